@@ -1,0 +1,56 @@
+/*
+ * bounds.h - every limit on what comes from outside, in one place.
+ *
+ * Each number has a test at it and one past it.  Sizes are octets unless a
+ * name says otherwise.
+ */
+#ifndef PAPERBOY_BASE_BOUNDS_H
+#define PAPERBOY_BASE_BOUNDS_H
+
+/* Filters (the filter language). */
+#define BOUNDS_QUERY_BYTES    512
+#define BOUNDS_QUERY_TERMS    40
+#define BOUNDS_QUERY_DEPTH    8
+#define BOUNDS_PREFIX_LETTERS 3
+#define BOUNDS_NUMBER_DIGITS  9
+#define BOUNDS_FILTERS_PERSON 64
+#define BOUNDS_FILTER_NAME    40
+
+/* Mail (RFC 5321 section 4.5.3.1, RFC 5322 section 2.1.1, RFC 2047 section 2). */
+#define BOUNDS_ADDRESS_BYTES      254
+#define BOUNDS_LOCAL_PART_BYTES   64
+#define BOUNDS_PERSON_NAME_BYTES  200
+#define BOUNDS_LINE_BYTES         998
+#define BOUNDS_LINE_SOFT_BYTES    78
+#define BOUNDS_ENCODED_WORD_BYTES 75
+#define BOUNDS_SUBJECT_CHARS      200
+#define BOUNDS_HTML_PART_BYTES    (80 * 1024)
+
+/* SMTP replies: one line, and all lines of one reply. */
+#define BOUNDS_REPLY_LINE_BYTES 1024
+#define BOUNDS_REPLY_LINES      128
+
+/* HTTP answers of sources. */
+#define BOUNDS_HTTP_BODY_BYTES (32 * 1024 * 1024)
+#define BOUNDS_HTTP_HEADER     1024
+#define BOUNDS_HTTP_REDIRECTS  3
+#define BOUNDS_HTTP_TIME_S     120
+#define BOUNDS_HTTP_CONNECT_S  15
+
+/* Papers, as sources give them.  Longer text is cut at a character. */
+#define BOUNDS_PAPER_ID_BYTES       200
+#define BOUNDS_PAPER_TITLE_BYTES    2000
+#define BOUNDS_PAPER_ABSTRACT_BYTES 20000
+#define BOUNDS_PAPER_AUTHORS        5000
+#define BOUNDS_PAPER_AUTHOR_BYTES   200
+#define BOUNDS_PAPER_URL_BYTES      900
+#define BOUNDS_PAPER_KEYWORDS       50
+#define BOUNDS_PAPERS_BATCH         5000
+#define BOUNDS_PAGES_BATCH          50
+
+/* Digests. */
+#define BOUNDS_DIGEST_FULL_MAX   200
+#define BOUNDS_DIGEST_TITLES_MAX 200
+#define BOUNDS_DIGEST_AUTHORS    6
+
+#endif

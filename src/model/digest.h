@@ -1,0 +1,56 @@
+/*
+ * digest.h - one edition for one person, frozen: what is in it and why.
+ */
+#ifndef PAPERBOY_MODEL_DIGEST_H
+#define PAPERBOY_MODEL_DIGEST_H
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "model/paper.h"
+
+/* How a paper stands in a digest. */
+enum digest_shown {
+	DIGEST_SHOWN_FULL = 0,  /* with authors, reasons, abstract */
+	DIGEST_SHOWN_TITLE = 1, /* past the person's max: one line */
+	DIGEST_SHOWN_COUNT = 2, /* past that: counted only */
+};
+
+/* One filter of the person that found the paper. */
+struct digest_reason {
+	char *filter; /* the filter's name, or its canonical text */
+	char *words;  /* what it hit, for a reader: "diffusion, \"state space\" in the
+	                 title" */
+};
+
+struct digest_entry {
+	struct paper *paper; /* owned */
+	char day[11];        /* the day it was listed, YYYY-MM-DD */
+	int64_t upvotes;     /* as it was when the digest was made, or PAPER_UNKNOWN */
+	enum digest_shown shown;
+	GPtrArray *reasons; /* of struct digest_reason *; never empty */
+};
+
+struct digest {
+	int64_t id;
+	int64_t subscriber_id;
+	char *slot;           /* "2026-11-21T07:30" in the person's zone, or "first" */
+	char date[11];        /* local date it is for, YYYY-MM-DD */
+	int64_t created_at;   /* s since the epoch, UTC */
+	char *recipient;      /* addr-spec, valid */
+	char *recipient_name; /* may be NULL */
+	GPtrArray *entries;   /* of struct digest_entry *, in reading order */
+};
+
+struct digest_reason *digest_reason_new(const char *filter, const char *words);
+void digest_reason_free(struct digest_reason *reason);
+
+/** Allocate an entry without reasons. @param paper taken */
+struct digest_entry *digest_entry_new(struct paper *paper, const char *day);
+void digest_entry_free(struct digest_entry *entry);
+
+struct digest *digest_new(void);
+void digest_free(struct digest *digest);
+PB_DEFINE_AUTO(digest, digest_free);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * paper.h - one paper as paperboy knows it, and its listing by a source.
+ *
+ * Text is normalised (base/text.h): one line of valid UTF-8, NFC, TeX accents
+ * decoded, white space collapsed, no control characters.  Nothing here does
+ * I/O.
+ */
+#ifndef PAPERBOY_MODEL_PAPER_H
+#define PAPERBOY_MODEL_PAPER_H
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+
+/* A number or a time that no source has told yet. */
+#define PAPER_UNKNOWN ((int64_t)-1)
+
+struct paper {
+	char *id;           /* canonical: arXiv id without version; never NULL */
+	char *title;        /* never NULL, never empty */
+	char *abstract;     /* never NULL; may be empty */
+	GPtrArray *authors; /* of char *, in order, hidden ones left out; never NULL */
+	char *url;          /* where a reader goes: http(s), validated; never NULL */
+	int64_t published_at; /* s since the epoch, UTC, or PAPER_UNKNOWN */
+	int64_t upvotes;      /* >= 0, or PAPER_UNKNOWN; may fall as well as rise */
+	int64_t comments;     /* likewise */
+	int64_t stars;        /* of the code repository; likewise */
+	char *code_url;       /* http(s), validated, or NULL */
+	char *project_url;    /* likewise */
+	char *organization;   /* display name, or NULL */
+};
+
+/* A source listed this paper on that day. */
+struct listing {
+	struct paper *paper; /* owned */
+	char day[11];        /* YYYY-MM-DD, UTC, as the source dates its list */
+};
+
+/** Allocate an empty paper: numbers unknown, no authors, texts NULL. */
+struct paper *paper_new(void);
+void paper_free(struct paper *paper);
+PB_DEFINE_AUTO(paper, paper_free);
+
+/** Allocate a listing of a paper. @param paper taken */
+struct listing *listing_new(struct paper *paper, const char *day);
+void listing_free(struct listing *listing);
+PB_DEFINE_AUTO(listing, listing_free);
+
+#endif
