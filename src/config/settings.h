@@ -1,0 +1,90 @@
+/*
+ * settings.h - everything that paperboy.conf can say.
+ *
+ * One table (settings.c) holds name, type, range, default, unit and help of
+ * each setting; the reader and the printers all work from it.  A file is read
+ * whole, all its errors are told at once, and nothing of a bad file is used.
+ */
+#ifndef PAPERBOY_CONFIG_SETTINGS_H
+#define PAPERBOY_CONFIG_SETTINGS_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/auto.h"
+
+enum settings_delivery { SETTINGS_DELIVERY_SMTP, SETTINGS_DELIVERY_MAILDIR };
+
+enum settings_tls {
+	SETTINGS_TLS_AUTO,     /* starttls off loopback, off on it */
+	SETTINGS_TLS_OFF,
+	SETTINGS_TLS_STARTTLS,
+	SETTINGS_TLS_IMPLICIT,
+};
+
+struct settings {
+	char *state_dir;
+	char *template_dir;
+	char *log_level;
+
+	/* mail: who sends, and what it is called */
+	char *mail_from;
+	char *mail_from_name;
+	char *mail_owner;
+	char *mail_envelope_from; /* "" means mail_from */
+	char *mail_domain;        /* "" means the domain of mail_from */
+	char *mail_list_id;       /* "" means digest.DOMAIN */
+
+	/* digest: what a new subscriber gets unless told otherwise */
+	char *digest_zone;
+	char *digest_at;
+	int digest_max;
+
+	/* collect: the sources */
+	int collect_interval_s;
+	char *collect_contact;
+	bool huggingface_enabled;
+	char *huggingface_url;
+
+	/* delivery */
+	int delivery; /* enum settings_delivery */
+	char *maildir;
+	char *smtp_host;
+	int smtp_port;
+	int smtp_tls; /* enum settings_tls */
+	char *smtp_ca_file;
+	char *smtp_user;
+	char *smtp_password_file;
+	char *smtp_ehlo_name; /* "" means the domain */
+	int smtp_connections;
+	int give_up_h;
+};
+
+/** All settings at their defaults. */
+struct settings *settings_new(void);
+void settings_free(struct settings *settings);
+PB_DEFINE_AUTO(settings, settings_free);
+
+/**
+ * Read a configuration file.
+ *
+ * @param problems  of char *, a line each: `file:line: message`; all of the
+ *                  file's errors are added
+ * @return NULL with PB_ERROR_INPUT when there were any
+ */
+struct settings *settings_load(const char *path, GPtrArray *problems, GError **error);
+
+/** Every setting with its value, as configuration text with its help. */
+char *settings_format(const struct settings *settings);
+
+/**
+ * Read a secret: a file that only its owner may read, less its last line end.
+ *
+ * A relative path is looked for in $CREDENTIALS_DIRECTORY, which the caller
+ * passes in.
+ *
+ * @param credentials  that folder, or NULL
+ */
+char *settings_load_secret(const char *path, const char *credentials, GError **error);
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * control.c - the socket on which paperboyctl tells the daemon to look again.
+ */
+#include "daemon/control.h"
+
+#include <gio/gio.h>
+#include <gio/gunixsocketaddress.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A line has at most so many octets, and so long to come. */
+#define LINE_BYTES 64
+#define WAIT_S     5
+
+struct control {
+	GSocketService *service;
+	char *path;
+	void (*look)(void *data);
+	void *data;
+};
+
+/* One request: where its answer goes. */
+struct request {
+	struct control *control;
+	GSocketConnection *connection;
+	char line[LINE_BYTES + 1];
+};
+
+static void
+request_free(struct request *request)
+{
+	g_object_unref(request->connection);
+	g_free(request);
+}
+
+static void
+handle_line(GObject *stream, GAsyncResult *result, gpointer data)
+{
+	struct request *request = data;
+	gssize size =
+	    g_input_stream_read_finish(G_INPUT_STREAM(stream), result, NULL);
+	const char *answer = "unknown\n";
+
+	if (size > 0) {
+		request->line[size] = '\0';
+		g_strchomp(request->line);
+		if (strcmp(request->line, "look") == 0) {
+			request->control->look(request->control->data);
+			answer = "ok\n";
+		}
+		/* A few octets fit into any socket's buffer: this does not block. */
+		g_output_stream_write(
+		    g_io_stream_get_output_stream(G_IO_STREAM(request->connection)),
+		    answer, strlen(answer), NULL, NULL);
+	}
+	request_free(request);
+}
+
+static gboolean
+handle_connection(GSocketService *service, GSocketConnection *connection, GObject *source,
+    gpointer data)
+{
+	struct request *request = g_new0(struct request, 1);
+
+	(void)service;
+	(void)source;
+	request->control = data;
+	request->connection = g_object_ref(connection);
+	g_socket_set_timeout(g_socket_connection_get_socket(connection), WAIT_S);
+	g_input_stream_read_async(
+	    g_io_stream_get_input_stream(G_IO_STREAM(connection)), request->line,
+	    LINE_BYTES, G_PRIORITY_DEFAULT, NULL, handle_line, request);
+	return TRUE;
+}
+
+struct control *
+control_new(const char *state_dir, void (*look)(void *data), void *data, GError **error)
+{
+	struct control *control = g_new0(struct control, 1);
+	g_autoptr(GSocketAddress) address = NULL;
+
+	control->path = g_build_filename(state_dir, "control", NULL);
+	control->look = look;
+	control->data = data;
+	control->service = g_socket_service_new();
+	/* The lock on the state folder is ours, so what lies there is a leftover. */
+	g_unlink(control->path);
+	address = g_unix_socket_address_new(control->path);
+	if (!g_socket_listener_add_address(G_SOCKET_LISTENER(control->service), address,
+		G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, NULL, NULL, error)) {
+		g_prefix_error(error, "control socket '%s': ", control->path);
+		control_free(control);
+		return NULL;
+	}
+	g_chmod(control->path, 0600);
+	g_signal_connect(
+	    control->service, "incoming", G_CALLBACK(handle_connection), control);
+	g_socket_service_start(control->service);
+	return control;
+}
+
+void
+control_free(struct control *control)
+{
+	if (!control)
+		return;
+	g_socket_service_stop(control->service);
+	g_socket_listener_close(G_SOCKET_LISTENER(control->service));
+	g_object_unref(control->service);
+	g_unlink(control->path);
+	g_free(control->path);
+	g_free(control);
+}

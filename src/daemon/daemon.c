@@ -1,0 +1,231 @@
+/*
+ * daemon.c - the whole program at work: once, or day after day.
+ */
+#include "daemon/daemon.h"
+
+#include <glib-unix.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "daemon/control.h"
+#include "daemon/lock.h"
+#include "daemon/notify.h"
+#include "daemon/stage.h"
+#include "daemon/worker.h"
+
+/* After a failure of the store or the machine, look again so much later. */
+#define TROUBLE_S 60
+
+struct daemon {
+	const struct daemon_options *options;
+	struct collect_stage collect;
+	struct press_stage press;
+	struct post_stage post;
+	struct worker *collector;
+	struct worker *presser;
+	struct worker *poster;
+	struct control *control;
+	GMainLoop *loop;
+	int64_t collect_at; /* the next look at the sources, s */
+};
+
+static bool
+init_stages(struct daemon *daemon, GError **error)
+{
+	return collect_stage_init(&daemon->collect, daemon->options, error) &&
+	       press_stage_init(&daemon->press, daemon->options, error) &&
+	       post_stage_init(&daemon->post, daemon->options, error);
+}
+
+static void
+clear_stages(struct daemon *daemon)
+{
+	post_stage_clear(&daemon->post);
+	press_stage_clear(&daemon->press);
+	collect_stage_clear(&daemon->collect);
+}
+
+bool
+daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error)
+{
+	struct daemon daemon = {.options = options};
+	struct collect_report collected = {0};
+	struct edition_report made = {0};
+	struct post_report posted = {0};
+	int64_t now = clock_get_now(options->clock), next;
+	int lock = lock_take(options->settings->state_dir, error);
+	bool is_ok;
+
+	if (lock < 0)
+		return false;
+	is_ok = init_stages(&daemon, error) &&
+		collect_stage_run(&daemon.collect, now, &collected, error) &&
+		press_stage_run(&daemon.press, now, &made, &next, error) &&
+		post_stage_run(&daemon.post, NULL, &posted, &next, error);
+	if (is_ok) {
+		store_checkpoint(daemon.press.store);
+		*is_clean = !collected.failed && !posted.deferred && !posted.unknown;
+		g_message("run done answers=%u failed=%u fresh=%u digests=%u sent=%u",
+		    collected.answers, collected.failed, collected.fresh, made.digests,
+		    posted.sent);
+	}
+	clear_stages(&daemon);
+	close(lock);
+	return is_ok;
+}
+
+/* Whatever went wrong, the rows are as they were: look again a little later. */
+static int64_t
+note_trouble(const char *what, int64_t now, GError *problem)
+{
+	g_warning("%s failed: %s; next_in=%ds", what, problem->message, TROUBLE_S);
+	g_error_free(problem);
+	return now + TROUBLE_S;
+}
+
+static int64_t
+step_collect(void *data, int64_t now, const int *stop)
+{
+	struct daemon *daemon = data;
+	const struct settings *settings = daemon->options->settings;
+	struct collect_report report = {0};
+	GError *problem = NULL;
+
+	(void)stop;
+	/* Poked before it is time: the sources are not asked more often for that, but
+	 * a clock that was set back must not silence them. */
+	if (now < daemon->collect_at &&
+	    daemon->collect_at - now <= settings->collect_interval_s)
+		return daemon->collect_at;
+	if (!collect_stage_run(&daemon->collect, now, &report, &problem))
+		return note_trouble("collect", now, problem);
+	g_message("collect done answers=%u failed=%u fresh=%u changed=%u", report.answers,
+	    report.failed, report.fresh, report.changed);
+	if (report.fresh || report.changed)
+		worker_poke(daemon->presser);
+	daemon->collect_at = now + settings->collect_interval_s;
+	return daemon->collect_at;
+}
+
+static int64_t
+step_press(void *data, int64_t now, const int *stop)
+{
+	struct daemon *daemon = data;
+	struct edition_report report = {0};
+	GError *problem = NULL;
+	int64_t next;
+
+	(void)stop;
+	if (!press_stage_run(&daemon->press, now, &report, &next, &problem))
+		return note_trouble("press", now, problem);
+	if (report.digests)
+		worker_poke(daemon->poster);
+	return next;
+}
+
+static int64_t
+step_post(void *data, int64_t now, const int *stop)
+{
+	struct daemon *daemon = data;
+	struct post_report report = {0};
+	GError *problem = NULL;
+	g_autofree char *relay = NULL;
+	int64_t next;
+
+	if (!post_stage_run(&daemon->post, stop, &report, &next, &problem))
+		return note_trouble("post", now, problem);
+	relay = post_format_relay(daemon->post.post);
+	notify_status(relay);
+	return next;
+}
+
+/* "Look again", from paperboyctl. */
+static void
+poke_all(void *data)
+{
+	struct daemon *daemon = data;
+
+	worker_poke(daemon->presser);
+	worker_poke(daemon->poster);
+	worker_poke(daemon->collector);
+}
+
+static gboolean
+handle_end(gpointer data)
+{
+	struct daemon *daemon = data;
+
+	g_main_loop_quit(daemon->loop);
+	return G_SOURCE_CONTINUE;
+}
+
+/* From the last step of the way to the first: collect pokes press pokes post. */
+static bool
+start_workers(struct daemon *daemon, GError **error)
+{
+	const struct clock *clock = daemon->options->clock;
+
+	daemon->poster = worker_new("post", clock, step_post, daemon, error);
+	if (daemon->poster)
+		daemon->presser = worker_new("press", clock, step_press, daemon, error);
+	if (daemon->presser)
+		daemon->collector =
+		    worker_new("collect", clock, step_collect, daemon, error);
+	return daemon->collector != NULL;
+}
+
+static void
+stop_workers(struct daemon *daemon)
+{
+	g_atomic_int_set(&daemon->collect.stop, 1);
+	/* The first of the way ends first: then nobody pokes one that is gone. */
+	worker_free(daemon->collector);
+	worker_free(daemon->presser);
+	worker_free(daemon->poster);
+}
+
+static void
+work(struct daemon *daemon)
+{
+	guint sources[] = {
+	    g_unix_signal_add(SIGTERM, handle_end, daemon),
+	    g_unix_signal_add(SIGINT, handle_end, daemon),
+	};
+
+	notify_ready();
+	g_message("paperboyd %s started", PACKAGE_VERSION);
+	g_main_loop_run(daemon->loop);
+	notify_stopping();
+	g_message("paperboyd stops: finishing what is under way");
+	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
+		g_source_remove(sources[i]);
+}
+
+bool
+daemon_run(const struct daemon_options *options, GError **error)
+{
+	struct daemon daemon = {.options = options};
+	int lock = lock_take(options->settings->state_dir, error);
+	bool is_ok;
+
+	if (lock < 0)
+		return false;
+	daemon.loop = g_main_loop_new(NULL, FALSE);
+	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error);
+	if (is_ok)
+		daemon.control = control_new(
+		    options->settings->state_dir, poke_all, &daemon, error);
+	is_ok = is_ok && daemon.control;
+	if (is_ok)
+		work(&daemon);
+	control_free(daemon.control);
+	stop_workers(&daemon);
+	if (is_ok)
+		store_checkpoint(daemon.press.store);
+	clear_stages(&daemon);
+	g_main_loop_unref(daemon.loop);
+	close(lock);
+	if (is_ok)
+		g_message("paperboyd ended");
+	return is_ok;
+}

@@ -1,0 +1,54 @@
+/*
+ * lock.c - one daemon for one state folder.
+ */
+#include "daemon/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdbool.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static bool
+prepare_folder(const char *path, GError **error)
+{
+	GStatBuf status;
+
+	if (g_mkdir_with_parents(path, 0700) != 0 || g_stat(path, &status) != 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "cannot use the state folder '%s': %s", path, g_strerror(errno));
+		return false;
+	}
+	if (status.st_mode & (S_IWGRP | S_IRWXO)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "others may look into the state folder '%s': chmod 700 it", path);
+		return false;
+	}
+	return true;
+}
+
+int
+lock_take(const char *state_dir, GError **error)
+{
+	g_autofree char *path = g_build_filename(state_dir, "lock", NULL);
+	int fd;
+
+	if (!prepare_folder(state_dir, error))
+		return -1;
+	fd = g_open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "cannot open '%s': %s",
+		    path, g_strerror(errno));
+		return -1;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	    "another paperboyd works in '%s'", state_dir);
+	close(fd);
+	return -1;
+}

@@ -1,0 +1,79 @@
+/*
+ * main.c - paperboyd: options, settings, and off it goes.
+ */
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "base/error.h"
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+#include "daemon/options.h"
+#include "service/assembly.h"
+#include "service/startup.h"
+
+static struct settings *
+load_settings(const struct options *options, const char *credentials)
+{
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	struct settings *settings =
+	    startup_load_settings(options->config, credentials, problems);
+
+	for (unsigned i = 0; i < problems->len; i++)
+		fprintf(stderr, "paperboyd: %s\n", (char *)problems->pdata[i]);
+	return settings;
+}
+
+static int
+run(const struct options *options, struct clock *clock)
+{
+	const char *credentials = g_getenv("CREDENTIALS_DIRECTORY");
+	pb_auto(settings) settings = load_settings(options, credentials);
+	struct daemon_options daemon = {settings, clock, credentials};
+	g_autoptr(GError) error = NULL;
+	bool is_clean = true, is_ok;
+
+	if (!settings)
+		return EX_CONFIG;
+	if (options->is_check)
+		return EX_OK;
+	log_start(settings->log_level);
+	is_ok = options->is_once ? daemon_run_once(&daemon, &is_clean, &error)
+				 : daemon_run(&daemon, &error);
+	if (is_ok)
+		return is_clean ? EX_OK : EX_TEMPFAIL;
+	fprintf(stderr, "paperboyd: %s\n", error->message);
+	return pb_error_exit_status(error);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options options = {0};
+	struct clock clock;
+	g_autoptr(GError) error = NULL;
+	int status;
+
+	setlocale(LC_ALL, "C.UTF-8");
+	signal(SIGPIPE, SIG_IGN);
+	umask(0077);
+	/* No core file: the relay's password and people's addresses would be in it. */
+	prctl(PR_SET_DUMPABLE, 0);
+	if (!options_parse(&options, &argc, &argv, &error) ||
+	    !startup_init_clock(&clock, options.now, &error)) {
+		fprintf(stderr, "paperboyd: %s\nTry 'paperboyd --help'.\n", error->message);
+		return EX_USAGE;
+	}
+	if (options.is_version) {
+		printf("paperboyd %s\n", PACKAGE_VERSION);
+		status = EX_OK;
+	} else {
+		status = run(&options, &clock);
+	}
+	options_clear(&options);
+	return status;
+}

@@ -1,0 +1,13 @@
+/*
+ * notify.h - telling systemd how the service is; nothing without it.
+ */
+#ifndef PAPERBOY_DAEMON_NOTIFY_H
+#define PAPERBOY_DAEMON_NOTIFY_H
+
+void notify_ready(void);
+void notify_stopping(void);
+
+/** What goes on, on one line. */
+void notify_status(const char *text);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * worker.h - a thread that does one job whenever it is time or it is poked.
+ *
+ * It sleeps on the real-time clock: an alarm set for an hour of the day comes
+ * at that hour also after a suspend, and when the clock is set the worker
+ * looks again at once.
+ */
+#ifndef PAPERBOY_DAEMON_WORKER_H
+#define PAPERBOY_DAEMON_WORKER_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+
+struct worker;
+
+/**
+ * Do what is due.
+ *
+ * @param stop  not 0 when the program ends: come back soon
+ * @return when to be called again, s since the epoch; -1 for when poked
+ */
+typedef int64_t (*worker_step)(void *data, int64_t now, const int *stop);
+
+/** Start a thread. @param name at most 15 octets, for ps and the debugger */
+struct worker *worker_new(const char *name, const struct clock *clock, worker_step step,
+    void *data, GError **error);
+
+/** Make the worker look again now; from any thread. */
+void worker_poke(struct worker *worker);
+
+/** Ask the worker to end; worker_free() waits for it. */
+void worker_stop(struct worker *worker);
+void worker_free(struct worker *worker);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * rhythm.c - when a person's editions are due.
+ */
+#include "model/rhythm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Two weeks hold a slot of every rhythm, whatever the clocks do. */
+#define SEARCH_DAYS 15
+
+static const char *const cadence_names[] = {
+    [RHYTHM_DAILY] = "daily",
+    [RHYTHM_WEEKDAYS] = "weekdays",
+    [RHYTHM_WEEKLY] = "weekly",
+};
+
+static const char *const day_names[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+
+static unsigned
+days_of(const struct rhythm *rhythm)
+{
+	switch (rhythm->cadence) {
+	case RHYTHM_DAILY:
+		return RHYTHM_ALL;
+	case RHYTHM_WEEKDAYS:
+		return RHYTHM_WORKING;
+	case RHYTHM_WEEKLY:
+		return rhythm->weekdays & RHYTHM_ALL ? rhythm->weekdays : RHYTHM_MONDAY;
+	}
+	return RHYTHM_ALL;
+}
+
+/* The slot on the local date that lies `days` after that of `base`, if any. */
+static bool
+slot_on(const struct rhythm *rhythm, GTimeZone *zone, GDateTime *base, int days,
+    struct rhythm_slot *slot)
+{
+	g_autoptr(GDateTime) day = g_date_time_add_days(base, days);
+	g_autoptr(GDateTime) at = NULL;
+
+	if (!(days_of(rhythm) & (1u << (g_date_time_get_day_of_week(day) - 1))))
+		return false;
+	at = g_date_time_new(zone, g_date_time_get_year(day), g_date_time_get_month(day),
+	    g_date_time_get_day_of_month(day), rhythm->minute / 60, rhythm->minute % 60, 0);
+	slot->at = g_date_time_to_unix(at);
+	snprintf(slot->name, sizeof(slot->name), "%04d-%02d-%02dT%02d:%02d",
+	    g_date_time_get_year(day) % 10000, g_date_time_get_month(day),
+	    g_date_time_get_day_of_month(day), rhythm->minute / 60 % 24,
+	    rhythm->minute % 60);
+	return true;
+}
+
+static GDateTime *
+local_noon(int64_t at, GTimeZone *zone)
+{
+	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(at);
+	g_autoptr(GDateTime) local = g_date_time_to_timezone(utc, zone);
+
+	/* Dates are counted in UTC from here on, where every day has 24 hours. */
+	return g_date_time_new_utc(g_date_time_get_year(local),
+	    g_date_time_get_month(local), g_date_time_get_day_of_month(local), 12, 0, 0);
+}
+
+void
+rhythm_get_next(const struct rhythm *rhythm, GTimeZone *zone, int64_t after,
+    struct rhythm_slot *slot)
+{
+	g_autoptr(GDateTime) base = local_noon(after, zone);
+
+	for (int days = -1; days <= SEARCH_DAYS; days++)
+		if (slot_on(rhythm, zone, base, days, slot) && slot->at > after)
+			return;
+	g_assert_not_reached();
+}
+
+void
+rhythm_get_latest(const struct rhythm *rhythm, GTimeZone *zone, int64_t now,
+    struct rhythm_slot *slot)
+{
+	g_autoptr(GDateTime) base = local_noon(now, zone);
+
+	for (int days = 1; days >= -SEARCH_DAYS; days--)
+		if (slot_on(rhythm, zone, base, days, slot) && slot->at <= now)
+			return;
+	g_assert_not_reached();
+}
+
+void
+rhythm_format_date(int64_t at, GTimeZone *zone, char date[11])
+{
+	g_autoptr(GDateTime) noon = local_noon(at, zone);
+	g_autofree char *text = g_date_time_format(noon, "%Y-%m-%d");
+
+	g_strlcpy(date, text, 11);
+}
+
+const char *
+rhythm_cadence_name(enum rhythm_cadence cadence)
+{
+	return cadence_names[cadence];
+}
+
+bool
+rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **error)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(cadence_names); i++) {
+		if (g_ascii_strcasecmp(text, cadence_names[i]) == 0) {
+			*cadence = (enum rhythm_cadence)i;
+			return true;
+		}
+	}
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "'%.20s' is no rhythm: daily, weekdays or weekly is wanted", text);
+	return false;
+}
+
+bool
+rhythm_parse_weekdays(const char *text, unsigned *weekdays, GError **error)
+{
+	g_auto(GStrv) parts = g_strsplit_set(text, ", ", -1);
+	unsigned bits = 0;
+
+	for (char **part = parts; *part; part++) {
+		size_t day = 0;
+
+		if (!**part)
+			continue;
+		while (day < G_N_ELEMENTS(day_names) &&
+		       g_ascii_strncasecmp(*part, day_names[day], 3) != 0)
+			day++;
+		if (day == G_N_ELEMENTS(day_names)) {
+			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			    "'%.20s' is no day of the week: mon,tue,wed,thu,fri,sat,sun",
+			    *part);
+			return false;
+		}
+		bits |= 1u << day;
+	}
+	if (!bits) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "at least one day of the week is wanted, such as mon");
+		return false;
+	}
+	*weekdays = bits;
+	return true;
+}
+
+char *
+rhythm_format_weekdays(unsigned weekdays)
+{
+	GString *text = g_string_new(NULL);
+
+	for (size_t day = 0; day < G_N_ELEMENTS(day_names); day++)
+		if (weekdays & (1u << day))
+			g_string_append_printf(
+			    text, "%s%s", text->len ? "," : "", day_names[day]);
+	return g_string_free(text, FALSE);
+}
+
+bool
+rhythm_parse_minute(const char *text, int *minute, GError **error)
+{
+	unsigned hours, minutes;
+	char rest;
+
+	if (strlen(text) > 5 || !g_ascii_isdigit(*text) ||
+	    sscanf(text, "%2u:%2u%c", &hours, &minutes, &rest) != 2 || hours > 23 ||
+	    minutes > 59) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%.20s' is no time of day: HH:MM is wanted, such as 07:30", text);
+		return false;
+	}
+	*minute = (int)(hours * 60 + minutes);
+	return true;
+}

@@ -1,0 +1,70 @@
+/*
+ * subscriber.c - a person who gets digests, and that person's filters.
+ */
+#include "model/subscriber.h"
+
+#include <string.h>
+
+static const char *const state_names[] = {
+    [SUBSCRIBER_PENDING] = "pending",
+    [SUBSCRIBER_ACTIVE] = "active",
+    [SUBSCRIBER_PAUSED] = "paused",
+    [SUBSCRIBER_SUSPENDED] = "suspended",
+    [SUBSCRIBER_GONE] = "gone",
+};
+
+struct subscriber *
+subscriber_new(void)
+{
+	struct subscriber *subscriber = g_new0(struct subscriber, 1);
+
+	subscriber->state = SUBSCRIBER_PENDING;
+	subscriber->consent_at = -1;
+	subscriber->next_due_at = -1;
+	return subscriber;
+}
+
+void
+subscriber_free(struct subscriber *subscriber)
+{
+	if (!subscriber)
+		return;
+	g_free(subscriber->address);
+	g_free(subscriber->address_key);
+	g_free(subscriber->name);
+	g_free(subscriber->zone);
+	g_free(subscriber->consent_text);
+	g_free(subscriber);
+}
+
+struct subscription *
+subscription_new(void)
+{
+	return g_new0(struct subscription, 1);
+}
+
+void
+subscription_free(struct subscription *subscription)
+{
+	if (!subscription)
+		return;
+	g_free(subscription->name);
+	g_free(subscription->text);
+	g_free(subscription->canonical);
+	g_free(subscription);
+}
+
+const char *
+subscriber_state_name(enum subscriber_state state)
+{
+	return state_names[state];
+}
+
+enum subscriber_state
+subscriber_parse_state(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(state_names); i++)
+		if (strcmp(name, state_names[i]) == 0)
+			return (enum subscriber_state)i;
+	return SUBSCRIBER_GONE;
+}

@@ -1,0 +1,62 @@
+/*
+ * subscriber.h - a person who gets digests, and that person's filters.
+ */
+#ifndef PAPERBOY_MODEL_SUBSCRIBER_H
+#define PAPERBOY_MODEL_SUBSCRIBER_H
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "model/rhythm.h"
+
+enum subscriber_state {
+	SUBSCRIBER_PENDING, /* asked, not confirmed */
+	SUBSCRIBER_ACTIVE,
+	SUBSCRIBER_PAUSED,
+	SUBSCRIBER_SUSPENDED, /* mail does not arrive */
+	SUBSCRIBER_GONE,
+};
+
+struct subscriber {
+	int64_t id;
+	char *address;     /* addr-spec, as given, domain as A-labels in lower case */
+	char *address_key; /* what makes it the same address (mail/address.h) */
+	char *name;        /* or NULL */
+	enum subscriber_state state;
+	struct rhythm rhythm;
+	char *zone;    /* IANA name */
+	int max_full;  /* papers with abstract in one digest, 1..200 */
+	int64_t created_at;
+	int64_t consent_at;  /* or -1 */
+	char *consent_text;  /* how this person agreed, in words; or NULL */
+	bool is_first_due;   /* the first edition was not made yet */
+	int64_t next_due_at; /* s since the epoch, or -1 for none */
+};
+
+/* One of a person's filters. */
+struct subscription {
+	int64_t id;
+	int64_t subscriber_id;
+	int number;      /* how the person names it, from 1 */
+	int64_t filter_id;
+	char *name;      /* or NULL */
+	char *text;      /* as typed */
+	char *canonical;
+	char since_day[11]; /* papers listed before this day are not for it */
+};
+
+struct subscriber *subscriber_new(void);
+void subscriber_free(struct subscriber *subscriber);
+PB_DEFINE_AUTO(subscriber, subscriber_free);
+
+struct subscription *subscription_new(void);
+void subscription_free(struct subscription *subscription);
+PB_DEFINE_AUTO(subscription, subscription_free);
+
+const char *subscriber_state_name(enum subscriber_state state);
+
+/** @return SUBSCRIBER_GONE for a name that is none */
+enum subscriber_state subscriber_parse_state(const char *name);
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * assembly.c - parts of the program, built as the settings say.
+ */
+#include "service/assembly.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/zone.h"
+#include "mail/address.h"
+#include "model/rhythm.h"
+#include "sources/huggingface.h"
+#include "transport/maildir.h"
+#include "transport/smtp.h"
+
+#define FILE_SCHEME "file://"
+
+struct assembly_outlet {
+	char *maildir; /* NULL for SMTP */
+	char *host;
+	char *ca_file;
+	char *user;
+	char *password;
+	char *hello;
+	struct smtp_options smtp; /* borrows the texts above */
+};
+
+static char *
+domain_of(const struct settings *settings)
+{
+	struct address address = {0};
+	char *domain;
+
+	if (*settings->mail_domain)
+		return g_strdup(settings->mail_domain);
+	if (!address_parse(settings->mail_from, &address, NULL))
+		return g_strdup("localhost.localdomain");
+	domain = g_strdup(address.domain);
+	address_clear(&address);
+	return domain;
+}
+
+static void
+add_problem(GPtrArray *problems, const char *name, GError *problem)
+{
+	g_ptr_array_add(problems, g_strdup_printf("%s: %s", name, problem->message));
+}
+
+static void
+check_address(
+    const char *name, const char *text, bool may_be_empty, GPtrArray *problems)
+{
+	struct address address = {0};
+	g_autoptr(GError) problem = NULL;
+
+	if (may_be_empty && !*text)
+		return;
+	if (!address_parse(text, &address, &problem))
+		add_problem(problems, name, problem);
+	address_clear(&address);
+}
+
+static void
+check_domain(const char *name, const char *text, GPtrArray *problems)
+{
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *domain = NULL;
+
+	if (!*text)
+		return;
+	domain = address_parse_domain(text, &problem);
+	if (!domain)
+		add_problem(problems, name, problem);
+}
+
+void
+assembly_check(
+    const struct settings *settings, const char *credentials, GPtrArray *problems)
+{
+	static const guint8 sham_key[32];
+	g_autoptr(GError) problem = NULL;
+	g_autoptr(GBytes) key = g_bytes_new_static(sham_key, sizeof(sham_key));
+	g_autoptr(GTimeZone) zone = NULL;
+	struct assembly_outlet *outlet;
+	int minute;
+
+	check_address("mail.from", settings->mail_from, false, problems);
+	check_address("mail.owner", settings->mail_owner, false, problems);
+	check_address(
+	    "mail.envelope_from", settings->mail_envelope_from, true, problems);
+	check_domain("mail.domain", settings->mail_domain, problems);
+	zone = zone_load(settings->digest_zone, &problem);
+	if (!zone)
+		add_problem(problems, "digest.zone", problem);
+	g_clear_error(&problem);
+	if (!rhythm_parse_minute(settings->digest_at, &minute, &problem))
+		add_problem(problems, "digest.at", problem);
+	g_clear_error(&problem);
+	outlet = assembly_new_outlet(settings, credentials, &problem);
+	if (!outlet)
+		add_problem(problems, "smtp", problem);
+	assembly_free_outlet(outlet);
+	g_clear_error(&problem);
+	if (!problems->len) {
+		pb_auto(renderer) renderer =
+		    assembly_new_renderer(settings, key, &problem);
+
+		if (!renderer)
+			add_problem(problems, "template_dir", problem);
+	}
+}
+
+struct store *
+assembly_open_store(const struct settings *settings, GError **error)
+{
+	g_autofree char *path = g_build_filename(settings->state_dir, "paperboy.db", NULL);
+
+	return store_open(path, error);
+}
+
+struct http *
+assembly_new_http(const struct settings *settings, const int *stop)
+{
+	const char *contact = *settings->collect_contact ? settings->collect_contact
+							 : settings->mail_owner;
+	g_autofree char *agent =
+	    g_strdup_printf("paperboy/%s (mailto:%s)", PACKAGE_VERSION, contact);
+	const struct http_settings options = {
+	    .user_agent = agent,
+	    /* The operator named the host: it may be one of their own. */
+	    .allow_private = true,
+	    .allow_file = g_str_has_prefix(settings->huggingface_url, FILE_SCHEME),
+	    .stop = stop,
+	};
+
+	return http_new(&options);
+}
+
+GPtrArray *
+assembly_new_sources(const struct settings *settings)
+{
+	GPtrArray *sources = g_ptr_array_new_with_free_func((GDestroyNotify)source_free);
+
+	if (settings->huggingface_enabled)
+		g_ptr_array_add(sources, huggingface_new(settings->huggingface_url));
+	return sources;
+}
+
+struct renderer *
+assembly_new_renderer(const struct settings *settings, GBytes *key, GError **error)
+{
+	g_autofree char *domain = domain_of(settings);
+	g_autofree char *list_id = *settings->mail_list_id
+				       ? g_strdup(settings->mail_list_id)
+				       : g_strdup_printf("digest.%s", domain);
+	const struct renderer_settings options = {
+	    .template_dir = settings->template_dir,
+	    .from_name = *settings->mail_from_name ? settings->mail_from_name : NULL,
+	    .from_address = settings->mail_from,
+	    .message_domain = domain,
+	    .list_id = list_id,
+	    .list_name = "paperboy",
+	    .owner_address = settings->mail_owner,
+	    .key = key,
+	};
+
+	return renderer_new(&options, error);
+}
+
+static bool
+is_loopback(const char *host)
+{
+	g_autoptr(GInetAddress) address = g_inet_address_new_from_string(host);
+
+	return address ? g_inet_address_get_is_loopback(address)
+		       : g_ascii_strcasecmp(host, "localhost") == 0;
+}
+
+static enum stream_tls
+tls_of(const struct settings *settings)
+{
+	switch ((enum settings_tls)settings->smtp_tls) {
+	case SETTINGS_TLS_AUTO:
+		break;
+	case SETTINGS_TLS_OFF:
+		return STREAM_TLS_OFF;
+	case SETTINGS_TLS_STARTTLS:
+		return STREAM_TLS_STARTTLS;
+	case SETTINGS_TLS_IMPLICIT:
+		return STREAM_TLS_IMPLICIT;
+	}
+	return is_loopback(settings->smtp_host) ? STREAM_TLS_OFF : STREAM_TLS_STARTTLS;
+}
+
+static char *
+text_or_null(const char *text)
+{
+	return *text ? g_strdup(text) : NULL;
+}
+
+struct assembly_outlet *
+assembly_new_outlet(
+    const struct settings *settings, const char *credentials, GError **error)
+{
+	struct assembly_outlet *outlet = g_new0(struct assembly_outlet, 1);
+
+	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR) {
+		outlet->maildir = g_strdup(settings->maildir);
+		return outlet;
+	}
+	if (*settings->smtp_user) {
+		outlet->password = settings_load_secret(
+		    settings->smtp_password_file, credentials, error);
+		if (!outlet->password) {
+			assembly_free_outlet(outlet);
+			return NULL;
+		}
+	}
+	outlet->host = g_strdup(settings->smtp_host);
+	outlet->ca_file = text_or_null(settings->smtp_ca_file);
+	outlet->user = text_or_null(settings->smtp_user);
+	outlet->hello = *settings->smtp_ehlo_name ? g_strdup(settings->smtp_ehlo_name)
+						  : domain_of(settings);
+	outlet->smtp = (struct smtp_options){
+	    .stream =
+		{
+		    .protocol = STREAM_PROTOCOL_SMTP,
+		    .tls = tls_of(settings),
+		    .host = outlet->host,
+		    .port = (uint16_t)settings->smtp_port,
+		    .ca_file = outlet->ca_file,
+		    .user = outlet->user,
+		    .password = outlet->password,
+		    .hello = outlet->hello,
+		},
+	    .times = SMTP_TIMES_STANDARD,
+	    .use_messages = SMTP_USE_MESSAGES,
+	    .use_s = SMTP_USE_S,
+	};
+	return outlet;
+}
+
+void
+assembly_free_outlet(struct assembly_outlet *outlet)
+{
+	if (!outlet)
+		return;
+	if (outlet->password)
+		explicit_bzero(outlet->password, strlen(outlet->password));
+	g_free(outlet->password);
+	g_free(outlet->maildir);
+	g_free(outlet->host);
+	g_free(outlet->ca_file);
+	g_free(outlet->user);
+	g_free(outlet->hello);
+	g_free(outlet);
+}
+
+struct transport *
+assembly_new_transport(const struct assembly_outlet *outlet)
+{
+	if (outlet->maildir)
+		return transport_maildir_new(outlet->maildir);
+	return smtp_new(&outlet->smtp);
+}
+
+const char *
+assembly_get_envelope_from(const struct settings *settings)
+{
+	return *settings->mail_envelope_from ? settings->mail_envelope_from
+					     : settings->mail_from;
+}

@@ -1,0 +1,53 @@
+/*
+ * assembly.h - parts of the program, built as the settings say.
+ */
+#ifndef PAPERBOY_SERVICE_ASSEMBLY_H
+#define PAPERBOY_SERVICE_ASSEMBLY_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "config/settings.h"
+#include "net/http.h"
+#include "render/renderer.h"
+#include "sources/source.h"
+#include "store/store.h"
+#include "transport/transport.h"
+
+/**
+ * Check what the settings alone cannot: addresses, zone, hour, templates, and
+ * the files that hold secrets.
+ *
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param problems     of char *, one added for each thing that is wrong
+ */
+void assembly_check(
+    const struct settings *settings, const char *credentials, GPtrArray *problems);
+
+/** Open the store of the state folder. */
+struct store *assembly_open_store(const struct settings *settings, GError **error);
+
+/** @param stop  not 0 ends a transfer; or NULL */
+struct http *assembly_new_http(const struct settings *settings, const int *stop);
+
+/** The sources that are switched on. @return of struct source * */
+GPtrArray *assembly_new_sources(const struct settings *settings);
+
+/** @param key  the secret of the state folder */
+struct renderer *assembly_new_renderer(
+    const struct settings *settings, GBytes *key, GError **error);
+
+/* What senders share: how to make a transport each. */
+struct assembly_outlet;
+
+struct assembly_outlet *assembly_new_outlet(
+    const struct settings *settings, const char *credentials, GError **error);
+void assembly_free_outlet(struct assembly_outlet *outlet);
+
+/** Make a transport for one sender. @param outlet outlives it */
+struct transport *assembly_new_transport(const struct assembly_outlet *outlet);
+
+/** Where bounces go. @return borrowed */
+const char *assembly_get_envelope_from(const struct settings *settings);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * collect.c - ask the sources, and store what they say.
+ */
+#include "service/collect.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "sources/days.h"
+#include "store/papers.h"
+
+#define PAUSE_FIRST_S 60
+#define PAUSE_MOST_S  3600
+
+static enum batch_status
+status_of(enum source_status status)
+{
+	switch (status) {
+	case SOURCE_OK:
+		return BATCH_OK;
+	case SOURCE_NOT_MODIFIED:
+		return BATCH_SAME;
+	case SOURCE_EMPTY:
+		return BATCH_EMPTY;
+	case SOURCE_NOT_YET:
+		return BATCH_NOT_YET;
+	}
+	return BATCH_OK;
+}
+
+/* Named numbers of one source, such as "hf pause". */
+static char *
+cursor_name(const struct source *source, const char *what)
+{
+	return g_strdup_printf("%s %s", source->name, what);
+}
+
+static bool
+load_number(struct store *store, const struct source *source, const char *what,
+    int64_t *value, GError **error)
+{
+	g_autofree char *name = cursor_name(source, what);
+
+	return store_load_cursor(store, name, -1, value, error);
+}
+
+static bool
+save_number(struct store *store, const struct source *source, const char *what,
+    int64_t value, GError **error)
+{
+	g_autofree char *name = cursor_name(source, what);
+
+	return store_save_cursor(store, name, value, error);
+}
+
+/* Leave a failing source alone: as long as it asked for, else longer each time. */
+static bool
+save_pause(struct store *store, const struct source *source, int64_t asked_s, int64_t now,
+    GError **error)
+{
+	int64_t last_s, pause_s;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error) ||
+	    !load_number(store, source, "pause", &last_s, error))
+		return false;
+	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MOST_S) : PAUSE_FIRST_S;
+	return save_number(store, source, "pause", pause_s, error) &&
+	       save_number(
+		   store, source, "paused until", now + MAX(pause_s, asked_s), error) &&
+	       store_commit(&transaction, error);
+}
+
+static bool
+clear_pause(struct store *store, const struct source *source, GError **error)
+{
+	int64_t last_s;
+	pb_transaction transaction = {0};
+
+	if (!load_number(store, source, "pause", &last_s, error))
+		return false;
+	if (last_s <= 0)
+		return true;
+	return store_begin(store, &transaction, error) &&
+	       save_number(store, source, "pause", 0, error) &&
+	       save_number(store, source, "paused until", 0, error) &&
+	       store_commit(&transaction, error);
+}
+
+static bool
+save_answer(const struct collect *collect, const struct source *source, const char *day,
+    const struct source_answer *answer, int64_t now, struct collect_report *report,
+    GError **error)
+{
+	struct batch batch = {
+	    .source = source->name,
+	    .day = day,
+	    .asked_at = now,
+	    .status = status_of(answer->status),
+	    .etag = answer->etag,
+	    .ids_hash = *answer->ids_sha256 ? answer->ids_sha256 : NULL,
+	};
+	struct papers_saved saved;
+
+	if (!papers_save_batch(collect->store, &batch, answer->listings, &saved, error))
+		return false;
+	report->fresh += saved.fresh;
+	report->changed += saved.changed;
+	g_info("batch %s source=%s day=%s papers=%u fresh=%u changed=%u",
+	    batch_status_name(batch.status), source->name, day, saved.listed, saved.fresh,
+	    saved.changed);
+	return true;
+}
+
+static bool
+save_failure(const struct collect *collect, const struct source *source, const char *day,
+    const GError *problem, int64_t retry_after_s, int64_t now, GError **error)
+{
+	struct batch batch = {
+	    .source = source->name,
+	    .day = day,
+	    .asked_at = now,
+	    .status = BATCH_FAILED,
+	    .error = problem->message,
+	};
+	struct papers_saved saved;
+
+	g_warning("batch failed source=%s day=%s: %s", source->name, day, problem->message);
+	return papers_save_batch(collect->store, &batch, NULL, &saved, error) &&
+	       save_pause(collect->store, source, retry_after_s, now, error);
+}
+
+/* Ask for one day. *is_failed: the source is to be left alone for now. */
+static bool
+ask_day(const struct collect *collect, struct source *source, const char *day, int64_t now,
+    struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autofree char *etag = NULL;
+	g_autoptr(GError) problem = NULL;
+	struct source_answer answer;
+	bool is_ok;
+
+	if (!papers_load_etag(collect->store, source->name, day, &etag, error))
+		return false;
+	source_answer_init(&answer);
+	report->answers++;
+	if (source_fetch_day(source, collect->http, day, etag, &answer, &problem)) {
+		is_ok = save_answer(collect, source, day, &answer, now, report, error);
+	} else if (collect->stop && g_atomic_int_get(collect->stop)) {
+		/* Ended by us: that is no failure of the source. */
+		*is_failed = true;
+		is_ok = true;
+	} else {
+		report->failed++;
+		is_ok = save_failure(
+		    collect, source, day, problem, answer.retry_after_s, now, error);
+		/* A malformed day says nothing about the others; all else does. */
+		*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
+			     !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+	}
+	source_answer_clear(&answer);
+	return is_ok;
+}
+
+static bool
+ask_source(const struct collect *collect, struct source *source, bool is_all, int64_t now,
+    struct collect_report *report, GError **error)
+{
+	g_autoptr(GPtrArray) days = g_ptr_array_new_with_free_func(g_free);
+	int64_t old_poll_at, paused_until;
+	unsigned failed_before = report->failed;
+	bool has_old, is_failed = false;
+
+	if (!load_number(collect->store, source, "old days", &old_poll_at, error) ||
+	    !load_number(collect->store, source, "paused until", &paused_until, error))
+		return false;
+	/* A pause cannot outlast its most, whatever the clock was when it began. */
+	if (!is_all && paused_until > now && paused_until <= now + CLOCK_DAY_S)
+		return true;
+	has_old = days_due(now, is_all ? -1 : old_poll_at, days);
+	for (unsigned i = 0; i < days->len && !is_failed; i++) {
+		if (collect->stop && g_atomic_int_get(collect->stop))
+			return true;
+		if (collect->progress)
+			collect->progress(
+			    collect->progress_data, source->name, days->pdata[i]);
+		if (!ask_day(collect, source, days->pdata[i], now, report, &is_failed, error))
+			return false;
+	}
+	if (is_failed || report->failed > failed_before)
+		return true;
+	return clear_pause(collect->store, source, error) &&
+	       (!has_old || save_number(collect->store, source, "old days", now, error));
+}
+
+bool
+collect_run(const struct collect *collect, bool is_all, int64_t now,
+    struct collect_report *report, GError **error)
+{
+	for (unsigned i = 0; i < collect->source_count; i++)
+		if (!ask_source(
+			collect, collect->sources[i], is_all, now, report, error))
+			return false;
+	return true;
+}

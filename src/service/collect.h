@@ -1,0 +1,49 @@
+/*
+ * collect.h - ask the sources, and store what they say.
+ *
+ * Each source is asked for today and three days back, once a day for days 4 to
+ * 14 too.  Each answer is one commit with its papers; a bad one is recorded as failed, none of it
+ * is used, and the next poll mends it.  One source failing stops no other.
+ */
+#ifndef PAPERBOY_SERVICE_COLLECT_H
+#define PAPERBOY_SERVICE_COLLECT_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/http.h"
+#include "sources/source.h"
+#include "store/store.h"
+
+struct collect_report {
+	unsigned answers; /* days asked for */
+	unsigned failed;
+	unsigned fresh;   /* papers never seen before */
+	unsigned changed; /* papers whose votes or other numbers are new */
+};
+
+struct collect {
+	struct store *store;
+	struct http *http;
+	struct source **sources;
+	unsigned source_count;
+	const int *stop; /* not 0: come back soon; or NULL */
+	/* Told before each question, for a progress line; or NULL. */
+	void (*progress)(void *data, const char *source, const char *day);
+	void *progress_data;
+};
+
+/**
+ * Ask every source that is not in a pause for the days that are due.
+ *
+ * A source that fails is asked no further in this run; after a 429 or 5xx it
+ * is left alone for as long as it said, or for 1, 2, 4 ... up to 60 minutes.
+ *
+ * @param is_all  days 4 to 14 too, whether or not they are due, and no pause is kept
+ * @return false only when the store fails
+ */
+bool collect_run(const struct collect *collect, bool is_all, int64_t now,
+    struct collect_report *report, GError **error);
+
+#endif

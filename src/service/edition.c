@@ -1,0 +1,334 @@
+/*
+ * edition.c - from matches to digests: one edition for each person who is due.
+ */
+#include "service/edition.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/clock.h"
+#include "base/day.h"
+#include "base/zone.h"
+#include "query/query.h"
+#include "store/editions.h"
+#include "store/papers.h"
+#include "store/people.h"
+
+#define PAGE_PEOPLE   50
+#define CACHE_WORDS   50000
+#define CACHE_PAPERS  2000
+#define CACHE_QUERIES 5000
+#define LABEL_CHARS   60
+
+/* What many people's editions share: made once, kept while the run lasts. */
+struct press {
+	struct store *store;
+	GHashTable *documents; /* paper seq -> struct query_document * */
+	GHashTable *queries;   /* filter id -> struct query * */
+	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
+};
+
+static void
+press_init(struct press *press, struct store *store)
+{
+	press->store = store;
+	press->documents = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+	    (GDestroyNotify)query_document_free);
+	press->queries = g_hash_table_new_full(
+	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_free);
+	press->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+}
+
+static void
+press_clear(struct press *press)
+{
+	g_hash_table_unref(press->documents);
+	g_hash_table_unref(press->queries);
+	g_hash_table_unref(press->words);
+}
+
+static void
+remember(GHashTable *table, int64_t id, gpointer value, unsigned most)
+{
+	if (g_hash_table_size(table) >= most)
+		g_hash_table_remove_all(table);
+	g_hash_table_insert(table, g_memdup2(&id, sizeof(id)), value);
+}
+
+static const struct query_document *
+get_document(struct press *press, int64_t seq, GError **error)
+{
+	struct query_document *document = g_hash_table_lookup(press->documents, &seq);
+	pb_auto(stored_paper) stored = NULL;
+
+	if (document)
+		return document;
+	stored = papers_load(press->store, seq, error);
+	if (!stored)
+		return NULL;
+	document = query_document_new(
+	    stored->paper, store_get_tokenizer(press->store), error);
+	if (document)
+		remember(press->documents, seq, document, CACHE_PAPERS);
+	return document;
+}
+
+static const struct query *
+get_query(struct press *press, const struct candidate *candidate, GError **error)
+{
+	struct query *query =
+	    g_hash_table_lookup(press->queries, &candidate->filter_id);
+
+	if (query)
+		return query;
+	query = query_parse_canonical(
+	    candidate->canonical, store_get_tokenizer(press->store), error);
+	if (query)
+		remember(press->queries, candidate->filter_id, query, CACHE_QUERIES);
+	return query;
+}
+
+/* What a filter hit in a paper, for a reader; kept, since many people share it. */
+static const char *
+get_words(struct press *press, const struct candidate *candidate, GError **error)
+{
+	g_autofree char *key = g_strdup_printf("%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT,
+	    candidate->filter_id, candidate->paper_seq);
+	char *words = g_hash_table_lookup(press->words, key);
+	const struct query_document *document;
+	const struct query *query;
+
+	if (words)
+		return words;
+	query = get_query(press, candidate, error);
+	document = query ? get_document(press, candidate->paper_seq, error) : NULL;
+	if (!document)
+		return NULL;
+	words = query_explain_text(query, document);
+	g_strdelimit(words, "\t\n", ' ');
+	if (g_hash_table_size(press->words) >= CACHE_WORDS)
+		g_hash_table_remove_all(press->words);
+	g_hash_table_insert(press->words, g_steal_pointer(&key), words);
+	return words;
+}
+
+static void
+append_label(GString *text, const char *label)
+{
+	bool is_long = g_utf8_strlen(label, -1) > LABEL_CHARS;
+	g_autofree char *part =
+	    is_long ? g_utf8_substring(label, 0, LABEL_CHARS - 1) : g_strdup(label);
+
+	g_strdelimit(part, "\t\n", ' ');
+	g_string_append(text, part);
+	if (is_long)
+		g_string_append(text, "\xe2\x80\xa6");
+}
+
+/* The candidates of one paper, from *at on, become one item. */
+static struct edition_item *
+make_item(
+    struct press *press, const GPtrArray *candidates, unsigned *at, GError **error)
+{
+	const struct candidate *first = candidates->pdata[*at];
+	struct edition_item *item = g_new0(struct edition_item, 1);
+	GString *reasons = g_string_new(NULL);
+
+	item->paper_seq = first->paper_seq;
+	item->upvotes = first->upvotes;
+	g_strlcpy(item->day, first->day, sizeof(item->day));
+	for (; *at < candidates->len; (*at)++) {
+		const struct candidate *candidate = candidates->pdata[*at];
+		const char *words;
+
+		if (candidate->paper_seq != first->paper_seq)
+			break;
+		words = get_words(press, candidate, error);
+		if (!words) {
+			g_string_free(reasons, TRUE);
+			edition_item_free(item);
+			return NULL;
+		}
+		if (reasons->len)
+			g_string_append_c(reasons, '\n');
+		append_label(reasons, candidate->label);
+		g_string_append_printf(reasons, "\t%s", words);
+	}
+	item->reasons = g_string_free(reasons, FALSE);
+	return item;
+}
+
+static enum digest_shown
+shown_at(unsigned position, int max_full)
+{
+	if (position < (unsigned)max_full)
+		return DIGEST_SHOWN_FULL;
+	if (position < (unsigned)max_full + BOUNDS_DIGEST_TITLES_MAX)
+		return DIGEST_SHOWN_TITLE;
+	return DIGEST_SHOWN_COUNT;
+}
+
+/* What is new for a person. @return of struct edition_item *, in reading order */
+static GPtrArray *
+make_items(struct press *press, const struct subscriber *subscriber, int64_t now,
+    GError **error)
+{
+	g_autoptr(GPtrArray) candidates = NULL;
+	g_autoptr(GPtrArray) items =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)edition_item_free);
+	char oldest_day[DAY_BYTES];
+
+	day_format(now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
+	candidates =
+	    editions_load_candidates(press->store, subscriber->id, oldest_day, error);
+	if (!candidates)
+		return NULL;
+	for (unsigned at = 0; at < candidates->len;) {
+		struct edition_item *item = make_item(press, candidates, &at, error);
+
+		if (!item)
+			return NULL;
+		item->shown = shown_at(items->len, subscriber->max_full);
+		g_ptr_array_add(items, item);
+	}
+	return g_steal_pointer(&items);
+}
+
+/* A zone that was removed from the system since must not silence anybody. */
+static GTimeZone *
+zone_of(const struct subscriber *subscriber)
+{
+	GTimeZone *zone = zone_load(subscriber->zone, NULL);
+
+	return zone ? zone : g_time_zone_new_utc();
+}
+
+/* The edition that is due for one person; in the caller's transaction. */
+static bool
+make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
+    struct edition_report *report, GError **error)
+{
+	g_autoptr(GTimeZone) zone = zone_of(subscriber);
+	g_autoptr(GPtrArray) items = NULL;
+	struct rhythm_slot slot = {0}, next;
+	char date[11];
+	bool is_made;
+
+	rhythm_format_date(now, zone, date);
+	rhythm_get_next(&subscriber->rhythm, zone, now, &next);
+	if (subscriber->is_first_due)
+		g_snprintf(slot.name, sizeof(slot.name), "first-%s", date);
+	else
+		rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
+	report->due++;
+	if (!editions_has_slot(
+		press->store, subscriber->id, slot.name, &is_made, error))
+		return false;
+	if (!is_made) {
+		items = make_items(press, subscriber, now, error);
+		if (!items)
+			return false;
+	}
+	if (items && items->len) {
+		report->digests++;
+		report->papers += items->len;
+		if (!editions_insert(press->store, subscriber->id, slot.name, date, items,
+			now, error))
+			return false;
+	} else {
+		report->quiet++;
+	}
+	return people_save_due(press->store, subscriber->id, next.at, error);
+}
+
+static bool
+make_page(struct press *press, int64_t now, struct edition_report *report, bool *is_end,
+    GError **error)
+{
+	struct edition_report sums = *report;
+	g_autoptr(GPtrArray) people = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(press->store, &transaction, error))
+		return false;
+	people = people_load_due(press->store, now, PAGE_PEOPLE, error);
+	if (!people)
+		return false;
+	for (unsigned i = 0; i < people->len; i++) {
+		const struct subscriber *subscriber = people->pdata[i];
+
+		if (!make_edition(press, subscriber, now, &sums, error)) {
+			g_prefix_error(error, "edition of subscriber %" G_GINT64_FORMAT ": ",
+			    subscriber->id);
+			return false;
+		}
+	}
+	if (!store_commit(&transaction, error))
+		return false;
+	*is_end = people->len == 0;
+	*report = sums;
+	return true;
+}
+
+bool
+edition_run(
+    struct store *store, int64_t now, struct edition_report *report, GError **error)
+{
+	struct press press;
+	bool is_end = false, is_ok = true;
+
+	press_init(&press, store);
+	while (is_ok && !is_end)
+		is_ok = make_page(&press, now, report, &is_end, error);
+	press_clear(&press);
+	return is_ok;
+}
+
+static bool
+add_preview_entry(
+    struct store *store, const struct edition_item *item, struct digest *digest,
+    GError **error)
+{
+	pb_auto(stored_paper) stored = papers_load(store, item->paper_seq, error);
+	struct digest_entry *entry;
+
+	if (!stored)
+		return false;
+	entry = digest_entry_new(g_steal_pointer(&stored->paper), item->day);
+	entry->upvotes = item->upvotes;
+	entry->shown = item->shown;
+	edition_parse_reasons(item->reasons, entry->reasons);
+	g_ptr_array_add(digest->entries, entry);
+	return true;
+}
+
+struct digest *
+edition_preview(
+    struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = people_load(store, subscriber_id, error);
+	pb_auto(digest) digest = NULL;
+	g_autoptr(GTimeZone) zone = NULL;
+	g_autoptr(GPtrArray) items = NULL;
+	struct press press;
+
+	if (!subscriber)
+		return NULL;
+	press_init(&press, store);
+	items = make_items(&press, subscriber, now, error);
+	press_clear(&press);
+	if (!items)
+		return NULL;
+	zone = zone_of(subscriber);
+	digest = digest_new();
+	digest->subscriber_id = subscriber_id;
+	digest->slot = g_strdup("preview");
+	digest->created_at = now;
+	digest->recipient = g_strdup(subscriber->address);
+	digest->recipient_name = g_strdup(subscriber->name);
+	rhythm_format_date(now, zone, digest->date);
+	for (unsigned i = 0; i < items->len; i++)
+		if (!add_preview_entry(store, items->pdata[i], digest, error))
+			return NULL;
+	return g_steal_pointer(&digest);
+}

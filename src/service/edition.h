@@ -1,0 +1,44 @@
+/*
+ * edition.h - from matches to digests: one edition for each person who is due.
+ *
+ * The digest, its items, its place in the outbox and the person's next due
+ * time are one commit; a person with nothing to read only moves on.  A first
+ * edition is due at once and has the papers of the last days; after a long
+ * sleep there is one edition, not one for each missed slot.
+ */
+#ifndef PAPERBOY_SERVICE_EDITION_H
+#define PAPERBOY_SERVICE_EDITION_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/digest.h"
+#include "store/store.h"
+
+/* A paper can be in a digest for so long after it was last listed. */
+#define EDITION_ELIGIBLE_DAYS 30
+
+/* A new filter's first digest goes back so far. */
+#define EDITION_FIRST_DAYS 3
+
+struct edition_report {
+	unsigned due;     /* people whose slot had come */
+	unsigned digests; /* made */
+	unsigned quiet;   /* people with nothing new */
+	unsigned papers;  /* in all digests together */
+};
+
+/** Make the editions of everybody who is due. */
+bool edition_run(
+    struct store *store, int64_t now, struct edition_report *report, GError **error);
+
+/**
+ * Make the digest that a person would get now, without storing anything.
+ *
+ * @return with an empty entries array when there is nothing new
+ */
+struct digest *edition_preview(
+    struct store *store, int64_t subscriber_id, int64_t now, GError **error);
+
+#endif

@@ -1,0 +1,462 @@
+/*
+ * post.c - from the outbox to the relay: claims, composes, records.
+ */
+#include "service/post.h"
+
+#include "base/token.h"
+#include "store/editions.h"
+#include "store/outbox.h"
+#include "transport/backoff.h"
+#include "transport/breaker.h"
+
+/* A sender that has had nothing to do for so long takes leave of the relay. */
+#define IDLE_US (5 * G_USEC_PER_SEC)
+
+/* Results wait for company at most so long. */
+#define GROUP_US (1 * G_USEC_PER_SEC)
+
+/* Messages handed to one sender and not answered: one on its way, one ready. */
+#define AHEAD 2
+
+/* What a sender is given, and gives back. */
+struct task {
+	struct outbox_job *job; /* owned */
+	GBytes *message;        /* owned */
+	char *id;               /* of the envelope: the same at every attempt */
+	struct delivery delivery;
+};
+
+struct sender {
+	GThread *thread;
+	struct post *post;
+	struct transport *transport;
+};
+
+struct post {
+	struct post_options options;
+	struct sender *senders;
+	unsigned started;
+	GAsyncQueue *tasks; /* of struct task *; `end` ends a sender */
+	GAsyncQueue *done;  /* of struct task * */
+	struct task end;
+	struct breaker breaker;
+	GQueue claimed;     /* of struct outbox_job *: claimed, not handed out */
+	GPtrArray *results; /* of struct outbox_result *: not committed yet */
+	int64_t group_since; /* monotonic, us: when the first of them came */
+	unsigned in_flight;
+};
+
+static void
+task_free(struct task *task)
+{
+	if (!task)
+		return;
+	outbox_job_free(task->job);
+	g_bytes_unref(task->message);
+	g_free(task->id);
+	delivery_clear(&task->delivery);
+	g_free(task);
+}
+
+static gpointer
+run_sender(gpointer data)
+{
+	struct sender *sender = data;
+	struct post *post = sender->post;
+	bool is_idle = false;
+
+	for (;;) {
+		struct task *task =
+		    is_idle ? g_async_queue_pop(post->tasks)
+			    : g_async_queue_timeout_pop(post->tasks, IDLE_US);
+
+		is_idle = !task;
+		if (!task) {
+			transport_close(sender->transport);
+		} else if (task == &post->end) {
+			break;
+		} else {
+			const struct envelope envelope = {
+			    .id = task->id,
+			    .sender = post->options.envelope_from,
+			    .recipient = task->job->recipient,
+			    .message = task->message,
+			};
+
+			transport_deliver(sender->transport, &envelope, &task->delivery);
+			g_async_queue_push(post->done, task);
+		}
+	}
+	transport_close(sender->transport);
+	return NULL;
+}
+
+struct post *
+post_new(const struct post_options *options, GError **error)
+{
+	struct post *post = g_new0(struct post, 1);
+	unsigned unknown;
+
+	post->options = *options;
+	post->tasks = g_async_queue_new();
+	post->done = g_async_queue_new();
+	post->results =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
+	g_queue_init(&post->claimed);
+	breaker_init(&post->breaker);
+	post->senders = g_new0(struct sender, options->senders);
+	if (!outbox_recover(
+		options->store, clock_get_now(options->clock), &unknown, error)) {
+		post_free(post);
+		return NULL;
+	}
+	if (unknown)
+		g_message("outbox recovered unknown=%u: sent again with the same Message-ID",
+		    unknown);
+	for (unsigned i = 0; i < options->senders; i++) {
+		struct sender *sender = &post->senders[i];
+		g_autofree char *name = g_strdup_printf("sender %u", i + 1);
+
+		sender->post = post;
+		sender->transport = options->new_transport(options->data);
+		sender->thread = g_thread_try_new(name, run_sender, sender, error);
+		post->started++;
+		if (!sender->thread) {
+			post_free(post);
+			return NULL;
+		}
+	}
+	return post;
+}
+
+void
+post_free(struct post *post)
+{
+	if (!post)
+		return;
+	for (unsigned i = 0; i < post->started; i++)
+		g_async_queue_push(post->tasks, &post->end);
+	for (unsigned i = 0; i < post->started; i++) {
+		if (post->senders[i].thread)
+			g_thread_join(post->senders[i].thread);
+		transport_free(post->senders[i].transport);
+	}
+	g_async_queue_unref(post->tasks);
+	g_async_queue_unref(post->done);
+	g_ptr_array_unref(post->results);
+	g_queue_clear_full(&post->claimed, (GDestroyNotify)outbox_job_free);
+	g_free(post->senders);
+	g_free(post);
+}
+
+static void
+add_result(struct post *post, const struct outbox_job *job, enum outbox_end end,
+    int64_t next_try_at, const struct delivery *delivery, const char *reply)
+{
+	struct outbox_result *result = g_new0(struct outbox_result, 1);
+
+	result->id = job->id;
+	result->end = end;
+	result->next_try_at = next_try_at;
+	result->was_unknown = job->was_unknown;
+	result->code = delivery && delivery->code ? delivery->code : -1;
+	result->reply = g_strdup(delivery ? delivery->text : reply);
+	if (!post->results->len)
+		post->group_since = g_get_monotonic_time();
+	g_ptr_array_add(post->results, result);
+}
+
+/* When to try a message again; -1 when it has been tried long enough. */
+static int64_t
+next_try(const struct post *post, const struct outbox_job *job, int64_t now)
+{
+	const struct backoff_case attempt = {
+	    .queued_at = job->queued_at,
+	    .now = now,
+	    .attempts = job->attempt,
+	    .id = (uint64_t)job->id,
+	    .give_up_s = post->options.give_up_s,
+	};
+	int64_t next;
+
+	return backoff_next(&attempt, &next, NULL) ? next : -1;
+}
+
+/* How many messages the relay may be asked to take now. */
+static unsigned
+get_allowance(const struct post *post, int64_t now)
+{
+	if (post->breaker.state == BREAKER_CLOSED)
+		return POST_GROUP;
+	return now >= post->breaker.retry_at ? 1 : 0;
+}
+
+static void
+record_deferred(struct post *post, const struct task *task, int64_t now,
+    struct post_report *report)
+{
+	const struct outbox_job *job = task->job;
+	bool is_message = task->delivery.scope == DELIVERY_SCOPE_MESSAGE;
+	int64_t next = next_try(post, job, now);
+	enum outbox_end end = is_message ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
+
+	if (next < 0) {
+		/* An earlier copy may have arrived: then its papers count as read. */
+		end = job->was_unknown ? OUTBOX_UNKNOWN : OUTBOX_FAILED;
+		report->failed++;
+	} else {
+		report->deferred++;
+		if (is_message && job->was_unknown)
+			end = OUTBOX_UNKNOWN;
+		if (end == OUTBOX_RETURNED)
+			next = now;
+	}
+	add_result(post, job, end, next, &task->delivery, NULL);
+}
+
+static void
+record(struct post *post, const struct task *task, struct post_report *report)
+{
+	const struct delivery *delivery = &task->delivery;
+	const struct outbox_job *job = task->job;
+	int64_t now = clock_get_now(post->options.clock);
+
+	switch (delivery->outcome) {
+	case DELIVERY_SENT:
+		report->sent++;
+		add_result(post, job, OUTBOX_SENT, -1, delivery, NULL);
+		break;
+	case DELIVERY_DEFERRED:
+		record_deferred(post, task, now, report);
+		break;
+	case DELIVERY_FAILED:
+		report->failed++;
+		add_result(post, job,
+		    delivery->stage >= SMTP_STAGE_DATA ? OUTBOX_REFUSED : OUTBOX_FAILED,
+		    -1, delivery, NULL);
+		break;
+	case DELIVERY_UNKNOWN:
+		report->unknown++;
+		add_result(post, job, OUTBOX_UNKNOWN, next_try(post, job, now), delivery,
+		    NULL);
+		break;
+	}
+	if (delivery->outcome == DELIVERY_SENT)
+		g_info("delivery sent outbox=%" G_GINT64_FORMAT " attempt=%u code=%d", job->id,
+		    job->attempt, delivery->code);
+	else
+		g_message("delivery %s outbox=%" G_GINT64_FORMAT
+			  " attempt=%u scope=%s stage=%s code=%d%s%s",
+		    delivery_outcome_get_name(delivery->outcome), job->id, job->attempt,
+		    delivery_scope_get_name(delivery->scope),
+		    smtp_stage_get_name(delivery->stage), delivery->code,
+		    *delivery->enhanced ? " status=" : "", delivery->enhanced);
+	breaker_report(&post->breaker, delivery, now);
+}
+
+static bool
+commit_results(struct post *post, GError **error)
+{
+	if (!post->results->len)
+		return true;
+	if (!outbox_save_results(post->options.store, post->results,
+		clock_get_now(post->options.clock), error))
+		return false;
+	g_ptr_array_set_size(post->results, 0);
+	return true;
+}
+
+/* Wait for an answer of a sender, take all that are there, commit when it is time. */
+static bool
+take_results(struct post *post, struct post_report *report, GError **error)
+{
+	int64_t wait_us = GROUP_US;
+	struct task *task;
+
+	if (post->results->len)
+		wait_us =
+		    MAX(1, post->group_since + GROUP_US - g_get_monotonic_time());
+	task = g_async_queue_timeout_pop(post->done, (guint64)wait_us);
+	while (task) {
+		post->in_flight--;
+		record(post, task, report);
+		task_free(task);
+		task = post->results->len < POST_GROUP ? g_async_queue_try_pop(post->done)
+						       : NULL;
+	}
+	if (post->results->len >= POST_GROUP ||
+	    (post->results->len &&
+		g_get_monotonic_time() - post->group_since >= GROUP_US))
+		return commit_results(post, error);
+	return true;
+}
+
+static bool
+claim(struct post *post, struct post_report *report, GError **error)
+{
+	const char *key = renderer_get_key(post->options.renderer);
+	int64_t now = clock_get_now(post->options.clock);
+	unsigned most = get_allowance(post, now);
+	g_autoptr(GPtrArray) jobs = NULL;
+
+	if (!most)
+		return true;
+	jobs = outbox_claim(post->options.store, now, most, key, error);
+	if (!jobs)
+		return false;
+	for (unsigned i = 0; i < jobs->len; i++) {
+		struct outbox_job *job = jobs->pdata[i];
+
+		if (job->is_wanted) {
+			g_queue_push_tail(&post->claimed, job);
+			continue;
+		}
+		report->cancelled++;
+		outbox_job_free(job);
+	}
+	return true;
+}
+
+/* The same at every attempt, and never that of another store's message. */
+static char *
+format_envelope_id(const struct post *post, const struct outbox_job *job)
+{
+	g_autofree char *token =
+	    token_derive(post->options.key, "envelope", job->digest_id);
+
+	return g_strdup_printf("digest-%" G_GINT64_FORMAT ".%s", job->digest_id, token);
+}
+
+/* Compose the next message and hand it to the senders. */
+static bool
+hand_out(struct post *post, struct post_report *report, GError **error)
+{
+	struct outbox_job *job = g_queue_pop_head(&post->claimed);
+	pb_auto(digest) digest =
+	    editions_load(post->options.store, job->digest_id, error);
+	g_autoptr(GError) problem = NULL;
+	GBytes *message;
+	struct task *task;
+
+	if (!digest) {
+		outbox_job_free(job);
+		return false;
+	}
+	if (job->render_key &&
+	    !g_str_equal(job->render_key, renderer_get_key(post->options.renderer)))
+		g_message("digest %" G_GINT64_FORMAT
+			  " is composed by other templates or settings than before",
+		    job->digest_id);
+	message = renderer_compose(post->options.renderer, digest, &problem);
+	if (!message) {
+		g_warning("digest %" G_GINT64_FORMAT " cannot be composed: %s",
+		    job->digest_id, problem->message);
+		report->failed++;
+		add_result(post, job, OUTBOX_FAILED, -1, NULL, problem->message);
+		outbox_job_free(job);
+		return true;
+	}
+	if (!breaker_allow(&post->breaker, clock_get_now(post->options.clock))) {
+		/* A trial is under way: this one waits for what it brings. */
+		g_bytes_unref(message);
+		add_result(post, job, OUTBOX_RETURNED,
+		    clock_get_now(post->options.clock), NULL, NULL);
+		outbox_job_free(job);
+		return true;
+	}
+	task = g_new0(struct task, 1);
+	task->job = job;
+	task->message = message;
+	task->id = format_envelope_id(post, job);
+	post->in_flight++;
+	g_async_queue_push(post->tasks, task);
+	return true;
+}
+
+/* What was claimed and not handed out goes back as it was. */
+static void
+return_claimed(struct post *post)
+{
+	int64_t now = clock_get_now(post->options.clock);
+	struct outbox_job *job;
+
+	while ((job = g_queue_pop_head(&post->claimed))) {
+		add_result(post, job, OUTBOX_RETURNED, now, NULL, NULL);
+		outbox_job_free(job);
+	}
+}
+
+static bool
+is_held(const struct post *post, const int *stop)
+{
+	return (stop && g_atomic_int_get(stop)) ||
+	       !get_allowance(post, clock_get_now(post->options.clock));
+}
+
+static bool
+run(struct post *post, const int *stop, struct post_report *report, GError **error)
+{
+	for (;;) {
+		bool is_stopped = is_held(post, stop);
+
+		if (!is_stopped && g_queue_is_empty(&post->claimed) &&
+		    !claim(post, report, error))
+			return false;
+		if (is_stopped)
+			return_claimed(post);
+		while (!g_queue_is_empty(&post->claimed) &&
+		       post->in_flight < post->options.senders * AHEAD)
+			if (!hand_out(post, report, error))
+				return false;
+		if (!post->in_flight) {
+			unsigned had = post->results->len;
+
+			if (!commit_results(post, error))
+				return false;
+			if (!had && g_queue_is_empty(&post->claimed))
+				return true;
+			continue;
+		}
+		if (!take_results(post, report, error))
+			return false;
+	}
+}
+
+/* A failure of the store must not leave answers of senders behind. */
+static void
+settle(struct post *post)
+{
+	struct outbox_job *job;
+
+	while (post->in_flight) {
+		task_free(g_async_queue_pop(post->done));
+		post->in_flight--;
+	}
+	while ((job = g_queue_pop_head(&post->claimed)))
+		outbox_job_free(job);
+	g_ptr_array_set_size(post->results, 0);
+}
+
+bool
+post_run(struct post *post, const int *stop, struct post_report *report, int64_t *next,
+    GError **error)
+{
+	int64_t due;
+
+	if (!run(post, stop, report, error)) {
+		settle(post);
+		return false;
+	}
+	if (!outbox_load_next_try(post->options.store, &due, error))
+		return false;
+	*next = due;
+	if (due >= 0 && post->breaker.state != BREAKER_CLOSED)
+		*next = MAX(due, post->breaker.retry_at);
+	return true;
+}
+
+char *
+post_format_relay(const struct post *post)
+{
+	return breaker_format(&post->breaker, clock_get_now(post->options.clock));
+}

@@ -1,0 +1,74 @@
+/*
+ * post.h - from the outbox to the relay: claims, composes, records.
+ *
+ * One thread owns this and the store; K senders have a transport each and no
+ * store.  A claim is committed before its message goes out; results are
+ * committed in groups of at most POST_GROUP or one second, so a crash leaves
+ * at most that many messages in doubt, which go out again with the same
+ * Message-ID and the same bytes.
+ */
+#ifndef PAPERBOY_SERVICE_POST_H
+#define PAPERBOY_SERVICE_POST_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "render/renderer.h"
+#include "store/store.h"
+#include "transport/transport.h"
+
+/* Claimed, and committed, at a time. */
+#define POST_GROUP 50
+
+struct post;
+
+struct post_options {
+	struct store *store;       /* borrowed; of the thread that runs the post */
+	struct renderer *renderer; /* borrowed; likewise */
+	const struct clock *clock;
+	GBytes *key;               /* the secret of the state folder; borrowed */
+	const char *envelope_from; /* where bounces go; borrowed */
+	unsigned senders;          /* at least 1 */
+	int64_t give_up_s;         /* a digest that is older is not tried again */
+	/* Make a transport; called once for each sender, in the post's thread. */
+	struct transport *(*new_transport)(void *data);
+	void *data;
+};
+
+struct post_report {
+	unsigned sent;
+	unsigned deferred;
+	unsigned failed;
+	unsigned unknown;
+	unsigned cancelled;
+};
+
+/**
+ * Start the senders.  What the last run left as being sent is marked UNKNOWN.
+ *
+ * @param options  copied
+ */
+struct post *post_new(const struct post_options *options, GError **error);
+
+/** End the senders, which finish what they have. */
+void post_free(struct post *post);
+PB_DEFINE_AUTO(post, post_free);
+
+/** One line about the relay, for a status display. @return a new string */
+char *post_format_relay(const struct post *post);
+
+/**
+ * Send all that is due, until nothing is, the relay is down, or *stop is set.
+ * Nothing is in flight when it returns.
+ *
+ * @param stop  NULL for never
+ * @param next  set to when to run again, s; -1 for never
+ * @return false when the store fails
+ */
+bool post_run(struct post *post, const int *stop, struct post_report *report,
+    int64_t *next, GError **error);
+
+#endif

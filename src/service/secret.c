@@ -1,0 +1,76 @@
+/*
+ * secret.c - the key that what paperboy prints into mail is derived from.
+ */
+#include "service/secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static bool
+write_all(int fd, const guint8 *data, size_t size)
+{
+	while (size) {
+		ssize_t count = write(fd, data, size);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			return false;
+		data += count;
+		size -= (size_t)count;
+	}
+	return fsync(fd) == 0;
+}
+
+/* Write it whole under another name first: a key cut short would be a new key. */
+static bool
+create_key(const char *path, const guint8 *fresh, GError **error)
+{
+	g_autofree char *draft = g_strdup_printf("%s.new.%d", path, (int)getpid());
+	int fd = g_open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	bool is_made = fd >= 0 && write_all(fd, fresh, SECRET_KEY_BYTES);
+	int saved;
+
+	/* EEXIST: another process made one meanwhile, and that is the key then. */
+	is_made = is_made && (link(draft, path) == 0 || errno == EEXIST);
+	saved = errno;
+	if (fd >= 0) {
+		close(fd);
+		g_unlink(draft);
+	}
+	if (!is_made)
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "cannot create the key '%s': %s", path, g_strerror(saved));
+	return is_made;
+}
+
+GBytes *
+secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
+{
+	g_autofree char *path = g_build_filename(state_dir, "key", NULL);
+	g_autoptr(GError) problem = NULL;
+	char *data;
+	gsize size;
+
+	if (!g_file_test(path, G_FILE_TEST_EXISTS) && !create_key(path, fresh, error))
+		return NULL;
+	if (!g_file_get_contents(path, &data, &size, &problem)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "cannot read the key: %s", problem->message);
+		return NULL;
+	}
+	if (size != SECRET_KEY_BYTES) {
+		g_free(data);
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is no key: it has %" G_GSIZE_FORMAT
+		    " octets instead of %d; restore it from a backup",
+		    path, size, SECRET_KEY_BYTES);
+		return NULL;
+	}
+	return g_bytes_new_take(data, size);
+}

@@ -1,0 +1,19 @@
+/*
+ * secret.h - the key that what paperboy prints into mail is derived from.
+ */
+#ifndef PAPERBOY_SERVICE_SECRET_H
+#define PAPERBOY_SERVICE_SECRET_H
+
+#include <glib.h>
+
+#define SECRET_KEY_BYTES 32
+
+/**
+ * Load the key of a state folder; the first time it is made and kept.
+ *
+ * @param fresh  SECRET_KEY_BYTES random octets, used when there is no key yet
+ * @return NULL with PB_ERROR_PERMANENT when the file is no key or cannot be made
+ */
+GBytes *secret_load_key(const char *state_dir, const guint8 *fresh, GError **error);
+
+#endif

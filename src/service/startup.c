@@ -1,0 +1,42 @@
+/*
+ * startup.c - what every program does first: the clock and the settings.
+ */
+#include "service/startup.h"
+
+#include "service/assembly.h"
+
+static int64_t
+read_wall(const struct clock *clock)
+{
+	return g_get_real_time() / G_USEC_PER_SEC + clock->offset_s;
+}
+
+bool
+startup_init_clock(struct clock *clock, const char *now, GError **error)
+{
+	g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+	g_autoptr(GDateTime) time = NULL;
+
+	*clock = (struct clock){.read = read_wall};
+	if (!now)
+		return true;
+	time = g_date_time_new_from_iso8601(now, utc);
+	if (!time) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+		    "'%s' is no time: 2026-11-20T09:00:00Z is one", now);
+		return false;
+	}
+	clock->offset_s = g_date_time_to_unix(time) - read_wall(clock);
+	return true;
+}
+
+struct settings *
+startup_load_settings(const char *path, const char *credentials, GPtrArray *problems)
+{
+	pb_auto(settings) settings = settings_load(
+	    path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf", problems, NULL);
+
+	if (settings)
+		assembly_check(settings, credentials, problems);
+	return problems->len ? NULL : g_steal_pointer(&settings);
+}

@@ -1,0 +1,33 @@
+/*
+ * startup.h - what every program does first: the clock and the settings.
+ *
+ * Only main functions call this; everything else is handed a clock.
+ */
+#ifndef PAPERBOY_SERVICE_STARTUP_H
+#define PAPERBOY_SERVICE_STARTUP_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "config/settings.h"
+
+/**
+ * Set up the machine's clock, or one that starts at a given time and goes on.
+ *
+ * @param now  ISO 8601, such as 2026-11-20T09:00:00Z; NULL for the real time
+ */
+bool startup_init_clock(struct clock *clock, const char *now, GError **error);
+
+/**
+ * Read and check the configuration.
+ *
+ * @param path         NULL for paperboy.conf where it is installed
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param problems     of char *, a line for each thing that is wrong
+ * @return NULL when anything is
+ */
+struct settings *startup_load_settings(
+    const char *path, const char *credentials, GPtrArray *problems);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * subscribe.h - people come, go, and change their filters.
+ *
+ * Every way in (the control tool now, mail and web later) calls these.  Each
+ * is one commit with its line in the audit.
+ */
+#ifndef PAPERBOY_SERVICE_SUBSCRIBE_H
+#define PAPERBOY_SERVICE_SUBSCRIBE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/subscriber.h"
+#include "query/problem.h"
+#include "store/store.h"
+
+struct subscribe_filter {
+	const char *text; /* as typed */
+	const char *name; /* what the person calls it, or NULL */
+};
+
+struct subscribe_request {
+	const char *address; /* `addr` or `Name <addr>` */
+	const char *name;    /* or NULL */
+	const char *consent; /* how the person agreed, in words; not empty */
+	const char *zone;    /* IANA name */
+	struct rhythm rhythm;
+	int max_full;
+	const struct subscribe_filter *filters;
+	unsigned filter_count;
+	const char *who; /* for the audit */
+};
+
+/**
+ * Add a subscriber whose consent is known, or take one back who had left.
+ *
+ * The first edition is due at once: it has the papers of the last days.
+ *
+ * @param problem  NULL, or cleared by the caller: filled when a filter is refused
+ * @param refused  NULL, or set to the index of that filter
+ * @return NULL with PB_ERROR_INPUT when something is wrong or the address is there
+ */
+struct subscriber *subscribe_add(struct store *store,
+    const struct subscribe_request *request, int64_t now, struct query_problem *problem,
+    unsigned *refused, GError **error);
+
+/** Find somebody who has not left. @return NULL with PB_ERROR_NOT_FOUND */
+struct subscriber *subscribe_find(
+    struct store *store, const char *address, GError **error);
+
+/** Let a subscriber go: filters are removed, unsent mail is cancelled. */
+bool subscribe_remove(struct store *store, const char *address, const char *who,
+    int64_t now, GError **error);
+
+/**
+ * Give a person a filter.
+ *
+ * @param warnings  NULL, or set to of char * on success
+ * @return NULL with PB_ERROR_INPUT or PB_ERROR_LIMIT
+ */
+struct subscription *subscribe_add_filter(struct store *store, const char *address,
+    const struct subscribe_filter *filter, const char *who, int64_t now,
+    struct query_problem *problem, GPtrArray **warnings, GError **error);
+
+/** Take the filter with that number away. */
+bool subscribe_remove_filter(struct store *store, const char *address, int number,
+    const char *who, int64_t now, GError **error);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * upkeep.h - forgetting what has had its time.
+ */
+#ifndef PAPERBOY_SERVICE_UPKEEP_H
+#define PAPERBOY_SERVICE_UPKEEP_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+/* Days that rows are kept.  A paper can be mailed for EDITION_ELIGIBLE_DAYS, so what
+ * says that it was has to outlive that. */
+#define UPKEEP_MATCH_DAYS     45
+#define UPKEEP_DELIVERED_DAYS 60
+#define UPKEEP_OUTBOX_DAYS    14
+#define UPKEEP_BATCH_DAYS     30
+
+/** Once a day: drop old rows and filters that nobody has. */
+bool upkeep_run(struct store *store, int64_t now, GError **error);
+
+/** When upkeep is to run next. @param at  s; in the past when it is due */
+bool upkeep_load_due(struct store *store, int64_t *at, GError **error);
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * editions.c - digests: what a person is due, what was put in, what arrived.
+ */
+#include "store/editions.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "store/papers.h"
+#include "store/sql.h"
+
+void
+candidate_free(struct candidate *candidate)
+{
+	if (!candidate)
+		return;
+	g_free(candidate->label);
+	g_free(candidate->canonical);
+	g_free(candidate);
+}
+
+void
+edition_item_free(struct edition_item *item)
+{
+	if (!item)
+		return;
+	g_free(item->reasons);
+	g_free(item);
+}
+
+GPtrArray *
+editions_load_candidates(struct store *store, int64_t subscriber_id,
+    const char *oldest_day, GError **error)
+{
+	static const char sql[] =
+	    "SELECT m.paper_seq, s.filter_id, s.number, coalesce(s.name, s.text),"
+	    " f.canonical, p.last_day, p.upvotes"
+	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
+	    " JOIN match m ON m.filter_id = s.filter_id AND m.state = 'yes'"
+	    " JOIN paper p ON p.seq = m.paper_seq"
+	    " WHERE s.subscriber_id = ?1 AND p.last_day >= max(s.since_day, ?2)"
+	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
+	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = m.paper_seq)"
+	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i ON i.digest_id = g.id"
+	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live' AND i.paper_seq = m.paper_seq)"
+	    " AND NOT EXISTS (SELECT 1 FROM refused r"
+	    "  WHERE r.subscriber_id = ?1 AND r.paper_seq = m.paper_seq AND r.times >= 2)"
+	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(oldest_day));
+	g_autoptr(GPtrArray) candidates =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)candidate_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct candidate *candidate = g_new0(struct candidate, 1);
+
+		candidate->paper_seq = sql_get_int(statement, 0);
+		candidate->filter_id = sql_get_int(statement, 1);
+		candidate->number = (int)sql_get_int(statement, 2);
+		candidate->label = sql_dup_text(statement, 3);
+		candidate->canonical = sql_dup_text(statement, 4);
+		g_strlcpy(candidate->day, (const char *)sqlite3_column_text(statement, 5),
+		    sizeof(candidate->day));
+		candidate->upvotes = sql_get_int(statement, 6);
+		g_ptr_array_add(candidates, candidate);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&candidates) : NULL;
+}
+
+bool
+editions_has_slot(struct store *store, int64_t subscriber_id, const char *slot, bool *has,
+    GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM digest WHERE subscriber_id = ?1 AND slot = ?2)";
+	int64_t found;
+
+	if (!sql_number(
+		store, sql, &found, error, SQL_INT(subscriber_id), SQL_TEXT(slot)))
+		return false;
+	*has = found == 1;
+	return true;
+}
+
+static bool
+insert_item(struct store *store, int64_t digest_id, unsigned position,
+    const struct edition_item *item, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO digest_item (digest_id, position, paper_seq, day, upvotes, shown,"
+	    " reasons) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+	return sql_run(store, sql, error, SQL_INT(digest_id), SQL_INT(position),
+	    SQL_INT(item->paper_seq), SQL_TEXT(item->day), SQL_INT_OR_NULL(item->upvotes),
+	    SQL_INT(item->shown), SQL_TEXT(item->reasons));
+}
+
+bool
+editions_insert(struct store *store, int64_t subscriber_id, const char *slot,
+    const char *date, const GPtrArray *items, int64_t now, GError **error)
+{
+	static const char sql_digest[] =
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state)"
+	    " VALUES (?1, ?2, ?3, ?4, 'live')";
+	static const char sql_outbox[] =
+	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
+	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
+	int64_t digest_id;
+
+	if (!sql_run(store, sql_digest, error, SQL_INT(subscriber_id), SQL_TEXT(slot),
+		SQL_TEXT(date), SQL_INT(now)))
+		return false;
+	digest_id = sqlite3_last_insert_rowid(store->db);
+	for (unsigned i = 0; i < items->len; i++)
+		if (!insert_item(store, digest_id, i + 1, items->pdata[i], error))
+			return false;
+	return sql_run(store, sql_outbox, error, SQL_INT(subscriber_id),
+	    SQL_INT(digest_id), SQL_INT(now));
+}
+
+void
+edition_parse_reasons(const char *text, GPtrArray *reasons)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++) {
+		char *tab = strchr(*line, '\t');
+
+		if (tab)
+			*tab = '\0';
+		g_ptr_array_add(reasons, digest_reason_new(*line, tab ? tab + 1 : ""));
+	}
+}
+
+static struct digest *
+load_head(struct store *store, int64_t digest_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name"
+	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id = ?1";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
+	pb_auto(digest) digest = NULL;
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	step = sql_step(statement, error);
+	if (step == SQL_STEP_DONE)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such digest");
+	if (step != SQL_STEP_ROW)
+		return NULL;
+	digest = digest_new();
+	digest->id = digest_id;
+	digest->subscriber_id = sql_get_int(statement, 0);
+	digest->slot = sql_dup_text(statement, 1);
+	g_strlcpy(digest->date, (const char *)sqlite3_column_text(statement, 2),
+	    sizeof(digest->date));
+	digest->created_at = sql_get_int(statement, 3);
+	digest->recipient = sql_dup_text(statement, 4);
+	digest->recipient_name = sql_dup_text(statement, 5);
+	return g_steal_pointer(&digest);
+}
+
+struct digest *
+editions_load(struct store *store, int64_t digest_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT paper_seq, day, upvotes, shown, reasons FROM digest_item"
+	    " WHERE digest_id = ?1 ORDER BY position";
+	pb_auto(digest) digest = load_head(store, digest_id, error);
+	sql_auto *statement = NULL;
+	enum sql_step step;
+
+	if (!digest)
+		return NULL;
+	statement = sql_start(store, sql, error, SQL_INT(digest_id));
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		pb_auto(stored_paper) stored =
+		    papers_load(store, sql_get_int(statement, 0), error);
+		struct digest_entry *entry;
+
+		if (!stored)
+			return NULL;
+		entry = digest_entry_new(g_steal_pointer(&stored->paper),
+		    (const char *)sqlite3_column_text(statement, 1));
+		entry->upvotes = sql_get_int(statement, 2);
+		entry->shown = (enum digest_shown)sql_get_int(statement, 3);
+		edition_parse_reasons(
+		    (const char *)sqlite3_column_text(statement, 4), entry->reasons);
+		g_ptr_array_add(digest->entries, entry);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&digest) : NULL;
+}
+
+bool
+editions_prune(struct store *store, int64_t before, GError **error)
+{
+	static const char sql[] = "DELETE FROM delivered WHERE at < ?1";
+
+	return sql_run(store, sql, error, SQL_INT(before));
+}

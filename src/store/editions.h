@@ -1,0 +1,71 @@
+/*
+ * editions.h - digests: what a person is due, what was put in, what arrived.
+ */
+#ifndef PAPERBOY_STORE_EDITIONS_H
+#define PAPERBOY_STORE_EDITIONS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/digest.h"
+#include "store/store.h"
+
+/* A paper that one filter of a person found, and that is to be mailed. */
+struct candidate {
+	int64_t paper_seq;
+	int64_t filter_id;
+	int number;      /* of the person's filter */
+	char *label;     /* the filter's name, else its text as typed */
+	char *canonical; /* the filter's canonical form */
+	char day[11];
+	int64_t upvotes; /* or PAPER_UNKNOWN */
+};
+
+void candidate_free(struct candidate *candidate);
+
+/**
+ * What a person's next edition may hold: matches of the person's filters on
+ * papers listed on or after oldest_day (and the filter's own first day),
+ * neither delivered nor in a digest under way nor refused twice for content.
+ *
+ * @return of struct candidate *: papers in reading order (votes, day, id), the
+ *         filters of one paper side by side, by number
+ */
+GPtrArray *editions_load_candidates(struct store *store, int64_t subscriber_id,
+    const char *oldest_day, GError **error);
+
+/* A line of a new digest. */
+struct edition_item {
+	int64_t paper_seq;
+	char day[11];
+	int64_t upvotes;
+	enum digest_shown shown;
+	char *reasons; /* a line each: filter, tab, words */
+};
+
+void edition_item_free(struct edition_item *item);
+
+/** Is there a digest of that person for that slot? */
+bool editions_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
+    bool *has, GError **error);
+
+/**
+ * Store a digest with its items and its place in the outbox.
+ *
+ * The caller's transaction moves the person's due time in the same commit.
+ *
+ * @param items  of struct edition_item *, in reading order, not empty
+ */
+bool editions_insert(struct store *store, int64_t subscriber_id, const char *slot,
+    const char *date, const GPtrArray *items, int64_t now, GError **error);
+
+/** Load a digest as it was frozen, with its papers and the person's address. */
+struct digest *editions_load(struct store *store, int64_t digest_id, GError **error);
+
+/** Turn "filter TAB words" lines into reasons. */
+void edition_parse_reasons(const char *text, GPtrArray *reasons);
+
+bool editions_prune(struct store *store, int64_t before, GError **error);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * matches.h - which filter found which paper, and what waits for a field.
+ *
+ * A filter is matched through a revision of the papers.  Every commit moves
+ * that on for a page of filters together with the matches found, so that the
+ * step can be killed at any instant and run again.
+ */
+#ifndef PAPERBOY_STORE_MATCHES_H
+#define PAPERBOY_STORE_MATCHES_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+struct stored_filter {
+	int64_t id;
+	char *canonical;
+	int64_t matched_through;
+};
+
+void stored_filter_free(struct stored_filter *filter);
+
+/**
+ * Load a page of filters that have not seen a revision yet, furthest behind
+ * first.  @return of struct stored_filter *
+ */
+GPtrArray *matches_load_behind(
+    struct store *store, int64_t revision, unsigned limit, GError **error);
+
+bool matches_save_through(
+    struct store *store, int64_t filter_id, int64_t revision, GError **error);
+
+/** Record that a filter found a paper, or waits to know; a "yes" stays one. */
+bool matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, bool is_yes,
+    int64_t now, GError **error);
+
+/** Forget a waiting match: it became a plain no. */
+bool matches_delete_waiting(
+    struct store *store, int64_t filter_id, int64_t paper_seq, GError **error);
+
+/** The filters that wait for a field of a paper. @return of struct stored_filter * */
+GPtrArray *matches_load_waiting(struct store *store, int64_t paper_seq, GError **error);
+
+/** Papers listed before a day for which filters still wait. @return GArray of int64_t */
+GArray *matches_load_overdue(
+    struct store *store, const char *day, unsigned limit, GError **error);
+
+bool matches_prune(struct store *store, int64_t before, GError **error);
+bool matches_count(struct store *store, bool is_yes, int64_t *count, GError **error);
+
+#endif

@@ -1,0 +1,228 @@
+-- 001: papers, filters, people, digests, the outbox.
+-- Times are seconds since the epoch, UTC; days are YYYY-MM-DD.
+
+CREATE TABLE paper (
+	seq           INTEGER PRIMARY KEY,
+	id            TEXT NOT NULL UNIQUE CHECK (length(id) BETWEEN 1 AND 200),
+	title         TEXT NOT NULL CHECK (title <> ''),
+	abstract      TEXT NOT NULL,
+	authors       TEXT NOT NULL, -- one a line
+	url           TEXT NOT NULL CHECK (url GLOB 'http*://*'),
+	code_url      TEXT,
+	project_url   TEXT,
+	organization  TEXT,
+	published_at  INTEGER,
+	upvotes       INTEGER CHECK (upvotes >= 0),
+	comments      INTEGER CHECK (comments >= 0),
+	stars         INTEGER CHECK (stars >= 0),
+	told_at       INTEGER NOT NULL, -- when the changing fields were read
+	first_seen_at INTEGER NOT NULL,
+	last_day      TEXT NOT NULL CHECK (last_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+	revision      INTEGER NOT NULL UNIQUE, -- of its text; filters are matched through one
+	is_changed    INTEGER NOT NULL DEFAULT 0 CHECK (is_changed IN (0, 1))
+) STRICT;
+CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
+CREATE INDEX paper_last_day ON paper (last_day, revision);
+
+CREATE TABLE listing (
+	source        TEXT NOT NULL CHECK (source <> ''),
+	day           TEXT NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	upvotes       INTEGER CHECK (upvotes >= 0),
+	first_seen_at INTEGER NOT NULL,
+	PRIMARY KEY (source, day, paper_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX listing_paper ON listing (paper_seq);
+
+CREATE TABLE batch (
+	id       INTEGER PRIMARY KEY,
+	source   TEXT NOT NULL CHECK (source <> ''),
+	day      TEXT NOT NULL,
+	asked_at INTEGER NOT NULL,
+	status   TEXT NOT NULL CHECK (status IN ('ok', 'same', 'empty', 'not-yet', 'failed')),
+	etag     TEXT,
+	count    INTEGER NOT NULL DEFAULT 0 CHECK (count >= 0),
+	fresh    INTEGER NOT NULL DEFAULT 0 CHECK (fresh >= 0), -- papers not seen before
+	ids_hash TEXT,
+	error    TEXT,
+	CHECK ((status = 'failed') = (error IS NOT NULL))
+) STRICT;
+CREATE INDEX batch_day ON batch (source, day, id);
+CREATE INDEX batch_asked ON batch (asked_at);
+
+CREATE TABLE filter (
+	id              INTEGER PRIMARY KEY,
+	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
+	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	matched_through INTEGER NOT NULL,
+	created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX filter_behind ON filter (matched_through, id);
+
+CREATE TABLE subscriber (
+	id           INTEGER PRIMARY KEY,
+	address      TEXT NOT NULL
+		CHECK (length(CAST(address AS BLOB)) BETWEEN 3 AND 254)
+		CHECK (address GLOB '?*@?*.?*')
+		CHECK (instr(address, char(0)) = 0)
+		CHECK (address NOT GLOB '*[' || char(1) || '-' || char(32) || ']*')
+		CHECK (address NOT GLOB '*[<>' || char(127) || ']*'),
+	address_key  TEXT NOT NULL UNIQUE,
+	name         TEXT CHECK (name NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'),
+	state        TEXT NOT NULL
+		CHECK (state IN ('pending', 'active', 'paused', 'suspended', 'gone')),
+	cadence      TEXT NOT NULL CHECK (cadence IN ('daily', 'weekdays', 'weekly')),
+	weekdays     INTEGER NOT NULL CHECK (weekdays BETWEEN 1 AND 127), -- bit 0 is Monday
+	minute       INTEGER NOT NULL CHECK (minute BETWEEN 0 AND 1439),
+	zone         TEXT NOT NULL CHECK (zone <> ''),
+	max_full     INTEGER NOT NULL CHECK (max_full BETWEEN 1 AND 200),
+	created_at   INTEGER NOT NULL,
+	consent_at   INTEGER,
+	consent_text TEXT,
+	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)),
+	next_due_at  INTEGER, -- of the next edition; NULL: none
+	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND consent_text <> '')),
+	CHECK (state <> 'gone' OR next_due_at IS NULL)
+) STRICT;
+CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
+
+CREATE TABLE subscription (
+	id            INTEGER PRIMARY KEY,
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	number        INTEGER NOT NULL CHECK (number BETWEEN 1 AND 9999),
+	filter_id     INTEGER NOT NULL REFERENCES filter (id),
+	name          TEXT CHECK (name NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'),
+	text          TEXT NOT NULL CHECK (text <> ''), -- as the person typed it
+	since_day     TEXT NOT NULL,
+	created_at    INTEGER NOT NULL,
+	UNIQUE (subscriber_id, number),
+	UNIQUE (subscriber_id, filter_id)
+) STRICT;
+CREATE INDEX subscription_filter ON subscription (filter_id);
+
+CREATE TABLE match (
+	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
+	paper_seq  INTEGER NOT NULL REFERENCES paper (seq),
+	state      TEXT NOT NULL CHECK (state IN ('yes', 'waiting')),
+	decided_at INTEGER NOT NULL,
+	PRIMARY KEY (filter_id, paper_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX match_waiting ON match (paper_seq, filter_id) WHERE state = 'waiting';
+
+CREATE TABLE digest (
+	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: it names the message
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	slot          TEXT NOT NULL CHECK (slot <> ''),
+	date          TEXT NOT NULL,
+	created_at    INTEGER NOT NULL,
+	state         TEXT NOT NULL CHECK (state IN ('live', 'sent', 'failed', 'cancelled')),
+	UNIQUE (subscriber_id, slot)
+) STRICT;
+CREATE INDEX digest_live ON digest (subscriber_id) WHERE state = 'live';
+
+CREATE TABLE digest_item (
+	digest_id INTEGER NOT NULL REFERENCES digest (id) ON DELETE CASCADE,
+	position  INTEGER NOT NULL CHECK (position >= 1),
+	paper_seq INTEGER NOT NULL REFERENCES paper (seq),
+	day       TEXT NOT NULL,
+	upvotes   INTEGER,
+	shown     INTEGER NOT NULL CHECK (shown BETWEEN 0 AND 2),
+	reasons   TEXT NOT NULL CHECK (reasons <> ''), -- a line each: filter, tab, words
+	PRIMARY KEY (digest_id, position),
+	UNIQUE (digest_id, paper_seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE delivered (
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	digest_id     INTEGER NOT NULL,
+	at            INTEGER NOT NULL,
+	PRIMARY KEY (subscriber_id, paper_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX delivered_at ON delivered (at);
+
+-- How often a paper was in a message that was refused for its content.
+CREATE TABLE refused (
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	times         INTEGER NOT NULL CHECK (times >= 1),
+	at            INTEGER NOT NULL,
+	PRIMARY KEY (subscriber_id, paper_seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE outbox (
+	id            INTEGER PRIMARY KEY AUTOINCREMENT,
+	kind          TEXT NOT NULL CHECK (kind IN ('digest')),
+	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
+	digest_id     INTEGER NOT NULL UNIQUE REFERENCES digest (id),
+	state         TEXT NOT NULL CHECK (state IN ('NEW', 'SENDING', 'SENT', 'DEFERRED',
+		'FAILED', 'UNKNOWN', 'CANCELLED', 'HELD')),
+	attempt       INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+	queued_at     INTEGER NOT NULL,
+	next_try_at   INTEGER, -- NULL when it is not to be tried by itself
+	claimed_at    INTEGER,
+	ended_at      INTEGER,
+	code          INTEGER,
+	reply         TEXT,
+	render_key    TEXT, -- of the bytes that were sent first
+	CHECK ((state IN ('NEW', 'DEFERRED')) <= (next_try_at IS NOT NULL)),
+	CHECK ((state IN ('SENT', 'FAILED', 'CANCELLED')) <= (ended_at IS NOT NULL)),
+	CHECK (state <> 'SENDING' OR (claimed_at IS NOT NULL AND attempt >= 1))
+) STRICT;
+CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN');
+CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
+CREATE INDEX outbox_live ON outbox (subscriber_id)
+	WHERE state IN ('NEW', 'SENDING', 'DEFERRED', 'UNKNOWN', 'HELD');
+CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
+
+CREATE TABLE cursor (
+	name  TEXT PRIMARY KEY,
+	value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE change (
+	id            INTEGER PRIMARY KEY,
+	at            INTEGER NOT NULL,
+	who           TEXT NOT NULL,
+	what          TEXT NOT NULL,
+	subscriber_id INTEGER REFERENCES subscriber (id),
+	detail        TEXT
+) STRICT;
+CREATE INDEX change_subscriber ON change (subscriber_id, id);
+
+-- Bad states are impossible, whoever writes.
+
+CREATE TRIGGER digest_needs_active BEFORE INSERT ON digest
+WHEN (SELECT state FROM subscriber WHERE id = NEW.subscriber_id) IS NOT 'active'
+BEGIN
+	SELECT RAISE(ABORT, 'a digest is only for a subscriber who is active');
+END;
+
+CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
+WHEN OLD.state <> 'live' AND NEW.state <> OLD.state
+BEGIN
+	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
+END;
+
+CREATE TRIGGER digest_frozen BEFORE UPDATE ON digest_item
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a digest is frozen');
+END;
+
+CREATE TRIGGER outbox_end_is_final BEFORE UPDATE OF state ON outbox
+WHEN OLD.state IN ('SENT', 'FAILED', 'CANCELLED') AND NEW.state <> OLD.state
+BEGIN
+	SELECT RAISE(ABORT, 'a message that has ended stays as it is');
+END;
+
+CREATE TRIGGER outbox_sent_was_claimed BEFORE UPDATE OF state ON outbox
+WHEN NEW.state = 'SENT' AND OLD.state NOT IN ('SENDING', 'UNKNOWN')
+BEGIN
+	SELECT RAISE(ABORT, 'only a claimed message can be sent');
+END;
+
+CREATE TRIGGER match_yes_is_final BEFORE UPDATE OF state ON match
+WHEN OLD.state = 'yes' AND NEW.state <> 'yes'
+BEGIN
+	SELECT RAISE(ABORT, 'a match that was decided stays');
+END;

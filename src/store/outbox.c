@@ -1,0 +1,313 @@
+/*
+ * outbox.c - messages to send and what became of them.
+ */
+#include "store/outbox.h"
+
+#include "store/sql.h"
+
+void
+outbox_job_free(struct outbox_job *job)
+{
+	if (!job)
+		return;
+	g_free(job->recipient);
+	g_free(job->render_key);
+	g_free(job);
+}
+
+void
+outbox_result_free(struct outbox_result *result)
+{
+	if (!result)
+		return;
+	g_free(result->reply);
+	g_free(result);
+}
+
+void
+outbox_row_free(struct outbox_row *row)
+{
+	if (!row)
+		return;
+	g_free(row->recipient);
+	g_free(row->state);
+	g_free(row->reply);
+	g_free(row);
+}
+
+static GPtrArray *
+load_due(struct store *store, int64_t now, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT o.id, o.digest_id, o.subscriber_id, s.address, o.render_key,"
+	    " o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', s.state = 'active'"
+	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
+	    " WHERE o.state IN ('NEW', 'DEFERRED', 'UNKNOWN') AND o.next_try_at <= ?1"
+	    " ORDER BY o.next_try_at, o.id LIMIT ?2";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
+	g_autoptr(GPtrArray) jobs =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct outbox_job *job = g_new0(struct outbox_job, 1);
+
+		job->id = sql_get_int(statement, 0);
+		job->digest_id = sql_get_int(statement, 1);
+		job->subscriber_id = sql_get_int(statement, 2);
+		job->recipient = sql_dup_text(statement, 3);
+		job->render_key = sql_dup_text(statement, 4);
+		job->queued_at = sql_get_int(statement, 5);
+		job->attempt = (unsigned)sql_get_int(statement, 6);
+		job->was_unknown = sql_get_int(statement, 7) == 1;
+		job->is_wanted = sql_get_int(statement, 8) == 1;
+		g_ptr_array_add(jobs, job);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&jobs) : NULL;
+}
+
+/* Claim a job, or cancel it when the person is no longer active. */
+static bool
+claim_job(struct store *store, const struct outbox_job *job, int64_t now,
+    const char *render_key, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
+	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
+	static const char sql_cancel[] =
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL"
+	    " WHERE id = ?1";
+	static const char sql_digest[] =
+	    "UPDATE digest SET state = 'cancelled' WHERE id = ?1 AND state = 'live'";
+
+	if (job->is_wanted)
+		return sql_run(store, sql, error, SQL_INT(job->id), SQL_INT(now),
+		    SQL_TEXT(render_key));
+	return sql_run(store, sql_cancel, error, SQL_INT(job->id), SQL_INT(now)) &&
+	       sql_run(store, sql_digest, error, SQL_INT(job->digest_id));
+}
+
+GPtrArray *
+outbox_claim(struct store *store, int64_t now, unsigned limit, const char *render_key,
+    GError **error)
+{
+	g_autoptr(GPtrArray) jobs = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	jobs = load_due(store, now, limit, error);
+	if (!jobs)
+		return NULL;
+	for (unsigned i = 0; i < jobs->len; i++)
+		if (!claim_job(store, jobs->pdata[i], now, render_key, error))
+			return NULL;
+	return store_commit(&transaction, error) ? g_steal_pointer(&jobs) : NULL;
+}
+
+/* The papers of a digest have reached the person (or may have). */
+static bool
+save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
+	    " SELECT o.subscriber_id, i.paper_seq, i.digest_id, ?2"
+	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
+	    " WHERE o.id = ?1 ON CONFLICT DO NOTHING";
+	static const char sql_digest[] = "UPDATE digest SET state = 'sent'"
+					 " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(now)) &&
+	       sql_run(store, sql_digest, error, SQL_INT(id));
+}
+
+static bool
+save_refused(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO refused (subscriber_id, paper_seq, times, at)"
+	    " SELECT o.subscriber_id, i.paper_seq, 1, ?2"
+	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
+	    " WHERE o.id = ?1"
+	    " ON CONFLICT DO UPDATE SET times = times + 1, at = excluded.at";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(now));
+}
+
+static bool
+fail_digest(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "UPDATE digest SET state = 'failed'"
+				  " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+
+	return sql_run(store, sql, error, SQL_INT(id));
+}
+
+static bool
+end_row(struct store *store, const struct outbox_result *result, const char *state,
+    int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = ?2, ended_at = ?3, next_try_at = NULL, code = ?4,"
+	    " reply = ?5 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
+	    SQL_INT(now), SQL_INT_OR_NULL(result->code), SQL_TEXT(result->reply));
+}
+
+static bool
+requeue_row(struct store *store, const struct outbox_result *result, const char *state,
+    GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = ?2, next_try_at = ?3, code = coalesce(?4, code),"
+	    " reply = coalesce(?5, reply), attempt = attempt - ?6 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
+	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
+	    SQL_TEXT(result->reply), SQL_INT(result->end == OUTBOX_RETURNED));
+}
+
+static bool
+save_result(struct store *store, const struct outbox_result *result, int64_t now,
+    GError **error)
+{
+	switch (result->end) {
+	case OUTBOX_SENT:
+		return end_row(store, result, "SENT", now, error) &&
+		       save_delivered(store, result->id, now, error);
+	case OUTBOX_DEFERRED:
+		return requeue_row(store, result, "DEFERRED", error);
+	case OUTBOX_RETURNED:
+		return requeue_row(
+		    store, result, result->was_unknown ? "UNKNOWN" : "DEFERRED", error);
+	case OUTBOX_UNKNOWN:
+		if (result->next_try_at >= 0)
+			return requeue_row(store, result, "UNKNOWN", error);
+		return end_row(store, result, "UNKNOWN", now, error) &&
+		       save_delivered(store, result->id, now, error);
+	case OUTBOX_FAILED:
+		return end_row(store, result, "FAILED", now, error) &&
+		       fail_digest(store, result->id, error);
+	case OUTBOX_REFUSED:
+		return end_row(store, result, "FAILED", now, error) &&
+		       save_refused(store, result->id, now, error) &&
+		       fail_digest(store, result->id, error);
+	}
+	return false;
+}
+
+bool
+outbox_save_results(
+    struct store *store, const GPtrArray *results, int64_t now, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	for (unsigned i = 0; i < results->len; i++) {
+		const struct outbox_result *result = results->pdata[i];
+
+		if (!save_result(store, result, now, error)) {
+			g_prefix_error(
+			    error, "message %" G_GINT64_FORMAT ": ", result->id);
+			return false;
+		}
+	}
+	return store_commit(&transaction, error);
+}
+
+bool
+outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'UNKNOWN', next_try_at = ?1 WHERE state = 'SENDING'";
+
+	if (!sql_run(store, sql, error, SQL_INT(now)))
+		return false;
+	*count = (unsigned)sqlite3_changes(store->db);
+	return true;
+}
+
+bool
+outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL"
+	    " WHERE subscriber_id = ?1 AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', 'HELD')"
+	    " AND ended_at IS NULL";
+	/* A cancelled digest frees its papers; one that is being sent goes on. */
+	static const char sql_digest[] =
+	    "UPDATE digest SET state = 'cancelled' WHERE subscriber_id = ?1"
+	    " AND state = 'live' AND (SELECT o.state FROM outbox o"
+	    "  WHERE o.digest_id = digest.id) = 'CANCELLED'";
+
+	return sql_run(store, sql, error, SQL_INT(subscriber_id), SQL_INT(now)) &&
+	       sql_run(store, sql_digest, error, SQL_INT(subscriber_id));
+}
+
+bool
+outbox_load_next_try(struct store *store, int64_t *at, GError **error)
+{
+	static const char sql[] = "SELECT min(next_try_at) FROM outbox"
+				  " WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN')";
+
+	return sql_number(store, sql, at, error);
+}
+
+GPtrArray *
+outbox_load_rows(struct store *store, bool is_all, int64_t after, unsigned limit,
+    GError **error)
+{
+	static const char sql[] =
+	    "SELECT o.id, o.digest_id, s.address, o.state, o.attempt, o.queued_at,"
+	    " o.next_try_at, o.ended_at, o.code, o.reply"
+	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
+	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL) ORDER BY o.id LIMIT ?3";
+	sql_auto *statement = sql_start(
+	    store, sql, error, SQL_INT(after), SQL_INT(is_all), SQL_INT(limit));
+	g_autoptr(GPtrArray) rows =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_row_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct outbox_row *row = g_new0(struct outbox_row, 1);
+
+		row->id = sql_get_int(statement, 0);
+		row->digest_id = sql_get_int(statement, 1);
+		row->recipient = sql_dup_text(statement, 2);
+		row->state = sql_dup_text(statement, 3);
+		row->attempt = (unsigned)sql_get_int(statement, 4);
+		row->queued_at = sql_get_int(statement, 5);
+		row->next_try_at = sql_get_int(statement, 6);
+		row->ended_at = sql_get_int(statement, 7);
+		row->code = (int)sql_get_int(statement, 8);
+		row->reply = sql_dup_text(statement, 9);
+		g_ptr_array_add(rows, row);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+bool
+outbox_count(struct store *store, const char *state, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM outbox WHERE state = ?1";
+
+	return sql_number(store, sql, count, error, SQL_TEXT(state));
+}
+
+bool
+outbox_prune(struct store *store, int64_t before, GError **error)
+{
+	static const char sql_outbox[] = "DELETE FROM outbox WHERE ended_at < ?1";
+	static const char sql_digest[] =
+	    "DELETE FROM digest WHERE created_at < ?1 AND state <> 'live'"
+	    " AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = digest.id)";
+
+	return sql_run(store, sql_outbox, error, SQL_INT(before)) &&
+	       sql_run(store, sql_digest, error, SQL_INT(before));
+}

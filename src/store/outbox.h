@@ -1,0 +1,108 @@
+/*
+ * outbox.h - messages to send and what became of them.
+ *
+ *   NEW, DEFERRED, UNKNOWN -> SENDING (the claim is committed first)
+ *     -> SENT | DEFERRED | FAILED | UNKNOWN
+ *   and CANCELLED when the person left, HELD when an operator must look.
+ *
+ * A digest's papers count as delivered in the commit that records SENT, or
+ * that gives an UNKNOWN message up; a digest that fails frees its papers.
+ */
+#ifndef PAPERBOY_STORE_OUTBOX_H
+#define PAPERBOY_STORE_OUTBOX_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+/* A message that was claimed: it is ours to send, once. */
+struct outbox_job {
+	int64_t id;
+	int64_t digest_id;
+	int64_t subscriber_id;
+	char *recipient;
+	char *render_key;  /* of the bytes sent before, or NULL */
+	int64_t queued_at;
+	unsigned attempt;  /* this one, from 1 */
+	bool was_unknown;  /* an earlier copy may have arrived */
+	bool is_wanted;    /* false: the person left, the message is cancelled, not claimed */
+};
+
+void outbox_job_free(struct outbox_job *job);
+
+/**
+ * Claim messages that are due, longest due first, in one commit.
+ *
+ * Messages of people who are no longer active are cancelled in the same one,
+ * and are returned with is_wanted false.
+ *
+ * @param render_key  remembered for messages that have none yet
+ * @return of struct outbox_job *; empty when nothing is due
+ */
+GPtrArray *outbox_claim(struct store *store, int64_t now, unsigned limit,
+    const char *render_key, GError **error);
+
+/* What became of one job. */
+enum outbox_end {
+	OUTBOX_SENT,
+	OUTBOX_DEFERRED, /* to be tried again at next_try_at */
+	OUTBOX_RETURNED, /* not tried at all (the relay is down): the attempt is not counted */
+	OUTBOX_UNKNOWN,  /* may have arrived; next_try_at -1 gives it up */
+	OUTBOX_FAILED,
+	OUTBOX_REFUSED,  /* failed, and for what is in it */
+};
+
+struct outbox_result {
+	int64_t id;
+	enum outbox_end end;
+	int64_t next_try_at; /* s, for DEFERRED, RETURNED and UNKNOWN */
+	bool was_unknown;    /* of the job: a RETURNED one goes back to UNKNOWN */
+	int code;            /* SMTP reply code, or -1 */
+	char *reply;         /* one printable line, or NULL */
+};
+
+void outbox_result_free(struct outbox_result *result);
+
+/** Record results in one commit. @param results of struct outbox_result * */
+bool outbox_save_results(
+    struct store *store, const GPtrArray *results, int64_t now, GError **error);
+
+/** At start: what was being sent when the last run ended may have arrived. */
+bool outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error);
+
+/** Cancel all that is not under way for a person; for the caller's transaction. */
+bool outbox_cancel(
+    struct store *store, int64_t subscriber_id, int64_t now, GError **error);
+
+/** When something is to be tried next. @param at -1 for never */
+bool outbox_load_next_try(struct store *store, int64_t *at, GError **error);
+
+/* A line for the operator. */
+struct outbox_row {
+	int64_t id;
+	int64_t digest_id;
+	char *recipient;
+	char *state;
+	unsigned attempt;
+	int64_t queued_at;
+	int64_t next_try_at; /* or -1 */
+	int64_t ended_at;    /* or -1 */
+	int code;            /* or -1 */
+	char *reply;         /* or NULL */
+};
+
+void outbox_row_free(struct outbox_row *row);
+
+/** @param is_all  also what has ended; @param after the last id of the page before */
+GPtrArray *outbox_load_rows(struct store *store, bool is_all, int64_t after,
+    unsigned limit, GError **error);
+
+/** Count messages in a state, such as "DEFERRED". */
+bool outbox_count(
+    struct store *store, const char *state, int64_t *count, GError **error);
+
+bool outbox_prune(struct store *store, int64_t before, GError **error);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * papers.h - papers, who listed them when, and every answer of a source.
+ */
+#ifndef PAPERBOY_STORE_PAPERS_H
+#define PAPERBOY_STORE_PAPERS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/paper.h"
+#include "store/store.h"
+
+/* How a source answered for one day. */
+enum batch_status {
+	BATCH_OK,
+	BATCH_SAME,    /* nothing changed since the last answer (304) */
+	BATCH_EMPTY,   /* the day has no papers (so far) */
+	BATCH_NOT_YET, /* the source does not know the day yet */
+	BATCH_FAILED,
+};
+
+struct batch {
+	const char *source;
+	const char *day; /* YYYY-MM-DD */
+	int64_t asked_at;
+	enum batch_status status;
+	const char *etag;     /* or NULL */
+	const char *ids_hash; /* SHA-256 of the sorted ids, or NULL */
+	const char *error;    /* when BATCH_FAILED, else NULL */
+};
+
+struct papers_saved {
+	unsigned listed;  /* papers in the answer */
+	unsigned fresh;   /* never seen before */
+	unsigned changed; /* votes or other fields that a filter may wait for */
+};
+
+/* A paper with its place in the store. */
+struct stored_paper {
+	struct paper *paper; /* owned */
+	int64_t seq;
+	int64_t revision;
+	char day[11]; /* the last day it was listed on */
+};
+
+void stored_paper_free(struct stored_paper *stored);
+PB_DEFINE_AUTO(stored_paper, stored_paper_free);
+
+const char *batch_status_name(enum batch_status status);
+
+/**
+ * Record one answer of a source with its papers, all in one transaction.
+ *
+ * A paper seen before keeps what this answer does not tell.  A new text gets a
+ * new revision, so that every filter looks at it again; new numbers mark it
+ * as changed, so that waiting matches are decided again.
+ *
+ * @param listings  of struct listing *; NULL unless BATCH_OK
+ * @param saved     set on success
+ */
+bool papers_save_batch(struct store *store, const struct batch *batch,
+    const GPtrArray *listings, struct papers_saved *saved, GError **error);
+
+/** The ETag of the last good answer for a day. @param etag set to NULL for none */
+bool papers_load_etag(struct store *store, const char *source, const char *day,
+    char **etag, GError **error);
+
+/** The newest revision there is, 0 for an empty store. */
+bool papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);
+
+/**
+ * The revision through which a new filter counts as matched, so that it will
+ * be matched against papers listed on or after a day.
+ */
+bool papers_load_revision_before(
+    struct store *store, const char *day, int64_t *revision, GError **error);
+
+/**
+ * Load the papers with revisions in (after, through] listed on or after a day.
+ *
+ * @return of struct stored_paper *, by revision, at most limit
+ */
+GPtrArray *papers_load_revisions(struct store *store, int64_t after, int64_t through,
+    const char *oldest_day, unsigned limit, GError **error);
+
+/** Load papers whose changing fields changed, at most limit, by seq. */
+GPtrArray *papers_load_changed(struct store *store, unsigned limit, GError **error);
+bool papers_clear_changed(struct store *store, int64_t seq, GError **error);
+
+/** Load one paper. @return NULL with PB_ERROR_NOT_FOUND when it does not exist */
+struct stored_paper *papers_load(struct store *store, int64_t seq, GError **error);
+
+/* The last answer of a source for its newest day, for status. */
+struct source_report {
+	char *source;
+	char *day;
+	char *status;
+	char *error;      /* of the last answer, or NULL */
+	int64_t asked_at; /* the last answer, s */
+	int64_t good_at;  /* the last answer that did not fail, s; -1 for never */
+	int64_t papers;   /* listed on the newest day that had papers */
+	char *papers_day; /* that day, or NULL */
+};
+
+void source_report_free(struct source_report *report);
+
+/** @return of struct source_report *, one a source */
+GPtrArray *papers_load_reports(struct store *store, GError **error);
+
+bool papers_count(struct store *store, int64_t *count, GError **error);
+
+/** Forget answers of sources that are older than a time. */
+bool papers_prune_batches(struct store *store, int64_t before, GError **error);
+
+#endif

@@ -1,0 +1,305 @@
+/*
+ * people.c - subscribers, their filters, and the filters of everybody.
+ */
+#include "store/people.h"
+
+#include "base/error.h"
+#include "store/sql.h"
+
+/* The columns that load_subscriber() reads, in its order. */
+#define SUBSCRIBER_COLUMNS \
+	"id, address, address_key, name, state, cadence, weekdays, minute, zone, max_full," \
+	" created_at, consent_at, consent_text, is_first_due, next_due_at"
+
+static struct subscriber *
+load_subscriber(sqlite3_stmt *row)
+{
+	struct subscriber *subscriber = subscriber_new();
+
+	subscriber->id = sql_get_int(row, 0);
+	subscriber->address = sql_dup_text(row, 1);
+	subscriber->address_key = sql_dup_text(row, 2);
+	subscriber->name = sql_dup_text(row, 3);
+	subscriber->state =
+	    subscriber_parse_state((const char *)sqlite3_column_text(row, 4));
+	/* The file's CHECK allows our names only. */
+	rhythm_parse_cadence((const char *)sqlite3_column_text(row, 5),
+	    &subscriber->rhythm.cadence, NULL);
+	subscriber->rhythm.weekdays = (unsigned)sql_get_int(row, 6);
+	subscriber->rhythm.minute = (int)sql_get_int(row, 7);
+	subscriber->zone = sql_dup_text(row, 8);
+	subscriber->max_full = (int)sql_get_int(row, 9);
+	subscriber->created_at = sql_get_int(row, 10);
+	subscriber->consent_at = sql_get_int(row, 11);
+	subscriber->consent_text = sql_dup_text(row, 12);
+	subscriber->is_first_due = sql_get_int(row, 13) == 1;
+	subscriber->next_due_at = sql_get_int(row, 14);
+	return subscriber;
+}
+
+static struct subscriber *
+load_one(sqlite3_stmt *statement, GError **error)
+{
+	if (!statement)
+		return NULL;
+	switch (sql_step(statement, error)) {
+	case SQL_STEP_ROW:
+		return load_subscriber(statement);
+	case SQL_STEP_DONE:
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such subscriber");
+		break;
+	case SQL_STEP_FAILED:
+		break;
+	}
+	return NULL;
+}
+
+static GPtrArray *
+load_all(sqlite3_stmt *statement, GError **error)
+{
+	g_autoptr(GPtrArray) people =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)subscriber_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(people, load_subscriber(statement));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&people) : NULL;
+}
+
+bool
+people_insert(struct store *store, struct subscriber *subscriber, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO subscriber (address, address_key, name, state, cadence, weekdays,"
+	    " minute, zone, max_full, created_at, consent_at, consent_text, next_due_at)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+	const struct rhythm *rhythm = &subscriber->rhythm;
+
+	if (!sql_run(store, sql, error, SQL_TEXT(subscriber->address),
+		SQL_TEXT(subscriber->address_key), SQL_TEXT(subscriber->name),
+		SQL_TEXT(subscriber_state_name(subscriber->state)),
+		SQL_TEXT(rhythm_cadence_name(rhythm->cadence)), SQL_INT(rhythm->weekdays),
+		SQL_INT(rhythm->minute), SQL_TEXT(subscriber->zone),
+		SQL_INT(subscriber->max_full), SQL_INT(subscriber->created_at),
+		SQL_INT_OR_NULL(subscriber->consent_at),
+		SQL_TEXT(subscriber->consent_text),
+		SQL_INT_OR_NULL(subscriber->next_due_at)))
+		return false;
+	subscriber->id = sqlite3_last_insert_rowid(store->db);
+	return true;
+}
+
+bool
+people_update(struct store *store, const struct subscriber *subscriber, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET address = ?2, name = ?3, state = ?4, cadence = ?5,"
+	    " weekdays = ?6, minute = ?7, zone = ?8, max_full = ?9, consent_at = ?10,"
+	    " consent_text = ?11, is_first_due = ?12, next_due_at = ?13 WHERE id = ?1";
+	const struct rhythm *rhythm = &subscriber->rhythm;
+
+	return sql_run(store, sql, error, SQL_INT(subscriber->id),
+	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->name),
+	    SQL_TEXT(subscriber_state_name(subscriber->state)),
+	    SQL_TEXT(rhythm_cadence_name(rhythm->cadence)), SQL_INT(rhythm->weekdays),
+	    SQL_INT(rhythm->minute), SQL_TEXT(subscriber->zone),
+	    SQL_INT(subscriber->max_full), SQL_INT_OR_NULL(subscriber->consent_at),
+	    SQL_TEXT(subscriber->consent_text), SQL_INT(subscriber->is_first_due),
+	    SQL_INT_OR_NULL(subscriber->next_due_at));
+}
+
+struct subscriber *
+people_find(struct store *store, const char *address_key, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber WHERE address_key = ?1";
+	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(address_key));
+
+	return load_one(statement, error);
+}
+
+struct subscriber *
+people_load(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber WHERE id = ?1";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(id));
+
+	return load_one(statement, error);
+}
+
+GPtrArray *
+people_load_page(struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+				  " WHERE id > ?1 AND state <> 'gone' ORDER BY id LIMIT ?2";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(after), SQL_INT(limit));
+
+	return load_all(statement, error);
+}
+
+GPtrArray *
+people_load_due(struct store *store, int64_t now, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	    " WHERE state = 'active' AND next_due_at <= ?1 ORDER BY next_due_at, id LIMIT ?2";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
+
+	return load_all(statement, error);
+}
+
+bool
+people_load_next_due(struct store *store, int64_t *due_at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT min(next_due_at) FROM subscriber WHERE state = 'active'";
+
+	return sql_number(store, sql, due_at, error);
+}
+
+bool
+people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET next_due_at = ?2, is_first_due = 0 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT_OR_NULL(next_due_at));
+}
+
+bool
+people_count(
+    struct store *store, enum subscriber_state state, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM subscriber WHERE state = ?1";
+
+	return sql_number(
+	    store, sql, count, error, SQL_TEXT(subscriber_state_name(state)));
+}
+
+GPtrArray *
+people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT s.id, s.number, s.filter_id, s.name, s.text, f.canonical, s.since_day"
+	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
+	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(subscriber_id));
+	g_autoptr(GPtrArray) all =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)subscription_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct subscription *subscription = subscription_new();
+
+		subscription->subscriber_id = subscriber_id;
+		subscription->id = sql_get_int(statement, 0);
+		subscription->number = (int)sql_get_int(statement, 1);
+		subscription->filter_id = sql_get_int(statement, 2);
+		subscription->name = sql_dup_text(statement, 3);
+		subscription->text = sql_dup_text(statement, 4);
+		subscription->canonical = sql_dup_text(statement, 5);
+		g_strlcpy(subscription->since_day,
+		    (const char *)sqlite3_column_text(statement, 6),
+		    sizeof(subscription->since_day));
+		g_ptr_array_add(all, subscription);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&all) : NULL;
+}
+
+/* Find or make the row of a canonical filter. */
+static bool
+save_filter(struct store *store, struct subscription *subscription, const char *hash,
+    int64_t matched_through, int64_t now, GError **error)
+{
+	static const char sql_insert[] =
+	    "INSERT INTO filter (canonical, hash, matched_through, created_at)"
+	    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+	static const char sql_find[] = "SELECT id FROM filter WHERE hash = ?1";
+
+	return sql_run(store, sql_insert, error, SQL_TEXT(subscription->canonical),
+		   SQL_TEXT(hash), SQL_INT(matched_through), SQL_INT(now)) &&
+	       sql_number(store, sql_find, &subscription->filter_id, error, SQL_TEXT(hash));
+}
+
+bool
+people_insert_subscription(struct store *store, struct subscription *subscription,
+    const char *hash, int64_t matched_through, int64_t now, GError **error)
+{
+	static const char sql_has[] =
+	    "SELECT coalesce((SELECT number FROM subscription"
+	    " WHERE subscriber_id = ?1 AND filter_id = ?2), 0)";
+	/* The first gap: 1, or a number whose predecessor is taken and itself is not. */
+	static const char sql_number_free[] =
+	    "SELECT min(n) FROM (SELECT 1 AS n UNION ALL"
+	    " SELECT number + 1 FROM subscription WHERE subscriber_id = ?1)"
+	    " WHERE n NOT IN (SELECT number FROM subscription WHERE subscriber_id = ?1)";
+	static const char sql[] =
+	    "INSERT INTO subscription (subscriber_id, number, filter_id, name, text,"
+	    " since_day, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+	int64_t owner = subscription->subscriber_id, number;
+
+	if (!save_filter(store, subscription, hash, matched_through, now, error) ||
+	    !sql_number(store, sql_has, &number, error, SQL_INT(owner),
+		SQL_INT(subscription->filter_id)))
+		return false;
+	if (number) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "filter %d is the same: %s", (int)number, subscription->canonical);
+		return false;
+	}
+	if (!sql_number(store, sql_number_free, &number, error, SQL_INT(owner)) ||
+	    !sql_run(store, sql, error, SQL_INT(owner), SQL_INT(number),
+		SQL_INT(subscription->filter_id), SQL_TEXT(subscription->name),
+		SQL_TEXT(subscription->text), SQL_TEXT(subscription->since_day),
+		SQL_INT(now)))
+		return false;
+	subscription->id = sqlite3_last_insert_rowid(store->db);
+	subscription->number = (int)number;
+	return true;
+}
+
+bool
+people_delete_subscription(
+    struct store *store, int64_t subscriber_id, int number, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM subscription WHERE subscriber_id = ?1 AND number = ?2";
+
+	if (!sql_run(store, sql, error, SQL_INT(subscriber_id), SQL_INT(number)))
+		return false;
+	if (sqlite3_changes(store->db))
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "there is no filter %d", number);
+	return false;
+}
+
+bool
+people_delete_subscriptions(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] = "DELETE FROM subscription WHERE subscriber_id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(subscriber_id));
+}
+
+bool
+people_prune_filters(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM filter WHERE id IN (SELECT f.id FROM filter f WHERE NOT EXISTS"
+	    " (SELECT 1 FROM subscription s WHERE s.filter_id = f.id) LIMIT 500)";
+
+	return sql_run(store, sql, error);
+}
+
+bool
+people_count_filters(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM filter";
+
+	return sql_number(store, sql, count, error);
+}

@@ -1,0 +1,75 @@
+/*
+ * sql.h - prepared statements with bound values; for files of this folder only.
+ *
+ * A statement is prepared once a handle and kept.  `sql_auto` resets it on
+ * every way out of the block, so that none stays open across a commit.
+ */
+#ifndef PAPERBOY_STORE_SQL_H
+#define PAPERBOY_STORE_SQL_H
+
+#include <glib.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+struct store {
+	sqlite3 *db;
+	GHashTable *statements; /* const char * (the text's address) -> sqlite3_stmt * */
+	struct tokenizer *tokenizer;
+};
+
+struct sql_value {
+	enum sql_kind { SQL_KIND_END, SQL_KIND_NULL, SQL_KIND_INT, SQL_KIND_TEXT } kind;
+	int64_t number;
+	const char *text; /* borrowed until the statement is reset; NULL binds NULL */
+};
+
+#define SQL_INT(x)  ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
+#define SQL_TEXT(x) ((struct sql_value){.kind = SQL_KIND_TEXT, .text = (x)})
+#define SQL_NULL    ((struct sql_value){.kind = SQL_KIND_NULL})
+/* A number for which -1 (unknown, none) is NULL in the file. */
+#define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
+
+enum sql_step { SQL_STEP_ROW, SQL_STEP_DONE, SQL_STEP_FAILED };
+
+/**
+ * Get a statement ready: prepared on first use, values bound from ?1 on.
+ *
+ * @param sql  a static text: its address is the key under which it is kept
+ */
+#define sql_start(store, sql, error, ...) \
+	sql_start_values( \
+	    store, sql, (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ) {0}}, error)
+sqlite3_stmt *sql_start_values(struct store *store, const char *sql,
+    const struct sql_value *values, GError **error);
+
+enum sql_step sql_step(sqlite3_stmt *statement, GError **error);
+
+/** Start, run to the end and reset a statement that returns no rows. */
+#define sql_run(store, sql, error, ...) \
+	sql_run_values( \
+	    store, sql, (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ) {0}}, error)
+bool sql_run_values(struct store *store, const char *sql, const struct sql_value *values,
+    GError **error);
+
+/** The one number of the one row. @return false too when there is no row */
+#define sql_number(store, sql, number, error, ...) \
+	sql_number_values(store, sql, \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ) {0}}, number, error)
+bool sql_number_values(struct store *store, const char *sql,
+    const struct sql_value *values, int64_t *number, GError **error);
+
+/** A copy of a text column, NULL for NULL. */
+char *sql_dup_text(sqlite3_stmt *statement, int column);
+/** A number column, or -1 for NULL. */
+int64_t sql_get_int(sqlite3_stmt *statement, int column);
+
+/** Put SQLite's last error into a GError: what was being done comes first. */
+void sql_set_error(GError **error, sqlite3 *db, int rc, const char *doing);
+
+void sql_reset(sqlite3_stmt **statement);
+#define sql_auto __attribute__((cleanup(sql_reset))) sqlite3_stmt
+
+#endif

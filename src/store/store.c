@@ -1,0 +1,216 @@
+/*
+ * store.c - the SQLite file: opening it, and transactions.
+ */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "store/migrate.h"
+#include "store/sql.h"
+#include "store/tokenizer.h"
+
+#define BUSY_TIMEOUT_MS 10000
+
+static const char pragmas[] = "PRAGMA foreign_keys = ON;"
+			      "PRAGMA journal_mode = WAL;"
+			      "PRAGMA synchronous = FULL;"
+			      "PRAGMA temp_store = MEMORY;"
+			      "PRAGMA cache_size = -8192;";
+
+static bool
+set_file_error(GError **error, const char *doing, const char *path)
+{
+	int saved = errno;
+
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "%s '%s': %s", doing, path,
+	    g_strerror(saved));
+	return false;
+}
+
+static sqlite3 *
+open_database(const char *path, GError **error)
+{
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(
+	    path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc == SQLITE_OK) {
+		sqlite3_extended_result_codes(db, 1);
+		sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
+		rc = sqlite3_exec(db, pragmas, NULL, NULL, NULL);
+	}
+	if (rc == SQLITE_OK)
+		return db;
+	sql_set_error(error, db, rc, "cannot open the store");
+	g_prefix_error(error, "'%s': ", path);
+	sqlite3_close(db);
+	return NULL;
+}
+
+/*
+ * A new store is made whole under another name and then linked into place, so
+ * that no crash can leave an empty file that looks like a store.
+ */
+static bool
+create_file(const char *path, GError **error)
+{
+	g_autofree char *draft = g_strdup_printf("%s.new.%d", path, (int)getpid());
+	int fd = g_open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	bool is_made = false;
+	sqlite3 *db;
+
+	if (fd < 0)
+		return set_file_error(error, "cannot create", draft);
+	close(fd);
+	db = open_database(draft, error);
+	if (db) {
+		is_made = migrate_run(db, path, error);
+		/* Closing the last handle folds the log into the file. */
+		sqlite3_close(db);
+	}
+	/* EEXIST: another process made it meanwhile; theirs is as good. */
+	if (is_made && link(draft, path) != 0 && errno != EEXIST)
+		is_made = set_file_error(error, "cannot create", path);
+	g_unlink(draft);
+	return is_made;
+}
+
+static bool
+check_file(const char *path, GError **error)
+{
+	g_autofree char *log = g_strconcat(path, "-wal", NULL);
+	GStatBuf status;
+
+	if (g_stat(path, &status) != 0) {
+		if (errno != ENOENT)
+			return set_file_error(error, "cannot open", path);
+		if (g_file_test(log, G_FILE_TEST_EXISTS)) {
+			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+			    "'%s' is gone, but its log '%s' is there: restore the store "
+			    "from a backup",
+			    path, log);
+			return false;
+		}
+		return create_file(path, error);
+	}
+	if (!S_ISREG(status.st_mode)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is no file", path);
+		return false;
+	}
+	if (status.st_size == 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is empty, which a store never is: restore it from a backup, or "
+		    "remove it to start anew",
+		    path);
+		return false;
+	}
+	return true;
+}
+
+struct store *
+store_open(const char *path, GError **error)
+{
+	struct store *store;
+	sqlite3 *db;
+
+	if (!check_file(path, error))
+		return NULL;
+	db = open_database(path, error);
+	if (!db)
+		return NULL;
+	store = g_new0(struct store, 1);
+	store->db = db;
+	store->statements = g_hash_table_new_full(
+	    g_direct_hash, g_direct_equal, NULL, (GDestroyNotify)sqlite3_finalize);
+	if (!migrate_run(db, path, error)) {
+		store_free(store);
+		return NULL;
+	}
+	store->tokenizer = tokenizer_new_unicode61(db, error);
+	if (!store->tokenizer) {
+		store_free(store);
+		return NULL;
+	}
+	return store;
+}
+
+void
+store_free(struct store *store)
+{
+	if (!store)
+		return;
+	g_hash_table_unref(store->statements);
+	tokenizer_free(store->tokenizer);
+	sqlite3_close(store->db);
+	g_free(store);
+}
+
+const struct tokenizer *
+store_get_tokenizer(struct store *store)
+{
+	return store->tokenizer;
+}
+
+bool
+store_begin(struct store *store, struct store_transaction *transaction, GError **error)
+{
+	static const char sql[] = "BEGIN IMMEDIATE";
+
+	g_assert(!transaction->store);
+	if (!sql_run(store, sql, error))
+		return false;
+	transaction->store = store;
+	return true;
+}
+
+bool
+store_commit(struct store_transaction *transaction, GError **error)
+{
+	static const char sql[] = "COMMIT";
+
+	g_assert(transaction->store);
+	if (!sql_run(transaction->store, sql, error))
+		return false;
+	transaction->store = NULL;
+	return true;
+}
+
+void
+store_rollback(struct store_transaction *transaction)
+{
+	if (!transaction->store)
+		return;
+	/* Some errors have rolled back already; then this says so and that is all. */
+	if (!sqlite3_get_autocommit(transaction->store->db))
+		sqlite3_exec(transaction->store->db, "ROLLBACK", NULL, NULL, NULL);
+	transaction->store = NULL;
+}
+
+void
+store_checkpoint(struct store *store)
+{
+	sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+bool
+store_load_cursor(struct store *store, const char *name, int64_t fallback, int64_t *value,
+    GError **error)
+{
+	static const char sql[] = "SELECT coalesce((SELECT value FROM cursor WHERE name = ?1), ?2)";
+
+	return sql_number(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
+}
+
+bool
+store_save_cursor(struct store *store, const char *name, int64_t value, GError **error)
+{
+	static const char sql[] = "INSERT INTO cursor (name, value) VALUES (?1, ?2)"
+				  " ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+	return sql_run(store, sql, error, SQL_TEXT(name), SQL_INT(value));
+}

@@ -1,0 +1,58 @@
+/*
+ * store.h - the SQLite file: opening it, and transactions.
+ *
+ * One handle belongs to one thread.  WAL with synchronous=FULL: what a commit
+ * returned from is on the disk.  Migrations run when a file is opened for
+ * writing; a newer, foreign or damaged file is refused and never replaced.
+ *
+ * No statement stays open across a commit: read in pages by key.
+ */
+#ifndef PAPERBOY_STORE_STORE_H
+#define PAPERBOY_STORE_STORE_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/auto.h"
+#include "query/tokenizer.h"
+
+struct store;
+
+/**
+ * Open the store, making it (mode 0600) when it does not exist yet.
+ *
+ * @param path  the file; its folder must exist
+ * @return NULL with PB_ERROR_PERMANENT when the file is damaged, newer than this
+ *         program or no store of paperboy; PB_ERROR_TEMPORARY when it is locked
+ */
+struct store *store_open(const char *path, GError **error);
+void store_free(struct store *store);
+PB_DEFINE_AUTO(store, store_free);
+
+/** The tokenizer of this handle: SQLite's unicode61, for this thread only. */
+const struct tokenizer *store_get_tokenizer(struct store *store);
+
+/* A transaction rolls back by itself unless its commit was reached. */
+struct store_transaction {
+	struct store *store; /* NULL when none is open */
+};
+
+/** Begin at once as the writer (BEGIN IMMEDIATE). */
+bool store_begin(
+    struct store *store, struct store_transaction *transaction, GError **error);
+bool store_commit(struct store_transaction *transaction, GError **error);
+void store_rollback(struct store_transaction *transaction);
+
+#define pb_transaction \
+	__attribute__((cleanup(store_rollback))) struct store_transaction
+
+/** Truncate the write-ahead log when nobody reads; for a clean end. */
+void store_checkpoint(struct store *store);
+
+/** A named number that outlives the process. @return fallback when never set */
+bool store_load_cursor(struct store *store, const char *name, int64_t fallback,
+    int64_t *value, GError **error);
+bool store_save_cursor(
+    struct store *store, const char *name, int64_t value, GError **error);
+
+#endif
