@@ -16,6 +16,10 @@
 #define BOUNDS_FILTERS_PERSON 64
 #define BOUNDS_FILTER_NAME    40
 
+/* What filters become: the canonical text, and why a paper was found. */
+#define BOUNDS_QUERY_CANONICAL_BYTES 2048
+#define BOUNDS_QUERY_EXPLAIN_CHARS   200
+
 /* Mail (RFC 5321 section 4.5.3.1, RFC 5322 section 2.1.1, RFC 2047 section 2). */
 #define BOUNDS_ADDRESS_BYTES      254
 #define BOUNDS_LOCAL_PART_BYTES   64

@@ -1,0 +1,206 @@
+/*
+ * phrase.c - one word, or several side by side; the last may be a prefix.
+ */
+#include "query/phrase.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/plural.h"
+#include "query/tokens.h"
+
+guint
+phrase_key_hash(const void *key)
+{
+	return ((const struct phrase_key *)key)->hash;
+}
+
+gboolean
+phrase_key_equal(const void *a, const void *b)
+{
+	const struct phrase_key *left = a, *right = b;
+
+	return left->hash == right->hash && strcmp(left->text, right->text) == 0;
+}
+
+size_t
+phrase_measure_signs(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && strchr("+#.", text[n]) && text[n])
+		n++;
+	return n;
+}
+
+const struct phrase_word *
+phrase_get_word(const struct phrase *phrase, unsigned i)
+{
+	return &g_array_index(phrase->words, struct phrase_word, i);
+}
+
+static void
+clear_word(void *data)
+{
+	struct phrase_word *word = data;
+
+	g_free((char *)word->key.text);
+	g_free(word->signs);
+}
+
+void
+phrase_free(struct phrase *phrase)
+{
+	if (!phrase)
+		return;
+	g_array_unref(phrase->words);
+	g_free(phrase);
+}
+
+static unsigned
+measure_column(const struct phrase_source *source, size_t offset)
+{
+	return source->column +
+	       (unsigned)g_utf8_pointer_to_offset(source->text, source->text + offset);
+}
+
+/*
+ * The signs behind a word that belong to it.  A dot is inner only when the
+ * next word follows it at once; at the end of a word it is punctuation.
+ */
+static void
+read_signs(struct phrase_word *word, const char *gap, size_t gap_len, bool is_last)
+{
+	size_t n = phrase_measure_signs(gap, gap_len);
+
+	word->is_joined = n > 0 && n == gap_len && !is_last;
+	while (n > 0 && !word->is_joined && gap[n - 1] == '.')
+		n--;
+	if (n > 0)
+		word->signs = g_strndup(gap, n);
+}
+
+/* The length without the "*" at the end; false for a "*" elsewhere. */
+static bool
+check_star(
+    const struct phrase_source *source, size_t *len, struct query_problem *problem)
+{
+	const char *star = memchr(source->text, '*', source->len);
+
+	*len = source->len;
+	while (*len > 0 && source->text[*len - 1] == ' ')
+		(*len)--;
+	if (!star)
+		return true;
+	if ((size_t)(star - source->text) + 1 != *len) {
+		query_problem_set(problem, PB_ERROR_INPUT,
+		    measure_column(source, star - source->text), "quantiz*",
+		    "\"*\" stands only at the end of a word or of a phrase");
+		return false;
+	}
+	(*len)--;
+	return true;
+}
+
+static bool
+check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_prefix,
+    size_t len, struct query_problem *problem)
+{
+	const struct token *first, *last;
+
+	if (tokens->len == 0) {
+		if (source->len == 1 && strchr("-!", source->text[0]))
+			query_problem_set(problem, PB_ERROR_INPUT, source->column,
+			    "agent -survey",
+			    "\"%c\" must stand directly before its word",
+			    source->text[0]);
+		else
+			query_problem_set(problem, PB_ERROR_INPUT, source->column, NULL,
+			    source->len ? "there is no letter or digit in \"%.*s\""
+			                : "the phrase is empty%.*s",
+			    (int)source->len, source->text);
+		return false;
+	}
+	first = &g_array_index(tokens, struct token, 0);
+	last = &g_array_index(tokens, struct token, tokens->len - 1);
+	if (!source->is_quoted && first->start > 0 &&
+	    strchr("+#", source->text[first->start - 1])) {
+		query_problem_set(problem, PB_ERROR_INPUT,
+		    measure_column(source, first->start - 1), "c++",
+		    "\"%c\" may follow a word, not stand before it",
+		    source->text[first->start - 1]);
+		return false;
+	}
+	if (is_prefix && (last->end != len ||
+	                     g_utf8_strlen(last->text, -1) < BOUNDS_PREFIX_LETTERS)) {
+		query_problem_set(problem, PB_ERROR_INPUT,
+		    measure_column(source, last->start), "quantiz*",
+		    "at least %d letters are wanted before \"*\"",
+		    BOUNDS_PREFIX_LETTERS);
+		return false;
+	}
+	return true;
+}
+
+struct phrase *
+phrase_parse(const struct phrase_source *source, const struct tokenizer *tokenizer,
+    struct query_problem *problem)
+{
+	g_autoptr(GArray) tokens = NULL;
+	struct phrase *phrase;
+	size_t len;
+
+	if (!check_star(source, &len, problem))
+		return NULL;
+	tokens = tokens_split(tokenizer, source->text, len);
+	if (!tokens) {
+		query_problem_set(problem, PB_ERROR_TEMPORARY, source->column, NULL,
+		    "cannot cut the text into words");
+		return NULL;
+	}
+	phrase = g_new0(struct phrase, 1);
+	phrase->is_prefix = memchr(source->text, '*', source->len) != NULL;
+	phrase->words = g_array_new(FALSE, FALSE, sizeof(struct phrase_word));
+	g_array_set_clear_func(phrase->words, clear_word);
+	if (!check_tokens(source, tokens, phrase->is_prefix, len, problem)) {
+		phrase_free(phrase);
+		return NULL;
+	}
+	for (guint i = 0; i < tokens->len; i++) {
+		struct token *token = &g_array_index(tokens, struct token, i);
+		bool is_last = i + 1 == tokens->len;
+		size_t next = is_last ? len : (token + 1)->start;
+		struct phrase_word word = {0};
+
+		word.key.text = is_last && phrase->is_prefix
+		                    ? g_steal_pointer(&token->text)
+		                    : plural_fold(token->text, strlen(token->text));
+		word.key.hash = g_str_hash(word.key.text);
+		read_signs(
+		    &word, source->text + token->end, next - token->end, is_last);
+		g_array_append_val(phrase->words, word);
+	}
+	return phrase;
+}
+
+void
+phrase_append(const struct phrase *phrase, GString *out)
+{
+	bool is_quoted = phrase->words->len > 1;
+
+	if (is_quoted)
+		g_string_append_c(out, '"');
+	for (guint i = 0; i < phrase->words->len; i++) {
+		const struct phrase_word *word = phrase_get_word(phrase, i);
+
+		g_string_append(out, word->key.text);
+		if (word->signs)
+			g_string_append(out, word->signs);
+		if (i + 1 < phrase->words->len && !word->is_joined)
+			g_string_append_c(out, ' ');
+	}
+	if (phrase->is_prefix)
+		g_string_append_c(out, '*');
+	if (is_quoted)
+		g_string_append_c(out, '"');
+}

@@ -1,0 +1,41 @@
+/*
+ * problem.h - why a filter was refused, and where.
+ */
+#ifndef PAPERBOY_QUERY_PROBLEM_H
+#define PAPERBOY_QUERY_PROBLEM_H
+
+#include "base/error.h"
+
+/* Start with {0}; clear it with query_problem_clear(). */
+struct query_problem {
+	enum pb_error code;  /* PB_ERROR_INPUT, or PB_ERROR_LIMIT for a limit */
+	unsigned column;     /* in the filter's text, from 1, in characters */
+	char *message;       /* without the column; NULL: there is no problem */
+	const char *example; /* a filter that would have been right, or NULL; static */
+};
+
+void query_problem_clear(struct query_problem *problem);
+
+/**
+ * Note a problem; the first one noted stays.
+ *
+ * @param example  a string constant, or NULL
+ */
+void query_problem_set(struct query_problem *problem, enum pb_error code,
+    unsigned column, const char *example, const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/**
+ * Show a problem for a terminal or a plain mail: three lines, each with its
+ * newline: the message, the text, and a caret under the column.
+ *
+ * A long text is shown around the column; what cannot be shown is replaced.
+ *
+ * @param text  the filter as typed; any bytes
+ * @param lead  characters before the filter on the person's line, as in
+ *              "add "; added to the column that is told
+ * @return a new string, freed with g_free()
+ */
+char *query_problem_format(
+    const struct query_problem *problem, const char *text, unsigned lead);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * query.c - from what a person typed to a query in canonical form.
+ */
+#include "query/query.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/lex.h"
+#include "query/parse.h"
+#include "query/tree.h"
+
+/* The column of the octet at which a text, valid or not, is too long. */
+static unsigned
+find_column(const char *text, size_t offset)
+{
+	g_autofree char *head = g_utf8_make_valid(text, (gssize)offset);
+
+	return (unsigned)g_utf8_strlen(head, -1) + 1;
+}
+
+static struct query *
+parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokenizer,
+    GPtrArray *warnings, struct query_problem *problem)
+{
+	g_autoptr(GArray) lexemes = NULL;
+	pb_auto(node) root = NULL;
+	const struct node *negative;
+	struct query *query;
+
+	if (strnlen(text, limit_bytes + 1) > limit_bytes) {
+		query_problem_set(problem, PB_ERROR_LIMIT,
+		    find_column(text, limit_bytes), NULL, "longer than %zu bytes",
+		    limit_bytes);
+		return NULL;
+	}
+	lexemes = lex_split(text, problem);
+	if (!lexemes)
+		return NULL;
+	root = parse_tree(lexemes, tokenizer, warnings, problem);
+	if (!root)
+		return NULL;
+	negative = node_find_negative(root);
+	if (negative) {
+		query_problem_set(problem, PB_ERROR_INPUT, negative->column,
+		    "agent -survey",
+		    "this would find every paper without a word: join it by AND to one "
+		    "that must be there");
+		return NULL;
+	}
+	query = g_new0(struct query, 1);
+	query->root = node_simplify(g_steal_pointer(&root));
+	return query;
+}
+
+struct query *
+query_parse(const char *text, const struct tokenizer *tokenizer, GPtrArray **warnings,
+    struct query_problem *problem, GError **error)
+{
+	g_autoptr(GPtrArray) noted = g_ptr_array_new_with_free_func(g_free);
+	struct query_problem found = {0};
+	struct query *query =
+	    parse_text(text, BOUNDS_QUERY_BYTES, tokenizer, noted, &found);
+
+	if (query) {
+		if (warnings)
+			*warnings = g_steal_pointer(&noted);
+		return query;
+	}
+	g_set_error(error, PB_ERROR, (int)found.code, "column %u: %s", found.column,
+	    found.message);
+	if (problem)
+		*problem = found;
+	else
+		query_problem_clear(&found);
+	return NULL;
+}
+
+struct query *
+query_parse_canonical(
+    const char *text, const struct tokenizer *tokenizer, GError **error)
+{
+	struct query_problem found = {0};
+	struct query *query =
+	    parse_text(text, BOUNDS_QUERY_CANONICAL_BYTES, tokenizer, NULL, &found);
+
+	if (!query)
+		g_set_error(error, PB_ERROR, (int)found.code, "column %u: %s",
+		    found.column, found.message);
+	query_problem_clear(&found);
+	return query;
+}
+
+void
+query_free(struct query *query)
+{
+	if (!query)
+		return;
+	node_free(query->root);
+	g_free(query);
+}
+
+static bool
+is_changing(const struct node *node)
+{
+	if (node->field)
+		return node->field->changes;
+	for (guint i = 0; i < node->operands->len; i++)
+		if (is_changing(g_ptr_array_index(node->operands, i)))
+			return true;
+	return false;
+}
+
+bool
+query_is_changing(const struct query *query)
+{
+	return is_changing(query->root);
+}

@@ -1,0 +1,189 @@
+/*
+ * tree.c - a parsed filter: clauses joined by AND, OR and NOT.
+ */
+#include "query/tree.h"
+
+#include <string.h>
+
+static void
+free_operand(void *data)
+{
+	node_free(data);
+}
+
+struct node *
+node_new(enum node_kind kind, unsigned column)
+{
+	struct node *node = g_new0(struct node, 1);
+
+	node->kind = kind;
+	node->column = column;
+	return node;
+}
+
+void
+node_free(struct node *node)
+{
+	if (!node)
+		return;
+	if (node->operands)
+		g_ptr_array_unref(node->operands);
+	phrase_free(node->phrase);
+	name_free(node->name);
+	g_free(node);
+}
+
+void
+node_add_operand(struct node *node, struct node *operand)
+{
+	if (!node->operands)
+		node->operands = g_ptr_array_new_with_free_func(free_operand);
+	g_ptr_array_add(node->operands, operand);
+}
+
+/*
+ * A tree, or its negation, is safe when a paper without any of its words, names
+ * and numbers cannot satisfy it.
+ */
+static bool
+is_safe(const struct node *node, bool is_negated)
+{
+	bool needs_all;
+
+	switch (node->kind) {
+	case NODE_WORDS:
+	case NODE_NAME:
+	case NODE_NUMBER:
+		return !is_negated;
+	case NODE_NOT:
+		return is_safe(g_ptr_array_index(node->operands, 0), !is_negated);
+	case NODE_AND:
+	case NODE_OR:
+		break;
+	}
+	needs_all = (node->kind == NODE_OR) != is_negated;
+	for (guint i = 0; i < node->operands->len; i++)
+		if (is_safe(g_ptr_array_index(node->operands, i), is_negated) !=
+		    needs_all)
+			return !needs_all;
+	return needs_all;
+}
+
+const struct node *
+node_find_negative(const struct node *node)
+{
+	if (is_safe(node, false))
+		return NULL;
+	while (node->kind == NODE_AND || node->kind == NODE_OR) {
+		guint i = 0;
+
+		/* There is one: the node itself is not safe. */
+		while (is_safe(g_ptr_array_index(node->operands, i), false))
+			i++;
+		node = g_ptr_array_index(node->operands, i);
+	}
+	return node;
+}
+
+struct sortable {
+	char *text;
+	struct node *node;
+};
+
+static int
+compare_sortables(const void *a, const void *b)
+{
+	const struct sortable *left = a, *right = b;
+	int left_is_not = left->node->kind == NODE_NOT;
+	int right_is_not = right->node->kind == NODE_NOT;
+
+	if (left_is_not != right_is_not)
+		return left_is_not - right_is_not;
+	return strcmp(left->text, right->text);
+}
+
+static void
+sort_operands(struct node *node)
+{
+	g_autoptr(GArray) sorted = g_array_new(FALSE, FALSE, sizeof(struct sortable));
+	g_autoptr(GPtrArray) old = g_steal_pointer(&node->operands);
+	const char *before = NULL;
+
+	for (guint i = 0; i < old->len; i++) {
+		GString *text = g_string_new(NULL);
+		struct sortable sortable = {NULL, g_ptr_array_index(old, i)};
+
+		node_append(sortable.node, text);
+		sortable.text = g_string_free(text, FALSE);
+		g_array_append_val(sorted, sortable);
+	}
+	g_ptr_array_set_free_func(old, NULL);
+	g_array_sort(sorted, compare_sortables);
+	for (guint i = 0; i < sorted->len; i++) {
+		struct sortable *sortable = &g_array_index(sorted, struct sortable, i);
+
+		if (before && strcmp(before, sortable->text) == 0)
+			node_free(sortable->node);
+		else
+			node_add_operand(node, sortable->node);
+		before = sortable->text;
+	}
+	for (guint i = 0; i < sorted->len; i++)
+		g_free(g_array_index(sorted, struct sortable, i).text);
+}
+
+/* Simplify each operand; those of the node's own kind give up their operands. */
+static void
+flatten_operands(struct node *node)
+{
+	g_autoptr(GPtrArray) old = g_steal_pointer(&node->operands);
+
+	g_ptr_array_set_free_func(old, NULL);
+	for (guint i = 0; i < old->len; i++) {
+		pb_auto(node) operand = node_simplify(g_ptr_array_index(old, i));
+
+		if (operand->kind != node->kind) {
+			node_add_operand(node, g_steal_pointer(&operand));
+			continue;
+		}
+		g_ptr_array_set_free_func(operand->operands, NULL);
+		for (guint j = 0; j < operand->operands->len; j++)
+			node_add_operand(node, g_ptr_array_index(operand->operands, j));
+	}
+}
+
+/* Take the only operand out of a node and free the node. */
+static struct node *
+unwrap(struct node *node)
+{
+	struct node *operand = g_ptr_array_steal_index(node->operands, 0);
+
+	node_free(node);
+	return operand;
+}
+
+struct node *
+node_simplify(struct node *node)
+{
+	struct node *operand;
+
+	switch (node->kind) {
+	case NODE_WORDS:
+	case NODE_NAME:
+	case NODE_NUMBER:
+		return node;
+	case NODE_NOT:
+		operand = node_simplify(unwrap(node));
+		if (operand->kind == NODE_NOT)
+			return unwrap(operand);
+		node = node_new(NODE_NOT, operand->column);
+		node_add_operand(node, operand);
+		return node;
+	case NODE_AND:
+	case NODE_OR:
+		break;
+	}
+	flatten_operands(node);
+	sort_operands(node);
+	return node->operands->len == 1 ? unwrap(node) : node;
+}
