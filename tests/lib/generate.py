@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""generate.py - made-up subscribers with filters like those of real people.
+
+Deterministic by seed.  Each has 1 to 8 filters, 2.84 on average; kinds and the
+weights of words follow the table below; words come from the titles given.
+"""
+
+import argparse
+import itertools
+import json
+import random
+import re
+import sys
+from collections import Counter
+
+from papers import load_papers
+
+# A truncated geometric distribution over 1..8 whose mean is 2.84.
+COUNTS = range(1, 9)
+COUNT_WEIGHTS = [0.7**count for count in COUNTS]
+
+KINDS = {
+    "word": 30, "phrase": 28, "and": 12, "title": 10, "or": 8, "not": 6, "prefix": 6,
+}
+
+# Where a word or phrase is drawn from, in per cent of the draws.
+POPULAR, TAIL, MADE_UP = 64, 30, 6
+POPULAR_POWER = 0.8  # weight = count ** 0.8
+
+ZONES = (
+    "UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles",
+    "America/Sao_Paulo", "Asia/Tokyo", "Asia/Shanghai", "Asia/Kolkata",
+    "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Nairobi",
+)
+
+STOP_WORDS = frozenset(
+    """a an and are as at be by can do does for from how in into is it its not of on
+    or over s that the their to toward towards under up via we what when where which
+    who why with without you your""".split()
+)
+SYLLABLES = ("za", "ko", "mi", "rel", "vex", "qui", "dro", "pla", "nu", "tor", "xy", "bem")
+
+
+class Vocabulary:
+    """Words and phrases (two or three words) of titles, by how often they occur."""
+
+    def __init__(self, titles):
+        words, phrases = Counter(), Counter()
+        for title in titles:
+            row = re.findall(r"[^\W_]+", title.lower())
+            words.update(w for w in row if is_topic(w))
+            for size in (2, 3):
+                for at in range(len(row) - size + 1):
+                    part = row[at : at + size]
+                    if is_topic(part[0]) and is_topic(part[-1]):
+                        phrases.update([" ".join(part)])
+        if not words or not phrases:
+            raise ValueError("the titles hold no words to draw from")
+        self.words = Urn(words)
+        self.phrases = Urn(phrases)
+
+
+def is_topic(word):
+    return len(word) > 2 and word.isascii() and word.isalpha() and word not in STOP_WORDS
+
+
+class Urn:
+    """Terms to draw: mostly popular ones, a part of the tail, some made up."""
+
+    def __init__(self, counts):
+        rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+        self.terms = [term for term, _ in rows]
+        self.weights = list(itertools.accumulate(n**POPULAR_POWER for _, n in rows))
+        tail = [term for term, n in rows if n == rows[-1][1]]
+        self.tail = tail
+
+    def draw(self, rng):
+        kind = rng.choices(("popular", "tail", "made up"), (POPULAR, TAIL, MADE_UP))[0]
+        if kind == "popular":
+            return rng.choices(self.terms, cum_weights=self.weights)[0]
+        if kind == "tail":
+            return rng.choice(self.tail)
+        return "".join(rng.choice(SYLLABLES) for _ in range(4)) + "qx"
+
+
+def quoted(term):
+    return f'"{term}"' if " " in term else term
+
+
+def draw_filter(rng, vocabulary):
+    """One filter as a person would type it: (kind, text)."""
+
+    def word():
+        return vocabulary.words.draw(rng)
+
+    def phrase():
+        return quoted(vocabulary.phrases.draw(rng))
+
+    def either():
+        return phrase() if rng.random() < 0.5 else word()
+
+    kind = rng.choices(list(KINDS), list(KINDS.values()))[0]
+    if kind == "word":
+        return kind, word()
+    if kind == "phrase":
+        return kind, phrase()
+    if kind == "and":
+        return kind, f"{word()} {either()}"
+    if kind == "title":
+        return kind, f"title:{either()}"
+    if kind == "or":
+        return kind, f"{either()} OR {either()}"
+    if kind == "not":
+        return kind, f"{either()} -{word()}"
+    stem = word()
+    return kind, stem[: max(3, min(6, len(stem) - 2))] + "*"
+
+
+def generate(titles, people, seed=1):
+    """Subscribers as dicts {address, zone, filters: [text, ...]}, one by one."""
+    vocabulary = Vocabulary(titles)
+    rng = random.Random(seed)
+    for number in range(1, people + 1):
+        zone = rng.choice(ZONES)
+        wanted = rng.choices(COUNTS, COUNT_WEIGHTS)[0]
+        filters = []
+        for _ in range(wanted):
+            _, text = draw_filter(rng, vocabulary)
+            for _ in range(20):  # nobody has the same filter twice
+                if text not in filters:
+                    break
+                _, text = draw_filter(rng, vocabulary)
+            if text not in filters:
+                filters.append(text)
+        yield {
+            "address": f"person-{number:06d}@example.org",
+            "zone": zone,
+            "filters": filters,
+        }
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(description="Make up subscribers and their filters.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--people", type=int, default=1000)
+    parser.add_argument("--json", action="store_true", help="one array instead of TSV")
+    parser.add_argument("files", metavar="PAPERS.json", nargs="+")
+    options = parser.parse_args(argv[1:])
+    titles = [paper["title"] for path in options.files for paper in load_papers(path)]
+    people = generate(titles, options.people, options.seed)
+    if options.json:
+        json.dump(list(people), sys.stdout, indent=1)
+        print()
+        return 0
+    for person in people:  # address, zone, number of the filter, filter
+        for number, text in enumerate(person["filters"], 1):
+            print(person["address"], person["zone"], number, text, sep="\t")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

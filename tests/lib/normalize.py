@@ -1,0 +1,82 @@
+"""normalize.py - the text normalisation that happens once, at intake.
+
+TeX accents and symbols become the characters they stand for, then NFC, then
+white space is collapsed.  Commands that are neither accent nor symbol stay.
+"""
+
+import re
+import unicodedata
+
+# Accents by their sign or letter: the combining character they stand for.
+ACCENTS = {
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304",
+    "u": "\u0306", ".": "\u0307", '"': "\u0308", "r": "\u030a", "H": "\u030b",
+    "v": "\u030c", "d": "\u0323", "c": "\u0327", "k": "\u0328", "b": "\u0331",
+}
+
+SYMBOLS = {
+    # letters of names
+    "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å",
+    "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı", "j": "ȷ",
+    "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ",
+    # Greek
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ",
+    "varepsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ", "vartheta": "ϑ",
+    "iota": "ι", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ",
+    "pi": "π", "rho": "ρ", "sigma": "σ", "varsigma": "ς", "tau": "τ",
+    "upsilon": "υ", "phi": "ϕ", "varphi": "φ", "chi": "χ", "psi": "ψ",
+    "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ",
+    "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Upsilon": "Υ", "Phi": "Φ",
+    "Psi": "Ψ", "Omega": "Ω",
+    # signs
+    "times": "×", "pm": "±", "cdot": "⋅", "infty": "∞", "leq": "≤", "le": "≤",
+    "geq": "≥", "ge": "≥", "neq": "≠", "approx": "≈", "sim": "∼", "to": "→",
+    "rightarrow": "→", "leftarrow": "←", "ell": "ℓ", "ldots": "…", "dots": "…",
+}
+
+_LETTER = r"(?:\\([ij])(?![A-Za-z])|([^\W\d_]))"
+# \'e \'{e} \'\i \'{\i}: signs need no blank; letters (\v z) need one or a brace.
+_SIGN_ACCENT = re.compile(r"""\\([`'^~=."])\s*(?:\{\s*%s\s*\}|%s)""" % (_LETTER, _LETTER))
+_LETTER_ACCENT = re.compile(
+    r"\\([urHvdckb])(?:\s*\{\s*%s\s*\}|\s+%s|(?=\\)%s)" % (_LETTER, _LETTER, _LETTER)
+)
+_SYMBOL = re.compile(r"\\([A-Za-z]+)(?:\{\}|\s+(?=[^\W\d_])|)")
+_ESCAPED = re.compile(r"\\([&%_#])")
+# A group that holds one character, left over from {\"o} or {\ss}.
+_GROUP = re.compile(r"\{([^\s{}\\])\}")
+# As in Pandoc: "$5 and $6" is money, not mathematics.
+_MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$]*?)(?<![\s\\])\$(?!\d|\$)")
+
+
+def _accent(match):
+    letter = next(group for group in match.groups()[1:] if group)
+    return unicodedata.normalize("NFC", letter + ACCENTS[match.group(1)])
+
+
+def _symbol(match):
+    name = match.group(1)
+    return SYMBOLS.get(name, match.group(0))
+
+
+def _math(match):
+    inside = match.group(1)
+    return match.group(0) if re.search(r"[\\{}]", inside) else inside
+
+
+def decode_tex(text):
+    """Accents and symbols as characters; anything unknown stays as it is."""
+    if "\\" not in text and "$" not in text:
+        return text
+    text = _SIGN_ACCENT.sub(_accent, text)
+    text = _LETTER_ACCENT.sub(_accent, text)
+    text = _SYMBOL.sub(_symbol, text)
+    text = _ESCAPED.sub(r"\1", text)
+    text = _GROUP.sub(r"\1", text)
+    return _MATH.sub(_math, text)
+
+
+def normalize(text):
+    """TeX decoded, NFC, one line, single blanks, no controls."""
+    text = unicodedata.normalize("NFC", decode_tex(text))
+    text = "".join(" " if unicodedata.category(c) == "Cc" else c for c in text)
+    return " ".join(text.split())

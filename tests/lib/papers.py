@@ -1,0 +1,49 @@
+"""papers.py - read papers from the JSON files that the tests use.
+
+Three shapes are known: Hugging Face's daily list (an array of {"paper": ...}),
+a plain array of {"title", "summary"}, and our own {"id", "title", "abstract",
+"authors", "upvotes"}.  What a file does not tell is None: unknown, not empty.
+"""
+
+import json
+import os
+
+
+def paper_from_element(element, fallback_id):
+    """One array element as {id, title, abstract, authors, upvotes}."""
+    inner = element.get("paper", element)
+
+    def first(*keys):
+        for source in (inner, element):
+            for key in keys:
+                if source.get(key) is not None:
+                    return source[key]
+        return None
+
+    authors = inner.get("authors")
+    if authors is not None:
+        authors = [
+            a if isinstance(a, str) else a.get("name", "")
+            for a in authors
+            if isinstance(a, str) or not a.get("hidden")
+        ]
+    return {
+        "id": first("id") or fallback_id,
+        "title": first("title") or "",
+        "abstract": first("abstract", "summary"),
+        "authors": authors,
+        "upvotes": first("upvotes"),
+    }
+
+
+def load_papers(path):
+    """All papers of one file, in its order; "NAME#N" stands in for a missing id."""
+    with open(path, encoding="utf-8") as file:
+        elements = json.load(file)
+    if isinstance(elements, dict):
+        elements = elements.get("papers") or [elements]
+    stem = os.path.basename(path).rsplit(".", 1)[0]
+    return [
+        paper_from_element(element, f"{stem}#{number}")
+        for number, element in enumerate(elements, 1)
+    ]

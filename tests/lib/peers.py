@@ -1,0 +1,588 @@
+"""peers.py - real mail servers for tests: smtp-sink, Postfix, Dovecot.
+
+Each lives in a folder of its own, on ports that the kernel chose, beside
+whatever the machine runs; each is a context manager.  What cannot run here
+raises Skip with the reason.  Postfix wants root; the others run as anybody.
+
+    with Dovecot(tap.subfolder("dovecot"), ca) as dovecot:
+        with Postfix(tap.subfolder("postfix"), ca, lmtp=dovecot.lmtp) as postfix:
+            ...smtplib.SMTP("127.0.0.1", postfix.port)...
+            dovecot.wait_mails("person@example.org", 1)
+"""
+
+import collections
+import glob
+import imaplib
+import json
+import os
+import pwd
+import grp
+import re
+import shutil
+import ssl
+
+from tap import Child, Skip, free_port, need_programs, run, wait_until
+
+DOMAIN = "example.org"
+PASSWORD = "correct-horse"
+HOST = "127.0.0.1"
+MAX_SOCKET_PATH = 107  # sun_path of unix(7), without its NUL
+
+
+def is_root():
+    return os.geteuid() == 0
+
+
+def need_user(name):
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        raise Skip(f"no user {name}") from None
+
+
+def write(path, text, mode=0o644):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def socket_path(path):
+    """A path short enough for a Unix socket; Skip when it is not."""
+    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
+        raise Skip(f"path too long for a socket: {path}")
+    return path
+
+
+# ---- certificates -----------------------------------------------------------
+
+
+Cert = collections.namedtuple("Cert", "cert key")
+
+
+class Ca:
+    """A test authority made on the spot, good for two days."""
+
+    def __init__(self, folder):
+        (self.openssl,) = need_programs("openssl")
+        self.folder = folder
+        self.key = os.path.join(folder, "ca.key")
+        self.cert = os.path.join(folder, "ca.pem")
+        self._count = 0
+        run(
+            [self.openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+             "/CN=paperboy test CA", "-addext", "keyUsage=critical,keyCertSign,cRLSign",
+             "-keyout", self.key, "-out", self.cert]
+        )  # fmt: skip
+
+    def make_cert(self, *names, days=2):
+        """A certificate for names (DNS or IPv4) as Cert(cert, key) paths."""
+        self._count += 1
+        stem = os.path.join(self.folder, f"cert{self._count}")
+        request, key, cert = stem + ".csr", stem + ".key", stem + ".pem"
+        alternatives = ",".join(
+            ("IP:" if re.fullmatch(r"[\d.]+", name) else "DNS:") + name for name in names
+        )
+        write(stem + ".ext", f"subjectAltName={alternatives}\nbasicConstraints=CA:FALSE\n")
+        run(
+            [self.openssl, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-subj", f"/CN={names[0]}", "-keyout", key, "-out", request]
+        )  # fmt: skip
+        run(
+            [self.openssl, "x509", "-req", "-in", request, "-CA", self.cert, "-CAkey",
+             self.key, "-CAcreateserial", "-days", str(days), "-extfile", stem + ".ext",
+             "-out", cert]
+        )  # fmt: skip
+        return Cert(cert, key)
+
+    def client_context(self):
+        """For smtplib and imaplib: trust this authority alone."""
+        return ssl.create_default_context(cafile=self.cert)
+
+
+def make_ca(folder):
+    return Ca(folder)
+
+
+def make_cert(ca, *names, days=2):
+    return ca.make_cert(*names, days=days)
+
+
+# ---- smtp-sink --------------------------------------------------------------
+
+
+# sender and recipients bare; mail_args and rcpt_args with their parameters;
+# raw as sent, CRLF, dots unstuffed.
+SunkMessage = collections.namedtuple(
+    "SunkMessage", "sender recipients raw mail_args rcpt_args helo"
+)
+
+
+class SmtpSink:
+    """Postfix's smtp-sink: accepts and keeps, or fails as its options say.
+
+    options: as smtp-sink takes them, e.g. ["-f", "RCPT"], ["-B", "550 5.7.1 no"].
+    """
+
+    def __init__(self, folder, options=(), port=None, user="nobody"):
+        (self.program,) = need_programs("smtp-sink")
+        self.folder = folder
+        self.options = list(options)
+        self.port = port or free_port()
+        self.dump = os.path.join(folder, "dump")
+        self.user = user if is_root() else None
+        self.child = None
+
+    def start(self):
+        os.makedirs(self.dump, exist_ok=True)
+        as_user = []
+        if self.user:
+            who = need_user(self.user)
+            os.chown(self.dump, who.pw_uid, who.pw_gid)
+            as_user = ["-u", self.user]
+        self.child = Child(
+            [self.program, *as_user, *self.options, "-d", "m.%Y%m%d%H%M%S.",
+             f"{HOST}:{self.port}", "128"],
+            cwd=self.dump,
+        )  # fmt: skip
+        try:
+            self.child.wait_port(self.port)
+        except BaseException:
+            self.child.stop()
+            raise
+        return self
+
+    def stop(self):
+        if self.child:
+            self.child.stop()
+
+    def messages(self):
+        """All complete messages so far.
+
+        Oldest first as far as the file system's clock tells: those of one tick of
+        it come in any order, so compare sorted, or by what is in them.
+        """
+        rows = []
+        for path in glob.glob(os.path.join(self.dump, "m.*")):
+            with open(path, "rb") as file:
+                data = file.read()
+                made_at = os.fstat(file.fileno()).st_mtime_ns
+            message = parse_dump(data)
+            if message:
+                rows.append((made_at, path, message))
+        return [message for _, _, message in sorted(rows, key=lambda row: row[:2])]
+
+    def wait_messages(self, count, deadline_s=30):
+        def enough():
+            found = self.messages()
+            return found if len(found) >= count else None
+
+        return self.child.wait_fact(enough, f"{count} messages", deadline_s)
+
+    def clear(self):
+        for path in glob.glob(os.path.join(self.dump, "m.*")):
+            os.unlink(path)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+def address_of(arguments):
+    match = re.match(r"<([^>]*)>|(\S*)", arguments)
+    return match[1] if match[1] is not None else match[2]
+
+
+def parse_dump(data):
+    """One file of smtp-sink; None while it is still being written.
+
+    It writes its own lines first, then the message, then an empty line.
+    """
+    if not data.endswith(b"\n\n"):
+        return None
+    head = {"Mail": [], "Rcpt": [], "Helo": []}
+    rest = data
+    while True:
+        line, _, after = rest.partition(b"\n")
+        match = re.match(rb"X-(Client-Addr|Client-Proto|Helo-Args|Mail-Args|Rcpt-Args): ?",
+                         line)
+        if not match:
+            break
+        name = match[1].decode().removesuffix("-Args")
+        head.setdefault(name, []).append(line[match.end() :].decode("utf-8", "replace"))
+        rest = after
+    received = re.match(rb"Received: from .*\n(?:\t.*\n){2}", rest)
+    if not received or not head["Mail"]:
+        return None
+    body = rest[received.end() : -1]
+    mail_args = head["Mail"][0]
+    return SunkMessage(
+        sender=address_of(mail_args),
+        recipients=[address_of(arguments) for arguments in head["Rcpt"]],
+        raw=body.replace(b"\n", b"\r\n"),
+        mail_args=mail_args,
+        rcpt_args=head["Rcpt"],
+        helo=head["Helo"][0] if head["Helo"] else "",
+    )
+
+
+# ---- Dovecot ----------------------------------------------------------------
+
+
+DOVECOT_CONF = """\
+# made for one test
+base_dir = {folder}/run
+state_dir = {folder}/state
+log_path = /dev/stderr
+auth_verbose = yes
+auth_failure_delay = 0
+protocols = imap lmtp
+listen = {host}
+default_internal_user = {internal_user}
+default_internal_group = {internal_group}
+default_login_user = {login_user}
+first_valid_uid = 0
+mail_location = maildir:{folder}/mail/%d/%n
+mail_fsync = never
+ssl = {ssl}
+ssl_cert = <{cert}
+ssl_key = <{key}
+disable_plaintext_auth = no
+auth_mechanisms = plain login
+auth_username_format = %Lu
+recipient_delimiter = +
+passdb {{
+  driver = static
+  args = password={password}
+  username_filter = *@{domain}
+}}
+userdb {{
+  driver = static
+  args = uid={mail_uid} gid={mail_gid} home={folder}/mail/%d/%n allow_all_users=yes
+}}
+namespace inbox {{
+  inbox = yes
+}}
+service imap-login {{
+  chroot =
+  inet_listener imap {{
+    port = {imap_port}
+  }}
+  inet_listener imaps {{
+    port = {imaps_port}
+    ssl = yes
+  }}
+}}
+service lmtp {{
+  unix_listener {lmtp} {{
+    mode = 0666
+  }}
+}}
+service auth {{
+  unix_listener {sasl} {{
+    mode = 0666
+  }}
+}}
+service anvil {{
+  chroot =
+}}
+service stats {{
+  chroot =
+}}
+{extra}
+"""
+
+
+class Dovecot:
+    """Dovecot 2.3: LMTP and SASL on Unix sockets, IMAP with STARTTLS and IMAPS.
+
+    Any user of example.org exists, with PASSWORD; mail is Maildir in the folder.
+    """
+
+    def __init__(self, folder, ca, names=("localhost", HOST), extra=""):
+        self.program, self.doveconf = need_programs("dovecot", "doveconf")
+        if not os.path.exists("/usr/lib/dovecot/lmtp"):
+            raise Skip("dovecot-lmtpd is not installed")
+        if not os.path.exists("/usr/lib/dovecot/imap"):
+            raise Skip("dovecot-imapd is not installed")
+        if not run([self.program, "--version"]).startswith("2.3."):
+            raise Skip("Dovecot is not 2.3")
+        self.folder = folder
+        self.ca = ca
+        self.cert = ca.make_cert(*names)
+        self.extra = extra
+        self.imap_port = free_port()
+        self.imaps_port = free_port()
+        self.lmtp = socket_path(os.path.join(folder, "lmtp.sock"))
+        self.sasl = socket_path(os.path.join(folder, "sasl.sock"))
+        self.config = os.path.join(folder, "dovecot.conf")
+        self.child = None
+
+    def start(self):
+        mail = os.path.join(self.folder, "mail")
+        os.makedirs(mail, exist_ok=True)
+        if is_root():
+            need_user("dovecot")
+            need_user("dovenull")
+            owner = need_user("nobody")
+            os.chown(mail, owner.pw_uid, owner.pw_gid)
+            internal = ("dovecot", "dovecot", "dovenull")
+        else:
+            owner = pwd.getpwuid(os.geteuid())
+            group = grp.getgrgid(os.getegid()).gr_name
+            internal = (owner.pw_name, group, owner.pw_name)
+        write(
+            self.config,
+            DOVECOT_CONF.format(
+                folder=self.folder, host=HOST, domain=DOMAIN, password=PASSWORD,
+                internal_user=internal[0], internal_group=internal[1],
+                login_user=internal[2], mail_uid=owner.pw_uid, mail_gid=owner.pw_gid,
+                ssl="yes", cert=self.cert.cert, key=self.cert.key,
+                imap_port=self.imap_port, imaps_port=self.imaps_port, lmtp=self.lmtp,
+                sasl=self.sasl, extra=self.extra,
+            ),
+        )  # fmt: skip
+        self.child = Child([self.program, "-F", "-c", self.config])
+        try:
+            self.child.wait_line(r"Dovecot v.* starting up")
+            self.child.wait_port(self.imap_port)
+            self.child.wait_port(self.imaps_port)
+            self.child.wait_file(self.lmtp)
+        except BaseException:
+            self.child.stop()
+            raise
+        return self
+
+    def stop(self):
+        if self.child:
+            self.child.stop()
+
+    def login(self, user):
+        """imaplib connection over TLS, verified against the test CA."""
+        imap = imaplib.IMAP4_SSL(
+            "localhost", self.imaps_port, ssl_context=self.ca.client_context(), timeout=30
+        )
+        imap.login(user, PASSWORD)
+        return imap
+
+    def mails(self, user, folder="INBOX"):
+        """Raw bytes of all mails of a user, oldest first."""
+        imap = self.login(user)
+        try:
+            kind, _ = imap.select(folder, readonly=True)
+            if kind != "OK":
+                return []
+            _, rows = imap.uid("SEARCH", None, "ALL")
+            uids = (rows[0] or b"").split()
+            if not uids:
+                return []
+            _, answers = imap.uid("FETCH", b",".join(uids).decode(), "(UID BODY.PEEK[])")
+            found = []
+            for answer in answers:
+                if isinstance(answer, tuple):
+                    uid = re.search(rb"UID (\d+)", answer[0])
+                    found.append((int(uid[1]), answer[1]))
+            return [raw for _, raw in sorted(found)]
+        finally:
+            imap.logout()
+
+    def wait_mails(self, user, count, deadline_s=30):
+        """The mails of a user once there are as many as that."""
+
+        def enough():
+            found = self.mails(user)
+            return found if len(found) >= count else None
+
+        return self.child.wait_fact(enough, f"{count} mails for {user}", deadline_s)
+
+    def put(self, user, raw, folder="INBOX"):
+        """A mail straight into a mailbox, as if it had come."""
+        imap = self.login(user)
+        try:
+            kind, answer = imap.append(folder, None, None, raw)
+            assert kind == "OK", answer
+        finally:
+            imap.logout()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+# ---- Postfix ----------------------------------------------------------------
+
+
+POSTFIX_MAIN = {
+    "compatibility_level": "3.6",
+    "mail_owner": "postfix",
+    "setgid_group": "postdrop",
+    "myhostname": "mail.example.org",
+    "mydestination": "",
+    "mynetworks": "127.0.0.0/8",
+    "inet_interfaces": HOST,
+    "inet_protocols": "ipv4",
+    "alias_maps": "",
+    "alias_database": "",
+    "local_recipient_maps": "",
+    "local_transport": "error:5.1.1 no local mail here",
+    "smtpd_relay_restrictions": "permit_mynetworks, permit_sasl_authenticated, reject",
+    "maillog_file": "/dev/stdout",
+    "recipient_delimiter": "+",
+    "smtputf8_enable": "yes",
+    "notify_classes": "",
+    "biff": "no",
+    "smtpd_client_connection_count_limit": "0",
+    # never onto the real network: what is not for us has nowhere to go
+    "default_transport": "error:5.7.1 not from a test",
+    "relay_transport": "error:5.7.1 not from a test",
+    "smtp_dns_support_level": "disabled",
+    "minimal_backoff_time": "2s",
+    "maximal_backoff_time": "4s",
+    "queue_run_delay": "2s",
+}
+
+POSTFIX_MASTER = """\
+# service type private unpriv chroot wakeup maxproc command
+{smtpd}
+postlog   unix-dgram n - n - 1 postlogd
+pickup    unix n - n 60 1 pickup
+cleanup   unix n - n - 0 cleanup
+qmgr      unix n - n 300 1 qmgr
+tlsmgr    unix - - n 1000? 1 tlsmgr
+rewrite   unix - - n - - trivial-rewrite
+bounce    unix - - n - 0 bounce
+defer     unix - - n - 0 bounce
+trace     unix - - n - 0 bounce
+verify    unix - - n - 1 verify
+flush     unix n - n 1000? 0 flush
+proxymap  unix - - n - - proxymap
+smtp      unix - - n - - smtp
+relay     unix - - n - - smtp
+showq     unix n - n - - showq
+error     unix - - n - - error
+retry     unix - - n - - error
+discard   unix - - n - - discard
+lmtp      unix - - n - - lmtp
+anvil     unix - - n - 1 anvil
+scache    unix - - n - 1 scache
+"""
+
+
+class Postfix:
+    """A Postfix of its own: smtpd on a free port, STARTTLS with the test CA.
+
+    lmtp:     Unix socket that takes the mail of example.org (Dovecot's); without
+              one it is deferred and stays in the queue
+    sasl:     Unix socket of Dovecot's auth: AUTH is offered after STARTTLS
+    relay_to: (host, port) for all other domains, e.g. an smtp-sink
+    settings: more of main.cf, which win
+    services: more lines of master.cf, e.g. 'policy ... ' or a second smtpd
+    """
+
+    def __init__(self, folder, ca, lmtp=None, sasl=None, relay_to=None, settings=None,
+                 services="", names=("localhost", HOST)):  # fmt: skip
+        if not is_root():
+            raise Skip("Postfix needs root")
+        self.program, self.postqueue, self.postsuper = need_programs(
+            "postfix", "postqueue", "postsuper"
+        )
+        self.folder = folder
+        self.config = os.path.join(folder, "etc")
+        self.queue = os.path.join(folder, "spool")
+        self.data = os.path.join(folder, "data")
+        self.port = free_port()
+        self.ca = ca
+        cert = ca.make_cert(*names)
+        socket_path(os.path.join(self.queue, "private", "trivial-rewrite"))
+        main = dict(POSTFIX_MAIN)
+        main |= {
+            "queue_directory": self.queue,
+            "data_directory": self.data,
+            "virtual_mailbox_domains": DOMAIN,
+            "virtual_mailbox_maps": f"static:{DOMAIN}",
+            "virtual_transport": f"lmtp:unix:{lmtp}" if lmtp else "lmtp:unix:nobody",
+            "smtpd_tls_cert_file": cert.cert,
+            "smtpd_tls_key_file": cert.key,
+            "smtpd_tls_security_level": "may",
+            "smtp_tls_security_level": "none",
+        }
+        if sasl:
+            main |= {
+                "smtpd_sasl_auth_enable": "yes",
+                "smtpd_sasl_type": "dovecot",
+                "smtpd_sasl_path": sasl,
+                "smtpd_tls_auth_only": "yes",
+                "smtpd_sasl_security_options": "noanonymous",
+            }
+        if relay_to:
+            main["default_transport"] = f"smtp:[{relay_to[0]}]:{relay_to[1]}"
+        self.settings = main | (settings or {})
+        self.services = services
+        self.child = None
+
+    def start(self):
+        owner = need_user("postfix")
+        for path in (self.config, self.queue, self.data):
+            os.makedirs(path, exist_ok=True)
+        os.chown(self.data, owner.pw_uid, owner.pw_gid)
+        lines = [f"{name} = {value}\n" for name, value in self.settings.items()]
+        write(os.path.join(self.config, "main.cf"), "".join(lines))
+        smtpd = f"{HOST}:{self.port} inet n - n - - smtpd"
+        services = POSTFIX_MASTER.format(smtpd=smtpd) + self.services.rstrip("\n")
+        write(os.path.join(self.config, "master.cf"), services.rstrip("\n") + "\n")
+        self.child = Child([self.program, "-c", self.config, "start-fg"])
+        try:
+            self.child.wait_line(r"master\[\d+\]: daemon started")
+            self.child.wait_port(self.port)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self):
+        """Its own stop command first: master has left the child's group."""
+        if self.child is None:
+            return
+        if self.child.is_running:
+            run([self.program, "-c", self.config, "stop"], check=False)
+            try:
+                self.child.wait_exit(10)
+            except AssertionError:
+                run([self.program, "-c", self.config, "drain"], check=False)
+        self.child.stop()
+
+    def queued(self):
+        """What `postqueue -j` lists: one dict a message."""
+        text = run([self.postqueue, "-c", self.config, "-j"])
+        return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+    def flush(self):
+        run([self.postqueue, "-c", self.config, "-f"])
+
+    def drop_queue(self):
+        run([self.postsuper, "-c", self.config, "-d", "ALL"])
+
+    def wait_empty(self, deadline_s=30):
+        self.child.wait_fact(lambda: not self.queued(), "an empty queue", deadline_s)
+
+    def wait_queued(self, count, deadline_s=30):
+        def enough():
+            found = self.queued()
+            return found if len(found) >= count else None
+
+        return self.child.wait_fact(enough, f"{count} queued", deadline_s)
+
+    @property
+    def log(self):
+        return self.child.lines
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()

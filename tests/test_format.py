@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""test_format.py - C files look as .clang-format says, tracked files are tidy."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from layers import source_files
+from tap import Skip, Tap, run, top_srcdir
+
+MAX_BYTES = 512 * 1024
+
+DEBRIS = re.compile(
+    r"(?:\.(?:o|a|lo|la|so|orig|rej|swp|swo|bak|tmp|log|trs|pyc|gcda|gcno|db|db-wal"
+    r"|db-shm|sqlite|gz|xz|zip|deb)|~|(?:^|/)(?:core|a\.out|vgcore\.\d+|\.DS_Store"
+    r"|nohup\.out|Makefile\.in|configure|config\.(?:h|h\.in|log|status)))$"
+    r"|(?:^|/)(?:__pycache__|autom4te\.cache|\.deps|node_modules)/"
+)
+# Names that every file system, make and shell takes as they are.
+PLAIN_NAME = re.compile(r"[A-Za-z0-9._+@-]+(?:/[A-Za-z0-9._+@-]+)*")
+
+
+def find_clang_format():
+    """Version 14, whose answers differ from those of its neighbours."""
+    for name in ("clang-format-14", "clang-format"):
+        path = shutil.which(name)
+        if path and re.search(r"version 14\.", run([path, "--version"])):
+            return path
+    raise Skip("clang-format 14 is not installed")
+
+
+def complaints(program, top, files):
+    """What clang-format would change: its own words, or nothing."""
+    if not files:
+        return ""
+    done = subprocess.run(
+        [program, "--style=file", "--dry-run", "-Werror", *files],
+        cwd=top,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert bool(done.stdout.strip()) == (done.returncode != 0), done
+    return done.stdout
+
+
+def c_files(top):
+    return [
+        os.path.join(folder, path)
+        for folder in ("src", "tests")
+        for path in source_files(os.path.join(top, folder))
+    ]
+
+
+def test_formatter_sees(tap):
+    """a badly formatted file is seen"""
+    program = find_clang_format()
+    folder = tap.subfolder("format")
+    shutil.copy(os.path.join(top_srcdir(), ".clang-format"), folder)
+    for name, text in (
+        ("good.c", "int\nmain(void)\n{\n\treturn 0;\n}\n"),
+        ("bad.c", "int main(void) {\n    return 0;\n}\n"),
+    ):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    assert complaints(program, folder, ["good.c"]) == ""
+    assert "bad.c:1" in complaints(program, folder, ["good.c", "bad.c"])
+
+
+def test_format():
+    """all C files are as clang-format 14 writes them"""
+    program = find_clang_format()
+    files = c_files(top_srcdir())
+    assert len(files) > 3, files
+    found = complaints(program, top_srcdir(), files)
+    assert not found, found
+
+
+def untidy(rows):
+    """Problems of (name, size) rows."""
+    problems = []
+    for name, size in rows:
+        if DEBRIS.search(name):
+            problems.append(f"{name}: debris")
+        if not PLAIN_NAME.fullmatch(name):
+            problems.append(f"{name!r}: an odd name")
+        if size > MAX_BYTES:
+            problems.append(f"{name}: {size} octets, more than {MAX_BYTES}")
+    folded = {}
+    for name, _ in rows:
+        other = folded.setdefault(name.lower(), name)
+        if other != name:
+            problems.append(f"{name}: differs from {other} in case alone")
+    return problems
+
+
+def tracked_files(top):
+    """(name, size) of what git tracks; Skip outside a work tree of its own."""
+    if not shutil.which("git") or not os.path.exists(os.path.join(top, ".git")):
+        raise Skip("not a git work tree")
+    git = ["git", "-c", "safe.directory=*", "-C", top]
+    names = run([*git, "ls-files", "-z"]).split("\0")
+    paths = [(name, os.path.join(top, name)) for name in names if name]
+    return [
+        (name, os.lstat(path).st_size) for name, path in paths if os.path.lexists(path)
+    ]
+
+
+def test_tidy_sees():
+    """debris, odd names and big files are seen, good ones are not"""
+    good = ["src/base/error.c", "tests/lib/tap.py", ".gitignore", "configure.ac",
+            "tests/data/a+b.eml", "Makefile.am", "src/core/core.c"]  # fmt: skip
+    assert untidy([(name, MAX_BYTES) for name in good]) == []
+    bad = ["src/a.o", "a.c.orig", "a.c~", "core", "tests/core", "x/__pycache__/a.pyc",
+           "configure", "Makefile.in", "config.h", "a b.c", "ä.c", "paperboy.db"]  # fmt: skip
+    for name in bad:
+        assert untidy([(name, 1)]), name
+    assert untidy([("a.c", MAX_BYTES + 1)])
+    assert untidy([("README", 1), ("readme", 1)])
+
+
+def test_tidy():
+    """tracked files have plain names and sizes, and no debris is among them"""
+    problems = untidy(tracked_files(top_srcdir()))
+    assert not problems, "\n".join(problems)
+
+
+def main():
+    with Tap() as tap:
+        tap.run(test_formatter_sees, tap)
+        tap.run(test_format)
+        tap.run(test_tidy_sees)
+        tap.run(test_tidy)
+
+
+if __name__ == "__main__":
+    main()
