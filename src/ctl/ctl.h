@@ -1,0 +1,67 @@
+/*
+ * ctl.h - what the commands of paperboyctl share.
+ */
+#ifndef PAPERBOY_CTL_CTL_H
+#define PAPERBOY_CTL_CTL_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "config/settings.h"
+#include "query/problem.h"
+#include "store/store.h"
+
+struct ctl {
+	const struct settings *settings;
+	struct store *store;
+	struct clock clock;
+	bool is_json;
+	char *who; /* for the audit */
+};
+
+/* One command: "subscriber add ADDRESS". */
+struct ctl_command {
+	const char *noun;
+	const char *verb;      /* NULL: the noun alone is the command */
+	const char *arguments; /* for the usage line */
+	const char *help;      /* one line */
+	const char *details;   /* more, for --help of the command; or NULL */
+	/* argv[0] is the command's name; options of its own are still in it. */
+	bool (*run)(struct ctl *ctl, int argc, char **argv, GError **error);
+};
+
+/** All commands, ended by a row without noun. */
+extern const struct ctl_command ctl_commands[];
+
+bool ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_queue(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
+
+/**
+ * Parse a command's own options and check how many arguments are left.
+ *
+ * @param entries  ended by an empty one; NULL for none
+ * @param wanted   arguments besides the command's name
+ */
+bool ctl_parse(const GOptionEntry *entries, int wanted, int *argc, char ***argv,
+    GError **error);
+
+/** Tell a running daemon to look again; none running is fine. */
+void ctl_poke_daemon(const struct ctl *ctl);
+
+/** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
+char *ctl_format_time(int64_t at);
+
+/** Print on standard error where a filter is wrong; nothing when it is not. */
+void ctl_print_problem(const char *text, const struct query_problem *problem);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * help.c - what paperboyctl says about itself, all from the table of commands.
+ */
+#include "ctl/help.h"
+
+static void
+print_synopsis(const struct ctl_command *command, FILE *out)
+{
+	fprintf(out, "paperboyctl %s%s%s%s%s", command->noun, command->verb ? " " : "",
+	    command->verb ? command->verb : "", *command->arguments ? " " : "",
+	    command->arguments);
+}
+
+void
+help_print_usage(const struct ctl_command *command, FILE *out)
+{
+	fputs("usage: ", out);
+	print_synopsis(command, out);
+	fputc('\n', out);
+}
+
+void
+help_print_all(FILE *out)
+{
+	fputs("paperboyctl [-c FILE] [--json] COMMAND ...\n\n"
+	      "Adds subscribers and filters, and shows what paperboyd does. It may be\n"
+	      "used while the daemon runs and while it does not.\n\n",
+	    out);
+	for (const struct ctl_command *command = ctl_commands; command->noun; command++) {
+		fputs("  ", out);
+		print_synopsis(command, out);
+		fprintf(out, "\n      %s\n", command->help);
+	}
+	fputs("\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
+	      "/paperboy.conf\n"
+	      "  --json             print JSON, for scripts\n"
+	      "  --now TIME         work as if it were TIME, such as "
+	      "2026-11-20T09:00:00Z\n"
+	      "  --version          print the version\n\n"
+	      "Exit status: 0 done; 64 wrong usage; 65 wrong input; 67 no such subscriber or\n"
+	      "filter; 75 try again later; 78 wrong configuration.\n",
+	    out);
+}
+
+static const char add_options[] =
+    "  --consent TEXT   how this person agreed, in words; kept as the record of it\n"
+    "  --filter QUERY   a filter; may be given several times\n"
+    "  --name NAME      the person's name, for the To field\n"
+    "  --zone ZONE      time zone, such as Europe/Berlin\n"
+    "  --at HH:MM       local hour of the digest\n"
+    "  --when WHEN      daily, weekdays or weekly\n"
+    "  --days DAYS      of a weekly digest, such as mon,thu\n"
+    "  --max N          papers with abstract in one digest, 1 to 200\n";
+
+void
+help_print_command(const struct ctl_command *command)
+{
+	help_print_usage(command, stdout);
+	printf("\n%s.\n", command->help);
+	if (command->details)
+		printf("%s\n", command->details);
+	if (command->run == ctl_run_subscriber_add)
+		printf("\n%s", add_options);
+}

@@ -1,0 +1,153 @@
+/*
+ * main.c - paperboyctl: finds the command, opens the store, runs it.
+ */
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "base/error.h"
+#include "ctl/ctl.h"
+#include "ctl/help.h"
+#include "service/assembly.h"
+#include "service/startup.h"
+
+struct options {
+	char *config, *now;
+	gboolean is_json, is_version, is_help;
+};
+
+/* Options stand before the command; what follows belongs to it. */
+static bool
+parse_options(struct options *options, int *argc, char ***argv, GError **error)
+{
+	const GOptionEntry entries[] = {
+	    {"config", 'c', 0, G_OPTION_ARG_FILENAME, &options->config, NULL, NULL},
+	    {"json", 0, 0, G_OPTION_ARG_NONE, &options->is_json, NULL, NULL},
+	    {"now", 0, 0, G_OPTION_ARG_STRING, &options->now, NULL, NULL},
+	    {"version", 0, 0, G_OPTION_ARG_NONE, &options->is_version, NULL, NULL},
+	    {"help", 'h', 0, G_OPTION_ARG_NONE, &options->is_help, NULL, NULL},
+	    {0},
+	};
+	GOptionContext *context = g_option_context_new(NULL);
+	bool is_ok;
+
+	g_option_context_set_help_enabled(context, FALSE);
+	g_option_context_set_strict_posix(context, TRUE);
+	g_option_context_add_main_entries(context, entries, NULL);
+	is_ok = g_option_context_parse(context, argc, argv, error);
+	g_option_context_free(context);
+	return is_ok;
+}
+
+static const struct ctl_command *
+find_command(int *argc, char ***argv)
+{
+	const char *noun = (*argv)[1];
+	const char *verb = *argc > 2 ? (*argv)[2] : NULL;
+
+	for (const struct ctl_command *command = ctl_commands; command->noun; command++) {
+		int words = command->verb ? 2 : 1;
+
+		if (strcmp(command->noun, noun) != 0 ||
+		    (command->verb && (!verb || strcmp(command->verb, verb) != 0)))
+			continue;
+		*argc -= words;
+		*argv += words;
+		return command;
+	}
+	return NULL;
+}
+
+static int
+fail(const struct ctl_command *command, const GError *error)
+{
+	fprintf(stderr, "paperboyctl: %s\n", error->message);
+	if (command && error->domain == G_OPTION_ERROR)
+		help_print_usage(command, stderr);
+	return pb_error_exit_status(error);
+}
+
+static int
+run(const struct ctl_command *command, const struct options *options, int argc, char **argv)
+{
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *who = g_strdup_printf("operator %s", g_get_user_name());
+	struct ctl ctl = {.is_json = options->is_json, .who = who};
+	pb_auto(settings) settings = NULL;
+	pb_auto(store) store = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (!startup_init_clock(&ctl.clock, options->now, &error))
+		return fail(command, error);
+	settings = startup_load_settings(
+	    options->config, g_getenv("CREDENTIALS_DIRECTORY"), problems);
+	for (unsigned i = 0; i < problems->len; i++)
+		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
+	if (!settings)
+		return EX_CONFIG;
+	store = assembly_open_store(settings, &error);
+	if (!store)
+		return fail(command, error);
+	ctl.settings = settings;
+	ctl.store = store;
+	return command->run(&ctl, argc, argv, &error) ? EX_OK : fail(command, error);
+}
+
+/* --help behind a command is about that command, whatever else is there. */
+static bool
+wants_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+static int
+dispatch(const struct options *options, int argc, char **argv)
+{
+	const struct ctl_command *command;
+
+	if (options->is_version) {
+		printf("paperboyctl %s\n", PACKAGE_VERSION);
+		return EX_OK;
+	}
+	if (options->is_help || argc < 2) {
+		help_print_all(options->is_help ? stdout : stderr);
+		return options->is_help ? EX_OK : EX_USAGE;
+	}
+	command = find_command(&argc, &argv);
+	if (!command) {
+		fprintf(stderr, "paperboyctl: no command '%s%s%s'\n", argv[1],
+		    argc > 2 ? " " : "", argc > 2 ? argv[2] : "");
+		help_print_all(stderr);
+		return EX_USAGE;
+	}
+	if (wants_help(argc, argv)) {
+		help_print_command(command);
+		return EX_OK;
+	}
+	return run(command, options, argc, argv);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options options = {0};
+	g_autoptr(GError) error = NULL;
+	int status;
+
+	setlocale(LC_ALL, "C.UTF-8");
+	signal(SIGPIPE, SIG_IGN);
+	umask(0077);
+	if (parse_options(&options, &argc, &argv, &error))
+		status = dispatch(&options, argc, argv);
+	else
+		status = fail(NULL, error);
+	g_free(options.config);
+	g_free(options.now);
+	return status;
+}
