@@ -7,7 +7,9 @@
 #include <string.h>
 
 /* A longer name is compared by its beginning only. */
-#define LONGEST_NAME 32
+#define LONGEST_NAME  32
+/* So much of a name says which one is meant. */
+#define SHORTEST_PART 3
 
 static const struct field fields[] = {
     {.name = "text",
@@ -76,15 +78,13 @@ measure_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 		d[0][j] = j;
 	for (size_t i = 1; i <= a_len; i++) {
 		for (size_t j = 1; j <= b_len; j++) {
-			unsigned change =
-			    g_ascii_tolower(a[i - 1]) != g_ascii_tolower(b[j - 1]);
+			unsigned change = a[i - 1] != b[j - 1];
 			unsigned best = d[i - 1][j - 1] + change;
 
 			best = MIN(best, d[i - 1][j] + 1);
 			best = MIN(best, d[i][j - 1] + 1);
-			if (i > 1 && j > 1 &&
-			    g_ascii_tolower(a[i - 1]) == g_ascii_tolower(b[j - 2]) &&
-			    g_ascii_tolower(a[i - 2]) == g_ascii_tolower(b[j - 1]))
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1])
 				best = MIN(best, d[i - 2][j - 2] + 1);
 			d[i][j] = best;
 		}
@@ -92,10 +92,19 @@ measure_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 	return d[a_len][b_len];
 }
 
+/* One name within the other is nearer than any slip: votes, category. */
+static bool
+is_within(const char *typed, const char *known)
+{
+	return strlen(typed) >= SHORTEST_PART && strlen(known) >= SHORTEST_PART &&
+	       (strstr(known, typed) || g_str_has_prefix(typed, known));
+}
+
 const struct field *
 field_find_nearest(const char *name, size_t len)
 {
 	const struct field *nearest = &fields[0];
+	g_autofree char *typed = g_ascii_strdown(name, (gssize)len);
 	unsigned least = G_MAXUINT;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
@@ -106,8 +115,10 @@ field_find_nearest(const char *name, size_t len)
 
 			if (!spellings[j])
 				continue;
-			distance = measure_distance(
-			    name, len, spellings[j], strlen(spellings[j]));
+			distance = is_within(typed, spellings[j])
+			               ? 1
+			               : measure_distance(typed, len, spellings[j],
+			                     strlen(spellings[j]));
 			if (distance < least) {
 				least = distance;
 				nearest = &fields[i];

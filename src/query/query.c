@@ -10,13 +10,14 @@
 #include "query/parse.h"
 #include "query/tree.h"
 
-/* The column of the octet at which a text, valid or not, is too long. */
+/* The column of the character that an octet of a text belongs to. */
 static unsigned
 find_column(const char *text, size_t offset)
 {
-	g_autofree char *head = g_utf8_make_valid(text, (gssize)offset);
+	const char *end;
 
-	return (unsigned)g_utf8_strlen(head, -1) + 1;
+	(void)g_utf8_validate(text, (gssize)offset, &end);
+	return (unsigned)g_utf8_strlen(text, end - text) + 1;
 }
 
 static struct query *

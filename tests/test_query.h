@@ -1,0 +1,79 @@
+/*
+ * test_query.h - what the tests of the filter language share.
+ */
+#ifndef PAPERBOY_TESTS_TEST_QUERY_H
+#define PAPERBOY_TESTS_TEST_QUERY_H
+
+#include <sqlite3.h>
+
+#include "query/query.h"
+#include "store/tokenizer.h"
+
+struct query_fixture {
+	sqlite3 *db;
+	struct tokenizer *tokenizer;
+};
+
+static inline void
+set_up(struct query_fixture *fixture, const void *unused)
+{
+	g_autoptr(GError) error = NULL;
+
+	(void)unused;
+	g_assert_cmpint(sqlite3_open(":memory:", &fixture->db), ==, SQLITE_OK);
+	fixture->tokenizer = tokenizer_new_unicode61(fixture->db, &error);
+	g_assert_no_error(error);
+}
+
+static inline void
+tear_down(struct query_fixture *fixture, const void *unused)
+{
+	(void)unused;
+	tokenizer_free(fixture->tokenizer);
+	g_assert_cmpint(sqlite3_close(fixture->db), ==, SQLITE_OK);
+}
+
+static inline struct query *
+must_parse(const struct query_fixture *fixture, const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	struct query *query = query_parse(text, fixture->tokenizer, NULL, NULL, &error);
+
+	if (!query)
+		g_error("'%s' was refused: %s", text, error->message);
+	return query;
+}
+
+static inline char *
+canonical(const struct query_fixture *fixture, const char *text)
+{
+	pb_auto(query) query = must_parse(fixture, text);
+
+	return query_format(query);
+}
+
+/* Authors are separated by ";". */
+static inline struct query_document *
+make_document(const struct query_fixture *fixture, const char *title,
+    const char *abstract, const char *authors, int64_t upvotes)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(paper) paper = paper_new();
+	g_auto(GStrv) names = g_strsplit(authors, ";", -1);
+	struct query_document *document;
+
+	paper->id = g_strdup("2611.00001");
+	paper->title = g_strdup(title);
+	paper->abstract = g_strdup(abstract);
+	for (guint i = 0; names[i]; i++)
+		g_ptr_array_add(paper->authors, g_strdup(names[i]));
+	paper->upvotes = upvotes;
+	document = query_document_new(paper, fixture->tokenizer, &error);
+	g_assert_no_error(error);
+	return document;
+}
+
+#define ADD_TEST(path, function) \
+	g_test_add(path, struct query_fixture, NULL, set_up, function, tear_down)
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * test_query_format.c - equal filters have one canonical text and one hash.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "test_query.h"
+
+static void
+filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		const char *canonical;
+	} rows[] = {
+	    /* The examples of the language. */
+	    {"diffusion", "diffusion"},
+	    {"diffusion model", "diffusion AND model"},
+	    {"\"diffusion model\"", "\"diffusion model\""},
+	    {"\"large language model*\" OR LLM", "\"large language model*\" OR llm"},
+	    {"quantiz*", "quantiz*"},
+	    {"agent -survey -benchmark", "agent NOT benchmark NOT survey"},
+	    {"title:\"state space\"", "title:\"state space\""},
+	    {"title:(mamba OR ssm)", "title:mamba OR title:ssm"},
+	    {"author:\"Yann LeCun\" OR au:\"Y LeCun\"",
+	        "author:\"y lecun\" OR author:\"yann lecun\""},
+	    {"diffusion upvotes:>=20", "diffusion AND upvotes:>=20"},
+	    {"ti:graph ANDNOT (ti:survey OR abs:molecule)",
+	        "title:graph NOT (abstract:molecule OR title:survey)"},
+	    /* Operators in all spellings. */
+	    {"b AND a", "a AND b"},
+	    {"b&a", "a AND b"},
+	    {"b a", "a AND b"},
+	    {"b | a", "a OR b"},
+	    {"b|a OR c", "a OR b OR c"},
+	    {"a !b", "a NOT b"},
+	    {"a AND NOT b", "a NOT b"},
+	    {"a–b –c", "\"a b\" NOT c"},
+	    {"a AND -(b c)", "a NOT (b AND c)"},
+	    {"a ANDNOT b", "a NOT b"},
+	    {"a\"b c\"-d", "\"b c\" AND a NOT d"},
+	    {"“b c”", "\"b c\""},
+	    /* Precedence, needless parentheses, duplicates. */
+	    {"a OR b c", "a OR b AND c"},
+	    {"(a OR b) c", "(a OR b) AND c"},
+	    {"((a)) (((b)))", "a AND b"},
+	    {"a (b (c d))", "a AND b AND c AND d"},
+	    {"a OR (b OR c) OR a", "a OR b OR c"},
+	    {"a a A as", "a AND as"},
+	    {"(b a) OR (a b)", "a AND b"},
+	    {"c ((b a) OR (a b))", "a AND b AND c"},
+	    {"a NOT (NOT b)", "a AND b"},
+	    {"-(-a)", "a"},
+	    {"-(-a OR -b)", "NOT (NOT a OR NOT b)"},
+	    {"a (b OR NOT c)", "a AND (b OR NOT c)"},
+	    /* Words. */
+	    {"Models", "model"},
+	    {"Müller", "muller"},
+	    {"LLMs GPUs", "gpu AND llm"},
+	    {"news analysis", "analysis AND news"},
+	    {"self-play", "\"self play\""},
+	    {"\"Self  Play!\"", "\"self play\""},
+	    {"\"mamba\"", "mamba"},
+	    {"Models*", "models*"},
+	    {"self-play*", "\"self play*\""},
+	    {"title:self-play", "title:\"self play\""},
+	    {"C++", "c++"},
+	    {"c#", "c#"},
+	    {"Node.js", "\"node.js\""},
+	    {"\"cs.LG\"", "\"cs.lg\""},
+	    {"GPT-4.5", "\"gpt 4.5\""},
+	    {"\"programming in C++ now\"", "\"programming in c++ now\""},
+	    {"\"the end. really...\"", "\"the end really\""},
+	    {"node.js.", "\"node.js\""},
+	    {"c++.", "c++"},
+	    {"github.com", "\"github.com\""},
+	    {"and", "and"},
+	    {"\"OR\"", "or"},
+	    /* Fields. */
+	    {"text:a", "a"},
+	    {"all:a Text:b", "a AND b"},
+	    {"TI:a Abs:b", "abstract:b AND title:a"},
+	    {"title:a OR title:b", "title:a OR title:b"},
+	    {"title:(b -a)", "title:b NOT title:a"},
+	    {"title:(a abs:b text:c)", "abstract:b AND c AND title:a"},
+	    {"title:(a upvotes:>3)", "title:a AND upvotes:>=4"},
+	    /* Names. */
+	    {"au:LeCun", "author:lecun"},
+	    {"au:\"LeCun, Yann\"", "author:\"yann lecun\""},
+	    {"au:\"Yann  LeCun\"", "author:\"yann lecun\""},
+	    {"au:\"LeCun,\"", "author:\"lecun,\""},
+	    {"au:\"Y. LeCun\"", "author:\"y lecun\""},
+	    {"au:Ben-David", "author:ben-david"},
+	    {"au:\"Shai Ben-David\"", "author:\"shai ben-david\""},
+	    {"au:\"O'Brien, Ann\"", "author:\"ann o-brien\""},
+	    {"au:\"García Márquez, Gabriel\"", "author:\"garcia marquez, gabriel\""},
+	    {"au:\"van den Oord, Aaron\"", "author:\"aaron van den oord\""},
+	    {"au:\"Robert Downey Jr.\"", "author:\"robert downey\""},
+	    {"au:\"Robert Downey, Jr.\"", "author:\"robert downey\""},
+	    {"au:\"Downey, Robert, Jr.\"", "author:\"robert downey\""},
+	    {"au:(b OR a)", "author:a OR author:b"},
+	    {"au:williams", "author:williams"},
+	    /* Numbers. */
+	    {"upvotes:>20", "upvotes:>=21"},
+	    {"upvotes:<20", "upvotes:<=19"},
+	    {"upvotes:=20", "upvotes:=20"},
+	    {"upvotes:020..20", "upvotes:=20"},
+	    {"upvotes:10..20", "upvotes:10..20"},
+	    {"upvotes:10..", "upvotes:>=10"},
+	    {"upvotes:..10", "upvotes:<=10"},
+	    {"upvotes:0..10", "upvotes:<=10"},
+	    {"upvotes:>=0", "upvotes:>=0"},
+	    {"upvotes:>999999999", "upvotes:>999999999"},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *once = canonical(fixture, rows[i].text);
+		g_autofree char *twice = canonical(fixture, once);
+
+		g_assert_cmpstr(once, ==, rows[i].canonical);
+		g_assert_cmpstr(once, ==, twice);
+	}
+}
+
+static void
+the_hash_is_of_the_canonical_text(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(query) one = must_parse(fixture, "models Diffusion");
+	pb_auto(query) same = must_parse(fixture, "diffusion & model");
+	pb_auto(query) other = must_parse(fixture, "diffusion | model");
+	g_autofree char *one_hash = query_hash(one);
+	g_autofree char *same_hash = query_hash(same);
+	g_autofree char *other_hash = query_hash(other);
+	g_autofree char *expected =
+	    g_compute_checksum_for_string(G_CHECKSUM_SHA256, "diffusion AND model", -1);
+
+	(void)unused;
+	g_assert_cmpstr(one_hash, ==, expected);
+	g_assert_cmpstr(one_hash, ==, same_hash);
+	g_assert_cmpstr(one_hash, !=, other_hash);
+}
+
+static void
+changing_filters_are_known(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(query) words = must_parse(fixture, "a OR (title:b NOT au:c)");
+	pb_auto(query) votes = must_parse(fixture, "a (b NOT (c OR upvotes:>3))");
+
+	(void)unused;
+	g_assert_false(query_is_changing(words));
+	g_assert_true(query_is_changing(votes));
+}
+
+/* The longest canonical text that 512 octets can become is still parsed. */
+static void
+what_people_may_type_has_a_canonical_text_that_is_parsed(
+    struct query_fixture *fixture, const void *unused)
+{
+	g_autoptr(GString) text = g_string_new("abs:(");
+	g_autoptr(GString) wide = g_string_new("a");
+	g_autoptr(GString) long_text = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+
+	(void)unused;
+	for (int i = 0; i < BOUNDS_QUERY_TERMS; i++)
+		g_string_append_printf(text, "%c.%cabc%c%c|", 'b' + i % 20,
+		    'b' + i / 20, 'b' + i % 20, 'b' + i / 20);
+	g_string_overwrite(text, text->len - 1, ")");
+	g_assert_cmpuint(text->len, <=, BOUNDS_QUERY_BYTES);
+	/* U+023A takes two octets, in lower case three. */
+	while (wide->len < BOUNDS_QUERY_BYTES - 1)
+		g_string_append(wide, "Ⱥ");
+	for (int i = 0; i < BOUNDS_QUERY_CANONICAL_BYTES; i++)
+		g_string_append_c(long_text, 'a');
+	for (int i = 0; i < 3; i++) {
+		GString *typed[] = {text, wide, long_text};
+		g_autofree char *once = i < 2 ? canonical(fixture, typed[i]->str)
+		                              : g_strdup(long_text->str);
+		pb_auto(query) query =
+		    query_parse_canonical(once, fixture->tokenizer, &error);
+		g_autofree char *twice = NULL;
+
+		g_assert_no_error(error);
+		g_assert_cmpuint(strlen(once), >, BOUNDS_QUERY_BYTES);
+		twice = query_format(query);
+		g_assert_cmpstr(once, ==, twice);
+	}
+	g_string_append_c(long_text, 'a');
+	g_assert_null(
+	    query_parse_canonical(long_text->str, fixture->tokenizer, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	ADD_TEST("/query_format/filters have a canonical text",
+	    filters_have_a_canonical_text);
+	ADD_TEST("/query_format/the hash is of the canonical text",
+	    the_hash_is_of_the_canonical_text);
+	ADD_TEST(
+	    "/query_format/changing filters are known", changing_filters_are_known);
+	ADD_TEST(
+	    "/query_format/what people may type has a canonical text that is parsed",
+	    what_people_may_type_has_a_canonical_text_that_is_parsed);
+	return g_test_run();
+}

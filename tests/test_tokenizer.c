@@ -1,0 +1,131 @@
+/*
+ * test_tokenizer.c - the tokenizer cuts text as the full-text search does.
+ */
+#include <string.h>
+
+#include "query/tokens.h"
+#include "test_query.h"
+
+static char *
+join_tokens(const struct query_fixture *fixture, const char *text, size_t len)
+{
+	g_autoptr(GArray) tokens = tokens_split(fixture->tokenizer, text, len);
+	GString *out = g_string_new(NULL);
+
+	g_assert_nonnull(tokens);
+	for (guint i = 0; i < tokens->len; i++) {
+		const struct token *token = &g_array_index(tokens, struct token, i);
+
+		g_string_append_printf(
+		    out, "%s[%zu-%zu]", token->text, token->start, token->end);
+	}
+	return g_string_free(out, FALSE);
+}
+
+static void
+words_are_cut_with_their_places(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		const char *tokens;
+	} rows[] = {
+	    {"", ""},
+	    {" .,-+ ", ""},
+	    {"Self-Play", "self[0-4]play[5-9]"},
+	    {"C++ and C#", "c[0-1]and[4-7]c[8-9]"},
+	    {"Müller", "muller[0-7]"},
+	    {"GPT4 v1.5", "gpt4[0-4]v1[5-7]5[8-9]"},
+	    {"a_b", "a[0-1]b[2-3]"},
+	    {"ĐÀO", "đao[0-5]"},
+	    {"Größe", "große[0-7]"},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *tokens =
+		    join_tokens(fixture, rows[i].text, strlen(rows[i].text));
+
+		g_assert_cmpstr(tokens, ==, rows[i].tokens);
+	}
+}
+
+static void
+only_the_given_length_is_cut(struct query_fixture *fixture, const void *unused)
+{
+	g_autofree char *tokens = join_tokens(fixture, "state space", 8);
+
+	(void)unused;
+	g_assert_cmpstr(tokens, ==, "state[0-5]sp[6-8]");
+}
+
+/* The canonical text holds tokens, so a token must be one token again: itself. */
+static void
+a_token_is_its_own_token(struct query_fixture *fixture, const void *unused)
+{
+	(void)unused;
+	for (gunichar c = 1; c <= 0x10FFFF; c++) {
+		char text[8] = {0};
+		g_autoptr(GArray) tokens = NULL;
+		g_autoptr(GArray) again = NULL;
+		const char *token;
+
+		if (!g_unichar_validate(c))
+			continue;
+		tokens =
+		    tokens_split(fixture->tokenizer, text, g_unichar_to_utf8(c, text));
+		if (tokens->len == 0)
+			continue;
+		g_assert_cmpuint(tokens->len, ==, 1);
+		token = g_array_index(tokens, struct token, 0).text;
+		again = tokens_split(fixture->tokenizer, token, strlen(token));
+		if (again->len != 1 ||
+		    strcmp(g_array_index(again, struct token, 0).text, token) != 0)
+			g_error("U+%04X gives '%s', and that something else", c, token);
+	}
+}
+
+static void
+tokens_match_the_words_of_an_index(struct query_fixture *fixture, const void *unused)
+{
+	static const char text[] = "Schrödinger's K-means, naïve LLMs: 100% of C++ ΑΒΓ";
+	sqlite3_stmt *statement;
+	g_autoptr(GArray) tokens = tokens_split(fixture->tokenizer, text, strlen(text));
+	guint at = 0;
+
+	(void)unused;
+	g_assert_cmpint(sqlite3_exec(fixture->db,
+	                    "CREATE VIRTUAL TABLE t USING fts5(x, tokenize='unicode61 "
+	                    "remove_diacritics 2');"
+	                    "CREATE VIRTUAL TABLE v USING fts5vocab(t, instance);",
+	                    NULL, NULL, NULL),
+	    ==, SQLITE_OK);
+	sqlite3_prepare_v2(
+	    fixture->db, "INSERT INTO t VALUES (?1)", -1, &statement, NULL);
+	sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
+	g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_DONE);
+	sqlite3_finalize(statement);
+	sqlite3_prepare_v2(fixture->db, "SELECT term FROM v ORDER BY \"offset\"", -1,
+	    &statement, NULL);
+	for (; sqlite3_step(statement) == SQLITE_ROW; at++) {
+		g_assert_cmpuint(at, <, tokens->len);
+		g_assert_cmpstr((const char *)sqlite3_column_text(statement, 0), ==,
+		    g_array_index(tokens, struct token, at).text);
+	}
+	sqlite3_finalize(statement);
+	g_assert_cmpuint(at, ==, 10);
+	g_assert_cmpuint(at, ==, tokens->len);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	ADD_TEST("/tokenizer/words are cut with their places",
+	    words_are_cut_with_their_places);
+	ADD_TEST(
+	    "/tokenizer/only the given length is cut", only_the_given_length_is_cut);
+	ADD_TEST("/tokenizer/a token is its own token", a_token_is_its_own_token);
+	ADD_TEST("/tokenizer/tokens match the words of an index",
+	    tokens_match_the_words_of_an_index);
+	return g_test_run();
+}
