@@ -26,7 +26,8 @@ DIFFUSION = {
 }
 AGENT = {
     "title": "RAGs to Riches: Retrieval for Self-Play Agents",
-    "abstract": "A survey of agents. State space models in C++11, Node.js and Müller's C#.",
+    "abstract": "A survey of agents. State space models in C++11, Node.js and C#"
+    " by Müller.",
     "authors": ["Mary Smith-Jones", "Y. LeCun"],
     "upvotes": None,
 }
@@ -151,12 +152,13 @@ REFUSED = [
     ("upvotes:>=1234567890", 11), ("upvotes:20..10", 15), ("upvotes:7d..", 9),
     ("a\tb", 2), ("a\x7fb", 2), ("a, b", 2), ("...", 1), ('""', 1), ('" "', 1),
     ("=", 1), ("*", 1), ("a ||b", 4), ("a &&b", 4), ('author:", Yann"', 8), (":a", 1),
-]  # fmt: skip
+]
 
 OUT_OF_SCOPE = [
-    "cat:cs.CL", "cs.CL", "hep-th", "source:hf", "first:hinton", "a NEAR b", "a NEAR/5 b",
-    "speech^3 a", "has:code", "date:7d..", "authors:<=3 protein", "type:new", "org:(a OR b)",
-]  # fmt: skip
+    "cat:cs.CL", "cs.CL", "hep-th", "source:hf", "first:hinton", "a NEAR b",
+    "a NEAR/5 b", "speech^3 a", "has:code", "date:7d..", "authors:<=3 protein",
+    "type:new", "org:(a OR b)",
+]
 
 PLURALS = {
     "models": "model", "gpus": "gpu", "llms": "llm", "agents": "agent",
@@ -170,7 +172,7 @@ PLURALS = {
     "basis": "basis", "gas": "gas", "its": "its", "was": "was", "series": "series",
     "species": "species", "robotics": "robotics", "dynamics": "dynamics",
     "metrics": "metric", "topics": "topic", "llama2s": "llama2s", "αs": "αs",
-}  # fmt: skip
+}
 
 TEX = {
     r"L\'evy": "Lévy",
@@ -282,8 +284,9 @@ def test_match_all():
 
 def made_up_papers(rng, count):
     """Few words, many collisions: every operator meets every case."""
-    pool = """model models news new lens graph graphs Müller muller self-play GPU gpus
-        gpu-based C++ analysis analyses state space π^3 naïve queries query 大模型 x2""".split()
+    pool = """model models news new lens graph graphs Müller muller self-play GPU
+        gpus gpu-based C++ analysis analyses state space π^3 naïve queries query
+        大模型 x2""".split()
     for number in range(count):
         yield {
             "id": number,
@@ -343,7 +346,8 @@ def random_filter(rng, archive, folds, depth=0):
     alternatives = []
     for number, word in enumerate(part):
         if folds and not (is_prefix and number == len(part) - 1):
-            forms = [w for w in archive.vocabulary if plural_class(w) == plural_class(word)]
+            same = plural_class(word)
+            forms = [w for w in archive.vocabulary if plural_class(w) == same]
             alternatives.append(forms or [word])
         else:
             alternatives.append([word])
@@ -352,7 +356,8 @@ def random_filter(rng, archive, folds, depth=0):
         for words in itertools.product(*alternatives)
     ]
     typed = f'"{typed}"' if len(part) > 1 or rng.random() < 0.3 else typed
-    return (f"{field}:" if field else "") + typed, " OR ".join(f"({p})" for p in phrases)
+    wanted = " OR ".join(f"({phrase})" for phrase in phrases)
+    return (f"{field}:" if field else "") + typed, wanted
 
 
 def agree(archive, rng, rounds, folds):
@@ -419,11 +424,12 @@ def test_real_tokens():
 def test_plain_scan_by_hand():
     """the plain scan finds whole words, phrases and prefixes"""
     texts = {
-        "GPU": True, "gpus": True, "GPU-based": True, "a GPUDirect b": True, "xgpu": False,
+        "GPU": True, "gpus": True, "GPU-based": True, "a GPUDirect b": True,
+        "xgpu": False,
         "HPC": True, "HPCs.": True, "hpcx": False, "high-performance\ncomputing": True,
         "high performance computer": False, "ahigh performance computing": False,
         "performance computing": False, "": False,
-    }  # fmt: skip
+    }
     papers = [{"id": text, "title": text, "abstract": None} for text in texts]
     assert plain_scan.plain_scan(papers) == [t for t, is_hit in texts.items() if is_hit]
     assert match_all([plain_scan.FILTER], papers)[0] == plain_scan.plain_scan(papers)
@@ -449,7 +455,7 @@ def main():
             test_match_all, test_tokens, test_made_up_agreement, test_made_up_plurals,
             test_plain_scan_by_hand, test_real_tokens, test_real_agreement,
             test_third_opinion,
-        ):  # fmt: skip
+        ):
             tap.run(test)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_peers.py - the real servers of the test bed work: smtp-sink, Postfix, Dovecot."""
+"""test_peers.py - the real servers work: smtp-sink, Postfix, Dovecot."""
 
 import os
 import smtplib
@@ -72,7 +72,8 @@ def test_sink_refuses(folder):
     with SmtpSink(folder, ["-f", "RCPT", "-B", "550 5.1.1 nobody here"]) as sink:
         with smtplib.SMTP(HOST, sink.port) as client:
             try:
-                client.sendmail("a@example.org", ["b@example.net"], message(1, "b@example.net"))
+                to = "b@example.net"
+                client.sendmail("a@example.org", [to], message(1, to))
                 raise RuntimeError("it was accepted")
             except smtplib.SMTPRecipientsRefused as refused:
                 assert refused.recipients["b@example.net"][0] == 550, refused
@@ -120,7 +121,8 @@ def test_whole_way(tap, ca):
                 assert sorted(bodies(mails)) == sorted(
                     bodies(message(n, address) for n in range(person, COUNT, 2))
                 )
-                assert all(raw.startswith(b"Return-Path: <b@example.org>") for raw in mails)
+                sender = b"Return-Path: <b@example.org>"
+                assert all(raw.startswith(sender) for raw in mails)
                 assert len({messages.subject(raw) for raw in mails}) == COUNT // 2
             postfix.wait_empty()
     assert not is_listening(postfix.port)
@@ -132,8 +134,8 @@ def test_queue(tap, ca):
         tap.subfolder("q"), ca, relay_to=(HOST, sink.port)
     ) as postfix:
         with smtplib.SMTP(HOST, postfix.port) as client:
-            client.sendmail("a@example.org", ["p@example.org"], message(1, "p@example.org"))
-            client.sendmail("a@example.org", ["p@example.net"], message(2, "p@example.net"))
+            for number, to in enumerate(("p@example.org", "p@example.net"), 1):
+                client.sendmail("a@example.org", [to], message(number, to))
         (relayed,) = sink.wait_messages(1)
         assert relayed.recipients == ["p@example.net"]
         assert bodies([relayed.raw]) == bodies([message(2, "p@example.net")])

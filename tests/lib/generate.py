@@ -38,7 +38,7 @@ STOP_WORDS = frozenset(
     or over s that the their to toward towards under up via we what when where which
     who why with without you your""".split()
 )
-SYLLABLES = ("za", "ko", "mi", "rel", "vex", "qui", "dro", "pla", "nu", "tor", "xy", "bem")
+SYLLABLES = "za ko mi rel vex qui dro pla nu tor xy bem".split()
 
 
 class Vocabulary:
@@ -61,7 +61,8 @@ class Vocabulary:
 
 
 def is_topic(word):
-    return len(word) > 2 and word.isascii() and word.isalpha() and word not in STOP_WORDS
+    is_plain = word.isascii() and word.isalpha()
+    return is_plain and len(word) > 2 and word not in STOP_WORDS
 
 
 class Urn:
@@ -140,7 +141,7 @@ def generate(titles, people, seed=1):
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(description="Make up subscribers and their filters.")
+    parser = argparse.ArgumentParser(description="Make up people and their filters.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--people", type=int, default=1000)
     parser.add_argument("--json", action="store_true", help="one array instead of TSV")

@@ -12,7 +12,7 @@ import sys
 
 # A layer may include itself and these.
 CORE = ("base", "model", "config", "query", "store", "net", "sources", "mail",
-        "letter", "mailbox", "transport", "render")  # fmt: skip
+        "letter", "mailbox", "transport", "render")
 MAY_USE = {
     "base": (),
     "model": ("base",),
@@ -67,7 +67,9 @@ SQL = re.compile(
 )
 EXIT = re.compile(r"(?<![\w.>])exit\s*\(")
 TYPEDEF = re.compile(r"\btypedef\s+(?:const\s+)?struct\b")
-INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE)
+INCLUDE = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE
+)
 
 # Comments, strings, characters: whichever begins first is one.
 PIECE = re.compile(
@@ -113,7 +115,7 @@ class Source:
     def add_string(self, match):
         between = "x" if self._last_end is None else (
             PIECE.sub("", self._shielded[self._last_end : match.start()])
-        )  # fmt: skip
+        )
         contents = match[0][1:-1].replace("\\n", "\n").replace("\\t", "\t")
         if self.strings and not between.strip():
             place, before = self.strings.pop()
@@ -198,7 +200,8 @@ def check_file(src, path):
 
     if os.path.basename(path) != "main.c":
         for match in EXIT.finditer(source.code):
-            problems.append((line_of(source.code, match.start()), "exit() outside a main"))
+            line = line_of(source.code, match.start())
+            problems.append((line, "exit() outside a main"))
     if layer != "store":
         for at, contents in source.strings:
             if SQL.search(contents):

@@ -36,7 +36,9 @@ SYMBOLS = {
 
 _LETTER = r"(?:\\([ij])(?![A-Za-z])|([^\W\d_]))"
 # \'e \'{e} \'\i \'{\i}: signs need no blank; letters (\v z) need one or a brace.
-_SIGN_ACCENT = re.compile(r"""\\([`'^~=."])\s*(?:\{\s*%s\s*\}|%s)""" % (_LETTER, _LETTER))
+_SIGN_ACCENT = re.compile(
+    r"""\\([`'^~=."])\s*(?:\{\s*%s\s*\}|%s)""" % (_LETTER, _LETTER)
+)
 _LETTER_ACCENT = re.compile(
     r"\\([urHvdckb])(?:\s*\{\s*%s\s*\}|\s+%s|(?=\\)%s)" % (_LETTER, _LETTER, _LETTER)
 )

@@ -201,8 +201,8 @@ class Name(Leaf):
 
     def is_name(self, author):
         if self.letters is not None:
-            if not re.search(rf"(?<!\w){re.escape(self.letters)}"
-                             + ("" if self.is_prefix else r"(?!\w)"), author):
+            end = "" if self.is_prefix else r"(?!\w)"
+            if not re.search(rf"(?<!\w){re.escape(self.letters)}{end}", author):
                 return False
         parts = name_parts(author)
         count = len(self.last)
@@ -379,7 +379,8 @@ class Parser:
             self.fail(f"field {key} is not known here", kind=OutOfScope)
         if key not in FIELDS:
             near = difflib.get_close_matches(key, list(FIELDS) + list(OTHER_FIELDS), 1)
-            self.fail(f'unknown field "{name}"' + (f", meant {near[0]}?" if near else ""))
+            hint = f", meant {near[0]}?" if near else ""
+            self.fail(f'unknown field "{name}"{hint}')
         field = FIELDS[key]
         self.at += len(name) + 1
         if field == "upvotes":
@@ -452,8 +453,8 @@ class Parser:
                 self.fail("a last name is wanted", start)
             if not comma:
                 last, given = last[-1:], last[:-1]
-            letters = text if is_exact else None
-            return Name([word for part in given for word in part], last, is_prefix, letters)
+            given = [word for part in given for word in part]
+            return Name(given, last, is_prefix, text if is_exact else None)
         has_signs = is_word and bool(set("+#") & set(text) or "." in text.strip("."))
         letters = text if is_exact or has_signs else None
         return Words(field or "text", words, is_prefix, letters, is_exact)
@@ -527,8 +528,9 @@ def match_all(filters, papers, truth=True, fold=plural_class):
 
 def main(argv):
     parser = argparse.ArgumentParser(description="List the papers that a filter finds.")
-    parser.add_argument("--waiting", action="store_true", help="list the unknown instead")
-    parser.add_argument("--titles", action="store_true", help="print the titles too")
+    flag = {"action": "store_true"}
+    parser.add_argument("--waiting", help="list the unknown instead", **flag)
+    parser.add_argument("--titles", help="print the titles too", **flag)
     parser.add_argument("filter", metavar="FILTER")
     parser.add_argument("files", metavar="FILE.json", nargs="+")
     options = parser.parse_args(argv[1:])

@@ -12,16 +12,15 @@ raises Skip with the reason.  Postfix wants root; the others run as anybody.
 
 import collections
 import glob
+import grp
 import imaplib
 import json
 import os
 import pwd
-import grp
 import re
-import shutil
 import ssl
 
-from tap import Child, Skip, free_port, need_programs, run, wait_until
+from tap import Child, Skip, free_port, need_programs, run
 
 DOMAIN = "example.org"
 PASSWORD = "correct-horse"
@@ -74,7 +73,7 @@ class Ca:
              "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
              "/CN=paperboy test CA", "-addext", "keyUsage=critical,keyCertSign,cRLSign",
              "-keyout", self.key, "-out", self.cert]
-        )  # fmt: skip
+        )
 
     def make_cert(self, *names, days=2):
         """A certificate for names (DNS or IPv4) as Cert(cert, key) paths."""
@@ -82,18 +81,21 @@ class Ca:
         stem = os.path.join(self.folder, f"cert{self._count}")
         request, key, cert = stem + ".csr", stem + ".key", stem + ".pem"
         alternatives = ",".join(
-            ("IP:" if re.fullmatch(r"[\d.]+", name) else "DNS:") + name for name in names
+            ("IP:" if re.fullmatch(r"[\d.]+", name) else "DNS:") + name
+            for name in names
         )
-        write(stem + ".ext", f"subjectAltName={alternatives}\nbasicConstraints=CA:FALSE\n")
+        extensions = f"subjectAltName={alternatives}\nbasicConstraints=CA:FALSE\n"
+        write(stem + ".ext", extensions)
         run(
-            [self.openssl, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-nodes", "-subj", f"/CN={names[0]}", "-keyout", key, "-out", request]
-        )  # fmt: skip
+            [self.openssl, "req", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={names[0]}",
+             "-keyout", key, "-out", request]
+        )
         run(
             [self.openssl, "x509", "-req", "-in", request, "-CA", self.cert, "-CAkey",
              self.key, "-CAcreateserial", "-days", str(days), "-extfile", stem + ".ext",
              "-out", cert]
-        )  # fmt: skip
+        )
         return Cert(cert, key)
 
     def client_context(self):
@@ -145,7 +147,7 @@ class SmtpSink:
             [self.program, *as_user, *self.options, "-d", "m.%Y%m%d%H%M%S.",
              f"{HOST}:{self.port}", "128"],
             cwd=self.dump,
-        )  # fmt: skip
+        )
         try:
             self.child.wait_port(self.port)
         except BaseException:
@@ -191,6 +193,9 @@ class SmtpSink:
         self.stop()
 
 
+DUMP_LINE = re.compile(rb"X-(Client-Addr|Client-Proto|(?:Helo|Mail|Rcpt)-Args): ?")
+
+
 def address_of(arguments):
     match = re.match(r"<([^>]*)>|(\S*)", arguments)
     return match[1] if match[1] is not None else match[2]
@@ -207,8 +212,7 @@ def parse_dump(data):
     rest = data
     while True:
         line, _, after = rest.partition(b"\n")
-        match = re.match(rb"X-(Client-Addr|Client-Proto|Helo-Args|Mail-Args|Rcpt-Args): ?",
-                         line)
+        match = DUMP_LINE.match(line)
         if not match:
             break
         name = match[1].decode().removesuffix("-Args")
@@ -247,7 +251,7 @@ default_login_user = {login_user}
 first_valid_uid = 0
 mail_location = maildir:{folder}/mail/%d/%n
 mail_fsync = never
-ssl = {ssl}
+ssl = yes
 ssl_cert = <{cert}
 ssl_key = <{key}
 disable_plaintext_auth = no
@@ -340,11 +344,11 @@ class Dovecot:
                 folder=self.folder, host=HOST, domain=DOMAIN, password=PASSWORD,
                 internal_user=internal[0], internal_group=internal[1],
                 login_user=internal[2], mail_uid=owner.pw_uid, mail_gid=owner.pw_gid,
-                ssl="yes", cert=self.cert.cert, key=self.cert.key,
+                cert=self.cert.cert, key=self.cert.key,
                 imap_port=self.imap_port, imaps_port=self.imaps_port, lmtp=self.lmtp,
                 sasl=self.sasl, extra=self.extra,
             ),
-        )  # fmt: skip
+        )
         self.child = Child([self.program, "-F", "-c", self.config])
         try:
             self.child.wait_line(r"Dovecot v.* starting up")
@@ -362,8 +366,9 @@ class Dovecot:
 
     def login(self, user):
         """imaplib connection over TLS, verified against the test CA."""
+        trust = self.ca.client_context()
         imap = imaplib.IMAP4_SSL(
-            "localhost", self.imaps_port, ssl_context=self.ca.client_context(), timeout=30
+            "localhost", self.imaps_port, ssl_context=trust, timeout=30
         )
         imap.login(user, PASSWORD)
         return imap
@@ -379,7 +384,8 @@ class Dovecot:
             uids = (rows[0] or b"").split()
             if not uids:
                 return []
-            _, answers = imap.uid("FETCH", b",".join(uids).decode(), "(UID BODY.PEEK[])")
+            wanted = b",".join(uids).decode()
+            _, answers = imap.uid("FETCH", wanted, "(UID BODY.PEEK[])")
             found = []
             for answer in answers:
                 if isinstance(answer, tuple):
@@ -485,7 +491,7 @@ class Postfix:
     """
 
     def __init__(self, folder, ca, lmtp=None, sasl=None, relay_to=None, settings=None,
-                 services="", names=("localhost", HOST)):  # fmt: skip
+                 services="", names=("localhost", HOST)):
         if not is_root():
             raise Skip("Postfix needs root")
         self.program, self.postqueue, self.postsuper = need_programs(

@@ -279,7 +279,9 @@ class Child:
 
     def _died(self, what):
         self._reader.join(1)
-        return AssertionError(f"{self.name} ended while waiting for {what}\n{self.output}")
+        return AssertionError(
+            f"{self.name} ended while waiting for {what}\n{self.output}"
+        )
 
     def wait_fact(self, is_true, what, deadline_s=DEADLINE_S):
         """Wait for anything; fails at once when the child ends."""
@@ -292,7 +294,8 @@ class Child:
             return value
 
         try:
-            return wait_until(ask, f"{self.name}: {what}", deadline_s, self._exited.wait)
+            fact = f"{self.name}: {what}"
+            return wait_until(ask, fact, deadline_s, self._exited.wait)
         except Timeout as late:
             raise Timeout(f"{late}\n{self.output}") from None
 
@@ -317,7 +320,8 @@ class Child:
                 rest = end - time.monotonic()
                 if rest <= 0:
                     raise Timeout(
-                        f"{self.name}: no line {pattern!r} in {deadline_s} s\n{self.output}"
+                        f"{self.name}: no line {pattern!r} within {deadline_s} s\n"
+                        + self.output
                     )
                 if self._exited.is_set() and not self._reader.is_alive():
                     raise self._died(f"line {pattern!r}")
@@ -327,12 +331,15 @@ class Child:
     def wait_exit(self, deadline_s=DEADLINE_S):
         """Exit status (negative: signal)."""
         if not self._exited.wait(deadline_s):
-            raise Timeout(f"{self.name}: still running after {deadline_s} s\n{self.output}")
+            raise Timeout(
+                f"{self.name}: still running after {deadline_s} s\n{self.output}"
+            )
         self._reader.join(deadline_s)
         if self._is_reaped:
             return self._process.returncode
         status = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
-        return status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
+        is_exit = status.si_code == os.CLD_EXITED
+        return status.si_status if is_exit else -status.si_status
 
     def signal(self, number):
         """To the child alone."""
