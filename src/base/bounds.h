@@ -34,6 +34,10 @@
 #define BOUNDS_REPLY_LINE_BYTES 1024
 #define BOUNDS_REPLY_LINES      128
 
+/* What is kept of a reply for log and queue, and taken in while we still write. */
+#define BOUNDS_REPLY_TEXT_BYTES     500
+#define BOUNDS_STREAM_INBOUND_BYTES (64 * 1024)
+
 /* HTTP answers of sources. */
 #define BOUNDS_HTTP_BODY_BYTES (32 * 1024 * 1024)
 #define BOUNDS_HTTP_HEADER     1024

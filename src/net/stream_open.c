@@ -1,0 +1,422 @@
+/*
+ * stream_open.c - connecting, verifying and logging in, by libcurl.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "net/stream.h"
+#include "net/stream_private.h"
+
+/* One opening under way, and what the peer has answered to libcurl so far. */
+struct opening {
+	const struct stream_options *options;
+	CURL *easy;
+	enum stream_step step;
+	GPtrArray *hello;    /* lines of the last EHLO answer */
+	GString *reply;      /* the reply being read, or the last one */
+	unsigned code;       /* of that reply; 0 when none has come */
+	unsigned n_lines;    /* of that reply */
+	bool is_reply_whole; /* its last line has come */
+	bool is_secured;     /* STARTTLS was accepted */
+	bool is_logged_in;
+	bool is_garbled;   /* a line that is no reply, or too much of it */
+	bool is_abandoned; /* no TCP connection within connect_ms */
+	int64_t started_us;
+};
+
+void
+stream_failure_clear(struct stream_failure *failure)
+{
+	g_clear_pointer(&failure->reply, g_free);
+}
+
+static void
+opening_clear(struct opening *opening)
+{
+	if (opening->easy)
+		curl_easy_cleanup(opening->easy);
+	if (opening->hello)
+		g_ptr_array_unref(opening->hello);
+	if (opening->reply)
+		g_string_free(opening->reply, TRUE);
+}
+
+/* The last line of a reply has come: libcurl now takes its next step. */
+static void
+note_reply(struct opening *opening)
+{
+	const struct stream_options *options = opening->options;
+	bool is_positive = opening->code / 100 == 2;
+
+	opening->is_reply_whole = true;
+	switch (opening->step) {
+	case STREAM_STEP_CONNECT:
+		if (is_positive)
+			opening->step = STREAM_STEP_HELLO;
+		break;
+	case STREAM_STEP_HELLO:
+		/* A refused EHLO stays here: without TLS, HELO follows it. */
+		if (!is_positive)
+			break;
+		if (options->tls == STREAM_TLS_STARTTLS && !opening->is_secured)
+			opening->step = STREAM_STEP_STARTTLS;
+		else
+			opening->step = STREAM_STEP_LOGIN;
+		break;
+	case STREAM_STEP_STARTTLS:
+		opening->is_secured = is_positive;
+		break;
+	case STREAM_STEP_LOGIN:
+		opening->is_logged_in = is_positive;
+		break;
+	}
+}
+
+static void
+begin_reply(struct opening *opening)
+{
+	g_string_truncate(opening->reply, 0);
+	opening->n_lines = 0;
+	opening->is_reply_whole = false;
+	/* The handshake has succeeded, since the host answers again. */
+	if (opening->step == STREAM_STEP_STARTTLS && opening->is_secured)
+		opening->step = STREAM_STEP_HELLO;
+	if (opening->step == STREAM_STEP_HELLO)
+		g_ptr_array_set_size(opening->hello, 0);
+}
+
+/* libcurl passes over lines that are no reply until time is up: stop it at once. */
+static bool
+note_line(struct opening *opening, const char *line, size_t size)
+{
+	char mark;
+
+	if (opening->is_reply_whole)
+		begin_reply(opening);
+	while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
+		size--;
+	if (size < 3 || size > BOUNDS_REPLY_LINE_BYTES || memchr(line, '\0', size) ||
+	    ++opening->n_lines > BOUNDS_REPLY_LINES)
+		return false;
+	if (!g_ascii_isdigit(line[0]) || !g_ascii_isdigit(line[1]) ||
+	    !g_ascii_isdigit(line[2]))
+		return false;
+	mark = size == 3 ? ' ' : line[3];
+	if (mark != ' ' && mark != '-')
+		return false;
+
+	g_string_append_len(opening->reply, line, (gssize)size);
+	g_string_append_c(opening->reply, '\n');
+	if (opening->step == STREAM_STEP_HELLO)
+		g_ptr_array_add(opening->hello,
+		    size > 4 ? g_strndup(line + 4, size - 4) : g_strdup(""));
+	opening->code = (unsigned)(line[0] - '0') * 100 +
+	                (unsigned)(line[1] - '0') * 10 + (unsigned)(line[2] - '0');
+	if (mark == ' ')
+		note_reply(opening);
+	return true;
+}
+
+static size_t
+on_line(char *line, size_t unit, size_t count, void *data)
+{
+	struct opening *opening = data;
+
+	if (opening->is_garbled || !note_line(opening, line, unit * count)) {
+		opening->is_garbled = true;
+		return 0;
+	}
+	return unit * count;
+}
+
+/* libcurl has one time-out for TCP and greeting; ours for TCP is shorter. */
+static int
+on_progress(void *data, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+    curl_off_t up)
+{
+	struct opening *opening = data;
+	int64_t waited_us = g_get_monotonic_time() - opening->started_us;
+	curl_off_t connected_us = 0;
+
+	(void)down_total, (void)down, (void)up_total, (void)up;
+	if (waited_us / 1000 < (int64_t)opening->options->connect_ms)
+		return 0;
+	curl_easy_getinfo(opening->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
+	opening->is_abandoned = connected_us == 0 && opening->code == 0;
+	return opening->is_abandoned;
+}
+
+static bool
+is_this_machine(const char *host)
+{
+	return g_ascii_strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+	       (g_str_has_prefix(host, "127.") && g_hostname_is_ip_address(host));
+}
+
+static bool
+check_options(const struct stream_options *options, GError **error)
+{
+	const char *wrong = NULL;
+
+	if (!*options->host || strspn(options->host, "[]") > 0)
+		wrong = "the host is not a name or an address";
+	else if (options->port == 0)
+		wrong = "the port is 0";
+	else if (!*options->hello || options->hello[strspn(options->hello,
+	                                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
+	                                 "TUVWXYZ0123456789.-:[]")])
+		wrong = "the name for EHLO has other characters than a host name";
+	else if (options->user && !options->password)
+		wrong = "there is a user but no password";
+	else if (options->user && options->tls == STREAM_TLS_OFF &&
+	         !is_this_machine(options->host))
+		wrong = "a password is not sent to another machine without TLS";
+	if (!wrong)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot use mail host '%s': %s",
+	    options->host, wrong);
+	return false;
+}
+
+/* smtp://HOST:PORT/HELLO; libcurl takes its EHLO name from the path. */
+static char *
+format_url(const struct stream_options *options)
+{
+	static const char *const schemes[] = {[STREAM_PROTOCOL_SMTP] = "smtp"};
+	bool is_literal6 = strchr(options->host, ':') != NULL;
+	g_autofree char *hello = g_uri_escape_string(options->hello, NULL, FALSE);
+	g_autofree char *host = g_uri_escape_string(options->host, ":", TRUE);
+
+	return g_strdup_printf("%s%s://%s%s%s:%u/%s", schemes[options->protocol],
+	    options->tls == STREAM_TLS_IMPLICIT ? "s" : "", is_literal6 ? "[" : "",
+	    host, is_literal6 ? "]" : "", (unsigned)options->port, hello);
+}
+
+static bool
+set_security(CURL *easy, const struct stream_options *options)
+{
+	bool is_set = true;
+
+	if (options->tls != STREAM_TLS_OFF)
+		is_set &=
+		    !curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)CURLUSESSL_ALL);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+	if (options->ca_file) {
+		/* Without the second, the system's folder of CAs would count too. */
+		is_set &= !curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
+		is_set &= !curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	}
+	if (options->user) {
+		/* Inside TLS the plain ones are the ones that every host does alike. */
+		is_set &= !curl_easy_setopt(easy, CURLOPT_USERNAME, options->user);
+		is_set &= !curl_easy_setopt(easy, CURLOPT_PASSWORD, options->password);
+		is_set &= !curl_easy_setopt(
+		    easy, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN");
+	}
+	return is_set;
+}
+
+static bool
+set_options(struct opening *opening, char *message)
+{
+	const struct stream_options *options = opening->options;
+	g_autofree char *url = format_url(options);
+	CURL *easy = opening->easy;
+	bool is_set = true;
+
+	is_set &= !curl_easy_setopt(easy, CURLOPT_URL, url);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+	is_set &= !curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
+	/* An empty proxy keeps libcurl from asking the environment for one. */
+	is_set &= !curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	is_set &= !curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, message);
+	is_set &=
+	    !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)options->open_ms);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)options->open_ms);
+	is_set &= !curl_easy_setopt(
+	    easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)(options->open_ms / 1000 + 1));
+	is_set &= !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_line);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_HEADERDATA, opening);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_XFERINFODATA, opening);
+	return is_set && set_security(easy, options);
+}
+
+/* A refusal in the peer's own words: 4yz passes, whatever the step. */
+static enum stream_fault
+fault_from_reply(const struct opening *opening, enum stream_fault otherwise)
+{
+	if (!opening->is_reply_whole || opening->code < 400)
+		return STREAM_FAULT_PROTOCOL;
+	return opening->code < 500 ? STREAM_FAULT_REFUSED : otherwise;
+}
+
+static enum stream_fault
+fault_from_curl(const struct opening *opening, CURLcode result)
+{
+	if (opening->is_garbled)
+		return STREAM_FAULT_PROTOCOL;
+	switch ((int)result) {
+	case CURLE_URL_MALFORMAT:
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_NOT_BUILT_IN:
+	case CURLE_UNKNOWN_OPTION:
+	case CURLE_BAD_FUNCTION_ARGUMENT:
+	case CURLE_SSL_CACERT_BADFILE:
+		return STREAM_FAULT_SETTINGS;
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return STREAM_FAULT_INSECURE;
+	case CURLE_USE_SSL_FAILED:
+		/* Not offered (the last code is EHLO's), or refused. */
+		return opening->code / 100 == 4 ? STREAM_FAULT_REFUSED
+		                                : STREAM_FAULT_INSECURE;
+	case CURLE_LOGIN_DENIED:
+		return fault_from_reply(opening, STREAM_FAULT_LOGIN);
+	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_REMOTE_ACCESS_DENIED:
+		return fault_from_reply(opening, STREAM_FAULT_REFUSED);
+	default:
+		return STREAM_FAULT_UNREACHABLE;
+	}
+}
+
+static enum pb_error
+code_from_fault(enum stream_fault fault)
+{
+	switch (fault) {
+	case STREAM_FAULT_SETTINGS:
+		return PB_ERROR_INPUT;
+	case STREAM_FAULT_UNREACHABLE:
+	case STREAM_FAULT_REFUSED:
+	case STREAM_FAULT_PROTOCOL:
+		return PB_ERROR_TEMPORARY;
+	case STREAM_FAULT_INSECURE:
+	case STREAM_FAULT_LOGIN:
+		return PB_ERROR_PERMANENT;
+	}
+	g_assert_not_reached();
+}
+
+/* What went wrong, as one line; libcurl's own words where nothing is clearer. */
+static char *
+format_cause(const struct opening *opening, CURLcode result, const char *message)
+{
+	static const char *const steps[] = {
+	    [STREAM_STEP_CONNECT] = "at connecting",
+	    [STREAM_STEP_HELLO] = "at EHLO",
+	    [STREAM_STEP_STARTTLS] = "at STARTTLS",
+	    [STREAM_STEP_LOGIN] = "at login",
+	};
+	long number = 0;
+	char *cause;
+
+	curl_easy_getinfo(opening->easy, CURLINFO_OS_ERRNO, &number);
+	if (opening->is_garbled)
+		return g_strdup_printf("the answer %s is no SMTP reply, or too long",
+		    steps[opening->step]);
+	if (opening->is_abandoned)
+		return g_strdup("no connection in time");
+	if (result == CURLE_OK)
+		return g_strdup("the host offers no login that we know (PLAIN, LOGIN)");
+	if (result == CURLE_OPERATION_TIMEDOUT)
+		return g_strdup_printf("no answer in time %s", steps[opening->step]);
+	if (result == CURLE_USE_SSL_FAILED)
+		return g_strdup("STARTTLS is required and the host does not do it");
+	if (result == CURLE_LOGIN_DENIED)
+		return g_strdup("login refused");
+	if (result == CURLE_COULDNT_CONNECT && number != 0) {
+		cause = g_strdup(g_strerror((int)number));
+		cause[0] = g_ascii_tolower(cause[0]);
+		return cause;
+	}
+	if (opening->is_reply_whole && opening->code >= 400)
+		return g_strdup_printf(
+		    "refused with %u %s", opening->code, steps[opening->step]);
+	return g_strdup_printf("%s %s", *message ? message : curl_easy_strerror(result),
+	    steps[opening->step]);
+}
+
+/* Certificates name what they like: only printable ASCII leaves here. */
+static void
+make_printable(char *text)
+{
+	for (; *text; text++)
+		if (!g_ascii_isprint(*text))
+			*text = '?';
+}
+
+static void
+tell_failure(const struct opening *opening, CURLcode result, const char *message,
+    struct stream_failure *failure, GError **error)
+{
+	const struct stream_options *options = opening->options;
+	enum stream_fault fault = STREAM_FAULT_LOGIN;
+	g_autofree char *cause = format_cause(opening, result, message);
+	bool is_answered = opening->is_reply_whole && opening->code >= 400;
+
+	if (result != CURLE_OK)
+		fault = fault_from_curl(opening, result);
+	make_printable(cause);
+	g_set_error(error, PB_ERROR, code_from_fault(fault),
+	    "cannot connect to %s port %u: %s", options->host, (unsigned)options->port,
+	    cause);
+	if (!failure)
+		return;
+	failure->fault = fault;
+	failure->step = opening->step;
+	failure->reply = is_answered ? g_strdup(opening->reply->str) : NULL;
+}
+
+static struct stream *
+open_with(struct opening *opening, struct stream_failure *failure, GError **error)
+{
+	char message[CURL_ERROR_SIZE] = "";
+	curl_socket_t fd = CURL_SOCKET_BAD;
+	CURLcode result = CURLE_BAD_FUNCTION_ARGUMENT;
+
+	if (set_options(opening, message))
+		result = curl_easy_perform(opening->easy);
+	if (result == CURLE_OK && (!opening->options->user || opening->is_logged_in))
+		curl_easy_getinfo(opening->easy, CURLINFO_ACTIVESOCKET, &fd);
+	else {
+		tell_failure(opening, result, message, failure, error);
+		return NULL;
+	}
+	/* These point into this frame; the handle lives on. */
+	curl_easy_setopt(opening->easy, CURLOPT_ERRORBUFFER, NULL);
+	curl_easy_setopt(opening->easy, CURLOPT_NOPROGRESS, 1L);
+	curl_easy_setopt(opening->easy, CURLOPT_HEADERFUNCTION, NULL);
+	curl_easy_setopt(opening->easy, CURLOPT_HEADERDATA, NULL);
+	return stream_new_connected(
+	    g_steal_pointer(&opening->easy), fd, g_steal_pointer(&opening->hello));
+}
+
+struct stream *
+stream_open(const struct stream_options *options, struct stream_failure *failure,
+    GError **error)
+{
+	struct opening opening = {.options = options, .step = STREAM_STEP_CONNECT};
+	struct stream *stream;
+
+	if (!check_options(options, error)) {
+		if (failure)
+			*failure = (struct stream_failure){
+			    STREAM_FAULT_SETTINGS, STREAM_STEP_CONNECT, NULL};
+		return NULL;
+	}
+	opening.easy = curl_easy_init();
+	g_assert(opening.easy);
+	opening.hello = g_ptr_array_new_with_free_func(g_free);
+	opening.reply = g_string_new(NULL);
+	opening.started_us = g_get_monotonic_time();
+	stream = open_with(&opening, failure, error);
+	opening_clear(&opening);
+	return stream;
+}

@@ -1,0 +1,109 @@
+/*
+ * breaker.c - when to leave a relay alone.
+ */
+#include "transport/breaker.h"
+
+#include <glib.h>
+
+void
+breaker_init(struct breaker *breaker)
+{
+	*breaker = (struct breaker){.state = BREAKER_CLOSED};
+}
+
+bool
+breaker_allow(struct breaker *breaker, int64_t now)
+{
+	if (breaker->state == BREAKER_CLOSED)
+		return true;
+	if (now < breaker->retry_at)
+		return false;
+	breaker->state = BREAKER_TRIAL;
+	breaker->retry_at = now + breaker->wait_s;
+	return true;
+}
+
+/* Opening anew begins with the shortest wait; a failed trial doubles it. */
+static void
+open_for(struct breaker *breaker, bool is_login, int64_t now)
+{
+	int64_t wait_s = BREAKER_WAIT_S;
+
+	if (is_login)
+		wait_s = BREAKER_WAIT_MAX_S;
+	else if (breaker->state == BREAKER_TRIAL)
+		wait_s = MIN(breaker->wait_s * 2, BREAKER_WAIT_MAX_S);
+	breaker->state = BREAKER_OPEN;
+	breaker->is_login = is_login;
+	breaker->wait_s = wait_s;
+	breaker->retry_at = now + wait_s;
+}
+
+static void
+report_failure(struct breaker *breaker, const struct delivery *delivery, int64_t now)
+{
+	bool is_login = delivery->scope == DELIVERY_SCOPE_LOGIN;
+	bool is_unopened =
+	    delivery->stage >= SMTP_STAGE_CONNECT && delivery->stage <= SMTP_STAGE_AUTH;
+	const char *end;
+
+	if (breaker->failures < G_MAXUINT)
+		breaker->failures++;
+	g_strlcpy(
+	    breaker->text, delivery->text ? delivery->text : "", sizeof(breaker->text));
+	/* A character that the copy has cut does not stay in halves. */
+	if (!g_utf8_validate(breaker->text, -1, &end))
+		breaker->text[end - breaker->text] = '\0';
+	switch (breaker->state) {
+	case BREAKER_CLOSED:
+		if (is_login || is_unopened || breaker->failures >= BREAKER_FAILURES)
+			open_for(breaker, is_login, now);
+		break;
+	case BREAKER_OPEN:
+		/* Begun before it opened; tells nothing new but a login. */
+		if (is_login && !breaker->is_login)
+			open_for(breaker, true, now);
+		break;
+	case BREAKER_TRIAL:
+		open_for(breaker, is_login, now);
+		break;
+	}
+}
+
+void
+breaker_report(struct breaker *breaker, const struct delivery *delivery, int64_t now)
+{
+	if (delivery->scope != DELIVERY_SCOPE_MESSAGE) {
+		report_failure(breaker, delivery, now);
+		return;
+	}
+	/* Given up before any connection was needed: no word of the relay. */
+	if (delivery->outcome != DELIVERY_SENT && delivery->stage == SMTP_STAGE_NONE)
+		return;
+	if (breaker->state == BREAKER_OPEN && breaker->is_login)
+		return;
+	breaker_init(breaker);
+}
+
+char *
+breaker_format(const struct breaker *breaker, int64_t now)
+{
+	int64_t left_s = MAX(breaker->retry_at - now, 0);
+	const char *why = breaker->is_login ? "login refused" : "relay fails";
+
+	switch (breaker->state) {
+	case BREAKER_CLOSED:
+		if (breaker->failures == 0)
+			return g_strdup("closed");
+		return g_strdup_printf("closed, %u failures in a row: %s",
+		    breaker->failures, breaker->text);
+	case BREAKER_OPEN:
+		return g_strdup_printf("open, %s, next trial in %" G_GINT64_FORMAT
+		                       " s: %s",
+		    why, left_s, breaker->text);
+	case BREAKER_TRIAL:
+		return g_strdup_printf(
+		    "open, %s, trial under way: %s", why, breaker->text);
+	}
+	g_assert_not_reached();
+}

@@ -1,0 +1,88 @@
+/*
+ * dialogue.h - one SMTP transaction, from MAIL to the answer to its dot.
+ *
+ * Pure: it tells which bytes may be written now and takes the replies in their
+ * order; whoever owns the stream moves the bytes and keeps the time.  Two marks run
+ * through the stages: what has been given out for writing, and whose reply is
+ * awaited.  Today a stage is given out when all replies before it are in; letting
+ * the first mark run ahead to DATA is pipelining (RFC 2920), and since commands are
+ * appended to the caller's buffer, the next transaction's may follow this one's dot
+ * in the same write.
+ */
+#ifndef PAPERBOY_TRANSPORT_DIALOGUE_H
+#define PAPERBOY_TRANSPORT_DIALOGUE_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "transport/delivery.h"
+#include "transport/envelope.h"
+#include "transport/reply.h"
+
+/* What a host offers in its answer to EHLO, as far as we use it. */
+struct extensions {
+	bool has_size;     /* RFC 1870 */
+	bool has_8bitmime; /* RFC 6152 */
+	bool has_smtputf8; /* RFC 6531 */
+};
+
+struct dialogue {
+	const struct envelope *envelope; /* borrowed */
+	GString *data; /* owned: the message on the wire, with its dot */
+	bool is_8bit;
+	bool needs_smtputf8;
+	struct extensions extensions;
+	enum smtp_stage given;   /* last stage whose bytes were given out */
+	enum smtp_stage awaited; /* stage whose reply comes next */
+	bool is_over;            /* result is set */
+	bool is_last;            /* the connection cannot be used again */
+	struct delivery *result; /* borrowed */
+};
+
+/** Read the lines of an EHLO answer; the first is the host's name. */
+void extensions_parse(const GPtrArray *hello, struct extensions *extensions);
+
+/**
+ * Begin a transaction.  It may be over at once: FAILED at SMTP_STAGE_NONE when the
+ * envelope cannot be written at all.
+ *
+ * @param envelope  borrowed until dialogue_clear()
+ * @param result    written when the dialogue is over; borrowed likewise
+ */
+void dialogue_init(struct dialogue *dialogue, const struct envelope *envelope,
+    struct delivery *result);
+void dialogue_clear(struct dialogue *dialogue);
+
+/**
+ * Begin, or begin again, on a connection.  It may be over at once: FAILED at MAIL when
+ * the host lacks SMTPUTF8 (5.6.7) or 8BITMIME (5.6.3) that the message needs.
+ */
+void dialogue_start(struct dialogue *dialogue, const struct extensions *extensions);
+
+/**
+ * Append what may be written now; nothing while a reply is awaited.
+ *
+ * @return true if bytes were appended
+ */
+bool dialogue_give_bytes(struct dialogue *dialogue, GString *out);
+
+/** Take the reply that was awaited. */
+void dialogue_take_reply(struct dialogue *dialogue, const struct reply *reply);
+
+/**
+ * End it without a reply: cut, silent, malformed.
+ *
+ * @param is_written  all that was given out has been handed to the connection
+ * @param why         for the result's text; foreign bytes allowed
+ */
+void dialogue_break(struct dialogue *dialogue, bool is_written, const char *why);
+
+/** Set a delivery from a reply that is the last word at a stage. */
+void dialogue_set_result(
+    struct delivery *result, enum smtp_stage stage, const struct reply *reply);
+
+/** Set a delivery from the lack of a reply. @param why foreign bytes allowed */
+void
+dialogue_set_silence(struct delivery *result, enum smtp_stage stage, const char *why);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * smtp.h - delivery over SMTP to one relay (RFC 5321).
+ *
+ * One recipient a transaction, many transactions a connection.  A connection is used
+ * for SMTP_USE_MESSAGES messages or SMTP_USE_S seconds; behind a refusal comes RSET
+ * and it is kept; after anything that is no proper answer it is dropped.  A kept
+ * connection that turns out dead before MAIL was accepted (cut, silent, or 421) is
+ * replaced once without a word, since the host has taken nothing.
+ */
+#ifndef PAPERBOY_TRANSPORT_SMTP_H
+#define PAPERBOY_TRANSPORT_SMTP_H
+
+#include "net/stream.h"
+#include "transport/transport.h"
+
+#define SMTP_USE_MESSAGES 100
+#define SMTP_USE_S        300
+
+/* How long to wait for each answer, ms (RFC 5321 section 4.5.3.2). */
+struct smtp_times {
+	unsigned connect_ms; /* TCP */
+	unsigned open_ms;    /* all of the opening: its greeting has 5 minutes */
+	unsigned command_ms; /* NOOP, MAIL, RCPT, RSET */
+	unsigned data_ms;    /* the answer to DATA */
+	unsigned block_ms;   /* each 64 KiB of the message, and any command's writing */
+	unsigned dot_ms;     /* the answer to the dot */
+	unsigned quit_ms;    /* the answer to QUIT, which changes nothing */
+};
+
+#define SMTP_TIMES_STANDARD              \
+	((struct smtp_times){            \
+	    .connect_ms = 30 * 1000,     \
+	    .open_ms = 5 * 60 * 1000,    \
+	    .command_ms = 5 * 60 * 1000, \
+	    .data_ms = 2 * 60 * 1000,    \
+	    .block_ms = 3 * 60 * 1000,   \
+	    .dot_ms = 10 * 60 * 1000,    \
+	    .quit_ms = 5 * 1000,         \
+	})
+
+/* All borrowed: they stay until the transport is freed.  Threads may share one. */
+struct smtp_options {
+	struct stream_options stream; /* its two times are overwritten by `times` */
+	struct smtp_times times;
+	unsigned use_messages; /* messages a connection; at least 1 */
+	unsigned use_s;        /* age at which a connection is given up, s */
+	/* Another way to get a stream, for tests; NULL: stream_open(). */
+	struct stream *(*open)(const struct stream_options *options, void *data,
+	    struct stream_failure *failure, GError **error);
+	void *open_data;
+};
+
+/** Make a transport that connects at the first delivery. @param options borrowed */
+struct transport *smtp_new(const struct smtp_options *options);
+
+#endif

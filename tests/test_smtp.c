@@ -1,0 +1,553 @@
+/*
+ * test_smtp.c - what a relay does at each stage, and what becomes of the message.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/fakesmtp.h"
+#include "transport/smtp.h"
+
+#define FEW_MS  100 /* for waits that end by time */
+#define LONG_MS 20000
+
+#define TEXT "Subject: t\r\n\r\nHello.\r\n"
+
+struct lab {
+	struct fakesmtp *server;
+	struct smtp_options options;
+	struct transport *transport;
+	struct delivery result;
+};
+
+static void
+lab_init(struct lab *lab)
+{
+	*lab = (struct lab){.server = fakesmtp_new()};
+	lab->options = (struct smtp_options){
+	    .stream = {.host = "127.0.0.1",
+	        .port = fakesmtp_get_port(lab->server),
+	        .hello = "client.example"},
+	    .times = {LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS},
+	    .use_messages = SMTP_USE_MESSAGES,
+	    .use_s = SMTP_USE_S,
+	};
+	lab->transport = smtp_new(&lab->options);
+}
+
+static void
+lab_clear(struct lab *lab)
+{
+	transport_free(lab->transport);
+	fakesmtp_free(lab->server);
+	delivery_clear(&lab->result);
+}
+
+static void
+deliver_as(struct lab *lab, const char *sender, const char *recipient, const char *text)
+{
+	g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
+	struct envelope envelope = {
+	    .id = "1", .sender = sender, .recipient = recipient, .message = message};
+
+	transport_deliver(lab->transport, &envelope, &lab->result);
+}
+
+static void
+deliver(struct lab *lab)
+{
+	deliver_as(lab, "from@a.example", "to@b.example", TEXT);
+}
+
+static void
+assert_seen(struct lab *lab, const char *text, bool is_expected)
+{
+	g_autofree char *transcript = fakesmtp_dup_transcript(lab->server);
+
+	if ((strstr(transcript, text) != NULL) != is_expected)
+		g_error("wanted %s\"%s\" in: %s", is_expected ? "" : "no ", text,
+		    transcript);
+}
+
+/* ---- The table ------------------------------------------------------------ */
+
+static const struct column {
+	enum fake_stage fake;
+	enum smtp_stage stage;
+} columns[] = {
+    {FAKE_GREETING, SMTP_STAGE_CONNECT},
+    {FAKE_EHLO, SMTP_STAGE_EHLO},
+    {FAKE_MAIL, SMTP_STAGE_MAIL},
+    {FAKE_RCPT, SMTP_STAGE_RCPT},
+    {FAKE_DATA, SMTP_STAGE_DATA},
+    {FAKE_DOT, SMTP_STAGE_DOT},
+};
+
+/* A cell is outcome (sent, deferred, failed, unknown) and scope (message, relay,
+ * login). */
+static const struct line {
+	const char *name;
+	enum fake_act act;
+	const char *text;
+	int code;
+	const char *cells[G_N_ELEMENTS(columns)];
+} lines[] = {
+    {"421", FAKE_REPLY, "421 x\r\n", 421, {"dr", "dr", "dr", "dr", "dr", "dr"}},
+    {"450", FAKE_REPLY, "450 x\r\n", 450, {"dr", "dr", "dr", "dm", "dm", "dm"}},
+    {"451", FAKE_REPLY, "451 x\r\n", 451, {"dr", "dr", "dr", "dm", "dm", "dm"}},
+    {"452", FAKE_REPLY, "452 x\r\n", 452, {"dr", "dr", "dr", "dm", "dr", "dr"}},
+    {"454", FAKE_REPLY, "454 x\r\n", 454, {"dr", "dr", "dr", "dm", "dm", "dm"}},
+    {"500", FAKE_REPLY, "500 x\r\n", 500, {"dr", "dr", "dr", "dm", "dm", "fm"}},
+    {"503", FAKE_REPLY, "503 x\r\n", 503, {"dr", "dr", "dr", "dm", "dm", "fm"}},
+    {"535", FAKE_REPLY, "535 x\r\n", 535, {"dr", "dr", "dl", "dl", "dl", "dl"}},
+    {"550", FAKE_REPLY, "550 x\r\n", 550, {"dr", "dr", "fm", "fm", "fm", "fm"}},
+    {"552", FAKE_REPLY, "552 x\r\n", 552, {"dr", "dr", "fm", "dm", "fm", "fm"}},
+    {"554", FAKE_REPLY, "554 x\r\n", 554, {"dr", "dr", "fm", "fm", "fm", "fm"}},
+    {"421, closed", FAKE_REPLY_DROP, "421 x\r\n", 421,
+        {"dr", "dr", "dr", "dr", "dr", "dr"}},
+    {"drop", FAKE_DROP, NULL, 0, {"dr", "dr", "dr", "dr", "dr", "ur"}},
+    {"stall", FAKE_STALL, NULL, 0, {"dr", "dr", "dr", "dr", "dr", "ur"}},
+    {"garbage", FAKE_REPLY, "HTTP/1.1 200\r\n", 0,
+        {"dr", "dr", "dr", "dr", "dr", "ur"}},
+    {"half a reply", FAKE_REPLY_DROP, "250-x\r\n25", 0,
+        {"dr", "dr", "dr", "dr", "dr", "ur"}},
+    {"two codes", FAKE_REPLY, "250-x\r\n550 x\r\n", 0,
+        {NULL, NULL, "dr", "dr", "dr", "ur"}},
+    {"other 2yz", FAKE_REPLY, "259 x\r\n", 259, {NULL, NULL, NULL, NULL, "dr", "sm"}},
+    {"3yz", FAKE_REPLY, "354 x\r\n", 354, {NULL, NULL, "dr", "dr", NULL, "ur"}},
+};
+
+static void
+shorten(struct smtp_times *times, enum smtp_stage stage)
+{
+	switch (stage) {
+	case SMTP_STAGE_NONE:
+	case SMTP_STAGE_CONNECT:
+	case SMTP_STAGE_EHLO:
+	case SMTP_STAGE_STARTTLS:
+	case SMTP_STAGE_AUTH:
+		times->open_ms = FEW_MS;
+		break;
+	case SMTP_STAGE_MAIL:
+	case SMTP_STAGE_RCPT:
+		times->command_ms = FEW_MS;
+		break;
+	case SMTP_STAGE_DATA:
+		times->data_ms = FEW_MS;
+		break;
+	case SMTP_STAGE_DOT:
+		times->dot_ms = FEW_MS;
+		break;
+	}
+}
+
+static void
+check_cell(const struct line *line, const struct column *column, const char *cell)
+{
+	struct lab lab;
+	const struct delivery *result = &lab.result;
+	char found[3];
+
+	lab_init(&lab);
+	if (line->act == FAKE_STALL)
+		shorten(&lab.options.times, column->stage);
+	fakesmtp_set(lab.server, column->fake,
+	    (struct fake_rule){.act = line->act, .text = line->text});
+	deliver(&lab);
+	found[0] = delivery_outcome_get_name(result->outcome)[0];
+	found[1] = delivery_scope_get_name(result->scope)[0];
+	found[2] = '\0';
+	if (strcmp(found, cell) != 0 || result->stage != column->stage ||
+	    result->code != line->code || !result->text || !*result->text)
+		g_error("%s at %s: wanted %s, found %s at %s, %d, %s", line->name,
+		    smtp_stage_get_name(column->stage), cell, found,
+		    smtp_stage_get_name(result->stage), result->code, result->text);
+	/* A fresh connection that fails is not tried twice in one delivery. */
+	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 1);
+	lab_clear(&lab);
+}
+
+static void
+every_fault_has_its_outcome_and_scope(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
+		for (size_t k = 0; k < G_N_ELEMENTS(columns); k++)
+			if (lines[i].cells[k])
+				check_cell(&lines[i], &columns[k], lines[i].cells[k]);
+}
+
+/* ---- Connections ---------------------------------------------------------- */
+
+static void
+nobody_listens(void)
+{
+	struct lab lab;
+	g_autofree char *wanted = NULL;
+
+	lab_init(&lab);
+	wanted =
+	    g_strdup_printf("cannot connect to 127.0.0.1 port %u: connection refused",
+	        lab.options.stream.port);
+	fakesmtp_free(g_steal_pointer(&lab.server));
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(lab.result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_cmpint(lab.result.stage, ==, SMTP_STAGE_CONNECT);
+	g_assert_cmpstr(lab.result.text, ==, wanted);
+	g_assert_false(lab.result.needs_operator);
+	lab_clear(&lab);
+}
+
+static void
+a_refusal_is_followed_by_rset_and_the_connection_kept(void)
+{
+	struct lab lab;
+
+	lab_init(&lab);
+	fakesmtp_set(lab.server, FAKE_RCPT,
+	    (struct fake_rule){FAKE_REPLY, "550 5.1.1 nobody\r\n", 0, 1});
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_FAILED);
+	g_assert_cmpint(lab.result.code, ==, 550);
+	g_assert_cmpstr(lab.result.enhanced, ==, "5.1.1");
+	g_assert_cmpstr(lab.result.text, ==, "550 5.1.1 nobody");
+	assert_seen(&lab, "RSET", false);
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(
+	    &lab, "RCPT TO:<to@b.example>\r\nRSET\r\nMAIL FROM:<from@a.example>", true);
+	deliver(&lab);
+	assert_seen(&lab, ".\r\nMAIL FROM", true);
+	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 1);
+	g_assert_cmpuint(fakesmtp_get_messages(lab.server), ==, 2);
+	lab_clear(&lab);
+}
+
+static void
+a_kept_connection_that_died_is_replaced_without_a_word(void)
+{
+	static const struct {
+		enum fake_stage stage;
+		struct fake_rule rule;
+	} rows[] = {
+	    {FAKE_MAIL, {FAKE_DROP, NULL, 1, 1}},
+	    {FAKE_MAIL, {FAKE_REPLY_DROP, "421 4.4.2 idle too long\r\n", 1, 1}},
+	    {FAKE_MAIL, {FAKE_REPLY, "421 4.4.2 idle too long\r\n", 1, 1}},
+	    {FAKE_DOT, {FAKE_REPLY_DROP, "250 taken\r\n", 0, 1}},
+	    {FAKE_DOT, {FAKE_REPLY_DROP, "250 taken\r\n421 bye\r\n", 0, 1}},
+	    {FAKE_DOT, {FAKE_REPLY_DROP, "554 no\r\n", 0, 1}},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct lab lab;
+
+		lab_init(&lab);
+		fakesmtp_set(lab.server, rows[i].stage, rows[i].rule);
+		deliver(&lab);
+		deliver(&lab);
+		g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+		g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 2);
+		g_assert_cmpuint(fakesmtp_get_messages(lab.server), ==, 2);
+		lab_clear(&lab);
+	}
+}
+
+static void
+a_kept_connection_is_replaced_only_once(void)
+{
+	struct lab lab;
+
+	lab_init(&lab);
+	fakesmtp_set(lab.server, FAKE_MAIL, (struct fake_rule){FAKE_DROP, NULL, 1, 0});
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(lab.result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 2);
+	lab_clear(&lab);
+}
+
+static void
+a_kept_connection_that_dies_after_mail_is_not_replaced(void)
+{
+	struct lab lab;
+
+	lab_init(&lab);
+	fakesmtp_set(lab.server, FAKE_DOT, (struct fake_rule){FAKE_DROP, NULL, 1, 1});
+	deliver(&lab);
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_UNKNOWN);
+	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 1);
+	lab_clear(&lab);
+}
+
+static void
+a_connection_is_closed_after_its_messages_or_its_time(void)
+{
+	for (int is_timed = 0; is_timed < 2; is_timed++) {
+		struct lab lab;
+
+		lab_init(&lab);
+		if (is_timed)
+			lab.options.use_s = 0;
+		else
+			lab.options.use_messages = 2;
+		for (int i = 0; i < 3; i++)
+			deliver(&lab);
+		g_assert_cmpuint(
+		    fakesmtp_get_connections(lab.server), ==, is_timed ? 3 : 2);
+		assert_seen(&lab, ".\r\nQUIT\r\nEHLO", true);
+		lab_clear(&lab);
+	}
+}
+
+static void
+rset_that_fails_means_a_new_connection(void)
+{
+	struct lab lab;
+
+	lab_init(&lab);
+	fakesmtp_set(
+	    lab.server, FAKE_RCPT, (struct fake_rule){FAKE_REPLY, "450 no\r\n", 0, 1});
+	fakesmtp_set(lab.server, FAKE_RSET, (struct fake_rule){.act = FAKE_DROP});
+	deliver(&lab);
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 2);
+	lab_clear(&lab);
+}
+
+static void
+closing_says_quit_and_does_not_hang(void)
+{
+	struct lab lab;
+
+	lab_init(&lab);
+	lab.options.times.quit_ms = FEW_MS;
+	fakesmtp_set(lab.server, FAKE_QUIT, (struct fake_rule){.act = FAKE_STALL});
+	deliver(&lab);
+	transport_close(lab.transport);
+	assert_seen(&lab, "QUIT", true);
+	transport_close(lab.transport);
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	lab_clear(&lab);
+}
+
+static void
+noop_is_the_first_command_and_its_421_counts(void)
+{
+	struct lab lab;
+
+	lab_init(&lab);
+	fakesmtp_set(
+	    lab.server, FAKE_NOOP, (struct fake_rule){FAKE_REPLY, "421 no\r\n", 0, 1});
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(lab.result.stage, ==, SMTP_STAGE_EHLO);
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(&lab, "EHLO client.example\r\nNOOP\r\nMAIL FROM", true);
+	lab_clear(&lab);
+}
+
+/* ---- What is written ------------------------------------------------------ */
+
+static void
+the_bytes_on_the_wire_are_exact(void)
+{
+	static const struct {
+		const char *message;
+		const char *wire;
+	} rows[] = {
+	    {"", ".\r\n"},
+	    {".", "..\r\n.\r\n"},
+	    {"a", "a\r\n.\r\n"},
+	    {"a\r\n", "a\r\n.\r\n"},
+	    {".\r\n", "..\r\n.\r\n"},
+	    {"a\r\n.\r\nMAIL FROM:<x@y.example>\r\n",
+	        "a\r\n..\r\nMAIL FROM:<x@y.example>\r\n.\r\n"},
+	    {"..\r\na.b\r\n.c\r\n\r\n", "...\r\na.b\r\n..c\r\n\r\n.\r\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *wanted =
+		    g_strdup_printf("EHLO client.example\r\nNOOP\r\nMAIL "
+		                    "FROM:<from@a.example> SIZE=%zu\r\n"
+		                    "RCPT TO:<to@b.example>\r\nDATA\r\n%s",
+		        strlen(rows[i].message), rows[i].wire);
+		g_autofree char *found = NULL;
+		struct lab lab;
+
+		lab_init(&lab);
+		deliver_as(&lab, "from@a.example", "to@b.example", rows[i].message);
+		g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+		found = fakesmtp_dup_transcript(lab.server);
+		g_assert_cmpstr(found, ==, wanted);
+		lab_clear(&lab);
+	}
+}
+
+static void
+what_cannot_be_written_never_reaches_the_wire(void)
+{
+	g_autofree char *at = g_strnfill(254, 'a');
+	g_autofree char *past = g_strnfill(255, 'a');
+	g_autofree char *line_at = g_strnfill(998, 'x');
+	g_autofree char *line_past = g_strnfill(999, 'x');
+	const struct {
+		const char *sender, *recipient, *message;
+		bool is_good;
+	} rows[] = {
+	    {"", "b@b.example", TEXT, true},
+	    {"a@a.example", "b@b.example\r\nRCPT TO:<evil@b.example>", TEXT, false},
+	    {"a@a.example>\r\nRCPT TO:<evil@b.example", "b@b.example", TEXT, false},
+	    {"a@a.example\n", "b@b.example", TEXT, false},
+	    {"a@a.example", "b@b.example\r", TEXT, false},
+	    {"a b@a.example", "b@b.example", TEXT, false},
+	    {"a@a.example", "b@b.example> NOTIFY=NEVER", TEXT, false},
+	    {"a@a.example", "<b@b.example", TEXT, false},
+	    {"a@a.example", "b\x7f@b.example", TEXT, false},
+	    {"a@a.example", "b\xff@b.example", TEXT, false},
+	    {"a@a.example", "", TEXT, false},
+	    {at, at, TEXT, true},
+	    {past, "b@b.example", TEXT, false},
+	    {"a@a.example", past, TEXT, false},
+	    {"a@a.example", "b@b.example", "evil\n.\r\n", false},
+	    {"a@a.example", "b@b.example", "evil\r.\r\n", false},
+	    {"a@a.example", "b@b.example", "evil\r", false},
+	    {"a@a.example", "b@b.example", line_at, true},
+	    {"a@a.example", "b@b.example", line_past, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct lab lab;
+
+		lab_init(&lab);
+		deliver_as(&lab, rows[i].sender, rows[i].recipient, rows[i].message);
+		g_assert_cmpint(lab.result.outcome, ==,
+		    rows[i].is_good ? DELIVERY_SENT : DELIVERY_FAILED);
+		g_assert_cmpint(lab.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
+		g_assert_cmpuint(
+		    fakesmtp_get_connections(lab.server), ==, rows[i].is_good ? 1 : 0);
+		lab_clear(&lab);
+	}
+}
+
+static void
+extensions_are_used_when_offered(void)
+{
+	static const struct {
+		const char *ehlo;
+		const char *recipient;
+		const char *message;
+		const char *mail; /* NULL: refused here */
+		const char *enhanced;
+	} rows[] = {
+	    {"250 x\r\n", "b@b.example", "a\r\n", "MAIL FROM:<a@a.example>\r\n",
+	        "2.0.0"},
+	    {"250-x\r\n250 size\r\n", "b@b.example", "a\r\n",
+	        "MAIL FROM:<a@a.example> SIZE=3\r\n", "2.0.0"},
+	    {"250-x\r\n250 SIZES\r\n", "b@b.example", "a\r\n",
+	        "MAIL FROM:<a@a.example>\r\n", "2.0.0"},
+	    {"250-SMTPUTF8\r\n250 8BITMIME\r\n", "j\xc3\xb6rg@b.example", "a\r\n", NULL,
+	        "5.6.7"},
+	    {"250-x\r\n250 SMTPUTF8\r\n", "j\xc3\xb6rg@b.example", "a\r\n",
+	        "MAIL FROM:<a@a.example> SMTPUTF8\r\n", "2.0.0"},
+	    {"250-x\r\n250 SIZE\r\n", "b@b.example", "\xc3\xb6\r\n", NULL, "5.6.3"},
+	    {"250-x\r\n250 8BITMIME\r\n", "b@b.example", "\xc3\xb6\r\n",
+	        "MAIL FROM:<a@a.example> BODY=8BITMIME\r\n", "2.0.0"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct lab lab;
+
+		lab_init(&lab);
+		fakesmtp_set(lab.server, FAKE_EHLO,
+		    (struct fake_rule){.act = FAKE_REPLY, .text = rows[i].ehlo});
+		deliver_as(&lab, "a@a.example", rows[i].recipient, rows[i].message);
+		g_assert_cmpint(lab.result.outcome, ==,
+		    rows[i].mail ? DELIVERY_SENT : DELIVERY_FAILED);
+		g_assert_cmpstr(lab.result.enhanced, ==, rows[i].enhanced);
+		assert_seen(
+		    &lab, rows[i].mail ? rows[i].mail : "MAIL", rows[i].mail != NULL);
+		lab_clear(&lab);
+	}
+}
+
+static void
+an_old_host_is_greeted_with_helo(void)
+{
+	struct lab lab;
+
+	lab_init(&lab);
+	fakesmtp_set(lab.server, FAKE_EHLO,
+	    (struct fake_rule){FAKE_REPLY, "502 5.5.1 what?\r\n", 0, 1});
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(&lab, "EHLO client.example\r\nHELO client.example\r\n", true);
+	lab_clear(&lab);
+}
+
+static void
+a_cut_while_the_body_is_written_is_no_doubt(void)
+{
+	static const struct {
+		struct fake_rule rule;
+		enum delivery_outcome outcome;
+	} rows[] = {
+	    {{FAKE_DROP, NULL, 0, 0}, DELIVERY_DEFERRED},
+	    {{FAKE_STALL, NULL, 0, 0},
+	        DELIVERY_UNKNOWN}, /* it reads all and is silent */
+	};
+	g_autoptr(GString) text = g_string_new("Subject: big\r\n\r\n");
+
+	while (text->len < 16 * 1024 * 1024)
+		g_string_append(text, "0123456789012345678901234567890123456789\r\n");
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct lab lab;
+
+		lab_init(&lab);
+		lab.options.times.dot_ms = FEW_MS;
+		fakesmtp_set(lab.server, FAKE_BODY, rows[i].rule);
+		deliver_as(&lab, "a@a.example", "b@b.example", text->str);
+		g_assert_cmpint(lab.result.outcome, ==, rows[i].outcome);
+		g_assert_cmpint(lab.result.stage, ==,
+		    rows[i].outcome == DELIVERY_UNKNOWN ? SMTP_STAGE_DOT
+		                                        : SMTP_STAGE_DATA);
+		lab_clear(&lab);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(function, name) g_test_add_func("/smtp/" name, function)
+	ADD(every_fault_has_its_outcome_and_scope,
+	    "every fault has its outcome and scope");
+	ADD(nobody_listens, "nobody listens");
+	ADD(a_refusal_is_followed_by_rset_and_the_connection_kept,
+	    "a refusal is followed by RSET and the connection kept");
+	ADD(a_kept_connection_that_died_is_replaced_without_a_word,
+	    "a kept connection that died is replaced without a word");
+	ADD(a_kept_connection_is_replaced_only_once,
+	    "a kept connection is replaced only once");
+	ADD(a_kept_connection_that_dies_after_mail_is_not_replaced,
+	    "a kept connection that dies after MAIL is not replaced");
+	ADD(a_connection_is_closed_after_its_messages_or_its_time,
+	    "a connection is closed after its messages or its time");
+	ADD(rset_that_fails_means_a_new_connection,
+	    "RSET that fails means a new connection");
+	ADD(closing_says_quit_and_does_not_hang, "closing says QUIT and does not hang");
+	ADD(noop_is_the_first_command_and_its_421_counts,
+	    "NOOP is the first command and its 421 counts");
+	ADD(the_bytes_on_the_wire_are_exact, "the bytes on the wire are exact");
+	ADD(what_cannot_be_written_never_reaches_the_wire,
+	    "what cannot be written never reaches the wire");
+	ADD(extensions_are_used_when_offered, "extensions are used when offered");
+	ADD(an_old_host_is_greeted_with_helo, "an old host is greeted with HELO");
+	ADD(a_cut_while_the_body_is_written_is_no_doubt,
+	    "a cut while the body is written is no doubt");
+	return g_test_run();
+}
