@@ -40,16 +40,16 @@ slot_on(const struct rhythm *rhythm, GTimeZone *zone, GDateTime *base, int days,
 {
 	g_autoptr(GDateTime) day = g_date_time_add_days(base, days);
 	g_autoptr(GDateTime) at = NULL;
+	g_autofree char *name = NULL;
 
 	if (!(days_of(rhythm) & (1u << (g_date_time_get_day_of_week(day) - 1))))
 		return false;
 	at = g_date_time_new(zone, g_date_time_get_year(day), g_date_time_get_month(day),
 	    g_date_time_get_day_of_month(day), rhythm->minute / 60, rhythm->minute % 60, 0);
 	slot->at = g_date_time_to_unix(at);
-	snprintf(slot->name, sizeof(slot->name), "%04d-%02d-%02dT%02d:%02d",
-	    g_date_time_get_year(day) % 10000, g_date_time_get_month(day),
-	    g_date_time_get_day_of_month(day), rhythm->minute / 60 % 24,
-	    rhythm->minute % 60);
+	name = g_date_time_format(day, "%Y-%m-%dT");
+	g_snprintf(slot->name, sizeof(slot->name), "%s%02d:%02d", name,
+	    rhythm->minute / 60, rhythm->minute % 60);
 	return true;
 }
 

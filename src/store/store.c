@@ -16,6 +16,12 @@
 
 #define BUSY_TIMEOUT_MS 10000
 
+static void
+finalize_statement(gpointer statement)
+{
+	sqlite3_finalize(statement);
+}
+
 static const char pragmas[] = "PRAGMA foreign_keys = ON;"
 			      "PRAGMA journal_mode = WAL;"
 			      "PRAGMA synchronous = FULL;"
@@ -126,7 +132,7 @@ store_open(const char *path, GError **error)
 	store = g_new0(struct store, 1);
 	store->db = db;
 	store->statements = g_hash_table_new_full(
-	    g_direct_hash, g_direct_equal, NULL, (GDestroyNotify)sqlite3_finalize);
+	    g_direct_hash, g_direct_equal, NULL, finalize_statement);
 	if (!migrate_run(db, path, error)) {
 		store_free(store);
 		return NULL;
