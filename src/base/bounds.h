@@ -29,6 +29,21 @@
 #define BOUNDS_ENCODED_WORD_BYTES 75
 #define BOUNDS_SUBJECT_CHARS      200
 #define BOUNDS_HTML_PART_BYTES    (80 * 1024)
+#define BOUNDS_DOMAIN_BYTES       253
+#define BOUNDS_LABEL_BYTES        63
+#define BOUNDS_BODY_LINE_BYTES    76
+#define BOUNDS_BOUNDARY_BYTES     70
+#define BOUNDS_MESSAGE_ID_BYTES   250
+#define BOUNDS_LIST_ID_BYTES      255
+#define BOUNDS_KEY_BYTES_MIN      32
+
+/* Templates, and what they make. */
+#define BOUNDS_TEMPLATE_BYTES      (64 * 1024)
+#define BOUNDS_TEMPLATE_DEPTH      16
+#define BOUNDS_TEXT_COLUMNS        72
+#define BOUNDS_PREHEADER_CHARS     72
+#define BOUNDS_SUBJECT_TITLE_CHARS 80
+#define BOUNDS_RENDER_CACHE_BYTES  (16 * 1024 * 1024)
 
 /* SMTP replies: one line, and all lines of one reply. */
 #define BOUNDS_REPLY_LINE_BYTES 1024

@@ -1,0 +1,31 @@
+/*
+ * token.h - tokens that are derived from a secret and so need no row.
+ *
+ * They stand in what paperboy prints into mail (Message-ID, later the envelope
+ * sender and the reply address), so that the same mail can be composed again.
+ * Lower case only: some relays fold the case of a local part.
+ */
+#ifndef PAPERBOY_BASE_TOKEN_H
+#define PAPERBOY_BASE_TOKEN_H
+
+#include <glib.h>
+#include <stdint.h>
+
+/* The key's character, then 80 bits of the MAC. */
+#define TOKEN_LENGTH 17
+
+/**
+ * Derive the token for one purpose and one id: the first character tells which
+ * key made it, the other 16 are HMAC-SHA256 (RFC 2104) truncated to 80 bits, in
+ * base32 (RFC 4648 section 6) of lower case without padding.
+ *
+ * A token of one purpose says nothing about that of another.
+ *
+ * @param key      the secret, at least one octet
+ * @param purpose  a word of ours, such as "message-id"
+ * @param id       the row it stands for
+ * @return TOKEN_LENGTH characters of [a-z2-7], owned by the caller
+ */
+char *token_derive(GBytes *key, const char *purpose, int64_t id);
+
+#endif

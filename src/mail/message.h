@@ -1,0 +1,54 @@
+/*
+ * message.h - a whole message from its fields and encoded parts (RFC 5322, RFC 2046).
+ *
+ * A pure function: no clock, no random boundary.  The same fields give the
+ * same octets, so that a message can be composed again instead of kept.
+ */
+#ifndef PAPERBOY_MAIL_MESSAGE_H
+#define PAPERBOY_MAIL_MESSAGE_H
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "mail/encoding.h"
+#include "mail/header.h"
+
+/* A text part that is encoded already (mail/encoding.h) and ends with CRLF. */
+struct message_part {
+	const char *data;
+	size_t size;
+	enum encoding encoding;
+};
+
+/* One more header field: a structured value for header_append_value(). */
+struct message_field {
+	const char *name;
+	const char *value;
+};
+
+struct message_fields {
+	int64_t date;   /* s since the epoch, UTC */
+	int offset_min; /* zone of the Date field, minutes east of UTC */
+	struct header_mailbox from;
+	struct header_mailbox to;
+	const char *subject;               /* any text */
+	const char *message_id;            /* without angle brackets */
+	const struct message_field *extra; /* none that the others make */
+	size_t extra_count;
+	const char *boundary; /* asked for only where there is HTML */
+	struct message_part text;
+	struct message_part html; /* data NULL: the message is plain text alone */
+};
+
+/**
+ * Build the message: Date, From, To, Subject, Message-ID, MIME-Version, the extra
+ * fields in their order, then the text, or multipart/alternative with the text
+ * first.  CRLF everywhere, 7-bit unless an address is not ASCII, header lines of
+ * at most 998 octets.
+ *
+ * @return NULL with PB_ERROR_INPUT where a field is no such field, comes twice, or
+ *         the boundary is malformed or stands in a part
+ */
+GBytes *message_build(const struct message_fields *fields, GError **error);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * fragment.h - a paper's part of a digest, rendered and encoded once.
+ *
+ * Its templates see the paper and why it was found, never the reader, so that
+ * everyone who gets the same paper for the same reasons gets the same octets.
+ */
+#ifndef PAPERBOY_RENDER_FRAGMENT_H
+#define PAPERBOY_RENDER_FRAGMENT_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "model/digest.h"
+#include "render/piece.h"
+#include "render/template.h"
+
+/* Every name that a paper's view may have; ends with NULL. */
+extern const char *const fragment_names[];
+
+struct fragment {
+	struct piece text;
+	struct piece html;
+};
+
+struct fragment_cache;
+
+/**
+ * Allocate a cache of fragments for one thread.  It empties itself before it
+ * passes BOUNDS_RENDER_CACHE_BYTES; whether something was in it never shows.
+ *
+ * @param text  template of the paper in the text part, borrowed for the cache's life
+ * @param html  and in the HTML part, likewise
+ */
+struct fragment_cache *
+fragment_cache_new(const struct template *text, const struct template *html);
+void fragment_cache_free(struct fragment_cache *cache);
+PB_DEFINE_AUTO(fragment_cache, fragment_cache_free);
+
+/**
+ * Get an entry's fragment, rendering it where it is not there yet.
+ *
+ * @param is_full  with authors, reasons and abstract; else the title alone
+ * @return fragment_unref() it
+ */
+struct fragment *fragment_cache_get(
+    struct fragment_cache *cache, const struct digest_entry *entry, bool is_full);
+void fragment_unref(struct fragment *fragment);
+
+#endif

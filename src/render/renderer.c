@@ -1,0 +1,377 @@
+/*
+ * renderer.c - a digest becomes a message.
+ */
+#include "render/renderer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/token.h"
+#include "mail/address.h"
+#include "mail/message.h"
+#include "render/layout.h"
+
+/* Raise it whenever the code makes other octets of the same input. */
+#define RENDER_VERSION "1"
+
+enum template_file {
+	FILE_SUBJECT,
+	FILE_TEXT,
+	FILE_HTML,
+	FILE_PAPER_TEXT,
+	FILE_PAPER_HTML,
+	FILE_COUNT
+};
+
+static const struct {
+	const char *name;
+	enum template_kind kind;
+	const char *const *names;
+} files[FILE_COUNT] = {
+    [FILE_SUBJECT] = {"digest.subject", TEMPLATE_TEXT, frame_names},
+    [FILE_TEXT] = {"digest.txt", TEMPLATE_TEXT, frame_names},
+    [FILE_HTML] = {"digest.html", TEMPLATE_HTML, frame_names},
+    [FILE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, fragment_names},
+    [FILE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, fragment_names},
+};
+
+struct renderer {
+	struct template *templates[FILE_COUNT];
+	struct fragment_cache *cache;
+	char *from_name;
+	char *from_address;
+	char *message_domain;
+	char *list_name;
+	char *list_id_value; /* the List-Id field */
+	char *list_unsubscribe_value;
+	char *list_owner_value;
+	struct address owner;
+	GBytes *secret;
+	char *key;
+};
+
+/* The size is known before the text is kept: a template may be any file. */
+static char *
+load_file(const char *path, GError **error)
+{
+	g_autofree char *text = g_malloc(BOUNDS_TEMPLATE_BYTES + 2);
+	FILE *file = fopen(path, "re");
+	size_t size = file ? fread(text, 1, BOUNDS_TEMPLATE_BYTES + 1, file) : 0;
+	int saved = errno;
+	bool is_read = file && !ferror(file);
+
+	if (file)
+		fclose(file);
+	if (!is_read) {
+		g_set_error(error, PB_ERROR,
+		    saved == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_INPUT,
+		    "cannot read '%s': %s", path, g_strerror(saved));
+		return NULL;
+	}
+	if (size > BOUNDS_TEMPLATE_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "'%s' has more than %d octets", path, BOUNDS_TEMPLATE_BYTES);
+		return NULL;
+	}
+	text[size] = '\0';
+	if (strlen(text) != size) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' has a zero octet in it", path);
+		return NULL;
+	}
+	return g_steal_pointer(&text);
+}
+
+/* With its zero octet, so that no two settings run into each other. */
+static void
+hash_text(GChecksum *sum, const char *text)
+{
+	if (!text)
+		text = "";
+	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text) + 1);
+}
+
+static bool
+load_templates(
+    struct renderer *renderer, const char *dir, GChecksum *sum, GError **error)
+{
+	for (size_t i = 0; i < FILE_COUNT; i++) {
+		g_autofree char *path = g_build_filename(dir, files[i].name, NULL);
+		g_autofree char *text = load_file(path, error);
+
+		if (!text)
+			return false;
+		renderer->templates[i] = template_parse(
+		    files[i].name, text, files[i].kind, files[i].names, error);
+		if (!renderer->templates[i])
+			return false;
+		hash_text(sum, text);
+	}
+	renderer->cache = fragment_cache_new(
+	    renderer->templates[FILE_PAPER_TEXT], renderer->templates[FILE_PAPER_HTML]);
+	return true;
+}
+
+static bool
+check_address(const char *name, const char *text, struct address *out, GError **error)
+{
+	if (!address_parse(text, out, error)) {
+		g_prefix_error(error, "%s: ", name);
+		return false;
+	}
+	return true;
+}
+
+/* A list id looks like a domain (RFC 2919 section 2) and goes into angle brackets. */
+static bool
+check_list_id(const char *list_id, GError **error)
+{
+	g_autofree char *domain = address_parse_domain(list_id, NULL);
+
+	if (!domain || strcmp(domain, list_id) != 0 ||
+	    strlen(list_id) > BOUNDS_LIST_ID_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "list id: wanted is a name like 'digest.example.org', in lower "
+		    "case");
+		return false;
+	}
+	return true;
+}
+
+static bool
+take_settings(
+    struct renderer *renderer, const struct renderer_settings *settings, GError **error)
+{
+	struct address from = {0};
+	g_autofree char *stop = NULL;
+	g_autofree char *owner = NULL;
+	g_autofree char *phrase = NULL;
+
+	if (g_bytes_get_size(settings->key) < BOUNDS_KEY_BYTES_MIN) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "the secret key has fewer than %d octets", BOUNDS_KEY_BYTES_MIN);
+		return false;
+	}
+	if (!check_list_id(settings->list_id, error) ||
+	    !check_address("owner", settings->owner_address, &renderer->owner, error))
+		return false;
+	renderer->message_domain =
+	    address_parse_domain(settings->message_domain, error);
+	if (!renderer->message_domain) {
+		g_prefix_error(error, "message domain: ");
+		return false;
+	}
+	if (!check_address("from", settings->from_address, &from, error))
+		return false;
+	renderer->from_address = g_strdup(from.text);
+	address_clear(&from);
+	renderer->from_name = g_strdup(settings->from_name);
+	renderer->list_name = g_strdup(settings->list_name);
+	renderer->secret = g_bytes_ref(settings->key);
+
+	phrase = header_format_phrase(settings->list_name);
+	renderer->list_id_value = g_strdup_printf(
+	    "%s%s<%s>", phrase, phrase[0] != '\0' ? " " : "", settings->list_id);
+	stop = address_format_mailto(&renderer->owner, "unsubscribe");
+	renderer->list_unsubscribe_value = g_strdup_printf("<%s>", stop);
+	owner = address_format_mailto(&renderer->owner, NULL);
+	renderer->list_owner_value = g_strdup_printf("<%s>", owner);
+	return true;
+}
+
+/* The secret itself is not hashed, only a token that changes with it. */
+static void
+finish_key(struct renderer *renderer, GChecksum *sum)
+{
+	g_autofree char *token = token_derive(renderer->secret, "render-key", 0);
+
+	hash_text(sum, RENDER_VERSION);
+	hash_text(sum, renderer->from_name);
+	hash_text(sum, renderer->from_address);
+	hash_text(sum, renderer->message_domain);
+	hash_text(sum, renderer->list_id_value);
+	hash_text(sum, renderer->list_name);
+	hash_text(sum, renderer->owner.text);
+	hash_text(sum, token);
+	renderer->key = g_strdup(g_checksum_get_string(sum));
+}
+
+/*
+ * A template can be wrong in ways that only show when it is used; better at the
+ * start than in the night.
+ */
+static bool
+check_by_use(struct renderer *renderer, GError **error)
+{
+	for (unsigned titles = 0; titles <= 1; titles++) {
+		pb_auto(digest) digest = digest_new();
+		g_autoptr(GBytes) message = NULL;
+
+		digest->recipient = g_strdup("reader@example.org");
+		g_strlcpy(digest->date, "2000-01-01", sizeof(digest->date));
+		for (unsigned i = 0; i <= titles; i++) {
+			struct paper *paper = paper_new();
+			struct digest_entry *entry;
+
+			paper->id = g_strdup("0000.00000");
+			paper->title = g_strdup("Title");
+			paper->abstract = g_strdup("Abstract");
+			paper->url = g_strdup("https://example.org/");
+			entry = digest_entry_new(paper, digest->date);
+			entry->shown = i == 0 ? DIGEST_SHOWN_FULL : DIGEST_SHOWN_TITLE;
+			g_ptr_array_add(
+			    entry->reasons, digest_reason_new("filter", "word"));
+			g_ptr_array_add(digest->entries, entry);
+		}
+		message = renderer_compose(renderer, digest, error);
+		if (!message)
+			return false;
+	}
+	return true;
+}
+
+struct renderer *
+renderer_new(const struct renderer_settings *settings, GError **error)
+{
+	pb_auto(renderer) renderer = g_new0(struct renderer, 1);
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+
+	if (!take_settings(renderer, settings, error) ||
+	    !load_templates(renderer, settings->template_dir, sum, error))
+		return NULL;
+	finish_key(renderer, sum);
+	if (!check_by_use(renderer, error))
+		return NULL;
+	return g_steal_pointer(&renderer);
+}
+
+void
+renderer_free(struct renderer *renderer)
+{
+	if (!renderer)
+		return;
+	fragment_cache_free(renderer->cache);
+	for (size_t i = 0; i < FILE_COUNT; i++)
+		template_free(renderer->templates[i]);
+	g_free(renderer->from_name);
+	g_free(renderer->from_address);
+	g_free(renderer->message_domain);
+	g_free(renderer->list_name);
+	g_free(renderer->list_id_value);
+	g_free(renderer->list_unsubscribe_value);
+	g_free(renderer->list_owner_value);
+	address_clear(&renderer->owner);
+	g_clear_pointer(&renderer->secret, g_bytes_unref);
+	g_free(renderer->key);
+	g_free(renderer);
+}
+
+const char *
+renderer_get_key(const struct renderer *renderer)
+{
+	return renderer->key;
+}
+
+static bool
+lay_out(struct renderer *renderer, const struct digest *digest, struct layout *layout,
+    GError **error)
+{
+	const struct layout_settings settings = {
+	    .subject = renderer->templates[FILE_SUBJECT],
+	    .text = renderer->templates[FILE_TEXT],
+	    .html = renderer->templates[FILE_HTML],
+	    .cache = renderer->cache,
+	    .list_name = renderer->list_name,
+	    .owner = &renderer->owner,
+	};
+
+	return layout_init(layout, &settings, digest, error);
+}
+
+static GBytes *
+build_message(const struct renderer *renderer, const struct digest *digest,
+    const struct layout *layout, GError **error)
+{
+	const struct message_field extra[] = {
+	    {"List-Id", renderer->list_id_value},
+	    {"List-Unsubscribe", renderer->list_unsubscribe_value},
+	    {"List-Owner", renderer->list_owner_value},
+	    {"List-Post", "NO"},
+	    {"Auto-Submitted", "auto-generated"},
+	    {"Precedence", "bulk"},
+	    /* Not "All": that would silence delivery reports too (MS-OXCMAIL). */
+	    {"X-Auto-Response-Suppress", "OOF, AutoReply"},
+	};
+	g_autofree char *token =
+	    token_derive(renderer->secret, "message-id", digest->id);
+	g_autofree char *message_id =
+	    g_strdup_printf("digest.%" G_GINT64_FORMAT ".%s@%s", digest->id, token,
+	        renderer->message_domain);
+	g_autofree char *seam = token_derive(renderer->secret, "boundary", digest->id);
+	/* "=_" comes in neither encoding (RFC 2045 section 6.7). */
+	g_autofree char *boundary = g_strconcat("=_", seam, NULL);
+	g_autoptr(GPtrArray) text_pieces = layout_list_text(layout);
+	g_autoptr(GPtrArray) html_pieces = layout_list_html(layout);
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GString) html = g_string_new(NULL);
+	struct message_fields fields = {
+	    .date = digest->created_at,
+	    .from = {renderer->from_name, renderer->from_address},
+	    .to = {digest->recipient_name, digest->recipient},
+	    .subject = layout->subject,
+	    .message_id = message_id,
+	    .extra = extra,
+	    .extra_count = G_N_ELEMENTS(extra),
+	    .boundary = boundary,
+	};
+
+	piece_join(text_pieces, text, &fields.text);
+	piece_join(html_pieces, html, &fields.html);
+	return message_build(&fields, error);
+}
+
+GBytes *
+renderer_compose(struct renderer *renderer, const struct digest *digest, GError **error)
+{
+	struct layout layout;
+	GBytes *message;
+
+	if (!lay_out(renderer, digest, &layout, error))
+		return NULL;
+	message = build_message(renderer, digest, &layout, error);
+	layout_clear(&layout);
+	return message;
+}
+
+static char *
+format_part(struct renderer *renderer, const struct digest *digest,
+    GPtrArray *(*list)(const struct layout *), GError **error)
+{
+	g_autoptr(GPtrArray) pieces = NULL;
+	struct layout layout;
+	char *part;
+
+	if (!lay_out(renderer, digest, &layout, error))
+		return NULL;
+	pieces = list(&layout);
+	part = piece_join_plain(pieces);
+	layout_clear(&layout);
+	return part;
+}
+
+char *
+renderer_format_text(
+    struct renderer *renderer, const struct digest *digest, GError **error)
+{
+	return format_part(renderer, digest, layout_list_text, error);
+}
+
+char *
+renderer_format_html(
+    struct renderer *renderer, const struct digest *digest, GError **error)
+{
+	return format_part(renderer, digest, layout_list_html, error);
+}

@@ -1,0 +1,54 @@
+/*
+ * view.h - what a template sees: a small tree of texts, truths, lists and maps.
+ */
+#ifndef PAPERBOY_RENDER_VIEW_H
+#define PAPERBOY_RENDER_VIEW_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/auto.h"
+
+enum view_kind {
+	VIEW_TEXT,
+	VIEW_BOOL,
+	VIEW_LIST,
+	VIEW_MAP,
+};
+
+struct view {
+	enum view_kind kind;
+	union {
+		char *text;
+		bool truth;
+		GPtrArray *list; /* of struct view * */
+		GHashTable
+		    *map; /* names of ours, kept alive by the caller → struct view * */
+	};
+};
+
+/** Allocate a text. @param text  NULL is the empty text */
+struct view *view_new_text(const char *text);
+struct view *view_new_bool(bool truth);
+struct view *view_new_list(void);
+struct view *view_new_map(void);
+void view_free(struct view *view);
+PB_DEFINE_AUTO(view, view_free);
+
+/** Put a member into a map. @param name a string literal; @param member taken */
+void view_put(struct view *map, const char *name, struct view *member);
+
+/** Put a text into a map; NULL puts nothing, so that a section on it is skipped. */
+void view_put_text(struct view *map, const char *name, const char *text);
+
+/** Append to a list. @param item taken */
+void view_append(struct view *list, struct view *item);
+
+/** Find a member; NULL where the view is no map or has none of that name. */
+const struct view *view_find(const struct view *view, const char *name);
+
+/** Tell whether a section on this view is shown: NULL, false and all that is empty are
+ * not. */
+bool view_is_true(const struct view *view);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * wrap.c - lines of a plain text brought to a width.
+ */
+#include "render/wrap.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static unsigned
+get_width(gunichar c)
+{
+	if (g_unichar_iszerowidth(c))
+		return 0;
+	return g_unichar_iswide(c) ? 2 : 1;
+}
+
+/*
+ * A small part of UAX 14: ideographs may be parted from their neighbours, but
+ * no line starts with closing punctuation or ends with an opening one.
+ */
+static bool
+may_break_between(gunichar before, gunichar after)
+{
+	GUnicodeBreakType left = g_unichar_break_type(before);
+	GUnicodeBreakType right = g_unichar_break_type(after);
+
+	if (!g_unichar_iswide(before) && !g_unichar_iswide(after))
+		return false;
+	if (get_width(after) == 0 || left == G_UNICODE_BREAK_OPEN_PUNCTUATION)
+		return false;
+	return right != G_UNICODE_BREAK_CLOSE_PUNCTUATION &&
+	       right != G_UNICODE_BREAK_CLOSE_PARANTHESIS &&
+	       right != G_UNICODE_BREAK_EXCLAMATION &&
+	       right != G_UNICODE_BREAK_NON_STARTER &&
+	       right != G_UNICODE_BREAK_INFIX_SEPARATOR &&
+	       right != G_UNICODE_BREAK_CONDITIONAL_JAPANESE_STARTER &&
+	       right != G_UNICODE_BREAK_QUOTATION;
+}
+
+static void
+append_line(GString *out, size_t indent, const char *from, const char *to)
+{
+	while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
+		to--;
+	if (from < to) {
+		if (indent == 0 && to - from == 2 && memcmp(from, "--", 2) == 0)
+			indent = 1;
+		for (size_t i = 0; i < indent; i++)
+			g_string_append_c(out, ' ');
+		g_string_append_len(out, from, to - from);
+	}
+	g_string_append_c(out, '\n');
+}
+
+static void
+wrap_line(GString *out, const char *line, const char *end, unsigned columns)
+{
+	size_t indent = strspn(line, " ");
+	const char *content = line + indent;
+	const char *from = line;
+	const char *break_end = NULL;
+	const char *break_next = NULL;
+	gunichar before = 0;
+	size_t column;
+
+	if (end - content >= 2 && (content[0] == '*' || content[0] == '-') &&
+	    content[1] == ' ') {
+		indent += 2;
+		content += 2;
+	}
+	column = indent;
+	for (const char *p = content; p < end;) {
+		gunichar c = g_utf8_get_char(p);
+
+		if (c == ' ') {
+			if (before != ' ' && before != 0)
+				break_end = p;
+			break_next = p + 1;
+		} else if (before != 0 && before != ' ' &&
+		           may_break_between(before, c)) {
+			break_end = break_next = p;
+		}
+		if (c != ' ' && break_end && column + get_width(c) > columns) {
+			append_line(out, from == line ? 0 : indent, from, break_end);
+			p = from = break_next;
+			column = indent;
+			break_end = NULL;
+			before = 0;
+			continue;
+		}
+		column += get_width(c);
+		before = c;
+		p = g_utf8_next_char(p);
+	}
+	append_line(out, from == line ? 0 : indent, from, end);
+}
+
+char *
+wrap_format_text(const char *text, unsigned columns)
+{
+	GString *out = g_string_sized_new(strlen(text) + strlen(text) / 16);
+
+	while (*text) {
+		const char *end = text + strcspn(text, "\n");
+
+		wrap_line(out, text, end, columns);
+		text = *end ? end + 1 : end;
+	}
+	return g_string_free(out, FALSE);
+}

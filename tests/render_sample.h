@@ -1,0 +1,32 @@
+/*
+ * render_sample.h - made-up digests for the tests of the renderer.
+ */
+#ifndef PAPERBOY_TESTS_RENDER_SAMPLE_H
+#define PAPERBOY_TESTS_RENDER_SAMPLE_H
+
+#include "model/digest.h"
+#include "render/renderer.h"
+
+/** A renderer with the shipped templates and made-up settings. */
+struct renderer *render_sample_new_renderer(void);
+
+/** Settings over a folder of templates. @param key  borrowed by the settings */
+struct renderer_settings render_sample_settings(const char *template_dir, GBytes *key);
+
+/** The folder of the shipped templates; owned by the caller. */
+char *render_sample_get_template_dir(void);
+
+/** A digest for a made-up reader, without entries. */
+struct digest *render_sample_new_digest(void);
+
+/** Append a paper of that title with an author, a reason and an abstract. */
+struct digest_entry *render_sample_add(
+    struct digest *digest, const char *id, const char *title, enum digest_shown shown);
+
+/** Six papers of many kinds, two titles and three that are counted. */
+struct digest *render_sample_new_full_digest(void);
+
+/** Papers whose every text attacks headers, HTML, terminals or templates. */
+struct digest *render_sample_new_hostile_digest(void);
+
+#endif

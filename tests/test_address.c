@@ -1,0 +1,310 @@
+/*
+ * test_address.c - what may enter as an address, and when two are the same.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "mail/address.h"
+
+static void
+accepts_what_people_have(void)
+{
+	static const struct {
+		const char *text;
+		const char *canonical;
+		bool needs_smtputf8;
+	} rows[] = {
+	    {"a@b.example", "a@b.example", false},
+	    {"A.b+c-d_e@Example.ORG", "A.b+c-d_e@example.org", false},
+	    {"o'hara@example.org", "o'hara@example.org", false},
+	    {"#$&*/=?^`{|}~@example.org", "#$&*/=?^`{|}~@example.org", false},
+	    {"x@1.2.example", "x@1.2.example", false},
+	    {"\"plain\"@example.org", "plain@example.org", false},
+	    {"\"old..name.\"@example.org", "\"old..name.\"@example.org", false},
+	    {"x@bücher.example", "x@xn--bcher-kva.example", false},
+	    {"x@BÜCHER.Example", "x@xn--bcher-kva.example", false},
+	    {"zoë@example.org", "zoë@example.org", true},
+	    {"用户@例子.example", "用户@xn--fsqu00a.example", true},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct address address = {0};
+		g_autoptr(GError) error = NULL;
+
+		g_assert_true(address_parse(rows[i].text, &address, &error));
+		g_assert_no_error(error);
+		g_assert_cmpstr(address.text, ==, rows[i].canonical);
+		g_assert_true(
+		    address_needs_smtputf8(&address) == rows[i].needs_smtputf8);
+		g_assert_true(g_str_has_suffix(address.text, address.domain));
+		g_assert_true(g_str_has_prefix(address.text, address.local));
+		address_clear(&address);
+		address_clear(&address);
+	}
+}
+
+static void
+refuses_with_a_reason(void)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+	} rows[] = {
+	    {"", "is empty"},
+	    {"nobody", "no '@'"},
+	    {"@example.org", "nothing before '@'"},
+	    {"\"\"@example.org", "nothing before '@'"},
+	    {"a@", "nothing after '@'"},
+	    {"a@b@example.org", "more than one '@'"},
+	    {"\"a@b\"@example.org", "more than one '@'"},
+	    {"a b@example.org", "a blank"},
+	    {"\"a b\"@example.org", "a blank"},
+	    {" a@example.org", "a blank"},
+	    {"a@example.org ", "a blank"},
+	    {"a@example.org\r\nRCPT TO:<evil@example.net>", "control"},
+	    {"a@example.org\n", "control"},
+	    {"a\x01@example.org", "control"},
+	    {"a\x7F@example.org", "control"},
+	    {"a\xC2\x85@example.org", "control"},
+	    {"a\u202E@example.org", "control or invisible"},
+	    {"a\u200B@example.org", "control or invisible"},
+	    {"a\u00A0b@example.org", "control or invisible"},
+	    {"a\xFF@example.org", "UTF-8"},
+	    {"<a@example.org>", "angle bracket"},
+	    {"a>@example.org", "angle bracket"},
+	    {"@relay.example:a@example.org", "source route"},
+	    {"a%example.net@example.org", "route"},
+	    {"a%0d@example.org", "route"},
+	    {"example.net!a@example.org", "route"},
+	    {"a@[192.0.2.1]", "in brackets"},
+	    {"a@[IPv6:2001:db8::1]", "in brackets"},
+	    {"a@192.0.2.1", "a number instead"},
+	    {"a@localhost", "without a dot"},
+	    {"a@example.org.", "empty part"},
+	    {"a@.example.org", "empty part"},
+	    {"a@example..org", "empty part"},
+	    {"a@-x.example", "'-' at the end"},
+	    {"a@x-.example", "'-' at the end"},
+	    {"a@x_y.example", "may not stand in a domain"},
+	    {"a@ex\uFF20mple.org", "domain"},
+	    {".a@example.org", "a dot at the start"},
+	    {"a.@example.org", "a dot at the start"},
+	    {"a..b@example.org", "a dot at the start"},
+	    {"a(b)@example.org", "may not stand before '@'"},
+	    {"a,b@example.org", "may not stand before '@'"},
+	    {"list:a@example.org;", "may not stand"},
+	    {"a\\b@example.org", "may not stand before '@'"},
+	    {"\"a\\\"b\"@example.org", "may not stand before '@'"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct address address = {.local = (char *)"untouched"};
+		g_autoptr(GError) error = NULL;
+
+		if (address_parse(rows[i].text, &address, &error))
+			g_error("accepted: %s", rows[i].text);
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_cmpstr(address.local, ==, "untouched");
+		if (!strstr(error->message, rows[i].why))
+			g_error("%s: %s", rows[i].text, error->message);
+	}
+}
+
+static bool
+accepts(const char *text)
+{
+	struct address address = {0};
+	g_autoptr(GError) error = NULL;
+	bool is_accepted = address_parse(text, &address, &error);
+
+	if (!is_accepted)
+		g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	address_clear(&address);
+	return is_accepted;
+}
+
+static char *
+new_address(size_t local_size, size_t label_size, size_t total)
+{
+	g_autofree char *local = g_strnfill(local_size, 'l');
+	g_autofree char *label = g_strnfill(label_size, 'd');
+	GString *text = g_string_new(NULL);
+
+	g_string_printf(text, "%s@%s", local, label);
+	while (text->len < total) {
+		g_autofree char *more =
+		    g_strnfill(CLAMP(total - text->len - 1, 1, 60), 'd');
+
+		g_string_append_printf(text, ".%s", more);
+	}
+	if (!strchr(text->str, '.'))
+		g_string_append(text, ".example");
+	return g_string_free(text, FALSE);
+}
+
+static void
+keeps_its_limits(void)
+{
+	g_autofree char *local_at = new_address(BOUNDS_LOCAL_PART_BYTES, 1, 0);
+	g_autofree char *local_past = new_address(BOUNDS_LOCAL_PART_BYTES + 1, 1, 0);
+	g_autofree char *label_at = new_address(1, BOUNDS_LABEL_BYTES, 0);
+	g_autofree char *label_past = new_address(1, BOUNDS_LABEL_BYTES + 1, 0);
+	g_autofree char *all_at = new_address(10, 10, BOUNDS_ADDRESS_BYTES);
+	g_autofree char *all_past = new_address(10, 10, BOUNDS_ADDRESS_BYTES + 1);
+	g_autofree char *huge = new_address(10, 10, 100000);
+	g_autofree char *domain_at = new_address(1, 1, BOUNDS_DOMAIN_BYTES + 2);
+	g_autofree char *domain_past = new_address(1, 1, BOUNDS_DOMAIN_BYTES + 3);
+	g_autofree char *domain = address_parse_domain(domain_at + 2, NULL);
+
+	g_assert_cmpuint(strlen(all_at), ==, BOUNDS_ADDRESS_BYTES);
+	g_assert_cmpuint(strlen(all_past), ==, BOUNDS_ADDRESS_BYTES + 1);
+	g_assert_true(accepts(local_at));
+	g_assert_false(accepts(local_past));
+	g_assert_true(accepts(label_at));
+	g_assert_false(accepts(label_past));
+	g_assert_true(accepts(all_at));
+	g_assert_false(accepts(all_past));
+	g_assert_false(accepts(huge));
+	g_assert_nonnull(domain);
+	g_assert_cmpuint(strlen(domain), ==, BOUNDS_DOMAIN_BYTES);
+	g_assert_null(address_parse_domain(domain_past + 2, NULL));
+}
+
+static void
+reads_a_name_before_it(void)
+{
+	static const struct {
+		const char *text;
+		const char *name;
+	} rows[] = {
+	    {"a@example.org", NULL},
+	    {"<a@example.org>", NULL},
+	    {"  <a@example.org>  ", NULL},
+	    {"Ada <a@example.org>", "Ada"},
+	    {"Ada  Example<a@example.org>", "Ada Example"},
+	    {"\"Example, Ada\" <a@example.org>", "Example, Ada"},
+	    {"\"A \\\"q\\\" \\\\\" <a@example.org>", "A \"q\" \\"},
+	    {"\"<b@example.net>\" <a@example.org>", "<b@example.net>"},
+	    {"J. Ångström <a@example.org>", "J. Ångström"},
+	    {"\"\" <a@example.org>", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct address address = {0};
+		g_autofree char *name = NULL;
+		g_autoptr(GError) error = NULL;
+
+		g_assert_true(
+		    address_parse_mailbox(rows[i].text, &address, &name, &error));
+		g_assert_no_error(error);
+		g_assert_cmpstr(name, ==, rows[i].name);
+		g_assert_cmpstr(address.text, ==, "a@example.org");
+		address_clear(&address);
+	}
+}
+
+static void
+refuses_a_name_that_is_none(void)
+{
+	static const char *const rows[] = {"a@example.org>", "Ada <a@example.org",
+	    "Ada a@example.org", "<<a@example.org>>", "b@example.net <a@example.org>",
+	    "Example, Ada <a@example.org>", "\"Ada <a@example.org>",
+	    "\"A\"da\" <a@example.org>", "\"Ada\\\" <a@example.org>",
+	    "A\r\nBcc: x <a@example.org>", "\"A\r\nBcc: x\" <a@example.org>",
+	    "A\xFF <a@example.org>", "<@a:a@example.org>", "<>", "", " ",
+	    "a@example.org, b@example.org", "<a@example.org>, <b@example.org>"};
+	g_autofree char *at = g_strnfill(BOUNDS_PERSON_NAME_BYTES, 'n');
+	g_autofree char *long_at = g_strconcat(at, " <a@example.org>", NULL);
+	g_autofree char *long_past = g_strconcat("n", long_at, NULL);
+	g_autofree char *found = NULL;
+	struct address address = {0};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		char *name = NULL;
+		g_autoptr(GError) error = NULL;
+
+		if (address_parse_mailbox(rows[i], &address, &name, &error))
+			g_error("accepted: %s", rows[i]);
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_null(name);
+		g_assert_null(address.text);
+	}
+	g_assert_false(address_parse_mailbox(long_past, &address, &found, NULL));
+	g_assert_true(address_parse_mailbox(long_at, &address, &found, NULL));
+	g_assert_cmpstr(found, ==, at);
+	address_clear(&address);
+}
+
+static char *
+get_key(const char *text)
+{
+	struct address address = {0};
+	char *key;
+
+	g_assert_true(address_parse(text, &address, NULL));
+	key = address_format_key(&address);
+	address_clear(&address);
+	return key;
+}
+
+static void
+knows_when_two_are_one_person(void)
+{
+	static const struct {
+		const char *one;
+		const char *other;
+		bool is_same;
+	} rows[] = {
+	    {"A@x.example", "a@X.example", true},
+	    {"a+1@x.example", "a@x.example", false},
+	    {"a.b@x.example", "ab@x.example", false},
+	    {"a@bücher.example", "a@xn--bcher-kva.example", true},
+	    {"zoë@x.example", "ZOË@x.example", true},
+	    {"zoe\u0308@x.example", "zoë@x.example", true},
+	    {"zoe@x.example", "zoë@x.example", false},
+	    {"\"a\"@x.example", "a@x.example", true},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *one = get_key(rows[i].one);
+		g_autofree char *other = get_key(rows[i].other);
+
+		if ((strcmp(one, other) == 0) != rows[i].is_same)
+			g_error("%s and %s", one, other);
+	}
+}
+
+static void
+becomes_a_link(void)
+{
+	struct address address = {0};
+	g_autofree char *link = NULL;
+	g_autofree char *plain = NULL;
+
+	g_assert_true(address_parse("zoë+a&b?c@bücher.example", &address, NULL));
+	link = address_format_mailto(&address, "stop & \"go\"\r\n");
+	plain = address_format_mailto(&address, NULL);
+	g_assert_cmpstr(link, ==,
+	    "mailto:zo%C3%AB%2Ba%26b%3Fc@xn--bcher-kva.example"
+	    "?subject=stop%20%26%20%22go%22%0D%0A");
+	g_assert_cmpstr(plain, ==, "mailto:zo%C3%AB%2Ba%26b%3Fc@xn--bcher-kva.example");
+	address_clear(&address);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/address/accepts what people have", accepts_what_people_have);
+	g_test_add_func("/address/refuses with a reason", refuses_with_a_reason);
+	g_test_add_func("/address/keeps its limits", keeps_its_limits);
+	g_test_add_func("/address/reads a name before it", reads_a_name_before_it);
+	g_test_add_func(
+	    "/address/refuses a name that is none", refuses_a_name_that_is_none);
+	g_test_add_func(
+	    "/address/knows when two are one person", knows_when_two_are_one_person);
+	g_test_add_func("/address/becomes a link", becomes_a_link);
+	return g_test_run();
+}

@@ -1,0 +1,241 @@
+/*
+ * test_encoding.c - quoted-printable and base64: exact, short lines, safe starts.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "mail/encoding.h"
+
+static GString *
+encode(const char *text, size_t size)
+{
+	GString *out = g_string_new(NULL);
+
+	encoding_append_quoted_printable(out, text, size);
+	return out;
+}
+
+static void
+each_rule_of_quoted_printable(void)
+{
+	static const struct {
+		const char *text;
+		const char *encoded;
+	} rows[] = {
+	    {"", ""},
+	    {"plain\n", "plain\r\n"},
+	    {"no end", "no end"},
+	    {"a\r\nb\n", "a\r\nb\r\n"},
+	    {"\n\n", "\r\n\r\n"},
+	    {"a=b\n", "a=3Db\r\n"},
+	    {"caf\u00E9\n", "caf=C3=A9\r\n"},
+	    {"blank \n", "blank=20\r\n"},
+	    {" \n", "=20\r\n"},
+	    {"end ", "end=20"},
+	    {"tab\there\n", "tab=09here\r\n"},
+	    {".\n", "=2E\r\n"},
+	    {"..x\n", "=2E.x\r\n"},
+	    {"From x\n", "=46rom x\r\n"},
+	    {"From\n", "From\r\n"},
+	    {"x From y\n", "x From y\r\n"},
+	    {"cr\rcr\n", "cr=0Dcr\r\n"},
+	    {"cr\r\r\n", "cr=0D\r\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GString) out = encode(rows[i].text, strlen(rows[i].text));
+
+		g_assert_cmpstr(out->str, ==, rows[i].encoded);
+	}
+}
+
+/* An independent decoder: RFC 2045 section 6.7 read backwards. */
+static GString *
+decode(const GString *encoded)
+{
+	GString *out = g_string_new(NULL);
+
+	for (size_t i = 0; i < encoded->len; i++) {
+		if (encoded->str[i] != '=') {
+			g_string_append_c(out, encoded->str[i]);
+		} else if (encoded->str[i + 1] == '\r') {
+			g_assert_cmpint(encoded->str[i + 2], ==, '\n');
+			i += 2;
+		} else {
+			int high = g_ascii_xdigit_value(encoded->str[i + 1]);
+			int low = g_ascii_xdigit_value(encoded->str[i + 2]);
+
+			g_assert_true(high >= 0 && low >= 0);
+			g_string_append_c(out, (char)(high * 16 + low));
+			i += 2;
+		}
+	}
+	return out;
+}
+
+static void
+check_lines(const GString *encoded)
+{
+	g_auto(GStrv) lines = g_strsplit(encoded->str, "\r\n", -1);
+
+	g_assert_cmpuint(strlen(encoded->str), ==, encoded->len);
+	for (char **line = lines; *line; line++) {
+		size_t size = strlen(*line);
+
+		g_assert_cmpuint(size, <=, BOUNDS_BODY_LINE_BYTES);
+		g_assert_false(g_str_has_prefix(*line, "."));
+		g_assert_false(g_str_has_prefix(*line, "From "));
+		g_assert_true(size == 0 || (*line)[size - 1] != ' ');
+		g_assert_true(g_str_is_ascii(*line));
+		g_assert_null(strpbrk(*line, "\r\n\t"));
+	}
+}
+
+static GString *
+new_random_text(GRand *random)
+{
+	static const char *const bits[] = {"x", " ", ".", "From ", "=", "\u00E9",
+	    "\u957F", "word", "\n", "\r\n", "\t", "-",
+	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+	GString *text = g_string_new(NULL);
+	int count = g_rand_int_range(random, 0, 120);
+
+	for (int i = 0; i < count; i++)
+		g_string_append(text,
+		    bits[g_rand_int_range(random, 0, (gint32)G_N_ELEMENTS(bits))]);
+	return text;
+}
+
+static void
+any_text_comes_back(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(1);
+
+	for (unsigned i = 0; i < 3000; i++) {
+		g_autoptr(GString) text = new_random_text(random);
+		g_autoptr(GString) encoded = encode(text->str, text->len);
+		g_autoptr(GString) decoded = decode(encoded);
+
+		check_lines(encoded);
+		g_string_replace(text, "\r\n", "\n", 0);
+		g_string_replace(decoded, "\r\n", "\n", 0);
+		g_assert_cmpstr(decoded->str, ==, text->str);
+	}
+}
+
+static void
+pieces_encoded_apart_are_exact(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(2);
+
+	for (unsigned i = 0; i < 1000; i++) {
+		g_autoptr(GString) one = new_random_text(random);
+		g_autoptr(GString) two = new_random_text(random);
+		g_autoptr(GString) both = NULL;
+		g_autoptr(GString) apart = NULL;
+
+		g_string_append_c(one, '\n');
+		apart = encode(one->str, one->len);
+		encoding_append_quoted_printable(apart, two->str, two->len);
+		g_string_append(one, two->str);
+		both = encode(one->str, one->len);
+		g_assert_cmpstr(apart->str, ==, both->str);
+	}
+}
+
+static void
+lines_fill_up_to_the_last_column(void)
+{
+	for (size_t size = 70; size <= 160; size++) {
+		g_autofree char *text = g_strnfill(size, 'x');
+		g_autoptr(GString) out = encode(text, size);
+		const char *end = strstr(out->str, "\r\n");
+
+		check_lines(out);
+		if (size <= BOUNDS_BODY_LINE_BYTES)
+			g_assert_null(end);
+		else
+			g_assert_cmpint(end - out->str, ==, BOUNDS_BODY_LINE_BYTES);
+	}
+}
+
+static void
+zero_octets_are_kept(void)
+{
+	g_autoptr(GString) out = encode("a\0b\n", 4);
+
+	g_assert_cmpstr(out->str, ==, "a=00b\r\n");
+}
+
+static void
+base64_has_canonical_lines(void)
+{
+	for (size_t size = 0; size <= 300; size++) {
+		g_autofree char *text = g_strnfill(size, 'x');
+		g_autoptr(GString) out = g_string_new(NULL);
+		g_autofree guchar *decoded = NULL;
+		gsize decoded_size = 0;
+
+		for (size_t i = 9; i < size; i += 10)
+			text[i] = '\n';
+		encoding_append_base64(out, text, size);
+		check_lines(out);
+		g_assert_cmpuint(
+		    encoding_get_base64_size(size + size / 10), ==, out->len);
+		if (size == 0)
+			continue;
+		g_assert_true(g_str_has_suffix(out->str, "\r\n"));
+		decoded = g_base64_decode(out->str, &decoded_size);
+		g_assert_cmpuint(decoded_size, ==, size + size / 10);
+		for (size_t i = 0; i < decoded_size; i++) {
+			if (decoded[i] == '\n')
+				g_assert_cmpint(decoded[i - 1], ==, '\r');
+		}
+	}
+}
+
+static void
+base64_keeps_crlf_as_it_is(void)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	encoding_append_base64(out, "a\r\nb\n", 5);
+	g_assert_cmpstr(out->str, ==, "YQ0KYg0K\r\n");
+}
+
+static void
+the_choice_turns_at_thirty_percent(void)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	g_assert_cmpint(encoding_choose(0, 0), ==, ENCODING_QUOTED_PRINTABLE);
+	g_assert_cmpint(encoding_choose(1000, 300), ==, ENCODING_QUOTED_PRINTABLE);
+	g_assert_cmpint(encoding_choose(1000, 301), ==, ENCODING_BASE64);
+	g_assert_cmpuint(encoding_count_foreign("a\u00E9b", 4), ==, 2);
+	g_assert_cmpint(
+	    encoding_append_text(out, "abc\n", 4), ==, ENCODING_QUOTED_PRINTABLE);
+	g_assert_cmpint(encoding_append_text(out, "\u957F\n", 4), ==, ENCODING_BASE64);
+	g_assert_cmpstr(out->str, ==, "abc\r\n6ZW/DQo=\r\n");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/encoding/each rule of quoted-printable", each_rule_of_quoted_printable);
+	g_test_add_func("/encoding/any text comes back", any_text_comes_back);
+	g_test_add_func(
+	    "/encoding/pieces encoded apart are exact", pieces_encoded_apart_are_exact);
+	g_test_add_func("/encoding/lines fill up to the last column",
+	    lines_fill_up_to_the_last_column);
+	g_test_add_func("/encoding/zero octets are kept", zero_octets_are_kept);
+	g_test_add_func(
+	    "/encoding/base64 has canonical lines", base64_has_canonical_lines);
+	g_test_add_func(
+	    "/encoding/base64 keeps CRLF as it is", base64_keeps_crlf_as_it_is);
+	g_test_add_func("/encoding/the choice turns at thirty percent",
+	    the_choice_turns_at_thirty_percent);
+	return g_test_run();
+}

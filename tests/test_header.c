@@ -1,0 +1,308 @@
+/*
+ * test_header.c - header fields: folding, encoded words, and nothing smuggled in.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "mail/header.h"
+#include "mail/inert.h"
+
+static void
+text_is_plain_where_it_can_be(void)
+{
+	static const struct {
+		const char *text;
+		const char *field;
+	} rows[] = {
+	    {"", "Subject:\r\n"},
+	    {NULL, "Subject:\r\n"},
+	    {"3 new papers", "Subject: 3 new papers\r\n"},
+	    {"  two   blanks\t", "Subject: two blanks\r\n"},
+	    {"a\r\nBcc: x@y.example", "Subject: a Bcc: x@y.example\r\n"},
+	    {"a\x01\x1B[0m\x7F z", "Subject: a[0m z\r\n"},
+	    {"caf\u00E9", "Subject: =?UTF-8?B?Y2Fmw6k=?=\r\n"},
+	    {"caf\u00E9 au lait", "Subject: =?UTF-8?Q?caf=C3=A9_au_lait?=\r\n"},
+	    {"\u957F\u6587", "Subject: =?UTF-8?B?6ZW/5paH?=\r\n"},
+	    {"\u202Eabc", "Subject: abc\r\n"},
+	    {"=?UTF-8?Q?x?=", "Subject: =?UTF-8?B?PT9VVEYtOD9RP3g/PQ==?=\r\n"},
+	    {"\xFF", "Subject: =?UTF-8?B?77+9?=\r\n"},
+	    {"one two three four five six seven eight nine ten eleven twelve thirteen "
+	     "fourteen",
+	        "Subject: one two three four five six seven eight nine ten eleven "
+	        "twelve\r\n"
+	        " thirteen fourteen\r\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GString) out = g_string_new(NULL);
+
+		header_append_text(out, "Subject", rows[i].text);
+		g_assert_cmpstr(out->str, ==, rows[i].field);
+	}
+}
+
+/* Any run of any characters: short lines, whole words, never a foreign octet. */
+static void
+long_text_keeps_every_limit(void)
+{
+	static const char *const units[] = {"x", "word ", "\u00FC", "\u957F",
+	    "\U0001F9EA", "a \u00FC \u957F ", "e\u0301", "=?"};
+
+	for (size_t unit = 0; unit < G_N_ELEMENTS(units); unit++) {
+		for (unsigned times = 1; times < 400; times += 7) {
+			g_autoptr(GString) text = g_string_new(NULL);
+			g_autoptr(GString) out = g_string_new(NULL);
+			g_auto(GStrv) lines = NULL;
+
+			for (unsigned i = 0; i < times; i++)
+				g_string_append(text, units[unit]);
+			header_append_text(out, "Subject", text->str);
+			g_assert_true(g_str_is_ascii(out->str));
+			g_assert_true(g_str_has_suffix(out->str, "\r\n"));
+			g_string_truncate(out, out->len - 2);
+			lines = g_strsplit(out->str, "\r\n", -1);
+			for (char **line = lines; *line; line++) {
+				bool is_encoded = strstr(*line, "=?") != NULL;
+
+				g_assert_cmpuint(strlen(*line), <=,
+				    is_encoded ? 76 : BOUNDS_LINE_SOFT_BYTES);
+				g_assert_true(line == lines || (*line)[0] == ' ');
+				g_assert_null(strpbrk(*line, "\r\n"));
+			}
+		}
+	}
+}
+
+static void
+mailboxes_get_the_quotes_they_need(void)
+{
+	static const struct {
+		const char *name;
+		const char *field;
+	} rows[] = {
+	    {NULL, "To: a@b.example\r\n"},
+	    {"", "To: a@b.example\r\n"},
+	    {"Ada Example", "To: Ada Example <a@b.example>\r\n"},
+	    {"Example, Ada", "To: \"Example, Ada\" <a@b.example>\r\n"},
+	    {"A. \"q\" \\", "To: \"A. \\\"q\\\" \\\\\" <a@b.example>\r\n"},
+	    {"x@y.example", "To: \"x@y.example\" <a@b.example>\r\n"},
+	    {"Eve\r\nBcc: <x@y.example>",
+	        "To: \"Eve Bcc: <x@y.example>\" <a@b.example>\r\n"},
+	    {"Zo\u00EB, \"x\"", "To: =?UTF-8?B?Wm/DqywgIngi?= <a@b.example>\r\n"},
+	    {"Zo\u00EB Sample-Person",
+	        "To: =?UTF-8?Q?Zo=C3=AB_Sample-Person?= <a@b.example>\r\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const struct header_mailbox box = {rows[i].name, "a@B.example"};
+		g_autoptr(GString) out = g_string_new(NULL);
+		g_autoptr(GError) error = NULL;
+
+		g_assert_true(header_append_mailboxes(out, "To", &box, 1, &error));
+		g_assert_no_error(error);
+		g_assert_cmpstr(out->str, ==, rows[i].field);
+	}
+}
+
+static void
+mailboxes_fold_and_refuse(void)
+{
+	struct header_mailbox boxes[] = {{"Ada Example", "ada@one.example"},
+	    {"Bo Sample", "bo@two.example"}, {"Chi Probe", "chi@three.example"}};
+	g_autoptr(GString) out = g_string_new("X: y\r\n");
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(header_append_mailboxes(out, "To", boxes, 3, NULL));
+	g_assert_cmpstr(out->str, ==,
+	    "X: y\r\nTo: Ada Example <ada@one.example>, Bo Sample <bo@two.example>, "
+	    "Chi "
+	    "Probe\r\n <chi@three.example>\r\n");
+	g_string_assign(out, "X: y\r\n");
+	boxes[1].address = "a@b.example\r\nBcc: c@d.example";
+	g_assert_false(header_append_mailboxes(out, "To", boxes, 3, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_cmpstr(out->str, ==, "X: y\r\n");
+}
+
+static void
+a_long_name_is_cut_at_a_character(void)
+{
+	for (unsigned shift = 0; shift < 3; shift++) {
+		g_autoptr(GString) name = g_string_new(NULL);
+		struct header_mailbox box = {NULL, "a@b.example"};
+		g_autoptr(GString) out = g_string_new(NULL);
+
+		for (unsigned i = 0; i < shift; i++)
+			g_string_append_c(name, 'x');
+		while (name->len < BOUNDS_PERSON_NAME_BYTES + 30)
+			g_string_append(name, "\u957F");
+		box.name = name->str;
+		g_assert_true(header_append_mailboxes(out, "To", &box, 1, NULL));
+		/* U+FFFD would be "77+9" in one of its three places. */
+		g_assert_null(strstr(out->str, "77+9"));
+		g_assert_null(strstr(out->str, "++/v"));
+		g_assert_cmpuint(out->len, <, 500);
+	}
+}
+
+static void
+dates_are_english_and_numeric(void)
+{
+	static const struct {
+		int64_t at;
+		int offset_min;
+		const char *field;
+	} rows[] = {
+	    {0, 0, "Date: Thu, 1 Jan 1970 00:00:00 +0000\r\n"},
+	    {1795242600, 0, "Date: Sat, 21 Nov 2026 06:30:00 +0000\r\n"},
+	    {1795242600, 60, "Date: Sat, 21 Nov 2026 07:30:00 +0100\r\n"},
+	    {1795242600, -570, "Date: Fri, 20 Nov 2026 21:00:00 -0930\r\n"},
+	    {1795242600, 345, "Date: Sat, 21 Nov 2026 12:15:00 +0545\r\n"},
+	    {951782399, 0, "Date: Mon, 28 Feb 2000 23:59:59 +0000\r\n"},
+	    {951782400, 0, "Date: Tue, 29 Feb 2000 00:00:00 +0000\r\n"},
+	    {253402300799, 0, "Date: Fri, 31 Dec 9999 23:59:59 +0000\r\n"},
+	};
+	static const struct {
+		int64_t at;
+		int offset_min;
+	} bad[] = {{253402300800, 0}, {INT64_MAX, 0}, {INT64_MIN, 0}, {0, 24 * 60},
+	    {0, -24 * 60}, {253402300799, 1}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GString) out = g_string_new(NULL);
+
+		g_assert_true(header_append_date(
+		    out, "Date", rows[i].at, rows[i].offset_min, NULL));
+		g_assert_cmpstr(out->str, ==, rows[i].field);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+		g_autoptr(GString) out = g_string_new(NULL);
+		g_autoptr(GError) error = NULL;
+
+		g_assert_false(header_append_date(
+		    out, "Date", bad[i].at, bad[i].offset_min, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_cmpuint(out->len, ==, 0);
+	}
+}
+
+static void
+message_ids_are_checked(void)
+{
+	static const char *const bad[] = {"", "x", "@y", "x@", "x@y@z", "x..y@z",
+	    ".x@z", "x@z.", "x y@z", "x@y>", "<x@y>", "x@y\r\nBcc: z", "x@\u00FC"};
+	g_autoptr(GString) out = g_string_new(NULL);
+	g_autofree char *filler = g_strnfill(BOUNDS_MESSAGE_ID_BYTES - 2, 'x');
+	g_autofree char *at = g_strconcat(filler, "@y", NULL);
+	g_autofree char *past = g_strconcat("x", at, NULL);
+
+	g_assert_true(
+	    header_append_message_id(out, "Message-ID", "digest.1.x@y.example", NULL));
+	g_assert_cmpstr(out->str, ==, "Message-ID: <digest.1.x@y.example>\r\n");
+	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+		g_autoptr(GError) error = NULL;
+
+		g_assert_false(
+		    header_append_message_id(out, "Message-ID", bad[i], &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	}
+	g_assert_true(header_is_message_id(at));
+	g_assert_false(header_is_message_id(past));
+}
+
+static void
+values_fold_but_never_pass_a_line(void)
+{
+	g_autofree char *at = g_strnfill(BOUNDS_LINE_BYTES - strlen("X: "), 'v');
+	g_autofree char *past = g_strconcat("v", at, NULL);
+	g_autoptr(GString) out = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(header_append_value(out, "X", at, NULL));
+	g_assert_cmpuint(out->len, ==, BOUNDS_LINE_BYTES + 2);
+	g_string_truncate(out, 0);
+	g_assert_false(header_append_value(out, "X", past, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_false(header_append_value(out, "X", "a\r\nb", NULL));
+	g_assert_false(header_append_value(out, "X", "\u00FC", NULL));
+	g_assert_cmpuint(out->len, ==, 0);
+}
+
+static void
+lines_are_cut_at_a_blank_that_is_near(void)
+{
+	static const struct {
+		const char *text;
+		size_t limit;
+		const char *line;
+	} rows[] = {
+	    {"exactly ten", 11, "exactly ten"},
+	    {"exactly ten", 10, "exactly\u2026"},
+	    {"abcdefghij", 5, "abcd\u2026"},
+	    {"abcd efgh", 5, "abcd\u2026"},
+	    {"\u957F\u957F\u957F\u957F", 3, "\u957F\u957F\u2026"},
+	    {"a very_long_word_that_goes_on_and_on", 34,
+	        "a very_long_word_that_goes_on_and\u2026"},
+	    {"x", 1, "x"},
+	    {"xy", 1, "\u2026"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *line = inert_format_line(rows[i].text, rows[i].limit);
+
+		g_assert_cmpstr(line, ==, rows[i].line);
+	}
+}
+
+static void
+only_web_links_are_links(void)
+{
+	static const char *const good[] = {"https://example.org",
+	    "http://example.org/a?b=c&d#e", "HTTPS://example.org/%20",
+	    "https://example.org/@user"};
+	static const char *const bad[] = {"", "https://", "https:///x",
+	    "javascript:alert(1)", "data:text/html,x", "ftp://example.org/",
+	    "//example.org/", "example.org", "https://user@example.org/",
+	    "https://user:pass@example.org", "https://:80/", "https://example.org/\"x",
+	    "https://example.org/<", "https://example.org/a b",
+	    "https://example.org/\r\n", "https://example.org/\u202E",
+	    " https://example.org", "https://example.org\\@evil.example"};
+	g_autofree char *at = g_strnfill(BOUNDS_PAPER_URL_BYTES, 'x');
+	g_autofree char *past = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(good); i++)
+		g_assert_true(inert_is_web_url(good[i]));
+	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
+		g_assert_false(inert_is_web_url(bad[i]));
+	g_assert_false(inert_is_web_url(NULL));
+	memcpy(at, "https://", 8);
+	past = g_strconcat(at, "x", NULL);
+	g_assert_true(inert_is_web_url(at));
+	g_assert_false(inert_is_web_url(past));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/header/text is plain where it can be", text_is_plain_where_it_can_be);
+	g_test_add_func(
+	    "/header/long text keeps every limit", long_text_keeps_every_limit);
+	g_test_add_func("/header/mailboxes get the quotes they need",
+	    mailboxes_get_the_quotes_they_need);
+	g_test_add_func("/header/mailboxes fold and refuse", mailboxes_fold_and_refuse);
+	g_test_add_func("/header/a long name is cut at a character",
+	    a_long_name_is_cut_at_a_character);
+	g_test_add_func(
+	    "/header/dates are English and numeric", dates_are_english_and_numeric);
+	g_test_add_func("/header/message ids are checked", message_ids_are_checked);
+	g_test_add_func("/header/values fold but never pass a line",
+	    values_fold_but_never_pass_a_line);
+	g_test_add_func("/header/lines are cut at a blank that is near",
+	    lines_are_cut_at_a_blank_that_is_near);
+	g_test_add_func("/header/only web links are links", only_web_links_are_links);
+	return g_test_run();
+}

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Reads the messages of helper_messages back with Python's parser, as a stranger would."""
+
+import email
+import email.policy
+import html.parser
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BIDI = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
+
+
+class Page(html.parser.HTMLParser):
+    """Collects links, tags and attributes of an HTML part."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.tags, self.names, self.headings, self.text = [], set(), set(), [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.names.update(name for name, _ in attrs)
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append(tag)
+        if tag == "a":
+            self.links.append(dict(attrs)["href"])
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def parse(raw):
+    message = email.message_from_bytes(raw, policy=email.policy.default)
+    for part in message.walk():
+        check(not part.defects, f"defects: {part.defects}")
+        for name, value in part.items():
+            check(not value.defects, f"{name}: {value.defects}")
+    return message
+
+
+def check_octets(raw):
+    check(b"\0" not in raw and raw.isascii(), "not 7-bit")
+    check(raw.endswith(b"\r\n"), "no line end at the end")
+    check(not re.search(rb"(?<!\r)\n|\r(?!\n)", raw), "a bare CR or LF")
+    header, body = raw.split(b"\r\n\r\n", 1)
+    for line in header.split(b"\r\n"):
+        check(len(line) <= 998, f"header line of {len(line)}")
+        check(len(line) <= 78 or line.count(b" ") == 1, f"line could be folded: {line}")
+        check(b"=?" not in line or len(line) <= 76, f"encoded line of {len(line)}")
+        for word in re.findall(rb"=\?[^ ]*?\?[QB]\?[^ ?]*\?=", line):
+            check(len(word) <= 75, f"encoded word of {len(word)}")
+    for line in body.split(b"\r\n"):
+        check(len(line) <= 76, f"body line of {len(line)}")
+        check(not line.startswith((b".", b"From ")), f"body line {line}")
+        check(line == line.rstrip(), f"trailing blank: {line}")
+    return header
+
+
+def check_once(header):
+    names = [l.split(b":")[0].lower() for l in header.split(b"\r\n") if l[:1] not in b" \t"]
+    check(len(names) == len(set(names)), f"a field comes twice: {sorted(names)}")
+    return names
+
+
+def parts_of(message):
+    check(message.get_content_type() == "multipart/alternative", "not alternative")
+    text, page = message.iter_parts()
+    check(text.get_content_type() == "text/plain", "text is not first")
+    check(page.get_content_type() == "text/html", "html is not last")
+    check(text.get_content_charset() == page.get_content_charset() == "utf-8", "charset")
+    return [part.get_content().replace("\r\n", "\n") for part in (text, page)]
+
+
+def check_digest(raw):
+    header = check_octets(raw)
+    names = check_once(header)
+    for wanted in ("date from to subject message-id mime-version list-id list-unsubscribe "
+                   "list-owner list-post auto-submitted precedence "
+                   "x-auto-response-suppress content-type").split():
+        check(wanted.encode() in names, f"no {wanted}")
+    for unwanted in (b"bcc", b"references", b"in-reply-to", b"cc"):
+        check(unwanted not in names, f"there is {unwanted}")
+    message = parse(raw)
+    text, page = parts_of(message)
+    check(text.split("\n", 1)[0] == re.search(r"mso-hide:all\">(.*?)</div>", page).group(1)
+          .replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"')
+          .replace("&#39;", "'").replace("&amp;", "&"), "the first sentences differ")
+    parsed = Page(page)
+    links = [l for l in parsed.links if not l.startswith("mailto:")]
+    urls = re.findall(r"^ *(?:Code: |Project: )?(https?://\S+)$", text, re.M)
+    check(links == urls, f"links differ: {links} {urls}")
+    check(all(re.match(r"https?://", l) for l in links), "a strange link")
+    allowed = {"html", "head", "meta", "title", "style", "body", "div", "h1", "h2", "p", "a",
+               "b", "ul", "li"}
+    check(parsed.tags <= allowed, f"strange tags: {parsed.tags - allowed}")
+    check(not {n for n in parsed.names if n.startswith("on") or n == "src"}, "strange attributes")
+    check(parsed.headings[0] == "h1" and set(parsed.headings[1:]) <= {"h2"}, "headings")
+    for part in (text, page, str(message["subject"]), str(message["to"])):
+        check(not BIDI.search(part), "a bidi control")
+        check(not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", part.replace("\r\n", "\n")),
+              "a control character")
+    for line in text.split("\n"):
+        check(line == line.rstrip() and line != "--", f"text line {line!r}")
+    raw_html = raw[raw.index(b"text/html"):]
+    check(len(raw_html.split(b"\r\n\r\n", 1)[1]) <= 80 * 1024 + 100, "html over its limit")
+    return message, text, page
+
+
+def digest_is_whole(folder):
+    message, text, page = check_digest((folder / "digest.eml").read_bytes())
+    check(str(message["subject"]).startswith("11 papers for Sat 21 Nov 2026: Sparse Routing"),
+          message["subject"])
+    check(message["date"] == "Sat, 21 Nov 2026 06:30:00 +0000", message["date"])
+    check(message["to"] == "Robin Reader <robin@reader.example>", message["to"])
+    check(re.fullmatch(r"<digest\.4711\.[a-z2-7]{17}@papers\.example\.org>",
+                       message["message-id"]), message["message-id"])
+    check(message["list-id"] == "paperboy <digest.papers.example.org>", message["list-id"])
+    check(text == (folder / "digest.txt").read_text(), "the text is not what was meant")
+    check(page == (folder / "digest.html").read_text(), "the page is not what was meant")
+    check(text.startswith("11 new papers: "), "the first line")
+    check("And 3 more papers" in text and "And 3 more papers" in page, "the count")
+    check("and 12 more" in text and "and 12 more" in page, "the authors")
+    for line in text.split("\n"):
+        check(len(line) <= 72 or " " not in line.strip() or "://" in line or "_in_file_names" in line, line)
+
+
+def hostile_is_inert(folder):
+    message, text, page = check_digest((folder / "hostile.eml").read_bytes())
+    check(len(message["to"].addresses) == 1, message["to"])
+    check(message["to"].addresses[0].addr_spec == "robin@reader.example", message["to"])
+    shown = "".join(Page(page).text)
+    for part in (shown, text):
+        for piece in ("</a><img src=x onerror=alert(1)>", "\"onmouseover=\"alert(1)",
+                      "{{7*7}} {{{papers}}} {{#full}}", "line Bcc: victim@example.net body",
+                      "&lt;b&gt; &amp;amp;"):
+            check(piece in part, f"lost: {piece}")
+        check("49" not in part, "a template ran")
+
+
+def large_fits(folder):
+    _, text, page = check_digest((folder / "large.eml").read_bytes())
+    check(text.startswith("500 new papers: "), text[:60])
+    rest = int(re.search(r"And (\d+) more papers", text).group(1))
+    check(rest == 500 - len(re.findall(r"^\* ", text, re.M)), f"rest {rest}")
+    check(rest == 500 - len(re.findall(r'href="https', page)), f"rest {rest}")
+    check("More by title" in text and "<h2>More by title" in page, "no titles")
+
+
+def subjects_come_back(folder):
+    for path in sorted(folder.glob("*.subject")):
+        raw = path.with_suffix(".eml").read_bytes()
+        check_once(check_octets(raw))
+        message = parse(raw)
+        wanted = path.read_text().strip()
+        check(message["subject"] == wanted, f"{path.name}: {message['subject']!r}")
+        check(message["from"].addresses[0].display_name == 'Zoë "the" Sender, Dr.', "from")
+        check(message["from"].addresses[0].addr_spec == "sender@xn--bcher-kva.example", "from")
+        check(message["to"].addresses[0].display_name == "王小明", "to")
+        check(message["date"] == "Fri, 20 Nov 2026 21:00:00 -0930", message["date"])
+        check(message.get_content() == "text\r\n", "text")
+
+
+def locale_changes_nothing(folder):
+    with tempfile.TemporaryDirectory() as other:
+        env = dict(os.environ, LC_ALL="de_DE.UTF-8", LANG="de_DE.UTF-8", TZ="Pacific/Apia")
+        subprocess.run([HELPER, other], check=True, env=env)
+        for path in sorted(folder.iterdir()):
+            check(path.read_bytes() == (pathlib.Path(other) / path.name).read_bytes(), path.name)
+
+
+HELPER = os.path.join(os.environ.get("top_builddir", "."), "tests", "helper_messages")
+TESTS = [digest_is_whole, hostile_is_inert, large_fits, subjects_come_back,
+         locale_changes_nothing]
+
+
+def main():
+    failed = 0
+    print(f"1..{len(TESTS)}")
+    with tempfile.TemporaryDirectory() as name:
+        subprocess.run([HELPER, name], check=True)
+        for number, test in enumerate(TESTS, 1):
+            title = test.__name__.replace("_", " ")
+            try:
+                test(pathlib.Path(name))
+                print(f"ok {number} - {title}")
+            except Exception as error:
+                failed += 1
+                print(f"not ok {number} - {title}")
+                print(f"# {type(error).__name__}: {error}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,544 @@
+/*
+ * test_render.c - digests become messages: the same ones, whole, inert, in bounds.
+ */
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "render_sample.h"
+
+static char *
+compose(struct renderer *renderer, const struct digest *digest)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) message = renderer_compose(renderer, digest, &error);
+	size_t size;
+	const char *data;
+
+	g_assert_no_error(error);
+	data = g_bytes_get_data(message, &size);
+	g_assert_null(memchr(data, '\0', size));
+	return g_strndup(data, size);
+}
+
+static void
+text_is_as_the_golden_file_has_it(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_full_digest();
+	g_autofree char *path =
+	    g_build_filename(g_getenv("top_srcdir") ? g_getenv("top_srcdir") : ".",
+	        "tests", "golden", "digest.txt", NULL);
+	g_autofree char *text = renderer_format_text(renderer, digest, NULL);
+	g_autofree char *golden = NULL;
+
+	if (!g_file_get_contents(path, &golden, NULL, NULL))
+		g_error("cannot read %s", path);
+	g_assert_cmpstr(text, ==, golden);
+}
+
+/* A fresh renderer has nothing cached, a used one has: it must not show. */
+static void
+the_same_digest_gives_the_same_octets(void)
+{
+	pb_auto(renderer) one = render_sample_new_renderer();
+	pb_auto(renderer) other = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_full_digest();
+	g_autofree char *first = compose(one, digest);
+	g_autofree char *again = compose(one, digest);
+	g_autofree char *fresh = compose(other, digest);
+
+	g_assert_cmpstr(first, ==, again);
+	g_assert_cmpstr(first, ==, fresh);
+	g_assert_cmpstr(renderer_get_key(one), ==, renderer_get_key(other));
+	g_assert_cmpuint(strlen(renderer_get_key(one)), ==, 64);
+}
+
+static void
+set_text(char **field, const char *text)
+{
+	g_free(*field);
+	*field = g_strdup(text);
+}
+
+/* Each change alone must be seen although the paper was rendered before. */
+static void
+a_changed_paper_is_rendered_anew(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_digest();
+	struct digest_entry *entry =
+	    render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+	struct digest_reason *reason = entry->reasons->pdata[0];
+	g_autofree char *before = compose(renderer, digest);
+
+	for (unsigned change = 0; change < 10; change++) {
+		g_autofree char *after = NULL;
+		pb_auto(renderer) fresh = render_sample_new_renderer();
+		g_autofree char *wanted = NULL;
+
+		switch (change) {
+		case 0:
+			set_text(&entry->paper->title, "B title");
+			break;
+		case 1:
+			set_text(&entry->paper->abstract, "Another abstract.");
+			break;
+		case 2:
+			set_text(&entry->paper->url, "https://papers.example.net/2");
+			break;
+		case 3:
+			set_text(&entry->paper->code_url, "https://code.example.net/");
+			break;
+		case 4:
+			set_text(
+			    &entry->paper->project_url, "https://project.example.net/");
+			break;
+		case 5:
+			g_ptr_array_add(entry->paper->authors, g_strdup("New Author"));
+			break;
+		case 6:
+			entry->upvotes = 77;
+			break;
+		case 7:
+			g_strlcpy(entry->day, "2026-11-19", sizeof(entry->day));
+			break;
+		case 8:
+			set_text(&reason->words, "other words");
+			break;
+		case 9:
+			entry->shown = DIGEST_SHOWN_TITLE;
+			break;
+		}
+		after = compose(renderer, digest);
+		wanted = compose(fresh, digest);
+		g_assert_cmpstr(after, !=, before);
+		g_assert_cmpstr(after, ==, wanted);
+		g_free(g_steal_pointer(&before));
+		before = g_steal_pointer(&after);
+	}
+}
+
+/* More than the cache holds, twice over, with every fragment still in use. */
+static void
+the_cache_forgets_and_nobody_sees(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(digest) early = render_sample_new_full_digest();
+	g_autofree char *before = compose(renderer, early);
+	g_autofree char *abstract = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES, 'a');
+	g_autofree char *after = NULL;
+
+	for (unsigned round = 0; round < 3; round++) {
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *message = NULL;
+
+		for (unsigned i = 0; i < BOUNDS_DIGEST_FULL_MAX; i++) {
+			g_autofree char *id = g_strdup_printf("%u.%u", round, i);
+			struct digest_entry *entry =
+			    render_sample_add(digest, id, "Title", DIGEST_SHOWN_FULL);
+
+			set_text(&entry->paper->abstract, abstract);
+		}
+		message = compose(renderer, digest);
+		g_assert_nonnull(strstr(message, "200 papers for"));
+	}
+	after = compose(renderer, early);
+	g_assert_cmpstr(before, ==, after);
+}
+
+static size_t
+get_html_bytes(const char *message)
+{
+	const char *html = strstr(message, "Content-Type: text/html");
+	const char *body = strstr(html, "\r\n\r\n") + 4;
+
+	return (size_t)(strstr(body, "\r\n--=_") - body);
+}
+
+static char *
+compose_with_abstract(struct renderer *renderer, size_t size)
+{
+	pb_auto(digest) digest = render_sample_new_digest();
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct digest_entry *entry =
+		    render_sample_add(digest, "1", "Title", DIGEST_SHOWN_FULL);
+
+		if (i == 2) {
+			g_free(entry->paper->abstract);
+			entry->paper->abstract = g_strnfill(size, 'a');
+		}
+	}
+	return compose(renderer, digest);
+}
+
+/* Find the longest abstract that fits, then look at it and at one octet more. */
+static void
+html_fills_its_limit_and_no_more(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	size_t fits = 0;
+	size_t fails = 2 * BOUNDS_HTML_PART_BYTES;
+	g_autofree char *at = NULL;
+	g_autofree char *past = NULL;
+
+	while (fails - fits > 1) {
+		size_t middle = (fits + fails) / 2;
+		g_autofree char *message = compose_with_abstract(renderer, middle);
+
+		g_assert_cmpuint(get_html_bytes(message), <=, BOUNDS_HTML_PART_BYTES);
+		if (strstr(message, "More by title"))
+			fails = middle;
+		else
+			fits = middle;
+	}
+	at = compose_with_abstract(renderer, fits);
+	past = compose_with_abstract(renderer, fails);
+	/* One octet more in the text can be a soft line break more in the part. */
+	g_assert_cmpuint(get_html_bytes(at), >, BOUNDS_HTML_PART_BYTES - 8);
+	g_assert_null(strstr(at, "More by title"));
+	g_assert_nonnull(strstr(past, "More by title"));
+	g_assert_cmpuint(get_html_bytes(past), <, BOUNDS_HTML_PART_BYTES / 4);
+}
+
+static unsigned
+count(const char *text, const char *needle)
+{
+	unsigned found = 0;
+
+	for (const char *p = strstr(text, needle); p; p = strstr(p + 1, needle))
+		found++;
+	return found;
+}
+
+static void
+full_papers_and_titles_have_a_most(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+
+	for (unsigned extra = 0; extra <= 1; extra++) {
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *text = NULL;
+		unsigned full = BOUNDS_DIGEST_FULL_MAX + extra;
+		unsigned titles = BOUNDS_DIGEST_TITLES_MAX;
+
+		for (unsigned i = 0; i < full + titles; i++) {
+			struct digest_entry *entry = render_sample_add(digest, "1", "T",
+			    i < full ? DIGEST_SHOWN_FULL : DIGEST_SHOWN_TITLE);
+
+			set_text(&entry->paper->abstract, "");
+			set_text(&entry->paper->url, "");
+			g_ptr_array_set_size(entry->paper->authors, 0);
+		}
+		text = renderer_format_text(renderer, digest, NULL);
+		g_assert_cmpuint(count(text, "* T\n"), ==, 400);
+		g_assert_cmpuint(count(text, "Found by"), ==, BOUNDS_DIGEST_FULL_MAX);
+		g_assert_true((strstr(text, "And 1 more paper,") != NULL) == extra);
+	}
+}
+
+static void
+hostile_text_is_inert(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_hostile_digest();
+	g_autofree char *message = compose(renderer, digest);
+	g_autofree char *html = renderer_format_html(renderer, digest, NULL);
+	g_autofree char *text = renderer_format_text(renderer, digest, NULL);
+
+	g_assert_null(strstr(message, "\nBcc:"));
+	g_assert_null(strstr(html, "<img"));
+	g_assert_null(strstr(html, "<script"));
+	g_assert_null(strstr(html, "\"onmouseover"));
+	g_assert_null(strstr(html, "javascript:"));
+	g_assert_null(strstr(html, "onclick"));
+	g_assert_null(strstr(text, "javascript:"));
+	g_assert_null(strstr(text, "\u202E"));
+	g_assert_null(strstr(html, "\u202E"));
+	g_assert_nonnull(strstr(html, "{{7*7}} {{{papers}}} {{#full}}"));
+	g_assert_nonnull(strstr(text, "{{7*7}} {{{papers}}} {{#full}}"));
+	g_assert_true(g_utf8_validate(text, -1, NULL));
+	g_assert_true(g_utf8_validate(html, -1, NULL));
+	g_assert_null(strpbrk(text, "\x01\x02\x1B\x7F\r"));
+}
+
+static void
+the_paper_part_never_names_the_reader(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(digest) one = render_sample_new_full_digest();
+	pb_auto(digest) other = render_sample_new_full_digest();
+	g_autofree char *one_html = renderer_format_html(renderer, one, NULL);
+	g_autofree char *other_html = NULL;
+	const char *one_papers = strstr(one_html, "<div class=\"paper\"");
+	const char *other_papers;
+	const char *end = strstr(one_papers, "You get this");
+
+	set_text(&other->recipient, "someone.else@reader.example");
+	other->id = 99;
+	other_html = renderer_format_html(renderer, other, NULL);
+	other_papers = strstr(other_html, "<div class=\"paper\"");
+	g_assert_nonnull(end);
+	g_assert_cmpint(
+	    strncmp(one_papers, other_papers, (size_t)(end - one_papers)), ==, 0);
+	g_assert_nonnull(strstr(other_html, "someone.else@reader.example"));
+}
+
+static void
+a_digest_that_is_none_is_refused(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_digest();
+	g_autoptr(GError) empty_error = NULL;
+	g_autoptr(GError) date_error = NULL;
+	g_autoptr(GError) address_error = NULL;
+
+	g_assert_null(renderer_compose(renderer, digest, &empty_error));
+	g_assert_error(empty_error, PB_ERROR, PB_ERROR_INPUT);
+	render_sample_add(digest, "1", "T", DIGEST_SHOWN_COUNT);
+	g_free(compose(renderer, digest));
+	g_strlcpy(digest->date, "2026-02-30", sizeof(digest->date));
+	g_assert_null(renderer_compose(renderer, digest, &date_error));
+	g_assert_error(date_error, PB_ERROR, PB_ERROR_INPUT);
+	g_strlcpy(digest->date, "2026-02-28", sizeof(digest->date));
+	set_text(&digest->recipient, "a@b.example>\r\nRCPT TO:<c@d.example");
+	g_assert_null(renderer_compose(renderer, digest, &address_error));
+	g_assert_error(address_error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+static void
+wrong_settings_are_refused(void)
+{
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	g_autoptr(GBytes) short_key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcde", 31);
+
+	for (unsigned wrong = 0; wrong < 9; wrong++) {
+		struct renderer_settings settings = render_sample_settings(dir, key);
+		g_autoptr(GError) error = NULL;
+		const struct {
+			const char **field;
+			const char *value;
+		} rows[] = {{&settings.from_address, "nobody"},
+		    {&settings.owner_address, "a@b\r\nX: y"},
+		    {&settings.message_domain, "localhost"},
+		    {&settings.message_domain, "a>b.example"},
+		    {&settings.list_id, "Digest.example.org"},
+		    {&settings.list_id, "x>\r\nBcc: y"}, {&settings.list_id, ""},
+		    {&settings.template_dir, "/nonexistent"}};
+
+		if (wrong < G_N_ELEMENTS(rows))
+			*rows[wrong].field = rows[wrong].value;
+		else
+			settings.key = short_key;
+		g_assert_null(renderer_new(&settings, &error));
+		if (wrong == 7)
+			g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+		else
+			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	}
+}
+
+static void
+every_setting_changes_the_key(void)
+{
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	g_autoptr(GBytes) other_key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdeX", 32);
+	g_autoptr(GHashTable) seen =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (unsigned change = 0; change < 8; change++) {
+		struct renderer_settings settings = render_sample_settings(dir, key);
+		pb_auto(renderer) renderer = NULL;
+		const char **const fields[] = {&settings.from_name,
+		    &settings.from_address, &settings.message_domain, &settings.list_id,
+		    &settings.list_name, &settings.owner_address};
+		static const char *const values[] = {"Other", "other@example.org",
+		    "other.example", "other.example", "Other", "other@example.org"};
+
+		if (change < G_N_ELEMENTS(fields))
+			*fields[change] = values[change];
+		else if (change == G_N_ELEMENTS(fields))
+			settings.key = other_key;
+		renderer = renderer_new(&settings, NULL);
+		g_assert_nonnull(renderer);
+		g_assert_true(
+		    g_hash_table_add(seen, g_strdup(renderer_get_key(renderer))));
+	}
+}
+
+/* A folder with the shipped templates, one of which is replaced. */
+static struct renderer *
+new_with_template(const char *name, const char *text, size_t size, GError **error)
+{
+	static const char *const names[] = {
+	    "digest.subject", "digest.txt", "digest.html", "paper.txt", "paper.html"};
+	g_autofree char *from = render_sample_get_template_dir();
+	g_autofree char *dir = g_dir_make_tmp("paperboy-test-XXXXXX", NULL);
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct renderer_settings settings = render_sample_settings(dir, key);
+	struct renderer *renderer;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *source = g_build_filename(from, names[i], NULL);
+		g_autofree char *path = g_build_filename(dir, names[i], NULL);
+		g_autofree char *shipped = NULL;
+
+		g_assert_true(g_file_get_contents(source, &shipped, NULL, NULL));
+		if (strcmp(names[i], name) == 0)
+			g_assert_true(
+			    g_file_set_contents(path, text, (gssize)size, NULL));
+		else
+			g_assert_true(g_file_set_contents(path, shipped, -1, NULL));
+	}
+	renderer = renderer_new(&settings, error);
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *path = g_build_filename(dir, names[i], NULL);
+
+		g_unlink(path);
+	}
+	g_rmdir(dir);
+	return renderer;
+}
+
+static void
+a_wrong_template_is_told_at_the_start(void)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+		const char *message;
+	} rows[] = {
+	    {"digest.html", "{{#rest}}",
+	        "digest.html:1:1: section 'rest' is never closed"},
+	    {"digest.html", "no place", "digest.html wants {{{papers}}}"},
+	    {"digest.html", "x {{{papers}}}\n", "digest.html wants {{{papers}}}"},
+	    {"digest.html", "{{{papers}}} x\n", "digest.html wants {{{papers}}}"},
+	    {"digest.html", "{{{papers}}}\n", "digest.html wants {{{papers}}}"},
+	    {"digest.txt", "{{{papers}}}\n{{{papers}}}\n",
+	        "digest.txt wants {{{papers}}}"},
+	    {"digest.txt", "{{{papers}}}\n{{{titles}}}\n",
+	        "digest.txt wants {{{papers}}}"},
+	    {"digest.txt",
+	        "{{#has_titles}}\n{{{titles}}}\n{{/has_titles}}\n{{{papers}}}\n",
+	        "digest.txt wants {{{papers}}}"},
+	    {"paper.html", "for\n{{recipient}}",
+	        "paper.html:2:1: there is no 'recipient' here"},
+	    {"paper.txt", "{{owner}}", "paper.txt:1:1: there is no 'owner' here"},
+	    {"digest.subject", "{{abstract}}",
+	        "digest.subject:1:1: there is no 'abstract' here"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+
+		g_assert_null(new_with_template(
+		    rows[i].name, rows[i].text, strlen(rows[i].text), &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		if (!g_str_has_prefix(error->message, rows[i].message))
+			g_error("%s", error->message);
+	}
+}
+
+static void
+a_template_has_a_largest_size(void)
+{
+	g_autofree char *at = g_strnfill(BOUNDS_TEMPLATE_BYTES, 'x');
+	g_autofree char *past = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, 'x');
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GError) zero_error = NULL;
+	pb_auto(renderer) renderer =
+	    new_with_template("digest.subject", at, BOUNDS_TEMPLATE_BYTES, NULL);
+
+	g_assert_nonnull(renderer);
+	g_assert_null(new_with_template(
+	    "digest.subject", past, BOUNDS_TEMPLATE_BYTES + 1, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	g_assert_null(new_with_template("digest.subject", "a\0b", 3, &zero_error));
+	g_assert_error(zero_error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+/* 64 KB of template that encode to three times as much leave no room. */
+static void
+templates_that_leave_no_room_are_refused(void)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+
+	while (text->len < 60000)
+		g_string_append(text, "======================================\n");
+	g_string_append(
+	    text, "{{{papers}}}\n{{#has_titles}}\n{{{titles}}}\n{{/has_titles}}\n");
+	g_assert_null(new_with_template("digest.html", text->str, text->len, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+}
+
+static void
+subjects_have_a_largest_length(void)
+{
+	static const char template[] =
+	    "{{subject}}{{first_title}}{{first_title}}{{first_title}}{{first_title}}";
+	pb_auto(renderer) renderer =
+	    new_with_template("digest.subject", template, strlen(template), NULL);
+	pb_auto(digest) digest = render_sample_new_digest();
+	g_autofree char *title = g_strnfill(500, 't');
+	g_autofree char *message = NULL;
+	const char *subject;
+	unsigned letters = 0;
+
+	g_assert_nonnull(renderer);
+	render_sample_add(digest, "1", title, DIGEST_SHOWN_FULL);
+	message = compose(renderer, digest);
+	subject = strstr(message, "Subject: ");
+	for (const char *p = subject; p < strstr(subject, "Message-ID"); p++)
+		letters += *p == 't';
+	/* Three titles of 79 letters and an ellipsis, cut at 200 characters. */
+	g_assert_cmpuint(letters, >, BOUNDS_SUBJECT_CHARS - 10);
+	g_assert_cmpuint(letters, <, BOUNDS_SUBJECT_CHARS + 1);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		GTestFunc function;
+	} tests[] = {
+	    {"text is as the golden file has it", text_is_as_the_golden_file_has_it},
+	    {"the same digest gives the same octets",
+	        the_same_digest_gives_the_same_octets},
+	    {"a changed paper is rendered anew", a_changed_paper_is_rendered_anew},
+	    {"the cache forgets and nobody sees", the_cache_forgets_and_nobody_sees},
+	    {"HTML fills its limit and no more", html_fills_its_limit_and_no_more},
+	    {"full papers and titles have a most", full_papers_and_titles_have_a_most},
+	    {"hostile text is inert", hostile_text_is_inert},
+	    {"the paper part never names the reader",
+	        the_paper_part_never_names_the_reader},
+	    {"a digest that is none is refused", a_digest_that_is_none_is_refused},
+	    {"wrong settings are refused", wrong_settings_are_refused},
+	    {"every setting changes the key", every_setting_changes_the_key},
+	    {"a wrong template is told at the start",
+	        a_wrong_template_is_told_at_the_start},
+	    {"a template has a largest size", a_template_has_a_largest_size},
+	    {"templates that leave no room are refused",
+	        templates_that_leave_no_room_are_refused},
+	    {"subjects have a largest length", subjects_have_a_largest_length},
+	};
+
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
+		g_autofree char *path = g_strconcat("/render/", tests[i].name, NULL);
+
+		g_test_add_func(path, tests[i].function);
+	}
+	return g_test_run();
+}

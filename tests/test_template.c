@@ -1,0 +1,278 @@
+/*
+ * test_template.c - templates: what they make of a view, and where they are wrong.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "render/template.h"
+#include "render/words.h"
+#include "render/wrap.h"
+
+static struct view *
+new_view(void)
+{
+	struct view *view = view_new_map();
+	struct view *list = view_new_list();
+	struct view *people = view_new_list();
+	static const char *const names[] = {"Ada", "Bo"};
+
+	view_put_text(view, "x", "<a & \"b\" 'c'>");
+	view_put_text(view, "plain", "text");
+	view_put_text(view, "empty", "");
+	view_put_text(view, "tag", "{{x}} {{{x}}} {{#yes}}");
+	view_put_text(view, "nothing", NULL);
+	view_put(view, "yes", view_new_bool(true));
+	view_put(view, "no", view_new_bool(false));
+	view_append(list, view_new_text("1"));
+	view_append(list, view_new_text("<2>"));
+	view_put(view, "list", list);
+	view_put(view, "none", view_new_list());
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		struct view *person = view_new_map();
+
+		view_put_text(person, "name", names[i]);
+		if (i == 1)
+			view_put_text(person, "plain", "own");
+		view_append(people, person);
+	}
+	view_put(view, "people", people);
+	return view;
+}
+
+static char *
+apply(const char *text, enum template_kind kind)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(template) template = template_parse("t", text, kind, NULL, &error);
+	pb_auto(view) view = new_view();
+	GString *out = g_string_new(NULL);
+
+	g_assert_no_error(error);
+	template_append(template, view, out);
+	return g_string_free(out, FALSE);
+}
+
+static void
+makes_what_mustache_makes(void)
+{
+	static const struct {
+		const char *template;
+		const char *result;
+	} rows[] = {
+	    {"", ""},
+	    {"as it is }} { { }", "as it is }} { { }"},
+	    {"{{x}}", "&lt;a &amp; &quot;b&quot; &#39;c&#39;&gt;"},
+	    {"{{{x}}}{{& x }}", "<a & \"b\" 'c'><a & \"b\" 'c'>"},
+	    {"[{{ plain }}] [{{missing}}] [{{yes}}] [{{list}}]", "[text] [] [] []"},
+	    {"{{tag}}", "{{x}} {{{x}}} {{#yes}}"},
+	    {"{{#yes}}a{{/yes}}{{#no}}b{{/no}}{{#missing}}c{{/missing}}", "a"},
+	    {"{{#plain}}a{{.}}{{/plain}}{{#empty}}b{{/empty}}{{#none}}c{{/none}}",
+	        "atext"},
+	    {"{{^yes}}a{{/yes}}{{^no}}b{{/no}}{{^missing}}c{{/missing}}{{^none}}d{{/"
+	     "none}}"
+	     "{{^empty}}e{{/empty}}{{^nothing}}f{{/nothing}}{{^list}}g{{/list}}",
+	        "bcdef"},
+	    {"{{#list}}({{.}}){{/list}}", "(1)(&lt;2&gt;)"},
+	    {"{{#people}}{{name}}:{{plain}}:{{#yes}}{{name}}{{/yes}} {{/people}}",
+	        "Ada:text:Ada Bo:own:Bo "},
+	    {"{{#people}}{{#people}}{{name}}{{/people}}{{/people}}", "AdaBoAdaBo"},
+	    {"a{{! no word of this }}b", "ab"},
+	    {"a\n{{! none\nof this }}\nb\n", "a\nb\n"},
+	    {"a\n  {{#yes}}  \nb\n\t{{/yes}}\nc\n", "a\nb\nc\n"},
+	    {"{{#yes}}\r\nb\r\n{{/yes}}\r\nc", "b\r\nc"},
+	    {"{{#yes}}\nb\n{{/yes}}", "b\n"},
+	    {"a {{#yes}}\nb\n{{/yes}} c", "a \nb\n c"},
+	    {"{{#yes}}{{/yes}}\n", "\n"},
+	    {"  {{plain}}  \n{{missing}}\n", "  text  \n\n"},
+	    {"{{#no}}\n{{#yes}}\nx\n{{/yes}}\n{{/no}}\nz", "z"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *result = apply(rows[i].template, TEMPLATE_HTML);
+
+		g_assert_cmpstr(result, ==, rows[i].result);
+	}
+}
+
+static void
+text_is_never_escaped(void)
+{
+	g_autofree char *result = apply("{{x}} {{{x}}}", TEMPLATE_TEXT);
+
+	g_assert_cmpstr(result, ==, "<a & \"b\" 'c'> <a & \"b\" 'c'>");
+}
+
+static void
+errors_have_line_and_column(void)
+{
+	static const struct {
+		const char *template;
+		const char *message;
+	} rows[] = {
+	    {"a\n  {{#yes}}\nb", "t:2:3: section 'yes' is never closed"},
+	    {"{{#a}}\n{{#b}}\n{{/a}}{{/b}}",
+	        "t:3:1: section 'a' is closed, but 'b' is open since line 2"},
+	    {"\u00FC\u00FC{{/a}}", "t:1:3: section 'a' is closed, but none is open"},
+	    {"a\n\nb {{x", "t:3:3: this tag has no '}}'"},
+	    {"{{{x}}", "t:1:1: this tag has no '}}}'"},
+	    {"{{}}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
+	    {"{{a.b}}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
+	    {"{{# a b }}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
+	    {"{{> other}}", "t:1:1: there are no partials in these templates"},
+	    {"{{=<% %>=}}", "t:1:1: there are no other delimiters in these templates"},
+	    {"{{known}}\n{{typo}}", "t:2:1: there is no 'typo' here"},
+	    {"a\x01", "t:1:2: this is a control character"},
+	    {"ab\n\xFF", "t:2:1: this is not valid UTF-8"},
+	};
+	static const char *const names[] = {"known", "x", "yes", "a", "b", NULL};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+
+		g_assert_null(template_parse(
+		    "t", rows[i].template, TEMPLATE_TEXT, names, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_cmpstr(error->message, ==, rows[i].message);
+	}
+}
+
+static char *
+nest(unsigned depth)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < depth; i++)
+		g_string_append(text, "{{#yes}}");
+	for (unsigned i = 0; i < depth; i++)
+		g_string_append(text, "{{/yes}}");
+	return g_string_free(text, FALSE);
+}
+
+static void
+keeps_its_limits(void)
+{
+	g_autofree char *deep_at = nest(BOUNDS_TEMPLATE_DEPTH);
+	g_autofree char *deep_past = nest(BOUNDS_TEMPLATE_DEPTH + 1);
+	g_autofree char *large_at = g_strnfill(BOUNDS_TEMPLATE_BYTES, 'x');
+	g_autofree char *large_past = g_strnfill(BOUNDS_TEMPLATE_BYTES + 1, 'x');
+	g_autofree char *rendered = apply(deep_at, TEMPLATE_TEXT);
+	g_autofree char *large = apply(large_at, TEMPLATE_TEXT);
+	g_autoptr(GError) deep_error = NULL;
+	g_autoptr(GError) large_error = NULL;
+
+	g_assert_cmpstr(rendered, ==, "");
+	g_assert_cmpstr(large, ==, large_at);
+	g_assert_null(template_parse("t", deep_past, TEMPLATE_TEXT, NULL, &deep_error));
+	g_assert_error(deep_error, PB_ERROR, PB_ERROR_LIMIT);
+	g_assert_null(
+	    template_parse("t", large_past, TEMPLATE_TEXT, NULL, &large_error));
+	g_assert_error(large_error, PB_ERROR, PB_ERROR_LIMIT);
+}
+
+static void
+lines_wrap_at_columns(void)
+{
+	static const struct {
+		const char *text;
+		const char *wrapped;
+	} rows[] = {
+	    {"", ""},
+	    {"1234567890", "1234567890\n"},
+	    {"1234567890\n", "1234567890\n"},
+	    {"12345 7890 x\n", "12345 7890\nx\n"},
+	    {"12345 78901\n", "12345\n78901\n"},
+	    {"a   \n\n b \n", "a\n\n b\n"},
+	    {"  aaa bbb ccc\n", "  aaa bbb\n  ccc\n"},
+	    {"* aaa bbb ccc\n", "* aaa bbb\n  ccc\n"},
+	    {"* 123456789012 x\n", "* 123456789012\n  x\n"},
+	    {"12345678901234 x 12345678901\n", "12345678901234\nx\n12345678901\n"},
+	    {"aaaa     bbbbbbbb\n", "aaaa\nbbbbbbbb\n"},
+	    {"\u00FC\u00FC\u00FC\u00FC \u00FC\u00FC\u00FC\u00FC\u00FC\n",
+	        "\u00FC\u00FC\u00FC\u00FC \u00FC\u00FC\u00FC\u00FC\u00FC\n"},
+	    {"e\u0301e\u0301e\u0301e\u0301e\u0301 e\u0301e\u0301e\u0301e\u0301\n",
+	        "e\u0301e\u0301e\u0301e\u0301e\u0301 e\u0301e\u0301e\u0301e\u0301\n"},
+	    {"\u957F\u957F\u957F\u957F\u957F\u957F\n",
+	        "\u957F\u957F\u957F\u957F\u957F\n\u957F\n"},
+	    {"\u957F\u957F\u957F\u957F\u957F\u3002\u957F\n",
+	        "\u957F\u957F\u957F\u957F\n\u957F\u3002\u957F\n"},
+	    {"--\n", " --\n"},
+	    {"-- \n", " --\n"},
+	    {"x -- abcdefghijk\n", "x --\nabcdefghijk\n"},
+	    {"abcdefghij -- abcdefghij\n", "abcdefghij\n --\nabcdefghij\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *wrapped = wrap_format_text(rows[i].text, 10);
+
+		g_assert_cmpstr(wrapped, ==, rows[i].wrapped);
+	}
+}
+
+static void
+days_and_counts_read_as_english(void)
+{
+	static const struct {
+		const char *day;
+		const char *short_form;
+		const char *long_form;
+	} rows[] = {
+	    {"2026-11-21", "Sat 21 Nov 2026", "Saturday 21 November 2026"},
+	    {"2024-02-29", "Thu 29 Feb 2024", "Thursday 29 February 2024"},
+	    {"2026-09-01", "Tue 1 Sep 2026", "Tuesday 1 September 2026"},
+	    {"2025-02-29", NULL, NULL},
+	    {"2026-13-01", NULL, NULL},
+	    {"0000-01-01", NULL, NULL},
+	    {"2026-1-01", NULL, NULL},
+	    {"2026-11-21T", NULL, NULL},
+	    {"", NULL, NULL},
+	};
+	g_autofree char *one = words_format_count(1, "vote");
+	g_autofree char *many = words_format_count(0, "vote");
+
+	g_assert_cmpstr(one, ==, "1 vote");
+	g_assert_cmpstr(many, ==, "0 votes");
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *brief = words_format_day(rows[i].day, WORDS_SHORT);
+		g_autofree char *full = words_format_day(rows[i].day, WORDS_LONG);
+
+		g_assert_cmpstr(brief, ==, rows[i].short_form);
+		g_assert_cmpstr(full, ==, rows[i].long_form);
+	}
+}
+
+static void
+names_end_in_a_count(void)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	g_autofree char *none = words_format_names(names, BOUNDS_DIGEST_AUTHORS);
+	g_autofree char *at = NULL;
+	g_autofree char *past = NULL;
+
+	g_assert_null(none);
+	for (unsigned i = 0; i < BOUNDS_DIGEST_AUTHORS; i++)
+		g_ptr_array_add(names, (char *)"A");
+	at = words_format_names(names, BOUNDS_DIGEST_AUTHORS);
+	g_assert_cmpstr(at, ==, "A, A, A, A, A, A");
+	g_ptr_array_add(names, (char *)"B");
+	past = words_format_names(names, BOUNDS_DIGEST_AUTHORS);
+	g_assert_cmpstr(past, ==, "A, A, A, A, A, A and 1 more");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/template/makes what Mustache makes", makes_what_mustache_makes);
+	g_test_add_func("/template/text is never escaped", text_is_never_escaped);
+	g_test_add_func(
+	    "/template/errors have line and column", errors_have_line_and_column);
+	g_test_add_func("/template/keeps its limits", keeps_its_limits);
+	g_test_add_func("/template/lines wrap at columns", lines_wrap_at_columns);
+	g_test_add_func("/template/days and counts read as English",
+	    days_and_counts_read_as_english);
+	g_test_add_func("/template/names end in a count", names_end_in_a_count);
+	return g_test_run();
+}
