@@ -43,6 +43,7 @@ bool ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error)
 bool ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_queue(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
 

@@ -1,9 +1,7 @@
 /*
- * work.c - the commands on papers and mail: fetch, preview, queue, status.
+ * work.c - the commands on the work that goes on: fetch, queue, status.
  */
 #include <stdio.h>
-#include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -11,10 +9,7 @@
 #include "ctl/print.h"
 #include "service/assembly.h"
 #include "service/collect.h"
-#include "service/edition.h"
 #include "service/match.h"
-#include "service/secret.h"
-#include "service/subscribe.h"
 #include "store/matches.h"
 #include "store/outbox.h"
 #include "store/papers.h"
@@ -87,102 +82,6 @@ ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 	    "a source failed: paperboyctl status tells why");
 	return false;
-}
-
-static GBytes *
-load_key(const struct ctl *ctl, GError **error)
-{
-	guint8 fresh[SECRET_KEY_BYTES];
-
-	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "no random octets");
-		return NULL;
-	}
-	return secret_load_key(ctl->settings->state_dir, fresh, error);
-}
-
-static bool
-print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is_raw,
-    GError **error)
-{
-	g_autoptr(GBytes) key = load_key(ctl, error);
-	pb_auto(renderer) renderer =
-	    key ? assembly_new_renderer(ctl->settings, key, error) : NULL;
-	g_autoptr(GBytes) message = NULL;
-	g_autofree char *text = NULL;
-
-	if (!renderer)
-		return false;
-	if (is_raw) {
-		message = renderer_compose(renderer, digest, error);
-		if (message)
-			fwrite(g_bytes_get_data(message, NULL), 1,
-			    g_bytes_get_size(message), stdout);
-		return message != NULL;
-	}
-	text = is_html ? renderer_format_html(renderer, digest, error)
-		       : renderer_format_text(renderer, digest, error);
-	if (text)
-		fputs(text, stdout);
-	return text != NULL;
-}
-
-static json_t *
-json_of_digest(const struct digest *digest)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < digest->entries->len; i++) {
-		const struct digest_entry *entry = digest->entries->pdata[i];
-		json_t *reasons = json_array();
-
-		for (unsigned j = 0; j < entry->reasons->len; j++) {
-			const struct digest_reason *reason = entry->reasons->pdata[j];
-
-			json_array_append_new(reasons,
-			    json_pack("{s:s, s:s}", "filter", reason->filter, "words",
-				reason->words));
-		}
-		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "id", entry->paper->id,
-			"title", entry->paper->title, "url", entry->paper->url, "day",
-			entry->day, "upvotes", print_json_number(entry->upvotes),
-			"reasons", reasons));
-	}
-	return list;
-}
-
-bool
-ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
-{
-	gboolean is_html = FALSE, is_raw = FALSE;
-	const GOptionEntry entries[] = {
-	    {"html", 0, 0, G_OPTION_ARG_NONE, &is_html, NULL, NULL},
-	    {"raw", 0, 0, G_OPTION_ARG_NONE, &is_raw, NULL, NULL},
-	    {0},
-	};
-	struct match_report matched = {0};
-	pb_auto(subscriber) subscriber = NULL;
-	pb_auto(digest) digest = NULL;
-	int64_t now = clock_get_now(&ctl->clock);
-
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
-	subscriber = subscribe_find(ctl->store, argv[1], error);
-	/* Matching is the same whoever does it; a filter given just now is in then. */
-	if (!subscriber || !match_run(ctl->store, now, &matched, error))
-		return false;
-	digest = edition_preview(ctl->store, subscriber->id, now, error);
-	if (!digest)
-		return false;
-	if (ctl->is_json) {
-		print_json(json_of_digest(digest));
-		return true;
-	}
-	if (digest->entries->len)
-		return print_digest(ctl, digest, is_html, is_raw, error);
-	printf("Nothing new for %s: no digest would go out now.\n", argv[1]);
-	return true;
 }
 
 static json_t *

@@ -198,6 +198,14 @@ editions_load(struct store *store, int64_t digest_id, GError **error)
 }
 
 bool
+editions_load_last(struct store *store, int64_t *digest_id, GError **error)
+{
+	static const char sql[] = "SELECT id FROM digest ORDER BY id DESC LIMIT 1";
+
+	return sql_number(store, sql, digest_id, error);
+}
+
+bool
 editions_prune(struct store *store, int64_t before, GError **error)
 {
 	static const char sql[] = "DELETE FROM delivered WHERE at < ?1";
