@@ -3,6 +3,8 @@
  */
 #include <glib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/fakesmtp.h"
 #include "transport/smtp.h"
@@ -519,6 +521,40 @@ a_cut_while_the_body_is_written_is_no_doubt(void)
 	}
 }
 
+/* ---- Without a network ---------------------------------------------------- */
+
+static struct stream *
+open_pair(const struct stream_options *options, void *data,
+    struct stream_failure *failure, GError **error)
+{
+	static const char *const hello[] = {"host.example", "SIZE", NULL};
+	int *fd = data;
+
+	(void)options, (void)failure, (void)error;
+	return stream_new_socket(*fd, hello);
+}
+
+static void
+a_stream_of_a_socket_pair_does(void)
+{
+	static const char replies[] =
+	    "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n250 2.0.0 taken\r\n";
+	struct lab lab;
+	int fds[2];
+
+	g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), ==, 0);
+	g_assert_cmpint(write(fds[1], replies, strlen(replies)), ==, strlen(replies));
+	lab_init(&lab);
+	lab.options.open = open_pair;
+	lab.options.open_data = &fds[0];
+	deliver(&lab);
+	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpstr(lab.result.text, ==, "250 2.0.0 taken");
+	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 0);
+	close(fds[1]);
+	lab_clear(&lab);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -549,5 +585,6 @@ main(int argc, char **argv)
 	ADD(an_old_host_is_greeted_with_helo, "an old host is greeted with HELO");
 	ADD(a_cut_while_the_body_is_written_is_no_doubt,
 	    "a cut while the body is written is no doubt");
+	ADD(a_stream_of_a_socket_pair_does, "a stream of a socket pair does");
 	return g_test_run();
 }

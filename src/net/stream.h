@@ -104,7 +104,8 @@ PB_DEFINE_AUTO(stream, stream_free);
  *
  * @return borrowed array of char *, each line without its code and line end; the
  *         first is the host's name for itself.  Foreign bytes, but at most
- *         BOUNDS_REPLY_LINES lines of BOUNDS_REPLY_LINE_BYTES without a NUL.
+ *         BOUNDS_REPLY_LINES lines of BOUNDS_REPLY_LINE_BYTES without a NUL (libcurl
+ *         itself gives up at some tens of KiB).
  */
 const GPtrArray *stream_get_hello(const struct stream *stream);
 

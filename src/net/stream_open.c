@@ -69,7 +69,7 @@ note_reply(struct opening *opening)
 		opening->is_secured = is_positive;
 		break;
 	case STREAM_STEP_LOGIN:
-		opening->is_logged_in = is_positive;
+		opening->is_logged_in = opening->code == 235;
 		break;
 	}
 }
@@ -249,15 +249,6 @@ set_options(struct opening *opening, char *message)
 	return is_set && set_security(easy, options);
 }
 
-/* A refusal in the peer's own words: 4yz passes, whatever the step. */
-static enum stream_fault
-fault_from_reply(const struct opening *opening, enum stream_fault otherwise)
-{
-	if (!opening->is_reply_whole || opening->code < 400)
-		return STREAM_FAULT_PROTOCOL;
-	return opening->code < 500 ? STREAM_FAULT_REFUSED : otherwise;
-}
-
 static enum stream_fault
 fault_from_curl(const struct opening *opening, CURLcode result)
 {
@@ -278,10 +269,13 @@ fault_from_curl(const struct opening *opening, CURLcode result)
 		return opening->code / 100 == 4 ? STREAM_FAULT_REFUSED
 		                                : STREAM_FAULT_INSECURE;
 	case CURLE_LOGIN_DENIED:
-		return fault_from_reply(opening, STREAM_FAULT_LOGIN);
+		/* Refused, or (the last code is EHLO's) not in a way that we know. */
+		return opening->code / 100 == 4 ? STREAM_FAULT_REFUSED
+		                                : STREAM_FAULT_LOGIN;
 	case CURLE_WEIRD_SERVER_REPLY:
 	case CURLE_REMOTE_ACCESS_DENIED:
-		return fault_from_reply(opening, STREAM_FAULT_REFUSED);
+		return opening->code >= 400 ? STREAM_FAULT_REFUSED
+		                            : STREAM_FAULT_PROTOCOL;
 	default:
 		return STREAM_FAULT_UNREACHABLE;
 	}
@@ -323,7 +317,7 @@ format_cause(const struct opening *opening, CURLcode result, const char *message
 		    steps[opening->step]);
 	if (opening->is_abandoned)
 		return g_strdup("no connection in time");
-	if (result == CURLE_OK)
+	if (result == CURLE_OK || (result == CURLE_LOGIN_DENIED && opening->code < 400))
 		return g_strdup("the host offers no login that we know (PLAIN, LOGIN)");
 	if (result == CURLE_OPERATION_TIMEDOUT)
 		return g_strdup_printf("no answer in time %s", steps[opening->step]);

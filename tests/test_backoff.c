@@ -1,0 +1,145 @@
+/*
+ * test_backoff.c - a failed delivery is tried again at the right times.
+ */
+#include <glib.h>
+
+#include "base/error.h"
+#include "transport/backoff.h"
+
+#define QUEUED_AT 1700000000
+
+static void
+waits_grow_to_an_hour(void)
+{
+	static const struct {
+		unsigned attempts;
+		int64_t wait_s;
+	} rows[] = {
+	    {1, 60},
+	    {2, 300},
+	    {3, 900},
+	    {4, 1800},
+	    {5, 3600},
+	    {6, 3600},
+	    {30, 3600},
+	    {G_MAXUINT, 3600},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		for (uint64_t id = 0; id < 500; id++) {
+			struct backoff_case attempt = {QUEUED_AT, QUEUED_AT + 1000,
+			    rows[i].attempts, id, BACKOFF_AGE_DIGEST_S};
+			int64_t next_at = 0;
+
+			g_assert_true(backoff_next(&attempt, &next_at, NULL));
+			g_assert_cmpint(next_at, >=, attempt.now + rows[i].wait_s);
+			g_assert_cmpint(next_at, <=,
+			    attempt.now + rows[i].wait_s + rows[i].wait_s / 10);
+		}
+	}
+}
+
+static void
+jitter_is_the_same_each_time_and_spreads(void)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+
+	for (uint64_t id = 1; id <= 1000; id++) {
+		struct backoff_case attempt = {
+		    QUEUED_AT, QUEUED_AT, 5, id, BACKOFF_AGE_DIGEST_S};
+		int64_t first = 0, second = 0;
+
+		g_assert_true(backoff_next(&attempt, &first, NULL));
+		g_assert_true(backoff_next(&attempt, &second, NULL));
+		g_assert_cmpint(first, ==, second);
+		g_hash_table_add(seen, GINT_TO_POINTER((int)(first - QUEUED_AT)));
+	}
+	/* 361 seconds are possible; 1000 throws miss few of them. */
+	g_assert_cmpuint(g_hash_table_size(seen), >, 300);
+}
+
+static void
+the_last_try_is_at_the_age_and_then_no_more(void)
+{
+	static const struct {
+		int64_t age_s, give_up_s, wait_s; /* wait 0: given up */
+	} rows[] = {
+	    {0, BACKOFF_AGE_CONFIRMATION_S, 3600},
+	    {3000, BACKOFF_AGE_CONFIRMATION_S, 600},
+	    {3540, BACKOFF_AGE_CONFIRMATION_S, 60},
+	    {3541, BACKOFF_AGE_CONFIRMATION_S, 0},
+	    {3600, BACKOFF_AGE_CONFIRMATION_S, 0},
+	    {1000000, BACKOFF_AGE_CONFIRMATION_S, 0},
+	    {24 * 3600 - 100, BACKOFF_AGE_ANSWER_S, 100},
+	    {24 * 3600, BACKOFF_AGE_ANSWER_S, 0},
+	    {36 * 3600 - 100, BACKOFF_AGE_DIGEST_S, 100},
+	    {36 * 3600, BACKOFF_AGE_DIGEST_S, 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct backoff_case attempt = {
+		    QUEUED_AT, QUEUED_AT + rows[i].age_s, 5, 7, rows[i].give_up_s};
+		g_autoptr(GError) error = NULL;
+		int64_t next_at = -1;
+
+		if (rows[i].wait_s > 0) {
+			g_assert_true(backoff_next(&attempt, &next_at, &error));
+			g_assert_cmpint(next_at, ==, attempt.now + rows[i].wait_s);
+		} else {
+			g_assert_false(backoff_next(&attempt, &next_at, &error));
+			g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+			g_assert_cmpint(next_at, ==, -1);
+		}
+	}
+}
+
+static void
+a_message_has_so_many_tries(void)
+{
+	static const struct {
+		int64_t give_up_s;
+		unsigned least, most;
+	} rows[] = {
+	    {BACKOFF_AGE_CONFIRMATION_S, 6, 6},
+	    {BACKOFF_AGE_ANSWER_S, 26, 29},
+	    {BACKOFF_AGE_DIGEST_S, 37, 41},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct backoff_case attempt = {
+		    QUEUED_AT, QUEUED_AT, 1, 42, rows[i].give_up_s};
+
+		while (backoff_next(&attempt, &attempt.now, NULL))
+			attempt.attempts++;
+		g_assert_cmpuint(attempt.attempts, >=, rows[i].least);
+		g_assert_cmpuint(attempt.attempts, <=, rows[i].most);
+		g_assert_cmpint(attempt.now - QUEUED_AT, >, rows[i].give_up_s - 60);
+	}
+}
+
+static void
+a_clock_set_back_counts_as_no_age(void)
+{
+	struct backoff_case attempt = {
+	    QUEUED_AT, QUEUED_AT - 86400, 1, 1, BACKOFF_AGE_CONFIRMATION_S};
+	int64_t next_at = 0;
+
+	g_assert_true(backoff_next(&attempt, &next_at, NULL));
+	g_assert_cmpint(next_at, >=, QUEUED_AT + 60);
+	g_assert_cmpint(next_at, <=, QUEUED_AT + 66);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(function, name) g_test_add_func("/backoff/" name, function)
+	ADD(waits_grow_to_an_hour, "waits grow to an hour");
+	ADD(jitter_is_the_same_each_time_and_spreads,
+	    "jitter is the same each time and spreads");
+	ADD(the_last_try_is_at_the_age_and_then_no_more,
+	    "the last try is at the age and then no more");
+	ADD(a_message_has_so_many_tries, "a message has so many tries");
+	ADD(a_clock_set_back_counts_as_no_age, "a clock set back counts as no age");
+	return g_test_run();
+}

@@ -1,0 +1,229 @@
+/*
+ * test_breaker.c - a relay that fails is left alone, and found again.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "transport/breaker.h"
+
+static void
+report(struct breaker *breaker, enum delivery_outcome outcome,
+    enum delivery_scope scope, enum smtp_stage stage, int64_t now)
+{
+	struct delivery delivery = {.outcome = outcome,
+	    .scope = scope,
+	    .stage = stage,
+	    .text = (char *)"421 busy"};
+
+	breaker_report(breaker, &delivery, now);
+}
+
+#define DOWN(breaker, now) \
+	report(            \
+	    breaker, DELIVERY_DEFERRED, DELIVERY_SCOPE_RELAY, SMTP_STAGE_CONNECT, now)
+#define BUSY(breaker, now) \
+	report(breaker, DELIVERY_DEFERRED, DELIVERY_SCOPE_RELAY, SMTP_STAGE_MAIL, now)
+#define LOCKED(breaker, now) \
+	report(breaker, DELIVERY_DEFERRED, DELIVERY_SCOPE_LOGIN, SMTP_STAGE_AUTH, now)
+#define SENT(breaker, now) \
+	report(breaker, DELIVERY_SENT, DELIVERY_SCOPE_MESSAGE, SMTP_STAGE_DOT, now)
+
+static void
+a_connection_that_cannot_be_had_opens_it_at_once(void)
+{
+	static const enum smtp_stage stages[] = {
+	    SMTP_STAGE_CONNECT, SMTP_STAGE_EHLO, SMTP_STAGE_STARTTLS, SMTP_STAGE_AUTH};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(stages); i++) {
+		struct breaker breaker;
+
+		breaker_init(&breaker);
+		g_assert_true(breaker_allow(&breaker, 1000));
+		report(
+		    &breaker, DELIVERY_DEFERRED, DELIVERY_SCOPE_RELAY, stages[i], 1000);
+		g_assert_false(breaker_allow(&breaker, 1000));
+		g_assert_false(breaker_allow(&breaker, 1059));
+		g_assert_true(breaker_allow(&breaker, 1060));
+	}
+}
+
+static void
+five_failures_in_a_row_open_it(void)
+{
+	struct breaker breaker;
+
+	breaker_init(&breaker);
+	for (int i = 0; i < BREAKER_FAILURES - 1; i++)
+		BUSY(&breaker, 1000);
+	g_assert_true(breaker_allow(&breaker, 1000));
+	SENT(&breaker, 1000);
+	for (int i = 0; i < BREAKER_FAILURES - 1; i++)
+		report(&breaker, DELIVERY_UNKNOWN, DELIVERY_SCOPE_RELAY, SMTP_STAGE_DOT,
+		    1000);
+	g_assert_true(breaker_allow(&breaker, 1000));
+	BUSY(&breaker, 1000);
+	g_assert_false(breaker_allow(&breaker, 1000));
+}
+
+static void
+a_trial_that_fails_doubles_the_wait_up_to_half_an_hour(void)
+{
+	static const int64_t waits_s[] = {60, 120, 240, 480, 960, 1800, 1800};
+	struct breaker breaker;
+	int64_t now = 1000;
+
+	breaker_init(&breaker);
+	DOWN(&breaker, now);
+	for (size_t i = 0; i < G_N_ELEMENTS(waits_s); i++) {
+		g_assert_false(breaker_allow(&breaker, now + waits_s[i] - 1));
+		now += waits_s[i];
+		g_assert_true(breaker_allow(&breaker, now));
+		g_assert_false(breaker_allow(&breaker, now));
+		DOWN(&breaker, now);
+	}
+}
+
+static void
+only_one_trial_goes_and_a_lost_one_is_followed(void)
+{
+	struct breaker breaker;
+
+	breaker_init(&breaker);
+	DOWN(&breaker, 1000);
+	g_assert_true(breaker_allow(&breaker, 2000));
+	g_assert_false(breaker_allow(&breaker, 2000));
+	g_assert_false(breaker_allow(&breaker, 2059));
+	g_assert_true(breaker_allow(&breaker, 2060));
+}
+
+static void
+failures_of_deliveries_begun_before_count_once(void)
+{
+	struct breaker breaker;
+
+	breaker_init(&breaker);
+	for (int i = 0; i < 32; i++)
+		DOWN(&breaker, 1000 + i);
+	g_assert_false(breaker_allow(&breaker, 1059));
+	g_assert_true(breaker_allow(&breaker, 1060));
+}
+
+static void
+any_word_about_a_message_closes_it(void)
+{
+	static const enum delivery_outcome outcomes[] = {
+	    DELIVERY_SENT, DELIVERY_DEFERRED, DELIVERY_FAILED};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(outcomes); i++) {
+		struct breaker breaker;
+
+		breaker_init(&breaker);
+		DOWN(&breaker, 1000);
+		g_assert_true(breaker_allow(&breaker, 1060));
+		report(&breaker, outcomes[i], DELIVERY_SCOPE_MESSAGE, SMTP_STAGE_RCPT,
+		    1061);
+		g_assert_true(breaker_allow(&breaker, 1061));
+		g_assert_true(breaker_allow(&breaker, 1061));
+		DOWN(&breaker, 1062);
+		g_assert_true(breaker_allow(&breaker, 1122));
+	}
+}
+
+static void
+a_message_that_cannot_be_written_says_nothing(void)
+{
+	struct breaker breaker;
+
+	breaker_init(&breaker);
+	DOWN(&breaker, 1000);
+	report(
+	    &breaker, DELIVERY_FAILED, DELIVERY_SCOPE_MESSAGE, SMTP_STAGE_NONE, 1001);
+	g_assert_false(breaker_allow(&breaker, 1002));
+}
+
+static void
+a_refused_login_waits_longest_and_is_marked(void)
+{
+	struct breaker breaker;
+
+	breaker_init(&breaker);
+	LOCKED(&breaker, 1000);
+	g_assert_true(breaker.is_login);
+	SENT(&breaker, 1001);
+	g_assert_false(breaker_allow(&breaker, 1000 + BREAKER_WAIT_MAX_S - 1));
+	g_assert_true(breaker_allow(&breaker, 1000 + BREAKER_WAIT_MAX_S));
+	SENT(&breaker, 4000);
+	g_assert_false(breaker.is_login);
+	g_assert_true(breaker_allow(&breaker, 4000));
+
+	DOWN(&breaker, 5000);
+	LOCKED(&breaker, 5001);
+	g_assert_true(breaker.is_login);
+	g_assert_false(breaker_allow(&breaker, 5000 + BREAKER_WAIT_MAX_S));
+	breaker_init(&breaker);
+	g_assert_true(breaker_allow(&breaker, 5002));
+}
+
+static void
+status_is_one_line(void)
+{
+	struct breaker breaker;
+	char *line;
+
+	breaker_init(&breaker);
+#define ASSERT_LINE(now, wanted)              \
+	line = breaker_format(&breaker, now); \
+	g_assert_cmpstr(line, ==, wanted);    \
+	g_free(line)
+	ASSERT_LINE(1000, "closed");
+	BUSY(&breaker, 1000);
+	ASSERT_LINE(1000, "closed, 1 failures in a row: 421 busy");
+	DOWN(&breaker, 1000);
+	ASSERT_LINE(1010, "open, relay fails, next trial in 50 s: 421 busy");
+	ASSERT_LINE(2000, "open, relay fails, next trial in 0 s: 421 busy");
+	g_assert_true(breaker_allow(&breaker, 2000));
+	ASSERT_LINE(2000, "open, relay fails, trial under way: 421 busy");
+	LOCKED(&breaker, 2000);
+	ASSERT_LINE(2000, "open, login refused, next trial in 1800 s: 421 busy");
+}
+
+static void
+long_text_is_cut_at_a_character(void)
+{
+	g_autoptr(GString) text = g_string_new("x");
+	struct delivery delivery = {
+	    .outcome = DELIVERY_DEFERRED, .scope = DELIVERY_SCOPE_RELAY};
+	struct breaker breaker;
+
+	while (text->len < 400)
+		g_string_append(text, "\xe2\x82\xac");
+	delivery.text = text->str;
+	breaker_init(&breaker);
+	breaker_report(&breaker, &delivery, 1);
+	g_assert_true(g_utf8_validate(breaker.text, -1, NULL));
+	g_assert_cmpuint(strlen(breaker.text), >, sizeof(breaker.text) - 5);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(function, name) g_test_add_func("/breaker/" name, function)
+	ADD(a_connection_that_cannot_be_had_opens_it_at_once,
+	    "a connection that cannot be had opens it at once");
+	ADD(five_failures_in_a_row_open_it, "five failures in a row open it");
+	ADD(a_trial_that_fails_doubles_the_wait_up_to_half_an_hour,
+	    "a trial that fails doubles the wait up to half an hour");
+	ADD(only_one_trial_goes_and_a_lost_one_is_followed,
+	    "only one trial goes and a lost one is followed");
+	ADD(failures_of_deliveries_begun_before_count_once,
+	    "failures of deliveries begun before count once");
+	ADD(any_word_about_a_message_closes_it, "any word about a message closes it");
+	ADD(a_message_that_cannot_be_written_says_nothing,
+	    "a message that cannot be written says nothing");
+	ADD(a_refused_login_waits_longest_and_is_marked,
+	    "a refused login waits longest and is marked");
+	ADD(status_is_one_line, "status is one line");
+	ADD(long_text_is_cut_at_a_character, "long text is cut at a character");
+	return g_test_run();
+}

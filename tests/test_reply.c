@@ -1,0 +1,342 @@
+/*
+ * test_reply.c - replies are read within their bounds, and mean what the table says.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "transport/meaning.h"
+#include "transport/reply.h"
+
+#define BYTES(literal) literal, sizeof(literal) - 1
+
+/* One reply as bytes; code 0: malformed; code -1: not at its end. */
+static const struct row {
+	const char *bytes;
+	size_t size;
+	int code;
+	const char *enhanced;
+	const char *text;
+} rows[] = {
+    {BYTES("250 ok\r\n"), 250, "", "250 ok"},
+    {BYTES("250 2.1.0 ok\r\n"), 250, "2.1.0", "250 2.1.0 ok"},
+    {BYTES("250\r\n"), 250, "", "250"},
+    {BYTES("250 \r\n"), 250, "", "250"},
+    {BYTES("250 ok\n"), 250, "", "250 ok"},
+    {BYTES("250-a\r\n250 b\r\n"), 250, "", "250 a b"},
+    {BYTES("250-\r\n250-b\r\n250\r\n"), 250, "", "250 b"},
+    {BYTES("550-5.1.1 no such\r\n550 5.1.1 user\r\n"), 550, "5.1.1",
+        "550 5.1.1 no such user"},
+    {BYTES("550-5.1.1 no\r\n550 5.7.1 user\r\n"), 550, "5.1.1",
+        "550 5.1.1 no 5.7.1 user"},
+    {BYTES("550-hello\r\n550 5.7.1 policy\r\n"), 550, "5.7.1",
+        "550 hello 5.7.1 policy"},
+    {BYTES("354 go on\r\n"), 354, "", "354 go on"},
+    {BYTES("299 ok\r\n"), 299, "", "299 ok"},
+    {BYTES("200 ok\r\n"), 200, "", "200 ok"},
+    {BYTES("599 no\r\n"), 599, "", "599 no"},
+    {BYTES("421 4.4.2 bye\r\n"), 421, "4.4.2", "421 4.4.2 bye"},
+    {BYTES("550 5.1.1\r\n"), 550, "5.1.1", "550 5.1.1"},
+    {BYTES("550 5.1.1: no\r\n"), 550, "", "550 5.1.1: no"},
+    {BYTES("550 4.7.1 other class\r\n"), 550, "", "550 4.7.1 other class"},
+    {BYTES("550 5.999.999 no\r\n"), 550, "5.999.999", "550 5.999.999 no"},
+    {BYTES("550 5.1000.1 no\r\n"), 550, "", "550 5.1000.1 no"},
+    {BYTES("550 5.1.1000 no\r\n"), 550, "", "550 5.1.1000 no"},
+    {BYTES("550 5.1 no\r\n"), 550, "", "550 5.1 no"},
+    {BYTES("550 5.1.1.1 no\r\n"), 550, "", "550 5.1.1.1 no"},
+    {BYTES("550 5..1 no\r\n"), 550, "", "550 5..1 no"},
+    {BYTES("354 3.0.0 no class 3\r\n"), 354, "", "354 3.0.0 no class 3"},
+    {BYTES("550  5.1.1 no\r\n"), 550, "", "550 5.1.1 no"},
+    {BYTES("550 a\tb  c \r\n"), 550, "", "550 a b c"},
+    {BYTES("550 bell\a and \033[1m\r\n"), 550, "", "550 bell? and ?[1m"},
+    {BYTES("550 del\x7f\r\n"), 550, "", "550 del?"},
+    {BYTES("550 b\xc3\xb6se\r\n"), 550, "", "550 b\xc3\xb6se"},
+    {BYTES("550 latin \xf6\r\n"), 550, "", "550 latin ?"},
+    {BYTES("550 cut \xc3\r\n"), 550, "", "550 cut ?"},
+    {BYTES("550 sep\xe2\x80\xa8"
+           "arate\r\n"),
+        550, "", "550 sep?arate"},
+    {BYTES("550 right\xe2\x80\xaeleft\r\n"), 550, "", "550 right?left"},
+    {BYTES("550 a\rb\r\n"), 550, "", "550 a?b"},
+    {BYTES("250 ok"), -1, NULL, NULL},
+    {BYTES("250-ok\r\n"), -1, NULL, NULL},
+    {BYTES("25"), -1, NULL, NULL},
+    {BYTES("250 ok\r"), -1, NULL, NULL},
+    {BYTES("\r\n"), 0, NULL, NULL},
+    {BYTES("\n"), 0, NULL, NULL},
+    {BYTES("25\r\n"), 0, NULL, NULL},
+    {BYTES("2\r\n"), 0, NULL, NULL},
+    {BYTES("ok\r\n"), 0, NULL, NULL},
+    {BYTES("HTTP/1.1 400 Bad Request\r\n"), 0, NULL, NULL},
+    {BYTES("+OK ready\r\n"), 0, NULL, NULL},
+    {BYTES("* OK ready\r\n"), 0, NULL, NULL},
+    {BYTES(" 250 ok\r\n"), 0, NULL, NULL},
+    {BYTES("25a ok\r\n"), 0, NULL, NULL},
+    {BYTES("-50 ok\r\n"), 0, NULL, NULL},
+    {BYTES("2500 ok\r\n"), 0, NULL, NULL},
+    {BYTES("250ok\r\n"), 0, NULL, NULL},
+    {BYTES("250\tok\r\n"), 0, NULL, NULL},
+    {BYTES("000 ok\r\n"), 0, NULL, NULL},
+    {BYTES("120 wait\r\n"), 0, NULL, NULL},
+    {BYTES("199 no\r\n"), 0, NULL, NULL},
+    {BYTES("600 no\r\n"), 0, NULL, NULL},
+    {BYTES("999 no\r\n"), 0, NULL, NULL},
+    {BYTES("250-a\r\n550 b\r\n"), 0, NULL, NULL},
+    {BYTES("250-a\r\n251 b\r\n"), 0, NULL, NULL},
+    {BYTES("250-a\r\nb\r\n"), 0, NULL, NULL},
+    {BYTES("250-a\r\n\r\n"), 0, NULL, NULL},
+    {BYTES("250 o\0k\r\n"), 0, NULL, NULL},
+    {BYTES("\0\0\0\0\r\n"), 0, NULL, NULL},
+    {BYTES("25\0 ok\r\n"), 0, NULL, NULL},
+    {BYTES("250-a\0\r\n250 b\r\n"), 0, NULL, NULL},
+    {BYTES("\xef\xbb\xbf"
+           "250 ok\r\n"),
+        0, NULL, NULL},
+    {BYTES("\x16\x03\x01\x02\x00\n"), 0, NULL, NULL},
+    {BYTES("\xd9\xa2\xd9\xa5\xd9\xa0 ok\r\n"), 0, NULL, NULL},
+};
+
+/* Feed in pieces of one size; the end of the reply must be where the bytes end. */
+static void
+check_row(const struct row *row, size_t piece)
+{
+	enum reply_progress wanted = row->code > 0    ? REPLY_WHOLE
+	                             : row->code == 0 ? REPLY_MALFORMED
+	                                              : REPLY_MORE;
+	enum reply_progress found = REPLY_MORE;
+	struct reply_parser parser;
+
+	reply_parser_init(&parser);
+	for (size_t at = 0; at < row->size && found == REPLY_MORE;) {
+		size_t n_used = 0;
+
+		found = reply_parser_feed(
+		    &parser, row->bytes + at, MIN(piece, row->size - at), &n_used);
+		at += n_used;
+	}
+	if (found != wanted)
+		g_error("'%s' in pieces of %zu: wanted %d, found %d", row->bytes, piece,
+		    wanted, found);
+	if (found == REPLY_WHOLE) {
+		const struct reply *reply = reply_parser_get(&parser);
+
+		g_assert_cmpint(reply->code, ==, row->code);
+		g_assert_cmpstr(reply->enhanced, ==, row->enhanced);
+		g_assert_cmpstr(reply->text, ==, row->text);
+	}
+	reply_parser_clear(&parser);
+}
+
+static void
+each_reply_is_read_in_pieces_of_any_size(void)
+{
+	g_assert_cmpuint(G_N_ELEMENTS(rows), >=, 60);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		for (size_t piece = 1; piece < 20; piece++)
+			check_row(&rows[i], piece);
+}
+
+static enum reply_progress
+feed_all(const GString *bytes, struct reply *reply)
+{
+	enum reply_progress progress;
+	struct reply_parser parser;
+	size_t n_used;
+
+	reply_parser_init(&parser);
+	progress = reply_parser_feed(&parser, bytes->str, bytes->len, &n_used);
+	if (progress == REPLY_WHOLE)
+		*reply = *reply_parser_get(&parser);
+	else if (progress == REPLY_MALFORMED)
+		g_assert_cmpint(reply_parser_feed(&parser, "250 ok\r\n", 8, &n_used),
+		    ==, REPLY_MALFORMED);
+	reply_parser_clear(&parser);
+	return progress;
+}
+
+static void
+a_line_has_a_limit(void)
+{
+	static const struct {
+		size_t n_line;
+		const char *end;
+		enum reply_progress wanted;
+	} cases[] = {
+	    {BOUNDS_REPLY_LINE_BYTES, "\r\n", REPLY_WHOLE},
+	    {BOUNDS_REPLY_LINE_BYTES, "\n", REPLY_WHOLE},
+	    {BOUNDS_REPLY_LINE_BYTES + 1, "\r\n", REPLY_MALFORMED},
+	    {BOUNDS_REPLY_LINE_BYTES + 1, "\n", REPLY_MALFORMED},
+	    {1024 * 1024, "\r\n", REPLY_MALFORMED},
+	    {1024 * 1024, "", REPLY_MALFORMED},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GString) bytes = g_string_new("250 ");
+		struct reply reply;
+
+		while (bytes->len < cases[i].n_line)
+			g_string_append_c(bytes, 'x');
+		g_string_append(bytes, cases[i].end);
+		g_assert_cmpint(feed_all(bytes, &reply), ==, cases[i].wanted);
+	}
+}
+
+static void
+the_number_of_lines_has_a_limit(void)
+{
+	for (unsigned n = BOUNDS_REPLY_LINES; n <= BOUNDS_REPLY_LINES + 1; n++) {
+		g_autoptr(GString) bytes = g_string_new(NULL);
+		struct reply reply;
+
+		for (unsigned i = 1; i < n; i++)
+			g_string_append(bytes, "250-x\r\n");
+		g_string_append(bytes, "250 x\r\n");
+		g_assert_cmpint(feed_all(bytes, &reply), ==,
+		    n <= BOUNDS_REPLY_LINES ? REPLY_WHOLE : REPLY_MALFORMED);
+	}
+}
+
+static void
+the_text_is_cut_at_a_character(void)
+{
+	static const char umlaut[] = "\xc3\xb6";
+
+	for (size_t n_before = 495; n_before <= 501; n_before++) {
+		g_autoptr(GString) bytes = g_string_new("250 ");
+		struct reply reply;
+
+		while (bytes->len < n_before)
+			g_string_append_c(bytes, 'x');
+		g_string_append_printf(bytes, "%s%s%s\r\n", umlaut, umlaut, umlaut);
+		g_assert_cmpint(feed_all(bytes, &reply), ==, REPLY_WHOLE);
+		g_assert_cmpuint(strlen(reply.text), <=, BOUNDS_REPLY_TEXT_BYTES);
+		g_assert_cmpuint(
+		    strlen(reply.text), >=, MIN(n_before, BOUNDS_REPLY_TEXT_BYTES - 1));
+		g_assert_true(g_utf8_validate(reply.text, -1, NULL));
+	}
+}
+
+static void
+replies_behind_each_other_are_told_apart(void)
+{
+	static const char bytes[] =
+	    "250 2.1.0 a\r\n550-5.1.1 b\r\n550 5.1.1 c\r\n354 d\r\n4";
+	static const char *const texts[] = {"250 2.1.0 a", "550 5.1.1 b c", "354 d"};
+	struct reply_parser parser;
+	size_t at = 0, n_used;
+
+	reply_parser_init(&parser);
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_assert_cmpint(
+		    reply_parser_feed(&parser, bytes + at, strlen(bytes) - at, &n_used),
+		    ==, REPLY_WHOLE);
+		g_assert_cmpstr(reply_parser_get(&parser)->text, ==, texts[i]);
+		at += n_used;
+	}
+	g_assert_cmpint(
+	    reply_parser_feed(&parser, bytes + at, strlen(bytes) - at, &n_used), ==,
+	    REPLY_MORE);
+	reply_parser_clear(&parser);
+}
+
+/* The rows that hang on an enhanced code; test_smtp has the bare codes. */
+static void
+enhanced_codes_decide_scope_and_policy(void)
+{
+	static const struct {
+		enum smtp_stage stage;
+		const char *line;
+		const char
+		    *wanted; /* outcome, scope, "!" policy, "-" connection lost */
+	} cases[] = {
+	    {SMTP_STAGE_CONNECT, "554 5.7.1 blocked\r\n", "dr-"},
+	    {SMTP_STAGE_STARTTLS, "454 4.7.0 not now\r\n", "dr-"},
+	    {SMTP_STAGE_AUTH, "454 4.7.0 not now\r\n", "dr-"},
+	    {SMTP_STAGE_AUTH, "535 5.7.8 wrong\r\n", "dl-"},
+	    {SMTP_STAGE_AUTH, "504 5.5.4 what?\r\n", "dl-"},
+	    {SMTP_STAGE_AUTH, "421 4.7.0 too many\r\n", "dr-"},
+	    {SMTP_STAGE_MAIL, "530 5.7.0 log in first\r\n", "dl-"},
+	    {SMTP_STAGE_MAIL, "450 4.7.1 too much mail\r\n", "dr-"},
+	    {SMTP_STAGE_MAIL, "452 4.3.1 no room\r\n", "dr-"},
+	    {SMTP_STAGE_MAIL, "451 4.3.4 too big now\r\n", "dm"},
+	    {SMTP_STAGE_MAIL, "451 4.3.40 other\r\n", "dr-"},
+	    {SMTP_STAGE_MAIL, "450 4.1.8 no such domain\r\n", "dm"},
+	    {SMTP_STAGE_MAIL, "550 5.7.1 not you\r\n", "fm"},
+	    {SMTP_STAGE_MAIL, "552 5.3.4 too big\r\n", "fm"},
+	    {SMTP_STAGE_RCPT, "450 4.7.1 greylisted\r\n", "dm"},
+	    {SMTP_STAGE_RCPT, "450 4.2.0 greylisted\r\n", "dm"},
+	    {SMTP_STAGE_RCPT, "451 4.3.0 lookup failed\r\n", "dr-"},
+	    {SMTP_STAGE_RCPT, "452 4.3.1 no room\r\n", "dr-"},
+	    {SMTP_STAGE_RCPT, "452 4.5.3 too many\r\n", "dm"},
+	    {SMTP_STAGE_RCPT, "452 4.2.2 full\r\n", "dm"},
+	    {SMTP_STAGE_RCPT, "552 5.2.2 full\r\n", "dm"},
+	    {SMTP_STAGE_RCPT, "550 5.7.1 relay denied\r\n", "fm!"},
+	    {SMTP_STAGE_RCPT, "550 5.1.1 nobody\r\n", "fm"},
+	    {SMTP_STAGE_RCPT, "503 5.5.1 out of step\r\n", "dm-"},
+	    {SMTP_STAGE_DATA, "554 5.5.1 no valid recipients\r\n", "fm"},
+	    {SMTP_STAGE_DOT, "451 4.3.0 queue file\r\n", "dr-"},
+	    {SMTP_STAGE_DOT, "452 4.3.1 no room\r\n", "dr-"},
+	    {SMTP_STAGE_DOT, "452 4.2.2 full\r\n", "dm"},
+	    {SMTP_STAGE_DOT, "550 5.7.26 not authentic\r\n", "fm!"},
+	    {SMTP_STAGE_DOT, "554 5.6.0 content\r\n", "fm"},
+	    {SMTP_STAGE_DOT, "552 5.2.2 full\r\n", "dm"},
+	    {SMTP_STAGE_DOT, "552 5.2.3 too big\r\n", "fm"},
+	    {SMTP_STAGE_DOT, "250 2.0.0 queued\r\n", "sm"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GString) bytes = g_string_new(cases[i].line);
+		g_autofree char *found = NULL;
+		struct meaning meaning;
+		struct reply reply;
+
+		g_assert_cmpint(feed_all(bytes, &reply), ==, REPLY_WHOLE);
+		meaning = meaning_find(cases[i].stage, &reply);
+		found = g_strdup_printf("%c%c%s%s",
+		    delivery_outcome_get_name(meaning.outcome)[0],
+		    delivery_scope_get_name(meaning.scope)[0],
+		    meaning.is_policy ? "!" : "", meaning.is_last ? "-" : "");
+		if (strcmp(found, cases[i].wanted) != 0)
+			g_error("%s at %s: wanted %s, found %s", reply.text,
+			    smtp_stage_get_name(cases[i].stage), cases[i].wanted,
+			    found);
+	}
+}
+
+static void
+every_code_at_every_stage_has_a_meaning(void)
+{
+	for (int code = 200; code <= 599; code++) {
+		for (enum smtp_stage stage = SMTP_STAGE_CONNECT;
+		     stage <= SMTP_STAGE_DOT; stage++) {
+			struct reply reply = {.code = code};
+			struct meaning meaning = meaning_find(stage, &reply);
+
+			g_assert_cmpint(meaning.outcome == DELIVERY_SENT, ==,
+			    stage == SMTP_STAGE_DOT && code < 300);
+			g_assert_true(meaning.scope == DELIVERY_SCOPE_MESSAGE ||
+			              meaning.outcome == DELIVERY_DEFERRED ||
+			              meaning.outcome == DELIVERY_UNKNOWN);
+			if (stage < SMTP_STAGE_MAIL)
+				g_assert_true(meaning.is_last);
+		}
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(function, name) g_test_add_func("/reply/" name, function)
+	ADD(each_reply_is_read_in_pieces_of_any_size,
+	    "each reply is read in pieces of any size");
+	ADD(a_line_has_a_limit, "a line has a limit");
+	ADD(the_number_of_lines_has_a_limit, "the number of lines has a limit");
+	ADD(the_text_is_cut_at_a_character, "the text is cut at a character");
+	ADD(replies_behind_each_other_are_told_apart,
+	    "replies behind each other are told apart");
+	ADD(enhanced_codes_decide_scope_and_policy,
+	    "enhanced codes decide scope and policy");
+	ADD(every_code_at_every_stage_has_a_meaning,
+	    "every code at every stage has a meaning");
+	return g_test_run();
+}

@@ -1,0 +1,288 @@
+/*
+ * test_stream_socket.c - a stream moves bytes with deadlines, and opens within limits.
+ */
+#include <glib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/fakesmtp.h"
+#include "net/stream.h"
+
+#define FEW_MS  100
+#define LONG_MS 20000
+
+static int64_t
+after(unsigned wait_ms)
+{
+	return g_get_monotonic_time() + (int64_t)wait_ms * 1000;
+}
+
+static struct stream *
+make_pair(int *peer)
+{
+	static const char *const hello[] = {"host.example", "SIZE 1000", NULL};
+	int small = 4096;
+	int fds[2];
+
+	g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
+	for (int i = 0; i < 2; i++)
+		setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+	*peer = fds[1];
+	return stream_new_socket(fds[0], hello);
+}
+
+static void
+bytes_come_and_the_end_stays(void)
+{
+	g_autoptr(GError) error = NULL;
+	char buffer[16];
+	int peer;
+	pb_auto(stream) stream = make_pair(&peer);
+
+	g_assert_cmpuint(stream_get_hello(stream)->len, ==, 2);
+	g_assert_cmpstr(
+	    g_ptr_array_index(stream_get_hello(stream), 1), ==, "SIZE 1000");
+	g_assert_true(stream_write(stream, "ping", 4, after(LONG_MS), &error));
+	g_assert_cmpint(read(peer, buffer, sizeof(buffer)), ==, 4);
+	g_assert_cmpint(write(peer, "pong", 4), ==, 4);
+	g_assert_cmpint(stream_read(stream, buffer, 3, after(LONG_MS), &error), ==, 3);
+	g_assert_cmpint(stream_read(stream, buffer, 3, after(LONG_MS), &error), ==, 1);
+	close(peer);
+	for (int i = 0; i < 2; i++)
+		g_assert_cmpint(
+		    stream_read(stream, buffer, 3, after(LONG_MS), &error), ==, 0);
+	g_assert_no_error(error);
+}
+
+static void
+waits_end_at_their_deadline(void)
+{
+	static char much[1024 * 1024];
+	g_autoptr(GError) first = NULL, second = NULL;
+	char buffer[16];
+	int peer;
+	pb_auto(stream) stream = make_pair(&peer);
+
+	g_assert_cmpint(
+	    stream_read(stream, buffer, sizeof(buffer), after(FEW_MS), &first), ==, -1);
+	g_assert_error(first, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_false(
+	    stream_write(stream, much, sizeof(much), after(FEW_MS), &second));
+	g_assert_error(second, PB_ERROR, PB_ERROR_TEMPORARY);
+	close(peer);
+}
+
+/* A peer that says so much before it reads anything. */
+struct talker {
+	int fd;
+	size_t size;
+};
+
+static gpointer
+talk_then_listen(gpointer data)
+{
+	struct talker *talker = data;
+	g_autofree char *buffer = g_malloc0(64 * 1024);
+
+	for (size_t left = talker->size; left > 0;) {
+		ssize_t n = send(talker->fd, buffer, MIN(left, 1000), MSG_NOSIGNAL);
+
+		if (n <= 0)
+			break;
+		left -= (size_t)n;
+	}
+	while (read(talker->fd, buffer, 64 * 1024) > 0)
+		;
+	close(talker->fd);
+	return NULL;
+}
+
+static void
+two_full_pipes_do_not_wait_for_each_other(void)
+{
+	static char much[1024 * 1024];
+	static const struct {
+		size_t size;
+		bool is_taken;
+	} rows[] = {
+	    {BOUNDS_STREAM_INBOUND_BYTES, true},
+	    {4 * BOUNDS_STREAM_INBOUND_BYTES, false}, /* the kernel takes some, too */
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		struct talker talker = {.size = rows[i].size};
+		struct stream *stream = make_pair(&talker.fd);
+		GThread *thread = g_thread_new("talker", talk_then_listen, &talker);
+		size_t n_read = 0;
+		bool is_written = stream_write(stream, much, sizeof(much),
+		    after(rows[i].is_taken ? LONG_MS : FEW_MS), &error);
+
+		g_assert_cmpint(is_written, ==, rows[i].is_taken);
+		while (rows[i].is_taken && n_read < rows[i].size) {
+			char buffer[5000];
+			gssize n = stream_read(
+			    stream, buffer, sizeof(buffer), after(LONG_MS), &error);
+
+			g_assert_cmpint(n, >, 0);
+			n_read += (size_t)n;
+		}
+		stream_free(stream);
+		g_thread_join(thread);
+	}
+}
+
+static void
+last_words_can_be_read_after_a_write_that_failed(void)
+{
+	static char much[1024 * 1024];
+	g_autoptr(GError) error = NULL;
+	char buffer[16] = "";
+	int peer;
+	pb_auto(stream) stream = make_pair(&peer);
+
+	g_assert_cmpint(write(peer, "421 bye\r\n", 9), ==, 9);
+	close(peer);
+	g_assert_false(
+	    stream_write(stream, much, sizeof(much), after(LONG_MS), &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_cmpint(
+	    stream_read(stream, buffer, sizeof(buffer), after(LONG_MS), NULL), ==, 9);
+	g_assert_cmpmem(buffer, 9, "421 bye\r\n", 9);
+}
+
+static void
+settings_that_cannot_work_are_told(void)
+{
+	static const struct stream_options rows[] = {
+	    {.host = "", .port = 25, .hello = "a.example"},
+	    {.host = "[::1]", .port = 25, .hello = "a.example"},
+	    {.host = "a b", .port = 25, .hello = "a.example"},
+	    {.host = "a.example/x", .port = 25, .hello = "a.example"},
+	    {.host = "u@a.example", .port = 25, .hello = "a.example"},
+	    {.host = "a\r\nb", .port = 25, .hello = "a.example"},
+	    {.host = "a.example", .port = 0, .hello = "a.example"},
+	    {.host = "a.example", .port = 25, .hello = ""},
+	    {.host = "a.example", .port = 25, .hello = "a b"},
+	    {.host = "a.example", .port = 25, .hello = "a\r\nQUIT"},
+	    {.host = "a.example", .port = 25, .hello = "a/b"},
+	    {.host = "127.0.0.1", .port = 25, .hello = "a", .user = "u"},
+	    {.host = "a.example",
+	        .port = 25,
+	        .hello = "a",
+	        .user = "u",
+	        .password = "p"},
+	    {.host = "127.a.example",
+	        .port = 25,
+	        .hello = "a",
+	        .user = "u",
+	        .password = "p"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct stream_options options = rows[i];
+		struct stream_failure failure = {0};
+		g_autoptr(GError) error = NULL;
+
+		options.connect_ms = options.open_ms = LONG_MS;
+		g_assert_null(stream_open(&options, &failure, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_cmpint(failure.fault, ==, STREAM_FAULT_SETTINGS);
+		stream_failure_clear(&failure);
+	}
+}
+
+static bool
+opens(struct fakesmtp *server, enum stream_fault *fault)
+{
+	struct stream_options options = {.host = "127.0.0.1",
+	    .port = fakesmtp_get_port(server),
+	    .hello = "client.example",
+	    .connect_ms = LONG_MS,
+	    .open_ms = LONG_MS};
+	struct stream_failure failure = {0};
+	pb_auto(stream) stream = stream_open(&options, &failure, NULL);
+
+	if (!stream)
+		*fault = failure.fault;
+	stream_failure_clear(&failure);
+	return stream != NULL;
+}
+
+static void
+answers_at_the_opening_have_limits(void)
+{
+	static const struct {
+		enum fake_stage stage;
+		size_t n_line;
+		unsigned n_lines;
+		bool is_good;
+	} rows[] = {
+	    {FAKE_GREETING, BOUNDS_REPLY_LINE_BYTES, 1, true},
+	    {FAKE_GREETING, BOUNDS_REPLY_LINE_BYTES + 1, 1, false},
+	    {FAKE_GREETING, 10, BOUNDS_REPLY_LINES + 1, false},
+	    {FAKE_EHLO, 10, BOUNDS_REPLY_LINES, true},
+	    {FAKE_EHLO, 10, BOUNDS_REPLY_LINES + 1, false},
+	    {FAKE_EHLO, BOUNDS_REPLY_LINE_BYTES, 10, true},
+	    {FAKE_EHLO, BOUNDS_REPLY_LINE_BYTES + 1, 2, false},
+	    {FAKE_EHLO, 100000, 1, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(fakesmtp) server = fakesmtp_new();
+		const char *code = rows[i].stage == FAKE_EHLO ? "250" : "220";
+		g_autofree char *filler = g_strnfill(rows[i].n_line - 4, 'x');
+		g_autoptr(GString) text = g_string_new(NULL);
+		enum stream_fault fault = STREAM_FAULT_SETTINGS;
+
+		for (unsigned k = 1; k <= rows[i].n_lines; k++)
+			g_string_append_printf(text, "%s%c%s\r\n", code,
+			    k < rows[i].n_lines ? '-' : ' ', filler);
+		fakesmtp_set(server, rows[i].stage,
+		    (struct fake_rule){.act = FAKE_REPLY, .text = text->str});
+		if (opens(server, &fault) != rows[i].is_good)
+			g_error("row %zu", i);
+		if (!rows[i].is_good)
+			g_assert_cmpint(fault, ==, STREAM_FAULT_PROTOCOL);
+	}
+}
+
+static void
+an_endless_answer_ends_the_opening(void)
+{
+	pb_auto(fakesmtp) server = fakesmtp_new();
+	g_autofree char *filler = g_strnfill(8 * 1024 * 1024, 'x');
+	g_autoptr(GString) lines = g_string_new(NULL);
+	enum stream_fault fault = STREAM_FAULT_SETTINGS;
+
+	while (lines->len < 2 * 1024 * 1024)
+		g_string_append(lines, "250-x\r\n");
+	/* libcurl has limits of its own, and may be the first to give up. */
+	fakesmtp_set(
+	    server, FAKE_EHLO, (struct fake_rule){FAKE_REPLY, lines->str, 0, 1});
+	g_assert_false(opens(server, &fault));
+	fakesmtp_set(
+	    server, FAKE_EHLO, (struct fake_rule){FAKE_REPLY_DROP, filler, 0, 1});
+	g_assert_false(opens(server, &fault));
+	g_assert_true(opens(server, &fault));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(function, name) g_test_add_func("/stream/" name, function)
+	ADD(bytes_come_and_the_end_stays, "bytes come and the end stays");
+	ADD(waits_end_at_their_deadline, "waits end at their deadline");
+	ADD(two_full_pipes_do_not_wait_for_each_other,
+	    "two full pipes do not wait for each other");
+	ADD(last_words_can_be_read_after_a_write_that_failed,
+	    "last words can be read after a write that failed");
+	ADD(settings_that_cannot_work_are_told, "settings that cannot work are told");
+	ADD(answers_at_the_opening_have_limits, "answers at the opening have limits");
+	ADD(an_endless_answer_ends_the_opening, "an endless answer ends the opening");
+	return g_test_run();
+}
