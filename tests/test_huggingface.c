@@ -27,17 +27,16 @@ parse(const char *json, GError **error)
 	return huggingface_parse_page(bytes, DAY, &elements, error);
 }
 
-/* Parse what must be right and hold one paper. */
-static GPtrArray *
-parse_one(const char *json, struct paper **paper)
+/* Parse what must be right and hold one paper; the caller's to free. */
+static struct listing *
+parse_one(const char *json)
 {
 	g_autoptr(GError) error = NULL;
-	GPtrArray *listings = parse(json, &error);
+	g_autoptr(GPtrArray) listings = parse(json, &error);
 
 	g_assert_no_error(error);
 	g_assert_cmpuint(listings->len, ==, 1);
-	*paper = ((struct listing *)g_ptr_array_index(listings, 0))->paper;
-	return listings;
+	return g_ptr_array_steal_index(listings, 0);
 }
 
 static void
@@ -58,9 +57,8 @@ a_whole_element_is_read(void)
 	    "\"organization\":{\"name\":\"ex\",\"fullname\":\"Example  Lab\"}},"
 	    "\"publishedAt\":\"2026-11-15T20:02:03.000Z\",\"title\":\"outer\","
 	    "\"summary\":\"outer\",\"upvotes\":99,\"numComments\":4,\"newKey\":[{}]}]";
-	struct paper *paper;
-	g_autoptr(GPtrArray) listings = parse_one(json, &paper);
-	struct listing *listing = g_ptr_array_index(listings, 0);
+	pb_auto(listing) listing = parse_one(json);
+	struct paper *paper = listing->paper;
 
 	g_assert_cmpstr(listing->day, ==, DAY);
 	g_assert_cmpstr(paper->id, ==, "2611.10010");
@@ -95,8 +93,8 @@ optional_keys_may_be_missing_or_odd(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(pages); i++) {
-		struct paper *paper;
-		g_autoptr(GPtrArray) listings = parse_one(pages[i], &paper);
+		pb_auto(listing) listing = parse_one(pages[i]);
+		struct paper *paper = listing->paper;
 
 		g_assert_cmpstr(paper->abstract, ==, "");
 		g_assert_cmpuint(paper->authors->len, ==, 0);
@@ -113,11 +111,10 @@ optional_keys_may_be_missing_or_odd(void)
 static void
 the_outer_fields_are_the_second_choice(void)
 {
-	struct paper *paper;
-	g_autoptr(GPtrArray) listings =
+	pb_auto(listing) listing =
 	    parse_one(PAGE("", ",\"title\":\"$\\\\mu$LO\",\"summary\":\"S\","
-	                       "\"organization\":{\"fullname\":\"Lab\"}"),
-	        &paper);
+	                       "\"organization\":{\"fullname\":\"Lab\"}"));
+	struct paper *paper = listing->paper;
 
 	g_assert_cmpstr(paper->title, ==, "μLO");
 	g_assert_cmpstr(paper->abstract, ==, "S");
@@ -194,8 +191,8 @@ times_are_read_strictly(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *json =
 		    g_strdup_printf(TITLED(",\"publishedAt\":\"%s\""), rows[i].text);
-		struct paper *paper;
-		g_autoptr(GPtrArray) listings = parse_one(json, &paper);
+		pb_auto(listing) listing = parse_one(json);
+		struct paper *paper = listing->paper;
 
 		g_test_message("%s", rows[i].text);
 		g_assert_cmpint(paper->published_at, ==, rows[i].at);
@@ -257,11 +254,10 @@ make_page(size_t papers)
 static void
 a_paper_twice_on_a_page_counts_once(void)
 {
-	struct paper *paper;
-	g_autoptr(GPtrArray) listings =
+	pb_auto(listing) listing =
 	    parse_one("[{\"paper\":{\"id\":\"2611.10010\",\"title\":\"first\"}},"
-	              "{\"paper\":{\"id\":\"2611.10010\",\"title\":\"second\"}}]",
-	        &paper);
+	              "{\"paper\":{\"id\":\"2611.10010\",\"title\":\"second\"}}]");
+	struct paper *paper = listing->paper;
 
 	g_assert_cmpstr(paper->title, ==, "first");
 }
@@ -312,8 +308,8 @@ texts_and_authors_are_cut_at_their_limits(void)
 	g_autofree char *org = g_strnfill(BOUNDS_PAPER_ORG_BYTES + 1, 'o');
 	g_autofree char *page = NULL;
 	GString *json = g_string_new("[{\"paper\":{\"authors\":[");
+	pb_auto(listing) listing = NULL;
 	struct paper *paper;
-	g_autoptr(GPtrArray) listings = NULL;
 	g_autoptr(GError) error = NULL;
 
 	for (size_t i = 0; i < BOUNDS_PAPER_AUTHORS + 1; i++)
@@ -323,7 +319,8 @@ texts_and_authors_are_cut_at_their_limits(void)
 	    summary, "\",\"organization\":{\"fullname\":\"", org, "\"},\"id\":\"",
 	    id + 1, "\"}}]", NULL);
 	g_string_free(json, TRUE);
-	listings = parse_one(page, &paper);
+	listing = parse_one(page);
+	paper = listing->paper;
 	g_assert_cmpuint(strlen(paper->title), ==, BOUNDS_PAPER_TITLE_BYTES);
 	g_assert_cmpuint(strlen(paper->abstract), ==, BOUNDS_PAPER_ABSTRACT_BYTES);
 	g_assert_cmpuint(strlen(paper->id), ==, BOUNDS_PAPER_ID_BYTES);
