@@ -54,11 +54,15 @@
 #define BOUNDS_STREAM_INBOUND_BYTES (64 * 1024)
 
 /* HTTP answers of sources. */
-#define BOUNDS_HTTP_BODY_BYTES (32 * 1024 * 1024)
-#define BOUNDS_HTTP_HEADER     1024
-#define BOUNDS_HTTP_REDIRECTS  3
-#define BOUNDS_HTTP_TIME_S     120
-#define BOUNDS_HTTP_CONNECT_S  15
+#define BOUNDS_HTTP_BODY_BYTES    (32 * 1024 * 1024)
+#define BOUNDS_HTTP_HEADER        1024
+#define BOUNDS_HTTP_HEADERS_BYTES (64 * 1024)
+#define BOUNDS_HTTP_URL_BYTES     4096
+#define BOUNDS_HTTP_REDIRECTS     3
+#define BOUNDS_HTTP_TIME_S        120
+#define BOUNDS_HTTP_CONNECT_S     15
+#define BOUNDS_HTTP_STALL_S       30
+#define BOUNDS_HTTP_WAIT_S        86400
 
 /* Papers, as sources give them.  Longer text is cut at a character. */
 #define BOUNDS_PAPER_ID_BYTES       200
@@ -67,9 +71,12 @@
 #define BOUNDS_PAPER_AUTHORS        5000
 #define BOUNDS_PAPER_AUTHOR_BYTES   200
 #define BOUNDS_PAPER_URL_BYTES      900
+#define BOUNDS_PAPER_ORG_BYTES      200
 #define BOUNDS_PAPER_KEYWORDS       50
 #define BOUNDS_PAPERS_BATCH         5000
 #define BOUNDS_PAGES_BATCH          50
+#define BOUNDS_JSON_VALUES          1000000
+#define BOUNDS_SOURCE_ERROR_BYTES   300
 
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200

@@ -1,0 +1,370 @@
+/*
+ * tex.c - the TeX that authors leave in titles, names and abstracts.
+ */
+#include "base/tex.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/tex_tables.h"
+
+/* How deep text commands may stand in each other, and how far an argument or a
+ * formula may reach; what lies beyond stays as it is. */
+#define DEPTH_MAX    8
+#define ARGUMENT_MAX 4000
+#define FORMULA_MAX  400
+
+static void decode_span(GString *out, const char *at, const char *end, unsigned depth);
+
+static size_t
+letters_length(const char *at, const char *end)
+{
+	const char *stop = at;
+
+	while (stop < end && g_ascii_isalpha(*stop))
+		stop++;
+	return (size_t)(stop - at);
+}
+
+static const char *
+skip_blanks(const char *at, const char *end)
+{
+	while (at < end && *at == ' ')
+		at++;
+	return at;
+}
+
+/* The brace that closes the one at open, or NULL when there is none in reach. */
+static const char *
+closing_brace(const char *open, const char *end)
+{
+	size_t depth = 0;
+
+	if ((size_t)(end - open) > ARGUMENT_MAX)
+		end = open + ARGUMENT_MAX;
+	for (const char *at = open; at < end; at++) {
+		if (*at == '\\' && at + 1 < end)
+			at++;
+		else if (*at == '{')
+			depth++;
+		else if (*at == '}' && --depth == 0)
+			return at;
+	}
+	return NULL;
+}
+
+/*
+ * The letter an accent stands over, at `at`: plain, in braces, or a command such as
+ * \i.  Returns what follows it, or NULL.
+ */
+static const char *
+read_base(const char *at, const char *end, gunichar *base, bool *is_braced)
+{
+	const char *text = at;
+	const char *next;
+
+	*is_braced = at < end && *at == '{';
+	if (*is_braced)
+		text = skip_blanks(at + 1, end);
+	if (text >= end)
+		return NULL;
+	if (*text == '\\') {
+		size_t length = letters_length(text + 1, end);
+		const struct tex_symbol *symbol = tex_find_symbol(text + 1, length);
+
+		if (!symbol || symbol->kind != TEX_LETTER)
+			return NULL;
+		*base = g_utf8_get_char(symbol->text);
+		next = skip_blanks(text + 1 + length, end);
+		/* An accent takes the place of the dot. */
+		if (*base == 0x131)
+			*base = 'i';
+		else if (*base == 0x237)
+			*base = 'j';
+	} else {
+		*base = g_utf8_get_char(text);
+		next = g_utf8_next_char(text);
+	}
+	if (!g_unichar_isalpha(*base))
+		return NULL;
+	if (!*is_braced)
+		return next;
+	next = skip_blanks(next, end);
+	return next < end && *next == '}' ? next + 1 : NULL;
+}
+
+/* `at` is behind the accent's name.  Returns what follows the letter, or NULL. */
+static const char *
+decode_accent(GString *out, const char *at, const char *end, gunichar mark)
+{
+	gunichar base, composed;
+	bool is_braced;
+	const char *next = read_base(at, end, &base, &is_braced);
+
+	if (!next)
+		return NULL;
+	if (g_unichar_compose(base, mark, &composed)) {
+		g_string_append_unichar(out, composed);
+		return next;
+	}
+	/* Without braces such a pair is an escaped quote rather than an accent. */
+	if (!is_braced)
+		return NULL;
+	g_string_append_unichar(out, base);
+	g_string_append_unichar(out, mark);
+	return next;
+}
+
+/* `model\'s`: JSON or Python escaped an apostrophe once too often. */
+static const char *
+decode_contraction(GString *out, const char *at, const char *end)
+{
+	static const char *const endings[] = {"s", "t", "m", "d", "ll", "re", "ve"};
+	size_t length = letters_length(at, end);
+
+	if (out->len == 0 || !g_ascii_isalnum(out->str[out->len - 1]))
+		return NULL;
+	if (at + length < end && (guchar)at[length] >= 0x80)
+		return NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+		if (strlen(endings[i]) == length && !memcmp(at, endings[i], length)) {
+			g_string_append_c(out, '\'');
+			g_string_append_len(out, at, (gssize)length);
+			return at + length;
+		}
+	return NULL;
+}
+
+static const char *
+decode_symbol(
+    GString *out, const struct tex_symbol *symbol, const char *at, const char *end)
+{
+	g_string_append(out, symbol->text);
+	if (at + 1 < end && at[0] == '{' && at[1] == '}')
+		return at + 2;
+	/* In prose `\times ` is typed with its blank meant; `S\o ren` is not. */
+	return symbol->kind == TEX_LETTER ? skip_blanks(at, end) : at;
+}
+
+/* A text command's argument, at `at`.  Returns what follows it, or NULL. */
+static const char *
+decode_argument(GString *out, const char *at, const char *end, unsigned depth)
+{
+	const char *close;
+
+	if (depth >= DEPTH_MAX || at >= end || *at != '{')
+		return NULL;
+	close = closing_brace(at, end);
+	if (!close)
+		return NULL;
+	decode_span(out, at + 1, close, depth + 1);
+	return close + 1;
+}
+
+/* A command with a name of letters; `at` is its backslash. */
+static const char *
+decode_named(GString *out, const char *at, const char *end, unsigned depth)
+{
+	const char *name = at + 1;
+	size_t length = letters_length(name, end);
+	const char *behind = name + length;
+	const struct tex_symbol *symbol = tex_find_symbol(name, length);
+	gunichar mark = length == 1 ? tex_find_mark(*name) : 0;
+
+	if (mark)
+		return decode_accent(out, skip_blanks(behind, end), end, mark);
+	if (symbol)
+		return decode_symbol(out, symbol, behind, end);
+	if (tex_is_text_command(name, length))
+		return decode_argument(out, behind, end, depth);
+	return NULL;
+}
+
+/* Returns what follows `at` when the formula up to `close` was plain enough. */
+static bool
+decode_formula(GString *out, const char *at, const char *close, unsigned depth)
+{
+	size_t start = out->len;
+	bool has_symbol = false;
+
+	while (at < close) {
+		const char *next = NULL;
+
+		if (g_str_has_prefix(at, "^\\circ") ||
+		    g_str_has_prefix(at, "^{\\circ}")) {
+			next = strstr(at, "circ") + (at[1] == '{' ? 5 : 4);
+			g_string_append(out, "°");
+		} else if (*at == '\\' && at + 1 < close) {
+			if (g_ascii_isalpha(at[1]))
+				next = decode_named(out, at, close, depth);
+			else if (strchr("%&#,;: ", at[1])) {
+				g_string_append_c(
+				    out, strchr("%&#", at[1]) ? at[1] : ' ');
+				next = at + 2;
+			}
+		} else if ((guchar)*at >= 0x80) {
+			next = g_utf8_next_char(at);
+			g_string_append_len(out, at, next - at);
+		} else if (g_ascii_isdigit(*at) || strchr(" .,:;+-=<>/|()%", *at)) {
+			g_string_append_c(out, *at++);
+			continue;
+		}
+		if (!next || next > close) {
+			g_string_truncate(out, start);
+			return false;
+		}
+		has_symbol = true;
+		at = next;
+	}
+	if (!has_symbol)
+		g_string_truncate(out, start);
+	return has_symbol;
+}
+
+/* The end of the formula whose text begins at `at`, or NULL. */
+static const char *
+find_formula_end(const char *at, const char *end, const char *delimiter)
+{
+	size_t length = strlen(delimiter);
+
+	if ((size_t)(end - at) > FORMULA_MAX)
+		end = at + FORMULA_MAX;
+	for (; at + length <= end; at++) {
+		if (!memcmp(at, delimiter, length))
+			return at;
+		if (*at == '\\')
+			at++;
+	}
+	return NULL;
+}
+
+/* `at` is the opening delimiter. */
+static const char *
+decode_math(GString *out, const char *at, const char *end, unsigned depth)
+{
+	const char *delimiter = *at == '\\' ? "\\)" : at[1] == '$' ? "$$" : "$";
+	size_t length = strlen(delimiter);
+	const char *text = at + length;
+	const char *close = find_formula_end(text, end, delimiter);
+	const char *behind = close ? close + length : NULL;
+
+	if (close && length == 1 &&
+	    (close == text || *text == ' ' || close[-1] == ' ' ||
+	        (behind < end && g_ascii_isdigit(*behind))))
+		close = NULL;
+	if (!close) {
+		g_string_append_len(out, at, (gssize)length);
+		return text;
+	}
+	if (!decode_formula(out, text, close, depth))
+		g_string_append_len(out, at, behind - at);
+	return behind;
+}
+
+/* `at` is a backslash.  Returns NULL when what follows is not for us. */
+static const char *
+decode_command(GString *out, const char *at, const char *end, unsigned depth)
+{
+	const char *next = NULL;
+
+	if (at + 1 >= end)
+		return NULL;
+	if (g_ascii_isalpha(at[1]))
+		return decode_named(out, at, end, depth);
+	if (strchr("&%$#_{}", at[1])) {
+		g_string_append_c(out, at[1]);
+		return at + 2;
+	}
+	if (strchr(",;: ", at[1])) {
+		g_string_append_c(out, ' ');
+		return at + 2;
+	}
+	if (at[1] == '(')
+		return decode_math(out, at, end, depth);
+	if (at[1] == '\'')
+		next = decode_contraction(out, at + 2, end);
+	if (!next && tex_find_mark(at[1]))
+		next = decode_accent(out, at + 2, end, tex_find_mark(at[1]));
+	return next;
+}
+
+/* Copies a backslash command that means nothing to us, with its opening brace. */
+static const char *
+copy_command(GString *out, const char *at, const char *end)
+{
+	const char *behind = at + 1 + letters_length(at + 1, end);
+
+	if (behind == at + 1 && behind < end && *behind == '\\')
+		behind++;
+	else if (behind > at + 1 && behind < end && *behind == '{')
+		behind++;
+	g_string_append_len(out, at, behind - at);
+	return behind;
+}
+
+/* `{\ss}` loses its braces, and so does `{\it text}`; other groups keep them. */
+static const char *
+decode_group(GString *out, const char *at, const char *end, unsigned depth)
+{
+	size_t start = out->len;
+	const char *next = NULL;
+
+	if (at + 1 < end && at[1] == '\\' && depth < DEPTH_MAX) {
+		size_t length = letters_length(at + 2, end);
+
+		if (tex_is_font_switch(at + 2, length)) {
+			const char *close = closing_brace(at, end);
+
+			if (close) {
+				decode_span(out, skip_blanks(at + 2 + length, close),
+				    close, depth + 1);
+				return close + 1;
+			}
+		} else {
+			g_string_append_c(out, '{');
+			next = decode_command(out, at + 1, end, depth + 1);
+			if (next && next < end && *next == '}') {
+				g_string_erase(out, (gssize)start, 1);
+				return next + 1;
+			}
+			if (next)
+				return next;
+			g_string_truncate(out, start);
+		}
+	}
+	g_string_append_c(out, '{');
+	return at + 1;
+}
+
+static void
+decode_span(GString *out, const char *at, const char *end, unsigned depth)
+{
+	while (at < end) {
+		const char *next = at;
+
+		if (*at == '$') {
+			at = decode_math(out, at, end, depth);
+		} else if (*at == '{') {
+			at = decode_group(out, at, end, depth);
+		} else if (*at == '\\') {
+			next = decode_command(out, at, end, depth);
+			at = next ? next : copy_command(out, at, end);
+		} else {
+			while (next < end && !strchr("$\\{", *next))
+				next++;
+			g_string_append_len(out, at, next - at);
+			at = next;
+		}
+	}
+}
+
+char *
+tex_decode(const char *text)
+{
+	size_t length = strlen(text);
+	GString *out = g_string_sized_new(length + 1);
+
+	decode_span(out, text, text + length, 0);
+	return g_string_free(out, FALSE);
+}

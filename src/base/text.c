@@ -1,0 +1,218 @@
+/*
+ * text.c - foreign text made fit to match, store and print.
+ */
+#include "base/text.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/tex.h"
+
+/* Combining marks in a row (UAX #15 section 13); more only smear over the page. */
+#define MARKS_MAX 30
+
+/*
+ * How much cleaned text is looked at for each octet that may come out.  TeX and
+ * composition shrink text, though never by this much.
+ */
+#define INPUT_FACTOR 8
+
+/* The inclusive ranges of what does not show: formats, tags, noncharacters. */
+static const struct {
+	gunichar first, last;
+} dropped[] = {
+    {0x0000, 0x0008}, {0x000e, 0x001f}, {0x007f, 0x0084}, {0x0086, 0x009f},
+    {0x00ad, 0x00ad},   /* soft hyphen */
+    {0x034f, 0x034f},   /* grapheme joiner */
+    {0x061c, 0x061c},   /* Arabic letter mark */
+    {0x180e, 0x180e},   /* Mongolian vowel separator */
+    {0x200b, 0x200f},   /* zero-width, marks of direction */
+    {0x202a, 0x202e},   /* embeddings and overrides */
+    {0x2060, 0x206f},   /* joiners, isolates, deprecated formats */
+    {0xfdd0, 0xfdef},   /* noncharacters */
+    {0xfeff, 0xfeff},   /* byte order mark */
+    {0xfff9, 0xfffb},   /* interlinear annotation */
+    {0xe0000, 0xe0fff}, /* tags and reserved default ignorables */
+};
+
+static bool
+is_dropped(gunichar c)
+{
+	if ((c & 0xfffe) == 0xfffe)
+		return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(dropped); i++)
+		if (c >= dropped[i].first && c <= dropped[i].last)
+			return true;
+	return false;
+}
+
+static bool
+is_blank(gunichar c)
+{
+	return g_unichar_isspace(c) || c == 0x0b || c == 0x85;
+}
+
+/* Read one character; what is not UTF-8 counts octet by octet. */
+static gunichar
+read_character(const char **at, const char *end)
+{
+	gunichar c = (guchar) * *at;
+
+	if (c >= 0x80)
+		c = g_utf8_get_char_validated(*at, end - *at);
+	if (c == (gunichar)-1 || c == (gunichar)-2) {
+		(*at)++;
+		return 0xfffd;
+	}
+	*at += g_unichar_to_utf8(c, NULL);
+	return c;
+}
+
+/* Drop and collapse as text.h says, up to about max_bytes of result. */
+static GString *
+clean(const char *text, size_t length, size_t max_bytes)
+{
+	const char *end = text + length;
+	GString *out = g_string_sized_new(MIN(length, max_bytes) + 8);
+	bool owes_blank = false;
+	unsigned marks = 0;
+
+	for (const char *at = text; at < end && out->len <= max_bytes;) {
+		gunichar c = read_character(&at, end);
+
+		if (is_dropped(c))
+			continue;
+		if (is_blank(c)) {
+			owes_blank = out->len > 0;
+			marks = 0;
+			continue;
+		}
+		marks = g_unichar_combining_class(c) ? marks + 1 : 0;
+		if (marks > MARKS_MAX)
+			continue;
+		if (owes_blank)
+			g_string_append_c(out, ' ');
+		owes_blank = false;
+		g_string_append_unichar(out, c);
+	}
+	return out;
+}
+
+static void
+cut(GString *text, size_t max_bytes)
+{
+	const char *at;
+
+	if (text->len <= max_bytes)
+		return;
+	at = text->str + max_bytes;
+	while (at > text->str && ((guchar)*at & 0xc0) == 0x80)
+		at--;
+	while (at > text->str && g_unichar_combining_class(g_utf8_get_char(at)))
+		at = g_utf8_prev_char(at);
+	while (at > text->str && at[-1] == ' ')
+		at--;
+	g_string_truncate(text, (gsize)(at - text->str));
+}
+
+char *
+text_normalize(const char *text, size_t length, size_t max_bytes)
+{
+	size_t input_bytes = max_bytes < G_MAXSIZE / INPUT_FACTOR - 64
+	                         ? (max_bytes + 64) * INPUT_FACTOR
+	                         : G_MAXSIZE - 64;
+	g_autofree char *decoded = NULL;
+	g_autofree char *composed = NULL;
+	GString *out = clean(text, length, input_bytes);
+
+	decoded = tex_decode(out->str);
+	composed = g_utf8_normalize(decoded, -1, G_NORMALIZE_NFC);
+	g_string_free(out, TRUE);
+	/* Decoding makes blanks, and composition may make marks. */
+	out = clean(composed, strlen(composed), G_MAXSIZE);
+	cut(out, max_bytes);
+	return g_string_free(out, FALSE);
+}
+
+/* Length of "http://" or "https://" at the start, or 0. */
+static size_t
+scheme_length(const char *url)
+{
+	if (!g_ascii_strncasecmp(url, "https://", 8))
+		return 8;
+	return g_ascii_strncasecmp(url, "http://", 7) ? 0 : 7;
+}
+
+/* A host and perhaps a port, of `length` octets. */
+static bool
+is_authority(const char *text, size_t length)
+{
+	size_t host = 0;
+
+	if (length > 0 && text[0] == '[') {
+		host = strspn(text + 1, "0123456789abcdefABCDEF:.") + 1;
+		if (host >= length || host < 3 || text[host] != ']')
+			return false;
+		host++;
+	} else {
+		while (host < length &&
+		       (g_ascii_isalnum(text[host]) || strchr("-._", text[host])))
+			host++;
+		if (host == 0 || !g_ascii_isalnum(text[0]))
+			return false;
+	}
+	if (host == length)
+		return true;
+	if (text[host] != ':' || length - host > 6)
+		return false;
+	for (size_t i = host + 1; i < length; i++)
+		if (!g_ascii_isdigit(text[i]))
+			return false;
+	return length == host + 1 ||
+	       g_ascii_strtoull(text + host + 1, NULL, 10) <= 65535;
+}
+
+char *
+text_normalize_url(const char *url, size_t max_bytes)
+{
+	g_autofree char *trimmed = NULL;
+	GString *out;
+	size_t scheme;
+
+	if (!url || strlen(url) > 2 * max_bytes + 64 || !g_utf8_validate(url, -1, NULL))
+		return NULL;
+	trimmed = g_strstrip(g_strdup(url));
+	scheme = scheme_length(trimmed);
+	if (scheme == 0 ||
+	    !is_authority(trimmed + scheme, strcspn(trimmed + scheme, "/?#")))
+		return NULL;
+	out = g_string_new(scheme == 8 ? "https://" : "http://");
+	for (const char *at = trimmed + scheme; *at;) {
+		gunichar c = g_utf8_get_char(at);
+		const char *next = g_utf8_next_char(at);
+
+		if (c <= ' ' || strchr("\"'`<>\\", *at) || is_dropped(c) ||
+		    is_blank(c) || out->len > max_bytes) {
+			g_string_free(out, TRUE);
+			return NULL;
+		}
+		if (c < 0x80)
+			g_string_append_c(out, (char)c);
+		for (; c >= 0x80 && at < next; at++)
+			g_string_append_printf(out, "%%%02X", (guchar)*at);
+		at = next;
+	}
+	if (out->len > max_bytes) {
+		g_string_free(out, TRUE);
+		return NULL;
+	}
+	return g_string_free(out, FALSE);
+}
+
+bool
+text_is_url(const char *text, size_t max_bytes)
+{
+	g_autofree char *normal = text_normalize_url(text, max_bytes);
+
+	return normal && !strcmp(normal, text);
+}

@@ -1,0 +1,50 @@
+/*
+ * text.h - foreign text made fit to match, store and print.
+ *
+ * Everything a source says passes through here once, at intake; later code may
+ * rely on one line of valid UTF-8 without a character that acts instead of
+ * showing.
+ */
+#ifndef PAPERBOY_BASE_TEXT_H
+#define PAPERBOY_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Normalise a title, a name or an abstract.
+ *
+ * Octets that are not UTF-8 become U+FFFD, one each.  Controls, bidirectional
+ * controls, zero-width characters, tags and noncharacters go; TeX is decoded
+ * (base/tex.h); the result is NFC (UAX #15), every run of white space (no-break
+ * space and line breaks too) one blank, none at the ends, and at most 30
+ * combining marks follow each other (the Stream-Safe limit of UAX #15).
+ * Normalising the result again changes nothing, except for TeX made or cut to defeat
+ * that.
+ *
+ * @param text       any octets, zero octets too
+ * @param length     their number
+ * @param max_bytes  longer text is cut before the character that does not fit, and
+ *                   a letter is not cut from its marks
+ * @return newly allocated, never NULL, may be empty
+ */
+char *text_normalize(const char *text, size_t length, size_t max_bytes);
+
+/**
+ * Normalise a link (RFC 3986) that shall stand in a mail.
+ *
+ * Blanks around it go, the scheme becomes lower case, and octets beyond ASCII are
+ * percent-encoded.  Only http and https, with a host of ASCII letters,
+ * digits, dots and hyphens (or an IPv6 address in brackets) and without a user name.
+ *
+ * @param url        NUL-terminated, or NULL
+ * @param max_bytes  limit of the result
+ * @return newly allocated; NULL when it is not such a link, is too long, is not UTF-8
+ * or holds a control, a blank, a quote, a backslash or an angle bracket
+ */
+char *text_normalize_url(const char *url, size_t max_bytes);
+
+/** @return whether the text is a link as text_normalize_url() would leave it */
+bool text_is_url(const char *text, size_t max_bytes);
+
+#endif

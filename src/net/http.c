@@ -1,0 +1,480 @@
+/*
+ * http.c - fetch one document over HTTP, within limits.
+ */
+#include "net/http.h"
+
+#include <curl/curl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "net/http_file.h"
+#include "net/peer.h"
+
+struct http {
+	CURL *easy;
+	struct http_settings settings; /* zeros replaced by their bounds */
+	char *user_agent;
+	char *ca_file;
+};
+
+/* What became too much, or was refused, while libcurl called us. */
+enum verdict {
+	VERDICT_NONE,
+	VERDICT_BODY,
+	VERDICT_HEADERS,
+	VERDICT_ADDRESS,
+	VERDICT_STOPPED,
+};
+
+/* The headers that are kept. */
+enum header {
+	HEADER_ETAG,
+	HEADER_RETRY_AFTER,
+	HEADER_RATELIMIT,
+	HEADER_DATE,
+	N_HEADERS
+};
+
+static const char *const header_names[N_HEADERS] = {
+    [HEADER_ETAG] = "etag",
+    [HEADER_RETRY_AFTER] = "retry-after",
+    [HEADER_RATELIMIT] = "ratelimit",
+    [HEADER_DATE] = "date",
+};
+
+/* One request and its answer: a redirect makes another. */
+struct transfer {
+	const struct http *http;
+	bool allow_private;
+	enum verdict verdict;
+	GByteArray *body;
+	size_t header_bytes;
+	char *headers[N_HEADERS];
+	char curl_error[CURL_ERROR_SIZE];
+};
+
+static void
+clear_headers(struct transfer *transfer)
+{
+	for (size_t i = 0; i < N_HEADERS; i++)
+		g_clear_pointer(&transfer->headers[i], g_free);
+}
+
+static void
+transfer_free(struct transfer *transfer)
+{
+	if (!transfer)
+		return;
+	clear_headers(transfer);
+	if (transfer->body)
+		g_byte_array_unref(transfer->body);
+	g_free(transfer);
+}
+PB_DEFINE_AUTO(transfer, transfer_free);
+
+/* What a URL says about where it leads. */
+struct target {
+	char *scheme; /* "http" or "https" */
+	char *host;
+};
+
+static void
+target_free(struct target *target)
+{
+	if (!target)
+		return;
+	curl_free(target->scheme);
+	curl_free(target->host);
+	g_free(target);
+}
+PB_DEFINE_AUTO(target, target_free);
+
+/* Returns NULL when the URL is not one for us. */
+static struct target *
+target_parse(const char *url)
+{
+	pb_auto(target) target = g_new0(struct target, 1);
+	CURLU *parts = curl_url();
+	bool ok;
+
+	ok = parts && strlen(url) <= BOUNDS_HTTP_URL_BYTES &&
+	     !curl_url_set(parts, CURLUPART_URL, url, CURLU_DISALLOW_USER) &&
+	     !curl_url_get(parts, CURLUPART_SCHEME, &target->scheme, 0) &&
+	     !curl_url_get(parts, CURLUPART_HOST, &target->host, 0) &&
+	     (!strcmp(target->scheme, "http") || !strcmp(target->scheme, "https"));
+	curl_url_cleanup(parts);
+	return ok ? g_steal_pointer(&target) : NULL;
+}
+
+/* RFC 9110 section 8.8.3, and the unquoted ones that exist. */
+static bool
+is_etag(const char *etag)
+{
+	for (const char *at = etag; *at; at++)
+		if (!g_ascii_isgraph(*at) && *at != ' ')
+			return false;
+	return *etag && strlen(etag) <= BOUNDS_HTTP_HEADER;
+}
+
+static size_t
+take_body(char *data, size_t size, size_t count, void *user)
+{
+	struct transfer *transfer = user;
+	size_t length = size * count;
+
+	if (length > transfer->http->settings.body_bytes - transfer->body->len) {
+		transfer->verdict = VERDICT_BODY;
+		return 0;
+	}
+	g_byte_array_append(transfer->body, (const guint8 *)data, (guint)length);
+	return length;
+}
+
+static size_t
+take_header(char *data, size_t size, size_t count, void *user)
+{
+	struct transfer *transfer = user;
+	size_t length = size * count;
+
+	transfer->header_bytes += length;
+	if (transfer->header_bytes > BOUNDS_HTTP_HEADERS_BYTES) {
+		transfer->verdict = VERDICT_HEADERS;
+		return 0;
+	}
+	/* An interim answer (100, 103) has headers of its own. */
+	if (length > 5 && !memcmp(data, "HTTP/", 5))
+		clear_headers(transfer);
+	for (size_t i = 0; i < N_HEADERS; i++) {
+		size_t name = strlen(header_names[i]);
+
+		if (length <= name || data[name] != ':' ||
+		    length > BOUNDS_HTTP_HEADER ||
+		    g_ascii_strncasecmp(data, header_names[i], name))
+			continue;
+		g_free(transfer->headers[i]);
+		transfer->headers[i] =
+		    g_strstrip(g_strndup(data + name + 1, length - name - 1));
+	}
+	return length;
+}
+
+static curl_socket_t
+open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct transfer *transfer = user;
+
+	(void)purpose;
+	if (!transfer->allow_private &&
+	    !peer_is_public(&address->addr, address->addrlen)) {
+		transfer->verdict = VERDICT_ADDRESS;
+		return CURL_SOCKET_BAD;
+	}
+	return socket(
+	    address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static int
+look_for_stop(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+    curl_off_t up)
+{
+	struct transfer *transfer = user;
+	const int *stop = transfer->http->settings.stop;
+
+	(void)down_total, (void)down, (void)up_total, (void)up;
+	if (!stop || !g_atomic_int_get(stop))
+		return 0;
+	transfer->verdict = VERDICT_STOPPED;
+	return 1;
+}
+
+static void
+set_options(struct transfer *transfer, const char *url, struct curl_slist *headers)
+{
+	const struct http *http = transfer->http;
+	const struct http_settings *settings = &http->settings;
+	CURL *easy = http->easy;
+
+	curl_easy_reset(easy);
+	curl_easy_setopt(easy, CURLOPT_URL, url);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+	curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (http->ca_file)
+		curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, http->user_agent);
+	curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->connect_ms);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)settings->stall_s);
+	curl_easy_setopt(
+	    easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)settings->body_bytes);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
+	curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, look_for_stop);
+	curl_easy_setopt(easy, CURLOPT_XFERINFODATA, transfer);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
+}
+
+static void
+set_transfer_error(
+    const struct transfer *transfer, CURLcode code, const char *host, GError **error)
+{
+	const char *told =
+	    *transfer->curl_error ? transfer->curl_error : curl_easy_strerror(code);
+	g_autofree char *detail = text_normalize(told, strlen(told), CURL_ERROR_SIZE);
+	size_t body_bytes = transfer->http->settings.body_bytes;
+	enum verdict verdict =
+	    code == CURLE_FILESIZE_EXCEEDED ? VERDICT_BODY : transfer->verdict;
+
+	switch (verdict) {
+	case VERDICT_BODY:
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "the answer of %s is larger than %zu octets", host, body_bytes);
+		return;
+	case VERDICT_HEADERS:
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "the headers of %s are larger than %d octets", host,
+		    BOUNDS_HTTP_HEADERS_BYTES);
+		return;
+	case VERDICT_ADDRESS:
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "refused to connect to %s: its address is not public", host);
+		return;
+	case VERDICT_STOPPED:
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "the transfer from %s was stopped", host);
+		return;
+	case VERDICT_NONE:
+		g_set_error(error, PB_ERROR,
+		    code == CURLE_URL_MALFORMAT ? PB_ERROR_INPUT : PB_ERROR_TEMPORARY,
+		    "cannot fetch from %s: %s", host, detail);
+		return;
+	}
+}
+
+/* Make one request.  @param left_ms  of the time as a whole; what it took is deducted
+ */
+static struct transfer *
+perform(struct http *http, const char *url, const struct target *target,
+    const struct target *asked, struct curl_slist *headers, int64_t *left_ms,
+    GError **error)
+{
+	pb_auto(transfer) transfer = g_new0(struct transfer, 1);
+	bool is_asked = !g_ascii_strcasecmp(target->host, asked->host);
+	curl_off_t took_us = 0;
+	CURLcode code;
+
+	transfer->http = http;
+	transfer->body = g_byte_array_new();
+	transfer->allow_private = http->settings.allow_private && is_asked;
+	set_options(transfer, url, headers);
+	curl_easy_setopt(http->easy, CURLOPT_TIMEOUT_MS, (long)MAX(*left_ms, 1));
+	/* A kept connection was judged for another request's host. */
+	curl_easy_setopt(http->easy, CURLOPT_FRESH_CONNECT, is_asked ? 0L : 1L);
+	code = curl_easy_perform(http->easy);
+	curl_easy_getinfo(http->easy, CURLINFO_TOTAL_TIME_T, &took_us);
+	*left_ms -= took_us / 1000;
+	/* The handle outlives what these point to. */
+	curl_easy_setopt(http->easy, CURLOPT_ERRORBUFFER, NULL);
+	curl_easy_setopt(http->easy, CURLOPT_HTTPHEADER, NULL);
+	if (code != CURLE_OK) {
+		set_transfer_error(transfer, code, target->host, error);
+		return NULL;
+	}
+	return g_steal_pointer(&transfer);
+}
+
+static bool
+is_redirect(long status)
+{
+	return status == 301 || status == 302 || status == 303 || status == 307 ||
+	       status == 308;
+}
+
+/* Where a redirect leads to, or NULL when it must not be followed. */
+static struct target *
+follow(const struct target *from, const char *url, GError **error)
+{
+	pb_auto(target) target = target_parse(url);
+	g_autofree char *shown = NULL;
+
+	if (target &&
+	    (!strcmp(target->scheme, from->scheme) || !strcmp(target->scheme, "https")))
+		return g_steal_pointer(&target);
+	shown = text_normalize(url, strlen(url), 200);
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    "refused the redirect of %s to '%s'", from->host, shown);
+	return NULL;
+}
+
+static void
+fill_response(struct http_response *response, struct transfer *transfer, long status,
+    const char *url)
+{
+	const char *etag = transfer->headers[HEADER_ETAG];
+	int64_t wait_s = HTTP_WAIT_UNKNOWN;
+
+	if (status == 429)
+		wait_s = http_wait_parse_ratelimit(transfer->headers[HEADER_RATELIMIT]);
+	if (status >= 400 && wait_s == HTTP_WAIT_UNKNOWN)
+		wait_s =
+		    http_wait_parse_retry_after(transfer->headers[HEADER_RETRY_AFTER],
+		        transfer->headers[HEADER_DATE]);
+	*response = (struct http_response){
+	    .status = (int)status,
+	    .body = g_byte_array_free_to_bytes(g_steal_pointer(&transfer->body)),
+	    .etag = etag && is_etag(etag) ? g_strdup(etag) : NULL,
+	    .retry_after_s = wait_s,
+	    .served_at = http_wait_parse_date(transfer->headers[HEADER_DATE]),
+	    .final_url = g_strdup(url),
+	};
+}
+
+static bool
+get_over_network(struct http *http, const char *url, struct curl_slist *headers,
+    struct http_response *response, GError **error)
+{
+	pb_auto(target) asked = target_parse(url);
+	pb_auto(target) target = target_parse(url);
+	g_autofree char *current = g_strdup(url);
+	int64_t left_ms = http->settings.total_ms;
+
+	if (!asked || !target) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot fetch '%s': %s",
+		    url, "not an http or https URL without a user name");
+		return false;
+	}
+	for (unsigned redirects = 0; redirects <= BOUNDS_HTTP_REDIRECTS; redirects++) {
+		pb_auto(transfer) transfer =
+		    perform(http, current, target, asked, headers, &left_ms, error);
+		struct target *next;
+		char *location = NULL;
+		long status = 0;
+
+		if (!transfer)
+			return false;
+		curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status);
+		curl_easy_getinfo(http->easy, CURLINFO_REDIRECT_URL, &location);
+		if (!is_redirect(status) || !location) {
+			fill_response(response, transfer, status, current);
+			return true;
+		}
+		next = follow(target, location, error);
+		if (!next)
+			return false;
+		target_free(target);
+		target = next;
+		g_free(current);
+		current = g_strdup(location);
+	}
+	g_set_error(error, PB_ERROR, PB_ERROR_LIMIT, "%s redirects more than %d times",
+	    asked->host, BOUNDS_HTTP_REDIRECTS);
+	return false;
+}
+
+static bool
+get_file(const struct http *http, const char *url, struct http_response *response,
+    GError **error)
+{
+	GBytes *body;
+
+	if (!http->settings.allow_file) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "cannot fetch '%s': files are not allowed here", url);
+		return false;
+	}
+	body = http_file_read(url, http->settings.body_bytes, error);
+	if (!body)
+		return false;
+	*response = (struct http_response){
+	    .status = 200,
+	    .body = body,
+	    .retry_after_s = HTTP_WAIT_UNKNOWN,
+	    .served_at = HTTP_WAIT_UNKNOWN,
+	    .final_url = g_strdup(url),
+	};
+	return true;
+}
+
+bool
+http_get(struct http *http, const char *url, const char *etag,
+    struct http_response *response, GError **error)
+{
+	struct curl_slist *headers = NULL;
+	bool ok;
+
+	if (g_str_has_prefix(url, "file:"))
+		return get_file(http, url, response, error);
+	if (etag && !is_etag(etag)) {
+		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT,
+		    "cannot fetch: the ETag holds a control character or is too long");
+		return false;
+	}
+	if (etag) {
+		g_autofree char *line = g_strconcat("If-None-Match: ", etag, NULL);
+
+		headers = curl_slist_append(NULL, line);
+	}
+	ok = get_over_network(http, url, headers, response, error);
+	curl_slist_free_all(headers);
+	return ok;
+}
+
+struct http *
+http_new(const struct http_settings *settings)
+{
+	struct http *http = g_new0(struct http, 1);
+	struct http_settings *own = &http->settings;
+
+	*own = *settings;
+	if (own->connect_ms == 0)
+		own->connect_ms = BOUNDS_HTTP_CONNECT_S * 1000;
+	if (own->total_ms == 0)
+		own->total_ms = BOUNDS_HTTP_TIME_S * 1000;
+	if (own->stall_s == 0)
+		own->stall_s = BOUNDS_HTTP_STALL_S;
+	if (own->body_bytes == 0)
+		own->body_bytes = BOUNDS_HTTP_BODY_BYTES;
+	/* A line break here would start another header. */
+	http->user_agent = g_strdup(settings->user_agent);
+	for (char *at = http->user_agent; *at; at++)
+		if (g_ascii_iscntrl(*at))
+			*at = ' ';
+	http->ca_file = g_strdup(settings->ca_file);
+	own->user_agent = own->ca_file = NULL;
+	http->easy = curl_easy_init();
+	g_assert(http->easy);
+	return http;
+}
+
+void
+http_free(struct http *http)
+{
+	if (!http)
+		return;
+	curl_easy_cleanup(http->easy);
+	g_free(http->user_agent);
+	g_free(http->ca_file);
+	g_free(http);
+}
+
+void
+http_response_clear(struct http_response *response)
+{
+	g_clear_pointer(&response->body, g_bytes_unref);
+	g_clear_pointer(&response->etag, g_free);
+	g_clear_pointer(&response->final_url, g_free);
+}

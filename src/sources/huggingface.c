@@ -1,0 +1,253 @@
+/*
+ * huggingface.c - Hugging Face Daily Papers as a source.
+ */
+#include "sources/huggingface.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "sources/huggingface_parse.h"
+
+/* The most that the service gives at once; its own default cuts long days at 50. */
+#define PAGE_LIMIT 100
+#define DAY_S      86400
+
+struct huggingface {
+	struct source source;
+	char *base_url; /* without a slash at the end */
+	bool is_folder;
+};
+
+/* One fetch of a day while its pages come in. */
+struct fetch {
+	const struct huggingface *self;
+	struct http *http;
+	const char *day;
+	GPtrArray *listings; /* so far */
+	GHashTable *seen;    /* ids in listings, borrowed */
+	char *etag;
+	unsigned pages;
+	int64_t *retry_after_s; /* the caller's, set on failure too */
+};
+
+/* How a page ended. */
+enum page_end {
+	PAGE_FAILED,
+	PAGE_MORE,
+	PAGE_LAST,
+	PAGE_NOT_MODIFIED,
+	PAGE_NOT_YET,
+};
+
+static char *
+make_url(const struct huggingface *self, const char *day, unsigned page)
+{
+	if (self->is_folder)
+		return g_strdup_printf("%s/daily_papers-%s.json", self->base_url, day);
+	return g_strdup_printf("%s/api/daily_papers?date=%s&limit=%d&p=%u",
+	    self->base_url, day, PAGE_LIMIT, page);
+}
+
+/*
+ * Whether the day was over when the server answered, by the server's own clock.  Its
+ * bound on dates was seen to lag by a day.
+ */
+static bool
+is_past(const char *day, int64_t served_at)
+{
+	g_autoptr(GDateTime) served = NULL;
+	g_autofree char *yesterday = NULL;
+
+	if (served_at == HTTP_WAIT_UNKNOWN)
+		return false;
+	served = g_date_time_new_from_unix_utc(served_at - DAY_S);
+	yesterday = served ? g_date_time_format(served, "%Y-%m-%d") : NULL;
+	return yesterday && strcmp(day, yesterday) < 0;
+}
+
+/* An answer that is not a list: either the day is not there yet, or it is an error. */
+static enum page_end
+refuse(const struct fetch *fetch, const struct http_response *response, GError **error)
+{
+	g_autofree char *told = huggingface_parse_error(response->body);
+	int status = response->status;
+	enum pb_error code = PB_ERROR_PERMANENT;
+
+	if (status == 429 || status == 408 || status >= 500)
+		code = PB_ERROR_TEMPORARY;
+	else if (status == 200)
+		code = PB_ERROR_INPUT;
+	if (told && (status == 400 || status == 200) && fetch->pages == 0 &&
+	    huggingface_is_not_yet(told) && !is_past(fetch->day, response->served_at))
+		return PAGE_NOT_YET;
+	g_set_error(error, PB_ERROR, code, "the source answered with status %d%s%s",
+	    status, told ? ": " : "", told ? told : "");
+	return PAGE_FAILED;
+}
+
+/* Move a page's papers over that were not seen on an earlier one. */
+static bool
+add_new(struct fetch *fetch, GPtrArray *page, GError **error)
+{
+	guint before = fetch->listings->len;
+
+	for (guint i = 0; i < page->len; i++) {
+		struct listing *listing = g_ptr_array_index(page, i);
+
+		g_ptr_array_index(page, i) = NULL;
+		if (g_hash_table_add(fetch->seen, listing->paper->id))
+			g_ptr_array_add(fetch->listings, listing);
+		else
+			listing_free(listing);
+	}
+	if (fetch->listings->len > BOUNDS_PAPERS_BATCH) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "the day has more than %d papers", BOUNDS_PAPERS_BATCH);
+		return false;
+	}
+	return fetch->listings->len > before;
+}
+
+static enum page_end
+read_page(struct fetch *fetch, const struct http_response *response, GError **error)
+{
+	g_autoptr(GPtrArray) page = NULL;
+	g_autoptr(GError) failure = NULL;
+	size_t elements = 0;
+	bool has_new;
+
+	page = huggingface_parse_page(response->body, fetch->day, &elements, &failure);
+	if (!page) {
+		g_autofree char *told = huggingface_parse_error(response->body);
+
+		if (told)
+			return refuse(fetch, response, error);
+		g_propagate_error(error, g_steal_pointer(&failure));
+		return PAGE_FAILED;
+	}
+	has_new = add_new(fetch, page, &failure);
+	if (failure) {
+		g_propagate_error(error, g_steal_pointer(&failure));
+		return PAGE_FAILED;
+	}
+	if (fetch->pages == 0)
+		fetch->etag = g_strdup(response->etag);
+	else
+		g_clear_pointer(&fetch->etag, g_free);
+	/* A full page without anything new comes from a mirror that cannot page. */
+	if (fetch->self->is_folder || elements < PAGE_LIMIT || !has_new)
+		return PAGE_LAST;
+	return PAGE_MORE;
+}
+
+static enum page_end
+fetch_page(struct fetch *fetch, const char *etag, GError **error)
+{
+	g_autofree char *url = make_url(fetch->self, fetch->day, fetch->pages);
+	g_autoptr(GError) failure = NULL;
+	struct http_response response = {0};
+	enum page_end end;
+
+	if (!http_get(fetch->http, url, etag, &response, &failure)) {
+		if (fetch->self->is_folder &&
+		    g_error_matches(failure, PB_ERROR, PB_ERROR_NOT_FOUND))
+			return PAGE_NOT_YET;
+		g_propagate_error(error, g_steal_pointer(&failure));
+		return PAGE_FAILED;
+	}
+	if (response.status == 200)
+		end = read_page(fetch, &response, error);
+	else if (response.status == 304 && etag)
+		end = PAGE_NOT_MODIFIED;
+	else
+		end = refuse(fetch, &response, error);
+	*fetch->retry_after_s = response.retry_after_s;
+	http_response_clear(&response);
+	return end;
+}
+
+static enum page_end
+fetch_pages(struct fetch *fetch, const char *etag, GError **error)
+{
+	enum page_end end = PAGE_MORE;
+
+	while (end == PAGE_MORE) {
+		if (fetch->pages == BOUNDS_PAGES_BATCH) {
+			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+			    "the day has more than %d pages", BOUNDS_PAGES_BATCH);
+			return PAGE_FAILED;
+		}
+		end = fetch_page(fetch, fetch->pages == 0 ? etag : NULL, error);
+		fetch->pages++;
+	}
+	return end;
+}
+
+static bool
+fetch_day(struct source *source, struct http *http, const char *day, const char *etag,
+    struct source_answer *answer, GError **error)
+{
+	struct huggingface *self = (struct huggingface *)source;
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+	struct fetch fetch = {
+	    .self = self,
+	    .http = http,
+	    .day = day,
+	    .listings = listings,
+	    .seen = seen,
+	    .retry_after_s = &answer->retry_after_s,
+	};
+	enum page_end end;
+
+	answer->retry_after_s = HTTP_WAIT_UNKNOWN;
+	end = fetch_pages(&fetch, etag, error);
+	switch (end) {
+	case PAGE_FAILED:
+	case PAGE_MORE:
+		g_prefix_error(error, "%s %s: ", source->name, day);
+		g_free(fetch.etag);
+		return false;
+	case PAGE_NOT_MODIFIED:
+		answer->status = SOURCE_NOT_MODIFIED;
+		answer->etag = g_strdup(etag);
+		break;
+	case PAGE_NOT_YET:
+		answer->status = SOURCE_NOT_YET;
+		break;
+	case PAGE_LAST:
+		source_answer_set_listings(answer, g_steal_pointer(&listings));
+		answer->etag = fetch.etag;
+		break;
+	}
+	return true;
+}
+
+static void
+huggingface_free(struct source *source)
+{
+	struct huggingface *self = (struct huggingface *)source;
+
+	g_free(self->base_url);
+	g_free(self);
+}
+
+struct source *
+huggingface_new(const char *base_url)
+{
+	struct huggingface *self = g_new0(struct huggingface, 1);
+	size_t length = strlen(base_url);
+
+	while (length > 0 && base_url[length - 1] == '/')
+		length--;
+	self->source = (struct source){
+	    .name = "hf",
+	    .fetch_day = fetch_day,
+	    .free = huggingface_free,
+	};
+	self->base_url = g_strndup(base_url, length);
+	self->is_folder = g_str_has_prefix(base_url, "file:");
+	return &self->source;
+}

@@ -1,0 +1,301 @@
+/*
+ * huggingface_parse.c - the JSON of Hugging Face Daily Papers.
+ */
+#include "sources/huggingface_parse.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/paper.h"
+#include "sources/days.h"
+
+#define PAPER_PAGE "https://huggingface.co/papers/"
+
+static inline void
+json_clear(json_t **json)
+{
+	json_decref(*json);
+}
+#define auto_json __attribute__((cleanup(json_clear))) json_t *
+
+/*
+ * Whether the values of a document are few enough to be built in memory, where each
+ * takes some fifty times its octets.
+ */
+static bool
+has_few_values(const char *text, size_t length)
+{
+	size_t values = 1;
+	bool in_string = false;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '"')
+			in_string = !in_string;
+		else if (text[i] == '\\' && in_string)
+			i++;
+		else if (!in_string && strchr(",[{", text[i]) && text[i])
+			values++;
+	}
+	return values <= BOUNDS_JSON_VALUES;
+}
+
+static json_t *
+load(GBytes *bytes, GError **error)
+{
+	json_error_t where;
+	size_t length;
+	const char *text = g_bytes_get_data(bytes, &length);
+	g_autofree char *told = NULL;
+	json_t *json;
+
+	if (length > 0 && !has_few_values(text, length)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "the list has more than %d JSON values", BOUNDS_JSON_VALUES);
+		return NULL;
+	}
+	json = json_loadb(length > 0 ? text : "", length, JSON_DECODE_ANY, &where);
+	if (json)
+		return json;
+	/* It quotes the text near the fault. */
+	told =
+	    text_normalize(where.text, strlen(where.text), BOUNDS_SOURCE_ERROR_BYTES);
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "the list is not JSON: line %d, column %d: %s", where.line, where.column,
+	    told);
+	return NULL;
+}
+
+/* A string of an object, normalised; NULL when it is none or nothing is left. */
+static char *
+get_text(const json_t *object, const char *key, size_t max_bytes)
+{
+	const json_t *value = json_object_get(object, key);
+	char *text;
+
+	if (!json_is_string(value))
+		return NULL;
+	text = text_normalize(
+	    json_string_value(value), json_string_length(value), max_bytes);
+	if (!*text)
+		g_clear_pointer(&text, g_free);
+	return text;
+}
+
+static char *
+get_url(const json_t *object, const char *key)
+{
+	return text_normalize_url(
+	    json_string_value(json_object_get(object, key)), BOUNDS_PAPER_URL_BYTES);
+}
+
+static int64_t
+get_number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return PAPER_UNKNOWN;
+	return json_integer_value(value);
+}
+
+/* YYYY-MM-DDTHH:MM:SS.mmmZ, and nothing else; PAPER_UNKNOWN otherwise. */
+static int64_t
+get_time(const json_t *object, const char *key)
+{
+	static const char shape[] = "0000-00-00T00:00:00.000Z";
+	const char *text = json_string_value(json_object_get(object, key));
+	g_autoptr(GDateTime) time = NULL;
+	int64_t at;
+
+	if (!text || strlen(text) != strlen(shape))
+		return PAPER_UNKNOWN;
+	for (size_t i = 0; shape[i]; i++)
+		if (shape[i] == '0' ? !g_ascii_isdigit(text[i]) : text[i] != shape[i])
+			return PAPER_UNKNOWN;
+	time = g_date_time_new_utc(atoi(text), atoi(text + 5), atoi(text + 8),
+	    atoi(text + 11), atoi(text + 14), atoi(text + 17));
+	at = time ? g_date_time_to_unix(time) : PAPER_UNKNOWN;
+	return at >= 0 ? at : PAPER_UNKNOWN;
+}
+
+static bool
+is_id(const char *id, size_t length)
+{
+	if (length == 0 || length > BOUNDS_PAPER_ID_BYTES || !g_ascii_isalnum(id[0]))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!id[i] || (!g_ascii_isalnum(id[i]) && !strchr(".-_/", id[i])))
+			return false;
+	return !strstr(id, "..") && !strstr(id, "//") && id[length - 1] != '/';
+}
+
+/* `2611.10010v2` is a version of the paper 2611.10010. */
+static void
+strip_version(char *id)
+{
+	size_t digits = strspn(id, "0123456789");
+	size_t rest = id[digits] == '.' ? strspn(id + digits + 1, "0123456789") : 0;
+	char *version = id + digits + 1 + rest;
+
+	if (digits == 4 && (rest == 4 || rest == 5) && *version == 'v' && version[1] &&
+	    !version[1 + strspn(version + 1, "0123456789")])
+		*version = '\0';
+}
+
+static void
+add_authors(struct paper *paper, const json_t *authors)
+{
+	const json_t *author;
+	size_t i;
+
+	json_array_foreach(authors, i, author)
+	{
+		char *name;
+
+		if (paper->authors->len == BOUNDS_PAPER_AUTHORS)
+			return;
+		if (json_is_true(json_object_get(author, "hidden")))
+			continue;
+		name = get_text(author, "name", BOUNDS_PAPER_AUTHOR_BYTES);
+		if (name)
+			g_ptr_array_add(paper->authors, name);
+	}
+}
+
+/* Texts that a paper cannot be without.  @param what  set to what is wrong */
+static bool
+fill_identity(
+    struct paper *paper, const json_t *outer, const json_t *inner, const char **what)
+{
+	const json_t *id = json_object_get(inner, "id");
+	const json_t *title = json_object_get(inner, "title");
+
+	*what = NULL;
+	if (!json_is_string(id))
+		*what = "paper.id is not a string";
+	else if (!is_id(json_string_value(id), json_string_length(id)))
+		*what = "paper.id is not an id";
+	else if (title && !json_is_null(title) && !json_is_string(title))
+		*what = "paper.title is not a string";
+	if (*what)
+		return false;
+	paper->id = g_strdup(json_string_value(id));
+	strip_version(paper->id);
+	paper->title = get_text(inner, "title", BOUNDS_PAPER_TITLE_BYTES);
+	if (!paper->title)
+		paper->title = get_text(outer, "title", BOUNDS_PAPER_TITLE_BYTES);
+	if (!paper->title)
+		*what = "there is no title";
+	return !*what;
+}
+
+static struct paper *
+parse_element(const json_t *outer, const char **what)
+{
+	const json_t *inner = json_object_get(outer, "paper");
+	pb_auto(paper) paper = paper_new();
+
+	if (!json_is_object(inner)) {
+		*what = "it has no object named paper";
+		return NULL;
+	}
+	if (!fill_identity(paper, outer, inner, what))
+		return NULL;
+	paper->abstract = get_text(inner, "summary", BOUNDS_PAPER_ABSTRACT_BYTES);
+	if (!paper->abstract)
+		paper->abstract =
+		    get_text(outer, "summary", BOUNDS_PAPER_ABSTRACT_BYTES);
+	if (!paper->abstract)
+		paper->abstract = g_strdup("");
+	add_authors(paper, json_object_get(inner, "authors"));
+	paper->url = g_strconcat(PAPER_PAGE, paper->id, NULL);
+	/* The outer publishedAt is Eastern time with a wrong Z since March 2025. */
+	paper->published_at = get_time(inner, "publishedAt");
+	paper->upvotes = get_number(inner, "upvotes");
+	paper->comments = get_number(outer, "numComments");
+	paper->stars = get_number(inner, "githubStars");
+	paper->code_url = get_url(inner, "githubRepo");
+	paper->project_url = get_url(inner, "projectPage");
+	paper->organization = get_text(
+	    json_object_get(inner, "organization"), "fullname", BOUNDS_PAPER_ORG_BYTES);
+	if (!paper->organization)
+		paper->organization = get_text(json_object_get(outer, "organization"),
+		    "fullname", BOUNDS_PAPER_ORG_BYTES);
+	return g_steal_pointer(&paper);
+}
+
+GPtrArray *
+huggingface_parse_page(GBytes *bytes, const char *day, size_t *elements, GError **error)
+{
+	auto_json page = load(bytes, error);
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+	const json_t *element;
+	size_t i;
+
+	if (!page)
+		return NULL;
+	if (!json_is_array(page)) {
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_INPUT, "the list is not a JSON array");
+		return NULL;
+	}
+	if (json_array_size(page) > BOUNDS_PAPERS_BATCH) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "the list has more than %d papers", BOUNDS_PAPERS_BATCH);
+		return NULL;
+	}
+	json_array_foreach(page, i, element)
+	{
+		const char *what = NULL;
+		struct paper *paper = parse_element(element, &what);
+
+		if (!paper) {
+			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			    "element %zu of the list is malformed: %s", i, what);
+			return NULL;
+		}
+		if (g_hash_table_add(seen, paper->id))
+			g_ptr_array_add(listings, listing_new(paper, day));
+		else
+			paper_free(paper);
+	}
+	*elements = json_array_size(page);
+	return g_steal_pointer(&listings);
+}
+
+char *
+huggingface_parse_error(GBytes *bytes)
+{
+	auto_json json = load(bytes, NULL);
+
+	return get_text(json, "error", BOUNDS_SOURCE_ERROR_BYTES);
+}
+
+/* Whether a day stands somewhere in the text: the bound that was passed. */
+static bool
+holds_day(const char *text)
+{
+	for (const char *at = text; strlen(at) >= 10; at++) {
+		char day[11];
+
+		g_strlcpy(day, at, sizeof(day));
+		if (days_is_valid(day))
+			return true;
+	}
+	return false;
+}
+
+bool
+huggingface_is_not_yet(const char *text)
+{
+	g_autofree char *lower = g_ascii_strdown(text, -1);
+
+	return (strstr(lower, "too big") || strstr(lower, "invalid")) &&
+	       (strstr(lower, "date") || holds_day(text));
+}

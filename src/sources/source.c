@@ -1,0 +1,76 @@
+/*
+ * source.c - the one small interface that every source of papers has.
+ */
+#include "sources/source.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "sources/days.h"
+
+void
+source_answer_init(struct source_answer *answer)
+{
+	*answer = (struct source_answer){.retry_after_s = HTTP_WAIT_UNKNOWN};
+}
+
+void
+source_answer_clear(struct source_answer *answer)
+{
+	g_clear_pointer(&answer->listings, g_ptr_array_unref);
+	g_clear_pointer(&answer->etag, g_free);
+	source_answer_init(answer);
+}
+
+static int
+compare_ids(const void *left, const void *right)
+{
+	const struct listing *const *a = left;
+	const struct listing *const *b = right;
+
+	return strcmp((*a)->paper->id, (*b)->paper->id);
+}
+
+void
+source_answer_set_listings(struct source_answer *answer, GPtrArray *listings)
+{
+	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_autoptr(GPtrArray) sorted = g_ptr_array_sized_new(listings->len);
+
+	for (guint i = 0; i < listings->len; i++)
+		g_ptr_array_add(sorted, g_ptr_array_index(listings, i));
+	g_ptr_array_sort(sorted, compare_ids);
+	for (guint i = 0; i < sorted->len; i++) {
+		const struct listing *listing = g_ptr_array_index(sorted, i);
+
+		g_checksum_update(checksum, (const guchar *)listing->paper->id, -1);
+		g_checksum_update(checksum, (const guchar *)"\n", 1);
+	}
+	g_strlcpy(answer->ids_sha256, g_checksum_get_string(checksum),
+	    sizeof(answer->ids_sha256));
+	answer->count = listings->len;
+	answer->status = listings->len > 0 ? SOURCE_OK : SOURCE_EMPTY;
+	if (listings->len > 0)
+		answer->listings = listings;
+	else
+		g_ptr_array_unref(listings);
+}
+
+bool
+source_fetch_day(struct source *source, struct http *http, const char *day,
+    const char *etag, struct source_answer *answer, GError **error)
+{
+	if (!days_is_valid(day)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is not a day such as 2026-11-18", day);
+		return false;
+	}
+	return source->fetch_day(source, http, day, etag, answer, error);
+}
+
+void
+source_free(struct source *source)
+{
+	if (source)
+		source->free(source);
+}

@@ -1,0 +1,69 @@
+/*
+ * source.h - the one small interface that every source of papers has.
+ *
+ * A source tells which papers it lists for a day.  It keeps nothing between calls;
+ * what is worth remembering (the ETag, when to come back) goes through the caller.
+ * An answer is all or nothing: one bad element, page or octet and none of it is used.
+ */
+#ifndef PAPERBOY_SOURCES_SOURCE_H
+#define PAPERBOY_SOURCES_SOURCE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "model/paper.h"
+#include "net/http.h"
+
+enum source_status {
+	SOURCE_OK,           /* papers */
+	SOURCE_NOT_MODIFIED, /* as it was when the ETag was given */
+	SOURCE_EMPTY,        /* an empty list: a weekend, or too early */
+	SOURCE_NOT_YET,      /* the source says that this day does not exist yet */
+};
+
+struct source_answer {
+	enum source_status status;
+	GPtrArray *listings;   /* of struct listing *, distinct papers, in the source's
+	                          order; NULL unless SOURCE_OK */
+	char *etag;            /* for the next time, or NULL */
+	size_t count;          /* of listings */
+	char ids_sha256[65];   /* hexadecimal, of the sorted ids, each with "\n" */
+	int64_t retry_after_s; /* HTTP_WAIT_UNKNOWN when the source did not say */
+};
+
+/** An answer is the caller's memory: init before use, clear after. */
+void source_answer_init(struct source_answer *answer);
+void source_answer_clear(struct source_answer *answer);
+
+/** Take the listings as the answer: count, hash, SOURCE_OK or SOURCE_EMPTY. */
+void source_answer_set_listings(struct source_answer *answer, GPtrArray *listings);
+
+/* A source's constructor is in its own header. */
+struct source {
+	const char *name; /* as in the store and in `source:`; static */
+	bool (*fetch_day)(struct source *source, struct http *http, const char *day,
+	    const char *etag, struct source_answer *answer, GError **error);
+	void (*free)(struct source *source);
+};
+
+/**
+ * Ask a source for one day.
+ *
+ * @param http    this thread's handle
+ * @param day     YYYY-MM-DD, UTC
+ * @param etag    of the last answer for this day, or NULL
+ * @param answer  initialised; filled on success.  On failure only retry_after_s is set
+ * @return false with PB_ERROR_TEMPORARY: come back, after retry_after_s when it is
+ * known; PB_ERROR_PERMANENT: the source refuses, the message has its words;
+ *         PB_ERROR_INPUT: the answer (or the day) is malformed, the message says where;
+ *         PB_ERROR_LIMIT: too large, too many, the message says what
+ */
+bool source_fetch_day(struct source *source, struct http *http, const char *day,
+    const char *etag, struct source_answer *answer, GError **error);
+
+void source_free(struct source *source);
+PB_DEFINE_AUTO(source, source_free);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * paperserver.c - run the fake paper server beside a C test.
+ */
+#include "paperserver.h"
+
+struct paperserver *
+paperserver_start(const char *folder)
+{
+	const char *python = g_getenv("PYTHON3");
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *script =
+	    g_build_filename(top ? top : ".", "tests/lib/paperserver.py", NULL);
+	g_autofree char *line = NULL;
+	struct paperserver *server;
+	GSubprocess *process;
+
+	if (!g_file_test(script, G_FILE_TEST_EXISTS))
+		return NULL;
+	process = g_subprocess_new(
+	    G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE, NULL,
+	    python ? python : "python3", "-B", script, "--dir", folder ? folder : ".",
+	    NULL);
+	if (!process)
+		return NULL;
+	server = g_new0(struct paperserver, 1);
+	server->process = process;
+	server->log = g_data_input_stream_new(g_subprocess_get_stdout_pipe(process));
+	line = paperserver_read_line(server);
+	g_assert_true(g_str_has_prefix(line, "port "));
+	server->url = g_strconcat("http://127.0.0.1:", line + 5, NULL);
+	return server;
+}
+
+char *
+paperserver_mode_url(const struct paperserver *server, const char *mode)
+{
+	return g_strconcat(server->url, "/", mode, NULL);
+}
+
+char *
+paperserver_read_line(struct paperserver *server)
+{
+	g_autoptr(GError) error = NULL;
+	char *line = g_data_input_stream_read_line(server->log, NULL, NULL, &error);
+
+	g_assert_no_error(error);
+	g_assert_nonnull(line);
+	return line;
+}
+
+void
+paperserver_free(struct paperserver *server)
+{
+	if (!server)
+		return;
+	g_output_stream_close(g_subprocess_get_stdin_pipe(server->process), NULL, NULL);
+	g_subprocess_wait(server->process, NULL, NULL);
+	g_object_unref(server->log);
+	g_object_unref(server->process);
+	g_free(server->url);
+	g_free(server);
+}

@@ -1,0 +1,30 @@
+/*
+ * paperserver.h - run the fake paper server beside a C test.
+ */
+#ifndef PAPERBOY_TESTS_LIB_PAPERSERVER_H
+#define PAPERBOY_TESTS_LIB_PAPERSERVER_H
+
+#include <gio/gio.h>
+
+#include "base/auto.h"
+
+struct paperserver {
+	GSubprocess *process;
+	GDataInputStream *log; /* a line a request, see paperserver.py */
+	char *url;             /* "http://127.0.0.1:PORT" */
+};
+
+/** Start it. @param folder  with daily_papers-DAY.json files, or NULL
+ * @return NULL when there is no Python or no script: the test is skipped */
+struct paperserver *paperserver_start(const char *folder);
+
+/** @return "URL/MODE", newly allocated */
+char *paperserver_mode_url(const struct paperserver *server, const char *mode);
+
+/** Wait for the next line of the log. @return newly allocated */
+char *paperserver_read_line(struct paperserver *server);
+
+void paperserver_free(struct paperserver *server);
+PB_DEFINE_AUTO(paperserver, paperserver_free);
+
+#endif

@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+#
+# paperserver.py - a fake paper server that can misbehave.
+#
+# Prints "port N" and then one line a request: "GET TARGET if-none-match=VALUE".  It ends
+# when its standard input does, so that it never outlives the test that started it.
+#
+#   paperserver.py [--dir FOLDER] [--mode DAY=MODE]...
+#
+# /api/daily_papers?date=DAY&limit=N&p=P answers as the real API does, from
+# FOLDER/daily_papers-DAY.json; a missing day is an empty list.  A mode changes that, for
+# one day (--mode, or GET /_mode/DAY/MODE while it runs), or for a request whose path
+# begins with it: http://127.0.0.1:PORT/MODE is a base URL of its own.
+
+import argparse
+import gzip
+import hashlib
+import http.server
+import json
+import os
+import re
+import sys
+import threading
+from urllib.parse import parse_qs, urlsplit
+
+OPTIONS = None
+LOCK = threading.Lock()
+NOW = "Wed, 18 Nov 2026 12:00:00 GMT"
+
+
+def say(line):
+    with LOCK:
+        print(line, flush=True)
+
+
+def element(number, upvotes=1):
+    """A made-up paper, with no more than every paper has."""
+    return {
+        "paper": {
+            "id": "2611.%05d" % number,
+            "authors": [{"_id": "a%d" % number, "name": "Ada Example", "hidden": False}],
+            "publishedAt": "2026-11-17T00:00:00.000Z",
+            "title": "Made-up paper number %d" % number,
+            "summary": "It was made up.",
+            "upvotes": upvotes,
+        },
+        "publishedAt": "2026-11-16T19:00:00.000Z",
+        "title": "Made-up paper number %d" % number,
+        "numComments": 0,
+    }
+
+
+def load(day):
+    path = os.path.join(OPTIONS.dir, "daily_papers-%s.json" % day)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return []
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def date_time_string(self, timestamp=None):
+        return NOW
+
+    def reply(self, status, body=b"", headers=(), kind="application/json; charset=utf-8"):
+        if not isinstance(body, bytes):
+            body = json.dumps(body, ensure_ascii=False).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        if status != 304:
+            self.wfile.write(body)
+
+    def page(self, elements):
+        limit = int(self.query.get("limit", ["50"])[0])
+        page = int(self.query.get("p", ["0"])[0])
+        if limit > 100:
+            return self.mode_error()
+        return self.reply(200, elements[page * limit:(page + 1) * limit])
+
+    def redirect(self, location, status=302):
+        self.reply(status, headers=[("Location", location)])
+
+    # Each mode_NAME is a mode; "-" in a mode's name is "_" here.
+
+    def mode_ok(self):
+        self.page(load(self.day))
+
+    def mode_etag(self):
+        body = json.dumps(load(self.day) or [element(1)]).encode()
+        etag = 'W/"%s"' % hashlib.sha256(body).hexdigest()[:16]
+        if self.headers.get("If-None-Match") == etag:
+            return self.reply(304, headers=[("ETag", etag)])
+        return self.reply(200, body, [("ETag", etag)])
+
+    def mode_etag_raw(self):
+        if self.headers.get("If-None-Match") == "0123abcd":
+            return self.reply(304)
+        return self.reply(200, [element(1)], [("ETag", "0123abcd")])
+
+    def mode_etag_bad(self):
+        self.reply(200, [element(1)], [("ETag", '"a\x01b"')])
+
+    def mode_many(self):
+        """230 papers; the first of each later page was the last of the one before."""
+        page = int(self.query.get("p", ["0"])[0])
+        first = page * 100 - page
+        self.reply(200, [element(n) for n in range(first, min(first + 100, 230))],
+                   [("ETag", 'W/"many"')])
+
+    def mode_hundred(self):
+        self.page([element(n) for n in range(100)])
+
+    def mode_same(self):
+        """Ignores p."""
+        self.reply(200, [element(n) for n in range(100)])
+
+    def mode_papers(self):
+        """/papers-N: a day with N papers."""
+        self.page([element(n) for n in range(self.count)])
+
+    def mode_late_429(self):
+        if self.query.get("p") == ["0"]:
+            return self.mode_hundred()
+        return self.mode_429_ratelimit()
+
+    def mode_429(self):
+        self.reply(429, b"<html>slow down</html>", kind="text/html")
+
+    def mode_429_ratelimit(self):
+        self.reply(429, {"error": "We had to rate limit you"},
+                   [("RateLimit", '"api";r=0;t=291'),
+                    ("RateLimit-Policy", '"fixed window";"api";q=500;w=300'),
+                    ("Retry-After", "7")])
+
+    def mode_429_retry(self):
+        self.reply(429, {"error": "slow down"}, [("Retry-After", "120")])
+
+    def mode_429_date(self):
+        self.reply(429, {"error": "slow down"},
+                   [("Retry-After", "Wed, 18 Nov 2026 12:01:30 GMT")])
+
+    def mode_500(self):
+        self.reply(500, {"error": "Internal Error"})
+
+    def mode_503(self):
+        self.reply(503, b"", [("Retry-After", "60")])
+
+    def mode_403(self):
+        self.reply(403, {"error": "You are\r\nblocked"})
+
+    def mode_404(self):
+        self.reply(404, {"error": "Sorry, we can't find the page"})
+
+    def mode_204(self):
+        self.reply(204)
+
+    def mode_304(self):
+        self.reply(304)
+
+    def mode_error(self):
+        self.reply(400, {"error": "✖ Too big: expected number to be <=100\n  → at limit"})
+
+    def mode_error_200(self):
+        self.reply(200, {"error": "something broke"})
+
+    def mode_future(self):
+        self.reply(400, {"error": "✖ Too big: expected date to be <="
+                                  "2026-11-17T00:00:00.000Z\n  → at date"})
+
+    def mode_future_200(self):
+        self.reply(200, {"error": "✖ Invalid date\n  → at date"})
+
+    def mode_empty(self):
+        self.reply(200, [])
+
+    def mode_object(self):
+        self.reply(200, {"papers": []})
+
+    def mode_cut(self):
+        body = json.dumps([element(1), element(2)]).encode()
+        self.reply(200, body[:len(body) // 2])
+
+    def mode_cut_length(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5000")
+        self.end_headers()
+        self.wfile.write(b"[{")
+        self.close_connection = True
+
+    def mode_html(self):
+        self.reply(200, b"<!doctype html><title>Sign in</title>", kind="text/html")
+
+    def mode_close(self):
+        self.close_connection = True
+
+    def mode_garbage(self):
+        self.wfile.write(b"220 mail.example.org ESMTP\r\n")
+        self.close_connection = True
+
+    def mode_redirect(self):
+        """/redirect-N: N redirects, then the day."""
+        self.redirect("/redirect-%d/api/daily_papers?%s" % (self.count - 1, self.query_text)
+                      if self.count > 1 else "/api/daily_papers?%s" % self.query_text)
+
+    def mode_redirect_loop(self):
+        self.redirect(self.path)
+
+    def mode_redirect_file(self):
+        self.redirect("file:///etc/hostname")
+
+    def mode_redirect_user(self):
+        self.redirect("http://user:pass@127.0.0.1:%d/" % self.server.server_port)
+
+    def mode_redirect_host(self):
+        """Another private host than the one that was asked."""
+        self.redirect("http://localhost:%d/api/daily_papers" % self.server.server_port)
+
+    def mode_redirect_none(self):
+        self.reply(302)
+
+    def mode_drip(self):
+        """One octet at a time, for as long as somebody listens."""
+        self.send_response(200)
+        self.end_headers()
+        self.close_connection = True
+        while not self.server.done.wait(0.05):
+            self.wfile.write(b" ")
+            self.wfile.flush()
+
+    def mode_hang(self):
+        self.close_connection = True
+        self.server.done.wait()
+
+    def mode_stall(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"[")
+        self.wfile.flush()
+        self.mode_hang()
+
+    def mode_endless(self):
+        self.send_response(200)
+        self.end_headers()
+        self.close_connection = True
+        while not self.server.done.is_set():
+            self.wfile.write(b" " * 65536)
+
+    def mode_headers(self):
+        self.send_response(200)
+        self.flush_headers()
+        self.close_connection = True
+        while not self.server.done.is_set():
+            self.wfile.write(b"X-Filler: " + b"x" * 4000 + b"\r\n")
+
+    def mode_bomb(self):
+        """64 MiB of blanks in 64 KiB."""
+        body = gzip.compress(b"[" + b" " * (64 << 20) + b"]")
+        self.reply(200, body, [("Content-Encoding", "gzip")])
+
+    def mode_gzip(self):
+        self.reply(200, gzip.compress(json.dumps([element(1)]).encode()),
+                   [("Content-Encoding", "gzip")])
+
+    def mode_gzip_bad(self):
+        self.reply(200, b"this is not gzip", [("Content-Encoding", "gzip")])
+
+    def mode_octets(self):
+        """/octets-N: a body of N octets."""
+        self.reply(200, b"x" * self.count)
+
+    def mode_octets_chunked(self):
+        """/octets-chunked-N: without saying so before."""
+        self.send_response(200)
+        self.close_connection = True
+        self.end_headers()
+        self.wfile.write(b"x" * self.count)
+
+    def mode_agent(self):
+        self.reply(200, self.headers.get("User-Agent", "").encode())
+
+    def do_GET(self):
+        parts = urlsplit(self.path)
+        self.query_text = parts.query
+        self.query = parse_qs(parts.query)
+        self.day = self.query.get("date", [""])[0]
+        steps = [step for step in parts.path.split("/") if step]
+        say("GET %s if-none-match=%s" % (self.path, self.headers.get("If-None-Match", "")))
+        if steps[:1] == ["_mode"] and len(steps) == 3:
+            OPTIONS.modes[steps[1]] = steps[2]
+            return self.reply(200, {})
+        name = OPTIONS.modes.get(self.day, "ok")
+        if steps and steps[0] != "api":
+            name = steps[0]
+        return self.run(name)
+
+    def run(self, name):
+        """`redirect-3` is mode redirect with the count 3."""
+        method = getattr(self, "mode_" + name.replace("-", "_"), None)
+        counted = re.fullmatch(r"(.*)-(\d+)", name)
+        if not method and counted:
+            self.count = int(counted[2])
+            method = getattr(self, "mode_" + counted[1].replace("-", "_"), None)
+        try:
+            return method() if method else self.mode_404()
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+            return None
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, request, client_address):
+        pass
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dir", default=".")
+    parser.add_argument("--mode", action="append", default=[], metavar="DAY=MODE")
+    OPTIONS = parser.parse_args()
+    OPTIONS.modes = dict(mode.split("=", 1) for mode in OPTIONS.mode)
+    server = Server(("127.0.0.1", 0), Handler)
+    server.done = threading.Event()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    say("port %d" % server.server_port)
+    while sys.stdin.buffer.read(4096):
+        pass
+    # Handlers may still be dripping: nothing of them is worth waiting for.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

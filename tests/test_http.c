@@ -1,0 +1,528 @@
+/*
+ * test_http.c - fetches end, within their limits, whatever a server does.
+ */
+#include <arpa/inet.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/paperserver.h"
+#include "net/http.h"
+#include "net/peer.h"
+
+static struct http_settings
+local_settings(void)
+{
+	return (struct http_settings){
+	    .user_agent = "paperboy/test (postmaster@example.org)",
+	    .allow_private = true,
+	};
+}
+
+/* Run one test's server; marks the test skipped when there is none. */
+static struct paperserver *
+start(void)
+{
+	struct paperserver *server = paperserver_start(NULL);
+
+	if (!server)
+		g_test_skip("no Python to run the paper server");
+	return server;
+}
+
+static bool
+get(const struct paperserver *server, const struct http_settings *settings,
+    const char *mode, const char *etag, struct http_response *response, GError **error)
+{
+	pb_auto(http) http = http_new(settings);
+	g_autofree char *url = paperserver_mode_url(server, mode);
+
+	return http_get(http, url, etag, response, error);
+}
+
+static void
+statuses_and_headers_are_told(void)
+{
+	static const struct {
+		const char *mode;
+		const char *etag;
+		int status;
+		int64_t wait_s;
+		const char *got_etag;
+	} rows[] = {
+	    {"empty", NULL, 200, -1, NULL},
+	    {"etag-raw", NULL, 200, -1, "0123abcd"},
+	    {"etag-raw", "0123abcd", 304, -1, NULL},
+	    {"etag-raw", "\"other\"", 200, -1, "0123abcd"},
+	    {"many", NULL, 200, -1, "W/\"many\""},
+	    {"etag-bad", NULL, 200, -1, NULL},
+	    {"429", NULL, 429, -1, NULL},
+	    {"429-ratelimit", NULL, 429, 292, NULL},
+	    {"429-retry", NULL, 429, 120, NULL},
+	    {"429-date", NULL, 429, 90, NULL},
+	    {"500", NULL, 500, -1, NULL},
+	    {"503", NULL, 503, 60, NULL},
+	    {"404", NULL, 404, -1, NULL},
+	    {"204", NULL, 204, -1, NULL},
+	    {"redirect-none", NULL, 302, -1, NULL},
+	};
+	struct http_settings settings = local_settings();
+	pb_auto(paperserver) server = start();
+
+	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+		struct http_response response = {0};
+		g_autoptr(GError) error = NULL;
+
+		g_test_message("%s", rows[i].mode);
+		get(server, &settings, rows[i].mode, rows[i].etag, &response, &error);
+		g_assert_no_error(error);
+		g_assert_cmpint(response.status, ==, rows[i].status);
+		g_assert_cmpint(response.retry_after_s, ==, rows[i].wait_s);
+		g_assert_cmpstr(response.etag, ==, rows[i].got_etag);
+		g_assert_cmpint(response.served_at, ==, 1795003200);
+		g_assert_nonnull(response.body);
+		http_response_clear(&response);
+	}
+}
+
+static void
+failures_say_what_the_caller_should_do(void)
+{
+	static const struct {
+		const char *mode;
+		enum pb_error code;
+		const char *says;
+	} rows[] = {
+	    {"close", PB_ERROR_TEMPORARY, "cannot fetch from 127.0.0.1"},
+	    {"garbage", PB_ERROR_TEMPORARY, "cannot fetch"},
+	    {"cut-length", PB_ERROR_TEMPORARY, "cannot fetch"},
+	    {"gzip-bad", PB_ERROR_TEMPORARY, "cannot fetch"},
+	    {"bomb", PB_ERROR_LIMIT, "larger than 33554432 octets"},
+	    {"endless", PB_ERROR_LIMIT, "larger than 33554432 octets"},
+	    {"headers", PB_ERROR_LIMIT, "headers of 127.0.0.1 are larger than 65536"},
+	    {"redirect-4", PB_ERROR_LIMIT, "more than 3 times"},
+	    {"redirect-loop", PB_ERROR_LIMIT, "more than 3 times"},
+	    {"redirect-file", PB_ERROR_PERMANENT, "redirect of 127.0.0.1 to 'file:"},
+	    {"redirect-user", PB_ERROR_PERMANENT, "refused the redirect"},
+	    {"redirect-host", PB_ERROR_PERMANENT,
+	        "localhost: its address is not public"},
+	};
+	struct http_settings settings = local_settings();
+	pb_auto(paperserver) server = start();
+
+	settings.allow_file = true;
+	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+		struct http_response response = {0};
+		g_autoptr(GError) error = NULL;
+
+		g_test_message("%s", rows[i].mode);
+		g_assert_false(
+		    get(server, &settings, rows[i].mode, NULL, &response, &error));
+		g_assert_error(error, PB_ERROR, (gint)rows[i].code);
+		g_assert_nonnull(strstr(error->message, rows[i].says));
+		g_assert_null(response.body);
+	}
+}
+
+static void
+redirects_are_followed_up_to_the_limit(void)
+{
+	struct http_settings settings = local_settings();
+	struct http_response response = {0};
+	g_autoptr(GError) error = NULL;
+	pb_auto(paperserver) server = start();
+
+	if (!server)
+		return;
+	get(server, &settings, "redirect-3", NULL, &response, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(response.status, ==, 200);
+	g_assert_nonnull(strstr(response.final_url, "/api/daily_papers"));
+	http_response_clear(&response);
+}
+
+static void
+a_body_has_a_greatest_size(void)
+{
+	static const struct {
+		const char *mode;
+		bool fits;
+	} rows[] = {
+	    {"octets-1000", true},
+	    {"octets-1001", false},
+	    {"octets-chunked-1000", true},
+	    {"octets-chunked-1001", false},
+	    {"gzip", true},
+	};
+	struct http_settings settings = local_settings();
+	pb_auto(paperserver) server = start();
+
+	settings.body_bytes = 1000;
+	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+		struct http_response response = {0};
+		g_autoptr(GError) error = NULL;
+		bool ok = get(server, &settings, rows[i].mode, NULL, &response, &error);
+
+		g_test_message("%s", rows[i].mode);
+		g_assert_cmpint(ok, ==, rows[i].fits);
+		if (!ok)
+			g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+		http_response_clear(&response);
+	}
+}
+
+static void
+a_compressed_body_is_decompressed(void)
+{
+	struct http_settings settings = local_settings();
+	struct http_response response = {0};
+	pb_auto(paperserver) server = start();
+
+	if (!server)
+		return;
+	g_assert_true(get(server, &settings, "gzip", NULL, &response, NULL));
+	g_assert_true(
+	    g_str_has_prefix(g_bytes_get_data(response.body, NULL), "[{\"paper\""));
+	http_response_clear(&response);
+}
+
+static void
+a_slow_server_is_left(void)
+{
+	static const char *const modes[] = {"drip", "hang", "stall"};
+	struct http_settings settings = local_settings();
+	pb_auto(paperserver) server = start();
+
+	settings.total_ms = 200;
+	for (size_t i = 0; server && i < G_N_ELEMENTS(modes); i++) {
+		struct http_response response = {0};
+		g_autoptr(GError) error = NULL;
+
+		g_assert_false(
+		    get(server, &settings, modes[i], NULL, &response, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	}
+}
+
+static void
+a_stalling_server_is_left_before_the_time_as_a_whole(void)
+{
+	struct http_settings settings = local_settings();
+	struct http_response response = {0};
+	g_autoptr(GError) error = NULL;
+	pb_auto(paperserver) server = start();
+
+	if (!server)
+		return;
+	settings.stall_s = 1;
+	g_assert_false(get(server, &settings, "stall", NULL, &response, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_nonnull(strstr(error->message, "slow"));
+}
+
+struct stop_case {
+	const struct paperserver *server;
+	int stop;
+	GError *error;
+};
+
+static void *
+fetch_until_stopped(void *data)
+{
+	struct stop_case *stop = data;
+	struct http_settings settings = local_settings();
+	struct http_response response = {0};
+
+	settings.stop = &stop->stop;
+	g_assert_false(
+	    get(stop->server, &settings, "hang", NULL, &response, &stop->error));
+	return NULL;
+}
+
+static void
+a_transfer_can_be_stopped(void)
+{
+	pb_auto(paperserver) server = start();
+	struct stop_case stop = {.server = server};
+	g_autofree char *line = NULL;
+	GThread *thread;
+
+	if (!server)
+		return;
+	thread = g_thread_new("fetch", fetch_until_stopped, &stop);
+	line = paperserver_read_line(server);
+	g_assert_true(g_str_has_prefix(line, "GET /hang"));
+	g_atomic_int_set(&stop.stop, 1);
+	g_thread_join(thread);
+	g_assert_error(stop.error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_nonnull(strstr(stop.error->message, "was stopped"));
+	g_clear_error(&stop.error);
+}
+
+static void
+private_addresses_are_refused(void)
+{
+	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
+	    "[::ffff:127.0.0.1]", "0x7f000001", "0.0.0.0"};
+	struct http_settings settings = local_settings();
+	pb_auto(paperserver) server = start();
+	pb_auto(http) http = NULL;
+
+	if (!server)
+		return;
+	settings.allow_private = false;
+	http = http_new(&settings);
+	for (size_t i = 0; i < G_N_ELEMENTS(hosts); i++) {
+		g_autofree char *url = g_strconcat(
+		    "http://", hosts[i], strrchr(server->url, ':'), "/empty", NULL);
+		struct http_response response = {0};
+		g_autoptr(GError) error = NULL;
+
+		g_test_message("%s", hosts[i]);
+		g_assert_false(http_get(http, url, NULL, &response, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+		g_assert_nonnull(strstr(error->message, "not public"));
+	}
+}
+
+static void
+bad_requests_are_refused(void)
+{
+	static const char *const urls[] = {"", "ftp://example.org/",
+	    "gopher://example.org/", "http://user@127.0.0.1/", "127.0.0.1/x",
+	    "file:///etc/hostname"};
+	struct http_settings settings = local_settings();
+	pb_auto(http) http = http_new(&settings);
+	g_autofree char *tail = g_strnfill(BOUNDS_HTTP_URL_BYTES, 'x');
+	g_autofree char *url = g_strconcat("http://127.0.0.1:1/", tail, NULL);
+	g_autofree char *long_etag = g_strnfill(BOUNDS_HTTP_HEADER + 1, 'x');
+	const char *etags[] = {"a\r\nX: y", "", "\x7f", long_etag};
+	struct http_response response = {0};
+	GError *error = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(urls); i++) {
+		g_assert_false(http_get(http, urls[i], NULL, &response, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_clear_error(&error);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(etags); i++) {
+		g_assert_false(
+		    http_get(http, "http://127.0.0.1:1/", etags[i], &response, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_clear_error(&error);
+	}
+	url[BOUNDS_HTTP_URL_BYTES + 1] = '\0';
+	g_assert_false(http_get(http, url, NULL, &response, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_clear_error(&error);
+	/* At the limits it gets as far as a port where nobody listens. */
+	url[BOUNDS_HTTP_URL_BYTES] = '\0';
+	long_etag[BOUNDS_HTTP_HEADER] = '\0';
+	g_assert_false(http_get(http, url, long_etag, &response, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_clear_error(&error);
+}
+
+static void
+the_user_agent_is_one_line(void)
+{
+	struct http_settings settings = local_settings();
+	struct http_response response = {0};
+	pb_auto(paperserver) server = start();
+
+	if (!server)
+		return;
+	settings.user_agent = "a\r\nX-Injected: b";
+	g_assert_true(get(server, &settings, "agent", NULL, &response, NULL));
+	g_assert_cmpmem(g_bytes_get_data(response.body, NULL),
+	    g_bytes_get_size(response.body), "a  X-Injected: b", 16);
+	http_response_clear(&response);
+}
+
+static void
+files_are_read_where_allowed(void)
+{
+	g_autofree char *folder = g_dir_make_tmp("paperboy-http-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "day.json", NULL);
+	g_autofree char *url = g_filename_to_uri(path, NULL, NULL);
+	g_autofree char *folder_url = g_filename_to_uri(folder, NULL, NULL);
+	struct http_settings settings = local_settings();
+	struct http_response response = {0};
+	pb_auto(http) http = NULL;
+	GError *error = NULL;
+
+	settings.allow_file = true;
+	settings.body_bytes = 4;
+	http = http_new(&settings);
+	g_assert_false(http_get(http, url, NULL, &response, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+	g_clear_error(&error);
+	g_assert_false(http_get(http, folder_url, NULL, &response, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_clear_error(&error);
+	g_assert_false(http_get(http, "file://example.org/x", NULL, &response, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_clear_error(&error);
+	g_assert_true(g_file_set_contents(path, "[12]", 4, NULL));
+	g_assert_true(http_get(http, url, NULL, &response, &error));
+	g_assert_cmpint(response.status, ==, 200);
+	g_assert_cmpmem(g_bytes_get_data(response.body, NULL),
+	    g_bytes_get_size(response.body), "[12]", 4);
+	http_response_clear(&response);
+	g_assert_true(g_file_set_contents(path, "[123]", 5, NULL));
+	g_assert_false(http_get(http, url, NULL, &response, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	g_clear_error(&error);
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
+static void
+addresses_are_judged(void)
+{
+	static const struct {
+		const char *address;
+		bool is_public;
+	} rows[] = {
+	    {"8.8.8.8", true},
+	    {"9.255.255.255", true},
+	    {"10.0.0.0", false},
+	    {"10.255.255.255", false},
+	    {"11.0.0.0", true},
+	    {"0.0.0.0", false},
+	    {"100.63.255.255", true},
+	    {"100.64.0.0", false},
+	    {"100.127.255.255", false},
+	    {"100.128.0.0", true},
+	    {"127.8.8.8", false},
+	    {"169.254.169.254", false},
+	    {"172.15.255.255", true},
+	    {"172.16.0.1", false},
+	    {"172.31.255.255", false},
+	    {"172.32.0.0", true},
+	    {"192.168.1.1", false},
+	    {"192.0.2.1", false},
+	    {"198.18.0.1", false},
+	    {"198.20.0.0", true},
+	    {"223.255.255.255", true},
+	    {"224.0.0.1", false},
+	    {"255.255.255.255", false},
+	    {"2600:9000::1", true},
+	    {"::", false},
+	    {"::1", false},
+	    {"::ffff:10.0.0.1", false},
+	    {"::ffff:8.8.8.8", true},
+	    {"64:ff9b::7f00:1", false},
+	    {"64:ff9b::808:808", true},
+	    {"2002:a00:1::1", false},
+	    {"2002:808:808::1", true},
+	    {"2001:0:1::1", false},
+	    {"2001:db8::1", false},
+	    {"2001:4860:4860::8888", true},
+	    {"fc00::1", false},
+	    {"fd12::1", false},
+	    {"fe80::1", false},
+	    {"ff02::1", false},
+	    {"4000::1", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct sockaddr_in in = {.sin_family = AF_INET};
+		struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+		bool is_public;
+
+		g_test_message("%s", rows[i].address);
+		if (inet_pton(AF_INET, rows[i].address, &in.sin_addr) == 1) {
+			is_public = peer_is_public((struct sockaddr *)&in, sizeof(in));
+		} else {
+			g_assert_cmpint(
+			    inet_pton(AF_INET6, rows[i].address, &in6.sin6_addr), ==,
+			    1);
+			is_public =
+			    peer_is_public((struct sockaddr *)&in6, sizeof(in6));
+		}
+		g_assert_cmpint(is_public, ==, rows[i].is_public);
+	}
+}
+
+static void
+waits_are_read(void)
+{
+	static const char date[] = "Wed, 18 Nov 2026 12:00:00 GMT";
+	static const struct {
+		const char *value;
+		int64_t wait_s;
+	} retry[] =
+	    {
+	        {NULL, -1},
+	        {"", -1},
+	        {"0", 0},
+	        {"120", 120},
+	        {"86400", 86400},
+	        {"86401", 86400},
+	        {"99999999999999999999999", 86400},
+	        {"-5", -1},
+	        {"5.5", -1},
+	        {"soon", -1},
+	        {"Wed, 18 Nov 2026 12:00:10 GMT", 10},
+	        {"Wed, 18 Nov 2026 11:59:00 GMT", 0},
+	        {"Wed, 18 Nov 2093 11:59:00 GMT", 86400},
+	    },
+	  limits[] = {
+	      {NULL, -1},
+	      {"", -1},
+	      {"\"api\";r=0;t=291", 292},
+	      {"\"api\"; r=0; t=0", 1},
+	      {"\"api\";r=1;t=291", -1},
+	      {"\"api\";r=0", -1},
+	      {"\"api\";t=5", -1},
+	      {"\"api\";r=x;t=5", -1},
+	      {"\"api\";r=0;t=-5", -1},
+	      {"\"api\";r=0;t=999999999999", 86400},
+	  };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(retry); i++) {
+		g_test_message("%s", retry[i].value);
+		g_assert_cmpint(http_wait_parse_retry_after(retry[i].value, date), ==,
+		    retry[i].wait_s);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(limits); i++) {
+		g_test_message("%s", limits[i].value);
+		g_assert_cmpint(
+		    http_wait_parse_ratelimit(limits[i].value), ==, limits[i].wait_s);
+	}
+	g_assert_cmpint(http_wait_parse_retry_after(date, NULL), ==, -1);
+	g_assert_cmpint(http_wait_parse_retry_after(date, "never"), ==, -1);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/http/statuses and headers are told", statuses_and_headers_are_told);
+	g_test_add_func("/http/failures say what the caller should do",
+	    failures_say_what_the_caller_should_do);
+	g_test_add_func("/http/redirects are followed up to the limit",
+	    redirects_are_followed_up_to_the_limit);
+	g_test_add_func("/http/a body has a greatest size", a_body_has_a_greatest_size);
+	g_test_add_func("/http/a compressed body is decompressed",
+	    a_compressed_body_is_decompressed);
+	g_test_add_func("/http/a slow server is left", a_slow_server_is_left);
+	g_test_add_func("/http/a stalling server is left before the time as a whole",
+	    a_stalling_server_is_left_before_the_time_as_a_whole);
+	g_test_add_func("/http/a transfer can be stopped", a_transfer_can_be_stopped);
+	g_test_add_func(
+	    "/http/private addresses are refused", private_addresses_are_refused);
+	g_test_add_func("/http/bad requests are refused", bad_requests_are_refused);
+	g_test_add_func("/http/the user agent is one line", the_user_agent_is_one_line);
+	g_test_add_func(
+	    "/http/files are read where allowed", files_are_read_where_allowed);
+	g_test_add_func("/http/addresses are judged", addresses_are_judged);
+	g_test_add_func("/http/waits are read", waits_are_read);
+	return g_test_run();
+}

@@ -1,0 +1,583 @@
+/*
+ * test_huggingface.c - the daily papers are read, and a bad answer is refused whole.
+ */
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/paperserver.h"
+#include "sources/huggingface.h"
+#include "sources/huggingface_parse.h"
+
+#define DAY "2026-11-18"
+
+/* One page with one element; keys of paper after its id, and keys beside paper. */
+#define PAGE(inner, outer) "[{\"paper\":{\"id\":\"2611.10010\"" inner "}" outer "}]"
+#define TITLED(inner)      PAGE(",\"title\":\"T\"" inner, "")
+
+static GPtrArray *
+parse(const char *json, GError **error)
+{
+	g_autoptr(GBytes) bytes = g_bytes_new(json, strlen(json));
+	size_t elements = 0;
+
+	return huggingface_parse_page(bytes, DAY, &elements, error);
+}
+
+/* Parse what must be right and hold one paper; the caller's to free. */
+static struct listing *
+parse_one(const char *json)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) listings = parse(json, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(listings->len, ==, 1);
+	return g_ptr_array_steal_index(listings, 0);
+}
+
+static void
+a_whole_element_is_read(void)
+{
+	static const char json[] =
+	    "[{\"paper\":{\"id\":\"2611.10010\",\"authors\":["
+	    "{\"_id\":\"a\",\"name\":\"L\\u00e9a Mart\\\\'{\\\\i}n\",\"hidden\":false},"
+	    "{\"name\":\"Hidden One\",\"hidden\":true},"
+	    "{\"name\":\"  \"},{\"name\":7},\"bare\",{},"
+	    "{\"name\":\"Bo Li\",\"user\":{\"user\":\"boli\"}}],"
+	    "\"publishedAt\":\"2026-11-16T01:02:03.000Z\","
+	    "\"submittedOnDailyAt\":\"2026-11-19T00:00:00.000Z\","
+	    "\"title\":\"Fast \\\\& \\\"small\\\"\\n  <models>\","
+	    "\"summary\":\"One.\\n  Two.\\n\\nThree.\",\"upvotes\":12,"
+	    "\"projectPage\":\" http://example.org/p\","
+	    "\"githubRepo\":\"https://github.com/a/b/tree/main/c\",\"githubStars\":3,"
+	    "\"organization\":{\"name\":\"ex\",\"fullname\":\"Example  Lab\"}},"
+	    "\"publishedAt\":\"2026-11-15T20:02:03.000Z\",\"title\":\"outer\","
+	    "\"summary\":\"outer\",\"upvotes\":99,\"numComments\":4,\"newKey\":[{}]}]";
+	pb_auto(listing) listing = parse_one(json);
+	struct paper *paper = listing->paper;
+
+	g_assert_cmpstr(listing->day, ==, DAY);
+	g_assert_cmpstr(paper->id, ==, "2611.10010");
+	g_assert_cmpstr(paper->title, ==, "Fast & \"small\" <models>");
+	g_assert_cmpstr(paper->abstract, ==, "One. Two. Three.");
+	g_assert_cmpuint(paper->authors->len, ==, 2);
+	g_assert_cmpstr(g_ptr_array_index(paper->authors, 0), ==, "Léa Martín");
+	g_assert_cmpstr(g_ptr_array_index(paper->authors, 1), ==, "Bo Li");
+	g_assert_cmpstr(paper->url, ==, "https://huggingface.co/papers/2611.10010");
+	g_assert_cmpint(paper->published_at, ==, 1794790923);
+	g_assert_cmpint(paper->upvotes, ==, 12);
+	g_assert_cmpint(paper->comments, ==, 4);
+	g_assert_cmpint(paper->stars, ==, 3);
+	g_assert_cmpstr(paper->code_url, ==, "https://github.com/a/b/tree/main/c");
+	g_assert_cmpstr(paper->project_url, ==, "http://example.org/p");
+	g_assert_cmpstr(paper->organization, ==, "Example Lab");
+}
+
+static void
+optional_keys_may_be_missing_or_odd(void)
+{
+	static const char *const pages[] = {
+	    TITLED(""),
+	    TITLED(",\"summary\":null,\"authors\":null,\"upvotes\":null"),
+	    TITLED(
+	        ",\"summary\":5,\"authors\":{},\"upvotes\":\"12\",\"githubStars\":1.5"),
+	    TITLED(",\"upvotes\":-1,\"githubRepo\":\"javascript:x\",\"projectPage\":\" "
+	           "\""),
+	    TITLED(
+	        ",\"publishedAt\":\"2026-11-16\",\"organization\":{\"fullname\":\"\"}"),
+	    PAGE(",\"title\":\"T\"", ",\"organization\":[],\"numComments\":true"),
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(pages); i++) {
+		pb_auto(listing) listing = parse_one(pages[i]);
+		struct paper *paper = listing->paper;
+
+		g_assert_cmpstr(paper->abstract, ==, "");
+		g_assert_cmpuint(paper->authors->len, ==, 0);
+		g_assert_cmpint(paper->published_at, ==, PAPER_UNKNOWN);
+		g_assert_cmpint(paper->upvotes, ==, PAPER_UNKNOWN);
+		g_assert_cmpint(paper->comments, ==, PAPER_UNKNOWN);
+		g_assert_cmpint(paper->stars, ==, PAPER_UNKNOWN);
+		g_assert_null(paper->code_url);
+		g_assert_null(paper->project_url);
+		g_assert_null(paper->organization);
+	}
+}
+
+static void
+the_outer_fields_are_the_second_choice(void)
+{
+	pb_auto(listing) listing =
+	    parse_one(PAGE("", ",\"title\":\"$\\\\mu$LO\",\"summary\":\"S\","
+	                       "\"organization\":{\"fullname\":\"Lab\"}"));
+	struct paper *paper = listing->paper;
+
+	g_assert_cmpstr(paper->title, ==, "μLO");
+	g_assert_cmpstr(paper->abstract, ==, "S");
+	g_assert_cmpstr(paper->organization, ==, "Lab");
+}
+
+static void
+ids_stay_strings(void)
+{
+	static const struct {
+		const char *id;
+		const char *want; /* NULL: refused */
+	} rows[] = {
+	    {"\"2503.02130\"", "2503.02130"},
+	    {"\"2611.10010v2\"", "2611.10010"},
+	    {"\"2611.10010v\"", "2611.10010v"},
+	    {"\"hep-ex/0307015\"", "hep-ex/0307015"},
+	    {"\"my_paper-1v2\"", "my_paper-1v2"},
+	    {"2503.0213", NULL},
+	    {"null", NULL},
+	    {"\"\"", NULL},
+	    {"\" 2611.10010\"", NULL},
+	    {"\"2611.10010\\n\"", NULL},
+	    {"\"2611/../x\"", NULL},
+	    {"\"/2611\"", NULL},
+	    {"\"a//b\"", NULL},
+	    {"\"a/\"", NULL},
+	    {"\"a?b\"", NULL},
+	    {"\"\\u00e9\"", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *json = g_strdup_printf(
+		    "[{\"paper\":{\"id\":%s,\"title\":\"T\"}}]", rows[i].id);
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GPtrArray) listings = parse(json, &error);
+
+		g_test_message("%s", rows[i].id);
+		if (!rows[i].want) {
+			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+			g_assert_null(listings);
+			continue;
+		}
+		g_assert_no_error(error);
+		g_assert_cmpstr(
+		    ((struct listing *)g_ptr_array_index(listings, 0))->paper->id, ==,
+		    rows[i].want);
+	}
+}
+
+static void
+times_are_read_strictly(void)
+{
+	static const struct {
+		const char *text;
+		int64_t at;
+	} rows[] = {
+	    {"2026-11-18T00:00:00.000Z", 1794960000},
+	    {"2026-11-18T23:59:59.999Z", 1795046399},
+	    {"1970-01-01T00:00:00.000Z", 0},
+	    {"1969-12-31T23:59:59.000Z", -1},
+	    {"2026-11-18T24:00:00.000Z", -1},
+	    {"2026-11-18T23:59:60.000Z", -1},
+	    {"2026-02-30T00:00:00.000Z", -1},
+	    {"2026-11-18T00:00:00Z", -1},
+	    {"2026-11-18T00:00:00.000", -1},
+	    {"2026-11-18T00:00:00.000+", -1},
+	    {"2026-11-18 00:00:00.000Z", -1},
+	    {"2026-11-18T00:00:00.000Z ", -1},
+	    {"+026-11-18T00:00:00.000Z", -1},
+	    {"0000-11-18T00:00:00.000Z", -1},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *json =
+		    g_strdup_printf(TITLED(",\"publishedAt\":\"%s\""), rows[i].text);
+		pb_auto(listing) listing = parse_one(json);
+		struct paper *paper = listing->paper;
+
+		g_test_message("%s", rows[i].text);
+		g_assert_cmpint(paper->published_at, ==, rows[i].at);
+	}
+}
+
+static void
+a_bad_page_is_refused_and_says_where(void)
+{
+	static const struct {
+		const char *json;
+		const char *says;
+	} rows[] = {
+	    {"", "line 1, column 0"},
+	    {"[\n{\"paper\":{\"id\":\"2611.1", "line 2, column"},
+	    {"[{}, {]", "line 1, column 7"},
+	    {"<!doctype html>", "line 1, column 1"},
+	    {"[\"\xFF\"]", "line 1"},
+	    {"[\"\\ud800\"]", "line 1"},
+	    {"[99999999999999999999]", "line 1"},
+	    {"[] []", "line 1"},
+	    {"{}", "not a JSON array"},
+	    {"\"x\"", "not a JSON array"},
+	    {"[5]", "element 0"},
+	    {"[[]]", "element 0"},
+	    {"[{\"paper\":{\"id\":\"a\",\"title\":\"t\"}},{\"paper\":5}]", "element 1"},
+	    {"[{\"paper\":{\"title\":\"t\"}}]",
+	        "element 0 of the list is malformed: paper.id"},
+	    {PAGE("", ""), "there is no title"},
+	    {PAGE(",\"title\":5", ",\"title\":\"t\""), "paper.title is not a string"},
+	    {PAGE(",\"title\":\"\"", ""), "there is no title"},
+	    {PAGE("", ",\"title\":5"), "there is no title"},
+	    {PAGE(",\"title\":\" \\u200b\\n \"", ""), "there is no title"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *shown = g_strescape(rows[i].json, NULL);
+
+		g_test_message("%s", shown);
+		g_assert_null(parse(rows[i].json, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		if (!strstr(error->message, rows[i].says))
+			g_error("'%s' lacks '%s'", error->message, rows[i].says);
+	}
+}
+
+static char *
+make_page(size_t papers)
+{
+	GString *json = g_string_new("[");
+
+	for (size_t i = 0; i < papers; i++)
+		g_string_append_printf(json,
+		    "%s{\"paper\":{\"id\":\"a%zu\",\"title\":\"t\"}}", i ? "," : "", i);
+	return g_string_free(g_string_append_c(json, ']'), FALSE);
+}
+
+static void
+a_paper_twice_on_a_page_counts_once(void)
+{
+	pb_auto(listing) listing =
+	    parse_one("[{\"paper\":{\"id\":\"2611.10010\",\"title\":\"first\"}},"
+	              "{\"paper\":{\"id\":\"2611.10010\",\"title\":\"second\"}}]");
+	struct paper *paper = listing->paper;
+
+	g_assert_cmpstr(paper->title, ==, "first");
+}
+
+static void
+a_page_has_a_greatest_number_of_papers(void)
+{
+	g_autofree char *at = make_page(BOUNDS_PAPERS_BATCH);
+	g_autofree char *past = make_page(BOUNDS_PAPERS_BATCH + 1);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) listings = parse(at, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(listings->len, ==, BOUNDS_PAPERS_BATCH);
+	g_assert_null(parse(past, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+}
+
+static void
+a_page_has_a_greatest_number_of_values(void)
+{
+	GString *json =
+	    g_string_new("[{\"paper\":{\"id\":\"a\",\"title\":\",[{\"},\"x\":[1");
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) listings = NULL;
+
+	/* The document, and one for each "[", "{" and "," outside of strings. */
+	for (size_t i = 1 + 6; i < BOUNDS_JSON_VALUES; i++)
+		g_string_append(json, ",1");
+	g_string_append(json, "]}]");
+	listings = parse(json->str, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(listings->len, ==, 1);
+	g_string_truncate(json, json->len - 3);
+	g_string_append(json, ",1]}]");
+	g_assert_null(parse(json->str, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	g_string_free(json, TRUE);
+}
+
+static void
+texts_and_authors_are_cut_at_their_limits(void)
+{
+	g_autofree char *title = g_strnfill(BOUNDS_PAPER_TITLE_BYTES + 1, 't');
+	g_autofree char *summary = g_strnfill(BOUNDS_PAPER_ABSTRACT_BYTES + 1, 's');
+	g_autofree char *name = g_strnfill(BOUNDS_PAPER_AUTHOR_BYTES + 1, 'n');
+	g_autofree char *id = g_strnfill(BOUNDS_PAPER_ID_BYTES + 1, 'i');
+	g_autofree char *org = g_strnfill(BOUNDS_PAPER_ORG_BYTES + 1, 'o');
+	g_autofree char *page = NULL;
+	GString *json = g_string_new("[{\"paper\":{\"authors\":[");
+	pb_auto(listing) listing = NULL;
+	struct paper *paper;
+	g_autoptr(GError) error = NULL;
+
+	for (size_t i = 0; i < BOUNDS_PAPER_AUTHORS + 1; i++)
+		g_string_append_printf(
+		    json, "%s{\"name\":\"%s\"}", i ? "," : "", i ? "n" : name);
+	page = g_strconcat(json->str, "],\"title\":\"", title, "\",\"summary\":\"",
+	    summary, "\",\"organization\":{\"fullname\":\"", org, "\"},\"id\":\"",
+	    id + 1, "\"}}]", NULL);
+	g_string_free(json, TRUE);
+	listing = parse_one(page);
+	paper = listing->paper;
+	g_assert_cmpuint(strlen(paper->title), ==, BOUNDS_PAPER_TITLE_BYTES);
+	g_assert_cmpuint(strlen(paper->abstract), ==, BOUNDS_PAPER_ABSTRACT_BYTES);
+	g_assert_cmpuint(strlen(paper->id), ==, BOUNDS_PAPER_ID_BYTES);
+	g_assert_cmpuint(strlen(paper->organization), ==, BOUNDS_PAPER_ORG_BYTES);
+	g_assert_cmpuint(paper->authors->len, ==, BOUNDS_PAPER_AUTHORS);
+	g_assert_cmpuint(strlen(g_ptr_array_index(paper->authors, 0)), ==,
+	    BOUNDS_PAPER_AUTHOR_BYTES);
+	g_free(page);
+	page = g_strdup_printf("[{\"paper\":{\"id\":\"%s\",\"title\":\"t\"}}]", id);
+	g_assert_null(parse(page, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+static void
+error_texts_are_understood(void)
+{
+	static const struct {
+		const char *text;
+		bool is_not_yet;
+	} rows[] = {
+	    {"✖ Too big: expected date to be <=2026-11-17T00:00:00.000Z", true},
+	    {"Too big: expected <= 2026-11-17", true},
+	    {"✖ Invalid date → at date", true},
+	    {"Invalid input: expected RFC 3339 full-date", true},
+	    {"✖ Too big: expected number to be <=100 → at limit", false},
+	    {"Internal Error - We're working hard to fix this", false},
+	    {"Invalid username or password.", false},
+	    {"the date is fine", false},
+	    {"", false},
+	};
+	g_autoptr(GBytes) object = g_bytes_new_static("{\"error\":\"a\\n b\"}", 17);
+	g_autoptr(GBytes) list = g_bytes_new_static("[]", 2);
+	g_autofree char *told = huggingface_parse_error(object);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_test_message("%s", rows[i].text);
+		g_assert_cmpint(
+		    huggingface_is_not_yet(rows[i].text), ==, rows[i].is_not_yet);
+	}
+	g_assert_cmpstr(told, ==, "a b");
+	g_assert_null(huggingface_parse_error(list));
+}
+
+/* Fetch a day from a base URL; the answer is the caller's to clear. */
+static bool
+fetch(const char *base, const char *day, const char *etag, struct source_answer *answer,
+    GError **error)
+{
+	struct http_settings settings = {
+	    .user_agent = "paperboy/test (postmaster@example.org)",
+	    .allow_private = true,
+	    .allow_file = true,
+	};
+	pb_auto(http) http = http_new(&settings);
+	pb_auto(source) source = huggingface_new(base);
+
+	source_answer_init(answer);
+	return source_fetch_day(source, http, day, etag, answer, error);
+}
+
+static void
+answers_have_their_status_and_count(void)
+{
+	static const struct {
+		const char *mode;
+		const char *day;
+		const char *etag;
+		enum source_status status;
+		size_t count;
+		const char *got_etag;
+	} rows[] = {
+	    {"many", DAY, NULL, SOURCE_OK, 230, NULL},
+	    {"hundred", DAY, NULL, SOURCE_OK, 100, NULL},
+	    {"same", DAY, NULL, SOURCE_OK, 100, NULL},
+	    {"papers-4999", DAY, NULL, SOURCE_OK, 4999, NULL},
+	    {"empty", DAY, NULL, SOURCE_EMPTY, 0, NULL},
+	    {"ok", "2026-11-21", NULL, SOURCE_EMPTY, 0, NULL},
+	    {"future", DAY, NULL, SOURCE_NOT_YET, 0, NULL},
+	    {"future", "2026-11-17", NULL, SOURCE_NOT_YET, 0, NULL},
+	    {"future-200", DAY, NULL, SOURCE_NOT_YET, 0, NULL},
+	    {"etag-raw", DAY, NULL, SOURCE_OK, 1, "0123abcd"},
+	    {"etag-raw", DAY, "0123abcd", SOURCE_NOT_MODIFIED, 0, "0123abcd"},
+	    {"etag-raw", DAY, "old", SOURCE_OK, 1, "0123abcd"},
+	    {"gzip", DAY, NULL, SOURCE_OK, 1, NULL},
+	    {"redirect-3", DAY, NULL, SOURCE_EMPTY, 0, NULL},
+	};
+	pb_auto(paperserver) server = paperserver_start(NULL);
+
+	if (!server)
+		g_test_skip("no Python to run the paper server");
+	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *base = paperserver_mode_url(server, rows[i].mode);
+		g_autoptr(GError) error = NULL;
+		struct source_answer answer;
+
+		g_test_message("%s %s", rows[i].mode, rows[i].day);
+		fetch(base, rows[i].day, rows[i].etag, &answer, &error);
+		g_assert_no_error(error);
+		g_assert_cmpint(answer.status, ==, rows[i].status);
+		g_assert_cmpuint(answer.count, ==, rows[i].count);
+		g_assert_cmpstr(answer.etag, ==, rows[i].got_etag);
+		g_assert_cmpint(
+		    answer.listings != NULL, ==, rows[i].status == SOURCE_OK);
+		if (answer.listings)
+			g_assert_cmpuint(answer.listings->len, ==, answer.count);
+		source_answer_clear(&answer);
+	}
+}
+
+static void
+failures_use_nothing_and_say_when_to_come_back(void)
+{
+	static const struct {
+		const char *mode;
+		enum pb_error code;
+		int64_t wait_s;
+		const char *says;
+	} rows[] = {
+	    {"429", PB_ERROR_TEMPORARY, -1, "status 429"},
+	    {"429-ratelimit", PB_ERROR_TEMPORARY, 292, "We had to rate limit you"},
+	    {"429-retry", PB_ERROR_TEMPORARY, 120, "slow down"},
+	    {"429-date", PB_ERROR_TEMPORARY, 90, "slow down"},
+	    {"late-429", PB_ERROR_TEMPORARY, 292, "status 429"},
+	    {"500", PB_ERROR_TEMPORARY, -1, "status 500: Internal Error"},
+	    {"503", PB_ERROR_TEMPORARY, 60, "status 503"},
+	    {"close", PB_ERROR_TEMPORARY, -1, "cannot fetch"},
+	    {"cut-length", PB_ERROR_TEMPORARY, -1, "cannot fetch"},
+	    {"403", PB_ERROR_PERMANENT, -1, "You are blocked"},
+	    {"404", PB_ERROR_PERMANENT, -1, "we can't find"},
+	    {"error", PB_ERROR_PERMANENT, -1, "<=100 → at limit"},
+	    {"204", PB_ERROR_PERMANENT, -1, "status 204"},
+	    {"304", PB_ERROR_PERMANENT, -1, "status 304"},
+	    {"error-200", PB_ERROR_INPUT, -1, "something broke"},
+	    {"cut", PB_ERROR_INPUT, -1,
+	        "hf 2026-11-18: the list is not JSON: line 1, column"},
+	    {"object", PB_ERROR_INPUT, -1, "not a JSON array"},
+	    {"html", PB_ERROR_INPUT, -1, "line 1, column 1"},
+	    {"papers-5000", PB_ERROR_LIMIT, -1, "more than 50 pages"},
+	    {"redirect-4", PB_ERROR_LIMIT, -1, "more than 3 times"},
+	};
+	pb_auto(paperserver) server = paperserver_start(NULL);
+
+	if (!server)
+		g_test_skip("no Python to run the paper server");
+	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *base = paperserver_mode_url(server, rows[i].mode);
+		g_autoptr(GError) error = NULL;
+		struct source_answer answer;
+
+		g_test_message("%s", rows[i].mode);
+		g_assert_false(fetch(base, DAY, NULL, &answer, &error));
+		g_assert_error(error, PB_ERROR, (gint)rows[i].code);
+		if (!strstr(error->message, rows[i].says))
+			g_error("'%s' lacks '%s'", error->message, rows[i].says);
+		g_assert_cmpint(answer.retry_after_s, ==, rows[i].wait_s);
+		g_assert_null(answer.listings);
+		g_assert_null(answer.etag);
+	}
+}
+
+/* A day that is over by the server's clock will not come. */
+static void
+a_refused_past_day_is_an_error(void)
+{
+	pb_auto(paperserver) server = paperserver_start(NULL);
+	g_autofree char *base = NULL;
+	g_autoptr(GError) error = NULL;
+	struct source_answer answer;
+
+	if (!server) {
+		g_test_skip("no Python to run the paper server");
+		return;
+	}
+	base = paperserver_mode_url(server, "future");
+	g_assert_false(fetch(base, "2026-11-16", NULL, &answer, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+}
+
+static void
+only_real_days_are_asked_for(void)
+{
+	g_autoptr(GError) error = NULL;
+	struct source_answer answer;
+
+	g_assert_false(
+	    fetch("http://127.0.0.1:1", "2026-13-01", NULL, &answer, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+static void
+a_folder_is_a_source_too(void)
+{
+	g_autofree char *folder = g_dir_make_tmp("paperboy-days-XXXXXX", NULL);
+	g_autofree char *path =
+	    g_build_filename(folder, "daily_papers-" DAY ".json", NULL);
+	g_autofree char *base = g_filename_to_uri(folder, NULL, NULL);
+	g_autofree char *slashed = g_strconcat(base, "/", NULL);
+	g_autofree char *hash = NULL;
+	g_autofree char *json = make_page(150);
+	g_autoptr(GError) error = NULL;
+	struct source_answer answer;
+
+	g_assert_true(fetch(base, DAY, NULL, &answer, &error));
+	g_assert_cmpint(answer.status, ==, SOURCE_NOT_YET);
+	source_answer_clear(&answer);
+	g_assert_true(g_file_set_contents(path, json, -1, NULL));
+	g_assert_true(fetch(slashed, DAY, NULL, &answer, &error));
+	g_assert_cmpint(answer.status, ==, SOURCE_OK);
+	g_assert_cmpuint(answer.count, ==, 150);
+	source_answer_clear(&answer);
+	/* The hash is of sorted ids, whatever the order of the list. */
+	g_assert_true(g_file_set_contents(path,
+	    "[{\"paper\":{\"id\":\"b\",\"title\":\"t\"}},"
+	    "{\"paper\":{\"id\":\"a\",\"title\":\"t\"}}]",
+	    -1, NULL));
+	g_assert_true(fetch(base, DAY, NULL, &answer, &error));
+	hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, "a\nb\n", -1);
+	g_assert_cmpstr(answer.ids_sha256, ==, hash);
+	source_answer_clear(&answer);
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/huggingface/a whole element is read", a_whole_element_is_read);
+	g_test_add_func("/huggingface/optional keys may be missing or odd",
+	    optional_keys_may_be_missing_or_odd);
+	g_test_add_func("/huggingface/the outer fields are the second choice",
+	    the_outer_fields_are_the_second_choice);
+	g_test_add_func("/huggingface/ids stay strings", ids_stay_strings);
+	g_test_add_func(
+	    "/huggingface/times are read strictly", times_are_read_strictly);
+	g_test_add_func("/huggingface/a bad page is refused and says where",
+	    a_bad_page_is_refused_and_says_where);
+	g_test_add_func("/huggingface/a paper twice on a page counts once",
+	    a_paper_twice_on_a_page_counts_once);
+	g_test_add_func("/huggingface/a page has a greatest number of papers",
+	    a_page_has_a_greatest_number_of_papers);
+	g_test_add_func("/huggingface/a page has a greatest number of values",
+	    a_page_has_a_greatest_number_of_values);
+	g_test_add_func("/huggingface/texts and authors are cut at their limits",
+	    texts_and_authors_are_cut_at_their_limits);
+	g_test_add_func(
+	    "/huggingface/error texts are understood", error_texts_are_understood);
+	g_test_add_func("/huggingface/answers have their status and count",
+	    answers_have_their_status_and_count);
+	g_test_add_func("/huggingface/failures use nothing and say when to come back",
+	    failures_use_nothing_and_say_when_to_come_back);
+	g_test_add_func("/huggingface/a refused past day is an error",
+	    a_refused_past_day_is_an_error);
+	g_test_add_func(
+	    "/huggingface/only real days are asked for", only_real_days_are_asked_for);
+	g_test_add_func(
+	    "/huggingface/a folder is a source too", a_folder_is_a_source_too);
+	return g_test_run();
+}

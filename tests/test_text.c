@@ -1,0 +1,376 @@
+/*
+ * test_text.c - foreign text and links become fit to match, store and print.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/text.h"
+
+struct row {
+	const char *in;
+	const char *out; /* NULL: unchanged */
+};
+
+static void
+check_rows(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *want = rows[i].out ? rows[i].out : rows[i].in;
+		g_autofree char *once =
+		    text_normalize(rows[i].in, strlen(rows[i].in), 1000);
+		g_autofree char *shown = g_strescape(rows[i].in, NULL);
+		g_autofree char *twice = text_normalize(once, strlen(once), 1000);
+
+		g_test_message("%s", shown);
+		g_assert_cmpstr(once, ==, want);
+		g_assert_cmpstr(twice, ==, want);
+	}
+}
+
+static void
+accents_and_letters_are_decoded(void)
+{
+	static const struct row rows[] = {
+	    {"L\\'evy", "Lévy"},
+	    {"L\\'{e}vy", "Lévy"},
+	    {"L{\\'e}vy", "Lévy"},
+	    {"L{\\'{e}}vy", "Lévy"},
+	    {"Schr{\\\"o}dinger", "Schrödinger"},
+	    {"J\\\"org Deigm\\\"oller", "Jörg Deigmöller"},
+	    {"\\\"Ust\\\"un et al.", "Üstün et al."},
+	    {"Nikola Pi\\v{z}urica", "Nikola Pižurica"},
+	    {"Pi\\v zurica", "Pižurica"},
+	    {"Jovan\\v{c}evi\\'c", "Jovančević"},
+	    {"Jakub\\r{u}v", "Jakubův"},
+	    {"Mikol\\'a\\v{s} Janota", "Mikoláš Janota"},
+	    {"In\\`es, Fran\\c{c}ois, Nu\\~nez", "Inès, François, Nuñez"},
+	    {"Fran\\c cois", "François"},
+	    {"Bolet\\'{\\i}n", "Boletín"},
+	    {"Mart\\'\\i nez", "Martínez"},
+	    {"Erd\\H{o}s, Ta\\c{s}k\\i n", "Erdős, Taşkın"},
+	    {"Hendrik Kra{\\ss}", "Hendrik Kraß"},
+	    {"Kra\\ss{}e", "Kraße"},
+	    {"S{\\o}gaard, S\\o ren, \\O{}ystein", "Søgaard, Søren, Øystein"},
+	    {"\\AA ngstr\\\"om, H{\\aa}kon", "Ångström, Håkon"},
+	    {"\\L ukasz, Pawe{\\l}", "Łukasz, Paweł"},
+	    {"B\\'ezier", "Bézier"},
+	};
+
+	check_rows(rows, G_N_ELEMENTS(rows));
+}
+
+static void
+symbols_and_text_commands_are_decoded(void)
+{
+	static const struct row rows[] = {
+	    {"Prefill \\& Decode", "Prefill & Decode"},
+	    {"19\\% of \\$5 \\#1 a\\_b \\{x\\}", "19% of $5 #1 a_b {x}"},
+	    {"$\\alpha$-divergence", "α-divergence"},
+	    {"$\\mu$LO", "μLO"},
+	    {"$μ$LO", "μLO"},
+	    {"{\\tau}-Bench", "τ-Bench"},
+	    {"360{\\deg} and 90$^\\circ$ and 9$^{\\circ}$", "360° and 90° and 9°"},
+	    {"$\\sim 3\\times$ faster", "∼ 3× faster"},
+	    {"$10\\%$", "10%"},
+	    {"\\(\\lambda\\)-calculus", "λ-calculus"},
+	    {"costs \\geq 100,000", "costs ≥ 100,000"},
+	    {"\\textsc{AIEV-Instruct}", "AIEV-Instruct"},
+	    {"\\emph{X} \\textbf{43.2}", "X 43.2"},
+	    {"\\textbf{\\emph{L\\'evy}}", "Lévy"},
+	    {"$\\textit{Trans-LoRA}$: towards", "Trans-LoRA: towards"},
+	    {"scaling a {\\it Shallow UNet}, {\\bf so}", "scaling a Shallow UNet, so"},
+	    {"e.g.\\ by 300\\,k", "e.g. by 300 k"},
+	    {"GPT-4o\\'s and don\\'t", "GPT-4o's and don't"},
+	};
+
+	check_rows(rows, G_N_ELEMENTS(rows));
+}
+
+static void
+formulas_prices_and_unknown_commands_stay(void)
+{
+	static const struct row rows[] = {
+	    {"$x^2$ and $O(n \\log n)$", NULL},
+	    {"$\\alpha^2$", NULL},
+	    {"$\\mathcal{E}$ \\mathbb{R}", NULL},
+	    {"$1 Million", NULL},
+	    {"between $5 and $10 for L\\'evy", "between $5 and $10 for Lévy"},
+	    {"$5\\times$3", "$5×$3"},
+	    {"$$", NULL},
+	    {"$", NULL},
+	    {"(\\(TPP\\))", NULL},
+	    {"(\\ie, \\eg Eikonal)", NULL},
+	    {"\\ours{}, \\footnote{http://x.example/}", NULL},
+	    {"\\foo{\\'e}", "\\foo{é}"},
+	    {"\\22K \\500", NULL},
+	    {"a \\\\ b", NULL},
+	    {"\\", NULL},
+	    {"{", NULL},
+	    {"\\textbf{open", NULL},
+	    {"\\'", NULL},
+	    {"\\v", NULL},
+	    {"\\v{", NULL},
+	    {"{\\", NULL},
+	    {"{\\it", NULL},
+	    {"\\'{ab}", NULL},
+	    {"say \\\"quoted\\\" words", NULL},
+	    {"1{,}182 {True, False} {W}", NULL},
+	    {"Let's <think> & \"say\"", NULL},
+	};
+
+	check_rows(rows, G_N_ELEMENTS(rows));
+}
+
+static void
+white_space_becomes_one_blank(void)
+{
+	static const struct row rows[] = {
+	    {"", NULL},
+	    {" \t\n ", ""},
+	    {"  Two\n  lines ", "Two lines"},
+	    {"a\xC2\xA0\xE2\x80\xA8 b\xE3\x80\x80"
+	     "c\xC2\x85"
+	     "d\ve\ff",
+	        "a b c d e f"},
+	};
+
+	check_rows(rows, G_N_ELEMENTS(rows));
+}
+
+static void
+what_does_not_show_is_dropped(void)
+{
+	static const struct row rows[] = {
+	    {"a\x01\x1b[1m\x7f"
+	     "b\xC2\x9b",
+	        "a[1mb"},
+	    {"a\xE2\x80\xAE"
+	     "b\xE2\x81\xA6"
+	     "c\xE2\x80\x8F",
+	        "abc"},
+	    {"a\xE2\x80\x8B"
+	     "b\xEF\xBB\xBF"
+	     "c\xC2\xAD"
+	     "d",
+	        "abcd"},
+	    {"a\xEF\xBF\xBF"
+	     "b\xEF\xB7\x90"
+	     "c\xF4\x8F\xBF\xBE",
+	        "abc"},
+	    {"a\xF3\xA0\x81\x81"
+	     "b",
+	        "ab"},
+	};
+	g_autofree char *nul = text_normalize("a\0b", 3, 10);
+
+	check_rows(rows, G_N_ELEMENTS(rows));
+	g_assert_cmpstr(nul, ==, "ab");
+}
+
+static void
+text_is_composed_and_bad_octets_are_replaced(void)
+{
+	static const struct row rows[] = {
+	    {"e\xCC\x81", "é"},
+	    {"\xE2\x84\xAB", "Å"},
+	    {"a\xFF"
+	     "b\xC3",
+	        "a\xEF\xBF\xBD"
+	        "b\xEF\xBF\xBD"},
+	    {"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+	    {"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD"},
+	    {"\\d{a}\\'{q}", "ạq\xCC\x81"},
+	};
+
+	check_rows(rows, G_N_ELEMENTS(rows));
+}
+
+static void
+marks_in_a_row_are_limited(void)
+{
+	g_autoptr(GString) many = g_string_new("x");
+	g_autofree char *at = NULL;
+	g_autofree char *past = NULL;
+
+	for (int i = 0; i < 30; i++)
+		g_string_append(many, "\xCC\xA3");
+	at = text_normalize(many->str, many->len, 1000);
+	g_assert_cmpstr(at, ==, many->str);
+	g_string_append(many, "\xCC\xA3");
+	past = text_normalize(many->str, many->len, 1000);
+	g_assert_cmpstr(past, ==, at);
+}
+
+static void
+long_text_is_cut_at_a_character(void)
+{
+	static const struct {
+		const char *in;
+		size_t max;
+		const char *out;
+	} rows[] = {
+	    {"abcd", 4, "abcd"},
+	    {"abcde", 4, "abcd"},
+	    {"abcé", 5, "abcé"},
+	    {"abcé", 4, "abc"},
+	    {"ab cd", 3, "ab"},
+	    {"abq\xCC\x81", 4, "ab"},
+	    {"L\\'evy", 5, "Lévy"},
+	    {"é", 1, ""},
+	    {"a", 0, ""},
+	};
+	g_autofree char *blanks = g_strnfill(100000, ' ');
+	g_autofree char *late = g_strconcat(blanks, "late", NULL);
+	g_autofree char *found = text_normalize(late, strlen(late), 4);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *out =
+		    text_normalize(rows[i].in, strlen(rows[i].in), rows[i].max);
+
+		g_assert_cmpstr(out, ==, rows[i].out);
+	}
+	g_assert_cmpstr(found, ==, "late");
+}
+
+/* Nesting and unclosed arguments must cost neither the stack nor the afternoon. */
+static void
+hostile_tex_is_survived(void)
+{
+	static const char *const pieces[] = {"\\textbf{", "{\\it ", "{\\'",
+	    "{\\textbf{", "$\\textbf{", "\\(", "$", "\\'{\\", "{", "\\v{",
+	    "\\foo{{\\ss", "\\\\'"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(pieces); i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		g_autofree char *out = NULL;
+
+		for (int n = 0; n < 20000; n++)
+			g_string_append(text, pieces[i]);
+		out = text_normalize(text->str, text->len, BOUNDS_PAPER_ABSTRACT_BYTES);
+		g_assert_true(g_utf8_validate(out, -1, NULL));
+		g_assert_cmpuint(strlen(out), <=, BOUNDS_PAPER_ABSTRACT_BYTES);
+	}
+}
+
+static void
+any_octets_become_clean_text(void)
+{
+	static const char *const alphabet[] = {"\\", "$", "{", "}", "'", "\"", "a", "e",
+	    "ss", "textbf", "alpha", " ", "\n", "é", "\xCC\x81", "\xE2\x80\xAE", "\xFF",
+	    "^", "1", "\\(", "\\)", "it ", "\\v", "\\'", "\xC2\xA0"};
+	GRand *random = g_rand_new_with_seed(1118);
+
+	for (int round = 0; round < 20000; round++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		g_autofree char *out = NULL;
+
+		for (int n = g_rand_int_range(random, 0, 24); n > 0; n--)
+			g_string_append(text, alphabet[g_rand_int_range(
+			                          random, 0, G_N_ELEMENTS(alphabet))]);
+		out = text_normalize(text->str, text->len, 60);
+		g_assert_true(g_utf8_validate(out, -1, NULL));
+		g_assert_cmpuint(strlen(out), <=, 60);
+		g_assert_null(strstr(out, "  "));
+		g_assert_null(strstr(out, "\n"));
+		g_assert_null(strstr(out, "\xE2\x80\xAE"));
+		g_assert_false(
+		    g_str_has_prefix(out, " ") || g_str_has_suffix(out, " "));
+	}
+	g_rand_free(random);
+}
+
+static void
+links_are_normalised(void)
+{
+	static const struct {
+		const char *in;
+		const char *out;
+	} rows[] = {
+	    {"https://example.org/a?b=c&d#e", "https://example.org/a?b=c&d#e"},
+	    {"  http://example.org\n", "http://example.org"},
+	    {"HTTPS://Example.org:8443/", "https://Example.org:8443/"},
+	    {"https://[2001:db8::1]:80/", "https://[2001:db8::1]:80/"},
+	    {"https://example.org/caf\xC3\xA9", "https://example.org/caf%C3%A9"},
+	    {"https://github.com/a/b/tree/main/x",
+	        "https://github.com/a/b/tree/main/x"},
+	    {"", NULL},
+	    {"example.org", NULL},
+	    {"ftp://example.org/", NULL},
+	    {"javascript:alert(1)", NULL},
+	    {"https://", NULL},
+	    {"https:///path", NULL},
+	    {"https://user@example.org/", NULL},
+	    {"https://user:pw@example.org/", NULL},
+	    {"https://ex\xC3\xA4mple.org/", NULL},
+	    {"https://-example.org/", NULL},
+	    {"https://example.org:99999/", NULL},
+	    {"https://example.org:12x/", NULL},
+	    {"https://[::1/", NULL},
+	    {"https://example.org/a b", NULL},
+	    {"https://example.org/\"onmouseover=x", NULL},
+	    {"https://example.org/'", NULL},
+	    {"https://example.org/<a>", NULL},
+	    {"https://example.org\\@evil.example/", NULL},
+	    {"https://example.org/\x01", NULL},
+	    {"https://example.org/\xE2\x80\xAE", NULL},
+	    {"https://example.org/\xC2\xA0x", NULL},
+	    {"https://example.org/\xFF", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *out = text_normalize_url(rows[i].in, 900);
+		g_autofree char *shown = g_strescape(rows[i].in, NULL);
+
+		g_test_message("%s", shown);
+		g_assert_cmpstr(out, ==, rows[i].out);
+		if (out)
+			g_assert_true(text_is_url(out, 900));
+	}
+	g_assert_null(text_normalize_url(NULL, 900));
+	g_assert_false(text_is_url(" https://example.org/", 900));
+	g_assert_false(text_is_url("https://example.org/\xC3\xA9", 900));
+}
+
+static void
+a_link_has_a_greatest_length(void)
+{
+	g_autofree char *tail = g_strnfill(BOUNDS_PAPER_URL_BYTES, 'x');
+	g_autofree char *url = g_strconcat("https://example.org/", tail, NULL);
+	g_autofree char *at = NULL;
+
+	url[BOUNDS_PAPER_URL_BYTES] = '\0';
+	at = text_normalize_url(url, BOUNDS_PAPER_URL_BYTES);
+	g_assert_cmpstr(at, ==, url);
+	url[BOUNDS_PAPER_URL_BYTES] = 'x';
+	url[BOUNDS_PAPER_URL_BYTES + 1] = '\0';
+	g_assert_null(text_normalize_url(url, BOUNDS_PAPER_URL_BYTES));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/text/accents and letters are decoded", accents_and_letters_are_decoded);
+	g_test_add_func("/text/symbols and text commands are decoded",
+	    symbols_and_text_commands_are_decoded);
+	g_test_add_func("/text/formulas, prices and unknown commands stay",
+	    formulas_prices_and_unknown_commands_stay);
+	g_test_add_func(
+	    "/text/white space becomes one blank", white_space_becomes_one_blank);
+	g_test_add_func(
+	    "/text/what does not show is dropped", what_does_not_show_is_dropped);
+	g_test_add_func("/text/text is composed and bad octets are replaced",
+	    text_is_composed_and_bad_octets_are_replaced);
+	g_test_add_func("/text/marks in a row are limited", marks_in_a_row_are_limited);
+	g_test_add_func(
+	    "/text/long text is cut at a character", long_text_is_cut_at_a_character);
+	g_test_add_func("/text/hostile TeX is survived", hostile_tex_is_survived);
+	g_test_add_func(
+	    "/text/any octets become clean text", any_octets_become_clean_text);
+	g_test_add_func("/text/links are normalised", links_are_normalised);
+	g_test_add_func(
+	    "/text/a link has a greatest length", a_link_has_a_greatest_length);
+	return g_test_run();
+}
