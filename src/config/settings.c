@@ -19,9 +19,9 @@ struct setting {
 	const char *name; /* with its group, "smtp.port" */
 	enum setting_type type;
 	size_t offset;
-	const char *text;          /* default of a text */
-	int number;                /* default of the others */
-	int minimum, maximum;      /* of an int; of a text the least length */
+	const char *text;           /* default of a text */
+	int number;                 /* default of the others */
+	int minimum, maximum;       /* of an int; of a text the least length */
 	const char *const *choices; /* of a choice, by value */
 	const char *help;
 };
@@ -29,59 +29,72 @@ struct setting {
 static const char *const delivery_choices[] = {"smtp", "maildir", NULL};
 static const char *const tls_choices[] = {"auto", "off", "starttls", "implicit", NULL};
 
-#define TEXT(n, field, value, least, about) \
-	{.name = (n), .type = TYPE_TEXT, .offset = offsetof(struct settings, field), \
-	    .text = (value), .minimum = (least), .help = (about)}
-#define INT(n, field, value, least, most, about) \
-	{.name = (n), .type = TYPE_INT, .offset = offsetof(struct settings, field), \
-	    .number = (value), .minimum = (least), .maximum = (most), .help = (about)}
-#define BOOL(n, field, value, about) \
-	{.name = (n), .type = TYPE_BOOL, .offset = offsetof(struct settings, field), \
-	    .number = (value), .help = (about)}
-#define CHOICE(n, field, value, list, about) \
-	{.name = (n), .type = TYPE_CHOICE, .offset = offsetof(struct settings, field), \
-	    .number = (value), .choices = (list), .help = (about)}
+#define TEXT(n, field, value, least, about)                                  \
+	{                                                                    \
+		.name = (n), .type = TYPE_TEXT,                              \
+		.offset = offsetof(struct settings, field), .text = (value), \
+		.minimum = (least), .help = (about)                          \
+	}
+#define INT(n, field, value, least, most, about)                               \
+	{                                                                      \
+		.name = (n), .type = TYPE_INT,                                 \
+		.offset = offsetof(struct settings, field), .number = (value), \
+		.minimum = (least), .maximum = (most), .help = (about)         \
+	}
+#define BOOL(n, field, value, about)                                           \
+	{                                                                      \
+		.name = (n), .type = TYPE_BOOL,                                \
+		.offset = offsetof(struct settings, field), .number = (value), \
+		.help = (about)                                                \
+	}
+#define CHOICE(n, field, value, list, about)                                   \
+	{                                                                      \
+		.name = (n), .type = TYPE_CHOICE,                              \
+		.offset = offsetof(struct settings, field), .number = (value), \
+		.choices = (list), .help = (about)                             \
+	}
 
 /* A text whose least length is 1 must be set when there is no default. */
 static const struct setting table[] = {
     TEXT("state_dir", state_dir, PAPERBOY_STATEDIR, 1,
-	"folder of the store and the key; only its owner may enter"),
-    TEXT("template_dir", template_dir, PAPERBOY_TEMPLATEDIR, 1, "folder of the templates"),
+        "folder of the store and the key; only its owner may enter"),
+    TEXT("template_dir", template_dir, PAPERBOY_TEMPLATEDIR, 1,
+        "folder of the templates"),
     TEXT("log_level", log_level, "info", 1, "error, warning, info or debug"),
     TEXT("mail.from", mail_from, "", 1, "address that digests come from"),
     TEXT("mail.from_name", mail_from_name, "paperboy", 0, "name beside it"),
     TEXT("mail.owner", mail_owner, "", 1, "address of the person who answers for it"),
     TEXT("mail.envelope_from", mail_envelope_from, "", 0,
-	"address for bounces; empty: mail.from"),
+        "address for bounces; empty: mail.from"),
     TEXT("mail.domain", mail_domain, "", 0,
-	"domain of Message-IDs; empty: that of mail.from"),
+        "domain of Message-IDs; empty: that of mail.from"),
     TEXT("mail.list_id", mail_list_id, "", 0, "List-Id; empty: digest.DOMAIN"),
     TEXT("digest.zone", digest_zone, "UTC", 1, "time zone of a new subscriber"),
     TEXT("digest.at", digest_at, "07:30", 1, "local hour of a new subscriber's digest"),
     INT("digest.max", digest_max, 20, 1, 200,
-	"papers with abstract in a new subscriber's digest"),
+        "papers with abstract in a new subscriber's digest"),
     INT("collect.interval_s", collect_interval_s, 1800, 60, 86400,
-	"seconds between two looks at the sources"),
+        "seconds between two looks at the sources"),
     TEXT("collect.contact", collect_contact, "", 0,
-	"contact in the User-Agent; empty: mail.owner"),
+        "contact in the User-Agent; empty: mail.owner"),
     BOOL("huggingface.enabled", huggingface_enabled, true,
-	"collect Hugging Face's Daily Papers"),
+        "collect Hugging Face's Daily Papers"),
     TEXT("huggingface.url", huggingface_url, "https://huggingface.co", 1,
-	"the service, or a mirror; file:///folder reads daily_papers-DAY.json there"),
+        "the service, or a mirror; file:///folder reads daily_papers-DAY.json there"),
     CHOICE("delivery.method", delivery, SETTINGS_DELIVERY_SMTP, delivery_choices,
-	"smtp, or maildir for a local folder"),
+        "smtp, or maildir for a local folder"),
     TEXT("delivery.maildir", maildir, "", 0, "the folder, when the method is maildir"),
     INT("delivery.give_up_h", give_up_h, 36, 1, 120,
-	"hours after which a digest that cannot be sent is given up"),
+        "hours after which a digest that cannot be sent is given up"),
     TEXT("smtp.host", smtp_host, "localhost", 1, "the relay"),
     INT("smtp.port", smtp_port, 25, 1, 65535, "its port"),
     CHOICE("smtp.tls", smtp_tls, SETTINGS_TLS_AUTO, tls_choices,
-	"auto (starttls, but off on loopback), off, starttls or implicit"),
+        "auto (starttls, but off on loopback), off, starttls or implicit"),
     TEXT("smtp.ca_file", smtp_ca_file, "", 0,
-	"certificates to trust; empty: those of the system"),
+        "certificates to trust; empty: those of the system"),
     TEXT("smtp.user", smtp_user, "", 0, "log in as; empty: do not log in"),
     TEXT("smtp.password_file", smtp_password_file, "", 0,
-	"file with the password, mode 0600; a bare name is a systemd credential"),
+        "file with the password, mode 0600; a bare name is a systemd credential"),
     TEXT("smtp.ehlo_name", smtp_ehlo_name, "", 0, "our name; empty: mail.domain"),
     INT("smtp.connections", smtp_connections, 2, 1, 50, "connections at a time"),
 };
@@ -144,8 +157,8 @@ struct reading {
 	const char *path;
 };
 
-static void G_GNUC_PRINTF(3, 4)
-add_problem(struct reading *reading, const config_setting_t *at, const char *format, ...)
+static void G_GNUC_PRINTF(3, 4) add_problem(
+    struct reading *reading, const config_setting_t *at, const char *format, ...)
 {
 	const char *file = at ? config_setting_source_file(at) : NULL;
 	GString *line = g_string_new(NULL);
@@ -186,8 +199,8 @@ read_int(
 {
 	/* libconfig wraps a number of over 32 bits in silence unless it ends in L. */
 	long long number = config_setting_type(at) == CONFIG_TYPE_INT64
-			       ? config_setting_get_int64(at)
-			       : config_setting_get_int(at);
+	                       ? config_setting_get_int64(at)
+	                       : config_setting_get_int(at);
 
 	if (config_setting_type(at) != CONFIG_TYPE_INT &&
 	    config_setting_type(at) != CONFIG_TYPE_INT64)
@@ -256,7 +269,8 @@ static void
 read_group(struct reading *reading, const config_setting_t *group, const char *prefix)
 {
 	for (int i = 0; i < config_setting_length(group); i++) {
-		const config_setting_t *at = config_setting_get_elem(group, (unsigned)i);
+		const config_setting_t *at =
+		    config_setting_get_elem(group, (unsigned)i);
 		g_autofree char *name =
 		    g_strconcat(prefix, config_setting_name(at), NULL);
 		size_t row = 0;
@@ -294,13 +308,14 @@ check_whole(struct reading *reading)
 			    table[i].help);
 	if (!g_strv_contains(levels, settings->log_level))
 		add_problem(reading, NULL,
-		    "log_level must be one of \"error\", \"warning\", \"info\", \"debug\"");
+		    "log_level must be one of \"error\", \"warning\", \"info\", "
+		    "\"debug\"");
 	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir)
 		add_problem(reading, NULL,
 		    "delivery.method is maildir, but delivery.maildir is not set");
 	if (*settings->smtp_user && !*settings->smtp_password_file)
-		add_problem(reading, NULL,
-		    "smtp.user is set, but smtp.password_file is not");
+		add_problem(
+		    reading, NULL, "smtp.user is set, but smtp.password_file is not");
 }
 
 static void
@@ -321,7 +336,7 @@ read_file(struct reading *reading, config_t *config)
 
 		g_ptr_array_add(reading->problems,
 		    g_strdup_printf("%s:%d: %s", file ? file : reading->path,
-			config_error_line(config), config_error_text(config)));
+		        config_error_line(config), config_error_text(config)));
 		return;
 	}
 	add_problem(reading, NULL, "cannot read it: %s",
@@ -380,9 +395,9 @@ settings_format(const struct settings *settings)
 		size_t length = dot ? (size_t)(dot - table[i].name) : 0;
 
 		if (dot && (strncmp(group, table[i].name, length) != 0 ||
-			       group[length] != '.')) {
-			g_string_append_printf(text, "%s%.*s: {\n", *group ? "};\n" : "",
-			    (int)length, table[i].name);
+		               group[length] != '.')) {
+			g_string_append_printf(text, "%s%.*s: {\n",
+			    *group ? "};\n" : "", (int)length, table[i].name);
 			group = table[i].name;
 		}
 		g_string_append_printf(text, "%s# %s\n%s%s = ", dot ? "\t" : "",
@@ -407,8 +422,8 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 	else
 		full = g_build_filename(credentials, path, NULL);
 	if (g_stat(full, &status) != 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot read '%s': %s", full,
-		    g_strerror(errno));
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot read '%s': %s",
+		    full, g_strerror(errno));
 		return NULL;
 	}
 	if (status.st_mode & (S_IRWXG | S_IRWXO)) {

@@ -16,7 +16,7 @@
 enum settings_delivery { SETTINGS_DELIVERY_SMTP, SETTINGS_DELIVERY_MAILDIR };
 
 enum settings_tls {
-	SETTINGS_TLS_AUTO,     /* starttls off loopback, off on it */
+	SETTINGS_TLS_AUTO, /* starttls off loopback, off on it */
 	SETTINGS_TLS_OFF,
 	SETTINGS_TLS_STARTTLS,
 	SETTINGS_TLS_IMPLICIT,

@@ -53,8 +53,8 @@ bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
  * @param entries  ended by an empty one; NULL for none
  * @param wanted   arguments besides the command's name
  */
-bool ctl_parse(const GOptionEntry *entries, int wanted, int *argc, char ***argv,
-    GError **error);
+bool ctl_parse(
+    const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error);
 
 /** Tell a running daemon to look again; none running is fine. */
 void ctl_poke_daemon(const struct ctl *ctl);

@@ -26,7 +26,8 @@ help_print_all(FILE *out)
 	      "Adds subscribers and filters, and shows what paperboyd does. It may be\n"
 	      "used while the daemon runs and while it does not.\n\n",
 	    out);
-	for (const struct ctl_command *command = ctl_commands; command->noun; command++) {
+	for (const struct ctl_command *command = ctl_commands; command->noun;
+	     command++) {
 		fputs("  ", out);
 		print_synopsis(command, out);
 		fprintf(out, "\n      %s\n", command->help);
@@ -37,7 +38,8 @@ help_print_all(FILE *out)
 	      "  --now TIME         work as if it were TIME, such as "
 	      "2026-11-20T09:00:00Z\n"
 	      "  --version          print the version\n\n"
-	      "Exit status: 0 done; 64 wrong usage; 65 wrong input; 67 no such subscriber or\n"
+	      "Exit status: 0 done; 64 wrong usage; 65 wrong input; 67 no such "
+	      "subscriber or\n"
 	      "filter; 75 try again later; 78 wrong configuration.\n",
 	    out);
 }

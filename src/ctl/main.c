@@ -48,7 +48,8 @@ find_command(int *argc, char ***argv)
 	const char *noun = (*argv)[1];
 	const char *verb = *argc > 2 ? (*argv)[2] : NULL;
 
-	for (const struct ctl_command *command = ctl_commands; command->noun; command++) {
+	for (const struct ctl_command *command = ctl_commands; command->noun;
+	     command++) {
 		int words = command->verb ? 2 : 1;
 
 		if (strcmp(command->noun, noun) != 0 ||
@@ -71,7 +72,8 @@ fail(const struct ctl_command *command, const GError *error)
 }
 
 static int
-run(const struct ctl_command *command, const struct options *options, int argc, char **argv)
+run(const struct ctl_command *command, const struct options *options, int argc,
+    char **argv)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	g_autofree char *who = g_strdup_printf("operator %s", g_get_user_name());

@@ -39,7 +39,8 @@ parse_rhythm(const struct ctl *ctl, const struct add_options *options,
 	const char *at = options->at ? options->at : ctl->settings->digest_at;
 
 	*rhythm = (struct rhythm){.weekdays = RHYTHM_MONDAY};
-	if (options->when && !rhythm_parse_cadence(options->when, &rhythm->cadence, error))
+	if (options->when &&
+	    !rhythm_parse_cadence(options->when, &rhythm->cadence, error))
 		return false;
 	if (options->days) {
 		if (options->when && rhythm->cadence != RHYTHM_WEEKLY) {
@@ -55,8 +56,8 @@ parse_rhythm(const struct ctl *ctl, const struct add_options *options,
 }
 
 static bool
-add_subscriber(
-    struct ctl *ctl, const char *address, const struct add_options *options, GError **error)
+add_subscriber(struct ctl *ctl, const char *address, const struct add_options *options,
+    GError **error)
 {
 	guint count = options->filters ? g_strv_length(options->filters) : 0;
 	g_autofree struct subscribe_filter *filters =
@@ -113,7 +114,7 @@ ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error) &&
-		     add_subscriber(ctl, argv[1], &options, error);
+	             add_subscriber(ctl, argv[1], &options, error);
 
 	add_options_clear(&options);
 	return is_ok;
@@ -124,8 +125,8 @@ format_rhythm(const struct subscriber *subscriber)
 {
 	const struct rhythm *rhythm = &subscriber->rhythm;
 	g_autofree char *days = rhythm->cadence == RHYTHM_WEEKLY
-				    ? rhythm_format_weekdays(rhythm->weekdays)
-				    : NULL;
+	                            ? rhythm_format_weekdays(rhythm->weekdays)
+	                            : NULL;
 
 	return g_strdup_printf("%s%s%s at %02d:%02d %s",
 	    rhythm_cadence_name(rhythm->cadence), days ? " on " : "", days ? days : "",
@@ -157,10 +158,10 @@ list_page(const GPtrArray *people, json_t *list, GPtrArray *rows)
 		if (list)
 			json_array_append_new(list, json_of_subscriber(subscriber));
 		else
-			g_ptr_array_add(rows,
-			    print_row(subscriber->address,
-				subscriber_state_name(subscriber->state), due, rhythm,
-				NULL));
+			g_ptr_array_add(
+			    rows, print_row(subscriber->address,
+			              subscriber_state_name(subscriber->state), due,
+			              rhythm, NULL));
 	}
 }
 
@@ -176,7 +177,8 @@ ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error)
 		json_decref(list);
 		return false;
 	}
-	g_ptr_array_add(rows, print_row("ADDRESS", "STATE", "NEXT DIGEST", "RHYTHM", NULL));
+	g_ptr_array_add(
+	    rows, print_row("ADDRESS", "STATE", "NEXT DIGEST", "RHYTHM", NULL));
 	for (;;) {
 		g_autoptr(GPtrArray) people =
 		    people_load_page(ctl->store, after, PAGE, error);
@@ -209,8 +211,8 @@ json_of_filters(const GPtrArray *filters)
 
 		json_array_append_new(list,
 		    json_pack("{s:i, s:o, s:s, s:s, s:s}", "number", filter->number,
-			"name", print_json_text(filter->name), "text", filter->text,
-			"canonical", filter->canonical, "since", filter->since_day));
+		        "name", print_json_text(filter->name), "text", filter->text,
+		        "canonical", filter->canonical, "since", filter->since_day));
 	}
 	return list;
 }
@@ -230,9 +232,9 @@ print_filters(const GPtrArray *filters)
 		const struct subscription *filter = filters->pdata[i];
 		g_autofree char *number = g_strdup_printf("%d", filter->number);
 
-		g_ptr_array_add(rows,
-		    print_row(number, filter->name ? filter->name : "-", filter->text,
-			filter->canonical, NULL));
+		g_ptr_array_add(
+		    rows, print_row(number, filter->name ? filter->name : "-",
+		              filter->text, filter->canonical, NULL));
 	}
 	print_table(rows);
 }
@@ -249,8 +251,8 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	subscriber = subscribe_find(ctl->store, argv[1], error);
 	filters = subscriber
-		      ? people_load_subscriptions(ctl->store, subscriber->id, error)
-		      : NULL;
+	              ? people_load_subscriptions(ctl->store, subscriber->id, error)
+	              : NULL;
 	if (!filters)
 		return false;
 	if (ctl->is_json) {
@@ -277,7 +279,7 @@ ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error
 {
 	if (!ctl_parse(NULL, 1, &argc, &argv, error) ||
 	    !subscribe_remove(
-		ctl->store, argv[1], ctl->who, clock_get_now(&ctl->clock), error))
+	        ctl->store, argv[1], ctl->who, clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
 		print_json(json_pack("{s:s}", "removed", argv[1]));
@@ -314,7 +316,8 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 		print_json(json_pack("{s:i, s:s}", "number", subscription->number,
 		    "canonical", subscription->canonical));
 	else
-		printf("filter %d: %s\n", subscription->number, subscription->canonical);
+		printf(
+		    "filter %d: %s\n", subscription->number, subscription->canonical);
 	return true;
 }
 
@@ -328,8 +331,8 @@ ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	subscriber = subscribe_find(ctl->store, argv[1], error);
 	filters = subscriber
-		      ? people_load_subscriptions(ctl->store, subscriber->id, error)
-		      : NULL;
+	              ? people_load_subscriptions(ctl->store, subscriber->id, error)
+	              : NULL;
 	if (!filters)
 		return false;
 	if (ctl->is_json)
@@ -353,7 +356,7 @@ ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	}
 	if (!subscribe_remove_filter(ctl->store, argv[1], (int)number, ctl->who,
-		clock_get_now(&ctl->clock), error))
+	        clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
 		print_json(json_pack("{s:i}", "removed", (int)number));

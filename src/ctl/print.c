@@ -68,8 +68,8 @@ print_table(const GPtrArray *rows)
 
 	for (unsigned i = 0; i < rows->len; i++)
 		for (guint j = 0; j < columns; j++)
-			widths[j] = MAX(widths[j],
-			    g_utf8_strlen(((char **)rows->pdata[i])[j], -1));
+			widths[j] = MAX(
+			    widths[j], g_utf8_strlen(((char **)rows->pdata[i])[j], -1));
 	for (unsigned i = 0; i < rows->len; i++) {
 		char **row = rows->pdata[i];
 

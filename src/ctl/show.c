@@ -47,7 +47,7 @@ print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is
 		return message != NULL;
 	}
 	text = is_html ? renderer_format_html(renderer, digest, error)
-		       : renderer_format_text(renderer, digest, error);
+	               : renderer_format_text(renderer, digest, error);
 	if (text)
 		fputs(text, stdout);
 	return text != NULL;
@@ -65,15 +65,15 @@ json_of_digest(const struct digest *digest)
 		for (unsigned j = 0; j < entry->reasons->len; j++) {
 			const struct digest_reason *reason = entry->reasons->pdata[j];
 
-			json_array_append_new(reasons,
-			    json_pack("{s:s, s:s}", "filter", reason->filter, "words",
-				reason->words));
+			json_array_append_new(
+			    reasons, json_pack("{s:s, s:s}", "filter", reason->filter,
+			                 "words", reason->words));
 		}
-		json_array_append_new(list,
-		    json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "id", entry->paper->id,
-			"title", entry->paper->title, "url", entry->paper->url, "day",
-			entry->day, "upvotes", print_json_number(entry->upvotes),
-			"reasons", reasons));
+		json_array_append_new(
+		    list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "id",
+		              entry->paper->id, "title", entry->paper->title, "url",
+		              entry->paper->url, "day", entry->day, "upvotes",
+		              print_json_number(entry->upvotes), "reasons", reasons));
 	}
 	return list;
 }

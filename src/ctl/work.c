@@ -49,8 +49,8 @@ fetch(struct ctl *ctl, struct collect_report *report, GError **error)
 	    .progress = show_progress,
 	    .progress_data = &progress,
 	};
-	bool is_ok = collect_run(
-	    &collect, true, clock_get_now(&ctl->clock), report, error);
+	bool is_ok =
+	    collect_run(&collect, true, clock_get_now(&ctl->clock), report, error);
 
 	if (progress.is_shown)
 		fputs("\r\033[K", stderr);
@@ -73,8 +73,9 @@ ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 		    (int)report.fresh, "changed", (int)report.changed, "matches",
 		    (int)matched.found));
 	else
-		printf("%u new papers, %u with new votes, %u new matches; %u answers, %u "
-		       "failed\n",
+		printf(
+		    "%u new papers, %u with new votes, %u new matches; %u answers, %u "
+		    "failed\n",
 		    report.fresh, report.changed, matched.found, report.answers,
 		    report.failed);
 	if (!report.failed)
@@ -101,8 +102,8 @@ table_row(const struct outbox_row *row)
 {
 	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
 	g_autofree char *attempts = g_strdup_printf("%u", row->attempt);
-	g_autofree char *next = ctl_format_time(
-	    row->ended_at >= 0 ? row->ended_at : row->next_try_at);
+	g_autofree char *next =
+	    ctl_format_time(row->ended_at >= 0 ? row->ended_at : row->next_try_at);
 
 	return print_row(id, row->state, attempts, next, row->recipient,
 	    row->reply ? row->reply : "-", NULL);
@@ -124,7 +125,7 @@ ctl_run_queue(struct ctl *ctl, int argc, char **argv, GError **error)
 	list = json_array();
 	g_ptr_array_add(table,
 	    print_row("ID", "STATE", "TRIES", is_all ? "NEXT TRY OR END" : "NEXT TRY",
-		"RECIPIENT", "LAST ANSWER", NULL));
+	        "RECIPIENT", "LAST ANSWER", NULL));
 	for (;;) {
 		g_autoptr(GPtrArray) rows =
 		    outbox_load_rows(ctl->store, is_all, after, PAGE, error);
@@ -188,29 +189,31 @@ json_of_status(const struct counts *counts, const GPtrArray *reports)
 
 		json_array_append_new(sources,
 		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:I}", "source",
-			report->source, "day", report->day, "status", report->status,
-			"asked_at", (json_int_t)report->asked_at, "good_at",
-			print_json_number(report->good_at), "error",
-			print_json_text(report->error), "papers_day",
-			print_json_text(report->papers_day), "papers",
-			(json_int_t)report->papers));
+		        report->source, "day", report->day, "status", report->status,
+		        "asked_at", (json_int_t)report->asked_at, "good_at",
+		        print_json_number(report->good_at), "error",
+		        print_json_text(report->error), "papers_day",
+		        print_json_text(report->papers_day), "papers",
+		        (json_int_t)report->papers));
 	}
 	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:o,"
-			 " s:{s:I, s:I, s:I, s:I, s:I}}",
+	                 " s:{s:I, s:I, s:I, s:I, s:I}}",
 	    "sources", sources, "papers", (json_int_t)counts->papers, "subscribers",
-	    (json_int_t)counts->active, "filters", (json_int_t)counts->filters, "matches",
-	    (json_int_t)counts->matches, "waiting", (json_int_t)counts->waiting,
-	    "next_digest_at", print_json_number(counts->next_due), "queue", "new",
-	    (json_int_t)counts->fresh, "sending", (json_int_t)counts->sending, "deferred",
-	    (json_int_t)counts->deferred, "unknown", (json_int_t)counts->unknown, "held",
-	    (json_int_t)counts->held);
+	    (json_int_t)counts->active, "filters", (json_int_t)counts->filters,
+	    "matches", (json_int_t)counts->matches, "waiting",
+	    (json_int_t)counts->waiting, "next_digest_at",
+	    print_json_number(counts->next_due), "queue", "new",
+	    (json_int_t)counts->fresh, "sending", (json_int_t)counts->sending,
+	    "deferred", (json_int_t)counts->deferred, "unknown",
+	    (json_int_t)counts->unknown, "held", (json_int_t)counts->held);
 }
 
 static void
 print_sources(const GPtrArray *reports)
 {
 	if (!reports->len)
-		puts("sources      none has been asked yet: start paperboyd, or paperboyctl "
+		puts("sources      none has been asked yet: start paperboyd, or "
+		     "paperboyctl "
 		     "fetch");
 	for (unsigned i = 0; i < reports->len; i++) {
 		const struct source_report *report = reports->pdata[i];
@@ -218,12 +221,14 @@ print_sources(const GPtrArray *reports)
 		g_autofree char *good = ctl_format_time(report->good_at);
 
 		if (report->error)
-			printf("source %-5s FAILED at %s: %s\n             last good answer "
+			printf("source %-5s FAILED at %s: %s\n             last good "
+			       "answer "
 			       "at %s; it is asked again by itself\n",
 			    report->source, asked, report->error, good);
 		else
-			printf("source %-5s ok at %s; newest day %s with %" G_GINT64_FORMAT
-			       " papers\n",
+			printf(
+			    "source %-5s ok at %s; newest day %s with %" G_GINT64_FORMAT
+			    " papers\n",
 			    report->source, asked,
 			    report->papers_day ? report->papers_day : "none",
 			    report->papers);

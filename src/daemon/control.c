@@ -38,8 +38,7 @@ static void
 handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 {
 	struct request *request = data;
-	gssize size =
-	    g_input_stream_read_finish(G_INPUT_STREAM(stream), result, NULL);
+	gssize size = g_input_stream_read_finish(G_INPUT_STREAM(stream), result, NULL);
 	const char *answer = "unknown\n";
 
 	if (size > 0) {
@@ -58,8 +57,8 @@ handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 }
 
 static gboolean
-handle_connection(GSocketService *service, GSocketConnection *connection, GObject *source,
-    gpointer data)
+handle_connection(GSocketService *service, GSocketConnection *connection,
+    GObject *source, gpointer data)
 {
 	struct request *request = g_new0(struct request, 1);
 
@@ -68,9 +67,8 @@ handle_connection(GSocketService *service, GSocketConnection *connection, GObjec
 	request->control = data;
 	request->connection = g_object_ref(connection);
 	g_socket_set_timeout(g_socket_connection_get_socket(connection), WAIT_S);
-	g_input_stream_read_async(
-	    g_io_stream_get_input_stream(G_IO_STREAM(connection)), request->line,
-	    LINE_BYTES, G_PRIORITY_DEFAULT, NULL, handle_line, request);
+	g_input_stream_read_async(g_io_stream_get_input_stream(G_IO_STREAM(connection)),
+	    request->line, LINE_BYTES, G_PRIORITY_DEFAULT, NULL, handle_line, request);
 	return TRUE;
 }
 
@@ -88,7 +86,7 @@ control_new(const char *state_dir, void (*look)(void *data), void *data, GError 
 	g_unlink(control->path);
 	address = g_unix_socket_address_new(control->path);
 	if (!g_socket_listener_add_address(G_SOCKET_LISTENER(control->service), address,
-		G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, NULL, NULL, error)) {
+	        G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, NULL, NULL, error)) {
 		g_prefix_error(error, "control socket '%s': ", control->path);
 		control_free(control);
 		return NULL;

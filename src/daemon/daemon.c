@@ -59,9 +59,9 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	if (lock < 0)
 		return false;
 	is_ok = init_stages(&daemon, error) &&
-		collect_stage_run(&daemon.collect, now, &collected, error) &&
-		press_stage_run(&daemon.press, now, &made, &next, error) &&
-		post_stage_run(&daemon.post, NULL, &posted, &next, error);
+	        collect_stage_run(&daemon.collect, now, &collected, error) &&
+	        press_stage_run(&daemon.press, now, &made, &next, error) &&
+	        post_stage_run(&daemon.post, NULL, &posted, &next, error);
 	if (is_ok) {
 		store_checkpoint(daemon.press.store);
 		*is_clean = !collected.failed && !posted.deferred && !posted.unknown;
@@ -99,8 +99,8 @@ step_collect(void *data, int64_t now, const int *stop)
 		return daemon->collect_at;
 	if (!collect_stage_run(&daemon->collect, now, &report, &problem))
 		return note_trouble("collect", now, problem);
-	g_message("collect done answers=%u failed=%u fresh=%u changed=%u", report.answers,
-	    report.failed, report.fresh, report.changed);
+	g_message("collect done answers=%u failed=%u fresh=%u changed=%u",
+	    report.answers, report.failed, report.fresh, report.changed);
 	if (report.fresh || report.changed)
 		worker_poke(daemon->presser);
 	daemon->collect_at = now + settings->collect_interval_s;
@@ -213,8 +213,8 @@ daemon_run(const struct daemon_options *options, GError **error)
 	daemon.loop = g_main_loop_new(NULL, FALSE);
 	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error);
 	if (is_ok)
-		daemon.control = control_new(
-		    options->settings->state_dir, poke_all, &daemon, error);
+		daemon.control =
+		    control_new(options->settings->state_dir, poke_all, &daemon, error);
 	is_ok = is_ok && daemon.control;
 	if (is_ok)
 		work(&daemon);

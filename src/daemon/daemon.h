@@ -22,8 +22,8 @@ struct daemon_options {
  *
  * @param is_clean  set on success: no source failed and no message waits
  */
-bool daemon_run_once(
-    const struct daemon_options *options, bool *is_clean, GError **error);
+bool
+daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error);
 
 /** Work until SIGTERM or SIGINT. */
 bool daemon_run(const struct daemon_options *options, GError **error);

@@ -43,7 +43,7 @@ run(const struct options *options, struct clock *clock)
 		return EX_OK;
 	log_start(settings->log_level);
 	is_ok = options->is_once ? daemon_run_once(&daemon, &is_clean, &error)
-				 : daemon_run(&daemon, &error);
+	                         : daemon_run(&daemon, &error);
 	if (is_ok)
 		return is_clean ? EX_OK : EX_TEMPFAIL;
 	fprintf(stderr, "paperboyd: %s\n", error->message);
@@ -65,7 +65,8 @@ main(int argc, char **argv)
 	prctl(PR_SET_DUMPABLE, 0);
 	if (!options_parse(&options, &argc, &argv, &error) ||
 	    !startup_init_clock(&clock, options.now, &error)) {
-		fprintf(stderr, "paperboyd: %s\nTry 'paperboyd --help'.\n", error->message);
+		fprintf(
+		    stderr, "paperboyd: %s\nTry 'paperboyd --help'.\n", error->message);
 		return EX_USAGE;
 	}
 	if (options.is_version) {

@@ -17,15 +17,16 @@ options_parse(struct options *options, int *argc, char ***argv, GError **error)
 {
 	const GOptionEntry entries[] = {
 	    {"config", 'c', 0, G_OPTION_ARG_FILENAME, &options->config,
-		"Read FILE instead of " PAPERBOY_SYSCONFDIR "/paperboy.conf", "FILE"},
+	        "Read FILE instead of " PAPERBOY_SYSCONFDIR "/paperboy.conf", "FILE"},
 	    {"check", 0, 0, G_OPTION_ARG_NONE, &options->is_check,
-		"Check the configuration, say what is wrong, and end", NULL},
+	        "Check the configuration, say what is wrong, and end", NULL},
 	    {"once", 0, 0, G_OPTION_ARG_NONE, &options->is_once,
-		"Collect, match and send what is due now, then end", NULL},
+	        "Collect, match and send what is due now, then end", NULL},
 	    {"now", 0, 0, G_OPTION_ARG_STRING, &options->now,
-		"With --once: work as if it were TIME, such as 2026-11-20T09:00:00Z", "TIME"},
+	        "With --once: work as if it were TIME, such as 2026-11-20T09:00:00Z",
+	        "TIME"},
 	    {"version", 0, 0, G_OPTION_ARG_NONE, &options->is_version,
-		"Print the version and end", NULL},
+	        "Print the version and end", NULL},
 	    {0},
 	};
 	GOptionContext *context = g_option_context_new(NULL);

@@ -12,8 +12,8 @@
 #include "store/people.h"
 
 bool
-collect_stage_init(struct collect_stage *stage, const struct daemon_options *options,
-    GError **error)
+collect_stage_init(
+    struct collect_stage *stage, const struct daemon_options *options, GError **error)
 {
 	*stage = (struct collect_stage){.options = options};
 	stage->store = assembly_open_store(options->settings, error);
@@ -33,8 +33,8 @@ collect_stage_clear(struct collect_stage *stage)
 }
 
 bool
-collect_stage_run(struct collect_stage *stage, int64_t now, struct collect_report *report,
-    GError **error)
+collect_stage_run(struct collect_stage *stage, int64_t now,
+    struct collect_report *report, GError **error)
 {
 	const struct collect collect = {
 	    .store = stage->store,
@@ -135,10 +135,9 @@ post_stage_init(
 	stage->key = stage->store ? load_key(settings->state_dir, error) : NULL;
 	stage->renderer =
 	    stage->key ? assembly_new_renderer(settings, stage->key, error) : NULL;
-	stage->outlet =
-	    stage->renderer
-		? assembly_new_outlet(settings, options->credentials, error)
-		: NULL;
+	stage->outlet = stage->renderer
+	                    ? assembly_new_outlet(settings, options->credentials, error)
+	                    : NULL;
 	if (stage->outlet) {
 		post.store = stage->store;
 		post.renderer = stage->renderer;

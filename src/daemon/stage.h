@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #include "daemon/daemon.h"
+#include "service/assembly.h"
 #include "service/collect.h"
 #include "service/edition.h"
 #include "service/match.h"
 #include "service/post.h"
-#include "service/assembly.h"
 
 /* Asks the sources. */
 struct collect_stage {
@@ -42,8 +42,8 @@ struct post_stage {
 	struct post *post;
 };
 
-bool collect_stage_init(struct collect_stage *stage, const struct daemon_options *options,
-    GError **error);
+bool collect_stage_init(
+    struct collect_stage *stage, const struct daemon_options *options, GError **error);
 void collect_stage_clear(struct collect_stage *stage);
 bool collect_stage_run(struct collect_stage *stage, int64_t now,
     struct collect_report *report, GError **error);
@@ -53,13 +53,13 @@ bool press_stage_init(
 void press_stage_clear(struct press_stage *stage);
 
 /** @param next_due  set to when the next edition or upkeep is due */
-bool press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *report,
-    int64_t *next_due, GError **error);
+bool press_stage_run(struct press_stage *stage, int64_t now,
+    struct edition_report *report, int64_t *next_due, GError **error);
 
 bool post_stage_init(
     struct post_stage *stage, const struct daemon_options *options, GError **error);
 void post_stage_clear(struct post_stage *stage);
-bool post_stage_run(struct post_stage *stage, const int *stop, struct post_report *report,
-    int64_t *next, GError **error);
+bool post_stage_run(struct post_stage *stage, const int *stop,
+    struct post_report *report, int64_t *next, GError **error);
 
 #endif

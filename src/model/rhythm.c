@@ -17,7 +17,8 @@ static const char *const cadence_names[] = {
     [RHYTHM_WEEKLY] = "weekly",
 };
 
-static const char *const day_names[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+static const char *const day_names[] = {
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 
 static unsigned
 days_of(const struct rhythm *rhythm)
@@ -44,8 +45,9 @@ slot_on(const struct rhythm *rhythm, GTimeZone *zone, GDateTime *base, int days,
 
 	if (!(days_of(rhythm) & (1u << (g_date_time_get_day_of_week(day) - 1))))
 		return false;
-	at = g_date_time_new(zone, g_date_time_get_year(day), g_date_time_get_month(day),
-	    g_date_time_get_day_of_month(day), rhythm->minute / 60, rhythm->minute % 60, 0);
+	at = g_date_time_new(zone, g_date_time_get_year(day),
+	    g_date_time_get_month(day), g_date_time_get_day_of_month(day),
+	    rhythm->minute / 60, rhythm->minute % 60, 0);
 	slot->at = g_date_time_to_unix(at);
 	name = g_date_time_format(day, "%Y-%m-%dT");
 	g_snprintf(slot->name, sizeof(slot->name), "%s%02d:%02d", name,
@@ -61,7 +63,8 @@ local_noon(int64_t at, GTimeZone *zone)
 
 	/* Dates are counted in UTC from here on, where every day has 24 hours. */
 	return g_date_time_new_utc(g_date_time_get_year(local),
-	    g_date_time_get_month(local), g_date_time_get_day_of_month(local), 12, 0, 0);
+	    g_date_time_get_month(local), g_date_time_get_day_of_month(local), 12, 0,
+	    0);
 }
 
 void
@@ -77,8 +80,8 @@ rhythm_get_next(const struct rhythm *rhythm, GTimeZone *zone, int64_t after,
 }
 
 void
-rhythm_get_latest(const struct rhythm *rhythm, GTimeZone *zone, int64_t now,
-    struct rhythm_slot *slot)
+rhythm_get_latest(
+    const struct rhythm *rhythm, GTimeZone *zone, int64_t now, struct rhythm_slot *slot)
 {
 	g_autoptr(GDateTime) base = local_noon(now, zone);
 
@@ -133,7 +136,8 @@ rhythm_parse_weekdays(const char *text, unsigned *weekdays, GError **error)
 			day++;
 		if (day == G_N_ELEMENTS(day_names)) {
 			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "'%.20s' is no day of the week: mon,tue,wed,thu,fri,sat,sun",
+			    "'%.20s' is no day of the week: "
+			    "mon,tue,wed,thu,fri,sat,sun",
 			    *part);
 			return false;
 		}

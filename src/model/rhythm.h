@@ -46,8 +46,8 @@ void rhythm_get_latest(const struct rhythm *rhythm, GTimeZone *zone, int64_t now
 void rhythm_format_date(int64_t at, GTimeZone *zone, char date[11]);
 
 const char *rhythm_cadence_name(enum rhythm_cadence cadence);
-bool rhythm_parse_cadence(
-    const char *text, enum rhythm_cadence *cadence, GError **error);
+bool
+rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **error);
 
 /** "mon,thu" to bits. */
 bool rhythm_parse_weekdays(const char *text, unsigned *weekdays, GError **error);

@@ -25,8 +25,8 @@ struct subscriber {
 	char *name;        /* or NULL */
 	enum subscriber_state state;
 	struct rhythm rhythm;
-	char *zone;    /* IANA name */
-	int max_full;  /* papers with abstract in one digest, 1..200 */
+	char *zone;   /* IANA name */
+	int max_full; /* papers with abstract in one digest, 1..200 */
 	int64_t created_at;
 	int64_t consent_at;  /* or -1 */
 	char *consent_text;  /* how this person agreed, in words; or NULL */
@@ -38,10 +38,10 @@ struct subscriber {
 struct subscription {
 	int64_t id;
 	int64_t subscriber_id;
-	int number;      /* how the person names it, from 1 */
+	int number; /* how the person names it, from 1 */
 	int64_t filter_id;
-	char *name;      /* or NULL */
-	char *text;      /* as typed */
+	char *name; /* or NULL */
+	char *text; /* as typed */
 	char *canonical;
 	char since_day[11]; /* papers listed before this day are not for it */
 };

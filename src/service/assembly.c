@@ -3,6 +3,7 @@
  */
 #include "service/assembly.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -113,7 +114,8 @@ assembly_check(
 struct store *
 assembly_open_store(const struct settings *settings, GError **error)
 {
-	g_autofree char *path = g_build_filename(settings->state_dir, "paperboy.db", NULL);
+	g_autofree char *path =
+	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
 
 	return store_open(path, error);
 }
@@ -122,7 +124,7 @@ struct http *
 assembly_new_http(const struct settings *settings, const int *stop)
 {
 	const char *contact = *settings->collect_contact ? settings->collect_contact
-							 : settings->mail_owner;
+	                                                 : settings->mail_owner;
 	g_autofree char *agent =
 	    g_strdup_printf("paperboy/%s (mailto:%s)", PACKAGE_VERSION, contact);
 	const struct http_settings options = {
@@ -139,7 +141,8 @@ assembly_new_http(const struct settings *settings, const int *stop)
 GPtrArray *
 assembly_new_sources(const struct settings *settings)
 {
-	GPtrArray *sources = g_ptr_array_new_with_free_func((GDestroyNotify)source_free);
+	GPtrArray *sources =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)source_free);
 
 	if (settings->huggingface_enabled)
 		g_ptr_array_add(sources, huggingface_new(settings->huggingface_url));
@@ -151,8 +154,8 @@ assembly_new_renderer(const struct settings *settings, GBytes *key, GError **err
 {
 	g_autofree char *domain = domain_of(settings);
 	g_autofree char *list_id = *settings->mail_list_id
-				       ? g_strdup(settings->mail_list_id)
-				       : g_strdup_printf("digest.%s", domain);
+	                               ? g_strdup(settings->mail_list_id)
+	                               : g_strdup_printf("digest.%s", domain);
 	const struct renderer_settings options = {
 	    .template_dir = settings->template_dir,
 	    .from_name = *settings->mail_from_name ? settings->mail_from_name : NULL,
@@ -173,7 +176,7 @@ is_loopback(const char *host)
 	g_autoptr(GInetAddress) address = g_inet_address_new_from_string(host);
 
 	return address ? g_inet_address_get_is_loopback(address)
-		       : g_ascii_strcasecmp(host, "localhost") == 0;
+	               : g_ascii_strcasecmp(host, "localhost") == 0;
 }
 
 static enum stream_tls
@@ -220,19 +223,19 @@ assembly_new_outlet(
 	outlet->ca_file = text_or_null(settings->smtp_ca_file);
 	outlet->user = text_or_null(settings->smtp_user);
 	outlet->hello = *settings->smtp_ehlo_name ? g_strdup(settings->smtp_ehlo_name)
-						  : domain_of(settings);
+	                                          : domain_of(settings);
 	outlet->smtp = (struct smtp_options){
 	    .stream =
-		{
-		    .protocol = STREAM_PROTOCOL_SMTP,
-		    .tls = tls_of(settings),
-		    .host = outlet->host,
-		    .port = (uint16_t)settings->smtp_port,
-		    .ca_file = outlet->ca_file,
-		    .user = outlet->user,
-		    .password = outlet->password,
-		    .hello = outlet->hello,
-		},
+	        {
+	            .protocol = STREAM_PROTOCOL_SMTP,
+	            .tls = tls_of(settings),
+	            .host = outlet->host,
+	            .port = (uint16_t)settings->smtp_port,
+	            .ca_file = outlet->ca_file,
+	            .user = outlet->user,
+	            .password = outlet->password,
+	            .hello = outlet->hello,
+	        },
 	    .times = SMTP_TIMES_STANDARD,
 	    .use_messages = SMTP_USE_MESSAGES,
 	    .use_s = SMTP_USE_S,
@@ -268,5 +271,5 @@ const char *
 assembly_get_envelope_from(const struct settings *settings)
 {
 	return *settings->mail_envelope_from ? settings->mail_envelope_from
-					     : settings->mail_from;
+	                                     : settings->mail_from;
 }

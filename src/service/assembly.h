@@ -34,8 +34,8 @@ struct http *assembly_new_http(const struct settings *settings, const int *stop)
 GPtrArray *assembly_new_sources(const struct settings *settings);
 
 /** @param key  the secret of the state folder */
-struct renderer *assembly_new_renderer(
-    const struct settings *settings, GBytes *key, GError **error);
+struct renderer *
+assembly_new_renderer(const struct settings *settings, GBytes *key, GError **error);
 
 /* What senders share: how to make a transport each. */
 struct assembly_outlet;

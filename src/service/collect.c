@@ -54,8 +54,8 @@ save_number(struct store *store, const struct source *source, const char *what,
 
 /* Leave a failing source alone: as long as it asked for, else longer each time. */
 static bool
-save_pause(struct store *store, const struct source *source, int64_t asked_s, int64_t now,
-    GError **error)
+save_pause(struct store *store, const struct source *source, int64_t asked_s,
+    int64_t now, GError **error)
 {
 	int64_t last_s, pause_s;
 	pb_transaction transaction = {0};
@@ -66,7 +66,7 @@ save_pause(struct store *store, const struct source *source, int64_t asked_s, in
 	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MOST_S) : PAUSE_FIRST_S;
 	return save_number(store, source, "pause", pause_s, error) &&
 	       save_number(
-		   store, source, "paused until", now + MAX(pause_s, asked_s), error) &&
+	           store, source, "paused until", now + MAX(pause_s, asked_s), error) &&
 	       store_commit(&transaction, error);
 }
 
@@ -106,14 +106,15 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	report->fresh += saved.fresh;
 	report->changed += saved.changed;
 	g_info("batch %s source=%s day=%s papers=%u fresh=%u changed=%u",
-	    batch_status_name(batch.status), source->name, day, saved.listed, saved.fresh,
-	    saved.changed);
+	    batch_status_name(batch.status), source->name, day, saved.listed,
+	    saved.fresh, saved.changed);
 	return true;
 }
 
 static bool
-save_failure(const struct collect *collect, const struct source *source, const char *day,
-    const GError *problem, int64_t retry_after_s, int64_t now, GError **error)
+save_failure(const struct collect *collect, const struct source *source,
+    const char *day, const GError *problem, int64_t retry_after_s, int64_t now,
+    GError **error)
 {
 	struct batch batch = {
 	    .source = source->name,
@@ -124,15 +125,16 @@ save_failure(const struct collect *collect, const struct source *source, const c
 	};
 	struct papers_saved saved;
 
-	g_warning("batch failed source=%s day=%s: %s", source->name, day, problem->message);
+	g_warning(
+	    "batch failed source=%s day=%s: %s", source->name, day, problem->message);
 	return papers_save_batch(collect->store, &batch, NULL, &saved, error) &&
 	       save_pause(collect->store, source, retry_after_s, now, error);
 }
 
 /* Ask for one day. *is_failed: the source is to be left alone for now. */
 static bool
-ask_day(const struct collect *collect, struct source *source, const char *day, int64_t now,
-    struct collect_report *report, bool *is_failed, GError **error)
+ask_day(const struct collect *collect, struct source *source, const char *day,
+    int64_t now, struct collect_report *report, bool *is_failed, GError **error)
 {
 	g_autofree char *etag = NULL;
 	g_autoptr(GError) problem = NULL;
@@ -155,15 +157,15 @@ ask_day(const struct collect *collect, struct source *source, const char *day, i
 		    collect, source, day, problem, answer.retry_after_s, now, error);
 		/* A malformed day says nothing about the others; all else does. */
 		*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
-			     !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+		             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
 	}
 	source_answer_clear(&answer);
 	return is_ok;
 }
 
 static bool
-ask_source(const struct collect *collect, struct source *source, bool is_all, int64_t now,
-    struct collect_report *report, GError **error)
+ask_source(const struct collect *collect, struct source *source, bool is_all,
+    int64_t now, struct collect_report *report, GError **error)
 {
 	g_autoptr(GPtrArray) days = g_ptr_array_new_with_free_func(g_free);
 	int64_t old_poll_at, paused_until;
@@ -183,13 +185,15 @@ ask_source(const struct collect *collect, struct source *source, bool is_all, in
 		if (collect->progress)
 			collect->progress(
 			    collect->progress_data, source->name, days->pdata[i]);
-		if (!ask_day(collect, source, days->pdata[i], now, report, &is_failed, error))
+		if (!ask_day(collect, source, days->pdata[i], now, report, &is_failed,
+		        error))
 			return false;
 	}
 	if (is_failed || report->failed > failed_before)
 		return true;
 	return clear_pause(collect->store, source, error) &&
-	       (!has_old || save_number(collect->store, source, "old days", now, error));
+	       (!has_old ||
+	           save_number(collect->store, source, "old days", now, error));
 }
 
 bool
@@ -198,7 +202,7 @@ collect_run(const struct collect *collect, bool is_all, int64_t now,
 {
 	for (unsigned i = 0; i < collect->source_count; i++)
 		if (!ask_source(
-			collect, collect->sources[i], is_all, now, report, error))
+		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
 	return true;
 }

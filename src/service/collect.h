@@ -2,8 +2,8 @@
  * collect.h - ask the sources, and store what they say.
  *
  * Each source is asked for today and three days back, once a day for days 4 to
- * 14 too.  Each answer is one commit with its papers; a bad one is recorded as failed, none of it
- * is used, and the next poll mends it.  One source failing stops no other.
+ * 14 too.  Each answer is one commit with its papers; a bad one is recorded as failed,
+ * none of it is used, and the next poll mends it.  One source failing stops no other.
  */
 #ifndef PAPERBOY_SERVICE_COLLECT_H
 #define PAPERBOY_SERVICE_COLLECT_H

@@ -32,8 +32,8 @@ static void
 press_init(struct press *press, struct store *store)
 {
 	press->store = store;
-	press->documents = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
-	    (GDestroyNotify)query_document_free);
+	press->documents = g_hash_table_new_full(
+	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_document_free);
 	press->queries = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_free);
 	press->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -66,8 +66,8 @@ get_document(struct press *press, int64_t seq, GError **error)
 	stored = papers_load(press->store, seq, error);
 	if (!stored)
 		return NULL;
-	document = query_document_new(
-	    stored->paper, store_get_tokenizer(press->store), error);
+	document =
+	    query_document_new(stored->paper, store_get_tokenizer(press->store), error);
 	if (document)
 		remember(press->documents, seq, document, CACHE_PAPERS);
 	return document;
@@ -222,7 +222,7 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 		rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
 	report->due++;
 	if (!editions_has_slot(
-		press->store, subscriber->id, slot.name, &is_made, error))
+	        press->store, subscriber->id, slot.name, &is_made, error))
 		return false;
 	if (!is_made) {
 		items = make_items(press, subscriber, now, error);
@@ -232,8 +232,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	if (items && items->len) {
 		report->digests++;
 		report->papers += items->len;
-		if (!editions_insert(press->store, subscriber->id, slot.name, date, items,
-			now, error))
+		if (!editions_insert(press->store, subscriber->id, slot.name, date,
+		        items, now, error))
 			return false;
 	} else {
 		report->quiet++;
@@ -258,7 +258,8 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 		const struct subscriber *subscriber = people->pdata[i];
 
 		if (!make_edition(press, subscriber, now, &sums, error)) {
-			g_prefix_error(error, "edition of subscriber %" G_GINT64_FORMAT ": ",
+			g_prefix_error(error,
+			    "edition of subscriber %" G_GINT64_FORMAT ": ",
 			    subscriber->id);
 			return false;
 		}
@@ -285,9 +286,8 @@ edition_run(
 }
 
 static bool
-add_preview_entry(
-    struct store *store, const struct edition_item *item, struct digest *digest,
-    GError **error)
+add_preview_entry(struct store *store, const struct edition_item *item,
+    struct digest *digest, GError **error)
 {
 	pb_auto(stored_paper) stored = papers_load(store, item->paper_seq, error);
 	struct digest_entry *entry;
@@ -303,8 +303,7 @@ add_preview_entry(
 }
 
 struct digest *
-edition_preview(
-    struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
 {
 	pb_auto(subscriber) subscriber = people_load(store, subscriber_id, error);
 	pb_auto(digest) digest = NULL;

@@ -86,7 +86,8 @@ decide(const struct query *query, const struct query_document *document)
 
 static bool
 match_filter(struct store *store, const struct stored_filter *filter,
-    const struct window *window, int64_t now, struct match_report *report, GError **error)
+    const struct window *window, int64_t now, struct match_report *report,
+    GError **error)
 {
 	pb_auto(query) query =
 	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), NULL);
@@ -106,7 +107,7 @@ match_filter(struct store *store, const struct stored_filter *filter,
 		report->found += verdict == VERDICT_YES;
 		report->waiting += verdict == VERDICT_WAITING;
 		if (!matches_save(store, filter->id, paper->seq, verdict == VERDICT_YES,
-			now, error))
+		        now, error))
 			return false;
 	}
 	return matches_save_through(store, filter->id, window->through, error);
@@ -160,7 +161,8 @@ match_new(struct store *store, int64_t now, struct match_report *report, GError 
 		    first->matched_through >= window.through)
 			is_ok = window_load(&window, store, first->matched_through,
 			    newest, oldest_day, error);
-		is_ok = is_ok && match_page(store, filters, &window, now, report, error);
+		is_ok =
+		    is_ok && match_page(store, filters, &window, now, report, error);
 		if (!is_ok)
 			break;
 	}
@@ -192,9 +194,9 @@ decide_again(struct store *store, const struct stored_paper *stored, bool is_las
 
 		if (query && is_last_word)
 			verdict = query_evaluate(query, document,
-				      QUERY_UNKNOWN_IS_FALSE) == QUERY_TRUE
-				      ? VERDICT_YES
-				      : VERDICT_NO;
+			              QUERY_UNKNOWN_IS_FALSE) == QUERY_TRUE
+			              ? VERDICT_YES
+			              : VERDICT_NO;
 		else if (query)
 			verdict = decide(query, document);
 		report->decided += verdict == VERDICT_YES;

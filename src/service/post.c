@@ -40,8 +40,8 @@ struct post {
 	GAsyncQueue *done;  /* of struct task * */
 	struct task end;
 	struct breaker breaker;
-	GQueue claimed;     /* of struct outbox_job *: claimed, not handed out */
-	GPtrArray *results; /* of struct outbox_result *: not committed yet */
+	GQueue claimed;      /* of struct outbox_job *: claimed, not handed out */
+	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
 	int64_t group_since; /* monotonic, us: when the first of them came */
 	unsigned in_flight;
 };
@@ -68,7 +68,7 @@ run_sender(gpointer data)
 	for (;;) {
 		struct task *task =
 		    is_idle ? g_async_queue_pop(post->tasks)
-			    : g_async_queue_timeout_pop(post->tasks, IDLE_US);
+		            : g_async_queue_timeout_pop(post->tasks, IDLE_US);
 
 		is_idle = !task;
 		if (!task) {
@@ -83,7 +83,8 @@ run_sender(gpointer data)
 			    .message = task->message,
 			};
 
-			transport_deliver(sender->transport, &envelope, &task->delivery);
+			transport_deliver(
+			    sender->transport, &envelope, &task->delivery);
 			g_async_queue_push(post->done, task);
 		}
 	}
@@ -106,12 +107,13 @@ post_new(const struct post_options *options, GError **error)
 	breaker_init(&post->breaker);
 	post->senders = g_new0(struct sender, options->senders);
 	if (!outbox_recover(
-		options->store, clock_get_now(options->clock), &unknown, error)) {
+	        options->store, clock_get_now(options->clock), &unknown, error)) {
 		post_free(post);
 		return NULL;
 	}
 	if (unknown)
-		g_message("outbox recovered unknown=%u: sent again with the same Message-ID",
+		g_message(
+		    "outbox recovered unknown=%u: sent again with the same Message-ID",
 		    unknown);
 	for (unsigned i = 0; i < options->senders; i++) {
 		struct sender *sender = &post->senders[i];
@@ -192,8 +194,8 @@ get_allowance(const struct post *post, int64_t now)
 }
 
 static void
-record_deferred(struct post *post, const struct task *task, int64_t now,
-    struct post_report *report)
+record_deferred(
+    struct post *post, const struct task *task, int64_t now, struct post_report *report)
 {
 	const struct outbox_job *job = task->job;
 	bool is_message = task->delivery.scope == DELIVERY_SCOPE_MESSAGE;
@@ -237,16 +239,16 @@ record(struct post *post, const struct task *task, struct post_report *report)
 		break;
 	case DELIVERY_UNKNOWN:
 		report->unknown++;
-		add_result(post, job, OUTBOX_UNKNOWN, next_try(post, job, now), delivery,
-		    NULL);
+		add_result(post, job, OUTBOX_UNKNOWN, next_try(post, job, now),
+		    delivery, NULL);
 		break;
 	}
 	if (delivery->outcome == DELIVERY_SENT)
-		g_info("delivery sent outbox=%" G_GINT64_FORMAT " attempt=%u code=%d", job->id,
-		    job->attempt, delivery->code);
+		g_info("delivery sent outbox=%" G_GINT64_FORMAT " attempt=%u code=%d",
+		    job->id, job->attempt, delivery->code);
 	else
 		g_message("delivery %s outbox=%" G_GINT64_FORMAT
-			  " attempt=%u scope=%s stage=%s code=%d%s%s",
+		          " attempt=%u scope=%s stage=%s code=%d%s%s",
 		    delivery_outcome_get_name(delivery->outcome), job->id, job->attempt,
 		    delivery_scope_get_name(delivery->scope),
 		    smtp_stage_get_name(delivery->stage), delivery->code,
@@ -260,7 +262,7 @@ commit_results(struct post *post, GError **error)
 	if (!post->results->len)
 		return true;
 	if (!outbox_save_results(post->options.store, post->results,
-		clock_get_now(post->options.clock), error))
+	        clock_get_now(post->options.clock), error))
 		return false;
 	g_ptr_array_set_size(post->results, 0);
 	return true;
@@ -274,19 +276,19 @@ take_results(struct post *post, struct post_report *report, GError **error)
 	struct task *task;
 
 	if (post->results->len)
-		wait_us =
-		    MAX(1, post->group_since + GROUP_US - g_get_monotonic_time());
+		wait_us = MAX(1, post->group_since + GROUP_US - g_get_monotonic_time());
 	task = g_async_queue_timeout_pop(post->done, (guint64)wait_us);
 	while (task) {
 		post->in_flight--;
 		record(post, task, report);
 		task_free(task);
-		task = post->results->len < POST_GROUP ? g_async_queue_try_pop(post->done)
-						       : NULL;
+		task = post->results->len < POST_GROUP
+		           ? g_async_queue_try_pop(post->done)
+		           : NULL;
 	}
 	if (post->results->len >= POST_GROUP ||
 	    (post->results->len &&
-		g_get_monotonic_time() - post->group_since >= GROUP_US))
+	        g_get_monotonic_time() - post->group_since >= GROUP_US))
 		return commit_results(post, error);
 	return true;
 }
@@ -345,7 +347,7 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	if (job->render_key &&
 	    !g_str_equal(job->render_key, renderer_get_key(post->options.renderer)))
 		g_message("digest %" G_GINT64_FORMAT
-			  " is composed by other templates or settings than before",
+		          " is composed by other templates or settings than before",
 		    job->digest_id);
 	message = renderer_compose(post->options.renderer, digest, &problem);
 	if (!message) {

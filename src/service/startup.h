@@ -27,7 +27,7 @@ bool startup_init_clock(struct clock *clock, const char *now, GError **error);
  * @param problems     of char *, a line for each thing that is wrong
  * @return NULL when anything is
  */
-struct settings *startup_load_settings(
-    const char *path, const char *credentials, GPtrArray *problems);
+struct settings *
+startup_load_settings(const char *path, const char *credentials, GPtrArray *problems);
 
 #endif

@@ -46,7 +46,8 @@ insert_filter(struct store *store, int64_t subscriber_id,
     const struct subscribe_filter *filter, int64_t now, struct query_problem *problem,
     GPtrArray **warnings, GError **error)
 {
-	g_autoptr(GPtrArray) own = people_load_subscriptions(store, subscriber_id, error);
+	g_autoptr(GPtrArray) own =
+	    people_load_subscriptions(store, subscriber_id, error);
 	g_autoptr(GPtrArray) notes = NULL;
 	pb_auto(subscription) subscription = subscription_new();
 	pb_auto(query) query = NULL;
@@ -71,8 +72,8 @@ insert_filter(struct store *store, int64_t subscriber_id,
 	subscription->name = g_strdup(filter->name);
 	subscription->text = g_strdup(filter->text);
 	subscription->canonical = query_format(query);
-	day_format(now - EDITION_FIRST_DAYS * (int64_t)CLOCK_DAY_S,
-	    subscription->since_day);
+	day_format(
+	    now - EDITION_FIRST_DAYS * (int64_t)CLOCK_DAY_S, subscription->since_day);
 	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	if (!papers_load_revision_before(store, oldest_day, &through, error) ||
 	    !people_insert_subscription(store, subscription, hash, through, now, error))
@@ -97,15 +98,15 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	if (!check_name(subscriber->name, BOUNDS_PERSON_NAME_BYTES, error))
 		return false;
 	if (request->max_full < 1 || request->max_full > BOUNDS_DIGEST_FULL_MAX) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "max must be from 1 to %d", BOUNDS_DIGEST_FULL_MAX);
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "max must be from 1 to %d",
+		    BOUNDS_DIGEST_FULL_MAX);
 		return false;
 	}
 	subscriber->state = SUBSCRIBER_ACTIVE;
 	subscriber->rhythm = request->rhythm;
 	subscriber->rhythm.weekdays = request->rhythm.cadence == RHYTHM_WEEKLY
-					  ? request->rhythm.weekdays & RHYTHM_ALL
-					  : RHYTHM_ALL;
+	                                  ? request->rhythm.weekdays & RHYTHM_ALL
+	                                  : RHYTHM_ALL;
 	if (!subscriber->rhythm.weekdays)
 		subscriber->rhythm.weekdays = RHYTHM_MONDAY;
 	subscriber->max_full = request->max_full;
@@ -153,11 +154,12 @@ save_subscriber(struct store *store, const struct subscribe_request *request,
 	g_free(subscriber->address);
 	subscriber->address = g_strdup(address.text);
 	g_free(subscriber->name);
-	subscriber->name = request->name ? g_strdup(request->name) : g_steal_pointer(&name);
+	subscriber->name =
+	    request->name ? g_strdup(request->name) : g_steal_pointer(&name);
 	address_clear(&address);
 	is_ok = apply_request(subscriber, request, now, error) &&
-		(is_new ? people_insert(store, subscriber, error)
-			: people_update(store, subscriber, error));
+	        (is_new ? people_insert(store, subscriber, error)
+	                : people_update(store, subscriber, error));
 	return is_ok ? g_steal_pointer(&subscriber) : NULL;
 }
 
@@ -174,8 +176,8 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 	if (!subscriber)
 		return NULL;
 	for (unsigned i = 0; i < request->filter_count; i++) {
-		pb_auto(subscription) subscription = insert_filter(store, subscriber->id,
-		    &request->filters[i], now, problem, NULL, error);
+		pb_auto(subscription) subscription = insert_filter(store,
+		    subscriber->id, &request->filters[i], now, problem, NULL, error);
 
 		if (!subscription) {
 			if (refused)
@@ -184,7 +186,7 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 		}
 	}
 	if (!audit_insert(store, now, request->who, "subscriber added", subscriber->id,
-		request->consent, error) ||
+	        request->consent, error) ||
 	    !store_commit(&transaction, error))
 		return NULL;
 	return g_steal_pointer(&subscriber);
@@ -227,8 +229,8 @@ subscribe_remove(struct store *store, const char *address, const char *who, int6
 	return people_update(store, subscriber, error) &&
 	       people_delete_subscriptions(store, subscriber->id, error) &&
 	       outbox_cancel(store, subscriber->id, now, error) &&
-	       audit_insert(
-		   store, now, who, "subscriber removed", subscriber->id, NULL, error) &&
+	       audit_insert(store, now, who, "subscriber removed", subscriber->id, NULL,
+	           error) &&
 	       store_commit(&transaction, error);
 }
 
@@ -251,7 +253,7 @@ subscribe_add_filter(struct store *store, const char *address,
 	    insert_filter(store, subscriber->id, filter, now, problem, &notes, error);
 	if (!subscription ||
 	    !audit_insert(store, now, who, "filter added", subscriber->id,
-		subscription->canonical, error) ||
+	        subscription->canonical, error) ||
 	    !store_commit(&transaction, error))
 		return NULL;
 	if (warnings)
@@ -272,7 +274,7 @@ subscribe_remove_filter(struct store *store, const char *address, int number,
 	subscriber = subscribe_find(store, address, error);
 	return subscriber &&
 	       people_delete_subscription(store, subscriber->id, number, error) &&
-	       audit_insert(store, now, who, "filter removed", subscriber->id, detail,
-		   error) &&
+	       audit_insert(
+	           store, now, who, "filter removed", subscriber->id, detail, error) &&
 	       store_commit(&transaction, error);
 }

@@ -41,13 +41,13 @@ struct subscribe_request {
  * @param refused  NULL, or set to the index of that filter
  * @return NULL with PB_ERROR_INPUT when something is wrong or the address is there
  */
-struct subscriber *subscribe_add(struct store *store,
-    const struct subscribe_request *request, int64_t now, struct query_problem *problem,
-    unsigned *refused, GError **error);
+struct subscriber *
+subscribe_add(struct store *store, const struct subscribe_request *request, int64_t now,
+    struct query_problem *problem, unsigned *refused, GError **error);
 
 /** Find somebody who has not left. @return NULL with PB_ERROR_NOT_FOUND */
-struct subscriber *subscribe_find(
-    struct store *store, const char *address, GError **error);
+struct subscriber *
+subscribe_find(struct store *store, const char *address, GError **error);
 
 /** Let a subscriber go: filters are removed, unsent mail is cancelled. */
 bool subscribe_remove(struct store *store, const char *address, const char *who,

@@ -27,7 +27,8 @@ upkeep_run(struct store *store, int64_t now, GError **error)
 	       matches_prune(store, days_before(now, UPKEEP_MATCH_DAYS), error) &&
 	       editions_prune(store, days_before(now, UPKEEP_DELIVERED_DAYS), error) &&
 	       outbox_prune(store, days_before(now, UPKEEP_OUTBOX_DAYS), error) &&
-	       papers_prune_batches(store, days_before(now, UPKEEP_BATCH_DAYS), error) &&
+	       papers_prune_batches(
+	           store, days_before(now, UPKEEP_BATCH_DAYS), error) &&
 	       people_prune_filters(store, error) &&
 	       store_save_cursor(store, LAST_RUN, now, error) &&
 	       store_commit(&transaction, error);

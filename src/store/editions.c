@@ -29,8 +29,8 @@ edition_item_free(struct edition_item *item)
 }
 
 GPtrArray *
-editions_load_candidates(struct store *store, int64_t subscriber_id,
-    const char *oldest_day, GError **error)
+editions_load_candidates(
+    struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error)
 {
 	static const char sql[] =
 	    "SELECT m.paper_seq, s.filter_id, s.number, coalesce(s.name, s.text),"
@@ -41,10 +41,13 @@ editions_load_candidates(struct store *store, int64_t subscriber_id,
 	    " WHERE s.subscriber_id = ?1 AND p.last_day >= max(s.since_day, ?2)"
 	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
 	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = m.paper_seq)"
-	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i ON i.digest_id = g.id"
-	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live' AND i.paper_seq = m.paper_seq)"
+	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i ON i.digest_id "
+	    "= g.id"
+	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live' AND i.paper_seq = "
+	    "m.paper_seq)"
 	    " AND NOT EXISTS (SELECT 1 FROM refused r"
-	    "  WHERE r.subscriber_id = ?1 AND r.paper_seq = m.paper_seq AND r.times >= 2)"
+	    "  WHERE r.subscriber_id = ?1 AND r.paper_seq = m.paper_seq AND r.times >= "
+	    "2)"
 	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(oldest_day));
@@ -62,7 +65,8 @@ editions_load_candidates(struct store *store, int64_t subscriber_id,
 		candidate->number = (int)sql_get_int(statement, 2);
 		candidate->label = sql_dup_text(statement, 3);
 		candidate->canonical = sql_dup_text(statement, 4);
-		g_strlcpy(candidate->day, (const char *)sqlite3_column_text(statement, 5),
+		g_strlcpy(candidate->day,
+		    (const char *)sqlite3_column_text(statement, 5),
 		    sizeof(candidate->day));
 		candidate->upvotes = sql_get_int(statement, 6);
 		g_ptr_array_add(candidates, candidate);
@@ -71,15 +75,15 @@ editions_load_candidates(struct store *store, int64_t subscriber_id,
 }
 
 bool
-editions_has_slot(struct store *store, int64_t subscriber_id, const char *slot, bool *has,
-    GError **error)
+editions_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
+    bool *has, GError **error)
 {
-	static const char sql[] =
-	    "SELECT EXISTS (SELECT 1 FROM digest WHERE subscriber_id = ?1 AND slot = ?2)";
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM digest WHERE "
+	                          "subscriber_id = ?1 AND slot = ?2)";
 	int64_t found;
 
 	if (!sql_number(
-		store, sql, &found, error, SQL_INT(subscriber_id), SQL_TEXT(slot)))
+	        store, sql, &found, error, SQL_INT(subscriber_id), SQL_TEXT(slot)))
 		return false;
 	*has = found == 1;
 	return true;
@@ -89,13 +93,14 @@ static bool
 insert_item(struct store *store, int64_t digest_id, unsigned position,
     const struct edition_item *item, GError **error)
 {
-	static const char sql[] =
-	    "INSERT INTO digest_item (digest_id, position, paper_seq, day, upvotes, shown,"
-	    " reasons) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+	static const char sql[] = "INSERT INTO digest_item (digest_id, position, "
+	                          "paper_seq, day, upvotes, shown,"
+	                          " reasons) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
 	return sql_run(store, sql, error, SQL_INT(digest_id), SQL_INT(position),
-	    SQL_INT(item->paper_seq), SQL_TEXT(item->day), SQL_INT_OR_NULL(item->upvotes),
-	    SQL_INT(item->shown), SQL_TEXT(item->reasons));
+	    SQL_INT(item->paper_seq), SQL_TEXT(item->day),
+	    SQL_INT_OR_NULL(item->upvotes), SQL_INT(item->shown),
+	    SQL_TEXT(item->reasons));
 }
 
 bool
@@ -111,7 +116,7 @@ editions_insert(struct store *store, int64_t subscriber_id, const char *slot,
 	int64_t digest_id;
 
 	if (!sql_run(store, sql_digest, error, SQL_INT(subscriber_id), SQL_TEXT(slot),
-		SQL_TEXT(date), SQL_INT(now)))
+	        SQL_TEXT(date), SQL_INT(now)))
 		return false;
 	digest_id = sqlite3_last_insert_rowid(store->db);
 	for (unsigned i = 0; i < items->len; i++)
@@ -140,7 +145,8 @@ load_head(struct store *store, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name"
-	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id = ?1";
+	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id = "
+	    "?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
 	pb_auto(digest) digest = NULL;
 	enum sql_step step;

@@ -32,8 +32,8 @@ void candidate_free(struct candidate *candidate);
  * @return of struct candidate *: papers in reading order (votes, day, id), the
  *         filters of one paper side by side, by number
  */
-GPtrArray *editions_load_candidates(struct store *store, int64_t subscriber_id,
-    const char *oldest_day, GError **error);
+GPtrArray *editions_load_candidates(
+    struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error);
 
 /* A line of a new digest. */
 struct edition_item {

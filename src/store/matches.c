@@ -35,7 +35,8 @@ load_filters(sqlite3_stmt *statement, GError **error)
 }
 
 GPtrArray *
-matches_load_behind(struct store *store, int64_t revision, unsigned limit, GError **error)
+matches_load_behind(
+    struct store *store, int64_t revision, unsigned limit, GError **error)
 {
 	static const char sql[] =
 	    "SELECT id, canonical, matched_through FROM filter"
@@ -50,8 +51,8 @@ bool
 matches_save_through(
     struct store *store, int64_t filter_id, int64_t revision, GError **error)
 {
-	static const char sql[] =
-	    "UPDATE filter SET matched_through = max(matched_through, ?2) WHERE id = ?1";
+	static const char sql[] = "UPDATE filter SET matched_through = "
+	                          "max(matched_through, ?2) WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(filter_id), SQL_INT(revision));
 }
@@ -75,7 +76,7 @@ matches_delete_waiting(
     struct store *store, int64_t filter_id, int64_t paper_seq, GError **error)
 {
 	static const char sql[] = "DELETE FROM match WHERE filter_id = ?1"
-				  " AND paper_seq = ?2 AND state = 'waiting'";
+	                          " AND paper_seq = ?2 AND state = 'waiting'";
 
 	return sql_run(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq));
 }
@@ -97,9 +98,11 @@ matches_load_overdue(
     struct store *store, const char *day, unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT DISTINCT m.paper_seq FROM match m JOIN paper p ON p.seq = m.paper_seq"
+	    "SELECT DISTINCT m.paper_seq FROM match m JOIN paper p ON p.seq = "
+	    "m.paper_seq"
 	    " WHERE m.state = 'waiting' AND p.last_day < ?1 LIMIT ?2";
-	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(day), SQL_INT(limit));
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_TEXT(day), SQL_INT(limit));
 	g_autoptr(GArray) papers = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	enum sql_step step;
 

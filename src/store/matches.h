@@ -33,8 +33,8 @@ bool matches_save_through(
     struct store *store, int64_t filter_id, int64_t revision, GError **error);
 
 /** Record that a filter found a paper, or waits to know; a "yes" stays one. */
-bool matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, bool is_yes,
-    int64_t now, GError **error);
+bool matches_save(struct store *store, int64_t filter_id, int64_t paper_seq,
+    bool is_yes, int64_t now, GError **error);
 
 /** Forget a waiting match: it became a plain no. */
 bool matches_delete_waiting(
@@ -43,7 +43,8 @@ bool matches_delete_waiting(
 /** The filters that wait for a field of a paper. @return of struct stored_filter * */
 GPtrArray *matches_load_waiting(struct store *store, int64_t paper_seq, GError **error);
 
-/** Papers listed before a day for which filters still wait. @return GArray of int64_t */
+/** Papers listed before a day for which filters still wait. @return GArray of int64_t
+ */
 GArray *matches_load_overdue(
     struct store *store, const char *day, unsigned limit, GError **error);
 

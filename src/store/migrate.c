@@ -40,9 +40,9 @@ static bool
 run_step(sqlite3 *db, int version, GError **error)
 {
 	g_autofree char *name = g_strdup_printf("/paperboy/migrations/%03d", version);
-	g_autofree char *end =
-	    g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;",
-		MIGRATE_APPLICATION_ID, version);
+	g_autofree char *end = g_strdup_printf(
+	    "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;",
+	    MIGRATE_APPLICATION_ID, version);
 	g_autoptr(GBytes) sql =
 	    g_resource_lookup_data(migrations_get_resource(), name, 0, error);
 

@@ -44,7 +44,8 @@ load_due(struct store *store, int64_t now, unsigned limit, GError **error)
 	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.state IN ('NEW', 'DEFERRED', 'UNKNOWN') AND o.next_try_at <= ?1"
 	    " ORDER BY o.next_try_at, o.id LIMIT ?2";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
 	g_autoptr(GPtrArray) jobs =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
 	enum sql_step step;
@@ -74,7 +75,8 @@ claim_job(struct store *store, const struct outbox_job *job, int64_t now,
     const char *render_key, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE outbox SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
+	    "UPDATE outbox SET state = 'SENDING', attempt = attempt + 1, claimed_at = "
+	    "?2,"
 	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
 	static const char sql_cancel[] =
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL"
@@ -116,8 +118,9 @@ save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 	    " SELECT o.subscriber_id, i.paper_seq, i.digest_id, ?2"
 	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
 	    " WHERE o.id = ?1 ON CONFLICT DO NOTHING";
-	static const char sql_digest[] = "UPDATE digest SET state = 'sent'"
-					 " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+	static const char sql_digest[] =
+	    "UPDATE digest SET state = 'sent'"
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
 
 	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(now)) &&
 	       sql_run(store, sql_digest, error, SQL_INT(id));
@@ -139,8 +142,9 @@ save_refused(struct store *store, int64_t id, int64_t now, GError **error)
 static bool
 fail_digest(struct store *store, int64_t id, GError **error)
 {
-	static const char sql[] = "UPDATE digest SET state = 'failed'"
-				  " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+	static const char sql[] =
+	    "UPDATE digest SET state = 'failed'"
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
 
 	return sql_run(store, sql, error, SQL_INT(id));
 }
@@ -149,9 +153,9 @@ static bool
 end_row(struct store *store, const struct outbox_result *result, const char *state,
     int64_t now, GError **error)
 {
-	static const char sql[] =
-	    "UPDATE outbox SET state = ?2, ended_at = ?3, next_try_at = NULL, code = ?4,"
-	    " reply = ?5 WHERE id = ?1";
+	static const char sql[] = "UPDATE outbox SET state = ?2, ended_at = ?3, "
+	                          "next_try_at = NULL, code = ?4,"
+	                          " reply = ?5 WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(now), SQL_INT_OR_NULL(result->code), SQL_TEXT(result->reply));
@@ -222,8 +226,8 @@ outbox_save_results(
 bool
 outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error)
 {
-	static const char sql[] =
-	    "UPDATE outbox SET state = 'UNKNOWN', next_try_at = ?1 WHERE state = 'SENDING'";
+	static const char sql[] = "UPDATE outbox SET state = 'UNKNOWN', next_try_at = "
+	                          "?1 WHERE state = 'SENDING'";
 
 	if (!sql_run(store, sql, error, SQL_INT(now)))
 		return false;
@@ -236,7 +240,8 @@ outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL"
-	    " WHERE subscriber_id = ?1 AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', 'HELD')"
+	    " WHERE subscriber_id = ?1 AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', "
+	    "'HELD')"
 	    " AND ended_at IS NULL";
 	/* A cancelled digest frees its papers; one that is being sent goes on. */
 	static const char sql_digest[] =
@@ -252,14 +257,14 @@ bool
 outbox_load_next_try(struct store *store, int64_t *at, GError **error)
 {
 	static const char sql[] = "SELECT min(next_try_at) FROM outbox"
-				  " WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN')";
+	                          " WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN')";
 
 	return sql_number(store, sql, at, error);
 }
 
 GPtrArray *
-outbox_load_rows(struct store *store, bool is_all, int64_t after, unsigned limit,
-    GError **error)
+outbox_load_rows(
+    struct store *store, bool is_all, int64_t after, unsigned limit, GError **error)
 {
 	static const char sql[] =
 	    "SELECT o.id, o.digest_id, s.address, o.state, o.attempt, o.queued_at,"

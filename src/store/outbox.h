@@ -23,11 +23,12 @@ struct outbox_job {
 	int64_t digest_id;
 	int64_t subscriber_id;
 	char *recipient;
-	char *render_key;  /* of the bytes sent before, or NULL */
+	char *render_key; /* of the bytes sent before, or NULL */
 	int64_t queued_at;
-	unsigned attempt;  /* this one, from 1 */
-	bool was_unknown;  /* an earlier copy may have arrived */
-	bool is_wanted;    /* false: the person left, the message is cancelled, not claimed */
+	unsigned attempt; /* this one, from 1 */
+	bool was_unknown; /* an earlier copy may have arrived */
+	bool is_wanted; /* false: the person left, the message is cancelled, not claimed
+	                 */
 };
 
 void outbox_job_free(struct outbox_job *job);
@@ -48,10 +49,11 @@ GPtrArray *outbox_claim(struct store *store, int64_t now, unsigned limit,
 enum outbox_end {
 	OUTBOX_SENT,
 	OUTBOX_DEFERRED, /* to be tried again at next_try_at */
-	OUTBOX_RETURNED, /* not tried at all (the relay is down): the attempt is not counted */
+	OUTBOX_RETURNED, /* not tried at all (the relay is down): the attempt is not
+	                    counted */
 	OUTBOX_UNKNOWN,  /* may have arrived; next_try_at -1 gives it up */
 	OUTBOX_FAILED,
-	OUTBOX_REFUSED,  /* failed, and for what is in it */
+	OUTBOX_REFUSED, /* failed, and for what is in it */
 };
 
 struct outbox_result {
@@ -73,8 +75,8 @@ bool outbox_save_results(
 bool outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error);
 
 /** Cancel all that is not under way for a person; for the caller's transaction. */
-bool outbox_cancel(
-    struct store *store, int64_t subscriber_id, int64_t now, GError **error);
+bool
+outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error);
 
 /** When something is to be tried next. @param at -1 for never */
 bool outbox_load_next_try(struct store *store, int64_t *at, GError **error);
@@ -96,12 +98,12 @@ struct outbox_row {
 void outbox_row_free(struct outbox_row *row);
 
 /** @param is_all  also what has ended; @param after the last id of the page before */
-GPtrArray *outbox_load_rows(struct store *store, bool is_all, int64_t after,
-    unsigned limit, GError **error);
+GPtrArray *outbox_load_rows(
+    struct store *store, bool is_all, int64_t after, unsigned limit, GError **error);
 
 /** Count messages in a state, such as "DEFERRED". */
-bool outbox_count(
-    struct store *store, const char *state, int64_t *count, GError **error);
+bool
+outbox_count(struct store *store, const char *state, int64_t *count, GError **error);
 
 bool outbox_prune(struct store *store, int64_t before, GError **error);
 

@@ -9,7 +9,7 @@
 #include "store/sql.h"
 
 /* The columns that load_paper() reads, in its order. */
-#define PAPER_COLUMNS \
+#define PAPER_COLUMNS                                                                  \
 	"seq, id, title, abstract, authors, url, code_url, project_url, organization," \
 	" published_at, upvotes, comments, stars, revision, last_day"
 
@@ -92,8 +92,8 @@ load_papers(sqlite3_stmt *statement, GError **error)
 
 /* Find a paper by its canonical id; *stored stays NULL when it is new. */
 static bool
-find_paper(struct store *store, const char *id, struct stored_paper **stored,
-    GError **error)
+find_paper(
+    struct store *store, const char *id, struct stored_paper **stored, GError **error)
 {
 	static const char sql[] = "SELECT " PAPER_COLUMNS " FROM paper WHERE id = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(id));
@@ -119,13 +119,16 @@ join_authors(const struct paper *paper)
 }
 
 static bool
-insert_paper(struct store *store, const struct paper *paper, const char *day, int64_t now,
-    GError **error)
+insert_paper(struct store *store, const struct paper *paper, const char *day,
+    int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO paper (id, title, abstract, authors, url, code_url, project_url,"
-	    " organization, published_at, upvotes, comments, stars, told_at, first_seen_at,"
-	    " last_day, revision) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+	    "INSERT INTO paper (id, title, abstract, authors, url, code_url, "
+	    "project_url,"
+	    " organization, published_at, upvotes, comments, stars, told_at, "
+	    "first_seen_at,"
+	    " last_day, revision) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+	    "?11, ?12,"
 	    " ?13, ?13, ?14, (SELECT coalesce(max(revision), 0) + 1 FROM paper))";
 	g_autofree char *authors = join_authors(paper);
 
@@ -155,16 +158,18 @@ is_text_new(const struct paper *told, const struct paper *kept)
 }
 
 static bool
-update_paper(struct store *store, const struct paper *paper, const char *day, int64_t now,
-    const struct stored_paper *kept, bool is_changed, GError **error)
+update_paper(struct store *store, const struct paper *paper, const char *day,
+    int64_t now, const struct stored_paper *kept, bool is_changed, GError **error)
 {
 	static const char sql[] =
 	    "UPDATE paper SET url = ?2, code_url = coalesce(?3, code_url),"
 	    " project_url = coalesce(?4, project_url),"
 	    " organization = coalesce(?5, organization),"
-	    " published_at = coalesce(?6, published_at), upvotes = coalesce(?7, upvotes),"
+	    " published_at = coalesce(?6, published_at), upvotes = coalesce(?7, "
+	    "upvotes),"
 	    " comments = coalesce(?8, comments), stars = coalesce(?9, stars),"
-	    " told_at = ?10, last_day = max(last_day, ?11), is_changed = max(is_changed, ?12)"
+	    " told_at = ?10, last_day = max(last_day, ?11), is_changed = "
+	    "max(is_changed, ?12)"
 	    " WHERE seq = ?1";
 	static const char sql_text[] =
 	    "UPDATE paper SET title = ?2, abstract = ?3, authors = ?4,"
@@ -172,17 +177,17 @@ update_paper(struct store *store, const struct paper *paper, const char *day, in
 	g_autofree char *authors = NULL;
 
 	if (!sql_run(store, sql, error, SQL_INT(kept->seq), SQL_TEXT(paper->url),
-		SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
-		SQL_TEXT(paper->organization), SQL_INT_OR_NULL(paper->published_at),
-		SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
-		SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
-		SQL_INT(is_changed)))
+	        SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
+	        SQL_TEXT(paper->organization), SQL_INT_OR_NULL(paper->published_at),
+	        SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
+	        SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
+	        SQL_INT(is_changed)))
 		return false;
 	if (!is_text_new(paper, kept->paper))
 		return true;
 	authors = join_authors(paper);
-	return sql_run(store, sql_text, error, SQL_INT(kept->seq), SQL_TEXT(paper->title),
-	    SQL_TEXT(paper->abstract), SQL_TEXT(authors));
+	return sql_run(store, sql_text, error, SQL_INT(kept->seq),
+	    SQL_TEXT(paper->title), SQL_TEXT(paper->abstract), SQL_TEXT(authors));
 }
 
 static bool
@@ -205,26 +210,26 @@ save_listing(struct store *store, const struct batch *batch,
 	} else {
 		const struct paper *old = kept->paper;
 		bool is_changed = is_new_number(paper->upvotes, old->upvotes) ||
-				  is_new_number(paper->comments, old->comments) ||
-				  is_new_number(paper->stars, old->stars);
+		                  is_new_number(paper->comments, old->comments) ||
+		                  is_new_number(paper->stars, old->stars);
 
 		saved->changed += is_changed;
 		if (!update_paper(store, paper, listing->day, batch->asked_at, kept,
-			is_changed, error))
+		        is_changed, error))
 			return false;
 	}
-	return sql_run(store, sql, error, SQL_TEXT(batch->source), SQL_TEXT(listing->day),
-	    SQL_TEXT(paper->id), SQL_INT_OR_NULL(paper->upvotes),
-	    SQL_INT(batch->asked_at));
+	return sql_run(store, sql, error, SQL_TEXT(batch->source),
+	    SQL_TEXT(listing->day), SQL_TEXT(paper->id),
+	    SQL_INT_OR_NULL(paper->upvotes), SQL_INT(batch->asked_at));
 }
 
 bool
 papers_save_batch(struct store *store, const struct batch *batch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error)
 {
-	static const char sql[] =
-	    "INSERT INTO batch (source, day, asked_at, status, etag, count, fresh, ids_hash,"
-	    " error) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+	static const char sql[] = "INSERT INTO batch (source, day, asked_at, status, "
+	                          "etag, count, fresh, ids_hash,"
+	                          " error) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 	struct papers_saved sums = {.listed = listings ? listings->len : 0};
 	pb_transaction transaction = {0};
 
@@ -239,9 +244,9 @@ papers_save_batch(struct store *store, const struct batch *batch,
 		}
 	}
 	if (!sql_run(store, sql, error, SQL_TEXT(batch->source), SQL_TEXT(batch->day),
-		SQL_INT(batch->asked_at), SQL_TEXT(batch_status_name(batch->status)),
-		SQL_TEXT(batch->etag), SQL_INT(sums.listed), SQL_INT(sums.fresh),
-		SQL_TEXT(batch->ids_hash), SQL_TEXT(batch->error)) ||
+	        SQL_INT(batch->asked_at), SQL_TEXT(batch_status_name(batch->status)),
+	        SQL_TEXT(batch->etag), SQL_INT(sums.listed), SQL_INT(sums.fresh),
+	        SQL_TEXT(batch->ids_hash), SQL_TEXT(batch->error)) ||
 	    !store_commit(&transaction, error))
 		return false;
 	*saved = sums;
@@ -252,9 +257,11 @@ bool
 papers_load_etag(struct store *store, const char *source, const char *day, char **etag,
     GError **error)
 {
-	static const char sql[] = "SELECT etag FROM batch WHERE source = ?1 AND day = ?2"
-				  " AND status = 'ok' ORDER BY id DESC LIMIT 1";
-	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(source), SQL_TEXT(day));
+	static const char sql[] =
+	    "SELECT etag FROM batch WHERE source = ?1 AND day = ?2"
+	    " AND status = 'ok' ORDER BY id DESC LIMIT 1";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_TEXT(source), SQL_TEXT(day));
 	enum sql_step step;
 
 	if (!statement)
@@ -278,9 +285,9 @@ bool
 papers_load_revision_before(
     struct store *store, const char *day, int64_t *revision, GError **error)
 {
-	static const char sql[] =
-	    "SELECT coalesce((SELECT min(revision) - 1 FROM paper WHERE last_day >= ?1),"
-	    " (SELECT max(revision) FROM paper), 0)";
+	static const char sql[] = "SELECT coalesce((SELECT min(revision) - 1 FROM "
+	                          "paper WHERE last_day >= ?1),"
+	                          " (SELECT max(revision) FROM paper), 0)";
 
 	return sql_number(store, sql, revision, error, SQL_TEXT(day));
 }
@@ -289,11 +296,12 @@ GPtrArray *
 papers_load_revisions(struct store *store, int64_t after, int64_t through,
     const char *oldest_day, unsigned limit, GError **error)
 {
-	static const char sql[] = "SELECT " PAPER_COLUMNS " FROM paper"
-				  " WHERE revision > ?1 AND revision <= ?2 AND last_day >= ?3"
-				  " ORDER BY revision LIMIT ?4";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(after), SQL_INT(through),
-	    SQL_TEXT(oldest_day), SQL_INT(limit));
+	static const char sql[] =
+	    "SELECT " PAPER_COLUMNS " FROM paper"
+	    " WHERE revision > ?1 AND revision <= ?2 AND last_day >= ?3"
+	    " ORDER BY revision LIMIT ?4";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(after),
+	    SQL_INT(through), SQL_TEXT(oldest_day), SQL_INT(limit));
 
 	return statement ? load_papers(statement, error) : NULL;
 }
@@ -302,7 +310,7 @@ GPtrArray *
 papers_load_changed(struct store *store, unsigned limit, GError **error)
 {
 	static const char sql[] = "SELECT " PAPER_COLUMNS " FROM paper"
-				  " WHERE is_changed = 1 ORDER BY seq LIMIT ?1";
+	                          " WHERE is_changed = 1 ORDER BY seq LIMIT ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(limit));
 
 	return statement ? load_papers(statement, error) : NULL;

@@ -67,7 +67,8 @@ bool papers_load_etag(struct store *store, const char *source, const char *day,
     char **etag, GError **error);
 
 /** The newest revision there is, 0 for an empty store. */
-bool papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);
+bool
+papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);
 
 /**
  * The revision through which a new filter counts as matched, so that it will

@@ -7,8 +7,9 @@
 #include "store/sql.h"
 
 /* The columns that load_subscriber() reads, in its order. */
-#define SUBSCRIBER_COLUMNS \
-	"id, address, address_key, name, state, cadence, weekdays, minute, zone, max_full," \
+#define SUBSCRIBER_COLUMNS                                                         \
+	"id, address, address_key, name, state, cadence, weekdays, minute, zone, " \
+	"max_full,"                                                                \
 	" created_at, consent_at, consent_text, is_first_due, next_due_at"
 
 static struct subscriber *
@@ -72,20 +73,23 @@ bool
 people_insert(struct store *store, struct subscriber *subscriber, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO subscriber (address, address_key, name, state, cadence, weekdays,"
-	    " minute, zone, max_full, created_at, consent_at, consent_text, next_due_at)"
+	    "INSERT INTO subscriber (address, address_key, name, state, cadence, "
+	    "weekdays,"
+	    " minute, zone, max_full, created_at, consent_at, consent_text, "
+	    "next_due_at)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 	const struct rhythm *rhythm = &subscriber->rhythm;
 
 	if (!sql_run(store, sql, error, SQL_TEXT(subscriber->address),
-		SQL_TEXT(subscriber->address_key), SQL_TEXT(subscriber->name),
-		SQL_TEXT(subscriber_state_name(subscriber->state)),
-		SQL_TEXT(rhythm_cadence_name(rhythm->cadence)), SQL_INT(rhythm->weekdays),
-		SQL_INT(rhythm->minute), SQL_TEXT(subscriber->zone),
-		SQL_INT(subscriber->max_full), SQL_INT(subscriber->created_at),
-		SQL_INT_OR_NULL(subscriber->consent_at),
-		SQL_TEXT(subscriber->consent_text),
-		SQL_INT_OR_NULL(subscriber->next_due_at)))
+	        SQL_TEXT(subscriber->address_key), SQL_TEXT(subscriber->name),
+	        SQL_TEXT(subscriber_state_name(subscriber->state)),
+	        SQL_TEXT(rhythm_cadence_name(rhythm->cadence)),
+	        SQL_INT(rhythm->weekdays), SQL_INT(rhythm->minute),
+	        SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
+	        SQL_INT(subscriber->created_at),
+	        SQL_INT_OR_NULL(subscriber->consent_at),
+	        SQL_TEXT(subscriber->consent_text),
+	        SQL_INT_OR_NULL(subscriber->next_due_at)))
 		return false;
 	subscriber->id = sqlite3_last_insert_rowid(store->db);
 	return true;
@@ -133,9 +137,11 @@ people_load(struct store *store, int64_t id, GError **error)
 GPtrArray *
 people_load_page(struct store *store, int64_t after, unsigned limit, GError **error)
 {
-	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
-				  " WHERE id > ?1 AND state <> 'gone' ORDER BY id LIMIT ?2";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(after), SQL_INT(limit));
+	static const char sql[] =
+	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	    " WHERE id > ?1 AND state <> 'gone' ORDER BY id LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
 	return load_all(statement, error);
 }
@@ -143,10 +149,11 @@ people_load_page(struct store *store, int64_t after, unsigned limit, GError **er
 GPtrArray *
 people_load_due(struct store *store, int64_t now, unsigned limit, GError **error)
 {
-	static const char sql[] =
-	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
-	    " WHERE state = 'active' AND next_due_at <= ?1 ORDER BY next_due_at, id LIMIT ?2";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
+	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	                          " WHERE state = 'active' AND next_due_at <= ?1 ORDER "
+	                          "BY next_due_at, id LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
 
 	return load_all(statement, error);
 }
@@ -183,7 +190,8 @@ GPtrArray *
 people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] =
-	    "SELECT s.id, s.number, s.filter_id, s.name, s.text, f.canonical, s.since_day"
+	    "SELECT s.id, s.number, s.filter_id, s.name, s.text, f.canonical, "
+	    "s.since_day"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(subscriber_id));
@@ -222,8 +230,9 @@ save_filter(struct store *store, struct subscription *subscription, const char *
 	static const char sql_find[] = "SELECT id FROM filter WHERE hash = ?1";
 
 	return sql_run(store, sql_insert, error, SQL_TEXT(subscription->canonical),
-		   SQL_TEXT(hash), SQL_INT(matched_through), SQL_INT(now)) &&
-	       sql_number(store, sql_find, &subscription->filter_id, error, SQL_TEXT(hash));
+	           SQL_TEXT(hash), SQL_INT(matched_through), SQL_INT(now)) &&
+	       sql_number(
+	           store, sql_find, &subscription->filter_id, error, SQL_TEXT(hash));
 }
 
 bool
@@ -233,11 +242,13 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	static const char sql_has[] =
 	    "SELECT coalesce((SELECT number FROM subscription"
 	    " WHERE subscriber_id = ?1 AND filter_id = ?2), 0)";
-	/* The first gap: 1, or a number whose predecessor is taken and itself is not. */
+	/* The first gap: 1, or a number whose predecessor is taken and itself is not.
+	 */
 	static const char sql_number_free[] =
 	    "SELECT min(n) FROM (SELECT 1 AS n UNION ALL"
 	    " SELECT number + 1 FROM subscription WHERE subscriber_id = ?1)"
-	    " WHERE n NOT IN (SELECT number FROM subscription WHERE subscriber_id = ?1)";
+	    " WHERE n NOT IN (SELECT number FROM subscription WHERE subscriber_id = "
+	    "?1)";
 	static const char sql[] =
 	    "INSERT INTO subscription (subscriber_id, number, filter_id, name, text,"
 	    " since_day, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -245,7 +256,7 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 
 	if (!save_filter(store, subscription, hash, matched_through, now, error) ||
 	    !sql_number(store, sql_has, &number, error, SQL_INT(owner),
-		SQL_INT(subscription->filter_id)))
+	        SQL_INT(subscription->filter_id)))
 		return false;
 	if (number) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
@@ -254,9 +265,9 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	}
 	if (!sql_number(store, sql_number_free, &number, error, SQL_INT(owner)) ||
 	    !sql_run(store, sql, error, SQL_INT(owner), SQL_INT(number),
-		SQL_INT(subscription->filter_id), SQL_TEXT(subscription->name),
-		SQL_TEXT(subscription->text), SQL_TEXT(subscription->since_day),
-		SQL_INT(now)))
+	        SQL_INT(subscription->filter_id), SQL_TEXT(subscription->name),
+	        SQL_TEXT(subscription->text), SQL_TEXT(subscription->since_day),
+	        SQL_INT(now)))
 		return false;
 	subscription->id = sqlite3_last_insert_rowid(store->db);
 	subscription->number = (int)number;
@@ -274,7 +285,8 @@ people_delete_subscription(
 		return false;
 	if (sqlite3_changes(store->db))
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "there is no filter %d", number);
+	g_set_error(
+	    error, PB_ERROR, PB_ERROR_NOT_FOUND, "there is no filter %d", number);
 	return false;
 }
 

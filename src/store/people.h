@@ -15,16 +15,18 @@
 #include "model/subscriber.h"
 #include "store/store.h"
 
-/** Insert a subscriber; its id is set. @return PB_ERROR_INPUT when the address is there */
+/** Insert a subscriber; its id is set. @return PB_ERROR_INPUT when the address is there
+ */
 bool people_insert(struct store *store, struct subscriber *subscriber, GError **error);
 
-/** Write all that can change of a subscriber: name, state, rhythm, consent, due time. */
-bool people_update(
-    struct store *store, const struct subscriber *subscriber, GError **error);
+/** Write all that can change of a subscriber: name, state, rhythm, consent, due time.
+ */
+bool
+people_update(struct store *store, const struct subscriber *subscriber, GError **error);
 
 /** Find by address key, whatever the state. @return NULL with PB_ERROR_NOT_FOUND */
-struct subscriber *people_find(
-    struct store *store, const char *address_key, GError **error);
+struct subscriber *
+people_find(struct store *store, const char *address_key, GError **error);
 struct subscriber *people_load(struct store *store, int64_t id, GError **error);
 
 /**
@@ -32,26 +34,27 @@ struct subscriber *people_load(struct store *store, int64_t id, GError **error);
  *
  * @param after  the last id of the page before, 0 at first
  */
-GPtrArray *people_load_page(
-    struct store *store, int64_t after, unsigned limit, GError **error);
+GPtrArray *
+people_load_page(struct store *store, int64_t after, unsigned limit, GError **error);
 
 /** Load a page of active subscribers whose edition is due, earliest first. */
-GPtrArray *people_load_due(
-    struct store *store, int64_t now, unsigned limit, GError **error);
+GPtrArray *
+people_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
 
 /** When the next edition of anybody is due. @param due_at -1 for never */
 bool people_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
 /** Move a subscriber's due time on; the first edition counts as made. */
-bool people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **error);
+bool
+people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **error);
 
 /** Count subscribers in a state. */
-bool people_count(struct store *store, enum subscriber_state state, int64_t *count,
-    GError **error);
+bool people_count(
+    struct store *store, enum subscriber_state state, int64_t *count, GError **error);
 
 /** The filters of a person, by number. @return of struct subscription * */
-GPtrArray *people_load_subscriptions(
-    struct store *store, int64_t subscriber_id, GError **error);
+GPtrArray *
+people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **error);
 
 /**
  * Give a person a filter: the smallest free number is taken and set.
@@ -66,8 +69,8 @@ bool people_insert_subscription(struct store *store, struct subscription *subscr
 /** Take a filter away. @return PB_ERROR_NOT_FOUND when there is no such number */
 bool people_delete_subscription(
     struct store *store, int64_t subscriber_id, int number, GError **error);
-bool people_delete_subscriptions(
-    struct store *store, int64_t subscriber_id, GError **error);
+bool
+people_delete_subscriptions(struct store *store, int64_t subscriber_id, GError **error);
 
 /** Forget filters that nobody has, with their matches. */
 bool people_prune_filters(struct store *store, GError **error);

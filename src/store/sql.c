@@ -54,11 +54,12 @@ sql_start_values(struct store *store, const char *sql, const struct sql_value *v
 	int count = 0;
 
 	if (!statement) {
-		int rc = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
-		    &statement, NULL);
+		int rc = sqlite3_prepare_v3(
+		    store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
 
 		if (rc != SQLITE_OK) {
-			sql_set_error(error, store->db, rc, "cannot prepare a statement");
+			sql_set_error(
+			    error, store->db, rc, "cannot prepare a statement");
 			return NULL;
 		}
 		g_hash_table_insert(store->statements, (gpointer)sql, statement);

@@ -16,7 +16,8 @@
 
 struct store {
 	sqlite3 *db;
-	GHashTable *statements; /* const char * (the text's address) -> sqlite3_stmt * */
+	GHashTable
+	    *statements; /* const char * (the text's address) -> sqlite3_stmt * */
 	struct tokenizer *tokenizer;
 };
 
@@ -26,9 +27,9 @@ struct sql_value {
 	const char *text; /* borrowed until the statement is reset; NULL binds NULL */
 };
 
-#define SQL_INT(x)  ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
-#define SQL_TEXT(x) ((struct sql_value){.kind = SQL_KIND_TEXT, .text = (x)})
-#define SQL_NULL    ((struct sql_value){.kind = SQL_KIND_NULL})
+#define SQL_INT(x)         ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
+#define SQL_TEXT(x)        ((struct sql_value){.kind = SQL_KIND_TEXT, .text = (x)})
+#define SQL_NULL           ((struct sql_value){.kind = SQL_KIND_NULL})
 /* A number for which -1 (unknown, none) is NULL in the file. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
 
@@ -40,8 +41,8 @@ enum sql_step { SQL_STEP_ROW, SQL_STEP_DONE, SQL_STEP_FAILED };
  * @param sql  a static text: its address is the key under which it is kept
  */
 #define sql_start(store, sql, error, ...) \
-	sql_start_values( \
-	    store, sql, (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ) {0}}, error)
+	sql_start_values(store, sql,      \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
 sqlite3_stmt *sql_start_values(struct store *store, const char *sql,
     const struct sql_value *values, GError **error);
 
@@ -49,15 +50,15 @@ enum sql_step sql_step(sqlite3_stmt *statement, GError **error);
 
 /** Start, run to the end and reset a statement that returns no rows. */
 #define sql_run(store, sql, error, ...) \
-	sql_run_values( \
-	    store, sql, (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ) {0}}, error)
-bool sql_run_values(struct store *store, const char *sql, const struct sql_value *values,
-    GError **error);
+	sql_run_values(store, sql,      \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
+bool sql_run_values(struct store *store, const char *sql,
+    const struct sql_value *values, GError **error);
 
 /** The one number of the one row. @return false too when there is no row */
 #define sql_number(store, sql, number, error, ...) \
-	sql_number_values(store, sql, \
-	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ) {0}}, number, error)
+	sql_number_values(store, sql,              \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, number, error)
 bool sql_number_values(struct store *store, const char *sql,
     const struct sql_value *values, int64_t *number, GError **error);
 

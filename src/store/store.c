@@ -23,10 +23,10 @@ finalize_statement(gpointer statement)
 }
 
 static const char pragmas[] = "PRAGMA foreign_keys = ON;"
-			      "PRAGMA journal_mode = WAL;"
-			      "PRAGMA synchronous = FULL;"
-			      "PRAGMA temp_store = MEMORY;"
-			      "PRAGMA cache_size = -8192;";
+                              "PRAGMA journal_mode = WAL;"
+                              "PRAGMA synchronous = FULL;"
+                              "PRAGMA temp_store = MEMORY;"
+                              "PRAGMA cache_size = -8192;";
 
 static bool
 set_file_error(GError **error, const char *doing, const char *path)
@@ -97,7 +97,8 @@ check_file(const char *path, GError **error)
 			return set_file_error(error, "cannot open", path);
 		if (g_file_test(log, G_FILE_TEST_EXISTS)) {
 			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-			    "'%s' is gone, but its log '%s' is there: restore the store "
+			    "'%s' is gone, but its log '%s' is there: restore the "
+			    "store "
 			    "from a backup",
 			    path, log);
 			return false;
@@ -105,12 +106,14 @@ check_file(const char *path, GError **error)
 		return create_file(path, error);
 	}
 	if (!S_ISREG(status.st_mode)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is no file", path);
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is no file", path);
 		return false;
 	}
 	if (status.st_size == 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is empty, which a store never is: restore it from a backup, or "
+		    "'%s' is empty, which a store never is: restore it from a backup, "
+		    "or "
 		    "remove it to start anew",
 		    path);
 		return false;
@@ -200,14 +203,16 @@ store_rollback(struct store_transaction *transaction)
 void
 store_checkpoint(struct store *store)
 {
-	sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_wal_checkpoint_v2(
+	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
 bool
-store_load_cursor(struct store *store, const char *name, int64_t fallback, int64_t *value,
-    GError **error)
+store_load_cursor(struct store *store, const char *name, int64_t fallback,
+    int64_t *value, GError **error)
 {
-	static const char sql[] = "SELECT coalesce((SELECT value FROM cursor WHERE name = ?1), ?2)";
+	static const char sql[] =
+	    "SELECT coalesce((SELECT value FROM cursor WHERE name = ?1), ?2)";
 
 	return sql_number(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
 }
@@ -215,8 +220,9 @@ store_load_cursor(struct store *store, const char *name, int64_t fallback, int64
 bool
 store_save_cursor(struct store *store, const char *name, int64_t value, GError **error)
 {
-	static const char sql[] = "INSERT INTO cursor (name, value) VALUES (?1, ?2)"
-				  " ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+	static const char sql[] =
+	    "INSERT INTO cursor (name, value) VALUES (?1, ?2)"
+	    " ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 	return sql_run(store, sql, error, SQL_TEXT(name), SQL_INT(value));
 }

@@ -38,13 +38,12 @@ struct store_transaction {
 };
 
 /** Begin at once as the writer (BEGIN IMMEDIATE). */
-bool store_begin(
-    struct store *store, struct store_transaction *transaction, GError **error);
+bool
+store_begin(struct store *store, struct store_transaction *transaction, GError **error);
 bool store_commit(struct store_transaction *transaction, GError **error);
 void store_rollback(struct store_transaction *transaction);
 
-#define pb_transaction \
-	__attribute__((cleanup(store_rollback))) struct store_transaction
+#define pb_transaction __attribute__((cleanup(store_rollback))) struct store_transaction
 
 /** Truncate the write-ahead log when nobody reads; for a clean end. */
 void store_checkpoint(struct store *store);
@@ -52,7 +51,7 @@ void store_checkpoint(struct store *store);
 /** A named number that outlives the process. @return fallback when never set */
 bool store_load_cursor(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error);
-bool store_save_cursor(
-    struct store *store, const char *name, int64_t value, GError **error);
+bool
+store_save_cursor(struct store *store, const char *name, int64_t value, GError **error);
 
 #endif
