@@ -12,6 +12,7 @@
 #include "ctl/ctl.h"
 #include "ctl/help.h"
 #include "service/assembly.h"
+#include "service/log.h"
 #include "service/startup.h"
 
 struct options {
@@ -145,6 +146,7 @@ main(int argc, char **argv)
 	setlocale(LC_ALL, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);
 	umask(0077);
+	log_start("warning", "paperboyctl");
 	if (parse_options(&options, &argc, &argv, &error))
 		status = dispatch(&options, argc, argv);
 	else

@@ -11,9 +11,8 @@
 
 #include "base/error.h"
 #include "daemon/daemon.h"
-#include "daemon/log.h"
 #include "daemon/options.h"
-#include "service/assembly.h"
+#include "service/log.h"
 #include "service/startup.h"
 
 static struct settings *
@@ -41,7 +40,7 @@ run(const struct options *options, struct clock *clock)
 		return EX_CONFIG;
 	if (options->is_check)
 		return EX_OK;
-	log_start(settings->log_level);
+	log_start(settings->log_level, NULL);
 	is_ok = options->is_once ? daemon_run_once(&daemon, &is_clean, &error)
 	                         : daemon_run(&daemon, &error);
 	if (is_ok)

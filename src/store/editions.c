@@ -206,9 +206,17 @@ editions_load(struct store *store, int64_t digest_id, GError **error)
 bool
 editions_load_last(struct store *store, int64_t *digest_id, GError **error)
 {
-	static const char sql[] = "SELECT id FROM digest ORDER BY id DESC LIMIT 1";
+	static const char sql[] = "SELECT max(id) FROM digest";
+	int64_t last;
 
-	return sql_number(store, sql, digest_id, error);
+	if (!sql_number(store, sql, &last, error))
+		return false;
+	if (last < 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no digest was made yet");
+		return false;
+	}
+	*digest_id = last;
+	return true;
 }
 
 bool
