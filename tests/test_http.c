@@ -27,7 +27,7 @@ local_settings(void)
 static struct paperserver *
 start(void)
 {
-	struct paperserver *server = paperserver_start(NULL);
+	struct paperserver *server = paperserver_start(NULL, NULL);
 
 	if (!server)
 		g_test_skip("no Python to run the paper server");
@@ -289,6 +289,71 @@ private_addresses_are_refused(void)
 	}
 }
 
+/* Make a certificate for localhost, signed by itself; false when that cannot be done.
+ */
+static bool
+make_certificate(const char *pem)
+{
+	g_autoptr(GSubprocess) process = g_subprocess_new(
+	    G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL,
+	    "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+	    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+	    "-addext", "subjectAltName=DNS:localhost", "-keyout", pem, "-out", pem,
+	    NULL);
+
+	return process && g_subprocess_wait_check(process, NULL, NULL);
+}
+
+static void
+certificates_and_names_are_verified(void)
+{
+	static const struct {
+		const char *host;
+		const char *mode;
+		bool has_ca;
+		int code; /* -1: it is fetched */
+		const char *says;
+	} rows[] = {
+	    {"localhost", "empty", true, -1, NULL},
+	    {"localhost", "empty", false, PB_ERROR_TEMPORARY, "certificate"},
+	    {"127.0.0.1", "empty", true, PB_ERROR_TEMPORARY, "certificate"},
+	    {"localhost", "redirect-3", true, -1, NULL},
+	    {"localhost", "redirect-down", true, PB_ERROR_PERMANENT,
+	        "refused the redirect of localhost to 'http:"},
+	};
+	g_autofree char *folder = g_dir_make_tmp("paperboy-tls-XXXXXX", NULL);
+	g_autofree char *pem = g_build_filename(folder, "server.pem", NULL);
+	bool has_pem = make_certificate(pem);
+	pb_auto(paperserver) server = has_pem ? paperserver_start(NULL, pem) : NULL;
+
+	if (!server)
+		g_test_skip("no openssl or no Python to run the paper server");
+	for (size_t i = 0; server && i < G_N_ELEMENTS(rows); i++) {
+		struct http_settings settings = local_settings();
+		struct http_response response = {0};
+		pb_auto(http) http = NULL;
+		g_autoptr(GError) error = NULL;
+		g_autofree char *url = g_strconcat("https://", rows[i].host,
+		    strrchr(server->url, ':'), "/", rows[i].mode, NULL);
+		bool ok;
+
+		g_test_message("%s", url);
+		settings.ca_file = rows[i].has_ca ? pem : NULL;
+		http = http_new(&settings);
+		ok = http_get(http, url, NULL, &response, &error);
+		if (rows[i].code < 0)
+			g_assert_no_error(error);
+		else
+			g_assert_error(error, PB_ERROR, rows[i].code);
+		g_assert_cmpint(ok, ==, rows[i].code < 0);
+		if (!ok && !strstr(error->message, rows[i].says))
+			g_error("'%s' lacks '%s'", error->message, rows[i].says);
+		http_response_clear(&response);
+	}
+	g_unlink(pem);
+	g_rmdir(folder);
+}
+
 static void
 bad_requests_are_refused(void)
 {
@@ -518,6 +583,8 @@ main(int argc, char **argv)
 	g_test_add_func("/http/a transfer can be stopped", a_transfer_can_be_stopped);
 	g_test_add_func(
 	    "/http/private addresses are refused", private_addresses_are_refused);
+	g_test_add_func("/http/certificates and names are verified",
+	    certificates_and_names_are_verified);
 	g_test_add_func("/http/bad requests are refused", bad_requests_are_refused);
 	g_test_add_func("/http/the user agent is one line", the_user_agent_is_one_line);
 	g_test_add_func(

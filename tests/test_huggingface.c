@@ -407,7 +407,7 @@ answers_have_their_status_and_count(void)
 	    {"gzip", DAY, NULL, SOURCE_OK, 1, NULL},
 	    {"redirect-3", DAY, NULL, SOURCE_EMPTY, 0, NULL},
 	};
-	pb_auto(paperserver) server = paperserver_start(NULL);
+	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
 	if (!server)
 		g_test_skip("no Python to run the paper server");
@@ -461,7 +461,7 @@ failures_use_nothing_and_say_when_to_come_back(void)
 	    {"papers-5000", PB_ERROR_LIMIT, -1, "more than 50 pages"},
 	    {"redirect-4", PB_ERROR_LIMIT, -1, "more than 3 times"},
 	};
-	pb_auto(paperserver) server = paperserver_start(NULL);
+	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 
 	if (!server)
 		g_test_skip("no Python to run the paper server");
@@ -485,7 +485,7 @@ failures_use_nothing_and_say_when_to_come_back(void)
 static void
 a_refused_past_day_is_an_error(void)
 {
-	pb_auto(paperserver) server = paperserver_start(NULL);
+	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
 	g_autofree char *base = NULL;
 	g_autoptr(GError) error = NULL;
 	struct source_answer answer;

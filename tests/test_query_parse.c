@@ -243,6 +243,8 @@ lower_case_operators_are_words_with_a_warning(
 	    {"a andnot b", "column 3: \"andnot\" is searched as a word; meant ANDNOT?"},
 	    {"a OR b", NULL},
 	    {"or b", NULL},
+	    {"a (or b)", NULL},
+	    {"a -or b", NULL},
 	    {"a or", NULL},
 	    {"a not", NULL},
 	    {"\"or\" b", NULL},

@@ -424,7 +424,9 @@ a_wrong_template_is_told_at_the_start(void)
 	    {"digest.html", "x {{{papers}}}\n", "digest.html wants {{{papers}}}"},
 	    {"digest.html", "{{{papers}}} x\n", "digest.html wants {{{papers}}}"},
 	    {"digest.html", "{{{papers}}}\n", "digest.html wants {{{papers}}}"},
-	    {"digest.txt", "{{{papers}}}\n{{{papers}}}\n",
+	    {"digest.txt",
+	        "{{{papers}}}\n{{{papers}}}\n{{#has_titles}}\n{{{titles}}}\n{{/"
+	        "has_titles}}\n",
 	        "digest.txt wants {{{papers}}}"},
 	    {"digest.txt", "{{{papers}}}\n{{{titles}}}\n",
 	        "digest.txt wants {{{papers}}}"},
@@ -446,6 +448,36 @@ a_wrong_template_is_told_at_the_start(void)
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 		if (!g_str_has_prefix(error->message, rows[i].message))
 			g_error("%s", error->message);
+	}
+}
+
+static void
+every_template_changes_the_key(void)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+	} rows[] = {
+	    {"none", ""},
+	    {"digest.subject", "Other"},
+	    {"digest.txt",
+	        "{{{papers}}}\n{{#has_titles}}\n{{{titles}}}\n{{/has_titles}}\n"},
+	    {"digest.html",
+	        "{{{papers}}}\n{{#has_titles}}\n{{{titles}}}\n{{/has_titles}}\n"},
+	    {"paper.txt", "{{title}}"},
+	    {"paper.html", "{{title}}"},
+	};
+	g_autoptr(GHashTable) seen =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		pb_auto(renderer) renderer = new_with_template(
+		    rows[i].name, rows[i].text, strlen(rows[i].text), &error);
+
+		g_assert_no_error(error);
+		g_assert_true(
+		    g_hash_table_add(seen, g_strdup(renderer_get_key(renderer))));
 	}
 }
 
@@ -528,6 +560,7 @@ main(int argc, char **argv)
 	    {"every setting changes the key", every_setting_changes_the_key},
 	    {"a wrong template is told at the start",
 	        a_wrong_template_is_told_at_the_start},
+	    {"every template changes the key", every_template_changes_the_key},
 	    {"a template has a largest size", a_template_has_a_largest_size},
 	    {"templates that leave no room are refused",
 	        templates_that_leave_no_room_are_refused},

@@ -1,7 +1,9 @@
 /*
  * test_stream_socket.c - a stream moves bytes with deadlines, and opens within limits.
  */
+#include <arpa/inet.h>
 #include <glib.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -270,6 +272,69 @@ an_endless_answer_ends_the_opening(void)
 	g_assert_true(opens(server, &fault));
 }
 
+/* A listener whose queue is full: the kernel answers no more. */
+static int
+make_full_listener(int clients[8], uint16_t *port)
+{
+	struct sockaddr_in address = {
+	    .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	g_assert_cmpint(
+	    bind(listener, (struct sockaddr *)&address, sizeof(address)), ==, 0);
+	g_assert_cmpint(listen(listener, 0), ==, 0);
+	getsockname(listener, (struct sockaddr *)&address, &size);
+	for (int i = 0; i < 8; i++) {
+		clients[i] =
+		    socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		connect(clients[i], (struct sockaddr *)&address, sizeof(address));
+	}
+	*port = ntohs(address.sin_port);
+	return listener;
+}
+
+static void
+a_host_that_does_not_answer_has_a_shorter_wait(void)
+{
+	struct stream_options options = {.host = "127.0.0.1",
+	    .hello = "client.example",
+	    .connect_ms = FEW_MS,
+	    .open_ms = 10 * LONG_MS};
+	struct stream_failure failure = {0};
+	g_autoptr(GError) error = NULL;
+	int clients[8];
+	int listener = make_full_listener(clients, &options.port);
+	int64_t limit = after(LONG_MS);
+
+	g_assert_null(stream_open(&options, &failure, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_nonnull(strstr(error->message, "no connection in time"));
+	g_assert_cmpint(failure.fault, ==, STREAM_FAULT_UNREACHABLE);
+	g_assert_cmpint(failure.step, ==, STREAM_STEP_CONNECT);
+	g_assert_cmpint(g_get_monotonic_time(), <, limit);
+	for (int i = 0; i < 8; i++)
+		close(clients[i]);
+	close(listener);
+}
+
+static void
+a_host_that_is_slow_to_greet_is_waited_for(void)
+{
+	struct stream_options options = {.host = "127.0.0.1",
+	    .hello = "client.example",
+	    .connect_ms = 1,
+	    .open_ms = 1500};
+	pb_auto(fakesmtp) server = fakesmtp_new();
+	struct stream_failure failure = {0};
+	g_autoptr(GError) error = NULL;
+
+	options.port = fakesmtp_get_port(server);
+	fakesmtp_set(server, FAKE_GREETING, (struct fake_rule){.act = FAKE_STALL});
+	g_assert_null(stream_open(&options, &failure, &error));
+	g_assert_nonnull(strstr(error->message, "no answer in time at connecting"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -284,5 +349,9 @@ main(int argc, char **argv)
 	ADD(settings_that_cannot_work_are_told, "settings that cannot work are told");
 	ADD(answers_at_the_opening_have_limits, "answers at the opening have limits");
 	ADD(an_endless_answer_ends_the_opening, "an endless answer ends the opening");
+	ADD(a_host_that_does_not_answer_has_a_shorter_wait,
+	    "a host that does not answer has a shorter wait");
+	ADD(a_host_that_is_slow_to_greet_is_waited_for,
+	    "a host that is slow to greet is waited for");
 	return g_test_run();
 }

@@ -40,6 +40,22 @@ check_extra(const struct message_fields *fields, GError **error)
 	return true;
 }
 
+/* memchr() makes this fast where the first octet is rare, as a "=" is. */
+static bool
+has_text(const struct message_part *part, const char *text, size_t size)
+{
+	const char *end = part->data + part->size;
+
+	for (const char *p = part->data; (size_t)(end - p) >= size; p++) {
+		p = memchr(p, text[0], (size_t)(end - p) - size + 1);
+		if (!p)
+			return false;
+		if (memcmp(p, text, size) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* RFC 2046 section 5.1.1. */
 static bool
 check_boundary(const struct message_fields *fields, GError **error)
@@ -53,9 +69,8 @@ check_boundary(const struct message_fields *fields, GError **error)
 		if (!g_ascii_isalnum(*p) && !strchr("'()+_,-./:=?", *p))
 			return refuse(error, "has a boundary of other characters", "");
 	}
-	/* Parts are ASCII text, so that searching them as strings sees all of them. */
-	if (g_strstr_len(fields->text.data, (gssize)fields->text.size, boundary) ||
-	    g_strstr_len(fields->html.data, (gssize)fields->html.size, boundary))
+	if (has_text(&fields->text, boundary, size) ||
+	    has_text(&fields->html, boundary, size))
 		return refuse(error, "has its boundary in a part", "");
 	return true;
 }

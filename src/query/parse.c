@@ -52,6 +52,12 @@ begins_operand(enum lexeme_kind kind)
 }
 
 static bool
+ends_operand(enum lexeme_kind kind)
+{
+	return kind == LEXEME_WORD || kind == LEXEME_PHRASE || kind == LEXEME_CLOSE;
+}
+
+static bool
 is_operator(enum lexeme_kind kind)
 {
 	return kind == LEXEME_AND || kind == LEXEME_OR || kind == LEXEME_NOT ||
@@ -134,8 +140,7 @@ warn_of_operator(struct parser *parser)
 	static const char *const operators[] = {"AND", "OR", "NOT", "ANDNOT"};
 	const struct lexeme *word = get_lexeme(parser, 0);
 	bool follows_operand =
-	    parser->at > 0 && (begins_operand(get_lexeme(parser, -1)->kind) ||
-	                          get_lexeme(parser, -1)->kind == LEXEME_CLOSE);
+	    parser->at > 0 && ends_operand(get_lexeme(parser, -1)->kind);
 
 	if (!parser->warnings || word->kind != LEXEME_WORD ||
 	    !begins_operand(get_lexeme(parser, 1)->kind))

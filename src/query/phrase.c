@@ -102,6 +102,22 @@ check_star(
 	return true;
 }
 
+static void
+refuse_empty(const struct phrase_source *source, struct query_problem *problem)
+{
+	if (source->len == 0)
+		query_problem_set(problem, PB_ERROR_INPUT, source->column, NULL,
+		    "the phrase is empty");
+	else if (source->len == 1 && strchr("-!", source->text[0]))
+		query_problem_set(problem, PB_ERROR_INPUT, source->column,
+		    "agent -survey", "\"%c\" must stand directly before its word",
+		    source->text[0]);
+	else
+		query_problem_set(problem, PB_ERROR_INPUT, source->column, NULL,
+		    "there is no letter or digit in \"%.*s\"", (int)source->len,
+		    source->text);
+}
+
 static bool
 check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_prefix,
     size_t len, struct query_problem *problem)
@@ -109,16 +125,7 @@ check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_p
 	const struct token *first, *last;
 
 	if (tokens->len == 0) {
-		if (source->len == 1 && strchr("-!", source->text[0]))
-			query_problem_set(problem, PB_ERROR_INPUT, source->column,
-			    "agent -survey",
-			    "\"%c\" must stand directly before its word",
-			    source->text[0]);
-		else
-			query_problem_set(problem, PB_ERROR_INPUT, source->column, NULL,
-			    source->len ? "there is no letter or digit in \"%.*s\""
-			                : "the phrase is empty%.*s",
-			    (int)source->len, source->text);
+		refuse_empty(source, problem);
 		return false;
 	}
 	first = &g_array_index(tokens, struct token, 0);

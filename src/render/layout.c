@@ -57,28 +57,14 @@ get_first_title(const struct layout *layout, const struct digest *digest)
 	return inert_format_line(first->paper->title, BOUNDS_SUBJECT_TITLE_CHARS);
 }
 
-static void
-put_reader(struct view *view, const struct layout_settings *settings,
-    const struct digest *digest)
-{
-	g_autofree char *recipient = inert_format_line(digest->recipient, 0);
-	g_autofree char *list_name = inert_format_line(settings->list_name, 0);
-	g_autofree char *stop = address_format_mailto(settings->owner, "unsubscribe");
-	g_autofree char *change =
-	    address_format_mailto(settings->owner, "change my filters");
-
-	view_put_text(view, "recipient", recipient);
-	view_put_text(view, "list_name", list_name);
-	view_put_text(view, "owner", settings->owner->text);
-	view_put_text(view, "stop_url", stop);
-	view_put_text(view, "change_url", change);
-}
-
+/* What stays the same however many papers are shown. */
 static struct view *
 new_view(const struct layout *layout, const struct layout_settings *settings,
     const struct digest *digest)
 {
 	struct view *view = view_new_map();
+	g_autofree char *recipient = inert_format_line(digest->recipient, 0);
+	g_autofree char *list_name = inert_format_line(settings->list_name, 0);
 	g_autofree char *count_new = words_format_count(layout->total, "new paper");
 	g_autofree char *count_papers = words_format_count(layout->total, "paper");
 	g_autofree char *date = words_format_day(digest->date, WORDS_SHORT);
@@ -88,13 +74,23 @@ new_view(const struct layout *layout, const struct layout_settings *settings,
 	g_autofree char *preheader =
 	    inert_format_line(sentence, BOUNDS_PREHEADER_CHARS);
 
-	put_reader(view, settings, digest);
+	view_put_text(view, "recipient", recipient);
+	view_put_text(view, "list_name", list_name);
+	view_put_text(view, "owner", settings->owner);
+	view_put_text(view, "stop_url", settings->stop_url);
+	view_put_text(view, "change_url", settings->change_url);
 	view_put_text(view, "count_new", count_new);
 	view_put_text(view, "count_papers", count_papers);
 	view_put_text(view, "date", date);
 	view_put_text(view, "date_long", date_long);
 	view_put_text(view, "first_title", first_title);
 	view_put_text(view, "preheader", preheader);
+	return view;
+}
+
+static void
+put_shown(struct view *view, const struct layout *layout)
+{
 	if (layout->shown < layout->total) {
 		g_autofree char *rest =
 		    words_format_count(layout->total - layout->shown, "more paper");
@@ -102,19 +98,15 @@ new_view(const struct layout *layout, const struct layout_settings *settings,
 		view_put_text(view, "rest", rest);
 	}
 	frame_put_places(view, layout->shown > layout->full);
-	view_put_text(view, "subject", layout->subject);
-	return view;
 }
 
-static void
-set_subject(struct layout *layout, const struct layout_settings *settings,
-    const struct digest *digest)
+static char *
+format_subject(const struct template *template, const struct view *view)
 {
-	pb_auto(view) view = new_view(layout, settings, digest);
 	g_autoptr(GString) subject = g_string_new(NULL);
 
-	template_append(settings->subject, view, subject);
-	layout->subject = inert_format_line(subject->str, BOUNDS_SUBJECT_CHARS);
+	template_append(template, view, subject);
+	return inert_format_line(subject->str, BOUNDS_SUBJECT_CHARS);
 }
 
 /* Show one paper less: the last full one by title, or the last title not at all. */
@@ -156,12 +148,12 @@ measure_html(const struct layout *layout)
  */
 static bool
 fit_html(struct layout *layout, const struct layout_settings *settings,
-    const struct digest *digest, GError **error)
+    struct view *view, GError **error)
 {
 	for (;;) {
-		pb_auto(view) view = new_view(layout, settings, digest);
 		struct piece_sum sum;
 
+		put_shown(view, layout);
 		if (!frame_init(
 		        &layout->html, "digest.html", settings->html, view, 0, error))
 			return false;
@@ -187,6 +179,7 @@ layout_init(struct layout *layout, const struct layout_settings *settings,
     const struct digest *digest, GError **error)
 {
 	g_autofree char *date = words_format_day(digest->date, WORDS_SHORT);
+	pb_auto(view) view = NULL;
 	struct layout made = {0};
 
 	if (digest->entries->len == 0 || !date) {
@@ -199,8 +192,11 @@ layout_init(struct layout *layout, const struct layout_settings *settings,
 	made.fragments = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_unref);
 	choose_entries(&made, digest);
 	load_fragments(&made, settings->cache);
-	set_subject(&made, settings, digest);
-	if (!fit_html(&made, settings, digest, error)) {
+	view = new_view(&made, settings, digest);
+	put_shown(view, &made);
+	made.subject = format_subject(settings->subject, view);
+	view_put_text(view, "subject", made.subject);
+	if (!fit_html(&made, settings, view, error)) {
 		layout_clear(&made);
 		return false;
 	}

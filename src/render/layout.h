@@ -6,7 +6,6 @@
 
 #include <glib.h>
 
-#include "mail/address.h"
 #include "model/digest.h"
 #include "render/fragment.h"
 #include "render/frame.h"
@@ -17,8 +16,10 @@ struct layout_settings {
 	const struct template *text;
 	const struct template *html;
 	struct fragment_cache *cache;
-	const char *list_name;
-	const struct address *owner;
+	const char *list_name; /* any text */
+	const char *owner;     /* an address */
+	const char *stop_url;  /* mailto links to it */
+	const char *change_url;
 };
 
 struct layout {

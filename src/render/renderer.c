@@ -48,7 +48,9 @@ struct renderer {
 	char *list_id_value; /* the List-Id field */
 	char *list_unsubscribe_value;
 	char *list_owner_value;
-	struct address owner;
+	char *owner;
+	char *stop_url;
+	char *change_url;
 	GBytes *secret;
 	char *key;
 };
@@ -125,6 +127,24 @@ check_address(const char *name, const char *text, struct address *out, GError **
 	return true;
 }
 
+static bool
+take_owner(struct renderer *renderer, const char *text, GError **error)
+{
+	struct address owner = {0};
+	g_autofree char *link = NULL;
+
+	if (!check_address("owner", text, &owner, error))
+		return false;
+	link = address_format_mailto(&owner, NULL);
+	renderer->owner = g_strdup(owner.text);
+	renderer->stop_url = address_format_mailto(&owner, "unsubscribe");
+	renderer->change_url = address_format_mailto(&owner, "change my filters");
+	renderer->list_unsubscribe_value = g_strdup_printf("<%s>", renderer->stop_url);
+	renderer->list_owner_value = g_strdup_printf("<%s>", link);
+	address_clear(&owner);
+	return true;
+}
+
 /* A list id looks like a domain (RFC 2919 section 2) and goes into angle brackets. */
 static bool
 check_list_id(const char *list_id, GError **error)
@@ -146,8 +166,6 @@ take_settings(
     struct renderer *renderer, const struct renderer_settings *settings, GError **error)
 {
 	struct address from = {0};
-	g_autofree char *stop = NULL;
-	g_autofree char *owner = NULL;
 	g_autofree char *phrase = NULL;
 
 	if (g_bytes_get_size(settings->key) < BOUNDS_KEY_BYTES_MIN) {
@@ -156,7 +174,7 @@ take_settings(
 		return false;
 	}
 	if (!check_list_id(settings->list_id, error) ||
-	    !check_address("owner", settings->owner_address, &renderer->owner, error))
+	    !take_owner(renderer, settings->owner_address, error))
 		return false;
 	renderer->message_domain =
 	    address_parse_domain(settings->message_domain, error);
@@ -175,10 +193,6 @@ take_settings(
 	phrase = header_format_phrase(settings->list_name);
 	renderer->list_id_value = g_strdup_printf(
 	    "%s%s<%s>", phrase, phrase[0] != '\0' ? " " : "", settings->list_id);
-	stop = address_format_mailto(&renderer->owner, "unsubscribe");
-	renderer->list_unsubscribe_value = g_strdup_printf("<%s>", stop);
-	owner = address_format_mailto(&renderer->owner, NULL);
-	renderer->list_owner_value = g_strdup_printf("<%s>", owner);
 	return true;
 }
 
@@ -194,7 +208,7 @@ finish_key(struct renderer *renderer, GChecksum *sum)
 	hash_text(sum, renderer->message_domain);
 	hash_text(sum, renderer->list_id_value);
 	hash_text(sum, renderer->list_name);
-	hash_text(sum, renderer->owner.text);
+	hash_text(sum, renderer->owner);
 	hash_text(sum, token);
 	renderer->key = g_strdup(g_checksum_get_string(sum));
 }
@@ -263,7 +277,9 @@ renderer_free(struct renderer *renderer)
 	g_free(renderer->list_id_value);
 	g_free(renderer->list_unsubscribe_value);
 	g_free(renderer->list_owner_value);
-	address_clear(&renderer->owner);
+	g_free(renderer->owner);
+	g_free(renderer->stop_url);
+	g_free(renderer->change_url);
 	g_clear_pointer(&renderer->secret, g_bytes_unref);
 	g_free(renderer->key);
 	g_free(renderer);
@@ -285,7 +301,9 @@ lay_out(struct renderer *renderer, const struct digest *digest, struct layout *l
 	    .html = renderer->templates[FILE_HTML],
 	    .cache = renderer->cache,
 	    .list_name = renderer->list_name,
-	    .owner = &renderer->owner,
+	    .owner = renderer->owner,
+	    .stop_url = renderer->stop_url,
+	    .change_url = renderer->change_url,
 	};
 
 	return layout_init(layout, &settings, digest, error);

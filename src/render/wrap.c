@@ -103,7 +103,11 @@ wrap_format_text(const char *text, unsigned columns)
 	while (*text) {
 		const char *end = text + strcspn(text, "\n");
 
-		wrap_line(out, text, end, columns);
+		/* No character has more columns than octets. */
+		if ((size_t)(end - text) <= columns)
+			append_line(out, 0, text, end);
+		else
+			wrap_line(out, text, end, columns);
 		text = *end ? end + 1 : end;
 	}
 	return g_string_free(out, FALSE);

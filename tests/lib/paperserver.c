@@ -4,7 +4,7 @@
 #include "paperserver.h"
 
 struct paperserver *
-paperserver_start(const char *folder)
+paperserver_start(const char *folder, const char *pem)
 {
 	const char *python = g_getenv("PYTHON3");
 	const char *top = g_getenv("top_srcdir");
@@ -19,7 +19,7 @@ paperserver_start(const char *folder)
 	process = g_subprocess_new(
 	    G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE, NULL,
 	    python ? python : "python3", "-B", script, "--dir", folder ? folder : ".",
-	    NULL);
+	    pem ? "--tls" : NULL, pem, NULL);
 	if (!process)
 		return NULL;
 	server = g_new0(struct paperserver, 1);
@@ -27,7 +27,8 @@ paperserver_start(const char *folder)
 	server->log = g_data_input_stream_new(g_subprocess_get_stdout_pipe(process));
 	line = paperserver_read_line(server);
 	g_assert_true(g_str_has_prefix(line, "port "));
-	server->url = g_strconcat("http://127.0.0.1:", line + 5, NULL);
+	server->url = g_strconcat(
+	    pem ? "https://localhost:" : "http://127.0.0.1:", line + 5, NULL);
 	return server;
 }
 

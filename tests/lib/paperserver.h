@@ -11,12 +11,17 @@
 struct paperserver {
 	GSubprocess *process;
 	GDataInputStream *log; /* a line a request, see paperserver.py */
-	char *url;             /* "http://127.0.0.1:PORT" */
+	char *url; /* "http://127.0.0.1:PORT", or "https://localhost:PORT" */
 };
 
-/** Start it. @param folder  with daily_papers-DAY.json files, or NULL
- * @return NULL when there is no Python or no script: the test is skipped */
-struct paperserver *paperserver_start(const char *folder);
+/**
+ * Start it.
+ *
+ * @param folder  with daily_papers-DAY.json files, or NULL
+ * @param pem     file with a certificate and its key to speak https with, or NULL
+ * @return NULL when there is no Python or no script: the test is skipped
+ */
+struct paperserver *paperserver_start(const char *folder, const char *pem);
 
 /** @return "URL/MODE", newly allocated */
 char *paperserver_mode_url(const struct paperserver *server, const char *mode);

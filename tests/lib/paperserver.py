@@ -5,12 +5,13 @@
 # Prints "port N" and then one line a request: "GET TARGET if-none-match=VALUE".  It ends
 # when its standard input does, so that it never outlives the test that started it.
 #
-#   paperserver.py [--dir FOLDER] [--mode DAY=MODE]...
+#   paperserver.py [--dir FOLDER] [--mode DAY=MODE]... [--tls FILE]
 #
 # /api/daily_papers?date=DAY&limit=N&p=P answers as the real API does, from
 # FOLDER/daily_papers-DAY.json; a missing day is an empty list.  A mode changes that, for
 # one day (--mode, or GET /_mode/DAY/MODE while it runs), or for a request whose path
-# begins with it: http://127.0.0.1:PORT/MODE is a base URL of its own.
+# begins with it: http://127.0.0.1:PORT/MODE is a base URL of its own.  --tls speaks
+# https with the certificate and key in FILE.
 
 import argparse
 import gzip
@@ -19,6 +20,7 @@ import http.server
 import json
 import os
 import re
+import ssl
 import sys
 import threading
 from urllib.parse import parse_qs, urlsplit
@@ -218,12 +220,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def mode_redirect_file(self):
         self.redirect("file:///etc/hostname")
 
+    def mode_redirect_down(self):
+        """From https, if --tls, to http."""
+        self.redirect("http://localhost:%d/api/daily_papers" % self.server.server_port)
+
     def mode_redirect_user(self):
         self.redirect("http://user:pass@127.0.0.1:%d/" % self.server.server_port)
 
     def mode_redirect_host(self):
         """Another private host than the one that was asked."""
-        self.redirect("http://localhost:%d/api/daily_papers" % self.server.server_port)
+        self.mode_redirect_down()
 
     def mode_redirect_none(self):
         self.reply(302)
@@ -330,10 +336,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dir", default=".")
     parser.add_argument("--mode", action="append", default=[], metavar="DAY=MODE")
+    parser.add_argument("--tls", metavar="FILE")
     OPTIONS = parser.parse_args()
     OPTIONS.modes = dict(mode.split("=", 1) for mode in OPTIONS.mode)
     server = Server(("127.0.0.1", 0), Handler)
     server.done = threading.Event()
+    if OPTIONS.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(OPTIONS.tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True,
+                                            do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     say("port %d" % server.server_port)
     while sys.stdin.buffer.read(4096):
