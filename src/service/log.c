@@ -57,7 +57,8 @@ write_daemon(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointe
 		return G_LOG_WRITER_HANDLED;
 	now = g_date_time_new_now_utc();
 	stamp = g_date_time_format(now, "%Y-%m-%dT%H:%M:%SZ");
-	fprintf(stderr, "%s %-7s %s\n", stamp, name_of(flags), message_of(fields, count));
+	fprintf(
+	    stderr, "%s %-7s %s\n", stamp, name_of(flags), message_of(fields, count));
 	return G_LOG_WRITER_HANDLED;
 }
 
@@ -73,8 +74,7 @@ write_terse(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer
 	const struct terse *terse = data;
 
 	if (is_wanted(flags, terse->least))
-		fprintf(
-		    stderr, "%s: %s\n", terse->program, message_of(fields, count));
+		fprintf(stderr, "%s: %s\n", terse->program, message_of(fields, count));
 	return G_LOG_WRITER_HANDLED;
 }
 

@@ -212,7 +212,8 @@ editions_load_last(struct store *store, int64_t *digest_id, GError **error)
 	if (!sql_number(store, sql, &last, error))
 		return false;
 	if (last < 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no digest was made yet");
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "no digest was made yet");
 		return false;
 	}
 	*digest_id = last;
