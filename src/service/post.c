@@ -306,8 +306,8 @@ claim(struct post *post, struct post_report *report, GError **error)
 	jobs = outbox_claim(post->options.store, now, most, key, error);
 	if (!jobs)
 		return false;
-	for (unsigned i = 0; i < jobs->len; i++) {
-		struct outbox_job *job = jobs->pdata[i];
+	while (jobs->len) {
+		struct outbox_job *job = g_ptr_array_steal_index(jobs, 0);
 
 		if (job->is_wanted) {
 			g_queue_push_tail(&post->claimed, job);
