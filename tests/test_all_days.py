@@ -64,7 +64,7 @@ def main():
             print("# " + line)
         title = "all %s days are read whole" % name
         if not paths:
-            print("ok %d - %s # SKIP there are none" % (number, title))
+            print("ok %d - %s # SKIP no real data" % (number, title))
         else:
             print("%s %d - %s (%d files)" % ("not ok" if bad else "ok", number, title,
                                              len(paths)))

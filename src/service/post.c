@@ -341,7 +341,7 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	struct task *task;
 
 	if (!digest) {
-		outbox_job_free(job);
+		g_queue_push_head(&post->claimed, job);
 		return false;
 	}
 	if (job->render_key &&
@@ -424,19 +424,20 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 	}
 }
 
-/* A failure of the store must not leave answers of senders behind. */
+/*
+ * The store failed: what is under way is heard out and kept, with what was
+ * claimed, until the store works again.  The rows say SENDING meanwhile.
+ */
 static void
-settle(struct post *post)
+settle(struct post *post, struct post_report *report)
 {
-	struct outbox_job *job;
-
 	while (post->in_flight) {
-		task_free(g_async_queue_pop(post->done));
+		struct task *task = g_async_queue_pop(post->done);
+
 		post->in_flight--;
+		record(post, task, report);
+		task_free(task);
 	}
-	while ((job = g_queue_pop_head(&post->claimed)))
-		outbox_job_free(job);
-	g_ptr_array_set_size(post->results, 0);
 }
 
 bool
@@ -446,7 +447,7 @@ post_run(struct post *post, const int *stop, struct post_report *report, int64_t
 	int64_t due;
 
 	if (!run(post, stop, report, error)) {
-		settle(post);
+		settle(post, report);
 		return false;
 	}
 	if (!outbox_load_next_try(post->options.store, &due, error))
