@@ -239,6 +239,19 @@ print_filters(const GPtrArray *filters)
 	print_table(rows);
 }
 
+/* Find somebody by the one argument that is wanted, and that person's filters. */
+static GPtrArray *
+find_with_filters(struct ctl *ctl, int argc, char **argv,
+    struct subscriber **subscriber, GError **error)
+{
+	if (!ctl_parse(NULL, 1, &argc, &argv, error))
+		return NULL;
+	*subscriber = subscribe_find(ctl->store, argv[1], error);
+	return *subscriber
+	           ? people_load_subscriptions(ctl->store, (*subscriber)->id, error)
+	           : NULL;
+}
+
 bool
 ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 {

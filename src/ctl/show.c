@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/error.h"
 #include "ctl/ctl.h"
@@ -11,27 +10,15 @@
 #include "service/assembly.h"
 #include "service/edition.h"
 #include "service/match.h"
-#include "service/secret.h"
+#include "service/startup.h"
 #include "service/subscribe.h"
 #include "store/editions.h"
-
-static GBytes *
-load_key(const struct ctl *ctl, GError **error)
-{
-	guint8 fresh[SECRET_KEY_BYTES];
-
-	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "no random octets");
-		return NULL;
-	}
-	return secret_load_key(ctl->settings->state_dir, fresh, error);
-}
 
 static bool
 print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is_raw,
     GError **error)
 {
-	g_autoptr(GBytes) key = load_key(ctl, error);
+	g_autoptr(GBytes) key = startup_load_key(ctl->settings, error);
 	pb_auto(renderer) renderer =
 	    key ? assembly_new_renderer(ctl->settings, key, error) : NULL;
 	g_autoptr(GBytes) message = NULL;

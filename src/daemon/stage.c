@@ -3,11 +3,7 @@
  */
 #include "daemon/stage.h"
 
-#include <errno.h>
-#include <sys/random.h>
-
-#include "base/error.h"
-#include "service/secret.h"
+#include "service/startup.h"
 #include "service/upkeep.h"
 #include "store/people.h"
 
@@ -94,19 +90,6 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 	return true;
 }
 
-static GBytes *
-load_key(const char *state_dir, GError **error)
-{
-	guint8 fresh[SECRET_KEY_BYTES];
-
-	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "no random octets: %s",
-		    g_strerror(errno));
-		return NULL;
-	}
-	return secret_load_key(state_dir, fresh, error);
-}
-
 static struct transport *
 new_transport(void *data)
 {
@@ -132,7 +115,7 @@ post_stage_init(
 
 	*stage = (struct post_stage){.options = options};
 	stage->store = assembly_open_store(settings, error);
-	stage->key = stage->store ? load_key(settings->state_dir, error) : NULL;
+	stage->key = stage->store ? startup_load_key(settings, error) : NULL;
 	stage->renderer =
 	    stage->key ? assembly_new_renderer(settings, stage->key, error) : NULL;
 	stage->outlet = stage->renderer

@@ -1,9 +1,13 @@
 /*
- * startup.c - what every program does first: the clock and the settings.
+ * startup.c - what every program does first: the clock, the settings, the key.
  */
 #include "service/startup.h"
 
+#include <sys/random.h>
+
+#include "base/error.h"
 #include "service/assembly.h"
+#include "service/secret.h"
 
 static int64_t
 read_wall(const struct clock *clock)
@@ -39,4 +43,17 @@ startup_load_settings(const char *path, const char *credentials, GPtrArray *prob
 	if (settings)
 		assembly_check(settings, credentials, problems);
 	return problems->len ? NULL : g_steal_pointer(&settings);
+}
+
+GBytes *
+startup_load_key(const struct settings *settings, GError **error)
+{
+	guint8 fresh[SECRET_KEY_BYTES];
+
+	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "the system gives no random octets");
+		return NULL;
+	}
+	return secret_load_key(settings->state_dir, fresh, error);
 }

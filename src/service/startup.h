@@ -1,5 +1,5 @@
 /*
- * startup.h - what every program does first: the clock and the settings.
+ * startup.h - what every program does first: the clock, the settings, the key.
  *
  * Only main functions call this; everything else is handed a clock.
  */
@@ -29,5 +29,12 @@ bool startup_init_clock(struct clock *clock, const char *now, GError **error);
  */
 struct settings *
 startup_load_settings(const char *path, const char *credentials, GPtrArray *problems);
+
+/**
+ * Load the key of the state folder; the first time it is drawn and kept.
+ *
+ * @return NULL with PB_ERROR_PERMANENT or PB_ERROR_TEMPORARY
+ */
+GBytes *startup_load_key(const struct settings *settings, GError **error);
 
 #endif
