@@ -260,12 +260,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	g_autofree char *rhythm = NULL, *due = NULL, *agreed = NULL;
 	json_t *object;
 
-	if (!ctl_parse(NULL, 1, &argc, &argv, error))
-		return false;
-	subscriber = subscribe_find(ctl->store, argv[1], error);
-	filters = subscriber
-	              ? people_load_subscriptions(ctl->store, subscriber->id, error)
-	              : NULL;
+	filters = find_with_filters(ctl, argc, argv, &subscriber, error);
 	if (!filters)
 		return false;
 	if (ctl->is_json) {
@@ -340,12 +335,7 @@ ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	pb_auto(subscriber) subscriber = NULL;
 	g_autoptr(GPtrArray) filters = NULL;
 
-	if (!ctl_parse(NULL, 1, &argc, &argv, error))
-		return false;
-	subscriber = subscribe_find(ctl->store, argv[1], error);
-	filters = subscriber
-	              ? people_load_subscriptions(ctl->store, subscriber->id, error)
-	              : NULL;
+	filters = find_with_filters(ctl, argc, argv, &subscriber, error);
 	if (!filters)
 		return false;
 	if (ctl->is_json)
