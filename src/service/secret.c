@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -49,6 +50,31 @@ create_key(const char *path, const guint8 *fresh, GError **error)
 	return is_made;
 }
 
+static bool
+check_file(const char *path, const guint8 *fresh, GError **error)
+{
+	GStatBuf status;
+
+	if (g_stat(path, &status) != 0) {
+		int saved = errno;
+
+		if (saved == ENOENT && fresh)
+			return create_key(path, fresh, error);
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "cannot read the key '%s': %s%s", path, g_strerror(saved),
+		    saved == ENOENT ? "; the store has made digests with it, so "
+		                      "restore it from a backup"
+		                    : "");
+		return false;
+	}
+	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "others may read the key '%s': chmod 600 it", path);
+		return false;
+	}
+	return true;
+}
+
 GBytes *
 secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
 {
@@ -57,7 +83,7 @@ secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
 	char *data;
 	gsize size;
 
-	if (!g_file_test(path, G_FILE_TEST_EXISTS) && !create_key(path, fresh, error))
+	if (!check_file(path, fresh, error))
 		return NULL;
 	if (!g_file_get_contents(path, &data, &size, &problem)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
