@@ -361,52 +361,94 @@ settings_load(const char *path, GPtrArray *problems, GError **error)
 	return NULL;
 }
 
-static void
-format_value(GString *text, const struct setting *setting, struct settings *settings)
+static char *
+format_value(const struct setting *setting, struct settings *settings)
 {
 	g_autofree char *quoted = NULL;
 
 	switch (setting->type) {
 	case TYPE_TEXT:
 		quoted = g_strescape(*text_of(settings, setting), NULL);
-		g_string_append_printf(text, "\"%s\"", quoted);
-		break;
+		return g_strdup_printf("\"%s\"", quoted);
 	case TYPE_INT:
-		g_string_append_printf(text, "%d", *int_of(settings, setting));
-		break;
+		return g_strdup_printf("%d", *int_of(settings, setting));
 	case TYPE_BOOL:
-		g_string_append(text, *bool_of(settings, setting) ? "true" : "false");
-		break;
+		return g_strdup(*bool_of(settings, setting) ? "true" : "false");
 	case TYPE_CHOICE:
-		g_string_append_printf(
-		    text, "\"%s\"", setting->choices[*int_of(settings, setting)]);
+		return g_strdup_printf(
+		    "\"%s\"", setting->choices[*int_of(settings, setting)]);
+	}
+	return NULL;
+}
+
+static char *
+format_range(const struct setting *setting)
+{
+	g_autofree char *list = NULL;
+
+	switch (setting->type) {
+	case TYPE_INT:
+		return g_strdup_printf(
+		    "from %d to %d", setting->minimum, setting->maximum);
+	case TYPE_CHOICE:
+		list = g_strjoinv("\", \"", (char **)setting->choices);
+		return g_strdup_printf("one of \"%s\"", list);
+	case TYPE_BOOL:
+	case TYPE_TEXT:
 		break;
 	}
+	return g_strdup("");
+}
+
+void
+settings_visit(const struct settings *settings,
+    void (*visit)(const struct settings_row *row, void *data), void *data)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *value =
+		    format_value(&table[i], (struct settings *)settings);
+		g_autofree char *range = format_range(&table[i]);
+		const struct settings_row row = {
+		    table[i].name, table[i].help, range, value};
+
+		visit(&row, data);
+	}
+}
+
+/* Configuration text as it grows, and the group that is open. */
+struct writing {
+	GString *text;
+	char *group; /* or NULL */
+};
+
+static void
+write_setting(const struct settings_row *row, void *data)
+{
+	struct writing *writing = data;
+	const char *dot = strchr(row->name, '.');
+	g_autofree char *group =
+	    dot ? g_strndup(row->name, (gsize)(dot - row->name)) : NULL;
+
+	if (g_strcmp0(group, writing->group) != 0) {
+		g_string_append_printf(
+		    writing->text, "%s%s: {\n", writing->group ? "};\n" : "", group);
+		g_free(writing->group);
+		writing->group = g_steal_pointer(&group);
+	}
+	g_string_append_printf(writing->text, "%s# %s\n%s%s = %s;\n", dot ? "\t" : "",
+	    row->help, dot ? "\t" : "", dot ? dot + 1 : row->name, row->value);
 }
 
 char *
 settings_format(const struct settings *settings)
 {
-	GString *text = g_string_new(NULL);
-	const char *group = "";
+	struct writing writing = {.text = g_string_new(NULL)};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-		const char *dot = strchr(table[i].name, '.');
-		size_t length = dot ? (size_t)(dot - table[i].name) : 0;
-
-		if (dot && (strncmp(group, table[i].name, length) != 0 ||
-		               group[length] != '.')) {
-			g_string_append_printf(text, "%s%.*s: {\n",
-			    *group ? "};\n" : "", (int)length, table[i].name);
-			group = table[i].name;
-		}
-		g_string_append_printf(text, "%s# %s\n%s%s = ", dot ? "\t" : "",
-		    table[i].help, dot ? "\t" : "", dot ? dot + 1 : table[i].name);
-		format_value(text, &table[i], (struct settings *)settings);
-		g_string_append(text, ";\n");
-	}
-	g_string_append(text, "};\n");
-	return g_string_free(text, FALSE);
+	settings_visit(settings, write_setting, &writing);
+	if (writing.group)
+		g_string_append(writing.text, "};\n");
+	g_free(writing.group);
+	return g_string_free(writing.text, FALSE);
 }
 
 char *
