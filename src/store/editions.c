@@ -223,7 +223,9 @@ editions_load_last(struct store *store, int64_t *digest_id, GError **error)
 bool
 editions_prune(struct store *store, int64_t before, GError **error)
 {
-	static const char sql[] = "DELETE FROM delivered WHERE at < ?1";
+	static const char sql_delivered[] = "DELETE FROM delivered WHERE at < ?1";
+	static const char sql_refused[] = "DELETE FROM refused WHERE at < ?1";
 
-	return sql_run(store, sql, error, SQL_INT(before));
+	return sql_run(store, sql_delivered, error, SQL_INT(before)) &&
+	       sql_run(store, sql_refused, error, SQL_INT(before));
 }

@@ -69,6 +69,7 @@ bool editions_load_last(struct store *store, int64_t *digest_id, GError **error)
 /** Turn "filter TAB words" lines into reasons. */
 void edition_parse_reasons(const char *text, GPtrArray *reasons);
 
+/** Forget what was delivered or refused before a time. */
 bool editions_prune(struct store *store, int64_t before, GError **error);
 
 #endif

@@ -37,7 +37,12 @@ struct subscriber *people_load(struct store *store, int64_t id, GError **error);
 GPtrArray *
 people_load_page(struct store *store, int64_t after, unsigned limit, GError **error);
 
-/** Load a page of active subscribers whose edition is due, earliest first. */
+/**
+ * Load a page of active subscribers whose edition is due, earliest first.
+ *
+ * Who has a filter that has not seen the newest papers yet is left out: that
+ * edition waits for the match, or it would miss what was to be in it.
+ */
 GPtrArray *
 people_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
 
