@@ -111,7 +111,8 @@ GPtrArray *papers_load_reports(struct store *store, GError **error);
 
 bool papers_count(struct store *store, int64_t *count, GError **error);
 
-/** Forget answers of sources that are older than a time. */
-bool papers_prune_batches(struct store *store, int64_t before, GError **error);
+/** Forget up to a limit of answers of sources older than a time. @param count set */
+bool papers_prune_batches(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
 
 #endif
