@@ -73,8 +73,9 @@ get_document(struct press *press, int64_t seq, GError **error)
 	return document;
 }
 
+/* @return NULL for a stored filter that this program cannot read */
 static const struct query *
-get_query(struct press *press, const struct candidate *candidate, GError **error)
+get_query(struct press *press, const struct candidate *candidate)
 {
 	struct query *query =
 	    g_hash_table_lookup(press->queries, &candidate->filter_id);
@@ -82,7 +83,7 @@ get_query(struct press *press, const struct candidate *candidate, GError **error
 	if (query)
 		return query;
 	query = query_parse_canonical(
-	    candidate->canonical, store_get_tokenizer(press->store), error);
+	    candidate->canonical, store_get_tokenizer(press->store), NULL);
 	if (query)
 		remember(press->queries, candidate->filter_id, query, CACHE_QUERIES);
 	return query;
@@ -100,8 +101,10 @@ get_words(struct press *press, const struct candidate *candidate, GError **error
 
 	if (words)
 		return words;
-	query = get_query(press, candidate, error);
-	document = query ? get_document(press, candidate->paper_seq, error) : NULL;
+	query = get_query(press, candidate);
+	if (!query)
+		return "";
+	document = get_document(press, candidate->paper_seq, error);
 	if (!document)
 		return NULL;
 	words = query_explain_text(query, document);
@@ -203,6 +206,19 @@ zone_of(const struct subscriber *subscriber)
 	return zone ? zone : g_time_zone_new_utc();
 }
 
+/* A slot has one digest, whatever the clock does.  A first edition has the name of
+ * its moment: who leaves and returns on one day has two. */
+static char *
+format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
+{
+	struct rhythm_slot slot;
+
+	if (subscriber->is_first_due)
+		return g_strdup_printf("first-%" G_GINT64_FORMAT, now);
+	rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
+	return g_strdup(slot.name);
+}
+
 /* The edition that is due for one person; in the caller's transaction. */
 static bool
 make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
@@ -210,19 +226,15 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 {
 	g_autoptr(GTimeZone) zone = zone_of(subscriber);
 	g_autoptr(GPtrArray) items = NULL;
-	struct rhythm_slot slot = {0}, next;
+	g_autofree char *slot = format_slot(subscriber, zone, now);
+	struct rhythm_slot next;
 	char date[11];
 	bool is_made;
 
 	rhythm_format_date(now, zone, date);
 	rhythm_get_next(&subscriber->rhythm, zone, now, &next);
-	if (subscriber->is_first_due)
-		g_snprintf(slot.name, sizeof(slot.name), "first-%s", date);
-	else
-		rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
 	report->due++;
-	if (!editions_has_slot(
-	        press->store, subscriber->id, slot.name, &is_made, error))
+	if (!editions_has_slot(press->store, subscriber->id, slot, &is_made, error))
 		return false;
 	if (!is_made) {
 		items = make_items(press, subscriber, now, error);
@@ -232,8 +244,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	if (items && items->len) {
 		report->digests++;
 		report->papers += items->len;
-		if (!editions_insert(press->store, subscriber->id, slot.name, date,
-		        items, now, error))
+		if (!editions_insert(
+		        press->store, subscriber->id, slot, date, items, now, error))
 			return false;
 	} else {
 		report->quiet++;

@@ -183,7 +183,8 @@ update_paper(struct store *store, const struct paper *paper, const char *day,
 	        SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
 	        SQL_INT(is_changed)))
 		return false;
-	if (!is_text_new(paper, kept->paper))
+	/* Listed anew: a filter that came too late for the old day sees it now. */
+	if (!is_text_new(paper, kept->paper) && strcmp(day, kept->day) <= 0)
 		return true;
 	authors = join_authors(paper);
 	return sql_run(store, sql_text, error, SQL_INT(kept->seq),

@@ -52,9 +52,10 @@ const char *batch_status_name(enum batch_status status);
 /**
  * Record one answer of a source with its papers, all in one transaction.
  *
- * A paper seen before keeps what this answer does not tell.  A new text gets a
- * new revision, so that every filter looks at it again; new numbers mark it
- * as changed, so that waiting matches are decided again.
+ * A paper seen before keeps what this answer does not tell.  A new text, or a
+ * later day than the last, gets a new revision, so that every filter looks at it
+ * again; new numbers mark it as changed, so that waiting matches are decided
+ * again.
  *
  * @param listings  of struct listing *; NULL unless BATCH_OK
  * @param saved     set on success
