@@ -74,8 +74,9 @@ get_document(struct press *press, int64_t seq, GError **error)
 	return document;
 }
 
+/* @return NULL for a stored filter that this program cannot read */
 static const struct query *
-get_query(struct press *press, const struct candidate *candidate, GError **error)
+get_query(struct press *press, const struct candidate *candidate)
 {
 	struct query *query =
 	    g_hash_table_lookup(press->queries, &candidate->filter_id);
@@ -83,7 +84,7 @@ get_query(struct press *press, const struct candidate *candidate, GError **error
 	if (query)
 		return query;
 	query = query_parse_canonical(
-	    candidate->canonical, store_get_tokenizer(press->store), error);
+	    candidate->canonical, store_get_tokenizer(press->store), NULL);
 	if (query)
 		remember(press->queries, candidate->filter_id, query, CACHE_QUERIES);
 	return query;
@@ -101,8 +102,10 @@ get_words(struct press *press, const struct candidate *candidate, GError **error
 
 	if (words)
 		return words;
-	query = get_query(press, candidate, error);
-	document = query ? get_document(press, candidate->paper_seq, error) : NULL;
+	query = get_query(press, candidate);
+	if (!query)
+		return "";
+	document = get_document(press, candidate->paper_seq, error);
 	if (!document)
 		return NULL;
 	words = query_explain_text(query, document);
@@ -218,6 +221,19 @@ put_off_first(struct press *press, const struct subscriber *subscriber, int64_t 
 	                         now + FIRST_WAIT_S, true, error);
 }
 
+/* A slot has one digest, whatever the clock does.  A first edition has the name of
+ * its moment: who leaves and returns on one day has two. */
+static char *
+format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
+{
+	struct rhythm_slot slot;
+
+	if (subscriber->is_first_due)
+		return g_strdup_printf("first-%" G_GINT64_FORMAT, now);
+	rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
+	return g_strdup(slot.name);
+}
+
 /* The edition that is due for one person; in the caller's transaction. */
 static bool
 make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
@@ -225,7 +241,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 {
 	g_autoptr(GTimeZone) zone = zone_of(subscriber);
 	g_autoptr(GPtrArray) items = NULL;
-	struct rhythm_slot slot = {0}, next;
+	g_autofree char *slot = format_slot(subscriber, zone, now);
+	struct rhythm_slot next;
 	char date[11];
 	bool is_made, is_put_off = false;
 
@@ -236,13 +253,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 		return true;
 	rhythm_format_date(now, zone, date);
 	rhythm_get_next(&subscriber->rhythm, zone, now, &next);
-	if (subscriber->is_first_due)
-		g_snprintf(slot.name, sizeof(slot.name), "first-%s", date);
-	else
-		rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
 	report->due++;
-	if (!editions_has_slot(
-	        press->store, subscriber->id, slot.name, &is_made, error))
+	if (!editions_has_slot(press->store, subscriber->id, slot, &is_made, error))
 		return false;
 	if (!is_made) {
 		items = make_items(press, subscriber, now, error);
@@ -252,8 +264,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	if (items && items->len) {
 		report->digests++;
 		report->papers += items->len;
-		if (!editions_insert(press->store, subscriber->id, slot.name, date,
-		        items, now, error))
+		if (!editions_insert(
+		        press->store, subscriber->id, slot, date, items, now, error))
 			return false;
 	} else {
 		report->quiet++;

@@ -12,26 +12,38 @@
 
 #define LAST_RUN "upkeep"
 
-static int64_t
-days_before(int64_t now, int days)
-{
-	return now - days * (int64_t)CLOCK_DAY_S;
-}
+/* Rows in one transaction: nobody else who writes waits long. */
+#define PAGE_ROWS 500
+
+/* What goes, and how many days it is kept.  Messages go before their digests. */
+static const struct {
+	bool (*prune)(struct store *store, int64_t before, unsigned limit,
+	    unsigned *count, GError **error);
+	int days;
+} jobs[] = {
+    {matches_prune, UPKEEP_MATCH_DAYS},
+    {editions_prune_delivered, UPKEEP_DELIVERED_DAYS},
+    {editions_prune_refused, UPKEEP_DELIVERED_DAYS},
+    {outbox_prune, UPKEEP_OUTBOX_DAYS},
+    {editions_prune, UPKEEP_OUTBOX_DAYS},
+    {papers_prune_batches, UPKEEP_BATCH_DAYS},
+    {people_prune_filters, 0},
+};
 
 bool
 upkeep_run(struct store *store, int64_t now, GError **error)
 {
-	pb_transaction transaction = {0};
+	for (size_t i = 0; i < G_N_ELEMENTS(jobs); i++) {
+		int64_t before = now - jobs[i].days * (int64_t)CLOCK_DAY_S;
+		unsigned count;
 
-	return store_begin(store, &transaction, error) &&
-	       matches_prune(store, days_before(now, UPKEEP_MATCH_DAYS), error) &&
-	       editions_prune(store, days_before(now, UPKEEP_DELIVERED_DAYS), error) &&
-	       outbox_prune(store, days_before(now, UPKEEP_OUTBOX_DAYS), error) &&
-	       papers_prune_batches(
-	           store, days_before(now, UPKEEP_BATCH_DAYS), error) &&
-	       people_prune_filters(store, error) &&
-	       store_save_cursor(store, LAST_RUN, now, error) &&
-	       store_commit(&transaction, error);
+		do {
+			/* One statement is a transaction of its own. */
+			if (!jobs[i].prune(store, before, PAGE_ROWS, &count, error))
+				return false;
+		} while (count == PAGE_ROWS);
+	}
+	return store_save_cursor(store, LAST_RUN, now, error);
 }
 
 bool

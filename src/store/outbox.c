@@ -300,19 +300,19 @@ outbox_load_rows(
 bool
 outbox_count(struct store *store, const char *state, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM outbox WHERE state = ?1";
+	static const char sql[] =
+	    "SELECT count(*) FROM outbox WHERE state = ?1 AND ended_at IS NULL";
 
 	return sql_number(store, sql, count, error, SQL_TEXT(state));
 }
 
 bool
-outbox_prune(struct store *store, int64_t before, GError **error)
+outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
 {
-	static const char sql_outbox[] = "DELETE FROM outbox WHERE ended_at < ?1";
-	static const char sql_digest[] =
-	    "DELETE FROM digest WHERE created_at < ?1 AND state <> 'live'"
-	    " AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = digest.id)";
+	static const char sql[] =
+	    "DELETE FROM outbox WHERE id IN"
+	    " (SELECT id FROM outbox WHERE ended_at < ?1 LIMIT ?2)";
 
-	return sql_run(store, sql_outbox, error, SQL_INT(before)) &&
-	       sql_run(store, sql_digest, error, SQL_INT(before));
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

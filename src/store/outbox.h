@@ -101,10 +101,12 @@ void outbox_row_free(struct outbox_row *row);
 GPtrArray *outbox_load_rows(
     struct store *store, bool is_all, int64_t after, unsigned limit, GError **error);
 
-/** Count messages in a state, such as "DEFERRED". */
+/** Count messages that have not ended, in a state such as "DEFERRED". */
 bool
 outbox_count(struct store *store, const char *state, int64_t *count, GError **error);
 
-bool outbox_prune(struct store *store, int64_t before, GError **error);
+/** Forget up to a limit of messages that ended before a time. @param count set */
+bool outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error);
 
 #endif

@@ -183,7 +183,8 @@ update_paper(struct store *store, const struct paper *paper, const char *day,
 	        SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
 	        SQL_INT(is_changed)))
 		return false;
-	if (!is_text_new(paper, kept->paper))
+	/* Listed anew: a filter that came too late for the old day sees it now. */
+	if (!is_text_new(paper, kept->paper) && strcmp(day, kept->day) <= 0)
 		return true;
 	authors = join_authors(paper);
 	return sql_run(store, sql_text, error, SQL_INT(kept->seq),
@@ -285,7 +286,8 @@ bool
 papers_load_revision_before(
     struct store *store, const char *day, int64_t *revision, GError **error)
 {
-	static const char sql[] = "SELECT coalesce((SELECT min(revision) - 1 FROM "
+	/* The "+" keeps SQLite from walking all older papers in order of revision. */
+	static const char sql[] = "SELECT coalesce((SELECT min(+revision) - 1 FROM "
 	                          "paper WHERE last_day >= ?1),"
 	                          " (SELECT max(revision) FROM paper), 0)";
 
@@ -385,9 +387,12 @@ papers_count(struct store *store, int64_t *count, GError **error)
 }
 
 bool
-papers_prune_batches(struct store *store, int64_t before, GError **error)
+papers_prune_batches(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
 {
-	static const char sql[] = "DELETE FROM batch WHERE asked_at < ?1";
+	static const char sql[] =
+	    "DELETE FROM batch WHERE id IN"
+	    " (SELECT id FROM batch WHERE asked_at < ?1 LIMIT ?2)";
 
-	return sql_run(store, sql, error, SQL_INT(before));
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

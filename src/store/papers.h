@@ -52,9 +52,10 @@ const char *batch_status_name(enum batch_status status);
 /**
  * Record one answer of a source with its papers, all in one transaction.
  *
- * A paper seen before keeps what this answer does not tell.  A new text gets a
- * new revision, so that every filter looks at it again; new numbers mark it
- * as changed, so that waiting matches are decided again.
+ * A paper seen before keeps what this answer does not tell.  A new text, or a
+ * later day than the last, gets a new revision, so that every filter looks at it
+ * again; new numbers mark it as changed, so that waiting matches are decided
+ * again.
  *
  * @param listings  of struct listing *; NULL unless BATCH_OK
  * @param saved     set on success
@@ -111,7 +112,8 @@ GPtrArray *papers_load_reports(struct store *store, GError **error);
 
 bool papers_count(struct store *store, int64_t *count, GError **error);
 
-/** Forget answers of sources that are older than a time. */
-bool papers_prune_batches(struct store *store, int64_t before, GError **error);
+/** Forget up to a limit of answers of sources older than a time. @param count set */
+bool papers_prune_batches(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
 
 #endif

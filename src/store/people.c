@@ -305,13 +305,15 @@ people_delete_subscriptions(struct store *store, int64_t subscriber_id, GError *
 }
 
 bool
-people_prune_filters(struct store *store, GError **error)
+people_prune_filters(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
 {
 	static const char sql[] =
-	    "DELETE FROM filter WHERE id IN (SELECT f.id FROM filter f WHERE NOT EXISTS"
-	    " (SELECT 1 FROM subscription s WHERE s.filter_id = f.id) LIMIT 500)";
+	    "DELETE FROM filter WHERE id IN (SELECT f.id FROM filter f"
+	    " WHERE f.created_at < ?1 AND NOT EXISTS"
+	    " (SELECT 1 FROM subscription s WHERE s.filter_id = f.id) LIMIT ?2)";
 
-	return sql_run(store, sql, error);
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
 
 bool

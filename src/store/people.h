@@ -77,8 +77,10 @@ bool people_delete_subscription(
 bool
 people_delete_subscriptions(struct store *store, int64_t subscriber_id, GError **error);
 
-/** Forget filters that nobody has, with their matches. */
-bool people_prune_filters(struct store *store, GError **error);
+/** Forget up to a limit of filters that nobody has, with their matches. @param count
+ * set */
+bool people_prune_filters(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
 
 bool people_count_filters(struct store *store, int64_t *count, GError **error);
 

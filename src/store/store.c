@@ -38,8 +38,9 @@ set_file_error(GError **error, const char *doing, const char *path)
 	return false;
 }
 
+/* @param name  the name under which messages speak of it */
 static sqlite3 *
-open_database(const char *path, GError **error)
+open_database(const char *path, const char *name, GError **error)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(
@@ -48,12 +49,18 @@ open_database(const char *path, GError **error)
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db, 1);
 		sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
+		/* First of all, since WAL mode is written into the file: a database
+		 * of another program must stay as it is. */
+		if (!migrate_check(db, name, error)) {
+			sqlite3_close(db);
+			return NULL;
+		}
 		rc = sqlite3_exec(db, pragmas, NULL, NULL, NULL);
 	}
 	if (rc == SQLITE_OK)
 		return db;
 	sql_set_error(error, db, rc, "cannot open the store");
-	g_prefix_error(error, "'%s': ", path);
+	g_prefix_error(error, "'%s': ", name);
 	sqlite3_close(db);
 	return NULL;
 }
@@ -73,7 +80,7 @@ create_file(const char *path, GError **error)
 	if (fd < 0)
 		return set_file_error(error, "cannot create", draft);
 	close(fd);
-	db = open_database(draft, error);
+	db = open_database(draft, path, error);
 	if (db) {
 		is_made = migrate_run(db, path, error);
 		/* Closing the last handle folds the log into the file. */
@@ -129,7 +136,7 @@ store_open(const char *path, GError **error)
 
 	if (!check_file(path, error))
 		return NULL;
-	db = open_database(path, error);
+	db = open_database(path, path, error);
 	if (!db)
 		return NULL;
 	store = g_new0(struct store, 1);
@@ -171,10 +178,12 @@ store_begin(struct store *store, struct store_transaction *transaction, GError *
 	static const char sql[] = "BEGIN IMMEDIATE";
 
 	g_assert(!transaction->store);
-	if (!sql_run(store, sql, error))
-		return false;
 	transaction->store = store;
-	return true;
+	if (sql_run(store, sql, error))
+		return true;
+	/* It may have failed only after it had begun. */
+	store_rollback(transaction);
+	return false;
 }
 
 bool
