@@ -104,6 +104,7 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 	    {"upvotes:>20", "upvotes:>=21"},
 	    {"upvotes:<20", "upvotes:<=19"},
 	    {"upvotes:=20", "upvotes:=20"},
+	    {"upvotes:20", "upvotes:=20"},
 	    {"upvotes:020..20", "upvotes:=20"},
 	    {"upvotes:10..20", "upvotes:10..20"},
 	    {"upvotes:10..", "upvotes:>=10"},
