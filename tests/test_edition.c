@@ -51,35 +51,10 @@ press(struct lab *lab, const char *at)
 	return lab_press(lab, lab_time(at));
 }
 
-/* A store that has had an answer: nobody's first edition has to wait for one. */
-static struct lab *
-lab_new_answered(void)
-{
-	struct lab *lab = lab_new();
-
-	lab_list(lab, "2026-01-01", "2601.00001", "Something else", 1);
-	return lab;
-}
-
-static void
-the_first_edition_waits_for_the_first_papers(void)
-{
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
-
-	lab_subscribe(lab, ADA, "Europe/Berlin", "diffusion", now);
-	g_assert_cmpuint(lab_press(lab, now), ==, 0);
-	lab_assert_text(lab, DUE, "2026-11-20T13:01");
-	lab_list(lab, "2026-11-20", "2611.00020", "Diffusion", 1);
-	g_assert_cmpuint(lab_press(lab, now + 60), ==, 1);
-	lab_assert_text(lab, PAPERS, "20");
-	lab_assert_text(lab, DUE, "2026-11-21T06:30");
-}
-
 static void
 an_edition_waits_for_the_match(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 	struct edition_report report = {0};
 
@@ -94,7 +69,7 @@ an_edition_waits_for_the_match(void)
 static void
 the_first_edition_comes_at_once_with_the_last_three_days(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 
 	lab_list(lab, "2026-11-16", "2611.00016", "Diffusion", 1);
@@ -114,7 +89,7 @@ the_first_edition_comes_at_once_with_the_last_three_days(void)
 static void
 each_day_has_one_slot_and_a_quiet_day_only_moves_on(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 
 	lab_subscribe(
 	    lab, ADA, "Europe/Berlin", "diffusion", lab_time("2026-11-20T13:00:00Z"));
@@ -138,7 +113,7 @@ each_day_has_one_slot_and_a_quiet_day_only_moves_on(void)
 static void
 a_week_asleep_is_one_edition(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 
 	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-01T13:00:00Z"));
 	press(lab, "2026-11-01T13:00:00Z");
@@ -154,7 +129,7 @@ a_week_asleep_is_one_edition(void)
 static void
 no_paper_comes_twice_in_a_month_of_days(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t start = lab_time("2026-10-10T05:30:00Z");
 	unsigned digests = 0;
 
@@ -205,7 +180,7 @@ papers_of_a_live_digest_wait_for_its_end(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new_answered();
+		pb_auto(lab) lab = lab_new();
 		int64_t now = lab_time("2026-11-20T13:00:00Z");
 
 		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
@@ -223,7 +198,7 @@ papers_of_a_live_digest_wait_for_its_end(void)
 static void
 a_paper_that_was_refused_twice_is_skipped(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 
 	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
 	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-20T13:00:00Z"));
@@ -239,7 +214,7 @@ a_paper_that_was_refused_twice_is_skipped(void)
 static void
 a_paper_is_eligible_for_thirty_days(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 
 	lab_list(lab, "2026-11-01", "2611.00001", "Diffusion", 1);
 	lab_list(lab, "2026-11-02", "2611.00002", "Diffusion", 1);
@@ -255,7 +230,7 @@ static void
 full_then_title_then_count_as_max_says(void)
 {
 	enum { MAX = 3, EXTRA = 5 };
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 	int papers = MAX + BOUNDS_DIGEST_TITLES_MAX + EXTRA;
 
@@ -280,7 +255,7 @@ full_then_title_then_count_as_max_says(void)
 static void
 papers_stand_by_votes_then_day_then_id(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 
 	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", PAPER_UNKNOWN);
@@ -296,7 +271,7 @@ papers_stand_by_votes_then_day_then_id(void)
 static void
 a_clock_that_is_set_back_makes_no_second_digest_of_a_slot(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 
 	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-19T13:00:00Z"));
 	press(lab, "2026-11-19T13:00:00Z");
@@ -314,7 +289,7 @@ a_clock_that_is_set_back_makes_no_second_digest_of_a_slot(void)
 static void
 who_has_left_gets_nothing_and_who_returns_no_paper_again(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 	g_autoptr(GError) error = NULL;
 
@@ -334,7 +309,7 @@ who_has_left_gets_nothing_and_who_returns_no_paper_again(void)
 static void
 a_digest_that_was_cancelled_frees_its_papers(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 	g_autoptr(GError) error = NULL;
 
@@ -352,7 +327,7 @@ a_digest_that_was_cancelled_frees_its_papers(void)
 static void
 reasons_tell_each_filter_and_what_it_hit(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 	const struct subscribe_filter named = {.text = "state space", .name = "ssm"};
 	g_autoptr(GError) error = NULL;
@@ -382,7 +357,7 @@ reasons_tell_each_filter_and_what_it_hit(void)
 static void
 a_long_filter_is_cut_in_its_reason(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 	g_autofree char *reasons = NULL;
 
@@ -402,7 +377,7 @@ a_long_filter_is_cut_in_its_reason(void)
 static void
 a_preview_stores_nothing_and_equals_the_edition(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 	g_autoptr(GError) error = NULL;
 	g_autofree char *before = NULL, *after = NULL;
@@ -424,7 +399,7 @@ a_preview_stores_nothing_and_equals_the_edition(void)
 static void
 more_people_than_a_page_get_their_editions(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 
 	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
@@ -445,7 +420,7 @@ more_people_than_a_page_get_their_editions(void)
 static void
 a_zone_that_is_gone_silences_nobody(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 
 	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
@@ -457,7 +432,7 @@ a_zone_that_is_gone_silences_nobody(void)
 static void
 a_filter_that_cannot_be_read_any_more_stops_no_edition(void)
 {
-	pb_auto(lab) lab = lab_new_answered();
+	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time("2026-11-20T13:00:00Z");
 
 	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
@@ -478,7 +453,6 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/edition/" #name, name)
-	ADD(the_first_edition_waits_for_the_first_papers);
 	ADD(an_edition_waits_for_the_match);
 	ADD(the_first_edition_comes_at_once_with_the_last_three_days);
 	ADD(each_day_has_one_slot_and_a_quiet_day_only_moves_on);

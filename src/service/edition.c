@@ -19,7 +19,6 @@
 #define CACHE_PAPERS  2000
 #define CACHE_QUERIES 5000
 #define LABEL_CHARS   60
-#define FIRST_WAIT_S  60
 
 /* What many people's editions share: made once, kept while the run lasts. */
 struct press {
@@ -207,20 +206,6 @@ zone_of(const struct subscriber *subscriber)
 	return zone ? zone : g_time_zone_new_utc();
 }
 
-/* Before the first answer of a source nobody's first edition can be made. */
-static bool
-put_off_first(struct press *press, const struct subscriber *subscriber, int64_t now,
-    bool *is_put_off, GError **error)
-{
-	int64_t newest;
-
-	if (!papers_load_newest_revision(press->store, &newest, error))
-		return false;
-	*is_put_off = newest == 0;
-	return newest > 0 || people_save_due(press->store, subscriber->id,
-	                         now + FIRST_WAIT_S, true, error);
-}
-
 /* A slot has one digest, whatever the clock does.  A first edition has the name of
  * its moment: who leaves and returns on one day has two. */
 static char *
@@ -244,13 +229,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	g_autofree char *slot = format_slot(subscriber, zone, now);
 	struct rhythm_slot next;
 	char date[11];
-	bool is_made, is_put_off = false;
+	bool is_made;
 
-	if (subscriber->is_first_due &&
-	    !put_off_first(press, subscriber, now, &is_put_off, error))
-		return false;
-	if (is_put_off)
-		return true;
 	rhythm_format_date(now, zone, date);
 	rhythm_get_next(&subscriber->rhythm, zone, now, &next);
 	report->due++;
@@ -270,7 +250,7 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	} else {
 		report->quiet++;
 	}
-	return people_save_due(press->store, subscriber->id, next.at, false, error);
+	return people_save_due(press->store, subscriber->id, next.at, error);
 }
 
 static bool

@@ -49,9 +49,9 @@ people_load_due(struct store *store, int64_t now, unsigned limit, GError **error
 /** When the next edition of anybody is due. @param due_at -1 for never */
 bool people_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
-/** Move a subscriber's due time on. @param is_first_due  the first is still to come */
-bool people_save_due(struct store *store, int64_t id, int64_t next_due_at,
-    bool is_first_due, GError **error);
+/** Move a subscriber's due time on; the first edition counts as made. */
+bool
+people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **error);
 
 /** Count subscribers in a state. */
 bool people_count(
