@@ -5,6 +5,7 @@
 
 #include "service/startup.h"
 #include "service/upkeep.h"
+#include "store/papers.h"
 #include "store/people.h"
 
 bool
@@ -63,10 +64,17 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
     int64_t *next_due, GError **error)
 {
 	struct match_report matched = {0};
-	int64_t edition_due, upkeep_due;
+	int64_t newest, edition_due = -1, upkeep_due;
 
-	if (!match_run(stage->store, now, &matched, error) ||
-	    !edition_run(stage->store, now, report, error) ||
+	/*
+	 * Before the very first paper there are no editions: they would all be
+	 * empty, and a new subscriber's first one, with the last days' papers,
+	 * would be lost.  Asked before matching, so that papers which come
+	 * meanwhile are matched before they count.
+	 */
+	if (!papers_load_newest_revision(stage->store, &newest, error) ||
+	    !match_run(stage->store, now, &matched, error) ||
+	    (newest && !edition_run(stage->store, now, report, error)) ||
 	    !upkeep_load_due(stage->store, &upkeep_due, error))
 		return false;
 	if (matched.compared || matched.decided)
@@ -84,7 +92,7 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 			return false;
 		g_info("upkeep done");
 	}
-	if (!people_load_next_due(stage->store, &edition_due, error))
+	if (newest && !people_load_next_due(stage->store, &edition_due, error))
 		return false;
 	*next_due = edition_due < 0 ? upkeep_due : MIN(edition_due, upkeep_due);
 	return true;

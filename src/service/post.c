@@ -12,8 +12,8 @@
 /* A sender that has had nothing to do for so long takes leave of the relay. */
 #define IDLE_US (5 * G_USEC_PER_SEC)
 
-/* Results wait for company at most so long. */
-#define GROUP_US (1 * G_USEC_PER_SEC)
+/* Results wait for company at most so long; what waits is in doubt after a crash. */
+#define GROUP_US (G_USEC_PER_SEC / 10)
 
 /* Messages handed to one sender and not answered: one on its way, one ready. */
 #define AHEAD 2
@@ -44,6 +44,7 @@ struct post {
 	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
 	int64_t group_since; /* monotonic, us: when the first of them came */
 	unsigned in_flight;
+	bool is_proven; /* the relay has answered for a message since it last failed */
 };
 
 static void
@@ -216,6 +217,32 @@ record_deferred(
 	add_result(post, job, end, next, &task->delivery, NULL);
 }
 
+/*
+ * One line when the relay stops working and one when it works again.  An answer
+ * that may name a reader stays in the queue and out of the log.
+ */
+static void
+report_relay(struct post *post, const struct delivery *delivery, int64_t now)
+{
+	enum breaker_state before = post->breaker.state;
+	bool was_login = post->breaker.is_login;
+	const struct breaker *breaker = &post->breaker;
+
+	breaker_report(&post->breaker, delivery, now);
+	if (delivery->scope == DELIVERY_SCOPE_MESSAGE)
+		post->is_proven = true;
+	if (breaker->state == BREAKER_CLOSED && before != BREAKER_CLOSED)
+		g_message("relay works again");
+	if (breaker->state != BREAKER_OPEN ||
+	    (before == BREAKER_OPEN && was_login == breaker->is_login))
+		return;
+	post->is_proven = false;
+	g_warning("relay %s next_in=%" G_GINT64_FORMAT "s%s%s",
+	    breaker->is_login ? "refuses our login" : "fails", breaker->wait_s,
+	    delivery->stage < SMTP_STAGE_MAIL ? ": " : "",
+	    delivery->stage < SMTP_STAGE_MAIL ? breaker->text : "");
+}
+
 static void
 record(struct post *post, const struct task *task, struct post_report *report)
 {
@@ -253,7 +280,7 @@ record(struct post *post, const struct task *task, struct post_report *report)
 		    delivery_scope_get_name(delivery->scope),
 		    smtp_stage_get_name(delivery->stage), delivery->code,
 		    *delivery->enhanced ? " status=" : "", delivery->enhanced);
-	breaker_report(&post->breaker, delivery, now);
+	report_relay(post, delivery, now);
 }
 
 static bool
@@ -375,17 +402,38 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	return true;
 }
 
-/* What was claimed and not handed out goes back as it was. */
+/*
+ * What was claimed and no sender has begun goes back as it was: it would only
+ * knock at a closed door again, or keep us from ending.  A trial goes its way.
+ */
 static void
 return_claimed(struct post *post)
 {
 	int64_t now = clock_get_now(post->options.clock);
 	struct outbox_job *job;
+	struct task *task;
 
+	while (post->breaker.state != BREAKER_TRIAL &&
+	       (task = g_async_queue_try_pop(post->tasks))) {
+		post->in_flight--;
+		add_result(post, task->job, OUTBOX_RETURNED, now, NULL, NULL);
+		task_free(task);
+	}
 	while ((job = g_queue_pop_head(&post->claimed))) {
 		add_result(post, job, OUTBOX_RETURNED, now, NULL, NULL);
 		outbox_job_free(job);
 	}
+}
+
+/*
+ * How many messages may be with the senders.  The first goes alone: where the
+ * relay is down or our login wrong, all senders would find that out, and each
+ * refused login brings the account nearer to being locked.
+ */
+static unsigned
+get_room(const struct post *post)
+{
+	return post->is_proven ? post->options.senders * AHEAD : 1;
 }
 
 static bool
@@ -407,7 +455,7 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 		if (is_stopped)
 			return_claimed(post);
 		while (!g_queue_is_empty(&post->claimed) &&
-		       post->in_flight < post->options.senders * AHEAD)
+		       post->in_flight < get_room(post))
 			if (!hand_out(post, report, error))
 				return false;
 		if (!post->in_flight) {

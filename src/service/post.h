@@ -3,8 +3,8 @@
  *
  * One thread owns this and the store; K senders have a transport each and no
  * store.  A claim is committed before its message goes out; results are
- * committed in groups of at most POST_GROUP or one second, so a crash leaves
- * at most that many messages in doubt, which go out again with the same
+ * committed in groups of at most POST_GROUP or a tenth of a second, so a crash
+ * leaves at most that many messages in doubt, which go out again with the same
  * Message-ID and the same bytes.
  */
 #ifndef PAPERBOY_SERVICE_POST_H

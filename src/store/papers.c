@@ -158,37 +158,97 @@ is_text_new(const struct paper *told, const struct paper *kept)
 }
 
 static bool
-update_paper(struct store *store, const struct paper *paper, const char *day,
-    int64_t now, const struct stored_paper *kept, bool is_changed, GError **error)
+are_links_new(const struct paper *told, const struct paper *kept)
+{
+	const char *const links[][2] = {
+	    {told->url, kept->url},
+	    {told->code_url, kept->code_url},
+	    {told->project_url, kept->project_url},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
+		if (links[i][0] && g_strcmp0(links[i][0], links[i][1]) != 0)
+			return true;
+	return false;
+}
+
+/*
+ * A digest that may have reached its reader is composed of its papers again when
+ * it is sent again, to the same octets: so their words stay until it has ended.
+ */
+static bool
+are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **error)
 {
 	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM outbox o JOIN digest_item i"
+	    " ON i.digest_id = o.digest_id WHERE o.attempt > 0 AND i.paper_seq = ?1"
+	    " AND o.state IN ('NEW', 'SENDING', 'DEFERRED', 'UNKNOWN', 'HELD'))";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error, SQL_INT(seq)))
+		return false;
+	*are_frozen = found == 1;
+	return true;
+}
+
+/* Listed anew: a filter that came too late for the old day sees it now. */
+static bool
+renew_revision(struct store *store, int64_t seq, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET revision ="
+	    " (SELECT max(revision) + 1 FROM paper) WHERE seq = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(seq));
+}
+
+/* What a digest shows of a paper; what filters read of it gets a new revision. */
+static bool
+update_words(struct store *store, const struct paper *paper,
+    const struct stored_paper *kept, bool *are_frozen, GError **error)
+{
+	static const char sql_links[] =
 	    "UPDATE paper SET url = ?2, code_url = coalesce(?3, code_url),"
-	    " project_url = coalesce(?4, project_url),"
-	    " organization = coalesce(?5, organization),"
-	    " published_at = coalesce(?6, published_at), upvotes = coalesce(?7, "
-	    "upvotes),"
-	    " comments = coalesce(?8, comments), stars = coalesce(?9, stars),"
-	    " told_at = ?10, last_day = max(last_day, ?11), is_changed = "
-	    "max(is_changed, ?12)"
-	    " WHERE seq = ?1";
+	    " project_url = coalesce(?4, project_url) WHERE seq = ?1";
 	static const char sql_text[] =
 	    "UPDATE paper SET title = ?2, abstract = ?3, authors = ?4,"
 	    " revision = (SELECT max(revision) + 1 FROM paper) WHERE seq = ?1";
+	bool is_text = is_text_new(paper, kept->paper);
 	g_autofree char *authors = NULL;
 
-	if (!sql_run(store, sql, error, SQL_INT(kept->seq), SQL_TEXT(paper->url),
-	        SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
-	        SQL_TEXT(paper->organization), SQL_INT_OR_NULL(paper->published_at),
-	        SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
-	        SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day),
-	        SQL_INT(is_changed)))
+	*are_frozen = false;
+	if (!is_text && !are_links_new(paper, kept->paper))
+		return true;
+	if (!are_words_frozen(store, kept->seq, are_frozen, error))
 		return false;
-	/* Listed anew: a filter that came too late for the old day sees it now. */
-	if (!is_text_new(paper, kept->paper) && strcmp(day, kept->day) <= 0)
+	if (*are_frozen)
+		return true;
+	if (!sql_run(store, sql_links, error, SQL_INT(kept->seq), SQL_TEXT(paper->url),
+	        SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url)))
+		return false;
+	if (!is_text)
 		return true;
 	authors = join_authors(paper);
 	return sql_run(store, sql_text, error, SQL_INT(kept->seq),
 	    SQL_TEXT(paper->title), SQL_TEXT(paper->abstract), SQL_TEXT(authors));
+}
+
+static bool
+update_numbers(struct store *store, const struct paper *paper, const char *day,
+    int64_t now, int64_t seq, bool is_changed, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET organization = coalesce(?2, organization),"
+	    " published_at = coalesce(?3, published_at),"
+	    " upvotes = coalesce(?4, upvotes), comments = coalesce(?5, comments),"
+	    " stars = coalesce(?6, stars), told_at = ?7,"
+	    " last_day = max(last_day, ?8), is_changed = max(is_changed, ?9)"
+	    " WHERE seq = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(seq), SQL_TEXT(paper->organization),
+	    SQL_INT_OR_NULL(paper->published_at), SQL_INT_OR_NULL(paper->upvotes),
+	    SQL_INT_OR_NULL(paper->comments), SQL_INT_OR_NULL(paper->stars),
+	    SQL_INT(now), SQL_TEXT(day), SQL_INT(is_changed));
 }
 
 static bool
@@ -213,11 +273,17 @@ save_listing(struct store *store, const struct batch *batch,
 		bool is_changed = is_new_number(paper->upvotes, old->upvotes) ||
 		                  is_new_number(paper->comments, old->comments) ||
 		                  is_new_number(paper->stars, old->stars);
+		bool are_frozen;
 
-		saved->changed += is_changed;
-		if (!update_paper(store, paper, listing->day, batch->asked_at, kept,
-		        is_changed, error))
+		if (strcmp(listing->day, kept->day) > 0 &&
+		    !renew_revision(store, kept->seq, error))
 			return false;
+		if (!update_words(store, paper, kept, &are_frozen, error) ||
+		    !update_numbers(store, paper, listing->day, batch->asked_at,
+		        kept->seq, is_changed, error))
+			return false;
+		saved->changed += is_changed;
+		saved->frozen += are_frozen;
 	}
 	return sql_run(store, sql, error, SQL_TEXT(batch->source),
 	    SQL_TEXT(listing->day), SQL_TEXT(paper->id),
@@ -232,6 +298,7 @@ papers_save_batch(struct store *store, const struct batch *batch,
 	                          "etag, count, fresh, ids_hash,"
 	                          " error) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 	struct papers_saved sums = {.listed = listings ? listings->len : 0};
+	const char *etag;
 	pb_transaction transaction = {0};
 
 	if (!store_begin(store, &transaction, error))
@@ -244,9 +311,11 @@ papers_save_batch(struct store *store, const struct batch *batch,
 			return false;
 		}
 	}
+	/* What was not taken now has to be told again. */
+	etag = sums.frozen ? NULL : batch->etag;
 	if (!sql_run(store, sql, error, SQL_TEXT(batch->source), SQL_TEXT(batch->day),
 	        SQL_INT(batch->asked_at), SQL_TEXT(batch_status_name(batch->status)),
-	        SQL_TEXT(batch->etag), SQL_INT(sums.listed), SQL_INT(sums.fresh),
+	        SQL_TEXT(etag), SQL_INT(sums.listed), SQL_INT(sums.fresh),
 	        SQL_TEXT(batch->ids_hash), SQL_TEXT(batch->error)) ||
 	    !store_commit(&transaction, error))
 		return false;

@@ -34,6 +34,7 @@ struct papers_saved {
 	unsigned listed;  /* papers in the answer */
 	unsigned fresh;   /* never seen before */
 	unsigned changed; /* votes or other fields that a filter may wait for */
+	unsigned frozen;  /* have new words that were not taken, see below */
 };
 
 /* A paper with its place in the store. */
@@ -56,6 +57,10 @@ const char *batch_status_name(enum batch_status status);
  * later day than the last, gets a new revision, so that every filter looks at it
  * again; new numbers mark it as changed, so that waiting matches are decided
  * again.
+ *
+ * New words or links of a paper in a digest that is on its way are not taken
+ * before that has ended, since sending it again has to give the same octets;
+ * the answer is then kept without its ETag, so that the next one is whole again.
  *
  * @param listings  of struct listing *; NULL unless BATCH_OK
  * @param saved     set on success

@@ -181,6 +181,8 @@ store(struct maildir *maildir, const char *name, const GString *file, bool *is_n
 	if (!find_read(maildir, name, &is_read, error))
 		return false;
 	if (is_read) {
+		/* Of a delivery that was killed once its message was in new/. */
+		unlinkat(folders[FOLDER_TMP], name, 0);
 		*is_new = false;
 		return true;
 	}

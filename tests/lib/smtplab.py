@@ -123,14 +123,26 @@ def make_certificate(folder, ca, name, host):
         return folder.file(f"{name}.pem", first.read() + second.read())
 
 
-class Server:
-    """An SMTP server with TLS and AUTH; its attributes are set before clients come."""
+DROP = b""  # what act() gives for hanging up without a word
 
-    def __init__(self, certificate, implicit=False):
+
+class Server:
+    """An SMTP server with TLS and AUTH; its attributes are set before clients come.
+
+    act(verb, text) may misbehave: a reply to give, DROP, or None for as usual.  It is
+    asked for each command, for "BODY" when the first line of a message has come, and
+    for "." when all of it has; there the text is the recipient.  Clients are served
+    side by side.
+    """
+
+    def __init__(self, certificate=None, implicit=False):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.load_cert_chain(certificate)
+        if certificate:
+            self.context.load_cert_chain(certificate)
         self.implicit = implicit
-        self.starttls = not implicit
+        self.starttls = bool(certificate) and not implicit
+        self.act = lambda verb, text: None
+        self.arrived = []  # (recipient, message, the reply), DROP for none
         self.starttls_reply = b"220 2.0.0 go on\r\n"
         self.clear_lines = []  # extensions offered before TLS
         self.secure_lines = ["SIZE 50000000", "AUTH PLAIN LOGIN"]
@@ -156,23 +168,53 @@ class Server:
             except OSError:
                 return
             self.connections += 1
-            try:
-                with client:
-                    self.serve_client(client)
-            except OSError:
-                pass  # the client has gone, or refused our certificate
+            threading.Thread(target=self.serve_one, args=(client,), daemon=True).start()
+
+    def serve_one(self, client):
+        try:
+            with client:
+                self.serve_client(client)
+        except OSError:
+            pass  # the client has gone, or refused our certificate
+
+    def take_message(self, client, stream, recipient):
+        """Behind DATA.  @return whether to go on"""
+        client.sendall(b"354 go on\r\n")
+        message = []
+        while (line := stream.readline()) not in (b".\r\n", b""):
+            if not message and self.act("BODY", recipient) == DROP:
+                return False
+            message.append(line[1:] if line.startswith(b".") else line)
+        reply = self.act(".", recipient)
+        if reply is None:
+            reply = b"250 2.0.0 taken\r\n"
+        whole = b"".join(message)
+        self.arrived.append((recipient, whole, reply))
+        if reply.startswith(b"2"):
+            self.messages.append(whole)
+        client.sendall(reply)
+        return reply != DROP and not reply.startswith(b"421")
 
     def serve_client(self, client):
         if self.implicit:
             client = self.context.wrap_socket(client, server_side=True)
         secure = self.implicit
         stream = client.makefile("rb")
-        client.sendall(b"220 lab.example ESMTP\r\n")
+        greeting = self.act("CONNECT", "")
+        client.sendall(b"220 lab.example ESMTP\r\n" if greeting is None else greeting)
+        if greeting is not None:
+            return
+        recipient = ""
         while line := stream.readline():
             text = line.decode("latin-1").rstrip("\r\n")
             self.commands.append((secure, text))
             verb = text.split(" ")[0].upper()
-            if verb == "EHLO":
+            reply = self.act(verb, text)
+            if reply is not None:
+                client.sendall(reply)
+                if reply == DROP or reply.startswith(b"421"):
+                    return
+            elif verb == "EHLO":
                 lines = ["lab.example"]
                 lines += self.secure_lines if secure else self.clear_lines
                 if self.starttls and not secure:
@@ -188,13 +230,12 @@ class Server:
                     secure = True
             elif verb == "AUTH":
                 client.sendall(self.log_in(client, stream, text))
+            elif verb == "RCPT":
+                recipient = text.partition("<")[2].partition(">")[0]
+                client.sendall(b"250 2.1.5 fine\r\n")
             elif verb == "DATA":
-                client.sendall(b"354 go on\r\n")
-                message = []
-                while (line := stream.readline()) not in (b".\r\n", b""):
-                    message.append(line[1:] if line.startswith(b".") else line)
-                self.messages.append(b"".join(message))
-                client.sendall(b"250 2.0.0 taken\r\n")
+                if not self.take_message(client, stream, recipient):
+                    return
             elif verb == "QUIT":
                 client.sendall(b"221 2.0.0 bye\r\n")
                 return

@@ -1,0 +1,220 @@
+"""daemon.py - paperboyd and paperboyctl at work in a folder of their own.
+
+    house = House(tap.subfolder("house"), port=sink.port)
+    house.write_day("2026-11-20", range(3))
+    house.add_people(20)
+    run = house.once("2026-11-20T08:00:00Z")
+    assert run.status == 0, run.output
+    house.rows("SELECT state FROM outbox")
+
+The store is asked through connections that only read: they neither fold the log
+in nor change what a killed daemon has left behind.
+"""
+
+import collections
+import contextlib
+import datetime
+import email
+import email.policy
+import json
+import os
+import sqlite3
+import subprocess
+
+from paperserver import element
+from tap import Child, top_builddir, top_srcdir, wait_until
+
+EVERYTHING = "paper"  # a filter that every made-up paper matches
+RUN_S = 60  # a run that needs longer hangs
+
+Run = collections.namedtuple("Run", "status output")
+
+
+def at_hour(day, hour=8, minute=0):
+    """A time for --now: "2026-11-20T08:00:00Z"."""
+    return f"{day}T{hour:02}:{minute:02}:00Z"
+
+
+def days_after(day, count):
+    return str(datetime.date.fromisoformat(day) + datetime.timedelta(days=count))
+
+
+class House:
+    """A configuration, a state folder, a folder of papers, and the two programs.
+
+    port is an SMTP relay's on this machine; maildir a folder instead of one.
+    Further settings by name, "__" for the dot: smtp__connections=1.
+    """
+
+    def __init__(self, folder, port=None, maildir=None, papers=None, **settings):
+        self.folder = folder
+        self.state = os.path.join(folder, "state")
+        self.papers = papers or os.path.join(folder, "papers")
+        self.config = os.path.join(folder, "paperboy.conf")
+        self.settings = {
+            "state_dir": self.state,
+            "template_dir": os.path.join(top_srcdir(), "etc", "templates"),
+            "log_level": "info",
+            "mail.from": "paperboy@news.example",
+            "mail.owner": "owner@news.example",
+            "huggingface.url": f"file://{self.papers}",
+        }
+        if maildir:
+            self.settings |= {"delivery.method": "maildir", "delivery.maildir": maildir}
+        else:
+            self.settings |= {"smtp.host": "127.0.0.1", "smtp.port": port or 1}
+        os.makedirs(self.papers, exist_ok=True)
+        os.makedirs(self.state, mode=0o700)
+        self.set(**settings)
+
+    # -- what goes in --
+
+    def set(self, **settings):
+        """Change settings; a value of None is the default again."""
+        for name, value in settings.items():
+            self.settings[name.replace("__", ".")] = value
+        groups = collections.defaultdict(list)
+        for name, value in self.settings.items():
+            group, _, own = name.rpartition(".")
+            if value is not None:
+                groups[group].append(f"{own} = {json.dumps(value)};")
+        lines = groups.pop("", [])
+        lines += [f"{name}: {{ {' '.join(rows)} }};" for name, rows in groups.items()]
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+
+    def write_day(self, day, numbers):
+        """The made-up papers of a day, as the source will tell them."""
+        path = os.path.join(self.papers, f"daily_papers-{day}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([element(number) for number in numbers], file)
+
+    def add_person(self, address, *options, now=None, query=EVERYTHING):
+        return self.ctl(
+            "subscriber", "add", address, "--consent", "asked for it", "--filter",
+            query, *options, now=now,
+        )
+
+    def add_people(self, count, now=None):
+        """person-0001@example.org and so on: all want everything.
+
+        The first is added by paperboyctl; the others are copies of that row, for
+        two thousand runs of a program would be most of the test.
+        """
+        self.add_person("person-0001@example.org", now=now)
+        with contextlib.closing(sqlite3.connect(self.store)) as db, db:
+            columns = [
+                row[1] for row in db.execute("PRAGMA table_info (subscriber)")
+                if row[1] not in ("id", "address", "address_key")
+            ]
+            rest = ", ".join(columns)
+            for number in range(2, count + 1):
+                address = f"person-{number:04}@example.org"
+                added = db.execute(
+                    f"INSERT INTO subscriber (address, address_key, {rest})"
+                    f" SELECT ?, ?, {rest} FROM subscriber WHERE id = 1",
+                    (address, address),
+                )
+                db.execute(
+                    "INSERT INTO subscription (subscriber_id, number, filter_id, name,"
+                    " text, since_day, created_at) SELECT ?, number, filter_id, name,"
+                    " text, since_day, created_at FROM subscription"
+                    " WHERE subscriber_id = 1",
+                    (added.lastrowid,),
+                )
+
+    # -- the programs --
+
+    @property
+    def daemon(self):
+        return os.path.join(top_builddir(), "paperboyd")
+
+    def once_command(self, now=None):
+        return [self.daemon, "-c", self.config, "--once",
+                *(["--now", now] if now else [])]
+
+    def once(self, now=None, wanted=None, prefix=()):
+        """One whole run.  @param wanted its exit status, when it has to be that"""
+        done = subprocess.run(
+            [*prefix, *self.once_command(now)], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=RUN_S, check=False,
+        )
+        run = Run(done.returncode, done.stdout.decode("utf-8", "replace"))
+        if wanted is not None and run.status != wanted:
+            raise AssertionError(f"status {run.status}, not {wanted}\n{run.output}")
+        return run
+
+    def start_once(self, now=None):
+        return Child(self.once_command(now))
+
+    def start(self, **popen):
+        """The daemon itself, in the real time."""
+        return Child([self.daemon, "-c", self.config], **popen)
+
+    def ctl(self, *arguments, now=None, wanted=0):
+        """paperboyctl.  @return its output"""
+        done = subprocess.run(
+            [os.path.join(top_builddir(), "paperboyctl"), "-c", self.config,
+             *(["--now", now] if now else []), *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            timeout=RUN_S, check=False,
+        )
+        text = done.stdout.decode("utf-8", "replace")
+        if done.returncode != wanted:
+            raise AssertionError(f"paperboyctl: status {done.returncode}\n{text}")
+        return text
+
+    # -- what came of it --
+
+    @property
+    def store(self):
+        return os.path.join(self.state, "paperboy.db")
+
+    @contextlib.contextmanager
+    def open(self):
+        """A connection that reads and cannot change the file or its log."""
+        path = f"file:{self.store}?mode=ro"
+        with contextlib.closing(sqlite3.connect(path, uri=True)) as db:
+            yield db
+
+    def rows(self, sql, *values):
+        with self.open() as db:
+            return db.execute(sql, values).fetchall()
+
+    def value(self, sql, *values):
+        return self.rows(sql, *values)[0][0]
+
+    def states(self):
+        """{state: count} of the outbox."""
+        return dict(self.rows("SELECT state, count(*) FROM outbox GROUP BY state"))
+
+    def wait_states(self, wanted, deadline_s=30):
+        wait_until(lambda: self.states() == wanted, f"outbox {wanted}", deadline_s)
+
+    def check_store(self):
+        """The file is sound, as SQLite tells."""
+        with self.open() as db:
+            found = db.execute("PRAGMA integrity_check").fetchall()
+            assert found == [("ok",)], found
+            found = db.execute("PRAGMA foreign_key_check").fetchall()
+            assert found == [], found
+
+
+# ---- digests ----------------------------------------------------------------
+
+
+def parse(raw):
+    return email.message_from_bytes(raw, policy=email.policy.default)
+
+
+def is_whole(raw):
+    """Whether a digest ends as it should; a sink also keeps what was cut."""
+    boundary = parse(raw).get_boundary()
+    return bool(boundary) and raw.rstrip().endswith(f"--{boundary}--".encode())
+
+
+def papers_of(raw):
+    """The numbers of the made-up papers that a digest tells of."""
+    text = parse(raw).get_body(("plain",)).get_content()
+    words = " ".join(text.split()).split("Made-up paper number ")[1:]
+    return sorted({int(word.split()[0].strip(".,:;")) for word in words})

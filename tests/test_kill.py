@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+#
+# test_kill.py - killed at any instant, nothing is lost and nobody gets two texts.
+#
+# PAPERBOY_LONG=1: 200 kills while 2000 digests go out, and every write is a place to
+# die at; else 20 while 300 do, and some of them.  PAPERBOY_SEED=N repeats a run.
+
+import collections
+import datetime
+import glob
+import os
+import random
+import shutil
+import signal
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House, at_hour, is_whole, papers_of
+from generate import generate
+from papers import load_papers
+from peers import SmtpSink, parse_dump
+from tap import Skip, Tap, need_programs, run, top_srcdir, wait_until
+
+IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
+SEED = int(os.environ.get("PAPERBOY_SEED") or random.randrange(1 << 30))
+KILLS, DIGESTS = (200, 2000) if IS_LONG else (20, 300)
+POST_GROUP = 50  # of src/service/post.h
+AHEAD = 2  # messages a connection may have beyond those
+CONNECTIONS = 2
+NUMBERS = range(3)  # of the made-up papers
+DAY = "2026-11-20"
+
+
+def pause(seconds):
+    threading.Event().wait(seconds)
+
+
+def today():
+    return str(datetime.datetime.now(datetime.timezone.utc).date())
+
+
+class Basket:
+    """All whole messages that a sink has taken, read once each."""
+
+    def __init__(self, sink):
+        self.sink = sink
+        self.seen = set()
+        self.messages = []
+
+    def count_files(self):
+        return len(os.listdir(self.sink.dump))
+
+    def update(self):
+        for name in set(os.listdir(self.sink.dump)) - self.seen:
+            with open(os.path.join(self.sink.dump, name), "rb") as file:
+                message = parse_dump(file.read())
+            if message and is_whole(message.raw):
+                self.seen.add(name)
+                self.messages.append(message)
+        return self.messages
+
+
+def sent_addresses(house):
+    rows = house.rows(
+        "SELECT s.address FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
+        " WHERE o.state = 'SENT'"
+    )
+    return {address for (address,) in rows}
+
+
+def delivered_is_what_was_sent(house):
+    items = house.rows(
+        "SELECT g.subscriber_id, i.paper_seq FROM digest g"
+        " JOIN digest_item i ON i.digest_id = g.id WHERE g.state = 'sent'"
+    )
+    delivered = house.rows("SELECT subscriber_id, paper_seq FROM delivered")
+    assert sorted(items) == sorted(delivered), "delivered differs from what was sent"
+    return len(items)
+
+
+def settle(house, now=None):
+    """Run until nothing waits."""
+    for _ in range(5):
+        last = house.once(now)
+        if last.status == 0:
+            break
+    assert last.status == 0, last.output
+    assert set(house.states()) == {"SENT"}, house.states()
+    house.check_store()
+
+
+# ---- while digests go out ---------------------------------------------------
+
+
+def start(house, rng):
+    return house.start() if rng.random() < 0.5 else house.start_once()
+
+
+def kill_while_sending(house, basket, rng, kills_left, total):
+    """One life.  @return whether the kill met a living program"""
+    before = basket.count_files()
+    child = start(house, rng)
+    if rng.random() < 0.25:  # in the first steps, before anything goes out
+        pause(rng.uniform(0, 0.1))
+    else:
+        share = 2 * max(total - before, 0) // (kills_left + 1)
+        goal = before + rng.randint(0, max(share, 1))
+        wait_until(
+            lambda: basket.count_files() >= goal or not child.is_running,
+            f"{goal} messages", pause=lambda _: pause(0.001),
+        )
+        pause(rng.expovariate(1 / 0.01))
+    return child.kill() == -signal.SIGKILL
+
+
+def sending_survives(tap):
+    """digests go out under kill -9: all arrive, and twice only as the same octets"""
+    rng = random.Random(SEED)
+    begun = time.monotonic()
+    hits = most_in_doubt = 0
+    # one answer in twenty comes a second late, which spreads the work
+    with SmtpSink(tap.subfolder("sink"), ["-W", ".:1:5"]) as sink:
+        house = House(tap.subfolder("sending"), port=sink.port,
+                      smtp__connections=CONNECTIONS)
+        house.write_day(today(), NUMBERS)
+        house.add_people(DIGESTS)
+        basket = Basket(sink)
+        while hits < KILLS:
+            hits += kill_while_sending(house, basket, rng, KILLS - hits, DIGESTS)
+            house.check_store()
+            sent = sent_addresses(house)
+            known = len(basket.messages)
+            arrived = {message.recipients[0] for message in basket.update()}
+            assert sent <= arrived, f"SENT, not arrived: {sorted(sent - arrived)}"
+            newly = {message.recipients[0] for message in basket.messages[known:]}
+            in_doubt = len(newly - sent)
+            most_in_doubt = max(most_in_doubt, in_doubt)
+            assert in_doubt <= POST_GROUP + AHEAD * CONNECTIONS, in_doubt
+        settle(house)
+        basket.update()
+    copies = collections.defaultdict(set)
+    for message in basket.messages:
+        copies[message.recipients[0]].add((message.raw, message.mail_args))
+    duplicates = len(basket.messages) - len(copies)
+    tap.diag(
+        f"sending: {hits} kills, {len(copies)} digests, {duplicates} duplicates, at most"
+        f" {most_in_doubt} in doubt at a kill, {time.monotonic() - begun:.1f} s"
+    )
+    assert len(copies) == DIGESTS, len(copies)
+    differing = [address for address, texts in copies.items() if len(texts) != 1]
+    assert not differing, f"two texts for {differing}"
+    assert duplicates <= hits * (POST_GROUP + AHEAD * CONNECTIONS), duplicates
+    assert all(papers_of(m.raw) == list(NUMBERS) for m in basket.messages)
+    assert delivered_is_what_was_sent(house) == DIGESTS * len(NUMBERS)
+
+
+# ---- into a Maildir ---------------------------------------------------------
+
+
+def read_some(maildir, rng):
+    """A reader: some of what is new moves to cur."""
+    for path in glob.glob(os.path.join(maildir, "new", "*")):
+        if rng.random() < 0.3:
+            name = os.path.basename(path)
+            os.rename(path, os.path.join(maildir, "cur", f"{name}:2,S"))
+
+
+def files_of(maildir):
+    return glob.glob(os.path.join(maildir, "new", "*")) + glob.glob(
+        os.path.join(maildir, "cur", "*"))
+
+
+def maildir_survives(tap):
+    """into a Maildir, with a reader at it, every digest comes exactly once"""
+    rng = random.Random(SEED + 1)
+    begun = time.monotonic()
+    hits = lives = 0
+    maildir = os.path.join(tap.folder, "Maildir")
+    house = House(tap.subfolder("folder"), maildir=maildir)
+    house.write_day(today(), NUMBERS)
+    house.add_people(DIGESTS)
+    while hits < KILLS and lives < 3 * KILLS:
+        before = len(files_of(maildir))
+        goal = before + rng.randint(0, max(2 * (DIGESTS - before) // (KILLS - hits + 1), 1))
+        child = start(house, rng)
+        wait_until(
+            lambda: len(files_of(maildir)) >= goal or not child.is_running,
+            f"{goal} files", pause=lambda _: pause(0.0005),
+        )
+        pause(rng.uniform(0, 0.004))
+        hits += child.kill() == -signal.SIGKILL
+        lives += 1
+        house.check_store()
+        if os.path.isdir(os.path.join(maildir, "cur")):
+            read_some(maildir, rng)
+    settle(house)
+    files = files_of(maildir)
+    tap.diag(f"Maildir: {hits} kills, {len(files)} digests, 0 duplicates wanted,"
+             f" {time.monotonic() - begun:.1f} s")
+    addresses = collections.Counter()
+    for path in files:
+        with open(path, "rb") as file:
+            raw = file.read()
+        assert is_whole(raw), path
+        addresses[raw.split(b"Delivered-To: ", 1)[1].split(b"\n", 1)[0]] += 1
+    assert len(addresses) == DIGESTS, len(addresses)
+    assert set(addresses.values()) == {1}, addresses.most_common(3)
+    assert os.listdir(os.path.join(maildir, "tmp")) == []
+    assert delivered_is_what_was_sent(house) == DIGESTS * len(NUMBERS)
+    assert hits >= KILLS * 3 // 4, f"only {hits} kills met a living program"
+
+
+# ---- while it collects, matches and makes editions --------------------------
+
+
+ALL_PAPERS = "SELECT id, title, abstract, authors, upvotes, last_day FROM paper ORDER BY id"
+ALL_LISTINGS = (
+    "SELECT l.source, l.day, p.id, l.upvotes FROM listing l"
+    " JOIN paper p ON p.seq = l.paper_seq ORDER BY 1, 2, 3"
+)
+ALL_MATCHES = (
+    "SELECT f.canonical, p.id, m.state FROM match m JOIN filter f ON f.id = m.filter_id"
+    " JOIN paper p ON p.seq = m.paper_seq ORDER BY 1, 2"
+)
+ALL_EDITIONS = (
+    "SELECT s.address, g.slot, g.date, i.position, p.id, i.shown, i.reasons FROM digest g"
+    " JOIN subscriber s ON s.id = g.subscriber_id"
+    " JOIN digest_item i ON i.digest_id = g.id"
+    " JOIN paper p ON p.seq = i.paper_seq ORDER BY 1, 2, 4"
+)
+ALL_DUE = "SELECT address, next_due_at, is_first_due FROM subscriber ORDER BY 1"
+EVERYTHING = (ALL_PAPERS, ALL_LISTINGS, ALL_MATCHES, ALL_EDITIONS, ALL_DUE)
+
+
+def describe(house):
+    return [house.rows(sql) for sql in EVERYTHING]
+
+
+def stage_of(house):
+    """How far it came before it was killed."""
+    papers = house.value("SELECT count(*) FROM paper")
+    matches = house.value("SELECT count(*) FROM match")
+    digests = house.value("SELECT count(*) FROM digest")
+    behind = house.value(
+        "SELECT count(*) FROM filter"
+        " WHERE matched_through < (SELECT coalesce(max(revision), 0) FROM paper)"
+    )
+    due = house.value("SELECT count(*) FROM subscriber WHERE is_first_due")
+    if not papers:
+        return "nothing"
+    if behind:
+        return "matching" if matches else "collecting"
+    return "sending" if not due else "editions" if digests else "matched"
+
+
+def prepare(tap):
+    """A house with people and their filters, and no papers yet."""
+    samples = os.path.join(top_srcdir(), "samples")
+    paths = sorted(glob.glob(os.path.join(samples, "daily_papers-*.json")))
+    titles = [paper["title"] for path in paths for paper in load_papers(path)]
+    house = House(tap.subfolder("first"), papers=samples, port=1)
+    for person in generate(titles, 60, seed=SEED):
+        first, *rest = person["filters"]
+        house.add_person(person["address"], "--zone", person["zone"],
+                         *[word for text in rest for word in ("--filter", text)],
+                         query=first, now=at_hour(DAY, 18))
+    return house
+
+
+def fresh_copy(house, folder):
+    """The same house again, from before its first paper."""
+    copy = House(folder, papers=house.papers, port=1)
+    shutil.rmtree(copy.state)
+    shutil.copytree(house.state, copy.state)
+    return copy
+
+
+def making_survives(tap):
+    """killed while collecting, matching or making editions, it ends as if never killed"""
+    rng = random.Random(SEED + 2)
+    begun = time.monotonic()
+    now = at_hour(DAY, 18)
+    first = prepare(tap)
+    whole = fresh_copy(first, tap.subfolder("whole"))
+    since = time.monotonic()
+    assert whole.once(now).status == 75  # nobody listens where the relay should be
+    length = time.monotonic() - since
+    wanted = describe(whole)
+    assert all(wanted), [len(rows) for rows in wanted]
+    stages, hits, lives = collections.Counter(), 0, 0
+    while hits < KILLS:
+        lives += 1
+        house = fresh_copy(first, tap.subfolder(f"life{lives}"))
+        while hits < KILLS:
+            child = house.start_once(now)
+            pause(rng.uniform(0, 1.05 * length))
+            if child.kill() != -signal.SIGKILL:
+                break
+            hits += 1
+            house.check_store()
+            stages[stage_of(house)] += 1
+        assert house.once(now).status == 75
+        house.check_store()
+        for sql, found, right in zip(EVERYTHING, describe(house), wanted):
+            assert found == right, f"{sql}\n{len(found)} rows, not those {len(right)}"
+        shutil.rmtree(house.folder)
+    tap.diag(f"making: {hits} kills, {lives} lives, seen in {dict(stages)},"
+             f" {time.monotonic() - begun:.1f} s")
+    assert len(stages) >= 2, "all kills met the same stage"
+
+
+# ---- at every write ---------------------------------------------------------
+
+
+def tracer():
+    (strace,) = need_programs("strace")
+    probe = run([strace, "-f", "-qq", "-e", "trace=none", "true"], check=False)
+    if probe.strip():
+        raise Skip(f"strace does not work here: {probe}")
+    return strace
+
+
+def die_at(strace, call, number, folder):
+    """How to run a program that is killed before its nth call."""
+    return [strace, "-f", "-qq", "-o", os.path.join(folder, "trace"),
+            "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"]
+
+
+def is_over(status):
+    """strace dies as its child did; a shell's way of telling counts too."""
+    return status not in (-signal.SIGKILL, 128 + signal.SIGKILL)
+
+
+def edge_holds(tap, strace, call, number, first, maildir):
+    """Die at one call, then go on.  @return whether there was such a call"""
+    house = House(os.path.join(tap.folder, "edge"), papers=first.papers, maildir=maildir)
+    shutil.rmtree(house.state)
+    shutil.copytree(first.state, house.state)
+    shutil.rmtree(maildir, ignore_errors=True)
+    try:
+        died = house.once(at_hour(DAY), prefix=die_at(strace, call, number, house.folder))
+        house.check_store()
+        settle(house, at_hour(DAY))
+        files = files_of(maildir)
+        where = f"killed before {call} number {number}"
+        assert len(files) == 3, f"{where}: {len(files)} digests for 3 people"
+        assert os.listdir(os.path.join(maildir, "tmp")) == [], where
+        assert delivered_is_what_was_sent(house) == 3 * len(NUMBERS), where
+    finally:
+        shutil.rmtree(house.folder)
+    return not is_over(died.status)
+
+
+def every_edge_holds(tap):
+    """killed before any write, sync or link, it goes on and delivers once"""
+    strace = tracer()
+    rng = random.Random(SEED + 3)
+    begun = time.monotonic()
+    maildir = os.path.join(tap.folder, "edges")
+    first = House(tap.subfolder("edgeless"), maildir=maildir)
+    first.write_day(DAY, NUMBERS)
+    first.add_people(3, now=at_hour(DAY))
+    edges = collections.Counter()
+    for call in ("pwrite64", "fdatasync", "fsync", "write", "linkat", "unlinkat", "mkdir"):
+        number = 0
+        while True:
+            number += 1 if IS_LONG or call != "pwrite64" else rng.randint(1, 16)
+            if not edge_holds(tap, strace, call, number, first, maildir):
+                break
+            edges[call] += 1
+    tap.diag(f"edges: {sum(edges.values())} kills, {dict(edges)},"
+             f" {time.monotonic() - begun:.1f} s")
+    assert edges["pwrite64"] and edges["linkat"] == 3, edges
+
+
+with Tap() as tap:
+    tap.diag(f"PAPERBOY_SEED={SEED}")
+    tap.run(sending_survives, tap)
+    tap.run(maildir_survives, tap)
+    tap.run(making_survives, tap)
+    tap.run(every_edge_holds, tap)

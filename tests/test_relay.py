@@ -1,0 +1,596 @@
+#!/usr/bin/env python3
+#
+# test_relay.py - whatever the relay does, every digest arrives or its papers come again.
+#
+# Whole runs of paperboyd against relays that are down, slow, rude or full; --now steps
+# the time from run to run.
+
+import collections
+import contextlib
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import smtplab
+from daemon import House, at_hour, days_after, papers_of, parse
+from peers import Ca, SmtpSink, is_root
+from smtplab import DROP
+from tap import Skip, Tap, free_port, need_programs, run, wait_until
+
+DAY = "2026-11-20"
+AHEAD = 4  # messages that two connections may have on their way, once one has gone
+
+
+class Relay(smtplab.Server):
+    """A scripted relay, for the time of a test."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def accepted(self):
+        """[(recipient, message)] of those with a good answer."""
+        return [(to, raw) for to, raw, reply in self.arrived if reply[:1] == b"2"]
+
+    def recipients(self):
+        return sorted(to for to, _ in self.accepted())
+
+    def forget(self):
+        self.arrived.clear()
+        self.commands.clear()
+        self.connections = 0
+
+
+def make_house(tap, name, port, people=1, **settings):
+    """A house with today's three papers and some people."""
+    house = House(tap.subfolder(name), port=port, **settings)
+    house.write_day(DAY, range(3))
+    house.add_people(people, now=at_hour(DAY))
+    return house
+
+
+def person(number):
+    return f"person-{number:04}@example.org"
+
+
+def everybody(count):
+    return [person(number) for number in range(1, count + 1)]
+
+
+def attempts(house):
+    return sorted(attempt for (attempt,) in house.rows("SELECT attempt FROM outbox"))
+
+
+def count_lines(run_, pattern):
+    return len(re.findall(pattern, run_.output))
+
+
+def first_time(*verbs):
+    """A rule for act(): the first command of each kind, or for each person, differs."""
+    seen = set()
+
+    def is_first(verb, text):
+        key = (verb, text)
+        if verb not in verbs or key in seen:
+            return False
+        seen.add(key)
+        return True
+
+    return is_first
+
+
+def all_sent_once(house, relay, count):
+    assert house.states() == {"SENT": count}, house.states()
+    assert relay.recipients() == everybody(count), relay.recipients()
+    house.check_store()
+
+
+# ---- the relay is not there, or refuses us ----------------------------------
+
+
+def relay_down(tap):
+    """a relay that is down costs no attempt, few words, and no digest"""
+    house = make_house(tap, "down", free_port(), 20)
+    for minute in range(0, 50, 10):
+        down = house.once(at_hour(DAY, 8, minute), wanted=75)
+        assert count_lines(down, "delivery ") == 1, down.output
+        assert count_lines(down, "relay fails next_in=60s: ") == 1, down.output
+        assert attempts(house) == [0] * 20
+    assert house.states() == {"DEFERRED": 20}
+    assert "20 deferred" in house.ctl("status", now=at_hour(DAY, 9)), house.ctl("status")
+    assert "refused" in house.ctl("queue"), house.ctl("queue")
+    with Relay() as relay:
+        house.set(smtp__port=relay.port)
+        house.once(at_hour(DAY, 10), wanted=0)
+        all_sent_once(house, relay, 20)
+        assert attempts(house) == [1] * 20
+
+
+def daemon_relay_down(tap):
+    """the daemon tells systemd that the relay is down, and leaves it alone"""
+    path = os.path.join(tap.folder, "notify")
+    house = House(tap.subfolder("told"), port=free_port())
+    house.write_day(str(today()), range(3))
+    house.add_people(20)
+    told = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(path)
+        notify.settimeout(30)
+        with house.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
+            while not any("STATUS=open, relay fails, next trial in" in t for t in told):
+                told.append(notify.recv(4096).decode())
+            if "READY=1" not in "".join(told):
+                raise Skip("built without systemd")
+            house.wait_states({"DEFERRED": 20})
+            child.signal(signal.SIGTERM)
+            assert child.wait_exit() == 0, child.output
+            assert child.output.count("relay fails") == 1, child.output
+            assert child.output.count("delivery ") == 1, child.output
+    assert attempts(house) == [0] * 20
+
+
+def today():
+    return subprocess.run(["date", "-u", "+%F"], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout.strip()
+
+
+def login_refused(tap):
+    """a refused login loses nothing, is tried no more, and is told in clear words"""
+    folder = tap.subfolder("login")
+    ca = Ca(tap.subfolder("ca"))
+    cert = ca.make_cert("localhost")
+    both = os.path.join(folder, "both.pem")
+    with open(both, "w", encoding="ascii") as out:
+        for path in (cert.key, cert.cert):
+            with open(path, encoding="ascii") as file:
+                out.write(file.read())
+    password = os.path.join(folder, "password")
+    write_secret(password, "wrong")
+    with Relay(both) as relay:
+        house = make_house(
+            tap, "login-house", relay.port, 20, smtp__host="localhost",
+            smtp__tls="starttls", smtp__ca_file=ca.cert, smtp__user="ann",
+            smtp__password_file=password,
+        )
+        refused = house.once(at_hour(DAY), wanted=75)
+        assert relay.verbs().count("AUTH") == 1, relay.verbs()
+        assert count_lines(
+            refused, "relay refuses our login next_in=1800s: 535 5.7.8 wrong user"
+        ) == 1, refused.output
+        assert "wrong\n" not in refused.output and "d3Jvbmc" not in refused.output
+        assert attempts(house) == [0] * 20
+        assert "535 5.7.8" in house.ctl("queue")
+        write_secret(password, "secret")
+        house.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(house, relay, 20)
+
+
+def write_secret(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text + "\n")
+    os.chmod(path, 0o600)
+
+
+def starttls_stripped(tap):
+    """off this machine, a relay without STARTTLS gets nothing"""
+    with Relay() as relay:
+        for name, settings in (
+            ("auto", {"smtp__host": "relay.localhost"}),
+            ("asked", {"smtp__tls": "starttls"}),
+        ):
+            relay.forget()
+            house = make_house(tap, f"stripped-{name}", relay.port, 3, **settings)
+            refused = house.once(at_hour(DAY), wanted=75)
+            assert "STARTTLS" in refused.output, refused.output
+            assert not {"MAIL", "RCPT", "DATA", "AUTH"} & set(relay.verbs())
+            assert attempts(house) == [0] * 3
+            # somebody in between who refuses it is no better
+            relay.act = lambda verb, _: (
+                b"502 5.5.1 no\r\n" if verb == "STARTTLS"
+                else b"250-lab\r\n250 STARTTLS\r\n" if verb == "EHLO" else None)
+            house.once(at_hour(DAY, 9), wanted=75)
+            assert not {"MAIL", "RCPT", "DATA", "AUTH"} & set(relay.verbs())
+            relay.act = lambda verb, _: None
+
+
+# ---- later, or never --------------------------------------------------------
+
+
+def greylisted(tap):
+    """450 at RCPT: DEFERRED, not before its time, then sent under the same Message-ID"""
+    is_first = first_time("RCPT")
+    with Relay() as relay:
+        relay.act = lambda *words: (
+            b"450 4.7.1 come again\r\n" if is_first(*words) else None)
+        house = make_house(tap, "grey", relay.port, 5)
+        house.once(at_hour(DAY), wanted=75)
+        assert house.states() == {"DEFERRED": 5} and attempts(house) == [1] * 5
+        ids = {
+            parse(house.ctl("digest", "show", str(number), "--raw").encode())["Message-ID"]
+            for number in range(1, 6)
+        }
+        relay.forget()
+        house.once("2026-11-20T08:00:59Z", wanted=75)
+        assert not relay.connections
+        house.once(at_hour(DAY, 8, 2), wanted=0)
+        all_sent_once(house, relay, 5)
+        assert {parse(raw)["Message-ID"] for _, raw in relay.accepted()} == ids
+        assert attempts(house) == [2] * 5
+
+
+def later_at_the_dot(tap):
+    """450 at the dot, and the papers' words change: the second copy is the first"""
+    is_first = first_time(".")
+    with Relay() as relay:
+        relay.act = lambda *words: b"450 4.2.0 busy\r\n" if is_first(*words) else None
+        house = make_house(tap, "dot", relay.port, 5)
+        house.once(at_hour(DAY), wanted=75)
+        assert house.states() == {"DEFERRED": 5}
+        change_words(house)
+        house.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(house, relay, 5)
+        check_copies(relay, 5, 2)
+        assert house.value("SELECT count(*) FROM paper WHERE abstract LIKE 'New%'") == 0
+        house.once(at_hour(DAY, 10), wanted=0)
+        assert house.value("SELECT count(*) FROM paper WHERE abstract LIKE 'New%'") == 3
+
+
+def change_words(house):
+    """The source tells other words of all papers."""
+    path = os.path.join(house.papers, f"daily_papers-{DAY}.json")
+    with open(path, encoding="utf-8") as file:
+        text = file.read().replace("It was made up.", "New words.")
+    text = text.replace("Ada Example", "Ada Other").replace("Made-up", "Made up")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def check_copies(relay, people, copies):
+    """Each person has so many copies, of the same octets."""
+    texts = collections.defaultdict(list)
+    for to, raw, _ in relay.arrived:
+        texts[to].append(raw)
+    assert sorted(texts) == everybody(people), sorted(texts)
+    for to, raws in texts.items():
+        assert len(raws) == copies, (to, len(raws))
+        assert len(set(raws)) == 1, f"two texts for {to}"
+
+
+def one_refused(tap):
+    """550 at RCPT for one of twenty: nineteen are sent, and that one's papers come again"""
+    with Relay() as relay:
+        relay.act = lambda verb, text: (
+            b"550 5.1.1 nobody\r\n" if verb == "RCPT" and person(7) in text else None)
+        house = make_house(tap, "one", relay.port, 20)
+        house.once(at_hour(DAY), wanted=0)
+        assert house.states() == {"SENT": 19, "FAILED": 1}, house.states()
+        assert person(7) not in relay.recipients()
+        assert house.value("SELECT count(*) FROM delivered") == 19 * 3
+        relay.act = lambda verb, text: None
+        relay.forget()
+        house.write_day(days_after(DAY, 1), range(3, 5))
+        house.once(at_hour(days_after(DAY, 1)), wanted=0)
+        told = {to: papers_of(raw) for to, raw in relay.accepted()}
+        assert len(told) == 20
+        assert told.pop(person(7)) == [0, 1, 2, 3, 4]
+        assert all(papers == [3, 4] for papers in told.values()), told
+
+
+def refused_content(tap):
+    """refused for its content twice, a paper is left out of the third digest"""
+    answers = {person(1): b"552 5.3.4 too big\r\n", person(2): b"554 5.6.0 spam\r\n"}
+    with Relay() as relay:
+        relay.act = lambda verb, text: answers.get(text) if verb == "." else None
+        house = make_house(tap, "content", relay.port, 3)
+        house.once(at_hour(DAY), wanted=0)
+        assert house.states() == {"SENT": 1, "FAILED": 2}
+        house.once(at_hour(days_after(DAY, 1)), wanted=0)
+        assert house.states() == {"SENT": 1, "FAILED": 4}
+        assert house.rows("SELECT DISTINCT times FROM refused") == [(2,)]
+        relay.forget()
+        relay.act = lambda verb, text: None
+        house.write_day(days_after(DAY, 2), [7])
+        house.once(at_hour(days_after(DAY, 2)), wanted=0)
+        told = {to: papers_of(raw) for to, raw in relay.accepted()}
+        assert told == {to: [7] for to in everybody(3)}, told
+        relay.forget()
+        house.once(at_hour(days_after(DAY, 3)), wanted=0)
+        assert not relay.arrived
+
+
+def given_up(tap):
+    """given up after 36 hours, its papers go into the next digest"""
+    with Relay() as relay:
+        relay.act = lambda verb, _: b"450 4.2.0 full\r\n" if verb == "RCPT" else None
+        house = make_house(tap, "late", relay.port, 2)
+        house.once(at_hour(DAY), wanted=75)
+        for hours in (8, 11, 20, 31, 35):  # of the day, then of the next
+            day = days_after(DAY, hours // 24)
+            house.once(at_hour(day, hours % 24, 30), wanted=75)
+            assert house.states() == {"DEFERRED": 2}, (hours, house.states())
+        gone = house.once(at_hour(days_after(DAY, 1), 20))
+        assert house.states() == {"FAILED": 2}, gone.output
+        assert house.value("SELECT count(*) FROM delivered") == 0
+        relay.act = lambda verb, _: None
+        house.write_day(days_after(DAY, 2), [9])
+        house.once(at_hour(days_after(DAY, 2)), wanted=0)
+        told = [papers_of(raw) for _, raw in relay.accepted()]
+        assert told == [[0, 1, 2, 9]] * 2, told
+
+
+def given_up_unknown(tap):
+    """given up in doubt, it counts as delivered"""
+    with Relay() as relay:
+        relay.act = lambda verb, _: DROP if verb == "." else None
+        house = make_house(tap, "doubt", relay.port, 1)
+        house.once(at_hour(DAY), wanted=75)
+        assert house.states() == {"UNKNOWN": 1}
+        house.once(at_hour(days_after(DAY, 1), 1), wanted=75)
+        # what is refused for now after that does not make it certain again
+        relay.act = lambda verb, _: b"450 4.2.0 full\r\n" if verb == "RCPT" else None
+        house.once(at_hour(days_after(DAY, 1), 3), wanted=75)
+        assert house.states() == {"UNKNOWN": 1}
+        house.once(at_hour(days_after(DAY, 1), 21))
+        assert house.rows("SELECT state, ended_at IS NOT NULL FROM outbox") == [
+            ("UNKNOWN", 1)]
+        assert house.value("SELECT count(*) FROM delivered") == 3
+        check_copies(relay, 1, 2)
+        relay.forget()
+        relay.act = lambda verb, _: None
+        house.write_day(days_after(DAY, 2), [9])
+        house.once(at_hour(days_after(DAY, 2)), wanted=0)
+        assert [papers_of(raw) for _, raw in relay.accepted()] == [[9]]
+
+
+def removed_meanwhile(tap):
+    """whoever leaves while a message waits gets nothing"""
+    with Relay() as relay:
+        relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
+        house = make_house(tap, "gone", relay.port, 2)
+        house.once(at_hour(DAY), wanted=75)
+        house.ctl("subscriber", "remove", person(1), now=at_hour(DAY, 8, 1))
+        assert house.states() == {"CANCELLED": 1, "DEFERRED": 1}
+        relay.act = lambda verb, _: None
+        house.once(at_hour(DAY, 9), wanted=0)
+        assert relay.recipients() == [person(2)]
+        assert house.states() == {"CANCELLED": 1, "SENT": 1}
+        house.once(at_hour(days_after(DAY, 1)), wanted=0)
+        assert relay.recipients() == [person(2)]
+
+
+# ---- hung up on -------------------------------------------------------------
+
+
+def cut_after_the_dot(tap):
+    """cut after the dot: UNKNOWN, then the same Message-ID and octets again"""
+    with Relay() as relay:
+        relay.act = lambda verb, _: DROP if verb == "." else None
+        house = make_house(tap, "cut", relay.port, 20)
+        doubt = house.once(at_hour(DAY), wanted=75)
+        states = house.states()
+        # five in a row, and what was on its way then
+        assert 5 <= states["UNKNOWN"] <= 5 + AHEAD, states
+        assert states["UNKNOWN"] + states["DEFERRED"] == 20, states
+        assert len(relay.arrived) == states["UNKNOWN"]
+        assert count_lines(doubt, "delivery unknown") == states["UNKNOWN"]
+        change_words(house)
+        relay.act = lambda verb, _: None
+        house.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(house, relay, 20)
+        copies = collections.Counter(to for to, _, _ in relay.arrived)
+        assert max(copies.values()) == 2
+        assert len({(to, raw) for to, raw, _ in relay.arrived}) == 20
+
+
+def sink_cuts_after_the_dot(tap):
+    """the same against smtp-sink -q ."""
+    with SmtpSink(tap.subfolder("sink-cut"), ["-q", "."]) as sink:
+        house = make_house(tap, "sink-cut-house", sink.port, 1)
+        house.once(at_hour(DAY), wanted=75)
+        assert house.states() == {"UNKNOWN": 1}
+        first = sink.messages()
+    with SmtpSink(tap.subfolder("sink-whole")) as sink:
+        house.set(smtp__port=sink.port)
+        house.once(at_hour(DAY, 9), wanted=0)
+        (second,) = sink.wait_messages(1)
+    assert house.states() == {"SENT": 1}
+    assert all(message.raw == second.raw for message in first)
+
+
+def cut_before_the_dot(tap):
+    """cut before the dot: certainly not taken, no attempt, one copy in the end"""
+    with Relay() as relay:
+        relay.act = lambda verb, _: DROP if verb == "BODY" else None
+        house = make_house(tap, "half", relay.port, 20)
+        house.once(at_hour(DAY), wanted=75)
+        # a cut while the last of it was written cannot be told from one behind it
+        assert house.states().get("UNKNOWN", 0) <= 5 + AHEAD, house.states()
+        assert not relay.arrived
+        relay.act = lambda verb, _: None
+        house.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(house, relay, 20)
+
+
+def closing(tap):
+    """421 at any step closes the connection and costs nobody anything"""
+    for step in ("CONNECT", "EHLO", "MAIL", "RCPT", "DATA", "."):
+        with Relay() as relay:
+            relay.act = lambda verb, _, step=step: (
+                b"421 4.3.2 shutting down\r\n" if verb == step else None)
+            house = make_house(tap, f"421-{step.strip('.') or 'dot'}", relay.port, 3)
+            house.once(at_hour(DAY), wanted=75)
+            assert attempts(house) == [0] * 3, (step, attempts(house))
+            relay.act = lambda verb, _: None
+            house.once(at_hour(DAY, 9), wanted=0)
+            all_sent_once(house, relay, 3)
+
+
+def closing_once(tap):
+    """a connection that is closed now and then is opened again, and all goes out"""
+    count = 0
+
+    def act(verb, _):
+        nonlocal count
+        count += verb == "MAIL"
+        return b"421 4.4.2 enough\r\n" if verb == "MAIL" and count % 3 == 0 else None
+
+    with Relay() as relay:
+        relay.act = act
+        house = make_house(tap, "421-often", relay.port, 20)
+        house.once(at_hour(DAY), wanted=0)
+        all_sent_once(house, relay, 20)
+
+
+# ---- ending, and no room ----------------------------------------------------
+
+
+def ended_at_the_dot(tap):
+    """SIGTERM while the relay thinks about the dot: heard out, recorded, exit 0"""
+    with SmtpSink(tap.subfolder("slow"), ["-W", ".:2"]) as sink:
+        house = House(tap.subfolder("ended"), port=sink.port)
+        house.write_day(str(today()), range(3))
+        house.add_people(10)
+        with house.start() as child:
+            sink.wait_messages(1)
+            child.signal(signal.SIGTERM)
+            assert child.wait_exit() == 0, child.output
+        taken = sink.messages()
+        states = house.states()
+        assert states.get("SENT") == len(taken) <= 2, (states, len(taken))
+        assert set(states) <= {"SENT", "NEW", "DEFERRED"}, states
+        assert sum(attempts(house)) == len(taken)
+    with SmtpSink(tap.subfolder("quick")) as sink:
+        house.set(smtp__port=sink.port)
+        house.once(wanted=0)
+        rest = sink.wait_messages(10 - len(taken))
+    assert house.states() == {"SENT": 10}
+    both = [message.recipients[0] for message in taken + rest]
+    assert sorted(both) == everybody(10), sorted(both)
+
+
+@contextlib.contextmanager
+def small_disk(tap, name):
+    """A file system of two megabytes."""
+    if not is_root():
+        raise Skip("mounting needs root")
+    mount, umount = need_programs("mount", "umount")
+    folder = tap.subfolder(name)
+    try:
+        run([mount, "-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", folder])
+    except AssertionError as problem:
+        raise Skip(f"no tmpfs: {problem}") from None
+    try:
+        yield folder
+    finally:
+        run([umount, folder])
+
+
+def fill(folder):
+    """Take all room but what files have already."""
+    path = os.path.join(folder, "filler")
+    with open(path, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(b"\0" * 4096):
+            pass
+    return path
+
+
+def disk_full(tap):
+    """no room for the store: said so, nothing half done, and it goes on with room"""
+    with small_disk(tap, "disk") as disk, Relay() as relay:
+        house = House(tap.subfolder("full"), port=relay.port,
+                      state_dir=os.path.join(disk, "state"))
+        house.state = os.path.join(disk, "state")
+        os.makedirs(house.state, mode=0o700)
+        house.add_people(60, now=at_hour(DAY))
+        house.once(at_hour(DAY, 7), wanted=0)  # draws the key
+        house.write_day(DAY, range(3))
+        before = house.rows("SELECT (SELECT count(*) FROM paper),"
+                            " (SELECT count(*) FROM digest)")
+        filler = fill(disk)
+        full = house.once(at_hour(DAY))
+        assert full.status not in (0, -signal.SIGABRT, -signal.SIGBUS), full
+        assert "full" in full.output, full.output
+        assert not relay.arrived
+        house.check_store()
+        assert house.rows("SELECT (SELECT count(*) FROM paper),"
+                          " (SELECT count(*) FROM digest)") == before
+        os.unlink(filler)
+        house.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(house, relay, 60)
+
+
+def disk_full_behind_the_dot(tap):
+    """no room to record what was sent: the same octets again, and nothing lost"""
+    with small_disk(tap, "disk2") as disk, Relay() as relay:
+        house = House(tap.subfolder("full2"), port=relay.port,
+                      state_dir=os.path.join(disk, "state"))
+        house.state = os.path.join(disk, "state")
+        os.makedirs(house.state, mode=0o700)
+        house.write_day(DAY, range(3))
+        house.add_people(60, now=at_hour(DAY))
+
+        def act(verb, _):
+            if verb == "." and not relay.arrived:
+                fill(disk)
+
+        relay.act = act
+        full = house.once(at_hour(DAY))
+        assert full.status not in (0, -signal.SIGABRT, -signal.SIGBUS), full
+        assert "full" in full.output, full.output
+        house.check_store()
+        doubt = len(relay.arrived)
+        assert 0 < doubt < 60, doubt
+        assert "SENT" not in house.states(), house.states()
+        relay.act = lambda verb, _: None
+        os.unlink(os.path.join(disk, "filler"))
+        house.once(at_hour(DAY, 9), wanted=0)
+        assert house.states() == {"SENT": 60}
+        house.check_store()
+        assert len(relay.arrived) == 60 + doubt
+        assert len({(to, raw) for to, raw, _ in relay.arrived}) == 60
+
+
+def daemon_disk_full(tap):
+    """the daemon keeps the answers of the relay until there is room for them"""
+    with small_disk(tap, "disk3") as disk, Relay() as relay:
+        house = House(tap.subfolder("full3"), port=relay.port,
+                      state_dir=os.path.join(disk, "state"))
+        house.state = os.path.join(disk, "state")
+        os.makedirs(house.state, mode=0o700)
+        house.write_day(str(today()), range(3))
+        house.add_people(60)
+
+        def act(verb, _):
+            if verb == "." and not relay.arrived:
+                fill(disk)
+
+        relay.act = act
+        with house.start() as child:
+            child.wait_line("post failed: .*full")
+            relay.act = lambda verb, _: None
+            os.unlink(os.path.join(disk, "filler"))
+            house.ctl("fetch")  # pokes it
+            house.wait_states({"SENT": 60})
+            child.signal(signal.SIGTERM)
+            assert child.wait_exit() == 0, child.output
+        all_sent_once(house, relay, 60)
+
+
+TESTS = (
+    relay_down, daemon_relay_down, login_refused, starttls_stripped, greylisted,
+    later_at_the_dot, one_refused, refused_content, given_up, given_up_unknown,
+    removed_meanwhile, cut_after_the_dot, sink_cuts_after_the_dot, cut_before_the_dot,
+    closing, closing_once, ended_at_the_dot, disk_full, disk_full_behind_the_dot,
+    daemon_disk_full,
+)
+
+with Tap() as tap:
+    for test in TESTS:
+        tap.run(test, tap)
