@@ -92,10 +92,11 @@ char *settings_format(const struct settings *settings);
 /**
  * Read a secret: a file that only its owner may read, less its last line end.
  *
- * A relative path is looked for in $CREDENTIALS_DIRECTORY, which the caller
- * passes in.
+ * A relative path is that of a systemd credential: it is looked for in
+ * $CREDENTIALS_DIRECTORY, which the caller passes in.
  *
  * @param credentials  that folder, or NULL
+ * @return NULL with PB_ERROR_INPUT
  */
 char *settings_load_secret(const char *path, const char *credentials, GError **error);
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -54,11 +55,17 @@ secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
 {
 	g_autofree char *path = g_build_filename(state_dir, "key", NULL);
 	g_autoptr(GError) problem = NULL;
+	GStatBuf status;
 	char *data;
 	gsize size;
 
 	if (!g_file_test(path, G_FILE_TEST_EXISTS) && !create_key(path, fresh, error))
 		return NULL;
+	if (g_stat(path, &status) == 0 && status.st_mode & (S_IRWXG | S_IRWXO)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is a secret and others may read it: chmod 600 it", path);
+		return NULL;
+	}
 	if (!g_file_get_contents(path, &data, &size, &problem)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 		    "cannot read the key: %s", problem->message);
