@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import test_oracle
 from generate import generate
 from normalize import normalize
-from oracle import FilterError, OutOfScope, Paper, parse
+from oracle import MAX_BYTES, FilterError, OutOfScope, Paper, parse
 from programs import find, fold_words, load_days, write_day
 from tap import Skip, Tap, top_srcdir
 from words import IRREGULAR, NOT_PLURAL, plural_class, tokens
@@ -115,6 +115,16 @@ class Bench:
         assert not bad, f"{len(bad)} differ, such as: {bad[:10]}"
         return compared, hits
 
+    def check_canonical(self, filters):
+        """The canonical text of each is its own, and finds the same."""
+        first = [found for found in find(self.folder, DAY, filters)
+                 if found.canonical and len(found.canonical.encode()) <= MAX_BYTES]
+        texts = [found.canonical for found in first]
+        bad = [(text, again.canonical or again.reason)
+               for text, found, again in zip(texts, first, find(self.folder, DAY, texts))
+               if again != found]
+        assert not bad, f"{len(bad)} differ, such as: {bad[:10]}"
+
 
 def test_examples(tap):
     """the program reads the oracle's examples as the oracle does"""
@@ -159,7 +169,7 @@ def names_to_ask(rng, papers, count):
             " ".join(words), last, last + ",", f"{first} {last}", f"{first[0]}. {last}",
             f"{last}, {' '.join(given)}", f"{last}, {first[0]}", first,
             f"{words[-2]} {last}" if given else last, f"{last} {first}",
-            " ".join(words) + " Jr.", f"{first} {rng.choice(names).split()[-1]}",
+            " ".join(words) + " Jr.", f"Jr, {first}", f"{first} {last} Jr. II", f"{first} {rng.choice(names).split()[-1]}",
             last[:-1], " ".join(words[1:]), first[:2] + " " + last,
         )).replace('"', "").strip()
 
@@ -204,6 +214,7 @@ def compare_on(tap, name, papers, count):
     filters += list(names_to_ask(rng, papers, count))
     filters += list(spoilt(rng, filters))
     compared, hits = bench.compare(filters)
+    bench.check_canonical(filters)
     tap.diag(f"{len(papers)} papers, {len(filters)} filters, {compared} compared, "
              f"{hits} of them found something")
     assert hits > count, hits

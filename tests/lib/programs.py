@@ -70,10 +70,9 @@ class Paperboy:
             )
 
     def take_state(self, other):
-        """Go on from where another one is."""
+        """Go on from where another one is, which must not be at work."""
         shutil.rmtree(self.state)
         shutil.copytree(other.state, self.state)
-        os.unlink(os.path.join(self.state, "lock"))
 
     def ctl(self, *arguments, now=None, check=True):
         """paperboyctl to its end: what it printed."""
@@ -206,6 +205,9 @@ class Found:
             self.canonical = fields[0]
             sets = [frozenset(ids.split()) for ids in fields[1:]]
             self.yes, self.unknown, self.waiting = sets
+
+    def __eq__(self, other):
+        return vars(self) == vars(other)
 
     @property
     def is_later(self):
