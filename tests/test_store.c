@@ -458,7 +458,7 @@ call_batch(struct lab *lab, void *data, GError **error)
 	    .day = "2026-11-20",
 	    .asked_at = lab_time(NOW),
 	    .status = BATCH_OK};
-	struct papers_saved saved = {77, 77, 77};
+	struct papers_saved saved = {77, 77, 77, 77};
 	bool is_ok;
 
 	(void)data;
