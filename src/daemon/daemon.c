@@ -64,7 +64,8 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	        post_stage_run(&daemon.post, NULL, &posted, &next, error);
 	if (is_ok) {
 		store_checkpoint(daemon.press.store);
-		*is_clean = !collected.failed && !posted.deferred && !posted.unknown;
+		/* Something is to be tried next: a message waits. */
+		*is_clean = !collected.failed && next < 0;
 		g_message("run done answers=%u failed=%u fresh=%u digests=%u sent=%u",
 		    collected.answers, collected.failed, collected.fresh, made.digests,
 		    posted.sent);

@@ -3,6 +3,7 @@
  */
 #include "service/post.h"
 
+#include "base/error.h"
 #include "base/token.h"
 #include "store/editions.h"
 #include "store/outbox.h"
@@ -44,6 +45,7 @@ struct post {
 	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
 	int64_t group_since; /* monotonic, us: when the first of them came */
 	unsigned in_flight;
+	bool is_unsettled; /* the store failed: rows may be SENDING that nobody sends */
 };
 
 static void
@@ -341,7 +343,7 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	struct task *task;
 
 	if (!digest) {
-		outbox_job_free(job);
+		g_queue_push_head(&post->claimed, job);
 		return false;
 	}
 	if (job->render_key &&
@@ -424,19 +426,48 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 	}
 }
 
-/* A failure of the store must not leave answers of senders behind. */
+/* After a failure of the store: what the senders still bring is kept for the next
+ * run, and so is what was claimed and not handed out. */
 static void
-settle(struct post *post)
+settle(struct post *post, struct post_report *report)
 {
-	struct outbox_job *job;
-
 	while (post->in_flight) {
-		task_free(g_async_queue_pop(post->done));
+		struct task *task = g_async_queue_pop(post->done);
+
 		post->in_flight--;
+		record(post, task, report);
+		task_free(task);
 	}
-	while ((job = g_queue_pop_head(&post->claimed)))
-		outbox_job_free(job);
-	g_ptr_array_set_size(post->results, 0);
+	return_claimed(post);
+	post->is_unsettled = true;
+}
+
+/* Record what a run before could not. */
+static bool
+catch_up(struct post *post, GError **error)
+{
+	GError *problem = NULL;
+	unsigned unknown;
+
+	if (!post->is_unsettled)
+		return true;
+	if (!commit_results(post, &problem)) {
+		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT)) {
+			g_propagate_error(error, problem);
+			return false;
+		}
+		/* Refused for what they are; that would be so the next time too. */
+		g_warning("outbox dropped results=%u: %s", post->results->len,
+		    problem->message);
+		g_error_free(problem);
+		g_ptr_array_set_size(post->results, 0);
+	}
+	/* What is SENDING now has lost its result: it may have arrived. */
+	if (!outbox_recover(post->options.store, clock_get_now(post->options.clock),
+	        &unknown, error))
+		return false;
+	post->is_unsettled = false;
+	return true;
 }
 
 bool
@@ -445,8 +476,10 @@ post_run(struct post *post, const int *stop, struct post_report *report, int64_t
 {
 	int64_t due;
 
+	if (!catch_up(post, error))
+		return false;
 	if (!run(post, stop, report, error)) {
-		settle(post);
+		settle(post, report);
 		return false;
 	}
 	if (!outbox_load_next_try(post->options.store, &due, error))
