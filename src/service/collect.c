@@ -113,8 +113,7 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 
 static bool
 save_failure(const struct collect *collect, const struct source *source,
-    const char *day, const GError *problem, int64_t retry_after_s, int64_t now,
-    GError **error)
+    const char *day, const GError *problem, int64_t now, GError **error)
 {
 	struct batch batch = {
 	    .source = source->name,
@@ -127,8 +126,7 @@ save_failure(const struct collect *collect, const struct source *source,
 
 	g_warning(
 	    "batch failed source=%s day=%s: %s", source->name, day, problem->message);
-	return papers_save_batch(collect->store, &batch, NULL, &saved, error) &&
-	       save_pause(collect->store, source, retry_after_s, now, error);
+	return papers_save_batch(collect->store, &batch, NULL, &saved, error);
 }
 
 /* Ask for one day. *is_failed: the source is to be left alone for now. */
@@ -153,11 +151,12 @@ ask_day(const struct collect *collect, struct source *source, const char *day,
 		is_ok = true;
 	} else {
 		report->failed++;
-		is_ok = save_failure(
-		    collect, source, day, problem, answer.retry_after_s, now, error);
 		/* A malformed day says nothing about the others; all else does. */
 		*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
 		             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+		is_ok = save_failure(collect, source, day, problem, now, error) &&
+		        (!*is_failed || save_pause(collect->store, source,
+		                            answer.retry_after_s, now, error));
 	}
 	source_answer_clear(&answer);
 	return is_ok;
@@ -169,7 +168,6 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 {
 	g_autoptr(GPtrArray) days = g_ptr_array_new_with_free_func(g_free);
 	int64_t old_poll_at, paused_until;
-	unsigned failed_before = report->failed;
 	bool has_old, is_failed = false;
 
 	if (!load_number(collect->store, source, "old days", &old_poll_at, error) ||
@@ -189,7 +187,7 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 		        error))
 			return false;
 	}
-	if (is_failed || report->failed > failed_before)
+	if (is_failed)
 		return true;
 	return clear_pause(collect->store, source, error) &&
 	       (!has_old ||

@@ -3,6 +3,7 @@
  */
 #include "service/post.h"
 
+#include "base/error.h"
 #include "base/token.h"
 #include "store/editions.h"
 #include "store/outbox.h"
@@ -45,6 +46,7 @@ struct post {
 	int64_t group_since; /* monotonic, us: when the first of them came */
 	unsigned in_flight;
 	bool is_proven; /* the relay has answered for a message since it last failed */
+	bool is_unsettled; /* the store failed: rows may be SENDING that nobody sends */
 };
 
 static void
@@ -472,10 +474,8 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 	}
 }
 
-/*
- * The store failed: what is under way is heard out and kept, with what was
- * claimed, until the store works again.  The rows say SENDING meanwhile.
- */
+/* After a failure of the store: what the senders still bring is kept for the next
+ * run, and so is what was claimed and not handed out. */
 static void
 settle(struct post *post, struct post_report *report)
 {
@@ -486,6 +486,36 @@ settle(struct post *post, struct post_report *report)
 		record(post, task, report);
 		task_free(task);
 	}
+	return_claimed(post);
+	post->is_unsettled = true;
+}
+
+/* Record what a run before could not. */
+static bool
+catch_up(struct post *post, GError **error)
+{
+	GError *problem = NULL;
+	unsigned unknown;
+
+	if (!post->is_unsettled)
+		return true;
+	if (!commit_results(post, &problem)) {
+		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT)) {
+			g_propagate_error(error, problem);
+			return false;
+		}
+		/* Refused for what they are; that would be so the next time too. */
+		g_warning("outbox dropped results=%u: %s", post->results->len,
+		    problem->message);
+		g_error_free(problem);
+		g_ptr_array_set_size(post->results, 0);
+	}
+	/* What is SENDING now has lost its result: it may have arrived. */
+	if (!outbox_recover(post->options.store, clock_get_now(post->options.clock),
+	        &unknown, error))
+		return false;
+	post->is_unsettled = false;
+	return true;
 }
 
 bool
@@ -494,6 +524,8 @@ post_run(struct post *post, const int *stop, struct post_report *report, int64_t
 {
 	int64_t due;
 
+	if (!catch_up(post, error))
+		return false;
 	if (!run(post, stop, report, error)) {
 		settle(post, report);
 		return false;

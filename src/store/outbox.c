@@ -167,11 +167,28 @@ requeue_row(struct store *store, const struct outbox_result *result, const char 
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = ?2, next_try_at = ?3, code = coalesce(?4, code),"
-	    " reply = coalesce(?5, reply), attempt = attempt - ?6 WHERE id = ?1";
+	    " reply = coalesce(?5, reply) WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
-	    SQL_TEXT(result->reply), SQL_INT(result->end == OUTBOX_RETURNED));
+	    SQL_TEXT(result->reply));
+}
+
+/* Back to how it was before the claim; but a word of the relay is kept. */
+static bool
+return_row(struct store *store, const struct outbox_result *result, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = CASE WHEN ?5 THEN 'UNKNOWN'"
+	    "  WHEN attempt = 1 AND coalesce(?4, reply) IS NULL THEN 'NEW'"
+	    "  ELSE 'DEFERRED' END,"
+	    " next_try_at = ?2, code = coalesce(?3, code), reply = coalesce(?4, reply),"
+	    " render_key = CASE WHEN attempt > 1 THEN render_key END,"
+	    " attempt = attempt - 1 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(result->id),
+	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
+	    SQL_TEXT(result->reply), SQL_INT(result->was_unknown));
 }
 
 static bool
@@ -185,8 +202,7 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 	case OUTBOX_DEFERRED:
 		return requeue_row(store, result, "DEFERRED", error);
 	case OUTBOX_RETURNED:
-		return requeue_row(
-		    store, result, result->was_unknown ? "UNKNOWN" : "DEFERRED", error);
+		return return_row(store, result, error);
 	case OUTBOX_UNKNOWN:
 		if (result->next_try_at >= 0)
 			return requeue_row(store, result, "UNKNOWN", error);
