@@ -54,8 +54,11 @@ class Basket:
 
     def update(self):
         for name in set(os.listdir(self.sink.dump)) - self.seen:
-            with open(os.path.join(self.sink.dump, name), "rb") as file:
-                message = parse_dump(file.read())
+            try:
+                with open(os.path.join(self.sink.dump, name), "rb") as file:
+                    message = parse_dump(file.read())
+            except FileNotFoundError:
+                continue  # the sink takes back what was cut off
             if message and is_whole(message.raw):
                 self.seen.add(name)
                 self.messages.append(message)

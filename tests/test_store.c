@@ -189,6 +189,8 @@ a_file_that_is_no_store_is_refused_and_left_alone(void)
 		gsize before_size = 0, after_size = 0;
 
 		rows[i].make(path);
+		if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
+			g_chmod(path, 0600);
 		g_file_get_contents(path, &before, &before_size, NULL);
 		g_assert_null(store_open(path, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);

@@ -18,7 +18,7 @@ static bool
 print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is_raw,
     GError **error)
 {
-	g_autoptr(GBytes) key = startup_load_key(ctl->settings, error);
+	g_autoptr(GBytes) key = startup_load_key(ctl->settings, ctl->store, error);
 	pb_auto(renderer) renderer =
 	    key ? assembly_new_renderer(ctl->settings, key, error) : NULL;
 	g_autoptr(GBytes) message = NULL;

@@ -123,7 +123,8 @@ post_stage_init(
 
 	*stage = (struct post_stage){.options = options};
 	stage->store = assembly_open_store(settings, error);
-	stage->key = stage->store ? startup_load_key(settings, error) : NULL;
+	stage->key =
+	    stage->store ? startup_load_key(settings, stage->store, error) : NULL;
 	stage->renderer =
 	    stage->key ? assembly_new_renderer(settings, stage->key, error) : NULL;
 	stage->outlet = stage->renderer

@@ -50,22 +50,41 @@ create_key(const char *path, const guint8 *fresh, GError **error)
 	return is_made;
 }
 
+static bool
+check_file(const char *path, const guint8 *fresh, GError **error)
+{
+	GStatBuf status;
+
+	if (g_stat(path, &status) != 0) {
+		int saved = errno;
+
+		if (saved == ENOENT && fresh)
+			return create_key(path, fresh, error);
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "cannot read the key '%s': %s%s", path, g_strerror(saved),
+		    saved == ENOENT ? "; the store has made digests with it, so "
+		                      "restore it from a backup"
+		                    : "");
+		return false;
+	}
+	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is a secret and others may read it: chmod 600 it", path);
+		return false;
+	}
+	return true;
+}
+
 GBytes *
 secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
 {
 	g_autofree char *path = g_build_filename(state_dir, "key", NULL);
 	g_autoptr(GError) problem = NULL;
-	GStatBuf status;
 	char *data;
 	gsize size;
 
-	if (!g_file_test(path, G_FILE_TEST_EXISTS) && !create_key(path, fresh, error))
+	if (!check_file(path, fresh, error))
 		return NULL;
-	if (g_stat(path, &status) == 0 && status.st_mode & (S_IRWXG | S_IRWXO)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is a secret and others may read it: chmod 600 it", path);
-		return NULL;
-	}
 	if (!g_file_get_contents(path, &data, &size, &problem)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 		    "cannot read the key: %s", problem->message);

@@ -11,9 +11,10 @@
 /**
  * Load the key of a state folder; the first time it is made and kept.
  *
- * @param fresh  SECRET_KEY_BYTES random octets, used when there is no key yet
- * @return NULL with PB_ERROR_PERMANENT when the file is no key, may be read by
- *         others, or cannot be made
+ * @param fresh  SECRET_KEY_BYTES random octets, used when there is no key yet;
+ *               NULL when there has to be one
+ * @return NULL with PB_ERROR_PERMANENT when the file is no key, is open to others, is
+ *         gone or cannot be made
  */
 GBytes *secret_load_key(const char *state_dir, const guint8 *fresh, GError **error);
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "service/assembly.h"
 #include "service/secret.h"
+#include "store/editions.h"
 
 static int64_t
 read_wall(const struct clock *clock)
@@ -46,14 +47,18 @@ startup_load_settings(const char *path, const char *credentials, GPtrArray *prob
 }
 
 GBytes *
-startup_load_key(const struct settings *settings, GError **error)
+startup_load_key(const struct settings *settings, struct store *store, GError **error)
 {
 	guint8 fresh[SECRET_KEY_BYTES];
+	bool has_digests;
+
+	if (!editions_has_any(store, &has_digests, error))
+		return NULL;
 
 	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 		    "the system gives no random octets");
 		return NULL;
 	}
-	return secret_load_key(settings->state_dir, fresh, error);
+	return secret_load_key(settings->state_dir, has_digests ? NULL : fresh, error);
 }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "config/settings.h"
+#include "store/store.h"
 
 /**
  * Set up the machine's clock, or one that starts at a given time and goes on.
@@ -33,8 +34,12 @@ startup_load_settings(const char *path, const char *credentials, GPtrArray *prob
 /**
  * Load the key of the state folder; the first time it is drawn and kept.
  *
+ * A store that has made digests has a key: with another one the links in what
+ * was sent would die, and what is sent again would be another message.
+ *
  * @return NULL with PB_ERROR_PERMANENT or PB_ERROR_TEMPORARY
  */
-GBytes *startup_load_key(const struct settings *settings, GError **error);
+GBytes *
+startup_load_key(const struct settings *settings, struct store *store, GError **error);
 
 #endif

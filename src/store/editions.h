@@ -63,6 +63,9 @@ bool editions_insert(struct store *store, int64_t subscriber_id, const char *slo
 /** Load a digest as it was frozen, with its papers and the person's address. */
 struct digest *editions_load(struct store *store, int64_t digest_id, GError **error);
 
+/** Whether any digest was made that is still known. */
+bool editions_has_any(struct store *store, bool *has, GError **error);
+
 /** The newest digest. @return PB_ERROR_NOT_FOUND when there is none */
 bool editions_load_last(struct store *store, int64_t *digest_id, GError **error);
 

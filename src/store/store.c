@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,10 @@
 #include "store/tokenizer.h"
 
 #define BUSY_TIMEOUT_MS 10000
+
+/* The file's header, and where PRAGMA application_id is in it. */
+#define HEADER_BYTES      100
+#define APPLICATION_ID_AT 68
 
 static void
 finalize_statement(gpointer statement)
@@ -93,6 +98,57 @@ create_file(const char *path, GError **error)
 	return is_made;
 }
 
+static uint32_t
+read_number(const guint8 *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 |
+	       at[3];
+}
+
+/* SQLite's "Database File Format" section 1.3, as far as ours never differs. */
+static bool
+is_header_sound(const guint8 *header, goffset size)
+{
+	static const guint8 fractions[] = {0, 64, 32, 32}; /* no reserved octets */
+	uint32_t page_size = (uint32_t)header[16] << 8 | header[17];
+
+	if (page_size == 1)
+		page_size = 65536;
+	return memcmp(header, "SQLite format 3", 16) == 0 && page_size >= 512 &&
+	       (page_size & (page_size - 1)) == 0 && size >= page_size &&
+	       (header[18] == 1 || header[18] == 2) && header[19] == header[18] &&
+	       memcmp(header + 20, fractions, sizeof(fractions)) == 0;
+}
+
+/*
+ * Look before SQLite does: it takes a file of less than a page for a new one and
+ * writes into it, and it makes anybody's database a WAL one when it is told to.
+ */
+static bool
+check_header(const char *path, goffset size, GError **error)
+{
+	guint8 header[HEADER_BYTES];
+	int fd = g_open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t count;
+
+	if (fd < 0)
+		return set_file_error(error, "cannot open", path);
+	count = read(fd, header, sizeof(header));
+	close(fd);
+	if (count != sizeof(header) || !is_header_sound(header, size)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is damaged, or no store at all: restore it from a backup",
+		    path);
+		return false;
+	}
+	if (read_number(header + APPLICATION_ID_AT) != MIGRATE_APPLICATION_ID) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is a database of another program", path);
+		return false;
+	}
+	return true;
+}
+
 static bool
 check_file(const char *path, GError **error)
 {
@@ -125,7 +181,12 @@ check_file(const char *path, GError **error)
 		    path);
 		return false;
 	}
-	return true;
+	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "others may look into the store '%s': chmod 600 it", path);
+		return false;
+	}
+	return check_header(path, status.st_size, error);
 }
 
 struct store *

@@ -23,7 +23,8 @@ struct store;
  *
  * @param path  the file; its folder must exist
  * @return NULL with PB_ERROR_PERMANENT when the file is damaged, newer than this
- *         program or no store of paperboy; PB_ERROR_TEMPORARY when it is locked
+ *         program, open to others or no store of paperboy; PB_ERROR_TEMPORARY when
+ *         it is locked
  */
 struct store *store_open(const char *path, GError **error);
 void store_free(struct store *store);

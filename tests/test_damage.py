@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+#
+# test_damage.py - a store or a key that is not sound is refused, and left as it lies.
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House, at_hour, days_after
+from peers import is_root
+from smtplab import Server
+from tap import Tap
+
+DAY = "2026-11-20"
+NEXT = at_hour(days_after(DAY, 1))
+EX_UNAVAILABLE, EX_TEMPFAIL = 69, 75
+
+
+def snapshot(folder):
+    """{path: (mode, hash)} of what must not change; not the lock and the index."""
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(place, name)
+            if name == "lock" or name.endswith("-shm") or not os.path.isfile(path):
+                continue
+            with open(path, "rb") as file:
+                digest = hashlib.sha256(file.read()).hexdigest()
+            found[os.path.relpath(path, folder)] = (os.stat(path).st_mode, digest)
+    return found
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+class Bench:
+    """A sound house with a digest waiting, copied for each kind of damage."""
+
+    def __init__(self, tap):
+        self.tap = tap
+        self.relay = Server()
+        self.sound = House(tap.subfolder("sound"), port=self.relay.port)
+        self.sound.write_day(DAY, range(3))
+        self.sound.add_people(5, now=at_hour(DAY))
+        self.relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
+        self.sound.once(at_hour(DAY), wanted=EX_TEMPFAIL)
+        self.relay.act = lambda verb, _: None
+        self.relay.commands.clear()
+
+    def copy(self, name):
+        house = House(self.tap.subfolder(name), papers=self.sound.papers,
+                      port=self.relay.port)
+        shutil.rmtree(house.state)
+        shutil.copytree(self.sound.state, house.state)
+        return house
+
+    def refused(self, house, *words, asks=("status",)):
+        """Nothing is sent or changed, and all programs say why."""
+        before = snapshot(house.state)
+        for name, run in (
+            ("--once", lambda: house.once(NEXT)),
+            ("daemon", lambda: end_of(house.start())),
+        ):
+            done = run()
+            assert done[0] == EX_UNAVAILABLE, (name, done)
+            for word in words:
+                assert word in done[1], (name, word, done)
+            assert len(done[1].strip().splitlines()) == 1, (name, done)
+        said = house.ctl(*asks, wanted=EX_UNAVAILABLE)
+        for word in words:
+            assert word in said, ("paperboyctl", word, said)
+        assert snapshot(house.state) == before, "it changed what it refused"
+        assert not self.relay.commands, self.relay.commands
+
+    def works(self, house, people=5):
+        done = house.once(NEXT, wanted=0)
+        assert house.states() == {"SENT": people}, (house.states(), done)
+        self.relay.commands.clear()
+        self.relay.arrived.clear()
+
+
+def end_of(child):
+    try:
+        return child.wait_exit(), child.output
+    finally:
+        child.stop()
+
+
+def sound_works(bench):
+    """what the others damage works when it is left alone"""
+    bench.works(bench.copy("left"))
+
+
+def truncated(bench):
+    """a store cut short anywhere is refused"""
+    size = os.path.getsize(bench.sound.store)
+    for length in (1, 15, 16, 99, 100, 4095, 4096, size // 2, size - 4096, size - 1):
+        house = bench.copy(f"cut-{length}")
+        os.truncate(house.store, length)
+        bench.refused(house, house.store)
+
+
+def header_flipped(bench):
+    """flipped octets in the header are refused, or harmless"""
+    # magic, page size, versions, reserved, fractions, schema cookie, format, encoding
+    for at in (0, 7, 15, 16, 17, 18, 19, 21, 22, 23, 44, 47, 56, 59, 68, 71, 100):
+        house = bench.copy(f"flip-{at}")
+        with open(house.store, "r+b") as file:
+            file.seek(at)
+            octet = file.read(1)
+            file.seek(at)
+            file.write(bytes([octet[0] ^ 0xFF]))
+        before = snapshot(house.state)
+        done = house.once(NEXT)
+        assert done.status in (0, EX_UNAVAILABLE), (at, done)
+        if done.status == 0:
+            house.check_store()
+            assert house.states() == {"SENT": 5}, (at, house.states())
+            bench.relay.commands.clear()
+            bench.relay.arrived.clear()
+            continue
+        assert house.store in done.output, (at, done)
+        assert snapshot(house.state) == before, at
+        assert not bench.relay.commands, (at, bench.relay.commands)
+
+
+def page_flipped(bench):
+    """a page of rubbish inside is told, and nothing is sent"""
+    house = bench.copy("rubbish")
+    with contextlib.closing(sqlite3.connect(house.store)) as db:
+        (page,) = db.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'outbox'").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    with open(house.store, "r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\x55" * size)
+    done = house.once(NEXT)
+    assert done.status == EX_UNAVAILABLE, done
+    assert "malformed" in done.output, done
+    assert not bench.relay.commands
+
+
+def empty(bench):
+    """a store of no octets is refused, not filled"""
+    house = bench.copy("empty")
+    os.truncate(house.store, 0)
+    bench.refused(house, "is empty", "backup")
+
+
+def foreign(bench):
+    """a database of another program is refused"""
+    house = bench.copy("foreign")
+    os.unlink(house.store)
+    with contextlib.closing(sqlite3.connect(house.store)) as db:
+        db.executescript("CREATE TABLE bookmark (url TEXT);"
+                         "INSERT INTO bookmark VALUES ('https://example.org/');")
+    os.chmod(house.store, 0o600)
+    bench.refused(house, "another program")
+    house = bench.copy("text")
+    with open(house.store, "w", encoding="ascii") as file:
+        file.write("dear diary\n" * 1000)
+    bench.refused(house, house.store)
+
+
+def newer(bench):
+    """a store of a newer version is refused, with both versions told"""
+    house = bench.copy("newer")
+    with contextlib.closing(sqlite3.connect(house.store)) as db:
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        db.execute(f"PRAGMA user_version = {version + 1}")
+    bench.refused(house, "newer paperboy", f"version {version + 1}", f"knows {version}")
+
+
+def log_without_store(bench):
+    """a log without its store is refused: an empty store would eat it"""
+    house = bench.copy("log")
+    os.rename(house.store, house.store + "-wal")
+    bench.refused(house, "-wal", "backup")
+    assert not os.path.exists(house.store)
+
+
+def no_store(bench):
+    """no store at all is a new beginning, and no draft of it stays"""
+    house = bench.copy("new")
+    os.unlink(house.store)
+    house.once(NEXT, wanted=0)
+    assert sorted(os.listdir(house.state)) == ["key", "lock", "paperboy.db"]
+    assert mode_of(house.store) == 0o600
+    assert house.value("SELECT count(*) FROM subscriber") == 0
+    house.check_store()
+
+
+def not_a_file(bench):
+    """a folder in the store's place is refused"""
+    house = bench.copy("folder")
+    os.unlink(house.store)
+    os.mkdir(house.store)
+    bench.refused(house, house.store)
+
+
+def wrong_modes(bench):
+    """others may not look in: the folder, the store and the key"""
+    for mode in (0o755, 0o770, 0o701):
+        house = bench.copy(f"mode-{mode:o}")
+        os.chmod(house.state, mode)
+        done = house.once(NEXT)
+        assert done.status == EX_UNAVAILABLE and "chmod 700" in done.output, done
+        assert not bench.relay.commands
+        os.chmod(house.state, 0o700)
+        bench.works(house)
+    for name, asks in (("paperboy.db", ["status"]), ("key", ["digest", "show", "1"])):
+        assert mode_of(os.path.join(bench.sound.state, name)) == 0o600, name
+        for mode in (0o644, 0o660):
+            house = bench.copy(f"{name}-{mode:o}")
+            path = os.path.join(house.state, name)
+            os.chmod(path, mode)
+            bench.refused(house, path, "chmod 600", asks=asks)
+            os.chmod(path, 0o600)
+            bench.works(house)
+
+
+def unreadable(bench):
+    """what may not be read or written is told as such"""
+    # Root may read everything, until it is told not to.
+    prefix = (
+        ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if is_root() else ()
+    )
+    for name in ("paperboy.db", "key"):
+        house = bench.copy(f"locked-{name}")
+        path = os.path.join(house.state, name)
+        os.chmod(path, 0)
+        done = house.once(NEXT, prefix=prefix)
+        assert done.status == EX_UNAVAILABLE and path in done.output, done
+
+
+def key_is_kept(bench):
+    """the key is made once: never over another, and a wrong one is refused"""
+    path = os.path.join(bench.sound.state, "key")
+    with open(path, "rb") as file:
+        key = file.read()
+    bench.sound.ctl("digest", "show", "1")
+    house = bench.copy("key-kept")
+    bench.works(house)
+    with open(os.path.join(house.state, "key"), "rb") as file:
+        assert file.read() == key
+    for name, wrong in (("empty", b""), ("short", key[:-1]), ("long", key + b"\n")):
+        house = bench.copy(f"key-{name}")
+        with open(os.path.join(house.state, "key"), "wb") as file:
+            file.write(wrong)
+        bench.refused(house, "is no key", "backup", asks=["digest", "show", "1"])
+
+
+def lost_key(bench):
+    """a store that has sent mail does not get a new key in silence"""
+    house = bench.copy("key-lost")
+    os.unlink(os.path.join(house.state, "key"))
+    bench.refused(house, "key", "backup", asks=["digest", "show", "1"])
+    assert not os.path.exists(os.path.join(house.state, "key"))
+
+
+def two_daemons(bench):
+    """a second one beside a running one is refused, and ends at once"""
+    house = bench.copy("two")
+    with house.start() as first:
+        first.wait_line("started")
+        second = house.once(NEXT)
+        assert second.status == EX_TEMPFAIL and "another paperboyd" in second.output
+        assert first.is_running
+
+
+TESTS = (
+    sound_works, truncated, header_flipped, page_flipped, empty, foreign, newer,
+    log_without_store, no_store, not_a_file, wrong_modes, unreadable, key_is_kept,
+    lost_key, two_daemons,
+)
+
+with Tap() as tap:
+    bench = Bench(tap)
+    for test in TESTS:
+        tap.run(test, bench)
+    bench.relay.close()
