@@ -1,12 +1,16 @@
 /*
  * main.c - paperboyctl: finds the command, opens the store, runs it.
  */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <grp.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "ctl/ctl.h"
@@ -72,6 +76,23 @@ fail(const struct ctl_command *command, const GError *error)
 	return pb_error_exit_status(error);
 }
 
+/* Root works as the owner of the state folder: a file of root's would lock the daemon
+ * out. */
+static bool
+become_owner(const char *state_dir, GError **error)
+{
+	GStatBuf status;
+
+	if (geteuid() != 0 || g_stat(state_dir, &status) != 0 || status.st_uid == 0)
+		return true;
+	if (setgroups(0, NULL) == 0 && setgid(status.st_gid) == 0 &&
+	    setuid(status.st_uid) == 0)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    "cannot become the owner of '%s': %s", state_dir, g_strerror(errno));
+	return false;
+}
+
 static int
 run(const struct ctl_command *command, const struct options *options, int argc,
     char **argv)
@@ -85,12 +106,14 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 
 	if (!startup_init_clock(&ctl.clock, options->now, &error))
 		return fail(command, error);
-	settings = startup_load_settings(
-	    options->config, g_getenv("CREDENTIALS_DIRECTORY"), problems);
+	/* Only what it says: with a broken template people can still be removed. */
+	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
 	if (!settings)
 		return EX_CONFIG;
+	if (!become_owner(settings->state_dir, &error))
+		return fail(command, error);
 	store = assembly_open_store(settings, &error);
 	if (!store)
 		return fail(command, error);

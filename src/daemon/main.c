@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
+#include "service/assembly.h"
 #include "service/log.h"
 #include "service/startup.h"
 
@@ -19,12 +20,17 @@ static struct settings *
 load_settings(const struct options *options, const char *credentials)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
-	struct settings *settings =
-	    startup_load_settings(options->config, credentials, problems);
+	struct settings *settings = startup_load_settings(options->config, problems);
+
+	if (settings)
+		assembly_check(settings, credentials, problems);
 
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyd: %s\n", (char *)problems->pdata[i]);
-	return settings;
+	if (!problems->len)
+		return settings;
+	settings_free(settings);
+	return NULL;
 }
 
 static int

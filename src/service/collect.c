@@ -162,6 +162,13 @@ ask_day(const struct collect *collect, struct source *source, const char *day,
 	return is_ok;
 }
 
+static void
+note_pause(struct collect_report *report, int64_t until)
+{
+	if (until > 0 && (!report->retry_at || until < report->retry_at))
+		report->retry_at = until;
+}
+
 static bool
 ask_source(const struct collect *collect, struct source *source, bool is_all,
     int64_t now, struct collect_report *report, GError **error)
@@ -174,8 +181,10 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 	    !load_number(collect->store, source, "paused until", &paused_until, error))
 		return false;
 	/* A pause cannot outlast its most, whatever the clock was when it began. */
-	if (!is_all && paused_until > now && paused_until <= now + CLOCK_DAY_S)
+	if (!is_all && paused_until > now && paused_until <= now + CLOCK_DAY_S) {
+		note_pause(report, paused_until);
 		return true;
+	}
 	has_old = days_due(now, is_all ? -1 : old_poll_at, days);
 	for (unsigned i = 0; i < days->len && !is_failed; i++) {
 		if (collect->stop && g_atomic_int_get(collect->stop))
@@ -187,8 +196,13 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 		        error))
 			return false;
 	}
-	if (is_failed)
+	if (is_failed) {
+		if (!load_number(
+		        collect->store, source, "paused until", &paused_until, error))
+			return false;
+		note_pause(report, paused_until);
 		return true;
+	}
 	return clear_pause(collect->store, source, error) &&
 	       (!has_old ||
 	           save_number(collect->store, source, "old days", now, error));

@@ -21,6 +21,8 @@ struct collect_report {
 	unsigned failed;
 	unsigned fresh;   /* papers never seen before */
 	unsigned changed; /* papers whose votes or other numbers are new */
+	int64_t retry_at; /* when the first source that is in a pause may be asked, s;
+	                   * 0: none is */
 };
 
 struct collect {

@@ -19,6 +19,7 @@
 #define CACHE_PAPERS  2000
 #define CACHE_QUERIES 5000
 #define LABEL_CHARS   60
+#define FARTHEST_DAYS 15
 
 /* What many people's editions share: made once, kept while the run lasts. */
 struct press {
@@ -283,12 +284,46 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 	return true;
 }
 
+/*
+ * No rhythm has a slot further away than this: the clock was wrong when the due
+ * time was written, and without this the person would hear nothing until then.
+ */
+static bool
+pull_in(struct store *store, int64_t now, GError **error)
+{
+	for (;;) {
+		g_autoptr(GPtrArray) people = NULL;
+		pb_transaction transaction = {0};
+
+		if (!store_begin(store, &transaction, error))
+			return false;
+		people = people_load_far(store,
+		    now + FARTHEST_DAYS * (int64_t)CLOCK_DAY_S, PAGE_PEOPLE, error);
+		if (!people)
+			return false;
+		for (unsigned i = 0; i < people->len; i++) {
+			struct subscriber *subscriber = people->pdata[i];
+			g_autoptr(GTimeZone) zone = zone_of(subscriber);
+			struct rhythm_slot next;
+
+			rhythm_get_next(&subscriber->rhythm, zone, now, &next);
+			subscriber->next_due_at = next.at;
+			if (!people_update(store, subscriber, error))
+				return false;
+		}
+		if (!store_commit(&transaction, error))
+			return false;
+		if (!people->len)
+			return true;
+	}
+}
+
 bool
 edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error)
 {
 	struct press press;
-	bool is_end = false, is_ok = true;
+	bool is_end = false, is_ok = pull_in(store, now, error);
 
 	press_init(&press, store);
 	while (is_ok && !is_end)

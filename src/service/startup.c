@@ -6,7 +6,6 @@
 #include <sys/random.h>
 
 #include "base/error.h"
-#include "service/assembly.h"
 #include "service/secret.h"
 #include "store/editions.h"
 
@@ -36,14 +35,10 @@ startup_init_clock(struct clock *clock, const char *now, GError **error)
 }
 
 struct settings *
-startup_load_settings(const char *path, const char *credentials, GPtrArray *problems)
+startup_load_settings(const char *path, GPtrArray *problems)
 {
-	pb_auto(settings) settings = settings_load(
+	return settings_load(
 	    path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf", problems, NULL);
-
-	if (settings)
-		assembly_check(settings, credentials, problems);
-	return problems->len ? NULL : g_steal_pointer(&settings);
 }
 
 GBytes *

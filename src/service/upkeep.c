@@ -10,7 +10,8 @@
 #include "store/papers.h"
 #include "store/people.h"
 
-#define LAST_RUN "upkeep"
+#define LAST_RUN  "upkeep"
+#define LEAP_DAYS 30
 
 /* Rows in one transaction: nobody else who writes waits long. */
 #define PAGE_ROWS 500
@@ -30,9 +31,25 @@ static const struct {
     {people_prune_filters, 0},
 };
 
+/*
+ * A clock that is months ahead of the last run may be wrong: then nothing is
+ * forgotten before a day has gone by on it.
+ */
+static bool
+is_leap(int64_t last, int64_t now)
+{
+	return last > 0 && now - last > LEAP_DAYS * (int64_t)CLOCK_DAY_S;
+}
+
 bool
 upkeep_run(struct store *store, int64_t now, GError **error)
 {
+	int64_t last;
+
+	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
+		return false;
+	if (is_leap(last, now))
+		return store_save_cursor(store, LAST_RUN, now, error);
 	for (size_t i = 0; i < G_N_ELEMENTS(jobs); i++) {
 		int64_t before = now - jobs[i].days * (int64_t)CLOCK_DAY_S;
 		unsigned count;
@@ -47,12 +64,13 @@ upkeep_run(struct store *store, int64_t now, GError **error)
 }
 
 bool
-upkeep_load_due(struct store *store, int64_t *at, GError **error)
+upkeep_load_due(struct store *store, int64_t now, int64_t *at, GError **error)
 {
 	int64_t last;
 
 	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
 		return false;
-	*at = last + CLOCK_DAY_S;
+	/* A last run in the future: the clock was wrong then. */
+	*at = last > now ? now : last + CLOCK_DAY_S;
 	return true;
 }

@@ -162,6 +162,18 @@ people_load_due(struct store *store, int64_t now, unsigned limit, GError **error
 	return load_all(statement, error);
 }
 
+GPtrArray *
+people_load_far(struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	                          " WHERE state = 'active' AND next_due_at > ?1 ORDER "
+	                          "BY next_due_at, id LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(after), SQL_INT(limit));
+
+	return load_all(statement, error);
+}
+
 bool
 people_load_next_due(struct store *store, int64_t *due_at, GError **error)
 {

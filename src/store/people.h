@@ -46,6 +46,10 @@ people_load_page(struct store *store, int64_t after, unsigned limit, GError **er
 GPtrArray *
 people_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
 
+/** Load a page of active subscribers whose edition is due only after a time. */
+GPtrArray *
+people_load_far(struct store *store, int64_t after, unsigned limit, GError **error);
+
 /** When the next edition of anybody is due. @param due_at -1 for never */
 bool people_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
