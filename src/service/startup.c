@@ -33,10 +33,14 @@ startup_init_clock(struct clock *clock, const char *now, GError **error)
 struct settings *
 startup_load_settings(const char *path, const char *credentials, GPtrArray *problems)
 {
-	pb_auto(settings) settings = settings_load(
-	    path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf", problems, NULL);
+	const char *file = path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf";
+	pb_auto(settings) settings = settings_load(file, problems, NULL);
+	g_autoptr(GPtrArray) more = g_ptr_array_new_with_free_func(g_free);
 
 	if (settings)
-		assembly_check(settings, credentials, problems);
+		assembly_check(settings, credentials, more);
+	for (unsigned i = 0; i < more->len; i++)
+		g_ptr_array_add(
+		    problems, g_strdup_printf("%s: %s", file, (char *)more->pdata[i]));
 	return problems->len ? NULL : g_steal_pointer(&settings);
 }
