@@ -1,20 +1,17 @@
 /*
  * main.c - paperboyctl: finds the command, opens the store, runs it.
  */
-#include <errno.h>
-#include <glib/gstdio.h>
-#include <grp.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/help.h"
+#include "ctl/owner.h"
 #include "service/assembly.h"
 #include "service/log.h"
 #include "service/startup.h"
@@ -76,23 +73,6 @@ fail(const struct ctl_command *command, const GError *error)
 	return pb_error_exit_status(error);
 }
 
-/* Root works as the owner of the state folder: a file of root's would lock the daemon
- * out. */
-static bool
-become_owner(const char *state_dir, GError **error)
-{
-	GStatBuf status;
-
-	if (geteuid() != 0 || g_stat(state_dir, &status) != 0 || status.st_uid == 0)
-		return true;
-	if (setgroups(0, NULL) == 0 && setgid(status.st_gid) == 0 &&
-	    setuid(status.st_uid) == 0)
-		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-	    "cannot become the owner of '%s': %s", state_dir, g_strerror(errno));
-	return false;
-}
-
 static int
 run(const struct ctl_command *command, const struct options *options, int argc,
     char **argv)
@@ -112,9 +92,9 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
 	if (!settings)
 		return EX_CONFIG;
-	if (!become_owner(settings->state_dir, &error))
-		return fail(command, error);
-	store = assembly_open_store(settings, &error);
+	store = owner_become(settings->state_dir, &error)
+	            ? assembly_open_store(settings, &error)
+	            : NULL;
 	if (!store)
 		return fail(command, error);
 	ctl.settings = settings;
@@ -122,12 +102,18 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	return command->run(&ctl, argc, argv, &error) ? EX_OK : fail(command, error);
 }
 
+static bool
+is_help(const char *text)
+{
+	return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
 /* --help behind a command is about that command, whatever else is there. */
 static bool
 wants_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+		if (is_help(argv[i]))
 			return true;
 	return false;
 }
@@ -146,10 +132,12 @@ dispatch(const struct options *options, int argc, char **argv)
 		return options->is_help ? EX_OK : EX_USAGE;
 	}
 	command = find_command(&argc, &argv);
+	/* "filter --help" is about all commands on filters. */
+	if (!command && argc > 2 && is_help(argv[2]) &&
+	    help_print_noun(argv[1], stdout))
+		return EX_OK;
 	if (!command) {
-		fprintf(stderr, "paperboyctl: no command '%s%s%s'\n", argv[1],
-		    argc > 2 ? " " : "", argc > 2 ? argv[2] : "");
-		help_print_all(stderr);
+		help_print_unknown(argv[1], argc > 2 ? argv[2] : NULL);
 		return EX_USAGE;
 	}
 	if (wants_help(argc, argv)) {

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
-#include "service/assembly.h"
 #include "service/log.h"
 #include "service/startup.h"
 
@@ -23,8 +22,8 @@ load_settings(const struct options *options, const char *credentials)
 	struct settings *settings = startup_load_settings(options->config, problems);
 
 	if (settings)
-		assembly_check(settings, credentials, problems);
-
+		startup_check_settings(
+		    options->config, settings, credentials, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyd: %s\n", (char *)problems->pdata[i]);
 	if (!problems->len)

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/error.h"
+#include "service/assembly.h"
 #include "service/secret.h"
 #include "store/editions.h"
 
@@ -34,11 +35,29 @@ startup_init_clock(struct clock *clock, const char *now, GError **error)
 	return true;
 }
 
+static const char *
+file_of(const char *path)
+{
+	return path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf";
+}
+
 struct settings *
 startup_load_settings(const char *path, GPtrArray *problems)
 {
-	return settings_load(
-	    path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf", problems, NULL);
+	return settings_load(file_of(path), problems, NULL);
+}
+
+bool
+startup_check_settings(const char *path, const struct settings *settings,
+    const char *credentials, GPtrArray *problems)
+{
+	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+
+	assembly_check(settings, credentials, found);
+	for (unsigned i = 0; i < found->len; i++)
+		g_ptr_array_add(problems,
+		    g_strdup_printf("%s: %s", file_of(path), (char *)found->pdata[i]));
+	return found->len == 0;
 }
 
 GBytes *

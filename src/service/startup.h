@@ -30,6 +30,15 @@ bool startup_init_clock(struct clock *clock, const char *now, GError **error);
 struct settings *startup_load_settings(const char *path, GPtrArray *problems);
 
 /**
+ * Check what the file alone does not tell: templates, secrets, zones.
+ *
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @return whether nothing is wrong
+ */
+bool startup_check_settings(const char *path, const struct settings *settings,
+    const char *credentials, GPtrArray *problems);
+
+/**
  * Load the key of the state folder; the first time it is drawn and kept.
  *
  * A store that has made digests has a key: with another one the links in what

@@ -214,18 +214,21 @@ subscribe_find(struct store *store, const char *text, GError **error)
 {
 	struct address address = {0};
 	g_autofree char *key = NULL;
+	g_autoptr(GError) problem = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 
 	if (!address_parse(text, &address, error))
 		return NULL;
 	key = address_format_key(&address);
 	address_clear(&address);
-	subscriber = people_find(store, key, error);
-	if (!subscriber)
-		return NULL;
-	if (subscriber->state != SUBSCRIBER_GONE)
+	subscriber = people_find(store, key, &problem);
+	if (subscriber && subscriber->state != SUBSCRIBER_GONE)
 		return g_steal_pointer(&subscriber);
-	g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such subscriber");
+	if (subscriber || g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s is no subscriber", text);
+	else
+		g_propagate_error(error, g_steal_pointer(&problem));
 	return NULL;
 }
 

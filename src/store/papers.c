@@ -417,12 +417,13 @@ papers_load_reports(struct store *store, GError **error)
 {
 	static const char sql[] =
 	    "WITH last AS (SELECT source, max(id) AS id FROM batch GROUP BY source)"
-	    " SELECT b.source, b.day, b.status, coalesce(b.error,"
-	    "  (SELECT f.error FROM batch f WHERE f.source = b.source"
-	    "   AND f.status = 'failed' AND f.asked_at > b.asked_at - 172800"
-	    "   AND NOT EXISTS (SELECT 1 FROM batch g WHERE g.source = f.source"
-	    "    AND g.day = f.day AND g.id > f.id AND g.status <> 'failed')"
-	    "   ORDER BY f.id DESC LIMIT 1)), b.asked_at,"
+	    " SELECT b.source, b.day, b.status,"
+	    /* Of the last day or so: a day that failed and has not been good since. */
+	    " (SELECT f.day || ': ' || f.error FROM batch f WHERE f.source = b.source"
+	    "  AND f.asked_at > b.asked_at - 100000 AND f.status = 'failed'"
+	    "  AND NOT EXISTS (SELECT 1 FROM batch g WHERE g.source = f.source"
+	    "   AND g.day = f.day AND g.id > f.id AND g.status <> 'failed')"
+	    "  ORDER BY f.id DESC LIMIT 1), b.asked_at,"
 	    " (SELECT max(asked_at) FROM batch g WHERE g.source = b.source"
 	    "  AND g.status <> 'failed'),"
 	    " (SELECT max(day) FROM listing l WHERE l.source = b.source),"

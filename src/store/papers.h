@@ -103,8 +103,8 @@ struct source_report {
 	char *source;
 	char *day;
 	char *status;
-	char *error;      /* of the last answer; else of a day that failed within two
-	                   * days and was not read since; or NULL */
+	char *error;      /* "DAY: words" of the newest day that failed and has not been
+	                     good since, or NULL */
 	int64_t asked_at; /* the last answer, s */
 	int64_t good_at;  /* the last answer that did not fail, s; -1 for never */
 	int64_t papers;   /* listed on the newest day that had papers */
