@@ -123,6 +123,10 @@ class Paperboy:
         finally:
             db.close()
 
+    def count_sent(self):
+        """Messages that the relay has taken, as the store tells."""
+        return self.rows("SELECT count(*) FROM outbox WHERE state = 'SENT'")[0][0]
+
 
 # ---- mail -------------------------------------------------------------------
 
