@@ -274,10 +274,25 @@ def two_daemons(bench):
         assert first.is_running
 
 
+def locks_are_kept(bench):
+    """programs that come and go leave a running one its log"""
+    house = bench.copy("locks")
+    with house.start() as child:
+        child.wait_line("paperboyd .* started")
+        child.wait_fact(lambda: "SENDING" not in house.states(), "an end of sending")
+        for _ in range(3):
+            house.ctl("status")
+            house.rows("SELECT count(*) FROM paper")
+        links = os.listdir(f"/proc/{child.pid}/fd")
+        files = [os.readlink(f"/proc/{child.pid}/fd/{link}") for link in links]
+        assert house.store + "-wal" in files, files
+        assert not [file for file in files if "(deleted)" in file], files
+
+
 TESTS = (
     sound_works, truncated, header_flipped, page_flipped, empty, foreign, newer,
     log_without_store, no_store, not_a_file, wrong_modes, unreadable, key_is_kept,
-    lost_key, two_daemons,
+    lost_key, two_daemons, locks_are_kept,
 )
 
 with Tap() as tap:

@@ -128,7 +128,7 @@ def daemon_relay_down(tap):
                 told.append(notify.recv(4096).decode())
             if "READY=1" not in "".join(told):
                 raise Skip("built without systemd")
-            house.wait_states({"DEFERRED": 20})
+            child.wait_fact(lambda: house.states() == {"DEFERRED": 20}, "all waiting")
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output
             assert child.output.count("relay fails") == 1, child.output
@@ -577,7 +577,7 @@ def daemon_disk_full(tap):
             relay.act = lambda verb, _: None
             os.unlink(os.path.join(disk, "filler"))
             house.ctl("fetch")  # pokes it
-            house.wait_states({"SENT": 60})
+            child.wait_fact(lambda: house.states() == {"SENT": 60}, "all sent")
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output
         all_sent_once(house, relay, 60)

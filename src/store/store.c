@@ -43,14 +43,80 @@ set_file_error(GError **error, const char *doing, const char *path)
 	return false;
 }
 
-/* @param name  the name under which messages speak of it */
+static uint32_t
+read_number(const guint8 *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 |
+	       at[3];
+}
+
+/* SQLite's "Database File Format" section 1.3, as far as ours never differs. */
+static bool
+is_header_sound(const guint8 *header, sqlite3_int64 size)
+{
+	static const guint8 fractions[] = {0, 64, 32, 32}; /* no reserved octets */
+	uint32_t page_size = (uint32_t)header[16] << 8 | header[17];
+
+	if (page_size == 1)
+		page_size = 65536;
+	return memcmp(header, "SQLite format 3", 16) == 0 && page_size >= 512 &&
+	       (page_size & (page_size - 1)) == 0 && size >= page_size &&
+	       (header[18] == 1 || header[18] == 2) && header[19] == header[18] &&
+	       memcmp(header + 20, fractions, sizeof(fractions)) == 0;
+}
+
+/*
+ * Look before SQLite does: it takes a file of less than a page for a new one and
+ * writes into it, and it makes anybody's database a WAL one when it is told to.
+ *
+ * Read through SQLite's own descriptor: to close another one on the same file
+ * would drop the locks that all handles of this process have on it (fcntl(2)).
+ */
+static bool
+check_header(sqlite3 *db, const char *path, GError **error)
+{
+	guint8 header[HEADER_BYTES];
+	sqlite3_file *file = NULL;
+	sqlite3_int64 size = 0;
+	int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+
+	if (rc == SQLITE_OK)
+		rc = file->pMethods->xFileSize(file, &size);
+	if (rc == SQLITE_OK)
+		rc = file->pMethods->xRead(file, header, sizeof(header), 0);
+	if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ) {
+		sql_set_error(error, NULL, rc, "cannot read the header");
+		return false;
+	}
+	if (rc != SQLITE_OK || !is_header_sound(header, size)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is damaged, or no store at all: restore it from a backup",
+		    path);
+		return false;
+	}
+	if (read_number(header + APPLICATION_ID_AT) != MIGRATE_APPLICATION_ID) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is a database of another program", path);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * @param name      the name under which messages speak of it
+ * @param is_draft  an empty file that is to become a store
+ */
 static sqlite3 *
-open_database(const char *path, const char *name, GError **error)
+open_database(const char *path, const char *name, bool is_draft, GError **error)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(
 	    path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 
+	if (rc == SQLITE_OK && !is_draft && !check_header(db, path, error)) {
+		sqlite3_close(db);
+		return NULL;
+	}
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db, 1);
 		sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
@@ -85,7 +151,7 @@ create_file(const char *path, GError **error)
 	if (fd < 0)
 		return set_file_error(error, "cannot create", draft);
 	close(fd);
-	db = open_database(draft, path, error);
+	db = open_database(draft, path, true, error);
 	if (db) {
 		is_made = migrate_run(db, path, error);
 		/* Closing the last handle folds the log into the file. */
@@ -96,57 +162,6 @@ create_file(const char *path, GError **error)
 		is_made = set_file_error(error, "cannot create", path);
 	g_unlink(draft);
 	return is_made;
-}
-
-static uint32_t
-read_number(const guint8 *at)
-{
-	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 |
-	       at[3];
-}
-
-/* SQLite's "Database File Format" section 1.3, as far as ours never differs. */
-static bool
-is_header_sound(const guint8 *header, goffset size)
-{
-	static const guint8 fractions[] = {0, 64, 32, 32}; /* no reserved octets */
-	uint32_t page_size = (uint32_t)header[16] << 8 | header[17];
-
-	if (page_size == 1)
-		page_size = 65536;
-	return memcmp(header, "SQLite format 3", 16) == 0 && page_size >= 512 &&
-	       (page_size & (page_size - 1)) == 0 && size >= page_size &&
-	       (header[18] == 1 || header[18] == 2) && header[19] == header[18] &&
-	       memcmp(header + 20, fractions, sizeof(fractions)) == 0;
-}
-
-/*
- * Look before SQLite does: it takes a file of less than a page for a new one and
- * writes into it, and it makes anybody's database a WAL one when it is told to.
- */
-static bool
-check_header(const char *path, goffset size, GError **error)
-{
-	guint8 header[HEADER_BYTES];
-	int fd = g_open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t count;
-
-	if (fd < 0)
-		return set_file_error(error, "cannot open", path);
-	count = read(fd, header, sizeof(header));
-	close(fd);
-	if (count != sizeof(header) || !is_header_sound(header, size)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is damaged, or no store at all: restore it from a backup",
-		    path);
-		return false;
-	}
-	if (read_number(header + APPLICATION_ID_AT) != MIGRATE_APPLICATION_ID) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is a database of another program", path);
-		return false;
-	}
-	return true;
 }
 
 static bool
@@ -186,7 +201,7 @@ check_file(const char *path, GError **error)
 		    "others may look into the store '%s': chmod 600 it", path);
 		return false;
 	}
-	return check_header(path, status.st_size, error);
+	return true;
 }
 
 struct store *
@@ -197,7 +212,7 @@ store_open(const char *path, GError **error)
 
 	if (!check_file(path, error))
 		return NULL;
-	db = open_database(path, path, error);
+	db = open_database(path, path, false, error);
 	if (!db)
 		return NULL;
 	store = g_new0(struct store, 1);

@@ -22,7 +22,7 @@ import sqlite3
 import subprocess
 
 from paperserver import element
-from tap import Child, top_builddir, top_srcdir, wait_until
+from tap import Child, top_builddir, top_srcdir
 
 EVERYTHING = "paper"  # a filter that every made-up paper matches
 RUN_S = 60  # a run that needs longer hangs
@@ -187,9 +187,6 @@ class House:
     def states(self):
         """{state: count} of the outbox."""
         return dict(self.rows("SELECT state, count(*) FROM outbox GROUP BY state"))
-
-    def wait_states(self, wanted, deadline_s=30):
-        wait_until(lambda: self.states() == wanted, f"outbox {wanted}", deadline_s)
 
     def check_store(self):
         """The file is sound, as SQLite tells."""

@@ -1,0 +1,107 @@
+#!/bin/sh
+#
+# check-long.sh - what `make check` has no time for; run by `make check-long`.
+#
+# 1. the script tests again, in their long form (PAPERBOY_LONG=1);
+# 2. every C test under valgrind;
+# 3. a build with the sanitizers of gcc, and its whole `make check`;
+# 4. a build with clang, where every warning is an error.
+#
+# Installs nothing.  Builds are kept in long-*/ of the build folder, logs in
+# long-logs/.  The last line is "N passed, N failed"; the status is 1 when one failed.
+set -u
+
+: "${top_srcdir:?run make check-long}" "${top_builddir:?run make check-long}"
+: "${SCRIPT_TESTS:?run make check-long}" "${C_TESTS:?run make check-long}"
+MAKE=${MAKE:-make}
+PYTHON3=${PYTHON3:-python3}
+export top_srcdir top_builddir PYTHON3
+cd "$top_builddir" || exit 99
+logs=$top_builddir/long-logs
+mkdir -p "$logs" || exit 99
+passed=0
+failed=0
+
+# What is to be installed for a program, as Debian calls it.
+need() {
+	command -v "$1" >/dev/null && return 0
+	echo "FAIL $3: $1 is missing (Debian: $2)"
+	failed=$((failed + 1))
+	return 1
+}
+
+# step NAME COMMAND...: one line, and the end of its log when it failed.
+step() {
+	name=$1
+	log=$logs/$(echo "$name" | tr ' /' '--').log
+	shift
+	begun=$(date +%s)
+	"$@" >"$log" 2>&1 </dev/null
+	status=$?
+	took=$(($(date +%s) - begun))
+	if [ $status -eq 0 ]; then
+		echo "PASS $name (${took} s)"
+		passed=$((passed + 1))
+	else
+		echo "FAIL $name (${took} s, status $status): $log"
+		tail -n 30 "$log" | sed 's/^/     /'
+		failed=$((failed + 1))
+	fi
+}
+
+# The figures that a test tells about itself.
+show() {
+	grep -h '^# .* kills' "$logs/$1" 2>/dev/null | sed 's/^#/    /'
+}
+
+run_script() {
+	case $1 in
+	*.py) PAPERBOY_LONG=1 "$PYTHON3" -B "$top_srcdir/$1" ;;
+	*) PAPERBOY_LONG=1 sh "$top_srcdir/$1" ;;
+	esac
+}
+
+run_valgrind() {
+	G_DEBUG=gc-friendly G_SLICE=always-malloc valgrind --quiet --leak-check=full \
+		--errors-for-leak-kinds=definite --show-leak-kinds=definite \
+		--error-exitcode=99 "$top_builddir/$1"
+}
+
+# build FOLDER COMPILER OPTION...
+build() {
+	folder=$top_builddir/$1
+	compiler=$2
+	shift 2
+	mkdir -p "$folder" && cd "$folder" || return 1
+	[ -f Makefile ] || CC=$compiler "$top_srcdir/configure" -q "$@" || return 1
+	$MAKE -s "-j$(nproc)" check TESTS=
+}
+
+check_sanitizers() {
+	build long-sanitizers gcc --enable-sanitizers --enable-werror &&
+		$MAKE -s check
+}
+
+if [ -f "$top_srcdir/config.status" ]; then
+	echo "The source tree is configured itself, and cannot be built a second time in" >&2
+	echo "another folder: run 'make distclean' there and build in a folder of its own." >&2
+	exit 99
+fi
+
+for script in $SCRIPT_TESTS; do
+	step "$script" run_script "$script"
+	show "$(echo "$script" | tr / -).log"
+done
+if need valgrind valgrind "C tests under valgrind"; then
+	for program in $C_TESTS; do
+		step "valgrind $program" run_valgrind "$program"
+	done
+fi
+if need gcc gcc "sanitizers"; then
+	step sanitizers check_sanitizers
+fi
+if need clang clang "clang"; then
+	step clang build long-clang clang --enable-werror
+fi
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
