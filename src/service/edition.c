@@ -18,6 +18,7 @@
 #define CACHE_WORDS   50000
 #define CACHE_PAPERS  2000
 #define CACHE_QUERIES 5000
+#define CACHE_ZONES   1000
 #define LABEL_CHARS   60
 #define FARTHEST_DAYS 15
 
@@ -27,6 +28,7 @@ struct press {
 	GHashTable *documents; /* paper seq -> struct query_document * */
 	GHashTable *queries;   /* filter id -> struct query * */
 	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
+	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
 };
 
 static void
@@ -38,6 +40,8 @@ press_init(struct press *press, struct store *store)
 	press->queries = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_free);
 	press->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	press->zones = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 }
 
 static void
@@ -46,6 +50,7 @@ press_clear(struct press *press)
 	g_hash_table_unref(press->documents);
 	g_hash_table_unref(press->queries);
 	g_hash_table_unref(press->words);
+	g_hash_table_unref(press->zones);
 }
 
 static void
@@ -207,6 +212,20 @@ zone_of(const struct subscriber *subscriber)
 	return zone ? zone : g_time_zone_new_utc();
 }
 
+static GTimeZone *
+get_zone(struct press *press, const struct subscriber *subscriber)
+{
+	GTimeZone *zone = g_hash_table_lookup(press->zones, subscriber->zone);
+
+	if (zone)
+		return zone;
+	zone = zone_of(subscriber);
+	if (g_hash_table_size(press->zones) >= CACHE_ZONES)
+		g_hash_table_remove_all(press->zones);
+	g_hash_table_insert(press->zones, g_strdup(subscriber->zone), zone);
+	return zone;
+}
+
 /* A slot has one digest, whatever the clock does.  A first edition has the name of
  * its moment: who leaves and returns on one day has two. */
 static char *
@@ -225,7 +244,7 @@ static bool
 make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
     struct edition_report *report, GError **error)
 {
-	g_autoptr(GTimeZone) zone = zone_of(subscriber);
+	GTimeZone *zone = get_zone(press, subscriber);
 	g_autoptr(GPtrArray) items = NULL;
 	g_autofree char *slot = format_slot(subscriber, zone, now);
 	struct rhythm_slot next;
