@@ -58,7 +58,7 @@ class Basket:
                 with open(os.path.join(self.sink.dump, name), "rb") as file:
                     message = parse_dump(file.read())
             except FileNotFoundError:
-                continue  # the sink takes back what was cut off
+                continue  # one that was cut before its end: the sink takes it away
             if message and is_whole(message.raw):
                 self.seen.add(name)
                 self.messages.append(message)
@@ -325,57 +325,76 @@ def tracer():
     return strace
 
 
-def die_at(strace, call, number, folder):
-    """How to run a program that is killed before its nth call."""
+def fault_at(strace, call, fault, number, folder):
+    """How to run a program whose nth call is its last, or fails."""
     return [strace, "-f", "-qq", "-o", os.path.join(folder, "trace"),
-            "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"]
+            "-e", f"trace={call}", "-e", f"inject={call}:{fault}:when={number}"]
 
 
-def is_over(status):
-    """strace dies as its child did; a shell's way of telling counts too."""
-    return status not in (-signal.SIGKILL, 128 + signal.SIGKILL)
-
-
-def edge_holds(tap, strace, call, number, first, maildir):
-    """Die at one call, then go on.  @return whether there was such a call"""
+def edge_holds(tap, strace, call, fault, number, first, maildir):
+    """Die or fail at one call, then go on.  @return whether there was such a call"""
     house = House(os.path.join(tap.folder, "edge"), papers=first.papers, maildir=maildir)
     shutil.rmtree(house.state)
     shutil.copytree(first.state, house.state)
     shutil.rmtree(maildir, ignore_errors=True)
+    where = f"{fault} at {call} number {number}"
     try:
-        died = house.once(at_hour(DAY), prefix=die_at(strace, call, number, house.folder))
+        done = house.once(
+            at_hour(DAY), prefix=fault_at(strace, call, fault, number, house.folder))
+        with open(os.path.join(house.folder, "trace"), encoding="utf-8") as trace:
+            is_hit = done.status == -signal.SIGKILL or "(INJECTED)" in trace.read()
+        assert done.status >= 0 or done.status == -signal.SIGKILL, (where, done)
         house.check_store()
         settle(house, at_hour(DAY))
         files = files_of(maildir)
-        where = f"killed before {call} number {number}"
         assert len(files) == 3, f"{where}: {len(files)} digests for 3 people"
         assert os.listdir(os.path.join(maildir, "tmp")) == [], where
         assert delivered_is_what_was_sent(house) == 3 * len(NUMBERS), where
+    except AssertionError:
+        tap.diag(where)
+        raise
     finally:
         shutil.rmtree(house.folder)
-    return not is_over(died.status)
+    return is_hit
 
 
-def every_edge_holds(tap):
-    """killed before any write, sync or link, it goes on and delivers once"""
+def try_edges(tap, fault, calls):
+    """Every nth call of each kind, from a fresh start each time."""
     strace = tracer()
     rng = random.Random(SEED + 3)
     begun = time.monotonic()
-    maildir = os.path.join(tap.folder, "edges")
-    first = House(tap.subfolder("edgeless"), maildir=maildir)
+    maildir = os.path.join(tap.folder, f"Maildir-{fault}")
+    first = House(tap.subfolder(fault), maildir=maildir)
     first.write_day(DAY, NUMBERS)
     first.add_people(3, now=at_hour(DAY))
     edges = collections.Counter()
-    for call in ("pwrite64", "fdatasync", "fsync", "write", "linkat", "unlinkat", "mkdir"):
+    for call in calls:
+        step = 1 if IS_LONG else 16 if call == "pwrite64" else 3
         number = 0
         while True:
-            number += 1 if IS_LONG or call != "pwrite64" else rng.randint(1, 16)
-            if not edge_holds(tap, strace, call, number, first, maildir):
+            number += rng.randint(1, step)
+            if not edge_holds(tap, strace, call, fault, number, first, maildir):
                 break
             edges[call] += 1
-    tap.diag(f"edges: {sum(edges.values())} kills, {dict(edges)},"
+    tap.diag(f"edges, {fault}: {sum(edges.values())} kills or failures, {dict(edges)},"
              f" {time.monotonic() - begun:.1f} s")
-    assert edges["pwrite64"] and edges["linkat"] == 3, edges
+    assert edges[calls[0]], edges
+
+
+def every_kill_holds(tap):
+    """killed before any write, sync or link, it goes on and delivers once"""
+    try_edges(tap, "signal=KILL", (
+        "pwrite64", "fdatasync", "fsync", "write", "linkat", "unlinkat", "mkdir"))
+
+
+def every_io_error_holds(tap):
+    """a sync or link that fails once costs no digest and doubles none"""
+    try_edges(tap, "error=EIO", ("fdatasync", "fsync", "linkat"))
+
+
+def every_full_disk_holds(tap):
+    """a disk that is full for one write costs no digest and doubles none"""
+    try_edges(tap, "error=ENOSPC", ("pwrite64", "write", "openat"))
 
 
 with Tap() as tap:
@@ -383,4 +402,6 @@ with Tap() as tap:
     tap.run(sending_survives, tap)
     tap.run(maildir_survives, tap)
     tap.run(making_survives, tap)
-    tap.run(every_edge_holds, tap)
+    tap.run(every_kill_holds, tap)
+    tap.run(every_io_error_holds, tap)
+    tap.run(every_full_disk_holds, tap)
