@@ -661,6 +661,8 @@ static void
 hot_due(struct store *store)
 {
 	g_autoptr(GPtrArray) rows = people_load_due(store, 5, 50, NULL);
+
+	g_assert_nonnull(rows);
 }
 
 static void
@@ -675,6 +677,8 @@ static void
 hot_claim(struct store *store)
 {
 	g_autoptr(GPtrArray) rows = outbox_claim(store, 5, 50, "key", NULL);
+
+	g_assert_nonnull(rows);
 }
 
 static void
@@ -704,30 +708,40 @@ hot_candidates(struct store *store)
 {
 	g_autoptr(GPtrArray) rows =
 	    editions_load_candidates(store, 1, "2026-11-01", NULL);
+
+	g_assert_nonnull(rows);
 }
 
 static void
 hot_behind(struct store *store)
 {
 	g_autoptr(GPtrArray) rows = matches_load_behind(store, 5, 50, NULL);
+
+	g_assert_nonnull(rows);
 }
 
 static void
 hot_waiting(struct store *store)
 {
 	g_autoptr(GPtrArray) rows = matches_load_waiting(store, 2, NULL);
+
+	g_assert_nonnull(rows);
 }
 
 static void
 hot_overdue(struct store *store)
 {
 	g_autoptr(GArray) rows = matches_load_overdue(store, "2026-11-20", 50, NULL);
+
+	g_assert_nonnull(rows);
 }
 
 static void
 hot_changed(struct store *store)
 {
 	g_autoptr(GPtrArray) rows = papers_load_changed(store, 50, NULL);
+
+	g_assert_nonnull(rows);
 }
 
 static void
@@ -737,6 +751,7 @@ hot_revisions(struct store *store)
 	    papers_load_revisions(store, 0, 5, "2026-11-01", 50, NULL);
 	int64_t revision;
 
+	g_assert_nonnull(rows);
 	papers_load_newest_revision(store, &revision, NULL);
 	papers_load_revision_before(store, "2026-11-01", &revision, NULL);
 }

@@ -87,7 +87,8 @@ warn_of_filters(struct ctl *ctl, char **filters)
 		pb_auto(query) query = query_parse(
 		    *filters, store_get_tokenizer(ctl->store), &warnings, NULL, NULL);
 
-		ctl_print_warnings(warnings);
+		if (query)
+			ctl_print_warnings(warnings);
 	}
 }
 

@@ -71,6 +71,7 @@ main(int argc, char **argv)
 	    !startup_init_clock(&clock, options.now, &error)) {
 		fprintf(
 		    stderr, "paperboyd: %s\nTry 'paperboyd --help'.\n", error->message);
+		options_clear(&options);
 		return EX_USAGE;
 	}
 	if (options.is_version) {

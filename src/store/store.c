@@ -254,12 +254,10 @@ store_begin(struct store *store, struct store_transaction *transaction, GError *
 	static const char sql[] = "BEGIN IMMEDIATE";
 
 	g_assert(!transaction->store);
+	if (!sql_run(store, sql, error))
+		return false;
 	transaction->store = store;
-	if (sql_run(store, sql, error))
-		return true;
-	/* It may have failed only after it had begun. */
-	store_rollback(transaction);
-	return false;
+	return true;
 }
 
 bool

@@ -20,6 +20,7 @@ struct lab {
 	char *path;   /* of the store */
 	struct store *store;
 	struct clock clock; /* reads as set by lab_set_now() */
+	int steps_left;     /* of lab_interrupt_at() */
 };
 
 struct lab *lab_new(void);
@@ -86,10 +87,10 @@ void lab_assert_idle(struct lab *lab);
 void lab_interrupt_at(struct lab *lab, int nth);
 
 /**
- * Call a function with SQLite failing at its first step, then at a later one, and
- * so on until it gets through.  After each failure there must be an error, no
- * statement open, no transaction under way, and, when `is_whole`, the store as
- * it was.
+ * Call a function with SQLite refusing to commit, then failing at its first step,
+ * then at a later one, and so on until it gets through.  After each failure there must
+ * be an error, no statement open, no transaction under way, and, when `is_whole`, the
+ * store as it was.
  *
  * @return how often it failed
  */
