@@ -361,15 +361,32 @@ settings_load(const char *path, GPtrArray *problems, GError **error)
 	return NULL;
 }
 
+/* As libconfig reads it back: it knows no octal, and letters beyond ASCII as they are.
+ */
+static char *
+format_text(const char *text)
+{
+	GString *out = g_string_new("\"");
+
+	for (const char *p = text; *p; p++) {
+		if (g_ascii_iscntrl(*p)) {
+			g_string_append_printf(out, "\\x%02X", (unsigned)*p);
+			continue;
+		}
+		if (*p == '"' || *p == '\\')
+			g_string_append_c(out, '\\');
+		g_string_append_c(out, *p);
+	}
+	g_string_append_c(out, '"');
+	return g_string_free(out, FALSE);
+}
+
 static char *
 format_value(const struct setting *setting, struct settings *settings)
 {
-	g_autofree char *quoted = NULL;
-
 	switch (setting->type) {
 	case TYPE_TEXT:
-		quoted = g_strescape(*text_of(settings, setting), NULL);
-		return g_strdup_printf("\"%s\"", quoted);
+		return format_text(*text_of(settings, setting));
 	case TYPE_INT:
 		return g_strdup_printf("%d", *int_of(settings, setting));
 	case TYPE_BOOL:
