@@ -252,12 +252,14 @@ a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
 		const char *end;
 		const char *digest;
 		int delivered;
+		unsigned least, most; /* tries */
 	} rows[] = {
+	    /* 1, 5, 15, 30, 60 minutes, then an hour each, for 36 hours. */
 	    {{.outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450},
-	        "FAILED", "failed", 0},
-	    /* It may have arrived: its papers are not sent again. */
+	        "FAILED", "failed", 0, 34, 42},
+	    /* Each may have arrived: few, and its papers are not sent again. */
 	    {{.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT}, "UNKNOWN", "sent",
-	        2},
+	        2, 5, 5},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -272,12 +274,13 @@ a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
 			g_assert_true(office->next < 0 || office->next >= now + 60);
 			now = office->next;
 		} while (now >= 0);
-		/* 1, 5, 15, 30, 60 minutes, then an hour each, for 36 hours. */
-		g_assert_cmpuint(runs, >=, 34);
-		g_assert_cmpuint(runs, <=, 42);
+		g_assert_cmpuint(runs, >=, rows[i].least);
+		g_assert_cmpuint(runs, <=, rows[i].most);
 		lab_assert_text(office->lab, "SELECT state FROM outbox", rows[i].end);
-		g_assert_cmpint(lab_number(office->lab, "SELECT ended_at FROM outbox"),
-		    >=, lab_time(NOW) + GIVE_UP_S);
+		if (rows[i].answer.outcome == DELIVERY_DEFERRED)
+			g_assert_cmpint(
+			    lab_number(office->lab, "SELECT ended_at FROM outbox"), >=,
+			    lab_time(NOW) + GIVE_UP_S);
 		lab_assert_text(
 		    office->lab, "SELECT state FROM digest", rows[i].digest);
 		g_assert_cmpint(

@@ -175,7 +175,7 @@ a_file_that_is_no_store_is_refused_and_left_alone(void)
 	    {make_newer, "newer paperboy (store version 2, this one knows 1)"},
 	    {make_foreign, "is a database of another program"},
 	    {make_empty, "is empty, which a store never is"},
-	    {make_text, "file is not a database"},
+	    {make_text, "is damaged, or no store at all"},
 	    {make_damaged, "malformed"},
 	    {make_folder, "is no file"},
 	    {make_log_alone, "is gone, but its log"},

@@ -420,17 +420,24 @@ settings_load(const char *path, GPtrArray *problems, GError **error)
 	return NULL;
 }
 
-/* Of what is special in a text, one line of UTF-8 has these two. */
+/* As libconfig reads it back: it knows no octal, and letters beyond ASCII as they are.
+ */
 static char *
-quote_text(const char *text)
+format_text(const char *text)
 {
-	GString *quoted = g_string_new("\"");
+	GString *out = g_string_new("\"");
 
-	for (; *text; text++)
-		g_string_append_printf(
-		    quoted, "%s%c", *text == '"' || *text == '\\' ? "\\" : "", *text);
-	g_string_append_c(quoted, '"');
-	return g_string_free(quoted, FALSE);
+	for (const char *p = text; *p; p++) {
+		if (g_ascii_iscntrl(*p)) {
+			g_string_append_printf(out, "\\x%02X", (unsigned)*p);
+			continue;
+		}
+		if (*p == '"' || *p == '\\')
+			g_string_append_c(out, '\\');
+		g_string_append_c(out, *p);
+	}
+	g_string_append_c(out, '"');
+	return g_string_free(out, FALSE);
 }
 
 static char *
@@ -438,7 +445,7 @@ format_value(const struct setting *setting, struct settings *settings)
 {
 	switch (setting->type) {
 	case TYPE_TEXT:
-		return quote_text(*text_of(settings, setting));
+		return format_text(*text_of(settings, setting));
 	case TYPE_INT:
 		return g_strdup_printf("%d", *int_of(settings, setting));
 	case TYPE_BOOL:
