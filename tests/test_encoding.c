@@ -219,6 +219,23 @@ the_choice_turns_at_thirty_percent(void)
 	g_assert_cmpstr(out->str, ==, "abc\r\n6ZW/DQo=\r\n");
 }
 
+/* Any number of them, at any place among words of eight octets and their rest. */
+static void
+foreign_octets_are_counted_wherever_they_stand(void)
+{
+	char text[27];
+
+	for (unsigned pattern = 0; pattern < 1U << 9; pattern++)
+		for (size_t at = 0; at + 9 <= sizeof(text); at++) {
+			memset(text, 'a', sizeof(text));
+			for (unsigned i = 0; i < 9; i++)
+				if (pattern & 1U << i)
+					text[at + i] = (char)0xC3;
+			g_assert_cmpuint(encoding_count_foreign(text, at + 9), ==,
+			    (unsigned)__builtin_popcount(pattern));
+		}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -237,5 +254,7 @@ main(int argc, char **argv)
 	    "/encoding/base64 keeps CRLF as it is", base64_keeps_crlf_as_it_is);
 	g_test_add_func("/encoding/the choice turns at thirty percent",
 	    the_choice_turns_at_thirty_percent);
+	g_test_add_func("/encoding/foreign octets are counted wherever they stand",
+	    foreign_octets_are_counted_wherever_they_stand);
 	return g_test_run();
 }

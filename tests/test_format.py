@@ -53,7 +53,7 @@ def complaints(program, top, files):
 def c_files(top):
     return [
         os.path.join(folder, path)
-        for folder in ("src", "tests")
+        for folder in ("src", "tests", "bench", "fuzz")
         for path in source_files(os.path.join(top, folder))
     ]
 

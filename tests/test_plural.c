@@ -86,6 +86,12 @@ static const struct {
     {"bayes", "bayes"},
     {"stokes", "stokes"},
     {"1980s", "1980s"},
+    {"50ms", "50ms"},
+    {"3dmms", "3dmm"},
+    {"https", "https"},
+    {"kinetics", "kinetics"},
+    {"statistics", "statistic"},
+    {"prairies", "prairie"},
     {"model", "model"},
     {"", ""},
     /* Three characters in four octets. */

@@ -220,6 +220,8 @@ what_is_not_told_or_may_change_waits(struct query_fixture *fixture, const void *
 	    {"zebra OR upvotes:>=20", 5, {F, U, F}},
 	    {"diffusion NOT (zebra upvotes:>=20)", PAPER_UNKNOWN, {T, T, T}},
 	    {"diffusion NOT (zebra OR upvotes:>=20)", PAPER_UNKNOWN, {U, U, T}},
+	    {"upvotes:10", 10, {T, U, T}},
+	    {"upvotes:10", 11, {F, U, F}},
 	    {"upvotes:10..20", 9, {F, U, F}},
 	    {"upvotes:10..20", 10, {T, U, T}},
 	    {"upvotes:10..20", 20, {T, U, T}},

@@ -71,9 +71,10 @@ wrong_filters_are_refused_with_the_column(
 	    {"upvotes:20..10", 9, "the range ends before it begins"},
 	    {"upvotes:1..x", 12, "a number is wanted after \"..\""},
 	    {"upvotes:..", 11, "a number is wanted after \"..\""},
-	    {"upvotes:20", 9,
+	    {"upvotes:ten", 9,
 	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
 	        "\"upvotes:\""},
+	    {"upvotes:20x", 9, "a number is wanted after \"upvotes\""},
 	    {"upvotes:(>=20)", 9, "a number is wanted after \"upvotes:\""},
 	    {"upvotes:", 9, "a number is wanted after \"upvotes:\""},
 	    /* Groups and quotation marks. */
@@ -88,6 +89,7 @@ wrong_filters_are_refused_with_the_column(
 	    {"a \"...\"", 4, "there is no letter or digit in \"...\""},
 	    {"a / b", 3, "there is no letter or digit in \"/\""},
 	    {"author:\"...\"", 8, "there is no name in \"...\""},
+	    {"author:\", Yann\"", 8, "a last name is wanted before the comma"},
 	    /* Operands. */
 	    {"a OR", 3, "a word is missing after \"OR\""},
 	    {"OR a", 1, "a word is missing before \"OR\""},

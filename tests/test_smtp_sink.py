@@ -68,9 +68,9 @@ FAULTS = (
     (["-r"], "452 4.3.1 no room", 452, "dr dr dr dr dr dr"),
     (["-r"], "452 4.2.2 mailbox full", 452, "dr dr dm dm dm dm"),
     (["-r"], "451 4.3.0 try again", 451, "dr dr dr dr dr dr"),
-    (["-f"], "550 5.1.1 nobody", 550, "dr dr fm fm fm fm"),
+    (["-f"], "550 5.1.1 nobody", 550, "dr dr dr fm fm fm"),
     (["-f"], "552 5.2.2 mailbox full", 552, "dr dr fm dm dm dm"),
-    (["-f"], "550 5.7.26 not authentic", 550, "dr dr fm fm fm fm"),
+    (["-f"], "550 5.7.26 not authentic", 550, "dr dr dr dm dm dm"),
     (["-f"], "530 5.7.0 log in first", 530, "dr dr dl dl dl dl"),
 )
 

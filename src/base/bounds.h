@@ -15,6 +15,7 @@
 #define BOUNDS_NUMBER_DIGITS  9
 #define BOUNDS_FILTERS_PERSON 64
 #define BOUNDS_FILTER_NAME    40
+#define BOUNDS_CONSENT_BYTES  1000
 
 /* What filters become: the canonical text, and why a paper was found. */
 #define BOUNDS_QUERY_CANONICAL_BYTES 2048

@@ -12,7 +12,8 @@
 #define ZONE_FOLDER     "/usr/share/zoneinfo"
 #define ZONE_NAME_BYTES 64
 
-/* Parts of letters, digits, '_', '+' and '-' that begin with a capital letter. */
+/* Parts of letters, digits, '_', '+' and '-' that begin with a capital letter: so
+ * neither localtime nor posix/ and right/, whose seconds are not those of mail. */
 static bool
 is_plausible(const char *name)
 {
@@ -21,7 +22,7 @@ is_plausible(const char *name)
 	if (!*name || strlen(name) > ZONE_NAME_BYTES)
 		return false;
 	for (; *name; name++) {
-		if (is_part_start && !g_ascii_isalpha(*name))
+		if (is_part_start && !g_ascii_isupper(*name))
 			return false;
 		is_part_start = *name == '/';
 		if (!is_part_start && !g_ascii_isalnum(*name) && !strchr("_+-", *name))

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "config/numbers.h"
 
 enum setting_type { TYPE_TEXT, TYPE_INT, TYPE_BOOL, TYPE_CHOICE };
 
@@ -155,24 +156,47 @@ struct reading {
 	struct settings *settings;
 	GPtrArray *problems;
 	const char *path;
+	GHashTable *files; /* a set: const char *, included ones as well */
 };
+
+/* Where a file is: libconfig knows an included one by the name in @include. */
+static char *
+locate(const struct reading *reading, const char *file)
+{
+	g_autofree char *folder = g_path_get_dirname(reading->path);
+
+	if (!file || strcmp(file, reading->path) == 0)
+		return g_strdup(reading->path);
+	return g_path_is_absolute(file) ? g_strdup(file)
+	                                : g_build_filename(folder, file, NULL);
+}
 
 static void G_GNUC_PRINTF(3, 4) add_problem(
     struct reading *reading, const config_setting_t *at, const char *format, ...)
 {
-	const char *file = at ? config_setting_source_file(at) : NULL;
+	g_autofree char *file =
+	    locate(reading, at ? config_setting_source_file(at) : NULL);
 	GString *line = g_string_new(NULL);
 	va_list arguments;
 
 	if (at)
-		g_string_append_printf(line, "%s:%d: ", file ? file : reading->path,
-		    (int)config_setting_source_line(at));
+		g_string_append_printf(
+		    line, "%s:%d: ", file, (int)config_setting_source_line(at));
 	else
-		g_string_append_printf(line, "%s: ", reading->path);
+		g_string_append_printf(line, "%s: ", file);
 	va_start(arguments, format);
 	g_string_append_vprintf(line, format, arguments);
 	va_end(arguments);
 	g_ptr_array_add(reading->problems, g_string_free(line, FALSE));
+}
+
+static bool
+has_control(const char *text)
+{
+	for (; *text; text = g_utf8_next_char(text))
+		if (g_unichar_iscntrl(g_utf8_get_char(text)))
+			return true;
+	return false;
 }
 
 static void
@@ -183,6 +207,12 @@ read_text(
 
 	if (!text) {
 		add_problem(reading, at, "%s must be a text in quotes", setting->name);
+		return;
+	}
+	if (!g_utf8_validate(text, -1, NULL) || has_control(text)) {
+		add_problem(reading, at,
+		    "%s must be UTF-8 on one line, without control characters",
+		    setting->name);
 		return;
 	}
 	if ((int)strlen(text) < setting->minimum) {
@@ -273,7 +303,11 @@ read_group(struct reading *reading, const config_setting_t *group, const char *p
 		    config_setting_get_elem(group, (unsigned)i);
 		g_autofree char *name =
 		    g_strconcat(prefix, config_setting_name(at), NULL);
+		const char *file = config_setting_source_file(at);
 		size_t row = 0;
+
+		if (file)
+			g_hash_table_add(reading->files, (gpointer)file);
 
 		if (!*prefix && is_group(name)) {
 			g_autofree char *inner = g_strconcat(name, ".", NULL);
@@ -292,6 +326,24 @@ read_group(struct reading *reading, const config_setting_t *group, const char *p
 		else
 			read_setting(reading, &table[row], at);
 	}
+}
+
+/* Numbers that are something else by the time they get here. */
+static void
+check_numbers(struct reading *reading, const char *file)
+{
+	g_autofree char *path = locate(reading, file);
+	g_autofree char *text = NULL;
+	const char *at;
+	unsigned line = 1;
+	size_t size = 0;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return;
+	for (at = text; (at = numbers_find_large(at, &line, &size)); at += size)
+		g_ptr_array_add(reading->problems,
+		    g_strdup_printf("%s:%u: %.*s is too large a number", path, line,
+		        (int)MIN(size, 40), at));
 }
 
 /* What is wrong although each value alone is right. */
@@ -322,21 +374,27 @@ static void
 read_file(struct reading *reading, config_t *config)
 {
 	g_autofree char *folder = g_path_get_dirname(reading->path);
+	GHashTableIter iter;
+	gpointer file;
 
 	/* Relative @include names are found beside the file, not beside the caller. */
 	config_set_include_dir(config, folder);
 	errno = 0;
 	if (config_read_file(config, reading->path) == CONFIG_TRUE) {
+		g_hash_table_add(reading->files, (gpointer)reading->path);
 		read_group(reading, config_root_setting(config), "");
 		check_whole(reading);
+		g_hash_table_iter_init(&iter, reading->files);
+		while (g_hash_table_iter_next(&iter, &file, NULL))
+			check_numbers(reading, file);
 		return;
 	}
 	if (config_error_type(config) == CONFIG_ERR_PARSE) {
-		const char *file = config_error_file(config);
+		g_autofree char *where = locate(reading, config_error_file(config));
 
 		g_ptr_array_add(reading->problems,
-		    g_strdup_printf("%s:%d: %s", file ? file : reading->path,
-		        config_error_line(config), config_error_text(config)));
+		    g_strdup_printf("%s:%d: %s", where, config_error_line(config),
+		        config_error_text(config)));
 		return;
 	}
 	add_problem(reading, NULL, "cannot read it: %s",
@@ -347,7 +405,8 @@ struct settings *
 settings_load(const char *path, GPtrArray *problems, GError **error)
 {
 	pb_auto(settings) settings = settings_new();
-	struct reading reading = {settings, problems, path};
+	g_autoptr(GHashTable) files = g_hash_table_new(g_str_hash, g_str_equal);
+	struct reading reading = {settings, problems, path, files};
 	unsigned before = problems->len;
 	config_t config;
 
@@ -361,52 +420,111 @@ settings_load(const char *path, GPtrArray *problems, GError **error)
 	return NULL;
 }
 
-static void
-format_value(GString *text, const struct setting *setting, struct settings *settings)
+/* As libconfig reads it back: it knows no octal, and letters beyond ASCII as they are.
+ */
+static char *
+format_text(const char *text)
 {
-	g_autofree char *quoted = NULL;
+	GString *out = g_string_new("\"");
 
+	for (const char *p = text; *p; p++) {
+		if (g_ascii_iscntrl(*p)) {
+			g_string_append_printf(out, "\\x%02X", (unsigned)*p);
+			continue;
+		}
+		if (*p == '"' || *p == '\\')
+			g_string_append_c(out, '\\');
+		g_string_append_c(out, *p);
+	}
+	g_string_append_c(out, '"');
+	return g_string_free(out, FALSE);
+}
+
+static char *
+format_value(const struct setting *setting, struct settings *settings)
+{
 	switch (setting->type) {
 	case TYPE_TEXT:
-		quoted = g_strescape(*text_of(settings, setting), NULL);
-		g_string_append_printf(text, "\"%s\"", quoted);
-		break;
+		return format_text(*text_of(settings, setting));
 	case TYPE_INT:
-		g_string_append_printf(text, "%d", *int_of(settings, setting));
-		break;
+		return g_strdup_printf("%d", *int_of(settings, setting));
 	case TYPE_BOOL:
-		g_string_append(text, *bool_of(settings, setting) ? "true" : "false");
-		break;
+		return g_strdup(*bool_of(settings, setting) ? "true" : "false");
 	case TYPE_CHOICE:
-		g_string_append_printf(
-		    text, "\"%s\"", setting->choices[*int_of(settings, setting)]);
+		return g_strdup_printf(
+		    "\"%s\"", setting->choices[*int_of(settings, setting)]);
+	}
+	return NULL;
+}
+
+static char *
+format_range(const struct setting *setting)
+{
+	g_autofree char *list = NULL;
+
+	switch (setting->type) {
+	case TYPE_INT:
+		return g_strdup_printf(
+		    "from %d to %d", setting->minimum, setting->maximum);
+	case TYPE_CHOICE:
+		list = g_strjoinv("\", \"", (char **)setting->choices);
+		return g_strdup_printf("one of \"%s\"", list);
+	case TYPE_BOOL:
+	case TYPE_TEXT:
 		break;
 	}
+	return g_strdup("");
+}
+
+void
+settings_visit(const struct settings *settings,
+    void (*visit)(const struct settings_row *row, void *data), void *data)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *value =
+		    format_value(&table[i], (struct settings *)settings);
+		g_autofree char *range = format_range(&table[i]);
+		const struct settings_row row = {
+		    table[i].name, table[i].help, range, value};
+
+		visit(&row, data);
+	}
+}
+
+/* Configuration text as it grows, and the group that is open. */
+struct writing {
+	GString *text;
+	char *group; /* or NULL */
+};
+
+static void
+write_setting(const struct settings_row *row, void *data)
+{
+	struct writing *writing = data;
+	const char *dot = strchr(row->name, '.');
+	g_autofree char *group =
+	    dot ? g_strndup(row->name, (gsize)(dot - row->name)) : NULL;
+
+	if (g_strcmp0(group, writing->group) != 0) {
+		g_string_append_printf(
+		    writing->text, "%s%s: {\n", writing->group ? "};\n" : "", group);
+		g_free(writing->group);
+		writing->group = g_steal_pointer(&group);
+	}
+	g_string_append_printf(writing->text, "%s# %s\n%s%s = %s;\n", dot ? "\t" : "",
+	    row->help, dot ? "\t" : "", dot ? dot + 1 : row->name, row->value);
 }
 
 char *
 settings_format(const struct settings *settings)
 {
-	GString *text = g_string_new(NULL);
-	const char *group = "";
+	struct writing writing = {.text = g_string_new(NULL)};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-		const char *dot = strchr(table[i].name, '.');
-		size_t length = dot ? (size_t)(dot - table[i].name) : 0;
-
-		if (dot && (strncmp(group, table[i].name, length) != 0 ||
-		               group[length] != '.')) {
-			g_string_append_printf(text, "%s%.*s: {\n",
-			    *group ? "};\n" : "", (int)length, table[i].name);
-			group = table[i].name;
-		}
-		g_string_append_printf(text, "%s# %s\n%s%s = ", dot ? "\t" : "",
-		    table[i].help, dot ? "\t" : "", dot ? dot + 1 : table[i].name);
-		format_value(text, &table[i], (struct settings *)settings);
-		g_string_append(text, ";\n");
-	}
-	g_string_append(text, "};\n");
-	return g_string_free(text, FALSE);
+	settings_visit(settings, write_setting, &writing);
+	if (writing.group)
+		g_string_append(writing.text, "};\n");
+	g_free(writing.group);
+	return g_string_free(writing.text, FALSE);
 }
 
 char *
@@ -415,18 +533,28 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 	g_autofree char *full = NULL;
 	g_autofree char *text = NULL;
 	g_autoptr(GError) problem = NULL;
+	bool is_credential = !g_path_is_absolute(path);
 	GStatBuf status;
 
-	if (g_path_is_absolute(path) || !credentials)
+	if (!is_credential) {
 		full = g_strdup(path);
-	else
+	} else if (credentials) {
 		full = g_build_filename(credentials, path, NULL);
+	} else {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is a systemd credential, and there are none here: write the "
+		    "whole path of a file, or LoadCredential= into the unit",
+		    path);
+		return NULL;
+	}
 	if (g_stat(full, &status) != 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot read '%s': %s",
 		    full, g_strerror(errno));
 		return NULL;
 	}
-	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
+	/* systemd lets nobody else into its folder, but where it gives the file to its
+	 * user by an ACL, the mask of that shows as the rights of a group. */
+	if (status.st_mode & (is_credential ? S_IRWXO : S_IRWXG | S_IRWXO)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "'%s' holds a secret and others may read it: chmod 600 it", full);
 		return NULL;
@@ -436,5 +564,10 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 		return NULL;
 	}
 	text[strcspn(text, "\r\n")] = '\0';
+	if (!*text) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is empty, where a secret is wanted", full);
+		return NULL;
+	}
 	return g_steal_pointer(&text);
 }

@@ -74,16 +74,29 @@ PB_DEFINE_AUTO(settings, settings_free);
  */
 struct settings *settings_load(const char *path, GPtrArray *problems, GError **error);
 
+/* One setting, for those who print them. */
+struct settings_row {
+	const char *name;  /* with its group: "smtp.port" */
+	const char *help;  /* one line */
+	const char *range; /* "1 to 65535", "\"a\" or \"b\"", or empty */
+	const char *value; /* as it is written in the file */
+};
+
+/** Show every setting with its value, in the table's order. */
+void settings_visit(const struct settings *settings,
+    void (*visit)(const struct settings_row *row, void *data), void *data);
+
 /** Every setting with its value, as configuration text with its help. */
 char *settings_format(const struct settings *settings);
 
 /**
  * Read a secret: a file that only its owner may read, less its last line end.
  *
- * A relative path is looked for in $CREDENTIALS_DIRECTORY, which the caller
- * passes in.
+ * A relative path is that of a systemd credential: it is looked for in
+ * $CREDENTIALS_DIRECTORY, which the caller passes in.
  *
  * @param credentials  that folder, or NULL
+ * @return NULL with PB_ERROR_INPUT
  */
 char *settings_load_secret(const char *path, const char *credentials, GError **error);
 

@@ -6,6 +6,9 @@
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
 
 const struct ctl_command ctl_commands[] = {
     {"subscriber", "add", "ADDRESS --consent TEXT [--filter QUERY]...",
@@ -20,7 +23,9 @@ const struct ctl_command ctl_commands[] = {
     {"filter", "add", "ADDRESS QUERY [--name NAME]", "give a subscriber a filter",
         "Queries: words, \"phrases\", prefix*, AND OR NOT ( ), title: abstract: "
         "author:\n"
-        "upvotes:>=20. Put the query in single quotes for the shell.",
+        "upvotes:>=20. Put the query in single quotes for the shell, and -- before "
+        "one\n"
+        "that begins with a minus sign.",
         ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,
         ctl_run_filter_list},
@@ -34,33 +39,63 @@ const struct ctl_command ctl_commands[] = {
         NULL, ctl_run_preview},
     {"digest", "show", "last|NUMBER [--html|--raw]",
         "show a digest that was made, as its reader got it",
-        "Numbers are in the queue; last is the newest.", ctl_run_digest_show},
+        "Numbers are in the queue, under DIGEST; last is the newest.",
+        ctl_run_digest_show},
     {"queue", NULL, "[--all]", "list messages that wait, or all of the last two weeks",
         NULL, ctl_run_queue},
     {"status", NULL, "", "say how everything is", NULL, ctl_run_status},
     {0},
 };
 
+/* The "--" that ends the options stays in when something like -x follows. */
+static void
+remove_separator(int *argc, char **argv)
+{
+	for (int i = 1; i < *argc; i++) {
+		if (strcmp(argv[i], "--") != 0)
+			continue;
+		memmove(&argv[i], &argv[i + 1],
+		    (size_t)(*argc - i) * sizeof(*argv)); /* with the NULL */
+		(*argc)--;
+		return;
+	}
+}
+
+/* What GLib says of a command line, in words that help. */
+static void
+set_option_error(GError **error, const GError *problem)
+{
+	if (problem->domain != G_OPTION_ERROR)
+		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT,
+		    "the value of an option is not UTF-8");
+	else
+		g_set_error(error, G_OPTION_ERROR, problem->code, "%s%s",
+		    problem->code == G_OPTION_ERROR_UNKNOWN_OPTION
+		        ? "write -- before what begins with - and is no option: "
+		        : "",
+		    problem->message);
+}
+
 bool
 ctl_parse(
     const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error)
 {
 	GOptionContext *context = g_option_context_new(NULL);
+	g_autoptr(GError) problem = NULL;
 	bool is_ok;
 
 	g_option_context_set_help_enabled(context, FALSE);
 	if (entries)
 		g_option_context_add_main_entries(context, entries, NULL);
-	is_ok = g_option_context_parse(context, argc, argv, error);
+	is_ok = g_option_context_parse(context, argc, argv, &problem);
 	g_option_context_free(context);
-	/* The "--" that ends the options stays in when something like -x follows. */
-	if (is_ok && *argc > 1 && g_str_equal((*argv)[1], "--")) {
-		(*argv)[1] = (*argv)[0];
-		(*argv)++;
-		(*argc)--;
+	if (!is_ok) {
+		set_option_error(error, problem);
+		return false;
 	}
-	if (!is_ok || *argc - 1 == wanted)
-		return is_ok;
+	remove_separator(argc, *argv);
+	if (*argc - 1 == wanted)
+		return true;
 	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
 	    *argc - 1 < wanted ? "an argument is missing"
 	                       : "one argument too many: '%s'",
@@ -68,19 +103,33 @@ ctl_parse(
 	return false;
 }
 
-void
-ctl_poke_daemon(const struct ctl *ctl)
+static GSocketConnection *
+connect_daemon(const struct ctl *ctl)
 {
 	g_autofree char *path =
 	    g_build_filename(ctl->settings->state_dir, "control", NULL);
 	g_autoptr(GSocketAddress) address = g_unix_socket_address_new(path);
 	g_autoptr(GSocketClient) client = g_socket_client_new();
-	g_autoptr(GSocketConnection) connection = NULL;
-	char answer[16];
 
 	g_socket_client_set_timeout(client, 5);
-	connection =
-	    g_socket_client_connect(client, G_SOCKET_CONNECTABLE(address), NULL, NULL);
+	return g_socket_client_connect(
+	    client, G_SOCKET_CONNECTABLE(address), NULL, NULL);
+}
+
+bool
+ctl_is_daemon_running(const struct ctl *ctl)
+{
+	g_autoptr(GSocketConnection) connection = connect_daemon(ctl);
+
+	return connection != NULL;
+}
+
+void
+ctl_poke_daemon(const struct ctl *ctl)
+{
+	g_autoptr(GSocketConnection) connection = connect_daemon(ctl);
+	char answer[16];
+
 	if (!connection)
 		return;
 	g_output_stream_write_all(
@@ -99,7 +148,8 @@ ctl_format_time(int64_t at)
 }
 
 void
-ctl_print_problem(const char *text, const struct query_problem *problem)
+ctl_explain_problem(
+    const char *text, const struct query_problem *problem, GError **error)
 {
 	g_autofree char *lines = NULL;
 
@@ -109,4 +159,14 @@ ctl_print_problem(const char *text, const struct query_problem *problem)
 	fputs(lines, stderr);
 	if (problem->example)
 		fprintf(stderr, "  example: %s\n", problem->example);
+	g_clear_error(error);
+	g_set_error(error, PB_ERROR, problem->code,
+	    "the filter was refused, and nothing was stored");
+}
+
+void
+ctl_print_warnings(GPtrArray *warnings)
+{
+	for (unsigned i = 0; warnings && i < warnings->len; i++)
+		fprintf(stderr, "warning: %s\n", (char *)warnings->pdata[i]);
 }

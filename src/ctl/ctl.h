@@ -62,7 +62,17 @@ void ctl_poke_daemon(const struct ctl *ctl);
 /** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
 char *ctl_format_time(int64_t at);
 
-/** Print on standard error where a filter is wrong; nothing when it is not. */
-void ctl_print_problem(const char *text, const struct query_problem *problem);
+/** Is there a daemon that could be told? */
+bool ctl_is_daemon_running(const struct ctl *ctl);
+
+/**
+ * Print on standard error where a filter is wrong, and let the error say only that
+ * it was refused; nothing when it is not wrong.
+ */
+void ctl_explain_problem(
+    const char *text, const struct query_problem *problem, GError **error);
+
+/** @param warnings  of char *, or NULL */
+void ctl_print_warnings(GPtrArray *warnings);
 
 #endif

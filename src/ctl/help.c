@@ -3,6 +3,8 @@
  */
 #include "ctl/help.h"
 
+#include <string.h>
+
 static void
 print_synopsis(const struct ctl_command *command, FILE *out)
 {
@@ -39,9 +41,37 @@ help_print_all(FILE *out)
 	      "2026-11-20T09:00:00Z\n"
 	      "  --version          print the version\n\n"
 	      "Exit status: 0 done; 64 wrong usage; 65 wrong input; 67 no such "
-	      "subscriber or\n"
-	      "filter; 75 try again later; 78 wrong configuration.\n",
+	      "subscriber,\n"
+	      "filter or digest; 69 the store cannot be used; 75 try again later; "
+	      "78 wrong\n"
+	      "configuration.\n",
 	    out);
+}
+
+bool
+help_print_noun(const char *noun, FILE *out)
+{
+	bool is_any = false;
+
+	for (const struct ctl_command *command = ctl_commands; command->noun;
+	     command++) {
+		if (strcmp(command->noun, noun) != 0)
+			continue;
+		fputs(is_any ? "       " : "usage: ", out);
+		print_synopsis(command, out);
+		fputc('\n', out);
+		is_any = true;
+	}
+	return is_any;
+}
+
+void
+help_print_unknown(const char *noun, const char *verb)
+{
+	fprintf(stderr, "paperboyctl: no command '%s%s%s'\n", noun, verb ? " " : "",
+	    verb ? verb : "");
+	if (!help_print_noun(noun, stderr))
+		fputs("Try 'paperboyctl --help'.\n", stderr);
 }
 
 static const char add_options[] =

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/help.h"
+#include "ctl/owner.h"
 #include "service/assembly.h"
 #include "service/log.h"
 #include "service/startup.h"
@@ -85,13 +86,15 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 
 	if (!startup_init_clock(&ctl.clock, options->now, &error))
 		return fail(command, error);
-	settings = startup_load_settings(
-	    options->config, g_getenv("CREDENTIALS_DIRECTORY"), problems);
+	/* Only what it says: with a broken template people can still be removed. */
+	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
 	if (!settings)
 		return EX_CONFIG;
-	store = assembly_open_store(settings, &error);
+	store = owner_become(settings->state_dir, &error)
+	            ? assembly_open_store(settings, &error)
+	            : NULL;
 	if (!store)
 		return fail(command, error);
 	ctl.settings = settings;
@@ -99,12 +102,18 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	return command->run(&ctl, argc, argv, &error) ? EX_OK : fail(command, error);
 }
 
+static bool
+is_help(const char *text)
+{
+	return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
 /* --help behind a command is about that command, whatever else is there. */
 static bool
 wants_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+		if (is_help(argv[i]))
 			return true;
 	return false;
 }
@@ -123,10 +132,12 @@ dispatch(const struct options *options, int argc, char **argv)
 		return options->is_help ? EX_OK : EX_USAGE;
 	}
 	command = find_command(&argc, &argv);
+	/* "filter --help" is about all commands on filters. */
+	if (!command && argc > 2 && is_help(argv[2]) &&
+	    help_print_noun(argv[1], stdout))
+		return EX_OK;
 	if (!command) {
-		fprintf(stderr, "paperboyctl: no command '%s%s%s'\n", argv[1],
-		    argc > 2 ? " " : "", argc > 2 ? argv[2] : "");
-		help_print_all(stderr);
+		help_print_unknown(argv[1], argc > 2 ? argv[2] : NULL);
 		return EX_USAGE;
 	}
 	if (wants_help(argc, argv)) {

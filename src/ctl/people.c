@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
+#include "query/query.h"
 #include "service/subscribe.h"
 #include "store/people.h"
 
@@ -55,6 +56,62 @@ parse_rhythm(const struct ctl *ctl, const struct add_options *options,
 	return rhythm_parse_minute(at, &rhythm->minute, error);
 }
 
+static void
+print_filters(const GPtrArray *filters)
+{
+	g_autoptr(GPtrArray) rows =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
+
+	if (!filters->len) {
+		puts("No filters: nothing will be found. paperboyctl filter add");
+		return;
+	}
+	g_ptr_array_add(rows, print_row("NO", "NAME", "FILTER", "MEANS", NULL));
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct subscription *filter = filters->pdata[i];
+		g_autofree char *number = g_strdup_printf("%d", filter->number);
+
+		g_ptr_array_add(
+		    rows, print_row(number, filter->name ? filter->name : "-",
+		              filter->text, filter->canonical, NULL));
+	}
+	print_table(rows);
+}
+
+/* What was stored may not be what was meant. */
+static void
+warn_of_filters(struct ctl *ctl, char **filters)
+{
+	for (; filters && *filters; filters++) {
+		g_autoptr(GPtrArray) warnings = NULL;
+		pb_auto(query) query = query_parse(
+		    *filters, store_get_tokenizer(ctl->store), &warnings, NULL, NULL);
+
+		if (query)
+			ctl_print_warnings(warnings);
+	}
+}
+
+static bool
+print_added(struct ctl *ctl, const struct subscriber *subscriber, GError **error)
+{
+	g_autoptr(GPtrArray) filters =
+	    people_load_subscriptions(ctl->store, subscriber->id, error);
+
+	if (!filters)
+		return false;
+	if (ctl->is_json) {
+		print_json(json_pack("{s:s, s:i}", "address", subscriber->address,
+		    "filters", (int)filters->len));
+		return true;
+	}
+	printf("%s added%s\n", subscriber->address,
+	    filters->len ? "; the first digest comes as soon as there are papers for it"
+	                 : "");
+	print_filters(filters);
+	return true;
+}
+
 static bool
 add_subscriber(struct ctl *ctl, const char *address, const struct add_options *options,
     GError **error)
@@ -67,7 +124,7 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	    .name = options->name,
 	    .consent = options->consent,
 	    .zone = options->zone ? options->zone : ctl->settings->digest_zone,
-	    .max_full = options->max ? options->max : ctl->settings->digest_max,
+	    .max_full = options->max,
 	    .filters = filters,
 	    .filter_count = count,
 	    .who = ctl->who,
@@ -83,25 +140,19 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	subscriber = subscribe_add(ctl->store, &request, clock_get_now(&ctl->clock),
 	    &problem, &refused, error);
 	if (!subscriber && count)
-		ctl_print_problem(filters[refused].text, &problem);
+		ctl_explain_problem(filters[refused].text, &problem, error);
 	query_problem_clear(&problem);
 	if (!subscriber)
 		return false;
 	ctl_poke_daemon(ctl);
-	if (ctl->is_json)
-		print_json(json_pack("{s:s, s:i}", "address", subscriber->address,
-		    "filters", (int)count));
-	else
-		printf("%s added with %u filter%s; the first digest comes as soon as "
-		       "there are papers for it\n",
-		    subscriber->address, count, count == 1 ? "" : "s");
-	return true;
+	warn_of_filters(ctl, options->filters);
+	return print_added(ctl, subscriber, error);
 }
 
 bool
 ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct add_options options = {0};
+	struct add_options options = {.max = ctl->settings->digest_max};
 	const GOptionEntry entries[] = {
 	    {"filter", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.filters, NULL, NULL},
 	    {"consent", 0, 0, G_OPTION_ARG_STRING, &options.consent, NULL, NULL},
@@ -113,8 +164,14 @@ ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"max", 0, 0, G_OPTION_ARG_INT, &options.max, NULL, NULL},
 	    {0},
 	};
-	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error) &&
-	             add_subscriber(ctl, argv[1], &options, error);
+	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error);
+
+	if (is_ok && !options.consent) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+		    "--consent is missing: how this person agreed, in words");
+		is_ok = false;
+	}
+	is_ok = is_ok && add_subscriber(ctl, argv[1], &options, error);
 
 	add_options_clear(&options);
 	return is_ok;
@@ -217,28 +274,6 @@ json_of_filters(const GPtrArray *filters)
 	return list;
 }
 
-static void
-print_filters(const GPtrArray *filters)
-{
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-
-	if (!filters->len) {
-		puts("No filters: nothing will be found. paperboyctl filter add");
-		return;
-	}
-	g_ptr_array_add(rows, print_row("NO", "NAME", "FILTER", "MEANS", NULL));
-	for (unsigned i = 0; i < filters->len; i++) {
-		const struct subscription *filter = filters->pdata[i];
-		g_autofree char *number = g_strdup_printf("%d", filter->number);
-
-		g_ptr_array_add(
-		    rows, print_row(number, filter->name ? filter->name : "-",
-		              filter->text, filter->canonical, NULL));
-	}
-	print_table(rows);
-}
-
 /* Find somebody by the one argument that is wanted, and that person's filters. */
 static GPtrArray *
 find_with_filters(struct ctl *ctl, int argc, char **argv,
@@ -313,13 +348,12 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	subscription = subscribe_add_filter(ctl->store, argv[1], &filter, ctl->who,
 	    clock_get_now(&ctl->clock), &problem, &warnings, error);
 	if (!subscription)
-		ctl_print_problem(argv[2], &problem);
+		ctl_explain_problem(argv[2], &problem, error);
 	query_problem_clear(&problem);
 	if (!subscription)
 		return false;
 	ctl_poke_daemon(ctl);
-	for (unsigned i = 0; i < warnings->len; i++)
-		fprintf(stderr, "warning: %s\n", (char *)warnings->pdata[i]);
+	ctl_print_warnings(warnings);
 	if (ctl->is_json)
 		print_json(json_pack("{s:i, s:s}", "number", subscription->number,
 		    "canonical", subscription->canonical));

@@ -73,9 +73,8 @@ ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 		    (int)report.fresh, "changed", (int)report.changed, "matches",
 		    (int)matched.found));
 	else
-		printf(
-		    "%u new papers, %u with new votes, %u new matches; %u answers, %u "
-		    "failed\n",
+		printf("%u new papers, %u with new votes, %u new matches; asked for %u "
+		       "days, %u failed\n",
 		    report.fresh, report.changed, matched.found, report.answers,
 		    report.failed);
 	if (!report.failed)
@@ -101,11 +100,12 @@ static char **
 table_row(const struct outbox_row *row)
 {
 	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
+	g_autofree char *digest = g_strdup_printf("%" G_GINT64_FORMAT, row->digest_id);
 	g_autofree char *attempts = g_strdup_printf("%u", row->attempt);
 	g_autofree char *next =
 	    ctl_format_time(row->ended_at >= 0 ? row->ended_at : row->next_try_at);
 
-	return print_row(id, row->state, attempts, next, row->recipient,
+	return print_row(id, digest, row->state, attempts, next, row->recipient,
 	    row->reply ? row->reply : "-", NULL);
 }
 
@@ -123,9 +123,9 @@ ctl_run_queue(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse(entries, 0, &argc, &argv, error))
 		return false;
 	list = json_array();
-	g_ptr_array_add(table,
-	    print_row("ID", "STATE", "TRIES", is_all ? "NEXT TRY OR END" : "NEXT TRY",
-	        "RECIPIENT", "LAST ANSWER", NULL));
+	g_ptr_array_add(table, print_row("ID", "DIGEST", "STATE", "TRIES",
+	                           is_all ? "NEXT TRY OR END" : "NEXT TRY", "RECIPIENT",
+	                           "LAST ANSWER", NULL));
 	for (;;) {
 		g_autoptr(GPtrArray) rows =
 		    outbox_load_rows(ctl->store, is_all, after, PAGE, error);
@@ -180,7 +180,7 @@ load_counts(struct store *store, struct counts *counts, GError **error)
 }
 
 static json_t *
-json_of_status(const struct counts *counts, const GPtrArray *reports)
+json_of_status(bool is_running, const struct counts *counts, const GPtrArray *reports)
 {
 	json_t *sources = json_array();
 
@@ -196,13 +196,13 @@ json_of_status(const struct counts *counts, const GPtrArray *reports)
 		        print_json_text(report->papers_day), "papers",
 		        (json_int_t)report->papers));
 	}
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:o,"
+	return json_pack("{s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:o,"
 	                 " s:{s:I, s:I, s:I, s:I, s:I}}",
-	    "sources", sources, "papers", (json_int_t)counts->papers, "subscribers",
-	    (json_int_t)counts->active, "filters", (json_int_t)counts->filters,
-	    "matches", (json_int_t)counts->matches, "waiting",
-	    (json_int_t)counts->waiting, "next_digest_at",
-	    print_json_number(counts->next_due), "queue", "new",
+	    "running", (int)is_running, "sources", sources, "papers",
+	    (json_int_t)counts->papers, "subscribers", (json_int_t)counts->active,
+	    "filters", (json_int_t)counts->filters, "matches",
+	    (json_int_t)counts->matches, "waiting", (json_int_t)counts->waiting,
+	    "next_digest_at", print_json_number(counts->next_due), "queue", "new",
 	    (json_int_t)counts->fresh, "sending", (json_int_t)counts->sending,
 	    "deferred", (json_int_t)counts->deferred, "unknown",
 	    (json_int_t)counts->unknown, "held", (json_int_t)counts->held);
@@ -236,10 +236,12 @@ print_sources(const GPtrArray *reports)
 }
 
 static void
-print_status(const struct counts *counts, const GPtrArray *reports)
+print_status(bool is_running, const struct counts *counts, const GPtrArray *reports)
 {
 	g_autofree char *due = ctl_format_time(counts->next_due);
 
+	puts(is_running ? "paperboyd    running"
+	                : "paperboyd    not running: nothing is collected or sent");
 	print_sources(reports);
 	printf("papers       %" G_GINT64_FORMAT "\n", counts->papers);
 	printf("subscribers  %" G_GINT64_FORMAT " active; next digest due %s\n",
@@ -261,6 +263,7 @@ ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	struct counts counts;
 	g_autoptr(GPtrArray) reports = NULL;
+	bool is_running = ctl_is_daemon_running(ctl);
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error) ||
 	    !load_counts(ctl->store, &counts, error))
@@ -269,8 +272,8 @@ ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!reports)
 		return false;
 	if (ctl->is_json)
-		print_json(json_of_status(&counts, reports));
+		print_json(json_of_status(is_running, &counts, reports));
 	else
-		print_status(&counts, reports);
+		print_status(is_running, &counts, reports);
 	return true;
 }

@@ -6,8 +6,12 @@
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/error.h"
 
 /* A line has at most so many octets, and so long to come. */
 #define LINE_BYTES 64
@@ -40,11 +44,13 @@ handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 	struct request *request = data;
 	gssize size = g_input_stream_read_finish(G_INPUT_STREAM(stream), result, NULL);
 	const char *answer = "unknown\n";
+	bool is_text;
 
 	if (size > 0) {
 		request->line[size] = '\0';
+		is_text = strlen(request->line) == (size_t)size;
 		g_strchomp(request->line);
-		if (strcmp(request->line, "look") == 0) {
+		if (is_text && strcmp(request->line, "look") == 0) {
 			request->control->look(request->control->data);
 			answer = "ok\n";
 		}
@@ -81,6 +87,16 @@ control_new(const char *state_dir, void (*look)(void *data), void *data, GError 
 	control->path = g_build_filename(state_dir, "control", NULL);
 	control->look = look;
 	control->data = data;
+	/* GLib would cut it, and listen under another name. */
+	if (strlen(control->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "control socket '%s': the name is too long, choose a shorter "
+		    "state_dir",
+		    control->path);
+		g_free(control->path);
+		g_free(control);
+		return NULL;
+	}
 	control->service = g_socket_service_new();
 	/* The lock on the state folder is ours, so what lies there is a leftover. */
 	g_unlink(control->path);

@@ -26,7 +26,8 @@ struct daemon {
 	struct worker *poster;
 	struct control *control;
 	GMainLoop *loop;
-	int64_t collect_at; /* the next look at the sources, s */
+	/* The next look at the sources, s; until then editions may be made. */
+	_Atomic int64_t collect_at;
 };
 
 static bool
@@ -65,7 +66,8 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	if (is_ok) {
 		store_checkpoint(daemon.press.store);
 		/* Set by the post: when to try what still waits. */
-		*is_clean = !collected.failed && next < 0;
+		*is_clean =
+		    !collected.failed && next < 0 && (!posted.failed || posted.sent);
 		g_message("run done answers=%u failed=%u fresh=%u digests=%u sent=%u",
 		    collected.answers, collected.failed, collected.fresh, made.digests,
 		    posted.sent);
@@ -84,6 +86,16 @@ note_trouble(const char *what, int64_t now, GError *problem)
 	return now + TROUBLE_S;
 }
 
+/* When to look at the sources again: sooner when one of them is in a pause. */
+static int64_t
+next_look(
+    const struct settings *settings, const struct collect_report *report, int64_t now)
+{
+	int64_t next = now + settings->collect_interval_s;
+
+	return report->retry_at > now ? MIN(next, report->retry_at) : next;
+}
+
 static int64_t
 step_collect(void *data, int64_t now, const int *stop)
 {
@@ -91,37 +103,47 @@ step_collect(void *data, int64_t now, const int *stop)
 	const struct settings *settings = daemon->options->settings;
 	struct collect_report report = {0};
 	GError *problem = NULL;
+	int64_t at = daemon->collect_at;
 
 	(void)stop;
 	/* Poked before it is time: the sources are not asked more often for that, but
 	 * a clock that was set back must not silence them. */
-	if (now < daemon->collect_at &&
-	    daemon->collect_at - now <= settings->collect_interval_s)
-		return daemon->collect_at;
-	if (!collect_stage_run(&daemon->collect, now, &report, &problem))
-		return note_trouble("collect", now, problem);
-	g_message("collect done answers=%u failed=%u fresh=%u changed=%u",
-	    report.answers, report.failed, report.fresh, report.changed);
-	if (report.fresh || report.changed)
-		worker_poke(daemon->presser);
-	daemon->collect_at = now + settings->collect_interval_s;
-	return daemon->collect_at;
+	if (now < at && at - now <= settings->collect_interval_s)
+		return at;
+	if (collect_stage_run(&daemon->collect, now, &report, &problem)) {
+		g_message("collect done answers=%u failed=%u fresh=%u changed=%u",
+		    report.answers, report.failed, report.fresh, report.changed);
+		at = next_look(settings, &report, now);
+	} else {
+		at = note_trouble("collect", now, problem);
+	}
+	daemon->collect_at = at;
+	/* Whether or not there is something new: editions waited for the look. */
+	worker_poke(daemon->presser);
+	return at;
 }
 
+/*
+ * After a start or a long sleep the sources are asked before editions are made:
+ * what a slot is due to bring would otherwise come a day, or a week, later.
+ */
 static int64_t
 step_press(void *data, int64_t now, const int *stop)
 {
 	struct daemon *daemon = data;
 	struct edition_report report = {0};
 	GError *problem = NULL;
-	int64_t next;
+	int64_t next = -1;
+	bool is_ok;
 
 	(void)stop;
-	if (!press_stage_run(&daemon->press, now, &report, &next, &problem))
-		return note_trouble("press", now, problem);
+	if (now >= daemon->collect_at)
+		return -1;
+	is_ok = press_stage_run(&daemon->press, now, &report, &next, &problem);
+	/* Some pages may be committed although a later one failed. */
 	if (report.digests)
 		worker_poke(daemon->poster);
-	return next;
+	return is_ok ? next : note_trouble("press", now, problem);
 }
 
 static int64_t

@@ -20,7 +20,8 @@ struct daemon_options {
 /**
  * Collect, match, make editions and send what is due, and come back.
  *
- * @param is_clean  set on success: no source failed and no message waits
+ * @param is_clean  set on success: no source failed, no message waits, and not all
+ * failed
  */
 bool
 daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error);

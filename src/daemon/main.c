@@ -19,12 +19,17 @@ static struct settings *
 load_settings(const struct options *options, const char *credentials)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
-	struct settings *settings =
-	    startup_load_settings(options->config, credentials, problems);
+	struct settings *settings = startup_load_settings(options->config, problems);
 
+	if (settings)
+		startup_check_settings(
+		    options->config, settings, credentials, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyd: %s\n", (char *)problems->pdata[i]);
-	return settings;
+	if (!problems->len)
+		return settings;
+	settings_free(settings);
+	return NULL;
 }
 
 static int
@@ -66,6 +71,7 @@ main(int argc, char **argv)
 	    !startup_init_clock(&clock, options.now, &error)) {
 		fprintf(
 		    stderr, "paperboyd: %s\nTry 'paperboyd --help'.\n", error->message);
+		options_clear(&options);
 		return EX_USAGE;
 	}
 	if (options.is_version) {

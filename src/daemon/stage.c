@@ -75,7 +75,7 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 	if (!papers_load_newest_revision(stage->store, &newest, error) ||
 	    !match_run(stage->store, now, &matched, error) ||
 	    (newest && !edition_run(stage->store, now, report, error)) ||
-	    !upkeep_load_due(stage->store, &upkeep_due, error))
+	    !upkeep_load_due(stage->store, now, &upkeep_due, error))
 		return false;
 	if (matched.compared || matched.decided)
 		g_info("match done compared=%u found=%u waiting=%u decided=%u",
@@ -88,7 +88,7 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 		    report->due, report->digests, report->quiet, report->papers);
 	if (upkeep_due <= now) {
 		if (!upkeep_run(stage->store, now, error) ||
-		    !upkeep_load_due(stage->store, &upkeep_due, error))
+		    !upkeep_load_due(stage->store, now, &upkeep_due, error))
 			return false;
 		g_info("upkeep done");
 	}

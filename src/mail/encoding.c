@@ -4,6 +4,7 @@
 #include "mail/encoding.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -28,9 +29,16 @@ encoding_get_name(enum encoding encoding)
 size_t
 encoding_count_foreign(const char *text, size_t size)
 {
-	size_t count = 0;
+	const uint64_t high_bits = 0x8080808080808080;
+	size_t count = 0, i = 0;
 
-	for (size_t i = 0; i < size; i++)
+	/* Most text has none: look at eight octets at a time. */
+	for (uint64_t eight; i + sizeof(eight) <= size; i += sizeof(eight)) {
+		memcpy(&eight, text + i, sizeof(eight));
+		if (eight & high_bits)
+			count += (size_t)__builtin_popcountll(eight & high_bits);
+	}
+	for (; i < size; i++)
 		count += (unsigned char)text[i] >> 7;
 	return count;
 }
@@ -73,6 +81,18 @@ is_plain_line(const char *line, size_t size)
 	return true;
 }
 
+/* How many octets from here on stand for themselves, in this line, and not last. */
+static size_t
+measure_run(const char *text, size_t size, size_t column)
+{
+	size_t most = MIN(size, BOUNDS_BODY_LINE_BYTES - column) - 1;
+	size_t n = 0;
+
+	while (n < most && is_plain(text[n]))
+		n++;
+	return n;
+}
+
 static void
 append_careful_line(GString *out, const char *line, size_t size)
 {
@@ -80,11 +100,17 @@ append_careful_line(GString *out, const char *line, size_t size)
 	size_t column = 0;
 
 	for (size_t i = 0; i < size; i++) {
-		bool is_last = i + 1 == size;
-		bool is_literal =
-		    is_plain(line[i]) && !(is_last && line[i] == ' ') &&
-		    !(column == 0 && needs_care_at_start(line + i, size - i));
-		size_t cost = is_literal ? 1 : 3;
+		size_t run = column > 0 ? measure_run(line + i, size - i, column) : 0;
+		bool is_last, is_literal;
+		size_t cost;
+
+		g_string_append_len(out, line + i, (gssize)run);
+		column += run;
+		i += run;
+		is_last = i + 1 == size;
+		is_literal = is_plain(line[i]) && !(is_last && line[i] == ' ') &&
+		             !(column == 0 && needs_care_at_start(line + i, size - i));
+		cost = is_literal ? 1 : 3;
 
 		/* All but the last column are text: that one is for the soft break. */
 		if (column + cost > BOUNDS_BODY_LINE_BYTES - (is_last ? 0 : 1)) {

@@ -50,6 +50,17 @@ cut_line(GString *line, size_t limit_chars)
 	g_string_append(line, "\xE2\x80\xA6");
 }
 
+/* How many printable ASCII characters a text begins with, blanks not counted. */
+static size_t
+measure_plain(const char *text)
+{
+	size_t n = 0;
+
+	while (g_ascii_isgraph(text[n]))
+		n++;
+	return n;
+}
+
 char *
 inert_format_line(const char *text, size_t limit_chars)
 {
@@ -60,19 +71,26 @@ inert_format_line(const char *text, size_t limit_chars)
 	if (text && !g_utf8_validate(text, -1, NULL))
 		text = valid = g_utf8_make_valid(text, -1);
 	line = g_string_sized_new(text ? strlen(text) : 0);
-	for (const char *p = text; p && *p; p = g_utf8_next_char(p)) {
-		gunichar c = g_utf8_get_char(p);
+	for (const char *p = text; p && *p;) {
+		/* Most text is words of ASCII: those need no look at Unicode. */
+		size_t n = measure_plain(p);
 
-		if (is_blank(c)) {
-			owes_blank = line->len > 0;
-			continue;
+		if (n == 0) {
+			gunichar c = g_utf8_get_char(p);
+
+			n = (size_t)(g_utf8_next_char(p) - p);
+			if (is_blank(c))
+				owes_blank = line->len > 0;
+			if (is_blank(c) || is_dropped(c)) {
+				p += n;
+				continue;
+			}
 		}
-		if (is_dropped(c))
-			continue;
 		if (owes_blank)
 			g_string_append_c(line, ' ');
 		owes_blank = false;
-		g_string_append_len(line, p, g_utf8_next_char(p) - p);
+		g_string_append_len(line, p, (gssize)n);
+		p += n;
 	}
 	if (limit_chars > 0)
 		cut_line(line, limit_chars);

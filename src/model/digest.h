@@ -34,8 +34,8 @@ struct digest_entry {
 struct digest {
 	int64_t id;
 	int64_t subscriber_id;
-	char *slot;           /* "2026-11-21T07:30" in the person's zone, or "first" */
-	char date[11];        /* local date it is for, YYYY-MM-DD */
+	char *slot;    /* "2026-11-21T07:30" in the person's zone, or "first-SECONDS" */
+	char date[11]; /* local date it is for, YYYY-MM-DD */
 	int64_t created_at;   /* s since the epoch, UTC */
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */

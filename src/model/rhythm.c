@@ -3,7 +3,6 @@
  */
 #include "model/rhythm.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,8 +16,11 @@ static const char *const cadence_names[] = {
     [RHYTHM_WEEKLY] = "weekly",
 };
 
+/* Known by their first three letters, too. */
 static const char *const day_names[] = {
-    "mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
+
+#define DAY_LETTERS 3
 
 static unsigned
 days_of(const struct rhythm *rhythm)
@@ -120,6 +122,14 @@ rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **er
 	return false;
 }
 
+static bool
+is_day(const char *text, const char *name)
+{
+	return g_ascii_strcasecmp(text, name) == 0 ||
+	       (strlen(text) == DAY_LETTERS &&
+	           g_ascii_strncasecmp(text, name, DAY_LETTERS) == 0);
+}
+
 bool
 rhythm_parse_weekdays(const char *text, unsigned *weekdays, GError **error)
 {
@@ -131,8 +141,7 @@ rhythm_parse_weekdays(const char *text, unsigned *weekdays, GError **error)
 
 		if (!**part)
 			continue;
-		while (day < G_N_ELEMENTS(day_names) &&
-		       g_ascii_strncasecmp(*part, day_names[day], 3) != 0)
+		while (day < G_N_ELEMENTS(day_names) && !is_day(*part, day_names[day]))
 			day++;
 		if (day == G_N_ELEMENTS(day_names)) {
 			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
@@ -159,24 +168,25 @@ rhythm_format_weekdays(unsigned weekdays)
 
 	for (size_t day = 0; day < G_N_ELEMENTS(day_names); day++)
 		if (weekdays & (1u << day))
-			g_string_append_printf(
-			    text, "%s%s", text->len ? "," : "", day_names[day]);
+			g_string_append_printf(text, "%s%.*s", text->len ? "," : "",
+			    DAY_LETTERS, day_names[day]);
 	return g_string_free(text, FALSE);
 }
 
 bool
 rhythm_parse_minute(const char *text, int *minute, GError **error)
 {
-	unsigned hours, minutes;
-	char rest;
+	int hours = 24, minutes = 60;
 
-	if (strlen(text) > 5 || !g_ascii_isdigit(*text) ||
-	    sscanf(text, "%2u:%2u%c", &hours, &minutes, &rest) != 2 || hours > 23 ||
-	    minutes > 59) {
+	if (g_regex_match_simple("^[0-9]{1,2}:[0-9]{2}\\z", text, 0, 0)) {
+		hours = (int)g_ascii_strtoll(text, NULL, 10);
+		minutes = (int)g_ascii_strtoll(strchr(text, ':') + 1, NULL, 10);
+	}
+	if (hours > 23 || minutes > 59) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "'%.20s' is no time of day: HH:MM is wanted, such as 07:30", text);
 		return false;
 	}
-	*minute = (int)(hours * 60 + minutes);
+	*minute = hours * 60 + minutes;
 	return true;
 }

@@ -3,8 +3,8 @@
  *
  * Pure arithmetic: the zone and the time are passed in.  An edition has a
  * slot, named by its local date and hour, and an instant in UTC.  An hour
- * that a clock change skips moves to the end of the gap; of an hour that
- * comes twice the second is taken (as GLib decides both).
+ * that a clock change skips moves to the end of the gap, even into the next
+ * day; of an hour that comes twice the second is taken (as GLib decides both).
  */
 #ifndef PAPERBOY_MODEL_RHYTHM_H
 #define PAPERBOY_MODEL_RHYTHM_H
@@ -49,11 +49,11 @@ const char *rhythm_cadence_name(enum rhythm_cadence cadence);
 bool
 rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **error);
 
-/** "mon,thu" to bits. */
+/** "mon,thu" or "monday thursday" to bits. */
 bool rhythm_parse_weekdays(const char *text, unsigned *weekdays, GError **error);
 char *rhythm_format_weekdays(unsigned weekdays);
 
-/** "07:30" to minutes after midnight. */
+/** "07:30" or "7:30" to minutes after midnight. */
 bool rhythm_parse_minute(const char *text, int *minute, GError **error);
 
 #endif

@@ -150,6 +150,13 @@ read_numbers(
 		return read_comparison(lexeme, sign_len, node, problem);
 	if (lexeme->kind == LEXEME_WORD && dots)
 		return read_range(lexeme, dots, node, problem);
+	if (lexeme->kind == LEXEME_WORD && g_ascii_isdigit(*lexeme->text)) {
+		if (!read_number(lexeme->text, lexeme->len, lexeme->column,
+		        node->field->name, &node->min, problem))
+			return false;
+		node->max = node->min;
+		return true;
+	}
 	query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, number_example,
 	    "a comparison such as >=10 or a range such as 10..20 is wanted after "
 	    "\"%s:\"",
@@ -181,6 +188,18 @@ check_word(const struct clause_source *source, struct query_problem *problem)
 	return false;
 }
 
+/* ", Yann": the last name was forgotten, and Yann is none. */
+static bool
+begins_with_comma(const struct lexeme *lexeme)
+{
+	const char *comma = memchr(lexeme->text, ',', lexeme->len);
+
+	for (const char *p = lexeme->text; comma && p < comma; p = g_utf8_next_char(p))
+		if (g_unichar_isalnum(g_utf8_get_char(p)))
+			return false;
+	return comma != NULL;
+}
+
 static bool
 read_name(const struct clause_source *source, struct node *node,
     struct query_problem *problem)
@@ -198,11 +217,16 @@ read_name(const struct clause_source *source, struct node *node,
 		    "cannot cut the text into words");
 		return false;
 	}
-	if (!node->name)
+	if (node->name && !begins_with_comma(lexeme))
+		return true;
+	if (node->name)
+		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    "author:\"LeCun, Yann\"", "a last name is wanted before the comma");
+	else
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
 		    "author:\"Yann LeCun\"", "there is no name in \"%.*s\"",
 		    (int)lexeme->len, lexeme->text);
-	return node->name != NULL;
+	return false;
 }
 
 struct node *

@@ -238,11 +238,13 @@ name_is_match(const struct name *asked, const struct name *printed)
 	return true;
 }
 
-/* Whether the last name is what it would be without a comma. */
+/* Whether the last name is what it would be without a comma; a Jr. would be none. */
 static bool
 is_last_plain(const struct name *name, unsigned given)
 {
-	return given > 0 && count_last_word(name->parts) == name->last;
+	return given > 0 && count_last_word(name->parts) == name->last &&
+	       !(name->last == 1 && is_among(get_part(name, given)->text, suffixes,
+	                                G_N_ELEMENTS(suffixes)));
 }
 
 static void

@@ -21,6 +21,7 @@ static const struct exception exceptions[] = {
     {"aches", "ache"},
     {"acoustics", NULL},
     {"adams", NULL},
+    {"aesthetics", NULL},
     {"alias", NULL},
     {"aliases", "alias"},
     {"always", NULL},
@@ -34,6 +35,7 @@ static const struct exception exceptions[] = {
     {"avalanches", "avalanche"},
     {"axes", "axis"},
     {"axis", NULL},
+    {"basics", NULL},
     {"bayes", NULL},
     {"besides", NULL},
     {"biases", "bias"},
@@ -74,6 +76,7 @@ static const struct exception exceptions[] = {
     {"headaches", "headache"},
     {"helices", "helix"},
     {"hermes", NULL},
+    {"https", NULL},
     {"hypotheses", "hypothesis"},
     {"indices", "index"},
     {"iris", NULL},
@@ -82,11 +85,13 @@ static const struct exception exceptions[] = {
     {"kansas", NULL},
     {"keras", NULL},
     {"kinematics", NULL},
+    {"kinetics", NULL},
     {"kubernetes", NULL},
     {"lens", NULL},
     {"lenses", "lens"},
     {"linguistics", NULL},
     {"logistics", NULL},
+    {"lvis", NULL},
     {"macos", NULL},
     {"mars", NULL},
     {"mathematics", NULL},
@@ -95,6 +100,7 @@ static const struct exception exceptions[] = {
     {"mechanics", NULL},
     {"menus", "menu"},
     {"mers", NULL},
+    {"metanalyses", "metanalysis"},
     {"metastases", "metastasis"},
     {"movies", "movie"},
     {"news", NULL},
@@ -102,6 +108,7 @@ static const struct exception exceptions[] = {
     {"onus", NULL},
     {"optics", NULL},
     {"opus", NULL},
+    {"ovis", NULL},
     {"pancreas", NULL},
     {"parentheses", "parenthesis"},
     {"pathos", NULL},
@@ -113,9 +120,11 @@ static const struct exception exceptions[] = {
     {"pluses", "plus"},
     {"politics", NULL},
     {"pragmatics", NULL},
+    {"prairies", "prairie"},
     {"prognoses", "prognosis"},
     {"prostheses", "prosthesis"},
     {"proteomics", NULL},
+    {"psyches", "psyche"},
     {"quizzes", "quiz"},
     {"rabies", NULL},
     {"relus", "relu"},
@@ -208,6 +217,13 @@ measure_stem(const char *word, size_t len, size_t chars, bool *wants_y)
 	return len - 1;
 }
 
+/* 50ms is a time; 50m is fifty millions of something. */
+static bool
+is_milliseconds(const char *word, size_t len)
+{
+	return ends_in(word, len, "ms") && g_ascii_isdigit(word[len - 3]);
+}
+
 char *
 plural_fold(const char *word, size_t len)
 {
@@ -217,7 +233,7 @@ plural_fold(const char *word, size_t len)
 	bool wants_y;
 
 	if (len < SHORTEST_PLURAL || word[len - 1] != 's' ||
-	    g_ascii_isdigit(word[len - 2]))
+	    g_ascii_isdigit(word[len - 2]) || is_milliseconds(word, len))
 		return g_steal_pointer(&whole);
 	chars = g_utf8_strlen(whole, -1);
 	if (chars < SHORTEST_PLURAL)

@@ -14,8 +14,8 @@
 /**
  * Fold a word to its singular.
  *
- * Words of three characters and fewer, words with a digit before the s, and
- * words that do not end in s stay as they are.
+ * Words of three characters and fewer, words with a digit before the s (or the
+ * ms of milliseconds), and words that do not end in s stay as they are.
  *
  * @param word  one token of the tokenizer, in lower case
  * @return a new string, freed with g_free()

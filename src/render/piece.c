@@ -3,7 +3,20 @@
  */
 #include "render/piece.h"
 
+#include <string.h>
+
 #include "mail/encoding.h"
+
+static size_t
+count_lines(const GString *text)
+{
+	const char *end = text->str + text->len;
+	size_t count = 0;
+
+	for (const char *p = text->str; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+		count++;
+	return count;
+}
 
 void
 piece_init(struct piece *piece, GString *text)
@@ -14,9 +27,7 @@ piece_init(struct piece *piece, GString *text)
 	piece->encoded = g_string_sized_new(text->len + text->len / 16);
 	encoding_append_quoted_printable(piece->encoded, text->str, text->len);
 	piece->foreign = encoding_count_foreign(text->str, text->len);
-	piece->lines = 0;
-	for (size_t i = 0; i < text->len; i++)
-		piece->lines += text->str[i] == '\n';
+	piece->lines = count_lines(text);
 }
 
 void

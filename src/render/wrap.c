@@ -6,12 +6,19 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Most text is ASCII, and Unicode's tables are slow to ask. */
+static bool
+is_wide(gunichar c)
+{
+	return c >= 0x80 && g_unichar_iswide(c);
+}
+
 static unsigned
 get_width(gunichar c)
 {
-	if (g_unichar_iszerowidth(c))
+	if (c >= 0x80 && g_unichar_iszerowidth(c))
 		return 0;
-	return g_unichar_iswide(c) ? 2 : 1;
+	return is_wide(c) ? 2 : 1;
 }
 
 /*
@@ -21,11 +28,12 @@ get_width(gunichar c)
 static bool
 may_break_between(gunichar before, gunichar after)
 {
-	GUnicodeBreakType left = g_unichar_break_type(before);
-	GUnicodeBreakType right = g_unichar_break_type(after);
+	GUnicodeBreakType left, right;
 
-	if (!g_unichar_iswide(before) && !g_unichar_iswide(after))
+	if (!is_wide(before) && !is_wide(after))
 		return false;
+	left = g_unichar_break_type(before);
+	right = g_unichar_break_type(after);
 	if (get_width(after) == 0 || left == G_UNICODE_BREAK_OPEN_PUNCTUATION)
 		return false;
 	return right != G_UNICODE_BREAK_CLOSE_PUNCTUATION &&

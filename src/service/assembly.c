@@ -74,6 +74,20 @@ check_domain(const char *name, const char *text, GPtrArray *problems)
 		add_problem(problems, name, problem);
 }
 
+static void
+check_url(const char *name, const char *url, GPtrArray *problems)
+{
+	static const char *const schemes[] = {"https://", "http://", FILE_SCHEME "/"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
+		if (g_str_has_prefix(url, schemes[i]) && url[strlen(schemes[i])])
+			return;
+	g_ptr_array_add(
+	    problems, g_strdup_printf(
+	                  "%s: '%s' is no https:// or http:// URL, nor file:///folder",
+	                  name, url));
+}
+
 void
 assembly_check(
     const struct settings *settings, const char *credentials, GPtrArray *problems)
@@ -90,6 +104,7 @@ assembly_check(
 	check_address(
 	    "mail.envelope_from", settings->mail_envelope_from, true, problems);
 	check_domain("mail.domain", settings->mail_domain, problems);
+	check_url("huggingface.url", settings->huggingface_url, problems);
 	zone = zone_load(settings->digest_zone, &problem);
 	if (!zone)
 		add_problem(problems, "digest.zone", problem);

@@ -113,8 +113,7 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 
 static bool
 save_failure(const struct collect *collect, const struct source *source,
-    const char *day, const GError *problem, int64_t retry_after_s, int64_t now,
-    GError **error)
+    const char *day, const GError *problem, int64_t now, GError **error)
 {
 	struct batch batch = {
 	    .source = source->name,
@@ -127,8 +126,7 @@ save_failure(const struct collect *collect, const struct source *source,
 
 	g_warning(
 	    "batch failed source=%s day=%s: %s", source->name, day, problem->message);
-	return papers_save_batch(collect->store, &batch, NULL, &saved, error) &&
-	       save_pause(collect->store, source, retry_after_s, now, error);
+	return papers_save_batch(collect->store, &batch, NULL, &saved, error);
 }
 
 /* Ask for one day. *is_failed: the source is to be left alone for now. */
@@ -153,14 +151,22 @@ ask_day(const struct collect *collect, struct source *source, const char *day,
 		is_ok = true;
 	} else {
 		report->failed++;
-		is_ok = save_failure(
-		    collect, source, day, problem, answer.retry_after_s, now, error);
 		/* A malformed day says nothing about the others; all else does. */
 		*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
 		             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+		is_ok = save_failure(collect, source, day, problem, now, error) &&
+		        (!*is_failed || save_pause(collect->store, source,
+		                            answer.retry_after_s, now, error));
 	}
 	source_answer_clear(&answer);
 	return is_ok;
+}
+
+static void
+note_pause(struct collect_report *report, int64_t until)
+{
+	if (until > 0 && (!report->retry_at || until < report->retry_at))
+		report->retry_at = until;
 }
 
 static bool
@@ -169,15 +175,16 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 {
 	g_autoptr(GPtrArray) days = g_ptr_array_new_with_free_func(g_free);
 	int64_t old_poll_at, paused_until;
-	unsigned failed_before = report->failed;
 	bool has_old, is_failed = false;
 
 	if (!load_number(collect->store, source, "old days", &old_poll_at, error) ||
 	    !load_number(collect->store, source, "paused until", &paused_until, error))
 		return false;
 	/* A pause cannot outlast its most, whatever the clock was when it began. */
-	if (!is_all && paused_until > now && paused_until <= now + CLOCK_DAY_S)
+	if (!is_all && paused_until > now && paused_until <= now + CLOCK_DAY_S) {
+		note_pause(report, paused_until);
 		return true;
+	}
 	has_old = days_due(now, is_all ? -1 : old_poll_at, days);
 	for (unsigned i = 0; i < days->len && !is_failed; i++) {
 		if (collect->stop && g_atomic_int_get(collect->stop))
@@ -189,8 +196,13 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 		        error))
 			return false;
 	}
-	if (is_failed || report->failed > failed_before)
+	if (is_failed) {
+		if (!load_number(
+		        collect->store, source, "paused until", &paused_until, error))
+			return false;
+		note_pause(report, paused_until);
 		return true;
+	}
 	return clear_pause(collect->store, source, error) &&
 	       (!has_old ||
 	           save_number(collect->store, source, "old days", now, error));

@@ -21,6 +21,8 @@ struct collect_report {
 	unsigned failed;
 	unsigned fresh;   /* papers never seen before */
 	unsigned changed; /* papers whose votes or other numbers are new */
+	int64_t retry_at; /* when the first source that is in a pause may be asked, s;
+	                   * 0: none is */
 };
 
 struct collect {
@@ -37,8 +39,9 @@ struct collect {
 /**
  * Ask every source that is not in a pause for the days that are due.
  *
- * A source that fails is asked no further in this run; after a 429 or 5xx it
- * is left alone for as long as it said, or for 1, 2, 4 ... up to 60 minutes.
+ * A source that fails is asked no further in this run, and is left alone for as
+ * long as it said, or for 1, 2, 4 ... up to 60 minutes.  A day that is malformed is
+ * a matter of that day alone: the others are asked for.
  *
  * @param is_all  days 4 to 14 too, whether or not they are due, and no pause is kept
  * @return false only when the store fails

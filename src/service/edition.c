@@ -18,7 +18,9 @@
 #define CACHE_WORDS   50000
 #define CACHE_PAPERS  2000
 #define CACHE_QUERIES 5000
+#define CACHE_ZONES   1000
 #define LABEL_CHARS   60
+#define FARTHEST_DAYS 15
 
 /* What many people's editions share: made once, kept while the run lasts. */
 struct press {
@@ -26,6 +28,7 @@ struct press {
 	GHashTable *documents; /* paper seq -> struct query_document * */
 	GHashTable *queries;   /* filter id -> struct query * */
 	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
+	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
 };
 
 static void
@@ -37,6 +40,8 @@ press_init(struct press *press, struct store *store)
 	press->queries = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_free);
 	press->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	press->zones = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 }
 
 static void
@@ -45,6 +50,7 @@ press_clear(struct press *press)
 	g_hash_table_unref(press->documents);
 	g_hash_table_unref(press->queries);
 	g_hash_table_unref(press->words);
+	g_hash_table_unref(press->zones);
 }
 
 static void
@@ -73,8 +79,9 @@ get_document(struct press *press, int64_t seq, GError **error)
 	return document;
 }
 
+/* @return NULL for a stored filter that this program cannot read */
 static const struct query *
-get_query(struct press *press, const struct candidate *candidate, GError **error)
+get_query(struct press *press, const struct candidate *candidate)
 {
 	struct query *query =
 	    g_hash_table_lookup(press->queries, &candidate->filter_id);
@@ -82,7 +89,7 @@ get_query(struct press *press, const struct candidate *candidate, GError **error
 	if (query)
 		return query;
 	query = query_parse_canonical(
-	    candidate->canonical, store_get_tokenizer(press->store), error);
+	    candidate->canonical, store_get_tokenizer(press->store), NULL);
 	if (query)
 		remember(press->queries, candidate->filter_id, query, CACHE_QUERIES);
 	return query;
@@ -100,8 +107,10 @@ get_words(struct press *press, const struct candidate *candidate, GError **error
 
 	if (words)
 		return words;
-	query = get_query(press, candidate, error);
-	document = query ? get_document(press, candidate->paper_seq, error) : NULL;
+	query = get_query(press, candidate);
+	if (!query)
+		return "";
+	document = get_document(press, candidate->paper_seq, error);
 	if (!document)
 		return NULL;
 	words = query_explain_text(query, document);
@@ -203,26 +212,49 @@ zone_of(const struct subscriber *subscriber)
 	return zone ? zone : g_time_zone_new_utc();
 }
 
+static GTimeZone *
+get_zone(struct press *press, const struct subscriber *subscriber)
+{
+	GTimeZone *zone = g_hash_table_lookup(press->zones, subscriber->zone);
+
+	if (zone)
+		return zone;
+	zone = zone_of(subscriber);
+	if (g_hash_table_size(press->zones) >= CACHE_ZONES)
+		g_hash_table_remove_all(press->zones);
+	g_hash_table_insert(press->zones, g_strdup(subscriber->zone), zone);
+	return zone;
+}
+
+/* A slot has one digest, whatever the clock does.  A first edition has the name of
+ * its moment: who leaves and returns on one day has two. */
+static char *
+format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
+{
+	struct rhythm_slot slot;
+
+	if (subscriber->is_first_due)
+		return g_strdup_printf("first-%" G_GINT64_FORMAT, now);
+	rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
+	return g_strdup(slot.name);
+}
+
 /* The edition that is due for one person; in the caller's transaction. */
 static bool
 make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
     struct edition_report *report, GError **error)
 {
-	g_autoptr(GTimeZone) zone = zone_of(subscriber);
+	GTimeZone *zone = get_zone(press, subscriber);
 	g_autoptr(GPtrArray) items = NULL;
-	struct rhythm_slot slot = {0}, next;
+	g_autofree char *slot = format_slot(subscriber, zone, now);
+	struct rhythm_slot next;
 	char date[11];
 	bool is_made;
 
 	rhythm_format_date(now, zone, date);
 	rhythm_get_next(&subscriber->rhythm, zone, now, &next);
-	if (subscriber->is_first_due)
-		g_snprintf(slot.name, sizeof(slot.name), "first-%s", date);
-	else
-		rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
 	report->due++;
-	if (!editions_has_slot(
-	        press->store, subscriber->id, slot.name, &is_made, error))
+	if (!editions_has_slot(press->store, subscriber->id, slot, &is_made, error))
 		return false;
 	if (!is_made) {
 		items = make_items(press, subscriber, now, error);
@@ -232,8 +264,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	if (items && items->len) {
 		report->digests++;
 		report->papers += items->len;
-		if (!editions_insert(press->store, subscriber->id, slot.name, date,
-		        items, now, error))
+		if (!editions_insert(
+		        press->store, subscriber->id, slot, date, items, now, error))
 			return false;
 	} else {
 		report->quiet++;
@@ -271,12 +303,46 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 	return true;
 }
 
+/*
+ * No rhythm has a slot further away than this: the clock was wrong when the due
+ * time was written, and without this the person would hear nothing until then.
+ */
+static bool
+pull_in(struct store *store, int64_t now, GError **error)
+{
+	for (;;) {
+		g_autoptr(GPtrArray) people = NULL;
+		pb_transaction transaction = {0};
+
+		if (!store_begin(store, &transaction, error))
+			return false;
+		people = people_load_far(store,
+		    now + FARTHEST_DAYS * (int64_t)CLOCK_DAY_S, PAGE_PEOPLE, error);
+		if (!people)
+			return false;
+		for (unsigned i = 0; i < people->len; i++) {
+			struct subscriber *subscriber = people->pdata[i];
+			g_autoptr(GTimeZone) zone = zone_of(subscriber);
+			struct rhythm_slot next;
+
+			rhythm_get_next(&subscriber->rhythm, zone, now, &next);
+			subscriber->next_due_at = next.at;
+			if (!people_update(store, subscriber, error))
+				return false;
+		}
+		if (!store_commit(&transaction, error))
+			return false;
+		if (!people->len)
+			return true;
+	}
+}
+
 bool
 edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error)
 {
 	struct press press;
-	bool is_end = false, is_ok = true;
+	bool is_end = false, is_ok = pull_in(store, now, error);
 
 	press_init(&press, store);
 	while (is_ok && !is_end)

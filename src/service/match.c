@@ -74,12 +74,15 @@ window_load(struct window *window, struct store *store, int64_t after, int64_t n
 /* A yes, a no for good, or a no that a changing field may turn. */
 enum verdict { VERDICT_NO, VERDICT_WAITING, VERDICT_YES };
 
+/* Few filters have a clause that can change: the others are asked once. */
 static enum verdict
-decide(const struct query *query, const struct query_document *document)
+decide(
+    const struct query *query, bool is_changing, const struct query_document *document)
 {
 	if (query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_TRUE)
 		return VERDICT_YES;
-	if (query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE)
+	if (is_changing &&
+	    query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE)
 		return VERDICT_WAITING;
 	return VERDICT_NO;
 }
@@ -91,6 +94,7 @@ match_filter(struct store *store, const struct stored_filter *filter,
 {
 	pb_auto(query) query =
 	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), NULL);
+	bool is_changing = query && query_is_changing(query);
 
 	if (!query)
 		report->broken++;
@@ -101,7 +105,7 @@ match_filter(struct store *store, const struct stored_filter *filter,
 		if (paper->revision <= filter->matched_through)
 			continue;
 		report->compared++;
-		verdict = decide(query, paper->document);
+		verdict = decide(query, is_changing, paper->document);
 		if (verdict == VERDICT_NO)
 			continue;
 		report->found += verdict == VERDICT_YES;
@@ -198,7 +202,7 @@ decide_again(struct store *store, const struct stored_paper *stored, bool is_las
 			              ? VERDICT_YES
 			              : VERDICT_NO;
 		else if (query)
-			verdict = decide(query, document);
+			verdict = decide(query, query_is_changing(query), document);
 		report->decided += verdict == VERDICT_YES;
 		if (verdict == VERDICT_YES &&
 		    !matches_save(store, filter->id, stored->seq, true, now, error))

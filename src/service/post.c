@@ -3,6 +3,7 @@
  */
 #include "service/post.h"
 
+#include "base/error.h"
 #include "base/token.h"
 #include "store/editions.h"
 #include "store/outbox.h"
@@ -14,6 +15,9 @@
 
 /* Results wait for company at most so long; what waits is in doubt after a crash. */
 #define GROUP_US (G_USEC_PER_SEC / 10)
+
+/* So often at most is a message sent that is cut off after its dot every time. */
+#define DOUBTFUL_TRIES 5
 
 /* Messages handed to one sender and not answered: one on its way, one ready. */
 #define AHEAD 2
@@ -44,7 +48,9 @@ struct post {
 	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
 	int64_t group_since; /* monotonic, us: when the first of them came */
 	unsigned in_flight;
+	unsigned policies; /* refusals by policy (5.7.x) in a row */
 	bool is_proven; /* the relay has answered for a message since it last failed */
+	bool is_unsettled; /* the store failed: rows may be SENDING that nobody sends */
 };
 
 static void
@@ -191,7 +197,11 @@ get_allowance(const struct post *post, int64_t now)
 {
 	if (post->breaker.state == BREAKER_CLOSED)
 		return POST_GROUP;
-	return now >= post->breaker.retry_at ? 1 : 0;
+	/* A wait longer than the longest: the clock was wrong when it began. */
+	return now >= post->breaker.retry_at ||
+	               post->breaker.retry_at > now + BREAKER_WAIT_MAX_S
+	           ? 1
+	           : 0;
 }
 
 static void
@@ -199,9 +209,11 @@ record_deferred(
     struct post *post, const struct task *task, int64_t now, struct post_report *report)
 {
 	const struct outbox_job *job = task->job;
-	bool is_message = task->delivery.scope == DELIVERY_SCOPE_MESSAGE;
+	/* What was sent up to its dot has been tried, whoever is to blame. */
+	bool is_tried = task->delivery.scope == DELIVERY_SCOPE_MESSAGE ||
+	                task->delivery.stage >= SMTP_STAGE_DATA;
 	int64_t next = next_try(post, job, now);
-	enum outbox_end end = is_message ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
+	enum outbox_end end = is_tried ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
 
 	if (next < 0) {
 		/* An earlier copy may have arrived: then its papers count as read. */
@@ -209,7 +221,7 @@ record_deferred(
 		report->failed++;
 	} else {
 		report->deferred++;
-		if (is_message && job->was_unknown)
+		if (is_tried && job->was_unknown)
 			end = OUTBOX_UNKNOWN;
 		if (end == OUTBOX_RETURNED)
 			next = now;
@@ -221,15 +233,29 @@ record_deferred(
  * One line when the relay stops working and one when it works again.  An answer
  * that may name a reader stays in the queue and out of the log.
  */
+/* A policy that refuses one message after the other is not about any of them. */
+static bool
+is_shut_out(struct post *post, const struct delivery *delivery)
+{
+	if (delivery->is_policy)
+		post->policies++;
+	else if (delivery->scope == DELIVERY_SCOPE_MESSAGE)
+		post->policies = 0;
+	return post->policies >= BREAKER_FAILURES;
+}
+
 static void
 report_relay(struct post *post, const struct delivery *delivery, int64_t now)
 {
 	enum breaker_state before = post->breaker.state;
 	bool was_login = post->breaker.is_login;
 	const struct breaker *breaker = &post->breaker;
+	struct delivery seen = *delivery;
 
-	breaker_report(&post->breaker, delivery, now);
-	if (delivery->scope == DELIVERY_SCOPE_MESSAGE)
+	if (is_shut_out(post, delivery))
+		seen.scope = DELIVERY_SCOPE_RELAY;
+	breaker_report(&post->breaker, &seen, now);
+	if (seen.scope == DELIVERY_SCOPE_MESSAGE)
 		post->is_proven = true;
 	if (breaker->state == BREAKER_CLOSED && before != BREAKER_CLOSED)
 		g_message("relay works again");
@@ -266,11 +292,19 @@ record(struct post *post, const struct task *task, struct post_report *report)
 		break;
 	case DELIVERY_UNKNOWN:
 		report->unknown++;
-		add_result(post, job, OUTBOX_UNKNOWN, next_try(post, job, now),
+		/* Each try may be a copy more: a few, then it counts as arrived. */
+		add_result(post, job, OUTBOX_UNKNOWN,
+		    job->attempt < DOUBTFUL_TRIES ? next_try(post, job, now) : -1,
 		    delivery, NULL);
 		break;
 	}
-	if (delivery->outcome == DELIVERY_SENT)
+	if (delivery->outcome == DELIVERY_FAILED)
+		g_warning("delivery failed outbox=%" G_GINT64_FORMAT
+		          " attempt=%u stage=%s code=%d%s%s: paperboyctl queue --all",
+		    job->id, job->attempt, smtp_stage_get_name(delivery->stage),
+		    delivery->code, *delivery->enhanced ? " status=" : "",
+		    delivery->enhanced);
+	else if (delivery->outcome == DELIVERY_SENT)
 		g_info("delivery sent outbox=%" G_GINT64_FORMAT " attempt=%u code=%d",
 		    job->id, job->attempt, delivery->code);
 	else
@@ -366,10 +400,17 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	g_autoptr(GError) problem = NULL;
 	GBytes *message;
 	struct task *task;
+	bool is_wanted;
 
-	if (!digest) {
+	if (!digest || !outbox_is_wanted(post->options.store, job, &is_wanted, error)) {
 		g_queue_push_head(&post->claimed, job);
 		return false;
+	}
+	if (!is_wanted) {
+		report->cancelled++;
+		add_result(post, job, OUTBOX_CANCELLED, -1, NULL, NULL);
+		outbox_job_free(job);
+		return true;
 	}
 	if (job->render_key &&
 	    !g_str_equal(job->render_key, renderer_get_key(post->options.renderer)))
@@ -472,10 +513,8 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 	}
 }
 
-/*
- * The store failed: what is under way is heard out and kept, with what was
- * claimed, until the store works again.  The rows say SENDING meanwhile.
- */
+/* After a failure of the store: what the senders still bring is kept for the next
+ * run, and so is what was claimed and not handed out. */
 static void
 settle(struct post *post, struct post_report *report)
 {
@@ -486,6 +525,36 @@ settle(struct post *post, struct post_report *report)
 		record(post, task, report);
 		task_free(task);
 	}
+	return_claimed(post);
+	post->is_unsettled = true;
+}
+
+/* Record what a run before could not. */
+static bool
+catch_up(struct post *post, GError **error)
+{
+	GError *problem = NULL;
+	unsigned unknown;
+
+	if (!post->is_unsettled)
+		return true;
+	if (!commit_results(post, &problem)) {
+		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT)) {
+			g_propagate_error(error, problem);
+			return false;
+		}
+		/* Refused for what they are; that would be so the next time too. */
+		g_warning("outbox dropped results=%u: %s", post->results->len,
+		    problem->message);
+		g_error_free(problem);
+		g_ptr_array_set_size(post->results, 0);
+	}
+	/* What is SENDING now has lost its result: it may have arrived. */
+	if (!outbox_recover(post->options.store, clock_get_now(post->options.clock),
+	        &unknown, error))
+		return false;
+	post->is_unsettled = false;
+	return true;
 }
 
 bool
@@ -494,6 +563,10 @@ post_run(struct post *post, const int *stop, struct post_report *report, int64_t
 {
 	int64_t due;
 
+	if (!outbox_pull_in(
+	        post->options.store, clock_get_now(post->options.clock), error) ||
+	    !catch_up(post, error))
+		return false;
 	if (!run(post, stop, report, error)) {
 		settle(post, report);
 		return false;

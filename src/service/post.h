@@ -66,7 +66,8 @@ char *post_format_relay(const struct post *post);
  *
  * @param stop  NULL for never
  * @param next  set to when to run again, s; -1 for never
- * @return false when the store fails
+ * @return false when the store fails; what is known by then is recorded by the next
+ *         run
  */
 bool post_run(struct post *post, const int *stop, struct post_report *report,
     int64_t *next, GError **error);

@@ -69,7 +69,7 @@ check_file(const char *path, const guint8 *fresh, GError **error)
 	}
 	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "others may read the key '%s': chmod 600 it", path);
+		    "'%s' is a secret and others may read it: chmod 600 it", path);
 		return false;
 	}
 	return true;

@@ -35,15 +35,29 @@ startup_init_clock(struct clock *clock, const char *now, GError **error)
 	return true;
 }
 
-struct settings *
-startup_load_settings(const char *path, const char *credentials, GPtrArray *problems)
+static const char *
+file_of(const char *path)
 {
-	pb_auto(settings) settings = settings_load(
-	    path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf", problems, NULL);
+	return path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf";
+}
 
-	if (settings)
-		assembly_check(settings, credentials, problems);
-	return problems->len ? NULL : g_steal_pointer(&settings);
+struct settings *
+startup_load_settings(const char *path, GPtrArray *problems)
+{
+	return settings_load(file_of(path), problems, NULL);
+}
+
+bool
+startup_check_settings(const char *path, const struct settings *settings,
+    const char *credentials, GPtrArray *problems)
+{
+	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+
+	assembly_check(settings, credentials, found);
+	for (unsigned i = 0; i < found->len; i++)
+		g_ptr_array_add(problems,
+		    g_strdup_printf("%s: %s", file_of(path), (char *)found->pdata[i]));
+	return found->len == 0;
 }
 
 GBytes *

@@ -21,15 +21,22 @@
 bool startup_init_clock(struct clock *clock, const char *now, GError **error);
 
 /**
- * Read and check the configuration.
+ * Read the configuration.
  *
- * @param path         NULL for paperboy.conf where it is installed
- * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
- * @param problems     of char *, a line for each thing that is wrong
+ * @param path      NULL for paperboy.conf where it is installed
+ * @param problems  of char *, a line for each thing that is wrong
  * @return NULL when anything is
  */
-struct settings *
-startup_load_settings(const char *path, const char *credentials, GPtrArray *problems);
+struct settings *startup_load_settings(const char *path, GPtrArray *problems);
+
+/**
+ * Check what the file alone does not tell: templates, secrets, zones.
+ *
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @return whether nothing is wrong
+ */
+bool startup_check_settings(const char *path, const struct settings *settings,
+    const char *credentials, GPtrArray *problems);
 
 /**
  * Load the key of the state folder; the first time it is drawn and kept.

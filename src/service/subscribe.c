@@ -26,18 +26,32 @@ set_input_error(GError **error, const char *message)
 	return false;
 }
 
-/* A name goes into headers and tables: one line of text, not too long. */
+/*
+ * What people say goes into headers, tables and terminals: one line of text, not
+ * too long.
+ *
+ * @param what  "the name"
+ * @param text  NULL is fine
+ */
 static bool
-check_name(const char *name, size_t most, GError **error)
+check_text(const char *what, const char *text, size_t most, GError **error)
 {
-	if (!name)
+	const char *problem = NULL;
+
+	if (!text)
 		return true;
-	if (!*name || strlen(name) > most || !g_utf8_validate(name, -1, NULL))
-		return set_input_error(error, "a name is empty, too long or not UTF-8");
-	for (; *name; name = g_utf8_next_char(name))
-		if (g_unichar_iscntrl(g_utf8_get_char(name)))
-			return set_input_error(error, "a name has a control character");
-	return true;
+	if (!*text)
+		problem = "is empty";
+	else if (strlen(text) > most)
+		problem = "is too long";
+	else if (!g_utf8_validate(text, -1, NULL))
+		problem = "is not UTF-8";
+	for (; !problem && *text; text = g_utf8_next_char(text))
+		if (g_unichar_iscntrl(g_utf8_get_char(text)))
+			problem = "has a control character";
+	if (problem)
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s %s", what, problem);
+	return !problem;
 }
 
 /* Give a filter to somebody; in the caller's transaction. */
@@ -55,7 +69,8 @@ insert_filter(struct store *store, int64_t subscriber_id,
 	char oldest_day[DAY_BYTES];
 	int64_t through;
 
-	if (!own || !check_name(filter->name, BOUNDS_FILTER_NAME, error))
+	if (!own ||
+	    !check_text("the filter's name", filter->name, BOUNDS_FILTER_NAME, error))
 		return NULL;
 	if (own->len >= BOUNDS_FILTERS_PERSON) {
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
@@ -95,7 +110,9 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	if (!request->consent || !*request->consent)
 		return set_input_error(
 		    error, "how the person agreed is wanted, in words: the consent");
-	if (!check_name(subscriber->name, BOUNDS_PERSON_NAME_BYTES, error))
+	if (!check_text("the consent", request->consent, BOUNDS_CONSENT_BYTES, error) ||
+	    !check_text(
+	        "the person's name", subscriber->name, BOUNDS_PERSON_NAME_BYTES, error))
 		return false;
 	if (request->max_full < 1 || request->max_full > BOUNDS_DIGEST_FULL_MAX) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "max must be from 1 to %d",
@@ -197,18 +214,21 @@ subscribe_find(struct store *store, const char *text, GError **error)
 {
 	struct address address = {0};
 	g_autofree char *key = NULL;
+	g_autoptr(GError) problem = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 
 	if (!address_parse(text, &address, error))
 		return NULL;
 	key = address_format_key(&address);
 	address_clear(&address);
-	subscriber = people_find(store, key, error);
-	if (!subscriber)
-		return NULL;
-	if (subscriber->state != SUBSCRIBER_GONE)
+	subscriber = people_find(store, key, &problem);
+	if (subscriber && subscriber->state != SUBSCRIBER_GONE)
 		return g_steal_pointer(&subscriber);
-	g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such subscriber");
+	if (subscriber || g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s is no subscriber", text);
+	else
+		g_propagate_error(error, g_steal_pointer(&problem));
 	return NULL;
 }
 

@@ -10,37 +10,67 @@
 #include "store/papers.h"
 #include "store/people.h"
 
-#define LAST_RUN "upkeep"
+#define LAST_RUN  "upkeep"
+#define LEAP_DAYS 30
 
-static int64_t
-days_before(int64_t now, int days)
+/* Rows in one transaction: nobody else who writes waits long. */
+#define PAGE_ROWS 500
+
+/* What goes, and how many days it is kept.  Messages go before their digests. */
+static const struct {
+	bool (*prune)(struct store *store, int64_t before, unsigned limit,
+	    unsigned *count, GError **error);
+	int days;
+} jobs[] = {
+    {matches_prune, UPKEEP_MATCH_DAYS},
+    {editions_prune_delivered, UPKEEP_DELIVERED_DAYS},
+    {editions_prune_refused, UPKEEP_DELIVERED_DAYS},
+    {outbox_prune, UPKEEP_OUTBOX_DAYS},
+    {editions_prune, UPKEEP_OUTBOX_DAYS},
+    {papers_prune_batches, UPKEEP_BATCH_DAYS},
+    {people_prune_filters, 0},
+};
+
+/*
+ * A clock that is months ahead of the last run may be wrong: then nothing is
+ * forgotten before a day has gone by on it.
+ */
+static bool
+is_leap(int64_t last, int64_t now)
 {
-	return now - days * (int64_t)CLOCK_DAY_S;
+	return last > 0 && now - last > LEAP_DAYS * (int64_t)CLOCK_DAY_S;
 }
 
 bool
 upkeep_run(struct store *store, int64_t now, GError **error)
 {
-	pb_transaction transaction = {0};
+	int64_t last;
 
-	return store_begin(store, &transaction, error) &&
-	       matches_prune(store, days_before(now, UPKEEP_MATCH_DAYS), error) &&
-	       editions_prune(store, days_before(now, UPKEEP_DELIVERED_DAYS), error) &&
-	       outbox_prune(store, days_before(now, UPKEEP_OUTBOX_DAYS), error) &&
-	       papers_prune_batches(
-	           store, days_before(now, UPKEEP_BATCH_DAYS), error) &&
-	       people_prune_filters(store, error) &&
-	       store_save_cursor(store, LAST_RUN, now, error) &&
-	       store_commit(&transaction, error);
+	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
+		return false;
+	if (is_leap(last, now))
+		return store_save_cursor(store, LAST_RUN, now, error);
+	for (size_t i = 0; i < G_N_ELEMENTS(jobs); i++) {
+		int64_t before = now - jobs[i].days * (int64_t)CLOCK_DAY_S;
+		unsigned count;
+
+		do {
+			/* One statement is a transaction of its own. */
+			if (!jobs[i].prune(store, before, PAGE_ROWS, &count, error))
+				return false;
+		} while (count == PAGE_ROWS);
+	}
+	return store_save_cursor(store, LAST_RUN, now, error);
 }
 
 bool
-upkeep_load_due(struct store *store, int64_t *at, GError **error)
+upkeep_load_due(struct store *store, int64_t now, int64_t *at, GError **error)
 {
 	int64_t last;
 
 	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
 		return false;
-	*at = last + CLOCK_DAY_S;
+	/* A last run in the future: the clock was wrong then. */
+	*at = last > now ? now : last + CLOCK_DAY_S;
 	return true;
 }

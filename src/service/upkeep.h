@@ -21,6 +21,6 @@
 bool upkeep_run(struct store *store, int64_t now, GError **error);
 
 /** When upkeep is to run next. @param at  s; in the past when it is due */
-bool upkeep_load_due(struct store *store, int64_t *at, GError **error);
+bool upkeep_load_due(struct store *store, int64_t now, int64_t *at, GError **error);
 
 #endif

@@ -96,10 +96,13 @@ add_new(struct fetch *fetch, GPtrArray *page, GError **error)
 		struct listing *listing = g_ptr_array_index(page, i);
 
 		g_ptr_array_index(page, i) = NULL;
-		if (g_hash_table_add(fetch->seen, listing->paper->id))
-			g_ptr_array_add(fetch->listings, listing);
-		else
+		/* Asked first: adding a key again would swap in one that is freed. */
+		if (g_hash_table_contains(fetch->seen, listing->paper->id)) {
 			listing_free(listing);
+			continue;
+		}
+		g_hash_table_add(fetch->seen, listing->paper->id);
+		g_ptr_array_add(fetch->listings, listing);
 	}
 	if (fetch->listings->len > BOUNDS_PAPERS_BATCH) {
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,

@@ -260,10 +260,13 @@ huggingface_parse_page(GBytes *bytes, const char *day, size_t *elements, GError 
 			    "element %zu of the list is malformed: %s", i, what);
 			return NULL;
 		}
-		if (g_hash_table_add(seen, paper->id))
-			g_ptr_array_add(listings, listing_new(paper, day));
-		else
+		/* Asked first: adding a key again would swap in one that is freed. */
+		if (g_hash_table_contains(seen, paper->id)) {
 			paper_free(paper);
+			continue;
+		}
+		g_hash_table_add(seen, paper->id);
+		g_ptr_array_add(listings, listing_new(paper, day));
 	}
 	*elements = json_array_size(page);
 	return g_steal_pointer(&listings);

@@ -233,9 +233,36 @@ editions_load_last(struct store *store, int64_t *digest_id, GError **error)
 }
 
 bool
-editions_prune(struct store *store, int64_t before, GError **error)
+editions_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
 {
-	static const char sql[] = "DELETE FROM delivered WHERE at < ?1";
+	static const char sql[] =
+	    "DELETE FROM digest WHERE id IN (SELECT d.id FROM digest d"
+	    " WHERE d.created_at < ?1 AND d.state <> 'live'"
+	    " AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = d.id)"
+	    " LIMIT ?2)";
 
-	return sql_run(store, sql, error, SQL_INT(before));
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}
+
+bool
+editions_prune_delivered(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM delivered WHERE (subscriber_id, paper_seq) IN"
+	    " (SELECT subscriber_id, paper_seq FROM delivered WHERE at < ?1 LIMIT ?2)";
+
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}
+
+bool
+editions_prune_refused(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM refused WHERE (subscriber_id, paper_seq) IN"
+	    " (SELECT subscriber_id, paper_seq FROM refused WHERE at < ?1 LIMIT ?2)";
+
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

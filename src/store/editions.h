@@ -72,6 +72,14 @@ bool editions_load_last(struct store *store, int64_t *digest_id, GError **error)
 /** Turn "filter TAB words" lines into reasons. */
 void edition_parse_reasons(const char *text, GPtrArray *reasons);
 
-bool editions_prune(struct store *store, int64_t before, GError **error);
+/** Forget up to a limit of ended digests that are in the outbox no more. */
+bool editions_prune(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
+
+/** Forget which papers somebody had, or could not be sent, before a time. */
+bool editions_prune_delivered(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
+bool editions_prune_refused(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
 
 #endif

@@ -117,11 +117,14 @@ matches_load_overdue(
 }
 
 bool
-matches_prune(struct store *store, int64_t before, GError **error)
+matches_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
 {
-	static const char sql[] = "DELETE FROM match WHERE decided_at < ?1";
+	static const char sql[] =
+	    "DELETE FROM match WHERE (filter_id, paper_seq) IN"
+	    " (SELECT filter_id, paper_seq FROM match WHERE decided_at < ?1 LIMIT ?2)";
 
-	return sql_run(store, sql, error, SQL_INT(before));
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
 
 bool

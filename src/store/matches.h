@@ -48,7 +48,9 @@ GPtrArray *matches_load_waiting(struct store *store, int64_t paper_seq, GError *
 GArray *matches_load_overdue(
     struct store *store, const char *day, unsigned limit, GError **error);
 
-bool matches_prune(struct store *store, int64_t before, GError **error);
+/** Forget up to a limit of matches decided before a time. @param count set */
+bool matches_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error);
 bool matches_count(struct store *store, bool is_yes, int64_t *count, GError **error);
 
 #endif

@@ -57,7 +57,7 @@ run_step(sqlite3 *db, int version, GError **error)
 }
 
 bool
-migrate_run(sqlite3 *db, const char *path, GError **error)
+migrate_check(sqlite3 *db, const char *path, GError **error)
 {
 	int application = 0, version = 0, tables = 0;
 
@@ -77,6 +77,18 @@ migrate_run(sqlite3 *db, const char *path, GError **error)
 		    "'%s' was written by a newer paperboy (store version %d, this one "
 		    "knows %d): install that version again",
 		    path, version, MIGRATE_VERSION);
+		return false;
+	}
+	return true;
+}
+
+bool
+migrate_run(sqlite3 *db, const char *path, GError **error)
+{
+	int version = 0;
+
+	if (!load_pragma(db, "PRAGMA user_version", &version, error)) {
+		g_prefix_error(error, "'%s': ", path);
 		return false;
 	}
 	while (version < MIGRATE_VERSION) {

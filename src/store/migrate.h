@@ -18,11 +18,14 @@
 #define MIGRATE_APPLICATION_ID 0x70626f79
 
 /**
- * Bring an open database to MIGRATE_VERSION.
+ * Look at the header and the version, and at nothing else; write nothing.
  *
  * @param path  for messages
  * @return false with PB_ERROR_PERMANENT for a foreign, damaged or newer file
  */
+bool migrate_check(sqlite3 *db, const char *path, GError **error);
+
+/** Bring a database that was checked to MIGRATE_VERSION. */
 bool migrate_run(sqlite3 *db, const char *path, GError **error);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "store/outbox.h"
 
+#include "base/clock.h"
 #include "store/sql.h"
 
 void
@@ -69,6 +70,44 @@ load_due(struct store *store, int64_t now, unsigned limit, GError **error)
 	return step == SQL_STEP_DONE ? g_steal_pointer(&jobs) : NULL;
 }
 
+/* The papers of a digest have reached the person (or may have). */
+static bool
+save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
+	    " SELECT o.subscriber_id, i.paper_seq, i.digest_id, ?2"
+	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
+	    " WHERE o.id = ?1 ON CONFLICT DO NOTHING";
+	static const char sql_digest[] =
+	    "UPDATE digest SET state = 'sent'"
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(now)) &&
+	       sql_run(store, sql_digest, error, SQL_INT(id));
+}
+
+/*
+ * Nobody wants it any more: the digest's papers are free again, but for one that
+ * may have arrived, whose papers count as read.
+ */
+static bool
+cancel_row(
+    struct store *store, int64_t id, bool was_unknown, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL"
+	    " WHERE id = ?1";
+	static const char sql_digest[] =
+	    "UPDATE digest SET state = 'cancelled'"
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+
+	if (!sql_run(store, sql, error, SQL_INT(id), SQL_INT(now)))
+		return false;
+	return was_unknown ? save_delivered(store, id, now, error)
+	                   : sql_run(store, sql_digest, error, SQL_INT(id));
+}
+
 /* Claim a job, or cancel it when the person is no longer active. */
 static bool
 claim_job(struct store *store, const struct outbox_job *job, int64_t now,
@@ -78,17 +117,11 @@ claim_job(struct store *store, const struct outbox_job *job, int64_t now,
 	    "UPDATE outbox SET state = 'SENDING', attempt = attempt + 1, claimed_at = "
 	    "?2,"
 	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
-	static const char sql_cancel[] =
-	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL"
-	    " WHERE id = ?1";
-	static const char sql_digest[] =
-	    "UPDATE digest SET state = 'cancelled' WHERE id = ?1 AND state = 'live'";
 
 	if (job->is_wanted)
 		return sql_run(store, sql, error, SQL_INT(job->id), SQL_INT(now),
 		    SQL_TEXT(render_key));
-	return sql_run(store, sql_cancel, error, SQL_INT(job->id), SQL_INT(now)) &&
-	       sql_run(store, sql_digest, error, SQL_INT(job->digest_id));
+	return cancel_row(store, job->id, job->was_unknown, now, error);
 }
 
 GPtrArray *
@@ -109,21 +142,18 @@ outbox_claim(struct store *store, int64_t now, unsigned limit, const char *rende
 	return store_commit(&transaction, error) ? g_steal_pointer(&jobs) : NULL;
 }
 
-/* The papers of a digest have reached the person (or may have). */
-static bool
-save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
+bool
+outbox_is_wanted(
+    struct store *store, const struct outbox_job *job, bool *is_wanted, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
-	    " SELECT o.subscriber_id, i.paper_seq, i.digest_id, ?2"
-	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
-	    " WHERE o.id = ?1 ON CONFLICT DO NOTHING";
-	static const char sql_digest[] =
-	    "UPDATE digest SET state = 'sent'"
-	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+	    "SELECT state = 'active' FROM subscriber WHERE id = ?1";
+	int64_t is_active;
 
-	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(now)) &&
-	       sql_run(store, sql_digest, error, SQL_INT(id));
+	if (!sql_number(store, sql, &is_active, error, SQL_INT(job->subscriber_id)))
+		return false;
+	*is_wanted = is_active == 1;
+	return true;
 }
 
 static bool
@@ -167,11 +197,28 @@ requeue_row(struct store *store, const struct outbox_result *result, const char 
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = ?2, next_try_at = ?3, code = coalesce(?4, code),"
-	    " reply = coalesce(?5, reply), attempt = attempt - ?6 WHERE id = ?1";
+	    " reply = coalesce(?5, reply) WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
-	    SQL_TEXT(result->reply), SQL_INT(result->end == OUTBOX_RETURNED));
+	    SQL_TEXT(result->reply));
+}
+
+/* Back to how it was before the claim; but a word of the relay is kept. */
+static bool
+return_row(struct store *store, const struct outbox_result *result, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = CASE WHEN ?5 THEN 'UNKNOWN'"
+	    "  WHEN attempt = 1 AND coalesce(?4, reply) IS NULL THEN 'NEW'"
+	    "  ELSE 'DEFERRED' END,"
+	    " next_try_at = ?2, code = coalesce(?3, code), reply = coalesce(?4, reply),"
+	    " render_key = CASE WHEN attempt > 1 THEN render_key END,"
+	    " attempt = attempt - 1 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(result->id),
+	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
+	    SQL_TEXT(result->reply), SQL_INT(result->was_unknown));
 }
 
 static bool
@@ -185,8 +232,7 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 	case OUTBOX_DEFERRED:
 		return requeue_row(store, result, "DEFERRED", error);
 	case OUTBOX_RETURNED:
-		return requeue_row(
-		    store, result, result->was_unknown ? "UNKNOWN" : "DEFERRED", error);
+		return return_row(store, result, error);
 	case OUTBOX_UNKNOWN:
 		if (result->next_try_at >= 0)
 			return requeue_row(store, result, "UNKNOWN", error);
@@ -195,6 +241,8 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 	case OUTBOX_FAILED:
 		return end_row(store, result, "FAILED", now, error) &&
 		       fail_digest(store, result->id, error);
+	case OUTBOX_CANCELLED:
+		return cancel_row(store, result->id, result->was_unknown, now, error);
 	case OUTBOX_REFUSED:
 		return end_row(store, result, "FAILED", now, error) &&
 		       save_refused(store, result->id, now, error) &&
@@ -236,21 +284,41 @@ outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error
 }
 
 bool
-outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+outbox_pull_in(struct store *store, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL"
-	    " WHERE subscriber_id = ?1 AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', "
-	    "'HELD')"
-	    " AND ended_at IS NULL";
-	/* A cancelled digest frees its papers; one that is being sent goes on. */
-	static const char sql_digest[] =
-	    "UPDATE digest SET state = 'cancelled' WHERE subscriber_id = ?1"
-	    " AND state = 'live' AND (SELECT o.state FROM outbox o"
-	    "  WHERE o.digest_id = digest.id) = 'CANCELLED'";
+	    "UPDATE outbox SET next_try_at = ?1"
+	    " WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN') AND next_try_at > ?2";
 
-	return sql_run(store, sql, error, SQL_INT(subscriber_id), SQL_INT(now)) &&
-	       sql_run(store, sql_digest, error, SQL_INT(subscriber_id));
+	return sql_run(store, sql, error, SQL_INT(now), SQL_INT(now + CLOCK_DAY_S));
+}
+
+bool
+outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+{
+	/* One that is being sent goes on; the post looks again before it does. */
+	static const char sql[] =
+	    "SELECT id, state = 'UNKNOWN' FROM outbox WHERE subscriber_id = ?1"
+	    " AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', 'HELD')"
+	    " AND ended_at IS NULL ORDER BY id LIMIT 1";
+
+	for (;;) {
+		sql_auto *statement =
+		    sql_start(store, sql, error, SQL_INT(subscriber_id));
+		enum sql_step step;
+		int64_t id;
+		bool was_unknown;
+
+		if (!statement)
+			return false;
+		step = sql_step(statement, error);
+		if (step != SQL_STEP_ROW)
+			return step == SQL_STEP_DONE;
+		id = sql_get_int(statement, 0);
+		was_unknown = sql_get_int(statement, 1) == 1;
+		if (!cancel_row(store, id, was_unknown, now, error))
+			return false;
+	}
 }
 
 bool
@@ -300,19 +368,19 @@ outbox_load_rows(
 bool
 outbox_count(struct store *store, const char *state, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM outbox WHERE state = ?1";
+	static const char sql[] =
+	    "SELECT count(*) FROM outbox WHERE state = ?1 AND ended_at IS NULL";
 
 	return sql_number(store, sql, count, error, SQL_TEXT(state));
 }
 
 bool
-outbox_prune(struct store *store, int64_t before, GError **error)
+outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
 {
-	static const char sql_outbox[] = "DELETE FROM outbox WHERE ended_at < ?1";
-	static const char sql_digest[] =
-	    "DELETE FROM digest WHERE created_at < ?1 AND state <> 'live'"
-	    " AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = digest.id)";
+	static const char sql[] =
+	    "DELETE FROM outbox WHERE id IN"
+	    " (SELECT id FROM outbox WHERE ended_at < ?1 LIMIT ?2)";
 
-	return sql_run(store, sql_outbox, error, SQL_INT(before)) &&
-	       sql_run(store, sql_digest, error, SQL_INT(before));
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

@@ -45,6 +45,10 @@ void outbox_job_free(struct outbox_job *job);
 GPtrArray *outbox_claim(struct store *store, int64_t now, unsigned limit,
     const char *render_key, GError **error);
 
+/** Is a claimed job still wanted: is its person still active? */
+bool outbox_is_wanted(
+    struct store *store, const struct outbox_job *job, bool *is_wanted, GError **error);
+
 /* What became of one job. */
 enum outbox_end {
 	OUTBOX_SENT,
@@ -53,7 +57,8 @@ enum outbox_end {
 	                    counted */
 	OUTBOX_UNKNOWN,  /* may have arrived; next_try_at -1 gives it up */
 	OUTBOX_FAILED,
-	OUTBOX_REFUSED, /* failed, and for what is in it */
+	OUTBOX_REFUSED,   /* failed, and for what is in it */
+	OUTBOX_CANCELLED, /* not tried: the person left since the claim */
 };
 
 struct outbox_result {
@@ -73,6 +78,12 @@ bool outbox_save_results(
 
 /** At start: what was being sent when the last run ended may have arrived. */
 bool outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error);
+
+/**
+ * Make due at once what waits for more than a day from now: no wait is that
+ * long, so the clock was wrong when it was written.
+ */
+bool outbox_pull_in(struct store *store, int64_t now, GError **error);
 
 /** Cancel all that is not under way for a person; for the caller's transaction. */
 bool
@@ -101,10 +112,12 @@ void outbox_row_free(struct outbox_row *row);
 GPtrArray *outbox_load_rows(
     struct store *store, bool is_all, int64_t after, unsigned limit, GError **error);
 
-/** Count messages in a state, such as "DEFERRED". */
+/** Count messages that have not ended, in a state such as "DEFERRED". */
 bool
 outbox_count(struct store *store, const char *state, int64_t *count, GError **error);
 
-bool outbox_prune(struct store *store, int64_t before, GError **error);
+/** Forget up to a limit of messages that ended before a time. @param count set */
+bool outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error);
 
 #endif

@@ -191,6 +191,17 @@ are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **er
 	return true;
 }
 
+/* Listed anew: a filter that came too late for the old day sees it now. */
+static bool
+renew_revision(struct store *store, int64_t seq, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET revision ="
+	    " (SELECT max(revision) + 1 FROM paper) WHERE seq = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(seq));
+}
+
 /* What a digest shows of a paper; what filters read of it gets a new revision. */
 static bool
 update_words(struct store *store, const struct paper *paper,
@@ -264,6 +275,9 @@ save_listing(struct store *store, const struct batch *batch,
 		                  is_new_number(paper->stars, old->stars);
 		bool are_frozen;
 
+		if (strcmp(listing->day, kept->day) > 0 &&
+		    !renew_revision(store, kept->seq, error))
+			return false;
 		if (!update_words(store, paper, kept, &are_frozen, error) ||
 		    !update_numbers(store, paper, listing->day, batch->asked_at,
 		        kept->seq, is_changed, error))
@@ -341,7 +355,8 @@ bool
 papers_load_revision_before(
     struct store *store, const char *day, int64_t *revision, GError **error)
 {
-	static const char sql[] = "SELECT coalesce((SELECT min(revision) - 1 FROM "
+	/* The "+" keeps SQLite from walking all older papers in order of revision. */
+	static const char sql[] = "SELECT coalesce((SELECT min(+revision) - 1 FROM "
 	                          "paper WHERE last_day >= ?1),"
 	                          " (SELECT max(revision) FROM paper), 0)";
 
@@ -402,7 +417,13 @@ papers_load_reports(struct store *store, GError **error)
 {
 	static const char sql[] =
 	    "WITH last AS (SELECT source, max(id) AS id FROM batch GROUP BY source)"
-	    " SELECT b.source, b.day, b.status, b.error, b.asked_at,"
+	    " SELECT b.source, b.day, b.status,"
+	    /* Of the last day or so: a day that failed and has not been good since. */
+	    " (SELECT f.day || ': ' || f.error FROM batch f WHERE f.source = b.source"
+	    "  AND f.asked_at > b.asked_at - 100000 AND f.status = 'failed'"
+	    "  AND NOT EXISTS (SELECT 1 FROM batch g WHERE g.source = f.source"
+	    "   AND g.day = f.day AND g.id > f.id AND g.status <> 'failed')"
+	    "  ORDER BY f.id DESC LIMIT 1), b.asked_at,"
 	    " (SELECT max(asked_at) FROM batch g WHERE g.source = b.source"
 	    "  AND g.status <> 'failed'),"
 	    " (SELECT max(day) FROM listing l WHERE l.source = b.source),"
@@ -441,9 +462,12 @@ papers_count(struct store *store, int64_t *count, GError **error)
 }
 
 bool
-papers_prune_batches(struct store *store, int64_t before, GError **error)
+papers_prune_batches(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
 {
-	static const char sql[] = "DELETE FROM batch WHERE asked_at < ?1";
+	static const char sql[] =
+	    "DELETE FROM batch WHERE id IN"
+	    " (SELECT id FROM batch WHERE asked_at < ?1 LIMIT ?2)";
 
-	return sql_run(store, sql, error, SQL_INT(before));
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

@@ -53,9 +53,10 @@ const char *batch_status_name(enum batch_status status);
 /**
  * Record one answer of a source with its papers, all in one transaction.
  *
- * A paper seen before keeps what this answer does not tell.  A new text gets a
- * new revision, so that every filter looks at it again; new numbers mark it
- * as changed, so that waiting matches are decided again.
+ * A paper seen before keeps what this answer does not tell.  A new text, or a
+ * later day than the last, gets a new revision, so that every filter looks at it
+ * again; new numbers mark it as changed, so that waiting matches are decided
+ * again.
  *
  * New words or links of a paper in a digest that is on its way are not taken
  * before that has ended, since sending it again has to give the same octets;
@@ -102,7 +103,8 @@ struct source_report {
 	char *source;
 	char *day;
 	char *status;
-	char *error;      /* of the last answer, or NULL */
+	char *error;      /* "DAY: words" of the newest day that failed and has not been
+	                     good since, or NULL */
 	int64_t asked_at; /* the last answer, s */
 	int64_t good_at;  /* the last answer that did not fail, s; -1 for never */
 	int64_t papers;   /* listed on the newest day that had papers */
@@ -116,7 +118,8 @@ GPtrArray *papers_load_reports(struct store *store, GError **error);
 
 bool papers_count(struct store *store, int64_t *count, GError **error);
 
-/** Forget answers of sources that are older than a time. */
-bool papers_prune_batches(struct store *store, int64_t before, GError **error);
+/** Forget up to a limit of answers of sources older than a time. @param count set */
+bool papers_prune_batches(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
 
 #endif

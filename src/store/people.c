@@ -149,11 +149,27 @@ people_load_page(struct store *store, int64_t after, unsigned limit, GError **er
 GPtrArray *
 people_load_due(struct store *store, int64_t now, unsigned limit, GError **error)
 {
-	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
-	                          " WHERE state = 'active' AND next_due_at <= ?1 ORDER "
-	                          "BY next_due_at, id LIMIT ?2";
+	static const char sql[] =
+	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	    " WHERE state = 'active' AND next_due_at <= ?1 AND NOT EXISTS"
+	    "  (SELECT 1 FROM subscription s JOIN filter f ON f.id = s.filter_id"
+	    "   WHERE s.subscriber_id = subscriber.id AND f.matched_through <"
+	    "    (SELECT coalesce(max(revision), 0) FROM paper))"
+	    " ORDER BY next_due_at, id LIMIT ?2";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
+
+	return load_all(statement, error);
+}
+
+GPtrArray *
+people_load_far(struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	                          " WHERE state = 'active' AND next_due_at > ?1 ORDER "
+	                          "BY next_due_at, id LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(after), SQL_INT(limit));
 
 	return load_all(statement, error);
 }
@@ -299,13 +315,15 @@ people_delete_subscriptions(struct store *store, int64_t subscriber_id, GError *
 }
 
 bool
-people_prune_filters(struct store *store, GError **error)
+people_prune_filters(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
 {
 	static const char sql[] =
-	    "DELETE FROM filter WHERE id IN (SELECT f.id FROM filter f WHERE NOT EXISTS"
-	    " (SELECT 1 FROM subscription s WHERE s.filter_id = f.id) LIMIT 500)";
+	    "DELETE FROM filter WHERE id IN (SELECT f.id FROM filter f"
+	    " WHERE f.created_at < ?1 AND NOT EXISTS"
+	    " (SELECT 1 FROM subscription s WHERE s.filter_id = f.id) LIMIT ?2)";
 
-	return sql_run(store, sql, error);
+	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
 
 bool

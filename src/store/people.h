@@ -37,9 +37,18 @@ struct subscriber *people_load(struct store *store, int64_t id, GError **error);
 GPtrArray *
 people_load_page(struct store *store, int64_t after, unsigned limit, GError **error);
 
-/** Load a page of active subscribers whose edition is due, earliest first. */
+/**
+ * Load a page of active subscribers whose edition is due, earliest first.
+ *
+ * Who has a filter that has not seen the newest papers yet is left out: that
+ * edition waits for the match, or it would miss what was to be in it.
+ */
 GPtrArray *
 people_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
+
+/** Load a page of active subscribers whose edition is due only after a time. */
+GPtrArray *
+people_load_far(struct store *store, int64_t after, unsigned limit, GError **error);
 
 /** When the next edition of anybody is due. @param due_at -1 for never */
 bool people_load_next_due(struct store *store, int64_t *due_at, GError **error);
@@ -72,8 +81,10 @@ bool people_delete_subscription(
 bool
 people_delete_subscriptions(struct store *store, int64_t subscriber_id, GError **error);
 
-/** Forget filters that nobody has, with their matches. */
-bool people_prune_filters(struct store *store, GError **error);
+/** Forget up to a limit of filters that nobody has, with their matches. @param count
+ * set */
+bool people_prune_filters(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
 
 bool people_count_filters(struct store *store, int64_t *count, GError **error);
 

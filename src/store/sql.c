@@ -107,6 +107,16 @@ sql_run_values(struct store *store, const char *sql, const struct sql_value *val
 }
 
 bool
+sql_delete_values(struct store *store, const char *sql, const struct sql_value *values,
+    unsigned *count, GError **error)
+{
+	if (!sql_run_values(store, sql, values, error))
+		return false;
+	*count = (unsigned)sqlite3_changes(store->db);
+	return true;
+}
+
+bool
 sql_number_values(struct store *store, const char *sql, const struct sql_value *values,
     int64_t *number, GError **error)
 {

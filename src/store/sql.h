@@ -55,6 +55,13 @@ enum sql_step sql_step(sqlite3_stmt *statement, GError **error);
 bool sql_run_values(struct store *store, const char *sql,
     const struct sql_value *values, GError **error);
 
+/** The same for a DELETE. @param count set to the rows that went, without cascades */
+#define sql_delete(store, sql, count, error, ...) \
+	sql_delete_values(store, sql,             \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, count, error)
+bool sql_delete_values(struct store *store, const char *sql,
+    const struct sql_value *values, unsigned *count, GError **error);
+
 /** The one number of the one row. @return false too when there is no row */
 #define sql_number(store, sql, number, error, ...) \
 	sql_number_values(store, sql,              \

@@ -102,9 +102,12 @@ check_header(sqlite3 *db, const char *path, GError **error)
 	return true;
 }
 
-/* @param is_draft  an empty file that is to become a store */
+/*
+ * @param name      the name under which messages speak of it
+ * @param is_draft  an empty file that is to become a store
+ */
 static sqlite3 *
-open_database(const char *path, bool is_draft, GError **error)
+open_database(const char *path, const char *name, bool is_draft, GError **error)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(
@@ -117,12 +120,18 @@ open_database(const char *path, bool is_draft, GError **error)
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db, 1);
 		sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
+		/* First of all, since WAL mode is written into the file: a database
+		 * of another program must stay as it is. */
+		if (!migrate_check(db, name, error)) {
+			sqlite3_close(db);
+			return NULL;
+		}
 		rc = sqlite3_exec(db, pragmas, NULL, NULL, NULL);
 	}
 	if (rc == SQLITE_OK)
 		return db;
 	sql_set_error(error, db, rc, "cannot open the store");
-	g_prefix_error(error, "'%s': ", path);
+	g_prefix_error(error, "'%s': ", name);
 	sqlite3_close(db);
 	return NULL;
 }
@@ -142,7 +151,7 @@ create_file(const char *path, GError **error)
 	if (fd < 0)
 		return set_file_error(error, "cannot create", draft);
 	close(fd);
-	db = open_database(draft, true, error);
+	db = open_database(draft, path, true, error);
 	if (db) {
 		is_made = migrate_run(db, path, error);
 		/* Closing the last handle folds the log into the file. */
@@ -203,7 +212,7 @@ store_open(const char *path, GError **error)
 
 	if (!check_file(path, error))
 		return NULL;
-	db = open_database(path, false, error);
+	db = open_database(path, path, false, error);
 	if (!db)
 		return NULL;
 	store = g_new0(struct store, 1);

@@ -41,8 +41,8 @@ struct delivery {
 	enum smtp_stage stage;
 	int code;          /* of the reply, or 0 without one */
 	char enhanced[12]; /* RFC 3463, as "5.1.1", or empty */
-	bool is_policy; /* refused for good by a policy (5.7.x) at RCPT or later: many
-	                   of these for one domain mean that it does not want us */
+	bool is_policy; /* refused by a policy (5.7.x) at RCPT or later: many in a row
+	                   mean that we are not wanted, and no message is to blame */
 	bool needs_operator; /* our settings, our login or the host's certificate: time
 	                        alone will not mend it */
 	char *text; /* owned; one printable line that stands by itself: the reply

@@ -59,6 +59,11 @@ static const struct row rows[] = {
     {AT(RCPT), 552, 552, NULL, DELIVERY_DEFERRED, DELIVERY_SCOPE_MESSAGE, KEEP},
     {AT(DATA) | AT(DOT), 552, 552, "2.2",
 	DELIVERY_DEFERRED, DELIVERY_SCOPE_MESSAGE, KEEP},
+    {AT(MAIL), 552, 552, NULL, DELIVERY_FAILED, DELIVERY_SCOPE_MESSAGE, KEEP},
+    {AT(MAIL), 500, 599, "3.4", DELIVERY_FAILED, DELIVERY_SCOPE_MESSAGE, KEEP},
+    {AT(MAIL), 500, 599, "6.", DELIVERY_FAILED, DELIVERY_SCOPE_MESSAGE, KEEP},
+    {AT(MAIL), 500, 599, NULL, DELIVERY_DEFERRED, DELIVERY_SCOPE_RELAY, DROP},
+    {AT_MESSAGE, 500, 599, "7.", DELIVERY_DEFERRED, DELIVERY_SCOPE_MESSAGE, KEEP},
     {AT_MESSAGE, 500, 599, NULL, DELIVERY_FAILED, DELIVERY_SCOPE_MESSAGE, KEEP},
 };
 /* clang-format on */
@@ -100,8 +105,7 @@ meaning_find(enum smtp_stage stage, const struct reply *reply)
 		return (struct meaning){
 		    .outcome = row->outcome,
 		    .scope = row->scope,
-		    .is_policy = row->outcome == DELIVERY_FAILED &&
-		                 stage >= SMTP_STAGE_RCPT &&
+		    .is_policy = stage >= SMTP_STAGE_RCPT &&
 		                 g_str_has_prefix(reply->enhanced, "5.7."),
 		    .is_last = row->is_last,
 		};

@@ -20,6 +20,10 @@
  *   RCPT: no room for anything (RFC 5321 section 4.2.2).
  * - 552 at RCPT is temporary, as 452 (RFC 5321 section 4.5.3.1.10); at the dot it is
  *   final, but for 5.2.2: a full mailbox may be emptied.
+ * - 5yz at MAIL is the relay's too, for it is about us, unless it speaks of this
+ *   message: 552, 5.3.4 (too big), 5.6.x (its content).
+ * - 5.7.x at RCPT, DATA and the dot is a policy about us, seldom about one reader
+ *   or paper: later, and the caller is told, since many in a row are the relay's.
  * - All other 5yz are final.
  * - Silence, a cut or a malformed reply is temporary up to the dot and UNKNOWN
  *   behind it; it is the relay's, since one message can not be told from all.

@@ -75,16 +75,31 @@ class _Anchors(html.parser.HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.links = []
+        self.unread = None  # the element whose text nobody reads
 
     def handle_starttag(self, tag, attributes):
+        if tag in ("style", "script", "title"):
+            self.unread = tag
         if tag == "a":
             href = dict(attributes).get("href") or ""
             if href.lower().startswith(("http://", "https://")):
                 self.links.append(href)
 
+    def handle_endtag(self, tag):
+        if tag == self.unread:
+            self.unread = None
+
+    def handle_data(self, data):
+        if not self.unread:
+            self.links += links_of_text(data)
+
 
 def links_of_html(text):
-    """http(s) targets of <a href> in their order, each once."""
+    """http(s) targets of <a href>, and addresses in plain sight, each once.
+
+    Who wrote an address into an abstract sees it in both parts: mail programs make
+    a link of it in the text, and most of them in the HTML too.
+    """
     anchors = _Anchors()
     anchors.feed(text)
     anchors.close()

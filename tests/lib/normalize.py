@@ -1,7 +1,8 @@
-"""normalize.py - the text normalisation that happens once, at intake.
+r"""normalize.py - the text normalisation that happens once, at intake.
 
-TeX accents and symbols become the characters they stand for, then NFC, then
-white space is collapsed.  Commands that are neither accent nor symbol stay.
+TeX accents and symbols become the characters they stand for, text loses its
+clothes (\emph{X} is X), then NFC, then white space is collapsed.  Any other command
+stays as it is.
 """
 
 import re
@@ -32,20 +33,31 @@ SYMBOLS = {
     "times": "×", "pm": "±", "cdot": "⋅", "infty": "∞", "leq": "≤", "le": "≤",
     "geq": "≥", "ge": "≥", "neq": "≠", "approx": "≈", "sim": "∼", "to": "→",
     "rightarrow": "→", "leftarrow": "←", "ell": "ℓ", "ldots": "…", "dots": "…",
+    "deg": "°",
 }
+
+TEXT_COMMANDS = """emph text textsc textbf textit texttt textrm textsf textsl textmd
+    textup textnormal mathrm mathbf mathit mathsf mathtt mbox underline""".split()
+FONTS = "it bf em sc tt rm sf sl".split()
 
 _LETTER = r"(?:\\([ij])(?![A-Za-z])|([^\W\d_]))"
 # \'e \'{e} \'\i \'{\i}: signs need no blank; letters (\v z) need one or a brace.
 _SIGN_ACCENT = re.compile(
-    r"""\\([`'^~=."])\s*(?:\{\s*%s\s*\}|%s)""" % (_LETTER, _LETTER)
+    r"""\\([`'^~=."])\s*(?:[{\x01]\s*%s\s*\}|%s)""" % (_LETTER, _LETTER)
 )
 _LETTER_ACCENT = re.compile(
-    r"\\([urHvdckb])(?:\s*\{\s*%s\s*\}|\s+%s|(?=\\)%s)" % (_LETTER, _LETTER, _LETTER)
+    r"\\([urHvdckb])(?:\s*[{\x01]\s*%s\s*\}|\s+%s|(?=\\)%s)" % (_LETTER, _LETTER, _LETTER)
 )
 _SYMBOL = re.compile(r"\\([A-Za-z]+)(?:\{\}|\s+(?=[^\W\d_])|)")
 _ESCAPED = re.compile(r"\\([&%_#])")
-# A group that holds one character, left over from {\"o} or {\ss}.
-_GROUP = re.compile(r"\{([^\s{}\\])\}")
+_BLANK = re.compile(r"\\[,;: ]")
+# model\'s: an apostrophe that was escaped once too often, no accent.
+_CONTRACTION = re.compile(r"(?<=[A-Za-z0-9])\\'(?=(?:s|t|m|d|ll|re|ve)(?![^\W\d_]))")
+_TEXT = re.compile(r"\\(?:%s)\{([^{}]*)\}" % "|".join(TEXT_COMMANDS))
+_FONT = re.compile(r"\{\\(?:%s)(?![A-Za-z]) *([^{}]*)\}" % "|".join(FONTS))
+# A group around one command, {\"o} or {\ss}: \x01 is its brace meanwhile.
+_OPEN = re.compile(r"\{(?=\\)")
+_GROUP = re.compile("\x01([^\\s{}\\\\])\\}")
 # As in Pandoc: "$5 and $6" is money, not mathematics.
 _MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$]*?)(?<![\s\\])\$(?!\d|\$)")
 
@@ -69,11 +81,18 @@ def decode_tex(text):
     """Accents and symbols as characters; anything unknown stays as it is."""
     if "\\" not in text and "$" not in text:
         return text
+    text = _CONTRACTION.sub("'", text)
+    for pattern in (_TEXT, _FONT):
+        count = 1
+        while count:
+            text, count = pattern.subn(r"\1", text)
+    text = _OPEN.sub("\x01", text)
     text = _SIGN_ACCENT.sub(_accent, text)
     text = _LETTER_ACCENT.sub(_accent, text)
     text = _SYMBOL.sub(_symbol, text)
     text = _ESCAPED.sub(r"\1", text)
-    text = _GROUP.sub(r"\1", text)
+    text = _BLANK.sub(" ", text)
+    text = _GROUP.sub(r"\1", text).replace("\x01", "{")
     return _MATH.sub(_math, text)
 
 

@@ -9,29 +9,34 @@ OutOfScope, so that a comparison skips it instead of calling it an error.
 
 Where the description leaves room, this file reads it so:
 - the innermost field counts: title:(a abs:b) is title:a abs:b;
-- one negation an operand: "NOT -a" and "--a" are refused;
-- a word without any letter or digit is refused;
-- a word with + # or an inner dot must stand in the text sign by sign, case and
-  diacritics aside, and not go on with + or #: c++ finds C++ and C++11, not C+;
-- a star belongs to the last word of its term, other stars are separators;
+- one negation an operand: "NOT -a" and "--a" are refused, "-(-a)" is a;
+- a word without any letter or digit is refused, and one behind + or #;
+- the signs + and # behind a word and the dots between two must stand in the text
+  as they were typed: c++ finds C++ and C++11, not C+; other signs only part words,
+  and letters fold as ever;
+- a star stands behind the last word of its term and nowhere else;
 - the words of a phrase are folded like single words, the prefix is not;
 - one term is one word, phrase, name or comparison; depth counts parentheses;
-- a name in the query is "Given Last", "Last, Given" or "Last"; its given names
-  stand in that order among those of the author, equal or one the initial of the
-  other; "Smith-Jones" is one last name and not found by "Jones";
+- a name of several words is "Given Last" or "Last, Given".  Its given names stand in
+  that order among those of the author, equal or one the initial of the other; the
+  first stands first, unless it is a particle ("van den Oord"), others may be missing;
+- a name of one word is any whole word of a name, "LeCun," a last name; "Ben-David"
+  is one word and not found by "David"; Jr. and the like behind a name do not count;
 - the number of a comparison has one to nine digits; upvotes:20 is equality;
 - a range that holds nothing (20..10) is refused.
 """
 
 import argparse
+import collections
 import difflib
+import itertools
 import re
 import sys
 import unicodedata
 
 from normalize import normalize
 from papers import load_papers
-from words import fold_letters, plural_class, spans, tokens
+from words import plural_class, spans, tokens
 
 MAX_BYTES = 512
 MAX_TERMS = 40
@@ -51,6 +56,11 @@ OTHER_FIELDS = frozenset(
 )
 OPERATORS = frozenset(("AND", "OR", "NOT", "ANDNOT"))
 NOT_IN_WORDS = frozenset(',():"|&^')
+PARTICLES = frozenset(
+    """al bin da dal de del della den der di dos du el ibn la le st te ten ter van von
+    zu zur""".split()
+)
+SUFFIXES = ("jr", "sr", "ii", "iii", "iv")
 CATEGORY = re.compile(
     r"(?:(?:astro-ph|cond-mat|cs|econ|eess|math|nlin|physics|q-bio|q-fin|stat)"
     r"\.[A-Za-z-]{2,15}|gr-qc|hep-(?:ex|lat|ph|th)|math-ph|nucl-(?:ex|th)|quant-ph"
@@ -103,8 +113,9 @@ class And:
     def truth(self, paper):
         return truth_and(part.truth(paper) for part in self.parts)
 
-    def is_positive(self):
-        return any(part.is_positive() for part in self.parts)
+    def is_positive(self, is_negated=False):
+        some = all if is_negated else any
+        return some(part.is_positive(is_negated) for part in self.parts)
 
 
 class Or:
@@ -114,34 +125,44 @@ class Or:
     def truth(self, paper):
         return truth_or(part.truth(paper) for part in self.parts)
 
-    def is_positive(self):
-        return all(part.is_positive() for part in self.parts)
+    def is_positive(self, is_negated=False):
+        some = any if is_negated else all
+        return some(part.is_positive(is_negated) for part in self.parts)
 
 
 class Not:
-    def __init__(self, part):
+    def __init__(self, part, column):
         self.part = part
+        self.column = column
 
     def truth(self, paper):
         return truth_not(self.part.truth(paper))
 
-    def is_positive(self):
-        return False
+    def is_positive(self, is_negated=False):
+        return self.part.is_positive(not is_negated)
 
 
 class Leaf:
-    def is_positive(self):
-        return True
+    def is_positive(self, is_negated=False):
+        return not is_negated
+
+
+def negative_column(node):
+    """Where the first operand stands that would find nearly everything."""
+    while not isinstance(node, Not):
+        node = next(part for part in node.parts if not part.is_positive())
+    return node.column
 
 
 class Words(Leaf):
     """Words side by side in the title, the abstract, or either."""
 
-    def __init__(self, field, words, is_prefix, letters=None, is_exact=False):
+    def __init__(self, field, typed, is_prefix, is_exact):
         self.field = field
-        self.words = words
+        self.typed = typed
+        self.spans = spans(typed)
+        self.words = [word for word, _, _ in self.spans]
         self.is_prefix = is_prefix
-        self.letters = letters
         self.is_exact = is_exact
 
     def truth(self, paper):
@@ -151,13 +172,17 @@ class Words(Leaf):
     def truth_in(self, text):
         if text is None:
             return None
-        return any(self.is_at(text, at) for at in range(len(text.plain)))
+        places = range(len(text.plain))
+        if len(self.words) > 1 or not self.is_prefix:
+            # no more than a short cut: is_at() would say no anywhere else
+            places = text.places.get(text.fold(self.words[0]), ())
+        return any(self.is_at(text, at) for at in places)
 
     def is_at(self, text, at):
         end = at + len(self.words)
         if end > len(text.plain):
             return False
-        if self.letters is not None:
+        if self.is_exact:
             return self.are_letters_at(text, at, end)
         for number, word in enumerate(self.words):
             is_last = number == len(self.words) - 1
@@ -166,33 +191,44 @@ class Words(Leaf):
                     return False
             elif text.folded[at + number] != text.fold(word):
                 return False
+            if not self.are_signs_behind(number, text, at + number):
+                return False
         return True
 
+    def are_signs_behind(self, number, text, at):
+        """c++ and node.js: what stands behind a word as it was typed."""
+        typed_gap = gap_behind(self.typed, self.spans, number)
+        gap = gap_behind(text.raw, text.spans, at)
+        if re.fullmatch(r"[+#.]+", typed_gap) and number + 1 < len(self.words):
+            return gap == typed_gap
+        signs = re.match(r"[+#.]*", typed_gap)[0].rstrip(".")
+        return not signs or bool(re.match(re.escape(signs) + r"\.*(?![+#.])", gap))
+
     def are_letters_at(self, text, at, end):
-        """The signs around and between the words too, as they were typed."""
-        own = spans(self.letters)
-        start = text.spans[at][1] - own[0][1]
-        after = len(self.letters) - own[-1][2]
-        stop = text.spans[end - 1][2] + (0 if self.is_prefix else after)
+        """The very letters, signs around and between the words too."""
+        start = text.spans[at][1] - self.spans[0][1]
+        after = len(self.typed) - self.spans[-1][2]
+        stop = text.spans[end - 1][2] + after
         if self.is_prefix:
-            own_last = own[-1][2] - own[-1][1]
-            stop = text.spans[end - 1][1] + own_last + after
+            last = self.spans[-1][2] - self.spans[-1][1]
+            stop = text.spans[end - 1][1] + last + after
         if start < 0 or stop > len(text.raw):
             return False
-        there, wanted = text.raw[start:stop], self.letters
-        if not self.is_exact:
-            there, wanted = fold_letters(there), fold_letters(wanted)
-        return there == wanted and text.raw[stop : stop + 1] not in ("+", "#")
+        there = text.raw[start:stop]
+        return there == self.typed and text.raw[stop : stop + 1] not in ("+", "#")
+
+
+def gap_behind(text, places, number):
+    """What stands between a word and the next one, or the end."""
+    is_last = number + 1 == len(places)
+    return text[places[number][2] : len(text) if is_last else places[number + 1][1]]
 
 
 class Name(Leaf):
     """One author's name."""
 
-    def __init__(self, given, last, is_prefix, letters):
-        self.given = given
-        self.last = last
-        self.is_prefix = is_prefix
-        self.letters = letters
+    def __init__(self, typed):
+        self.given, self.last, self.has_comma = read_name(typed)
 
     def truth(self, paper):
         if paper.authors is None:
@@ -200,37 +236,52 @@ class Name(Leaf):
         return any(self.is_name(author) for author in paper.authors)
 
     def is_name(self, author):
-        if self.letters is not None:
-            end = "" if self.is_prefix else r"(?!\w)"
-            if not re.search(rf"(?<!\w){re.escape(self.letters)}{end}", author):
-                return False
-        parts = name_parts(author)
-        count = len(self.last)
-        if len(parts) < count or not self.is_last_name(parts[-count:]):
-            return False
-        given = iter([word for part in parts[:-count] for word in part])
-        return all(any(same_given(mine, its) for its in given) for mine in self.given)
+        given, last, _ = read_name(author)
+        words = given + last
+        if not self.given and not self.has_comma:
+            runs = itertools.combinations(range(len(words) + 1), 2)
+            return any(flat(words[a:b]) == flat(self.last) for a, b in runs)
+        for at in range(len(words)):
+            if flat(words[at:]) == flat(self.last):
+                return are_given(flat(self.given), flat(words[:at]))
+        return False
 
-    def is_last_name(self, parts):
-        if not self.is_prefix:
-            return parts == self.last
-        return (
-            parts[:-1] == self.last[:-1]
-            and len(parts[-1]) == len(self.last[-1])
-            and parts[-1][:-1] == self.last[-1][:-1]
-            and parts[-1][-1].startswith(self.last[-1][-1])
-        )
+
+def flat(words):
+    """The tokens of words: [["ben", "david"]] and [["ben"], ["david"]] are alike."""
+    return [token for word in words for token in word]
+
+
+def are_given(asked, printed):
+    """Each asked for, in order; the first is the first, or a particle."""
+    if asked and asked[0] not in PARTICLES:
+        if not printed or not same_given(asked[0], printed[0]):
+            return False
+        asked, printed = asked[1:], printed[1:]
+    rest = iter(printed)
+    return all(any(same_given(mine, its) for its in rest) for mine in asked)
 
 
 def split_name(name):
-    """The parts of a name at blanks and dots, each a list of words."""
-    return [part for part in map(tokens, re.split(r"[\s.]+", name)) if part]
+    """The words of a name, each a list of tokens; Jr. at the end left out."""
+    words = [word for word in map(tokens, re.split(r"[\s._,]+", name)) if word]
+    if len(words) > 1 and len(words[-1]) == 1 and words[-1][0] in SUFFIXES:
+        words.pop()
+    return words
 
 
-def name_parts(name):
-    """Parts in spoken order: "LeCun, Yann" is [[yann], [lecun]]."""
-    last, _, given = name.partition(",")
-    return split_name(given) + split_name(last)
+def read_name(name):
+    """A name as (given, last, has_comma)."""
+    last, comma, given = name.partition(",")
+    last, given = split_name(last), split_name(given)
+    if len(given) == 1 and len(given[0]) == 1 and given[0][0] in SUFFIXES:
+        comma, given = "", []
+    if not comma or not last:
+        words = given + last
+        return words[:-1], words[-1:], bool(comma)
+    if all(token in PARTICLES for token in flat(last[:-1])):
+        given, last = given + last[:-1], last[-1:]
+    return given, last, True
 
 
 def same_given(a, b):
@@ -264,6 +315,7 @@ class Parser:
         self.at = 0
         self.depth = 0
         self.terms = 0
+        self.operator = None  # where the last one stands, and where it ends
 
     def fail(self, message, at=None, kind=FilterError):
         raise kind((self.at if at is None else at) + 1, message)
@@ -283,6 +335,7 @@ class Parser:
 
     def take_operator(self, word, sign=None):
         self.skip_blanks()
+        start = self.at
         if sign is not None and self.look() == sign:
             self.at += 1
         elif self.look_word() == word:
@@ -290,17 +343,23 @@ class Parser:
         else:
             return False
         self.skip_blanks()
+        self.operator = (start, self.at)
         return True
+
+    def fail_missing(self):
+        """An operand is wanted: told of the operator before, if there is one."""
+        start, end = self.operator or (None, None)
+        self.fail("a word is missing", start if end == self.at else None)
 
     def parse(self):
         self.skip_blanks()
         if not self.look():
-            self.fail("a word is wanted")
+            self.fail("there is nothing to search for", 0)
         tree = self.parse_or(None)
         if self.look():
             self.fail(f'unexpected "{self.look()}"')
         if not tree.is_positive():
-            self.fail("nothing but negatives", 0)
+            self.fail("nothing but negatives", negative_column(tree) - 1)
         return tree
 
     def parse_or(self, field):
@@ -312,8 +371,9 @@ class Parser:
     def parse_and(self, field):
         parts = [self.parse_not(field)]
         while True:
+            column = self.at + 1
             if self.take_operator("ANDNOT"):
-                parts.append(Not(self.parse_operand(field)))
+                parts.append(Not(self.parse_operand(field), column))
             elif self.take_operator("AND", "&"):
                 parts.append(self.parse_not(field))
             elif self.look() in ("", ")", "|") or self.look_word() == "OR":
@@ -322,13 +382,14 @@ class Parser:
                 parts.append(self.parse_not(field))
 
     def parse_not(self, field):
+        column = self.at + 1
         if self.take_operator("NOT"):
-            return Not(self.parse_operand(field))
+            return Not(self.parse_operand(field), column)
         if self.look() in ("-", "!"):
             self.at += 1
             if not self.look() or self.look().isspace():
                 self.fail("the sign stands directly before its word", self.at - 1)
-            return Not(self.parse_operand(field))
+            return Not(self.parse_operand(field), column)
         return self.parse_operand(field)
 
     def parse_operand(self, field):
@@ -340,12 +401,16 @@ class Parser:
             node = self.parse_group(field)
         elif here == '"':
             node = self.parse_phrase(field)
+        elif not word and here and here not in "|&" and (here != ")" or not self.depth):
+            self.fail(f'a word or phrase is wanted, not "{here}"')
         elif not word:
-            self.fail(f'a word or phrase is wanted, not "{here or "the end"}"')
+            self.fail_missing()
         elif re.fullmatch(r"NEAR(/\d+)?", word):
             self.fail("NEAR is not known here", kind=OutOfScope)
+        elif word == "NOT":
+            self.fail("one NOT is enough")
         elif word in OPERATORS:
-            self.fail(f"a word or phrase is wanted, not {word}")
+            self.fail_missing()
         elif self.source[self.at + len(word) : self.at + len(word) + 1] == ":":
             node = self.parse_fielded(word)
         elif field is None and CATEGORY.fullmatch(word):
@@ -373,7 +438,6 @@ class Parser:
         return node
 
     def parse_fielded(self, name):
-        start = self.at
         key = name.lower()
         if key in OTHER_FIELDS:
             self.fail(f"field {key} is not known here", kind=OutOfScope)
@@ -392,8 +456,10 @@ class Parser:
         word = self.look_word()
         if not word or word in OPERATORS:
             self.fail(f'a word or phrase is wanted after "{name}:"')
+        if word[0] in "-!" and len(word) > 1:
+            self.fail(f"the sign stands before the name of the field: -{name}:")
         if word[0] in "<>" or re.fullmatch(r"=\d+", word):
-            self.fail(f'"{name}" is not a number field', start)
+            self.fail(f'"{name}" is not a number field')
         if self.source[self.at + len(word) : self.at + len(word) + 1] == ":":
             self.fail("one field a word")
         return self.parse_word(field)
@@ -405,6 +471,7 @@ class Parser:
             sign = re.match("[<>=]*", word).end()
             self.fail("a number is wanted", self.at + sign)
         self.count_term()
+        start = self.at
         self.at += len(word)
         low, high = match["low"], match["high"] or match["top"]
         if match["same"]:
@@ -417,8 +484,10 @@ class Parser:
                 ">=": (value, None), "<=": (None, value), "=": (value, value),
                 ">": (value + 1, None), "<": (None, value - 1),
             }[match["op"]]
+            if high is not None and high < 0:
+                self.fail("no number is below 0", start + len(match["op"]))
         if low is not None and high is not None and low > high:
-            self.fail("the range is empty")
+            self.fail("the range is empty", start)
         return Votes(low, high)
 
     def parse_phrase(self, field):
@@ -438,26 +507,32 @@ class Parser:
     def make_term(self, field, typed, start, is_word):
         self.count_term()
         is_exact = is_word and typed.startswith("=")
-        text = typed[1:] if is_exact else typed.strip()
-        is_prefix = text.endswith("*")
-        text = text[:-1] if is_prefix else text
-        words = tokens(text)
-        if not words:
-            self.fail("a word or phrase is wanted", start)
-        if is_prefix and len(words[-1]) < MIN_PREFIX:
-            self.fail("a prefix needs three characters", start)
         if field == "author":
-            last, comma, given = text.partition(",")
-            last, given = split_name(last), split_name(given)
-            if not last:
-                self.fail("a last name is wanted", start)
-            if not comma:
-                last, given = last[-1:], last[:-1]
-            given = [word for part in given for word in part]
-            return Name(given, last, is_prefix, text if is_exact else None)
-        has_signs = is_word and bool(set("+#") & set(text) or "." in text.strip("."))
-        letters = text if is_exact or has_signs else None
-        return Words(field or "text", words, is_prefix, letters, is_exact)
+            return self.make_name(typed, start, is_exact)
+        inner = start + (0 if is_word else 1) + is_exact
+        text = typed[1:] if is_exact else typed.rstrip(" ")
+        is_prefix = "*" in text
+        if is_prefix and text.index("*") != len(text) - 1:
+            self.fail("a star stands at the end of a word", inner + text.index("*"))
+        text = text.removesuffix("*")
+        places = spans(text)
+        if not places:
+            self.fail("a word or phrase is wanted", inner - is_exact)
+        first, last = places[0][1], places[-1]
+        if is_word and not is_exact and first and text[first - 1] in "+#":
+            self.fail("a sign follows its word", inner + first - 1)
+        if is_prefix and (len(last[0]) < MIN_PREFIX or last[2] != len(text)):
+            self.fail("a prefix needs three characters", inner + last[1])
+        return Words(field or "text", text, is_prefix, is_exact)
+
+    def make_name(self, typed, start, is_exact):
+        if is_exact:
+            self.fail("letters of names are not known here", start, OutOfScope)
+        if "*" in typed:
+            self.fail("names are whole words", start)
+        if not tokens(typed) or ("," in typed and not tokens(typed.partition(",")[0])):
+            self.fail("a last name is wanted", start)
+        return Name(typed)
 
     def count_term(self):
         self.terms += 1
@@ -492,6 +567,9 @@ class Text:
         self.spans = spans(self.raw)
         self.plain = [token for token, _, _ in self.spans]
         self.folded = [fold(token) for token in self.plain]
+        self.places = collections.defaultdict(list)
+        for at, word in enumerate(self.folded):
+            self.places[word].append(at)
 
 
 class Paper:

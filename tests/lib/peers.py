@@ -576,6 +576,15 @@ class Postfix:
     def wait_empty(self, deadline_s=30):
         self.child.wait_fact(lambda: not self.queued(), "an empty queue", deadline_s)
 
+    def wait_sent(self, count, deadline_s=60):
+        """Until its log tells of so many deliveries and the queue is empty."""
+
+        def enough():
+            return sum(" status=sent " in line for line in self.log) >= count
+
+        self.child.wait_fact(enough, f"{count} deliveries", deadline_s)
+        self.wait_empty(deadline_s)
+
     def wait_queued(self, count, deadline_s=30):
         def enough():
             found = self.queued()

@@ -81,7 +81,7 @@ CREATE TABLE subscriber (
 	consent_text TEXT,
 	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)),
 	next_due_at  INTEGER, -- of the next edition; NULL: none
-	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND consent_text <> '')),
+	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND ifnull(consent_text, '') <> '')),
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
@@ -107,6 +107,7 @@ CREATE TABLE match (
 	decided_at INTEGER NOT NULL,
 	PRIMARY KEY (filter_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX match_decided ON match (decided_at);
 CREATE INDEX match_waiting ON match (paper_seq, filter_id) WHERE state = 'waiting';
 
 CREATE TABLE digest (
@@ -118,6 +119,7 @@ CREATE TABLE digest (
 	state         TEXT NOT NULL CHECK (state IN ('live', 'sent', 'failed', 'cancelled')),
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
+CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
 CREATE INDEX digest_live ON digest (subscriber_id) WHERE state = 'live';
 
 CREATE TABLE digest_item (
@@ -149,6 +151,7 @@ CREATE TABLE refused (
 	at            INTEGER NOT NULL,
 	PRIMARY KEY (subscriber_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX refused_at ON refused (at);
 
 CREATE TABLE outbox (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -167,12 +170,12 @@ CREATE TABLE outbox (
 	render_key    TEXT, -- of the bytes that were sent first
 	CHECK ((state IN ('NEW', 'DEFERRED')) <= (next_try_at IS NOT NULL)),
 	CHECK ((state IN ('SENT', 'FAILED', 'CANCELLED')) <= (ended_at IS NOT NULL)),
-	CHECK (state <> 'SENDING' OR (claimed_at IS NOT NULL AND attempt >= 1))
+	CHECK (state NOT IN ('SENDING', 'SENT', 'UNKNOWN') OR claimed_at IS NOT NULL),
+	CHECK (state <> 'SENDING' OR attempt >= 1)
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN');
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
-CREATE INDEX outbox_live ON outbox (subscriber_id)
-	WHERE state IN ('NEW', 'SENDING', 'DEFERRED', 'UNKNOWN', 'HELD');
+CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE cursor (
@@ -204,13 +207,28 @@ BEGIN
 	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
 END;
 
+-- A digest is complete when it is in the outbox; it goes whole, with its row.
 CREATE TRIGGER digest_frozen BEFORE UPDATE ON digest_item
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
 
-CREATE TRIGGER outbox_end_is_final BEFORE UPDATE OF state ON outbox
-WHEN OLD.state IN ('SENT', 'FAILED', 'CANCELLED') AND NEW.state <> OLD.state
+CREATE TRIGGER digest_complete BEFORE INSERT ON digest_item
+WHEN EXISTS (SELECT 1 FROM outbox WHERE digest_id = NEW.digest_id)
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a digest is frozen');
+END;
+
+CREATE TRIGGER digest_kept BEFORE DELETE ON digest_item
+WHEN EXISTS (SELECT 1 FROM digest WHERE id = OLD.digest_id)
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a digest is frozen');
+END;
+
+-- Ended is what has an end: a message in doubt that was given up stays UNKNOWN.
+CREATE TRIGGER outbox_end_is_final BEFORE UPDATE OF state, ended_at ON outbox
+WHEN OLD.ended_at IS NOT NULL
+	AND (NEW.state <> OLD.state OR NEW.ended_at IS NOT OLD.ended_at)
 BEGIN
 	SELECT RAISE(ABORT, 'a message that has ended stays as it is');
 END;

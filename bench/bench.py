@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+"""bench.py - runs the benchmarks beside their peers and prints one table.
+
+`make bench` builds the programs of this folder and runs this.  Nothing here is a
+test: times are printed, never judged.  What is judged is that two programs which
+are compared have done the same work.
+"""
+
+import argparse
+import collections
+import glob
+import json
+import os
+import platform
+import random
+import re
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
+
+from generate import generate
+from papers import load_papers
+from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
+
+DAY = "2026-11-20"  # as in input.h
+PAPERS = 100
+MADE_UP_TITLES = 2000
+ABSTRACT_WORDS = 180
+BODY_BYTES = 8192
+HOST = "127.0.0.1"
+
+Sizes = collections.namedtuple("Sizes", "runs people composed sent1 sent8")
+WHOLE = Sizes(runs=5, people=(1000, 10000), composed=4000, sent1=4000, sent8=16000)
+QUICK = Sizes(runs=1, people=(100, 200), composed=200, sent1=200, sent8=400)
+
+Figure = collections.namedtuple("Figure", "wall cpu peak_kb facts")
+
+
+class Different(Exception):
+    """Two programs that are compared have not done the same."""
+
+
+# ---- running ----------------------------------------------------------------
+
+
+def program(name):
+    return os.path.join(top_builddir(), "bench", name)
+
+
+def call(*arguments):
+    """One run of a program: the facts of its line, as NAME=NUMBER."""
+    done = subprocess.run([str(a) for a in arguments], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return {name: float(value) for name, value in re.findall(r"(\w+)=(\S+)", done.stdout)}
+
+
+def figure(runs):
+    """The medians of several runs' facts."""
+    facts = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+    facts["fastest"] = min(run["wall"] for run in runs)
+    facts["slowest"] = max(run["wall"] for run in runs)
+    return Figure(facts.pop("wall"), facts.pop("cpu"), facts.pop("peak_kb"), facts)
+
+
+def alternate(count, *calls):
+    """Medians of each call; they take turns, so that a busy minute hits all alike."""
+    runs = [[one() for one in calls] for _ in range(count)]
+    return [figure([run[n] for run in runs]) for n in range(len(calls))]
+
+
+def scaled(figure, factor):
+    """As for another number of repetitions."""
+    return figure._replace(wall=figure.wall * factor, cpu=figure.cpu * factor)
+
+
+def same(name, *figures):
+    found = {figure.facts[name] for figure in figures}
+    if len(found) != 1:
+        raise Different(f"{name} differ: {sorted(found)}")
+
+
+# ---- what is worked on ------------------------------------------------------
+
+
+def real_elements(folder):
+    """Elements of real days, oldest first, each paper once."""
+    seen = {}
+    for path in sorted(glob.glob(os.path.join(folder, "daily_papers-????-??-??.json"))):
+        with open(path, encoding="utf-8") as file:
+            for element in json.load(file):
+                seen.setdefault(element["paper"]["id"], element)
+    return list(seen.values())
+
+
+def chain(texts):
+    """What follows each word, as often as it does; None begins and ends a text."""
+    follows = collections.defaultdict(list)
+    for text in texts:
+        words = [None, *text.split(), None]
+        for one, next_one in zip(words, words[1:]):
+            follows[one].append(next_one)
+    return follows
+
+
+def walk(rng, follows, wanted):
+    """A text of so many words, each behind a word that it really follows."""
+    words, at = [], None
+    while len(words) < wanted:
+        at = rng.choice(follows[at])
+        if at is not None:
+            words.append(at)
+    return " ".join(words)
+
+
+def made_up_day(rng, samples):
+    """A day of elements and other titles, both from the words of the samples."""
+    elements = [e for path in samples for e in json.load(open(path, encoding="utf-8"))]
+    papers = [paper for path in samples for paper in load_papers(path)]
+    titles = chain([paper["title"] for paper in papers])
+    abstracts = chain([paper["abstract"] for paper in papers])
+    day = []
+    for number in range(PAPERS):
+        element = json.loads(json.dumps(elements[number % len(elements)]))
+        element["paper"]["id"] = f"2611.{90000 + number}"
+        element["paper"]["title"] = walk(rng, titles, rng.randint(6, 13))
+        element["paper"]["summary"] = walk(rng, abstracts, ABSTRACT_WORDS)
+        day.append(element)
+    others = [walk(rng, titles, rng.randint(6, 13)) for _ in range(MADE_UP_TITLES)]
+    return day, others
+
+
+def prepare_day(folder, is_made_up):
+    """Write the day; the titles to draw filters from, and a line that says which."""
+    samples = sorted(glob.glob(os.path.join(top_srcdir(), "samples", "*.json")))
+    real = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
+    if is_made_up or len(real) < 4 * PAPERS:
+        day, titles = made_up_day(random.Random(1), samples)
+        line = "made up from the words of samples/"
+    else:
+        # The people have not seen this day: their words are of earlier ones.
+        day = real[-PAPERS:]
+        titles = [" ".join(e["paper"]["title"].split()) for e in real[:-PAPERS]]
+        line = f"real; filters from the titles of {len(titles)} earlier ones"
+    with open(os.path.join(folder, f"daily_papers-{DAY}.json"), "w",
+              encoding="utf-8") as file:
+        json.dump(day, file)
+    return titles, line
+
+
+class Store:
+    """A store with so many people, and copies of it for each run."""
+
+    def __init__(self, folder, people, titles):
+        self.folder = folder
+        self.people = people
+        table = os.path.join(folder, f"{people}.tsv")
+        with open(table, "w", encoding="utf-8") as file:
+            for person in generate(titles, people):
+                for number, text in enumerate(person["filters"], 1):
+                    print(person["address"], person["zone"], number, text, sep="\t",
+                          file=file)
+        self.path = os.path.join(folder, f"{people}.db")
+        self.facts = call(program("fill"), self.path, folder, table)
+        self.matched = os.path.join(folder, f"{people}-matched.db")
+        self.made = os.path.join(folder, f"{people}-made.db")
+
+    def copy(self, path, name):
+        """A copy to write to; its last one is thrown away."""
+        copy = os.path.join(self.folder, f"{self.people}-{name}.db")
+        for old in glob.glob(copy + "*"):
+            os.unlink(old)
+        return shutil.copyfile(path, copy)
+
+
+# ---- the table --------------------------------------------------------------
+
+
+HEAD = """
+                                            wall                    CPU            peak MB
+                                     ours  theirs  times    ours  theirs  times  ours theirs
+"""
+
+
+def number(value):
+    """Three digits are all that a run tells."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value >= 1 else f"{value:.2g}"
+
+
+def print_row(what, unit, scale, ours, theirs=None, skip=None):
+    """One line; scale turns seconds into the unit."""
+
+    def times(get):
+        return f"{get(theirs) / get(ours):.2g}x" if theirs else "-"
+
+    def cells(get, form, width):
+        other = form(get(theirs)) if theirs else "-"
+        return f"{form(get(ours)):>{width}}{other:>{width}}"
+
+    def timed(get):
+        return cells(get, lambda value: number(value * scale), 8) + f"{times(get):>7}"
+
+    peak = cells(lambda one: one.peak_kb, lambda kb: f"{kb / 1024:.0f}", 6)
+    note = f"  SKIP: {skip}" if skip else ""
+    print(f"  {what:<28} {unit:<2}{timed(lambda one: one.wall)}"
+          f"{timed(lambda one: one.cpu)}{peak}{note}", flush=True)
+
+
+def section(title, peer):
+    print(f"\n{title}\n  beside {peer}")
+
+
+# ---- the benchmarks ---------------------------------------------------------
+
+
+def bench_matching(store, sizes):
+    """@return a matched copy's path, kept for the editions"""
+    filters = f"{store.facts['filters']:,.0f}"
+    ours, theirs = alternate(
+        sizes.runs,
+        lambda: call(program("evaluate"), store.path),
+        lambda: call(program("fts5"), store.path),
+    )
+    same("pairs", ours, theirs)
+    same("sum", ours, theirs)
+    print_row(f"{filters} filters, in all", "ms", 1e3, ours, theirs)
+
+    def alone(figure):
+        return figure._replace(wall=figure.facts["decide_wall"],
+                               cpu=figure.facts["decide_cpu"])
+
+    print_row("  decisions alone", "ms", 1e3, alone(ours), alone(theirs))
+    (run,) = alternate(
+        sizes.runs,
+        lambda: call(program("match"), store.copy(store.path, "matched")),
+    )
+    same("pairs", ours, run)
+    print_row(f"match_run, {store.people:,} people", "ms", 1e3, run, theirs)
+
+
+def bench_editions(store, sizes):
+    scale = 1e3 * 1000 / store.people
+
+    def copied():
+        return call(program("copy"), store.copy(store.matched, "copied"), store.made)
+
+    ours, theirs = alternate(
+        sizes.runs,
+        lambda: call(program("edition"), store.copy(store.matched, "made")),
+        copied,
+    )
+    same("digests", ours, theirs)
+    print_row(f"{store.people:,} people due", "ms", scale, ours, theirs)
+    return ours.facts
+
+
+def bench_composing(store, sizes):
+    """@return figures by way, and the peer's or None"""
+    templates = os.path.join(top_srcdir(), "etc", "templates")
+    ways = ("warm", "mixed", "cold")
+    calls = [
+        lambda way=way: call(program("compose"), store.made, templates, way,
+                             sizes.composed)
+        for way in ways
+    ]
+    has_peer = os.path.exists(program("mailmime"))
+    if has_peer:
+        calls.append(
+            lambda: call(program("mailmime"), store.made, templates, sizes.composed))
+    figures = alternate(sizes.runs, *calls)
+    peer = figures.pop() if has_peer else None
+    names = ("all fragments known", "as people come", "no fragment known")
+    for name, one in zip(names, figures):
+        scale = 1e6 / one.facts["messages"]
+        print_row(name, "us", scale, one,
+                  peer and scaled(peer, one.facts["messages"] / sizes.composed),
+                  None if peer else "libetpan is missing")
+    return dict(zip(ways, figures)), peer
+
+
+class Sink:
+    """smtp-sink that keeps nothing, on a port that the kernel chose."""
+
+    def __enter__(self):
+        sink, self.source = need_programs("smtp-sink", "smtp-source")
+        self.port = free_port()
+        as_user = ["-u", "nobody"] if os.geteuid() == 0 else []
+        self.child = Child([sink, *as_user, f"{HOST}:{self.port}", "256"], cwd="/")
+        self.child.wait_port(self.port)
+        return self
+
+    def __exit__(self, *_):
+        self.child.stop()
+
+
+def bench_sending(sink, connections, count, sizes):
+    ours, theirs = alternate(
+        sizes.runs,
+        lambda: call(program("send"), sink.port, connections, count, BODY_BYTES),
+        lambda: call(program("timed"), sink.source, "-d", "-s", connections, "-m", count,
+                     "-l", BODY_BYTES, "-f", "paperboy@papers.example.org",
+                     "-t", "person@example.org", f"{HOST}:{sink.port}"),
+    )
+    print_row(f"{connections} connection{'s' if connections > 1 else ''}", "us",
+              1e6 / count, ours, theirs)
+    return connections, [count / one.wall for one in (ours, theirs)], ours, count
+
+
+# ---- head and body ----------------------------------------------------------
+
+
+def first_match(pattern, path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = re.search(pattern, file.read(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1].strip() if found else "?"
+
+
+def sync_us(folder, count=100):
+    """Median time until 4 KB more of a file are on the disk: commits wait for it."""
+    times = []
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for _ in range(count):
+            start = time.monotonic()
+            os.write(file.fileno(), b"x" * 4096)
+            os.fdatasync(file.fileno())
+            times.append(time.monotonic() - start)
+    return statistics.median(times) * 1e6
+
+
+def print_head(folder, line, sizes):
+    memory = int(first_match(r"^MemTotal:\s*(\d+)", "/proc/meminfo")) / 2**20
+    print(f"Machine: {os.cpu_count()} x {first_match(r'^model name.*: (.*)', '/proc/cpuinfo')},"
+          f" {memory:.0f} GB, Linux {platform.release().split('-')[0]},"
+          f" fdatasync {sync_us(folder):.0f} us")
+    print(f"Built:   {os.environ.get('BENCH_COMPILER', '?')}; SQLite"
+          f" {sqlite3.sqlite_version}; {time.strftime('%Y-%m-%d')}")
+    print(f"Papers:  {PAPERS}, {line}")
+    print(f"Medians of {sizes.runs} run{'s' if sizes.runs > 1 else ''}, ours and theirs in"
+          " turn; times: theirs / ours, so 2x is twice as fast.")
+
+
+def run_all(folder, options, sizes):
+    titles, line = prepare_day(folder, options.made_up)
+    print_head(folder, line, sizes)
+    print(HEAD, end="")
+    stores = [Store(folder, people, titles) for people in sizes.people]
+
+    section("Matching a day of papers",
+            "FTS5 in memory, one MATCH a distinct filter (match_run stores, FTS5 does not)")
+    for store in stores:
+        bench_matching(store, sizes)
+
+    section("Editions, per 1,000 people: from matches to committed outbox rows",
+            "SQLite alone writing the same rows by as many commits")
+    facts = [bench_editions(store, sizes) for store in stores]
+
+    section("Composing a digest of 5 papers",
+            "libetpan's mailmime, which is given both parts as finished texts")
+    composed, peer = bench_composing(stores[-1], sizes)
+
+    section(f"Sending a message of {BODY_BYTES // 1024} KB to smtp-sink",
+            "smtp-source -d -s CONNECTIONS")
+    rates = []
+    try:
+        with Sink() as sink:
+            rates.append(bench_sending(sink, 1, sizes.sent1, sizes))
+            rates.append(bench_sending(sink, 8, sizes.sent8, sizes))
+    except Skip as reason:
+        print(f"  SKIP: {one_line(reason)}")
+
+    print("\nIn numbers")
+    for store, made in zip(stores, facts):
+        print(f"  {store.people:,} people, {store.facts['filters']:,.0f} distinct filters:"
+              f" {made['digests']:,.0f} digests with {made['papers']:,.0f} papers")
+    print(f"  a composed digest has {composed['warm'].facts['bytes']:,.0f} octets"
+          + (f", libetpan's {peer.facts['bytes']:,.0f}" if peer else ""))
+    for connections, (ours, theirs), figure, count in rates:
+        print(f"  {connections} connection(s): {ours:,.0f} messages/s"
+              f" ({count / figure.facts['slowest']:,.0f} to"
+              f" {count / figure.facts['fastest']:,.0f}), smtp-source {theirs:,.0f}")
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(description="Compare paperboy with its peers.")
+    parser.add_argument("--quick", action="store_true",
+                        help="small and once: whether it runs, not how fast")
+    parser.add_argument("--made-up", action="store_true",
+                        help="made-up papers though real ones are there")
+    options = parser.parse_args(argv[1:])
+    # Not on a file system in memory, where a commit costs nothing.
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=top_builddir()) as folder:
+        try:
+            run_all(folder, options, QUICK if options.quick else WHOLE)
+        except Different as difference:
+            print(f"bench.py: {difference}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,154 @@
+/*
+ * fill.c - makes the store that the benchmarks start from.
+ *
+ * fill STORE FOLDER FILTERS.tsv: people with their filters, as tests/lib/generate.py
+ * prints them (address, zone, number, filter), then the papers of the one day in
+ * FOLDER.  Nothing is matched yet.
+ */
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "input.h"
+#include "query/query.h"
+#include "service/subscribe.h"
+#include "sources/huggingface.h"
+#include "store/papers.h"
+
+/* A person under way: the rows of one stand together. */
+struct person {
+	char *address;
+	char *zone;
+	GPtrArray *texts;      /* of char *: as typed */
+	GHashTable *canonical; /* a set of char *: nobody has the same filter twice */
+};
+
+static void
+person_init(struct person *person)
+{
+	*person = (struct person){
+	    .texts = g_ptr_array_new_with_free_func(g_free),
+	    .canonical = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+	};
+}
+
+static void
+person_clear(struct person *person)
+{
+	g_free(person->address);
+	g_free(person->zone);
+	g_ptr_array_unref(person->texts);
+	g_hash_table_unref(person->canonical);
+}
+
+static void
+add_filter(struct store *store, struct person *person, const char *text)
+{
+	pb_auto(query) query =
+	    query_parse(text, store_get_tokenizer(store), NULL, NULL, NULL);
+
+	if (query && g_hash_table_add(person->canonical, query_format(query)))
+		g_ptr_array_add(person->texts, g_strdup(text));
+}
+
+static void
+add_person(struct store *store, const struct person *person)
+{
+	g_autofree struct subscribe_filter *filters =
+	    g_new0(struct subscribe_filter, person->texts->len);
+	const struct subscribe_request request = {
+	    .address = person->address,
+	    .consent = "made up for a benchmark",
+	    .zone = person->zone,
+	    .rhythm = {.cadence = RHYTHM_DAILY, .minute = 450},
+	    .max_full = 10,
+	    .filters = filters,
+	    .filter_count = person->texts->len,
+	    .who = "bench",
+	};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+
+	for (unsigned i = 0; i < person->texts->len; i++)
+		filters[i].text = person->texts->pdata[i];
+	subscriber = subscribe_add(store, &request, INPUT_NOW, NULL, NULL, &error);
+	g_assert_no_error(error);
+}
+
+static void
+add_people(struct store *store, const char *path)
+{
+	g_autofree char *table = NULL;
+	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) lines = NULL;
+	struct person person;
+
+	g_file_get_contents(path, &table, NULL, &error);
+	g_assert_no_error(error);
+	lines = g_strsplit(table, "\n", -1);
+	person_init(&person);
+	for (char **line = lines; *line && **line; line++) {
+		g_auto(GStrv) row = g_strsplit(*line, "\t", 4);
+
+		g_assert_cmpuint(g_strv_length(row), ==, 4);
+		if (person.address && strcmp(person.address, row[0]) != 0) {
+			add_person(store, &person);
+			person_clear(&person);
+			person_init(&person);
+		}
+		if (!person.address) {
+			person.address = g_strdup(row[0]);
+			person.zone = g_strdup(row[1]);
+		}
+		add_filter(store, &person, row[3]);
+	}
+	add_person(store, &person);
+	person_clear(&person);
+}
+
+static void
+add_papers(struct store *store, const char *folder)
+{
+	const struct http_settings settings = {
+	    .user_agent = "paperboy/bench (postmaster@example.org)",
+	    .allow_file = true,
+	};
+	const struct batch batch = {.source = "hf",
+	    .day = INPUT_DAY,
+	    .asked_at = INPUT_NOW,
+	    .status = BATCH_OK};
+	g_autofree char *url = g_strconcat("file://", folder, NULL);
+	pb_auto(http) http = http_new(&settings);
+	pb_auto(source) source = huggingface_new(url);
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+	struct source_answer answer;
+
+	source_answer_init(&answer);
+	source_fetch_day(source, http, INPUT_DAY, NULL, &answer, &error);
+	g_assert_no_error(error);
+	papers_save_batch(store, &batch, answer.listings, &saved, &error);
+	g_assert_no_error(error);
+	source_answer_clear(&answer);
+}
+
+int
+main(int argc, char **argv)
+{
+	pb_auto(store) store = NULL;
+	g_autoptr(GPtrArray) filters = NULL;
+	g_autoptr(GPtrArray) papers = NULL;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: fill STORE FOLDER FILTERS.tsv\n");
+		return 64;
+	}
+	store = input_open_store(argv[1]);
+	add_people(store, argv[3]);
+	add_papers(store, argv[2]);
+	store_checkpoint(store);
+	filters = input_load_filters(store);
+	papers = input_load_papers(store);
+	printf("filters=%u papers=%u\n", filters->len, papers->len);
+	return 0;
+}

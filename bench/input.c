@@ -1,0 +1,96 @@
+/*
+ * input.c - what the benchmarks work on, out of the store that fill.c made.
+ */
+#include "input.h"
+
+#include "model/digest.h"
+#include "store/editions.h"
+#include "store/matches.h"
+#include "store/papers.h"
+
+struct store *
+input_open_store(const char *path)
+{
+	g_autoptr(GError) error = NULL;
+	struct store *store = store_open(path, &error);
+
+	g_assert_no_error(error);
+	return store;
+}
+
+GPtrArray *
+input_load_filters(struct store *store)
+{
+	g_autoptr(GError) error = NULL;
+	GPtrArray *filters = matches_load_behind(store, G_MAXINT64, G_MAXINT, &error);
+
+	g_assert_no_error(error);
+	return filters;
+}
+
+GPtrArray *
+input_load_papers(struct store *store)
+{
+	g_autoptr(GError) error = NULL;
+	GPtrArray *papers =
+	    papers_load_revisions(store, 0, G_MAXINT64, INPUT_DAY, G_MAXINT, &error);
+
+	g_assert_no_error(error);
+	return papers;
+}
+
+struct digest *
+input_load_digest(struct store *store, int64_t *id)
+{
+	g_autoptr(GError) error = NULL;
+	int64_t last;
+
+	editions_load_last(store, &last, &error);
+	g_assert_no_error(error);
+	while (*id <= last) {
+		pb_auto(digest) digest = editions_load(store, (*id)++, &error);
+
+		g_assert_no_error(error);
+		if (digest->entries->len < INPUT_DIGEST_PAPERS)
+			continue;
+		g_ptr_array_set_size(digest->entries, INPUT_DIGEST_PAPERS);
+		return g_steal_pointer(&digest);
+	}
+	return NULL;
+}
+
+GPtrArray *
+input_load_digests(struct store *store, unsigned most)
+{
+	GPtrArray *digests =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_free);
+	struct digest *digest;
+	int64_t id = 1;
+
+	while (digests->len < most && (digest = input_load_digest(store, &id)))
+		g_ptr_array_add(digests, digest);
+	g_assert_cmpuint(digests->len, >, 0);
+	return digests;
+}
+
+struct renderer *
+input_new_renderer(const char *template_dir)
+{
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	const struct renderer_settings settings = {
+	    .template_dir = template_dir,
+	    .from_name = "paperboy",
+	    .from_address = "paperboy@papers.example.org",
+	    .message_domain = "papers.example.org",
+	    .list_id = "digest.papers.example.org",
+	    .list_name = "paperboy",
+	    .owner_address = "paperboy+owner@papers.example.org",
+	    .key = key,
+	};
+	g_autoptr(GError) error = NULL;
+	struct renderer *renderer = renderer_new(&settings, &error);
+
+	g_assert_no_error(error);
+	return renderer;
+}

@@ -1,0 +1,45 @@
+/*
+ * input.h - what the benchmarks work on, out of the store that fill.c made.
+ *
+ * Whatever goes wrong ends the program: there is nobody to tell but the person
+ * who started it.
+ */
+#ifndef PAPERBOY_BENCH_INPUT_H
+#define PAPERBOY_BENCH_INPUT_H
+
+#include <glib.h>
+#include <stdint.h>
+
+#include "render/renderer.h"
+#include "store/store.h"
+
+/* The day of the papers, and the noon at which everything happens. */
+#define INPUT_DAY "2026-11-20"
+#define INPUT_NOW ((int64_t)1795176000)
+
+struct store *input_open_store(const char *path);
+
+/** @return of struct stored_filter *: the distinct filters of all people */
+GPtrArray *input_load_filters(struct store *store);
+
+/** @return of struct stored_paper * */
+GPtrArray *input_load_papers(struct store *store);
+
+/* In every digest that is composed. */
+#define INPUT_DIGEST_PAPERS 5
+
+/**
+ * Load the first digest from an id on that has INPUT_DIGEST_PAPERS papers, cut to them.
+ *
+ * @param id  moved behind it
+ * @return NULL at the end
+ */
+struct digest *input_load_digest(struct store *store, int64_t *id);
+
+/** Load the first few of them. @return of struct digest *, not empty */
+GPtrArray *input_load_digests(struct store *store, unsigned most);
+
+/** With the shipped templates. @param template_dir  etc/templates */
+struct renderer *input_new_renderer(const char *template_dir);
+
+#endif

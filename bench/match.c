@@ -1,0 +1,34 @@
+/*
+ * match.c - match_run on a store whose filters have not seen the day yet.
+ *
+ * match STORE: changes the store.
+ */
+#include <glib.h>
+#include <stdio.h>
+
+#include "input.h"
+#include "service/match.h"
+#include "stopwatch.h"
+
+int
+main(int argc, char **argv)
+{
+	pb_auto(store) store = NULL;
+	g_autoptr(GError) error = NULL;
+	struct match_report report = {0};
+	struct stopwatch watch = {0};
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: match STORE\n");
+		return 64;
+	}
+	store = input_open_store(argv[1]);
+	stopwatch_start(&watch);
+	match_run(store, INPUT_NOW, &report, &error);
+	stopwatch_stop(&watch);
+	g_assert_no_error(error);
+	stopwatch_print(&watch);
+	printf("pairs=%u\n", report.found);
+	store_checkpoint(store);
+	return 0;
+}

@@ -1,0 +1,99 @@
+/*
+ * send.c - messages of one size over SMTP, on one or several connections.
+ *
+ * send PORT CONNECTIONS COUNT BYTES: to 127.0.0.1, a thread and a transport for each
+ * connection, as the senders of the post have them.
+ */
+#include <glib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stopwatch.h"
+#include "transport/smtp.h"
+
+#define LINE_CHARS 70
+
+/* What all senders share, and only read. */
+struct job {
+	struct smtp_options options;
+	struct envelope envelope;
+	unsigned count; /* for each */
+};
+
+static GBytes *
+new_message(size_t body_bytes)
+{
+	GString *message =
+	    g_string_new("From: paperboy <paperboy@papers.example.org>\r\n"
+	                 "To: <person@example.org>\r\n"
+	                 "Subject: a message\r\n"
+	                 "Date: Fri, 20 Nov 2026 12:00:00 +0000\r\n"
+	                 "Message-ID: <bench@papers.example.org>\r\n"
+	                 "\r\n");
+	g_autofree char *line = g_strnfill(LINE_CHARS, 'x');
+
+	for (; body_bytes > LINE_CHARS + 2; body_bytes -= LINE_CHARS + 2)
+		g_string_append_printf(message, "%s\r\n", line);
+	g_string_append_printf(message, "%.*s\r\n", (int)body_bytes - 2, line);
+	return g_string_free_to_bytes(message);
+}
+
+/* @return how many were sent */
+static void *
+run_sender(void *data)
+{
+	const struct job *job = data;
+	pb_auto(transport) transport = smtp_new(&job->options);
+	struct delivery result = {0};
+	unsigned sent = 0;
+
+	for (unsigned i = 0; i < job->count; i++) {
+		transport_deliver(transport, &job->envelope, &result);
+		if (result.outcome == DELIVERY_SENT)
+			sent++;
+		else if (i == sent)
+			fprintf(stderr, "send: %s\n", result.text);
+	}
+	transport_close(transport);
+	delivery_clear(&result);
+	return GUINT_TO_POINTER(sent);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_autoptr(GPtrArray) threads = g_ptr_array_new();
+	g_autoptr(GBytes) message = NULL;
+	struct stopwatch watch = {0};
+	struct job job = {
+	    .options = {.stream = {.host = "127.0.0.1", .hello = "client.example"},
+	        .times = SMTP_TIMES_STANDARD,
+	        .use_messages = SMTP_USE_MESSAGES,
+	        .use_s = SMTP_USE_S},
+	    .envelope = {.id = "bench",
+	        .sender = "paperboy@papers.example.org",
+	        .recipient = "person@example.org"},
+	};
+	unsigned connections, sent = 0;
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: send PORT CONNECTIONS COUNT BYTES\n");
+		return 64;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	connections = (unsigned)strtoul(argv[2], NULL, 10);
+	message = new_message(strtoul(argv[4], NULL, 10));
+	job.options.stream.port = (uint16_t)strtoul(argv[1], NULL, 10);
+	job.envelope.message = message;
+	job.count = (unsigned)strtoul(argv[3], NULL, 10) / connections;
+	stopwatch_start(&watch);
+	for (unsigned i = 0; i < connections; i++)
+		g_ptr_array_add(threads, g_thread_new("sender", run_sender, &job));
+	for (unsigned i = 0; i < connections; i++)
+		sent += GPOINTER_TO_UINT(g_thread_join(threads->pdata[i]));
+	stopwatch_stop(&watch);
+	stopwatch_print(&watch);
+	printf("sent=%u\n", sent);
+	return sent == job.count * connections ? 0 : 1;
+}

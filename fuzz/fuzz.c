@@ -1,0 +1,109 @@
+/*
+ * fuzz.c - what the fuzz targets share: taking input apart, judging output.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+
+unsigned
+fuzz_take_byte(struct fuzz_input *input)
+{
+	if (input->left == 0)
+		return 0;
+	input->left--;
+	return *input->at++;
+}
+
+char *
+fuzz_take_text(struct fuzz_input *input)
+{
+	const uint8_t *end = input->left ? memchr(input->at, '\0', input->left) : NULL;
+	size_t size = end ? (size_t)(end - input->at) : input->left;
+	char *text = g_malloc(size + 1);
+
+	if (size > 0)
+		memcpy(text, input->at, size);
+	text[size] = '\0';
+	input->at += size + (end ? 1 : 0);
+	input->left -= size + (end ? 1 : 0);
+	return text;
+}
+
+GBytes *
+fuzz_take_bytes(struct fuzz_input *input)
+{
+	GBytes *bytes = g_bytes_new(input->at, input->left);
+
+	input->at += input->left;
+	input->left = 0;
+	return bytes;
+}
+
+void
+fuzz_check_line(const char *text, size_t max_bytes)
+{
+	size_t size = strlen(text);
+
+	g_assert(size <= max_bytes);
+	g_assert(g_utf8_validate(text, -1, NULL));
+	g_assert(size == 0 || (text[0] != ' ' && text[size - 1] != ' '));
+	g_assert(!strstr(text, "  "));
+	for (const char *p = text; *p; p = g_utf8_next_char(p))
+		g_assert(g_unichar_type(g_utf8_get_char(p)) != G_UNICODE_CONTROL);
+}
+
+void
+fuzz_check_error(const GError *error)
+{
+	g_assert(error);
+	g_assert(error->domain == PB_ERROR);
+	g_assert(g_utf8_validate(error->message, -1, NULL));
+}
+
+void
+fuzz_check_wire(const char *data, size_t size, size_t max_bytes, bool is_ascii)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		g_assert(data[i] != '\0');
+		g_assert(!is_ascii || (unsigned char)data[i] < 0x80);
+		if (data[i] == '\r') {
+			g_assert(i + 1 < size && data[i + 1] == '\n');
+			column = 0;
+			i++;
+			continue;
+		}
+		g_assert(data[i] != '\n');
+		g_assert(++column <= max_bytes);
+	}
+	g_assert(column == 0);
+}
+
+void
+fuzz_check_field(const GString *field, const char *name, bool is_ascii)
+{
+	size_t start = strlen(name);
+	const char *line = field->str;
+
+	g_assert(strlen(field->str) == field->len);
+	fuzz_check_wire(field->str, field->len, BOUNDS_LINE_BYTES, is_ascii);
+	g_assert(strncmp(field->str, name, start) == 0 && field->str[start] == ':');
+	for (line = strstr(line, "\r\n") + 2; *line; line = strstr(line, "\r\n") + 2) {
+		size_t blanks = strspn(line, " \t");
+
+		g_assert(blanks > 0 && line[blanks] != '\r');
+	}
+}
+
+char *
+fuzz_unfold(const GString *field)
+{
+	GString *value = g_string_new(strchr(field->str, ':') + 1);
+
+	g_string_replace(value, "\r\n", "", 0);
+	return g_strchug(g_string_free(value, FALSE));
+}

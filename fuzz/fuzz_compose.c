@@ -1,0 +1,154 @@
+/*
+ * fuzz_compose.c - a digest of any texts becomes a message.
+ *
+ * No text of a paper, a person or a filter can add a header, a line or a part;
+ * and what was composed before never shows.
+ */
+#include <string.h>
+
+#include "../tests/render_sample.h"
+#include "base/bounds.h"
+#include "fuzz.h"
+
+#define ENTRIES_MAX 12
+#define REPEATS_MAX 60
+
+/* Empty texts stand for those that are not known. */
+static char *
+take_optional(struct fuzz_input *input)
+{
+	char *text = fuzz_take_text(input);
+
+	if (!*text)
+		g_clear_pointer(&text, g_free);
+	return text;
+}
+
+static void
+add_entry(struct digest *digest, struct fuzz_input *input)
+{
+	unsigned choice = fuzz_take_byte(input);
+	g_autofree char *title = fuzz_take_text(input);
+	g_autofree char *filter = fuzz_take_text(input);
+	g_autofree char *words = fuzz_take_text(input);
+	struct digest_entry *entry = render_sample_add(
+	    digest, "2611.00001", *title ? title : "Title", choice % 3);
+	struct paper *paper = entry->paper;
+
+	g_free(paper->abstract);
+	paper->abstract = fuzz_take_text(input);
+	g_free(paper->url);
+	paper->url = fuzz_take_text(input);
+	paper->code_url = take_optional(input);
+	paper->project_url = take_optional(input);
+	g_ptr_array_set_size(paper->authors, 0);
+	for (unsigned i = 0; i < (choice >> 2) % 8; i++)
+		g_ptr_array_add(paper->authors, fuzz_take_text(input));
+	entry->upvotes = (int64_t)(choice >> 5) - 1;
+	g_ptr_array_add(entry->reasons, digest_reason_new(filter, words));
+}
+
+static struct digest *
+make_digest(struct fuzz_input *input)
+{
+	struct digest *digest = render_sample_new_digest();
+	unsigned repeats = 1 + fuzz_take_byte(input) % REPEATS_MAX;
+
+	g_free(digest->recipient_name);
+	digest->recipient_name = take_optional(input);
+	for (unsigned i = 0; i < ENTRIES_MAX && (i == 0 || input->left > 0); i++)
+		add_entry(digest, input);
+	/* Many of the last one, so that the message gets too big for all of them. */
+	for (unsigned i = 1; i < repeats; i++) {
+		const struct digest_entry *last =
+		    digest->entries->pdata[digest->entries->len - 1];
+		struct digest_entry *entry = render_sample_add(
+		    digest, "2611.00002", last->paper->title, last->shown);
+
+		g_free(entry->paper->abstract);
+		entry->paper->abstract = g_strdup(last->paper->abstract);
+	}
+	return digest;
+}
+
+/* The names of the fields are ours, each once, in this order. */
+static void
+check_head(const char *head, size_t size)
+{
+	static const char *const fields[] = {"Date", "From", "To", "Subject",
+	    "Message-ID", "MIME-Version", "List-Id", "List-Unsubscribe", "List-Owner",
+	    "List-Post", "Auto-Submitted", "Precedence", "X-Auto-Response-Suppress",
+	    "Content-Type"};
+	const char *end = head + size;
+	size_t count = 0;
+
+	for (const char *line = head; line < end; line = strstr(line, "\r\n") + 2) {
+		size_t length = strcspn(line, ":\r");
+
+		if (line[0] == ' ' || line[0] == '\t')
+			continue;
+		g_assert(count < G_N_ELEMENTS(fields));
+		g_assert(line[length] == ':' && length == strlen(fields[count]));
+		g_assert(strncmp(line, fields[count], length) == 0);
+		count++;
+	}
+	g_assert(count == G_N_ELEMENTS(fields));
+}
+
+static void
+check_message(GBytes *message)
+{
+	gsize size;
+	const char *data = g_bytes_get_data(message, &size);
+	const char *body = g_strstr_len(data, (gssize)size, "\r\n\r\n") + 2;
+	const char *rest = body;
+	size_t seams = 0;
+
+	fuzz_check_wire(data, (size_t)(body - data), BOUNDS_LINE_BYTES, true);
+	fuzz_check_wire(
+	    body, size - (size_t)(body - data), BOUNDS_LINE_SOFT_BYTES, true);
+	check_head(data, (size_t)(body - data));
+	while ((rest = g_strstr_len(rest, data + size - rest, "\r\n--=_"))) {
+		seams++;
+		rest++;
+	}
+	g_assert(seams == 3);
+}
+
+static GBytes *
+compose(struct renderer *renderer, const struct digest *digest)
+{
+	g_autoptr(GError) error = NULL;
+	GBytes *message = renderer_compose(renderer, digest, &error);
+
+	if (!message)
+		g_error("not composed: %s", error->message);
+	return message;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* Kept, since a cache that remembers other inputs is what is tested. */
+	static struct renderer *kept;
+	struct fuzz_input input = {data, size};
+	bool is_compared = fuzz_take_byte(&input) % 16 == 0;
+	pb_auto(digest) digest = make_digest(&input);
+	g_autoptr(GBytes) message = NULL;
+	g_autofree char *html = NULL;
+
+	if (!kept)
+		kept = render_sample_new_renderer();
+	message = compose(kept, digest);
+	check_message(message);
+	html = renderer_format_html(kept, digest, NULL);
+	g_assert(g_utf8_validate(html, -1, NULL));
+	g_assert(strlen(html) <= BOUNDS_HTML_PART_BYTES);
+	if (is_compared) {
+		pb_auto(renderer) fresh = render_sample_new_renderer();
+		g_autoptr(GBytes) again = compose(fresh, digest);
+
+		g_assert(g_bytes_equal(message, again));
+	}
+	return 0;
+}

@@ -1,0 +1,136 @@
+/*
+ * fuzz_query.c - any text as a filter.
+ *
+ * What is accepted has one canonical text that means the same; what is refused is
+ * told with its place.
+ */
+#include <string.h>
+
+#include "../tests/test_query.h"
+#include "base/bounds.h"
+#include "fuzz.h"
+
+/* Documents that filters hit in every field, and one that tells little. */
+struct library {
+	struct query_fixture fixture;
+	struct query_document *documents[2];
+};
+
+static void
+open_library(struct library *library)
+{
+	set_up(&library->fixture, NULL);
+	library->documents[0] = make_document(&library->fixture,
+	    "Diffusion models for state spaces: C++ and node.js at scale",
+	    "We train mamba, ssm and na\u00EFve graph networks (GPU-bound). "
+	    "State space models win. \u5F62\u72B6",
+	    "Yann LeCun;Jo\u00E3o da Silva;J. R. R. Smith;O'Hara;\u738B\u5C0F\u660E",
+	    23);
+	library->documents[1] =
+	    make_document(&library->fixture, "A", "", "", PAPER_UNKNOWN);
+}
+
+static void
+check_hits(const struct query *query, const struct query_document *document)
+{
+	g_autoptr(GPtrArray) hits = query_explain(query, document);
+	g_autofree char *told = query_explain_text(query, document);
+
+	if (query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_FALSE)
+		g_assert(hits->len == 0);
+	for (guint i = 0; i < hits->len; i++) {
+		const struct query_hit *hit = hits->pdata[i];
+
+		g_assert(hit->start <= hit->end && hit->words && hit->folded);
+	}
+	fuzz_check_line(told, 4 * BOUNDS_QUERY_EXPLAIN_CHARS);
+	g_assert(g_utf8_strlen(told, -1) <= BOUNDS_QUERY_EXPLAIN_CHARS);
+}
+
+/* What is certain stays so when more is known. */
+static void
+check_truth(const struct query *query, const struct query *again,
+    const struct query_document *document)
+{
+	enum query_truth told = query_evaluate(query, document, QUERY_AS_TOLD);
+	enum query_truth later = query_evaluate(query, document, QUERY_MAY_CHANGE);
+	enum query_truth last = query_evaluate(query, document, QUERY_UNKNOWN_IS_FALSE);
+
+	g_assert(told == query_evaluate(again, document, QUERY_AS_TOLD));
+	g_assert(later == query_evaluate(again, document, QUERY_MAY_CHANGE));
+	g_assert(last == query_evaluate(again, document, QUERY_UNKNOWN_IS_FALSE));
+	g_assert(later == QUERY_UNKNOWN || later == told);
+	g_assert(told == QUERY_UNKNOWN || told == last);
+	g_assert(last != QUERY_UNKNOWN);
+	check_hits(query, document);
+}
+
+static void
+check_accepted(const struct library *library, const struct query *query)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = query_format(query);
+	g_autofree char *text_again = NULL;
+	g_autofree char *hash = query_hash(query);
+	g_autofree char *hash_again = NULL;
+	pb_auto(query) again = NULL;
+
+	g_assert(strlen(text) <= BOUNDS_QUERY_CANONICAL_BYTES);
+	fuzz_check_line(text, BOUNDS_QUERY_CANONICAL_BYTES);
+	again = query_parse_canonical(text, library->fixture.tokenizer, &error);
+	if (!again)
+		g_error("canonical '%s' was refused: %s", text, error->message);
+	text_again = query_format(again);
+	hash_again = query_hash(again);
+	g_assert_cmpstr(text, ==, text_again);
+	g_assert_cmpstr(hash, ==, hash_again);
+	g_assert(query_is_changing(query) == query_is_changing(again));
+	for (size_t i = 0; i < G_N_ELEMENTS(library->documents); i++)
+		check_truth(query, again, library->documents[i]);
+}
+
+static void
+check_refused(
+    const char *text, const struct query_problem *problem, const GError *error)
+{
+	g_autofree char *shown = NULL;
+	g_autofree char *start = NULL;
+	size_t lines = 0;
+
+	fuzz_check_error(error);
+	g_assert(problem->message && problem->column >= 1);
+	start = g_strdup_printf("column %u: ", problem->column);
+	g_assert(g_str_has_prefix(error->message, start));
+	shown = query_problem_format(problem, text, 4);
+	g_assert(g_utf8_validate(shown, -1, NULL));
+	for (const char *p = shown; *p; p++)
+		lines += *p == '\n';
+	g_assert(lines == 3);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* Kept, since opening it takes longer than reading a filter. */
+	static struct library library;
+	struct fuzz_input input = {data, size};
+	g_autofree char *text = fuzz_take_text(&input);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) warnings = NULL;
+	struct query_problem problem = {0};
+	pb_auto(query) query = NULL;
+
+	if (!library.fixture.db)
+		open_library(&library);
+	query =
+	    query_parse(text, library.fixture.tokenizer, &warnings, &problem, &error);
+	if (query) {
+		g_assert(!error && !problem.message && warnings);
+		check_accepted(&library, query);
+	} else {
+		g_assert(!warnings);
+		check_refused(text, &problem, error);
+	}
+	query_problem_clear(&problem);
+	return 0;
+}

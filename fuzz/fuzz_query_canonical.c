@@ -1,0 +1,42 @@
+/*
+ * fuzz_query_canonical.c - any text in the place of a stored filter.
+ *
+ * What is accepted becomes canonical at once and stays as it is from then on.
+ */
+#include <string.h>
+
+#include "../tests/test_query.h"
+#include "base/bounds.h"
+#include "fuzz.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* Kept, since opening it takes longer than reading a filter. */
+	static struct query_fixture fixture;
+	struct fuzz_input input = {data, size};
+	g_autofree char *text = fuzz_take_text(&input);
+	g_autofree char *once = NULL;
+	g_autofree char *twice = NULL;
+	g_autoptr(GError) error = NULL;
+	pb_auto(query) query = NULL;
+	pb_auto(query) again = NULL;
+
+	if (!fixture.db)
+		set_up(&fixture, NULL);
+	query = query_parse_canonical(text, fixture.tokenizer, &error);
+	if (!query) {
+		fuzz_check_error(error);
+		return 0;
+	}
+	once = query_format(query);
+	/* Only what a person may type is sure to be short enough. */
+	if (strlen(once) <= BOUNDS_QUERY_CANONICAL_BYTES) {
+		again = query_parse_canonical(once, fixture.tokenizer, &error);
+		if (!again)
+			g_error("canonical '%s' was refused: %s", once, error->message);
+		twice = query_format(again);
+		g_assert_cmpstr(once, ==, twice);
+	}
+	return 0;
+}

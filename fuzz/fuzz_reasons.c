@@ -1,0 +1,32 @@
+/*
+ * fuzz_reasons.c - any text in the place of a digest's stored reasons.
+ */
+#include <string.h>
+
+#include "fuzz.h"
+#include "store/editions.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = {data, size};
+	g_autofree char *text = fuzz_take_text(&input);
+	g_autoptr(GPtrArray) reasons =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_reason_free);
+	g_autoptr(GString) told = g_string_new(NULL);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	edition_parse_reasons(text, reasons);
+	g_assert(reasons->len == g_strv_length(lines));
+	for (guint i = 0; i < reasons->len; i++) {
+		const struct digest_reason *reason = reasons->pdata[i];
+		bool has_tab = strchr(lines[i], '\t') != NULL;
+
+		g_assert(!strpbrk(reason->filter, "\t\n"));
+		g_assert(has_tab || !*reason->words);
+		g_string_append_printf(told, "%s%s%s%s", i ? "\n" : "", reason->filter,
+		    has_tab ? "\t" : "", reason->words);
+	}
+	g_assert_cmpstr(told->str, ==, text);
+	return 0;
+}

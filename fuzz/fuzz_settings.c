@@ -1,0 +1,70 @@
+/*
+ * fuzz_settings.c - any file as paperboy.conf.
+ *
+ * What is read can be printed and read again as the same.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "config/settings.h"
+#include "fuzz.h"
+
+/* Asked by LeakSanitizer: libconfig forgets a string that the file does not end. */
+const char *__lsan_default_suppressions(void);
+
+const char *
+__lsan_default_suppressions(void)
+{
+	return "leak:libconfig.so\n";
+}
+
+static struct settings *
+load(const void *data, size_t size, GPtrArray *problems, GError **error)
+{
+	int fd = memfd_create("paperboy.conf", MFD_CLOEXEC);
+	g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
+	struct settings *settings;
+
+	g_assert(fd >= 0);
+	g_assert(write(fd, data, size) == (ssize_t)size);
+	settings = settings_load(path, problems, error);
+	close(fd);
+	return settings;
+}
+
+static void
+check_printed(const struct settings *settings)
+{
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *first = settings_format(settings);
+	g_autofree char *second = NULL;
+	pb_auto(settings) again = load(first, strlen(first), problems, NULL);
+
+	g_assert(again);
+	second = settings_format(again);
+	g_assert_cmpstr(first, ==, second);
+	g_assert_cmpstr(settings->mail_from_name, ==, again->mail_from_name);
+	g_assert_cmpstr(settings->state_dir, ==, again->state_dir);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+	pb_auto(settings) settings = NULL;
+
+	/* An included file is not part of the input. */
+	if (memmem(data, size, "@include", strlen("@include")))
+		return 0;
+	settings = load(data, size, problems, &error);
+	if (settings) {
+		g_assert(!error && problems->len == 0);
+		check_printed(settings);
+	} else {
+		fuzz_check_error(error);
+		g_assert(problems->len > 0);
+	}
+	return 0;
+}

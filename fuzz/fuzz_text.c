@@ -1,0 +1,58 @@
+/*
+ * fuzz_text.c - any octets as a title, a name or an abstract.
+ */
+#include <string.h>
+
+#include "base/tex.h"
+#include "base/text.h"
+#include "fuzz.h"
+
+/* What a command of TeX may add at most, octets. */
+#define COMMAND_BYTES 8
+
+static bool
+has_tex(const char *text)
+{
+	return strpbrk(text, "\\${}") != NULL;
+}
+
+static void
+check_tex(const char *text)
+{
+	g_autofree char *decoded = tex_decode(text);
+	size_t commands = 0;
+
+	g_assert(g_utf8_validate(decoded, -1, NULL));
+	for (const char *p = text; *p; p++)
+		commands += *p == '\\' || *p == '$';
+	g_assert(strlen(decoded) <= strlen(text) + COMMAND_BYTES * commands);
+	if (!has_tex(text))
+		g_assert_cmpstr(decoded, ==, text);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = {data, size};
+	/* Mostly roomy; the limits of real texts are beyond what a fuzzer types. */
+	size_t limit = 1 + 16 * (size_t)fuzz_take_byte(&input);
+	g_autoptr(GBytes) bytes = fuzz_take_bytes(&input);
+	gsize length;
+	const char *octets = g_bytes_get_data(bytes, &length);
+	const char *text = length > 0 ? octets : "";
+	g_autofree char *valid = g_utf8_make_valid(text, (gssize)length);
+	g_autofree char *once = text_normalize(text, length, limit);
+	g_autofree char *composed = NULL;
+
+	check_tex(valid);
+	fuzz_check_line(once, limit);
+	composed = g_utf8_normalize(once, -1, G_NORMALIZE_NFC);
+	g_assert_cmpstr(once, ==, composed);
+	/* TeX that was cut, or that other TeX made, is excepted in text.h. */
+	if (!has_tex(valid)) {
+		g_autofree char *twice = text_normalize(once, strlen(once), limit);
+
+		g_assert_cmpstr(once, ==, twice);
+	}
+	return 0;
+}

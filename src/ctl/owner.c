@@ -1,0 +1,34 @@
+/*
+ * owner.c - working as the owner of the state folder, also when root asks.
+ */
+#include "ctl/owner.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+bool
+owner_become(const char *state_dir, GError **error)
+{
+	GStatBuf status;
+
+	if (g_stat(state_dir, &status) != 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "cannot use the state folder '%s': %s%s", state_dir,
+		    g_strerror(errno),
+		    errno == ENOENT ? "; paperboyd makes it when it is started" : "");
+		return false;
+	}
+	if (geteuid() != 0 || status.st_uid == 0)
+		return true;
+	if (setgroups(0, NULL) == 0 && setgid(status.st_gid) == 0 &&
+	    setuid(status.st_uid) == 0)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    "cannot work as the owner of '%s': %s", state_dir, g_strerror(errno));
+	return false;
+}

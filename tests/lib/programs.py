@@ -1,0 +1,225 @@
+"""programs.py - the built programs as a test drives them: paperboyd, paperboyctl.
+
+    paperboy = Paperboy(tap.subfolder("one"), papers="file:///some/folder")
+    paperboy.add("ada@example.org", ["diffusion"], now="2026-11-18T08:00:00Z")
+    paperboy.run_once("2026-11-18T09:00:00Z")
+    for mail in paperboy.mails(): ...
+
+Each Paperboy has a state folder and a configuration of its own; without a relay
+its mail goes into a Maildir beside them.
+"""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import time
+
+from papers import load_papers
+from tap import Child, run, top_builddir, top_srcdir
+
+OWNER = "owner@example.org"
+FROM = "paperboy@example.org"
+
+CONFIG = """\
+# made for one test
+state_dir = "{state}";
+template_dir = "{templates}";
+log_level = "{log_level}";
+mail: {{ from = "{sender}"; owner = "{owner}"; }};
+huggingface: {{ url = "{papers}"; }};
+{delivery}
+{extra}
+"""
+MAILDIR = 'delivery: {{ method = "maildir"; maildir = "{}"; }};'
+SMTP = 'smtp: {{ host = "127.0.0.1"; port = {}; connections = {}; }};'
+
+
+def built(*names):
+    return os.path.join(top_builddir(), *names)
+
+
+class Paperboy:
+    """A state folder, a configuration, and the programs that go by them.
+
+    papers:  huggingface.url
+    relay:   port of an SMTP server here; None for a Maildir
+    extra:   more lines of the configuration
+    """
+
+    def __init__(self, folder, papers, relay=None, connections=2, log_level="warning",
+                 extra=""):
+        self.folder = folder
+        self.state = os.path.join(folder, "state")
+        self.maildir = os.path.join(folder, "Maildir")
+        self.config = os.path.join(folder, "paperboy.conf")
+        self.seconds = []  # how long each run took
+        self._seen = set()
+        os.makedirs(self.state, mode=0o700, exist_ok=True)
+        deliver = SMTP.format(relay, connections) if relay else MAILDIR.format(
+            self.maildir)
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(
+                CONFIG.format(
+                    state=self.state, templates=os.path.join(top_srcdir(), "etc",
+                    "templates"), log_level=log_level, sender=FROM, owner=OWNER,
+                    papers=papers, delivery=deliver, extra=extra,
+                )
+            )
+
+    def take_state(self, other):
+        """Go on from where another one is, which must not be at work."""
+        shutil.rmtree(self.state)
+        shutil.copytree(other.state, self.state)
+
+    def ctl(self, *arguments, now=None, check=True):
+        """paperboyctl to its end: what it printed."""
+        at = ["--now", now] if now else []
+        return run([built("paperboyctl"), "-c", self.config, *at, *arguments],
+                   check=check)
+
+    def add(self, address, filters, now=None, **settings):
+        """A subscriber; settings as paperboyctl names them: zone="UTC", max=200."""
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        options += [f"--filter={text}" for text in filters]
+        self.ctl("subscriber", "add", address, "--consent=asked in a test", *options,
+                 now=now)
+
+    def run_once(self, now, wanted=0):
+        """`paperboyd --once`; AssertionError for another exit status."""
+        begin = time.monotonic()
+        done = subprocess.run(
+            [built("paperboyd"), "-c", self.config, "--once", "--now", now],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            timeout=300, text=True,
+        )
+        self.seconds.append(time.monotonic() - begin)
+        assert done.returncode == wanted, (now, done.returncode, done.stdout)
+        return done.stdout
+
+    def start(self, name="paperboyd"):
+        """The daemon; it ends with the context manager."""
+        return Child([built("paperboyd"), "-c", self.config], name=name)
+
+    def new_mails(self):
+        """Mails that lie in the Maildir since this was asked last: raw bytes."""
+        place = os.path.join(self.maildir, "new")
+        names = set(os.listdir(place)) if os.path.isdir(place) else set()
+        found = []
+        for name in sorted(names - self._seen):
+            with open(os.path.join(place, name), "rb") as file:
+                found.append(file.read())
+        self._seen = names
+        return found
+
+    def rows(self, sql, *values):
+        """Rows of the store, which is opened for reading only."""
+        uri = f"file:{self.state}/paperboy.db?mode=ro"
+        db = sqlite3.connect(uri, uri=True, timeout=30)
+        try:
+            return db.execute(sql, values).fetchall()
+        finally:
+            db.close()
+
+    def count_sent(self):
+        """Messages that the relay has taken, as the store tells."""
+        return self.rows("SELECT count(*) FROM outbox WHERE state = 'SENT'")[0][0]
+
+
+# ---- mail -------------------------------------------------------------------
+
+
+def as_sent(raw):
+    """Bytes of a mailbox file as they were on the wire: lines end in CRLF."""
+    return re.sub(rb"\r?\n", b"\r\n", raw)
+
+
+# ---- papers -----------------------------------------------------------------
+
+
+def api_element(paper):
+    """A paper of papers.load_papers() in the shape of the API's list."""
+    inner = {
+        "id": paper["id"],
+        "title": paper["title"],
+        "summary": paper["abstract"] or "",
+        "authors": [{"name": name} for name in paper["authors"] or ()],
+        "publishedAt": "2026-01-01T00:00:00.000Z",
+    }
+    if paper["upvotes"] is not None:
+        inner["upvotes"] = paper["upvotes"]
+    return {"paper": inner, "title": paper["title"], "numComments": 0}
+
+
+def write_day(folder, day, papers):
+    """A day that a source can read: papers of load_papers(), or a file's name."""
+    path = os.path.join(folder, f"daily_papers-{day}.json")
+    draft = path + ".new"
+    if isinstance(papers, str):
+        shutil.copyfile(papers, draft)
+    else:
+        with open(draft, "w", encoding="utf-8") as file:
+            json.dump([api_element(paper) for paper in papers], file)
+    os.replace(draft, path)
+    return path
+
+
+def load_days(paths):
+    """Distinct papers of many files, the last word on each, by id."""
+    return {paper["id"]: paper for path in paths for paper in load_papers(path)}
+
+
+# ---- the filter language ----------------------------------------------------
+
+
+def helper_query(*arguments, lines):
+    """What tests/helper_query prints for these lines of input."""
+    done = subprocess.run(
+        [built("tests", "helper_query"), *arguments],
+        input="".join(f"{line}\n" for line in lines).encode(),
+        stdout=subprocess.PIPE, check=True, timeout=300,
+    )
+    rows = done.stdout.decode().split("\n")[:-1]
+    assert len(rows) == len(lines), (len(rows), len(lines))
+    return rows
+
+
+def fold_words(words):
+    """The singular of each, by the program."""
+    return helper_query("fold", lines=words)
+
+
+class Found:
+    """What the program says about one filter.
+
+    column, reason:    where and why it is refused; None when it is not
+    yes, unknown:      sets of ids, by what is known now
+    waiting:           ids to decide again when votes change
+    """
+
+    def __init__(self, row):
+        kind, *fields = row.split("\t")
+        self.column = self.reason = self.canonical = None
+        self.yes = self.unknown = self.waiting = frozenset()
+        if kind == "refused":
+            self.column, self.reason = int(fields[0]), fields[1]
+        else:
+            self.canonical = fields[0]
+            sets = [frozenset(ids.split()) for ids in fields[1:]]
+            self.yes, self.unknown, self.waiting = sets
+
+    def __eq__(self, other):
+        return vars(self) == vars(other)
+
+    @property
+    def is_later(self):
+        """A part of the language that the program does not know yet."""
+        return self.reason is not None and "supported yet" in self.reason
+
+
+def find(folder, day, filters):
+    """For each filter what it finds among the papers of a day's file."""
+    rows = helper_query("find", "file://" + os.path.abspath(folder), day, lines=filters)
+    return [Found(row) for row in rows]

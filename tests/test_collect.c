@@ -1,0 +1,396 @@
+/*
+ * test_collect.c - sources are asked for the right days, and left alone when they fail.
+ */
+#include "service/collect.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/lab.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+/* A source that answers as a test says, and remembers what it was asked. */
+struct fake {
+	struct source source;
+	GString *asked; /* "DAY[etag] " for each question */
+	const char *bad_day;
+	enum pb_error code; /* of the bad day */
+	int64_t retry_after_s;
+	enum source_status status; /* of all other days */
+	const char *etag;
+	int *stop; /* set when the bad day is asked for, or NULL */
+};
+
+static bool
+fetch_day(struct source *source, struct http *http, const char *day, const char *etag,
+    struct source_answer *answer, GError **error)
+{
+	struct fake *fake = (struct fake *)source;
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	struct paper *paper;
+
+	(void)http;
+	g_string_append_printf(
+	    fake->asked, "%s%s%s ", day + 8, etag ? "=" : "", etag ? etag : "");
+	if (fake->bad_day && (strcmp(fake->bad_day, day) == 0 || !*fake->bad_day)) {
+		answer->retry_after_s = fake->retry_after_s;
+		if (fake->stop)
+			*fake->stop = 1;
+		g_set_error(error, PB_ERROR, fake->code, "made-up trouble of %s", day);
+		return false;
+	}
+	answer->status = fake->status;
+	if (fake->status != SOURCE_OK)
+		return true;
+	paper = paper_new();
+	paper->id = g_strdup_printf("%s.%s", source->name, day);
+	paper->title = g_strdup("Made up");
+	paper->abstract = g_strdup("");
+	paper->url = g_strdup("https://example.org/");
+	paper->upvotes = 1;
+	g_ptr_array_add(listings, listing_new(paper, day));
+	answer->etag = g_strdup(fake->etag);
+	source_answer_set_listings(answer, g_steal_pointer(&listings));
+	return true;
+}
+
+static void
+fake_init(struct fake *fake, const char *name)
+{
+	*fake = (struct fake){.source = {.name = name, .fetch_day = fetch_day},
+	    .asked = g_string_new(NULL),
+	    .retry_after_s = HTTP_WAIT_UNKNOWN,
+	    .status = SOURCE_OK};
+}
+
+static void
+fake_clear(struct fake *fake)
+{
+	g_string_free(fake->asked, TRUE);
+}
+
+static struct collect_report
+run(struct lab *lab, struct fake *fake, bool is_all, int64_t now)
+{
+	struct source *sources[] = {&fake->source};
+	const struct collect collect = {.store = lab->store,
+	    .sources = sources,
+	    .source_count = 1,
+	    .stop = fake->stop};
+	struct collect_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	g_string_truncate(fake->asked, 0);
+	if (fake->stop)
+		*fake->stop = 0;
+	collect_run(&collect, is_all, now, &report, &error);
+	g_assert_no_error(error);
+	lab_assert_idle(lab);
+	return report;
+}
+
+#define RECENT "20 19 18 17 "
+#define ALL    "20 19 18 17 16 15 14 13 12 11 10 09 08 07 06 "
+
+static void
+old_days_are_asked_for_once_a_day(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct collect_report report;
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	report = run(lab, &fake, false, now);
+	g_assert_cmpstr(fake.asked->str, ==, ALL);
+	g_assert_cmpuint(report.answers, ==, 15);
+	g_assert_cmpuint(report.fresh, ==, 15);
+	report = run(lab, &fake, false, now + 1800);
+	g_assert_cmpstr(fake.asked->str, ==, RECENT);
+	g_assert_cmpuint(report.fresh, ==, 0);
+	run(lab, &fake, true, now + 3600);
+	g_assert_cmpstr(fake.asked->str, ==, ALL);
+	run(lab, &fake, false, lab_time("2026-11-20T23:59:59Z"));
+	g_assert_cmpstr(fake.asked->str, ==, RECENT);
+	run(lab, &fake, false, lab_time("2026-11-21T00:00:00Z"));
+	g_assert_true(g_str_has_prefix(fake.asked->str, "21 20 19 18 17 16 15 "));
+	run(lab, &fake, false, lab_time("2026-11-21T00:30:00Z"));
+	g_assert_cmpstr(fake.asked->str, ==, "21 20 19 18 ");
+	fake_clear(&fake);
+}
+
+static void
+each_answer_is_recorded_as_what_it_was(void)
+{
+	static const struct {
+		enum source_status status;
+		const char *recorded;
+	} rows[] = {
+	    {SOURCE_OK, "ok|1|1"},
+	    {SOURCE_NOT_MODIFIED, "same|0|0"},
+	    {SOURCE_EMPTY, "empty|0|0"},
+	    {SOURCE_NOT_YET, "not-yet|0|0"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		struct fake fake;
+
+		fake_init(&fake, "made-up");
+		fake.status = rows[i].status;
+		run(lab, &fake, false, lab_time(NOW));
+		lab_assert_text(lab,
+		    "SELECT DISTINCT status, count, fresh FROM batch WHERE error IS "
+		    "NULL",
+		    rows[i].recorded);
+		g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM batch"), ==, 15);
+		g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM batch"
+		                                " WHERE (ids_hash IS NULL)"),
+		    ==, rows[i].status == SOURCE_OK ? 0 : 15);
+		fake_clear(&fake);
+	}
+}
+
+static void
+the_etag_of_the_last_good_answer_is_given_back(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	fake.etag = "W/1";
+	run(lab, &fake, false, now);
+	g_assert_null(strchr(fake.asked->str, '='));
+	fake.status = SOURCE_NOT_MODIFIED;
+	run(lab, &fake, false, now + 1800);
+	g_assert_cmpstr(fake.asked->str, ==, "20=W/1 19=W/1 18=W/1 17=W/1 ");
+	/* A failure in between changes nothing. */
+	fake.bad_day = "";
+	fake.code = PB_ERROR_TEMPORARY;
+	run(lab, &fake, false, now + 3600);
+	fake.bad_day = NULL;
+	fake.status = SOURCE_OK;
+	fake.etag = NULL;
+	run(lab, &fake, true, now + 5400);
+	g_assert_true(g_str_has_prefix(fake.asked->str, "20=W/1 19=W/1 "));
+	run(lab, &fake, false, now + 7200);
+	g_assert_cmpstr(fake.asked->str, ==, RECENT);
+	fake_clear(&fake);
+}
+
+static void
+a_failure_stores_no_paper_and_stops_the_asking(void)
+{
+	static const enum pb_error codes[] = {
+	    PB_ERROR_TEMPORARY, PB_ERROR_PERMANENT, PB_ERROR_NOT_FOUND};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(codes); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time(NOW);
+		struct collect_report report;
+		struct fake fake;
+
+		fake_init(&fake, "made-up");
+		fake.bad_day = "2026-11-19";
+		fake.code = codes[i];
+		report = run(lab, &fake, false, now);
+		g_assert_cmpstr(fake.asked->str, ==, "20 19 ");
+		g_assert_cmpuint(report.failed, ==, 1);
+		lab_assert_text(lab, "SELECT day, status, error FROM batch ORDER BY id",
+		    "2026-11-20|ok|- 2026-11-19|failed|made-up trouble of 2026-11-19");
+		lab_assert_text(lab, "SELECT day FROM listing", "2026-11-20");
+		/* The old days were not asked for: they are at the next look. */
+		fake.bad_day = NULL;
+		run(lab, &fake, false, now + 60);
+		g_assert_cmpstr(fake.asked->str, ==, ALL);
+		fake_clear(&fake);
+	}
+}
+
+static void
+a_malformed_day_says_nothing_about_the_others(void)
+{
+	static const enum pb_error codes[] = {PB_ERROR_INPUT, PB_ERROR_LIMIT};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(codes); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time(NOW);
+		struct collect_report report;
+		struct fake fake;
+
+		fake_init(&fake, "made-up");
+		fake.bad_day = "2026-11-19";
+		fake.code = codes[i];
+		report = run(lab, &fake, false, now);
+		g_assert_cmpstr(fake.asked->str, ==, ALL);
+		g_assert_cmpuint(report.failed, ==, 1);
+		g_assert_cmpuint(report.fresh, ==, 14);
+		/* No pause, and no second look at the old days. */
+		report = run(lab, &fake, false, now + 60);
+		g_assert_cmpstr(fake.asked->str, ==, RECENT);
+		g_assert_cmpuint(report.failed, ==, 1);
+		fake_clear(&fake);
+	}
+}
+
+static void
+pauses_double_up_to_an_hour_and_end_with_a_success(void)
+{
+	static const int64_t pauses_s[] = {60, 120, 240, 480, 960, 1920, 3600, 3600};
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	fake.bad_day = "";
+	fake.code = PB_ERROR_TEMPORARY;
+	for (size_t i = 0; i < G_N_ELEMENTS(pauses_s); i++) {
+		g_assert_cmpuint(run(lab, &fake, false, now).failed, ==, 1);
+		g_assert_cmpuint(
+		    run(lab, &fake, false, now + pauses_s[i] - 1).answers, ==, 0);
+		now += pauses_s[i];
+	}
+	fake.bad_day = NULL;
+	g_assert_cmpuint(run(lab, &fake, false, now).failed, ==, 0);
+	fake.bad_day = "";
+	g_assert_cmpuint(run(lab, &fake, false, now + 1).failed, ==, 1);
+	g_assert_cmpuint(run(lab, &fake, false, now + 60).answers, ==, 0);
+	g_assert_cmpuint(run(lab, &fake, false, now + 61).answers, ==, 1);
+	fake_clear(&fake);
+}
+
+static void
+a_source_is_left_alone_for_as_long_as_it_said(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	fake.bad_day = "";
+	fake.code = PB_ERROR_TEMPORARY;
+	fake.retry_after_s = 7200;
+	run(lab, &fake, false, now);
+	g_assert_cmpuint(run(lab, &fake, false, now + 7199).answers, ==, 0);
+	/* An operator who asks now is not kept waiting. */
+	g_assert_cmpuint(run(lab, &fake, true, now + 7199).answers, ==, 1);
+	fake.retry_after_s = 1; /* shorter than our own */
+	now += 7199 + 7200;
+	g_assert_cmpuint(run(lab, &fake, false, now).answers, ==, 1);
+	g_assert_cmpuint(run(lab, &fake, false, now + 239).answers, ==, 0);
+	g_assert_cmpuint(run(lab, &fake, false, now + 240).answers, ==, 1);
+	fake_clear(&fake);
+}
+
+static void
+a_clock_that_is_set_back_ends_a_pause(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	fake.bad_day = "";
+	fake.code = PB_ERROR_TEMPORARY;
+	run(lab, &fake, false, now);
+	g_assert_cmpuint(
+	    run(lab, &fake, false, now - 400 * (int64_t)CLOCK_DAY_S).answers, ==, 1);
+	fake_clear(&fake);
+}
+
+static void
+one_source_failing_stops_no_other(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct fake bad, good;
+	struct source *sources[] = {&bad.source, &good.source};
+	const struct collect collect = {
+	    .store = lab->store, .sources = sources, .source_count = 2};
+	struct collect_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	fake_init(&bad, "bad");
+	fake_init(&good, "good");
+	bad.bad_day = "";
+	bad.code = PB_ERROR_TEMPORARY;
+	g_assert_true(collect_run(&collect, false, lab_time(NOW), &report, &error));
+	g_assert_cmpstr(bad.asked->str, ==, "20 ");
+	g_assert_cmpstr(good.asked->str, ==, ALL);
+	g_assert_cmpuint(report.failed, ==, 1);
+	g_assert_cmpuint(report.fresh, ==, 15);
+	fake_clear(&bad);
+	fake_clear(&good);
+}
+
+static void
+a_run_that_is_stopped_is_no_failure_of_the_source(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct collect_report report;
+	struct fake fake;
+	int stop;
+
+	fake_init(&fake, "made-up");
+	fake.bad_day = "2026-11-19";
+	fake.code = PB_ERROR_TEMPORARY;
+	fake.stop = &stop;
+	report = run(lab, &fake, false, now);
+	g_assert_cmpstr(fake.asked->str, ==, "20 19 ");
+	g_assert_cmpuint(report.failed, ==, 0);
+	lab_assert_text(lab, "SELECT DISTINCT status FROM batch", "ok");
+	fake.bad_day = NULL;
+	run(lab, &fake, false, now + 1);
+	g_assert_cmpstr(fake.asked->str, ==, ALL);
+	fake_clear(&fake);
+}
+
+static bool
+call_collect(struct lab *lab, void *data, GError **error)
+{
+	struct fake *fake = data;
+	struct source *sources[] = {&fake->source};
+	const struct collect collect = {
+	    .store = lab->store, .sources = sources, .source_count = 1};
+	struct collect_report report = {0};
+
+	return collect_run(&collect, false, lab_time(NOW), &report, error);
+}
+
+static void
+a_store_that_fails_is_told_and_the_next_run_mends_it(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	g_assert_cmpuint(lab_fail_everywhere(lab, call_collect, &fake, false), >=, 20);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM listing"), ==, 15);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper"), ==, 15);
+	fake_clear(&fake);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* Failures are what is tested here: their log lines are wanted. */
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+#define ADD(name) g_test_add_func("/collect/" #name, name)
+	ADD(old_days_are_asked_for_once_a_day);
+	ADD(each_answer_is_recorded_as_what_it_was);
+	ADD(the_etag_of_the_last_good_answer_is_given_back);
+	ADD(a_failure_stores_no_paper_and_stops_the_asking);
+	ADD(a_malformed_day_says_nothing_about_the_others);
+	ADD(pauses_double_up_to_an_hour_and_end_with_a_success);
+	ADD(a_source_is_left_alone_for_as_long_as_it_said);
+	ADD(a_clock_that_is_set_back_ends_a_pause);
+	ADD(one_source_failing_stops_no_other);
+	ADD(a_run_that_is_stopped_is_no_failure_of_the_source);
+	ADD(a_store_that_fails_is_told_and_the_next_run_mends_it);
+	return g_test_run();
+}

@@ -1,0 +1,143 @@
+/*
+ * test_control.c - the socket on which the daemon is told to look again.
+ */
+#include "daemon/control.h"
+
+#include <gio/gio.h>
+#include <gio/gunixsocketaddress.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/lab.h"
+
+static void
+count(void *data)
+{
+	++*(int *)data;
+}
+
+/* A client in a thread of its own. */
+struct client {
+	const char *path;
+	const char *line;
+	gsize size;
+	char answer[32];
+	int is_done;
+};
+
+static gpointer
+run_client(gpointer data)
+{
+	struct client *client = data;
+	g_autoptr(GSocketAddress) address = g_unix_socket_address_new(client->path);
+	g_autoptr(GSocketClient) maker = g_socket_client_new();
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GSocketConnection) connection =
+	    g_socket_client_connect(maker, G_SOCKET_CONNECTABLE(address), NULL, &error);
+	GIOStream *stream = G_IO_STREAM(connection);
+
+	g_assert_no_error(error);
+	g_output_stream_write_all(g_io_stream_get_output_stream(stream), client->line,
+	    client->size, NULL, NULL, NULL);
+	if (!client->size)
+		g_socket_shutdown(
+		    g_socket_connection_get_socket(connection), FALSE, TRUE, NULL);
+	g_input_stream_read_all(g_io_stream_get_input_stream(stream), client->answer,
+	    sizeof(client->answer) - 1, NULL, NULL, NULL);
+	g_atomic_int_set(&client->is_done, 1);
+	g_main_context_wakeup(NULL);
+	return NULL;
+}
+
+static void
+a_line_in_gets_a_line_out(void)
+{
+	static const struct {
+		const char *line;
+		gssize size; /* -1: all of it */
+		const char *answer;
+		int looks;
+	} rows[] = {
+	    {"look\n", -1, "ok\n", 1},
+	    {"look", -1, "ok\n", 1},
+	    {"look\r\n", -1, "ok\n", 1},
+	    {"LOOK\n", -1, "unknown\n", 0},
+	    {"stop\n", -1, "unknown\n", 0},
+	    {"look now\n", -1, "unknown\n", 0},
+	    {"look\0more", 9, "unknown\n", 0},
+	    {"\n", -1, "unknown\n", 0},
+	    {"\xff\xfe\n", -1, "unknown\n", 0},
+	    {"", 0, "", 0},
+	};
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
+	g_autoptr(GError) error = NULL;
+	int looks = 0;
+	struct control *control = control_new(lab->folder, count, &looks, &error);
+	GStatBuf status;
+
+	g_assert_no_error(error);
+	g_assert_cmpint(g_stat(path, &status), ==, 0);
+	g_assert_cmpint(status.st_mode & 0777, ==, 0600);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct client client = {.path = path, .line = rows[i].line};
+		GThread *thread;
+
+		client.size =
+		    rows[i].size < 0 ? strlen(rows[i].line) : (gsize)rows[i].size;
+		looks = 0;
+		thread = g_thread_new("client", run_client, &client);
+		while (!g_atomic_int_get(&client.is_done))
+			g_main_context_iteration(NULL, TRUE);
+		g_thread_join(thread);
+		if (strcmp(client.answer, rows[i].answer) != 0 ||
+		    looks != rows[i].looks)
+			g_test_fail_printf(
+			    "row %zu: '%s', %d looks", i, client.answer, looks);
+	}
+	control_free(control);
+	g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+}
+
+static void
+a_leftover_of_a_killed_daemon_is_replaced(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
+	g_autoptr(GError) error = NULL;
+	int looks = 0;
+	struct control *control;
+
+	g_file_set_contents(path, "left over", -1, NULL);
+	control = control_new(lab->folder, count, &looks, &error);
+	g_assert_no_error(error);
+	control_free(control);
+}
+
+static void
+a_folder_too_deep_for_a_socket_is_told(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *name = g_strnfill(100, 'd');
+	g_autofree char *folder = g_build_filename(lab->folder, name, NULL);
+	g_autoptr(GError) error = NULL;
+	int looks = 0;
+
+	g_mkdir(folder, 0700);
+	g_assert_null(control_new(folder, count, &looks, &error));
+	g_assert_nonnull(error);
+	g_assert_nonnull(strstr(error->message, "too long"));
+	g_assert_nonnull(strstr(error->message, folder));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/control/" #name, name)
+	ADD(a_line_in_gets_a_line_out);
+	ADD(a_leftover_of_a_killed_daemon_is_replaced);
+	ADD(a_folder_too_deep_for_a_socket_is_told);
+	return g_test_run();
+}

@@ -1,0 +1,582 @@
+#!/usr/bin/env python3
+#
+# test_ctl.py - paperboyctl and paperboyd on the command line: words, JSON, statuses.
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from tap import Child, Skip, Tap, top_builddir, top_srcdir  # noqa: E402
+
+CTL = os.path.join(top_builddir(), "paperboyctl")
+DAEMON = os.path.join(top_builddir(), "paperboyd")
+TEMPLATES = os.path.join(top_srcdir(), "etc", "templates")
+SAMPLES = os.path.join(top_srcdir(), "samples")
+NOW = "2026-11-20T18:00:00Z"
+LATER = "2026-11-20T18:05:00Z"  # a made-up clock goes on while a program runs
+
+OK, USAGE, DATA, NOUSER, UNAVAILABLE, TEMPFAIL, CONFIG = 0, 64, 65, 67, 69, 75, 78
+
+GOOD = """\
+state_dir = "{folder}/state";
+template_dir = "{templates}";
+mail: {{ from = "paperboy@example.org"; owner = "owner@example.org"; }};
+delivery: {{ method = "maildir"; maildir = "{folder}/Maildir"; }};
+huggingface: {{ url = "file://{samples}"; }};
+{more}
+"""
+
+
+class Done:
+    """What a command said and how it ended."""
+
+    def __init__(self, program, arguments, **popen):
+        done = subprocess.run(
+            [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=60, **popen)
+        self.status = done.returncode
+        self.out = done.stdout.decode()
+        self.err = done.stderr.decode("utf-8", "replace")
+        self.text = f"{arguments}: {self.status}\n{self.out}--\n{self.err}"
+
+    def expect(self, status, out="", err=""):
+        """Status, and words in the outputs; "" of err: nothing at all is said."""
+        assert self.status == status, self.text
+        for words in [out] if isinstance(out, str) else out:
+            assert words in self.out, f"no {words!r} in {self.text}"
+        for words in [err] if isinstance(err, str) else err:
+            assert words in self.err, f"no {words!r} in {self.text}"
+        if not err:
+            assert self.err == "", self.text
+        return self
+
+
+class Office:
+    """A folder with a configuration, a state folder and a mailbox."""
+
+    def __init__(self, tap, name, more=""):
+        self.folder = tap.subfolder(name)
+        os.mkdir(os.path.join(self.folder, "state"), 0o700)
+        self.config = os.path.join(self.folder, "paperboy.conf")
+        self.write(GOOD.format(folder=self.folder, templates=TEMPLATES,
+                               samples=SAMPLES, more=more))
+
+    def write(self, text):
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def ctl(self, *arguments, **popen):
+        return Done(CTL, ["-c", self.config, "--now", NOW, *arguments], **popen)
+
+    def json(self, *arguments):
+        return json.loads(self.ctl("--json", *arguments).expect(OK).out)
+
+    def daemon(self, *arguments):
+        return Done(DAEMON, ["-c", self.config, *arguments])
+
+    def add(self, address="ada@example.org", *more):
+        return self.ctl("subscriber", "add", address, "--consent", "by phone", *more)
+
+
+# ---- usage and help ---------------------------------------------------------
+
+COMMANDS = [
+    ("subscriber", "add"), ("subscriber", "list"), ("subscriber", "show"),
+    ("subscriber", "remove"), ("filter", "add"), ("filter", "list"),
+    ("filter", "remove"), ("fetch",), ("preview",), ("digest", "show"), ("queue",),
+    ("status",),
+]
+
+
+def test_help():
+    """the help tells every command, and each command's help is about it"""
+    everything = Done(CTL, ["--help"]).expect(OK)
+    for command in COMMANDS:
+        words = " ".join(command)
+        assert f"  paperboyctl {words}" in everything.out, words
+        for option in ("--help", "-h"):
+            one = Done(CTL, [*command, option]).expect(OK, f"usage: paperboyctl {words}")
+            assert len(one.out.splitlines()) >= 3, one.text
+    Done(CTL, ["subscriber", "add", "x", "--help"]).expect(
+        OK, ["--consent TEXT", "--max N"])
+    Done(CTL, ["filter", "--help"]).expect(
+        OK, ["usage: paperboyctl filter add", "paperboyctl filter remove"])
+    for width in everything.out.splitlines():
+        assert len(width) <= 80, width
+
+
+def test_version():
+    """both programs tell one version"""
+    ctl = Done(CTL, ["--version"]).expect(OK, "paperboyctl ").out.split()
+    daemon = Done(DAEMON, ["--version"]).expect(OK, "paperboyd ").out.split()
+    assert ctl[1] == daemon[1] and len(ctl) == 2
+
+
+def test_usage(office):
+    """wrong usage is told with the usage of what was meant, status 64"""
+    rows = [
+        ([], "Adds subscribers and filters"),
+        (["bogus"], ["no command 'bogus'", "Try 'paperboyctl --help'"]),
+        (["subscriber"], ["no command 'subscriber'", "subscriber list"]),
+        (["subscriber", "delete", "x"], ["no command 'subscriber delete'",
+                                         "subscriber remove ADDRESS"]),
+        (["subscriber", "show"], ["an argument is missing", "usage: "]),
+        (["subscriber", "show", "a@b.example", "more"], "too many: 'more'"),
+        (["subscriber", "list", "--loud"], "Unknown option --loud"),
+        (["subscriber", "add", "a@b.example"], "--consent is missing"),
+        (["subscriber", "add", "--consent", "x"], "an argument is missing"),
+        (["subscriber", "add", "a@b.example", "--consent"], "Missing argument"),
+        (["subscriber", "add", "a@b.example", "--consent", "x", "--max", "ten"],
+         "Cannot parse integer value"),
+        (["subscriber", "add", "a@b.example", "--consent", "x", "--when", "daily",
+          "--days", "mon"], "--days goes with --when weekly"),
+        (["filter", "add", "a@b.example"], "an argument is missing"),
+        (["filter", "add", "a@b.example", "-survey"], ["write -- before", "-survey"]),
+        (["queue", "all"], "too many: 'all'"),
+        (["fetch", "now"], "too many: 'now'"),
+    ]
+    for arguments, words in rows:
+        done = office.ctl(*arguments).expect(USAGE, "", words)
+        assert done.out == "", done.text
+        assert len(done.err.splitlines()) < 50, done.text
+    for time in ("noon", "2026-11-20", "2026-13-01T00:00:00Z", ""):
+        Done(CTL, ["-c", office.config, "--now", time, "status"]).expect(
+            USAGE, "", f"'{time}' is no time: 2026-11-20T09:00:00Z is one")
+    Done(CTL, ["--loud", "status"]).expect(USAGE, "", "--loud")
+
+
+# ---- people and filters -----------------------------------------------------
+
+
+def test_people(office):
+    """people are added, shown, listed and removed"""
+    office.ctl("subscriber", "list").expect(OK, "There are no subscribers yet")
+    assert office.json("subscriber", "list") == []
+    office.add("Ada Example <ada@EXAMPLE.org>", "--zone", "Europe/Berlin", "--at",
+               "6:05", "--days", "thu,mon", "--max", "5").expect(
+        OK, ["ada@example.org added", "No filters: nothing will be found"])
+    office.ctl("subscriber", "show", "ada@example.org").expect(
+        OK, ["address      ada@example.org\n", "name         Ada Example\n",
+             "state        active\n",
+             "rhythm       weekly on mon,thu at 06:05 Europe/Berlin\n",
+             "max          5 papers", "next digest  2026-11-20 18:00 UTC\n",
+             "consent      2026-11-20 18:00 UTC: by phone\n"])
+    shown = office.json("subscriber", "show", "ada@example.org")
+    assert shown == {
+        "address": "ada@example.org", "name": "Ada Example", "state": "active",
+        "rhythm": "weekly on mon,thu at 06:05 Europe/Berlin", "max": 5,
+        "next_due_at": 1795197600, "consent_at": 1795197600, "consent": "by phone",
+        "filters": [],
+    }, shown
+    added = json.loads(office.ctl(
+        "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",
+        "--filter", "mamba", "--filter", "model or train",
+    ).expect(OK, "", 'warning: column 7: "or" is searched as a word').out)
+    assert added == {"address": "bob@example.org", "filters": 2}, added
+    lines = office.ctl("subscriber", "list").expect(OK).out.splitlines()
+    assert lines[0].split() == ["ADDRESS", "STATE", "NEXT", "DIGEST", "RHYTHM"]
+    assert [line.split()[0] for line in lines[1:]] == [
+        "ada@example.org", "bob@example.org"]
+    assert len({line.index(word) for line, word in
+                zip(lines, ("STATE", "active", "active"))}) == 1
+    office.add("ADA@example.org").expect(DATA, "", "is a subscriber already")
+    office.ctl("subscriber", "remove", "ada@example.org").expect(
+        OK, "ada@example.org removed: no more mail goes there")
+    office.ctl("subscriber", "remove", "ada@example.org").expect(
+        NOUSER, "", "ada@example.org is no subscriber")
+    assert office.json("subscriber", "remove", "bob@example.org") == {
+        "removed": "bob@example.org"}
+    office.add("ada@example.org").expect(OK, "ada@example.org added")
+
+
+def test_refusals(office):
+    """what is wrong about a person is told in one line, status 65"""
+    rows = [
+        (["nobody"], "address has no '@'"),
+        (["a@b\n.example"], "address"),
+        (["a@b.example", "--zone", "../../etc/passwd"], "unknown time zone"),
+        (["a@b.example", "--at", "25:00"], "'25:00' is no time of day: HH:MM"),
+        (["a@b.example", "--when", "hourly"], "daily, weekdays or weekly is wanted"),
+        (["a@b.example", "--days", "noday"], "is no day of the week"),
+        (["a@b.example", "--max", "0"], "max must be from 1 to 200"),
+        (["a@b.example", "--max", "201"], "max must be from 1 to 200"),
+        (["a@b.example", "--max", "-1"], "max must be from 1 to 200"),
+        (["a@b.example", "--name", "A\x1b[2J"], "name has a control character"),
+        (["a@b.example", "--name", ""], "name is empty"),
+    ]
+    for arguments, words in rows:
+        done = office.add(*arguments).expect(DATA, "", words)
+        assert len(done.err.splitlines()) == 1, done.text
+        assert done.err.startswith("paperboyctl: "), done.text
+        assert "\x1b" not in done.err, done.text
+    office.ctl("subscriber", "add", "a@b.example", "--consent", "").expect(
+        DATA, "", "the consent")
+    office.ctl("subscriber", "add", "a@b.example", "--consent", "a\nb").expect(
+        DATA, "", "the consent has a control character")
+    assert office.json("subscriber", "list") == []
+
+
+def test_bytes(office):
+    """bytes that are no UTF-8 are refused, and what is shown is always UTF-8"""
+    bad = b"gr\xf6\xdfe"
+    office.add().expect(OK, "added")
+    for arguments in (
+        [b"filter", b"add", b"ada@example.org", bad],
+        [b"filter", b"add", b"ada@example.org", b"word", b"--name", bad],
+        [b"subscriber", b"add", b"c@example.org", b"--consent", bad],
+        [b"subscriber", b"add", bad + b"@example.org", b"--consent", b"x"],
+        [b"subscriber", b"show", bad + b"@example.org"],
+        [b"digest", b"show", bad],
+    ):
+        done = office.ctl(*arguments)
+        assert done.status in (USAGE, DATA), done.text
+        assert done.out == "" and done.err, done.text
+    assert len(office.json("subscriber", "list")) == 1
+    assert office.json("filter", "list", "ada@example.org") == []
+
+
+def test_filters(office):
+    """filters are added, listed and removed, and each shows what it means"""
+    office.add().expect(OK)
+    office.ctl("filter", "add", "ada@example.org", '"State Spaces" | mamba').expect(
+        OK, "filter 1: ")
+    office.ctl("filter", "add", "ada@example.org", "cat or dog").expect(
+        OK, "filter 2: ", 'warning: column 5: "or" is searched as a word; meant OR?')
+    # A query that begins with "-", with the "--" wherever one puts it.
+    office.ctl("filter", "add", "ada@example.org", "--", "-survey mamba").expect(
+        OK, "filter 3: mamba NOT survey")
+    office.ctl("filter", "add", "--", "ada@example.org", "-review mamba").expect(
+        OK, "filter 4: mamba NOT review")
+    office.ctl("filter", "add", "ada@example.org", "--name", "x y", "--",
+               "-news mamba").expect(OK, "filter 5: mamba NOT news")
+    office.ctl("filter", "add", "ada@example.org", "Größe 量子", "--name",
+               "Größe").expect(OK, "filter 6: große")
+    listed = office.json("filter", "list", "ada@example.org")
+    assert [one["number"] for one in listed] == [1, 2, 3, 4, 5, 6], listed
+    assert set(listed[0]) == {"number", "name", "text", "canonical", "since"}
+    assert listed[5]["text"] == "Größe 量子" and listed[5]["name"] == "Größe"
+    assert listed[4]["name"] == "x y" and listed[0]["name"] is None
+    assert listed[0]["since"] == "2026-11-17", listed[0]
+    table = office.ctl("filter", "list", "ada@example.org").expect(
+        OK, ["NO", "NAME", "FILTER", "MEANS", "Größe", "-survey mamba"])
+    assert len(table.out.splitlines()) == 7, table.text
+    assert office.json("filter", "remove", "ada@example.org", "2") == {"removed": 2}
+    office.ctl("filter", "remove", "ada@example.org", "1").expect(
+        OK, "filter 1 removed")
+    office.ctl("filter", "remove", "ada@example.org", "1").expect(
+        NOUSER, "", "there is no filter 1")
+    for number in ("0", "x", "99999", "1.5", ""):
+        office.ctl("filter", "remove", "ada@example.org", number).expect(
+            DATA, "", "is no filter number: paperboyctl filter list ada@example.org")
+    added = office.json("filter", "add", "ada@example.org", "mamba")
+    assert added == {"number": 1, "canonical": "mamba"}, added
+
+
+def test_filter_errors(office):
+    """a filter that is wrong is shown with a caret, and nothing is stored"""
+    office.add().expect(OK)
+    rows = [
+        ("upvotes:>=ten diffusion", 11),
+        ("diffusion OR", 11),
+        ('"open', 1),
+        ("größe (mamba", 7),
+        ("größe nofield:x", 7),
+    ]
+    for query, column in rows:
+        for done in (office.ctl("filter", "add", "ada@example.org", query),
+                     office.add("new@example.org", "--filter", "good", "--filter",
+                                query)):
+            done.expect(DATA, "", "the filter was refused, and nothing was stored")
+            lines = done.err.splitlines()
+            assert lines[0].startswith(f"error  column {column}: "), done.text
+            at = next(i for i, line in enumerate(lines) if line.strip() == "^")
+            assert lines[at].index("^") - lines[at - 1].index(query) == column - 1, \
+                done.text
+            assert lines[-1].startswith("paperboyctl: "), done.text
+            assert done.out == "", done.text
+    assert len(office.json("subscriber", "list")) == 1
+    office.ctl("filter", "add", "ada@example.org", "x" * 513).expect(
+        DATA, "", "512")
+    office.ctl("filter", "add", "ada@example.org", "a\x1b[2Jb").expect(DATA, "", "control")
+    assert "\x1b" not in office.ctl("filter", "add", "ada@example.org", "a\x1bb").err
+    office.ctl("filter", "add", "ada@example.org", "mamba").expect(OK)
+    office.ctl("filter", "add", "ada@example.org", "MAMBAS").expect(
+        DATA, "", "filter 1 is the same: mamba")
+
+
+def test_unknown_people(office):
+    """every command that wants a subscriber says when there is none, status 67"""
+    for arguments in (["subscriber", "show"], ["subscriber", "remove"],
+                      ["filter", "list"], ["filter", "add"], ["filter", "remove"],
+                      ["preview"]):
+        more = {"add": ["query"], "remove": ["1"]}.get(arguments[-1], [])
+        if arguments[0] == "subscriber":
+            more = []
+        office.ctl(*arguments, "none@example.org", *more).expect(
+            NOUSER, "", "paperboyctl: none@example.org is no subscriber\n")
+        office.ctl(*arguments, "none", *more).expect(DATA, "", "address has no '@'")
+
+
+# ---- papers, digests and the queue ------------------------------------------
+
+
+def test_work(office):
+    """papers are fetched, previewed, mailed and shown again"""
+    office.ctl("status").expect(
+        OK, ["paperboyd    not running", "sources      none has been asked yet",
+             "papers       0", "subscribers  0 active; next digest due -"])
+    office.ctl("queue").expect(OK, "The queue is empty.")
+    assert office.json("queue") == []
+    office.ctl("digest", "show", "last").expect(NOUSER, "", "no digest was made yet")
+    office.add("ada@example.org", "--filter", "diffusion OR GPU* OR model").expect(
+        OK, ["MEANS", "diffusion OR gpu* OR model"])
+    office.ctl("preview", "ada@example.org").expect(OK, "Nothing new for ada@example.org")
+    assert office.json("preview", "ada@example.org") == []
+    fetched = office.json("fetch")
+    assert set(fetched) == {"answers", "failed", "fresh", "changed", "matches"}
+    assert fetched["answers"] == 15 and fetched["failed"] == 0, fetched
+    assert fetched["fresh"] > 20 and fetched["matches"] > 5, fetched
+    office.ctl("fetch").expect(OK, "0 new papers, ")
+
+    preview = office.json("preview", "ada@example.org")
+    assert set(preview[0]) == {"id", "title", "url", "day", "upvotes", "reasons"}
+    assert preview[0]["reasons"][0]["filter"] == "diffusion OR GPU* OR model"
+    text = office.ctl("preview", "ada@example.org").expect(
+        OK, [preview[0]["title"][:30], "Found by"]).out
+    office.ctl("preview", "ada@example.org", "--html").expect(OK, ["<html", "</html>"])
+    raw = office.ctl("preview", "ada@example.org", "--raw").expect(
+        OK, ["To: ", "ada@example.org", "Message-ID: <"]).out
+    assert "MIME-Version: 1.0" in raw
+
+    office.daemon("--once", "--now", LATER).expect(OK, "", "digests=1 sent=1")
+    assert len(os.listdir(os.path.join(office.folder, "Maildir", "new"))) == 1
+    office.ctl("digest", "show", "last").expect(OK, text)
+    office.ctl("digest", "show", "1", "--html").expect(OK, "<html")
+    assert office.json("digest", "show", "last") == preview
+    for number in ("0", "-1", "x", "1x", ""):
+        office.ctl("digest", "show", "--", number).expect(
+            DATA, "", f"'{number}' is no digest: its number, or last, is wanted")
+    office.ctl("digest", "show", "77").expect(NOUSER, "", "no such digest")
+
+    office.ctl("queue").expect(OK, "The queue is empty.")
+    table = office.ctl("queue", "--all").expect(
+        OK, ["SENT", "ada@example.org"]).out.splitlines()
+    assert table[0].split()[:4] == ["ID", "DIGEST", "STATE", "TRIES"], table
+    row = office.json("queue", "--all")[0]
+    assert set(row) == {"id", "digest", "recipient", "state", "attempts", "queued_at",
+                        "next_try_at", "ended_at", "code", "reply"}, row
+    assert row["state"] == "SENT" and row["attempts"] == 1 and row["next_try_at"] is None
+
+    status = office.json("status")
+    assert set(status) == {"running", "sources", "papers", "subscribers", "filters",
+                           "matches", "waiting", "next_digest_at", "queue"}, status
+    assert status["running"] is False and status["subscribers"] == 1
+    assert set(status["sources"][0]) == {"source", "day", "status", "asked_at", "good_at",
+                                         "error", "papers_day", "papers"}
+    assert status["queue"] == {"new": 0, "sending": 0, "deferred": 0, "unknown": 0,
+                               "held": 0}
+    office.ctl("status").expect(
+        OK, ["source hf    ok at 2026-11-20 18:05 UTC; newest day 2026-11-20 with 12",
+             "next digest due 2026-11-21 07:30 UTC", "queue        0 new"])
+
+
+def test_failed_source(office):
+    """a source that fails is told by fetch, and status tells why"""
+    folder = os.path.join(office.folder, "papers")
+    shutil.copytree(SAMPLES, folder)
+    path = os.path.join(folder, "daily_papers-2026-11-19.json")
+    os.chmod(path, 0o644)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('[{"paper": \n')
+    office.write(GOOD.format(folder=office.folder, templates=TEMPLATES, samples=folder,
+                             more=""))
+    office.ctl("fetch").expect(
+        TEMPFAIL, "asked for 15 days, 1 failed",
+        ["batch failed source=hf day=2026-11-19", "a source failed: paperboyctl status"])
+    office.ctl("status").expect(
+        OK, ["source hf    FAILED", "2026-11-19: ", "last good answer at"])
+    assert office.json("status")["sources"][0]["error"].startswith("2026-11-19: ")
+    # The other days are there.
+    assert office.json("status")["papers"] > 15
+    shutil.copy(os.path.join(SAMPLES, os.path.basename(path)), path)
+    office.ctl("fetch").expect(OK, "0 failed")
+    office.ctl("status").expect(OK, "source hf    ok")
+
+
+def test_waiting_mail(office):
+    """a message that cannot go is told by --once, status and queue"""
+    office.write(GOOD.format(
+        folder=office.folder, templates=TEMPLATES, samples=SAMPLES, more="").replace(
+        'method = "maildir"; maildir = "', 'method = "maildir"; maildir = "/proc/none'))
+    office.add("ada@example.org", "--filter", "model").expect(OK)
+    office.daemon("--once", "--now", LATER).expect(TEMPFAIL, "", "sent=0")
+    # It was tried a moment ago and is not due: it waits all the same.
+    office.daemon("--once", "--now", LATER).expect(TEMPFAIL, "", "sent=0")
+    office.ctl("queue").expect(OK, ["DEFERRED", "ada@example.org", "/proc/none"])
+    office.ctl("status").expect(OK, ["1 deferred", "paperboyctl queue tells why"])
+
+
+# ---- configuration ----------------------------------------------------------
+
+
+def test_check(tap):
+    """the configuration that ships is right, and its check silent"""
+    folder = tap.subfolder("check")
+    path = os.path.join(folder, "paperboy.conf")
+    with open(os.path.join(top_srcdir(), "etc", "paperboy.conf"), encoding="utf-8") as file:
+        shipped = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'template_dir = "{TEMPLATES}";\n{shipped}')
+    done = Done(DAEMON, ["--check", "-c", path]).expect(OK)
+    assert done.out == "", done.text
+    # The settings that it shows as comments are right as well.
+    lines = [re.sub(r"^(\s*)# (\w+ = .*;)$", r"\1\2", line)
+             for line in shipped.splitlines()]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'template_dir = "{TEMPLATES}";\n' + "\n".join(lines))
+    Done(DAEMON, ["--check", "-c", path]).expect(OK)
+    assert len(set(lines) - set(shipped.splitlines())) > 15
+
+
+def test_many_mistakes(office):
+    """a file with many mistakes gives a line for each, with the file, status 78"""
+    office.write('colour = "red";\nstate_dir = 3;\nsmtp: { port = 99999; };\n'
+                 'mail: { from = "a@b.example"; };\n')
+    for done in (office.daemon("--check"), office.ctl("status"), office.daemon("--once")):
+        done.expect(CONFIG, "", [
+            f'{office.config}:1: unknown setting "colour"',
+            f"{office.config}:2: state_dir must be a text",
+            f"{office.config}:3: smtp.port must be from 1 to 65535",
+            f"{office.config}: mail.owner is not set"])
+        assert len(done.err.splitlines()) == 4, done.text
+    # Each value has the right type, and is wrong.
+    office.write(f'template_dir = "{TEMPLATES}";\n'
+                 'mail: { from = "nobody"; owner = "a@b@c"; envelope_from = "<>";\n'
+                 'domain = "-x-"; };\n'
+                 'digest: { zone = "posix/UTC"; at = "7.30"; };\n'
+                 'smtp: { user = "u"; password_file = "relay"; };\n'
+                 'huggingface: { url = "huggingface.co"; };\n')
+    done = office.daemon("--check").expect(CONFIG, "", [
+        f"{office.config}: {name}: " for name in (
+            "mail.from", "mail.owner", "mail.envelope_from", "mail.domain", "digest.zone",
+            "digest.at", "smtp", "huggingface.url")])
+    assert len(done.err.splitlines()) == 8, done.text
+    office.write('template_dir = "/nonexistent";\n'
+                 'mail: { from = "a@b.example"; owner = "o@b.example"; };\n')
+    office.daemon("--check").expect(CONFIG, "", "template_dir: cannot read '/nonexistent")
+    os.unlink(office.config)
+    office.ctl("status").expect(
+        CONFIG, "", f"{office.config}: cannot read it: No such file or directory")
+
+
+def test_daemon_usage(office):
+    """paperboyd says what is wrong with its command line, status 64"""
+    for arguments, words in (
+        (["--now", NOW], "--now is for --once only"),
+        (["--once", "--now", "yesterday"], "'yesterday' is no time"),
+        (["--once", "--now", "2026-11-20"], "'2026-11-20' is no time"),
+        (["--once", "--now"], "Missing argument for --now"),
+        (["--daemon"], "Unknown option --daemon"),
+        (["start"], "no arguments are wanted, and 'start' is one"),
+    ):
+        office.daemon(*arguments).expect(USAGE, "", [words, "Try 'paperboyd --help'"])
+    Done(DAEMON, ["--help"]).expect(OK, ["--check", "--once", "Exit status"])
+
+
+def test_state_folder(office):
+    """a state folder or store that cannot be used is named, status 69"""
+    state = os.path.join(office.folder, "state")
+    os.rmdir(state)
+    office.ctl("status").expect(
+        UNAVAILABLE, "", [f"cannot use the state folder '{state}'", "paperboyd makes it"])
+    office.daemon("--once", "--now", LATER).expect(OK, "", "run done")
+    assert stat.S_IMODE(os.stat(state).st_mode) == 0o700
+    os.chmod(state, 0o755)
+    office.daemon("--once", "--now", LATER).expect(UNAVAILABLE, "", "chmod 700")
+    os.chmod(state, 0o700)
+    for name in os.listdir(state):
+        os.unlink(os.path.join(state, name))
+    with open(os.path.join(state, "paperboy.db"), "w", encoding="ascii"):
+        pass
+    for done in (office.ctl("status"), office.daemon("--once", "--now", LATER)):
+        done.expect(UNAVAILABLE, "", "paperboy.db' is empty, which a store never is")
+        assert len(done.err.splitlines()) == 1, done.text
+
+
+def test_owner(office):
+    """asked by root, paperboyctl works as the owner of the state folder"""
+    if os.geteuid() != 0:
+        raise Skip("not root")
+    state = os.path.join(office.folder, "state")
+    os.chown(state, 65534, 65534)
+    office.add("ada@example.org", "--filter", "model").expect(OK)
+    office.ctl("preview", "ada@example.org").expect(OK)
+    office.ctl("fetch").expect(OK)
+    office.ctl("preview", "ada@example.org").expect(OK, "model")
+    names = os.listdir(state)
+    assert "paperboy.db" in names and "key" in names, names
+    for name in names:
+        status = os.stat(os.path.join(state, name))
+        assert (status.st_uid, status.st_gid) == (65534, 65534), name
+        assert stat.S_IMODE(status.st_mode) == 0o600, name
+
+
+# ---- with a daemon ----------------------------------------------------------
+
+
+def test_running(office):
+    """a running daemon is seen, is told of changes at once, and is alone"""
+    state = os.path.join(office.folder, "state")
+    with Child([DAEMON, "-c", office.config]) as daemon:
+        daemon.wait_line("paperboyd .* started")
+        daemon.wait_file(os.path.join(state, "control"))
+        daemon.wait_line("collect done")
+        Done(CTL, ["-c", office.config, "status"]).expect(OK, "paperboyd    running\n")
+        assert json.loads(Done(
+            CTL, ["-c", office.config, "--json", "status"]).expect(OK).out)["running"]
+        Done(CTL, ["-c", office.config, "subscriber", "add", "ada@example.org",
+                   "--consent", "x", "--filter", "model"]).expect(OK)
+        daemon.wait_line("editions made due=1")
+        office.daemon("--once").expect(TEMPFAIL, "", f"another paperboyd works in '{state}'")
+        Done(CTL, ["-c", office.config, "subscriber", "remove", "ada@example.org"]).expect(OK)
+        assert daemon.stop() == 0, daemon.output
+        daemon.wait_line("paperboyd ended")
+    assert not os.path.exists(os.path.join(state, "control"))
+    office.ctl("status").expect(OK, "paperboyd    not running")
+
+
+def test_killed(office):
+    """what a killed daemon leaves behind is in nobody's way"""
+    with Child([DAEMON, "-c", office.config]) as daemon:
+        daemon.wait_line("paperboyd .* started")
+        daemon.kill()
+    assert os.path.exists(os.path.join(office.folder, "state", "control"))
+    office.ctl("status").expect(OK, "paperboyd    not running")
+    office.add().expect(OK, "ada@example.org added")
+    with Child([DAEMON, "-c", office.config]) as daemon:
+        daemon.wait_line("paperboyd .* started")
+        office.ctl("status").expect(OK, "paperboyd    running")
+
+
+def main():
+    with Tap() as tap:
+        tap.run(test_help)
+        tap.run(test_version)
+        tap.run(test_check, tap)
+        for test in (
+            test_usage, test_people, test_refusals, test_bytes, test_filters,
+            test_filter_errors, test_unknown_people, test_work, test_failed_source,
+            test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_folder,
+            test_owner, test_running, test_killed,
+        ):
+            tap.run(test, Office(tap, test.__name__))
+
+
+if __name__ == "__main__":
+    main()

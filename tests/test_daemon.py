@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""test_daemon.py - paperboyd as it runs for months: poked, stopped, killed, started."""
+
+import collections
+import contextlib
+import datetime
+import os
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import messages
+from peers import SmtpSink
+from programs import Paperboy, built, write_day
+from tap import Child, Tap, free_port, wait_until
+
+SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib",
+                      "paperserver.py")
+STARTED = r"paperboyd \S+ started"
+
+
+def today(back=0):
+    day = datetime.datetime.now(datetime.timezone.utc).date()
+    return str(day - datetime.timedelta(days=back))
+
+
+def paper(number, title):
+    return {
+        "id": f"2611.{number:05d}", "title": title, "abstract": "It was made up.",
+        "authors": ["Ada Example"], "upvotes": number,
+    }
+
+
+FIRST = [paper(1, "Owls on rails"), paper(2, "Rails without owls"),
+         paper(3, "A lighthouse of paper")]
+SECOND = [paper(4, "Owls after dark"), paper(5, "Foghorns, a survey")]
+
+
+class House:
+    """A paper server, a relay, and a paperboy between them."""
+
+    def __init__(self, tap, name, papers=FIRST, has_relay=True):
+        self.folder = tap.subfolder(name)
+        self.source = os.path.join(self.folder, "source")
+        os.mkdir(self.source)
+        # Midnight may come: the day is asked for on the next one too.
+        write_day(self.source, today(), papers)
+        self.stack = contextlib.ExitStack()
+        self.server = self.stack.enter_context(
+            Child([sys.executable, "-B", SERVER, "--dir", self.source],
+                  name="paperserver", stdin=subprocess.PIPE))
+        port = self.server.wait_line(r"^port (\d+)")[1]
+        self.relay = free_port()
+        self.sink = SmtpSink(self.folder, port=self.relay)
+        if has_relay:
+            self.open_relay()
+        self.paperboy = Paperboy(self.folder, f"http://127.0.0.1:{port}",
+                                 relay=self.relay, log_level="info")
+
+    def open_relay(self):
+        self.stack.enter_context(self.sink)
+
+    def start(self):
+        """The daemon, when it has asked the sources once."""
+        daemon = self.paperboy.start()
+        try:
+            daemon.wait_line(STARTED)
+            daemon.wait_fact(lambda: "collect done" in daemon.output, "papers")
+        except BaseException:
+            daemon.stop()
+            raise
+        return daemon
+
+    def wait_mail_to(self, address):
+        """The messages to one person as soon as there is one."""
+        return wait_until(lambda: self.mails_to(address), f"mail to {address}")
+
+    def mails_to(self, address):
+        return [mail.raw for mail in self.sink.messages()
+                if mail.recipients == [address]]
+
+    def wait_all_sent(self, count):
+        """The store knows it too: nothing is in doubt."""
+        wait_until(lambda: self.paperboy.count_sent() == count, f"{count} sent")
+
+    def check_no_copies(self, count):
+        mails = self.sink.messages()
+        ids = collections.Counter(
+            str(messages.parse(mail.raw)["Message-ID"]) for mail in mails)
+        assert len(mails) == count and max(ids.values()) == 1, ids
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+
+def ids_of(papers):
+    return sorted(paper["id"] for paper in papers)
+
+
+def test_new_subscriber(tap):
+    """who is added while it runs gets the first digest at once, and only one"""
+    with House(tap, "subscriber") as house, house.start() as daemon:
+        house.paperboy.add("ada@example.org", ["owls OR lighthouse"])
+        (raw,) = house.wait_mail_to("ada@example.org")
+        assert messages.check(raw, messages.DIGEST) == []
+        assert sorted(messages.paper_ids(raw)) == ids_of(FIRST)
+        house.paperboy.add("bob@example.org", ["title:lighthouse"])
+        (raw,) = house.wait_mail_to("bob@example.org")
+        assert messages.paper_ids(raw) == ids_of(FIRST[2:])
+        house.wait_all_sent(2)
+        house.check_no_copies(2)
+        # The sources were asked once: a poke is no reason to ask them again.
+        assert daemon.output.count("collect done") == 1
+        asked = [line for line in house.server.lines if line.startswith("GET")]
+        assert len(asked) == 15, asked
+
+
+def test_end(tap):
+    """SIGTERM and SIGINT end it with status 0, and it leaves the store in order"""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with House(tap, f"end-{number}") as house:
+            with house.start() as daemon:
+                house.paperboy.add("ada@example.org", ["owls"])
+                house.wait_mail_to("ada@example.org")
+                daemon.signal(number)
+                assert daemon.wait_exit() == 0, daemon.output
+                assert "paperboyd ended" in daemon.output
+            left = set(os.listdir(house.paperboy.state))
+            assert left == {"key", "lock", "paperboy.db"}, left
+            assert house.paperboy.count_sent() == 1
+            with house.start() as daemon:
+                house.paperboy.add("bob@example.org", ["rails"])
+                house.wait_mail_to("bob@example.org")
+                house.check_no_copies(2)
+
+
+def test_second_instance(tap):
+    """a second one on the same state folder is refused, and the first goes on"""
+    with House(tap, "second") as house, house.start() as daemon:
+        for options in ([], ["--once"]):
+            second = subprocess.run(
+                [built("paperboyd"), "-c", house.paperboy.config, *options],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+            )
+            assert second.returncode == 75, (second.returncode, second.stderr)
+            wanted = f"paperboyd: another paperboyd works in '{house.paperboy.state}'\n"
+            assert second.stderr == wanted, second.stderr
+        house.paperboy.add("ada@example.org", ["owls"])
+        house.wait_mail_to("ada@example.org")
+        assert daemon.is_running
+
+
+def test_next_day(tap):
+    """the next day's digest has what is new since, and no paper again"""
+    with House(tap, "days") as house:
+        os.rename(os.path.join(house.source, f"daily_papers-{today()}.json"),
+                  os.path.join(house.source, f"daily_papers-{today(1)}.json"))
+        # Yesterday is lived through; the next digest is due at midnight.
+        at = f"{today(1)}T12:00:00Z"
+        house.paperboy.add("ada@example.org", ["owls"], now=f"{today(1)}T11:00:00Z",
+                           at="00:00", zone="UTC")
+        house.paperboy.run_once(at)
+        (first,) = house.wait_mail_to("ada@example.org")
+        assert sorted(messages.paper_ids(first)) == ids_of(FIRST[:2])
+        write_day(house.source, today(), SECOND)
+        house.paperboy.ctl("fetch")
+        with house.start() as daemon:
+            wait_until(lambda: len(house.mails_to("ada@example.org")) == 2, "mail 2")
+            house.wait_all_sent(2)
+            daemon.signal(signal.SIGTERM)
+            assert daemon.wait_exit() == 0
+        told = [messages.paper_ids(raw) for raw in house.mails_to("ada@example.org")]
+        assert sorted(sum(told, [])) == ids_of(FIRST[:2] + SECOND[:1]), told
+        house.check_no_copies(2)
+
+
+def test_killed_after_sending(tap):
+    """killed and started again it sends nothing twice"""
+    with House(tap, "killed") as house:
+        with house.start() as daemon:
+            house.paperboy.add("ada@example.org", ["owls"])
+            house.wait_mail_to("ada@example.org")
+            house.wait_all_sent(1)
+            assert daemon.kill() == -signal.SIGKILL
+        # A socket of the dead one lies there: whoever pokes it must not hang.
+        assert os.path.exists(os.path.join(house.paperboy.state, "control"))
+        house.paperboy.add("bob@example.org", ["rails"])
+        with house.start():
+            house.wait_mail_to("bob@example.org")
+            house.wait_all_sent(2)
+            house.check_no_copies(2)
+
+
+def test_killed_while_waiting(tap):
+    """killed while the relay was away, it sends what waited, once"""
+    with House(tap, "waiting", has_relay=False) as house:
+        with house.start() as daemon:
+            house.paperboy.add("ada@example.org", ["owls"])
+            daemon.wait_line(r"delivery deferred .*scope=relay")
+            (waiting,) = house.paperboy.rows("SELECT count(*) FROM outbox")[0]
+            assert waiting == 1
+            assert daemon.kill() == -signal.SIGKILL
+        house.open_relay()
+        with house.start():
+            (raw,) = house.wait_mail_to("ada@example.org")
+            house.wait_all_sent(1)
+        assert sorted(messages.paper_ids(raw)) == ids_of(FIRST[:2])
+        house.check_no_copies(1)
+
+
+def test_left_while_waiting(tap):
+    """who is removed while mail waits gets none of it, and others get theirs"""
+    with House(tap, "left", has_relay=False) as house:
+        with house.start() as daemon:
+            for name in ("ada", "bob"):
+                house.paperboy.add(f"{name}@example.org", ["owls"])
+            daemon.wait_line(r"delivery deferred .*scope=relay")
+            house.paperboy.ctl("subscriber", "remove", "ada@example.org")
+            daemon.signal(signal.SIGTERM)
+            assert daemon.wait_exit() == 0, daemon.output
+        house.open_relay()
+        with house.start():
+            house.wait_mail_to("bob@example.org")
+            house.wait_all_sent(1)
+        assert house.mails_to("ada@example.org") == []
+        house.check_no_copies(1)
+
+
+def main():
+    with Tap() as tap:
+        for test in (
+            test_new_subscriber, test_end, test_second_instance, test_next_day,
+            test_killed_after_sending, test_killed_while_waiting,
+            test_left_while_waiting,
+        ):
+            tap.run(test, tap)
+
+
+if __name__ == "__main__":
+    main()

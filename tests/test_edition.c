@@ -1,0 +1,476 @@
+/*
+ * test_edition.c - months of editions in a second: who gets what, when, and once.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "lib/lab.h"
+#include "service/edition.h"
+#include "service/subscribe.h"
+#include "store/editions.h"
+#include "store/outbox.h"
+#include "store/papers.h"
+
+#define ADA "ada@example.org"
+
+#define SLOTS  "SELECT slot FROM digest ORDER BY id"
+#define PAPERS /* of the newest digest */                                     \
+	"SELECT substr(p.id, -2) FROM digest_item i JOIN paper p ON p.seq = " \
+	"i.paper_seq"                                                         \
+	" WHERE i.digest_id = (SELECT max(id) FROM digest) ORDER BY i.position"
+#define DUE \
+	"SELECT strftime('%Y-%m-%dT%H:%M', next_due_at, 'unixepoch') FROM subscriber"
+
+/* All that is due is sent, or ends in another way. */
+static void
+end_all(struct lab *lab, int64_t now, enum outbox_end end)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) jobs = outbox_claim(lab->store, now, 500, "key", &error);
+	g_autoptr(GPtrArray) results =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
+
+	g_assert_no_error(error);
+	for (unsigned i = 0; i < jobs->len; i++) {
+		struct outbox_result *result = g_new0(struct outbox_result, 1);
+
+		result->id = ((struct outbox_job *)jobs->pdata[i])->id;
+		result->end = end;
+		result->next_try_at = -1;
+		result->code = 250;
+		g_ptr_array_add(results, result);
+	}
+	outbox_save_results(lab->store, results, now, &error);
+	g_assert_no_error(error);
+}
+
+static unsigned
+press(struct lab *lab, const char *at)
+{
+	return lab_press(lab, lab_time(at));
+}
+
+static void
+an_edition_waits_for_the_match(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct edition_report report = {0};
+
+	lab_subscribe(lab, ADA, "Europe/Berlin", "diffusion", now);
+	lab_list(lab, "2026-11-20", "2611.00020", "Diffusion", 1);
+	g_assert_true(edition_run(lab->store, now, &report, NULL));
+	g_assert_cmpuint(report.due, ==, 0);
+	g_assert_cmpuint(lab_press(lab, now), ==, 1);
+	lab_assert_text(lab, PAPERS, "20");
+}
+
+static void
+the_first_edition_comes_at_once_with_the_last_three_days(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_list(lab, "2026-11-16", "2611.00016", "Diffusion", 1);
+	lab_list(lab, "2026-11-17", "2611.00017", "Diffusion", 1);
+	lab_list(lab, "2026-11-20", "2611.00020", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "Europe/Berlin", "diffusion", now);
+	g_assert_cmpuint(lab_press(lab, now), ==, 1);
+	lab_assert_text(lab, PAPERS, "20 17");
+	lab_assert_text(lab, "SELECT date FROM digest", "2026-11-20");
+	lab_assert_text(lab, DUE, "2026-11-21T06:30");
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(*) FROM outbox WHERE state = 'NEW'"), ==, 1);
+	/* The next minute nothing more is due. */
+	g_assert_cmpuint(lab_press(lab, now + 60), ==, 0);
+}
+
+static void
+each_day_has_one_slot_and_a_quiet_day_only_moves_on(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_subscribe(
+	    lab, ADA, "Europe/Berlin", "diffusion", lab_time("2026-11-20T13:00:00Z"));
+	g_assert_cmpuint(press(lab, "2026-11-20T13:00:00Z"), ==, 0);
+	lab_assert_text(lab, DUE, "2026-11-21T06:30");
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	g_assert_cmpuint(press(lab, "2026-11-21T06:29:59Z"), ==, 0);
+	g_assert_cmpuint(press(lab, "2026-11-21T06:30:00Z"), ==, 1);
+	lab_assert_text(lab, SLOTS, "2026-11-21T07:30");
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 1);
+	g_assert_cmpuint(press(lab, "2026-11-21T23:59:00Z"), ==, 0);
+	lab_assert_text(lab, DUE, "2026-11-22T06:30");
+	g_assert_cmpuint(press(lab, "2026-11-22T06:30:00Z"), ==, 1);
+	lab_assert_text(lab, PAPERS, "02");
+	/* Nothing new: no digest, and the due time moves. */
+	g_assert_cmpuint(press(lab, "2026-11-23T06:30:00Z"), ==, 0);
+	lab_assert_text(lab, SLOTS, "2026-11-21T07:30 2026-11-22T07:30");
+	lab_assert_text(lab, DUE, "2026-11-24T06:30");
+}
+
+static void
+a_week_asleep_is_one_edition(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-01T13:00:00Z"));
+	press(lab, "2026-11-01T13:00:00Z");
+	lab_list(lab, "2026-11-02", "2611.00002", "Diffusion", 1);
+	lab_list(lab, "2026-11-05", "2611.00005", "Diffusion", 1);
+	lab_list(lab, "2026-11-09", "2611.00009", "Diffusion", 1);
+	g_assert_cmpuint(press(lab, "2026-11-09T16:00:00Z"), ==, 1);
+	lab_assert_text(lab, SLOTS, "2026-11-09T07:30");
+	lab_assert_text(lab, PAPERS, "09 05 02");
+	lab_assert_text(lab, DUE, "2026-11-10T07:30");
+}
+
+static void
+no_paper_comes_twice_in_a_month_of_days(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t start = lab_time("2026-10-10T05:30:00Z");
+	unsigned digests = 0;
+
+	lab_subscribe(lab, ADA, "Europe/Berlin", "diffusion", start);
+	lab_add_filter(lab, ADA, "diffusion OR mamba", start);
+	lab_add_filter(lab, ADA, "upvotes:>=4", start);
+	for (int hour = 0; hour < 24 * 40; hour++) {
+		int64_t now = start + hour * (int64_t)CLOCK_HOUR_S;
+		g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(now);
+		g_autofree char *day = g_date_time_format(time, "%Y-%m-%d");
+
+		if (hour % 8 == 0) {
+			g_autofree char *id = g_strdup_printf("2611.%05d", hour);
+
+			lab_list(lab, day, id, hour % 16 ? "Diffusion" : "Mamba", 0);
+		}
+		if (hour % 24 == 12) { /* Votes rise on what is a day old. */
+			g_autofree char *id = g_strdup_printf("2611.%05d", hour - 20);
+
+			if (hour > 24)
+				lab_list(lab, day, id, "Diffusion", 5);
+		}
+		digests += lab_press(lab, now);
+		end_all(lab, now, OUTBOX_SENT);
+	}
+	g_assert_cmpuint(digests, ==, 40);
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(*) FROM (SELECT 1 FROM digest_item"
+	                    " GROUP BY paper_seq HAVING count(*) > 1)"),
+	    ==, 0);
+	g_assert_cmpint(lab_number(lab, "SELECT count(DISTINCT slot) FROM digest"), ==,
+	    lab_number(lab, "SELECT count(*) FROM digest"));
+	/* One a day, and on the two days of the clock change too. */
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(DISTINCT date) FROM digest"), ==, 40);
+}
+
+static void
+papers_of_a_live_digest_wait_for_its_end(void)
+{
+	static const struct {
+		enum outbox_end end;
+		const char *next; /* papers of the next edition */
+	} rows[] = {
+	    {OUTBOX_SENT, ""}, {OUTBOX_UNKNOWN, ""}, /* given up: it may have arrived */
+	    {OUTBOX_FAILED, "01"},
+	    {OUTBOX_REFUSED, "01"}, /* once is no reason to skip it */
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+		lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+		g_assert_cmpuint(lab_press(lab, now), ==, 1);
+		g_assert_cmpuint(press(lab, "2026-11-21T07:30:00Z"), ==, 0);
+		end_all(lab, now, rows[i].end);
+		g_assert_cmpuint(
+		    press(lab, "2026-11-22T07:30:00Z"), ==, *rows[i].next ? 1 : 0);
+		if (*rows[i].next)
+			lab_assert_text(lab, PAPERS, rows[i].next);
+	}
+}
+
+static void
+a_paper_that_was_refused_twice_is_skipped(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-20T13:00:00Z"));
+	press(lab, "2026-11-20T13:00:00Z");
+	end_all(lab, lab_time("2026-11-20T13:00:00Z"), OUTBOX_REFUSED);
+	g_assert_cmpuint(press(lab, "2026-11-21T07:30:00Z"), ==, 1);
+	end_all(lab, lab_time("2026-11-21T07:30:00Z"), OUTBOX_REFUSED);
+	lab_list(lab, "2026-11-21", "2611.00002", "Diffusion", 1);
+	g_assert_cmpuint(press(lab, "2026-11-22T07:30:00Z"), ==, 1);
+	lab_assert_text(lab, PAPERS, "02");
+}
+
+static void
+a_paper_is_eligible_for_thirty_days(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_list(lab, "2026-11-01", "2611.00001", "Diffusion", 1);
+	lab_list(lab, "2026-11-02", "2611.00002", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-02T13:00:00Z"));
+	lab_run(lab, "UPDATE subscriber SET state = 'paused'");
+	press(lab, "2026-11-02T13:00:00Z");
+	lab_run(lab, "UPDATE subscriber SET state = 'active', is_first_due = 0");
+	g_assert_cmpuint(press(lab, "2026-12-02T23:00:00Z"), ==, 1);
+	lab_assert_text(lab, PAPERS, "02");
+}
+
+static void
+full_then_title_then_count_as_max_says(void)
+{
+	enum { MAX = 3, EXTRA = 5 };
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	int papers = MAX + BOUNDS_DIGEST_TITLES_MAX + EXTRA;
+
+	for (int i = 0; i < papers; i++) {
+		g_autofree char *id = g_strdup_printf("2611.%05d", i);
+
+		lab_list(lab, "2026-11-20", id, "Diffusion", papers - i);
+	}
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_run(lab, "UPDATE subscriber SET max_full = 3");
+	g_assert_cmpuint(lab_press(lab, now), ==, 1);
+	lab_assert_text(lab,
+	    "SELECT shown, min(position), max(position), count(*)"
+	    " FROM digest_item GROUP BY shown",
+	    "0|1|3|3 1|4|203|200 2|204|208|5");
+	/* Those that were only counted count as delivered too. */
+	end_all(lab, now, OUTBOX_SENT);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM delivered"), ==, papers);
+	g_assert_cmpuint(press(lab, "2026-11-21T07:30:00Z"), ==, 0);
+}
+
+static void
+papers_stand_by_votes_then_day_then_id(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", PAPER_UNKNOWN);
+	lab_list(lab, "2026-11-19", "2611.00002", "Diffusion", 7);
+	lab_list(lab, "2026-11-20", "2611.00004", "Diffusion", 7);
+	lab_list(lab, "2026-11-20", "2611.00003", "Diffusion", 7);
+	lab_list(lab, "2026-11-18", "2611.00005", "Diffusion", 8);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_press(lab, now);
+	lab_assert_text(lab, PAPERS, "05 03 04 02 01");
+}
+
+static void
+a_clock_that_is_set_back_makes_no_second_digest_of_a_slot(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-19T13:00:00Z"));
+	press(lab, "2026-11-19T13:00:00Z");
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	g_assert_cmpuint(press(lab, "2026-11-20T08:00:00Z"), ==, 1);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 1);
+	/* As if the due time had been written by a clock that was two days behind. */
+	lab_run(lab, "UPDATE subscriber SET next_due_at = 1");
+	g_assert_cmpuint(press(lab, "2026-11-20T07:45:00Z"), ==, 0);
+	lab_assert_text(lab, DUE, "2026-11-21T07:30");
+	g_assert_cmpuint(press(lab, "2026-11-21T07:30:00Z"), ==, 1);
+	lab_assert_text(lab, PAPERS, "02");
+}
+
+static void
+who_has_left_gets_nothing_and_who_returns_no_paper_again(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	g_autoptr(GError) error = NULL;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_press(lab, now);
+	end_all(lab, now, OUTBOX_SENT);
+	g_assert_true(subscribe_remove(lab->store, ADA, "test", now, &error));
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 1);
+	g_assert_cmpuint(lab_press(lab, now + 2 * CLOCK_DAY_S), ==, 0);
+	/* Back on the very day: the first edition comes at once again. */
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now + 600);
+	g_assert_cmpuint(lab_press(lab, now + 600), ==, 1);
+	lab_assert_text(lab, PAPERS, "02");
+}
+
+static void
+a_digest_that_was_cancelled_frees_its_papers(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	g_autoptr(GError) error = NULL;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_press(lab, now);
+	g_assert_true(subscribe_remove(lab->store, ADA, "test", now, &error));
+	lab_assert_text(lab, "SELECT state FROM outbox", "CANCELLED");
+	lab_assert_text(lab, "SELECT state FROM digest", "cancelled");
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now + 60);
+	g_assert_cmpuint(lab_press(lab, now + 60), ==, 1);
+	lab_assert_text(lab, PAPERS, "01");
+}
+
+static void
+reasons_tell_each_filter_and_what_it_hit(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	const struct subscribe_filter named = {.text = "state space", .name = "ssm"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(digest) digest = NULL;
+	pb_auto(subscription) subscription = NULL;
+	struct digest_entry *entry;
+	struct digest_reason *reason;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion in State Spaces", 23);
+	lab_subscribe(lab, ADA, "UTC", "diffusion upvotes:>=20", now);
+	subscription = subscribe_add_filter(
+	    lab->store, ADA, &named, "test", now, NULL, NULL, &error);
+	lab_press(lab, now);
+	digest = editions_load(lab->store, 1, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(digest->entries->len, ==, 1);
+	entry = digest->entries->pdata[0];
+	g_assert_cmpuint(entry->reasons->len, ==, 2);
+	reason = entry->reasons->pdata[0];
+	g_assert_cmpstr(reason->filter, ==, "diffusion upvotes:>=20");
+	g_assert_cmpstr(reason->words, ==, "Diffusion in the title; 23 votes");
+	reason = entry->reasons->pdata[1];
+	g_assert_cmpstr(reason->filter, ==, "ssm");
+	g_assert_cmpstr(reason->words, ==, "State, Spaces in the title");
+}
+
+static void
+a_long_filter_is_cut_in_its_reason(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	g_autofree char *reasons = NULL;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 23);
+	lab_subscribe(lab, ADA, "UTC",
+	    "diffusion OR \"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 "
+	    "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"",
+	    now);
+	lab_press(lab, now);
+	reasons = lab_text(lab, "SELECT reasons FROM digest_item");
+	g_assert_true(g_utf8_validate(reasons, -1, NULL));
+	g_assert_nonnull(strstr(reasons, "bbb\xe2\x80\xa6\tDiffusion in the title"));
+	g_assert_cmpint(
+	    g_utf8_strlen(reasons, strchr(reasons, '\t') - reasons), ==, 60);
+}
+
+static void
+a_preview_stores_nothing_and_equals_the_edition(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	g_autoptr(GError) error = NULL;
+	g_autofree char *before = NULL, *after = NULL;
+	pb_auto(digest) digest = NULL;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_run(lab, "UPDATE subscriber SET state = 'paused'");
+	lab_press(lab, now);
+	before = lab_hash(lab);
+	digest = edition_preview(lab->store, 1, now, &error);
+	g_assert_no_error(error);
+	after = lab_hash(lab);
+	g_assert_cmpstr(before, ==, after);
+	g_assert_cmpuint(digest->entries->len, ==, 1);
+	g_assert_cmpstr(digest->recipient, ==, ADA);
+}
+
+static void
+more_people_than_a_page_get_their_editions(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	for (int i = 0; i < 123; i++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", i);
+
+		lab_subscribe(lab, address, "UTC", i % 3 ? "diffusion" : "mamba", now);
+	}
+	g_assert_cmpuint(lab_press(lab, now), ==, 82);
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(*) FROM subscriber WHERE next_due_at <= 1"),
+	    ==, 0);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM subscriber"
+	                                " WHERE is_first_due"),
+	    ==, 0);
+}
+
+static void
+a_zone_that_is_gone_silences_nobody(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_run(lab, "UPDATE subscriber SET zone = 'Mars/Olympus_Mons'");
+	g_assert_cmpuint(lab_press(lab, now), ==, 1);
+}
+
+static void
+a_filter_that_cannot_be_read_any_more_stops_no_edition(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_run(lab, "UPDATE subscriber SET state = 'paused'");
+	lab_press(lab, now);
+	lab_run(lab, "UPDATE filter SET canonical = 'future:('");
+	lab_run(lab, "UPDATE subscriber SET state = 'active'");
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion", now);
+	g_assert_cmpuint(lab_press(lab, now), ==, 2);
+	lab_assert_text(lab,
+	    "SELECT quote(reasons) FROM digest_item WHERE digest_id = 1",
+	    "'diffusion\t'");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/edition/" #name, name)
+	ADD(an_edition_waits_for_the_match);
+	ADD(the_first_edition_comes_at_once_with_the_last_three_days);
+	ADD(each_day_has_one_slot_and_a_quiet_day_only_moves_on);
+	ADD(a_week_asleep_is_one_edition);
+	ADD(no_paper_comes_twice_in_a_month_of_days);
+	ADD(papers_of_a_live_digest_wait_for_its_end);
+	ADD(a_paper_that_was_refused_twice_is_skipped);
+	ADD(a_paper_is_eligible_for_thirty_days);
+	ADD(full_then_title_then_count_as_max_says);
+	ADD(papers_stand_by_votes_then_day_then_id);
+	ADD(a_clock_that_is_set_back_makes_no_second_digest_of_a_slot);
+	ADD(who_has_left_gets_nothing_and_who_returns_no_paper_again);
+	ADD(a_digest_that_was_cancelled_frees_its_papers);
+	ADD(reasons_tell_each_filter_and_what_it_hit);
+	ADD(a_long_filter_is_cut_in_its_reason);
+	ADD(a_preview_stores_nothing_and_equals_the_edition);
+	ADD(more_people_than_a_page_get_their_editions);
+	ADD(a_zone_that_is_gone_silences_nobody);
+	ADD(a_filter_that_cannot_be_read_any_more_stops_no_edition);
+	return g_test_run();
+}

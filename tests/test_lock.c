@@ -1,0 +1,88 @@
+/*
+ * test_lock.c - one daemon for one state folder, which nobody else may look into.
+ */
+#include "daemon/lock.h"
+
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lib/lab.h"
+
+static void
+a_folder_is_made_and_locked_for_one(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *folder = g_build_filename(lab->folder, "a", "state", NULL);
+	g_autoptr(GError) error = NULL;
+	GStatBuf status;
+	int first = lock_take(folder, &error), second;
+
+	g_assert_no_error(error);
+	g_assert_cmpint(first, >=, 0);
+	g_assert_cmpint(fcntl(first, F_GETFD) & FD_CLOEXEC, !=, 0);
+	g_assert_cmpint(g_stat(folder, &status), ==, 0);
+	g_assert_cmpint(status.st_mode & 07777, ==, 0700);
+	g_assert_cmpint(lock_take(folder, &error), ==, -1);
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_nonnull(strstr(error->message, folder));
+	g_clear_error(&error);
+	close(first);
+	second = lock_take(folder, &error);
+	g_assert_no_error(error);
+	close(second);
+}
+
+static void
+a_folder_that_others_may_enter_is_refused(void)
+{
+	static const struct {
+		int mode;
+		bool is_ok;
+	} rows[] = {{0700, true}, {0750, true}, {0710, true}, {0770, false},
+	    {0720, false}, {0705, false}, {0701, false}, {0755, false}, {0777, false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		g_autoptr(GError) error = NULL;
+		int fd;
+
+		g_chmod(lab->folder, rows[i].mode);
+		fd = lock_take(lab->folder, &error);
+		g_assert_cmpint(fd >= 0, ==, rows[i].is_ok);
+		if (!rows[i].is_ok) {
+			g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+			g_assert_nonnull(strstr(error->message, "chmod 700"));
+		}
+		if (fd >= 0)
+			close(fd);
+		g_chmod(lab->folder, 0700);
+	}
+}
+
+static void
+a_folder_that_cannot_be_is_told(void)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *below = g_build_filename(lab->path, "state", NULL);
+
+	g_assert_cmpint(lock_take(below, &error), ==, -1);
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_assert_nonnull(strstr(error->message, below));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/lock/" #name, name)
+	ADD(a_folder_is_made_and_locked_for_one);
+	ADD(a_folder_that_others_may_enter_is_refused);
+	ADD(a_folder_that_cannot_be_is_told);
+	return g_test_run();
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""test_man.py - the manual pages are clean, and say what the programs say."""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ.get("top_srcdir", "."), "tests", "lib"))
+import tap
+
+BUILD = os.environ.get("top_builddir", ".")
+PAGES = ("paperboyd.8", "paperboyctl.8", "paperboy.conf.5", "paperboy-filters.7")
+# Our own pages are not installed while they are tested.
+HARMLESS = re.compile(r"referenced manual not found|outdated mandoc.db")
+
+
+def page(name):
+    with open(os.path.join(BUILD, "man", name), encoding="utf-8") as file:
+        return file.read()
+
+
+def test_lint(name):
+    """each page is without a complaint of mandoc"""
+    tap.need_programs("mandoc")
+    path = os.path.join(BUILD, "man", name)
+    lint = subprocess.run(["mandoc", "-Tlint", path], capture_output=True, text=True)
+    problems = [line for line in lint.stdout.splitlines() if not HARMLESS.search(line)]
+    assert not problems, "\n".join(problems)
+    assert not re.search(r"@[a-z]+@", page(name)), "a name was not filled in"
+
+
+def test_commands():
+    """every command of paperboyctl is in its page"""
+    text = subprocess.run([os.path.join(BUILD, "paperboyctl"), "--help"], check=True,
+                          capture_output=True, text=True).stdout
+    commands = re.findall(r"^  paperboyctl ([a-z]+(?: [a-z]+)?)", text, re.M)
+    assert len(commands) >= 12, commands
+    for command in commands:
+        assert re.search(r"^\.It (Xo\n\.)?Cm %s\b" % command, page("paperboyctl.8"), re.M), \
+            "paperboyctl(8) lacks %s" % command
+
+
+def test_settings():
+    """every setting of the shipped file is in its page"""
+    shipped = os.path.join(os.environ.get("top_srcdir", "."), "etc", "paperboy.conf")
+    group, names = "", []
+    with open(shipped, encoding="utf-8") as file:
+        for line in file:
+            head = re.match(r"([a-z]+): \{", line)
+            if head:
+                group = head.group(1)
+            setting = re.match(r"\t(?:# )?([a-z_]+) = ", line)
+            if setting:
+                names.append("%s.%s" % (group, setting.group(1)))
+    assert len(names) > 15, names
+    for name in names:
+        assert ".It Cm %s\n" % name in page("paperboy.conf.5"), name
+
+
+with tap.Tap() as t:
+    for one in PAGES:
+        t.run(test_lint, one)
+    t.run(test_commands)
+    t.run(test_settings)

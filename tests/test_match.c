@@ -1,0 +1,288 @@
+/*
+ * test_match.c - every filter sees every paper once, and again when votes change.
+ */
+#include <glib.h>
+
+#include "lib/lab.h"
+#include "service/match.h"
+#include "service/subscribe.h"
+#include "store/papers.h"
+
+#define ADA "ada@example.org"
+
+/* What each filter found: "filter:paper state", in order. */
+#define MATCHES                                                                 \
+	"SELECT m.filter_id || ':' || substr(p.id, -2) || m.state FROM match m" \
+	" JOIN paper p ON p.seq = m.paper_seq ORDER BY m.filter_id, p.id"
+
+static struct match_report
+run(struct lab *lab, int64_t now)
+{
+	struct match_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	match_run(lab->store, now, &report, &error);
+	g_assert_no_error(error);
+	lab_assert_idle(lab);
+	return report;
+}
+
+static void
+new_papers_are_compared_with_every_filter_once(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct match_report report;
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "mamba", now);
+	lab_subscribe(lab, "eve@example.org", "UTC", "Diffusions", now);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion for all", 1);
+	lab_list(lab, "2026-11-20", "2611.00002", "A diffusion of mamba", 1);
+	lab_list(lab, "2026-11-20", "2611.00003", "Something else", 1);
+	report = run(lab, now);
+	/* Two people have one filter: it is compared once. */
+	g_assert_cmpuint(report.compared, ==, 6);
+	g_assert_cmpuint(report.found, ==, 3);
+	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes 2:02yes");
+
+	report = run(lab, now);
+	g_assert_cmpuint(report.compared, ==, 0);
+	g_assert_cmpuint(report.found, ==, 0);
+
+	/* Late papers, of yesterday. */
+	lab_list(lab, "2026-11-19", "2611.00004", "Late mamba", 1);
+	report = run(lab, now);
+	g_assert_cmpuint(report.compared, ==, 2);
+	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes 2:02yes 2:04yes");
+}
+
+static void
+a_changed_text_is_looked_at_again(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_list(lab, "2026-11-20", "2611.00001", "Something", 1);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 1);
+	run(lab, now);
+	lab_assert_text(lab, MATCHES, "1:02yes");
+	/* The first gets the word; the second loses it, and what was found stays. */
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion after all", 1);
+	lab_list(lab, "2026-11-20", "2611.00002", "Nothing", 1);
+	g_assert_cmpuint(run(lab, now).compared, ==, 2);
+	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes");
+	/* The same text again is no change. */
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion after all", 2);
+	g_assert_cmpuint(run(lab, now).compared, ==, 0);
+}
+
+static void
+votes_that_cross_make_a_match_once_and_it_stays(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct match_report report;
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion upvotes:>=20", now);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", PAPER_UNKNOWN);
+	lab_list(lab, "2026-11-20", "2611.00003", "Other", 3);
+	report = run(lab, now);
+	g_assert_cmpuint(report.waiting, ==, 2);
+	lab_assert_text(lab, MATCHES, "1:01waiting 1:02waiting");
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 19);
+	g_assert_cmpuint(run(lab, now).decided, ==, 0);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 20);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 21);
+	g_assert_cmpuint(run(lab, now).decided, ==, 2);
+	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes");
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 18);
+	g_assert_cmpuint(run(lab, now).decided, ==, 0);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 22);
+	g_assert_cmpuint(run(lab, now).decided, ==, 0);
+	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes");
+}
+
+static void
+what_was_never_told_counts_as_false_after_fourteen_days(void)
+{
+	static const struct {
+		const char *filter;
+		int64_t upvotes;
+		const char *waits; /* on days 1 to 14 */
+		const char *ends;  /* on day 15 */
+	} rows[] = {
+	    {"diffusion upvotes:>=20", PAPER_UNKNOWN, "1:01waiting", ""},
+	    {"diffusion upvotes:>=20", 3, "1:01waiting", ""},
+	    {"diffusion NOT upvotes:>=20", PAPER_UNKNOWN, "1:01waiting", "1:01yes"},
+	    {"diffusion NOT upvotes:>=20", 25, "1:01waiting", ""},
+	    {"diffusion (upvotes:>=20 OR mamba)", PAPER_UNKNOWN, "1:01waiting", ""},
+	    {"diffusion (upvotes:>=20 OR title:diffusion)", PAPER_UNKNOWN, "1:01yes",
+	        "1:01yes"},
+	    {"other upvotes:>=20", PAPER_UNKNOWN, "", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+		lab_subscribe(lab, ADA, "UTC", rows[i].filter, now);
+		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", rows[i].upvotes);
+		for (int day = 0; day <= MATCH_WAIT_DAYS; day++) {
+			run(lab, now + day * (int64_t)CLOCK_DAY_S);
+			lab_assert_text(lab, MATCHES, rows[i].waits);
+		}
+		for (int day = 15; day < 17; day++) {
+			run(lab, now + day * (int64_t)CLOCK_DAY_S);
+			lab_assert_text(lab, MATCHES, rows[i].ends);
+		}
+	}
+}
+
+static void
+a_filter_added_later_looks_back_fourteen_days(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct match_report report;
+
+	lab_list(lab, "2026-11-05", "2611.00005", "Old diffusion", 1);
+	lab_list(lab, "2026-11-06", "2611.00006", "Diffusion", 1);
+	lab_list(lab, "2026-11-19", "2611.00019", "Diffusion", 1);
+	run(lab, now);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	report = run(lab, now);
+	g_assert_cmpuint(report.compared, ==, 2);
+	lab_assert_text(lab, MATCHES, "1:06yes 1:19yes");
+	/* One that somebody has already is not compared anew for another. */
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion", now);
+	g_assert_cmpuint(run(lab, now).compared, ==, 0);
+	/* In an empty store there is nothing to look back to. */
+	lab_add_filter(lab, ADA, "nothing", now + 40 * (int64_t)CLOCK_DAY_S);
+	g_assert_cmpuint(run(lab, now + 40 * (int64_t)CLOCK_DAY_S).compared, ==, 0);
+}
+
+static void
+a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_list(lab, "2026-10-20", "2610.00001", "Diffusion", 1);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	run(lab, now);
+	lab_assert_text(lab, MATCHES, "");
+	lab_list(lab, "2026-11-20", "2610.00001", "Diffusion", 1);
+	run(lab, now);
+	lab_assert_text(lab, MATCHES, "1:01yes");
+}
+
+static void
+many_pages_of_filters_and_papers_are_matched_whole(void)
+{
+	enum { FILTERS = 450, PAPERS = 1203 };
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct match_report report;
+
+	lab_run(lab, "BEGIN");
+	lab_run(lab,
+	    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+	    " WHERE i < 1203) INSERT INTO paper (id, title, abstract, authors,"
+	    " url, told_at, first_seen_at, last_day, revision)"
+	    " SELECT i, 'w' || (i % 450) || ' paper', '', 'A', 'https://e.org/',"
+	    " 0, 0, '2026-11-20', i FROM n");
+	lab_run(lab, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
+	             " WHERE i < 449) INSERT INTO filter (canonical, hash,"
+	             " matched_through, created_at) SELECT 'text:w' || i,"
+	             " printf('%064d', i), i % 7, 0 FROM n");
+	lab_run(lab, "COMMIT");
+	report = run(lab, now);
+	g_assert_cmpuint(report.broken, ==, 0);
+	/* Filters that were behind by less have fewer papers to see. */
+	g_assert_cmpuint(report.compared, ==,
+	    (unsigned)lab_number(
+	        lab, "SELECT sum(1203 - i % 7) FROM (SELECT id - 1 AS i FROM filter)"));
+	/* Each paper is that of one filter, but for those that it had seen. */
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM match"), ==,
+	    lab_number(lab, "SELECT count(*) FROM paper p JOIN filter f"
+	                    " ON f.id - 1 = p.seq % 450 WHERE p.seq > (f.id - 1) % 7"));
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(*) FROM match m JOIN filter f ON f.id ="
+	                    " m.filter_id WHERE m.paper_seq % 450 <> f.id - 1"),
+	    ==, 0);
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT min(matched_through) FROM filter"), ==, PAPERS);
+	g_assert_cmpuint(run(lab, now).compared, ==, 0);
+}
+
+static void
+a_filter_that_cannot_be_read_stops_no_other(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct match_report report;
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "mamba upvotes:>=9", now);
+	lab_list(lab, "2026-11-20", "2611.00001", "Mamba diffusion", 1);
+	lab_run(lab, "UPDATE filter SET canonical = 'future:(' WHERE id = 1");
+	report = run(lab, now);
+	g_assert_cmpuint(report.broken, ==, 1);
+	lab_assert_text(lab, MATCHES, "2:01waiting");
+	lab_run(lab, "UPDATE filter SET canonical = 'future:)' WHERE id = 2");
+	lab_list(lab, "2026-11-20", "2611.00001", "Mamba diffusion", 9);
+	run(lab, now);
+	lab_assert_text(lab, MATCHES, "");
+}
+
+static bool
+call_match(struct lab *lab, void *data, GError **error)
+{
+	struct match_report report = {0};
+
+	return match_run(lab->store, *(int64_t *)data, &report, error);
+}
+
+static void
+a_run_that_fails_anywhere_is_made_good_by_the_next(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion upvotes:>=20", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion NOT upvotes:>=5", now);
+	lab_list(lab, "2026-11-06", "2611.00001", "Diffusion", PAPER_UNKNOWN);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", PAPER_UNKNOWN);
+	run(lab, now);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 30);
+	lab_list(lab, "2026-11-20", "2611.00003", "Diffusion", 1);
+	lab_list(lab, "2026-11-20", "2611.00004", "Mamba", 1);
+	now += 5 * CLOCK_DAY_S;
+	g_assert_cmpuint(lab_fail_everywhere(lab, call_match, &now, false), >=, 20);
+	lab_assert_text(
+	    lab, MATCHES, "1:02yes 1:03waiting 2:01yes 2:02waiting 2:03yes");
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(*) FROM paper WHERE is_changed"), ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/match/" #name, name)
+	ADD(new_papers_are_compared_with_every_filter_once);
+	ADD(a_changed_text_is_looked_at_again);
+	ADD(votes_that_cross_make_a_match_once_and_it_stays);
+	ADD(what_was_never_told_counts_as_false_after_fourteen_days);
+	ADD(a_filter_added_later_looks_back_fourteen_days);
+	ADD(a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it);
+	ADD(many_pages_of_filters_and_papers_are_matched_whole);
+	ADD(a_filter_that_cannot_be_read_stops_no_other);
+	ADD(a_run_that_fails_anywhere_is_made_good_by_the_next);
+	return g_test_run();
+}

@@ -1,0 +1,573 @@
+/*
+ * test_post.c - what becomes of a message, whatever the relay and the store do.
+ */
+#include "service/post.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/lab.h"
+#include "render_sample.h"
+#include "service/subscribe.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+#define GIVE_UP_S (36 * CLOCK_HOUR_S)
+
+/* What the transports of a test answer, and what they were given. */
+struct script {
+	GMutex mutex;
+	struct delivery answer; /* to every message */
+	unsigned fail_after;    /* then `later` to those after so many; 0: never */
+	struct delivery later;
+	unsigned tried;
+	unsigned closed;
+	GString *envelopes; /* "recipient<sender id\n" of each */
+	GHashTable *bytes;  /* id -> checksum of the message */
+	int *stop;          /* set after stop_after messages, or NULL */
+	unsigned stop_after;
+};
+
+struct fake {
+	struct transport transport;
+	struct script *script;
+};
+
+static void
+deliver(struct transport *transport, const struct envelope *envelope,
+    struct delivery *result)
+{
+	struct script *script = ((struct fake *)transport)->script;
+	const struct delivery *answer;
+	char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, envelope->message);
+	const char *known;
+
+	g_mutex_lock(&script->mutex);
+	script->tried++;
+	answer = script->fail_after && script->tried > script->fail_after
+	             ? &script->later
+	             : &script->answer;
+	*result = *answer;
+	result->text = g_strdup(answer->text ? answer->text : "made up");
+	g_string_append_printf(script->envelopes, "%s<%s %s\n", envelope->recipient,
+	    envelope->sender, envelope->id);
+	/* The same bytes at every attempt. */
+	known = g_hash_table_lookup(script->bytes, envelope->id);
+	if (known)
+		g_assert_cmpstr(known, ==, sum);
+	g_hash_table_insert(script->bytes, g_strdup(envelope->id), sum);
+	if (script->stop && script->tried == script->stop_after)
+		g_atomic_int_set(script->stop, 1);
+	g_mutex_unlock(&script->mutex);
+}
+
+static void
+close_fake(struct transport *transport)
+{
+	struct script *script = ((struct fake *)transport)->script;
+
+	g_mutex_lock(&script->mutex);
+	script->closed++;
+	g_mutex_unlock(&script->mutex);
+}
+
+static void
+free_fake(struct transport *transport)
+{
+	g_free(transport);
+}
+
+static const struct transport_class fake_class = {deliver, close_fake, free_fake};
+
+static struct transport *
+new_fake(void *data)
+{
+	struct fake *fake = g_new0(struct fake, 1);
+
+	fake->transport.class = &fake_class;
+	fake->script = data;
+	return &fake->transport;
+}
+
+/* A lab with people whose digests wait, a renderer and a post. */
+struct office {
+	struct lab *lab;
+	struct renderer *renderer;
+	GBytes *key;
+	struct script script;
+	struct post *post;
+	unsigned senders;
+	int64_t next; /* as the last run said */
+};
+
+static void
+office_open(struct office *office)
+{
+	const struct post_options options = {
+	    .store = office->lab->store,
+	    .renderer = office->renderer,
+	    .clock = &office->lab->clock,
+	    .key = office->key,
+	    .envelope_from = "bounce@example.org",
+	    .senders = office->senders,
+	    .give_up_s = GIVE_UP_S,
+	    .new_transport = new_fake,
+	    .data = &office->script,
+	};
+	g_autoptr(GError) error = NULL;
+
+	office->post = post_new(&options, &error);
+	g_assert_no_error(error);
+}
+
+static struct office *
+office_new(unsigned people, unsigned senders)
+{
+	struct office *office = g_new0(struct office, 1);
+	int64_t now = lab_time(NOW);
+
+	office->lab = lab_new();
+	lab_set_now(office->lab, now);
+	lab_list(office->lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	lab_list(office->lab, "2026-11-20", "2611.00002", "Diffusion again", 3);
+	for (unsigned i = 0; i < people; i++) {
+		g_autofree char *address = g_strdup_printf("p%u@example.org", i);
+
+		lab_subscribe(office->lab, address, "UTC", "diffusion", now);
+	}
+	g_assert_cmpuint(lab_press(office->lab, now), ==, people);
+	office->renderer = render_sample_new_renderer();
+	office->key = g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	g_mutex_init(&office->script.mutex);
+	office->script.envelopes = g_string_new(NULL);
+	office->script.bytes =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	office->script.answer = (struct delivery){
+	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+	office->senders = senders;
+	office_open(office);
+	return office;
+}
+
+static void
+office_free(struct office *office)
+{
+	post_free(office->post);
+	g_string_free(office->script.envelopes, TRUE);
+	g_hash_table_unref(office->script.bytes);
+	g_mutex_clear(&office->script.mutex);
+	renderer_free(office->renderer);
+	g_bytes_unref(office->key);
+	lab_free(office->lab);
+	g_free(office);
+}
+
+PB_DEFINE_AUTO(office, office_free);
+
+static struct post_report
+run_at(struct office *office, int64_t now, const int *stop)
+{
+	struct post_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	lab_set_now(office->lab, now);
+	post_run(office->post, stop, &report, &office->next, &error);
+	g_assert_no_error(error);
+	lab_assert_idle(office->lab);
+	/* Nothing is in flight when it returns. */
+	g_assert_cmpint(lab_number(office->lab,
+	                    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"),
+	    ==, 0);
+	return report;
+}
+
+#define RELAY(stage_)                                                        \
+	{                                                                    \
+		.outcome = DELIVERY_DEFERRED, .scope = DELIVERY_SCOPE_RELAY, \
+		.stage = (stage_)                                            \
+	}
+
+static void
+each_outcome_leaves_its_row(void)
+{
+	static const struct {
+		struct delivery answer;
+		const char
+		    *row; /* state, attempt, seconds to the next try, ended, code */
+		const char *digest;
+		int delivered, refused; /* papers */
+	} rows[] = {
+	    {{.outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250},
+	        "SENT|1|-|1|250|made up", "sent", 2, 0},
+	    {{.outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450},
+	        "DEFERRED|1|60|0|450|made up", "live", 0, 0},
+	    {{.outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_RCPT, .code = 550},
+	        "FAILED|1|-|1|550|made up", "failed", 0, 0},
+	    {{.outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_DATA, .code = 554},
+	        "FAILED|1|-|1|554|made up", "failed", 0, 2},
+	    {{.outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_DOT, .code = 552},
+	        "FAILED|1|-|1|552|made up", "failed", 0, 2},
+	    {{.outcome = DELIVERY_UNKNOWN,
+	         .scope = DELIVERY_SCOPE_RELAY,
+	         .stage = SMTP_STAGE_DOT},
+	        "UNKNOWN|1|60|0|-|made up", "live", 0, 0},
+	    /* The relay is down: that was no attempt. */
+	    {RELAY(SMTP_STAGE_CONNECT), "DEFERRED|0|0|0|-|made up", "live", 0, 0},
+	    {{.outcome = DELIVERY_DEFERRED,
+	         .scope = DELIVERY_SCOPE_LOGIN,
+	         .stage = SMTP_STAGE_AUTH,
+	         .code = 535},
+	        "DEFERRED|0|0|0|535|made up", "live", 0, 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(office) office = office_new(1, 1);
+		g_autofree char *sql = g_strdup_printf(
+		    "SELECT state, attempt, (next_try_at - %" G_GINT64_FORMAT
+		    ") / 10 * 10, ended_at IS NOT NULL, code, reply FROM outbox",
+		    lab_time(NOW));
+		g_autofree char *row = NULL, *digest = NULL;
+
+		office->script.answer = rows[i].answer;
+		run_at(office, lab_time(NOW), NULL);
+		row = lab_text(office->lab, sql);
+		digest = lab_text(office->lab, "SELECT state FROM digest");
+		if (strcmp(row, rows[i].row) != 0)
+			g_test_fail_printf("row %zu: %s", i, row);
+		g_assert_cmpstr(digest, ==, rows[i].digest);
+		g_assert_cmpint(
+		    lab_number(office->lab, "SELECT count(*) FROM delivered"), ==,
+		    rows[i].delivered);
+		g_assert_cmpint(lab_number(office->lab, "SELECT count(*) FROM refused"),
+		    ==, rows[i].refused);
+	}
+}
+
+static void
+a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
+{
+	static const struct {
+		struct delivery answer;
+		const char *end;
+		const char *digest;
+		int delivered;
+		unsigned least, most; /* tries */
+	} rows[] = {
+	    /* 1, 5, 15, 30, 60 minutes, then an hour each, for 36 hours. */
+	    {{.outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450},
+	        "FAILED", "failed", 0, 34, 42},
+	    /* Each may have arrived: few, and its papers are not sent again. */
+	    {{.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT}, "UNKNOWN", "sent",
+	        2, 5, 5},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(office) office = office_new(1, 1);
+		int64_t now = lab_time(NOW);
+		unsigned runs = 0;
+
+		office->script.answer = rows[i].answer;
+		do {
+			run_at(office, now, NULL);
+			g_assert_cmpuint(office->script.tried, ==, ++runs);
+			g_assert_true(office->next < 0 || office->next >= now + 60);
+			now = office->next;
+		} while (now >= 0);
+		g_assert_cmpuint(runs, >=, rows[i].least);
+		g_assert_cmpuint(runs, <=, rows[i].most);
+		lab_assert_text(office->lab, "SELECT state FROM outbox", rows[i].end);
+		if (rows[i].answer.outcome == DELIVERY_DEFERRED)
+			g_assert_cmpint(
+			    lab_number(office->lab, "SELECT ended_at FROM outbox"), >=,
+			    lab_time(NOW) + GIVE_UP_S);
+		lab_assert_text(
+		    office->lab, "SELECT state FROM digest", rows[i].digest);
+		g_assert_cmpint(
+		    lab_number(office->lab, "SELECT count(*) FROM delivered"), ==,
+		    rows[i].delivered);
+		g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 1);
+	}
+}
+
+static void
+who_was_in_doubt_stays_so_when_deferred(void)
+{
+	pb_auto(office) office = office_new(1, 1);
+	int64_t now = lab_time(NOW);
+
+	office->script.answer =
+	    (struct delivery){.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT};
+	run_at(office, now, NULL);
+	office->script.answer = (struct delivery){
+	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
+	run_at(office, office->next, NULL);
+	lab_assert_text(office->lab, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
+	office->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	run_at(office, office->next, NULL);
+	lab_assert_text(office->lab, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
+	/* Given up for its age: an earlier copy may have arrived. */
+	run_at(office, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
+	lab_assert_text(
+	    office->lab, "SELECT state, ended_at IS NULL FROM outbox", "UNKNOWN|0");
+	g_assert_cmpint(
+	    lab_number(office->lab, "SELECT count(*) FROM delivered"), ==, 2);
+}
+
+static void
+many_messages_go_once_each_whatever_the_senders(void)
+{
+	static const unsigned senders[] = {1, 3, 8};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(senders); i++) {
+		enum { PEOPLE = 2 * POST_GROUP + 17 };
+		pb_auto(office) office = office_new(PEOPLE, senders[i]);
+		struct post_report report = run_at(office, lab_time(NOW), NULL);
+
+		g_assert_cmpuint(report.sent, ==, PEOPLE);
+		g_assert_cmpuint(office->script.tried, ==, PEOPLE);
+		g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, PEOPLE);
+		g_assert_cmpint(office->next, ==, -1);
+		lab_assert_text(office->lab,
+		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+		g_assert_nonnull(strstr(office->script.envelopes->str,
+		    "p7@example.org<bounce@example.org digest-8."));
+	}
+}
+
+static void
+a_relay_that_is_down_is_left_alone_and_tried_by_one(void)
+{
+	pb_auto(office) office = office_new(30, 3);
+	int64_t now = lab_time(NOW);
+	struct post_report report;
+	g_autofree char *line = NULL;
+	unsigned tried;
+
+	office->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	report = run_at(office, now, NULL);
+	/* Those that were on their way when the first came back, and no more. */
+	g_assert_cmpuint(office->script.tried, <=, 6);
+	g_assert_cmpuint(report.failed + report.sent, ==, 0);
+	g_assert_cmpint(office->next, ==, now + 60);
+	g_assert_cmpint(
+	    lab_number(office->lab, "SELECT max(attempt) FROM outbox"), ==, 0);
+	g_assert_cmpint(lab_number(office->lab, "SELECT count(*) FROM outbox"
+	                                        " WHERE state IN ('NEW', 'DEFERRED')"),
+	    ==, 30);
+	line = post_format_relay(office->post);
+	g_assert_nonnull(strstr(line, "made up"));
+
+	tried = office->script.tried;
+	run_at(office, now + 59, NULL);
+	g_assert_cmpuint(office->script.tried, ==, tried);
+	run_at(office, now + 60, NULL);
+	g_assert_cmpuint(office->script.tried, ==, tried + 1);
+	g_assert_cmpint(office->next, ==, now + 60 + 120);
+
+	office->script.answer = (struct delivery){
+	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+	report = run_at(office, office->next, NULL);
+	g_assert_cmpuint(report.sent, ==, 30);
+	g_assert_cmpint(office->next, ==, -1);
+}
+
+static void
+a_relay_that_goes_down_midway_keeps_what_it_took(void)
+{
+	pb_auto(office) office = office_new(40, 2);
+	struct post_report report;
+
+	office->script.fail_after = 10;
+	office->script.later = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	report = run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 10);
+	lab_assert_text(
+	    office->lab, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "10");
+	office->script.fail_after = 0;
+	report = run_at(office, lab_time(NOW) + 60, NULL);
+	g_assert_cmpuint(report.sent, ==, 30);
+	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
+}
+
+static void
+a_stop_returns_what_was_claimed_as_it_was(void)
+{
+	pb_auto(office) office = office_new(40, 1);
+	int stop = 1;
+	struct post_report report = run_at(office, lab_time(NOW), &stop);
+
+	g_assert_cmpuint(office->script.tried, ==, 0);
+	g_assert_cmpuint(report.sent, ==, 0);
+	lab_assert_text(office->lab,
+	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox",
+	    "NEW|0|-|-|-");
+
+	stop = 0;
+	office->script.stop = &stop;
+	office->script.stop_after = 5;
+	report = run_at(office, lab_time(NOW), &stop);
+	g_assert_cmpuint(report.sent, >=, 5);
+	g_assert_cmpuint(report.sent, <, 40);
+	g_assert_cmpuint(report.sent, ==, office->script.tried);
+	lab_assert_text(office->lab,
+	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox"
+	    " WHERE state <> 'SENT'",
+	    "NEW|0|-|-|-");
+	g_assert_cmpint(
+	    lab_number(office->lab, "SELECT count(*) FROM outbox WHERE state = 'SENT'"),
+	    ==, report.sent);
+	stop = 0;
+	office->script.stop = NULL;
+	run_at(office, lab_time(NOW), &stop);
+	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
+	g_assert_cmpuint(office->script.tried, ==, 40);
+}
+
+static void
+who_left_or_paused_gets_nothing(void)
+{
+	static const char *const states[] = {"paused", "suspended", "pending"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+		pb_auto(office) office = office_new(2, 1);
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE subscriber SET state = '%s' WHERE id = 1", states[i]);
+		struct post_report report;
+
+		lab_run(office->lab, sql);
+		report = run_at(office, lab_time(NOW), NULL);
+		g_assert_cmpuint(report.sent, ==, 1);
+		g_assert_cmpuint(report.cancelled, ==, 1);
+		g_assert_cmpuint(office->script.tried, ==, 1);
+		lab_assert_text(office->lab,
+		    "SELECT state, attempt FROM outbox ORDER BY id",
+		    "CANCELLED|0 SENT|1");
+		lab_assert_text(office->lab, "SELECT state FROM digest ORDER BY id",
+		    "cancelled sent");
+	}
+}
+
+static void
+a_digest_that_cannot_be_composed_stops_no_other(void)
+{
+	pb_auto(office) office = office_new(3, 1);
+	struct post_report report;
+
+	/* Nothing but a raw hand could make such a row. */
+	lab_run(office->lab, "UPDATE digest SET date = 'never' WHERE id = 2");
+	report = run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 2);
+	g_assert_cmpuint(report.failed, ==, 1);
+	lab_assert_text(office->lab,
+	    "SELECT state, attempt, code, length(reply) > 5 FROM outbox WHERE id = 2",
+	    "FAILED|1|-|1");
+	lab_assert_text(office->lab, "SELECT state FROM digest WHERE id = 2", "failed");
+}
+
+static void
+what_was_being_sent_when_the_program_ended_goes_again_the_same(void)
+{
+	pb_auto(office) office = office_new(2, 1);
+
+	run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(office->script.tried, ==, 2);
+	post_free(g_steal_pointer(&office->post));
+	/* As if the result of the first had never been recorded. */
+	lab_run(office->lab,
+	    "DELETE FROM delivered; DROP TRIGGER outbox_end_is_final;"
+	    "DROP TRIGGER digest_end_is_final; UPDATE outbox SET state = 'SENDING',"
+	    " ended_at = NULL WHERE id = 1; UPDATE digest SET state = 'live'"
+	    " WHERE id = 1");
+	office_open(office);
+	lab_assert_text(office->lab, "SELECT state, attempt FROM outbox ORDER BY id",
+	    "UNKNOWN|1 SENT|1");
+	run_at(office, lab_time(NOW) + 5, NULL);
+	g_assert_cmpuint(office->script.tried, ==, 3);
+	/* deliver() has seen that the bytes are the same. */
+	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 2);
+	lab_assert_text(office->lab, "SELECT state, attempt FROM outbox ORDER BY id",
+	    "SENT|2 SENT|1");
+}
+
+static void
+a_store_that_fails_loses_no_message_and_sends_none_twice(void)
+{
+	enum { PEOPLE = 12 };
+	unsigned failures = 0, runs = 0;
+
+	for (int nth = 1; nth < 40000; nth += nth < 300 ? 17 : nth / 8) {
+		pb_auto(office) office = office_new(PEOPLE, 2);
+		struct post_report report = {0};
+		bool is_ok;
+
+		lab_interrupt_at(office->lab, nth);
+		is_ok = post_run(office->post, NULL, &report, &office->next, NULL);
+		lab_interrupt_at(office->lab, 0);
+		lab_assert_idle(office->lab);
+		runs++;
+		failures += !is_ok;
+		run_at(office, lab_time(NOW) + 60, NULL);
+		lab_assert_text(office->lab,
+		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+		g_assert_cmpuint(office->script.tried, ==, PEOPLE);
+	}
+	g_assert_cmpuint(failures, >=, 10);
+	g_assert_cmpuint(failures, <, runs);
+}
+
+static void
+results_that_the_store_refuses_hold_up_nobody(void)
+{
+	pb_auto(office) office = office_new(3, 1);
+	struct post_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	lab_run(office->lab, "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
+	                     " NEW.state = 'SENT' AND NEW.id = 2 BEGIN SELECT"
+	                     " RAISE(ABORT, 'made-up refusal'); END");
+	g_assert_false(post_run(office->post, NULL, &report, &office->next, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	lab_run(office->lab, "DROP TRIGGER made_up");
+	lab_run(office->lab, "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
+	                     " NEW.state = 'SENT' AND NEW.id = 2 AND OLD.attempt = 1"
+	                     " BEGIN SELECT RAISE(ABORT, 'made-up refusal'); END");
+	run_at(office, lab_time(NOW) + 60, NULL);
+	/* In doubt, and so sent again with the same bytes. */
+	lab_assert_text(office->lab, "SELECT DISTINCT state FROM outbox", "SENT");
+	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 3);
+}
+
+static void
+a_held_message_waits_for_an_operator(void)
+{
+	pb_auto(office) office = office_new(1, 1);
+
+	lab_run(office->lab, "UPDATE outbox SET state = 'HELD', next_try_at = NULL");
+	run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(office->script.tried, ==, 0);
+	g_assert_cmpint(office->next, ==, -1);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* Failures are what is tested here: their log lines are wanted. */
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+#define ADD(name) g_test_add_func("/post/" #name, name)
+	ADD(each_outcome_leaves_its_row);
+	ADD(a_deferred_message_goes_again_the_same_until_it_is_given_up);
+	ADD(who_was_in_doubt_stays_so_when_deferred);
+	ADD(many_messages_go_once_each_whatever_the_senders);
+	ADD(a_relay_that_is_down_is_left_alone_and_tried_by_one);
+	ADD(a_relay_that_goes_down_midway_keeps_what_it_took);
+	ADD(a_stop_returns_what_was_claimed_as_it_was);
+	ADD(who_left_or_paused_gets_nothing);
+	ADD(a_digest_that_cannot_be_composed_stops_no_other);
+	ADD(what_was_being_sent_when_the_program_ended_goes_again_the_same);
+	ADD(a_store_that_fails_loses_no_message_and_sends_none_twice);
+	ADD(results_that_the_store_refuses_hold_up_nobody);
+	ADD(a_held_message_waits_for_an_operator);
+	return g_test_run();
+}

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""test_real_days.py - every stored day of real papers, lived through by the programs."""
+
+import collections
+import datetime
+import glob
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import messages
+import plain_scan
+from normalize import normalize
+from oracle import Paper, match_all, parse
+from papers import load_papers
+from programs import Paperboy, as_sent, write_day
+from tap import Skip, Tap, real_data, top_srcdir
+
+ONE_DAY = datetime.timedelta(days=1)
+# Votes are waited for so long, and a week's digest comes within.
+QUIET_DAYS = 16
+
+Person = collections.namedtuple("Person", "filter settings")
+PEOPLE = {
+    "words@example.org": Person("diffusion model", {}),
+    "phrase@example.org": Person('"large language model*" OR "state space"', {}),
+    "votes@example.org": Person("upvotes:>=20", {}),
+    "not@example.org": Person("agent -survey -title:benchmark", {"zone": "UTC"}),
+    "prefix@example.org": Person(
+        "quantiz* OR distill*", {"zone": "America/Los_Angeles", "at": "18:15"}
+    ),
+    "author@example.org": Person('author:"J. Zhang" OR author:Wang', {"max": 3}),
+    "weekly@example.org": Person(
+        "(video OR image) upvotes:>=10", {"when": "weekly", "days": "mon,thu"}
+    ),
+    "few@example.org": Person("reasoning -upvotes:>=30", {"when": "weekdays"}),
+    "nothing@example.org": Person("zymurgy", {}),
+}
+# Whose digest is made at 07:30 UTC on each day.
+DAILY = ("words@example.org", "phrase@example.org", "votes@example.org",
+         "not@example.org", "author@example.org")
+
+Day = collections.namedtuple("Day", "same later")  # files; None for none
+Mail = collections.namedtuple("Mail", "run recipient ids raw")
+
+
+def load_calendar():
+    """Days with files, by date."""
+    folder = os.path.join(top_srcdir(), "..", "shared", "data")
+    days = {}
+    for path in glob.glob(os.path.join(folder, "daily_papers-????-??-??.json")):
+        date = re.search(r"\d{4}-\d\d-\d\d", os.path.basename(path))[0]
+        later = path.replace(".json", ".next-day.json")
+        days[datetime.date.fromisoformat(date)] = Day(
+            path, later if os.path.exists(later) else None
+        )
+    if not days:
+        raise Skip("real data is not there: daily_papers-*.json")
+    return dict(sorted(days.items()))
+
+
+def versions(days):
+    """Each file in the order in which the source showed it: (time, path)."""
+    found = []
+    for date, day in days.items():
+        found.append((f"{date}T09:00", day.same))
+        if day.later:
+            found.append((f"{date + ONE_DAY}T02:30", day.later))
+    return sorted(found)
+
+
+class Life:
+    """All days with files, the quiet ones behind them, and the mail of each run."""
+
+    def __init__(self, folder):
+        self.days = load_calendar()
+        self.source = os.path.join(folder, "source")
+        os.mkdir(self.source)
+        self.paperboy = Paperboy(folder, f"file://{self.source}")
+        self.mails = []
+        self.runs = 0
+
+    def live(self):
+        first = min(self.days)
+        for address, person in PEOPLE.items():
+            self.paperboy.add(address, [person.filter], now=f"{first}T00:00:00Z",
+                              **{"zone": "UTC", "at": "07:30"} | person.settings)
+        for date in self.dates():
+            before = self.days.get(date - ONE_DAY)
+            if before and before.later:
+                write_day(self.source, date - ONE_DAY, before.later)
+                self.run(f"{date}T02:30")
+            if date in self.days:
+                write_day(self.source, date, self.days[date].same)
+            self.run(f"{date}T09:00")
+
+    def dates(self):
+        """All dates that are lived through, with a long sleep here and there."""
+        return sorted({date + number * ONE_DAY for date in self.days
+                       for number in range(QUIET_DAYS + 1)})
+
+    def run(self, time):
+        self.paperboy.run_once(f"{time}:00Z")
+        self.runs += 1
+        for raw in self.paperboy.new_mails():
+            raw = as_sent(raw)
+            recipient = str(messages.parse(raw)["To"])
+            self.mails.append(Mail(time, recipient, messages.paper_ids(raw), raw))
+
+    def mails_to(self, address):
+        return [mail for mail in self.mails if mail.recipient == address]
+
+
+def test_runs(tap, life):
+    """all days are lived through, each run in well under a second"""
+    life.live()
+    seconds = life.paperboy.seconds
+    tap.diag(f"{len(life.days)} days with papers, {life.runs} runs in "
+             f"{sum(seconds):.1f} s, the slowest {max(seconds) * 1000:.0f} ms; "
+             f"{len(life.mails)} mails")
+    assert sorted(seconds)[len(seconds) // 2] < 1, seconds
+
+
+def test_store_holds_all(tap, life):
+    """the store holds the distinct papers of all files, and no other"""
+    wanted = {paper["id"] for _, path in versions(life.days) for paper in
+              load_papers(path)}
+    got = [row[0] for row in life.paperboy.rows("SELECT id FROM paper")]
+    tap.diag(f"{len(got)} papers")
+    assert len(got) == len(set(got)) and set(got) == wanted
+    listed = set(life.paperboy.rows(
+        "SELECT day, id FROM listing JOIN paper ON seq = paper_seq"))
+    pairs = {(os.path.basename(path)[13:23], paper["id"])
+             for _, path in versions(life.days) for paper in load_papers(path)}
+    assert listed == pairs, len(listed ^ pairs)
+
+
+def test_texts(tap, life):
+    """titles, abstracts and authors are those of the files, sign by sign"""
+    last = {paper["id"]: paper for _, path in versions(life.days)
+            for paper in load_papers(path)}
+    rows = life.paperboy.rows("SELECT id, title, abstract, authors FROM paper")
+    bad = []
+    for name, *texts in rows:
+        paper = last[name]
+        authors = "\n".join(map(normalize, paper["authors"]))
+        wanted = [normalize(paper["title"]), normalize(paper["abstract"]), authors]
+        bad += [(name, *pair) for pair in zip(texts, wanted) if pair[0] != pair[1]]
+    tap.diag(f"{len(rows)} papers with {sum(row[3].count(chr(10)) + 1 for row in rows)}"
+             " authors")
+    assert not bad, f"{len(bad)} differ, such as: {bad[:3]}"
+
+
+def test_votes(life):
+    """votes in the end are those of the last file that has the paper"""
+    wanted = {paper["id"]: paper["upvotes"] for _, path in versions(life.days)
+              for paper in load_papers(path)}
+    got = dict(life.paperboy.rows("SELECT id, upvotes FROM paper"))
+    bad = {name: (got[name], votes) for name, votes in wanted.items()
+           if got[name] != votes}
+    assert not bad, bad
+
+
+def test_digests_are_right(tap, life):
+    """each person got what the filter finds, each paper once, and nothing else"""
+    shown = [Paper(paper) for _, path in versions(life.days)
+             for paper in load_papers(path)]
+    for address, person in PEOPLE.items():
+        tree = parse(person.filter)
+        wanted = {paper.id for paper in shown if tree.truth(paper)}
+        got = [name for mail in life.mails_to(address) for name in mail.ids]
+        tap.diag(f"{address}: {len(got)} papers in {len(life.mails_to(address))} mails")
+        again = [name for name, count in collections.Counter(got).items() if count > 1]
+        assert not again, (address, again)
+        assert set(got) == wanted, (address, sorted(wanted ^ set(got)))
+        assert bool(wanted) == (address != "nothing@example.org"), address
+    assert {mail.recipient for mail in life.mails} <= set(PEOPLE)
+
+
+def test_late_papers(tap, life):
+    """papers that were listed late are in the next digest of those they are for"""
+    told = collections.defaultdict(set)
+    for mail in life.mails:
+        told[mail.recipient, mail.run].update(mail.ids)
+    late = hits = 0
+    for date, day in life.days.items():
+        if not day.later:
+            continue
+        early = {paper["id"] for paper in load_papers(day.same)}
+        fresh = [Paper(paper) for paper in load_papers(day.later)
+                 if paper["id"] not in early]
+        late += len(fresh)
+        for address in DAILY:
+            tree = parse(PEOPLE[address].filter)
+            wanted = {paper.id for paper in fresh if tree.truth(paper)}
+            hits += len(wanted)
+            missing = wanted - told[address, f"{date + ONE_DAY}T09:00"]
+            assert not missing, (address, date, missing)
+    tap.diag(f"{late} late papers, {hits} times in the next digest")
+    assert late > 100 and hits > 30
+
+
+def test_risen_papers(tap, life):
+    """papers that crossed the votes overnight are in the next digest"""
+    risen = 0
+    for date, day in life.days.items():
+        if not day.later:
+            continue
+        before = {paper["id"]: paper["upvotes"] for paper in load_papers(day.same)}
+        for paper in load_papers(day.later):
+            if before.get(paper["id"], 20) < 20 <= paper["upvotes"]:
+                risen += 1
+                runs = [mail.run for mail in life.mails_to("votes@example.org")
+                        if paper["id"] in mail.ids]
+                assert runs == [f"{date + ONE_DAY}T09:00"], (paper["id"], runs)
+    tap.diag(f"{risen} papers rose to 20 votes overnight")
+    assert risen > 10
+
+
+def test_rhythm(life):
+    """digests come when they are wanted: daily, on Mondays and Thursdays, by zone"""
+    dates = life.dates()
+    # One who was asleep when a digest was due makes it on waking.
+    awake = [str(date) for date in dates if date - ONE_DAY in dates]
+    for address, person in PEOPLE.items():
+        runs = [mail.run for mail in life.mails_to(address)]
+        assert len(runs) == len(set(runs)), address
+        days = {datetime.date.fromisoformat(run[:10]).isoweekday() for run in runs
+                if run[:10] in awake}
+        if person.settings.get("when") == "weekly":
+            assert days == {1, 4}, days
+        if person.settings.get("when") == "weekdays":
+            assert days <= {1, 2, 3, 4, 5}, days
+    # 18:15 in Los Angeles is after midnight in UTC: the run at half past two
+    runs = {mail.run[11:] for mail in life.mails_to("prefix@example.org")}
+    assert runs == {"02:30", "09:00"}, runs
+
+
+def test_messages(life):
+    """every message is well formed, and has an id of its own"""
+    for mail in life.mails:
+        problems = messages.check(mail.raw, messages.DIGEST)
+        assert not problems, (mail.recipient, mail.run, problems)
+    ids = [str(messages.parse(mail.raw)["Message-ID"]) for mail in life.mails]
+    assert len(ids) == len(set(ids)) > 0
+
+
+def test_seed_papers(tap):
+    """a filter over the 71 seed papers finds what two other readers of it find"""
+    papers = load_papers(real_data("seed-papers.json"))
+    papers = [dict(paper, id=f"2604.{number:05d}", authors=["Ada Example"], upvotes=1)
+              for number, paper in enumerate(papers, 1)]
+    folder = tap.subfolder("seed")
+    write_day(folder, "2026-04-15", papers)
+    paperboy = Paperboy(folder, f"file://{folder}")
+    paperboy.add("reader@example.org", [plain_scan.FILTER], now="2026-04-15T08:00:00Z",
+                 max=200)
+    paperboy.run_once("2026-04-15T09:00:00Z")
+    (raw,) = paperboy.new_mails()
+    got = sorted(messages.paper_ids(as_sent(raw)))
+    tap.diag(f"{len(papers)} papers, {len(got)} found")
+    assert messages.check(as_sent(raw), messages.DIGEST) == []
+    assert got == sorted(plain_scan.plain_scan(papers))
+    assert got == sorted(match_all([plain_scan.FILTER], papers)[0])
+    assert 0 < len(got) < len(papers)
+
+
+def main():
+    with Tap() as tap:
+        try:
+            life = Life(tap.subfolder("life"))
+        except Skip as reason:
+            tap.skip("all real days are lived through", reason)
+            return
+        tap.run(test_runs, tap, life)
+        for test in (test_store_holds_all, test_texts, test_digests_are_right,
+                     test_late_papers, test_risen_papers):
+            tap.run(test, tap, life)
+        for test in (test_votes, test_rhythm, test_messages):
+            tap.run(test, life)
+        tap.run(test_seed_papers, tap)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+/*
+ * test_secret.c - the key of a state folder is made once, and kept.
+ */
+#include "service/secret.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "lib/lab.h"
+
+static const guint8 first[SECRET_KEY_BYTES + 1] = "0123456789abcdef0123456789abcdef";
+static const guint8 second[SECRET_KEY_BYTES + 1] = "fedcba9876543210fedcba9876543210";
+
+static void
+a_key_is_made_once_and_kept(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *path = g_build_filename(lab->folder, "key", NULL);
+	g_autoptr(GError) error = NULL;
+	GStatBuf status;
+	GDir *dir;
+	const char *name;
+
+	for (int i = 0; i < 2; i++) {
+		g_autoptr(GBytes) key =
+		    secret_load_key(lab->folder, i ? second : first, &error);
+
+		g_assert_no_error(error);
+		g_assert_cmpmem(g_bytes_get_data(key, NULL), g_bytes_get_size(key),
+		    first, SECRET_KEY_BYTES);
+	}
+	g_assert_cmpint(g_stat(path, &status), ==, 0);
+	g_assert_cmpint(status.st_mode & 07777, ==, 0600);
+	g_assert_cmpint(status.st_size, ==, SECRET_KEY_BYTES);
+	dir = g_dir_open(lab->folder, 0, NULL);
+	while ((name = g_dir_read_name(dir)))
+		g_assert_null(strstr(name, "key."));
+	g_dir_close(dir);
+}
+
+static void
+a_file_that_is_no_key_is_refused_and_left_alone(void)
+{
+	static const struct {
+		gssize size;
+		int mode;
+		const char *says;
+	} rows[] = {
+	    {0, 0600, "it has 0 octets instead of 32; restore it from a backup"},
+	    {31, 0600, "it has 31 octets"},
+	    {33, 0600, "it has 33 octets"},
+	    {32, 0640, "chmod 600"},
+	    {32, 0604, "chmod 600"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		g_autofree char *path = g_build_filename(lab->folder, "key", NULL);
+		g_autofree char *text = g_strnfill((gsize)rows[i].size, 'k');
+		g_autofree char *after = NULL;
+		g_autoptr(GError) error = NULL;
+
+		g_file_set_contents(path, text, rows[i].size, NULL);
+		g_chmod(path, rows[i].mode);
+		g_assert_null(secret_load_key(lab->folder, first, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+		g_assert_nonnull(strstr(error->message, rows[i].says));
+		g_assert_null(strstr(error->message, "kkk"));
+		g_file_get_contents(path, &after, NULL, NULL);
+		g_assert_cmpstr(after, ==, text);
+	}
+}
+
+static void
+a_folder_that_is_not_there_is_told(void)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(secret_load_key("/nonexistent", first, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_assert_nonnull(strstr(error->message, "/nonexistent/key"));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/secret/" #name, name)
+	ADD(a_key_is_made_once_and_kept);
+	ADD(a_file_that_is_no_key_is_refused_and_left_alone);
+	ADD(a_folder_that_is_not_there_is_told);
+	return g_test_run();
+}

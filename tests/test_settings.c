@@ -1,0 +1,450 @@
+/*
+ * test_settings.c - paperboy.conf: what it may say, and what is said of its mistakes.
+ */
+#include "config/settings.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "config/numbers.h"
+#include "lib/lab.h"
+
+/* What every file has to say. */
+#define MAIL "mail: { from = \"p@example.org\"; owner = \"o@example.org\"; };\n"
+
+/* libconfig 1.5 loses the text that it was in when a file ends within one. */
+const char *__lsan_default_suppressions(void);
+
+__attribute__((visibility("default"))) const char *
+__lsan_default_suppressions(void)
+{
+	return "leak:libconfig";
+}
+
+struct folder {
+	char *path;
+};
+
+static void
+folder_free(struct folder *folder)
+{
+	lab_remove_folder(folder->path);
+	g_free(folder->path);
+	g_free(folder);
+}
+
+PB_DEFINE_AUTO(folder, folder_free);
+
+static struct folder *
+folder_new(void)
+{
+	struct folder *folder = g_new0(struct folder, 1);
+
+	folder->path = g_dir_make_tmp("pb-settings-XXXXXX", NULL);
+	return folder;
+}
+
+static char *
+write_file(const struct folder *folder, const char *name, const char *text)
+{
+	char *path = g_build_filename(folder->path, name, NULL);
+	g_autoptr(GError) error = NULL;
+
+	g_file_set_contents(path, text, -1, &error);
+	g_assert_no_error(error);
+	return path;
+}
+
+/* The problems of a configuration, a line each, without the folder; "" when good. */
+static char *
+read_problems(const struct folder *folder, const char *text, struct settings **settings)
+{
+	g_autofree char *path = write_file(folder, "paperboy.conf", text);
+	g_autofree char *prefix = g_strconcat(folder->path, "/", NULL);
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+	pb_auto(settings) read = settings_load(path, problems, &error);
+	GString *all = g_string_new(NULL);
+
+	for (unsigned i = 0; i < problems->len; i++)
+		g_string_append_printf(all, "%s\n", (char *)problems->pdata[i]);
+	g_string_replace(all, prefix, "", 0);
+	if (problems->len)
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	else
+		g_assert_no_error(error);
+	g_assert_true(!read == !!problems->len);
+	if (settings)
+		*settings = g_steal_pointer(&read);
+	return g_string_free(all, FALSE);
+}
+
+static void
+what_is_not_said_has_its_default(void)
+{
+	pb_auto(folder) folder = folder_new();
+	pb_auto(settings) settings = NULL;
+	g_autofree char *problems = read_problems(folder, MAIL, &settings);
+
+	g_assert_cmpstr(problems, ==, "");
+	g_assert_cmpstr(settings->mail_from, ==, "p@example.org");
+	g_assert_cmpstr(settings->mail_from_name, ==, "paperboy");
+	g_assert_cmpstr(settings->mail_envelope_from, ==, "");
+	g_assert_cmpstr(settings->log_level, ==, "info");
+	g_assert_cmpstr(settings->digest_zone, ==, "UTC");
+	g_assert_cmpstr(settings->digest_at, ==, "07:30");
+	g_assert_cmpint(settings->digest_max, ==, 20);
+	g_assert_cmpint(settings->collect_interval_s, ==, 1800);
+	g_assert_true(settings->huggingface_enabled);
+	g_assert_cmpstr(settings->huggingface_url, ==, "https://huggingface.co");
+	g_assert_cmpint(settings->delivery, ==, SETTINGS_DELIVERY_SMTP);
+	g_assert_cmpint(settings->give_up_h, ==, 36);
+	g_assert_cmpstr(settings->smtp_host, ==, "localhost");
+	g_assert_cmpint(settings->smtp_port, ==, 25);
+	g_assert_cmpint(settings->smtp_tls, ==, SETTINGS_TLS_AUTO);
+	g_assert_cmpint(settings->smtp_connections, ==, 2);
+}
+
+static void
+what_is_said_is_taken(void)
+{
+	pb_auto(folder) folder = folder_new();
+	pb_auto(settings) settings = NULL;
+	g_autofree char *problems = read_problems(folder,
+	    "// a comment 99999999999\n# another 99999999999\n/* and\n99999999999 */\n"
+	    "state_dir = \"/srv/\" \"paperboy\";\n"
+	    "mail: { from = \"p@example.org\"; owner = \"o@example.org\";\n"
+	    "        from_name = \"Zo\xc3\xab \\\"the\\\" 99999999999 \\\\ boy\"; };\n"
+	    "smtp = { port = 0x24B; tls = \"implicit\"; connections = 50L; };\n"
+	    "delivery: { method = \"maildir\"; maildir = \"/srv/mail\"; }\n"
+	    "huggingface: { enabled = FALSE; };\n"
+	    "digest: { max = 200; };\n",
+	    &settings);
+
+	g_assert_cmpstr(problems, ==, "");
+	g_assert_cmpstr(settings->state_dir, ==, "/srv/paperboy");
+	g_assert_cmpstr(
+	    settings->mail_from_name, ==, "Zo\xc3\xab \"the\" 99999999999 \\ boy");
+	g_assert_cmpint(settings->smtp_port, ==, 587);
+	g_assert_cmpint(settings->smtp_tls, ==, SETTINGS_TLS_IMPLICIT);
+	g_assert_cmpint(settings->smtp_connections, ==, 50);
+	g_assert_cmpint(settings->delivery, ==, SETTINGS_DELIVERY_MAILDIR);
+	g_assert_false(settings->huggingface_enabled);
+	g_assert_cmpint(settings->digest_max, ==, 200);
+}
+
+static void
+each_mistake_is_told_with_its_line(void)
+{
+	static const struct {
+		const char *text;
+		const char *problems; /* the mail part is line 1 */
+	} rows[] = {
+	    {"log_level = 3;", "paperboy.conf:2: log_level must be a text in quotes\n"},
+	    {"log_level = \"loud\";",
+	        "paperboy.conf: log_level must be one of \"error\", \"warning\","
+	        " \"info\", \"debug\"\n"},
+	    {"state_dir = \"\";", "paperboy.conf:2: state_dir must not be empty\n"},
+	    {"state_dir = \"a\\nb\";", "paperboy.conf:2: state_dir must be UTF-8 on one"
+	                               " line, without control characters\n"},
+	    {"state_dir = \"a\xff\";", "paperboy.conf:2: state_dir must be UTF-8 on one"
+	                               " line, without control characters\n"},
+	    {"smtp: { port = \"25\"; };",
+	        "paperboy.conf:2: smtp.port must be a whole number\n"},
+	    {"smtp: { port = 25.5; };",
+	        "paperboy.conf:2: smtp.port must be a whole number\n"},
+	    {"smtp: { port = true; };",
+	        "paperboy.conf:2: smtp.port must be a whole number\n"},
+	    {"smtp: { port = 0; };",
+	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
+	    {"smtp: { port = 65536; };",
+	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
+	    {"smtp: { port = -1; };",
+	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
+	    {"smtp: { port = 4294967321L; };",
+	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
+	    /* libconfig reads these as 25. */
+	    {"smtp: {\n port = 4294967321; };",
+	        "paperboy.conf:3: 4294967321 is too large a number\n"},
+	    {"smtp: { port = 0x100000019; };",
+	        "paperboy.conf:2: 0x100000019 is too large a number\n"},
+	    {"smtp: { port =\n-4294967271; };",
+	        "paperboy.conf:3: -4294967271 is too large a number\n"},
+	    {"smtp: { port = 73786976294838206489; };",
+	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"
+	        "paperboy.conf:2: 73786976294838206489 is too large a number\n"},
+	    {"smtp: { tls = \"ssl\"; };",
+	        "paperboy.conf:2: smtp.tls must be one of \"auto\", \"off\","
+	        " \"starttls\", \"implicit\"\n"},
+	    {"smtp: { tls = 1; };", "paperboy.conf:2: smtp.tls must be one of \"auto\","
+	                            " \"off\", \"starttls\", \"implicit\"\n"},
+	    {"huggingface: { enabled = 1; };",
+	        "paperboy.conf:2: huggingface.enabled must be true or false\n"},
+	    {"huggingface: { enabled = \"yes\"; };",
+	        "paperboy.conf:2: huggingface.enabled must be true or false\n"},
+	    {"smpt: { port = 25; };", "paperboy.conf:2: unknown setting \"smpt\"\n"},
+	    {"smtp: { prot = 25; };",
+	        "paperboy.conf:2: unknown setting \"smtp.prot\"\n"},
+	    {"port = 25;", "paperboy.conf:2: unknown setting \"port\"\n"},
+	    {"smtp = 25;", "paperboy.conf:2: smtp is a group: write smtp: { ... };\n"},
+	    {"smtp = ( { port = 25; } );",
+	        "paperboy.conf:2: smtp is a group: write smtp: { ... };\n"},
+	    {"log_level: { x = 1; };",
+	        "paperboy.conf:2: log_level must be a text in quotes\n"},
+	    {"delivery: { method = \"maildir\"; };",
+	        "paperboy.conf: delivery.method is maildir, but delivery.maildir is not"
+	        " set\n"},
+	    {"smtp: { user = \"u\"; };",
+	        "paperboy.conf: smtp.user is set, but smtp.password_file is not\n"},
+	    {"smtp: { port = 25 port = 26 };",
+	        "paperboy.conf:2: duplicate setting name\n"},
+	    {"log_level = \"info\n", "paperboy.conf:4: syntax error\n"},
+	    {"log_level \"info\";", "paperboy.conf:2: syntax error\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(folder) folder = folder_new();
+		g_autofree char *text = g_strconcat(MAIL, rows[i].text, "\n", NULL);
+		g_autofree char *problems = read_problems(folder, text, NULL);
+
+		if (strcmp(problems, rows[i].problems) != 0)
+			g_test_fail_printf("%s\n  got %s  wanted %s", rows[i].text,
+			    problems, rows[i].problems);
+	}
+}
+
+static void
+all_mistakes_of_a_file_are_told_in_one_run(void)
+{
+	pb_auto(folder) folder = folder_new();
+	g_autofree char *problems = read_problems(folder,
+	    "state_dir = 1;\n"
+	    "colour = \"red\";\n"
+	    "mail: { from = \"\"; };\n"
+	    "smtp: {\n"
+	    "  port = 0;\n"
+	    "  tls = \"maybe\";\n"
+	    "  connections = 4294967298;\n"
+	    "};\n",
+	    NULL);
+
+	g_assert_cmpstr(problems, ==,
+	    "paperboy.conf:1: state_dir must be a text in quotes\n"
+	    "paperboy.conf:2: unknown setting \"colour\"\n"
+	    "paperboy.conf:3: mail.from must not be empty\n"
+	    "paperboy.conf:5: smtp.port must be from 1 to 65535\n"
+	    "paperboy.conf:6: smtp.tls must be one of \"auto\", \"off\", \"starttls\","
+	    " \"implicit\"\n"
+	    "paperboy.conf: mail.from is not set: address that digests come from\n"
+	    "paperboy.conf: mail.owner is not set: address of the person who answers"
+	    " for it\n"
+	    "paperboy.conf:7: 4294967298 is too large a number\n");
+}
+
+static void
+included_files_are_found_beside_the_file(void)
+{
+	pb_auto(folder) folder = folder_new();
+	g_autofree char *inner = g_build_filename(folder->path, "parts", NULL);
+	g_autofree char *problems = NULL, *wrong = NULL;
+	g_autofree char *good_file = NULL, *bad_file = NULL;
+	pb_auto(settings) settings = NULL;
+
+	g_mkdir(inner, 0700);
+	good_file = write_file(folder, "parts/mail.conf", MAIL);
+	problems = read_problems(folder,
+	    "@include \"parts/mail.conf\"\nlog_level = \"debug\";\n", &settings);
+	g_assert_cmpstr(problems, ==, "");
+	g_assert_cmpstr(settings->mail_owner, ==, "o@example.org");
+	g_assert_cmpstr(settings->log_level, ==, "debug");
+
+	bad_file = write_file(folder, "parts/smtp.conf",
+	    "smtp: {\n  port = 0;\n  connections = 4294967297;\n};\n");
+	wrong = read_problems(
+	    folder, MAIL "@include \"parts/smtp.conf\"\nlog_level = 1;\n", NULL);
+	g_assert_nonnull(strstr(wrong, "parts/smtp.conf:2: smtp.port must be from"));
+	g_assert_nonnull(strstr(wrong, "parts/smtp.conf:3: 4294967297 is too large"));
+	g_assert_null(strstr(wrong, folder->path));
+	g_assert_nonnull(strstr(wrong, "paperboy.conf:3: log_level must be a text"));
+	g_clear_pointer(&wrong, g_free);
+	wrong = read_problems(folder, MAIL "@include \"parts/none.conf\"\n", NULL);
+	g_assert_true(g_str_has_prefix(wrong, "paperboy.conf:2: cannot open include"));
+}
+
+static void
+a_file_that_is_not_there_is_told(void)
+{
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(settings_load("/nonexistent/paperboy.conf", problems, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_cmpuint(problems->len, ==, 1);
+	g_assert_cmpstr(problems->pdata[0], ==,
+	    "/nonexistent/paperboy.conf: cannot read it: No such file or directory");
+}
+
+static void
+a_formatted_file_is_read_back_the_same(void)
+{
+	pb_auto(folder) folder = folder_new();
+	pb_auto(settings) settings = NULL;
+	pb_auto(settings) again = NULL;
+	g_autofree char *first = read_problems(folder,
+	    "mail: { from = \"p@example.org\"; owner = \"o@example.org\";"
+	    " from_name = \"Zo\xc3\xab \\\"x\\\" \\\\n \\x41\"; };"
+	    "smtp: { port = 465; tls = \"implicit\"; };"
+	    "huggingface: { enabled = false; };",
+	    &settings);
+	g_autofree char *text = settings_format(settings);
+	g_autofree char *second = read_problems(folder, text, &again);
+	g_autofree char *text_again = again ? settings_format(again) : NULL;
+
+	g_assert_cmpstr(first, ==, "");
+	g_assert_cmpstr(second, ==, "");
+	g_assert_cmpstr(again->mail_from_name, ==, "Zo\xc3\xab \"x\" \\n A");
+	g_assert_cmpstr(text, ==, text_again);
+}
+
+/* ---- numbers --------------------------------------------------------------- */
+
+static void
+large_numbers_are_found_where_they_are_numbers(void)
+{
+	static const struct {
+		const char *text;
+		const char *found; /* line:number, each with a space behind */
+	} rows[] = {
+	    {"", ""},
+	    {"a = 2147483647;", ""},
+	    {"a = 2147483648;", "1:2147483648 "},
+	    {"a = -2147483648;", ""},
+	    {"a = -2147483649;", "1:-2147483649 "},
+	    {"a = +2147483648;", "1:+2147483648 "},
+	    {"a = 0x7fffffff;", ""},
+	    {"a = 0x80000000;", "1:0x80000000 "},
+	    {"a = 2147483648L;", ""},
+	    {"a = 2147483648LL;", ""},
+	    {"a = 2147483648.0;", ""},
+	    {"a = 2147483648e3;", ""},
+	    {"a2147483648 = 1;", ""},
+	    {"a-2147483648 = 1;", ""},
+	    {"a = \"2147483648\";", ""},
+	    {"a = \"x \\\" 2147483648\";", ""},
+	    {"a = \"x \\\\\" 2147483648;", "1:2147483648 "},
+	    {"a = \"x\n\n\";\n2147483648", "4:2147483648 "},
+	    {"a = \"never ends 2147483648", ""},
+	    {"a = \"never ends \\", ""},
+	    {"# 2147483648\n2147483648", "2:2147483648 "},
+	    {"// \" 2147483648\n2147483648", "2:2147483648 "},
+	    {"/* 2147483648\n*/ 2147483648", "2:2147483648 "},
+	    {"/*/ 2147483648", ""},
+	    {"/* never ends", ""},
+	    {"[1,2147483648,3,4294967296]", "1:2147483648 1:4294967296 "},
+	    {"@include \"2147483648\"\n2147483649", "2:2147483649 "},
+	    {"- + . / 1", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GString) found = g_string_new(NULL);
+		const char *at = rows[i].text;
+		unsigned line = 1;
+		size_t size = 0;
+
+		for (; (at = numbers_find_large(at, &line, &size)); at += size)
+			g_string_append_printf(found, "%u:%.*s ", line, (int)size, at);
+		if (strcmp(found->str, rows[i].found) != 0)
+			g_test_fail_printf("%s: %s", rows[i].text, found->str);
+	}
+}
+
+/* ---- secrets --------------------------------------------------------------- */
+
+static void
+a_secret_is_for_its_owner_only(void)
+{
+	static const struct {
+		int mode;
+		bool is_ok;            /* as a file */
+		bool is_ok_credential; /* systemd's ACLs show as a group's rights */
+	} rows[] = {
+	    {0600, true, true},
+	    {0400, true, true},
+	    {0440, false, true},
+	    {0640, false, true},
+	    {0620, false, true},
+	    {0604, false, false},
+	    {0644, false, false},
+	    {0601, false, false},
+	};
+	pb_auto(folder) folder = folder_new();
+	g_autofree char *path =
+	    write_file(folder, "relay", "s3cret \xc3\xa9 \r\nmore\n");
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *absolute = NULL, *credential = NULL;
+
+		g_chmod(path, rows[i].mode);
+		absolute = settings_load_secret(path, folder->path, &error);
+		g_assert_cmpstr(
+		    absolute, ==, rows[i].is_ok ? "s3cret \xc3\xa9 " : NULL);
+		if (!rows[i].is_ok) {
+			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+			g_assert_nonnull(strstr(error->message, "chmod 600"));
+			g_assert_null(strstr(error->message, "s3cret"));
+		}
+		g_clear_error(&error);
+		credential = settings_load_secret("relay", folder->path, &error);
+		g_assert_cmpstr(credential, ==,
+		    rows[i].is_ok_credential ? "s3cret \xc3\xa9 " : NULL);
+	}
+}
+
+static void
+a_secret_that_is_none_is_told(void)
+{
+	pb_auto(folder) folder = folder_new();
+	g_autofree char *empty = write_file(folder, "empty", "\n");
+	const struct {
+		const char *path, *credentials, *says;
+	} rows[] = {
+	    {"/nonexistent/relay", NULL, "No such file"},
+	    {"relay", folder->path, "No such file"},
+	    {"relay", NULL, "there are none here"},
+	    {empty, NULL, "is empty"},
+	    {folder->path, NULL, "is a directory"},
+	};
+
+	g_chmod(empty, 0600);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+
+		g_assert_null(
+		    settings_load_secret(rows[i].path, rows[i].credentials, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		if (!strcasestr(error->message, rows[i].says))
+			g_test_fail_printf("%s", error->message);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/settings/" #name, name)
+	ADD(what_is_not_said_has_its_default);
+	ADD(what_is_said_is_taken);
+	ADD(each_mistake_is_told_with_its_line);
+	ADD(all_mistakes_of_a_file_are_told_in_one_run);
+	ADD(included_files_are_found_beside_the_file);
+	ADD(a_file_that_is_not_there_is_told);
+	ADD(a_formatted_file_is_read_back_the_same);
+	ADD(large_numbers_are_found_where_they_are_numbers);
+	ADD(a_secret_is_for_its_owner_only);
+	ADD(a_secret_that_is_none_is_told);
+	return g_test_run();
+}

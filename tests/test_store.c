@@ -1,0 +1,834 @@
+/*
+ * test_store.c - the file: made whole, refused when foreign, consistent whoever writes.
+ */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lib/lab.h"
+#include "service/edition.h"
+#include "service/match.h"
+#include "service/subscribe.h"
+#include "service/upkeep.h"
+#include "store/audit.h"
+#include "store/editions.h"
+#include "store/matches.h"
+#include "store/migrate.h"
+#include "store/outbox.h"
+#include "store/papers.h"
+#include "store/people.h"
+#include "store/sql.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+static void
+a_store_is_made_whole_and_for_its_owner_only(void)
+{
+	pb_auto(lab) lab = lab_new();
+	GStatBuf status;
+	GDir *dir = g_dir_open(lab->folder, 0, NULL);
+	const char *name;
+
+	g_assert_cmpint(g_stat(lab->path, &status), ==, 0);
+	g_assert_cmpint(status.st_mode & 07777, ==, 0600);
+	g_assert_cmpint(status.st_nlink, ==, 1);
+	/* No draft is left behind. */
+	while ((name = g_dir_read_name(dir)))
+		g_assert_null(strstr(name, ".new"));
+	g_dir_close(dir);
+	lab_assert_text(lab, "PRAGMA journal_mode", "wal");
+	lab_assert_text(lab, "PRAGMA foreign_keys", "1");
+	lab_assert_text(lab, "PRAGMA synchronous", "2");
+	lab_assert_text(lab, "PRAGMA integrity_check", "ok");
+	g_assert_cmpint(lab_number(lab, "PRAGMA user_version"), ==, MIGRATE_VERSION);
+	g_assert_cmpint(
+	    lab_number(lab, "PRAGMA application_id"), ==, MIGRATE_APPLICATION_ID);
+}
+
+static void
+a_store_keeps_what_was_committed_when_opened_again(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+	g_autofree char *before = NULL, *after = NULL;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", lab_time(NOW));
+	before = lab_hash(lab);
+	store_free(lab->store);
+	lab->store = store_open(lab->path, &error);
+	g_assert_no_error(error);
+	after = lab_hash(lab);
+	g_assert_cmpstr(before, ==, after);
+}
+
+static void
+two_handles_work_on_one_store(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+	pb_auto(store) other = store_open(lab->path, &error);
+	int64_t value;
+
+	g_assert_no_error(error);
+	g_assert_true(store_save_cursor(other, "made-up", 42, &error));
+	g_assert_true(store_load_cursor(lab->store, "made-up", 0, &value, &error));
+	g_assert_cmpint(value, ==, 42);
+	g_assert_true(store_save_cursor(lab->store, "made-up", 43, &error));
+	g_assert_true(store_load_cursor(other, "made-up", 0, &value, &error));
+	g_assert_cmpint(value, ==, 43);
+	g_assert_true(store_load_cursor(other, "never set", -7, &value, &error));
+	g_assert_cmpint(value, ==, -7);
+}
+
+/* ---- refused files --------------------------------------------------------- */
+
+static void
+write_file(const char *path, const void *data, gsize size)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_file_set_contents(path, data, (gssize)size, &error);
+	g_assert_no_error(error);
+}
+
+static void
+make_newer(const char *path)
+{
+	sqlite3 *db;
+
+	sqlite3_open(path, &db);
+	sqlite3_exec(db,
+	    "CREATE TABLE a (b); PRAGMA application_id = 1885499257;"
+	    "PRAGMA user_version = 2;",
+	    NULL, NULL, NULL);
+	sqlite3_close(db);
+}
+
+static void
+make_foreign(const char *path)
+{
+	sqlite3 *db;
+
+	sqlite3_open(path, &db);
+	sqlite3_exec(db, "CREATE TABLE bookmarks (url)", NULL, NULL, NULL);
+	sqlite3_close(db);
+}
+
+static void
+make_empty(const char *path)
+{
+	write_file(path, "", 0);
+}
+
+static void
+make_text(const char *path)
+{
+	write_file(path,
+	    "This is no database, and it is longer than a header.\n"
+	    "It goes on for a while, so that SQLite reads a page of it.",
+	    111);
+}
+
+static void
+make_folder(const char *path)
+{
+	g_mkdir(path, 0700);
+}
+
+static void
+make_log_alone(const char *path)
+{
+	g_autofree char *log = g_strconcat(path, "-wal", NULL);
+
+	write_file(log, "log", 3);
+}
+
+static void
+make_damaged(const char *path)
+{
+	g_autofree char *data = NULL;
+	g_autoptr(GError) error = NULL;
+	pb_auto(store) store = store_open(path, &error);
+	gsize size;
+
+	g_clear_pointer(&store, store_free);
+	g_file_get_contents(path, &data, &size, &error);
+	g_assert_no_error(error);
+	/* The first page has the header and the schema. */
+	memset(data + 100, 0xa5, 3000);
+	write_file(path, data, size);
+}
+
+static void
+a_file_that_is_no_store_is_refused_and_left_alone(void)
+{
+	static const struct {
+		void (*make)(const char *path);
+		const char *says;
+	} rows[] = {
+	    {make_newer, "newer paperboy (store version 2, this one knows 1)"},
+	    {make_foreign, "is a database of another program"},
+	    {make_empty, "is empty, which a store never is"},
+	    {make_text, "is damaged, or no store at all"},
+	    {make_damaged, "malformed"},
+	    {make_folder, "is no file"},
+	    {make_log_alone, "is gone, but its log"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *folder = g_dir_make_tmp("pb-store-XXXXXX", NULL);
+		g_autofree char *path = g_build_filename(folder, "paperboy.db", NULL);
+		g_autofree char *before = NULL, *after = NULL;
+		gsize before_size = 0, after_size = 0;
+
+		rows[i].make(path);
+		if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
+			g_chmod(path, 0600);
+		g_file_get_contents(path, &before, &before_size, NULL);
+		g_assert_null(store_open(path, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+		if (!strstr(error->message, rows[i].says) ||
+		    !strstr(error->message, path))
+			g_test_fail_printf("row %zu: %s", i, error->message);
+		g_file_get_contents(path, &after, &after_size, NULL);
+		g_assert_cmpmem(before, before_size, after, after_size);
+		lab_remove_folder(folder);
+	}
+}
+
+static void
+a_folder_that_is_not_there_is_named(void)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(store_open("/nonexistent/paperboy.db", &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_assert_nonnull(strstr(error->message, "/nonexistent"));
+	g_assert_nonnull(strstr(error->message, g_strerror(ENOENT)));
+}
+
+static void
+processes_that_make_one_store_at_once_share_it(void)
+{
+	g_autofree char *folder = g_dir_make_tmp("pb-store-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "paperboy.db", NULL);
+	pid_t children[6];
+
+	for (size_t i = 0; i < G_N_ELEMENTS(children); i++) {
+		children[i] = fork();
+		if (children[i] == 0) {
+			struct store *store = store_open(path, NULL);
+			bool is_ok = store && store_save_cursor(
+			                          store, "made-up", (int64_t)i, NULL);
+
+			store_free(store);
+			_exit(is_ok ? 0 : 1);
+		}
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(children); i++) {
+		int status;
+
+		g_assert_cmpint(waitpid(children[i], &status, 0), ==, children[i]);
+		g_assert_cmpint(status, ==, 0);
+	}
+	lab_remove_folder(folder);
+}
+
+/* ---- states that cannot be ------------------------------------------------- */
+
+/* Subscriber 1 is active and has a filter, a match, and a digest in the outbox that
+ * is NEW; 2 is pending; 3 is gone. */
+static struct lab *
+new_world(void)
+{
+	struct lab *lab = lab_new();
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	lab_list(lab, "2026-11-20", "2611.00002", "Mamba", 3);
+	g_assert_cmpint(lab_subscribe(lab, "ada@example.org", "UTC",
+	                    "diffusion upvotes:>=3", lab_time(NOW)),
+	    ==, 1);
+	lab_subscribe(lab, "pending@example.org", "UTC", NULL, lab_time(NOW));
+	lab_subscribe(lab, "gone@example.org", "UTC", NULL, lab_time(NOW));
+	g_assert_cmpuint(lab_press(lab, lab_time(NOW)), ==, 1);
+	lab_run(lab,
+	    "UPDATE subscriber SET state = 'pending' WHERE id = 2;"
+	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL WHERE id = 3;"
+	    "INSERT INTO match VALUES (1, 2, 'waiting', 0)");
+	return lab;
+}
+
+#define CLAIM         "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"
+#define END           "UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"
+#define ADDRESS(text) "UPDATE subscriber SET address = " text " WHERE id = 1"
+
+static void
+a_bad_state_is_refused_whoever_writes_it(void)
+{
+	static const struct {
+		const char *first; /* to get there */
+		const char *sql;
+		const char *says;
+	} rows[] = {
+	    /* Addresses go into the SMTP dialogue. */
+	    {"", ADDRESS("'a@b.example' || char(10) || 'RCPT TO:<x@y.z>'"), "CHECK"},
+	    {"", ADDRESS("'a' || char(13) || '@b.example'"), "CHECK"},
+	    {"", ADDRESS("'a' || char(0) || '@b.example'"), "CHECK"},
+	    {"", ADDRESS("'a' || char(1) || '@b.example'"), "CHECK"},
+	    {"", ADDRESS("'a' || char(31) || '@b.example'"), "CHECK"},
+	    {"", ADDRESS("'a b@c.example'"), "CHECK"},
+	    {"", ADDRESS("'a' || char(127) || '@b.example'"), "CHECK"},
+	    {"", ADDRESS("'<a@b.example>'"), "CHECK"},
+	    {"", ADDRESS("'@b.example'"), "CHECK"},
+	    {"", ADDRESS("'a@'"), "CHECK"},
+	    {"", ADDRESS("'a@localhost'"), "CHECK"},
+	    {"", ADDRESS("printf('%.*c@b.example', 250, 'a')"), "CHECK"},
+	    {"", ADDRESS("''"), "CHECK"},
+	    {"", ADDRESS("NULL"), "NOT NULL"},
+	    {"", "UPDATE subscriber SET address_key = 'ada@example.org' WHERE id = 2",
+	        "UNIQUE"},
+	    {"", "UPDATE subscriber SET name = 'a' || char(10) || 'Bcc: b@c.d'",
+	        "CHECK"},
+	    /* People. */
+	    {"", "UPDATE subscriber SET state = 'Active'", "CHECK"},
+	    {"", "UPDATE subscriber SET consent_at = NULL WHERE id = 1", "CHECK"},
+	    {"", "UPDATE subscriber SET consent_text = '' WHERE id = 1", "CHECK"},
+	    {"", "UPDATE subscriber SET consent_text = NULL WHERE id = 1", "CHECK"},
+	    {"", "UPDATE subscriber SET next_due_at = 5 WHERE id = 3", "CHECK"},
+	    {"", "UPDATE subscriber SET minute = 1440", "CHECK"},
+	    {"", "UPDATE subscriber SET weekdays = 0", "CHECK"},
+	    {"", "UPDATE subscriber SET max_full = 201", "CHECK"},
+	    {"", "UPDATE subscriber SET max_full = 'many'", "INTEGER"},
+	    {"", "UPDATE subscriber SET cadence = 'hourly'", "CHECK"},
+	    {"", "DELETE FROM subscriber WHERE id = 1", "FOREIGN KEY"},
+	    /* Filters and matches. */
+	    {"", "UPDATE filter SET hash = 'short'", "CHECK"},
+	    {"", "UPDATE filter SET canonical = ''", "CHECK"},
+	    {"", "DELETE FROM filter", "FOREIGN KEY"},
+	    {"", "UPDATE subscription SET number = 0", "CHECK"},
+	    {"", "UPDATE subscription SET filter_id = 99", "FOREIGN KEY"},
+	    {"", "UPDATE subscription SET name = char(27) || '[2J'", "CHECK"},
+	    {"", "UPDATE match SET state = 'maybe' WHERE paper_seq = 2", "CHECK"},
+	    {"", "UPDATE match SET state = 'waiting' WHERE paper_seq = 1",
+	        "a match that was decided stays"},
+	    {"", "INSERT INTO match VALUES (1, 99, 'yes', 0)", "FOREIGN KEY"},
+	    /* Papers. */
+	    {"", "UPDATE paper SET title = ''", "CHECK"},
+	    {"", "UPDATE paper SET url = 'javascript:alert(1)'", "CHECK"},
+	    {"", "UPDATE paper SET upvotes = -1", "CHECK"},
+	    {"", "UPDATE paper SET last_day = 'today'", "CHECK"},
+	    {"", "UPDATE paper SET revision = 1", "UNIQUE"},
+	    {"", "UPDATE paper SET id = ''", "CHECK"},
+	    {"", "UPDATE paper SET id = printf('%.*c', 201, 'a') WHERE seq = 1",
+	        "CHECK"},
+	    {"", "DELETE FROM paper WHERE seq = 1", "FOREIGN KEY"},
+	    {"", "UPDATE batch SET status = 'failed', error = NULL", "CHECK"},
+	    {"", "UPDATE batch SET error = 'but it was ok'", "CHECK"},
+	    /* Digests. */
+	    {"", "INSERT INTO digest VALUES (9, 2, 's', 'd', 0, 'live')",
+	        "a digest is only for a subscriber who is active"},
+	    {"", "INSERT INTO digest VALUES (9, 3, 's', 'd', 0, 'live')",
+	        "a digest is only for a subscriber who is active"},
+	    {"", "INSERT INTO digest VALUES (9, 99, 's', 'd', 0, 'live')",
+	        "a digest is only for a subscriber who is active"},
+	    {"UPDATE subscriber SET state = 'paused' WHERE id = 1",
+	        "INSERT INTO digest VALUES (9, 1, 's', 'd', 0, 'live')",
+	        "a digest is only for a subscriber who is active"},
+	    {"", "INSERT INTO digest SELECT 9, 1, slot, 'd', 0, 'live' FROM digest",
+	        "UNIQUE"},
+	    {"UPDATE digest SET state = 'failed'", "UPDATE digest SET state = 'live'",
+	        "a digest that has ended stays"},
+	    {"UPDATE digest SET state = 'sent'", "UPDATE digest SET state = 'failed'",
+	        "a digest that has ended stays"},
+	    {"", "UPDATE digest_item SET reasons = 'other'", "is frozen"},
+	    {"", "UPDATE digest_item SET paper_seq = 2", "is frozen"},
+	    {"", "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 'r')",
+	        "is frozen"},
+	    {"", "DELETE FROM digest_item", "is frozen"},
+	    /* The outbox. */
+	    {"",
+	        "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
+	        " next_try_at) VALUES ('digest', 1, 1, 'NEW', 0, 0)",
+	        "UNIQUE"},
+	    {"", "UPDATE outbox SET state = 'new'", "CHECK"},
+	    {"", "UPDATE outbox SET next_try_at = NULL", "CHECK"},
+	    {"", "UPDATE outbox SET state = 'SENDING'", "CHECK"},
+	    {"", "UPDATE outbox SET state = 'SENDING', claimed_at = 1", "CHECK"},
+	    {"", "UPDATE outbox SET state = 'SENT', ended_at = 1",
+	        "only a claimed message can be sent"},
+	    {"", "UPDATE outbox SET state = 'UNKNOWN'", "CHECK"},
+	    {"", "UPDATE outbox SET state = 'FAILED'", "CHECK"},
+	    {"", "UPDATE outbox SET state = 'CANCELLED'", "CHECK"},
+	    {CLAIM, "UPDATE outbox SET state = 'SENT'", "CHECK"},
+	    {CLAIM END, "UPDATE outbox SET state = 'NEW', next_try_at = 0",
+	        "a message that has ended stays"},
+	    {CLAIM END, "UPDATE outbox SET state = 'FAILED'",
+	        "a message that has ended stays"},
+	    {CLAIM END, "UPDATE outbox SET ended_at = NULL",
+	        "a message that has ended stays"},
+	    {CLAIM "UPDATE outbox SET state = 'UNKNOWN', ended_at = 2",
+	        "UPDATE outbox SET state = 'DEFERRED', next_try_at = 0",
+	        "a message that has ended stays"},
+	    {"DELETE FROM outbox",
+	        "INSERT INTO outbox (kind, subscriber_id, digest_id, state, attempt,"
+	        " queued_at, ended_at) VALUES ('digest', 1, 1, 'SENT', 1, 0, 0)",
+	        "CHECK"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = new_world();
+		g_autofree char *says = NULL;
+
+		lab_run(lab, rows[i].first);
+		says = lab_try(lab, rows[i].sql);
+		if (!says || !strstr(says, rows[i].says))
+			g_test_fail_printf(
+			    "%s: %s", rows[i].sql, says ? says : "accepted");
+	}
+}
+
+static void
+the_good_states_are_accepted(void)
+{
+	static const char *const rows[] = {
+	    ADDRESS("'j\xc3\xbcrgen@example.org'"),
+	    ADDRESS("'o''neil+tag@[192.0.2.1]'"),
+	    "UPDATE subscriber SET name = 'Ada \xe2\x80\x9c"
+	    "A\xe2\x80\x9d Example'",
+	    "UPDATE match SET state = 'yes'",
+	    "UPDATE outbox SET state = 'HELD', next_try_at = NULL",
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 1, next_try_at = NULL",
+	    CLAIM END,
+	    CLAIM "UPDATE outbox SET state = 'UNKNOWN', next_try_at = 3;" END,
+	    "DELETE FROM outbox; DELETE FROM digest",
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = new_world();
+
+		lab_run(lab, rows[i]);
+	}
+}
+
+/* ---- failures in the middle ------------------------------------------------ */
+
+static bool
+call_claim(struct lab *lab, void *data, GError **error)
+{
+	g_autoptr(GPtrArray) jobs =
+	    outbox_claim(lab->store, lab_time(NOW), 50, "key", error);
+
+	(void)data;
+	return jobs != NULL;
+}
+
+static bool
+call_save_results(struct lab *lab, void *data, GError **error)
+{
+	struct outbox_result result = {
+	    .id = 1, .end = *(enum outbox_end *)data, .next_try_at = -1, .code = 250};
+	g_autoptr(GPtrArray) results = g_ptr_array_new();
+
+	if (result.end == OUTBOX_DEFERRED || result.end == OUTBOX_RETURNED)
+		result.next_try_at = lab_time(NOW) + 60;
+	g_ptr_array_add(results, &result);
+	return outbox_save_results(lab->store, results, lab_time(NOW), error);
+}
+
+static bool
+call_edition(struct lab *lab, void *data, GError **error)
+{
+	struct edition_report report = {0};
+
+	(void)data;
+	return edition_run(lab->store, lab_time(NOW) + CLOCK_DAY_S, &report, error);
+}
+
+static bool
+call_batch(struct lab *lab, void *data, GError **error)
+{
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	const struct batch batch = {.source = "made-up",
+	    .day = "2026-11-20",
+	    .asked_at = lab_time(NOW),
+	    .status = BATCH_OK};
+	struct papers_saved saved = {77, 77, 77, 77};
+	bool is_ok;
+
+	(void)data;
+	for (int i = 1; i < 4; i++) {
+		struct paper *paper = paper_new();
+
+		paper->id = g_strdup_printf("2611.0000%d", i);
+		paper->title = g_strdup("Another title");
+		paper->abstract = g_strdup("");
+		paper->url = g_strdup("https://example.org/");
+		paper->upvotes = 9;
+		g_ptr_array_add(listings, listing_new(paper, "2026-11-21"));
+	}
+	is_ok = papers_save_batch(lab->store, &batch, listings, &saved, error);
+	g_assert_cmpuint(saved.listed, ==, is_ok ? 3 : 77);
+	g_assert_cmpuint(saved.fresh, ==, is_ok ? 1 : 77);
+	g_assert_cmpuint(saved.changed, ==, is_ok ? 2 : 77);
+	return is_ok;
+}
+
+static bool
+call_subscribe(struct lab *lab, void *data, GError **error)
+{
+	const struct subscribe_filter filters[] = {
+	    {.text = "mamba"}, {.text = "diffusion upvotes:>=3"}};
+	const struct subscribe_request request = {
+	    .address = data,
+	    .consent = LAB_CONSENT,
+	    .zone = "UTC",
+	    .max_full = 20,
+	    .filters = filters,
+	    .filter_count = 2,
+	    .who = "test",
+	};
+	pb_auto(subscriber) subscriber =
+	    subscribe_add(lab->store, &request, lab_time(NOW), NULL, NULL, error);
+
+	return subscriber != NULL;
+}
+
+static bool
+call_remove(struct lab *lab, void *data, GError **error)
+{
+	return subscribe_remove(lab->store, data, "test", lab_time(NOW), error);
+}
+
+static bool
+call_remove_filter(struct lab *lab, void *data, GError **error)
+{
+	return subscribe_remove_filter(
+	    lab->store, data, 1, "test", lab_time(NOW), error);
+}
+
+static bool
+call_recover(struct lab *lab, void *data, GError **error)
+{
+	unsigned count;
+
+	(void)data;
+	return outbox_recover(lab->store, lab_time(NOW), &count, error);
+}
+
+static void
+a_failure_anywhere_leaves_the_store_as_it_was(void)
+{
+	static enum outbox_end ends[] = {OUTBOX_SENT, OUTBOX_DEFERRED, OUTBOX_RETURNED,
+	    OUTBOX_UNKNOWN, OUTBOX_FAILED, OUTBOX_REFUSED};
+	static const struct {
+		bool (*call)(struct lab *lab, void *data, GError **error);
+		void *data;
+		const char *first;
+		unsigned least; /* failures there must have been */
+	} rows[] = {
+	    {call_claim, NULL, "", 10},
+	    {call_claim, NULL, "UPDATE subscriber SET state = 'paused' WHERE id = 1",
+	        10},
+	    {call_save_results, &ends[0], CLAIM, 10},
+	    {call_save_results, &ends[1], CLAIM, 5},
+	    {call_save_results, &ends[2], CLAIM, 5},
+	    {call_save_results, &ends[3], CLAIM, 10},
+	    {call_save_results, &ends[4], CLAIM, 10},
+	    {call_save_results, &ends[5], CLAIM, 10},
+	    {call_batch, NULL, "", 20},
+	    {call_subscribe, (void *)"new@example.org", "", 20},
+	    {call_subscribe, (void *)"gone@example.org", "", 20},
+	    {call_remove, (void *)"ada@example.org", "", 10},
+	    {call_remove_filter, (void *)"ada@example.org", "", 10},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = new_world();
+		unsigned failures;
+
+		lab_run(lab, rows[i].first);
+		failures = lab_fail_everywhere(lab, rows[i].call, rows[i].data, true);
+		g_test_message("row %zu failed %u times", i, failures);
+		g_assert_cmpuint(failures, >=, rows[i].least);
+	}
+}
+
+static void
+a_recovery_that_fails_is_made_again(void)
+{
+	pb_auto(lab) lab = new_world();
+
+	lab_run(lab, CLAIM);
+	g_assert_cmpuint(lab_fail_everywhere(lab, call_recover, NULL, false), >=, 3);
+	lab_assert_text(lab, "SELECT state FROM outbox", "UNKNOWN");
+}
+
+static void
+an_edition_that_fails_is_made_at_the_next_run(void)
+{
+	pb_auto(lab) lab = new_world();
+
+	lab_run(lab, "UPDATE match SET state = 'yes'");
+	/* It commits page by page; what was made stays, and once. */
+	g_assert_cmpuint(lab_fail_everywhere(lab, call_edition, NULL, false), >=, 20);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM digest"), ==, 2);
+}
+
+static void
+a_transaction_that_is_left_rolls_back(void)
+{
+	pb_auto(lab) lab = new_world();
+	g_autofree char *before = lab_hash(lab);
+	g_autofree char *after = NULL;
+	g_autoptr(GError) error = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		pb_transaction transaction = {0};
+
+		g_assert_true(store_begin(lab->store, &transaction, &error));
+		g_assert_true(store_save_cursor(lab->store, "made-up", 42 + i, &error));
+		g_assert_true(
+		    audit_insert(lab->store, 5, "test", "made-up", 0, NULL, &error));
+	}
+	lab_assert_idle(lab);
+	after = lab_hash(lab);
+	g_assert_cmpstr(before, ==, after);
+}
+
+static void
+a_refused_row_leaves_no_statement_open(void)
+{
+	pb_auto(lab) lab = new_world();
+	g_autoptr(GError) error = NULL;
+	struct subscriber subscriber = {
+	    .address = (char *)"a\n@b.example",
+	    .address_key = (char *)"key",
+	    .state = SUBSCRIBER_PENDING,
+	    .rhythm = {.weekdays = 1},
+	    .zone = (char *)"UTC",
+	    .max_full = 1,
+	    .consent_at = -1,
+	    .next_due_at = -1,
+	};
+
+	g_assert_false(people_insert(lab->store, &subscriber, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_cmpint(subscriber.id, ==, 0);
+	lab_assert_idle(lab);
+}
+
+/* ---- query plans ----------------------------------------------------------- */
+
+/* The plan of every statement that was prepared, but for those that write one row. */
+static void
+assert_plans(struct lab *lab, const char *what, const char *const *indexes)
+{
+	GHashTableIter iter;
+	gpointer sql;
+	g_autoptr(GString) plans = g_string_new(NULL);
+
+	g_hash_table_iter_init(&iter, lab->store->statements);
+	while (g_hash_table_iter_next(&iter, &sql, NULL)) {
+		g_autofree char *explain =
+		    g_strconcat("EXPLAIN QUERY PLAN ", (const char *)sql, NULL);
+		g_autofree char *plan = lab_text(lab, explain);
+
+		g_string_append_printf(plans, "%s\n    %s\n", (const char *)sql, plan);
+	}
+	g_test_message("%s: %s", what, plans->str);
+	for (; *indexes; indexes++)
+		if (!strstr(plans->str, *indexes))
+			g_test_fail_printf(
+			    "%s does not use %s:\n%s", what, *indexes, plans->str);
+	/* A constant row is scanned, and once a day the filters (f) for those that
+	 * nobody has; a table that grows must not be. */
+	if (g_regex_match_simple(
+	        "SCAN (?!CONSTANT|f |cursor)\\S++(?! USING (COVERING )?INDEX)",
+	        plans->str, 0, 0) ||
+	    strstr(plans->str, "TEMP B-TREE FOR DISTINCT"))
+		g_test_fail_printf("%s scans a table:\n%s", what, plans->str);
+}
+
+static void
+hot_due(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = people_load_due(store, 5, 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_next_due(struct store *store)
+{
+	int64_t at;
+
+	people_load_next_due(store, &at, NULL);
+}
+
+static void
+hot_claim(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = outbox_claim(store, 5, 50, "key", NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_next_try(struct store *store)
+{
+	int64_t at;
+
+	outbox_load_next_try(store, &at, NULL);
+}
+
+static void
+hot_recover(struct store *store)
+{
+	unsigned count;
+
+	outbox_recover(store, 5, &count, NULL);
+}
+
+static void
+hot_cancel(struct store *store)
+{
+	outbox_cancel(store, 2, 5, NULL);
+}
+
+static void
+hot_candidates(struct store *store)
+{
+	g_autoptr(GPtrArray) rows =
+	    editions_load_candidates(store, 1, "2026-11-01", NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_behind(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = matches_load_behind(store, 5, 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_waiting(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = matches_load_waiting(store, 2, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_overdue(struct store *store)
+{
+	g_autoptr(GArray) rows = matches_load_overdue(store, "2026-11-20", 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_changed(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = papers_load_changed(store, 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_revisions(struct store *store)
+{
+	g_autoptr(GPtrArray) rows =
+	    papers_load_revisions(store, 0, 5, "2026-11-01", 50, NULL);
+	int64_t revision;
+
+	g_assert_nonnull(rows);
+	papers_load_newest_revision(store, &revision, NULL);
+	papers_load_revision_before(store, "2026-11-01", &revision, NULL);
+}
+
+static void
+hot_etag(struct store *store)
+{
+	g_autofree char *etag = NULL;
+
+	papers_load_etag(store, "made-up", "2026-11-20", &etag, NULL);
+}
+
+static void
+hot_prune(struct store *store)
+{
+	upkeep_run(store, 5, NULL);
+}
+
+static void
+hot_statements_use_their_indexes(void)
+{
+	static const struct {
+		const char *what;
+		void (*call)(struct store *store);
+		const char *indexes[8];
+	} rows[] = {
+	    {"people_load_due", hot_due, {"subscriber_due"}},
+	    {"people_load_next_due", hot_next_due, {"subscriber_due"}},
+	    {"outbox_claim", hot_claim, {"outbox_due (next_try_at<?)"}},
+	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
+	    {"outbox_recover", hot_recover, {"outbox_sending"}},
+	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
+	    {"editions_load_candidates", hot_candidates,
+	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
+	            "digest_live"}},
+	    {"matches_load_behind", hot_behind, {"filter_behind (matched_through<?)"}},
+	    {"matches_load_waiting", hot_waiting, {"match_waiting (paper_seq=?)"}},
+	    {"matches_load_overdue", hot_overdue, {"match_waiting"}},
+	    {"papers_load_changed", hot_changed, {"paper_changed"}},
+	    {"papers_load_revisions", hot_revisions,
+	        {"(revision>? AND revision<?)", "paper_last_day (last_day>?)"}},
+	    {"papers_load_etag", hot_etag, {"batch_day (source=? AND day=?)"}},
+	    {"prune", hot_prune,
+	        {"outbox_ended (ended_at<?)", "delivered_at (at<?)",
+	            "batch_asked (asked_at<?)", "match_decided (decided_at<?)",
+	            "refused_at (at<?)", "digest_created (created_at<?)"}},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = new_world();
+
+		g_hash_table_remove_all(lab->store->statements);
+		rows[i].call(lab->store);
+		g_assert_cmpuint(g_hash_table_size(lab->store->statements), >, 0);
+		assert_plans(lab, rows[i].what, rows[i].indexes);
+		lab_assert_idle(lab);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/store/" #name, name)
+	ADD(a_store_is_made_whole_and_for_its_owner_only);
+	ADD(a_store_keeps_what_was_committed_when_opened_again);
+	ADD(two_handles_work_on_one_store);
+	ADD(a_file_that_is_no_store_is_refused_and_left_alone);
+	ADD(a_folder_that_is_not_there_is_named);
+	ADD(processes_that_make_one_store_at_once_share_it);
+	ADD(a_bad_state_is_refused_whoever_writes_it);
+	ADD(the_good_states_are_accepted);
+	ADD(a_failure_anywhere_leaves_the_store_as_it_was);
+	ADD(a_recovery_that_fails_is_made_again);
+	ADD(an_edition_that_fails_is_made_at_the_next_run);
+	ADD(a_transaction_that_is_left_rolls_back);
+	ADD(a_refused_row_leaves_no_statement_open);
+	ADD(hot_statements_use_their_indexes);
+	return g_test_run();
+}

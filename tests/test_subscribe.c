@@ -1,0 +1,300 @@
+/*
+ * test_subscribe.c - people come, go, and change their filters; each change whole.
+ */
+#include "service/subscribe.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/lab.h"
+#include "store/people.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+#define ADA "ada@example.org"
+
+static const struct subscribe_request model = {
+    .address = ADA,
+    .consent = LAB_CONSENT,
+    .zone = "UTC",
+    .rhythm = {.cadence = RHYTHM_DAILY, .minute = 450},
+    .max_full = 20,
+    .who = "test",
+};
+
+/* @return NULL when it went well */
+static char *
+add(struct lab *lab, const struct subscribe_request *request)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) subscriber =
+	    subscribe_add(lab->store, request, lab_time(NOW), NULL, NULL, &error);
+
+	lab_assert_idle(lab);
+	g_assert_true(!subscriber == !!error);
+	return error ? g_strdup(error->message) : NULL;
+}
+
+static void
+a_subscriber_is_stored_as_asked_for(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct subscribe_request request = model;
+
+	request.address = "Ada Example <Ada.E@EXAMPLE.org>";
+	request.rhythm = (struct rhythm){RHYTHM_WEEKLY, 0x08, 60};
+	request.zone = "Europe/Berlin";
+	request.max_full = BOUNDS_DIGEST_FULL_MAX;
+	g_assert_null(add(lab, &request));
+	lab_assert_text(lab,
+	    "SELECT address, name, state, cadence, weekdays, minute, zone, max_full,"
+	    " consent_text, is_first_due, consent_at = created_at FROM subscriber",
+	    "Ada.E@example.org|Ada "
+	    "Example|active|weekly|8|60|Europe/Berlin|200|" LAB_CONSENT "|1|1");
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT next_due_at FROM subscriber"), ==, lab_time(NOW));
+	lab_assert_text(lab, "SELECT who, what, subscriber_id, detail FROM change",
+	    "test|subscriber added|1|" LAB_CONSENT);
+}
+
+static void
+what_is_wrong_is_refused_and_nothing_stored(void)
+{
+	g_autofree char *long_name = g_strnfill(BOUNDS_PERSON_NAME_BYTES + 1, 'n');
+	g_autofree char *long_consent = g_strnfill(BOUNDS_CONSENT_BYTES + 1, 'c');
+	static const struct subscribe_filter bad[] = {
+	    {.text = "good"}, {.text = "ti:"}};
+	static const struct subscribe_filter twice[] = {
+	    {.text = "model"}, {.text = "Models"}};
+	static const struct subscribe_filter named[] = {
+	    {.text = "model", .name = "a\tb"}};
+	static const struct subscribe_filter long_named[] = {
+	    {.text = "model", .name = "12345678901234567890123456789012345678901"}};
+	const struct {
+		struct subscribe_request
+		    with; /* what is not zero replaces the model's */
+		const char *says;
+	} rows[] = {
+	    {{.address = "no address"}, "address"},
+	    {{.address = "a@b\nc.example"}, "address"},
+	    {{.address = ""}, "address"},
+	    {{.consent = ""}, "consent"},
+	    {{.consent = "by\nphone"}, "the consent has a control character"},
+	    {{.consent = "by \x1b[2J"}, "the consent has a control character"},
+	    {{.consent = "by \xff"}, "the consent is not UTF-8"},
+	    {{.consent = long_consent}, "the consent is too long"},
+	    {{.name = ""}, "the person's name is empty"},
+	    {{.name = "a\nBcc: b@c.example"}, "the person's name has a control"},
+	    {{.name = "\xc2\x9b"
+	              "31m"},
+	        "the person's name has a control"},
+	    {{.name = "a\xc3"}, "the person's name is not UTF-8"},
+	    {{.name = long_name}, "the person's name is too long"},
+	    {{.zone = "Mars/Olympus"}, "unknown time zone"},
+	    {{.max_full = 201}, "max must be from 1 to 200"},
+	    {{.max_full = -1}, "max must be from 1 to 200"},
+	    {{.filters = bad, .filter_count = 2}, "column 4: a word, a phrase"},
+	    {{.filters = twice, .filter_count = 2}, "filter 1 is the same"},
+	    {{.filters = named, .filter_count = 1}, "the filter's name has a control"},
+	    {{.filters = long_named, .filter_count = 1},
+	        "the filter's name is too long"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		const struct subscribe_request *with = &rows[i].with;
+		struct subscribe_request request = model;
+		g_autofree char *before = lab_hash(lab);
+		g_autofree char *after = NULL, *says = NULL;
+
+		request.address = with->address ? with->address : request.address;
+		request.consent = with->consent ? with->consent : request.consent;
+		request.name = with->name;
+		request.zone = with->zone ? with->zone : request.zone;
+		request.max_full = with->max_full ? with->max_full : request.max_full;
+		request.filters = with->filters;
+		request.filter_count = with->filter_count;
+		says = add(lab, &request);
+		if (!says || !strstr(says, rows[i].says))
+			g_test_fail_printf("row %zu: %s", i, says ? says : "accepted");
+		after = lab_hash(lab);
+		g_assert_cmpstr(before, ==, after);
+	}
+}
+
+static void
+the_limits_themselves_are_allowed(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *name = g_strnfill(BOUNDS_PERSON_NAME_BYTES, 'n');
+	g_autofree char *consent = g_strnfill(BOUNDS_CONSENT_BYTES, 'c');
+	struct subscribe_request request = model;
+
+	request.name = name;
+	request.consent = consent;
+	g_assert_null(add(lab, &request));
+}
+
+static void
+a_refused_filter_is_pointed_at(void)
+{
+	pb_auto(lab) lab = lab_new();
+	static const struct subscribe_filter filters[] = {
+	    {.text = "good"}, {.text = "diffusion upvotes:>=ten"}};
+	struct subscribe_request request = model;
+	struct query_problem problem = {0};
+	g_autoptr(GError) error = NULL;
+	unsigned refused = 99;
+
+	request.filters = filters;
+	request.filter_count = 2;
+	g_assert_null(subscribe_add(
+	    lab->store, &request, lab_time(NOW), &problem, &refused, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_cmpuint(refused, ==, 1);
+	g_assert_cmpuint(problem.column, ==, 21);
+	g_assert_nonnull(problem.message);
+	query_problem_clear(&problem);
+}
+
+static void
+an_address_is_one_subscriber_however_it_is_written(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct subscribe_request request = model;
+	static const char *const same[] = {ADA, "ada@EXAMPLE.ORG", "<ada@example.org>"};
+
+	g_assert_null(add(lab, &request));
+	for (size_t i = 0; i < G_N_ELEMENTS(same); i++) {
+		g_autofree char *says = NULL;
+
+		request.address = same[i];
+		says = add(lab, &request);
+		g_assert_cmpstr(says, ==, "this address is a subscriber already");
+	}
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM subscriber"), ==, 1);
+}
+
+static void
+who_leaves_loses_filters_and_unsent_mail_and_may_return(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+	int64_t now = lab_time(NOW);
+	struct subscribe_request request = model;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_press(lab, now);
+	g_assert_true(subscribe_remove(lab->store, ADA, "test", now + 5, &error));
+	lab_assert_text(lab, "SELECT state, next_due_at FROM subscriber", "gone|-");
+	lab_assert_text(lab, "SELECT count(*) FROM subscription", "0");
+	lab_assert_text(lab, "SELECT state, next_try_at FROM outbox", "CANCELLED|-");
+	lab_assert_text(lab, "SELECT what FROM change ORDER BY id DESC LIMIT 1",
+	    "subscriber removed");
+	g_assert_null(subscribe_find(lab->store, ADA, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+	g_clear_error(&error);
+	g_assert_false(subscribe_remove(lab->store, ADA, "test", now, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+
+	request.consent = "asked again by phone";
+	request.zone = "Asia/Kathmandu";
+	g_assert_null(add(lab, &request));
+	lab_assert_text(lab,
+	    "SELECT id, state, zone, consent_text, is_first_due FROM subscriber",
+	    "1|active|Asia/Kathmandu|asked again by phone|1");
+}
+
+static void
+a_message_that_is_being_sent_when_somebody_leaves_goes_on(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+	int64_t now = lab_time(NOW);
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_press(lab, now);
+	lab_run(lab, "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
+	             " next_try_at = NULL");
+	g_assert_true(subscribe_remove(lab->store, ADA, "test", now + 5, &error));
+	lab_assert_text(lab, "SELECT state FROM outbox", "SENDING");
+	lab_assert_text(lab, "SELECT state FROM digest", "live");
+}
+
+static void
+filters_take_the_smallest_free_number(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+	int64_t now = lab_time(NOW);
+
+	lab_subscribe(lab, ADA, "UTC", "one", now);
+	lab_add_filter(lab, ADA, "two", now);
+	lab_add_filter(lab, ADA, "three", now);
+	g_assert_true(subscribe_remove_filter(lab->store, ADA, 2, "test", now, &error));
+	g_assert_false(
+	    subscribe_remove_filter(lab->store, ADA, 2, "test", now, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+	lab_add_filter(lab, ADA, "four", now);
+	lab_assert_text(lab, "SELECT number, text FROM subscription ORDER BY number",
+	    "1|one 2|four 3|three");
+	lab_assert_text(
+	    lab, "SELECT since_day FROM subscription LIMIT 1", "2026-11-17");
+}
+
+static void
+a_person_has_so_many_filters_and_no_more(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+	const struct subscribe_filter more = {.text = "more"};
+
+	lab_subscribe(lab, ADA, "UTC", NULL, lab_time(NOW));
+	for (int i = 0; i < BOUNDS_FILTERS_PERSON; i++) {
+		g_autofree char *text = g_strdup_printf("word%d", i);
+
+		lab_add_filter(lab, ADA, text, lab_time(NOW));
+	}
+	g_assert_null(subscribe_add_filter(
+	    lab->store, ADA, &more, "test", lab_time(NOW), NULL, NULL, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	lab_assert_idle(lab);
+}
+
+static void
+a_warning_comes_with_a_filter_that_may_mean_something_else(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) warnings = NULL;
+	const struct subscribe_filter filter = {.text = "cat or dog"};
+	pb_auto(subscription) subscription = NULL;
+
+	lab_subscribe(lab, ADA, "UTC", NULL, lab_time(NOW));
+	subscription = subscribe_add_filter(
+	    lab->store, ADA, &filter, "test", lab_time(NOW), NULL, &warnings, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(warnings->len, ==, 1);
+	g_assert_nonnull(strstr(warnings->pdata[0], "OR"));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/subscribe/" #name, name)
+	ADD(a_subscriber_is_stored_as_asked_for);
+	ADD(what_is_wrong_is_refused_and_nothing_stored);
+	ADD(the_limits_themselves_are_allowed);
+	ADD(a_refused_filter_is_pointed_at);
+	ADD(an_address_is_one_subscriber_however_it_is_written);
+	ADD(who_leaves_loses_filters_and_unsent_mail_and_may_return);
+	ADD(a_message_that_is_being_sent_when_somebody_leaves_goes_on);
+	ADD(filters_take_the_smallest_free_number);
+	ADD(a_person_has_so_many_filters_and_no_more);
+	ADD(a_warning_comes_with_a_filter_that_may_mean_something_else);
+	return g_test_run();
+}

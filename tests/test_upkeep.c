@@ -1,0 +1,190 @@
+/*
+ * test_upkeep.c - what has had its time goes, what is needed stays.
+ */
+#include "service/upkeep.h"
+
+#include <glib.h>
+
+#include "lib/lab.h"
+#include "service/edition.h"
+#include "service/subscribe.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+/* Rows around the number of days that they are kept, on either side. */
+static void
+rows_are_kept_for_their_days_and_no_longer(void)
+{
+	static const struct {
+		const char *table;
+		const char *insert; /* %lld: the time that counts */
+		int days;
+	} rows[] = {
+	    {"match", "INSERT INTO match VALUES (1, 1, 'yes', %" G_GINT64_FORMAT ")",
+	        UPKEEP_MATCH_DAYS},
+	    {"match",
+	        "INSERT INTO match VALUES (1, 1, 'waiting', %" G_GINT64_FORMAT ")",
+	        UPKEEP_MATCH_DAYS},
+	    {"delivered",
+	        "INSERT INTO delivered VALUES (1, 1, 1, %" G_GINT64_FORMAT ")",
+	        UPKEEP_DELIVERED_DAYS},
+	    {"refused", "INSERT INTO refused VALUES (1, 1, 2, %" G_GINT64_FORMAT ")",
+	        UPKEEP_DELIVERED_DAYS},
+	    {"batch",
+	        "INSERT INTO batch (source, day, asked_at, status)"
+	        " VALUES ('x', '2026-01-01', %" G_GINT64_FORMAT ", 'ok')",
+	        UPKEEP_BATCH_DAYS},
+	};
+	int64_t now = lab_time(NOW);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		for (int offset = -1; offset <= 1; offset++) {
+			pb_auto(lab) lab = lab_new();
+			g_autofree char *count =
+			    g_strdup_printf("SELECT count(*) FROM %s", rows[i].table);
+			int64_t at = now - rows[i].days * (int64_t)CLOCK_DAY_S + offset;
+			g_autofree char *sql = NULL;
+			g_autoptr(GError) error = NULL;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+			sql = g_strdup_printf(rows[i].insert, at);
+#pragma GCC diagnostic pop
+			lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+			lab_run(lab, "DELETE FROM batch");
+			lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", now);
+			lab_run(lab, sql);
+			g_assert_true(upkeep_run(lab->store, now, &error));
+			g_assert_cmpint(lab_number(lab, count), ==, offset >= 0);
+			lab_assert_idle(lab);
+		}
+	}
+}
+
+static void
+a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *end =
+	    g_strdup_printf("UPDATE digest SET state = 'sent' WHERE id = 1;"
+	                    "UPDATE outbox SET state = 'SENDING', attempt = 1,"
+	                    " claimed_at = 1 WHERE id = 1;"
+	                    "UPDATE outbox SET state = 'SENT', next_try_at = NULL,"
+	                    " ended_at = %" G_GINT64_FORMAT " WHERE id = 1",
+	        now);
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion", now);
+	lab_press(lab, now);
+	lab_run(lab, end);
+	now += UPKEEP_OUTBOX_DAYS * (int64_t)CLOCK_DAY_S;
+	g_assert_true(upkeep_run(lab->store, now, &error));
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM digest"), ==, 2);
+	g_assert_true(upkeep_run(lab->store, now + 1, &error));
+	/* The other one was never sent: it waits however old it is. */
+	lab_assert_text(lab, "SELECT id, state FROM outbox", "2|NEW");
+	lab_assert_text(lab, "SELECT id, state FROM digest", "2|live");
+	lab_assert_text(lab, "SELECT digest_id FROM digest_item", "2");
+	/* A digest's number is never used again: it names the message. */
+	lab_run(lab, "INSERT INTO digest (subscriber_id, slot, date, created_at, state)"
+	             " VALUES (1, 's', 'd', 0, 'live')");
+	g_assert_cmpint(lab_number(lab, "SELECT max(id) FROM digest"), ==, 3);
+}
+
+static void
+filters_that_nobody_has_go_with_their_matches(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	g_autoptr(GError) error = NULL;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion of mamba", 3);
+	lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion", now);
+	lab_add_filter(lab, "bob@example.org", "mamba", now);
+	lab_press(lab, now);
+	g_assert_true(
+	    subscribe_remove(lab->store, "bob@example.org", "test", now, &error));
+	g_assert_true(upkeep_run(lab->store, now + 1, &error));
+	lab_assert_text(lab, "SELECT canonical FROM filter", "diffusion");
+	lab_assert_text(lab, "SELECT filter_id FROM match", "1");
+}
+
+static void
+more_than_a_page_goes_in_one_run(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	g_autoptr(GError) error = NULL;
+
+	lab_run(lab, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
+	             " WHERE i < 1499) INSERT INTO filter (canonical, hash,"
+	             " matched_through, created_at) SELECT 'text:w' || i,"
+	             " printf('%064d', i), 0, 0 FROM n;"
+	             "INSERT INTO batch (source, day, asked_at, status)"
+	             " SELECT 'x', 'd', id, 'ok' FROM filter");
+	g_assert_true(upkeep_run(lab->store, now, &error));
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM filter"), ==, 0);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM batch"), ==, 0);
+}
+
+static void
+it_is_due_at_first_and_then_once_a_day(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW), at;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(upkeep_load_due(lab->store, now, &at, &error));
+	g_assert_cmpint(at, <, now);
+	g_assert_true(upkeep_run(lab->store, now, &error));
+	g_assert_true(upkeep_load_due(lab->store, now, &at, &error));
+	g_assert_cmpint(at, ==, now + CLOCK_DAY_S);
+}
+
+static bool
+call_upkeep(struct lab *lab, void *data, GError **error)
+{
+	return upkeep_run(lab->store, *(int64_t *)data, error);
+}
+
+static void
+a_run_that_fails_is_due_again(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW) + 90 * (int64_t)CLOCK_DAY_S;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", lab_time(NOW));
+	lab_press(lab, lab_time(NOW));
+	g_assert_cmpuint(lab_fail_everywhere(lab, call_upkeep, &now, false), >=, 20);
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT value FROM cursor WHERE name = 'upkeep'"), ==, now);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM match"), ==, 0);
+}
+
+static void
+what_is_eligible_is_remembered_as_delivered(void)
+{
+	/* Else a paper could come twice. */
+	g_assert_cmpint(UPKEEP_DELIVERED_DAYS, >, EDITION_ELIGIBLE_DAYS + 1);
+	g_assert_cmpint(UPKEEP_MATCH_DAYS, >, EDITION_ELIGIBLE_DAYS + 1);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/upkeep/" #name, name)
+	ADD(rows_are_kept_for_their_days_and_no_longer);
+	ADD(a_message_goes_fourteen_days_after_its_end_with_its_digest);
+	ADD(filters_that_nobody_has_go_with_their_matches);
+	ADD(more_than_a_page_goes_in_one_run);
+	ADD(it_is_due_at_first_and_then_once_a_day);
+	ADD(a_run_that_fails_is_due_again);
+	ADD(what_is_eligible_is_remembered_as_delivered);
+	return g_test_run();
+}

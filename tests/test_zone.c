@@ -1,0 +1,76 @@
+/*
+ * test_zone.c - zones by name from the installed list, and no other file.
+ */
+#include "base/zone.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void
+installed_zones_are_loaded(void)
+{
+	static const char *const names[] = {"UTC", "Europe/Berlin", "America/New_York",
+	    "America/Argentina/Buenos_Aires", "America/Port-au-Prince", "Etc/GMT+12",
+	    "Etc/GMT-14", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia",
+	    "EST5EDT", "Etc/UTC"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GTimeZone) zone = zone_load(names[i], &error);
+
+		g_assert_no_error(error);
+		g_assert_nonnull(zone);
+		g_assert_cmpstr(g_time_zone_get_identifier(zone), ==, names[i]);
+	}
+}
+
+static void
+a_zone_knows_its_summer(void)
+{
+	g_autoptr(GTimeZone) zone = zone_load("Europe/Berlin", NULL);
+	g_autoptr(GDateTime) summer = g_date_time_new(zone, 2026, 7, 1, 12, 0, 0);
+	g_autoptr(GDateTime) winter = g_date_time_new(zone, 2026, 12, 1, 12, 0, 0);
+
+	g_assert_cmpint(g_date_time_get_utc_offset(summer), ==, 2 * G_TIME_SPAN_HOUR);
+	g_assert_cmpint(g_date_time_get_utc_offset(winter), ==, G_TIME_SPAN_HOUR);
+}
+
+static void
+names_that_are_no_zone_are_refused(void)
+{
+	g_autofree char *long_name = g_strnfill(5000, 'A');
+	const char *const names[] = {"", "/", ".", "..", "../../etc/passwd",
+	    "Europe/../../../etc/passwd", "Europe/..", "/etc/localtime",
+	    "/usr/share/zoneinfo/UTC", ":Europe/Berlin", "Europe", "Europe/",
+	    "/Europe/Berlin", "Europe//Berlin", "Europe/Berlin/", "Europe/Atlantis",
+	    "europe/berlin", "EUROPE/BERLIN", "Europe/berlin", "Mars/Olympus", "+01:00",
+	    "-5", "Z", "utc", "Europe/Berlin\n", "Europe/B\xc3\xa9rlin",
+	    "Europe/Berlin ", "tzdata.zi", "zone.tab", "leapseconds", "posixrules",
+	    "localtime",
+	    /* The same again, and with leap seconds: not the time of mail. */
+	    "posix/UTC", "posix/Europe/Berlin", "right/Europe/Berlin", long_name};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GTimeZone) zone = zone_load(names[i], &error);
+
+		if (zone)
+			g_test_fail_printf("'%s' was loaded", names[i]);
+		else
+			g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_true(!error || strlen(error->message) < 200);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/zone/" #name, name)
+	ADD(installed_zones_are_loaded);
+	ADD(a_zone_knows_its_summer);
+	ADD(names_that_are_no_zone_are_refused);
+	return g_test_run();
+}
