@@ -64,6 +64,7 @@ run_script() {
 run_valgrind() {
 	G_DEBUG=gc-friendly G_SLICE=always-malloc valgrind --quiet --leak-check=full \
 		--errors-for-leak-kinds=definite --show-leak-kinds=definite \
+		--suppressions="$top_srcdir/tests/valgrind.supp" \
 		--error-exitcode=99 "$top_builddir/$1"
 }
 

@@ -47,7 +47,7 @@ class Bench:
         self.relay = Server()
         self.sound = House(tap.subfolder("sound"), port=self.relay.port)
         self.sound.write_day(DAY, range(3))
-        self.sound.add_people(5, now=at_hour(DAY))
+        self.sound.add_people(5, now=at_hour(DAY, 6))
         self.relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
         self.sound.once(at_hour(DAY), wanted=EX_TEMPFAIL)
         self.relay.act = lambda verb, _: None

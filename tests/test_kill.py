@@ -269,7 +269,7 @@ def prepare(tap):
         first, *rest = person["filters"]
         house.add_person(person["address"], "--zone", person["zone"],
                          *[word for text in rest for word in ("--filter", text)],
-                         query=first, now=at_hour(DAY, 18))
+                         query=first, now=at_hour(DAY, 6))
     return house
 
 
@@ -367,7 +367,7 @@ def try_edges(tap, fault, calls):
     maildir = os.path.join(tap.folder, f"Maildir-{fault}")
     first = House(tap.subfolder(fault), maildir=maildir)
     first.write_day(DAY, NUMBERS)
-    first.add_people(3, now=at_hour(DAY))
+    first.add_people(3, now=at_hour(DAY, 6))
     edges = collections.Counter()
     for call in calls:
         step = 1 if IS_LONG else STEPS.get(call, 3)

@@ -52,7 +52,7 @@ def make_house(tap, name, port, people=1, **settings):
     """A house with today's three papers and some people."""
     house = House(tap.subfolder(name), port=port, **settings)
     house.write_day(DAY, range(3))
-    house.add_people(people, now=at_hour(DAY))
+    house.add_people(people, now=at_hour(DAY, 6))
     return house
 
 
@@ -514,7 +514,7 @@ def disk_full(tap):
                       state_dir=os.path.join(disk, "state"))
         house.state = os.path.join(disk, "state")
         os.makedirs(house.state, mode=0o700)
-        house.add_people(60, now=at_hour(DAY))
+        house.add_people(60, now=at_hour(DAY, 6))
         house.once(at_hour(DAY, 7), wanted=0)  # draws the key
         house.write_day(DAY, range(3))
         before = house.rows("SELECT (SELECT count(*) FROM paper),"
@@ -540,7 +540,7 @@ def disk_full_behind_the_dot(tap):
         house.state = os.path.join(disk, "state")
         os.makedirs(house.state, mode=0o700)
         house.write_day(DAY, range(3))
-        house.add_people(60, now=at_hour(DAY))
+        house.add_people(60, now=at_hour(DAY, 6))
 
         def act(verb, _):
             if verb == "." and not relay.arrived:

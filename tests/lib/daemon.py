@@ -98,6 +98,8 @@ class House:
     def add_people(self, count, now=None):
         """person-0001@example.org and so on: all want everything.
 
+        now lies before that of the first run: the clock goes on while it is set.
+
         The first is added by paperboyctl; the others are copies of that row, for
         two thousand runs of a program would be most of the test.
         """
