@@ -30,6 +30,7 @@ POST_GROUP = 50  # of src/service/post.h
 AHEAD = 2  # messages a connection may have beyond those
 CONNECTIONS = 2
 NUMBERS = range(3)  # of the made-up papers
+STEPS = {"pwrite64": 24, "openat": 12}  # between two calls that are tried, at most
 DAY = "2026-11-20"
 
 
@@ -369,7 +370,7 @@ def try_edges(tap, fault, calls):
     first.add_people(3, now=at_hour(DAY))
     edges = collections.Counter()
     for call in calls:
-        step = 1 if IS_LONG else 16 if call == "pwrite64" else 3
+        step = 1 if IS_LONG else STEPS.get(call, 3)
         number = 0
         while True:
             number += rng.randint(1, step)
