@@ -375,6 +375,15 @@ outbox_count(struct store *store, const char *state, int64_t *count, GError **er
 }
 
 bool
+outbox_count_failed(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM outbox WHERE ended_at IS NOT "
+	                          "NULL AND state = 'FAILED'";
+
+	return sql_number(store, sql, count, error);
+}
+
+bool
 outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
     GError **error)
 {
