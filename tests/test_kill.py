@@ -346,7 +346,7 @@ def edge_holds(tap, strace, call, fault, number, first, maildir):
             is_hit = done.status == -signal.SIGKILL or "(INJECTED)" in trace.read()
         assert done.status >= 0 or done.status == -signal.SIGKILL, (where, done)
         house.check_store()
-        settle(house, at_hour(DAY))
+        settle(house, at_hour(DAY, 9))  # by then a source that failed is asked again
         files = files_of(maildir)
         assert len(files) == 3, f"{where}: {len(files)} digests for 3 people"
         assert os.listdir(os.path.join(maildir, "tmp")) == [], where
