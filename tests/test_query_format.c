@@ -98,6 +98,9 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 	    {"au:\"Robert Downey Jr.\"", "author:\"robert downey\""},
 	    {"au:\"Robert Downey, Jr.\"", "author:\"robert downey\""},
 	    {"au:\"Downey, Robert, Jr.\"", "author:\"robert downey\""},
+	    {"au:\"Downey, Robert Jr. II\"", "author:\"robert downey\""},
+	    {"au:\"Robert Downey Jr. II\"", "author:\"robert downey\""},
+	    {"au:\"Jr, Robert\"", "author:\"jr, robert\""},
 	    {"au:(b OR a)", "author:a OR author:b"},
 	    {"au:williams", "author:williams"},
 	    /* Numbers. */
