@@ -225,8 +225,8 @@ check_whole(struct reading *reading)
 			    setting_table[i].name, setting_table[i].help);
 	if (!g_strv_contains(levels, settings->log_level))
 		add_problem(reading, NULL,
-		    "log_level must be one of \"error\", \"warning\", \"info\", "
-		    "\"debug\"");
+		    "log_level must be one of \"error\", "
+		    "\"warning\", \"info\", \"debug\"");
 	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir)
 		add_problem(reading, NULL,
 		    "delivery.method is maildir, but delivery.maildir is not set");

@@ -73,8 +73,8 @@ ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 		    (int)report.fresh, "changed", (int)report.changed, "matches",
 		    (int)matched.found));
 	else
-		printf("%u new papers, %u with new votes, %u new matches; asked for %u "
-		       "days, %u failed\n",
+		printf("%u new papers, %u with new votes, %u new matches; "
+		       "asked for %u days, %u failed\n",
 		    report.fresh, report.changed, matched.found, report.answers,
 		    report.failed);
 	if (!report.failed)
@@ -214,8 +214,8 @@ static void
 print_sources(const GPtrArray *reports)
 {
 	if (!reports->len)
-		puts("sources      none has been asked yet: start paperboyd, or "
-		     "paperboyctl "
+		puts("sources      none has been asked yet: start "
+		     "paperboyd, or paperboyctl "
 		     "fetch");
 	for (unsigned i = 0; i < reports->len; i++) {
 		const struct source_report *report = reports->pdata[i];
@@ -223,8 +223,8 @@ print_sources(const GPtrArray *reports)
 		g_autofree char *good = ctl_format_time(report->good_at);
 
 		if (report->error)
-			printf("source %-5s FAILED at %s: %s\n             last good "
-			       "answer "
+			printf("source %-5s FAILED at %s: %s\n       "
+			       "      last good answer "
 			       "at %s; it is asked again by itself\n",
 			    report->source, asked, report->error, good);
 		else

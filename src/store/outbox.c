@@ -114,8 +114,8 @@ claim_job(struct store *store, const struct outbox_job *job, int64_t now,
     const char *render_key, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE outbox SET state = 'SENDING', attempt = attempt + 1, claimed_at = "
-	    "?2,"
+	    "UPDATE outbox"
+	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
 	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
 
 	if (job->is_wanted)
