@@ -5,7 +5,8 @@
 # 1. the script tests again, in their long form (PAPERBOY_LONG=1);
 # 2. every C test under valgrind;
 # 3. a build with the sanitizers of gcc, and its whole `make check`;
-# 4. a build with clang, where every warning is an error.
+# 4. a build with clang, where every warning is an error;
+# 5. each fuzzer for FUZZ_SECONDS (20), with clang's libFuzzer.
 #
 # Installs nothing.  Builds are kept in long-*/ of the build folder, logs in
 # long-logs/.  The last line is "N passed, N failed"; the status is 1 when one failed.
@@ -82,6 +83,12 @@ check_sanitizers() {
 		$MAKE -s check
 }
 
+# Each target for a while, from the seeds that are kept; not what a release wants.
+run_fuzzers() {
+	build long-fuzz clang --enable-fuzzers --enable-werror &&
+		$MAKE -s fuzz "FUZZ_SECONDS=${FUZZ_SECONDS:-20}"
+}
+
 if [ -f "$top_srcdir/config.status" ]; then
 	echo "The source tree is configured itself, and cannot be built a second time in" >&2
 	echo "another folder: run 'make distclean' there and build in a folder of its own." >&2
@@ -102,6 +109,7 @@ if need gcc gcc "sanitizers"; then
 fi
 if need clang clang "clang"; then
 	step clang build long-clang clang --enable-werror
+	step fuzzers run_fuzzers
 fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
