@@ -65,7 +65,8 @@ run_script() {
 run_valgrind() {
 	G_DEBUG=gc-friendly G_SLICE=always-malloc valgrind --quiet --leak-check=full \
 		--errors-for-leak-kinds=definite --show-leak-kinds=definite \
-		--error-exitcode=99 "$top_builddir/$1"
+		"--suppressions=$top_srcdir/tests/valgrind.supp" --error-exitcode=99 \
+		"$top_builddir/$1"
 }
 
 # build FOLDER COMPILER OPTION...
