@@ -42,6 +42,13 @@ fuzz_take_bytes(struct fuzz_input *input)
 	return bytes;
 }
 
+static bool
+is_turning(gunichar c)
+{
+	return c == 0x61C || c == 0x200E || c == 0x200F ||
+	       (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
 void
 fuzz_check_line(const char *text, size_t max_bytes)
 {
@@ -51,8 +58,11 @@ fuzz_check_line(const char *text, size_t max_bytes)
 	g_assert(g_utf8_validate(text, -1, NULL));
 	g_assert(size == 0 || (text[0] != ' ' && text[size - 1] != ' '));
 	g_assert(!strstr(text, "  "));
-	for (const char *p = text; *p; p = g_utf8_next_char(p))
-		g_assert(g_unichar_type(g_utf8_get_char(p)) != G_UNICODE_CONTROL);
+	for (const char *p = text; *p; p = g_utf8_next_char(p)) {
+		gunichar c = g_utf8_get_char(p);
+
+		g_assert(g_unichar_type(c) != G_UNICODE_CONTROL && !is_turning(c));
+	}
 }
 
 void

@@ -29,7 +29,10 @@ char *fuzz_take_text(struct fuzz_input *input);
 /** Take all that is left, in memory of just that size. @return owned by the caller */
 GBytes *fuzz_take_bytes(struct fuzz_input *input);
 
-/** One line of valid UTF-8 without controls, blanks at its ends or two in a row. */
+/**
+ * One line of valid UTF-8 without controls, marks that turn the direction of text
+ * (Unicode TR36 section 2.6), blanks at its ends or two in a row.
+ */
 void fuzz_check_line(const char *text, size_t max_bytes);
 
 /** An error of our own domain with a message of valid UTF-8. */

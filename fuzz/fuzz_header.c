@@ -51,6 +51,8 @@ decode(const char *value)
 		const char *end;
 
 		if (!g_str_has_prefix(value + blanks, WORD_START)) {
+			/* What a reader would take for one must not stand there. */
+			g_assert(!g_str_has_prefix(value, "=?"));
 			g_string_append_c(out, *value++);
 			is_behind_word = false;
 			continue;

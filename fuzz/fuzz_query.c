@@ -10,10 +10,10 @@
 #include "base/bounds.h"
 #include "fuzz.h"
 
-/* Documents that filters hit in every field, and one that tells little. */
+/* Documents that filters hit in every field, in few, and in hardly any. */
 struct library {
 	struct query_fixture fixture;
-	struct query_document *documents[2];
+	struct query_document *documents[3];
 };
 
 static void
@@ -28,6 +28,8 @@ open_library(struct library *library)
 	    23);
 	library->documents[1] =
 	    make_document(&library->fixture, "A", "", "", PAPER_UNKNOWN);
+	library->documents[2] =
+	    make_document(&library->fixture, "A survey", "Of mambas.", "Ada Smith", 0);
 }
 
 static void

@@ -1,13 +1,30 @@
 /*
  * fuzz_query_canonical.c - any text in the place of a stored filter.
  *
- * What is accepted becomes canonical at once and stays as it is from then on.
+ * What is accepted becomes canonical at once, stays as it is from then on and means
+ * the same.
  */
 #include <string.h>
 
 #include "../tests/test_query.h"
 #include "base/bounds.h"
 #include "fuzz.h"
+
+static void
+check_truth(const struct query_fixture *fixture, const struct query *query,
+    const struct query *again)
+{
+	static const char *const titles[] = {"Mamba", "State space mamba diffusion",
+	    "Diffusion", "A survey of graph networks"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++) {
+		pb_auto(query_document) document =
+		    make_document(fixture, titles[i], titles[i / 2], "Ada Smith", 5);
+
+		g_assert(query_evaluate(query, document, QUERY_AS_TOLD) ==
+		         query_evaluate(again, document, QUERY_AS_TOLD));
+	}
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -37,6 +54,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			g_error("canonical '%s' was refused: %s", once, error->message);
 		twice = query_format(again);
 		g_assert_cmpstr(once, ==, twice);
+		check_truth(&fixture, query, again);
 	}
 	return 0;
 }

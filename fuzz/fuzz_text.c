@@ -30,6 +30,24 @@ check_tex(const char *text)
 		g_assert_cmpstr(decoded, ==, text);
 }
 
+/* Nothing that does not show, and no heap of marks (UAX #15 section 13). */
+static void
+check_visible(const char *text)
+{
+	unsigned marks = 0;
+
+	for (const char *p = text; *p; p = g_utf8_next_char(p)) {
+		gunichar c = g_utf8_get_char(p);
+
+		g_assert(
+		    !(c >= 0x200B && c <= 0x200F) && !(c >= 0x2060 && c <= 0x206F));
+		g_assert(!(c >= 0xE0000 && c <= 0xE0FFF) && c != 0xFEFF && c != 0xAD);
+		g_assert((c & 0xFFFE) != 0xFFFE);
+		marks = g_unichar_combining_class(c) ? marks + 1 : 0;
+		g_assert(marks <= 30);
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -46,6 +64,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_tex(valid);
 	fuzz_check_line(once, limit);
+	check_visible(once);
 	composed = g_utf8_normalize(once, -1, G_NORMALIZE_NFC);
 	g_assert_cmpstr(once, ==, composed);
 	/* TeX that was cut, or that other TeX made, is excepted in text.h. */

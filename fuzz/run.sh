@@ -17,7 +17,7 @@ number() {
 }
 
 for name in "$@"; do
-	work=fuzz/work/$name
+	work=fuzz/grown/$name
 	log=$work.log
 	dict=$top_srcdir/fuzz/${name%_canonical}.dict
 	[ -f "$dict" ] && dict=-dict=$dict || dict=

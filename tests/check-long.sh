@@ -5,7 +5,8 @@
 # 1. the script tests again, in their long form (PAPERBOY_LONG=1);
 # 2. every C test under valgrind;
 # 3. a build with the sanitizers of gcc, and its whole `make check`;
-# 4. a build with clang, where every warning is an error.
+# 4. a build with clang, where every warning is an error;
+# 5. each fuzzer for FUZZ_SECONDS (20), with clang's libFuzzer.
 #
 # Installs nothing.  Builds are kept in long-*/ of the build folder, logs in
 # long-logs/.  The last line is "N passed, N failed"; the status is 1 when one failed.
@@ -64,8 +65,8 @@ run_script() {
 run_valgrind() {
 	G_DEBUG=gc-friendly G_SLICE=always-malloc valgrind --quiet --leak-check=full \
 		--errors-for-leak-kinds=definite --show-leak-kinds=definite \
-		--suppressions="$top_srcdir/tests/valgrind.supp" \
-		--error-exitcode=99 "$top_builddir/$1"
+		"--suppressions=$top_srcdir/tests/valgrind.supp" --error-exitcode=99 \
+		"$top_builddir/$1"
 }
 
 # build FOLDER COMPILER OPTION...
@@ -81,6 +82,12 @@ build() {
 check_sanitizers() {
 	build long-sanitizers gcc --enable-sanitizers --enable-werror &&
 		$MAKE -s check
+}
+
+# Each target for a while, from the seeds that are kept; not what a release wants.
+run_fuzzers() {
+	build long-fuzz clang --enable-fuzzers --enable-werror &&
+		$MAKE -s fuzz "FUZZ_SECONDS=${FUZZ_SECONDS:-20}"
 }
 
 if [ -f "$top_srcdir/config.status" ]; then
@@ -105,6 +112,7 @@ main() {
 	fi
 	if need clang clang "clang"; then
 		step clang build long-clang clang --enable-werror
+		step fuzzers run_fuzzers
 	fi
 	echo "$passed passed, $failed failed"
 	[ $failed -eq 0 ]

@@ -140,7 +140,7 @@ def test_child_group():
     body = (
         "import os, signal\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "os.write(1, b'child %d\\n' % os.fork())\n"
+        "os.write(1, b'child %d\\n' % os.fork())\n"  # both write: a line at once
         "signal.pause()\n"
     )
     child = Child([*PYTHON, body])

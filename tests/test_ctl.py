@@ -380,7 +380,7 @@ def test_work(office):
     assert set(status["sources"][0]) == {"source", "day", "status", "asked_at", "good_at",
                                          "error", "papers_day", "papers"}
     assert status["queue"] == {"new": 0, "sending": 0, "deferred": 0, "unknown": 0,
-                               "held": 0}
+                               "held": 0, "failed": 0}
     office.ctl("status").expect(
         OK, ["source hf    ok at 2026-11-20 18:05 UTC; newest day 2026-11-20 with 12",
              "next digest due 2026-11-21 07:30 UTC", "queue        0 new"])

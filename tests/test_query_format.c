@@ -99,7 +99,10 @@ filters_have_a_canonical_text(struct query_fixture *fixture, const void *unused)
 	    {"au:\"Robert Downey, Jr.\"", "author:\"robert downey\""},
 	    {"au:\"Downey, Robert, Jr.\"", "author:\"robert downey\""},
 	    {"au:\"Jr, T.\"", "author:\"jr, t\""},
-	    {"au:\"Ann Lee Jr. III\"", "author:\"jr, ann lee\""},
+	    {"au:\"Ann Lee Jr. III\"", "author:\"ann lee\""},
+	    {"au:\"Downey, Robert Jr. II\"", "author:\"robert downey\""},
+	    {"au:\"Robert Downey Jr. II\"", "author:\"robert downey\""},
+	    {"au:\"Jr, Robert\"", "author:\"jr, robert\""},
 	    {"au:(b OR a)", "author:a OR author:b"},
 	    {"au:williams", "author:williams"},
 	    /* Numbers. */

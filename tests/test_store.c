@@ -704,6 +704,12 @@ hot_cancel(struct store *store)
 }
 
 static void
+hot_pull_in(struct store *store)
+{
+	outbox_pull_in(store, 5, NULL);
+}
+
+static void
 hot_candidates(struct store *store)
 {
 	g_autoptr(GPtrArray) rows =
@@ -784,6 +790,7 @@ hot_statements_use_their_indexes(void)
 	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
 	    {"outbox_recover", hot_recover, {"outbox_sending"}},
 	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
+	    {"outbox_pull_in", hot_pull_in, {"outbox_due (next_try_at>?)"}},
 	    {"editions_load_candidates", hot_candidates,
 	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
 	            "digest_live"}},

@@ -60,8 +60,8 @@ zone_load(const char *name, GError **error)
 		zone = g_time_zone_new_identifier(name);
 	if (!zone)
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "unknown time zone '%.64s': an IANA name such as Europe/Berlin is "
-		    "wanted",
+		    "unknown time zone '%.64s': an IANA name "
+		    "such as Europe/Berlin is wanted",
 		    name);
 	return zone;
 }

@@ -21,10 +21,10 @@ const struct ctl_command ctl_commands[] = {
     {"subscriber", "remove", "ADDRESS", "stop all mail to an address",
         "Filters are removed and unsent mail is cancelled.", ctl_run_subscriber_remove},
     {"filter", "add", "ADDRESS QUERY [--name NAME]", "give a subscriber a filter",
-        "Queries: words, \"phrases\", prefix*, AND OR NOT ( ), title: abstract: "
-        "author:\n"
-        "upvotes:>=20. Put the query in single quotes for the shell, and -- before "
-        "one\n"
+        "Queries: words, \"phrases\", prefix*, AND OR "
+        "NOT ( ), title: abstract: author:\n"
+        "upvotes:>=20. Put the query in single quotes "
+        "for the shell, and -- before one\n"
         "that begins with a minus sign.",
         ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,

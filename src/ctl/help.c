@@ -40,10 +40,10 @@ help_print_all(FILE *out)
 	      "  --now TIME         work as if it were TIME, such as "
 	      "2026-11-20T09:00:00Z\n"
 	      "  --version          print the version\n\n"
-	      "Exit status: 0 done; 64 wrong usage; 65 wrong input; 67 no such "
-	      "subscriber,\n"
-	      "filter or digest; 69 the store cannot be used; 75 try again later; "
-	      "78 wrong\n"
+	      "Exit status: 0 done; 64 wrong usage; 65 wrong "
+	      "input; 67 no such subscriber,\n"
+	      "filter or digest; 69 the store cannot be used; "
+	      "75 try again later; 78 wrong\n"
 	      "configuration.\n",
 	    out);
 }

@@ -73,8 +73,8 @@ ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 		    (int)report.fresh, "changed", (int)report.changed, "matches",
 		    (int)matched.found));
 	else
-		printf("%u new papers, %u with new votes, %u new matches; asked for %u "
-		       "days, %u failed\n",
+		printf("%u new papers, %u with new votes, %u new matches; "
+		       "asked for %u days, %u failed\n",
 		    report.fresh, report.changed, matched.found, report.answers,
 		    report.failed);
 	if (!report.failed)
@@ -160,7 +160,7 @@ ctl_run_queue(struct ctl *ctl, int argc, char **argv, GError **error)
 /* Counts that status shows: what, and where it comes from. */
 struct counts {
 	int64_t papers, filters, matches, waiting, active, next_due;
-	int64_t fresh, sending, deferred, unknown, held;
+	int64_t fresh, sending, deferred, unknown, held, failed;
 };
 
 static bool
@@ -176,7 +176,8 @@ load_counts(struct store *store, struct counts *counts, GError **error)
 	       outbox_count(store, "SENDING", &counts->sending, error) &&
 	       outbox_count(store, "DEFERRED", &counts->deferred, error) &&
 	       outbox_count(store, "UNKNOWN", &counts->unknown, error) &&
-	       outbox_count(store, "HELD", &counts->held, error);
+	       outbox_count(store, "HELD", &counts->held, error) &&
+	       outbox_count_failed(store, &counts->failed, error);
 }
 
 static json_t *
@@ -197,7 +198,7 @@ json_of_status(bool is_running, const struct counts *counts, const GPtrArray *re
 		        (json_int_t)report->papers));
 	}
 	return json_pack("{s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:o,"
-	                 " s:{s:I, s:I, s:I, s:I, s:I}}",
+	                 " s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
 	    "running", (int)is_running, "sources", sources, "papers",
 	    (json_int_t)counts->papers, "subscribers", (json_int_t)counts->active,
 	    "filters", (json_int_t)counts->filters, "matches",
@@ -205,15 +206,16 @@ json_of_status(bool is_running, const struct counts *counts, const GPtrArray *re
 	    "next_digest_at", print_json_number(counts->next_due), "queue", "new",
 	    (json_int_t)counts->fresh, "sending", (json_int_t)counts->sending,
 	    "deferred", (json_int_t)counts->deferred, "unknown",
-	    (json_int_t)counts->unknown, "held", (json_int_t)counts->held);
+	    (json_int_t)counts->unknown, "held", (json_int_t)counts->held, "failed",
+	    (json_int_t)counts->failed);
 }
 
 static void
 print_sources(const GPtrArray *reports)
 {
 	if (!reports->len)
-		puts("sources      none has been asked yet: start paperboyd, or "
-		     "paperboyctl "
+		puts("sources      none has been asked yet: start "
+		     "paperboyd, or paperboyctl "
 		     "fetch");
 	for (unsigned i = 0; i < reports->len; i++) {
 		const struct source_report *report = reports->pdata[i];
@@ -221,8 +223,8 @@ print_sources(const GPtrArray *reports)
 		g_autofree char *good = ctl_format_time(report->good_at);
 
 		if (report->error)
-			printf("source %-5s FAILED at %s: %s\n             last good "
-			       "answer "
+			printf("source %-5s FAILED at %s: %s\n       "
+			       "      last good answer "
 			       "at %s; it is asked again by itself\n",
 			    report->source, asked, report->error, good);
 		else
@@ -256,6 +258,10 @@ print_status(bool is_running, const struct counts *counts, const GPtrArray *repo
 	    counts->held);
 	if (counts->deferred + counts->unknown + counts->held)
 		puts("             paperboyctl queue tells why");
+	if (counts->failed)
+		printf("FAILED       %" G_GINT64_FORMAT
+		       " in the last two weeks: paperboyctl queue --all tells why\n",
+		    counts->failed);
 }
 
 bool

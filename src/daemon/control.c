@@ -90,8 +90,8 @@ control_new(const char *state_dir, void (*look)(void *data), void *data, GError 
 	/* GLib would cut it, and listen under another name. */
 	if (strlen(control->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "control socket '%s': the name is too long, choose a shorter "
-		    "state_dir",
+		    "control socket '%s': the name is too long, "
+		    "choose a shorter state_dir",
 		    control->path);
 		g_free(control->path);
 		g_free(control);

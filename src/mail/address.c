@@ -108,9 +108,8 @@ parse_local(const char *text, size_t size, GError **error)
 		if (is_quoted)
 			local = g_strndup(text, size);
 		else
-			refuse(error,
-			    "has a dot at the start, at the end, or two in a row "
-			    "before '@'");
+			refuse(error, "has a dot at the start, at the end, or "
+			              "two in a row before '@'");
 	}
 	return local;
 }

@@ -158,8 +158,8 @@ read_numbers(
 		return true;
 	}
 	query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, number_example,
-	    "a comparison such as >=10 or a range such as 10..20 is wanted after "
-	    "\"%s:\"",
+	    "a comparison such as >=10 or a range such as "
+	    "10..20 is wanted after \"%s:\"",
 	    node->field->name);
 	return false;
 }

@@ -175,6 +175,16 @@ lex_one(struct lexer *lexer, struct query_problem *problem)
 	return true;
 }
 
+/*
+ * Invisible marks that turn text around and are younger than the tokenizer's tables
+ * (Unicode 6.1), so that it takes them for letters.  Their elders separate words.
+ */
+static bool
+is_young_mark(gunichar c)
+{
+	return c == 0x61C || (c >= 0x2066 && c <= 0x2069);
+}
+
 /* Valid UTF-8 without control characters, or a problem. */
 static bool
 check_characters(const char *text, struct query_problem *problem)
@@ -184,9 +194,12 @@ check_characters(const char *text, struct query_problem *problem)
 	unsigned column = 1;
 
 	for (const char *p = text; p < end; p = g_utf8_next_char(p), column++) {
-		if (g_unichar_iscntrl(g_utf8_get_char(p))) {
+		gunichar c = g_utf8_get_char(p);
+
+		if (g_unichar_iscntrl(c) || is_young_mark(c)) {
 			query_problem_set(problem, PB_ERROR_INPUT, column, NULL,
-			    "a control character stands here");
+			    is_young_mark(c) ? "an invisible character stands here"
+			                     : "a control character stands here");
 			return false;
 		}
 	}

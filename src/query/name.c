@@ -65,7 +65,14 @@ is_joined(const char *gap, size_t len)
 	return true;
 }
 
-/* Append the words of a text to a name, a suffix such as Jr. left out. */
+static bool
+is_suffix(const struct name_part *part)
+{
+	return part->begins_word &&
+	       is_among(part->text, suffixes, G_N_ELEMENTS(suffixes));
+}
+
+/* Append the words of a text to a name, suffixes such as Jr. left out. */
 static bool
 add_parts(
     GArray *parts, const char *text, size_t len, const struct tokenizer *tokenizer)
@@ -82,12 +89,12 @@ add_parts(
 		        i == 0 || !is_joined(text + before, token->start - before)};
 
 		before = token->end;
-		if (i > 0 && i + 1 == tokens->len && part.begins_word &&
-		    is_among(token->text, suffixes, G_N_ELEMENTS(suffixes)))
-			break;
 		part.text = g_steal_pointer(&token->text);
 		g_array_append_val(parts, part);
 	}
+	while (parts->len > 1 &&
+	       is_suffix(&g_array_index(parts, struct name_part, parts->len - 1)))
+		g_array_set_size(parts, parts->len - 1);
 	return true;
 }
 
@@ -108,9 +115,7 @@ count_last_word(const GArray *parts)
 static bool
 is_suffix_alone(const GArray *parts)
 {
-	return parts->len == 1 &&
-	       is_among(g_array_index(parts, struct name_part, 0).text, suffixes,
-	           G_N_ELEMENTS(suffixes));
+	return parts->len == 1 && is_suffix(&g_array_index(parts, struct name_part, 0));
 }
 
 /* "van den Oord, Aaron" is "Aaron van den Oord": particles go with the rest. */
@@ -243,8 +248,7 @@ static bool
 is_last_plain(const struct name *name, unsigned given)
 {
 	return given > 0 && count_last_word(name->parts) == name->last &&
-	       !(name->last == 1 && is_among(get_part(name, given)->text, suffixes,
-	                                G_N_ELEMENTS(suffixes)));
+	       !is_suffix(get_part(name, name->parts->len - 1));
 }
 
 static void

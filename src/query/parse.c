@@ -153,8 +153,8 @@ warn_of_operator(struct parser *parser)
 		    (needs_left && !follows_operand))
 			continue;
 		g_ptr_array_add(parser->warnings,
-		    g_strdup_printf("column %u: \"%.*s\" is searched as a word; meant "
-		                    "%s?",
+		    g_strdup_printf("column %u: \"%.*s\" is searched "
+		                    "as a word; meant %s?",
 		        word->column, (int)word->len, word->text, operators[i]));
 	}
 }

@@ -18,7 +18,7 @@
  *                   first given name first; middle names may be missing.  One
  *                   word is any whole word of a name.  A comma turns the order:
  *                   "LeCun, Yann"; "LeCun," is a last name alone
- *   upvotes:        >=, <=, >, <, = or a range, 10..20
+ *   upvotes:        >=, <=, >, <, = or a range, 10..20; a bare 20 is =20
  * NEAR, ^, =word, bare categories and the language's other fields are refused
  * as not supported yet.
  */

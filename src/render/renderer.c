@@ -154,8 +154,8 @@ check_list_id(const char *list_id, GError **error)
 	if (!domain || strcmp(domain, list_id) != 0 ||
 	    strlen(list_id) > BOUNDS_LIST_ID_BYTES) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "list id: wanted is a name like 'digest.example.org', in lower "
-		    "case");
+		    "list id: wanted is a name like "
+		    "'digest.example.org', in lower case");
 		return false;
 	}
 	return true;

@@ -114,6 +114,7 @@ read_tag(const struct parser *parser, size_t start, struct tag *tag, GError **er
 	const char *inner = parser->text + start + 2;
 	const char *close = *inner == '{' ? "}}}" : "}}";
 	const char *end = strstr(inner, close);
+	const char *first = inner;
 
 	tag->start = start;
 	if (!end)
@@ -123,7 +124,8 @@ read_tag(const struct parser *parser, size_t start, struct tag *tag, GError **er
 	while (*inner == ' ' || *inner == '\t')
 		inner++;
 	tag->sigil = '\0';
-	if (strchr("{&#^/!>=", *inner))
+	/* A brace behind a blank would be raw and end like one that is not. */
+	if (strchr("{&#^/!>=", *inner) && (*inner != '{' || inner == first))
 		tag->sigil = *inner++;
 	if (tag->sigil == '!')
 		return true;

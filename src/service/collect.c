@@ -105,9 +105,12 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 		return false;
 	report->fresh += saved.fresh;
 	report->changed += saved.changed;
-	g_info("batch %s source=%s day=%s papers=%u fresh=%u changed=%u",
-	    batch_status_name(batch.status), source->name, day, saved.listed,
-	    saved.fresh, saved.changed);
+	if (batch.status == BATCH_NOT_YET)
+		g_debug("batch not-yet source=%s day=%s", source->name, day);
+	else
+		g_info("batch %s source=%s day=%s papers=%u fresh=%u changed=%u",
+		    batch_status_name(batch.status), source->name, day, saved.listed,
+		    saved.fresh, saved.changed);
 	return true;
 }
 

@@ -5,13 +5,11 @@
 
 #include "base/error.h"
 #include "base/token.h"
+#include "service/senders.h"
 #include "store/editions.h"
 #include "store/outbox.h"
 #include "transport/backoff.h"
 #include "transport/breaker.h"
-
-/* A sender that has had nothing to do for so long takes leave of the relay. */
-#define IDLE_US (5 * G_USEC_PER_SEC)
 
 /* Results wait for company at most so long; what waits is in doubt after a crash. */
 #define GROUP_US (G_USEC_PER_SEC / 10)
@@ -22,27 +20,9 @@
 /* Messages handed to one sender and not answered: one on its way, one ready. */
 #define AHEAD 2
 
-/* What a sender is given, and gives back. */
-struct task {
-	struct outbox_job *job; /* owned */
-	GBytes *message;        /* owned */
-	char *id;               /* of the envelope: the same at every attempt */
-	struct delivery delivery;
-};
-
-struct sender {
-	GThread *thread;
-	struct post *post;
-	struct transport *transport;
-};
-
 struct post {
 	struct post_options options;
-	struct sender *senders;
-	unsigned started;
-	GAsyncQueue *tasks; /* of struct task *; `end` ends a sender */
-	GAsyncQueue *done;  /* of struct task * */
-	struct task end;
+	struct senders *senders;
 	struct breaker breaker;
 	GQueue claimed;      /* of struct outbox_job *: claimed, not handed out */
 	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
@@ -53,52 +33,6 @@ struct post {
 	bool is_unsettled; /* the store failed: rows may be SENDING that nobody sends */
 };
 
-static void
-task_free(struct task *task)
-{
-	if (!task)
-		return;
-	outbox_job_free(task->job);
-	g_bytes_unref(task->message);
-	g_free(task->id);
-	delivery_clear(&task->delivery);
-	g_free(task);
-}
-
-static gpointer
-run_sender(gpointer data)
-{
-	struct sender *sender = data;
-	struct post *post = sender->post;
-	bool is_idle = false;
-
-	for (;;) {
-		struct task *task =
-		    is_idle ? g_async_queue_pop(post->tasks)
-		            : g_async_queue_timeout_pop(post->tasks, IDLE_US);
-
-		is_idle = !task;
-		if (!task) {
-			transport_close(sender->transport);
-		} else if (task == &post->end) {
-			break;
-		} else {
-			const struct envelope envelope = {
-			    .id = task->id,
-			    .sender = post->options.envelope_from,
-			    .recipient = task->job->recipient,
-			    .message = task->message,
-			};
-
-			transport_deliver(
-			    sender->transport, &envelope, &task->delivery);
-			g_async_queue_push(post->done, task);
-		}
-	}
-	transport_close(sender->transport);
-	return NULL;
-}
-
 struct post *
 post_new(const struct post_options *options, GError **error)
 {
@@ -106,13 +40,10 @@ post_new(const struct post_options *options, GError **error)
 	unsigned unknown;
 
 	post->options = *options;
-	post->tasks = g_async_queue_new();
-	post->done = g_async_queue_new();
 	post->results =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
 	g_queue_init(&post->claimed);
 	breaker_init(&post->breaker);
-	post->senders = g_new0(struct sender, options->senders);
 	if (!outbox_recover(
 	        options->store, clock_get_now(options->clock), &unknown, error)) {
 		post_free(post);
@@ -122,18 +53,11 @@ post_new(const struct post_options *options, GError **error)
 		g_message(
 		    "outbox recovered unknown=%u: sent again with the same Message-ID",
 		    unknown);
-	for (unsigned i = 0; i < options->senders; i++) {
-		struct sender *sender = &post->senders[i];
-		g_autofree char *name = g_strdup_printf("sender %u", i + 1);
-
-		sender->post = post;
-		sender->transport = options->new_transport(options->data);
-		sender->thread = g_thread_try_new(name, run_sender, sender, error);
-		post->started++;
-		if (!sender->thread) {
-			post_free(post);
-			return NULL;
-		}
+	post->senders = senders_new(options->senders, options->envelope_from,
+	    options->new_transport, options->data, error);
+	if (!post->senders) {
+		post_free(post);
+		return NULL;
 	}
 	return post;
 }
@@ -143,18 +67,9 @@ post_free(struct post *post)
 {
 	if (!post)
 		return;
-	for (unsigned i = 0; i < post->started; i++)
-		g_async_queue_push(post->tasks, &post->end);
-	for (unsigned i = 0; i < post->started; i++) {
-		if (post->senders[i].thread)
-			g_thread_join(post->senders[i].thread);
-		transport_free(post->senders[i].transport);
-	}
-	g_async_queue_unref(post->tasks);
-	g_async_queue_unref(post->done);
+	senders_free(post->senders);
 	g_ptr_array_unref(post->results);
 	g_queue_clear_full(&post->claimed, (GDestroyNotify)outbox_job_free);
-	g_free(post->senders);
 	g_free(post);
 }
 
@@ -338,14 +253,13 @@ take_results(struct post *post, struct post_report *report, GError **error)
 
 	if (post->results->len)
 		wait_us = MAX(1, post->group_since + GROUP_US - g_get_monotonic_time());
-	task = g_async_queue_timeout_pop(post->done, (guint64)wait_us);
+	task = senders_pop(post->senders, wait_us);
 	while (task) {
 		post->in_flight--;
 		record(post, task, report);
 		task_free(task);
-		task = post->results->len < POST_GROUP
-		           ? g_async_queue_try_pop(post->done)
-		           : NULL;
+		task = post->results->len < POST_GROUP ? senders_pop(post->senders, 0)
+		                                       : NULL;
 	}
 	if (post->results->len >= POST_GROUP ||
 	    (post->results->len &&
@@ -439,7 +353,7 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	task->message = message;
 	task->id = format_envelope_id(post, job);
 	post->in_flight++;
-	g_async_queue_push(post->tasks, task);
+	senders_push(post->senders, task);
 	return true;
 }
 
@@ -455,7 +369,7 @@ return_claimed(struct post *post)
 	struct task *task;
 
 	while (post->breaker.state != BREAKER_TRIAL &&
-	       (task = g_async_queue_try_pop(post->tasks))) {
+	       (task = senders_take_back(post->senders))) {
 		post->in_flight--;
 		add_result(post, task->job, OUTBOX_RETURNED, now, NULL, NULL);
 		task_free(task);
@@ -519,7 +433,7 @@ static void
 settle(struct post *post, struct post_report *report)
 {
 	while (post->in_flight) {
-		struct task *task = g_async_queue_pop(post->done);
+		struct task *task = senders_pop(post->senders, -1);
 
 		post->in_flight--;
 		record(post, task, report);

@@ -13,7 +13,14 @@
 static int64_t
 read_wall(const struct clock *clock)
 {
-	return g_get_real_time() / G_USEC_PER_SEC + clock->offset_s;
+	(void)clock;
+	return g_get_real_time() / G_USEC_PER_SEC;
+}
+
+static int64_t
+read_standing(const struct clock *clock)
+{
+	return clock->at_s;
 }
 
 bool
@@ -31,7 +38,8 @@ startup_init_clock(struct clock *clock, const char *now, GError **error)
 		    "'%s' is no time: 2026-11-20T09:00:00Z is one", now);
 		return false;
 	}
-	clock->offset_s = g_date_time_to_unix(time) - read_wall(clock);
+	*clock =
+	    (struct clock){.read = read_standing, .at_s = g_date_time_to_unix(time)};
 	return true;
 }
 

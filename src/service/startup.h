@@ -14,7 +14,7 @@
 #include "store/store.h"
 
 /**
- * Set up the machine's clock, or one that starts at a given time and goes on.
+ * Set up the machine's clock, or one that stands at a given time.
  *
  * @param now  ISO 8601, such as 2026-11-20T09:00:00Z; NULL for the real time
  */

@@ -41,13 +41,13 @@ editions_load_candidates(
 	    " WHERE s.subscriber_id = ?1 AND p.last_day >= max(s.since_day, ?2)"
 	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
 	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = m.paper_seq)"
-	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i ON i.digest_id "
-	    "= g.id"
-	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live' AND i.paper_seq = "
-	    "m.paper_seq)"
+	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
+	    " ON i.digest_id = g.id"
+	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live'"
+	    " AND i.paper_seq = m.paper_seq)"
 	    " AND NOT EXISTS (SELECT 1 FROM refused r"
-	    "  WHERE r.subscriber_id = ?1 AND r.paper_seq = m.paper_seq AND r.times >= "
-	    "2)"
+	    "  WHERE r.subscriber_id = ?1 AND r.paper_seq = m.paper_seq"
+	    " AND r.times >= 2)"
 	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(oldest_day));
@@ -145,8 +145,8 @@ load_head(struct store *store, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name"
-	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id WHERE d.id = "
-	    "?1";
+	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
+	    " WHERE d.id = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
 	pb_auto(digest) digest = NULL;
 	enum sql_step step;

@@ -98,8 +98,8 @@ matches_load_overdue(
     struct store *store, const char *day, unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT DISTINCT m.paper_seq FROM match m JOIN paper p ON p.seq = "
-	    "m.paper_seq"
+	    "SELECT DISTINCT m.paper_seq FROM match m JOIN paper p"
+	    " ON p.seq = m.paper_seq"
 	    " WHERE m.state = 'waiting' AND p.last_day < ?1 LIMIT ?2";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_TEXT(day), SQL_INT(limit));

@@ -114,8 +114,8 @@ claim_job(struct store *store, const struct outbox_job *job, int64_t now,
     const char *render_key, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE outbox SET state = 'SENDING', attempt = attempt + 1, claimed_at = "
-	    "?2,"
+	    "UPDATE outbox"
+	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
 	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
 
 	if (job->is_wanted)
@@ -372,6 +372,15 @@ outbox_count(struct store *store, const char *state, int64_t *count, GError **er
 	    "SELECT count(*) FROM outbox WHERE state = ?1 AND ended_at IS NULL";
 
 	return sql_number(store, sql, count, error, SQL_TEXT(state));
+}
+
+bool
+outbox_count_failed(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM outbox WHERE ended_at IS NOT "
+	                          "NULL AND state = 'FAILED'";
+
+	return sql_number(store, sql, count, error);
 }
 
 bool

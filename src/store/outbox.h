@@ -116,6 +116,9 @@ GPtrArray *outbox_load_rows(
 bool
 outbox_count(struct store *store, const char *state, int64_t *count, GError **error);
 
+/** Count messages that were given up, as long as they are kept (two weeks). */
+bool outbox_count_failed(struct store *store, int64_t *count, GError **error);
+
 /** Forget up to a limit of messages that ended before a time. @param count set */
 bool outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
     GError **error);

@@ -123,12 +123,12 @@ insert_paper(struct store *store, const struct paper *paper, const char *day,
     int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO paper (id, title, abstract, authors, url, code_url, "
-	    "project_url,"
-	    " organization, published_at, upvotes, comments, stars, told_at, "
-	    "first_seen_at,"
-	    " last_day, revision) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-	    "?11, ?12,"
+	    "INSERT INTO paper (id, title, abstract, authors, url, code_url,"
+	    " project_url,"
+	    " organization, published_at, upvotes, comments, stars, told_at,"
+	    " first_seen_at,"
+	    " last_day, revision)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
 	    " ?13, ?13, ?14, (SELECT coalesce(max(revision), 0) + 1 FROM paper))";
 	g_autofree char *authors = join_authors(paper);
 

@@ -73,10 +73,10 @@ bool
 people_insert(struct store *store, struct subscriber *subscriber, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO subscriber (address, address_key, name, state, cadence, "
-	    "weekdays,"
-	    " minute, zone, max_full, created_at, consent_at, consent_text, "
-	    "next_due_at)"
+	    "INSERT INTO subscriber (address, address_key, name, state, cadence,"
+	    " weekdays,"
+	    " minute, zone, max_full, created_at, consent_at, consent_text,"
+	    " next_due_at)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 	const struct rhythm *rhythm = &subscriber->rhythm;
 
@@ -206,8 +206,8 @@ GPtrArray *
 people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] =
-	    "SELECT s.id, s.number, s.filter_id, s.name, s.text, f.canonical, "
-	    "s.since_day"
+	    "SELECT s.id, s.number, s.filter_id, s.name, s.text, f.canonical,"
+	    " s.since_day"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(subscriber_id));
@@ -263,8 +263,8 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	static const char sql_number_free[] =
 	    "SELECT min(n) FROM (SELECT 1 AS n UNION ALL"
 	    " SELECT number + 1 FROM subscription WHERE subscriber_id = ?1)"
-	    " WHERE n NOT IN (SELECT number FROM subscription WHERE subscriber_id = "
-	    "?1)";
+	    " WHERE n NOT IN (SELECT number FROM subscription"
+	    " WHERE subscriber_id = ?1)";
 	static const char sql[] =
 	    "INSERT INTO subscription (subscriber_id, number, filter_id, name, text,"
 	    " since_day, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";

@@ -175,9 +175,8 @@ check_file(const char *path, GError **error)
 			return set_file_error(error, "cannot open", path);
 		if (g_file_test(log, G_FILE_TEST_EXISTS)) {
 			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-			    "'%s' is gone, but its log '%s' is there: restore the "
-			    "store "
-			    "from a backup",
+			    "'%s' is gone, but its log '%s' is there: "
+			    "restore the store from a backup",
 			    path, log);
 			return false;
 		}
@@ -190,8 +189,8 @@ check_file(const char *path, GError **error)
 	}
 	if (status.st_size == 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is empty, which a store never is: restore it from a backup, "
-		    "or "
+		    "'%s' is empty, which a store never is: restore it from a backup,"
+		    " or "
 		    "remove it to start anew",
 		    path);
 		return false;

@@ -111,8 +111,8 @@ dialogue_start(struct dialogue *dialogue, const struct extensions *extensions)
 	dialogue->is_last = false;
 	if (dialogue->needs_smtputf8 && !extensions->has_smtputf8)
 		refuse(dialogue, SMTP_STAGE_MAIL, "5.6.7",
-		    "the address or header needs SMTPUTF8, which the host does not "
-		    "offer");
+		    "the address or header needs SMTPUTF8, "
+		    "which the host does not offer");
 	else if (dialogue->is_8bit && !extensions->has_8bitmime)
 		refuse(dialogue, SMTP_STAGE_MAIL, "5.6.3",
 		    "the message needs 8BITMIME, which the host does not offer");

@@ -16,7 +16,7 @@
 static int64_t
 read_standing(const struct clock *clock)
 {
-	return clock->offset_s;
+	return clock->at_s;
 }
 
 struct lab *
@@ -78,7 +78,7 @@ lab_time(const char *text)
 void
 lab_set_now(struct lab *lab, int64_t now)
 {
-	lab->clock.offset_s = now;
+	lab->clock.at_s = now;
 }
 
 void

@@ -263,9 +263,9 @@ def are_given(asked, printed):
 
 
 def split_name(name):
-    """The words of a name, each a list of tokens; Jr. at the end left out."""
+    """The words of a name, each a list of tokens; Jr., III at the end left out."""
     words = [word for word in map(tokens, re.split(r"[\s._,]+", name)) if word]
-    if len(words) > 1 and len(words[-1]) == 1 and words[-1][0] in SUFFIXES:
+    while len(words) > 1 and len(words[-1]) == 1 and words[-1][0] in SUFFIXES:
         words.pop()
     return words
 
@@ -274,7 +274,7 @@ def read_name(name):
     """A name as (given, last, has_comma)."""
     last, comma, given = name.partition(",")
     last, given = split_name(last), split_name(given)
-    if len(given) == 1 and len(given[0]) == 1 and given[0][0] in SUFFIXES:
+    if given and all(len(word) == 1 and word[0] in SUFFIXES for word in given):
         comma, given = "", []
     if not comma or not last:
         words = given + last

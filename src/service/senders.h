@@ -1,0 +1,56 @@
+/*
+ * senders.h - threads that deliver, one transport each and no store.
+ *
+ * The post hands tasks in and takes them back with what became of them; the
+ * queues between are all that they share.
+ */
+#ifndef PAPERBOY_SERVICE_SENDERS_H
+#define PAPERBOY_SERVICE_SENDERS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/outbox.h"
+#include "transport/transport.h"
+
+/* What a sender is given, and gives back. */
+struct task {
+	struct outbox_job *job; /* owned */
+	GBytes *message;        /* owned */
+	char *id;               /* owned; of the envelope: the same at every attempt */
+	struct delivery delivery;
+};
+
+void task_free(struct task *task);
+
+struct senders;
+
+/**
+ * Start threads.
+ *
+ * @param envelope_from  where bounces go; borrowed
+ * @param new_transport  called once for each, in this thread
+ * @return NULL when a thread cannot be had
+ */
+struct senders *senders_new(unsigned count, const char *envelope_from,
+    struct transport *(*new_transport)(void *data), void *data, GError **error);
+
+/** End the threads, which finish what they have. */
+void senders_free(struct senders *senders);
+
+/** Give a task to whoever is free first. @param task taken */
+void senders_push(struct senders *senders, struct task *task);
+
+/** Take a task back that nobody has begun. @return owned, or NULL */
+struct task *senders_take_back(struct senders *senders);
+
+/**
+ * Take one that was delivered, or not.
+ *
+ * @param wait_us  how long to wait for it; 0 not at all, -1 for ever
+ * @return owned, or NULL when there was none in time
+ */
+struct task *senders_pop(struct senders *senders, int64_t wait_us);
+
+#endif
