@@ -112,7 +112,8 @@ static bool
 read_tag(const struct parser *parser, size_t start, struct tag *tag, GError **error)
 {
 	const char *inner = parser->text + start + 2;
-	const char *close = *inner == '{' ? "}}}" : "}}";
+	bool is_triple = *inner == '{';
+	const char *close = is_triple ? "}}}" : "}}";
 	const char *end = strstr(inner, close);
 
 	tag->start = start;
@@ -123,7 +124,8 @@ read_tag(const struct parser *parser, size_t start, struct tag *tag, GError **er
 	while (*inner == ' ' || *inner == '\t')
 		inner++;
 	tag->sigil = '\0';
-	if (strchr("{&#^/!>=", *inner))
+	/* A third brace behind a blank is none: nothing would ask for its partner. */
+	if (is_triple || strchr("&#^/!>=", *inner))
 		tag->sigil = *inner++;
 	if (tag->sigil == '!')
 		return true;
