@@ -118,6 +118,7 @@ errors_have_line_and_column(void)
 	    {"a\n\nb {{x", "t:3:3: this tag has no '}}'"},
 	    {"{{{x}}", "t:1:1: this tag has no '}}}'"},
 	    {"{{}}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
+	    {"{{ {x}}}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
 	    {"{{a.b}}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
 	    {"{{# a b }}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
 	    {"{{> other}}", "t:1:1: there are no partials in these templates"},

@@ -112,9 +112,9 @@ static bool
 read_tag(const struct parser *parser, size_t start, struct tag *tag, GError **error)
 {
 	const char *inner = parser->text + start + 2;
-	const char *close = *inner == '{' ? "}}}" : "}}";
+	bool is_triple = *inner == '{';
+	const char *close = is_triple ? "}}}" : "}}";
 	const char *end = strstr(inner, close);
-	const char *first = inner;
 
 	tag->start = start;
 	if (!end)
@@ -124,8 +124,8 @@ read_tag(const struct parser *parser, size_t start, struct tag *tag, GError **er
 	while (*inner == ' ' || *inner == '\t')
 		inner++;
 	tag->sigil = '\0';
-	/* A brace behind a blank would be raw and end like one that is not. */
-	if (strchr("{&#^/!>=", *inner) && (*inner != '{' || inner == first))
+	/* A third brace behind a blank is none: nothing would ask for its partner. */
+	if (is_triple || strchr("&#^/!>=", *inner))
 		tag->sigil = *inner++;
 	if (tag->sigil == '!')
 		return true;
