@@ -7,6 +7,7 @@
 #include <gio/gunixsocketaddress.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -100,6 +101,28 @@ ctl_parse(
 	    *argc - 1 < wanted ? "an argument is missing"
 	                       : "one argument too many: '%s'",
 	    (*argv)[wanted + 1]);
+	return false;
+}
+
+bool
+ctl_confirm(bool is_yes, const char *question, GError **error)
+{
+	char answer[16] = "";
+
+	if (is_yes)
+		return true;
+	if (!isatty(STDIN_FILENO)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "not done: there is no terminal to ask on; --yes says that it is "
+		    "meant");
+		return false;
+	}
+	fprintf(stderr, "%s? [y/N] ", question);
+	if (fgets(answer, sizeof(answer), stdin) &&
+	    (g_ascii_strcasecmp(g_strstrip(answer), "y") == 0 ||
+	        g_ascii_strcasecmp(answer, "yes") == 0))
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "not done");
 	return false;
 }
 

@@ -56,6 +56,16 @@ bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_parse(
     const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error);
 
+/**
+ * Ask before something is destroyed: "Forget anna@example.org? [y/N]".
+ *
+ * @param is_yes    --yes was given: nothing is asked
+ * @param question  without the question mark
+ * @return false with PB_ERROR_INPUT when the answer is not yes, or when there is no
+ *         terminal to ask on
+ */
+bool ctl_confirm(bool is_yes, const char *question, GError **error);
+
 /** Tell a running daemon to look again; none running is fine. */
 void ctl_poke_daemon(const struct ctl *ctl);
 

@@ -3,12 +3,22 @@
  */
 #include "model/paper.h"
 
+static void
+clear_appearance(void *data)
+{
+	struct appearance *appearance = data;
+
+	g_free(appearance->source);
+}
+
 struct paper *
 paper_new(void)
 {
 	struct paper *paper = g_new0(struct paper, 1);
 
 	paper->authors = g_ptr_array_new_with_free_func(g_free);
+	paper->appearances = g_array_new(FALSE, FALSE, sizeof(struct appearance));
+	g_array_set_clear_func(paper->appearances, clear_appearance);
 	paper->published_at = PAPER_UNKNOWN;
 	paper->upvotes = PAPER_UNKNOWN;
 	paper->comments = PAPER_UNKNOWN;
@@ -28,8 +38,34 @@ paper_free(struct paper *paper)
 	g_free(paper->url);
 	g_free(paper->code_url);
 	g_free(paper->project_url);
+	g_free(paper->video_url);
 	g_free(paper->organization);
+	g_clear_pointer(&paper->keywords, g_ptr_array_unref);
+	g_clear_pointer(&paper->categories, g_ptr_array_unref);
+	g_free(paper->comment);
+	g_free(paper->journal);
+	g_free(paper->doi);
+	g_array_unref(paper->appearances);
 	g_free(paper);
+}
+
+void
+paper_add_appearance(struct paper *paper, const char *source, const char *day,
+    enum announcement announcement)
+{
+	struct appearance appearance = {
+	    .source = g_strdup(source), .announcement = announcement};
+
+	g_strlcpy(appearance.day, day, sizeof(appearance.day));
+	g_array_append_val(paper->appearances, appearance);
+}
+
+const char *
+announcement_name(enum announcement announcement)
+{
+	static const char *const names[] = {"new", "cross", "replace"};
+
+	return names[announcement];
 }
 
 struct listing *

@@ -16,6 +16,16 @@
 /* A number or a time that no source has told yet. */
 #define PAPER_UNKNOWN ((int64_t)-1)
 
+/* As what a source announced a paper. */
+enum announcement { ANNOUNCEMENT_NEW, ANNOUNCEMENT_CROSS, ANNOUNCEMENT_REPLACE };
+
+/* Where a paper was listed: one source, one day. */
+struct appearance {
+	char *source; /* "hf" */
+	char day[11]; /* YYYY-MM-DD, UTC */
+	enum announcement announcement;
+};
+
 struct paper {
 	char *id;           /* canonical: arXiv id without version; never NULL */
 	char *title;        /* never NULL, never empty */
@@ -28,21 +38,40 @@ struct paper {
 	int64_t stars;        /* of the code repository; likewise */
 	char *code_url;       /* http(s), validated, or NULL */
 	char *project_url;    /* likewise */
-	char *organization;   /* display name, or NULL */
+	char *video_url;      /* likewise */
+	char *organization;   /* display name, or NULL: not told */
+	GPtrArray *keywords;  /* of char *, as the source gives them; NULL: not told */
+	/* What arXiv tells.  While categories is NULL it has not answered yet, and the
+	 * three texts are not known either; afterwards NULL means that there is none.
+	 */
+	GPtrArray *categories; /* of char *, the primary one first: "cs.CL" */
+	char *comment;
+	char *journal;
+	char *doi; /* without https://doi.org/ */
+	GArray
+	    *appearances; /* of struct appearance, by day; empty before it is stored */
 };
 
 /* A source listed this paper on that day. */
 struct listing {
 	struct paper *paper; /* owned */
 	char day[11];        /* YYYY-MM-DD, UTC, as the source dates its list */
+	enum announcement announcement;
 };
 
-/** Allocate an empty paper: numbers unknown, no authors, texts NULL. */
+/** Allocate an empty paper: numbers unknown, no authors, the rest NULL. */
 struct paper *paper_new(void);
 void paper_free(struct paper *paper);
 PB_DEFINE_AUTO(paper, paper_free);
 
-/** Allocate a listing of a paper. @param paper taken */
+/** Note where a paper was listed. */
+void paper_add_appearance(struct paper *paper, const char *source, const char *day,
+    enum announcement announcement);
+
+/** "new", "cross", "replace" */
+const char *announcement_name(enum announcement announcement);
+
+/** Allocate a listing of a paper, as new. @param paper taken */
 struct listing *listing_new(struct paper *paper, const char *day);
 void listing_free(struct listing *listing);
 PB_DEFINE_AUTO(listing, listing_free);
