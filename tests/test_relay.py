@@ -579,7 +579,7 @@ def daemon_disk_full(tap):
 
         relay.act = act
         with house.start() as child:
-            child.wait_line("post failed: .*full")
+            child.wait_line("post failed .*full")
             relay.act = lambda verb, _: None
             os.unlink(os.path.join(disk, "filler"))
             house.ctl("fetch")  # pokes it

@@ -79,6 +79,10 @@
 #define BOUNDS_JSON_VALUES          1000000
 #define BOUNDS_SOURCE_ERROR_BYTES   300
 
+/* The control socket: a line that is asked, and an answer. */
+#define BOUNDS_CONTROL_LINE_BYTES   64
+#define BOUNDS_CONTROL_ANSWER_BYTES (16 * 1024)
+
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200
 #define BOUNDS_DIGEST_TITLES_MAX 200

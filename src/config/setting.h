@@ -20,6 +20,7 @@ struct setting {
 	int minimum, maximum;       /* of an int; of a text the least length */
 	const char *const *choices; /* of a choice, by value */
 	const char *help;
+	bool needs_restart; /* a running program cannot change it */
 };
 
 /* All of them, in the order in which they are told (settings.c). */

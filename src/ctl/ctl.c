@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 
 const struct ctl_command ctl_commands[] = {
@@ -45,6 +46,9 @@ const struct ctl_command ctl_commands[] = {
     {"queue", NULL, "[--all]", "list messages that wait, or all of the last two weeks",
         NULL, ctl_run_queue},
     {"status", NULL, "", "say how everything is", NULL, ctl_run_status},
+    {"reload", NULL, "", "let the daemon read its configuration and templates again",
+        "A configuration with a mistake is refused whole, and the old one stays.",
+        ctl_run_reload},
     {0},
 };
 
@@ -147,19 +151,34 @@ ctl_is_daemon_running(const struct ctl *ctl)
 	return connection != NULL;
 }
 
+char *
+ctl_ask_daemon(const struct ctl *ctl, const char *word, GError **error)
+{
+	g_autoptr(GSocketConnection) connection = connect_daemon(ctl);
+	g_autofree char *line = g_strconcat(word, "\n", NULL);
+	char answer[BOUNDS_CONTROL_ANSWER_BYTES + 1];
+	gsize size = 0;
+
+	if (connection &&
+	    g_output_stream_write_all(
+	        g_io_stream_get_output_stream(G_IO_STREAM(connection)), line,
+	        strlen(line), NULL, NULL, NULL) &&
+	    g_input_stream_read_all(
+	        g_io_stream_get_input_stream(G_IO_STREAM(connection)), answer,
+	        BOUNDS_CONTROL_ANSWER_BYTES, &size, NULL, NULL) &&
+	    size > 0)
+		return g_strndup(answer, size);
+	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	    connection ? "paperboyd gives no answer in '%s'"
+	               : "no paperboyd runs on '%s'",
+	    ctl->settings->state_dir);
+	return NULL;
+}
+
 void
 ctl_poke_daemon(const struct ctl *ctl)
 {
-	g_autoptr(GSocketConnection) connection = connect_daemon(ctl);
-	char answer[16];
-
-	if (!connection)
-		return;
-	g_output_stream_write_all(
-	    g_io_stream_get_output_stream(G_IO_STREAM(connection)), "look\n", 5, NULL,
-	    NULL, NULL);
-	g_input_stream_read(g_io_stream_get_input_stream(G_IO_STREAM(connection)),
-	    answer, sizeof(answer), NULL, NULL);
+	g_free(ctl_ask_daemon(ctl, "look", NULL));
 }
 
 char *

@@ -17,7 +17,9 @@ struct ctl {
 	struct store *store;
 	struct clock clock;
 	bool is_json;
-	char *who; /* for the audit */
+	char *who;  /* for the audit */
+	int status; /* set by a command that fails: to end with instead of what its
+	             * error says; or 0 */
 };
 
 /* One command: "subscriber add ADDRESS". */
@@ -46,6 +48,7 @@ bool ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_queue(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);
 
 /**
  * Parse a command's own options and check how many arguments are left.
@@ -65,6 +68,14 @@ bool ctl_parse(
  *         terminal to ask on
  */
 bool ctl_confirm(bool is_yes, const char *question, GError **error);
+
+/**
+ * Ask a running daemon for something.
+ *
+ * @param word  as control.h has it
+ * @return its answer: lines; NULL with PB_ERROR_TEMPORARY when there is none
+ */
+char *ctl_ask_daemon(const struct ctl *ctl, const char *word, GError **error);
 
 /** Tell a running daemon to look again; none running is fine. */
 void ctl_poke_daemon(const struct ctl *ctl);

@@ -83,6 +83,7 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	pb_auto(settings) settings = NULL;
 	pb_auto(store) store = NULL;
 	g_autoptr(GError) error = NULL;
+	int status;
 
 	if (!startup_init_clock(&ctl.clock, options->now, &error))
 		return fail(command, error);
@@ -99,7 +100,10 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 		return fail(command, error);
 	ctl.settings = settings;
 	ctl.store = store;
-	return command->run(&ctl, argc, argv, &error) ? EX_OK : fail(command, error);
+	if (command->run(&ctl, argc, argv, &error))
+		return EX_OK;
+	status = fail(command, error);
+	return ctl.status ? ctl.status : status;
 }
 
 static bool

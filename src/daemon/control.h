@@ -1,8 +1,10 @@
 /*
- * control.h - the socket on which paperboyctl tells the daemon to look again.
+ * control.h - the socket on which paperboyctl asks the daemon for something.
  *
- * `control` in the state folder, mode 0600: a line in, a line out.
+ * `control` in the state folder, mode 0600: a line in, lines out, and it is closed.
  *   look    -> ok
+ *   reload  -> ok; or refused, and a line for each problem
+ *   others  -> unknown
  */
 #ifndef PAPERBOY_DAEMON_CONTROL_H
 #define PAPERBOY_DAEMON_CONTROL_H
@@ -11,13 +13,24 @@
 
 struct control;
 
+/* What can be asked for. */
+struct control_command {
+	const char *word;
+	/* Called in the main thread. @return the answer: lines, owned by the caller */
+	char *(*run)(void *data);
+};
+
 /**
  * Listen in the default main context.
  *
- * @param look  called for "look", in the main thread
+ * A line has at most BOUNDS_CONTROL_LINE_BYTES.  Of an answer that is longer than
+ * BOUNDS_CONTROL_ANSWER_BYTES go out as many whole lines as fit, and how many more
+ * there are.
+ *
+ * @param commands  ended by a row without word; borrowed
  */
-struct control *control_new(
-    const char *state_dir, void (*look)(void *data), void *data, GError **error);
+struct control *control_new(const char *state_dir,
+    const struct control_command *commands, void *data, GError **error);
 void control_free(struct control *control);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "service/event.h"
 #include "sources/days.h"
 #include "store/papers.h"
 
@@ -64,10 +65,14 @@ save_pause(struct store *store, const struct source *source, int64_t asked_s,
 	    !load_number(store, source, "pause", &last_s, error))
 		return false;
 	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MOST_S) : PAUSE_FIRST_S;
-	return save_number(store, source, "pause", pause_s, error) &&
-	       save_number(
-	           store, source, "paused until", now + MAX(pause_s, asked_s), error) &&
-	       store_commit(&transaction, error);
+	if (!save_number(store, source, "pause", pause_s, error) ||
+	    !save_number(
+	        store, source, "paused until", now + MAX(pause_s, asked_s), error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	event_log(EVENT_SOURCE_PAUSED, EVENT_WORD("source", source->name),
+	    EVENT_SECONDS("next_in", MAX(pause_s, asked_s)));
+	return true;
 }
 
 static bool
@@ -80,10 +85,13 @@ clear_pause(struct store *store, const struct source *source, GError **error)
 		return false;
 	if (last_s <= 0)
 		return true;
-	return store_begin(store, &transaction, error) &&
-	       save_number(store, source, "pause", 0, error) &&
-	       save_number(store, source, "paused until", 0, error) &&
-	       store_commit(&transaction, error);
+	if (!store_begin(store, &transaction, error) ||
+	    !save_number(store, source, "pause", 0, error) ||
+	    !save_number(store, source, "paused until", 0, error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	event_log(EVENT_SOURCE_WELL, EVENT_WORD("source", source->name));
+	return true;
 }
 
 static bool
@@ -106,11 +114,14 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	report->fresh += saved.fresh;
 	report->changed += saved.changed;
 	if (batch.status == BATCH_NOT_YET)
-		g_debug("batch not-yet source=%s day=%s", source->name, day);
+		event_log(EVENT_BATCH_NOT_YET, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day));
 	else
-		g_info("batch %s source=%s day=%s papers=%u fresh=%u changed=%u",
-		    batch_status_name(batch.status), source->name, day, saved.listed,
-		    saved.fresh, saved.changed);
+		event_log(EVENT_BATCH_STORED, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day),
+		    EVENT_WORD("status", batch_status_name(batch.status)),
+		    EVENT_INT("papers", saved.listed), EVENT_INT("fresh", saved.fresh),
+		    EVENT_INT("changed", saved.changed));
 	return true;
 }
 
@@ -127,8 +138,8 @@ save_failure(const struct collect *collect, const struct source *source,
 	};
 	struct papers_saved saved;
 
-	g_warning(
-	    "batch failed source=%s day=%s: %s", source->name, day, problem->message);
+	event_log(EVENT_BATCH_FAILED, EVENT_WORD("source", source->name),
+	    EVENT_WORD("day", day), EVENT_TEXT(problem->message));
 	return papers_save_batch(collect->store, &batch, NULL, &saved, error);
 }
 

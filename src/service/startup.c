@@ -43,8 +43,8 @@ startup_init_clock(struct clock *clock, const char *now, GError **error)
 	return true;
 }
 
-static const char *
-file_of(const char *path)
+const char *
+startup_get_config(const char *path)
 {
 	return path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf";
 }
@@ -52,7 +52,7 @@ file_of(const char *path)
 struct settings *
 startup_load_settings(const char *path, GPtrArray *problems)
 {
-	return settings_load(file_of(path), problems, NULL);
+	return settings_load(startup_get_config(path), problems, NULL);
 }
 
 bool
@@ -63,8 +63,9 @@ startup_check_settings(const char *path, const struct settings *settings,
 
 	assembly_check(settings, credentials, found);
 	for (unsigned i = 0; i < found->len; i++)
-		g_ptr_array_add(problems,
-		    g_strdup_printf("%s: %s", file_of(path), (char *)found->pdata[i]));
+		g_ptr_array_add(
+		    problems, g_strdup_printf("%s: %s", startup_get_config(path),
+		                  (char *)found->pdata[i]));
 	return found->len == 0;
 }
 

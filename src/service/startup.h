@@ -20,6 +20,9 @@
  */
 bool startup_init_clock(struct clock *clock, const char *now, GError **error);
 
+/** Get the name of the configuration. @param path NULL for where it is installed */
+const char *startup_get_config(const char *path);
+
 /**
  * Read the configuration.
  *
