@@ -98,13 +98,14 @@ struct office {
 	struct script script;
 	struct post *post;
 	unsigned senders;
+	int pause;
 	int64_t next; /* as the last run said */
 };
 
-static void
-office_open(struct office *office)
+static struct post_options
+office_options(struct office *office)
 {
-	const struct post_options options = {
+	return (struct post_options){
 	    .store = office->lab->store,
 	    .renderer = office->renderer,
 	    .clock = &office->lab->clock,
@@ -114,7 +115,14 @@ office_open(struct office *office)
 	    .give_up_s = GIVE_UP_S,
 	    .new_transport = new_fake,
 	    .data = &office->script,
+	    .pause = &office->pause,
 	};
+}
+
+static void
+office_open(struct office *office)
+{
+	const struct post_options options = office_options(office);
 	g_autoptr(GError) error = NULL;
 
 	office->post = post_new(&options, &error);
@@ -425,6 +433,90 @@ a_stop_returns_what_was_claimed_as_it_was(void)
 }
 
 static void
+reload(struct office *office, const char *envelope_from, bool is_other_relay)
+{
+	struct post_options options = office_options(office);
+	g_autoptr(GError) error = NULL;
+
+	options.envelope_from = envelope_from;
+	g_assert_true(post_reload(office->post, &options, is_other_relay, &error));
+	g_assert_no_error(error);
+}
+
+static void
+a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
+{
+	pb_auto(office) office = office_new(40, 2);
+	struct post_report report;
+
+	office->script.stop = &office->pause;
+	office->script.stop_after = 5;
+	report = run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, >=, 5);
+	g_assert_cmpuint(report.sent, <, 40);
+	/* What is left is as it was, and due at once. */
+	lab_assert_text(office->lab,
+	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox"
+	    " WHERE state <> 'SENT'",
+	    "NEW|0|-|-|-");
+	g_assert_cmpint(office->next, <=, lab_time(NOW));
+	g_assert_null(strstr(office->script.envelopes->str, "<other@example.org"));
+	office->script.stop = NULL;
+	office->pause = 0;
+	g_string_assign(office->script.envelopes, "");
+	reload(office, "other@example.org", false);
+	/* The old senders have taken leave. */
+	g_assert_cmpuint(office->script.closed, >=, 2);
+	report = run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(office->script.tried, ==, 40);
+	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
+	g_assert_null(strstr(office->script.envelopes->str, "<bounce@example.org"));
+	lab_assert_text(
+	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+}
+
+static void
+what_is_not_recorded_yet_outlives_a_reload(void)
+{
+	pb_auto(office) office = office_new(12, 2);
+	struct post_report report = {0};
+
+	lab_run(office->lab, "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
+	                     " NEW.state = 'SENT' BEGIN SELECT"
+	                     " RAISE(FAIL, 'made-up refusal'); END");
+	g_assert_false(post_run(office->post, NULL, &report, &office->next, NULL));
+	g_assert_cmpuint(office->script.tried, >, 0);
+	lab_run(office->lab, "DROP TRIGGER made_up");
+	reload(office, "bounce@example.org", true);
+	run_at(office, lab_time(NOW) + 60, NULL);
+	lab_assert_text(
+	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+	g_assert_cmpuint(office->script.tried, ==, 12);
+}
+
+static void
+only_another_relay_is_tried_before_its_time(void)
+{
+	pb_auto(office) office = office_new(3, 1);
+	int64_t now = lab_time(NOW);
+
+	office->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	run_at(office, now, NULL);
+	g_assert_cmpuint(office->script.tried, ==, 1);
+	/* A template was edited: the relay is as it was. */
+	reload(office, "bounce@example.org", false);
+	run_at(office, now + 1, NULL);
+	g_assert_cmpuint(office->script.tried, ==, 1);
+	office->script.answer = (struct delivery){
+	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+	reload(office, "bounce@example.org", true);
+	run_at(office, now + 1, NULL);
+	g_assert_cmpuint(office->script.tried, ==, 4);
+	lab_assert_text(
+	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+}
+
+static void
 who_left_or_paused_gets_nothing(void)
 {
 	static const char *const states[] = {"paused", "suspended", "pending"};
@@ -563,6 +655,9 @@ main(int argc, char **argv)
 	ADD(a_relay_that_is_down_is_left_alone_and_tried_by_one);
 	ADD(a_relay_that_goes_down_midway_keeps_what_it_took);
 	ADD(a_stop_returns_what_was_claimed_as_it_was);
+	ADD(a_pause_ends_a_run_and_the_next_goes_by_other_options);
+	ADD(what_is_not_recorded_yet_outlives_a_reload);
+	ADD(only_another_relay_is_tried_before_its_time);
 	ADD(who_left_or_paused_gets_nothing);
 	ADD(a_digest_that_cannot_be_composed_stops_no_other);
 	ADD(what_was_being_sent_when_the_program_ended_goes_again_the_same);

@@ -16,36 +16,13 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-import smtplab
 from daemon import House, at_hour, days_after, papers_of, parse
 from peers import Ca, SmtpSink, is_root
-from smtplab import DROP
+from smtplab import DROP, Relay
 from tap import Skip, Tap, free_port, need_programs, run, wait_until
 
 DAY = "2026-11-20"
 AHEAD = 4  # messages that two connections may have on their way, once one has gone
-
-
-class Relay(smtplab.Server):
-    """A scripted relay, for the time of a test."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def accepted(self):
-        """[(recipient, message)] of those with a good answer."""
-        return [(to, raw) for to, raw, reply in self.arrived if reply[:1] == b"2"]
-
-    def recipients(self):
-        return sorted(to for to, _ in self.accepted())
-
-    def forget(self):
-        self.arrived.clear()
-        self.commands.clear()
-        self.connections = 0
 
 
 def make_house(tap, name, port, people=1, **settings):

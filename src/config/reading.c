@@ -82,6 +82,13 @@ read_text(
 		add_problem(reading, at, "%s must not be empty", setting->name);
 		return;
 	}
+	if (setting->choices && !g_strv_contains(setting->choices, text)) {
+		g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
+
+		add_problem(
+		    reading, at, "%s must be one of \"%s\"", setting->name, list);
+		return;
+	}
 	g_free(*setting_get_text(reading->settings, setting));
 	*setting_get_text(reading->settings, setting) = g_strdup(text);
 }
@@ -214,7 +221,6 @@ check_numbers(struct reading *reading, const char *file)
 static void
 check_whole(struct reading *reading)
 {
-	static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
 	struct settings *settings = reading->settings;
 
 	for (size_t i = 0; i < setting_count; i++)
@@ -223,10 +229,6 @@ check_whole(struct reading *reading)
 		    !**setting_get_text(settings, &setting_table[i]))
 			add_problem(reading, NULL, "%s is not set: %s",
 			    setting_table[i].name, setting_table[i].help);
-	if (!g_strv_contains(levels, settings->log_level))
-		add_problem(reading, NULL,
-		    "log_level must be one of \"error\", "
-		    "\"warning\", \"info\", \"debug\"");
 	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir)
 		add_problem(reading, NULL,
 		    "delivery.method is maildir, but delivery.maildir is not set");

@@ -10,6 +10,8 @@
 static const char *const delivery_choices[] = {"smtp", "maildir", NULL};
 static const char *const tls_choices[] = {"auto", "off", "starttls", "implicit", NULL};
 
+static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
+
 #define TEXT(n, field, value, least, about)                                  \
 	{                                                                    \
 		.name = (n), .type = TYPE_TEXT,                              \
@@ -46,7 +48,13 @@ const struct setting setting_table[] = {
         .needs_restart = true},
     TEXT("template_dir", template_dir, PAPERBOY_TEMPLATEDIR, 1,
         "folder of the templates"),
-    TEXT("log_level", log_level, "info", 1, "error, warning, info or debug"),
+    {.name = "log_level",
+        .type = TYPE_TEXT,
+        .offset = offsetof(struct settings, log_level),
+        .text = "info",
+        .minimum = 1,
+        .choices = log_levels,
+        .help = "error, warning, info or debug"},
     TEXT("mail.from", mail_from, "", 1, "address that digests come from"),
     TEXT("mail.from_name", mail_from_name, "paperboy", 0, "name beside it"),
     TEXT("mail.owner", mail_owner, "", 1, "address of the person who answers for it"),

@@ -72,7 +72,7 @@ void post_stage_clear(struct post_stage *stage);
 /** Offer a snapshot; from another thread.  Messages under way are finished first. */
 void post_stage_offer(struct post_stage *stage, struct snapshot *snapshot);
 
-/** @return false when the store fails: then the old one stays until the next call */
+/** @return false when a thread cannot be had: the old one stays until the next call */
 bool post_stage_renew(struct post_stage *stage, GError **error);
 bool post_stage_run(struct post_stage *stage, const int *stop,
     struct post_report *report, int64_t *next, GError **error);

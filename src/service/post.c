@@ -534,8 +534,6 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 	struct senders *senders;
 
 	g_assert(!post->in_flight && g_queue_is_empty(&post->claimed));
-	if (!catch_up(post, error))
-		return false;
 	senders = senders_new(options->senders, options->envelope_from,
 	    options->new_transport, options->data, error);
 	if (!senders)

@@ -60,13 +60,12 @@ PB_DEFINE_AUTO(post, post_free);
 
 /**
  * Work by other options from the next run on.  Between two runs only: nothing is in
- * flight then, so no message that is under way changes.  What a failure of the
- * store has left unrecorded is recorded first, and what is known of the relay is kept.
+ * flight then, so no message that is under way changes.  What is known of the relay is
+ * kept, and so are results that the store has not taken yet.
  *
  * @param options         copied; what the old ones borrowed may go afterwards
- * @param is_other_relay  forget what is known of the relay: host, login or folder
- * differ
- * @return false when the store fails or a thread cannot be had: the old ones stay
+ * @param is_other_relay  forget what is known of the relay: host, login or folder differ
+ * @return false when a thread cannot be had: the old ones stay
  */
 bool post_reload(struct post *post, const struct post_options *options,
     bool is_other_relay, GError **error);
