@@ -17,15 +17,15 @@ static char *
 count(void *data)
 {
 	++*(int *)data;
-	return g_strdup("ok\n");
+	return NULL;
 }
 
-/* At the limit. */
+/* At the limit, with its line end. */
 static char *
 answer_most(void *data)
 {
 	(void)data;
-	return g_strnfill(BOUNDS_CONTROL_ANSWER_BYTES, 'x');
+	return g_strnfill(BOUNDS_CONTROL_ANSWER_BYTES - 1, 'x');
 }
 
 /* Lines of ten octets, the last one longer: one octet past the limit. */
@@ -39,11 +39,10 @@ answer_too_much(void *data)
 		g_string_append_printf(answer, "line %04u\n", i);
 	while (answer->len < BOUNDS_CONTROL_ANSWER_BYTES)
 		g_string_append_c(answer, '.');
-	g_string_append_c(answer, '\n');
 	return g_string_free(answer, FALSE);
 }
 
-static const struct control_command commands[] = {
+static const struct control_word words[] = {
     {"look", count},
     {"most", answer_most},
     {"much", answer_too_much},
@@ -123,7 +122,7 @@ a_line_in_gets_a_line_out(void)
 	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
-	struct control *control = control_new(lab->folder, commands, &looks, &error);
+	struct control *control = control_new(lab->folder, words, &looks, &error);
 	GStatBuf status;
 
 	g_assert_no_error(error);
@@ -153,7 +152,7 @@ an_answer_that_is_too_long_is_cut_at_a_line(void)
 	g_autoptr(GError) error = NULL;
 	struct client most = {.path = path, .line = "most\n", .size = 5};
 	struct client much = {.path = path, .line = "much\n", .size = 5};
-	struct control *control = control_new(lab->folder, commands, NULL, &error);
+	struct control *control = control_new(lab->folder, words, NULL, &error);
 	unsigned lines = 0, more = 0;
 
 	g_assert_no_error(error);
@@ -182,7 +181,7 @@ a_leftover_of_a_killed_daemon_is_replaced(void)
 	struct control *control;
 
 	g_file_set_contents(path, "left over", -1, NULL);
-	control = control_new(lab->folder, commands, &looks, &error);
+	control = control_new(lab->folder, words, &looks, &error);
 	g_assert_no_error(error);
 	control_free(control);
 }
@@ -197,7 +196,7 @@ a_folder_too_deep_for_a_socket_is_told(void)
 	int looks = 0;
 
 	g_mkdir(folder, 0700);
-	g_assert_null(control_new(folder, commands, &looks, &error));
+	g_assert_null(control_new(folder, words, &looks, &error));
 	g_assert_nonnull(error);
 	g_assert_nonnull(strstr(error->message, "too long"));
 	g_assert_nonnull(strstr(error->message, folder));

@@ -152,33 +152,28 @@ ctl_is_daemon_running(const struct ctl *ctl)
 }
 
 char *
-ctl_ask_daemon(const struct ctl *ctl, const char *word, GError **error)
+ctl_ask_daemon(const struct ctl *ctl, const char *word)
 {
 	g_autoptr(GSocketConnection) connection = connect_daemon(ctl);
-	g_autofree char *line = g_strconcat(word, "\n", NULL);
-	char answer[BOUNDS_CONTROL_ANSWER_BYTES + 1];
+	g_autofree char *line = g_strdup_printf("%s\n", word);
+	char answer[BOUNDS_CONTROL_ANSWER_BYTES];
 	gsize size = 0;
 
-	if (connection &&
-	    g_output_stream_write_all(
-	        g_io_stream_get_output_stream(G_IO_STREAM(connection)), line,
-	        strlen(line), NULL, NULL, NULL) &&
-	    g_input_stream_read_all(
-	        g_io_stream_get_input_stream(G_IO_STREAM(connection)), answer,
-	        BOUNDS_CONTROL_ANSWER_BYTES, &size, NULL, NULL) &&
-	    size > 0)
-		return g_strndup(answer, size);
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-	    connection ? "paperboyd gives no answer in '%s'"
-	               : "no paperboyd runs on '%s'",
-	    ctl->settings->state_dir);
-	return NULL;
+	if (!connection)
+		return NULL;
+	g_output_stream_write_all(
+	    g_io_stream_get_output_stream(G_IO_STREAM(connection)), line, strlen(line),
+	    NULL, NULL, NULL);
+	/* The daemon closes behind its answer; what came before a failure counts. */
+	g_input_stream_read_all(g_io_stream_get_input_stream(G_IO_STREAM(connection)),
+	    answer, sizeof(answer), &size, NULL, NULL);
+	return g_strchomp(g_utf8_make_valid(answer, (gssize)size));
 }
 
 void
 ctl_poke_daemon(const struct ctl *ctl)
 {
-	g_free(ctl_ask_daemon(ctl, "look", NULL));
+	g_free(ctl_ask_daemon(ctl, "look"));
 }
 
 char *

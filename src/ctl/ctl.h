@@ -18,8 +18,7 @@ struct ctl {
 	struct clock clock;
 	bool is_json;
 	char *who;  /* for the audit */
-	int status; /* set by a command that fails: to end with instead of what its
-	             * error says; or 0 */
+	int status; /* set by a command: to end with although it has no error */
 };
 
 /* One command: "subscriber add ADDRESS". */
@@ -70,12 +69,11 @@ bool ctl_parse(
 bool ctl_confirm(bool is_yes, const char *question, GError **error);
 
 /**
- * Ask a running daemon for something.
+ * Say one word to a running daemon.
  *
- * @param word  as control.h has it
- * @return its answer: lines; NULL with PB_ERROR_TEMPORARY when there is none
+ * @return its answer without the last line's end, for g_free(); NULL when none runs
  */
-char *ctl_ask_daemon(const struct ctl *ctl, const char *word, GError **error);
+char *ctl_ask_daemon(const struct ctl *ctl, const char *word);
 
 /** Tell a running daemon to look again; none running is fine. */
 void ctl_poke_daemon(const struct ctl *ctl);

@@ -83,7 +83,6 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	pb_auto(settings) settings = NULL;
 	pb_auto(store) store = NULL;
 	g_autoptr(GError) error = NULL;
-	int status;
 
 	if (!startup_init_clock(&ctl.clock, options->now, &error))
 		return fail(command, error);
@@ -100,10 +99,8 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 		return fail(command, error);
 	ctl.settings = settings;
 	ctl.store = store;
-	if (command->run(&ctl, argc, argv, &error))
-		return EX_OK;
-	status = fail(command, error);
-	return ctl.status ? ctl.status : status;
+	return command->run(&ctl, argc, argv, &error) ? ctl.status
+	                                              : fail(command, error);
 }
 
 static bool

@@ -2,7 +2,6 @@
  * reload.c - the command that lets the daemon read its configuration again.
  */
 #include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "base/error.h"
@@ -14,18 +13,23 @@ print_answer(const struct ctl *ctl, bool is_ok, char **problems)
 {
 	json_t *list;
 
-	if (!ctl->is_json) {
+	if (ctl->is_json) {
+		list = json_array();
 		for (; *problems; problems++)
-			fprintf(stderr, "paperboyctl: %s\n", *problems);
-		if (is_ok)
-			puts("The new configuration is in force; messages on their way "
-			     "are finished first.");
+			json_array_append_new(list, print_json_text(*problems));
+		print_json(
+		    json_pack("{s:b, s:o}", "reloaded", (int)is_ok, "problems", list));
 		return;
 	}
-	list = json_array();
 	for (; *problems; problems++)
-		json_array_append_new(list, print_json_text(*problems));
-	print_json(json_pack("{s:b, s:o}", "reloaded", (int)is_ok, "problems", list));
+		fprintf(stderr, "paperboyctl: %s\n", *problems);
+	if (is_ok)
+		puts("The new configuration is in force; messages on their way are "
+		     "finished first.");
+	else
+		fputs("paperboyctl: nothing is changed: the daemon goes on with the "
+		      "old configuration\n",
+		    stderr);
 }
 
 bool
@@ -33,27 +37,28 @@ ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	g_autofree char *answer = NULL;
 	g_auto(GStrv) lines = NULL;
-	bool is_ok;
+	bool is_ok, is_refused;
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
 		return false;
-	answer = ctl_ask_daemon(ctl, "reload", error);
+	answer = ctl_ask_daemon(ctl, "reload");
 	if (!answer) {
-		g_prefix_error(error, "nothing to reload: ");
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "nothing to reload: no paperboyd runs on '%s'",
+		    ctl->settings->state_dir);
 		return false;
 	}
-	lines = g_strsplit(g_strchomp(answer), "\n", -1);
-	is_ok = strcmp(lines[0], "ok") == 0;
-	if (!is_ok && strcmp(lines[0], "refused") != 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "paperboyd is of another version and cannot do that: restart it");
+	lines = g_strsplit(answer, "\n", -1);
+	is_ok = g_strcmp0(lines[0], "ok") == 0;
+	is_refused = g_strcmp0(lines[0], "refused") == 0;
+	if (!is_ok && !is_refused) {
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "paperboyd did not answer that: try again, or restart it when it "
+		    "is of another version");
 		return false;
 	}
 	print_answer(ctl, is_ok, lines + 1);
-	if (is_ok)
-		return true;
-	ctl->status = EX_CONFIG;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "nothing is changed: the daemon goes on with the old configuration");
-	return false;
+	if (is_refused)
+		ctl->status = EX_CONFIG;
+	return true;
 }

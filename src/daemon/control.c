@@ -23,7 +23,7 @@
 struct control {
 	GSocketService *service;
 	char *path;
-	const struct control_command *commands;
+	const struct control_word *words;
 	void *data;
 };
 
@@ -60,13 +60,18 @@ shorten(char *answer)
 	return g_strdup_printf("%.*s... and %u more\n", (int)keep, whole, more);
 }
 
+/* @return lines with their ends, for g_free() */
 static char *
-answer(const struct control *control, const char *word)
+answer_line(const struct control *control, const char *line)
 {
-	for (const struct control_command *command = control->commands; command->word;
-	     command++)
-		if (strcmp(command->word, word) == 0)
-			return shorten(command->run(control->data));
+	for (const struct control_word *word = control->words; word->word; word++) {
+		g_autofree char *answer = NULL;
+
+		if (strcmp(line, word->word) != 0)
+			continue;
+		answer = word->answer(control->data);
+		return shorten(g_strdup_printf("%s\n", answer ? answer : "ok"));
+	}
 	return g_strdup("unknown\n");
 }
 
@@ -82,7 +87,7 @@ handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 		               !memchr(request->line, '\0', (size_t)size);
 
 		request->line[is_line ? size : 0] = '\0';
-		text = answer(request->control, g_strchomp(request->line));
+		text = answer_line(request->control, g_strchomp(request->line));
 		/* An answer fits into any socket's buffer: this does not block. */
 		g_output_stream_write_all(
 		    g_io_stream_get_output_stream(G_IO_STREAM(request->connection)),
@@ -109,14 +114,14 @@ handle_connection(GSocketService *service, GSocketConnection *connection,
 }
 
 struct control *
-control_new(const char *state_dir, const struct control_command *commands, void *data,
-    GError **error)
+control_new(
+    const char *state_dir, const struct control_word *words, void *data, GError **error)
 {
 	struct control *control = g_new0(struct control, 1);
 	g_autoptr(GSocketAddress) address = NULL;
 
 	control->path = g_build_filename(state_dir, "control", NULL);
-	control->commands = commands;
+	control->words = words;
 	control->data = data;
 	/* GLib would cut it, and listen under another name. */
 	if (strlen(control->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {

@@ -2,9 +2,8 @@
  * control.h - the socket on which paperboyctl asks the daemon for something.
  *
  * `control` in the state folder, mode 0600: a line in, lines out, and it is closed.
- *   look    -> ok
- *   reload  -> ok; or refused, and a line for each problem
- *   others  -> unknown
+ * Which words there are is the daemon's table (daemon.c); any other is answered with
+ * "unknown".
  */
 #ifndef PAPERBOY_DAEMON_CONTROL_H
 #define PAPERBOY_DAEMON_CONTROL_H
@@ -13,11 +12,12 @@
 
 struct control;
 
-/* What can be asked for. */
-struct control_command {
+/* One word and who answers it, in the main thread. */
+struct control_word {
 	const char *word;
-	/* Called in the main thread. @return the answer: lines, owned by the caller */
-	char *(*run)(void *data);
+	/* @return the answer, lines without the last one's end, for g_free(); NULL for
+	 * "ok" */
+	char *(*answer)(void *data);
 };
 
 /**
@@ -27,10 +27,10 @@ struct control_command {
  * BOUNDS_CONTROL_ANSWER_BYTES go out as many whole lines as fit, and how many more
  * there are.
  *
- * @param commands  ended by a row without word; borrowed
+ * @param words  ended by one without a word; outlive the control
  */
-struct control *control_new(const char *state_dir,
-    const struct control_command *commands, void *data, GError **error);
+struct control *control_new(const char *state_dir, const struct control_word *words,
+    void *data, GError **error);
 void control_free(struct control *control);
 
 #endif

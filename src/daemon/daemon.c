@@ -251,11 +251,12 @@ reload(struct daemon *daemon)
 	return reload_format_answer(problems);
 }
 
+/* Something in the store is new. */
 static char *
 answer_look(void *data)
 {
 	poke_all(data);
-	return g_strdup("ok\n");
+	return NULL;
 }
 
 static char *
@@ -264,7 +265,8 @@ answer_reload(void *data)
 	return reload(data);
 }
 
-static const struct control_command commands[] = {
+/* What paperboyctl may say. */
+static const struct control_word words[] = {
     {"look", answer_look},
     {"reload", answer_reload},
     {0},
@@ -361,7 +363,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error);
 	if (is_ok)
 		daemon.control = control_new(
-		    daemon.snapshot->settings->state_dir, commands, &daemon, error);
+		    daemon.snapshot->settings->state_dir, words, &daemon, error);
 	is_ok = is_ok && daemon.control;
 	if (is_ok)
 		work(&daemon);

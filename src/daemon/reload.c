@@ -65,9 +65,12 @@ reload_log(const struct snapshot *current, const struct snapshot *fresh,
 char *
 reload_format_answer(const GPtrArray *problems)
 {
-	GString *answer = g_string_new(problems->len ? "refused\n" : "ok\n");
+	GString *answer;
 
+	if (!problems->len)
+		return NULL;
+	answer = g_string_new("refused");
 	for (unsigned i = 0; i < problems->len; i++)
-		g_string_append_printf(answer, "%s\n", (char *)problems->pdata[i]);
+		g_string_append_printf(answer, "\n%s", (char *)problems->pdata[i]);
 	return g_string_free(answer, FALSE);
 }

@@ -24,7 +24,10 @@ struct snapshot *reload_load(const char *config, const char *credentials,
 void reload_log(const struct snapshot *current, const struct snapshot *fresh,
     const GPtrArray *problems);
 
-/** The answer to who asked for it: "ok", or "refused" and a line for each problem. */
+/**
+ * The answer to who asked for it: NULL for ok, or "refused" and a line for each
+ * problem.
+ */
 char *reload_format_answer(const GPtrArray *problems);
 
 #endif
