@@ -83,6 +83,16 @@
 #define BOUNDS_CONTROL_LINE_BYTES   64
 #define BOUNDS_CONTROL_ANSWER_BYTES (16 * 1024)
 
+/* Lists of people that are read (RFC 4180): the file, a line of it, its columns. */
+#define BOUNDS_CSV_BYTES        (128 * 1024 * 1024)
+#define BOUNDS_CSV_RECORD_BYTES (128 * 1024)
+#define BOUNDS_CSV_COLUMNS      32
+
+/* What people and operators ask for: days ahead, days back, lines. */
+#define BOUNDS_PAUSE_DAYS    366
+#define BOUNDS_BACKTEST_DAYS 365
+#define BOUNDS_LOG_LINES     100000
+
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200
 #define BOUNDS_DIGEST_TITLES_MAX 200

@@ -11,28 +11,138 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "service/startup.h"
+
+/* What the help of a command says beside its usage: mostly its options. */
+
+static const char add_details[] =
+    "The first digest comes at once, with the papers of the last three days.\n\n"
+    "  --consent TEXT     how this person agreed, in words; kept as the record of it\n"
+    "  --filter QUERY     a filter; may be given several times\n"
+    "  --name NAME        the person's name, for the To field\n"
+    "  --zone ZONE        time zone, such as Europe/Berlin\n"
+    "  --at HH:MM         local hour of the digest\n"
+    "  --cadence CADENCE  daily, weekdays, weekly or weekly:mon,thu\n"
+    "  --max N            papers with abstract in one digest, 1 to 200";
+
+static const char set_details[] =
+    "What is not said stays. The next digest is at the next slot of the new rhythm.\n\n"
+    "  --zone ZONE        time zone, such as Europe/Berlin\n"
+    "  --at HH:MM         local hour of the digest\n"
+    "  --cadence CADENCE  daily, weekdays, weekly or weekly:mon,thu\n"
+    "  --max N            papers with abstract in one digest, 1 to 200\n"
+    "  --name NAME        the person's name; '' takes it away";
+
+static const char pause_details[] =
+    "Filters go on finding papers. Mail that is not under way yet is cancelled; what\n"
+    "was missed comes in one digest, as far back as 30 days.\n\n"
+    "  --until DAY  mail comes again on that day, at the person's hour: 2026-12-01,\n"
+    "               or 14d from today; without it, when the pause is ended";
+
+static const char remove_details[] =
+    "Filters are removed and unsent mail is cancelled. The address is kept, so that\n"
+    "the person may come back and the log tells what was; forget erases that too.\n\n"
+    "  --yes  do not ask";
+
+static const char forget_details[] =
+    "Everything that is kept about the person is erased, from the files too; this\n"
+    "takes as long as copying the store. A message that is being sent arrives. "
+    "Backups,\n"
+    "the relay's log and what has arrived are not touched.\n\n"
+    "  --never-again  keep a hash of the address, so that nobody can add it again\n"
+    "  --yes          do not ask";
+
+static const char import_details[] =
+    "FILE is CSV; - is standard input. Its first line names the columns: address, "
+    "name,\n"
+    "state, cadence, weekdays, at, zone, max, paused_until, consent_at, consent_text,\n"
+    "created_at, filters; only address has to be there. All that is wrong is told at\n"
+    "once, and then nothing is stored. First digests come at each person's hour.\n\n"
+    "  --consent TEXT  how those agreed whose line does not say it\n"
+    "  --dry-run       only tell what would be done\n"
+    "  --skip-bad      store the good lines though others are bad\n"
+    "  --take-back     also those who had left\n"
+    "  --first         a first digest at once, with the papers of three days";
+
+static const char export_details[] =
+    "CSV that import reads; FILE is - for standard output. A cell that a spreadsheet\n"
+    "would run has an apostrophe before it, which import takes off.\n\n"
+    "  --filters  the filters too: NUMBER, tab, NAME, tab, QUERY, a line each";
+
+static const char suppress_details[] =
+    "Only a hash of the address is kept. Who is a subscriber there leaves.\n\n"
+    "  --reason WORD  operator, never-again, complaint or dead\n"
+    "  --yes          do not ask";
+
+static const char release_details[] = "  --yes  do not ask";
+
+static const char query_details[] =
+    "Queries: words, \"phrases\", prefix*, AND OR "
+    "NOT ( ), title: abstract: author:\n"
+    "upvotes:>=20. Put the query in single quotes "
+    "for the shell, and -- before one\n"
+    "that begins with a minus sign.\n\n"
+    "  --name NAME  what the person calls it; digests show it";
+
+static const char test_details[] =
+    "Nothing is stored. With --address the argument is the number of a filter.\n\n"
+    "  --address ADDRESS  try that person's filter\n"
+    "  --days N           so far back, 30 by itself, 365 at most";
+
+static const char log_details[] =
+    "The newest lines, oldest first.\n\n"
+    "  --address ADDRESS  about one person, also one who left\n"
+    "  --since TIME       2026-11-20 or 2026-11-20T18:00:00Z\n"
+    "  --limit N          so many lines, 50 by itself";
 
 const struct ctl_command ctl_commands[] = {
     {"subscriber", "add", "ADDRESS --consent TEXT [--filter QUERY]...",
-        "add a subscriber whose consent you have",
-        "The first digest comes at once, with the papers of the last three days.",
-        ctl_run_subscriber_add},
+        "add a subscriber whose consent you have", add_details, ctl_run_subscriber_add},
     {"subscriber", "list", "", "list subscribers", NULL, ctl_run_subscriber_list},
     {"subscriber", "show", "ADDRESS", "show one with filters, rhythm and consent", NULL,
         ctl_run_subscriber_show},
-    {"subscriber", "remove", "ADDRESS", "stop all mail to an address",
-        "Filters are removed and unsent mail is cancelled.", ctl_run_subscriber_remove},
+    {"subscriber", "set", "ADDRESS [OPTION]...", "change somebody's rhythm or name",
+        set_details, ctl_run_subscriber_set},
+    {"subscriber", "pause", "ADDRESS [--until DAY]", "send nothing for a while",
+        pause_details, ctl_run_subscriber_pause},
+    {"subscriber", "resume", "ADDRESS", "end a pause: one digest with what was missed",
+        NULL, ctl_run_subscriber_resume},
+    {"subscriber", "remove", "ADDRESS [--yes]", "stop all mail to an address",
+        remove_details, ctl_run_subscriber_remove},
+    {"subscriber", "forget", "ADDRESS [--never-again] [--yes]",
+        "erase all that is kept about somebody", forget_details,
+        ctl_run_subscriber_forget},
+    {"subscriber", "import", "FILE|- [OPTION]...", "add many subscribers from a table",
+        import_details, ctl_run_subscriber_import},
+    {"subscriber", "export", "[FILE|-] [--filters]", "write all subscribers as a table",
+        export_details, ctl_run_subscriber_export},
     {"filter", "add", "ADDRESS QUERY [--name NAME]", "give a subscriber a filter",
-        "Queries: words, \"phrases\", prefix*, AND OR "
-        "NOT ( ), title: abstract: author:\n"
-        "upvotes:>=20. Put the query in single quotes "
-        "for the shell, and -- before one\n"
-        "that begins with a minus sign.",
-        ctl_run_filter_add},
+        query_details, ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,
         ctl_run_filter_list},
-    {"filter", "remove", "ADDRESS NUMBER", "take a filter away", NULL,
-        ctl_run_filter_remove},
+    {"filter", "edit", "ADDRESS NUMBER QUERY", "give a filter another query",
+        "Number and name stay; so does what was found and not sent yet.",
+        ctl_run_filter_edit},
+    {"filter", "move", "ADDRESS NUMBER NEWNUMBER", "give a filter another number",
+        "A number that is free is taken; else the filters between the two move by one.",
+        ctl_run_filter_move},
+    {"filter", "rename", "ADDRESS NUMBER NAME", "give a filter another name",
+        "The name '' takes it away.", ctl_run_filter_rename},
+    {"filter", "test", "QUERY|NUMBER [--address ADDRESS] [--days N]",
+        "show what a query would have found", test_details, ctl_run_filter_test},
+    {"filter", "remove", "ADDRESS NUMBER [--yes]", "take a filter away",
+        release_details, ctl_run_filter_remove},
+    {"suppression", "list", "", "list the addresses that are never to be mailed",
+        "Only hashes are kept: the addresses cannot be told.",
+        ctl_run_suppression_list},
+    {"suppression", "add", "ADDRESS [--reason WORD] [--yes]",
+        "keep an address from ever being mailed", suppress_details,
+        ctl_run_suppression_add},
+    {"suppression", "remove", "ADDRESS [--yes]", "let an address be mailed again",
+        release_details, ctl_run_suppression_remove},
+    {"config", NULL, "[NAME]", "show the settings, or one", NULL, ctl_run_config},
+    {"log", NULL, "[--address ADDRESS] [--since TIME] [--limit N]",
+        "show who changed what, and when", log_details, ctl_run_log},
     {"fetch", NULL, "", "ask the sources now, for the last two weeks",
         "Also while the daemon runs. Ends with status 75 when a source failed.",
         ctl_run_fetch},
@@ -82,8 +192,8 @@ set_option_error(GError **error, const GError *problem)
 }
 
 bool
-ctl_parse(
-    const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error)
+ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
+    char ***argv, GError **error)
 {
 	GOptionContext *context = g_option_context_new(NULL);
 	g_autoptr(GError) problem = NULL;
@@ -99,13 +209,28 @@ ctl_parse(
 		return false;
 	}
 	remove_separator(argc, *argv);
-	if (*argc - 1 == wanted)
+	if (*argc - 1 >= least && *argc - 1 <= most)
 		return true;
-	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-	    *argc - 1 < wanted ? "an argument is missing"
-	                       : "one argument too many: '%s'",
-	    (*argv)[wanted + 1]);
+	if (*argc - 1 < least)
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+		    "an argument is missing");
+	else
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+		    "one argument too many: '%s'", (*argv)[most + 1]);
 	return false;
+}
+
+bool
+ctl_parse(
+    const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error)
+{
+	return ctl_parse_some(entries, wanted, wanted, argc, argv, error);
+}
+
+GBytes *
+ctl_load_key(const struct ctl *ctl, GError **error)
+{
+	return startup_load_key(ctl->settings, ctl->store, error);
 }
 
 bool

@@ -39,9 +39,24 @@ bool ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **err
 bool ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_suppression_add(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_suppression_remove(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_edit(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_config(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_log(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error);
@@ -74,6 +89,17 @@ bool ctl_confirm(bool is_yes, const char *question, GError **error);
  * @return its answer without the last line's end, for g_free(); NULL when none runs
  */
 char *ctl_ask_daemon(const struct ctl *ctl, const char *word);
+
+/**
+ * As ctl_parse(), where arguments may be left out.
+ *
+ * @param least  arguments besides the command's name; argv is NULL behind the last
+ */
+bool ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
+    char ***argv, GError **error);
+
+/** The key of the state folder; made when there is none yet. */
+GBytes *ctl_load_key(const struct ctl *ctl, GError **error);
 
 /** Tell a running daemon to look again; none running is fine. */
 void ctl_poke_daemon(const struct ctl *ctl);

@@ -74,16 +74,6 @@ help_print_unknown(const char *noun, const char *verb)
 		fputs("Try 'paperboyctl --help'.\n", stderr);
 }
 
-static const char add_options[] =
-    "  --consent TEXT   how this person agreed, in words; kept as the record of it\n"
-    "  --filter QUERY   a filter; may be given several times\n"
-    "  --name NAME      the person's name, for the To field\n"
-    "  --zone ZONE      time zone, such as Europe/Berlin\n"
-    "  --at HH:MM       local hour of the digest\n"
-    "  --when WHEN      daily, weekdays or weekly\n"
-    "  --days DAYS      of a weekly digest, such as mon,thu\n"
-    "  --max N          papers with abstract in one digest, 1 to 200\n";
-
 void
 help_print_command(const struct ctl_command *command)
 {
@@ -91,6 +81,4 @@ help_print_command(const struct ctl_command *command)
 	printf("\n%s.\n", command->help);
 	if (command->details)
 		printf("%s\n", command->details);
-	if (command->run == ctl_run_subscriber_add)
-		printf("\n%s", add_options);
 }

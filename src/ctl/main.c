@@ -92,12 +92,16 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
 	if (!settings)
 		return EX_CONFIG;
+	ctl.settings = settings;
+	/* The settings can be looked at before there is a state folder. */
+	if (command->run == ctl_run_config)
+		return command->run(&ctl, argc, argv, &error) ? EX_OK
+		                                              : fail(command, error);
 	store = owner_become(settings->state_dir, &error)
 	            ? assembly_open_store(settings, &error)
 	            : NULL;
 	if (!store)
 		return fail(command, error);
-	ctl.settings = settings;
 	ctl.store = store;
 	return command->run(&ctl, argc, argv, &error) ? ctl.status
 	                                              : fail(command, error);

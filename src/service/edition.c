@@ -10,6 +10,7 @@
 #include "base/day.h"
 #include "base/zone.h"
 #include "query/query.h"
+#include "service/profile.h"
 #include "store/editions.h"
 #include "store/papers.h"
 #include "store/people.h"
@@ -207,9 +208,7 @@ make_items(struct press *press, const struct subscriber *subscriber, int64_t now
 static GTimeZone *
 zone_of(const struct subscriber *subscriber)
 {
-	GTimeZone *zone = zone_load(subscriber->zone, NULL);
-
-	return zone ? zone : g_time_zone_new_utc();
+	return zone_load_or_utc(subscriber->zone);
 }
 
 static GTimeZone *
@@ -342,7 +341,9 @@ edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error)
 {
 	struct press press;
-	bool is_end = false, is_ok = pull_in(store, now, error);
+	unsigned woken = 0;
+	bool is_end = false, is_ok = profile_wake(store, now, &woken, error) &&
+	                             pull_in(store, now, error);
 
 	press_init(&press, store);
 	while (is_ok && !is_end)

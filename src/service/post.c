@@ -310,7 +310,8 @@ claim(struct post *post, struct post_report *report, GError **error)
 
 	if (!most)
 		return true;
-	jobs = outbox_claim(post->options.store, now, most, key, error);
+	jobs =
+	    outbox_claim(post->options.store, now, most, key, post->options.key, error);
 	if (!jobs)
 		return false;
 	while (jobs->len) {
@@ -336,19 +337,39 @@ format_envelope_id(const struct post *post, const struct outbox_job *job)
 	return g_strdup_printf("digest-%" G_GINT64_FORMAT ".%s", job->digest_id, token);
 }
 
+/* What a claimed job is about; a person who was forgotten meanwhile has no digest. */
+static bool
+load_job(struct post *post, const struct outbox_job *job, bool *is_wanted,
+    struct digest **digest, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (!outbox_is_wanted(post->options.store, job, is_wanted, error))
+		return false;
+	if (!*is_wanted)
+		return true;
+	*digest = editions_load(post->options.store, job->digest_id, &problem);
+	if (*digest)
+		return true;
+	*is_wanted = false;
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
 /* Compose the next message and hand it to the senders. */
 static bool
 hand_out(struct post *post, struct post_report *report, GError **error)
 {
 	struct outbox_job *job = g_queue_pop_head(&post->claimed);
-	pb_auto(digest) digest =
-	    editions_load(post->options.store, job->digest_id, error);
+	pb_auto(digest) digest = NULL;
 	g_autoptr(GError) problem = NULL;
 	GBytes *message;
 	struct task *task;
 	bool is_wanted;
 
-	if (!digest || !outbox_is_wanted(post->options.store, job, &is_wanted, error)) {
+	if (!load_job(post, job, &is_wanted, &digest, error)) {
 		g_queue_push_head(&post->claimed, job);
 		return false;
 	}

@@ -62,7 +62,7 @@ check_file(const char *path, const guint8 *fresh, GError **error)
 			return create_key(path, fresh, error);
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 		    "cannot read the key '%s': %s%s", path, g_strerror(saved),
-		    saved == ENOENT ? "; the store has made digests with it, so "
+		    saved == ENOENT ? "; the store has been used with it, so "
 		                      "restore it from a backup"
 		                    : "");
 		return false;

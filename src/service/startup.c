@@ -9,6 +9,7 @@
 #include "service/assembly.h"
 #include "service/secret.h"
 #include "store/editions.h"
+#include "store/suppression.h"
 
 static int64_t
 read_wall(const struct clock *clock)
@@ -73,9 +74,10 @@ GBytes *
 startup_load_key(const struct settings *settings, struct store *store, GError **error)
 {
 	guint8 fresh[SECRET_KEY_BYTES];
-	bool has_digests;
+	bool has_digests, has_suppressions;
 
-	if (!editions_has_any(store, &has_digests, error))
+	if (!editions_has_any(store, &has_digests, error) ||
+	    !suppression_has_any(store, &has_suppressions, error))
 		return NULL;
 
 	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
@@ -83,5 +85,6 @@ startup_load_key(const struct settings *settings, struct store *store, GError **
 		    "the system gives no random octets");
 		return NULL;
 	}
-	return secret_load_key(settings->state_dir, has_digests ? NULL : fresh, error);
+	return secret_load_key(
+	    settings->state_dir, has_digests || has_suppressions ? NULL : fresh, error);
 }

@@ -45,7 +45,8 @@ bool startup_check_settings(const char *path, const struct settings *settings,
  * Load the key of the state folder; the first time it is drawn and kept.
  *
  * A store that has made digests has a key: with another one the links in what
- * was sent would die, and what is sent again would be another message.
+ * was sent would die, and what is sent again would be another message.  So has one
+ * with suppressed addresses: with another key it would not know them.
  *
  * @return NULL with PB_ERROR_PERMANENT or PB_ERROR_TEMPORARY
  */

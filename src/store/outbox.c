@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/sql.h"
+#include "store/suppression.h"
 
 void
 outbox_job_free(struct outbox_job *job)
@@ -12,6 +13,7 @@ outbox_job_free(struct outbox_job *job)
 	if (!job)
 		return;
 	g_free(job->recipient);
+	g_free(job->address_hash);
 	g_free(job->render_key);
 	g_free(job);
 }
@@ -37,11 +39,12 @@ outbox_row_free(struct outbox_row *row)
 }
 
 static GPtrArray *
-load_due(struct store *store, int64_t now, unsigned limit, GError **error)
+load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError **error)
 {
 	static const char sql[] =
 	    "SELECT o.id, o.digest_id, o.subscriber_id, s.address, o.render_key,"
-	    " o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', s.state = 'active'"
+	    " o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', s.state = 'active',"
+	    " s.address_key"
 	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.state IN ('NEW', 'DEFERRED', 'UNKNOWN') AND o.next_try_at <= ?1"
 	    " ORDER BY o.next_try_at, o.id LIMIT ?2";
@@ -65,6 +68,8 @@ load_due(struct store *store, int64_t now, unsigned limit, GError **error)
 		job->attempt = (unsigned)sql_get_int(statement, 6);
 		job->was_unknown = sql_get_int(statement, 7) == 1;
 		job->is_wanted = sql_get_int(statement, 8) == 1;
+		job->address_hash = suppression_hash(
+		    key, (const char *)sqlite3_column_text(statement, 9));
 		g_ptr_array_add(jobs, job);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&jobs) : NULL;
@@ -108,9 +113,9 @@ cancel_row(
 	                   : sql_run(store, sql_digest, error, SQL_INT(id));
 }
 
-/* Claim a job, or cancel it when the person is no longer active. */
+/* Claim a job, or cancel it when the person is no longer active, or never to mail. */
 static bool
-claim_job(struct store *store, const struct outbox_job *job, int64_t now,
+claim_job(struct store *store, struct outbox_job *job, int64_t now,
     const char *render_key, GError **error)
 {
 	static const char sql[] =
@@ -118,6 +123,8 @@ claim_job(struct store *store, const struct outbox_job *job, int64_t now,
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
 	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
 
+	if (!outbox_is_wanted(store, job, &job->is_wanted, error))
+		return false;
 	if (job->is_wanted)
 		return sql_run(store, sql, error, SQL_INT(job->id), SQL_INT(now),
 		    SQL_TEXT(render_key));
@@ -126,14 +133,14 @@ claim_job(struct store *store, const struct outbox_job *job, int64_t now,
 
 GPtrArray *
 outbox_claim(struct store *store, int64_t now, unsigned limit, const char *render_key,
-    GError **error)
+    GBytes *key, GError **error)
 {
 	g_autoptr(GPtrArray) jobs = NULL;
 	pb_transaction transaction = {0};
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
-	jobs = load_due(store, now, limit, error);
+	jobs = load_due(store, now, limit, key, error);
 	if (!jobs)
 		return NULL;
 	for (unsigned i = 0; i < jobs->len; i++)
@@ -146,11 +153,15 @@ bool
 outbox_is_wanted(
     struct store *store, const struct outbox_job *job, bool *is_wanted, GError **error)
 {
+	/* No row: the person was forgotten. */
 	static const char sql[] =
-	    "SELECT state = 'active' FROM subscriber WHERE id = ?1";
+	    "SELECT EXISTS (SELECT 1 FROM subscriber WHERE id = ?1 AND state = "
+	    "'active')"
+	    " AND NOT EXISTS (SELECT 1 FROM suppression WHERE hash = ?2)";
 	int64_t is_active;
 
-	if (!sql_number(store, sql, &is_active, error, SQL_INT(job->subscriber_id)))
+	if (!sql_number(store, sql, &is_active, error, SQL_INT(job->subscriber_id),
+	        SQL_TEXT(job->address_hash)))
 		return false;
 	*is_wanted = is_active == 1;
 	return true;

@@ -23,7 +23,8 @@ struct outbox_job {
 	int64_t digest_id;
 	int64_t subscriber_id;
 	char *recipient;
-	char *render_key; /* of the bytes sent before, or NULL */
+	char *address_hash; /* as suppressions are told by */
+	char *render_key;   /* of the bytes sent before, or NULL */
 	int64_t queued_at;
 	unsigned attempt; /* this one, from 1 */
 	bool was_unknown; /* an earlier copy may have arrived */
@@ -36,16 +37,17 @@ void outbox_job_free(struct outbox_job *job);
 /**
  * Claim messages that are due, longest due first, in one commit.
  *
- * Messages of people who are no longer active are cancelled in the same one,
- * and are returned with is_wanted false.
+ * Messages of people who are no longer active, or are suppressed, are cancelled in
+ * the same one, and are returned with is_wanted false.
  *
  * @param render_key  remembered for messages that have none yet
+ * @param key         the secret of the state folder, which suppressions are told by
  * @return of struct outbox_job *; empty when nothing is due
  */
 GPtrArray *outbox_claim(struct store *store, int64_t now, unsigned limit,
-    const char *render_key, GError **error);
+    const char *render_key, GBytes *key, GError **error);
 
-/** Is a claimed job still wanted: is its person still active? */
+/** Is a claimed job still wanted: is its person there, active and not suppressed? */
 bool outbox_is_wanted(
     struct store *store, const struct outbox_job *job, bool *is_wanted, GError **error);
 

@@ -31,6 +31,7 @@ static const char pragmas[] = "PRAGMA foreign_keys = ON;"
                               "PRAGMA journal_mode = WAL;"
                               "PRAGMA synchronous = FULL;"
                               "PRAGMA temp_store = MEMORY;"
+                              "PRAGMA secure_delete = ON;"
                               "PRAGMA cache_size = -8192;";
 
 static bool
@@ -287,6 +288,29 @@ store_checkpoint(struct store *store)
 {
 	sqlite3_wal_checkpoint_v2(
 	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+bool
+store_erase(struct store *store, GError **error)
+{
+	int log = -1, copied = -1, rc;
+
+	/* secure_delete wipes what is freed, but splitting a page leaves copies of
+	 * the moved rows behind; only a new file has none.  In a file, since it may
+	 * be larger than the memory. */
+	rc = sqlite3_exec(
+	    store->db, "PRAGMA temp_store = FILE; VACUUM;", NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		sql_set_error(error, store->db, rc, "cannot clean the store's file");
+	sqlite3_exec(store->db, "PRAGMA temp_store = MEMORY;", NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		return false;
+	rc = sqlite3_wal_checkpoint_v2(
+	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, &log, &copied);
+	if (rc == SQLITE_OK)
+		return true;
+	sql_set_error(error, store->db, rc, "cannot clean the store's log");
+	return false;
 }
 
 bool

@@ -49,6 +49,16 @@ void store_rollback(struct store_transaction *transaction);
 /** Truncate the write-ahead log when nobody reads; for a clean end. */
 void store_checkpoint(struct store *store);
 
+/**
+ * Make sure that what was deleted is not in the files any more: neither in free
+ * pages, nor in copies that moving rows left in pages that are in use, nor in the
+ * write-ahead log.  The whole file is written anew, so this takes as long as
+ * copying it, and as much room again on the disk until it is done.
+ *
+ * @return false with PB_ERROR_TEMPORARY while others read or write
+ */
+bool store_erase(struct store *store, GError **error);
+
 /** A named number that outlives the process. @return fallback when never set */
 bool store_load_cursor(struct store *store, const char *name, int64_t fallback,
     int64_t *value, GError **error);

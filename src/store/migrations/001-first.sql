@@ -79,12 +79,23 @@ CREATE TABLE subscriber (
 	created_at   INTEGER NOT NULL,
 	consent_at   INTEGER,
 	consent_text TEXT,
-	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)),
+	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)), -- out of rhythm
 	next_due_at  INTEGER, -- of the next edition; NULL: none
+	paused_until TEXT -- the local day from which there is mail again; NULL: not known
+		CHECK (paused_until GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]')
+		CHECK (paused_until IS NULL OR (state = 'paused' AND next_due_at IS NOT NULL)),
 	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND ifnull(consent_text, '') <> '')),
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
+CREATE INDEX subscriber_waking ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
+
+-- Addresses never to mail, told by an HMAC of their key; outlives the person's row.
+CREATE TABLE suppression (
+	hash   TEXT PRIMARY KEY CHECK (length(hash) = 64),
+	reason TEXT NOT NULL CHECK (reason IN ('operator', 'never-again', 'complaint', 'dead')),
+	at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE subscription (
 	id            INTEGER PRIMARY KEY,
@@ -192,6 +203,7 @@ CREATE TABLE change (
 	detail        TEXT
 ) STRICT;
 CREATE INDEX change_subscriber ON change (subscriber_id, id);
+CREATE INDEX change_at ON change (at, id);
 
 -- Bad states are impossible, whoever writes.
 
