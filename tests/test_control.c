@@ -11,11 +11,21 @@
 
 #include "lib/lab.h"
 
-static void
+static char *
 count(void *data)
 {
 	++*(int *)data;
+	return NULL;
 }
+
+static char *
+tell(void *data)
+{
+	(void)data;
+	return g_strdup("relay=takes mail");
+}
+
+static const struct control_word words[] = {{"look", count}, {"status", tell}, {0}};
 
 /* A client in a thread of its own. */
 struct client {
@@ -64,6 +74,7 @@ a_line_in_gets_a_line_out(void)
 	    {"look\r\n", -1, "ok\n", 1},
 	    {"LOOK\n", -1, "unknown\n", 0},
 	    {"stop\n", -1, "unknown\n", 0},
+	    {"status\n", -1, "relay=takes mail\n", 0},
 	    {"look now\n", -1, "unknown\n", 0},
 	    {"look\0more", 9, "unknown\n", 0},
 	    {"\n", -1, "unknown\n", 0},
@@ -74,7 +85,7 @@ a_line_in_gets_a_line_out(void)
 	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
-	struct control *control = control_new(lab->folder, count, &looks, &error);
+	struct control *control = control_new(lab->folder, words, &looks, &error);
 	GStatBuf status;
 
 	g_assert_no_error(error);
@@ -110,7 +121,7 @@ a_leftover_of_a_killed_daemon_is_replaced(void)
 	struct control *control;
 
 	g_file_set_contents(path, "left over", -1, NULL);
-	control = control_new(lab->folder, count, &looks, &error);
+	control = control_new(lab->folder, words, &looks, &error);
 	g_assert_no_error(error);
 	control_free(control);
 }
@@ -125,7 +136,7 @@ a_folder_too_deep_for_a_socket_is_told(void)
 	int looks = 0;
 
 	g_mkdir(folder, 0700);
-	g_assert_null(control_new(folder, count, &looks, &error));
+	g_assert_null(control_new(folder, words, &looks, &error));
 	g_assert_nonnull(error);
 	g_assert_nonnull(strstr(error->message, "too long"));
 	g_assert_nonnull(strstr(error->message, folder));

@@ -79,6 +79,9 @@
 #define BOUNDS_JSON_VALUES          1000000
 #define BOUNDS_SOURCE_ERROR_BYTES   300
 
+/* What paperboyctl lists at once. */
+#define BOUNDS_LIST_ROWS 10000
+
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200
 #define BOUNDS_DIGEST_TITLES_MAX 200

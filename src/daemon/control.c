@@ -1,5 +1,5 @@
 /*
- * control.c - the socket on which paperboyctl tells the daemon to look again.
+ * control.c - the socket on which paperboyctl talks with the daemon.
  */
 #include "daemon/control.h"
 
@@ -20,7 +20,7 @@
 struct control {
 	GSocketService *service;
 	char *path;
-	void (*look)(void *data);
+	const struct control_word *words;
 	void *data;
 };
 
@@ -38,23 +38,35 @@ request_free(struct request *request)
 	g_free(request);
 }
 
+/* @return a line with its end, for g_free() */
+static char *
+answer_line(const struct control *control, const char *line)
+{
+	for (const struct control_word *word = control->words; word->word; word++) {
+		g_autofree char *answer = NULL;
+
+		if (strcmp(line, word->word) != 0)
+			continue;
+		answer = word->answer(control->data);
+		return g_strdup_printf("%s\n", answer ? answer : "ok");
+	}
+	return g_strdup("unknown\n");
+}
+
 static void
 handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 {
 	struct request *request = data;
 	gssize size = g_input_stream_read_finish(G_INPUT_STREAM(stream), result, NULL);
-	const char *answer = "unknown\n";
+	g_autofree char *answer = NULL;
 	bool is_text;
 
 	if (size > 0) {
 		request->line[size] = '\0';
 		is_text = strlen(request->line) == (size_t)size;
 		g_strchomp(request->line);
-		if (is_text && strcmp(request->line, "look") == 0) {
-			request->control->look(request->control->data);
-			answer = "ok\n";
-		}
-		/* A few octets fit into any socket's buffer: this does not block. */
+		answer = answer_line(request->control, is_text ? request->line : "");
+		/* A line fits into any socket's buffer: this does not block. */
 		g_output_stream_write(
 		    g_io_stream_get_output_stream(G_IO_STREAM(request->connection)),
 		    answer, strlen(answer), NULL, NULL);
@@ -79,13 +91,14 @@ handle_connection(GSocketService *service, GSocketConnection *connection,
 }
 
 struct control *
-control_new(const char *state_dir, void (*look)(void *data), void *data, GError **error)
+control_new(
+    const char *state_dir, const struct control_word *words, void *data, GError **error)
 {
 	struct control *control = g_new0(struct control, 1);
 	g_autoptr(GSocketAddress) address = NULL;
 
 	control->path = g_build_filename(state_dir, "control", NULL);
-	control->look = look;
+	control->words = words;
 	control->data = data;
 	/* GLib would cut it, and listen under another name. */
 	if (strlen(control->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "daemon/control.h"
-#include "daemon/lock.h"
 #include "daemon/notify.h"
 #include "daemon/stage.h"
 #include "daemon/worker.h"
+#include "service/lock.h"
 
 /* After a failure of the store or the machine, look again so much later. */
 #define TROUBLE_S 60
@@ -28,6 +28,13 @@ struct daemon {
 	GMainLoop *loop;
 	/* The next look at the sources, s; until then editions may be made. */
 	_Atomic int64_t collect_at;
+	_Atomic bool
+	    is_retry_wanted;       /* the relay, though it is left alone for a while */
+	_Atomic int64_t looked_at; /* the last look at the sources that ended, s */
+	_Atomic int64_t posted_at; /* the last time all that was due had been sent, s */
+	int64_t started_at;
+	GMutex relay_lock;
+	char *relay; /* what the post last said of the relay, under its lock */
 };
 
 static bool
@@ -111,6 +118,7 @@ step_collect(void *data, int64_t now, const int *stop)
 	if (now < at && at - now <= settings->collect_interval_s)
 		return at;
 	if (collect_stage_run(&daemon->collect, now, &report, &problem)) {
+		daemon->looked_at = now;
 		g_message("collect done answers=%u failed=%u fresh=%u changed=%u",
 		    report.answers, report.failed, report.fresh, report.changed);
 		at = next_look(settings, &report, now);
@@ -152,26 +160,71 @@ step_post(void *data, int64_t now, const int *stop)
 	struct daemon *daemon = data;
 	struct post_report report = {0};
 	GError *problem = NULL;
-	g_autofree char *relay = NULL;
+	char *relay;
 	int64_t next;
 
+	if (daemon->is_retry_wanted) {
+		daemon->is_retry_wanted = false;
+		post_try_now(daemon->post.post);
+	}
 	if (!post_stage_run(&daemon->post, stop, &report, &next, &problem))
 		return note_trouble("post", now, problem);
+	daemon->posted_at = clock_get_now(daemon->options->clock);
 	relay = post_format_relay(daemon->post.post);
 	notify_status(relay);
+	g_mutex_lock(&daemon->relay_lock);
+	g_free(daemon->relay);
+	daemon->relay = relay;
+	g_mutex_unlock(&daemon->relay_lock);
 	return next;
 }
 
-/* "Look again", from paperboyctl. */
-static void
-poke_all(void *data)
+/* Something in the store is new. */
+static char *
+answer_look(void *data)
 {
 	struct daemon *daemon = data;
 
 	worker_poke(daemon->presser);
 	worker_poke(daemon->poster);
 	worker_poke(daemon->collector);
+	return NULL;
 }
+
+/* An operator wants the relay to be tried, whatever it did last. */
+static char *
+answer_retry(void *data)
+{
+	struct daemon *daemon = data;
+
+	daemon->is_retry_wanted = true;
+	worker_poke(daemon->poster);
+	return NULL;
+}
+
+/* Numbers first; what the relay said goes to the end of the line. */
+static char *
+answer_status(void *data)
+{
+	struct daemon *daemon = data;
+	g_autofree char *relay = NULL;
+
+	g_mutex_lock(&daemon->relay_lock);
+	relay = g_strdup(daemon->relay ? daemon->relay : "not tried yet");
+	g_mutex_unlock(&daemon->relay_lock);
+	g_strdelimit(relay, "\r\n", ' ');
+	return g_strdup_printf("started=%" G_GINT64_FORMAT " looked=%" G_GINT64_FORMAT
+	                       " posted=%" G_GINT64_FORMAT " relay=%s",
+	    daemon->started_at, daemon->looked_at, daemon->posted_at, relay);
+}
+
+/* What paperboyctl may say. */
+static const struct control_word words[] = {
+    {"look", answer_look},
+    {"retry", answer_retry},
+    {"status", answer_status},
+    {0},
+};
 
 static gboolean
 handle_end(gpointer data)
@@ -227,17 +280,23 @@ work(struct daemon *daemon)
 bool
 daemon_run(const struct daemon_options *options, GError **error)
 {
-	struct daemon daemon = {.options = options};
+	struct daemon daemon = {
+	    .options = options,
+	    .looked_at = -1,
+	    .posted_at = -1,
+	    .started_at = clock_get_now(options->clock),
+	};
 	int lock = lock_take(options->settings->state_dir, error);
 	bool is_ok;
 
 	if (lock < 0)
 		return false;
+	g_mutex_init(&daemon.relay_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
 	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error);
 	if (is_ok)
 		daemon.control =
-		    control_new(options->settings->state_dir, poke_all, &daemon, error);
+		    control_new(options->settings->state_dir, words, &daemon, error);
 	is_ok = is_ok && daemon.control;
 	if (is_ok)
 		work(&daemon);
@@ -246,6 +305,8 @@ daemon_run(const struct daemon_options *options, GError **error)
 	if (is_ok)
 		store_checkpoint(daemon.press.store);
 	clear_stages(&daemon);
+	g_free(daemon.relay);
+	g_mutex_clear(&daemon.relay_lock);
 	g_main_loop_unref(daemon.loop);
 	close(lock);
 	if (is_ok)

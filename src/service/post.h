@@ -60,6 +60,9 @@ PB_DEFINE_AUTO(post, post_free);
 /** One line about the relay, for a status display. @return a new string */
 char *post_format_relay(const struct post *post);
 
+/** End a wait for the relay: the next run tries it with one message. */
+void post_try_now(struct post *post);
+
 /**
  * Send all that is due, until nothing is, the relay is down, or *stop is set.
  * Nothing is in flight when it returns.

@@ -3,6 +3,8 @@
  */
 #include "store/people.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "store/sql.h"
 
@@ -200,6 +202,25 @@ people_count(
 
 	return sql_number(
 	    store, sql, count, error, SQL_TEXT(subscriber_state_name(state)));
+}
+
+bool
+people_count_states(struct store *store, int64_t *counts, GError **error)
+{
+	static const char sql[] =
+	    "SELECT state, count(*) FROM subscriber GROUP BY state";
+	sql_auto *statement = sql_start(store, sql, error);
+	int64_t found[SUBSCRIBER_GONE + 1] = {0};
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		found[subscriber_parse_state((const char *)sqlite3_column_text(
+		    statement, 0))] = sql_get_int(statement, 1);
+	if (step == SQL_STEP_DONE)
+		memcpy(counts, found, sizeof(found));
+	return step == SQL_STEP_DONE;
 }
 
 GPtrArray *

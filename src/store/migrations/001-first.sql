@@ -81,10 +81,13 @@ CREATE TABLE subscriber (
 	consent_text TEXT,
 	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)),
 	next_due_at  INTEGER, -- of the next edition; NULL: none
+	-- A restored backup does not know what was mailed since: the next edition is HELD.
+	is_next_held INTEGER NOT NULL DEFAULT 0 CHECK (is_next_held IN (0, 1)),
 	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND ifnull(consent_text, '') <> '')),
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
+CREATE INDEX subscriber_held ON subscriber (id) WHERE is_next_held = 1;
 
 CREATE TABLE subscription (
 	id            INTEGER PRIMARY KEY,
@@ -168,6 +171,9 @@ CREATE TABLE outbox (
 	code          INTEGER,
 	reply         TEXT,
 	render_key    TEXT, -- of the bytes that were sent first
+	octets        INTEGER, -- fingerprint of the message as it was composed last
+	held_from     TEXT CHECK (held_from IN ('NEW', 'DEFERRED', 'UNKNOWN')), -- what it was
+	held_why      TEXT CHECK (held_why IN ('restore', 'operator')),
 	CHECK ((state IN ('NEW', 'DEFERRED')) <= (next_try_at IS NOT NULL)),
 	CHECK ((state IN ('SENT', 'FAILED', 'CANCELLED')) <= (ended_at IS NOT NULL)),
 	CHECK (state NOT IN ('SENDING', 'SENT', 'UNKNOWN') OR claimed_at IS NOT NULL),
@@ -177,11 +183,20 @@ CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE state IN ('NEW', 'DEFE
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
 
 CREATE TABLE cursor (
 	name  TEXT PRIMARY KEY,
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Empty but in a backup, which is whole with its key, and in a store that was restored
+-- and has not put the key into its file yet.
+CREATE TABLE backup (
+	id      INTEGER PRIMARY KEY CHECK (id = 1),
+	made_at INTEGER NOT NULL,
+	key     TEXT NOT NULL CHECK (length(key) = 64) -- hexadecimal
+) STRICT;
 
 CREATE TABLE change (
 	id            INTEGER PRIMARY KEY,
