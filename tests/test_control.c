@@ -42,12 +42,20 @@ answer_too_much(void *data)
 	return g_string_free(answer, FALSE);
 }
 
+static char *
+tell(void *data)
+{
+	(void)data;
+	return g_strdup("relay=takes mail");
+}
+
 static const struct control_word words[] = {
     {"look", count},
     {"most", answer_most},
     {"much", answer_too_much},
     {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.", count},
     {"a-word-that-has-with-its-line-end-one-octet-more-than-the-limit.", count},
+    {"status", tell},
     {0},
 };
 
@@ -108,6 +116,7 @@ a_line_in_gets_a_line_out(void)
 	    {"look\r\n", -1, "ok\n", 1},
 	    {"LOOK\n", -1, "unknown\n", 0},
 	    {"stop\n", -1, "unknown\n", 0},
+	    {"status\n", -1, "relay=takes mail\n", 0},
 	    {"look now\n", -1, "unknown\n", 0},
 	    {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.\n", -1,
 	        "ok\n", 1},

@@ -168,7 +168,7 @@ def test_next_day(tap):
         (first,) = house.wait_mail_to("ada@example.org")
         assert sorted(messages.paper_ids(first)) == ids_of(FIRST[:2])
         write_day(house.source, today(), SECOND)
-        house.paperboy.ctl("fetch")
+        house.paperboy.ctl("source", "fetch")
         with house.start() as daemon:
             wait_until(lambda: len(house.mails_to("ada@example.org")) == 2, "mail 2")
             house.wait_all_sent(2)

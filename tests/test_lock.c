@@ -1,7 +1,7 @@
 /*
  * test_lock.c - one daemon for one state folder, which nobody else may look into.
  */
-#include "daemon/lock.h"
+#include "service/lock.h"
 
 #include <fcntl.h>
 #include <glib.h>

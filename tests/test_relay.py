@@ -559,7 +559,7 @@ def daemon_disk_full(tap):
             child.wait_line("post failed .*full")
             relay.act = lambda verb, _: None
             os.unlink(os.path.join(disk, "filler"))
-            house.ctl("fetch")  # pokes it
+            house.ctl("source", "fetch")  # pokes it
             child.wait_fact(lambda: house.states() == {"SENT": 60}, "all sent")
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output

@@ -93,6 +93,9 @@
 #define BOUNDS_BACKTEST_DAYS 365
 #define BOUNDS_LOG_LINES     100000
 
+/* What paperboyctl lists at once. */
+#define BOUNDS_LIST_ROWS 10000
+
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200
 #define BOUNDS_DIGEST_TITLES_MAX 200

@@ -143,19 +143,64 @@ const struct ctl_command ctl_commands[] = {
     {"config", NULL, "[NAME]", "show the settings, or one", NULL, ctl_run_config},
     {"log", NULL, "[--address ADDRESS] [--since TIME] [--limit N]",
         "show who changed what, and when", log_details, ctl_run_log},
-    {"fetch", NULL, "", "ask the sources now, for the last two weeks",
-        "Also while the daemon runs. Ends with status 75 when a source failed.",
-        ctl_run_fetch},
     {"preview", NULL, "ADDRESS [--html|--raw]",
         "show the digest that an address would get now; nothing is sent or stored",
         NULL, ctl_run_preview},
-    {"digest", "show", "last|NUMBER [--html|--raw]",
+    {"source", "list", "",
+        "list the sources: on or off, last answer, next look, pauses", NULL,
+        ctl_run_source_list},
+    {"source", "fetch", "[NAME]", "ask the sources now, for the last two weeks",
+        "Also while the daemon runs. Ends with status 75 when a source failed.",
+        ctl_run_source_fetch},
+    {"source", "replay", "NAME DAY [--from FILE]",
+        "ask a source for one past day again, or read that day from a file",
+        "What is new goes into the next digests of those whose filters find it, as\n"
+        "long as the day is at most 30 days ago. Nobody gets a paper again.",
+        ctl_run_source_replay},
+    {"digest", "list", "[--address A] [--limit N]", "list digests, the newest first",
+        NULL, ctl_run_digest_list},
+    {"digest", "show", "NUMBER|last [--html|--raw]",
         "show a digest that was made, as its reader got it",
-        "Numbers are in the queue, under DIGEST; last is the newest.",
+        "--raw gives the octets that were or will be sent. When they are others now,\n"
+        "since templates, settings or a paper have changed, that is said.",
         ctl_run_digest_show},
-    {"queue", NULL, "[--all]", "list messages that wait, or all of the last two weeks",
-        NULL, ctl_run_queue},
-    {"status", NULL, "", "say how everything is", NULL, ctl_run_status},
+    {"queue", "list", "[--all] [--state S] [--address A]",
+        "list messages that wait, or all of the last two weeks",
+        "States: NEW SENDING DEFERRED UNKNOWN HELD, and with --all or --state\n"
+        "SENT FAILED CANCELLED.",
+        ctl_run_queue_list},
+    {"queue", "show", "ID", "tell everything that is known of one message", NULL,
+        ctl_run_queue_show},
+    {"queue", "retry", "ID...|all", "try messages now, and the relay with them",
+        "HELD ones only when they are named. One in state UNKNOWN may have arrived:\n"
+        "it goes out again with the same Message-ID and octets.",
+        ctl_run_queue_retry},
+    {"queue", "hold", "ID...|all", "let messages wait until you release them", NULL,
+        ctl_run_queue_hold},
+    {"queue", "release", "ID...|all [--yes]", "send messages that are HELD",
+        "One whose papers are all older than 30 days is cancelled instead.",
+        ctl_run_queue_release},
+    {"queue", "drop", "ID...|all [--state S] [--delivered] [--yes]",
+        "never send these messages",
+        "Their papers are free for the next digest. With --delivered they count as\n"
+        "read, and so do those of a message that may have arrived (UNKNOWN).",
+        ctl_run_queue_drop},
+    {"queue", NULL, "[--all] [--state S] [--address A]", "the same as queue list", NULL,
+        ctl_run_queue_list},
+    {"backup", NULL, "FILE [--yes]",
+        "write store and key into one file, while all runs",
+        "The file is made by the owner of the state folder, mode 0600, and has the\n"
+        "secret key in it. --yes replaces a file that is there.",
+        ctl_run_backup},
+    {"restore", NULL, "FILE [--yes]",
+        "put a backup in the place of the store; stop paperboyd first",
+        "What is there now is kept in a folder beside it. Nothing is mailed by\n"
+        "itself that may have been mailed since the backup: it is HELD.",
+        ctl_run_restore},
+    {"doctor", NULL, "", "look for everything that can be wrong; nothing is changed",
+        "Ends with status 65 when something is.", ctl_run_doctor},
+    {"status", NULL, "", "say how everything is, and what wants a person",
+        "Ends with status 1 when something does.", ctl_run_status},
     {"reload", NULL, "", "let the daemon read its configuration and templates again",
         "A configuration with a mistake is refused whole, and the old one stays.",
         ctl_run_reload},
@@ -209,14 +254,12 @@ ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
 		return false;
 	}
 	remove_separator(argc, *argv);
-	if (*argc - 1 >= least && *argc - 1 <= most)
+	if (*argc - 1 >= least && (most < 0 || *argc - 1 <= most))
 		return true;
-	if (*argc - 1 < least)
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "an argument is missing");
-	else
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "one argument too many: '%s'", (*argv)[most + 1]);
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+	    *argc - 1 < least ? "an argument is missing"
+	                      : "one argument too many: '%s'",
+	    (*argv)[most + 1]);
 	return false;
 }
 
@@ -231,6 +274,20 @@ GBytes *
 ctl_load_key(const struct ctl *ctl, GError **error)
 {
 	return startup_load_key(ctl->settings, ctl->store, error);
+}
+
+bool
+ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error)
+{
+	guint64 number = 0;
+
+	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is no %s: its number is wanted", text, what);
+		return false;
+	}
+	*id = (int64_t)number;
+	return true;
 }
 
 bool
@@ -298,7 +355,7 @@ ctl_ask_daemon(const struct ctl *ctl, const char *word)
 void
 ctl_poke_daemon(const struct ctl *ctl)
 {
-	g_free(ctl_ask_daemon(ctl, "look"));
+	g_autofree char *answer = ctl_ask_daemon(ctl, "look");
 }
 
 char *

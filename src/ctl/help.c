@@ -34,17 +34,16 @@ help_print_all(FILE *out)
 		print_synopsis(command, out);
 		fprintf(out, "\n      %s\n", command->help);
 	}
-	fputs("\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
-	      "/paperboy.conf\n"
-	      "  --json             print JSON, for scripts\n"
-	      "  --now TIME         work as if it were TIME, such as "
-	      "2026-11-20T09:00:00Z\n"
-	      "  --version          print the version\n\n"
-	      "Exit status: 0 done; 64 wrong usage; 65 wrong "
-	      "input; 67 no such subscriber,\n"
-	      "filter or digest; 69 the store cannot be used; "
-	      "75 try again later; 78 wrong\n"
-	      "configuration.\n",
+	fputs(
+	    "\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
+	    "/paperboy.conf\n"
+	    "  --json             print JSON, for scripts\n"
+	    "  --now TIME         work as if it were TIME, such as "
+	    "2026-11-20T09:00:00Z\n"
+	    "  --version          print the version\n\n"
+	    "Exit status: 0 done; 1 status found what wants a person; 64 wrong usage;\n"
+	    "65 wrong input; 67 no such subscriber, filter, digest or message; 69 the\n"
+	    "store cannot be used; 75 try again later; 78 wrong configuration.\n",
 	    out);
 }
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "daemon/control.h"
-#include "daemon/lock.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
 #include "daemon/stage.h"
 #include "daemon/worker.h"
 #include "service/event.h"
+#include "service/lock.h"
 #include "service/startup.h"
 
 /* After a failure of the store or the machine, look again so much later. */
@@ -32,9 +32,14 @@ struct daemon {
 	GMainLoop *loop;
 	/* The next look at the sources, s; until then editions may be made. */
 	_Atomic int64_t collect_at;
-	/* Of the collector: the last look, and when a source in a pause may be asked; 0
-	 * for never. */
-	int64_t looked_at, retry_at;
+	_Atomic bool is_retry_wanted; /* the relay, though it is left alone */
+	_Atomic int64_t
+	    looked_at; /* the last look at the sources that ended, s; or -1 */
+	_Atomic int64_t posted_at; /* the last time all that was due had been sent, s */
+	int64_t retry_at; /* of the collector: when a source in a pause may be asked */
+	int64_t started_at;
+	GMutex relay_lock;
+	char *relay; /* what the post last said of the relay, under its lock */
 };
 
 /* The settings that the program begins with. @return a reference, or NULL */
@@ -144,7 +149,7 @@ step_collect(void *data, int64_t now, const int *stop)
 	int64_t at;
 
 	(void)stop;
-	if (collect_stage_renew(&daemon->collect) && daemon->looked_at)
+	if (collect_stage_renew(&daemon->collect) && daemon->looked_at >= 0)
 		daemon->collect_at = next_look(daemon);
 	at = daemon->collect_at;
 	/* Poked before it is time: the sources are not asked more often for that, but
@@ -199,14 +204,24 @@ step_post(void *data, int64_t now, const int *stop)
 	struct daemon *daemon = data;
 	struct post_report report = {0};
 	GError *problem = NULL;
-	g_autofree char *relay = NULL;
+	char *relay;
 	int64_t next;
 
-	if (!post_stage_renew(&daemon->post, &problem) ||
-	    !post_stage_run(&daemon->post, stop, &report, &next, &problem))
+	if (!post_stage_renew(&daemon->post, &problem))
 		return note_trouble(EVENT_POST_FAILED, now, problem);
+	if (daemon->is_retry_wanted) {
+		daemon->is_retry_wanted = false;
+		post_try_now(daemon->post.post);
+	}
+	if (!post_stage_run(&daemon->post, stop, &report, &next, &problem))
+		return note_trouble(EVENT_POST_FAILED, now, problem);
+	daemon->posted_at = clock_get_now(daemon->options->clock);
 	relay = post_format_relay(daemon->post.post);
 	notify_status(relay);
+	g_mutex_lock(&daemon->relay_lock);
+	g_free(daemon->relay);
+	daemon->relay = relay;
+	g_mutex_unlock(&daemon->relay_lock);
 	return next;
 }
 
@@ -265,9 +280,38 @@ answer_reload(void *data)
 	return reload(data);
 }
 
+/* An operator wants the relay to be tried, whatever it did last. */
+static char *
+answer_retry(void *data)
+{
+	struct daemon *daemon = data;
+
+	daemon->is_retry_wanted = true;
+	worker_poke(daemon->poster);
+	return NULL;
+}
+
+/* Numbers first; what the relay said goes to the end of the line. */
+static char *
+answer_status(void *data)
+{
+	struct daemon *daemon = data;
+	g_autofree char *relay = NULL;
+
+	g_mutex_lock(&daemon->relay_lock);
+	relay = g_strdup(daemon->relay ? daemon->relay : "not tried yet");
+	g_mutex_unlock(&daemon->relay_lock);
+	g_strdelimit(relay, "\r\n", ' ');
+	return g_strdup_printf("started=%" G_GINT64_FORMAT " looked=%" G_GINT64_FORMAT
+	                       " posted=%" G_GINT64_FORMAT " relay=%s",
+	    daemon->started_at, daemon->looked_at, daemon->posted_at, relay);
+}
+
 /* What paperboyctl may say. */
 static const struct control_word words[] = {
     {"look", answer_look},
+    {"retry", answer_retry},
+    {"status", answer_status},
     {"reload", answer_reload},
     {0},
 };
@@ -353,12 +397,18 @@ work(struct daemon *daemon)
 bool
 daemon_run(const struct daemon_options *options, GError **error)
 {
-	struct daemon daemon = {.options = options};
+	struct daemon daemon = {
+	    .options = options,
+	    .looked_at = -1,
+	    .posted_at = -1,
+	    .started_at = clock_get_now(options->clock),
+	};
 	int lock = lock_state(options, error);
 	bool is_ok;
 
 	if (lock < 0)
 		return false;
+	g_mutex_init(&daemon.relay_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
 	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error);
 	if (is_ok)
@@ -372,6 +422,8 @@ daemon_run(const struct daemon_options *options, GError **error)
 	if (is_ok)
 		store_checkpoint(daemon.press.store);
 	clear_stages(&daemon);
+	g_free(daemon.relay);
+	g_mutex_clear(&daemon.relay_lock);
 	g_main_loop_unref(daemon.loop);
 	close(lock);
 	if (is_ok)

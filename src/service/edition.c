@@ -11,9 +11,11 @@
 #include "base/zone.h"
 #include "query/query.h"
 #include "service/profile.h"
+#include "store/backup.h"
 #include "store/editions.h"
 #include "store/papers.h"
 #include "store/people.h"
+#include "store/waiting.h"
 
 #define PAGE_PEOPLE   50
 #define CACHE_WORDS   50000
@@ -30,12 +32,14 @@ struct press {
 	GHashTable *queries;   /* filter id -> struct query * */
 	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
 	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
+	bool is_restored;      /* from a backup: some next editions are HELD */
+	bool is_asked;         /* all sources were asked since that */
 };
 
 static void
 press_init(struct press *press, struct store *store)
 {
-	press->store = store;
+	*press = (struct press){.store = store};
 	press->documents = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_document_free);
 	press->queries = g_hash_table_new_full(
@@ -238,6 +242,29 @@ format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
 	return g_strdup(slot.name);
 }
 
+/*
+ * What a backup knows of was perhaps mailed since, and so was what the sources tell
+ * again of the days between: the first edition that can have it all is HELD, and so are
+ * those before it.
+ */
+static bool
+hold_restored(struct press *press, const struct subscriber *subscriber,
+    const char *slot, bool is_made, GError **error)
+{
+	bool is_held;
+
+	if (!press->is_restored)
+		return true;
+	if (!backup_is_next_held(press->store, subscriber->id, &is_held, error))
+		return false;
+	if (!is_held)
+		return true;
+	return (!is_made || waiting_hold_slot(press->store, subscriber->id, slot,
+	                        "restore", error)) &&
+	       (!press->is_asked ||
+	           backup_clear_next_held(press->store, subscriber->id, error));
+}
+
 /* The edition that is due for one person; in the caller's transaction. */
 static bool
 make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
@@ -269,6 +296,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	} else {
 		report->quiet++;
 	}
+	if (!hold_restored(press, subscriber, slot, items && items->len > 0, error))
+		return false;
 	return people_save_due(press->store, subscriber->id, next.at, error);
 }
 
@@ -341,11 +370,15 @@ edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error)
 {
 	struct press press;
+	struct backup_past past;
 	unsigned woken = 0;
 	bool is_end = false, is_ok = profile_wake(store, now, &woken, error) &&
-	                             pull_in(store, now, error);
+	                             pull_in(store, now, error) &&
+	                             backup_load_past(store, &past, error);
 
 	press_init(&press, store);
+	press.is_restored = is_ok && past.restored_at >= 0;
+	press.is_asked = is_ok && past.asked_at >= past.restored_at;
 	while (is_ok && !is_end)
 		is_ok = make_page(&press, now, report, &is_end, error);
 	press_clear(&press);

@@ -4,6 +4,7 @@
 #include "service/post.h"
 
 #include "base/error.h"
+#include "base/fingerprint.h"
 #include "base/token.h"
 #include "service/event.h"
 #include "service/senders.h"
@@ -82,6 +83,7 @@ add_result(struct post *post, const struct outbox_job *job, enum outbox_end end,
 	result->end = end;
 	result->next_try_at = next_try_at;
 	result->was_unknown = job->was_unknown;
+	result->octets = job->octets;
 	result->code = delivery && delivery->code ? delivery->code : -1;
 	result->reply = g_strdup(delivery ? delivery->text : reply);
 	if (!post->results->len)
@@ -400,6 +402,7 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 		outbox_job_free(job);
 		return true;
 	}
+	job->octets = fingerprint_of(message);
 	task = g_new0(struct task, 1);
 	task->job = job;
 	task->message = message;
@@ -568,6 +571,14 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 		post->is_proven = false;
 	}
 	return true;
+}
+
+void
+post_try_now(struct post *post)
+{
+	/* Nothing is in flight between two runs: no trial can come back. */
+	breaker_init(&post->breaker);
+	post->is_proven = false;
 }
 
 char *

@@ -64,7 +64,8 @@ PB_DEFINE_AUTO(post, post_free);
  * kept, and so are results that the store has not taken yet.
  *
  * @param options         copied; what the old ones borrowed may go afterwards
- * @param is_other_relay  forget what is known of the relay: host, login or folder differ
+ * @param is_other_relay  forget what is known of the relay: host, login or folder
+ * differ
  * @return false when a thread cannot be had: the old ones stay
  */
 bool post_reload(struct post *post, const struct post_options *options,
@@ -73,6 +74,9 @@ bool post_reload(struct post *post, const struct post_options *options,
 /** One line about the relay, for a status display; without an address. @return a new
  * string */
 char *post_format_relay(const struct post *post);
+
+/** End a wait for the relay: the next run tries it with one message. */
+void post_try_now(struct post *post);
 
 /**
  * Send all that is due, until nothing is, the relay is down, or *stop is set.

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "service/assembly.h"
 #include "service/secret.h"
+#include "store/backup.h"
 #include "store/editions.h"
 #include "store/suppression.h"
 
@@ -70,16 +71,30 @@ startup_check_settings(const char *path, const struct settings *settings,
 	return found->len == 0;
 }
 
+/*
+ * A store that was restored brings its key.  It goes into its file here, whoever asks
+ * first: so the exchange of the store alone has restored both.
+ */
+static bool
+adopt_key(const struct settings *settings, struct store *store, GError **error)
+{
+	g_autoptr(GBytes) key = NULL;
+
+	return backup_load_key(store, &key, error) &&
+	       (!key || (secret_replace_key(settings->state_dir, key, error) &&
+	                    backup_forget_key(store, error)));
+}
+
 GBytes *
 startup_load_key(const struct settings *settings, struct store *store, GError **error)
 {
 	guint8 fresh[SECRET_KEY_BYTES];
 	bool has_digests, has_suppressions;
 
-	if (!editions_has_any(store, &has_digests, error) ||
+	if (!adopt_key(settings, store, error) ||
+	    !editions_has_any(store, &has_digests, error) ||
 	    !suppression_has_any(store, &has_suppressions, error))
 		return NULL;
-
 	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 		    "the system gives no random octets");

@@ -3,6 +3,8 @@
  */
 #include "store/people.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "store/sql.h"
 
@@ -188,9 +190,10 @@ people_load_far(struct store *store, int64_t after, unsigned limit, GError **err
 GPtrArray *
 people_load_waking(struct store *store, int64_t now, unsigned limit, GError **error)
 {
-	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
-	                          " WHERE paused_until IS NOT NULL AND next_due_at <= ?1"
-	                          " ORDER BY next_due_at, id LIMIT ?2";
+	static const char sql[] =
+	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	    " WHERE paused_until IS NOT NULL AND next_due_at <= ?1"
+	    " ORDER BY next_due_at, id LIMIT ?2";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
 
@@ -230,6 +233,25 @@ people_count(
 
 	return sql_number(
 	    store, sql, count, error, SQL_TEXT(subscriber_state_name(state)));
+}
+
+bool
+people_count_states(struct store *store, int64_t *counts, GError **error)
+{
+	static const char sql[] =
+	    "SELECT state, count(*) FROM subscriber GROUP BY state";
+	sql_auto *statement = sql_start(store, sql, error);
+	int64_t found[SUBSCRIBER_GONE + 1] = {0};
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		found[subscriber_parse_state((const char *)sqlite3_column_text(
+		    statement, 0))] = sql_get_int(statement, 1);
+	if (step == SQL_STEP_DONE)
+		memcpy(counts, found, sizeof(found));
+	return step == SQL_STEP_DONE;
 }
 
 GPtrArray *

@@ -66,6 +66,9 @@ people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **e
 bool people_count(
     struct store *store, enum subscriber_state state, int64_t *count, GError **error);
 
+/** Count subscribers by state. @param counts  one for each enum subscriber_state */
+bool people_count_states(struct store *store, int64_t *counts, GError **error);
+
 /** The filters of a person, by number. @return of struct subscription * */
 GPtrArray *
 people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **error);

@@ -27,6 +27,19 @@ struct store;
  *         it is locked
  */
 struct store *store_open(const char *path, GError **error);
+
+/**
+ * Open a store that exists, to read it only; nothing is made, changed or migrated.
+ *
+ * Its mode is not looked at: a backup on a strange disk may be anybody's to read.  It
+ * may be of an older version, see store_load_version().
+ *
+ * @return NULL with PB_ERROR_NOT_FOUND when there is no file, else as store_open()
+ */
+struct store *store_open_for_reading(const char *path, GError **error);
+
+/** The version of the file, and the one that this program writes. */
+bool store_load_version(struct store *store, int *version, int *ours, GError **error);
 void store_free(struct store *store);
 PB_DEFINE_AUTO(store, store_free);
 
