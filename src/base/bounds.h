@@ -79,6 +79,9 @@
 #define BOUNDS_JSON_VALUES          1000000
 #define BOUNDS_SOURCE_ERROR_BYTES   300
 
+/* Names of time zones; the longest that is installed has half of that. */
+#define BOUNDS_ZONE_NAME_BYTES 64
+
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200
 #define BOUNDS_DIGEST_TITLES_MAX 200
