@@ -288,6 +288,62 @@ a_clock_that_is_set_back_makes_no_second_digest_of_a_slot(void)
 }
 
 static void
+a_clock_that_was_ten_days_ahead_silences_nobody(void)
+{
+	static const char daily[] = "SELECT strftime('%d %H:%M', next_due_at, "
+	                            "'unixepoch') FROM subscriber WHERE id = 1";
+	static const char late[] = "SELECT strftime('%d %H:%M', next_due_at, "
+	                           "'unixepoch') FROM subscriber WHERE id = 2";
+	pb_auto(lab) lab = lab_new();
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-19T13:00:00Z"));
+	press(lab, "2026-11-19T13:00:00Z");
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	g_assert_cmpuint(press(lab, "2026-11-20T07:30:00Z"), ==, 1);
+	end_all(lab, lab_time("2026-11-20T07:30:00Z"), OUTBOX_SENT);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 1);
+	/* Ahead: one edition, in the slot of that day. */
+	g_assert_cmpuint(press(lab, "2026-11-30T09:00:00Z"), ==, 1);
+	end_all(lab, lab_time("2026-11-30T09:00:00Z"), OUTBOX_SENT);
+	lab_assert_text(lab, daily, "01 07:30");
+	/* Who comes now looks back to days that are not there yet. */
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion",
+	    lab_time("2026-11-30T10:00:00Z"));
+	/* Back: for everybody the next morning is the next one again. */
+	lab_list(lab, "2026-11-20", "2611.00003", "Diffusion", 1);
+	g_assert_cmpuint(press(lab, "2026-11-20T11:00:00Z"), ==, 1);
+	lab_assert_text(lab, daily, "21 07:30");
+	lab_assert_text(lab, late, "21 07:30");
+	lab_assert_text(lab, PAPERS, "01 02 03");
+	g_assert_cmpuint(press(lab, "2026-11-21T07:30:00Z"), ==, 1);
+	lab_assert_text(lab, PAPERS, "03");
+	/* The slot that had its digest has no other; what comes goes into the next. */
+	lab_list(lab, "2026-11-29", "2611.00004", "Diffusion", 1);
+	press(lab, "2026-11-29T07:30:00Z");
+	end_all(lab, lab_time("2026-11-29T07:30:00Z"), OUTBOX_SENT);
+	lab_list(lab, "2026-11-29", "2611.00005", "Diffusion", 1);
+	press(lab, "2026-11-30T07:30:00Z");
+	press(lab, "2026-12-01T07:30:00Z");
+	lab_assert_text(lab,
+	    "SELECT slot FROM digest WHERE subscriber_id = 1 AND id > 3 ORDER BY id",
+	    "2026-11-21T07:30 2026-11-29T07:30 2026-12-01T07:30");
+}
+
+static void
+putting_the_clock_right_by_minutes_reckons_nothing_again(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time("2026-11-19T13:00:00Z"));
+	press(lab, "2026-11-19T13:00:00Z");
+	press(lab, "2026-11-20T07:40:00Z");
+	press(lab, "2026-11-20T07:20:00Z");
+	lab_assert_text(lab, DUE, "2026-11-21T07:30");
+	press(lab, "2026-11-19T07:20:00Z");
+	lab_assert_text(lab, DUE, "2026-11-19T07:30");
+}
+
+static void
 who_has_left_gets_nothing_and_who_returns_no_paper_again(void)
 {
 	pb_auto(lab) lab = lab_new();
@@ -418,16 +474,49 @@ more_people_than_a_page_get_their_editions(void)
 	    ==, 0);
 }
 
-static void
-a_zone_that_is_gone_silences_nobody(void)
+/* Counts the lines of the log that tell of a zone. */
+static GLogWriterOutput
+count_zones(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	for (gsize i = 0; i < count; i++)
+		if (g_str_equal(fields[i].key, "MESSAGE") &&
+		    strstr(fields[i].value, "'Mars/Olympus_Mons'") &&
+		    (flags & G_LOG_LEVEL_WARNING))
+			++*(unsigned *)data;
+	return G_LOG_WRITER_HANDLED;
+}
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	lab_run(lab, "UPDATE subscriber SET zone = 'Mars/Olympus_Mons'");
-	g_assert_cmpuint(lab_press(lab, now), ==, 1);
+static void
+a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run(void)
+{
+	if (g_test_subprocess()) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time("2026-11-20T13:00:00Z");
+		unsigned lines = 0;
+
+		g_log_set_writer_func(count_zones, &lines, NULL);
+		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+		lab_subscribe(lab, ADA, "America/Los_Angeles", "diffusion", now);
+		lab_subscribe(lab, "bob@example.org", "Asia/Tokyo", "diffusion", now);
+		g_assert_cmpuint(lab_press(lab, now), ==, 2);
+		end_all(lab, now, OUTBOX_SENT);
+		g_assert_cmpuint(lines, ==, 0);
+		lab_run(lab, "UPDATE subscriber SET zone = 'Mars/Olympus_Mons'");
+		for (int day = 1; day < 5; day++) {
+			g_autofree char *date = g_strdup_printf("2026-11-%d", 20 + day);
+			g_autofree char *id = g_strdup_printf("2611.0001%d", day);
+
+			/* Late in the day, when it has come everywhere. */
+			now = lab_time("2026-11-20T23:00:00Z") + day * CLOCK_DAY_S;
+			lab_list(lab, date, id, "Diffusion", 1);
+			g_assert_cmpuint(lab_press(lab, now), ==, 2);
+			end_all(lab, now, OUTBOX_SENT);
+			g_assert_cmpuint(lines, ==, day);
+		}
+		return;
+	}
+	g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+	g_test_trap_assert_passed();
 }
 
 static void
@@ -465,13 +554,15 @@ main(int argc, char **argv)
 	ADD(full_then_title_then_count_as_max_says);
 	ADD(papers_stand_by_votes_then_day_then_id);
 	ADD(a_clock_that_is_set_back_makes_no_second_digest_of_a_slot);
+	ADD(a_clock_that_was_ten_days_ahead_silences_nobody);
+	ADD(putting_the_clock_right_by_minutes_reckons_nothing_again);
 	ADD(who_has_left_gets_nothing_and_who_returns_no_paper_again);
 	ADD(a_digest_that_was_cancelled_frees_its_papers);
 	ADD(reasons_tell_each_filter_and_what_it_hit);
 	ADD(a_long_filter_is_cut_in_its_reason);
 	ADD(a_preview_stores_nothing_and_equals_the_edition);
 	ADD(more_people_than_a_page_get_their_editions);
-	ADD(a_zone_that_is_gone_silences_nobody);
+	ADD(a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run);
 	ADD(a_filter_that_cannot_be_read_any_more_stops_no_edition);
 	return g_test_run();
 }

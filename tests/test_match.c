@@ -144,6 +144,34 @@ what_was_never_told_counts_as_false_after_fourteen_days(void)
 }
 
 static void
+a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	int64_t leapt = now + 10 * (int64_t)CLOCK_DAY_S;
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion upvotes:>=20", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion NOT upvotes:>=5", now);
+	lab_list(lab, "2026-11-10", "2611.00001", "Diffusion", 3);
+	lab_list(lab, "2026-11-10", "2611.00002", "Diffusion", PAPER_UNKNOWN);
+	run(lab, now);
+	/* The paper is twenty days old by that clock, and ten in truth. */
+	run(lab, leapt);
+	run(lab, leapt + 6 * CLOCK_HOUR_S);
+	lab_assert_text(lab, MATCHES, "1:01waiting 1:02waiting 2:01yes 2:02waiting");
+	run(lab, now + 7 * CLOCK_HOUR_S);
+	lab_list(lab, "2026-11-10", "2611.00001", "Diffusion", 25);
+	lab_list(lab, "2026-11-10", "2611.00002", "Diffusion", 9);
+	run(lab, now + 8 * CLOCK_HOUR_S);
+	lab_assert_text(lab, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
+	/* If it was asleep for ten days instead, the last word comes a day later. */
+	run(lab, leapt);
+	lab_assert_text(lab, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
+	run(lab, leapt + CLOCK_DAY_S);
+	lab_assert_text(lab, MATCHES, "1:01yes 2:01yes");
+}
+
+static void
 a_filter_added_later_looks_back_fourteen_days(void)
 {
 	pb_auto(lab) lab = lab_new();
@@ -263,6 +291,8 @@ a_run_that_fails_anywhere_is_made_good_by_the_next(void)
 	lab_list(lab, "2026-11-20", "2611.00003", "Diffusion", 1);
 	lab_list(lab, "2026-11-20", "2611.00004", "Mamba", 1);
 	now += 5 * CLOCK_DAY_S;
+	/* As if it had run all the time: a clock that leaps is not trusted at once. */
+	lab_run(lab, "UPDATE cursor SET value = value + 431000 WHERE name = 'match'");
 	g_assert_cmpuint(lab_fail_everywhere(lab, call_match, &now, false), >=, 20);
 	lab_assert_text(
 	    lab, MATCHES, "1:02yes 1:03waiting 2:01yes 2:02waiting 2:03yes");
@@ -279,6 +309,7 @@ main(int argc, char **argv)
 	ADD(a_changed_text_is_looked_at_again);
 	ADD(votes_that_cross_make_a_match_once_and_it_stays);
 	ADD(what_was_never_told_counts_as_false_after_fourteen_days);
+	ADD(a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by);
 	ADD(a_filter_added_later_looks_back_fourteen_days);
 	ADD(a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it);
 	ADD(many_pages_of_filters_and_papers_are_matched_whole);

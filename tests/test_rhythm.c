@@ -82,6 +82,14 @@ static const struct row rows[] = {
         {"2026-03-08T02:15 2026-03-08T07:00Z", "2026-03-09T02:15 2026-03-09T06:15Z"}},
     {"America/New_York", DAILY(1, 15), "2026-10-31T12:00:00Z",
         {"2026-11-01T01:15 2026-11-01T06:15Z", "2026-11-02T01:15 2026-11-02T06:15Z"}},
+    /* In Dublin, too, where the law calls summer the standard time. */
+    {"Europe/Dublin", DAILY(1, 28), "2026-10-24T12:00:00Z",
+        {"2026-10-25T01:28 2026-10-25T01:28Z", "2026-10-26T01:28 2026-10-26T01:28Z"}},
+    /* Midnight comes twice in Havana, and is skipped in Beirut. */
+    {"America/Havana", DAILY(0, 0), "2026-10-31T12:00:00Z",
+        {"2026-11-01T00:00 2026-11-01T05:00Z", "2026-11-02T00:00 2026-11-02T05:00Z"}},
+    {"Asia/Beirut", DAILY(0, 0), "2026-03-28T12:00:00Z",
+        {"2026-03-29T00:00 2026-03-28T22:00Z", "2026-03-30T00:00 2026-03-29T21:00Z"}},
     /* Lord Howe moves by half an hour: at 02:00 on 4 October and 5 April. */
     {"Australia/Lord_Howe", DAILY(2, 10), "2026-10-02T20:00:00Z",
         {"2026-10-04T02:10 2026-10-03T15:30Z", "2026-10-05T02:10 2026-10-04T15:10Z"}},

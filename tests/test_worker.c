@@ -3,9 +3,84 @@
  */
 #include "daemon/worker.h"
 
+#include <errno.h>
 #include <glib.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "lib/lab.h"
+
+/*
+ * The machine's clock is not ours to set.  So a test can put itself in the place of the
+ * kernel: an alarm is then an event that nobody else sets off, and what the kernel says
+ * when the clock was set (timerfd_create(2)) is said by the functions below, which are
+ * found before those of the library.
+ */
+static struct {
+	int fd;       /* the alarm; -1: the kernel's own */
+	int flags;    /* of the last setting */
+	int64_t at;   /* that it was set for, s */
+	int settings; /* how often it was set */
+	int cancels;  /* so many settings more find the clock set meanwhile */
+	GMutex mutex;
+	GCond changed;
+} kernel = {.fd = -1};
+
+__attribute__((visibility("default"))) int
+timerfd_settime(
+    int fd, int flags, const struct itimerspec *alarm, struct itimerspec *old)
+{
+	int result = 0;
+
+	if (fd != kernel.fd)
+		return (int)syscall(SYS_timerfd_settime, fd, flags, alarm, old);
+	g_mutex_lock(&kernel.mutex);
+	kernel.flags = flags;
+	kernel.at = alarm->it_value.tv_sec;
+	kernel.settings++;
+	if (kernel.cancels > 0) {
+		kernel.cancels--;
+		errno = ECANCELED;
+		result = -1;
+	}
+	g_cond_broadcast(&kernel.changed);
+	g_mutex_unlock(&kernel.mutex);
+	return result;
+}
+
+__attribute__((visibility("default"))) int
+timerfd_create(int clock, int flags)
+{
+	if (!kernel.settings)
+		return (int)syscall(SYS_timerfd_create, clock, flags);
+	g_assert_cmpint(clock, ==, CLOCK_REALTIME);
+	kernel.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return kernel.fd;
+}
+
+__attribute__((visibility("default"))) ssize_t
+read(int fd, void *buffer, size_t size)
+{
+	ssize_t got = (ssize_t)syscall(SYS_read, fd, buffer, size);
+
+	if (fd != kernel.fd || got < 0)
+		return got;
+	errno = ECANCELED;
+	return -1;
+}
+
+static void
+wait_settings(int settings)
+{
+	int64_t end = g_get_monotonic_time() + 30 * G_USEC_PER_SEC;
+
+	g_mutex_lock(&kernel.mutex);
+	while (kernel.settings < settings)
+		g_assert_true(g_cond_wait_until(&kernel.changed, &kernel.mutex, end));
+	g_mutex_unlock(&kernel.mutex);
+}
 
 /* What the steps of a worker did; the test waits for facts in it. */
 struct log {
@@ -41,6 +116,12 @@ static int64_t
 read_wall(const struct clock *clock)
 {
 	return g_get_real_time() / G_USEC_PER_SEC + clock->offset_s;
+}
+
+static int64_t
+read_standing(const struct clock *clock)
+{
+	return clock->at_s;
 }
 
 static void
@@ -178,6 +259,53 @@ stop_is_told_to_a_step_under_way_and_ends_the_thread(void)
 	g_assert_cmpint(log.steps, ==, 1);
 }
 
+static void
+a_clock_that_is_set_is_looked_at_again_at_once(void)
+{
+	struct clock clock = {.read = read_standing, .at_s = 1800000000};
+	struct log log;
+	struct worker *worker;
+	uint64_t one = 1;
+
+	kernel.settings = 1;
+	log_init(&log, 3600);
+	worker = start(&log, &clock);
+	g_assert_true(wait_steps(&log, 1, 30000));
+	wait_settings(2);
+	g_assert_cmpint(kernel.at, ==, 1800003600);
+	g_assert_cmpint(kernel.flags, ==, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET);
+	/* Set back by ten days while it sleeps. */
+	clock.at_s = 1800000000 - 864000;
+	g_assert_cmpint(write(kernel.fd, &one, sizeof(one)), ==, sizeof(one));
+	g_assert_true(wait_steps(&log, 2, 30000));
+	g_assert_cmpint(log.now, ==, clock.at_s);
+	wait_settings(3);
+	g_assert_cmpint(kernel.at, ==, clock.at_s + 3600);
+	g_assert_false(wait_steps(&log, 3, 50));
+	worker_free(worker);
+	kernel.fd = -1;
+	kernel.settings = 0;
+}
+
+static void
+a_clock_that_is_set_during_a_step_is_looked_at_again_too(void)
+{
+	const struct clock clock = {.read = read_standing, .at_s = 1800000000};
+	struct log log;
+	struct worker *worker;
+
+	kernel.settings = 1;
+	kernel.cancels = 2;
+	log_init(&log, 3600);
+	worker = start(&log, &clock);
+	g_assert_true(wait_steps(&log, 3, 30000));
+	wait_settings(4);
+	g_assert_false(wait_steps(&log, 4, 50));
+	worker_free(worker);
+	kernel.fd = -1;
+	kernel.settings = 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -189,6 +317,8 @@ main(int argc, char **argv)
 	ADD(an_alarm_in_the_past_comes_at_once);
 	ADD(without_an_alarm_it_sleeps);
 	ADD(stop_is_told_to_a_step_under_way_and_ends_the_thread);
+	ADD(a_clock_that_is_set_is_looked_at_again_at_once);
+	ADD(a_clock_that_is_set_during_a_step_is_looked_at_again_too);
 	worker_free(NULL);
 	return g_test_run();
 }

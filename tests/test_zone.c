@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 
 static void
@@ -14,7 +15,9 @@ installed_zones_are_loaded(void)
 	static const char *const names[] = {"UTC", "Europe/Berlin", "America/New_York",
 	    "America/Argentina/Buenos_Aires", "America/Port-au-Prince", "Etc/GMT+12",
 	    "Etc/GMT-14", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia",
-	    "EST5EDT", "Etc/UTC"};
+	    "EST5EDT", "Etc/UTC", "Etc/GMT+5", "Pacific/Kiritimati", "Pacific/Chatham",
+	    /* Other names of a zone, as links. */
+	    "US/Eastern", "GB-Eire", "Asia/Calcutta"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		g_autoptr(GError) error = NULL;
@@ -41,6 +44,10 @@ static void
 names_that_are_no_zone_are_refused(void)
 {
 	g_autofree char *long_name = g_strnfill(5000, 'A');
+	g_autofree char *at_limit = g_strnfill(BOUNDS_ZONE_NAME_BYTES, 'A');
+	g_autofree char *past_limit = g_strnfill(BOUNDS_ZONE_NAME_BYTES + 1, 'A');
+	/* Would be Berlin, if the system were asked. */
+	g_autofree char *detour = g_strdup_printf("Europe/%0300d/../Berlin", 0);
 	const char *const names[] = {"", "/", ".", "..", "../../etc/passwd",
 	    "Europe/../../../etc/passwd", "Europe/..", "/etc/localtime",
 	    "/usr/share/zoneinfo/UTC", ":Europe/Berlin", "Europe", "Europe/",
@@ -50,7 +57,11 @@ names_that_are_no_zone_are_refused(void)
 	    "Europe/Berlin ", "tzdata.zi", "zone.tab", "leapseconds", "posixrules",
 	    "localtime",
 	    /* The same again, and with leap seconds: not the time of mail. */
-	    "posix/UTC", "posix/Europe/Berlin", "right/Europe/Berlin", long_name};
+	    "posix/UTC", "posix/Europe/Berlin", "right/Europe/Berlin", long_name,
+	    at_limit, past_limit, detour, "Europe/./Berlin", "Europe/../Europe/Berlin",
+	    "Europe\\Berlin", "~/Berlin", "$HOME", "Europe/Berlin%00", "\xff\xfe",
+	    "\nEurope/Berlin", "Europe/Berlin\r\nX: y", "<+03>-3", "UTC0", "GMT+5",
+	    "CET-1CEST,M3.5.0,M10.5.0/3", "Factory/../UTC", "etc/gmt+5"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		g_autoptr(GError) error = NULL;

@@ -96,6 +96,9 @@
 /* What paperboyctl lists at once. */
 #define BOUNDS_LIST_ROWS 10000
 
+/* Names of time zones; the longest that is installed has half of that. */
+#define BOUNDS_ZONE_NAME_BYTES 64
+
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200
 #define BOUNDS_DIGEST_TITLES_MAX 200

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "base/nearest.h"
 
-#define ZONE_FOLDER     "/usr/share/zoneinfo"
-#define ZONE_NAME_BYTES 64
+#define ZONE_FOLDER "/usr/share/zoneinfo"
 
 /* Parts of letters, digits, '_', '+' and '-' that begin with a capital letter: so
  * neither localtime nor posix/ and right/, whose seconds are not those of mail. */
@@ -20,7 +20,7 @@ is_plausible(const char *name)
 {
 	bool is_part_start = true;
 
-	if (!*name || strlen(name) > ZONE_NAME_BYTES)
+	if (!*name || strlen(name) > BOUNDS_ZONE_NAME_BYTES)
 		return false;
 	for (; *name; name++) {
 		if (is_part_start && !g_ascii_isupper(*name))

@@ -31,6 +31,22 @@ drain(int fd)
 	(void)size;
 }
 
+/* @return false when the clock was set since the alarm was set the last time */
+static bool
+set_alarm(struct worker *worker, int64_t at)
+{
+	struct itimerspec alarm = {0};
+	int flags = 0;
+
+	if (at >= 0) {
+		/* At least one, since zero would disarm. */
+		alarm.it_value.tv_sec = MAX(at - worker->clock->offset_s, 1);
+		flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
+	}
+	return timerfd_settime(worker->timer_fd, flags, &alarm, NULL) == 0 ||
+	       errno != ECANCELED;
+}
+
 static void
 sleep_until(struct worker *worker, int64_t at)
 {
@@ -38,16 +54,10 @@ sleep_until(struct worker *worker, int64_t at)
 	    {.fd = worker->poke_fd, .events = POLLIN},
 	    {.fd = worker->timer_fd, .events = POLLIN},
 	};
-	struct itimerspec alarm = {0};
 
-	if (at >= 0) {
-		/* At least one, since zero would disarm. */
-		alarm.it_value.tv_sec = MAX(at - worker->clock->offset_s, 1);
-		timerfd_settime(worker->timer_fd,
-		    TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &alarm, NULL);
-	} else {
-		timerfd_settime(worker->timer_fd, 0, &alarm, NULL);
-	}
+	/* Set while the step was at work: what it asks for may be wrong by days. */
+	if (!set_alarm(worker, at))
+		return;
 	while (poll(fds, G_N_ELEMENTS(fds), -1) < 0 && errno == EINTR)
 		continue;
 	for (size_t i = 0; i < G_N_ELEMENTS(fds); i++)

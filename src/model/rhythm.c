@@ -36,6 +36,22 @@ days_of(const struct rhythm *rhythm)
 	return RHYTHM_ALL;
 }
 
+/*
+ * Of two instants with one local time GLib takes that of the standard time, which is
+ * the second in most zones, but where winter is the exception (Dublin) the first.
+ */
+static int64_t
+second_of_two(GTimeZone *zone, GDateTime *at)
+{
+	int64_t one = g_date_time_to_unix(at);
+	int64_t wall = one + g_date_time_get_utc_offset(at) / G_TIME_SPAN_SECOND;
+	int interval = g_time_zone_find_interval(zone, G_TIME_TYPE_DAYLIGHT, wall);
+
+	if (interval < 0)
+		return one;
+	return MAX(one, wall - g_time_zone_get_offset(zone, interval));
+}
+
 /* The slot on the local date that lies `days` after that of `base`, if any. */
 static bool
 slot_on(const struct rhythm *rhythm, GTimeZone *zone, GDateTime *base, int days,
@@ -50,7 +66,7 @@ slot_on(const struct rhythm *rhythm, GTimeZone *zone, GDateTime *base, int days,
 	at = g_date_time_new(zone, g_date_time_get_year(day),
 	    g_date_time_get_month(day), g_date_time_get_day_of_month(day),
 	    rhythm->minute / 60, rhythm->minute % 60, 0);
-	slot->at = g_date_time_to_unix(at);
+	slot->at = second_of_two(zone, at);
 	name = g_date_time_format(day, "%Y-%m-%dT");
 	g_snprintf(slot->name, sizeof(slot->name), "%s%02d:%02d", name,
 	    rhythm->minute / 60, rhythm->minute % 60);

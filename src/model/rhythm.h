@@ -4,7 +4,7 @@
  * Pure arithmetic: the zone and the time are passed in.  An edition has a
  * slot, named by its local date and hour, and an instant in UTC.  An hour
  * that a clock change skips moves to the end of the gap, even into the next
- * day; of an hour that comes twice the second is taken (as GLib decides both).
+ * day; of an hour that comes twice the second is taken.
  */
 #ifndef PAPERBOY_MODEL_RHYTHM_H
 #define PAPERBOY_MODEL_RHYTHM_H

@@ -25,6 +25,10 @@
 #define LABEL_CHARS   60
 #define FARTHEST_DAYS 15
 
+/* The clock at the last run, and how far back is more than putting it right. */
+#define LAST_RUN   "editions"
+#define SET_BACK_S CLOCK_HOUR_S
+
 /* What many people's editions share: made once, kept while the run lasts. */
 struct press {
 	struct store *store;
@@ -208,7 +212,10 @@ make_items(struct press *press, const struct subscriber *subscriber, int64_t now
 	return g_steal_pointer(&items);
 }
 
-/* A zone that was removed from the system since must not silence anybody. */
+/*
+ * A zone that was removed from the system since must not silence anybody: until the
+ * operator has put it back, or the person chosen another, UTC is taken.
+ */
 static GTimeZone *
 zone_of(const struct subscriber *subscriber)
 {
@@ -222,7 +229,14 @@ get_zone(struct press *press, const struct subscriber *subscriber)
 
 	if (zone)
 		return zone;
-	zone = zone_of(subscriber);
+	zone = zone_load(subscriber->zone, NULL);
+	if (!zone) {
+		/* Once a run, since it is kept. */
+		g_warning("time zone '%s' is not installed any more: whoever has it "
+		          "gets digests by UTC",
+		    subscriber->zone);
+		zone = g_time_zone_new_utc();
+	}
 	if (g_hash_table_size(press->zones) >= CACHE_ZONES)
 		g_hash_table_remove_all(press->zones);
 	g_hash_table_insert(press->zones, g_strdup(subscriber->zone), zone);
@@ -331,6 +345,22 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 	return true;
 }
 
+/* The next edition is on the next slot, were it now; a first one is due at once. */
+static bool
+plan_again(
+    struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
+{
+	g_autoptr(GTimeZone) zone = zone_of(subscriber);
+	struct rhythm_slot next;
+
+	rhythm_get_next(&subscriber->rhythm, zone, now - 1, &next);
+	if (subscriber->state != SUBSCRIBER_ACTIVE ||
+	    subscriber->next_due_at <= next.at)
+		return true;
+	subscriber->next_due_at = subscriber->is_first_due ? now : next.at;
+	return people_update(store, subscriber, error);
+}
+
 /*
  * No rhythm has a slot further away than this: the clock was wrong when the due
  * time was written, and without this the person would hear nothing until then.
@@ -348,21 +378,73 @@ pull_in(struct store *store, int64_t now, GError **error)
 		    now + FARTHEST_DAYS * (int64_t)CLOCK_DAY_S, PAGE_PEOPLE, error);
 		if (!people)
 			return false;
-		for (unsigned i = 0; i < people->len; i++) {
-			struct subscriber *subscriber = people->pdata[i];
-			g_autoptr(GTimeZone) zone = zone_of(subscriber);
-			struct rhythm_slot next;
-
-			rhythm_get_next(&subscriber->rhythm, zone, now, &next);
-			subscriber->next_due_at = next.at;
-			if (!people_update(store, subscriber, error))
+		for (unsigned i = 0; i < people->len; i++)
+			if (!plan_again(store, people->pdata[i], now, error))
 				return false;
-		}
 		if (!store_commit(&transaction, error))
 			return false;
 		if (!people->len)
 			return true;
 	}
+}
+
+/*
+ * The clock was set back: it may have been days ahead, and everybody's next edition
+ * and what new filters look back to was reckoned by it.  A slot that had its digest
+ * meanwhile gets no other, since digests are known by their slots.
+ */
+static bool
+pull_in_all(struct store *store, int64_t now, GError **error)
+{
+	char today[DAY_BYTES], since[DAY_BYTES];
+	int64_t after = 0;
+
+	day_format(now, today);
+	day_format(now - EDITION_FIRST_DAYS * (int64_t)CLOCK_DAY_S, since);
+	for (;;) {
+		g_autoptr(GPtrArray) people = NULL;
+		pb_transaction transaction = {0};
+
+		if (!store_begin(store, &transaction, error))
+			return false;
+		people = people_load_page(store, after, PAGE_PEOPLE, error);
+		if (!people)
+			return false;
+		for (unsigned i = 0; i < people->len; i++) {
+			struct subscriber *subscriber = people->pdata[i];
+
+			if (!plan_again(store, subscriber, now, error))
+				return false;
+			after = subscriber->id;
+		}
+		if (!people->len && !people_pull_in_since(store, today, since, error))
+			return false;
+		if (!store_commit(&transaction, error))
+			return false;
+		if (!people->len)
+			return true;
+	}
+}
+
+/* Where the clock stood the last time, to see when it was set back.  Noted so often
+ * that no slot lies between, and not at every run: each would be a commit. */
+static bool
+note_clock(struct store *store, int64_t now, GError **error)
+{
+	int64_t last;
+
+	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
+		return false;
+	if (last - now > SET_BACK_S) {
+		g_message("clock was set back by=%" G_GINT64_FORMAT
+		          "s: all next editions are reckoned again",
+		    last - now);
+		if (!pull_in_all(store, now, error))
+			return false;
+	} else if (now - last < SET_BACK_S / 2) {
+		return true;
+	}
+	return store_save_cursor(store, LAST_RUN, now, error);
 }
 
 bool
@@ -372,9 +454,10 @@ edition_run(
 	struct press press;
 	struct backup_past past;
 	unsigned woken = 0;
-	bool is_end = false, is_ok = profile_wake(store, now, &woken, error) &&
-	                             pull_in(store, now, error) &&
-	                             backup_load_past(store, &past, error);
+	bool is_end = false;
+	bool is_ok =
+	    note_clock(store, now, error) && profile_wake(store, now, &woken, error) &&
+	    pull_in(store, now, error) && backup_load_past(store, &past, error);
 
 	press_init(&press, store);
 	press.is_restored = is_ok && past.restored_at >= 0;

@@ -12,6 +12,10 @@
 #define PAGE_FILTERS 200
 #define PAGE_PAPERS  500
 
+/* The clock at the last run, and when it was seen to have leapt. */
+#define LAST_RUN  "match"
+#define LAST_LEAP "match leap"
+
 /* A paper made ready for many filters. */
 struct ready {
 	struct query_document *document;
@@ -244,14 +248,43 @@ match_changed(
 	}
 }
 
+/*
+ * Whether the last word on what waits may be spoken.  A clock that has gone on by
+ * more than a day since the last run may be wrong, and be put right soon: then nothing
+ * is given up before a day has gone by on it.
+ */
+static bool
+is_clock_trusted(struct store *store, int64_t now, bool *is_trusted, GError **error)
+{
+	int64_t last, leapt;
+
+	if (!store_load_cursor(store, LAST_RUN, now, &last, error) ||
+	    !store_load_cursor(store, LAST_LEAP, 0, &leapt, error))
+		return false;
+	if (now - last > CLOCK_DAY_S || leapt > now) {
+		leapt = now;
+		if (!store_save_cursor(store, LAST_LEAP, leapt, error))
+			return false;
+	}
+	/* Not at every run: each would be a commit. */
+	if ((now == last || now < last || now - last >= CLOCK_HOUR_S) &&
+	    !store_save_cursor(store, LAST_RUN, now, error))
+		return false;
+	*is_trusted = !leapt || now - leapt >= CLOCK_DAY_S;
+	return true;
+}
+
 static bool
 match_overdue(
     struct store *store, int64_t now, struct match_report *report, GError **error)
 {
 	char day[DAY_BYTES];
+	bool is_trusted;
 
+	if (!is_clock_trusted(store, now, &is_trusted, error))
+		return false;
 	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, day);
-	for (;;) {
+	while (is_trusted) {
 		struct match_report sums = *report;
 		pb_transaction transaction = {0};
 		g_autoptr(GArray) papers = NULL;
@@ -272,9 +305,9 @@ match_overdue(
 		if (!store_commit(&transaction, error))
 			return false;
 		*report = sums;
-		if (!papers->len)
-			return true;
+		is_trusted = papers->len > 0;
 	}
+	return true;
 }
 
 bool

@@ -201,6 +201,16 @@ people_load_waking(struct store *store, int64_t now, unsigned limit, GError **er
 }
 
 bool
+people_pull_in_since(
+    struct store *store, const char *today, const char *since_day, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscription SET since_day = ?2 WHERE since_day > ?1";
+
+	return sql_run(store, sql, error, SQL_TEXT(today), SQL_TEXT(since_day));
+}
+
+bool
 people_load_next_due(struct store *store, int64_t *due_at, GError **error)
 {
 	static const char sql[] =

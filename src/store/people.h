@@ -54,6 +54,11 @@ people_load_far(struct store *store, int64_t after, unsigned limit, GError **err
 GPtrArray *
 people_load_waking(struct store *store, int64_t now, unsigned limit, GError **error);
 
+/** Let no filter look back to a day after today: they look back to since_day instead.
+ */
+bool people_pull_in_since(
+    struct store *store, const char *today, const char *since_day, GError **error);
+
 /** When the next edition of anybody is due, or somebody's pause ends. @param due_at -1
  * for never */
 bool people_load_next_due(struct store *store, int64_t *due_at, GError **error);
