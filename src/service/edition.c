@@ -10,6 +10,7 @@
 #include "base/day.h"
 #include "base/zone.h"
 #include "query/query.h"
+#include "service/event.h"
 #include "service/profile.h"
 #include "store/backup.h"
 #include "store/editions.h"
@@ -212,16 +213,7 @@ make_items(struct press *press, const struct subscriber *subscriber, int64_t now
 	return g_steal_pointer(&items);
 }
 
-/*
- * A zone that was removed from the system since must not silence anybody: until the
- * operator has put it back, or the person chosen another, UTC is taken.
- */
-static GTimeZone *
-zone_of(const struct subscriber *subscriber)
-{
-	return zone_load_or_utc(subscriber->zone);
-}
-
+/* A zone that was removed from the system must not silence anybody. */
 static GTimeZone *
 get_zone(struct press *press, const struct subscriber *subscriber)
 {
@@ -232,9 +224,7 @@ get_zone(struct press *press, const struct subscriber *subscriber)
 	zone = zone_load(subscriber->zone, NULL);
 	if (!zone) {
 		/* Once a run, since it is kept. */
-		g_warning("time zone '%s' is not installed any more: whoever has it "
-		          "gets digests by UTC",
-		    subscriber->zone);
+		event_log(EVENT_ZONE_GONE, EVENT_WORD("zone", subscriber->zone));
 		zone = g_time_zone_new_utc();
 	}
 	if (g_hash_table_size(press->zones) >= CACHE_ZONES)
@@ -350,7 +340,7 @@ static bool
 plan_again(
     struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
 {
-	g_autoptr(GTimeZone) zone = zone_of(subscriber);
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
 	struct rhythm_slot next;
 
 	rhythm_get_next(&subscriber->rhythm, zone, now - 1, &next);
@@ -436,9 +426,7 @@ note_clock(struct store *store, int64_t now, GError **error)
 	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
 		return false;
 	if (last - now > SET_BACK_S) {
-		g_message("clock was set back by=%" G_GINT64_FORMAT
-		          "s: all next editions are reckoned again",
-		    last - now);
+		event_log(EVENT_CLOCK_SET_BACK, EVENT_SECONDS("by", last - now));
 		if (!pull_in_all(store, now, error))
 			return false;
 	} else if (now - last < SET_BACK_S / 2) {
@@ -501,7 +489,7 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	press_clear(&press);
 	if (!items)
 		return NULL;
-	zone = zone_of(subscriber);
+	zone = zone_load_or_utc(subscriber->zone);
 	digest = digest_new();
 	digest->subscriber_id = subscriber_id;
 	digest->slot = g_strdup("preview");

@@ -76,6 +76,14 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_MESSAGE, "editions made", NULL,
         "People whose hour had come: digests made, people with nothing new, papers in "
         "all digests together."},
+    [EVENT_ZONE_GONE] = {"zone-gone", "f1bed66b67ee098584ed50c6086870d7",
+        G_LOG_LEVEL_WARNING, "time zone gone", "whoever has it gets digests by UTC",
+        "A time zone that somebody has is not installed any more; paperboyctl doctor "
+        "tells whose.  Install it again, or set another."},
+    [EVENT_CLOCK_SET_BACK] = {"clock-set-back", "0282cf969ce3c1dfca8b96d2ffa5e87b",
+        G_LOG_LEVEL_MESSAGE, "clock set back", NULL,
+        "The clock stands before an earlier run: all next editions are reckoned again, "
+        "and nobody gets a day twice."},
     [EVENT_UPKEEP_DONE] = {"upkeep-done", "bd5ba3845e56b4ee1da0456b3666f43b",
         G_LOG_LEVEL_INFO, "upkeep done", NULL,
         "What has had its time was forgotten; once a day."},
