@@ -64,7 +64,8 @@ PB_DEFINE_AUTO(post, post_free);
  * kept, and so are results that the store has not taken yet.
  *
  * @param options         copied; what the old ones borrowed may go afterwards
- * @param is_other_relay  forget what is known of the relay: host, login or folder differ
+ * @param is_other_relay  forget what is known of the relay: host, login or folder
+ * differ
  * @return false when a thread cannot be had: the old ones stay
  */
 bool post_reload(struct post *post, const struct post_options *options,
