@@ -89,11 +89,16 @@ class Office:
 
 COMMANDS = [
     ("subscriber", "add"), ("subscriber", "list"), ("subscriber", "show"),
-    ("subscriber", "remove"), ("filter", "add"), ("filter", "list"),
-    ("filter", "remove"), ("preview",), ("source", "list"), ("source", "fetch"),
+    ("subscriber", "set"), ("subscriber", "pause"), ("subscriber", "resume"),
+    ("subscriber", "remove"), ("subscriber", "forget"), ("subscriber", "import"),
+    ("subscriber", "export"), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
+    ("filter", "move"), ("filter", "rename"), ("filter", "test"), ("filter", "remove"),
+    ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
+    ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
     ("queue", "show"), ("queue", "retry"), ("queue", "hold"), ("queue", "release"),
     ("queue", "drop"), ("queue",), ("backup",), ("restore",), ("doctor",), ("status",),
+    ("reload",),
 ]
 
 
@@ -138,8 +143,8 @@ def test_usage(office):
         (["subscriber", "add", "a@b.example", "--consent"], "Missing argument"),
         (["subscriber", "add", "a@b.example", "--consent", "x", "--max", "ten"],
          "Cannot parse integer value"),
-        (["subscriber", "add", "a@b.example", "--consent", "x", "--when", "daily",
-          "--days", "mon"], "--days goes with --when weekly"),
+        (["subscriber", "set", "a@b.example"], "say what to set: --zone, --at"),
+        (["config", "a", "b"], "too many: 'b'"),
         (["filter", "add", "a@b.example"], "an argument is missing"),
         (["filter", "add", "a@b.example", "-survey"], ["write -- before", "-survey"]),
         (["queue", "all"], "too many: 'all'"),
@@ -151,7 +156,7 @@ def test_usage(office):
     for arguments, words in rows:
         done = office.ctl(*arguments).expect(USAGE, "", words)
         assert done.out == "", done.text
-        assert len(done.err.splitlines()) < 50 or not arguments, done.text
+        assert len(done.err.splitlines()) < 120, done.text
     for time in ("noon", "2026-11-20", "2026-13-01T00:00:00Z", ""):
         Done(CTL, ["-c", office.config, "--now", time, "status"]).expect(
             USAGE, "", f"'{time}' is no time: 2026-11-20T09:00:00Z is one")
@@ -166,7 +171,7 @@ def test_people(office):
     office.ctl("subscriber", "list").expect(OK, "There are no subscribers yet")
     assert office.json("subscriber", "list") == []
     office.add("Ada Example <ada@EXAMPLE.org>", "--zone", "Europe/Berlin", "--at",
-               "6:05", "--days", "thu,mon", "--max", "5").expect(
+               "6:05", "--cadence", "weekly:thu,mon", "--max", "5").expect(
         OK, ["ada@example.org added", "No filters: nothing will be found"])
     office.ctl("subscriber", "show", "ada@example.org").expect(
         OK, ["address      ada@example.org\n", "name         Ada Example\n",
@@ -177,9 +182,10 @@ def test_people(office):
     shown = office.json("subscriber", "show", "ada@example.org")
     assert shown == {
         "address": "ada@example.org", "name": "Ada Example", "state": "active",
-        "rhythm": "weekly on mon,thu at 06:05 Europe/Berlin", "max": 5,
-        "next_due_at": 1795197600, "consent_at": 1795197600, "consent": "by phone",
-        "filters": [],
+        "paused_until": None, "rhythm": "weekly on mon,thu at 06:05 Europe/Berlin",
+        "cadence": "weekly:mon,thu", "at": "06:05", "zone": "Europe/Berlin", "max": 5,
+        "next_due_at": 1795197600, "created_at": 1795197600, "consent_at": 1795197600,
+        "consent": "by phone", "filters": [],
     }, shown
     added = json.loads(office.ctl(
         "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",
@@ -193,11 +199,11 @@ def test_people(office):
     assert len({line.index(word) for line, word in
                 zip(lines, ("STATE", "active", "active"))}) == 1
     office.add("ADA@example.org").expect(DATA, "", "is a subscriber already")
-    office.ctl("subscriber", "remove", "ada@example.org").expect(
+    office.ctl("subscriber", "remove", "ada@example.org", "--yes").expect(
         OK, "ada@example.org removed: no more mail goes there")
-    office.ctl("subscriber", "remove", "ada@example.org").expect(
+    office.ctl("subscriber", "remove", "ada@example.org", "--yes").expect(
         NOUSER, "", "ada@example.org is no subscriber")
-    assert office.json("subscriber", "remove", "bob@example.org") == {
+    assert office.json("subscriber", "remove", "bob@example.org", "--yes") == {
         "removed": "bob@example.org"}
     office.add("ada@example.org").expect(OK, "ada@example.org added")
 
@@ -209,8 +215,8 @@ def test_refusals(office):
         (["a@b\n.example"], "address"),
         (["a@b.example", "--zone", "../../etc/passwd"], "unknown time zone"),
         (["a@b.example", "--at", "25:00"], "'25:00' is no time of day: HH:MM"),
-        (["a@b.example", "--when", "hourly"], "daily, weekdays or weekly is wanted"),
-        (["a@b.example", "--days", "noday"], "is no day of the week"),
+        (["a@b.example", "--cadence", "hourly"], "daily, weekdays or weekly is wanted"),
+        (["a@b.example", "--cadence", "weekly:noday"], "is no day of the week"),
         (["a@b.example", "--max", "0"], "max must be from 1 to 200"),
         (["a@b.example", "--max", "201"], "max must be from 1 to 200"),
         (["a@b.example", "--max", "-1"], "max must be from 1 to 200"),
@@ -273,10 +279,10 @@ def test_filters(office):
     table = office.ctl("filter", "list", "ada@example.org").expect(
         OK, ["NO", "NAME", "FILTER", "MEANS", "Größe", "-survey mamba"])
     assert len(table.out.splitlines()) == 7, table.text
-    assert office.json("filter", "remove", "ada@example.org", "2") == {"removed": 2}
-    office.ctl("filter", "remove", "ada@example.org", "1").expect(
+    assert office.json("filter", "remove", "ada@example.org", "2", "--yes") == {"removed": 2}
+    office.ctl("filter", "remove", "ada@example.org", "1", "--yes").expect(
         OK, "filter 1 removed")
-    office.ctl("filter", "remove", "ada@example.org", "1").expect(
+    office.ctl("filter", "remove", "ada@example.org", "1", "--yes").expect(
         NOUSER, "", "there is no filter 1")
     for number in ("0", "x", "99999", "1.5", ""):
         office.ctl("filter", "remove", "ada@example.org", number).expect(
@@ -566,7 +572,7 @@ def test_running(office):
                    "--consent", "x", "--filter", "model"]).expect(OK)
         daemon.wait_line("editions made due=1")
         office.daemon("--once").expect(TEMPFAIL, "", f"another paperboyd works in '{state}'")
-        Done(CTL, ["-c", office.config, "subscriber", "remove", "ada@example.org"]).expect(OK)
+        Done(CTL, ["-c", office.config, "subscriber", "remove", "ada@example.org", "--yes"]).expect(OK)
         assert daemon.stop() == 0, daemon.output
         daemon.wait_line("paperboyd ended")
     assert not os.path.exists(os.path.join(state, "control"))

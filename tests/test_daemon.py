@@ -220,7 +220,7 @@ def test_left_while_waiting(tap):
             for name in ("ada", "bob"):
                 house.paperboy.add(f"{name}@example.org", ["owls"])
             daemon.wait_line(r"delivery deferred .*scope=relay")
-            house.paperboy.ctl("subscriber", "remove", "ada@example.org")
+            house.paperboy.ctl("subscriber", "remove", "ada@example.org", "--yes")
             daemon.signal(signal.SIGTERM)
             assert daemon.wait_exit() == 0, daemon.output
         house.open_relay()

@@ -336,7 +336,7 @@ def removed_meanwhile(tap):
         relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
         house = make_house(tap, "gone", relay.port, 2)
         house.once(at_hour(DAY), wanted=75)
-        house.ctl("subscriber", "remove", person(1), now=at_hour(DAY, 8, 1))
+        house.ctl("subscriber", "remove", person(1), "--yes", now=at_hour(DAY, 8, 1))
         assert house.states() == {"CANCELLED": 1, "DEFERRED": 1}
         relay.act = lambda verb, _: None
         house.once(at_hour(DAY, 9), wanted=0)

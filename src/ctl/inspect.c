@@ -103,12 +103,13 @@ print_all(const GPtrArray *all)
 	g_autoptr(GPtrArray) rows =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
 
-	g_ptr_array_add(rows, print_row("SETTING", "VALUE", "", NULL));
+	g_ptr_array_add(rows, print_row("SETTING", "FROM", "VALUE", NULL));
 	for (unsigned i = 0; i < all->len; i++) {
 		const struct shown *shown = all->pdata[i];
 
-		g_ptr_array_add(rows, print_row(shown->name, shown->value,
-		                          is_default(shown) ? "default" : "", NULL));
+		g_ptr_array_add(rows, print_row(shown->name,
+		                          is_default(shown) ? "default" : "file",
+		                          shown->value, NULL));
 	}
 	print_table(rows);
 }

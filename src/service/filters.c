@@ -151,8 +151,10 @@ move(struct store *store, GPtrArray *own, int from, int to, GError **error)
 		return false;
 	if (!has_number(own, to))
 		return people_number_subscription(store, moved->id, to, error);
-	/* A person has fewer filters than there are numbers. */
-	while (has_number(own, parking))
+	/* Where nobody is, and nobody moves to; a person has far fewer filters than
+	 * there are numbers. */
+	while (has_number(own, parking - 1) || has_number(own, parking) ||
+	       has_number(own, parking + 1))
 		parking--;
 	return people_number_subscription(store, moved->id, parking, error) &&
 	       shift(store, own, from, to, error) &&
