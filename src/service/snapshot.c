@@ -80,6 +80,21 @@ put_in_place(const char *draft, const struct snapshot_request *request, GError *
 	return false;
 }
 
+/* The backup is whole; that the store does not know of it is no failure of it. */
+static void
+note_made(struct store *store, const struct snapshot_request *request)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, &problem) ||
+	    !backup_save_made(store, request->now, &problem) ||
+	    !audit_insert(store, request->now, request->who, "backup made", 0,
+	        request->path, &problem) ||
+	    !store_commit(&transaction, &problem))
+		g_warning("backup made, but not noted: %s", problem->message);
+}
+
 bool
 snapshot_take(const struct settings *settings, struct store *store,
     const struct snapshot_request *request, int64_t *size_bytes, GError **error)
@@ -110,11 +125,9 @@ snapshot_take(const struct settings *settings, struct store *store,
 		return false;
 	if (g_stat(draft, &status) != 0)
 		return set_error(error, "cannot read", draft);
-	if (!put_in_place(draft, request, error) || !sync_folder(folder, error) ||
-	    !backup_save_made(store, request->now, error) ||
-	    !audit_insert(store, request->now, request->who, "backup made", 0,
-	        request->path, error))
+	if (!put_in_place(draft, request, error) || !sync_folder(folder, error))
 		return false;
+	note_made(store, request);
 	*size_bytes = status.st_size;
 	return true;
 }
