@@ -9,7 +9,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/lock.h"
-#include "service/snapshot.h"
+#include "service/recovery.h"
 
 /* On a terminal, once a second has gone by: one line that says how far it is. */
 struct progress {
@@ -36,7 +36,7 @@ ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error)
 	const GOptionEntry entries[] = {
 	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	struct progress progress = {.since_us = g_get_monotonic_time()};
-	struct snapshot_request request = {
+	struct recovery_request request = {
 	    .now = clock_get_now(&ctl->clock),
 	    .who = ctl->who,
 	    .progress = show_progress,
@@ -58,7 +58,7 @@ ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error)
 		}
 		request.may_replace = true;
 	}
-	is_ok = snapshot_take(ctl->settings, ctl->store, &request, &bytes, error);
+	is_ok = recovery_backup(ctl->settings, ctl->store, &request, &bytes, error);
 	if (progress.is_shown)
 		fputs("\r\033[K", stderr);
 	if (!is_ok)
@@ -74,7 +74,7 @@ ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 static void
-print_restored(struct ctl *ctl, const struct snapshot_report *report)
+print_restored(struct ctl *ctl, const struct recovery_report *report)
 {
 	const struct backup_restored *restored = &report->restored;
 	g_autofree char *made = ctl_format_time(restored->made_at);
@@ -125,7 +125,7 @@ ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error)
 	gboolean is_yes = FALSE;
 	const GOptionEntry entries[] = {
 	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
-	struct snapshot_report report = {0};
+	struct recovery_report report = {0};
 	struct backup_info info;
 	g_autofree char *made = NULL, *question = NULL;
 
@@ -138,7 +138,7 @@ ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error)
 	                    " subscribers and %" G_GINT64_FORMAT " unsent messages",
 	        made, info.subscribers, info.unsent);
 	if (!ctl_confirm(is_yes, question, error) ||
-	    !snapshot_restore(ctl->settings, argv[1], clock_get_now(&ctl->clock),
+	    !recovery_restore(ctl->settings, argv[1], clock_get_now(&ctl->clock),
 	        ctl->who, &report, error))
 		return false;
 	print_restored(ctl, &report);

@@ -1,7 +1,7 @@
 /*
- * snapshot.c - backups are made, and restored.
+ * recovery.c - backups are made, and restored.
  */
-#include "service/snapshot.h"
+#include "service/recovery.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ check_place(const struct settings *settings, const char *folder, GError **error)
 }
 
 static bool
-put_in_place(const char *draft, const struct snapshot_request *request, GError **error)
+put_in_place(const char *draft, const struct recovery_request *request, GError **error)
 {
 	unsigned flags = request->may_replace ? 0 : RENAME_NOREPLACE;
 
@@ -82,7 +82,7 @@ put_in_place(const char *draft, const struct snapshot_request *request, GError *
 
 /* The backup is whole; that the store does not know of it is no failure of it. */
 static void
-note_made(struct store *store, const struct snapshot_request *request)
+note_made(struct store *store, const struct recovery_request *request)
 {
 	g_autoptr(GError) problem = NULL;
 	pb_transaction transaction = {0};
@@ -96,8 +96,8 @@ note_made(struct store *store, const struct snapshot_request *request)
 }
 
 bool
-snapshot_take(const struct settings *settings, struct store *store,
-    const struct snapshot_request *request, int64_t *size_bytes, GError **error)
+recovery_backup(const struct settings *settings, struct store *store,
+    const struct recovery_request *request, int64_t *size_bytes, GError **error)
 {
 	g_autofree char *folder = g_path_get_dirname(request->path);
 	g_autofree char *draft =
@@ -309,7 +309,7 @@ settle_key(const struct settings *settings, GError **error)
 
 static bool
 restore(const struct settings *settings, const struct restoring *at,
-    struct backup_make *make, struct snapshot_report *report, GError **error)
+    struct backup_make *make, struct recovery_report *report, GError **error)
 {
 	const char *state_dir = settings->state_dir;
 	struct backup_restored restored;
@@ -338,8 +338,8 @@ restore(const struct settings *settings, const struct restoring *at,
 }
 
 bool
-snapshot_restore(const struct settings *settings, const char *path, int64_t now,
-    const char *who, struct snapshot_report *report, GError **error)
+recovery_restore(const struct settings *settings, const char *path, int64_t now,
+    const char *who, struct recovery_report *report, GError **error)
 {
 	struct backup_make make = {.path = path, .now = now, .who = who};
 	struct backup_info info;

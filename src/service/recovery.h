@@ -1,5 +1,5 @@
 /*
- * snapshot.h - backups are made, and restored.
+ * recovery.h - backups are made, and restored.
  *
  * A backup is one file (store/backup.h): the store and the key.  It is made while
  * paperboyd and others are at work, under another name in the same folder, checked,
@@ -10,8 +10,8 @@
  * in the store and is put into its file by whoever loads it next.  What was there is
  * kept in a folder before-restore-TIME.
  */
-#ifndef PAPERBOY_SERVICE_SNAPSHOT_H
-#define PAPERBOY_SERVICE_SNAPSHOT_H
+#ifndef PAPERBOY_SERVICE_RECOVERY_H
+#define PAPERBOY_SERVICE_RECOVERY_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include "config/settings.h"
 #include "store/backup.h"
 
-struct snapshot_request {
+struct recovery_request {
 	const char *path; /* of the backup */
 	bool may_replace; /* a file that is there */
 	int64_t now;
@@ -36,10 +36,10 @@ struct snapshot_request {
  * @return false with PB_ERROR_INPUT when the file is there already, or would lie in the
  *         state folder; what was there is untouched
  */
-bool snapshot_take(const struct settings *settings, struct store *store,
-    const struct snapshot_request *request, int64_t *size_bytes, GError **error);
+bool recovery_backup(const struct settings *settings, struct store *store,
+    const struct recovery_request *request, int64_t *size_bytes, GError **error);
 
-struct snapshot_report {
+struct recovery_report {
 	struct backup_restored restored;
 	char *aside; /* the folder with what was there */
 };
@@ -51,7 +51,7 @@ struct snapshot_report {
  * @return false with PB_ERROR_TEMPORARY while paperboyd or paperboyctl is at work,
  *         PB_ERROR_INPUT when the file is no sound backup; then nothing has changed
  */
-bool snapshot_restore(const struct settings *settings, const char *path, int64_t now,
-    const char *who, struct snapshot_report *report, GError **error);
+bool recovery_restore(const struct settings *settings, const char *path, int64_t now,
+    const char *who, struct recovery_report *report, GError **error);
 
 #endif
