@@ -22,6 +22,13 @@ struct setting {
 	const char *help;
 };
 
+/* What is known of a setting in the file that was read. */
+struct setting_note {
+	char *file; /* NULL: it is not said */
+	unsigned line;
+	bool is_wrong;
+};
+
 /* All of them, in the order in which they are told (settings.c). */
 extern const struct setting setting_table[];
 extern const size_t setting_count;
