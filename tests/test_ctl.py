@@ -473,7 +473,8 @@ def test_check(tap):
 def test_many_mistakes(office):
     """a file with many mistakes gives a line for each, with the file, status 78"""
     office.write('colour = "red";\nstate_dir = 3;\nsmtp: { port = 99999; };\n'
-                 'mail: { from = "a@b.example"; };\n')
+                 'mail: { from = "a@b.example"; };\n'
+                 f'template_dir = "{TEMPLATES}";\n')
     for done in (office.daemon("--check"), office.ctl("status"), office.daemon("--once")):
         done.expect(CONFIG, "", [
             f'{office.config}:1: unknown setting "colour"',
@@ -489,13 +490,14 @@ def test_many_mistakes(office):
                  'smtp: { user = "u"; password_file = "relay"; };\n'
                  'huggingface: { url = "huggingface.co"; };\n')
     done = office.daemon("--check").expect(CONFIG, "", [
-        f"{office.config}: {name}: " for name in (
-            "mail.from", "mail.owner", "mail.envelope_from", "mail.domain", "digest.zone",
-            "digest.at", "smtp", "huggingface.url")])
+        f"{office.config}:{line}: {name}: " for line, name in (
+            (2, "mail.from"), (2, "mail.owner"), (2, "mail.envelope_from"),
+            (3, "mail.domain"), (4, "digest.zone"), (4, "digest.at"),
+            (5, "smtp.password_file"), (6, "huggingface.url"))])
     assert len(done.err.splitlines()) == 8, done.text
     office.write('template_dir = "/nonexistent";\n'
                  'mail: { from = "a@b.example"; owner = "o@b.example"; };\n')
-    office.daemon("--check").expect(CONFIG, "", "template_dir: cannot read '/nonexistent")
+    office.daemon("--check").expect(CONFIG, "", ":1: template_dir: there is no folder '/nonexistent'")
     os.unlink(office.config)
     office.ctl("status").expect(
         CONFIG, "", f"{office.config}: cannot read it: No such file or directory")

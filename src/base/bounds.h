@@ -96,6 +96,12 @@
 /* What paperboyctl lists at once. */
 #define BOUNDS_LIST_ROWS 10000
 
+/* The configuration, with all that it includes, and a file with a secret. */
+#define BOUNDS_SETTINGS_BYTES (1024 * 1024)
+#define BOUNDS_SETTINGS_FILES 100
+#define BOUNDS_SETTINGS_DEPTH 10
+#define BOUNDS_SECRET_BYTES   4096
+
 /* Names of time zones; the longest that is installed has half of that. */
 #define BOUNDS_ZONE_NAME_BYTES 64
 

@@ -1,16 +1,13 @@
 /*
- * reading.c - paperboy.conf, and the files with secrets, into settings.
+ * reading.c - paperboy.conf into settings, and what is wrong with its values.
  */
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <libconfig.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
-#include "config/numbers.h"
+#include "config/form.h"
+#include "config/lines.h"
+#include "config/meant.h"
 #include "config/setting.h"
 #include "config/settings.h"
 
@@ -18,39 +15,34 @@
 struct reading {
 	struct settings *settings;
 	GPtrArray *problems;
-	const char *path;
-	GHashTable *files; /* a set: const char *, included ones as well */
+	struct lines *lines;
+	bool
+	    is_cut; /* the form of the text is wrong somewhere: not all of it is read */
 };
 
-/* Where a file is: libconfig knows an included one by the name in @include. */
-static char *
-locate(const struct reading *reading, const char *file)
+#define add_problem(reading, at, ...)                            \
+	lines_add_problem((reading)->lines, (reading)->problems, \
+	    config_setting_source_line(at), __VA_ARGS__)
+
+/* What stands there instead of what is wanted. */
+static const char *
+kind_of(const config_setting_t *at)
 {
-	g_autofree char *folder = g_path_get_dirname(reading->path);
-
-	if (!file || strcmp(file, reading->path) == 0)
-		return g_strdup(reading->path);
-	return g_path_is_absolute(file) ? g_strdup(file)
-	                                : g_build_filename(folder, file, NULL);
-}
-
-static void G_GNUC_PRINTF(3, 4) add_problem(
-    struct reading *reading, const config_setting_t *at, const char *format, ...)
-{
-	g_autofree char *file =
-	    locate(reading, at ? config_setting_source_file(at) : NULL);
-	GString *line = g_string_new(NULL);
-	va_list arguments;
-
-	if (at)
-		g_string_append_printf(
-		    line, "%s:%d: ", file, (int)config_setting_source_line(at));
-	else
-		g_string_append_printf(line, "%s: ", file);
-	va_start(arguments, format);
-	g_string_append_vprintf(line, format, arguments);
-	va_end(arguments);
-	g_ptr_array_add(reading->problems, g_string_free(line, FALSE));
+	switch (config_setting_type(at)) {
+	case CONFIG_TYPE_INT:
+	case CONFIG_TYPE_INT64:
+		return "a number";
+	case CONFIG_TYPE_FLOAT:
+		return "a number with a fraction";
+	case CONFIG_TYPE_STRING:
+		return "a text in quotes";
+	case CONFIG_TYPE_BOOL:
+		return "true or false";
+	case CONFIG_TYPE_GROUP:
+		return "a group";
+	default: /* No enum of ours: an array, or a list. */
+		return "a list";
+	}
 }
 
 static bool
@@ -62,95 +54,123 @@ has_control(const char *text)
 	return false;
 }
 
+/* @return whether it was taken */
 static void
+add_choice_problem(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
+
+	add_problem(reading, at, "%s must be one of \"%s\"", setting->name, list);
+}
+
+static bool
 read_text(
     struct reading *reading, const struct setting *setting, const config_setting_t *at)
 {
 	const char *text = config_setting_get_string(at);
 
-	if (!text) {
-		add_problem(reading, at, "%s must be a text in quotes", setting->name);
-		return;
-	}
-	if (!g_utf8_validate(text, -1, NULL) || has_control(text)) {
+	if (!text)
+		add_problem(reading, at, "%s must be a text in quotes, not %s",
+		    setting->name, kind_of(at));
+	else if (!g_utf8_validate(text, -1, NULL) || has_control(text))
 		add_problem(reading, at,
 		    "%s must be UTF-8 on one line, without control characters",
 		    setting->name);
-		return;
-	}
-	if ((int)strlen(text) < setting->minimum) {
+	else if ((int)strlen(text) < setting->minimum)
 		add_problem(reading, at, "%s must not be empty", setting->name);
-		return;
+	else if (setting->choices && !g_strv_contains(setting->choices, text))
+		add_choice_problem(reading, setting, at);
+	else {
+		g_free(*setting_get_text(reading->settings, setting));
+		*setting_get_text(reading->settings, setting) = g_strdup(text);
+		return true;
 	}
-	if (setting->choices && !g_strv_contains(setting->choices, text)) {
-		g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
-
-		add_problem(
-		    reading, at, "%s must be one of \"%s\"", setting->name, list);
-		return;
-	}
-	g_free(*setting_get_text(reading->settings, setting));
-	*setting_get_text(reading->settings, setting) = g_strdup(text);
+	return false;
 }
 
-static void
+static bool
 read_int(
     struct reading *reading, const struct setting *setting, const config_setting_t *at)
 {
-	/* libconfig wraps a number of over 32 bits in silence unless it ends in L. */
 	long long number = config_setting_type(at) == CONFIG_TYPE_INT64
 	                       ? config_setting_get_int64(at)
 	                       : config_setting_get_int(at);
 
 	if (config_setting_type(at) != CONFIG_TYPE_INT &&
-	    config_setting_type(at) != CONFIG_TYPE_INT64)
-		add_problem(reading, at, "%s must be a whole number", setting->name);
-	else if (number < setting->minimum || number > setting->maximum)
+	    config_setting_type(at) != CONFIG_TYPE_INT64) {
+		add_problem(reading, at, "%s must be a whole number, not %s",
+		    setting->name, kind_of(at));
+		return false;
+	}
+	if (number < setting->minimum || number > setting->maximum) {
 		add_problem(reading, at, "%s must be from %d to %d", setting->name,
 		    setting->minimum, setting->maximum);
-	else
-		*setting_get_int(reading->settings, setting) = (int)number;
+		return false;
+	}
+	*setting_get_int(reading->settings, setting) = (int)number;
+	return true;
 }
 
-static void
+static bool
+read_bool(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	if (config_setting_type(at) != CONFIG_TYPE_BOOL) {
+		add_problem(reading, at,
+		    "%s must be true or false, without quotes, not %s", setting->name,
+		    kind_of(at));
+		return false;
+	}
+	*setting_get_bool(reading->settings, setting) = config_setting_get_bool(at);
+	return true;
+}
+
+static bool
 read_choice(
     struct reading *reading, const struct setting *setting, const config_setting_t *at)
 {
 	const char *text = config_setting_get_string(at);
-	g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
 
 	for (int i = 0; text && setting->choices[i]; i++) {
 		if (strcmp(text, setting->choices[i]) == 0) {
 			*setting_get_int(reading->settings, setting) = i;
-			return;
+			return true;
 		}
 	}
-	add_problem(reading, at, "%s must be one of \"%s\"", setting->name, list);
+	add_choice_problem(reading, setting, at);
+	return false;
 }
 
-static void
-read_setting(
+static bool
+read_value(
     struct reading *reading, const struct setting *setting, const config_setting_t *at)
 {
 	switch (setting->type) {
 	case TYPE_TEXT:
-		read_text(reading, setting, at);
-		break;
+		return read_text(reading, setting, at);
 	case TYPE_INT:
-		read_int(reading, setting, at);
-		break;
+		return read_int(reading, setting, at);
 	case TYPE_BOOL:
-		if (config_setting_type(at) == CONFIG_TYPE_BOOL)
-			*setting_get_bool(reading->settings, setting) =
-			    config_setting_get_bool(at);
-		else
-			add_problem(
-			    reading, at, "%s must be true or false", setting->name);
-		break;
+		return read_bool(reading, setting, at);
 	case TYPE_CHOICE:
-		read_choice(reading, setting, at);
-		break;
+		return read_choice(reading, setting, at);
 	}
+	return false;
+}
+
+static void
+read_setting(struct reading *reading, size_t row, const config_setting_t *at)
+{
+	const struct lines_origin *origin =
+	    lines_locate(reading->lines, config_setting_source_line(at));
+	struct setting_note *note = &reading->settings->notes[row];
+
+	note->line = origin->line;
+	g_free(note->file);
+	note->file = g_strdup(origin->file);
+	note->is_wrong =
+	    origin->is_wrong || !read_value(reading, &setting_table[row], at);
 }
 
 static bool
@@ -166,6 +186,34 @@ is_group(const char *name)
 }
 
 static void
+refuse_unknown(struct reading *reading, const char *name, const config_setting_t *at)
+{
+	bool is_group = config_setting_is_group(at) && !strchr(name, '.');
+	g_autofree char *group = is_group ? meant_find_group(name) : NULL;
+	const struct setting *meant = is_group ? NULL : meant_find(name);
+	const char *own = meant ? meant_get_own_name(meant->name) : NULL;
+
+	if (group)
+		add_problem(reading, at, "unknown group \"%s\": the nearest is \"%s\"",
+		    name, group);
+	else if (is_group)
+		add_problem(reading, at, "unknown group \"%s\"", name);
+	else if (!meant)
+		add_problem(reading, at, "unknown setting \"%s\"", name);
+	else if (strcmp(own, meant_get_own_name(name)) != 0)
+		add_problem(reading, at,
+		    "unknown setting \"%s\": the nearest is \"%s\"", name, meant->name);
+	else if (own == meant->name)
+		add_problem(reading, at,
+		    "unknown setting \"%s\": %s stands outside of all groups", name,
+		    own);
+	else
+		add_problem(reading, at,
+		    "unknown setting \"%s\": write it as %.*s: { %s = ...; };", name,
+		    (int)(own - meant->name - 1), meant->name, own);
+}
+
+static void
 read_group(struct reading *reading, const config_setting_t *group, const char *prefix)
 {
 	for (int i = 0; i < config_setting_length(group); i++) {
@@ -173,12 +221,11 @@ read_group(struct reading *reading, const config_setting_t *group, const char *p
 		    config_setting_get_elem(group, (unsigned)i);
 		g_autofree char *name =
 		    g_strconcat(prefix, config_setting_name(at), NULL);
-		const char *file = config_setting_source_file(at);
 		size_t row = 0;
 
-		if (file)
-			g_hash_table_add(reading->files, (gpointer)file);
-
+		/* The form is wrong within it: that was told. */
+		if (config_setting_type(at) == CONFIG_TYPE_NONE)
+			continue;
 		if (!*prefix && is_group(name)) {
 			g_autofree char *inner = g_strconcat(name, ".", NULL);
 
@@ -193,28 +240,34 @@ read_group(struct reading *reading, const config_setting_t *group, const char *p
 		    row < setting_count && strcmp(setting_table[row].name, name) != 0)
 			row++;
 		if (row == setting_count)
-			add_problem(reading, at, "unknown setting \"%s\"", name);
+			refuse_unknown(reading, name, at);
 		else
-			read_setting(reading, &setting_table[row], at);
+			read_setting(reading, row, at);
 	}
 }
 
-/* Numbers that are something else by the time they get here. */
-static void
-check_numbers(struct reading *reading, const char *file)
+static const struct setting_note *
+get_note(const struct settings *settings, const char *name)
 {
-	g_autofree char *path = locate(reading, file);
-	g_autofree char *text = NULL;
-	const char *at;
-	unsigned line = 1;
-	size_t size = 0;
+	size_t row = 0;
 
-	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return;
-	for (at = text; (at = numbers_find_large(at, &line, &size)); at += size)
-		g_ptr_array_add(reading->problems,
-		    g_strdup_printf("%s:%u: %.*s is too large a number", path, line,
-		        (int)MIN(size, 40), at));
+	while (row < setting_count && strcmp(setting_table[row].name, name) != 0)
+		row++;
+	g_assert(row < setting_count);
+	return &settings->notes[row];
+}
+
+static void G_GNUC_PRINTF(3, 4)
+    add_whole(struct reading *reading, const char *name, const char *format, ...)
+{
+	g_autofree char *place = settings_format_place(reading->settings, name);
+	g_autofree char *message = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	message = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_ptr_array_add(reading->problems, g_strdup_printf("%s: %s", place, message));
 }
 
 /* What is wrong although each value alone is right. */
@@ -225,109 +278,66 @@ check_whole(struct reading *reading)
 
 	for (size_t i = 0; i < setting_count; i++)
 		if (setting_table[i].type == TYPE_TEXT &&
-		    setting_table[i].minimum > 0 &&
+		    setting_table[i].minimum > 0 && !settings->notes[i].is_wrong &&
+		    !reading->is_cut &&
 		    !**setting_get_text(settings, &setting_table[i]))
-			add_problem(reading, NULL, "%s is not set: %s",
+			add_whole(reading, setting_table[i].name, "%s is not set: %s",
 			    setting_table[i].name, setting_table[i].help);
-	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir)
-		add_problem(reading, NULL,
+	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir &&
+	    !settings_is_wrong(settings, "delivery.maildir") && !reading->is_cut)
+		add_whole(reading, "delivery.method",
 		    "delivery.method is maildir, but delivery.maildir is not set");
-	if (*settings->smtp_user && !*settings->smtp_password_file)
-		add_problem(
-		    reading, NULL, "smtp.user is set, but smtp.password_file is not");
+	if (*settings->smtp_user && !*settings->smtp_password_file &&
+	    !settings_is_wrong(settings, "smtp.password_file") && !reading->is_cut)
+		add_whole(reading, "smtp.user",
+		    "smtp.user is set, but smtp.password_file is not");
 }
 
-static void
-read_file(struct reading *reading, config_t *config)
+char *
+settings_format_place(const struct settings *settings, const char *name)
 {
-	g_autofree char *folder = g_path_get_dirname(reading->path);
-	GHashTableIter iter;
-	gpointer file;
+	const struct setting_note *note = get_note(settings, name);
 
-	/* Relative @include names are found beside the file, not beside the caller. */
-	config_set_include_dir(config, folder);
-	errno = 0;
-	if (config_read_file(config, reading->path) == CONFIG_TRUE) {
-		g_hash_table_add(reading->files, (gpointer)reading->path);
-		read_group(reading, config_root_setting(config), "");
-		check_whole(reading);
-		g_hash_table_iter_init(&iter, reading->files);
-		while (g_hash_table_iter_next(&iter, &file, NULL))
-			check_numbers(reading, file);
-		return;
-	}
-	if (config_error_type(config) == CONFIG_ERR_PARSE) {
-		g_autofree char *where = locate(reading, config_error_file(config));
+	return note->file ? g_strdup_printf("%s:%u", note->file, note->line)
+	                  : g_strdup(settings->path ? settings->path : "defaults");
+}
 
-		g_ptr_array_add(reading->problems,
-		    g_strdup_printf("%s:%d: %s", where, config_error_line(config),
-		        config_error_text(config)));
-		return;
-	}
-	add_problem(reading, NULL, "cannot read it: %s",
-	    errno ? g_strerror(errno) : "file error");
+bool
+settings_is_wrong(const struct settings *settings, const char *name)
+{
+	return get_note(settings, name)->is_wrong;
+}
+
+struct settings *
+settings_read(const char *path, GPtrArray *problems)
+{
+	pb_auto(lines) lines = lines_load(path, problems);
+	pb_auto(settings) settings = NULL;
+	struct reading reading = {NULL, problems, lines, false};
+	config_t config;
+
+	if (!lines)
+		return NULL;
+	settings = settings_new();
+	settings->path = g_strdup(path);
+	reading.settings = settings;
+	config_init(&config);
+	reading.is_cut = !form_parse(&config, lines, problems);
+	read_group(&reading, config_root_setting(&config), "");
+	check_whole(&reading);
+	config_destroy(&config);
+	return g_steal_pointer(&settings);
 }
 
 struct settings *
 settings_load(const char *path, GPtrArray *problems, GError **error)
 {
-	pb_auto(settings) settings = settings_new();
-	g_autoptr(GHashTable) files = g_hash_table_new(g_str_hash, g_str_equal);
-	struct reading reading = {settings, problems, path, files};
 	unsigned before = problems->len;
-	config_t config;
+	pb_auto(settings) settings = settings_read(path, problems);
 
-	config_init(&config);
-	read_file(&reading, &config);
-	config_destroy(&config);
 	if (problems->len == before)
 		return g_steal_pointer(&settings);
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' has %u error%s", path,
 	    problems->len - before, problems->len - before == 1 ? "" : "s");
 	return NULL;
-}
-
-char *
-settings_load_secret(const char *path, const char *credentials, GError **error)
-{
-	g_autofree char *full = NULL;
-	g_autofree char *text = NULL;
-	g_autoptr(GError) problem = NULL;
-	bool is_credential = !g_path_is_absolute(path);
-	GStatBuf status;
-
-	if (!is_credential) {
-		full = g_strdup(path);
-	} else if (credentials) {
-		full = g_build_filename(credentials, path, NULL);
-	} else {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is a systemd credential, and there are none here: write the "
-		    "whole path of a file, or LoadCredential= into the unit",
-		    path);
-		return NULL;
-	}
-	if (g_stat(full, &status) != 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot read '%s': %s",
-		    full, g_strerror(errno));
-		return NULL;
-	}
-	/* systemd lets nobody else into its folder, but where it gives the file to its
-	 * user by an ACL, the mask of that shows as the rights of a group. */
-	if (status.st_mode & (is_credential ? S_IRWXO : S_IRWXG | S_IRWXO)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' holds a secret and others may read it: chmod 600 it", full);
-		return NULL;
-	}
-	if (!g_file_get_contents(full, &text, NULL, &problem)) {
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT, problem->message);
-		return NULL;
-	}
-	text[strcspn(text, "\r\n")] = '\0';
-	if (!*text) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is empty, where a secret is wanted", full);
-		return NULL;
-	}
-	return g_steal_pointer(&text);
 }

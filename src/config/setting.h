@@ -23,6 +23,13 @@ struct setting {
 	bool needs_restart; /* a running program cannot change it */
 };
 
+/* What is known of a setting in the file that was read. */
+struct setting_note {
+	char *file; /* NULL: it is not said */
+	unsigned line;
+	bool is_wrong;
+};
+
 /* All of them, in the order in which they are told (settings.c). */
 extern const struct setting setting_table[];
 extern const size_t setting_count;

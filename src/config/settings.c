@@ -100,6 +100,7 @@ settings_new(void)
 {
 	struct settings *settings = g_new0(struct settings, 1);
 
+	settings->notes = g_new0(struct setting_note, setting_count);
 	for (size_t i = 0; i < setting_count; i++) {
 		switch (setting_table[i].type) {
 		case TYPE_TEXT:
@@ -125,9 +126,13 @@ settings_free(struct settings *settings)
 {
 	if (!settings)
 		return;
-	for (size_t i = 0; i < setting_count; i++)
+	for (size_t i = 0; i < setting_count; i++) {
 		if (setting_table[i].type == TYPE_TEXT)
 			g_free(*setting_get_text(settings, &setting_table[i]));
+		g_free(settings->notes[i].file);
+	}
+	g_free(settings->notes);
+	g_free(settings->path);
 	g_free(settings);
 }
 

@@ -58,12 +58,34 @@ struct settings {
 	char *smtp_ehlo_name; /* "" means the domain */
 	int smtp_connections;
 	int give_up_h;
+
+	/* Of the file that was read, for those that say what is wrong in it. */
+	char *path;                 /* NULL: defaults alone */
+	struct setting_note *notes; /* one for each row of the table */
 };
 
 /** All settings at their defaults. */
 struct settings *settings_new(void);
 void settings_free(struct settings *settings);
 PB_DEFINE_AUTO(settings, settings_free);
+
+/**
+ * Read a configuration file as far as that can be done.
+ *
+ * What is wrong keeps its default and is marked, so that the rest can be checked in
+ * the same run; settings of a file with problems are for that alone.
+ *
+ * @param problems  as for settings_load()
+ * @return NULL when the file cannot be read at all
+ */
+struct settings *settings_read(const char *path, GPtrArray *problems);
+
+/** Where a setting is said: "file:line", or "file" when nowhere. @return a new string
+ */
+char *settings_format_place(const struct settings *settings, const char *name);
+
+/** Whether a problem was told of a setting's value. */
+bool settings_is_wrong(const struct settings *settings, const char *name);
 
 /**
  * Read a configuration file.
@@ -100,7 +122,7 @@ GPtrArray *settings_list_changes(
 char *settings_format(const struct settings *settings);
 
 /**
- * Read a secret: a file that only its owner may read, less its last line end.
+ * Read a secret: a file of one line that only its owner may read, less the line end.
  *
  * A relative path is that of a systemd credential: it is looked for in
  * $CREDENTIALS_DIRECTORY, which the caller passes in.

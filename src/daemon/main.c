@@ -19,17 +19,12 @@ static struct settings *
 load_settings(const struct options *options, const char *credentials)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
-	struct settings *settings = startup_load_settings(options->config, problems);
+	struct settings *settings =
+	    startup_load_checked(options->config, credentials, problems);
 
-	if (settings)
-		startup_check_settings(
-		    options->config, settings, credentials, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyd: %s\n", (char *)problems->pdata[i]);
-	if (!problems->len)
-		return settings;
-	settings_free(settings);
-	return NULL;
+	return settings;
 }
 
 static int

@@ -7,29 +7,32 @@
 #include "service/startup.h"
 
 static void
-check_fixed(const struct settings *current, const struct settings *fresh,
-    const char *config, GPtrArray *problems)
+check_fixed(
+    const struct settings *current, const struct settings *fresh, GPtrArray *problems)
 {
 	g_autoptr(GPtrArray) names = settings_list_changes(current, fresh, true);
 
-	for (unsigned i = 0; i < names->len; i++)
-		g_ptr_array_add(
-		    problems, g_strdup_printf("%s: %s needs a restart to change",
-		                  startup_get_config(config), (char *)names->pdata[i]));
+	for (unsigned i = 0; i < names->len; i++) {
+		const char *name = names->pdata[i];
+		g_autofree char *place = settings_format_place(fresh, name);
+
+		g_ptr_array_add(problems,
+		    g_strdup_printf("%s: %s needs a restart to change", place, name));
+	}
 }
 
 struct snapshot *
 reload_load(const char *config, const char *credentials, const struct snapshot *current,
     GPtrArray *problems)
 {
-	pb_auto(settings) settings = startup_load_settings(config, problems);
+	pb_auto(settings) settings =
+	    startup_load_checked(config, credentials, problems);
 	g_autoptr(GError) problem = NULL;
 	struct snapshot *fresh;
 
 	if (!settings)
 		return NULL;
-	startup_check_settings(config, settings, credentials, problems);
-	check_fixed(current->settings, settings, config, problems);
+	check_fixed(current->settings, settings, problems);
 	if (problems->len)
 		return NULL;
 	fresh = snapshot_new(

@@ -3,8 +3,10 @@
  */
 #include "service/assembly.h"
 
+#include <errno.h>
 #include <gio/gio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/zone.h"
@@ -41,89 +43,189 @@ domain_of(const struct settings *settings)
 	return domain;
 }
 
+/* What assembly_check() has in hand. */
+struct check {
+	const struct settings *settings;
+	GPtrArray *problems;
+};
+
 static void
-add_problem(GPtrArray *problems, const char *name, GError *problem)
+add_problem(const struct check *check, const char *name, const char *problem)
 {
-	g_ptr_array_add(problems, g_strdup_printf("%s: %s", name, problem->message));
+	g_autofree char *place = settings_format_place(check->settings, name);
+
+	g_ptr_array_add(
+	    check->problems, g_strdup_printf("%s: %s: %s", place, name, problem));
+}
+
+/* Whether there is anything to check that was not found wrong before. */
+static bool
+is_said(const struct check *check, const char *name, const char *text)
+{
+	return *text && !settings_is_wrong(check->settings, name);
 }
 
 static void
-check_address(
-    const char *name, const char *text, bool may_be_empty, GPtrArray *problems)
+check_address(const struct check *check, const char *name, const char *text)
 {
 	struct address address = {0};
 	g_autoptr(GError) problem = NULL;
 
-	if (may_be_empty && !*text)
+	if (!is_said(check, name, text))
 		return;
 	if (!address_parse(text, &address, &problem))
-		add_problem(problems, name, problem);
+		add_problem(check, name, problem->message);
 	address_clear(&address);
 }
 
 static void
-check_domain(const char *name, const char *text, GPtrArray *problems)
+check_domain(const struct check *check, const char *name, const char *text)
 {
 	g_autoptr(GError) problem = NULL;
 	g_autofree char *domain = NULL;
 
-	if (!*text)
+	if (!is_said(check, name, text))
 		return;
 	domain = address_parse_domain(text, &problem);
 	if (!domain)
-		add_problem(problems, name, problem);
+		add_problem(check, name, problem->message);
 }
 
 static void
-check_url(const char *name, const char *url, GPtrArray *problems)
+check_url(const struct check *check, const char *name, const char *url)
 {
 	static const char *const schemes[] = {"https://", "http://", FILE_SCHEME "/"};
+	g_autofree char *problem = NULL;
 
+	if (!is_said(check, name, url))
+		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
 		if (g_str_has_prefix(url, schemes[i]) && url[strlen(schemes[i])])
 			return;
-	g_ptr_array_add(
-	    problems, g_strdup_printf(
-	                  "%s: '%s' is no https:// or http:// URL, nor file:///folder",
-	                  name, url));
+	problem = g_strdup_printf(
+	    "'%s' is no https:// or http:// URL, nor file:///folder", url);
+	add_problem(check, name, problem);
+}
+
+/* A name or an address, and nothing else: people write the port behind it. */
+static void
+check_host(const struct check *check, const char *name, const char *host)
+{
+	const char *colon = strrchr(host, ':');
+	g_autofree char *problem = NULL;
+
+	if (!is_said(check, name, host) || g_hostname_is_ip_address(host))
+		return;
+	if (colon && colon > host && colon[1] &&
+	    strspn(colon + 1, "0123456789") == strlen(colon + 1))
+		problem = g_strdup_printf("'%s' has a port in it: write host = "
+		                          "\"%.*s\"; port = %s;",
+		    host, (int)(colon - host), host, colon + 1);
+	else if (strpbrk(host, ":/@[]() \t,"))
+		problem = g_strdup_printf("'%s' is no name of a host, and no address: "
+		                          "mail.example.org is one",
+		    host);
+	if (problem)
+		add_problem(check, name, problem);
+}
+
+static void
+check_file(const struct check *check, const char *name, const char *path)
+{
+	g_autofree char *problem = NULL;
+
+	if (!is_said(check, name, path))
+		return;
+	if (!g_file_test(path, G_FILE_TEST_EXISTS))
+		problem = g_strdup_printf("there is no file '%s'", path);
+	else if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+		problem = g_strdup_printf("'%s' is no regular file", path);
+	else if (access(path, R_OK) != 0)
+		problem = g_strdup_printf("'%s': %s", path, g_strerror(errno));
+	if (problem)
+		add_problem(check, name, problem);
+}
+
+static void
+check_time(const struct check *check)
+{
+	const struct settings *settings = check->settings;
+	g_autoptr(GTimeZone) zone = NULL;
+	g_autoptr(GError) problem = NULL;
+	int minute;
+
+	if (is_said(check, "digest.zone", settings->digest_zone)) {
+		zone = zone_load(settings->digest_zone, &problem);
+		if (!zone)
+			add_problem(check, "digest.zone", problem->message);
+		g_clear_error(&problem);
+	}
+	if (is_said(check, "digest.at", settings->digest_at) &&
+	    !rhythm_parse_minute(settings->digest_at, &minute, &problem))
+		add_problem(check, "digest.at", problem->message);
+}
+
+static void
+check_password(const struct check *check, const char *credentials)
+{
+	const char *path = check->settings->smtp_password_file;
+	g_autoptr(GError) problem = NULL;
+	char *password;
+
+	/* Without a user nobody reads it. */
+	if (!*check->settings->smtp_user || !is_said(check, "smtp.password_file", path))
+		return;
+	password = settings_load_secret(path, credentials, &problem);
+	if (!password) {
+		add_problem(check, "smtp.password_file", problem->message);
+		return;
+	}
+	explicit_bzero(password, strlen(password));
+	g_free(password);
+}
+
+static void
+check_templates(const struct check *check)
+{
+	static const guint8 sham_key[32];
+	const char *folder = check->settings->template_dir;
+	g_autoptr(GBytes) key = g_bytes_new_static(sham_key, sizeof(sham_key));
+	g_autofree char *missing = NULL;
+	pb_auto(renderer) renderer = NULL;
+	g_autoptr(GError) problem = NULL;
+
+	if (!is_said(check, "template_dir", folder))
+		return;
+	if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
+		missing = g_strdup_printf("there is no folder '%s'", folder);
+		add_problem(check, "template_dir", missing);
+		return;
+	}
+	/* Composing needs the addresses and names to be right. */
+	if (check->problems->len)
+		return;
+	renderer = assembly_new_renderer(check->settings, key, &problem);
+	if (!renderer)
+		add_problem(check, "template_dir", problem->message);
 }
 
 void
 assembly_check(
     const struct settings *settings, const char *credentials, GPtrArray *problems)
 {
-	static const guint8 sham_key[32];
-	g_autoptr(GError) problem = NULL;
-	g_autoptr(GBytes) key = g_bytes_new_static(sham_key, sizeof(sham_key));
-	g_autoptr(GTimeZone) zone = NULL;
-	struct assembly_outlet *outlet;
-	int minute;
+	const struct check check = {settings, problems};
 
-	check_address("mail.from", settings->mail_from, false, problems);
-	check_address("mail.owner", settings->mail_owner, false, problems);
-	check_address(
-	    "mail.envelope_from", settings->mail_envelope_from, true, problems);
-	check_domain("mail.domain", settings->mail_domain, problems);
-	check_url("huggingface.url", settings->huggingface_url, problems);
-	zone = zone_load(settings->digest_zone, &problem);
-	if (!zone)
-		add_problem(problems, "digest.zone", problem);
-	g_clear_error(&problem);
-	if (!rhythm_parse_minute(settings->digest_at, &minute, &problem))
-		add_problem(problems, "digest.at", problem);
-	g_clear_error(&problem);
-	outlet = assembly_new_outlet(settings, credentials, &problem);
-	if (!outlet)
-		add_problem(problems, "smtp", problem);
-	assembly_free_outlet(outlet);
-	g_clear_error(&problem);
-	if (!problems->len) {
-		pb_auto(renderer) renderer =
-		    assembly_new_renderer(settings, key, &problem);
-
-		if (!renderer)
-			add_problem(problems, "template_dir", problem);
-	}
+	check_address(&check, "mail.from", settings->mail_from);
+	check_address(&check, "mail.owner", settings->mail_owner);
+	check_address(&check, "mail.envelope_from", settings->mail_envelope_from);
+	check_domain(&check, "mail.domain", settings->mail_domain);
+	check_domain(&check, "mail.list_id", settings->mail_list_id);
+	check_url(&check, "huggingface.url", settings->huggingface_url);
+	check_time(&check);
+	check_host(&check, "smtp.host", settings->smtp_host);
+	check_file(&check, "smtp.ca_file", settings->smtp_ca_file);
+	check_password(&check, credentials);
+	check_templates(&check);
 }
 
 struct store *

@@ -19,7 +19,8 @@
  * the files that hold secrets.
  *
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
- * @param problems     of char *, one added for each thing that is wrong
+ * @param settings     what was found wrong in it by the reader is left alone
+ * @param problems     of char *, `file:line: message` each
  */
 void assembly_check(
     const struct settings *settings, const char *credentials, GPtrArray *problems);

@@ -3,6 +3,7 @@
  */
 #include "service/startup.h"
 
+#include <string.h>
 #include <sys/random.h>
 
 #include "base/error.h"
@@ -57,18 +58,51 @@ startup_load_settings(const char *path, GPtrArray *problems)
 	return settings_load(startup_get_config(path), problems, NULL);
 }
 
-bool
-startup_check_settings(const char *path, const struct settings *settings,
-    const char *credentials, GPtrArray *problems)
+/* The number of the line in "file:line: message", 0 without one. @param size  of file
+ */
+static int64_t
+line_of(const char *problem, size_t *size)
 {
-	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+	const char *end = strstr(problem, ": ");
+	const char *colon = end;
 
-	assembly_check(settings, credentials, found);
-	for (unsigned i = 0; i < found->len; i++)
-		g_ptr_array_add(
-		    problems, g_strdup_printf("%s: %s", startup_get_config(path),
-		                  (char *)found->pdata[i]));
-	return found->len == 0;
+	while (colon > problem && g_ascii_isdigit(colon[-1]))
+		colon--;
+	if (!end || colon == end || colon == problem || colon[-1] != ':') {
+		*size = end ? (size_t)(end - problem) : strlen(problem);
+		return 0;
+	}
+	*size = (size_t)(colon - 1 - problem);
+	return g_ascii_strtoll(colon, NULL, 10);
+}
+
+/* As somebody goes through the files. */
+static int
+compare_problems(gconstpointer a, gconstpointer b)
+{
+	const char *one = *(char *const *)a, *other = *(char *const *)b;
+	size_t one_size, other_size;
+	int64_t one_line = line_of(one, &one_size);
+	int64_t other_line = line_of(other, &other_size);
+	int files = strncmp(one, other, MIN(one_size, other_size));
+
+	if (files || one_size != other_size)
+		return files ? files
+		             : (one_size > other_size) - (one_size < other_size);
+	if (one_line != other_line)
+		return (one_line > other_line) - (one_line < other_line);
+	return strcmp(one, other);
+}
+
+struct settings *
+startup_load_checked(const char *path, const char *credentials, GPtrArray *problems)
+{
+	pb_auto(settings) settings = settings_read(startup_get_config(path), problems);
+
+	if (settings)
+		assembly_check(settings, credentials, problems);
+	g_ptr_array_sort(problems, compare_problems);
+	return problems->len ? NULL : g_steal_pointer(&settings);
 }
 
 /*

@@ -33,13 +33,15 @@ const char *startup_get_config(const char *path);
 struct settings *startup_load_settings(const char *path, GPtrArray *problems);
 
 /**
- * Check what the file alone does not tell: templates, secrets, zones.
+ * Read the configuration and check what the file alone does not tell, too: addresses,
+ * zones, templates, secrets.  All that is wrong is told in one run.
  *
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
- * @return whether nothing is wrong
+ * @param problems     `file:line: message` each, as somebody goes through the files
+ * @return NULL when anything is wrong
  */
-bool startup_check_settings(const char *path, const struct settings *settings,
-    const char *credentials, GPtrArray *problems);
+struct settings *
+startup_load_checked(const char *path, const char *credentials, GPtrArray *problems);
 
 /**
  * Load the key of the state folder; the first time it is drawn and kept.
