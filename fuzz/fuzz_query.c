@@ -16,16 +16,50 @@ struct library {
 	struct query_document *documents[3];
 };
 
+/* Everything is told of it. */
+static struct query_document *
+make_told(const struct query_fixture *fixture)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(paper) paper = paper_new();
+	struct query_document *document;
+
+	paper->id = g_strdup("2607.01234");
+	paper->title =
+	    g_strdup("Diffusion models for state spaces: C++ and node.js at scale");
+	paper->abstract = g_strdup("We train mamba, ssm and na\u00EFve graph networks "
+	                           "(GPU-bound). State space models win. RAG of reward "
+	                           "hacking. \u5F62\u72B6");
+	g_ptr_array_add(paper->authors, g_strdup("Yann LeCun"));
+	g_ptr_array_add(paper->authors, g_strdup("Jo\u00E3o da Silva"));
+	g_ptr_array_add(paper->authors, g_strdup("J. R. R. Smith"));
+	g_ptr_array_add(paper->authors, g_strdup("O'Hara"));
+	g_ptr_array_add(paper->authors, g_strdup("\u738B\u5C0F\u660E"));
+	paper->upvotes = 23;
+	paper->comments = 1;
+	paper->stars = 100;
+	paper->code_url = g_strdup("https://example.org/code");
+	paper->organization = g_strdup("Allen Institute for AI");
+	paper->keywords = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->keywords, g_strdup("reward model"));
+	g_ptr_array_add(paper->keywords, g_strdup("RAG"));
+	paper->categories = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->categories, g_strdup("cs.CL"));
+	g_ptr_array_add(paper->categories, g_strdup("math-ph"));
+	paper->comment = g_strdup("NeurIPS, 12 pages");
+	paper->doi = g_strdup("10.1145/3292500");
+	paper_add_appearance(paper, "hf", "2026-07-30", ANNOUNCEMENT_NEW);
+	paper_add_appearance(paper, "arxiv", "2026-08-03", ANNOUNCEMENT_CROSS);
+	document = query_document_new(paper, "2026-08-05", fixture->tokenizer, &error);
+	g_assert_no_error(error);
+	return document;
+}
+
 static void
 open_library(struct library *library)
 {
 	set_up(&library->fixture, NULL);
-	library->documents[0] = make_document(&library->fixture,
-	    "Diffusion models for state spaces: C++ and node.js at scale",
-	    "We train mamba, ssm and na\u00EFve graph networks (GPU-bound). "
-	    "State space models win. \u5F62\u72B6",
-	    "Yann LeCun;Jo\u00E3o da Silva;J. R. R. Smith;O'Hara;\u738B\u5C0F\u660E",
-	    23);
+	library->documents[0] = make_told(&library->fixture);
 	library->documents[1] =
 	    make_document(&library->fixture, "A", "", "", PAPER_UNKNOWN);
 	library->documents[2] =
@@ -49,26 +83,59 @@ check_hits(const struct query *query, const struct query_document *document)
 	g_assert(g_utf8_strlen(told, -1) <= BOUNDS_QUERY_EXPLAIN_CHARS);
 }
 
+/* The tree of steps: the first is the whole filter, and none is deeper than it may be.
+ */
+static void
+check_steps(const struct query *query, const struct query_document *document)
+{
+	g_autoptr(GPtrArray) steps = query_explain_tree(query, document);
+	const struct query_step *root = steps->pdata[0];
+
+	g_assert(root->depth == 0);
+	g_assert(root->truth == query_evaluate(query, document, QUERY_AS_TOLD));
+	g_assert(root->is_final ==
+	         (query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_UNKNOWN));
+	for (guint i = 0; i < steps->len; i++) {
+		const struct query_step *step = steps->pdata[i];
+
+		g_assert(i == 0 || step->depth >= 1);
+		g_assert(step->boost >= 1 && step->boost <= BOUNDS_BOOST);
+		fuzz_check_line(step->text, BOUNDS_QUERY_CANONICAL_BYTES);
+		if (step->truth != QUERY_TRUE || step->kind != QUERY_STEP_CLAUSE)
+			g_assert(step->hits->len == 0);
+	}
+}
+
 /* What is certain stays so when more is known. */
 static void
 check_truth(const struct query *query, const struct query *again,
-    const struct query_document *document)
+    struct query_document *document)
 {
 	enum query_truth told = query_evaluate(query, document, QUERY_AS_TOLD);
 	enum query_truth later = query_evaluate(query, document, QUERY_MAY_CHANGE);
-	enum query_truth last = query_evaluate(query, document, QUERY_UNKNOWN_IS_FALSE);
+	enum query_truth soon, last;
 
 	g_assert(told == query_evaluate(again, document, QUERY_AS_TOLD));
 	g_assert(later == query_evaluate(again, document, QUERY_MAY_CHANGE));
-	g_assert(last == query_evaluate(again, document, QUERY_UNKNOWN_IS_FALSE));
 	g_assert(later == QUERY_UNKNOWN || later == told);
-	g_assert(told == QUERY_UNKNOWN || told == last);
-	g_assert(last != QUERY_UNKNOWN);
+	g_assert(query_is_changing(query) || later != QUERY_UNKNOWN);
 	check_hits(query, document);
+	check_steps(query, document);
+	query_document_settle(document, QUERY_SETTLED_ENRICHED);
+	soon = query_evaluate(query, document, QUERY_AS_TOLD);
+	g_assert(soon == query_evaluate(again, document, QUERY_AS_TOLD));
+	g_assert(told == QUERY_UNKNOWN || told == soon);
+	query_document_settle(document, QUERY_SETTLED_FINALLY);
+	last = query_evaluate(query, document, QUERY_AS_TOLD);
+	g_assert(last == query_evaluate(again, document, QUERY_AS_TOLD));
+	g_assert(last == query_evaluate(query, document, QUERY_MAY_CHANGE));
+	g_assert(soon == QUERY_UNKNOWN || soon == last);
+	g_assert(last != QUERY_UNKNOWN);
+	query_document_settle(document, QUERY_SETTLED_NOTHING);
 }
 
 static void
-check_accepted(const struct library *library, const struct query *query)
+check_accepted(struct library *library, const struct query *query)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = query_format(query);
@@ -87,6 +154,7 @@ check_accepted(const struct library *library, const struct query *query)
 	g_assert_cmpstr(text, ==, text_again);
 	g_assert_cmpstr(hash, ==, hash_again);
 	g_assert(query_is_changing(query) == query_is_changing(again));
+	g_assert(query_needs_enrichment(query) == query_needs_enrichment(again));
 	for (size_t i = 0; i < G_N_ELEMENTS(library->documents); i++)
 		check_truth(query, again, library->documents[i]);
 }

@@ -32,6 +32,12 @@
 char *text_normalize(const char *text, size_t length, size_t max_bytes);
 
 /**
+ * Tell whether text_normalize() drops a character: controls but white space, and
+ * what does not show (soft hyphens, zero-width characters, marks of direction).
+ */
+bool text_is_dropped(gunichar c);
+
+/**
  * Normalise a link (RFC 3986) that shall stand in a mail.
  *
  * Blanks around it go, the scheme becomes lower case, and octets beyond ASCII are

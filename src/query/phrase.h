@@ -19,6 +19,7 @@ struct phrase_key {
 struct phrase_word {
 	struct phrase_key key; /* folded, but a prefix plain; owns its text */
 	char *signs;    /* "++", "#", ".": stand right behind the word; or NULL */
+	char *letters;  /* of =word: as they must stand in the paper; or NULL */
 	bool is_joined; /* the next word follows the signs at once: node.js */
 };
 
@@ -33,6 +34,7 @@ struct phrase_source {
 	size_t len;
 	unsigned column; /* of the first character of the text */
 	bool is_quoted;
+	bool is_exact; /* the text follows a "=": one word, these very letters */
 };
 
 /**
@@ -40,7 +42,7 @@ struct phrase_source {
  *
  * @return NULL with a problem: no word in it, "*" elsewhere than at the end, a
  *         prefix under BOUNDS_PREFIX_LETTERS, signs before a word that is not
- *         quoted, a tokenizer that failed
+ *         quoted, several words or a prefix behind "=", a tokenizer that failed
  */
 struct phrase *phrase_parse(const struct phrase_source *source,
     const struct tokenizer *tokenizer, struct query_problem *problem);
