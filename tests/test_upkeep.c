@@ -20,10 +20,10 @@ rows_are_kept_for_their_days_and_no_longer(void)
 		const char *insert; /* %lld: the time that counts */
 		int days;
 	} rows[] = {
-	    {"match", "INSERT INTO match VALUES (1, 1, 'yes', %" G_GINT64_FORMAT ")",
+	    {"match", "INSERT INTO match VALUES (1, 1, 'yes', %" G_GINT64_FORMAT ", NULL)",
 	        UPKEEP_MATCH_DAYS},
 	    {"match",
-	        "INSERT INTO match VALUES (1, 1, 'waiting', %" G_GINT64_FORMAT ")",
+	        "INSERT INTO match VALUES (1, 1, 'waiting', %" G_GINT64_FORMAT ", 9)",
 	        UPKEEP_MATCH_DAYS},
 	    {"delivered",
 	        "INSERT INTO delivered VALUES (1, 1, 1, %" G_GINT64_FORMAT ")",

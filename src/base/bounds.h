@@ -21,6 +21,9 @@
 #define BOUNDS_QUERY_CANONICAL_BYTES 2048
 #define BOUNDS_QUERY_EXPLAIN_CHARS   200
 
+/* A short form that a paper explains: "low-rank adaptation (LoRA)". */
+#define BOUNDS_SHORT_FORM_LETTERS 10
+
 /* Mail (RFC 5321 section 4.5.3.1, RFC 5322 section 2.1.1, RFC 2047 section 2). */
 #define BOUNDS_ADDRESS_BYTES      254
 #define BOUNDS_LOCAL_PART_BYTES   64

@@ -20,4 +20,14 @@ day_format(int64_t at, char day[DAY_BYTES])
 	g_strlcpy(day, text, DAY_BYTES);
 }
 
+/** The first second of a UTC day. @param day  YYYY-MM-DD, valid */
+static inline int64_t
+day_start(const char *day)
+{
+	g_autofree char *text = g_strconcat(day, "T00:00:00Z", NULL);
+	g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(text, NULL);
+
+	return g_date_time_to_unix(time);
+}
+
 #endif

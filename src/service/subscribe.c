@@ -87,6 +87,7 @@ insert_filter(struct store *store, int64_t subscriber_id,
 	subscription->name = g_strdup(filter->name);
 	subscription->text = g_strdup(filter->text);
 	subscription->canonical = query_format(query);
+	subscription->is_block = filter->is_block;
 	day_format(
 	    now - EDITION_FIRST_DAYS * (int64_t)CLOCK_DAY_S, subscription->since_day);
 	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
@@ -272,7 +273,8 @@ subscribe_add_filter(struct store *store, const char *address,
 	subscription =
 	    insert_filter(store, subscriber->id, filter, now, problem, &notes, error);
 	if (!subscription ||
-	    !audit_insert(store, now, who, "filter added", subscriber->id,
+	    !audit_insert(store, now, who,
+	        filter->is_block ? "block added" : "filter added", subscriber->id,
 	        subscription->canonical, error) ||
 	    !store_commit(&transaction, error))
 		return NULL;

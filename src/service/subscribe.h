@@ -18,6 +18,7 @@
 struct subscribe_filter {
 	const char *text; /* as typed */
 	const char *name; /* what the person calls it, or NULL */
+	bool is_block;    /* what it finds is taken away from all the others */
 };
 
 struct subscribe_request {

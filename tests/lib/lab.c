@@ -228,7 +228,8 @@ lab_hash(struct lab *lab)
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	g_autofree char *tables =
 	    lab_text(lab, "SELECT name FROM sqlite_schema WHERE type = 'table'"
-	                  " AND name NOT GLOB 'sqlite_*' ORDER BY name");
+	                  " AND name NOT GLOB 'sqlite_*'"
+	                  " AND name NOT GLOB 'paper_fts*' ORDER BY name");
 	g_auto(GStrv) names = g_strsplit(tables, " ", -1);
 
 	for (char **name = names; *name; name++) {
