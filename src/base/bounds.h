@@ -86,6 +86,11 @@
 #define BOUNDS_JSON_VALUES          1000000
 #define BOUNDS_SOURCE_ERROR_BYTES   300
 
+/* Looking into the archive: papers asked about, the newest, and those told. */
+#define BOUNDS_SEARCH_PAPERS  20000
+#define BOUNDS_SEARCH_RESULTS 200
+#define BOUNDS_BACKTEST_DAYS  366
+
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200
 #define BOUNDS_DIGEST_TITLES_MAX 200

@@ -52,9 +52,13 @@ GPtrArray *archive_load_class(struct store *store, const char *folded, GError **
 bool archive_count_class(
     struct store *store, const char *folded, int64_t *papers, GError **error);
 
-/** Whether any word begins like this. */
-bool
-archive_has_prefix(struct store *store, const char *prefix, bool *has, GError **error);
+/** In how many papers it is exactly: dearer, for what people are told. */
+bool archive_count_papers(
+    struct store *store, const char *folded, int64_t *papers, GError **error);
+
+/** The same of all words that begin like this; a paper counts for each. */
+bool archive_count_prefix(
+    struct store *store, const char *prefix, int64_t *papers, GError **error);
 
 /**
  * Find the word nearest to one that is not there: one or two letters wrong, missing,

@@ -88,17 +88,33 @@ archive_count_class(
 }
 
 bool
-archive_has_prefix(struct store *store, const char *prefix, bool *has, GError **error)
+archive_count_papers(
+    struct store *store, const char *folded, int64_t *papers, GError **error)
 {
+	/* A word is letters and digits only: between quotation marks it is a string. */
 	static const char sql[] =
-	    "SELECT coalesce((SELECT substr(text, 1, length(?1)) = ?1 FROM word"
-	    " WHERE text >= ?1 ORDER BY text LIMIT 1), 0)";
-	int64_t found;
+	    "SELECT count(*) FROM paper_fts WHERE paper_fts MATCH"
+	    " (SELECT '{title abstract} : (\"' || group_concat(text, '\" OR \"') ||"
+	    "  '\")' FROM word WHERE folded = ?1)";
+	int64_t known;
 
-	if (!sql_number(store, sql, &found, error, SQL_TEXT(prefix)))
+	if (!archive_count_class(store, folded, &known, error))
 		return false;
-	*has = found == 1;
-	return true;
+	if (!known) {
+		*papers = 0;
+		return true;
+	}
+	return sql_number(store, sql, papers, error, SQL_TEXT(folded));
+}
+
+bool
+archive_count_prefix(
+    struct store *store, const char *prefix, int64_t *papers, GError **error)
+{
+	static const char sql[] = "SELECT coalesce(sum(papers), 0) FROM word"
+	                          " WHERE text >= ?1 AND text < ?1 || char(1114111)";
+
+	return sql_number(store, sql, papers, error, SQL_TEXT(prefix));
 }
 
 /*
