@@ -21,17 +21,34 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_subscriber_show},
     {"subscriber", "remove", "ADDRESS", "stop all mail to an address",
         "Filters are removed and unsent mail is cancelled.", ctl_run_subscriber_remove},
-    {"filter", "add", "ADDRESS QUERY [--name NAME]", "give a subscriber a filter",
+    {"filter", "add", "ADDRESS QUERY [--name NAME] [--block]",
+        "give a subscriber a filter, or a block",
         "Queries: words, \"phrases\", prefix*, AND OR "
         "NOT ( ), title: abstract: author:\n"
         "upvotes:>=20. Put the query in single quotes "
         "for the shell, and -- before one\n"
-        "that begins with a minus sign.",
+        "that begins with a minus sign. What a block finds is taken away from the\n"
+        "person's other filters.",
         ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,
         ctl_run_filter_list},
     {"filter", "remove", "ADDRESS NUMBER", "take a filter away", NULL,
         ctl_run_filter_remove},
+    {"filter", "test", "QUERY|NUMBER [--address ADDRESS] [--days N]",
+        "show what a filter would have found; nothing is stored",
+        "Looks back 30 days. With --address it is compared with that person's\n"
+        "other filters, and a NUMBER is one of them.",
+        ctl_run_filter_test},
+    {"filter", "explain", "QUERY [PAPER-ID]",
+        "show what a filter means, and what each clause says of a paper", NULL,
+        ctl_run_filter_explain},
+    {"search", NULL, "QUERY [--limit N] [--since DAY]",
+        "search all papers ever seen, the best first",
+        "20 papers unless --limit says otherwise; DAY as in 2026-11-01.",
+        ctl_run_search},
+    {"why", NULL, "ADDRESS PAPER-ID",
+        "say why a paper is, or is not, in somebody's digest",
+        "A PAPER-ID is the number of arXiv, such as 2611.10010.", ctl_run_why},
     {"fetch", NULL, "", "ask the sources now, for the last two weeks",
         "Also while the daemon runs. Ends with status 75 when a source failed.",
         ctl_run_fetch},

@@ -41,6 +41,10 @@ bool ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **
 bool ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error);

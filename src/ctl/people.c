@@ -66,14 +66,15 @@ print_filters(const GPtrArray *filters)
 		puts("No filters: nothing will be found. paperboyctl filter add");
 		return;
 	}
-	g_ptr_array_add(rows, print_row("NO", "NAME", "FILTER", "MEANS", NULL));
+	g_ptr_array_add(rows, print_row("NO", "KIND", "NAME", "FILTER", "MEANS", NULL));
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct subscription *filter = filters->pdata[i];
 		g_autofree char *number = g_strdup_printf("%d", filter->number);
 
 		g_ptr_array_add(
-		    rows, print_row(number, filter->name ? filter->name : "-",
-		              filter->text, filter->canonical, NULL));
+		    rows, print_row(number, filter->is_block ? "block" : "filter",
+		              filter->name ? filter->name : "-", filter->text,
+		              filter->canonical, NULL));
 	}
 	print_table(rows);
 }
@@ -267,8 +268,9 @@ json_of_filters(const GPtrArray *filters)
 		const struct subscription *filter = filters->pdata[i];
 
 		json_array_append_new(list,
-		    json_pack("{s:i, s:o, s:s, s:s, s:s}", "number", filter->number,
-		        "name", print_json_text(filter->name), "text", filter->text,
+		    json_pack("{s:i, s:b, s:o, s:s, s:s, s:s}", "number",
+		        filter->number, "block", (int)filter->is_block, "name",
+		        print_json_text(filter->name), "text", filter->text,
 		        "canonical", filter->canonical, "since", filter->since_day));
 	}
 	return list;
@@ -335,8 +337,12 @@ bool
 ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	g_autofree char *name = NULL;
+	gboolean is_block = FALSE;
 	const GOptionEntry entries[] = {
-	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL}, {0}};
+	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL},
+	    {"block", 0, 0, G_OPTION_ARG_NONE, &is_block, NULL, NULL},
+	    {0},
+	};
 	g_autoptr(GPtrArray) warnings = NULL;
 	struct query_problem problem = {0};
 	struct subscribe_filter filter;
@@ -344,7 +350,8 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 2, &argc, &argv, error))
 		return false;
-	filter = (struct subscribe_filter){.text = argv[2], .name = name};
+	filter = (struct subscribe_filter){
+	    .text = argv[2], .name = name, .is_block = is_block};
 	subscription = subscribe_add_filter(ctl->store, argv[1], &filter, ctl->who,
 	    clock_get_now(&ctl->clock), &problem, &warnings, error);
 	if (!subscription)
@@ -355,11 +362,11 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	ctl_poke_daemon(ctl);
 	ctl_print_warnings(warnings);
 	if (ctl->is_json)
-		print_json(json_pack("{s:i, s:s}", "number", subscription->number,
-		    "canonical", subscription->canonical));
+		print_json(json_pack("{s:i, s:b, s:s}", "number", subscription->number,
+		    "block", (int)is_block, "canonical", subscription->canonical));
 	else
-		printf(
-		    "filter %d: %s\n", subscription->number, subscription->canonical);
+		printf("%s %d: %s\n", is_block ? "block" : "filter",
+		    subscription->number, subscription->canonical);
 	return true;
 }
 

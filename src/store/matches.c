@@ -58,6 +58,15 @@ matches_save_through(
 }
 
 bool
+matches_load_through(
+    struct store *store, int64_t filter_id, int64_t *revision, GError **error)
+{
+	static const char sql[] = "SELECT matched_through FROM filter WHERE id = ?1";
+
+	return sql_number(store, sql, revision, error, SQL_INT(filter_id));
+}
+
+bool
 matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, int64_t due_at,
     int64_t now, GError **error)
 {

@@ -29,6 +29,10 @@ void stored_filter_free(struct stored_filter *filter);
 GPtrArray *matches_load_behind(
     struct store *store, int64_t revision, unsigned limit, GError **error);
 
+/** The revision of the papers through which a filter has seen them. */
+bool matches_load_through(
+    struct store *store, int64_t filter_id, int64_t *revision, GError **error);
+
 bool matches_save_through(
     struct store *store, int64_t filter_id, int64_t revision, GError **error);
 
