@@ -6,50 +6,11 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "query/clause.h"
-#include "query/lex.h"
+#include "query/near.h"
+#include "query/parser.h"
 
-struct parser {
-	GArray *lexemes;
-	guint at;
-	unsigned depth;
-	unsigned terms;
-	const struct tokenizer *tokenizer;
-	GPtrArray *warnings; /* or NULL */
-	struct query_problem *problem;
-};
-
+/* The field is that of the group around, or NULL. */
 static struct node *parse_or(struct parser *parser, const struct field *field);
-
-static const struct lexeme *
-get_lexeme(const struct parser *parser, int ahead)
-{
-	return &g_array_index(parser->lexemes, struct lexeme, parser->at + ahead);
-}
-
-static bool
-begins_operand(enum lexeme_kind kind)
-{
-	switch (kind) {
-	case LEXEME_OPEN:
-	case LEXEME_FIELD:
-	case LEXEME_PHRASE:
-	case LEXEME_WORD:
-	case LEXEME_NOT:
-		return true;
-	case LEXEME_END:
-	case LEXEME_CLOSE:
-	case LEXEME_AND:
-	case LEXEME_OR:
-	case LEXEME_ANDNOT:
-	case LEXEME_NEAR:
-	case LEXEME_CARET:
-	case LEXEME_COMMA:
-	case LEXEME_COLON:
-		return false;
-	}
-	return false;
-}
 
 static bool
 ends_operand(enum lexeme_kind kind)
@@ -57,56 +18,24 @@ ends_operand(enum lexeme_kind kind)
 	return kind == LEXEME_WORD || kind == LEXEME_PHRASE || kind == LEXEME_CLOSE;
 }
 
-static bool
-is_operator(enum lexeme_kind kind)
-{
-	return kind == LEXEME_AND || kind == LEXEME_OR || kind == LEXEME_NOT ||
-	       kind == LEXEME_ANDNOT;
-}
-
-/* Refuse an operator, an end or a ")" that stands where an operand is wanted. */
-static void
-refuse_missing(struct parser *parser)
-{
-	const struct lexeme *here = get_lexeme(parser, 0);
-	const struct lexeme *before = parser->at > 0 ? get_lexeme(parser, -1) : NULL;
-	const char *side = "after";
-	const struct lexeme *sign = before;
-
-	if (!before && here->kind == LEXEME_END) {
-		query_problem_set(parser->problem, PB_ERROR_INPUT, 1, "diffusion",
-		    "there is nothing to search for");
-		return;
-	}
-	if (!before || !is_operator(before->kind)) {
-		side = "before";
-		sign = here;
-	}
-	query_problem_set(parser->problem, PB_ERROR_INPUT, sign->column,
-	    "diffusion OR \"flow matching\"", "a word is missing %s \"%.*s\"", side,
-	    (int)sign->len, sign->text);
-}
-
 /* Refuse a lexeme that no operand begins with. */
 static void
 refuse_lexeme(struct parser *parser)
 {
-	const struct lexeme *lexeme = get_lexeme(parser, 0);
+	const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
 	const char *message = NULL;
 
 	switch (lexeme->kind) {
 	case LEXEME_CLOSE:
 		if (parser->depth > 0) {
-			refuse_missing(parser);
+			parser_refuse_missing(parser);
 			return;
 		}
 		message = "\")\" has no \"(\" before it";
 		break;
-	case LEXEME_NEAR:
-		message = "NEAR is not supported yet";
-		break;
 	case LEXEME_CARET:
-		message = "\"^\" (a weight) is not supported yet";
+		message =
+		    "\"^\" (a weight) stands once, directly behind a word or a group";
 		break;
 	case LEXEME_COMMA:
 		message =
@@ -126,8 +55,16 @@ refuse_lexeme(struct parser *parser)
 	case LEXEME_FIELD:
 	case LEXEME_PHRASE:
 	case LEXEME_WORD:
-		refuse_missing(parser);
+		parser_refuse_missing(parser);
 		return;
+	case LEXEME_NEAR:
+		if (parser->at < 2 ||
+		    parser_get_lexeme(parser, -2)->kind != LEXEME_CARET) {
+			parser_refuse_missing(parser);
+			return;
+		}
+		message = "a weight stands behind all that NEAR joins: a NEAR b^2";
+		break;
 	}
 	query_problem_set(
 	    parser->problem, PB_ERROR_INPUT, lexeme->column, NULL, "%s", message);
@@ -137,19 +74,22 @@ refuse_lexeme(struct parser *parser)
 static void
 warn_of_operator(struct parser *parser)
 {
-	static const char *const operators[] = {"AND", "OR", "NOT", "ANDNOT"};
-	const struct lexeme *word = get_lexeme(parser, 0);
+	static const char *const operators[] = {"AND", "OR", "NOT", "ANDNOT", "NEAR"};
+	const struct lexeme *word = parser_get_lexeme(parser, 0);
+	const char *slash = memchr(word->text, '/', word->len);
+	/* near/5 */
+	size_t len = slash ? (size_t)(slash - word->text) : word->len;
 	bool follows_operand =
-	    parser->at > 0 && ends_operand(get_lexeme(parser, -1)->kind);
+	    parser->at > 0 && ends_operand(parser_get_lexeme(parser, -1)->kind);
 
 	if (!parser->warnings || word->kind != LEXEME_WORD ||
-	    !begins_operand(get_lexeme(parser, 1)->kind))
+	    !parser_begins_operand(parser_get_lexeme(parser, 1)->kind))
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(operators); i++) {
 		bool needs_left = strcmp(operators[i], "NOT") != 0;
 
-		if (strlen(operators[i]) != word->len ||
-		    g_ascii_strncasecmp(operators[i], word->text, word->len) != 0 ||
+		if (strlen(operators[i]) != len ||
+		    g_ascii_strncasecmp(operators[i], word->text, len) != 0 ||
 		    (needs_left && !follows_operand))
 			continue;
 		g_ptr_array_add(parser->warnings,
@@ -160,29 +100,9 @@ warn_of_operator(struct parser *parser)
 }
 
 static struct node *
-parse_clause(struct parser *parser, const struct field *field, bool is_bare)
-{
-	const struct clause_source source = {
-	    .lexeme = get_lexeme(parser, 0),
-	    .field = field,
-	    .is_bare = is_bare,
-	    .tokenizer = parser->tokenizer,
-	};
-
-	if (++parser->terms > BOUNDS_QUERY_TERMS) {
-		query_problem_set(parser->problem, PB_ERROR_LIMIT,
-		    source.lexeme->column, NULL, "more than %d words and phrases",
-		    BOUNDS_QUERY_TERMS);
-		return NULL;
-	}
-	parser->at++;
-	return clause_parse(&source, parser->problem);
-}
-
-static struct node *
 parse_group(struct parser *parser, const struct field *field)
 {
-	unsigned column = get_lexeme(parser, 0)->column;
+	unsigned column = parser_get_lexeme(parser, 0)->column;
 	pb_auto(node) node = NULL;
 
 	if (parser->depth == BOUNDS_QUERY_DEPTH) {
@@ -191,7 +111,7 @@ parse_group(struct parser *parser, const struct field *field)
 		return NULL;
 	}
 	parser->at++;
-	if (get_lexeme(parser, 0)->kind == LEXEME_CLOSE) {
+	if (parser_get_lexeme(parser, 0)->kind == LEXEME_CLOSE) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, column,
 		    "title:(mamba OR ssm)", "there is nothing between \"(\" and \")\"");
 		return NULL;
@@ -200,7 +120,7 @@ parse_group(struct parser *parser, const struct field *field)
 	node = parse_or(parser, field);
 	if (!node)
 		return NULL;
-	if (get_lexeme(parser, 0)->kind != LEXEME_CLOSE) {
+	if (parser_get_lexeme(parser, 0)->kind != LEXEME_CLOSE) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, column,
 		    "title:(mamba OR ssm)", "\"(\" has no \")\" after it");
 		return NULL;
@@ -213,18 +133,20 @@ parse_group(struct parser *parser, const struct field *field)
 static struct node *
 parse_fielded(struct parser *parser)
 {
-	const struct lexeme *name = get_lexeme(parser, 0);
-	const struct lexeme *value = get_lexeme(parser, 1);
+	const struct lexeme *name = parser_get_lexeme(parser, 0);
+	const struct lexeme *value = parser_get_lexeme(parser, 1);
 	const struct field *field = clause_find_field(name, parser->problem);
 
 	if (!field)
 		return NULL;
 	parser->at++;
 	if (value->start == name->end) {
-		if (value->kind == LEXEME_OPEN && field->kind != FIELD_NUMBER)
+		if (value->kind == LEXEME_OPEN)
 			return parse_group(parser, field);
 		if (value->kind == LEXEME_WORD || value->kind == LEXEME_PHRASE)
-			return parse_clause(parser, field, false);
+			return parser_parse_clause(parser, field);
+		if (near_is_call(parser))
+			return near_parse_call(parser, field);
 	}
 	clause_refuse_value(name, value, field, parser->problem);
 	return NULL;
@@ -233,23 +155,26 @@ parse_fielded(struct parser *parser)
 static struct node *
 parse_primary(struct parser *parser, const struct field *field)
 {
-	switch (get_lexeme(parser, 0)->kind) {
+	switch (parser_get_lexeme(parser, 0)->kind) {
 	case LEXEME_OPEN:
 		return parse_group(parser, field);
 	case LEXEME_FIELD:
 		return parse_fielded(parser);
 	case LEXEME_WORD:
 		warn_of_operator(parser);
-		return parse_clause(parser, field, true);
+		return parser_parse_clause(parser, field);
 	case LEXEME_PHRASE:
-		return parse_clause(parser, field, false);
+		return parser_parse_clause(parser, field);
+	case LEXEME_NEAR:
+		if (near_is_call(parser))
+			return near_parse_call(parser, field);
+		break;
 	case LEXEME_END:
 	case LEXEME_CLOSE:
 	case LEXEME_AND:
 	case LEXEME_OR:
 	case LEXEME_NOT:
 	case LEXEME_ANDNOT:
-	case LEXEME_NEAR:
 	case LEXEME_CARET:
 	case LEXEME_COMMA:
 	case LEXEME_COLON:
@@ -257,6 +182,42 @@ parse_primary(struct parser *parser, const struct field *field)
 	}
 	refuse_lexeme(parser);
 	return NULL;
+}
+
+/* A clause or a group, or several clauses that NEAR joins. */
+static struct node *
+parse_near(struct parser *parser, const struct field *field)
+{
+	const struct lexeme *first = parser_get_lexeme(parser, 0);
+	struct node *operand = parse_primary(parser, field);
+
+	if (!operand || !near_is_join(parser))
+		return operand;
+	return near_parse_chain(parser, field, first, operand);
+}
+
+/* speech^3, (a OR b)^2 */
+static struct node *
+parse_boost(struct parser *parser, const struct field *field)
+{
+	pb_auto(node) node = parse_near(parser, field);
+	const struct lexeme *caret = parser_get_lexeme(parser, 0);
+	const struct lexeme *number = caret + 1;
+	unsigned boost = 0;
+
+	if (!node || caret->kind != LEXEME_CARET || caret->start != (caret - 1)->end)
+		return g_steal_pointer(&node);
+	if (number->kind == LEXEME_WORD && number->start == caret->end)
+		boost = parser_read_small(number->text, number->len);
+	if (boost < 1 || boost > BOUNDS_BOOST) {
+		query_problem_set(parser->problem, PB_ERROR_INPUT, caret->column + 1,
+		    "speech^3 recognition", "a weight is a number from 1 to %d",
+		    BOUNDS_BOOST);
+		return NULL;
+	}
+	node->boost = boost;
+	parser->at += 2;
+	return g_steal_pointer(&node);
 }
 
 static struct node *
@@ -274,22 +235,22 @@ negate(struct node *operand, unsigned column)
 static struct node *
 parse_not(struct parser *parser, const struct field *field)
 {
-	const struct lexeme *lexeme = get_lexeme(parser, 0);
+	const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
 
 	if (lexeme->kind != LEXEME_NOT)
-		return parse_primary(parser, field);
+		return parse_boost(parser, field);
 	parser->at++;
-	return negate(parse_primary(parser, field), lexeme->column);
+	return negate(parse_boost(parser, field), lexeme->column);
 }
 
 static struct node *
 parse_and(struct parser *parser, const struct field *field)
 {
-	pb_auto(node) node = node_new(NODE_AND, get_lexeme(parser, 0)->column);
+	pb_auto(node) node = node_new(NODE_AND, parser_get_lexeme(parser, 0)->column);
 	struct node *operand = parse_not(parser, field);
 
 	while (operand) {
-		const struct lexeme *lexeme = get_lexeme(parser, 0);
+		const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
 
 		node_add_operand(node, operand);
 		switch (lexeme->kind) {
@@ -307,7 +268,7 @@ parse_and(struct parser *parser, const struct field *field)
 			break;
 		case LEXEME_ANDNOT:
 			parser->at++;
-			operand = negate(parse_primary(parser, field), lexeme->column);
+			operand = negate(parse_boost(parser, field), lexeme->column);
 			break;
 		case LEXEME_OPEN:
 		case LEXEME_NOT:
@@ -328,12 +289,12 @@ parse_and(struct parser *parser, const struct field *field)
 static struct node *
 parse_or(struct parser *parser, const struct field *field)
 {
-	pb_auto(node) node = node_new(NODE_OR, get_lexeme(parser, 0)->column);
+	pb_auto(node) node = node_new(NODE_OR, parser_get_lexeme(parser, 0)->column);
 	struct node *operand = parse_and(parser, field);
 
 	while (operand) {
 		node_add_operand(node, operand);
-		if (get_lexeme(parser, 0)->kind != LEXEME_OR)
+		if (parser_get_lexeme(parser, 0)->kind != LEXEME_OR)
 			return g_steal_pointer(&node);
 		parser->at++;
 		operand = parse_and(parser, field);
@@ -353,5 +314,5 @@ parse_tree(GArray *lexemes, const struct tokenizer *tokenizer, GPtrArray *warnin
 	};
 
 	/* Only an end ends the outermost level: parse_and() refuses a ")" there. */
-	return parse_or(&parser, field_get_text());
+	return parse_or(&parser, NULL);
 }
