@@ -81,32 +81,67 @@ lab_set_now(struct lab *lab, int64_t now)
 	lab->clock.at_s = now;
 }
 
+struct paper *
+lab_paper(const char *id, const char *title, const char *abstract)
+{
+	struct paper *paper = paper_new();
+
+	paper->id = g_strdup(id);
+	paper->title = g_strdup(title);
+	paper->abstract = g_strdup(abstract);
+	paper->url = g_strdup_printf("https://example.org/%s", id);
+	g_ptr_array_add(paper->authors, g_strdup("Ada Example"));
+	return paper;
+}
+
+void
+lab_save(struct lab *lab, const char *source, const char *day, int64_t at,
+    struct paper *paper)
+{
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	g_autoptr(GError) error = NULL;
+	struct batch batch = {
+	    .source = source,
+	    .day = day,
+	    .asked_at = at,
+	    .status = BATCH_OK,
+	};
+	struct papers_saved saved;
+
+	g_ptr_array_add(listings, listing_new(paper, day));
+	papers_save_batch(lab->store, &batch, listings, &saved, &error);
+	g_assert_no_error(error);
+}
+
+void
+lab_enrich(struct lab *lab, const char *id, const char *categories, int64_t at)
+{
+	struct paper *paper = lab_paper(id, "", "");
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	g_auto(GStrv) names = g_strsplit(categories, " ", -1);
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+
+	paper->categories = g_ptr_array_new_with_free_func(g_free);
+	for (char **name = names; *name; name++)
+		g_ptr_array_add(paper->categories, g_strdup(*name));
+	g_ptr_array_add(papers, paper);
+	papers_save_enrichment(lab->store, papers, at, &saved, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(saved.listed, ==, 1);
+}
+
 void
 lab_list(struct lab *lab, const char *day, const char *id, const char *title,
     int64_t upvotes)
 {
 	g_autofree char *noon = g_strconcat(day, "T12:00:00Z", NULL);
-	g_autoptr(GPtrArray) listings =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
-	g_autoptr(GError) error = NULL;
-	struct batch batch = {
-	    .source = "made-up",
-	    .day = day,
-	    .asked_at = lab_time(noon),
-	    .status = BATCH_OK,
-	};
-	struct paper *paper = paper_new();
-	struct papers_saved saved;
+	struct paper *paper = lab_paper(id, title, "");
 
-	paper->id = g_strdup(id);
-	paper->title = g_strdup(title);
-	paper->abstract = g_strdup("");
-	paper->url = g_strdup_printf("https://example.org/%s", id);
 	paper->upvotes = upvotes;
-	g_ptr_array_add(paper->authors, g_strdup("Ada Example"));
-	g_ptr_array_add(listings, listing_new(paper, day));
-	papers_save_batch(lab->store, &batch, listings, &saved, &error);
-	g_assert_no_error(error);
+	lab_save(lab, "made-up", day, lab_time(noon), paper);
 }
 
 int64_t
@@ -132,16 +167,29 @@ lab_subscribe(struct lab *lab, const char *address, const char *zone,
 	return subscriber->id;
 }
 
-void
-lab_add_filter(struct lab *lab, const char *address, const char *filter, int64_t now)
+static void
+add_filter(struct lab *lab, const char *address, const char *filter, bool is_block,
+    int64_t now)
 {
-	const struct subscribe_filter wanted = {.text = filter};
+	const struct subscribe_filter wanted = {.text = filter, .is_block = is_block};
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscription) subscription = subscribe_add_filter(
 	    lab->store, address, &wanted, "test", now, NULL, NULL, &error);
 
 	g_assert_no_error(error);
 	g_assert_nonnull(subscription);
+}
+
+void
+lab_add_filter(struct lab *lab, const char *address, const char *filter, int64_t now)
+{
+	add_filter(lab, address, filter, false, now);
+}
+
+void
+lab_add_block(struct lab *lab, const char *address, const char *filter, int64_t now)
+{
+	add_filter(lab, address, filter, true, now);
 }
 
 unsigned

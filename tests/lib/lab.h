@@ -10,6 +10,7 @@
 
 #include "base/auto.h"
 #include "base/clock.h"
+#include "model/paper.h"
 #include "store/store.h"
 
 /* The consent of everybody in the tests. */
@@ -44,6 +45,20 @@ void lab_set_now(struct lab *lab, int64_t now);
 void lab_list(struct lab *lab, const char *day, const char *id, const char *title,
     int64_t upvotes);
 
+/** A paper to be filled further: id, title, abstract, an author and a link. */
+struct paper *lab_paper(const char *id, const char *title, const char *abstract);
+
+/** A source lists one paper at a time. @param paper taken */
+void lab_save(struct lab *lab, const char *source, const char *day, int64_t at,
+    struct paper *paper);
+
+/**
+ * arXiv tells the categories of a paper.
+ *
+ * @param categories  blanks between; "" for none
+ */
+void lab_enrich(struct lab *lab, const char *id, const char *categories, int64_t at);
+
 /**
  * Somebody subscribes at `now` to a daily digest at 07:30 in a zone.
  *
@@ -55,6 +70,10 @@ int64_t lab_subscribe(struct lab *lab, const char *address, const char *zone,
 
 void
 lab_add_filter(struct lab *lab, const char *address, const char *filter, int64_t now);
+
+/** The same of a block. */
+void
+lab_add_block(struct lab *lab, const char *address, const char *filter, int64_t now);
 
 /** Match, and make the editions that are due. @return digests made */
 unsigned lab_press(struct lab *lab, int64_t now);
