@@ -56,16 +56,16 @@ search_each(struct store *store, const struct query *query,
 	    .oldest_day = scope->oldest_day,
 	    .most = scope->most ? scope->most : BOUNDS_SEARCH_PAPERS,
 	};
-	unsigned count;
+	bool is_more;
 
 	day_format(scope->now, hunt.today);
 	if (!candidates_format(query, &lexicon, &expression, error))
 		return false;
 	scan.match = expression;
-	if (!archive_scan(store, &scan, decide, &hunt, &count, error))
+	if (!archive_scan(store, &scan, decide, &hunt, &is_more, error))
 		return false;
 	if (is_cut)
-		*is_cut = count == scan.most;
+		*is_cut = is_more;
 	return true;
 }
 

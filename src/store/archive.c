@@ -444,11 +444,11 @@ forget_all(struct store *store, GError **error)
 	static const char sql_words[] = "DELETE FROM word";
 	static const char sql_forms[] = "DELETE FROM short_form";
 
-	return sql_run(store, sql_index, error) && sql_run(store, sql_words, error) &&
-	       sql_run(store, sql_forms, error) &&
+	return sql_run(store, sql_words, error) && sql_run(store, sql_forms, error) &&
 	       store_save_cursor(store, LEARNT_PAPERS, 0, error) &&
 	       store_save_cursor(store, LEARNT_TITLE_WORDS, 0, error) &&
-	       store_save_cursor(store, LEARNT_ABSTRACT_WORDS, 0, error);
+	       store_save_cursor(store, LEARNT_ABSTRACT_WORDS, 0, error) &&
+	       sql_run(store, sql_index, error);
 }
 
 bool

@@ -40,10 +40,10 @@ typedef bool (*archive_found)(
  * Go through the papers that a scan finds, newest first.
  *
  * @param found  must not begin a transaction or scan again
- * @param count  set to how many there were, at most scan->most
+ * @param is_cut  set to whether there are more than scan->most
  */
 bool archive_scan(struct store *store, const struct archive_scan *scan,
-    archive_found found, void *data, unsigned *count, GError **error);
+    archive_found found, void *data, bool *is_cut, GError **error);
 
 /** The words of a plural class: model, models. @return of char *, maybe empty */
 GPtrArray *archive_load_class(struct store *store, const char *folded, GError **error);

@@ -35,31 +35,33 @@ start_scan(struct store *store, const struct archive_scan *scan, GError **error)
 	const char *day = scan->oldest_day ? scan->oldest_day : "";
 
 	if (!scan->match)
-		return sql_start(
-		    store, sql_all, error, SQL_TEXT(day), SQL_INT(scan->most));
-	return sql_start(store, sql_match, error, SQL_TEXT(day), SQL_INT(scan->most),
-	    SQL_TEXT(scan->match));
+		return sql_start(store, sql_all, error, SQL_TEXT(day),
+		    SQL_INT((int64_t)scan->most + 1));
+	return sql_start(store, sql_match, error, SQL_TEXT(day),
+	    SQL_INT((int64_t)scan->most + 1), SQL_TEXT(scan->match));
 }
 
 bool
 archive_scan(struct store *store, const struct archive_scan *scan, archive_found found,
-    void *data, unsigned *count, GError **error)
+    void *data, bool *is_cut, GError **error)
 {
 	sql_auto *statement = start_scan(store, scan, error);
-	enum sql_step step;
+	enum sql_step step = SQL_STEP_DONE;
 	unsigned seen = 0;
 
 	if (!statement)
 		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW &&
+	       seen++ < scan->most) {
 		pb_auto(stored_paper) stored = paper_row_load(statement);
 
-		seen++;
 		if (!found(data, stored, error))
 			return false;
 	}
-	*count = seen;
-	return step == SQL_STEP_DONE;
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*is_cut = step == SQL_STEP_ROW;
+	return true;
 }
 
 GPtrArray *

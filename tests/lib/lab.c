@@ -10,6 +10,7 @@
 #include "service/edition.h"
 #include "service/match.h"
 #include "service/subscribe.h"
+#include "sources/huggingface_parse.h"
 #include "store/papers.h"
 #include "store/sql.h"
 
@@ -79,6 +80,63 @@ void
 lab_set_now(struct lab *lab, int64_t now)
 {
 	lab->clock.at_s = now;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of all files of whole days, without those of the next day. */
+static GPtrArray *
+list_days(const char *folder)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir)))
+		if (g_regex_match_simple(
+		        "^daily_papers-\\d{4}-\\d\\d-\\d\\d\\.json$", name, 0, 0))
+			g_ptr_array_add(names, g_strdup(name));
+	if (dir)
+		g_dir_close(dir);
+	g_ptr_array_sort(names, compare_names);
+	return names;
+}
+
+unsigned
+lab_fill_real(struct lab *lab)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *folder =
+	    g_build_filename(top ? top : ".", "..", "shared", "data", NULL);
+	g_autoptr(GPtrArray) names = list_days(folder);
+
+	for (unsigned i = 0; i < names->len; i++) {
+		g_autofree char *path = g_build_filename(folder, names->pdata[i], NULL);
+		g_autofree char *day =
+		    g_strndup((char *)names->pdata[i] + strlen("daily_papers-"), 10);
+		g_autofree char *noon = g_strconcat(day, "T12:00:00Z", NULL);
+		g_autoptr(GPtrArray) listings = NULL;
+		g_autoptr(GBytes) bytes = NULL;
+		g_autoptr(GError) error = NULL;
+		struct batch batch = {.source = "hf", .day = day, .status = BATCH_OK};
+		struct papers_saved saved;
+		char *text = NULL;
+		size_t size, elements;
+
+		g_file_get_contents(path, &text, &size, &error);
+		g_assert_no_error(error);
+		bytes = g_bytes_new_take(text, size);
+		listings = huggingface_parse_page(bytes, day, &elements, &error);
+		g_assert_no_error(error);
+		batch.asked_at = lab_time(noon);
+		papers_save_batch(lab->store, &batch, listings, &saved, &error);
+		g_assert_no_error(error);
+	}
+	return names->len;
 }
 
 struct paper *

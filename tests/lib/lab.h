@@ -45,6 +45,13 @@ void lab_set_now(struct lab *lab, int64_t now);
 void lab_list(struct lab *lab, const char *day, const char *id, const char *title,
     int64_t upvotes);
 
+/**
+ * Store all real days that are at hand, at noon of each.
+ *
+ * @return how many days; 0: there are none, and the test is to SKIP
+ */
+unsigned lab_fill_real(struct lab *lab);
+
 /** A paper to be filled further: id, title, abstract, an author and a link. */
 struct paper *lab_paper(const char *id, const char *title, const char *abstract);
 
