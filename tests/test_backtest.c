@@ -147,8 +147,8 @@ notes_help_to_mend_it(void)
 	    {"mamba or tree", "column 7: \"or\" is searched as a word; meant OR?; "
 	                      "nothing in 90 days: "
 	                      "is it what you mean?; or: no paper has it"},
-	    {"mbama",
-	        "nothing in 90 days: is it what you mean?; mbama: no paper has it; "
+	    {"mmaba",
+	        "nothing in 90 days: is it what you mean?; mmaba: no paper has it; "
 	        "mamba is in 2"},
 	    {"mamba OR treez", "treez: no paper has it; trees is in 1"},
 	    {"mamba NOT treez", ""},
