@@ -67,13 +67,14 @@ print_steps(const struct why_filter *filter, bool has_paper)
 	for (unsigned i = 0; filter->steps && i < filter->steps->len; i++) {
 		const struct query_step *step = filter->steps->pdata[i];
 		g_autofree char *hits = format_hits(step->hits);
-		int indent = 2 + 2 * (int)step->depth;
+		g_autofree char *weight =
+		    step->boost > 1 ? g_strdup_printf("^%u", step->boost) : NULL;
+		g_autofree char *line = g_strdup_printf("%*s%s%s",
+		    2 + 2 * (int)step->depth, "", step->text, weight ? weight : "");
 
-		printf("%*s%s", indent, "", step->text);
-		if (step->boost > 1)
-			printf("^%u", step->boost);
+		fputs(line, stdout);
 		if (has_paper) {
-			int used = indent + (int)g_utf8_strlen(step->text, -1);
+			int used = (int)g_utf8_strlen(line, -1);
 
 			printf("%*s%s", MAX(44 - used, 2), "",
 			    why_truth_name(step->truth));
