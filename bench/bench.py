@@ -8,6 +8,7 @@ are compared have done the same work.
 
 import argparse
 import collections
+import datetime
 import glob
 import json
 import os
@@ -37,10 +38,12 @@ ABSTRACT_WORDS = 180
 BODY_BYTES = 8192
 HOST = "127.0.0.1"
 
-Sizes = collections.namedtuple("Sizes", "runs people crowd composed sent1 sent8")
+Sizes = collections.namedtuple(
+    "Sizes", "runs people crowd composed sent1 sent8 queries archive")
 WHOLE = Sizes(runs=5, people=(1000, 10000), crowd=100000, composed=4000, sent1=4000,
-              sent8=16000)
-QUICK = Sizes(runs=1, people=(100, 200), crowd=500, composed=200, sent1=200, sent8=400)
+              sent8=16000, queries=100, archive=12000)
+QUICK = Sizes(runs=1, people=(100, 200), crowd=500, composed=200, sent1=200, sent8=400,
+              queries=10, archive=400)
 
 Figure = collections.namedtuple("Figure", "wall cpu peak_kb facts")
 
@@ -154,6 +157,47 @@ def prepare_day(folder, is_made_up):
               encoding="utf-8") as file:
         json.dump(day, file)
     return titles, line
+
+
+def other_words(rng, text, words):
+    """The text with every seventh word or so another one."""
+    return " ".join(rng.choice(words) if rng.random() < 0.15 else word
+                    for word in text.split())
+
+
+def write_archive(folder, elements, count, rng):
+    """So many papers over 30 days: the elements, then copies with other words.
+
+    @return DAY FILE DAY FILE ..., the newest first
+    """
+    words = [word for e in elements for word in e["paper"]["summary"].split()]
+    last = datetime.date.fromisoformat(DAY)
+    days = [[] for _ in range(30)]
+    for number in range(count):
+        element = elements[number % len(elements)]
+        if number >= len(elements):
+            element = json.loads(json.dumps(element))
+            for key in ("title", "summary"):
+                element["paper"][key] = other_words(rng, element["paper"][key], words)
+        element["paper"]["id"] = f"{2500 + number // 10000}.{10000 + number % 10000}"
+        days[number % 30].append(element)
+    arguments = []
+    for number, day in enumerate(days):
+        path = os.path.join(folder, f"archive-{count}-{number}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(day, file)
+        arguments += [str(last - datetime.timedelta(days=number)), path]
+    return arguments
+
+
+def archive_elements(folder, is_made_up):
+    """All papers at hand, each once; those of the made-up day where there are none."""
+    found = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
+    if is_made_up or len(found) < 4 * PAPERS:
+        with open(os.path.join(folder, f"daily_papers-{DAY}.json"),
+                  encoding="utf-8") as file:
+            return json.load(file)
+    return found
 
 
 class Store:
@@ -302,6 +346,26 @@ def bench_opening(folder, sizes):
     print_row(f"{sizes.crowd:,} people, queue", "ms", 1e3, ours, theirs)
 
 
+def bench_archive(folder, elements, titles, count, sizes):
+    """Intake, backtests and searches over so many papers."""
+    store = os.path.join(folder, f"archive-{count}.db")
+    queries = os.path.join(folder, "queries.txt")
+    with open(queries, "w", encoding="utf-8") as file:
+        for person in generate(titles, sizes.queries):
+            print(*person["filters"], sep="\n", file=file)
+    days = write_archive(folder, elements, count, random.Random(2))
+    intake = figure([call(program("archive"), "fill", store, *days)])
+    print_row(f"{intake.facts['papers']:,.0f} papers: intake of one", "us",
+              1e6 / intake.facts["papers"], intake)
+    tests, searches, peer = alternate(
+        sizes.runs, *(lambda way=way: call(program("archive"), way, store, queries)
+                      for way in ("backtest", "search", "fts5")))
+    scale = 1e3 / tests.facts["queries"]
+    print_row("  a backtest of 30 days", "ms", scale, tests)
+    print_row("  a search, best 20", "ms", scale, searches, peer)
+    return count, tests, searches
+
+
 class Sink:
     """smtp-sink that keeps nothing, on a port that the kernel chose."""
 
@@ -402,7 +466,18 @@ def run_all(folder, options, sizes):
     except Skip as reason:
         print(f"  SKIP: {one_line(reason)}")
 
+    section("The archive: filters tested on 30 days, and searched for",
+            "FTS5's own MATCH ... ORDER BY bm25(), which decides nothing else")
+    elements = archive_elements(folder, options.made_up)
+    archives = [bench_archive(folder, elements, titles, count, sizes)
+                for count in (len(elements), sizes.archive)]
+
     print("\nIn numbers")
+    for count, tests, searches in archives:
+        print(f"  {count:,} papers: {tests.facts['queries']:,.0f} filters find"
+              f" {tests.facts['found'] / tests.facts['queries']:,.0f} papers each; the"
+              f" slowest test {tests.facts['longest_ms']:.1f} ms, the slowest search"
+              f" {searches.facts['longest_ms']:.1f} ms")
     for store, made in zip(stores, facts):
         print(f"  {store.people:,} people, {store.facts['filters']:,.0f} distinct filters:"
               f" {made['digests']:,.0f} digests with {made['papers']:,.0f} papers")

@@ -368,7 +368,7 @@ a_store_that_fails_is_told_and_the_next_run_mends_it(void)
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
-	g_assert_cmpuint(lab_fail_everywhere(lab, call_collect, &fake, false), >=, 20);
+	g_assert_cmpuint(lab_fail_everywhere(lab, call_collect, &fake, false), >=, 15);
 	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM listing"), ==, 15);
 	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper"), ==, 15);
 	fake_clear(&fake);

@@ -92,7 +92,8 @@ COMMANDS = [
     ("subscriber", "set"), ("subscriber", "pause"), ("subscriber", "resume"),
     ("subscriber", "remove"), ("subscriber", "forget"), ("subscriber", "import"),
     ("subscriber", "export"), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
-    ("filter", "move"), ("filter", "rename"), ("filter", "test"), ("filter", "remove"),
+    ("filter", "move"), ("filter", "rename"), ("filter", "test"),
+    ("filter", "explain"), ("filter", "remove"), ("search",), ("why",),
     ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
@@ -272,7 +273,7 @@ def test_filters(office):
                "Größe").expect(OK, "filter 6: große")
     listed = office.json("filter", "list", "ada@example.org")
     assert [one["number"] for one in listed] == [1, 2, 3, 4, 5, 6], listed
-    assert set(listed[0]) == {"number", "name", "text", "canonical", "since"}
+    assert set(listed[0]) == {"number", "block", "name", "text", "canonical", "since"}
     assert listed[5]["text"] == "Größe 量子" and listed[5]["name"] == "Größe"
     assert listed[4]["name"] == "x y" and listed[0]["name"] is None
     assert listed[0]["since"] == "2026-11-17", listed[0]
@@ -288,7 +289,75 @@ def test_filters(office):
         office.ctl("filter", "remove", "ada@example.org", number).expect(
             DATA, "", "is no filter number: paperboyctl filter list ada@example.org")
     added = office.json("filter", "add", "ada@example.org", "mamba")
-    assert added == {"number": 1, "canonical": "mamba"}, added
+    assert added == {"number": 1, "block": False, "canonical": "mamba"}, added
+    office.ctl("filter", "add", "ada@example.org", "survey", "--block").expect(
+        OK, "block 2: survey")
+    office.ctl("filter", "list", "ada@example.org").expect(OK, ["KIND", "2   block"])
+    assert [one["block"] for one in office.json("filter", "list", "ada@example.org")
+            ] == [False, True, False, False, False, False]
+
+
+def test_archive(office):
+    """filters are tested and explained, papers searched, and reasons given"""
+    office.add("ada@example.org", "--filter", "mamba", "--filter", "diffusion").expect(OK)
+    office.ctl("filter", "add", "ada@example.org", "memory", "--block").expect(OK)
+    office.ctl("fetch").expect(OK)
+    tested = office.json("filter", "test", "state space")
+    assert set(tested) == {"canonical", "days", "covered_days", "found", "a_day",
+                           "known", "blocked", "newest", "notes"}, tested
+    assert tested["found"] == len(tested["newest"]) > 0 and tested["days"] == 30
+    assert "2611.11340" in [paper["id"] for paper in tested["newest"]]
+    text = office.ctl("filter", "test", "state space", "--days", "7").expect(
+        OK, ["space AND state\n7 days: ", "The archive knows 3 of these days.", "Newest:",
+             "  2026-11-18  2611.11340  Riverbed"])
+    assert len(text.out) < 3000, text.text
+    office.ctl("filter", "test", "mbmaa or qwertz").expect(
+        OK, ["0 papers", 'Note: column 7: "or"', "qwertz: no paper has it"])
+    # By number it is compared with the person's others, and is none of them.
+    mine = office.json("filter", "test", "--address", "ada@example.org", "1")
+    other = office.json("filter", "test", "--address", "ada@example.org", "mamba")
+    assert mine["canonical"] == "mamba" and mine["known"] < other["known"], other
+    assert other["known"] == other["found"] > 0 and other["blocked"] > 0, other
+    office.ctl("filter", "test", "--address", "ada@example.org", "3").expect(
+        OK, "are found by other filters and would go")
+    office.ctl("filter", "test", "--address", "ada@example.org", "9").expect(
+        NOUSER, "", "there is no filter 9")
+    for days in ("0", "367"):
+        office.ctl("filter", "test", "mamba", "--days", days).expect(
+            DATA, "", "--days must be from 1 to 366")
+    office.ctl("filter", "test", "ti:").expect(DATA, "", "column 4")
+
+    office.ctl("filter", "explain", "mamba^3 OR cat:cs.CL").expect(
+        OK, ["cat:cs.CL OR mamba^3\n  OR\n    cat:cs.CL\n    mamba^3\n"])
+    office.ctl("filter", "explain", "mamba cat:cs.CL", "arXiv:2611.11340v2").expect(
+        OK, ["2611.11340  Riverbed", ": unknown\n", "abstract: Mamba"])
+    explained = office.json("filter", "explain", "mamba", "2611.11340")
+    assert explained["truth"] == "true"
+    assert explained["steps"][0]["hits"][0]["words"] == "Mamba", explained
+    office.ctl("filter", "explain", "mamba", "2611.99999").expect(
+        NOUSER, "", "no source has listed a paper '2611.99999' yet")
+
+    found = office.json("search", "mamba OR diffusion", "--limit", "2")
+    assert len(found["results"]) == 2 < found["found"] and not found["cut"], found
+    scores = [result["score"] for result in found["results"]]
+    assert scores == sorted(scores, reverse=True)
+    office.ctl("search", "mamba").expect(OK, ["papers\n", "2611.11340  Riverbed"])
+    none = office.json("search", "mamba", "--since", "2026-11-21")
+    assert none["found"] == 0 and none["results"] == []
+    office.ctl("search", "mamba", "--since", "today").expect(DATA, "", "is no day")
+    for limit in ("0", "201"):
+        office.ctl("search", "mamba", "--limit", limit).expect(DATA, "", "1 to 200")
+
+    office.ctl("preview", "ada@example.org").expect(OK)
+    why = office.ctl("why", "ada@example.org", "2611.11340").expect(
+        OK, ["answer   block 3 takes it away", "listed   hf on 2026-11-18 as new",
+             "filter 1, mamba: true; found it at 2026-11-20", "block 3, memory: true",
+             "filter 2, diffusion: false"])
+    assert all(len(line) <= 160 for line in why.out.splitlines()), why.text
+    reason = office.json("why", "ada@example.org", "2611.11340v1")
+    assert reason["outcome"] == "blocked" and len(reason["filters"]) == 3
+    office.ctl("why", "nobody@example.org", "2611.11340").expect(
+        NOUSER, "", "is no subscriber")
 
 
 def test_filter_errors(office):
@@ -600,7 +669,7 @@ def main():
         tap.run(test_version)
         tap.run(test_check, tap)
         for test in (
-            test_usage, test_people, test_refusals, test_bytes, test_filters,
+            test_usage, test_people, test_refusals, test_bytes, test_filters, test_archive,
             test_filter_errors, test_unknown_people, test_work, test_failed_source,
             test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_folder,
             test_owner, test_running, test_killed,

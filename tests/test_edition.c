@@ -169,6 +169,62 @@ no_paper_comes_twice_in_a_month_of_days(void)
 }
 
 static void
+a_block_beats_every_filter_of_the_same_person(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion survey", 3);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 3);
+	lab_list(lab, "2026-11-20", "2611.00003", "Mamba survey", 30);
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_add_filter(lab, ADA, "survey OR mamba", now);
+	lab_add_block(lab, ADA, "survey upvotes:<10", now);
+	/* Of another person, whom it leaves alone. */
+	lab_subscribe(lab, "bob@example.org", "UTC", "survey", now);
+	g_assert_cmpuint(lab_press(lab, now), ==, 2);
+	lab_assert_text(lab,
+	    "SELECT g.subscriber_id, substr(p.id, -1) FROM digest g JOIN digest_item i"
+	    " ON i.digest_id = g.id JOIN paper p ON p.seq = i.paper_seq"
+	    " ORDER BY 1, 2",
+	    "1|2 1|3 2|1 2|3");
+	/* Votes are asked as they are when the digest is made. */
+	lab_run(lab, "UPDATE outbox SET state = 'CANCELLED', ended_at = 1,"
+	             " next_try_at = NULL; UPDATE digest SET state = 'sent'");
+	lab_run(lab,
+	    "INSERT INTO delivered SELECT g.subscriber_id, i.paper_seq, g.id, 1"
+	    " FROM digest g JOIN digest_item i ON i.digest_id = g.id");
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion survey", 12);
+	g_assert_cmpuint(lab_press(lab, now + CLOCK_DAY_S), ==, 1);
+	lab_assert_text(
+	    lab, "SELECT paper_seq FROM digest_item WHERE digest_id = 3", "1");
+}
+
+static void
+a_block_that_waits_for_arxiv_holds_a_paper_back(void)
+{
+	static const struct {
+		const char *categories; /* told, or NULL */
+		unsigned digests;       /* after two hours */
+	} rows[] = {{NULL, 1}, {"cs.LG", 1}, {"cs.CV", 0}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time("2026-11-20T12:00:00Z");
+
+		lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+		lab_add_block(lab, ADA, "cat:cs.CV", now);
+		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+		g_assert_cmpuint(lab_press(lab, now), ==, 0);
+		if (rows[i].categories)
+			lab_enrich(lab, "2611.00001", rows[i].categories, now + 60);
+		lab_run(lab, "UPDATE subscriber SET next_due_at = 0");
+		g_assert_cmpuint(
+		    lab_press(lab, now + PAPERS_ENRICH_S), ==, rows[i].digests);
+	}
+}
+
+static void
 papers_of_a_live_digest_wait_for_its_end(void)
 {
 	static const struct {
@@ -548,6 +604,8 @@ main(int argc, char **argv)
 	ADD(each_day_has_one_slot_and_a_quiet_day_only_moves_on);
 	ADD(a_week_asleep_is_one_edition);
 	ADD(no_paper_comes_twice_in_a_month_of_days);
+	ADD(a_block_beats_every_filter_of_the_same_person);
+	ADD(a_block_that_waits_for_arxiv_holds_a_paper_back);
 	ADD(papers_of_a_live_digest_wait_for_its_end);
 	ADD(a_paper_that_was_refused_twice_is_skipped);
 	ADD(a_paper_is_eligible_for_thirty_days);

@@ -54,6 +54,10 @@ a_whole_element_is_read(void)
 	    "\"summary\":\"One.\\n  Two.\\n\\nThree.\",\"upvotes\":12,"
 	    "\"projectPage\":\" http://example.org/p\","
 	    "\"githubRepo\":\"https://github.com/a/b/tree/main/c\",\"githubStars\":3,"
+	    "\"mediaUrls\":[\"https://example.org/a.png\",7,\"ftp://example.org/"
+	    "b.mp4\","
+	    "\"https://example.org/c.MP4?x=.png\",\"https://example.org/d.webm\"],"
+	    "\"ai_keywords\":[\"state  space models\",7,\" \",\"RLHF\"],"
 	    "\"organization\":{\"name\":\"ex\",\"fullname\":\"Example  Lab\"}},"
 	    "\"publishedAt\":\"2026-11-15T20:02:03.000Z\",\"title\":\"outer\","
 	    "\"summary\":\"outer\",\"upvotes\":99,\"numComments\":4,\"newKey\":[{}]}]";
@@ -75,6 +79,10 @@ a_whole_element_is_read(void)
 	g_assert_cmpstr(paper->code_url, ==, "https://github.com/a/b/tree/main/c");
 	g_assert_cmpstr(paper->project_url, ==, "http://example.org/p");
 	g_assert_cmpstr(paper->organization, ==, "Example Lab");
+	g_assert_cmpstr(paper->video_url, ==, "https://example.org/c.MP4?x=.png");
+	g_assert_cmpuint(paper->keywords->len, ==, 2);
+	g_assert_cmpstr(paper->keywords->pdata[0], ==, "state space models");
+	g_assert_cmpstr(paper->keywords->pdata[1], ==, "RLHF");
 }
 
 static void
@@ -90,6 +98,10 @@ optional_keys_may_be_missing_or_odd(void)
 	    TITLED(
 	        ",\"publishedAt\":\"2026-11-16\",\"organization\":{\"fullname\":\"\"}"),
 	    PAGE(",\"title\":\"T\"", ",\"organization\":[],\"numComments\":true"),
+	    TITLED(",\"ai_keywords\":[],\"mediaUrls\":[\"https://example.org/a.gif\"]"),
+	    TITLED(
+	        ",\"ai_keywords\":\"a\",\"mediaUrls\":\"https://example.org/a.mp4\""),
+	    PAGE(",\"title\":\"T\"", ",\"mediaUrl\":\"https://example.org/.mp4x\""),
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(pages); i++) {
@@ -105,6 +117,8 @@ optional_keys_may_be_missing_or_odd(void)
 		g_assert_null(paper->code_url);
 		g_assert_null(paper->project_url);
 		g_assert_null(paper->organization);
+		g_assert_null(paper->video_url);
+		g_assert_null(paper->keywords);
 	}
 }
 
@@ -113,12 +127,14 @@ the_outer_fields_are_the_second_choice(void)
 {
 	pb_auto(listing) listing =
 	    parse_one(PAGE("", ",\"title\":\"$\\\\mu$LO\",\"summary\":\"S\","
-	                       "\"organization\":{\"fullname\":\"Lab\"}"));
+	                       "\"organization\":{\"fullname\":\"Lab\"},"
+	                       "\"mediaUrl\":\"https://example.org/v.mp4\""));
 	struct paper *paper = listing->paper;
 
 	g_assert_cmpstr(paper->title, ==, "μLO");
 	g_assert_cmpstr(paper->abstract, ==, "S");
 	g_assert_cmpstr(paper->organization, ==, "Lab");
+	g_assert_cmpstr(paper->video_url, ==, "https://example.org/v.mp4");
 }
 
 static void
@@ -318,11 +334,16 @@ texts_and_authors_are_cut_at_their_limits(void)
 	g_autofree char *id = g_strnfill(BOUNDS_PAPER_ID_BYTES + 1, 'i');
 	g_autofree char *org = g_strnfill(BOUNDS_PAPER_ORG_BYTES + 1, 'o');
 	g_autofree char *page = NULL;
-	GString *json = g_string_new("[{\"paper\":{\"authors\":[");
+	GString *json = g_string_new("[{\"paper\":{\"ai_keywords\":[\"");
+	g_autofree char *keyword = g_strnfill(BOUNDS_PAPER_KEYWORD_BYTES + 1, 'k');
 	pb_auto(listing) listing = NULL;
 	struct paper *paper;
 	g_autoptr(GError) error = NULL;
 
+	g_string_append(json, keyword);
+	for (size_t i = 0; i < BOUNDS_PAPER_KEYWORDS; i++)
+		g_string_append(json, "\",\"k");
+	g_string_append(json, "\"],\"authors\":[");
 	for (size_t i = 0; i < BOUNDS_PAPER_AUTHORS + 1; i++)
 		g_string_append_printf(
 		    json, "%s{\"name\":\"%s\"}", i ? "," : "", i ? "n" : name);
@@ -336,6 +357,9 @@ texts_and_authors_are_cut_at_their_limits(void)
 	g_assert_cmpuint(strlen(paper->abstract), ==, BOUNDS_PAPER_ABSTRACT_BYTES);
 	g_assert_cmpuint(strlen(paper->id), ==, BOUNDS_PAPER_ID_BYTES);
 	g_assert_cmpuint(strlen(paper->organization), ==, BOUNDS_PAPER_ORG_BYTES);
+	g_assert_cmpuint(paper->keywords->len, ==, BOUNDS_PAPER_KEYWORDS);
+	g_assert_cmpuint(
+	    strlen(paper->keywords->pdata[0]), ==, BOUNDS_PAPER_KEYWORD_BYTES);
 	g_assert_cmpuint(paper->authors->len, ==, BOUNDS_PAPER_AUTHORS);
 	g_assert_cmpuint(strlen(g_ptr_array_index(paper->authors, 0)), ==,
 	    BOUNDS_PAPER_AUTHOR_BYTES);

@@ -2,6 +2,7 @@
  * test_match.c - every filter sees every paper once, and again when votes change.
  */
 #include <glib.h>
+#include <string.h>
 
 #include "lib/lab.h"
 #include "service/match.h"
@@ -172,6 +173,135 @@ a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by(void)
 }
 
 static void
+categories_are_waited_for_two_hours_and_no_longer(void)
+{
+	static const struct {
+		const char *filter;
+		const char *categories; /* told after an hour, or NULL */
+		const char *first;      /* at once */
+		const char *told;       /* after an hour and a bit */
+		const char *end;        /* after two hours */
+	} rows[] = {
+	    {"diffusion cat:cs.CV", "cs.CV cs.LG", "waiting", "yes", "yes"},
+	    {"diffusion cat:cs.CV", "cs.LG", "waiting", "", ""},
+	    {"diffusion cat:cs.CV", NULL, "waiting", "waiting", ""},
+	    {"diffusion NOT cat:cs.CV", "cs.LG", "waiting", "yes", "yes"},
+	    {"diffusion NOT cat:cs.CV", "cs.LG cs.CV", "waiting", "", ""},
+	    {"diffusion NOT cat:cs.CV", NULL, "waiting", "waiting", "yes"},
+	    {"diffusion comment:neurips", "cs.LG", "waiting", "", ""},
+	    {"diffusion OR cat:cs.CV", NULL, "yes", "yes", "yes"},
+	    {"other cat:cs.CV", "cs.CV", "", "", ""},
+	    /* Then it goes on waiting for the votes. */
+	    {"diffusion cat:cs.CV upvotes:>=9", "cs.CV", "waiting", "waiting",
+	        "waiting"},
+	    {"diffusion cat:cs.CV upvotes:>=9", NULL, "waiting", "waiting", ""},
+	    {"diffusion (cat:cs.CV OR upvotes:>=9)", NULL, "waiting", "waiting",
+	        "waiting"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time("2026-11-20T12:00:00Z"), due_at;
+
+		lab_subscribe(lab, ADA, "UTC", rows[i].filter, now);
+		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+		run(lab, now);
+		lab_assert_text(lab, "SELECT state FROM match", rows[i].first);
+		if (rows[i].categories)
+			lab_enrich(lab, "2611.00001", rows[i].categories, now + 3600);
+		run(lab, now + 3601);
+		lab_assert_text(lab, "SELECT state FROM match", rows[i].told);
+		run(lab, now + PAPERS_ENRICH_S - 1);
+		lab_assert_text(lab, "SELECT state FROM match", rows[i].told);
+		g_assert_true(match_load_next_due(lab->store, &due_at, NULL));
+		if (*rows[i].told && !strcmp(rows[i].told, "waiting") &&
+		    !rows[i].categories)
+			g_assert_cmpint(due_at, ==, now + PAPERS_ENRICH_S);
+		run(lab, now + PAPERS_ENRICH_S);
+		lab_assert_text(lab, "SELECT state FROM match", rows[i].end);
+		g_assert_true(match_load_next_due(lab->store, &due_at, NULL));
+		g_assert_cmpint(due_at, ==,
+		    !strcmp(rows[i].end, "waiting") ? lab_time("2026-12-05T00:00:00Z")
+		                                    : -1);
+	}
+}
+
+static void
+what_arxiv_tells_too_late_is_not_lost(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T12:00:00Z");
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion cat:cs.CV", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion NOT cat:cs.CV", now);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+	run(lab, now);
+	run(lab, now + PAPERS_ENRICH_S);
+	lab_assert_text(lab, MATCHES, "2:01yes");
+	lab_enrich(lab, "2611.00001", "cs.CV", now + 5 * CLOCK_HOUR_S);
+	run(lab, now + 5 * CLOCK_HOUR_S);
+	lab_assert_text(lab, MATCHES, "1:01yes 2:01yes");
+	/* The same again is no news. */
+	lab_enrich(lab, "2611.00001", "cs.CV", now + 6 * CLOCK_HOUR_S);
+	g_assert_cmpuint(run(lab, now + 6 * CLOCK_HOUR_S).compared, ==, 0);
+}
+
+static void
+links_keywords_and_organizations_are_waited_for_too(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T12:00:00Z");
+	struct paper *paper = lab_paper("2611.00001", "Diffusion", "");
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion has:code", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion kw:video", now);
+	lab_subscribe(lab, "eve@example.org", "UTC", "diffusion NOT org:lab", now);
+	lab_subscribe(lab, "eva@example.org", "UTC", "diffusion has:video", now);
+	lab_save(lab, "hf", "2026-11-20", now, paper);
+	run(lab, now);
+	lab_assert_text(
+	    lab, MATCHES, "1:01waiting 2:01waiting 3:01waiting 4:01waiting");
+	paper = lab_paper("2611.00001", "Diffusion", "");
+	paper->code_url = g_strdup("https://example.org/code");
+	paper->keywords = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->keywords, g_strdup("video models"));
+	paper->organization = g_strdup("An Institute");
+	lab_save(lab, "hf", "2026-11-20", now + 60, paper);
+	run(lab, now + 60);
+	lab_assert_text(lab, MATCHES, "1:01yes 2:01yes 3:01yes 4:01waiting");
+	/* What is not told again stays. */
+	lab_save(lab, "hf", "2026-11-20", now + 120,
+	    lab_paper("2611.00001", "Diffusion", ""));
+	lab_assert_text(lab, "SELECT code_url, keywords, organization FROM paper",
+	    "https://example.org/code|video models|An Institute");
+	/* What was told is told otherwise: all filters look again. */
+	paper = lab_paper("2611.00001", "Diffusion", "");
+	paper->keywords = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->keywords, g_strdup("robots"));
+	lab_save(lab, "hf", "2026-11-20", now + 180, paper);
+	g_assert_cmpuint(run(lab, now + 180).compared, ==, 4);
+}
+
+static void
+a_paper_that_another_source_lists_is_looked_at_again(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T12:00:00Z");
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion source:arxiv", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion date:2026-11-18", now);
+	lab_save(
+	    lab, "hf", "2026-11-20", now, lab_paper("2611.00001", "Diffusion", ""));
+	run(lab, now);
+	lab_assert_text(lab, MATCHES, "");
+	lab_save(lab, "arxiv", "2026-11-18", now + 60,
+	    lab_paper("2611.00001", "Diffusion", ""));
+	run(lab, now + 60);
+	lab_assert_text(lab, MATCHES, "1:01yes 2:01yes");
+	lab_assert_text(lab, "SELECT last_day FROM paper", "2026-11-20");
+}
+
+static void
 a_filter_added_later_looks_back_fourteen_days(void)
 {
 	pb_auto(lab) lab = lab_new();
@@ -310,6 +440,10 @@ main(int argc, char **argv)
 	ADD(votes_that_cross_make_a_match_once_and_it_stays);
 	ADD(what_was_never_told_counts_as_false_after_fourteen_days);
 	ADD(a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by);
+	ADD(categories_are_waited_for_two_hours_and_no_longer);
+	ADD(what_arxiv_tells_too_late_is_not_lost);
+	ADD(links_keywords_and_organizations_are_waited_for_too);
+	ADD(a_paper_that_another_source_lists_is_looked_at_again);
 	ADD(a_filter_added_later_looks_back_fourteen_days);
 	ADD(a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it);
 	ADD(many_pages_of_filters_and_papers_are_matched_whole);

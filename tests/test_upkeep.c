@@ -2,6 +2,7 @@
  * test_upkeep.c - what has had its time goes, what is needed stays.
  */
 #include "service/upkeep.h"
+#include "store/archive.h"
 
 #include <glib.h>
 
@@ -20,10 +21,11 @@ rows_are_kept_for_their_days_and_no_longer(void)
 		const char *insert; /* %lld: the time that counts */
 		int days;
 	} rows[] = {
-	    {"match", "INSERT INTO match VALUES (1, 1, 'yes', %" G_GINT64_FORMAT ")",
+	    {"match",
+	        "INSERT INTO match VALUES (1, 1, 'yes', %" G_GINT64_FORMAT ", NULL)",
 	        UPKEEP_MATCH_DAYS},
 	    {"match",
-	        "INSERT INTO match VALUES (1, 1, 'waiting', %" G_GINT64_FORMAT ")",
+	        "INSERT INTO match VALUES (1, 1, 'waiting', %" G_GINT64_FORMAT ", 9)",
 	        UPKEEP_MATCH_DAYS},
 	    {"delivered",
 	        "INSERT INTO delivered VALUES (1, 1, 1, %" G_GINT64_FORMAT ")",
@@ -174,6 +176,23 @@ what_is_eligible_is_remembered_as_delivered(void)
 	g_assert_cmpint(UPKEEP_MATCH_DAYS, >, EDITION_ELIGIBLE_DAYS + 1);
 }
 
+static void
+an_archive_that_lost_something_is_made_anew(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *problem = NULL;
+	g_autoptr(GError) error = NULL;
+
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	lab_run(lab, "DELETE FROM word; UPDATE cursor SET value = 0");
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+	upkeep_run(lab->store, lab_time(NOW), &error);
+	g_assert_no_error(error);
+	lab_assert_text(lab, "SELECT text FROM word", "diffusion");
+	g_assert_true(archive_check(lab->store, &problem, &error));
+	g_assert_cmpstr(problem, ==, NULL);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -186,5 +205,6 @@ main(int argc, char **argv)
 	ADD(it_is_due_at_first_and_then_once_a_day);
 	ADD(a_run_that_fails_is_due_again);
 	ADD(what_is_eligible_is_remembered_as_delivered);
+	ADD(an_archive_that_lost_something_is_made_anew);
 	return g_test_run();
 }

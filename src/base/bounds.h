@@ -24,6 +24,9 @@
 #define BOUNDS_QUERY_CANONICAL_BYTES 2048
 #define BOUNDS_QUERY_EXPLAIN_CHARS   200
 
+/* A short form that a paper explains: "low-rank adaptation (LoRA)". */
+#define BOUNDS_SHORT_FORM_LETTERS 10
+
 /* Mail (RFC 5321 section 4.5.3.1, RFC 5322 section 2.1.1, RFC 2047 section 2). */
 #define BOUNDS_ADDRESS_BYTES      254
 #define BOUNDS_LOCAL_PART_BYTES   64
@@ -77,6 +80,7 @@
 #define BOUNDS_PAPER_URL_BYTES      900
 #define BOUNDS_PAPER_ORG_BYTES      200
 #define BOUNDS_PAPER_KEYWORDS       50
+#define BOUNDS_PAPER_KEYWORD_BYTES  200
 #define BOUNDS_PAPERS_BATCH         5000
 #define BOUNDS_PAGES_BATCH          50
 #define BOUNDS_JSON_VALUES          1000000
@@ -92,9 +96,8 @@
 #define BOUNDS_CSV_COLUMNS      32
 
 /* What people and operators ask for: days ahead, days back, lines. */
-#define BOUNDS_PAUSE_DAYS    366
-#define BOUNDS_BACKTEST_DAYS 365
-#define BOUNDS_LOG_LINES     100000
+#define BOUNDS_PAUSE_DAYS 366
+#define BOUNDS_LOG_LINES  100000
 
 /* What paperboyctl lists at once. */
 #define BOUNDS_LIST_ROWS 10000
@@ -107,6 +110,11 @@
 
 /* Names of time zones; the longest that is installed has half of that. */
 #define BOUNDS_ZONE_NAME_BYTES 64
+
+/* Looking into the archive: papers asked about, the newest, and those told. */
+#define BOUNDS_SEARCH_PAPERS  20000
+#define BOUNDS_SEARCH_RESULTS 200
+#define BOUNDS_BACKTEST_DAYS  365
 
 /* Digests. */
 #define BOUNDS_DIGEST_FULL_MAX   200

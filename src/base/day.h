@@ -41,4 +41,14 @@ bool day_parse(const char *day, GTimeZone *zone, int64_t *at, GError **error);
  */
 bool day_parse_time(const char *text, int64_t *at, GError **error);
 
+/** The first second of a UTC day. @param day  YYYY-MM-DD, valid */
+static inline int64_t
+day_start(const char *day)
+{
+	g_autofree char *text = g_strconcat(day, "T00:00:00Z", NULL);
+	g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(text, NULL);
+
+	return g_date_time_to_unix(time);
+}
+
 #endif

@@ -94,11 +94,13 @@ static const char query_details[] =
     "  date:7d..  date:2026-07      the day it was listed\n"
     "What is not told yet (votes, categories, code) is waited for. All of it:\n"
     "paperboy-filters(7).\n\n"
-    "  --name NAME  what the person calls it; digests show it";
+    "  --name NAME  what the person calls it; digests show it\n"
+    "  --block      what it finds is taken away from the person's other filters";
 
 static const char test_details[] =
-    "Nothing is stored. With --address the argument is the number of a filter.\n\n"
-    "  --address ADDRESS  try that person's filter\n"
+    "With --address it is compared with that person's other filters, and a NUMBER is\n"
+    "one of them.\n\n"
+    "  --address ADDRESS  whose filters\n"
     "  --days N           so far back, 30 by itself, 365 at most";
 
 static const char log_details[] =
@@ -128,8 +130,8 @@ const struct ctl_command ctl_commands[] = {
         import_details, ctl_run_subscriber_import},
     {"subscriber", "export", "[FILE|-] [--filters]", "write all subscribers as a table",
         export_details, ctl_run_subscriber_export},
-    {"filter", "add", "ADDRESS QUERY [--name NAME]", "give a subscriber a filter",
-        query_details, ctl_run_filter_add},
+    {"filter", "add", "ADDRESS QUERY [--name NAME] [--block]",
+        "give a subscriber a filter, or a block", query_details, ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,
         ctl_run_filter_list},
     {"filter", "edit", "ADDRESS NUMBER QUERY", "give a filter another query",
@@ -141,9 +143,20 @@ const struct ctl_command ctl_commands[] = {
     {"filter", "rename", "ADDRESS NUMBER NAME", "give a filter another name",
         "The name '' takes it away.", ctl_run_filter_rename},
     {"filter", "test", "QUERY|NUMBER [--address ADDRESS] [--days N]",
-        "show what a query would have found", test_details, ctl_run_filter_test},
+        "show what a filter would have found; nothing is stored", test_details,
+        ctl_run_filter_test},
+    {"filter", "explain", "QUERY [PAPER-ID]",
+        "show what a filter means, and what each clause says of a paper", NULL,
+        ctl_run_filter_explain},
     {"filter", "remove", "ADDRESS NUMBER [--yes]", "take a filter away",
         release_details, ctl_run_filter_remove},
+    {"search", NULL, "QUERY [--limit N] [--since DAY]",
+        "search all papers ever seen, the best first",
+        "20 papers unless --limit says otherwise; DAY as in 2026-11-01.",
+        ctl_run_search},
+    {"why", NULL, "ADDRESS PAPER-ID",
+        "say why a paper is, or is not, in somebody's digest",
+        "A PAPER-ID is the number of arXiv, such as 2611.10010.", ctl_run_why},
     {"suppression", "list", "", "list the addresses that are never to be mailed",
         "Only hashes are kept: the addresses cannot be told.",
         ctl_run_suppression_list},

@@ -1,5 +1,5 @@
 /*
- * filter.c - the commands on one person's filters, and trying a query.
+ * filter.c - the commands on one person's filters.
  */
 #include <stdio.h>
 
@@ -7,7 +7,6 @@
 #include "ctl/ctl.h"
 #include "ctl/listing.h"
 #include "ctl/print.h"
-#include "service/backtest.h"
 #include "service/filters.h"
 #include "service/subscribe.h"
 #include "store/people.h"
@@ -20,11 +19,12 @@ print_filter(
 	ctl_poke_daemon(ctl);
 	ctl_print_warnings(warnings);
 	if (ctl->is_json)
-		print_json(json_pack("{s:i, s:s}", "number", subscription->number,
-		    "canonical", subscription->canonical));
+		print_json(json_pack("{s:i, s:b, s:s}", "number", subscription->number,
+		    "block", (int)subscription->is_block, "canonical",
+		    subscription->canonical));
 	else
-		printf(
-		    "filter %d: %s\n", subscription->number, subscription->canonical);
+		printf("%s %d: %s\n", subscription->is_block ? "block" : "filter",
+		    subscription->number, subscription->canonical);
 	return true;
 }
 
@@ -32,8 +32,12 @@ bool
 ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	g_autofree char *name = NULL;
+	gboolean is_block = FALSE;
 	const GOptionEntry entries[] = {
-	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL}, {0}};
+	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL},
+	    {"block", 0, 0, G_OPTION_ARG_NONE, &is_block, NULL, NULL},
+	    {0},
+	};
 	g_autoptr(GPtrArray) warnings = NULL;
 	struct query_problem problem = {0};
 	struct subscribe_filter filter;
@@ -41,7 +45,8 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 2, &argc, &argv, error))
 		return false;
-	filter = (struct subscribe_filter){.text = argv[2], .name = name};
+	filter = (struct subscribe_filter){
+	    .text = argv[2], .name = name, .is_block = is_block};
 	subscription = subscribe_add_filter(ctl->store, argv[1], &filter, ctl->who,
 	    clock_get_now(&ctl->clock), &problem, &warnings, error);
 	if (!subscription)
@@ -156,127 +161,5 @@ ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error)
 	else
 		printf("filter %d %s%s\n", number,
 		    *argv[3] ? "is now called " : "has no name now", argv[3]);
-	return true;
-}
-
-static json_t *
-json_of_backtest(const struct backtest *backtest)
-{
-	json_t *days = json_array(), *newest = json_array(), *warnings = json_array();
-
-	for (guint i = 0; i < backtest->per_day->len; i++) {
-		const struct backtest_day *day =
-		    &g_array_index(backtest->per_day, struct backtest_day, i);
-
-		json_array_append_new(
-		    days, json_pack("{s:s, s:i, s:i}", "day", day->day, "found",
-		              (int)day->found, "papers", (int)day->papers));
-	}
-	for (unsigned i = 0; i < backtest->newest->len; i++) {
-		const struct backtest_paper *paper = backtest->newest->pdata[i];
-
-		json_array_append_new(newest,
-		    json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "id", paper->id,
-		        "title", paper->title, "url", paper->url, "day", paper->day,
-		        "upvotes", print_json_number(paper->upvotes), "words",
-		        paper->words));
-	}
-	for (unsigned i = 0; i < backtest->warnings->len; i++)
-		json_array_append_new(
-		    warnings, json_string(backtest->warnings->pdata[i]));
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "canonical",
-	    backtest->canonical, "days", backtest->days, "papers",
-	    (int)backtest->papers, "found", (int)backtest->found, "waiting",
-	    (int)backtest->waiting, "per_day", days, "newest", newest, "warnings",
-	    warnings);
-}
-
-static void
-print_per_day(const struct backtest *backtest)
-{
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-
-	g_ptr_array_add(rows, print_row("DAY", "FOUND", "PAPERS", NULL));
-	for (guint i = 0; i < backtest->per_day->len; i++) {
-		const struct backtest_day *day =
-		    &g_array_index(backtest->per_day, struct backtest_day, i);
-		g_autofree char *found = g_strdup_printf("%u", day->found);
-		g_autofree char *papers = g_strdup_printf("%u", day->papers);
-
-		g_ptr_array_add(rows, print_row(day->day, found, papers, NULL));
-	}
-	putchar('\n');
-	print_table(rows);
-}
-
-static void
-print_backtest(const struct backtest *backtest)
-{
-	printf("means    %s\n", backtest->canonical);
-	printf("found    %u of %u papers in %d days, %.1f a day\n", backtest->found,
-	    backtest->papers, backtest->days, (double)backtest->found / backtest->days);
-	if (backtest->waiting)
-		printf("waiting  %u that more votes could bring\n", backtest->waiting);
-	if (!backtest->papers)
-		puts("         There are no papers of these days yet: paperboyctl "
-		     "fetch");
-	if (backtest->per_day->len)
-		print_per_day(backtest);
-	for (unsigned i = 0; i < backtest->newest->len; i++) {
-		const struct backtest_paper *paper = backtest->newest->pdata[i];
-
-		printf("%s%s  %s\n    %s: %s\n", i ? "" : "\nThe newest:\n", paper->day,
-		    paper->title, paper->id, paper->words);
-	}
-}
-
-/* The query to try: as typed, or that of a person's filter. @return a new string */
-static char *
-find_query(struct ctl *ctl, const char *address, const char *argument, GError **error)
-{
-	pb_auto(subscription) subscription = NULL;
-	int number;
-
-	if (!address)
-		return g_strdup(argument);
-	if (!listing_parse_number(address, argument, &number, error))
-		return NULL;
-	subscription = filters_find(ctl->store, address, number, error);
-	return subscription ? g_strdup(subscription->text) : NULL;
-}
-
-bool
-ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
-{
-	g_autofree char *address = NULL;
-	int days = BACKTEST_DAYS;
-	const GOptionEntry entries[] = {
-	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
-	    {"days", 0, 0, G_OPTION_ARG_INT, &days, NULL, NULL},
-	    {0},
-	};
-	struct query_problem problem = {0};
-	g_autofree char *query = NULL;
-	pb_auto(backtest) backtest = NULL;
-
-	if (!ctl_parse(entries, 1, &argc, &argv, error))
-		return false;
-	query = find_query(ctl, address, argv[1], error);
-	if (!query)
-		return false;
-	backtest = backtest_run(
-	    ctl->store, query, days, clock_get_now(&ctl->clock), &problem, error);
-	if (!backtest)
-		ctl_explain_problem(query, &problem, error);
-	query_problem_clear(&problem);
-	if (!backtest)
-		return false;
-	if (ctl->is_json) {
-		print_json(json_of_backtest(backtest));
-		return true;
-	}
-	ctl_print_warnings(backtest->warnings);
-	print_backtest(backtest);
 	return true;
 }

@@ -78,8 +78,9 @@ listing_json_filters(const GPtrArray *filters)
 		const struct subscription *filter = filters->pdata[i];
 
 		json_array_append_new(list,
-		    json_pack("{s:i, s:o, s:s, s:s, s:s}", "number", filter->number,
-		        "name", print_json_text(filter->name), "text", filter->text,
+		    json_pack("{s:i, s:b, s:o, s:s, s:s, s:s}", "number",
+		        filter->number, "block", (int)filter->is_block, "name",
+		        print_json_text(filter->name), "text", filter->text,
 		        "canonical", filter->canonical, "since", filter->since_day));
 	}
 	return list;
@@ -95,14 +96,15 @@ listing_print_filters(const GPtrArray *filters)
 		puts("No filters: nothing will be found. paperboyctl filter add");
 		return;
 	}
-	g_ptr_array_add(rows, print_row("NO", "NAME", "FILTER", "MEANS", NULL));
+	g_ptr_array_add(rows, print_row("NO", "KIND", "NAME", "FILTER", "MEANS", NULL));
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct subscription *filter = filters->pdata[i];
 		g_autofree char *number = g_strdup_printf("%d", filter->number);
 
 		g_ptr_array_add(
-		    rows, print_row(number, filter->name ? filter->name : "-",
-		              filter->text, filter->canonical, NULL));
+		    rows, print_row(number, filter->is_block ? "block" : "filter",
+		              filter->name ? filter->name : "-", filter->text,
+		              filter->canonical, NULL));
 	}
 	print_table(rows);
 }

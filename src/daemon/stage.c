@@ -104,7 +104,7 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
     int64_t *next_due, GError **error)
 {
 	struct match_report matched = {0};
-	int64_t newest, edition_due = -1, upkeep_due;
+	int64_t newest, edition_due = -1, match_due, upkeep_due;
 
 	/*
 	 * Before the very first paper there are no editions: they would all be
@@ -137,7 +137,11 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 	}
 	if (newest && !people_load_next_due(stage->store, &edition_due, error))
 		return false;
+	if (!match_load_next_due(stage->store, &match_due, error))
+		return false;
 	*next_due = edition_due < 0 ? upkeep_due : MIN(edition_due, upkeep_due);
+	if (match_due >= 0)
+		*next_due = MIN(*next_due, match_due);
 	return true;
 }
 

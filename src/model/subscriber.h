@@ -5,6 +5,7 @@
 #define PAPERBOY_MODEL_SUBSCRIBER_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/auto.h"
@@ -46,6 +47,8 @@ struct subscription {
 	char *text; /* as typed */
 	char *canonical;
 	char since_day[11]; /* papers listed before this day are not for it */
+	int64_t created_at;
+	bool is_block; /* takes papers away that other filters of the person find */
 };
 
 struct subscriber *subscriber_new(void);

@@ -285,3 +285,9 @@ name_append(const struct name *name, GString *out)
 	}
 	g_string_append_c(out, '"');
 }
+
+const char *
+name_get_part(const struct name *name, unsigned i)
+{
+	return get_part(name, i)->text;
+}

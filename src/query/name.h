@@ -31,6 +31,9 @@ void name_free(struct name *name);
 /** Tell whether a name on a paper is the one asked for. */
 bool name_is_match(const struct name *asked, const struct name *printed);
 
+/** A word of the name, folded; the last `last` ones are the last name. */
+const char *name_get_part(const struct name *name, unsigned i);
+
 /** Format it, in quotation marks where needed: "yann lecun", ben-david. */
 void name_append(const struct name *name, GString *out);
 

@@ -1,5 +1,5 @@
 /*
- * backtest.c - what a filter would have found; nothing is stored.
+ * backtest.c - what a filter would have found, before anybody waits for it.
  */
 #include "service/backtest.h"
 
@@ -7,33 +7,45 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "base/day.h"
 #include "base/error.h"
 #include "query/query.h"
-#include "store/papers.h"
+#include "service/hints.h"
+#include "service/search.h"
+#include "store/history.h"
+#include "store/people.h"
 
-#define PAGE_PAPERS 500
+/* Another filter of the same person. */
+struct other {
+	struct query *query;
+	bool is_block;
+};
 
 static void
-paper_free_found(gpointer data)
+other_free(void *data)
+{
+	struct other *other = data;
+
+	query_free(other->query);
+	g_free(other);
+}
+
+/* A test under way. */
+struct trial {
+	const struct query *query;
+	GPtrArray *others; /* of struct other * */
+	struct backtest *backtest;
+};
+
+static void
+backtest_paper_free(void *data)
 {
 	struct backtest_paper *paper = data;
 
 	g_free(paper->id);
 	g_free(paper->title);
-	g_free(paper->url);
 	g_free(paper->words);
 	g_free(paper);
-}
-
-static struct backtest *
-backtest_new(int days)
-{
-	struct backtest *backtest = g_new0(struct backtest, 1);
-
-	backtest->days = days;
-	backtest->per_day = g_array_new(FALSE, TRUE, sizeof(struct backtest_day));
-	backtest->newest = g_ptr_array_new_with_free_func(paper_free_found);
-	return backtest;
 }
 
 void
@@ -42,147 +54,228 @@ backtest_free(struct backtest *backtest)
 	if (!backtest)
 		return;
 	g_free(backtest->canonical);
-	g_clear_pointer(&backtest->warnings, g_ptr_array_unref);
-	g_array_unref(backtest->per_day);
 	g_ptr_array_unref(backtest->newest);
+	g_ptr_array_unref(backtest->notes);
 	g_free(backtest);
 }
 
-static struct backtest_day *
-get_day(struct backtest *backtest, const char *day)
+/* The rest of the person's filters; one that cannot be read is left out. */
+static GPtrArray *
+load_others(struct store *store, const struct backtest_request *request, GError **error)
 {
-	struct backtest_day fresh = {0};
+	g_autoptr(GPtrArray) others = g_ptr_array_new_with_free_func(other_free);
+	g_autoptr(GPtrArray) own = NULL;
 
-	for (guint i = 0; i < backtest->per_day->len; i++) {
-		struct backtest_day *known =
-		    &g_array_index(backtest->per_day, struct backtest_day, i);
+	if (!request->subscriber_id)
+		return g_steal_pointer(&others);
+	own = people_load_subscriptions(store, request->subscriber_id, error);
+	if (!own)
+		return NULL;
+	for (unsigned i = 0; i < own->len; i++) {
+		const struct subscription *subscription = own->pdata[i];
+		struct query *query = NULL;
+		struct other *other;
 
-		if (strcmp(known->day, day) == 0)
-			return known;
+		if (subscription->number != request->number)
+			query = query_parse_canonical(
+			    subscription->canonical, store_get_tokenizer(store), NULL);
+		if (!query)
+			continue;
+		other = g_new(struct other, 1);
+		*other = (struct other){query, subscription->is_block};
+		g_ptr_array_add(others, other);
 	}
-	g_strlcpy(fresh.day, day, sizeof(fresh.day));
-	g_array_append_val(backtest->per_day, fresh);
-	return &g_array_index(
-	    backtest->per_day, struct backtest_day, backtest->per_day->len - 1);
+	return g_steal_pointer(&others);
 }
 
-static int
-compare_days(gconstpointer a, gconstpointer b)
+static bool
+is_found_by(
+    const struct trial *trial, const struct query_document *document, bool is_block)
 {
-	const struct backtest_day *left = a, *right = b;
+	for (unsigned i = 0; i < trial->others->len; i++) {
+		const struct other *other = trial->others->pdata[i];
 
-	return -strcmp(left->day, right->day);
+		if (other->is_block == is_block &&
+		    query_evaluate(other->query, document, QUERY_AS_TOLD) == QUERY_TRUE)
+			return true;
+	}
+	return false;
 }
 
-/* The newest first, then those with more votes. */
-static int
-compare_papers(const struct backtest_paper *left, const struct backtest_paper *right)
-{
-	int order = -strcmp(left->day, right->day);
-
-	if (!order)
-		order =
-		    (left->upvotes < right->upvotes) - (left->upvotes > right->upvotes);
-	return order ? order : strcmp(left->id, right->id);
-}
-
-/* Keep it when it is among the newest. */
+/* Keep it when it is among the newest; by day, then by id. */
 static void
-offer(struct backtest *backtest, const struct stored_paper *stored,
-    const struct query *query, const struct query_document *document)
+keep_newest(struct trial *trial, const struct stored_paper *stored,
+    const struct query_document *document)
 {
-	struct backtest_paper *found = g_new0(struct backtest_paper, 1);
-	guint place = backtest->newest->len;
+	GPtrArray *newest = trial->backtest->newest;
+	struct backtest_paper *paper;
+	guint at = newest->len;
 
-	found->id = g_strdup(stored->paper->id);
-	found->upvotes = stored->paper->upvotes;
-	g_strlcpy(found->day, stored->day, sizeof(found->day));
-	while (place && compare_papers(found, backtest->newest->pdata[place - 1]) < 0)
-		place--;
-	if (place >= BACKTEST_NEWEST) {
-		paper_free_found(found);
+	for (; at > 0; at--) {
+		const struct backtest_paper *before = newest->pdata[at - 1];
+		int by_day = strcmp(before->day, stored->day);
+
+		if (by_day > 0 ||
+		    (by_day == 0 && strcmp(before->id, stored->paper->id) > 0))
+			break;
+	}
+	if (at == BACKTEST_NEWEST)
 		return;
-	}
-	found->title = g_strdup(stored->paper->title);
-	found->url = g_strdup(stored->paper->url);
-	found->words = query_explain_text(query, document);
-	g_ptr_array_insert(backtest->newest, (gint)place, found);
-	if (backtest->newest->len > BACKTEST_NEWEST)
-		g_ptr_array_set_size(backtest->newest, BACKTEST_NEWEST);
+	paper = g_new0(struct backtest_paper, 1);
+	paper->id = g_strdup(stored->paper->id);
+	paper->title = g_strdup(stored->paper->title);
+	g_strlcpy(paper->day, stored->day, sizeof(paper->day));
+	paper->words = query_explain_text(trial->query, document);
+	g_ptr_array_insert(newest, (int)at, paper);
+	if (newest->len > BACKTEST_NEWEST)
+		g_ptr_array_remove_index(newest, BACKTEST_NEWEST);
 }
 
 static bool
-look_at(struct backtest *backtest, struct store *store,
-    const struct stored_paper *stored, const struct query *query, GError **error)
+count_paper(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
 {
-	pb_auto(query_document) document =
-	    query_document_new(stored->paper, store_get_tokenizer(store), error);
-	struct backtest_day *day;
+	struct trial *trial = data;
 
-	if (!document)
-		return false;
-	day = get_day(backtest, stored->day);
-	day->papers++;
-	backtest->papers++;
-	if (query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_TRUE) {
-		day->found++;
-		backtest->found++;
-		offer(backtest, stored, query, document);
-	} else if (query_is_changing(query) &&
-	           query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE) {
-		backtest->waiting++;
-	}
+	(void)error;
+	trial->backtest->found++;
+	trial->backtest->known += is_found_by(trial, document, false);
+	trial->backtest->blocked += is_found_by(trial, document, true);
+	keep_newest(trial, stored, document);
 	return true;
 }
 
 static bool
-look_at_all(struct backtest *backtest, struct store *store, const struct query *query,
-    int64_t now, GError **error)
+count_more(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
 {
-	char oldest_day[DAY_BYTES];
-	int64_t after = 0, newest;
-	unsigned count;
-
-	day_format(now - (backtest->days - 1) * (int64_t)CLOCK_DAY_S, oldest_day);
-	if (!papers_load_newest_revision(store, &newest, error))
-		return false;
-	do {
-		g_autoptr(GPtrArray) page = papers_load_revisions(
-		    store, after, newest, oldest_day, PAGE_PAPERS, error);
-
-		if (!page)
-			return false;
-		count = page->len;
-		for (unsigned i = 0; i < count; i++) {
-			const struct stored_paper *stored = page->pdata[i];
-
-			if (!look_at(backtest, store, stored, query, error))
-				return false;
-			after = stored->revision;
-		}
-	} while (count == PAGE_PAPERS);
-	g_array_sort(backtest->per_day, compare_days);
+	(void)stored;
+	(void)document;
+	(void)error;
+	++*(unsigned *)data;
 	return true;
+}
+
+/* How many of the days the archive can know: it began at some time. */
+static bool
+load_covered(
+    struct store *store, int64_t now, struct backtest *backtest, GError **error)
+{
+	char first[DAY_BYTES];
+	int64_t known = 0;
+
+	if (!history_load_first_day(store, first, error))
+		return false;
+	if (*first)
+		known = (now - day_start(first)) / CLOCK_DAY_S + 1;
+	backtest->covered_days = (unsigned)CLAMP(known, 0, (int64_t)backtest->days);
+	if (backtest->covered_days)
+		backtest->a_day =
+		    (double)backtest->found / (double)backtest->covered_days;
+	return true;
+}
+
+static void
+add_note(struct backtest *backtest, char *note)
+{
+	g_ptr_array_add(backtest->notes, note);
+}
+
+/* Nothing found: for a longer time, perhaps? */
+static bool
+note_nothing(struct store *store, const struct query *query, int64_t now,
+    struct backtest *backtest, GError **error)
+{
+	char day[DAY_BYTES];
+	const struct search_scope scope = {.oldest_day = day, .now = now};
+	unsigned found = 0;
+
+	if (backtest->days >= BACKTEST_LONG_DAYS) {
+		add_note(backtest,
+		    g_strdup_printf(
+		        "nothing in %u days: is it what you mean?", backtest->days));
+		return true;
+	}
+	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
+	if (!search_each(store, query, &scope, count_more, &found, NULL, error))
+		return false;
+	add_note(backtest,
+	    found ? g_strdup_printf("nothing in %u days, but %u in %d days",
+	                backtest->days, found, BACKTEST_LONG_DAYS)
+	          : g_strdup_printf("nothing in %d days: is it what you mean?",
+	                BACKTEST_LONG_DAYS));
+	return true;
+}
+
+static bool
+add_notes(struct store *store, const struct query *query, int64_t now,
+    struct backtest *backtest, GError **error)
+{
+	char day[DAY_BYTES];
+	const struct search_scope scope = {.oldest_day = day, .now = now};
+
+	day_format(now - backtest->days * (int64_t)CLOCK_DAY_S, day);
+	if (!backtest->found && !note_nothing(store, query, now, backtest, error))
+		return false;
+	if (backtest->a_day > BACKTEST_MANY_A_DAY)
+		add_note(backtest,
+		    g_strdup_printf("%.0f a day are more than anybody reads: narrow it "
+		                    "with another word, or NOT",
+		        backtest->a_day));
+	return hints_add(store, query, &scope, backtest->notes, error);
+}
+
+static bool
+find(struct store *store, const struct backtest_request *request, struct trial *trial,
+    GError **error)
+{
+	struct backtest *backtest = trial->backtest;
+	char day[DAY_BYTES];
+	const struct search_scope scope = {.oldest_day = day, .now = request->now};
+	bool is_cut;
+
+	day_format(request->now - backtest->days * (int64_t)CLOCK_DAY_S, day);
+	trial->others = load_others(store, request, error);
+	if (!trial->others)
+		return false;
+	if (!search_each(
+	        store, trial->query, &scope, count_paper, trial, &is_cut, error))
+		return false;
+	if (is_cut)
+		add_note(
+		    backtest, g_strdup_printf("only the newest %d papers were asked",
+		                  BOUNDS_SEARCH_PAPERS));
+	return load_covered(store, request->now, backtest, error) &&
+	       add_notes(store, trial->query, request->now, backtest, error);
 }
 
 struct backtest *
-backtest_run(struct store *store, const char *text, int days, int64_t now,
+backtest_run(struct store *store, const struct backtest_request *request,
     struct query_problem *problem, GError **error)
 {
-	pb_auto(backtest) backtest = backtest_new(days);
+	g_autoptr(GPtrArray) warnings = NULL;
 	pb_auto(query) query = NULL;
+	pb_auto(backtest) backtest = NULL;
+	struct trial trial = {0};
+	bool is_ok;
 
-	if (days < 1 || days > BOUNDS_BACKTEST_DAYS) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "days must be from 1 to %d", BOUNDS_BACKTEST_DAYS);
+	if (request->days > BOUNDS_BACKTEST_DAYS) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "a test can look back 1 to %d days", BOUNDS_BACKTEST_DAYS);
 		return NULL;
 	}
 	query = query_parse(
-	    text, store_get_tokenizer(store), &backtest->warnings, problem, error);
+	    request->text, store_get_tokenizer(store), &warnings, problem, error);
 	if (!query)
 		return NULL;
+	backtest = g_new0(struct backtest, 1);
 	backtest->canonical = query_format(query);
-	return look_at_all(backtest, store, query, now, error)
-	           ? g_steal_pointer(&backtest)
-	           : NULL;
+	backtest->days = request->days ? request->days : BACKTEST_DAYS;
+	backtest->newest = g_ptr_array_new_with_free_func(backtest_paper_free);
+	backtest->notes = g_steal_pointer(&warnings);
+	trial.query = query;
+	trial.backtest = backtest;
+	is_ok = find(store, request, &trial, error);
+	g_clear_pointer(&trial.others, g_ptr_array_unref);
+	return is_ok ? g_steal_pointer(&backtest) : NULL;
 }

@@ -1,61 +1,68 @@
 /*
- * backtest.h - what a filter would have found; nothing is stored.
+ * backtest.h - what a filter would have found, before anybody waits for it.
+ *
+ * Over the papers of the last days as they are known now; what was not told of a
+ * paper counts as false.  With it comes what helps to mend a filter: words that no
+ * paper has and the nearest one, what short forms stand for, warnings.
  */
 #ifndef PAPERBOY_SERVICE_BACKTEST_H
 #define PAPERBOY_SERVICE_BACKTEST_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/auto.h"
-#include "base/day.h"
 #include "query/problem.h"
 #include "store/store.h"
 
-/* What is looked at unless something else is said. */
-#define BACKTEST_DAYS 30
+/* Days that are looked at when nothing else is said, and when those had nothing. */
+#define BACKTEST_DAYS      30
+#define BACKTEST_LONG_DAYS 90
 
-/* So many papers are told, the newest first. */
+/* More papers a day than this are more than anybody reads. */
+#define BACKTEST_MANY_A_DAY 50
+
 #define BACKTEST_NEWEST 5
 
-struct backtest_day {
-	char day[DAY_BYTES];
-	unsigned papers; /* last listed on that day */
-	unsigned found;
+struct backtest_request {
+	const char *text;      /* as typed */
+	int64_t subscriber_id; /* whose other filters are compared with; 0: nobody's */
+	int number;            /* which of that person's filters it is; 0: a new one */
+	bool is_block;         /* it would take papers away from the others */
+	unsigned days;         /* 1 to BOUNDS_BACKTEST_DAYS; 0: BACKTEST_DAYS */
+	int64_t now;
 };
 
 struct backtest_paper {
 	char *id;
 	char *title;
-	char *url;
-	char day[DAY_BYTES];
-	int64_t upvotes; /* or PAPER_UNKNOWN */
-	char *words;     /* why: what was hit, in words */
+	char day[11];
+	char *words; /* what was hit, for a reader */
 };
 
 struct backtest {
 	char *canonical;
-	GPtrArray *warnings; /* of char * */
-	int days;            /* that were looked at, today among them */
-	unsigned papers;     /* in these days */
+	unsigned days;
+	unsigned covered_days; /* of them the archive knows these */
 	unsigned found;
-	unsigned waiting;  /* not found, but more votes could turn that */
-	GArray *per_day;   /* of struct backtest_day, newest first; days with papers */
-	GPtrArray *newest; /* of struct backtest_paper *; at most BACKTEST_NEWEST */
+	double a_day;
+	unsigned known;    /* of them another filter of the person finds, too */
+	unsigned blocked;  /* of them a block of the person takes away */
+	GPtrArray *newest; /* of struct backtest_paper *, at most BACKTEST_NEWEST */
+	GPtrArray *notes;  /* of char *: warnings and help, a sentence each */
 };
 
+/**
+ * Test a filter on the archive.
+ *
+ * @param problem  NULL, or cleared by the caller: filled when the text is refused
+ * @return NULL with PB_ERROR_INPUT, PB_ERROR_LIMIT or what the store says
+ */
+struct backtest *
+backtest_run(struct store *store, const struct backtest_request *request,
+    struct query_problem *problem, GError **error);
 void backtest_free(struct backtest *backtest);
 PB_DEFINE_AUTO(backtest, backtest_free);
-
-/**
- * Try a query on the papers that are in the store.
- *
- * @param text     as typed
- * @param days     1..BOUNDS_BACKTEST_DAYS
- * @param problem  NULL, or cleared by the caller: filled when the query is refused
- * @return NULL with PB_ERROR_INPUT or PB_ERROR_LIMIT
- */
-struct backtest *backtest_run(struct store *store, const char *text, int days,
-    int64_t now, struct query_problem *problem, GError **error);
 
 #endif

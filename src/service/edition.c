@@ -11,6 +11,7 @@
 #include "base/zone.h"
 #include "query/query.h"
 #include "service/event.h"
+#include "service/match.h"
 #include "service/profile.h"
 #include "store/backup.h"
 #include "store/editions.h"
@@ -33,7 +34,8 @@
 /* What many people's editions share: made once, kept while the run lasts. */
 struct press {
 	struct store *store;
-	GHashTable *documents; /* paper seq -> struct query_document * */
+	int64_t now;
+	GHashTable *documents; /* paper seq -> struct ready * */
 	GHashTable *queries;   /* filter id -> struct query * */
 	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
 	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
@@ -41,12 +43,27 @@ struct press {
 	bool is_asked;         /* all sources were asked since that */
 };
 
+/* A paper made ready for the filters of many people. */
+struct ready {
+	struct query_document *document;
+	bool is_bare; /* what arXiv will tell is still waited for */
+};
+
 static void
-press_init(struct press *press, struct store *store)
+ready_free(void *data)
 {
-	*press = (struct press){.store = store};
-	press->documents = g_hash_table_new_full(
-	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_document_free);
+	struct ready *ready = data;
+
+	query_document_free(ready->document);
+	g_free(ready);
+}
+
+static void
+press_init(struct press *press, struct store *store, int64_t now)
+{
+	*press = (struct press){.store = store, .now = now};
+	press->documents =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, ready_free);
 	press->queries = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_free);
 	press->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -71,23 +88,33 @@ remember(GHashTable *table, int64_t id, gpointer value, unsigned most)
 	g_hash_table_insert(table, g_memdup2(&id, sizeof(id)), value);
 }
 
-static const struct query_document *
-get_document(struct press *press, int64_t seq, GError **error)
+static const struct ready *
+get_paper(struct press *press, int64_t seq, GError **error)
 {
-	struct query_document *document = g_hash_table_lookup(press->documents, &seq);
+	struct ready *ready = g_hash_table_lookup(press->documents, &seq);
 	pb_auto(stored_paper) stored = NULL;
+	struct query_document *document;
+	enum query_settlement settlement;
+	char today[DAY_BYTES];
 
-	if (document)
-		return document;
+	if (ready)
+		return ready;
 	stored = papers_load(press->store, seq, error);
 	if (!stored)
 		return NULL;
-	/* The reasons are those of the day it was found on: date:7d.. was true then. */
+	day_format(press->now, today);
 	document = query_document_new(
-	    stored->paper, NULL, store_get_tokenizer(press->store), error);
-	if (document)
-		remember(press->documents, seq, document, CACHE_PAPERS);
-	return document;
+	    stored->paper, today, store_get_tokenizer(press->store), error);
+	if (!document)
+		return NULL;
+	settlement = match_get_settlement(stored, press->now);
+	query_document_settle(document, settlement);
+	ready = g_new(struct ready, 1);
+	ready->document = document;
+	ready->is_bare =
+	    settlement == QUERY_SETTLED_NOTHING && !stored->paper->categories;
+	remember(press->documents, seq, ready, CACHE_PAPERS);
+	return ready;
 }
 
 /* @return NULL for a stored filter that this program cannot read */
@@ -113,7 +140,7 @@ get_words(struct press *press, const struct candidate *candidate, GError **error
 	g_autofree char *key = g_strdup_printf("%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT,
 	    candidate->filter_id, candidate->paper_seq);
 	char *words = g_hash_table_lookup(press->words, key);
-	const struct query_document *document;
+	const struct ready *paper;
 	const struct query *query;
 
 	if (words)
@@ -121,10 +148,10 @@ get_words(struct press *press, const struct candidate *candidate, GError **error
 	query = get_query(press, candidate);
 	if (!query)
 		return "";
-	document = get_document(press, candidate->paper_seq, error);
-	if (!document)
+	paper = get_paper(press, candidate->paper_seq, error);
+	if (!paper)
 		return NULL;
-	words = query_explain_text(query, document);
+	words = query_explain_text(query, paper->document);
 	g_strdelimit(words, "\t\n", ' ');
 	if (g_hash_table_size(press->words) >= CACHE_WORDS)
 		g_hash_table_remove_all(press->words);
@@ -188,24 +215,77 @@ shown_at(unsigned position, int max_full)
 	return DIGEST_SHOWN_COUNT;
 }
 
+/*
+ * Whether a block of the person takes a paper away, or may yet when arXiv has told of
+ * it: then the paper waits for a later digest.  Asked now and not when the paper came,
+ * since votes that a block asks for go on changing.
+ */
+static bool
+is_blocked(struct press *press, const GPtrArray *blocks, int64_t paper_seq,
+    bool *is_out, GError **error)
+{
+	const struct ready *paper;
+
+	*is_out = false;
+	if (!blocks->len)
+		return true;
+	paper = get_paper(press, paper_seq, error);
+	if (!paper)
+		return false;
+	for (unsigned i = 0; i < blocks->len && !*is_out; i++) {
+		const struct query *query = get_query(press, blocks->pdata[i]);
+		enum query_truth truth = QUERY_FALSE;
+
+		if (query)
+			truth = query_evaluate(query, paper->document, QUERY_AS_TOLD);
+		*is_out =
+		    truth == QUERY_TRUE || (truth == QUERY_UNKNOWN && paper->is_bare &&
+		                               query_needs_enrichment(query));
+	}
+	return true;
+}
+
+static void
+skip_paper(const GPtrArray *candidates, unsigned *at)
+{
+	int64_t seq = ((const struct candidate *)candidates->pdata[*at])->paper_seq;
+
+	while (*at < candidates->len &&
+	       ((const struct candidate *)candidates->pdata[*at])->paper_seq == seq)
+		(*at)++;
+}
+
 /* What is new for a person. @return of struct edition_item *, in reading order */
 static GPtrArray *
-make_items(struct press *press, const struct subscriber *subscriber, int64_t now,
-    GError **error)
+make_items(struct press *press, const struct subscriber *subscriber, GError **error)
 {
 	g_autoptr(GPtrArray) candidates = NULL;
+	g_autoptr(GPtrArray) blocks =
+	    editions_load_blocks(press->store, subscriber->id, error);
 	g_autoptr(GPtrArray) items =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)edition_item_free);
 	char oldest_day[DAY_BYTES];
 
-	day_format(now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
+	if (!blocks)
+		return NULL;
+	day_format(
+	    press->now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	candidates =
 	    editions_load_candidates(press->store, subscriber->id, oldest_day, error);
 	if (!candidates)
 		return NULL;
 	for (unsigned at = 0; at < candidates->len;) {
-		struct edition_item *item = make_item(press, candidates, &at, error);
+		const struct candidate *first = candidates->pdata[at];
+		struct edition_item *item;
+		bool is_out;
 
+		if (!is_blocked(press, blocks, first->paper_seq, &is_out, error))
+			return NULL;
+		if (is_out) {
+			skip_paper(candidates, &at);
+			continue;
+		}
+		item = make_item(press, candidates, &at, error);
 		if (!item)
 			return NULL;
 		item->shown = shown_at(items->len, subscriber->max_full);
@@ -288,7 +368,7 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	if (!editions_has_slot(press->store, subscriber->id, slot, &is_made, error))
 		return false;
 	if (!is_made) {
-		items = make_items(press, subscriber, now, error);
+		items = make_items(press, subscriber, error);
 		if (!items)
 			return false;
 	}
@@ -448,7 +528,7 @@ edition_run(
 	    note_clock(store, now, error) && profile_wake(store, now, &woken, error) &&
 	    pull_in(store, now, error) && backup_load_past(store, &past, error);
 
-	press_init(&press, store);
+	press_init(&press, store, now);
 	press.is_restored = is_ok && past.restored_at >= 0;
 	press.is_asked = is_ok && past.asked_at >= past.restored_at;
 	while (is_ok && !is_end)
@@ -485,8 +565,8 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 
 	if (!subscriber)
 		return NULL;
-	press_init(&press, store);
-	items = make_items(&press, subscriber, now, error);
+	press_init(&press, store, now);
+	items = make_items(&press, subscriber, error);
 	press_clear(&press);
 	if (!items)
 		return NULL;

@@ -77,6 +77,7 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 	subscription->subscriber_id = to->subscriber_id;
 	subscription->number = filter->number;
 	subscription->name = g_strdup(filter->name);
+	subscription->is_block = filter->is_block;
 	g_strlcpy(subscription->since_day, to->start->since_day,
 	    sizeof(subscription->since_day));
 	if (!people_insert_subscription(

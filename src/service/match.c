@@ -19,8 +19,7 @@
 /* A paper made ready for many filters. */
 struct ready {
 	struct query_document *document;
-	int64_t seq;
-	int64_t revision;
+	struct stored_paper *stored;
 };
 
 static void
@@ -29,7 +28,56 @@ ready_free(gpointer data)
 	struct ready *ready = data;
 
 	query_document_free(ready->document);
+	stored_paper_free(ready->stored);
 	g_free(ready);
+}
+
+static int64_t
+get_final_due(const struct stored_paper *stored)
+{
+	return day_start(stored->day) + (MATCH_WAIT_DAYS + 1) * (int64_t)CLOCK_DAY_S;
+}
+
+enum query_settlement
+match_get_settlement(const struct stored_paper *stored, int64_t now)
+{
+	if (now >= get_final_due(stored))
+		return QUERY_SETTLED_FINALLY;
+	if (now >= stored->first_seen_at + PAPERS_ENRICH_S)
+		return QUERY_SETTLED_ENRICHED;
+	return QUERY_SETTLED_NOTHING;
+}
+
+int64_t
+match_get_due(const struct query *query, const struct stored_paper *stored, int64_t now)
+{
+	int64_t final = get_final_due(stored);
+
+	if (!stored->paper->categories && query_needs_enrichment(query) &&
+	    match_get_settlement(stored, now) == QUERY_SETTLED_NOTHING)
+		return MIN(final, stored->first_seen_at + PAPERS_ENRICH_S);
+	return final;
+}
+
+bool
+match_load_next_due(struct store *store, int64_t *due_at, GError **error)
+{
+	return matches_load_next_due(store, due_at, error);
+}
+
+static struct query_document *
+make_document(
+    struct store *store, const struct stored_paper *stored, int64_t now, GError **error)
+{
+	char today[DAY_BYTES];
+	struct query_document *document;
+
+	day_format(now, today);
+	document =
+	    query_document_new(stored->paper, today, store_get_tokenizer(store), error);
+	if (document)
+		query_document_settle(document, match_get_settlement(stored, now));
+	return document;
 }
 
 /* The papers that a page of filters has to look at: revisions in (after, through]. */
@@ -47,30 +95,31 @@ window_clear(struct window *window)
 
 static bool
 window_load(struct window *window, struct store *store, int64_t after, int64_t newest,
-    const char *oldest_day, const char *today, GError **error)
+    int64_t now, GError **error)
 {
-	g_autoptr(GPtrArray) stored =
-	    papers_load_revisions(store, after, newest, oldest_day, PAGE_PAPERS, error);
+	char oldest_day[DAY_BYTES];
+	g_autoptr(GPtrArray) stored = NULL;
 
+	day_format(now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
+	stored =
+	    papers_load_revisions(store, after, newest, oldest_day, PAGE_PAPERS, error);
 	if (!stored)
 		return false;
 	window_clear(window);
 	window->papers = g_ptr_array_new_with_free_func(ready_free);
 	window->after = after;
 	window->through = newest;
-	for (unsigned i = 0; i < stored->len; i++) {
-		const struct stored_paper *paper = stored->pdata[i];
+	if (stored->len == PAGE_PAPERS)
+		window->through =
+		    ((struct stored_paper *)stored->pdata[stored->len - 1])->revision;
+	while (stored->len) {
 		struct ready *ready = g_new0(struct ready, 1);
 
-		ready->seq = paper->seq;
-		ready->revision = paper->revision;
+		ready->stored = g_ptr_array_steal_index(stored, 0);
 		g_ptr_array_add(window->papers, ready);
-		ready->document = query_document_new(
-		    paper->paper, today, store_get_tokenizer(store), error);
+		ready->document = make_document(store, ready->stored, now, error);
 		if (!ready->document)
 			return false;
-		if (stored->len == PAGE_PAPERS)
-			window->through = paper->revision;
 	}
 	return true;
 }
@@ -91,6 +140,18 @@ decide(
 	return VERDICT_NO;
 }
 
+/* @param verdict  yes or waiting */
+static bool
+save_match(struct store *store, int64_t filter_id, const struct query *query,
+    const struct stored_paper *stored, enum verdict verdict, int64_t now,
+    GError **error)
+{
+	int64_t due_at =
+	    verdict == VERDICT_YES ? MATCHES_YES : match_get_due(query, stored, now);
+
+	return matches_save(store, filter_id, stored->seq, due_at, now, error);
+}
+
 static bool
 match_filter(struct store *store, const struct stored_filter *filter,
     const struct window *window, int64_t now, struct match_report *report,
@@ -104,9 +165,10 @@ match_filter(struct store *store, const struct stored_filter *filter,
 		report->broken++;
 	for (unsigned i = 0; query && i < window->papers->len; i++) {
 		const struct ready *paper = window->papers->pdata[i];
+		const struct stored_paper *stored = paper->stored;
 		enum verdict verdict;
 
-		if (paper->revision <= filter->matched_through)
+		if (stored->revision <= filter->matched_through)
 			continue;
 		report->compared++;
 		verdict = decide(query, is_changing, paper->document);
@@ -114,8 +176,7 @@ match_filter(struct store *store, const struct stored_filter *filter,
 			continue;
 		report->found += verdict == VERDICT_YES;
 		report->waiting += verdict == VERDICT_WAITING;
-		if (!matches_save(store, filter->id, paper->seq, verdict == VERDICT_YES,
-		        now, error))
+		if (!save_match(store, filter->id, query, stored, verdict, now, error))
 			return false;
 	}
 	return matches_save_through(store, filter->id, window->through, error);
@@ -149,12 +210,9 @@ static bool
 match_new(struct store *store, int64_t now, struct match_report *report, GError **error)
 {
 	struct window window = {0};
-	char oldest_day[DAY_BYTES], today[DAY_BYTES];
 	int64_t newest;
 	bool is_ok = true;
 
-	day_format(now, today);
-	day_format(now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	if (!papers_load_newest_revision(store, &newest, error))
 		return false;
 	for (;;) {
@@ -168,8 +226,8 @@ match_new(struct store *store, int64_t now, struct match_report *report, GError 
 		first = filters->pdata[0];
 		if (!window.papers || first->matched_through < window.after ||
 		    first->matched_through >= window.through)
-			is_ok = window_load(&window, store, first->matched_through,
-			    newest, oldest_day, today, error);
+			is_ok = window_load(
+			    &window, store, first->matched_through, newest, now, error);
 		is_ok =
 		    is_ok && match_page(store, filters, &window, now, report, error);
 		if (!is_ok)
@@ -181,38 +239,32 @@ match_new(struct store *store, int64_t now, struct match_report *report, GError 
 
 /* Decide the waiting matches of one paper again; in the caller's transaction. */
 static bool
-decide_again(struct store *store, const struct stored_paper *stored, bool is_last_word,
-    int64_t now, struct match_report *report, GError **error)
+decide_again(struct store *store, const struct stored_paper *stored, int64_t now,
+    struct match_report *report, GError **error)
 {
-	const struct tokenizer *tokenizer = store_get_tokenizer(store);
 	g_autoptr(GPtrArray) filters = matches_load_waiting(store, stored->seq, error);
 	pb_auto(query_document) document = NULL;
-	char today[DAY_BYTES];
 
 	if (!filters)
 		return false;
 	if (!filters->len)
 		return true;
-	day_format(now, today);
-	document = query_document_new(stored->paper, today, tokenizer, error);
+	document = make_document(store, stored, now, error);
 	if (!document)
 		return false;
-	if (is_last_word)
-		query_document_settle(document, QUERY_SETTLED_FINALLY);
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct stored_filter *filter = filters->pdata[i];
-		pb_auto(query) query =
-		    query_parse_canonical(filter->canonical, tokenizer, NULL);
+		pb_auto(query) query = query_parse_canonical(
+		    filter->canonical, store_get_tokenizer(store), NULL);
 		enum verdict verdict = VERDICT_NO;
 
 		if (query)
 			verdict = decide(query, query_is_changing(query), document);
 		report->decided += verdict == VERDICT_YES;
-		if (verdict == VERDICT_YES &&
-		    !matches_save(store, filter->id, stored->seq, true, now, error))
-			return false;
-		if (verdict == VERDICT_NO &&
-		    !matches_delete_waiting(store, filter->id, stored->seq, error))
+		if (verdict == VERDICT_NO
+		        ? !matches_delete_waiting(store, filter->id, stored->seq, error)
+		        : !save_match(
+		              store, filter->id, query, stored, verdict, now, error))
 			return false;
 	}
 	return true;
@@ -236,7 +288,7 @@ match_changed(
 		for (unsigned i = 0; i < papers->len; i++) {
 			const struct stored_paper *stored = papers->pdata[i];
 
-			if (!decide_again(store, stored, false, now, &sums, error) ||
+			if (!decide_again(store, stored, now, &sums, error) ||
 			    !papers_clear_changed(store, stored->seq, error))
 				return false;
 		}
@@ -257,11 +309,14 @@ static bool
 is_clock_trusted(struct store *store, int64_t now, bool *is_trusted, GError **error)
 {
 	int64_t last, leapt;
+	bool is_rare = false;
 
 	if (!store_load_cursor(store, LAST_RUN, now, &last, error) ||
 	    !store_load_cursor(store, LAST_LEAP, 0, &leapt, error))
 		return false;
 	if (now - last > CLOCK_DAY_S || leapt > now) {
+		/* The last run leapt too, and none was between: they are just rare. */
+		is_rare = last == leapt;
 		leapt = now;
 		if (!store_save_cursor(store, LAST_LEAP, leapt, error))
 			return false;
@@ -270,20 +325,17 @@ is_clock_trusted(struct store *store, int64_t now, bool *is_trusted, GError **er
 	if ((now == last || now < last || now - last >= CLOCK_HOUR_S) &&
 	    !store_save_cursor(store, LAST_RUN, now, error))
 		return false;
-	*is_trusted = !leapt || now - leapt >= CLOCK_DAY_S;
+	*is_trusted = !leapt || is_rare || now - leapt >= CLOCK_DAY_S;
 	return true;
 }
 
 static bool
-match_overdue(
-    struct store *store, int64_t now, struct match_report *report, GError **error)
+match_due(struct store *store, int64_t now, struct match_report *report, GError **error)
 {
-	char day[DAY_BYTES];
 	bool is_trusted;
 
 	if (!is_clock_trusted(store, now, &is_trusted, error))
 		return false;
-	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, day);
 	while (is_trusted) {
 		struct match_report sums = *report;
 		pb_transaction transaction = {0};
@@ -291,15 +343,14 @@ match_overdue(
 
 		if (!store_begin(store, &transaction, error))
 			return false;
-		papers = matches_load_overdue(store, day, 100, error);
+		papers = matches_load_due(store, now, 100, error);
 		if (!papers)
 			return false;
 		for (unsigned i = 0; i < papers->len; i++) {
 			pb_auto(stored_paper) stored = papers_load(
 			    store, g_array_index(papers, int64_t, i), error);
 
-			if (!stored ||
-			    !decide_again(store, stored, true, now, &sums, error))
+			if (!stored || !decide_again(store, stored, now, &sums, error))
 				return false;
 		}
 		if (!store_commit(&transaction, error))
@@ -315,5 +366,5 @@ match_run(struct store *store, int64_t now, struct match_report *report, GError 
 {
 	return match_new(store, now, report, error) &&
 	       match_changed(store, now, report, error) &&
-	       match_overdue(store, now, report, error);
+	       match_due(store, now, report, error);
 }

@@ -2,8 +2,10 @@
  * match.h - which papers are whose: filters against papers, once each.
  *
  * Every distinct filter looks at each text once.  A "no" that could become a
- * "yes" when votes change is kept as waiting and decided again when they do,
- * for MATCH_WAIT_DAYS; then what was never told counts as false.
+ * "yes" when a field is told or votes change is kept as waiting and decided again
+ * when they do.  What arXiv tells is waited for PAPERS_ENRICH_S after the paper was
+ * first seen, all else MATCH_WAIT_DAYS after its last day; then what was not told
+ * counts as false, and what waits is decided for good.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_H
 #define PAPERBOY_SERVICE_MATCH_H
@@ -12,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "query/query.h"
+#include "store/papers.h"
 #include "store/store.h"
 
 /* A new filter looks back so far, and so long a match may wait. */
@@ -35,5 +39,16 @@ struct match_report {
  */
 bool match_run(
     struct store *store, int64_t now, struct match_report *report, GError **error);
+
+/** What counts as told of a paper at a time. */
+enum query_settlement
+match_get_settlement(const struct stored_paper *stored, int64_t now);
+
+/** Until when a match that cannot be decided now will wait. */
+int64_t match_get_due(
+    const struct query *query, const struct stored_paper *stored, int64_t now);
+
+/** When the next waiting match is to be decided. @param due_at  -1 for never */
+bool match_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
 #endif

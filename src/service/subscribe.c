@@ -244,7 +244,8 @@ subscribe_add_filter(struct store *store, const char *address,
 	to.subscriber_id = subscriber->id;
 	subscription = filters_insert(store, &to, filter, error);
 	if (!subscription ||
-	    !audit_insert(store, now, who, "filter added", subscriber->id,
+	    !audit_insert(store, now, who,
+	        filter->is_block ? "block added" : "filter added", subscriber->id,
 	        subscription->canonical, error) ||
 	    !store_commit(&transaction, error))
 		return NULL;

@@ -19,6 +19,7 @@ struct subscribe_filter {
 	const char *text; /* as typed */
 	const char *name; /* what the person calls it, or NULL */
 	int number;       /* a free one, or 0 for the smallest that is */
+	bool is_block;    /* what it finds is taken away from all the others */
 };
 
 struct subscribe_request {

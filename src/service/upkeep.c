@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "service/forget.h"
+#include "store/archive.h"
 #include "store/editions.h"
 #include "store/matches.h"
 #include "store/outbox.h"
@@ -42,6 +43,20 @@ is_leap(int64_t last, int64_t now)
 	return last > 0 && now - last > LEAP_DAYS * (int64_t)CLOCK_DAY_S;
 }
 
+/* What the archive lost, by damage or by a hand in the file, is made anew. */
+static bool
+mend_archive(struct store *store, GError **error)
+{
+	g_autofree char *problem = NULL;
+
+	if (!archive_check_counts(store, &problem, error))
+		return false;
+	if (!problem)
+		return true;
+	g_warning("archive wrong, made anew: %s", problem);
+	return archive_rebuild(store, error);
+}
+
 bool
 upkeep_run(struct store *store, int64_t now, GError **error)
 {
@@ -62,7 +77,7 @@ upkeep_run(struct store *store, int64_t now, GError **error)
 		} while (count == PAGE_ROWS);
 	}
 	/* An erasure whose file could not be cleaned at once. */
-	return forget_clean(store, error) &&
+	return mend_archive(store, error) && forget_clean(store, error) &&
 	       store_save_cursor(store, LAST_RUN, now, error);
 }
 

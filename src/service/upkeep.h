@@ -17,7 +17,7 @@
 #define UPKEEP_OUTBOX_DAYS    14
 #define UPKEEP_BATCH_DAYS     30
 
-/** Once a day: drop old rows and filters that nobody has. */
+/** Once a day: drop old rows and filters that nobody has; mend the archive. */
 bool upkeep_run(struct store *store, int64_t now, GError **error);
 
 /** When upkeep is to run next. @param at  s; in the past when it is due */

@@ -168,6 +168,66 @@ add_authors(struct paper *paper, const json_t *authors)
 	}
 }
 
+/* @return NULL when there is none: the service fills them in later */
+static GPtrArray *
+get_keywords(const json_t *inner)
+{
+	g_autoptr(GPtrArray) keywords = g_ptr_array_new_with_free_func(g_free);
+	const json_t *list = json_object_get(inner, "ai_keywords");
+	const json_t *keyword;
+	size_t i;
+
+	json_array_foreach(list, i, keyword)
+	{
+		g_autofree char *text = NULL;
+
+		if (!json_is_string(keyword) || keywords->len == BOUNDS_PAPER_KEYWORDS)
+			continue;
+		text = text_normalize(json_string_value(keyword),
+		    json_string_length(keyword), BOUNDS_PAPER_KEYWORD_BYTES);
+		if (*text)
+			g_ptr_array_add(keywords, g_steal_pointer(&text));
+	}
+	return keywords->len ? g_steal_pointer(&keywords) : NULL;
+}
+
+/* By the end of its name; the service also puts pictures into the list. */
+static bool
+is_video(const char *url)
+{
+	static const char *const ends[] = {".mp4", ".webm", ".mov", ".qt", ".m4v"};
+	size_t path = strcspn(url, "?#");
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (path > len &&
+		    g_ascii_strncasecmp(url + path - len, ends[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The first video of mediaUrls; mediaUrl is what the oldest lists had. */
+static char *
+get_video(const json_t *object)
+{
+	const json_t *list = json_object_get(object, "mediaUrls");
+	const json_t *item;
+	g_autofree char *only = get_url(object, "mediaUrl");
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		g_autofree char *url =
+		    text_normalize_url(json_string_value(item), BOUNDS_PAPER_URL_BYTES);
+
+		if (url && is_video(url))
+			return g_steal_pointer(&url);
+	}
+	return only && is_video(only) ? g_steal_pointer(&only) : NULL;
+}
+
 /* Texts that a paper cannot be without.  @param what  set to what is wrong */
 static bool
 fill_identity(
@@ -222,6 +282,10 @@ parse_element(const json_t *outer, const char **what)
 	paper->stars = get_number(inner, "githubStars");
 	paper->code_url = get_url(inner, "githubRepo");
 	paper->project_url = get_url(inner, "projectPage");
+	paper->video_url = get_video(inner);
+	if (!paper->video_url)
+		paper->video_url = get_video(outer);
+	paper->keywords = get_keywords(inner);
 	paper->organization = get_text(
 	    json_object_get(inner, "organization"), "fullname", BOUNDS_PAPER_ORG_BYTES);
 	if (!paper->organization)

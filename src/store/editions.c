@@ -38,7 +38,8 @@ editions_load_candidates(
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " JOIN match m ON m.filter_id = s.filter_id AND m.state = 'yes'"
 	    " JOIN paper p ON p.seq = m.paper_seq"
-	    " WHERE s.subscriber_id = ?1 AND p.last_day >= max(s.since_day, ?2)"
+	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0"
+	    " AND p.last_day >= max(s.since_day, ?2)"
 	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
 	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = m.paper_seq)"
 	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
@@ -72,6 +73,32 @@ editions_load_candidates(
 		g_ptr_array_add(candidates, candidate);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&candidates) : NULL;
+}
+
+GPtrArray *
+editions_load_blocks(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT s.filter_id, s.number, coalesce(s.name, s.text), f.canonical"
+	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
+	    " WHERE s.subscriber_id = ?1 AND s.is_block = 1 ORDER BY s.number";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(subscriber_id));
+	g_autoptr(GPtrArray) blocks =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)candidate_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct candidate *block = g_new0(struct candidate, 1);
+
+		block->filter_id = sql_get_int(statement, 0);
+		block->number = (int)sql_get_int(statement, 1);
+		block->label = sql_dup_text(statement, 2);
+		block->canonical = sql_dup_text(statement, 3);
+		g_ptr_array_add(blocks, block);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&blocks) : NULL;
 }
 
 bool

@@ -35,6 +35,14 @@ void candidate_free(struct candidate *candidate);
 GPtrArray *editions_load_candidates(
     struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error);
 
+/**
+ * The blocks of a person: filters whose papers are taken away from all others.
+ *
+ * @return of struct candidate * without a paper, by number; most people have none
+ */
+GPtrArray *
+editions_load_blocks(struct store *store, int64_t subscriber_id, GError **error);
+
 /* A line of a new digest. */
 struct edition_item {
 	int64_t paper_seq;

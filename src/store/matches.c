@@ -58,18 +58,30 @@ matches_save_through(
 }
 
 bool
-matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, bool is_yes,
+matches_load_through(
+    struct store *store, int64_t filter_id, int64_t *revision, GError **error)
+{
+	static const char sql[] = "SELECT matched_through FROM filter WHERE id = ?1";
+
+	return sql_number(store, sql, revision, error, SQL_INT(filter_id));
+}
+
+bool
+matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, int64_t due_at,
     int64_t now, GError **error)
 {
 	/* The filter may have been forgotten since it was read. */
 	static const char sql[] =
-	    "INSERT INTO match (filter_id, paper_seq, state, decided_at)"
-	    " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM filter WHERE id = ?1)"
+	    "INSERT INTO match (filter_id, paper_seq, state, decided_at, due_at)"
+	    " SELECT ?1, ?2, ?3, ?4, ?5"
+	    " WHERE EXISTS (SELECT 1 FROM filter WHERE id = ?1)"
 	    " ON CONFLICT DO UPDATE SET state = excluded.state,"
-	    " decided_at = excluded.decided_at WHERE state = 'waiting'";
+	    " decided_at = excluded.decided_at, due_at = excluded.due_at"
+	    " WHERE state = 'waiting'";
 
 	return sql_run(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq),
-	    SQL_TEXT(is_yes ? "yes" : "waiting"), SQL_INT(now));
+	    SQL_TEXT(due_at == MATCHES_YES ? "yes" : "waiting"), SQL_INT(now),
+	    SQL_INT_OR_NULL(due_at));
 }
 
 bool
@@ -95,15 +107,13 @@ matches_load_waiting(struct store *store, int64_t paper_seq, GError **error)
 }
 
 GArray *
-matches_load_overdue(
-    struct store *store, const char *day, unsigned limit, GError **error)
+matches_load_due(struct store *store, int64_t now, unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT DISTINCT m.paper_seq FROM match m JOIN paper p"
-	    " ON p.seq = m.paper_seq"
-	    " WHERE m.state = 'waiting' AND p.last_day < ?1 LIMIT ?2";
+	    "SELECT paper_seq FROM match WHERE state = 'waiting' AND due_at <= ?1"
+	    " ORDER BY due_at, paper_seq LIMIT ?2";
 	sql_auto *statement =
-	    sql_start(store, sql, error, SQL_TEXT(day), SQL_INT(limit));
+	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
 	g_autoptr(GArray) papers = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	enum sql_step step;
 
@@ -112,9 +122,47 @@ matches_load_overdue(
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		int64_t seq = sql_get_int(statement, 0);
 
-		g_array_append_val(papers, seq);
+		/* Those of one paper mostly stand together. */
+		if (!papers->len ||
+		    g_array_index(papers, int64_t, papers->len - 1) != seq)
+			g_array_append_val(papers, seq);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
+}
+
+bool
+matches_load_next_due(struct store *store, int64_t *due_at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT min(due_at) FROM match WHERE state = 'waiting'";
+
+	return sql_number(store, sql, due_at, error);
+}
+
+bool
+matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
+    struct stored_match *match, GError **error)
+{
+	static const char sql[] = "SELECT state = 'yes', decided_at, due_at FROM match"
+	                          " WHERE filter_id = ?1 AND paper_seq = ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	step = sql_step(statement, error);
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*match = (struct stored_match){.due_at = -1};
+	if (step == SQL_STEP_ROW)
+		*match = (struct stored_match){
+		    .is_there = true,
+		    .is_yes = sql_get_int(statement, 0) == 1,
+		    .decided_at = sql_get_int(statement, 1),
+		    .due_at = sql_get_int(statement, 2),
+		};
+	return true;
 }
 
 bool

@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/archive.h"
+#include "store/paper_news.h"
+#include "store/paper_row.h"
 #include "store/sql.h"
-
-/* The columns that load_paper() reads, in its order. */
-#define PAPER_COLUMNS                                                                  \
-	"seq, id, title, abstract, authors, url, code_url, project_url, organization," \
-	" published_at, upvotes, comments, stars, revision, last_day"
 
 static const char *const status_names[] = {
     [BATCH_OK] = "ok",
@@ -49,53 +47,13 @@ source_report_free(struct source_report *report)
 	g_free(report);
 }
 
-static struct stored_paper *
-load_paper(sqlite3_stmt *row)
-{
-	struct stored_paper *stored = g_new0(struct stored_paper, 1);
-	struct paper *paper = paper_new();
-	g_auto(GStrv) authors = NULL;
-
-	stored->paper = paper;
-	stored->seq = sql_get_int(row, 0);
-	paper->id = sql_dup_text(row, 1);
-	paper->title = sql_dup_text(row, 2);
-	paper->abstract = sql_dup_text(row, 3);
-	authors = g_strsplit((const char *)sqlite3_column_text(row, 4), "\n", -1);
-	for (char **author = authors; *author; author++)
-		g_ptr_array_add(paper->authors, g_strdup(*author));
-	paper->url = sql_dup_text(row, 5);
-	paper->code_url = sql_dup_text(row, 6);
-	paper->project_url = sql_dup_text(row, 7);
-	paper->organization = sql_dup_text(row, 8);
-	paper->published_at = sql_get_int(row, 9);
-	paper->upvotes = sql_get_int(row, 10);
-	paper->comments = sql_get_int(row, 11);
-	paper->stars = sql_get_int(row, 12);
-	stored->revision = sql_get_int(row, 13);
-	g_strlcpy(stored->day, (const char *)sqlite3_column_text(row, 14),
-	    sizeof(stored->day));
-	return stored;
-}
-
-static GPtrArray *
-load_papers(sqlite3_stmt *statement, GError **error)
-{
-	g_autoptr(GPtrArray) papers =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
-	enum sql_step step;
-
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(papers, load_paper(statement));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
-}
-
 /* Find a paper by its canonical id; *stored stays NULL when it is new. */
 static bool
 find_paper(
     struct store *store, const char *id, struct stored_paper **stored, GError **error)
 {
-	static const char sql[] = "SELECT " PAPER_COLUMNS " FROM paper WHERE id = ?1";
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE id = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(id));
 	enum sql_step step;
 
@@ -103,73 +61,39 @@ find_paper(
 		return false;
 	step = sql_step(statement, error);
 	if (step == SQL_STEP_ROW)
-		*stored = load_paper(statement);
+		*stored = paper_row_load(statement);
 	return step != SQL_STEP_FAILED;
 }
 
-static char *
-join_authors(const struct paper *paper)
-{
-	GString *text = g_string_new(NULL);
-
-	for (unsigned i = 0; i < paper->authors->len; i++)
-		g_string_append_printf(
-		    text, "%s%s", i ? "\n" : "", (char *)paper->authors->pdata[i]);
-	return g_string_free(text, FALSE);
-}
-
+/* @return the place of the new row in *seq */
 static bool
 insert_paper(struct store *store, const struct paper *paper, const char *day,
-    int64_t now, GError **error)
+    int64_t now, int64_t *seq, GError **error)
 {
 	static const char sql[] =
 	    "INSERT INTO paper (id, title, abstract, authors, url, code_url,"
-	    " project_url,"
-	    " organization, published_at, upvotes, comments, stars, told_at,"
-	    " first_seen_at,"
-	    " last_day, revision)"
-	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
-	    " ?13, ?13, ?14, (SELECT coalesce(max(revision), 0) + 1 FROM paper))";
-	g_autofree char *authors = join_authors(paper);
+	    " project_url, video_url, organization, keywords, categories, comment,"
+	    " journal, doi, published_at, upvotes, comments, stars, told_at,"
+	    " first_seen_at, last_day, revision)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20,"
+	    " (SELECT coalesce(max(revision), 0) + 1 FROM paper))";
+	g_autofree char *authors = paper_row_join(paper->authors);
+	g_autofree char *keywords = paper_row_join(paper->keywords);
+	g_autofree char *categories = paper_row_join(paper->categories);
 
-	return sql_run(store, sql, error, SQL_TEXT(paper->id), SQL_TEXT(paper->title),
-	    SQL_TEXT(paper->abstract), SQL_TEXT(authors), SQL_TEXT(paper->url),
-	    SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
-	    SQL_TEXT(paper->organization), SQL_INT_OR_NULL(paper->published_at),
-	    SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
-	    SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_TEXT(day));
-}
-
-static bool
-is_new_number(int64_t told, int64_t kept)
-{
-	return told != PAPER_UNKNOWN && told != kept;
-}
-
-static bool
-is_text_new(const struct paper *told, const struct paper *kept)
-{
-	g_autofree char *told_authors = join_authors(told);
-	g_autofree char *kept_authors = join_authors(kept);
-
-	return strcmp(told->title, kept->title) != 0 ||
-	       strcmp(told->abstract, kept->abstract) != 0 ||
-	       strcmp(told_authors, kept_authors) != 0;
-}
-
-static bool
-are_links_new(const struct paper *told, const struct paper *kept)
-{
-	const char *const links[][2] = {
-	    {told->url, kept->url},
-	    {told->code_url, kept->code_url},
-	    {told->project_url, kept->project_url},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
-		if (links[i][0] && g_strcmp0(links[i][0], links[i][1]) != 0)
-			return true;
-	return false;
+	if (!sql_run(store, sql, error, SQL_TEXT(paper->id), SQL_TEXT(paper->title),
+	        SQL_TEXT(paper->abstract), SQL_TEXT(authors), SQL_TEXT(paper->url),
+	        SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
+	        SQL_TEXT(paper->video_url), SQL_TEXT(paper->organization),
+	        SQL_TEXT(keywords), SQL_TEXT(categories), SQL_TEXT(paper->comment),
+	        SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
+	        SQL_INT_OR_NULL(paper->published_at), SQL_INT_OR_NULL(paper->upvotes),
+	        SQL_INT_OR_NULL(paper->comments), SQL_INT_OR_NULL(paper->stars),
+	        SQL_INT(now), SQL_TEXT(day)))
+		return false;
+	*seq = sqlite3_last_insert_rowid(store->db);
+	return archive_learn(store, NULL, paper, error);
 }
 
 /*
@@ -193,7 +117,7 @@ are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **er
 	return true;
 }
 
-/* Listed anew: a filter that came too late for the old day sees it now. */
+/* Filters that saw the paper look at it once more. */
 static bool
 renew_revision(struct store *store, int64_t seq, GError **error)
 {
@@ -204,92 +128,163 @@ renew_revision(struct store *store, int64_t seq, GError **error)
 	return sql_run(store, sql, error, SQL_INT(seq));
 }
 
-/* What a digest shows of a paper; what filters read of it gets a new revision. */
 static bool
-update_words(struct store *store, const struct paper *paper,
-    const struct stored_paper *kept, bool *are_frozen, GError **error)
+update_links(
+    struct store *store, const struct paper *paper, int64_t seq, GError **error)
 {
-	static const char sql_links[] =
+	static const char sql[] =
 	    "UPDATE paper SET url = ?2, code_url = coalesce(?3, code_url),"
-	    " project_url = coalesce(?4, project_url) WHERE seq = ?1";
-	static const char sql_text[] =
-	    "UPDATE paper SET title = ?2, abstract = ?3, authors = ?4,"
-	    " revision = (SELECT max(revision) + 1 FROM paper) WHERE seq = ?1";
-	bool is_text = is_text_new(paper, kept->paper);
-	g_autofree char *authors = NULL;
+	    " project_url = coalesce(?4, project_url),"
+	    " video_url = coalesce(?5, video_url) WHERE seq = ?1";
 
-	*are_frozen = false;
-	if (!is_text && !are_links_new(paper, kept->paper))
-		return true;
-	if (!are_words_frozen(store, kept->seq, are_frozen, error))
-		return false;
-	if (*are_frozen)
-		return true;
-	if (!sql_run(store, sql_links, error, SQL_INT(kept->seq), SQL_TEXT(paper->url),
-	        SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url)))
-		return false;
-	if (!is_text)
-		return true;
-	authors = join_authors(paper);
-	return sql_run(store, sql_text, error, SQL_INT(kept->seq),
-	    SQL_TEXT(paper->title), SQL_TEXT(paper->abstract), SQL_TEXT(authors));
+	return sql_run(store, sql, error, SQL_INT(seq), SQL_TEXT(paper->url),
+	    SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
+	    SQL_TEXT(paper->video_url));
 }
 
 static bool
-update_numbers(struct store *store, const struct paper *paper, const char *day,
-    int64_t now, int64_t seq, bool is_changed, GError **error)
+update_text(struct store *store, const struct paper *paper,
+    const struct stored_paper *kept, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET title = ?2, abstract = ?3, authors = ?4 WHERE seq = ?1";
+	g_autofree char *authors = paper_row_join(paper->authors);
+
+	return sql_run(store, sql, error, SQL_INT(kept->seq), SQL_TEXT(paper->title),
+	           SQL_TEXT(paper->abstract), SQL_TEXT(authors)) &&
+	       archive_learn(store, kept->paper, paper, error);
+}
+
+static bool
+update_told(struct store *store, const struct paper *paper, int64_t now, int64_t seq,
+    GError **error)
 {
 	static const char sql[] =
 	    "UPDATE paper SET organization = coalesce(?2, organization),"
-	    " published_at = coalesce(?3, published_at),"
-	    " upvotes = coalesce(?4, upvotes), comments = coalesce(?5, comments),"
-	    " stars = coalesce(?6, stars), told_at = ?7,"
-	    " last_day = max(last_day, ?8), is_changed = max(is_changed, ?9)"
-	    " WHERE seq = ?1";
+	    " keywords = coalesce(?3, keywords),"
+	    " published_at = coalesce(?4, published_at),"
+	    " upvotes = coalesce(?5, upvotes), comments = coalesce(?6, comments),"
+	    " stars = coalesce(?7, stars), told_at = ?8 WHERE seq = ?1";
+	g_autofree char *keywords = paper_row_join(paper->keywords);
 
 	return sql_run(store, sql, error, SQL_INT(seq), SQL_TEXT(paper->organization),
-	    SQL_INT_OR_NULL(paper->published_at), SQL_INT_OR_NULL(paper->upvotes),
-	    SQL_INT_OR_NULL(paper->comments), SQL_INT_OR_NULL(paper->stars),
-	    SQL_INT(now), SQL_TEXT(day), SQL_INT(is_changed));
+	    SQL_TEXT(keywords), SQL_INT_OR_NULL(paper->published_at),
+	    SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
+	    SQL_INT_OR_NULL(paper->stars), SQL_INT(now));
+}
+
+static bool
+update_enrichment(
+    struct store *store, const struct paper *paper, int64_t seq, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET categories = coalesce(?2, categories),"
+	    " comment = coalesce(?3, comment), journal = coalesce(?4, journal),"
+	    " doi = coalesce(?5, doi) WHERE seq = ?1";
+	g_autofree char *categories = paper_row_join(paper->categories);
+
+	return sql_run(store, sql, error, SQL_INT(seq), SQL_TEXT(categories),
+	    SQL_TEXT(paper->comment), SQL_TEXT(paper->journal), SQL_TEXT(paper->doi));
+}
+
+static bool
+mark_changed(struct store *store, int64_t seq, GError **error)
+{
+	static const char sql[] = "UPDATE paper SET is_changed = 1 WHERE seq = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(seq));
+}
+
+static bool
+is_settled(const struct stored_paper *kept, int64_t now)
+{
+	return now >= kept->first_seen_at + PAPERS_ENRICH_S;
+}
+
+/*
+ * Take over what an answer tells of a paper that is known.
+ *
+ * @param is_anew  whether filters that saw it have to look again; set too
+ */
+static bool
+update_paper(struct store *store, const struct paper *paper,
+    const struct stored_paper *kept, int64_t now, struct papers_saved *saved,
+    bool *is_anew, GError **error)
+{
+	struct paper_news news;
+	bool are_frozen = false;
+
+	paper_news_find(paper, kept->paper, is_settled(kept, now), &news);
+	if ((news.is_text || news.are_links) &&
+	    !are_words_frozen(store, kept->seq, &are_frozen, error))
+		return false;
+	if (are_frozen)
+		news.is_text = news.are_links = false;
+	news.is_changed |= news.are_links;
+	if ((news.are_links && !update_links(store, paper, kept->seq, error)) ||
+	    (news.is_text && !update_text(store, paper, kept, error)) ||
+	    !update_told(store, paper, now, kept->seq, error) ||
+	    !update_enrichment(store, paper, kept->seq, error) ||
+	    (news.is_changed && !mark_changed(store, kept->seq, error)))
+		return false;
+	*is_anew |= news.is_text || news.is_anew;
+	saved->changed += news.is_changed;
+	saved->frozen += are_frozen;
+	return true;
+}
+
+/* @param is_anew  set when this source had not listed it like this on that day */
+static bool
+note_listing(struct store *store, const char *source, const struct listing *listing,
+    int64_t seq, int64_t now, bool *is_anew, GError **error)
+{
+	static const char sql_has[] =
+	    "SELECT EXISTS (SELECT 1 FROM listing WHERE source = ?1 AND day = ?2"
+	    " AND paper_seq = ?3 AND announcement = ?4)";
+	static const char sql[] =
+	    "INSERT INTO listing (source, day, paper_seq, announcement, upvotes,"
+	    " first_seen_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+	    " ON CONFLICT DO UPDATE SET announcement = excluded.announcement,"
+	    " upvotes = coalesce(excluded.upvotes, upvotes)";
+	static const char sql_day[] =
+	    "UPDATE paper SET last_day = ?2 WHERE seq = ?1 AND last_day < ?2";
+	const char *announcement = announcement_name(listing->announcement);
+	int64_t has;
+
+	if (!sql_number(store, sql_has, &has, error, SQL_TEXT(source),
+	        SQL_TEXT(listing->day), SQL_INT(seq), SQL_TEXT(announcement)) ||
+	    !sql_run(store, sql, error, SQL_TEXT(source), SQL_TEXT(listing->day),
+	        SQL_INT(seq), SQL_TEXT(announcement),
+	        SQL_INT_OR_NULL(listing->paper->upvotes), SQL_INT(now)) ||
+	    !sql_run(store, sql_day, error, SQL_INT(seq), SQL_TEXT(listing->day)))
+		return false;
+	*is_anew = !has;
+	return true;
 }
 
 static bool
 save_listing(struct store *store, const struct batch *batch,
     const struct listing *listing, struct papers_saved *saved, GError **error)
 {
-	static const char sql[] =
-	    "INSERT INTO listing (source, day, paper_seq, upvotes, first_seen_at)"
-	    " SELECT ?1, ?2, seq, ?4, ?5 FROM paper WHERE id = ?3"
-	    " ON CONFLICT DO UPDATE SET upvotes = coalesce(excluded.upvotes, upvotes)";
 	const struct paper *paper = listing->paper;
 	pb_auto(stored_paper) kept = NULL;
+	bool is_anew;
+	int64_t seq;
 
 	if (!find_paper(store, paper->id, &kept, error))
 		return false;
 	if (!kept) {
 		saved->fresh++;
-		if (!insert_paper(store, paper, listing->day, batch->asked_at, error))
-			return false;
-	} else {
-		const struct paper *old = kept->paper;
-		bool is_changed = is_new_number(paper->upvotes, old->upvotes) ||
-		                  is_new_number(paper->comments, old->comments) ||
-		                  is_new_number(paper->stars, old->stars);
-		bool are_frozen;
-
-		if (strcmp(listing->day, kept->day) > 0 &&
-		    !renew_revision(store, kept->seq, error))
-			return false;
-		if (!update_words(store, paper, kept, &are_frozen, error) ||
-		    !update_numbers(store, paper, listing->day, batch->asked_at,
-		        kept->seq, is_changed, error))
-			return false;
-		saved->changed += is_changed;
-		saved->frozen += are_frozen;
+		return insert_paper(
+		           store, paper, listing->day, batch->asked_at, &seq, error) &&
+		       note_listing(store, batch->source, listing, seq, batch->asked_at,
+		           &is_anew, error);
 	}
-	return sql_run(store, sql, error, SQL_TEXT(batch->source),
-	    SQL_TEXT(listing->day), SQL_TEXT(paper->id),
-	    SQL_INT_OR_NULL(paper->upvotes), SQL_INT(batch->asked_at));
+	return note_listing(store, batch->source, listing, kept->seq, batch->asked_at,
+	           &is_anew, error) &&
+	       update_paper(
+	           store, paper, kept, batch->asked_at, saved, &is_anew, error) &&
+	       (!is_anew || renew_revision(store, kept->seq, error));
 }
 
 bool
@@ -323,6 +318,58 @@ papers_save_batch(struct store *store, const struct batch *batch,
 		return false;
 	*saved = sums;
 	return true;
+}
+
+bool
+papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
+    struct papers_saved *saved, GError **error)
+{
+	struct papers_saved sums = {0};
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	for (unsigned i = 0; i < papers->len; i++) {
+		const struct paper *told = papers->pdata[i];
+		pb_auto(stored_paper) kept = NULL;
+		struct paper_news news;
+
+		if (!find_paper(store, told->id, &kept, error))
+			return false;
+		if (!kept)
+			continue;
+		sums.listed++;
+		paper_news_find_enrichment(
+		    told, kept->paper, is_settled(kept, now), &news);
+		sums.changed += news.is_changed;
+		if (!update_enrichment(store, told, kept->seq, error) ||
+		    (news.is_changed && !mark_changed(store, kept->seq, error)) ||
+		    (news.is_anew && !renew_revision(store, kept->seq, error)))
+			return false;
+	}
+	if (!store_commit(&transaction, error))
+		return false;
+	*saved = sums;
+	return true;
+}
+
+GPtrArray *
+papers_load_bare(
+    struct store *store, int64_t seen_after, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT id FROM paper WHERE categories IS NULL AND first_seen_at > ?1"
+	    " ORDER BY first_seen_at DESC LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(seen_after), SQL_INT(limit));
+	g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(ids, sql_dup_text(statement, 0));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
 }
 
 bool
@@ -380,23 +427,23 @@ papers_load_revisions(struct store *store, int64_t after, int64_t through,
     const char *oldest_day, unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT " PAPER_COLUMNS " FROM paper"
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper"
 	    " WHERE revision > ?1 AND revision <= ?2 AND last_day >= ?3"
 	    " ORDER BY revision LIMIT ?4";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(after),
 	    SQL_INT(through), SQL_TEXT(oldest_day), SQL_INT(limit));
 
-	return statement ? load_papers(statement, error) : NULL;
+	return paper_row_load_all(statement, error);
 }
 
 GPtrArray *
 papers_load_changed(struct store *store, unsigned limit, GError **error)
 {
-	static const char sql[] = "SELECT " PAPER_COLUMNS " FROM paper"
+	static const char sql[] = "SELECT " PAPER_ROW_COLUMNS " FROM paper"
 	                          " WHERE is_changed = 1 ORDER BY seq LIMIT ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(limit));
 
-	return statement ? load_papers(statement, error) : NULL;
+	return paper_row_load_all(statement, error);
 }
 
 bool
@@ -410,7 +457,8 @@ papers_clear_changed(struct store *store, int64_t seq, GError **error)
 struct stored_paper *
 papers_load(struct store *store, int64_t seq, GError **error)
 {
-	static const char sql[] = "SELECT " PAPER_COLUMNS " FROM paper WHERE seq = ?1";
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(seq));
 	enum sql_step step;
 
@@ -418,10 +466,23 @@ papers_load(struct store *store, int64_t seq, GError **error)
 		return NULL;
 	step = sql_step(statement, error);
 	if (step == SQL_STEP_ROW)
-		return load_paper(statement);
+		return paper_row_load(statement);
 	if (step == SQL_STEP_DONE)
 		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such paper");
 	return NULL;
+}
+
+struct stored_paper *
+papers_find(struct store *store, const char *id, GError **error)
+{
+	pb_auto(stored_paper) stored = NULL;
+
+	if (!find_paper(store, id, &stored, error))
+		return NULL;
+	if (!stored)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		    "no source has listed a paper '%s' yet", id);
+	return g_steal_pointer(&stored);
 }
 
 GPtrArray *

@@ -11,6 +11,9 @@
 #include "model/paper.h"
 #include "store/store.h"
 
+/* So long after a paper was first seen, filters wait for what arXiv tells of it. */
+#define PAPERS_ENRICH_S (2 * 3600)
+
 /* How a source answered for one day. */
 enum batch_status {
 	BATCH_OK,
@@ -42,6 +45,7 @@ struct stored_paper {
 	struct paper *paper; /* owned */
 	int64_t seq;
 	int64_t revision;
+	int64_t first_seen_at;
 	char day[11]; /* the last day it was listed on */
 };
 
@@ -53,10 +57,11 @@ const char *batch_status_name(enum batch_status status);
 /**
  * Record one answer of a source with its papers, all in one transaction.
  *
- * A paper seen before keeps what this answer does not tell.  A new text, or a
- * later day than the last, gets a new revision, so that every filter looks at it
- * again; new numbers mark it as changed, so that waiting matches are decided
- * again.
+ * A paper seen before keeps what this answer does not tell.  A new text, a listing
+ * that was not there, or another value of a field that was told before gets a new
+ * revision, so that every filter looks at it again; new numbers and links, and fields
+ * told for the first time, mark it as changed, so that waiting matches are decided
+ * again.  The archive (archive.h) learns in the same transaction.
  *
  * New words or links of a paper in a digest that is on its way are not taken
  * before that has ended, since sending it again has to give the same octets;
@@ -67,6 +72,25 @@ const char *batch_status_name(enum batch_status status);
  */
 bool papers_save_batch(struct store *store, const struct batch *batch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error);
+
+/**
+ * Record what arXiv tells of papers that are known: categories, comment, journal, DOI.
+ *
+ * It marks them as changed, so that waiting matches are decided again.  What comes
+ * PAPERS_ENRICH_S after the paper or later, or is other than was told before, gets a
+ * new revision instead of being lost: filters had taken it for settled.
+ *
+ * @param papers  of struct paper *: only id and those four are read; a NULL keeps what
+ *                there is; ids that are not known are skipped
+ * @param saved   set on success: listed (known ids) and changed
+ */
+bool papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
+    struct papers_saved *saved, GError **error);
+
+/** Papers without categories first seen after a time, newest first. @return of char *
+ */
+GPtrArray *papers_load_bare(
+    struct store *store, int64_t seen_after, unsigned limit, GError **error);
 
 /** The ETag of the last good answer for a day. @param etag set to NULL for none */
 bool papers_load_etag(struct store *store, const char *source, const char *day,
@@ -101,6 +125,9 @@ bool papers_clear_changed(struct store *store, int64_t seq, GError **error);
 
 /** Load one paper. @return NULL with PB_ERROR_NOT_FOUND when it does not exist */
 struct stored_paper *papers_load(struct store *store, int64_t seq, GError **error);
+
+/** Find a paper by its canonical id. @return NULL with PB_ERROR_NOT_FOUND */
+struct stored_paper *papers_find(struct store *store, const char *id, GError **error);
 
 /* The last answer of a source for its newest day, for status. */
 struct source_report {

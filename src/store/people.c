@@ -269,7 +269,7 @@ people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **e
 {
 	static const char sql[] =
 	    "SELECT s.id, s.number, s.filter_id, s.name, s.text, f.canonical,"
-	    " s.since_day"
+	    " s.since_day, s.created_at, s.is_block"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(subscriber_id));
@@ -292,6 +292,8 @@ people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **e
 		g_strlcpy(subscription->since_day,
 		    (const char *)sqlite3_column_text(statement, 6),
 		    sizeof(subscription->since_day));
+		subscription->created_at = sql_get_int(statement, 7);
+		subscription->is_block = sql_get_int(statement, 8) == 1;
 		g_ptr_array_add(all, subscription);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&all) : NULL;
@@ -329,7 +331,8 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	    " WHERE subscriber_id = ?1)";
 	static const char sql[] =
 	    "INSERT INTO subscription (subscriber_id, number, filter_id, name, text,"
-	    " since_day, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+	    " since_day, created_at, is_block)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 	int64_t owner = subscription->subscriber_id, number;
 
 	if (!save_filter(store, subscription, hash, matched_through, now, error) ||
@@ -347,8 +350,9 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	    !sql_run(store, sql, error, SQL_INT(owner), SQL_INT(number),
 	        SQL_INT(subscription->filter_id), SQL_TEXT(subscription->name),
 	        SQL_TEXT(subscription->text), SQL_TEXT(subscription->since_day),
-	        SQL_INT(now)))
+	        SQL_INT(now), SQL_INT(subscription->is_block)))
 		return false;
+	subscription->created_at = now;
 	subscription->id = sqlite3_last_insert_rowid(store->db);
 	subscription->number = (int)number;
 	return true;

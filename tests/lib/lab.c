@@ -10,6 +10,7 @@
 #include "service/edition.h"
 #include "service/match.h"
 #include "service/subscribe.h"
+#include "sources/huggingface_parse.h"
 #include "store/papers.h"
 #include "store/sql.h"
 
@@ -83,32 +84,124 @@ lab_set_now(struct lab *lab, int64_t now)
 	lab->clock.at_s = now;
 }
 
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of all files of whole days, without those of the next day. */
+static GPtrArray *
+list_days(const char *folder)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir)))
+		if (g_regex_match_simple(
+		        "^daily_papers-\\d{4}-\\d\\d-\\d\\d\\.json$", name, 0, 0))
+			g_ptr_array_add(names, g_strdup(name));
+	if (dir)
+		g_dir_close(dir);
+	g_ptr_array_sort(names, compare_names);
+	return names;
+}
+
+unsigned
+lab_fill_real(struct lab *lab)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *folder =
+	    g_build_filename(top ? top : ".", "..", "shared", "data", NULL);
+	g_autoptr(GPtrArray) names = list_days(folder);
+
+	for (unsigned i = 0; i < names->len; i++) {
+		g_autofree char *path = g_build_filename(folder, names->pdata[i], NULL);
+		g_autofree char *day =
+		    g_strndup((char *)names->pdata[i] + strlen("daily_papers-"), 10);
+		g_autofree char *noon = g_strconcat(day, "T12:00:00Z", NULL);
+		g_autoptr(GPtrArray) listings = NULL;
+		g_autoptr(GBytes) bytes = NULL;
+		g_autoptr(GError) error = NULL;
+		struct batch batch = {.source = "hf", .day = day, .status = BATCH_OK};
+		struct papers_saved saved;
+		char *text = NULL;
+		size_t size, elements;
+
+		g_file_get_contents(path, &text, &size, &error);
+		g_assert_no_error(error);
+		bytes = g_bytes_new_take(text, size);
+		listings = huggingface_parse_page(bytes, day, &elements, &error);
+		g_assert_no_error(error);
+		batch.asked_at = lab_time(noon);
+		papers_save_batch(lab->store, &batch, listings, &saved, &error);
+		g_assert_no_error(error);
+	}
+	return names->len;
+}
+
+struct paper *
+lab_paper(const char *id, const char *title, const char *abstract)
+{
+	struct paper *paper = paper_new();
+
+	paper->id = g_strdup(id);
+	paper->title = g_strdup(title);
+	paper->abstract = g_strdup(abstract);
+	paper->url = g_strdup_printf("https://example.org/%s", id);
+	g_ptr_array_add(paper->authors, g_strdup("Ada Example"));
+	return paper;
+}
+
+void
+lab_save(struct lab *lab, const char *source, const char *day, int64_t at,
+    struct paper *paper)
+{
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	g_autoptr(GError) error = NULL;
+	struct batch batch = {
+	    .source = source,
+	    .day = day,
+	    .asked_at = at,
+	    .status = BATCH_OK,
+	};
+	struct papers_saved saved;
+
+	g_ptr_array_add(listings, listing_new(paper, day));
+	papers_save_batch(lab->store, &batch, listings, &saved, &error);
+	g_assert_no_error(error);
+}
+
+void
+lab_enrich(struct lab *lab, const char *id, const char *categories, int64_t at)
+{
+	struct paper *paper = lab_paper(id, "", "");
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	g_auto(GStrv) names = g_strsplit(categories, " ", -1);
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+
+	paper->categories = g_ptr_array_new_with_free_func(g_free);
+	for (char **name = names; *name; name++)
+		g_ptr_array_add(paper->categories, g_strdup(*name));
+	g_ptr_array_add(papers, paper);
+	papers_save_enrichment(lab->store, papers, at, &saved, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(saved.listed, ==, 1);
+}
+
 void
 lab_list(struct lab *lab, const char *day, const char *id, const char *title,
     int64_t upvotes)
 {
 	g_autofree char *noon = g_strconcat(day, "T12:00:00Z", NULL);
-	g_autoptr(GPtrArray) listings =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
-	g_autoptr(GError) error = NULL;
-	struct batch batch = {
-	    .source = "made-up",
-	    .day = day,
-	    .asked_at = lab_time(noon),
-	    .status = BATCH_OK,
-	};
-	struct paper *paper = paper_new();
-	struct papers_saved saved;
+	struct paper *paper = lab_paper(id, title, "");
 
-	paper->id = g_strdup(id);
-	paper->title = g_strdup(title);
-	paper->abstract = g_strdup("");
-	paper->url = g_strdup_printf("https://example.org/%s", id);
 	paper->upvotes = upvotes;
-	g_ptr_array_add(paper->authors, g_strdup("Ada Example"));
-	g_ptr_array_add(listings, listing_new(paper, day));
-	papers_save_batch(lab->store, &batch, listings, &saved, &error);
-	g_assert_no_error(error);
+	lab_save(lab, "made-up", day, lab_time(noon), paper);
 }
 
 int64_t
@@ -135,16 +228,29 @@ lab_subscribe(struct lab *lab, const char *address, const char *zone,
 	return subscriber->id;
 }
 
-void
-lab_add_filter(struct lab *lab, const char *address, const char *filter, int64_t now)
+static void
+add_filter(struct lab *lab, const char *address, const char *filter, bool is_block,
+    int64_t now)
 {
-	const struct subscribe_filter wanted = {.text = filter};
+	const struct subscribe_filter wanted = {.text = filter, .is_block = is_block};
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscription) subscription = subscribe_add_filter(
 	    lab->store, address, &wanted, "test", now, NULL, NULL, &error);
 
 	g_assert_no_error(error);
 	g_assert_nonnull(subscription);
+}
+
+void
+lab_add_filter(struct lab *lab, const char *address, const char *filter, int64_t now)
+{
+	add_filter(lab, address, filter, false, now);
+}
+
+void
+lab_add_block(struct lab *lab, const char *address, const char *filter, int64_t now)
+{
+	add_filter(lab, address, filter, true, now);
 }
 
 unsigned
@@ -231,7 +337,8 @@ lab_hash(struct lab *lab)
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	g_autofree char *tables =
 	    lab_text(lab, "SELECT name FROM sqlite_schema WHERE type = 'table'"
-	                  " AND name NOT GLOB 'sqlite_*' ORDER BY name");
+	                  " AND name NOT GLOB 'sqlite_*'"
+	                  " AND name NOT GLOB 'paper_fts*' ORDER BY name");
 	g_auto(GStrv) names = g_strsplit(tables, " ", -1);
 
 	for (char **name = names; *name; name++) {

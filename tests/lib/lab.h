@@ -10,6 +10,7 @@
 
 #include "base/auto.h"
 #include "base/clock.h"
+#include "model/paper.h"
 #include "store/store.h"
 
 /* The consent of everybody in the tests. */
@@ -49,6 +50,27 @@ void lab_list(struct lab *lab, const char *day, const char *id, const char *titl
     int64_t upvotes);
 
 /**
+ * Store all real days that are at hand, at noon of each.
+ *
+ * @return how many days; 0: there are none, and the test is to SKIP
+ */
+unsigned lab_fill_real(struct lab *lab);
+
+/** A paper to be filled further: id, title, abstract, an author and a link. */
+struct paper *lab_paper(const char *id, const char *title, const char *abstract);
+
+/** A source lists one paper at a time. @param paper taken */
+void lab_save(struct lab *lab, const char *source, const char *day, int64_t at,
+    struct paper *paper);
+
+/**
+ * arXiv tells the categories of a paper.
+ *
+ * @param categories  blanks between; "" for none
+ */
+void lab_enrich(struct lab *lab, const char *id, const char *categories, int64_t at);
+
+/**
  * Somebody subscribes at `now` to a daily digest at 07:30 in a zone.
  *
  * @param filter  or NULL
@@ -59,6 +81,10 @@ int64_t lab_subscribe(struct lab *lab, const char *address, const char *zone,
 
 void
 lab_add_filter(struct lab *lab, const char *address, const char *filter, int64_t now);
+
+/** The same of a block. */
+void
+lab_add_block(struct lab *lab, const char *address, const char *filter, int64_t now);
 
 /** Match, and make the editions that are due. @return digests made */
 unsigned lab_press(struct lab *lab, int64_t now);

@@ -10,7 +10,13 @@ CREATE TABLE paper (
 	url           TEXT NOT NULL CHECK (url GLOB 'http*://*'),
 	code_url      TEXT,
 	project_url   TEXT,
+	video_url     TEXT,
 	organization  TEXT,
+	keywords      TEXT, -- one a line; NULL: not told
+	categories    TEXT, -- one a line, the primary one first; NULL: arXiv has not answered
+	comment       TEXT,
+	journal       TEXT,
+	doi           TEXT,
 	published_at  INTEGER,
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	comments      INTEGER CHECK (comments >= 0),
@@ -23,16 +29,60 @@ CREATE TABLE paper (
 ) STRICT;
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
+CREATE INDEX paper_bare ON paper (first_seen_at) WHERE categories IS NULL;
 
 CREATE TABLE listing (
 	source        TEXT NOT NULL CHECK (source <> ''),
 	day           TEXT NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	announcement  TEXT NOT NULL DEFAULT 'new' CHECK (announcement IN ('new', 'cross', 'replace')),
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	first_seen_at INTEGER NOT NULL,
 	PRIMARY KEY (source, day, paper_seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX listing_paper ON listing (paper_seq);
+
+-- The archive: every word of a title, an abstract or a name (https://sqlite.org/fts5.html
+-- section 4.4.3), with the matcher's tokenizer.  The triggers keep it, whoever writes.
+CREATE VIRTUAL TABLE paper_fts USING fts5 (title, abstract, authors,
+	content = 'paper', content_rowid = 'seq', tokenize = 'unicode61 remove_diacritics 2');
+
+CREATE TRIGGER paper_fts_insert AFTER INSERT ON paper
+BEGIN
+	INSERT INTO paper_fts (rowid, title, abstract, authors)
+	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors);
+END;
+
+CREATE TRIGGER paper_fts_update AFTER UPDATE OF title, abstract, authors ON paper
+BEGIN
+	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors)
+	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors);
+	INSERT INTO paper_fts (rowid, title, abstract, authors)
+	VALUES (NEW.seq, NEW.title, NEW.abstract, NEW.authors);
+END;
+
+CREATE TRIGGER paper_fts_delete AFTER DELETE ON paper
+BEGIN
+	INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors)
+	VALUES ('delete', OLD.seq, OLD.title, OLD.abstract, OLD.authors);
+END;
+
+-- Every word of titles and abstracts, its plural class, and in how many papers it is.
+CREATE TABLE word (
+	text   TEXT PRIMARY KEY CHECK (text <> ''),
+	folded TEXT NOT NULL CHECK (folded <> ''),
+	papers INTEGER NOT NULL CHECK (papers >= 1)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX word_class ON word (folded);
+
+-- "low-rank adaptation (LoRA)": what short forms stand for, and how many papers say so.
+CREATE TABLE short_form (
+	short  TEXT NOT NULL CHECK (short <> ''), -- folded: lora
+	long   TEXT NOT NULL CHECK (long <> ''),  -- folded: low rank adaptation
+	shown  TEXT NOT NULL CHECK (shown <> ''), -- as the first paper wrote the long one
+	papers INTEGER NOT NULL CHECK (papers >= 1),
+	PRIMARY KEY (short, long)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE batch (
 	id       INTEGER PRIMARY KEY,
@@ -109,19 +159,24 @@ CREATE TABLE subscription (
 	text          TEXT NOT NULL CHECK (text <> ''), -- as the person typed it
 	since_day     TEXT NOT NULL,
 	created_at    INTEGER NOT NULL,
+	is_block      INTEGER NOT NULL DEFAULT 0 CHECK (is_block IN (0, 1)), -- takes papers away
 	UNIQUE (subscriber_id, number),
 	UNIQUE (subscriber_id, filter_id)
 ) STRICT;
 CREATE INDEX subscription_filter ON subscription (filter_id);
+CREATE INDEX subscription_block ON subscription (subscriber_id, number) WHERE is_block = 1;
 
 CREATE TABLE match (
 	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
 	paper_seq  INTEGER NOT NULL REFERENCES paper (seq),
 	state      TEXT NOT NULL CHECK (state IN ('yes', 'waiting')),
 	decided_at INTEGER NOT NULL,
-	PRIMARY KEY (filter_id, paper_seq)
+	due_at     INTEGER, -- of one that waits: when what is not told counts as false
+	PRIMARY KEY (filter_id, paper_seq),
+	CHECK (state <> 'waiting' OR due_at IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX match_decided ON match (decided_at);
+CREATE INDEX match_due ON match (due_at, paper_seq) WHERE state = 'waiting';
 CREATE INDEX match_waiting ON match (paper_seq, filter_id) WHERE state = 'waiting';
 
 CREATE TABLE digest (

@@ -1,0 +1,233 @@
+/*
+ * ask.c - the commands that look into the archive: filter test, search.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "service/backtest.h"
+#include "service/search.h"
+#include "service/subscribe.h"
+#include "sources/days.h"
+#include "store/people.h"
+
+#define SEARCH_LIMIT 20
+
+static json_t *
+json_of_texts(const GPtrArray *texts)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < texts->len; i++)
+		json_array_append_new(list, json_string(texts->pdata[i]));
+	return list;
+}
+
+static json_t *
+json_of_backtest(const struct backtest *backtest)
+{
+	json_t *newest = json_array();
+
+	for (unsigned i = 0; i < backtest->newest->len; i++) {
+		const struct backtest_paper *paper = backtest->newest->pdata[i];
+
+		json_array_append_new(newest,
+		    json_pack("{s:s, s:s, s:s, s:s}", "id", paper->id, "title",
+		        paper->title, "day", paper->day, "words", paper->words));
+	}
+	return json_pack("{s:s, s:i, s:i, s:i, s:f, s:i, s:i, s:o, s:o}", "canonical",
+	    backtest->canonical, "days", (int)backtest->days, "covered_days",
+	    (int)backtest->covered_days, "found", (int)backtest->found, "a_day",
+	    backtest->a_day, "known", (int)backtest->known, "blocked",
+	    (int)backtest->blocked, "newest", newest, "notes",
+	    json_of_texts(backtest->notes));
+}
+
+static void
+print_paper(const char *id, const char *day, const char *title, const char *words)
+{
+	printf("  %s  %s  %s\n", day, id, title);
+	if (*words)
+		printf("              %s\n", words);
+}
+
+static void
+print_backtest(const struct backtest *backtest, bool is_block)
+{
+	printf("%s\n%u days: %u paper%s, %.1f a day", backtest->canonical,
+	    backtest->days, backtest->found, backtest->found == 1 ? "" : "s",
+	    backtest->a_day);
+	if (backtest->known)
+		printf(is_block ? "; %u of them are found by other filters and would go"
+		                : "; %u of them also in other filters",
+		    backtest->known);
+	if (backtest->blocked)
+		printf("; %u of them are taken away by blocks", backtest->blocked);
+	putchar('\n');
+	if (backtest->covered_days < backtest->days)
+		printf("The archive knows %u of these days.\n", backtest->covered_days);
+	if (backtest->newest->len)
+		puts("Newest:");
+	for (unsigned i = 0; i < backtest->newest->len; i++) {
+		const struct backtest_paper *paper = backtest->newest->pdata[i];
+
+		print_paper(paper->id, paper->day, paper->title, paper->words);
+	}
+	for (unsigned i = 0; i < backtest->notes->len; i++)
+		printf("Note: %s\n", (char *)backtest->notes->pdata[i]);
+}
+
+/*
+ * Whose filter it is: a number is one that the person has, all else a new one.
+ *
+ * @param own  set to the filter that request->text is borrowed from, or to NULL
+ */
+static bool
+find_filter(struct ctl *ctl, const char *address, struct backtest_request *request,
+    GPtrArray **own, GError **error)
+{
+	pb_auto(subscriber) subscriber = subscribe_find(ctl->store, address, error);
+	guint64 number = 0;
+
+	if (!subscriber)
+		return false;
+	request->subscriber_id = subscriber->id;
+	if (!g_ascii_string_to_unsigned(request->text, 10, 1, 9999, &number, NULL))
+		return true;
+	*own = people_load_subscriptions(ctl->store, subscriber->id, error);
+	if (!*own)
+		return false;
+	for (unsigned i = 0; i < (*own)->len; i++) {
+		const struct subscription *subscription = (*own)->pdata[i];
+
+		if (subscription->number != (int)number)
+			continue;
+		request->number = (int)number;
+		request->text = subscription->text;
+		request->is_block = subscription->is_block;
+		return true;
+	}
+	g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+	    "there is no filter %d: paperboyctl filter list %s tells them", (int)number,
+	    address);
+	return false;
+}
+
+bool
+ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	g_autofree char *address = NULL;
+	int days = BACKTEST_DAYS;
+	const GOptionEntry entries[] = {
+	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
+	    {"days", 0, 0, G_OPTION_ARG_INT, &days, NULL, NULL},
+	    {0},
+	};
+	struct backtest_request request = {.now = clock_get_now(&ctl->clock)};
+	struct query_problem problem = {0};
+	g_autoptr(GPtrArray) own = NULL;
+	pb_auto(backtest) backtest = NULL;
+
+	if (!ctl_parse(entries, 1, &argc, &argv, error))
+		return false;
+	if (days < 1 || days > BOUNDS_BACKTEST_DAYS) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "--days must be from 1 to %d", BOUNDS_BACKTEST_DAYS);
+		return false;
+	}
+	request.text = argv[1];
+	request.days = (unsigned)days;
+	if (address && !find_filter(ctl, address, &request, &own, error))
+		return false;
+	backtest = backtest_run(ctl->store, &request, &problem, error);
+	if (!backtest)
+		ctl_explain_problem(request.text, &problem, error);
+	query_problem_clear(&problem);
+	if (!backtest)
+		return false;
+	if (ctl->is_json)
+		print_json(json_of_backtest(backtest));
+	else
+		print_backtest(backtest, request.is_block);
+	return true;
+}
+
+static json_t *
+json_of_answer(const struct search_answer *answer)
+{
+	json_t *results = json_array();
+
+	for (unsigned i = 0; i < answer->results->len; i++) {
+		const struct search_result *result = answer->results->pdata[i];
+		const struct paper *paper = result->stored->paper;
+
+		json_array_append_new(
+		    results, json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:s}", "id",
+		                 paper->id, "title", paper->title, "url", paper->url,
+		                 "day", result->stored->day, "upvotes",
+		                 print_json_number(paper->upvotes), "score",
+		                 result->score, "words", result->words));
+	}
+	return json_pack("{s:s, s:i, s:b, s:o, s:o}", "canonical", answer->canonical,
+	    "found", (int)answer->found, "cut", (int)answer->is_cut, "results", results,
+	    "warnings", json_of_texts(answer->warnings));
+}
+
+static void
+print_answer(const struct search_answer *answer)
+{
+	printf("%s\n%u paper%s%s\n", answer->canonical, answer->found,
+	    answer->found == 1 ? "" : "s",
+	    answer->results->len < answer->found ? "; the best of them:" : "");
+	for (unsigned i = 0; i < answer->results->len; i++) {
+		const struct search_result *result = answer->results->pdata[i];
+		const struct paper *paper = result->stored->paper;
+
+		print_paper(
+		    paper->id, result->stored->day, paper->title, result->words);
+	}
+	if (answer->is_cut)
+		printf("Only the newest %d papers with these words were asked.\n",
+		    BOUNDS_SEARCH_PAPERS);
+}
+
+bool
+ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	g_autofree char *since = NULL;
+	int limit = SEARCH_LIMIT;
+	const GOptionEntry entries[] = {
+	    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, NULL, NULL},
+	    {"since", 0, 0, G_OPTION_ARG_STRING, &since, NULL, NULL},
+	    {0},
+	};
+	struct search_scope scope = {.now = clock_get_now(&ctl->clock)};
+	struct query_problem problem = {0};
+	pb_auto(search_answer) answer = NULL;
+
+	if (!ctl_parse(entries, 1, &argc, &argv, error))
+		return false;
+	if (since && !days_is_valid(since)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is no day: 2026-11-01 is one", since);
+		return false;
+	}
+	scope.oldest_day = since;
+	answer = search_run(
+	    ctl->store, argv[1], &scope, (unsigned)MAX(limit, 0), &problem, error);
+	if (!answer)
+		ctl_explain_problem(argv[1], &problem, error);
+	query_problem_clear(&problem);
+	if (!answer)
+		return false;
+	if (ctl->is_json) {
+		print_json(json_of_answer(answer));
+	} else {
+		ctl_print_warnings(answer->warnings);
+		print_answer(answer);
+	}
+	return true;
+}

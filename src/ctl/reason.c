@@ -1,0 +1,276 @@
+/*
+ * reason.c - the commands that give reasons: why, filter explain.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "service/why.h"
+#include "store/history.h"
+
+/* Hits of one clause that a reader is told. */
+#define HITS_TOLD 4
+
+static const char *const field_names[] = {
+    [QUERY_FIELD_TITLE] = "title",
+    [QUERY_FIELD_ABSTRACT] = "abstract",
+    [QUERY_FIELD_AUTHOR] = "author",
+    [QUERY_FIELD_ORGANIZATION] = "organization",
+    [QUERY_FIELD_KEYWORD] = "keywords",
+    [QUERY_FIELD_COMMENT] = "comment",
+    [QUERY_FIELD_JOURNAL] = "journal",
+    [QUERY_FIELD_PRIMARY] = "primary category",
+    [QUERY_FIELD_CATEGORY] = "categories",
+    [QUERY_FIELD_SOURCE] = "source",
+    [QUERY_FIELD_TYPE] = "type",
+    [QUERY_FIELD_DATE] = "date",
+    [QUERY_FIELD_ID] = "id",
+    [QUERY_FIELD_DOI] = "doi",
+    [QUERY_FIELD_UPVOTES] = "votes",
+    [QUERY_FIELD_COMMENTS] = "comments",
+    [QUERY_FIELD_STARS] = "stars",
+    [QUERY_FIELD_AUTHORS] = "number of authors",
+    [QUERY_FIELD_HAS] = "links",
+};
+
+/* `Diffusion in the title, diffusion in the abstract (3)` */
+static char *
+format_hits(const GPtrArray *hits)
+{
+	GString *text = g_string_new(NULL);
+	unsigned told = 0;
+
+	for (unsigned i = 0; i < hits->len; i++) {
+		const struct query_hit *hit = hits->pdata[i];
+		const struct query_hit *before = i ? hits->pdata[i - 1] : NULL;
+
+		if (before && before->field == hit->field &&
+		    strcmp(before->folded, hit->folded) == 0)
+			continue;
+		if (told++ == HITS_TOLD) {
+			g_string_append(text, ", ...");
+			break;
+		}
+		g_string_append_printf(text, "%s%s: %s", text->len ? "; " : "",
+		    field_names[hit->field], hit->words);
+	}
+	return g_string_free(text, FALSE);
+}
+
+static void
+print_steps(const struct why_filter *filter, bool has_paper)
+{
+	if (!filter->is_readable)
+		puts("  this program cannot read it");
+	for (unsigned i = 0; filter->steps && i < filter->steps->len; i++) {
+		const struct query_step *step = filter->steps->pdata[i];
+		g_autofree char *hits = format_hits(step->hits);
+		g_autofree char *weight =
+		    step->boost > 1 ? g_strdup_printf("^%u", step->boost) : NULL;
+		g_autofree char *line = g_strdup_printf("%*s%s%s",
+		    2 + 2 * (int)step->depth, "", step->text, weight ? weight : "");
+
+		fputs(line, stdout);
+		if (has_paper) {
+			int used = (int)g_utf8_strlen(line, -1);
+
+			printf("%*s%s", MAX(44 - used, 2), "",
+			    why_truth_name(step->truth));
+			if (*hits && step->truth == QUERY_TRUE)
+				printf("  %s", hits);
+		}
+		putchar('\n');
+	}
+}
+
+static json_t *
+json_of_steps(const GPtrArray *steps)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; steps && i < steps->len; i++) {
+		const struct query_step *step = steps->pdata[i];
+		json_t *hits = json_array();
+
+		for (unsigned j = 0; j < step->hits->len; j++) {
+			const struct query_hit *hit = step->hits->pdata[j];
+
+			json_array_append_new(
+			    hits, json_pack("{s:s, s:i, s:i, s:i, s:s}", "field",
+			              field_names[hit->field], "item", (int)hit->item,
+			              "start", (int)hit->start, "end", (int)hit->end,
+			              "words", hit->words));
+		}
+		json_array_append_new(list,
+		    json_pack("{s:i, s:s, s:s, s:b, s:o}", "depth", (int)step->depth,
+		        "text", step->text, "truth", why_truth_name(step->truth),
+		        "final", (int)step->is_final, "hits", hits));
+	}
+	return list;
+}
+
+static json_t *
+json_of_filter(const struct why_filter *filter)
+{
+	return json_pack("{s:i, s:s, s:s, s:b, s:b, s:s, s:b, s:o, s:o, s:o}", "number",
+	    filter->number, "label", filter->label, "canonical", filter->canonical,
+	    "block", (int)filter->is_block, "readable", (int)filter->is_readable,
+	    "truth", why_truth_name(filter->truth), "found", (int)filter->is_found,
+	    "found_at", print_json_number(filter->found_at), "waits_until",
+	    print_json_number(filter->waits_until), "steps",
+	    json_of_steps(filter->steps));
+}
+
+static json_t *
+json_of_why(const struct why *why)
+{
+	json_t *listings = json_array(), *filters = json_array();
+	json_t *digests = json_array();
+
+	for (unsigned i = 0; i < why->listings->len; i++) {
+		const struct history_listing *listing = why->listings->pdata[i];
+
+		json_array_append_new(listings,
+		    json_pack("{s:s, s:s, s:s, s:I}", "source", listing->source, "day",
+		        listing->day, "type", listing->announcement, "seen_at",
+		        (json_int_t)listing->first_seen_at));
+	}
+	for (unsigned i = 0; i < why->filters->len; i++)
+		json_array_append_new(filters, json_of_filter(why->filters->pdata[i]));
+	for (unsigned i = 0; i < why->digests->len; i++) {
+		const struct history_digest *digest = why->digests->pdata[i];
+
+		json_array_append_new(digests,
+		    json_pack("{s:I, s:I, s:s, s:i, s:o, s:o, s:o}", "id",
+		        (json_int_t)digest->id, "created_at",
+		        (json_int_t)digest->created_at, "state", digest->state, "shown",
+		        (int)digest->shown, "message", print_json_text(digest->message),
+		        "ended_at", print_json_number(digest->ended_at), "reply",
+		        print_json_text(digest->reply)));
+	}
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "id",
+	    why->stored->paper->id, "title", why->stored->paper->title, "outcome",
+	    why_outcome_name(why->outcome), "sentence", why->sentence, "at",
+	    print_json_number(why->at), "listings", listings, "filters", filters,
+	    "digests", digests);
+}
+
+static void
+print_listings(const GPtrArray *listings)
+{
+	for (unsigned i = 0; i < listings->len; i++) {
+		const struct history_listing *listing = listings->pdata[i];
+		g_autofree char *seen = ctl_format_time(listing->first_seen_at);
+
+		printf("%-9s%s on %s as %s, seen at %s\n", i ? "" : "listed",
+		    listing->source, listing->day, listing->announcement, seen);
+	}
+}
+
+static void
+print_filter(const struct why_filter *filter)
+{
+	g_autofree char *found = ctl_format_time(filter->found_at);
+	g_autofree char *waits = ctl_format_time(filter->waits_until);
+
+	printf("\n%s %d, %s: %s", filter->is_block ? "block" : "filter", filter->number,
+	    filter->label, why_truth_name(filter->truth));
+	if (filter->is_found && !filter->is_block)
+		printf("; found it at %s%s", found,
+		    filter->truth == QUERY_TRUE ? ""
+		                                : ", and the paper has changed since");
+	if (filter->waits_until >= 0)
+		printf("; waits until %s", waits);
+	putchar('\n');
+	print_steps(filter, true);
+}
+
+static void
+print_why(const struct why *why)
+{
+	const struct paper *paper = why->stored->paper;
+
+	printf("%s  %s\n%s\n\n%-9s%s\n", paper->id, paper->title, paper->url, "answer",
+	    why->sentence);
+	print_listings(why->listings);
+	for (unsigned i = 0; i < why->digests->len; i++) {
+		const struct history_digest *digest = why->digests->pdata[i];
+		g_autofree char *made = ctl_format_time(digest->created_at);
+
+		printf("%-9s%" G_GINT64_FORMAT " of %s: %s\n", "digest", digest->id,
+		    made, digest->state);
+	}
+	for (unsigned i = 0; i < why->filters->len; i++)
+		print_filter(why->filters->pdata[i]);
+}
+
+/* "arXiv:2611.10010v2" is the paper 2611.10010. */
+static char *
+clean_id(const char *text)
+{
+	bool has_name = g_ascii_strncasecmp(text, "arxiv:", 6) == 0;
+	g_autoptr(GRegex) version =
+	    g_regex_new("^(\\d{4}\\.\\d{4,5})v\\d+$", 0, 0, NULL);
+
+	return g_regex_replace(
+	    version, has_name ? text + 6 : text, -1, 0, "\\1", 0, NULL);
+}
+
+bool
+ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	g_autofree char *id = NULL;
+	pb_auto(why) why = NULL;
+
+	if (!ctl_parse(NULL, 2, &argc, &argv, error))
+		return false;
+	id = clean_id(argv[2]);
+	why = why_ask(ctl->store, argv[1], id, clock_get_now(&ctl->clock), error);
+	if (!why)
+		return false;
+	if (ctl->is_json)
+		print_json(json_of_why(why));
+	else
+		print_why(why);
+	return true;
+}
+
+bool
+ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	bool has_paper = argc == 3;
+	struct query_problem problem = {0};
+	g_autoptr(GPtrArray) warnings = NULL;
+	g_autofree char *id = NULL;
+	pb_auto(stored_paper) stored = NULL;
+	pb_auto(why_filter) filter = NULL;
+
+	if (!ctl_parse(NULL, has_paper ? 2 : 1, &argc, &argv, error))
+		return false;
+	if (has_paper) {
+		id = clean_id(argv[2]);
+		stored = papers_find(ctl->store, id, error);
+		if (!stored)
+			return false;
+	}
+	filter = why_explain(ctl->store, argv[1], stored, clock_get_now(&ctl->clock),
+	    &warnings, &problem, error);
+	if (!filter)
+		ctl_explain_problem(argv[1], &problem, error);
+	query_problem_clear(&problem);
+	if (!filter)
+		return false;
+	if (ctl->is_json) {
+		print_json(json_of_filter(filter));
+		return true;
+	}
+	ctl_print_warnings(warnings);
+	printf("%s\n", filter->canonical);
+	if (stored)
+		printf("%s  %s: %s\n", stored->paper->id, stored->paper->title,
+		    why_truth_name(filter->truth));
+	print_steps(filter, has_paper);
+	return true;
+}

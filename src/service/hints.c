@@ -1,0 +1,155 @@
+/*
+ * hints.c - what helps to mend a filter.
+ */
+#include "service/hints.h"
+
+#include <string.h>
+
+#include "query/plural.h"
+#include "query/tree.h"
+#include "store/archive.h"
+
+/* Long forms that are told of one short form: the most frequent ones. */
+#define FORMS_MOST 2
+
+/* Where hints are being collected. */
+struct hints {
+	struct store *store;
+	const struct query *query;
+	const struct search_scope *scope;
+	GPtrArray *notes;
+	GHashTable *told; /* words that were spoken of, char * */
+};
+
+static bool
+count_others(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
+{
+	void **pair = data;
+	const struct query *query = pair[0];
+
+	(void)stored;
+	(void)error;
+	if (query_evaluate(query, document, QUERY_AS_TOLD) != QUERY_TRUE)
+		++*(unsigned *)pair[1];
+	return true;
+}
+
+/* Papers of the scope with a long form that the filter does not find. */
+static bool
+note_long_form(
+    const struct hints *hints, const struct archive_form *form, GError **error)
+{
+	g_autofree char *text = g_strconcat("\"", form->shown, "\"", NULL);
+	pb_auto(query) query =
+	    query_parse(text, store_get_tokenizer(hints->store), NULL, NULL, NULL);
+	unsigned count = 0;
+	void *pair[] = {(void *)hints->query, &count};
+
+	if (!query)
+		return true;
+	if (!search_each(
+	        hints->store, query, hints->scope, count_others, pair, NULL, error))
+		return false;
+	if (count)
+		g_ptr_array_add(hints->notes,
+		    g_strdup_printf("%u more paper%s with %s: add it with OR?", count,
+		        count == 1 ? "" : "s", text));
+	return true;
+}
+
+static bool
+note_forms(const struct hints *hints, const char *folded, GError **error)
+{
+	g_autoptr(GPtrArray) forms =
+	    archive_load_forms(hints->store, folded, FORMS_MOST, error);
+
+	if (!forms)
+		return false;
+	for (unsigned i = 0; i < forms->len; i++)
+		if (!note_long_form(hints, forms->pdata[i], error))
+			return false;
+	return true;
+}
+
+static bool
+note_unknown(const struct hints *hints, const char *folded, GError **error)
+{
+	g_autofree char *near = NULL, *near_folded = NULL;
+	int64_t papers;
+
+	if (!archive_find_nearest(hints->store, folded, &near, error))
+		return false;
+	if (!near) {
+		g_ptr_array_add(
+		    hints->notes, g_strdup_printf("%s: no paper has it", folded));
+		return true;
+	}
+	near_folded = plural_fold(near, strlen(near));
+	if (!archive_count_papers(hints->store, near_folded, &papers, error))
+		return false;
+	g_ptr_array_add(hints->notes,
+	    g_strdup_printf("%s: no paper has it; %s is in %" G_GINT64_FORMAT, folded,
+	        near, papers));
+	return true;
+}
+
+static bool
+add_phrase(struct hints *hints, const struct phrase *phrase, GError **error)
+{
+	for (guint i = 0; i < phrase->words->len; i++) {
+		const char *text = phrase_get_word(phrase, i)->key.text;
+		bool is_prefix = phrase->is_prefix && i + 1 == phrase->words->len;
+		int64_t papers;
+
+		if (!g_hash_table_add(hints->told,
+		        g_strdup_printf("%s%s", text, is_prefix ? "*" : "")))
+			continue;
+		if (is_prefix
+		        ? !archive_count_prefix(hints->store, text, &papers, error)
+		        : !archive_count_class(hints->store, text, &papers, error))
+			return false;
+		if (!papers && is_prefix)
+			g_ptr_array_add(hints->notes,
+			    g_strdup_printf("%s*: no word begins so", text));
+		if (!papers && !is_prefix && !note_unknown(hints, text, error))
+			return false;
+		if (!is_prefix && phrase->words->len == 1 &&
+		    !note_forms(hints, text, error))
+			return false;
+	}
+	return true;
+}
+
+/* What is under a NOT needs no help: nobody misses it. */
+static bool
+add_node(struct hints *hints, const struct node *node, GError **error)
+{
+	GPtrArray *phrases = node->kind == NODE_NEAR ? node->phrases : NULL;
+
+	if (node->kind == NODE_WORDS)
+		return add_phrase(hints, node->phrase, error);
+	for (guint i = 0; phrases && i < phrases->len; i++)
+		if (!add_phrase(hints, phrases->pdata[i], error))
+			return false;
+	if (node->kind != NODE_AND && node->kind != NODE_OR)
+		return true;
+	for (guint i = 0; i < node->operands->len; i++)
+		if (!add_node(hints, node->operands->pdata[i], error))
+			return false;
+	return true;
+}
+
+bool
+hints_add(struct store *store, const struct query *query,
+    const struct search_scope *scope, GPtrArray *notes, GError **error)
+{
+	g_autoptr(GHashTable) told =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct hints hints = {store, query, scope, notes, told};
+	int64_t papers;
+
+	/* Before the first paper no word is known. */
+	return papers_count(store, &papers, error) &&
+	       (!papers || add_node(&hints, query->root, error));
+}

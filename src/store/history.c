@@ -1,0 +1,122 @@
+/*
+ * history.c - what became of one paper.
+ */
+#include "store/history.h"
+
+#include "store/sql.h"
+
+void
+history_listing_free(struct history_listing *listing)
+{
+	if (!listing)
+		return;
+	g_free(listing->source);
+	g_free(listing->announcement);
+	g_free(listing);
+}
+
+void
+history_digest_free(struct history_digest *digest)
+{
+	if (!digest)
+		return;
+	g_free(digest->state);
+	g_free(digest->message);
+	g_free(digest->reply);
+	g_free(digest);
+}
+
+GPtrArray *
+history_load_listings(struct store *store, int64_t paper_seq, GError **error)
+{
+	static const char sql[] =
+	    "SELECT source, day, announcement, first_seen_at FROM listing"
+	    " WHERE paper_seq = ?1 ORDER BY first_seen_at, day, source";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(paper_seq));
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)history_listing_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct history_listing *listing = g_new0(struct history_listing, 1);
+
+		listing->source = sql_dup_text(statement, 0);
+		g_strlcpy(listing->day, (const char *)sqlite3_column_text(statement, 1),
+		    sizeof(listing->day));
+		listing->announcement = sql_dup_text(statement, 2);
+		listing->first_seen_at = sql_get_int(statement, 3);
+		g_ptr_array_add(listings, listing);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&listings) : NULL;
+}
+
+GPtrArray *
+history_load_digests(
+    struct store *store, int64_t subscriber_id, int64_t paper_seq, GError **error)
+{
+	static const char sql[] =
+	    "SELECT d.id, d.created_at, d.state, i.shown, o.state, o.next_try_at,"
+	    " o.ended_at, o.reply FROM digest d"
+	    " JOIN digest_item i ON i.digest_id = d.id AND i.paper_seq = ?2"
+	    " LEFT JOIN outbox o ON o.digest_id = d.id"
+	    " WHERE d.subscriber_id = ?1 ORDER BY d.id";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
+	g_autoptr(GPtrArray) digests =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)history_digest_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct history_digest *digest = g_new0(struct history_digest, 1);
+
+		digest->id = sql_get_int(statement, 0);
+		digest->created_at = sql_get_int(statement, 1);
+		digest->state = sql_dup_text(statement, 2);
+		digest->shown = (enum digest_shown)sql_get_int(statement, 3);
+		digest->message = sql_dup_text(statement, 4);
+		digest->next_try_at = sql_get_int(statement, 5);
+		digest->ended_at = sql_get_int(statement, 6);
+		digest->reply = sql_dup_text(statement, 7);
+		g_ptr_array_add(digests, digest);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&digests) : NULL;
+}
+
+bool
+history_load_delivery(struct store *store, int64_t subscriber_id, int64_t paper_seq,
+    struct history_delivery *delivery, GError **error)
+{
+	static const char sql[] = "SELECT (SELECT at FROM delivered"
+	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2),"
+	                          " (SELECT digest_id FROM delivered"
+	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2),"
+	                          " coalesce((SELECT times FROM refused"
+	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2), 0)";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	*delivery = (struct history_delivery){
+	    .at = sql_get_int(statement, 0),
+	    .digest_id = sql_get_int(statement, 1),
+	    .refusals = sql_get_int(statement, 2),
+	};
+	return true;
+}
+
+bool
+history_load_first_day(struct store *store, char day[11], GError **error)
+{
+	static const char sql[] = "SELECT coalesce(min(last_day), '') FROM paper";
+	sql_auto *statement = sql_start(store, sql, error);
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	g_strlcpy(day, (const char *)sqlite3_column_text(statement, 0), 11);
+	return true;
+}

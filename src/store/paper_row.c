@@ -1,0 +1,128 @@
+/*
+ * paper_row.c - a row of the table of papers read; for files of this folder only.
+ */
+#include "store/paper_row.h"
+
+#include <string.h>
+
+char *
+paper_row_join(const GPtrArray *texts)
+{
+	GString *lines;
+
+	if (!texts)
+		return NULL;
+	lines = g_string_new(NULL);
+	for (unsigned i = 0; i < texts->len; i++)
+		g_string_append_printf(
+		    lines, "%s%s", i ? "\n" : "", (char *)texts->pdata[i]);
+	return g_string_free(lines, FALSE);
+}
+
+/* Add the lines of a column. @return false when it is NULL */
+static bool
+split(sqlite3_stmt *row, int column, GPtrArray *texts)
+{
+	const char *lines = (const char *)sqlite3_column_text(row, column);
+	g_auto(GStrv) parts = NULL;
+
+	if (!lines)
+		return false;
+	parts = g_strsplit(lines, "\n", -1);
+	for (char **part = parts; *part; part++)
+		if (**part)
+			g_ptr_array_add(texts, g_strdup(*part));
+	return true;
+}
+
+static GPtrArray *
+load_texts(sqlite3_stmt *row, int column)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+
+	return split(row, column, texts) ? g_steal_pointer(&texts) : NULL;
+}
+
+static enum announcement
+parse_announcement(const char *name)
+{
+	enum announcement announcement = ANNOUNCEMENT_NEW;
+
+	while (announcement < ANNOUNCEMENT_REPLACE &&
+	       strcmp(name, announcement_name(announcement)) != 0)
+		announcement++;
+	return announcement;
+}
+
+static int
+compare_appearances(const void *a, const void *b)
+{
+	const struct appearance *left = a, *right = b;
+	int by_day = strcmp(left->day, right->day);
+
+	return by_day ? by_day : strcmp(left->source, right->source);
+}
+
+/* A line each: day, tab, announcement, tab, source. */
+static void
+load_appearances(sqlite3_stmt *row, int column, struct paper *paper)
+{
+	g_autofree char *lines = sql_dup_text(row, column);
+	g_auto(GStrv) parts = lines ? g_strsplit(lines, "\n", -1) : NULL;
+
+	for (char **part = parts; part && *part; part++) {
+		g_auto(GStrv) cells = g_strsplit(*part, "\t", 3);
+
+		paper_add_appearance(
+		    paper, cells[2], cells[0], parse_announcement(cells[1]));
+	}
+	g_array_sort(paper->appearances, compare_appearances);
+}
+
+struct stored_paper *
+paper_row_load(sqlite3_stmt *row)
+{
+	struct stored_paper *stored = g_new0(struct stored_paper, 1);
+	struct paper *paper = paper_new();
+
+	stored->paper = paper;
+	stored->seq = sql_get_int(row, 0);
+	paper->id = sql_dup_text(row, 1);
+	paper->title = sql_dup_text(row, 2);
+	paper->abstract = sql_dup_text(row, 3);
+	split(row, 4, paper->authors);
+	paper->url = sql_dup_text(row, 5);
+	paper->code_url = sql_dup_text(row, 6);
+	paper->project_url = sql_dup_text(row, 7);
+	paper->video_url = sql_dup_text(row, 8);
+	paper->organization = sql_dup_text(row, 9);
+	paper->keywords = load_texts(row, 10);
+	paper->categories = load_texts(row, 11);
+	paper->comment = sql_dup_text(row, 12);
+	paper->journal = sql_dup_text(row, 13);
+	paper->doi = sql_dup_text(row, 14);
+	paper->published_at = sql_get_int(row, 15);
+	paper->upvotes = sql_get_int(row, 16);
+	paper->comments = sql_get_int(row, 17);
+	paper->stars = sql_get_int(row, 18);
+	stored->revision = sql_get_int(row, 19);
+	g_strlcpy(stored->day, (const char *)sqlite3_column_text(row, 20),
+	    sizeof(stored->day));
+	stored->first_seen_at = sql_get_int(row, 21);
+	load_appearances(row, 22, paper);
+	return stored;
+}
+
+GPtrArray *
+paper_row_load_all(sqlite3_stmt *statement, GError **error)
+{
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(papers, paper_row_load(statement));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
+}

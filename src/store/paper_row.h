@@ -1,0 +1,29 @@
+/*
+ * paper_row.h - a row of the table of papers read; for files of this folder only.
+ */
+#ifndef PAPERBOY_STORE_PAPER_ROW_H
+#define PAPERBOY_STORE_PAPER_ROW_H
+
+#include "store/papers.h"
+#include "store/sql.h"
+
+/* The columns that paper_row_load() reads, in its order; the table is `paper`. */
+#define PAPER_ROW_COLUMNS                                                             \
+	"paper.seq, paper.id, paper.title, paper.abstract, paper.authors, paper.url," \
+	" paper.code_url, paper.project_url, paper.video_url, paper.organization,"    \
+	" paper.keywords, paper.categories, paper.comment, paper.journal, paper.doi," \
+	" paper.published_at, paper.upvotes, paper.comments, paper.stars,"            \
+	" paper.revision, paper.last_day, paper.first_seen_at,"                       \
+	" (SELECT group_concat(l.day || char(9) || l.announcement || char(9) ||"      \
+	"   l.source, char(10)) FROM listing l WHERE l.paper_seq = paper.seq)"
+
+/** The paper of the row that a statement stands on. */
+struct stored_paper *paper_row_load(sqlite3_stmt *row);
+
+/** All rows of a statement. @return of struct stored_paper *; NULL on failure */
+GPtrArray *paper_row_load_all(sqlite3_stmt *statement, GError **error);
+
+/** What is kept one a line. @return a new string; NULL for NULL */
+char *paper_row_join(const GPtrArray *texts);
+
+#endif

@@ -1,0 +1,331 @@
+/*
+ * test_archive.c - the archive knows each word, and no more than the papers have.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/lab.h"
+#include "store/archive.h"
+#include "store/history.h"
+#include "store/sql.h"
+
+#define DAY "2026-11-20"
+#define AT  lab_time("2026-11-20T12:00:00Z")
+
+#define WORDS "SELECT text || '/' || folded || '/' || papers FROM word ORDER BY text"
+#define FORMS \
+	"SELECT short, replace(long, ' ', '_'), papers FROM short_form ORDER BY 1, 2"
+
+static void
+list(struct lab *lab, const char *id, const char *title, const char *abstract)
+{
+	lab_save(lab, "hf", DAY, AT, lab_paper(id, title, abstract));
+}
+
+static void
+assert_sound(struct lab *lab)
+{
+	g_autofree char *problem = NULL;
+	g_autoptr(GError) error = NULL;
+
+	archive_check(lab->store, &problem, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(problem, ==, NULL);
+	lab_assert_idle(lab);
+}
+
+static char *
+check(struct lab *lab)
+{
+	char *problem = NULL;
+	g_autoptr(GError) error = NULL;
+
+	archive_check(lab->store, &problem, &error);
+	g_assert_no_error(error);
+	return problem;
+}
+
+static void
+words_are_counted_by_papers_and_follow_a_revision(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	list(lab, "1", "Models of a model", "A model");
+	list(lab, "2", "M\xc3\xbcller's models", "");
+	lab_assert_text(lab, WORDS,
+	    "a/a/1 model/model/1 models/model/2 muller/muller/1 of/of/1 s/s/1");
+	list(lab, "1", "Models of diffusion", "Another model");
+	lab_assert_text(lab, WORDS,
+	    "another/another/1 diffusion/diffusion/1 model/model/1 models/model/2"
+	    " muller/muller/1 of/of/1 s/s/1");
+	assert_sound(lab);
+	/* The same again, and other votes, teach nothing. */
+	list(lab, "1", "Models of diffusion", "Another model");
+	assert_sound(lab);
+	lab_assert_text(lab, "SELECT rowid FROM paper_fts('diffusion')", "1");
+	lab_assert_text(lab, "SELECT rowid FROM paper_fts('authors : ada')", "1 2");
+}
+
+static void
+short_forms_are_learnt_and_forgotten(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GPtrArray) forms = NULL;
+	struct archive_form *form;
+
+	list(lab, "1", "On LoRA",
+	    "Low-rank adaptation (LoRA), low-rank adaptation (LoRA)");
+	list(lab, "2", "LoRAs",
+	    "low-rank adaptations (LoRAs); low-rank adapters (LoRA)");
+	lab_assert_text(
+	    lab, FORMS, "lora|low_rank_adaptation|2 lora|low_rank_adapter|1");
+	forms = archive_load_forms(lab->store, "lora", 1, NULL);
+	g_assert_cmpuint(forms->len, ==, 1);
+	form = forms->pdata[0];
+	g_assert_cmpstr(form->shown, ==, "Low-rank adaptation");
+	g_assert_cmpint(form->papers, ==, 2);
+	list(lab, "2", "None", "");
+	lab_assert_text(lab, FORMS, "lora|low_rank_adaptation|1");
+	assert_sound(lab);
+}
+
+static void
+the_nearest_word_is_found(void)
+{
+	static const struct {
+		const char *typed;
+		const char *nearest;
+	} rows[] = {
+	    {"difusion", "diffusion"},          /* a letter is missing */
+	    {"diffussion", "diffusion"},        /* one too many */
+	    {"diffusoin", "diffusion"},         /* two are swapped */
+	    {"difvusoin", "diffusion"},         /* two faults */
+	    {"tifvusoin", NULL},                /* three */
+	    {"mamb", "mamba"}, {"nabma", NULL}, /* two faults in a short word */
+	    {"tre", NULL},                      /* too short to tell */
+	    {"qwertyuiop", NULL}, {"schr\xc3\xb8", NULL},
+	    {"robat", "robot"}, /* of two as near, the more frequent one */
+	};
+	pb_auto(lab) lab = lab_new();
+
+	list(lab, "1", "Diffusion mamba tree", "robot robust");
+	list(lab, "2", "robot", "rabat");
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *nearest = NULL;
+
+		g_assert_true(
+		    archive_find_nearest(lab->store, rows[i].typed, &nearest, NULL));
+		g_assert_cmpstr(nearest, ==, rows[i].nearest);
+	}
+}
+
+static void
+words_are_counted_for_those_who_ask(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct archive_size size;
+	int64_t papers;
+
+	list(lab, "1", "Model models", "modelling");
+	list(lab, "2", "Models", "of");
+	g_assert_true(archive_count_class(lab->store, "model", &papers, NULL));
+	g_assert_cmpint(papers, ==, 3); /* the first has both */
+	g_assert_true(archive_count_papers(lab->store, "model", &papers, NULL));
+	g_assert_cmpint(papers, ==, 2);
+	g_assert_true(archive_count_papers(lab->store, "nothing", &papers, NULL));
+	g_assert_cmpint(papers, ==, 0);
+	g_assert_true(archive_count_prefix(lab->store, "modell", &papers, NULL));
+	g_assert_cmpint(papers, ==, 1);
+	g_assert_true(archive_count_prefix(lab->store, "modem", &papers, NULL));
+	g_assert_cmpint(papers, ==, 0);
+	g_assert_true(archive_load_size(lab->store, &size, NULL));
+	g_assert_cmpint(size.papers, ==, 2);
+	g_assert_cmpfloat(size.title_words, ==, 1.5);
+	g_assert_cmpfloat(size.abstract_words, ==, 1);
+}
+
+static void
+what_is_wrong_is_found_and_made_anew(void)
+{
+	static const struct {
+		const char *damage;
+		const char *says;
+		bool is_seen_at_a_glance;
+	} rows[] = {
+	    {"DELETE FROM word WHERE text = 'mamba'", "1 words are counted wrong",
+	        false},
+	    {"UPDATE word SET papers = 9 WHERE text IN ('of', 'mamba')",
+	        "2 words are counted wrong", false},
+	    {"INSERT INTO word VALUES ('new', 'new', 1)", "1 words", false},
+	    {"DELETE FROM short_form", "1 short forms", false},
+	    {"UPDATE cursor SET value = 1 WHERE name = 'archive papers'",
+	        "and the words of 1", true},
+	    {"INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors)"
+	     " VALUES ('delete', 1, 'Diffusion of mamba', 'low-rank adaptation (LoRA)',"
+	     " 'Ada Example')",
+	        "2 papers, 1 in the index", true},
+	    {"DROP TRIGGER paper_fts_update;"
+	     "UPDATE paper SET title = 'Other of mamba' WHERE seq = 1",
+	        "the index is damaged", false},
+	    {"UPDATE paper_fts_data SET block = x'00' WHERE id > 10",
+	        "the index is damaged", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		g_autofree char *problem = NULL, *glance = NULL;
+		g_autoptr(GError) error = NULL;
+
+		list(lab, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
+		list(lab, "2", "of mambas", "");
+		assert_sound(lab);
+		lab_run(lab, rows[i].damage);
+		problem = check(lab);
+		if (!problem || !strstr(problem, rows[i].says))
+			g_test_fail_printf("%s: %s", rows[i].damage, problem);
+		g_assert_true(archive_check_counts(lab->store, &glance, NULL));
+		g_assert_true((glance != NULL) == rows[i].is_seen_at_a_glance);
+		archive_rebuild(lab->store, &error);
+		g_assert_no_error(error);
+		assert_sound(lab);
+	}
+}
+
+static bool
+call_rebuild(struct lab *lab, void *data, GError **error)
+{
+	(void)data;
+	return archive_rebuild(lab->store, error);
+}
+
+static bool
+call_learn(struct lab *lab, void *data, GError **error)
+{
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	const struct batch batch = {
+	    .source = "hf", .day = DAY, .asked_at = 5, .status = BATCH_OK};
+	struct papers_saved saved;
+
+	(void)data;
+	g_ptr_array_add(listings,
+	    listing_new(lab_paper("1", "Mamba", "Vision transformer (ViT)"), DAY));
+	g_ptr_array_add(listings, listing_new(lab_paper("3", "Trees", ""), DAY));
+	return papers_save_batch(lab->store, &batch, listings, &saved, error);
+}
+
+static void
+a_failure_anywhere_leaves_words_and_papers_together(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	list(lab, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
+	list(lab, "2", "of mambas", "");
+	g_assert_cmpuint(lab_fail_everywhere(lab, call_learn, NULL, true), >=, 20);
+	assert_sound(lab);
+	lab_run(lab, "DELETE FROM word; DELETE FROM cursor");
+	g_assert_cmpuint(lab_fail_everywhere(lab, call_rebuild, NULL, true), >=, 10);
+	assert_sound(lab);
+}
+
+static bool
+note_id(void *data, const struct stored_paper *stored, GError **error)
+{
+	GString *ids = data;
+
+	(void)error;
+	g_string_append_printf(ids, "%s%s", ids->len ? " " : "", stored->paper->id);
+	return true;
+}
+
+static void
+a_scan_finds_by_words_and_days_the_newest_first(void)
+{
+	static const struct {
+		struct archive_scan scan;
+		const char *ids;
+		bool is_cut;
+	} rows[] = {
+	    {{NULL, NULL, 9}, "3 2 1", false},
+	    {{NULL, NULL, 2}, "3 2", true},
+	    {{NULL, "2026-11-19", 9}, "3 2", false},
+	    {{"mamba", NULL, 9}, "3 1", false},
+	    {{"mamba", NULL, 2}, "3 1", false},
+	    {{"mamba", NULL, 1}, "3", true},
+	    {{"mamba", "2026-11-19", 9}, "3", false},
+	    {{"mamba", "2026-11-21", 9}, "", false},
+	    {{"nothing", NULL, 9}, "", false},
+	};
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *plan = NULL;
+
+	lab_list(lab, "2026-11-18", "1", "Mamba", 1);
+	lab_list(lab, "2026-11-19", "2", "Trees", 1);
+	lab_list(lab, "2026-11-20", "3", "Mamba", 1);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GString) ids = g_string_new(NULL);
+		bool is_cut;
+
+		g_assert_true(archive_scan(
+		    lab->store, &rows[i].scan, note_id, ids, &is_cut, NULL));
+		g_assert_cmpstr(ids->str, ==, rows[i].ids);
+		g_assert_true(is_cut == rows[i].is_cut);
+		lab_assert_idle(lab);
+	}
+}
+
+static void
+scans_use_their_indexes(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GString) plans = g_string_new(NULL), ids = g_string_new(NULL);
+	const struct archive_scan all = {.most = 5}, some = {.match = "a", .most = 5};
+	GHashTableIter iter;
+	gpointer sql;
+	bool is_cut;
+	int64_t papers;
+	g_autoptr(GPtrArray) words = NULL, digests = NULL;
+	struct history_delivery delivery;
+
+	g_hash_table_remove_all(lab->store->statements);
+	g_assert_true(archive_scan(lab->store, &all, note_id, ids, &is_cut, NULL));
+	g_assert_true(archive_scan(lab->store, &some, note_id, ids, &is_cut, NULL));
+	g_assert_true(archive_count_class(lab->store, "a", &papers, NULL));
+	g_assert_true(archive_count_prefix(lab->store, "a", &papers, NULL));
+	words = archive_load_class(lab->store, "a", NULL);
+	digests = history_load_digests(lab->store, 1, 1, NULL);
+	g_assert_true(history_load_delivery(lab->store, 1, 1, &delivery, NULL));
+	g_hash_table_iter_init(&iter, lab->store->statements);
+	while (g_hash_table_iter_next(&iter, &sql, NULL)) {
+		g_autofree char *explain =
+		    g_strconcat("EXPLAIN QUERY PLAN ", (const char *)sql, NULL);
+		g_autofree char *plan = lab_text(lab, explain);
+
+		g_string_append_printf(plans, "%s\n    %s\n", (const char *)sql, plan);
+	}
+	g_test_message("%s", plans->str);
+	/* Only FTS5's own tables are "scanned", by their index. */
+	g_assert_false(g_regex_match_simple(
+	    "SCAN (?!CONSTANT|paper_fts VIRTUAL)\\S++(?! USING (COVERING )?INDEX)",
+	    plans->str, 0, 0));
+	g_assert_nonnull(strstr(plans->str, "paper_last_day (last_day>?)"));
+	g_assert_nonnull(strstr(plans->str, "word_class (folded=?)"));
+	g_assert_nonnull(strstr(plans->str, "(text>? AND text<?)"));
+	g_assert_null(strstr(plans->str, "TEMP B-TREE FOR ORDER BY paper"));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/archive/" #name, name)
+	ADD(words_are_counted_by_papers_and_follow_a_revision);
+	ADD(short_forms_are_learnt_and_forgotten);
+	ADD(the_nearest_word_is_found);
+	ADD(words_are_counted_for_those_who_ask);
+	ADD(what_is_wrong_is_found_and_made_anew);
+	ADD(a_failure_anywhere_leaves_words_and_papers_together);
+	ADD(a_scan_finds_by_words_and_days_the_newest_first);
+	ADD(scans_use_their_indexes);
+	return g_test_run();
+}

@@ -1,0 +1,244 @@
+/*
+ * test_backtest.c - what a filter would have found, and what helps to mend it.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/lab.h"
+#include "service/backtest.h"
+
+#define ADA "ada@example.org"
+#define NOW lab_time("2026-11-20T13:00:00Z")
+
+static void
+list(struct lab *lab, const char *day, const char *id, const char *title,
+    const char *abstract)
+{
+	lab_save(lab, "hf", day, lab_time("2026-11-20T12:00:00Z"),
+	    lab_paper(id, title, abstract));
+}
+
+static struct backtest *
+run(struct lab *lab, const struct backtest_request *request)
+{
+	struct backtest_request wanted = *request;
+	g_autoptr(GError) error = NULL;
+	struct backtest *backtest;
+
+	wanted.now = NOW;
+	backtest = backtest_run(lab->store, &wanted, NULL, &error);
+	g_assert_no_error(error);
+	lab_assert_idle(lab);
+	return backtest;
+}
+
+static char *
+join_newest(const struct backtest *backtest)
+{
+	GString *ids = g_string_new(NULL);
+
+	for (unsigned i = 0; i < backtest->newest->len; i++)
+		g_string_append_printf(ids, "%s%s", i ? " " : "",
+		    ((struct backtest_paper *)backtest->newest->pdata[i])->id);
+	return g_string_free(ids, FALSE);
+}
+
+static char *
+join_notes(const struct backtest *backtest)
+{
+	g_ptr_array_add(backtest->notes, NULL);
+	return g_strjoinv("; ", (char **)backtest->notes->pdata);
+}
+
+static void
+it_counts_what_would_have_been_found(void)
+{
+	static const struct {
+		const char *text;
+		unsigned days;
+		unsigned found, covered;
+		const char *newest;
+	} rows[] = {
+	    {"mamba", 0, 7, 30, "9 8 7 6 5"},
+	    {"mamba", 2, 2, 2, "9 8"},
+	    {"mamba", 90, 8, 62, "9 8 7 6 5"},
+	    {"title:tree", 0, 0, 30, ""},
+	    {"title:tree", 90, 1, 62, "1"},
+	    {"mamba upvotes:>=3", 0, 0, 30, ""},
+	    {"mamba NOT upvotes:>=3", 0, 7, 30, "9 8 7 6 5"},
+	};
+	pb_auto(lab) lab = lab_new();
+
+	list(lab, "2026-09-20", "1", "Trees", "");
+	list(lab, "2026-10-20", "2", "Mamba", "");
+	for (int i = 3; i < 10; i++) {
+		g_autofree char *id = g_strdup_printf("%d", i);
+		g_autofree char *day = g_strdup_printf("2026-11-%02d", 10 + i);
+
+		list(lab, day, id, "Mambas", "");
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const struct backtest_request request = {
+		    .text = rows[i].text, .days = rows[i].days};
+		pb_auto(backtest) backtest = run(lab, &request);
+		g_autofree char *newest = join_newest(backtest);
+
+		g_assert_cmpuint(backtest->found, ==, rows[i].found);
+		g_assert_cmpuint(backtest->covered_days, ==, rows[i].covered);
+		g_assert_cmpstr(newest, ==, rows[i].newest);
+		g_assert_cmpfloat_with_epsilon(
+		    backtest->a_day, (double)rows[i].found / rows[i].covered, 1e-9);
+		if (backtest->newest->len)
+			g_assert_nonnull(
+			    strstr(((struct backtest_paper *)backtest->newest->pdata[0])
+			               ->words,
+			        "in the title"));
+	}
+}
+
+static void
+it_compares_with_the_other_filters_of_the_person(void)
+{
+	static const struct {
+		const char *text;
+		int number;
+		unsigned found, known, blocked;
+	} rows[] = {
+	    {"mamba", 0, 3, 2, 1}, /* 1 and 2 have it in the title */
+	    {"mamba", 1, 3, 1, 1}, /* only 2 is the other filter's, too */
+	    {"tree", 2, 2, 1, 0},  /* itself is no other */
+	    {"tree", 0, 2, 2, 0},
+	    {"survey", 3, 1, 1, 0},
+	};
+	pb_auto(lab) lab = lab_new();
+	int64_t ada = lab_subscribe(lab, ADA, "UTC", "title:mamba", NOW);
+
+	lab_add_filter(lab, ADA, "tree", NOW);
+	lab_add_block(lab, ADA, "survey", NOW);
+	/* Of another person. */
+	lab_subscribe(lab, "bob@example.org", "UTC", "mamba", NOW);
+	list(lab, "2026-11-18", "1", "A survey of mamba", "");
+	list(lab, "2026-11-19", "2", "Mamba and tree", "");
+	list(lab, "2026-11-20", "3", "Tree", "");
+	list(lab, "2026-11-20", "4", "None", "mamba");
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const struct backtest_request request = {.text = rows[i].text,
+		    .number = rows[i].number,
+		    .subscriber_id = ada};
+		pb_auto(backtest) backtest = run(lab, &request);
+
+		g_test_message("row %zu", i);
+		g_assert_cmpuint(backtest->found, ==, rows[i].found);
+		g_assert_cmpuint(backtest->known, ==, rows[i].known);
+		g_assert_cmpuint(backtest->blocked, ==, rows[i].blocked);
+	}
+}
+
+static void
+notes_help_to_mend_it(void)
+{
+	static const struct {
+		const char *text;
+		const char *notes;
+	} rows[] = {
+	    {"mamba", ""},
+	    {"mamba or tree", "column 7: \"or\" is searched as a word; meant OR?; "
+	                      "nothing in 90 days: "
+	                      "is it what you mean?; or: no paper has it"},
+	    {"mmaba",
+	        "nothing in 90 days: is it what you mean?; mmaba: no paper has it; "
+	        "mamba is in 2"},
+	    {"mamba OR treez", "treez: no paper has it; trees is in 1"},
+	    {"mamba NOT treez", ""},
+	    {"mamba OR qqqqqqq", "qqqqqqq: no paper has it"},
+	    {"mamba OR quan*", "quan*: no word begins so"},
+	    {"old", "nothing in 30 days, but 1 in 90 days"},
+	    {"LoRA", "2 more papers with \"low-rank adaptation\": add it with OR?"},
+	    {"LoRAs OR tree",
+	        "1 more paper with \"low-rank adaptation\": add it with OR?"},
+	    {"LoRA OR \"low-rank adaptation\"", ""},
+	    {"\"LoRA\" NOT lora*",
+	        "nothing in 90 days: is it what you mean?; 3 more papers"
+	        " with \"low-rank adaptation\": add it with OR?"},
+	};
+	pb_auto(lab) lab = lab_new();
+
+	list(lab, "2026-09-20", "1", "Old", "");
+	list(lab, "2026-11-20", "2", "Mamba", "low-rank adaptation (LoRA)");
+	list(lab, "2026-11-20", "3", "Mamba", "a low-rank adaptation");
+	list(lab, "2026-11-20", "4", "Trees", "Low rank adaptations");
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const struct backtest_request request = {.text = rows[i].text};
+		pb_auto(backtest) backtest = run(lab, &request);
+		g_autofree char *notes = join_notes(backtest);
+
+		if (strcmp(notes, rows[i].notes) != 0)
+			g_test_fail_printf("%s: %s", rows[i].text, notes);
+	}
+}
+
+static void
+too_many_a_day_are_warned_of(void)
+{
+	for (int papers = BACKTEST_MANY_A_DAY; papers < BACKTEST_MANY_A_DAY + 2;
+	     papers++) {
+		pb_auto(lab) lab = lab_new();
+		const struct backtest_request request = {.text = "mamba"};
+		pb_auto(backtest) backtest = NULL;
+
+		for (int i = 0; i < papers; i++) {
+			g_autofree char *id = g_strdup_printf("%d", i);
+
+			list(lab, "2026-11-20", id, "Mamba", "");
+		}
+		backtest = run(lab, &request);
+		g_assert_cmpuint(
+		    backtest->notes->len, ==, papers > BACKTEST_MANY_A_DAY ? 1 : 0);
+	}
+}
+
+static void
+an_empty_archive_has_nothing_to_say_of_words(void)
+{
+	pb_auto(lab) lab = lab_new();
+	const struct backtest_request request = {.text = "mamba"};
+	pb_auto(backtest) backtest = run(lab, &request);
+
+	g_assert_cmpuint(backtest->covered_days, ==, 0);
+	g_assert_cmpfloat(backtest->a_day, ==, 0);
+	g_assert_cmpuint(backtest->notes->len, ==, 1);
+}
+
+static void
+it_looks_back_so_many_days_at_most(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct backtest_request request = {
+	    .text = "mamba", .days = BOUNDS_BACKTEST_DAYS, .now = NOW};
+	pb_auto(backtest) backtest = run(lab, &request);
+	g_autoptr(GError) error = NULL;
+
+	request.days++;
+	g_assert_null(backtest_run(lab->store, &request, NULL, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_clear_error(&error);
+	request = (struct backtest_request){.text = "mamba (", .now = NOW};
+	g_assert_null(backtest_run(lab->store, &request, NULL, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/backtest/" #name, name)
+	ADD(it_counts_what_would_have_been_found);
+	ADD(it_compares_with_the_other_filters_of_the_person);
+	ADD(notes_help_to_mend_it);
+	ADD(too_many_a_day_are_warned_of);
+	ADD(an_empty_archive_has_nothing_to_say_of_words);
+	ADD(it_looks_back_so_many_days_at_most);
+	return g_test_run();
+}

@@ -1,0 +1,316 @@
+/*
+ * test_why.c - each thing that decides about a paper, said in words.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/lab.h"
+#include "service/why.h"
+#include "store/history.h"
+
+#define ADA  "ada@example.org"
+#define TIME "2026-11-20T12:00:00Z"
+#define SENT                                                                  \
+	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"   \
+	"UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;" \
+	"UPDATE digest SET state = 'sent';"                                   \
+	"INSERT INTO delivered SELECT 1, paper_seq, digest_id, 1795176000"    \
+	" FROM digest_item;"
+#define DROPPED                                                                    \
+	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;" \
+	"UPDATE digest SET state = 'cancelled';"
+
+/* One paper, a diffusion survey of cs.CV that arXiv may have told, listed on DAY. */
+struct world {
+	const char *name;
+	const char *filter; /* of Ada, who comes a day before; or NULL */
+	const char *block;  /* or NULL */
+	const char *day;    /* or NULL: 2026-11-20 */
+	bool is_told;       /* categories */
+	bool is_pressed;    /* matched, and the edition made */
+	const char *then;   /* SQL, or NULL */
+	int later_s;        /* when it is asked */
+	enum why_outcome outcome;
+	const char *says;
+};
+
+static struct why *
+ask(struct lab *lab, int64_t now)
+{
+	g_autoptr(GError) error = NULL;
+	struct why *why = why_ask(lab->store, ADA, "2611.00001", now, &error);
+
+	g_assert_no_error(error);
+	lab_assert_idle(lab);
+	return why;
+}
+
+static struct lab *
+make_world(const struct world *world, int64_t now)
+{
+	struct lab *lab = lab_new();
+	struct paper *paper = lab_paper("2611.00001", "Diffusion survey", "");
+
+	paper->upvotes = 3;
+	lab_subscribe(lab, ADA, "UTC", world->filter, now - CLOCK_DAY_S);
+	if (world->block)
+		lab_add_block(lab, ADA, world->block, now - CLOCK_DAY_S);
+	lab_save(lab, "hf", world->day ? world->day : "2026-11-20", now, paper);
+	if (world->is_told)
+		lab_enrich(lab, "2611.00001", "cs.CV cs.LG", now);
+	if (world->is_pressed)
+		lab_press(lab, now);
+	if (world->then)
+		lab_run(lab, world->then);
+	return lab;
+}
+
+static void
+the_one_thing_that_decided_is_told(void)
+{
+	static const struct world rows[] = {
+	    {"sent", "diffusion", NULL, NULL, false, true, SENT, 0, WHY_SENT,
+	        "mailed at 2026-11-20 12:00 UTC in digest 1, with its abstract"},
+	    {"not matched yet", "diffusion", NULL, NULL, false, false,
+	        "UPDATE subscriber SET next_due_at = NULL", 0, WHY_NOT_MATCHED_YET,
+	        "have not seen it yet"},
+	    {"on its way", "diffusion", NULL, NULL, false, true, NULL, 0,
+	        WHY_ON_ITS_WAY,
+	        "in digest 1, whose message is NEW; the next try is at 2026-11-20 "
+	        "12:00"},
+	    {"held", "diffusion", NULL, NULL, false, true,
+	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, reply = '550 "
+	        "no'",
+	        0, WHY_ON_ITS_WAY, "message is HELD; the mail server said: 550 no"},
+	    {"refused", "diffusion", NULL, NULL, false, true,
+	        DROPPED "INSERT INTO refused VALUES (1, 1, 2, 5)", 0, WHY_REFUSED,
+	        "refused for their content twice"},
+	    {"cancelled", "diffusion", NULL, NULL, false, true, DROPPED, 0, WHY_NEXT,
+	        "in the next digest, at 2026-11-21 07:30 UTC; digest 1 with it was "
+	        "cancelled"},
+	    {"gone", "diffusion", NULL, NULL, false, false,
+	        "DELETE FROM subscription; UPDATE subscriber SET state = 'gone',"
+	        " next_due_at = NULL",
+	        0, WHY_GONE, "has left"},
+	    {"no filter", NULL, NULL, NULL, false, false, NULL, 0, WHY_NO_FILTER,
+	        "has no filter"},
+	    {"only a block", NULL, "mamba", NULL, false, false, NULL, 0, WHY_NO_FILTER,
+	        "has no filter"},
+	    {"no clause", "mamba", NULL, NULL, false, true, NULL, 0, WHY_NO_CLAUSE,
+	        "no filter finds it"},
+	    {"waits for arXiv", "diffusion NOT cat:cs.CL", NULL, NULL, false, true,
+	        NULL, 0, WHY_WAITING,
+	        "filter 1 waits for what arXiv tells of it, until 2026-11-20 14:00 "
+	        "UTC"},
+	    {"waits for votes", "diffusion upvotes:>=20", NULL, NULL, false, true, NULL,
+	        0, WHY_WAITING,
+	        "filter 1 waits for votes, links and the like to change, until "
+	        "2026-12-05 00:00 UTC"},
+	    {"waited enough", "diffusion upvotes:>=20", NULL, NULL, false, true,
+	        "DELETE FROM match", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE, "no filter"},
+	    {"blocked", "diffusion", "survey", NULL, false, true, NULL, 0, WHY_BLOCKED,
+	        "block 2 takes it away"},
+	    {"blocked by category", "diffusion", "cat:cs.CV", NULL, true, true, NULL, 0,
+	        WHY_BLOCKED, "block 2 takes it away"},
+	    {"block waits", "diffusion", "cat:cs.CV", NULL, false, true, NULL, 0,
+	        WHY_BLOCK_WAITING,
+	        "block 2 waits for what arXiv tells of it, until 2026-11-20 14:00"},
+	    {"block on votes", "diffusion", "upvotes:>=20", NULL, false, true, DROPPED,
+	        0, WHY_NEXT, "in the next digest"},
+	    {"before the person", "diffusion", NULL, "2026-11-10", false, true, NULL, 0,
+	        WHY_NOT_SUBSCRIBED,
+	        "listed on 2026-11-10, more than 3 days before the person subscribed"},
+	    {"filter newer", "diffusion", NULL, "2026-11-10", false, true,
+	        "UPDATE subscriber SET consent_at = 5", 0, WHY_FILTER_NEWER,
+	        "listed on 2026-11-10; filter 1 is newer and for papers from "
+	        "2026-11-16"},
+	    {"too old", "diffusion", NULL, NULL, false, true, DROPPED, 40 * CLOCK_DAY_S,
+	        WHY_TOO_OLD, "last listed on 2026-11-20, and digests go back 30 days"},
+	    {"paused", "diffusion", NULL, NULL, false, true,
+	        DROPPED "UPDATE subscriber SET state = 'paused'", 0, WHY_NOT_ACTIVE,
+	        "the person is paused"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		int64_t now = lab_time(TIME);
+		pb_auto(lab) lab = make_world(&rows[i], now);
+		pb_auto(why) why = ask(lab, now + rows[i].later_s);
+
+		if (why->outcome != rows[i].outcome ||
+		    !strstr(why->sentence, rows[i].says))
+			g_test_fail_printf("%s: %s: %s", rows[i].name,
+			    why_outcome_name(why->outcome), why->sentence);
+	}
+}
+
+static void
+a_paper_beyond_max_is_told_by_title_or_count(void)
+{
+	static const struct {
+		int shown;
+		const char *says;
+	} rows[] = {
+	    {0, "in digest 1, with its abstract"},
+	    {1, "in digest 1, by its title alone"},
+	    {2, "in digest 1, only counted"},
+	};
+	const struct world world = {.filter = "diffusion", .is_pressed = true};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		int64_t now = lab_time(TIME);
+		pb_auto(lab) lab = make_world(&world, now);
+		g_autofree char *sql = g_strdup_printf(
+		    "DROP TRIGGER digest_frozen; UPDATE digest_item SET shown = %d",
+		    rows[i].shown);
+		pb_auto(why) why = NULL;
+
+		lab_run(lab, sql);
+		lab_run(lab, SENT);
+		why = ask(lab, now);
+		g_assert_cmpint(why->outcome, ==, WHY_SENT);
+		g_assert_nonnull(strstr(why->sentence, rows[i].says));
+		/* Two weeks later nobody knows how it was shown. */
+		g_clear_pointer(&why, why_free);
+		lab_run(lab, "DELETE FROM outbox; DELETE FROM digest");
+		why = ask(lab, now);
+		g_assert_cmpint(why->outcome, ==, WHY_SENT);
+		g_assert_true(g_str_has_suffix(why->sentence, "in digest 1"));
+	}
+}
+
+static void
+each_clause_says_what_it_finds(void)
+{
+	static const struct {
+		unsigned depth;
+		const char *text;
+		enum query_truth truth;
+		const char *hit; /* the first one, or NULL */
+	} wanted[] = {
+	    {0, "AND", QUERY_UNKNOWN, NULL},
+	    {1, "diffusion", QUERY_TRUE, "Diffusion"},
+	    {1, "cat:cs.CV", QUERY_UNKNOWN, NULL},
+	    {1, "mamba", QUERY_FALSE, NULL},
+	    {1, "survey", QUERY_TRUE, "survey"},
+	};
+	const struct world world = {
+	    .filter = "diffusion (cat:cs.CV OR mamba) NOT (survey mamba)",
+	    .is_pressed = true};
+	int64_t now = lab_time(TIME);
+	pb_auto(lab) lab = make_world(&world, now);
+	pb_auto(why) why = ask(lab, now);
+	const struct why_filter *filter = why->filters->pdata[0];
+
+	g_assert_cmpint(filter->truth, ==, QUERY_UNKNOWN);
+	g_assert_true(filter->waits_for_arxiv);
+	for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
+		bool is_there = false;
+
+		for (unsigned n = 0; n < filter->steps->len; n++) {
+			const struct query_step *step = filter->steps->pdata[n];
+			const struct query_hit *hit =
+			    step->hits->len ? step->hits->pdata[0] : NULL;
+
+			if (!strstr(step->text, wanted[i].text) ||
+			    step->truth != wanted[i].truth)
+				continue;
+			g_assert_cmpuint(step->depth, >=, wanted[i].depth);
+			g_assert_cmpstr(hit ? hit->words : NULL, ==, wanted[i].hit);
+			is_there = true;
+			break;
+		}
+		if (!is_there)
+			g_test_fail_printf("no line for %s", wanted[i].text);
+	}
+}
+
+static void
+who_listed_it_and_what_was_found_is_told(void)
+{
+	const struct world world = {.filter = "diffusion", .is_pressed = true};
+	int64_t now = lab_time(TIME);
+	pb_auto(lab) lab = make_world(&world, now);
+	pb_auto(why) why = NULL;
+	const struct history_listing *listing;
+	const struct why_filter *filter;
+
+	lab_save(lab, "arxiv", "2026-11-19", now + 60,
+	    lab_paper("2611.00001", "Another title", ""));
+	why = ask(lab, now + 120);
+	g_assert_cmpuint(why->listings->len, ==, 2);
+	listing = why->listings->pdata[0];
+	g_assert_cmpstr(listing->source, ==, "hf");
+	g_assert_cmpstr(listing->day, ==, "2026-11-20");
+	g_assert_cmpint(listing->first_seen_at, ==, now);
+	listing = why->listings->pdata[1];
+	g_assert_cmpstr(listing->source, ==, "arxiv");
+	g_assert_cmpint(listing->first_seen_at, ==, now + 60);
+	/* It lost the word; what was found stays. */
+	filter = why->filters->pdata[0];
+	g_assert_cmpint(filter->truth, ==, QUERY_FALSE);
+	g_assert_true(filter->is_found);
+	g_assert_cmpint(filter->found_at, ==, now);
+}
+
+static void
+who_or_what_is_not_there_is_told(void)
+{
+	static const struct {
+		const char *address, *paper, *says;
+		int code;
+	} rows[] = {
+	    {"nobody@example.org", "2611.00001", "nobody@example.org is no subscriber",
+	        PB_ERROR_NOT_FOUND},
+	    {ADA, "2611.99999", "no source has listed a paper '2611.99999'",
+	        PB_ERROR_NOT_FOUND},
+	    {"no address", "2611.00001", "", PB_ERROR_INPUT},
+	};
+	const struct world world = {.filter = "diffusion"};
+	pb_auto(lab) lab = make_world(&world, lab_time(TIME));
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+
+		g_assert_null(
+		    why_ask(lab->store, rows[i].address, rows[i].paper, 5, &error));
+		g_assert_error(error, PB_ERROR, rows[i].code);
+		g_assert_nonnull(strstr(error->message, rows[i].says));
+		lab_assert_idle(lab);
+	}
+}
+
+static void
+a_filter_is_explained_without_a_person(void)
+{
+	const struct world world = {.filter = "diffusion"};
+	int64_t now = lab_time(TIME);
+	pb_auto(lab) lab = make_world(&world, now);
+	pb_auto(stored_paper) stored = papers_find(lab->store, "2611.00001", NULL);
+	pb_auto(why_filter) filter = why_explain(
+	    lab->store, "diffusion NOT cat:cs.CL", stored, now, NULL, NULL, NULL);
+	pb_auto(why_filter) alone =
+	    why_explain(lab->store, "diffusion OR mamba", NULL, now, NULL, NULL, NULL);
+	g_autoptr(GError) error = NULL;
+
+	g_assert_cmpint(filter->truth, ==, QUERY_UNKNOWN);
+	g_assert_cmpint(filter->waits_until, ==, now + PAPERS_ENRICH_S);
+	g_assert_cmpuint(alone->steps->len, ==, 3);
+	g_assert_null(
+	    why_explain(lab->store, "mamba (", stored, now, NULL, NULL, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/why/" #name, name)
+	ADD(the_one_thing_that_decided_is_told);
+	ADD(a_paper_beyond_max_is_told_by_title_or_count);
+	ADD(each_clause_says_what_it_finds);
+	ADD(who_listed_it_and_what_was_found_is_told);
+	ADD(who_or_what_is_not_there_is_told);
+	ADD(a_filter_is_explained_without_a_person);
+	return g_test_run();
+}
