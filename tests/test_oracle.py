@@ -518,13 +518,22 @@ def random_filter(rng, archive, folds, depth=0):
         return f"({left[0]}){sign}({right[0]})", f"({left[1]}) {kind} ({right[1]})"
     text = rng.choice(archive.papers)[rng.choice(("title", "abstract"))] or "model"
     row = tokens(normalize(text)) or ["model"]
-    size = rng.choice((1, 1, 1, 2, 3))
-    at = rng.randrange(max(1, len(row) - size + 1))
-    part = row[at : at + size]
-    if rng.random() < 0.15:
-        rng.shuffle(part)
     field = rng.choice(("", "", "title", "abstract"))
     columns = f"{{{field or 'title abstract'}}} : "
+    if rng.random() < 0.2:
+        typed, wanted = random_near(rng, archive, folds, row, field)
+    else:
+        size = rng.choice((1, 1, 1, 2, 3))
+        at = rng.randrange(max(1, len(row) - size + 1))
+        typed, wanted = random_term(rng, archive, folds, row[at : at + size])
+        typed = (f"{field}:" if field else "") + typed
+    return typed, " OR ".join(f"({columns}{one})" for one in wanted)
+
+
+def random_term(rng, archive, folds, part):
+    """A word or a phrase: as it is typed, and all its forms for FTS5."""
+    if rng.random() < 0.15:
+        rng.shuffle(part)
     typed = " ".join(part)
     is_prefix = len(part[-1]) >= 3 and rng.random() < 0.25
     if is_prefix:
@@ -539,13 +548,34 @@ def random_filter(rng, archive, folds, depth=0):
             alternatives.append(forms or [word])
         else:
             alternatives.append([word])
-    phrases = [
-        columns + '"' + " ".join(words) + '"' + ("*" if is_prefix else "")
+    wanted = [
+        '"' + " ".join(words) + '"' + ("*" if is_prefix else "")
         for words in itertools.product(*alternatives)
     ]
     typed = f'"{typed}"' if len(part) > 1 or rng.random() < 0.3 else typed
-    wanted = " OR ".join(f"({phrase})" for phrase in phrases)
-    return (f"{field}:" if field else "") + typed, wanted
+    return typed, wanted
+
+
+def random_near(rng, archive, folds, row, field):
+    """Two or three terms that stand about so far apart in a text."""
+    distance = rng.choice((1, 1, 2, 3, 5, 8, 10, 20, 99))
+    count = rng.choice((2, 2, 2, 3))
+    begin = rng.randrange(len(row))
+    terms = []
+    for _ in range(count):
+        at = min(len(row) - 1, begin + rng.randint(0, 2 + distance))
+        size = rng.choice((1, 1, 1, 2))
+        terms.append(random_term(rng, archive, folds, row[at : at + size]))
+    operands = [typed for typed, _ in terms]
+    shown = "" if distance == 10 and rng.random() < 0.5 else str(distance)
+    group = f"NEAR({' '.join(operands)}{shown and ', ' + shown})"
+    chain = f" NEAR{shown and '/' + shown} ".join(operands)
+    if field:
+        typed = rng.choice((f"{field}:{group}", f"{field}:({chain})"))
+    else:
+        typed = rng.choice((group, f"({chain})", f"text:{group}"))
+    products = itertools.product(*(wanted for _, wanted in terms))
+    return typed, [f"NEAR({' '.join(one)}, {distance})" for one in products]
 
 
 def agree(archive, rng, rounds, folds):
@@ -564,7 +594,7 @@ def agree(archive, rng, rounds, folds):
 
 
 def test_made_up_agreement():
-    """words, phrases, prefixes and booleans agree with FTS5 on made-up papers"""
+    """words, phrases, prefixes, NEAR and booleans are FTS5's on made-up papers"""
     rng = random.Random(1)
     archive = Archive(list(made_up_papers(rng, 60)))
     assert agree(archive, rng, 1500, folds=False) > 500

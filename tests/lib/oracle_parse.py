@@ -380,7 +380,7 @@ class Parser:
         is_exact = is_word and typed.startswith("=")
         inner = start + (0 if is_word else 1) + is_exact
         text = typed[1:] if is_exact else typed.rstrip(" ")
-        if is_word and not is_bare and re.match(r"[<>]|=[0-9]+$", typed):
+        if is_word and not is_bare and typed[:1] in ("<", ">"):
             self.fail(f'"{field}" is not a number field', start)
         is_prefix = "*" in text
         if is_prefix and text.index("*") != len(text) - 1:
