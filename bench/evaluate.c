@@ -24,8 +24,8 @@ prepare(const GPtrArray *papers, const struct tokenizer *tokenizer)
 		const struct stored_paper *stored = papers->pdata[i];
 		g_autoptr(GError) error = NULL;
 
-		g_ptr_array_add(
-		    documents, query_document_new(stored->paper, tokenizer, &error));
+		g_ptr_array_add(documents,
+		    query_document_new(stored->paper, NULL, tokenizer, &error));
 		g_assert_no_error(error);
 	}
 	return documents;

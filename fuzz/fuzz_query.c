@@ -49,26 +49,59 @@ check_hits(const struct query *query, const struct query_document *document)
 	g_assert(g_utf8_strlen(told, -1) <= BOUNDS_QUERY_EXPLAIN_CHARS);
 }
 
+/* The tree of steps: the first is the whole filter, and none is deeper than it may be.
+ */
+static void
+check_steps(const struct query *query, const struct query_document *document)
+{
+	g_autoptr(GPtrArray) steps = query_explain_tree(query, document);
+	const struct query_step *root = steps->pdata[0];
+
+	g_assert(root->depth == 0);
+	g_assert(root->truth == query_evaluate(query, document, QUERY_AS_TOLD));
+	g_assert(root->is_final ==
+	         (query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_UNKNOWN));
+	for (guint i = 0; i < steps->len; i++) {
+		const struct query_step *step = steps->pdata[i];
+
+		g_assert(i == 0 || step->depth >= 1);
+		g_assert(step->boost >= 1 && step->boost <= BOUNDS_BOOST);
+		fuzz_check_line(step->text, BOUNDS_QUERY_CANONICAL_BYTES);
+		if (step->truth != QUERY_TRUE || step->kind != QUERY_STEP_CLAUSE)
+			g_assert(step->hits->len == 0);
+	}
+}
+
 /* What is certain stays so when more is known. */
 static void
 check_truth(const struct query *query, const struct query *again,
-    const struct query_document *document)
+    struct query_document *document)
 {
 	enum query_truth told = query_evaluate(query, document, QUERY_AS_TOLD);
 	enum query_truth later = query_evaluate(query, document, QUERY_MAY_CHANGE);
-	enum query_truth last = query_evaluate(query, document, QUERY_UNKNOWN_IS_FALSE);
+	enum query_truth soon, last;
 
 	g_assert(told == query_evaluate(again, document, QUERY_AS_TOLD));
 	g_assert(later == query_evaluate(again, document, QUERY_MAY_CHANGE));
-	g_assert(last == query_evaluate(again, document, QUERY_UNKNOWN_IS_FALSE));
 	g_assert(later == QUERY_UNKNOWN || later == told);
-	g_assert(told == QUERY_UNKNOWN || told == last);
-	g_assert(last != QUERY_UNKNOWN);
+	g_assert(query_is_changing(query) || later != QUERY_UNKNOWN);
 	check_hits(query, document);
+	check_steps(query, document);
+	query_document_settle(document, QUERY_SETTLED_ENRICHED);
+	soon = query_evaluate(query, document, QUERY_AS_TOLD);
+	g_assert(soon == query_evaluate(again, document, QUERY_AS_TOLD));
+	g_assert(told == QUERY_UNKNOWN || told == soon);
+	query_document_settle(document, QUERY_SETTLED_FINALLY);
+	last = query_evaluate(query, document, QUERY_AS_TOLD);
+	g_assert(last == query_evaluate(again, document, QUERY_AS_TOLD));
+	g_assert(last == query_evaluate(query, document, QUERY_MAY_CHANGE));
+	g_assert(soon == QUERY_UNKNOWN || soon == last);
+	g_assert(last != QUERY_UNKNOWN);
+	query_document_settle(document, QUERY_SETTLED_NOTHING);
 }
 
 static void
-check_accepted(const struct library *library, const struct query *query)
+check_accepted(struct library *library, const struct query *query)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = query_format(query);

@@ -94,7 +94,7 @@ fill_bench(struct bench *bench, const struct source_answer *answer, GError **err
 	for (guint i = 0; answer->listings && i < answer->listings->len; i++) {
 		struct listing *listing = answer->listings->pdata[i];
 		struct query_document *document =
-		    query_document_new(listing->paper, bench->tokenizer, error);
+		    query_document_new(listing->paper, NULL, bench->tokenizer, error);
 
 		if (!document)
 			return false;

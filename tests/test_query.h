@@ -68,7 +68,7 @@ make_document(const struct query_fixture *fixture, const char *title,
 	for (guint i = 0; names[i]; i++)
 		g_ptr_array_add(paper->authors, g_strdup(names[i]));
 	paper->upvotes = upvotes;
-	document = query_document_new(paper, fixture->tokenizer, &error);
+	document = query_document_new(paper, NULL, fixture->tokenizer, &error);
 	g_assert_no_error(error);
 	return document;
 }

@@ -352,7 +352,7 @@ a_tokenizer_that_fails_is_a_temporary_error(
 	paper->id = g_strdup("1");
 	paper->title = g_strdup("a");
 	paper->abstract = g_strdup("");
-	g_assert_null(query_document_new(paper, &broken, &error));
+	g_assert_null(query_document_new(paper, NULL, &broken, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 }
 

@@ -13,6 +13,14 @@ static const char *const comparisons[] = {">=", "<=", ">", "<", "="};
 
 static const char number_example[] = "diffusion upvotes:>=10";
 
+static bool
+is_later(const struct field *field)
+{
+	return (field->kind != FIELD_WORDS && field->kind != FIELD_NAME &&
+	           field->hit != QUERY_FIELD_UPVOTES) ||
+	       (field->kind == FIELD_NAME && field->is_first);
+}
+
 const struct field *
 clause_find_field(const struct lexeme *name, struct query_problem *problem)
 {
@@ -22,7 +30,7 @@ clause_find_field(const struct lexeme *name, struct query_problem *problem)
 		query_problem_set(problem, PB_ERROR_INPUT, name->column, "title:mamba",
 		    "there is no field \"%.*s\"; the nearest is \"%s\"", (int)name->len,
 		    name->text, field_find_nearest(name->text, name->len)->name);
-	else if (field->kind == FIELD_LATER)
+	else if (is_later(field))
 		query_problem_set(problem, PB_ERROR_INPUT, name->column, "title:mamba",
 		    "the field \"%s\" is not supported yet", field->name);
 	else
@@ -238,7 +246,12 @@ clause_parse(const struct clause_source *source, struct query_problem *problem)
 
 	switch (source->field->kind) {
 	case FIELD_WORDS:
-	case FIELD_LATER:
+	case FIELD_FACT_WORDS:
+	case FIELD_CATEGORY:
+	case FIELD_WHOLE:
+	case FIELD_SOURCE:
+	case FIELD_CHOICE:
+	case FIELD_DATE:
 		node = node_new(NODE_WORDS, lexeme->column);
 		break;
 	case FIELD_NAME:

@@ -35,16 +35,16 @@ add_token(void *data, const char *text, size_t text_len, size_t start, size_t en
 {
 	const struct builder *builder = data;
 	struct query_document *document = builder->document;
-	GArray *tokens = document->tokens[builder->text];
+	GArray *tokens = document->texts[builder->text].tokens;
 	g_autofree char *plain = g_strndup(text, text_len);
 	g_autofree char *folded = plural_fold(plain, text_len);
 	struct document_word *word = intern_word(document, folded);
 	int *last = &word->last[builder->text];
-	struct document_token token = {
-	    .word = word,
+	struct passage_token token = {
+	    .key = word->key,
 	    .plain = g_string_chunk_insert_const(document->strings, plain),
-	    .start = start,
-	    .end = end,
+	    .start = (uint32_t)start,
+	    .end = (uint32_t)end,
 	    .next = -1,
 	};
 	struct document_plain entry = {token.plain, 1U << builder->text};
@@ -52,7 +52,7 @@ add_token(void *data, const char *text, size_t text_len, size_t start, size_t en
 	if (*last < 0)
 		word->first[builder->text] = (int)tokens->len;
 	else
-		g_array_index(tokens, struct document_token, *last).next =
+		g_array_index(tokens, struct passage_token, *last).next =
 		    (int)tokens->len;
 	*last = (int)tokens->len;
 	g_array_append_val(tokens, token);
@@ -115,15 +115,13 @@ static bool
 fill_document(struct query_document *document, const struct paper *paper,
     const struct tokenizer *tokenizer)
 {
-	document->texts[QUERY_FIELD_TITLE] = g_strdup(paper->title);
-	document->texts[QUERY_FIELD_ABSTRACT] = g_strdup(paper->abstract);
-	document->upvotes = paper->upvotes;
+	passage_init(&document->texts[QUERY_FIELD_TITLE], paper->title);
+	passage_init(&document->texts[QUERY_FIELD_ABSTRACT], paper->abstract);
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++) {
 		struct builder builder = {document, i};
 
-		document->text_len[i] = strlen(document->texts[i]);
-		if (!tokenizer->split(tokenizer->self, document->texts[i],
-		        document->text_len[i], add_token, &builder))
+		if (!tokenizer->split(tokenizer->self, document->texts[i].text,
+		        document->texts[i].len, add_token, &builder))
 			return false;
 	}
 	sort_plains(document->plains);
@@ -131,8 +129,8 @@ fill_document(struct query_document *document, const struct paper *paper,
 }
 
 struct query_document *
-query_document_new(
-    const struct paper *paper, const struct tokenizer *tokenizer, GError **error)
+query_document_new(const struct paper *paper, const char *today,
+    const struct tokenizer *tokenizer, GError **error)
 {
 	pb_auto(query_document) document = g_new0(struct query_document, 1);
 
@@ -142,9 +140,7 @@ query_document_new(
 	document->strings = g_string_chunk_new(4096);
 	document->authors = g_ptr_array_new_with_free_func(g_free);
 	document->names = g_ptr_array_new_with_free_func(free_name);
-	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
-		document->tokens[i] =
-		    g_array_new(FALSE, FALSE, sizeof(struct document_token));
+	document->facts = facts_new(paper, today, tokenizer);
 	if (!fill_document(document, paper, tokenizer)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 		    "cannot cut paper %s into words", paper->id);
@@ -158,102 +154,47 @@ query_document_free(struct query_document *document)
 {
 	if (!document)
 		return;
-	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++) {
-		g_free(document->texts[i]);
-		g_array_unref(document->tokens[i]);
-	}
+	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
+		passage_clear(&document->texts[i]);
 	g_hash_table_unref(document->words);
 	g_array_unref(document->plains);
 	g_string_chunk_free(document->strings);
 	g_ptr_array_unref(document->authors);
 	g_ptr_array_unref(document->names);
+	facts_free(document->facts);
 	g_free(document);
 }
 
-const struct document_token *
-document_get_token(const struct query_document *document, unsigned text, int at)
+void
+query_document_settle(struct query_document *document, enum query_settlement settled)
 {
-	return &g_array_index(document->tokens[text], struct document_token, at);
+	document->facts->settled = settled;
 }
 
-int64_t
-document_get_number(const struct query_document *document, enum query_field field)
+/* Where a phrase may begin first, or next after a place where its first word is. */
+static int
+find_start(const struct query_document *document, const struct phrase *phrase,
+    unsigned text, int after)
 {
-	switch (field) {
-	case QUERY_FIELD_UPVOTES:
-		return document->upvotes;
-	case QUERY_FIELD_TITLE:
-	case QUERY_FIELD_ABSTRACT:
-	case QUERY_FIELD_AUTHOR:
-		break;
-	}
-	return PAPER_UNKNOWN;
-}
+	const struct document_word *word;
 
-/* Whether the signs typed behind a word stand in the text too: c++, node.js. */
-static bool
-has_signs(const struct query_document *document, unsigned text,
-    const struct document_token *token, const struct phrase_word *word)
-{
-	const char *behind = document->texts[text] + token->end;
-	size_t len = document->text_len[text] - token->end;
-	size_t n = phrase_measure_signs(behind, len);
-	size_t wanted;
-
-	if (!word->signs)
-		return true;
-	wanted = strlen(word->signs);
-	if (n < wanted || memcmp(behind, word->signs, wanted) != 0)
-		return false;
-	/* A next word at once, or else only dots: "in C++." but not "c+" in "C++". */
-	if (word->is_joined)
-		return n == wanted && (token + 1)->start == token->end + n;
-	return strspn(behind + wanted, ".") >= n - wanted;
-}
-
-static bool
-is_phrase_at(const struct query_document *document, const struct phrase *phrase,
-    unsigned text, int at)
-{
-	guint n = phrase->words->len;
-
-	if ((guint)at + n > document->tokens[text]->len)
-		return false;
-	for (guint i = 0; i < n; i++) {
-		const struct phrase_word *word = phrase_get_word(phrase, i);
-		const struct document_token *token =
-		    document_get_token(document, text, at + (int)i);
-
-		if (phrase->is_prefix && i + 1 == n) {
-			if (!g_str_has_prefix(token->plain, word->key.text))
-				return false;
-		} else if (!phrase_key_equal(&word->key, &token->word->key)) {
-			return false;
-		}
-		if (!has_signs(document, text, token, word))
-			return false;
-	}
-	return true;
+	if (after >= 0)
+		return passage_get_token(&document->texts[text], after)->next;
+	word = g_hash_table_lookup(document->words, &phrase_get_word(phrase, 0)->key);
+	return word ? word->first[text] : -1;
 }
 
 int
 document_find_phrase(const struct query_document *document, const struct phrase *phrase,
-    unsigned text, int from)
+    unsigned text, int after)
 {
-	const struct document_word *word;
+	const struct passage *passage = &document->texts[text];
 
-	if (phrase->is_prefix && phrase->words->len == 1) {
-		for (int at = from; at < (int)document->tokens[text]->len; at++)
-			if (is_phrase_at(document, phrase, text, at))
-				return at;
-		return -1;
-	}
-	word = g_hash_table_lookup(document->words, &phrase_get_word(phrase, 0)->key);
-	if (!word)
-		return -1;
-	for (int at = word->first[text]; at >= 0;
-	     at = document_get_token(document, text, at)->next)
-		if (at >= from && is_phrase_at(document, phrase, text, at))
+	if (phrase->is_prefix && phrase->words->len == 1)
+		return passage_find_phrase(passage, phrase, after + 1);
+	for (int at = find_start(document, phrase, text, after); at >= 0;
+	     at = passage_get_token(passage, at)->next)
+		if (passage_has_phrase_at(passage, phrase, at))
 			return at;
 	return -1;
 }
@@ -291,6 +232,7 @@ document_has_phrase(
     const struct query_document *document, const struct phrase *phrase, unsigned texts)
 {
 	const struct phrase_word *first = phrase_get_word(phrase, 0);
+	bool is_plain = phrase->words->len == 1 && !first->signs && !first->letters;
 	const struct document_word *word;
 
 	if (phrase->is_prefix && phrase->words->len == 1)
@@ -301,12 +243,64 @@ document_has_phrase(
 	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
 		if (!(texts & 1U << text))
 			continue;
-		if (word->first[text] >= 0 && phrase->words->len == 1 && !first->signs)
+		if (word->first[text] >= 0 && is_plain)
 			return true;
 		for (int at = word->first[text]; at >= 0;
-		     at = document_get_token(document, text, at)->next)
-			if (is_phrase_at(document, phrase, text, at))
+		     at = passage_get_token(&document->texts[text], at)->next)
+			if (passage_has_phrase_at(&document->texts[text], phrase, at))
 				return true;
 	}
 	return false;
+}
+
+/* As FTS5 does it: whoever is left too far behind the last one moves on. */
+static bool
+find_clump(const struct query_document *document, const struct node *node,
+    unsigned text, int *places)
+{
+	guint n = node->phrases->len;
+	int last = places[0];
+	bool has_moved = true;
+
+	for (guint i = 1; i < n; i++)
+		last = MAX(last, places[i]);
+	while (has_moved) {
+		has_moved = false;
+		for (guint i = 0; i < n; i++) {
+			const struct phrase *phrase =
+			    g_ptr_array_index(node->phrases, i);
+			int earliest =
+			    last - (int)node->distance - (int)phrase->words->len;
+
+			while (places[i] >= 0 && places[i] < earliest)
+				places[i] = document_find_phrase(
+				    document, phrase, text, places[i]);
+			if (places[i] < 0)
+				return false;
+			has_moved |= places[i] > last;
+			last = MAX(last, places[i]);
+		}
+	}
+	return true;
+}
+
+bool
+document_find_near(const struct query_document *document, const struct node *node,
+    unsigned text, int *places)
+{
+	bool is_first = places[0] < 0;
+	guint earliest = 0;
+
+	for (guint i = 1; i < node->phrases->len; i++)
+		if (places[i] < places[earliest])
+			earliest = i;
+	for (guint i = 0; i < node->phrases->len; i++) {
+		if (!is_first && i != earliest)
+			continue;
+		places[i] = document_find_phrase(
+		    document, g_ptr_array_index(node->phrases, i), text, places[i]);
+		if (places[i] < 0)
+			return false;
+	}
+	return find_clump(document, node, text, places);
 }

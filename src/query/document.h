@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#include "query/name.h"
-#include "query/phrase.h"
+#include "query/facts.h"
+#include "query/passage.h"
 #include "query/query.h"
 
 /* QUERY_FIELD_TITLE and QUERY_FIELD_ABSTRACT. */
@@ -20,14 +20,6 @@ struct document_word {
 	int last[DOCUMENT_TEXTS];
 };
 
-struct document_token {
-	const struct document_word *word;
-	const char *plain;
-	size_t start; /* in the text, octets */
-	size_t end;
-	int next; /* the next token that is the same word, or -1 */
-};
-
 /* A plain word and the texts it is in, as bits: what prefixes are looked up in. */
 struct document_plain {
 	const char *text;
@@ -35,15 +27,13 @@ struct document_plain {
 };
 
 struct query_document {
-	char *texts[DOCUMENT_TEXTS];
-	size_t text_len[DOCUMENT_TEXTS];
-	GArray *tokens[DOCUMENT_TEXTS]; /* of struct document_token */
-	GHashTable *words;              /* of struct document_word */
-	GArray *plains;                 /* of struct document_plain, sorted, distinct */
+	struct passage texts[DOCUMENT_TEXTS]; /* equal words are chained by next */
+	GHashTable *words;                    /* of struct document_word */
+	GArray *plains; /* of struct document_plain, sorted, distinct */
 	GStringChunk *strings;
 	GPtrArray *authors; /* of char *, as printed */
 	GPtrArray *names;   /* of struct name *, beside them; NULL without any word */
-	int64_t upvotes;
+	struct facts *facts;
 };
 
 /** Tell whether a phrase is in one of some texts (bits of FIELD_IN_...). */
@@ -53,17 +43,21 @@ bool document_has_phrase(
 /**
  * Find a phrase in one text.
  *
- * @param from  the first token to look at
- * @return the token where it begins, or -1
+ * @param after  where it was found before, or -1
+ * @return the token where it begins next, or -1
  */
 int document_find_phrase(const struct query_document *document,
-    const struct phrase *phrase, unsigned text, int from);
+    const struct phrase *phrase, unsigned text, int after);
 
-const struct document_token *
-document_get_token(const struct query_document *document, unsigned text, int at);
-
-/** Get a number of the paper, or PAPER_UNKNOWN. */
-int64_t
-document_get_number(const struct query_document *document, enum query_field field);
+/**
+ * Find the phrases of a NODE_NEAR near each other in one text: so that between the
+ * end of each and the beginning of the last one there are at most so many words.
+ *
+ * @param places  one for each phrase: all -1, or where they were found before; set
+ *                to where they begin next
+ * @return false when there is no more
+ */
+bool document_find_near(const struct query_document *document, const struct node *node,
+    unsigned text, int *places);
 
 #endif

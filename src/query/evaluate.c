@@ -3,32 +3,38 @@
  */
 #include "query/query.h"
 
+#include "base/bounds.h"
 #include "query/document.h"
 #include "query/evaluate.h"
 
 static bool
-has_author(const struct query_document *document, const struct name *asked)
+has_author(const struct query_document *document, const struct node *node)
 {
-	for (guint i = 0; i < document->names->len; i++) {
+	guint n = document->names->len;
+
+	for (guint i = 0; i < (node->field->is_first ? MIN(n, 1) : n); i++) {
 		const struct name *name = g_ptr_array_index(document->names, i);
 
-		if (name && name_is_match(asked, name))
+		if (name && name_is_match(node->name, name))
 			return true;
 	}
 	return false;
 }
 
-static enum query_truth
-evaluate_number(const struct node *node, const struct query_document *document,
-    enum query_mode mode)
+static bool
+has_near(const struct query_document *document, const struct node *node)
 {
-	int64_t number = document_get_number(document, node->field->hit);
+	int places[BOUNDS_QUERY_TERMS];
 
-	if (mode == QUERY_MAY_CHANGE && node->field->changes)
-		return QUERY_UNKNOWN;
-	if (number == PAPER_UNKNOWN)
-		return mode == QUERY_UNKNOWN_IS_FALSE ? QUERY_FALSE : QUERY_UNKNOWN;
-	return number >= node->min && number <= node->max ? QUERY_TRUE : QUERY_FALSE;
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
+		if (!(node->field->texts & 1U << text))
+			continue;
+		for (guint i = 0; i < node->phrases->len; i++)
+			places[i] = -1;
+		if (document_find_near(document, node, text, places))
+			return true;
+	}
+	return false;
 }
 
 /* The least of all operands' truths (AND), or the greatest (OR). */
@@ -62,15 +68,24 @@ node_evaluate(const struct node *node, const struct query_document *document,
 	case NODE_NOT:
 		return QUERY_TRUE - node_evaluate(g_ptr_array_index(node->operands, 0),
 		                        document, mode);
-	case NODE_NUMBER:
-		return evaluate_number(node, document, mode);
 	case NODE_WORDS:
 		is_there =
 		    document_has_phrase(document, node->phrase, node->field->texts);
 		break;
-	case NODE_NAME:
-		is_there = has_author(document, node->name);
+	case NODE_NEAR:
+		is_there = has_near(document, node);
 		break;
+	case NODE_NAME:
+		is_there = has_author(document, node);
+		break;
+	case NODE_FACT_WORDS:
+		return facts_evaluate_words(document->facts, node);
+	case NODE_FACT:
+		return facts_evaluate_value(document->facts, node);
+	case NODE_NUMBER:
+		return facts_evaluate_number(document->facts, node, mode);
+	case NODE_DATE:
+		return facts_evaluate_date(document->facts, node);
 	}
 	return is_there ? QUERY_TRUE : QUERY_FALSE;
 }

@@ -1,229 +1,94 @@
 /*
- * explain.c - where a filter hit a paper, for highlighting and for a reader.
+ * explain.c - why a filter found a paper: for a reader, and as the whole tree.
  */
 #include "query/query.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/bounds.h"
-#include "query/document.h"
 #include "query/evaluate.h"
+#include "query/hit.h"
 
 static const char ellipsis[] = "…";
 
-void
-query_hit_free(struct query_hit *hit)
-{
-	if (!hit)
-		return;
-	g_free(hit->words);
-	g_free(hit->folded);
-	g_free(hit);
-}
-
-static void
-free_hit(void *data)
-{
-	query_hit_free(data);
-}
-
-static void
-add_words_hit(GPtrArray *hits, const struct query_document *document,
-    const struct phrase *phrase, unsigned text, int at)
-{
-	const struct phrase_word *last =
-	    phrase_get_word(phrase, phrase->words->len - 1);
-	struct query_hit *hit = g_new0(struct query_hit, 1);
-	GString *folded = g_string_new(NULL);
-
-	for (guint i = 0; i < phrase->words->len; i++) {
-		const struct document_token *token =
-		    document_get_token(document, text, at + (int)i);
-
-		if (i == 0)
-			hit->start = token->start;
-		else
-			g_string_append_c(folded, ' ');
-		hit->end = token->end;
-		g_string_append(folded, token->word->key.text);
-	}
-	if (last->signs) {
-		hit->end += strlen(last->signs);
-		g_string_append(folded, last->signs);
-	}
-	hit->field = (enum query_field)text;
-	hit->words =
-	    g_strndup(document->texts[text] + hit->start, hit->end - hit->start);
-	hit->folded = g_string_free(folded, FALSE);
-	g_ptr_array_add(hits, hit);
-}
-
-static void
-add_words(
-    GPtrArray *hits, const struct node *node, const struct query_document *document)
-{
-	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
-		int at = 0;
-
-		if (!(node->field->texts & 1U << text))
-			continue;
-		while ((at = document_find_phrase(document, node->phrase, text, at)) >=
-		       0) {
-			add_words_hit(hits, document, node->phrase, text, at);
-			at++;
-		}
-	}
-}
-
-static void
-add_authors(
-    GPtrArray *hits, const struct node *node, const struct query_document *document)
-{
-	for (guint i = 0; i < document->names->len; i++) {
-		const struct name *name = g_ptr_array_index(document->names, i);
-		const char *author = g_ptr_array_index(document->authors, i);
-		struct query_hit *hit;
-
-		if (!name || !name_is_match(node->name, name))
-			continue;
-		hit = g_new0(struct query_hit, 1);
-		hit->field = QUERY_FIELD_AUTHOR;
-		hit->item = i;
-		hit->end = strlen(author);
-		hit->words = g_strdup(author);
-		hit->folded = g_utf8_casefold(author, -1);
-		g_ptr_array_add(hits, hit);
-	}
-}
-
-static void
-add_number(
-    GPtrArray *hits, const struct node *node, const struct query_document *document)
-{
-	struct query_hit *hit = g_new0(struct query_hit, 1);
-
-	hit->field = node->field->hit;
-	hit->words = g_strdup_printf(
-	    "%" PRId64, document_get_number(document, node->field->hit));
-	hit->folded = g_strdup(hit->words);
-	g_ptr_array_add(hits, hit);
-}
-
-/* What is false, or not known yet, says nothing; nor does what is under a NOT. */
+/* What is false says nothing; nor does what is under a NOT. */
 static void
 add_hits(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
-	enum query_truth truth = node_evaluate(node, document, QUERY_AS_TOLD);
-
-	if (truth == QUERY_FALSE)
+	if (node->kind != NODE_AND && node->kind != NODE_OR) {
+		hit_add_clause(hits, node, document);
 		return;
-	switch (node->kind) {
-	case NODE_AND:
-	case NODE_OR:
-		for (guint i = 0; i < node->operands->len; i++)
-			add_hits(hits, g_ptr_array_index(node->operands, i), document);
-		break;
-	case NODE_NOT:
-		break;
-	case NODE_WORDS:
-		add_words(hits, node, document);
-		break;
-	case NODE_NAME:
-		add_authors(hits, node, document);
-		break;
-	case NODE_NUMBER:
-		if (truth == QUERY_TRUE)
-			add_number(hits, node, document);
-		break;
 	}
-}
-
-static int
-compare_places(const struct query_hit *a, const struct query_hit *b)
-{
-	if (a->field != b->field)
-		return a->field < b->field ? -1 : 1;
-	if (a->item != b->item)
-		return a->item < b->item ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	/* The longer one first: a phrase before its first word. */
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	return 0;
-}
-
-static int
-compare_hits(const void *a, const void *b)
-{
-	return compare_places(
-	    *(const struct query_hit *const *)a, *(const struct query_hit *const *)b);
+	if (node_evaluate(node, document, QUERY_AS_TOLD) == QUERY_FALSE)
+		return;
+	for (guint i = 0; i < node->operands->len; i++)
+		add_hits(hits, g_ptr_array_index(node->operands, i), document);
 }
 
 GPtrArray *
 query_explain(const struct query *query, const struct query_document *document)
 {
-	GPtrArray *hits = g_ptr_array_new_with_free_func(free_hit);
-	guint at = 1;
+	GPtrArray *hits = hit_new_list();
 
 	add_hits(hits, query->root, document);
-	g_ptr_array_sort(hits, compare_hits);
-	while (at < hits->len) {
-		if (compare_places(g_ptr_array_index(hits, at - 1),
-		        g_ptr_array_index(hits, at)) == 0)
-			g_ptr_array_remove_index(hits, at);
-		else
-			at++;
-	}
+	hit_sort(hits);
 	return hits;
 }
 
-static void
-append_words(GString *out, const struct query_hit *hit)
-{
-	bool is_quoted = strchr(hit->words, ' ') != NULL;
+/* How hits of a field are told: "by X, Y", "X in the title", "primary X". */
+static const struct {
+	const char *before; /* the first one */
+	const char *one;    /* behind the last one */
+	const char *many;   /* ... for every number but 1 */
+} phrasings[] = {
+    [QUERY_FIELD_TITLE] = {"", " in the title", NULL},
+    [QUERY_FIELD_ABSTRACT] = {"", " in the abstract", NULL},
+    [QUERY_FIELD_AUTHOR] = {"by ", "", NULL},
+    [QUERY_FIELD_ORGANIZATION] = {"", " in the organization", NULL},
+    [QUERY_FIELD_KEYWORD] = {"", " in the keywords", NULL},
+    [QUERY_FIELD_COMMENT] = {"", " in the comment", NULL},
+    [QUERY_FIELD_JOURNAL] = {"", " in the journal", NULL},
+    [QUERY_FIELD_PRIMARY] = {"primary ", "", NULL},
+    [QUERY_FIELD_CATEGORY] = {"", "", NULL},
+    [QUERY_FIELD_SOURCE] = {"listed by ", "", NULL},
+    [QUERY_FIELD_TYPE] = {"announced as ", "", NULL},
+    [QUERY_FIELD_DATE] = {"listed on ", "", NULL},
+    [QUERY_FIELD_ID] = {"id ", "", NULL},
+    [QUERY_FIELD_DOI] = {"doi ", "", NULL},
+    [QUERY_FIELD_UPVOTES] = {"", " vote", " votes"},
+    [QUERY_FIELD_COMMENTS] = {"", " comment", " comments"},
+    [QUERY_FIELD_STARS] = {"", " star", " stars"},
+    [QUERY_FIELD_AUTHORS] = {"", " author", " authors"},
+    [QUERY_FIELD_HAS] = {"", "", NULL},
+};
 
-	g_string_append_printf(out, is_quoted ? "\"%s\"" : "%s", hit->words);
+static bool
+is_text(enum query_field field)
+{
+	return field == QUERY_FIELD_TITLE || field == QUERY_FIELD_ABSTRACT ||
+	       (field >= QUERY_FIELD_ORGANIZATION && field <= QUERY_FIELD_JOURNAL);
 }
 
-/* One hit; the first of a field begins its part, the last one ends it. */
+/* One hit; the first of a field begins its part. */
 static void
 append_hit(GString *out, const struct query_hit *hit, bool is_first)
 {
-	const char *separator = out->len == 0 ? "" : is_first ? "; " : ", ";
+	bool is_quoted = is_text(hit->field) && strchr(hit->words, ' ');
 
-	g_string_append(out, separator);
-	switch (hit->field) {
-	case QUERY_FIELD_TITLE:
-	case QUERY_FIELD_ABSTRACT:
-		append_words(out, hit);
-		break;
-	case QUERY_FIELD_AUTHOR:
-		g_string_append_printf(out, "%s%s", is_first ? "by " : "", hit->words);
-		break;
-	case QUERY_FIELD_UPVOTES:
-		g_string_append_printf(out, "%s %s", hit->words,
-		    strcmp(hit->words, "1") == 0 ? "vote" : "votes");
-		break;
-	}
+	g_string_append(out, out->len == 0 ? "" : is_first ? "; " : ", ");
+	g_string_append(out, is_first ? phrasings[hit->field].before : "");
+	g_string_append_printf(out, is_quoted ? "\"%s\"" : "%s", hit->words);
 }
 
+/* The last hit of a field ends its part. */
 static void
-append_field_end(GString *out, enum query_field field)
+append_field_end(GString *out, const struct query_hit *hit)
 {
-	switch (field) {
-	case QUERY_FIELD_TITLE:
-		g_string_append(out, " in the title");
-		break;
-	case QUERY_FIELD_ABSTRACT:
-		g_string_append(out, " in the abstract");
-		break;
-	case QUERY_FIELD_AUTHOR:
-	case QUERY_FIELD_UPVOTES:
-		break;
-	}
+	bool is_many = phrasings[hit->field].many && strcmp(hit->words, "1") != 0;
+
+	g_string_append(
+	    out, is_many ? phrasings[hit->field].many : phrasings[hit->field].one);
 }
 
 /* Cut at the last space that leaves room for the ellipsis. */
@@ -240,11 +105,23 @@ cut_at_word(GString *out, glong limit_chars)
 	g_string_append_printf(out, cut ? " %s" : "%s", ellipsis);
 }
 
+/* Words are told once for all texts; 3 votes and 3 authors are two things. */
+static char *
+make_key(const struct query_hit *hit)
+{
+	unsigned field = is_text(hit->field)                 ? QUERY_FIELD_TITLE
+	                 : hit->field == QUERY_FIELD_PRIMARY ? QUERY_FIELD_CATEGORY
+	                                                     : (unsigned)hit->field;
+
+	return g_strdup_printf("%u %s", field, hit->folded);
+}
+
 char *
 query_explain_text(const struct query *query, const struct query_document *document)
 {
 	g_autoptr(GPtrArray) hits = query_explain(query, document);
-	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) told =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	const struct query_hit *before = NULL;
 	GString *out = g_string_new(NULL);
 
@@ -252,15 +129,76 @@ query_explain_text(const struct query *query, const struct query_document *docum
 		const struct query_hit *hit = g_ptr_array_index(hits, i);
 		bool is_first = !before || before->field != hit->field;
 
-		if (!g_hash_table_add(told, hit->folded))
+		if (!g_hash_table_add(told, make_key(hit)))
 			continue;
 		if (before && is_first)
-			append_field_end(out, before->field);
+			append_field_end(out, before);
 		append_hit(out, hit, is_first);
 		before = hit;
 	}
 	if (before)
-		append_field_end(out, before->field);
+		append_field_end(out, before);
 	cut_at_word(out, BOUNDS_QUERY_EXPLAIN_CHARS);
 	return g_string_free(out, FALSE);
+}
+
+void
+query_step_free(struct query_step *step)
+{
+	if (!step)
+		return;
+	g_free(step->text);
+	g_ptr_array_unref(step->hits);
+	g_free(step);
+}
+
+static void
+free_step(void *data)
+{
+	query_step_free(data);
+}
+
+static struct query_step *
+make_step(
+    const struct node *node, unsigned depth, const struct query_document *document)
+{
+	static const char *const names[] = {"AND", "OR", "NOT"};
+	struct query_step *step = g_new0(struct query_step, 1);
+	GString *text = g_string_new(NULL);
+
+	step->kind = node->kind <= NODE_NOT ? (enum query_step_kind)node->kind
+	                                    : QUERY_STEP_CLAUSE;
+	step->depth = depth;
+	step->boost = node->boost;
+	if (step->kind == QUERY_STEP_CLAUSE)
+		node_append_clause(node, text);
+	else
+		g_string_append(text, names[step->kind]);
+	step->text = g_string_free(text, FALSE);
+	step->truth = node_evaluate(node, document, QUERY_AS_TOLD);
+	step->is_final =
+	    node_evaluate(node, document, QUERY_MAY_CHANGE) != QUERY_UNKNOWN;
+	step->hits = hit_new_list();
+	hit_add_clause(step->hits, node, document);
+	hit_sort(step->hits);
+	return step;
+}
+
+static void
+add_steps(GPtrArray *steps, const struct node *node, unsigned depth,
+    const struct query_document *document)
+{
+	g_ptr_array_add(steps, make_step(node, depth, document));
+	for (guint i = 0; node->operands && i < node->operands->len; i++)
+		add_steps(
+		    steps, g_ptr_array_index(node->operands, i), depth + 1, document);
+}
+
+GPtrArray *
+query_explain_tree(const struct query *query, const struct query_document *document)
+{
+	GPtrArray *steps = g_ptr_array_new_with_free_func(free_step);
+
+	add_steps(steps, query->root, 0, document);
+	return steps;
 }

@@ -6,42 +6,120 @@
 #include <glib.h>
 #include <string.h>
 
-/* A longer name is compared by its beginning only. */
-#define LONGEST_NAME  32
-/* So much of a name says which one is meant. */
-#define SHORTEST_PART 3
+#include "query/nearest.h"
+
+static const char *const links[] = {"code", "project", "video", NULL};
+static const char *const announcements[] = {"new", "cross", "replace", NULL};
 
 static const struct field fields[] = {
     {.name = "text",
         .alias = "all",
         .kind = FIELD_WORDS,
-        .texts = FIELD_IN_TITLE | FIELD_IN_ABSTRACT},
-    {.name = "title", .alias = "ti", .kind = FIELD_WORDS, .texts = FIELD_IN_TITLE},
+        .texts = FIELD_IN_TITLE | FIELD_IN_ABSTRACT,
+        .example = "text:mamba"},
+    {.name = "title",
+        .alias = "ti",
+        .kind = FIELD_WORDS,
+        .texts = FIELD_IN_TITLE,
+        .example = "title:mamba"},
     {.name = "abstract",
         .alias = "abs",
         .kind = FIELD_WORDS,
-        .texts = FIELD_IN_ABSTRACT},
-    {.name = "author", .alias = "au", .kind = FIELD_NAME, .hit = QUERY_FIELD_AUTHOR},
+        .texts = FIELD_IN_ABSTRACT,
+        .example = "abstract:mamba"},
+    {.name = "author",
+        .alias = "au",
+        .kind = FIELD_NAME,
+        .hit = QUERY_FIELD_AUTHOR,
+        .example = "author:\"Yann LeCun\""},
+    {.name = "first",
+        .kind = FIELD_NAME,
+        .hit = QUERY_FIELD_AUTHOR,
+        .is_first = true,
+        .example = "first:hinton"},
+    {.name = "cat",
+        .kind = FIELD_CATEGORY,
+        .wait = FIELD_WAITS_FOR_ENRICHMENT,
+        .hit = QUERY_FIELD_CATEGORY,
+        .example = "cat:cs.CL"},
+    {.name = "primary",
+        .kind = FIELD_CATEGORY,
+        .wait = FIELD_WAITS_FOR_ENRICHMENT,
+        .hit = QUERY_FIELD_PRIMARY,
+        .is_first = true,
+        .example = "primary:cs.CL"},
+    {.name = "source",
+        .kind = FIELD_SOURCE,
+        .hit = QUERY_FIELD_SOURCE,
+        .example = "source:hf diffusion"},
+    {.name = "org",
+        .kind = FIELD_FACT_WORDS,
+        .wait = FIELD_WAITS_FINALLY,
+        .hit = QUERY_FIELD_ORGANIZATION,
+        .example = "org:\"allen institute\""},
+    {.name = "kw",
+        .kind = FIELD_FACT_WORDS,
+        .wait = FIELD_WAITS_FINALLY,
+        .hit = QUERY_FIELD_KEYWORD,
+        .example = "kw:\"reward model\""},
+    {.name = "comment",
+        .alias = "co",
+        .kind = FIELD_FACT_WORDS,
+        .wait = FIELD_WAITS_FOR_ENRICHMENT,
+        .hit = QUERY_FIELD_COMMENT,
+        .example = "comment:neurips"},
+    {.name = "journal",
+        .alias = "jr",
+        .kind = FIELD_FACT_WORDS,
+        .wait = FIELD_WAITS_FOR_ENRICHMENT,
+        .hit = QUERY_FIELD_JOURNAL,
+        .example = "journal:nature"},
+    {.name = "doi",
+        .kind = FIELD_WHOLE,
+        .wait = FIELD_WAITS_FOR_ENRICHMENT,
+        .hit = QUERY_FIELD_DOI,
+        .example = "doi:10.1145*"},
+    {.name = "id",
+        .kind = FIELD_WHOLE,
+        .hit = QUERY_FIELD_ID,
+        .example = "id:2605.15202"},
+    {.name = "has",
+        .kind = FIELD_CHOICE,
+        .wait = FIELD_WAITS_FINALLY,
+        .hit = QUERY_FIELD_HAS,
+        .choices = links,
+        .example = "diffusion has:code"},
     {.name = "upvotes",
         .kind = FIELD_NUMBER,
+        .wait = FIELD_WAITS_FINALLY,
         .hit = QUERY_FIELD_UPVOTES,
-        .changes = true},
-    {.name = "first", .kind = FIELD_LATER},
-    {.name = "cat", .kind = FIELD_LATER},
-    {.name = "primary", .kind = FIELD_LATER},
-    {.name = "source", .kind = FIELD_LATER},
-    {.name = "org", .kind = FIELD_LATER},
-    {.name = "kw", .kind = FIELD_LATER},
-    {.name = "comment", .alias = "co", .kind = FIELD_LATER},
-    {.name = "journal", .alias = "jr", .kind = FIELD_LATER},
-    {.name = "doi", .kind = FIELD_LATER},
-    {.name = "id", .kind = FIELD_LATER},
-    {.name = "has", .kind = FIELD_LATER},
-    {.name = "comments", .kind = FIELD_LATER},
-    {.name = "stars", .kind = FIELD_LATER},
-    {.name = "authors", .kind = FIELD_LATER},
-    {.name = "date", .kind = FIELD_LATER},
-    {.name = "type", .kind = FIELD_LATER},
+        .changes = true,
+        .example = "diffusion upvotes:>=10"},
+    {.name = "comments",
+        .kind = FIELD_NUMBER,
+        .wait = FIELD_WAITS_FINALLY,
+        .hit = QUERY_FIELD_COMMENTS,
+        .changes = true,
+        .example = "diffusion comments:>=3"},
+    {.name = "stars",
+        .kind = FIELD_NUMBER,
+        .wait = FIELD_WAITS_FINALLY,
+        .hit = QUERY_FIELD_STARS,
+        .changes = true,
+        .example = "diffusion stars:>=100"},
+    {.name = "authors",
+        .kind = FIELD_NUMBER,
+        .hit = QUERY_FIELD_AUTHORS,
+        .example = "diffusion authors:<=3"},
+    {.name = "date",
+        .kind = FIELD_DATE,
+        .hit = QUERY_FIELD_DATE,
+        .example = "diffusion date:7d.."},
+    {.name = "type",
+        .kind = FIELD_CHOICE,
+        .hit = QUERY_FIELD_TYPE,
+        .choices = announcements,
+        .example = "diffusion type:new"},
 };
 
 static bool
@@ -61,45 +139,6 @@ field_find(const char *name, size_t len)
 	return NULL;
 }
 
-/*
- * Letters to add, drop, change or swap with a neighbour (optimal string
- * alignment) to get from one name to another.
- */
-static unsigned
-measure_distance(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	unsigned d[LONGEST_NAME + 1][LONGEST_NAME + 1];
-
-	a_len = MIN(a_len, LONGEST_NAME);
-	b_len = MIN(b_len, LONGEST_NAME);
-	for (size_t i = 0; i <= a_len; i++)
-		d[i][0] = i;
-	for (size_t j = 0; j <= b_len; j++)
-		d[0][j] = j;
-	for (size_t i = 1; i <= a_len; i++) {
-		for (size_t j = 1; j <= b_len; j++) {
-			unsigned change = a[i - 1] != b[j - 1];
-			unsigned best = d[i - 1][j - 1] + change;
-
-			best = MIN(best, d[i - 1][j] + 1);
-			best = MIN(best, d[i][j - 1] + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1])
-				best = MIN(best, d[i - 2][j - 2] + 1);
-			d[i][j] = best;
-		}
-	}
-	return d[a_len][b_len];
-}
-
-/* One name within the other is nearer than any slip: votes, category. */
-static bool
-is_within(const char *typed, const char *known)
-{
-	return strlen(typed) >= SHORTEST_PART && strlen(known) >= SHORTEST_PART &&
-	       (strstr(known, typed) || g_str_has_prefix(typed, known));
-}
-
 const struct field *
 field_find_nearest(const char *name, size_t len)
 {
@@ -115,10 +154,7 @@ field_find_nearest(const char *name, size_t len)
 
 			if (!spellings[j])
 				continue;
-			distance = is_within(typed, spellings[j])
-			               ? 1
-			               : measure_distance(typed, len, spellings[j],
-			                     strlen(spellings[j]));
+			distance = nearest_measure(typed, spellings[j]);
 			if (distance < least) {
 				least = distance;
 				nearest = &fields[i];
@@ -132,4 +168,16 @@ const struct field *
 field_get_text(void)
 {
 	return &fields[0];
+}
+
+const struct field *
+field_get_category(void)
+{
+	return field_find("cat", 3);
+}
+
+const struct field *
+field_get(size_t i)
+{
+	return i < G_N_ELEMENTS(fields) ? &fields[i] : NULL;
 }

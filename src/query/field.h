@@ -15,19 +15,35 @@
 
 /* What stands behind the colon. */
 enum field_kind {
-	FIELD_WORDS,  /* words and phrases */
-	FIELD_NAME,   /* a person */
-	FIELD_NUMBER, /* a comparison or a range */
-	FIELD_LATER,  /* known to the language, not yet to the matcher */
+	FIELD_WORDS,      /* words, phrases and NEAR in title and abstract */
+	FIELD_FACT_WORDS, /* words and phrases within one value of the paper */
+	FIELD_NAME,       /* a person */
+	FIELD_CATEGORY,   /* a category of arXiv, or an archive */
+	FIELD_WHOLE,      /* the whole value, or its beginning */
+	FIELD_SOURCE,     /* the name of a source */
+	FIELD_CHOICE,     /* one of a few words */
+	FIELD_NUMBER,     /* a comparison or a range */
+	FIELD_DATE,       /* a day, or a range of days */
+};
+
+/* How long a field may be not told; see enum query_settlement. */
+enum field_wait {
+	FIELD_WAITS_NEVER, /* always known */
+	FIELD_WAITS_FOR_ENRICHMENT,
+	FIELD_WAITS_FINALLY,
 };
 
 struct field {
 	const char *name;
 	const char *alias; /* or NULL */
 	enum field_kind kind;
-	unsigned texts;       /* of FIELD_WORDS: where to look */
-	enum query_field hit; /* of the others: what explain says was hit */
-	bool changes;         /* its value changes with time */
+	enum field_wait wait;
+	unsigned texts;             /* of FIELD_WORDS: where to look */
+	enum query_field hit;       /* of the others: what explain says was hit */
+	bool changes;               /* what was told may change */
+	bool is_first;              /* of a list: its first value only */
+	const char *const *choices; /* of FIELD_CHOICE: NULL-terminated */
+	const char *example;        /* a filter with it */
 };
 
 /** Find a field by its name or alias in any case; NULL when there is none. */
@@ -38,5 +54,11 @@ const struct field *field_find_nearest(const char *name, size_t len);
 
 /** Get the field of a word without one: title and abstract. */
 const struct field *field_get_text(void);
+
+/** Get the field of a category's name without one. */
+const struct field *field_get_category(void);
+
+/** Walk the table. @return NULL behind the last one */
+const struct field *field_get(size_t i);
 
 #endif

@@ -46,6 +46,7 @@ clear_word(void *data)
 
 	g_free((char *)word->key.text);
 	g_free(word->signs);
+	g_free(word->letters);
 }
 
 void

@@ -19,6 +19,7 @@ struct phrase_key {
 struct phrase_word {
 	struct phrase_key key; /* folded, but a prefix plain; owns its text */
 	char *signs;    /* "++", "#", ".": stand right behind the word; or NULL */
+	char *letters;  /* of =word: as they must stand in the paper; or NULL */
 	bool is_joined; /* the next word follows the signs at once: node.js */
 };
 

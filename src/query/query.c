@@ -101,13 +101,14 @@ query_free(struct query *query)
 	g_free(query);
 }
 
+/* Whether a clause waits so long. */
 static bool
-is_changing(const struct node *node)
+has_wait(const struct node *node, enum field_wait least, enum field_wait most)
 {
 	if (node->field)
-		return node->field->changes;
+		return node->field->wait >= least && node->field->wait <= most;
 	for (guint i = 0; i < node->operands->len; i++)
-		if (is_changing(g_ptr_array_index(node->operands, i)))
+		if (has_wait(g_ptr_array_index(node->operands, i), least, most))
 			return true;
 	return false;
 }
@@ -115,5 +116,12 @@ is_changing(const struct node *node)
 bool
 query_is_changing(const struct query *query)
 {
-	return is_changing(query->root);
+	return has_wait(query->root, FIELD_WAITS_FOR_ENRICHMENT, FIELD_WAITS_FINALLY);
+}
+
+bool
+query_needs_enrichment(const struct query *query)
+{
+	return has_wait(
+	    query->root, FIELD_WAITS_FOR_ENRICHMENT, FIELD_WAITS_FOR_ENRICHMENT);
 }

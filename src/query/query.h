@@ -12,15 +12,23 @@
  *                   of them); plurals are folded, prefixes are compared with
  *                   the plain word; the signs + and # and inner dots of a typed
  *                   word must stand in the paper too (c++, node.js)
+ *   =word           these very letters: capitals, accents, no plural
+ *   a NEAR/5 b, NEAR(a b, 5)   in one text, at most so many words between the end
+ *                   of each and the beginning of the last (FTS5 section 3.8)
  *   title: abstract: text:  there only; text is both, as without a field
- *   author:         within one author.  Several words are a name: the last name
+ *   author: first:  within one author.  Several words are a name: the last name
  *                   whole, the given names in order, equal or as initials, the
  *                   first given name first; middle names may be missing.  One
  *                   word is any whole word of a name.  A comma turns the order:
  *                   "LeCun, Yann"; "LeCun," is a last name alone
- *   upvotes:        >=, <=, >, <, = or a range, 10..20; a bare 20 is =20
- * NEAR, ^, =word, bare categories and the language's other fields are refused
- * as not supported yet.
+ *   cat: primary:   a category of arXiv or a whole archive; a category's name alone
+ *                   is cat: too
+ *   org: kw: comment: journal:   words within one such value
+ *   doi: id: source: has: type:  the whole value; doi and id have prefixes
+ *   upvotes: comments: stars: authors:   >=, <=, >, <, = or a range, 10..20; a bare
+ *                   20 is =20
+ *   date:           a day on which it was listed: 2026-07, 2026-07..2026-08-15, 7d..
+ * What may be told later is unknown until it is told or settled (below).
  */
 #ifndef PAPERBOY_QUERY_QUERY_H
 #define PAPERBOY_QUERY_QUERY_H
@@ -49,25 +57,64 @@ enum query_mode {
 	QUERY_AS_TOLD,    /* not told yet is unknown, and so is NOT of it */
 	QUERY_MAY_CHANGE, /* what changes with time is unknown though it is told: is
 	                   * there a way for a "no" to become a "yes"? */
-	QUERY_UNKNOWN_IS_FALSE, /* the last word: a clause on what was never told is
-	                         * false, and NOT of it is true */
 };
 
+/* How long a paper has been waited for: what was not told by then is false. */
+enum query_settlement {
+	QUERY_SETTLED_NOTHING,
+	QUERY_SETTLED_ENRICHED, /* after two hours: categories, comment, journal, doi */
+	QUERY_SETTLED_FINALLY,  /* after 14 days: everything, and nothing changes */
+};
+
+/* In the order in which a reader is told of them. */
 enum query_field {
 	QUERY_FIELD_TITLE,
 	QUERY_FIELD_ABSTRACT,
 	QUERY_FIELD_AUTHOR,
+	QUERY_FIELD_ORGANIZATION,
+	QUERY_FIELD_KEYWORD,
+	QUERY_FIELD_COMMENT,
+	QUERY_FIELD_JOURNAL,
+	QUERY_FIELD_PRIMARY, /* the first category */
+	QUERY_FIELD_CATEGORY,
+	QUERY_FIELD_SOURCE,
+	QUERY_FIELD_TYPE,
+	QUERY_FIELD_DATE,
+	QUERY_FIELD_ID,
+	QUERY_FIELD_DOI,
 	QUERY_FIELD_UPVOTES,
+	QUERY_FIELD_COMMENTS,
+	QUERY_FIELD_STARS,
+	QUERY_FIELD_AUTHORS, /* how many */
+	QUERY_FIELD_HAS,     /* code, project, video */
 };
 
 /* Where a query hit a document. */
 struct query_hit {
 	enum query_field field;
-	unsigned item; /* of authors: which one, from 0; else 0 */
-	size_t start;  /* in that text, octets; numbers have no text: 0 */
+	unsigned item; /* of authors, keywords, categories: which one, from 0; else 0 */
+	size_t start;  /* in that text, octets; what has no text: 0 */
 	size_t end;
 	char *words;  /* as the paper writes it: "State Spaces", "Yann LeCun", "23" */
 	char *folded; /* equal for hits that only differ in capitals or plural */
+};
+
+enum query_step_kind {
+	QUERY_STEP_AND,
+	QUERY_STEP_OR,
+	QUERY_STEP_NOT,
+	QUERY_STEP_CLAUSE,
+};
+
+/* One line of the tree that a filter is, with its truth for one paper. */
+struct query_step {
+	enum query_step_kind kind;
+	unsigned depth; /* of the whole filter 0 */
+	unsigned boost; /* 1 when none was given */
+	char *text;     /* a clause in canonical form, without boost; else "AND", ... */
+	enum query_truth truth; /* as told */
+	bool is_final;          /* nothing that may be told or change later turns it */
+	GPtrArray *hits; /* of struct query_hit *; clauses under a NOT have them too */
 };
 
 /**
@@ -105,20 +152,35 @@ char *query_format(const struct query *query);
 /** Hash the canonical text: SHA-256 in 64 lower-case hexadecimal digits. */
 char *query_hash(const struct query *query);
 
-/** Tell whether the answer can change with time though the texts do not. */
+/**
+ * Tell whether the answer can wait or change though the texts do not: a clause is on
+ * what arXiv tells (query_needs_enrichment()), on votes, comments, stars, links,
+ * organization or keywords.
+ */
 bool query_is_changing(const struct query *query);
+
+/** Tell whether it has a clause that waits for arXiv's answer, two hours at most. */
+bool query_needs_enrichment(const struct query *query);
 
 /**
  * Prepare a paper for many queries.
  *
- * Title, abstract and authors count as told, the numbers when they are.
+ * Title, abstract, authors, id and appearances count as told, the rest when it is.
+ * What few filters ask for is made ready when it is first asked for, so a
+ * document belongs to one thread.
  *
  * @param paper      borrowed for the call
- * @param tokenizer  borrowed for the call
+ * @param today      YYYY-MM-DD, UTC, for relative dates; NULL: the day of the paper's
+ *                   last appearance
+ * @param tokenizer  borrowed as long as the document lives
  * @return NULL with PB_ERROR_TEMPORARY when the tokenizer failed
  */
-struct query_document *query_document_new(
-    const struct paper *paper, const struct tokenizer *tokenizer, GError **error);
+struct query_document *query_document_new(const struct paper *paper, const char *today,
+    const struct tokenizer *tokenizer, GError **error);
+
+/** Say what counts as told from now on; a new document has settled nothing. */
+void
+query_document_settle(struct query_document *document, enum query_settlement settled);
 void query_document_free(struct query_document *document);
 PB_DEFINE_AUTO(query_document, query_document_free);
 
@@ -137,8 +199,18 @@ query_explain(const struct query *query, const struct query_document *document);
 void query_hit_free(struct query_hit *hit);
 
 /**
+ * Walk the whole tree for one paper, in reading order: an operator stands before
+ * its operands, which are one deeper.
+ *
+ * @return of struct query_step *, at least one
+ */
+GPtrArray *
+query_explain_tree(const struct query *query, const struct query_document *document);
+void query_step_free(struct query_step *step);
+
+/**
  * Tell a reader on one line why the paper is there:
- * `"state space", mamba in the title; ssm in the abstract; 23 votes`.
+ * `"state space", mamba in the title; ssm in the abstract; cs.LG; 23 votes; code`.
  *
  * Each word is told once, where it is first.  At most
  * BOUNDS_QUERY_EXPLAIN_CHARS characters, cut at a word.

@@ -18,6 +18,7 @@ node_new(enum node_kind kind, unsigned column)
 
 	node->kind = kind;
 	node->column = column;
+	node->boost = 1;
 	return node;
 }
 
@@ -29,6 +30,8 @@ node_free(struct node *node)
 	if (node->operands)
 		g_ptr_array_unref(node->operands);
 	phrase_free(node->phrase);
+	g_clear_pointer(&node->phrases, g_ptr_array_unref);
+	g_free(node->value);
 	name_free(node->name);
 	g_free(node);
 }
@@ -52,8 +55,12 @@ is_safe(const struct node *node, bool is_negated)
 
 	switch (node->kind) {
 	case NODE_WORDS:
+	case NODE_NEAR:
+	case NODE_FACT_WORDS:
 	case NODE_NAME:
+	case NODE_FACT:
 	case NODE_NUMBER:
+	case NODE_DATE:
 		return !is_negated;
 	case NODE_NOT:
 		return is_safe(g_ptr_array_index(node->operands, 0), !is_negated);
@@ -169,8 +176,12 @@ node_simplify(struct node *node)
 
 	switch (node->kind) {
 	case NODE_WORDS:
+	case NODE_NEAR:
+	case NODE_FACT_WORDS:
 	case NODE_NAME:
+	case NODE_FACT:
 	case NODE_NUMBER:
+	case NODE_DATE:
 		return node;
 	case NODE_NOT:
 		operand = node_simplify(unwrap(node));

@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <stdint.h>
 
+#include "query/date.h"
 #include "query/field.h"
 #include "query/name.h"
 #include "query/phrase.h"
@@ -15,20 +16,30 @@ enum node_kind {
 	NODE_AND,
 	NODE_OR,
 	NODE_NOT,
-	NODE_WORDS,
+	NODE_WORDS,      /* in title or abstract */
+	NODE_NEAR,       /* several of them near each other in one text */
+	NODE_FACT_WORDS, /* within one organization, keyword, comment, journal */
 	NODE_NAME,
+	NODE_FACT, /* a whole value: category, source, id, doi, has, type */
 	NODE_NUMBER,
+	NODE_DATE,
 };
 
 struct node {
 	enum node_kind kind;
 	unsigned column;     /* of the clause or of the operator, where it was typed */
+	unsigned boost;      /* weight in ranking, 1 to BOUNDS_BOOST; 1 under a NOT */
 	GPtrArray *operands; /* of struct node *; AND, OR: any number, NOT: one */
 	const struct field *field; /* of a clause */
-	struct phrase *phrase;     /* NODE_WORDS */
+	struct phrase *phrase;     /* NODE_WORDS, NODE_FACT_WORDS */
+	GPtrArray *phrases;        /* NODE_NEAR: of struct phrase *, two or more */
+	unsigned distance;         /* NODE_NEAR: words between, at most */
 	struct name *name;         /* NODE_NAME */
+	char *value;               /* NODE_FACT: in its canonical spelling */
+	bool is_beginning;         /* NODE_FACT: of values that begin so; an archive */
 	int64_t min;               /* NODE_NUMBER: both ends belong to it */
 	int64_t max;
+	struct date_range dates; /* NODE_DATE */
 };
 
 struct query {
@@ -61,5 +72,8 @@ struct node *node_simplify(struct node *node);
 
 /** Format a tree (format.c). */
 void node_append(const struct node *node, GString *out);
+
+/** Format a clause, with its field and without its boost. */
+void node_append_clause(const struct node *node, GString *out);
 
 #endif

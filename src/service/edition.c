@@ -72,8 +72,9 @@ get_document(struct press *press, int64_t seq, GError **error)
 	stored = papers_load(press->store, seq, error);
 	if (!stored)
 		return NULL;
-	document =
-	    query_document_new(stored->paper, store_get_tokenizer(press->store), error);
+	/* The reasons are those of the day it was found on: date:7d.. was true then. */
+	document = query_document_new(
+	    stored->paper, NULL, store_get_tokenizer(press->store), error);
 	if (document)
 		remember(press->documents, seq, document, CACHE_PAPERS);
 	return document;

@@ -43,7 +43,7 @@ window_clear(struct window *window)
 
 static bool
 window_load(struct window *window, struct store *store, int64_t after, int64_t newest,
-    const char *oldest_day, GError **error)
+    const char *oldest_day, const char *today, GError **error)
 {
 	g_autoptr(GPtrArray) stored =
 	    papers_load_revisions(store, after, newest, oldest_day, PAGE_PAPERS, error);
@@ -61,8 +61,8 @@ window_load(struct window *window, struct store *store, int64_t after, int64_t n
 		ready->seq = paper->seq;
 		ready->revision = paper->revision;
 		g_ptr_array_add(window->papers, ready);
-		ready->document =
-		    query_document_new(paper->paper, store_get_tokenizer(store), error);
+		ready->document = query_document_new(
+		    paper->paper, today, store_get_tokenizer(store), error);
 		if (!ready->document)
 			return false;
 		if (stored->len == PAGE_PAPERS)
@@ -145,10 +145,11 @@ static bool
 match_new(struct store *store, int64_t now, struct match_report *report, GError **error)
 {
 	struct window window = {0};
-	char oldest_day[DAY_BYTES];
+	char oldest_day[DAY_BYTES], today[DAY_BYTES];
 	int64_t newest;
 	bool is_ok = true;
 
+	day_format(now, today);
 	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	if (!papers_load_newest_revision(store, &newest, error))
 		return false;
@@ -164,7 +165,7 @@ match_new(struct store *store, int64_t now, struct match_report *report, GError 
 		if (!window.papers || first->matched_through < window.after ||
 		    first->matched_through >= window.through)
 			is_ok = window_load(&window, store, first->matched_through,
-			    newest, oldest_day, error);
+			    newest, oldest_day, today, error);
 		is_ok =
 		    is_ok && match_page(store, filters, &window, now, report, error);
 		if (!is_ok)
@@ -182,26 +183,25 @@ decide_again(struct store *store, const struct stored_paper *stored, bool is_las
 	const struct tokenizer *tokenizer = store_get_tokenizer(store);
 	g_autoptr(GPtrArray) filters = matches_load_waiting(store, stored->seq, error);
 	pb_auto(query_document) document = NULL;
+	char today[DAY_BYTES];
 
 	if (!filters)
 		return false;
 	if (!filters->len)
 		return true;
-	document = query_document_new(stored->paper, tokenizer, error);
+	day_format(now, today);
+	document = query_document_new(stored->paper, today, tokenizer, error);
 	if (!document)
 		return false;
+	if (is_last_word)
+		query_document_settle(document, QUERY_SETTLED_FINALLY);
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct stored_filter *filter = filters->pdata[i];
 		pb_auto(query) query =
 		    query_parse_canonical(filter->canonical, tokenizer, NULL);
 		enum verdict verdict = VERDICT_NO;
 
-		if (query && is_last_word)
-			verdict = query_evaluate(query, document,
-			              QUERY_UNKNOWN_IS_FALSE) == QUERY_TRUE
-			              ? VERDICT_YES
-			              : VERDICT_NO;
-		else if (query)
+		if (query)
 			verdict = decide(query, query_is_changing(query), document);
 		report->decided += verdict == VERDICT_YES;
 		if (verdict == VERDICT_YES &&

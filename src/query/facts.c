@@ -1,0 +1,259 @@
+/*
+ * facts.c - what a paper is besides its words and people.
+ */
+#include "query/facts.h"
+
+#include <string.h>
+
+#include "query/passage.h"
+
+static void
+clear_passage(void *data)
+{
+	passage_clear(data);
+}
+
+static GPtrArray *
+new_list(void)
+{
+	return g_ptr_array_new_with_free_func(g_free);
+}
+
+static void
+add_value(GPtrArray *list, const char *value)
+{
+	if (value)
+		g_ptr_array_add(list, g_strdup(value));
+}
+
+/* One value or none: a list all the same. */
+static GPtrArray *
+new_list_of(const char *value)
+{
+	GPtrArray *list = new_list();
+
+	add_value(list, value);
+	return list;
+}
+
+static GPtrArray *
+copy_list(const GPtrArray *values)
+{
+	GPtrArray *list = g_ptr_array_new_full(values->len, g_free);
+
+	for (guint i = 0; i < values->len; i++)
+		add_value(list, g_ptr_array_index(values, i));
+	return list;
+}
+
+static void
+add_days(struct facts *facts, const struct paper *paper)
+{
+	unsigned last = DATE_NONE;
+
+	facts->days = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	facts->values[QUERY_FIELD_SOURCE] = new_list();
+	facts->values[QUERY_FIELD_TYPE] = new_list();
+	for (guint i = 0; i < paper->appearances->len; i++) {
+		const struct appearance *appearance =
+		    &g_array_index(paper->appearances, struct appearance, i);
+		unsigned day = date_read_day(appearance->day);
+
+		g_array_append_val(facts->days, day);
+		add_value(facts->values[QUERY_FIELD_SOURCE], appearance->source);
+		add_value(facts->values[QUERY_FIELD_TYPE],
+		    announcement_name(appearance->announcement));
+		last = MAX(last, day);
+	}
+	if (facts->today == DATE_NONE)
+		facts->today = last;
+}
+
+static void
+add_links(struct facts *facts, const struct paper *paper)
+{
+	GPtrArray *links = facts->values[QUERY_FIELD_HAS] = new_list();
+
+	add_value(links, paper->code_url ? "code" : NULL);
+	add_value(links, paper->project_url ? "project" : NULL);
+	add_value(links, paper->video_url ? "video" : NULL);
+}
+
+struct facts *
+facts_new(
+    const struct paper *paper, const char *today, const struct tokenizer *tokenizer)
+{
+	struct facts *facts = g_new0(struct facts, 1);
+	GPtrArray **values = facts->values;
+
+	facts->tokenizer = tokenizer;
+	facts->today = today ? date_read_day(today) : DATE_NONE;
+	facts->numbers[0] = paper->upvotes;
+	facts->numbers[QUERY_FIELD_COMMENTS - QUERY_FIELD_UPVOTES] = paper->comments;
+	facts->numbers[QUERY_FIELD_STARS - QUERY_FIELD_UPVOTES] = paper->stars;
+	facts->numbers[QUERY_FIELD_AUTHORS - QUERY_FIELD_UPVOTES] = paper->authors->len;
+	values[QUERY_FIELD_ID] = new_list_of(paper->id);
+	if (paper->categories) {
+		values[QUERY_FIELD_CATEGORY] = copy_list(paper->categories);
+		values[QUERY_FIELD_PRIMARY] =
+		    g_ptr_array_ref(values[QUERY_FIELD_CATEGORY]);
+		values[QUERY_FIELD_COMMENT] = new_list_of(paper->comment);
+		values[QUERY_FIELD_JOURNAL] = new_list_of(paper->journal);
+		values[QUERY_FIELD_DOI] = new_list_of(paper->doi);
+	}
+	if (paper->organization)
+		values[QUERY_FIELD_ORGANIZATION] = new_list_of(paper->organization);
+	if (paper->keywords)
+		values[QUERY_FIELD_KEYWORD] = copy_list(paper->keywords);
+	add_links(facts, paper);
+	add_days(facts, paper);
+	return facts;
+}
+
+void
+facts_free(struct facts *facts)
+{
+	if (!facts)
+		return;
+	g_array_unref(facts->days);
+	for (unsigned i = 0; i < FACTS_FIELDS; i++) {
+		g_clear_pointer(&facts->values[i], g_ptr_array_unref);
+		g_clear_pointer(&facts->passages[i], g_array_unref);
+	}
+	g_clear_pointer(&facts->strings, g_string_chunk_free);
+	g_free(facts);
+}
+
+int64_t
+facts_get_number(const struct facts *facts, const struct field *field)
+{
+	return facts->numbers[field->hit - QUERY_FIELD_UPVOTES];
+}
+
+unsigned
+facts_count_values(const struct facts *facts, const struct field *field)
+{
+	const GPtrArray *values = facts->values[field->hit];
+	unsigned n = values ? values->len : 0;
+
+	return field->is_first ? MIN(n, 1) : n;
+}
+
+const char *
+facts_get_value(const struct facts *facts, const struct field *field, unsigned i)
+{
+	return g_ptr_array_index(facts->values[field->hit], i);
+}
+
+const GArray *
+facts_get_passages(struct facts *facts, const struct field *field)
+{
+	const GPtrArray *values = facts->values[field->hit];
+	g_autoptr(GArray) passages = NULL;
+
+	if (facts->passages[field->hit] || !values)
+		return facts->passages[field->hit];
+	if (!facts->strings)
+		facts->strings = g_string_chunk_new(512);
+	passages = g_array_new(FALSE, TRUE, sizeof(struct passage));
+	g_array_set_clear_func(passages, clear_passage);
+	for (guint i = 0; i < values->len; i++) {
+		struct passage passage;
+		bool is_split;
+
+		passage_init(&passage, g_ptr_array_index(values, i));
+		is_split = passage_split(&passage, facts->strings, facts->tokenizer);
+		g_array_append_val(passages, passage);
+		if (!is_split)
+			return NULL;
+	}
+	facts->passages[field->hit] = g_steal_pointer(&passages);
+	return facts->passages[field->hit];
+}
+
+bool
+facts_is_value(const struct node *node, const char *value)
+{
+	size_t len = strlen(node->value);
+
+	if (!node->is_beginning)
+		return g_ascii_strcasecmp(node->value, value) == 0;
+	if (g_ascii_strncasecmp(node->value, value, len) != 0)
+		return false;
+	/* cs is cs.CL, and math is not math-ph. */
+	return node->field->kind != FIELD_CATEGORY || value[len] == '\0' ||
+	       value[len] == '.';
+}
+
+/* What a clause is that holds for nothing that is told. */
+static enum query_truth
+evaluate_missing(const struct facts *facts, const struct field *field)
+{
+	bool is_settled = true;
+
+	switch (field->wait) {
+	case FIELD_WAITS_NEVER:
+		break;
+	case FIELD_WAITS_FOR_ENRICHMENT:
+		is_settled = facts->values[QUERY_FIELD_CATEGORY] ||
+		             facts->settled >= QUERY_SETTLED_ENRICHED;
+		break;
+	case FIELD_WAITS_FINALLY:
+		is_settled = facts->settled >= QUERY_SETTLED_FINALLY;
+		break;
+	}
+	return is_settled ? QUERY_FALSE : QUERY_UNKNOWN;
+}
+
+enum query_truth
+facts_evaluate_number(
+    const struct facts *facts, const struct node *node, enum query_mode mode)
+{
+	int64_t number = facts_get_number(facts, node->field);
+
+	if (mode == QUERY_MAY_CHANGE && node->field->changes &&
+	    facts->settled < QUERY_SETTLED_FINALLY)
+		return QUERY_UNKNOWN;
+	if (number == PAPER_UNKNOWN)
+		return evaluate_missing(facts, node->field);
+	return number >= node->min && number <= node->max ? QUERY_TRUE : QUERY_FALSE;
+}
+
+enum query_truth
+facts_evaluate_words(struct facts *facts, const struct node *node)
+{
+	const GArray *passages = facts_get_passages(facts, node->field);
+
+	if (!facts->values[node->field->hit])
+		return evaluate_missing(facts, node->field);
+	/* Told, but there was no memory to cut it. */
+	if (!passages)
+		return QUERY_UNKNOWN;
+	for (guint i = 0; i < passages->len; i++)
+		if (passage_find_phrase(&g_array_index(passages, struct passage, i),
+		        node->phrase, 0) >= 0)
+			return QUERY_TRUE;
+	return QUERY_FALSE;
+}
+
+enum query_truth
+facts_evaluate_value(const struct facts *facts, const struct node *node)
+{
+	unsigned n = facts_count_values(facts, node->field);
+
+	for (unsigned i = 0; i < n; i++)
+		if (facts_is_value(node, facts_get_value(facts, node->field, i)))
+			return QUERY_TRUE;
+	/* Without a link to code: one may still come. */
+	return evaluate_missing(facts, node->field);
+}
+
+enum query_truth
+facts_evaluate_date(const struct facts *facts, const struct node *node)
+{
+	for (guint i = 0; i < facts->days->len; i++)
+		if (date_is_within(&node->dates,
+		        g_array_index(facts->days, unsigned, i), facts->today))
+			return QUERY_TRUE;
+	return QUERY_FALSE;
+}

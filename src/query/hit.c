@@ -1,0 +1,319 @@
+/*
+ * hit.c - where one clause of a filter hit a paper.
+ */
+#include "query/hit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/evaluate.h"
+
+void
+query_hit_free(struct query_hit *hit)
+{
+	if (!hit)
+		return;
+	g_free(hit->words);
+	g_free(hit->folded);
+	g_free(hit);
+}
+
+static void
+free_hit(void *data)
+{
+	query_hit_free(data);
+}
+
+GPtrArray *
+hit_new_list(void)
+{
+	return g_ptr_array_new_with_free_func(free_hit);
+}
+
+/* Where a phrase is, and what its words are folded. */
+static void
+measure_phrase(const struct passage *passage, const struct phrase *phrase, int at,
+    struct query_hit *hit, GString *folded)
+{
+	const struct phrase_word *last =
+	    phrase_get_word(phrase, phrase->words->len - 1);
+
+	for (guint i = 0; i < phrase->words->len; i++) {
+		const struct passage_token *token =
+		    passage_get_token(passage, at + (int)i);
+
+		if (i == 0)
+			hit->start = token->start;
+		else
+			g_string_append_c(folded, ' ');
+		hit->end = token->end;
+		g_string_append(folded, token->key.text);
+	}
+	if (last->signs) {
+		hit->end += strlen(last->signs);
+		g_string_append(folded, last->signs);
+	}
+}
+
+static struct query_hit *
+make_words_hit(const struct passage *passage, const struct phrase *phrase, int at)
+{
+	struct query_hit *hit = g_new0(struct query_hit, 1);
+	GString *folded = g_string_new(NULL);
+
+	measure_phrase(passage, phrase, at, hit, folded);
+	hit->words = g_strndup(passage->text + hit->start, hit->end - hit->start);
+	hit->folded = g_string_free(folded, FALSE);
+	return hit;
+}
+
+static void
+add_words(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
+		const struct passage *passage = &document->texts[text];
+		int at = -1;
+
+		if (!(node->field->texts & 1U << text))
+			continue;
+		while ((at = document_find_phrase(document, node->phrase, text, at)) >=
+		       0) {
+			struct query_hit *hit =
+			    make_words_hit(passage, node->phrase, at);
+
+			hit->field = (enum query_field)text;
+			g_ptr_array_add(hits, hit);
+		}
+	}
+}
+
+/* A clump of phrases, told in the order of the text: "reward near hacking". */
+static struct query_hit *
+make_near_hit(const struct passage *passage, const struct node *node, const int *places)
+{
+	struct query_hit *hit = g_new0(struct query_hit, 1);
+	GString *words = g_string_new(NULL);
+	GString *folded = g_string_new(NULL);
+	int before = -1;
+
+	for (guint told = 0; told < node->phrases->len;) {
+		int next = G_MAXINT;
+
+		for (guint i = 0; i < node->phrases->len; i++)
+			if (places[i] > before && places[i] < next)
+				next = places[i];
+		for (guint i = 0; i < node->phrases->len; i++) {
+			struct query_hit part = {0};
+
+			if (places[i] != next)
+				continue;
+			g_string_append(folded, told ? " near " : "");
+			measure_phrase(passage, g_ptr_array_index(node->phrases, i),
+			    next, &part, folded);
+			g_string_append(words, told ? " near " : "");
+			g_string_append_len(words, passage->text + part.start,
+			    (gssize)(part.end - part.start));
+			hit->start = told ? hit->start : part.start;
+			hit->end = MAX(hit->end, part.end);
+			told++;
+		}
+		before = next;
+	}
+	hit->words = g_string_free(words, FALSE);
+	hit->folded = g_string_free(folded, FALSE);
+	return hit;
+}
+
+static void
+add_near(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	int places[BOUNDS_QUERY_TERMS];
+
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
+		if (!(node->field->texts & 1U << text))
+			continue;
+		for (guint i = 0; i < node->phrases->len; i++)
+			places[i] = -1;
+		while (document_find_near(document, node, text, places)) {
+			struct query_hit *hit =
+			    make_near_hit(&document->texts[text], node, places);
+
+			hit->field = (enum query_field)text;
+			g_ptr_array_add(hits, hit);
+		}
+	}
+}
+
+/* Words within a list of values, each value its item. */
+static void
+add_fact_words(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	const GArray *passages = facts_get_passages(document->facts, node->field);
+
+	for (guint i = 0; passages && i < passages->len; i++) {
+		const struct passage *passage =
+		    &g_array_index(passages, struct passage, i);
+		int at = -1;
+
+		while ((at = passage_find_phrase(passage, node->phrase, at + 1)) >= 0) {
+			struct query_hit *hit =
+			    make_words_hit(passage, node->phrase, at);
+
+			hit->field = node->field->hit;
+			hit->item = i;
+			g_ptr_array_add(hits, hit);
+		}
+	}
+}
+
+/* Something whole: a name, a category, a number. */
+static void
+add_whole(GPtrArray *hits, enum query_field field, unsigned item, const char *words)
+{
+	struct query_hit *hit = g_new0(struct query_hit, 1);
+
+	hit->field = field;
+	hit->item = item;
+	hit->end = strlen(words);
+	hit->words = g_strdup(words);
+	hit->folded = g_utf8_casefold(words, -1);
+	g_ptr_array_add(hits, hit);
+}
+
+static void
+add_authors(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	guint n = document->names->len;
+
+	for (guint i = 0; i < (node->field->is_first ? MIN(n, 1) : n); i++) {
+		const struct name *name = g_ptr_array_index(document->names, i);
+
+		if (name && name_is_match(node->name, name))
+			add_whole(hits, QUERY_FIELD_AUTHOR, i,
+			    g_ptr_array_index(document->authors, i));
+	}
+}
+
+static void
+add_values(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	const struct facts *facts = document->facts;
+	unsigned n = facts_count_values(facts, node->field);
+
+	for (unsigned i = 0; i < n; i++) {
+		const char *value = facts_get_value(facts, node->field, i);
+
+		if (facts_is_value(node, value))
+			add_whole(hits, node->field->hit, i, value);
+	}
+}
+
+static void
+add_number(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	struct query_hit *hit = g_new0(struct query_hit, 1);
+
+	hit->field = node->field->hit;
+	hit->words =
+	    g_strdup_printf("%" PRId64, facts_get_number(document->facts, node->field));
+	hit->folded = g_strdup(hit->words);
+	g_ptr_array_add(hits, hit);
+}
+
+static void
+add_days(
+    GPtrArray *hits, const struct node *node, const struct query_document *document)
+{
+	const struct facts *facts = document->facts;
+
+	for (guint i = 0; i < facts->days->len; i++) {
+		unsigned day = g_array_index(facts->days, unsigned, i);
+		g_autoptr(GString) text = g_string_new(NULL);
+		const struct date_range alone = {
+		    {DATE_DAY, day, 0, 0}, {DATE_DAY, day, 0, 0}};
+
+		if (!date_is_within(&node->dates, day, facts->today))
+			continue;
+		date_append(&alone, text);
+		add_whole(hits, QUERY_FIELD_DATE, i, text->str);
+	}
+}
+
+void
+hit_add_clause(
+    GPtrArray *hits, const struct node *clause, const struct query_document *document)
+{
+	if (node_evaluate(clause, document, QUERY_AS_TOLD) != QUERY_TRUE)
+		return;
+	switch (clause->kind) {
+	case NODE_AND:
+	case NODE_OR:
+	case NODE_NOT:
+		break;
+	case NODE_WORDS:
+		add_words(hits, clause, document);
+		break;
+	case NODE_NEAR:
+		add_near(hits, clause, document);
+		break;
+	case NODE_FACT_WORDS:
+		add_fact_words(hits, clause, document);
+		break;
+	case NODE_NAME:
+		add_authors(hits, clause, document);
+		break;
+	case NODE_FACT:
+		add_values(hits, clause, document);
+		break;
+	case NODE_NUMBER:
+		add_number(hits, clause, document);
+		break;
+	case NODE_DATE:
+		add_days(hits, clause, document);
+		break;
+	}
+}
+
+static int
+compare_places(const struct query_hit *a, const struct query_hit *b)
+{
+	if (a->field != b->field)
+		return a->field < b->field ? -1 : 1;
+	if (a->item != b->item)
+		return a->item < b->item ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	/* The longer one first: a phrase before its first word. */
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return 0;
+}
+
+static int
+compare_hits(const void *a, const void *b)
+{
+	return compare_places(
+	    *(const struct query_hit *const *)a, *(const struct query_hit *const *)b);
+}
+
+void
+hit_sort(GPtrArray *hits)
+{
+	guint at = 1;
+
+	g_ptr_array_sort(hits, compare_hits);
+	while (at < hits->len) {
+		if (compare_places(g_ptr_array_index(hits, at - 1),
+		        g_ptr_array_index(hits, at)) == 0)
+			g_ptr_array_remove_index(hits, at);
+		else
+			at++;
+	}
+}
