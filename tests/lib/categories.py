@@ -27,9 +27,9 @@ PARTED = {
 WHOLE = """gr-qc hep-ex hep-lat hep-ph hep-th math-ph nucl-ex nucl-th
     quant-ph""".split()
 
-CATEGORIES = sorted(
-    [f"{archive}.{name}" for archive in PARTED for name in PARTED[archive].split()] + WHOLE
-)
+CATEGORIES = WHOLE + [
+    f"{archive}.{name}" for archive, names in PARTED.items() for name in names.split()
+]
 ARCHIVES = sorted([*PARTED, *WHOLE])
 assert len(CATEGORIES) == 155
 

@@ -6,7 +6,6 @@ papers, mostly from one paper for all of a filter, so that many filters find som
 
 import datetime
 import re
-import string
 
 from categories import CATEGORIES, PARTED, WHOLE
 from normalize import normalize
@@ -42,8 +41,8 @@ ORGANIZATIONS = (
     "University of Examples",
 )
 KEYWORDS = (
-    "large language models", "diffusion", "state space models", "RAG", "C++", "self-play",
-    "chain of thought", "node.js", "naïve Bayes", "agents",
+    "large language models", "diffusion", "state space models", "RAG", "C++", "agents",
+    "chain of thought", "node.js", "naïve Bayes", "self-play",
 )
 COMMENTS = (
     "12 pages, 3 figures", "Accepted at ICML 2026", "Code: https://example.org/c++",
@@ -61,8 +60,9 @@ POOL = """model models Model news new lens graph graphs Müller muller self-play
 
 def make_paper(rng, number):
     """Few words, many collisions: every operator meets every case."""
+    ids = (f"2608.{number:05}", f"hep-th/26{number:05}", f"acl:{number}")
     return add_facts(rng, {
-        "id": rng.choice((f"2608.{number:05}", f"hep-th/26{number:05}", f"acl:{number}")),
+        "id": rng.choice(ids),
         "title": " ".join(rng.choices(POOL, k=rng.randint(1, 8))),
         "abstract": rng.choice((" ", ", ", ". ")).join(
             rng.choices(POOL, k=rng.choice((0, 5, 25, 60)))),
@@ -91,15 +91,15 @@ def add_facts(rng, paper):
         paper["journal"] = rng.choice((None, None, *JOURNALS))
         paper["doi"] = rng.choice((None, "10.1145/3292500.%d" % rng.randint(1, 9),
                                    "10.1016/S0370-2693(97)0%dA" % rng.randint(1, 9)))
-    paper["appearances"] = sorted(
-        (
-            (rng.choice(("hf", "arxiv", "Made-Up")), day_before(rng, rng.choice((9, 99, 800))),
-             rng.choice(("new", "new", "cross", "replace")))
-            for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))
-        ),
-        key=lambda row: (row[1], row[0]),
-    )
+    rows = [make_appearance(rng) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))]
+    paper["appearances"] = sorted(rows, key=lambda row: (row[1], row[0]))
     return paper
+
+
+def make_appearance(rng):
+    source = rng.choice(("hf", "arxiv", "Made-Up"))
+    day = day_before(rng, rng.choice((9, 99, 800)))
+    return source, day, rng.choice(("new", "new", "cross", "replace"))
 
 
 def day_before(rng, count):
@@ -138,7 +138,8 @@ class Filters:
             at = rng.randrange(len(text))
             return text[:at] + text[at + 1 :]
         wrong = rng.choice(WRONG)
-        return rng.choice((wrong, f"{wrong} {text}", f"{text} {wrong}", f"({wrong}) {text}"))
+        form = rng.choice(("{0}", "{0} {1}", "{1} {0}", "({0}) {1}"))
+        return form.format(wrong, text)
 
     def paper(self):
         """The one that this filter is about, or another."""
@@ -150,7 +151,7 @@ class Filters:
         """Operands side by side; the first of each part of an OR is no negative."""
         rng = self.rng
         text = self.operand(depth, field)
-        for _ in range(rng.choice((0, 1, 1, 2, 3)) if depth else rng.choice((0, 0, 0, 1))):
+        for _ in range(rng.choice((0, 1, 1, 2, 3) if depth else (0, 0, 0, 1))):
             kind = rng.choice((AND, OR, OR, NOT))
             text += rng.choice(kind) + self.operand(depth, field)
         if field in WORDS and rng.random() < 0.03:
@@ -233,7 +234,8 @@ class Filters:
         if kind < 0.45:
             return self.word(row[at])
         if kind < 0.55:
-            return "=" + rng.choice((row[at], row[at], row[at].lower(), row[at].upper()))
+            word = row[at]
+            return "=" + rng.choice((word, word, word.lower(), word.upper()))
         if kind < 0.65:
             return self.prefix(row[at])
         if kind < 0.7:
@@ -308,7 +310,8 @@ class Filters:
             " ".join(words), last, last + ",", f"{first} {last}", f"{first[0]}. {last}",
             f"{last}, {' '.join(given)}", f"{last}, {first[0]}", first,
             f"{words[-2]} {last}" if given else last, f"{last} {first}",
-            " ".join(words) + " Jr.", f"{first} {other}", last[:-1], " ".join(words[1:]),
+            " ".join(words) + " Jr.", f"{first} {other}", last[:-1],
+            " ".join(words[1:]),
         )).strip(" *")
         if not re.search(r"\w", typed.partition(",")[0]):
             typed = "Example"
@@ -339,23 +342,26 @@ class Filters:
         length = f"{rng.choice((0, 1, 2, 7, 30, 90, 365, rng.randint(0, 60)))}{unit}"
         longer = f"{rng.randint(400, 999)}d"
         return rng.choice((
-            day, f"{day}..", f"..{day}", f"{day}..{TODAY}", f"2024-01..{day}", f"{day}..2026",
+            day, f"{day}..", f"..{day}", f"{day}..{TODAY}", f"2024-01..{day}",
             length, f"{length}..", f"..{length}", f"{longer}..{rng.randint(0, 57)}w",
             f"{day}..0d", f"{rng.randint(2, 30)}w..{rng.randint(0, 14)}d",
             f"{rng.randint(1, 3)}y..{rng.randint(0, 12)}m", f"..{TODAY}",
+            f"{day}..2026",
         ))
 
     # -- what sources say --
 
     def category(self):
-        few = [name for name in self.paper().get("categories") or () if name in CATEGORIES]
+        told = self.paper().get("categories") or ()
+        few = [name for name in told if name in CATEGORIES]
         name = self.rng.choice(few or CATEGORIES)
         return name.lower() if self.rng.random() < 0.2 else name
 
     def category_value(self):
         name, rng = self.category(), self.rng
         if rng.random() < 0.3:
-            name = name.partition(".")[0] + rng.choice(("", ".*" if "." in name else ""))
+            end = ".*" if "." in name else ""
+            name = name.partition(".")[0] + rng.choice(("", end))
         return name if rng.random() < 0.9 else rng.choice((*PARTED, *WHOLE)).upper()
 
     def source(self):
@@ -387,7 +393,8 @@ class Filters:
 
 
 # What the language refuses, or takes for something else than one may think.
-WRONG = """foo:bar titel:x cat:cs.XX cat:= cat:cs.C* primary:x has:codes has: type:old
+WRONG = """
+    foo:bar titel:x cat:cs.XX cat:= cat:cs.C* primary:x has:codes has: type:old
     upvotes:>=ten upvotes:20..10 upvotes:-3 upvotes:1234567890 stars:7d authors:=
     date:2026-02-30 date:>=2026 date:3d..7d date:2026-13 date:2026..2025 date:soon
     date:1234d date:2026-1 date:.. id:26* doi:1* source: a^0 a^11 a^ ^3 a^2^2 a^2x
@@ -395,14 +402,50 @@ WRONG = """foo:bar titel:x cat:cs.XX cat:= cat:cs.C* primary:x has:codes has: ty
     =x title:=y author:=x au:"x,y,z" first:x* org:=A kw:ab* -- -(-a) (-a) ! & | OR AND
     NOT ANDNOT or near not : a: :a title: title:(-a) title:a:b cs cs.CL. hep-th* =cs.CL
     quant-ph^2 astro-ph q-bio source:hf* id:2608.00001v id:(2608* cat:cs.*.* \u00e4* >=3
-    title:(>=3) co:=3 date:(=3) has:(code type:cross:x c+++ c#x #c node..js .js js. ++""".split()
-WRONG += [
-    "a NEAR (b c)", "(a b) NEAR c", "a NEAR upvotes:3", "a NEAR/3 b NEAR/4 c", "a NEAR/3 b NEAR c",
-    "a NEAR/0 b", "a NEAR/100 b", "NEAR(a b, 100)", "NEAR(a b, 0)", "NEAR(a b,)", "NEAR(a b 5)",
-    "NEAR(a (b))", "NEAR(a OR b)", "org:(a NEAR b)", "author:(a NEAR b)", "a NEAR -b",
-    "NEAR(a b", "NEAR (a b)", "title:a NEAR b", "a NEAR title:b", "a^2 NEAR b", "a NEAR b^2^3",
-    '="a b"', 'title:="a"', 'cat:"cs CL"', "a OR", "a AND", "a NOT", "a - b", "a ^2", "cs.LG NEAR a",
-    "a NEAR cs.LG", "NEAR(a cs.LG)", "NEAR(a -b)", "NEAR(=a b)", "NEAR(title:a b)", "a NEAR(b c)",
-    "-a -b", "a OR -b", "upvotes:(>=3 OR x)", "date:(7d OR x)", 'upvotes:"3"', 'date:"2026"',
-]
-assert not set(string.whitespace) - set(" ") & set("".join(WRONG))
+    title:(>=3) co:=3 date:(=3) has:(code type:cross:x c+++ c#x #c node..js .js js. ++
+    """.split()
+WRONG += """
+    a NEAR (b c)
+    (a b) NEAR c
+    a NEAR upvotes:3
+    a NEAR/3 b NEAR/4 c
+    a NEAR/3 b NEAR c
+    a NEAR/0 b
+    a NEAR/100 b
+    a NEAR -b
+    title:a NEAR b
+    a NEAR title:b
+    a^2 NEAR b
+    a NEAR b^2^3
+    cs.LG NEAR a
+    a NEAR cs.LG
+    a NEAR(b c)
+    NEAR (a b)
+    NEAR(a b
+    NEAR(a b, 100)
+    NEAR(a b, 0)
+    NEAR(a b,)
+    NEAR(a b 5)
+    NEAR(a (b))
+    NEAR(a OR b)
+    NEAR(a cs.LG)
+    NEAR(a -b)
+    NEAR(=a b)
+    NEAR(title:a b)
+    org:(a NEAR b)
+    author:(a NEAR b)
+    ="a b"
+    title:="a"
+    cat:"cs CL"
+    a OR
+    a AND
+    a NOT
+    a - b
+    a ^2
+    -a -b
+    a OR -b
+    upvotes:(>=3 OR x)
+    date:(7d OR x)
+    upvotes:"3"
+    date:"2026"
+    """.strip().split("\n    ")

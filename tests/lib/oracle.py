@@ -8,7 +8,8 @@ are decided by oracle_tree.py, filters read by oracle_parse.py; this is the door
 Where the description leaves room, it is read so:
 - the innermost field counts: title:(a abs:b) is title:a abs:b;
 - one negation an operand: "NOT -a" and "--a" are refused, "-(-a)" is a;
-- a word without any letter or digit is refused, and one behind + or #;
+- a word without any letter or digit is refused, one behind + or #, and one behind
+  < or >, since that looks like a comparison without its field;
 - the signs + and # behind a word and the dots between two must stand in the text
   as they were typed: c++ finds C++ and C++11, not C+; other signs only part words,
   and letters fold as ever;

@@ -1,4 +1,4 @@
-"""oracle_parse.py - the parser of the oracle: along the grammar, a character at a time."""
+"""oracle_parse.py - the oracle's parser: along the grammar, a character at a time."""
 
 import calendar
 import difflib
@@ -67,8 +67,9 @@ class FilterError(Exception):
 class Parser:
     """One method a rule of the grammar; each has `field`, that of the group around."""
 
-    def __init__(self, source):
+    def __init__(self, source, is_limited):
         self.source = source
+        self.is_limited = is_limited
         self.at = 0
         self.depth = 0
         self.terms = 0
@@ -298,7 +299,7 @@ class Parser:
         start = self.at
         self.at += 1
         self.depth += 1
-        if self.depth > MAX_DEPTH:
+        if self.is_limited and self.depth > MAX_DEPTH:
             self.fail("too deep", start)
         self.skip_blanks()
         if self.look() == ")":
@@ -341,20 +342,20 @@ class Parser:
         if end < 0:
             self.fail("a quote is not closed", start)
         self.at = end + 1
-        return self.make_term(field or "text", self.source[start + 1 : end], start, False)
+        inside = self.source[start + 1 : end]
+        return self.make_term(field or "text", inside, start, is_word=False)
 
     def parse_word(self, field):
         start = self.at
         word = self.look_word()
         self.at += len(word)
-        return self.make_term(field or "text", word, start, True)
+        return self.make_term(field or "text", word, start, is_word=True)
 
     def make_term(self, field, typed, start, is_word):
         """A clause of a field on what was typed, a word or the inside of a phrase."""
         self.count_term()
         if field in WORD_FIELDS:
-            is_bare = self.source[start - 1 : start] != ":"
-            return self.make_words(field, typed, start, is_word, is_bare)
+            return self.make_words(field, typed, start, is_word)
         if not is_word and field in (*NUMBER_FIELDS, "date"):
             self.fail("a number has no quotes", start, is_sure=False)
         if field in NUMBER_FIELDS:
@@ -376,12 +377,12 @@ class Parser:
             return Appearance(field, typed)
         return self.make_choice(field, typed, start)
 
-    def make_words(self, field, typed, start, is_word, is_bare):
+    def make_words(self, field, typed, start, is_word):
         is_exact = is_word and typed.startswith("=")
         inner = start + (0 if is_word else 1) + is_exact
         text = typed[1:] if is_exact else typed.rstrip(" ")
-        if is_word and not is_bare and typed[:1] in ("<", ">"):
-            self.fail(f'"{field}" is not a number field', start)
+        if is_word and typed[:1] in ("<", ">"):
+            self.fail("a comparison is for a field of numbers", start)
         is_prefix = "*" in text
         if is_prefix and text.index("*") != len(text) - 1:
             self.fail("a star stands at the end of a word", inner + text.index("*"))
@@ -500,7 +501,7 @@ class Parser:
 
     def count_term(self):
         self.terms += 1
-        if self.terms > MAX_TERMS:
+        if self.is_limited and self.terms > MAX_TERMS:
             self.fail("too many terms", is_sure=False)
 
 
@@ -519,12 +520,15 @@ def is_word_character(c):
     return not c.isspace() and c not in NOT_IN_WORDS
 
 
-def parse(source):
-    """The filter as a tree; FilterError with the column if it is refused."""
+def parse(source, is_limited=True):
+    """The filter as a tree; FilterError with the column if it is refused.
+
+    is_limited: what a person types; a canonical text may be longer and deeper.
+    """
     source = unicodedata.normalize("NFC", source)
     for at, c in enumerate(source):
         if unicodedata.category(c) == "Cc":
             raise FilterError(at + 1, "a control character")
-    if len(source.encode("utf-8")) > MAX_BYTES:
+    if is_limited and len(source.encode("utf-8")) > MAX_BYTES:
         raise FilterError(MAX_BYTES + 1, "too long", is_sure=False)
-    return Parser(source).parse()
+    return Parser(source, is_limited).parse()
