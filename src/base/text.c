@@ -3,7 +3,6 @@
  */
 #include "base/text.h"
 
-#include <glib.h>
 #include <string.h>
 
 #include "base/tex.h"
@@ -35,8 +34,8 @@ static const struct {
     {0xe0000, 0xe0fff}, /* tags and reserved default ignorables */
 };
 
-static bool
-is_dropped(gunichar c)
+bool
+text_is_dropped(gunichar c)
 {
 	if ((c & 0xfffe) == 0xfffe)
 		return true;
@@ -80,7 +79,7 @@ clean(const char *text, size_t length, size_t max_bytes)
 	for (const char *at = text; at < end && out->len <= max_bytes;) {
 		gunichar c = read_character(&at, end);
 
-		if (is_dropped(c))
+		if (text_is_dropped(c))
 			continue;
 		if (is_blank(c)) {
 			owes_blank = out->len > 0;
@@ -191,7 +190,7 @@ text_normalize_url(const char *url, size_t max_bytes)
 		gunichar c = g_utf8_get_char(at);
 		const char *next = g_utf8_next_char(at);
 
-		if (c <= ' ' || strchr("\"'`<>\\", *at) || is_dropped(c) ||
+		if (c <= ' ' || strchr("\"'`<>\\", *at) || text_is_dropped(c) ||
 		    is_blank(c) || out->len > max_bytes) {
 			g_string_free(out, TRUE);
 			return NULL;

@@ -8,6 +8,7 @@
 #ifndef PAPERBOY_BASE_TEXT_H
 #define PAPERBOY_BASE_TEXT_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,6 +30,12 @@
  * @return newly allocated, never NULL, may be empty
  */
 char *text_normalize(const char *text, size_t length, size_t max_bytes);
+
+/**
+ * Tell whether text_normalize() drops a character: controls but white space, and
+ * what does not show (soft hyphens, zero-width characters, marks of direction).
+ */
+bool text_is_dropped(gunichar c);
 
 /**
  * Normalise a link (RFC 3986) that shall stand in a mail.

@@ -5,36 +5,45 @@
 
 #include <string.h>
 
-#include "base/bounds.h"
 #include "query/category.h"
-
-/* The longer ones first. */
-static const char *const comparisons[] = {">=", "<=", ">", "<", "="};
-
-static const char number_example[] = "diffusion upvotes:>=10";
-
-static bool
-is_later(const struct field *field)
-{
-	return (field->kind != FIELD_WORDS && field->kind != FIELD_NAME &&
-	           field->hit != QUERY_FIELD_UPVOTES) ||
-	       (field->kind == FIELD_NAME && field->is_first);
-}
+#include "query/number.h"
+#include "query/value.h"
 
 const struct field *
 clause_find_field(const struct lexeme *name, struct query_problem *problem)
 {
 	const struct field *field = field_find(name->text, name->len);
+	const struct field *nearest;
 
-	if (!field)
-		query_problem_set(problem, PB_ERROR_INPUT, name->column, "title:mamba",
-		    "there is no field \"%.*s\"; the nearest is \"%s\"", (int)name->len,
-		    name->text, field_find_nearest(name->text, name->len)->name);
-	else if (is_later(field))
-		query_problem_set(problem, PB_ERROR_INPUT, name->column, "title:mamba",
-		    "the field \"%s\" is not supported yet", field->name);
-	else
+	if (field)
 		return field;
+	nearest = field_find_nearest(name->text, name->len);
+	query_problem_set(problem, PB_ERROR_INPUT, name->column, nearest->example,
+	    "there is no field \"%.*s\"; the nearest is \"%s\"", (int)name->len,
+	    name->text, nearest->name);
+	return NULL;
+}
+
+/* What is wanted behind a field's name. */
+static const char *
+describe_value(enum field_kind kind)
+{
+	switch (kind) {
+	case FIELD_WORDS:
+	case FIELD_FACT_WORDS:
+	case FIELD_NAME:
+		return "a word, a phrase or \"(\" is wanted right after";
+	case FIELD_CATEGORY:
+		return "a category such as cs.CL or cs is wanted right after";
+	case FIELD_WHOLE:
+	case FIELD_SOURCE:
+	case FIELD_CHOICE:
+		return "a value is wanted right after";
+	case FIELD_NUMBER:
+		return "a number is wanted after";
+	case FIELD_DATE:
+		return "a day such as 2026-07-31 or a time such as 7d is wanted after";
+	}
 	return NULL;
 }
 
@@ -47,150 +56,33 @@ clause_refuse_value(const struct lexeme *name, const struct lexeme *value,
 
 	if (value->kind == LEXEME_NOT && value->start == name->end && value->len == 1)
 		query_problem_set(problem, PB_ERROR_INPUT, value->column,
-		    "-title:survey",
+		    "agent -title:survey",
 		    "\"%.*s\" stands before the field's name: %.*s%s:", (int)value->len,
 		    value->text, (int)value->len, value->text, field->name);
-	else if (field->kind == FIELD_NUMBER)
-		query_problem_set(problem, PB_ERROR_INPUT, behind, number_example,
-		    "a number is wanted after \"%s:\"", field->name);
 	else
-		query_problem_set(problem, PB_ERROR_INPUT, behind, "title:mamba",
-		    "a word, a phrase or \"(\" is wanted right after \"%s:\"",
-		    field->name);
+		query_problem_set(problem, PB_ERROR_INPUT, behind, field->example,
+		    "%s \"%s:\"", describe_value(field->kind), field->name);
 }
 
-static size_t
-measure_comparison(const char *text, size_t len)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(comparisons); i++) {
-		size_t n = strlen(comparisons[i]);
-
-		if (len >= n && memcmp(text, comparisons[i], n) == 0)
-			return n;
-	}
-	return 0;
-}
-
-/* Read the digits a text is made of; @after is what they stand behind. */
-static bool
-read_number(const char *text, size_t len, unsigned column, const char *after,
-    int64_t *number, struct query_problem *problem)
-{
-	int64_t value = 0;
-	size_t digits = 0;
-
-	while (digits < len && g_ascii_isdigit(text[digits]))
-		digits++;
-	if (digits == 0 || digits < len) {
-		query_problem_set(problem, PB_ERROR_INPUT, column, number_example,
-		    "a number is wanted after \"%s\"", after);
-		return false;
-	}
-	if (digits > BOUNDS_NUMBER_DIGITS) {
-		query_problem_set(problem, PB_ERROR_LIMIT, column, number_example,
-		    "a number has at most %d digits", BOUNDS_NUMBER_DIGITS);
-		return false;
-	}
-	for (size_t i = 0; i < digits; i++)
-		value = value * 10 + (text[i] - '0');
-	*number = value;
-	return true;
-}
-
-static bool
-read_comparison(const struct lexeme *lexeme, size_t sign_len, struct node *node,
-    struct query_problem *problem)
-{
-	g_autofree char *sign = g_strndup(lexeme->text, sign_len);
-	unsigned column = lexeme->column + (unsigned)sign_len;
-	int64_t number;
-
-	if (!read_number(lexeme->text + sign_len, lexeme->len - sign_len, column, sign,
-	        &number, problem))
-		return false;
-	node->min = 0;
-	node->max = INT64_MAX;
-	if (sign[0] == '>' || sign[0] == '=')
-		node->min = number + (strcmp(sign, ">") == 0);
-	if (sign[0] == '<' || sign[0] == '=')
-		node->max = number - (strcmp(sign, "<") == 0);
-	if (node->max < 0) {
-		query_problem_set(problem, PB_ERROR_INPUT, column, number_example,
-		    "no number is below 0");
-		return false;
-	}
-	return true;
-}
-
-static bool
-read_range(const struct lexeme *lexeme, const char *dots, struct node *node,
-    struct query_problem *problem)
-{
-	size_t left = dots - lexeme->text;
-	size_t right = lexeme->len - left - 2;
-	unsigned column =
-	    lexeme->column + (unsigned)g_utf8_strlen(lexeme->text, left) + 2;
-
-	node->min = 0;
-	node->max = INT64_MAX;
-	if (left > 0 && !read_number(lexeme->text, left, lexeme->column,
-	                    node->field->name, &node->min, problem))
-		return false;
-	if ((right > 0 || left == 0) &&
-	    !read_number(dots + 2, right, column, "..", &node->max, problem))
-		return false;
-	if (node->min > node->max) {
-		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    number_example, "the range ends before it begins");
-		return false;
-	}
-	return true;
-}
-
-static bool
-read_numbers(
-    const struct lexeme *lexeme, struct node *node, struct query_problem *problem)
-{
-	size_t sign_len = measure_comparison(lexeme->text, lexeme->len);
-	const char *dots = g_strstr_len(lexeme->text, lexeme->len, "..");
-
-	if (lexeme->kind == LEXEME_WORD && sign_len > 0)
-		return read_comparison(lexeme, sign_len, node, problem);
-	if (lexeme->kind == LEXEME_WORD && dots)
-		return read_range(lexeme, dots, node, problem);
-	if (lexeme->kind == LEXEME_WORD && g_ascii_isdigit(*lexeme->text)) {
-		if (!read_number(lexeme->text, lexeme->len, lexeme->column,
-		        node->field->name, &node->min, problem))
-			return false;
-		node->max = node->min;
-		return true;
-	}
-	query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, number_example,
-	    "a comparison such as >=10 or a range such as "
-	    "10..20 is wanted after \"%s:\"",
-	    node->field->name);
-	return false;
-}
-
-/* Refuse words that mean, or will mean, something else than their letters. */
+/* Refuse words that begin with a sign which means something else there. */
 static bool
 check_word(const struct clause_source *source, struct query_problem *problem)
 {
 	const struct lexeme *lexeme = source->lexeme;
+	const struct field *field = source->field;
+	bool has_words = field->kind == FIELD_WORDS || field->kind == FIELD_FACT_WORDS;
 
-	if (lexeme->kind != LEXEME_WORD)
+	if (lexeme->kind != LEXEME_WORD || !strchr("<>=", lexeme->text[0]))
 		return true;
-	if (lexeme->text[0] == '=')
-		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, NULL,
-		    "\"=\" before a word (these very letters) is not supported yet");
-	else if (lexeme->text[0] == '<' || lexeme->text[0] == '>')
+	if (lexeme->text[0] != '=')
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    number_example,
+		    "diffusion upvotes:>=10",
 		    "a comparison follows the name of a number's field");
-	else if (source->is_bare && category_is_name(lexeme->text, lexeme->len))
-		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, NULL,
-		    "the category %.*s is not supported yet", (int)lexeme->len,
-		    lexeme->text);
+	else if (!has_words)
+		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    field->example,
+		    "\"=\" (these very letters) is for words, not for \"%s:\"",
+		    field->name);
 	else
 		return true;
 	return false;
@@ -237,47 +129,78 @@ read_name(const struct clause_source *source, struct node *node,
 	return false;
 }
 
+static bool
+read_words(const struct clause_source *source, struct node *node,
+    struct query_problem *problem)
+{
+	const struct lexeme *lexeme = source->lexeme;
+	bool is_quoted = lexeme->kind == LEXEME_PHRASE;
+	bool is_exact = !is_quoted && lexeme->text[0] == '=';
+	const struct phrase_source phrase = {
+	    .text = lexeme->text + is_exact,
+	    .len = lexeme->len - is_exact,
+	    .column = lexeme->column + is_quoted,
+	    .is_quoted = is_quoted,
+	    .is_exact = is_exact,
+	};
+
+	node->phrase = phrase_parse(&phrase, source->tokenizer, problem);
+	return node->phrase != NULL;
+}
+
+static bool
+read_dates(const struct clause_source *source, struct node *node,
+    struct query_problem *problem)
+{
+	const struct lexeme *lexeme = source->lexeme;
+	unsigned column = lexeme->column + (lexeme->kind == LEXEME_PHRASE);
+
+	return date_parse(lexeme->text, lexeme->len, column, &node->dates, problem);
+}
+
+/* How the value of a field is read, and into which kind of node. */
+static const struct {
+	enum node_kind kind;
+	bool (*read)(const struct clause_source *source, struct node *node,
+	    struct query_problem *problem);
+} readers[] = {
+    [FIELD_WORDS] = {NODE_WORDS, read_words},
+    [FIELD_FACT_WORDS] = {NODE_FACT_WORDS, read_words},
+    [FIELD_NAME] = {NODE_NAME, read_name},
+    [FIELD_CATEGORY] = {NODE_FACT, value_read},
+    [FIELD_WHOLE] = {NODE_FACT, value_read},
+    [FIELD_SOURCE] = {NODE_FACT, value_read},
+    [FIELD_CHOICE] = {NODE_FACT, value_read},
+    [FIELD_NUMBER] = {NODE_NUMBER, number_read},
+    [FIELD_DATE] = {NODE_DATE, read_dates},
+};
+
+/* A category's name alone is the category. */
+static const struct field *
+choose_field(const struct clause_source *source)
+{
+	const struct lexeme *lexeme = source->lexeme;
+
+	if (source->field)
+		return source->field;
+	return lexeme->kind == LEXEME_WORD && category_find(lexeme->text, lexeme->len)
+	           ? field_get_category()
+	           : field_get_text();
+}
+
 struct node *
 clause_parse(const struct clause_source *source, struct query_problem *problem)
 {
-	const struct lexeme *lexeme = source->lexeme;
+	struct clause_source chosen = *source;
 	pb_auto(node) node = NULL;
-	bool is_good = false;
 
-	switch (source->field->kind) {
-	case FIELD_WORDS:
-	case FIELD_FACT_WORDS:
-	case FIELD_CATEGORY:
-	case FIELD_WHOLE:
-	case FIELD_SOURCE:
-	case FIELD_CHOICE:
-	case FIELD_DATE:
-		node = node_new(NODE_WORDS, lexeme->column);
-		break;
-	case FIELD_NAME:
-		node = node_new(NODE_NAME, lexeme->column);
-		break;
-	case FIELD_NUMBER:
-		node = node_new(NODE_NUMBER, lexeme->column);
-		break;
-	}
-	node->field = source->field;
-	if (node->kind == NODE_NUMBER) {
-		is_good = read_numbers(lexeme, node, problem);
-	} else if (!check_word(source, problem)) {
-		is_good = false;
-	} else if (node->kind == NODE_NAME) {
-		is_good = read_name(source, node, problem);
-	} else {
-		const struct phrase_source phrase = {
-		    .text = lexeme->text,
-		    .len = lexeme->len,
-		    .column = lexeme->column + (lexeme->kind == LEXEME_PHRASE),
-		    .is_quoted = lexeme->kind == LEXEME_PHRASE,
-		};
-
-		node->phrase = phrase_parse(&phrase, source->tokenizer, problem);
-		is_good = node->phrase != NULL;
-	}
-	return is_good ? g_steal_pointer(&node) : NULL;
+	chosen.field = choose_field(source);
+	node = node_new(readers[chosen.field->kind].kind, source->lexeme->column);
+	node->field = chosen.field;
+	if (node->kind != NODE_NUMBER && node->kind != NODE_DATE &&
+	    !check_word(&chosen, problem))
+		return NULL;
+	if (!readers[chosen.field->kind].read(&chosen, node, problem))
+		return NULL;
+	return g_steal_pointer(&node);
 }

@@ -11,8 +11,7 @@
 
 struct clause_source {
 	const struct lexeme *lexeme; /* LEXEME_WORD or LEXEME_PHRASE */
-	const struct field *field;
-	bool is_bare; /* no field's name stands directly before it */
+	const struct field *field;   /* or NULL: none was named, here or before a "(" */
 	const struct tokenizer *tokenizer;
 };
 

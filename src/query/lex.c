@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/text.h"
+
 struct lexer {
 	const char *text; /* valid UTF-8 */
 	const char *at;
@@ -176,16 +178,9 @@ lex_one(struct lexer *lexer, struct query_problem *problem)
 }
 
 /*
- * Invisible marks that turn text around and are younger than the tokenizer's tables
- * (Unicode 6.1), so that it takes them for letters.  Their elders separate words.
+ * Valid UTF-8 without control characters, or a problem.  What does not show is refused
+ * too: papers come without it, some of it cuts words in two and some turns text around.
  */
-static bool
-is_young_mark(gunichar c)
-{
-	return c == 0x61C || (c >= 0x2066 && c <= 0x2069);
-}
-
-/* Valid UTF-8 without control characters, or a problem. */
 static bool
 check_characters(const char *text, struct query_problem *problem)
 {
@@ -196,10 +191,16 @@ check_characters(const char *text, struct query_problem *problem)
 	for (const char *p = text; p < end; p = g_utf8_next_char(p), column++) {
 		gunichar c = g_utf8_get_char(p);
 
-		if (g_unichar_iscntrl(c) || is_young_mark(c)) {
+		if (g_unichar_iscntrl(c)) {
 			query_problem_set(problem, PB_ERROR_INPUT, column, NULL,
-			    is_young_mark(c) ? "an invisible character stands here"
-			                     : "a control character stands here");
+			    "a control character stands here");
+			return false;
+		}
+		if (text_is_dropped(c)) {
+			query_problem_set(problem, PB_ERROR_INPUT, column, NULL,
+			    "an invisible character (U+%04X) stands here: type the "
+			    "word again, without it",
+			    c);
 			return false;
 		}
 	}

@@ -150,45 +150,76 @@ check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_p
 	return true;
 }
 
-struct phrase *
-phrase_parse(const struct phrase_source *source, const struct tokenizer *tokenizer,
+/* "=RAG": one word that has its letters kept. */
+static bool
+check_exact(const struct phrase_source *source, const GArray *tokens, bool is_prefix,
     struct query_problem *problem)
 {
-	g_autoptr(GArray) tokens = NULL;
-	struct phrase *phrase;
-	size_t len;
+	if (tokens->len == 1 && !is_prefix)
+		return true;
+	query_problem_set(problem, PB_ERROR_INPUT, source->column, "=RAG",
+	    tokens->len > 0
+	        ? "\"=\" (these very letters) stands before one whole word"
+	        : "\"=\" (these very letters) stands directly before its word");
+	return false;
+}
 
-	if (!check_star(source, &len, problem))
-		return NULL;
-	tokens = tokens_split(tokenizer, source->text, len);
-	if (!tokens) {
-		query_problem_set(problem, PB_ERROR_TEMPORARY, source->column, NULL,
-		    "cannot cut the text into words");
-		return NULL;
-	}
-	phrase = g_new0(struct phrase, 1);
-	phrase->is_prefix = memchr(source->text, '*', source->len) != NULL;
+/* Make words of tokens; @text is what they were cut from. */
+static struct phrase *
+make_phrase(GArray *tokens, const char *text, size_t len, bool is_prefix, bool is_exact)
+{
+	struct phrase *phrase = g_new0(struct phrase, 1);
+
+	phrase->is_prefix = is_prefix;
 	phrase->words = g_array_new(FALSE, FALSE, sizeof(struct phrase_word));
 	g_array_set_clear_func(phrase->words, clear_word);
-	if (!check_tokens(source, tokens, phrase->is_prefix, len, problem)) {
-		phrase_free(phrase);
-		return NULL;
-	}
 	for (guint i = 0; i < tokens->len; i++) {
 		struct token *token = &g_array_index(tokens, struct token, i);
 		bool is_last = i + 1 == tokens->len;
 		size_t next = is_last ? len : (token + 1)->start;
 		struct phrase_word word = {0};
 
-		word.key.text = is_last && phrase->is_prefix
+		word.key.text = is_last && is_prefix
 		                    ? g_steal_pointer(&token->text)
 		                    : plural_fold(token->text, strlen(token->text));
 		word.key.hash = g_str_hash(word.key.text);
-		read_signs(
-		    &word, source->text + token->end, next - token->end, is_last);
+		if (is_exact)
+			word.letters =
+			    g_strndup(text + token->start, token->end - token->start);
+		read_signs(&word, text + token->end, next - token->end, is_last);
 		g_array_append_val(phrase->words, word);
 	}
 	return phrase;
+}
+
+struct phrase *
+phrase_parse(const struct phrase_source *source, const struct tokenizer *tokenizer,
+    struct query_problem *problem)
+{
+	g_autoptr(GArray) tokens = NULL;
+	bool is_prefix = memchr(source->text, '*', source->len) != NULL;
+	g_autofree char *composed = NULL;
+	const char *text = source->text;
+	size_t len;
+
+	if (source->is_exact) {
+		/* Papers are in NFC, and so are the letters to find in them. */
+		text = composed = g_utf8_normalize(
+		    source->text, (gssize)source->len, G_NORMALIZE_NFC);
+		len = strlen(text);
+	} else if (!check_star(source, &len, problem)) {
+		return NULL;
+	}
+	tokens = tokens_split(tokenizer, text, len);
+	if (!tokens) {
+		query_problem_set(problem, PB_ERROR_TEMPORARY, source->column, NULL,
+		    "cannot cut the text into words");
+		return NULL;
+	}
+	if (source->is_exact ? !check_exact(source, tokens, is_prefix, problem)
+	                     : !check_tokens(source, tokens, is_prefix, len, problem))
+		return NULL;
+	return make_phrase(tokens, text, len, is_prefix, source->is_exact);
 }
 
 void
@@ -201,7 +232,9 @@ phrase_append(const struct phrase *phrase, GString *out)
 	for (guint i = 0; i < phrase->words->len; i++) {
 		const struct phrase_word *word = phrase_get_word(phrase, i);
 
-		g_string_append(out, word->key.text);
+		if (word->letters)
+			g_string_append_c(out, '=');
+		g_string_append(out, word->letters ? word->letters : word->key.text);
 		if (word->signs)
 			g_string_append(out, word->signs);
 		if (i + 1 < phrase->words->len && !word->is_joined)

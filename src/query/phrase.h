@@ -34,6 +34,7 @@ struct phrase_source {
 	size_t len;
 	unsigned column; /* of the first character of the text */
 	bool is_quoted;
+	bool is_exact; /* the text follows a "=": one word, these very letters */
 };
 
 /**
@@ -41,7 +42,7 @@ struct phrase_source {
  *
  * @return NULL with a problem: no word in it, "*" elsewhere than at the end, a
  *         prefix under BOUNDS_PREFIX_LETTERS, signs before a word that is not
- *         quoted, a tokenizer that failed
+ *         quoted, several words or a prefix behind "=", a tokenizer that failed
  */
 struct phrase *phrase_parse(const struct phrase_source *source,
     const struct tokenizer *tokenizer, struct query_problem *problem);

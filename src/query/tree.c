@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
+
 static void
 free_operand(void *data)
 {
@@ -42,6 +44,57 @@ node_add_operand(struct node *node, struct node *operand)
 	if (!node->operands)
 		node->operands = g_ptr_array_new_with_free_func(free_operand);
 	g_ptr_array_add(node->operands, operand);
+}
+
+static void
+free_phrase(void *data)
+{
+	phrase_free(data);
+}
+
+static char *
+format_phrase(const struct phrase *phrase)
+{
+	GString *text = g_string_new(NULL);
+
+	phrase_append(phrase, text);
+	return g_string_free(text, FALSE);
+}
+
+static int
+compare_phrases(const void *a, const void *b)
+{
+	g_autofree char *left = format_phrase(*(struct phrase *const *)a);
+	g_autofree char *right = format_phrase(*(struct phrase *const *)b);
+
+	return strcmp(left, right);
+}
+
+void
+node_add_phrase(struct node *near, struct node *words)
+{
+	if (!near->phrases)
+		near->phrases = g_ptr_array_new_with_free_func(free_phrase);
+	near->field = words->field;
+	g_ptr_array_add(near->phrases, g_steal_pointer(&words->phrase));
+	node_free(words);
+}
+
+void
+node_finish_near(struct node *near)
+{
+	GPtrArray *phrases = near->phrases;
+
+	g_ptr_array_sort(phrases, compare_phrases);
+	for (guint i = phrases->len; i-- > 1;)
+		if (compare_phrases(&phrases->pdata[i], &phrases->pdata[i - 1]) == 0)
+			g_ptr_array_remove_index(phrases, i);
+	if (phrases->len > 1)
+		return;
+	near->kind = NODE_WORDS;
+	near->phrase = g_ptr_array_index(phrases, 0);
+	g_ptr_array_set_free_func(phrases, NULL);
+	g_clear_pointer(&near->phrases, g_ptr_array_unref);
 }
 
 /*
@@ -92,10 +145,31 @@ node_find_negative(const struct node *node)
 	return node;
 }
 
+/* Weights order what was found, and a NOT finds nothing. */
+static void
+drop_boosts(struct node *node)
+{
+	node->boost = 1;
+	for (guint i = 0; node->operands && i < node->operands->len; i++)
+		drop_boosts(g_ptr_array_index(node->operands, i));
+}
+
 struct sortable {
-	char *text;
+	char *text; /* without the weight of the operand itself */
 	struct node *node;
 };
+
+static char *
+format_unboosted(struct node *node)
+{
+	GString *text = g_string_new(NULL);
+	unsigned boost = node->boost;
+
+	node->boost = 1;
+	node_append(node, text);
+	node->boost = boost;
+	return g_string_free(text, FALSE);
+}
 
 static int
 compare_sortables(const void *a, const void *b)
@@ -114,14 +188,12 @@ sort_operands(struct node *node)
 {
 	g_autoptr(GArray) sorted = g_array_new(FALSE, FALSE, sizeof(struct sortable));
 	g_autoptr(GPtrArray) old = g_steal_pointer(&node->operands);
-	const char *before = NULL;
+	const struct sortable *before = NULL;
 
 	for (guint i = 0; i < old->len; i++) {
-		GString *text = g_string_new(NULL);
-		struct sortable sortable = {NULL, g_ptr_array_index(old, i)};
+		struct node *operand = g_ptr_array_index(old, i);
+		struct sortable sortable = {format_unboosted(operand), operand};
 
-		node_append(sortable.node, text);
-		sortable.text = g_string_free(text, FALSE);
 		g_array_append_val(sorted, sortable);
 	}
 	g_ptr_array_set_free_func(old, NULL);
@@ -129,17 +201,21 @@ sort_operands(struct node *node)
 	for (guint i = 0; i < sorted->len; i++) {
 		struct sortable *sortable = &g_array_index(sorted, struct sortable, i);
 
-		if (before && strcmp(before, sortable->text) == 0)
+		/* Of equal ones the weightiest stays. */
+		if (before && strcmp(before->text, sortable->text) == 0) {
+			before->node->boost =
+			    MAX(before->node->boost, sortable->node->boost);
 			node_free(sortable->node);
-		else
-			node_add_operand(node, sortable->node);
-		before = sortable->text;
+			continue;
+		}
+		node_add_operand(node, sortable->node);
+		before = sortable;
 	}
 	for (guint i = 0; i < sorted->len; i++)
 		g_free(g_array_index(sorted, struct sortable, i).text);
 }
 
-/* Simplify each operand; those of the node's own kind give up their operands. */
+/* Simplify each operand; those of its own kind and without weight give up theirs. */
 static void
 flatten_operands(struct node *node)
 {
@@ -149,7 +225,7 @@ flatten_operands(struct node *node)
 	for (guint i = 0; i < old->len; i++) {
 		pb_auto(node) operand = node_simplify(g_ptr_array_index(old, i));
 
-		if (operand->kind != node->kind) {
+		if (operand->kind != node->kind || operand->boost > 1) {
 			node_add_operand(node, g_steal_pointer(&operand));
 			continue;
 		}
@@ -159,12 +235,14 @@ flatten_operands(struct node *node)
 	}
 }
 
-/* Take the only operand out of a node and free the node. */
+/* Take the only operand out of a node and free the node; weights multiply. */
 static struct node *
 unwrap(struct node *node)
 {
 	struct node *operand = g_ptr_array_steal_index(node->operands, 0);
 
+	if (operand->kind != NODE_NOT)
+		operand->boost = MIN(node->boost * operand->boost, BOUNDS_BOOST);
 	node_free(node);
 	return operand;
 }
@@ -185,6 +263,7 @@ node_simplify(struct node *node)
 		return node;
 	case NODE_NOT:
 		operand = node_simplify(unwrap(node));
+		drop_boosts(operand);
 		if (operand->kind == NODE_NOT)
 			return unwrap(operand);
 		node = node_new(NODE_NOT, operand->column);

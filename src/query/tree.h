@@ -53,6 +53,12 @@ PB_DEFINE_AUTO(node, node_free);
 /** Add an operand. @param operand taken */
 void node_add_operand(struct node *node, struct node *operand);
 
+/** Give a NODE_NEAR one more phrase. @param words a NODE_WORDS, taken */
+void node_add_phrase(struct node *near, struct node *words);
+
+/** Make a NODE_NEAR canonical: sorted, distinct; with one left it is NODE_WORDS. */
+void node_finish_near(struct node *near);
+
 /**
  * Find what makes a filter hold for papers that have nothing of it.
  *

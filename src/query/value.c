@@ -1,0 +1,153 @@
+/*
+ * value.c - a whole value in a filter: a category, a source, an id, code.
+ */
+#include "query/value.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/category.h"
+#include "query/nearest.h"
+
+static bool
+read_category(
+    const struct lexeme *lexeme, struct node *node, struct query_problem *problem)
+{
+	size_t len = lexeme->len;
+	const char *category = category_find(lexeme->text, len);
+	g_autofree char *nearest = NULL;
+
+	if (category) {
+		node->value = g_strdup(category);
+		return true;
+	}
+	if (len > 2 && memcmp(lexeme->text + len - 2, ".*", 2) == 0)
+		len -= 2;
+	node->value = category_find_archive(lexeme->text, len);
+	/* hep-th is both, and then it is the category. */
+	node->is_beginning =
+	    node->value && !category_find(node->value, strlen(node->value));
+	if (node->value)
+		return true;
+	nearest = category_find_nearest(lexeme->text, lexeme->len);
+	query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
+	    "arXiv has no category \"%.*s\"; the nearest is \"%s\"", (int)lexeme->len,
+	    lexeme->text, nearest);
+	return false;
+}
+
+static bool
+read_choice(
+    const struct lexeme *lexeme, struct node *node, struct query_problem *problem)
+{
+	const char *const *choices = node->field->choices;
+	g_autofree char *typed = g_ascii_strdown(lexeme->text, (gssize)lexeme->len);
+	g_autofree char *all = g_strjoinv(", ", (char **)choices);
+	const char *nearest = choices[0];
+	unsigned least = G_MAXUINT;
+
+	for (; *choices; choices++) {
+		unsigned distance = nearest_measure(typed, *choices);
+
+		if (distance < least) {
+			least = distance;
+			nearest = *choices;
+		}
+	}
+	if (least == 0) {
+		node->value = g_strdup(nearest);
+		return true;
+	}
+	query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
+	    "\"%s:\" is one of %s; the nearest to \"%.*s\" is \"%s\"",
+	    node->field->name, all, (int)lexeme->len, lexeme->text, nearest);
+	return false;
+}
+
+/* 2605.15202v2 is the paper 2605.15202, hep-th/9901001v1 is hep-th/9901001. */
+static void
+drop_version(char *id)
+{
+	size_t len = strlen(id);
+	size_t end = len;
+
+	while (end > 0 && g_ascii_isdigit(id[end - 1]))
+		end--;
+	if (end == len || end < 8 || id[end - 1] != 'v')
+		return;
+	for (size_t i = end - 1 - 4; i < end - 1; i++)
+		if (!g_ascii_isdigit(id[i]))
+			return;
+	id[end - 1] = '\0';
+}
+
+static bool
+has_letter(const char *text)
+{
+	for (const char *p = text; *p; p = g_utf8_next_char(p))
+		if (g_unichar_isalnum(g_utf8_get_char(p)))
+			return true;
+	return false;
+}
+
+static bool
+check_star(const struct lexeme *lexeme, const char *value, const struct node *node,
+    struct query_problem *problem)
+{
+	const char *star = memchr(lexeme->text, '*', lexeme->len);
+	unsigned column = lexeme->column + (lexeme->kind == LEXEME_PHRASE);
+
+	if (!star)
+		return true;
+	if (node->field->kind == FIELD_SOURCE)
+		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    node->field->example, "the name of a source is whole: no \"*\"");
+	else if (!node->is_beginning || strchr(value, '*'))
+		query_problem_set(problem, PB_ERROR_INPUT,
+		    column + (unsigned)g_utf8_strlen(lexeme->text, star - lexeme->text),
+		    node->field->example, "\"*\" stands only at the end of a value");
+	else if (g_utf8_strlen(value, -1) < BOUNDS_PREFIX_LETTERS)
+		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    node->field->example, "at least %d letters are wanted before \"*\"",
+		    BOUNDS_PREFIX_LETTERS);
+	else
+		return true;
+	return false;
+}
+
+/* An id, a DOI, a source: as it is, in small letters, "*" at the end taken off. */
+static bool
+read_whole(
+    const struct lexeme *lexeme, struct node *node, struct query_problem *problem)
+{
+	g_autofree char *value = g_ascii_strdown(lexeme->text, (gssize)lexeme->len);
+
+	g_strstrip(value);
+	if (node->field->kind == FIELD_WHOLE && g_str_has_suffix(value, "*")) {
+		node->is_beginning = true;
+		value[strlen(value) - 1] = '\0';
+	} else if (node->field->hit == QUERY_FIELD_ID) {
+		drop_version(value);
+	}
+	if (!check_star(lexeme, value, node, problem))
+		return false;
+	if (!has_letter(value)) {
+		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    node->field->example, "there is no letter or digit in \"%.*s\"",
+		    (int)lexeme->len, lexeme->text);
+		return false;
+	}
+	node->value = g_steal_pointer(&value);
+	return true;
+}
+
+bool
+value_read(const struct clause_source *source, struct node *node,
+    struct query_problem *problem)
+{
+	if (node->field->kind == FIELD_CATEGORY)
+		return read_category(source->lexeme, node, problem);
+	if (node->field->kind == FIELD_CHOICE)
+		return read_choice(source->lexeme, node, problem);
+	return read_whole(source->lexeme, node, problem);
+}
