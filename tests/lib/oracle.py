@@ -27,8 +27,9 @@ Where the description leaves room, it is read so:
   certain whatever day it is;
 - NEAR( is one sign: "a NEAR(b c)" is a word and a group, and a weight stands directly
   behind its operand;
-- beside NEAR and in NEAR() stand words, not groups and not words with a field of
-  their own, and all distances of a chain are told and equal, or none is;
+- beside NEAR and in NEAR() stand words: no groups, no words with a field of their own,
+  no bare categories; all distances of a chain are equal, 10 where none is told;
+- quotes around the value of cat, source, has, type, doi, id or date do nothing;
 - FTS5 lets operands of NEAR share words: NEAR(a a) is a.
 """
 
