@@ -1,0 +1,28 @@
+/*
+ * near.h - words that stand near each other: a NEAR/5 b, NEAR(a b, 5).
+ */
+#ifndef PAPERBOY_QUERY_NEAR_H
+#define PAPERBOY_QUERY_NEAR_H
+
+#include "query/parser.h"
+
+/** Tell whether "NEAR(" is here, as in FTS5; "a NEAR (b)" joins a to a group. */
+bool near_is_call(const struct parser *parser);
+
+/** Tell whether a NEAR is here that joins what stands on both sides. */
+bool near_is_join(const struct parser *parser);
+
+/** Read NEAR("chain of thought" faithful*, 8). @return NULL with a problem */
+struct node *near_parse_call(struct parser *parser, const struct field *field);
+
+/**
+ * Read "NEAR/5 b NEAR/5 c" behind its first operand: one group.
+ *
+ * @param first    the lexeme that the first operand begins with
+ * @param operand  the first operand, taken
+ * @return NULL with a problem
+ */
+struct node *near_parse_chain(struct parser *parser, const struct field *field,
+    const struct lexeme *first, struct node *operand);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * parser.c - what all parts of the reading of a filter need.
+ */
+#include "query/parser.h"
+
+#include "base/bounds.h"
+
+bool
+parser_begins_operand(enum lexeme_kind kind)
+{
+	switch (kind) {
+	case LEXEME_OPEN:
+	case LEXEME_FIELD:
+	case LEXEME_PHRASE:
+	case LEXEME_WORD:
+	case LEXEME_NOT:
+		return true;
+	case LEXEME_END:
+	case LEXEME_CLOSE:
+	case LEXEME_AND:
+	case LEXEME_OR:
+	case LEXEME_ANDNOT:
+	case LEXEME_NEAR:
+	case LEXEME_CARET:
+	case LEXEME_COMMA:
+	case LEXEME_COLON:
+		return false;
+	}
+	return false;
+}
+
+static bool
+is_operator(enum lexeme_kind kind)
+{
+	return kind == LEXEME_AND || kind == LEXEME_OR || kind == LEXEME_NOT ||
+	       kind == LEXEME_ANDNOT || kind == LEXEME_NEAR;
+}
+
+void
+parser_refuse_missing(struct parser *parser)
+{
+	const struct lexeme *here = parser_get_lexeme(parser, 0);
+	const struct lexeme *before =
+	    parser->at > 0 ? parser_get_lexeme(parser, -1) : NULL;
+	const char *side = "after";
+	const struct lexeme *sign = before;
+
+	if (!before && here->kind == LEXEME_END) {
+		query_problem_set(parser->problem, PB_ERROR_INPUT, 1, "diffusion",
+		    "there is nothing to search for");
+		return;
+	}
+	if (!before || !is_operator(before->kind)) {
+		side = "before";
+		sign = here;
+	}
+	query_problem_set(parser->problem, PB_ERROR_INPUT, sign->column,
+	    "diffusion OR \"flow matching\"", "a word is missing %s \"%.*s\"", side,
+	    (int)sign->len, sign->text);
+}
+
+struct node *
+parser_parse_clause(struct parser *parser, const struct field *field)
+{
+	const struct clause_source source = {
+	    .lexeme = parser_get_lexeme(parser, 0),
+	    .field = field,
+	    .tokenizer = parser->tokenizer,
+	};
+
+	if (++parser->terms > BOUNDS_QUERY_TERMS) {
+		query_problem_set(parser->problem, PB_ERROR_LIMIT,
+		    source.lexeme->column, NULL, "more than %d words and phrases",
+		    BOUNDS_QUERY_TERMS);
+		return NULL;
+	}
+	parser->at++;
+	return clause_parse(&source, parser->problem);
+}
+
+unsigned
+parser_read_small(const char *text, size_t len)
+{
+	unsigned number = 0;
+
+	if (len > 2)
+		return 0;
+	for (size_t i = 0; i < len; i++) {
+		if (!g_ascii_isdigit(text[i]))
+			return 0;
+		number = number * 10 + (unsigned)(text[i] - '0');
+	}
+	return number;
+}
