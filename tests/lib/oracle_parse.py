@@ -376,8 +376,8 @@ class Parser:
         if field in NAME_FIELDS:
             return self.make_name(field, typed, start)
         typed = typed.strip(" ")
-        if not typed:
-            self.fail("a word is wanted", start, is_sure=False)
+        if not tokens(typed):
+            self.fail("there is no letter or digit", start, is_sure=is_word)
         if field == "date":
             return self.make_days(typed, start)
         if field in CATEGORY_FIELDS:
