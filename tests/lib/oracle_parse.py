@@ -376,10 +376,10 @@ class Parser:
         if field in NAME_FIELDS:
             return self.make_name(field, typed, start)
         typed = typed.strip(" ")
-        if not tokens(typed):
-            self.fail("there is no letter or digit", start, is_sure=is_word)
         if field == "date":
             return self.make_days(typed, start)
+        if not tokens(typed):
+            self.fail("there is no letter or digit", start, is_sure=is_word)
         if field in CATEGORY_FIELDS:
             return self.make_category(field, typed, start)
         if field in WHOLE_FIELDS:
