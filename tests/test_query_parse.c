@@ -75,7 +75,17 @@ wrong_filters_are_refused_with_the_column(
 	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
 	        "\"upvotes:\""},
 	    {"upvotes:20x", 9, "a number is wanted after \"upvotes\""},
-	    {"upvotes:(>=20)", 9, "a number is wanted after \"upvotes:\""},
+	    {"upvotes:(ten)", 10,
+	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
+	        "\"upvotes:\""},
+	    {"upvotes:()", 9, "there is nothing between \"(\" and \")\""},
+	    {"authors:three", 9,
+	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
+	        "\"authors:\""},
+	    {"stars:\"20\"", 7,
+	        "a comparison such as >=10 or a range such as 10..20 is wanted after "
+	        "\"stars:\""},
+	    {"comments:-1", 10, "\"-\" stands before the field's name: -comments:"},
 	    {"upvotes:", 9, "a number is wanted after \"upvotes:\""},
 	    /* Groups and quotation marks. */
 	    {"a ()", 3, "there is nothing between \"(\" and \")\""},
@@ -143,9 +153,6 @@ wrong_filters_are_refused_with_the_column(
 	    {"é\nb", 2, "a control character stands here"},
 	    {"é\x7f", 2, "a control character stands here"},
 	    {"é \xc2\x85", 3, "a control character stands here"},
-	    {"a \u061Cb", 3, "an invisible character stands here"},
-	    {"\u2066a", 1, "an invisible character stands here"},
-	    {"\"a\u2069\"", 3, "an invisible character stands here"},
 	    {"é \xff", 3, "the text is not valid UTF-8 from here on"},
 	    {"é \xed\xa0\x80", 3, "the text is not valid UTF-8 from here on"},
 	    {"日本 OR", 4, "a word is missing after \"OR\""},
@@ -157,38 +164,215 @@ wrong_filters_are_refused_with_the_column(
 }
 
 static void
-what_is_not_built_yet_says_so(struct query_fixture *fixture, const void *unused)
+wrong_values_are_refused_with_what_is_near(
+    struct query_fixture *fixture, const void *unused)
 {
+#define NO_DAY                                                                      \
+	"a day such as 2026-07-31 or 2026-07, or a time such as 7d, 2w, 3m, 1y is " \
+	"wanted"
 	static const struct refusal rows[] = {
-	    {"reward NEAR/5 hacking", 8, "NEAR is not supported yet"},
-	    {"reward NEAR hacking", 8, "NEAR is not supported yet"},
-	    {"NEAR(\"chain of thought\" faithful*, 8)", 1, "NEAR is not supported yet"},
-	    {"speech^3 recognition", 7, "\"^\" (a weight) is not supported yet"},
-	    {"=RAG", 1,
-	        "\"=\" before a word (these very letters) is not supported yet"},
-	    {"title:=RAG", 7,
-	        "\"=\" before a word (these very letters) is not supported yet"},
-	    {"title:(mamba OR ssm) cs.LG", 22,
-	        "the category cs.LG is not supported yet"},
-	    {"hep-th", 1, "the category hep-th is not supported yet"},
-	    {"stat.ml a", 1, "the category stat.ml is not supported yet"},
-	    {"a -cond-mat.str-el", 4,
-	        "the category cond-mat.str-el is not supported yet"},
+	    /* Categories. */
+	    {"cat:cs.XL", 5,
+	        "arXiv has no category \"cs.XL\"; the nearest is \"cs.CL\""},
+	    {"a -cat:csCL", 8,
+	        "arXiv has no category \"csCL\"; the nearest is \"cs.CL\""},
+	    {"primary:maths", 9,
+	        "arXiv has no category \"maths\"; the nearest is \"math\""},
+	    {"cat:hepth", 5,
+	        "arXiv has no category \"hepth\"; the nearest is \"hep-th\""},
+	    {"cat:cs.C*", 5,
+	        "arXiv has no category \"cs.C*\"; the nearest is \"cs.CC\""},
+	    {"cat:(cs.CL OR cs.QQ)", 15,
+	        "arXiv has no category \"cs.QQ\"; the nearest is \"cs.AI\""},
+	    {"cat:=cs.CL", 5,
+	        "\"=\" (these very letters) is for words, not for \"cat:\""},
+	    {"cat:", 5,
+	        "a category such as cs.CL or cs is wanted right after \"cat:\""},
+	    {"cat: cs.CL", 5,
+	        "a category such as cs.CL or cs is wanted right after \"cat:\""},
+	    /* One of a few. */
+	    {"has:coed", 5,
+	        "\"has:\" is one of code, project, video; the nearest to \"coed\" is "
+	        "\"code\""},
+	    {"a has:(code OR vidoe)", 16,
+	        "\"has:\" is one of code, project, video; the nearest to \"vidoe\" is "
+	        "\"video\""},
+	    {"type:replaced", 6,
+	        "\"type:\" is one of new, cross, replace; the nearest to \"replaced\" "
+	        "is \"replace\""},
+	    {"type:", 6, "a value is wanted right after \"type:\""},
+	    /* Whole values. */
+	    {"doi:10*", 5, "at least 3 letters are wanted before \"*\""},
+	    {"doi:10.1*45", 9, "\"*\" stands only at the end of a value"},
+	    {"id:\"2607 *x\"", 10, "\"*\" stands only at the end of a value"},
+	    {"id:260**", 7, "\"*\" stands only at the end of a value"},
+	    {"id:--", 4, "\"-\" stands before the field's name: -id:"},
+	    {"id:\"--\"", 4, "there is no letter or digit in \"--\""},
+	    {"source:h*", 8, "the name of a source is whole: no \"*\""},
+	    {"source:=hf", 8,
+	        "\"=\" (these very letters) is for words, not for \"source:\""},
+	    {"first:=hinton", 7,
+	        "\"=\" (these very letters) is for words, not for \"first:\""},
+	    {"first:hin*", 7, "names are whole words: no \"*\""},
+	    {"org:>=3", 5, "a comparison follows the name of a number's field"},
+	    {"kw:ab*", 4, "at least 3 letters are wanted before \"*\""},
+	    {"journal:", 9,
+	        "a word, a phrase or \"(\" is wanted right after \"journal:\""},
+	    /* Days. */
+	    {"date:2026-02-30", 6, "there is no day 2026-02-30 in the calendar"},
+	    {"date:2026-13..", 6, "there is no day 2026-13 in the calendar"},
+	    {"date:2026..2026-00", 12, "there is no day 2026-00 in the calendar"},
+	    {"date:0000", 6, "there is no day 0000 in the calendar"},
+	    {"date:2025-02-29", 6, "there is no day 2025-02-29 in the calendar"},
+	    {"date:2026-7", 6, NO_DAY},
+	    {"date:20260731", 6, NO_DAY},
+	    {"date:7", 6, NO_DAY},
+	    {"date:7h", 6, NO_DAY},
+	    {"date:yesterday", 6, NO_DAY},
+	    {"date:2026..x", 12, NO_DAY},
+	    {"date:..", 8, NO_DAY},
+	    {"date:1d..2d..3d", 10, NO_DAY},
+	    {"date:>=2026-07", 6,
+	        "days have ranges, no comparisons: 2026-07.. or ..2026-07"},
+	    {"date:2026-08..2026-07", 6, "the range ends before it begins"},
+	    {"date:2027..2026", 6, "the range ends before it begins"},
+	    {"date:3d..7d", 6, "the range ends before it begins"},
+	    {"date:1w..8d", 6, "the range ends before it begins"},
+	    {"date:1m..1y", 6, "the range ends before it begins"},
+	    {"date:", 6,
+	        "a day such as 2026-07-31 or a time such as 7d is wanted after "
+	        "\"date:\""},
+	    {"date:-7d", 6, "\"-\" stands before the field's name: -date:"},
 	};
-	static const char *const later[] = {"first", "cat", "primary", "source", "org",
-	    "kw", "comment", "journal", "doi", "id", "has", "comments", "stars",
-	    "authors", "date", "type"};
+#undef NO_DAY
 
 	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		assert_refused(fixture, &rows[i], PB_ERROR_INPUT);
-	for (size_t i = 0; i < G_N_ELEMENTS(later); i++) {
-		g_autofree char *text = g_strdup_printf("mamba %s:x", later[i]);
-		g_autofree char *message =
-		    g_strdup_printf("the field \"%s\" is not supported yet", later[i]);
-		struct refusal row = {text, 7, message};
+}
 
-		assert_refused(fixture, &row, PB_ERROR_INPUT);
+static void
+wrong_signs_are_refused_with_the_column(
+    struct query_fixture *fixture, const void *unused)
+{
+#define DISTANCE "the words between are a number from 1 to 99"
+#define OPERANDS "NEAR joins words, phrases and prefixes, nothing else"
+#define WEIGHT   "a weight is a number from 1 to 10"
+#define STRAY    "\"^\" (a weight) stands once, directly behind a word or a group"
+	static const struct refusal rows[] = {
+	    /* NEAR. */
+	    {"a NEAR/0 b", 8, DISTANCE},
+	    {"a NEAR/ b", 8, DISTANCE},
+	    {"a NEAR/x b", 8, DISTANCE},
+	    {"NEAR(a b, 0)", 11, DISTANCE},
+	    {"NEAR(a b, x)", 11, DISTANCE},
+	    {"NEAR(a b,)", 10, DISTANCE},
+	    {"NEAR(a, b)", 9, DISTANCE},
+	    {"NEAR(a b, 5 c)", 13, "\")\" is wanted behind the number of words"},
+	    {"NEAR(a b", 5, "\"(\" has no \")\" after it"},
+	    {"NEAR(a b, 5", 5, "\"(\" has no \")\" after it"},
+	    {"x NEAR(a)", 3, "NEAR joins two words or more"},
+	    {"NEAR()", 1, "NEAR joins two words or more"},
+	    {"title:NEAR(a, 5)", 7, "NEAR joins two words or more"},
+	    {"a NEAR", 3, "a word is missing after \"NEAR\""},
+	    {"a NEAR/5", 3, "a word is missing after \"NEAR/5\""},
+	    {"a NEAR OR b", 3, "a word is missing after \"NEAR\""},
+	    {"(a NEAR) b", 4, "a word is missing after \"NEAR\""},
+	    {"NEAR b", 1, "a word is missing before \"NEAR\""},
+	    {"a OR NEAR b", 3, "a word is missing after \"OR\""},
+	    {"a NEAR/5 b NEAR/3 c", 12, "a chain of NEAR has one distance"},
+	    {"a NEAR/5 b NEAR c", 12, "a chain of NEAR has one distance"},
+	    {"a NEAR (b)", 8, OPERANDS},
+	    {"(a) NEAR b", 1, OPERANDS},
+	    {"a NEAR title:b", 8, OPERANDS},
+	    {"x title:a NEAR b", 3, OPERANDS},
+	    {"a NEAR -b", 8, OPERANDS},
+	    {"a NEAR NOT b", 8, OPERANDS},
+	    {"a NEAR NEAR(b c)", 8, OPERANDS},
+	    {"NEAR(b c) NEAR a", 1, OPERANDS},
+	    {"a NEAR cs.CL", 8, OPERANDS},
+	    {"cs.CL NEAR a", 1, OPERANDS},
+	    {"NEAR(a OR b)", 8, OPERANDS},
+	    {"NEAR(a (b))", 8, OPERANDS},
+	    {"NEAR(a title:b)", 8, OPERANDS},
+	    {"NEAR(a upvotes:>3)", 8, OPERANDS},
+	    {"NEAR(a b^2)", 9, OPERANDS},
+	    {"NEAR(a ab*)", 8, "at least 3 letters are wanted before \"*\""},
+	    {"author:(a NEAR b)", 11,
+	        "NEAR is for title, abstract and text, not for \"author:\""},
+	    {"org:NEAR(a b)", 5,
+	        "NEAR is for title, abstract and text, not for \"org:\""},
+	    {"cat:(cs.CL NEAR cs.LG)", 12,
+	        "NEAR is for title, abstract and text, not for \"cat:\""},
+	    {"title:NEAR b", 7,
+	        "a word, a phrase or \"(\" is wanted right after \"title:\""},
+	    {"a^2 NEAR b", 5, "a weight stands behind all that NEAR joins: a NEAR b^2"},
+	    /* Weights. */
+	    {"a^0", 3, WEIGHT},
+	    {"a^", 3, WEIGHT},
+	    {"a^x", 3, WEIGHT},
+	    {"a^2x", 3, WEIGHT},
+	    {"a^ 2", 3, WEIGHT},
+	    {"a^-2", 3, WEIGHT},
+	    {"a^002", 3, WEIGHT},
+	    {"\"a b\"^\"2\"", 7, WEIGHT},
+	    {"a ^2", 3, STRAY},
+	    {"^2", 1, STRAY},
+	    {"a^2^3", 4, STRAY},
+	    {"a OR ^2", 6, STRAY},
+	    {"title:^2", 7,
+	        "a word, a phrase or \"(\" is wanted right after \"title:\""},
+	    /* These very letters. */
+	    {"=", 1, "\"=\" (these very letters) stands directly before its word"},
+	    {"a = b", 3, "\"=\" (these very letters) stands directly before its word"},
+	    {"=\"a b\"", 1,
+	        "\"=\" (these very letters) stands directly before its word"},
+	    {"a =...", 3, "\"=\" (these very letters) stands directly before its word"},
+	    {"=self-play", 1,
+	        "\"=\" (these very letters) stands before one whole word"},
+	    {"title:=node.js", 7,
+	        "\"=\" (these very letters) stands before one whole word"},
+	    {"x =RAG*", 3, "\"=\" (these very letters) stands before one whole word"},
+	};
+#undef DISTANCE
+#undef OPERANDS
+#undef WEIGHT
+#undef STRAY
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		assert_refused(fixture, &rows[i], PB_ERROR_INPUT);
+}
+
+/* They would split words, or turn text around, where nobody sees it. */
+static void
+invisible_characters_are_refused_and_named(
+    struct query_fixture *fixture, const void *unused)
+{
+	static const gunichar marks[] = {0x00AD, 0x034F, 0x061C, 0x180E, 0x200B, 0x200C,
+	    0x200D, 0x200E, 0x200F, 0x202A, 0x202E, 0x2060, 0x2064, 0x2066, 0x2069,
+	    0xFEFF, 0xFFFE, 0xE0041};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(marks); i++) {
+		static const char *const places[][2] = {{"dif", "fusion"},
+		    {"", "diffusion"}, {"diffusion", ""}, {"\"self ", "play\""},
+		    {"author:", "gu"}};
+		char mark[8] = {0};
+		g_autofree char *message = g_strdup_printf(
+		    "an invisible character (U+%04X) stands here: type the word "
+		    "again, without it",
+		    marks[i]);
+
+		g_unichar_to_utf8(marks[i], mark);
+		for (size_t j = 0; j < G_N_ELEMENTS(places); j++) {
+			g_autofree char *text =
+			    g_strconcat(places[j][0], mark, places[j][1], NULL);
+			struct refusal row = {text,
+			    (unsigned)g_utf8_strlen(places[j][0], -1) + 1, message};
+
+			assert_refused(fixture, &row, PB_ERROR_INPUT);
+		}
 	}
 }
 
@@ -215,8 +399,17 @@ limits_hold_at_the_number_and_not_one_past_it(
 	g_autofree char *depth = repeat(")", BOUNDS_QUERY_DEPTH, "");
 	g_autofree char *nested = g_strconcat(open, depth, NULL);
 	g_autofree char *nested_past = g_strconcat("(", open, depth, ")", NULL);
-	const char *good[] = {
-	    bytes, terms, nested, "abc*", "upvotes:>=999999999", "upvotes:..000000010"};
+	const char *good[] = {bytes, terms, nested, "abc*", "upvotes:>=999999999",
+	    "upvotes:..000000010", "a NEAR/1 b", "a NEAR/99 b", "NEAR(a b, 99)", "a^1",
+	    "a^10", "date:999d", "date:999y..0d", "doi:abc*"};
+	const struct refusal past_signs[] = {
+	    {"a NEAR/100 b", 8, "the words between are a number from 1 to 99"},
+	    {"NEAR(a b, 100)", 11, "the words between are a number from 1 to 99"},
+	    {"a^11", 3, "a weight is a number from 1 to 10"},
+	    {"date:1000d", 6,
+	        "a day such as 2026-07-31 or 2026-07, or a time such as 7d, 2w, 3m, 1y "
+	        "is wanted"},
+	};
 	const struct refusal past[] = {
 	    {bytes_past, BOUNDS_QUERY_BYTES, "longer than 512 bytes"},
 	    {terms_past, 2 * BOUNDS_QUERY_TERMS + 1, "more than 40 words and phrases"},
@@ -230,6 +423,8 @@ limits_hold_at_the_number_and_not_one_past_it(
 		query_free(must_parse(fixture, good[i]));
 	for (size_t i = 0; i < G_N_ELEMENTS(past); i++)
 		assert_refused(fixture, &past[i], PB_ERROR_LIMIT);
+	for (size_t i = 0; i < G_N_ELEMENTS(past_signs); i++)
+		assert_refused(fixture, &past_signs[i], PB_ERROR_INPUT);
 }
 
 static void
@@ -246,6 +441,11 @@ lower_case_operators_are_words_with_a_warning(
 	    {"a not b", "column 3: \"not\" is searched as a word; meant NOT?"},
 	    {"not b", "column 1: \"not\" is searched as a word; meant NOT?"},
 	    {"a andnot b", "column 3: \"andnot\" is searched as a word; meant ANDNOT?"},
+	    {"a near b", "column 3: \"near\" is searched as a word; meant NEAR?"},
+	    {"a near/5 b", "column 3: \"near/5\" is searched as a word; meant NEAR?"},
+	    {"a Or NEAR(b c)", "column 3: \"Or\" is searched as a word; meant OR?"},
+	    {"near b", NULL},
+	    {"a NEAR b", NULL},
 	    {"a OR b", NULL},
 	    {"or b", NULL},
 	    {"a (or b)", NULL},
@@ -363,7 +563,8 @@ noise_is_parsed_or_refused_and_never_harms(
 	static const char *const bits[] = {"a", "abc", " ", " ", "(", ")", "\"", ":",
 	    "*", "-", "!", "|", "&", "^", ",", "=", ">=", "..", "9", "OR", "AND", "NOT",
 	    "ANDNOT", "NEAR/3", "title", "au", "upvotes", "é", "日", "\xff", "\x01",
-	    "c++", ".", "#", "“", "–"};
+	    "c++", ".", "#", "“", "–", "NEAR(", "NEAR", "^2", "=a", "cs.CL", "cat:cs",
+	    "date:7d", "2026-07", "has:code", "id", "org", "/"};
 	g_autoptr(GRand) rand = g_rand_new_with_seed(2);
 
 	(void)unused;
@@ -398,8 +599,12 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	ADD_TEST("/query_parse/wrong filters are refused with the column",
 	    wrong_filters_are_refused_with_the_column);
-	ADD_TEST("/query_parse/what is not built yet says so",
-	    what_is_not_built_yet_says_so);
+	ADD_TEST("/query_parse/wrong values are refused with what is near",
+	    wrong_values_are_refused_with_what_is_near);
+	ADD_TEST("/query_parse/wrong signs are refused with the column",
+	    wrong_signs_are_refused_with_the_column);
+	ADD_TEST("/query_parse/invisible characters are refused and named",
+	    invisible_characters_are_refused_and_named);
 	ADD_TEST("/query_parse/limits hold at the number and not one past it",
 	    limits_hold_at_the_number_and_not_one_past_it);
 	ADD_TEST("/query_parse/lower-case operators are words with a warning",

@@ -12,13 +12,29 @@
 #define ABSTRACT_WORDS 7
 #define MAX_OPERANDS   3
 
-enum kind { LEAF_WORD, LEAF_PHRASE, LEAF_PREFIX, LEAF_VOTES, AND, OR, NOT };
+/* Those before LEAF_EXACT are known to FTS5 too. */
+enum kind {
+	LEAF_WORD,
+	LEAF_PHRASE,
+	LEAF_PREFIX,
+	LEAF_NEAR,
+	LEAF_EXACT,
+	LEAF_VOTES,
+	LEAF_CATEGORY,
+	LEAF_LINK,
+	LEAF_DAYS,
+	AND,
+	OR,
+	NOT,
+};
 
 struct expression {
 	enum kind kind;
 	unsigned texts; /* bit 0: title, bit 1: abstract */
 	const char *words[2];
-	int votes;
+	int number; /* of votes, of words between, of the category, of the day */
+	unsigned boost;
+	bool is_upper; /* LEAF_EXACT */
 	unsigned n;
 	struct expression *operands[MAX_OPERANDS];
 };
@@ -27,10 +43,16 @@ struct expression {
 static const char *const vocabulary[] = {
     "alpha", "alphabet", "alpine", "beta", "betamax", "gamma", "müll", "müller"};
 
+static const char *const categories[] = {"cs.CL", "cs.LG", "math.AG"};
+
 struct random_paper {
 	const char *words[2][ABSTRACT_WORDS];
+	bool is_upper[2][ABSTRACT_WORDS];
 	unsigned n[2];
 	int64_t upvotes;
+	int category; /* the only one; -1: not told */
+	bool has_code;
+	int day; /* of July 2026, 1 to 9 */
 };
 
 static const char *
@@ -48,38 +70,43 @@ free_expression(struct expression *expression)
 }
 
 static struct expression *
-make_leaf(GRand *rand, bool has_votes)
+make_leaf(GRand *rand, bool is_any)
 {
 	struct expression *leaf = g_new0(struct expression, 1);
 
-	leaf->kind = g_rand_int_range(rand, LEAF_WORD, has_votes ? AND : LEAF_VOTES);
+	leaf->kind = g_rand_int_range(rand, LEAF_WORD, is_any ? AND : LEAF_EXACT);
 	leaf->texts = g_rand_boolean(rand) ? 3 : g_rand_int_range(rand, 1, 4);
 	leaf->words[0] = choose_word(rand);
 	leaf->words[1] = choose_word(rand);
-	leaf->votes = g_rand_int_range(rand, 1, 20);
+	leaf->number = g_rand_int_range(rand, 1, leaf->kind == LEAF_VOTES ? 20 : 4);
+	leaf->is_upper = g_rand_boolean(rand);
+	leaf->boost = is_any && g_rand_int_range(rand, 0, 4) == 0
+	                  ? g_rand_int_range(rand, 2, 11)
+	                  : 1;
 	return leaf;
 }
 
 /* Each AND begins with what is not negated, and NOT is nowhere else. */
 static struct expression *
-make_expression(GRand *rand, int depth, bool has_votes)
+make_expression(GRand *rand, int depth, bool is_any)
 {
 	struct expression *expression;
 
 	if (depth == 0 || g_rand_int_range(rand, 0, 4) == 0)
-		return make_leaf(rand, has_votes);
+		return make_leaf(rand, is_any);
 	expression = g_new0(struct expression, 1);
 	expression->kind = g_rand_boolean(rand) ? AND : OR;
+	expression->boost = is_any && g_rand_int_range(rand, 0, 6) == 0 ? 2 : 1;
 	expression->n = g_rand_int_range(rand, 2, MAX_OPERANDS + 1);
 	for (unsigned i = 0; i < expression->n; i++) {
-		struct expression *operand =
-		    make_expression(rand, depth - 1, has_votes);
+		struct expression *operand = make_expression(rand, depth - 1, is_any);
 
 		if (i > 0 && expression->kind == AND &&
 		    g_rand_int_range(rand, 0, 3) == 0) {
 			struct expression *negation = g_new0(struct expression, 1);
 
 			negation->kind = NOT;
+			negation->boost = 1;
 			negation->n = 1;
 			negation->operands[0] = operand;
 			operand = negation;
@@ -102,22 +129,52 @@ type_word(GRand *rand, GString *out, const char *word, bool may_be_plural)
 }
 
 static void
-type_leaf(GRand *rand, GString *out, const struct expression *leaf)
+type_near(GRand *rand, GString *out, const struct expression *leaf)
 {
-	static const char *const fields[][3] = {
-	    {"title:", "ti:", "Title:"},
-	    {"abstract:", "abs:", "ABS:"},
-	    {"", "text:", "all:"},
-	};
-	bool is_hyphenated = g_rand_boolean(rand);
+	bool is_call = leaf->texts != 3 || g_rand_boolean(rand);
 
-	if (leaf->kind == LEAF_VOTES) {
+	g_string_append(out, is_call ? "NEAR(" : "");
+	type_word(rand, out, leaf->words[0], true);
+	if (is_call)
+		g_string_append_c(out, ' ');
+	else
+		g_string_append_printf(out, " NEAR/%d ", leaf->number);
+	type_word(rand, out, leaf->words[1], true);
+	if (is_call)
+		g_string_append_printf(out, ", %d)", leaf->number);
+}
+
+static void
+type_fact(GRand *rand, GString *out, const struct expression *leaf)
+{
+	bool is_long = g_rand_boolean(rand);
+
+	if (leaf->kind == LEAF_VOTES)
+		g_string_append_printf(
+		    out, is_long ? "upvotes:>=%d" : "upvotes:%d..", leaf->number);
+	else if (leaf->kind == LEAF_CATEGORY)
+		g_string_append_printf(
+		    out, "%s%s", is_long ? "cat:" : "", categories[leaf->number - 1]);
+	else if (leaf->kind == LEAF_LINK)
+		g_string_append(out, is_long ? "has:code" : "HAS:(\"Code\")");
+	else
 		g_string_append_printf(out,
-		    g_rand_boolean(rand) ? "upvotes:>=%d" : "upvotes:%d..",
-		    leaf->votes);
+		    is_long ? "date:2026-07-%02d..2026-07-31"
+		            : "date:2026-07-%02d..2026-07",
+		    leaf->number);
+}
+
+static void
+type_words(GRand *rand, GString *out, const struct expression *leaf)
+{
+	bool is_hyphenated = g_rand_boolean(rand);
+	g_autofree char *upper = g_utf8_strup(leaf->words[0], -1);
+
+	if (leaf->kind == LEAF_EXACT) {
+		g_string_append_printf(
+		    out, "=%s", leaf->is_upper ? upper : leaf->words[0]);
 		return;
 	}
-	g_string_append(out, fields[leaf->texts - 1][g_rand_int_range(rand, 0, 3)]);
 	if (leaf->kind == LEAF_PHRASE && !is_hyphenated)
 		g_string_append_c(out, '"');
 	type_word(rand, out, leaf->words[0], leaf->kind != LEAF_PREFIX);
@@ -129,6 +186,30 @@ type_leaf(GRand *rand, GString *out, const struct expression *leaf)
 		if (!is_hyphenated)
 			g_string_append_c(out, '"');
 	}
+}
+
+static void
+type_leaf(GRand *rand, GString *out, const struct expression *leaf)
+{
+	static const char *const fields[][3] = {
+	    {"title:", "ti:", "Title:"},
+	    {"abstract:", "abs:", "ABS:"},
+	    {"", "text:", "all:"},
+	};
+
+	if (leaf->kind >= LEAF_VOTES) {
+		type_fact(rand, out, leaf);
+	} else if (leaf->kind == LEAF_NEAR) {
+		g_string_append(
+		    out, leaf->texts == 3 ? "" : fields[leaf->texts - 1][0]);
+		type_near(rand, out, leaf);
+	} else {
+		g_string_append(
+		    out, fields[leaf->texts - 1][g_rand_int_range(rand, 0, 3)]);
+		type_words(rand, out, leaf);
+	}
+	if (leaf->boost > 1)
+		g_string_append_printf(out, "^%u", leaf->boost);
 }
 
 static void
@@ -160,10 +241,24 @@ type_expression(GRand *rand, GString *out, const struct expression *expression)
 		g_string_append(out, is_grouped ? "(" : "");
 		type_expression(rand, out, operand);
 		g_string_append(out, is_grouped ? ")" : "");
+		if (is_grouped && operand->boost > 1)
+			g_string_append_printf(out, "^%u", operand->boost);
 	}
 }
 
 /* ---- A plain reading ---- */
+
+static bool
+has_near(const struct random_paper *paper, const struct expression *leaf, unsigned text)
+{
+	for (int i = 0; i < (int)paper->n[text]; i++)
+		for (int j = 0; j < (int)paper->n[text]; j++)
+			if (strcmp(paper->words[text][i], leaf->words[0]) == 0 &&
+			    strcmp(paper->words[text][j], leaf->words[1]) == 0 &&
+			    ABS(i - j) - 1 <= leaf->number)
+				return true;
+	return false;
+}
 
 static bool
 has_leaf(const struct random_paper *paper, const struct expression *leaf)
@@ -173,7 +268,13 @@ has_leaf(const struct random_paper *paper, const struct expression *leaf)
 
 		if (!(leaf->texts & 1U << text))
 			continue;
+		if (leaf->kind == LEAF_NEAR && has_near(paper, leaf, text))
+			return true;
 		for (unsigned i = 0; i < paper->n[text]; i++) {
+			if (leaf->kind == LEAF_EXACT &&
+			    strcmp(words[i], leaf->words[0]) == 0 &&
+			    paper->is_upper[text][i] == leaf->is_upper)
+				return true;
 			if (leaf->kind == LEAF_PREFIX &&
 			    g_str_has_prefix(words[i], leaf->words[0]))
 				return true;
@@ -197,13 +298,26 @@ read_plainly(const struct random_paper *paper, const struct expression *expressi
 	case LEAF_WORD:
 	case LEAF_PHRASE:
 	case LEAF_PREFIX:
+	case LEAF_NEAR:
+	case LEAF_EXACT:
 		return has_leaf(paper, expression) ? QUERY_TRUE : QUERY_FALSE;
 	case LEAF_VOTES:
 		if (mode == QUERY_MAY_CHANGE)
 			return QUERY_UNKNOWN;
 		if (paper->upvotes == PAPER_UNKNOWN)
 			return mode == QUERY_AS_TOLD ? QUERY_UNKNOWN : QUERY_FALSE;
-		return paper->upvotes >= expression->votes ? QUERY_TRUE : QUERY_FALSE;
+		return paper->upvotes >= expression->number ? QUERY_TRUE : QUERY_FALSE;
+	case LEAF_CATEGORY:
+		if (paper->category < 0)
+			return mode == 2 ? QUERY_FALSE : QUERY_UNKNOWN;
+		return paper->category == expression->number - 1 ? QUERY_TRUE
+		                                                 : QUERY_FALSE;
+	case LEAF_LINK:
+		return paper->has_code ? QUERY_TRUE
+		       : mode == 2     ? QUERY_FALSE
+		                       : QUERY_UNKNOWN;
+	case LEAF_DAYS:
+		return paper->day >= expression->number ? QUERY_TRUE : QUERY_FALSE;
 	case NOT:
 		return 2 - read_plainly(paper, expression->operands[0], mode);
 	case AND:
@@ -227,17 +341,50 @@ make_paper(GRand *rand, struct random_paper *paper, GString *texts[2])
 	paper->n[0] = g_rand_int_range(rand, 1, TITLE_WORDS + 1);
 	paper->n[1] = g_rand_int_range(rand, 0, ABSTRACT_WORDS + 1);
 	paper->upvotes = g_rand_int_range(rand, -1, 25);
+	paper->category = g_rand_int_range(rand, -1, G_N_ELEMENTS(categories));
+	paper->has_code = g_rand_boolean(rand);
+	paper->day = g_rand_int_range(rand, 1, 5);
 	for (unsigned text = 0; text < 2; text++) {
 		g_string_truncate(texts[text], 0);
 		for (unsigned i = 0; i < paper->n[text]; i++) {
-			paper->words[text][i] = choose_word(rand);
+			const char *word = choose_word(rand);
+			g_autofree char *upper = g_utf8_strup(word, -1);
+
+			paper->words[text][i] = word;
+			paper->is_upper[text][i] = g_rand_int_range(rand, 0, 3) == 0;
 			if (i > 0)
 				g_string_append(
 				    texts[text], gaps[g_rand_int_range(
 				                     rand, 0, G_N_ELEMENTS(gaps))]);
-			type_word(rand, texts[text], paper->words[text][i], false);
+			g_string_append(
+			    texts[text], paper->is_upper[text][i] ? upper : word);
 		}
 	}
+}
+
+static struct query_document *
+make_ready(const struct query_fixture *fixture, const struct random_paper *random,
+    GString *texts[2])
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(paper) paper = paper_new();
+	g_autofree char *day = g_strdup_printf("2026-07-%02d", random->day);
+	struct query_document *document;
+
+	paper->id = g_strdup("2607.00001");
+	paper->title = g_strdup(texts[0]->str);
+	paper->abstract = g_strdup(texts[1]->str);
+	paper->upvotes = random->upvotes;
+	paper->code_url = random->has_code ? g_strdup("https://example.org/") : NULL;
+	if (random->category >= 0) {
+		paper->categories = g_ptr_array_new_with_free_func(g_free);
+		g_ptr_array_add(
+		    paper->categories, g_strdup(categories[random->category]));
+	}
+	paper_add_appearance(paper, "hf", day, ANNOUNCEMENT_NEW);
+	document = query_document_new(paper, NULL, fixture->tokenizer, &error);
+	g_assert_no_error(error);
+	return document;
 }
 
 static void
@@ -277,8 +424,7 @@ the_matcher_reads_filters_plainly(struct query_fixture *fixture, const void *unu
 			    query_parse_canonical(once, fixture->tokenizer, NULL);
 
 			make_paper(rand, &paper, texts);
-			document = make_document(
-			    fixture, texts[0]->str, texts[1]->str, "", paper.upvotes);
+			document = make_ready(fixture, &paper, texts);
 			for (int mode = 0; mode < 3; mode++) {
 				int truth = read_plainly(&paper, expression, mode);
 				enum query_mode asked = (enum query_mode)(mode % 2);
@@ -311,6 +457,12 @@ write_fts5(GString *out, const struct expression *expression)
 	    "{title}", "{abstract}", "{title abstract}"};
 	bool is_first = true;
 
+	if (expression->kind == LEAF_NEAR) {
+		g_string_append_printf(out, "%s : NEAR(\"%s\" \"%s\", %d)",
+		    columns[expression->texts - 1], expression->words[0],
+		    expression->words[1], expression->number);
+		return;
+	}
 	if (expression->kind < AND) {
 		g_string_append_printf(out, "%s : \"%s%s%s\"%s",
 		    columns[expression->texts - 1], expression->words[0],

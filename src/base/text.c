@@ -37,6 +37,8 @@ static const struct {
 bool
 text_is_dropped(gunichar c)
 {
+	if (c >= 0x20 && c < 0x7f)
+		return false;
 	if ((c & 0xfffe) == 0xfffe)
 		return true;
 	for (size_t i = 0; i < G_N_ELEMENTS(dropped); i++)

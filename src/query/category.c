@@ -170,6 +170,9 @@ static const char *const categories[] = {
 const char *
 category_find(const char *word, size_t len)
 {
+	/* Every name has one or the other, and few words have. */
+	if (!memchr(word, '.', len) && !memchr(word, '-', len))
+		return NULL;
 	for (size_t i = 0; i < G_N_ELEMENTS(categories); i++)
 		if (strlen(categories[i]) == len &&
 		    g_ascii_strncasecmp(categories[i], word, len) == 0)

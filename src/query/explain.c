@@ -74,7 +74,8 @@ is_text(enum query_field field)
 static void
 append_hit(GString *out, const struct query_hit *hit, bool is_first)
 {
-	bool is_quoted = is_text(hit->field) && strchr(hit->words, ' ');
+	bool is_quoted =
+	    is_text(hit->field) && !hit->is_near && strchr(hit->words, ' ');
 
 	g_string_append(out, out->len == 0 ? "" : is_first ? "; " : ", ");
 	g_string_append(out, is_first ? phrasings[hit->field].before : "");

@@ -89,6 +89,19 @@ add_words(
 	}
 }
 
+/* "chain of thought" near faithful */
+static void
+append_part(GString *words, const struct passage *passage, const struct query_hit *part,
+    bool is_later)
+{
+	const char *text = passage->text + part->start;
+	size_t len = part->end - part->start;
+	bool is_quoted = memchr(text, ' ', len) != NULL;
+
+	g_string_append_printf(words, is_quoted ? "%s\"%.*s\"" : "%s%.*s",
+	    is_later ? " near " : "", (int)len, text);
+}
+
 /* A clump of phrases, told in the order of the text: "reward near hacking". */
 static struct query_hit *
 make_near_hit(const struct passage *passage, const struct node *node, const int *places)
@@ -112,15 +125,14 @@ make_near_hit(const struct passage *passage, const struct node *node, const int 
 			g_string_append(folded, told ? " near " : "");
 			measure_phrase(passage, g_ptr_array_index(node->phrases, i),
 			    next, &part, folded);
-			g_string_append(words, told ? " near " : "");
-			g_string_append_len(words, passage->text + part.start,
-			    (gssize)(part.end - part.start));
+			append_part(words, passage, &part, told > 0);
 			hit->start = told ? hit->start : part.start;
 			hit->end = MAX(hit->end, part.end);
 			told++;
 		}
 		before = next;
 	}
+	hit->is_near = true;
 	hit->words = g_string_free(words, FALSE);
 	hit->folded = g_string_free(folded, FALSE);
 	return hit;

@@ -70,26 +70,35 @@ refuse_lexeme(struct parser *parser)
 	    parser->problem, PB_ERROR_INPUT, lexeme->column, NULL, "%s", message);
 }
 
+/* "or", "near" and "near/5" too. */
+static bool
+is_lower_operator(const struct lexeme *word, const char *operator)
+{
+	size_t len = strlen(operator);
+
+	return word->len >= len &&
+	       g_ascii_strncasecmp(operator, word->text, len) == 0 &&
+	       (word->len == len ||
+	           (strcmp(operator, "NEAR") == 0 && word->text[len] == '/'));
+}
+
 /* Lower-case operators are words; whoever types one between words is warned. */
 static void
 warn_of_operator(struct parser *parser)
 {
 	static const char *const operators[] = {"AND", "OR", "NOT", "ANDNOT", "NEAR"};
 	const struct lexeme *word = parser_get_lexeme(parser, 0);
-	const char *slash = memchr(word->text, '/', word->len);
-	/* near/5 */
-	size_t len = slash ? (size_t)(slash - word->text) : word->len;
+	enum lexeme_kind next = (word + 1)->kind;
 	bool follows_operand =
 	    parser->at > 0 && ends_operand(parser_get_lexeme(parser, -1)->kind);
 
 	if (!parser->warnings || word->kind != LEXEME_WORD ||
-	    !parser_begins_operand(parser_get_lexeme(parser, 1)->kind))
+	    (next != LEXEME_NEAR && !parser_begins_operand(next)))
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(operators); i++) {
 		bool needs_left = strcmp(operators[i], "NOT") != 0;
 
-		if (strlen(operators[i]) != len ||
-		    g_ascii_strncasecmp(operators[i], word->text, len) != 0 ||
+		if (!is_lower_operator(word, operators[i]) ||
 		    (needs_left && !follows_operand))
 			continue;
 		g_ptr_array_add(parser->warnings,

@@ -97,6 +97,7 @@ struct query_hit {
 	size_t end;
 	char *words;  /* as the paper writes it: "State Spaces", "Yann LeCun", "23" */
 	char *folded; /* equal for hits that only differ in capitals or plural */
+	bool is_near; /* from the first to the last of several: reward near hacking */
 };
 
 enum query_step_kind {

@@ -262,8 +262,9 @@ node_simplify(struct node *node)
 	case NODE_DATE:
 		return node;
 	case NODE_NOT:
-		operand = node_simplify(unwrap(node));
+		operand = unwrap(node);
 		drop_boosts(operand);
+		operand = node_simplify(operand);
 		if (operand->kind == NODE_NOT)
 			return unwrap(operand);
 		node = node_new(NODE_NOT, operand->column);
