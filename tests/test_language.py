@@ -86,12 +86,10 @@ class Bench:
 
     def truths(self, tree):
         """What the oracle says, in the words of the program's driver."""
-        told = [[tree.truth(paper, settled) for settled in SETTLEMENTS]
-                for paper in self.papers]
+        told = [settle(tree, paper, AS_TOLD) for paper in self.papers]
         may = told
         if has_number(tree):
-            may = [[tree.truth(paper, settled, MAY_CHANGE) for settled in SETTLEMENTS]
-                   for paper in self.papers]
+            may = [settle(tree, paper, MAY_CHANGE) for paper in self.papers]
         return ["".join(DIGIT[row[number]] for row in rows)
                 for rows in (told, may) for number in range(len(SETTLEMENTS))]
 
@@ -127,6 +125,14 @@ class Bench:
             if got != want:
                 rows.append(f"  {paper.id}: program {got}, oracle {want}")
         return "\n".join(rows[:4])
+
+
+def settle(tree, paper, mode):
+    """The truth at each settlement; what is decided stays so (tested below)."""
+    first = tree.truth(paper, NOTHING_SETTLED, mode)
+    if first is not None:
+        return [first] * len(SETTLEMENTS)
+    return [first] + [tree.truth(paper, settled, mode) for settled in SETTLEMENTS[1:]]
 
 
 def has_number(node):
@@ -188,8 +194,23 @@ def test_lengths_of_time(tap):
         ])[0])
 
 
+def test_settling():
+    """the oracle itself: what is decided stays decided, and in the end all is"""
+    rng = random.Random(13)
+    papers = [make_paper(rng, number) for number in range(40)]
+    drawn = Filters(rng, papers)
+    ready = [Paper(paper, today=TODAY) for paper in papers]
+    for source in [drawn.valid() for _ in range(400)]:
+        tree = parse(source)
+        rows = [[tree.truth(paper, settled, mode) for paper in ready]
+                for mode in (AS_TOLD, MAY_CHANGE) for settled in SETTLEMENTS]
+        texts = ["".join(DIGIT[truth] for truth in row) for row in rows]
+        check_settling(source, texts)
+        assert texts[2] == texts[5], source
+
+
 def draw(papers, count, seed):
-    """Two thirds as the language wants them, one third not; and what people type."""
+    """Most as the language wants them, a third not, and some that people type."""
     filters = Filters(random.Random(seed), papers)
     texts = [filters.valid() for _ in range(count * 6 // 10)]
     texts += [filters.broken() for _ in range(count * 3 // 10)]
@@ -278,6 +299,7 @@ def main():
             test_made_up_papers, test_all_papers, test_canonical, test_fts5,
         ):
             tap.run(test, tap)
+        tap.run(test_settling)
 
 
 if __name__ == "__main__":
