@@ -16,16 +16,50 @@ struct library {
 	struct query_document *documents[3];
 };
 
+/* Everything is told of it. */
+static struct query_document *
+make_told(const struct query_fixture *fixture)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(paper) paper = paper_new();
+	struct query_document *document;
+
+	paper->id = g_strdup("2607.01234");
+	paper->title =
+	    g_strdup("Diffusion models for state spaces: C++ and node.js at scale");
+	paper->abstract = g_strdup("We train mamba, ssm and na\u00EFve graph networks "
+	                           "(GPU-bound). State space models win. RAG of reward "
+	                           "hacking. \u5F62\u72B6");
+	g_ptr_array_add(paper->authors, g_strdup("Yann LeCun"));
+	g_ptr_array_add(paper->authors, g_strdup("Jo\u00E3o da Silva"));
+	g_ptr_array_add(paper->authors, g_strdup("J. R. R. Smith"));
+	g_ptr_array_add(paper->authors, g_strdup("O'Hara"));
+	g_ptr_array_add(paper->authors, g_strdup("\u738B\u5C0F\u660E"));
+	paper->upvotes = 23;
+	paper->comments = 1;
+	paper->stars = 100;
+	paper->code_url = g_strdup("https://example.org/code");
+	paper->organization = g_strdup("Allen Institute for AI");
+	paper->keywords = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->keywords, g_strdup("reward model"));
+	g_ptr_array_add(paper->keywords, g_strdup("RAG"));
+	paper->categories = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(paper->categories, g_strdup("cs.CL"));
+	g_ptr_array_add(paper->categories, g_strdup("math-ph"));
+	paper->comment = g_strdup("NeurIPS, 12 pages");
+	paper->doi = g_strdup("10.1145/3292500");
+	paper_add_appearance(paper, "hf", "2026-07-30", ANNOUNCEMENT_NEW);
+	paper_add_appearance(paper, "arxiv", "2026-08-03", ANNOUNCEMENT_CROSS);
+	document = query_document_new(paper, "2026-08-05", fixture->tokenizer, &error);
+	g_assert_no_error(error);
+	return document;
+}
+
 static void
 open_library(struct library *library)
 {
 	set_up(&library->fixture, NULL);
-	library->documents[0] = make_document(&library->fixture,
-	    "Diffusion models for state spaces: C++ and node.js at scale",
-	    "We train mamba, ssm and na\u00EFve graph networks (GPU-bound). "
-	    "State space models win. \u5F62\u72B6",
-	    "Yann LeCun;Jo\u00E3o da Silva;J. R. R. Smith;O'Hara;\u738B\u5C0F\u660E",
-	    23);
+	library->documents[0] = make_told(&library->fixture);
 	library->documents[1] =
 	    make_document(&library->fixture, "A", "", "", PAPER_UNKNOWN);
 	library->documents[2] =
@@ -120,6 +154,7 @@ check_accepted(struct library *library, const struct query *query)
 	g_assert_cmpstr(text, ==, text_again);
 	g_assert_cmpstr(hash, ==, hash_again);
 	g_assert(query_is_changing(query) == query_is_changing(again));
+	g_assert(query_needs_enrichment(query) == query_needs_enrichment(again));
 	for (size_t i = 0; i < G_N_ELEMENTS(library->documents); i++)
 		check_truth(query, again, library->documents[i]);
 }
