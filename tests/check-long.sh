@@ -52,7 +52,7 @@ step() {
 
 # The figures that a test tells about itself.
 show() {
-	grep -h '^# .* kills' "$logs/$1" 2>/dev/null | sed 's/^#/    /'
+	grep -hE '^# .* (kills|filters)' "$logs/$1" 2>/dev/null | sed 's/^#/    /'
 }
 
 run_script() {

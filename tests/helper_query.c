@@ -3,27 +3,39 @@
  *
  * helper_query fold: for each word on standard input, its singular.
  *
- * helper_query find BASE-URL DAY: for each filter on standard input, what it finds
- * among the papers of a day of Hugging Face's list: "found", the canonical text, the
- * ids, the ids that it cannot decide yet, the ids to decide again when numbers change;
- * or "refused", the column, the reason.  Tabs between, blanks between ids.
+ * helper_query judge PAPERS TODAY: for each filter on standard input, its truth for
+ * each paper: "found", the canonical text, and six strings of a digit a paper (0 no,
+ * 1 unknown, 2 yes): as told, with nothing settled, enriched, all settled; the same
+ * with what may change; or "refused", the column, the reason; or "changed", the
+ * canonical text, what that is when it is read again.  Tabs between.  PAPERS holds a
+ * JSON object a line, with the names of struct paper.
  */
+#include <jansson.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "query/plural.h"
 #include "query/query.h"
-#include "sources/huggingface.h"
 #include "store/tokenizer.h"
 
-/* The papers of the day, each ready for many filters. */
+/* The papers, each ready for many filters. */
 struct bench {
 	const struct tokenizer *tokenizer;
-	GPtrArray *listings;  /* of struct listing * */
+	const char *today;
+	GPtrArray *papers;    /* of struct paper * */
 	GPtrArray *documents; /* of struct query_document *, in the same order */
+};
+
+static const enum query_mode modes[] = {QUERY_AS_TOLD, QUERY_MAY_CHANGE};
+static const enum query_settlement settlements[] = {
+    QUERY_SETTLED_NOTHING,
+    QUERY_SETTLED_ENRICHED,
+    QUERY_SETTLED_FINALLY,
 };
 
 static void
@@ -35,52 +47,71 @@ fold_line(void *data, const char *line)
 	puts(folded);
 }
 
-static void
-print_ids(const struct bench *bench, const struct query *query, enum query_mode mode,
-    enum query_truth truth)
+/* The six strings of truths, each behind a tab. */
+static char *
+format_truths(const struct bench *bench, const struct query *query)
 {
-	const char *blank = "";
+	GString *text = g_string_new(NULL);
 
-	putchar('\t');
-	for (guint i = 0; i < bench->documents->len; i++) {
-		const struct listing *listing = bench->listings->pdata[i];
+	for (guint i = 0; i < G_N_ELEMENTS(modes) * G_N_ELEMENTS(settlements); i++) {
+		enum query_mode mode = modes[i / G_N_ELEMENTS(settlements)];
 
-		if (query_evaluate(query, bench->documents->pdata[i], mode) != truth)
-			continue;
-		printf("%s%s", blank, listing->paper->id);
-		blank = " ";
+		g_string_append_c(text, '\t');
+		for (guint at = 0; at < bench->documents->len; at++) {
+			struct query_document *document = bench->documents->pdata[at];
+
+			query_document_settle(
+			    document, settlements[i % G_N_ELEMENTS(settlements)]);
+			g_string_append_c(
+			    text, (char)('0' + query_evaluate(query, document, mode)));
+		}
 	}
+	return g_string_free(text, FALSE);
+}
+
+/* Prints what a query is; its canonical text has to be the same query. */
+static void
+print_query(const struct bench *bench, const struct query *query)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *canonical = query_format(query);
+	g_autofree char *truths = format_truths(bench, query);
+	pb_auto(query) again =
+	    query_parse_canonical(canonical, bench->tokenizer, &error);
+	g_autofree char *text = again ? query_format(again) : NULL;
+	g_autofree char *same = again ? format_truths(bench, again) : NULL;
+
+	if (!again)
+		printf("changed\t%s\t%s\n", canonical, error->message);
+	else if (strcmp(canonical, text) != 0 || strcmp(truths, same) != 0)
+		printf("changed\t%s\t%s\n", canonical, text);
+	else
+		printf("found\t%s%s\n", canonical, truths);
 }
 
 static void
-find_line(void *data, const char *line)
+judge_line(void *data, const char *line)
 {
 	const struct bench *bench = data;
 	struct query_problem problem = {0};
 	pb_auto(query) query =
 	    query_parse(line, bench->tokenizer, NULL, &problem, NULL);
-	g_autofree char *canonical = query ? query_format(query) : NULL;
 
-	if (query) {
-		printf("found\t%s", canonical);
-		print_ids(bench, query, QUERY_AS_TOLD, QUERY_TRUE);
-		print_ids(bench, query, QUERY_AS_TOLD, QUERY_UNKNOWN);
-		print_ids(bench, query, QUERY_MAY_CHANGE, QUERY_UNKNOWN);
-		putchar('\n');
-	} else {
+	if (query)
+		print_query(bench, query);
+	else
 		printf("refused\t%u\t%s\n", problem.column, problem.message);
-	}
 	query_problem_clear(&problem);
 }
 
 static void
-read_lines(void (*handle)(void *data, const char *line), void *data)
+read_lines(FILE *file, void (*handle)(void *data, const char *line), void *data)
 {
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t length;
 
-	while ((length = getline(&line, &size, stdin)) >= 0) {
+	while ((length = getline(&line, &size, file)) >= 0) {
 		if (length > 0 && line[length - 1] == '\n')
 			line[length - 1] = '\0';
 		handle(data, line);
@@ -88,47 +119,125 @@ read_lines(void (*handle)(void *data, const char *line), void *data)
 	free(line);
 }
 
-static bool
-fill_bench(struct bench *bench, const struct source_answer *answer, GError **error)
+/* The text as a source would hand it in, or NULL when there is none. */
+static char *
+read_text(const json_t *value)
 {
-	for (guint i = 0; answer->listings && i < answer->listings->len; i++) {
-		struct listing *listing = answer->listings->pdata[i];
-		struct query_document *document =
-		    query_document_new(listing->paper, NULL, bench->tokenizer, error);
+	if (!json_is_string(value))
+		return NULL;
+	return text_normalize(json_string_value(value), json_string_length(value),
+	    BOUNDS_PAPER_ABSTRACT_BYTES);
+}
 
-		if (!document)
-			return false;
-		g_ptr_array_add(bench->listings, listing);
-		g_ptr_array_add(bench->documents, document);
+static int64_t
+read_number(const json_t *value)
+{
+	return json_is_integer(value) ? json_integer_value(value) : PAPER_UNKNOWN;
+}
+
+static GPtrArray *
+read_texts(const json_t *value)
+{
+	GPtrArray *texts;
+	const json_t *item;
+	size_t at;
+
+	if (!json_is_array(value))
+		return NULL;
+	texts = g_ptr_array_new_with_free_func(g_free);
+	json_array_foreach(value, at, item) g_ptr_array_add(texts, read_text(item));
+	return texts;
+}
+
+/* Each is an array: source, day, announcement. */
+static void
+read_appearances(struct paper *paper, const json_t *value)
+{
+	const json_t *item;
+	size_t at;
+
+	json_array_foreach(value, at, item)
+	{
+		const char *word = json_string_value(json_array_get(item, 2));
+		enum announcement announcement = ANNOUNCEMENT_NEW;
+
+		while (strcmp(announcement_name(announcement), word) != 0)
+			announcement++;
+		paper_add_appearance(paper, json_string_value(json_array_get(item, 0)),
+		    json_string_value(json_array_get(item, 1)), announcement);
 	}
-	return true;
+}
+
+static struct paper *
+read_paper(const json_t *json)
+{
+	struct paper *paper = paper_new();
+	const json_t *authors = json_object_get(json, "authors");
+
+	paper->id = read_text(json_object_get(json, "id"));
+	paper->title = read_text(json_object_get(json, "title"));
+	paper->abstract = read_text(json_object_get(json, "abstract"));
+	if (!paper->abstract)
+		paper->abstract = g_strdup("");
+	if (json_is_array(authors)) {
+		g_ptr_array_unref(paper->authors);
+		paper->authors = read_texts(authors);
+	}
+	paper->url = g_strdup("https://example.org/");
+	paper->upvotes = read_number(json_object_get(json, "upvotes"));
+	paper->comments = read_number(json_object_get(json, "comments"));
+	paper->stars = read_number(json_object_get(json, "stars"));
+	paper->code_url = read_text(json_object_get(json, "code_url"));
+	paper->project_url = read_text(json_object_get(json, "project_url"));
+	paper->video_url = read_text(json_object_get(json, "video_url"));
+	paper->organization = read_text(json_object_get(json, "organization"));
+	paper->keywords = read_texts(json_object_get(json, "keywords"));
+	paper->categories = read_texts(json_object_get(json, "categories"));
+	paper->comment = read_text(json_object_get(json, "comment"));
+	paper->journal = read_text(json_object_get(json, "journal"));
+	paper->doi = read_text(json_object_get(json, "doi"));
+	read_appearances(paper, json_object_get(json, "appearances"));
+	return paper;
+}
+
+static void
+paper_line(void *data, const char *line)
+{
+	struct bench *bench = data;
+	json_error_t where;
+	json_t *json = json_loads(line, 0, &where);
+	struct query_document *document;
+
+	if (!json)
+		g_error("papers: %s", where.text);
+	g_ptr_array_add(bench->papers, read_paper(json));
+	json_decref(json);
+	document = query_document_new(bench->papers->pdata[bench->papers->len - 1],
+	    bench->today, bench->tokenizer, NULL);
+	g_assert(document);
+	g_ptr_array_add(bench->documents, document);
 }
 
 static bool
-run_find(
-    const struct tokenizer *tokenizer, const char *url, const char *day, GError **error)
+run_judge(const struct tokenizer *tokenizer, const char *path, const char *today,
+    GError **error)
 {
-	const struct http_settings settings = {
-	    .user_agent = "paperboy/test (postmaster@example.org)",
-	    .allow_private = true,
-	    .allow_file = true,
-	};
-	pb_auto(http) http = http_new(&settings);
-	pb_auto(source) source = huggingface_new(url);
-	g_autoptr(GPtrArray) listings = g_ptr_array_new();
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
 	g_autoptr(GPtrArray) documents =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)query_document_free);
-	struct bench bench = {tokenizer, listings, documents};
-	struct source_answer answer;
-	bool is_ok;
+	struct bench bench = {tokenizer, today, papers, documents};
+	FILE *file = fopen(path, "re");
 
-	source_answer_init(&answer);
-	is_ok = source_fetch_day(source, http, day, NULL, &answer, error) &&
-	        fill_bench(&bench, &answer, error);
-	if (is_ok)
-		read_lines(find_line, &bench);
-	source_answer_clear(&answer);
-	return is_ok;
+	if (!file) {
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "cannot open '%s'", path);
+		return false;
+	}
+	read_lines(file, paper_line, &bench);
+	fclose(file);
+	read_lines(stdin, judge_line, &bench);
+	return true;
 }
 
 int
@@ -139,16 +248,16 @@ main(int argc, char **argv)
 	sqlite3 *db = NULL;
 
 	if (argc == 2 && strcmp(argv[1], "fold") == 0) {
-		read_lines(fold_line, NULL);
+		read_lines(stdin, fold_line, NULL);
 		return 0;
 	}
-	if (argc != 4 || strcmp(argv[1], "find") != 0) {
-		fprintf(stderr, "usage: helper_query fold | find BASE-URL DAY\n");
+	if (argc != 4 || strcmp(argv[1], "judge") != 0) {
+		fprintf(stderr, "usage: helper_query fold | judge PAPERS TODAY\n");
 		return 64;
 	}
 	if (sqlite3_open(":memory:", &db) == SQLITE_OK)
 		tokenizer = tokenizer_new_unicode61(db, &error);
-	if (!tokenizer || !run_find(tokenizer, argv[2], argv[3], &error))
+	if (!tokenizer || !run_judge(tokenizer, argv[2], argv[3], &error))
 		fprintf(
 		    stderr, "helper_query: %s\n", error ? error->message : "no SQLite");
 	g_clear_pointer(&tokenizer, tokenizer_free);

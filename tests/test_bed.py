@@ -13,9 +13,10 @@ from collections import Counter
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 sys.path.insert(0, LIB)
 
+import language
 import messages
 from generate import KINDS, ZONES, draw_filter, generate, Vocabulary
-from oracle import parse
+from oracle import FilterError, parse
 from papers import load_papers
 from tap import (
     Child, Tap, Timeout, free_port, is_listening, real_data, run, wait_until,
@@ -215,6 +216,29 @@ def test_generate_real():
     test_generate_parses([paper["title"] for paper in papers])
 
 
+def test_language_draws_everything():
+    """random filters are of the whole language, and the same for the same seed"""
+    papers = [language.make_paper(random.Random(2), number) for number in range(30)]
+    drawn = language.Filters(random.Random(3), papers)
+    again = language.Filters(random.Random(3), papers)
+    texts = [drawn.valid() for _ in range(1500)]
+    assert texts == [again.valid() for _ in range(1500)]
+    for text in texts:
+        parse(text)
+    every = " ".join(texts)
+    for field in language.FIELDS:
+        assert f"{field}:" in every, field
+    for sign in ("NEAR(", " NEAR/", "^", "=", "*", " ANDNOT ", "!", "|", "&", "..", "(("):
+        assert sign in every, sign
+    refused = 0
+    for text in [drawn.broken() for _ in range(1500)]:
+        try:
+            parse(text)
+        except FilterError:
+            refused += 1
+    assert 500 < refused < 1300, refused
+
+
 def test_generate_command(tap):
     """the command prints TSV and JSON of the same people"""
     path = os.path.join(tap.folder, "titles.json")
@@ -353,7 +377,8 @@ def main():
         tap.run(test_child_death)
         tap.run(test_child_group)
         for test in (test_generate_is_deterministic, test_generate_shares,
-                     test_generate_parses, test_generate_real):
+                     test_generate_parses, test_generate_real,
+                     test_language_draws_everything):
             tap.run(test)
         tap.run(test_generate_command, tap)
         for test in (test_message_checks, test_message_order, test_message_kinds,

@@ -10,170 +10,19 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import plain_scan
+from examples import (
+    AGENT, DIFFUSION, EXAMPLES, FIELDS, FULL, LENGTHS, NO, NOT_TOLD, REFUSED, TODAY,
+    UNKNOWN, YES,
+)
 from normalize import normalize
-from oracle import FilterError, OutOfScope, Paper, match, match_all, parse
+from oracle import (
+    ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, FilterError, Paper, match,
+    match_all, parse,
+)
+from oracle_tree import as_day
 from papers import load_papers
 from tap import Tap, real_data
 from words import SqliteWords, TOKENIZE, plural_class, tokens
-
-NO, YES, UNKNOWN = False, True, None
-
-DIFFUSION = {
-    "title": "Scalable Diffusion Models with Transformers",
-    "abstract": "We quantize large language models (LLMs) for image synthesis.",
-    "authors": ["William Peebles", "Yann A. LeCun", "Aaron van den Oord"],
-    "upvotes": 20,
-}
-AGENT = {
-    "title": "RAGs to Riches: Retrieval for Self-Play Agents",
-    "abstract": "A survey of agents. State space models in C++11, Node.js and C#"
-    " by Müller.",
-    "authors": ["Mary Smith-Jones", "Y. LeCun"],
-    "upvotes": None,
-}
-
-# filter, truth about DIFFUSION, truth about AGENT
-EXAMPLES = [
-    ("diffusion", YES, NO),
-    ("diffusion model", YES, NO),
-    ('"diffusion model"', YES, NO),
-    ('"large language model*" OR LLM', YES, NO),
-    ("=RAG", NO, NO),
-    ("=RAGs", NO, YES),
-    ("=rags", NO, NO),
-    ("RAG", NO, YES),
-    ("quantiz*", YES, NO),
-    ("agent -survey -benchmark", NO, NO),
-    ("agent -benchmark", NO, YES),
-    ('title:"state space"', NO, NO),
-    ('abs:"state space"', NO, YES),
-    ("title:(mamba OR diffusion)", YES, NO),
-    ('author:"Yann LeCun" OR au:"Y LeCun"', YES, YES),
-    ("upvotes:>=20", YES, UNKNOWN),
-    ("diffusion upvotes:>=20", YES, NO),
-    ("agent upvotes:>=20", NO, UNKNOWN),
-    ("agent -upvotes:>=20", NO, UNKNOWN),
-    ("survey OR upvotes:>=20", YES, YES),
-    ("ti:diffusion ANDNOT (ti:survey OR abs:molecule)", YES, NO),
-    # spellings
-    ("diffusion AND image", YES, NO),
-    ("diffusion & image", YES, NO),
-    ("diffusion&image", YES, NO),
-    ("mamba | image", YES, NO),
-    ("mamba|image", YES, NO),
-    ("agent NOT survey", NO, NO),
-    ("agent AND NOT survey", NO, NO),
-    ("agent !benchmark", NO, YES),
-    ("agent AND -benchmark", NO, YES),
-    ('agent -"a survey"', NO, NO),
-    ("agent -(survey OR image)", NO, NO),
-    ("agent -title:survey", NO, YES),
-    ("(image OR agent) models", YES, YES),
-    ("image OR agent models", YES, YES),
-    ("image OR survey -survey", YES, NO),
-    ("survey -survey OR image", YES, NO),
-    ("-(-image)", YES, NO),
-    ("-(-image survey) image", YES, NO),
-    ("TITLE:diffusion", YES, NO),
-    ("all:image", YES, NO),
-    ("text:image", YES, NO),
-    ("title:image", NO, NO),
-    ("title:(diffusion abstract:image)", YES, NO),
-    ("title:(diffusion image)", NO, NO),
-    ("DIFFUSION", YES, NO),
-    ("or", NO, NO),
-    # words
-    ("self-play", NO, YES),
-    ('"self play agent"', NO, YES),
-    ("play self", NO, YES),
-    ('"play self"', NO, NO),
-    ('"transformers we"', NO, NO),
-    ("muller", NO, YES),
-    ("Müller", NO, YES),
-    ("M\u0075\u0308ller", NO, YES),
-    ("models", YES, YES),
-    ("model*", YES, YES),
-    ("modelling", NO, NO),
-    ("c++", NO, YES),
-    ("C+", NO, NO),
-    ("c#", NO, YES),
-    ("=c#", NO, NO),
-    ("=C#", NO, YES),
-    ("node.js", NO, YES),
-    ("node-js", NO, YES),
-    ("nodes.js", NO, YES),
-    ("node.jsx", NO, NO),
-    ('"state in C++"', NO, NO),
-    ('"models in C++"', NO, YES),
-    ('"models in C+"', NO, NO),
-    ("c++-Node", NO, NO),
-    ("c++ node", NO, YES),
-    ("agents.", NO, YES),
-    ("self-pla*", NO, YES),
-    ('"language model"', YES, NO),
-    ('"languages model"', YES, NO),
-    ("dif*", YES, NO),
-    ("news", NO, NO),
-    # names
-    ("author:lecun", YES, YES),
-    ("author:yann", YES, NO),
-    ('author:"LeCun, Yann"', YES, YES),
-    ('author:"Yann A LeCun"', YES, NO),
-    ('author:"A. LeCun"', NO, NO),
-    ('author:"Zoe LeCun"', NO, NO),
-    ('author:"William LeCun"', NO, NO),
-    ('author:"van den Oord"', YES, NO),
-    ('author:"van den Oord, Aaron"', YES, NO),
-    ('author:"van den Oord, A."', YES, NO),
-    ('author:"Oord Aaron"', NO, NO),
-    ("author:jones", NO, NO),
-    ("author:smith-jones", NO, YES),
-    ('author:"M. Smith-Jones"', NO, YES),
-    ("author:peeble", NO, NO),
-    ('author:"LeCun,"', YES, YES),
-    ('author:"Yann,"', NO, NO),
-    ('author:"Aaron Oord"', YES, NO),
-    ('author:"den Oord"', YES, NO),
-    ('author:"Smith Jones, Mary"', NO, YES),
-    ('author:"Y. LeCun, Jr."', YES, YES),
-    ("author:yan", NO, NO),
-    ('author:"y"', NO, YES),
-    ("author:(peebles OR smith-jones)", YES, YES),
-    ("lecun", NO, NO),
-    # numbers
-    ("upvotes:20", YES, UNKNOWN),
-    ("upvotes:=20", YES, UNKNOWN),
-    ("upvotes:>20", NO, UNKNOWN),
-    ("upvotes:<20", NO, UNKNOWN),
-    ("upvotes:<=20", YES, UNKNOWN),
-    ("upvotes:10..20", YES, UNKNOWN),
-    ("upvotes:21..", NO, UNKNOWN),
-    ("upvotes:..19", NO, UNKNOWN),
-    ("upvotes:0..999999999", YES, UNKNOWN),
-]
-
-# filter, column
-REFUSED = [
-    ("", 1), ("   ", 1), ("foo:bar", 1), ("titel:bar", 1), ("()", 1), ("a ()", 3),
-    ("title:()", 7), ("-a", 1), ("NOT a", 1), ("-a -b", 1), ("a OR -b", 6),
-    ("-(a b)", 1), ("ab*", 1), ("a ab*", 3), ('"abc de*"', 6), ('"abc', 1), ("(a", 1),
-    ("a)", 2), ("a OR", 3), ("OR a", 1), ("a AND", 3), ("AND a", 1), ("a NOT", 3),
-    ("a OR OR b", 3), ("a - b", 3), ("a --b", 4), ("a NOT -b", 7), ("a NOT NOT b", 7),
-    ("title:", 7), ("title: a", 7), ("title:title:a", 7), ("title:>=3", 7),
-    ("upvotes:>=ten", 11), ("upvotes:", 9), ("upvotes:(20)", 9), ("upvotes:>=", 11),
-    ("upvotes:>=1234567890", 11), ("upvotes:20..10", 9), ("upvotes:7d..", 9),
-    ("a\tb", 2), ("a\x7fb", 2), ("a, b", 2), ("...", 1), ('""', 2), ('" "', 2),
-    ("=", 1), ("*", 1), ("a ||b", 3), ("a &&b", 3), ('author:", Yann"', 8), (":a", 1),
-    ("author:pee*", 8), ('author:"..."', 8), ("-a OR -b", 1), ("a OR (-b -c)", 7),
-    ("a #b", 3), ("ab*c", 3), ("abc-*", 1), ("upvotes:20x", 9), ("upvotes:<0", 10),
-    ("title:-a", 7), ("a title:!b", 9), ("(a OR) b", 4),
-]
-
-OUT_OF_SCOPE = [
-    "cat:cs.CL", "cs.CL", "hep-th", "source:hf", "first:hinton", "a NEAR b",
-    "a NEAR/5 b", "speech^3 a", "has:code", "date:7d..", "authors:<=3 protein",
-    "type:new", "org:(a OR b)", "author:=LeCun",
-]
 
 PLURALS = {
     "models": "model", "gpus": "gpu", "llms": "llm", "agents": "agent",
@@ -220,6 +69,15 @@ def test_examples(tap):
     for source, *wanted in EXAMPLES:
         got = [match(source, paper) for paper in (DIFFUSION, AGENT)]
         tap.equal(got, wanted, f"{source} means what it says")
+    full = Paper(FULL, today=TODAY)
+    for source, wanted in FIELDS:
+        tap.equal(match(source, full), wanted, f"{source} means what it says")
+
+
+def test_lengths_of_time():
+    """so long before today is a day of the calendar, at the ends of months too"""
+    for today, length, wanted in LENGTHS:
+        assert as_day(length, today) == wanted, (today, length, as_day(length, today))
 
 
 def test_refusals(tap):
@@ -228,18 +86,8 @@ def test_refusals(tap):
             parse(source)
             got = None
         except FilterError as error:
-            got = error.column if not isinstance(error, OutOfScope) else "out of scope"
+            got = error.column
         tap.equal(got, column, f"{source!r} is refused at column {column}")
-
-
-def test_scope():
-    """what the oracle does not know raises OutOfScope"""
-    for source in OUT_OF_SCOPE:
-        try:
-            parse(source)
-        except OutOfScope:
-            continue
-        raise AssertionError(source)
 
 
 def accepts(source):
@@ -263,7 +111,7 @@ def test_limits():
 def test_three_truths():
     """unknown is neither yes nor no, in the whole truth table"""
     values = {"y": YES, "n": NO, "u": UNKNOWN}
-    paper = {"title": "yyy", "abstract": None, "authors": None, "upvotes": None}
+    paper = {"title": "yyy", "abstract": None, "upvotes": None}
     leaf = {"y": "title:yyy", "n": "title:nnn", "u": "upvotes:1"}
     for (a, left), (b, right) in itertools.product(leaf.items(), leaf.items()):
         truths = [values[a], values[b]]
@@ -272,11 +120,37 @@ def test_three_truths():
         assert match(f"{left} {right}", paper) is both, (a, b)
         assert match(f"{left} OR {right}", paper) is either, (a, b)
     assert match("title:yyy -upvotes:1", paper) is UNKNOWN
-    assert match("yyy", paper) is YES  # one known field is enough for yes
-    assert match("nnn", paper) is UNKNOWN
-    assert match("author:a", paper) is UNKNOWN
-    assert match("author:a", dict(paper, authors=[])) is NO
-    assert match("nnn", dict(paper, abstract="")) is NO
+    # texts, names and where it was listed are always known
+    for source in ("nnn", "author:a", "first:a", "source:hf", "type:new", "date:2026"):
+        assert match(source, paper) is NO, source
+
+
+def test_settlements():
+    """what nobody told is unknown, and false once its time is over"""
+    paper = Paper({"id": "a", "title": "yyy"})
+    levels = (NOTHING_SETTLED, ENRICHED, FINALLY)
+    for source, settled in NOT_TOLD:
+        for level in levels:
+            wanted = UNKNOWN if level < settled else NO
+            assert parse(source).truth(paper, level) is wanted, (source, level)
+            negated = parse(f"yyy -{source}").truth(paper, level)
+            assert negated is (UNKNOWN if level < settled else YES), (source, level)
+    told = Paper(dict(FULL, comment=None, journal=None, doi=None))
+    for source in ("comment:a", "journal:a", "doi:10.1/a", "upvotes:<3", "kw:nothing"):
+        assert parse(source).truth(told) is NO, source
+    assert parse("has:video").truth(told) is UNKNOWN  # a link may come
+
+
+def test_may_change():
+    """what may change is unknown though it is told, until all is settled"""
+    paper = Paper(FULL)
+    for source in ("upvotes:>=20", "comments:<3", "stars:5", "has:video"):
+        tree = parse(source)
+        for level in (NOTHING_SETTLED, ENRICHED):
+            assert tree.truth(paper, level, MAY_CHANGE) is UNKNOWN, source
+        assert tree.truth(paper, FINALLY, MAY_CHANGE) is tree.truth(paper, FINALLY)
+    for source in ("authors:3", "has:code", "cat:cs.CL", "kw:example", "diffusion"):
+        assert parse(source).truth(paper, NOTHING_SETTLED, MAY_CHANGE) is YES, source
 
 
 def test_plurals():
@@ -351,13 +225,22 @@ def random_filter(rng, archive, folds, depth=0):
         return f"({left[0]}){sign}({right[0]})", f"({left[1]}) {kind} ({right[1]})"
     text = rng.choice(archive.papers)[rng.choice(("title", "abstract"))] or "model"
     row = tokens(normalize(text)) or ["model"]
-    size = rng.choice((1, 1, 1, 2, 3))
-    at = rng.randrange(max(1, len(row) - size + 1))
-    part = row[at : at + size]
-    if rng.random() < 0.15:
-        rng.shuffle(part)
     field = rng.choice(("", "", "title", "abstract"))
     columns = f"{{{field or 'title abstract'}}} : "
+    if rng.random() < 0.2:
+        typed, wanted = random_near(rng, archive, folds, row, field)
+    else:
+        size = rng.choice((1, 1, 1, 2, 3))
+        at = rng.randrange(max(1, len(row) - size + 1))
+        typed, wanted = random_term(rng, archive, folds, row[at : at + size])
+        typed = (f"{field}:" if field else "") + typed
+    return typed, " OR ".join(f"({columns}{one})" for one in wanted)
+
+
+def random_term(rng, archive, folds, part):
+    """A word or a phrase: as it is typed, and all its forms for FTS5."""
+    if rng.random() < 0.15:
+        rng.shuffle(part)
     typed = " ".join(part)
     is_prefix = len(part[-1]) >= 3 and rng.random() < 0.25
     if is_prefix:
@@ -372,13 +255,34 @@ def random_filter(rng, archive, folds, depth=0):
             alternatives.append(forms or [word])
         else:
             alternatives.append([word])
-    phrases = [
-        columns + '"' + " ".join(words) + '"' + ("*" if is_prefix else "")
+    wanted = [
+        '"' + " ".join(words) + '"' + ("*" if is_prefix else "")
         for words in itertools.product(*alternatives)
     ]
     typed = f'"{typed}"' if len(part) > 1 or rng.random() < 0.3 else typed
-    wanted = " OR ".join(f"({phrase})" for phrase in phrases)
-    return (f"{field}:" if field else "") + typed, wanted
+    return typed, wanted
+
+
+def random_near(rng, archive, folds, row, field):
+    """Two or three terms that stand about so far apart in a text."""
+    distance = rng.choice((1, 1, 2, 3, 5, 8, 10, 20, 99))
+    count = rng.choice((2, 2, 2, 3))
+    begin = rng.randrange(len(row))
+    terms = []
+    for _ in range(count):
+        at = min(len(row) - 1, begin + rng.randint(0, 2 + distance))
+        size = rng.choice((1, 1, 1, 2))
+        terms.append(random_term(rng, archive, folds, row[at : at + size]))
+    operands = [typed for typed, _ in terms]
+    shown = "" if distance == 10 and rng.random() < 0.5 else str(distance)
+    group = f"NEAR({' '.join(operands)}{shown and ', ' + shown})"
+    chain = f" NEAR{shown and '/' + shown} ".join(operands)
+    if field:
+        typed = rng.choice((f"{field}:{group}", f"{field}:({chain})"))
+    else:
+        typed = rng.choice((group, f"({chain})", f"text:{group}"))
+    products = itertools.product(*(wanted for _, wanted in terms))
+    return typed, [f"NEAR({' '.join(one)}, {distance})" for one in products]
 
 
 def agree(archive, rng, rounds, folds):
@@ -388,10 +292,7 @@ def agree(archive, rng, rounds, folds):
     hits = 0
     for _ in range(rounds):
         ours, theirs = random_filter(rng, archive, folds)
-        try:
-            tree = parse(ours)
-        except OutOfScope:
-            continue
+        tree = parse(ours)
         got = [number for number, paper in enumerate(ready) if tree.truth(paper)]
         wanted = archive.find(theirs)
         assert got == wanted, f"{ours}\n{theirs}\n{got}\n{wanted}"
@@ -400,7 +301,7 @@ def agree(archive, rng, rounds, folds):
 
 
 def test_made_up_agreement():
-    """words, phrases, prefixes and booleans agree with FTS5 on made-up papers"""
+    """words, phrases, prefixes, NEAR and booleans are FTS5's on made-up papers"""
     rng = random.Random(1)
     archive = Archive(list(made_up_papers(rng, 60)))
     assert agree(archive, rng, 1500, folds=False) > 500
@@ -472,7 +373,8 @@ def main():
         test_examples(tap)
         test_refusals(tap)
         for test in (
-            test_scope, test_limits, test_three_truths, test_plurals, test_tex,
+            test_limits, test_lengths_of_time, test_three_truths, test_settlements,
+            test_may_change, test_plurals, test_tex,
             test_match_all, test_tokens, test_made_up_agreement, test_made_up_plurals,
             test_plain_scan_by_hand, test_real_tokens, test_real_agreement,
             test_third_opinion,

@@ -2,7 +2,8 @@
 
 Three shapes are known: Hugging Face's daily list (an array of {"paper": ...}),
 a plain array of {"title", "summary"}, and our own {"id", "title", "abstract",
-"authors", "upvotes"}.  What a file does not tell is None: unknown, not empty.
+"authors", "upvotes"}.  What a file does not tell is None: unknown, not empty.  The
+keys are those of oracle_paper.py.
 """
 
 import json
@@ -33,6 +34,12 @@ def paper_from_element(element, fallback_id):
         "abstract": first("abstract", "summary"),
         "authors": authors,
         "upvotes": first("upvotes"),
+        "comments": first("numComments"),
+        "stars": first("githubStars"),
+        "code_url": first("githubRepo"),
+        "project_url": first("projectPage"),
+        "organization": (first("organization") or {}).get("fullname"),
+        "keywords": first("ai_keywords"),
     }
 
 

@@ -179,7 +179,7 @@ def helper_query(*arguments, lines):
     done = subprocess.run(
         [built("tests", "helper_query"), *arguments],
         input="".join(f"{line}\n" for line in lines).encode(),
-        stdout=subprocess.PIPE, check=True, timeout=300,
+        stdout=subprocess.PIPE, check=True, timeout=3000,
     )
     rows = done.stdout.decode().split("\n")[:-1]
     assert len(rows) == len(lines), (len(rows), len(lines))
@@ -191,35 +191,28 @@ def fold_words(words):
     return helper_query("fold", lines=words)
 
 
-class Found:
+class Judged:
     """What the program says about one filter.
 
-    column, reason:    where and why it is refused; None when it is not
-    yes, unknown:      sets of ids, by what is known now
-    waiting:           ids to decide again when votes change
+    column, reason:  where and why it is refused; None when it is not
+    canonical:       the canonical text
+    again:           what that is when it is read again, where that is not the same
+    truths:          six strings, a digit a paper: 0 no, 1 unknown, 2 yes; as told with
+                     nothing settled, enriched, all settled; the same of what may change
     """
 
     def __init__(self, row):
         kind, *fields = row.split("\t")
-        self.column = self.reason = self.canonical = None
-        self.yes = self.unknown = self.waiting = frozenset()
+        self.column = self.reason = self.canonical = self.again = None
+        self.truths = ()
         if kind == "refused":
             self.column, self.reason = int(fields[0]), fields[1]
+        elif kind == "changed":
+            self.canonical, self.again = fields
         else:
-            self.canonical = fields[0]
-            sets = [frozenset(ids.split()) for ids in fields[1:]]
-            self.yes, self.unknown, self.waiting = sets
-
-    def __eq__(self, other):
-        return vars(self) == vars(other)
-
-    @property
-    def is_later(self):
-        """A part of the language that the program does not know yet."""
-        return self.reason is not None and "supported yet" in self.reason
+            self.canonical, *self.truths = fields
 
 
-def find(folder, day, filters):
-    """For each filter what it finds among the papers of a day's file."""
-    rows = helper_query("find", "file://" + os.path.abspath(folder), day, lines=filters)
-    return [Found(row) for row in rows]
+def judge(path, today, filters):
+    """For each filter its truth for each paper of a file of JSON lines."""
+    return [Judged(row) for row in helper_query("judge", path, today, lines=filters)]

@@ -1,0 +1,85 @@
+"""oracle_paper.py - a paper made ready for the oracle: texts with their words.
+
+A paper is a dict: id, title, abstract, authors, upvotes, comments, stars, code_url,
+project_url, video_url, organization, keywords, categories, comment, journal, doi, and
+appearances, a list of (source, day, announcement).  Missing or None is "not told".
+"""
+
+import collections
+
+from normalize import normalize
+from words import plural_class, spans
+
+# How long has been waited for what was not told.  What is still not told then is
+# false: the answers of arXiv after two hours, everything after 14 days.
+NOTHING_SETTLED, ENRICHED, FINALLY = range(3)
+
+# When a field that was not told is settled.  Fields that are not here are always
+# known: title, abstract, author, first, authors, id, source, type, date.
+SETTLED = {
+    "cat": ENRICHED, "primary": ENRICHED, "comment": ENRICHED, "journal": ENRICHED,
+    "doi": ENRICHED,
+    "upvotes": FINALLY, "comments": FINALLY, "stars": FINALLY, "has": FINALLY,
+    "org": FINALLY, "kw": FINALLY,
+}
+
+# The two ways to ask: by what is told, or "could it change yet?", where numbers that
+# change with time count as not told until the end.
+AS_TOLD, MAY_CHANGE = False, True
+
+
+def not_told(field, settled):
+    """The truth of a clause on a field that was not told: unknown, later false."""
+    return None if settled < SETTLED[field] else False
+
+
+class Text:
+    """One text: as it is read, its words, their plural classes."""
+
+    def __init__(self, raw, fold):
+        self.raw = normalize(raw)
+        self.fold = fold
+        self.spans = spans(self.raw)
+        self.plain = [token for token, _, _ in self.spans]
+        self.folded = [fold(token) for token in self.plain]
+        self.places = collections.defaultdict(list)
+        for at, word in enumerate(self.folded):
+            self.places[word].append(at)
+
+
+class Paper:
+    """A paper made ready once, for many filters; today is YYYY-MM-DD, UTC."""
+
+    def __init__(self, paper, fold=plural_class, today="2026-08-21"):
+        self.today = today
+        self.id = paper.get("id")
+        self.authors = [normalize(name) for name in paper.get("authors") or ()]
+        self.categories = paper.get("categories")
+        self.doi = paper.get("doi")
+        self.numbers = {"authors": len(self.authors)}
+        for name in ("upvotes", "comments", "stars"):
+            self.numbers[name] = paper.get(name)
+        self.links = {
+            kind for kind in ("code", "project", "video") if paper.get(f"{kind}_url")
+        }
+        self.appearances = [tuple(row) for row in paper.get("appearances") or ()]
+
+        def texts(values):
+            return None if values is None else [Text(v, fold) for v in values if v]
+
+        def one(value):
+            return None if value is None else [value]
+
+        # Each field of words is a list of texts, or None: not told.  A clause is true
+        # when it is true within one of them.
+        self.texts = {
+            "title": texts([paper.get("title")]),
+            "abstract": texts([paper.get("abstract")]),
+            "org": texts(one(paper.get("organization"))),
+            "kw": texts(paper.get("keywords")),
+            "comment": None, "journal": None,
+        }
+        self.texts["text"] = self.texts["title"] + self.texts["abstract"]
+        if self.categories is not None:  # arXiv has answered
+            self.texts["comment"] = texts([paper.get("comment")])
+            self.texts["journal"] = texts([paper.get("journal")])

@@ -1,0 +1,383 @@
+"""oracle_tree.py - what a filter is made of, and what is true of a paper.
+
+Each node has truth(paper, settled, mode): True, False, or None for unknown.
+"""
+
+import calendar
+import datetime
+import itertools
+import re
+
+from oracle_paper import AS_TOLD, FINALLY, MAY_CHANGE, NOTHING_SETTLED, not_told
+from words import spans, tokens
+
+PARTICLES = frozenset(
+    """al bin da dal de del della den der di dos du el ibn la le st te ten ter van von
+    zu zur""".split()
+)
+SUFFIXES = ("jr", "sr", "ii", "iii", "iv")
+
+
+def truth_not(a):
+    return None if a is None else not a
+
+
+def truth_and(values):
+    is_unknown = False
+    for value in values:
+        if value is False:
+            return False
+        is_unknown = is_unknown or value is None
+    return None if is_unknown else True
+
+
+def truth_or(values):
+    return truth_not(truth_and(truth_not(value) for value in values))
+
+
+# ---- operators --------------------------------------------------------------
+
+
+class And:
+    def __init__(self, parts):
+        self.parts = parts
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        return truth_and(part.truth(paper, settled, mode) for part in self.parts)
+
+    def is_positive(self, is_negated=False):
+        some = all if is_negated else any
+        return some(part.is_positive(is_negated) for part in self.parts)
+
+
+class Or:
+    def __init__(self, parts):
+        self.parts = parts
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        return truth_or(part.truth(paper, settled, mode) for part in self.parts)
+
+    def is_positive(self, is_negated=False):
+        some = any if is_negated else all
+        return some(part.is_positive(is_negated) for part in self.parts)
+
+
+class Not:
+    def __init__(self, part, column):
+        self.part = part
+        self.column = column
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        return truth_not(self.part.truth(paper, settled, mode))
+
+    def is_positive(self, is_negated=False):
+        return self.part.is_positive(not is_negated)
+
+
+class Leaf:
+    def is_positive(self, is_negated=False):
+        return not is_negated
+
+
+def negative_column(node):
+    """Where the first operand stands that would find nearly everything."""
+    while not isinstance(node, Not):
+        node = next(part for part in node.parts if not part.is_positive())
+    return node.column
+
+
+# ---- words ------------------------------------------------------------------
+
+
+class Words(Leaf):
+    """Words side by side in one text of a field."""
+
+    def __init__(self, field, typed, is_prefix, is_exact):
+        self.field = field
+        self.typed = typed
+        self.spans = spans(typed)
+        self.words = [word for word, _, _ in self.spans]
+        self.is_prefix = is_prefix
+        self.is_exact = is_exact
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        texts = paper.texts[self.field]
+        if texts is None:
+            return not_told(self.field, settled)
+        return any(self.find_in(text) for text in texts)
+
+    def find_in(self, text):
+        """Each place in a text: (first word, the word behind the last one)."""
+        places = range(len(text.plain))
+        if len(self.words) > 1 or not self.is_prefix:
+            # no more than a short cut: is_at() would say no anywhere else
+            places = text.places.get(text.fold(self.words[0]), ())
+        return [(at, at + len(self.words)) for at in places if self.is_at(text, at)]
+
+    def is_at(self, text, at):
+        if at + len(self.words) > len(text.plain):
+            return False
+        for number, word in enumerate(self.words):
+            is_last = number == len(self.words) - 1
+            if self.is_exact:
+                if self.letters(number) != letters_at(text, at + number):
+                    return False
+            elif is_last and self.is_prefix:
+                if not text.plain[at + number].startswith(word):
+                    return False
+            elif text.folded[at + number] != text.fold(word):
+                return False
+            if not self.are_signs_behind(number, text, at + number):
+                return False
+        return True
+
+    def letters(self, number):
+        _, start, end = self.spans[number]
+        return self.typed[start:end]
+
+    def are_signs_behind(self, number, text, at):
+        """c++ and node.js: what stands behind a word as it was typed."""
+        typed_gap = gap_behind(self.typed, self.spans, number)
+        gap = gap_behind(text.raw, text.spans, at)
+        if re.fullmatch(r"[+#.]+", typed_gap) and number + 1 < len(self.words):
+            return gap == typed_gap
+        signs = re.match(r"[+#.]*", typed_gap)[0].rstrip(".")
+        return not signs or bool(re.match(re.escape(signs) + r"\.*(?![+#.])", gap))
+
+
+def letters_at(text, at):
+    _, start, end = text.spans[at]
+    return text.raw[start:end]
+
+
+def gap_behind(text, places, number):
+    """What stands between a word and the next one, or the end."""
+    is_last = number + 1 == len(places)
+    return text[places[number][2] : len(text) if is_last else places[number + 1][1]]
+
+
+class Near(Leaf):
+    """Each operand in one text, all within so many words, in any order."""
+
+    def __init__(self, field, operands, distance):
+        self.field = field
+        self.operands = operands
+        self.distance = distance
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        return any(self.is_in(text) for text in paper.texts[self.field])
+
+    def is_in(self, text):
+        found = [operand.find_in(text) for operand in self.operands]
+        lasts = {start for places in found for start, _ in places}
+        return any(self.is_clump(found, last) for last in lasts)
+
+    def is_clump(self, found, last):
+        """The operand that begins last begins here: all others end close before."""
+        return all(
+            any(start <= last and last - end <= self.distance for start, end in places)
+            for places in found
+        )
+
+
+# ---- names ------------------------------------------------------------------
+
+
+class Name(Leaf):
+    """One author's name: any author's, or the first one's."""
+
+    def __init__(self, field, typed):
+        self.field = field
+        self.given, self.last, self.has_comma = read_name(typed)
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        authors = paper.authors[:1] if self.field == "first" else paper.authors
+        return any(self.is_name(author) for author in authors)
+
+    def is_name(self, author):
+        given, last, _ = read_name_once(author)
+        words = given + last
+        if not self.given and not self.has_comma:
+            runs = itertools.combinations(range(len(words) + 1), 2)
+            return any(flat(words[a:b]) == flat(self.last) for a, b in runs)
+        for at in range(len(words)):
+            if flat(words[at:]) == flat(self.last):
+                return are_given(flat(self.given), flat(words[:at]))
+        return False
+
+
+def flat(words):
+    """The tokens of words: [["ben", "david"]] and [["ben"], ["david"]] are alike."""
+    return [token for word in words for token in word]
+
+
+def are_given(asked, printed):
+    """Each asked for, in order; the first is the first, or a particle."""
+    if asked and asked[0] not in PARTICLES:
+        if not printed or not same_given(asked[0], printed[0]):
+            return False
+        asked, printed = asked[1:], printed[1:]
+    rest = iter(printed)
+    return all(any(same_given(mine, its) for its in rest) for mine in asked)
+
+
+def split_name(name):
+    """The words of a name, each a list of tokens; Jr., III at the end left out."""
+    words = [word for word in map(tokens, re.split(r"[\s._,]+", name)) if word]
+    while len(words) > 1 and len(words[-1]) == 1 and words[-1][0] in SUFFIXES:
+        words.pop()
+    return words
+
+
+def read_name(name):
+    """A name as (given, last, has_comma)."""
+    last, comma, given = name.partition(",")
+    last, given = split_name(last), split_name(given)
+    if given and all(len(word) == 1 and word[0] in SUFFIXES for word in given):
+        comma, given = "", []
+    if not comma or not last:
+        words = given + last
+        return words[:-1], words[-1:], bool(comma)
+    if all(token in PARTICLES for token in flat(last[:-1])):
+        given, last = given + last[:-1], last[-1:]
+    return given, last, True
+
+
+_names = {}
+
+
+def read_name_once(name):
+    if name not in _names:
+        _names[name] = read_name(name)
+    return _names[name]
+
+
+def same_given(a, b):
+    """Equal, or one is the initial of the other."""
+    return a == b or (min(len(a), len(b)) == 1 and a[0] == b[0])
+
+
+# ---- numbers and days -------------------------------------------------------
+
+
+class Number(Leaf):
+    """A number between two bounds, both inside; None is no bound."""
+
+    def __init__(self, field, low, high):
+        self.field = field
+        self.low = low
+        self.high = high
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        value = paper.numbers[self.field]
+        if self.field != "authors":
+            if value is None:
+                return not_told(self.field, settled)
+            if mode == MAY_CHANGE and settled < FINALLY:
+                return None
+        return (self.low is None or value >= self.low) and (
+            self.high is None or value <= self.high
+        )
+
+
+class Days(Leaf):
+    """Listed on one of the days between two; each "YYYY-MM-DD", (7, "d") or None."""
+
+    def __init__(self, low, high):
+        self.low = low
+        self.high = high
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        low, high = (as_day(day, paper.today) for day in (self.low, self.high))
+        return any(
+            (low is None or low <= day) and (high is None or day <= high)
+            for _, day, _ in paper.appearances
+        )
+
+
+def as_day(day, today):
+    """A day; one that is told as "so long before today" by the calendar."""
+    if day is None or isinstance(day, str):
+        return day
+    count, unit = day
+    now = datetime.date.fromisoformat(today)
+    if unit in "dw":
+        return str(now - datetime.timedelta(days=count * (7 if unit == "w" else 1)))
+    months = now.year * 12 + now.month - 1 - count * (12 if unit == "y" else 1)
+    year, month = months // 12, months % 12 + 1
+    last = calendar.monthrange(year, month)[1]
+    return str(datetime.date(year, month, min(now.day, last)))
+
+
+# ---- names that a source gives ----------------------------------------------
+
+
+class Category(Leaf):
+    """One of the categories, or the first one, is this or of this archive."""
+
+    def __init__(self, field, name, is_archive):
+        self.field = field
+        self.name = name
+        self.is_archive = is_archive
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        if paper.categories is None:
+            return not_told(self.field, settled)
+        few = paper.categories[:1] if self.field == "primary" else paper.categories
+        return any(
+            name == self.name or (self.is_archive and name.startswith(self.name + "."))
+            for name in few
+        )
+
+
+class Whole(Leaf):
+    """The id or the DOI, all of it or its beginning; capitals of ASCII do not count."""
+
+    def __init__(self, field, typed, is_prefix):
+        self.field = field
+        self.is_prefix = is_prefix
+        self.value = ascii_lower(typed)
+        if field == "id" and not is_prefix:
+            self.value = without_version(self.value)
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        value = paper.id
+        if self.field == "doi":
+            if paper.categories is None:
+                return not_told("doi", settled)
+            value = paper.doi or ""
+        value = ascii_lower(value)
+        return value.startswith(self.value) if self.is_prefix else value == self.value
+
+
+def ascii_lower(text):
+    return "".join(c.lower() if c.isascii() else c for c in text)
+
+
+def without_version(name):
+    """2401.00001v2 and hep-th/9901001v1 are the papers without the version."""
+    new = r"\d{4}\.\d{4,5}"
+    old = r"[a-z-]+(?:\.[a-z]{2})?/\d{7}"
+    match = re.fullmatch(f"({new}|{old})v[0-9]+", name)
+    return match[1] if match else name
+
+
+class Appearance(Leaf):
+    """A source listed it; or it was announced so."""
+
+    def __init__(self, field, value):
+        self.at = {"source": 0, "type": 2}[field]
+        self.value = ascii_lower(value)
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        return any(ascii_lower(row[self.at]) == self.value for row in paper.appearances)
+
+
+class Has(Leaf):
+    """A link is there; where it is not, it may come yet."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+        return True if self.kind in paper.links else not_told("has", settled)

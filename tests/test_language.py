@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""test_language.py - program, oracle and FTS5 read one filter language.
+
+The program is driven by tests/helper_query; the oracle was written from the
+description of the language alone; FTS5 judges the part that it can express.
+Numbers of filters are those of `make check-long`; `make check` takes a part.
+"""
+
+import glob
+import json
+import os
+import random
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import test_oracle
+from examples import AGENT, DIFFUSION, EXAMPLES, FIELDS, FULL, LENGTHS, REFUSED
+from generate import generate
+from language import TODAY, WRONG, Filters, add_facts, make_paper
+from normalize import normalize
+from oracle import (
+    AS_TOLD, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, FilterError, Paper, parse,
+)
+from oracle_tree import Number
+from programs import judge, load_days
+from tap import Tap, top_srcdir
+
+IS_LONG = bool(os.environ.get("PAPERBOY_LONG"))
+FILTERS = 20000 if IS_LONG else 3000  # against 100 papers
+WIDE_FILTERS = 2000 if IS_LONG else 100  # against all papers
+FTS_FILTERS = 5000 if IS_LONG else 600
+SETTLEMENTS = (NOTHING_SETTLED, ENRICHED, FINALLY)
+DIGIT = {False: "0", None: "1", True: "2"}
+
+# Papers at the edges: nothing told, nothing there, words at the ends, words that share.
+CORNERS = [
+    {"id": "nothing-told", "title": "a"},
+    {"id": "nothing-there", "title": "x", "abstract": "", "authors": [], "keywords": [],
+     "categories": [], "upvotes": 0, "comments": 0, "stars": 0, "appearances": []},
+    {"id": "2608.00001", "title": "one two three", "authors": ["One"],
+     "abstract": "three four five six one", "categories": ["astro-ph"], "doi": "10.1/A",
+     "appearances": [["hf", "2026-08-21", "new"], ["arxiv", "2026-08-20", "replace"]]},
+    {"id": "hep-th/9901001", "title": "C++ C# C node.js node. js",
+     "abstract": "c++, c#; .c", "categories": ["hep-th", "math-ph"], "comment": "C++",
+     "keywords": ["c++", "c", "C#"], "authors": ["Bo O'Neil III", "van der Berg"]},
+    {"id": "10.1145/3292500.7", "title": "news new models model Modèles MODEL =model",
+     "abstract": "RAG rag Rag RAGs rags. " * 40, "organization": "News Models",
+     "categories": ["cs.CL", "cs.AI"], "upvotes": 999999999, "authors": ["Ada"] * 30,
+     "code_url": "https://code.example/",
+     "appearances": [["News", "2024-02-29", "cross"]]},
+    {"id": "spread", "title": "begin",
+     "abstract": "begin " + "x " * 98 + "middle " + "y " * 100 + "end",
+     "appearances": [["hf", "2025-08-21", "new"]]},
+    {"id": "signs", "title": "a-b a_b a.b a+b a/b",
+     "abstract": "π^3 α-mem 大模型 e\u0301tude",
+     "keywords": ["", "a b"], "organization": "", "authors": ["", "A.-B. C"]},
+]
+
+
+def real_papers():
+    """All real papers with what nobody told about them made up; or made-up ones."""
+    folder = os.path.join(top_srcdir(), "..", "shared", "data")
+    paths = sorted(glob.glob(os.path.join(folder, "*_papers-*")))
+    rng = random.Random(4)
+    if not paths:
+        return [make_paper(rng, number) for number in range(300)]
+    papers = [add_facts(rng, paper) for paper in load_days(paths).values()]
+    rng.shuffle(papers)
+    return papers
+
+
+class Bench:
+    """Papers, ready for the program and for the oracle."""
+
+    def __init__(self, folder, papers, today=TODAY):
+        self.today = today
+        self.path = os.path.join(folder, "papers.jsonl")
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(paper) + "\n" for paper in papers)
+        self.papers = [Paper(paper, today=today) for paper in papers]
+
+    def judge(self, filters):
+        return judge(self.path, self.today, filters)
+
+    def truths(self, tree):
+        """What the oracle says, in the words of the program's driver."""
+        told = [settle(tree, paper, AS_TOLD) for paper in self.papers]
+        may = told
+        if has_number(tree):
+            may = [settle(tree, paper, MAY_CHANGE) for paper in self.papers]
+        return ["".join(DIGIT[row[number]] for row in rows)
+                for rows in (told, may) for number in range(len(SETTLEMENTS))]
+
+    def compare(self, filters):
+        """@return (differences as text, refused by both, that found something)"""
+        bad, refused, hits = [], 0, 0
+        for source, judged in zip(filters, self.judge(filters)):
+            try:
+                wanted = self.truths(parse(source))
+            except FilterError as error:
+                refused += 1
+                column = judged.column
+                if column is None or (error.is_sure and error.column != column):
+                    bad.append(f"{source!r}\n  program: {column} {judged.reason} "
+                               f"{judged.canonical!r}\n  oracle: {error}")
+                continue
+            if judged.column is not None or judged.again is not None:
+                bad.append(f"{source!r}\n  program: {judged.column} {judged.reason} "
+                           f"{judged.canonical!r} {judged.again!r}\n  oracle: takes it")
+                continue
+            hits += "2" in wanted[0]
+            if judged.truths != wanted:
+                bad.append(self.tell(source, judged, wanted))
+            check_settling(source, judged.truths)
+        return bad, refused, hits
+
+    def tell(self, source, judged, wanted):
+        """The first papers about which they differ."""
+        rows = [f"{source!r}: {judged.canonical!r}"]
+        for number, paper in enumerate(self.papers):
+            got = "".join(text[number] for text in judged.truths)
+            want = "".join(text[number] for text in wanted)
+            if got != want:
+                rows.append(f"  {paper.id}: program {got}, oracle {want}")
+        return "\n".join(rows[:4])
+
+
+def settle(tree, paper, mode):
+    """The truth at each settlement; what is decided stays so (tested below)."""
+    first = tree.truth(paper, NOTHING_SETTLED, mode)
+    if first is not None:
+        return [first] * len(SETTLEMENTS)
+    return [first] + [tree.truth(paper, settled, mode) for settled in SETTLEMENTS[1:]]
+
+
+def has_number(node):
+    parts = getattr(node, "parts", [getattr(node, "part", None)])
+    if parts == [None]:
+        return isinstance(node, Number)
+    return any(map(has_number, parts))
+
+
+def check_settling(source, truths):
+    """What is decided stays decided; in the end all is; what may change is less."""
+    for number, (nothing, enriched, final) in enumerate(zip(*truths[:3])):
+        assert nothing in ("1", enriched) and enriched in ("1", final), (source, number)
+        assert final != "1", (source, number)
+    for told, may in zip(truths[:3], truths[3:]):
+        assert all(b in ("1", a) for a, b in zip(told, may)), source
+
+
+def no_difference(bad):
+    assert not bad, f"{len(bad)} differ:\n" + "\n".join(bad[:40])
+
+
+# ---- tests ------------------------------------------------------------------
+
+
+def test_examples(tap):
+    """every example by hand means the same to the program"""
+    full = Bench(tap.subfolder("full"), [FULL])
+    sources = [source for source, _ in FIELDS]
+    no_difference(full.compare(sources)[0])
+    for (source, wanted), judged in zip(FIELDS, full.judge(sources)):
+        assert judged.truths[0] == DIGIT[wanted], (source, judged.canonical)
+    pair = [dict(paper, id=str(number)) for number, paper in enumerate(
+        (DIFFUSION, AGENT))]
+    pair = Bench(tap.subfolder("pair"), pair)
+    sources = [source for source, *_ in EXAMPLES]
+    for (source, *wanted), judged in zip(EXAMPLES, pair.judge(sources)):
+        assert judged.truths, (source, judged.column, judged.reason)
+        assert list(judged.truths[0]) == [DIGIT[one] for one in wanted], source
+
+
+def test_refusals(tap):
+    """the program refuses what the oracle refuses, at the same column"""
+    bench = Bench(tap.subfolder("refusals"), CORNERS)
+    filters = [source for source, _ in REFUSED] + WRONG
+    no_difference(bench.compare(filters)[0])
+
+
+def test_lengths_of_time(tap):
+    """days before today are the same days, whatever day it is"""
+    for number, (today, (count, unit), day) in enumerate(LENGTHS):
+        papers = [{"id": day, "title": "a", "appearances": [["hf", day, "new"]]}]
+        bench = Bench(tap.subfolder(f"length-{number}"), papers, today)
+        length = f"{count}{unit}"
+        no_difference(bench.compare([
+            f"date:{length}", f"date:{length}..{length}", f"date:..{length}",
+            f"date:{count + 1}{unit}..", f"date:{day}..{length}",
+            f"date:{length}..{day}",
+        ])[0])
+
+
+def test_settling():
+    """the oracle itself: what is decided stays decided, and in the end all is"""
+    rng = random.Random(13)
+    papers = [make_paper(rng, number) for number in range(40)]
+    drawn = Filters(rng, papers)
+    ready = [Paper(paper, today=TODAY) for paper in papers]
+    for source in [drawn.valid() for _ in range(400)]:
+        tree = parse(source)
+        rows = [[tree.truth(paper, settled, mode) for paper in ready]
+                for mode in (AS_TOLD, MAY_CHANGE) for settled in SETTLEMENTS]
+        texts = ["".join(DIGIT[truth] for truth in row) for row in rows]
+        check_settling(source, texts)
+        assert texts[2] == texts[5], source
+
+
+def draw(papers, count, seed):
+    """Most as the language wants them, a third not, and some that people type."""
+    filters = Filters(random.Random(seed), papers)
+    texts = [filters.valid() for _ in range(count * 6 // 10)]
+    texts += [filters.broken() for _ in range(count * 3 // 10)]
+    people = generate([paper["title"] for paper in papers], count, seed)
+    while len(texts) < count:
+        texts += next(people)["filters"]
+    return texts[:count]
+
+
+def compare_on(tap, name, papers, count):
+    begun = time.monotonic()
+    bench = Bench(tap.subfolder(name), papers)
+    bad, refused, hits = bench.compare(draw(papers, count, 5))
+    tap.diag(f"{len(papers)} papers, {count} filters, {refused} of them refused, "
+             f"{hits} found something, {time.monotonic() - begun:.1f} s")
+    no_difference(bad)
+    assert hits > count / 3, hits
+
+
+def test_some_papers(tap):
+    """random filters find the same or are refused alike: a hundred papers"""
+    compare_on(tap, "some", real_papers()[:100], FILTERS)
+
+
+def test_made_up_papers(tap):
+    """random filters find the same or are refused alike: corners, made-up papers"""
+    rng = random.Random(7)
+    papers = CORNERS + [make_paper(rng, number) for number in range(33)]
+    papers = [dict(paper, authors=paper.get("authors") or []) for paper in papers]
+    compare_on(tap, "made-up", papers, FILTERS // 2)
+
+
+def test_all_papers(tap):
+    """random filters find the same or are refused alike: all papers"""
+    compare_on(tap, "all", real_papers(), WIDE_FILTERS)
+
+
+def test_canonical(tap):
+    """the canonical text means the same, to the oracle too, and is its own"""
+    rng = random.Random(9)
+    papers = [make_paper(rng, number) for number in range(40)]
+    bench = Bench(tap.subfolder("canonical"), papers)
+    drawn = Filters(rng, papers)
+    filters = [drawn.valid() for _ in range(FILTERS // 5)]
+    bad = []
+    for source, judged in zip(filters, bench.judge(filters)):
+        text = judged.canonical
+        try:
+            if bench.truths(parse(text, is_limited=False)) != judged.truths:
+                bad.append(f"{source!r}: {text!r}")
+        except FilterError as error:
+            bad.append(f"{source!r}: {text!r}: {error}")
+    no_difference(bad)
+
+
+def test_fts5(tap):
+    """program, oracle and FTS5 find the same by words, phrases, prefixes and NEAR"""
+    rng = random.Random(11)
+    made_up = [dict(paper, id=str(paper["id"]))
+               for paper in test_oracle.made_up_papers(rng, 60)]
+    for name, papers, count in (
+        ("fts-made-up", made_up, FTS_FILTERS),
+        ("fts-real", real_papers()[:60], FTS_FILTERS // 5),
+    ):
+        archive = test_oracle.Archive(papers)
+        bench = Bench(tap.subfolder(name), papers)
+        pairs = [test_oracle.random_filter(rng, archive, folds=True)
+                 for _ in range(count)]
+        pairs = [pair for pair in pairs if len(pair[0].encode()) <= 512]
+        hits = 0
+        for (ours, theirs), judged in zip(pairs, bench.judge([a for a, _ in pairs])):
+            wanted = archive.find(theirs)
+            by_oracle = bench.truths(parse(ours))
+            by_program = [at for at, c in enumerate(judged.truths[0]) if c == "2"]
+            assert by_oracle == judged.truths and by_program == wanted, (
+                ours, theirs, wanted, by_program, by_oracle[0])
+            hits += bool(wanted)
+        tap.diag(f"{name}: {len(pairs)} filters, {hits} found something")
+        assert hits > count / 3, hits
+
+
+def main():
+    with Tap() as tap:
+        for test in (
+            test_examples, test_refusals, test_lengths_of_time, test_some_papers,
+            test_made_up_papers, test_all_papers, test_canonical, test_fts5,
+        ):
+            tap.run(test, tap)
+        tap.run(test_settling)
+
+
+if __name__ == "__main__":
+    main()
