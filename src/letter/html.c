@@ -22,6 +22,7 @@ struct page {
 	GString *line;       /* the one that is being written */
 	bool owes_blank;     /* white space that shows if text follows */
 	bool wants_empty;    /* an empty line goes before the next one */
+	bool is_spaced;      /* the line has no text, though a no-break space */
 	bool is_rest_quoted; /* behind Outlook's divider */
 	unsigned dropped, quoted, preformatted; /* how many elements around say so */
 	unsigned depth;
@@ -46,7 +47,7 @@ append_line(struct page *page, const char *line)
 static void
 end_line(struct page *page, bool is_forced)
 {
-	if (page->line->len > 0 || is_forced) {
+	if (page->line->len > 0 || page->is_spaced || is_forced) {
 		if (page->wants_empty && page->out->len > 0)
 			append_line(page, "");
 		page->wants_empty = false;
@@ -54,6 +55,7 @@ end_line(struct page *page, bool is_forced)
 	}
 	g_string_truncate(page->line, 0);
 	page->owes_blank = false;
+	page->is_spaced = false;
 }
 
 static void
@@ -68,6 +70,7 @@ add_character(struct page *page, gunichar c)
 	} else if (page->preformatted == 0 && (is_space || c == 0xa0)) {
 		/* None of it leads a line: it would continue the line before it. */
 		page->owes_blank = page->line->len > 0;
+		page->is_spaced = page->is_spaced || c == 0xa0;
 	} else {
 		if (page->owes_blank)
 			g_string_append_c(page->line, ' ');

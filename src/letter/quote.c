@@ -109,43 +109,62 @@ join_lines(char *const *lines, unsigned count)
 	return folded;
 }
 
-/* Tell whether exactly these lines are an attribution. */
+/* Tell whether exactly these lines are an attribution, whatever follows. */
 static bool
 is_attribution_of(char *const *lines, unsigned count)
 {
 	g_autofree char *text = join_lines(lines, count);
-	const char *next;
 
 	if (!text)
 		return false;
 	if (count > 1 && !quote_words_has_opening(text) && !g_ascii_isdigit(text[0]) &&
 	    !strchr(lines[0], '<') && !strchr(lines[0], '"'))
 		return false;
-	if (is_date_and_address(text))
-		return true;
-	if (!quote_words_has_verb(text))
+	return is_date_and_address(text) ||
+	       (quote_words_has_verb(text) && (strchr(text, '@') || has_date(text)));
+}
+
+/* "Eva wrote:" says nothing by itself; before a quote it does. */
+static bool
+is_short_attribution(char *const *lines)
+{
+	g_autofree char *text = join_lines(lines, 1);
+	const char *next;
+
+	if (!text ||
+	    (!quote_words_has_verb(text) && !(strchr(text, '@') && has_date(text))))
 		return false;
-	if (strchr(text, '@') || has_date(text))
-		return true;
-	next = find_next(lines + count);
+	next = find_next(lines + 1);
 	return next && is_quoted(next);
 }
 
-/* How many lines from here are an attribution; 0 for none. */
+static bool
+has_opening(const char *line)
+{
+	g_autofree char *folded = g_utf8_casefold(line + strspn(line, " "), -1);
+
+	return quote_words_has_opening(folded);
+}
+
+/*
+ * How many lines from here are an attribution; 0 for none.  It may begin further down,
+ * behind a line of the person's: "more\n2 3\nOn Friday, Eva\nwrote:".
+ */
 static unsigned
 measure_attribution(char *const *lines)
 {
 	for (unsigned count = 1; count <= ATTRIBUTION_LINES; count++) {
-		bool is_shorter = false;
+		bool begins_later = false;
 
 		if (!is_attribution_of(lines, count))
 			continue;
-		/* A line of the person's before it is none of it. */
-		for (unsigned i = 1; i < count && !is_shorter; i++)
-			is_shorter = is_attribution_of(lines + i, count - i);
-		return is_shorter ? 0 : count;
+		for (unsigned i = 1; i < count && !begins_later; i++)
+			begins_later =
+			    is_attribution_of(lines + i, count - i) &&
+			    (has_opening(lines[i]) || !has_opening(lines[0]));
+		return begins_later ? 0 : count;
 	}
-	return 0;
+	return is_short_attribution(lines) ? 1 : 0;
 }
 
 static bool

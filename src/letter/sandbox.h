@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /**
- * Limit processor time, memory, stack; no core files, no file can grow, no privileges
+ * Limit processor time, memory, stack; no core files, no large files, no privileges
  * can be gained.  In a build with a sanitizer memory is not limited.
  *
  * @return false where the kernel does not let it; errno says why
