@@ -37,7 +37,7 @@ append_line(struct page *page, const char *line)
 
 	for (unsigned i = 0; i < quotes; i++)
 		g_string_append_c(page->out, '>');
-	if (quotes > 0)
+	if (quotes > 0 && line[0] != '\0')
 		g_string_append_c(page->out, ' ');
 	g_string_append(page->out, line);
 	g_string_append_c(page->out, '\n');

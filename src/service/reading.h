@@ -15,7 +15,7 @@
 #include "model/letter.h"
 
 struct reading_options {
-	const char *program; /* NULL for the one that was installed */
+	const char *program; /* absolute path; NULL for the one that was installed */
 	int64_t time_ms;     /* it is killed after that; 0 for BOUNDS_READER_TIME_S */
 	long *peak_kib;      /* set to the most memory it had at once, if not NULL */
 };

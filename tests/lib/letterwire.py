@@ -65,7 +65,12 @@ class Result:
 
 
 def run(raw, name="paperboy-letter", wrap=()):
-    """Give a message to the program."""
+    """Give a message to the program, at once or as a list of its pieces.
+
+    The memory of this process counts as the child's until it runs the program: so
+    what is large comes in pieces.
+    """
+    pieces = [raw] if isinstance(raw, bytes) else raw
     child = subprocess.Popen(
         [*wrap, program(name)],
         stdin=subprocess.PIPE,
@@ -78,7 +83,8 @@ def run(raw, name="paperboy-letter", wrap=()):
     def feed():
         try:
             with child.stdin:
-                child.stdin.write(raw)
+                for piece in pieces:
+                    child.stdin.write(piece)
         except BrokenPipeError:
             pass  # it need not read all
 
