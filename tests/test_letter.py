@@ -156,7 +156,8 @@ CONTROLS = [
 
 def test_control(make):
     result = letterwire.run(make(), UNSCANNED)
-    assert result.code < 0, f"status {result.code}"
+    # a sanitizer tells of the end of the stack, and ends the process itself
+    assert result.code < 0 or is_sanitized() and result.code == 1, result.code
     assert is_sanitized() or result.peak_kib <= PEAK_KIB, f"{result.peak_kib} KiB"
 
 

@@ -12,7 +12,8 @@
 
 /**
  * Limit processor time, memory, stack; no core files, no large files, no privileges
- * can be gained.  In a build with a sanitizer memory is not limited.
+ * can be gained.  In a build with a sanitizer memory is not limited, and the second
+ * step does nothing.
  *
  * @return false where the kernel does not let it; errno says why
  */

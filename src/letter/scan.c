@@ -206,13 +206,14 @@ static bool
 end_header(struct scan *scan, GError **error)
 {
 	const char *at = scan->to_read;
-	const char *end = at + scan->to_read_size;
 	const char *boundary = NULL;
+	const char *end;
 	size_t size = 0;
 
 	scan->is_header = false;
 	if (!at)
 		return true;
+	end = at + scan->to_read_size;
 	scan->to_read = NULL;
 	if (!find_boundary(scan, at, end, &boundary, &size, error))
 		return false;
