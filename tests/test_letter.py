@@ -424,7 +424,53 @@ def test_cut_text():
     assert not letterwire.run(HEAD + b"\n" + b"0123456\n" * 2048).all("text-cut")
 
 
+def delivery_fields(count):
+    lines = b"".join(b"X: %d\n" % i + b"\n" * (i % 100 == 99) for i in range(count))
+    return multipart(b"Content-Type: message/delivery-status\n\n" + lines + b"\n",
+                     kind=b"report")
+
+
+# What is cut: the bound, a message that has so many, the tag, how to count.
+CUT = [
+    ("addresses", 100, lambda n: b"To: " + b",".join([b"a@b.example"] * n) + b"\n\nx\n",
+     "to", len),
+    ("references", 50, lambda n: b"References:" + b" <a@b>" * n + b"\n\nx\n",
+     "reference", len),
+    ("marks", 50, lambda n: b"List-Id: a\n" * n + b"\nx\n", "mark", len),
+    ("octets of a subject", 4096, lambda n: b"Subject: " + b"x" * n + b"\n\nx\n",
+     "subject", lambda told: len(told[0])),
+    ("octets of a display name", 200, lambda n: b"From: " + b"x" * n +
+     b" <a@b.example>\n\nx\n", "from", lambda told: len(told[0]) - 12),
+    ("octets of a body", 65536, lambda n: b"A: b\n\n" +
+     ((b"x" * 63 + b"\n") * 1025)[:n], "body",
+     lambda told: len(told[0])),
+    ("octets of a text", 16384, lambda n: b"A: b\n\n" + b"x" * (n - 1) + b"\n", "text",
+     lambda told: len(told[0])),
+    ("octets of a message id", 250, lambda n: b"References: <a> <" + b"x" * n +
+     b">\n\nx\n", "reference", lambda told: len(told[-1]) if told[-1] != "a" else 250),
+    ("results", 100, lambda n: b"Authentication-Results: a" + b"; b=c" * n + b"\n\nx\n",
+     "auth-result", len),
+    ("fields of a report", 500, delivery_fields, "report-field", len),
+]
+
+
+def test_bound(bound, make, tag, count):
+    for given in (bound - 1, bound, bound + 1):
+        told = letterwire.run(make(given)).all(tag)
+        assert count(told) == min(given, bound), (given, count(told))
+
+
+def test_last_references():
+    """of too many references the last ones are kept"""
+    ids = b" ".join(b"<%d@a>" % i for i in range(60))
+    told = letterwire.run(b"References: " + ids + b"\n\nx\n").all("reference")
+    assert told == [f"{i}@a" for i in range(10, 60)]
+
+
 def main(tap):
+    for name, bound, make, tag, count in CUT:
+        test_bound.__doc__ = f"{bound} {name} are told, and no more"
+        tap.run(test_bound, bound, make, tag, count)
     for name, make, refusal in BOMBS:
         test_bomb.__doc__ = name + (" are refused" if refusal else " are read")
         tap.run(test_bomb, make, refusal)
@@ -437,7 +483,8 @@ def main(tap):
     for function in (test_zip, test_control_works, test_filtered, test_forbidden,
                      test_limits, test_cut, test_delivery, test_delivery_encoded,
                      test_feedback, test_disposition, test_other_report,
-                     test_no_report, test_mbox_line, test_cut_text):
+                     test_no_report, test_mbox_line, test_cut_text,
+                     test_last_references):
         tap.run(function)
 
 

@@ -176,6 +176,11 @@ encoded_word_decode(
 	    .set = set, .out = out, .octets = octets, .max_bytes = max_bytes};
 	g_autofree char *line = NULL;
 
+	/* The blank behind the colon shall not count. */
+	while (size > 0 && strchr(" \t\n", *value)) {
+		value++;
+		size--;
+	}
 	decode_all(&decoder, value, value + size);
 	flush(&decoder);
 	line = inert_format_line(out->str, 0);
