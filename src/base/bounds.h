@@ -44,6 +44,45 @@
 #define BOUNDS_LIST_ID_BYTES      255
 #define BOUNDS_KEY_BYTES_MIN      32
 
+/*
+ * Letters: messages from outside, as their reader takes them (src/letter).  What is
+ * past the first group is refused whole; what is past the second is cut.
+ */
+#define BOUNDS_LETTER_BYTES          (1024 * 1024)
+#define BOUNDS_LETTER_HEADER_BYTES   (64 * 1024) /* one header block, a part's too */
+#define BOUNDS_LETTER_FIELDS         200         /* in one header block */
+#define BOUNDS_LETTER_DEPTH          10 /* multiparts and messages in messages */
+#define BOUNDS_LETTER_PARTS          100
+#define BOUNDS_LETTER_BOUNDARIES     100 /* parameters of that name */
+#define BOUNDS_LETTER_BOUNDARY_BYTES 200 /* RFC 2046 section 5.1.1 wants at most 70 */
+#define BOUNDS_LETTER_PARENTHESES    500 /* opened in one field */
+#define BOUNDS_LETTER_LINE_BYTES     (64 * 1024)
+#define BOUNDS_LETTER_NULS           0
+#define BOUNDS_LETTER_HEADER_CRS     0 /* that end no line, in the first header block */
+
+#define BOUNDS_LETTER_ADDRESSES    100 /* of one kind */
+#define BOUNDS_LETTER_IDS          50  /* of References; the last ones are kept */
+#define BOUNDS_LETTER_MARKS        50
+#define BOUNDS_LETTER_RESULTS      100         /* of all Authentication-Results */
+#define BOUNDS_LETTER_VALUE_BYTES  4096        /* one field's value */
+#define BOUNDS_LETTER_TEXT_BYTES   (16 * 1024) /* what the person wrote */
+#define BOUNDS_LETTER_BODY_BYTES   (64 * 1024) /* with all that was quoted */
+#define BOUNDS_LETTER_DECODE_BYTES (256 * 1024)
+#define BOUNDS_LETTER_CHARSETS     16
+#define BOUNDS_LETTER_QUOTES       100 /* depth of ">" */
+#define BOUNDS_HTML_DEPTH          256
+#define BOUNDS_HTML_TAG_BYTES      (16 * 1024)
+#define BOUNDS_REPORT_GROUPS       100
+#define BOUNDS_REPORT_FIELDS       500
+
+/* The process that reads a letter, and what it may say. */
+#define BOUNDS_READER_OUTPUT_BYTES (2 * 1024 * 1024)
+#define BOUNDS_READER_CPU_S        2
+#define BOUNDS_READER_TIME_S       20
+#define BOUNDS_READER_SPACE_BYTES  (256 * 1024 * 1024)
+#define BOUNDS_READER_DATA_BYTES   (48 * 1024 * 1024)
+#define BOUNDS_READER_STACK_BYTES  (1024 * 1024)
+
 /* Templates, and what they make. */
 #define BOUNDS_TEMPLATE_BYTES      (64 * 1024)
 #define BOUNDS_TEMPLATE_DEPTH      16

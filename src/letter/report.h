@@ -1,0 +1,17 @@
+/*
+ * report.h - the machine-readable part of a report (RFC 6522), as records.
+ */
+#ifndef PAPERBOY_LETTER_REPORT_H
+#define PAPERBOY_LETTER_REPORT_H
+
+#include "letter/charset.h"
+#include "letter/part.h"
+
+/**
+ * Append what a multipart/report says: its kind, groups of fields, and the header of
+ * the message that it is about (mail/letter_wire.h).  Nothing for another message.
+ */
+void
+report_append(GString *out, const struct part_tree *tree, struct charset_set *charsets);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * test_sandbox.c - what a process can do once the sandbox closed.
+ */
+#include <fcntl.h>
+#include <glib.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "letter/sandbox.h"
+
+#define EXIT_CLOSED   0
+#define EXIT_OPEN     1
+#define EXIT_SKIPPED  2
+#define EXIT_NO_LIMIT 3
+
+struct attempt {
+	const char *name;
+	bool (*succeeds)(void);
+	bool needs_filter; /* seccomp alone forbids it */
+};
+
+static bool
+open_file(void)
+{
+	return open("/etc/passwd", O_RDONLY) >= 0;
+}
+
+static bool
+open_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0) >= 0;
+}
+
+static bool
+open_pipe(void)
+{
+	int ends[2];
+
+	return pipe(ends) == 0;
+}
+
+static bool
+copy_descriptor(void)
+{
+	return dup(STDOUT_FILENO) >= 0;
+}
+
+static bool
+take_memory(void)
+{
+	return mmap(NULL, BOUNDS_READER_DATA_BYTES, PROT_READ | PROT_WRITE,
+	           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+}
+
+static bool
+take_space(void)
+{
+	return mmap(NULL, BOUNDS_READER_SPACE_BYTES, PROT_NONE,
+	           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+}
+
+static bool
+start_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	return pid > 0;
+}
+
+static bool
+run_program(void)
+{
+	char *const none[] = {NULL};
+
+	execve("/bin/true", none, none);
+	return false;
+}
+
+static bool
+signal_parent(void)
+{
+	return kill(getppid(), 0) == 0;
+}
+
+static bool
+change_folder(void)
+{
+	return chdir("/tmp") == 0;
+}
+
+/* The control: what it has to be able to do. */
+static bool
+fail_to_work(void)
+{
+	void *memory = malloc(4 * 1024 * 1024);
+	bool has_failed = !memory || write(STDOUT_FILENO, "", 0) != 0;
+
+	free(memory);
+	return has_failed;
+}
+
+static const struct attempt attempts[] = {
+    {"open a file", open_file, false},
+    {"open a socket", open_socket, false},
+    {"open a pipe", open_pipe, false},
+    {"copy a descriptor", copy_descriptor, false},
+    {"take much memory", take_memory, false},
+    {"take much address space", take_space, false},
+    {"start a process", start_process, true},
+    {"run a program", run_program, true},
+    {"see other processes", signal_parent, true},
+    {"see the file system", change_folder, true},
+    {"fail to do its work", fail_to_work, false},
+};
+
+static int
+attempt_in_sandbox(const struct attempt *attempt)
+{
+	bool is_filtered = false;
+
+	if (!sandbox_limit() || !sandbox_enter(&is_filtered))
+		return EXIT_NO_LIMIT;
+	if (attempt->needs_filter && !is_filtered)
+		return EXIT_SKIPPED;
+	return attempt->succeeds() ? EXIT_OPEN : EXIT_CLOSED;
+}
+
+static void
+test_attempt(const void *data)
+{
+	const struct attempt *attempt = data;
+	int status = 0;
+	pid_t pid;
+
+#ifdef __SANITIZE_ADDRESS__
+	g_test_skip("a build with a sanitizer has no sandbox");
+	return;
+#endif
+	pid = fork();
+	if (pid == 0)
+		_exit(attempt_in_sandbox(attempt));
+	g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+	g_assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == EXIT_SKIPPED)
+		g_test_skip("system calls cannot be limited here");
+	else
+		g_assert_cmpint(WEXITSTATUS(status), ==, EXIT_CLOSED);
+}
+
+/* Without the sandbox each attempt succeeds (and the program is run). */
+static void
+test_control(void)
+{
+	for (size_t i = 0; i + 1 < G_N_ELEMENTS(attempts); i++) {
+		int status = 0;
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(attempts[i].succeeds() ? 0 : 1);
+		g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+		g_assert_true(WIFEXITED(status));
+		g_assert_cmpint(WEXITSTATUS(status), ==, 0);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/sandbox/outside all can be done", test_control);
+	for (size_t i = 0; i < G_N_ELEMENTS(attempts); i++) {
+		g_autofree char *name =
+		    g_strdup_printf("/sandbox/inside it cannot %s", attempts[i].name);
+
+		g_test_add_data_func(name, &attempts[i], test_attempt);
+	}
+	return g_test_run();
+}
