@@ -107,9 +107,9 @@ print_all(const GPtrArray *all)
 	for (unsigned i = 0; i < all->len; i++) {
 		const struct shown *shown = all->pdata[i];
 
-		g_ptr_array_add(rows, print_row(shown->name,
-		                          is_default(shown) ? "default" : "file",
-		                          shown->value, NULL));
+		g_ptr_array_add(
+		    rows, print_row(shown->name, is_default(shown) ? "default" : "file",
+		              shown->value, NULL));
 	}
 	print_table(rows);
 }

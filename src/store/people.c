@@ -188,9 +188,10 @@ people_load_far(struct store *store, int64_t after, unsigned limit, GError **err
 GPtrArray *
 people_load_waking(struct store *store, int64_t now, unsigned limit, GError **error)
 {
-	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
-	                          " WHERE paused_until IS NOT NULL AND next_due_at <= ?1"
-	                          " ORDER BY next_due_at, id LIMIT ?2";
+	static const char sql[] =
+	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	    " WHERE paused_until IS NOT NULL AND next_due_at <= ?1"
+	    " ORDER BY next_due_at, id LIMIT ?2";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
 
