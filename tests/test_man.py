@@ -40,10 +40,14 @@ def test_commands():
             "paperboyctl(8) lacks %s" % command
 
 
+def ctl_help(*words):
+    return subprocess.run([os.path.join(BUILD, "paperboyctl"), *words, "--help"],
+                          check=True, capture_output=True, text=True).stdout
+
+
 def test_fields():
     """every field of the filters' page is in the help of filter add"""
-    text = subprocess.run([os.path.join(BUILD, "paperboyctl"), "filter", "add", "--help"],
-                          check=True, capture_output=True, text=True).stdout
+    text = ctl_help("filter", "add")
     fields = re.findall(r"^\.It Cm ([a-z]+)(?: , Cm [a-z]+)?$", page("paperboy-filters.7"),
                         re.M)
     assert len(fields) == 21, fields
@@ -51,6 +55,28 @@ def test_fields():
         # text: is what words are without a field.
         assert field == "text" or re.search(r"\b%s:" % field, text), field
     assert max(map(len, text.splitlines())) <= 80, text
+
+
+def test_options():
+    """every option of a command is in its help, and beside it in the page"""
+    commands = re.findall(r"^  paperboyctl ([a-z]+(?: [a-z]+)?)", ctl_help(), re.M)
+    items = re.split(r"^\.It ", page("paperboyctl.8"), flags=re.M)
+    told = set()
+    for command in commands:
+        text = "".join(item for item in items
+                       if re.match(r"(Xo\n\.)?Cm %s\b" % command, item))
+        for option in set(re.findall(r"--([a-z][a-z-]*)", ctl_help(*command.split()))):
+            told.add(option)
+            assert re.search(r"Fl -%s\b" % option, text), (command, option)
+    # What the source accepts, whether anybody is told or not.
+    folder = os.path.join(os.environ.get("top_srcdir", "."), "src", "ctl")
+    known = set()
+    for name in os.listdir(folder):
+        if name.endswith(".c") and name != "main.c":
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                known |= set(re.findall(
+                    r'\{\s*"([a-z-]+)",\s*(?:0|\'.\'),\s*0,\s*G_OPTION_ARG_', file.read()))
+    assert len(known) > 15 and known == told, (known - told, told - known)
 
 
 def test_settings():
@@ -75,4 +101,5 @@ with tap.Tap() as t:
         t.run(test_lint, one)
     t.run(test_commands)
     t.run(test_fields)
+    t.run(test_options)
     t.run(test_settings)

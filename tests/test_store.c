@@ -23,6 +23,7 @@
 #include "store/papers.h"
 #include "store/people.h"
 #include "store/sql.h"
+#include "store/suppression.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
@@ -292,6 +293,19 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	    {"", ADDRESS("printf('%.*c@b.example', 250, 'a')"), "CHECK"},
 	    {"", ADDRESS("''"), "CHECK"},
 	    {"", ADDRESS("NULL"), "NOT NULL"},
+	    {"", "UPDATE subscriber SET paused_until = '2026-12-01', next_due_at = 1",
+	        "CHECK"},
+	    {"",
+	        "UPDATE subscriber SET state = 'paused', paused_until = '2026-12-01',"
+	        " next_due_at = NULL",
+	        "CHECK"},
+	    {"",
+	        "UPDATE subscriber SET state = 'paused', paused_until = 'soon',"
+	        " next_due_at = 1",
+	        "CHECK"},
+	    {"", "INSERT INTO suppression VALUES ('short', 'operator', 1)", "CHECK"},
+	    {"", "INSERT INTO suppression VALUES (hex(zeroblob(32)), 'a@b.example', 1)",
+	        "CHECK"},
 	    {"", "UPDATE subscriber SET address_key = 'ada@example.org' WHERE id = 2",
 	        "UNIQUE"},
 	    {"", "UPDATE subscriber SET name = 'a' || char(10) || 'Bcc: b@c.d'",
@@ -403,6 +417,9 @@ the_good_states_are_accepted(void)
 	    ADDRESS("'o''neil+tag@[192.0.2.1]'"),
 	    "UPDATE subscriber SET name = 'Ada \xe2\x80\x9c"
 	    "A\xe2\x80\x9d Example'",
+	    "UPDATE subscriber SET state = 'paused', paused_until = '2026-12-01',"
+	    " next_due_at = 1",
+	    "INSERT INTO suppression VALUES (hex(zeroblob(32)), 'complaint', 1)",
 	    "UPDATE match SET state = 'yes'",
 	    "UPDATE outbox SET state = 'HELD', next_try_at = NULL",
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 1, next_try_at = NULL",
@@ -677,6 +694,32 @@ hot_next_due(struct store *store)
 }
 
 static void
+hot_waking(struct store *store)
+{
+	g_autoptr(GPtrArray) rows = people_load_waking(store, 5, 50, NULL);
+
+	g_assert_nonnull(rows);
+}
+
+static void
+hot_audit(struct store *store)
+{
+	g_autoptr(GPtrArray) all = audit_load(store, 0, 5, 50, NULL);
+	g_autoptr(GPtrArray) one = audit_load(store, 1, 5, 50, NULL);
+
+	g_assert_true(all && one);
+}
+
+static void
+hot_suppression(struct store *store)
+{
+	g_autoptr(GPtrArray) page = suppression_load_page(store, "", 50, NULL);
+	pb_auto(suppression) found = suppression_find(store, "x", NULL);
+
+	g_assert_true(page && !found);
+}
+
+static void
 hot_claim(struct store *store)
 {
 	g_autoptr(GBytes) key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
@@ -791,7 +834,13 @@ hot_statements_use_their_indexes(void)
 		const char *indexes[8];
 	} rows[] = {
 	    {"people_load_due", hot_due, {"subscriber_due"}},
-	    {"people_load_next_due", hot_next_due, {"subscriber_due"}},
+	    {"people_load_next_due", hot_next_due,
+	        {"subscriber_due", "subscriber_waking"}},
+	    {"people_load_waking", hot_waking, {"subscriber_waking (next_due_at<?)"}},
+	    {"audit_load", hot_audit,
+	        {"change_at (at>?)", "change_subscriber (subscriber_id=?)"}},
+	    {"suppression", hot_suppression,
+	        {"PRIMARY KEY (hash>?)", "PRIMARY KEY (hash=?)"}},
 	    {"outbox_claim", hot_claim, {"outbox_due (next_try_at<?)"}},
 	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
 	    {"outbox_recover", hot_recover, {"outbox_sending"}},

@@ -347,6 +347,31 @@ a_link_has_a_greatest_length(void)
 	g_assert_null(text_normalize_url(url, BOUNDS_PAPER_URL_BYTES));
 }
 
+static void
+a_line_is_checked_as_it_stands(void)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+	    {NULL, NULL},
+	    {"12345", NULL},
+	    {"123456", "the name is too long"},
+	    {"", "the name is empty"},
+	    {"a\nb", "the name has a control character"},
+	    {"a\xc2\x9b", "the name has a control character"},
+	    {"a\xc3", "the name is not UTF-8"},
+	    {"\xc3\xa4\xc3\xa4", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		bool is_ok = text_check_line("the name", rows[i].text, 5, &error);
+
+		g_assert_cmpstr(error ? error->message : NULL, ==, rows[i].says);
+		g_assert_true(is_ok == !rows[i].says);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -372,5 +397,7 @@ main(int argc, char **argv)
 	g_test_add_func("/text/links are normalised", links_are_normalised);
 	g_test_add_func(
 	    "/text/a link has a greatest length", a_link_has_a_greatest_length);
+	g_test_add_func(
+	    "/text/a line is checked as it stands", a_line_is_checked_as_it_stands);
 	return g_test_run();
 }

@@ -67,6 +67,29 @@ differs_by_key_purpose_and_id(void)
 	g_assert_cmpint(token[0], !=, from_other_key[0]);
 }
 
+/*
+ * Made apart from this code:
+ * python3 -c 'import hmac;
+ * print(hmac.new(bytes(range(32)),b"suppression:ada@example.org","sha256").hexdigest())'
+ */
+static void
+stands_for_a_text_that_it_does_not_tell(void)
+{
+	char octets[32];
+	g_autoptr(GBytes) key = NULL;
+	g_autofree char *hash = NULL;
+	g_autofree char *other = NULL;
+
+	for (size_t i = 0; i < sizeof(octets); i++)
+		octets[i] = (char)i;
+	key = g_bytes_new(octets, sizeof(octets));
+	hash = token_hash_text(key, "suppression", "ada@example.org");
+	other = token_hash_text(key, "suppressing", "ada@example.org");
+	g_assert_cmpstr(hash, ==,
+	    "8a8a3bbb622ec8a8532c9bbacb668ec3a331a9fa27ab70fbe06273f2058fe25b");
+	g_assert_cmpstr(hash, !=, other);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -75,5 +98,7 @@ main(int argc, char **argv)
 	g_test_add_func("/token/equals a known token", equals_a_known_token);
 	g_test_add_func(
 	    "/token/differs by key, purpose and id", differs_by_key_purpose_and_id);
+	g_test_add_func("/token/stands for a text that it does not tell",
+	    stands_for_a_text_that_it_does_not_tell);
 	return g_test_run();
 }

@@ -75,6 +75,44 @@ names_that_are_no_zone_are_refused(void)
 	}
 }
 
+static void
+the_nearest_zone_is_suggested(void)
+{
+	static const struct {
+		const char *typed, *meant;
+	} rows[] = {
+	    {"Berlin", "Europe/Berlin"},
+	    {"europe/berlin", "Europe/Berlin"},
+	    {"Europe/Berlni", "Europe/Berlin"},
+	    {"Europe/ Berlin", "Europe/Berlin"},
+	    {"New York", "America/New_York"},
+	    {"america/newyork", "America/New_York"},
+	    {"Asia/Calcuta", "Asia/Calcutta"},
+	    {"utc", "UTC"},
+	    {"Mars/Olympus", NULL},
+	    {"", NULL},
+	    {"../../etc/passwd", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *found = zone_find_nearest(rows[i].typed);
+		g_autoptr(GTimeZone) zone = found ? zone_load(found, NULL) : NULL;
+
+		g_assert_cmpstr(found, ==, rows[i].meant);
+		g_assert_true(!found == !zone);
+	}
+}
+
+static void
+a_zone_that_has_gone_is_utc(void)
+{
+	g_autoptr(GTimeZone) gone = zone_load_or_utc("Mars/Olympus");
+	g_autoptr(GTimeZone) there = zone_load_or_utc("Europe/Berlin");
+
+	g_assert_cmpstr(g_time_zone_get_identifier(gone), ==, "UTC");
+	g_assert_cmpstr(g_time_zone_get_identifier(there), ==, "Europe/Berlin");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -83,5 +121,7 @@ main(int argc, char **argv)
 	ADD(installed_zones_are_loaded);
 	ADD(a_zone_knows_its_summer);
 	ADD(names_that_are_no_zone_are_refused);
+	ADD(the_nearest_zone_is_suggested);
+	ADD(a_zone_that_has_gone_is_utc);
 	return g_test_run();
 }

@@ -29,12 +29,7 @@ filters_load_start(
 	    store, oldest_day, &start->matched_through, error);
 }
 
-/*
- * Understand a query and put it into a subscription: text on one line (blanks of any
- * kind mean the same), canonical form.
- *
- * @param hash  set on success
- */
+/* Understand a query and put it into a subscription. @param hash set on success */
 static bool
 set_query(struct store *store, struct subscription *subscription, const char *text,
     char **hash, GPtrArray **warnings, struct query_problem *problem, GError **error)
@@ -45,7 +40,7 @@ set_query(struct store *store, struct subscription *subscription, const char *te
 	if (!query)
 		return false;
 	g_free(subscription->text);
-	subscription->text = g_strdelimit(g_strdup(text), "\t\n\v\f\r", ' ');
+	subscription->text = g_strdup(text);
 	g_free(subscription->canonical);
 	subscription->canonical = query_format(query);
 	*hash = query_hash(query);

@@ -12,7 +12,7 @@
 #include "store/people.h"
 #include "store/suppression.h"
 
-#define PAGE_PEOPLE 200
+#define PAGE_PEOPLE 500
 
 /* What is to become of a line. */
 enum fate { FATE_ADD, FATE_TAKE_BACK, FATE_PRESENT, FATE_LEFT, FATE_SUPPRESSED };

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""test_completion.py - what bash offers behind paperboyctl: all there is, and no more."""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from programs import Paperboy, built  # noqa: E402
+from tap import Tap, need_programs, top_srcdir  # noqa: E402
+
+CTL = os.path.abspath(built("paperboyctl"))
+SCRIPT = os.path.join(top_srcdir(), "etc", "completion", "paperboyctl")
+
+
+def split_words(line):
+    """As bash: blanks part words, and the other breaks are words of their own."""
+    words = []
+    for part in re.split(r"\s+", line):
+        words += [piece for piece in re.split(r"([@:=])", part) if piece] or [""]
+    return words
+
+
+def complete(line, folder="/"):
+    """What is offered at the end of the line."""
+    words = split_words(line)
+    quoted = " ".join("'%s'" % word for word in words)
+    program = (
+        f"source '{SCRIPT}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}\n"
+        f"COMP_LINE='{line}'; COMP_POINT={len(line)}\n"
+        f"_paperboyctl '{CTL}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
+    done = subprocess.run(
+        ["bash", "--norc", "-c", program], cwd=folder,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == "", (line, done)
+    return sorted(word for word in done.stdout.split("\n") if word)
+
+
+def commands():
+    text = subprocess.run([CTL, "--help"], check=True, capture_output=True,
+                          text=True).stdout
+    found = re.findall(r"^  paperboyctl ([a-z]+)(?: ([a-z]+))?\b", text, re.M)
+    assert len(found) > 20, found
+    return found
+
+
+def test_syntax():
+    """the script is sound, and bash finds the function by the name of the program"""
+    need_programs("bash")
+    subprocess.run(["bash", "-n", SCRIPT], check=True)
+    shown = subprocess.run(["bash", "--norc", "-c", f"source '{SCRIPT}'; complete -p"],
+                           check=True, capture_output=True, text=True).stdout
+    assert shown == "complete -F _paperboyctl paperboyctl\n", shown
+
+
+def test_commands():
+    """every noun and every verb is offered, by its beginning too"""
+    nouns = sorted({noun for noun, _ in commands()})
+    assert complete("paperboyctl ") == nouns
+    for noun in nouns:
+        assert noun in complete("paperboyctl " + noun[:3]), noun
+        verbs = sorted(verb for one, verb in commands() if one == noun and verb)
+        if verbs:
+            assert complete(f"paperboyctl {noun} ") == verbs, noun
+    assert complete("paperboyctl nonsense ") == []
+    assert complete("paperboyctl --json -c /x sub") == ["subscriber"]
+    assert complete("paperboyctl --j") == ["--json"]
+
+
+def test_options():
+    """every option that the help of a command tells is offered"""
+    count = 0
+    for noun, verb in commands():
+        words = [noun, verb] if verb else [noun]
+        text = subprocess.run([CTL, *words, "--help"], check=True, capture_output=True,
+                              text=True).stdout
+        options = sorted(set(re.findall(r"--[a-z][a-z-]*", text)) | {"--help"})
+        offered = complete("paperboyctl %s -" % " ".join(words))
+        assert sorted(set(offered)) == options, (words, offered, options)
+        count += len(options) - 1
+    assert count > 30, count
+
+
+def test_values(paperboy):
+    """addresses and filter numbers come from the store, settings from the file"""
+    paperboy.add("ada@example.org", ["mamba", "diffusion"])
+    paperboy.add("alan@example.org", ["mamba"])
+    head = f"paperboyctl -c {paperboy.config} "
+    both = ["ada@example.org", "alan@example.org"]
+    assert complete(head + "subscriber show ") == both
+    assert complete(head + "subscriber show al") == ["alan@example.org"]
+    # Bash has broken the word at the "@", and replaces what stands behind it.
+    assert complete(head + "subscriber show ada@ex") == ["example.org"]
+    assert complete(head + "filter remove ada@example.org ") == ["1", "2"]
+    assert complete(head + "filter edit alan@example.org ") == ["1"]
+    assert complete(head + "filter remove ada@example.org 1 ") == []
+    assert complete(head + "log --address a") == both
+    assert complete(head + "filter test --address ada@example.org ") == ["1", "2"]
+    assert complete(head + "config smtp.p") == ["smtp.password_file", "smtp.port"]
+    assert complete(head + "subscriber set ada@example.org --zone Europe/Berl") == [
+        "Europe/Berlin"]
+    assert complete(head + "subscriber set ada@example.org --cadence=week") == [
+        "weekdays", "weekly"]
+    assert complete(head + "suppression add x@example.org --reason c") == ["complaint"]
+    assert complete(head + "digest show l") == ["last"]
+
+
+def test_files(folder):
+    """where a file is wanted, files are offered"""
+    for name in ("people.csv", "other.csv"):
+        open(os.path.join(folder, name), "w", encoding="ascii").close()
+    assert complete("paperboyctl subscriber import peo", folder) == ["people.csv"]
+    assert complete("paperboyctl subscriber export o", folder) == ["other.csv"]
+    assert complete("paperboyctl -c peo", folder) == ["people.csv"]
+
+
+def test_no_store(paperboy):
+    """without a store nothing is offered, said or made"""
+    head = f"paperboyctl -c {paperboy.config} "
+    assert complete(head + "subscriber show ") == []
+    assert complete(head + "filter remove ada@example.org ") == []
+    assert os.listdir(paperboy.state) == []
+    assert complete("paperboyctl -c /nonexistent subscriber show ") == []
+
+
+def main():
+    with Tap() as tap:
+        tap.run(test_syntax)
+        tap.run(test_commands)
+        tap.run(test_options)
+        tap.run(test_values, Paperboy(tap.subfolder("values"), "file:///nonexistent"))
+        tap.run(test_files, tap.subfolder("files"))
+        tap.run(test_no_store, Paperboy(tap.subfolder("none"), "file:///nonexistent"))
+
+
+if __name__ == "__main__":
+    main()

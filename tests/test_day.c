@@ -1,0 +1,89 @@
+/*
+ * test_day.c - days and times as people write them.
+ */
+#include "base/day.h"
+
+#include "base/error.h"
+#include "base/zone.h"
+
+static void
+a_day_begins_at_its_first_instant_in_the_zone(void)
+{
+	static const struct {
+		const char *day, *zone, *wanted;
+	} rows[] = {
+	    {"2026-12-01", "UTC", "2026-12-01T00:00:00Z"},
+	    {"2026-12-01", "Europe/Berlin", "2026-11-30T23:00:00Z"},
+	    {"2026-07-01", "America/New_York", "2026-07-01T04:00:00Z"},
+	    /* Clocks went on from midnight to one there. */
+	    {"2027-04-30", "Africa/Cairo", "2027-04-29T22:00:00Z"},
+	    {"1970-01-01", "UTC", "1970-01-01T00:00:00Z"},
+	    {"9999-12-31", "UTC", "9999-12-31T00:00:00Z"},
+	    {"2024-02-29", "UTC", "2024-02-29T00:00:00Z"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GTimeZone) zone = zone_load(rows[i].zone, NULL);
+		g_autofree char *text = NULL;
+		int64_t at = -1;
+
+		g_assert_true(day_parse(rows[i].day, zone, &at, NULL));
+		text = day_format_time(at);
+		g_assert_cmpstr(text, ==, rows[i].wanted);
+	}
+}
+
+static void
+what_is_no_day_or_time_is_refused(void)
+{
+	static const char *const rows[] = {"", "2026-13-01", "2026-02-29", "2026-1-1",
+	    "26-01-01", "2026-01-01x", "tomorrow", "1969-12-31", "20260101", "-1",
+	    "2026-11-20 18:00", "18:00", "\xff"};
+	g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GError) time_error = NULL;
+		int64_t at = 77;
+
+		g_assert_false(day_parse(rows[i], utc, &at, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_cmpint(at, ==, 77);
+		g_assert_false(day_parse_time(rows[i], &at, &time_error));
+		g_assert_error(time_error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_cmpint(at, ==, 77);
+	}
+}
+
+static void
+a_time_is_a_day_or_an_instant(void)
+{
+	static const struct {
+		const char *text, *wanted;
+	} rows[] = {
+	    {"2026-11-20", "2026-11-20T00:00:00Z"},
+	    {"2026-11-20T18:00:00Z", "2026-11-20T18:00:00Z"},
+	    {"2026-11-20T18:00:00+02:00", "2026-11-20T16:00:00Z"},
+	    {"20261120T180000Z", "2026-11-20T18:00:00Z"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *text = NULL;
+		int64_t at = -1;
+
+		g_assert_true(day_parse_time(rows[i].text, &at, NULL));
+		text = day_format_time(at);
+		g_assert_cmpstr(text, ==, rows[i].wanted);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/day/" #name, name)
+	ADD(a_day_begins_at_its_first_instant_in_the_zone);
+	ADD(what_is_no_day_or_time_is_refused);
+	ADD(a_time_is_a_day_or_an_instant);
+	return g_test_run();
+}
