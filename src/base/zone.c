@@ -9,6 +9,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/text.h"
 
 #define ZONE_FOLDER "/usr/share/zoneinfo"
 
@@ -58,10 +59,13 @@ zone_load(const char *name, GError **error)
 		return g_time_zone_new_utc();
 	if (is_plausible(name) && is_installed(name))
 		zone = g_time_zone_new_identifier(name);
-	if (!zone)
+	if (!zone) {
+		g_autofree char *shown = text_quote(name, BOUNDS_ZONE_NAME_BYTES);
+
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "unknown time zone '%.64s': an IANA name "
+		    "unknown time zone '%s': an IANA name "
 		    "such as Europe/Berlin is wanted",
-		    name);
+		    shown);
+	}
 	return zone;
 }
