@@ -48,6 +48,22 @@ check_printed(const struct settings *settings)
 	g_assert_cmpstr(settings->state_dir, ==, again->state_dir);
 }
 
+/* Each is one line for a terminal, and says where. */
+static void
+check_problems(const GPtrArray *problems)
+{
+	g_assert(problems->len > 0);
+	for (unsigned i = 0; i < problems->len; i++) {
+		const char *problem = problems->pdata[i];
+
+		g_assert(g_str_has_prefix(problem, "/proc/self/fd/"));
+		g_assert(strstr(problem, ": "));
+		g_assert(g_utf8_validate(problem, -1, NULL));
+		for (const char *p = problem; *p; p++)
+			g_assert(!g_ascii_iscntrl(*p));
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -64,7 +80,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_printed(settings);
 	} else {
 		fuzz_check_error(error);
-		g_assert(problems->len > 0);
+		check_problems(problems);
 	}
 	return 0;
 }

@@ -372,6 +372,30 @@ a_line_is_checked_as_it_stands(void)
 	}
 }
 
+static void
+what_was_typed_is_shown_as_one_line(void)
+{
+	static const struct {
+		const char *text, *shown;
+	} rows[] = {
+	    {"", ""},
+	    {"12345678", "12345678"},
+	    {"123456789", "12345678..."},
+	    {"\xc3\xa4\xc3\xa4\xc3\xa4", "\xc3\xa4\xc3\xa4\xc3\xa4"},
+	    {"a\nb\tc\x7f", "a\xef\xbf\xbd"
+	                    "b\xef\xbf\xbd"
+	                    "c\xef\xbf\xbd"},
+	    {"\xff", "\xef\xbf\xbd"},
+	    {"\\'e  ", "\\'e  "},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *shown = text_quote(rows[i].text, 8);
+
+		g_assert_cmpstr(shown, ==, rows[i].shown);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -399,5 +423,7 @@ main(int argc, char **argv)
 	    "/text/a link has a greatest length", a_link_has_a_greatest_length);
 	g_test_add_func(
 	    "/text/a line is checked as it stands", a_line_is_checked_as_it_stands);
+	g_test_add_func("/text/what was typed is shown as one line",
+	    what_was_typed_is_shown_as_one_line);
 	return g_test_run();
 }

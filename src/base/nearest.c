@@ -3,10 +3,14 @@
  */
 #include "base/nearest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-/* Longer texts are no slips of a finger, and the work grows with the square. */
-#define LONGEST 64
+/* Octets of a name that count; what is behind them is taken as equal. */
+#define LONGEST 40
+
+/* So much of a name says which one is meant. */
+#define SHORTEST_PART 3
 
 /* In a name of so many letters one may be wrong. */
 #define LETTERS_A_SLIP 3
@@ -19,29 +23,48 @@ fold(const char *text)
 	return g_strdelimit(folded, " -", '_');
 }
 
-/* Levenshtein's distance: letters to change, to add or to take away. */
-static unsigned
-measure(const char *a, const char *b)
+unsigned
+nearest_measure_slips(const char *a, size_t a_size, const char *b, size_t b_size)
 {
-	unsigned row[LONGEST + 1];
-	size_t size = strlen(b);
+	unsigned d[LONGEST + 1][LONGEST + 1];
 
-	if (strlen(a) > LONGEST || size > LONGEST)
-		return G_MAXUINT;
-	for (size_t j = 0; j <= size; j++)
-		row[j] = (unsigned)j;
-	for (size_t i = 0; a[i]; i++) {
-		unsigned before = row[0];
+	a_size = MIN(a_size, LONGEST);
+	b_size = MIN(b_size, LONGEST);
+	for (unsigned i = 0; i <= a_size; i++)
+		d[i][0] = i;
+	for (unsigned j = 0; j <= b_size; j++)
+		d[0][j] = j;
+	for (size_t i = 1; i <= a_size; i++) {
+		for (size_t j = 1; j <= b_size; j++) {
+			unsigned best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
 
-		row[0] = (unsigned)i + 1;
-		for (size_t j = 0; j < size; j++) {
-			unsigned changed = before + (a[i] != b[j]);
-
-			before = row[j + 1];
-			row[j + 1] = MIN(changed, MIN(before, row[j]) + 1);
+			best = MIN(best, d[i - 1][j] + 1);
+			best = MIN(best, d[i][j - 1] + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1])
+				best = MIN(best, d[i - 2][j - 2] + 1);
+			d[i][j] = best;
 		}
 	}
-	return row[size];
+	return d[a_size][b_size];
+}
+
+/* One name within the other is nearer than any slip: votes, category. */
+static bool
+is_within(const char *typed, const char *known)
+{
+	return strlen(typed) >= SHORTEST_PART && strlen(known) >= SHORTEST_PART &&
+	       (strstr(known, typed) || g_str_has_prefix(typed, known));
+}
+
+unsigned
+nearest_measure(const char *typed, const char *known)
+{
+	if (strcmp(typed, known) == 0)
+		return 0;
+	return is_within(typed, known)
+	           ? 1
+	           : nearest_measure_slips(typed, strlen(typed), known, strlen(known));
 }
 
 static const char *
@@ -60,13 +83,17 @@ static unsigned
 judge(const char *text, const char *name)
 {
 	g_autofree char *folded = fold(name);
-	unsigned whole = measure(text, folded);
-	unsigned part = measure(get_last_part(text), get_last_part(folded));
+	const char *typed_part = get_last_part(text),
+	           *known_part = get_last_part(folded);
+	unsigned whole =
+	    nearest_measure_slips(text, strlen(text), folded, strlen(folded));
+	unsigned part = nearest_measure_slips(
+	    typed_part, strlen(typed_part), known_part, strlen(known_part));
 	unsigned best = G_MAXUINT;
 
 	if (whole <= strlen(text) / LETTERS_A_SLIP)
 		best = whole * 2;
-	if (part <= strlen(get_last_part(text)) / LETTERS_A_SLIP)
+	if (part <= strlen(typed_part) / LETTERS_A_SLIP)
 		best = MIN(best, part * 2 + 1);
 	return best;
 }

@@ -5,6 +5,7 @@
 #define PAPERBOY_BASE_NEAREST_H
 
 #include <glib.h>
+#include <stddef.h>
 
 /**
  * Find the name that is most like one that does not exist.
@@ -16,5 +17,19 @@
  * @return borrowed from names; NULL when none is near
  */
 const char *nearest_find(const char *text, const char *const *names);
+
+/**
+ * Count the octets to add, drop, change or swap with a neighbour (optimal string
+ * alignment) to get from one name to another.
+ */
+unsigned
+nearest_measure_slips(const char *a, size_t a_size, const char *b, size_t b_size);
+
+/**
+ * Count slips; one name within the other (votes, category) counts as one.
+ *
+ * @param typed, known  in lower case
+ */
+unsigned nearest_measure(const char *typed, const char *known);
 
 #endif

@@ -175,6 +175,25 @@ is_authority(const char *text, size_t length)
 }
 
 char *
+text_quote(const char *text, size_t max_chars)
+{
+	g_autofree char *valid = g_utf8_make_valid(text, -1);
+	GString *quoted = g_string_new(NULL);
+	size_t chars = 0;
+
+	for (const char *p = valid; *p; p = g_utf8_next_char(p)) {
+		gunichar c = g_utf8_get_char(p);
+
+		if (chars++ == max_chars) {
+			g_string_append(quoted, "...");
+			break;
+		}
+		g_string_append_unichar(quoted, g_unichar_iscntrl(c) ? 0xFFFD : c);
+	}
+	return g_string_free(quoted, FALSE);
+}
+
+char *
 text_normalize_url(const char *url, size_t max_bytes)
 {
 	g_autofree char *trimmed = NULL;

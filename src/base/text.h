@@ -38,6 +38,16 @@ char *text_normalize(const char *text, size_t length, size_t max_bytes);
 bool text_is_dropped(gunichar c);
 
 /**
+ * What somebody typed, as it is shown within a message.
+ *
+ * Octets that are not UTF-8, and controls, become U+FFFD; all else stays as it is.
+ *
+ * @param max_chars  longer text is cut there, and three dots follow
+ * @return newly allocated
+ */
+char *text_quote(const char *text, size_t max_chars);
+
+/**
  * Normalise a link (RFC 3986) that shall stand in a mail.
  *
  * Blanks around it go, the scheme becomes lower case, and octets beyond ASCII are

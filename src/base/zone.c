@@ -10,6 +10,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/text.h"
 
 #define ZONE_FOLDER "/usr/share/zoneinfo"
 
@@ -95,15 +96,16 @@ static void
 set_unknown(GError **error, const char *name)
 {
 	g_autofree char *nearest = zone_find_nearest(name);
+	g_autofree char *shown = text_quote(name, BOUNDS_ZONE_NAME_BYTES);
 
 	if (nearest)
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "unknown time zone '%.64s': did you mean %s?", name, nearest);
+		    "unknown time zone '%s': did you mean %s?", shown, nearest);
 	else
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "unknown time zone '%.64s': an IANA name "
+		    "unknown time zone '%s': an IANA name "
 		    "such as Europe/Berlin is wanted",
-		    name);
+		    shown);
 }
 
 GTimeZone *

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "config/numbers.h"
 
 /* Mistakes in the form of a file after which reading goes on, at most. */
@@ -47,19 +48,12 @@ show_line(const struct form *form, unsigned line)
 {
 	size_t size;
 	const char *at = lines_find(form->lines, line, &size);
-	g_autofree char *bytes = g_strndup(at, size);
-	g_autofree char *text = g_utf8_make_valid(bytes, -1);
+	g_autofree char *text = g_strndup(at, size);
 
-	g_strstrip(text);
 	for (char *p = text; *p; p++)
-		if (g_ascii_iscntrl(*p))
+		if (*p == '\t')
 			*p = ' ';
-	if (g_utf8_strlen(text, -1) > SHOWN_CHARS) {
-		g_autofree char *part = g_utf8_substring(text, 0, SHOWN_CHARS);
-
-		return g_strconcat(part, " ...", NULL);
-	}
-	return g_steal_pointer(&text);
+	return text_quote(g_strstrip(text), SHOWN_CHARS);
 }
 
 /* The setting that begins on a line is made blanks.  @return false for none */
@@ -77,7 +71,9 @@ blank_setting(struct form *form, unsigned line)
 	for (; *at && (depth || is_text || *at != ';'); at++) {
 		if (*at == '\n' && !depth && !is_text)
 			return true;
-		if (*at == '"')
+		if (is_text && *at == '\\' && at[1] && at[1] != '\n')
+			*at++ = ' ';
+		else if (*at == '"')
 			is_text = !is_text;
 		if (!is_text && (*at == '#' || g_str_has_prefix(at, "/*") ||
 		                    (*at == '}' && !depth)))

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "base/spelling.h"
+#include "base/nearest.h"
 
 const char *
 meant_get_own_name(const char *name)
@@ -31,7 +31,7 @@ meant_find(const char *name)
 	for (size_t i = 0; i < setting_count; i++) {
 		const char *known = setting_table[i].name;
 		unsigned distance =
-		    spelling_measure_distance(name, size, known, strlen(known));
+		    nearest_measure_slips(name, size, known, strlen(known));
 
 		if (distance < least + 1 && (!nearest || distance < least)) {
 			least = distance;
@@ -54,8 +54,7 @@ meant_find_group(const char *name)
 
 		if (!size)
 			continue;
-		distance =
-		    spelling_measure_distance(name, strlen(name), known, size - 1);
+		distance = nearest_measure_slips(name, strlen(name), known, size - 1);
 		if (distance < least) {
 			least = distance;
 			g_free(nearest);

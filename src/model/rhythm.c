@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /* Two weeks hold a slot of every rhythm, whatever the clocks do. */
 #define SEARCH_DAYS 15
@@ -21,6 +22,9 @@ static const char *const day_names[] = {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
 
 #define DAY_LETTERS 3
+
+/* So much of a wrong word is shown. */
+#define SHOWN_CHARS 20
 
 static unsigned
 days_of(const struct rhythm *rhythm)
@@ -137,6 +141,15 @@ rhythm_cadence_name(enum rhythm_cadence cadence)
 	return cadence_names[cadence];
 }
 
+static bool
+set_error(GError **error, const char *text, const char *wanted)
+{
+	g_autofree char *shown = text_quote(text, SHOWN_CHARS);
+
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' is no %s", shown, wanted);
+	return false;
+}
+
 bool
 rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **error)
 {
@@ -146,9 +159,7 @@ rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **er
 			return true;
 		}
 	}
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%.20s' is no rhythm: daily, weekdays or weekly is wanted", text);
-	return false;
+	return set_error(error, text, "rhythm: daily, weekdays or weekly is wanted");
 }
 
 static bool
@@ -172,13 +183,9 @@ rhythm_parse_weekdays(const char *text, unsigned *weekdays, GError **error)
 			continue;
 		while (day < G_N_ELEMENTS(day_names) && !is_day(*part, day_names[day]))
 			day++;
-		if (day == G_N_ELEMENTS(day_names)) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "'%.20s' is no day of the week: "
-			    "mon,tue,wed,thu,fri,sat,sun",
-			    *part);
-			return false;
-		}
+		if (day == G_N_ELEMENTS(day_names))
+			return set_error(error, *part,
+			    "day of the week: mon,tue,wed,thu,fri,sat,sun");
 		bits |= 1u << day;
 	}
 	if (!bits) {
@@ -211,11 +218,9 @@ rhythm_parse_minute(const char *text, int *minute, GError **error)
 		hours = (int)g_ascii_strtoll(text, NULL, 10);
 		minutes = (int)g_ascii_strtoll(strchr(text, ':') + 1, NULL, 10);
 	}
-	if (hours > 23 || minutes > 59) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%.20s' is no time of day: HH:MM is wanted, such as 07:30", text);
-		return false;
-	}
+	if (hours > 23 || minutes > 59)
+		return set_error(
+		    error, text, "time of day: HH:MM is wanted, such as 07:30");
 	*minute = hours * 60 + minutes;
 	return true;
 }

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "query/nearest.h"
+#include "base/nearest.h"
 
 /* What stands before the dot is the archive; without a dot it is both. */
 static const char *const categories[] = {

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "query/nearest.h"
+#include "base/nearest.h"
 
 static const char *const links[] = {"code", "project", "video", NULL};
 static const char *const announcements[] = {"new", "cross", "replace", NULL};

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/nearest.h"
 #include "query/category.h"
-#include "query/nearest.h"
 
 static bool
 read_category(

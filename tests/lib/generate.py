@@ -20,7 +20,7 @@ COUNTS = range(1, 9)
 COUNT_WEIGHTS = [0.7**count for count in COUNTS]
 
 KINDS = {
-    "word": 30, "phrase": 28, "and": 12, "title": 10, "or": 8, "not": 6, "prefix": 6,
+    "word": 30, "phrase": 30, "and": 12, "title": 8, "or": 8, "not": 6, "prefix": 6,
 }
 
 # Where a word or phrase is drawn from, in per cent of the draws.

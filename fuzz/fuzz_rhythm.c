@@ -1,0 +1,118 @@
+/*
+ * fuzz_rhythm.c - any words for hours, days of the week, rhythms, zones and days.
+ *
+ * What is taken can be printed and read again as the same; a zone is one of those that
+ * are installed; and whatever rhythm comes out has a next slot and a latest one.
+ */
+#include <string.h>
+
+#include "base/zone.h"
+#include "fuzz.h"
+#include "model/rhythm.h"
+#include "sources/days.h"
+
+/* 1 January 2024 to the end of 2027, a minute at a time. */
+#define FIRST_S  1704067200
+#define MINUTES  (4 * 366 * 24 * 60)
+#define MINUTE_S 60
+
+static void
+check_minute(const char *text, struct rhythm *rhythm)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *again = NULL;
+	int minute = -1, second = -2;
+
+	if (!rhythm_parse_minute(text, &minute, &error)) {
+		fuzz_check_error(error);
+		g_assert(minute == -1);
+		return;
+	}
+	g_assert(minute >= 0 && minute < 24 * 60);
+	again = g_strdup_printf("%02d:%02d", minute / 60, minute % 60);
+	g_assert(rhythm_parse_minute(again, &second, NULL) && second == minute);
+	rhythm->minute = minute;
+}
+
+static void
+check_weekdays(const char *text, struct rhythm *rhythm)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *again = NULL;
+	unsigned days = 0, second = 0;
+
+	if (!rhythm_parse_weekdays(text, &days, &error)) {
+		fuzz_check_error(error);
+		g_assert(!days);
+		return;
+	}
+	g_assert(days && days <= RHYTHM_ALL);
+	again = rhythm_format_weekdays(days);
+	g_assert(rhythm_parse_weekdays(again, &second, NULL) && second == days);
+	rhythm->weekdays = days;
+}
+
+static void
+check_cadence(const char *text, struct rhythm *rhythm)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (rhythm_parse_cadence(text, &rhythm->cadence, &error))
+		g_assert(g_ascii_strcasecmp(
+		             text, rhythm_cadence_name(rhythm->cadence)) == 0);
+	else
+		fuzz_check_error(error);
+}
+
+static void
+check_slots(const struct rhythm *rhythm, GTimeZone *zone, int64_t now)
+{
+	struct rhythm_slot next, latest, same;
+
+	rhythm_get_next(rhythm, zone, now, &next);
+	rhythm_get_latest(rhythm, zone, now, &latest);
+	g_assert(latest.at <= now && now < next.at);
+	g_assert(strcmp(latest.name, next.name) < 0);
+	rhythm_get_next(rhythm, zone, latest.at, &same);
+	g_assert(same.at == next.at && strcmp(same.name, next.name) == 0);
+}
+
+static GTimeZone *
+check_zone(const char *name)
+{
+	g_autoptr(GError) error = NULL;
+	GTimeZone *zone = zone_load(name, &error);
+
+	if (!zone) {
+		fuzz_check_error(error);
+		return g_time_zone_new_utc();
+	}
+	g_assert(*name != '/' && !strstr(name, ".."));
+	g_assert_cmpstr(g_time_zone_get_identifier(zone), ==, name);
+	return zone;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = {data, size};
+	g_autofree char *minute = fuzz_take_text(&input);
+	g_autofree char *weekdays = fuzz_take_text(&input);
+	g_autofree char *cadence = fuzz_take_text(&input);
+	g_autofree char *name = fuzz_take_text(&input);
+	g_autofree char *day = fuzz_take_text(&input);
+	g_autoptr(GTimeZone) zone = NULL;
+	struct rhythm rhythm = {.weekdays = RHYTHM_MONDAY};
+	uint32_t at = 0;
+
+	if (input.left)
+		memcpy(&at, input.at, MIN(input.left, sizeof(at)));
+	check_minute(minute, &rhythm);
+	check_weekdays(weekdays, &rhythm);
+	check_cadence(cadence, &rhythm);
+	zone = check_zone(name);
+	check_slots(&rhythm, zone, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
+	if (days_is_valid(day))
+		g_assert(strlen(day) == strlen("2026-11-20"));
+	return 0;
+}
