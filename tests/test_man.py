@@ -40,6 +40,19 @@ def test_commands():
             "paperboyctl(8) lacks %s" % command
 
 
+def test_fields():
+    """every field of the filters' page is in the help of filter add"""
+    text = subprocess.run([os.path.join(BUILD, "paperboyctl"), "filter", "add", "--help"],
+                          check=True, capture_output=True, text=True).stdout
+    fields = re.findall(r"^\.It Cm ([a-z]+)(?: , Cm [a-z]+)?$", page("paperboy-filters.7"),
+                        re.M)
+    assert len(fields) == 21, fields
+    for field in fields:
+        # text: is what words are without a field.
+        assert field == "text" or re.search(r"\b%s:" % field, text), field
+    assert max(map(len, text.splitlines())) <= 80, text
+
+
 def test_settings():
     """every setting of the shipped file is in its page"""
     shipped = os.path.join(os.environ.get("top_srcdir", "."), "etc", "paperboy.conf")
@@ -61,4 +74,5 @@ with tap.Tap() as t:
     for one in PAGES:
         t.run(test_lint, one)
     t.run(test_commands)
+    t.run(test_fields)
     t.run(test_settings)

@@ -197,7 +197,8 @@ every_field_is_asked(struct query_fixture *fixture, const void *unused)
 	    {"id:2611.00001", "id:2611.00001", F, T},
 	    {"source:HF", "source:hf", T, F},
 	    {"source:arxiv", "source:arxiv", T, F},
-	    {"source:\"my feed\"", "source:\"my feed\"", F, F},
+	    {"source:\" My   feed \"", "source:\"my feed\"", F, F},
+	    {"doi:\" 10.1145 *\"", "doi:10.1145*", T, U},
 	    {"has:code", "has:code", T, U},
 	    {"has:Code", "has:code", T, U},
 	    {"has:video", "has:video", U, U},
@@ -255,6 +256,50 @@ every_name_and_alias_of_a_field_is_known(
 	g_assert_cmpuint(spellings, ==, G_N_ELEMENTS(names));
 }
 
+/* "author, au" of each item of the list of fields in the manual page. */
+static GPtrArray *
+read_manual(void)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "man", "paperboy-filters.7.in", NULL);
+	g_autofree char *page = NULL;
+	g_auto(GStrv) lines = NULL;
+	g_autoptr(GError) error = NULL;
+	GPtrArray *items = g_ptr_array_new_with_free_func(g_free);
+
+	g_file_get_contents(path, &page, NULL, &error);
+	g_assert_no_error(error);
+	lines = g_strsplit(page, "\n", -1);
+	for (guint i = 0; lines[i]; i++)
+		if (g_str_has_prefix(lines[i], ".It Cm ") && !strstr(lines[i], " Ta "))
+			g_ptr_array_add(items, g_strdup(lines[i] + strlen(".It Cm ")));
+	return items;
+}
+
+static void
+the_manual_page_has_the_fields_of_the_program(
+    struct query_fixture *fixture, const void *unused)
+{
+	g_autoptr(GPtrArray) items = read_manual();
+	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+	guint n = 0;
+
+	(void)fixture;
+	(void)unused;
+	for (guint i = 0; i < items->len; i++)
+		g_assert_true(g_hash_table_add(told, items->pdata[i]));
+	for (; field_get(n); n++) {
+		const struct field *field = field_get(n);
+		g_autofree char *item = g_strconcat(field->name,
+		    field->alias ? " , Cm " : "", field->alias ? field->alias : "", NULL);
+
+		if (!g_hash_table_contains(told, item))
+			g_error("the manual page has no '.It Cm %s'", item);
+	}
+	g_assert_cmpuint(n, ==, items->len);
+}
+
 static void
 every_category_is_known(struct query_fixture *fixture, const void *unused)
 {
@@ -293,6 +338,8 @@ main(int argc, char **argv)
 	ADD_TEST("/query_language/every field is asked", every_field_is_asked);
 	ADD_TEST("/query_language/every name and alias of a field is known",
 	    every_name_and_alias_of_a_field_is_known);
+	ADD_TEST("/query_language/the manual page has the fields of the program",
+	    the_manual_page_has_the_fields_of_the_program);
 	ADD_TEST("/query_language/every category is known", every_category_is_known);
 	return g_test_run();
 }

@@ -23,12 +23,24 @@ const struct ctl_command ctl_commands[] = {
         "Filters are removed and unsent mail is cancelled.", ctl_run_subscriber_remove},
     {"filter", "add", "ADDRESS QUERY [--name NAME] [--block]",
         "give a subscriber a filter, or a block",
-        "Queries: words, \"phrases\", prefix*, AND OR "
-        "NOT ( ), title: abstract: author:\n"
-        "upvotes:>=20. Put the query in single quotes "
-        "for the shell, and -- before one\n"
-        "that begins with a minus sign. What a block finds is taken away from the\n"
-        "person's other filters.",
+        "A query, in single quotes for the shell, and behind -- when it begins with a\n"
+        "minus sign:\n"
+        "  diffusion model              both words, in title or abstract\n"
+        "  \"diffusion model\"            the phrase\n"
+        "  quantiz*  =RAG  c++          a beginning; these very letters; signs\n"
+        "  a OR b  (a OR b) -survey     either; either, without surveys\n"
+        "  reward NEAR/5 hacking        at most five words between\n"
+        "  speech^3 synthesis           speech weighs three times in the order\n"
+        "  title: abstract:             there only; also before a group (...)\n"
+        "  author:\"Y. LeCun\"  first:    one author; the first one\n"
+        "  cs.CL  cat:cs  primary:      arXiv's categories\n"
+        "  org: kw: comment: journal:   words of them\n"
+        "  doi: id: source: has: type:  values, as in has:code and type:new\n"
+        "  upvotes:>=20 authors:<=3     numbers; comments: and stars: too\n"
+        "  date:7d..  date:2026-07      the day it was listed\n"
+        "What is not told yet (votes, categories, code) is waited for. What a block\n"
+        "finds is taken away from the person's other filters. All of it:\n"
+        "paperboy-filters(7).",
         ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,
         ctl_run_filter_list},
@@ -197,11 +209,11 @@ ctl_explain_problem(
 		return;
 	lines = query_problem_format(problem, text, 0);
 	fputs(lines, stderr);
-	if (problem->example)
-		fprintf(stderr, "  example: %s\n", problem->example);
 	g_clear_error(error);
 	g_set_error(error, PB_ERROR, problem->code,
-	    "the filter was refused, and nothing was stored");
+	    "the filter was refused, and nothing was stored%s%s",
+	    problem->example ? "; an example: " : "",
+	    problem->example ? problem->example : "");
 }
 
 void

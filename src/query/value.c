@@ -115,17 +115,40 @@ check_star(const struct lexeme *lexeme, const char *value, const struct node *no
 	return false;
 }
 
-/* An id, a DOI, a source: as it is, in small letters, "*" at the end taken off. */
+/* In small letters, with one blank for all white space between, none around. */
+static char *
+fold_value(const char *text, size_t len)
+{
+	GString *out = g_string_new(NULL);
+	bool owes_blank = false;
+
+	for (const char *p = text; p < text + len; p = g_utf8_next_char(p)) {
+		gunichar c = g_utf8_get_char(p);
+
+		if (g_unichar_isspace(c)) {
+			owes_blank = out->len > 0;
+			continue;
+		}
+		if (owes_blank)
+			g_string_append_c(out, ' ');
+		owes_blank = false;
+		g_string_append_unichar(
+		    out, c < 0x80 ? (gunichar)g_ascii_tolower((char)c) : c);
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* An id, a DOI, a source; "*" at the end taken off. */
 static bool
 read_whole(
     const struct lexeme *lexeme, struct node *node, struct query_problem *problem)
 {
-	g_autofree char *value = g_ascii_strdown(lexeme->text, (gssize)lexeme->len);
+	g_autofree char *value = fold_value(lexeme->text, lexeme->len);
 
-	g_strstrip(value);
 	if (node->field->kind == FIELD_WHOLE && g_str_has_suffix(value, "*")) {
 		node->is_beginning = true;
 		value[strlen(value) - 1] = '\0';
+		g_strchomp(value);
 	} else if (node->field->hit == QUERY_FIELD_ID) {
 		drop_version(value);
 	}
