@@ -73,7 +73,7 @@ ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 		    (int)report.fresh, "changed", (int)report.changed, "matches",
 		    (int)matched.found));
 	else
-		printf("%u new papers, %u with new votes, %u new matches; "
+		printf("%u new papers, %u with news, %u new matches; "
 		       "asked for %u days, %u failed\n",
 		    report.fresh, report.changed, matched.found, report.answers,
 		    report.failed);
@@ -249,7 +249,7 @@ print_status(bool is_running, const struct counts *counts, const GPtrArray *repo
 	printf("subscribers  %" G_GINT64_FORMAT " active; next digest due %s\n",
 	    counts->active, due);
 	printf("filters      %" G_GINT64_FORMAT " distinct, %" G_GINT64_FORMAT
-	       " matches, %" G_GINT64_FORMAT " waiting for votes\n",
+	       " matches, %" G_GINT64_FORMAT " waiting for news\n",
 	    counts->filters, counts->matches, counts->waiting);
 	printf("queue        %" G_GINT64_FORMAT " new, %" G_GINT64_FORMAT
 	       " being sent, %" G_GINT64_FORMAT " deferred, %" G_GINT64_FORMAT
