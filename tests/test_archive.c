@@ -89,6 +89,32 @@ short_forms_are_learnt_and_forgotten(void)
 	assert_sound(lab);
 }
 
+/* Printed with their counts, for somebody to read; nothing can be said of each here. */
+static void
+real_papers_teach_short_forms(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *rows = NULL;
+	g_auto(GStrv) lines = NULL;
+
+	if (!lab_fill_real(lab)) {
+		g_test_skip("there are no real days at hand");
+		return;
+	}
+	rows = lab_text(lab, "SELECT papers || '~' || replace(short, ' ', '_') || '~' "
+	                     "|| replace(shown, ' ', '_')"
+	                     " FROM short_form ORDER BY papers DESC, short, long");
+	lines = g_strsplit(rows, " ", -1);
+	for (char **line = lines; *line; line++)
+		g_test_message("%s", g_strdelimit(*line, "_", ' '));
+	g_test_message("%u pairs of short and long forms", g_strv_length(lines));
+	g_assert_cmpuint(g_strv_length(lines), >, 300);
+	lab_assert_text(lab,
+	    "SELECT long FROM short_form WHERE short = 'moe' AND papers > 5",
+	    "mixture of expert");
+	assert_sound(lab);
+}
+
 static void
 the_nearest_word_is_found(void)
 {
@@ -321,6 +347,7 @@ main(int argc, char **argv)
 #define ADD(name) g_test_add_func("/archive/" #name, name)
 	ADD(words_are_counted_by_papers_and_follow_a_revision);
 	ADD(short_forms_are_learnt_and_forgotten);
+	ADD(real_papers_teach_short_forms);
 	ADD(the_nearest_word_is_found);
 	ADD(words_are_counted_for_those_who_ask);
 	ADD(what_is_wrong_is_found_and_made_anew);

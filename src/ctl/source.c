@@ -90,7 +90,7 @@ print_fetched(
 		    (int)report->fresh, "changed", (int)report->changed, "matches",
 		    (int)matches));
 	else
-		printf("%u new papers, %u with new votes, %u new matches; "
+		printf("%u new papers, %u with news, %u new matches; "
 		       "asked for %u days, %u failed\n",
 		    report->fresh, report->changed, matches, report->answers,
 		    report->failed);

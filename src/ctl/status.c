@@ -196,7 +196,7 @@ print_people(const struct status *status)
 			    subscriber_state_name(i));
 	printf("; next digest due %s\n", due);
 	printf("filters      %" G_GINT64_FORMAT " distinct, %" G_GINT64_FORMAT
-	       " matches, %" G_GINT64_FORMAT " waiting for votes\n",
+	       " matches, %" G_GINT64_FORMAT " waiting for news\n",
 	    status->filters, status->matches, status->waiting);
 }
 

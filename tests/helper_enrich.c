@@ -1,0 +1,54 @@
+/*
+ * helper_enrich.c - what arXiv tells of papers, for the scripts among the tests.
+ *
+ * helper_enrich STORE TIME: for each line on standard input, an id and its categories
+ * with blanks between.  TIME as in --now.
+ */
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/papers.h"
+
+static GPtrArray *
+read_papers(void)
+{
+	GPtrArray *papers = g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	char line[1000];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		g_auto(GStrv) words = g_strsplit(g_strstrip(line), " ", -1);
+		struct paper *paper = paper_new();
+
+		paper->id = g_strdup(words[0]);
+		paper->categories = g_ptr_array_new_with_free_func(g_free);
+		for (char **word = words + 1; words[0] && *word; word++)
+			g_ptr_array_add(paper->categories, g_strdup(*word));
+		g_ptr_array_add(papers, paper);
+	}
+	return papers;
+}
+
+int
+main(int argc, char **argv)
+{
+	g_autoptr(GDateTime) time =
+	    argc == 3 ? g_date_time_new_from_iso8601(argv[2], NULL) : NULL;
+	g_autoptr(GPtrArray) papers = NULL;
+	g_autoptr(GError) error = NULL;
+	pb_auto(store) store = NULL;
+	struct papers_saved saved = {0};
+
+	if (!time) {
+		fprintf(stderr, "usage: helper_enrich STORE TIME\n");
+		return 64;
+	}
+	papers = read_papers();
+	store = store_open(argv[1], &error);
+	if (!store || !papers_save_enrichment(
+	                  store, papers, g_date_time_to_unix(time), &saved, &error))
+		fprintf(stderr, "helper_enrich: %s\n", error->message);
+	printf("%u known, %u changed\n", saved.listed, saved.changed);
+	return pb_error_exit_status(error);
+}
