@@ -21,6 +21,8 @@
 #define IS_SANITIZED false
 #endif
 
+#define LIBRARY_SIGNALS UINT64_C(0x180000000) /* 32 and 33 */
+
 #define LETTER "From: Eva <eva@b.example>\r\nSubject: list\r\n\r\nstatus\r\n"
 
 static char *
@@ -235,7 +237,11 @@ test_inherited(void)
 	                     " /proc/$$/status | tr -d '\\n')");
 	g_assert_cmpstr(descriptors, ==, "/");
 	g_assert_cmpstr(environment, ==, "");
-	g_assert_cmpstr(signals, ==, "00000000000000000000000000000000");
+	g_assert_cmpuint(strlen(signals), ==, 32);
+	g_assert_true(g_str_has_prefix(signals, "0000000000000000"));
+	/* The C library keeps two for itself, and does not let anybody at them. */
+	g_assert_cmpuint(
+	    g_ascii_strtoull(signals + 16, NULL, 16) & ~LIBRARY_SIGNALS, ==, 0);
 	close(secret);
 }
 

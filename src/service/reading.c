@@ -78,7 +78,7 @@ become_reader(const char *program, int in, int out)
 	if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0)
 		for (int i = 3; i < DESCRIPTORS_MAX; i++)
 			close(i);
-	/* The kernel's set has no gaps; SIGKILL and SIGSTOP fail, and may. */
+	/* Some fail, and may: SIGKILL, SIGSTOP, those of the C library itself. */
 	for (int i = 1; i < NSIG; i++)
 		sigaction(i, &usual, NULL);
 	sigemptyset(&none);
