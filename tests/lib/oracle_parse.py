@@ -286,8 +286,8 @@ class Parser:
         if here == '"':
             return self.parse_phrase(field)
         if not word and here and here not in "|&" and (here != ")" or not self.depth):
-            is_behind_operator = self.operator is not None and self.operator[1] == self.at
-            self.fail(f'a word is wanted, not "{here}"', is_sure=not is_behind_operator)
+            is_operator_before = bool(self.operator) and self.operator[1] == self.at
+            self.fail(f'a word is wanted, not "{here}"', is_sure=not is_operator_before)
         if not word:
             self.fail_missing()
         if self.is_near_group():
