@@ -93,6 +93,10 @@ BROKEN_ROWS = [
      f"UPDATE subscriber SET next_due_at = {NOW_S + 16 * 86400} WHERE id = 2"),
     ("filter-of-nobody",
      "DELETE FROM subscription WHERE subscriber_id = 5;"
+     " UPDATE filter SET created_at = 1 WHERE canonical LIKE '%99%';"
+     " UPDATE cursor SET value = 1 WHERE name = 'upkeep'"),
+    (None,  # who has left a moment ago had filters: they go with the day
+     "DELETE FROM subscription WHERE subscriber_id = 5;"
      " UPDATE filter SET created_at = 1 WHERE canonical LIKE '%99%'"),
     ("waiting-too-long",
      "UPDATE paper SET last_day = '2026-11-01'"),
@@ -123,7 +127,7 @@ def broken_rows(ward):
         found = findings(house)
         if check == "message-without-digest":  # the references tell it first
             check = "references"
-        assert check in found, (check, found)
+        assert check in found if check else not found, (check, found)
         assert len(found) <= 3, (check, found)
 
 

@@ -441,9 +441,10 @@ def try_points(tap, fault, calls):
             shutil.rmtree(house.state)
             shutil.copytree(other.state, house.state)
             trace = os.path.join(house.folder, "trace")
-            status = run_restore(house, path, [
+            status, said = run_restore(house, path, [
                 strace, "-f", "-qq", "-o", trace, "-e", f"trace={call}", "-e",
                 f"inject={call}:{fault}:when={number}"])
+            assert os.path.exists(trace), f"no trace: status {status}, {said}"
             with open(trace, encoding="utf-8") as file:
                 is_hit = status == -signal.SIGKILL or "(INJECTED)" in file.read()
             where = f"{fault} at {call} number {number}: status {status}"
@@ -471,13 +472,15 @@ def try_points(tap, fault, calls):
 
 
 def run_restore(house, path, prefix):
+    """@return (exit status, what was said)"""
     ctl = os.path.join(os.path.dirname(house.daemon), "paperboyctl")
-    return subprocess.run(
+    done = subprocess.run(
         [*prefix, ctl, "-c", house.config, "--now", at_hour(DAY, 10), "restore", path,
-         "--yes"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, timeout=60, check=False,
+         "--yes"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=60, check=False,
         # who is traced cannot be looked through for leaks
-        env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0")).returncode
+        env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"))
+    return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
 def every_kill(tap):
@@ -499,9 +502,9 @@ def plain_rename(tap):
     house = sent_house(tap, "plain", DAY, maildir=os.path.join(tap.folder, "plain-mail"))
     path = os.path.join(tap.folder, "plain.backup")
     house.ctl("backup", path, now=at_hour(DAY, 9))
-    status = run_restore(house, path, [
+    status, said = run_restore(house, path, [
         strace, "-f", "-qq", "-o", "/dev/null", "-e", "inject=renameat2:error=EINVAL"])
-    assert status == 0, status
+    assert status == 0, (status, said)
     house.check_store()
     (aside,) = glob.glob(os.path.join(house.state, "before-restore-*"))
     assert sorted(os.listdir(aside)) == ["key", "paperboy.db"], os.listdir(aside)

@@ -182,8 +182,8 @@ print_source(const struct ctl *ctl, const struct survey_source *source)
 	                           : "on, well");
 	if (error)
 		printf("  why          %s\n", error);
-	printf("  last asked   %s (%s)\n  last good    %s\n  last ETag    %s\n", asked,
-	    source->status ? source->status : "-", good, etag);
+	printf("  last asked   %s\n  last good    %s\n  last ETag    %s\n", asked, good,
+	    etag);
 	if (source->papers_day)
 		printf("  newest day   %s, with %" G_GINT64_FORMAT " papers\n",
 		    source->papers_day, source->papers);

@@ -28,7 +28,7 @@ const struct check_rule check_rules[] = {
         "they hear nothing: paperboyctl subscriber show tells, remove and add them"},
     {"far-due-time", "active subscribers are due more than 15 days from now",
         "the clock was wrong; paperboyd mends that when it next makes digests"},
-    {"filter-of-nobody", "filters that nobody has are kept for more than two days",
+    {"filter-of-nobody", "filters that nobody has were not forgotten for two days",
         "harmless; is paperboyd running? It forgets them once a day"},
     {"waiting-too-long", "matches wait for votes for more than 16 days",
         "is paperboyd running? It decides them when it next looks"},
@@ -64,8 +64,11 @@ check_count(
 	    " AND next_due_at IS NULL AND ?1",
 	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
 	    " AND next_due_at > ?1 + 15 * 86400",
+	    /* They go once a day: until then it is no fault that they are there. */
 	    "SELECT count(*) FROM filter f WHERE f.created_at < ?1 - 2 * 86400"
-	    " AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.filter_id = f.id)",
+	    " AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.filter_id = f.id)"
+	    " AND NOT EXISTS (SELECT 1 FROM cursor c WHERE c.name = 'upkeep'"
+	    "  AND c.value > ?1 - 2 * 86400)",
 	    "SELECT count(*) FROM match m JOIN paper p ON p.seq = m.paper_seq"
 	    " WHERE m.state = 'waiting'"
 	    " AND p.last_day < date(?1 - 16 * 86400, 'unixepoch')",
