@@ -327,6 +327,8 @@ export_import_and_export_give_the_same_bytes(void)
 	g_autoptr(GString) second = NULL;
 	g_autoptr(GString) plain = NULL;
 	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) dated = NULL;
+	pb_auto(subscriber) open = NULL;
 	int64_t now = lab_time(NOW);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
@@ -349,9 +351,9 @@ export_import_and_export_give_the_same_bytes(void)
 		    lab->store, odd[i], 1 + (int)(i % 3), "test", now, NULL));
 	}
 	lab_run(lab, "UPDATE subscription SET name = '=x, \"y\"' WHERE number = 3");
-	g_assert_nonnull(
-	    profile_pause(lab->store, odd[1], "2026-12-01", "test", now, NULL));
-	g_assert_nonnull(profile_pause(lab->store, odd[2], NULL, "test", now, NULL));
+	dated = profile_pause(lab->store, odd[1], "2026-12-01", "test", now, NULL);
+	open = profile_pause(lab->store, odd[2], NULL, "test", now, NULL);
+	g_assert_true(dated && open);
 	lab_subscribe(lab, "left@example.org", "UTC", NULL, now);
 	g_assert_true(
 	    subscribe_remove(lab->store, "left@example.org", "test", now, NULL));

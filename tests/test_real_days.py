@@ -33,9 +33,9 @@ PEOPLE = {
     ),
     "author@example.org": Person('author:"J. Zhang" OR author:Wang', {"max": 3}),
     "weekly@example.org": Person(
-        "(video OR image) upvotes:>=10", {"when": "weekly", "days": "mon,thu"}
+        "(video OR image) upvotes:>=10", {"cadence": "weekly:mon,thu"}
     ),
-    "few@example.org": Person("reasoning -upvotes:>=30", {"when": "weekdays"}),
+    "few@example.org": Person("reasoning -upvotes:>=30", {"cadence": "weekdays"}),
     "nothing@example.org": Person("zymurgy", {}),
 }
 # Whose digest is made at 07:30 UTC on each day.
@@ -229,9 +229,9 @@ def test_rhythm(life):
         assert len(runs) == len(set(runs)), address
         days = {datetime.date.fromisoformat(run[:10]).isoweekday() for run in runs
                 if run[:10] in awake}
-        if person.settings.get("when") == "weekly":
+        if person.settings.get("cadence") == "weekly:mon,thu":
             assert days == {1, 4}, days
-        if person.settings.get("when") == "weekdays":
+        if person.settings.get("cadence") == "weekdays":
             assert days <= {1, 2, 3, 4, 5}, days
     # 18:15 in Los Angeles is after midnight in UTC: the run at half past two
     runs = {mail.run[11:] for mail in life.mails_to("prefix@example.org")}
