@@ -291,8 +291,9 @@ the_manual_page_has_the_fields_of_the_program(
 		g_assert_true(g_hash_table_add(told, items->pdata[i]));
 	for (; field_get(n); n++) {
 		const struct field *field = field_get(n);
-		g_autofree char *item = g_strconcat(field->name,
-		    field->alias ? " , Cm " : "", field->alias ? field->alias : "", NULL);
+		g_autofree char *item =
+		    g_strconcat(field->name, field->alias ? " , Cm " : "",
+		        field->alias ? field->alias : "", NULL);
 
 		if (!g_hash_table_contains(told, item))
 			g_error("the manual page has no '.It Cm %s'", item);

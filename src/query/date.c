@@ -7,6 +7,9 @@
 
 #include "base/bounds.h"
 
+/* As far back as three digits go. */
+G_STATIC_ASSERT(BOUNDS_DATE_BACK == 999);
+
 static const char example[] = "diffusion date:2026-07..2026-08-15";
 
 /* The first and the last day of what was typed: a day, a month or a year. */
