@@ -176,8 +176,9 @@ append_query(GRand *random, const struct everything *all, int depth, GString *te
 		return;
 	}
 	case 4: {
+		const char *word = pick(random, all->words);
 		g_autofree char *begin =
-		    g_utf8_substring(pick(random, all->words), 0, 4);
+		    g_utf8_substring(word, 0, MIN(4, g_utf8_strlen(word, -1)));
 
 		g_string_append_printf(text, "%s*", begin);
 		return;

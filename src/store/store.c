@@ -71,6 +71,23 @@ is_header_sound(const guint8 *header, sqlite3_int64 size)
 }
 
 /*
+ * A file that ends within a page was cut short, and SQLite takes the rest of that page
+ * for zeros.  With a log beside it a crash may have left it so, which the log mends.
+ */
+static bool
+is_cut(const char *path, const guint8 *header, sqlite3_int64 size)
+{
+	g_autofree char *log = g_strconcat(path, "-wal", NULL);
+	uint32_t page_size = (uint32_t)header[16] << 8 | header[17];
+	GStatBuf status;
+
+	if (page_size == 1)
+		page_size = 65536;
+	return size % page_size != 0 &&
+	       (g_stat(log, &status) != 0 || status.st_size == 0);
+}
+
+/*
  * Look before SQLite does: it takes a file of less than a page for a new one and
  * writes into it, and it makes anybody's database a WAL one when it is told to.
  *
@@ -93,7 +110,8 @@ check_header(sqlite3 *db, const char *path, GError **error)
 		sql_set_error(error, NULL, rc, "cannot read the header");
 		return false;
 	}
-	if (rc != SQLITE_OK || !is_header_sound(header, size)) {
+	if (rc != SQLITE_OK || !is_header_sound(header, size) ||
+	    is_cut(path, header, size)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 		    "'%s' is damaged, or no store at all: restore it from a backup",
 		    path);
