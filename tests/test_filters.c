@@ -1,15 +1,14 @@
 /*
  * test_filters.c - filters are moved, named, changed and tried.
  */
+#include "base/bounds.h"
 #include "service/filters.h"
 
 #include <glib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/error.h"
 #include "lib/lab.h"
-#include "service/backtest.h"
 #include "service/profile.h"
 #include "store/people.h"
 
@@ -226,90 +225,6 @@ an_edit_loses_nothing_that_is_due_and_floods_nobody(void)
 	}
 }
 
-static struct backtest *
-try_query(struct lab *lab, const char *text, int days, GError **error)
-{
-	g_autofree char *before = lab_hash(lab);
-	struct backtest *backtest =
-	    backtest_run(lab->store, text, days, lab_time(NOW), NULL, error);
-	g_autofree char *after = lab_hash(lab);
-
-	lab_assert_idle(lab);
-	g_assert_cmpstr(before, ==, after);
-	return backtest;
-}
-
-static void
-a_query_is_tried_on_the_papers_of_the_days(void)
-{
-	pb_auto(lab) lab = lab_new();
-	g_autoptr(GString) found = g_string_new(NULL);
-	pb_auto(backtest) backtest = NULL;
-	pb_auto(backtest) voted = NULL;
-
-	/* The last of 30 days is the 22nd of October; the 21st is one too many. */
-	lab_list(lab, "2026-10-21", "2610.00001", "Diffusion", 99);
-	lab_list(lab, "2026-10-22", "2610.00002", "Diffusion", 99);
-	lab_list(lab, "2026-11-18", "2611.00003", "Diffusion, old", 1);
-	lab_list(lab, "2026-11-19", "2611.00004", "Diffusion models", 30);
-	lab_list(lab, "2026-11-19", "2611.00005", "Diffusion", 2);
-	lab_list(lab, "2026-11-19", "2611.00006", "Something else", 2);
-	lab_list(lab, "2026-11-20", "2611.00007", "A diffusion", 30);
-	lab_list(lab, "2026-11-20", "2611.00008", "Diffusions", 40);
-	backtest = try_query(lab, "Diffusions", 30, NULL);
-	g_assert_cmpstr(backtest->canonical, ==, "diffusion");
-	g_assert_cmpuint(backtest->papers, ==, 7);
-	g_assert_cmpuint(backtest->found, ==, 6);
-	g_assert_cmpuint(backtest->waiting, ==, 0);
-	for (guint i = 0; i < backtest->per_day->len; i++) {
-		const struct backtest_day *day =
-		    &g_array_index(backtest->per_day, struct backtest_day, i);
-
-		g_string_append_printf(
-		    found, "%s %u/%u\n", day->day, day->found, day->papers);
-	}
-	for (unsigned i = 0; i < backtest->newest->len; i++) {
-		const struct backtest_paper *paper = backtest->newest->pdata[i];
-
-		g_string_append_printf(
-		    found, "%s %s: %s\n", paper->id, paper->title, paper->words);
-	}
-	g_assert_cmpstr(found->str, ==,
-	    "2026-11-20 2/2\n2026-11-19 2/3\n2026-11-18 1/1\n2026-10-22 1/1\n"
-	    "2611.00008 Diffusions: Diffusions in the title\n"
-	    "2611.00007 A diffusion: diffusion in the title\n"
-	    "2611.00004 Diffusion models: Diffusion in the title\n"
-	    "2611.00005 Diffusion: Diffusion in the title\n"
-	    "2611.00003 Diffusion, old: Diffusion in the title\n");
-	voted = try_query(lab, "diffusion upvotes:>=30", 2, NULL);
-	g_assert_cmpuint(voted->found, ==, 3);
-	g_assert_cmpuint(voted->waiting, ==, 1);
-}
-
-static void
-a_query_that_is_wrong_or_days_that_are_none_are_refused(void)
-{
-	pb_auto(lab) lab = lab_new();
-	static const struct {
-		const char *text;
-		int days;
-		enum pb_error code;
-	} rows[] = {
-	    {"ti:", 30, PB_ERROR_INPUT},
-	    {"x", 0, PB_ERROR_LIMIT},
-	    {"x", BOUNDS_BACKTEST_DAYS + 1, PB_ERROR_LIMIT},
-	};
-	pb_auto(backtest) most = try_query(lab, "x", BOUNDS_BACKTEST_DAYS, NULL);
-
-	g_assert_nonnull(most);
-	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autoptr(GError) error = NULL;
-
-		g_assert_null(try_query(lab, rows[i].text, rows[i].days, &error));
-		g_assert_error(error, PB_ERROR, (int)rows[i].code);
-	}
-}
-
 int
 main(int argc, char **argv)
 {
@@ -321,7 +236,5 @@ main(int argc, char **argv)
 	ADD(names_are_given_and_taken_away);
 	ADD(an_edit_keeps_number_and_name);
 	ADD(an_edit_loses_nothing_that_is_due_and_floods_nobody);
-	ADD(a_query_is_tried_on_the_papers_of_the_days);
-	ADD(a_query_that_is_wrong_or_days_that_are_none_are_refused);
 	return g_test_run();
 }

@@ -148,6 +148,7 @@ wrong_filters_are_refused_with_the_column(
 	    {"*", 1, "there is no letter or digit in \"*\""},
 	    {"au:lecun*", 4, "names are whole words: no \"*\""},
 	    {"+diffusion", 1, "\"+\" may follow a word, not stand before it"},
+	    {"a =#ON", 4, "\"#\" may follow a word, not stand before it"},
 	    /* Characters: columns count characters, not octets. */
 	    {"a\tb", 2, "a control character stands here"},
 	    {"é\nb", 2, "a control character stands here"},

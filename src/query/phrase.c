@@ -119,26 +119,36 @@ refuse_empty(const struct phrase_source *source, struct query_problem *problem)
 		    source->text);
 }
 
+/* "#a" is not taken for "a" in silence. @param text  what the tokens were cut from */
+static bool
+check_first_sign(const struct phrase_source *source, const char *text,
+    const GArray *tokens, struct query_problem *problem)
+{
+	const struct token *first = &g_array_index(tokens, struct token, 0);
+	const char *sign = text + first->start - 1;
+
+	if (source->is_quoted || first->start == 0 || !strchr("+#", *sign))
+		return true;
+	query_problem_set(problem, PB_ERROR_INPUT,
+	    source->column + source->is_exact +
+	        (unsigned)g_utf8_pointer_to_offset(text, sign),
+	    "c++", "\"%c\" may follow a word, not stand before it", *sign);
+	return false;
+}
+
 static bool
 check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_prefix,
     size_t len, struct query_problem *problem)
 {
-	const struct token *first, *last;
+	const struct token *last;
 
 	if (tokens->len == 0) {
 		refuse_empty(source, problem);
 		return false;
 	}
-	first = &g_array_index(tokens, struct token, 0);
-	last = &g_array_index(tokens, struct token, tokens->len - 1);
-	if (!source->is_quoted && first->start > 0 &&
-	    strchr("+#", source->text[first->start - 1])) {
-		query_problem_set(problem, PB_ERROR_INPUT,
-		    measure_column(source, first->start - 1), "c++",
-		    "\"%c\" may follow a word, not stand before it",
-		    source->text[first->start - 1]);
+	if (!check_first_sign(source, source->text, tokens, problem))
 		return false;
-	}
+	last = &g_array_index(tokens, struct token, tokens->len - 1);
 	if (is_prefix && (last->end != len ||
 	                     g_utf8_strlen(last->text, -1) < BOUNDS_PREFIX_LETTERS)) {
 		query_problem_set(problem, PB_ERROR_INPUT,
@@ -152,11 +162,11 @@ check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_p
 
 /* "=RAG": one word that has its letters kept. */
 static bool
-check_exact(const struct phrase_source *source, const GArray *tokens, bool is_prefix,
-    struct query_problem *problem)
+check_exact(const struct phrase_source *source, const char *text, const GArray *tokens,
+    bool is_prefix, struct query_problem *problem)
 {
 	if (tokens->len == 1 && !is_prefix)
-		return true;
+		return check_first_sign(source, text, tokens, problem);
 	query_problem_set(problem, PB_ERROR_INPUT, source->column, "=RAG",
 	    tokens->len > 0
 	        ? "\"=\" (these very letters) stands before one whole word"
@@ -216,7 +226,7 @@ phrase_parse(const struct phrase_source *source, const struct tokenizer *tokeniz
 		    "cannot cut the text into words");
 		return NULL;
 	}
-	if (source->is_exact ? !check_exact(source, tokens, is_prefix, problem)
+	if (source->is_exact ? !check_exact(source, text, tokens, is_prefix, problem)
 	                     : !check_tokens(source, tokens, is_prefix, len, problem))
 		return NULL;
 	return make_phrase(tokens, text, len, is_prefix, source->is_exact);
