@@ -17,7 +17,7 @@ csv_init(struct csv *csv, const char *data, size_t size)
 	static const char mark[] = "\xef\xbb\xbf";
 
 	csv->at = data;
-	csv->end = data + size;
+	csv->end = size ? data + size : data;
 	csv->line = 1;
 	if (size >= strlen(mark) && memcmp(data, mark, strlen(mark)) == 0)
 		csv->at += strlen(mark);
