@@ -301,7 +301,7 @@ def test_archive(office):
     """filters are tested and explained, papers searched, and reasons given"""
     office.add("ada@example.org", "--filter", "mamba", "--filter", "diffusion").expect(OK)
     office.ctl("filter", "add", "ada@example.org", "memory", "--block").expect(OK)
-    office.ctl("fetch").expect(OK)
+    office.ctl("source", "fetch").expect(OK)
     tested = office.json("filter", "test", "state space")
     assert set(tested) == {"canonical", "days", "covered_days", "found", "a_day",
                            "known", "blocked", "newest", "notes"}, tested

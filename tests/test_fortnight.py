@@ -116,7 +116,7 @@ class Fortnight:
         self.events[time + 2 * HOUR] += []  # somebody looks when the time is up
 
     def fetch(self, time):
-        self.house.ctl("fetch", now=f"{time.isoformat()}Z")
+        self.house.ctl("source", "fetch", now=f"{time.isoformat()}Z")
 
     def found(self, address):
         return {row[0] for row in self.house.rows(

@@ -124,7 +124,7 @@ def live(tap, name, level):
         with house.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
             child.wait_line("batch failed source=hf")
             write_papers(house)
-            house.ctl("fetch")
+            house.ctl("source", "fetch")
             for number, (local, person) in enumerate(PEOPLE.items()):
                 house.ctl("subscriber", "add", f"{local}@{DOMAIN}", "--name", person,
                           "--consent", CONSENT, "--filter", FILTERS[number % 3])

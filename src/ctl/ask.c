@@ -67,7 +67,9 @@ print_backtest(const struct backtest *backtest, bool is_block)
 	if (backtest->blocked)
 		printf("; %u of them are taken away by blocks", backtest->blocked);
 	putchar('\n');
-	if (backtest->covered_days < backtest->days)
+	if (!backtest->covered_days)
+		puts("There are no papers of these days yet: paperboyctl source fetch");
+	else if (backtest->covered_days < backtest->days)
 		printf("The archive knows %u of these days.\n", backtest->covered_days);
 	if (backtest->newest->len)
 		puts("Newest:");

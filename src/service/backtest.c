@@ -215,7 +215,8 @@ add_notes(struct store *store, const struct query *query, int64_t now,
 	const struct search_scope scope = {.oldest_day = day, .now = now};
 
 	day_format(now - backtest->days * (int64_t)CLOCK_DAY_S, day);
-	if (!backtest->found && !note_nothing(store, query, now, backtest, error))
+	if (!backtest->found && backtest->covered_days &&
+	    !note_nothing(store, query, now, backtest, error))
 		return false;
 	if (backtest->a_day > BACKTEST_MANY_A_DAY)
 		add_note(backtest,

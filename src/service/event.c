@@ -87,6 +87,13 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_UPKEEP_DONE] = {"upkeep-done", "bd5ba3845e56b4ee1da0456b3666f43b",
         G_LOG_LEVEL_INFO, "upkeep done", NULL,
         "What has had its time was forgotten; once a day."},
+    [EVENT_ARCHIVE_MENDED] = {"archive-mended", "6401ffcd3da163475eb8f4050e598520",
+        G_LOG_LEVEL_WARNING, "archive made anew", NULL,
+        "The archive of all papers' words did not fit the papers, by damage or by a "
+        "hand in the file; searches and tests of filters were wrong until now."},
+    [EVENT_BACKUP_UNNOTED] = {"backup-unnoted", "fde65de530532921c8c6017b5163ad5a",
+        G_LOG_LEVEL_WARNING, "backup made but not noted", NULL,
+        "The backup is whole; only status does not know of it."},
     [EVENT_PRESS_FAILED] = {"press-failed", "b0c1a3465489da7432c96e15dee412c4",
         G_LOG_LEVEL_WARNING, "press failed", NULL,
         "Matching or making digests failed, mostly for the store; nothing is lost, and "

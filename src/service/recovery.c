@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "service/assembly.h"
+#include "service/event.h"
 #include "service/lock.h"
 #include "service/secret.h"
 #include "service/startup.h"
@@ -92,7 +93,7 @@ note_made(struct store *store, const struct recovery_request *request)
 	    !audit_insert(store, request->now, request->who, "backup made", 0,
 	        request->path, &problem) ||
 	    !store_commit(&transaction, &problem))
-		g_warning("backup made, but not noted: %s", problem->message);
+		event_log(EVENT_BACKUP_UNNOTED, EVENT_TEXT(problem->message));
 }
 
 bool

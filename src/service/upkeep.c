@@ -4,6 +4,7 @@
 #include "service/upkeep.h"
 
 #include "base/clock.h"
+#include "service/event.h"
 #include "service/forget.h"
 #include "store/archive.h"
 #include "store/editions.h"
@@ -53,7 +54,7 @@ mend_archive(struct store *store, GError **error)
 		return false;
 	if (!problem)
 		return true;
-	g_warning("archive wrong, made anew: %s", problem);
+	event_log(EVENT_ARCHIVE_MENDED, EVENT_TEXT(problem));
 	return archive_rebuild(store, error);
 }
 
