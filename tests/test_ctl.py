@@ -324,7 +324,7 @@ def test_archive(office):
         NOUSER, "", "there is no filter 9")
     for days in ("0", "367"):
         office.ctl("filter", "test", "mamba", "--days", days).expect(
-            DATA, "", "--days must be from 1 to 366")
+            DATA, "", "--days must be from 1 to 365")
     office.ctl("filter", "test", "ti:").expect(DATA, "", "column 4")
 
     office.ctl("filter", "explain", "mamba^3 OR cat:cs.CL").expect(

@@ -87,9 +87,11 @@ class Fortnight:
             self.events[noon + 17.5 * HOUR].append((date, later))
         while self.events:
             self.step(min(self.events))
-        # Quiet days, until nobody waits any more.
+        # Quiet days, until nobody waits any more.  A clock that leaps so far is not
+        # believed for a day.
         end = datetime.datetime.combine(LAST, datetime.time(9))
         self.fetch(end + 16 * DAY)
+        self.fetch(end + 17 * DAY)
 
     def step(self, time):
         for date, what in self.events.pop(time):

@@ -134,7 +134,7 @@ def live(tap, name, level):
                 lambda: sum(house.states().get(state, 0) for state in (
                     "SENT", "DEFERRED", "FAILED", "UNKNOWN")) == len(PEOPLE),
                 "everybody's message tried")
-            house.ctl("subscriber", "remove", f"hulda.zwirnlein@{DOMAIN}")
+            house.ctl("subscriber", "remove", "--yes", f"hulda.zwirnlein@{DOMAIN}")
             spoil(house, child, templates)
             # the relay greets with words of its own, and says who is to be asked
             relay.act = lambda verb, _: (

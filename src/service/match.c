@@ -16,6 +16,12 @@
 #define LAST_RUN  "match"
 #define LAST_LEAP "match leap"
 
+/* When a run is, and from when on the last word on what waits may be spoken. */
+struct moment {
+	int64_t now;
+	int64_t trusted_at;
+};
+
 /* A paper made ready for many filters. */
 struct ready {
 	struct query_document *document;
@@ -65,18 +71,29 @@ match_load_next_due(struct store *store, int64_t *due_at, GError **error)
 	return matches_load_next_due(store, due_at, error);
 }
 
+/* The last word is only spoken by a clock that is trusted. */
+static enum query_settlement
+get_settlement(const struct stored_paper *stored, const struct moment *moment)
+{
+	enum query_settlement settlement = match_get_settlement(stored, moment->now);
+
+	return moment->now < moment->trusted_at
+	           ? MIN(settlement, QUERY_SETTLED_ENRICHED)
+	           : settlement;
+}
+
 static struct query_document *
-make_document(
-    struct store *store, const struct stored_paper *stored, int64_t now, GError **error)
+make_document(struct store *store, const struct stored_paper *stored,
+    const struct moment *moment, GError **error)
 {
 	char today[DAY_BYTES];
 	struct query_document *document;
 
-	day_format(now, today);
+	day_format(moment->now, today);
 	document =
 	    query_document_new(stored->paper, today, store_get_tokenizer(store), error);
 	if (document)
-		query_document_settle(document, match_get_settlement(stored, now));
+		query_document_settle(document, get_settlement(stored, moment));
 	return document;
 }
 
@@ -95,12 +112,12 @@ window_clear(struct window *window)
 
 static bool
 window_load(struct window *window, struct store *store, int64_t after, int64_t newest,
-    int64_t now, GError **error)
+    const struct moment *moment, GError **error)
 {
 	char oldest_day[DAY_BYTES];
 	g_autoptr(GPtrArray) stored = NULL;
 
-	day_format(now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
+	day_format(moment->now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	stored =
 	    papers_load_revisions(store, after, newest, oldest_day, PAGE_PAPERS, error);
 	if (!stored)
@@ -117,7 +134,7 @@ window_load(struct window *window, struct store *store, int64_t after, int64_t n
 
 		ready->stored = g_ptr_array_steal_index(stored, 0);
 		g_ptr_array_add(window->papers, ready);
-		ready->document = make_document(store, ready->stored, now, error);
+		ready->document = make_document(store, ready->stored, moment, error);
 		if (!ready->document)
 			return false;
 	}
@@ -143,19 +160,25 @@ decide(
 /* @param verdict  yes or waiting */
 static bool
 save_match(struct store *store, int64_t filter_id, const struct query *query,
-    const struct stored_paper *stored, enum verdict verdict, int64_t now,
-    GError **error)
+    const struct stored_paper *stored, enum verdict verdict,
+    const struct moment *moment, bool *is_new, GError **error)
 {
-	int64_t due_at =
-	    verdict == VERDICT_YES ? MATCHES_YES : match_get_due(query, stored, now);
+	int64_t due_at = MATCHES_YES;
 
-	return matches_save(store, filter_id, stored->seq, due_at, now, error);
+	if (verdict == VERDICT_WAITING) {
+		due_at = match_get_due(query, stored, moment->now);
+		/* What is due is not settled yet: the clock is not trusted. */
+		if (due_at <= moment->now)
+			due_at = moment->trusted_at;
+	}
+	return matches_save(
+	    store, filter_id, stored->seq, due_at, moment->now, is_new, error);
 }
 
 static bool
 match_filter(struct store *store, const struct stored_filter *filter,
-    const struct window *window, int64_t now, struct match_report *report,
-    GError **error)
+    const struct window *window, const struct moment *moment,
+    struct match_report *report, GError **error)
 {
 	pb_auto(query) query =
 	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), NULL);
@@ -167,6 +190,7 @@ match_filter(struct store *store, const struct stored_filter *filter,
 		const struct ready *paper = window->papers->pdata[i];
 		const struct stored_paper *stored = paper->stored;
 		enum verdict verdict;
+		bool is_new;
 
 		if (stored->revision <= filter->matched_through)
 			continue;
@@ -174,17 +198,18 @@ match_filter(struct store *store, const struct stored_filter *filter,
 		verdict = decide(query, is_changing, paper->document);
 		if (verdict == VERDICT_NO)
 			continue;
-		report->found += verdict == VERDICT_YES;
-		report->waiting += verdict == VERDICT_WAITING;
-		if (!save_match(store, filter->id, query, stored, verdict, now, error))
+		if (!save_match(store, filter->id, query, stored, verdict, moment,
+		        &is_new, error))
 			return false;
+		report->found += is_new && verdict == VERDICT_YES;
+		report->waiting += is_new && verdict == VERDICT_WAITING;
 	}
 	return matches_save_through(store, filter->id, window->through, error);
 }
 
 static bool
 match_page(struct store *store, const GPtrArray *filters, const struct window *window,
-    int64_t now, struct match_report *report, GError **error)
+    const struct moment *moment, struct match_report *report, GError **error)
 {
 	struct match_report sums = *report;
 	pb_transaction transaction = {0};
@@ -197,7 +222,7 @@ match_page(struct store *store, const GPtrArray *filters, const struct window *w
 		/* Filters come furthest behind first; the window starts there. */
 		if (filter->matched_through >= window->through)
 			continue;
-		if (!match_filter(store, filter, window, now, &sums, error))
+		if (!match_filter(store, filter, window, moment, &sums, error))
 			return false;
 	}
 	if (!store_commit(&transaction, error))
@@ -207,7 +232,8 @@ match_page(struct store *store, const GPtrArray *filters, const struct window *w
 }
 
 static bool
-match_new(struct store *store, int64_t now, struct match_report *report, GError **error)
+match_new(struct store *store, const struct moment *moment, struct match_report *report,
+    GError **error)
 {
 	struct window window = {0};
 	int64_t newest;
@@ -226,10 +252,10 @@ match_new(struct store *store, int64_t now, struct match_report *report, GError 
 		first = filters->pdata[0];
 		if (!window.papers || first->matched_through < window.after ||
 		    first->matched_through >= window.through)
-			is_ok = window_load(
-			    &window, store, first->matched_through, newest, now, error);
+			is_ok = window_load(&window, store, first->matched_through,
+			    newest, moment, error);
 		is_ok =
-		    is_ok && match_page(store, filters, &window, now, report, error);
+		    is_ok && match_page(store, filters, &window, moment, report, error);
 		if (!is_ok)
 			break;
 	}
@@ -239,8 +265,8 @@ match_new(struct store *store, int64_t now, struct match_report *report, GError 
 
 /* Decide the waiting matches of one paper again; in the caller's transaction. */
 static bool
-decide_again(struct store *store, const struct stored_paper *stored, int64_t now,
-    struct match_report *report, GError **error)
+decide_again(struct store *store, const struct stored_paper *stored,
+    const struct moment *moment, struct match_report *report, GError **error)
 {
 	g_autoptr(GPtrArray) filters = matches_load_waiting(store, stored->seq, error);
 	pb_auto(query_document) document = NULL;
@@ -249,7 +275,7 @@ decide_again(struct store *store, const struct stored_paper *stored, int64_t now
 		return false;
 	if (!filters->len)
 		return true;
-	document = make_document(store, stored, now, error);
+	document = make_document(store, stored, moment, error);
 	if (!document)
 		return false;
 	for (unsigned i = 0; i < filters->len; i++) {
@@ -257,22 +283,23 @@ decide_again(struct store *store, const struct stored_paper *stored, int64_t now
 		pb_auto(query) query = query_parse_canonical(
 		    filter->canonical, store_get_tokenizer(store), NULL);
 		enum verdict verdict = VERDICT_NO;
+		bool is_new;
 
 		if (query)
 			verdict = decide(query, query_is_changing(query), document);
 		report->decided += verdict == VERDICT_YES;
 		if (verdict == VERDICT_NO
 		        ? !matches_delete_waiting(store, filter->id, stored->seq, error)
-		        : !save_match(
-		              store, filter->id, query, stored, verdict, now, error))
+		        : !save_match(store, filter->id, query, stored, verdict, moment,
+		              &is_new, error))
 			return false;
 	}
 	return true;
 }
 
 static bool
-match_changed(
-    struct store *store, int64_t now, struct match_report *report, GError **error)
+match_changed(struct store *store, const struct moment *moment,
+    struct match_report *report, GError **error)
 {
 	for (;;) {
 		struct match_report sums = *report;
@@ -288,7 +315,7 @@ match_changed(
 		for (unsigned i = 0; i < papers->len; i++) {
 			const struct stored_paper *stored = papers->pdata[i];
 
-			if (!decide_again(store, stored, now, &sums, error) ||
+			if (!decide_again(store, stored, moment, &sums, error) ||
 			    !papers_clear_changed(store, stored->seq, error))
 				return false;
 		}
@@ -301,12 +328,12 @@ match_changed(
 }
 
 /*
- * Whether the last word on what waits may be spoken.  A clock that has gone on by
+ * From when on the last word on what waits may be spoken.  A clock that has gone on by
  * more than a day since the last run may be wrong, and be put right soon: then nothing
  * is given up before a day has gone by on it.
  */
 static bool
-is_clock_trusted(struct store *store, int64_t now, bool *is_trusted, GError **error)
+load_trusted(struct store *store, int64_t now, int64_t *trusted_at, GError **error)
 {
 	int64_t last, leapt;
 	bool is_rare = false;
@@ -325,46 +352,47 @@ is_clock_trusted(struct store *store, int64_t now, bool *is_trusted, GError **er
 	if ((now == last || now < last || now - last >= CLOCK_HOUR_S) &&
 	    !store_save_cursor(store, LAST_RUN, now, error))
 		return false;
-	*is_trusted = !leapt || is_rare || now - leapt >= CLOCK_DAY_S;
+	*trusted_at = !leapt || is_rare ? now : leapt + CLOCK_DAY_S;
 	return true;
 }
 
 static bool
-match_due(struct store *store, int64_t now, struct match_report *report, GError **error)
+match_due(struct store *store, const struct moment *moment, struct match_report *report,
+    GError **error)
 {
-	bool is_trusted;
-
-	if (!is_clock_trusted(store, now, &is_trusted, error))
-		return false;
-	while (is_trusted) {
+	for (;;) {
 		struct match_report sums = *report;
 		pb_transaction transaction = {0};
 		g_autoptr(GArray) papers = NULL;
 
 		if (!store_begin(store, &transaction, error))
 			return false;
-		papers = matches_load_due(store, now, 100, error);
+		papers = matches_load_due(store, moment->now, 100, error);
 		if (!papers)
 			return false;
 		for (unsigned i = 0; i < papers->len; i++) {
 			pb_auto(stored_paper) stored = papers_load(
 			    store, g_array_index(papers, int64_t, i), error);
 
-			if (!stored || !decide_again(store, stored, now, &sums, error))
+			if (!stored ||
+			    !decide_again(store, stored, moment, &sums, error))
 				return false;
 		}
 		if (!store_commit(&transaction, error))
 			return false;
 		*report = sums;
-		is_trusted = papers->len > 0;
+		if (!papers->len)
+			return true;
 	}
-	return true;
 }
 
 bool
 match_run(struct store *store, int64_t now, struct match_report *report, GError **error)
 {
-	return match_new(store, now, report, error) &&
-	       match_changed(store, now, report, error) &&
-	       match_due(store, now, report, error);
+	struct moment moment = {.now = now};
+
+	return load_trusted(store, now, &moment.trusted_at, error) &&
+	       match_new(store, &moment, report, error) &&
+	       match_changed(store, &moment, report, error) &&
+	       match_due(store, &moment, report, error);
 }

@@ -316,7 +316,7 @@ editions_prune(struct store *store, int64_t before, unsigned limit, unsigned *co
 	    " AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = d.id)"
 	    " LIMIT ?2)";
 
-	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
 
 bool
@@ -327,7 +327,7 @@ editions_prune_delivered(struct store *store, int64_t before, unsigned limit,
 	    "DELETE FROM delivered WHERE (subscriber_id, paper_seq) IN"
 	    " (SELECT subscriber_id, paper_seq FROM delivered WHERE at < ?1 LIMIT ?2)";
 
-	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
 
 bool
@@ -338,5 +338,5 @@ editions_prune_refused(struct store *store, int64_t before, unsigned limit,
 	    "DELETE FROM refused WHERE (subscriber_id, paper_seq) IN"
 	    " (SELECT subscriber_id, paper_seq FROM refused WHERE at < ?1 LIMIT ?2)";
 
-	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

@@ -68,7 +68,7 @@ matches_load_through(
 
 bool
 matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, int64_t due_at,
-    int64_t now, GError **error)
+    int64_t now, bool *is_new, GError **error)
 {
 	/* The filter may have been forgotten since it was read. */
 	static const char sql[] =
@@ -78,10 +78,14 @@ matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, int64_t 
 	    " ON CONFLICT DO UPDATE SET state = excluded.state,"
 	    " decided_at = excluded.decided_at, due_at = excluded.due_at"
 	    " WHERE state = 'waiting'";
+	unsigned count;
 
-	return sql_run(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq),
-	    SQL_TEXT(due_at == MATCHES_YES ? "yes" : "waiting"), SQL_INT(now),
-	    SQL_INT_OR_NULL(due_at));
+	if (!sql_change(store, sql, &count, error, SQL_INT(filter_id),
+	        SQL_INT(paper_seq), SQL_TEXT(due_at == MATCHES_YES ? "yes" : "waiting"),
+	        SQL_INT(now), SQL_INT_OR_NULL(due_at)))
+		return false;
+	*is_new = count > 0;
+	return true;
 }
 
 bool
@@ -173,7 +177,7 @@ matches_prune(struct store *store, int64_t before, unsigned limit, unsigned *cou
 	    "DELETE FROM match WHERE (filter_id, paper_seq) IN"
 	    " (SELECT filter_id, paper_seq FROM match WHERE decided_at < ?1 LIMIT ?2)";
 
-	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
 
 bool

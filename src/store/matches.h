@@ -43,9 +43,10 @@ bool matches_save_through(
  * Record that a filter found a paper, or waits to know; a "yes" stays one.
  *
  * @param due_at  MATCHES_YES, or when what is not told will count as false
+ * @param is_new  set to whether anything was recorded that was not there
  */
 bool matches_save(struct store *store, int64_t filter_id, int64_t paper_seq,
-    int64_t due_at, int64_t now, GError **error);
+    int64_t due_at, int64_t now, bool *is_new, GError **error);
 
 /** Forget a waiting match: it became a plain no. */
 bool matches_delete_waiting(

@@ -420,5 +420,5 @@ outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *coun
 	    "DELETE FROM outbox WHERE id IN"
 	    " (SELECT id FROM outbox WHERE ended_at < ?1 LIMIT ?2)";
 
-	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

@@ -542,5 +542,5 @@ papers_prune_batches(struct store *store, int64_t before, unsigned limit,
 	    "DELETE FROM batch WHERE id IN"
 	    " (SELECT id FROM batch WHERE asked_at < ?1 LIMIT ?2)";
 
-	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

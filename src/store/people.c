@@ -434,7 +434,7 @@ people_prune_filters(struct store *store, int64_t before, unsigned limit,
 	    " WHERE f.created_at < ?1 AND NOT EXISTS"
 	    " (SELECT 1 FROM subscription s WHERE s.filter_id = f.id) LIMIT ?2)";
 
-	return sql_delete(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }
 
 bool

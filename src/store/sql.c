@@ -107,7 +107,7 @@ sql_run_values(struct store *store, const char *sql, const struct sql_value *val
 }
 
 bool
-sql_delete_values(struct store *store, const char *sql, const struct sql_value *values,
+sql_change_values(struct store *store, const char *sql, const struct sql_value *values,
     unsigned *count, GError **error)
 {
 	if (!sql_run_values(store, sql, values, error))

@@ -55,11 +55,12 @@ enum sql_step sql_step(sqlite3_stmt *statement, GError **error);
 bool sql_run_values(struct store *store, const char *sql,
     const struct sql_value *values, GError **error);
 
-/** The same for a DELETE. @param count set to the rows that went, without cascades */
-#define sql_delete(store, sql, count, error, ...) \
-	sql_delete_values(store, sql,             \
+/** The same. @param count  set to the rows that came, changed or went, without cascades
+ */
+#define sql_change(store, sql, count, error, ...) \
+	sql_change_values(store, sql,             \
 	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, count, error)
-bool sql_delete_values(struct store *store, const char *sql,
+bool sql_change_values(struct store *store, const char *sql,
     const struct sql_value *values, unsigned *count, GError **error);
 
 /** The one number of the one row. @return false too when there is no row */

@@ -41,7 +41,7 @@ suppression_delete(struct store *store, const char *hash, GError **error)
 	static const char sql[] = "DELETE FROM suppression WHERE hash = ?1";
 	unsigned count;
 
-	if (!sql_delete(store, sql, &count, error, SQL_TEXT(hash)))
+	if (!sql_change(store, sql, &count, error, SQL_TEXT(hash)))
 		return false;
 	if (count)
 		return true;
