@@ -47,7 +47,6 @@ add_token(void *data, const char *text, size_t text_len, size_t start, size_t en
 	    .end = (uint32_t)end,
 	    .next = -1,
 	};
-	struct document_plain entry = {token.plain, 1U << builder->text};
 
 	if (*last < 0)
 		word->first[builder->text] = (int)tokens->len;
@@ -56,7 +55,6 @@ add_token(void *data, const char *text, size_t text_len, size_t start, size_t en
 		    (int)tokens->len;
 	*last = (int)tokens->len;
 	g_array_append_val(tokens, token);
-	g_array_append_val(document->plains, entry);
 }
 
 static int
@@ -87,6 +85,24 @@ sort_plains(GArray *plains)
 			g_array_index(plains, struct document_plain, kept++) = *plain;
 	}
 	g_array_set_size(plains, kept);
+}
+
+/* Few filters have a prefix: made when the first one asks. */
+static const GArray *
+get_plains(const struct query_document *document)
+{
+	if (document->plains->len)
+		return document->plains;
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
+		for (guint at = 0; at < document->texts[text].tokens->len; at++) {
+			struct document_plain plain = {
+			    passage_get_token(&document->texts[text], (int)at)->plain,
+			    1U << text};
+
+			g_array_append_val(document->plains, plain);
+		}
+	sort_plains(document->plains);
+	return document->plains;
 }
 
 static void
@@ -124,7 +140,6 @@ fill_document(struct query_document *document, const struct paper *paper,
 		        document->texts[i].len, add_token, &builder))
 			return false;
 	}
-	sort_plains(document->plains);
 	return add_authors(document, paper, tokenizer);
 }
 
@@ -202,7 +217,7 @@ document_find_phrase(const struct query_document *document, const struct phrase 
 static bool
 has_prefix(const struct query_document *document, const char *prefix, unsigned texts)
 {
-	const GArray *plains = document->plains;
+	const GArray *plains = get_plains(document);
 	size_t len = strlen(prefix);
 	guint low = 0, high = plains->len;
 

@@ -29,7 +29,8 @@ struct document_plain {
 struct query_document {
 	struct passage texts[DOCUMENT_TEXTS]; /* equal words are chained by next */
 	GHashTable *words;                    /* of struct document_word */
-	GArray *plains; /* of struct document_plain, sorted, distinct */
+	GArray
+	    *plains; /* of struct document_plain, sorted, distinct; see get_plains() */
 	GStringChunk *strings;
 	GPtrArray *authors; /* of char *, as printed */
 	GPtrArray *names;   /* of struct name *, beside them; NULL without any word */
