@@ -25,6 +25,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
 
+from daemon import House
 from generate import generate
 from papers import load_papers
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
@@ -36,9 +37,10 @@ ABSTRACT_WORDS = 180
 BODY_BYTES = 8192
 HOST = "127.0.0.1"
 
-Sizes = collections.namedtuple("Sizes", "runs people composed sent1 sent8")
-WHOLE = Sizes(runs=5, people=(1000, 10000), composed=4000, sent1=4000, sent8=16000)
-QUICK = Sizes(runs=1, people=(100, 200), composed=200, sent1=200, sent8=400)
+Sizes = collections.namedtuple("Sizes", "runs people crowd composed sent1 sent8")
+WHOLE = Sizes(runs=5, people=(1000, 10000), crowd=100000, composed=4000, sent1=4000,
+              sent8=16000)
+QUICK = Sizes(runs=1, people=(100, 200), crowd=500, composed=200, sent1=200, sent8=400)
 
 Figure = collections.namedtuple("Figure", "wall cpu peak_kb facts")
 
@@ -176,7 +178,7 @@ class Store:
         copy = os.path.join(self.folder, f"{self.people}-{name}.db")
         for old in glob.glob(copy + "*"):
             os.unlink(old)
-        return shutil.copyfile(path, copy)
+        return shutil.copy(path, copy)  # with its mode: others may not read a store
 
 
 # ---- the table --------------------------------------------------------------
@@ -286,6 +288,20 @@ def bench_composing(store, sizes):
     return dict(zip(ways, figures)), peer
 
 
+def bench_opening(folder, sizes):
+    """The whole program from its start to its end, beside SQLite's own."""
+    (peer,) = need_programs("sqlite3")
+    house = House(os.path.join(folder, "crowd"))
+    house.add_people(sizes.crowd)
+    ctl = os.path.join(top_builddir(), "paperboyctl")
+    ours, theirs = alternate(
+        sizes.runs,
+        lambda: call(program("timed"), ctl, "-c", house.config, "queue"),
+        lambda: call(program("timed"), peer, house.store, "select 1"),
+    )
+    print_row(f"{sizes.crowd:,} people, queue", "ms", 1e3, ours, theirs)
+
+
 class Sink:
     """smtp-sink that keeps nothing, on a port that the kernel chose."""
 
@@ -364,6 +380,13 @@ def run_all(folder, options, sizes):
     section("Editions, per 1,000 people: from matches to committed outbox rows",
             "SQLite alone writing the same rows by as many commits")
     facts = [bench_editions(store, sizes) for store in stores]
+
+    section("Opening a store, whole programs: paperboyctl queue",
+            "sqlite3 FILE 'select 1'")
+    try:
+        bench_opening(folder, sizes)
+    except Skip as reason:
+        print(f"  SKIP: {one_line(reason)}")
 
     section("Composing a digest of 5 papers",
             "libetpan's mailmime, which is given both parts as finished texts")

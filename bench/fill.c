@@ -56,6 +56,8 @@ add_person(struct store *store, const struct person *person)
 {
 	g_autofree struct subscribe_filter *filters =
 	    g_new0(struct subscribe_filter, person->texts->len);
+	static const char made_up[] = "0123456789abcdef0123456789abcdef";
+	g_autoptr(GBytes) key = g_bytes_new_static(made_up, strlen(made_up));
 	const struct subscribe_request request = {
 	    .address = person->address,
 	    .consent = "made up for a benchmark",
@@ -65,6 +67,7 @@ add_person(struct store *store, const struct person *person)
 	    .filters = filters,
 	    .filter_count = person->texts->len,
 	    .who = "bench",
+	    .key = key,
 	};
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber = NULL;

@@ -32,6 +32,8 @@ print_setting(const struct settings_row *row, void *data)
 		print_escaped(row->value);
 		puts(" .");
 	}
+	if (row->needs_restart)
+		puts("A change needs a restart.");
 }
 
 int

@@ -45,7 +45,7 @@ fdatasync(int fd)
 }
 
 struct life {
-	struct daemon_options options;
+	struct snapshot *snapshot;
 	struct clock clock;
 	int clock_fd;
 	struct collect_stage collect;
@@ -100,7 +100,7 @@ static void
 step(struct life *life)
 {
 	int64_t now = life->clock.at_s;
-	int64_t interval_s = life->options.settings->collect_interval_s;
+	int64_t interval_s = life->snapshot->settings->collect_interval_s;
 	struct collect_report collected = {0};
 	struct edition_report made = {0};
 	struct post_report posted = {0};
@@ -200,18 +200,25 @@ start(struct life *life, const char *config, const char *clock_path)
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
 
-	life->options.settings = startup_load_settings(config, problems);
-	if (!life->options.settings)
+	pb_auto(settings) settings = startup_load_settings(config, problems);
+	pb_auto(store) store = NULL;
+	g_autoptr(GBytes) key = NULL;
+
+	if (!settings)
 		g_error("%s", (char *)problems->pdata[0]);
-	log_start(life->options.settings->log_level, "helper_life");
-	life->options.clock = &life->clock;
+	log_start(settings->log_level, "helper_life");
 	life->clock = (struct clock){
 	    .read = read_standing,
 	    .at_s = load_now(life, clock_path),
 	};
-	need(collect_stage_init(&life->collect, &life->options, &error) &&
-	         press_stage_init(&life->press, &life->options, &error) &&
-	         post_stage_init(&life->post, &life->options, &error),
+	store = assembly_open_store(settings, &error);
+	key = store ? startup_load_key(settings, store, &error) : NULL;
+	life->snapshot =
+	    key ? snapshot_new(g_steal_pointer(&settings), NULL, key, &error) : NULL;
+	need(life->snapshot &&
+	         collect_stage_init(&life->collect, life->snapshot, &error) &&
+	         press_stage_init(&life->press, life->snapshot, &error) &&
+	         post_stage_init(&life->post, life->snapshot, &life->clock, &error),
 	    error);
 	life->collect_at = life->press_at = life->post_at = life->clock.at_s;
 }
@@ -235,7 +242,7 @@ main(int argc, char **argv)
 	post_stage_clear(&life.post);
 	press_stage_clear(&life.press);
 	collect_stage_clear(&life.collect);
-	settings_free((struct settings *)life.options.settings);
+	snapshot_unref(life.snapshot);
 	close(life.clock_fd);
 	return 0;
 }

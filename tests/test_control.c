@@ -6,23 +6,65 @@
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bounds.h"
 #include "lib/lab.h"
 
-static void
+static char *
 count(void *data)
 {
 	++*(int *)data;
+	return NULL;
 }
+
+/* At the limit, with its line end. */
+static char *
+answer_most(void *data)
+{
+	(void)data;
+	return g_strnfill(BOUNDS_CONTROL_ANSWER_BYTES - 1, 'x');
+}
+
+/* Lines of ten octets, the last one longer: one octet past the limit. */
+static char *
+answer_too_much(void *data)
+{
+	GString *answer = g_string_new(NULL);
+
+	(void)data;
+	for (unsigned i = 0; answer->len + 20 <= BOUNDS_CONTROL_ANSWER_BYTES; i++)
+		g_string_append_printf(answer, "line %04u\n", i);
+	while (answer->len < BOUNDS_CONTROL_ANSWER_BYTES)
+		g_string_append_c(answer, '.');
+	return g_string_free(answer, FALSE);
+}
+
+static char *
+tell(void *data)
+{
+	(void)data;
+	return g_strdup("relay=takes mail");
+}
+
+static const struct control_word words[] = {
+    {"look", count},
+    {"most", answer_most},
+    {"much", answer_too_much},
+    {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.", count},
+    {"a-word-that-has-with-its-line-end-one-octet-more-than-the-limit.", count},
+    {"status", tell},
+    {0},
+};
 
 /* A client in a thread of its own. */
 struct client {
 	const char *path;
 	const char *line;
 	gsize size;
-	char answer[32];
+	char answer[BOUNDS_CONTROL_ANSWER_BYTES + 2];
 	int is_done;
 };
 
@@ -51,6 +93,16 @@ run_client(gpointer data)
 }
 
 static void
+ask(struct client *client)
+{
+	GThread *thread = g_thread_new("client", run_client, client);
+
+	while (!g_atomic_int_get(&client->is_done))
+		g_main_context_iteration(NULL, TRUE);
+	g_thread_join(thread);
+}
+
+static void
 a_line_in_gets_a_line_out(void)
 {
 	static const struct {
@@ -64,7 +116,12 @@ a_line_in_gets_a_line_out(void)
 	    {"look\r\n", -1, "ok\n", 1},
 	    {"LOOK\n", -1, "unknown\n", 0},
 	    {"stop\n", -1, "unknown\n", 0},
+	    {"status\n", -1, "relay=takes mail\n", 0},
 	    {"look now\n", -1, "unknown\n", 0},
+	    {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.\n", -1,
+	        "ok\n", 1},
+	    {"a-word-that-has-with-its-line-end-one-octet-more-than-the-limit.\n", -1,
+	        "unknown\n", 0},
 	    {"look\0more", 9, "unknown\n", 0},
 	    {"\n", -1, "unknown\n", 0},
 	    {"\xff\xfe\n", -1, "unknown\n", 0},
@@ -74,7 +131,7 @@ a_line_in_gets_a_line_out(void)
 	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
-	struct control *control = control_new(lab->folder, count, &looks, &error);
+	struct control *control = control_new(lab->folder, words, &looks, &error);
 	GStatBuf status;
 
 	g_assert_no_error(error);
@@ -82,15 +139,11 @@ a_line_in_gets_a_line_out(void)
 	g_assert_cmpint(status.st_mode & 0777, ==, 0600);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct client client = {.path = path, .line = rows[i].line};
-		GThread *thread;
 
 		client.size =
 		    rows[i].size < 0 ? strlen(rows[i].line) : (gsize)rows[i].size;
 		looks = 0;
-		thread = g_thread_new("client", run_client, &client);
-		while (!g_atomic_int_get(&client.is_done))
-			g_main_context_iteration(NULL, TRUE);
-		g_thread_join(thread);
+		ask(&client);
 		if (strcmp(client.answer, rows[i].answer) != 0 ||
 		    looks != rows[i].looks)
 			g_test_fail_printf(
@@ -98,6 +151,33 @@ a_line_in_gets_a_line_out(void)
 	}
 	control_free(control);
 	g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+}
+
+static void
+an_answer_that_is_too_long_is_cut_at_a_line(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
+	g_autoptr(GError) error = NULL;
+	struct client most = {.path = path, .line = "most\n", .size = 5};
+	struct client much = {.path = path, .line = "much\n", .size = 5};
+	struct control *control = control_new(lab->folder, words, NULL, &error);
+	unsigned lines = 0, more = 0;
+
+	g_assert_no_error(error);
+	ask(&most);
+	g_assert_cmpuint(strlen(most.answer), ==, BOUNDS_CONTROL_ANSWER_BYTES);
+	ask(&much);
+	g_assert_cmpuint(strlen(much.answer), <=, BOUNDS_CONTROL_ANSWER_BYTES);
+	for (const char *p = much.answer; g_str_has_prefix(p, "line "); p += 10) {
+		g_assert_cmpint(p[9], ==, '\n');
+		lines++;
+	}
+	g_assert_cmpint(
+	    sscanf(much.answer + lines * 10, "... and %u more\n", &more), ==, 1);
+	g_assert_cmpuint(lines, >, 1000);
+	g_assert_cmpuint(lines + more, ==, BOUNDS_CONTROL_ANSWER_BYTES / 10);
+	control_free(control);
 }
 
 static void
@@ -110,7 +190,7 @@ a_leftover_of_a_killed_daemon_is_replaced(void)
 	struct control *control;
 
 	g_file_set_contents(path, "left over", -1, NULL);
-	control = control_new(lab->folder, count, &looks, &error);
+	control = control_new(lab->folder, words, &looks, &error);
 	g_assert_no_error(error);
 	control_free(control);
 }
@@ -125,7 +205,7 @@ a_folder_too_deep_for_a_socket_is_told(void)
 	int looks = 0;
 
 	g_mkdir(folder, 0700);
-	g_assert_null(control_new(folder, count, &looks, &error));
+	g_assert_null(control_new(folder, words, &looks, &error));
 	g_assert_nonnull(error);
 	g_assert_nonnull(strstr(error->message, "too long"));
 	g_assert_nonnull(strstr(error->message, folder));
@@ -137,6 +217,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/control/" #name, name)
 	ADD(a_line_in_gets_a_line_out);
+	ADD(an_answer_that_is_too_long_is_cut_at_a_line);
 	ADD(a_leftover_of_a_killed_daemon_is_replaced);
 	ADD(a_folder_too_deep_for_a_socket_is_told);
 	return g_test_run();

@@ -168,7 +168,7 @@ def test_next_day(tap):
         (first,) = house.wait_mail_to("ada@example.org")
         assert sorted(messages.paper_ids(first)) == ids_of(FIRST[:2])
         write_day(house.source, today(), SECOND)
-        house.paperboy.ctl("fetch")
+        house.paperboy.ctl("source", "fetch")
         with house.start() as daemon:
             wait_until(lambda: len(house.mails_to("ada@example.org")) == 2, "mail 2")
             house.wait_all_sent(2)
@@ -220,7 +220,7 @@ def test_left_while_waiting(tap):
             for name in ("ada", "bob"):
                 house.paperboy.add(f"{name}@example.org", ["owls"])
             daemon.wait_line(r"delivery deferred .*scope=relay")
-            house.paperboy.ctl("subscriber", "remove", "ada@example.org")
+            house.paperboy.ctl("subscriber", "remove", "ada@example.org", "--yes")
             daemon.signal(signal.SIGTERM)
             assert daemon.wait_exit() == 0, daemon.output
         house.open_relay()

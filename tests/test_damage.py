@@ -281,7 +281,7 @@ def locks_are_kept(bench):
         child.wait_line("paperboyd .* started")
         child.wait_fact(lambda: "SENDING" not in house.states(), "an end of sending")
         for _ in range(3):
-            house.ctl("status")
+            house.ctl("queue")
             house.rows("SELECT count(*) FROM paper")
         links = os.listdir(f"/proc/{child.pid}/fd")
         files = [os.readlink(f"/proc/{child.pid}/fd/{link}") for link in links]

@@ -27,7 +27,8 @@ static void
 end_all(struct lab *lab, int64_t now, enum outbox_end end)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) jobs = outbox_claim(lab->store, now, 500, "key", &error);
+	g_autoptr(GPtrArray) jobs =
+	    outbox_claim(lab->store, now, 500, "key", lab->key, &error);
 	g_autoptr(GPtrArray) results =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
 

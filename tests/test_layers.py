@@ -56,6 +56,7 @@ CASES = [
     ("base/a.c", "#include <libxml/parser.h>", "has no home in the table"),
     # exit
     ("service/a.c", "void f(void) { exit(1); }", "exit() outside a main"),
+    ("service/a.c", 'void f(void) { g_warning("x"); }', "log by event_log()"),
     ("service/a.c", "void f(void)\n{\n\texit (1);\n}", "6: exit() outside a main"),
     ("daemon/main.c", "int main(void) { exit(1); }", ""),
     ("service/a.c", "void f(void) { on_exit(1); g_exit(1); s->exit(1); }", ""),

@@ -1,7 +1,7 @@
 /*
  * test_lock.c - one daemon for one state folder, which nobody else may look into.
  */
-#include "daemon/lock.h"
+#include "service/lock.h"
 
 #include <fcntl.h>
 #include <glib.h>
@@ -76,6 +76,40 @@ a_folder_that_cannot_be_is_told(void)
 	g_assert_nonnull(strstr(error->message, below));
 }
 
+static void
+a_store_is_exchanged_only_when_nobody_has_it(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+	int one = lock_share(lab->folder, &error), two, alone, daemon;
+
+	g_assert_no_error(error);
+	two = lock_share(lab->folder, &error);
+	g_assert_no_error(error);
+	daemon = lock_take(lab->folder, &error);
+	g_assert_no_error(error);
+	/* Not beside a daemon, and not beside one of two who have the store open. */
+	g_assert_cmpint(lock_take_alone(lab->folder, &error), ==, -1);
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_nonnull(strstr(error->message, "stop paperboyd first"));
+	g_clear_error(&error);
+	close(daemon);
+	close(one);
+	g_assert_cmpint(lock_take_alone(lab->folder, &error), ==, -1);
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_nonnull(strstr(error->message, "another paperboyctl"));
+	g_clear_error(&error);
+	close(two);
+	alone = lock_take_alone(lab->folder, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(lock_share(lab->folder, &error), ==, -1);
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_clear_error(&error);
+	g_assert_cmpint(lock_take(lab->folder, &error), ==, -1);
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	close(alone);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -84,5 +118,6 @@ main(int argc, char **argv)
 	ADD(a_folder_is_made_and_locked_for_one);
 	ADD(a_folder_that_others_may_enter_is_refused);
 	ADD(a_folder_that_cannot_be_is_told);
+	ADD(a_store_is_exchanged_only_when_nobody_has_it);
 	return g_test_run();
 }

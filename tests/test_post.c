@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "lib/lab.h"
 #include "render_sample.h"
+#include "service/forget.h"
 #include "service/subscribe.h"
+#include "store/suppression.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
@@ -27,12 +29,33 @@ struct script {
 	GHashTable *bytes;  /* id -> checksum of the message */
 	int *stop;          /* set after stop_after messages, or NULL */
 	unsigned stop_after;
+	const char
+	    *path; /* of the store: while the first is sent, people are forgotten */
 };
 
 struct fake {
 	struct transport transport;
 	struct script *script;
 };
+
+/* Another program, such as paperboyctl, does that. */
+static void
+forget_first_and_last(const char *path)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
+	pb_auto(store) store = store_open(path, &error);
+	static const char *const addresses[] = {"p0@example.org", "p39@example.org"};
+
+	g_assert_no_error(error);
+	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
+		const struct forget_request request = {
+		    .address = addresses[i], .key = key, .who = "test"};
+
+		forget_person(store, &request, lab_time(NOW), &error);
+		g_assert_no_error(error);
+	}
+}
 
 static void
 deliver(struct transport *transport, const struct envelope *envelope,
@@ -45,6 +68,8 @@ deliver(struct transport *transport, const struct envelope *envelope,
 
 	g_mutex_lock(&script->mutex);
 	script->tried++;
+	if (script->path && script->tried == 1)
+		forget_first_and_last(script->path);
 	answer = script->fail_after && script->tried > script->fail_after
 	             ? &script->later
 	             : &script->answer;
@@ -98,13 +123,14 @@ struct office {
 	struct script script;
 	struct post *post;
 	unsigned senders;
+	int pause;
 	int64_t next; /* as the last run said */
 };
 
-static void
-office_open(struct office *office)
+static struct post_options
+office_options(struct office *office)
 {
-	const struct post_options options = {
+	return (struct post_options){
 	    .store = office->lab->store,
 	    .renderer = office->renderer,
 	    .clock = &office->lab->clock,
@@ -114,7 +140,14 @@ office_open(struct office *office)
 	    .give_up_s = GIVE_UP_S,
 	    .new_transport = new_fake,
 	    .data = &office->script,
+	    .pause = &office->pause,
 	};
+}
+
+static void
+office_open(struct office *office)
+{
+	const struct post_options options = office_options(office);
 	g_autoptr(GError) error = NULL;
 
 	office->post = post_new(&options, &error);
@@ -390,6 +423,42 @@ a_relay_that_goes_down_midway_keeps_what_it_took(void)
 	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
 }
 
+/* One who was forgotten while the message was being sent, one while it was claimed. */
+static void
+who_is_forgotten_meanwhile_is_in_nobodys_way(void)
+{
+	pb_auto(office) office = office_new(40, 1);
+	struct post_report report;
+
+	office->script.path = office->lab->path;
+	report = run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 39);
+	g_assert_cmpuint(report.cancelled, ==, 1);
+	g_assert_nonnull(strstr(office->script.envelopes->str, "p0@"));
+	g_assert_null(strstr(office->script.envelopes->str, "p39@"));
+	lab_assert_text(office->lab,
+	    "SELECT state, count(*) FROM outbox GROUP BY state", "SENT|38");
+	g_assert_cmpint(office->next, ==, -1);
+}
+
+static void
+a_suppressed_address_gets_nothing(void)
+{
+	pb_auto(office) office = office_new(3, 1);
+	g_autofree char *hash = suppression_hash(office->key, "p1@example.org");
+	struct post_report report;
+
+	g_assert_true(suppression_insert(
+	    office->lab->store, hash, "operator", lab_time(NOW), NULL));
+	report = run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 2);
+	g_assert_cmpuint(report.cancelled, ==, 1);
+	lab_assert_text(office->lab,
+	    "SELECT s.address FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
+	    " WHERE o.state = 'CANCELLED'",
+	    "p1@example.org");
+}
+
 static void
 a_stop_returns_what_was_claimed_as_it_was(void)
 {
@@ -422,6 +491,90 @@ a_stop_returns_what_was_claimed_as_it_was(void)
 	run_at(office, lab_time(NOW), &stop);
 	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
 	g_assert_cmpuint(office->script.tried, ==, 40);
+}
+
+static void
+reload(struct office *office, const char *envelope_from, bool is_other_relay)
+{
+	struct post_options options = office_options(office);
+	g_autoptr(GError) error = NULL;
+
+	options.envelope_from = envelope_from;
+	g_assert_true(post_reload(office->post, &options, is_other_relay, &error));
+	g_assert_no_error(error);
+}
+
+static void
+a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
+{
+	pb_auto(office) office = office_new(40, 2);
+	struct post_report report;
+
+	office->script.stop = &office->pause;
+	office->script.stop_after = 5;
+	report = run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, >=, 5);
+	g_assert_cmpuint(report.sent, <, 40);
+	/* What is left is as it was, and due at once. */
+	lab_assert_text(office->lab,
+	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox"
+	    " WHERE state <> 'SENT'",
+	    "NEW|0|-|-|-");
+	g_assert_cmpint(office->next, <=, lab_time(NOW));
+	g_assert_null(strstr(office->script.envelopes->str, "<other@example.org"));
+	office->script.stop = NULL;
+	office->pause = 0;
+	g_string_assign(office->script.envelopes, "");
+	reload(office, "other@example.org", false);
+	/* The old senders have taken leave. */
+	g_assert_cmpuint(office->script.closed, >=, 2);
+	report = run_at(office, lab_time(NOW), NULL);
+	g_assert_cmpuint(office->script.tried, ==, 40);
+	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
+	g_assert_null(strstr(office->script.envelopes->str, "<bounce@example.org"));
+	lab_assert_text(
+	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+}
+
+static void
+what_is_not_recorded_yet_outlives_a_reload(void)
+{
+	pb_auto(office) office = office_new(12, 2);
+	struct post_report report = {0};
+
+	lab_run(office->lab, "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
+	                     " NEW.state = 'SENT' BEGIN SELECT"
+	                     " RAISE(FAIL, 'made-up refusal'); END");
+	g_assert_false(post_run(office->post, NULL, &report, &office->next, NULL));
+	g_assert_cmpuint(office->script.tried, >, 0);
+	lab_run(office->lab, "DROP TRIGGER made_up");
+	reload(office, "bounce@example.org", true);
+	run_at(office, lab_time(NOW) + 60, NULL);
+	lab_assert_text(
+	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+	g_assert_cmpuint(office->script.tried, ==, 12);
+}
+
+static void
+only_another_relay_is_tried_before_its_time(void)
+{
+	pb_auto(office) office = office_new(3, 1);
+	int64_t now = lab_time(NOW);
+
+	office->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	run_at(office, now, NULL);
+	g_assert_cmpuint(office->script.tried, ==, 1);
+	/* A template was edited: the relay is as it was. */
+	reload(office, "bounce@example.org", false);
+	run_at(office, now + 1, NULL);
+	g_assert_cmpuint(office->script.tried, ==, 1);
+	office->script.answer = (struct delivery){
+	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+	reload(office, "bounce@example.org", true);
+	run_at(office, now + 1, NULL);
+	g_assert_cmpuint(office->script.tried, ==, 4);
+	lab_assert_text(
+	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 }
 
 static void
@@ -562,7 +715,12 @@ main(int argc, char **argv)
 	ADD(many_messages_go_once_each_whatever_the_senders);
 	ADD(a_relay_that_is_down_is_left_alone_and_tried_by_one);
 	ADD(a_relay_that_goes_down_midway_keeps_what_it_took);
+	ADD(who_is_forgotten_meanwhile_is_in_nobodys_way);
+	ADD(a_suppressed_address_gets_nothing);
 	ADD(a_stop_returns_what_was_claimed_as_it_was);
+	ADD(a_pause_ends_a_run_and_the_next_goes_by_other_options);
+	ADD(what_is_not_recorded_yet_outlives_a_reload);
+	ADD(only_another_relay_is_tried_before_its_time);
 	ADD(who_left_or_paused_gets_nothing);
 	ADD(a_digest_that_cannot_be_composed_stops_no_other);
 	ADD(what_was_being_sent_when_the_program_ended_goes_again_the_same);

@@ -16,36 +16,13 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-import smtplab
 from daemon import House, at_hour, days_after, papers_of, parse
 from peers import Ca, SmtpSink, is_root
-from smtplab import DROP
+from smtplab import DROP, Relay
 from tap import Skip, Tap, free_port, need_programs, run, wait_until
 
 DAY = "2026-11-20"
 AHEAD = 4  # messages that two connections may have on their way, once one has gone
-
-
-class Relay(smtplab.Server):
-    """A scripted relay, for the time of a test."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def accepted(self):
-        """[(recipient, message)] of those with a good answer."""
-        return [(to, raw) for to, raw, reply in self.arrived if reply[:1] == b"2"]
-
-    def recipients(self):
-        return sorted(to for to, _ in self.accepted())
-
-    def forget(self):
-        self.arrived.clear()
-        self.commands.clear()
-        self.connections = 0
 
 
 def make_house(tap, name, port, people=1, **settings):
@@ -359,7 +336,7 @@ def removed_meanwhile(tap):
         relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
         house = make_house(tap, "gone", relay.port, 2)
         house.once(at_hour(DAY), wanted=75)
-        house.ctl("subscriber", "remove", person(1), now=at_hour(DAY, 8, 1))
+        house.ctl("subscriber", "remove", person(1), "--yes", now=at_hour(DAY, 8, 1))
         assert house.states() == {"CANCELLED": 1, "DEFERRED": 1}
         relay.act = lambda verb, _: None
         house.once(at_hour(DAY, 9), wanted=0)
@@ -579,10 +556,10 @@ def daemon_disk_full(tap):
 
         relay.act = act
         with house.start() as child:
-            child.wait_line("post failed: .*full")
+            child.wait_line("post failed .*full")
             relay.act = lambda verb, _: None
             os.unlink(os.path.join(disk, "filler"))
-            house.ctl("fetch")  # pokes it
+            house.ctl("source", "fetch")  # pokes it
             child.wait_fact(lambda: house.states() == {"SENT": 60}, "all sent")
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output

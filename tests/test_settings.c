@@ -472,11 +472,37 @@ a_secret_that_is_none_is_told(void)
 	}
 }
 
+static void
+what_differs_is_told_by_name(void)
+{
+	pb_auto(settings) before = settings_new();
+	pb_auto(settings) after = settings_new();
+	g_autoptr(GPtrArray) none = settings_list_changes(before, after, false);
+	g_autoptr(GPtrArray) all = NULL, fixed = NULL;
+
+	g_assert_cmpuint(none->len, ==, 0);
+	g_free(after->state_dir);
+	after->state_dir = g_strdup("/elsewhere");
+	after->smtp_port = 2525;
+	after->huggingface_enabled = false;
+	after->smtp_tls = SETTINGS_TLS_IMPLICIT;
+	all = settings_list_changes(before, after, false);
+	g_assert_cmpuint(all->len, ==, 4);
+	g_assert_cmpstr(all->pdata[0], ==, "state_dir");
+	g_assert_cmpstr(all->pdata[1], ==, "huggingface.enabled");
+	g_assert_cmpstr(all->pdata[2], ==, "smtp.port");
+	g_assert_cmpstr(all->pdata[3], ==, "smtp.tls");
+	fixed = settings_list_changes(before, after, true);
+	g_assert_cmpuint(fixed->len, ==, 1);
+	g_assert_cmpstr(fixed->pdata[0], ==, "state_dir");
+}
+
 int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/settings/" #name, name)
+	ADD(what_differs_is_told_by_name);
 	ADD(what_is_not_said_has_its_default);
 	ADD(what_is_said_is_taken);
 	ADD(each_mistake_is_told_with_its_line);

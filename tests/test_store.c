@@ -423,7 +423,7 @@ static bool
 call_claim(struct lab *lab, void *data, GError **error)
 {
 	g_autoptr(GPtrArray) jobs =
-	    outbox_claim(lab->store, lab_time(NOW), 50, "key", error);
+	    outbox_claim(lab->store, lab_time(NOW), 50, "key", lab->key, error);
 
 	(void)data;
 	return jobs != NULL;
@@ -494,6 +494,7 @@ call_subscribe(struct lab *lab, void *data, GError **error)
 	    .filters = filters,
 	    .filter_count = 2,
 	    .who = "test",
+	    .key = lab->key,
 	};
 	pb_auto(subscriber) subscriber =
 	    subscribe_add(lab->store, &request, lab_time(NOW), NULL, NULL, error);
@@ -676,7 +677,8 @@ hot_next_due(struct store *store)
 static void
 hot_claim(struct store *store)
 {
-	g_autoptr(GPtrArray) rows = outbox_claim(store, 5, 50, "key", NULL);
+	g_autoptr(GBytes) key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
+	g_autoptr(GPtrArray) rows = outbox_claim(store, 5, 50, "key", key, NULL);
 
 	g_assert_nonnull(rows);
 }

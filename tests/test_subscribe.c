@@ -27,10 +27,13 @@ static const struct subscribe_request model = {
 static char *
 add(struct lab *lab, const struct subscribe_request *request)
 {
+	struct subscribe_request whole = *request;
 	g_autoptr(GError) error = NULL;
-	pb_auto(subscriber) subscriber =
-	    subscribe_add(lab->store, request, lab_time(NOW), NULL, NULL, &error);
+	pb_auto(subscriber) subscriber = NULL;
 
+	whole.key = lab->key;
+	subscriber =
+	    subscribe_add(lab->store, &whole, lab_time(NOW), NULL, NULL, &error);
 	lab_assert_idle(lab);
 	g_assert_true(!subscriber == !!error);
 	return error ? g_strdup(error->message) : NULL;
@@ -149,6 +152,7 @@ a_refused_filter_is_pointed_at(void)
 
 	request.filters = filters;
 	request.filter_count = 2;
+	request.key = lab->key;
 	g_assert_null(subscribe_add(
 	    lab->store, &request, lab_time(NOW), &problem, &refused, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);

@@ -85,6 +85,23 @@
 #define BOUNDS_SETTINGS_DEPTH 10
 #define BOUNDS_SECRET_BYTES   4096
 
+/* The control socket: a line that is asked, and an answer. */
+#define BOUNDS_CONTROL_LINE_BYTES   64
+#define BOUNDS_CONTROL_ANSWER_BYTES (16 * 1024)
+
+/* Lists of people that are read (RFC 4180): the file, a line of it, its columns. */
+#define BOUNDS_CSV_BYTES        (128 * 1024 * 1024)
+#define BOUNDS_CSV_RECORD_BYTES (128 * 1024)
+#define BOUNDS_CSV_COLUMNS      32
+
+/* What people and operators ask for: days ahead, days back, lines. */
+#define BOUNDS_PAUSE_DAYS    366
+#define BOUNDS_BACKTEST_DAYS 365
+#define BOUNDS_LOG_LINES     100000
+
+/* What paperboyctl lists at once. */
+#define BOUNDS_LIST_ROWS 10000
+
 /* Names of time zones; the longest that is installed has half of that. */
 #define BOUNDS_ZONE_NAME_BYTES 64
 

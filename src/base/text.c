@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/tex.h"
 
 /* Combining marks in a row (UAX #15 section 13); more only smear over the page. */
@@ -234,4 +235,25 @@ text_is_url(const char *text, size_t max_bytes)
 	g_autofree char *normal = text_normalize_url(text, max_bytes);
 
 	return normal && !strcmp(normal, text);
+}
+
+bool
+text_check_line(const char *what, const char *text, size_t max_bytes, GError **error)
+{
+	const char *problem = NULL;
+
+	if (!text)
+		return true;
+	if (!*text)
+		problem = "is empty";
+	else if (strlen(text) > max_bytes)
+		problem = "is too long";
+	else if (!g_utf8_validate(text, -1, NULL))
+		problem = "is not UTF-8";
+	for (; !problem && *text; text = g_utf8_next_char(text))
+		if (g_unichar_iscntrl(g_utf8_get_char(text)))
+			problem = "has a control character";
+	if (problem)
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s %s", what, problem);
+	return !problem;
 }

@@ -8,6 +8,7 @@
 #ifndef PAPERBOY_BASE_TEXT_H
 #define PAPERBOY_BASE_TEXT_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -53,6 +54,17 @@ char *text_quote(const char *text, size_t max_chars);
  * or holds a control, a blank, a quote, a backslash or an angle bracket
  */
 char *text_normalize_url(const char *url, size_t max_bytes);
+
+/**
+ * Check what a person says that goes into headers, tables and terminals: one line
+ * of text, neither empty nor too long.  It is not changed.
+ *
+ * @param what       what is checked, for the message: "the name"
+ * @param text       any octets up to the NUL; NULL is fine
+ * @return false with PB_ERROR_INPUT
+ */
+bool
+text_check_line(const char *what, const char *text, size_t max_bytes, GError **error);
 
 /** @return whether the text is a link as text_normalize_url() would leave it */
 bool text_is_url(const char *text, size_t max_bytes);

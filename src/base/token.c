@@ -26,6 +26,20 @@ hmac(GBytes *key, const char *text, size_t size, uint8_t mac[MAC_BYTES])
 }
 
 char *
+token_hash_text(GBytes *key, const char *purpose, const char *text)
+{
+	g_autofree char *whole = g_strdup_printf("%s:%s", purpose, text);
+	uint8_t mac[MAC_BYTES];
+	GString *digits = g_string_sized_new(sizeof(mac) * 2);
+
+	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
+	hmac(key, whole, strlen(whole), mac);
+	for (size_t i = 0; i < sizeof(mac); i++)
+		g_string_append_printf(digits, "%02x", mac[i]);
+	return g_string_free(digits, FALSE);
+}
+
+char *
 token_derive(GBytes *key, const char *purpose, int64_t id)
 {
 	g_autofree char *text = g_strdup_printf("%s:%" G_GINT64_FORMAT, purpose, id);

@@ -28,4 +28,15 @@
  */
 char *token_derive(GBytes *key, const char *purpose, int64_t id);
 
+/**
+ * Stand for a text without telling it: HMAC-SHA256 under the key and a purpose, as 64
+ * lower-case hexadecimal digits.  Who has the key can tell whether a text is
+ * the one, nobody can tell the text.
+ *
+ * @param purpose  as above
+ * @param text     NUL-terminated
+ * @return owned by the caller
+ */
+char *token_hash_text(GBytes *key, const char *purpose, const char *text);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 #define ZONE_FOLDER "/usr/share/zoneinfo"
@@ -50,6 +51,71 @@ is_installed(const char *name)
 	return memcmp(magic, "TZif", sizeof(magic)) == 0;
 }
 
+/* All names below a folder of the list, in the order of the file system. */
+static void
+collect_names(const char *below, GPtrArray *names)
+{
+	g_autofree char *path = g_build_filename(ZONE_FOLDER, below, NULL);
+	GDir *folder = g_dir_open(path, 0, NULL);
+	const char *entry;
+
+	while (folder && (entry = g_dir_read_name(folder))) {
+		g_autofree char *name =
+		    *below ? g_strconcat(below, "/", entry, NULL) : g_strdup(entry);
+		g_autofree char *whole = g_build_filename(path, entry, NULL);
+
+		if (!is_plausible(name))
+			continue;
+		if (g_file_test(whole, G_FILE_TEST_IS_DIR))
+			collect_names(name, names);
+		else if (is_installed(name))
+			g_ptr_array_add(names, g_steal_pointer(&name));
+	}
+	if (folder)
+		g_dir_close(folder);
+}
+
+static int
+compare_names(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *
+zone_find_nearest(const char *text)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+
+	collect_names("", names);
+	g_ptr_array_sort(names, compare_names);
+	g_ptr_array_add(names, NULL);
+	return g_strdup(nearest_find(text, (const char *const *)names->pdata));
+}
+
+static void
+set_unknown(GError **error, const char *name)
+{
+	g_autofree char *nearest = zone_find_nearest(name);
+	g_autofree char *shown = text_quote(name, BOUNDS_ZONE_NAME_BYTES);
+
+	if (nearest)
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "unknown time zone '%s': did you mean %s?", shown, nearest);
+	else
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "unknown time zone '%s': an IANA name "
+		    "such as Europe/Berlin is wanted",
+		    shown);
+}
+
+GTimeZone *
+zone_load_or_utc(const char *name)
+{
+	GTimeZone *zone = zone_load(name, NULL);
+
+	return zone ? zone : g_time_zone_new_utc();
+}
+
 GTimeZone *
 zone_load(const char *name, GError **error)
 {
@@ -59,13 +125,7 @@ zone_load(const char *name, GError **error)
 		return g_time_zone_new_utc();
 	if (is_plausible(name) && is_installed(name))
 		zone = g_time_zone_new_identifier(name);
-	if (!zone) {
-		g_autofree char *shown = text_quote(name, BOUNDS_ZONE_NAME_BYTES);
-
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "unknown time zone '%s': an IANA name "
-		    "such as Europe/Berlin is wanted",
-		    shown);
-	}
+	if (!zone && error)
+		set_unknown(error, name);
 	return zone;
 }

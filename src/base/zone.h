@@ -12,8 +12,15 @@
  * Load a time zone.
  *
  * @param name  an IANA name such as Europe/Berlin, or UTC
- * @return NULL with PB_ERROR_INPUT when no such zone is installed
+ * @return NULL with PB_ERROR_INPUT when no such zone is installed; the message tells
+ *         the nearest one
  */
 GTimeZone *zone_load(const char *name, GError **error);
+
+/** Load a zone that was good once; UTC when it has been removed from the system. */
+GTimeZone *zone_load_or_utc(const char *name);
+
+/** The installed zone that may be meant. @return a new string, or NULL */
+char *zone_find_nearest(const char *text);
 
 #endif

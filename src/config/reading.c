@@ -54,6 +54,16 @@ has_control(const char *text)
 	return false;
 }
 
+static bool
+refuse_choice(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
+
+	add_problem(reading, at, "%s must be one of \"%s\"", setting->name, list);
+	return false;
+}
+
 /* @return whether it was taken */
 static bool
 read_text(
@@ -70,6 +80,8 @@ read_text(
 		    setting->name);
 	else if ((int)strlen(text) < setting->minimum)
 		add_problem(reading, at, "%s must not be empty", setting->name);
+	else if (setting->choices && !g_strv_contains(setting->choices, text))
+		return refuse_choice(reading, setting, at);
 	else {
 		g_free(*setting_get_text(reading->settings, setting));
 		*setting_get_text(reading->settings, setting) = g_strdup(text);
@@ -120,7 +132,6 @@ read_choice(
     struct reading *reading, const struct setting *setting, const config_setting_t *at)
 {
 	const char *text = config_setting_get_string(at);
-	g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
 
 	for (int i = 0; text && setting->choices[i]; i++) {
 		if (strcmp(text, setting->choices[i]) == 0) {
@@ -128,8 +139,7 @@ read_choice(
 			return true;
 		}
 	}
-	add_problem(reading, at, "%s must be one of \"%s\"", setting->name, list);
-	return false;
+	return refuse_choice(reading, setting, at);
 }
 
 static bool
@@ -264,7 +274,6 @@ static void G_GNUC_PRINTF(3, 4)
 static void
 check_whole(struct reading *reading)
 {
-	static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
 	struct settings *settings = reading->settings;
 
 	for (size_t i = 0; i < setting_count; i++)
@@ -274,10 +283,6 @@ check_whole(struct reading *reading)
 		    !**setting_get_text(settings, &setting_table[i]))
 			add_whole(reading, setting_table[i].name, "%s is not set: %s",
 			    setting_table[i].name, setting_table[i].help);
-	if (!g_strv_contains(levels, settings->log_level))
-		add_whole(reading, "log_level",
-		    "log_level must be one of \"error\", "
-		    "\"warning\", \"info\", \"debug\"");
 	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir &&
 	    !settings_is_wrong(settings, "delivery.maildir") && !reading->is_cut)
 		add_whole(reading, "delivery.method",

@@ -18,8 +18,9 @@ struct setting {
 	const char *text;           /* default of a text */
 	int number;                 /* default of the others */
 	int minimum, maximum;       /* of an int; of a text the least length */
-	const char *const *choices; /* of a choice, by value */
+	const char *const *choices; /* of a choice, by value; of a text, or NULL */
 	const char *help;
+	bool needs_restart; /* a running program cannot change it */
 };
 
 /* What is known of a setting in the file that was read. */

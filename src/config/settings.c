@@ -10,6 +10,8 @@
 static const char *const delivery_choices[] = {"smtp", "maildir", NULL};
 static const char *const tls_choices[] = {"auto", "off", "starttls", "implicit", NULL};
 
+static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
+
 #define TEXT(n, field, value, least, about)                                  \
 	{                                                                    \
 		.name = (n), .type = TYPE_TEXT,                              \
@@ -37,11 +39,22 @@ static const char *const tls_choices[] = {"auto", "off", "starttls", "implicit",
 
 /* A text whose least length is 1 must be set when there is no default. */
 const struct setting setting_table[] = {
-    TEXT("state_dir", state_dir, PAPERBOY_STATEDIR, 1,
-        "folder of the store and the key; only its owner may enter"),
+    {.name = "state_dir",
+        .type = TYPE_TEXT,
+        .offset = offsetof(struct settings, state_dir),
+        .text = PAPERBOY_STATEDIR,
+        .minimum = 1,
+        .help = "folder of the store and the key; only its owner may enter",
+        .needs_restart = true},
     TEXT("template_dir", template_dir, PAPERBOY_TEMPLATEDIR, 1,
         "folder of the templates"),
-    TEXT("log_level", log_level, "info", 1, "error, warning, info or debug"),
+    {.name = "log_level",
+        .type = TYPE_TEXT,
+        .offset = offsetof(struct settings, log_level),
+        .text = "info",
+        .minimum = 1,
+        .choices = log_levels,
+        .help = "error, warning, info or debug"},
     TEXT("mail.from", mail_from, "", 1, "address that digests come from"),
     TEXT("mail.from_name", mail_from_name, "paperboy", 0, "name beside it"),
     TEXT("mail.owner", mail_owner, "", 1, "address of the person who answers for it"),
@@ -188,11 +201,31 @@ settings_visit(const struct settings *settings,
 		g_autofree char *value =
 		    format_value(&setting_table[i], (struct settings *)settings);
 		g_autofree char *range = format_range(&setting_table[i]);
-		const struct settings_row row = {
-		    setting_table[i].name, setting_table[i].help, range, value};
+		const struct settings_row row = {setting_table[i].name,
+		    setting_table[i].help, range, value,
+		    setting_table[i].needs_restart};
 
 		visit(&row, data);
 	}
+}
+
+GPtrArray *
+settings_list_changes(
+    const struct settings *before, const struct settings *after, bool needs_restart)
+{
+	GPtrArray *names = g_ptr_array_new();
+
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *setting = &setting_table[i];
+		g_autofree char *one = format_value(setting, (struct settings *)before);
+		g_autofree char *other =
+		    format_value(setting, (struct settings *)after);
+
+		if (strcmp(one, other) != 0 &&
+		    (setting->needs_restart || !needs_restart))
+			g_ptr_array_add(names, (gpointer)setting->name);
+	}
+	return names;
 }
 
 /* Configuration text as it grows, and the group that is open. */

@@ -98,15 +98,25 @@ struct settings *settings_load(const char *path, GPtrArray *problems, GError **e
 
 /* One setting, for those who print them. */
 struct settings_row {
-	const char *name;  /* with its group: "smtp.port" */
-	const char *help;  /* one line */
-	const char *range; /* "1 to 65535", "\"a\" or \"b\"", or empty */
-	const char *value; /* as it is written in the file */
+	const char *name;   /* with its group: "smtp.port" */
+	const char *help;   /* one line */
+	const char *range;  /* "1 to 65535", "\"a\" or \"b\"", or empty */
+	const char *value;  /* as it is written in the file */
+	bool needs_restart; /* a running program cannot change it */
 };
 
 /** Show every setting with its value, in the table's order. */
 void settings_visit(const struct settings *settings,
     void (*visit)(const struct settings_row *row, void *data), void *data);
+
+/**
+ * List settings whose values differ.
+ *
+ * @param needs_restart  only those that a running program cannot change
+ * @return of const char *, their names
+ */
+GPtrArray *settings_list_changes(
+    const struct settings *before, const struct settings *after, bool needs_restart);
 
 /** Every setting with its value, as configuration text with its help. */
 char *settings_format(const struct settings *settings);

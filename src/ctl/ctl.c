@@ -9,42 +9,201 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
+#include "service/startup.h"
+
+/* What the help of a command says beside its usage: mostly its options. */
+
+static const char add_details[] =
+    "The first digest comes at once, with the papers of the last three days.\n\n"
+    "  --consent TEXT     how this person agreed, in words; kept as the record of it\n"
+    "  --filter QUERY     a filter; may be given several times\n"
+    "  --name NAME        the person's name, for the To field\n"
+    "  --zone ZONE        time zone, such as Europe/Berlin\n"
+    "  --at HH:MM         local hour of the digest\n"
+    "  --cadence CADENCE  daily, weekdays, weekly or weekly:mon,thu\n"
+    "  --max N            papers with abstract in one digest, 1 to 200";
+
+static const char set_details[] =
+    "What is not said stays. The next digest is at the next slot of the new rhythm.\n\n"
+    "  --zone ZONE        time zone, such as Europe/Berlin\n"
+    "  --at HH:MM         local hour of the digest\n"
+    "  --cadence CADENCE  daily, weekdays, weekly or weekly:mon,thu\n"
+    "  --max N            papers with abstract in one digest, 1 to 200\n"
+    "  --name NAME        the person's name; '' takes it away";
+
+static const char pause_details[] =
+    "Filters go on finding papers. Mail that is not under way yet is cancelled; what\n"
+    "was missed comes in one digest, as far back as 30 days.\n\n"
+    "  --until DAY  mail comes again on that day, at the person's hour: 2026-12-01,\n"
+    "               or 14d from today; without it, when the pause is ended";
+
+static const char remove_details[] =
+    "Filters are removed and unsent mail is cancelled. The address is kept, so that\n"
+    "the person may come back and the log tells what was; forget erases that too.\n\n"
+    "  --yes  do not ask";
+
+static const char forget_details[] =
+    "Everything that is kept about the person is erased, from the files too; this\n"
+    "takes as long as copying the store. A message that is being sent arrives. "
+    "Backups,\n"
+    "the relay's log and what has arrived are not touched.\n\n"
+    "  --never-again  keep a hash of the address, so that nobody can add it again\n"
+    "  --yes          do not ask";
+
+static const char import_details[] =
+    "FILE is CSV; - is standard input. Its first line names the columns: address, "
+    "name,\n"
+    "state, cadence, weekdays, at, zone, max, paused_until, consent_at, consent_text,\n"
+    "created_at, filters; only address has to be there. All that is wrong is told at\n"
+    "once, and then nothing is stored. First digests come at each person's hour.\n\n"
+    "  --consent TEXT  how those agreed whose line does not say it\n"
+    "  --dry-run       only tell what would be done\n"
+    "  --skip-bad      store the good lines though others are bad\n"
+    "  --take-back     also those who had left\n"
+    "  --first         a first digest at once, with the papers of three days";
+
+static const char export_details[] =
+    "CSV that import reads; FILE is - for standard output. A cell that a spreadsheet\n"
+    "would run has an apostrophe before it, which import takes off.\n\n"
+    "  --filters  the filters too: NUMBER, tab, NAME, tab, QUERY, a line each";
+
+static const char suppress_details[] =
+    "Only a hash of the address is kept. Who is a subscriber there leaves.\n\n"
+    "  --reason WORD  operator, never-again, complaint or dead\n"
+    "  --yes          do not ask";
+
+static const char release_details[] = "  --yes  do not ask";
+
+static const char query_details[] =
+    "Queries: words, \"phrases\", prefix*, AND OR "
+    "NOT ( ), title: abstract: author:\n"
+    "upvotes:>=20. Put the query in single quotes "
+    "for the shell, and -- before one\n"
+    "that begins with a minus sign.\n\n"
+    "  --name NAME  what the person calls it; digests show it";
+
+static const char test_details[] =
+    "Nothing is stored. With --address the argument is the number of a filter.\n\n"
+    "  --address ADDRESS  try that person's filter\n"
+    "  --days N           so far back, 30 by itself, 365 at most";
+
+static const char log_details[] =
+    "The newest lines, oldest first.\n\n"
+    "  --address ADDRESS  about one person, also one who left\n"
+    "  --since TIME       2026-11-20 or 2026-11-20T18:00:00Z\n"
+    "  --limit N          so many lines, 50 by itself";
 
 const struct ctl_command ctl_commands[] = {
     {"subscriber", "add", "ADDRESS --consent TEXT [--filter QUERY]...",
-        "add a subscriber whose consent you have",
-        "The first digest comes at once, with the papers of the last three days.",
-        ctl_run_subscriber_add},
+        "add a subscriber whose consent you have", add_details, ctl_run_subscriber_add},
     {"subscriber", "list", "", "list subscribers", NULL, ctl_run_subscriber_list},
     {"subscriber", "show", "ADDRESS", "show one with filters, rhythm and consent", NULL,
         ctl_run_subscriber_show},
-    {"subscriber", "remove", "ADDRESS", "stop all mail to an address",
-        "Filters are removed and unsent mail is cancelled.", ctl_run_subscriber_remove},
+    {"subscriber", "set", "ADDRESS [OPTION]...", "change somebody's rhythm or name",
+        set_details, ctl_run_subscriber_set},
+    {"subscriber", "pause", "ADDRESS [--until DAY]", "send nothing for a while",
+        pause_details, ctl_run_subscriber_pause},
+    {"subscriber", "resume", "ADDRESS", "end a pause: one digest with what was missed",
+        NULL, ctl_run_subscriber_resume},
+    {"subscriber", "remove", "ADDRESS [--yes]", "stop all mail to an address",
+        remove_details, ctl_run_subscriber_remove},
+    {"subscriber", "forget", "ADDRESS [--never-again] [--yes]",
+        "erase all that is kept about somebody", forget_details,
+        ctl_run_subscriber_forget},
+    {"subscriber", "import", "FILE|- [OPTION]...", "add many subscribers from a table",
+        import_details, ctl_run_subscriber_import},
+    {"subscriber", "export", "[FILE|-] [--filters]", "write all subscribers as a table",
+        export_details, ctl_run_subscriber_export},
     {"filter", "add", "ADDRESS QUERY [--name NAME]", "give a subscriber a filter",
-        "Queries: words, \"phrases\", prefix*, AND OR "
-        "NOT ( ), title: abstract: author:\n"
-        "upvotes:>=20. Put the query in single quotes "
-        "for the shell, and -- before one\n"
-        "that begins with a minus sign.",
-        ctl_run_filter_add},
+        query_details, ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,
         ctl_run_filter_list},
-    {"filter", "remove", "ADDRESS NUMBER", "take a filter away", NULL,
-        ctl_run_filter_remove},
-    {"fetch", NULL, "", "ask the sources now, for the last two weeks",
-        "Also while the daemon runs. Ends with status 75 when a source failed.",
-        ctl_run_fetch},
+    {"filter", "edit", "ADDRESS NUMBER QUERY", "give a filter another query",
+        "Number and name stay; so does what was found and not sent yet.",
+        ctl_run_filter_edit},
+    {"filter", "move", "ADDRESS NUMBER NEWNUMBER", "give a filter another number",
+        "A number that is free is taken; else the filters between the two move by one.",
+        ctl_run_filter_move},
+    {"filter", "rename", "ADDRESS NUMBER NAME", "give a filter another name",
+        "The name '' takes it away.", ctl_run_filter_rename},
+    {"filter", "test", "QUERY|NUMBER [--address ADDRESS] [--days N]",
+        "show what a query would have found", test_details, ctl_run_filter_test},
+    {"filter", "remove", "ADDRESS NUMBER [--yes]", "take a filter away",
+        release_details, ctl_run_filter_remove},
+    {"suppression", "list", "", "list the addresses that are never to be mailed",
+        "Only hashes are kept: the addresses cannot be told.",
+        ctl_run_suppression_list},
+    {"suppression", "add", "ADDRESS [--reason WORD] [--yes]",
+        "keep an address from ever being mailed", suppress_details,
+        ctl_run_suppression_add},
+    {"suppression", "remove", "ADDRESS [--yes]", "let an address be mailed again",
+        release_details, ctl_run_suppression_remove},
+    {"config", NULL, "[NAME]", "show the settings, or one", NULL, ctl_run_config},
+    {"log", NULL, "[--address ADDRESS] [--since TIME] [--limit N]",
+        "show who changed what, and when", log_details, ctl_run_log},
     {"preview", NULL, "ADDRESS [--html|--raw]",
         "show the digest that an address would get now; nothing is sent or stored",
         NULL, ctl_run_preview},
-    {"digest", "show", "last|NUMBER [--html|--raw]",
+    {"source", "list", "",
+        "list the sources: on or off, last answer, next look, pauses", NULL,
+        ctl_run_source_list},
+    {"source", "fetch", "[NAME]", "ask the sources now, for the last two weeks",
+        "Also while the daemon runs. Ends with status 75 when a source failed.",
+        ctl_run_source_fetch},
+    {"source", "replay", "NAME DAY [--from FILE]",
+        "ask a source for one past day again, or read that day from a file",
+        "What is new goes into the next digests of those whose filters find it, as\n"
+        "long as the day is at most 30 days ago. Nobody gets a paper again.",
+        ctl_run_source_replay},
+    {"digest", "list", "[--address A] [--limit N]", "list digests, the newest first",
+        NULL, ctl_run_digest_list},
+    {"digest", "show", "NUMBER|last [--html|--raw]",
         "show a digest that was made, as its reader got it",
-        "Numbers are in the queue, under DIGEST; last is the newest.",
+        "--raw gives the octets that were or will be sent. When they are others now,\n"
+        "since templates, settings or a paper have changed, that is said.",
         ctl_run_digest_show},
-    {"queue", NULL, "[--all]", "list messages that wait, or all of the last two weeks",
-        NULL, ctl_run_queue},
-    {"status", NULL, "", "say how everything is", NULL, ctl_run_status},
+    {"queue", "list", "[--all] [--state S] [--address A]",
+        "list messages that wait, or all of the last two weeks",
+        "States: NEW SENDING DEFERRED UNKNOWN HELD, and with --all or --state\n"
+        "SENT FAILED CANCELLED.",
+        ctl_run_queue_list},
+    {"queue", "show", "ID", "tell everything that is known of one message", NULL,
+        ctl_run_queue_show},
+    {"queue", "retry", "ID...|all", "try messages now, and the relay with them",
+        "HELD ones only when they are named. One in state UNKNOWN may have arrived:\n"
+        "it goes out again with the same Message-ID and octets.",
+        ctl_run_queue_retry},
+    {"queue", "hold", "ID...|all", "let messages wait until you release them", NULL,
+        ctl_run_queue_hold},
+    {"queue", "release", "ID...|all [--yes]", "send messages that are HELD",
+        "One whose papers are all older than 30 days is cancelled instead.",
+        ctl_run_queue_release},
+    {"queue", "drop", "ID...|all [--state S] [--delivered] [--yes]",
+        "never send these messages",
+        "Their papers are free for the next digest. With --delivered they count as\n"
+        "read, and so do those of a message that may have arrived (UNKNOWN).",
+        ctl_run_queue_drop},
+    {"queue", NULL, "[--all] [--state S] [--address A]", "the same as queue list", NULL,
+        ctl_run_queue_list},
+    {"backup", NULL, "FILE [--yes]",
+        "write store and key into one file, while all runs",
+        "The file is made by the owner of the state folder, mode 0600, and has the\n"
+        "secret key in it. --yes replaces a file that is there.",
+        ctl_run_backup},
+    {"restore", NULL, "FILE [--yes]",
+        "put a backup in the place of the store; stop paperboyd first",
+        "What is there now is kept in a folder beside it. Nothing is mailed by\n"
+        "itself that may have been mailed since the backup: it is HELD.",
+        ctl_run_restore},
+    {"doctor", NULL, "", "look for everything that can be wrong; nothing is changed",
+        "Ends with status 65 when something is.", ctl_run_doctor},
+    {"status", NULL, "", "say how everything is, and what wants a person",
+        "Ends with status 1 when something does.", ctl_run_status},
+    {"reload", NULL, "", "let the daemon read its configuration and templates again",
+        "A configuration with a mistake is refused whole, and the old one stays.",
+        ctl_run_reload},
     {0},
 };
 
@@ -78,8 +237,8 @@ set_option_error(GError **error, const GError *problem)
 }
 
 bool
-ctl_parse(
-    const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error)
+ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
+    char ***argv, GError **error)
 {
 	GOptionContext *context = g_option_context_new(NULL);
 	g_autoptr(GError) problem = NULL;
@@ -95,13 +254,40 @@ ctl_parse(
 		return false;
 	}
 	remove_separator(argc, *argv);
-	if (*argc - 1 == wanted)
+	if (*argc - 1 >= least && (most < 0 || *argc - 1 <= most))
 		return true;
 	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-	    *argc - 1 < wanted ? "an argument is missing"
-	                       : "one argument too many: '%s'",
-	    (*argv)[wanted + 1]);
+	    *argc - 1 < least ? "an argument is missing"
+	                      : "one argument too many: '%s'",
+	    (*argv)[most + 1]);
 	return false;
+}
+
+bool
+ctl_parse(
+    const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error)
+{
+	return ctl_parse_some(entries, wanted, wanted, argc, argv, error);
+}
+
+GBytes *
+ctl_load_key(const struct ctl *ctl, GError **error)
+{
+	return startup_load_key(ctl->settings, ctl->store, error);
+}
+
+bool
+ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error)
+{
+	guint64 number = 0;
+
+	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is no %s: its number is wanted", text, what);
+		return false;
+	}
+	*id = (int64_t)number;
+	return true;
 }
 
 bool
@@ -147,19 +333,29 @@ ctl_is_daemon_running(const struct ctl *ctl)
 	return connection != NULL;
 }
 
+char *
+ctl_ask_daemon(const struct ctl *ctl, const char *word)
+{
+	g_autoptr(GSocketConnection) connection = connect_daemon(ctl);
+	g_autofree char *line = g_strdup_printf("%s\n", word);
+	char answer[BOUNDS_CONTROL_ANSWER_BYTES];
+	gsize size = 0;
+
+	if (!connection)
+		return NULL;
+	g_output_stream_write_all(
+	    g_io_stream_get_output_stream(G_IO_STREAM(connection)), line, strlen(line),
+	    NULL, NULL, NULL);
+	/* The daemon closes behind its answer; what came before a failure counts. */
+	g_input_stream_read_all(g_io_stream_get_input_stream(G_IO_STREAM(connection)),
+	    answer, sizeof(answer), &size, NULL, NULL);
+	return g_strchomp(g_utf8_make_valid(answer, (gssize)size));
+}
+
 void
 ctl_poke_daemon(const struct ctl *ctl)
 {
-	g_autoptr(GSocketConnection) connection = connect_daemon(ctl);
-	char answer[16];
-
-	if (!connection)
-		return;
-	g_output_stream_write_all(
-	    g_io_stream_get_output_stream(G_IO_STREAM(connection)), "look\n", 5, NULL,
-	    NULL, NULL);
-	g_input_stream_read(g_io_stream_get_input_stream(G_IO_STREAM(connection)),
-	    answer, sizeof(answer), NULL, NULL);
+	g_autofree char *answer = ctl_ask_daemon(ctl, "look");
 }
 
 char *

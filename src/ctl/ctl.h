@@ -14,10 +14,11 @@
 
 struct ctl {
 	const struct settings *settings;
-	struct store *store;
+	struct store *store; /* NULL for a command that opens it itself */
 	struct clock clock;
 	bool is_json;
-	char *who; /* for the audit */
+	char *who;  /* for the audit */
+	int status; /* of the program's end when the command did what it had to; 0 */
 };
 
 /* One command: "subscriber add ADDRESS". */
@@ -38,14 +39,41 @@ bool ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **err
 bool ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_suppression_add(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_suppression_remove(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_fetch(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_edit(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_config(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_log(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_source_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_source_fetch(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_source_replay(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_queue(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_queue_show(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_queue_retry(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_queue_hold(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_queue_release(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_queue_drop(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);
 
 /**
  * Parse a command's own options and check how many arguments are left.
@@ -55,6 +83,13 @@ bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
  */
 bool ctl_parse(
     const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error);
+
+/** The same for any number of arguments from least to most; most -1: no limit. */
+bool ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
+    char ***argv, GError **error);
+
+/** Read a number of digests, messages and the like: 1 or more. @param what "message" */
+bool ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error);
 
 /**
  * Ask before something is destroyed: "Forget anna@example.org? [y/N]".
@@ -66,8 +101,33 @@ bool ctl_parse(
  */
 bool ctl_confirm(bool is_yes, const char *question, GError **error);
 
+/**
+ * Say one word to a running daemon.
+ *
+ * @return its answer without the last line's end, for g_free(); NULL when none runs
+ */
+char *ctl_ask_daemon(const struct ctl *ctl, const char *word);
+
+/**
+ * As ctl_parse(), where arguments may be left out.
+ *
+ * @param least  arguments besides the command's name; argv is NULL behind the last
+ */
+bool ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
+    char ***argv, GError **error);
+
+/** The key of the state folder; made when there is none yet. */
+GBytes *ctl_load_key(const struct ctl *ctl, GError **error);
+
 /** Tell a running daemon to look again; none running is fine. */
 void ctl_poke_daemon(const struct ctl *ctl);
+
+/**
+ * Say one word to a running daemon.
+ *
+ * @return its answer without the line's end, for g_free(); NULL when none runs
+ */
+char *ctl_ask_daemon(const struct ctl *ctl, const char *word);
 
 /** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
 char *ctl_format_time(int64_t at);

@@ -34,17 +34,16 @@ help_print_all(FILE *out)
 		print_synopsis(command, out);
 		fprintf(out, "\n      %s\n", command->help);
 	}
-	fputs("\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
-	      "/paperboy.conf\n"
-	      "  --json             print JSON, for scripts\n"
-	      "  --now TIME         work as if it were TIME, such as "
-	      "2026-11-20T09:00:00Z\n"
-	      "  --version          print the version\n\n"
-	      "Exit status: 0 done; 64 wrong usage; 65 wrong "
-	      "input; 67 no such subscriber,\n"
-	      "filter or digest; 69 the store cannot be used; "
-	      "75 try again later; 78 wrong\n"
-	      "configuration.\n",
+	fputs(
+	    "\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
+	    "/paperboy.conf\n"
+	    "  --json             print JSON, for scripts\n"
+	    "  --now TIME         work as if it were TIME, such as "
+	    "2026-11-20T09:00:00Z\n"
+	    "  --version          print the version\n\n"
+	    "Exit status: 0 done; 1 status found what wants a person; 64 wrong usage;\n"
+	    "65 wrong input; 67 no such subscriber, filter, digest or message; 69 the\n"
+	    "store cannot be used; 75 try again later; 78 wrong configuration.\n",
 	    out);
 }
 
@@ -74,16 +73,6 @@ help_print_unknown(const char *noun, const char *verb)
 		fputs("Try 'paperboyctl --help'.\n", stderr);
 }
 
-static const char add_options[] =
-    "  --consent TEXT   how this person agreed, in words; kept as the record of it\n"
-    "  --filter QUERY   a filter; may be given several times\n"
-    "  --name NAME      the person's name, for the To field\n"
-    "  --zone ZONE      time zone, such as Europe/Berlin\n"
-    "  --at HH:MM       local hour of the digest\n"
-    "  --when WHEN      daily, weekdays or weekly\n"
-    "  --days DAYS      of a weekly digest, such as mon,thu\n"
-    "  --max N          papers with abstract in one digest, 1 to 200\n";
-
 void
 help_print_command(const struct ctl_command *command)
 {
@@ -91,6 +80,4 @@ help_print_command(const struct ctl_command *command)
 	printf("\n%s.\n", command->help);
 	if (command->details)
 		printf("%s\n", command->details);
-	if (command->run == ctl_run_subscriber_add)
-		printf("\n%s", add_options);
 }

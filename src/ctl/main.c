@@ -7,12 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/help.h"
 #include "ctl/owner.h"
 #include "service/assembly.h"
+#include "service/lock.h"
 #include "service/log.h"
 #include "service/startup.h"
 
@@ -73,6 +75,31 @@ fail(const struct ctl_command *command, const GError *error)
 	return pb_error_exit_status(error);
 }
 
+/* These need no store, look at it as it is, or put another one in its place. */
+static bool
+opens_itself(const struct ctl_command *command)
+{
+	return command->run == ctl_run_restore || command->run == ctl_run_doctor ||
+	       command->run == ctl_run_config;
+}
+
+/* While the store is open nobody exchanges it. */
+static bool
+run_with_store(const struct ctl_command *command, struct ctl *ctl, int argc,
+    char **argv, GError **error)
+{
+	int lock = lock_share(ctl->settings->state_dir, error);
+	bool is_ok;
+
+	if (lock < 0)
+		return false;
+	ctl->store = assembly_open_store(ctl->settings, error);
+	is_ok = ctl->store && command->run(ctl, argc, argv, error);
+	store_free(ctl->store);
+	close(lock);
+	return is_ok;
+}
+
 static int
 run(const struct ctl_command *command, const struct options *options, int argc,
     char **argv)
@@ -81,8 +108,8 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	g_autofree char *who = g_strdup_printf("operator %s", g_get_user_name());
 	struct ctl ctl = {.is_json = options->is_json, .who = who};
 	pb_auto(settings) settings = NULL;
-	pb_auto(store) store = NULL;
 	g_autoptr(GError) error = NULL;
+	bool is_ok;
 
 	if (!startup_init_clock(&ctl.clock, options->now, &error))
 		return fail(command, error);
@@ -92,14 +119,16 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
 	if (!settings)
 		return EX_CONFIG;
-	store = owner_become(settings->state_dir, &error)
-	            ? assembly_open_store(settings, &error)
-	            : NULL;
-	if (!store)
-		return fail(command, error);
 	ctl.settings = settings;
-	ctl.store = store;
-	return command->run(&ctl, argc, argv, &error) ? EX_OK : fail(command, error);
+	/* The settings can be looked at before there is a state folder. */
+	if (command->run != ctl_run_config &&
+	    !owner_become(settings->state_dir, &error))
+		return fail(command, error);
+	if (opens_itself(command))
+		is_ok = command->run(&ctl, argc, argv, &error);
+	else
+		is_ok = run_with_store(command, &ctl, argc, argv, &error);
+	return is_ok ? ctl.status : fail(command, error);
 }
 
 static bool

@@ -59,6 +59,19 @@ print_cell(const char *cell, long width)
 		putchar(' ');
 }
 
+char *
+print_dup_line(const char *text)
+{
+	GString *line = g_string_new(NULL);
+
+	for (; *text; text = g_utf8_next_char(text)) {
+		gunichar c = g_utf8_get_char(text);
+
+		g_string_append_unichar(line, g_unichar_iscntrl(c) ? '?' : c);
+	}
+	return g_string_free(line, FALSE);
+}
+
 void
 print_table(const GPtrArray *rows)
 {

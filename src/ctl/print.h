@@ -25,6 +25,9 @@ json_t *print_json_number(int64_t number);
  */
 void print_table(const GPtrArray *rows);
 
+/** A text as it may be shown in one line: controls are '?'. @return a new string */
+char *print_dup_line(const char *text);
+
 /** Make a row for print_table(): cells up to NULL, copied. */
 char **print_row(const char *first, ...) G_GNUC_NULL_TERMINATED;
 

@@ -1,10 +1,12 @@
 /*
- * show.c - the commands that show digests: preview, digest show.
+ * show.c - the commands that show digests: preview, digest list, digest show.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
+#include "base/fingerprint.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/assembly.h"
@@ -13,14 +15,21 @@
 #include "service/startup.h"
 #include "service/subscribe.h"
 #include "store/editions.h"
+#include "store/waiting.h"
+
+static struct renderer *
+new_renderer(struct ctl *ctl, GError **error)
+{
+	g_autoptr(GBytes) key = startup_load_key(ctl->settings, ctl->store, error);
+
+	return key ? assembly_new_renderer(ctl->settings, key, error) : NULL;
+}
 
 static bool
 print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is_raw,
     GError **error)
 {
-	g_autoptr(GBytes) key = startup_load_key(ctl->settings, ctl->store, error);
-	pb_auto(renderer) renderer =
-	    key ? assembly_new_renderer(ctl->settings, key, error) : NULL;
+	pb_auto(renderer) renderer = new_renderer(ctl, error);
 	g_autoptr(GBytes) message = NULL;
 	g_autofree char *text = NULL;
 
@@ -38,6 +47,60 @@ print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is
 	if (text)
 		fputs(text, stdout);
 	return text != NULL;
+}
+
+/*
+ * Are the octets that can be composed now those that were sent?  Only the fingerprint
+ * of what was composed last can say yes; without it, of a message whose result was
+ * lost, another render key can say no.
+ *
+ * @return why not, or NULL
+ */
+static const char *
+find_difference(const struct waiting_message *message, const struct renderer *renderer,
+    GBytes *octets)
+{
+	const char *key = renderer_get_key(renderer);
+	bool is_key_other =
+	    message->render_key && strcmp(message->render_key, key) != 0;
+
+	if (message->octets >= 0 && message->octets == fingerprint_of(octets))
+		return NULL;
+	if (is_key_other)
+		return "templates or settings have changed since";
+	return message->octets >= 0 ? "a paper or the reader's name has changed since"
+	                            : NULL;
+}
+
+/* On standard error, so that the octets stay what they are. */
+static bool
+warn_of_difference(struct ctl *ctl, const struct digest *digest, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(waiting_message) message =
+	    waiting_load_digest(ctl->store, digest->id, &problem);
+	pb_auto(renderer) renderer = message ? new_renderer(ctl, error) : NULL;
+	g_autoptr(GBytes) octets =
+	    renderer ? renderer_compose(renderer, digest, error) : NULL;
+	const char *difference;
+
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
+		fputs(
+		    "note: when it was sent is forgotten, and so is whether these were "
+		    "its octets\n",
+		    stderr);
+		return true;
+	}
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (!octets)
+		return false;
+	difference = find_difference(message, renderer, octets);
+	if (difference)
+		fprintf(stderr, "note: this is not what was sent: %s\n", difference);
+	return true;
 }
 
 static json_t *
@@ -98,6 +161,86 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 	return true;
 }
 
+static json_t *
+json_of_row(const struct edition_row *row)
+{
+	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:I, s:I}", "digest",
+	    (json_int_t)row->id, "recipient", row->recipient, "slot", row->slot, "date",
+	    row->date, "state", row->state, "message",
+	    print_json_text(row->message_state), "made_at", (json_int_t)row->created_at,
+	    "papers", (json_int_t)row->papers);
+}
+
+static char **
+table_row(const struct edition_row *row)
+{
+	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
+	g_autofree char *papers = g_strdup_printf("%" G_GINT64_FORMAT, row->papers);
+	g_autofree char *made = ctl_format_time(row->created_at);
+
+	return print_row(id, row->date, row->message_state ? row->message_state : "-",
+	    papers, made, row->recipient, NULL);
+}
+
+static void
+print_rows(const struct ctl *ctl, const GPtrArray *rows)
+{
+	g_autoptr(GPtrArray) table =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
+	json_t *list = json_array();
+
+	g_ptr_array_add(table, print_row("DIGEST", "DATE", "MESSAGE", "PAPERS", "MADE",
+	                           "RECIPIENT", NULL));
+	for (unsigned i = 0; i < rows->len; i++) {
+		json_array_append_new(list, json_of_row(rows->pdata[i]));
+		g_ptr_array_add(table, table_row(rows->pdata[i]));
+	}
+	if (ctl->is_json) {
+		print_json(list);
+		return;
+	}
+	json_decref(list);
+	if (rows->len)
+		print_table(table);
+	else
+		puts("No digest was made yet.");
+}
+
+bool
+ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	g_autofree char *address = NULL;
+	int limit = 20;
+	const GOptionEntry entries[] = {
+	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
+	    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, NULL, NULL},
+	    {0},
+	};
+	g_autoptr(GPtrArray) rows = NULL;
+	int64_t subscriber_id = 0;
+
+	if (!ctl_parse(entries, 0, &argc, &argv, error))
+		return false;
+	if (limit < 1 || limit > BOUNDS_LIST_ROWS) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "the limit must be from 1 to %d", BOUNDS_LIST_ROWS);
+		return false;
+	}
+	if (address) {
+		pb_auto(subscriber) subscriber =
+		    subscribe_find(ctl->store, address, error);
+
+		if (!subscriber)
+			return false;
+		subscriber_id = subscriber->id;
+	}
+	rows = editions_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
+	if (!rows)
+		return false;
+	print_rows(ctl, rows);
+	return true;
+}
+
 static bool
 find_digest(struct ctl *ctl, const char *text, int64_t *id, GError **error)
 {
@@ -136,5 +279,6 @@ ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error)
 		print_json(json_of_digest(digest));
 		return true;
 	}
-	return print_digest(ctl, digest, is_html, is_raw, error);
+	return warn_of_difference(ctl, digest, error) &&
+	       print_digest(ctl, digest, is_html, is_raw, error);
 }

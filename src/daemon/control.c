@@ -1,5 +1,5 @@
 /*
- * control.c - the socket on which paperboyctl tells the daemon to look again.
+ * control.c - the socket on which paperboyctl asks the daemon for something.
  */
 #include "daemon/control.h"
 
@@ -11,16 +11,19 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 
-/* A line has at most so many octets, and so long to come. */
-#define LINE_BYTES 64
-#define WAIT_S     5
+/* A line has so long to come. */
+#define WAIT_S 5
+
+/* Room that is kept for the line which tells what was cut. */
+#define CUT_BYTES 64
 
 struct control {
 	GSocketService *service;
 	char *path;
-	void (*look)(void *data);
+	const struct control_word *words;
 	void *data;
 };
 
@@ -28,7 +31,7 @@ struct control {
 struct request {
 	struct control *control;
 	GSocketConnection *connection;
-	char line[LINE_BYTES + 1];
+	char line[BOUNDS_CONTROL_LINE_BYTES + 1];
 };
 
 static void
@@ -38,26 +41,57 @@ request_free(struct request *request)
 	g_free(request);
 }
 
+/* Cut an answer behind a line, so that it fits into any socket's buffer. */
+static char *
+shorten(char *answer)
+{
+	g_autofree char *whole = answer;
+	size_t size = strlen(whole), keep = 0;
+	unsigned more = 0;
+
+	if (size <= BOUNDS_CONTROL_ANSWER_BYTES)
+		return g_steal_pointer(&whole);
+	for (const char *p = whole; (p = strchr(p, '\n')); p++) {
+		if ((size_t)(p - whole) < BOUNDS_CONTROL_ANSWER_BYTES - CUT_BYTES)
+			keep = (size_t)(p - whole) + 1;
+		else
+			more++;
+	}
+	return g_strdup_printf("%.*s... and %u more\n", (int)keep, whole, more);
+}
+
+/* @return lines with their ends, for g_free() */
+static char *
+answer_line(const struct control *control, const char *line)
+{
+	for (const struct control_word *word = control->words; word->word; word++) {
+		g_autofree char *answer = NULL;
+
+		if (strcmp(line, word->word) != 0)
+			continue;
+		answer = word->answer(control->data);
+		return shorten(g_strdup_printf("%s\n", answer ? answer : "ok"));
+	}
+	return g_strdup("unknown\n");
+}
+
 static void
 handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 {
 	struct request *request = data;
 	gssize size = g_input_stream_read_finish(G_INPUT_STREAM(stream), result, NULL);
-	const char *answer = "unknown\n";
-	bool is_text;
+	g_autofree char *text = NULL;
 
 	if (size > 0) {
-		request->line[size] = '\0';
-		is_text = strlen(request->line) == (size_t)size;
-		g_strchomp(request->line);
-		if (is_text && strcmp(request->line, "look") == 0) {
-			request->control->look(request->control->data);
-			answer = "ok\n";
-		}
-		/* A few octets fit into any socket's buffer: this does not block. */
-		g_output_stream_write(
+		bool is_line = size <= BOUNDS_CONTROL_LINE_BYTES &&
+		               !memchr(request->line, '\0', (size_t)size);
+
+		request->line[is_line ? size : 0] = '\0';
+		text = answer_line(request->control, g_strchomp(request->line));
+		/* An answer fits into any socket's buffer: this does not block. */
+		g_output_stream_write_all(
 		    g_io_stream_get_output_stream(G_IO_STREAM(request->connection)),
-		    answer, strlen(answer), NULL, NULL);
+		    text, strlen(text), NULL, NULL, NULL);
 	}
 	request_free(request);
 }
@@ -74,18 +108,20 @@ handle_connection(GSocketService *service, GSocketConnection *connection,
 	request->connection = g_object_ref(connection);
 	g_socket_set_timeout(g_socket_connection_get_socket(connection), WAIT_S);
 	g_input_stream_read_async(g_io_stream_get_input_stream(G_IO_STREAM(connection)),
-	    request->line, LINE_BYTES, G_PRIORITY_DEFAULT, NULL, handle_line, request);
+	    request->line, BOUNDS_CONTROL_LINE_BYTES + 1, G_PRIORITY_DEFAULT, NULL,
+	    handle_line, request);
 	return TRUE;
 }
 
 struct control *
-control_new(const char *state_dir, void (*look)(void *data), void *data, GError **error)
+control_new(
+    const char *state_dir, const struct control_word *words, void *data, GError **error)
 {
 	struct control *control = g_new0(struct control, 1);
 	g_autoptr(GSocketAddress) address = NULL;
 
 	control->path = g_build_filename(state_dir, "control", NULL);
-	control->look = look;
+	control->words = words;
 	control->data = data;
 	/* GLib would cut it, and listen under another name. */
 	if (strlen(control->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {

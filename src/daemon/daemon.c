@@ -8,16 +8,20 @@
 #include <unistd.h>
 
 #include "daemon/control.h"
-#include "daemon/lock.h"
 #include "daemon/notify.h"
+#include "daemon/reload.h"
 #include "daemon/stage.h"
 #include "daemon/worker.h"
+#include "service/event.h"
+#include "service/lock.h"
+#include "service/startup.h"
 
 /* After a failure of the store or the machine, look again so much later. */
 #define TROUBLE_S 60
 
 struct daemon {
 	const struct daemon_options *options;
+	struct snapshot *snapshot; /* the newest; of the main thread */
 	struct collect_stage collect;
 	struct press_stage press;
 	struct post_stage post;
@@ -28,14 +32,39 @@ struct daemon {
 	GMainLoop *loop;
 	/* The next look at the sources, s; until then editions may be made. */
 	_Atomic int64_t collect_at;
+	_Atomic bool is_retry_wanted; /* the relay, though it is left alone */
+	_Atomic int64_t
+	    looked_at; /* the last look at the sources that ended, s; or -1 */
+	_Atomic int64_t posted_at; /* the last time all that was due had been sent, s */
+	int64_t retry_at; /* of the collector: when a source in a pause may be asked */
+	int64_t started_at;
+	GMutex relay_lock;
+	char *relay; /* what the post last said of the relay, under its lock */
 };
+
+/* The settings that the program begins with. @return a reference, or NULL */
+static struct snapshot *
+make_first_snapshot(const struct daemon_options *options, GError **error)
+{
+	pb_auto(settings) settings = options->settings;
+	pb_auto(store) store = assembly_open_store(settings, error);
+	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
+
+	if (!key)
+		return NULL;
+	return snapshot_new(
+	    g_steal_pointer(&settings), options->credentials, key, error);
+}
 
 static bool
 init_stages(struct daemon *daemon, GError **error)
 {
-	return collect_stage_init(&daemon->collect, daemon->options, error) &&
-	       press_stage_init(&daemon->press, daemon->options, error) &&
-	       post_stage_init(&daemon->post, daemon->options, error);
+	struct snapshot *first = make_first_snapshot(daemon->options, error);
+
+	daemon->snapshot = first;
+	return first && collect_stage_init(&daemon->collect, first, error) &&
+	       press_stage_init(&daemon->press, first, error) &&
+	       post_stage_init(&daemon->post, first, daemon->options->clock, error);
 }
 
 static void
@@ -44,6 +73,18 @@ clear_stages(struct daemon *daemon)
 	post_stage_clear(&daemon->post);
 	press_stage_clear(&daemon->press);
 	collect_stage_clear(&daemon->collect);
+	snapshot_unref(daemon->snapshot);
+}
+
+/* @return the lock of the state folder, or -1, and then the settings are freed */
+static int
+lock_state(const struct daemon_options *options, GError **error)
+{
+	int lock = lock_take(options->settings->state_dir, error);
+
+	if (lock < 0)
+		settings_free(options->settings);
+	return lock;
 }
 
 bool
@@ -54,7 +95,7 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	struct edition_report made = {0};
 	struct post_report posted = {0};
 	int64_t now = clock_get_now(options->clock), next;
-	int lock = lock_take(options->settings->state_dir, error);
+	int lock = lock_state(options, error);
 	bool is_ok;
 
 	if (lock < 0)
@@ -68,9 +109,10 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 		/* Set by the post: when to try what still waits. */
 		*is_clean =
 		    !collected.failed && next < 0 && (!posted.failed || posted.sent);
-		g_message("run done answers=%u failed=%u fresh=%u digests=%u sent=%u",
-		    collected.answers, collected.failed, collected.fresh, made.digests,
-		    posted.sent);
+		event_log(EVENT_RUN_DONE, EVENT_INT("answers", collected.answers),
+		    EVENT_INT("failed", collected.failed),
+		    EVENT_INT("fresh", collected.fresh),
+		    EVENT_INT("digests", made.digests), EVENT_INT("sent", posted.sent));
 	}
 	clear_stages(&daemon);
 	close(lock);
@@ -79,43 +121,52 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 
 /* Whatever went wrong, the rows are as they were: look again a little later. */
 static int64_t
-note_trouble(const char *what, int64_t now, GError *problem)
+note_trouble(enum event_kind kind, int64_t now, GError *problem)
 {
-	g_warning("%s failed: %s; next_in=%ds", what, problem->message, TROUBLE_S);
+	event_log(
+	    kind, EVENT_SECONDS("next_in", TROUBLE_S), EVENT_TEXT(problem->message));
 	g_error_free(problem);
 	return now + TROUBLE_S;
 }
 
 /* When to look at the sources again: sooner when one of them is in a pause. */
 static int64_t
-next_look(
-    const struct settings *settings, const struct collect_report *report, int64_t now)
+next_look(const struct daemon *daemon)
 {
-	int64_t next = now + settings->collect_interval_s;
+	int64_t next =
+	    daemon->looked_at + daemon->collect.snapshot->settings->collect_interval_s;
 
-	return report->retry_at > now ? MIN(next, report->retry_at) : next;
+	return daemon->retry_at > daemon->looked_at ? MIN(next, daemon->retry_at)
+	                                            : next;
 }
 
 static int64_t
 step_collect(void *data, int64_t now, const int *stop)
 {
 	struct daemon *daemon = data;
-	const struct settings *settings = daemon->options->settings;
 	struct collect_report report = {0};
 	GError *problem = NULL;
-	int64_t at = daemon->collect_at;
+	int64_t at;
 
 	(void)stop;
+	if (collect_stage_renew(&daemon->collect) && daemon->looked_at >= 0)
+		daemon->collect_at = next_look(daemon);
+	at = daemon->collect_at;
 	/* Poked before it is time: the sources are not asked more often for that, but
 	 * a clock that was set back must not silence them. */
-	if (now < at && at - now <= settings->collect_interval_s)
+	if (now < at &&
+	    at - now <= daemon->collect.snapshot->settings->collect_interval_s)
 		return at;
 	if (collect_stage_run(&daemon->collect, now, &report, &problem)) {
-		g_message("collect done answers=%u failed=%u fresh=%u changed=%u",
-		    report.answers, report.failed, report.fresh, report.changed);
-		at = next_look(settings, &report, now);
+		event_log(EVENT_COLLECT_DONE, EVENT_INT("answers", report.answers),
+		    EVENT_INT("failed", report.failed),
+		    EVENT_INT("fresh", report.fresh),
+		    EVENT_INT("changed", report.changed));
+		daemon->looked_at = now;
+		daemon->retry_at = report.retry_at;
+		at = next_look(daemon);
 	} else {
-		at = note_trouble("collect", now, problem);
+		at = note_trouble(EVENT_COLLECT_FAILED, now, problem);
 	}
 	daemon->collect_at = at;
 	/* Whether or not there is something new: editions waited for the look. */
@@ -137,13 +188,14 @@ step_press(void *data, int64_t now, const int *stop)
 	bool is_ok;
 
 	(void)stop;
+	press_stage_renew(&daemon->press);
 	if (now >= daemon->collect_at)
 		return -1;
 	is_ok = press_stage_run(&daemon->press, now, &report, &next, &problem);
 	/* Some pages may be committed although a later one failed. */
 	if (report.digests)
 		worker_poke(daemon->poster);
-	return is_ok ? next : note_trouble("press", now, problem);
+	return is_ok ? next : note_trouble(EVENT_PRESS_FAILED, now, problem);
 }
 
 static int64_t
@@ -152,25 +204,123 @@ step_post(void *data, int64_t now, const int *stop)
 	struct daemon *daemon = data;
 	struct post_report report = {0};
 	GError *problem = NULL;
-	g_autofree char *relay = NULL;
+	char *relay;
 	int64_t next;
 
+	if (!post_stage_renew(&daemon->post, &problem))
+		return note_trouble(EVENT_POST_FAILED, now, problem);
+	if (daemon->is_retry_wanted) {
+		daemon->is_retry_wanted = false;
+		post_try_now(daemon->post.post);
+	}
 	if (!post_stage_run(&daemon->post, stop, &report, &next, &problem))
-		return note_trouble("post", now, problem);
+		return note_trouble(EVENT_POST_FAILED, now, problem);
+	daemon->posted_at = clock_get_now(daemon->options->clock);
 	relay = post_format_relay(daemon->post.post);
 	notify_status(relay);
+	g_mutex_lock(&daemon->relay_lock);
+	g_free(daemon->relay);
+	daemon->relay = relay;
+	g_mutex_unlock(&daemon->relay_lock);
 	return next;
 }
 
-/* "Look again", from paperboyctl. */
 static void
-poke_all(void *data)
+poke_all(struct daemon *daemon)
 {
-	struct daemon *daemon = data;
-
 	worker_poke(daemon->presser);
 	worker_poke(daemon->poster);
 	worker_poke(daemon->collector);
+}
+
+/* Each stage goes over when it is between two runs; nobody waits for that here. */
+static void
+use_snapshot(struct daemon *daemon, struct snapshot *fresh)
+{
+	snapshot_offer(&daemon->collect.next, fresh);
+	snapshot_offer(&daemon->press.next, fresh);
+	post_stage_offer(&daemon->post, fresh);
+	snapshot_unref(daemon->snapshot);
+	daemon->snapshot = fresh;
+	poke_all(daemon);
+}
+
+/* @return what to say to who asked for it */
+static char *
+reload(struct daemon *daemon)
+{
+	const struct daemon_options *options = daemon->options;
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	struct snapshot *fresh;
+
+	notify_reloading();
+	fresh = reload_load(
+	    options->config, options->credentials, daemon->snapshot, problems);
+	/* A new level counts from here on, so that what follows is told by it. */
+	if (fresh)
+		log_set_level(options->log, fresh->settings->log_level);
+	reload_log(daemon->snapshot, fresh, problems);
+	if (fresh)
+		use_snapshot(daemon, fresh);
+	notify_ready();
+	return reload_format_answer(problems);
+}
+
+/* Something in the store is new. */
+static char *
+answer_look(void *data)
+{
+	poke_all(data);
+	return NULL;
+}
+
+static char *
+answer_reload(void *data)
+{
+	return reload(data);
+}
+
+/* An operator wants the relay to be tried, whatever it did last. */
+static char *
+answer_retry(void *data)
+{
+	struct daemon *daemon = data;
+
+	daemon->is_retry_wanted = true;
+	worker_poke(daemon->poster);
+	return NULL;
+}
+
+/* Numbers first; what the relay said goes to the end of the line. */
+static char *
+answer_status(void *data)
+{
+	struct daemon *daemon = data;
+	g_autofree char *relay = NULL;
+
+	g_mutex_lock(&daemon->relay_lock);
+	relay = g_strdup(daemon->relay ? daemon->relay : "not tried yet");
+	g_mutex_unlock(&daemon->relay_lock);
+	g_strdelimit(relay, "\r\n", ' ');
+	return g_strdup_printf("started=%" G_GINT64_FORMAT " looked=%" G_GINT64_FORMAT
+	                       " posted=%" G_GINT64_FORMAT " relay=%s",
+	    daemon->started_at, daemon->looked_at, daemon->posted_at, relay);
+}
+
+/* What paperboyctl may say. */
+static const struct control_word words[] = {
+    {"look", answer_look},
+    {"retry", answer_retry},
+    {"status", answer_status},
+    {"reload", answer_reload},
+    {0},
+};
+
+static gboolean
+handle_reload(gpointer data)
+{
+	g_free(reload(data));
+	return G_SOURCE_CONTINUE;
 }
 
 static gboolean
@@ -208,18 +358,38 @@ stop_workers(struct daemon *daemon)
 }
 
 static void
+set_reloads(int how)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(how, &signals, NULL);
+}
+
+void
+daemon_hold_reloads(void)
+{
+	set_reloads(SIG_BLOCK);
+}
+
+static void
 work(struct daemon *daemon)
 {
 	guint sources[] = {
 	    g_unix_signal_add(SIGTERM, handle_end, daemon),
 	    g_unix_signal_add(SIGINT, handle_end, daemon),
+	    g_unix_signal_add(SIGHUP, handle_reload, daemon),
 	};
 
+	set_reloads(SIG_UNBLOCK);
 	notify_ready();
-	g_message("paperboyd %s started", PACKAGE_VERSION);
+	event_log(EVENT_STARTED);
 	g_main_loop_run(daemon->loop);
 	notify_stopping();
-	g_message("paperboyd stops: finishing what is under way");
+	event_log(EVENT_STOPPING);
+	/* What has its default again would end us in the middle of ending. */
+	set_reloads(SIG_BLOCK);
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
 		g_source_remove(sources[i]);
 }
@@ -227,17 +397,23 @@ work(struct daemon *daemon)
 bool
 daemon_run(const struct daemon_options *options, GError **error)
 {
-	struct daemon daemon = {.options = options};
-	int lock = lock_take(options->settings->state_dir, error);
+	struct daemon daemon = {
+	    .options = options,
+	    .looked_at = -1,
+	    .posted_at = -1,
+	    .started_at = clock_get_now(options->clock),
+	};
+	int lock = lock_state(options, error);
 	bool is_ok;
 
 	if (lock < 0)
 		return false;
+	g_mutex_init(&daemon.relay_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
 	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error);
 	if (is_ok)
-		daemon.control =
-		    control_new(options->settings->state_dir, poke_all, &daemon, error);
+		daemon.control = control_new(
+		    daemon.snapshot->settings->state_dir, words, &daemon, error);
 	is_ok = is_ok && daemon.control;
 	if (is_ok)
 		work(&daemon);
@@ -246,9 +422,11 @@ daemon_run(const struct daemon_options *options, GError **error)
 	if (is_ok)
 		store_checkpoint(daemon.press.store);
 	clear_stages(&daemon);
+	g_free(daemon.relay);
+	g_mutex_clear(&daemon.relay_lock);
 	g_main_loop_unref(daemon.loop);
 	close(lock);
 	if (is_ok)
-		g_message("paperboyd ended");
+		event_log(EVENT_ENDED);
 	return is_ok;
 }

@@ -9,12 +9,15 @@
 
 #include "base/clock.h"
 #include "config/settings.h"
+#include "service/log.h"
 
 /* What both ways of running have in common. */
 struct daemon_options {
-	const struct settings *settings;
+	struct settings *settings; /* checked; taken, also on failure */
+	const char *config; /* where they are from; NULL: where it is installed */
 	const struct clock *clock;
 	const char *credentials; /* $CREDENTIALS_DIRECTORY, or NULL */
+	struct log *log;
 };
 
 /**
@@ -26,7 +29,16 @@ struct daemon_options {
 bool
 daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error);
 
-/** Work until SIGTERM or SIGINT. */
+/**
+ * Keep a SIGHUP that comes from now on until daemon_run() can answer it; before any
+ * other thread is started.
+ */
+void daemon_hold_reloads(void);
+
+/**
+ * Work until SIGTERM or SIGINT.  On SIGHUP, or when paperboyctl asks for it, the
+ * configuration is read again; a bad one changes nothing.
+ */
 bool daemon_run(const struct daemon_options *options, GError **error);
 
 #endif

@@ -32,7 +32,8 @@ run(const struct options *options, struct clock *clock)
 {
 	const char *credentials = g_getenv("CREDENTIALS_DIRECTORY");
 	pb_auto(settings) settings = load_settings(options, credentials);
-	struct daemon_options daemon = {settings, clock, credentials};
+	struct daemon_options daemon = {
+	    .config = options->config, .clock = clock, .credentials = credentials};
 	g_autoptr(GError) error = NULL;
 	bool is_clean = true, is_ok;
 
@@ -40,7 +41,8 @@ run(const struct options *options, struct clock *clock)
 		return EX_CONFIG;
 	if (options->is_check)
 		return EX_OK;
-	log_start(settings->log_level, NULL);
+	daemon.log = log_start(settings->log_level, NULL);
+	daemon.settings = g_steal_pointer(&settings);
 	is_ok = options->is_once ? daemon_run_once(&daemon, &is_clean, &error)
 	                         : daemon_run(&daemon, &error);
 	if (is_ok)
@@ -73,6 +75,10 @@ main(int argc, char **argv)
 		printf("paperboyd %s\n", PACKAGE_VERSION);
 		status = EX_OK;
 	} else {
+		/* What changes behind our first reading is read again; one round ends.
+		 */
+		if (!options.is_once)
+			daemon_hold_reloads();
 		status = run(&options, &clock);
 	}
 	options_clear(&options);

@@ -3,6 +3,8 @@
  */
 #include "daemon/notify.h"
 
+#include <glib.h>
+
 #ifdef HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
 
@@ -16,6 +18,14 @@ void
 notify_stopping(void)
 {
 	sd_notify(0, "STOPPING=1");
+}
+
+void
+notify_reloading(void)
+{
+	/* GLib's monotonic time is CLOCK_MONOTONIC in microseconds, as is wanted. */
+	sd_notifyf(
+	    0, "RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time());
 }
 
 void
@@ -33,6 +43,11 @@ notify_ready(void)
 
 void
 notify_stopping(void)
+{
+}
+
+void
+notify_reloading(void)
 {
 }
 

@@ -7,6 +7,9 @@
 void notify_ready(void);
 void notify_stopping(void);
 
+/** A new configuration is read; notify_ready() ends it, however it went. */
+void notify_reloading(void);
+
 /** What goes on, on one line. */
 void notify_status(const char *text);
 

@@ -3,21 +3,52 @@
  */
 #include "daemon/stage.h"
 
-#include "service/startup.h"
+#include "service/event.h"
 #include "service/upkeep.h"
 #include "store/papers.h"
 #include "store/people.h"
 
+/* @return whether there is a new one, and the old one is given back */
+static bool
+renew(struct snapshot **snapshot, struct snapshot *next, const char *stage)
+{
+	if (!next)
+		return false;
+	snapshot_unref(*snapshot);
+	*snapshot = next;
+	event_log(EVENT_CONFIG_IN_FORCE, EVENT_WORD("stage", stage));
+	return true;
+}
+
+static void
+collect_stage_build(struct collect_stage *stage)
+{
+	const struct settings *settings = stage->snapshot->settings;
+
+	g_clear_pointer(&stage->sources, g_ptr_array_unref);
+	g_clear_pointer(&stage->http, http_free);
+	stage->http = assembly_new_http(settings, &stage->stop);
+	stage->sources = assembly_new_sources(settings);
+}
+
 bool
 collect_stage_init(
-    struct collect_stage *stage, const struct daemon_options *options, GError **error)
+    struct collect_stage *stage, struct snapshot *snapshot, GError **error)
 {
-	*stage = (struct collect_stage){.options = options};
-	stage->store = assembly_open_store(options->settings, error);
+	*stage = (struct collect_stage){.snapshot = snapshot_ref(snapshot)};
+	stage->store = assembly_open_store(snapshot->settings, error);
 	if (!stage->store)
 		return false;
-	stage->http = assembly_new_http(options->settings, &stage->stop);
-	stage->sources = assembly_new_sources(options->settings);
+	collect_stage_build(stage);
+	return true;
+}
+
+bool
+collect_stage_renew(struct collect_stage *stage)
+{
+	if (!renew(&stage->snapshot, snapshot_take(&stage->next), "collect"))
+		return false;
+	collect_stage_build(stage);
 	return true;
 }
 
@@ -27,6 +58,8 @@ collect_stage_clear(struct collect_stage *stage)
 	g_clear_pointer(&stage->sources, g_ptr_array_unref);
 	g_clear_pointer(&stage->http, http_free);
 	g_clear_pointer(&stage->store, store_free);
+	snapshot_unref(snapshot_take(&stage->next));
+	g_clear_pointer(&stage->snapshot, snapshot_unref);
 }
 
 bool
@@ -45,11 +78,10 @@ collect_stage_run(struct collect_stage *stage, int64_t now,
 }
 
 bool
-press_stage_init(
-    struct press_stage *stage, const struct daemon_options *options, GError **error)
+press_stage_init(struct press_stage *stage, struct snapshot *snapshot, GError **error)
 {
-	*stage = (struct press_stage){.options = options};
-	stage->store = assembly_open_store(options->settings, error);
+	*stage = (struct press_stage){.snapshot = snapshot_ref(snapshot)};
+	stage->store = assembly_open_store(snapshot->settings, error);
 	return stage->store != NULL;
 }
 
@@ -57,6 +89,14 @@ void
 press_stage_clear(struct press_stage *stage)
 {
 	g_clear_pointer(&stage->store, store_free);
+	snapshot_unref(snapshot_take(&stage->next));
+	g_clear_pointer(&stage->snapshot, snapshot_unref);
+}
+
+void
+press_stage_renew(struct press_stage *stage)
+{
+	renew(&stage->snapshot, snapshot_take(&stage->next), "press");
 }
 
 bool
@@ -78,19 +118,22 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 	    !upkeep_load_due(stage->store, now, &upkeep_due, error))
 		return false;
 	if (matched.compared || matched.decided)
-		g_info("match done compared=%u found=%u waiting=%u decided=%u",
-		    matched.compared, matched.found, matched.waiting, matched.decided);
+		event_log(EVENT_MATCH_DONE, EVENT_INT("compared", matched.compared),
+		    EVENT_INT("found", matched.found),
+		    EVENT_INT("waiting", matched.waiting),
+		    EVENT_INT("decided", matched.decided));
 	if (matched.broken)
-		g_warning("match skipped filters=%u: this program cannot read them",
-		    matched.broken);
+		event_log(EVENT_MATCH_SKIPPED, EVENT_INT("filters", matched.broken));
 	if (report->due)
-		g_message("editions made due=%u digests=%u quiet=%u papers=%u",
-		    report->due, report->digests, report->quiet, report->papers);
+		event_log(EVENT_EDITIONS_MADE, EVENT_INT("due", report->due),
+		    EVENT_INT("digests", report->digests),
+		    EVENT_INT("quiet", report->quiet),
+		    EVENT_INT("papers", report->papers));
 	if (upkeep_due <= now) {
 		if (!upkeep_run(stage->store, now, error) ||
 		    !upkeep_load_due(stage->store, now, &upkeep_due, error))
 			return false;
-		g_info("upkeep done");
+		event_log(EVENT_UPKEEP_DONE);
 	}
 	if (newest && !people_load_next_due(stage->store, &edition_due, error))
 		return false;
@@ -106,51 +149,78 @@ new_transport(void *data)
 	return assembly_new_transport(outlet);
 }
 
-bool
-post_stage_init(
-    struct post_stage *stage, const struct daemon_options *options, GError **error)
+static struct post_options
+post_options_of(struct post_stage *stage, const struct snapshot *snapshot)
 {
-	const struct settings *settings = options->settings;
+	const struct settings *settings = snapshot->settings;
 	bool is_maildir = settings->delivery == SETTINGS_DELIVERY_MAILDIR;
-	struct post_options post = {
-	    .clock = options->clock,
+
+	return (struct post_options){
+	    .store = stage->store,
+	    .renderer = snapshot->renderer,
+	    .clock = stage->clock,
+	    .key = snapshot->key,
 	    .envelope_from = assembly_get_envelope_from(settings),
 	    /* A folder is no faster for many; one writer keeps its promises simple. */
 	    .senders = is_maildir ? 1 : (unsigned)settings->smtp_connections,
 	    .give_up_s = settings->give_up_h * (int64_t)CLOCK_HOUR_S,
 	    .new_transport = new_transport,
+	    .data = (void *)snapshot->outlet,
+	    .pause = &stage->pause,
 	};
+}
 
-	*stage = (struct post_stage){.options = options};
-	stage->store = assembly_open_store(settings, error);
-	stage->key =
-	    stage->store ? startup_load_key(settings, stage->store, error) : NULL;
-	stage->renderer =
-	    stage->key ? assembly_new_renderer(settings, stage->key, error) : NULL;
-	stage->outlet = stage->renderer
-	                    ? assembly_new_outlet(settings, options->credentials, error)
-	                    : NULL;
-	if (stage->outlet) {
-		post.store = stage->store;
-		post.renderer = stage->renderer;
-		post.key = stage->key;
-		post.data = stage->outlet;
-		stage->post = post_new(&post, error);
+bool
+post_stage_init(struct post_stage *stage, struct snapshot *snapshot,
+    const struct clock *clock, GError **error)
+{
+	*stage =
+	    (struct post_stage){.clock = clock, .snapshot = snapshot_ref(snapshot)};
+	stage->store = assembly_open_store(snapshot->settings, error);
+	if (stage->store) {
+		struct post_options options = post_options_of(stage, snapshot);
+
+		stage->post = post_new(&options, error);
 	}
-	if (stage->post)
-		return true;
-	post_stage_clear(stage);
-	return false;
+	return stage->post != NULL;
 }
 
 void
 post_stage_clear(struct post_stage *stage)
 {
 	g_clear_pointer(&stage->post, post_free);
-	g_clear_pointer(&stage->outlet, assembly_free_outlet);
-	g_clear_pointer(&stage->renderer, renderer_free);
-	g_clear_pointer(&stage->key, g_bytes_unref);
 	g_clear_pointer(&stage->store, store_free);
+	snapshot_unref(snapshot_take(&stage->next));
+	g_clear_pointer(&stage->snapshot, snapshot_unref);
+}
+
+void
+post_stage_offer(struct post_stage *stage, struct snapshot *snapshot)
+{
+	snapshot_offer(&stage->next, snapshot);
+	g_atomic_int_set(&stage->pause, 1);
+}
+
+bool
+post_stage_renew(struct post_stage *stage, GError **error)
+{
+	struct snapshot *next;
+	struct post_options options;
+
+	/* In this order: what is offered in between ends the run that follows. */
+	g_atomic_int_set(&stage->pause, 0);
+	next = snapshot_take(&stage->next);
+	if (!next)
+		return true;
+	options = post_options_of(stage, next);
+	if (!post_reload(stage->post, &options,
+	        !assembly_is_same_outlet(stage->snapshot->outlet, next->outlet),
+	        error)) {
+		snapshot_put_back(&stage->next, next);
+		return false;
+	}
+	renew(&stage->snapshot, next, "post");
+	return true;
 }
 
 bool
@@ -161,9 +231,10 @@ post_stage_run(struct post_stage *stage, const int *stop, struct post_report *re
 		return false;
 	if (report->sent || report->deferred || report->failed || report->unknown ||
 	    report->cancelled)
-		g_message(
-		    "post done sent=%u deferred=%u failed=%u unknown=%u cancelled=%u",
-		    report->sent, report->deferred, report->failed, report->unknown,
-		    report->cancelled);
+		event_log(EVENT_POST_DONE, EVENT_INT("sent", report->sent),
+		    EVENT_INT("deferred", report->deferred),
+		    EVENT_INT("failed", report->failed),
+		    EVENT_INT("unknown", report->unknown),
+		    EVENT_INT("cancelled", report->cancelled));
 	return true;
 }

@@ -1,7 +1,9 @@
 /*
  * stage.h - the three jobs of the daemon, each with a store of its own.
  *
- * A stage belongs to the one thread that runs it; they meet in the store only.
+ * A stage belongs to the one thread that runs it; they meet in the store only.  It
+ * works by one snapshot of the settings; the next is offered to it from outside, and
+ * it goes over to that at the begin of a run.
  */
 #ifndef PAPERBOY_DAEMON_STAGE_H
 #define PAPERBOY_DAEMON_STAGE_H
@@ -10,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/daemon.h"
-#include "service/assembly.h"
+#include "base/clock.h"
+#include "daemon/snapshot.h"
 #include "service/collect.h"
 #include "service/edition.h"
 #include "service/match.h"
@@ -19,7 +21,8 @@
 
 /* Asks the sources. */
 struct collect_stage {
-	const struct daemon_options *options;
+	struct snapshot *snapshot;
+	struct snapshot_slot next;
 	struct store *store;
 	struct http *http;
 	GPtrArray *sources;
@@ -28,37 +31,49 @@ struct collect_stage {
 
 /* Matches, makes editions, forgets the old. */
 struct press_stage {
-	const struct daemon_options *options;
+	struct snapshot *snapshot;
+	struct snapshot_slot next;
 	struct store *store;
 };
 
 /* Sends. */
 struct post_stage {
-	const struct daemon_options *options;
+	const struct clock *clock;
+	struct snapshot *snapshot;
+	struct snapshot_slot next;
+	int pause; /* not 0: something is in the slot, and a run is to end for it */
 	struct store *store;
-	GBytes *key;
-	struct renderer *renderer;
-	struct assembly_outlet *outlet;
 	struct post *post;
 };
 
+/** @param snapshot  to begin with; the stage takes a reference of its own */
 bool collect_stage_init(
-    struct collect_stage *stage, const struct daemon_options *options, GError **error);
+    struct collect_stage *stage, struct snapshot *snapshot, GError **error);
 void collect_stage_clear(struct collect_stage *stage);
+
+/** Go over to the snapshot that was offered. @return whether there was one */
+bool collect_stage_renew(struct collect_stage *stage);
 bool collect_stage_run(struct collect_stage *stage, int64_t now,
     struct collect_report *report, GError **error);
 
-bool press_stage_init(
-    struct press_stage *stage, const struct daemon_options *options, GError **error);
+bool
+press_stage_init(struct press_stage *stage, struct snapshot *snapshot, GError **error);
 void press_stage_clear(struct press_stage *stage);
+void press_stage_renew(struct press_stage *stage);
 
 /** @param next_due  set to when the next edition or upkeep is due */
 bool press_stage_run(struct press_stage *stage, int64_t now,
     struct edition_report *report, int64_t *next_due, GError **error);
 
-bool post_stage_init(
-    struct post_stage *stage, const struct daemon_options *options, GError **error);
+bool post_stage_init(struct post_stage *stage, struct snapshot *snapshot,
+    const struct clock *clock, GError **error);
 void post_stage_clear(struct post_stage *stage);
+
+/** Offer a snapshot; from another thread.  Messages under way are finished first. */
+void post_stage_offer(struct post_stage *stage, struct snapshot *snapshot);
+
+/** @return false when a thread cannot be had: the old one stays until the next call */
+bool post_stage_renew(struct post_stage *stage, GError **error);
 bool post_stage_run(struct post_stage *stage, const int *stop,
     struct post_report *report, int64_t *next, GError **error);
 

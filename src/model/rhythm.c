@@ -122,6 +122,19 @@ rhythm_format_date(int64_t at, GTimeZone *zone, char date[11])
 	g_strlcpy(date, text, 11);
 }
 
+struct rhythm
+rhythm_normalize(const struct rhythm *rhythm)
+{
+	struct rhythm whole = *rhythm;
+
+	whole.weekdays = rhythm->cadence == RHYTHM_WEEKLY
+	                     ? rhythm->weekdays & RHYTHM_ALL
+	                     : RHYTHM_ALL;
+	if (!whole.weekdays)
+		whole.weekdays = RHYTHM_MONDAY;
+	return whole;
+}
+
 const char *
 rhythm_cadence_name(enum rhythm_cadence cadence)
 {

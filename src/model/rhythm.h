@@ -45,6 +45,9 @@ void rhythm_get_latest(const struct rhythm *rhythm, GTimeZone *zone, int64_t now
 /** The local date of a time, YYYY-MM-DD. */
 void rhythm_format_date(int64_t at, GTimeZone *zone, char date[11]);
 
+/** Make a rhythm whole: no weekly one without a day, no days where none count. */
+struct rhythm rhythm_normalize(const struct rhythm *rhythm);
+
 const char *rhythm_cadence_name(enum rhythm_cadence cadence);
 bool
 rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **error);

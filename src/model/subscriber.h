@@ -28,10 +28,12 @@ struct subscriber {
 	char *zone;   /* IANA name */
 	int max_full; /* papers with abstract in one digest, 1..200 */
 	int64_t created_at;
-	int64_t consent_at;  /* or -1 */
-	char *consent_text;  /* how this person agreed, in words; or NULL */
-	bool is_first_due;   /* the first edition was not made yet */
-	int64_t next_due_at; /* s since the epoch, or -1 for none */
+	int64_t consent_at; /* or -1 */
+	char *consent_text; /* how this person agreed, in words; or NULL */
+	bool is_first_due;  /* the next edition is out of rhythm: the first one, or what
+	                       was missed in a pause */
+	int64_t next_due_at;   /* s since the epoch, or -1 for none */
+	char paused_until[11]; /* the local day from which there is mail again, or "" */
 };
 
 /* One of a person's filters. */

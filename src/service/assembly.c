@@ -376,6 +376,20 @@ assembly_free_outlet(struct assembly_outlet *outlet)
 	g_free(outlet);
 }
 
+bool
+assembly_is_same_outlet(
+    const struct assembly_outlet *one, const struct assembly_outlet *other)
+{
+	return g_strcmp0(one->maildir, other->maildir) == 0 &&
+	       g_strcmp0(one->host, other->host) == 0 &&
+	       g_strcmp0(one->ca_file, other->ca_file) == 0 &&
+	       g_strcmp0(one->user, other->user) == 0 &&
+	       g_strcmp0(one->password, other->password) == 0 &&
+	       g_strcmp0(one->hello, other->hello) == 0 &&
+	       one->smtp.stream.port == other->smtp.stream.port &&
+	       one->smtp.stream.tls == other->smtp.stream.tls;
+}
+
 struct transport *
 assembly_new_transport(const struct assembly_outlet *outlet)
 {

@@ -45,6 +45,10 @@ struct assembly_outlet *assembly_new_outlet(
     const struct settings *settings, const char *credentials, GError **error);
 void assembly_free_outlet(struct assembly_outlet *outlet);
 
+/** Do two lead to the same host, by the same way and login, or to the same folder? */
+bool assembly_is_same_outlet(
+    const struct assembly_outlet *one, const struct assembly_outlet *other);
+
 /** Make a transport for one sender. @param outlet outlives it */
 struct transport *assembly_new_transport(const struct assembly_outlet *outlet);
 

@@ -3,9 +3,14 @@
  */
 #include "service/collect.h"
 
+#include <string.h>
+
 #include "base/clock.h"
+#include "base/day.h"
 #include "base/error.h"
+#include "service/event.h"
 #include "sources/days.h"
+#include "store/backup.h"
 #include "store/papers.h"
 
 #define PAUSE_FIRST_S 60
@@ -52,6 +57,16 @@ save_number(struct store *store, const struct source *source, const char *what,
 	return store_save_cursor(store, name, value, error);
 }
 
+bool
+collect_load_pause(struct store *store, const char *source, int64_t *pause_s,
+    int64_t *until, GError **error)
+{
+	const struct source named = {.name = source};
+
+	return load_number(store, &named, "pause", pause_s, error) &&
+	       load_number(store, &named, "paused until", until, error);
+}
+
 /* Leave a failing source alone: as long as it asked for, else longer each time. */
 static bool
 save_pause(struct store *store, const struct source *source, int64_t asked_s,
@@ -64,10 +79,14 @@ save_pause(struct store *store, const struct source *source, int64_t asked_s,
 	    !load_number(store, source, "pause", &last_s, error))
 		return false;
 	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MOST_S) : PAUSE_FIRST_S;
-	return save_number(store, source, "pause", pause_s, error) &&
-	       save_number(
-	           store, source, "paused until", now + MAX(pause_s, asked_s), error) &&
-	       store_commit(&transaction, error);
+	if (!save_number(store, source, "pause", pause_s, error) ||
+	    !save_number(
+	        store, source, "paused until", now + MAX(pause_s, asked_s), error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	event_log(EVENT_SOURCE_PAUSED, EVENT_WORD("source", source->name),
+	    EVENT_SECONDS("next_in", MAX(pause_s, asked_s)));
+	return true;
 }
 
 static bool
@@ -80,10 +99,13 @@ clear_pause(struct store *store, const struct source *source, GError **error)
 		return false;
 	if (last_s <= 0)
 		return true;
-	return store_begin(store, &transaction, error) &&
-	       save_number(store, source, "pause", 0, error) &&
-	       save_number(store, source, "paused until", 0, error) &&
-	       store_commit(&transaction, error);
+	if (!store_begin(store, &transaction, error) ||
+	    !save_number(store, source, "pause", 0, error) ||
+	    !save_number(store, source, "paused until", 0, error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	event_log(EVENT_SOURCE_WELL, EVENT_WORD("source", source->name));
+	return true;
 }
 
 static bool
@@ -106,11 +128,14 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	report->fresh += saved.fresh;
 	report->changed += saved.changed;
 	if (batch.status == BATCH_NOT_YET)
-		g_debug("batch not-yet source=%s day=%s", source->name, day);
+		event_log(EVENT_BATCH_NOT_YET, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day));
 	else
-		g_info("batch %s source=%s day=%s papers=%u fresh=%u changed=%u",
-		    batch_status_name(batch.status), source->name, day, saved.listed,
-		    saved.fresh, saved.changed);
+		event_log(EVENT_BATCH_STORED, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day),
+		    EVENT_WORD("status", batch_status_name(batch.status)),
+		    EVENT_INT("papers", saved.listed), EVENT_INT("fresh", saved.fresh),
+		    EVENT_INT("changed", saved.changed));
 	return true;
 }
 
@@ -127,8 +152,8 @@ save_failure(const struct collect *collect, const struct source *source,
 	};
 	struct papers_saved saved;
 
-	g_warning(
-	    "batch failed source=%s day=%s: %s", source->name, day, problem->message);
+	event_log(EVENT_BATCH_FAILED, EVENT_WORD("source", source->name),
+	    EVENT_WORD("day", day), EVENT_TEXT(problem->message));
 	return papers_save_batch(collect->store, &batch, NULL, &saved, error);
 }
 
@@ -211,13 +236,84 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 	           save_number(collect->store, source, "old days", now, error));
 }
 
+/*
+ * After a restore: has everything been asked for since that the sources still tell?
+ * Before that, an edition cannot know what may have been mailed already.
+ */
+static bool
+note_asked(const struct collect *collect, int64_t now, GError **error)
+{
+	struct backup_past past;
+
+	if (!backup_load_past(collect->store, &past, error))
+		return false;
+	if (past.restored_at < 0 || past.asked_at >= past.restored_at)
+		return true;
+	for (unsigned i = 0; i < collect->source_count; i++) {
+		int64_t old_poll_at;
+
+		if (!load_number(collect->store, collect->sources[i], "old days",
+		        &old_poll_at, error))
+			return false;
+		if (old_poll_at < past.restored_at)
+			return true;
+	}
+	return backup_save_asked(collect->store, now, error);
+}
+
 bool
 collect_run(const struct collect *collect, bool is_all, int64_t now,
     struct collect_report *report, GError **error)
 {
+	unsigned failed = report->failed;
+
 	for (unsigned i = 0; i < collect->source_count; i++)
 		if (!ask_source(
 		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
-	return true;
+	if (report->failed > failed || report->retry_at || collect->is_part)
+		return true;
+	return note_asked(collect, now, error);
+}
+
+/* Days of before a restore may have been mailed by the store that is gone. */
+static bool
+doubt_day(const struct collect *collect, const char *day, GError **error)
+{
+	struct backup_past past;
+	char restored_day[DAY_BYTES];
+
+	if (!backup_load_past(collect->store, &past, error))
+		return false;
+	if (past.restored_at < 0)
+		return true;
+	day_format(past.restored_at, restored_day);
+	return strcmp(day, restored_day) > 0 || backup_hold_next(collect->store, error);
+}
+
+bool
+collect_replay(const struct collect *collect, struct source *source, const char *day,
+    const char *path, int64_t now, struct collect_report *report, GError **error)
+{
+	struct source_answer answer;
+	char today[DAY_BYTES];
+	bool is_ok;
+
+	day_format(now, today);
+	if (strcmp(day, today) > 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is no day up to today, such as %s", day, today);
+		return false;
+	}
+	source_answer_init(&answer);
+	is_ok =
+	    path ? source_read_day(source, path, day, &answer, error)
+	         : source_fetch_day(source, collect->http, day, NULL, &answer, error);
+	if (is_ok && answer.status != SOURCE_NOT_YET) {
+		report->answers++;
+		is_ok = doubt_day(collect, day, error) &&
+		        save_answer(collect, source, day, &answer, now, report, error);
+	}
+	source_answer_clear(&answer);
+	return is_ok;
 }

@@ -30,6 +30,7 @@ struct collect {
 	struct http *http;
 	struct source **sources;
 	unsigned source_count;
+	bool is_part;    /* there are other sources that are switched on */
 	const int *stop; /* not 0: come back soon; or NULL */
 	/* Told before each question, for a progress line; or NULL. */
 	void (*progress)(void *data, const char *source, const char *day);
@@ -48,5 +49,21 @@ struct collect {
  */
 bool collect_run(const struct collect *collect, bool is_all, int64_t now,
     struct collect_report *report, GError **error);
+
+/** How long a source is left alone. @param until -1 or the past: it is not */
+bool collect_load_pause(struct store *store, const char *source, int64_t *pause_s,
+    int64_t *until, GError **error);
+
+/**
+ * Ask a source for one past day again, whole, and store what it says as if it were said
+ * then.  What was delivered is not sent again, and what is too old is not sent.
+ *
+ * @param path    a file that has the answer, instead of asking; or NULL
+ * @param report  answers stays 0 when the source does not know the day
+ * @return false with the source's error; then nothing is recorded
+ */
+bool
+collect_replay(const struct collect *collect, struct source *source, const char *day,
+    const char *path, int64_t now, struct collect_report *report, GError **error);
 
 #endif

@@ -10,9 +10,13 @@
 #include "base/day.h"
 #include "base/zone.h"
 #include "query/query.h"
+#include "service/event.h"
+#include "service/profile.h"
+#include "store/backup.h"
 #include "store/editions.h"
 #include "store/papers.h"
 #include "store/people.h"
+#include "store/waiting.h"
 
 #define PAGE_PEOPLE   50
 #define CACHE_WORDS   50000
@@ -33,12 +37,14 @@ struct press {
 	GHashTable *queries;   /* filter id -> struct query * */
 	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
 	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
+	bool is_restored;      /* from a backup: some next editions are HELD */
+	bool is_asked;         /* all sources were asked since that */
 };
 
 static void
 press_init(struct press *press, struct store *store)
 {
-	press->store = store;
+	*press = (struct press){.store = store};
 	press->documents = g_hash_table_new_full(
 	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_document_free);
 	press->queries = g_hash_table_new_full(
@@ -207,18 +213,7 @@ make_items(struct press *press, const struct subscriber *subscriber, int64_t now
 	return g_steal_pointer(&items);
 }
 
-/*
- * A zone that was removed from the system since must not silence anybody: until the
- * operator has put it back, or the person chosen another, UTC is taken.
- */
-static GTimeZone *
-zone_of(const struct subscriber *subscriber)
-{
-	GTimeZone *zone = zone_load(subscriber->zone, NULL);
-
-	return zone ? zone : g_time_zone_new_utc();
-}
-
+/* A zone that was removed from the system must not silence anybody. */
 static GTimeZone *
 get_zone(struct press *press, const struct subscriber *subscriber)
 {
@@ -229,9 +224,7 @@ get_zone(struct press *press, const struct subscriber *subscriber)
 	zone = zone_load(subscriber->zone, NULL);
 	if (!zone) {
 		/* Once a run, since it is kept. */
-		g_warning("time zone '%s' is not installed any more: whoever has it "
-		          "gets digests by UTC",
-		    subscriber->zone);
+		event_log(EVENT_ZONE_GONE, EVENT_WORD("zone", subscriber->zone));
 		zone = g_time_zone_new_utc();
 	}
 	if (g_hash_table_size(press->zones) >= CACHE_ZONES)
@@ -251,6 +244,29 @@ format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
 		return g_strdup_printf("first-%" G_GINT64_FORMAT, now);
 	rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
 	return g_strdup(slot.name);
+}
+
+/*
+ * What a backup knows of was perhaps mailed since, and so was what the sources tell
+ * again of the days between: the first edition that can have it all is HELD, and so are
+ * those before it.
+ */
+static bool
+hold_restored(struct press *press, const struct subscriber *subscriber,
+    const char *slot, bool is_made, GError **error)
+{
+	bool is_held;
+
+	if (!press->is_restored)
+		return true;
+	if (!backup_is_next_held(press->store, subscriber->id, &is_held, error))
+		return false;
+	if (!is_held)
+		return true;
+	return (!is_made || waiting_hold_slot(press->store, subscriber->id, slot,
+	                        "restore", error)) &&
+	       (!press->is_asked ||
+	           backup_clear_next_held(press->store, subscriber->id, error));
 }
 
 /* The edition that is due for one person; in the caller's transaction. */
@@ -284,6 +300,8 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	} else {
 		report->quiet++;
 	}
+	if (!hold_restored(press, subscriber, slot, items && items->len > 0, error))
+		return false;
 	return people_save_due(press->store, subscriber->id, next.at, error);
 }
 
@@ -322,7 +340,7 @@ static bool
 plan_again(
     struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
 {
-	g_autoptr(GTimeZone) zone = zone_of(subscriber);
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
 	struct rhythm_slot next;
 
 	rhythm_get_next(&subscriber->rhythm, zone, now - 1, &next);
@@ -408,9 +426,7 @@ note_clock(struct store *store, int64_t now, GError **error)
 	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
 		return false;
 	if (last - now > SET_BACK_S) {
-		g_message("clock was set back by=%" G_GINT64_FORMAT
-		          "s: all next editions are reckoned again",
-		    last - now);
+		event_log(EVENT_CLOCK_SET_BACK, EVENT_SECONDS("by", last - now));
 		if (!pull_in_all(store, now, error))
 			return false;
 	} else if (now - last < SET_BACK_S / 2) {
@@ -424,10 +440,16 @@ edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error)
 {
 	struct press press;
+	struct backup_past past;
+	unsigned woken = 0;
 	bool is_end = false;
-	bool is_ok = note_clock(store, now, error) && pull_in(store, now, error);
+	bool is_ok =
+	    note_clock(store, now, error) && profile_wake(store, now, &woken, error) &&
+	    pull_in(store, now, error) && backup_load_past(store, &past, error);
 
 	press_init(&press, store);
+	press.is_restored = is_ok && past.restored_at >= 0;
+	press.is_asked = is_ok && past.asked_at >= past.restored_at;
 	while (is_ok && !is_end)
 		is_ok = make_page(&press, now, report, &is_end, error);
 	press_clear(&press);
@@ -467,7 +489,7 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	press_clear(&press);
 	if (!items)
 		return NULL;
-	zone = zone_of(subscriber);
+	zone = zone_load_or_utc(subscriber->zone);
 	digest = digest_new();
 	digest->subscriber_id = subscriber_id;
 	digest->slot = g_strdup("preview");

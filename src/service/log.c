@@ -37,11 +37,16 @@ message_of(const GLogField *fields, gsize count)
 	return "";
 }
 
+struct log {
+	int least; /* of GLogLevelFlags; atomic */
+	const char *program;
+};
+
 /* The graver a level the smaller its flag. */
 static bool
-is_wanted(GLogLevelFlags flags, GLogLevelFlags least)
+is_wanted(const struct log *log, GLogLevelFlags flags)
 {
-	return (flags & G_LOG_LEVEL_MASK) <= least;
+	return (int)(flags & G_LOG_LEVEL_MASK) <= g_atomic_int_get(&log->least);
 }
 
 static GLogWriterOutput
@@ -50,7 +55,7 @@ write_daemon(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointe
 	g_autoptr(GDateTime) now = NULL;
 	g_autofree char *stamp = NULL;
 
-	if (!is_wanted(flags, (GLogLevelFlags)GPOINTER_TO_INT(data)))
+	if (!is_wanted(data, flags))
 		return G_LOG_WRITER_HANDLED;
 	if (g_log_writer_is_journald(fileno(stderr)) &&
 	    g_log_writer_journald(flags, fields, count, NULL) == G_LOG_WRITER_HANDLED)
@@ -63,43 +68,34 @@ write_daemon(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointe
 }
 
 /* What the control tool needs to write its lines. */
-struct terse {
-	GLogLevelFlags least;
-	const char *program;
-};
-
 static GLogWriterOutput
 write_terse(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
 {
-	const struct terse *terse = data;
+	const struct log *log = data;
 
-	if (is_wanted(flags, terse->least))
-		fprintf(stderr, "%s: %s\n", terse->program, message_of(fields, count));
+	if (is_wanted(log, flags))
+		fprintf(stderr, "%s: %s\n", log->program, message_of(fields, count));
 	return G_LOG_WRITER_HANDLED;
 }
 
-static GLogLevelFlags
-flag_of(const char *level)
+void
+log_set_level(struct log *log, const char *level)
 {
 	GLogLevelFlags least = G_LOG_LEVEL_INFO;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(levels); i++)
 		if (strcmp(levels[i].name, level) == 0)
 			least = levels[i].flag;
-	return least;
+	g_atomic_int_set(&log->least, (int)least);
 }
 
-void
+struct log *
 log_start(const char *level, const char *program)
 {
-	struct terse *terse;
+	struct log *log = g_new0(struct log, 1);
 
-	if (!program) {
-		g_log_set_writer_func(
-		    write_daemon, GINT_TO_POINTER((int)flag_of(level)), NULL);
-		return;
-	}
-	terse = g_new(struct terse, 1);
-	*terse = (struct terse){flag_of(level), program};
-	g_log_set_writer_func(write_terse, terse, g_free);
+	log->program = program;
+	log_set_level(log, level);
+	g_log_set_writer_func(program ? write_terse : write_daemon, log, g_free);
+	return log;
 }

@@ -6,13 +6,20 @@
 
 #include <glib.h>
 
+struct log;
+
 /**
- * Take over GLib's log writer.
+ * Take over GLib's log writer; once in a program.
  *
  * @param level    "error", "warning", "info" or "debug": what is less is dropped
  * @param program  NULL for a daemon: the journal, or lines with time and level; else
- *                 the name that stands before each line, for a person at a terminal
+ *                 the name that stands before each line, for a person at a terminal;
+ *                 borrowed for ever
+ * @return what GLib keeps to the end of the program
  */
-void log_start(const char *level, const char *program);
+struct log *log_start(const char *level, const char *program);
+
+/** Change the level; any thread may be logging meanwhile. */
+void log_set_level(struct log *log, const char *level);
 
 #endif

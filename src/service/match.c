@@ -153,7 +153,7 @@ match_new(struct store *store, int64_t now, struct match_report *report, GError 
 	int64_t newest;
 	bool is_ok = true;
 
-	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
+	day_format(now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	if (!papers_load_newest_revision(store, &newest, error))
 		return false;
 	for (;;) {

@@ -17,6 +17,9 @@
 /* A new filter looks back so far, and so long a match may wait. */
 #define MATCH_WAIT_DAYS 14
 
+/* A paper that comes late is matched as long as it could be mailed. */
+#define MATCH_WINDOW_DAYS 30
+
 struct match_report {
 	unsigned compared; /* filters times papers */
 	unsigned found;    /* new matches */

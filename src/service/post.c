@@ -4,7 +4,9 @@
 #include "service/post.h"
 
 #include "base/error.h"
+#include "base/fingerprint.h"
 #include "base/token.h"
+#include "service/event.h"
 #include "service/senders.h"
 #include "store/editions.h"
 #include "store/outbox.h"
@@ -50,9 +52,7 @@ post_new(const struct post_options *options, GError **error)
 		return NULL;
 	}
 	if (unknown)
-		g_message(
-		    "outbox recovered unknown=%u: sent again with the same Message-ID",
-		    unknown);
+		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", unknown));
 	post->senders = senders_new(options->senders, options->envelope_from,
 	    options->new_transport, options->data, error);
 	if (!post->senders) {
@@ -83,6 +83,7 @@ add_result(struct post *post, const struct outbox_job *job, enum outbox_end end,
 	result->end = end;
 	result->next_try_at = next_try_at;
 	result->was_unknown = job->was_unknown;
+	result->octets = job->octets;
 	result->code = delivery && delivery->code ? delivery->code : -1;
 	result->reply = g_strdup(delivery ? delivery->text : reply);
 	if (!post->results->len)
@@ -119,7 +120,13 @@ get_allowance(const struct post *post, int64_t now)
 	           : 0;
 }
 
-static void
+/* What a delivery comes to: a line of the log, and when it is tried again, or -1. */
+struct verdict {
+	enum event_kind kind;
+	int64_t next;
+};
+
+static struct verdict
 record_deferred(
     struct post *post, const struct task *task, int64_t now, struct post_report *report)
 {
@@ -128,12 +135,14 @@ record_deferred(
 	bool is_tried = task->delivery.scope == DELIVERY_SCOPE_MESSAGE ||
 	                task->delivery.stage >= SMTP_STAGE_DATA;
 	int64_t next = next_try(post, job, now);
+	struct verdict verdict = {EVENT_DELIVERY_DEFERRED, is_tried ? next : -1};
 	enum outbox_end end = is_tried ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
 
 	if (next < 0) {
 		/* An earlier copy may have arrived: then its papers count as read. */
 		end = job->was_unknown ? OUTBOX_UNKNOWN : OUTBOX_FAILED;
 		report->failed++;
+		verdict.kind = EVENT_DELIVERY_GIVEN_UP;
 	} else {
 		report->deferred++;
 		if (is_tried && job->was_unknown)
@@ -142,12 +151,23 @@ record_deferred(
 			next = now;
 	}
 	add_result(post, job, end, next, &task->delivery, NULL);
+	return verdict;
 }
 
-/*
- * One line when the relay stops working and one when it works again.  An answer
- * that may name a reader stays in the queue and out of the log.
- */
+static struct verdict
+record_unknown(
+    struct post *post, const struct task *task, int64_t now, struct post_report *report)
+{
+	const struct outbox_job *job = task->job;
+	/* Each try may be a copy more: a few, then it counts as arrived. */
+	int64_t next = job->attempt < DOUBTFUL_TRIES ? next_try(post, job, now) : -1;
+
+	report->unknown++;
+	add_result(post, job, OUTBOX_UNKNOWN, next, &task->delivery, NULL);
+	return (struct verdict){
+	    next < 0 ? EVENT_DELIVERY_GIVEN_UP : EVENT_DELIVERY_UNKNOWN, next};
+}
+
 /* A policy that refuses one message after the other is not about any of them. */
 static bool
 is_shut_out(struct post *post, const struct delivery *delivery)
@@ -159,6 +179,11 @@ is_shut_out(struct post *post, const struct delivery *delivery)
 	return post->policies >= BREAKER_FAILURES;
 }
 
+/*
+ * One line when the relay stops working and one when it works again.  Who has been
+ * told of a reader may name him, in any shape: of such an answer only the code goes
+ * into log and status, the rest stays in the queue.
+ */
 static void
 report_relay(struct post *post, const struct delivery *delivery, int64_t now)
 {
@@ -166,22 +191,41 @@ report_relay(struct post *post, const struct delivery *delivery, int64_t now)
 	bool was_login = post->breaker.is_login;
 	const struct breaker *breaker = &post->breaker;
 	struct delivery seen = *delivery;
+	g_autofree char *code =
+	    g_strdup_printf("%d %s", delivery->code, delivery->enhanced);
 
+	if (delivery->code && delivery->stage >= SMTP_STAGE_MAIL)
+		seen.text = g_strchomp(code);
 	if (is_shut_out(post, delivery))
 		seen.scope = DELIVERY_SCOPE_RELAY;
 	breaker_report(&post->breaker, &seen, now);
 	if (seen.scope == DELIVERY_SCOPE_MESSAGE)
 		post->is_proven = true;
 	if (breaker->state == BREAKER_CLOSED && before != BREAKER_CLOSED)
-		g_message("relay works again");
+		event_log(EVENT_RELAY_WELL);
 	if (breaker->state != BREAKER_OPEN ||
 	    (before == BREAKER_OPEN && was_login == breaker->is_login))
 		return;
 	post->is_proven = false;
-	g_warning("relay %s next_in=%" G_GINT64_FORMAT "s%s%s",
-	    breaker->is_login ? "refuses our login" : "fails", breaker->wait_s,
-	    delivery->stage < SMTP_STAGE_MAIL ? ": " : "",
-	    delivery->stage < SMTP_STAGE_MAIL ? breaker->text : "");
+	event_log(breaker->is_login ? EVENT_RELAY_LOGIN : EVENT_RELAY_FAILS,
+	    EVENT_SECONDS("next_in", breaker->wait_s), EVENT_TEXT(breaker->text));
+}
+
+static void
+log_delivery(const struct task *task, const struct verdict *verdict, int64_t now)
+{
+	const struct delivery *delivery = &task->delivery;
+	bool is_sent = delivery->outcome == DELIVERY_SENT;
+
+	event_log(verdict->kind, EVENT_INT("outbox", task->job->id),
+	    EVENT_INT("attempt", task->job->attempt),
+	    EVENT_WORD(
+	        "scope", is_sent ? NULL : delivery_scope_get_name(delivery->scope)),
+	    EVENT_WORD("stage", is_sent ? NULL : smtp_stage_get_name(delivery->stage)),
+	    EVENT_INT("code", delivery->code), EVENT_WORD("status", delivery->enhanced),
+	    EVENT_SECONDS("next_in", verdict->next < 0 ? -1 : verdict->next - now));
+	event_log(EVENT_DELIVERY_ANSWER, EVENT_INT("outbox", task->job->id),
+	    EVENT_WORD("recipient", task->job->recipient), EVENT_TEXT(delivery->text));
 }
 
 static void
@@ -190,6 +234,7 @@ record(struct post *post, const struct task *task, struct post_report *report)
 	const struct delivery *delivery = &task->delivery;
 	const struct outbox_job *job = task->job;
 	int64_t now = clock_get_now(post->options.clock);
+	struct verdict verdict = {EVENT_DELIVERY_SENT, -1};
 
 	switch (delivery->outcome) {
 	case DELIVERY_SENT:
@@ -197,38 +242,20 @@ record(struct post *post, const struct task *task, struct post_report *report)
 		add_result(post, job, OUTBOX_SENT, -1, delivery, NULL);
 		break;
 	case DELIVERY_DEFERRED:
-		record_deferred(post, task, now, report);
+		verdict = record_deferred(post, task, now, report);
 		break;
 	case DELIVERY_FAILED:
 		report->failed++;
+		verdict.kind = EVENT_DELIVERY_FAILED;
 		add_result(post, job,
 		    delivery->stage >= SMTP_STAGE_DATA ? OUTBOX_REFUSED : OUTBOX_FAILED,
 		    -1, delivery, NULL);
 		break;
 	case DELIVERY_UNKNOWN:
-		report->unknown++;
-		/* Each try may be a copy more: a few, then it counts as arrived. */
-		add_result(post, job, OUTBOX_UNKNOWN,
-		    job->attempt < DOUBTFUL_TRIES ? next_try(post, job, now) : -1,
-		    delivery, NULL);
+		verdict = record_unknown(post, task, now, report);
 		break;
 	}
-	if (delivery->outcome == DELIVERY_FAILED)
-		g_warning("delivery failed outbox=%" G_GINT64_FORMAT
-		          " attempt=%u stage=%s code=%d%s%s: paperboyctl queue --all",
-		    job->id, job->attempt, smtp_stage_get_name(delivery->stage),
-		    delivery->code, *delivery->enhanced ? " status=" : "",
-		    delivery->enhanced);
-	else if (delivery->outcome == DELIVERY_SENT)
-		g_info("delivery sent outbox=%" G_GINT64_FORMAT " attempt=%u code=%d",
-		    job->id, job->attempt, delivery->code);
-	else
-		g_message("delivery %s outbox=%" G_GINT64_FORMAT
-		          " attempt=%u scope=%s stage=%s code=%d%s%s",
-		    delivery_outcome_get_name(delivery->outcome), job->id, job->attempt,
-		    delivery_scope_get_name(delivery->scope),
-		    smtp_stage_get_name(delivery->stage), delivery->code,
-		    *delivery->enhanced ? " status=" : "", delivery->enhanced);
+	log_delivery(task, &verdict, now);
 	report_relay(post, delivery, now);
 }
 
@@ -268,6 +295,13 @@ take_results(struct post *post, struct post_report *report, GError **error)
 	return true;
 }
 
+static void
+count_cancelled(const struct outbox_job *job, struct post_report *report)
+{
+	report->cancelled++;
+	event_log(EVENT_DELIVERY_CANCELLED, EVENT_INT("outbox", job->id));
+}
+
 static bool
 claim(struct post *post, struct post_report *report, GError **error)
 {
@@ -278,7 +312,8 @@ claim(struct post *post, struct post_report *report, GError **error)
 
 	if (!most)
 		return true;
-	jobs = outbox_claim(post->options.store, now, most, key, error);
+	jobs =
+	    outbox_claim(post->options.store, now, most, key, post->options.key, error);
 	if (!jobs)
 		return false;
 	while (jobs->len) {
@@ -288,7 +323,7 @@ claim(struct post *post, struct post_report *report, GError **error)
 			g_queue_push_tail(&post->claimed, job);
 			continue;
 		}
-		report->cancelled++;
+		count_cancelled(job, report);
 		outbox_job_free(job);
 	}
 	return true;
@@ -304,37 +339,56 @@ format_envelope_id(const struct post *post, const struct outbox_job *job)
 	return g_strdup_printf("digest-%" G_GINT64_FORMAT ".%s", job->digest_id, token);
 }
 
+/* What a claimed job is about; a person who was forgotten meanwhile has no digest. */
+static bool
+load_job(struct post *post, const struct outbox_job *job, bool *is_wanted,
+    struct digest **digest, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (!outbox_is_wanted(post->options.store, job, is_wanted, error))
+		return false;
+	if (!*is_wanted)
+		return true;
+	*digest = editions_load(post->options.store, job->digest_id, &problem);
+	if (*digest)
+		return true;
+	*is_wanted = false;
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
 /* Compose the next message and hand it to the senders. */
 static bool
 hand_out(struct post *post, struct post_report *report, GError **error)
 {
 	struct outbox_job *job = g_queue_pop_head(&post->claimed);
-	pb_auto(digest) digest =
-	    editions_load(post->options.store, job->digest_id, error);
+	pb_auto(digest) digest = NULL;
 	g_autoptr(GError) problem = NULL;
 	GBytes *message;
 	struct task *task;
 	bool is_wanted;
 
-	if (!digest || !outbox_is_wanted(post->options.store, job, &is_wanted, error)) {
+	if (!load_job(post, job, &is_wanted, &digest, error)) {
 		g_queue_push_head(&post->claimed, job);
 		return false;
 	}
 	if (!is_wanted) {
-		report->cancelled++;
+		count_cancelled(job, report);
 		add_result(post, job, OUTBOX_CANCELLED, -1, NULL, NULL);
 		outbox_job_free(job);
 		return true;
 	}
 	if (job->render_key &&
 	    !g_str_equal(job->render_key, renderer_get_key(post->options.renderer)))
-		g_message("digest %" G_GINT64_FORMAT
-		          " is composed by other templates or settings than before",
-		    job->digest_id);
+		event_log(EVENT_DIGEST_CHANGED, EVENT_INT("digest", job->digest_id),
+		    EVENT_INT("outbox", job->id));
 	message = renderer_compose(post->options.renderer, digest, &problem);
 	if (!message) {
-		g_warning("digest %" G_GINT64_FORMAT " cannot be composed: %s",
-		    job->digest_id, problem->message);
+		event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", job->digest_id),
+		    EVENT_INT("outbox", job->id), EVENT_TEXT(problem->message));
 		report->failed++;
 		add_result(post, job, OUTBOX_FAILED, -1, NULL, problem->message);
 		outbox_job_free(job);
@@ -348,6 +402,7 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 		outbox_job_free(job);
 		return true;
 	}
+	job->octets = fingerprint_of(message);
 	task = g_new0(struct task, 1);
 	task->job = job;
 	task->message = message;
@@ -394,7 +449,9 @@ get_room(const struct post *post)
 static bool
 is_held(const struct post *post, const int *stop)
 {
-	return (stop && g_atomic_int_get(stop)) ||
+	const int *pause = post->options.pause;
+
+	return (stop && g_atomic_int_get(stop)) || (pause && g_atomic_int_get(pause)) ||
 	       !get_allowance(post, clock_get_now(post->options.clock));
 }
 
@@ -458,8 +515,9 @@ catch_up(struct post *post, GError **error)
 			return false;
 		}
 		/* Refused for what they are; that would be so the next time too. */
-		g_warning("outbox dropped results=%u: %s", post->results->len,
-		    problem->message);
+		event_log(EVENT_OUTBOX_DROPPED,
+		    EVENT_INT("results", post->results->len),
+		    EVENT_TEXT(problem->message));
 		g_error_free(problem);
 		g_ptr_array_set_size(post->results, 0);
 	}
@@ -493,8 +551,41 @@ post_run(struct post *post, const int *stop, struct post_report *report, int64_t
 	return true;
 }
 
+bool
+post_reload(struct post *post, const struct post_options *options, bool is_other_relay,
+    GError **error)
+{
+	struct senders *senders;
+
+	g_assert(!post->in_flight && g_queue_is_empty(&post->claimed));
+	senders = senders_new(options->senders, options->envelope_from,
+	    options->new_transport, options->data, error);
+	if (!senders)
+		return false;
+	senders_free(post->senders);
+	post->senders = senders;
+	post->options = *options;
+	if (is_other_relay) {
+		breaker_init(&post->breaker);
+		post->policies = 0;
+		post->is_proven = false;
+	}
+	return true;
+}
+
+void
+post_try_now(struct post *post)
+{
+	/* Nothing is in flight between two runs: no trial can come back. */
+	breaker_init(&post->breaker);
+	post->is_proven = false;
+}
+
 char *
 post_format_relay(const struct post *post)
 {
-	return breaker_format(&post->breaker, clock_get_now(post->options.clock));
+	g_autofree char *line =
+	    breaker_format(&post->breaker, clock_get_now(post->options.clock));
+
+	return event_mask_addresses(line);
 }

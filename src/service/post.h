@@ -36,6 +36,7 @@ struct post_options {
 	/* Make a transport; called once for each sender, in the post's thread. */
 	struct transport *(*new_transport)(void *data);
 	void *data;
+	const int *pause; /* not 0: come back as for a stop; borrowed; or NULL */
 };
 
 struct post_report {
@@ -57,12 +58,30 @@ struct post *post_new(const struct post_options *options, GError **error);
 void post_free(struct post *post);
 PB_DEFINE_AUTO(post, post_free);
 
-/** One line about the relay, for a status display. @return a new string */
+/**
+ * Work by other options from the next run on.  Between two runs only: nothing is in
+ * flight then, so no message that is under way changes.  What is known of the relay is
+ * kept, and so are results that the store has not taken yet.
+ *
+ * @param options         copied; what the old ones borrowed may go afterwards
+ * @param is_other_relay  forget what is known of the relay: host, login or folder
+ * differ
+ * @return false when a thread cannot be had: the old ones stay
+ */
+bool post_reload(struct post *post, const struct post_options *options,
+    bool is_other_relay, GError **error);
+
+/** One line about the relay, for a status display; without an address. @return a new
+ * string */
 char *post_format_relay(const struct post *post);
+
+/** End a wait for the relay: the next run tries it with one message. */
+void post_try_now(struct post *post);
 
 /**
  * Send all that is due, until nothing is, the relay is down, or *stop is set.
- * Nothing is in flight when it returns.
+ * Nothing is in flight when it returns.  A pause ends it too; what is on its way is
+ * heard out first.
  *
  * @param stop  NULL for never
  * @param next  set to when to run again, s; -1 for never

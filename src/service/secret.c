@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,7 +62,7 @@ check_file(const char *path, const guint8 *fresh, GError **error)
 			return create_key(path, fresh, error);
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 		    "cannot read the key '%s': %s%s", path, g_strerror(saved),
-		    saved == ENOENT ? "; the store has made digests with it, so "
+		    saved == ENOENT ? "; the store has been used with it, so "
 		                      "restore it from a backup"
 		                    : "");
 		return false;
@@ -99,4 +99,38 @@ secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
 		return NULL;
 	}
 	return g_bytes_new_take(data, size);
+}
+
+bool
+secret_replace_key(const char *state_dir, GBytes *key, GError **error)
+{
+	g_autofree char *path = g_build_filename(state_dir, "key", NULL);
+	g_autofree char *draft = g_strdup_printf("%s.new.%d", path, (int)getpid());
+	int fd, saved;
+	bool is_ok;
+
+	/* One of a killed program that had our number. */
+	g_unlink(draft);
+	fd = g_open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	is_ok = fd >= 0 &&
+	        write_all(fd, g_bytes_get_data(key, NULL), g_bytes_get_size(key)) &&
+	        rename(draft, path) == 0;
+	saved = errno;
+	if (fd >= 0)
+		close(fd);
+	if (is_ok)
+		return true;
+	g_unlink(draft);
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    "cannot replace the key '%s': %s", path, g_strerror(saved));
+	return false;
+}
+
+char *
+secret_find_problem(const char *state_dir)
+{
+	g_autoptr(GError) problem = NULL;
+	g_autoptr(GBytes) key = secret_load_key(state_dir, NULL, &problem);
+
+	return key ? NULL : g_strdup(problem->message);
 }

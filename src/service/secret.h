@@ -5,6 +5,7 @@
 #define PAPERBOY_SERVICE_SECRET_H
 
 #include <glib.h>
+#include <stdbool.h>
 
 #define SECRET_KEY_BYTES 32
 
@@ -17,5 +18,11 @@
  *         gone or cannot be made
  */
 GBytes *secret_load_key(const char *state_dir, const guint8 *fresh, GError **error);
+
+/** Put another key in the place of what is there, if anything is. */
+bool secret_replace_key(const char *state_dir, GBytes *key, GError **error);
+
+/** What is wrong with the key's file: mode or length. @return NULL when nothing is */
+char *secret_find_problem(const char *state_dir);
 
 #endif

@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "service/assembly.h"
 #include "service/secret.h"
+#include "store/backup.h"
 #include "store/editions.h"
+#include "store/suppression.h"
 
 static int64_t
 read_wall(const struct clock *clock)
@@ -44,8 +46,8 @@ startup_init_clock(struct clock *clock, const char *now, GError **error)
 	return true;
 }
 
-static const char *
-file_of(const char *path)
+const char *
+startup_get_config(const char *path)
 {
 	return path ? path : PAPERBOY_SYSCONFDIR "/paperboy.conf";
 }
@@ -53,7 +55,7 @@ file_of(const char *path)
 struct settings *
 startup_load_settings(const char *path, GPtrArray *problems)
 {
-	return settings_load(file_of(path), problems, NULL);
+	return settings_load(startup_get_config(path), problems, NULL);
 }
 
 /* The number of the line in "file:line: message", 0 without one. @param size  of file
@@ -95,7 +97,7 @@ compare_problems(gconstpointer a, gconstpointer b)
 struct settings *
 startup_load_checked(const char *path, const char *credentials, GPtrArray *problems)
 {
-	pb_auto(settings) settings = settings_read(file_of(path), problems);
+	pb_auto(settings) settings = settings_read(startup_get_config(path), problems);
 
 	if (settings)
 		assembly_check(settings, credentials, problems);
@@ -103,19 +105,35 @@ startup_load_checked(const char *path, const char *credentials, GPtrArray *probl
 	return problems->len ? NULL : g_steal_pointer(&settings);
 }
 
+/*
+ * A store that was restored brings its key.  It goes into its file here, whoever asks
+ * first: so the exchange of the store alone has restored both.
+ */
+static bool
+adopt_key(const struct settings *settings, struct store *store, GError **error)
+{
+	g_autoptr(GBytes) key = NULL;
+
+	return backup_load_key(store, &key, error) &&
+	       (!key || (secret_replace_key(settings->state_dir, key, error) &&
+	                    backup_forget_key(store, error)));
+}
+
 GBytes *
 startup_load_key(const struct settings *settings, struct store *store, GError **error)
 {
 	guint8 fresh[SECRET_KEY_BYTES];
-	bool has_digests;
+	bool has_digests, has_suppressions;
 
-	if (!editions_has_any(store, &has_digests, error))
+	if (!adopt_key(settings, store, error) ||
+	    !editions_has_any(store, &has_digests, error) ||
+	    !suppression_has_any(store, &has_suppressions, error))
 		return NULL;
-
 	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 		    "the system gives no random octets");
 		return NULL;
 	}
-	return secret_load_key(settings->state_dir, has_digests ? NULL : fresh, error);
+	return secret_load_key(
+	    settings->state_dir, has_digests || has_suppressions ? NULL : fresh, error);
 }

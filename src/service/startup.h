@@ -20,6 +20,9 @@
  */
 bool startup_init_clock(struct clock *clock, const char *now, GError **error);
 
+/** Get the name of the configuration. @param path NULL for where it is installed */
+const char *startup_get_config(const char *path);
+
 /**
  * Read the configuration.
  *
@@ -44,7 +47,8 @@ startup_load_checked(const char *path, const char *credentials, GPtrArray *probl
  * Load the key of the state folder; the first time it is drawn and kept.
  *
  * A store that has made digests has a key: with another one the links in what
- * was sent would die, and what is sent again would be another message.
+ * was sent would die, and what is sent again would be another message.  So has one
+ * with suppressed addresses: with another key it would not know them.
  *
  * @return NULL with PB_ERROR_PERMANENT or PB_ERROR_TEMPORARY
  */

@@ -6,96 +6,23 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/zone.h"
 #include "mail/address.h"
-#include "query/query.h"
-#include "service/edition.h"
-#include "service/match.h"
+#include "service/filters.h"
+#include "service/profile.h"
 #include "store/audit.h"
 #include "store/outbox.h"
-#include "store/papers.h"
 #include "store/people.h"
+#include "store/suppression.h"
 
 static bool
 set_input_error(GError **error, const char *message)
 {
 	g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT, message);
 	return false;
-}
-
-/*
- * What people say goes into headers, tables and terminals: one line of text, not
- * too long.
- *
- * @param what  "the name"
- * @param text  NULL is fine
- */
-static bool
-check_text(const char *what, const char *text, size_t most, GError **error)
-{
-	const char *problem = NULL;
-
-	if (!text)
-		return true;
-	if (!*text)
-		problem = "is empty";
-	else if (strlen(text) > most)
-		problem = "is too long";
-	else if (!g_utf8_validate(text, -1, NULL))
-		problem = "is not UTF-8";
-	for (; !problem && *text; text = g_utf8_next_char(text))
-		if (g_unichar_iscntrl(g_utf8_get_char(text)))
-			problem = "has a control character";
-	if (problem)
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s %s", what, problem);
-	return !problem;
-}
-
-/* Give a filter to somebody; in the caller's transaction. */
-static struct subscription *
-insert_filter(struct store *store, int64_t subscriber_id,
-    const struct subscribe_filter *filter, int64_t now, struct query_problem *problem,
-    GPtrArray **warnings, GError **error)
-{
-	g_autoptr(GPtrArray) own =
-	    people_load_subscriptions(store, subscriber_id, error);
-	g_autoptr(GPtrArray) notes = NULL;
-	pb_auto(subscription) subscription = subscription_new();
-	pb_auto(query) query = NULL;
-	g_autofree char *hash = NULL;
-	char oldest_day[DAY_BYTES];
-	int64_t through;
-
-	if (!own ||
-	    !check_text("the filter's name", filter->name, BOUNDS_FILTER_NAME, error))
-		return NULL;
-	if (own->len >= BOUNDS_FILTERS_PERSON) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "a person can have %d filters, and that many are there",
-		    BOUNDS_FILTERS_PERSON);
-		return NULL;
-	}
-	query = query_parse(
-	    filter->text, store_get_tokenizer(store), &notes, problem, error);
-	if (!query)
-		return NULL;
-	hash = query_hash(query);
-	subscription->subscriber_id = subscriber_id;
-	subscription->name = g_strdup(filter->name);
-	subscription->text = g_strdup(filter->text);
-	subscription->canonical = query_format(query);
-	day_format(
-	    now - EDITION_FIRST_DAYS * (int64_t)CLOCK_DAY_S, subscription->since_day);
-	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
-	if (!papers_load_revision_before(store, oldest_day, &through, error) ||
-	    !people_insert_subscription(store, subscription, hash, through, now, error))
-		return NULL;
-	if (warnings)
-		*warnings = g_steal_pointer(&notes);
-	return g_steal_pointer(&subscription);
 }
 
 /* Fill a new or returning subscriber from what was asked for. */
@@ -110,22 +37,14 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	if (!request->consent || !*request->consent)
 		return set_input_error(
 		    error, "how the person agreed is wanted, in words: the consent");
-	if (!check_text("the consent", request->consent, BOUNDS_CONSENT_BYTES, error) ||
-	    !check_text(
-	        "the person's name", subscriber->name, BOUNDS_PERSON_NAME_BYTES, error))
+	if (!text_check_line(
+	        "the consent", request->consent, BOUNDS_CONSENT_BYTES, error) ||
+	    !text_check_line("the person's name", subscriber->name,
+	        BOUNDS_PERSON_NAME_BYTES, error) ||
+	    !profile_check_max(request->max_full, error))
 		return false;
-	if (request->max_full < 1 || request->max_full > BOUNDS_DIGEST_FULL_MAX) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "max must be from 1 to %d",
-		    BOUNDS_DIGEST_FULL_MAX);
-		return false;
-	}
 	subscriber->state = SUBSCRIBER_ACTIVE;
-	subscriber->rhythm = request->rhythm;
-	subscriber->rhythm.weekdays = request->rhythm.cadence == RHYTHM_WEEKLY
-	                                  ? request->rhythm.weekdays & RHYTHM_ALL
-	                                  : RHYTHM_ALL;
-	if (!subscriber->rhythm.weekdays)
-		subscriber->rhythm.weekdays = RHYTHM_MONDAY;
+	subscriber->rhythm = rhythm_normalize(&request->rhythm);
 	subscriber->max_full = request->max_full;
 	g_free(subscriber->zone);
 	subscriber->zone = g_strdup(request->zone);
@@ -158,6 +77,10 @@ save_subscriber(struct store *store, const struct subscribe_request *request,
 		address_clear(&address);
 		return NULL;
 	}
+	if (!subscribe_check_suppression(store, request->key, key, error)) {
+		address_clear(&address);
+		return NULL;
+	}
 	if (!is_new && subscriber->state != SUBSCRIBER_GONE) {
 		set_input_error(error, "this address is a subscriber already");
 		address_clear(&address);
@@ -180,21 +103,47 @@ save_subscriber(struct store *store, const struct subscribe_request *request,
 	return is_ok ? g_steal_pointer(&subscriber) : NULL;
 }
 
+bool
+subscribe_check_suppression(
+    struct store *store, GBytes *key, const char *address_key, GError **error)
+{
+	g_autofree char *hash = suppression_hash(key, address_key);
+	g_autoptr(GError) problem = NULL;
+	pb_auto(suppression) found = suppression_find(store, hash, &problem);
+	char day[DAY_BYTES];
+
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (!found)
+		return true;
+	day_format(found->at, day);
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "no mail may go to this address: it is suppressed since %s (%s)", day,
+	    found->reason);
+	return false;
+}
+
 struct subscriber *
 subscribe_add(struct store *store, const struct subscribe_request *request, int64_t now,
     struct query_problem *problem, unsigned *refused, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
 	pb_transaction transaction = {0};
+	struct filters_start start;
+	struct filters_insertion to = {.start = &start, .now = now, .problem = problem};
 
-	if (!store_begin(store, &transaction, error))
+	if (!store_begin(store, &transaction, error) ||
+	    !filters_load_start(store, now, &start, error))
 		return NULL;
 	subscriber = save_subscriber(store, request, now, error);
 	if (!subscriber)
 		return NULL;
+	to.subscriber_id = subscriber->id;
 	for (unsigned i = 0; i < request->filter_count; i++) {
-		pb_auto(subscription) subscription = insert_filter(store,
-		    subscriber->id, &request->filters[i], now, problem, NULL, error);
+		pb_auto(subscription) subscription =
+		    filters_insert(store, &to, &request->filters[i], error);
 
 		if (!subscription) {
 			if (refused)
@@ -210,7 +159,7 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 }
 
 struct subscriber *
-subscribe_find(struct store *store, const char *text, GError **error)
+subscribe_find_any(struct store *store, const char *text, GError **error)
 {
 	struct address address = {0};
 	g_autofree char *key = NULL;
@@ -222,14 +171,37 @@ subscribe_find(struct store *store, const char *text, GError **error)
 	key = address_format_key(&address);
 	address_clear(&address);
 	subscriber = people_find(store, key, &problem);
-	if (subscriber && subscriber->state != SUBSCRIBER_GONE)
+	if (subscriber)
 		return g_steal_pointer(&subscriber);
-	if (subscriber || g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
 		g_set_error(
 		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s is no subscriber", text);
 	else
 		g_propagate_error(error, g_steal_pointer(&problem));
 	return NULL;
+}
+
+struct subscriber *
+subscribe_find(struct store *store, const char *text, GError **error)
+{
+	pb_auto(subscriber) subscriber = subscribe_find_any(store, text, error);
+
+	if (!subscriber || subscriber->state != SUBSCRIBER_GONE)
+		return g_steal_pointer(&subscriber);
+	g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s is no subscriber", text);
+	return NULL;
+}
+
+bool
+subscribe_let_go(
+    struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
+{
+	subscriber->state = SUBSCRIBER_GONE;
+	subscriber->next_due_at = -1;
+	*subscriber->paused_until = '\0';
+	return people_update(store, subscriber, error) &&
+	       people_delete_subscriptions(store, subscriber->id, error) &&
+	       outbox_cancel(store, subscriber->id, now, error);
 }
 
 bool
@@ -244,11 +216,7 @@ subscribe_remove(struct store *store, const char *address, const char *who, int6
 	subscriber = subscribe_find(store, address, error);
 	if (!subscriber)
 		return false;
-	subscriber->state = SUBSCRIBER_GONE;
-	subscriber->next_due_at = -1;
-	return people_update(store, subscriber, error) &&
-	       people_delete_subscriptions(store, subscriber->id, error) &&
-	       outbox_cancel(store, subscriber->id, now, error) &&
+	return subscribe_let_go(store, subscriber, now, error) &&
 	       audit_insert(store, now, who, "subscriber removed", subscriber->id, NULL,
 	           error) &&
 	       store_commit(&transaction, error);
@@ -263,14 +231,18 @@ subscribe_add_filter(struct store *store, const char *address,
 	pb_auto(subscription) subscription = NULL;
 	g_autoptr(GPtrArray) notes = NULL;
 	pb_transaction transaction = {0};
+	struct filters_start start;
+	struct filters_insertion to = {
+	    .start = &start, .now = now, .problem = problem, .warnings = &notes};
 
-	if (!store_begin(store, &transaction, error))
+	if (!store_begin(store, &transaction, error) ||
+	    !filters_load_start(store, now, &start, error))
 		return NULL;
 	subscriber = subscribe_find(store, address, error);
 	if (!subscriber)
 		return NULL;
-	subscription =
-	    insert_filter(store, subscriber->id, filter, now, problem, &notes, error);
+	to.subscriber_id = subscriber->id;
+	subscription = filters_insert(store, &to, filter, error);
 	if (!subscription ||
 	    !audit_insert(store, now, who, "filter added", subscriber->id,
 	        subscription->canonical, error) ||

@@ -18,6 +18,7 @@
 struct subscribe_filter {
 	const char *text; /* as typed */
 	const char *name; /* what the person calls it, or NULL */
+	int number;       /* a free one, or 0 for the smallest that is */
 };
 
 struct subscribe_request {
@@ -30,6 +31,7 @@ struct subscribe_request {
 	const struct subscribe_filter *filters;
 	unsigned filter_count;
 	const char *who; /* for the audit */
+	GBytes *key; /* the secret of the state folder: suppressions are told by it */
 };
 
 /**
@@ -39,7 +41,8 @@ struct subscribe_request {
  *
  * @param problem  NULL, or cleared by the caller: filled when a filter is refused
  * @param refused  NULL, or set to the index of that filter
- * @return NULL with PB_ERROR_INPUT when something is wrong or the address is there
+ * @return NULL with PB_ERROR_INPUT when something is wrong, the address is there, or
+ *         no mail may go to it
  */
 struct subscriber *
 subscribe_add(struct store *store, const struct subscribe_request *request, int64_t now,
@@ -52,6 +55,26 @@ subscribe_find(struct store *store, const char *address, GError **error);
 /** Let a subscriber go: filters are removed, unsent mail is cancelled. */
 bool subscribe_remove(struct store *store, const char *address, const char *who,
     int64_t now, GError **error);
+
+/** Find somebody by address, gone or not. @return NULL with PB_ERROR_NOT_FOUND */
+struct subscriber *
+subscribe_find_any(struct store *store, const char *address, GError **error);
+
+/**
+ * Let somebody go who was found: no more mail, no filters; in the caller's
+ * transaction, and without a line in the audit.
+ */
+bool subscribe_let_go(
+    struct store *store, struct subscriber *subscriber, int64_t now, GError **error);
+
+/**
+ * Check that an address may be mailed.
+ *
+ * @param address_key  as address_format_key() makes it
+ * @return false with PB_ERROR_INPUT when it is suppressed
+ */
+bool subscribe_check_suppression(
+    struct store *store, GBytes *key, const char *address_key, GError **error);
 
 /**
  * Give a person a filter.

@@ -4,6 +4,7 @@
 #include "service/upkeep.h"
 
 #include "base/clock.h"
+#include "service/forget.h"
 #include "store/editions.h"
 #include "store/matches.h"
 #include "store/outbox.h"
@@ -60,7 +61,9 @@ upkeep_run(struct store *store, int64_t now, GError **error)
 				return false;
 		} while (count == PAGE_ROWS);
 	}
-	return store_save_cursor(store, LAST_RUN, now, error);
+	/* An erasure whose file could not be cleaned at once. */
+	return forget_clean(store, error) &&
+	       store_save_cursor(store, LAST_RUN, now, error);
 }
 
 bool

@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "net/http_file.h"
 #include "sources/huggingface_parse.h"
 
 /* The most that the service gives at once; its own default cuts long days at 50. */
@@ -228,6 +229,29 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 	return true;
 }
 
+static bool
+read_day(struct source *source, const char *path, const char *day,
+    struct source_answer *answer, GError **error)
+{
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	g_autofree char *url = g_filename_to_uri(absolute, NULL, error);
+	g_autoptr(GBytes) json =
+	    url ? http_file_read(url, BOUNDS_HTTP_BODY_BYTES, error) : NULL;
+	GPtrArray *listings = NULL;
+	size_t elements;
+
+	(void)source;
+	if (!json)
+		return false;
+	listings = huggingface_parse_page(json, day, &elements, error);
+	if (!listings) {
+		g_prefix_error(error, "'%s': ", path);
+		return false;
+	}
+	source_answer_set_listings(answer, listings);
+	return true;
+}
+
 static void
 huggingface_free(struct source *source)
 {
@@ -248,6 +272,7 @@ huggingface_new(const char *base_url)
 	self->source = (struct source){
 	    .name = "hf",
 	    .fetch_day = fetch_day,
+	    .read_day = read_day,
 	    .free = huggingface_free,
 	};
 	self->base_url = g_strndup(base_url, length);

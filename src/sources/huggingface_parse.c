@@ -60,7 +60,9 @@ load(GBytes *bytes, GError **error)
 	json = json_loadb(length > 0 ? text : "", length, JSON_DECODE_ANY, &where);
 	if (json)
 		return json;
-	/* It quotes the text near the fault. */
+	/* Where it is, is told by line and column; the words near it are not ours. */
+	if (strstr(where.text, " near "))
+		*strstr(where.text, " near ") = '\0';
 	told =
 	    text_normalize(where.text, strlen(where.text), BOUNDS_SOURCE_ERROR_BYTES);
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,

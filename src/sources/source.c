@@ -56,16 +56,35 @@ source_answer_set_listings(struct source_answer *answer, GPtrArray *listings)
 		g_ptr_array_unref(listings);
 }
 
+static bool
+check_day(const char *day, GError **error)
+{
+	if (days_is_valid(day))
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "'%s' is not a day such as 2026-11-18", day);
+	return false;
+}
+
 bool
 source_fetch_day(struct source *source, struct http *http, const char *day,
     const char *etag, struct source_answer *answer, GError **error)
 {
-	if (!days_is_valid(day)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is not a day such as 2026-11-18", day);
+	return check_day(day, error) &&
+	       source->fetch_day(source, http, day, etag, answer, error);
+}
+
+bool
+source_read_day(struct source *source, const char *path, const char *day,
+    struct source_answer *answer, GError **error)
+{
+	if (!check_day(day, error))
 		return false;
-	}
-	return source->fetch_day(source, http, day, etag, answer, error);
+	if (source->read_day)
+		return source->read_day(source, path, day, answer, error);
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "the source %s cannot be read from a file", source->name);
+	return false;
 }
 
 void

@@ -45,6 +45,9 @@ struct source {
 	const char *name; /* as in the store and in `source:`; static */
 	bool (*fetch_day)(struct source *source, struct http *http, const char *day,
 	    const char *etag, struct source_answer *answer, GError **error);
+	/* The same from a file that somebody has kept; NULL when it cannot. */
+	bool (*read_day)(struct source *source, const char *path, const char *day,
+	    struct source_answer *answer, GError **error);
 	void (*free)(struct source *source);
 };
 
@@ -62,6 +65,14 @@ struct source {
  */
 bool source_fetch_day(struct source *source, struct http *http, const char *day,
     const char *etag, struct source_answer *answer, GError **error);
+
+/**
+ * Read a day from a file that has what the source answered, of one page.
+ *
+ * @return as source_fetch_day(); PB_ERROR_INPUT too when the source reads no files
+ */
+bool source_read_day(struct source *source, const char *path, const char *day,
+    struct source_answer *answer, GError **error);
 
 void source_free(struct source *source);
 PB_DEFINE_AUTO(source, source_free);

@@ -21,4 +21,25 @@
 bool audit_insert(struct store *store, int64_t now, const char *who, const char *what,
     int64_t subscriber_id, const char *detail, GError **error);
 
+/* One line of the audit. */
+struct audit_row {
+	int64_t at;
+	char *who;
+	char *what;
+	char *address; /* of the subscriber, or NULL */
+	char *detail;  /* or NULL */
+};
+
+void audit_row_free(struct audit_row *row);
+
+/**
+ * Load the newest changes, oldest of them first.
+ *
+ * @param subscriber_id  0 for all
+ * @param since          s; changes at it and later
+ * @return of struct audit_row *
+ */
+GPtrArray *audit_load(struct store *store, int64_t subscriber_id, int64_t since,
+    unsigned limit, GError **error);
+
 #endif

@@ -203,6 +203,53 @@ editions_load(struct store *store, int64_t digest_id, GError **error)
 	return step == SQL_STEP_DONE ? g_steal_pointer(&digest) : NULL;
 }
 
+void
+edition_row_free(struct edition_row *row)
+{
+	if (!row)
+		return;
+	g_free(row->recipient);
+	g_free(row->slot);
+	g_free(row->date);
+	g_free(row->state);
+	g_free(row->message_state);
+	g_free(row);
+}
+
+GPtrArray *
+editions_load_newest(
+    struct store *store, int64_t subscriber_id, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
+	    " (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id)"
+	    " FROM digest g JOIN subscriber s ON s.id = g.subscriber_id"
+	    " LEFT JOIN outbox o ON o.digest_id = g.id"
+	    " WHERE ?1 = 0 OR g.subscriber_id = ?1 ORDER BY g.id DESC LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(subscriber_id), SQL_INT(limit));
+	g_autoptr(GPtrArray) rows =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)edition_row_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct edition_row *row = g_new0(struct edition_row, 1);
+
+		row->id = sql_get_int(statement, 0);
+		row->recipient = sql_dup_text(statement, 1);
+		row->slot = sql_dup_text(statement, 2);
+		row->date = sql_dup_text(statement, 3);
+		row->state = sql_dup_text(statement, 4);
+		row->message_state = sql_dup_text(statement, 5);
+		row->created_at = sql_get_int(statement, 6);
+		row->papers = sql_get_int(statement, 7);
+		g_ptr_array_add(rows, row);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
 bool
 editions_has_any(struct store *store, bool *has, GError **error)
 {

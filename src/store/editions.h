@@ -63,6 +63,30 @@ bool editions_insert(struct store *store, int64_t subscriber_id, const char *slo
 /** Load a digest as it was frozen, with its papers and the person's address. */
 struct digest *editions_load(struct store *store, int64_t digest_id, GError **error);
 
+/* A line of a list of digests. */
+struct edition_row {
+	int64_t id;
+	char *recipient;
+	char *slot;
+	char *date;
+	char *state;
+	char *
+	    message_state; /* of its place in the outbox; NULL when that is forgotten */
+	int64_t created_at;
+	int64_t papers;
+};
+
+void edition_row_free(struct edition_row *row);
+
+/**
+ * Load the newest digests, newest first.
+ *
+ * @param subscriber_id  or 0 for everybody
+ * @return of struct edition_row *
+ */
+GPtrArray *editions_load_newest(
+    struct store *store, int64_t subscriber_id, unsigned limit, GError **error);
+
 /** Whether any digest was made that is still known. */
 bool editions_has_any(struct store *store, bool *has, GError **error);
 

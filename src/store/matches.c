@@ -61,9 +61,10 @@ bool
 matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, bool is_yes,
     int64_t now, GError **error)
 {
+	/* The filter may have been forgotten since it was read. */
 	static const char sql[] =
 	    "INSERT INTO match (filter_id, paper_seq, state, decided_at)"
-	    " VALUES (?1, ?2, ?3, ?4)"
+	    " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM filter WHERE id = ?1)"
 	    " ON CONFLICT DO UPDATE SET state = excluded.state,"
 	    " decided_at = excluded.decided_at WHERE state = 'waiting'";
 

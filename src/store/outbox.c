@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/sql.h"
+#include "store/suppression.h"
 
 void
 outbox_job_free(struct outbox_job *job)
@@ -12,6 +13,7 @@ outbox_job_free(struct outbox_job *job)
 	if (!job)
 		return;
 	g_free(job->recipient);
+	g_free(job->address_hash);
 	g_free(job->render_key);
 	g_free(job);
 }
@@ -33,15 +35,17 @@ outbox_row_free(struct outbox_row *row)
 	g_free(row->recipient);
 	g_free(row->state);
 	g_free(row->reply);
+	g_free(row->held_why);
 	g_free(row);
 }
 
 static GPtrArray *
-load_due(struct store *store, int64_t now, unsigned limit, GError **error)
+load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError **error)
 {
 	static const char sql[] =
 	    "SELECT o.id, o.digest_id, o.subscriber_id, s.address, o.render_key,"
-	    " o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', s.state = 'active'"
+	    " o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', s.state = 'active',"
+	    " s.address_key"
 	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.state IN ('NEW', 'DEFERRED', 'UNKNOWN') AND o.next_try_at <= ?1"
 	    " ORDER BY o.next_try_at, o.id LIMIT ?2";
@@ -65,6 +69,9 @@ load_due(struct store *store, int64_t now, unsigned limit, GError **error)
 		job->attempt = (unsigned)sql_get_int(statement, 6);
 		job->was_unknown = sql_get_int(statement, 7) == 1;
 		job->is_wanted = sql_get_int(statement, 8) == 1;
+		job->address_hash = suppression_hash(
+		    key, (const char *)sqlite3_column_text(statement, 9));
+		job->octets = -1;
 		g_ptr_array_add(jobs, job);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&jobs) : NULL;
@@ -108,9 +115,9 @@ cancel_row(
 	                   : sql_run(store, sql_digest, error, SQL_INT(id));
 }
 
-/* Claim a job, or cancel it when the person is no longer active. */
+/* Claim a job, or cancel it when the person is no longer active, or never to mail. */
 static bool
-claim_job(struct store *store, const struct outbox_job *job, int64_t now,
+claim_job(struct store *store, struct outbox_job *job, int64_t now,
     const char *render_key, GError **error)
 {
 	static const char sql[] =
@@ -118,6 +125,8 @@ claim_job(struct store *store, const struct outbox_job *job, int64_t now,
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
 	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
 
+	if (!outbox_is_wanted(store, job, &job->is_wanted, error))
+		return false;
 	if (job->is_wanted)
 		return sql_run(store, sql, error, SQL_INT(job->id), SQL_INT(now),
 		    SQL_TEXT(render_key));
@@ -126,14 +135,14 @@ claim_job(struct store *store, const struct outbox_job *job, int64_t now,
 
 GPtrArray *
 outbox_claim(struct store *store, int64_t now, unsigned limit, const char *render_key,
-    GError **error)
+    GBytes *key, GError **error)
 {
 	g_autoptr(GPtrArray) jobs = NULL;
 	pb_transaction transaction = {0};
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
-	jobs = load_due(store, now, limit, error);
+	jobs = load_due(store, now, limit, key, error);
 	if (!jobs)
 		return NULL;
 	for (unsigned i = 0; i < jobs->len; i++)
@@ -146,11 +155,15 @@ bool
 outbox_is_wanted(
     struct store *store, const struct outbox_job *job, bool *is_wanted, GError **error)
 {
+	/* No row: the person was forgotten. */
 	static const char sql[] =
-	    "SELECT state = 'active' FROM subscriber WHERE id = ?1";
+	    "SELECT EXISTS (SELECT 1 FROM subscriber WHERE id = ?1 AND state = "
+	    "'active')"
+	    " AND NOT EXISTS (SELECT 1 FROM suppression WHERE hash = ?2)";
 	int64_t is_active;
 
-	if (!sql_number(store, sql, &is_active, error, SQL_INT(job->subscriber_id)))
+	if (!sql_number(store, sql, &is_active, error, SQL_INT(job->subscriber_id),
+	        SQL_TEXT(job->address_hash)))
 		return false;
 	*is_wanted = is_active == 1;
 	return true;
@@ -185,10 +198,12 @@ end_row(struct store *store, const struct outbox_result *result, const char *sta
 {
 	static const char sql[] = "UPDATE outbox SET state = ?2, ended_at = ?3, "
 	                          "next_try_at = NULL, code = ?4,"
-	                          " reply = ?5 WHERE id = ?1";
+	                          " reply = ?5, octets = coalesce(?6, octets)"
+	                          " WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
-	    SQL_INT(now), SQL_INT_OR_NULL(result->code), SQL_TEXT(result->reply));
+	    SQL_INT(now), SQL_INT_OR_NULL(result->code), SQL_TEXT(result->reply),
+	    SQL_INT_OR_NULL(result->octets));
 }
 
 static bool
@@ -197,11 +212,12 @@ requeue_row(struct store *store, const struct outbox_result *result, const char 
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = ?2, next_try_at = ?3, code = coalesce(?4, code),"
-	    " reply = coalesce(?5, reply) WHERE id = ?1";
+	    " reply = coalesce(?5, reply), octets = coalesce(?6, octets)"
+	    " WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
-	    SQL_TEXT(result->reply));
+	    SQL_TEXT(result->reply), SQL_INT_OR_NULL(result->octets));
 }
 
 /* Back to how it was before the claim; but a word of the relay is kept. */
@@ -298,7 +314,8 @@ outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **
 {
 	/* One that is being sent goes on; the post looks again before it does. */
 	static const char sql[] =
-	    "SELECT id, state = 'UNKNOWN' FROM outbox WHERE subscriber_id = ?1"
+	    "SELECT id, 'UNKNOWN' IN (state, held_from) FROM outbox"
+	    " WHERE subscriber_id = ?1"
 	    " AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', 'HELD')"
 	    " AND ended_at IS NULL ORDER BY id LIMIT 1";
 
@@ -330,17 +347,28 @@ outbox_load_next_try(struct store *store, int64_t *at, GError **error)
 	return sql_number(store, sql, at, error);
 }
 
+bool
+outbox_cancel_one(
+    struct store *store, int64_t id, bool is_delivered, int64_t now, GError **error)
+{
+	return cancel_row(store, id, is_delivered, now, error);
+}
+
 GPtrArray *
-outbox_load_rows(
-    struct store *store, bool is_all, int64_t after, unsigned limit, GError **error)
+outbox_load_rows(struct store *store, const struct outbox_choice *choice, int64_t after,
+    unsigned limit, GError **error)
 {
 	static const char sql[] =
 	    "SELECT o.id, o.digest_id, s.address, o.state, o.attempt, o.queued_at,"
-	    " o.next_try_at, o.ended_at, o.code, o.reply"
+	    " o.next_try_at, o.ended_at, o.code, o.reply,"
+	    " CASE WHEN o.state = 'HELD' THEN o.held_why END"
 	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
-	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL) ORDER BY o.id LIMIT ?3";
-	sql_auto *statement = sql_start(
-	    store, sql, error, SQL_INT(after), SQL_INT(is_all), SQL_INT(limit));
+	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL)"
+	    " AND (?4 IS NULL OR o.state = ?4) AND (?5 = 0 OR o.subscriber_id = ?5)"
+	    " ORDER BY o.id LIMIT ?3";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(after),
+	    SQL_INT(choice->is_all), SQL_INT(limit), SQL_TEXT(choice->state),
+	    SQL_INT(choice->subscriber_id));
 	g_autoptr(GPtrArray) rows =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_row_free);
 	enum sql_step step;
@@ -360,6 +388,7 @@ outbox_load_rows(
 		row->ended_at = sql_get_int(statement, 7);
 		row->code = (int)sql_get_int(statement, 8);
 		row->reply = sql_dup_text(statement, 9);
+		row->held_why = sql_dup_text(statement, 10);
 		g_ptr_array_add(rows, row);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;

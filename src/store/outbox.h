@@ -23,10 +23,12 @@ struct outbox_job {
 	int64_t digest_id;
 	int64_t subscriber_id;
 	char *recipient;
-	char *render_key; /* of the bytes sent before, or NULL */
+	char *address_hash; /* as suppressions are told by */
+	char *render_key;   /* of the bytes sent before, or NULL */
 	int64_t queued_at;
 	unsigned attempt; /* this one, from 1 */
 	bool was_unknown; /* an earlier copy may have arrived */
+	int64_t octets;   /* fingerprint of what is composed, set by who does; or -1 */
 	bool is_wanted; /* false: the person left, the message is cancelled, not claimed
 	                 */
 };
@@ -36,16 +38,17 @@ void outbox_job_free(struct outbox_job *job);
 /**
  * Claim messages that are due, longest due first, in one commit.
  *
- * Messages of people who are no longer active are cancelled in the same one,
- * and are returned with is_wanted false.
+ * Messages of people who are no longer active, or are suppressed, are cancelled in
+ * the same one, and are returned with is_wanted false.
  *
  * @param render_key  remembered for messages that have none yet
+ * @param key         the secret of the state folder, which suppressions are told by
  * @return of struct outbox_job *; empty when nothing is due
  */
 GPtrArray *outbox_claim(struct store *store, int64_t now, unsigned limit,
-    const char *render_key, GError **error);
+    const char *render_key, GBytes *key, GError **error);
 
-/** Is a claimed job still wanted: is its person still active? */
+/** Is a claimed job still wanted: is its person there, active and not suppressed? */
 bool outbox_is_wanted(
     struct store *store, const struct outbox_job *job, bool *is_wanted, GError **error);
 
@@ -68,6 +71,7 @@ struct outbox_result {
 	bool was_unknown;    /* of the job: a RETURNED one goes back to UNKNOWN */
 	int code;            /* SMTP reply code, or -1 */
 	char *reply;         /* one printable line, or NULL */
+	int64_t octets;      /* of the job */
 };
 
 void outbox_result_free(struct outbox_result *result);
@@ -104,13 +108,29 @@ struct outbox_row {
 	int64_t ended_at;    /* or -1 */
 	int code;            /* or -1 */
 	char *reply;         /* or NULL */
+	char *held_why;      /* "restore" or "operator"; NULL unless HELD */
 };
 
 void outbox_row_free(struct outbox_row *row);
 
-/** @param is_all  also what has ended; @param after the last id of the page before */
-GPtrArray *outbox_load_rows(
-    struct store *store, bool is_all, int64_t after, unsigned limit, GError **error);
+/* Which rows to load. */
+struct outbox_choice {
+	bool is_all;           /* also what has ended */
+	const char *state;     /* or NULL for any */
+	int64_t subscriber_id; /* or 0 for any */
+};
+
+/** Load a page of rows, by id. @param after  the last id of the page before, 0 first */
+GPtrArray *outbox_load_rows(struct store *store, const struct outbox_choice *choice,
+    int64_t after, unsigned limit, GError **error);
+
+/**
+ * End a message that has not ended, in the caller's transaction.
+ *
+ * @param is_delivered  its papers count as read; else they are free again
+ */
+bool outbox_cancel_one(
+    struct store *store, int64_t id, bool is_delivered, int64_t now, GError **error);
 
 /** Count messages that have not ended, in a state such as "DEFERRED". */
 bool

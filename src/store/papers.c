@@ -181,7 +181,9 @@ are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **er
 {
 	static const char sql[] =
 	    "SELECT EXISTS (SELECT 1 FROM outbox o JOIN digest_item i"
-	    " ON i.digest_id = o.digest_id WHERE o.attempt > 0 AND i.paper_seq = ?1"
+	    " ON i.digest_id = o.digest_id WHERE i.paper_seq = ?1"
+	    /* What a restored backup holds may have been sent since it was made. */
+	    " AND (o.attempt > 0 OR o.state = 'HELD')"
 	    " AND o.state IN ('NEW', 'SENDING', 'DEFERRED', 'UNKNOWN', 'HELD'))";
 	int64_t found;
 
@@ -341,6 +343,16 @@ papers_load_etag(struct store *store, const char *source, const char *day, char 
 		return false;
 	*etag = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
 	return true;
+}
+
+bool
+papers_load_etag_time(
+    struct store *store, const char *source, int64_t *at, GError **error)
+{
+	static const char sql[] = "SELECT max(asked_at) FROM batch WHERE source = ?1"
+	                          " AND etag IS NOT NULL";
+
+	return sql_number(store, sql, at, error, SQL_TEXT(source));
 }
 
 bool

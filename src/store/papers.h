@@ -72,6 +72,10 @@ bool papers_save_batch(struct store *store, const struct batch *batch,
 bool papers_load_etag(struct store *store, const char *source, const char *day,
     char **etag, GError **error);
 
+/** When a source last gave an ETag. @param at -1 for never */
+bool papers_load_etag_time(
+    struct store *store, const char *source, int64_t *at, GError **error);
+
 /** The newest revision there is, 0 for an empty store. */
 bool
 papers_load_newest_revision(struct store *store, int64_t *revision, GError **error);

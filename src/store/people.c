@@ -3,6 +3,8 @@
  */
 #include "store/people.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "store/sql.h"
 
@@ -10,7 +12,12 @@
 #define SUBSCRIBER_COLUMNS                                                         \
 	"id, address, address_key, name, state, cadence, weekdays, minute, zone, " \
 	"max_full,"                                                                \
-	" created_at, consent_at, consent_text, is_first_due, next_due_at"
+	" created_at, consent_at, consent_text, is_first_due, next_due_at, "       \
+	"paused_until"
+
+/* No day is NULL in the file. */
+#define SQL_PAUSED_UNTIL(subscriber) \
+	SQL_TEXT(*(subscriber)->paused_until ? (subscriber)->paused_until : NULL)
 
 static struct subscriber *
 load_subscriber(sqlite3_stmt *row)
@@ -35,6 +42,10 @@ load_subscriber(sqlite3_stmt *row)
 	subscriber->consent_text = sql_dup_text(row, 12);
 	subscriber->is_first_due = sql_get_int(row, 13) == 1;
 	subscriber->next_due_at = sql_get_int(row, 14);
+	if (sqlite3_column_type(row, 15) != SQLITE_NULL)
+		g_strlcpy(subscriber->paused_until,
+		    (const char *)sqlite3_column_text(row, 15),
+		    sizeof(subscriber->paused_until));
 	return subscriber;
 }
 
@@ -76,8 +87,8 @@ people_insert(struct store *store, struct subscriber *subscriber, GError **error
 	    "INSERT INTO subscriber (address, address_key, name, state, cadence,"
 	    " weekdays,"
 	    " minute, zone, max_full, created_at, consent_at, consent_text,"
-	    " next_due_at)"
-	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+	    " next_due_at, is_first_due, paused_until) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+	    " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
 	const struct rhythm *rhythm = &subscriber->rhythm;
 
 	if (!sql_run(store, sql, error, SQL_TEXT(subscriber->address),
@@ -89,7 +100,8 @@ people_insert(struct store *store, struct subscriber *subscriber, GError **error
 	        SQL_INT(subscriber->created_at),
 	        SQL_INT_OR_NULL(subscriber->consent_at),
 	        SQL_TEXT(subscriber->consent_text),
-	        SQL_INT_OR_NULL(subscriber->next_due_at)))
+	        SQL_INT_OR_NULL(subscriber->next_due_at),
+	        SQL_INT(subscriber->is_first_due), SQL_PAUSED_UNTIL(subscriber)))
 		return false;
 	subscriber->id = sqlite3_last_insert_rowid(store->db);
 	return true;
@@ -101,7 +113,8 @@ people_update(struct store *store, const struct subscriber *subscriber, GError *
 	static const char sql[] =
 	    "UPDATE subscriber SET address = ?2, name = ?3, state = ?4, cadence = ?5,"
 	    " weekdays = ?6, minute = ?7, zone = ?8, max_full = ?9, consent_at = ?10,"
-	    " consent_text = ?11, is_first_due = ?12, next_due_at = ?13 WHERE id = ?1";
+	    " consent_text = ?11, is_first_due = ?12, next_due_at = ?13,"
+	    " paused_until = ?14 WHERE id = ?1";
 	const struct rhythm *rhythm = &subscriber->rhythm;
 
 	return sql_run(store, sql, error, SQL_INT(subscriber->id),
@@ -111,7 +124,7 @@ people_update(struct store *store, const struct subscriber *subscriber, GError *
 	    SQL_INT(rhythm->minute), SQL_TEXT(subscriber->zone),
 	    SQL_INT(subscriber->max_full), SQL_INT_OR_NULL(subscriber->consent_at),
 	    SQL_TEXT(subscriber->consent_text), SQL_INT(subscriber->is_first_due),
-	    SQL_INT_OR_NULL(subscriber->next_due_at));
+	    SQL_INT_OR_NULL(subscriber->next_due_at), SQL_PAUSED_UNTIL(subscriber));
 }
 
 struct subscriber *
@@ -174,6 +187,19 @@ people_load_far(struct store *store, int64_t after, unsigned limit, GError **err
 	return load_all(statement, error);
 }
 
+GPtrArray *
+people_load_waking(struct store *store, int64_t now, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
+	    " WHERE paused_until IS NOT NULL AND next_due_at <= ?1"
+	    " ORDER BY next_due_at, id LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
+
+	return load_all(statement, error);
+}
+
 bool
 people_pull_in_since(
     struct store *store, const char *today, const char *since_day, GError **error)
@@ -189,8 +215,15 @@ people_load_next_due(struct store *store, int64_t *due_at, GError **error)
 {
 	static const char sql[] =
 	    "SELECT min(next_due_at) FROM subscriber WHERE state = 'active'";
+	static const char sql_waking[] =
+	    "SELECT min(next_due_at) FROM subscriber WHERE paused_until IS NOT NULL";
+	int64_t due, waking;
 
-	return sql_number(store, sql, due_at, error);
+	if (!sql_number(store, sql, &due, error) ||
+	    !sql_number(store, sql_waking, &waking, error))
+		return false;
+	*due_at = due < 0 || (waking >= 0 && waking < due) ? waking : due;
+	return true;
 }
 
 bool
@@ -210,6 +243,25 @@ people_count(
 
 	return sql_number(
 	    store, sql, count, error, SQL_TEXT(subscriber_state_name(state)));
+}
+
+bool
+people_count_states(struct store *store, int64_t *counts, GError **error)
+{
+	static const char sql[] =
+	    "SELECT state, count(*) FROM subscriber GROUP BY state";
+	sql_auto *statement = sql_start(store, sql, error);
+	int64_t found[SUBSCRIBER_GONE + 1] = {0};
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		found[subscriber_parse_state((const char *)sqlite3_column_text(
+		    statement, 0))] = sql_get_int(statement, 1);
+	if (step == SQL_STEP_DONE)
+		memcpy(counts, found, sizeof(found));
+	return step == SQL_STEP_DONE;
 }
 
 GPtrArray *
@@ -289,7 +341,9 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 		    "filter %d is the same: %s", (int)number, subscription->canonical);
 		return false;
 	}
-	if (!sql_number(store, sql_number_free, &number, error, SQL_INT(owner)) ||
+	number = subscription->number;
+	if ((!number &&
+	        !sql_number(store, sql_number_free, &number, error, SQL_INT(owner))) ||
 	    !sql_run(store, sql, error, SQL_INT(owner), SQL_INT(number),
 	        SQL_INT(subscription->filter_id), SQL_TEXT(subscription->name),
 	        SQL_TEXT(subscription->text), SQL_TEXT(subscription->since_day),
@@ -298,6 +352,49 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	subscription->id = sqlite3_last_insert_rowid(store->db);
 	subscription->number = (int)number;
 	return true;
+}
+
+bool
+people_change_subscription(struct store *store, struct subscription *subscription,
+    const char *hash, int64_t matched_through, int64_t now, GError **error)
+{
+	static const char sql_has[] =
+	    "SELECT coalesce((SELECT number FROM subscription"
+	    " WHERE subscriber_id = ?1 AND filter_id = ?2 AND id <> ?3), 0)";
+	static const char sql[] = "UPDATE subscription SET filter_id = ?2, text = ?3,"
+	                          " since_day = ?4 WHERE id = ?1";
+	int64_t number;
+
+	if (!save_filter(store, subscription, hash, matched_through, now, error) ||
+	    !sql_number(store, sql_has, &number, error,
+	        SQL_INT(subscription->subscriber_id), SQL_INT(subscription->filter_id),
+	        SQL_INT(subscription->id)))
+		return false;
+	if (number) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "filter %d is the same: %s", (int)number, subscription->canonical);
+		return false;
+	}
+	return sql_run(store, sql, error, SQL_INT(subscription->id),
+	    SQL_INT(subscription->filter_id), SQL_TEXT(subscription->text),
+	    SQL_TEXT(subscription->since_day));
+}
+
+bool
+people_name_subscription(
+    struct store *store, int64_t id, const char *name, GError **error)
+{
+	static const char sql[] = "UPDATE subscription SET name = ?2 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_TEXT(name));
+}
+
+bool
+people_number_subscription(struct store *store, int64_t id, int number, GError **error)
+{
+	static const char sql[] = "UPDATE subscription SET number = ?2 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(number));
 }
 
 bool

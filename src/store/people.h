@@ -50,12 +50,17 @@ people_load_due(struct store *store, int64_t now, unsigned limit, GError **error
 GPtrArray *
 people_load_far(struct store *store, int64_t after, unsigned limit, GError **error);
 
+/** Load a page of paused subscribers whose pause has ended, earliest first. */
+GPtrArray *
+people_load_waking(struct store *store, int64_t now, unsigned limit, GError **error);
+
 /** Let no filter look back to a day after today: they look back to since_day instead.
  */
 bool people_pull_in_since(
     struct store *store, const char *today, const char *since_day, GError **error);
 
-/** When the next edition of anybody is due. @param due_at -1 for never */
+/** When the next edition of anybody is due, or somebody's pause ends. @param due_at -1
+ * for never */
 bool people_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
 /** Move a subscriber's due time on; the first edition counts as made. */
@@ -66,12 +71,16 @@ people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **e
 bool people_count(
     struct store *store, enum subscriber_state state, int64_t *count, GError **error);
 
+/** Count subscribers by state. @param counts  one for each enum subscriber_state */
+bool people_count_states(struct store *store, int64_t *counts, GError **error);
+
 /** The filters of a person, by number. @return of struct subscription * */
 GPtrArray *
 people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **error);
 
 /**
- * Give a person a filter: the smallest free number is taken and set.
+ * Give a person a filter: with its number, which must be free, or with 0 for the
+ * smallest that is; it is set.
  *
  * @param hash             of the canonical form
  * @param matched_through  for a filter that nobody had before
@@ -79,6 +88,23 @@ people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **e
  */
 bool people_insert_subscription(struct store *store, struct subscription *subscription,
     const char *hash, int64_t matched_through, int64_t now, GError **error);
+
+/**
+ * Give a subscription another filter, with its text and first day; number and
+ * name stay.
+ *
+ * @return PB_ERROR_INPUT when another one of the person has that filter
+ */
+bool people_change_subscription(struct store *store, struct subscription *subscription,
+    const char *hash, int64_t matched_through, int64_t now, GError **error);
+
+/** @param name  NULL for none */
+bool people_name_subscription(
+    struct store *store, int64_t id, const char *name, GError **error);
+
+/** Give a subscription another number, which must be free. */
+bool
+people_number_subscription(struct store *store, int64_t id, int number, GError **error);
 
 /** Take a filter away. @return PB_ERROR_NOT_FOUND when there is no such number */
 bool people_delete_subscription(

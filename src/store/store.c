@@ -31,7 +31,12 @@ static const char pragmas[] = "PRAGMA foreign_keys = ON;"
                               "PRAGMA journal_mode = WAL;"
                               "PRAGMA synchronous = FULL;"
                               "PRAGMA temp_store = MEMORY;"
+                              "PRAGMA secure_delete = ON;"
                               "PRAGMA cache_size = -8192;";
+
+static const char pragmas_read[] = "PRAGMA query_only = ON;"
+                                   "PRAGMA temp_store = MEMORY;"
+                                   "PRAGMA cache_size = -8192;";
 
 static bool
 set_file_error(GError **error, const char *doing, const char *path)
@@ -102,18 +107,25 @@ check_header(sqlite3 *db, const char *path, GError **error)
 	return true;
 }
 
-/*
- * @param name      the name under which messages speak of it
- * @param is_draft  an empty file that is to become a store
- */
-static sqlite3 *
-open_database(const char *path, const char *name, bool is_draft, GError **error)
-{
-	sqlite3 *db = NULL;
-	int rc = sqlite3_open_v2(
-	    path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+/* How a file is opened. */
+enum opening {
+	OPENING_STORE,
+	OPENING_DRAFT, /* an empty file that is to become a store */
+	OPENING_READ,  /* nothing is written */
+};
 
-	if (rc == SQLITE_OK && !is_draft && !check_header(db, path, error)) {
+/* @param name  the name under which messages speak of it */
+static sqlite3 *
+open_database(const char *path, const char *name, enum opening opening, GError **error)
+{
+	const char *sql = opening == OPENING_READ ? pragmas_read : pragmas;
+	int mode =
+	    opening == OPENING_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(path, &db, mode | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc == SQLITE_OK && opening != OPENING_DRAFT &&
+	    !check_header(db, path, error)) {
 		sqlite3_close(db);
 		return NULL;
 	}
@@ -126,7 +138,7 @@ open_database(const char *path, const char *name, bool is_draft, GError **error)
 			sqlite3_close(db);
 			return NULL;
 		}
-		rc = sqlite3_exec(db, pragmas, NULL, NULL, NULL);
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	}
 	if (rc == SQLITE_OK)
 		return db;
@@ -151,7 +163,7 @@ create_file(const char *path, GError **error)
 	if (fd < 0)
 		return set_file_error(error, "cannot create", draft);
 	close(fd);
-	db = open_database(draft, path, true, error);
+	db = open_database(draft, path, OPENING_DRAFT, error);
 	if (db) {
 		is_made = migrate_run(db, path, error);
 		/* Closing the last handle folds the log into the file. */
@@ -203,6 +215,18 @@ check_file(const char *path, GError **error)
 	return true;
 }
 
+/* @param db  taken */
+static struct store *
+new_store(sqlite3 *db)
+{
+	struct store *store = g_new0(struct store, 1);
+
+	store->db = db;
+	store->statements = g_hash_table_new_full(
+	    g_direct_hash, g_direct_equal, NULL, finalize_statement);
+	return store;
+}
+
 struct store *
 store_open(const char *path, GError **error)
 {
@@ -211,23 +235,60 @@ store_open(const char *path, GError **error)
 
 	if (!check_file(path, error))
 		return NULL;
-	db = open_database(path, path, false, error);
+	db = open_database(path, path, OPENING_STORE, error);
 	if (!db)
 		return NULL;
-	store = g_new0(struct store, 1);
-	store->db = db;
-	store->statements = g_hash_table_new_full(
-	    g_direct_hash, g_direct_equal, NULL, finalize_statement);
-	if (!migrate_run(db, path, error)) {
-		store_free(store);
+	store = new_store(db);
+	if (migrate_run(db, path, error))
+		store->tokenizer = tokenizer_new_unicode61(db, error);
+	if (store->tokenizer)
+		return store;
+	store_free(store);
+	return NULL;
+}
+
+struct store *
+store_open_for_reading(const char *path, GError **error)
+{
+	struct store *store;
+	GStatBuf status;
+	sqlite3 *db;
+
+	if (g_stat(path, &status) != 0) {
+		g_set_error(error, PB_ERROR,
+		    errno == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_PERMANENT,
+		    "cannot open '%s': %s", path, g_strerror(errno));
 		return NULL;
 	}
+	/* Not so much as opened: closing it drops the locks of all handles on it. */
+	if (!S_ISREG(status.st_mode) || status.st_size == 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is %s", path,
+		    S_ISREG(status.st_mode) ? "empty, which a store never is"
+		                            : "no file");
+		return NULL;
+	}
+	db = open_database(path, path, OPENING_READ, error);
+	if (!db)
+		return NULL;
+	store = new_store(db);
 	store->tokenizer = tokenizer_new_unicode61(db, error);
-	if (!store->tokenizer) {
-		store_free(store);
-		return NULL;
-	}
-	return store;
+	if (store->tokenizer)
+		return store;
+	store_free(store);
+	return NULL;
+}
+
+bool
+store_load_version(struct store *store, int *version, int *ours, GError **error)
+{
+	static const char sql[] = "PRAGMA user_version";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error))
+		return false;
+	*version = (int)found;
+	*ours = MIGRATE_VERSION;
+	return true;
 }
 
 void
@@ -287,6 +348,29 @@ store_checkpoint(struct store *store)
 {
 	sqlite3_wal_checkpoint_v2(
 	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+bool
+store_erase(struct store *store, GError **error)
+{
+	int log = -1, copied = -1, rc;
+
+	/* secure_delete wipes what is freed, but splitting a page leaves copies of
+	 * the moved rows behind; only a new file has none.  In a file, since it may
+	 * be larger than the memory. */
+	rc = sqlite3_exec(
+	    store->db, "PRAGMA temp_store = FILE; VACUUM;", NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		sql_set_error(error, store->db, rc, "cannot clean the store's file");
+	sqlite3_exec(store->db, "PRAGMA temp_store = MEMORY;", NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		return false;
+	rc = sqlite3_wal_checkpoint_v2(
+	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, &log, &copied);
+	if (rc == SQLITE_OK)
+		return true;
+	sql_set_error(error, store->db, rc, "cannot clean the store's log");
+	return false;
 }
 
 bool

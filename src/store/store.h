@@ -27,6 +27,19 @@ struct store;
  *         it is locked
  */
 struct store *store_open(const char *path, GError **error);
+
+/**
+ * Open a store that exists, to read it only; nothing is made, changed or migrated.
+ *
+ * Its mode is not looked at: a backup on a strange disk may be anybody's to read.  It
+ * may be of an older version, see store_load_version().
+ *
+ * @return NULL with PB_ERROR_NOT_FOUND when there is no file, else as store_open()
+ */
+struct store *store_open_for_reading(const char *path, GError **error);
+
+/** The version of the file, and the one that this program writes. */
+bool store_load_version(struct store *store, int *version, int *ours, GError **error);
 void store_free(struct store *store);
 PB_DEFINE_AUTO(store, store_free);
 
@@ -48,6 +61,16 @@ void store_rollback(struct store_transaction *transaction);
 
 /** Truncate the write-ahead log when nobody reads; for a clean end. */
 void store_checkpoint(struct store *store);
+
+/**
+ * Make sure that what was deleted is not in the files any more: neither in free
+ * pages, nor in copies that moving rows left in pages that are in use, nor in the
+ * write-ahead log.  The whole file is written anew, so this takes as long as
+ * copying it, and as much room again on the disk until it is done.
+ *
+ * @return false with PB_ERROR_TEMPORARY while others read or write
+ */
+bool store_erase(struct store *store, GError **error);
 
 /** A named number that outlives the process. @return fallback when never set */
 bool store_load_cursor(struct store *store, const char *name, int64_t fallback,

@@ -154,7 +154,7 @@ class House:
         return Child([self.daemon, "-c", self.config], **popen)
 
     def ctl(self, *arguments, now=None, wanted=0):
-        """paperboyctl.  @return its output"""
+        """paperboyctl.  @param wanted its exit status, or some  @return its output"""
         done = subprocess.run(
             [os.path.join(top_builddir(), "paperboyctl"), "-c", self.config,
              *(["--now", now] if now else []), *arguments],
@@ -162,7 +162,7 @@ class House:
             timeout=RUN_S, check=False,
         )
         text = done.stdout.decode("utf-8", "replace")
-        if done.returncode != wanted:
+        if done.returncode not in (wanted if isinstance(wanted, tuple) else (wanted,)):
             raise AssertionError(f"paperboyctl: status {done.returncode}\n{text}")
         return text
 

@@ -31,6 +31,7 @@ lab_new(void)
 	lab->store = store_open(lab->path, &error);
 	g_assert_no_error(error);
 	lab->clock.read = read_standing;
+	lab->key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
 	return lab;
 }
 
@@ -60,6 +61,7 @@ lab_free(struct lab *lab)
 	if (!lab)
 		return;
 	store_free(lab->store);
+	g_bytes_unref(lab->key);
 	lab_remove_folder(lab->folder);
 	g_free(lab->folder);
 	g_free(lab->path);
@@ -123,6 +125,7 @@ lab_subscribe(struct lab *lab, const char *address, const char *zone,
 	    .filters = filters,
 	    .filter_count = filter ? 1 : 0,
 	    .who = "test",
+	    .key = lab->key,
 	};
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber =

@@ -15,10 +15,14 @@
 /* The consent of everybody in the tests. */
 #define LAB_CONSENT "signed the made-up list"
 
+/* The secret of a made-up state folder. */
+#define LAB_KEY "0123456789abcdef0123456789abcdef"
+
 struct lab {
 	char *folder; /* removed at the end, with all in it */
 	char *path;   /* of the store */
 	struct store *store;
+	GBytes *key;        /* of a made-up state folder */
 	struct clock clock; /* reads as set by lab_set_now() */
 	int steps_left;     /* of lab_interrupt_at() */
 };

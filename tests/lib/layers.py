@@ -66,6 +66,8 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 EXIT = re.compile(r"(?<![\w.>])exit\s*\(")
+# Lines of the log come from the table of events; g_debug() may tell anything.
+LOGGING = re.compile(r"\bg_(?:message|warning|info|critical|error)\s*\(")
 TYPEDEF = re.compile(r"\btypedef\s+(?:const\s+)?struct\b")
 INCLUDE = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE
@@ -206,6 +208,8 @@ def check_file(src, path):
         for at, contents in source.strings:
             if SQL.search(contents):
                 problems.append((line_of(source.text, at), "SQL outside src/store"))
+    for match in LOGGING.finditer(source.code):
+        problems.append((line_of(source.code, match.start()), "log by event_log()"))
     for match in TYPEDEF.finditer(source.code):
         problems.append((line_of(source.code, match.start()), "typedef struct"))
     for at in source.line_comments:

@@ -262,3 +262,25 @@ class Server:
 
     def verbs(self):
         return [line.split(" ")[0] for _, line in self.commands]
+
+
+class Relay(Server):
+    """A scripted relay, for the time of a test."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def accepted(self):
+        """[(recipient, message)] of those with a good answer."""
+        return [(to, raw) for to, raw, reply in self.arrived if reply[:1] == b"2"]
+
+    def recipients(self):
+        return sorted(to for to, _ in self.accepted())
+
+    def forget(self):
+        self.arrived.clear()
+        self.commands.clear()
+        self.connections = 0

@@ -79,12 +79,26 @@ CREATE TABLE subscriber (
 	created_at   INTEGER NOT NULL,
 	consent_at   INTEGER,
 	consent_text TEXT,
-	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)),
+	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)), -- out of rhythm
 	next_due_at  INTEGER, -- of the next edition; NULL: none
+	paused_until TEXT -- the local day from which there is mail again; NULL: not known
+		CHECK (paused_until GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]')
+		CHECK (paused_until IS NULL OR (state = 'paused' AND next_due_at IS NOT NULL)),
+	-- A restored backup does not know what was mailed since: the next edition is HELD.
+	is_next_held INTEGER NOT NULL DEFAULT 0 CHECK (is_next_held IN (0, 1)),
 	CHECK (state <> 'active' OR (consent_at IS NOT NULL AND ifnull(consent_text, '') <> '')),
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
+CREATE INDEX subscriber_waking ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
+
+-- Addresses never to mail, told by an HMAC of their key; outlives the person's row.
+CREATE TABLE suppression (
+	hash   TEXT PRIMARY KEY CHECK (length(hash) = 64),
+	reason TEXT NOT NULL CHECK (reason IN ('operator', 'never-again', 'complaint', 'dead')),
+	at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX subscriber_held ON subscriber (id) WHERE is_next_held = 1;
 
 CREATE TABLE subscription (
 	id            INTEGER PRIMARY KEY,
@@ -168,6 +182,9 @@ CREATE TABLE outbox (
 	code          INTEGER,
 	reply         TEXT,
 	render_key    TEXT, -- of the bytes that were sent first
+	octets        INTEGER, -- fingerprint of the message as it was composed last
+	held_from     TEXT CHECK (held_from IN ('NEW', 'DEFERRED', 'UNKNOWN')), -- what it was
+	held_why      TEXT CHECK (held_why IN ('restore', 'operator')),
 	CHECK ((state IN ('NEW', 'DEFERRED')) <= (next_try_at IS NOT NULL)),
 	CHECK ((state IN ('SENT', 'FAILED', 'CANCELLED')) <= (ended_at IS NOT NULL)),
 	CHECK (state NOT IN ('SENDING', 'SENT', 'UNKNOWN') OR claimed_at IS NOT NULL),
@@ -177,11 +194,20 @@ CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE state IN ('NEW', 'DEFE
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
 
 CREATE TABLE cursor (
 	name  TEXT PRIMARY KEY,
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Empty but in a backup, which is whole with its key, and in a store that was restored
+-- and has not put the key into its file yet.
+CREATE TABLE backup (
+	id      INTEGER PRIMARY KEY CHECK (id = 1),
+	made_at INTEGER NOT NULL,
+	key     TEXT NOT NULL CHECK (length(key) = 64) -- hexadecimal
+) STRICT;
 
 CREATE TABLE change (
 	id            INTEGER PRIMARY KEY,
@@ -192,6 +218,7 @@ CREATE TABLE change (
 	detail        TEXT
 ) STRICT;
 CREATE INDEX change_subscriber ON change (subscriber_id, id);
+CREATE INDEX change_at ON change (at, id);
 
 -- Bad states are impossible, whoever writes.
 

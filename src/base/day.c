@@ -1,0 +1,51 @@
+/*
+ * day.c - calendar days as YYYY-MM-DD, in UTC unless a zone is named.
+ */
+#include "base/day.h"
+
+#include "base/error.h"
+
+char *
+day_format_time(int64_t at)
+{
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(at);
+
+	return g_date_time_format(time, "%Y-%m-%dT%H:%M:%SZ");
+}
+
+bool
+day_parse(const char *day, GTimeZone *zone, int64_t *at, GError **error)
+{
+	g_autoptr(GDateTime) midnight = NULL;
+
+	if (g_regex_match_simple(
+	        "^(19[7-9]|[2-9][0-9][0-9])[0-9]-[0-9]{2}-[0-9]{2}\\z", day, 0, 0))
+		midnight = g_date_time_new(zone, (int)g_ascii_strtoll(day, NULL, 10),
+		    (int)g_ascii_strtoll(day + 5, NULL, 10),
+		    (int)g_ascii_strtoll(day + 8, NULL, 10), 0, 0, 0);
+	if (!midnight || g_date_time_to_unix(midnight) < 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%.20s' is no day: YYYY-MM-DD is wanted, such as 2026-12-01", day);
+		return false;
+	}
+	*at = g_date_time_to_unix(midnight);
+	return true;
+}
+
+bool
+day_parse_time(const char *text, int64_t *at, GError **error)
+{
+	g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+	g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(text, utc);
+
+	if (!time && day_parse(text, utc, at, NULL))
+		return true;
+	if (!time || g_date_time_to_unix(time) < 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%.30s' is no time: 2026-11-20 or 2026-11-20T18:00:00Z is wanted",
+		    text);
+		return false;
+	}
+	*at = g_date_time_to_unix(time);
+	return true;
+}

@@ -1,0 +1,313 @@
+/*
+ * status.c - the command that tells how everything is, on one screen.
+ */
+#include "service/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "service/survey.h"
+
+/* Something wants a person. */
+#define STATUS_WANTED 1
+
+static int64_t
+number_behind(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	return at ? g_ascii_strtoll(at + strlen(name), NULL, 10) : -1;
+}
+
+/* "started=N looked=N posted=N relay=words" */
+static void
+ask_daemon(const struct ctl *ctl, struct status_daemon *daemon)
+{
+	g_autofree char *line = ctl_ask_daemon(ctl, "status");
+	const char *relay = line ? strstr(line, " relay=") : NULL;
+
+	*daemon = (struct status_daemon){
+	    .is_running = line != NULL,
+	    .started_at = -1,
+	    .looked_at = -1,
+	    .posted_at = -1,
+	};
+	if (!relay)
+		return;
+	daemon->started_at = number_behind(line, "started=");
+	daemon->looked_at = number_behind(line, "looked=");
+	daemon->posted_at = number_behind(line, "posted=");
+	daemon->relay = print_dup_line(relay + strlen(" relay="));
+}
+
+/* ---- JSON ---- */
+
+static json_t *
+json_of_sources(const GPtrArray *sources)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < sources->len; i++) {
+		const struct survey_source *source = sources->pdata[i];
+
+		if (source->asked_at < 0)
+			continue;
+		json_array_append_new(
+		    list, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:I}",
+		              "source", source->name, "day", source->day, "status",
+		              source->status, "asked_at", (json_int_t)source->asked_at,
+		              "good_at", print_json_number(source->good_at), "error",
+		              print_json_text(source->error), "papers_day",
+		              print_json_text(source->papers_day), "papers",
+		              (json_int_t)source->papers));
+	}
+	return list;
+}
+
+static json_t *
+json_of_people(const struct status *status)
+{
+	json_t *people = json_object();
+
+	for (unsigned i = 0; i <= SUBSCRIBER_GONE; i++)
+		json_object_set_new(people, subscriber_state_name(i),
+		    json_integer((json_int_t)status->people[i]));
+	return people;
+}
+
+static json_t *
+json_of_oldest(const struct waiting_message *message)
+{
+	if (!message)
+		return json_null();
+	return json_pack("{s:I, s:s, s:I, s:o, s:o}", "id", (json_int_t)message->id,
+	    "state", message->state, "queued_at", (json_int_t)message->queued_at,
+	    "next_try_at", print_json_number(message->next_try_at), "reply",
+	    print_json_text(message->reply));
+}
+
+static json_t *
+json_of_restore(const struct status *status)
+{
+	if (status->past.restored_at < 0)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:I}", "restored_at",
+	    (json_int_t)status->past.restored_at, "made_at",
+	    (json_int_t)status->past.made_at, "held",
+	    (json_int_t)status->held_by_restore, "people",
+	    (json_int_t)status->past.people);
+}
+
+static json_t *
+json_of_status(const struct status *status, const struct status_daemon *daemon)
+{
+	json_t *problems = json_array();
+	json_t *object = json_pack("{s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:o,"
+	                           " s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
+	    "running", (int)daemon->is_running, "sources",
+	    json_of_sources(status->sources), "papers", (json_int_t)status->papers,
+	    "subscribers", (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
+	    (json_int_t)status->filters, "matches", (json_int_t)status->matches,
+	    "waiting", (json_int_t)status->waiting, "next_digest_at",
+	    print_json_number(status->next_due), "queue", "new",
+	    (json_int_t)status->fresh, "sending", (json_int_t)status->sending,
+	    "deferred", (json_int_t)status->deferred, "unknown",
+	    (json_int_t)status->unknown, "held", (json_int_t)status->held, "failed",
+	    (json_int_t)status->failed);
+	json_t *more;
+
+	for (unsigned i = 0; i < status->problems->len; i++)
+		json_array_append_new(
+		    problems, json_string(status->problems->pdata[i]));
+	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o}",
+	    "started_at", print_json_number(daemon->started_at), "looked_at",
+	    print_json_number(daemon->looked_at), "posted_at",
+	    print_json_number(daemon->posted_at), "relay",
+	    print_json_text(daemon->relay), "people", json_of_people(status), "oldest",
+	    json_of_oldest(status->oldest), "restore", json_of_restore(status),
+	    "backup_at", print_json_number(status->past.last_made_at),
+	    "disk_free_bytes", (json_int_t)status->disk_free_bytes, "store_bytes",
+	    (json_int_t)status->store_bytes, "log_bytes", (json_int_t)status->log_bytes,
+	    "problems", problems);
+	json_object_update(object, more);
+	json_decref(more);
+	return object;
+}
+
+/* ---- words ---- */
+
+static void
+print_daemon(const struct status_daemon *daemon)
+{
+	g_autofree char *started = ctl_format_time(daemon->started_at);
+	g_autofree char *looked = ctl_format_time(daemon->looked_at);
+
+	if (!daemon->is_running) {
+		puts("paperboyd    not running: nothing is collected or sent");
+		return;
+	}
+	fputs("paperboyd    running", stdout);
+	if (daemon->started_at >= 0)
+		printf(" since %s; last look at the sources %s", started,
+		    daemon->looked_at < 0 ? "under way" : looked);
+	putchar('\n');
+	/* "closed" is a word of circuits, not of people. */
+	if (daemon->relay)
+		printf("relay        %s\n", strcmp(daemon->relay, "closed") == 0
+		                                ? "takes mail"
+		                                : daemon->relay);
+}
+
+static void
+print_source(const struct survey_source *source)
+{
+	g_autofree char *asked = ctl_format_time(source->asked_at);
+	g_autofree char *good = ctl_format_time(source->good_at);
+	g_autofree char *error = source->error ? print_dup_line(source->error) : NULL;
+
+	if (!source->is_on)
+		return;
+	if (source->asked_at < 0)
+		printf("source %-5s never asked yet\n", source->name);
+	else if (error)
+		printf("source %-5s FAILED at %s: %s\n"
+		       "             last good answer at %s; it is asked again by "
+		       "itself\n",
+		    source->name, asked, error, good);
+	else
+		printf("source %-5s %s at %s; newest day %s with %" G_GINT64_FORMAT
+		       " papers\n",
+		    source->name, source->is_late ? "LATE: last asked" : "ok", asked,
+		    source->papers_day ? source->papers_day : "none", source->papers);
+}
+
+static void
+print_people(const struct status *status)
+{
+	g_autofree char *due = ctl_format_time(status->next_due);
+
+	printf("subscribers  %" G_GINT64_FORMAT " active",
+	    status->people[SUBSCRIBER_ACTIVE]);
+	for (unsigned i = 0; i < SUBSCRIBER_GONE; i++)
+		if (i != SUBSCRIBER_ACTIVE && status->people[i])
+			printf(", %" G_GINT64_FORMAT " %s", status->people[i],
+			    subscriber_state_name(i));
+	printf("; next digest due %s\n", due);
+	printf("filters      %" G_GINT64_FORMAT " distinct, %" G_GINT64_FORMAT
+	       " matches, %" G_GINT64_FORMAT " waiting for votes\n",
+	    status->filters, status->matches, status->waiting);
+}
+
+static void
+print_queue(const struct status *status)
+{
+	const struct waiting_message *oldest = status->oldest;
+	const struct waiting_message *deferred = status->deferred_first;
+
+	printf("queue        %" G_GINT64_FORMAT " new, %" G_GINT64_FORMAT
+	       " being sent, %" G_GINT64_FORMAT " deferred, %" G_GINT64_FORMAT
+	       " in doubt, %" G_GINT64_FORMAT " held\n",
+	    status->fresh, status->sending, status->deferred, status->unknown,
+	    status->held);
+	if (oldest) {
+		g_autofree char *since = ctl_format_time(oldest->queued_at);
+		g_autofree char *next = ctl_format_time(oldest->next_try_at);
+
+		printf("             the oldest, message %" G_GINT64_FORMAT
+		       ", waits since %s; next try %s\n",
+		    oldest->id, since, next);
+	}
+	if (deferred) {
+		g_autofree char *reply =
+		    print_dup_line(deferred->reply ? deferred->reply : "no answer");
+
+		printf("             message %" G_GINT64_FORMAT " is deferred: %s\n",
+		    deferred->id, reply);
+	}
+	if (status->deferred + status->unknown + status->held)
+		puts("             paperboyctl queue tells why");
+	if (status->failed)
+		printf("FAILED       %" G_GINT64_FORMAT
+		       " in the last two weeks: paperboyctl queue --all tells why\n",
+		    status->failed);
+}
+
+static void
+print_restore(const struct status *status)
+{
+	g_autofree char *at = ctl_format_time(status->past.restored_at);
+	g_autofree char *made = ctl_format_time(status->past.made_at);
+
+	if (status->past.restored_at < 0 ||
+	    (!status->held_by_restore && !status->past.people))
+		return;
+	printf("RESTORED     at %s, from the backup of %s: %" G_GINT64_FORMAT
+	       " messages are held%s",
+	    at, made, status->held_by_restore, status->past.people ? "," : ".\n");
+	if (status->past.people)
+		printf("\n             and so will be the next digests of "
+		       "%" G_GINT64_FORMAT " people.\n",
+		    status->past.people);
+	puts("             They may have been mailed since that backup. paperboyctl "
+	     "queue\n"
+	     "             list --state HELD; queue release sends, queue drop "
+	     "--delivered\n"
+	     "             counts them as read, queue drop keeps them for the next "
+	     "digest.");
+}
+
+static void
+print_disk(const struct status *status)
+{
+	g_autofree char *store = g_format_size((guint64)status->store_bytes);
+	g_autofree char *log = g_format_size((guint64)status->log_bytes);
+	g_autofree char *room = g_format_size((guint64)MAX(status->disk_free_bytes, 0));
+	g_autofree char *backup = ctl_format_time(status->past.last_made_at);
+
+	printf("store        %s, its log %s; %s free on the disk\n", store, log, room);
+	printf("last backup  %s\n",
+	    status->past.last_made_at < 0 ? "never: paperboyctl backup FILE" : backup);
+}
+
+static void
+print_status(const struct status *status, const struct status_daemon *daemon)
+{
+	print_restore(status);
+	print_daemon(daemon);
+	for (unsigned i = 0; i < status->sources->len; i++)
+		print_source(status->sources->pdata[i]);
+	printf("papers       %" G_GINT64_FORMAT "\n", status->papers);
+	print_people(status);
+	print_queue(status);
+	print_disk(status);
+	for (unsigned i = 0; i < status->problems->len; i++)
+		printf("%s %s\n", i ? "            " : "\nTO DO       ",
+		    (char *)status->problems->pdata[i]);
+}
+
+bool
+ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	struct status_daemon daemon;
+	struct status status;
+	bool is_ok;
+
+	if (!ctl_parse(NULL, 0, &argc, &argv, error))
+		return false;
+	ask_daemon(ctl, &daemon);
+	is_ok = status_load(ctl->store, ctl->settings, &daemon,
+	    clock_get_now(&ctl->clock), &status, error);
+	if (is_ok) {
+		if (ctl->is_json)
+			print_json(json_of_status(&status, &daemon));
+		else
+			print_status(&status, &daemon);
+		if (status.problems->len)
+			ctl->status = STATUS_WANTED;
+		status_clear(&status);
+	}
+	g_free(daemon.relay);
+	return is_ok;
+}

@@ -1,0 +1,262 @@
+/*
+ * transfer.c - the commands that carry many people: subscriber import, export.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "ctl/ctl.h"
+#include "ctl/listing.h"
+#include "ctl/print.h"
+#include "service/export.h"
+#include "service/import.h"
+#include "store/people.h"
+
+#define PAGE 500
+
+static bool
+is_standard(const char *file)
+{
+	return strcmp(file, "-") == 0;
+}
+
+static bool
+set_file_error(GError **error, const char *doing, const char *file)
+{
+	int saved = errno;
+
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot %s '%s': %s%s", doing,
+	    file, g_strerror(saved),
+	    saved == EACCES ? "; paperboyctl works as the owner of the state folder, "
+	                      "so use - and let the shell open the file"
+	                    : "");
+	return false;
+}
+
+/* One octet more than may be there tells that there are too many. */
+static GString *
+read_file(const char *file, GError **error)
+{
+	FILE *in = is_standard(file) ? stdin : fopen(file, "re");
+	GString *text = g_string_new(NULL);
+	char part[64 * 1024];
+	size_t size;
+
+	while (in && text->len <= BOUNDS_CSV_BYTES &&
+	       (size = fread(part, 1, sizeof(part), in)) > 0)
+		g_string_append_len(text, part, (gssize)size);
+	if (!in || ferror(in)) {
+		set_file_error(error, "read", file);
+		g_string_free(text, TRUE);
+		text = NULL;
+	}
+	if (in && in != stdin)
+		fclose(in);
+	return text;
+}
+
+static json_t *
+json_of_report(const struct import_report *report, bool is_dry_run)
+{
+	json_t *problems = json_array();
+
+	for (unsigned i = 0; report->problems && i < report->problems->len; i++)
+		json_array_append_new(
+		    problems, json_string(report->problems->pdata[i]));
+	return json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "dry_run",
+	    (int)is_dry_run, "added", (int)report->added, "taken_back",
+	    (int)report->taken_back, "present", (int)report->present, "left",
+	    (int)report->left, "suppressed", (int)report->suppressed, "bad",
+	    (int)report->bad, "problems", problems);
+}
+
+static void
+print_report(const struct import_report *report, bool is_dry_run)
+{
+	const struct {
+		unsigned count;
+		const char *words;
+	} parts[] = {
+	    {report->taken_back, "had left and taken back"},
+	    {report->present, "there already, and left alone"},
+	    {report->left, "had left, and stay away: --take-back takes them back"},
+	    {report->suppressed, "never to be mailed"},
+	    {report->bad, "bad lines left out"},
+	};
+
+	printf("%u %s\n", report->added, is_dry_run ? "would be added" : "added");
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		if (parts[i].count)
+			printf("%u %s\n", parts[i].count, parts[i].words);
+}
+
+static bool
+import(struct ctl *ctl, struct import_request *request, GError **error)
+{
+	struct import_report report = {0};
+	g_autoptr(GBytes) key = ctl_load_key(ctl, error);
+	bool is_ok = key && rhythm_parse_minute(ctl->settings->digest_at,
+	                        &request->source.minute, error);
+
+	request->key = key;
+	is_ok = is_ok && import_people(ctl->store, request, &report, error);
+	if (ctl->is_json)
+		print_json(json_of_report(&report, request->is_dry_run));
+	for (unsigned i = 0;
+	     !ctl->is_json && report.problems && i < report.problems->len; i++)
+		fprintf(stderr, "%s\n", (char *)report.problems->pdata[i]);
+	if (is_ok && !ctl->is_json)
+		print_report(&report, request->is_dry_run);
+	import_report_clear(&report);
+	if (is_ok && !request->is_dry_run)
+		ctl_poke_daemon(ctl);
+	return is_ok;
+}
+
+bool
+ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	gboolean is_dry_run = FALSE, is_skip_bad = FALSE, is_take_back = FALSE,
+	         is_first = FALSE;
+	g_autofree char *consent = NULL;
+	const GOptionEntry entries[] = {
+	    {"consent", 0, 0, G_OPTION_ARG_STRING, &consent, NULL, NULL},
+	    {"dry-run", 0, 0, G_OPTION_ARG_NONE, &is_dry_run, NULL, NULL},
+	    {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &is_skip_bad, NULL, NULL},
+	    {"take-back", 0, 0, G_OPTION_ARG_NONE, &is_take_back, NULL, NULL},
+	    {"first", 0, 0, G_OPTION_ARG_NONE, &is_first, NULL, NULL},
+	    {0},
+	};
+	struct import_request request = {.who = ctl->who};
+	GString *text;
+	bool is_ok;
+
+	if (!ctl_parse(entries, 1, &argc, &argv, error))
+		return false;
+	text = read_file(argv[1], error);
+	if (!text)
+		return false;
+	request.is_dry_run = is_dry_run;
+	request.is_skip_bad = is_skip_bad;
+	request.is_take_back = is_take_back;
+	request.is_first = is_first;
+	request.source = (struct roster_source){
+	    .file = argv[1],
+	    .data = text->str,
+	    .size = text->len,
+	    .store = ctl->store,
+	    .now = clock_get_now(&ctl->clock),
+	    .consent = consent,
+	    .zone = ctl->settings->digest_zone,
+	    .max_full = ctl->settings->digest_max,
+	};
+	is_ok = import(ctl, &request, error);
+	g_string_free(text, TRUE);
+	return is_ok;
+}
+
+static bool
+write_out(void *data, const char *text, size_t size, GError **error)
+{
+	(void)data;
+	if (fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0)
+		return true;
+	return set_file_error(error, "write", "standard output");
+}
+
+static bool
+collect_text(void *data, const char *text, size_t size, GError **error)
+{
+	(void)error;
+	g_string_append_len(data, text, (gssize)size);
+	return true;
+}
+
+/* Whole or not at all, and for its owner's eyes. */
+static bool
+export_to_file(struct ctl *ctl, const char *file, bool has_filters, GError **error)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GError) problem = NULL;
+	unsigned count;
+
+	if (!export_people(ctl->store, has_filters, collect_text, text, &count, error))
+		return false;
+	if (!g_file_set_contents_full(file, text->str, (gssize)text->len,
+	        G_FILE_SET_CONTENTS_CONSISTENT, 0600, &problem)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot write: %s",
+		    problem->message);
+		return false;
+	}
+	if (ctl->is_json)
+		print_json(
+		    json_pack("{s:s, s:i}", "file", file, "exported", (int)count));
+	else
+		printf("%u %s in %s\n", count,
+		    count == 1 ? "subscriber" : "subscribers", file);
+	return true;
+}
+
+static bool
+append_json_page(struct ctl *ctl, const GPtrArray *people, bool has_filters,
+    json_t *list, GError **error)
+{
+	for (unsigned i = 0; i < people->len; i++) {
+		const struct subscriber *subscriber = people->pdata[i];
+		json_t *object = listing_json_subscriber(subscriber);
+		g_autoptr(GPtrArray) filters = NULL;
+
+		json_array_append_new(list, object);
+		if (!has_filters)
+			continue;
+		filters = people_load_subscriptions(ctl->store, subscriber->id, error);
+		if (!filters)
+			return false;
+		json_object_set_new(object, "filters", listing_json_filters(filters));
+	}
+	return true;
+}
+
+static bool
+export_json(struct ctl *ctl, bool has_filters, GError **error)
+{
+	json_t *list = json_array();
+	bool is_ok = true, is_end = false;
+	int64_t after = 0;
+
+	while (is_ok && !is_end) {
+		g_autoptr(GPtrArray) people =
+		    people_load_page(ctl->store, after, PAGE, error);
+
+		is_ok =
+		    people && append_json_page(ctl, people, has_filters, list, error);
+		is_end = is_ok && !people->len;
+		if (is_ok && !is_end)
+			after =
+			    ((struct subscriber *)people->pdata[people->len - 1])->id;
+	}
+	if (is_ok)
+		print_json(list);
+	else
+		json_decref(list);
+	return is_ok;
+}
+
+bool
+ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	gboolean has_filters = FALSE;
+	const GOptionEntry entries[] = {
+	    {"filters", 0, 0, G_OPTION_ARG_NONE, &has_filters, NULL, NULL}, {0}};
+	unsigned count;
+
+	if (!ctl_parse_some(entries, 0, 1, &argc, &argv, error))
+		return false;
+	if (argc > 1 && !is_standard(argv[1]))
+		return export_to_file(ctl, argv[1], has_filters, error);
+	if (ctl->is_json)
+		return export_json(ctl, has_filters, error);
+	return export_people(ctl->store, has_filters, write_out, NULL, &count, error);
+}

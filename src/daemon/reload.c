@@ -1,0 +1,79 @@
+/*
+ * reload.c - a new configuration: read whole, checked, and only then used.
+ */
+#include "daemon/reload.h"
+
+#include "service/event.h"
+#include "service/startup.h"
+
+static void
+check_fixed(
+    const struct settings *current, const struct settings *fresh, GPtrArray *problems)
+{
+	g_autoptr(GPtrArray) names = settings_list_changes(current, fresh, true);
+
+	for (unsigned i = 0; i < names->len; i++) {
+		const char *name = names->pdata[i];
+		g_autofree char *place = settings_format_place(fresh, name);
+
+		g_ptr_array_add(problems,
+		    g_strdup_printf("%s: %s needs a restart to change", place, name));
+	}
+}
+
+struct snapshot *
+reload_load(const char *config, const char *credentials, const struct snapshot *current,
+    GPtrArray *problems)
+{
+	pb_auto(settings) settings =
+	    startup_load_checked(config, credentials, problems);
+	g_autoptr(GError) problem = NULL;
+	struct snapshot *fresh;
+
+	if (!settings)
+		return NULL;
+	check_fixed(current->settings, settings, problems);
+	if (problems->len)
+		return NULL;
+	fresh = snapshot_new(
+	    g_steal_pointer(&settings), credentials, current->key, &problem);
+	/* A file that was good a moment ago is another one now. */
+	if (!fresh)
+		g_ptr_array_add(
+		    problems, g_strdup_printf("%s: %s", startup_get_config(config),
+		                  problem->message));
+	return fresh;
+}
+
+void
+reload_log(const struct snapshot *current, const struct snapshot *fresh,
+    const GPtrArray *problems)
+{
+	g_autoptr(GPtrArray) names = NULL;
+	g_autofree char *list = NULL;
+
+	if (!fresh) {
+		for (unsigned i = 0; i < problems->len; i++)
+			event_log(EVENT_CONFIG_WRONG, EVENT_TEXT(problems->pdata[i]));
+		event_log(EVENT_CONFIG_REFUSED, EVENT_INT("problems", problems->len));
+		return;
+	}
+	names = settings_list_changes(current->settings, fresh->settings, false);
+	g_ptr_array_add(names, NULL);
+	list = g_strjoinv(", ", (char **)names->pdata);
+	event_log(EVENT_CONFIG_RELOADED, EVENT_INT("changed", names->len - 1),
+	    EVENT_TEXT(list));
+}
+
+char *
+reload_format_answer(const GPtrArray *problems)
+{
+	GString *answer;
+
+	if (!problems->len)
+		return NULL;
+	answer = g_string_new("refused");
+	for (unsigned i = 0; i < problems->len; i++)
+		g_string_append_printf(answer, "\n%s", (char *)problems->pdata[i]);
+	return g_string_free(answer, FALSE);
+}

@@ -1,0 +1,62 @@
+/*
+ * snapshot.h - one configuration that was checked whole, and its way to the stages.
+ *
+ * All that can be wrong with a configuration shows while its snapshot is made: the
+ * templates are read, and so is the password.  After that nobody changes it; the main
+ * thread offers it, each stage takes it between two of its runs and keeps a reference
+ * as long as it works by it.  The last one frees it.
+ */
+#ifndef PAPERBOY_DAEMON_SNAPSHOT_H
+#define PAPERBOY_DAEMON_SNAPSHOT_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "config/settings.h"
+#include "render/renderer.h"
+#include "service/assembly.h"
+
+struct snapshot {
+	_Atomic unsigned references;
+	const struct settings *settings;
+	const struct assembly_outlet *outlet;
+	GBytes *key;
+	/* Keeps what it has rendered: of the post's thread alone. */
+	struct renderer *renderer;
+};
+
+/**
+ * Make a snapshot, with one reference.
+ *
+ * @param settings     taken, also on failure
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param key          of the state folder
+ */
+struct snapshot *snapshot_new(
+    struct settings *settings, const char *credentials, GBytes *key, GError **error);
+
+/** Add a reference; from any thread, as the next. @return the same */
+struct snapshot *snapshot_ref(struct snapshot *snapshot);
+
+/** Give a reference back. NULL is fine. */
+void snapshot_unref(struct snapshot *snapshot);
+
+/* Where a stage finds what it is to work by next; zeroed it is empty. */
+struct snapshot_slot {
+	struct snapshot *_Atomic next;
+};
+
+/** Offer a snapshot in place of one that was not taken yet. */
+void snapshot_offer(struct snapshot_slot *slot, struct snapshot *snapshot);
+
+/** Take what was offered last. @return a reference, or NULL for nothing new */
+struct snapshot *snapshot_take(struct snapshot_slot *slot);
+
+/**
+ * Put back what cannot be used yet, unless a newer one was offered meanwhile.
+ *
+ * @param snapshot  the reference is taken
+ */
+void snapshot_put_back(struct snapshot_slot *slot, struct snapshot *snapshot);
+
+#endif

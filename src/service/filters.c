@@ -1,0 +1,271 @@
+/*
+ * filters.c - a person's filters: given, changed, named, and put in another order.
+ */
+#include "service/filters.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/zone.h"
+#include "query/query.h"
+#include "service/edition.h"
+#include "service/match.h"
+#include "store/audit.h"
+#include "store/papers.h"
+#include "store/people.h"
+
+bool
+filters_load_start(
+    struct store *store, int64_t now, struct filters_start *start, GError **error)
+{
+	char oldest_day[DAY_BYTES];
+
+	day_format(now - EDITION_FIRST_DAYS * (int64_t)CLOCK_DAY_S, start->since_day);
+	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
+	return papers_load_revision_before(
+	    store, oldest_day, &start->matched_through, error);
+}
+
+/*
+ * Understand a query and put it into a subscription: text on one line (blanks of any
+ * kind mean the same), canonical form.
+ *
+ * @param hash  set on success
+ */
+static bool
+set_query(struct store *store, struct subscription *subscription, const char *text,
+    char **hash, GPtrArray **warnings, struct query_problem *problem, GError **error)
+{
+	pb_auto(query) query =
+	    query_parse(text, store_get_tokenizer(store), warnings, problem, error);
+
+	if (!query)
+		return false;
+	g_free(subscription->text);
+	subscription->text = g_strdelimit(g_strdup(text), "\t\n\v\f\r", ' ');
+	g_free(subscription->canonical);
+	subscription->canonical = query_format(query);
+	*hash = query_hash(query);
+	return true;
+}
+
+struct subscription *
+filters_insert(struct store *store, const struct filters_insertion *to,
+    const struct subscribe_filter *filter, GError **error)
+{
+	g_autoptr(GPtrArray) own =
+	    people_load_subscriptions(store, to->subscriber_id, error);
+	g_autoptr(GPtrArray) notes = NULL;
+	pb_auto(subscription) subscription = subscription_new();
+	g_autofree char *hash = NULL;
+
+	if (!own || !text_check_line(
+	                "the filter's name", filter->name, BOUNDS_FILTER_NAME, error))
+		return NULL;
+	if (own->len >= BOUNDS_FILTERS_PERSON) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "a person can have %d filters, and that many are there",
+		    BOUNDS_FILTERS_PERSON);
+		return NULL;
+	}
+	if (!set_query(
+	        store, subscription, filter->text, &hash, &notes, to->problem, error))
+		return NULL;
+	subscription->subscriber_id = to->subscriber_id;
+	subscription->number = filter->number;
+	subscription->name = g_strdup(filter->name);
+	g_strlcpy(subscription->since_day, to->start->since_day,
+	    sizeof(subscription->since_day));
+	if (!people_insert_subscription(
+	        store, subscription, hash, to->start->matched_through, to->now, error))
+		return NULL;
+	if (to->warnings)
+		*to->warnings = g_steal_pointer(&notes);
+	return g_steal_pointer(&subscription);
+}
+
+/* The one with a number, taken out of a person's filters. */
+static struct subscription *
+steal_number(GPtrArray *own, int number, GError **error)
+{
+	for (unsigned i = 0; i < own->len; i++) {
+		const struct subscription *subscription = own->pdata[i];
+
+		if (subscription->number == number)
+			return g_ptr_array_steal_index(own, i);
+	}
+	g_set_error(
+	    error, PB_ERROR, PB_ERROR_NOT_FOUND, "there is no filter %d", number);
+	return NULL;
+}
+
+struct subscription *
+filters_find(struct store *store, const char *address, int number, GError **error)
+{
+	pb_auto(subscriber) subscriber = subscribe_find(store, address, error);
+	g_autoptr(GPtrArray) own =
+	    subscriber ? people_load_subscriptions(store, subscriber->id, error) : NULL;
+
+	return own ? steal_number(own, number, error) : NULL;
+}
+
+static bool
+has_number(const GPtrArray *own, int number)
+{
+	for (unsigned i = 0; i < own->len; i++)
+		if (((struct subscription *)own->pdata[i])->number == number)
+			return true;
+	return false;
+}
+
+/* Move the filters between two places by one; the moved one stands elsewhere. */
+static bool
+shift(struct store *store, const GPtrArray *own, int from, int to, GError **error)
+{
+	bool is_up = to < from;
+
+	/* The nearest to the place that was left goes first: each finds room. */
+	for (unsigned i = 0; i < own->len; i++) {
+		const struct subscription *other =
+		    own->pdata[is_up ? own->len - 1 - i : i];
+		bool is_between = is_up ? other->number >= to && other->number < from
+		                        : other->number > from && other->number <= to;
+
+		if (is_between && !people_number_subscription(store, other->id,
+		                      other->number + (is_up ? 1 : -1), error))
+			return false;
+	}
+	return true;
+}
+
+static bool
+move(struct store *store, GPtrArray *own, int from, int to, GError **error)
+{
+	pb_auto(subscription) moved = steal_number(own, from, error);
+	int parking = FILTERS_NUMBER_MAX;
+
+	if (!moved)
+		return false;
+	if (!has_number(own, to))
+		return people_number_subscription(store, moved->id, to, error);
+	/* Where nobody is, and nobody moves to; a person has far fewer filters than
+	 * there are numbers. */
+	while (has_number(own, parking - 1) || has_number(own, parking) ||
+	       has_number(own, parking + 1))
+		parking--;
+	return people_number_subscription(store, moved->id, parking, error) &&
+	       shift(store, own, from, to, error) &&
+	       people_number_subscription(store, moved->id, to, error);
+}
+
+bool
+filters_move(struct store *store, const char *address, int from, int to,
+    const char *who, int64_t now, GError **error)
+{
+	g_autofree char *detail = g_strdup_printf("filter %d is now %d", from, to);
+	pb_auto(subscriber) subscriber = NULL;
+	g_autoptr(GPtrArray) own = NULL;
+	pb_transaction transaction = {0};
+
+	if (to < 1 || to > FILTERS_NUMBER_MAX) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "a filter's number is from 1 to %d", FILTERS_NUMBER_MAX);
+		return false;
+	}
+	if (!store_begin(store, &transaction, error))
+		return false;
+	subscriber = subscribe_find(store, address, error);
+	own =
+	    subscriber ? people_load_subscriptions(store, subscriber->id, error) : NULL;
+	if (!own)
+		return false;
+	if (from == to && has_number(own, from))
+		return true;
+	return move(store, own, from, to, error) &&
+	       audit_insert(
+	           store, now, who, "filter moved", subscriber->id, detail, error) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+filters_rename(struct store *store, const char *address, int number, const char *name,
+    const char *who, int64_t now, GError **error)
+{
+	const char *wanted = name && *name ? name : NULL;
+	g_autofree char *detail = g_strdup_printf("filter %d: %s%s%s", number,
+	    wanted ? "\"" : "", wanted ? wanted : "no name", wanted ? "\"" : "");
+	pb_auto(subscription) subscription = NULL;
+	pb_transaction transaction = {0};
+
+	if (!text_check_line("the filter's name", wanted, BOUNDS_FILTER_NAME, error) ||
+	    !store_begin(store, &transaction, error))
+		return false;
+	subscription = filters_find(store, address, number, error);
+	return subscription &&
+	       people_name_subscription(store, subscription->id, wanted, error) &&
+	       audit_insert(store, now, who, "filter renamed",
+	           subscription->subscriber_id, detail, error) &&
+	       store_commit(&transaction, error);
+}
+
+/* From which day on the new query counts; see filters_edit(). */
+static void
+choose_since(const struct subscriber *subscriber, struct subscription *subscription,
+    const struct filters_start *start, int64_t now)
+{
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
+	struct rhythm_slot slot;
+	char day[DAY_BYTES];
+
+	if (subscriber->state == SUBSCRIBER_PAUSED)
+		return;
+	rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
+	day_format(slot.at, day);
+	if (strcmp(start->since_day, day) < 0)
+		g_strlcpy(day, start->since_day, sizeof(day));
+	if (strcmp(day, subscription->since_day) > 0)
+		g_strlcpy(subscription->since_day, day, sizeof(day));
+}
+
+static bool
+edit(struct store *store, const struct filters_change *change,
+    struct subscription *subscription, int64_t now, const char *hash, GError **error)
+{
+	pb_auto(subscriber) subscriber =
+	    people_load(store, subscription->subscriber_id, error);
+	struct filters_start start;
+
+	if (!subscriber || !filters_load_start(store, now, &start, error))
+		return false;
+	choose_since(subscriber, subscription, &start, now);
+	return people_change_subscription(
+	           store, subscription, hash, start.matched_through, now, error) &&
+	       audit_insert(store, now, change->who, "filter changed", subscriber->id,
+	           subscription->canonical, error);
+}
+
+struct subscription *
+filters_edit(struct store *store, const struct filters_change *change, int64_t now,
+    struct query_problem *problem, GPtrArray **warnings, GError **error)
+{
+	pb_auto(subscription) subscription = NULL;
+	g_autoptr(GPtrArray) notes = NULL;
+	g_autofree char *hash = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	subscription = filters_find(store, change->address, change->number, error);
+	if (!subscription ||
+	    !set_query(
+	        store, subscription, change->text, &hash, &notes, problem, error) ||
+	    !edit(store, change, subscription, now, hash, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	if (warnings)
+		*warnings = g_steal_pointer(&notes);
+	return g_steal_pointer(&subscription);
+}

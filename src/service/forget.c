@@ -1,0 +1,142 @@
+/*
+ * forget.c - a person leaves no trace; and addresses that are never to be mailed.
+ */
+#include "service/forget.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "mail/address.h"
+#include "service/subscribe.h"
+#include "store/audit.h"
+#include "store/erasure.h"
+#include "store/people.h"
+#include "store/suppression.h"
+
+/* Set in the commit that erases, taken back when the file is clean. */
+#define UNCLEAN "erasure"
+
+/* What a suppression is told by. @return NULL with PB_ERROR_INPUT */
+static char *
+hash_address(const struct forget_request *request, GError **error)
+{
+	struct address address = {0};
+	g_autofree char *key = NULL;
+
+	if (!address_parse(request->address, &address, error))
+		return NULL;
+	key = address_format_key(&address);
+	address_clear(&address);
+	return suppression_hash(request->key, key);
+}
+
+/* The rows, in one commit. */
+static bool
+erase_rows(struct store *store, const struct forget_request *request, int64_t now,
+    GError **error)
+{
+	g_autofree char *hash = hash_address(request, error);
+	pb_auto(subscriber) subscriber = NULL;
+	pb_transaction transaction = {0};
+
+	if (!hash || !store_begin(store, &transaction, error))
+		return false;
+	subscriber = subscribe_find_any(store, request->address, error);
+	if (!subscriber || !erasure_delete_person(store, subscriber->id, error))
+		return false;
+	if (request->is_never_again &&
+	    !suppression_insert(store, hash, FORGET_NEVER_AGAIN, now, error))
+		return false;
+	/* Only that it happened: whom it was about is what is forgotten. */
+	return audit_insert(store, now, request->who, "subscriber forgotten", 0,
+	           request->is_never_again ? FORGET_NEVER_AGAIN : NULL, error) &&
+	       store_save_cursor(store, UNCLEAN, 1, error) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+forget_clean(struct store *store, GError **error)
+{
+	int64_t is_unclean;
+
+	if (!store_load_cursor(store, UNCLEAN, 0, &is_unclean, error))
+		return false;
+	if (!is_unclean)
+		return true;
+	return store_erase(store, error) && store_save_cursor(store, UNCLEAN, 0, error);
+}
+
+bool
+forget_person(struct store *store, const struct forget_request *request, int64_t now,
+    GError **error)
+{
+	if (!erase_rows(store, request, now, error)) {
+		/* Forgotten before, and asked again because of what stayed. */
+		forget_clean(store, NULL);
+		return false;
+	}
+	if (forget_clean(store, error))
+		return true;
+	g_prefix_error(error,
+	    "the person is forgotten, but traces may be left in the store's file; "
+	    "they go when nobody else uses it, at the latest tomorrow: ");
+	return false;
+}
+
+/* The person of an address leaves, if there is one. */
+static bool
+let_go(struct store *store, const struct forget_request *request, int64_t now,
+    GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(subscriber) subscriber =
+	    subscribe_find(store, request->address, &problem);
+
+	if (subscriber)
+		return subscribe_let_go(store, subscriber, now, error) &&
+		       audit_insert(store, now, request->who, "subscriber removed",
+		           subscriber->id, "the address is suppressed", error);
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+bool
+forget_suppress(struct store *store, const struct forget_request *request,
+    const char *reason, int64_t now, GError **error)
+{
+	static const char *const reasons[] = {
+	    FORGET_OPERATOR, FORGET_NEVER_AGAIN, "complaint", "dead", NULL};
+	g_autofree char *hash = hash_address(request, error);
+	pb_transaction transaction = {0};
+
+	if (!hash)
+		return false;
+	if (!g_strv_contains(reasons, reason)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%.20s' is no reason: operator, never-again, complaint or dead is",
+		    reason);
+		return false;
+	}
+	return store_begin(store, &transaction, error) &&
+	       let_go(store, request, now, error) &&
+	       suppression_insert(store, hash, reason, now, error) &&
+	       audit_insert(
+	           store, now, request->who, "suppression added", 0, reason, error) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+forget_release(struct store *store, const struct forget_request *request, int64_t now,
+    GError **error)
+{
+	g_autofree char *hash = hash_address(request, error);
+	pb_transaction transaction = {0};
+
+	return hash && store_begin(store, &transaction, error) &&
+	       suppression_delete(store, hash, error) &&
+	       audit_insert(
+	           store, now, request->who, "suppression removed", 0, NULL, error) &&
+	       store_commit(&transaction, error);
+}

@@ -1,0 +1,57 @@
+/*
+ * forget.h - a person leaves no trace; and addresses that are never to be mailed.
+ */
+#ifndef PAPERBOY_SERVICE_FORGET_H
+#define PAPERBOY_SERVICE_FORGET_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+/* The reasons that suppressions are given here. */
+#define FORGET_NEVER_AGAIN "never-again"
+#define FORGET_OPERATOR    "operator"
+
+struct forget_request {
+	const char *address;
+	bool is_never_again; /* keep an HMAC of the address, so that nobody adds it
+	                        again */
+	GBytes *key;         /* the secret of the state folder */
+	const char *who;     /* for the audit */
+};
+
+/**
+ * Erase all that is kept about a person, also one who left before: the row, digests,
+ * messages with their replies, filters that nobody else has with their matches,
+ * the audit of the person.  One commit; then the store's file is written anew
+ * and its log cut, so that the bytes are gone too.
+ *
+ * A message that is being sent at this moment reaches its reader, and what the
+ * relay says of it is dropped.  What is elsewhere stays: backups, the relay's own log
+ * and queue, mail that has arrived.
+ *
+ * @return false with PB_ERROR_NOT_FOUND; or with PB_ERROR_TEMPORARY when the rows are
+ *         gone and the file could not be cleaned: forget_clean() goes on with that
+ */
+bool forget_person(struct store *store, const struct forget_request *request,
+    int64_t now, GError **error);
+
+/** Clean the file when an erasure before could not; does nothing else. */
+bool forget_clean(struct store *store, GError **error);
+
+/**
+ * Keep an address from ever being mailed.  Who is a subscriber there leaves, as by
+ * subscribe_remove().
+ *
+ * @param reason  operator, never-again, complaint or dead
+ */
+bool forget_suppress(struct store *store, const struct forget_request *request,
+    const char *reason, int64_t now, GError **error);
+
+/** Let an address be mailed again; who left stays away. @return PB_ERROR_NOT_FOUND */
+bool forget_release(struct store *store, const struct forget_request *request,
+    int64_t now, GError **error);
+
+#endif

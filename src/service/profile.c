@@ -1,0 +1,317 @@
+/*
+ * profile.c - a person's name and rhythm, and pauses.
+ */
+#include "service/profile.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/clock.h"
+#include "base/day.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/zone.h"
+#include "service/subscribe.h"
+#include "store/audit.h"
+#include "store/outbox.h"
+#include "store/people.h"
+
+#define PAGE_PEOPLE 200
+#define WEEKLY_DAYS "weekly:"
+
+bool
+profile_check_max(int max_full, GError **error)
+{
+	if (max_full >= 1 && max_full <= BOUNDS_DIGEST_FULL_MAX)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "max must be from 1 to %d",
+	    BOUNDS_DIGEST_FULL_MAX);
+	return false;
+}
+
+bool
+profile_parse_cadence(const char *text, struct rhythm *rhythm, GError **error)
+{
+	size_t prefix = strlen(WEEKLY_DAYS);
+	struct rhythm parsed = {.weekdays = RHYTHM_MONDAY};
+
+	if (g_ascii_strncasecmp(text, WEEKLY_DAYS, prefix) == 0) {
+		parsed.cadence = RHYTHM_WEEKLY;
+		if (!rhythm_parse_weekdays(text + prefix, &parsed.weekdays, error))
+			return false;
+	} else if (!rhythm_parse_cadence(text, &parsed.cadence, error)) {
+		return false;
+	}
+	parsed = rhythm_normalize(&parsed);
+	rhythm->cadence = parsed.cadence;
+	rhythm->weekdays = parsed.weekdays;
+	return true;
+}
+
+char *
+profile_format_cadence(const struct rhythm *rhythm)
+{
+	g_autofree char *days = NULL;
+
+	if (rhythm->cadence != RHYTHM_WEEKLY)
+		return g_strdup(rhythm_cadence_name(rhythm->cadence));
+	days = rhythm_format_weekdays(rhythm->weekdays);
+	return g_strconcat(WEEKLY_DAYS, days, NULL);
+}
+
+/* Put what is asked for into the person; nothing is stored. */
+static bool
+apply(
+    struct subscriber *subscriber, const struct profile_change *change, GError **error)
+{
+	g_autoptr(GTimeZone) zone = NULL;
+
+	if (change->name && *change->name &&
+	    !text_check_line(
+	        "the person's name", change->name, BOUNDS_PERSON_NAME_BYTES, error))
+		return false;
+	if (change->zone && !(zone = zone_load(change->zone, error)))
+		return false;
+	if ((change->at &&
+	        !rhythm_parse_minute(change->at, &subscriber->rhythm.minute, error)) ||
+	    (change->cadence &&
+	        !profile_parse_cadence(change->cadence, &subscriber->rhythm, error)) ||
+	    (change->max_full && !profile_check_max(change->max_full, error)))
+		return false;
+	if (change->name) {
+		g_free(subscriber->name);
+		subscriber->name = *change->name ? g_strdup(change->name) : NULL;
+	}
+	if (change->zone) {
+		g_free(subscriber->zone);
+		subscriber->zone = g_strdup(change->zone);
+	}
+	if (change->max_full)
+		subscriber->max_full = change->max_full;
+	return true;
+}
+
+int64_t
+profile_find_slot(const struct subscriber *subscriber, GTimeZone *zone, const char *day)
+{
+	struct rhythm_slot slot;
+	int64_t midnight = 0;
+
+	day_parse(day, zone, &midnight, NULL);
+	rhythm_get_next(&subscriber->rhythm, zone, midnight - 1, &slot);
+	return slot.at;
+}
+
+/* When the next digest is due, by a rhythm that has changed. */
+static void
+reckon_due(struct subscriber *subscriber, int64_t now)
+{
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
+	struct rhythm_slot slot;
+
+	/* One that is due and not made yet: late, or the first. */
+	if (subscriber->next_due_at < 0 || subscriber->next_due_at <= now)
+		return;
+	if (*subscriber->paused_until) {
+		subscriber->next_due_at =
+		    profile_find_slot(subscriber, zone, subscriber->paused_until);
+		return;
+	}
+	rhythm_get_next(&subscriber->rhythm, zone, now, &slot);
+	subscriber->next_due_at = slot.at;
+}
+
+static char *
+describe(const struct profile_change *change)
+{
+	GString *text = g_string_new(NULL);
+	const char *const parts[][2] = {
+	    {"zone", change->zone},
+	    {"at", change->at},
+	    {"cadence", change->cadence},
+	    {"name", change->name},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		if (parts[i][1])
+			g_string_append_printf(text, "%s%s %s", text->len ? ", " : "",
+			    parts[i][0], *parts[i][1] ? parts[i][1] : "none");
+	if (change->max_full)
+		g_string_append_printf(
+		    text, "%smax %d", text->len ? ", " : "", change->max_full);
+	return g_string_free(text, FALSE);
+}
+
+struct subscriber *
+profile_set(struct store *store, const char *address,
+    const struct profile_change *change, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	g_autofree char *detail = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber || !apply(subscriber, change, error))
+		return NULL;
+	if (change->zone || change->at || change->cadence)
+		reckon_due(subscriber, now);
+	detail = describe(change);
+	if (!people_update(store, subscriber, error) ||
+	    !audit_insert(store, now, change->who, "subscriber changed", subscriber->id,
+	        detail, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	return g_steal_pointer(&subscriber);
+}
+
+/* "14d" is so many days from today; else a day after today, not too far away. */
+static bool
+parse_until(
+    const char *text, GTimeZone *zone, int64_t now, char day[DAY_BYTES], GError **error)
+{
+	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(now);
+	g_autoptr(GDateTime) here = g_date_time_to_timezone(utc, zone);
+	g_autoptr(GDateTime) last = g_date_time_add_days(here, BOUNDS_PAUSE_DAYS);
+	g_autofree char *today = g_date_time_format(here, "%Y-%m-%d");
+	g_autofree char *farthest = g_date_time_format(last, "%Y-%m-%d");
+	g_autofree char *wanted = g_strdup(text);
+	int64_t at;
+
+	if (g_regex_match_simple("^[0-9]{1,4}d\\z", text, 0, 0)) {
+		g_autoptr(GDateTime) then =
+		    g_date_time_add_days(here, (int)g_ascii_strtoll(text, NULL, 10));
+
+		g_free(wanted);
+		wanted = g_date_time_format(then, "%Y-%m-%d");
+	}
+	if (!day_parse(wanted, zone, &at, error))
+		return false;
+	if (strcmp(wanted, today) <= 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "a pause ends on a day to come, and %s is not: there it is %s",
+		    wanted, today);
+		return false;
+	}
+	if (strcmp(wanted, farthest) > 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "a pause with an end is at most %d days long, until %s; without "
+		    "one it lasts until it is ended",
+		    BOUNDS_PAUSE_DAYS, farthest);
+		return false;
+	}
+	g_strlcpy(day, wanted, DAY_BYTES);
+	return true;
+}
+
+static bool
+set_pause(struct subscriber *subscriber, const char *until, int64_t now, GError **error)
+{
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
+
+	if (subscriber->state != SUBSCRIBER_ACTIVE &&
+	    subscriber->state != SUBSCRIBER_PAUSED) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "%s gets no mail that could be paused: the state is %s",
+		    subscriber->address, subscriber_state_name(subscriber->state));
+		return false;
+	}
+	if (until && !parse_until(until, zone, now, subscriber->paused_until, error))
+		return false;
+	if (!until)
+		*subscriber->paused_until = '\0';
+	subscriber->state = SUBSCRIBER_PAUSED;
+	subscriber->next_due_at =
+	    until ? profile_find_slot(subscriber, zone, subscriber->paused_until) : -1;
+	return true;
+}
+
+struct subscriber *
+profile_pause(struct store *store, const char *address, const char *until,
+    const char *who, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	g_autofree char *detail = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber || !set_pause(subscriber, until, now, error))
+		return NULL;
+	if (until)
+		detail = g_strdup_printf("until %s", subscriber->paused_until);
+	if (!people_update(store, subscriber, error) ||
+	    !outbox_cancel(store, subscriber->id, now, error) ||
+	    !audit_insert(
+	        store, now, who, "subscriber paused", subscriber->id, detail, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	return g_steal_pointer(&subscriber);
+}
+
+/* In the caller's transaction. */
+static bool
+end_pause(struct store *store, struct subscriber *subscriber, const char *who,
+    const char *detail, int64_t now, GError **error)
+{
+	subscriber->state = SUBSCRIBER_ACTIVE;
+	*subscriber->paused_until = '\0';
+	return people_update(store, subscriber, error) &&
+	       audit_insert(store, now, who, "subscriber resumed", subscriber->id,
+	           detail, error);
+}
+
+struct subscriber *
+profile_resume(struct store *store, const char *address, const char *who, int64_t now,
+    GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber)
+		return NULL;
+	if (subscriber->state != SUBSCRIBER_PAUSED) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "%s is not paused: the state is %s", subscriber->address,
+		    subscriber_state_name(subscriber->state));
+		return NULL;
+	}
+	/* Not that of a slot: the slot's own digest may have been cancelled. */
+	subscriber->is_first_due = true;
+	subscriber->next_due_at = now;
+	if (!end_pause(store, subscriber, who, NULL, now, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	return g_steal_pointer(&subscriber);
+}
+
+bool
+profile_wake(struct store *store, int64_t now, unsigned *count, GError **error)
+{
+	for (;;) {
+		g_autoptr(GPtrArray) people = NULL;
+		pb_transaction transaction = {0};
+
+		if (!store_begin(store, &transaction, error))
+			return false;
+		people = people_load_waking(store, now, PAGE_PEOPLE, error);
+		if (!people)
+			return false;
+		/* The due time stays: it is that of the slot which is due now. */
+		for (unsigned i = 0; i < people->len; i++)
+			if (!end_pause(store, people->pdata[i], "paperboy",
+			        "the day of the pause's end came", now, error))
+				return false;
+		if (!store_commit(&transaction, error))
+			return false;
+		*count += people->len;
+		if (!people->len)
+			break;
+	}
+	return true;
+}

@@ -1,0 +1,360 @@
+/*
+ * recovery.c - backups are made, and restored.
+ */
+#include "service/recovery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "service/assembly.h"
+#include "service/lock.h"
+#include "service/secret.h"
+#include "service/startup.h"
+#include "store/audit.h"
+
+static bool
+set_error(GError **error, const char *doing, const char *path)
+{
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "%s '%s': %s", doing, path,
+	    g_strerror(errno));
+	return false;
+}
+
+/* What was renamed in a folder stays so, whatever happens to the machine. */
+static bool
+sync_folder(const char *path, GError **error)
+{
+	int fd = g_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	bool is_ok = fd >= 0 && fsync(fd) == 0;
+
+	if (!is_ok)
+		set_error(error, "cannot write the folder", path);
+	if (fd >= 0)
+		close(fd);
+	return is_ok;
+}
+
+static bool
+exists(const char *path)
+{
+	return g_file_test(path, G_FILE_TEST_EXISTS | G_FILE_TEST_IS_SYMLINK);
+}
+
+/* ---- backup ---- */
+
+/* It would be lost with the store; and it must never be one of our own files. */
+static bool
+check_place(const struct settings *settings, const char *folder, GError **error)
+{
+	GStatBuf place, state;
+
+	if (g_stat(folder, &place) != 0)
+		return set_error(error, "cannot use the folder", folder);
+	if (g_stat(settings->state_dir, &state) != 0)
+		return set_error(error, "cannot use the folder", settings->state_dir);
+	if (place.st_dev != state.st_dev || place.st_ino != state.st_ino)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "a backup in the state folder is lost with it: choose another folder");
+	return false;
+}
+
+static bool
+put_in_place(const char *draft, const struct recovery_request *request, GError **error)
+{
+	unsigned flags = request->may_replace ? 0 : RENAME_NOREPLACE;
+
+	if (renameat2(AT_FDCWD, draft, AT_FDCWD, request->path, flags) == 0)
+		return true;
+	/* A file system that does not know the flag. */
+	if (errno == EINVAL && !exists(request->path) &&
+	    rename(draft, request->path) == 0)
+		return true;
+	set_error(error, "cannot make", request->path);
+	g_unlink(draft);
+	return false;
+}
+
+/* The backup is whole; that the store does not know of it is no failure of it. */
+static void
+note_made(struct store *store, const struct recovery_request *request)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, &problem) ||
+	    !backup_save_made(store, request->now, &problem) ||
+	    !audit_insert(store, request->now, request->who, "backup made", 0,
+	        request->path, &problem) ||
+	    !store_commit(&transaction, &problem))
+		g_warning("backup made, but not noted: %s", problem->message);
+}
+
+bool
+recovery_backup(const struct settings *settings, struct store *store,
+    const struct recovery_request *request, int64_t *size_bytes, GError **error)
+{
+	g_autofree char *folder = g_path_get_dirname(request->path);
+	g_autofree char *draft =
+	    g_strdup_printf("%s.new.%d", request->path, (int)getpid());
+	g_autoptr(GBytes) key = NULL;
+	struct backup_plan plan = {
+	    .now = request->now,
+	    .progress = request->progress,
+	    .data = request->data,
+	};
+	GStatBuf status;
+
+	if (!check_place(settings, folder, error))
+		return false;
+	if (!request->may_replace && exists(request->path)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' exists already",
+		    request->path);
+		return false;
+	}
+	key = startup_load_key(settings, store, error);
+	if (!key)
+		return false;
+	plan.key = key;
+	if (!backup_write(store, draft, &plan, error))
+		return false;
+	if (g_stat(draft, &status) != 0)
+		return set_error(error, "cannot read", draft);
+	if (!put_in_place(draft, request, error) || !sync_folder(folder, error))
+		return false;
+	note_made(store, request);
+	*size_bytes = status.st_size;
+	return true;
+}
+
+/* ---- restore ---- */
+
+/* Where one restore works. */
+struct restoring {
+	char *store; /* the store's place */
+	char *log;   /* its log */
+	char *index; /* and the index of that */
+	char *work;  /* a folder of ours, until it gets its name */
+	char *draft; /* in it: the new store, and after the exchange the old one */
+	char *old;   /* in it: an old store that is not sound, with its log */
+	char *key;   /* in it: the old key */
+};
+
+static void
+restoring_init(struct restoring *at, const char *state_dir)
+{
+	g_autofree char *name = g_strdup_printf("restore.new.%d", (int)getpid());
+
+	at->store = g_build_filename(state_dir, "paperboy.db", NULL);
+	at->log = g_strconcat(at->store, "-wal", NULL);
+	at->index = g_strconcat(at->store, "-shm", NULL);
+	at->work = g_build_filename(state_dir, name, NULL);
+	at->draft = g_build_filename(at->work, "paperboy.db", NULL);
+	at->old = g_build_filename(at->work, "damaged.db", NULL);
+	at->key = g_build_filename(at->work, "key", NULL);
+}
+
+static void
+restoring_clear(struct restoring *at)
+{
+	g_free(at->store);
+	g_free(at->log);
+	g_free(at->index);
+	g_free(at->work);
+	g_free(at->draft);
+	g_free(at->old);
+	g_free(at->key);
+}
+
+/* Two files change places, so that there is always one at each. */
+static bool
+exchange(const char *one, const char *other, GError **error)
+{
+	g_autofree char *spare = g_strconcat(one, ".old", NULL);
+
+	if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0)
+		return true;
+	/* A file system that does not know the flag. */
+	if ((errno == EINVAL || errno == ENOSYS) && link(other, spare) == 0 &&
+	    rename(one, other) == 0 && rename(spare, one) == 0)
+		return true;
+	return set_error(error, "cannot exchange", other);
+}
+
+static bool
+move(const char *from, const char *folder, const char *name, GError **error)
+{
+	g_autofree char *to = g_build_filename(folder, name, NULL);
+
+	if (!exists(from) || rename(from, to) == 0)
+		return true;
+	return set_error(error, "cannot move", from);
+}
+
+/*
+ * The log of an old store that cannot be folded must not stay, or it would be taken for
+ * the new one's.  An empty file, which every program refuses as a store, keeps the
+ * place meanwhile: without its log the old store must not be used, and no new one be
+ * made.
+ */
+static bool
+put_away_damaged(const struct restoring *at, GError **error)
+{
+	if (exists(at->store)) {
+		int fd = g_open(at->old, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+
+		if (fd < 0)
+			return set_error(error, "cannot create", at->old);
+		close(fd);
+		if (!exchange(at->old, at->store, error))
+			return false;
+	}
+	return move(at->log, at->work, "damaged.db-wal", error) &&
+	       move(at->index, at->work, "damaged.db-shm", error);
+}
+
+/*
+ * Fold the log of the old store into its file, so that one step takes both away.
+ *
+ * @param is_sound  set on success; false for none, or one that is damaged
+ * @return false with PB_ERROR_TEMPORARY when somebody has it open
+ */
+static bool
+fold_old(const struct restoring *at, bool *is_sound, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	*is_sound =
+	    exists(at->store) && backup_fold(at->store, &problem) && !exists(at->log);
+	if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+static bool
+install(const struct restoring *at, const char *state_dir, GError **error)
+{
+	GStatBuf status;
+
+	if (!exists(at->store)) {
+		if (rename(at->draft, at->store) != 0)
+			return set_error(error, "cannot move", at->draft);
+	} else if (!exchange(at->draft, at->store, error)) {
+		return false;
+	} else if (g_stat(at->draft, &status) == 0 && status.st_size == 0) {
+		/* What kept the place; nobody's store. */
+		g_unlink(at->draft);
+	}
+	return sync_folder(at->work, error) && sync_folder(state_dir, error);
+}
+
+/* The old key; a restored store brings its own. */
+static bool
+copy_key(const struct restoring *at, const char *state_dir, GError **error)
+{
+	g_autofree char *path = g_build_filename(state_dir, "key", NULL);
+	g_autofree char *octets = NULL;
+	g_autoptr(GBytes) key = NULL;
+	gsize size;
+
+	if (!g_file_get_contents(path, &octets, &size, NULL))
+		return true;
+	key = g_bytes_new_take(g_steal_pointer(&octets), size);
+	return secret_replace_key(at->work, key, error);
+}
+
+/* @return the name of a folder that is not there yet */
+static char *
+name_aside(const char *state_dir, int64_t now)
+{
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(now);
+	g_autofree char *text = g_date_time_format(time, "%Y-%m-%dT%H-%M-%SZ");
+
+	for (unsigned i = 1;; i++) {
+		g_autofree char *name =
+		    i == 1 ? g_strdup_printf("before-restore-%s", text)
+		           : g_strdup_printf("before-restore-%s-%u", text, i);
+		char *path = g_build_filename(state_dir, name, NULL);
+
+		if (!exists(path))
+			return path;
+		g_free(path);
+	}
+}
+
+/* Before anything has changed: as if nobody had been here. */
+static void
+give_up(const struct restoring *at)
+{
+	g_unlink(at->draft);
+	g_unlink(at->key);
+	g_rmdir(at->work);
+}
+
+/* The key goes into its file; who is killed before leaves that to the next. */
+static bool
+settle_key(const struct settings *settings, GError **error)
+{
+	pb_auto(store) store = assembly_open_store(settings, error);
+	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
+
+	return key != NULL;
+}
+
+static bool
+restore(const struct settings *settings, const struct restoring *at,
+    struct backup_make *make, struct recovery_report *report, GError **error)
+{
+	const char *state_dir = settings->state_dir;
+	struct backup_restored restored;
+	g_autofree char *aside = NULL;
+	bool is_sound;
+
+	make->draft = at->draft;
+	make->newest_id = -1;
+	if (!fold_old(at, &is_sound, error) ||
+	    (is_sound && !backup_load_newest_id(at->store, &make->newest_id, error)) ||
+	    !backup_make_store(make, &restored, error) ||
+	    !copy_key(at, state_dir, error) || !sync_folder(at->work, error)) {
+		give_up(at);
+		return false;
+	}
+	/* From here on nothing is taken back: what was put away could be needed. */
+	if ((!is_sound && !put_away_damaged(at, error)) ||
+	    !install(at, state_dir, error) || !settle_key(settings, error))
+		return false;
+	aside = name_aside(state_dir, make->now);
+	if (rename(at->work, aside) != 0)
+		return set_error(error, "cannot rename", at->work);
+	report->restored = restored;
+	report->aside = g_steal_pointer(&aside);
+	return sync_folder(state_dir, error);
+}
+
+bool
+recovery_restore(const struct settings *settings, const char *path, int64_t now,
+    const char *who, struct recovery_report *report, GError **error)
+{
+	struct backup_make make = {.path = path, .now = now, .who = who};
+	struct backup_info info;
+	struct restoring at;
+	bool is_ok;
+	int lock = lock_take_alone(settings->state_dir, error);
+
+	if (lock < 0)
+		return false;
+	restoring_init(&at, settings->state_dir);
+	is_ok = backup_check(path, &info, error);
+	if (is_ok && g_mkdir(at.work, 0700) != 0)
+		is_ok = set_error(error, "cannot make the folder", at.work);
+	is_ok = is_ok && restore(settings, &at, &make, report, error);
+	restoring_clear(&at);
+	close(lock);
+	return is_ok;
+}

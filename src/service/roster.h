@@ -1,0 +1,101 @@
+/*
+ * roster.h - people as a table in CSV (base/csv.h): what export writes, import reads.
+ *
+ * The first line names the columns; when read, they may stand in any order, and only
+ * address has to be there.  What a cell leaves empty has its default.
+ *
+ *   address       addr, or `Name <addr>`
+ *   name          the person's name
+ *   state         active (default), paused, suspended, pending
+ *   cadence       daily (default), weekdays, weekly
+ *   weekdays      of a weekly rhythm: mon,thu (default: mon)
+ *   at            HH:MM
+ *   zone          IANA name
+ *   max           papers with abstract in one digest
+ *   paused_until  of state paused: the local day from which there is mail again
+ *   consent_at, created_at   2026-11-20T18:00:00Z (default: now)
+ *   consent_text  how the person agreed, in words
+ *   filters       a line each: QUERY, or NAME <tab> QUERY, or
+ *                 NUMBER <tab> NAME <tab> QUERY, the name being empty for none
+ */
+#ifndef PAPERBOY_SERVICE_ROSTER_H
+#define PAPERBOY_SERVICE_ROSTER_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "model/subscriber.h"
+#include "store/store.h"
+
+enum roster_column {
+	ROSTER_ADDRESS,
+	ROSTER_NAME,
+	ROSTER_STATE,
+	ROSTER_CADENCE,
+	ROSTER_WEEKDAYS,
+	ROSTER_AT,
+	ROSTER_ZONE,
+	ROSTER_MAX,
+	ROSTER_PAUSED_UNTIL,
+	ROSTER_CONSENT_AT,
+	ROSTER_CONSENT_TEXT,
+	ROSTER_CREATED_AT,
+	ROSTER_FILTERS,
+	ROSTER_COLUMNS,
+};
+
+const char *roster_column_name(enum roster_column column);
+
+/** Append the line that names the columns. */
+void roster_append_head(GString *out, bool has_filters);
+
+/**
+ * Append one person.
+ *
+ * @param filters  of struct subscription *, or NULL: no such column
+ */
+void roster_append(
+    GString *out, const struct subscriber *subscriber, const GPtrArray *filters);
+
+/* What reading goes by. */
+struct roster_source {
+	const char *file; /* as messages call it */
+	const char *data;
+	size_t size;
+	struct store *store; /* for its tokenizer only */
+	int64_t now;
+	/* For cells that are empty. */
+	const char *consent; /* or NULL: each line has to tell */
+	const char *zone;
+	int minute;
+	int max_full;
+};
+
+/* A person as a line tells; next_due_at and is_first_due are not decided. */
+struct roster_row {
+	unsigned line;
+	struct subscriber *subscriber;
+	GPtrArray *filters; /* of struct subscription *: number, name, text */
+};
+
+struct roster {
+	GPtrArray *rows;     /* of struct roster_row *: those without a problem */
+	GPtrArray *problems; /* of char *: `file:line: column NAME: message` */
+	unsigned bad;        /* lines that have a problem */
+	GHashTable *zones;   /* name -> GTimeZone *, of all rows */
+};
+
+void roster_free(struct roster *roster);
+PB_DEFINE_AUTO(roster, roster_free);
+
+/**
+ * Read a table whole, with all that is wrong in it.
+ *
+ * @return NULL with PB_ERROR_LIMIT beyond BOUNDS_CSV_BYTES; without rows when already
+ *         the line that names the columns is wrong
+ */
+struct roster *roster_read(const struct roster_source *source, GError **error);
+
+#endif

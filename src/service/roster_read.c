@@ -1,0 +1,524 @@
+/*
+ * roster_read.c - people as a table in CSV: reading it, with all that is wrong.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/csv.h"
+#include "base/day.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/zone.h"
+#include "mail/address.h"
+#include "query/query.h"
+#include "service/filters.h"
+#include "service/profile.h"
+#include "service/roster.h"
+
+struct reader {
+	const struct roster_source *source;
+	struct roster *roster;
+	GArray *order;          /* of enum roster_column: the columns as they stand */
+	GHashTable *lines;      /* address key -> line that has it */
+	GHashTable *queries;    /* text -> canonical form, of the good ones */
+	struct roster_row *row; /* the one that is being read */
+	const char *cells[ROSTER_COLUMNS]; /* of it; "" where there is no column */
+	bool is_bad;                       /* it has a problem */
+};
+
+static void
+roster_row_free(gpointer data)
+{
+	struct roster_row *row = data;
+
+	subscriber_free(row->subscriber);
+	g_ptr_array_unref(row->filters);
+	g_free(row);
+}
+
+void
+roster_free(struct roster *roster)
+{
+	if (!roster)
+		return;
+	g_ptr_array_unref(roster->rows);
+	g_ptr_array_unref(roster->problems);
+	g_hash_table_unref(roster->zones);
+	g_free(roster);
+}
+
+static struct roster_row *
+roster_row_new(unsigned line)
+{
+	struct roster_row *row = g_new0(struct roster_row, 1);
+
+	row->line = line;
+	row->subscriber = subscriber_new();
+	row->filters =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)subscription_free);
+	return row;
+}
+
+/* @param column  ROSTER_COLUMNS: about the line as a whole */
+static void
+add_problem(struct reader *reader, enum roster_column column, const char *message)
+{
+	bool is_cell = column < ROSTER_COLUMNS;
+
+	reader->is_bad = true;
+	g_ptr_array_add(reader->roster->problems,
+	    g_strdup_printf("%s:%u: %s%s%s%s", reader->source->file, reader->row->line,
+	        is_cell ? "column " : "", is_cell ? roster_column_name(column) : "",
+	        is_cell ? ": " : "", message));
+}
+
+/* @param error taken, and freed; NULL: there is none */
+static void
+add_error(struct reader *reader, enum roster_column column, GError *error)
+{
+	if (!error)
+		return;
+	add_problem(reader, column, error->message);
+	g_error_free(error);
+}
+
+static void
+read_address(struct reader *reader)
+{
+	struct subscriber *subscriber = reader->row->subscriber;
+	struct address address = {0};
+	g_autofree char *name = NULL;
+	GError *error = NULL;
+	gpointer line;
+
+	if (!address_parse_mailbox(
+	        reader->cells[ROSTER_ADDRESS], &address, &name, &error)) {
+		add_error(reader, ROSTER_ADDRESS, error);
+		return;
+	}
+	subscriber->address = g_strdup(address.text);
+	subscriber->address_key = address_format_key(&address);
+	subscriber->name = *reader->cells[ROSTER_NAME]
+	                       ? g_strdup(reader->cells[ROSTER_NAME])
+	                       : g_steal_pointer(&name);
+	address_clear(&address);
+	text_check_line("the name", subscriber->name, BOUNDS_PERSON_NAME_BYTES, &error);
+	add_error(reader, ROSTER_NAME, error);
+	line = g_hash_table_lookup(reader->lines, subscriber->address_key);
+	if (line) {
+		g_autofree char *message = g_strdup_printf(
+		    "line %u has this address too", GPOINTER_TO_UINT(line));
+
+		add_problem(reader, ROSTER_ADDRESS, message);
+	} else {
+		g_hash_table_insert(reader->lines, g_strdup(subscriber->address_key),
+		    GUINT_TO_POINTER(reader->row->line));
+	}
+}
+
+static void
+read_state(struct reader *reader)
+{
+	struct subscriber *subscriber = reader->row->subscriber;
+	const char *text = reader->cells[ROSTER_STATE];
+
+	subscriber->state = *text ? subscriber_parse_state(text) : SUBSCRIBER_ACTIVE;
+	if (subscriber->state == SUBSCRIBER_GONE)
+		add_problem(reader, ROSTER_STATE,
+		    "active, paused, suspended or pending is wanted");
+}
+
+/* Many people share a zone, and to load one is slow. */
+static GTimeZone *
+get_zone(struct reader *reader, const char *name, GError **error)
+{
+	GTimeZone *zone = g_hash_table_lookup(reader->roster->zones, name);
+
+	if (zone)
+		return zone;
+	zone = zone_load(name, error);
+	if (zone)
+		g_hash_table_insert(reader->roster->zones, g_strdup(name), zone);
+	return zone;
+}
+
+static void
+read_zone(struct reader *reader)
+{
+	struct subscriber *subscriber = reader->row->subscriber;
+	const char *name = reader->cells[ROSTER_ZONE];
+	const char *until = reader->cells[ROSTER_PAUSED_UNTIL];
+	GError *error = NULL;
+	GTimeZone *zone;
+	int64_t at;
+
+	subscriber->zone = g_strdup(*name ? name : reader->source->zone);
+	zone = get_zone(reader, subscriber->zone, &error);
+	add_error(reader, ROSTER_ZONE, error);
+	if (!*until || !zone)
+		return;
+	error = NULL;
+	if (subscriber->state != SUBSCRIBER_PAUSED)
+		add_problem(reader, ROSTER_PAUSED_UNTIL, "it goes with state paused");
+	else if (day_parse(until, zone, &at, &error))
+		g_strlcpy(
+		    subscriber->paused_until, until, sizeof(subscriber->paused_until));
+	add_error(reader, ROSTER_PAUSED_UNTIL, error);
+}
+
+static void
+read_rhythm(struct reader *reader)
+{
+	struct rhythm rhythm = {
+	    .cadence = RHYTHM_DAILY, .minute = reader->source->minute};
+	const char *cadence = reader->cells[ROSTER_CADENCE];
+	const char *weekdays = reader->cells[ROSTER_WEEKDAYS];
+	const char *at = reader->cells[ROSTER_AT];
+	GError *error = NULL;
+	bool is_known = !*cadence || profile_parse_cadence(cadence, &rhythm, &error);
+
+	add_error(reader, ROSTER_CADENCE, error);
+	if (*weekdays && is_known && rhythm.cadence != RHYTHM_WEEKLY)
+		add_problem(reader, ROSTER_WEEKDAYS, "they go with cadence weekly");
+	error = NULL;
+	if (*weekdays)
+		rhythm_parse_weekdays(weekdays, &rhythm.weekdays, &error);
+	add_error(reader, ROSTER_WEEKDAYS, error);
+	error = NULL;
+	if (*at)
+		rhythm_parse_minute(at, &rhythm.minute, &error);
+	add_error(reader, ROSTER_AT, error);
+	reader->row->subscriber->rhythm = rhythm_normalize(&rhythm);
+}
+
+static void
+read_max(struct reader *reader)
+{
+	const char *text = reader->cells[ROSTER_MAX];
+	guint64 number = (guint64)reader->source->max_full;
+	GError *error = NULL;
+
+	if (*text && !g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT, &number, NULL))
+		number = 0;
+	if (profile_check_max((int)number, &error))
+		reader->row->subscriber->max_full = (int)number;
+	add_error(reader, ROSTER_MAX, error);
+}
+
+static int64_t
+read_time(struct reader *reader, enum roster_column column)
+{
+	const char *text = reader->cells[column];
+	int64_t at = reader->source->now;
+	GError *error = NULL;
+
+	if (*text)
+		day_parse_time(text, &at, &error);
+	add_error(reader, column, error);
+	if (at > reader->source->now)
+		add_problem(reader, column, "this is yet to come");
+	return at;
+}
+
+static void
+read_consent(struct reader *reader)
+{
+	struct subscriber *subscriber = reader->row->subscriber;
+	const char *text = reader->cells[ROSTER_CONSENT_TEXT];
+	GError *error = NULL;
+
+	subscriber->created_at = read_time(reader, ROSTER_CREATED_AT);
+	if (!*text)
+		text = reader->source->consent;
+	/* Who has not agreed yet has nothing to show. */
+	if (subscriber->state == SUBSCRIBER_PENDING &&
+	    !*reader->cells[ROSTER_CONSENT_TEXT])
+		return;
+	if (!text || !*text) {
+		add_problem(reader, ROSTER_CONSENT_TEXT,
+		    "how the person agreed is wanted, in words; --consent says it for "
+		    "all who have none");
+		return;
+	}
+	text_check_line("the consent", text, BOUNDS_CONSENT_BYTES, &error);
+	add_error(reader, ROSTER_CONSENT_TEXT, error);
+	subscriber->consent_text = g_strdup(text);
+	subscriber->consent_at = read_time(reader, ROSTER_CONSENT_AT);
+}
+
+/* @return the canonical form, borrowed; NULL with an error */
+static const char *
+get_canonical(struct reader *reader, const char *text, GError **error)
+{
+	const char *known = g_hash_table_lookup(reader->queries, text);
+	pb_auto(query) query = NULL;
+	char *canonical;
+
+	if (known)
+		return known;
+	query = query_parse(
+	    text, store_get_tokenizer(reader->source->store), NULL, NULL, error);
+	if (!query)
+		return NULL;
+	canonical = query_format(query);
+	g_hash_table_insert(reader->queries, g_strdup(text), canonical);
+	return canonical;
+}
+
+/* One line of the field. @return false with an error */
+static bool
+read_filter(struct reader *reader, const char *line, GError **error)
+{
+	g_auto(GStrv) parts = g_strsplit(line, "\t", -1);
+	guint count = g_strv_length(parts);
+	const char *name = count > 1 ? parts[count - 2] : "";
+	const char *text = parts[count - 1];
+	const char *canonical = NULL;
+	struct subscription *filter;
+	guint64 number = 0;
+
+	if (count > 3) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "more than two tabs: NUMBER, NAME and QUERY are wanted");
+		return false;
+	}
+	if (count == 3 && !g_ascii_string_to_unsigned(
+	                      parts[0], 10, 1, FILTERS_NUMBER_MAX, &number, NULL)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "the number of a filter is from 1 to %d", FILTERS_NUMBER_MAX);
+		return false;
+	}
+	if (*name &&
+	    !text_check_line("the filter's name", name, BOUNDS_FILTER_NAME, error))
+		return false;
+	canonical = get_canonical(reader, text, error);
+	if (!canonical)
+		return false;
+	for (unsigned i = 0; i < reader->row->filters->len; i++) {
+		const struct subscription *other = reader->row->filters->pdata[i];
+
+		if (number && other->number == (int)number) {
+			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			    "number %d is there twice", (int)number);
+			return false;
+		}
+		if (strcmp(other->canonical, canonical) == 0) {
+			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			    "the same filter is there twice: %s", canonical);
+			return false;
+		}
+	}
+	filter = subscription_new();
+	filter->number = (int)number;
+	filter->name = *name ? g_strdup(name) : NULL;
+	filter->text = g_strdup(text);
+	filter->canonical = g_strdup(canonical);
+	g_ptr_array_add(reader->row->filters, filter);
+	return true;
+}
+
+/* Those without a number get the smallest that are free. */
+static void
+number_filters(GPtrArray *filters)
+{
+	for (unsigned i = 0; i < filters->len; i++) {
+		struct subscription *filter = filters->pdata[i];
+		unsigned other = 0;
+		int number = 1;
+
+		while (!filter->number && other < filters->len) {
+			if (((struct subscription *)filters->pdata[other])->number ==
+			    number) {
+				number++;
+				other = 0;
+			} else {
+				other++;
+			}
+		}
+		if (!filter->number)
+			filter->number = number;
+	}
+}
+
+static void
+read_filters(struct reader *reader)
+{
+	g_auto(GStrv) lines = g_strsplit(reader->cells[ROSTER_FILTERS], "\n", -1);
+	unsigned count = 0;
+
+	for (char **line = lines; *line; line++) {
+		GError *error = NULL;
+		size_t size = strlen(*line);
+
+		if (size && (*line)[size - 1] == '\r')
+			(*line)[size - 1] = '\0';
+		if (!**line)
+			continue;
+		if (++count > BOUNDS_FILTERS_PERSON) {
+			g_autofree char *message = g_strdup_printf(
+			    "a person can have %d filters", BOUNDS_FILTERS_PERSON);
+
+			add_problem(reader, ROSTER_FILTERS, message);
+			return;
+		}
+		if (!read_filter(reader, *line, &error)) {
+			g_prefix_error(&error, "filter %u: ", count);
+			add_error(reader, ROSTER_FILTERS, error);
+		}
+	}
+	number_filters(reader->row->filters);
+}
+
+/* Put the fields of a line under the names of their columns. */
+static bool
+sort_cells(struct reader *reader, const GPtrArray *fields)
+{
+	g_autofree char *message = NULL;
+
+	for (int column = 0; column < ROSTER_COLUMNS; column++)
+		reader->cells[column] = "";
+	if (fields->len != reader->order->len) {
+		message = g_strdup_printf("%u fields, and there are %u columns",
+		    fields->len, reader->order->len);
+		add_problem(reader, ROSTER_COLUMNS, message);
+		return false;
+	}
+	for (guint i = 0; i < fields->len; i++)
+		reader->cells[g_array_index(reader->order, enum roster_column, i)] =
+		    fields->pdata[i];
+	return true;
+}
+
+/* One person; what is wrong is added to the problems. */
+static void
+read_row(struct reader *reader, const GPtrArray *fields, unsigned line, GError *error)
+{
+	reader->row = roster_row_new(line);
+	reader->is_bad = false;
+	add_error(reader, ROSTER_COLUMNS, error);
+	if (!reader->is_bad && sort_cells(reader, fields)) {
+		read_address(reader);
+		read_state(reader);
+		read_rhythm(reader);
+		read_zone(reader);
+		read_max(reader);
+		read_consent(reader);
+		read_filters(reader);
+	}
+	if (reader->is_bad) {
+		reader->roster->bad++;
+		roster_row_free(reader->row);
+	} else {
+		g_ptr_array_add(reader->roster->rows, reader->row);
+	}
+	reader->row = NULL;
+}
+
+static enum roster_column
+find_column(const char *name)
+{
+	int column = 0;
+
+	while (column < ROSTER_COLUMNS &&
+	       g_ascii_strcasecmp(name, roster_column_name(column)) != 0)
+		column++;
+	return (enum roster_column)column;
+}
+
+static void
+read_column(struct reader *reader, const char *name)
+{
+	enum roster_column column = find_column(name);
+	g_autofree char *message = NULL;
+
+	if (column == ROSTER_COLUMNS)
+		message = g_strdup_printf(
+		    "column %.40s: there is no such column; "
+		    "address, name, state, cadence, weekdays, at, zone, max, "
+		    "paused_until, consent_at, consent_text, created_at and filters "
+		    "are",
+		    *name ? name : "without a name");
+	for (guint i = 0; i < reader->order->len; i++)
+		if (column < ROSTER_COLUMNS &&
+		    g_array_index(reader->order, enum roster_column, i) == column)
+			message = g_strdup_printf("column %s: it is there twice", name);
+	if (message)
+		add_problem(reader, ROSTER_COLUMNS, message);
+	g_array_append_val(reader->order, column);
+}
+
+/* The first line: what the columns are. @return whether it can be gone by */
+static bool
+read_head(struct reader *reader, struct csv *csv, GPtrArray *fields)
+{
+	bool has_address = false;
+	GError *error = NULL;
+	unsigned line;
+	enum csv_step step = csv_read(csv, fields, &line, &error);
+
+	reader->row = roster_row_new(line);
+	add_error(reader, ROSTER_COLUMNS, error);
+	for (guint i = 0; step == CSV_RECORD && i < fields->len; i++) {
+		read_column(reader, fields->pdata[i]);
+		has_address |= find_column(fields->pdata[i]) == ROSTER_ADDRESS;
+	}
+	if (step != CSV_BAD && !has_address)
+		add_problem(reader, ROSTER_ADDRESS,
+		    "it is missing: the first line names the columns, as in "
+		    "address,name,filters");
+	roster_row_free(reader->row);
+	reader->row = NULL;
+	return !reader->is_bad;
+}
+
+static void
+read_rows(struct reader *reader)
+{
+	g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+	struct csv csv;
+
+	csv_init(&csv, reader->source->data, reader->source->size);
+	if (!read_head(reader, &csv, fields)) {
+		reader->roster->bad++;
+		return;
+	}
+	for (;;) {
+		GError *error = NULL;
+		unsigned line;
+
+		switch (csv_read(&csv, fields, &line, &error)) {
+		case CSV_RECORD:
+		case CSV_BAD:
+			read_row(reader, fields, line, error);
+			break;
+		case CSV_END:
+			return;
+		}
+	}
+}
+
+struct roster *
+roster_read(const struct roster_source *source, GError **error)
+{
+	struct reader reader = {.source = source};
+
+	if (source->size > BOUNDS_CSV_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "%s: larger than %d MiB: split it", source->file,
+		    BOUNDS_CSV_BYTES >> 20);
+		return NULL;
+	}
+	reader.roster = g_new0(struct roster, 1);
+	reader.roster->rows = g_ptr_array_new_with_free_func(roster_row_free);
+	reader.roster->problems = g_ptr_array_new_with_free_func(g_free);
+	reader.roster->zones = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
+	reader.order = g_array_new(FALSE, FALSE, sizeof(enum roster_column));
+	reader.lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	reader.queries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	read_rows(&reader);
+	g_array_unref(reader.order);
+	g_hash_table_unref(reader.lines);
+	g_hash_table_unref(reader.queries);
+	return reader.roster;
+}

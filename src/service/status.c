@@ -1,0 +1,188 @@
+/*
+ * status.c - everything that one screen tells of how paperboy is doing.
+ */
+#include "service/status.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "service/survey.h"
+#include "store/matches.h"
+#include "store/outbox.h"
+#include "store/papers.h"
+#include "store/people.h"
+
+/* What waits longer than this has more than a bad hour. */
+#define LONG_WAIT_S (4 * CLOCK_HOUR_S)
+
+void
+status_clear(struct status *status)
+{
+	g_clear_pointer(&status->sources, g_ptr_array_unref);
+	g_clear_pointer(&status->oldest, waiting_message_free);
+	g_clear_pointer(&status->deferred_first, waiting_message_free);
+	g_clear_pointer(&status->problems, g_ptr_array_unref);
+}
+
+int64_t
+status_get_disk_free(const char *state_dir)
+{
+	struct statvfs disk;
+
+	if (statvfs(state_dir, &disk) != 0)
+		return -1;
+	return (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+}
+
+static int64_t
+size_of(const char *folder, const char *name)
+{
+	g_autofree char *path = g_build_filename(folder, name, NULL);
+	GStatBuf file;
+
+	return g_stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
+}
+
+static bool
+load_counts(struct store *store, int64_t now, struct status *status, GError **error)
+{
+	return papers_count(store, &status->papers, error) &&
+	       people_count_filters(store, &status->filters, error) &&
+	       matches_count(store, true, &status->matches, error) &&
+	       matches_count(store, false, &status->waiting, error) &&
+	       people_count_states(store, status->people, error) &&
+	       people_load_next_due(store, &status->next_due, error) &&
+	       outbox_count(store, "NEW", &status->fresh, error) &&
+	       outbox_count(store, "SENDING", &status->sending, error) &&
+	       outbox_count(store, "DEFERRED", &status->deferred, error) &&
+	       outbox_count(store, "UNKNOWN", &status->unknown, error) &&
+	       outbox_count(store, "HELD", &status->held, error) &&
+	       waiting_count_held(store, "restore", &status->held_by_restore, error) &&
+	       outbox_count_failed(store, &status->failed, error) &&
+	       waiting_count_failed(
+	           store, now - CLOCK_DAY_S, &status->failed_lately, error) &&
+	       backup_load_past(store, &status->past, error);
+}
+
+/* @param message  set to NULL when there is none */
+static bool
+load_oldest(struct store *store, const char *state, struct waiting_message **message,
+    GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	*message = waiting_load_oldest(store, state, &problem);
+	if (*message || g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+static void G_GNUC_PRINTF(2, 3) add(struct status *status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_ptr_array_add(status->problems, g_strdup_vprintf(format, arguments));
+	va_end(arguments);
+}
+
+static void
+find_source_problems(struct status *status, const struct status_daemon *daemon)
+{
+	bool is_any = false;
+
+	for (unsigned i = 0; i < status->sources->len; i++) {
+		const struct survey_source *source = status->sources->pdata[i];
+
+		is_any |= source->is_on;
+		if (!source->is_on)
+			continue;
+		if (source->asked_at < 0)
+			add(status, "source %s has never been asked: %s", source->name,
+			    daemon->is_running ? "wait a moment"
+			                       : "start paperboyd, or paperboyctl "
+			                         "source fetch");
+		else if (source->error)
+			add(status,
+			    "source %s fails: paperboyctl source list tells why",
+			    source->name);
+		else if (source->is_late)
+			add(status, "source %s is late: %s", source->name,
+			    daemon->is_running ? "paperboyctl source fetch asks it now"
+			                       : "start paperboyd");
+	}
+	if (!is_any)
+		add(status, "no source is switched on: see paperboy.conf(5)");
+}
+
+static void
+find_queue_problems(
+    struct status *status, const struct status_daemon *daemon, int64_t now)
+{
+	if (status->held_by_restore || status->past.people)
+		add(status,
+		    "a backup was restored: paperboyctl queue list --state HELD, then "
+		    "queue release or queue drop");
+	if (status->held > status->held_by_restore)
+		add(status,
+		    "%" G_GINT64_FORMAT
+		    " messages are held: paperboyctl queue release all sends them",
+		    status->held - status->held_by_restore);
+	if (status->failed_lately)
+		add(status,
+		    "%" G_GINT64_FORMAT
+		    " messages were given up since yesterday: paperboyctl queue list "
+		    "--state FAILED tells why",
+		    status->failed_lately);
+	if (daemon->relay && g_str_has_prefix(daemon->relay, "open"))
+		add(status, "the relay does not take mail: paperboyctl queue retry all "
+		            "tries it "
+		            "now");
+	if (status->oldest && now - status->oldest->queued_at > LONG_WAIT_S)
+		add(status,
+		    "message %" G_GINT64_FORMAT " has waited for %" G_GINT64_FORMAT
+		    " hours: paperboyctl queue show %" G_GINT64_FORMAT,
+		    status->oldest->id,
+		    (now - status->oldest->queued_at) / CLOCK_HOUR_S,
+		    status->oldest->id);
+}
+
+static void
+find_disk_problems(struct status *status)
+{
+	if (status->disk_free_bytes >= 0 && status->disk_free_bytes < STATUS_DISK_FLOOR)
+		add(status,
+		    "the disk of the state folder is nearly full: make room before it "
+		    "is");
+	if (status->log_bytes > STATUS_LOG_MOST)
+		add(status, "the store's log has grown: paperboyctl doctor");
+}
+
+bool
+status_load(struct store *store, const struct settings *settings,
+    const struct status_daemon *daemon, int64_t now, struct status *status,
+    GError **error)
+{
+	struct status found = {0};
+
+	found.sources = survey_load(store, settings, now, error);
+	if (!found.sources || !load_counts(store, now, &found, error) ||
+	    !load_oldest(store, NULL, &found.oldest, error) ||
+	    !load_oldest(store, "DEFERRED", &found.deferred_first, error)) {
+		status_clear(&found);
+		return false;
+	}
+	found.disk_free_bytes = status_get_disk_free(settings->state_dir);
+	found.store_bytes = size_of(settings->state_dir, "paperboy.db");
+	found.log_bytes = size_of(settings->state_dir, "paperboy.db-wal");
+	found.problems = g_ptr_array_new_with_free_func(g_free);
+	find_source_problems(&found, daemon);
+	find_queue_problems(&found, daemon, now);
+	find_disk_problems(&found);
+	*status = found;
+	return true;
+}

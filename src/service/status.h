@@ -1,0 +1,58 @@
+/*
+ * status.h - everything that one screen tells of how paperboy is doing.
+ */
+#ifndef PAPERBOY_SERVICE_STATUS_H
+#define PAPERBOY_SERVICE_STATUS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/settings.h"
+#include "model/subscriber.h"
+#include "store/backup.h"
+#include "store/store.h"
+#include "store/waiting.h"
+
+/* Less room than this on the disk is told, octets. */
+#define STATUS_DISK_FLOOR (200 * INT64_C(1024) * 1024)
+
+/* A log that has grown beyond this is told: somebody reads and does not end. */
+#define STATUS_LOG_MOST (64 * INT64_C(1024) * 1024)
+
+/* What a running daemon says of itself.  Times are s, -1 for never. */
+struct status_daemon {
+	bool is_running;
+	int64_t started_at;
+	int64_t looked_at;
+	int64_t posted_at;
+	char *relay; /* owned by the caller; NULL when it is not running */
+};
+
+struct status {
+	GPtrArray *sources; /* of struct survey_source * */
+	int64_t papers, filters, matches, waiting;
+	int64_t people[SUBSCRIBER_GONE + 1]; /* by state */
+	int64_t next_due;                    /* of an edition, or -1 */
+	int64_t fresh, sending, deferred, unknown, held, failed;
+	int64_t failed_lately;          /* of the last day */
+	int64_t held_by_restore;        /* messages */
+	struct waiting_message *oldest; /* waits longest; NULL when nothing does */
+	struct waiting_message *deferred_first; /* or NULL */
+	struct backup_past past;
+	int64_t disk_free_bytes; /* for the daemon's user */
+	int64_t store_bytes, log_bytes;
+	GPtrArray *problems; /* of char *: what wants a person, with what to do */
+};
+
+/** @return false when the store fails; then nothing is to be cleared */
+bool status_load(struct store *store, const struct settings *settings,
+    const struct status_daemon *daemon, int64_t now, struct status *status,
+    GError **error);
+
+void status_clear(struct status *status);
+
+/** Octets that are free where the state folder is. @return -1 when unknown */
+int64_t status_get_disk_free(const char *state_dir);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * survey.c - how each source is doing.
+ */
+#include "service/survey.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "service/assembly.h"
+#include "service/collect.h"
+#include "store/papers.h"
+
+/* Without a good answer for so many looks, and for so long at least, it is late. */
+#define LATE_LOOKS 3
+#define LATE_S     (6 * CLOCK_HOUR_S)
+
+void
+survey_source_free(struct survey_source *source)
+{
+	if (!source)
+		return;
+	g_free(source->name);
+	g_free(source->day);
+	g_free(source->status);
+	g_free(source->error);
+	g_free(source->papers_day);
+	g_free(source);
+}
+
+static struct survey_source *
+new_source(const char *name, bool is_on)
+{
+	struct survey_source *source = g_new0(struct survey_source, 1);
+
+	source->name = g_strdup(name);
+	source->is_on = is_on;
+	source->asked_at = source->good_at = -1;
+	return source;
+}
+
+static struct survey_source *
+find(const GPtrArray *sources, const char *name)
+{
+	for (unsigned i = 0; i < sources->len; i++) {
+		struct survey_source *source = sources->pdata[i];
+
+		if (strcmp(source->name, name) == 0)
+			return source;
+	}
+	return NULL;
+}
+
+static void
+take_report(struct survey_source *source, struct source_report *report)
+{
+	source->day = g_steal_pointer(&report->day);
+	source->status = g_steal_pointer(&report->status);
+	source->error = g_steal_pointer(&report->error);
+	source->papers_day = g_steal_pointer(&report->papers_day);
+	source->papers = report->papers;
+	source->asked_at = report->asked_at;
+	source->good_at = report->good_at;
+}
+
+static bool
+load_times(struct store *store, const struct settings *settings,
+    struct survey_source *source, int64_t now, GError **error)
+{
+	int64_t late_s = MAX(LATE_LOOKS * settings->collect_interval_s, LATE_S);
+
+	if (!papers_load_etag_time(store, source->name, &source->etag_at, error) ||
+	    !collect_load_pause(
+	        store, source->name, &source->pause_s, &source->paused_until, error))
+		return false;
+	source->is_late = source->is_on && now - source->good_at > late_s;
+	if (!source->is_on)
+		source->next_at = -1;
+	else if (source->paused_until > now)
+		source->next_at = source->paused_until;
+	else
+		source->next_at =
+		    source->asked_at < 0
+		        ? now
+		        : MAX(now, source->asked_at + settings->collect_interval_s);
+	return true;
+}
+
+GPtrArray *
+survey_load(
+    struct store *store, const struct settings *settings, int64_t now, GError **error)
+{
+	g_autoptr(GPtrArray) on = assembly_new_sources(settings);
+	g_autoptr(GPtrArray) reports = papers_load_reports(store, error);
+	g_autoptr(GPtrArray) sources =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)survey_source_free);
+
+	if (!reports)
+		return NULL;
+	for (unsigned i = 0; i < on->len; i++) {
+		const struct source *source = on->pdata[i];
+
+		g_ptr_array_add(sources, new_source(source->name, true));
+	}
+	for (unsigned i = 0; i < reports->len; i++) {
+		struct source_report *report = reports->pdata[i];
+		struct survey_source *source = find(sources, report->source);
+
+		if (!source) {
+			source = new_source(report->source, false);
+			g_ptr_array_add(sources, source);
+		}
+		take_report(source, report);
+	}
+	for (unsigned i = 0; i < sources->len; i++)
+		if (!load_times(store, settings, sources->pdata[i], now, error))
+			return NULL;
+	return g_steal_pointer(&sources);
+}

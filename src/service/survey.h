@@ -1,0 +1,39 @@
+/*
+ * survey.h - how each source is doing.
+ */
+#ifndef PAPERBOY_SERVICE_SURVEY_H
+#define PAPERBOY_SERVICE_SURVEY_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/settings.h"
+#include "store/store.h"
+
+/* One that is switched on, or was when it was last asked.  Times are s, -1 for never.
+ */
+struct survey_source {
+	char *name;
+	bool is_on;
+	char *day;        /* of the last answer, or NULL */
+	char *status;     /* of the last answer, or NULL */
+	char *error;      /* what is wrong, or NULL */
+	int64_t asked_at; /* the last answer */
+	int64_t good_at;  /* the last that did not fail */
+	int64_t etag_at;  /* the last that gave an ETag */
+	int64_t pause_s;  /* how long it is left alone for failing; 0 or less: not */
+	int64_t paused_until;
+	int64_t next_at; /* when a running paperboyd asks it again; -1 when it is off */
+	bool is_late;    /* no good answer for long */
+	char *papers_day; /* the newest day with papers, or NULL */
+	int64_t papers;   /* on that day */
+};
+
+void survey_source_free(struct survey_source *source);
+
+/** @return of struct survey_source *, those that are on first */
+GPtrArray *survey_load(
+    struct store *store, const struct settings *settings, int64_t now, GError **error);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * check.c - whether a store is what it has to be: its pages, references and rows.
+ */
+#include "store/check.h"
+
+#include "store/sql.h"
+
+#define MOST_PROBLEMS 10
+
+const struct check_rule check_rules[] = {
+    {"digest-without-message", "digests are under way without a message",
+        "their papers wait for ever: restore a backup, or ask the authors"},
+    {"message-without-end", "messages have ended, and their digests have not",
+        "their papers wait for ever: restore a backup, or ask the authors"},
+    {"digest-ended-early", "messages are under way, and their digests have ended",
+        "a paper may be mailed twice: paperboyctl queue drop --delivered them"},
+    {"message-without-digest", "messages have no digest",
+        "they cannot be composed: restore a backup, or ask the authors"},
+    {"digest-without-papers", "digests have no papers",
+        "paperboyctl queue drop them: they would be empty"},
+    {"sent-not-delivered", "papers were sent and do not count as delivered",
+        "they may be mailed again: restore a backup, or ask the authors"},
+    {"delivered-without-digest",
+        "papers count as delivered by digests that were never "
+        "made",
+        "harmless; they are forgotten after 60 days"},
+    {"no-due-time", "active subscribers have no time for a next digest",
+        "they hear nothing: paperboyctl subscriber show tells, remove and add them"},
+    {"far-due-time", "active subscribers are due more than 15 days from now",
+        "the clock was wrong; paperboyd mends that when it next makes digests"},
+    {"filter-of-nobody", "filters that nobody has are kept for more than two days",
+        "harmless; is paperboyd running? It forgets them once a day"},
+    {"waiting-too-long", "matches wait for votes for more than 16 days",
+        "is paperboyd running? It decides them when it next looks"},
+    {"sending-too-long", "messages are being sent for more than two hours",
+        "is paperboyd running? When it starts it takes them up again"},
+    {0},
+};
+
+bool
+check_count(
+    struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error)
+{
+	/* In the order of check_rules; ?1 is the time. */
+	static const char *const statements[] = {
+	    "SELECT count(*) FROM digest g WHERE g.state = 'live' AND NOT EXISTS"
+	    " (SELECT 1 FROM outbox o WHERE o.digest_id = g.id AND ?1)",
+	    "SELECT count(*) FROM digest g JOIN outbox o ON o.digest_id = g.id"
+	    " WHERE g.state = 'live' AND o.ended_at IS NOT NULL AND ?1",
+	    "SELECT count(*) FROM outbox o JOIN digest g ON g.id = o.digest_id"
+	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1",
+	    "SELECT count(*) FROM outbox o WHERE NOT EXISTS"
+	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1)",
+	    "SELECT count(*) FROM digest g WHERE NOT EXISTS"
+	    " (SELECT 1 FROM digest_item i WHERE i.digest_id = g.id AND ?1)",
+	    "SELECT count(*) FROM digest g JOIN digest_item i ON i.digest_id = g.id"
+	    " WHERE g.state = 'sent' AND NOT EXISTS (SELECT 1 FROM delivered d"
+	    "  WHERE d.subscriber_id = g.subscriber_id AND d.paper_seq = i.paper_seq)"
+	    /* What is forgotten after its time is no fault. */
+	    " AND g.created_at > ?1 - 59 * 86400",
+	    "SELECT count(*) FROM delivered d WHERE d.digest_id >"
+	    " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'digest' AND ?1)",
+	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
+	    " AND next_due_at IS NULL AND ?1",
+	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
+	    " AND next_due_at > ?1 + 15 * 86400",
+	    "SELECT count(*) FROM filter f WHERE f.created_at < ?1 - 2 * 86400"
+	    " AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.filter_id = f.id)",
+	    "SELECT count(*) FROM match m JOIN paper p ON p.seq = m.paper_seq"
+	    " WHERE m.state = 'waiting'"
+	    " AND p.last_day < date(?1 - 16 * 86400, 'unixepoch')",
+	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
+	    " AND claimed_at < ?1 - 7200",
+	};
+
+	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(check_rules) - 1);
+	g_assert(rule < G_N_ELEMENTS(statements));
+	return sql_number(store, statements[rule], count, error, SQL_INT(now));
+}
+
+bool
+check_pages(struct store *store, GPtrArray *problems, GError **error)
+{
+	static const char sql[] = "PRAGMA integrity_check(10)";
+	sql_auto *statement = sql_start(store, sql, error);
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		g_autofree char *text = sql_dup_text(statement, 0);
+
+		g_strdelimit(text, "\n", ' ');
+		if (g_strcmp0(text, "ok") != 0)
+			g_ptr_array_add(problems, g_steal_pointer(&text));
+	}
+	return step == SQL_STEP_DONE;
+}
+
+bool
+check_references(struct store *store, GPtrArray *problems, GError **error)
+{
+	static const char sql[] = "PRAGMA foreign_key_check";
+	sql_auto *statement = sql_start(store, sql, error);
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		if (problems->len < MOST_PROBLEMS)
+			g_ptr_array_add(problems,
+			    g_strdup_printf("row %" G_GINT64_FORMAT
+			                    " of %s refers to no row of %s",
+			        sql_get_int(statement, 1),
+			        (const char *)sqlite3_column_text(statement, 0),
+			        (const char *)sqlite3_column_text(statement, 2)));
+	return step == SQL_STEP_DONE;
+}
+
+void
+check_filter_free(struct check_filter *filter)
+{
+	if (!filter)
+		return;
+	g_free(filter->canonical);
+	g_free(filter->hash);
+	g_free(filter);
+}
+
+GPtrArray *
+check_load_filters(struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT id, canonical, hash FROM filter"
+	                          " WHERE id > ?1 ORDER BY id LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(after), SQL_INT(limit));
+	g_autoptr(GPtrArray) filters =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)check_filter_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct check_filter *filter = g_new0(struct check_filter, 1);
+
+		filter->id = sql_get_int(statement, 0);
+		filter->canonical = sql_dup_text(statement, 1);
+		filter->hash = sql_dup_text(statement, 2);
+		g_ptr_array_add(filters, filter);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&filters) : NULL;
+}
+
+GPtrArray *
+check_load_zones(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "SELECT DISTINCT zone FROM subscriber WHERE state <> 'gone' ORDER BY zone";
+	sql_auto *statement = sql_start(store, sql, error);
+	g_autoptr(GPtrArray) zones = g_ptr_array_new_with_free_func(g_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(zones, sql_dup_text(statement, 0));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&zones) : NULL;
+}
+
+bool
+check_load_newest_time(struct store *store, int64_t *at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT max(at) FROM (SELECT max(asked_at) AS at FROM batch"
+	    " UNION ALL SELECT max(created_at) FROM digest"
+	    " UNION ALL SELECT max(claimed_at) FROM outbox"
+	    " UNION ALL SELECT max(at) FROM change"
+	    " UNION ALL SELECT max(first_seen_at) FROM paper)";
+
+	return sql_number(store, sql, at, error);
+}

@@ -1,0 +1,22 @@
+/*
+ * erasure.h - taking a person out of every table.
+ */
+#ifndef PAPERBOY_STORE_ERASURE_H
+#define PAPERBOY_STORE_ERASURE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+/**
+ * Delete all rows about a person, whatever state their mail is in, and every filter
+ * that nobody has any more with its matches; in the caller's transaction.
+ *
+ * A message that is being sent goes its way; what becomes of it is not recorded.
+ * What was deleted is in the files until store_erase().
+ */
+bool erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error);
+
+#endif

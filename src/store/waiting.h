@@ -1,0 +1,93 @@
+/*
+ * waiting.h - what an operator sees of one message, and may do to one that waits.
+ *
+ * None of these functions opens a transaction.  A message that is SENDING belongs to
+ * the post, one that has ended to nobody: callers look first, in one transaction.
+ */
+#ifndef PAPERBOY_STORE_WAITING_H
+#define PAPERBOY_STORE_WAITING_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "store/store.h"
+
+/* Everything that is known of one message. */
+struct waiting_message {
+	int64_t id;
+	int64_t digest_id;
+	int64_t subscriber_id;
+	char *recipient;
+	char *recipient_state; /* "active", ... */
+	char *state;
+	unsigned attempt;
+	int64_t queued_at;
+	int64_t next_try_at; /* or -1 */
+	int64_t claimed_at;  /* the last attempt, or -1 */
+	int64_t ended_at;    /* or -1 */
+	int code;            /* of the relay's last answer, or -1 */
+	char *reply;         /* that answer, or NULL */
+	char *render_key;    /* of the octets that were sent first, or NULL */
+	int64_t octets;      /* fingerprint of what was composed last, or -1 */
+	char *held_from;     /* the state before HELD, or NULL */
+	char *held_why;      /* "restore", "operator", or NULL */
+	char *slot;
+	char *date;
+	char *digest_state;
+	int64_t created_at; /* of the digest */
+	int64_t papers;
+	char *newest_day; /* of its papers */
+};
+
+void waiting_message_free(struct waiting_message *message);
+PB_DEFINE_AUTO(waiting_message, waiting_message_free);
+
+/** @return NULL with PB_ERROR_NOT_FOUND when there is no message with that number */
+struct waiting_message *waiting_load(struct store *store, int64_t id, GError **error);
+
+/** The message that a digest is sent with. @return as waiting_load() */
+struct waiting_message *
+waiting_load_digest(struct store *store, int64_t digest_id, GError **error);
+
+/**
+ * Load a page of numbers of messages that have not ended, by number.
+ *
+ * @param state  or NULL for any
+ * @return GArray of int64_t
+ */
+GArray *waiting_load_ids(struct store *store, const char *state, int64_t after,
+    unsigned limit, GError **error);
+
+/** Let a NEW, DEFERRED or UNKNOWN message be due now. */
+bool waiting_save_due(struct store *store, int64_t id, int64_t now, GError **error);
+
+/** Hold a NEW, DEFERRED or UNKNOWN message. @param why "restore" or "operator" */
+bool waiting_hold(struct store *store, int64_t id, const char *why, GError **error);
+
+/** Hold the message of a person's digest that was made just now. */
+bool waiting_hold_slot(struct store *store, int64_t subscriber_id, const char *slot,
+    const char *why, GError **error);
+
+/** Let a HELD message be what it was, and due now, as if it were queued now. */
+bool waiting_release(struct store *store, int64_t id, int64_t now, GError **error);
+
+/** Count HELD messages. @param why "restore", "operator", or NULL for all */
+bool waiting_count_held(
+    struct store *store, const char *why, int64_t *count, GError **error);
+
+/**
+ * The message that waits longest and is not HELD.
+ *
+ * @param state  or NULL for any
+ * @return NULL with PB_ERROR_NOT_FOUND when there is none
+ */
+struct waiting_message *
+waiting_load_oldest(struct store *store, const char *state, GError **error);
+
+/** Count messages that were given up after a time. */
+bool waiting_count_failed(
+    struct store *store, int64_t after, int64_t *count, GError **error);
+
+#endif

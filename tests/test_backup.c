@@ -1,0 +1,218 @@
+/*
+ * test_backup.c - a store is copied while others write, and made of a copy again.
+ */
+#include "store/backup.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/lab.h"
+#include "store/waiting.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+static const guint8 key_octets[32] = {1, 2, 254, 255};
+
+static struct lab *
+new_lab(GBytes **key)
+{
+	struct lab *lab = lab_new();
+
+	*key = g_bytes_new_static(key_octets, sizeof(key_octets));
+	lab_list(lab, "2026-11-20", "2611.00001", "One paper", 1);
+	lab_subscribe(lab, "ada@example.org", "UTC", "paper", lab_time(NOW));
+	g_assert_cmpuint(lab_press(lab, lab_time(NOW)), ==, 1);
+	return lab;
+}
+
+/* Somebody commits between every two steps of the copy. */
+struct writer {
+	struct store *store;
+	unsigned steps;
+	int all_pages;
+};
+
+static void
+write_between(void *data, int done_pages, int all_pages)
+{
+	struct writer *writer = data;
+	pb_transaction transaction = {0};
+	g_autoptr(GError) error = NULL;
+
+	writer->steps++;
+	writer->all_pages = all_pages;
+	g_assert_cmpint(done_pages, <=, all_pages);
+	/* Far more than a copy that never begins anew can have. */
+	g_assert_cmpuint(writer->steps, <, 1000);
+	store_begin(writer->store, &transaction, &error);
+	store_save_cursor(writer->store, "first", writer->steps, &error);
+	store_save_cursor(writer->store, "last", writer->steps, &error);
+	store_commit(&transaction, &error);
+	g_assert_no_error(error);
+}
+
+static void
+a_writer_between_all_steps_does_not_starve_it(void)
+{
+	g_autoptr(GBytes) key = NULL;
+	pb_auto(lab) lab = new_lab(&key);
+	g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
+	g_autoptr(GError) error = NULL;
+	pb_auto(store) other = store_open(lab->path, &error);
+	struct writer writer = {.store = other};
+	const struct backup_plan plan = {key, lab_time(NOW), write_between, &writer};
+	pb_auto(store) copy = NULL;
+	int64_t first, last;
+
+	g_assert_no_error(error);
+	lab_run(lab,
+	    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+	    " WHERE i < 100000) INSERT INTO cursor SELECT 'row ' || i, i FROM n");
+	g_assert_true(backup_write(lab->store, path, &plan, &error));
+	g_assert_no_error(error);
+	g_assert_cmpuint(writer.steps, >, 1);
+	g_assert_cmpuint(writer.steps, ==,
+	    (unsigned)(writer.all_pages + BACKUP_STEP_PAGES - 1) / BACKUP_STEP_PAGES);
+	copy = store_open(path, &error);
+	g_assert_no_error(error);
+	store_load_cursor(copy, "first", 0, &first, &error);
+	store_load_cursor(copy, "last", 0, &last, &error);
+	g_assert_cmpint(first, ==, last);
+	lab_assert_idle(lab);
+}
+
+static void
+a_backup_that_cannot_be_made_leaves_nothing(void)
+{
+	g_autoptr(GBytes) key = NULL;
+	pb_auto(lab) lab = new_lab(&key);
+	g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
+	g_autofree char *deep = g_build_filename(lab->folder, "none", "copy", NULL);
+	const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
+	g_autoptr(GError) error = NULL;
+
+	g_assert_false(backup_write(lab->store, deep, &plan, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_clear_error(&error);
+	/* A file that is there is nobody's to write over. */
+	g_file_set_contents(path, "mine", -1, NULL);
+	g_assert_false(backup_write(lab->store, path, &plan, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_clear_error(&error);
+	g_unlink(path);
+	lab_run(lab, "PRAGMA foreign_keys = OFF; DELETE FROM subscriber;"
+	             "PRAGMA foreign_keys = ON");
+	g_assert_false(backup_write(lab->store, path, &plan, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_nonnull(strstr(error->message, "refers to no row"));
+	g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+	lab_assert_idle(lab);
+}
+
+static void
+what_is_unsent_is_held_and_remembers_what_it_was(void)
+{
+	static const struct {
+		const char *state, *more, *from;
+	} rows[] = {
+	    {"NEW", "next_try_at = 5", "NEW"},
+	    {"DEFERRED", "next_try_at = 5", "DEFERRED"},
+	    {"UNKNOWN", "claimed_at = 5", "UNKNOWN"},
+	    {"SENDING", "claimed_at = 5, attempt = 1", "UNKNOWN"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GBytes) key = NULL;
+		pb_auto(lab) lab = new_lab(&key);
+		g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
+		g_autofree char *draft = g_build_filename(lab->folder, "new", NULL);
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE outbox SET state = '%s', %s", rows[i].state, rows[i].more);
+		const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
+		const struct backup_make make = {
+		    path, draft, 70, lab_time(NOW) + 60, "a test"};
+		struct backup_restored restored;
+		g_autoptr(GBytes) came = NULL;
+		g_autoptr(GError) error = NULL;
+		pb_auto(store) store = NULL;
+		pb_auto(waiting_message) message = NULL;
+		struct backup_past past;
+
+		lab_run(lab, sql);
+		g_assert_true(backup_write(lab->store, path, &plan, &error));
+		g_assert_true(backup_make_store(&make, &restored, &error));
+		g_assert_no_error(error);
+		g_assert_cmpint(restored.held, ==, 1);
+		g_assert_cmpint(restored.made_at, ==, lab_time(NOW));
+		store = store_open(draft, &error);
+		message = waiting_load(store, 1, &error);
+		g_assert_no_error(error);
+		g_assert_cmpstr(message->state, ==, "HELD");
+		g_assert_cmpstr(message->held_from, ==, rows[i].from);
+		g_assert_cmpint(message->next_try_at, ==, -1);
+		g_assert_true(backup_load_past(store, &past, &error));
+		g_assert_cmpint(past.restored_at, ==, lab_time(NOW) + 60);
+		g_assert_cmpint(past.asked_at, ==, -1);
+		g_assert_true(backup_load_key(store, &came, &error));
+		g_assert_true(g_bytes_equal(came, key));
+		g_assert_true(backup_forget_key(store, &error));
+		g_clear_pointer(&came, g_bytes_unref);
+		g_assert_true(backup_load_key(store, &came, &error));
+		g_assert_null(came);
+	}
+}
+
+static void
+who_is_due_by_then_is_held_and_nobody_else(void)
+{
+	static const struct {
+		const char *state;
+		int due_in_s; /* from the restore; -1 for none */
+		int is_held;
+	} rows[] = {{"active", -3600, 1}, {"active", 0, 1}, {"active", 1, 0},
+	    {"paused", -1, 1}, {"gone", -1, 0}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GBytes) key = NULL;
+		pb_auto(lab) lab = new_lab(&key);
+		g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
+		g_autofree char *draft = g_build_filename(lab->folder, "new", NULL);
+		int64_t at = lab_time(NOW) + CLOCK_DAY_S;
+		g_autofree char *due =
+		    rows[i].due_in_s == -1
+		        ? g_strdup("NULL")
+		        : g_strdup_printf("%" G_GINT64_FORMAT, at + rows[i].due_in_s);
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE subscriber SET state = '%s', next_due_at = %s",
+		    rows[i].state, due);
+		const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
+		const struct backup_make make = {path, draft, -1, at, "a test"};
+		struct backup_restored restored;
+		g_autoptr(GError) error = NULL;
+		pb_auto(store) store = NULL;
+		bool is_held;
+
+		lab_run(lab, sql);
+		g_assert_true(backup_write(lab->store, path, &plan, &error));
+		g_assert_true(backup_make_store(&make, &restored, &error));
+		store = store_open(draft, &error);
+		g_assert_true(backup_is_next_held(store, 1, &is_held, &error));
+		g_assert_no_error(error);
+		if (is_held != rows[i].is_held)
+			g_test_fail_printf("row %zu: %d", i, is_held);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/backup/" #name, name)
+	ADD(a_writer_between_all_steps_does_not_starve_it);
+	ADD(a_backup_that_cannot_be_made_leaves_nothing);
+	ADD(what_is_unsent_is_held_and_remembers_what_it_was);
+	ADD(who_is_due_by_then_is_held_and_nobody_else);
+	return g_test_run();
+}

@@ -1,0 +1,169 @@
+/*
+ * test_csv.c - tables as text: every form that may be read, and no loss.
+ */
+#include "base/csv.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+
+/* What reading gives: fields in brackets, a record a line, errors as "! message". */
+static char *
+read_all(const char *text, size_t size)
+{
+	g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+	GString *out = g_string_new(NULL);
+	struct csv csv;
+
+	csv_init(&csv, text, size);
+	for (;;) {
+		g_autoptr(GError) error = NULL;
+		unsigned line = 0;
+		enum csv_step step = csv_read(&csv, fields, &line, &error);
+
+		if (step == CSV_END)
+			return g_string_free(out, FALSE);
+		g_string_append_printf(out, "%s%u:", out->len ? "/" : "", line);
+		if (step == CSV_BAD)
+			g_string_append_printf(out, "! %s", error->message);
+		for (unsigned i = 0; step == CSV_RECORD && i < fields->len; i++)
+			g_string_append_printf(out, "[%s]", (char *)fields->pdata[i]);
+		g_assert_true((step == CSV_BAD) == (error != NULL));
+	}
+}
+
+static void
+records_are_read_in_every_form(void)
+{
+	static const struct {
+		const char *text, *wanted;
+	} rows[] = {
+	    {"", ""},
+	    {"\n\r\n\n", ""},
+	    {"a", "1:[a]"},
+	    {"a,b", "1:[a][b]"},
+	    {"a,b\n", "1:[a][b]"},
+	    {"a,b\r\nc,d\r\n", "1:[a][b]/2:[c][d]"},
+	    {"\xef\xbb\xbf"
+	     "a\nb",
+	        "1:[a]/2:[b]"},
+	    {",", "1:[][]"},
+	    {"\"\"", "1:[]"},
+	    {"\n\na\n\nb\n", "3:[a]/5:[b]"},
+	    {"\"a\"\"b\",\"c,d\"", "1:[a\"b][c,d]"},
+	    {"\"a\nb\",c\nd", "1:[a\nb][c]/3:[d]"},
+	    {"\"a\r\nb\"\r\nc", "1:[a\r\nb]/3:[c]"},
+	    {"a b , c ", "1:[a b ][ c ]"},
+	    {"a\rb", "1:[a\rb]"},
+	    {"'=1+1,'@x,''x,'x,', '=", "1:[=1+1][@x]['x]['x]['][ '=]"},
+	    {"\"'-x\"", "1:[-x]"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *got = read_all(rows[i].text, strlen(rows[i].text));
+
+		g_assert_cmpstr(got, ==, rows[i].wanted);
+	}
+}
+
+static void
+what_is_wrong_is_told_with_its_line_and_reading_goes_on(void)
+{
+	static const struct {
+		const char *text;
+		size_t size;
+		const char *wanted;
+	} rows[] = {
+	    {"a\nb\"c\nd", 7,
+	        "1:[a]/2:! a quotation mark inside a field: put the field in quotation "
+	        "marks and write that one twice/3:[d]"},
+	    {"\"a\"b\nc", 6,
+	        "1:! text after a closing quotation mark: write a quotation mark "
+	        "inside "
+	        "a field twice/2:[c]"},
+	    {"a\nb,\"c\nd\ne\n", 11,
+	        "1:[a]/2:! a quotation mark is opened here and never closed"},
+	    {"a\xff\nb", 4,
+	        "1:! octets that are not UTF-8: save the file as UTF-8/2:[b]"},
+	    {"a\0b\nc", 5, "1:! a zero octet/2:[c]"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *got = read_all(rows[i].text, rows[i].size);
+
+		g_assert_cmpstr(got, ==, rows[i].wanted);
+	}
+}
+
+static void
+columns_and_length_have_their_limits(void)
+{
+	for (int more = 0; more <= 1; more++) {
+		g_autofree char *commas =
+		    g_strnfill(BOUNDS_CSV_COLUMNS - 1 + more, ',');
+		g_autofree char *letters =
+		    g_strnfill(BOUNDS_CSV_RECORD_BYTES + more, 'x');
+		g_autofree char *wide = read_all(commas, strlen(commas));
+		g_autofree char *tall = read_all(letters, strlen(letters));
+
+		g_assert_true(!!strstr(wide, "too many columns") == more);
+		g_assert_true(!!strstr(tall, "the line is too long") == more);
+	}
+}
+
+static void
+what_was_written_is_read_and_nothing_runs_in_a_spreadsheet(void)
+{
+	static const char letters[] = "ab,\"'=+-@\t\r\n\xc3\xa4 ";
+	g_autoptr(GRand) random = g_rand_new_with_seed(7);
+
+	for (int round = 0; round < 2000; round++) {
+		g_autoptr(GPtrArray) cells = g_ptr_array_new_with_free_func(g_free);
+		g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+		g_autoptr(GString) text = g_string_new(NULL);
+		struct csv csv;
+		unsigned line;
+
+		g_ptr_array_add(cells, g_strdup("first"));
+		for (int i = 0; i < 4; i++) {
+			GString *cell = g_string_new(NULL);
+
+			for (int j = g_rand_int_range(random, 0, 6); j > 0; j--) {
+				int at = g_rand_int_range(random, 0, 14);
+
+				/* Both octets of the one that has two. */
+				if (letters[at] & (char)0x80)
+					g_string_append(cell, "\xc3\xa4");
+				else
+					g_string_append_c(cell, letters[at]);
+			}
+			g_ptr_array_add(cells, g_string_free(cell, FALSE));
+		}
+		for (unsigned i = 0; i < cells->len; i++)
+			csv_append(text, cells->pdata[i], i == 0);
+		csv_append_end(text);
+		csv_init(&csv, text->str, text->len);
+		g_assert_cmpint(csv_read(&csv, fields, &line, NULL), ==, CSV_RECORD);
+		g_assert_cmpuint(fields->len, ==, cells->len);
+		for (unsigned i = 0; i < cells->len; i++)
+			g_assert_cmpstr(fields->pdata[i], ==, cells->pdata[i]);
+		g_assert_cmpint(csv_read(&csv, fields, &line, NULL), ==, CSV_END);
+		/* A cell begins behind a comma, or behind the mark that opens it. */
+		g_assert_false(g_regex_match_simple(
+		    "^first(,(\"([^\"]|\"\")*\"|[^,\"]*))*,\"?[=+@\\t-]", text->str,
+		    G_REGEX_DOTALL, 0));
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/csv/" #name, name)
+	ADD(records_are_read_in_every_form);
+	ADD(what_is_wrong_is_told_with_its_line_and_reading_goes_on);
+	ADD(columns_and_length_have_their_limits);
+	ADD(what_was_written_is_read_and_nothing_runs_in_a_spreadsheet);
+	return g_test_run();
+}

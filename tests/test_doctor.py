@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+#
+# test_doctor.py - every kind of damage has its line, and says what to do.
+
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House, at_hour
+from smtplab import Server
+from tap import Tap
+
+DAY = "2026-11-20"
+NOW = at_hour(DAY, 12)
+OK, DATA = 0, 65
+NOW_S = 1795176000  # NOW
+
+
+class Ward:
+    """A sound house, with mail sent and mail waiting, copied for each damage."""
+
+    def __init__(self, tap):
+        self.tap = tap
+        relay = Server()
+        self.sound = House(tap.subfolder("sound"), port=relay.port)
+        self.sound.write_day(DAY, range(3))
+        self.sound.add_people(4, now=at_hour(DAY, 6))
+        self.sound.add_person("votes@example.org", now=at_hour(DAY, 6),
+                              query="paper upvotes:>=99")
+        relay.act = lambda verb, text: (
+            b"450 4.7.1 later\r\n" if verb == "RCPT" and "0004" in text else None)
+        self.sound.once(at_hour(DAY))
+        relay.close()
+        with contextlib.closing(sqlite3.connect(self.sound.store)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def copy(self, name):
+        house = House(self.tap.subfolder(name), papers=self.sound.papers, port=1)
+        shutil.rmtree(house.state)
+        shutil.copytree(self.sound.state, house.state)
+        return house
+
+
+def findings(house, now=NOW):
+    """{check: its row} of what is wrong, and the exit status that goes with it."""
+    said = house.ctl("--json", "doctor", now=now, wanted=(OK, DATA))
+    rows = json.loads(said)
+    wrong = {row["check"]: row for row in rows if not row["ok"]}
+    house.ctl("doctor", now=now, wanted=DATA if wrong else OK)
+    assert all(row["advice"] for row in wrong.values()), wrong
+    return wrong
+
+
+def sound(ward):
+    """a sound store is well in every line, beside a running daemon too"""
+    assert findings(ward.sound) == {}
+    lines = ward.sound.ctl("doctor", now=NOW).splitlines()
+    assert len(lines) >= 22 and all(line.startswith("ok     ") for line in lines), lines
+    house = ward.copy("running")
+    with house.start() as child:
+        child.wait_line("paperboyd .* started")
+        child.wait_line("collect done")
+        said = house.ctl("doctor", wanted=(OK, DATA))
+        assert "ok     pages" in said and "ok     drafts" in said, said
+    before = sorted(os.listdir(ward.sound.state))
+    findings(ward.sound)
+    assert sorted(os.listdir(ward.sound.state)) == before
+
+
+# What breaks a rule, and which line tells it.
+BROKEN_ROWS = [
+    ("digest-without-message",
+     "DELETE FROM outbox WHERE state = 'DEFERRED'"),
+    ("message-without-end",
+     "UPDATE outbox SET state = 'FAILED', ended_at = 5, next_try_at = NULL"
+     " WHERE state = 'DEFERRED'"),
+    ("digest-ended-early",
+     "UPDATE digest SET state = 'failed' WHERE state = 'live'"),
+    ("digest-without-papers",
+     "DROP TRIGGER digest_kept; DELETE FROM digest_item WHERE digest_id = 1"),
+    ("sent-not-delivered",
+     "DELETE FROM delivered WHERE subscriber_id = 1"),
+    ("delivered-without-digest",
+     "UPDATE delivered SET digest_id = 999 WHERE subscriber_id = 1"),
+    ("no-due-time",
+     "UPDATE subscriber SET next_due_at = NULL WHERE id = 2"),
+    ("far-due-time",
+     f"UPDATE subscriber SET next_due_at = {NOW_S + 16 * 86400} WHERE id = 2"),
+    ("filter-of-nobody",
+     "DELETE FROM subscription WHERE subscriber_id = 5;"
+     " UPDATE filter SET created_at = 1 WHERE canonical LIKE '%99%'"),
+    ("waiting-too-long",
+     "UPDATE paper SET last_day = '2026-11-01'"),
+    ("sending-too-long",
+     "UPDATE outbox SET state = 'SENDING', next_try_at = NULL, claimed_at = 1"
+     " WHERE state = 'DEFERRED'"),
+    ("filters",
+     "UPDATE filter SET canonical = 'abstract:\"' WHERE id = 1"),
+    ("filters",
+     "UPDATE filter SET hash = replace(hash, 'a', 'b') WHERE id = 1"),
+    ("zones",
+     "UPDATE subscriber SET zone = 'Mars/Olympus' WHERE id = 3"),
+    ("clock",
+     f"UPDATE batch SET asked_at = {NOW_S + 7200}"),
+    ("references",
+     "DELETE FROM subscriber WHERE id = 1"),
+    ("message-without-digest",
+     "UPDATE outbox SET digest_id = 777 WHERE id = 1"),
+]
+
+
+def broken_rows(ward):
+    """each invariant that is broken has its line, and what to do"""
+    for number, (check, sql) in enumerate(BROKEN_ROWS):
+        house = ward.copy(f"row-{number}")
+        with contextlib.closing(sqlite3.connect(house.store)) as db:
+            db.executescript(sql)
+        found = findings(house)
+        if check == "message-without-digest":  # the references tell it first
+            check = "references"
+        assert check in found, (check, found)
+        assert len(found) <= 3, (check, found)
+
+
+def broken_files(ward):
+    """modes, strays, a grown log, a lost key and damaged pages are told"""
+
+    def mode_store(state):
+        os.chmod(os.path.join(state, "paperboy.db"), 0o640)
+
+    def mode_folder(state):
+        os.chmod(state, 0o755)
+
+    def mode_key(state):
+        os.chmod(os.path.join(state, "key"), 0o644)
+
+    def stray(state):
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        with open(os.path.join(state, f"paperboy.db.new.{ended.pid}"), "w"):
+            pass
+        os.chmod(os.path.join(state, f"paperboy.db.new.{ended.pid}"), 0o600)
+
+    def at_work(state):  # no stray: who makes it is there
+        path = os.path.join(state, f"paperboy.db.new.{os.getpid()}")
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+
+    def grown(state):
+        path = os.path.join(state, "paperboy.db-wal")
+        with open(path, "wb") as file:
+            os.truncate(file.fileno(), 65 * 2**20)
+        os.chmod(path, 0o600)
+
+    def lost_key(state):
+        os.unlink(os.path.join(state, "key"))
+
+    def short_key(state):
+        os.truncate(os.path.join(state, "key"), 31)
+
+    def rubbish(state):
+        path = os.path.join(state, "paperboy.db")
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            (page,) = db.execute("SELECT rootpage FROM sqlite_schema"
+                                 " WHERE name = 'outbox'").fetchone()
+        with open(path, "r+b") as file:
+            file.seek((page - 1) * 4096)
+            file.write(b"\x55" * 4096)
+
+    def header(state):
+        with open(os.path.join(state, "paperboy.db"), "r+b") as file:
+            file.write(b"\0")
+
+    def gone(state):
+        os.unlink(os.path.join(state, "paperboy.db"))
+
+    def emptied(state):
+        os.truncate(os.path.join(state, "paperboy.db"), 0)
+
+    for check, damage in (
+        ("files", mode_store), ("folder", mode_folder), ("files", mode_key),
+        ("drafts", stray), (None, at_work), ("log", grown), ("key", lost_key),
+        ("key", short_key), ("pages", rubbish), ("store", header), ("store", gone),
+        ("store", emptied),
+    ):
+        house = ward.copy(damage.__name__)
+        damage(house.state)
+        found = findings(house)
+        if check is None:
+            assert found == {}, found
+            continue
+        assert check in found, (damage.__name__, found)
+        if check in ("pages", "store"):
+            assert "paperboyctl restore FILE" in found[check]["advice"], found
+
+
+def lowest_disk(ward):
+    """a disk that is nearly full is told"""
+    said = ward.sound.ctl("--json", "doctor", now=NOW)
+    row = [row for row in json.loads(said) if row["check"] == "disk"]
+    assert row[0]["ok"] and "free" in row[0]["found"], row
+
+
+with Tap() as tap:
+    ward = Ward(tap)
+    for test in (sound, broken_rows, broken_files, lowest_disk):
+        tap.run(test, ward)

@@ -1,0 +1,155 @@
+/*
+ * test_event.c - the table of events is whole, and a line tells no address.
+ */
+#include "service/event.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What the writer saw last: "KEY=value" by line, sorted as they came. */
+static GLogWriterOutput
+capture(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
+{
+	GString *seen = data;
+
+	g_string_assign(seen, "");
+	g_string_append_printf(seen, "level=%d\n", (int)flags);
+	for (gsize i = 0; i < count; i++)
+		g_string_append_printf(
+		    seen, "%s=%s\n", fields[i].key, (const char *)fields[i].value);
+	return G_LOG_WRITER_HANDLED;
+}
+
+static bool
+is_made_of(const char *text, const char *letters)
+{
+	return *text && strspn(text, letters) == strlen(text);
+}
+
+static void
+every_kind_has_a_whole_row_of_its_own(void)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (int kind = 0; kind < N_EVENTS; kind++) {
+		const struct event_row *row = event_get_row(kind);
+
+		g_assert_nonnull(row->name);
+		g_assert_true(is_made_of(row->name, "abcdefghijklmnopqrstuvwxyz-"));
+		g_assert_true(is_made_of(row->message_id, "0123456789abcdef"));
+		g_assert_cmpuint(strlen(row->message_id), ==, 32);
+		g_assert_nonnull(row->text);
+		g_assert_cmpuint(strlen(row->text), <, 30);
+		g_assert_true(g_str_has_suffix(row->help, "."));
+		g_assert_nonnull(event_get_level_name(row));
+		/* Neither a name nor an id nor a line's begin stands for two kinds. */
+		g_assert_true(g_hash_table_add(seen, (gpointer)row->name));
+		g_assert_true(g_hash_table_add(seen, (gpointer)row->message_id));
+		g_assert_true(g_hash_table_add(seen, (gpointer)row->text));
+	}
+}
+
+static void
+an_event_is_a_line_and_fields(gconstpointer data)
+{
+	const GString *seen = data;
+
+	event_log(EVENT_DELIVERY_DEFERRED, EVENT_INT("outbox", 42),
+	    EVENT_INT("attempt", 3), EVENT_INT("code", -1), EVENT_WORD("status", ""),
+	    EVENT_WORD("scope", NULL), EVENT_WORD("stage", "rcpt"),
+	    EVENT_SECONDS("next_in", 1200));
+	g_assert_cmpstr(seen->str, ==,
+	    "level=32\n"
+	    "MESSAGE_ID=246a9da180b7f9fa83a5715163931453\n"
+	    "PRIORITY=5\n"
+	    "SYSLOG_IDENTIFIER=paperboyd\n"
+	    "GLIB_DOMAIN=paperboy\n"
+	    "PAPERBOY_EVENT=delivery-deferred\n"
+	    "PAPERBOY_OUTBOX=42\n"
+	    "PAPERBOY_ATTEMPT=3\n"
+	    "PAPERBOY_STAGE=rcpt\n"
+	    "PAPERBOY_NEXT_IN=1200\n"
+	    "MESSAGE=delivery deferred outbox=42 attempt=3 stage=rcpt next_in=1200s\n");
+	event_log(EVENT_RELAY_WELL);
+	g_assert_true(g_str_has_suffix(seen->str, "\nMESSAGE=relay works again\n"));
+	event_log(EVENT_MATCH_SKIPPED, EVENT_INT("filters", 2));
+	g_assert_true(g_str_has_suffix(seen->str,
+	    "\nMESSAGE=match skipped filters=2: this program cannot read them\n"));
+}
+
+static void
+words_from_elsewhere_are_one_line_without_addresses(gconstpointer data)
+{
+	const GString *seen = data;
+	g_autofree char *endless = g_strnfill(5000, 'x');
+
+	event_log(EVENT_BATCH_FAILED, EVENT_WORD("source", "hf"),
+	    EVENT_TEXT("bad\nline <Ada@example.org>\x1b[31m"));
+	g_assert_nonnull(strstr(seen->str,
+	    "\nPAPERBOY_TEXT=bad line <[address]>?[31m\n"
+	    "MESSAGE=batch failed source=hf: bad line <[address]>?[31m\n"));
+	g_assert_null(strstr(seen->str, "Ada"));
+	event_log(EVENT_BATCH_FAILED, EVENT_TEXT(endless));
+	g_assert_cmpuint(seen->len, <, 2500);
+	/* Whoever asks for debug is told. */
+	event_log(EVENT_DELIVERY_ANSWER, EVENT_INT("outbox", 1),
+	    EVENT_WORD("recipient", "ada@example.org"),
+	    EVENT_TEXT("550 <ada@example.org> unknown"));
+	g_assert_nonnull(strstr(seen->str,
+	    "MESSAGE=delivery answer outbox=1 recipient=ada@example.org: "
+	    "550 <ada@example.org> unknown\n"));
+}
+
+static void
+addresses_are_masked_in_every_shape(void)
+{
+	static const struct {
+		const char *text;
+		const char *masked;
+	} rows[] = {
+	    {"", ""},
+	    {"nothing here", "nothing here"},
+	    {"ada@example.org", "[address]"},
+	    {"550 5.1.1 <ada@example.org>: unknown", "550 5.1.1 <[address]>: unknown"},
+	    {"user ada@example.org, bob@example.org.", "user [address], [address]"},
+	    {"Ada.Love+x-1_y@mail.example.org!", "[address]!"},
+	    {"'ada@example.org'", "'[address]'"},
+	    {"<\"a da\"@example.org>", "<[address]>"},
+	    {"<o'hara@example.org>", "<[address]>"},
+	    {"for <ada@[192.0.2.1]> no", "for <[address]> no"},
+	    {"ada@[192.0.2.1", "[address]"},
+	    {"bounce+ada=example.org@relay.example x", "[address] x"},
+	    {"see http://h/?q=ada%40example.org&x=1", "see http:[address]&x=1"},
+	    {"j\xc3\xb6rg@b\xc3\xbc\x63her.example no", "[address] no"},
+	    {"@here and a @ b and x@", "@here and a @ b and [address]"},
+	    {"a@b@c d", "[address] d"},
+	    {"@@@", "@@@"},
+	    {"mailto:ada@example.org", "mailto:[address]"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *masked = event_mask_addresses(rows[i].text);
+
+		if (strcmp(masked, rows[i].masked) != 0)
+			g_test_fail_printf("row %zu: '%s'", i, masked);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_autoptr(GString) seen = g_string_new(NULL);
+
+	g_test_init(&argc, &argv, NULL);
+	g_log_set_writer_func(capture, seen, NULL);
+	g_test_add_func("/event/every_kind_has_a_whole_row_of_its_own",
+	    every_kind_has_a_whole_row_of_its_own);
+	g_test_add_data_func("/event/an_event_is_a_line_and_fields", seen,
+	    an_event_is_a_line_and_fields);
+	g_test_add_data_func(
+	    "/event/words_from_elsewhere_are_one_line_without_addresses", seen,
+	    words_from_elsewhere_are_one_line_without_addresses);
+	g_test_add_func("/event/addresses_are_masked_in_every_shape",
+	    addresses_are_masked_in_every_shape);
+	return g_test_run();
+}

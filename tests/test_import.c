@@ -1,0 +1,453 @@
+/*
+ * test_import.c - people as a table: read with all its mistakes, written without loss.
+ */
+#include "service/import.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/lab.h"
+#include "service/export.h"
+#include "service/forget.h"
+#include "service/profile.h"
+#include "service/subscribe.h"
+
+#define NOW "2026-11-20T09:00:00Z" /* a Friday */
+#define ADA "ada@example.org"
+
+struct asked {
+	bool is_dry_run, is_skip_bad, is_take_back, is_first;
+	const char *consent;
+};
+
+/* @return the refusal, NULL when it went well; report is the caller's to clear */
+static char *
+import_text(
+    struct lab *lab, const char *text, struct asked asked, struct import_report *report)
+{
+	g_autoptr(GError) error = NULL;
+	const struct import_request request = {
+	    .source =
+	        {
+	            .file = "people.csv",
+	            .data = text,
+	            .size = strlen(text),
+	            .store = lab->store,
+	            .now = lab_time(NOW),
+	            .consent = asked.consent,
+	            .zone = "Europe/Berlin",
+	            .minute = 450,
+	            .max_full = 20,
+	        },
+	    .is_dry_run = asked.is_dry_run,
+	    .is_skip_bad = asked.is_skip_bad,
+	    .is_take_back = asked.is_take_back,
+	    .is_first = asked.is_first,
+	    .key = lab->key,
+	    .who = "test",
+	};
+
+	*report = (struct import_report){0};
+	import_people(lab->store, &request, report, &error);
+	lab_assert_idle(lab);
+	return error ? g_strdup(error->message) : NULL;
+}
+
+static void
+import_good(struct lab *lab, const char *text, struct asked asked, unsigned added)
+{
+	struct import_report report;
+	g_autofree char *says = import_text(lab, text, asked, &report);
+
+	g_assert_cmpstr(says, ==, NULL);
+	g_assert_cmpuint(report.added, ==, added);
+	import_report_clear(&report);
+}
+
+static bool
+collect_text(void *data, const char *text, size_t size, GError **error)
+{
+	(void)error;
+	g_string_append_len(data, text, (gssize)size);
+	return true;
+}
+
+static GString *
+export_text(struct lab *lab, bool has_filters)
+{
+	GString *text = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+	unsigned count;
+
+	export_people(lab->store, has_filters, collect_text, text, &count, &error);
+	lab_assert_idle(lab);
+	g_assert_no_error(error);
+	return text;
+}
+
+static void
+a_line_becomes_a_person(void)
+{
+	pb_auto(lab) lab = lab_new();
+	static const char text[] =
+	    "\xef\xbb\xbf"
+	    "Filters,ADDRESS,name,cadence,weekdays,at,zone,max,consent_text,consent_at,"
+	    "created_at,state\r\n"
+	    "\"mamba\nssm list\tssm OR \"\"state space\"\"\r\n4\t\tdiffusion\",ADA@"
+	    "Example.ORG,"
+	    "Ada,weekly,\"thu,mon\",6:05,Asia/Tokyo,5,by phone,2026-05-03,"
+	    "2026-05-04T10:00:00Z,active\r\n"
+	    ",Bob Example <bob@example.org>,,,,,,,,,,\r\n";
+
+	import_good(lab, text, (struct asked){.consent = "on a list"}, 2);
+	lab_assert_text(lab,
+	    "SELECT address, name, state, cadence, weekdays, minute, zone, max_full,"
+	    " date(consent_at, 'unixepoch'), consent_text,"
+	    " date(created_at, 'unixepoch'), is_first_due,"
+	    " datetime(next_due_at, 'unixepoch') FROM subscriber ORDER BY id",
+	    "ADA@example.org|Ada|active|weekly|9|365|Asia/Tokyo|5|2026-05-03|by phone|"
+	    "2026-05-04|0|2026-11-22 21:05:00 "
+	    "bob@example.org|Bob Example|active|daily|127|450|Europe/Berlin|20|"
+	    "2026-11-20|on a list|2026-11-20|0|2026-11-21 06:30:00");
+	lab_assert_text(lab,
+	    "SELECT number, name, text, since_day FROM subscription ORDER BY number",
+	    "1|-|mamba|2026-11-17 2|ssm list|ssm OR \"state space\"|2026-11-17 "
+	    "4|-|diffusion|2026-11-17");
+	lab_assert_text(lab, "SELECT what, detail FROM change ORDER BY id",
+	    "subscriber imported|by phone subscriber imported|on a list");
+}
+
+static void
+every_state_has_what_it_needs(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	import_good(lab,
+	    "address,state,paused_until\na@example.org,pending,\n"
+	    "b@example.org,suspended,\nc@example.org,paused,\n"
+	    "d@example.org,paused,2026-12-01\n",
+	    (struct asked){.consent = "x", .is_first = true}, 4);
+	lab_assert_text(lab,
+	    "SELECT state, consent_text, datetime(next_due_at, 'unixepoch'),"
+	    " paused_until, is_first_due FROM subscriber ORDER BY id",
+	    "pending|-|-|-|0 suspended|x|-|-|0 paused|x|-|-|0 "
+	    "paused|x|2026-12-01 06:30:00|2026-12-01|0");
+}
+
+static void
+first_digests_come_at_the_slot_or_at_once_when_asked(void)
+{
+	for (int is_first = 0; is_first <= 1; is_first++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time(NOW);
+
+		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
+		import_good(lab, "address,filters\na@example.org,diffusion\n",
+		    (struct asked){.consent = "x", .is_first = is_first}, 1);
+		g_assert_cmpuint(lab_press(lab, now), ==, is_first);
+		g_assert_cmpuint(
+		    lab_press(lab, lab_time("2026-11-21T06:30:00Z")), ==, !is_first);
+		g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM digest"), ==, 1);
+	}
+}
+
+static void
+all_that_is_wrong_is_told_at_once_and_nothing_stored(void)
+{
+	pb_auto(lab) lab = lab_new();
+	static const char text[] =
+	    "address,name,state,cadence,weekdays,at,zone,max,paused_until,consent_at,"
+	    "consent_text,created_at,filters\n"
+	    "good@example.org,,,,,,,,,,x,,\n"
+	    "nobody,,,,,,,,,,x,,\n"
+	    "a@example.org,\"a\tb\",gone,hourly,mon,25:00,Europe/Berlni,0,2026-12-01,"
+	    "yesterday,,2027-01-01,\"ti:\n1\tx\tmamba\n1\ty\tssm\nmambas\n0\tz\tz\n"
+	    "a\tb\tc\td\"\n"
+	    "GOOD@example.org,,,,,,,,,,x,,\n"
+	    "b@example.org,x\n"
+	    "c@example.org,,,daily,mon,,,,,,x,,\n"
+	    "d@example.org,,,,,,,,2026-12-01,,x,,\n"
+	    "e@example.org,a\"b,,,,,,,,,x,,\n";
+	static const char *const wanted[] = {
+	    "people.csv:3: column address: address has no '@'",
+	    "people.csv:4: column name: the name has a control character",
+	    "people.csv:4: column state: active, paused, suspended or pending is "
+	    "wanted",
+	    "people.csv:4: column cadence: 'hourly' is no rhythm",
+	    "people.csv:4: column at: '25:00' is no time of day",
+	    "people.csv:4: column zone: unknown time zone 'Europe/Berlni': did you "
+	    "mean "
+	    "Europe/Berlin?",
+	    "people.csv:4: column max: max must be from 1 to 200",
+	    "people.csv:4: column created_at: this is yet to come",
+	    "people.csv:4: column consent_text: how the person agreed is wanted",
+	    "people.csv:4: column filters: filter 1: column 4: ",
+	    "people.csv:4: column filters: filter 3: number 1 is there twice",
+	    "people.csv:4: column filters: filter 4: the same filter is there twice",
+	    "people.csv:4: column filters: filter 5: the number of a filter is from 1",
+	    "people.csv:4: column filters: filter 6: more than two tabs",
+	    "people.csv:10: column address: line 2 has this address too",
+	    "people.csv:11: 2 fields, and there are 13 columns",
+	    "people.csv:12: column weekdays: they go with cadence weekly",
+	    "people.csv:13: column paused_until: it goes with state paused",
+	    "people.csv:14: a quotation mark inside a field",
+	};
+	g_autofree char *before = lab_hash(lab);
+	g_autofree char *after = NULL, *says = NULL, *skipped = NULL;
+	struct import_report report;
+
+	says = import_text(lab, text, (struct asked){0}, &report);
+	after = lab_hash(lab);
+	g_assert_cmpstr(
+	    says, ==, "7 lines are wrong in people.csv, and nothing was stored");
+	g_assert_cmpstr(before, ==, after);
+	for (unsigned i = 0; i < MAX(report.problems->len, G_N_ELEMENTS(wanted)); i++) {
+		const char *got =
+		    i < report.problems->len ? report.problems->pdata[i] : "nothing";
+
+		if (i >= G_N_ELEMENTS(wanted) || !g_str_has_prefix(got, wanted[i]))
+			g_test_fail_printf("problem %u: %s", i, got);
+	}
+	import_report_clear(&report);
+	skipped = import_text(lab, text, (struct asked){.is_skip_bad = true}, &report);
+	g_assert_cmpstr(skipped, ==, NULL);
+	g_assert_cmpuint(report.added, ==, 1);
+	g_assert_cmpuint(report.bad, ==, 7);
+	g_assert_cmpuint(report.problems->len, ==, G_N_ELEMENTS(wanted));
+	import_report_clear(&report);
+	lab_assert_text(lab, "SELECT address FROM subscriber", "good@example.org");
+}
+
+static void
+a_first_line_that_does_not_name_columns_is_refused(void)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+	    {"", "people.csv:1: column address: it is missing"},
+	    {"a@example.org\n", "people.csv:1: column a@example.org: there is no such"},
+	    {"address,colour\na@b.example,red\n",
+	        "people.csv:1: column colour: there is no such column; address, name"},
+	    {"address,name,Address\n",
+	        "people.csv:1: column Address: it is there twice"},
+	    {"address,\n", "people.csv:1: column without a name: there is no such"},
+	    {"\n\nname\nAda\n", "people.csv:3: column address: it is missing"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		struct import_report report;
+		g_autofree char *says = import_text(lab, rows[i].text,
+		    (struct asked){.is_skip_bad = true, .consent = "x"}, &report);
+
+		g_assert_nonnull(strstr(says, "nothing was stored"));
+		if (!g_str_has_prefix(report.problems->pdata[0], rows[i].says))
+			g_test_fail_printf(
+			    "row %zu: %s", i, (char *)report.problems->pdata[0]);
+		import_report_clear(&report);
+	}
+}
+
+static void
+who_is_there_left_or_is_suppressed_is_left_alone(void)
+{
+	pb_auto(lab) lab = lab_new();
+	static const char text[] = "address,filters\nada@example.org,new\n"
+	                           "left@example.org,new\nnever@example.org,new\n"
+	                           "new@example.org,new\n";
+	static const char states[] =
+	    "SELECT address, state FROM subscriber ORDER BY address";
+	const struct forget_request never = {
+	    .address = "never@example.org", .key = lab->key, .who = "test"};
+	struct import_report report;
+	g_autofree char *says = NULL, *again = NULL, *third = NULL, *before = NULL,
+	                *after = NULL;
+	int64_t now = lab_time(NOW);
+
+	lab_subscribe(lab, ADA, "UTC", "old", now);
+	lab_subscribe(lab, "left@example.org", "UTC", "old", now);
+	g_assert_true(
+	    subscribe_remove(lab->store, "left@example.org", "test", now, NULL));
+	lab_subscribe(lab, "never@example.org", "UTC", "old", now);
+	g_assert_true(forget_suppress(lab->store, &never, FORGET_OPERATOR, now, NULL));
+
+	before = lab_hash(lab);
+	says = import_text(
+	    lab, text, (struct asked){.consent = "x", .is_dry_run = true}, &report);
+	after = lab_hash(lab);
+	g_assert_cmpstr(says, ==, NULL);
+	g_assert_cmpstr(before, ==, after);
+	g_assert_cmpuint(report.added, ==, 1);
+	g_assert_cmpuint(report.present, ==, 1);
+	g_assert_cmpuint(report.left, ==, 1);
+	g_assert_cmpuint(report.suppressed, ==, 1);
+	import_report_clear(&report);
+
+	again = import_text(lab, text, (struct asked){.consent = "x"}, &report);
+	g_assert_cmpstr(again, ==, NULL);
+	g_assert_cmpuint(report.added, ==, 1);
+	g_assert_cmpuint(report.left, ==, 1);
+	import_report_clear(&report);
+	lab_assert_text(lab, states,
+	    "ada@example.org|active left@example.org|gone never@example.org|gone "
+	    "new@example.org|active");
+	lab_assert_text(lab,
+	    "SELECT text FROM subscription s JOIN subscriber p"
+	    " ON p.id = s.subscriber_id WHERE p.address = '" ADA "'",
+	    "old");
+
+	third = import_text(
+	    lab, text, (struct asked){.consent = "x", .is_take_back = true}, &report);
+	g_assert_cmpstr(third, ==, NULL);
+	g_assert_cmpuint(report.taken_back, ==, 1);
+	g_assert_cmpuint(report.suppressed, ==, 1);
+	g_assert_cmpuint(report.present, ==, 2);
+	import_report_clear(&report);
+	lab_assert_text(lab, states,
+	    "ada@example.org|active left@example.org|active never@example.org|gone "
+	    "new@example.org|active");
+}
+
+static void
+export_import_and_export_give_the_same_bytes(void)
+{
+	pb_auto(lab) lab = lab_new();
+	pb_auto(lab) other = lab_new();
+	static const char *const odd[] = {"=cmd@example.org", "+plus@example.org",
+	    "-minus@example.org", "o'neil@example.org", "'quote@example.org",
+	    "gr\xc3\xb6\xc3\x9f"
+	    "e@example.org"};
+	static const char *const names[] = {
+	    "=1+1", "Comma, Carl", "\"Quoted\" Q", "'already", "@home", "-"};
+	static const char *const queries[] = {
+	    "-survey diffusion", "\"state space\" OR mamba", "upvotes:>=20 model"};
+	g_autoptr(GString) first = NULL;
+	g_autoptr(GString) second = NULL;
+	g_autoptr(GString) plain = NULL;
+	g_autoptr(GError) error = NULL;
+	int64_t now = lab_time(NOW);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
+		const struct profile_change change = {
+		    .name = names[i],
+		    .cadence = i % 2 ? "weekly:tue,sun" : "weekdays",
+		    .max_full = 7,
+		    .who = "test",
+		};
+		pb_auto(subscriber) changed = NULL;
+
+		lab_subscribe(
+		    lab, odd[i], i % 2 ? "Asia/Kolkata" : "UTC", NULL, now - 9);
+		changed = profile_set(lab->store, odd[i], &change, now, &error);
+		g_assert_no_error(error);
+		for (size_t j = 0; j < G_N_ELEMENTS(queries); j++)
+			lab_add_filter(lab, odd[i], queries[j], now);
+		/* A gap in the numbers, which people know. */
+		g_assert_true(subscribe_remove_filter(
+		    lab->store, odd[i], 1 + (int)(i % 3), "test", now, NULL));
+	}
+	lab_run(lab, "UPDATE subscription SET name = '=x, \"y\"' WHERE number = 3");
+	g_assert_nonnull(
+	    profile_pause(lab->store, odd[1], "2026-12-01", "test", now, NULL));
+	g_assert_nonnull(profile_pause(lab->store, odd[2], NULL, "test", now, NULL));
+	lab_subscribe(lab, "left@example.org", "UTC", NULL, now);
+	g_assert_true(
+	    subscribe_remove(lab->store, "left@example.org", "test", now, NULL));
+
+	first = export_text(lab, true);
+	import_good(other, first->str, (struct asked){0}, G_N_ELEMENTS(odd));
+	second = export_text(other, true);
+	g_assert_cmpstr(first->str, ==, second->str);
+	g_assert_nonnull(strstr(first->str, "\r\n'=cmd@example.org,'=1+1,active,"));
+	g_assert_null(strstr(first->str, "left@"));
+	plain = export_text(lab, false);
+	g_assert_null(strstr(plain->str, "filters"));
+	g_assert_null(strstr(plain->str, "diffusion"));
+}
+
+static void
+a_file_and_a_person_have_their_limits(void)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autofree char *most = g_strnfill(BOUNDS_CSV_BYTES, '\n');
+	g_autofree char *more = g_strnfill(BOUNDS_CSV_BYTES + 1, '\n');
+	struct import_report report;
+	g_autofree char *says = NULL;
+	g_autofree char *fits = NULL;
+
+	memcpy(most, "address", strlen("address"));
+	memcpy(more, "address", strlen("address"));
+	fits = import_text(lab, most, (struct asked){0}, &report);
+	g_assert_cmpstr(fits, ==, NULL);
+	import_report_clear(&report);
+	says = import_text(lab, more, (struct asked){0}, &report);
+	g_assert_cmpstr(says, ==, "people.csv: larger than 128 MiB: split it");
+	import_report_clear(&report);
+	for (int extra = 0; extra <= 1; extra++) {
+		g_autoptr(GString) text =
+		    g_string_new("address,filters\na@example.org,\"");
+		g_autofree char *refusal = NULL;
+
+		for (int i = 0; i < BOUNDS_FILTERS_PERSON + extra; i++)
+			g_string_append_printf(text, "word%d\n", i);
+		g_string_append(text, "\"\n");
+		refusal = import_text(lab, text->str,
+		    (struct asked){.consent = "x", .is_dry_run = true}, &report);
+		g_assert_true(!refusal == !extra);
+		import_report_clear(&report);
+	}
+}
+
+static bool
+call_import(struct lab *lab, void *data, GError **error)
+{
+	const struct import_request request = {
+	    .source = {.file = "people.csv",
+	        .data = data,
+	        .size = strlen(data),
+	        .store = lab->store,
+	        .now = lab_time(NOW),
+	        .consent = "x",
+	        .zone = "UTC",
+	        .max_full = 20},
+	    .key = lab->key,
+	    .who = "test",
+	};
+	struct import_report report = {0};
+	bool is_ok = import_people(lab->store, &request, &report, error);
+
+	import_report_clear(&report);
+	return is_ok;
+}
+
+static void
+a_page_is_stored_whole_or_not_at_all(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	g_assert_cmpuint(
+	    lab_fail_everywhere(lab, call_import,
+	        (void *)"address,filters\na@example.org,\"x\ny\"\nb@example.org,x\n",
+	        true),
+	    >, 10);
+	lab_assert_text(lab, "SELECT count(*) FROM subscriber", "2");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/import/" #name, name)
+	ADD(a_line_becomes_a_person);
+	ADD(every_state_has_what_it_needs);
+	ADD(first_digests_come_at_the_slot_or_at_once_when_asked);
+	ADD(all_that_is_wrong_is_told_at_once_and_nothing_stored);
+	ADD(a_first_line_that_does_not_name_columns_is_refused);
+	ADD(who_is_there_left_or_is_suppressed_is_left_alone);
+	ADD(export_import_and_export_give_the_same_bytes);
+	ADD(a_file_and_a_person_have_their_limits);
+	ADD(a_page_is_stored_whole_or_not_at_all);
+	return g_test_run();
+}

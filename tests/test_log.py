@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+#
+# test_log.py - the log tells an operator enough, and nothing that is a reader's.
+
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House, parse
+from peers import is_root
+from smtplab import DROP, Relay
+from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
+
+# Made up so that none of it is in a log by chance.
+PEOPLE = {
+    "grete.wolkenstein": "Grete Wolkenstein", "ottokar.vielfrass": "Ottokar Vielfrass",
+    "hulda.zwirnlein": "Hulda Zwirnlein", "benno.quastenflosser": "Benno Quastenflosser",
+    "adele.murmelbach": "Adele Murmelbach", "kuno.ziegenspeck": "Kuno Ziegenspeck",
+    "ilse.dotterblum": "Ilse Dotterblum", "veit.nebelkraehe": "Veit Nebelkraehe",
+}
+DOMAIN = "wandervogel.example"
+LAST = f"nikodemus.haferkorn@{DOMAIN}"
+FILTERS = ('"xylograph"', "abstract:perlmuttern", 'author:"Yolanda Quendelhof"')
+FILTER_NAME = "Schnickschnack"
+CONSENT = "said so at the Kaffeekraenzchen"
+TITLE = "Xylograph diffusers of Trapezunt"
+ABSTRACT = "A perlmuttern account."
+AUTHOR = "Yolanda Quendelhof"
+SECRETS = [
+    *PEOPLE, "haferkorn", *(word for name in PEOPLE.values() for word in name.split()), DOMAIN,
+    "xylograph", "perlmuttern", "Quendelhof", FILTER_NAME, "Kaffeekraenzchen",
+    "Trapezunt", "diffusers", "impressum.meyer", "owner@news.example",
+    "paperboy@news.example",
+]
+
+
+def today():
+    return run(["date", "-u", "+%F"]).strip()
+
+
+def element(number):
+    paper = {
+        "id": f"2611.{number:05}", "title": f"{TITLE}, part {number}",
+        "summary": ABSTRACT, "authors": [{"name": AUTHOR, "hidden": False}],
+        "publishedAt": "2026-11-17T00:00:00.000Z", "upvotes": 3,
+    }
+    return {"paper": paper, "publishedAt": "2026-11-16T19:00:00.000Z",
+            "title": paper["title"], "numComments": 0}
+
+
+def write_papers(house, is_cut=False):
+    """Today's papers; or cut off in the middle of a title."""
+    text = json.dumps([element(number) for number in range(3)])
+    path = os.path.join(house.papers, f"daily_papers-{today()}.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text[:text.index("Trapezunt, part 2") + 4] if is_cut else text)
+
+
+def quote(verb, text, seen):
+    """Refusals, one of each kind, in which the reader's address, or half of it, is quoted."""
+    address = (re.search(r"<(.*?)>", text) or [text, text])[1]
+    local = address.partition("@")[0]
+    number = list(PEOPLE).index(local) if local in PEOPLE else -1
+    replies = {
+        ("RCPT", 1): f"550 5.1.1 <{address}>: unknown in local recipient table",
+        ("RCPT", 2): f"450 4.2.0 {local}... busy, try again",
+        ("RCPT", 3): f"451 4.3.0 cannot look up {address.upper()}",
+        ("RCPT", 4): f"550 5.7.1 \"{address}\" may not have mail from you",
+        (".", 5): f"554 5.6.0 Subject of {TITLE} for {local} is spam",
+        (".", 7): f"450 4.7.0 {local}={DOMAIN}@relay.example later",
+    }
+    if (verb, number) in seen:
+        return None
+    seen.add((verb, number))
+    if (verb, number) == (".", 6):
+        return DROP
+    reply = replies.get((verb, number))
+    return reply and f"{reply}\r\n".encode()
+
+
+class Notify:
+    """What systemd would be told; read at once, since the teller waits for that."""
+
+    def __init__(self, path):
+        self.told = []
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+        self.thread = threading.Thread(target=self.read)
+
+    def read(self):
+        while text := self.socket.recv(4096).decode():
+            self.told.append(text)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+            end.sendto(b"", self.socket.getsockname())
+        self.thread.join()
+        self.socket.close()
+
+
+def live(tap, name, level):
+    """A whole life.  @return all that was logged, and the tokens in its mail"""
+    folder = tap.subfolder(name)
+    templates = os.path.join(folder, "templates")
+    run(["cp", "-r", os.path.join(top_srcdir(), "etc", "templates"), templates])
+    path = os.path.join(folder, "notify")
+    with Relay() as relay, Notify(path) as notify:
+        house = House(os.path.join(folder, "house"), port=relay.port, log_level=level,
+                      template_dir=templates, smtp__connections=1)
+        seen = set()
+        relay.act = lambda verb, text: quote(verb, text, seen)
+        write_papers(house, is_cut=True)
+        with house.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
+            child.wait_line("batch failed source=hf")
+            write_papers(house)
+            house.ctl("fetch")
+            for number, (local, person) in enumerate(PEOPLE.items()):
+                house.ctl("subscriber", "add", f"{local}@{DOMAIN}", "--name", person,
+                          "--consent", CONSENT, "--filter", FILTERS[number % 3])
+            house.ctl("filter", "add", f"hulda.zwirnlein@{DOMAIN}", "xylograph AND part",
+                      "--name", FILTER_NAME)
+            child.wait_fact(
+                lambda: sum(house.states().get(state, 0) for state in (
+                    "SENT", "DEFERRED", "FAILED", "UNKNOWN")) == len(PEOPLE),
+                "everybody's message tried")
+            house.ctl("subscriber", "remove", f"hulda.zwirnlein@{DOMAIN}")
+            spoil(house, child, templates)
+            # the relay greets with words of its own, and says who is to be asked
+            relay.act = lambda verb, _: (
+                b"554 5.3.2 ask impressum.meyer@relay.example\r\n"
+                if verb == "CONNECT" else None)
+            house.set(smtp__connections=2)
+            house.ctl("reload")
+            child.wait_line("configuration in force stage=post")
+            house.ctl("subscriber", "add", LAST, "--consent", CONSENT, "--filter",
+                      FILTERS[0])
+            child.wait_line("relay fails next_in")
+            child.signal(signal.SIGTERM)
+            assert child.wait_exit() == 0, child.output
+        text = child.output + "\n" + "\n".join(notify.told)
+        tokens = {parse(raw)["Message-ID"].strip("<>").partition("@")[0]
+                  for _, raw, _ in relay.arrived}
+        tokens |= set(re.findall(r"ENVID=\S+", "\n".join(l for _, l in relay.commands)))
+    return text, tokens, house
+
+
+def spoil(house, child, templates):
+    """Configurations that are refused, with addresses and filters in their mistakes."""
+    template = os.path.join(templates, "digest.txt")
+    with open(template, encoding="utf-8") as file:
+        good = file.read()
+    with open(template, "a", encoding="utf-8") as file:
+        file.write("{{impressum.meyer}}\n")
+    house.ctl("reload", wanted=78)
+    with open(template, "w", encoding="utf-8") as file:
+        file.write(good)
+    house.set(mail__owner="Impressum Meyer <impressum.meyer@news.example>",
+              mail__envelope_from="impressum.meyer@news.example@x")
+    house.ctl("reload", wanted=78)
+    house.set(mail__owner="owner@news.example", mail__envelope_from=None)
+    child.wait_line("configuration refused problems=2")
+
+
+def at_info(tap):
+    """a whole life at level info names nobody and nothing that somebody wrote"""
+    text, tokens, house = live(tap, "info", "info")
+    found = {word for word in [*SECRETS, *tokens] if word.lower() in text.lower()}
+    assert not found, f"{found}\n{text}"
+    assert len(tokens) >= 3, tokens
+    # and yet it tells what an operator needs
+    for pattern in (
+        r"info    paperboyd \S+ started", r"warning batch failed source=hf day=\S+: .*not JSON",
+        r"info    editions made due=\d", r"info    collect done answers=",
+        r"info    delivery sent outbox=1 attempt=1 code=250 status=2.0.0$",
+        r"warning delivery failed outbox=\d+ attempt=1 scope=message stage=rcpt "
+        r"code=550 status=5.1.1: paperboyctl queue --all",
+        r"info    delivery deferred outbox=\d+ attempt=1 scope=message stage=rcpt "
+        r"code=450 status=4.2.0 next_in=\d+s",
+        r"info    delivery deferred outbox=\d+ attempt=1 scope=relay stage=rcpt "
+        r"code=451 status=4.3.0$",
+        r"info    delivery unknown outbox=\d+ attempt=1 scope=relay stage=dot code=0 "
+        r"next_in=\d+s",
+        r"error   configuration wrong: \S+: template_dir: digest.txt:\d+:\d+: ",
+        r"error   configuration refused problems=\d: the old configuration stays",
+        r"info    configuration in force stage=post",
+        r"warning relay fails next_in=60s: 554 5.3.2 ask \[address\]$",
+        r"info    paperboyd stops: finishing what is under way",
+        r"info    paperboyd ended",
+    ):
+        assert re.search(pattern, text, re.M), f"{pattern}\n{text}"
+    # what the log leaves out is in the queue
+    assert f"<grete.wolkenstein@{DOMAIN}>" not in text
+    assert f"<ottokar.vielfrass@{DOMAIN}>: unknown" in house.ctl("queue", "--all")
+
+
+def at_debug(tap):
+    """at level debug the answers of the relay are told in full"""
+    text, _, _ = live(tap, "debug", "debug")
+    assert f"recipient=grete.wolkenstein@{DOMAIN}: 250" in text, text
+    assert f"550 5.1.1 <ottokar.vielfrass@{DOMAIN}>: unknown" in text
+    rest = "\n".join(line for line in text.splitlines() if " debug   " not in line)
+    found = {word for word in SECRETS if word.lower() in rest.lower()}
+    assert not found, found
+
+
+# ---- the journal ------------------------------------------------------------
+
+
+def read_entry(data):
+    """One datagram of the journal's own protocol."""
+    fields = {}
+    while data:
+        line, _, data = data.partition(b"\n")
+        name, equals, value = line.partition(b"=")
+        if not equals:
+            (size,) = struct.unpack("<Q", data[:8])
+            value, data = data[8:8 + size], data[9 + size:]
+        assert name.decode() not in fields, name
+        fields[name.decode()] = value.decode()
+    return fields
+
+
+def play_journal(folder):
+    """In a mount namespace of its own: be the journal for one run of paperboyd."""
+    run(["mount", "-t", "tmpfs", "tmpfs", "/run"])
+    os.makedirs("/run/systemd/journal")
+    journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    journal.bind("/run/systemd/journal/socket")
+    journal.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind("/run/systemd/journal/stdout")
+    listener.listen()
+    out = socket.socket(socket.AF_UNIX)
+    out.connect("/run/systemd/journal/stdout")
+    with Relay() as relay:
+        relay.act = lambda verb, text: (
+            b"550 5.1.1 no\r\n" if verb == "RCPT" and "0002" in text else
+            b"451 4.2.0 later\r\n" if verb == "RCPT" and "0003" in text else None)
+        house = House(os.path.join(folder, "house"), port=relay.port)
+        house.write_day(today(), range(3))
+        house.add_people(3)
+        done = subprocess.Popen(house.once_command(), stdin=subprocess.DEVNULL, stderr=out,
+                                stdout=subprocess.PIPE)
+        entries = []
+        journal.settimeout(0.1)
+        while True:
+            is_over = done.poll() is not None
+            try:
+                while True:
+                    entries.append(read_entry(journal.recv(65536)))
+            except TimeoutError:
+                if is_over:
+                    break
+        assert not done.stdout.read()
+        out.close()
+        plain = listener.accept()[0].recv(65536).decode()
+    print(json.dumps({"entries": entries, "plain": plain}))
+
+
+def journal(tap):
+    """the journal gets a MESSAGE_ID and fields with each line"""
+    if not is_root():
+        raise Skip("a journal of its own needs root")
+    (unshare,) = need_programs("unshare")
+    command = [unshare, "--mount", sys.executable, "-B", os.path.abspath(__file__),
+               "--journal", tap.subfolder("journal")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if "unshare failed" in done.stderr or "mount:" in done.stderr:
+        raise Skip("no mount namespace here")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["plain"] == "", told["plain"]  # nothing but entries
+    by_name = {}
+    for entry in told["entries"]:
+        assert re.fullmatch("[0-9a-f]{32}", entry["MESSAGE_ID"]), entry
+        assert entry["SYSLOG_IDENTIFIER"] == "paperboyd"
+        by_name[entry["PAPERBOY_EVENT"]] = entry
+    failed = by_name["delivery-failed"]
+    assert failed["PRIORITY"] == "4" and failed["PAPERBOY_CODE"] == "550", failed
+    assert failed["PAPERBOY_STATUS"] == "5.1.1" and failed["PAPERBOY_ATTEMPT"] == "1"
+    assert failed["MESSAGE"] == (
+        f"delivery failed outbox={failed['PAPERBOY_OUTBOX']} attempt=1 scope=message "
+        "stage=rcpt code=550 status=5.1.1: paperboyctl queue --all"), failed
+    deferred = by_name["delivery-deferred"]
+    assert re.fullmatch(r"\d+", deferred["PAPERBOY_NEXT_IN"]), deferred
+    assert f"next_in={deferred['PAPERBOY_NEXT_IN']}s" in deferred["MESSAGE"]
+    assert by_name["editions-made"]["PAPERBOY_DIGESTS"] == "3"
+    assert by_name["delivery-sent"]["PRIORITY"] == "6"
+    # and the manual has each of them, under the same id
+    with open(os.path.join(top_builddir(), "man", "paperboyd.8"), encoding="utf-8") as page:
+        listed = dict(re.findall(r"^\.Li (\S+) ([0-9a-f]{32})$", page.read(), re.M))
+    assert len(listed) >= 30, listed
+    for name, entry in by_name.items():
+        assert listed[name] == entry["MESSAGE_ID"], name
+
+
+if sys.argv[1:2] == ["--journal"]:
+    play_journal(sys.argv[2])
+else:
+    with Tap() as tap:
+        for test in (at_info, at_debug, journal):
+            tap.run(test, tap)

@@ -1,0 +1,520 @@
+#!/usr/bin/env python3
+#
+# test_reload.py - a running paperboyd takes a new configuration, whole or not at all.
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House, days_after, parse
+from peers import Ca
+from smtplab import DROP, Relay
+from tap import Skip, Tap, run, top_srcdir, wait_until
+
+RELOADS = 200
+PEOPLE = 300
+
+# Twenty settings, each wrong in its own line.
+MISTAKES = [
+    'mail: { from = "paperboy@news.example"; owner = "owner@news.example";',
+    'sender = "x@example.org";', 'from_name = 3;', '};',
+    'nonsense = 1;', 'log_level = "loud";', 'state_dir = 5;', 'template_dir = "";',
+    'digest: {', 'max = 0;', 'zones = "UTC";', 'at = 730;', '};',
+    'collect: {', 'interval_s = 1;', 'contact = 9;', '};',
+    'huggingface: { enabled = "yes"; };',
+    'delivery: {', 'method = "pigeon";', 'give_up_h = 1000;', 'maildirs = "";', '};',
+    'smtp: {', 'port = 70000;', 'tls = "maybe";', 'connections = 0;', 'user = 7;', '};',
+    'feeds = "http://example.org";',
+]
+MISTAKE_COUNT = 20
+
+
+def today():
+    return run(["date", "-u", "+%F"]).strip()
+
+
+def make_house(tap, name, port, **settings):
+    """A house whose templates may be edited, with today's three papers."""
+    folder = tap.subfolder(name)
+    templates = os.path.join(folder, "templates")
+    shutil.copytree(os.path.join(top_srcdir(), "etc", "templates"), templates)
+    os.chmod(templates, 0o755)
+    house = House(os.path.join(folder, "house"), port=port, template_dir=templates,
+                  **settings)
+    house.write_day(today(), range(3))
+    return house
+
+
+def edit(house, mark):
+    """All templates of the whole digest say so."""
+    for name in ("digest.txt", "digest.html", "digest.subject"):
+        source = os.path.join(top_srcdir(), "etc", "templates", name)
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
+        with open(os.path.join(house.settings["template_dir"], name), "w",
+                  encoding="utf-8") as file:
+            file.write(f"{text.rstrip()} {mark}\n" if name == "digest.subject"
+                       else f"{text}{mark}\n")
+
+
+def marks_of(raw):
+    """What edit() left in subject, text and HTML of a message, each once."""
+    message = parse(raw)
+    parts = [message["Subject"]]
+    parts += [message.get_body((kind,)).get_content() for kind in ("plain", "html")]
+    return [sorted(set(re.findall(r"mark-\d+", part))) for part in parts]
+
+
+@contextlib.contextmanager
+def started(house, **popen):
+    with house.start(**popen) as child:
+        child.wait_line(r"paperboyd \S+ started")
+        child.wait_line("collect done")
+        yield child
+
+
+def ask(house, word):
+    """One line to the control socket, its whole answer."""
+    with socket.socket(socket.AF_UNIX) as one:
+        one.settimeout(30)
+        one.connect(os.path.join(house.state, "control"))
+        one.sendall(f"{word}\n".encode())
+        answer = b""
+        while part := one.recv(65536):
+            answer += part
+        return answer.decode()
+
+
+def count(child, text):
+    return sum(text in line for line in child.lines)
+
+
+def wait_in_force(child, times=1):
+    for stage in ("collect", "press", "post"):
+        text = f"configuration in force stage={stage}"
+        child.wait_fact(lambda text=text: count(child, text) >= times, text)
+
+
+def end(child):
+    child.signal(signal.SIGTERM)
+    assert child.wait_exit() == 0, child.output
+
+
+# ---- a good one -------------------------------------------------------------
+
+
+def good(tap):
+    """templates, relay and log level are others from the reload on"""
+    with Relay() as first, Relay() as second:
+        house = make_house(tap, "good", first.port)
+        with started(house) as child:
+            house.add_person("ada@example.org")
+            wait_until(lambda: first.recipients() == ["ada@example.org"], "mail")
+            wait_until(lambda: house.states() == {"SENT": 1}, "the record")
+            edit(house, "mark-1")
+            house.set(smtp__port=second.port, log_level="debug")
+            told = house.ctl("reload")
+            assert "in force" in told, told
+            wait_in_force(child)
+            child.wait_line(r"configuration reloaded changed=2: log_level, smtp.port")
+            house.add_person("bob@example.org")
+            wait_until(lambda: second.recipients() == ["bob@example.org"], "mail")
+            child.wait_line(r"debug   delivery answer .*recipient=bob@example.org")
+            assert first.recipients() == ["ada@example.org"]
+            end(child)
+        assert marks_of(first.accepted()[0][1]) == [[], [], []]
+        assert marks_of(second.accepted()[0][1]) == [["mark-1"]] * 3
+        assert "debug" not in child.output.split("configuration reloaded")[0]
+        assert house.states() == {"SENT": 2}
+
+
+def edited_template(tap):
+    """a template that was edited counts after SIGHUP, with the same paperboy.conf"""
+    with Relay() as relay:
+        house = make_house(tap, "edited", relay.port)
+        with started(house) as child:
+            edit(house, "mark-7")
+            child.signal(signal.SIGHUP)
+            wait_in_force(child)
+            child.wait_line(r"configuration reloaded changed=0$")
+            house.add_person("ada@example.org")
+            wait_until(relay.accepted, "mail")
+            end(child)
+        assert marks_of(relay.accepted()[0][1]) == [["mark-7"]] * 3
+
+
+def told_to_systemd(tap):
+    """systemd is told when a reload begins and ends, good or bad"""
+    path = os.path.join(tap.folder, "notify")
+    with Relay() as relay, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(path)
+        notify.settimeout(10)
+        house = make_house(tap, "told", relay.port)
+        with started(house, env=os.environ | {"NOTIFY_SOCKET": path}) as child:
+            try:
+                while notify.recv(4096) != b"READY=1":
+                    pass
+            except TimeoutError:
+                raise Skip("built without systemd") from None
+            for is_good in (True, False):
+                house.set(smtp__port=relay.port if is_good else 0)
+                child.signal(signal.SIGHUP)
+                told = []
+                while told[-1:] != ["READY=1"]:
+                    text = notify.recv(4096).decode()
+                    if not text.startswith("STATUS="):
+                        told.append(text)
+                assert len(told) == 2, told
+                assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", told[0]), told
+            child.wait_line("configuration refused problems=1")
+            end(child)
+
+
+def password(tap):
+    """a password that was mended is tried at once, and what waited is sent"""
+    folder = tap.subfolder("login")
+    ca = Ca(tap.subfolder("ca"))
+    cert = ca.make_cert("localhost")
+    both = os.path.join(folder, "both.pem")
+    with open(both, "w", encoding="ascii") as out:
+        for path in (cert.key, cert.cert):
+            with open(path, encoding="ascii") as file:
+                out.write(file.read())
+    secret = os.path.join(folder, "password")
+
+    def write_secret(text):
+        with open(secret, "w", encoding="ascii") as file:
+            file.write(text + "\n")
+        os.chmod(secret, 0o600)
+
+    write_secret("wrong")
+    with Relay(both) as relay:
+        house = make_house(
+            tap, "login-house", relay.port, smtp__host="localhost",
+            smtp__tls="starttls", smtp__ca_file=ca.cert, smtp__user="ann",
+            smtp__password_file=secret,
+        )
+        with started(house) as child:
+            house.add_person("ada@example.org")
+            child.wait_line("relay refuses our login next_in=1800s")
+            # an account is not locked by reloads that change nothing of that
+            house.set(digest__max=30)
+            assert ask(house, "reload") == "ok\n"
+            wait_in_force(child)
+            assert relay.verbs().count("AUTH") == 1, relay.verbs()
+            write_secret("secret")
+            assert ask(house, "reload") == "ok\n"
+            wait_until(lambda: relay.recipients() == ["ada@example.org"], "mail")
+            end(child)
+        assert house.rows("SELECT state, attempt FROM outbox") == [("SENT", 1)]
+
+
+def alarms(pid):
+    """Seconds until each armed timer of a process goes off."""
+    found = []
+    folder = f"/proc/{pid}/fdinfo"
+    try:
+        for name in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):
+                with open(os.path.join(folder, name), encoding="ascii") as file:
+                    match = re.search(r"it_value: \((\d+),", file.read())
+                if match and int(match[1]):
+                    found.append(int(match[1]))
+    except PermissionError:
+        raise Skip("only root sees the timers") from None
+    return found
+
+
+def interval(tap):
+    """the next look at the sources is the new interval after the last one"""
+    with Relay() as relay:
+        house = make_house(tap, "interval", relay.port, collect__interval_s=86400)
+        with started(house) as child:
+            child.wait_fact(lambda: any(at > 80000 for at in alarms(child.pid)), "alarm")
+            house.set(collect__interval_s=600)
+            assert ask(house, "reload") == "ok\n"
+            wait_in_force(child)
+            child.wait_fact(lambda: any(at <= 600 for at in alarms(child.pid)), "alarm")
+            assert count(child, "collect done") == 1
+            house.set(collect__interval_s=86400)
+            assert ask(house, "reload") == "ok\n"
+            child.wait_fact(
+                lambda: not any(at <= 600 for at in alarms(child.pid)), "alarm")
+            assert count(child, "collect done") == 1
+            end(child)
+
+
+def maildir(tap):
+    """mail goes into a folder from the reload on"""
+    folder = os.path.join(tap.folder, "Mail")
+    with Relay() as relay:
+        house = make_house(tap, "maildir", relay.port)
+        with started(house) as child:
+            house.set(delivery__method="maildir", delivery__maildir=folder)
+            assert ask(house, "reload") == "ok\n"
+            wait_in_force(child)
+            house.add_person("ada@example.org")
+            wait_until(lambda: house.states() == {"SENT": 1}, "sent")
+            end(child)
+        assert len(os.listdir(os.path.join(folder, "new"))) == 1
+        assert not relay.arrived
+
+
+# ---- a bad one --------------------------------------------------------------
+
+
+def check_unchanged(house, relay, child, name):
+    """The daemon is well, and works as it did."""
+    house.add_person(f"{name}@example.org")
+    wait_until(lambda: f"{name}@example.org" in relay.recipients(), "mail")
+    wait_until(lambda: set(house.states()) == {"SENT"}, "the record")
+    assert child.is_running and count(child, "in force") == 0
+
+
+def mistakes(tap):
+    """twenty mistakes are told with file and line, and nothing changes"""
+    with Relay() as relay:
+        house = make_house(tap, "bad", relay.port)
+        with started(house) as child:
+            with open(house.config, encoding="utf-8") as file:
+                good_text = file.read()
+            with open(house.config, "w", encoding="utf-8") as file:
+                file.write("\n".join(MISTAKES) + "\n")
+            child.signal(signal.SIGHUP)
+            child.wait_line(f"error   configuration refused problems={MISTAKE_COUNT}: "
+                            "the old configuration stays")
+            wrong = [line for line in child.lines if "configuration wrong" in line]
+            assert len(wrong) == MISTAKE_COUNT, wrong
+            where = f"error   configuration wrong: {re.escape(house.config)}:"
+            lines = {int(re.search(where + r"(\d+): \S", line)[1]) for line in wrong}
+            assert len(lines) == MISTAKE_COUNT, lines
+            # whoever asks for it is told the same
+            answer = ask(house, "reload").splitlines()
+            assert answer[0] == "refused" and len(answer) == 1 + MISTAKE_COUNT, answer
+            told = house.ctl("reload", wanted=78)
+            assert all(line in told for line in answer[1:]), told
+            with open(house.config, "w", encoding="utf-8") as file:
+                file.write(good_text)
+            check_unchanged(house, relay, child, "ada")
+            assert ask(house, "reload") == "ok\n"
+            wait_in_force(child)
+            end(child)
+
+
+def bad_template(tap):
+    """a template, a secret or a file that is gone: told, and nothing changes"""
+    with Relay() as relay:
+        house = make_house(tap, "template", relay.port)
+        path = os.path.join(house.settings["template_dir"], "digest.txt")
+        with started(house) as child:
+            edit(house, "mark-3")
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("{{nonsense}}\n")
+            told = house.ctl("reload", wanted=78)
+            assert re.search(r"digest.txt:\d+:\d+: ", told), told
+            assert "goes on with the old configuration" in told, told
+            told = house.ctl("--json", "reload", wanted=78)
+            told = json.loads(told[told.index("{"):])
+            assert told["reloaded"] is False and len(told["problems"]) == 1, told
+            os.unlink(path)
+            assert path in house.ctl("reload", wanted=78)
+            edit(house, "mark-3")
+            house.set(smtp__user="ann", smtp__password_file="/nowhere/password")
+            assert "/nowhere/password" in house.ctl("reload", wanted=78)
+            house.set(smtp__user=None, smtp__password_file=None)
+            check_unchanged(house, relay, child, "ada")
+            assert marks_of(relay.accepted()[0][1]) == [[], [], []]
+            assert json.loads(house.ctl("--json", "reload")) == {
+                "reloaded": True, "problems": []}
+            end(child)
+
+
+def state_folder(tap):
+    """another state folder needs a restart, and the reload is refused whole"""
+    with Relay() as relay:
+        house = make_house(tap, "state", relay.port)
+        with started(house) as child:
+            house.set(state_dir=os.path.join(tap.folder, "elsewhere"), smtp__port=1)
+            child.signal(signal.SIGHUP)
+            child.wait_line("configuration wrong: .*: state_dir needs a restart")
+            child.wait_line("configuration refused problems=1: the old")
+            # paperboyctl looks where the file says, and nobody is there
+            assert "elsewhere" in house.ctl("reload", wanted=69)
+            assert not os.path.exists(os.path.join(tap.folder, "elsewhere"))
+            house.set(state_dir=house.state, smtp__port=relay.port)
+            check_unchanged(house, relay, child, "ada")
+            end(child)
+        assert "no paperboyd runs" in house.ctl("reload", wanted=75)
+
+
+# ---- messages on their way --------------------------------------------------
+
+
+class Stall:
+    """A relay's answer to the dot, held back until it is let go."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.begun = threading.Event()
+        self.go = threading.Event()
+
+    def __call__(self, verb, _):
+        if verb != "." or self.begun.is_set():
+            return None
+        self.begun.set()
+        self.go.wait(60)
+        return self.answer
+
+
+def stalled(tap, name, answer, is_edited):
+    with Relay() as first, Relay() as second:
+        first.act = stall = Stall(answer)
+        house = make_house(tap, name, first.port, smtp__connections=1)
+        house.add_people(5)
+        with started(house) as child:
+            assert stall.begun.wait(30)
+            if is_edited:
+                edit(house, "mark-5")
+            house.set(smtp__port=second.port, smtp__connections=3)
+            child.signal(signal.SIGHUP)
+            child.wait_line("configuration in force stage=collect")
+            # nobody but the post waits for that relay
+            house.add_person("late@example.org")
+            assert ask(house, "look") == "ok\n"
+            assert ask(house, "reload") == "ok\n"
+            wait_until(lambda: house.states()["SENDING"] == 1, "only one on its way")
+            assert count(child, "in force stage=post") == 0
+            stall.go.set()
+            wait_until(lambda: len(second.accepted()) == 5, "the others")
+            child.wait_fact(lambda: count(child, "in force stage=post"), "post")
+            wait_until(lambda: house.states().get("SENT", 0) >= 5, "the records")
+            end(child)
+        (mine,) = first.arrived
+        assert marks_of(mine[1]) == [[], [], []]
+        later = {to: raw for to, raw in second.accepted()}
+        assert len(later) == 5 and mine[0] not in later
+        wanted = ["mark-5"] if is_edited else []
+        assert all(marks_of(raw) == [wanted] * 3 for raw in later.values())
+        if answer != DROP:
+            assert house.states() == {"SENT": 6}
+            return None
+        assert house.states() == {"SENT": 5, "UNKNOWN": 1}
+        again = house.once(f"{days_after(today(), 0)}T23:59:59Z")
+        assert again.status == 0, again.output
+        assert house.states() == {"SENT": 6} and len(second.accepted()) == 6
+        (copy,) = [raw for to, raw in second.accepted() if to == mine[0]]
+        assert parse(copy)["Message-ID"] == parse(mine[1])["Message-ID"]
+        return mine[1], copy, again.output
+
+
+def stalled_and_taken(tap):
+    """a message that the relay thinks about is finished first, and goes once"""
+    stalled(tap, "taken", b"250 2.0.0 at last\r\n", True)
+
+
+def stalled_and_cut(tap):
+    """one that is cut then goes again: the same octets, the same Message-ID"""
+    first, copy, _ = stalled(tap, "cut", DROP, False)
+    assert first == copy
+
+
+def stalled_cut_and_edited(tap):
+    """with another template by then it is other octets, told so, of the same Message-ID"""
+    first, copy, output = stalled(tap, "cut-edited", DROP, True)
+    assert first != copy and marks_of(copy) == [["mark-5"]] * 3
+    assert "digest changed digest=" in output, output
+
+
+def under_load(tap):
+    """two hundred reloads while digests go out: each arrives once, of one configuration"""
+    with Relay() as first, Relay() as second:
+        relays = (first, second)
+
+        def think(verb, _):
+            if verb == ".":
+                threading.Event().wait(0.02)
+
+        for relay in relays:
+            relay.act = think
+        house = make_house(tap, "load", first.port, smtp__connections=4)
+        house.add_people(PEOPLE)
+        with started(house) as child:
+            wait_until(first.accepted, "the first")
+            begun = len(first.accepted())
+            for number in range(RELOADS):
+                edit(house, f"mark-{number}")
+                house.set(
+                    smtp__port=relays[number % 2].port, smtp__connections=1 + number % 5,
+                    log_level=("info", "warning")[number % 3 == 0],
+                )
+                assert ask(house, "reload") == "ok\n", number
+            house.set(log_level="info", smtp__connections=4)
+            assert ask(house, "reload") == "ok\n"
+            during = sum(len(relay.accepted()) for relay in relays) - begun
+            child.wait_fact(lambda: house.states() == {"SENT": PEOPLE}, "all", 120)
+            end(child)
+        arrived = first.arrived + second.arrived
+        told = {to for to, _, _ in arrived}
+        assert len(arrived) == len(told) == PEOPLE, (len(arrived), len(told))
+        assert house.rows("SELECT DISTINCT state, attempt FROM outbox") == [("SENT", 1)]
+        for _, raw, _ in arrived:
+            subject, text, html = marks_of(raw)
+            assert subject == text == html and len(subject) <= 1
+        assert 0 < during, during
+        assert second.arrived, "nobody went over to the second relay"
+        tap.diag(f"{during} of {PEOPLE} messages went out during {RELOADS} reloads")
+        house.check_store()
+
+
+# ---- signals at other times -------------------------------------------------
+
+
+def early(tap):
+    """a SIGHUP while it starts is kept, and ends nothing"""
+    with Relay() as relay:
+        house = make_house(tap, "early", relay.port)
+
+        def is_held(child):
+            with open(f"/proc/{child.pid}/status", encoding="ascii") as file:
+                mask = re.search(r"SigBlk:\s*([0-9a-f]+)", file.read())[1]
+            return int(mask, 16) & 1 or "started" in child.output
+
+        with house.start() as child:
+            child.wait_fact(lambda: is_held(child), "that it can be told")
+            child.signal(signal.SIGHUP)
+            child.wait_line(r"paperboyd \S+ started")
+            child.wait_line("configuration reloaded changed=0")
+            end(child)
+
+
+def once(tap):
+    """one round has nothing to reload: SIGHUP ends it, and the next makes it good"""
+    with Relay() as relay:
+        relay.act = stall = Stall(None)
+        house = make_house(tap, "once", relay.port, smtp__connections=1)
+        house.add_people(3)
+        with house.start_once() as child:
+            assert stall.begun.wait(30)
+            child.signal(signal.SIGHUP)
+            assert child.wait_exit() == -signal.SIGHUP, child.output
+        stall.go.set()
+        again = house.once(wanted=0)
+        assert house.states() == {"SENT": 3}, again.output
+
+
+TESTS = (
+    good, edited_template, told_to_systemd, password, interval, maildir, mistakes,
+    bad_template, state_folder, stalled_and_taken, stalled_and_cut,
+    stalled_cut_and_edited, under_load, early, once,
+)
+
+with Tap() as tap:
+    for test in TESTS:
+        tap.run(test, tap)

@@ -1,0 +1,515 @@
+#!/usr/bin/env python3
+#
+# test_restore.py - a backup is whole, and a restore mails nothing twice and loses nothing.
+
+import collections
+import contextlib
+import datetime
+import glob
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House, at_hour, days_after, papers_of, parse
+from smtplab import Server
+from tap import Skip, Tap, need_programs, run
+
+OK, WANTED, DATA, NOUSER, UNAVAILABLE, TEMPFAIL = 0, 1, 65, 67, 69, 75
+DAY = "2026-11-20"
+PEOPLE = 3
+
+
+def today():
+    return str(datetime.datetime.now(datetime.timezone.utc).date())
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def files_in(maildir):
+    return sorted(glob.glob(os.path.join(maildir, "new", "*")))
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def key_of(house):
+    return read(os.path.join(house.state, "key"))
+
+
+def people_of(raws):
+    return collections.Counter(parse(raw)["To"] for raw in raws)
+
+
+def sent_house(tap, name, day, **more):
+    """Three people who have had their first digest on a day."""
+    house = House(tap.subfolder(name), **more)
+    house.write_day(day, range(3))
+    house.add_people(PEOPLE, now=at_hour(day, 6))
+    house.once(at_hour(day), wanted=0)
+    return house
+
+
+# ---- backup -----------------------------------------------------------------
+
+
+def backup_is_whole(tap):
+    """a backup is one private file with everything in it and the key, and is checked"""
+    house = sent_house(tap, "whole", DAY, maildir=os.path.join(tap.folder, "whole-mail"))
+    path = os.path.join(tap.folder, "whole.backup")
+    said = house.ctl("backup", path, now=at_hour(DAY, 9))
+    assert f"{path} written and checked" in said and "secret key" in said, said
+    assert mode_of(path) == 0o600
+    assert glob.glob(path + "*") == [path], glob.glob(path + "*")
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        ((key,),) = db.execute("SELECT key FROM backup").fetchall()
+        assert db.execute("SELECT count(*) FROM delivered").fetchone() == (9,)
+    assert bytes.fromhex(key) == key_of(house)
+    # the store itself has the key in its own file alone
+    assert house.rows("SELECT * FROM backup") == []
+    assert house.value("SELECT value FROM cursor WHERE name = 'backup made'") > 0
+    assert "last backup  2026-11-20 09:00 UTC" in house.ctl(
+        "status", now=at_hour(DAY, 9))
+    told = json.loads(house.ctl("--json", "backup", path, "--yes"))
+    assert told == {"backup": path, "bytes": os.path.getsize(path)}, told
+
+
+def backup_replaces_nothing(tap):
+    """a backup replaces a file only when told to, and never one of the store's"""
+    house = sent_house(tap, "place", DAY, maildir=os.path.join(tap.folder, "place-mail"))
+    path = os.path.join(tap.folder, "place.backup")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("mine")
+    said = house.ctl("backup", path, wanted=DATA)
+    assert "exists already" in said and "--yes" in said, said
+    assert read(path) == b"mine"
+    house.ctl("backup", path, "--yes")
+    before = read(path)
+    for name in ("paperboy.db", "key", "copy.db"):
+        said = house.ctl("backup", os.path.join(house.state, name), "--yes", wanted=DATA)
+        assert "choose another folder" in said, said
+    house.check_store()
+    house.ctl("backup", "/nonexistent/x", wanted=UNAVAILABLE)
+    # a link is what is replaced, not what it leads to
+    link = os.path.join(tap.folder, "link.backup")
+    os.symlink(path, link)
+    house.ctl("backup", link, "--yes")
+    assert not os.path.islink(link) and read(path) == before
+    assert not glob.glob(os.path.join(tap.folder, "*.new.*"))
+
+
+def backup_under_load(tap):
+    """a backup ends and is sound while another program commits all the time"""
+    house = sent_house(tap, "load", DAY, maildir=os.path.join(tap.folder, "load-mail"))
+    with contextlib.closing(sqlite3.connect(house.store)) as db, db:
+        db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                   " WHERE i < 20000) INSERT INTO cursor SELECT 'row ' || i, 0 FROM n")
+    stop = threading.Event()
+    commits = []
+
+    def hammer():
+        with contextlib.closing(sqlite3.connect(house.store, timeout=30)) as db:
+            while not stop.is_set():
+                with db:  # two rows that are always alike
+                    db.execute("UPDATE cursor SET value = value + 1"
+                               " WHERE name IN ('row 1', 'row 20000')")
+                commits.append(1)
+                stop.wait(0.0005)  # as much as others need to get in between
+
+    writer = threading.Thread(target=hammer)
+    writer.start()
+    try:
+        path = os.path.join(tap.folder, "load.backup")
+        for _ in range(3):
+            had = len(commits)
+            house.ctl("backup", path, "--yes")
+            assert len(commits) > had, "nobody wrote meanwhile"
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro",
+                                                    uri=True)) as db:
+                pair = db.execute("SELECT value FROM cursor WHERE name IN"
+                                  " ('row 1', 'row 20000')").fetchall()
+            assert pair[0] == pair[1], pair
+    finally:
+        stop.set()
+        writer.join()
+
+
+# ---- refusals ---------------------------------------------------------------
+
+
+def restore_refuses(tap):
+    """what is no sound backup is refused, and nothing has changed"""
+    house = sent_house(tap, "refuse", DAY, maildir=os.path.join(tap.folder, "refuse-mail"))
+    path = os.path.join(tap.folder, "refuse.backup")
+    house.ctl("backup", path)
+    broken = os.path.join(tap.folder, "broken.backup")
+    whole = read(path)
+
+    def damage(change):
+        octets = bytearray(whole)
+        change(octets)
+        with open(broken, "wb") as file:
+            file.write(octets)
+
+    def cut(octets):
+        del octets[-4096:]
+
+    def rubbish(octets):
+        octets[3 * 4096:5 * 4096] = b"\x55" * 8192
+
+    def header(octets):
+        octets[0] = 0
+
+    names = sorted(os.listdir(house.state))
+    rows = house.rows("SELECT * FROM outbox")
+    for change in (cut, rubbish, header):
+        damage(change)
+        said = house.ctl("restore", broken, "--yes", wanted=(DATA, UNAVAILABLE))
+        assert "damaged" in said or "malformed" in said, (change.__name__, said)
+    said = house.ctl("restore", house.store, "--yes", wanted=DATA)
+    assert "no backup: the key is not in it" in said, said
+    said = house.ctl("restore", "/nonexistent/x", "--yes", wanted=NOUSER)
+    said = house.ctl("restore", path, wanted=DATA)
+    assert "--yes" in said, said
+    with house.start() as child:
+        child.wait_line("paperboyd .* started")
+        said = house.ctl("restore", path, "--yes", wanted=TEMPFAIL)
+        assert "stop paperboyd first" in said, said
+    assert house.rows("SELECT * FROM outbox") == rows
+    house.check_store()
+    assert sorted(set(os.listdir(house.state)) - {"paperboy.db-wal", "paperboy.db-shm"}) \
+        == names, os.listdir(house.state)
+
+
+# ---- nothing twice, nothing lost ----------------------------------------------
+
+
+def restored_house(tap, name, base, now=None):
+    """Mail of two days, restored to the evening of the first.
+
+    @return (house, where mail goes from now on, what was mailed since the backup)"""
+    maildir = os.path.join(tap.folder, f"{name}-mail")
+    house = sent_house(tap, name, base, maildir=maildir)
+    path = os.path.join(tap.folder, f"{name}.backup")
+    house.ctl("backup", path, now=at_hour(base, 9))
+    house.write_day(days_after(base, 1), range(3, 5))
+    house.once(at_hour(days_after(base, 1)), wanted=0)
+    assert house.states() == {"SENT": 2 * PEOPLE}
+    lost = [read(one) for one in files_in(maildir)][PEOPLE:]
+    numbers = house.value("SELECT max(id) FROM digest")
+    shutil.move(maildir, maildir + "-before")
+    said = house.ctl("restore", path, "--yes", now=now)
+    assert "Everything is as it was at" in said and "next digests\n  of 3 people" in said
+    assert house.value("SELECT seq FROM sqlite_sequence WHERE name = 'digest'") == numbers
+    return house, maildir, lost
+
+
+def nothing_by_itself(tap):
+    """after a restore the daemon mails nothing by itself; released, each goes once"""
+    base = days_after(today(), -3)
+    house, maildir, lost = restored_house(tap, "story", base)
+    assert len(lost) == PEOPLE
+    said = house.ctl("status", wanted=WANTED)
+    assert said.startswith("RESTORED     at "), said
+    assert "the next digests of 3 people" in said and "queue drop --delivered" in said
+    for _ in range(2):  # and no more when it starts again
+        with house.start() as child:
+            child.wait_line("collect done")
+            child.wait_fact(lambda: house.states().get("HELD") == PEOPLE,
+                            "the held editions")
+            assert child.stop() == 0
+        assert house.states() == {"SENT": PEOPLE, "HELD": PEOPLE}
+        assert files_in(maildir) == []
+    # they are other messages than those that were sent under the old numbers
+    assert house.value("SELECT min(id) FROM digest WHERE state = 'live'") > 2 * PEOPLE
+    held = json.loads(house.ctl("--json", "queue", "list", "--state", "held"))
+    assert [row["held_why"] for row in held] == ["restore"] * PEOPLE, held
+    assert "3 messages are held" in house.ctl("status", wanted=WANTED)
+    said = house.ctl("queue", "release", "all", wanted=DATA)
+    assert "--yes" in said
+    with house.start() as child:
+        child.wait_line("paperboyd .* started")
+        house.ctl("queue", "release", "all", "--yes")
+        child.wait_fact(lambda: house.states() == {"SENT": 2 * PEOPLE}, "the released")
+    mails = [read(one) for one in files_in(maildir)]
+    assert set(people_of(mails).values()) == {1} and len(mails) == PEOPLE
+    assert all(papers_of(mail) == [3, 4] for mail in mails)
+    house.ctl("status", wanted=OK)
+    # what comes now goes as if nothing had been
+    tomorrow = days_after(today(), 1)
+    house.write_day(tomorrow, [8])
+    house.once(at_hour(tomorrow), wanted=0)
+    fresh = [read(one) for one in files_in(maildir) if read(one) not in mails]
+    assert len(fresh) == PEOPLE and all(papers_of(mail) == [8] for mail in fresh)
+    ids = [parse(mail)["Message-ID"] for mail in lost + mails + fresh]
+    assert len(set(ids)) == len(ids), "a Message-ID was used twice"
+    house.check_store()
+
+
+def dropped_as_delivered(tap):
+    """held editions that are dropped as delivered are not mailed again, others are"""
+    for delivered, wanted in ((True, [8]), (False, [3, 4, 8])):
+        house, maildir, _ = restored_house(
+            tap, f"drop-{delivered}", DAY, at_hour(days_after(DAY, 2), 7))
+        after = days_after(DAY, 2)
+        house.once(at_hour(after), wanted=0)
+        assert house.states() == {"SENT": PEOPLE, "HELD": PEOPLE}, house.states()
+        words = ["--delivered"] if delivered else []
+        house.ctl("queue", "drop", "all", *words, "--state", "HELD", wanted=DATA)
+        house.ctl("queue", "drop", "all", *words, "--state", "HELD", "--yes",
+                  now=at_hour(after, 9))
+        house.write_day(days_after(after, 1), [8])
+        house.once(at_hour(days_after(after, 1)), wanted=0)
+        mails = [read(one) for one in files_in(maildir)]
+        assert len(mails) == PEOPLE, len(mails)
+        assert all(papers_of(mail) == wanted for mail in mails), papers_of(mails[0])
+
+
+def source_that_fails(tap):
+    """while a source fails after a restore, editions stay held: it may tell old papers"""
+    house, maildir, _ = restored_house(tap, "deaf", DAY, at_hour(days_after(DAY, 2), 7))
+    house.set(huggingface__url="http://127.0.0.1:1/")
+    house.once(at_hour(days_after(DAY, 2)), wanted=TEMPFAIL)
+    assert house.states() == {"SENT": PEOPLE}, house.states()
+    assert house.value("SELECT count(*) FROM subscriber WHERE is_next_held") == PEOPLE
+    house.set(huggingface__url=f"file://{house.papers}")
+    house.once(at_hour(days_after(DAY, 3)), wanted=0)
+    assert house.states() == {"SENT": PEOPLE, "HELD": PEOPLE}, house.states()
+    assert house.value("SELECT count(*) FROM subscriber WHERE is_next_held") == 0
+    assert files_in(maildir) == []
+
+
+def nobody_is_due(tap):
+    """whose slot has not passed since the backup gets the next digest as ever"""
+    maildir = os.path.join(tap.folder, "soon-mail")
+    house = sent_house(tap, "soon", DAY, maildir=maildir)
+    path = os.path.join(tap.folder, "soon.backup")
+    house.ctl("backup", path, now=at_hour(DAY, 9))
+    house.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
+    house.ctl("status", now=at_hour(DAY, 10))
+    house.write_day(days_after(DAY, 1), [5])
+    house.once(at_hour(days_after(DAY, 1)), wanted=0)
+    assert house.states() == {"SENT": 2 * PEOPLE}
+
+
+def unsent_is_held(tap):
+    """what was unsent in the backup is held; released it has the octets of before"""
+    relay = Server()
+    house = House(tap.subfolder("unsent"), port=relay.port)
+    house.write_day(DAY, range(3))
+    house.add_people(PEOPLE, now=at_hour(DAY, 6))
+    relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
+    house.once(at_hour(DAY), wanted=TEMPFAIL)
+    path = os.path.join(tap.folder, "unsent.backup")
+    house.ctl("backup", path, now=at_hour(DAY, 9))
+    relay.act = lambda verb, _: None
+    house.once(at_hour(DAY, 10), wanted=0)
+    before = {who: raw for who, raw, _ in relay.arrived}
+    assert len(before) == PEOPLE
+    relay.arrived.clear()
+    house.ctl("restore", path, "--yes", now=at_hour(DAY, 11))
+    assert house.states() == {"HELD": PEOPLE}
+    for hour in (12, 23):
+        house.once(at_hour(DAY, hour), wanted=0)
+    assert relay.arrived == [] and house.states() == {"HELD": PEOPLE}
+    # the source has other words now: they wait, since the octets must not change
+    said = house.ctl("queue", "drop", "1", "--delivered", "--yes", now=at_hour(DAY, 23))
+    assert "counts as read" in said, said
+    house.ctl("queue", "release", "2", now=at_hour(DAY, 23))
+    house.ctl("queue", "drop", "3", "--yes", now=at_hour(DAY, 23))
+    house.once(at_hour(DAY, 23, 30), wanted=0)
+    assert [(who, raw) for who, raw, _ in relay.arrived] == [
+        ("person-0002@example.org", before["person-0002@example.org"])]
+    relay.arrived.clear()
+    house.write_day(days_after(DAY, 1), [7])
+    house.once(at_hour(days_after(DAY, 1)), wanted=0)
+    found = {who: papers_of(raw) for who, raw, _ in relay.arrived}
+    assert found == {"person-0001@example.org": [7], "person-0002@example.org": [7],
+                     "person-0003@example.org": [0, 1, 2, 7]}, found
+    relay.close()
+
+
+def another_machine(tap):
+    """on a new machine a restore brings the key, and numbers go on behind all others"""
+    maildir = os.path.join(tap.folder, "machine-mail")
+    house = sent_house(tap, "machine", DAY, maildir=maildir)
+    path = os.path.join(tap.folder, "machine.backup")
+    house.ctl("backup", path, now=at_hour(DAY, 9))
+    raw = house.ctl("digest", "show", "1", "--raw")
+    for name, has_other in (("bare", False), ("other", True)):
+        new = House(tap.subfolder(name), papers=house.papers, maildir=maildir + name)
+        if has_other:
+            new.ctl("subscriber", "list")
+            new.once(at_hour(DAY), wanted=0)  # a store and a key of its own
+            assert key_of(new) != key_of(house)
+        new.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
+        assert key_of(new) == key_of(house) and mode_of(new.store) == 0o600
+        assert mode_of(os.path.join(new.state, "key")) == 0o600
+        assert new.ctl("digest", "show", "1", "--raw") == raw
+        assert new.rows("SELECT * FROM backup") == []
+        assert new.value("SELECT count(*) FROM digest") == PEOPLE
+        (aside,) = glob.glob(os.path.join(new.state, "before-restore-*"))
+        assert bool(os.path.exists(os.path.join(aside, "key"))) == has_other
+        seq = new.value("SELECT seq FROM sqlite_sequence WHERE name = 'digest'")
+        assert seq >= PEOPLE if has_other else seq > 10**11, seq
+        new.once(at_hour(days_after(DAY, 1)), wanted=0)
+        assert set(new.states()) == {"SENT"}
+
+
+def damaged_store(tap):
+    """a store that cannot be read is put away whole, with its log"""
+    maildir = os.path.join(tap.folder, "ill-mail")
+    house = sent_house(tap, "ill", DAY, maildir=maildir)
+    path = os.path.join(tap.folder, "ill.backup")
+    house.ctl("backup", path, now=at_hour(DAY, 9))
+    for name in ("rubbish", "empty", "log"):
+        if name == "log":
+            os.unlink(house.store)
+        else:
+            with open(house.store, "wb") as file:
+                file.write(b"\x55" * 9000 if name == "rubbish" else b"")
+        with open(house.store + "-wal", "wb") as file:
+            file.write(name.encode() * 1000)
+        house.ctl("queue", wanted=UNAVAILABLE)
+        house.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
+        house.check_store()
+        asides = glob.glob(os.path.join(house.state, "before-restore-*", "*-wal"))
+        assert any(read(one) == name.encode() * 1000 for one in asides), (name, asides)
+        if name == "rubbish":
+            olds = glob.glob(os.path.join(house.state, "before-restore-*", "damaged.db"))
+            assert [len(read(one)) for one in olds] == [9000]
+        assert house.states() == {"SENT": PEOPLE}
+
+
+# ---- killed ---------------------------------------------------------------------
+
+
+def tracer():
+    (strace,) = need_programs("strace")
+    probe = run([strace, "-f", "-qq", "-e", "trace=none", "true"], check=False)
+    if probe.strip():
+        raise Skip(f"strace does not work here: {probe}")
+    return strace
+
+
+def state_of(house):
+    """"old", or "new"; all rows of either, and the key that goes with them."""
+    house.ctl("queue", "list")  # it opens
+    house.check_store()
+    raw = house.ctl("digest", "show", "1", "--raw")
+    is_new = bool(house.rows("SELECT 1 FROM cursor WHERE name = 'restored at'"))
+    rows = house.rows("SELECT id, subscriber_id, digest_id, state FROM outbox ORDER BY 1")
+    return ("new" if is_new else "old"), rows, raw
+
+
+def try_points(tap, fault, calls):
+    strace = tracer()
+    name = fault.replace("=", "-")
+    source = House(tap.subfolder(f"from-{name}"),
+                   maildir=os.path.join(tap.folder, "kill-mail"))
+    source.write_day(DAY, range(3))
+    source.add_people(2, now=at_hour(DAY, 6))
+    source.once(at_hour(DAY), wanted=0)
+    source.ctl("queue", "list")
+    path = os.path.join(tap.folder, f"{name}.backup")
+    source.ctl("backup", path, now=at_hour(DAY, 9))
+    other = House(tap.subfolder(f"onto-{name}"), papers=source.papers,
+                  maildir=os.path.join(tap.folder, "kill-mail2"))
+    other.add_people(4, now=at_hour(DAY, 6))
+    other.once(at_hour(DAY), wanted=0)
+    wanted = {"old": state_of(other)}
+    points = collections.Counter()
+    seen = collections.Counter()
+    step = 1 if os.environ.get("PAPERBOY_LONG") else {"pwrite64": 29, "openat": 41}
+    for call in calls:
+        number = 1
+        while True:
+            house = House(os.path.join(tap.folder, "point"), papers=source.papers,
+                          maildir=os.path.join(tap.folder, "kill-mail3"))
+            shutil.rmtree(house.state)
+            shutil.copytree(other.state, house.state)
+            trace = os.path.join(house.folder, "trace")
+            status = run_restore(house, path, [
+                strace, "-f", "-qq", "-o", trace, "-e", f"trace={call}", "-e",
+                f"inject={call}:{fault}:when={number}"])
+            with open(trace, encoding="utf-8") as file:
+                is_hit = status == -signal.SIGKILL or "(INJECTED)" in file.read()
+            where = f"{fault} at {call} number {number}: status {status}"
+            try:
+                found = state_of(house)
+                if found[0] == "new" and "new" not in wanted:
+                    wanted["new"] = found
+                assert found == wanted[found[0]], (where, found[:2])
+                assert status != 0 or found[0] == "new", where
+                # and it can be done again
+                house.ctl("restore", path, "--yes", now=at_hour(DAY, 11))
+                assert state_of(house)[0] == "new", where
+                assert key_of(house) == key_of(source), where
+            except AssertionError:
+                tap.diag(where)
+                raise
+            seen[found[0]] += 1
+            shutil.rmtree(house.folder)
+            if not is_hit:
+                break
+            points[call] += 1
+            number += step if isinstance(step, int) else step.get(call, 1)
+    tap.diag(f"{fault}: {sum(points.values())} points {dict(points)}, left {dict(seen)}")
+    assert points[calls[0]] and seen["old"] and seen["new"], (points, seen)
+
+
+def run_restore(house, path, prefix):
+    ctl = os.path.join(os.path.dirname(house.daemon), "paperboyctl")
+    return subprocess.run(
+        [*prefix, ctl, "-c", house.config, "--now", at_hour(DAY, 10), "restore", path,
+         "--yes"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, timeout=60, check=False).returncode
+
+
+def every_kill(tap):
+    """killed at any step, the old store is there whole, or the new one with its key"""
+    try_points(tap, "signal=KILL", (
+        "renameat2", "rename", "fsync", "fdatasync", "unlink", "mkdir", "rmdir",
+        "pwrite64", "ftruncate"))
+
+
+def every_failure(tap):
+    """a call that fails leaves the old store, or the new one with its key"""
+    try_points(tap, "error=ENOSPC", ("renameat2", "rename", "mkdir", "pwrite64"))
+    try_points(tap, "error=EIO", ("fsync", "fdatasync", "rename"))
+
+
+def plain_rename(tap):
+    """where two files cannot change places in one step, a link does instead"""
+    strace = tracer()
+    house = sent_house(tap, "plain", DAY, maildir=os.path.join(tap.folder, "plain-mail"))
+    path = os.path.join(tap.folder, "plain.backup")
+    house.ctl("backup", path, now=at_hour(DAY, 9))
+    status = run_restore(house, path, [
+        strace, "-f", "-qq", "-o", "/dev/null", "-e", "inject=renameat2:error=EINVAL"])
+    assert status == 0, status
+    house.check_store()
+    (aside,) = glob.glob(os.path.join(house.state, "before-restore-*"))
+    assert sorted(os.listdir(aside)) == ["key", "paperboy.db"], os.listdir(aside)
+
+
+with Tap() as tap:
+    for test in (
+        backup_is_whole, backup_replaces_nothing, backup_under_load, restore_refuses,
+        nothing_by_itself, dropped_as_delivered, source_that_fails, nobody_is_due,
+        unsent_is_held, another_machine, damaged_store, plain_rename, every_kill,
+        every_failure,
+    ):
+        tap.run(test, tap)
