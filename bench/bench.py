@@ -496,6 +496,7 @@ def main(argv):
     parser.add_argument("--made-up", action="store_true",
                         help="made-up papers though real ones are there")
     options = parser.parse_args(argv[1:])
+    os.umask(0o077)  # a store is opened only when nobody else may look into it
     # Not on a file system in memory, where a commit costs nothing.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=top_builddir()) as folder:
         try:

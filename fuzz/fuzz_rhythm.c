@@ -78,13 +78,15 @@ check_slots(const struct rhythm *rhythm, GTimeZone *zone, int64_t now)
 }
 
 static GTimeZone *
-check_zone(const char *name)
+check_zone(const char *name, bool is_told)
 {
 	g_autoptr(GError) error = NULL;
-	GTimeZone *zone = zone_load(name, &error);
+	/* To tell which name is near takes a look at all of them. */
+	GTimeZone *zone = zone_load(name, is_told ? &error : NULL);
 
 	if (!zone) {
-		fuzz_check_error(error);
+		if (is_told)
+			fuzz_check_error(error);
 		return g_time_zone_new_utc();
 	}
 	g_assert(*name != '/' && !strstr(name, ".."));
@@ -110,7 +112,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_minute(minute, &rhythm);
 	check_weekdays(weekdays, &rhythm);
 	check_cadence(cadence, &rhythm);
-	zone = check_zone(name);
+	zone = check_zone(name, at % 256 == 0);
 	check_slots(&rhythm, zone, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
 	if (days_is_valid(day))
 		g_assert(strlen(day) == strlen("2026-11-20"));

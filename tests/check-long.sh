@@ -6,7 +6,8 @@
 # 2. every C test under valgrind;
 # 3. a build with the sanitizers of gcc, and its whole `make check`;
 # 4. a build with clang, where every warning is an error;
-# 5. each fuzzer for FUZZ_SECONDS (20), with clang's libFuzzer.
+# 5. each fuzzer for FUZZ_SECONDS (20), with clang's libFuzzer;
+# 6. the benchmarks once, to see that they run.
 #
 # Installs nothing.  Builds are kept in long-*/ of the build folder, logs in
 # long-logs/.  The last line is "N passed, N failed"; the status is 1 when one failed.
@@ -114,6 +115,7 @@ main() {
 		step clang build long-clang clang --enable-werror
 		step fuzzers run_fuzzers
 	fi
+	step bench $MAKE -s bench BENCHFLAGS=--quick
 	echo "$passed passed, $failed failed"
 	[ $failed -eq 0 ]
 }

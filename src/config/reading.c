@@ -54,16 +54,17 @@ has_control(const char *text)
 	return false;
 }
 
-/* @return whether it was taken */
-static void
-add_choice_problem(
+static bool
+refuse_choice(
     struct reading *reading, const struct setting *setting, const config_setting_t *at)
 {
 	g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
 
 	add_problem(reading, at, "%s must be one of \"%s\"", setting->name, list);
+	return false;
 }
 
+/* @return whether it was taken */
 static bool
 read_text(
     struct reading *reading, const struct setting *setting, const config_setting_t *at)
@@ -80,7 +81,7 @@ read_text(
 	else if ((int)strlen(text) < setting->minimum)
 		add_problem(reading, at, "%s must not be empty", setting->name);
 	else if (setting->choices && !g_strv_contains(setting->choices, text))
-		add_choice_problem(reading, setting, at);
+		return refuse_choice(reading, setting, at);
 	else {
 		g_free(*setting_get_text(reading->settings, setting));
 		*setting_get_text(reading->settings, setting) = g_strdup(text);
@@ -138,8 +139,7 @@ read_choice(
 			return true;
 		}
 	}
-	add_choice_problem(reading, setting, at);
-	return false;
+	return refuse_choice(reading, setting, at);
 }
 
 static bool
