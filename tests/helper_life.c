@@ -165,6 +165,7 @@ add_person(struct life *life, const char *row)
 	    .max_full = 20,
 	    .filters = filters,
 	    .filter_count = count,
+	    .key = life->snapshot->key,
 	    .who = "test",
 	};
 	g_autoptr(GError) error = NULL;

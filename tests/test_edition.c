@@ -480,7 +480,7 @@ count_zones(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer
 {
 	for (gsize i = 0; i < count; i++)
 		if (g_str_equal(fields[i].key, "MESSAGE") &&
-		    strstr(fields[i].value, "'Mars/Olympus_Mons'") &&
+		    strstr(fields[i].value, "Mars/Olympus_Mons") &&
 		    (flags & G_LOG_LEVEL_WARNING))
 			++*(unsigned *)data;
 	return G_LOG_WRITER_HANDLED;
