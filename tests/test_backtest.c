@@ -208,7 +208,7 @@ an_empty_archive_has_nothing_to_say_of_words(void)
 
 	g_assert_cmpuint(backtest->covered_days, ==, 0);
 	g_assert_cmpfloat(backtest->a_day, ==, 0);
-	g_assert_cmpuint(backtest->notes->len, ==, 1);
+	g_assert_cmpuint(backtest->notes->len, ==, 0);
 }
 
 static void

@@ -441,7 +441,7 @@ class Judge:
     @staticmethod
     def is_hit(tree, paper, votes):
         seen = copy.copy(paper.oracle)
-        seen.upvotes = votes
+        seen.numbers = dict(seen.numbers, upvotes=votes)
         return tree.truth(seen) is True
 
     def wanted_papers(self, person):
