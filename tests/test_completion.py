@@ -104,6 +104,9 @@ def test_values(paperboy):
         "weekdays", "weekly"]
     assert complete(head + "suppression add x@example.org --reason c") == ["complaint"]
     assert complete(head + "digest show l") == ["last"]
+    assert complete(head + "queue list --state H") == ["HELD"]
+    assert complete(head + "queue drop all --state=S") == ["SENDING", "SENT"]
+    assert complete(head + "source replay ") == ["hf"]
 
 
 def test_files(folder):

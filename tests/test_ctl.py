@@ -22,6 +22,7 @@ NOW = "2026-11-20T18:00:00Z"
 LATER = "2026-11-20T18:05:00Z"  # a made-up clock goes on while a program runs
 
 OK, USAGE, DATA, NOUSER, UNAVAILABLE, TEMPFAIL, CONFIG = 0, 64, 65, 67, 69, 75, 78
+IOERR = 74
 WANTED = 1  # of status: something wants a person
 
 GOOD = """\
@@ -624,6 +625,25 @@ def test_owner(office):
         assert stat.S_IMODE(status.st_mode) == 0o600, name
 
 
+def test_lost_output(office):
+    """output that cannot be written is no success; who has read enough is content"""
+    office.add().expect(OK)
+    command = [CTL, "-c", office.config, "--now", NOW]
+    for words in (["config"], ["subscriber", "list"], ["--json", "status"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([*command, *words], stdout=full, stderr=subprocess.PIPE,
+                                  check=False, timeout=60)
+        assert done.returncode == IOERR, (words, done)
+        assert done.stderr == (b"paperboyctl: cannot write to standard output: "
+                               b"No space left on device\n"), (words, done)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*command, "config"], stdout=writer, stderr=subprocess.PIPE,
+                          check=False, timeout=60)
+    os.close(writer)
+    assert done.returncode == OK and done.stderr == b"", done
+
+
 # ---- with a daemon ----------------------------------------------------------
 
 
@@ -672,7 +692,7 @@ def main():
             test_usage, test_people, test_refusals, test_bytes, test_filters, test_archive,
             test_filter_errors, test_unknown_people, test_work, test_failed_source,
             test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_folder,
-            test_owner, test_running, test_killed,
+            test_owner, test_lost_output, test_running, test_killed,
         ):
             tap.run(test, Office(tap, test.__name__))
 

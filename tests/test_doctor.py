@@ -182,6 +182,11 @@ def broken_files(ward):
     def gone(state):
         os.unlink(os.path.join(state, "paperboy.db"))
 
+    def newer(state):
+        with contextlib.closing(sqlite3.connect(
+                os.path.join(state, "paperboy.db"))) as db:
+            db.execute("PRAGMA user_version = 99")
+
     def emptied(state):
         os.truncate(os.path.join(state, "paperboy.db"), 0)
 
@@ -189,7 +194,7 @@ def broken_files(ward):
         ("files", mode_store), ("folder", mode_folder), ("files", mode_key),
         ("drafts", stray), (None, at_work), ("log", grown), ("key", lost_key),
         ("key", short_key), ("pages", rubbish), ("store", header), ("store", gone),
-        ("store", emptied),
+        ("store", emptied), ("store", newer),
     ):
         house = ward.copy(damage.__name__)
         damage(house.state)
@@ -200,6 +205,11 @@ def broken_files(ward):
         assert check in found, (damage.__name__, found)
         if check in ("pages", "store"):
             assert "paperboyctl restore FILE" in found[check]["advice"], found
+        # an older store is not what a mode or another version wants
+        if damage in (newer, mode_key):
+            row = found["store" if damage is newer else "key"]
+            assert row["advice"].startswith("when that says what to do"), row
+            assert "install that version" in row["found"] or "chmod 600" in row["found"]
 
 
 def lowest_disk(ward):

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import stat
 import subprocess
 import sys
 
@@ -195,6 +196,11 @@ def test_import(house):
               err="cannot read '/nonexistent.csv': No such file")
     house.say("subscriber", "export", "/nonexistent/people.csv", status=DATA,
               err="cannot write: ")
+    # root would lose /dev/null
+    pipe = os.path.join(house.folder, "pipe")
+    os.mkfifo(pipe)
+    house.say("subscriber", "export", pipe, status=DATA, err="no regular file")
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
 
 
 # ---- one person -------------------------------------------------------------

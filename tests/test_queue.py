@@ -124,6 +124,8 @@ def sending_is_left_alone(tap):
             said = house.ctl("queue", verb, "1", *more, wanted=TEMPFAIL)
             assert "being sent at this moment: left alone" in said, said
             assert state_of(house, 1) == "SENDING"
+        said = house.ctl("queue", "retry", "all")
+        assert "1 message: being sent" in said and "3 messages: due now" in said, said
         counts = told(house, "queue", "hold", "all")
         assert counts["done"] == 3 and counts["sending"] == 1, counts
 

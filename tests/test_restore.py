@@ -102,6 +102,14 @@ def backup_replaces_nothing(tap):
         assert "choose another folder" in said, said
     house.check_store()
     house.ctl("backup", "/nonexistent/x", wanted=UNAVAILABLE)
+    # root would lose /dev/null
+    pipe = os.path.join(tap.folder, "pipe")
+    os.mkfifo(pipe)
+    for name in (pipe, tap.folder):
+        said = house.ctl("backup", name, "--yes", wanted=DATA)
+        assert "no regular file" in said, said
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    os.unlink(pipe)
     # a link is what is replaced, not what it leads to
     link = os.path.join(tap.folder, "link.backup")
     os.symlink(path, link)

@@ -49,6 +49,8 @@ ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
 	request.path = argv[1];
+	if (!ctl_check_replaceable(request.path, error))
+		return false;
 	if (g_file_test(request.path, G_FILE_TEST_EXISTS)) {
 		g_autofree char *question = g_strdup_printf("Replace %s", request.path);
 

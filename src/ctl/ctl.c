@@ -5,8 +5,10 @@
 
 #include <gio/gio.h>
 #include <gio/gunixsocketaddress.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bounds.h"
@@ -334,6 +336,18 @@ ctl_confirm(bool is_yes, const char *question, GError **error)
 	        g_ascii_strcasecmp(answer, "yes") == 0))
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "not done");
+	return false;
+}
+
+bool
+ctl_check_replaceable(const char *path, GError **error)
+{
+	GStatBuf status;
+
+	if (g_stat(path, &status) != 0 || S_ISREG(status.st_mode))
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "'%s' is no regular file, and stays as it is: name another", path);
 	return false;
 }
 

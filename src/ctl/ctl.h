@@ -105,6 +105,14 @@ bool ctl_parse_id(const char *text, const char *what, int64_t *id, GError **erro
 bool ctl_confirm(bool is_yes, const char *question, GError **error);
 
 /**
+ * What is written whole under another name takes the place of what is there by
+ * rename(2): root would lose /dev/null by it.
+ *
+ * @return false with PB_ERROR_INPUT when path is a device, a pipe or a folder
+ */
+bool ctl_check_replaceable(const char *path, GError **error);
+
+/**
  * Say one word to a running daemon.
  *
  * @return its answer without the last line's end, for g_free(); NULL when none runs

@@ -43,7 +43,9 @@ help_print_all(FILE *out)
 	    "  --version          print the version\n\n"
 	    "Exit status: 0 done; 1 status found what wants a person; 64 wrong usage;\n"
 	    "65 wrong input; 67 no such subscriber, filter, digest or message; 69 the\n"
-	    "store cannot be used; 75 try again later; 78 wrong configuration.\n",
+	    "store cannot be used; 74 the output cannot be written; 75 try again "
+	    "later;\n"
+	    "78 wrong configuration.\n",
 	    out);
 }
 

@@ -1,7 +1,9 @@
 /*
  * main.c - paperboyctl: finds the command, opens the store, runs it.
  */
+#include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,6 +178,28 @@ dispatch(const struct options *options, int argc, char **argv)
 	return run(command, options, argc, argv);
 }
 
+/*
+ * What was not written must not pass for done.  Who has read enough, such as head(1),
+ * has closed the pipe, and that is no failure.
+ */
+static int
+end_output(int status)
+{
+	struct pollfd output = {.fd = STDOUT_FILENO};
+	bool is_failed = ferror(stdout);
+
+	if (status >= EX__BASE)
+		return status;
+	errno = 0;
+	if (fflush(stdout) == 0 && !is_failed)
+		return status;
+	if (errno == EPIPE || (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)))
+		return status;
+	fprintf(stderr, "paperboyctl: cannot write to standard output: %s\n",
+	    errno ? g_strerror(errno) : "some of it is lost");
+	return EX_IOERR;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -193,5 +217,5 @@ main(int argc, char **argv)
 		status = fail(NULL, error);
 	g_free(options.config);
 	g_free(options.now);
-	return status;
+	return end_output(status);
 }

@@ -333,7 +333,9 @@ print_counts(const struct ctl *ctl, enum queue_action action,
 			continue;
 		is_any = true;
 		if (!ctl->is_json)
-			printf("%u: %s\n", counts[i], words_of(action, i));
+			printf("%u %s: %s\n", counts[i],
+			    counts[i] == 1 ? "message" : "messages",
+			    words_of(action, i));
 	}
 	if (ctl->is_json)
 		print_json(object);

@@ -90,10 +90,11 @@ print_fetched(
 		    (int)report->fresh, "changed", (int)report->changed, "matches",
 		    (int)matches));
 	else
-		printf("%u new papers, %u with news, %u new matches; "
-		       "asked for %u days, %u failed\n",
-		    report->fresh, report->changed, matches, report->answers,
-		    report->failed);
+		printf("%u new paper%s, %u with news, %u new match%s; "
+		       "asked for %u day%s, %u failed\n",
+		    report->fresh, report->fresh == 1 ? "" : "s", report->changed,
+		    matches, matches == 1 ? "" : "es", report->answers,
+		    report->answers == 1 ? "" : "s", report->failed);
 }
 
 bool

@@ -182,6 +182,8 @@ export_to_file(struct ctl *ctl, const char *file, bool has_filters, GError **err
 	g_autoptr(GError) problem = NULL;
 	unsigned count;
 
+	if (!ctl_check_replaceable(file, error))
+		return false;
 	if (!export_people(ctl->store, has_filters, collect_text, text, &count, error))
 		return false;
 	if (!g_file_set_contents_full(file, text->str, (gssize)text->len,

@@ -25,6 +25,11 @@
 	"stop paperboyd, then paperboyctl restore FILE with the newest backup; what " \
 	"is there now is kept"
 
+/* What can be put right in the file itself must not cost what an older store lacks. */
+#define FILE_ADVICE                                                   \
+	"when that says what to do, do it; when the file is lost or " \
+	"damaged, " RESTORE_ADVICE
+
 /* What the checks share. */
 struct visit {
 	const char *state_dir;
@@ -82,6 +87,15 @@ check_folder(struct visit *visit)
 		    "run paperboyctl and paperboyd as that user, or chown it");
 	else
 		add(visit, "folder", g_strdup(visit->state_dir), NULL);
+}
+
+/* @param path  of a file that could not be used */
+static const char *
+get_file_advice(const char *path)
+{
+	if (g_access(path, R_OK) != 0 && errno == EACCES)
+		return "run paperboyctl as root, or as the owner of the folder";
+	return FILE_ADVICE;
 }
 
 static void
@@ -185,7 +199,8 @@ open_store(struct visit *visit)
 	visit->store = store_open_for_reading(visit->path, &error);
 	if (!visit->store ||
 	    !store_load_version(visit->store, &version, &ours, &error)) {
-		add(visit, "store", g_strdup(error->message), RESTORE_ADVICE);
+		add(visit, "store", g_strdup(error->message),
+		    get_file_advice(visit->path));
 		return false;
 	}
 	if (version < ours) {
@@ -350,7 +365,7 @@ check_key(struct visit *visit)
 	}
 	problem = secret_find_problem(visit->state_dir);
 	if (problem)
-		add(visit, "key", g_steal_pointer(&problem), RESTORE_ADVICE);
+		add(visit, "key", g_steal_pointer(&problem), get_file_advice(path));
 	else
 		add(visit, "key", g_strdup("it is there"), NULL);
 }

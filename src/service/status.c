@@ -130,14 +130,18 @@ find_queue_problems(
 	if (status->held > status->held_by_restore)
 		add(status,
 		    "%" G_GINT64_FORMAT
-		    " messages are held: paperboyctl queue release all sends them",
-		    status->held - status->held_by_restore);
+		    " %s held: paperboyctl queue release all sends %s",
+		    status->held - status->held_by_restore,
+		    status->held - status->held_by_restore == 1 ? "message is"
+		                                                : "messages are",
+		    status->held - status->held_by_restore == 1 ? "it" : "them");
 	if (status->failed_lately)
 		add(status,
 		    "%" G_GINT64_FORMAT
-		    " messages were given up since yesterday: paperboyctl queue list "
+		    " %s given up since yesterday: paperboyctl queue list "
 		    "--state FAILED tells why",
-		    status->failed_lately);
+		    status->failed_lately,
+		    status->failed_lately == 1 ? "message was" : "messages were");
 	if (daemon->relay && g_str_has_prefix(daemon->relay, "open"))
 		add(status, "the relay does not take mail: paperboyctl queue retry all "
 		            "tries it "
