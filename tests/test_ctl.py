@@ -5,7 +5,9 @@
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -644,6 +646,32 @@ def test_lost_output(office):
     assert done.returncode == OK and done.stderr == b"", done
 
 
+def test_untold_fields(office):
+    """a filter on what no source tells yet is kept, and that is said"""
+    words = "arXiv is not asked in this version"
+    office.add("ada@example.org", "--filter", "cs.LG mamba").expect(OK, "cat:cs.LG", words)
+    office.ctl("filter", "add", "ada@example.org", "mamba co:neurips").expect(
+        OK, "filter 2", words)
+    office.ctl("filter", "edit", "ada@example.org", "2", "mamba").expect(OK)
+    office.ctl("filter", "edit", "ada@example.org", "2", "mamba -cs.CV").expect(
+        OK, "filter 2", words)
+    assert any(words in note for note in office.json(
+        "filter", "test", "mamba cs.LG")["notes"])
+
+
+def test_no_room(office):
+    """without any room on the disk that is told, and not that the store is damaged"""
+    office.add().expect(OK)
+
+    def allow_no_octet():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    done = office.ctl("status", preexec_fn=allow_no_octet).expect(
+        UNAVAILABLE, "", "is the disk full?")
+    assert "sound" not in done.err and "backup" not in done.err, done.text
+
+
 # ---- with a daemon ----------------------------------------------------------
 
 
@@ -692,7 +720,8 @@ def main():
             test_usage, test_people, test_refusals, test_bytes, test_filters, test_archive,
             test_filter_errors, test_unknown_people, test_work, test_failed_source,
             test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_folder,
-            test_owner, test_lost_output, test_running, test_killed,
+            test_owner, test_lost_output, test_untold_fields, test_no_room, test_running,
+            test_killed,
         ):
             tap.run(test, Office(tap, test.__name__))
 

@@ -9,6 +9,7 @@
 #include "ctl/listing.h"
 #include "ctl/print.h"
 #include "query/query.h"
+#include "service/filters.h"
 #include "service/profile.h"
 #include "service/subscribe.h"
 #include "store/people.h"
@@ -54,8 +55,10 @@ warn_of_filters(struct ctl *ctl, char **filters)
 		pb_auto(query) query = query_parse(
 		    *filters, store_get_tokenizer(ctl->store), &warnings, NULL, NULL);
 
-		if (query)
-			ctl_print_warnings(warnings);
+		if (!query)
+			continue;
+		filters_note_untold(query, warnings);
+		ctl_print_warnings(warnings);
 	}
 }
 

@@ -2,6 +2,7 @@
  * backtest.c - what a filter would have found, before anybody waits for it.
  */
 #include "service/backtest.h"
+#include "service/filters.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "query/query.h"
+#include "service/filters.h"
 #include "service/hints.h"
 #include "service/search.h"
 #include "store/history.h"
@@ -274,6 +276,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	backtest->days = request->days ? request->days : BACKTEST_DAYS;
 	backtest->newest = g_ptr_array_new_with_free_func(backtest_paper_free);
 	backtest->notes = g_steal_pointer(&warnings);
+	filters_note_untold(query, backtest->notes);
 	trial.query = query;
 	trial.backtest = backtest;
 	is_ok = find(store, request, &trial, error);

@@ -29,6 +29,15 @@ filters_load_start(
 	    store, oldest_day, &start->matched_through, error);
 }
 
+void
+filters_note_untold(const struct query *query, GPtrArray *notes)
+{
+	if (query_needs_enrichment(query))
+		g_ptr_array_add(notes,
+		    g_strdup("arXiv is not asked in this version: categories, comment, "
+		             "journal and doi count as missing after two hours"));
+}
+
 /* Understand a query and put it into a subscription. @param hash set on success */
 static bool
 set_query(struct store *store, struct subscription *subscription, const char *text,
@@ -39,6 +48,7 @@ set_query(struct store *store, struct subscription *subscription, const char *te
 
 	if (!query)
 		return false;
+	filters_note_untold(query, *warnings);
 	g_free(subscription->text);
 	subscription->text = g_strdup(text);
 	g_free(subscription->canonical);

@@ -13,6 +13,7 @@
 #include "base/day.h"
 #include "model/subscriber.h"
 #include "query/problem.h"
+#include "query/query.h"
 #include "service/subscribe.h"
 #include "store/store.h"
 
@@ -24,6 +25,9 @@ struct filters_start {
 	int64_t matched_through; /* a filter that nobody had looks at later papers */
 	char since_day[DAY_BYTES];
 };
+
+/** Warn of a clause on what no source tells in this version. @param notes of char * */
+void filters_note_untold(const struct query *query, GPtrArray *notes);
 
 bool filters_load_start(
     struct store *store, int64_t now, struct filters_start *start, GError **error);

@@ -64,7 +64,7 @@ migrate_check(sqlite3 *db, const char *path, GError **error)
 	if (!load_pragma(db, "PRAGMA application_id", &application, error) ||
 	    !load_pragma(db, "PRAGMA user_version", &version, error) ||
 	    !load_pragma(db, "SELECT count(*) FROM sqlite_schema", &tables, error)) {
-		g_prefix_error(error, "'%s' is no sound store: ", path);
+		g_prefix_error(error, "cannot use the store '%s': ", path);
 		return false;
 	}
 	if (tables && application != MIGRATE_APPLICATION_ID) {

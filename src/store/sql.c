@@ -25,8 +25,13 @@ code_of(int rc)
 void
 sql_set_error(GError **error, sqlite3 *db, int rc, const char *doing)
 {
-	g_set_error(error, PB_ERROR, code_of(rc), "%s: %s", doing,
-	    db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+	/* Its words for these would send people to their backups. */
+	bool is_about_room = rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMSIZE ||
+	                     rc == SQLITE_IOERR_WRITE;
+
+	g_set_error(error, PB_ERROR, code_of(rc), "%s: %s%s", doing,
+	    db ? sqlite3_errmsg(db) : sqlite3_errstr(rc),
+	    is_about_room ? "; is the disk full?" : "");
 }
 
 static int
