@@ -577,6 +577,10 @@ a_folder_is_a_source_too(void)
 	source_answer_clear(&answer);
 	g_unlink(path);
 	g_rmdir(folder);
+	/* A folder that is mistyped, or not mounted, is no quiet day. */
+	g_assert_false(fetch(base, DAY, NULL, &answer, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_nonnull(strstr(error->message, "there is no folder"));
 }
 
 int

@@ -93,9 +93,9 @@ print_restored(struct ctl *ctl, const struct recovery_report *report)
 	if (restored->held || restored->people)
 		printf(
 		    "Nothing is mailed by itself that may have been mailed since:\n"
-		    "  %" G_GINT64_FORMAT " messages are HELD now, and so will be the "
+		    "  %" G_GINT64_FORMAT " %s HELD now, and so will be the "
 		    "next digests\n"
-		    "  of %" G_GINT64_FORMAT " people, once paperboyd runs and has "
+		    "  of %" G_GINT64_FORMAT " %s, once paperboyd runs and has "
 		    "asked the sources.\n"
 		    "Then look at them (paperboyctl queue list --state HELD) and\n"
 		    "  paperboyctl queue release ID...|all           send them, or\n"
@@ -103,7 +103,8 @@ print_restored(struct ctl *ctl, const struct recovery_report *report)
 		    "  paperboyctl queue drop ID...|all              what is in them\n"
 		    "                                                comes with the "
 		    "next.\n",
-		    restored->held, restored->people);
+		    restored->held, restored->held == 1 ? "message is" : "messages are",
+		    restored->people, restored->people == 1 ? "person" : "people");
 	puts("Who came, left or changed filters since is as at that time: the old "
 	     "store\n"
 	     "is there to be compared.");

@@ -244,12 +244,15 @@ print_restore(const struct status *status)
 	    (!status->held_by_restore && !status->past.people))
 		return;
 	printf("RESTORED     at %s, from the backup of %s: %" G_GINT64_FORMAT
-	       " messages are held%s",
-	    at, made, status->held_by_restore, status->past.people ? "," : ".\n");
+	       " %s held%s",
+	    at, made, status->held_by_restore,
+	    status->held_by_restore == 1 ? "message is" : "messages are",
+	    status->past.people ? "," : ".\n");
 	if (status->past.people)
 		printf("\n             and so will be the next digests of "
-		       "%" G_GINT64_FORMAT " people.\n",
-		    status->past.people);
+		       "%" G_GINT64_FORMAT " %s.\n",
+		    status->past.people,
+		    status->past.people == 1 ? "person" : "people");
 	puts("             They may have been mailed since that backup. paperboyctl "
 	     "queue\n"
 	     "             list --state HELD; queue release sends, queue drop "

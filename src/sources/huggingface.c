@@ -145,6 +145,19 @@ read_page(struct fetch *fetch, const struct http_response *response, GError **er
 	return PAGE_MORE;
 }
 
+/* A day without a file is to come; without its folder the source has failed. */
+static enum page_end
+end_without_file(const struct huggingface *self, GError **error)
+{
+	g_autofree char *folder = g_filename_from_uri(self->base_url, NULL, NULL);
+
+	if (!folder || g_file_test(folder, G_FILE_TEST_IS_DIR))
+		return PAGE_NOT_YET;
+	g_set_error(
+	    error, PB_ERROR, PB_ERROR_TEMPORARY, "there is no folder '%s'", folder);
+	return PAGE_FAILED;
+}
+
 static enum page_end
 fetch_page(struct fetch *fetch, const char *etag, GError **error)
 {
@@ -156,7 +169,7 @@ fetch_page(struct fetch *fetch, const char *etag, GError **error)
 	if (!http_get(fetch->http, url, etag, &response, &failure)) {
 		if (fetch->self->is_folder &&
 		    g_error_matches(failure, PB_ERROR, PB_ERROR_NOT_FOUND))
-			return PAGE_NOT_YET;
+			return end_without_file(fetch->self, error);
 		g_propagate_error(error, g_steal_pointer(&failure));
 		return PAGE_FAILED;
 	}
