@@ -337,6 +337,10 @@ def test_archive(office):
     explained = office.json("filter", "explain", "mamba", "2611.11340")
     assert explained["truth"] == "true"
     assert explained["steps"][0]["hits"][0]["words"] == "Mamba", explained
+    office.ctl("filter", "explain", "--", "-survey mamba", "2611.11340").expect(
+        OK, "mamba NOT survey\n2611.11340 ")
+    office.ctl("filter", "explain", "--", "-survey mamba").expect(
+        OK, "mamba NOT survey\n")
     office.ctl("filter", "explain", "mamba", "2611.99999").expect(
         NOUSER, "", "no source has listed a paper '2611.99999' yet")
 

@@ -51,6 +51,17 @@ wrong_filters_are_refused_with_the_column(
 	    {"Category:cs", 1,
 	        "there is no field \"Category\"; the nearest is \"cat\""},
 	    {"x:y", 1, "there is no field \"x\"; the nearest is \"title\""},
+	    {"year:2024", 1, "there is no field \"year\"; the nearest is \"date\""},
+	    {"Tags:rlhf", 1, "there is no field \"Tags\"; the nearest is \"kw\""},
+	    {"affiliation:mit", 1,
+	        "there is no field \"affiliation\"; the nearest is \"org\""},
+	    {"a title:abstract:b", 9,
+	        "a second \":\" follows after \"title:\"; one field a word, and a "
+	        "value "
+	        "that has a \":\" in quotes"},
+	    {"id:arXiv:2608.20335", 4,
+	        "a second \":\" follows after \"id:\"; one field a word, and a value "
+	        "that has a \":\" in quotes"},
 	    {"upvote:>=3", 1,
 	        "there is no field \"upvote\"; the nearest is \"upvotes\""},
 	    {"title: mamba", 7,
@@ -475,6 +486,57 @@ lower_case_operators_are_words_with_a_warning(
 }
 
 static void
+signs_of_other_languages_are_warned_of(
+    struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		const char *warning; /* the beginning of the only one, or NULL */
+	} rows[] = {
+	    {"diffusion[ti]",
+	        "column 10: \"[\" is not searched; a field stands before"},
+	    {"a {b}", "column 3: \"{\" is not searched; a field stands before"},
+	    {"wom?n", "column 4: \"?\" is not searched; other endings are found by"},
+	    {"étude~", "column 6: \"~\" is not searched; other endings"},
+	    {"title:model?", "column 12: \"?\" is not searched; other endings"},
+	    {"upvotes>=20 a", "column 8: \">\" is not searched; a number is asked"},
+	    {"ti:%22a", "column 4: \"%\" is not searched; what an address of the web"},
+	    {"'mamba ssm'", "column 1: this quotation mark is not searched"},
+	    {"«state space»", "column 1: this quotation mark"},
+	    {"‘mamba’", "column 1: this quotation mark"},
+	    {"log(n)", "column 4: \"(\" begins a group here"},
+	    {"doi:10.1/a(20)", "column 11: \"(\" begins a group here"},
+	    {"R&D", "column 2: \"&\" is AND here"},
+	    {"\"R&D\"", NULL},
+	    {"mamba&ssm", NULL},
+	    {"R & D", NULL},
+	    {"=RAG", NULL},
+	    {"title:=RAG", NULL},
+	    {"models'", NULL},
+	    {"O'Neil", NULL},
+	    {"\"what? [a]\"", NULL},
+	    {"upvotes:>=20 a", NULL},
+	    {"c++ C# node.js self-play w/o $x$", NULL},
+	    {"NOT(b) a", NULL},
+	    {"NEAR(a b)", NULL},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GPtrArray) warnings = NULL;
+		pb_auto(query) query = query_parse(
+		    rows[i].text, fixture->tokenizer, &warnings, NULL, NULL);
+
+		g_assert_nonnull(query);
+		g_assert_cmpuint(warnings->len, ==, rows[i].warning ? 1 : 0);
+		if (rows[i].warning &&
+		    !g_str_has_prefix(warnings->pdata[0], rows[i].warning))
+			g_test_fail_printf(
+			    "%s: %s", rows[i].text, (char *)warnings->pdata[0]);
+	}
+}
+
+static void
 problems_are_shown_with_a_caret(struct query_fixture *fixture, const void *unused)
 {
 	g_autofree char *long_text = repeat("abcdefg ", 12, "OR");
@@ -610,6 +672,8 @@ main(int argc, char **argv)
 	    limits_hold_at_the_number_and_not_one_past_it);
 	ADD_TEST("/query_parse/lower-case operators are words with a warning",
 	    lower_case_operators_are_words_with_a_warning);
+	ADD_TEST("/query_parse/signs of other languages are warned of",
+	    signs_of_other_languages_are_warned_of);
 	ADD_TEST("/query_parse/problems are shown with a caret",
 	    problems_are_shown_with_a_caret);
 	ADD_TEST("/query_parse/a tokenizer that fails is a temporary error",

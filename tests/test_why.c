@@ -10,6 +10,7 @@
 #include "store/history.h"
 
 #define ADA  "ada@example.org"
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define TIME "2026-11-20T12:00:00Z"
 #define SENT                                                                  \
 	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"   \
@@ -20,6 +21,17 @@
 #define DROPPED                                                                    \
 	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;" \
 	"UPDATE digest SET state = 'cancelled';"
+#define DROPPED_READ                                                               \
+	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;" \
+	"UPDATE digest SET state = 'sent';"                                        \
+	"INSERT INTO delivered SELECT 1, paper_seq, digest_id, 1795176000"         \
+	" FROM digest_item;"
+#define DOUBTED                                                                  \
+	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"      \
+	"UPDATE outbox SET state = 'UNKNOWN', ended_at = 2, next_try_at = NULL;" \
+	"UPDATE digest SET state = 'sent';"                                      \
+	"INSERT INTO delivered SELECT 1, paper_seq, digest_id, 1795176000"       \
+	" FROM digest_item;"
 
 /* One paper, a diffusion survey of cs.CV that arXiv may have told, listed on DAY. */
 struct world {
@@ -77,12 +89,26 @@ the_one_thing_that_decided_is_told(void)
 	        "have not seen it yet"},
 	    {"on its way", "diffusion", NULL, NULL, false, true, NULL, 0,
 	        WHY_ON_ITS_WAY,
-	        "in digest 1, whose message is NEW; the next try is at 2026-11-20 "
+	        "in digest 1, whose message is NEW, about to go out; the next try is "
+	        "at 2026-11-20 "
 	        "12:00"},
 	    {"held", "diffusion", NULL, NULL, false, true,
 	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, reply = '550 "
 	        "no'",
-	        0, WHY_ON_ITS_WAY, "message is HELD; the mail server said: 550 no"},
+	        0, WHY_ON_ITS_WAY,
+	        "message is HELD until the operator releases it; the mail server said: "
+	        "550 no"},
+	    {"put off", "diffusion", NULL, NULL, false, true,
+	        "UPDATE outbox SET state = 'DEFERRED'", 0, WHY_ON_ITS_WAY,
+	        "message is DEFERRED, tried again by itself; the next try is at"},
+	    {"dropped as read", "diffusion", NULL, NULL, false, true, DROPPED_READ, 0,
+	        WHY_READ,
+	        "the message of digest 1 was cancelled at 2026-11-20 12:00 UTC, and "
+	        "its papers count as read"},
+	    {"given up in doubt", "diffusion", NULL, NULL, false, true, DOUBTED, 0,
+	        WHY_READ,
+	        "the message of digest 1 may have arrived, was given up at 2026-11-20 "
+	        "12:00 UTC, and its papers count as read"},
 	    {"refused", "diffusion", NULL, NULL, false, true,
 	        DROPPED "INSERT INTO refused VALUES (1, 1, 2, 5)", 0, WHY_REFUSED,
 	        "refused for their content twice"},
@@ -125,11 +151,25 @@ the_one_thing_that_decided_is_told(void)
 	        "UPDATE subscriber SET consent_at = 5", 0, WHY_FILTER_NEWER,
 	        "listed on 2026-11-10; filter 1 is newer and for papers from "
 	        "2026-11-16"},
+	    {"the filter that waits is newer", "diffusion upvotes:>=20", NULL,
+	        "2026-11-10", false, true, "UPDATE subscriber SET consent_at = 5", 0,
+	        WHY_FILTER_NEWER, "filter 1 is newer and for papers from 2026-11-16"},
+	    {"one filter is newer, another waits", "diffusion", NULL, NULL, false, true,
+	        DROPPED
+	        "UPDATE subscription SET since_day = '2026-11-21';"
+	        "INSERT INTO filter VALUES (9, 'upvotes:>=20', '" HASH "', 1, 5);"
+	        "INSERT INTO subscription SELECT 9, 1, 5, 9, NULL, 'upvotes:>=20',"
+	        " '2026-11-01', 5, 0",
+	        0, WHY_WAITING, "filter 5 waits for votes"},
 	    {"too old", "diffusion", NULL, NULL, false, true, DROPPED, 40 * CLOCK_DAY_S,
 	        WHY_TOO_OLD, "last listed on 2026-11-20, and digests go back 30 days"},
 	    {"paused", "diffusion", NULL, NULL, false, true,
 	        DROPPED "UPDATE subscriber SET state = 'paused'", 0, WHY_NOT_ACTIVE,
-	        "the person is paused"},
+	        "the person is paused: no digests are made"},
+	    {"paused until", "diffusion", NULL, NULL, false, true,
+	        DROPPED "UPDATE subscriber SET state = 'paused',"
+	                " paused_until = '2026-12-01'",
+	        0, WHY_NOT_ACTIVE, "the person is paused until 2026-12-01: no digests"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -87,10 +87,6 @@ bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_parse(
     const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error);
 
-/** The same for any number of arguments from least to most; most -1: no limit. */
-bool ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
-    char ***argv, GError **error);
-
 /** Read a number of digests, messages and the like: 1 or more. @param what "message" */
 bool ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error);
 
@@ -123,6 +119,7 @@ char *ctl_ask_daemon(const struct ctl *ctl, const char *word);
  * As ctl_parse(), where arguments may be left out.
  *
  * @param least  arguments besides the command's name; argv is NULL behind the last
+ * @param most   -1: no limit
  */
 bool ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
     char ***argv, GError **error);

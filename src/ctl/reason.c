@@ -240,15 +240,16 @@ ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error)
 bool
 ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	bool has_paper = argc == 3;
+	bool has_paper;
 	struct query_problem problem = {0};
 	g_autoptr(GPtrArray) warnings = NULL;
 	g_autofree char *id = NULL;
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(why_filter) filter = NULL;
 
-	if (!ctl_parse(NULL, has_paper ? 2 : 1, &argc, &argv, error))
+	if (!ctl_parse_some(NULL, 1, 2, &argc, &argv, error))
 		return false;
+	has_paper = argc == 3;
 	if (has_paper) {
 		id = clean_id(argv[2]);
 		stored = papers_find(ctl->store, id, error);

@@ -59,6 +59,12 @@ clause_refuse_value(const struct lexeme *name, const struct lexeme *value,
 		    "agent -title:survey",
 		    "\"%.*s\" stands before the field's name: %.*s%s:", (int)value->len,
 		    value->text, (int)value->len, value->text, field->name);
+	else if (value->kind == LEXEME_FIELD && value->start == name->end)
+		query_problem_set(problem, PB_ERROR_INPUT, behind, field->example,
+		    "a second \":\" follows after \"%s:\"; one field a word, and a "
+		    "value "
+		    "that has a \":\" in quotes",
+		    field->name);
 	else
 		query_problem_set(problem, PB_ERROR_INPUT, behind, field->example,
 		    "%s \"%s:\"", describe_value(field->kind), field->name);

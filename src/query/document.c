@@ -8,6 +8,9 @@
 
 #include "query/plural.h"
 
+/* Words that are longer go by the heap. */
+#define SHORT_WORD_BYTES 64
+
 struct builder {
 	struct query_document *document;
 	unsigned text;
@@ -23,11 +26,21 @@ intern_word(struct query_document *document, const char *folded)
 		return word;
 	word = g_new(struct document_word, 1);
 	word->key.hash = key.hash;
-	word->key.text = g_string_chunk_insert_const(document->strings, folded);
+	word->key.text = g_string_chunk_insert(document->strings, folded);
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
 		word->first[i] = word->last[i] = -1;
 	g_hash_table_add(document->words, word);
 	return word;
+}
+
+/* Most words are their own singular: one string is both then. */
+static const char *
+intern_plain(struct query_document *document, const struct document_word *word,
+    const char *plain)
+{
+	return strcmp(word->key.text, plain) == 0
+	           ? word->key.text
+	           : g_string_chunk_insert_const(document->strings, plain);
 }
 
 static void
@@ -36,18 +49,29 @@ add_token(void *data, const char *text, size_t text_len, size_t start, size_t en
 	const struct builder *builder = data;
 	struct query_document *document = builder->document;
 	GArray *tokens = document->texts[builder->text].tokens;
-	g_autofree char *plain = g_strndup(text, text_len);
-	g_autofree char *folded = plural_fold(plain, text_len);
-	struct document_word *word = intern_word(document, folded);
-	int *last = &word->last[builder->text];
+	/* On the stack, since most of the time of a search is spent here. */
+	char shorter[SHORT_WORD_BYTES];
+	g_autofree char *longer =
+	    text_len < sizeof(shorter) ? NULL : g_strndup(text, text_len);
+	g_autofree char *folded =
+	    plural_is_possible(text, text_len) ? plural_fold(text, text_len) : NULL;
+	const char *plain = longer ? longer : shorter;
+	struct document_word *word;
+	int *last;
 	struct passage_token token = {
-	    .key = word->key,
-	    .plain = g_string_chunk_insert_const(document->strings, plain),
 	    .start = (uint32_t)start,
 	    .end = (uint32_t)end,
 	    .next = -1,
 	};
 
+	if (!longer) {
+		memcpy(shorter, text, text_len);
+		shorter[text_len] = '\0';
+	}
+	word = intern_word(document, folded ? folded : plain);
+	token.key = word->key;
+	token.plain = intern_plain(document, word, plain);
+	last = &word->last[builder->text];
 	if (*last < 0)
 		word->first[builder->text] = (int)tokens->len;
 	else

@@ -122,6 +122,29 @@ static const struct field fields[] = {
         .example = "diffusion type:new"},
 };
 
+/* What other catalogues call it: no name here, but what was meant is known. */
+static const struct {
+	const char *theirs;
+	const char *ours;
+} meanings[] = {
+    {"affiliation", "org"},
+    {"by", "author"},
+    {"from", "author"},
+    {"institution", "org"},
+    {"keyword", "kw"},
+    {"keywords", "kw"},
+    {"likes", "upvotes"},
+    {"published", "date"},
+    {"since", "date"},
+    {"subject", "cat"},
+    {"submitted", "date"},
+    {"submitteddate", "date"},
+    {"tag", "kw"},
+    {"tags", "kw"},
+    {"topic", "kw"},
+    {"year", "date"},
+};
+
 static bool
 is_name(const char *known, const char *name, size_t len)
 {
@@ -146,6 +169,9 @@ field_find_nearest(const char *name, size_t len)
 	g_autofree char *typed = g_ascii_strdown(name, (gssize)len);
 	unsigned least = G_MAXUINT;
 
+	for (size_t i = 0; i < G_N_ELEMENTS(meanings); i++)
+		if (strcmp(meanings[i].theirs, typed) == 0)
+			return field_find(meanings[i].ours, strlen(meanings[i].ours));
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
 		const char *const spellings[] = {fields[i].name, fields[i].alias};
 

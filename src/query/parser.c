@@ -4,6 +4,7 @@
 #include "query/parser.h"
 
 #include "base/bounds.h"
+#include "query/advice.h"
 
 bool
 parser_begins_operand(enum lexeme_kind kind)
@@ -74,6 +75,8 @@ parser_parse_clause(struct parser *parser, const struct field *field)
 		    BOUNDS_QUERY_TERMS);
 		return NULL;
 	}
+	if (parser->warnings)
+		advice_add(source.lexeme, field, parser->warnings);
 	parser->at++;
 	return clause_parse(&source, parser->problem);
 }

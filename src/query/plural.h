@@ -9,7 +9,15 @@
 #ifndef PAPERBOY_QUERY_PLURAL_H
 #define PAPERBOY_QUERY_PLURAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/** Tell whether a word can be a plural; one that cannot is its own singular. */
+static inline bool
+plural_is_possible(const char *word, size_t len)
+{
+	return len > 0 && word[len - 1] == 's';
+}
 
 /**
  * Fold a word to its singular.

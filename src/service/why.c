@@ -17,6 +17,7 @@
 
 static const char *const outcome_names[] = {
     [WHY_SENT] = "sent",
+    [WHY_READ] = "read",
     [WHY_ON_ITS_WAY] = "on-its-way",
     [WHY_REFUSED] = "refused",
     [WHY_GONE] = "gone",
@@ -269,13 +270,40 @@ is_sent(const struct inquiry *inquiry)
 		if (one->id == delivery->digest_id)
 			digest = one;
 	}
-	decide(inquiry->why, WHY_SENT, delivery->at,
-	    digest ? g_strdup_printf("it was mailed at %s in digest %" G_GINT64_FORMAT
-	                             ", %s",
-	                 at, digest->id, shown_words(digest->shown))
-	           : g_strdup_printf("it was mailed at %s in digest %" G_GINT64_FORMAT,
-	                 at, delivery->digest_id));
+	if (digest && g_strcmp0(digest->message, "SENT") != 0)
+		decide(inquiry->why, WHY_READ, delivery->at,
+		    g_strdup_printf("the message of digest %" G_GINT64_FORMAT
+		                    " %s at %s, and its papers count as read",
+		        digest->id,
+		        g_strcmp0(digest->message, "UNKNOWN") == 0
+		            ? "may have arrived, was given up"
+		            : "was cancelled",
+		        at));
+	else
+		decide(inquiry->why, WHY_SENT, delivery->at,
+		    g_strdup_printf("it was mailed at %s in digest %" G_GINT64_FORMAT
+		                    "%s%s",
+		        at, delivery->digest_id, digest ? ", " : "",
+		        digest ? shown_words(digest->shown) : ""));
 	return true;
+}
+
+/* What becomes of a message that has not ended, for a reader. */
+static const char *
+message_words(const char *state)
+{
+	static const char *const rows[][2] = {
+	    {"NEW", ", about to go out"},
+	    {"SENDING", ", on the line"},
+	    {"DEFERRED", ", tried again by itself"},
+	    {"UNKNOWN", ": it may have arrived, and is sent again"},
+	    {"HELD", " until the operator releases it"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		if (g_strcmp0(state, rows[i][0]) == 0)
+			return rows[i][1];
+	return "";
 }
 
 static bool
@@ -292,10 +320,10 @@ is_on_its_way(const struct inquiry *inquiry)
 		next = format_time(digest->next_try_at);
 	decide(inquiry->why, WHY_ON_ITS_WAY, digest->next_try_at,
 	    g_strdup_printf("it is in digest %" G_GINT64_FORMAT
-	                    ", whose message is %s%s%s%s%s",
+	                    ", whose message is %s%s%s%s%s%s",
 	        digest->id, digest->message ? digest->message : "lost",
-	        next ? "; the next try is at " : "", next ? next : "",
-	        digest->reply ? "; the mail server said: " : "",
+	        message_words(digest->message), next ? "; the next try is at " : "",
+	        next ? next : "", digest->reply ? "; the mail server said: " : "",
 	        digest->reply ? digest->reply : ""));
 	return true;
 }
@@ -313,64 +341,19 @@ is_stopped_by_history(const struct inquiry *inquiry)
 	return true;
 }
 
-/* No filter has found it, as far as is known. */
-static void
-decide_not_found(const struct inquiry *inquiry)
+/* Papers that were listed before a filter's first day are not for it, come what may. */
+static bool
+is_before(const struct why *why, const struct why_filter *filter)
 {
-	struct why *why = inquiry->why;
-	const struct why_filter *waiting = NULL, *fitting = NULL;
-	g_autofree char *until = NULL;
-
-	for (unsigned i = 0; i < why->filters->len; i++) {
-		const struct why_filter *filter = why->filters->pdata[i];
-
-		if (!filter->is_block && filter->waits_until >= 0 &&
-		    (!waiting || filter->waits_until < waiting->waits_until))
-			waiting = filter;
-		if (!filter->is_block && filter->truth == QUERY_TRUE)
-			fitting = filter;
-	}
-	if (fitting && strcmp(why->stored->day, fitting->since_day) < 0) {
-		decide(why, WHY_FILTER_NEWER, -1,
-		    g_strdup_printf("it was listed on %s; filter %d is newer and for "
-		                    "papers from %s on",
-		        why->stored->day, fitting->number, fitting->since_day));
-	} else if (inquiry->is_behind || fitting) {
-		decide(why, WHY_NOT_MATCHED_YET, -1,
-		    g_strdup("the filters have not seen it yet; paperboyd does that "
-		             "within a minute"));
-	} else if (waiting) {
-		until = format_time(waiting->waits_until);
-		decide(why, WHY_WAITING, waiting->waits_until,
-		    g_strdup_printf("filter %d waits for %s, until %s at most",
-		        waiting->number,
-		        waiting->waits_for_arxiv
-		            ? "what arXiv tells of it"
-		            : "votes, links and the like to change",
-		        until));
-	} else {
-		decide(why, WHY_NO_CLAUSE, -1,
-		    g_strdup("no filter finds it: see the clauses that are false"));
-	}
+	return strcmp(why->stored->day, filter->since_day) < 0;
 }
 
-/* It was listed before the filters that find it were there. */
-static bool
-is_before_filters(const struct inquiry *inquiry)
+static void
+decide_before(const struct inquiry *inquiry, const struct why_filter *filter)
 {
 	struct why *why = inquiry->why;
-	const struct why_filter *found = NULL;
 	char subscribed[DAY_BYTES];
 
-	for (unsigned i = 0; i < why->filters->len; i++) {
-		const struct why_filter *filter = why->filters->pdata[i];
-
-		if (filter->is_block || !filter->is_found)
-			continue;
-		if (strcmp(why->stored->day, filter->since_day) >= 0)
-			return false;
-		found = filter;
-	}
 	day_format(MAX(inquiry->subscriber->consent_at, 0), subscribed);
 	if (inquiry->subscriber->consent_at >= 0 &&
 	    strcmp(why->stored->day, subscribed) < 0)
@@ -382,8 +365,56 @@ is_before_filters(const struct inquiry *inquiry)
 		decide(why, WHY_FILTER_NEWER, -1,
 		    g_strdup_printf("it was listed on %s; filter %d is newer and for "
 		                    "papers from %s on",
-		        why->stored->day, found->number, found->since_day));
-	return true;
+		        why->stored->day, filter->number, filter->since_day));
+}
+
+static void
+decide_waiting(struct why *why, const struct why_filter *filter)
+{
+	g_autofree char *until = format_time(filter->waits_until);
+
+	decide(why, WHY_WAITING, filter->waits_until,
+	    g_strdup_printf("filter %d waits for %s, until %s at most", filter->number,
+	        filter->waits_for_arxiv ? "what arXiv tells of it"
+	                                : "votes, links and the like to change",
+	        until));
+}
+
+/* No filter that it is for has found it, as far as is known. */
+static void
+decide_not_found(const struct inquiry *inquiry)
+{
+	struct why *why = inquiry->why;
+	const struct why_filter *waiting = NULL, *newer = NULL;
+	bool fits = false;
+
+	for (unsigned i = 0; i < why->filters->len; i++) {
+		const struct why_filter *filter = why->filters->pdata[i];
+		bool waits = filter->waits_until >= 0;
+		bool is_true = filter->truth == QUERY_TRUE;
+
+		if (filter->is_block)
+			continue;
+		if (is_before(why, filter)) {
+			if (!newer && (filter->is_found || is_true || waits))
+				newer = filter;
+			continue;
+		}
+		fits |= is_true;
+		if (waits && (!waiting || filter->waits_until < waiting->waits_until))
+			waiting = filter;
+	}
+	if (newer && !fits && !waiting)
+		decide_before(inquiry, newer);
+	else if (inquiry->is_behind || fits)
+		decide(why, WHY_NOT_MATCHED_YET, -1,
+		    g_strdup("the filters have not seen it yet; paperboyd does that "
+		             "within a minute"));
+	else if (waiting)
+		decide_waiting(why, waiting);
+	else
+		decide(why, WHY_NO_CLAUSE, -1,
+		    g_strdup("no filter finds it: see the clauses that are false"));
 }
 
 static bool
@@ -426,7 +457,7 @@ decide_found(const struct inquiry *inquiry)
 	char oldest_day[DAY_BYTES];
 	g_autofree char *due = NULL;
 
-	if (is_before_filters(inquiry) || is_blocked(inquiry))
+	if (is_blocked(inquiry))
 		return;
 	day_format(
 	    inquiry->now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
@@ -436,9 +467,12 @@ decide_found(const struct inquiry *inquiry)
 		                    "days",
 		        why->stored->day, EDITION_ELIGIBLE_DAYS));
 	} else if (subscriber->state != SUBSCRIBER_ACTIVE) {
-		decide(why, WHY_NOT_ACTIVE, -1,
-		    g_strdup_printf("the person is %s: no digests are made",
-		        subscriber_state_name(subscriber->state)));
+		bool has_end = *subscriber->paused_until != '\0';
+
+		decide(why, WHY_NOT_ACTIVE, has_end ? subscriber->next_due_at : -1,
+		    g_strdup_printf("the person is %s%s%s: no digests are made",
+		        subscriber_state_name(subscriber->state),
+		        has_end ? " until " : "", subscriber->paused_until));
 	} else {
 		due = format_time(MAX(subscriber->next_due_at, 0));
 		decide(why, WHY_NEXT, subscriber->next_due_at,
@@ -460,7 +494,7 @@ add_lost_digest(struct why *why)
 		    g_str_equal(one->state, "cancelled"))
 			digest = one;
 	}
-	if (!digest || why->outcome == WHY_SENT)
+	if (!digest || why->outcome == WHY_SENT || why->outcome == WHY_READ)
 		return;
 	sentence = g_strdup_printf("%s; digest %" G_GINT64_FORMAT " with it %s%s%s",
 	    why->sentence, digest->id,
@@ -481,7 +515,8 @@ find_outcome(const struct inquiry *inquiry)
 		const struct why_filter *filter = why->filters->pdata[i];
 
 		has_filter |= !filter->is_block;
-		is_found |= !filter->is_block && filter->is_found;
+		is_found |=
+		    !filter->is_block && filter->is_found && !is_before(why, filter);
 	}
 	if (is_stopped_by_history(inquiry))
 		return;

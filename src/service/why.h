@@ -19,7 +19,8 @@
 
 /* What decided. */
 enum why_outcome {
-	WHY_SENT,       /* it was mailed */
+	WHY_SENT, /* it was mailed */
+	WHY_READ, /* its message was dropped, or given up in doubt: it counts as read */
 	WHY_ON_ITS_WAY, /* it is in a digest that has not ended yet */
 	WHY_REFUSED,    /* messages with it were refused for their content, twice */
 	WHY_GONE,       /* the person has left */
