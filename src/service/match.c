@@ -14,8 +14,10 @@
 #define PAGE_JOINING 500
 #define PAGE_PAPERS  500
 
-/* Candidates of one commit, whether they find anything or not: a few milliseconds. */
-#define PAGE_CANDIDATES 500
+/* Of one commit: candidates, whether they find anything or not, and about as many
+ * matches.  Others who write wait so long, some ten milliseconds. */
+#define PAGE_CANDIDATES 2000
+#define PAGE_SAVED      4000
 
 /* The clock at the last run, and when it was seen to have leapt. */
 #define LAST_RUN  "match"
@@ -359,6 +361,12 @@ show_to(const struct showing *showing, struct store *store, int64_t id,
 	           store, filter, &showing->window, mask, moment, report, error);
 }
 
+static unsigned
+count_saved(const struct match_report *report)
+{
+	return report->found + report->waiting;
+}
+
 /*
  * Show the batch to a page of the candidates that were looked up; when they have all
  * seen it, it is done.
@@ -371,7 +379,7 @@ show_page(struct showing *showing, struct store *store, const struct moment *mom
 	struct percolator_mask mask;
 	pb_transaction transaction = {0};
 	struct matches_progress now;
-	unsigned shown = 0;
+	unsigned shown = 0, most = count_saved(report) + PAGE_SAVED;
 	bool is_there = true;
 
 	if (!store_begin(store, &transaction, error) ||
@@ -380,7 +388,7 @@ show_page(struct showing *showing, struct store *store, const struct moment *mom
 	*is_ours = is_same_progress(&now, &showing->progress);
 	if (!*is_ours)
 		return true;
-	while (shown++ < PAGE_CANDIDATES &&
+	while (shown++ < PAGE_CANDIDATES && count_saved(&sums) < most &&
 	       (is_there = percolator_find_next(
 	            showing->percolator, &now.filter_id, &mask)))
 		if (!show_to(
