@@ -11,6 +11,7 @@
 #include "lib/lab.h"
 #include "query/query.h"
 #include "service/match.h"
+#include "service/percolator.h"
 #include "store/filing.h"
 #include "store/matches.h"
 #include "store/papers.h"
@@ -227,6 +228,22 @@ add_filters(struct world *world, unsigned count)
 		    load_start(world), world->now, NULL);
 	}
 	g_assert_true(store_commit(&transaction, NULL));
+}
+
+/* Ids that are not looked up with the ones before. */
+static void
+leave_a_gap(struct world *world)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "INSERT INTO filter (id, canonical, hash, matched_through, created_at)"
+	    " SELECT 3 * %d, 'text:model', printf('%%064d', 1), 0, 0 WHERE NOT EXISTS"
+	    "  (SELECT 1 FROM filter WHERE id = 3 * %d OR canonical = 'text:model');"
+	    "INSERT INTO subscription (subscriber_id, number, filter_id, text,"
+	    " since_day, created_at) SELECT 1, 9999, 3 * %d, 'model', '" DAY "', 0"
+	    " WHERE changes()",
+	    PERCOLATOR_RANGE, PERCOLATOR_RANGE, PERCOLATOR_RANGE);
+
+	lab_run(world->lab, sql);
 }
 
 static void
@@ -446,6 +463,7 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 				file_anew(&world);
 			break;
 		case 5:
+			leave_a_gap(&world);
 			break;
 		}
 		sqlite3_commit_hook(lab->store->db, refuse_sometimes, &world);
@@ -465,11 +483,51 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 	g_ptr_array_unref(world.names);
 }
 
+static void
+a_new_filter_joins_the_crowd_only_between_batches(void)
+{
+	static const struct {
+		const char *cursors; /* paper 2 is the newest */
+		const char *through;
+	} rows[] = {
+	    {"('matched', 2)", ""},
+	    {"('matched', 2), ('matching', 2)", ""},
+	    {"('matched', 1), ('matching', 1)", "2"},
+	    {"('matched', 1), ('matching', 2)", "2"},
+	    {"('matched', 2), ('matching', 3)", "2"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time(NOW);
+		g_autofree char *sql =
+		    g_strconcat("INSERT INTO cursor VALUES ", rows[i].cursors, NULL);
+		struct match_report report = {0};
+		unsigned count;
+
+		lab_list(lab, "2026-10-01", "2610.00001", "Diffusion", 1);
+		lab_list(lab, "2026-10-01", "2610.00002", "Diffusion", 1);
+		lab_run(lab, sql);
+		lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", now);
+		lab_assert_text(lab, "SELECT ifnull(matched_through, '') FROM filter",
+		    rows[i].through);
+		g_assert_true(matches_join(lab->store, 5, &count, NULL));
+		g_assert_cmpuint(count, ==, 0);
+		/* Once all is done it has joined. */
+		g_assert_true(match_run(lab->store, now, &report, NULL));
+		lab_assert_text(
+		    lab, "SELECT ifnull(matched_through, '') FROM filter", "");
+		lab_assert_text(lab, "SELECT count(*) FROM match", "0");
+	}
+}
+
 int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/percolator/the crowd finds what each filter finds by itself",
 	    the_crowd_finds_what_each_filter_finds_by_itself);
+	g_test_add_func("/percolator/a new filter joins the crowd only between batches",
+	    a_new_filter_joins_the_crowd_only_between_batches);
 	return g_test_run();
 }

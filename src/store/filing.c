@@ -14,19 +14,36 @@
 /* Below so many papers nothing is rare. */
 #define ARCHIVE_LEAST 1000
 
+/* A rough number will do, and short beginnings have thousands of words. */
+static bool
+load_prefix_papers(
+    struct store *store, const char *prefix, int64_t *papers, GError **error)
+{
+	static const char sql[] = "SELECT papers FROM word WHERE text >= ?1"
+	                          " AND text < ?1 || char(1114111) LIMIT 100";
+	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(prefix));
+	enum sql_step step;
+	int64_t sum = 0;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		sum += sql_get_int(statement, 0);
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*papers = sum;
+	return true;
+}
+
 static bool
 load_papers(void *data, const struct term *term, int64_t *papers, GError **error)
 {
-	static const char sql_word[] =
+	static const char sql[] =
 	    "SELECT coalesce(sum(papers), 0) FROM word WHERE folded = ?1";
-	/* A rough number will do, and short beginnings have thousands of words. */
-	static const char sql_prefix[] =
-	    "SELECT coalesce(sum(papers), 0) FROM (SELECT papers FROM word"
-	    " WHERE text >= ?1 AND text < ?1 || char(1114111) LIMIT 100)";
-	struct store *store = data;
 
-	return sql_number(store, term->kind == TERM_PREFIX ? sql_prefix : sql_word,
-	    papers, error, SQL_TEXT(term->text));
+	return term->kind == TERM_PREFIX
+	           ? load_prefix_papers(data, term->text, papers, error)
+	           : sql_number(data, sql, papers, error, SQL_TEXT(term->text));
 }
 
 static bool
