@@ -159,11 +159,12 @@ matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, int64_t 
 {
 	/* Most are new, and this costs a third of the other. */
 	static const char sql_new[] =
-	    "INSERT OR IGNORE INTO match"
+	    "INSERT INTO match"
 	    " (filter_id, paper_seq, state, decided_at, due_at)"
 	    " SELECT ?1, ?2, ?3, ?4, ?5"
 	    /* The filter may have been forgotten since it was read. */
-	    " WHERE EXISTS (SELECT 1 FROM filter WHERE id = ?1)";
+	    " WHERE EXISTS (SELECT 1 FROM filter WHERE id = ?1)"
+	    " ON CONFLICT DO NOTHING";
 	static const char sql_again[] =
 	    "UPDATE match SET state = ?3, decided_at = ?4, due_at = ?5"
 	    " WHERE filter_id = ?1 AND paper_seq = ?2 AND state = 'waiting'";
