@@ -39,10 +39,10 @@ BODY_BYTES = 8192
 HOST = "127.0.0.1"
 
 Sizes = collections.namedtuple(
-    "Sizes", "runs people crowd composed sent1 sent8 queries archive")
-WHOLE = Sizes(runs=5, people=(1000, 10000), crowd=100000, composed=4000, sent1=4000,
+    "Sizes", "runs people many crowd composed sent1 sent8 queries archive")
+WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), crowd=100000, composed=4000, sent1=4000,
               sent8=16000, queries=100, archive=12000)
-QUICK = Sizes(runs=1, people=(100, 200), crowd=500, composed=200, sent1=200, sent8=400,
+QUICK = Sizes(runs=1, people=(100, 200), many=(), crowd=500, composed=200, sent1=200, sent8=400,
               queries=10, archive=400)
 
 Figure = collections.namedtuple("Figure", "wall cpu peak_kb facts")
@@ -217,6 +217,12 @@ class Store:
         self.matched = os.path.join(folder, f"{people}-matched.db")
         self.made = os.path.join(folder, f"{people}-made.db")
 
+    def remove(self):
+        """Make room: there are large ones."""
+        for name in ("", "-*"):
+            for path in glob.glob(f"{self.folder}/{self.people}{name}.db*"):
+                os.unlink(path)
+
     def copy(self, path, name):
         """A copy to write to; its last one is thrown away."""
         copy = os.path.join(self.folder, f"{self.people}-{name}.db")
@@ -267,11 +273,11 @@ def section(title, peer):
 # ---- the benchmarks ---------------------------------------------------------
 
 
-def bench_matching(store, sizes):
-    """@return a matched copy's path, kept for the editions"""
+def bench_matching(store, runs):
+    """Leaves a matched copy, kept for the editions.  @return the facts of match_run"""
     filters = f"{store.facts['filters']:,.0f}"
     ours, theirs = alternate(
-        sizes.runs,
+        runs,
         lambda: call(program("evaluate"), store.path),
         lambda: call(program("fts5"), store.path),
     )
@@ -285,11 +291,14 @@ def bench_matching(store, sizes):
 
     print_row("  decisions alone", "ms", 1e3, alone(ours), alone(theirs))
     (run,) = alternate(
-        sizes.runs,
+        runs,
         lambda: call(program("match"), store.copy(store.path, "matched")),
     )
     same("pairs", ours, run)
     print_row(f"match_run, {store.people:,} people", "ms", 1e3, run, theirs)
+    one = run._replace(wall=run.facts["one_wall"], cpu=run.facts["one_cpu"])
+    print_row("  one paper alone", "ms", 1e3, one)
+    return run.facts
 
 
 def bench_editions(store, sizes):
@@ -438,8 +447,11 @@ def run_all(folder, options, sizes):
 
     section("Matching a day of papers",
             "FTS5 in memory, one MATCH a distinct filter (match_run stores, FTS5 does not)")
-    for store in stores:
-        bench_matching(store, sizes)
+    matched = [(store, bench_matching(store, sizes.runs)) for store in stores]
+    for people in sizes.many:
+        store = Store(folder, people, titles)
+        matched.append((store, bench_matching(store, min(sizes.runs, 2))))
+        store.remove()
 
     section("Editions, per 1,000 people: from matches to committed outbox rows",
             "SQLite alone writing the same rows by as many commits")
@@ -473,6 +485,10 @@ def run_all(folder, options, sizes):
                 for count in (len(elements), sizes.archive)]
 
     print("\nIn numbers")
+    for store, made in matched:
+        pairs = store.facts["filters"] * store.facts["papers"]
+        print(f"  {store.people:,} people: of {pairs:,.0f} pairs of filter and paper"
+              f" {made['shown']:,.0f} are left to the evaluator, {made['pairs']:,.0f} match")
     for count, tests, searches in archives:
         print(f"  {count:,} papers: {tests.facts['queries']:,.0f} filters find"
               f" {tests.facts['found'] / tests.facts['queries']:,.0f} papers each; the"
@@ -495,12 +511,17 @@ def main(argv):
                         help="small and once: whether it runs, not how fast")
     parser.add_argument("--made-up", action="store_true",
                         help="made-up papers though real ones are there")
+    parser.add_argument("--million", action="store_true",
+                        help="match for a million people too: many minutes")
     options = parser.parse_args(argv[1:])
     os.umask(0o077)  # a store is opened only when nobody else may look into it
     # Not on a file system in memory, where a commit costs nothing.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=top_builddir()) as folder:
         try:
-            run_all(folder, options, QUICK if options.quick else WHOLE)
+            sizes = QUICK if options.quick else WHOLE
+            if options.million:
+                sizes = sizes._replace(many=(*sizes.many, 1000000))
+            run_all(folder, options, sizes)
         except Different as difference:
             print(f"bench.py: {difference}", file=sys.stderr)
             return 1

@@ -22,7 +22,7 @@ GPtrArray *
 input_load_filters(struct store *store)
 {
 	g_autoptr(GError) error = NULL;
-	GPtrArray *filters = matches_load_behind(store, G_MAXINT64, G_MAXINT, &error);
+	GPtrArray *filters = matches_load_filters(store, 0, G_MAXINT, &error);
 
 	g_assert_no_error(error);
 	return filters;

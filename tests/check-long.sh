@@ -2,7 +2,8 @@
 #
 # check-long.sh - what `make check` has no time for; run by `make check-long`.
 #
-# 1. the script tests again, in their long form (PAPERBOY_LONG=1);
+# 1. the script tests again, and that of the percolator, in their long form
+#    (PAPERBOY_LONG=1);
 # 2. every C test under valgrind;
 # 3. a build with the sanitizers of gcc, and its whole `make check`;
 # 4. a build with clang, where every warning is an error;
@@ -108,6 +109,9 @@ main() {
 			step "valgrind $program" run_valgrind "$program"
 		done
 	fi
+	step "tests/test_percolator, long" env PAPERBOY_LONG=1 \
+		"$top_builddir/tests/test_percolator"
+	show tests-test_percolator,-long.log
 	if need gcc gcc "sanitizers"; then
 		step sanitizers check_sanitizers
 	fi

@@ -98,6 +98,8 @@ BROKEN_ROWS = [
     (None,  # who has left a moment ago had filters: they go with the day
      "DELETE FROM subscription WHERE subscriber_id = 5;"
      " UPDATE filter SET created_at = 1 WHERE canonical LIKE '%99%'"),
+    ("filter-not-filed",
+     "DELETE FROM filter_term WHERE filter_id = 2"),
     ("waiting-too-long",
      "UPDATE paper SET last_day = '2026-11-01'"),
     ("sending-too-long",

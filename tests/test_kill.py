@@ -249,7 +249,9 @@ def stage_of(house):
     digests = house.value("SELECT count(*) FROM digest")
     behind = house.value(
         "SELECT count(*) FROM filter"
-        " WHERE matched_through < (SELECT coalesce(max(revision), 0) FROM paper)"
+        " WHERE coalesce(matched_through,"
+        "  (SELECT value FROM cursor WHERE name = 'matched'), 0)"
+        "  < (SELECT coalesce(max(revision), 0) FROM paper)"
     )
     due = house.value("SELECT count(*) FROM subscriber WHERE is_first_due")
     if not papers:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "query/terms.h"
 #include "test_query.h"
 
 #define TITLE_WORDS    3
@@ -448,6 +449,88 @@ the_matcher_reads_filters_plainly(struct query_fixture *fixture, const void *unu
 	g_string_free(texts[1], TRUE);
 }
 
+/* ---- Terms ---- */
+
+/* Any choice has to do, so each is as likely as another. */
+static bool
+draw_rarity(void *data, const struct term *term, int64_t *papers, GError **error)
+{
+	(void)term;
+	(void)error;
+	*papers = g_rand_int_range(data, 0, 300);
+	return true;
+}
+
+static void
+keep_term(void *data, enum term_kind kind, const char *text)
+{
+	g_hash_table_add(data, g_strdup_printf("%d %s", kind, text));
+}
+
+static bool
+has_a_term(const GPtrArray *terms, GHashTable *listed)
+{
+	for (unsigned i = 0; i < terms->len; i++) {
+		const struct term *term = terms->pdata[i];
+		g_autofree char *key = g_strdup_printf("%d %s", term->kind, term->text);
+
+		if (term->kind == TERM_ALWAYS || g_hash_table_contains(listed, key))
+			return true;
+	}
+	return false;
+}
+
+static void
+a_paper_with_none_of_the_terms_is_never_found(
+    struct query_fixture *fixture, const void *unused)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+	const struct terms_rarity rarity = {draw_rarity, rand};
+	GString *texts[2] = {g_string_new(NULL), g_string_new(NULL)};
+	unsigned passed = 0, spared = 0;
+
+	(void)unused;
+	for (int round = 0; round < 3000; round++) {
+		struct expression *expression = make_expression(rand, 3, true);
+		g_autoptr(GString) typed = g_string_new(NULL);
+		g_autoptr(GPtrArray) terms = NULL;
+		pb_auto(query) query = NULL;
+
+		type_expression(rand, typed, expression);
+		free_expression(expression);
+		if (typed->len > BOUNDS_QUERY_BYTES)
+			continue;
+		query = must_parse(fixture, typed->str);
+		terms = terms_choose(query, &rarity, NULL);
+		for (int i = 0; i < 5; i++) {
+			struct random_paper paper;
+			pb_auto(query_document) document = NULL;
+			g_autoptr(GHashTable) listed = g_hash_table_new_full(
+			    g_str_hash, g_str_equal, g_free, NULL);
+
+			make_paper(rand, &paper, texts);
+			document = make_ready(fixture, &paper, texts);
+			terms_list(document, keep_term, listed);
+			if (has_a_term(terms, listed)) {
+				passed++;
+				continue;
+			}
+			spared++;
+			for (int settled = 0; settled < 2; settled++) {
+				if (query_evaluate(query, document, QUERY_AS_TOLD) ||
+				    query_evaluate(query, document, QUERY_MAY_CHANGE))
+					g_error("'%s' is found in '%s', '%s'",
+					    typed->str, texts[0]->str, texts[1]->str);
+				query_document_settle(document, QUERY_SETTLED_FINALLY);
+			}
+		}
+	}
+	g_assert_cmpuint(passed, >, 3000);
+	g_assert_cmpuint(spared, >, 1500);
+	g_string_free(texts[0], TRUE);
+	g_string_free(texts[1], TRUE);
+}
+
 /* ---- FTS5 ---- */
 
 static void
@@ -584,6 +667,8 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	ADD_TEST("/query_properties/the matcher reads filters plainly",
 	    the_matcher_reads_filters_plainly);
+	ADD_TEST("/query_properties/a paper with none of the terms is never found",
+	    a_paper_with_none_of_the_terms_is_never_found);
 	ADD_TEST("/query_properties/the matcher agrees with the full-text search",
 	    the_matcher_agrees_with_the_full_text_search);
 	return g_test_run();

@@ -17,6 +17,7 @@
 #include "service/upkeep.h"
 #include "store/audit.h"
 #include "store/editions.h"
+#include "store/filing.h"
 #include "store/matches.h"
 #include "store/migrate.h"
 #include "store/outbox.h"
@@ -774,6 +775,31 @@ hot_behind(struct store *store)
 }
 
 static void
+ignore_filter(void *data, int64_t filter_id)
+{
+	(void)data;
+	(void)filter_id;
+}
+
+static void
+hot_filing(struct store *store)
+{
+	const struct term term = {TERM_WORD, (char *)"diffusion"};
+	const struct filing_range range = {0, 5};
+
+	filing_find(store, &term, &range, ignore_filter, NULL, NULL);
+	filing_save(store, 1, "text:diffusion OR text:quant*", NULL);
+}
+
+static void
+hot_joining(struct store *store)
+{
+	unsigned count;
+
+	matches_join(store, 5, &count, NULL);
+}
+
+static void
 hot_waiting(struct store *store)
 {
 	g_autoptr(GPtrArray) rows = matches_load_waiting(store, 2, NULL);
@@ -850,6 +876,11 @@ hot_statements_use_their_indexes(void)
 	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
 	            "digest_live"}},
 	    {"matches_load_behind", hot_behind, {"filter_behind (matched_through<?)"}},
+	    {"matches_join", hot_joining, {"filter_behind"}},
+	    {"filing", hot_filing,
+	        {"PRIMARY KEY (kind=? AND term=? AND filter_id>? AND filter_id<?)",
+	            "filter_term_filter (filter_id=?)", "word_class (folded=?)",
+	            "PRIMARY KEY (text>? AND text<?)"}},
 	    {"matches_load_waiting", hot_waiting, {"match_waiting (paper_seq=?)"}},
 	    {"matches_load_due", hot_overdue, {"match_due (due_at<?)"}},
 	    {"papers_load_changed", hot_changed, {"paper_changed"}},

@@ -134,6 +134,29 @@ more_than_a_page_goes_in_one_run(void)
 }
 
 static void
+filters_are_filed_anew_when_the_archive_has_doubled(void)
+{
+	static const char terms[] = "SELECT kind || term FROM filter_term"
+	                            " WHERE filter_id = 1";
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	g_autoptr(GError) error = NULL;
+
+	lab_subscribe(lab, "ada@example.org", "UTC", "diffusion mamba", now);
+	lab_assert_text(lab, terms, "1diffusion");
+	lab_run(lab, "INSERT INTO word VALUES ('diffusion', 'diffusion', 9)");
+	g_assert_true(upkeep_run(lab->store, now, &error));
+	lab_assert_text(lab, terms, "1diffusion");
+	lab_run(lab, "INSERT OR REPLACE INTO cursor VALUES ('filed papers', 2000)");
+	g_assert_true(upkeep_run(lab->store, now, &error));
+	lab_assert_text(lab, terms, "1mamba");
+	/* What is filed nowhere is filed whatever has been. */
+	lab_run(lab, "DELETE FROM filter_term");
+	g_assert_true(upkeep_run(lab->store, now, &error));
+	lab_assert_text(lab, terms, "1mamba");
+}
+
+static void
 it_is_due_at_first_and_then_once_a_day(void)
 {
 	pb_auto(lab) lab = lab_new();
@@ -202,6 +225,7 @@ main(int argc, char **argv)
 	ADD(a_message_goes_fourteen_days_after_its_end_with_its_digest);
 	ADD(filters_that_nobody_has_go_with_their_matches);
 	ADD(more_than_a_page_goes_in_one_run);
+	ADD(filters_are_filed_anew_when_the_archive_has_doubled);
 	ADD(it_is_due_at_first_and_then_once_a_day);
 	ADD(a_run_that_fails_is_due_again);
 	ADD(what_is_eligible_is_remembered_as_delivered);

@@ -6,11 +6,18 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "query/query.h"
+#include "service/percolator.h"
 #include "store/matches.h"
 #include "store/papers.h"
 
 #define PAGE_FILTERS 200
+#define PAGE_JOINING 500
 #define PAGE_PAPERS  500
+
+/* Of one commit: candidates, whether they find anything or not, and about as many
+ * matches.  Others who write wait so long, some ten milliseconds. */
+#define PAGE_CANDIDATES 2000
+#define PAGE_SAVED      4000
 
 /* The clock at the last run, and when it was seen to have leapt. */
 #define LAST_RUN  "match"
@@ -112,21 +119,20 @@ window_clear(struct window *window)
 
 static bool
 window_load(struct window *window, struct store *store, int64_t after, int64_t newest,
-    const struct moment *moment, GError **error)
+    unsigned most, const struct moment *moment, GError **error)
 {
 	char oldest_day[DAY_BYTES];
 	g_autoptr(GPtrArray) stored = NULL;
 
 	day_format(moment->now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
-	stored =
-	    papers_load_revisions(store, after, newest, oldest_day, PAGE_PAPERS, error);
+	stored = papers_load_revisions(store, after, newest, oldest_day, most, error);
 	if (!stored)
 		return false;
 	window_clear(window);
 	window->papers = g_ptr_array_new_with_free_func(ready_free);
 	window->after = after;
 	window->through = newest;
-	if (stored->len == PAGE_PAPERS)
+	if (stored->len == most)
 		window->through =
 		    ((struct stored_paper *)stored->pdata[stored->len - 1])->revision;
 	while (stored->len) {
@@ -175,10 +181,11 @@ save_match(struct store *store, int64_t filter_id, const struct query *query,
 	    store, filter_id, stored->seq, due_at, moment->now, is_new, error);
 }
 
+/* @param mask  the papers to show to it; NULL: all that it has not seen */
 static bool
 match_filter(struct store *store, const struct stored_filter *filter,
-    const struct window *window, const struct moment *moment,
-    struct match_report *report, GError **error)
+    const struct window *window, const struct percolator_mask *mask,
+    const struct moment *moment, struct match_report *report, GError **error)
 {
 	pb_auto(query) query =
 	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), NULL);
@@ -192,7 +199,8 @@ match_filter(struct store *store, const struct stored_filter *filter,
 		enum verdict verdict;
 		bool is_new;
 
-		if (stored->revision <= filter->matched_through)
+		if (mask ? !percolator_has_paper(mask, i)
+		         : stored->revision <= filter->matched_through)
 			continue;
 		report->compared++;
 		verdict = decide(query, is_changing, paper->document);
@@ -204,7 +212,7 @@ match_filter(struct store *store, const struct stored_filter *filter,
 		report->found += is_new && verdict == VERDICT_YES;
 		report->waiting += is_new && verdict == VERDICT_WAITING;
 	}
-	return matches_save_through(store, filter->id, window->through, error);
+	return true;
 }
 
 static bool
@@ -222,7 +230,8 @@ match_page(struct store *store, const GPtrArray *filters, const struct window *w
 		/* Filters come furthest behind first; the window starts there. */
 		if (filter->matched_through >= window->through)
 			continue;
-		if (!match_filter(store, filter, window, moment, &sums, error))
+		if (!match_filter(store, filter, window, NULL, moment, &sums, error) ||
+		    !matches_save_through(store, filter->id, window->through, error))
 			return false;
 	}
 	if (!store_commit(&transaction, error))
@@ -231,16 +240,21 @@ match_page(struct store *store, const GPtrArray *filters, const struct window *w
 	return true;
 }
 
+/* The filters that are not of the crowd: they are shown what they have not seen. */
 static bool
-match_new(struct store *store, const struct moment *moment, struct match_report *report,
-    GError **error)
+match_others(struct store *store, const struct moment *moment,
+    struct match_report *report, GError **error)
 {
+	struct matches_progress progress;
 	struct window window = {0};
 	int64_t newest;
 	bool is_ok = true;
+	unsigned joined;
 
-	if (!papers_load_newest_revision(store, &newest, error))
+	if (!matches_load_progress(store, &progress, error))
 		return false;
+	/* As far as the crowd is, so that they can join it. */
+	newest = progress.matched;
 	for (;;) {
 		g_autoptr(GPtrArray) filters =
 		    matches_load_behind(store, newest, PAGE_FILTERS, error);
@@ -253,14 +267,190 @@ match_new(struct store *store, const struct moment *moment, struct match_report 
 		if (!window.papers || first->matched_through < window.after ||
 		    first->matched_through >= window.through)
 			is_ok = window_load(&window, store, first->matched_through,
-			    newest, moment, error);
+			    newest, PAGE_PAPERS, moment, error);
 		is_ok =
 		    is_ok && match_page(store, filters, &window, moment, report, error);
 		if (!is_ok)
 			break;
 	}
 	window_clear(&window);
+	do
+		is_ok = is_ok && matches_join(store, PAGE_JOINING, &joined, error);
+	while (is_ok && joined == PAGE_JOINING);
 	return is_ok;
+}
+
+/* ---- the crowd ---- */
+
+/* A batch of papers that is shown to the crowd. */
+struct showing {
+	struct window window;
+	struct percolator *percolator;
+	struct matches_progress progress; /* as it was last committed */
+	int64_t last;                     /* the highest id of a filter */
+	bool is_looked_up; /* there may be candidates that were not shown yet */
+};
+
+static void
+showing_clear(struct showing *showing)
+{
+	window_clear(&showing->window);
+	percolator_free(showing->percolator);
+}
+
+#define showing_auto __attribute__((cleanup(showing_clear))) struct showing
+
+static bool
+is_same_progress(const struct matches_progress *a, const struct matches_progress *b)
+{
+	return a->matched == b->matched && a->batch == b->batch &&
+	       a->filter_id == b->filter_id;
+}
+
+/*
+ * Begin a batch, or take up the one that was left.  That it is under way is committed
+ * before anything is looked up: from then on no filter joins, so that the highest id
+ * read after it is that of the last one in the crowd.
+ *
+ * @param is_ours  set; false: somebody else went on meanwhile, look again
+ */
+static bool
+begin_showing(struct showing *showing, struct store *store, int64_t newest,
+    const struct moment *moment, bool *is_ours, GError **error)
+{
+	struct matches_progress *progress = &showing->progress;
+	bool is_left = progress->batch > progress->matched;
+	pb_transaction transaction = {0};
+	struct matches_progress now;
+
+	if (!window_load(&showing->window, store, progress->matched,
+	        is_left ? progress->batch : newest, PERCOLATOR_PAPERS, moment, error) ||
+	    !store_begin(store, &transaction, error) ||
+	    !matches_load_progress(store, &now, error))
+		return false;
+	*is_ours = is_same_progress(&now, progress);
+	if (!*is_ours)
+		return true;
+	if (now.batch != showing->window.through) {
+		now.batch = showing->window.through;
+		now.filter_id = 0;
+	}
+	/* Papers that nobody is to see any more. */
+	if (!showing->window.papers->len)
+		now.matched = now.batch;
+	if (!matches_save_progress(store, &now, error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	*progress = now;
+	return true;
+}
+
+/* @param id  of a candidate, which may have gone since it was looked up */
+static bool
+show_to(const struct showing *showing, struct store *store, int64_t id,
+    const struct percolator_mask *mask, const struct moment *moment,
+    struct match_report *report, GError **error)
+{
+	pb_auto(stored_filter) filter = NULL;
+
+	if (!matches_find_filter(store, id, &filter, error))
+		return false;
+	/* Others go their own way. */
+	return !filter || !filter->is_joined ||
+	       match_filter(
+	           store, filter, &showing->window, mask, moment, report, error);
+}
+
+static unsigned
+count_saved(const struct match_report *report)
+{
+	return report->found + report->waiting;
+}
+
+/*
+ * Show the batch to a page of the candidates that were looked up; when they have all
+ * seen it, it is done.
+ */
+static bool
+show_page(struct showing *showing, struct store *store, const struct moment *moment,
+    struct match_report *report, bool *is_ours, GError **error)
+{
+	struct match_report sums = *report;
+	struct percolator_mask mask;
+	pb_transaction transaction = {0};
+	struct matches_progress now;
+	unsigned shown = 0, most = count_saved(report) + PAGE_SAVED;
+	bool is_there = true;
+
+	if (!store_begin(store, &transaction, error) ||
+	    !matches_load_progress(store, &now, error))
+		return false;
+	*is_ours = is_same_progress(&now, &showing->progress);
+	if (!*is_ours)
+		return true;
+	while (shown++ < PAGE_CANDIDATES && count_saved(&sums) < most &&
+	       (is_there = percolator_find_next(
+	            showing->percolator, &now.filter_id, &mask)))
+		if (!show_to(
+		        showing, store, now.filter_id, &mask, moment, &sums, error))
+			return false;
+	if (!is_there && now.filter_id >= showing->last)
+		now.matched = now.batch;
+	if (!matches_save_progress(store, &now, error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	showing->progress = now;
+	showing->is_looked_up = is_there;
+	*report = sums;
+	return true;
+}
+
+static bool
+show_batch(struct showing *showing, struct store *store, const struct moment *moment,
+    struct match_report *report, GError **error)
+{
+	const struct matches_progress *progress = &showing->progress;
+	bool is_ours = true;
+
+	if (!matches_load_last_filter(store, &showing->last, error))
+		return false;
+	showing->percolator = percolator_new();
+	for (unsigned i = 0; i < showing->window.papers->len; i++) {
+		const struct ready *paper = showing->window.papers->pdata[i];
+
+		percolator_add(showing->percolator, paper->document);
+	}
+	while (is_ours && progress->matched < progress->batch) {
+		if (!showing->is_looked_up &&
+		    !percolator_look_up(showing->percolator, store, progress->filter_id,
+		        showing->last, error))
+			return false;
+		if (!show_page(showing, store, moment, report, &is_ours, error))
+			return false;
+	}
+	return true;
+}
+
+static bool
+match_crowd(struct store *store, const struct moment *moment,
+    struct match_report *report, GError **error)
+{
+	for (;;) {
+		showing_auto showing = {0};
+		int64_t newest;
+		bool is_ours;
+
+		if (!matches_load_progress(store, &showing.progress, error) ||
+		    !papers_load_newest_revision(store, &newest, error))
+			return false;
+		if (showing.progress.batch <= showing.progress.matched &&
+		    newest <= showing.progress.matched)
+			return true;
+		if (!begin_showing(&showing, store, newest, moment, &is_ours, error))
+			return false;
+		if (is_ours && !show_batch(&showing, store, moment, report, error))
+			return false;
+	}
 }
 
 /* Decide the waiting matches of one paper again; in the caller's transaction. */
@@ -392,7 +582,8 @@ match_run(struct store *store, int64_t now, struct match_report *report, GError 
 	struct moment moment = {.now = now};
 
 	return load_trusted(store, now, &moment.trusted_at, error) &&
-	       match_new(store, &moment, report, error) &&
+	       match_crowd(store, &moment, report, error) &&
+	       match_others(store, &moment, report, error) &&
 	       match_changed(store, &moment, report, error) &&
 	       match_due(store, &moment, report, error);
 }

@@ -1,11 +1,14 @@
 /*
  * match.h - which papers are whose: filters against papers, once each.
  *
- * Every distinct filter looks at each text once.  A "no" that could become a
- * "yes" when a field is told or votes change is kept as waiting and decided again
- * when they do.  What arXiv tells is waited for PAPERS_ENRICH_S after the paper was
- * first seen, all else MATCH_WAIT_DAYS after its last day; then what was not told
- * counts as false, and what waits is decided for good.
+ * Every distinct filter looks at each text once, unless it has none of the words
+ * without which the filter cannot be true: then it is not even shown to it
+ * (percolator.h). The crowd of filters is moved on by batches of papers; one that is
+ * new looks back by itself, and joins the crowd when it has caught up.  A "no" that
+ * could become a "yes" when a field is told or votes change is kept as waiting and
+ * decided again when they do.  What arXiv tells is waited for PAPERS_ENRICH_S after the
+ * paper was first seen, all else MATCH_WAIT_DAYS after its last day; then what was not
+ * told counts as false, and what waits is decided for good.
  */
 #ifndef PAPERBOY_SERVICE_MATCH_H
 #define PAPERBOY_SERVICE_MATCH_H
@@ -25,7 +28,7 @@
 #define MATCH_WINDOW_DAYS 30
 
 struct match_report {
-	unsigned compared; /* filters times papers */
+	unsigned compared; /* papers shown to filters */
 	unsigned found;    /* new matches */
 	unsigned waiting;  /* decided later */
 	unsigned decided;  /* waiting matches that became a yes */

@@ -8,6 +8,7 @@
 #include "service/forget.h"
 #include "store/archive.h"
 #include "store/editions.h"
+#include "store/filing.h"
 #include "store/matches.h"
 #include "store/outbox.h"
 #include "store/papers.h"
@@ -58,6 +59,19 @@ mend_archive(struct store *store, GError **error)
 	return archive_rebuild(store, error);
 }
 
+/* What has become common since they were filed is a bad place for filters. */
+static bool
+file_anew(struct store *store, GError **error)
+{
+	bool is_done;
+
+	do {
+		if (!filing_renew(store, PAGE_ROWS, &is_done, error))
+			return false;
+	} while (!is_done);
+	return true;
+}
+
 bool
 upkeep_run(struct store *store, int64_t now, GError **error)
 {
@@ -78,7 +92,8 @@ upkeep_run(struct store *store, int64_t now, GError **error)
 		} while (count == PAGE_ROWS);
 	}
 	/* An erasure whose file could not be cleaned at once. */
-	return mend_archive(store, error) && forget_clean(store, error) &&
+	return mend_archive(store, error) && file_anew(store, error) &&
+	       forget_clean(store, error) &&
 	       store_save_cursor(store, LAST_RUN, now, error);
 }
 

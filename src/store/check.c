@@ -30,6 +30,8 @@ const struct check_rule check_rules[] = {
         "the clock was wrong; paperboyd mends that when it next makes digests"},
     {"filter-of-nobody", "filters that nobody has were not forgotten for two days",
         "harmless; is paperboyd running? It forgets them once a day"},
+    {"filter-not-filed", "filters are filed under no word",
+        "new papers do not find them; paperboyd mends that once a day"},
     {"waiting-too-long", "matches wait for votes for more than 16 days",
         "is paperboyd running? It decides them when it next looks"},
     {"sending-too-long", "messages are being sent for more than two hours",
@@ -69,6 +71,8 @@ check_count(
 	    " AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.filter_id = f.id)"
 	    " AND NOT EXISTS (SELECT 1 FROM cursor c WHERE c.name = 'upkeep'"
 	    "  AND c.value > ?1 - 2 * 86400)",
+	    "SELECT count(*) FROM filter f WHERE NOT EXISTS"
+	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id AND ?1)",
 	    "SELECT count(*) FROM match m JOIN paper p ON p.seq = m.paper_seq"
 	    " WHERE m.state = 'waiting'"
 	    " AND p.last_day < date(?1 - 16 * 86400, 'unixepoch')",

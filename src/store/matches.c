@@ -5,6 +5,13 @@
 
 #include "store/sql.h"
 
+/* Of a filter f, as load_filters() reads them. */
+#define COLUMNS "f.id, f.canonical, " MATCHES_THROUGH ", f.matched_through IS NULL"
+
+#define MATCHED      "matched"
+#define BATCH        "matching"
+#define BATCH_FILTER "matching filter"
+
 void
 stored_filter_free(struct stored_filter *filter)
 {
@@ -29,9 +36,88 @@ load_filters(sqlite3_stmt *statement, GError **error)
 		filter->id = sql_get_int(statement, 0);
 		filter->canonical = sql_dup_text(statement, 1);
 		filter->matched_through = sql_get_int(statement, 2);
+		filter->is_joined = sql_get_int(statement, 3) == 1;
 		g_ptr_array_add(filters, filter);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&filters) : NULL;
+}
+
+bool
+matches_load_progress(
+    struct store *store, struct matches_progress *progress, GError **error)
+{
+	struct matches_progress loaded;
+
+	if (!store_load_cursor(store, MATCHED, 0, &loaded.matched, error) ||
+	    !store_load_cursor(store, BATCH, 0, &loaded.batch, error) ||
+	    !store_load_cursor(store, BATCH_FILTER, 0, &loaded.filter_id, error))
+		return false;
+	*progress = loaded;
+	return true;
+}
+
+bool
+matches_save_progress(
+    struct store *store, const struct matches_progress *progress, GError **error)
+{
+	return store_save_cursor(store, MATCHED, progress->matched, error) &&
+	       store_save_cursor(store, BATCH, progress->batch, error) &&
+	       store_save_cursor(store, BATCH_FILTER, progress->filter_id, error);
+}
+
+GPtrArray *
+matches_load_filters(struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM filter f"
+	                          " WHERE f.id > ?1 ORDER BY f.id LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(after), SQL_INT(limit));
+
+	return load_filters(statement, error);
+}
+
+GPtrArray *
+matches_load_unfiled(struct store *store, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " COLUMNS " FROM filter f WHERE NOT EXISTS"
+	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id) LIMIT ?1";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(limit));
+
+	return load_filters(statement, error);
+}
+
+bool
+matches_find_filter(
+    struct store *store, int64_t id, struct stored_filter **filter, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM filter f WHERE f.id = ?1";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(id));
+	g_autoptr(GPtrArray) filters = load_filters(statement, error);
+
+	if (!filters)
+		return false;
+	*filter = filters->len ? g_ptr_array_steal_index(filters, 0) : NULL;
+	return true;
+}
+
+bool
+matches_load_last_filter(struct store *store, int64_t *id, GError **error)
+{
+	static const char sql[] = "SELECT coalesce(max(id), 0) FROM filter";
+
+	return sql_number(store, sql, id, error);
+}
+
+bool
+matches_join(struct store *store, unsigned limit, unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE filter SET matched_through = NULL WHERE id IN"
+	    " (SELECT id FROM filter WHERE matched_through IS NOT NULL AND"
+	    "  " MATCHES_JOINED("matched_through") " IS NULL LIMIT ?1)";
+
+	return sql_change(store, sql, count, error, SQL_INT(limit));
 }
 
 GPtrArray *
@@ -39,7 +125,7 @@ matches_load_behind(
     struct store *store, int64_t revision, unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT id, canonical, matched_through FROM filter"
+	    "SELECT id, canonical, matched_through, 0 FROM filter"
 	    " WHERE matched_through < ?1 ORDER BY matched_through, id LIMIT ?2";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(revision), SQL_INT(limit));
@@ -61,7 +147,8 @@ bool
 matches_load_through(
     struct store *store, int64_t filter_id, int64_t *revision, GError **error)
 {
-	static const char sql[] = "SELECT matched_through FROM filter WHERE id = ?1";
+	static const char sql[] =
+	    "SELECT " MATCHES_THROUGH " FROM filter f WHERE f.id = ?1";
 
 	return sql_number(store, sql, revision, error, SQL_INT(filter_id));
 }
@@ -70,19 +157,24 @@ bool
 matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, int64_t due_at,
     int64_t now, bool *is_new, GError **error)
 {
-	/* The filter may have been forgotten since it was read. */
-	static const char sql[] =
-	    "INSERT INTO match (filter_id, paper_seq, state, decided_at, due_at)"
+	/* Most are new, and this costs a third of the other. */
+	static const char sql_new[] =
+	    "INSERT INTO match"
+	    " (filter_id, paper_seq, state, decided_at, due_at)"
 	    " SELECT ?1, ?2, ?3, ?4, ?5"
+	    /* The filter may have been forgotten since it was read. */
 	    " WHERE EXISTS (SELECT 1 FROM filter WHERE id = ?1)"
-	    " ON CONFLICT DO UPDATE SET state = excluded.state,"
-	    " decided_at = excluded.decided_at, due_at = excluded.due_at"
-	    " WHERE state = 'waiting'";
+	    " ON CONFLICT DO NOTHING";
+	static const char sql_again[] =
+	    "UPDATE match SET state = ?3, decided_at = ?4, due_at = ?5"
+	    " WHERE filter_id = ?1 AND paper_seq = ?2 AND state = 'waiting'";
+	const struct sql_value values[] = {SQL_INT(filter_id), SQL_INT(paper_seq),
+	    SQL_TEXT(due_at == MATCHES_YES ? "yes" : "waiting"), SQL_INT(now),
+	    SQL_INT_OR_NULL(due_at), {0}};
 	unsigned count;
 
-	if (!sql_change(store, sql, &count, error, SQL_INT(filter_id),
-	        SQL_INT(paper_seq), SQL_TEXT(due_at == MATCHES_YES ? "yes" : "waiting"),
-	        SQL_INT(now), SQL_INT_OR_NULL(due_at)))
+	if (!sql_change_values(store, sql_new, values, &count, error) ||
+	    (!count && !sql_change_values(store, sql_again, values, &count, error)))
 		return false;
 	*is_new = count > 0;
 	return true;
@@ -102,8 +194,7 @@ GPtrArray *
 matches_load_waiting(struct store *store, int64_t paper_seq, GError **error)
 {
 	static const char sql[] =
-	    "SELECT f.id, f.canonical, f.matched_through"
-	    " FROM match m JOIN filter f ON f.id = m.filter_id"
+	    "SELECT " COLUMNS " FROM match m JOIN filter f ON f.id = m.filter_id"
 	    " WHERE m.paper_seq = ?1 AND m.state = 'waiting' ORDER BY f.id";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(paper_seq));
 

@@ -1,9 +1,11 @@
 /*
  * matches.h - which filter found which paper, and what waits for a field.
  *
- * A filter is matched through a revision of the papers.  Every commit moves
- * that on for a page of filters together with the matches found, so that the
- * step can be killed at any instant and run again.
+ * A filter is matched through a revision of the papers.  Most have joined the crowd,
+ * which is matched as one, batch by batch: through which revision is one number, and
+ * a batch under way is three.  A filter that is new has a number of its own until it
+ * has caught up.  Every commit moves these on together with the matches found, so that
+ * the step can be killed at any instant and run again.
  */
 #ifndef PAPERBOY_STORE_MATCHES_H
 #define PAPERBOY_STORE_MATCHES_H
@@ -18,13 +20,60 @@ struct stored_filter {
 	int64_t id;
 	char *canonical;
 	int64_t matched_through;
+	bool is_joined; /* matched_through is the crowd's */
 };
 
+/* The crowd has seen the revisions up to `matched`; of a batch under way those in
+ * (matched, batch] were shown to its filters with ids up to `filter_id`. */
+struct matches_progress {
+	int64_t matched;
+	int64_t batch; /* equal to matched when none is under way */
+	int64_t filter_id;
+};
+
+/* Of rows of filter f: the revision through which it is matched.  Store only. */
+#define MATCHES_THROUGH                                         \
+	"coalesce(f.matched_through, (SELECT value FROM cursor" \
+	" WHERE name = 'matched'), 0)"
+
+/*
+ * What a filter's own matched_through becomes when it may join the crowd: only at the
+ * same revision, and while no batch is under way that it would miss.  Store only.
+ */
+#define MATCHES_JOINED(own)                                                  \
+	"CASE WHEN " own " = coalesce((SELECT value FROM cursor"             \
+	" WHERE name = 'matched'), 0) AND " own " >= coalesce((SELECT value" \
+	" FROM cursor WHERE name = 'matching'), 0) THEN NULL ELSE " own " END"
+
 void stored_filter_free(struct stored_filter *filter);
+PB_DEFINE_AUTO(stored_filter, stored_filter_free);
+
+/** How far the crowd is. */
+bool matches_load_progress(
+    struct store *store, struct matches_progress *progress, GError **error);
+bool matches_save_progress(
+    struct store *store, const struct matches_progress *progress, GError **error);
+
+/** The filters with ids above one, by id. @return of struct stored_filter * */
+GPtrArray *matches_load_filters(
+    struct store *store, int64_t after, unsigned limit, GError **error);
+
+/** Filters that are filed under no term. @return of struct stored_filter * */
+GPtrArray *matches_load_unfiled(struct store *store, unsigned limit, GError **error);
+
+/** One filter. @param filter  set; NULL when there is none */
+bool matches_find_filter(
+    struct store *store, int64_t id, struct stored_filter **filter, GError **error);
+
+/** The highest id of a filter, or 0. */
+bool matches_load_last_filter(struct store *store, int64_t *id, GError **error);
+
+/** Let filters that have caught up with the crowd join it. @param count set */
+bool matches_join(struct store *store, unsigned limit, unsigned *count, GError **error);
 
 /**
- * Load a page of filters that have not seen a revision yet, furthest behind
- * first.  @return of struct stored_filter *
+ * Load a page of filters outside the crowd that have not seen a revision yet, furthest
+ * behind first.  @return of struct stored_filter *
  */
 GPtrArray *matches_load_behind(
     struct store *store, int64_t revision, unsigned limit, GError **error);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/filing.h"
+#include "store/matches.h"
 #include "store/sql.h"
 
 /* The columns that load_subscriber() reads, in its order. */
@@ -166,8 +168,8 @@ people_load_due(struct store *store, int64_t now, unsigned limit, GError **error
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
 	    " WHERE state = 'active' AND next_due_at <= ?1 AND NOT EXISTS"
 	    "  (SELECT 1 FROM subscription s JOIN filter f ON f.id = s.filter_id"
-	    "   WHERE s.subscriber_id = subscriber.id AND f.matched_through <"
-	    "    (SELECT coalesce(max(revision), 0) FROM paper))"
+	    "   WHERE s.subscriber_id = subscriber.id AND " MATCHES_THROUGH
+	    "    < (SELECT coalesce(max(revision), 0) FROM paper))"
 	    " ORDER BY next_due_at, id LIMIT ?2";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
@@ -306,13 +308,17 @@ save_filter(struct store *store, struct subscription *subscription, const char *
 {
 	static const char sql_insert[] =
 	    "INSERT INTO filter (canonical, hash, matched_through, created_at)"
-	    " VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+	    " VALUES (?1, ?2, " MATCHES_JOINED("?3") ", ?4) ON CONFLICT DO NOTHING";
 	static const char sql_find[] = "SELECT id FROM filter WHERE hash = ?1";
+	unsigned count;
 
-	return sql_run(store, sql_insert, error, SQL_TEXT(subscription->canonical),
-	           SQL_TEXT(hash), SQL_INT(matched_through), SQL_INT(now)) &&
+	return sql_change(store, sql_insert, &count, error,
+	           SQL_TEXT(subscription->canonical), SQL_TEXT(hash),
+	           SQL_INT(matched_through), SQL_INT(now)) &&
 	       sql_number(
-	           store, sql_find, &subscription->filter_id, error, SQL_TEXT(hash));
+	           store, sql_find, &subscription->filter_id, error, SQL_TEXT(hash)) &&
+	       (!count || filing_save(store, subscription->filter_id,
+	                      subscription->canonical, error));
 }
 
 bool

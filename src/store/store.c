@@ -327,6 +327,19 @@ store_get_tokenizer(struct store *store)
 }
 
 bool
+store_begin_reading(
+    struct store *store, struct store_transaction *transaction, GError **error)
+{
+	static const char sql[] = "BEGIN";
+
+	g_assert(!transaction->store);
+	if (!sql_run(store, sql, error))
+		return false;
+	transaction->store = store;
+	return true;
+}
+
+bool
 store_begin(struct store *store, struct store_transaction *transaction, GError **error)
 {
 	static const char sql[] = "BEGIN IMMEDIATE";

@@ -54,6 +54,10 @@ struct store_transaction {
 /** Begin at once as the writer (BEGIN IMMEDIATE). */
 bool
 store_begin(struct store *store, struct store_transaction *transaction, GError **error);
+
+/** Begin to read: one state of the store, whoever writes meanwhile. */
+bool store_begin_reading(
+    struct store *store, struct store_transaction *transaction, GError **error);
 bool store_commit(struct store_transaction *transaction, GError **error);
 void store_rollback(struct store_transaction *transaction);
 

@@ -104,10 +104,27 @@ CREATE TABLE filter (
 	id              INTEGER PRIMARY KEY,
 	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
 	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
-	matched_through INTEGER NOT NULL,
+	-- The revision of the papers through which it has seen them; NULL: that of the
+	-- crowd, which is the cursor 'matched'.
+	matched_through INTEGER,
 	created_at      INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX filter_behind ON filter (matched_through, id);
+CREATE INDEX filter_behind ON filter (matched_through, id) WHERE matched_through IS NOT NULL;
+
+-- Terms (src/query/terms.h), one of which a paper must have for the filter.
+CREATE TABLE filter_term (
+	kind      INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 4),
+	term      TEXT NOT NULL CHECK ((term = '') = (kind = 0)),
+	filter_id INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
+	PRIMARY KEY (kind, term, filter_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX filter_term_filter ON filter_term (filter_id);
+
+-- Whoever inserts it: until its terms are chosen it is asked about every paper.
+CREATE TRIGGER filter_is_filed AFTER INSERT ON filter
+BEGIN
+	INSERT INTO filter_term (kind, term, filter_id) VALUES (0, '', NEW.id);
+END;
 
 CREATE TABLE subscriber (
 	id           INTEGER PRIMARY KEY,

@@ -1,0 +1,65 @@
+/*
+ * percolator.h - which filters a batch of papers is worth showing to.
+ *
+ * The papers' terms are looked up among those that filters are filed under: a filter
+ * that comes of it, and the papers that brought it, are candidates.  It finds all
+ * that the filters find, and others: the evaluator decides.  Memory goes with the
+ * papers and with PERCOLATOR_RANGE, not with the filters.
+ */
+#ifndef PAPERBOY_SERVICE_PERCOLATOR_H
+#define PAPERBOY_SERVICE_PERCOLATOR_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "query/query.h"
+#include "store/store.h"
+
+/* Papers of a batch, a bit each. */
+#define PERCOLATOR_PAPERS 128
+
+/* Ids of filters that are looked up at once: 4 MB. */
+#define PERCOLATOR_RANGE 262144
+
+struct percolator_mask {
+	uint64_t bits[PERCOLATOR_PAPERS / 64];
+};
+
+struct percolator;
+
+struct percolator *percolator_new(void);
+void percolator_free(struct percolator *percolator);
+PB_DEFINE_AUTO(percolator, percolator_free);
+
+/** Add a paper: the first one is paper 0.  At most PERCOLATOR_PAPERS. */
+void
+percolator_add(struct percolator *percolator, const struct query_document *document);
+
+/**
+ * Look up the filters with ids above one, up to PERCOLATOR_RANGE of them; what was
+ * looked up before is forgotten.  A transaction of its own, which only reads.
+ *
+ * @param last  the highest id to be looked for
+ */
+bool percolator_look_up(struct percolator *percolator, struct store *store,
+    int64_t after, int64_t last, GError **error);
+
+/**
+ * Get the next candidate among those looked up.
+ *
+ * @param id    the one before, or `after`; set to the candidate, or to the end of what
+ *              was looked up when there is none
+ * @param mask  set to the papers that brought it
+ */
+bool percolator_find_next(
+    const struct percolator *percolator, int64_t *id, struct percolator_mask *mask);
+
+static inline bool
+percolator_has_paper(const struct percolator_mask *mask, unsigned paper)
+{
+	return mask->bits[paper / 64] >> paper % 64 & 1;
+}
+
+#endif

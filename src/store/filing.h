@@ -1,0 +1,46 @@
+/*
+ * filing.h - filters filed under the terms that a paper must have for them.
+ *
+ * Every filter is filed: the schema puts one that comes under TERM_ALWAYS, and
+ * filing_save() under what query/terms.h chooses, by the words that the archive has
+ * seen.  What it had seen then matters for speed alone.
+ */
+#ifndef PAPERBOY_STORE_FILING_H
+#define PAPERBOY_STORE_FILING_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "query/terms.h"
+#include "store/store.h"
+
+/**
+ * File a filter under its terms, and under no others.
+ *
+ * @param canonical  what cannot be read is filed under TERM_ALWAYS
+ */
+bool filing_save(
+    struct store *store, int64_t filter_id, const char *canonical, GError **error);
+
+/* Filter ids in (after, through]. */
+struct filing_range {
+	int64_t after;
+	int64_t through;
+};
+
+/** Find the filters of a range that are filed under a term. @param found called for
+ * each, in order of the ids */
+bool filing_find(struct store *store, const struct term *term,
+    const struct filing_range *range, void (*found)(void *data, int64_t filter_id),
+    void *data, GError **error);
+
+/**
+ * File anew a page of what is filed badly: what is under no term at all, and, when the
+ * archive has grown to twice its size since all were filed, each of them in turn.
+ *
+ * A transaction of its own.  @param is_done  set to whether there is no more to do
+ */
+bool filing_renew(struct store *store, unsigned limit, bool *is_done, GError **error);
+
+#endif

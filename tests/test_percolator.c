@@ -1,0 +1,533 @@
+/*
+ * test_percolator.c - what the crowd of filters finds is what each finds by itself,
+ * whatever comes and goes meanwhile, and wherever a run was cut off.
+ *
+ * PAPERBOY_LONG=1: 20,000 filters and 500 papers instead of a few.
+ */
+#include <glib.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "lib/lab.h"
+#include "query/query.h"
+#include "service/match.h"
+#include "service/percolator.h"
+#include "store/filing.h"
+#include "store/matches.h"
+#include "store/papers.h"
+#include "store/people.h"
+#include "store/sql.h"
+
+#define DAY    "2026-11-20"
+#define NOW    "2026-11-20T13:00:00Z"
+#define PEOPLE 8
+
+/* A world that changes at random. */
+struct world {
+	struct lab *lab;
+	GRand *rand;
+	int64_t now;
+	GPtrArray *papers; /* of struct paper *: not listed yet; NULL when it was */
+	GPtrArray *words;  /* of char *: of all papers, in their order */
+	GPtrArray *names;  /* of char * */
+	unsigned listed, filters;
+	int commits_left; /* until one is refused; 0: none is */
+};
+
+static const char *const made_up[] = {"diffusion", "model", "models", "deep", "mamba",
+    "state", "space", "quantized", "quantization", "graphs", "for", "the", "of",
+    "agents", "c++", "vision", "language", "sparse", "attention", "protein"};
+
+static unsigned
+draw(struct world *world, unsigned n)
+{
+	return (unsigned)g_rand_int_range(world->rand, 0, (gint32)n);
+}
+
+static char *
+make_up_text(struct world *world, unsigned length)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < length; i++)
+		g_string_append_printf(text, "%s%s", i ? " " : "",
+		    made_up[draw(world, G_N_ELEMENTS(made_up))]);
+	return g_string_free(text, FALSE);
+}
+
+/* Real papers where they are at hand. */
+static GPtrArray *
+load_papers(unsigned count)
+{
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GError) error = NULL;
+
+	if (lab_fill_real(lab) == 0)
+		return g_ptr_array_new_with_free_func(
+		    (GDestroyNotify)stored_paper_free);
+	return papers_load_revisions(
+	    lab->store, 0, G_MAXINT64, "2000-01-01", count, &error);
+}
+
+static void
+learn_words(struct world *world, const struct paper *paper)
+{
+	g_autofree char *text = g_strconcat(paper->title, " ", paper->abstract, NULL);
+	g_auto(GStrv) words =
+	    g_strsplit_set(text, " \n\t.,;:()\"'*=-|&![]{}<>/\\+#$%^~`?_", -1);
+
+	for (char **word = words; *word; word++)
+		if (g_utf8_strlen(*word, -1) > 1 && !strchr("/0123456789", **word))
+			g_ptr_array_add(world->words, g_strdup(*word));
+	for (unsigned i = 0; i < paper->authors->len; i++)
+		if (!strpbrk(paper->authors->pdata[i], "\"*"))
+			g_ptr_array_add(
+			    world->names, g_strdup(paper->authors->pdata[i]));
+}
+
+static void
+fill_world(struct world *world, unsigned count)
+{
+	g_autoptr(GPtrArray) real = load_papers(count);
+
+	for (unsigned i = 0; i < count; i++) {
+		g_autofree char *id = g_strdup_printf("2611.%05u", i + 1);
+		g_autofree char *title = make_up_text(world, 4);
+		g_autofree char *abstract = make_up_text(world, 40);
+		const struct stored_paper *model =
+		    i < real->len ? real->pdata[i] : NULL;
+		struct paper *paper =
+		    model ? lab_paper(id, model->paper->title, model->paper->abstract)
+		          : lab_paper(id, title, abstract);
+
+		for (unsigned n = 0; model && n < model->paper->authors->len; n++)
+			g_ptr_array_add(
+			    paper->authors, g_strdup(model->paper->authors->pdata[n]));
+		paper->upvotes = g_rand_int_range(world->rand, -1, 40);
+		if (draw(world, 2))
+			paper->code_url = g_strdup("https://example.org/code");
+		learn_words(world, paper);
+		g_ptr_array_add(world->papers, paper);
+	}
+}
+
+/* ---- filters ---- */
+
+static void
+append_clause(struct world *world, GString *out)
+{
+	unsigned at = draw(world, world->words->len - 2);
+	const char *word = world->words->pdata[at];
+	const char *next = world->words->pdata[at + 1];
+	const char *third = world->words->pdata[at + 2];
+	g_autofree char *stem =
+	    g_utf8_substring(word, 0, MIN(g_utf8_strlen(word, -1), 5));
+
+	switch (draw(world, 11)) {
+	case 0:
+	case 1:
+		g_string_append(out, word);
+		break;
+	case 2:
+		g_string_append_printf(out, "\"%s %s\"", word, next);
+		break;
+	case 3:
+		g_string_append_printf(out, "\"%s %s %s*\"", word, next, third);
+		break;
+	case 4:
+		g_string_append_printf(out, "%s*", stem);
+		break;
+	case 5:
+		g_string_append_printf(out, "title:%s", word);
+		break;
+	case 6:
+		g_string_append_printf(
+		    out, "NEAR(%s %s, %u)", word, third, draw(world, 9));
+		break;
+	case 7:
+		g_string_append_printf(out, "author:\"%s\"",
+		    (char *)world->names->pdata[draw(world, world->names->len)]);
+		break;
+	case 8:
+		g_string_append_printf(out, "upvotes:>=%u", draw(world, 40));
+		break;
+	case 9:
+		g_string_append(out, draw(world, 2) ? "has:code" : "cs.LG");
+		break;
+	case 10:
+		g_string_append_printf(out, "=%s", word);
+		break;
+	}
+}
+
+static void
+append_filter(struct world *world, GString *out, unsigned depth)
+{
+	static const char *const joints[] = {" ", " ", " OR ", " AND NOT "};
+	unsigned n = depth ? 1 + draw(world, 3) : 1;
+	const char *joint = joints[draw(world, G_N_ELEMENTS(joints))];
+
+	for (unsigned i = 0; i < n; i++) {
+		g_string_append(out, i ? joint : "");
+		if (n == 1 || draw(world, 3)) {
+			append_clause(world, out);
+			continue;
+		}
+		g_string_append_c(out, '(');
+		append_filter(world, out, depth - 1);
+		g_string_append_c(out, ')');
+	}
+}
+
+/* A subscription that is not stored yet, and the hash of its filter. */
+static struct subscription *
+draw_subscription(struct world *world, char **hash)
+{
+	const struct tokenizer *tokenizer = store_get_tokenizer(world->lab->store);
+	struct subscription *subscription = subscription_new();
+	pb_auto(query) query = NULL;
+
+	while (!query) {
+		g_autoptr(GString) text = g_string_new(NULL);
+
+		append_filter(world, text, 2);
+		query = query_parse(text->str, tokenizer, NULL, NULL, NULL);
+		g_free(subscription->text);
+		subscription->text = g_strdup(text->str);
+	}
+	subscription->canonical = query_format(query);
+	*hash = query_hash(query);
+	g_strlcpy(subscription->since_day, DAY, sizeof(subscription->since_day));
+	return subscription;
+}
+
+static int64_t
+load_start(struct world *world)
+{
+	int64_t revision;
+
+	g_assert_true(papers_load_revision_before(
+	    world->lab->store, "2026-11-06", &revision, NULL));
+	return revision;
+}
+
+static void
+add_filters(struct world *world, unsigned count)
+{
+	pb_transaction transaction = {0};
+
+	g_assert_true(store_begin(world->lab->store, &transaction, NULL));
+	for (unsigned i = 0; i < count; i++) {
+		g_autofree char *hash = NULL;
+		pb_auto(subscription) subscription = draw_subscription(world, &hash);
+
+		subscription->subscriber_id = 1 + draw(world, PEOPLE);
+		subscription->number = (int)++world->filters;
+		/* Some are had already. */
+		people_insert_subscription(world->lab->store, subscription, hash,
+		    load_start(world), world->now, NULL);
+	}
+	g_assert_true(store_commit(&transaction, NULL));
+}
+
+/* Ids that are not looked up with the ones before. */
+static void
+leave_a_gap(struct world *world)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "INSERT INTO filter (id, canonical, hash, matched_through, created_at)"
+	    " SELECT 3 * %d, 'text:model', printf('%%064d', 1), 0, 0 WHERE NOT EXISTS"
+	    "  (SELECT 1 FROM filter WHERE id = 3 * %d OR canonical = 'text:model');"
+	    "INSERT INTO subscription (subscriber_id, number, filter_id, text,"
+	    " since_day, created_at) SELECT 1, 9999, 3 * %d, 'model', '" DAY "', 0"
+	    " WHERE changes()",
+	    PERCOLATOR_RANGE, PERCOLATOR_RANGE, PERCOLATOR_RANGE);
+
+	lab_run(world->lab, sql);
+}
+
+static void
+change_filters(struct world *world, unsigned count)
+{
+	pb_transaction transaction = {0};
+
+	g_assert_true(store_begin(world->lab->store, &transaction, NULL));
+	for (unsigned i = 0; i < count; i++) {
+		g_autofree char *hash = NULL;
+		pb_auto(subscription) subscription = draw_subscription(world, &hash);
+		g_autofree char *sql =
+		    g_strdup_printf("SELECT subscriber_id FROM subscription"
+		                    " WHERE id = %u",
+		        subscription ? 1 + draw(world, world->filters) : 0);
+		const char *id = strrchr(sql, ' ') + 1;
+
+		subscription->id = g_ascii_strtoll(id, NULL, 10);
+		subscription->subscriber_id = lab_number(world->lab, sql);
+		if (subscription->subscriber_id > 0)
+			people_change_subscription(world->lab->store, subscription,
+			    hash, load_start(world), world->now, NULL);
+	}
+	g_assert_true(store_commit(&transaction, NULL));
+}
+
+static void
+remove_filters(struct world *world, unsigned count)
+{
+	unsigned pruned;
+
+	for (unsigned i = 0; i < count; i++) {
+		g_autofree char *sql =
+		    g_strdup_printf("DELETE FROM subscription WHERE id = %u",
+		        draw(world, world->filters));
+
+		lab_run(world->lab, sql);
+	}
+	g_assert_true(people_prune_filters(
+	    world->lab->store, world->now + 1, 1000, &pruned, NULL));
+}
+
+static void
+list_papers(struct world *world, unsigned count)
+{
+	for (unsigned i = 0; i < count && world->listed < world->papers->len; i++) {
+		struct paper *paper =
+		    g_steal_pointer(&world->papers->pdata[world->listed++]);
+
+		lab_save(world->lab, "hf", DAY, world->now, paper);
+	}
+}
+
+/* What upkeep does when the archive has grown: twice, so that words change places. */
+static void
+file_anew(struct world *world)
+{
+	bool is_done = false;
+
+	lab_run(
+	    world->lab, "INSERT OR REPLACE INTO cursor VALUES ('filed papers', 99999)");
+	lab_run(world->lab, "UPDATE word SET papers = 1 + (papers * 7919) % 500");
+	for (unsigned pages = 0; !is_done; pages++) {
+		g_assert_cmpuint(pages, <, 1000);
+		g_assert_true(filing_renew(world->lab->store, 100, &is_done, NULL));
+		if (draw(world, 4) == 0)
+			return; /* the rest another time */
+	}
+}
+
+/* ---- runs ---- */
+
+static int
+refuse_sometimes(void *data)
+{
+	struct world *world = data;
+
+	return world->commits_left > 0 && --world->commits_left == 0;
+}
+
+/* As if killed at its nth commit: what was committed before stays. */
+static bool
+run_cut_off(struct world *world, unsigned nth)
+{
+	struct match_report report = {0};
+	g_autoptr(GError) error = NULL;
+	bool is_done;
+
+	world->commits_left = (int)nth;
+	is_done = match_run(world->lab->store, world->now, &report, &error);
+	world->commits_left = 0;
+	lab_assert_idle(world->lab);
+	g_assert_true(is_done || error);
+	g_assert_cmpuint(report.broken, ==, 0);
+	return is_done;
+}
+
+/* A letter a paper: "." no, "w" waiting, "y" yes. */
+static char *
+tell_stored(struct world *world, int64_t filter_id)
+{
+	g_autofree char *sql =
+	    g_strdup_printf("SELECT group_concat(coalesce((SELECT substr(state, 1, 1)"
+	                    " FROM match m WHERE m.paper_seq = p.seq AND m.filter_id ="
+	                    " %" G_GINT64_FORMAT "), '.'), '')"
+	                    " FROM (SELECT seq FROM paper ORDER BY seq) p",
+	        filter_id);
+
+	return lab_text(world->lab, sql);
+}
+
+static char *
+tell_evaluated(const struct query *query, const GPtrArray *documents)
+{
+	GString *told = g_string_new(NULL);
+
+	for (unsigned i = 0; i < documents->len; i++) {
+		const struct query_document *document = documents->pdata[i];
+		char letter = '.';
+
+		if (query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_TRUE)
+			letter = 'y';
+		else if (query_evaluate(query, document, QUERY_MAY_CHANGE))
+			letter = 'w';
+		g_string_append_c(told, letter);
+	}
+	return g_string_free(told, FALSE);
+}
+
+static GPtrArray *
+make_documents(struct world *world)
+{
+	GPtrArray *documents =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)query_document_free);
+
+	for (unsigned seq = 1; seq <= world->listed; seq++) {
+		pb_auto(stored_paper) stored =
+		    papers_load(world->lab->store, seq, NULL);
+		struct query_document *document = query_document_new(
+		    stored->paper, DAY, store_get_tokenizer(world->lab->store), NULL);
+
+		query_document_settle(
+		    document, match_get_settlement(stored, world->now));
+		g_ptr_array_add(documents, document);
+	}
+	return documents;
+}
+
+/* Every filter that there is, with every paper that there is. */
+static void
+assert_all_pairs(struct world *world)
+{
+	g_autoptr(GPtrArray) documents = make_documents(world);
+	g_autoptr(GPtrArray) filters =
+	    matches_load_filters(world->lab->store, 0, G_MAXINT, NULL);
+	unsigned found = 0, waiting = 0;
+
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct stored_filter *filter = filters->pdata[i];
+		pb_auto(query) query = query_parse_canonical(
+		    filter->canonical, store_get_tokenizer(world->lab->store), NULL);
+		g_autofree char *stored = tell_stored(world, filter->id);
+		g_autofree char *wanted = tell_evaluated(query, documents);
+
+		if (strcmp(stored, wanted) != 0)
+			g_error("%s:\n%s stored\n%s evaluated", filter->canonical,
+			    stored, wanted);
+		found += strchr(stored, 'y') != NULL;
+		waiting += strchr(stored, 'w') != NULL;
+		g_assert_true(filter->is_joined);
+	}
+	g_test_message("%u filters x %u papers: %u find, %u wait", filters->len,
+	    documents->len, found, waiting);
+	g_assert_cmpuint(found, >, filters->len / 8);
+	g_assert_cmpuint(waiting, >, filters->len / 20);
+}
+
+static void
+the_crowd_finds_what_each_filter_finds_by_itself(void)
+{
+	bool is_long = g_getenv("PAPERBOY_LONG") != NULL;
+	unsigned paper_count = is_long ? 500 : 150, most = is_long ? 20000 : 600;
+	pb_auto(lab) lab = lab_new();
+	struct world world = {
+	    .lab = lab,
+	    .rand = g_rand_new_with_seed(7),
+	    .now = lab_time(NOW),
+	    .papers = g_ptr_array_new_with_free_func((GDestroyNotify)paper_free),
+	    .words = g_ptr_array_new_with_free_func(g_free),
+	    .names = g_ptr_array_new_with_free_func(g_free),
+	};
+	unsigned cut_off = 0;
+
+	fill_world(&world, paper_count);
+	for (unsigned i = 0; i < PEOPLE; i++) {
+		g_autofree char *address = g_strdup_printf("p%u@example.org", i);
+
+		lab_subscribe(lab, address, "UTC", NULL, world.now);
+	}
+	sqlite3_commit_hook(lab->store->db, NULL, NULL);
+	while (world.filters < most || world.listed < paper_count) {
+		switch (draw(&world, 6)) {
+		case 0:
+			add_filters(&world, MIN(most / 8, most - world.filters));
+			break;
+		case 1:
+			list_papers(&world, 1 + draw(&world, paper_count / 3));
+			break;
+		case 2:
+			change_filters(&world, world.filters / 20);
+			break;
+		case 3:
+			remove_filters(&world, world.filters / 20);
+			break;
+		case 4:
+			if (draw(&world, 3) == 0)
+				file_anew(&world);
+			break;
+		case 5:
+			leave_a_gap(&world);
+			break;
+		}
+		sqlite3_commit_hook(lab->store->db, refuse_sometimes, &world);
+		cut_off += !run_cut_off(&world, 1 + draw(&world, 6));
+		sqlite3_commit_hook(lab->store->db, NULL, NULL);
+	}
+	g_assert_cmpuint(cut_off, >, 5);
+	/* Every commit on the way to the end is one to be cut off at. */
+	sqlite3_commit_hook(lab->store->db, refuse_sometimes, &world);
+	for (unsigned nth = 1; !run_cut_off(&world, nth); nth++)
+		;
+	sqlite3_commit_hook(lab->store->db, NULL, NULL);
+	assert_all_pairs(&world);
+	g_rand_free(world.rand);
+	g_ptr_array_unref(world.papers);
+	g_ptr_array_unref(world.words);
+	g_ptr_array_unref(world.names);
+}
+
+static void
+a_new_filter_joins_the_crowd_only_between_batches(void)
+{
+	static const struct {
+		const char *cursors; /* paper 2 is the newest */
+		const char *through;
+	} rows[] = {
+	    {"('matched', 2)", ""},
+	    {"('matched', 2), ('matching', 2)", ""},
+	    {"('matched', 1), ('matching', 1)", "2"},
+	    {"('matched', 1), ('matching', 2)", "2"},
+	    {"('matched', 2), ('matching', 3)", "2"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time(NOW);
+		g_autofree char *sql =
+		    g_strconcat("INSERT INTO cursor VALUES ", rows[i].cursors, NULL);
+		struct match_report report = {0};
+		unsigned count;
+
+		lab_list(lab, "2026-10-01", "2610.00001", "Diffusion", 1);
+		lab_list(lab, "2026-10-01", "2610.00002", "Diffusion", 1);
+		lab_run(lab, sql);
+		lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", now);
+		lab_assert_text(lab, "SELECT ifnull(matched_through, '') FROM filter",
+		    rows[i].through);
+		g_assert_true(matches_join(lab->store, 5, &count, NULL));
+		g_assert_cmpuint(count, ==, 0);
+		/* Once all is done it has joined. */
+		g_assert_true(match_run(lab->store, now, &report, NULL));
+		lab_assert_text(
+		    lab, "SELECT ifnull(matched_through, '') FROM filter", "");
+		lab_assert_text(lab, "SELECT count(*) FROM match", "0");
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/percolator/the crowd finds what each filter finds by itself",
+	    the_crowd_finds_what_each_filter_finds_by_itself);
+	g_test_add_func("/percolator/a new filter joins the crowd only between batches",
+	    a_new_filter_joins_the_crowd_only_between_batches);
+	return g_test_run();
+}

@@ -1,0 +1,158 @@
+/*
+ * test_query_terms.c - which terms a filter is filed under, and which a paper has.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "query/terms.h"
+#include "test_query.h"
+
+/* In how many papers each is; what is not here was never seen. */
+static const struct {
+	const char *text;
+	int64_t papers;
+} seen[] = {
+    {"model", 9000},
+    {"deep", 5000},
+    {"diffusion", 800},
+    {"mamba", 40},
+    {"quantiz", 300},
+    {"lear", 6000},
+};
+
+static bool
+load_rarity(void *data, const struct term *term, int64_t *papers, GError **error)
+{
+	(void)data;
+	(void)error;
+	*papers = 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(seen); i++)
+		if (strcmp(seen[i].text, term->text) == 0)
+			*papers = seen[i].papers;
+	return true;
+}
+
+static const char *const kinds[] = {"always", "word", "pair", "prefix", "name"};
+
+static void
+the_rarest_required_terms_are_chosen(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *filter, *terms;
+	} rows[] = {
+	    {"diffusion", "word:diffusion"},
+	    {"Models", "word:model"},
+	    {"=Mamba", "word:mamba"},
+	    {"title:c++", "word:c"},
+	    {"diffusion model", "word:diffusion"},
+	    {"model diffusion mamba unheard", "word:unheard"},
+	    {"\"diffusion models\"", "pair:diffusion model"},
+	    {"\"deep diffusion models\"", "pair:deep diffusion"},
+	    {"\"deep unheard models\"", "pair:deep unheard"},
+	    {"\"deep lear*\"", "word:deep"},
+	    {"\"model quantiz*\"", "prefix:quantiz"},
+	    {"quantiz*", "prefix:quantiz"},
+	    {"internationalization*", "prefix:internationa"},
+	    {"diffusion OR mamba", "word:diffusion word:mamba"},
+	    {"diffusion OR mamba OR title:diffusion", "word:diffusion word:mamba"},
+	    {"model (diffusion OR mamba)", "word:diffusion word:mamba"},
+	    {"mamba (diffusion OR model)", "word:mamba"},
+	    {"diffusion -mamba", "word:diffusion"},
+	    {"NEAR(deep mamba, 5)", "word:mamba"},
+	    {"author:lecun", "name:lecun"},
+	    {"author:\"Yann LeCun\"", "name:lecun"},
+	    {"author:\"van den Oord, Aaron\"", "name:oord"},
+	    {"author:\"Shai Ben-David\"", "name:david"},
+	    {"first:lecun mamba", "name:lecun"},
+	    {"diffusion upvotes:>=20", "word:diffusion"},
+	    {"diffusion (cs.LG OR mamba)", "word:diffusion"},
+	    {"mamba OR cs.LG", "always:"},
+	    {"cs.LG", "always:"},
+	    {"org:google", "always:"},
+	    {"has:code upvotes:>=20", "always:"},
+	    {"date:2026-07", "always:"},
+	};
+	const struct terms_rarity rarity = {load_rarity, NULL};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(query) query = must_parse(fixture, rows[i].filter);
+		g_autoptr(GPtrArray) terms = terms_choose(query, &rarity, NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
+
+		for (unsigned n = 0; n < terms->len; n++) {
+			const struct term *term = terms->pdata[n];
+
+			g_string_append_printf(text, "%s%s:%s", n ? " " : "",
+			    kinds[term->kind], term->text);
+		}
+		g_assert_cmpstr(text->str, ==, rows[i].terms);
+	}
+}
+
+static bool
+refuse(void *data, const struct term *term, int64_t *papers, GError **error)
+{
+	unsigned *left = data;
+
+	*papers = 1;
+	if (term->kind == TERM_WORD && (*left)-- > 0)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "made up");
+	return false;
+}
+
+static void
+a_rarity_that_fails_is_told(struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(query) query =
+	    must_parse(fixture, "\"a b\" (c OR (d NEAR/3 e)) -f author:g");
+
+	(void)unused;
+	for (unsigned steps = 0; steps < 5; steps++) {
+		unsigned left = steps;
+		const struct terms_rarity rarity = {refuse, &left};
+		g_autoptr(GError) error = NULL;
+
+		g_assert_null(terms_choose(query, &rarity, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	}
+}
+
+static void
+append_term(void *data, enum term_kind kind, const char *text)
+{
+	g_string_append_printf(data, " %s:%s", kinds[kind], text);
+}
+
+static void
+a_paper_has_its_words_pairs_beginnings_and_names(
+    struct query_fixture *fixture, const void *unused)
+{
+	pb_auto(query_document) document = make_document(
+	    fixture, "Deep Models", "Ab électrons", "Shai Ben-David;--", 0);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	(void)unused;
+	terms_list(document, append_term, text);
+	/* No pair goes from one text into the other. */
+	g_assert_cmpstr(text->str, ==,
+	    " word:deep prefix:dee prefix:deep word:model prefix:mod prefix:mode"
+	    " prefix:model prefix:models pair:deep model word:ab word:electron"
+	    " prefix:ele prefix:elec prefix:elect prefix:electr prefix:electro"
+	    " prefix:electron prefix:electrons pair:ab electron name:shai name:ben"
+	    " name:david");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	ADD_TEST("/query_terms/the rarest required terms are chosen",
+	    the_rarest_required_terms_are_chosen);
+	ADD_TEST(
+	    "/query_terms/a rarity that fails is told", a_rarity_that_fails_is_told);
+	ADD_TEST("/query_terms/a paper has its words, pairs, beginnings and names",
+	    a_paper_has_its_words_pairs_beginnings_and_names);
+	return g_test_run();
+}
