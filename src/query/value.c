@@ -81,6 +81,17 @@ drop_version(char *id)
 	id[end - 1] = '\0';
 }
 
+/* arXiv cites its papers as arXiv:2605.15202. */
+static void
+drop_archive(char *id)
+{
+	static const char archive[] = "arxiv:";
+	size_t len = strlen(archive);
+
+	if (g_str_has_prefix(id, archive) && g_ascii_isalnum(id[len]))
+		memmove(id, id + len, strlen(id + len) + 1);
+}
+
 static bool
 has_letter(const char *text)
 {
@@ -150,6 +161,7 @@ read_whole(
 		value[strlen(value) - 1] = '\0';
 		g_strchomp(value);
 	} else if (node->field->hit == QUERY_FIELD_ID) {
+		drop_archive(value);
 		drop_version(value);
 	}
 	if (!check_star(lexeme, value, node, problem))

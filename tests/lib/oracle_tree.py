@@ -338,7 +338,7 @@ class Whole(Leaf):
         self.is_prefix = is_prefix
         self.value = ascii_lower(typed)
         if field == "id" and not is_prefix:
-            self.value = without_version(self.value)
+            self.value = without_version(re.sub("^arxiv:(?=[0-9a-z])", "", self.value))
 
     def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
         value = paper.id
