@@ -221,8 +221,8 @@ add_filters(struct world *world, unsigned count)
 		g_autofree char *hash = NULL;
 		pb_auto(subscription) subscription = draw_subscription(world, &hash);
 
-		subscription->subscriber_id = 1 + draw(world, PEOPLE);
-		subscription->number = (int)++world->filters;
+		subscription->subscriber_id = 1 + world->filters % PEOPLE;
+		subscription->number = 1 + (int)(world->filters++ / PEOPLE);
 		/* Some are had already. */
 		people_insert_subscription(world->lab->store, subscription, hash,
 		    load_start(world), world->now, NULL);
@@ -238,7 +238,8 @@ leave_a_gap(struct world *world)
 	    "INSERT INTO filter (id, canonical, hash, matched_through, created_at)"
 	    " SELECT 3 * %d, 'text:model', printf('%%064d', 1), 0, 0 WHERE NOT EXISTS"
 	    "  (SELECT 1 FROM filter WHERE id = 3 * %d OR canonical = 'text:model');"
-	    "INSERT INTO subscription (subscriber_id, number, filter_id, text,"
+	    "INSERT OR IGNORE INTO subscription (subscriber_id, number, filter_id, "
+	    "text,"
 	    " since_day, created_at) SELECT 1, 9999, 3 * %d, 'model', '" DAY "', 0"
 	    " WHERE changes()",
 	    PERCOLATOR_RANGE, PERCOLATOR_RANGE, PERCOLATOR_RANGE);
