@@ -40,6 +40,17 @@ parse_one(const char *json)
 }
 
 static void
+a_nul_in_a_text_costs_the_day_nothing(void)
+{
+	pb_auto(listing) listing =
+	    parse_one("[{\"paper\":{\"id\":\"2611.10010\",\"title\":\"A\\u0000 b\","
+	              "\"summary\":\"\\u0000c\"}}]");
+
+	g_assert_cmpstr(listing->paper->title, ==, "A b");
+	g_assert_cmpstr(listing->paper->abstract, ==, "c");
+}
+
+static void
 a_whole_element_is_read(void)
 {
 	static const char json[] =
@@ -589,6 +600,8 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func(
 	    "/huggingface/a whole element is read", a_whole_element_is_read);
+	g_test_add_func("/huggingface/a NUL in a text costs the day nothing",
+	    a_nul_in_a_text_costs_the_day_nothing);
 	g_test_add_func("/huggingface/optional keys may be missing or odd",
 	    optional_keys_may_be_missing_or_odd);
 	g_test_add_func("/huggingface/the outer fields are the second choice",

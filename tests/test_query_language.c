@@ -192,6 +192,8 @@ every_field_is_asked(struct query_fixture *fixture, const void *unused)
 	    {"id:2607.01234", "id:2607.01234", T, F},
 	    {"id:2607.01234v3", "id:2607.01234", T, F},
 	    {"id:\"arXiv:2607.01234v3\"", "id:2607.01234", T, F},
+	    {"id:2607.01234v3v1", "id:2607.01234v3v1", F, F},
+	    {"id:\"arXiv:arXiv:2607.01234\"", "id:\"arxiv:arxiv:2607.01234\"", F, F},
 	    {"id:2607*", "id:2607*", T, F},
 	    {"id:2607", "id:2607", F, F},
 	    {"id:Hep-Th/9901001v2", "id:hep-th/9901001", F, F},

@@ -69,7 +69,8 @@ static const char import_details[] =
 static const char export_details[] =
     "CSV that import reads; FILE is - for standard output. A cell that a spreadsheet\n"
     "would run has an apostrophe before it, which import takes off.\n\n"
-    "  --filters  the filters too: NUMBER, tab, NAME, tab, QUERY, a line each";
+    "  --filters  the filters too: NUMBER, tab, NAME, tab, QUERY, a line each\n"
+    "  --yes      replace a file that is there without asking";
 
 static const char suppress_details[] =
     "Only a hash of the address is kept. Who is a subscriber there leaves.\n\n"
@@ -130,8 +131,8 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_subscriber_forget},
     {"subscriber", "import", "FILE|- [OPTION]...", "add many subscribers from a table",
         import_details, ctl_run_subscriber_import},
-    {"subscriber", "export", "[FILE|-] [--filters]", "write all subscribers as a table",
-        export_details, ctl_run_subscriber_export},
+    {"subscriber", "export", "[FILE|-] [--filters] [--yes]",
+        "write all subscribers as a table", export_details, ctl_run_subscriber_export},
     {"filter", "add", "ADDRESS QUERY [--name NAME] [--block]",
         "give a subscriber a filter, or a block", query_details, ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,

@@ -176,13 +176,17 @@ collect_text(void *data, const char *text, size_t size, GError **error)
 
 /* Whole or not at all, and for its owner's eyes. */
 static bool
-export_to_file(struct ctl *ctl, const char *file, bool has_filters, GError **error)
+export_to_file(
+    struct ctl *ctl, const char *file, bool has_filters, bool is_yes, GError **error)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) problem = NULL;
+	g_autofree char *question = g_strdup_printf("Replace %s", file);
 	unsigned count;
 
-	if (!ctl_check_replaceable(file, error))
+	if (!ctl_check_replaceable(file, error) ||
+	    (g_file_test(file, G_FILE_TEST_EXISTS) &&
+	        !ctl_confirm(is_yes, question, error)))
 		return false;
 	if (!export_people(ctl->store, has_filters, collect_text, text, &count, error))
 		return false;
@@ -249,15 +253,18 @@ export_json(struct ctl *ctl, bool has_filters, GError **error)
 bool
 ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	gboolean has_filters = FALSE;
+	gboolean has_filters = FALSE, is_yes = FALSE;
 	const GOptionEntry entries[] = {
-	    {"filters", 0, 0, G_OPTION_ARG_NONE, &has_filters, NULL, NULL}, {0}};
+	    {"filters", 0, 0, G_OPTION_ARG_NONE, &has_filters, NULL, NULL},
+	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL},
+	    {0},
+	};
 	unsigned count;
 
 	if (!ctl_parse_some(entries, 0, 1, &argc, &argv, error))
 		return false;
 	if (argc > 1 && !is_standard(argv[1]))
-		return export_to_file(ctl, argv[1], has_filters, error);
+		return export_to_file(ctl, argv[1], has_filters, is_yes, error);
 	if (ctl->is_json)
 		return export_json(ctl, has_filters, error);
 	return export_people(ctl->store, has_filters, write_out, NULL, &count, error);

@@ -64,7 +64,27 @@ read_choice(
 	return false;
 }
 
-/* 2605.15202v2 is the paper 2605.15202, hep-th/9901001v1 is hep-th/9901001. */
+/* The shapes of arXiv's ids: 2605.15202, and hep-th/9901001 until 2007. */
+static bool
+is_arxiv_id(const char *id, size_t len)
+{
+	const char *slash = memchr(id, '/', len);
+	const char *number = slash ? slash + 1 : id;
+	size_t size = len - (size_t)(number - id);
+
+	if (slash ? size != 7 || slash == id
+	          : (size != 9 && size != 10) || id[4] != '.')
+		return false;
+	for (const char *p = id; slash && p < slash; p++)
+		if (!g_ascii_islower(*p) && *p != '-' && *p != '.')
+			return false;
+	for (size_t i = 0; i < size; i++)
+		if (!g_ascii_isdigit(number[i]) && (slash || i != 4))
+			return false;
+	return true;
+}
+
+/* 2605.15202v2 is the paper 2605.15202. */
 static void
 drop_version(char *id)
 {
@@ -73,12 +93,8 @@ drop_version(char *id)
 
 	while (end > 0 && g_ascii_isdigit(id[end - 1]))
 		end--;
-	if (end == len || end < 8 || id[end - 1] != 'v')
-		return;
-	for (size_t i = end - 1 - 4; i < end - 1; i++)
-		if (!g_ascii_isdigit(id[i]))
-			return;
-	id[end - 1] = '\0';
+	if (end < len && end > 0 && id[end - 1] == 'v' && is_arxiv_id(id, end - 1))
+		id[end - 1] = '\0';
 }
 
 /* arXiv cites its papers as arXiv:2605.15202. */
@@ -86,10 +102,13 @@ static void
 drop_archive(char *id)
 {
 	static const char archive[] = "arxiv:";
-	size_t len = strlen(archive);
+	char *number = id + strlen(archive);
 
-	if (g_str_has_prefix(id, archive) && g_ascii_isalnum(id[len]))
-		memmove(id, id + len, strlen(id + len) + 1);
+	if (!g_str_has_prefix(id, archive))
+		return;
+	drop_version(number);
+	if (is_arxiv_id(number, strlen(number)))
+		memmove(id, number, strlen(number) + 1);
 }
 
 static bool

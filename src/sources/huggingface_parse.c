@@ -57,7 +57,8 @@ load(GBytes *bytes, GError **error)
 		    "the list has more than %d JSON values", BOUNDS_JSON_VALUES);
 		return NULL;
 	}
-	json = json_loadb(length > 0 ? text : "", length, JSON_DECODE_ANY, &where);
+	json = json_loadb(
+	    length > 0 ? text : "", length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &where);
 	if (json)
 		return json;
 	/* Where it is, is told by line and column; the words near it are not ours. */

@@ -338,7 +338,7 @@ class Whole(Leaf):
         self.is_prefix = is_prefix
         self.value = ascii_lower(typed)
         if field == "id" and not is_prefix:
-            self.value = without_version(re.sub("^arxiv:(?=[0-9a-z])", "", self.value))
+            self.value = bare_id(self.value)
 
     def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
         value = paper.id
@@ -354,11 +354,11 @@ def ascii_lower(text):
     return "".join(c.lower() if c.isascii() else c for c in text)
 
 
-def without_version(name):
-    """2401.00001v2 and hep-th/9901001v1 are the papers without the version."""
+def bare_id(name):
+    """arxiv:2401.00001v2 and hep-th/9901001v1 without archive and version."""
     new = r"\d{4}\.\d{4,5}"
     old = r"[a-z-]+(?:\.[a-z]{2})?/\d{7}"
-    match = re.fullmatch(f"({new}|{old})v[0-9]+", name)
+    match = re.fullmatch(f"({new}|{old})(?:v[0-9]+)?", name.removeprefix("arxiv:"))
     return match[1] if match else name
 
 
