@@ -1,0 +1,18 @@
+/*
+ * mailbox.c - what is the same for all mailboxes.
+ */
+#include "mailbox/mailbox.h"
+
+bool
+mailbox_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd,
+    GError **error)
+{
+	return mailbox->serve(mailbox, sink, stop_fd, error);
+}
+
+void
+mailbox_free(struct mailbox *mailbox)
+{
+	if (mailbox)
+		mailbox->free(mailbox);
+}

@@ -1,0 +1,57 @@
+/*
+ * mailbox.h - the one small interface of every road by which letters come in.
+ *
+ * A mailbox waits for letters and hands each to a sink, which stores and commits it.
+ * Only then is the letter marked as done where it came from (LMTP's 250, a flag, a
+ * moved file): killed in between, it comes again and the sink knows it.  Each mailbox
+ * has a thread of its own, and no store.
+ */
+#ifndef PAPERBOY_MAILBOX_MAILBOX_H
+#define PAPERBOY_MAILBOX_MAILBOX_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/auto.h"
+
+/* One message and what its envelope told.  Borrowed for the time of the call. */
+struct mailbox_letter {
+	const void *raw; /* as it came; at most BOUNDS_LETTER_BYTES */
+	size_t size;
+	const char *sender;    /* envelope sender; "" is the null one, NULL: not told */
+	const char *recipient; /* envelope recipient; NULL: not told */
+};
+
+/* Where the letters go. */
+struct mailbox_sink {
+	/*
+	 * @return true once the letter is stored and committed, now or before; false
+	 * with PB_ERROR_TEMPORARY: offer it again later (the store is busy, the disk
+	 * nearly full); PB_ERROR_INPUT or PB_ERROR_LIMIT: it will never be taken
+	 */
+	bool (*take)(void *data, const struct mailbox_letter *letter, GError **error);
+	/* Something that an operator should see: the server is away, a login fails.
+	 * Called when it changes: NULL when all is well again. */
+	void (*note)(void *data, const GError *problem);
+	void *data;
+};
+
+/* A mailbox's constructor is in its own header. */
+struct mailbox {
+	const char *road; /* "lmtp", "maildir", "imap"; static */
+	/* @param stop_fd  readable once it is to end, at once and in good order
+	 * @return false when it cannot go on at all; the message says why */
+	bool (*serve)(struct mailbox *mailbox, const struct mailbox_sink *sink,
+	    int stop_fd, GError **error);
+	void (*free)(struct mailbox *mailbox);
+};
+
+/** Take in letters until stop_fd is readable.  Blocks; one thread a mailbox. */
+bool mailbox_serve(struct mailbox *mailbox, const struct mailbox_sink *sink,
+    int stop_fd, GError **error);
+
+void mailbox_free(struct mailbox *mailbox);
+PB_DEFINE_AUTO(mailbox, mailbox_free);
+
+#endif
