@@ -1,0 +1,162 @@
+"""container.py - a small Debian whose first process is systemd, for a test.
+
+    root = make_root(folder, packages)      # debootstrap; some minutes of network
+    with Container(root) as lab:
+        lab.run("systemctl", "start", "paperboyd")
+
+The container has its own processes, users, mounts and network (loopback only); it
+knows nothing of this machine and is gone when the test ends.
+"""
+
+import glob
+import os
+import signal
+import subprocess
+import time
+
+from tap import Child, Skip, need_programs, wait_until
+
+BOOT_S = 120
+RUN_S = 180
+SUITE = "bookworm"
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip("only root can start a container")
+
+
+def find_mirror():
+    """Where this machine has its packages from."""
+    told = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(SITE) $(CODENAME) $(COMPONENT)"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+    ).stdout
+    sites = [line.split() for line in told.splitlines()]
+    found = [site for site, suite, part in sites if suite == SUITE and part == "main"]
+    if not found:
+        raise Skip(f"this machine has no packages of {SUITE} to make a container of")
+    return found[0]
+
+
+def make_root(folder, packages):
+    """A fresh Debian with systemd and some packages. @return its folder"""
+    need_root()
+    (debootstrap,) = need_programs("debootstrap")
+    root = os.path.join(folder, "root")
+    wanted = ["systemd", "systemd-sysv", "dbus", "procps", *packages]
+    done = subprocess.run(
+        [debootstrap, "--variant=minbase", f"--include={','.join(wanted)}",
+         SUITE, root, find_mirror()],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, timeout=1200, check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    with open(os.path.join(root, "etc", "hostname"), "w", encoding="utf-8") as file:
+        file.write("lab\n")
+    return root
+
+
+def find_leader(pid):
+    """The first process of a container. @return None while there is none"""
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        try:
+            with open(path, encoding="ascii") as file:
+                children = file.read().split()
+        except FileNotFoundError:
+            continue
+        for child in children:
+            try:
+                with open(f"/proc/{child}/comm", encoding="ascii") as file:
+                    if file.read().strip() == "systemd":
+                        return int(child)
+            except FileNotFoundError:
+                continue
+    return None
+
+
+class Container:
+    """A root folder, booted."""
+
+    def __init__(self, root):
+        self.root = root
+        self.child = None
+        self.leader = None
+
+    def __enter__(self):
+        self.boot()
+        return self
+
+    def __exit__(self, *exception):
+        if self.child:
+            self.power_off()
+
+    def boot(self):
+        nspawn, _ = need_programs("systemd-nspawn", "nsenter")
+        # Without a manager on this machine there is nobody to register with.
+        self.child = Child([
+            nspawn, "-q", "-D", self.root, "-M", f"paperboy-{os.getpid()}", "-b",
+            "--register=no", "--keep-unit", "--console=pipe", "--private-network",
+        ])
+        wait_until(
+            lambda: find_leader(self.child.pid) or not self.child.is_running,
+            "the container's first process", deadline_s=BOOT_S,
+        )
+        self.leader = find_leader(self.child.pid)
+        assert self.leader, f"no container: {self.child.output}"
+        wait_until(lambda: self.try_run("test", "-S", "/run/dbus/system_bus_socket")[0] == 0,
+                   "the container's bus", deadline_s=BOOT_S)
+        state = self.try_run("systemctl", "is-system-running", "--wait")[1].strip()
+        assert state in ("running", "degraded"), state
+
+    def try_run(self, *command, text=None):
+        """Run inside. @return (exit status, what it printed)"""
+        done = subprocess.run(
+            ["nsenter", "-t", str(self.leader), "-m", "-u", "-i", "-n", "-p", "-C", "--",
+             "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8",
+             "DEBIAN_FRONTEND=noninteractive", *command],
+            input=text, stdin=None if text is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=RUN_S, check=False,
+        )
+        return done.returncode, done.stdout
+
+    def run(self, *command, text=None):
+        status, output = self.try_run(*command, text=text)
+        assert status == 0, f"{' '.join(command)}: status {status}\n{output}"
+        return output
+
+    def shell(self, script):
+        return self.run("sh", "-ec", script)
+
+    def show(self, unit, name):
+        """One property of a unit."""
+        return self.run("systemctl", "show", unit, "--value", "-p", name).strip()
+
+    def wait_for(self, check, what):
+        wait_until(check, what, deadline_s=BOOT_S, pause=lambda _: time.sleep(0.1))
+
+    def path(self, inside):
+        """A file of the container, from outside."""
+        return os.path.join(self.root, inside.lstrip("/"))
+
+    def write(self, inside, text):
+        os.makedirs(os.path.dirname(self.path(inside)), exist_ok=True)
+        with open(self.path(inside), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def power_off(self):
+        if self.child.is_running and self.leader:
+            # SIGRTMIN+4 is what systemd takes as "power off".
+            try:
+                os.kill(self.leader, signal.SIGRTMIN + 4)
+            except ProcessLookupError:
+                pass
+        wait_until(lambda: not self.child.is_running, "the end of the container",
+                   deadline_s=BOOT_S)
+        self.child = self.leader = None
+
+    def reboot(self):
+        # nspawn cannot start over by itself where it is not a unit of a manager
+        self.power_off()
+        self.boot()
