@@ -10,168 +10,17 @@
 #include "base/day.h"
 #include "base/zone.h"
 #include "query/query.h"
-#include "service/event.h"
-#include "service/match.h"
+#include "service/press.h"
 #include "service/profile.h"
+#include "service/schedule.h"
 #include "store/backup.h"
 #include "store/editions.h"
 #include "store/papers.h"
 #include "store/people.h"
 #include "store/waiting.h"
 
-#define PAGE_PEOPLE   50
-#define CACHE_WORDS   50000
-#define CACHE_PAPERS  2000
-#define CACHE_QUERIES 5000
-#define CACHE_ZONES   1000
-#define LABEL_CHARS   60
-#define FARTHEST_DAYS 15
-
-/* The clock at the last run, and how far back is more than putting it right. */
-#define LAST_RUN   "editions"
-#define SET_BACK_S CLOCK_HOUR_S
-
-/* What many people's editions share: made once, kept while the run lasts. */
-struct press {
-	struct store *store;
-	int64_t now;
-	GHashTable *documents; /* paper seq -> struct ready * */
-	GHashTable *queries;   /* filter id -> struct query * */
-	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
-	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
-	bool is_restored;      /* from a backup: some next editions are HELD */
-	bool is_asked;         /* all sources were asked since that */
-};
-
-/* A paper made ready for the filters of many people. */
-struct ready {
-	struct query_document *document;
-	bool is_bare; /* what arXiv will tell is still waited for */
-};
-
-static void
-ready_free(void *data)
-{
-	struct ready *ready = data;
-
-	query_document_free(ready->document);
-	g_free(ready);
-}
-
-static void
-press_init(struct press *press, struct store *store, int64_t now)
-{
-	*press = (struct press){.store = store, .now = now};
-	press->documents =
-	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, ready_free);
-	press->queries = g_hash_table_new_full(
-	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_free);
-	press->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	press->zones = g_hash_table_new_full(
-	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
-}
-
-static void
-press_clear(struct press *press)
-{
-	g_hash_table_unref(press->documents);
-	g_hash_table_unref(press->queries);
-	g_hash_table_unref(press->words);
-	g_hash_table_unref(press->zones);
-}
-
-static void
-remember(GHashTable *table, int64_t id, gpointer value, unsigned most)
-{
-	if (g_hash_table_size(table) >= most)
-		g_hash_table_remove_all(table);
-	g_hash_table_insert(table, g_memdup2(&id, sizeof(id)), value);
-}
-
-static const struct ready *
-get_paper(struct press *press, int64_t seq, GError **error)
-{
-	struct ready *ready = g_hash_table_lookup(press->documents, &seq);
-	pb_auto(stored_paper) stored = NULL;
-	struct query_document *document;
-
-	if (ready)
-		return ready;
-	stored = papers_load(press->store, seq, error);
-	if (!stored)
-		return NULL;
-	document = match_make_document(press->store, stored, press->now, error);
-	if (!document)
-		return NULL;
-	ready = g_new(struct ready, 1);
-	ready->document = document;
-	ready->is_bare =
-	    !stored->paper->categories &&
-	    match_get_settlement(stored, press->now) == QUERY_SETTLED_NOTHING;
-	remember(press->documents, seq, ready, CACHE_PAPERS);
-	return ready;
-}
-
-/* @return NULL for a stored filter that this program cannot read */
-static const struct query *
-get_query(struct press *press, const struct candidate *candidate)
-{
-	struct query *query =
-	    g_hash_table_lookup(press->queries, &candidate->filter_id);
-
-	if (query)
-		return query;
-	query = query_parse_canonical(
-	    candidate->canonical, store_get_tokenizer(press->store), NULL);
-	if (query)
-		remember(press->queries, candidate->filter_id, query, CACHE_QUERIES);
-	return query;
-}
-
-/* What was of the last two days when it was matched is not when it is mailed. */
-static char *
-explain_as_of(
-    const char *day, int64_t now, const struct query *query, const struct ready *paper)
-{
-	char today[DAY_BYTES];
-	char *words;
-
-	query_document_set_today(paper->document, day);
-	words = query_explain_text(query, paper->document);
-	day_format(now, today);
-	query_document_set_today(paper->document, today);
-	return words;
-}
-
-/* What a filter hit in a paper, for a reader; kept, since many people share it. */
-static const char *
-get_words(struct press *press, const struct candidate *candidate, GError **error)
-{
-	g_autofree char *key = g_strdup_printf("%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT,
-	    candidate->filter_id, candidate->paper_seq);
-	char *words = g_hash_table_lookup(press->words, key);
-	const struct ready *paper;
-	const struct query *query;
-
-	if (words)
-		return words;
-	query = get_query(press, candidate);
-	if (!query)
-		return "";
-	paper = get_paper(press, candidate->paper_seq, error);
-	if (!paper)
-		return NULL;
-	words = query_explain_text(query, paper->document);
-	if (!*words) {
-		g_free(words);
-		words = explain_as_of(candidate->day, press->now, query, paper);
-	}
-	g_strdelimit(words, "\t\n", ' ');
-	if (g_hash_table_size(press->words) >= CACHE_WORDS)
-		g_hash_table_remove_all(press->words);
-	g_hash_table_insert(press->words, g_steal_pointer(&key), words);
-	return words;
-}
+#define PAGE_PEOPLE 50
+#define LABEL_CHARS 60
 
 static void
 append_label(GString *text, const char *label)
@@ -204,7 +53,7 @@ make_item(
 
 		if (candidate->paper_seq != first->paper_seq)
 			break;
-		words = get_words(press, candidate, error);
+		words = press_get_words(press, candidate, error);
 		if (!words) {
 			g_string_free(reasons, TRUE);
 			edition_item_free(item);
@@ -238,16 +87,16 @@ static bool
 is_blocked(struct press *press, const GPtrArray *blocks, int64_t paper_seq,
     bool *is_out, GError **error)
 {
-	const struct ready *paper;
+	const struct press_paper *paper;
 
 	*is_out = false;
 	if (!blocks->len)
 		return true;
-	paper = get_paper(press, paper_seq, error);
+	paper = press_get_paper(press, paper_seq, error);
 	if (!paper)
 		return false;
 	for (unsigned i = 0; i < blocks->len && !*is_out; i++) {
-		const struct query *query = get_query(press, blocks->pdata[i]);
+		const struct query *query = press_get_query(press, blocks->pdata[i]);
 		enum query_truth truth = QUERY_FALSE;
 
 		if (query)
@@ -308,26 +157,6 @@ make_items(struct press *press, const struct subscriber *subscriber, GError **er
 	return g_steal_pointer(&items);
 }
 
-/* A zone that was removed from the system must not silence anybody. */
-static GTimeZone *
-get_zone(struct press *press, const struct subscriber *subscriber)
-{
-	GTimeZone *zone = g_hash_table_lookup(press->zones, subscriber->zone);
-
-	if (zone)
-		return zone;
-	zone = zone_load(subscriber->zone, NULL);
-	if (!zone) {
-		/* Once a run, since it is kept. */
-		event_log(EVENT_ZONE_GONE, EVENT_WORD("zone", subscriber->zone));
-		zone = g_time_zone_new_utc();
-	}
-	if (g_hash_table_size(press->zones) >= CACHE_ZONES)
-		g_hash_table_remove_all(press->zones);
-	g_hash_table_insert(press->zones, g_strdup(subscriber->zone), zone);
-	return zone;
-}
-
 /* A slot has one digest, whatever the clock does.  A first edition has the name of
  * its moment: who leaves and returns on one day has two. */
 static char *
@@ -369,7 +198,7 @@ static bool
 make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
     struct edition_report *report, GError **error)
 {
-	GTimeZone *zone = get_zone(press, subscriber);
+	GTimeZone *zone = press_get_zone(press, subscriber);
 	g_autoptr(GPtrArray) items = NULL;
 	g_autofree char *slot = format_slot(subscriber, zone, now);
 	struct rhythm_slot next;
@@ -430,106 +259,6 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 	return true;
 }
 
-/* The next edition is on the next slot, were it now; a first one is due at once. */
-static bool
-plan_again(
-    struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
-{
-	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
-	struct rhythm_slot next;
-
-	rhythm_get_next(&subscriber->rhythm, zone, now - 1, &next);
-	if (subscriber->state != SUBSCRIBER_ACTIVE ||
-	    subscriber->next_due_at <= next.at)
-		return true;
-	subscriber->next_due_at = subscriber->is_first_due ? now : next.at;
-	return people_update(store, subscriber, error);
-}
-
-/*
- * No rhythm has a slot further away than this: the clock was wrong when the due
- * time was written, and without this the person would hear nothing until then.
- */
-static bool
-pull_in(struct store *store, int64_t now, GError **error)
-{
-	for (;;) {
-		g_autoptr(GPtrArray) people = NULL;
-		pb_transaction transaction = {0};
-
-		if (!store_begin(store, &transaction, error))
-			return false;
-		people = people_load_far(store,
-		    now + FARTHEST_DAYS * (int64_t)CLOCK_DAY_S, PAGE_PEOPLE, error);
-		if (!people)
-			return false;
-		for (unsigned i = 0; i < people->len; i++)
-			if (!plan_again(store, people->pdata[i], now, error))
-				return false;
-		if (!store_commit(&transaction, error))
-			return false;
-		if (!people->len)
-			return true;
-	}
-}
-
-/*
- * The clock was set back: it may have been days ahead, and everybody's next edition
- * and what new filters look back to was reckoned by it.  A slot that had its digest
- * meanwhile gets no other, since digests are known by their slots.
- */
-static bool
-pull_in_all(struct store *store, int64_t now, GError **error)
-{
-	char today[DAY_BYTES], since[DAY_BYTES];
-	int64_t after = 0;
-
-	day_format(now, today);
-	day_format(now - EDITION_FIRST_DAYS * (int64_t)CLOCK_DAY_S, since);
-	for (;;) {
-		g_autoptr(GPtrArray) people = NULL;
-		pb_transaction transaction = {0};
-
-		if (!store_begin(store, &transaction, error))
-			return false;
-		people = people_load_page(store, after, PAGE_PEOPLE, error);
-		if (!people)
-			return false;
-		for (unsigned i = 0; i < people->len; i++) {
-			struct subscriber *subscriber = people->pdata[i];
-
-			if (!plan_again(store, subscriber, now, error))
-				return false;
-			after = subscriber->id;
-		}
-		if (!people->len && !people_pull_in_since(store, today, since, error))
-			return false;
-		if (!store_commit(&transaction, error))
-			return false;
-		if (!people->len)
-			return true;
-	}
-}
-
-/* Where the clock stood the last time, to see when it was set back.  Noted so often
- * that no slot lies between, and not at every run: each would be a commit. */
-static bool
-note_clock(struct store *store, int64_t now, GError **error)
-{
-	int64_t last;
-
-	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
-		return false;
-	if (last - now > SET_BACK_S) {
-		event_log(EVENT_CLOCK_SET_BACK, EVENT_SECONDS("by", last - now));
-		if (!pull_in_all(store, now, error))
-			return false;
-	} else if (now - last < SET_BACK_S / 2) {
-		return true;
-	}
-	return store_save_cursor(store, LAST_RUN, now, error);
-}
-
 bool
 edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error)
@@ -538,9 +267,9 @@ edition_run(
 	struct backup_past past;
 	unsigned woken = 0;
 	bool is_end = false;
-	bool is_ok =
-	    note_clock(store, now, error) && profile_wake(store, now, &woken, error) &&
-	    pull_in(store, now, error) && backup_load_past(store, &past, error);
+	bool is_ok = schedule_mend(store, now, error) &&
+	             profile_wake(store, now, &woken, error) &&
+	             backup_load_past(store, &past, error);
 
 	press_init(&press, store, now);
 	press.is_restored = is_ok && past.restored_at >= 0;

@@ -1,0 +1,55 @@
+/*
+ * press.h - what many people's editions share: papers, filters and words made ready.
+ *
+ * Made when first asked for and kept while the run lasts; when there is too much of a
+ * kind, all of it is forgotten and made again.  So what is got is borrowed until the
+ * next call that gets one of the same kind.
+ */
+#ifndef PAPERBOY_SERVICE_PRESS_H
+#define PAPERBOY_SERVICE_PRESS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/subscriber.h"
+#include "query/query.h"
+#include "store/editions.h"
+#include "store/store.h"
+
+struct press {
+	struct store *store;
+	int64_t now;
+	GHashTable *documents; /* paper seq -> struct press_paper * */
+	GHashTable *queries;   /* filter id -> struct query * */
+	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
+	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
+	bool is_restored;      /* from a backup: some next editions are HELD */
+	bool is_asked;         /* all sources were asked since that */
+};
+
+/* A paper made ready for the filters of many people. */
+struct press_paper {
+	struct query_document *document;
+	bool is_bare; /* what arXiv will tell is still waited for */
+};
+
+void press_init(struct press *press, struct store *store, int64_t now);
+void press_clear(struct press *press);
+
+/** Get a paper. @return NULL with the store's error */
+const struct press_paper *
+press_get_paper(struct press *press, int64_t seq, GError **error);
+
+/** Get a filter. @return NULL for a stored one that this program cannot read */
+const struct query *
+press_get_query(struct press *press, const struct candidate *candidate);
+
+/** Get what a filter hit in a paper, for a reader. @return NULL with an error */
+const char *
+press_get_words(struct press *press, const struct candidate *candidate, GError **error);
+
+/** Get a person's zone; UTC for one that the system does not have any more. */
+GTimeZone *press_get_zone(struct press *press, const struct subscriber *subscriber);
+
+#endif
