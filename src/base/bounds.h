@@ -60,6 +60,9 @@
 #define BOUNDS_LETTER_NULS           0
 #define BOUNDS_LETTER_HEADER_CRS     0 /* that end no line, in the first header block */
 
+/* Received fields: a message that went through more has lost its way. */
+#define BOUNDS_LETTER_HOPS 30
+
 #define BOUNDS_LETTER_ADDRESSES    100 /* of one kind */
 #define BOUNDS_LETTER_IDS          50  /* of References; the last ones are kept */
 #define BOUNDS_LETTER_MARKS        50

@@ -35,6 +35,21 @@ struct settings {
 	char *mail_domain;        /* "" means the domain of mail_from */
 	char *mail_list_id;       /* "" means digest.DOMAIN */
 
+	/* commands: what people write */
+	char *commands_address; /* "": nobody writes, or to mail_owner */
+	char *commands_delimiter;
+	char *commands_authserv_id; /* "": nobody vouches for a sender */
+
+	/* limits: how much is answered */
+	int limit_confirm_again_h;
+	int limit_confirmations_month;
+	int limit_confirmations_hour;
+	int limit_confirmations_domain_hour;
+	int limit_stranger_day;
+	int limit_answers_day;
+	int limit_help_day;
+	int limit_owner_day;
+
 	/* digest: what a new subscriber gets unless told otherwise */
 	char *digest_zone;
 	char *digest_at;

@@ -89,7 +89,8 @@ append_header(GString *out, const struct message_fields *fields, GError **error)
 	for (size_t i = 0; i < fields->extra_count; i++) {
 		const struct message_field *field = &fields->extra[i];
 
-		if (!header_append_value(out, field->name, field->value, error))
+		if (field->value &&
+		    !header_append_value(out, field->name, field->value, error))
 			return false;
 	}
 	return true;

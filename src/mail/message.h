@@ -23,7 +23,7 @@ struct message_part {
 /* One more header field: a structured value for header_append_value(). */
 struct message_field {
 	const char *name;
-	const char *value;
+	const char *value; /* NULL: the field is left out */
 };
 
 struct message_fields {

@@ -12,6 +12,7 @@
 #include "base/zone.h"
 #include "mail/address.h"
 #include "model/rhythm.h"
+#include "service/house.h"
 #include "sources/huggingface.h"
 #include "transport/maildir.h"
 #include "transport/smtp.h"
@@ -27,21 +28,6 @@ struct assembly_outlet {
 	char *hello;
 	struct smtp_options smtp; /* borrows the texts above */
 };
-
-static char *
-domain_of(const struct settings *settings)
-{
-	struct address address = {0};
-	char *domain;
-
-	if (*settings->mail_domain)
-		return g_strdup(settings->mail_domain);
-	if (!address_parse(settings->mail_from, &address, NULL))
-		return g_strdup("localhost.localdomain");
-	domain = g_strdup(address.domain);
-	address_clear(&address);
-	return domain;
-}
 
 /* What assembly_check() has in hand. */
 struct check {
@@ -76,6 +62,34 @@ check_address(const struct check *check, const char *name, const char *text)
 	if (!address_parse(text, &address, &problem))
 		add_problem(check, name, problem->message);
 	address_clear(&address);
+}
+
+/* Whether there is room for tokens beside it. */
+static void
+check_base(const struct check *check, const char *name, const char *text)
+{
+	const char *delimiter = check->settings->commands_delimiter;
+	struct extension_base base = {0};
+	g_autoptr(GError) problem = NULL;
+
+	if (!is_said(check, name, text))
+		return;
+	if (!extension_base_parse(text, delimiter, &base, &problem))
+		add_problem(check, name, problem->message);
+	extension_base_clear(&base);
+}
+
+static void
+check_commands(const struct check *check)
+{
+	const struct settings *settings = check->settings;
+
+	check_base(check, "commands.address", settings->commands_address);
+	if (!*settings->commands_address || !*settings->mail_envelope_from)
+		check_address(
+		    check, "mail.envelope_from", settings->mail_envelope_from);
+	else
+		check_base(check, "mail.envelope_from", settings->mail_envelope_from);
 }
 
 static void
@@ -217,7 +231,7 @@ assembly_check(
 
 	check_address(&check, "mail.from", settings->mail_from);
 	check_address(&check, "mail.owner", settings->mail_owner);
-	check_address(&check, "mail.envelope_from", settings->mail_envelope_from);
+	check_commands(&check);
 	check_domain(&check, "mail.domain", settings->mail_domain);
 	check_domain(&check, "mail.list_id", settings->mail_list_id);
 	check_url(&check, "huggingface.url", settings->huggingface_url);
@@ -269,7 +283,8 @@ assembly_new_sources(const struct settings *settings)
 struct renderer *
 assembly_new_renderer(const struct settings *settings, GBytes *key, GError **error)
 {
-	g_autofree char *domain = domain_of(settings);
+	g_autofree char *domain = house_format_domain(settings);
+	pb_auto(house) house = house_new(settings, error);
 	g_autofree char *list_id = *settings->mail_list_id
 	                               ? g_strdup(settings->mail_list_id)
 	                               : g_strdup_printf("digest.%s", domain);
@@ -281,9 +296,12 @@ assembly_new_renderer(const struct settings *settings, GBytes *key, GError **err
 	    .list_id = list_id,
 	    .list_name = "paperboy",
 	    .owner_address = settings->mail_owner,
+	    .commands = house && house->has_commands ? &house->commands : NULL,
 	    .key = key,
 	};
 
+	if (!house)
+		return NULL;
 	return renderer_new(&options, error);
 }
 
@@ -340,7 +358,7 @@ assembly_new_outlet(
 	outlet->ca_file = text_or_null(settings->smtp_ca_file);
 	outlet->user = text_or_null(settings->smtp_user);
 	outlet->hello = *settings->smtp_ehlo_name ? g_strdup(settings->smtp_ehlo_name)
-	                                          : domain_of(settings);
+	                                          : house_format_domain(settings);
 	outlet->smtp = (struct smtp_options){
 	    .stream =
 	        {

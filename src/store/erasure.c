@@ -18,6 +18,10 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	static const char sql_subscription[] =
 	    "DELETE FROM subscription WHERE subscriber_id = ?1";
 	static const char sql_change[] = "DELETE FROM change WHERE subscriber_id = ?1";
+	/* Also those that the person asked for before being one. */
+	static const char sql_ticket[] =
+	    "DELETE FROM ticket WHERE subscriber_id = ?1 OR address_key ="
+	    " (SELECT address_key FROM subscriber WHERE id = ?1)";
 	static const char sql_subscriber[] = "DELETE FROM subscriber WHERE id = ?1";
 	/* Filters that were taken away before are the person's words, too. */
 	static const char sql_filter[] =
@@ -31,6 +35,7 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	       sql_run(store, sql_refused, error, id) &&
 	       sql_run(store, sql_subscription, error, id) &&
 	       sql_run(store, sql_change, error, id) &&
+	       sql_run(store, sql_ticket, error, id) &&
 	       sql_run(store, sql_subscriber, error, id) &&
 	       sql_run(store, sql_filter, error);
 }

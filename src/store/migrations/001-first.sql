@@ -268,6 +268,42 @@ CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
 
+-- What waits for somebody's word.  Of a token only its hash is kept.
+CREATE TABLE ticket (
+	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: bounces name it
+	hash          TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	purpose       TEXT NOT NULL CHECK (purpose IN ('confirm', 'undo', 'address', 'forget')),
+	address       TEXT NOT NULL CHECK (address GLOB '?*@?*.?*')
+		CHECK (address NOT GLOB '*[' || char(1) || '-' || char(32) || ']*'),
+	address_key   TEXT NOT NULL CHECK (address_key <> ''),
+	recipient     TEXT NOT NULL CHECK (recipient GLOB '?*@?*.?*')
+		CHECK (recipient NOT GLOB '*[' || char(1) || '-' || char(32) || ']*'),
+	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: a stranger
+	action        TEXT NOT NULL, -- what it does, fixed when it was made
+	details       TEXT,
+	made_at       INTEGER NOT NULL,
+	expires_at    INTEGER NOT NULL CHECK (expires_at > made_at),
+	used_at       INTEGER,
+	CHECK ((used_at IS NULL) = (action <> ''))
+) STRICT;
+CREATE INDEX ticket_address ON ticket (address_key, purpose);
+CREATE INDEX ticket_expires ON ticket (expires_at);
+CREATE INDEX ticket_subscriber ON ticket (subscriber_id) WHERE subscriber_id IS NOT NULL;
+
+-- How much was answered to whom lately.  Addresses and domains are HMACs.
+CREATE TABLE allowance (
+	id     INTEGER PRIMARY KEY,
+	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'stranger', 'answer', 'proven',
+		'help', 'owner')),
+	person TEXT NOT NULL CHECK (length(person) = 64),
+	domain TEXT NOT NULL CHECK (length(domain) = 64),
+	at     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX allowance_person ON allowance (person, kind, at);
+CREATE INDEX allowance_domain ON allowance (domain, kind, at);
+CREATE INDEX allowance_kind ON allowance (kind, at);
+CREATE INDEX allowance_at ON allowance (at);
+
 CREATE TABLE cursor (
 	name  TEXT PRIMARY KEY,
 	value INTEGER NOT NULL
@@ -336,6 +372,12 @@ CREATE TRIGGER outbox_sent_was_claimed BEFORE UPDATE OF state ON outbox
 WHEN NEW.state = 'SENT' AND OLD.state NOT IN ('SENDING', 'UNKNOWN')
 BEGIN
 	SELECT RAISE(ABORT, 'only a claimed message can be sent');
+END;
+
+CREATE TRIGGER ticket_is_used_once BEFORE UPDATE ON ticket
+WHEN OLD.used_at IS NOT NULL
+BEGIN
+	SELECT RAISE(ABORT, 'a ticket is used once');
 END;
 
 CREATE TRIGGER match_yes_is_final BEFORE UPDATE OF state ON match
