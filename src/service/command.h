@@ -57,13 +57,16 @@ struct command_context {
 	struct renderer *renderer; /* for `last` */
 	GBytes *key;               /* the secret of the state folder */
 	int64_t now;
+	const char *address;      /* that takes commands: "paperboy@example.org" */
+	const char *help_address; /* "paperboy+help@example.org" */
 	const char *who; /* for the audit: "mail", "web"; never a subject or a text */
 };
 
 struct command_reply {
-	char *subject; /* for a letter whose subject says nothing; "Re: ..." is the
-	                  front's */
-	char *text;    /* lines of at most 72 columns that end in LF; may hold marks */
+	/* NULL: "Re: " and the letter's own, which is the front's to make.  Else this
+	 * one: a reply to "Re: del 3" would run that again. */
+	char *subject;
+	char *text; /* lines of at most 72 columns that end in LF; may hold marks */
 
 	/* What waits for a confirmation, as lines for command_run_pending(); NULL when
 	 * nothing does.  The text tells of it, with COMMAND_CONFIRM_MARK in it; the
