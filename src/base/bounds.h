@@ -18,6 +18,7 @@
 #define BOUNDS_DATE_BACK      999
 #define BOUNDS_FILTERS_PERSON 64
 #define BOUNDS_FILTER_NAME    40
+#define BOUNDS_FILTER_NOTE    200
 #define BOUNDS_CONSENT_BYTES  1000
 
 /* What filters become: the canonical text, and why a paper was found. */
@@ -77,6 +78,12 @@
 #define BOUNDS_HTML_TAG_BYTES      (16 * 1024)
 #define BOUNDS_REPORT_GROUPS       100
 #define BOUNDS_REPORT_FIELDS       500
+
+/* Commands of a letter. */
+#define BOUNDS_COMMANDS          20
+#define BOUNDS_COMMAND_BYTES     (8 * 1024) /* subject and text that are read */
+#define BOUNDS_COMMAND_ECHO      600        /* characters of one line that come back */
+#define BOUNDS_COMMAND_ARGUMENTS 64         /* numbers of filters, keys, in one line */
 
 /* The process that reads a letter, and what it may say. */
 #define BOUNDS_READER_OUTPUT_BYTES (2 * 1024 * 1024)

@@ -138,11 +138,22 @@ CREATE TABLE subscriber (
 	name         TEXT CHECK (name NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'),
 	state        TEXT NOT NULL
 		CHECK (state IN ('pending', 'active', 'paused', 'suspended', 'gone')),
-	cadence      TEXT NOT NULL CHECK (cadence IN ('daily', 'weekdays', 'weekly')),
+	cadence      TEXT NOT NULL CHECK (cadence IN ('now', 'daily', 'weekdays', 'weekly')),
 	weekdays     INTEGER NOT NULL CHECK (weekdays BETWEEN 1 AND 127), -- bit 0 is Monday
 	minute       INTEGER NOT NULL CHECK (minute BETWEEN 0 AND 1439),
 	zone         TEXT NOT NULL CHECK (zone <> ''),
 	max_full     INTEGER NOT NULL CHECK (max_full BETWEEN 1 AND 200),
+	-- What src/model/preferences.h names.
+	sorting      TEXT NOT NULL DEFAULT 'votes' CHECK (sorting IN ('votes', 'score', 'date')),
+	abstract     TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
+	format       TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
+	quiet        TEXT NOT NULL DEFAULT 'off' CHECK (quiet IN ('off', 'note')),
+	updates      TEXT NOT NULL DEFAULT 'off' CHECK (updates IN ('off', 'on')),
+	crosslist    TEXT NOT NULL DEFAULT 'on' CHECK (crosslist IN ('on', 'off')),
+	attach       TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
+	language     TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
+	-- Papers of the one digest that follows a pause; NULL: as any other.
+	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
 	created_at   INTEGER NOT NULL,
 	consent_at   INTEGER,
 	consent_text TEXT,
@@ -177,6 +188,8 @@ CREATE TABLE subscription (
 	since_day     TEXT NOT NULL,
 	created_at    INTEGER NOT NULL,
 	is_block      INTEGER NOT NULL DEFAULT 0 CHECK (is_block IN (0, 1)), -- takes papers away
+	max_papers    INTEGER CHECK (max_papers BETWEEN 1 AND 200), -- in one digest; NULL: no limit
+	note          TEXT CHECK (note NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'),
 	UNIQUE (subscriber_id, number),
 	UNIQUE (subscriber_id, filter_id)
 ) STRICT;
