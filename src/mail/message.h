@@ -26,6 +26,13 @@ struct message_field {
 	const char *value; /* NULL: the field is left out */
 };
 
+/* A file that goes with the text: UTF-8 text, encoded already. */
+struct message_file {
+	const char *name; /* of the file: [A-Za-z0-9._-]; NULL: there is none */
+	const char *type; /* "application/json" */
+	struct message_part part;
+};
+
 struct message_fields {
 	int64_t date;   /* s since the epoch, UTC */
 	int offset_min; /* zone of the Date field, minutes east of UTC */
@@ -38,12 +45,13 @@ struct message_fields {
 	const char *boundary; /* asked for only where there is HTML */
 	struct message_part text;
 	struct message_part html; /* data NULL: the message is plain text alone */
+	struct message_file file; /* only where there is no HTML */
 };
 
 /**
  * Build the message: Date, From, To, Subject, Message-ID, MIME-Version, the extra
  * fields in their order, then the text, or multipart/alternative with the text
- * first.  CRLF everywhere, 7-bit unless an address is not ASCII, header lines of
+ * first, or multipart/mixed with a file.  CRLF everywhere, 7-bit unless an address is not ASCII, header lines of
  * at most 998 octets.
  *
  * @return NULL with PB_ERROR_INPUT where a field is no such field, comes twice, or

@@ -167,8 +167,8 @@ edition_parse_reasons(const char *text, GPtrArray *reasons)
 	}
 }
 
-static struct digest *
-load_head(struct store *store, int64_t digest_id, GError **error)
+struct digest *
+editions_load_head(struct store *store, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
@@ -205,7 +205,7 @@ editions_load(struct store *store, int64_t digest_id, GError **error)
 	static const char sql[] =
 	    "SELECT paper_seq, day, upvotes, shown, reasons FROM digest_item"
 	    " WHERE digest_id = ?1 ORDER BY position";
-	pb_auto(digest) digest = load_head(store, digest_id, error);
+	pb_auto(digest) digest = editions_load_head(store, digest_id, error);
 	sql_auto *statement = NULL;
 	enum sql_step step;
 

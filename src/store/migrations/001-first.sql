@@ -303,6 +303,13 @@ CREATE INDEX ticket_address ON ticket (address_key, purpose);
 CREATE INDEX ticket_expires ON ticket (expires_at);
 CREATE INDEX ticket_subscriber ON ticket (subscriber_id) WHERE subscriber_id IS NOT NULL;
 
+-- Who is forgotten as soon as the last answer is out.
+CREATE TABLE farewell (
+	subscriber_id INTEGER PRIMARY KEY REFERENCES subscriber (id),
+	outbox_id     INTEGER NOT NULL,
+	at            INTEGER NOT NULL
+) STRICT;
+
 -- How much was answered to whom lately.  Addresses and domains are HMACs.
 CREATE TABLE allowance (
 	id     INTEGER PRIMARY KEY,
