@@ -9,6 +9,10 @@ bool
 erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql_outbox[] = "DELETE FROM outbox WHERE subscriber_id = ?1";
+	/* And what went to the address before it was a person's here. */
+	static const char sql_letters[] =
+	    "DELETE FROM outbox WHERE address_key ="
+	    " (SELECT address_key FROM subscriber WHERE id = ?1)";
 	/* What is in a digest goes with it. */
 	static const char sql_digest[] = "DELETE FROM digest WHERE subscriber_id = ?1";
 	static const char sql_delivered[] =
@@ -32,6 +36,7 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	struct sql_value id = SQL_INT(subscriber_id);
 
 	return sql_run(store, sql_outbox, error, id) &&
+	       sql_run(store, sql_letters, error, id) &&
 	       sql_run(store, sql_digest, error, id) &&
 	       sql_run(store, sql_delivered, error, id) &&
 	       sql_run(store, sql_refused, error, id) &&

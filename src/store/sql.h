@@ -22,13 +22,24 @@ struct store {
 };
 
 struct sql_value {
-	enum sql_kind { SQL_KIND_END, SQL_KIND_NULL, SQL_KIND_INT, SQL_KIND_TEXT } kind;
+	enum sql_kind {
+		SQL_KIND_END,
+		SQL_KIND_NULL,
+		SQL_KIND_INT,
+		SQL_KIND_TEXT,
+		SQL_KIND_OCTETS,
+	} kind;
 	int64_t number;
 	const char *text; /* borrowed until the statement is reset; NULL binds NULL */
 };
 
-#define SQL_INT(x)         ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
-#define SQL_TEXT(x)        ((struct sql_value){.kind = SQL_KIND_TEXT, .text = (x)})
+#define SQL_INT(x)  ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
+#define SQL_TEXT(x) ((struct sql_value){.kind = SQL_KIND_TEXT, .text = (x)})
+/* GBytes, not NULL; borrowed likewise. */
+#define SQL_OCTETS(x)                                \
+	((struct sql_value){.kind = SQL_KIND_OCTETS, \
+	    .number = (int64_t)g_bytes_get_size(x),  \
+	    .text = g_bytes_get_data(x, NULL)})
 #define SQL_NULL           ((struct sql_value){.kind = SQL_KIND_NULL})
 /* A number for which -1 (unknown, none) is NULL in the file. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
@@ -72,6 +83,8 @@ bool sql_number_values(struct store *store, const char *sql,
 
 /** A copy of a text column, NULL for NULL. */
 char *sql_dup_text(sqlite3_stmt *statement, int column);
+/** A copy of a column of octets, NULL for NULL. */
+GBytes *sql_dup_octets(sqlite3_stmt *statement, int column);
 /** A number column, or -1 for NULL. */
 int64_t sql_get_int(sqlite3_stmt *statement, int column);
 

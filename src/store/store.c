@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "store/migrate.h"
 #include "store/sql.h"
+#include "store/suppression.h"
 #include "store/tokenizer.h"
 
 #define BUSY_TIMEOUT_MS 10000
@@ -158,6 +159,8 @@ open_database(const char *path, const char *name, enum opening opening, GError *
 		}
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	}
+	if (rc == SQLITE_OK)
+		rc = suppression_register(db);
 	if (rc == SQLITE_OK)
 		return db;
 	sql_set_error(error, db, rc, "cannot open the store");

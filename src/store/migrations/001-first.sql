@@ -254,9 +254,25 @@ CREATE INDEX refused_at ON refused (at);
 
 CREATE TABLE outbox (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
-	kind          TEXT NOT NULL CHECK (kind IN ('digest')),
-	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
-	digest_id     INTEGER NOT NULL UNIQUE REFERENCES digest (id),
+	kind          TEXT NOT NULL CHECK (kind IN ('digest', 'answer', 'confirmation', 'notice')),
+	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: a stranger
+	digest_id     INTEGER UNIQUE REFERENCES digest (id),
+	-- Of a letter, which is what is no digest: where it goes, where its bounces go
+	-- ('' is the null sender), and its octets until it has ended.
+	recipient     TEXT
+		CHECK (length(CAST(recipient AS BLOB)) BETWEEN 3 AND 254)
+		CHECK (recipient GLOB '?*@?*.?*')
+		CHECK (instr(recipient, char(0)) = 0)
+		CHECK (recipient NOT GLOB '*[' || char(1) || '-' || char(32) || ']*')
+		CHECK (recipient NOT GLOB '*[<>' || char(127) || ']*'),
+	address_key   TEXT CHECK (address_key <> ''),
+	sender        TEXT
+		CHECK (length(CAST(sender AS BLOB)) <= 254)
+		CHECK (sender = '' OR sender GLOB '?*@?*')
+		CHECK (instr(sender, char(0)) = 0)
+		CHECK (sender NOT GLOB '*[' || char(1) || '-' || char(32) || ']*')
+		CHECK (sender NOT GLOB '*[<>' || char(127) || ']*'),
+	message       BLOB CHECK (length(message) BETWEEN 1 AND 262144),
 	state         TEXT NOT NULL CHECK (state IN ('NEW', 'SENDING', 'SENT', 'DEFERRED',
 		'FAILED', 'UNKNOWN', 'CANCELLED', 'HELD')),
 	attempt       INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
@@ -270,12 +286,21 @@ CREATE TABLE outbox (
 	octets        INTEGER, -- fingerprint of the message as it was composed last
 	held_from     TEXT CHECK (held_from IN ('NEW', 'DEFERRED', 'UNKNOWN')), -- what it was
 	held_why      TEXT CHECK (held_why IN ('restore', 'operator')),
+	CHECK ((kind = 'digest') = (digest_id IS NOT NULL)),
+	CHECK (kind <> 'digest' OR subscriber_id IS NOT NULL),
+	CHECK ((kind = 'digest') = (recipient IS NULL)),
+	CHECK ((kind = 'digest') = (address_key IS NULL)),
+	CHECK ((kind = 'digest') = (sender IS NULL)),
+	CHECK ((kind = 'digest' OR ended_at IS NOT NULL) = (message IS NULL)),
 	CHECK ((state IN ('NEW', 'DEFERRED')) <= (next_try_at IS NOT NULL)),
 	CHECK ((state IN ('SENT', 'FAILED', 'CANCELLED')) <= (ended_at IS NOT NULL)),
 	CHECK (state NOT IN ('SENDING', 'SENT', 'UNKNOWN') OR claimed_at IS NOT NULL),
 	CHECK (state <> 'SENDING' OR attempt >= 1)
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN');
+CREATE INDEX outbox_letter_due ON outbox (next_try_at, id)
+	WHERE kind <> 'digest' AND state IN ('NEW', 'DEFERRED', 'UNKNOWN');
+CREATE INDEX outbox_address ON outbox (address_key) WHERE address_key IS NOT NULL;
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
@@ -360,6 +385,15 @@ CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
 WHEN OLD.state <> 'live' AND NEW.state <> OLD.state
 BEGIN
 	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
+END;
+
+-- What goes out again is what went out first.
+CREATE TRIGGER outbox_letter_frozen BEFORE UPDATE OF kind, recipient, sender, message ON outbox
+WHEN NEW.kind <> OLD.kind OR NEW.recipient IS NOT OLD.recipient
+	OR NEW.sender IS NOT OLD.sender
+	OR (NEW.message IS NOT OLD.message AND NEW.message IS NOT NULL)
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a letter is frozen');
 END;
 
 -- A digest is complete when it is in the outbox; it goes whole, with its row.
