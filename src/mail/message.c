@@ -113,8 +113,9 @@ static bool
 append_mixed(GString *out, const struct message_fields *fields, GError **error)
 {
 	const struct message_file *file = &fields->file;
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	                              "0123456789._-";
+	static const char letters[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	    "0123456789._-";
 
 	if (!check_boundary(fields, error))
 		return false;

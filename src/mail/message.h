@@ -51,8 +51,8 @@ struct message_fields {
 /**
  * Build the message: Date, From, To, Subject, Message-ID, MIME-Version, the extra
  * fields in their order, then the text, or multipart/alternative with the text
- * first, or multipart/mixed with a file.  CRLF everywhere, 7-bit unless an address is not ASCII, header lines of
- * at most 998 octets.
+ * first, or multipart/mixed with a file.  CRLF everywhere, 7-bit unless an address is
+ * not ASCII, header lines of at most 998 octets.
  *
  * @return NULL with PB_ERROR_INPUT where a field is no such field, comes twice, or
  *         the boundary is malformed or stands in a part

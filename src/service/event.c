@@ -134,6 +134,11 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_WARNING, "digest broken", NULL,
         "A digest could not be composed, and is not sent; its papers go into the next "
         "one."},
+    [EVENT_LETTER_SILENT] = {"letter-silent", "723a4924258a4df5ae3c1f8d48f158b2",
+        G_LOG_LEVEL_INFO, "letter not answered", NULL,
+        "A letter gets no answer, and why: what it is (automatic, bulk, list, report, "
+        "loop, robot, our-own, suppressed, ...) or the limit that was reached "
+        "(answers-day, confirmation-pending, ...)."},
     [EVENT_RELAY_FAILS] = {"relay-fails", "366303b6987232833776b33406fbe546",
         G_LOG_LEVEL_WARNING, "relay fails", NULL,
         "The relay cannot be reached or takes nothing: all messages wait, and one at a "

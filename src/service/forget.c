@@ -142,8 +142,8 @@ forget_release(struct store *store, const struct forget_request *request, int64_
 }
 
 bool
-forget_finish(struct store *store, GBytes *key, int64_t now, unsigned *count,
-    GError **error)
+forget_finish(
+    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error)
 {
 	for (;;) {
 		g_autoptr(GError) problem = NULL;

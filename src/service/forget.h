@@ -44,8 +44,8 @@ bool forget_person(struct store *store, const struct forget_request *request,
  * @param count  increased
  * @return as forget_person(); what is left is done by the next call
  */
-bool forget_finish(struct store *store, GBytes *key, int64_t now, unsigned *count,
-    GError **error);
+bool forget_finish(
+    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error);
 
 /** Clean the file when an erasure before could not; does nothing else. */
 bool forget_clean(struct store *store, GError **error);

@@ -24,8 +24,10 @@ static const struct rule {
 	size_t offset; /* of the setting, an int */
 	const char *why;
 } rules[] = {
-#define RULE(what, kind, scope, span, setting, why) \
-	{what, kind, scope, span, offsetof(struct settings, setting), why}
+#define RULE(what, kind, scope, span, setting, why)                              \
+	{                                                                        \
+		what, kind, scope, span, offsetof(struct settings, setting), why \
+	}
     RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_PERSON, MONTH_S,
         limit_confirmations_month, "confirmations-month"),
     RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_DOMAIN, HOUR_S,
@@ -79,8 +81,8 @@ check_again(const struct limits *limits, const struct allowance_person *person,
 	    limits->now - limits->settings->limit_confirm_again_h * (int64_t)HOUR_S;
 	int64_t found;
 
-	if (!allowance_count(limits->store, ALLOWANCE_CONFIRMATION, person, since,
-	        &found, error))
+	if (!allowance_count(
+	        limits->store, ALLOWANCE_CONFIRMATION, person, since, &found, error))
 		return false;
 	if (found)
 		*why = "confirmation-pending";
@@ -130,6 +132,19 @@ limits_count(const struct limits *limits, enum limits_case what, const char *add
 		is_ok = allowance_insert(
 		    limits->store, rules[i].kind, &person, limits->now, error);
 	}
+	allowance_person_clear(&person);
+	return is_ok;
+}
+
+bool
+limits_forgive(const struct limits *limits, const char *address, GError **error)
+{
+	g_autofree char *limit_key = door_format_limit_key(address);
+	struct allowance_person person;
+	bool is_ok;
+
+	allowance_person_init(limits->key, limit_key, &person);
+	is_ok = allowance_delete(limits->store, ALLOWANCE_CONFIRMATION, &person, error);
 	allowance_person_clear(&person);
 	return is_ok;
 }

@@ -47,4 +47,7 @@ bool limits_check(const struct limits *limits, enum limits_case what,
 bool limits_count(const struct limits *limits, enum limits_case what,
     const char *address, GError **error);
 
+/** An address has confirmed: that it was asked does not count any more. */
+bool limits_forgive(const struct limits *limits, const char *address, GError **error);
+
 #endif

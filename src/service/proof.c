@@ -65,8 +65,8 @@ proof_format_bounce(GBytes *key, int64_t digest_id, int64_t made_at)
 
 /* The day is not in the token: there are few that it can be. */
 static bool
-is_of_answer(const struct proof *proof, const struct subscriber *subscriber,
-    const char *token)
+is_of_answer(
+    const struct proof *proof, const struct subscriber *subscriber, const char *token)
 {
 	int64_t today = proof->now / CLOCK_DAY_S;
 
@@ -78,8 +78,7 @@ is_of_answer(const struct proof *proof, const struct subscriber *subscriber,
 }
 
 static bool
-is_of_digest(
-    const struct proof *proof, const struct digest *digest, const char *token)
+is_of_digest(const struct proof *proof, const struct digest *digest, const char *token)
 {
 	int64_t oldest = proof->now - PROOF_REPLY_DAYS * (int64_t)CLOCK_DAY_S;
 

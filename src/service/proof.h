@@ -44,7 +44,8 @@ bool proof_find_bounce(const struct proof *proof, const char *token, int64_t *di
     int64_t *ticket_id, GError **error);
 
 /** The token of the reply address of an answer. @return owned by the caller */
-char *proof_format_answer(GBytes *key, const struct subscriber *subscriber, int64_t now);
+char *
+proof_format_answer(GBytes *key, const struct subscriber *subscriber, int64_t now);
 
 /** The token of the envelope sender of a digest; made_at is its created_at. */
 char *proof_format_bounce(GBytes *key, int64_t digest_id, int64_t made_at);

@@ -47,6 +47,17 @@ allowance_insert(struct store *store, enum allowance_kind kind,
 }
 
 bool
+allowance_delete(struct store *store, enum allowance_kind kind,
+    const struct allowance_person *person, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM allowance WHERE kind = ?1 AND person = ?2";
+
+	return sql_run(
+	    store, sql, error, SQL_TEXT(kinds[kind]), SQL_TEXT(person->person));
+}
+
+bool
 allowance_count(struct store *store, enum allowance_kind kind,
     const struct allowance_person *person, int64_t since, int64_t *count,
     GError **error)

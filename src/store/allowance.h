@@ -39,6 +39,10 @@ void allowance_person_clear(struct allowance_person *person);
 bool allowance_insert(struct store *store, enum allowance_kind kind,
     const struct allowance_person *person, int64_t now, GError **error);
 
+/** Forget all of a kind to this address. */
+bool allowance_delete(struct store *store, enum allowance_kind kind,
+    const struct allowance_person *person, GError **error);
+
 /** How many to this address, or to this domain, or to anybody, since a time. */
 bool allowance_count(struct store *store, enum allowance_kind kind,
     const struct allowance_person *person, int64_t since, int64_t *count,

@@ -146,23 +146,23 @@ tickets_use(struct store *store, int64_t id, int64_t now, GError **error)
 }
 
 bool
-tickets_count_waiting(struct store *store, enum ticket_purpose purpose,
-    const char *address_key, int64_t now, unsigned *count, int64_t *made_at,
-    GError **error)
+tickets_delete(struct store *store, int64_t id, GError **error)
 {
-	static const char sql[] = "SELECT count(*), max(made_at) FROM ticket"
-	                          " WHERE purpose = ?1 AND address_key = ?2"
-	                          " AND used_at IS NULL AND expires_at > ?3";
-	sql_auto *statement =
-	    sql_start(store, sql, error, SQL_TEXT(ticket_purpose_name(purpose)),
-	        SQL_TEXT(address_key), SQL_INT(now));
+	static const char sql[] = "DELETE FROM ticket WHERE id = ?1";
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
-		return false;
-	*count = (unsigned)sql_get_int(statement, 0);
-	if (made_at)
-		*made_at = sql_get_int(statement, 1);
-	return true;
+	return sql_run(store, sql, error, SQL_INT(id));
+}
+
+bool
+tickets_count_used(struct store *store, enum ticket_purpose purpose,
+    const char *address_key, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM ticket"
+	                          " WHERE purpose = ?1 AND address_key = ?2"
+	                          " AND used_at IS NOT NULL";
+
+	return sql_number(store, sql, count, error,
+	    SQL_TEXT(ticket_purpose_name(purpose)), SQL_TEXT(address_key));
 }
 
 bool

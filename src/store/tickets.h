@@ -64,14 +64,12 @@ struct ticket *tickets_find_id(struct store *store, int64_t id, GError **error);
  */
 bool tickets_use(struct store *store, int64_t id, int64_t now, GError **error);
 
-/**
- * How many tickets of a purpose and an address wait to be used still.
- *
- * @param made_at  NULL, or set to when the youngest was made, s; -1 for none
- */
-bool tickets_count_waiting(struct store *store, enum ticket_purpose purpose,
-    const char *address_key, int64_t now, unsigned *count, int64_t *made_at,
-    GError **error);
+/** Take one away, as if it had never been made. */
+bool tickets_delete(struct store *store, int64_t id, GError **error);
+
+/** How many tickets of a purpose and an address were used. */
+bool tickets_count_used(struct store *store, enum ticket_purpose purpose,
+    const char *address_key, int64_t *count, GError **error);
 
 /** How many of all wait for a confirmation. */
 bool
