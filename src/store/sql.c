@@ -43,10 +43,9 @@ bind_value(sqlite3_stmt *statement, int position, const struct sql_value *value)
 	case SQL_KIND_TEXT:
 		return sqlite3_bind_text(
 		    statement, position, value->text, -1, SQLITE_STATIC);
-	case SQL_KIND_OCTETS:
-		return sqlite3_bind_blob64(statement, position,
-		    value->text ? value->text : "", (sqlite3_uint64)value->number,
-		    SQLITE_STATIC);
+	case SQL_KIND_BLOB:
+		return sqlite3_bind_blob(statement, position, value->text,
+		    (int)value->number, SQLITE_STATIC);
 	case SQL_KIND_NULL:
 		return sqlite3_bind_null(statement, position);
 	case SQL_KIND_END:
@@ -157,6 +156,7 @@ sql_dup_octets(sqlite3_stmt *statement, int column)
 {
 	const void *octets = sqlite3_column_blob(statement, column);
 
+	/* Of an empty one SQLite has no pointer either. */
 	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
 		return NULL;
 	return g_bytes_new(octets, (gsize)sqlite3_column_bytes(statement, column));

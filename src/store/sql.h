@@ -27,19 +27,20 @@ struct sql_value {
 		SQL_KIND_NULL,
 		SQL_KIND_INT,
 		SQL_KIND_TEXT,
-		SQL_KIND_OCTETS,
+		SQL_KIND_BLOB,
 	} kind;
-	int64_t number;
-	const char *text; /* borrowed until the statement is reset; NULL binds NULL */
+	int64_t number;   /* of a blob: its size */
+	const void *text; /* borrowed until the statement is reset; NULL binds NULL */
 };
 
 #define SQL_INT(x)  ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
 #define SQL_TEXT(x) ((struct sql_value){.kind = SQL_KIND_TEXT, .text = (x)})
-/* GBytes, not NULL; borrowed likewise. */
-#define SQL_OCTETS(x)                                \
-	((struct sql_value){.kind = SQL_KIND_OCTETS, \
-	    .number = (int64_t)g_bytes_get_size(x),  \
-	    .text = g_bytes_get_data(x, NULL)})
+/* Octets, at most INT_MAX; NULL binds NULL. */
+#define SQL_BLOB(x, size_bytes) \
+	((struct sql_value){    \
+	    .kind = SQL_KIND_BLOB, .text = (x), .number = (int64_t)(size_bytes)})
+/* GBytes, not NULL and not empty; borrowed likewise. */
+#define SQL_OCTETS(x) SQL_BLOB(g_bytes_get_data(x, NULL), g_bytes_get_size(x))
 #define SQL_NULL           ((struct sql_value){.kind = SQL_KIND_NULL})
 /* A number for which -1 (unknown, none) is NULL in the file. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
