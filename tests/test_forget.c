@@ -20,7 +20,7 @@
 
 /* Words that are nowhere but in what is kept about one person. */
 static const char *const traces[] = {"quagga", "xylophonia", "wombatword", "wombatname",
-    "numbatword", "consentiform", "refusalgram"};
+    "numbatword", "consentiform", "refusalgram", "answergram", "strangergram"};
 
 /* Look with another program's eyes: no lock of ours is touched by it. */
 static bool
@@ -66,6 +66,36 @@ add_zebra(struct lab *lab, int64_t now)
 	g_assert_true(subscribe_remove_filter(lab->store, ZEBRA, 2, "test", now, NULL));
 }
 
+/* One that is hers, one that went to her address before she was a person here. */
+static void
+add_letters(struct lab *lab)
+{
+	static const char *const words[] = {"answergram", "strangergram"};
+
+	for (int i = 0; i < 2; i++) {
+		g_autofree char *text = g_strdup_printf(
+		    "Message-ID: <%d@example.org>\r\n\r\n%s\r\n", i, words[i]);
+		g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
+		g_autofree char *key =
+		    lab_text(lab, "SELECT address_key FROM subscriber"
+		                  " WHERE address = '" ZEBRA "'");
+		struct outbox_letter letter = {.kind = OUTBOX_ANSWER,
+		    .recipient = ZEBRA,
+		    .address_key = key,
+		    .sender = "",
+		    .message = message,
+		    .now = lab_time(NOW)};
+		g_autoptr(GError) error = NULL;
+		int64_t id;
+
+		if (i == 0)
+			letter.subscriber_id = lab_number(lab,
+			    "SELECT id FROM subscriber WHERE address = '" ZEBRA "'");
+		outbox_add_letter(lab->store, &letter, &id, &error);
+		g_assert_no_error(error);
+	}
+}
+
 /* One to forget among many others, and with something in every table. */
 static struct lab *
 new_lab(int64_t *id)
@@ -87,6 +117,7 @@ new_lab(int64_t *id)
 	lab_run(lab, "UPDATE outbox SET state = 'DEFERRED', reply ="
 	             " '450 Zebra.Quagga: refusalgram' WHERE subscriber_id ="
 	             " (SELECT id FROM subscriber WHERE address = '" ZEBRA "')");
+	add_letters(lab);
 	lab_run(lab, "INSERT INTO delivered SELECT id, 1, 1, 1 FROM subscriber");
 	lab_run(lab, "INSERT INTO refused SELECT id, 1, 1, 1 FROM subscriber");
 	return lab;

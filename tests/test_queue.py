@@ -85,6 +85,43 @@ def lists(tap):
             house.ctl("queue", "show", "--", word, wanted=DATA)
 
 
+LETTER = (b"Message-ID: <a1@example.org>\r\nSubject: Re: help\r\n\r\n"
+          b"There is.\r\n.\r\n")
+
+
+def add_letter(house, kind="answer", sender="", to="stranger@example.org"):
+    with contextlib.closing(sqlite3.connect(house.store)) as db, db:
+        return db.execute(
+            "INSERT INTO outbox (kind, recipient, address_key, sender, message, state,"
+            " queued_at, next_try_at) VALUES (?, ?, ?, ?, ?, 'NEW', 1, 1)",
+            (kind, to, to, sender, LETTER)).lastrowid
+
+
+def letters(tap):
+    """an answer to a stranger is listed, goes out as it was stored, and is erased"""
+    with waiting_house(tap, "letters", people=1) as (house, relay):
+        number = add_letter(house)
+        dropped = add_letter(house, kind="notice")
+        row = told(house, "queue", "list")[1]
+        assert row["kind"] == "answer" and row["digest"] is None, row
+        table = house.ctl("queue", "list")
+        assert "KIND" in table and "stranger@example.org" in table, table
+        shown = house.ctl("queue", "show", str(number))
+        for words in ("kind         answer", "stranger@example.org (no subscriber)",
+                      "state        NEW"):
+            assert words in shown, shown
+        assert "digest" not in shown, shown
+        row = told(house, "queue", "show", str(number))
+        assert row["recipient_state"] is None and row["slot"] is None, row
+        house.ctl("queue", "drop", str(dropped), "--yes")
+        house.once(at_hour(DAY, 8, 0), wanted=TEMPFAIL)
+        assert [(who, text) for who, text, _ in relay.arrived] == [
+            ("stranger@example.org", LETTER)], relay.arrived
+        assert house.rows("SELECT id, state, message FROM outbox WHERE id > 1"
+                          " ORDER BY id") == [
+            (number, "SENT", None), (dropped, "CANCELLED", None)]
+
+
 def retries(tap):
     """retry makes messages due now, and says what that means for one in doubt"""
     with waiting_house(tap, "retries") as (house, relay):
@@ -359,7 +396,7 @@ def bad_replays(tap):
 
 with Tap() as tap:
     for test in (
-        lists, retries, sending_is_left_alone, drops, releases, relay_is_tried, octets,
+        lists, letters, retries, sending_is_left_alone, drops, releases, relay_is_tried, octets,
         honest, digests, sources, replays, bad_replays,
     ):
         tap.run(test, tap)

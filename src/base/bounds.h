@@ -18,6 +18,7 @@
 #define BOUNDS_DATE_BACK      999
 #define BOUNDS_FILTERS_PERSON 64
 #define BOUNDS_FILTER_NAME    40
+#define BOUNDS_FILTER_NOTE    200
 #define BOUNDS_CONSENT_BYTES  1000
 
 /* What filters become: the canonical text, and why a paper was found. */
@@ -43,6 +44,9 @@
 #define BOUNDS_MESSAGE_ID_BYTES   250
 #define BOUNDS_LIST_ID_BYTES      255
 #define BOUNDS_KEY_BYTES_MIN      32
+#define BOUNDS_STORED_BYTES                                       \
+	(256 * 1024) /* a letter in the outbox; in the schema too \
+	              */
 
 /*
  * Letters: messages from outside, as their reader takes them (src/letter).  What is
@@ -60,6 +64,9 @@
 #define BOUNDS_LETTER_NULS           0
 #define BOUNDS_LETTER_HEADER_CRS     0 /* that end no line, in the first header block */
 
+/* Received fields: a message that went through more has lost its way. */
+#define BOUNDS_LETTER_HOPS 30
+
 #define BOUNDS_LETTER_ADDRESSES    100 /* of one kind */
 #define BOUNDS_LETTER_IDS          50  /* of References; the last ones are kept */
 #define BOUNDS_LETTER_MARKS        50
@@ -75,6 +82,12 @@
 #define BOUNDS_REPORT_GROUPS       100
 #define BOUNDS_REPORT_FIELDS       500
 
+/* Commands of a letter. */
+#define BOUNDS_COMMANDS          20
+#define BOUNDS_COMMAND_BYTES     (8 * 1024) /* subject and text that are read */
+#define BOUNDS_COMMAND_ECHO      600        /* characters of one line that come back */
+#define BOUNDS_COMMAND_ARGUMENTS 64         /* numbers of filters, keys, in one line */
+
 /* The process that reads a letter, and what it may say. */
 #define BOUNDS_READER_OUTPUT_BYTES (2 * 1024 * 1024)
 #define BOUNDS_READER_CPU_S        2
@@ -82,6 +95,20 @@
 #define BOUNDS_READER_SPACE_BYTES  (256 * 1024 * 1024)
 #define BOUNDS_READER_DATA_BYTES   (48 * 1024 * 1024)
 #define BOUNDS_READER_STACK_BYTES  (1024 * 1024)
+
+/* LMTP clients that hand in letters (RFC 2033; RFC 5321 section 4.5.3). */
+#define BOUNDS_LMTP_CLIENTS      32   /* at a time */
+#define BOUNDS_LMTP_LINE_BYTES   2048 /* of a command, without its end */
+#define BOUNDS_LMTP_RECIPIENTS   100  /* of one letter */
+#define BOUNDS_LMTP_ERRORS       20   /* in a session, until it is ended */
+#define BOUNDS_LMTP_COMMANDS     200  /* until a letter comes, RCPT left out */
+#define BOUNDS_LMTP_FLOOD_BYTES  (16 * 1024 * 1024) /* of a letter that is refused */
+#define BOUNDS_LMTP_OUTPUT_BYTES (64 * 1024)        /* not read by the client */
+#define BOUNDS_LMTP_IDLE_S       300
+#define BOUNDS_LMTP_LETTER_S     600 /* until a letter is whole */
+
+/* Names of a Maildir that are read at once, to take the oldest first. */
+#define BOUNDS_INCOMING_NAMES 20000
 
 /* Templates, and what they make. */
 #define BOUNDS_TEMPLATE_BYTES      (64 * 1024)

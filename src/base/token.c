@@ -39,27 +39,138 @@ token_hash_text(GBytes *key, const char *purpose, const char *text)
 	return g_string_free(digits, FALSE);
 }
 
-char *
-token_derive(GBytes *key, const char *purpose, int64_t id)
+/* Base32 of lower case; bits that are left over at the end are filled with zeros. */
+static void
+append_base32(GString *out, const uint8_t *octets, size_t count)
 {
-	g_autofree char *text = g_strdup_printf("%s:%" G_GINT64_FORMAT, purpose, id);
-	uint8_t mac[MAC_BYTES];
-	char token[TOKEN_LENGTH + 1];
-	char *next = token;
 	unsigned bits = 0;
 	uint32_t held = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		held = held << 8 | octets[i];
+		for (bits += 8; bits >= 5; bits -= 5)
+			g_string_append_c(out, alphabet[held >> (bits - 5) & 31]);
+	}
+	if (bits)
+		g_string_append_c(out, alphabet[held << (5 - bits) & 31]);
+}
+
+/* The key's character and the MAC of a text that begins with its purpose. */
+static GString *
+derive(GBytes *key, const char *purpose, const char *text)
+{
+	GString *token = g_string_new(NULL);
+	uint8_t mac[MAC_BYTES];
 
 	/* No purpose is empty, so this MAC is nobody's token. */
 	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
 	hmac(key, ":key", strlen(":key"), mac);
-	*next++ = alphabet[mac[0] & 31];
-
+	g_string_append_c(token, alphabet[mac[0] & 31]);
 	hmac(key, text, strlen(text), mac);
-	for (size_t i = 0; i < TOKEN_BYTES; i++) {
-		held = held << 8 | mac[i];
-		for (bits += 8; bits >= 5; bits -= 5)
-			*next++ = alphabet[held >> (bits - 5) & 31];
+	append_base32(token, mac, TOKEN_BYTES);
+	return token;
+}
+
+char *
+token_derive(GBytes *key, const char *purpose, int64_t id)
+{
+	g_autofree char *text = g_strdup_printf("%s:%" G_GINT64_FORMAT, purpose, id);
+
+	return g_string_free(derive(key, purpose, text), FALSE);
+}
+
+char *
+token_sign(GBytes *key, const char *purpose, int64_t id, int64_t bound)
+{
+	g_autofree char *text = g_strdup_printf(
+	    "%s:%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT, purpose, id, bound);
+	GString *token = derive(key, purpose, text);
+	char digits[TOKEN_SIGNED_BYTES_MAX - TOKEN_LENGTH];
+	size_t first = sizeof(digits);
+
+	g_assert(id >= 0);
+	do {
+		digits[--first] = alphabet[id & 31];
+		id >>= 5;
+	} while (id);
+	g_string_append_len(token, digits + first, (gssize)(sizeof(digits) - first));
+	return g_string_free(token, FALSE);
+}
+
+/* @return the value of a base32 digit in any case, or -1 */
+static int
+get_digit(char digit)
+{
+	const char *at = digit ? strchr(alphabet, g_ascii_tolower(digit)) : NULL;
+
+	return at ? (int)(at - alphabet) : -1;
+}
+
+/* Whether it is that many digits, and nothing else. */
+static bool
+is_base32(const char *text, size_t least, size_t most)
+{
+	size_t size = 0;
+
+	while (size <= most && get_digit(text[size]) >= 0)
+		size++;
+	return !text[size] && size >= least && size <= most;
+}
+
+bool
+token_parse_id(const char *text, int64_t *id)
+{
+	uint64_t value = 0;
+
+	if (!is_base32(text, TOKEN_LENGTH + 1, TOKEN_SIGNED_BYTES_MAX))
+		return false;
+	for (const char *p = text + TOKEN_LENGTH; *p; p++) {
+		/* 13 digits are 65 bits. */
+		if (value > (uint64_t)INT64_MAX >> 5)
+			return false;
+		value = value << 5 | (unsigned)get_digit(*p);
 	}
-	*next = '\0';
-	return g_strdup(token);
+	*id = (int64_t)value;
+	return true;
+}
+
+bool
+token_check_signed(const GPtrArray *keys, const char *purpose, int64_t id,
+    int64_t bound, const char *text)
+{
+	g_autofree char *given = g_ascii_strdown(text, -1);
+	bool is_good = false;
+
+	for (unsigned i = 0; i < keys->len; i++) {
+		g_autofree char *wanted =
+		    token_sign(keys->pdata[i], purpose, id, bound);
+		size_t size = strlen(wanted);
+		bool differs_in_size = strlen(given) != size;
+		unsigned differs = differs_in_size;
+
+		for (size_t k = 0; !differs_in_size && k < size; k++)
+			differs |= (unsigned char)(wanted[k] ^ given[k]);
+		is_good |= !differs;
+	}
+	return is_good;
+}
+
+char *
+token_format_drawn(const uint8_t *octets)
+{
+	GString *token = g_string_new(NULL);
+
+	append_base32(token, octets, TOKEN_DRAWN_BYTES);
+	return g_string_free(token, FALSE);
+}
+
+char *
+token_hash_drawn(const char *text)
+{
+	g_autofree char *lower = NULL;
+
+	if (!is_base32(text, TOKEN_DRAWN_LENGTH, TOKEN_DRAWN_LENGTH))
+		return NULL;
+	lower = g_ascii_strdown(text, -1);
+	return g_compute_checksum_for_string(G_CHECKSUM_SHA256, lower, -1);
 }

@@ -9,6 +9,7 @@
 #define PAPERBOY_BASE_TOKEN_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The key's character, then 80 bits of the MAC. */
@@ -27,6 +28,53 @@
  * @return TOKEN_LENGTH characters of [a-z2-7], owned by the caller
  */
 char *token_derive(GBytes *key, const char *purpose, int64_t id);
+
+/* A signed token: the above, and then the id in base32 of at most 13 digits. */
+#define TOKEN_SIGNED_BYTES_MAX (TOKEN_LENGTH + 13)
+
+/**
+ * Derive a token that tells its own id: as token_derive(), then the id in base32
+ * without leading zeros.  It can be looked up by its id, and then be checked.
+ *
+ * @param id     not negative
+ * @param bound  what else it holds for, such as when the row was made: an id that
+ *               is given out again after a restored backup is another then
+ * @return at most TOKEN_SIGNED_BYTES_MAX characters of [a-z2-7], owned by the caller
+ */
+char *token_sign(GBytes *key, const char *purpose, int64_t id, int64_t bound);
+
+/**
+ * Tell which id a signed token speaks of.  Nothing is proven by that.
+ *
+ * @param text  any; a token in capitals is one, since mail servers fold cases
+ * @param id    set on success only
+ * @return false when it cannot be a signed token
+ */
+bool token_parse_id(const char *text, int64_t *id);
+
+/**
+ * Check a signed token, in a time that does not hang on where it differs.
+ *
+ * @param keys  of GBytes *: the key in use and those before it
+ */
+bool token_check_signed(const GPtrArray *keys, const char *purpose, int64_t id,
+    int64_t bound, const char *text);
+
+/* A token that is drawn: 128 bits in base32. */
+#define TOKEN_DRAWN_BYTES  16
+#define TOKEN_DRAWN_LENGTH 26
+
+/** @param octets  TOKEN_DRAWN_BYTES random ones @return [a-z2-7], owned by the caller
+ */
+char *token_format_drawn(const uint8_t *octets);
+
+/**
+ * What is kept of a drawn token: SHA-256 of it in lower case, as 64 hexadecimal digits.
+ *
+ * @param text  any
+ * @return NULL when it cannot be a drawn token; owned by the caller
+ */
+char *token_hash_drawn(const char *text);
 
 /**
  * Stand for a text without telling it: HMAC-SHA256 under the key and a purpose, as 64

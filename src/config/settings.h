@@ -35,6 +35,21 @@ struct settings {
 	char *mail_domain;        /* "" means the domain of mail_from */
 	char *mail_list_id;       /* "" means digest.DOMAIN */
 
+	/* commands: what people write */
+	char *commands_address; /* "": nobody writes, or to mail_owner */
+	char *commands_delimiter;
+	char *commands_authserv_id; /* "": nobody vouches for a sender */
+
+	/* limits: how much is answered */
+	int limit_confirm_again_h;
+	int limit_confirmations_month;
+	int limit_confirmations_hour;
+	int limit_confirmations_domain_hour;
+	int limit_stranger_day;
+	int limit_answers_day;
+	int limit_help_day;
+	int limit_owner_day;
+
 	/* digest: what a new subscriber gets unless told otherwise */
 	char *digest_zone;
 	char *digest_at;
@@ -58,6 +73,15 @@ struct settings {
 	char *smtp_ehlo_name; /* "" means the domain */
 	int smtp_connections;
 	int give_up_h;
+
+	/* mailbox: where letters come in; "" switches one off */
+	char *lmtp_socket;
+	char *lmtp_group; /* "" means nobody but the daemon's user */
+	char *lmtp_listen;
+	char *incoming; /* a Maildir */
+	char *recipient_header;
+	int disk_floor_mb;
+	char *letter_program; /* "" means the one that was installed */
 
 	/* Of the file that was read, for those that say what is wrong in it. */
 	char *path;                 /* NULL: defaults alone */

@@ -24,16 +24,24 @@ static const char add_details[] =
     "  --name NAME        the person's name, for the To field\n"
     "  --zone ZONE        time zone, such as Europe/Berlin\n"
     "  --at HH:MM         local hour of the digest\n"
-    "  --cadence CADENCE  daily, weekdays, weekly or weekly:mon,thu\n"
+    "  --cadence CADENCE  now (hourly), daily, weekdays, weekly or weekly:mon,thu\n"
     "  --max N            papers with abstract in one digest, 1 to 200";
 
 static const char set_details[] =
     "What is not said stays. The next digest is at the next slot of the new rhythm.\n\n"
     "  --zone ZONE        time zone, such as Europe/Berlin\n"
     "  --at HH:MM         local hour of the digest\n"
-    "  --cadence CADENCE  daily, weekdays, weekly or weekly:mon,thu\n"
+    "  --cadence CADENCE  now (hourly), daily, weekdays, weekly or weekly:mon,thu\n"
     "  --max N            papers with abstract in one digest, 1 to 200\n"
-    "  --name NAME        the person's name; '' takes it away";
+    "  --name NAME        the person's name; '' takes it away\n"
+    "  --language LANG    of answers by mail: en, de; '' is that of the settings\n"
+    "  --order WORD       votes, score or date\n"
+    "  --abstract WORD    full, short or none\n"
+    "  --format WORD      both, text or html\n"
+    "  --quiet WORD       on a day without papers: off (nothing), or note (a line)\n"
+    "  --updates WORD     papers that were replaced: off or on\n"
+    "  --crosslist WORD   papers listed elsewhere first: on or off\n"
+    "  --attach WORD      none or bibtex";
 
 static const char pause_details[] =
     "Filters go on finding papers. Mail that is not under way yet is cancelled; what\n"

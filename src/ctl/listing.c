@@ -30,6 +30,20 @@ listing_format_state(const struct subscriber *subscriber)
 	    *subscriber->paused_until ? " until " : "", subscriber->paused_until, NULL);
 }
 
+static json_t *
+json_preferences(const struct subscriber *subscriber)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		json_object_set_new(object, preferences_get_name((enum preference)i),
+		    json_string(preferences_get_word(
+		        &subscriber->preferences, (enum preference)i)));
+	json_object_set_new(object, "language",
+	    print_json_text(*subscriber->language ? subscriber->language : NULL));
+	return object;
+}
+
 json_t *
 listing_json_subscriber(const struct subscriber *subscriber)
 {
@@ -41,7 +55,7 @@ listing_json_subscriber(const struct subscriber *subscriber)
 	const char *until = *subscriber->paused_until ? subscriber->paused_until : NULL;
 
 	return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:o, s:I, s:o, "
-	                 "s:o}",
+	                 "s:o, s:o}",
 	    "address", subscriber->address, "name", print_json_text(subscriber->name),
 	    "state", subscriber_state_name(subscriber->state), "paused_until",
 	    print_json_text(until), "rhythm", whole, "cadence", cadence, "at", at,
@@ -49,7 +63,8 @@ listing_json_subscriber(const struct subscriber *subscriber)
 	    print_json_number(subscriber->next_due_at), "created_at",
 	    (json_int_t)subscriber->created_at, "consent_at",
 	    print_json_number(subscriber->consent_at), "consent",
-	    print_json_text(subscriber->consent_text));
+	    print_json_text(subscriber->consent_text), "choices",
+	    json_preferences(subscriber));
 }
 
 void
@@ -60,12 +75,14 @@ listing_print_subscriber(const struct subscriber *subscriber)
 	g_autofree char *due = ctl_format_time(subscriber->next_due_at);
 	g_autofree char *added = ctl_format_time(subscriber->created_at);
 	g_autofree char *agreed = ctl_format_time(subscriber->consent_at);
+	g_autofree char *choices = profile_format_preferences(subscriber);
 
 	printf("address      %s\nname         %s\nstate        %s\nrhythm       %s\n"
-	       "max          %d papers with abstract\nnext digest  %s\n"
+	       "max          %d papers with abstract\n"
+	       "choices      %s\nnext digest  %s\n"
 	       "added        %s\nconsent      %s: %s\n",
 	    subscriber->address, subscriber->name ? subscriber->name : "-", state,
-	    rhythm, subscriber->max_full, due, added, agreed,
+	    rhythm, subscriber->max_full, choices ? choices : "-", due, added, agreed,
 	    subscriber->consent_text ? subscriber->consent_text : "-");
 }
 

@@ -20,10 +20,11 @@
 static json_t *
 json_of_row(const struct outbox_row *row)
 {
-	return json_pack("{s:I, s:I, s:s, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o}",
-	    "id", (json_int_t)row->id, "digest", (json_int_t)row->digest_id,
-	    "recipient", row->recipient, "state", row->state, "attempts",
-	    (int)row->attempt, "queued_at", (json_int_t)row->queued_at, "next_try_at",
+	return json_pack("{s:I, s:s, s:o, s:s, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o}",
+	    "id", (json_int_t)row->id, "kind", row->kind, "digest",
+	    print_json_number(row->digest_id), "recipient", row->recipient, "state",
+	    row->state, "attempts", (int)row->attempt, "queued_at",
+	    (json_int_t)row->queued_at, "next_try_at",
 	    print_json_number(row->next_try_at), "ended_at",
 	    print_json_number(row->ended_at), "code", print_json_number(row->code),
 	    "reply", print_json_text(row->reply), "held_why",
@@ -34,14 +35,17 @@ static char **
 table_row(const struct outbox_row *row)
 {
 	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
-	g_autofree char *digest = g_strdup_printf("%" G_GINT64_FORMAT, row->digest_id);
+	g_autofree char *digest =
+	    row->digest_id < 0 ? g_strdup("-")
+	                       : g_strdup_printf("%" G_GINT64_FORMAT, row->digest_id);
 	g_autofree char *attempts = g_strdup_printf("%u", row->attempt);
 	g_autofree char *next =
 	    ctl_format_time(row->ended_at >= 0 ? row->ended_at : row->next_try_at);
 	g_autofree char *held =
 	    row->held_why ? g_strdup_printf("held: %s", row->held_why) : NULL;
 
-	return print_row(id, digest, row->state, attempts, next, row->recipient,
+	return print_row(id, row->kind, digest, row->state, attempts, next,
+	    row->recipient,
 	    held         ? held
 	    : row->reply ? row->reply
 	                 : "-",
@@ -113,7 +117,7 @@ list_rows(struct ctl *ctl, const struct outbox_choice *choice, GError **error)
 	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
 	json_t *list = json_array();
 
-	g_ptr_array_add(table, print_row("ID", "DIGEST", "STATE", "TRIES",
+	g_ptr_array_add(table, print_row("ID", "KIND", "DIGEST", "STATE", "TRIES",
 	                           choice->is_all ? "NEXT TRY OR END" : "NEXT TRY",
 	                           "RECIPIENT", "LAST ANSWER", NULL));
 	if (!collect_rows(ctl, choice, table, list, error)) {
@@ -165,22 +169,25 @@ ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 static json_t *
 json_of_message(const struct waiting_message *message)
 {
-	json_t *row = json_pack("{s:I, s:I, s:s, s:s, s:s, s:i, s:I}", "id",
-	    (json_int_t)message->id, "digest", (json_int_t)message->digest_id,
-	    "recipient", message->recipient, "recipient_state",
-	    message->recipient_state, "state", message->state, "attempts",
-	    (int)message->attempt, "queued_at", (json_int_t)message->queued_at);
+	json_t *row = json_pack("{s:I, s:s, s:o, s:s, s:o, s:s, s:i, s:I}", "id",
+	    (json_int_t)message->id, "kind", message->kind, "digest",
+	    print_json_number(message->digest_id), "recipient", message->recipient,
+	    "recipient_state", print_json_text(message->recipient_state), "state",
+	    message->state, "attempts", (int)message->attempt, "queued_at",
+	    (json_int_t)message->queued_at);
 	json_t *more = json_pack(
-	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I,"
-	    " s:s}",
+	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I,"
+	    " s:o}",
 	    "next_try_at", print_json_number(message->next_try_at), "claimed_at",
 	    print_json_number(message->claimed_at), "ended_at",
 	    print_json_number(message->ended_at), "code",
 	    print_json_number(message->code), "reply", print_json_text(message->reply),
 	    "held_from", print_json_text(message->held_from), "held_why",
-	    print_json_text(message->held_why), "slot", message->slot, "date",
-	    message->date, "digest_state", message->digest_state, "papers",
-	    (json_int_t)message->papers, "newest_day", message->newest_day);
+	    print_json_text(message->held_why), "slot", print_json_text(message->slot),
+	    "date", print_json_text(message->date), "digest_state",
+	    print_json_text(message->digest_state), "papers",
+	    (json_int_t)message->papers, "newest_day",
+	    print_json_text(message->newest_day));
 
 	json_object_update(row, more);
 	json_decref(more);
@@ -202,6 +209,8 @@ explain(const struct waiting_message *message)
 	    {"CANCELLED", "is not sent: the person left, or it was dropped"},
 	};
 
+	if (message->digest_id < 0 && strcmp(message->state, "FAILED") == 0)
+		return "was given up";
 	if (strcmp(message->state, "HELD") == 0)
 		return g_strcmp0(message->held_why, "restore") == 0
 		           ? "waits for you: it may have been sent since the backup "
@@ -232,11 +241,15 @@ print_message(const struct waiting_message *message)
 
 	printf("message      %" G_GINT64_FORMAT "\n", message->id);
 	printf("state        %s: %s\n", message->state, explain(message));
-	printf("recipient    %s (%s)\n", message->recipient, message->recipient_state);
-	printf("digest       %" G_GINT64_FORMAT " of %s, slot %s, %" G_GINT64_FORMAT
-	       " papers, %s\n",
-	    message->digest_id, message->date, message->slot, message->papers,
-	    message->digest_state);
+	printf("recipient    %s (%s)\n", message->recipient,
+	    message->recipient_state ? message->recipient_state : "no subscriber");
+	if (message->digest_id < 0)
+		printf("kind         %s\n", message->kind);
+	else
+		printf("digest       %" G_GINT64_FORMAT
+		       " of %s, slot %s, %" G_GINT64_FORMAT " papers, %s\n",
+		    message->digest_id, message->date, message->slot, message->papers,
+		    message->digest_state);
 	print_time("queued", message->queued_at);
 	printf("tries        %u\n", message->attempt);
 	print_time("last try", message->claimed_at);
@@ -246,8 +259,10 @@ print_message(const struct waiting_message *message)
 		printf("last answer  %s\n", reply);
 	if (message->held_from)
 		printf("held from    %s\n", message->held_from);
-	printf("its octets   paperboyctl digest show %" G_GINT64_FORMAT " --raw\n",
-	    message->digest_id);
+	if (message->digest_id >= 0)
+		printf("its octets   paperboyctl digest show %" G_GINT64_FORMAT
+		       " --raw\n",
+		    message->digest_id);
 }
 
 bool
@@ -280,7 +295,8 @@ static const struct {
         "may have arrived before: sent again, with the same "
         "Message-ID and octets"},
     [QUEUE_DELIVERED] = {"delivered", "dropped; what is in it counts as read"},
-    [QUEUE_TOO_OLD] = {"too_old", "cancelled: all in it is older than 30 days"},
+    [QUEUE_TOO_OLD] = {"too_old",
+        "cancelled: all in it is older than 30 days, or an answer than 3"},
     [QUEUE_SENDING] = {"sending", "being sent at this moment: left alone"},
     [QUEUE_HAS_ENDED] = {"ended", "ended already: left alone"},
     [QUEUE_IS_HELD] = {"held", "held: left alone (queue release sends it)"},

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "ctl/ctl.h"
@@ -252,10 +253,10 @@ set(struct ctl *ctl, const char *address, struct profile_change *change, GError 
 	g_autofree char *rhythm = NULL;
 	g_autofree char *words = NULL;
 
-	if (!change->name && !change->zone && !change->at && !change->cadence &&
-	    !change->max_full) {
+	if (!profile_is_change(change)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "say what to set: --zone, --at, --cadence, --max or --name");
+		    "say what to set: --zone, --at, --cadence, --max or --name; "
+		    "--help tells more");
 		return false;
 	}
 	change->who = ctl->who;
@@ -272,7 +273,8 @@ set(struct ctl *ctl, const char *address, struct profile_change *change, GError 
 bool
 ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	char *name = NULL, *zone = NULL, *at = NULL, *cadence = NULL;
+	char *name = NULL, *zone = NULL, *at = NULL, *cadence = NULL, *language = NULL;
+	char *words[PREFERENCE_COUNT] = {0};
 	int max = G_MININT;
 	const GOptionEntry entries[] = {
 	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL},
@@ -280,16 +282,37 @@ ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"at", 0, 0, G_OPTION_ARG_STRING, &at, NULL, NULL},
 	    {"cadence", 0, 0, G_OPTION_ARG_STRING, &cadence, NULL, NULL},
 	    {"max", 0, 0, G_OPTION_ARG_INT, &max, NULL, NULL},
+	    {"language", 0, 0, G_OPTION_ARG_STRING, &language, NULL, NULL},
+	    {"order", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ORDER], NULL, NULL},
+	    {"abstract", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ABSTRACT], NULL,
+	        NULL},
+	    {"format", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_FORMAT], NULL,
+	        NULL},
+	    {"quiet", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_QUIET], NULL, NULL},
+	    {"updates", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_UPDATES], NULL,
+	        NULL},
+	    {"crosslist", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_CROSSLIST], NULL,
+	        NULL},
+	    {"attach", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ATTACH], NULL,
+	        NULL},
 	    {0},
 	};
 	bool is_ok = ctl_parse(entries, 1, &argc, &argv, error);
-	struct profile_change change = {
-	    .name = name, .zone = zone, .at = at, .cadence = cadence};
+	struct profile_change change = {.name = name,
+	    .zone = zone,
+	    .at = at,
+	    .cadence = cadence,
+	    .language = language};
+
+	memcpy(change.words, words, sizeof(words));
 
 	/* Checked here, since 0 says there that it stays. */
 	if (is_ok && max != G_MININT)
 		is_ok = profile_check_max(change.max_full = max, error);
 	is_ok = is_ok && set(ctl, argv[1], &change, error);
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		g_free(words[i]);
+	g_free(language);
 	g_free(name);
 	g_free(zone);
 	g_free(at);

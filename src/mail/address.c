@@ -312,7 +312,8 @@ address_format_key(const struct address *address)
 char *
 address_format_mailto(const struct address *address, const char *subject)
 {
-	g_autofree char *local = g_uri_escape_string(address->local, NULL, FALSE);
+	/* RFC 6068 section 2 lets it stand, and not all who read links decode them. */
+	g_autofree char *local = g_uri_escape_string(address->local, "+", FALSE);
 	g_autofree char *escaped =
 	    subject ? g_uri_escape_string(subject, NULL, FALSE) : NULL;
 

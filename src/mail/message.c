@@ -70,7 +70,8 @@ check_boundary(const struct message_fields *fields, GError **error)
 			return refuse(error, "has a boundary of other characters", "");
 	}
 	if (has_text(&fields->text, boundary, size) ||
-	    has_text(&fields->html, boundary, size))
+	    has_text(&fields->html, boundary, size) ||
+	    has_text(&fields->file.part, boundary, size))
 		return refuse(error, "has its boundary in a part", "");
 	return true;
 }
@@ -89,7 +90,8 @@ append_header(GString *out, const struct message_fields *fields, GError **error)
 	for (size_t i = 0; i < fields->extra_count; i++) {
 		const struct message_field *field = &fields->extra[i];
 
-		if (!header_append_value(out, field->name, field->value, error))
+		if (field->value &&
+		    !header_append_value(out, field->name, field->value, error))
 			return false;
 	}
 	return true;
@@ -106,6 +108,35 @@ append_part(GString *out, const char *subtype, const struct message_part *part)
 	g_string_append_len(out, part->data, (gssize)part->size);
 }
 
+/* RFC 2183; the name is ours, so it needs no encoding. */
+static bool
+append_mixed(GString *out, const struct message_fields *fields, GError **error)
+{
+	const struct message_file *file = &fields->file;
+	static const char letters[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	    "0123456789._-";
+
+	if (!check_boundary(fields, error))
+		return false;
+	if (!*file->name || strspn(file->name, letters) != strlen(file->name) ||
+	    strlen(file->name) > BOUNDS_LINE_SOFT_BYTES)
+		return refuse(error, "has a file with a name of other characters", "");
+	g_string_append_printf(out,
+	    "Content-Type: multipart/mixed; boundary=\"%s\"\r\n\r\n--%s\r\n",
+	    fields->boundary, fields->boundary);
+	append_part(out, "plain", &fields->text);
+	g_string_append_printf(out,
+	    "\r\n--%s\r\nContent-Type: %s; charset=utf-8\r\n"
+	    "Content-Disposition: attachment; filename=\"%s\"\r\n"
+	    "Content-Transfer-Encoding: %s\r\n\r\n",
+	    fields->boundary, file->type, file->name,
+	    encoding_get_name(file->part.encoding));
+	g_string_append_len(out, file->part.data, (gssize)file->part.size);
+	g_string_append_printf(out, "\r\n--%s--\r\n", fields->boundary);
+	return true;
+}
+
 GBytes *
 message_build(const struct message_fields *fields, GError **error)
 {
@@ -115,6 +146,11 @@ message_build(const struct message_fields *fields, GError **error)
 
 	if (!check_extra(fields, error) || !append_header(out, fields, error))
 		return NULL;
+	if (fields->file.name) {
+		if (!append_mixed(out, fields, error))
+			return NULL;
+		return g_string_free_to_bytes(g_steal_pointer(&out));
+	}
 	if (!fields->html.data) {
 		append_part(out, "plain", &fields->text);
 		return g_string_free_to_bytes(g_steal_pointer(&out));

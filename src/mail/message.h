@@ -23,7 +23,14 @@ struct message_part {
 /* One more header field: a structured value for header_append_value(). */
 struct message_field {
 	const char *name;
-	const char *value;
+	const char *value; /* NULL: the field is left out */
+};
+
+/* A file that goes with the text: UTF-8 text, encoded already. */
+struct message_file {
+	const char *name; /* of the file: [A-Za-z0-9._-]; NULL: there is none */
+	const char *type; /* "application/json" */
+	struct message_part part;
 };
 
 struct message_fields {
@@ -38,13 +45,14 @@ struct message_fields {
 	const char *boundary; /* asked for only where there is HTML */
 	struct message_part text;
 	struct message_part html; /* data NULL: the message is plain text alone */
+	struct message_file file; /* only where there is no HTML */
 };
 
 /**
  * Build the message: Date, From, To, Subject, Message-ID, MIME-Version, the extra
  * fields in their order, then the text, or multipart/alternative with the text
- * first.  CRLF everywhere, 7-bit unless an address is not ASCII, header lines of
- * at most 998 octets.
+ * first, or multipart/mixed with a file.  CRLF everywhere, 7-bit unless an address is
+ * not ASCII, header lines of at most 998 octets.
  *
  * @return NULL with PB_ERROR_INPUT where a field is no such field, comes twice, or
  *         the boundary is malformed or stands in a part

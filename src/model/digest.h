@@ -34,6 +34,7 @@ struct digest_entry {
 struct digest {
 	int64_t id;
 	int64_t subscriber_id;
+	int64_t subscriber_since; /* when that row was made, s: its tokens hang on it */
 	char *slot;    /* "2026-11-21T07:30" in the person's zone, or "first-SECONDS" */
 	char date[11]; /* local date it is for, YYYY-MM-DD */
 	int64_t created_at;   /* s since the epoch, UTC */

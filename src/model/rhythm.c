@@ -11,8 +11,11 @@
 /* Two weeks hold a slot of every rhythm, whatever the clocks do. */
 #define SEARCH_DAYS 15
 
+#define HOUR_S INT64_C(3600)
+
 static const char *const cadence_names[] = {
     [RHYTHM_DAILY] = "daily",
+    [RHYTHM_NOW] = "now",
     [RHYTHM_WEEKDAYS] = "weekdays",
     [RHYTHM_WEEKLY] = "weekly",
 };
@@ -31,6 +34,7 @@ days_of(const struct rhythm *rhythm)
 {
 	switch (rhythm->cadence) {
 	case RHYTHM_DAILY:
+	case RHYTHM_NOW:
 		return RHYTHM_ALL;
 	case RHYTHM_WEEKDAYS:
 		return RHYTHM_WORKING;
@@ -89,12 +93,42 @@ local_noon(int64_t at, GTimeZone *zone)
 	    0);
 }
 
+/* The slot of the hour that begins at a time; false: its name comes again. */
+static bool
+slot_of_hour(GTimeZone *zone, int64_t at, struct rhythm_slot *slot)
+{
+	char names[2][sizeof(slot->name)];
+
+	for (int i = 0; i < 2; i++) {
+		g_autoptr(GDateTime) utc =
+		    g_date_time_new_from_unix_utc(at + i * HOUR_S);
+		g_autoptr(GDateTime) local = g_date_time_to_timezone(utc, zone);
+		g_autofree char *name = g_date_time_format(local, "%Y-%m-%dT%H:%M");
+
+		g_strlcpy(names[i], name, sizeof(names[i]));
+	}
+	slot->at = at;
+	g_strlcpy(slot->name, names[0], sizeof(slot->name));
+	return strcmp(names[0], names[1]) != 0;
+}
+
+static void
+find_hour(GTimeZone *zone, int64_t at, int64_t step_s, struct rhythm_slot *slot)
+{
+	while (!slot_of_hour(zone, at, slot))
+		at += step_s;
+}
+
 void
 rhythm_get_next(const struct rhythm *rhythm, GTimeZone *zone, int64_t after,
     struct rhythm_slot *slot)
 {
 	g_autoptr(GDateTime) base = local_noon(after, zone);
 
+	if (rhythm->cadence == RHYTHM_NOW) {
+		find_hour(zone, (after / HOUR_S + 1) * HOUR_S, HOUR_S, slot);
+		return;
+	}
 	for (int days = -1; days <= SEARCH_DAYS; days++)
 		if (slot_on(rhythm, zone, base, days, slot) && slot->at > after)
 			return;
@@ -107,6 +141,10 @@ rhythm_get_latest(
 {
 	g_autoptr(GDateTime) base = local_noon(now, zone);
 
+	if (rhythm->cadence == RHYTHM_NOW) {
+		find_hour(zone, now / HOUR_S * HOUR_S, -HOUR_S, slot);
+		return;
+	}
 	for (int days = 1; days >= -SEARCH_DAYS; days--)
 		if (slot_on(rhythm, zone, base, days, slot) && slot->at <= now)
 			return;
@@ -159,7 +197,8 @@ rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **er
 			return true;
 		}
 	}
-	return set_error(error, text, "rhythm: daily, weekdays or weekly is wanted");
+	return set_error(
+	    error, text, "rhythm: now, daily, weekdays or weekly is wanted");
 }
 
 static bool

@@ -15,6 +15,7 @@
 
 enum rhythm_cadence {
 	RHYTHM_DAILY,
+	RHYTHM_NOW,      /* at every full hour */
 	RHYTHM_WEEKDAYS, /* Monday to Friday */
 	RHYTHM_WEEKLY,   /* on the days of `weekdays` */
 };
@@ -26,7 +27,7 @@ enum rhythm_cadence {
 struct rhythm {
 	enum rhythm_cadence cadence;
 	unsigned weekdays; /* bit 0 is Monday; used when RHYTHM_WEEKLY */
-	int minute;        /* local time, minutes after midnight, 0..1439 */
+	int minute; /* local time, minutes after midnight, 0..1439; not for NOW */
 };
 
 struct rhythm_slot {

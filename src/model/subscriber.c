@@ -49,6 +49,7 @@ subscription_free(struct subscription *subscription)
 	if (!subscription)
 		return;
 	g_free(subscription->name);
+	g_free(subscription->note);
 	g_free(subscription->text);
 	g_free(subscription->canonical);
 	g_free(subscription);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "model/preferences.h"
 #include "model/rhythm.h"
 
 enum subscriber_state {
@@ -33,7 +34,10 @@ struct subscriber {
 	char *consent_text; /* how this person agreed, in words; or NULL */
 	bool is_first_due;  /* the next edition is out of rhythm: the first one, or what
 	                       was missed in a pause */
-	int64_t next_due_at;   /* s since the epoch, or -1 for none */
+	int64_t next_due_at; /* s since the epoch, or -1 for none */
+	struct preferences preferences;
+	char language[3]; /* "de"; "" for that of the settings */
+	int catch_up; /* papers of the digest that follows a pause; 0: as any other */
 	char paused_until[11]; /* the local day from which there is mail again, or "" */
 };
 
@@ -48,7 +52,9 @@ struct subscription {
 	char *canonical;
 	char since_day[11]; /* papers listed before this day are not for it */
 	int64_t created_at;
-	bool is_block; /* takes papers away that other filters of the person find */
+	int max_papers; /* in one digest, 1..200; 0: no limit of its own */
+	char *note;     /* of the person to itself, or NULL */
+	bool is_block;  /* takes papers away that other filters of the person find */
 };
 
 struct subscriber *subscriber_new(void);

@@ -15,7 +15,7 @@
 #include "render/layout.h"
 
 /* Raise it whenever the code makes other octets of the same input. */
-#define RENDER_VERSION "1"
+#define RENDER_VERSION "2"
 
 enum template_file {
 	FILE_SUBJECT,
@@ -46,8 +46,11 @@ struct renderer {
 	char *message_domain;
 	char *list_name;
 	char *list_id_value; /* the List-Id field */
-	char *list_unsubscribe_value;
 	char *list_owner_value;
+	char *list_help_value;      /* NULL without commands by mail */
+	char *list_subscribe_value; /* likewise */
+	struct extension_base commands;
+	bool has_commands;
 	char *owner;
 	char *stop_url;
 	char *change_url;
@@ -139,9 +142,31 @@ take_owner(struct renderer *renderer, const char *text, GError **error)
 	renderer->owner = g_strdup(owner.text);
 	renderer->stop_url = address_format_mailto(&owner, "unsubscribe");
 	renderer->change_url = address_format_mailto(&owner, "change my filters");
-	renderer->list_unsubscribe_value = g_strdup_printf("<%s>", renderer->stop_url);
 	renderer->list_owner_value = g_strdup_printf("<%s>", link);
 	address_clear(&owner);
+	return true;
+}
+
+/* People write commands instead of letters to the owner. */
+static bool
+take_commands(
+    struct renderer *renderer, const struct extension_base *base, GError **error)
+{
+	const char delimiter[] = {base->delimiter, '\0'};
+	g_autofree char *subscribe =
+	    extension_format_mailto(base, EXTENSION_SUBSCRIBE, NULL);
+	g_autofree char *help = extension_format_mailto(base, EXTENSION_HELP, NULL);
+
+	if (!extension_base_parse(
+	        base->address.text, delimiter, &renderer->commands, error))
+		return false;
+	renderer->has_commands = true;
+	renderer->list_subscribe_value = g_strdup_printf("<%s>", subscribe);
+	renderer->list_help_value = g_strdup_printf("<%s>", help);
+	g_free(renderer->owner);
+	renderer->owner = g_strdup(base->address.text);
+	g_free(renderer->change_url);
+	renderer->change_url = address_format_mailto(&base->address, "help");
 	return true;
 }
 
@@ -174,7 +199,8 @@ take_settings(
 		return false;
 	}
 	if (!check_list_id(settings->list_id, error) ||
-	    !take_owner(renderer, settings->owner_address, error))
+	    !take_owner(renderer, settings->owner_address, error) ||
+	    (settings->commands && !take_commands(renderer, settings->commands, error)))
 		return false;
 	renderer->message_domain =
 	    address_parse_domain(settings->message_domain, error);
@@ -209,6 +235,8 @@ finish_key(struct renderer *renderer, GChecksum *sum)
 	hash_text(sum, renderer->list_id_value);
 	hash_text(sum, renderer->list_name);
 	hash_text(sum, renderer->owner);
+	hash_text(sum, renderer->stop_url);
+	hash_text(sum, renderer->list_help_value);
 	hash_text(sum, token);
 	renderer->key = g_strdup(g_checksum_get_string(sum));
 }
@@ -275,8 +303,10 @@ renderer_free(struct renderer *renderer)
 	g_free(renderer->message_domain);
 	g_free(renderer->list_name);
 	g_free(renderer->list_id_value);
-	g_free(renderer->list_unsubscribe_value);
 	g_free(renderer->list_owner_value);
+	g_free(renderer->list_help_value);
+	g_free(renderer->list_subscribe_value);
+	extension_base_clear(&renderer->commands);
 	g_free(renderer->owner);
 	g_free(renderer->stop_url);
 	g_free(renderer->change_url);
@@ -291,10 +321,24 @@ renderer_get_key(const struct renderer *renderer)
 	return renderer->key;
 }
 
+/* How to stop: by a letter to the owner, or one to an address that does it. */
+static char *
+format_stop_url(const struct renderer *renderer, const struct digest *digest)
+{
+	g_autofree char *token = NULL;
+
+	if (!renderer->has_commands)
+		return g_strdup(renderer->stop_url);
+	token = token_sign(renderer->secret, EXTENSION_TOKEN_LEAVE,
+	    digest->subscriber_id, digest->subscriber_since);
+	return extension_format_mailto(&renderer->commands, EXTENSION_LEAVE, token);
+}
+
 static bool
 lay_out(struct renderer *renderer, const struct digest *digest, struct layout *layout,
     GError **error)
 {
+	g_autofree char *stop_url = format_stop_url(renderer, digest);
 	const struct layout_settings settings = {
 	    .subject = renderer->templates[FILE_SUBJECT],
 	    .text = renderer->templates[FILE_TEXT],
@@ -302,20 +346,39 @@ lay_out(struct renderer *renderer, const struct digest *digest, struct layout *l
 	    .cache = renderer->cache,
 	    .list_name = renderer->list_name,
 	    .owner = renderer->owner,
-	    .stop_url = renderer->stop_url,
+	    .stop_url = stop_url,
 	    .change_url = renderer->change_url,
 	};
 
 	return layout_init(layout, &settings, digest, error);
 }
 
+/* Answers to a digest are its reader's own (service/front.h). */
+static char *
+format_reply_to(const struct renderer *renderer, const struct digest *digest)
+{
+	g_autofree char *token = NULL;
+
+	if (!renderer->has_commands)
+		return NULL;
+	token = token_sign(
+	    renderer->secret, EXTENSION_TOKEN_REPLY, digest->id, digest->created_at);
+	return extension_format(&renderer->commands, EXTENSION_REPLY, token);
+}
+
 static GBytes *
 build_message(const struct renderer *renderer, const struct digest *digest,
     const struct layout *layout, GError **error)
 {
+	g_autofree char *stop_url = format_stop_url(renderer, digest);
+	g_autofree char *stop = g_strdup_printf("<%s>", stop_url);
+	g_autofree char *reply_to = format_reply_to(renderer, digest);
 	const struct message_field extra[] = {
+	    {"Reply-To", reply_to},
 	    {"List-Id", renderer->list_id_value},
-	    {"List-Unsubscribe", renderer->list_unsubscribe_value},
+	    {"List-Help", renderer->list_help_value},
+	    {"List-Subscribe", renderer->list_subscribe_value},
+	    {"List-Unsubscribe", stop},
 	    {"List-Owner", renderer->list_owner_value},
 	    {"List-Post", "NO"},
 	    {"Auto-Submitted", "auto-generated"},

@@ -17,6 +17,7 @@
 #include <glib.h>
 
 #include "base/auto.h"
+#include "mail/extension.h"
 #include "model/digest.h"
 
 struct renderer;
@@ -30,7 +31,10 @@ struct renderer_settings {
 	const char *list_id;   /* RFC 2919: "digest.example.org", for ever the same */
 	const char *list_name; /* for people: "paperboy" */
 	const char *owner_address; /* a person: how to change or stop the digest */
-	GBytes *key;               /* secret, BOUNDS_KEY_BYTES_MIN octets or more */
+	/* Where people write commands; NULL: nowhere, they write to the owner.  Copied.
+	 */
+	const struct extension_base *commands;
+	GBytes *key; /* secret, BOUNDS_KEY_BYTES_MIN octets or more */
 };
 
 /**

@@ -5,13 +5,17 @@
 
 #include <errno.h>
 #include <gio/gio.h>
+#include <grp.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/zone.h"
 #include "mail/address.h"
+#include "mailbox/incoming.h"
+#include "mailbox/lmtp.h"
 #include "model/rhythm.h"
+#include "service/house.h"
 #include "sources/huggingface.h"
 #include "transport/maildir.h"
 #include "transport/smtp.h"
@@ -27,21 +31,6 @@ struct assembly_outlet {
 	char *hello;
 	struct smtp_options smtp; /* borrows the texts above */
 };
-
-static char *
-domain_of(const struct settings *settings)
-{
-	struct address address = {0};
-	char *domain;
-
-	if (*settings->mail_domain)
-		return g_strdup(settings->mail_domain);
-	if (!address_parse(settings->mail_from, &address, NULL))
-		return g_strdup("localhost.localdomain");
-	domain = g_strdup(address.domain);
-	address_clear(&address);
-	return domain;
-}
 
 /* What assembly_check() has in hand. */
 struct check {
@@ -76,6 +65,34 @@ check_address(const struct check *check, const char *name, const char *text)
 	if (!address_parse(text, &address, &problem))
 		add_problem(check, name, problem->message);
 	address_clear(&address);
+}
+
+/* Whether there is room for tokens beside it. */
+static void
+check_base(const struct check *check, const char *name, const char *text)
+{
+	const char *delimiter = check->settings->commands_delimiter;
+	struct extension_base base = {0};
+	g_autoptr(GError) problem = NULL;
+
+	if (!is_said(check, name, text))
+		return;
+	if (!extension_base_parse(text, delimiter, &base, &problem))
+		add_problem(check, name, problem->message);
+	extension_base_clear(&base);
+}
+
+static void
+check_commands(const struct check *check)
+{
+	const struct settings *settings = check->settings;
+
+	check_base(check, "commands.address", settings->commands_address);
+	if (!*settings->commands_address || !*settings->mail_envelope_from)
+		check_address(
+		    check, "mail.envelope_from", settings->mail_envelope_from);
+	else
+		check_base(check, "mail.envelope_from", settings->mail_envelope_from);
 }
 
 static void
@@ -209,6 +226,48 @@ check_templates(const struct check *check)
 		add_problem(check, "template_dir", problem->message);
 }
 
+static void
+check_absolute(const struct check *check, const char *name, const char *path)
+{
+	g_autofree char *problem = NULL;
+
+	if (!is_said(check, name, path) || g_path_is_absolute(path))
+		return;
+	problem = g_strdup_printf("'%s' is no absolute path: it begins with /", path);
+	add_problem(check, name, problem);
+}
+
+static void
+check_mailboxes(const struct check *check)
+{
+	const struct settings *settings = check->settings;
+	const char *group = settings->lmtp_group;
+	const char *field = settings->recipient_header;
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *wrong = NULL;
+
+	check_absolute(check, "mailbox.lmtp_socket", settings->lmtp_socket);
+	check_absolute(check, "mailbox.maildir", settings->incoming);
+	check_absolute(check, "mailbox.reader", settings->letter_program);
+	if (strlen(settings->lmtp_socket) > LMTP_PATH_BYTES)
+		add_problem(check, "mailbox.lmtp_socket",
+		    "the name is too long for a socket: at most 107 octets");
+	if (is_said(check, "mailbox.lmtp_listen", settings->lmtp_listen) &&
+	    !lmtp_check_listen(settings->lmtp_listen, &problem))
+		add_problem(check, "mailbox.lmtp_listen", problem->message);
+	if (is_said(check, "mailbox.lmtp_group", group) && !getgrnam(group)) {
+		wrong = g_strdup_printf("there is no group '%s'", group);
+		add_problem(check, "mailbox.lmtp_group", wrong);
+	}
+	/* RFC 5322 section 2.2. */
+	for (const char *at = field; *at; at++)
+		if (!g_ascii_isgraph(*at) || *at == ':') {
+			add_problem(check, "mailbox.recipient_header",
+			    "a field's name is wanted, such as \"Delivered-To\"");
+			break;
+		}
+}
+
 void
 assembly_check(
     const struct settings *settings, const char *credentials, GPtrArray *problems)
@@ -217,7 +276,7 @@ assembly_check(
 
 	check_address(&check, "mail.from", settings->mail_from);
 	check_address(&check, "mail.owner", settings->mail_owner);
-	check_address(&check, "mail.envelope_from", settings->mail_envelope_from);
+	check_commands(&check);
 	check_domain(&check, "mail.domain", settings->mail_domain);
 	check_domain(&check, "mail.list_id", settings->mail_list_id);
 	check_url(&check, "huggingface.url", settings->huggingface_url);
@@ -225,6 +284,7 @@ assembly_check(
 	check_host(&check, "smtp.host", settings->smtp_host);
 	check_file(&check, "smtp.ca_file", settings->smtp_ca_file);
 	check_password(&check, credentials);
+	check_mailboxes(&check);
 	check_templates(&check);
 }
 
@@ -269,7 +329,8 @@ assembly_new_sources(const struct settings *settings)
 struct renderer *
 assembly_new_renderer(const struct settings *settings, GBytes *key, GError **error)
 {
-	g_autofree char *domain = domain_of(settings);
+	g_autofree char *domain = house_format_domain(settings);
+	pb_auto(house) house = house_new(settings, error);
 	g_autofree char *list_id = *settings->mail_list_id
 	                               ? g_strdup(settings->mail_list_id)
 	                               : g_strdup_printf("digest.%s", domain);
@@ -281,9 +342,12 @@ assembly_new_renderer(const struct settings *settings, GBytes *key, GError **err
 	    .list_id = list_id,
 	    .list_name = "paperboy",
 	    .owner_address = settings->mail_owner,
+	    .commands = house && house->has_commands ? &house->commands : NULL,
 	    .key = key,
 	};
 
+	if (!house)
+		return NULL;
 	return renderer_new(&options, error);
 }
 
@@ -340,7 +404,7 @@ assembly_new_outlet(
 	outlet->ca_file = text_or_null(settings->smtp_ca_file);
 	outlet->user = text_or_null(settings->smtp_user);
 	outlet->hello = *settings->smtp_ehlo_name ? g_strdup(settings->smtp_ehlo_name)
-	                                          : domain_of(settings);
+	                                          : house_format_domain(settings);
 	outlet->smtp = (struct smtp_options){
 	    .stream =
 	        {
@@ -403,4 +467,48 @@ assembly_get_envelope_from(const struct settings *settings)
 {
 	return *settings->mail_envelope_from ? settings->mail_envelope_from
 	                                     : settings->mail_from;
+}
+
+const char *
+assembly_get_road_name(enum assembly_road road)
+{
+	static const char *const names[ASSEMBLY_ROADS] = {
+	    [ASSEMBLY_ROAD_LMTP] = "lmtp",
+	    [ASSEMBLY_ROAD_MAILDIR] = "maildir",
+	};
+
+	return names[road];
+}
+
+static struct mailbox *
+new_lmtp(const struct settings *settings)
+{
+	const struct lmtp_options options = {
+	    .path = *settings->lmtp_socket ? settings->lmtp_socket : NULL,
+	    .group = *settings->lmtp_group ? settings->lmtp_group : NULL,
+	    .listen = *settings->lmtp_listen ? settings->lmtp_listen : NULL,
+	    .times = LMTP_TIMES_STANDARD,
+	};
+
+	return options.path || options.listen ? lmtp_new(&options) : NULL;
+}
+
+bool
+assembly_new_mailbox(const struct settings *settings, const char *credentials,
+    enum assembly_road road, struct mailbox **mailbox, GError **error)
+{
+	(void)credentials;
+	(void)error;
+	switch (road) {
+	case ASSEMBLY_ROAD_LMTP:
+		*mailbox = new_lmtp(settings);
+		return true;
+	case ASSEMBLY_ROAD_MAILDIR:
+		*mailbox =
+		    *settings->incoming ? incoming_new(settings->incoming) : NULL;
+		return true;
+	case ASSEMBLY_ROADS:
+		break;
+	}
+	g_assert_not_reached();
 }

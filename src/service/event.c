@@ -98,6 +98,38 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_WARNING, "press failed", NULL,
         "Matching or making digests failed, mostly for the store; nothing is lost, and "
         "it is tried again."},
+    [EVENT_LETTER_STORED] = {"letter-stored", "2501b74666ea4528832c733db69dc7ce",
+        G_LOG_LEVEL_INFO, "letter stored", NULL,
+        "A letter came in and is stored: by which road, and its octets."},
+    [EVENT_LETTER_REFUSED] = {"letter-refused", "2ea07e68d4404b87974e7822ad97090e",
+        G_LOG_LEVEL_WARNING, "letter refused", NULL,
+        "A letter will never be taken in.  By LMTP its sender is told; in a "
+        "Maildir it is moved to cur and flagged."},
+    [EVENT_LETTER_HANDLED] = {"letter-handled", "82a73504f92d456ab8818cab228965a7",
+        G_LOG_LEVEL_INFO, "letter handled", NULL,
+        "A letter was read and handled; what became of it is told."},
+    [EVENT_LETTER_FAILED] = {"letter-failed", "929efb0c4deb424f8547024ee2d9d0d3",
+        G_LOG_LEVEL_WARNING, "letter failed", NULL,
+        "A letter could not be read or handled, and is tried again."},
+    [EVENT_LETTER_QUARANTINED] = {"letter-quarantined",
+        "abdfcada2bce4dfc8ba43d76309f5414", G_LOG_LEVEL_WARNING, "letter quarantined",
+        "paperboyctl letter list",
+        "A letter that could not be read or handled three times is kept for 14 "
+        "days, for an operator to look at."},
+    [EVENT_INTAKE_DONE] = {"intake-done", "abd1fa1ce9744de4bb7c3c56eabc2cfa",
+        G_LOG_LEVEL_INFO, "letters done", NULL,
+        "One round of reading letters, and its counts."},
+    [EVENT_INTAKE_FAILED] = {"intake-failed", "38424d9ffcba451fb38b6fece81c19a7",
+        G_LOG_LEVEL_WARNING, "letters wait", NULL,
+        "Letters cannot be read at the moment, for the reader program or the "
+        "store; nothing is lost, and it is tried again."},
+    [EVENT_MAILBOX_FAILS] = {"mailbox-fails", "aaef567786a14b178240d37856d1b0cc",
+        G_LOG_LEVEL_WARNING, "mailbox fails", NULL,
+        "A mailbox (lmtp, maildir, imap) cannot take in letters.  They wait where "
+        "they are, and it is tried again."},
+    [EVENT_MAILBOX_WELL] = {"mailbox-well", "bf079b9c0ad84362babdd2a66e94fe51",
+        G_LOG_LEVEL_MESSAGE, "mailbox works again", NULL,
+        "A mailbox that had failed takes in letters."},
     [EVENT_DELIVERY_SENT] = {"delivery-sent", "098a123c455a4a0773ee95778ef444a9",
         G_LOG_LEVEL_INFO, "delivery sent", NULL,
         "The relay has taken a message and answers for it."},
@@ -134,6 +166,11 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_WARNING, "digest broken", NULL,
         "A digest could not be composed, and is not sent; its papers go into the next "
         "one."},
+    [EVENT_LETTER_SILENT] = {"letter-silent", "723a4924258a4df5ae3c1f8d48f158b2",
+        G_LOG_LEVEL_INFO, "letter not answered", NULL,
+        "A letter gets no answer, and why: what it is (automatic, bulk, list, report, "
+        "loop, robot, our-own, suppressed, ...) or the limit that was reached "
+        "(answers-day, confirmation-pending, ...)."},
     [EVENT_RELAY_FAILS] = {"relay-fails", "366303b6987232833776b33406fbe546",
         G_LOG_LEVEL_WARNING, "relay fails", NULL,
         "The relay cannot be reached or takes nothing: all messages wait, and one at a "

@@ -13,6 +13,7 @@
 #include "query/query.h"
 #include "service/edition.h"
 #include "service/match.h"
+#include "service/profile.h"
 #include "store/audit.h"
 #include "store/papers.h"
 #include "store/people.h"
@@ -57,6 +58,14 @@ set_query(struct store *store, struct subscription *subscription, const char *te
 	return true;
 }
 
+static bool
+check_labels(const char *name, const char *note, int max_papers, GError **error)
+{
+	return text_check_line("the filter's name", name, BOUNDS_FILTER_NAME, error) &&
+	       text_check_line("the filter's note", note, BOUNDS_FILTER_NOTE, error) &&
+	       (!max_papers || profile_check_max(max_papers, error));
+}
+
 struct subscription *
 filters_insert(struct store *store, const struct filters_insertion *to,
     const struct subscribe_filter *filter, GError **error)
@@ -67,8 +76,8 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 	pb_auto(subscription) subscription = subscription_new();
 	g_autofree char *hash = NULL;
 
-	if (!own || !text_check_line(
-	                "the filter's name", filter->name, BOUNDS_FILTER_NAME, error))
+	if (!own ||
+	    !check_labels(filter->name, filter->note, filter->max_papers, error))
 		return NULL;
 	if (own->len >= BOUNDS_FILTERS_PERSON) {
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
@@ -82,6 +91,8 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 	subscription->subscriber_id = to->subscriber_id;
 	subscription->number = filter->number;
 	subscription->name = g_strdup(filter->name);
+	subscription->note = g_strdup(filter->note);
+	subscription->max_papers = filter->max_papers;
 	subscription->is_block = filter->is_block;
 	g_strlcpy(subscription->since_day, to->start->since_day,
 	    sizeof(subscription->since_day));
@@ -253,6 +264,32 @@ edit(struct store *store, const struct filters_change *change,
 	           subscription->canonical, error);
 }
 
+static const char *
+choose_label(const char *wanted)
+{
+	return wanted && *wanted ? wanted : NULL;
+}
+
+static bool
+set_labels(struct subscription *subscription, const struct filters_change *change,
+    GError **error)
+{
+	if (!check_labels(choose_label(change->name), choose_label(change->note),
+	        change->max_papers, error))
+		return false;
+	if (change->name) {
+		g_free(subscription->name);
+		subscription->name = g_strdup(choose_label(change->name));
+	}
+	if (change->note) {
+		g_free(subscription->note);
+		subscription->note = g_strdup(choose_label(change->note));
+	}
+	if (change->max_papers)
+		subscription->max_papers = change->max_papers;
+	return true;
+}
+
 struct subscription *
 filters_edit(struct store *store, const struct filters_change *change, int64_t now,
     struct query_problem *problem, GPtrArray **warnings, GError **error)
@@ -265,7 +302,7 @@ filters_edit(struct store *store, const struct filters_change *change, int64_t n
 	if (!store_begin(store, &transaction, error))
 		return NULL;
 	subscription = filters_find(store, change->address, change->number, error);
-	if (!subscription ||
+	if (!subscription || !set_labels(subscription, change, error) ||
 	    !set_query(
 	        store, subscription, change->text, &hash, &notes, problem, error) ||
 	    !edit(store, change, subscription, now, hash, error) ||

@@ -71,11 +71,14 @@ struct filters_change {
 	const char *address;
 	int number;
 	const char *text; /* the new query, as typed */
+	const char *name; /* NULL: stays; "" takes it away; as for a new one */
+	const char *note; /* the same */
+	int max_papers;   /* 0: stays */
 	const char *who;  /* for the audit */
 };
 
 /**
- * Give a filter another query; its number and name stay.
+ * Give a filter another query; its number stays.
  *
  * What the new query finds and the old one did not is told as a new filter's
  * would be, from the last days; and whatever was listed since the person's last slot

@@ -140,3 +140,24 @@ forget_release(struct store *store, const struct forget_request *request, int64_
 	           store, now, request->who, "suppression removed", 0, NULL, error) &&
 	       store_commit(&transaction, error);
 }
+
+bool
+forget_finish(
+    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error)
+{
+	for (;;) {
+		g_autoptr(GError) problem = NULL;
+		g_autofree char *address = erasure_find_farewell(store, &problem);
+		const struct forget_request request = {
+		    .address = address, .key = key, .who = "mail"};
+
+		if (!address) {
+			if (problem)
+				g_propagate_error(error, g_steal_pointer(&problem));
+			return !problem;
+		}
+		if (!forget_person(store, &request, now, error))
+			return false;
+		(*count)++;
+	}
+}

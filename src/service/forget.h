@@ -38,6 +38,15 @@ struct forget_request {
 bool forget_person(struct store *store, const struct forget_request *request,
     int64_t now, GError **error);
 
+/**
+ * Erase everybody whose last answer is out, or was given up.  Not in a transaction.
+ *
+ * @param count  increased
+ * @return as forget_person(); what is left is done by the next call
+ */
+bool forget_finish(
+    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error);
+
 /** Clean the file when an erasure before could not; does nothing else. */
 bool forget_clean(struct store *store, GError **error);
 

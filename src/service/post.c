@@ -53,8 +53,8 @@ post_new(const struct post_options *options, GError **error)
 	}
 	if (unknown)
 		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", unknown));
-	post->senders = senders_new(options->senders, options->envelope_from,
-	    options->new_transport, options->data, error);
+	post->senders =
+	    senders_new(options->senders, options->new_transport, options->data, error);
 	if (!post->senders) {
 		post_free(post);
 		return NULL;
@@ -91,6 +91,22 @@ add_result(struct post *post, const struct outbox_job *job, enum outbox_end end,
 	g_ptr_array_add(post->results, result);
 }
 
+/* How long a message is worth trying, s. */
+static int64_t
+get_age(const struct post *post, enum outbox_kind kind)
+{
+	switch (kind) {
+	case OUTBOX_DIGEST:
+		return post->options.give_up_s;
+	case OUTBOX_CONFIRMATION:
+		return BACKOFF_AGE_CONFIRMATION_S;
+	case OUTBOX_ANSWER:
+	case OUTBOX_NOTICE:
+		return BACKOFF_AGE_ANSWER_S;
+	}
+	g_assert_not_reached();
+}
+
 /* When to try a message again; -1 when it has been tried long enough. */
 static int64_t
 next_try(const struct post *post, const struct outbox_job *job, int64_t now)
@@ -100,7 +116,7 @@ next_try(const struct post *post, const struct outbox_job *job, int64_t now)
 	    .now = now,
 	    .attempts = job->attempt,
 	    .id = (uint64_t)job->id,
-	    .give_up_s = post->options.give_up_s,
+	    .give_up_s = get_age(post, job->kind),
 	};
 	int64_t next;
 
@@ -333,31 +349,78 @@ claim(struct post *post, struct post_report *report, GError **error)
 static char *
 format_envelope_id(const struct post *post, const struct outbox_job *job)
 {
+	bool is_digest = job->kind == OUTBOX_DIGEST;
+	int64_t id = is_digest ? job->digest_id : job->id;
 	g_autofree char *token =
-	    token_derive(post->options.key, "envelope", job->digest_id);
+	    token_derive(post->options.key, is_digest ? "envelope" : "letter", id);
 
-	return g_strdup_printf("digest-%" G_GINT64_FORMAT ".%s", job->digest_id, token);
+	return g_strdup_printf(
+	    "%s-%" G_GINT64_FORMAT ".%s", is_digest ? "digest" : "letter", id, token);
 }
 
-/* What a claimed job is about; a person who was forgotten meanwhile has no digest. */
+static bool
+load_parts(struct post *post, const struct outbox_job *job, struct digest **digest,
+    GBytes **message, GError **error)
+{
+	if (job->kind == OUTBOX_DIGEST)
+		*digest = editions_load(post->options.store, job->digest_id, error);
+	else
+		*message = outbox_load_letter(post->options.store, job->id, error);
+	return *digest || *message;
+}
+
+/*
+ * What a claimed job is made of; a person who was forgotten meanwhile has neither
+ * digest nor letter.
+ */
 static bool
 load_job(struct post *post, const struct outbox_job *job, bool *is_wanted,
-    struct digest **digest, GError **error)
+    struct digest **digest, GBytes **message, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 
-	if (!outbox_is_wanted(post->options.store, job, is_wanted, error))
+	if (!outbox_is_wanted(
+	        post->options.store, job, post->options.key, is_wanted, error))
 		return false;
-	if (!*is_wanted)
-		return true;
-	*digest = editions_load(post->options.store, job->digest_id, &problem);
-	if (*digest)
+	if (!*is_wanted || load_parts(post, job, digest, message, &problem))
 		return true;
 	*is_wanted = false;
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
 		return true;
 	g_propagate_error(error, g_steal_pointer(&problem));
 	return false;
+}
+
+static GBytes *
+compose(struct post *post, const struct outbox_job *job, const struct digest *digest,
+    GError **error)
+{
+	const char *key = renderer_get_key(post->options.renderer);
+
+	if (job->render_key && !g_str_equal(job->render_key, key))
+		event_log(EVENT_DIGEST_CHANGED, EVENT_INT("digest", job->digest_id),
+		    EVENT_INT("outbox", job->id));
+	return renderer_compose(post->options.renderer, digest, error);
+}
+
+/* It will never go: what it is made of cannot be read as a message. */
+static void
+fail_broken(struct post *post, struct outbox_job *job, const char *why,
+    struct post_report *report)
+{
+	event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", job->digest_id),
+	    EVENT_INT("outbox", job->id), EVENT_TEXT(why));
+	report->failed++;
+	add_result(post, job, OUTBOX_FAILED, -1, NULL, why);
+	outbox_job_free(job);
+}
+
+static void
+cancel_job(struct post *post, struct outbox_job *job, struct post_report *report)
+{
+	count_cancelled(job, report);
+	add_result(post, job, OUTBOX_CANCELLED, -1, NULL, NULL);
+	outbox_job_free(job);
 }
 
 /* Compose the next message and hand it to the senders. */
@@ -367,31 +430,22 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	struct outbox_job *job = g_queue_pop_head(&post->claimed);
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GError) problem = NULL;
-	GBytes *message;
+	GBytes *message = NULL;
 	struct task *task;
 	bool is_wanted;
 
-	if (!load_job(post, job, &is_wanted, &digest, error)) {
+	if (!load_job(post, job, &is_wanted, &digest, &message, error)) {
 		g_queue_push_head(&post->claimed, job);
 		return false;
 	}
 	if (!is_wanted) {
-		count_cancelled(job, report);
-		add_result(post, job, OUTBOX_CANCELLED, -1, NULL, NULL);
-		outbox_job_free(job);
+		cancel_job(post, job, report);
 		return true;
 	}
-	if (job->render_key &&
-	    !g_str_equal(job->render_key, renderer_get_key(post->options.renderer)))
-		event_log(EVENT_DIGEST_CHANGED, EVENT_INT("digest", job->digest_id),
-		    EVENT_INT("outbox", job->id));
-	message = renderer_compose(post->options.renderer, digest, &problem);
+	if (!message)
+		message = compose(post, job, digest, &problem);
 	if (!message) {
-		event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", job->digest_id),
-		    EVENT_INT("outbox", job->id), EVENT_TEXT(problem->message));
-		report->failed++;
-		add_result(post, job, OUTBOX_FAILED, -1, NULL, problem->message);
-		outbox_job_free(job);
+		fail_broken(post, job, problem->message, report);
 		return true;
 	}
 	if (!breaker_allow(&post->breaker, clock_get_now(post->options.clock))) {
@@ -407,6 +461,7 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	task->job = job;
 	task->message = message;
 	task->id = format_envelope_id(post, job);
+	task->sender = job->sender ? job->sender : post->options.envelope_from;
 	post->in_flight++;
 	senders_push(post->senders, task);
 	return true;
@@ -558,8 +613,8 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 	struct senders *senders;
 
 	g_assert(!post->in_flight && g_queue_is_empty(&post->claimed));
-	senders = senders_new(options->senders, options->envelope_from,
-	    options->new_transport, options->data, error);
+	senders =
+	    senders_new(options->senders, options->new_transport, options->data, error);
 	if (!senders)
 		return false;
 	senders_free(post->senders);

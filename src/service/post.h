@@ -30,9 +30,10 @@ struct post_options {
 	struct renderer *renderer; /* borrowed; likewise */
 	const struct clock *clock;
 	GBytes *key;               /* the secret of the state folder; borrowed */
-	const char *envelope_from; /* where bounces go; borrowed */
+	const char *envelope_from; /* where bounces of digests go; borrowed */
 	unsigned senders;          /* at least 1 */
-	int64_t give_up_s;         /* a digest that is older is not tried again */
+	int64_t give_up_s; /* a digest that is older is not tried again; letters have
+	                      ages of their own (transport/backoff.h) */
 	/* Make a transport; called once for each sender, in the post's thread. */
 	struct transport *(*new_transport)(void *data);
 	void *data;

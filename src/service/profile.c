@@ -59,6 +59,25 @@ profile_format_cadence(const struct rhythm *rhythm)
 	return g_strconcat(WEEKLY_DAYS, days, NULL);
 }
 
+static bool
+parse_days(const char *text, struct rhythm *rhythm, GError **error)
+{
+	if (!rhythm_parse_weekdays(text, &rhythm->weekdays, error))
+		return false;
+	rhythm->cadence = RHYTHM_WEEKLY;
+	return true;
+}
+
+static bool
+check_language(const char *text, GError **error)
+{
+	if (!*text || g_regex_match_simple("^[a-z]{2}\\z", text, 0, 0))
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "a language is told by two letters, such as en or de");
+	return false;
+}
+
 /* Put what is asked for into the person; nothing is stored. */
 static bool
 apply(
@@ -76,8 +95,19 @@ apply(
 	        !rhythm_parse_minute(change->at, &subscriber->rhythm.minute, error)) ||
 	    (change->cadence &&
 	        !profile_parse_cadence(change->cadence, &subscriber->rhythm, error)) ||
+	    (change->days && !parse_days(change->days, &subscriber->rhythm, error)) ||
 	    (change->max_full && !profile_check_max(change->max_full, error)))
 		return false;
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		if (change->words[i] &&
+		    !preferences_choose(&subscriber->preferences, (enum preference)i,
+		        change->words[i], error))
+			return false;
+	if (change->language && !check_language(change->language, error))
+		return false;
+	if (change->language)
+		g_strlcpy(subscriber->language, change->language,
+		    sizeof(subscriber->language));
 	if (change->name) {
 		g_free(subscriber->name);
 		subscriber->name = *change->name ? g_strdup(change->name) : NULL;
@@ -121,6 +151,33 @@ reckon_due(struct subscriber *subscriber, int64_t now)
 	subscriber->next_due_at = slot.at;
 }
 
+bool
+profile_is_change(const struct profile_change *change)
+{
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		if (change->words[i])
+			return true;
+	return change->name || change->zone || change->at || change->cadence ||
+	       change->max_full || change->days || change->language;
+}
+
+char *
+profile_format_preferences(const struct subscriber *subscriber)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		if (subscriber->preferences.choice[i])
+			g_string_append_printf(text, "%s%s %s", text->len ? ", " : "",
+			    preferences_get_name((enum preference)i),
+			    preferences_get_word(
+			        &subscriber->preferences, (enum preference)i));
+	if (*subscriber->language)
+		g_string_append_printf(
+		    text, "%slanguage %s", text->len ? ", " : "", subscriber->language);
+	return text->len ? g_strdup(text->str) : NULL;
+}
+
 static char *
 describe(const struct profile_change *change)
 {
@@ -129,6 +186,8 @@ describe(const struct profile_change *change)
 	    {"zone", change->zone},
 	    {"at", change->at},
 	    {"cadence", change->cadence},
+	    {"days", change->days},
+	    {"language", change->language},
 	    {"name", change->name},
 	};
 
@@ -136,6 +195,10 @@ describe(const struct profile_change *change)
 		if (parts[i][1])
 			g_string_append_printf(text, "%s%s %s", text->len ? ", " : "",
 			    parts[i][0], *parts[i][1] ? parts[i][1] : "none");
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		if (change->words[i])
+			g_string_append_printf(text, "%s%s %s", text->len ? ", " : "",
+			    preferences_get_name((enum preference)i), change->words[i]);
 	if (change->max_full)
 		g_string_append_printf(
 		    text, "%smax %d", text->len ? ", " : "", change->max_full);
@@ -155,7 +218,7 @@ profile_set(struct store *store, const char *address,
 	subscriber = subscribe_find(store, address, error);
 	if (!subscriber || !apply(subscriber, change, error))
 		return NULL;
-	if (change->zone || change->at || change->cadence)
+	if (change->zone || change->at || change->cadence || change->days)
 		reckon_due(subscriber, now);
 	detail = describe(change);
 	if (!people_update(store, subscriber, error) ||
@@ -166,9 +229,8 @@ profile_set(struct store *store, const char *address,
 	return g_steal_pointer(&subscriber);
 }
 
-/* "14d" is so many days from today; else a day after today, not too far away. */
-static bool
-parse_until(
+bool
+profile_parse_until(
     const char *text, GTimeZone *zone, int64_t now, char day[DAY_BYTES], GError **error)
 {
 	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(now);
@@ -217,7 +279,8 @@ set_pause(struct subscriber *subscriber, const char *until, int64_t now, GError 
 		    subscriber->address, subscriber_state_name(subscriber->state));
 		return false;
 	}
-	if (until && !parse_until(until, zone, now, subscriber->paused_until, error))
+	if (until &&
+	    !profile_parse_until(until, zone, now, subscriber->paused_until, error))
 		return false;
 	if (!until)
 		*subscriber->paused_until = '\0';
@@ -267,10 +330,18 @@ struct subscriber *
 profile_resume(struct store *store, const char *address, const char *who, int64_t now,
     GError **error)
 {
+	return profile_resume_with(store, address, 0, who, now, error);
+}
+
+struct subscriber *
+profile_resume_with(struct store *store, const char *address, int catch_up,
+    const char *who, int64_t now, GError **error)
+{
 	pb_auto(subscriber) subscriber = NULL;
 	pb_transaction transaction = {0};
 
-	if (!store_begin(store, &transaction, error))
+	if ((catch_up && !profile_check_max(catch_up, error)) ||
+	    !store_begin(store, &transaction, error))
 		return NULL;
 	subscriber = subscribe_find(store, address, error);
 	if (!subscriber)
@@ -284,6 +355,7 @@ profile_resume(struct store *store, const char *address, const char *who, int64_
 	/* Not that of a slot: the slot's own digest may have been cancelled. */
 	subscriber->is_first_due = true;
 	subscriber->next_due_at = now;
+	subscriber->catch_up = catch_up;
 	if (!end_pause(store, subscriber, who, NULL, now, error) ||
 	    !store_commit(&transaction, error))
 		return NULL;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/day.h"
 #include "model/subscriber.h"
 #include "store/store.h"
 
@@ -20,8 +21,17 @@ struct profile_change {
 	const char *at;      /* HH:MM */
 	const char *cadence; /* as profile_parse_cadence() reads it */
 	int max_full;
-	const char *who; /* for the audit */
+	const char *days;                    /* "mon,thu": weekly, on these */
+	const char *language;                /* "de"; "" takes it away */
+	const char *words[PREFERENCE_COUNT]; /* what preferences_choose() reads */
+	const char *who;                     /* for the audit */
 };
+
+/** Is there anything that it changes? */
+bool profile_is_change(const struct profile_change *change);
+
+/** "quiet note, attach bibtex": what is not as it is for everybody, or NULL. */
+char *profile_format_preferences(const struct subscriber *subscriber);
 
 /** Check how many papers are to be shown in full. @return false with PB_ERROR_INPUT */
 bool profile_check_max(int max_full, GError **error);
@@ -76,6 +86,19 @@ struct subscriber *profile_pause(struct store *store, const char *address,
  */
 struct subscriber *profile_resume(struct store *store, const char *address,
     const char *who, int64_t now, GError **error);
+
+/** The same. @param catch_up  papers of that digest, as profile_check_max(); 0: any */
+struct subscriber *profile_resume_with(struct store *store, const char *address,
+    int catch_up, const char *who, int64_t now, GError **error);
+
+/**
+ * Read when a pause ends.
+ *
+ * @param until  "2026-12-01", or "14d" from today
+ * @param day    set on success: a day after today, at most BOUNDS_PAUSE_DAYS away
+ */
+bool profile_parse_until(const char *until, GTimeZone *zone, int64_t now,
+    char day[DAY_BYTES], GError **error);
 
 /** End the pauses whose day has come; in pages, each one commit. @param count added to
  */

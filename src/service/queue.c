@@ -55,14 +55,24 @@ drop(struct store *store, const struct waiting_message *message, bool is_deliver
 	return outbox_cancel_one(store, message->id, counts, now, error);
 }
 
+/* Is it of no use any more? */
+static bool
+is_too_old(const struct waiting_message *message, int64_t now)
+{
+	char oldest[DAY_BYTES];
+
+	if (message->digest_id < 0)
+		return message->queued_at <
+		       now - QUEUE_LETTER_DAYS * (int64_t)CLOCK_DAY_S;
+	day_format(now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest);
+	return strcmp(message->newest_day, oldest) < 0;
+}
+
 static bool
 release(struct store *store, const struct waiting_message *message, int64_t now,
     enum queue_outcome *outcome, GError **error)
 {
-	char oldest[DAY_BYTES];
-
-	day_format(now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest);
-	if (strcmp(message->newest_day, oldest) < 0) {
+	if (is_too_old(message, now)) {
 		bool is_ok = drop(store, message, false, now, outcome, error);
 
 		*outcome = QUEUE_TOO_OLD;
@@ -130,7 +140,7 @@ change_one(struct store *store, const struct queue_request *request, int64_t id,
 	if (*outcome > QUEUE_TOO_OLD)
 		return true;
 	return audit_insert(store, request->now, request->who,
-	    done_names[request->action], message->subscriber_id, detail, error);
+	    done_names[request->action], MAX(message->subscriber_id, 0), detail, error);
 }
 
 bool

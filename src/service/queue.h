@@ -4,7 +4,7 @@
  *   retry    a DEFERRED or UNKNOWN one is due now; so is a HELD one that is named
  *   hold     NEW, DEFERRED and UNKNOWN ones wait for an operator
  *   release  HELD ones are what they were and due now, or CANCELLED when no paper
- *            in them could be mailed any more
+ *            in them could be mailed any more, or a letter is QUEUE_LETTER_DAYS old
  *   drop     CANCELLED: the papers are free for the next digest, but for a message
  *            that may have arrived, whose papers count as delivered
  *
@@ -19,6 +19,9 @@
 
 #include "store/store.h"
 
+/* What answers somebody is of no use later; a confirmation's token ends then, too. */
+#define QUEUE_LETTER_DAYS 3
+
 enum queue_action {
 	QUEUE_RETRY,
 	QUEUE_HOLD,
@@ -32,7 +35,7 @@ enum queue_outcome {
 	QUEUE_DONE,
 	QUEUE_DOUBTFUL,  /* will be sent again, and an earlier copy may have arrived */
 	QUEUE_DELIVERED, /* dropped, and its papers count as delivered */
-	QUEUE_TOO_OLD,   /* not released but cancelled: no paper is young enough */
+	QUEUE_TOO_OLD,   /* not released but cancelled: nothing in it is young enough */
 	QUEUE_SENDING,   /* left alone: it is being sent at this moment */
 	QUEUE_HAS_ENDED, /* left alone */
 	QUEUE_IS_HELD,   /* left alone: it is HELD, and not named */

@@ -15,7 +15,6 @@ struct sender {
 struct senders {
 	struct sender *all;
 	unsigned started;
-	const char *envelope_from;
 	GAsyncQueue *tasks; /* of struct task *; `end` ends a sender */
 	GAsyncQueue *done;  /* of struct task * */
 	struct task end;
@@ -53,7 +52,7 @@ run_sender(gpointer data)
 		} else {
 			const struct envelope envelope = {
 			    .id = task->id,
-			    .sender = senders->envelope_from,
+			    .sender = task->sender,
 			    .recipient = task->job->recipient,
 			    .message = task->message,
 			};
@@ -68,12 +67,11 @@ run_sender(gpointer data)
 }
 
 struct senders *
-senders_new(unsigned count, const char *envelope_from,
-    struct transport *(*new_transport)(void *data), void *data, GError **error)
+senders_new(unsigned count, struct transport *(*new_transport)(void *data), void *data,
+    GError **error)
 {
 	struct senders *senders = g_new0(struct senders, 1);
 
-	senders->envelope_from = envelope_from;
 	senders->tasks = g_async_queue_new();
 	senders->done = g_async_queue_new();
 	senders->all = g_new0(struct sender, count);

@@ -19,6 +19,7 @@ struct task {
 	struct outbox_job *job; /* owned */
 	GBytes *message;        /* owned */
 	char *id;               /* owned; of the envelope: the same at every attempt */
+	const char *sender; /* where bounces go; borrowed from the job or the post */
 	struct delivery delivery;
 };
 
@@ -29,11 +30,10 @@ struct senders;
 /**
  * Start threads.
  *
- * @param envelope_from  where bounces go; borrowed
  * @param new_transport  called once for each, in this thread
  * @return NULL when a thread cannot be had
  */
-struct senders *senders_new(unsigned count, const char *envelope_from,
+struct senders *senders_new(unsigned count,
     struct transport *(*new_transport)(void *data), void *data, GError **error);
 
 /** End the threads, which finish what they have. */

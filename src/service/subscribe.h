@@ -19,6 +19,8 @@ struct subscribe_filter {
 	const char *text; /* as typed */
 	const char *name; /* what the person calls it, or NULL */
 	int number;       /* a free one, or 0 for the smallest that is */
+	int max_papers;   /* in one digest, 1..BOUNDS_DIGEST_FULL_MAX; 0: no limit */
+	const char *note; /* of the person to itself, or NULL */
 	bool is_block;    /* what it finds is taken away from all the others */
 };
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "service/event.h"
 #include "service/forget.h"
+#include "store/allowance.h"
 #include "store/archive.h"
 #include "store/editions.h"
 #include "store/filing.h"
@@ -13,6 +14,7 @@
 #include "store/outbox.h"
 #include "store/papers.h"
 #include "store/people.h"
+#include "store/tickets.h"
 
 #define LAST_RUN  "upkeep"
 #define LEAP_DAYS 30
@@ -30,7 +32,9 @@ static const struct {
     {editions_prune_delivered, UPKEEP_DELIVERED_DAYS},
     {editions_prune_refused, UPKEEP_DELIVERED_DAYS},
     {outbox_prune, UPKEEP_OUTBOX_DAYS},
-    {editions_prune, UPKEEP_OUTBOX_DAYS},
+    {editions_prune, UPKEEP_DIGEST_DAYS},
+    {tickets_prune, UPKEEP_TICKET_DAYS},
+    {allowance_prune, UPKEEP_ALLOWANCE_DAYS},
     {papers_prune_batches, UPKEEP_BATCH_DAYS},
     {people_prune_filters, 0},
 };

@@ -16,6 +16,12 @@
 #define UPKEEP_DELIVERED_DAYS 60
 #define UPKEEP_OUTBOX_DAYS    14
 #define UPKEEP_BATCH_DAYS     30
+/* An answer to a digest proves who sent it for 30 days (service/front.h), so that long
+ * there has to be the digest.  Tickets stay for a week after their time, to tell what
+ * was done from what never was. */
+#define UPKEEP_DIGEST_DAYS    31
+#define UPKEEP_TICKET_DAYS    7
+#define UPKEEP_ALLOWANCE_DAYS 31
 
 /** Once a day: drop old rows and filters that nobody has; mend the archive. */
 bool upkeep_run(struct store *store, int64_t now, GError **error);

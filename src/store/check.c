@@ -51,7 +51,7 @@ check_count(
 	    " WHERE g.state = 'live' AND o.ended_at IS NOT NULL AND ?1",
 	    "SELECT count(*) FROM outbox o JOIN digest g ON g.id = o.digest_id"
 	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1",
-	    "SELECT count(*) FROM outbox o WHERE NOT EXISTS"
+	    "SELECT count(*) FROM outbox o WHERE o.kind = 'digest' AND NOT EXISTS"
 	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1)",
 	    "SELECT count(*) FROM digest g WHERE NOT EXISTS"
 	    " (SELECT 1 FROM digest_item i WHERE i.digest_id = g.id AND ?1)",

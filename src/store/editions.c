@@ -167,11 +167,12 @@ edition_parse_reasons(const char *text, GPtrArray *reasons)
 	}
 }
 
-static struct digest *
-load_head(struct store *store, int64_t digest_id, GError **error)
+struct digest *
+editions_load_head(struct store *store, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
-	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name"
+	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
+	    " s.created_at"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
@@ -194,6 +195,7 @@ load_head(struct store *store, int64_t digest_id, GError **error)
 	digest->created_at = sql_get_int(statement, 3);
 	digest->recipient = sql_dup_text(statement, 4);
 	digest->recipient_name = sql_dup_text(statement, 5);
+	digest->subscriber_since = sql_get_int(statement, 6);
 	return g_steal_pointer(&digest);
 }
 
@@ -203,7 +205,7 @@ editions_load(struct store *store, int64_t digest_id, GError **error)
 	static const char sql[] =
 	    "SELECT paper_seq, day, upvotes, shown, reasons FROM digest_item"
 	    " WHERE digest_id = ?1 ORDER BY position";
-	pb_auto(digest) digest = load_head(store, digest_id, error);
+	pb_auto(digest) digest = editions_load_head(store, digest_id, error);
 	sql_auto *statement = NULL;
 	enum sql_step step;
 

@@ -9,6 +9,10 @@ bool
 erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql_outbox[] = "DELETE FROM outbox WHERE subscriber_id = ?1";
+	/* And what went to the address before it was a person's here. */
+	static const char sql_letters[] =
+	    "DELETE FROM outbox WHERE address_key ="
+	    " (SELECT address_key FROM subscriber WHERE id = ?1)";
 	/* What is in a digest goes with it. */
 	static const char sql_digest[] = "DELETE FROM digest WHERE subscriber_id = ?1";
 	static const char sql_delivered[] =
@@ -18,6 +22,12 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	static const char sql_subscription[] =
 	    "DELETE FROM subscription WHERE subscriber_id = ?1";
 	static const char sql_change[] = "DELETE FROM change WHERE subscriber_id = ?1";
+	/* Also those that the person asked for before being one. */
+	static const char sql_ticket[] =
+	    "DELETE FROM ticket WHERE subscriber_id = ?1 OR address_key ="
+	    " (SELECT address_key FROM subscriber WHERE id = ?1)";
+	static const char sql_farewell[] =
+	    "DELETE FROM farewell WHERE subscriber_id = ?1";
 	static const char sql_subscriber[] = "DELETE FROM subscriber WHERE id = ?1";
 	/* Filters that were taken away before are the person's words, too. */
 	static const char sql_filter[] =
@@ -26,11 +36,43 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	struct sql_value id = SQL_INT(subscriber_id);
 
 	return sql_run(store, sql_outbox, error, id) &&
+	       sql_run(store, sql_letters, error, id) &&
 	       sql_run(store, sql_digest, error, id) &&
 	       sql_run(store, sql_delivered, error, id) &&
 	       sql_run(store, sql_refused, error, id) &&
 	       sql_run(store, sql_subscription, error, id) &&
 	       sql_run(store, sql_change, error, id) &&
+	       sql_run(store, sql_ticket, error, id) &&
+	       sql_run(store, sql_farewell, error, id) &&
 	       sql_run(store, sql_subscriber, error, id) &&
 	       sql_run(store, sql_filter, error);
+}
+
+bool
+erasure_insert_farewell(struct store *store, int64_t subscriber_id, int64_t outbox_id,
+    int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT OR REPLACE INTO farewell (subscriber_id, outbox_id, at)"
+	    " VALUES (?1, ?2, ?3)";
+
+	return sql_run(store, sql, error, SQL_INT(subscriber_id), SQL_INT(outbox_id),
+	    SQL_INT(now));
+}
+
+char *
+erasure_find_farewell(struct store *store, GError **error)
+{
+	/* One that is in doubt may be sent once more: it has not ended. */
+	static const char sql[] =
+	    "SELECT s.address FROM farewell f JOIN subscriber s ON s.id = "
+	    "f.subscriber_id"
+	    " LEFT JOIN outbox o ON o.id = f.outbox_id"
+	    " WHERE o.id IS NULL OR o.ended_at IS NOT NULL"
+	    " ORDER BY f.subscriber_id LIMIT 1";
+	sql_auto *statement = sql_start(store, sql, error);
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return NULL;
+	return sql_dup_text(statement, 0);
 }

@@ -19,4 +19,12 @@
  */
 bool erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error);
 
+/** Let a person be erased once a message has ended; in the caller's transaction. */
+bool erasure_insert_farewell(struct store *store, int64_t subscriber_id,
+    int64_t outbox_id, int64_t now, GError **error);
+
+/** The address of somebody whose last message has ended. @return NULL without an error
+ * when there is nobody */
+char *erasure_find_farewell(struct store *store, GError **error);
+
 #endif

@@ -13,7 +13,7 @@ outbox_job_free(struct outbox_job *job)
 	if (!job)
 		return;
 	g_free(job->recipient);
-	g_free(job->address_hash);
+	g_free(job->sender);
 	g_free(job->render_key);
 	g_free(job);
 }
@@ -32,6 +32,7 @@ outbox_row_free(struct outbox_row *row)
 {
 	if (!row)
 		return;
+	g_free(row->kind);
 	g_free(row->recipient);
 	g_free(row->state);
 	g_free(row->reply);
@@ -39,24 +40,49 @@ outbox_row_free(struct outbox_row *row)
 	g_free(row);
 }
 
-static GPtrArray *
-load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError **error)
+static const char *const kind_names[] = {
+    [OUTBOX_DIGEST] = "digest",
+    [OUTBOX_ANSWER] = "answer",
+    [OUTBOX_CONFIRMATION] = "confirmation",
+    [OUTBOX_NOTICE] = "notice",
+};
+
+const char *
+outbox_kind_get_name(enum outbox_kind kind)
 {
-	static const char sql[] =
-	    "SELECT o.id, o.digest_id, o.subscriber_id, s.address, o.render_key,"
-	    " o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', s.state = 'active',"
-	    " s.address_key"
-	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
-	    " WHERE o.state IN ('NEW', 'DEFERRED', 'UNKNOWN') AND o.next_try_at <= ?1"
-	    " ORDER BY o.next_try_at, o.id LIMIT ?2";
-	sql_auto *statement =
-	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
-	g_autoptr(GPtrArray) jobs =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+	return kind_names[kind];
+}
+
+static enum outbox_kind
+find_kind(const char *name)
+{
+	for (unsigned kind = 0; kind < G_N_ELEMENTS(kind_names); kind++)
+		if (g_str_equal(kind_names[kind], name))
+			return kind;
+	g_assert_not_reached();
+}
+
+/* Of a row `o` with its person `s`, or none; ?1 is the key. */
+#define IS_WANTED                                                      \
+	"(o.kind <> 'digest' OR s.state = 'active')"                   \
+	" AND NOT (EXISTS (SELECT 1 FROM suppression WHERE hash > '')" \
+	"  AND EXISTS (SELECT 1 FROM suppression WHERE hash ="         \
+	"   suppression_hash(?1, coalesce(o.address_key, s.address_key))))"
+
+/* The columns that load_jobs() reads, in its order. */
+#define JOB_COLUMNS                                                                    \
+	"SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address)," \
+	" o.render_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"      \
+	" o.sender, " IS_WANTED                                                        \
+	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
+
+static bool
+load_jobs(sqlite3_stmt *statement, GPtrArray *jobs, GError **error)
+{
 	enum sql_step step;
 
 	if (!statement)
-		return NULL;
+		return false;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		struct outbox_job *job = g_new0(struct outbox_job, 1);
 
@@ -68,13 +94,37 @@ load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError *
 		job->queued_at = sql_get_int(statement, 5);
 		job->attempt = (unsigned)sql_get_int(statement, 6);
 		job->was_unknown = sql_get_int(statement, 7) == 1;
-		job->is_wanted = sql_get_int(statement, 8) == 1;
-		job->address_hash = suppression_hash(
-		    key, (const char *)sqlite3_column_text(statement, 9));
+		job->kind = find_kind((const char *)sqlite3_column_text(statement, 8));
+		job->sender = sql_dup_text(statement, 9);
+		job->is_wanted = sql_get_int(statement, 10) == 1;
 		job->octets = -1;
 		g_ptr_array_add(jobs, job);
 	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&jobs) : NULL;
+	return step == SQL_STEP_DONE;
+}
+
+static GPtrArray *
+load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError **error)
+{
+	static const char sql_letters[] = JOB_COLUMNS
+	    " WHERE o.kind <> 'digest'"
+	    " AND o.state IN ('NEW', 'DEFERRED', 'UNKNOWN')"
+	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
+	static const char sql_digests[] = JOB_COLUMNS
+	    " WHERE o.kind = 'digest'"
+	    " AND o.state IN ('NEW', 'DEFERRED', 'UNKNOWN')"
+	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
+	sql_auto *letters = sql_start(
+	    store, sql_letters, error, SQL_OCTETS(key), SQL_INT(now), SQL_INT(limit));
+	sql_auto *digests = NULL;
+	g_autoptr(GPtrArray) jobs =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+
+	if (!load_jobs(letters, jobs, error))
+		return NULL;
+	digests = sql_start(store, sql_digests, error, SQL_OCTETS(key), SQL_INT(now),
+	    SQL_INT(limit - jobs->len));
+	return load_jobs(digests, jobs, error) ? g_steal_pointer(&jobs) : NULL;
 }
 
 /* The papers of a digest have reached the person (or may have). */
@@ -103,8 +153,8 @@ cancel_row(
     struct store *store, int64_t id, bool was_unknown, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL"
-	    " WHERE id = ?1";
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL,"
+	    " message = NULL WHERE id = ?1";
 	static const char sql_digest[] =
 	    "UPDATE digest SET state = 'cancelled'"
 	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
@@ -125,8 +175,6 @@ claim_job(struct store *store, struct outbox_job *job, int64_t now,
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
 	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
 
-	if (!outbox_is_wanted(store, job, &job->is_wanted, error))
-		return false;
 	if (job->is_wanted)
 		return sql_run(store, sql, error, SQL_INT(job->id), SQL_INT(now),
 		    SQL_TEXT(render_key));
@@ -152,20 +200,18 @@ outbox_claim(struct store *store, int64_t now, unsigned limit, const char *rende
 }
 
 bool
-outbox_is_wanted(
-    struct store *store, const struct outbox_job *job, bool *is_wanted, GError **error)
+outbox_is_wanted(struct store *store, const struct outbox_job *job, GBytes *key,
+    bool *is_wanted, GError **error)
 {
 	/* No row: the person was forgotten. */
-	static const char sql[] =
-	    "SELECT EXISTS (SELECT 1 FROM subscriber WHERE id = ?1 AND state = "
-	    "'active')"
-	    " AND NOT EXISTS (SELECT 1 FROM suppression WHERE hash = ?2)";
-	int64_t is_active;
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM outbox o"
+	                          " LEFT JOIN subscriber s ON s.id = o.subscriber_id"
+	                          " WHERE o.id = ?2 AND " IS_WANTED ")";
+	int64_t found;
 
-	if (!sql_number(store, sql, &is_active, error, SQL_INT(job->subscriber_id),
-	        SQL_TEXT(job->address_hash)))
+	if (!sql_number(store, sql, &found, error, SQL_OCTETS(key), SQL_INT(job->id)))
 		return false;
-	*is_wanted = is_active == 1;
+	*is_wanted = found == 1;
 	return true;
 }
 
@@ -197,7 +243,7 @@ end_row(struct store *store, const struct outbox_result *result, const char *sta
     int64_t now, GError **error)
 {
 	static const char sql[] = "UPDATE outbox SET state = ?2, ended_at = ?3, "
-	                          "next_try_at = NULL, code = ?4,"
+	                          "next_try_at = NULL, message = NULL, code = ?4,"
 	                          " reply = ?5, octets = coalesce(?6, octets)"
 	                          " WHERE id = ?1";
 
@@ -315,7 +361,7 @@ outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **
 	/* One that is being sent goes on; the post looks again before it does. */
 	static const char sql[] =
 	    "SELECT id, 'UNKNOWN' IN (state, held_from) FROM outbox"
-	    " WHERE subscriber_id = ?1"
+	    " WHERE subscriber_id = ?1 AND kind = 'digest'"
 	    " AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', 'HELD')"
 	    " AND ended_at IS NULL ORDER BY id LIMIT 1";
 
@@ -359,10 +405,10 @@ outbox_load_rows(struct store *store, const struct outbox_choice *choice, int64_
     unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT o.id, o.digest_id, s.address, o.state, o.attempt, o.queued_at,"
-	    " o.next_try_at, o.ended_at, o.code, o.reply,"
-	    " CASE WHEN o.state = 'HELD' THEN o.held_why END"
-	    " FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
+	    "SELECT o.id, o.digest_id, coalesce(o.recipient, s.address), o.state,"
+	    " o.attempt, o.queued_at, o.next_try_at, o.ended_at, o.code, o.reply,"
+	    " CASE WHEN o.state = 'HELD' THEN o.held_why END, o.kind"
+	    " FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL)"
 	    " AND (?4 IS NULL OR o.state = ?4) AND (?5 = 0 OR o.subscriber_id = ?5)"
 	    " ORDER BY o.id LIMIT ?3";
@@ -389,6 +435,7 @@ outbox_load_rows(struct store *store, const struct outbox_choice *choice, int64_
 		row->code = (int)sql_get_int(statement, 8);
 		row->reply = sql_dup_text(statement, 9);
 		row->held_why = sql_dup_text(statement, 10);
+		row->kind = sql_dup_text(statement, 11);
 		g_ptr_array_add(rows, row);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;

@@ -7,6 +7,10 @@
  *
  * A digest's papers count as delivered in the commit that records SENT, or
  * that gives an UNKNOWN message up; a digest that fails frees its papers.
+ *
+ * What is no digest is a letter.  It is stored as it goes out, so that it goes out
+ * again as the same octets, and is claimed before digests: somebody waits for it.  Its
+ * octets, which may be a person's own words, go in the commit that ends it.
  */
 #ifndef PAPERBOY_STORE_OUTBOX_H
 #define PAPERBOY_STORE_OUTBOX_H
@@ -17,14 +21,25 @@
 
 #include "store/store.h"
 
+enum outbox_kind {
+	OUTBOX_DIGEST,       /* only to who is active */
+	OUTBOX_ANSWER,       /* to what somebody wrote */
+	OUTBOX_CONFIRMATION, /* asks whether it was them */
+	OUTBOX_NOTICE,       /* tells of something that they did not just ask for */
+};
+
+/** As in the store, and for people: "digest". */
+const char *outbox_kind_get_name(enum outbox_kind kind);
+
 /* A message that was claimed: it is ours to send, once. */
 struct outbox_job {
 	int64_t id;
-	int64_t digest_id;
-	int64_t subscriber_id;
+	enum outbox_kind kind;
+	int64_t digest_id;     /* or -1: a letter */
+	int64_t subscriber_id; /* or -1: a stranger */
 	char *recipient;
-	char *address_hash; /* as suppressions are told by */
-	char *render_key;   /* of the bytes sent before, or NULL */
+	char *sender;     /* of a letter: where bounces go, "" is the null sender */
+	char *render_key; /* of the bytes sent before, or NULL */
 	int64_t queued_at;
 	unsigned attempt; /* this one, from 1 */
 	bool was_unknown; /* an earlier copy may have arrived */
@@ -35,11 +50,39 @@ struct outbox_job {
 
 void outbox_job_free(struct outbox_job *job);
 
+/* A letter to be sent.  All borrowed. */
+struct outbox_letter {
+	enum outbox_kind kind; /* not a digest */
+	int64_t
+	    subscriber_id; /* or 0: a stranger, or who is known by the address alone */
+	const char *recipient; /* addr-spec, valid */
+	const char
+	    *address_key;   /* address_format_key() of it: suppression and erasure */
+	const char *sender; /* where bounces go; "" is the null sender */
+	GBytes *message;    /* all of it: headers with their Message-ID, and body */
+	int64_t now;        /* s */
+};
+
 /**
- * Claim messages that are due, longest due first, in one commit.
+ * Put a letter into the outbox, in the caller's transaction.  It goes to strangers and
+ * to people in any state, but not to an address that is suppressed.
  *
- * Messages of people who are no longer active, or are suppressed, are cancelled in
- * the same one, and are returned with is_wanted false.
+ * @param id  set on success
+ * @return false with PB_ERROR_INPUT when it cannot be sent as it is: over
+ *         BOUNDS_STORED_BYTES, an empty line or a Message-ID missing, a CR or LF
+ *         alone, a NUL, or a line over BOUNDS_LINE_BYTES
+ */
+bool outbox_add_letter(struct store *store, const struct outbox_letter *letter,
+    int64_t *id, GError **error);
+
+/** The octets of a letter. @return NULL with PB_ERROR_NOT_FOUND when it has ended */
+GBytes *outbox_load_letter(struct store *store, int64_t id, GError **error);
+
+/**
+ * Claim messages that are due, letters first, then longest due first, in one commit.
+ *
+ * Digests of people who are no longer active, and all that goes to a suppressed
+ * address, are cancelled in the same one, and are returned with is_wanted false.
  *
  * @param render_key  remembered for messages that have none yet
  * @param key         the secret of the state folder, which suppressions are told by
@@ -48,9 +91,9 @@ void outbox_job_free(struct outbox_job *job);
 GPtrArray *outbox_claim(struct store *store, int64_t now, unsigned limit,
     const char *render_key, GBytes *key, GError **error);
 
-/** Is a claimed job still wanted: is its person there, active and not suppressed? */
-bool outbox_is_wanted(
-    struct store *store, const struct outbox_job *job, bool *is_wanted, GError **error);
+/** Is a claimed job still wanted?  As in the claim; or the person was forgotten. */
+bool outbox_is_wanted(struct store *store, const struct outbox_job *job, GBytes *key,
+    bool *is_wanted, GError **error);
 
 /* What became of one job. */
 enum outbox_end {
@@ -89,7 +132,10 @@ bool outbox_recover(struct store *store, int64_t now, unsigned *count, GError **
  */
 bool outbox_pull_in(struct store *store, int64_t now, GError **error);
 
-/** Cancel all that is not under way for a person; for the caller's transaction. */
+/**
+ * Cancel all digests that are not under way for a person; for the caller's transaction.
+ * Letters go: what tells that somebody has left is one.
+ */
 bool
 outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error);
 
@@ -99,7 +145,8 @@ bool outbox_load_next_try(struct store *store, int64_t *at, GError **error);
 /* A line for the operator. */
 struct outbox_row {
 	int64_t id;
-	int64_t digest_id;
+	char *kind;        /* "digest", ... */
+	int64_t digest_id; /* or -1 */
 	char *recipient;
 	char *state;
 	unsigned attempt;

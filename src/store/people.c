@@ -15,11 +15,47 @@
 	"id, address, address_key, name, state, cadence, weekdays, minute, zone, " \
 	"max_full,"                                                                \
 	" created_at, consent_at, consent_text, is_first_due, next_due_at, "       \
-	"paused_until"
+	"paused_until, language, catch_up, sorting, abstract, format, quiet,"      \
+	" updates, crosslist, attach"
 
 /* No day is NULL in the file. */
 #define SQL_PAUSED_UNTIL(subscriber) \
 	SQL_TEXT(*(subscriber)->paused_until ? (subscriber)->paused_until : NULL)
+
+#define COLUMN_PREFERENCES 18 /* the first of them, in the order of the enum */
+
+static const char *
+get_word(const struct subscriber *subscriber, enum preference preference)
+{
+	return preferences_get_word(&subscriber->preferences, preference);
+}
+
+/* What people_insert() and people_update() write of it, in the same order. */
+#define SQL_PREFERENCES(subscriber)                                              \
+	SQL_TEXT(*(subscriber)->language ? (subscriber)->language : NULL),       \
+	    (subscriber)->catch_up ? SQL_INT((subscriber)->catch_up) : SQL_NULL, \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_ORDER)),                    \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_ABSTRACT)),                 \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_FORMAT)),                   \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_QUIET)),                    \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_UPDATES)),                  \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_CROSSLIST)),                \
+	    SQL_TEXT(get_word(subscriber, PREFERENCE_ATTACH))
+
+static void
+load_preferences(sqlite3_stmt *row, struct subscriber *subscriber)
+{
+	if (sqlite3_column_type(row, 16) != SQLITE_NULL)
+		g_strlcpy(subscriber->language,
+		    (const char *)sqlite3_column_text(row, 16),
+		    sizeof(subscriber->language));
+	subscriber->catch_up = MAX((int)sql_get_int(row, 17), 0);
+	/* The file's CHECK allows our words only. */
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		preferences_choose(&subscriber->preferences, (enum preference)i,
+		    (const char *)sqlite3_column_text(row, COLUMN_PREFERENCES + i),
+		    NULL);
+}
 
 static struct subscriber *
 load_subscriber(sqlite3_stmt *row)
@@ -48,6 +84,7 @@ load_subscriber(sqlite3_stmt *row)
 		g_strlcpy(subscriber->paused_until,
 		    (const char *)sqlite3_column_text(row, 15),
 		    sizeof(subscriber->paused_until));
+	load_preferences(row, subscriber);
 	return subscriber;
 }
 
@@ -89,8 +126,10 @@ people_insert(struct store *store, struct subscriber *subscriber, GError **error
 	    "INSERT INTO subscriber (address, address_key, name, state, cadence,"
 	    " weekdays,"
 	    " minute, zone, max_full, created_at, consent_at, consent_text,"
-	    " next_due_at, is_first_due, paused_until) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
-	    " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+	    " next_due_at, is_first_due, paused_until, language, catch_up, sorting,"
+	    " abstract, format, quiet, updates, crosslist, attach)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
 	const struct rhythm *rhythm = &subscriber->rhythm;
 
 	if (!sql_run(store, sql, error, SQL_TEXT(subscriber->address),
@@ -103,7 +142,8 @@ people_insert(struct store *store, struct subscriber *subscriber, GError **error
 	        SQL_INT_OR_NULL(subscriber->consent_at),
 	        SQL_TEXT(subscriber->consent_text),
 	        SQL_INT_OR_NULL(subscriber->next_due_at),
-	        SQL_INT(subscriber->is_first_due), SQL_PAUSED_UNTIL(subscriber)))
+	        SQL_INT(subscriber->is_first_due), SQL_PAUSED_UNTIL(subscriber),
+	        SQL_PREFERENCES(subscriber)))
 		return false;
 	subscriber->id = sqlite3_last_insert_rowid(store->db);
 	return true;
@@ -116,7 +156,9 @@ people_update(struct store *store, const struct subscriber *subscriber, GError *
 	    "UPDATE subscriber SET address = ?2, name = ?3, state = ?4, cadence = ?5,"
 	    " weekdays = ?6, minute = ?7, zone = ?8, max_full = ?9, consent_at = ?10,"
 	    " consent_text = ?11, is_first_due = ?12, next_due_at = ?13,"
-	    " paused_until = ?14 WHERE id = ?1";
+	    " paused_until = ?14, language = ?15, catch_up = ?16, sorting = ?17,"
+	    " abstract = ?18, format = ?19, quiet = ?20, updates = ?21,"
+	    " crosslist = ?22, attach = ?23 WHERE id = ?1";
 	const struct rhythm *rhythm = &subscriber->rhythm;
 
 	return sql_run(store, sql, error, SQL_INT(subscriber->id),
@@ -126,7 +168,8 @@ people_update(struct store *store, const struct subscriber *subscriber, GError *
 	    SQL_INT(rhythm->minute), SQL_TEXT(subscriber->zone),
 	    SQL_INT(subscriber->max_full), SQL_INT_OR_NULL(subscriber->consent_at),
 	    SQL_TEXT(subscriber->consent_text), SQL_INT(subscriber->is_first_due),
-	    SQL_INT_OR_NULL(subscriber->next_due_at), SQL_PAUSED_UNTIL(subscriber));
+	    SQL_INT_OR_NULL(subscriber->next_due_at), SQL_PAUSED_UNTIL(subscriber),
+	    SQL_PREFERENCES(subscriber));
 }
 
 struct subscriber *
@@ -271,7 +314,7 @@ people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **e
 {
 	static const char sql[] =
 	    "SELECT s.id, s.number, s.filter_id, s.name, s.text, f.canonical,"
-	    " s.since_day, s.created_at, s.is_block"
+	    " s.since_day, s.created_at, s.is_block, s.max_papers, s.note"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " WHERE s.subscriber_id = ?1 ORDER BY s.number";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(subscriber_id));
@@ -296,6 +339,8 @@ people_load_subscriptions(struct store *store, int64_t subscriber_id, GError **e
 		    sizeof(subscription->since_day));
 		subscription->created_at = sql_get_int(statement, 7);
 		subscription->is_block = sql_get_int(statement, 8) == 1;
+		subscription->max_papers = MAX((int)sql_get_int(statement, 9), 0);
+		subscription->note = sql_dup_text(statement, 10);
 		g_ptr_array_add(all, subscription);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&all) : NULL;
@@ -337,8 +382,8 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	    " WHERE subscriber_id = ?1)";
 	static const char sql[] =
 	    "INSERT INTO subscription (subscriber_id, number, filter_id, name, text,"
-	    " since_day, created_at, is_block)"
-	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+	    " since_day, created_at, is_block, max_papers, note)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 	int64_t owner = subscription->subscriber_id, number;
 
 	if (!save_filter(store, subscription, hash, matched_through, now, error) ||
@@ -356,7 +401,9 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	    !sql_run(store, sql, error, SQL_INT(owner), SQL_INT(number),
 	        SQL_INT(subscription->filter_id), SQL_TEXT(subscription->name),
 	        SQL_TEXT(subscription->text), SQL_TEXT(subscription->since_day),
-	        SQL_INT(now), SQL_INT(subscription->is_block)))
+	        SQL_INT(now), SQL_INT(subscription->is_block),
+	        subscription->max_papers ? SQL_INT(subscription->max_papers) : SQL_NULL,
+	        SQL_TEXT(subscription->note)))
 		return false;
 	subscription->created_at = now;
 	subscription->id = sqlite3_last_insert_rowid(store->db);
@@ -371,8 +418,10 @@ people_change_subscription(struct store *store, struct subscription *subscriptio
 	static const char sql_has[] =
 	    "SELECT coalesce((SELECT number FROM subscription"
 	    " WHERE subscriber_id = ?1 AND filter_id = ?2 AND id <> ?3), 0)";
-	static const char sql[] = "UPDATE subscription SET filter_id = ?2, text = ?3,"
-	                          " since_day = ?4 WHERE id = ?1";
+	static const char sql[] =
+	    "UPDATE subscription SET filter_id = ?2, text = ?3,"
+	    " since_day = ?4, name = ?5, max_papers = ?6, note = ?7"
+	    " WHERE id = ?1";
 	int64_t number;
 
 	if (!save_filter(store, subscription, hash, matched_through, now, error) ||
@@ -387,7 +436,9 @@ people_change_subscription(struct store *store, struct subscription *subscriptio
 	}
 	return sql_run(store, sql, error, SQL_INT(subscription->id),
 	    SQL_INT(subscription->filter_id), SQL_TEXT(subscription->text),
-	    SQL_TEXT(subscription->since_day));
+	    SQL_TEXT(subscription->since_day), SQL_TEXT(subscription->name),
+	    subscription->max_papers ? SQL_INT(subscription->max_papers) : SQL_NULL,
+	    SQL_TEXT(subscription->note));
 }
 
 bool

@@ -90,8 +90,8 @@ bool people_insert_subscription(struct store *store, struct subscription *subscr
     const char *hash, int64_t matched_through, int64_t now, GError **error);
 
 /**
- * Give a subscription another filter, with its text and first day; number and
- * name stay.
+ * Give a subscription another filter, with its text, first day, name, limit and note;
+ * the number stays.
  *
  * @return PB_ERROR_INPUT when another one of the person has that filter
  */

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "store/migrate.h"
 #include "store/sql.h"
+#include "store/suppression.h"
 #include "store/tokenizer.h"
 
 #define BUSY_TIMEOUT_MS 10000
@@ -158,6 +159,8 @@ open_database(const char *path, const char *name, enum opening opening, GError *
 		}
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	}
+	if (rc == SQLITE_OK)
+		rc = suppression_register(db);
 	if (rc == SQLITE_OK)
 		return db;
 	sql_set_error(error, db, rc, "cannot open the store");
@@ -343,11 +346,14 @@ bool
 store_begin(struct store *store, struct store_transaction *transaction, GError **error)
 {
 	static const char sql[] = "BEGIN IMMEDIATE";
+	static const char sql_inner[] = "SAVEPOINT inner";
+	bool is_inner = !sqlite3_get_autocommit(store->db);
 
 	g_assert(!transaction->store);
-	if (!sql_run(store, sql, error))
+	if (!(is_inner ? sql_run(store, sql_inner, error) : sql_run(store, sql, error)))
 		return false;
 	transaction->store = store;
+	transaction->is_inner = is_inner;
 	return true;
 }
 
@@ -355,9 +361,12 @@ bool
 store_commit(struct store_transaction *transaction, GError **error)
 {
 	static const char sql[] = "COMMIT";
+	static const char sql_inner[] = "RELEASE inner";
+	struct store *store = transaction->store;
 
-	g_assert(transaction->store);
-	if (!sql_run(transaction->store, sql, error))
+	g_assert(store);
+	if (!(transaction->is_inner ? sql_run(store, sql_inner, error)
+	                            : sql_run(store, sql, error)))
 		return false;
 	transaction->store = NULL;
 	return true;
@@ -370,7 +379,10 @@ store_rollback(struct store_transaction *transaction)
 		return;
 	/* Some errors have rolled back already; then this says so and that is all. */
 	if (!sqlite3_get_autocommit(transaction->store->db))
-		sqlite3_exec(transaction->store->db, "ROLLBACK", NULL, NULL, NULL);
+		sqlite3_exec(transaction->store->db,
+		    transaction->is_inner ? "ROLLBACK TO inner; RELEASE inner"
+		                          : "ROLLBACK",
+		    NULL, NULL, NULL);
 	transaction->store = NULL;
 }
 

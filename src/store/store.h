@@ -49,9 +49,16 @@ const struct tokenizer *store_get_tokenizer(struct store *store);
 /* A transaction rolls back by itself unless its commit was reached. */
 struct store_transaction {
 	struct store *store; /* NULL when none is open */
+	bool is_inner;       /* a savepoint of another one */
 };
 
-/** Begin at once as the writer (BEGIN IMMEDIATE). */
+/**
+ * Begin at once as the writer (BEGIN IMMEDIATE).
+ *
+ * Within another transaction of the handle, which must be a writer's, it is a part of
+ * that one (SAVEPOINT): rolled back it leaves the rest alone, committed it stays only
+ * if the other one does.  They end in the reverse order of their beginnings.
+ */
 bool
 store_begin(struct store *store, struct store_transaction *transaction, GError **error);
 

@@ -23,6 +23,28 @@ suppression_hash(GBytes *key, const char *address_key)
 	return token_hash_text(key, "suppression", address_key);
 }
 
+static void
+run_hash(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const char *address_key = (const char *)sqlite3_value_text(values[1]);
+	g_autoptr(GBytes) key = NULL;
+
+	(void)count;
+	if (!address_key)
+		return;
+	key = g_bytes_new(
+	    sqlite3_value_blob(values[0]), (gsize)sqlite3_value_bytes(values[0]));
+	sqlite3_result_text(context, suppression_hash(key, address_key), -1, g_free);
+}
+
+int
+suppression_register(struct sqlite3 *db)
+{
+	return sqlite3_create_function(db, "suppression_hash", 2,
+	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, run_hash,
+	    NULL, NULL);
+}
+
 bool
 suppression_insert(struct store *store, const char *hash, const char *reason,
     int64_t now, GError **error)

@@ -14,6 +14,8 @@
 
 #include "store/store.h"
 
+struct sqlite3;
+
 struct suppression {
 	char *hash;   /* 64 hexadecimal digits */
 	char *reason; /* operator, never-again, complaint or dead */
@@ -31,6 +33,13 @@ PB_DEFINE_AUTO(suppression, suppression_free);
  * @return a new string
  */
 char *suppression_hash(GBytes *key, const char *address_key);
+
+/**
+ * Let SQL on a handle call suppression_hash(key, address_key).
+ *
+ * @return SQLite's code
+ */
+int suppression_register(struct sqlite3 *db);
 
 /** Keep an address from being mailed; the first reason given stays. */
 bool suppression_insert(struct store *store, const char *hash, const char *reason,

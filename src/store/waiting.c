@@ -7,21 +7,23 @@
 #include "store/sql.h"
 
 /* The columns that load_message() reads, in its order. */
-#define MESSAGE_COLUMNS                                                               \
-	"o.id, o.digest_id, o.subscriber_id, s.address, s.state, o.state, o.attempt," \
-	" o.queued_at, o.next_try_at, o.claimed_at, o.ended_at, o.code, o.reply,"     \
-	" o.render_key, o.octets, o.held_from, o.held_why, g.slot, g.date, g.state,"  \
-	" g.created_at,"                                                              \
-	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"             \
-	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id)"              \
-	" FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"                  \
-	" JOIN digest g ON g.id = o.digest_id"
+#define MESSAGE_COLUMNS                                                              \
+	"o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address),"      \
+	" s.state, o.state, o.attempt,"                                              \
+	" o.queued_at, o.next_try_at, o.claimed_at, o.ended_at, o.code, o.reply,"    \
+	" o.render_key, o.octets, o.held_from, o.held_why, g.slot, g.date, g.state," \
+	" g.created_at,"                                                             \
+	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"            \
+	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind"     \
+	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"            \
+	" LEFT JOIN digest g ON g.id = o.digest_id"
 
 void
 waiting_message_free(struct waiting_message *message)
 {
 	if (!message)
 		return;
+	g_free(message->kind);
 	g_free(message->recipient);
 	g_free(message->recipient_state);
 	g_free(message->state);
@@ -64,6 +66,7 @@ load_message(sqlite3_stmt *row)
 	message->created_at = sql_get_int(row, 20);
 	message->papers = sql_get_int(row, 21);
 	message->newest_day = sql_dup_text(row, 22);
+	message->kind = sql_dup_text(row, 23);
 	return message;
 }
 

@@ -17,10 +17,11 @@
 /* Everything that is known of one message. */
 struct waiting_message {
 	int64_t id;
-	int64_t digest_id;
-	int64_t subscriber_id;
+	char *kind;            /* "digest", or that of a letter */
+	int64_t digest_id;     /* or -1 */
+	int64_t subscriber_id; /* or -1: a stranger */
 	char *recipient;
-	char *recipient_state; /* "active", ... */
+	char *recipient_state; /* "active", ...; NULL: a stranger */
 	char *state;
 	unsigned attempt;
 	int64_t queued_at;
@@ -33,10 +34,11 @@ struct waiting_message {
 	int64_t octets;      /* fingerprint of what was composed last, or -1 */
 	char *held_from;     /* the state before HELD, or NULL */
 	char *held_why;      /* "restore", "operator", or NULL */
+	/* Of a digest; else NULL, -1 and 0. */
 	char *slot;
 	char *date;
 	char *digest_state;
-	int64_t created_at; /* of the digest */
+	int64_t created_at;
 	int64_t papers;
 	char *newest_day; /* of its papers */
 };

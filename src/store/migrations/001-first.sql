@@ -138,11 +138,22 @@ CREATE TABLE subscriber (
 	name         TEXT CHECK (name NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'),
 	state        TEXT NOT NULL
 		CHECK (state IN ('pending', 'active', 'paused', 'suspended', 'gone')),
-	cadence      TEXT NOT NULL CHECK (cadence IN ('daily', 'weekdays', 'weekly')),
+	cadence      TEXT NOT NULL CHECK (cadence IN ('now', 'daily', 'weekdays', 'weekly')),
 	weekdays     INTEGER NOT NULL CHECK (weekdays BETWEEN 1 AND 127), -- bit 0 is Monday
 	minute       INTEGER NOT NULL CHECK (minute BETWEEN 0 AND 1439),
 	zone         TEXT NOT NULL CHECK (zone <> ''),
 	max_full     INTEGER NOT NULL CHECK (max_full BETWEEN 1 AND 200),
+	-- What src/model/preferences.h names.
+	sorting      TEXT NOT NULL DEFAULT 'votes' CHECK (sorting IN ('votes', 'score', 'date')),
+	abstract     TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
+	format       TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
+	quiet        TEXT NOT NULL DEFAULT 'off' CHECK (quiet IN ('off', 'note')),
+	updates      TEXT NOT NULL DEFAULT 'off' CHECK (updates IN ('off', 'on')),
+	crosslist    TEXT NOT NULL DEFAULT 'on' CHECK (crosslist IN ('on', 'off')),
+	attach       TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
+	language     TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
+	-- Papers of the one digest that follows a pause; NULL: as any other.
+	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
 	created_at   INTEGER NOT NULL,
 	consent_at   INTEGER,
 	consent_text TEXT,
@@ -177,6 +188,8 @@ CREATE TABLE subscription (
 	since_day     TEXT NOT NULL,
 	created_at    INTEGER NOT NULL,
 	is_block      INTEGER NOT NULL DEFAULT 0 CHECK (is_block IN (0, 1)), -- takes papers away
+	max_papers    INTEGER CHECK (max_papers BETWEEN 1 AND 200), -- in one digest; NULL: no limit
+	note          TEXT CHECK (note NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'),
 	UNIQUE (subscriber_id, number),
 	UNIQUE (subscriber_id, filter_id)
 ) STRICT;
@@ -241,9 +254,25 @@ CREATE INDEX refused_at ON refused (at);
 
 CREATE TABLE outbox (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
-	kind          TEXT NOT NULL CHECK (kind IN ('digest')),
-	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
-	digest_id     INTEGER NOT NULL UNIQUE REFERENCES digest (id),
+	kind          TEXT NOT NULL CHECK (kind IN ('digest', 'answer', 'confirmation', 'notice')),
+	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: a stranger
+	digest_id     INTEGER UNIQUE REFERENCES digest (id),
+	-- Of a letter, which is what is no digest: where it goes, where its bounces go
+	-- ('' is the null sender), and its octets until it has ended.
+	recipient     TEXT
+		CHECK (length(CAST(recipient AS BLOB)) BETWEEN 3 AND 254)
+		CHECK (recipient GLOB '?*@?*.?*')
+		CHECK (instr(recipient, char(0)) = 0)
+		CHECK (recipient NOT GLOB '*[' || char(1) || '-' || char(32) || ']*')
+		CHECK (recipient NOT GLOB '*[<>' || char(127) || ']*'),
+	address_key   TEXT CHECK (address_key <> ''),
+	sender        TEXT
+		CHECK (length(CAST(sender AS BLOB)) <= 254)
+		CHECK (sender = '' OR sender GLOB '?*@?*')
+		CHECK (instr(sender, char(0)) = 0)
+		CHECK (sender NOT GLOB '*[' || char(1) || '-' || char(32) || ']*')
+		CHECK (sender NOT GLOB '*[<>' || char(127) || ']*'),
+	message       BLOB CHECK (length(message) BETWEEN 1 AND 262144),
 	state         TEXT NOT NULL CHECK (state IN ('NEW', 'SENDING', 'SENT', 'DEFERRED',
 		'FAILED', 'UNKNOWN', 'CANCELLED', 'HELD')),
 	attempt       INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
@@ -257,16 +286,93 @@ CREATE TABLE outbox (
 	octets        INTEGER, -- fingerprint of the message as it was composed last
 	held_from     TEXT CHECK (held_from IN ('NEW', 'DEFERRED', 'UNKNOWN')), -- what it was
 	held_why      TEXT CHECK (held_why IN ('restore', 'operator')),
+	CHECK ((kind = 'digest') = (digest_id IS NOT NULL)),
+	CHECK (kind <> 'digest' OR subscriber_id IS NOT NULL),
+	CHECK ((kind = 'digest') = (recipient IS NULL)),
+	CHECK ((kind = 'digest') = (address_key IS NULL)),
+	CHECK ((kind = 'digest') = (sender IS NULL)),
+	CHECK ((kind = 'digest' OR ended_at IS NOT NULL) = (message IS NULL)),
 	CHECK ((state IN ('NEW', 'DEFERRED')) <= (next_try_at IS NOT NULL)),
 	CHECK ((state IN ('SENT', 'FAILED', 'CANCELLED')) <= (ended_at IS NOT NULL)),
 	CHECK (state NOT IN ('SENDING', 'SENT', 'UNKNOWN') OR claimed_at IS NOT NULL),
 	CHECK (state <> 'SENDING' OR attempt >= 1)
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN');
+CREATE INDEX outbox_letter_due ON outbox (next_try_at, id)
+	WHERE kind <> 'digest' AND state IN ('NEW', 'DEFERRED', 'UNKNOWN');
+CREATE INDEX outbox_address ON outbox (address_key) WHERE address_key IS NOT NULL;
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
+
+-- What waits for somebody's word.  Of a token only its hash is kept.
+CREATE TABLE ticket (
+	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: bounces name it
+	hash          TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	purpose       TEXT NOT NULL CHECK (purpose IN ('confirm', 'undo', 'address', 'forget')),
+	address       TEXT NOT NULL CHECK (address GLOB '?*@?*.?*')
+		CHECK (address NOT GLOB '*[' || char(1) || '-' || char(32) || ']*'),
+	address_key   TEXT NOT NULL CHECK (address_key <> ''),
+	recipient     TEXT NOT NULL CHECK (recipient GLOB '?*@?*.?*')
+		CHECK (recipient NOT GLOB '*[' || char(1) || '-' || char(32) || ']*'),
+	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: a stranger
+	action        TEXT NOT NULL, -- what it does, fixed when it was made
+	details       TEXT,
+	made_at       INTEGER NOT NULL,
+	expires_at    INTEGER NOT NULL CHECK (expires_at > made_at),
+	used_at       INTEGER,
+	CHECK ((used_at IS NULL) = (action <> ''))
+) STRICT;
+CREATE INDEX ticket_address ON ticket (address_key, purpose);
+CREATE INDEX ticket_expires ON ticket (expires_at);
+CREATE INDEX ticket_subscriber ON ticket (subscriber_id) WHERE subscriber_id IS NOT NULL;
+
+-- Who is forgotten as soon as the last answer is out.
+CREATE TABLE farewell (
+	subscriber_id INTEGER PRIMARY KEY REFERENCES subscriber (id),
+	outbox_id     INTEGER NOT NULL,
+	at            INTEGER NOT NULL
+) STRICT;
+
+-- How much was answered to whom lately.  Addresses and domains are HMACs.
+CREATE TABLE allowance (
+	id     INTEGER PRIMARY KEY,
+	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'stranger', 'answer', 'proven',
+		'help', 'owner')),
+	person TEXT NOT NULL CHECK (length(person) = 64),
+	domain TEXT NOT NULL CHECK (length(domain) = 64),
+	at     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX allowance_person ON allowance (person, kind, at);
+CREATE INDEX allowance_domain ON allowance (domain, kind, at);
+CREATE INDEX allowance_kind ON allowance (kind, at);
+CREATE INDEX allowance_at ON allowance (at);
+
+-- Letters that came in.  Of one that was handled the key is kept, so that it counts once
+-- whatever road it comes by again; what it said and who sent it are not.
+CREATE TABLE letter (
+	id          INTEGER PRIMARY KEY AUTOINCREMENT,
+	key         TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
+	road        TEXT NOT NULL CHECK (road IN ('lmtp', 'maildir', 'imap')),
+	sender      TEXT, -- of the envelope: '' is the null one; NULL: not told
+	recipient   TEXT, -- of the envelope; NULL: not told
+	came_at     INTEGER NOT NULL,
+	size        INTEGER NOT NULL CHECK (size >= 0),
+	state       TEXT NOT NULL CHECK (state IN ('new', 'done', 'quarantined')),
+	tries       INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0), -- that failed
+	next_try_at INTEGER,
+	ended_at    INTEGER,
+	verdict     TEXT, -- what became of it, or what failed last
+	raw         BLOB, -- last: the others are read without it
+	CHECK ((state = 'done') = (raw IS NULL)),
+	CHECK (state <> 'done' OR (sender IS NULL AND recipient IS NULL)),
+	CHECK ((state = 'new') = (next_try_at IS NOT NULL)),
+	CHECK ((state = 'new') = (ended_at IS NULL))
+) STRICT;
+CREATE INDEX letter_due ON letter (next_try_at, id) WHERE state = 'new';
+CREATE INDEX letter_quarantined ON letter (ended_at) WHERE state = 'quarantined';
+CREATE INDEX letter_done ON letter (came_at) WHERE state = 'done';
 
 CREATE TABLE cursor (
 	name  TEXT PRIMARY KEY,
@@ -306,6 +412,15 @@ BEGIN
 	SELECT RAISE(ABORT, 'a digest that has ended stays as it is');
 END;
 
+-- What goes out again is what went out first.
+CREATE TRIGGER outbox_letter_frozen BEFORE UPDATE OF kind, recipient, sender, message ON outbox
+WHEN NEW.kind <> OLD.kind OR NEW.recipient IS NOT OLD.recipient
+	OR NEW.sender IS NOT OLD.sender
+	OR (NEW.message IS NOT OLD.message AND NEW.message IS NOT NULL)
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a letter is frozen');
+END;
+
 -- A digest is complete when it is in the outbox; it goes whole, with its row.
 CREATE TRIGGER digest_frozen BEFORE UPDATE ON digest_item
 BEGIN
@@ -338,8 +453,20 @@ BEGIN
 	SELECT RAISE(ABORT, 'only a claimed message can be sent');
 END;
 
+CREATE TRIGGER ticket_is_used_once BEFORE UPDATE ON ticket
+WHEN OLD.used_at IS NOT NULL
+BEGIN
+	SELECT RAISE(ABORT, 'a ticket is used once');
+END;
+
 CREATE TRIGGER match_yes_is_final BEFORE UPDATE OF state ON match
 WHEN OLD.state = 'yes' AND NEW.state <> 'yes'
 BEGIN
 	SELECT RAISE(ABORT, 'a match that was decided stays');
+END;
+
+CREATE TRIGGER letter_done_is_final BEFORE UPDATE OF state ON letter
+WHEN OLD.state = 'done' AND NEW.state <> 'done'
+BEGIN
+	SELECT RAISE(ABORT, 'a letter that was handled stays so');
 END;

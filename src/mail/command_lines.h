@@ -1,0 +1,46 @@
+/*
+ * command_lines.h - the lines of a letter that are meant as commands.
+ *
+ * Pure: what a verb is, the caller knows.  The subject comes first, then the text, a
+ * command a line.  A line that ends in `\` or is followed by one that starts with a
+ * blank goes on there.  Lines that start with `>` are skipped; a line `-- `, `end`,
+ * `quit` or `stop` ends the reading, and so does the first line that is no command
+ * after one that is.  Of a letter, BOUNDS_COMMAND_BYTES are read, and
+ * BOUNDS_COMMANDS commands.
+ */
+#ifndef PAPERBOY_MAIL_COMMAND_LINES_H
+#define PAPERBOY_MAIL_COMMAND_LINES_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* What a line is. */
+enum command_kind {
+	COMMAND_KIND_NONE, /* a greeting, prose */
+	COMMAND_KIND_NEAR, /* it would be one if its verb were written right */
+	COMMAND_KIND_VERB,
+};
+
+/** Judge a line: one line of valid UTF-8, without blanks at its ends, not empty. */
+typedef enum command_kind (*command_lines_judge)(const char *line);
+
+struct command_lines {
+	GPtrArray *lines;   /* of char *, in order; kinds VERB and NEAR */
+	bool is_in_subject; /* the first one is from there */
+	bool is_more;       /* there were more than BOUNDS_COMMANDS */
+	bool is_cut;        /* the text was longer than BOUNDS_COMMAND_BYTES */
+};
+
+/** @param subject, text  valid UTF-8; NULL is empty */
+void command_lines_read(const char *subject, const char *text,
+    command_lines_judge judge, struct command_lines *out);
+void command_lines_clear(struct command_lines *lines);
+
+/**
+ * Take `Re:`, `AW:`, `Fwd:` and the like, and `[tags]`, off the front of a subject.
+ *
+ * @return where the rest begins
+ */
+const char *command_lines_skip_prefixes(const char *subject);
+
+#endif

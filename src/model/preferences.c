@@ -1,0 +1,87 @@
+/*
+ * preferences.c - what a person has chosen about digests, besides the rhythm.
+ */
+#include "model/preferences.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#define WORDS_MAX 3
+
+/* So much of a wrong word is shown. */
+#define SHOWN_CHARS 20
+
+static const struct {
+	const char *name;
+	const char *words[WORDS_MAX];
+} rows[PREFERENCE_COUNT] = {
+    [PREFERENCE_ORDER] = {"order", {[PREFERENCE_ORDER_VOTES] = "votes",
+                                       [PREFERENCE_ORDER_SCORE] = "score",
+                                       [PREFERENCE_ORDER_DATE] = "date"}},
+    [PREFERENCE_ABSTRACT] = {"abstract", {[PREFERENCE_ABSTRACT_FULL] = "full",
+                                             [PREFERENCE_ABSTRACT_SHORT] = "short",
+                                             [PREFERENCE_ABSTRACT_NONE] = "none"}},
+    [PREFERENCE_FORMAT] = {"format", {[PREFERENCE_FORMAT_BOTH] = "both",
+                                         [PREFERENCE_FORMAT_TEXT] = "text",
+                                         [PREFERENCE_FORMAT_HTML] = "html"}},
+    [PREFERENCE_QUIET] = {"quiet",
+        {[PREFERENCE_QUIET_OFF] = "off", [PREFERENCE_QUIET_NOTE] = "note"}},
+    [PREFERENCE_UPDATES] = {"updates",
+        {[PREFERENCE_UPDATES_OFF] = "off", [PREFERENCE_UPDATES_ON] = "on"}},
+    [PREFERENCE_CROSSLIST] = {"crosslist",
+        {[PREFERENCE_CROSSLIST_ON] = "on", [PREFERENCE_CROSSLIST_OFF] = "off"}},
+    [PREFERENCE_ATTACH] = {"attach",
+        {[PREFERENCE_ATTACH_NONE] = "none", [PREFERENCE_ATTACH_BIBTEX] = "bibtex"}},
+};
+
+const char *
+preferences_get_name(enum preference preference)
+{
+	return rows[preference].name;
+}
+
+bool
+preferences_find(const char *name, enum preference *preference)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		if (g_ascii_strcasecmp(name, rows[i].name) == 0) {
+			*preference = (enum preference)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+preferences_get_word(const struct preferences *preferences, enum preference preference)
+{
+	return rows[preference].words[preferences->choice[preference]];
+}
+
+char *
+preferences_format_words(enum preference preference)
+{
+	const char *const *words = rows[preference].words;
+
+	return words[2] ? g_strdup_printf("%s, %s or %s", words[0], words[1], words[2])
+	                : g_strdup_printf("%s or %s", words[0], words[1]);
+}
+
+bool
+preferences_choose(struct preferences *preferences, enum preference preference,
+    const char *word, GError **error)
+{
+	const char *const *words = rows[preference].words;
+	g_autofree char *shown = text_quote(word, SHOWN_CHARS);
+	g_autofree char *known = preferences_format_words(preference);
+
+	for (int i = 0; i < WORDS_MAX && words[i]; i++) {
+		if (g_ascii_strcasecmp(word, words[i]) == 0) {
+			preferences->choice[preference] = i;
+			return true;
+		}
+	}
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s is %s, not '%s'",
+	    rows[preference].name, known, shown);
+	return false;
+}

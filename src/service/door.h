@@ -1,0 +1,66 @@
+/*
+ * door.h - who stands at the door with a letter, and whether to open.
+ *
+ * Pure judgement of what a letter and its envelope say: nothing is looked up, so
+ * nothing is proven yet but what the operator's own mail server vouches for.  After
+ * RFC 3834 section 2, and what robots do in spite of it.
+ */
+#ifndef PAPERBOY_SERVICE_DOOR_H
+#define PAPERBOY_SERVICE_DOOR_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/auto.h"
+#include "mail/extension.h"
+#include "model/letter.h"
+
+/* What is ours.  Borrowed. */
+struct door_settings {
+	const struct extension_base *base;    /* where commands go */
+	const struct extension_base *bounces; /* what envelope senders are made of */
+	const char *from;                     /* where digests come from */
+	const char *message_domain;           /* right side of our Message-IDs */
+	/* The authserv-id of the operator's mail server, in any case, which takes it
+	 * out of what strangers send (RFC 8601 section 5); "": nobody vouches. */
+	const char *authserv_id;
+};
+
+/* What the letter came in.  Borrowed. */
+struct door_envelope {
+	const char *sender;    /* "" is the null one; NULL: not told */
+	const char *recipient; /* NULL: not told */
+};
+
+struct door_judgement {
+	enum extension_kind kind; /* which of our addresses it came to */
+	char *token;              /* of that address, or "" */
+
+	/* A word of ours that says why this letter is not to be answered, whatever is
+	 * asked; NULL: it may be.  Static. */
+	const char *silence;
+
+	/* Who says to have written it; all NULL when that cannot be told. */
+	char *address; /* an addr-spec */
+	char *key;     /* as address_format_key() */
+	char *domain;
+	char *name;      /* or NULL */
+	bool is_vouched; /* our mail server says that this is who wrote it */
+};
+
+/** @param judgement  zeroed by the caller; door_clear() it */
+void door_judge(const struct door_settings *settings, const struct letter *letter,
+    const struct door_envelope *envelope, struct door_judgement *judgement);
+
+void door_clear(struct door_judgement *judgement);
+
+/**
+ * What an address counts as where limits are kept: without its +tag and dots, since
+ * one person can have any number of these.  Not for telling people apart.
+ *
+ * @param address  an addr-spec as address_parse() takes it
+ * @return owned by the caller
+ */
+char *door_format_limit_key(const char *address);
+
+#endif

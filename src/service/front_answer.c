@@ -1,0 +1,421 @@
+/*
+ * front_answer.c - what the commands came to goes out, with tickets where it waits.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/token.h"
+#include "service/front_work.h"
+#include "service/subscribe.h"
+#include "store/audit.h"
+#include "store/erasure.h"
+#include "store/people.h"
+
+/* A ticket that is about to be made, and where its token goes. */
+struct draft {
+	struct ticket ticket;
+	char *token;
+};
+
+static void
+draft_clear(struct draft *draft)
+{
+	g_clear_pointer(&draft->ticket.hash, g_free);
+	g_clear_pointer(&draft->token, g_free);
+}
+
+static enum ticket_purpose
+get_purpose(enum command_purpose purpose)
+{
+	switch (purpose) {
+	case COMMAND_CONFIRM_NOTHING:
+	case COMMAND_CONFIRM_SUBSCRIBE:
+	case COMMAND_CONFIRM_CHANGE:
+	case COMMAND_CONFIRM_EXPORT:
+		break;
+	case COMMAND_CONFIRM_ADDRESS:
+		return TICKET_ADDRESS;
+	case COMMAND_CONFIRM_FORGET:
+		return TICKET_FORGET;
+	}
+	return TICKET_CONFIRM;
+}
+
+static int64_t
+get_life(enum ticket_purpose purpose)
+{
+	switch (purpose) {
+	case TICKET_CONFIRM:
+	case TICKET_ADDRESS:
+		break;
+	case TICKET_UNDO:
+		return FRONT_UNDO_S;
+	case TICKET_FORGET:
+		return FRONT_FORGET_S;
+	}
+	return FRONT_CONFIRM_S;
+}
+
+/* @param draft  zeroed by the caller; draft_clear() it */
+static bool
+make_ticket(struct front_work *work, const struct front_guest *guest,
+    enum ticket_purpose purpose, const char *recipient, const char *action,
+    const char *details, struct draft *draft, GError **error)
+{
+	draft->token = dispatch_draw_token(&work->dispatch);
+	draft->ticket = (struct ticket){
+	    .hash = token_hash_drawn(draft->token),
+	    .purpose = purpose,
+	    .address = guest->address,
+	    .address_key = guest->key,
+	    .recipient = (char *)recipient,
+	    .subscriber_id = guest->subscriber ? guest->subscriber->id : 0,
+	    .action = (char *)action,
+	    .details = (char *)details,
+	    .made_at = work->options->now,
+	    .expires_at = work->options->now + get_life(purpose),
+	};
+	return tickets_insert(work->store, &draft->ticket, error);
+}
+
+/* For the consent: when and how it was asked, and which words were to be confirmed. */
+static char *
+format_details(const struct front_work *work, const char *text)
+{
+	g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(work->options->now);
+	g_autofree char *when = g_date_time_format(at, "%Y-%m-%d %H:%M:%S UTC");
+	g_autofree char *hash =
+	    g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+
+	return g_strdup_printf(
+	    "asked by mail %s; text of the confirmation sha256:%s", when, hash);
+}
+
+/* Where a confirmation's answers and bounces go. */
+struct way {
+	char *reply_to;
+	char *sender;
+};
+
+static void
+way_clear(struct way *way)
+{
+	g_clear_pointer(&way->reply_to, g_free);
+	g_clear_pointer(&way->sender, g_free);
+}
+
+static void
+find_way(const struct front_work *work, const struct draft *draft, struct way *way)
+{
+	const struct house *house = work->options->house;
+	g_autofree char *back = token_sign(work->options->key,
+	    EXTENSION_TOKEN_BOUNCE_TICKET, draft->ticket.id, draft->ticket.made_at);
+
+	way->reply_to =
+	    extension_format(&house->commands, EXTENSION_CONFIRM, draft->token);
+	way->sender = extension_format(&house->bounces, EXTENSION_BOUNCE, back);
+}
+
+/* To a stranger nothing of the letter is repeated: it may have been made to be. */
+static char *
+format_subject(const struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply)
+{
+	if (reply->subject)
+		return g_strdup(reply->subject);
+	if (guest->subscriber)
+		return dispatch_format_subject(work->letter);
+	return g_strdup_printf(
+	    "Your letter to %s", work->options->house->commands.address.text);
+}
+
+static bool
+send(struct front_work *work, const struct front_guest *guest,
+    const struct dispatch_letter *letter, int64_t *id, GError **error)
+{
+	struct dispatch_letter whole = *letter;
+
+	whole.subscriber_id = guest->subscriber ? guest->subscriber->id : 0;
+	whole.answered = work->letter;
+	work->report->is_queued = true;
+	return dispatch_send(&work->dispatch, &whole, id, error);
+}
+
+/* The second mail of a change of address, to the new one and with its own token. */
+static bool
+ask_new_address(struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply, const char *subject, GError **error)
+{
+	__attribute__((cleanup(draft_clear))) struct draft draft = {0};
+	__attribute__((cleanup(way_clear))) struct way way = {0};
+	struct command_reply other = {.text = g_strdup(reply->new_text)};
+	struct dispatch_letter letter;
+	const char *why;
+	int64_t id;
+	bool is_ok;
+
+	is_ok = limits_check(
+	    &work->limits, LIMITS_CONFIRMATION, reply->new_address, &why, error);
+	/* Whoever it is gets no more of them; then nothing can come of it. */
+	if (is_ok && !why) {
+		is_ok = make_ticket(work, guest, TICKET_ADDRESS, reply->new_address,
+		    reply->pending, NULL, &draft, error);
+		if (is_ok) {
+			find_way(work, &draft, &way);
+			command_reply_fill(&other, draft.token, NULL);
+			letter = (struct dispatch_letter){
+			    .kind = OUTBOX_CONFIRMATION,
+			    .recipient = reply->new_address,
+			    .sender = way.sender,
+			    .reply_to = way.reply_to,
+			    .subject = subject,
+			    .text = other.text,
+			};
+			/* A stranger gets it: it answers nothing of theirs. */
+			is_ok = dispatch_send(&work->dispatch, &letter, &id, error) &&
+			        limits_count(&work->limits, LIMITS_CONFIRMATION,
+			            reply->new_address, error);
+		}
+	}
+	command_reply_clear(&other);
+	return is_ok;
+}
+
+static bool
+ask(struct front_work *work, const struct front_guest *guest,
+    struct command_reply *reply, GError **error)
+{
+	enum ticket_purpose purpose = get_purpose(reply->purpose);
+	g_autofree char *subject = format_subject(work, guest, reply);
+	g_autofree char *details = format_details(work, reply->text);
+	__attribute__((cleanup(draft_clear))) struct draft draft = {0};
+	__attribute__((cleanup(way_clear))) struct way way = {0};
+	struct dispatch_letter letter = {.kind = OUTBOX_CONFIRMATION};
+	int64_t id;
+
+	if (!tickets_kill(work->store, purpose, guest->key, error) ||
+	    !make_ticket(work, guest, purpose, guest->address, reply->pending, details,
+	        &draft, error) ||
+	    !audit_insert(work->store, work->options->now, "mail", "confirmation asked",
+	        guest->subscriber ? guest->subscriber->id : 0,
+	        ticket_purpose_name(purpose), error))
+		return false;
+	if (reply->new_address && !ask_new_address(work, guest, reply, subject, error))
+		return false;
+	find_way(work, &draft, &way);
+	command_reply_fill(reply, draft.token, NULL);
+	letter.recipient = guest->address;
+	letter.sender = way.sender;
+	letter.reply_to = way.reply_to;
+	letter.subject = subject;
+	letter.text = reply->text;
+	work->report->outcome = FRONT_ASKED;
+	return send(work, guest, &letter, &id, error);
+}
+
+/* An answer that can be answered: by who is a subscriber still, as a proof. */
+static bool
+load_reply_to(struct front_work *work, const struct front_guest *guest, char **reply_to,
+    GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	g_autofree char *token = NULL;
+	g_autoptr(GError) problem = NULL;
+
+	*reply_to = NULL;
+	subscriber = people_find(work->store, guest->key, &problem);
+	if (!subscriber) {
+		if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+			return true;
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (subscriber->state == SUBSCRIBER_GONE ||
+	    subscriber->state == SUBSCRIBER_PENDING)
+		return true;
+	token = proof_format_answer(work->options->key, subscriber, work->options->now);
+	*reply_to =
+	    extension_format(&work->options->house->commands, EXTENSION_REPLY, token);
+	return true;
+}
+
+/* Nothing is ever sent again but what is on its way, and then all is erased. */
+static bool
+say_farewell(struct front_work *work, const struct front_guest *guest,
+    int64_t outbox_id, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(subscriber) subscriber =
+	    subscribe_find_any(work->store, guest->address, &problem);
+
+	if (!subscriber) {
+		if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+			return true;
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	return subscribe_let_go(work->store, subscriber, work->options->now, error) &&
+	       erasure_insert_farewell(
+	           work->store, subscriber->id, outbox_id, work->options->now, error);
+}
+
+static bool
+tell(struct front_work *work, const struct front_guest *guest,
+    struct command_reply *reply, GError **error)
+{
+	g_autofree char *subject = format_subject(work, guest, reply);
+	g_autofree char *reply_to = NULL;
+	__attribute__((cleanup(draft_clear))) struct draft undo = {0};
+	struct dispatch_letter letter = {.kind = OUTBOX_ANSWER};
+	int64_t id;
+
+	if (reply->undo &&
+	    (!tickets_kill(work->store, TICKET_UNDO, guest->key, error) ||
+	        !make_ticket(work, guest, TICKET_UNDO, guest->address, reply->undo,
+	            NULL, &undo, error)))
+		return false;
+	command_reply_fill(reply, NULL, undo.token);
+	if (!load_reply_to(work, guest, &reply_to, error))
+		return false;
+	letter.recipient = guest->address;
+	letter.sender = "";
+	letter.reply_to = reply_to;
+	letter.subject = subject;
+	letter.text = reply->text;
+	letter.file_name = reply->attachment_name;
+	letter.file_type = reply->attachment_type;
+	letter.file_text = reply->attachment;
+	work->report->outcome = FRONT_ANSWERED;
+	return send(work, guest, &letter, &id, error) &&
+	       (!reply->is_forgotten || say_farewell(work, guest, id, error));
+}
+
+static enum limits_case
+get_case(const struct front_guest *guest, const struct command_reply *reply)
+{
+	if (guest->has_token || (guest->is_proven && guest->subscriber))
+		return LIMITS_PROVEN;
+	if (guest->subscriber)
+		return reply->is_help ? LIMITS_ANSWER_HELP : LIMITS_ANSWER;
+	if (reply->pending)
+		return LIMITS_CONFIRMATION;
+	return reply->is_help ? LIMITS_STRANGER_HELP : LIMITS_STRANGER;
+}
+
+bool
+front_answer(struct front_work *work, const struct front_guest *guest,
+    struct command_reply *reply, GError **error)
+{
+	enum limits_case what = get_case(guest, reply);
+	const char *why;
+
+	if (!limits_check(&work->limits, what, guest->address, &why, error))
+		return false;
+	/* Who was unsubscribed is told so: somebody else may have asked for it. */
+	if (why && !reply->undo && !reply->is_forgotten) {
+		front_keep_silent(work, FRONT_LIMITED, why);
+		return true;
+	}
+	return (reply->pending ? ask(work, guest, reply, error)
+	                       : tell(work, guest, reply, error)) &&
+	       limits_count(&work->limits, what, guest->address, error);
+}
+
+bool
+front_find_ticket(struct front_work *work, const char *token, unsigned purposes,
+    struct ticket **ticket, GError **error)
+{
+	g_autofree char *hash = token_hash_drawn(token);
+	g_autoptr(GError) problem = NULL;
+	pb_auto(ticket) found = NULL;
+
+	*ticket = NULL;
+	if (!hash)
+		return true;
+	found = tickets_find(work->store, hash, &problem);
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (found && found->used_at < 0 && found->expires_at > work->options->now &&
+	    purposes & 1U << found->purpose)
+		*ticket = g_steal_pointer(&found);
+	return true;
+}
+
+/* How this person agreed: asked, told, confirmed. */
+static bool
+save_consent(struct front_work *work, const struct ticket *ticket, GError **error)
+{
+	g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(work->options->now);
+	g_autofree char *when = g_date_time_format(at, "%Y-%m-%d %H:%M:%S UTC");
+	g_autoptr(GError) problem = NULL;
+	pb_auto(subscriber) subscriber =
+	    people_find(work->store, ticket->address_key, &problem);
+
+	if (!subscriber || subscriber->state != SUBSCRIBER_ACTIVE || !ticket->details)
+		return true;
+	g_free(subscriber->consent_text);
+	subscriber->consent_text =
+	    g_strdup_printf("%s; confirmed by mail %s (ticket %" G_GINT64_FORMAT ")",
+	        ticket->details, when, ticket->id);
+	subscriber->consent_at = work->options->now;
+	return people_update(work->store, subscriber, error);
+}
+
+/* The commands that were fixed, by whoever they were fixed for. */
+static bool
+run_pending(struct front_work *work, const struct ticket *ticket, GError **error)
+{
+	__attribute__((cleanup(front_guest_clear))) struct front_guest guest = {0};
+	struct command_reply reply = {0};
+	struct command_visitor visitor;
+	bool was_here, is_ok;
+
+	if (!front_find_guest(work, ticket->address, &guest, error))
+		return false;
+	was_here = guest.subscriber;
+	guest.is_proven = guest.has_token = true;
+	visitor = front_get_visitor(&guest);
+	visitor.is_proven = true;
+	is_ok = command_run_pending(
+	    &work->context, &visitor, ticket->action, &reply, error);
+	if (is_ok && reply.is_changed)
+		work->report->is_changed = true;
+	if (is_ok && !was_here && ticket->purpose == TICKET_CONFIRM)
+		is_ok = save_consent(work, ticket, error);
+	/* It goes to who has just confirmed: of two addresses the later one. */
+	if (is_ok && strcmp(guest.address, ticket->recipient) != 0 &&
+	    ticket->purpose == TICKET_ADDRESS) {
+		front_guest_clear(&guest);
+		is_ok = front_find_guest(work, ticket->recipient, &guest, error);
+	}
+	is_ok =
+	    is_ok &&
+	    audit_insert(work->store, work->options->now, "mail", "confirmation used",
+	        ticket->subscriber_id, ticket_purpose_name(ticket->purpose), error) &&
+	    front_answer(work, &guest, &reply, error);
+	command_reply_clear(&reply);
+	return is_ok;
+}
+
+bool
+front_redeem(struct front_work *work, const struct ticket *ticket, GError **error)
+{
+	int64_t used = 0;
+
+	if (!tickets_use(work->store, ticket->id, work->options->now, error) ||
+	    !limits_forgive(&work->limits, ticket->recipient, error))
+		return false;
+	if (ticket->purpose != TICKET_ADDRESS)
+		return run_pending(work, ticket, error);
+	/* A new request takes the used ones of an old one away, too. */
+	if (!tickets_count_used(
+	        work->store, TICKET_ADDRESS, ticket->address_key, &used, error))
+		return false;
+	if (used == 2)
+		return run_pending(work, ticket, error);
+	/* The other address has to say so as well, and gets the answer then. */
+	front_keep_silent(work, FRONT_IGNORED, "half-confirmed");
+	return true;
+}

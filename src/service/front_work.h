@@ -1,0 +1,76 @@
+/*
+ * front_work.h - what the files of the front share; for them only.
+ */
+#ifndef PAPERBOY_SERVICE_FRONT_WORK_H
+#define PAPERBOY_SERVICE_FRONT_WORK_H
+
+#include "model/subscriber.h"
+#include "service/command.h"
+#include "service/dispatch.h"
+#include "service/front.h"
+#include "service/limits.h"
+#include "service/proof.h"
+#include "store/tickets.h"
+
+/* A letter in hand. */
+struct front_work {
+	struct store *store;
+	const struct front_options *options;
+	const struct letter *letter;
+	const struct front_envelope *envelope;
+	struct front_report *report;
+	struct door_judgement door;
+	GPtrArray *keys; /* of GBytes *, borrowed */
+	struct proof proof;
+	struct limits limits;
+	struct dispatch dispatch;
+	struct command_context context;
+};
+
+/* Whom it is about, as far as that is known. */
+struct front_guest {
+	char *address; /* whom the answer goes to */
+	char *key;
+	struct subscriber *subscriber; /* NULL: none, or pending, or gone */
+	bool is_proven;
+	bool has_token; /* of one of our own addresses, or in the text */
+	int64_t digest_id;
+	const char *name; /* borrowed, or NULL */
+	const char *verb; /* borrowed, or NULL */
+};
+
+void front_guest_clear(struct front_guest *guest);
+
+/** Take whoever has that address. @param guest  its address, key and subscriber are set
+ */
+bool front_find_guest(struct front_work *work, const char *address,
+    struct front_guest *guest, GError **error);
+
+/** What the commands are to see of a guest. */
+struct command_visitor front_get_visitor(const struct front_guest *guest);
+
+/** Note that there is no answer. */
+void
+front_keep_silent(struct front_work *work, enum front_outcome outcome, const char *why);
+
+/**
+ * Send what the commands came to, if the limits let it.
+ *
+ * @param reply  tokens are put into its texts
+ */
+bool front_answer(struct front_work *work, const struct front_guest *guest,
+    struct command_reply *reply, GError **error);
+
+/**
+ * Find the ticket of a token that is good now.
+ *
+ * @param purposes  a bit for each enum ticket_purpose that it may be of
+ * @param ticket    set: NULL when it is not good; owned by the caller
+ */
+bool front_find_ticket(struct front_work *work, const char *token, unsigned purposes,
+    struct ticket **ticket, GError **error);
+
+/** Do what a good ticket says, and answer. */
+bool front_redeem(struct front_work *work, const struct ticket *ticket, GError **error);
+
+#endif

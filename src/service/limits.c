@@ -1,0 +1,150 @@
+/*
+ * limits.c - how much is answered, lest somebody be flooded in another's name.
+ */
+#include "service/limits.h"
+
+#include "base/clock.h"
+#include "mail/address.h"
+#include "service/door.h"
+#include "store/allowance.h"
+#include "store/tickets.h"
+
+#define HOUR_S  3600
+#define DAY_S   ((int64_t)CLOCK_DAY_S)
+#define MONTH_S (30 * DAY_S)
+
+enum scope { SCOPE_PERSON, SCOPE_DOMAIN, SCOPE_ALL };
+
+/* One limit: who is counted, of which kind, over how long, and how many may be. */
+static const struct rule {
+	enum limits_case what;
+	enum allowance_kind kind;
+	enum scope scope;
+	int64_t span_s;
+	size_t offset; /* of the setting, an int */
+	const char *why;
+} rules[] = {
+#define RULE(what, kind, scope, span, setting, why)                              \
+	{                                                                        \
+		what, kind, scope, span, offsetof(struct settings, setting), why \
+	}
+    RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_PERSON, MONTH_S,
+        limit_confirmations_month, "confirmations-month"),
+    RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_DOMAIN, HOUR_S,
+        limit_confirmations_domain_hour, "confirmations-domain-hour"),
+    RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_ALL, HOUR_S,
+        limit_confirmations_hour, "confirmations-hour"),
+    RULE(LIMITS_STRANGER, ALLOWANCE_STRANGER, SCOPE_PERSON, DAY_S, limit_stranger_day,
+        "stranger-day"),
+    RULE(LIMITS_STRANGER_HELP, ALLOWANCE_STRANGER, SCOPE_PERSON, DAY_S,
+        limit_stranger_day, "stranger-day"),
+    RULE(LIMITS_STRANGER_HELP, ALLOWANCE_HELP, SCOPE_PERSON, DAY_S, limit_help_day,
+        "help-day"),
+    RULE(LIMITS_ANSWER, ALLOWANCE_ANSWER, SCOPE_PERSON, DAY_S, limit_answers_day,
+        "answers-day"),
+    RULE(LIMITS_ANSWER_HELP, ALLOWANCE_ANSWER, SCOPE_PERSON, DAY_S, limit_answers_day,
+        "answers-day"),
+    RULE(LIMITS_ANSWER_HELP, ALLOWANCE_HELP, SCOPE_PERSON, DAY_S, limit_help_day,
+        "help-day"),
+    RULE(LIMITS_PROVEN, ALLOWANCE_PROVEN, SCOPE_PERSON, DAY_S, limit_answers_day,
+        "answers-day"),
+    RULE(LIMITS_OWNER, ALLOWANCE_OWNER, SCOPE_ALL, DAY_S, limit_owner_day, "owner-day"),
+#undef RULE
+};
+
+static bool
+count(const struct limits *limits, const struct rule *rule,
+    const struct allowance_person *person, int64_t *found, GError **error)
+{
+	int64_t since = limits->now - rule->span_s;
+
+	switch (rule->scope) {
+	case SCOPE_PERSON:
+		return allowance_count(
+		    limits->store, rule->kind, person, since, found, error);
+	case SCOPE_DOMAIN:
+		return allowance_count_domain(
+		    limits->store, rule->kind, person, since, found, error);
+	case SCOPE_ALL:
+		return allowance_count_all(
+		    limits->store, rule->kind, since, found, error);
+	}
+	g_assert_not_reached();
+}
+
+/* One confirmation is on its way still, or lies unread. */
+static bool
+check_again(const struct limits *limits, const struct allowance_person *person,
+    const char **why, GError **error)
+{
+	int64_t since =
+	    limits->now - limits->settings->limit_confirm_again_h * (int64_t)HOUR_S;
+	int64_t found;
+
+	if (!allowance_count(
+	        limits->store, ALLOWANCE_CONFIRMATION, person, since, &found, error))
+		return false;
+	if (found)
+		*why = "confirmation-pending";
+	return true;
+}
+
+bool
+limits_check(const struct limits *limits, enum limits_case what, const char *address,
+    const char **why, GError **error)
+{
+	g_autofree char *limit_key = door_format_limit_key(address);
+	struct allowance_person person;
+	bool is_ok = true;
+
+	*why = NULL;
+	allowance_person_init(limits->key, limit_key, &person);
+	if (what == LIMITS_CONFIRMATION)
+		is_ok = check_again(limits, &person, why, error);
+	for (size_t i = 0; is_ok && !*why && i < G_N_ELEMENTS(rules); i++) {
+		const char *settings = (const char *)limits->settings;
+		int64_t found;
+
+		if (rules[i].what != what)
+			continue;
+		is_ok = count(limits, &rules[i], &person, &found, error);
+		if (is_ok && found >= *(const int *)(settings + rules[i].offset))
+			*why = rules[i].why;
+	}
+	allowance_person_clear(&person);
+	return is_ok;
+}
+
+bool
+limits_count(const struct limits *limits, enum limits_case what, const char *address,
+    GError **error)
+{
+	g_autofree char *limit_key = door_format_limit_key(address);
+	struct allowance_person person;
+	bool is_done[ALLOWANCE_OWNER + 1] = {false};
+	bool is_ok = true;
+
+	allowance_person_init(limits->key, limit_key, &person);
+	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
+		if (rules[i].what != what || is_done[rules[i].kind])
+			continue;
+		is_done[rules[i].kind] = true;
+		is_ok = allowance_insert(
+		    limits->store, rules[i].kind, &person, limits->now, error);
+	}
+	allowance_person_clear(&person);
+	return is_ok;
+}
+
+bool
+limits_forgive(const struct limits *limits, const char *address, GError **error)
+{
+	g_autofree char *limit_key = door_format_limit_key(address);
+	struct allowance_person person;
+	bool is_ok;
+
+	allowance_person_init(limits->key, limit_key, &person);
+	is_ok = allowance_delete(limits->store, ALLOWANCE_CONFIRMATION, &person, error);
+	allowance_person_clear(&person);
+	return is_ok;
+}

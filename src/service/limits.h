@@ -1,0 +1,53 @@
+/*
+ * limits.h - how much is answered, lest somebody be flooded in another's name.
+ *
+ * Counted on the address without its +tag and dots.  Whoever is past a limit gets
+ * silence, and the log a line.
+ */
+#ifndef PAPERBOY_SERVICE_LIMITS_H
+#define PAPERBOY_SERVICE_LIMITS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/settings.h"
+#include "store/store.h"
+
+/* What is about to be sent. */
+enum limits_case {
+	LIMITS_CONFIRMATION,  /* asks a stranger whether it was them */
+	LIMITS_STRANGER,      /* answers one otherwise */
+	LIMITS_STRANGER_HELP, /* the letter held no command */
+	LIMITS_ANSWER,        /* a subscriber, as far as the From tells */
+	LIMITS_ANSWER_HELP,
+	LIMITS_PROVEN, /* a subscriber who proved it, or whoever has a good token */
+	LIMITS_OWNER,  /* a letter is passed on to the owner */
+};
+
+/* Borrowed. */
+struct limits {
+	struct store *store;
+	const struct settings *settings;
+	GBytes *key;
+	int64_t now;
+};
+
+/**
+ * Ask whether it may be sent.
+ *
+ * @param address  who gets it, an addr-spec
+ * @param why      set: NULL when it may; else a word of ours, static
+ * @return false when the store fails
+ */
+bool limits_check(const struct limits *limits, enum limits_case what,
+    const char *address, const char **why, GError **error);
+
+/** Count it as sent; in the caller's transaction. */
+bool limits_count(const struct limits *limits, enum limits_case what,
+    const char *address, GError **error);
+
+/** An address has confirmed: that it was asked does not count any more. */
+bool limits_forgive(const struct limits *limits, const char *address, GError **error);
+
+#endif

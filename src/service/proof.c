@@ -1,0 +1,159 @@
+/*
+ * proof.c - what a token in one of our addresses proves.
+ */
+#include "service/proof.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/token.h"
+#include "mail/extension.h"
+#include "model/digest.h"
+#include "store/editions.h"
+#include "store/people.h"
+#include "store/tickets.h"
+
+/* Nobody, which is no failure. */
+static bool
+is_missing(GError **problem, GError **error)
+{
+	if (g_error_matches(*problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return true;
+	g_propagate_error(error, g_steal_pointer(problem));
+	return false;
+}
+
+static bool
+load_subscriber(const struct proof *proof, int64_t id, struct subscriber **subscriber,
+    GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	*subscriber = people_load(proof->store, id, &problem);
+	return *subscriber || is_missing(&problem, error);
+}
+
+static bool
+load_digest(
+    const struct proof *proof, int64_t id, struct digest **digest, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	*digest = editions_load_head(proof->store, id, &problem);
+	return *digest || is_missing(&problem, error);
+}
+
+/* The day of an answer, and whom it was for. */
+static int64_t
+bind_answer(const struct subscriber *subscriber, int64_t day)
+{
+	/* Both count from the epoch: no two pairs that can be come to the same. */
+	return subscriber->created_at * 100000 + day;
+}
+
+char *
+proof_format_answer(GBytes *key, const struct subscriber *subscriber, int64_t now)
+{
+	return token_sign(key, EXTENSION_TOKEN_ANSWER, subscriber->id,
+	    bind_answer(subscriber, now / CLOCK_DAY_S));
+}
+
+char *
+proof_format_bounce(GBytes *key, int64_t digest_id, int64_t made_at)
+{
+	return token_sign(key, EXTENSION_TOKEN_BOUNCE, digest_id, made_at);
+}
+
+/* The day is not in the token: there are few that it can be. */
+static bool
+is_of_answer(
+    const struct proof *proof, const struct subscriber *subscriber, const char *token)
+{
+	int64_t today = proof->now / CLOCK_DAY_S;
+
+	for (int64_t day = today; day >= today - PROOF_REPLY_DAYS; day--)
+		if (token_check_signed(proof->keys, EXTENSION_TOKEN_ANSWER,
+		        subscriber->id, bind_answer(subscriber, day), token))
+			return true;
+	return false;
+}
+
+static bool
+is_of_digest(const struct proof *proof, const struct digest *digest, const char *token)
+{
+	int64_t oldest = proof->now - PROOF_REPLY_DAYS * (int64_t)CLOCK_DAY_S;
+
+	return digest->created_at >= oldest &&
+	       token_check_signed(proof->keys, EXTENSION_TOKEN_REPLY, digest->id,
+	           digest->created_at, token);
+}
+
+bool
+proof_find_reply(const struct proof *proof, const char *token,
+    struct subscriber **subscriber, int64_t *digest_id, GError **error)
+{
+	pb_auto(digest) digest = NULL;
+	pb_auto(subscriber) person = NULL;
+	int64_t id;
+
+	*subscriber = NULL;
+	*digest_id = 0;
+	if (!token_parse_id(token, &id))
+		return true;
+	if (!load_digest(proof, id, &digest, error))
+		return false;
+	if (digest && is_of_digest(proof, digest, token)) {
+		*digest_id = digest->id;
+		return load_subscriber(proof, digest->subscriber_id, subscriber, error);
+	}
+	if (!load_subscriber(proof, id, &person, error))
+		return false;
+	if (person && is_of_answer(proof, person, token))
+		*subscriber = g_steal_pointer(&person);
+	return true;
+}
+
+bool
+proof_find_leave(const struct proof *proof, const char *token,
+    struct subscriber **subscriber, GError **error)
+{
+	pb_auto(subscriber) person = NULL;
+	int64_t id;
+
+	*subscriber = NULL;
+	if (!token_parse_id(token, &id))
+		return true;
+	if (!load_subscriber(proof, id, &person, error))
+		return false;
+	if (person && token_check_signed(proof->keys, EXTENSION_TOKEN_LEAVE, id,
+	                  person->created_at, token))
+		*subscriber = g_steal_pointer(&person);
+	return true;
+}
+
+bool
+proof_find_bounce(const struct proof *proof, const char *token, int64_t *digest_id,
+    int64_t *ticket_id, GError **error)
+{
+	pb_auto(digest) digest = NULL;
+	pb_auto(ticket) ticket = NULL;
+	g_autoptr(GError) problem = NULL;
+	int64_t id;
+
+	*digest_id = *ticket_id = 0;
+	if (!token_parse_id(token, &id))
+		return true;
+	if (!load_digest(proof, id, &digest, error))
+		return false;
+	if (digest && token_check_signed(proof->keys, EXTENSION_TOKEN_BOUNCE, id,
+	                  digest->created_at, token))
+		*digest_id = id;
+	ticket = tickets_find_id(proof->store, id, &problem);
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (ticket && token_check_signed(proof->keys, EXTENSION_TOKEN_BOUNCE_TICKET, id,
+	                  ticket->made_at, token))
+		*ticket_id = id;
+	return true;
+}

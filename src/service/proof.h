@@ -1,0 +1,53 @@
+/*
+ * proof.h - what a token in one of our addresses proves.
+ *
+ * Such tokens are derived (base/token.h): they are looked up by the number in them, and
+ * then checked against what was true when that row was made.
+ */
+#ifndef PAPERBOY_SERVICE_PROOF_H
+#define PAPERBOY_SERVICE_PROOF_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/subscriber.h"
+#include "store/store.h"
+
+/* An answer proves who wrote it for so long after what it answers. */
+#define PROOF_REPLY_DAYS 30
+
+/* How tokens are checked.  Borrowed. */
+struct proof {
+	struct store *store;
+	const GPtrArray *keys; /* of GBytes *: the key in use, then those before it */
+	int64_t now;
+};
+
+/**
+ * Whose reply address a token is: that of a digest or an answer of the last 30 days.
+ * A letter to it is that person's own only with that person's From.
+ *
+ * @param subscriber  set: NULL when the token is no good; owned by the caller
+ * @param digest_id   set when it is good: of the digest, or 0
+ * @return false when the store fails
+ */
+bool proof_find_reply(const struct proof *proof, const char *token,
+    struct subscriber **subscriber, int64_t *digest_id, GError **error);
+
+/** Whom a token unsubscribes, who may be gone; it never expires.  As above. */
+bool proof_find_leave(const struct proof *proof, const char *token,
+    struct subscriber **subscriber, GError **error);
+
+/** What came back: a digest or a confirmation; 0 for each that it is not. */
+bool proof_find_bounce(const struct proof *proof, const char *token, int64_t *digest_id,
+    int64_t *ticket_id, GError **error);
+
+/** The token of the reply address of an answer. @return owned by the caller */
+char *
+proof_format_answer(GBytes *key, const struct subscriber *subscriber, int64_t now);
+
+/** The token of the envelope sender of a digest; made_at is its created_at. */
+char *proof_format_bounce(GBytes *key, int64_t digest_id, int64_t made_at);
+
+#endif

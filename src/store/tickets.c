@@ -1,0 +1,207 @@
+/*
+ * tickets.c - what waits for somebody's word: confirmations, undoing, leaving for good.
+ */
+#include "store/tickets.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "store/sql.h"
+
+static const char *const purposes[] = {
+    [TICKET_CONFIRM] = "confirm",
+    [TICKET_UNDO] = "undo",
+    [TICKET_ADDRESS] = "address",
+    [TICKET_FORGET] = "forget",
+};
+
+void
+ticket_free(struct ticket *ticket)
+{
+	if (!ticket)
+		return;
+	g_free(ticket->hash);
+	g_free(ticket->address);
+	g_free(ticket->address_key);
+	g_free(ticket->recipient);
+	g_free(ticket->action);
+	g_free(ticket->details);
+	g_free(ticket);
+}
+
+const char *
+ticket_purpose_name(enum ticket_purpose purpose)
+{
+	return purposes[purpose];
+}
+
+static enum ticket_purpose
+parse_purpose(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(purposes); i++)
+		if (strcmp(purposes[i], name) == 0)
+			return (enum ticket_purpose)i;
+	/* The schema has no other. */
+	g_assert_not_reached();
+}
+
+bool
+tickets_kill(struct store *store, enum ticket_purpose purpose, const char *address_key,
+    GError **error)
+{
+	/* Of a change of address one half may have been used already. */
+	static const char sql[] =
+	    "DELETE FROM ticket WHERE purpose = ?1 AND address_key = ?2"
+	    " AND (used_at IS NULL OR purpose = 'address')";
+
+	return sql_run(store, sql, error, SQL_TEXT(ticket_purpose_name(purpose)),
+	    SQL_TEXT(address_key));
+}
+
+bool
+tickets_insert(struct store *store, struct ticket *ticket, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO ticket (hash, purpose, address, address_key, recipient,"
+	    " subscriber_id, action, details, made_at, expires_at)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+	if (!sql_run(store, sql, error, SQL_TEXT(ticket->hash),
+	        SQL_TEXT(ticket_purpose_name(ticket->purpose)),
+	        SQL_TEXT(ticket->address), SQL_TEXT(ticket->address_key),
+	        SQL_TEXT(ticket->recipient),
+	        SQL_INT_OR_NULL(ticket->subscriber_id ? ticket->subscriber_id : -1),
+	        SQL_TEXT(ticket->action), SQL_TEXT(ticket->details),
+	        SQL_INT(ticket->made_at), SQL_INT(ticket->expires_at)))
+		return false;
+	ticket->id = sqlite3_last_insert_rowid(store->db);
+	ticket->used_at = -1;
+	return true;
+}
+
+#define COLUMNS                                               \
+	"id, hash, purpose, address, address_key, recipient," \
+	" subscriber_id, action, details, made_at, expires_at, used_at"
+
+static struct ticket *
+read_row(sqlite3_stmt *statement)
+{
+	struct ticket *ticket = g_new0(struct ticket, 1);
+
+	ticket->id = sql_get_int(statement, 0);
+	ticket->hash = sql_dup_text(statement, 1);
+	ticket->purpose =
+	    parse_purpose((const char *)sqlite3_column_text(statement, 2));
+	ticket->address = sql_dup_text(statement, 3);
+	ticket->address_key = sql_dup_text(statement, 4);
+	ticket->recipient = sql_dup_text(statement, 5);
+	ticket->subscriber_id = MAX(sql_get_int(statement, 6), 0);
+	ticket->action = sql_dup_text(statement, 7);
+	ticket->details = sql_dup_text(statement, 8);
+	ticket->made_at = sql_get_int(statement, 9);
+	ticket->expires_at = sql_get_int(statement, 10);
+	ticket->used_at = sql_get_int(statement, 11);
+	return ticket;
+}
+
+static struct ticket *
+read_one(sqlite3_stmt *statement, GError **error)
+{
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return NULL;
+	return read_row(statement);
+}
+
+struct ticket *
+tickets_find(struct store *store, const char *hash, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM ticket WHERE hash = ?1";
+	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(hash));
+
+	return read_one(statement, error);
+}
+
+struct ticket *
+tickets_find_id(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM ticket WHERE id = ?1";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(id));
+
+	return read_one(statement, error);
+}
+
+bool
+tickets_use(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] = "UPDATE ticket SET used_at = ?2, action = ''"
+	                          " WHERE id = ?1 AND used_at IS NULL";
+	unsigned count;
+
+	if (!sql_change(store, sql, &count, error, SQL_INT(id), SQL_INT(now)))
+		return false;
+	if (count == 1)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "this was done already");
+	return false;
+}
+
+bool
+tickets_delete(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "DELETE FROM ticket WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(id));
+}
+
+bool
+tickets_count_used(struct store *store, enum ticket_purpose purpose,
+    const char *address_key, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM ticket"
+	                          " WHERE purpose = ?1 AND address_key = ?2"
+	                          " AND used_at IS NOT NULL";
+
+	return sql_number(store, sql, count, error,
+	    SQL_TEXT(ticket_purpose_name(purpose)), SQL_TEXT(address_key));
+}
+
+bool
+tickets_count_pending(struct store *store, int64_t now, int64_t *count, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM ticket WHERE used_at IS NULL AND expires_at > ?1"
+	    " AND purpose <> 'undo'";
+
+	return sql_number(store, sql, count, error, SQL_INT(now));
+}
+
+GPtrArray *
+tickets_load_page(
+    struct store *store, int64_t now, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM ticket"
+	                          " WHERE id > ?1 AND used_at IS NULL AND expires_at > "
+	                          "?2 ORDER BY id LIMIT ?3";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(after), SQL_INT(now), SQL_INT(limit));
+	g_autoptr(GPtrArray) page =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)ticket_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(page, read_row(statement));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&page) : NULL;
+}
+
+bool
+tickets_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM ticket WHERE id IN"
+	    " (SELECT id FROM ticket WHERE expires_at < ?1 LIMIT ?2)";
+
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}
