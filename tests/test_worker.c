@@ -151,7 +151,14 @@ static struct worker *
 start(struct log *log, const struct clock *clock)
 {
 	g_autoptr(GError) error = NULL;
-	struct worker *worker = worker_new("made-up", clock, step, log, &error);
+	const struct worker_options options = {
+	    .name = "made-up",
+	    .clock = clock,
+	    .step = step,
+	    .data = log,
+	    .step_s = 600,
+	};
+	struct worker *worker = worker_new(&options, &error);
 
 	g_assert_no_error(error);
 	return worker;

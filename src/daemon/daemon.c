@@ -20,6 +20,12 @@
 /* After a failure of the store or the machine, look again so much later. */
 #define TROUBLE_S 60
 
+/* A step that takes longer hangs: the slowest source, a long night of letters. */
+#define STEP_S (30 * 60)
+
+/* So many times in the time of the watchdog it is told that all is well. */
+#define BEATS 6
+
 struct daemon {
 	const struct daemon_options *options;
 	struct snapshot *snapshot; /* the newest; of the main thread */
@@ -416,14 +422,22 @@ start_inlets(struct daemon *daemon, GError **error)
 static bool
 start_workers(struct daemon *daemon, GError **error)
 {
-	const struct clock *clock = daemon->options->clock;
+	struct worker_options options = {
+	    .clock = daemon->options->clock,
+	    .data = daemon,
+	    .step_s = STEP_S,
+	    .beat_s = notify_get_watchdog_s() / BEATS,
+	};
 
-	daemon->poster = worker_new("post", clock, step_post, daemon, error);
-	if (daemon->poster)
-		daemon->presser = worker_new("press", clock, step_press, daemon, error);
-	if (daemon->presser)
-		daemon->collector =
-		    worker_new("collect", clock, step_collect, daemon, error);
+	options.name = "post";
+	options.step = step_post;
+	daemon->poster = worker_new(&options, error);
+	options.name = "press";
+	options.step = step_press;
+	daemon->presser = daemon->poster ? worker_new(&options, error) : NULL;
+	options.name = "collect";
+	options.step = step_collect;
+	daemon->collector = daemon->presser ? worker_new(&options, error) : NULL;
 	return daemon->collector != NULL;
 }
 
@@ -435,6 +449,35 @@ stop_workers(struct daemon *daemon)
 	worker_free(daemon->collector);
 	worker_free(daemon->presser);
 	worker_free(daemon->poster);
+}
+
+/* Who is late is told once more by the journal: systemd ends the program then. */
+static gboolean
+feed_watchdog(gpointer data)
+{
+	struct daemon *daemon = data;
+	struct worker *workers[] = {daemon->collector, daemon->presser, daemon->poster};
+	static const char *const names[] = {"collect", "press", "post"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(workers); i++)
+		if (pulse_is_late(worker_get_pulse(workers[i]))) {
+			event_log(EVENT_THREAD_HANGS, EVENT_WORD("thread", names[i]));
+			return G_SOURCE_CONTINUE;
+		}
+	notify_alive();
+	return G_SOURCE_CONTINUE;
+}
+
+/* @return the source, or 0 where nobody watches */
+static guint
+start_watchdog(struct daemon *daemon)
+{
+	int64_t watchdog_s = notify_get_watchdog_s();
+
+	if (!watchdog_s)
+		return 0;
+	return g_timeout_add_seconds(
+	    (guint)MAX(watchdog_s / BEATS, 1), feed_watchdog, daemon);
 }
 
 static void
@@ -462,12 +505,16 @@ work(struct daemon *daemon)
 	    g_unix_signal_add(SIGHUP, handle_reload, daemon),
 	};
 
+	guint watchdog = start_watchdog(daemon);
+
 	set_reloads(SIG_UNBLOCK);
 	notify_ready();
 	event_log(EVENT_STARTED);
 	g_main_loop_run(daemon->loop);
 	notify_stopping();
 	event_log(EVENT_STOPPING);
+	if (watchdog)
+		g_source_remove(watchdog);
 	/* What has its default again would end us in the middle of ending. */
 	set_reloads(SIG_BLOCK);
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)

@@ -28,6 +28,20 @@ notify_reloading(void)
 	    0, "RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time());
 }
 
+int64_t
+notify_get_watchdog_s(void)
+{
+	uint64_t usec;
+
+	return sd_watchdog_enabled(0, &usec) > 0 ? (int64_t)(usec / G_USEC_PER_SEC) : 0;
+}
+
+void
+notify_alive(void)
+{
+	sd_notify(0, "WATCHDOG=1");
+}
+
 void
 notify_status(const char *text)
 {
@@ -48,6 +62,17 @@ notify_stopping(void)
 
 void
 notify_reloading(void)
+{
+}
+
+int64_t
+notify_get_watchdog_s(void)
+{
+	return 0;
+}
+
+void
+notify_alive(void)
 {
 }
 

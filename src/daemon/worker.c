@@ -12,10 +12,9 @@
 #include "base/error.h"
 
 struct worker {
+	struct worker_options options;
+	struct pulse pulse;
 	GThread *thread;
-	const struct clock *clock;
-	worker_step step;
-	void *data;
 	int poke_fd;
 	int timer_fd;
 	int stop;
@@ -40,11 +39,28 @@ set_alarm(struct worker *worker, int64_t at)
 
 	if (at >= 0) {
 		/* At least one, since zero would disarm. */
-		alarm.it_value.tv_sec = MAX(at - worker->clock->offset_s, 1);
+		alarm.it_value.tv_sec = MAX(at - worker->options.clock->offset_s, 1);
 		flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
 	}
 	return timerfd_settime(worker->timer_fd, flags, &alarm, NULL) == 0 ||
 	       errno != ECANCELED;
+}
+
+/* Asleep, but not for dead: a late beat is one that was missed twice. */
+static int
+wait_for(struct worker *worker, struct pollfd *fds, nfds_t count)
+{
+	int64_t beat_s = worker->options.beat_s;
+	int ready;
+
+	do {
+		if (beat_s)
+			pulse_promise(&worker->pulse, 3 * beat_s);
+		else
+			pulse_end(&worker->pulse);
+		ready = poll(fds, count, beat_s ? (int)beat_s * 1000 : -1);
+	} while (ready == 0 || (ready < 0 && errno == EINTR));
+	return ready;
 }
 
 static void
@@ -58,8 +74,8 @@ sleep_until(struct worker *worker, int64_t at)
 	/* Set while the step was at work: what it asks for may be wrong by days. */
 	if (!set_alarm(worker, at))
 		return;
-	while (poll(fds, G_N_ELEMENTS(fds), -1) < 0 && errno == EINTR)
-		continue;
+	if (wait_for(worker, fds, G_N_ELEMENTS(fds)) < 0)
+		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(fds); i++)
 		if (fds[i].revents)
 			drain(fds[i].fd);
@@ -71,28 +87,28 @@ run(gpointer data)
 	struct worker *worker = data;
 
 	while (!g_atomic_int_get(&worker->stop)) {
-		int64_t next = worker->step(
-		    worker->data, clock_get_now(worker->clock), &worker->stop);
+		int64_t next;
 
+		pulse_promise(&worker->pulse, worker->options.step_s);
+		next = worker->options.step(worker->options.data,
+		    clock_get_now(worker->options.clock), &worker->stop);
 		if (!g_atomic_int_get(&worker->stop))
 			sleep_until(worker, next);
 	}
+	pulse_end(&worker->pulse);
 	return NULL;
 }
 
 struct worker *
-worker_new(const char *name, const struct clock *clock, worker_step step, void *data,
-    GError **error)
+worker_new(const struct worker_options *options, GError **error)
 {
 	struct worker *worker = g_new0(struct worker, 1);
 
-	worker->clock = clock;
-	worker->step = step;
-	worker->data = data;
+	worker->options = *options;
 	worker->poke_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	worker->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (worker->poke_fd >= 0 && worker->timer_fd >= 0)
-		worker->thread = g_thread_try_new(name, run, worker, error);
+		worker->thread = g_thread_try_new(options->name, run, worker, error);
 	else
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 		    "cannot make a timer: %s", g_strerror(errno));
@@ -100,6 +116,12 @@ worker_new(const char *name, const struct clock *clock, worker_step step, void *
 		return worker;
 	worker_free(worker);
 	return NULL;
+}
+
+struct pulse *
+worker_get_pulse(struct worker *worker)
+{
+	return &worker->pulse;
 }
 
 void

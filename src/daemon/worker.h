@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "daemon/pulse.h"
 
 struct worker;
 
@@ -24,9 +25,21 @@ struct worker;
  */
 typedef int64_t (*worker_step)(void *data, int64_t now, const int *stop);
 
-/** Start a thread. @param name at most 15 octets, for ps and the debugger */
-struct worker *worker_new(const char *name, const struct clock *clock, worker_step step,
-    void *data, GError **error);
+/* Borrowed until worker_free(). */
+struct worker_options {
+	const char *name; /* at most 15 octets, for ps and the debugger */
+	const struct clock *clock;
+	worker_step step;
+	void *data;
+	int64_t step_s; /* a step that takes longer than that hangs */
+	int64_t beat_s; /* show so often that it lives while it sleeps; 0: sleep on */
+};
+
+/** Start a thread. */
+struct worker *worker_new(const struct worker_options *options, GError **error);
+
+/** Its promise, which a long step renews and the watchdog reads. */
+struct pulse *worker_get_pulse(struct worker *worker);
 
 /** Make the worker look again now; from any thread. */
 void worker_poke(struct worker *worker);

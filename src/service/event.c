@@ -25,6 +25,10 @@ static const struct event_row rows[N_EVENTS] = {
         "The daemon was asked to end."},
     [EVENT_ENDED] = {"ended", "db1115232cf62e903373a4541656004a", G_LOG_LEVEL_MESSAGE,
         "paperboyd ended", NULL, "The daemon has ended in order."},
+    [EVENT_THREAD_HANGS] = {"thread-hangs", "25a7bd6fef2d47a3a8d26d12a6ae4d1c",
+        G_LOG_LEVEL_CRITICAL, "thread hangs", "systemd starts paperboyd anew",
+        "A part of the daemon did not come back in time; nothing is lost by the "
+        "restart."},
     [EVENT_RUN_DONE] = {"run-done", "778d5e30733fd0124f9b403eeafc7ca2",
         G_LOG_LEVEL_MESSAGE, "run done", NULL,
         "One round of paperboyd --once, and its counts."},

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+#
+# test_watchdog.py - systemd is told that all is well while every thread keeps its word.
+
+import ctypes
+import os
+import socket
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House
+from tap import Skip, Tap
+
+WATCHDOG_US = 6_000_000  # beats each second, and three missed are late
+THREADS = ("collect", "press", "post")
+PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
+
+
+class Notify:
+    """The socket that systemd would listen on."""
+
+    def __init__(self, path):
+        self.path = path
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+        self.socket.settimeout(30)
+
+    def wait(self, text):
+        while text not in (told := self.socket.recv(4096).decode()):
+            pass
+        return told
+
+    def count_waiting(self, text):
+        """How many such messages are there already."""
+        count = 0
+        self.socket.setblocking(False)
+        try:
+            while True:
+                count += text in self.socket.recv(4096).decode()
+        except BlockingIOError:
+            return count
+        finally:
+            self.socket.settimeout(30)
+
+
+def find_thread(pid, name):
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/comm", encoding="ascii") as file:
+            if file.read().strip() == name:
+                return int(tid)
+    raise AssertionError(f"no thread {name}")
+
+
+class Stopped:
+    """One thread of another program stands still, as under a debugger."""
+
+    def __init__(self, tid):
+        self.tid = tid
+        self.libc = ctypes.CDLL(None, use_errno=True)
+
+    def ptrace(self, request):
+        if self.libc.ptrace(request, self.tid, None, None) != 0:
+            raise Skip(f"ptrace does not work here: {os.strerror(ctypes.get_errno())}")
+
+    def __enter__(self):
+        self.ptrace(PTRACE_SEIZE)
+        self.ptrace(PTRACE_INTERRUPT)
+        os.waitpid(self.tid, 0x40000000)  # __WALL
+        return self
+
+    def __exit__(self, *_):
+        self.ptrace(PTRACE_DETACH)
+
+
+def watch(tap, thread):
+    path = os.path.join(tap.folder, f"notify-{thread}")
+    notify = Notify(path)
+    house = House(tap.subfolder(thread), port=1)
+    environment = os.environ | {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": str(WATCHDOG_US)}
+    with house.start(env=environment) as child:
+        if "READY=1" not in notify.wait("=1"):
+            raise Skip("built without systemd")
+        notify.wait("WATCHDOG=1")
+        notify.wait("WATCHDOG=1")
+        with Stopped(find_thread(child.pid, thread)):
+            child.wait_line(f"thread hangs thread={thread}")
+            notify.count_waiting("")
+            child.wait_line(f"thread hangs thread={thread}")
+            child.wait_line(f"thread hangs thread={thread}")
+            assert notify.count_waiting("WATCHDOG=1") == 0
+        notify.wait("WATCHDOG=1")
+
+
+def run_all(tap):
+    for thread in THREADS:
+        def each():
+            watch(tap, thread)
+        each.__doc__ = f"one that hangs is told and no beat goes out: {thread}"
+        tap.run(each)
+
+
+with Tap() as tap:
+    run_all(tap)
