@@ -7,6 +7,7 @@
 #include "base/fingerprint.h"
 #include "base/token.h"
 #include "service/event.h"
+#include "service/proof.h"
 #include "service/senders.h"
 #include "store/editions.h"
 #include "store/outbox.h"
@@ -423,6 +424,16 @@ cancel_job(struct post *post, struct outbox_job *job, struct post_report *report
 	outbox_job_free(job);
 }
 
+/* What comes back tells by its address which digest it is about. */
+static char *
+format_sender(const struct post *post, const struct digest *digest)
+{
+	g_autofree char *token =
+	    proof_format_bounce(post->options.key, digest->id, digest->created_at);
+
+	return extension_format(post->options.bounces, EXTENSION_BOUNCE, token);
+}
+
 /* Compose the next message and hand it to the senders. */
 static bool
 hand_out(struct post *post, struct post_report *report, GError **error)
@@ -461,6 +472,8 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	task->job = job;
 	task->message = message;
 	task->id = format_envelope_id(post, job);
+	if (digest && post->options.bounces)
+		job->sender = format_sender(post, digest);
 	task->sender = job->sender ? job->sender : post->options.envelope_from;
 	post->in_flight++;
 	senders_push(post->senders, task);
