@@ -20,8 +20,11 @@
 /* So often at most is a message sent that is cut off after its dot every time. */
 #define DOUBTFUL_TRIES 5
 
-/* Messages handed to one sender and not answered: one on its way, one ready. */
-#define AHEAD 2
+/*
+ * Messages handed to one sender and not answered: one whose dot is awaited, and whose
+ * octets are gone; one whose envelope went out behind it; and one that is ready.
+ */
+#define AHEAD 3
 
 struct post {
 	struct post_options options;
@@ -149,8 +152,8 @@ record_deferred(
 {
 	const struct outbox_job *job = task->job;
 	/* What was sent up to its dot has been tried, whoever is to blame. */
-	bool is_tried = task->delivery.scope == DELIVERY_SCOPE_MESSAGE ||
-	                task->delivery.stage >= SMTP_STAGE_DATA;
+	bool is_tried = task->parcel.result.scope == DELIVERY_SCOPE_MESSAGE ||
+	                task->parcel.result.stage >= SMTP_STAGE_DATA;
 	int64_t next = next_try(post, job, now);
 	struct verdict verdict = {EVENT_DELIVERY_DEFERRED, is_tried ? next : -1};
 	enum outbox_end end = is_tried ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
@@ -167,7 +170,7 @@ record_deferred(
 		if (end == OUTBOX_RETURNED)
 			next = now;
 	}
-	add_result(post, job, end, next, &task->delivery, NULL);
+	add_result(post, job, end, next, &task->parcel.result, NULL);
 	return verdict;
 }
 
@@ -180,7 +183,7 @@ record_unknown(
 	int64_t next = job->attempt < DOUBTFUL_TRIES ? next_try(post, job, now) : -1;
 
 	report->unknown++;
-	add_result(post, job, OUTBOX_UNKNOWN, next, &task->delivery, NULL);
+	add_result(post, job, OUTBOX_UNKNOWN, next, &task->parcel.result, NULL);
 	return (struct verdict){
 	    next < 0 ? EVENT_DELIVERY_GIVEN_UP : EVENT_DELIVERY_UNKNOWN, next};
 }
@@ -231,7 +234,7 @@ report_relay(struct post *post, const struct delivery *delivery, int64_t now)
 static void
 log_delivery(const struct task *task, const struct verdict *verdict, int64_t now)
 {
-	const struct delivery *delivery = &task->delivery;
+	const struct delivery *delivery = &task->parcel.result;
 	bool is_sent = delivery->outcome == DELIVERY_SENT;
 
 	event_log(verdict->kind, EVENT_INT("outbox", task->job->id),
@@ -248,7 +251,7 @@ log_delivery(const struct task *task, const struct verdict *verdict, int64_t now
 static void
 record(struct post *post, const struct task *task, struct post_report *report)
 {
-	const struct delivery *delivery = &task->delivery;
+	const struct delivery *delivery = &task->parcel.result;
 	const struct outbox_job *job = task->job;
 	int64_t now = clock_get_now(post->options.clock);
 	struct verdict verdict = {EVENT_DELIVERY_SENT, -1};
@@ -442,7 +445,6 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GError) problem = NULL;
 	GBytes *message = NULL;
-	struct task *task;
 	bool is_wanted;
 
 	if (!load_job(post, job, &is_wanted, &digest, &message, error)) {
@@ -468,15 +470,12 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 		return true;
 	}
 	job->octets = fingerprint_of(message);
-	task = g_new0(struct task, 1);
-	task->job = job;
-	task->message = message;
-	task->id = format_envelope_id(post, job);
 	if (digest && post->options.bounces)
 		job->sender = format_sender(post, digest);
-	task->sender = job->sender ? job->sender : post->options.envelope_from;
 	post->in_flight++;
-	senders_push(post->senders, task);
+	senders_push(post->senders,
+	    task_new(job, message, format_envelope_id(post, job),
+	        job->sender ? job->sender : post->options.envelope_from));
 	return true;
 }
 
