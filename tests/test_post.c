@@ -103,7 +103,8 @@ free_fake(struct transport *transport)
 	g_free(transport);
 }
 
-static const struct transport_class fake_class = {deliver, close_fake, free_fake};
+static const struct transport_class fake_class = {
+    .deliver = deliver, .close = close_fake, .free = free_fake};
 
 static struct transport *
 new_fake(void *data)

@@ -78,6 +78,8 @@ static const struct column {
 } columns[] = {
     {FAKE_GREETING, SMTP_STAGE_CONNECT},
     {FAKE_EHLO, SMTP_STAGE_EHLO},
+    {FAKE_STARTTLS, SMTP_STAGE_STARTTLS},
+    {FAKE_AUTH, SMTP_STAGE_AUTH},
     {FAKE_MAIL, SMTP_STAGE_MAIL},
     {FAKE_RCPT, SMTP_STAGE_RCPT},
     {FAKE_DATA, SMTP_STAGE_DATA},
@@ -93,29 +95,42 @@ static const struct line {
 	int code;
 	const char *cells[G_N_ELEMENTS(columns)];
 } lines[] = {
-    {"421", FAKE_REPLY, "421 x\r\n", 421, {"dr", "dr", "dr", "dr", "dr", "dr"}},
-    {"450", FAKE_REPLY, "450 x\r\n", 450, {"dr", "dr", "dr", "dm", "dm", "dm"}},
-    {"451", FAKE_REPLY, "451 x\r\n", 451, {"dr", "dr", "dr", "dm", "dm", "dm"}},
-    {"452", FAKE_REPLY, "452 x\r\n", 452, {"dr", "dr", "dr", "dm", "dr", "dr"}},
-    {"454", FAKE_REPLY, "454 x\r\n", 454, {"dr", "dr", "dr", "dm", "dm", "dm"}},
-    {"500", FAKE_REPLY, "500 x\r\n", 500, {"dr", "dr", "dr", "dm", "dm", "fm"}},
-    {"503", FAKE_REPLY, "503 x\r\n", 503, {"dr", "dr", "dr", "dm", "dm", "fm"}},
-    {"535", FAKE_REPLY, "535 x\r\n", 535, {"dr", "dr", "dl", "dl", "dl", "dl"}},
-    {"550", FAKE_REPLY, "550 x\r\n", 550, {"dr", "dr", "dr", "fm", "fm", "fm"}},
-    {"552", FAKE_REPLY, "552 x\r\n", 552, {"dr", "dr", "fm", "dm", "fm", "fm"}},
-    {"554", FAKE_REPLY, "554 x\r\n", 554, {"dr", "dr", "dr", "fm", "fm", "fm"}},
+    {"421", FAKE_REPLY, "421 x\r\n", 421,
+        {"dr", "dr", "dr", "dr", "dr", "dr", "dr", "dr"}},
+    {"450", FAKE_REPLY, "450 x\r\n", 450,
+        {"dr", "dr", "dr", "dr", "dr", "dm", "dm", "dm"}},
+    {"451", FAKE_REPLY, "451 x\r\n", 451,
+        {"dr", "dr", "dr", "dr", "dr", "dm", "dm", "dm"}},
+    {"452", FAKE_REPLY, "452 x\r\n", 452,
+        {"dr", "dr", "dr", "dr", "dr", "dm", "dr", "dr"}},
+    {"454", FAKE_REPLY, "454 x\r\n", 454,
+        {"dr", "dr", "dr", "dr", "dr", "dm", "dm", "dm"}},
+    {"500", FAKE_REPLY, "500 x\r\n", 500,
+        {"dr", "dr", "dr", "dl", "dr", "dm", "dm", "fm"}},
+    {"503", FAKE_REPLY, "503 x\r\n", 503,
+        {"dr", "dr", "dr", "dl", "dr", "dm", "dm", "fm"}},
+    {"535", FAKE_REPLY, "535 x\r\n", 535,
+        {"dr", "dr", "dr", "dl", "dl", "dl", "dl", "dl"}},
+    {"550", FAKE_REPLY, "550 x\r\n", 550,
+        {"dr", "dr", "dr", "dl", "dr", "fm", "fm", "fm"}},
+    {"552", FAKE_REPLY, "552 x\r\n", 552,
+        {"dr", "dr", "dr", "dl", "fm", "dm", "fm", "fm"}},
+    {"554", FAKE_REPLY, "554 x\r\n", 554,
+        {"dr", "dr", "dr", "dl", "dr", "fm", "fm", "fm"}},
     {"421, closed", FAKE_REPLY_DROP, "421 x\r\n", 421,
-        {"dr", "dr", "dr", "dr", "dr", "dr"}},
-    {"drop", FAKE_DROP, NULL, 0, {"dr", "dr", "dr", "dr", "dr", "ur"}},
-    {"stall", FAKE_STALL, NULL, 0, {"dr", "dr", "dr", "dr", "dr", "ur"}},
+        {"dr", "dr", "dr", "dr", "dr", "dr", "dr", "dr"}},
+    {"drop", FAKE_DROP, NULL, 0, {"dr", "dr", "dr", "dr", "dr", "dr", "dr", "ur"}},
+    {"stall", FAKE_STALL, NULL, 0, {"dr", "dr", "dr", "dr", "dr", "dr", "dr", "ur"}},
     {"garbage", FAKE_REPLY, "HTTP/1.1 200\r\n", 0,
-        {"dr", "dr", "dr", "dr", "dr", "ur"}},
+        {"dr", "dr", "dr", "dr", "dr", "dr", "dr", "ur"}},
     {"half a reply", FAKE_REPLY_DROP, "250-x\r\n25", 0,
-        {"dr", "dr", "dr", "dr", "dr", "ur"}},
+        {"dr", "dr", "dr", "dr", "dr", "dr", "dr", "ur"}},
     {"two codes", FAKE_REPLY, "250-x\r\n550 x\r\n", 0,
-        {NULL, NULL, "dr", "dr", "dr", "ur"}},
-    {"other 2yz", FAKE_REPLY, "259 x\r\n", 259, {NULL, NULL, NULL, NULL, "dr", "sm"}},
-    {"3yz", FAKE_REPLY, "354 x\r\n", 354, {NULL, NULL, "dr", "dr", NULL, "ur"}},
+        {NULL, NULL, NULL, NULL, "dr", "dr", "dr", "ur"}},
+    {"other 2yz", FAKE_REPLY, "259 x\r\n", 259,
+        {NULL, NULL, NULL, NULL, NULL, NULL, "dr", "sm"}},
+    {"3yz", FAKE_REPLY, "354 x\r\n", 354,
+        {NULL, NULL, NULL, NULL, "dr", "dr", NULL, "ur"}},
 };
 
 static void
@@ -142,14 +157,37 @@ shorten(struct smtp_times *times, enum smtp_stage stage)
 	}
 }
 
+/* What the host offers, so that a fault can show at a stage. */
 static void
-check_cell(const struct line *line, const struct column *column, const char *cell)
+set_stage_up(struct lab *lab, enum smtp_stage stage, bool is_grouped)
+{
+	struct fake_rule hello = {.act = FAKE_NORMAL};
+
+	if (stage == SMTP_STAGE_STARTTLS) {
+		lab->options.stream.tls = STREAM_TLS_STARTTLS;
+		hello = (struct fake_rule){
+		    FAKE_REPLY, "250-STARTTLS\r\n" FAKE_HELLO_MODERN, 0, 0};
+	} else if (stage == SMTP_STAGE_AUTH) {
+		lab->options.stream.user = "ada";
+		lab->options.stream.password = "secret";
+		hello = (struct fake_rule){
+		    FAKE_REPLY, "250-fake\r\n250-AUTH PLAIN\r\n250 SIZE\r\n", 0, 0};
+	} else if (is_grouped) {
+		hello = (struct fake_rule){FAKE_REPLY, FAKE_HELLO_MODERN, 0, 0};
+	}
+	fakesmtp_set(lab->server, FAKE_EHLO, hello);
+}
+
+static void
+check_cell(const struct line *line, const struct column *column, const char *cell,
+    bool is_grouped)
 {
 	struct lab lab;
 	const struct delivery *result = &lab.result;
 	char found[3];
 
 	lab_init(&lab);
+	set_stage_up(&lab, column->stage, is_grouped);
 	if (line->act == FAKE_STALL)
 		shorten(&lab.options.times, column->stage);
 	fakesmtp_set(lab.server, column->fake,
@@ -173,8 +211,10 @@ every_fault_has_its_outcome_and_scope(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(columns); k++)
-			if (lines[i].cells[k])
-				check_cell(&lines[i], &columns[k], lines[i].cells[k]);
+			for (int is_grouped = 0; is_grouped < 2; is_grouped++)
+				if (lines[i].cells[k])
+					check_cell(&lines[i], &columns[k],
+					    lines[i].cells[k], is_grouped);
 }
 
 /* ---- Connections ---------------------------------------------------------- */

@@ -206,25 +206,6 @@ print_why(const struct why *why)
 		print_filter(why->filters->pdata[i]);
 }
 
-/* "arXiv:2611.10010v2" is the paper 2611.10010, and so is the link to it. */
-static char *
-clean_id(const char *text)
-{
-	static const char *const links[] = {"/papers/", "/abs/", "/pdf/"};
-	bool has_name = g_ascii_strncasecmp(text, "arxiv:", 6) == 0;
-	g_autoptr(GRegex) version =
-	    g_regex_new("^(\\d{4}\\.\\d{4,5})v\\d+$", 0, 0, NULL);
-
-	for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
-		const char *place = strstr(text, "://") ? strstr(text, links[i]) : NULL;
-
-		if (place)
-			text = place + strlen(links[i]);
-	}
-	return g_regex_replace(
-	    version, has_name ? text + 6 : text, -1, 0, "\\1", 0, NULL);
-}
-
 bool
 ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error)
 {
@@ -233,7 +214,7 @@ ctl_run_why(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(NULL, 2, &argc, &argv, error))
 		return false;
-	id = clean_id(argv[2]);
+	id = why_clean_id(argv[2]);
 	why = why_ask(ctl->store, argv[1], id, clock_get_now(&ctl->clock), error);
 	if (!why)
 		return false;
@@ -258,7 +239,7 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	has_paper = argc == 3;
 	if (has_paper) {
-		id = clean_id(argv[2]);
+		id = why_clean_id(argv[2]);
 		stored = papers_find(ctl->store, id, error);
 		if (!stored)
 			return false;

@@ -9,10 +9,29 @@ static void
 free_parts(struct snapshot *snapshot)
 {
 	renderer_free(snapshot->renderer);
+	renderer_free(snapshot->press_renderer);
+	phrasebook_free((struct phrasebook *)snapshot->phrases);
+	house_free((struct house *)snapshot->house);
 	assembly_free_outlet((struct assembly_outlet *)snapshot->outlet);
 	g_bytes_unref(snapshot->key);
 	settings_free((struct settings *)snapshot->settings);
 	g_free(snapshot);
+}
+
+/* What letters are handled with, where they are. */
+static bool
+load_parts(struct snapshot *snapshot, GError **error)
+{
+	const struct settings *settings = snapshot->settings;
+
+	snapshot->house = house_new(settings, error);
+	if (!snapshot->house || !snapshot->house->has_commands)
+		return snapshot->house != NULL;
+	snapshot->phrases = phrasebook_load(settings->template_dir, error);
+	if (snapshot->phrases)
+		snapshot->press_renderer =
+		    assembly_new_renderer(settings, snapshot->key, error);
+	return snapshot->press_renderer != NULL;
 }
 
 struct snapshot *
@@ -27,7 +46,7 @@ snapshot_new(
 	snapshot->outlet = assembly_new_outlet(settings, credentials, error);
 	if (snapshot->outlet)
 		snapshot->renderer = assembly_new_renderer(settings, key, error);
-	if (snapshot->renderer)
+	if (snapshot->renderer && load_parts(snapshot, error))
 		return snapshot;
 	free_parts(snapshot);
 	return NULL;

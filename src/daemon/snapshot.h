@@ -13,8 +13,10 @@
 #include <stdbool.h>
 
 #include "config/settings.h"
+#include "render/phrases.h"
 #include "render/renderer.h"
 #include "service/assembly.h"
+#include "service/house.h"
 
 struct snapshot {
 	_Atomic unsigned references;
@@ -23,6 +25,10 @@ struct snapshot {
 	GBytes *key;
 	/* Keeps what it has rendered: of the post's thread alone. */
 	struct renderer *renderer;
+	const struct house *house;
+	/* Where there are commands by mail: of the press's thread alone; else NULL. */
+	const struct phrasebook *phrases;
+	struct renderer *press_renderer;
 };
 
 /**

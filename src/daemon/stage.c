@@ -3,8 +3,13 @@
  */
 #include "daemon/stage.h"
 
+#include <sys/random.h>
+
 #include "service/event.h"
+#include "service/forget.h"
+#include "service/front.h"
 #include "service/upkeep.h"
+#include "store/erasure.h"
 #include "store/papers.h"
 #include "store/people.h"
 
@@ -103,6 +108,41 @@ press_stage_renew(struct press_stage *stage)
 	renew(&stage->snapshot, snapshot_take(&stage->next), "press");
 }
 
+static void
+draw(void *data, uint8_t *octets, size_t size)
+{
+	(void)data;
+	/* So few come whole, and always (getrandom(2)). */
+	if (getrandom(octets, size, 0) != (ssize_t)size)
+		g_error("the system gives no random octets");
+}
+
+/* The intake's handler: letters are commands. */
+static bool
+handle_letter(void *data, struct store *store, const struct letter *letter,
+    const struct intake_envelope *envelope, char **verdict, GError **error)
+{
+	const struct press_stage *stage = data;
+	const struct snapshot *snapshot = stage->snapshot;
+	const struct front_options options = {
+	    .settings = snapshot->settings,
+	    .house = snapshot->house,
+	    .phrases = snapshot->phrases,
+	    .renderer = snapshot->press_renderer,
+	    .key = snapshot->key,
+	    .draw = draw,
+	    .now = stage->letters_at,
+	};
+	const struct front_envelope from = {
+	    envelope->id, envelope->sender, envelope->recipient};
+	struct front_report report;
+
+	if (!front_handle(store, &options, letter, &from, &report, error))
+		return false;
+	*verdict = front_format_verdict(&report);
+	return true;
+}
+
 bool
 press_stage_read_letters(struct press_stage *stage, int64_t now, const int *stop,
     struct intake_report *report, int64_t *next_due, GError **error)
@@ -110,12 +150,17 @@ press_stage_read_letters(struct press_stage *stage, int64_t now, const int *stop
 	const char *program = stage->snapshot->settings->letter_program;
 	const struct intake_options options = {
 	    .reading = {.program = *program ? program : NULL},
-	    .handle = intake_handle_nothing,
+	    .handle = stage->snapshot->house->has_commands ? handle_letter
+	                                                   : intake_handle_nothing,
+	    .data = stage,
 	    .limit = stop ? LETTERS_RUN : 0,
 	    .time_ms = stop ? LETTERS_RUN_MS : 0,
 	    .stop = stop,
 	};
-	bool is_ok = intake_run(stage->store, &options, now, report, error);
+	bool is_ok;
+
+	stage->letters_at = now;
+	is_ok = intake_run(stage->store, &options, now, report, error);
 
 	if (report->handled || report->failed)
 		event_log(EVENT_INTAKE_DONE, EVENT_INT("handled", report->handled),
@@ -125,6 +170,25 @@ press_stage_read_letters(struct press_stage *stage, int64_t now, const int *stop
 		return false;
 	if (report->is_more)
 		*next_due = now;
+	return true;
+}
+
+/* Who is waiting to be forgotten is looked at again so soon. */
+#define FAREWELL_S 10
+
+/* Erase whose last answer is out. @param due  made earlier when somebody waits */
+static bool
+part(struct press_stage *stage, int64_t now, int64_t *due, GError **error)
+{
+	unsigned forgotten = 0;
+	bool is_waiting;
+
+	if (!forget_finish(
+	        stage->store, stage->snapshot->key, now, &forgotten, error) ||
+	    !erasure_has_farewell(stage->store, &is_waiting, error))
+		return false;
+	if (is_waiting && (*due < 0 || *due > now + FAREWELL_S))
+		*due = now + FAREWELL_S;
 	return true;
 }
 
@@ -168,6 +232,8 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 		return false;
 	if (!match_load_next_due(stage->store, &match_due, error))
 		return false;
+	if (!part(stage, now, &match_due, error))
+		return false;
 	*next_due = edition_due < 0 ? upkeep_due : MIN(edition_due, upkeep_due);
 	if (match_due >= 0)
 		*next_due = MIN(*next_due, match_due);
@@ -194,6 +260,7 @@ post_options_of(struct post_stage *stage, const struct snapshot *snapshot)
 	    .clock = stage->clock,
 	    .key = snapshot->key,
 	    .envelope_from = assembly_get_envelope_from(settings),
+	    .bounces = snapshot->house->has_commands ? &snapshot->house->bounces : NULL,
 	    /* A folder is no faster for many; one writer keeps its promises simple. */
 	    .senders = is_maildir ? 1 : (unsigned)settings->smtp_connections,
 	    .give_up_s = settings->give_up_h * (int64_t)CLOCK_HOUR_S,

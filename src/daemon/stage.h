@@ -35,6 +35,7 @@ struct press_stage {
 	struct snapshot *snapshot;
 	struct snapshot_slot next;
 	struct store *store;
+	int64_t letters_at; /* when the letters in hand are handled, s */
 };
 
 /* Sends. */

@@ -175,6 +175,7 @@ stream_write(struct stream *stream, const void *data, size_t size, int64_t deadl
 {
 	const uint8_t *bytes = data;
 
+	stream->n_written = 0;
 	while (size > 0) {
 		size_t n = 0;
 		short events = POLLOUT;
@@ -183,6 +184,7 @@ stream_write(struct stream *stream, const void *data, size_t size, int64_t deadl
 		case PROGRESS_SOME:
 			bytes += n;
 			size -= n;
+			stream->n_written += n;
 			continue;
 		case PROGRESS_BROKEN:
 			take_inbound(stream);
@@ -198,6 +200,12 @@ stream_write(struct stream *stream, const void *data, size_t size, int64_t deadl
 			return false;
 	}
 	return true;
+}
+
+size_t
+stream_get_written(const struct stream *stream)
+{
+	return stream->n_written;
 }
 
 gssize

@@ -121,6 +121,9 @@ const GPtrArray *stream_get_hello(const struct stream *stream);
 bool stream_write(struct stream *stream, const void *data, size_t size,
     int64_t deadline, GError **error);
 
+/** How many octets of the last stream_write() have been handed to the peer. */
+size_t stream_get_written(const struct stream *stream);
+
 /**
  * Read what is there, waiting for the first byte.
  *

@@ -14,6 +14,7 @@ struct stream {
 	GPtrArray *hello;    /* of char * */
 	GByteArray *inbound; /* came while we wrote; read first */
 	bool is_ended;       /* the peer has closed its side */
+	size_t n_written;    /* of the last call of stream_write() */
 };
 
 /** Make the stream object. @param easy taken @param hello taken */

@@ -283,3 +283,64 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	g_clear_pointer(&trial.others, g_ptr_array_unref);
 	return is_ok ? g_steal_pointer(&backtest) : NULL;
 }
+
+static bool
+note_paper(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
+{
+	(void)document;
+	(void)error;
+	g_hash_table_add(data, g_strdup(stored->paper->id));
+	return true;
+}
+
+/* @return the ids of the papers, NULL with an error */
+static GHashTable *
+collect(struct store *store, const char *canonical, unsigned days, int64_t now,
+    GError **error)
+{
+	g_autoptr(GHashTable) ids =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	pb_auto(query) query =
+	    query_parse_canonical(canonical, store_get_tokenizer(store), error);
+	char day[DAY_BYTES];
+	const struct search_scope scope = {.oldest_day = day, .now = now};
+
+	day_format(now - days * (int64_t)CLOCK_DAY_S, day);
+	if (!query || !search_each(store, query, &scope, note_paper, ids, NULL, error))
+		return NULL;
+	return g_steal_pointer(&ids);
+}
+
+bool
+backtest_compare(struct store *store, const char *before, const char *after,
+    unsigned days, int64_t now, struct backtest_difference *difference, GError **error)
+{
+	g_autoptr(GHashTable) one = collect(store, before, days, now, error);
+	g_autoptr(GHashTable) other =
+	    one ? collect(store, after, days, now, error) : NULL;
+	GHashTableIter iter;
+	gpointer id;
+	unsigned both = 0;
+
+	if (!other)
+		return false;
+	g_hash_table_iter_init(&iter, one);
+	while (g_hash_table_iter_next(&iter, &id, NULL))
+		both += g_hash_table_contains(other, id);
+	difference->before = g_hash_table_size(one);
+	difference->after = g_hash_table_size(other);
+	difference->both = both;
+	return true;
+}
+
+bool
+backtest_count(struct store *store, const char *canonical, unsigned days, int64_t now,
+    unsigned *found, GError **error)
+{
+	g_autoptr(GHashTable) ids = collect(store, canonical, days, now, error);
+
+	if (ids)
+		*found = g_hash_table_size(ids);
+	return ids != NULL;
+}

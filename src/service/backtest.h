@@ -63,6 +63,19 @@ struct backtest *
 backtest_run(struct store *store, const struct backtest_request *request,
     struct query_problem *problem, GError **error);
 void backtest_free(struct backtest *backtest);
+
+/* What two filters would have found; in papers. */
+struct backtest_difference {
+	unsigned before, after, both;
+};
+
+/** Compare two filters by their canonical forms; days as above. */
+bool backtest_compare(struct store *store, const char *before, const char *after,
+    unsigned days, int64_t now, struct backtest_difference *difference, GError **error);
+
+/** Only count what a filter would have found, by its canonical form. */
+bool backtest_count(struct store *store, const char *canonical, unsigned days,
+    int64_t now, unsigned *found, GError **error);
 PB_DEFINE_AUTO(backtest, backtest_free);
 
 #endif

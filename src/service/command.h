@@ -40,10 +40,9 @@ struct command_visitor {
 	const char *name;      /* of the From, or NULL; a stranger's */
 	int64_t subscriber_id; /* 0: no subscriber, or pending, or gone */
 	bool is_proven;        /* by a valid reply token, or the MTA vouches */
-	const char
-	    *language;     /* "en", "de"; NULL: the subscriber's, else the setting's */
-	int64_t digest_id; /* of the digest that is answered, or 0: `why 3` is its
-	                      third paper */
+	const char *language;  /* "en", "de" where the subscriber chose none; or NULL */
+	int64_t digest_id;     /* of the digest that is answered, or 0: `why 3` is its
+	                          third paper */
 	/* The local part said it (paperboy+subscribe@): this command stands alone,
 	 * whatever subject and text hold.  NULL: they are read. */
 	const char *verb;

@@ -7,6 +7,7 @@
 #include "base/fingerprint.h"
 #include "base/token.h"
 #include "service/event.h"
+#include "service/proof.h"
 #include "service/senders.h"
 #include "store/editions.h"
 #include "store/outbox.h"
@@ -19,8 +20,11 @@
 /* So often at most is a message sent that is cut off after its dot every time. */
 #define DOUBTFUL_TRIES 5
 
-/* Messages handed to one sender and not answered: one on its way, one ready. */
-#define AHEAD 2
+/*
+ * Messages handed to one sender and not answered: one whose dot is awaited, and whose
+ * octets are gone; one whose envelope went out behind it; and one that is ready.
+ */
+#define AHEAD 3
 
 struct post {
 	struct post_options options;
@@ -148,8 +152,8 @@ record_deferred(
 {
 	const struct outbox_job *job = task->job;
 	/* What was sent up to its dot has been tried, whoever is to blame. */
-	bool is_tried = task->delivery.scope == DELIVERY_SCOPE_MESSAGE ||
-	                task->delivery.stage >= SMTP_STAGE_DATA;
+	bool is_tried = task->parcel.result.scope == DELIVERY_SCOPE_MESSAGE ||
+	                task->parcel.result.stage >= SMTP_STAGE_DATA;
 	int64_t next = next_try(post, job, now);
 	struct verdict verdict = {EVENT_DELIVERY_DEFERRED, is_tried ? next : -1};
 	enum outbox_end end = is_tried ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
@@ -166,7 +170,7 @@ record_deferred(
 		if (end == OUTBOX_RETURNED)
 			next = now;
 	}
-	add_result(post, job, end, next, &task->delivery, NULL);
+	add_result(post, job, end, next, &task->parcel.result, NULL);
 	return verdict;
 }
 
@@ -179,7 +183,7 @@ record_unknown(
 	int64_t next = job->attempt < DOUBTFUL_TRIES ? next_try(post, job, now) : -1;
 
 	report->unknown++;
-	add_result(post, job, OUTBOX_UNKNOWN, next, &task->delivery, NULL);
+	add_result(post, job, OUTBOX_UNKNOWN, next, &task->parcel.result, NULL);
 	return (struct verdict){
 	    next < 0 ? EVENT_DELIVERY_GIVEN_UP : EVENT_DELIVERY_UNKNOWN, next};
 }
@@ -230,7 +234,7 @@ report_relay(struct post *post, const struct delivery *delivery, int64_t now)
 static void
 log_delivery(const struct task *task, const struct verdict *verdict, int64_t now)
 {
-	const struct delivery *delivery = &task->delivery;
+	const struct delivery *delivery = &task->parcel.result;
 	bool is_sent = delivery->outcome == DELIVERY_SENT;
 
 	event_log(verdict->kind, EVENT_INT("outbox", task->job->id),
@@ -247,7 +251,7 @@ log_delivery(const struct task *task, const struct verdict *verdict, int64_t now
 static void
 record(struct post *post, const struct task *task, struct post_report *report)
 {
-	const struct delivery *delivery = &task->delivery;
+	const struct delivery *delivery = &task->parcel.result;
 	const struct outbox_job *job = task->job;
 	int64_t now = clock_get_now(post->options.clock);
 	struct verdict verdict = {EVENT_DELIVERY_SENT, -1};
@@ -423,6 +427,16 @@ cancel_job(struct post *post, struct outbox_job *job, struct post_report *report
 	outbox_job_free(job);
 }
 
+/* What comes back tells by its address which digest it is about. */
+static char *
+format_sender(const struct post *post, const struct digest *digest)
+{
+	g_autofree char *token =
+	    proof_format_bounce(post->options.key, digest->id, digest->created_at);
+
+	return extension_format(post->options.bounces, EXTENSION_BOUNCE, token);
+}
+
 /* Compose the next message and hand it to the senders. */
 static bool
 hand_out(struct post *post, struct post_report *report, GError **error)
@@ -431,7 +445,6 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GError) problem = NULL;
 	GBytes *message = NULL;
-	struct task *task;
 	bool is_wanted;
 
 	if (!load_job(post, job, &is_wanted, &digest, &message, error)) {
@@ -457,13 +470,12 @@ hand_out(struct post *post, struct post_report *report, GError **error)
 		return true;
 	}
 	job->octets = fingerprint_of(message);
-	task = g_new0(struct task, 1);
-	task->job = job;
-	task->message = message;
-	task->id = format_envelope_id(post, job);
-	task->sender = job->sender ? job->sender : post->options.envelope_from;
+	if (digest && post->options.bounces)
+		job->sender = format_sender(post, digest);
 	post->in_flight++;
-	senders_push(post->senders, task);
+	senders_push(post->senders,
+	    task_new(job, message, format_envelope_id(post, job),
+	        job->sender ? job->sender : post->options.envelope_from));
 	return true;
 }
 

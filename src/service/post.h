@@ -16,6 +16,7 @@
 
 #include "base/auto.h"
 #include "base/clock.h"
+#include "mail/extension.h"
 #include "render/renderer.h"
 #include "store/store.h"
 #include "transport/transport.h"
@@ -31,7 +32,10 @@ struct post_options {
 	const struct clock *clock;
 	GBytes *key;               /* the secret of the state folder; borrowed */
 	const char *envelope_from; /* where bounces of digests go; borrowed */
-	unsigned senders;          /* at least 1 */
+	/* Of what each digest has an address of its own for its bounces; NULL: all have
+	 * envelope_from.  Borrowed. */
+	const struct extension_base *bounces;
+	unsigned senders;  /* at least 1 */
 	int64_t give_up_s; /* a digest that is older is not tried again; letters have
 	                      ages of their own (transport/backoff.h) */
 	/* Make a transport; called once for each sender, in the post's thread. */

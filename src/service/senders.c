@@ -10,6 +10,8 @@ struct sender {
 	GThread *thread;
 	struct senders *senders;
 	struct transport *transport;
+	struct task *first; /* was waited for, and is not handed on yet; or NULL */
+	bool is_ending;
 };
 
 struct senders {
@@ -20,47 +22,90 @@ struct senders {
 	struct task end;
 };
 
+struct task *
+task_new(struct outbox_job *job, GBytes *message, char *id, const char *sender)
+{
+	struct task *task = g_new0(struct task, 1);
+
+	task->job = job;
+	task->message = message;
+	task->id = id;
+	task->parcel.envelope = (struct envelope){
+	    .id = id,
+	    .sender = sender,
+	    .recipient = job->recipient,
+	    .message = message,
+	};
+	return task;
+}
+
 void
 task_free(struct task *task)
 {
 	if (!task)
 		return;
 	outbox_job_free(task->job);
-	g_bytes_unref(task->message);
+	g_clear_pointer(&task->message, g_bytes_unref);
 	g_free(task->id);
-	delivery_clear(&task->delivery);
+	delivery_clear(&task->parcel.result);
 	g_free(task);
+}
+
+/* What the transport takes from and gives back to (transport/transport.h). */
+static struct parcel *
+take_task(void *data)
+{
+	struct sender *sender = data;
+	struct task *task = g_steal_pointer(&sender->first);
+
+	if (!task && !sender->is_ending)
+		task = g_async_queue_try_pop(sender->senders->tasks);
+	if (task == &sender->senders->end) {
+		sender->is_ending = true;
+		return NULL;
+	}
+	return task ? &task->parcel : NULL;
+}
+
+static void
+forget_octets(void *data, struct parcel *parcel)
+{
+	struct task *task = (struct task *)parcel;
+
+	(void)data;
+	parcel->envelope.message = NULL;
+	g_clear_pointer(&task->message, g_bytes_unref);
+}
+
+static void
+give_back(void *data, struct parcel *parcel)
+{
+	struct sender *sender = data;
+
+	g_async_queue_push(sender->senders->done, parcel);
 }
 
 static gpointer
 run_sender(gpointer data)
 {
 	struct sender *sender = data;
-	struct senders *senders = sender->senders;
+	GAsyncQueue *tasks = sender->senders->tasks;
+	const struct transport_feed feed = {
+	    .next = take_task,
+	    .written = forget_octets,
+	    .done = give_back,
+	    .data = sender,
+	};
 	bool is_idle = false;
 
-	for (;;) {
-		struct task *task =
-		    is_idle ? g_async_queue_pop(senders->tasks)
-		            : g_async_queue_timeout_pop(senders->tasks, IDLE_US);
-
-		is_idle = !task;
-		if (!task) {
+	while (!sender->is_ending) {
+		sender->first = is_idle ? g_async_queue_pop(tasks)
+		                        : g_async_queue_timeout_pop(tasks, IDLE_US);
+		is_idle = !sender->first;
+		if (is_idle)
 			transport_close(sender->transport);
-		} else if (task == &senders->end) {
-			break;
-		} else {
-			const struct envelope envelope = {
-			    .id = task->id,
-			    .sender = task->sender,
-			    .recipient = task->job->recipient,
-			    .message = task->message,
-			};
-
-			transport_deliver(
-			    sender->transport, &envelope, &task->delivery);
-			g_async_queue_push(senders->done, task);
-		}
+		else
+			transport_run(sender->transport, &feed);
 	}
 	transport_close(sender->transport);
 	return NULL;

@@ -16,12 +16,20 @@
 
 /* What a sender is given, and gives back. */
 struct task {
-	struct outbox_job *job; /* owned */
-	GBytes *message;        /* owned */
-	char *id;               /* owned; of the envelope: the same at every attempt */
-	const char *sender; /* where bounces go; borrowed from the job or the post */
-	struct delivery delivery;
+	struct parcel parcel;   /* first: the transport gives it back */
+	struct outbox_job *job; /* owned; lends the recipient */
+	GBytes *message; /* owned; NULL once its octets are not needed any more */
+	char *id;        /* owned; of the envelope: the same at every attempt */
 };
+
+/**
+ * @param job      taken
+ * @param message  taken
+ * @param id       taken
+ * @param sender   where bounces go; borrowed from the job or the post
+ */
+struct task *
+task_new(struct outbox_job *job, GBytes *message, char *id, const char *sender);
 
 void task_free(struct task *task);
 

@@ -158,6 +158,48 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 	return g_steal_pointer(&subscriber);
 }
 
+/* Put the new address into the person. @param parsed  what is wanted */
+static bool
+move(struct store *store, struct subscriber *subscriber, const struct address *parsed,
+    GBytes *key, GError **error)
+{
+	g_autofree char *address_key = address_format_key(parsed);
+	pb_auto(subscriber) other = people_find(store, address_key, NULL);
+
+	if (other && other->id != subscriber->id)
+		return set_input_error(error,
+		    "this address cannot be used: somebody has, or had, it here");
+	if (!subscribe_check_suppression(store, key, address_key, error))
+		return false;
+	g_free(subscriber->address);
+	subscriber->address = g_strdup(parsed->text);
+	g_free(subscriber->address_key);
+	subscriber->address_key = g_steal_pointer(&address_key);
+	return people_change_address(store, subscriber, error);
+}
+
+struct subscriber *
+subscribe_change_address(struct store *store, const char *address, const char *wanted,
+    GBytes *key, const char *who, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	struct address parsed = {0};
+	pb_transaction transaction = {0};
+	bool is_ok;
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber || !address_parse(wanted, &parsed, error))
+		return NULL;
+	is_ok = move(store, subscriber, &parsed, key, error) &&
+	        audit_insert(
+	            store, now, who, "address changed", subscriber->id, NULL, error) &&
+	        store_commit(&transaction, error);
+	address_clear(&parsed);
+	return is_ok ? g_steal_pointer(&subscriber) : NULL;
+}
+
 struct subscriber *
 subscribe_find_any(struct store *store, const char *text, GError **error)
 {

@@ -59,6 +59,16 @@ subscribe_find(struct store *store, const char *address, GError **error);
 bool subscribe_remove(struct store *store, const char *address, const char *who,
     int64_t now, GError **error);
 
+/**
+ * Let a subscriber's mail go to another address; all else stays.
+ *
+ * @param key  the secret of the state folder
+ * @return as the person is now; NULL with PB_ERROR_INPUT when the address is none, is
+ *         somebody's already, or no mail may go to it
+ */
+struct subscriber *subscribe_change_address(struct store *store, const char *address,
+    const char *wanted, GBytes *key, const char *who, int64_t now, GError **error);
+
 /** Find somebody by address, gone or not. @return NULL with PB_ERROR_NOT_FOUND */
 struct subscriber *
 subscribe_find_any(struct store *store, const char *address, GError **error);

@@ -49,6 +49,24 @@ why_outcome_name(enum why_outcome outcome)
 	return outcome_names[outcome];
 }
 
+char *
+why_clean_id(const char *text)
+{
+	static const char *const links[] = {"/papers/", "/abs/", "/pdf/"};
+	bool has_name = g_ascii_strncasecmp(text, "arxiv:", 6) == 0;
+	g_autoptr(GRegex) version =
+	    g_regex_new("^(\\d{4}\\.\\d{4,5})v\\d+$", 0, 0, NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
+		const char *place = strstr(text, "://") ? strstr(text, links[i]) : NULL;
+
+		if (place)
+			text = place + strlen(links[i]);
+	}
+	return g_regex_replace(
+	    version, has_name ? text + 6 : text, -1, 0, "\\1", 0, NULL);
+}
+
 const char *
 why_truth_name(enum query_truth truth)
 {

@@ -92,6 +92,9 @@ PB_DEFINE_AUTO(why_filter, why_filter_free);
 /** "sent", "no-clause" ... for scripts */
 const char *why_outcome_name(enum why_outcome outcome);
 
+/** "arXiv:2611.10010v2" is the paper 2611.10010, and so is the link to it. */
+char *why_clean_id(const char *text);
+
 /** "true", "false", "unknown" */
 const char *why_truth_name(enum query_truth truth);
 

@@ -76,3 +76,15 @@ erasure_find_farewell(struct store *store, GError **error)
 		return NULL;
 	return sql_dup_text(statement, 0);
 }
+
+bool
+erasure_has_farewell(struct store *store, bool *has, GError **error)
+{
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM farewell)";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error))
+		return false;
+	*has = found == 1;
+	return true;
+}

@@ -27,4 +27,7 @@ bool erasure_insert_farewell(struct store *store, int64_t subscriber_id,
  * when there is nobody */
 char *erasure_find_farewell(struct store *store, GError **error);
 
+/** Whether anybody waits to be erased. */
+bool erasure_has_farewell(struct store *store, bool *has, GError **error);
+
 #endif

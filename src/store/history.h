@@ -53,6 +53,10 @@ struct history_delivery {
 bool history_load_delivery(struct store *store, int64_t subscriber_id,
     int64_t paper_seq, struct history_delivery *delivery, GError **error);
 
+/** The ids of all papers that a person had, newest first. @return of char * */
+GPtrArray *
+history_load_papers(struct store *store, int64_t subscriber_id, GError **error);
+
 /** The oldest last day of any paper. @param day  set; "" for an empty store */
 bool history_load_first_day(struct store *store, char day[11], GError **error);
 

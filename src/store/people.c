@@ -172,6 +172,17 @@ people_update(struct store *store, const struct subscriber *subscriber, GError *
 	    SQL_PREFERENCES(subscriber));
 }
 
+bool
+people_change_address(
+    struct store *store, const struct subscriber *subscriber, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET address = ?2, address_key = ?3 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(subscriber->id),
+	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->address_key));
+}
+
 struct subscriber *
 people_find(struct store *store, const char *address_key, GError **error)
 {

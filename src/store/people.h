@@ -24,6 +24,10 @@ bool people_insert(struct store *store, struct subscriber *subscriber, GError **
 bool
 people_update(struct store *store, const struct subscriber *subscriber, GError **error);
 
+/** Write another address with its key, which nobody else may have. */
+bool people_change_address(
+    struct store *store, const struct subscriber *subscriber, GError **error);
+
 /** Find by address key, whatever the state. @return NULL with PB_ERROR_NOT_FOUND */
 struct subscriber *
 people_find(struct store *store, const char *address_key, GError **error);

@@ -1,5 +1,5 @@
 /*
- * dialogue.c - one SMTP transaction, from MAIL to the answer to its dot.
+ * dialogue.c - one SMTP or LMTP transaction, from MAIL to the answer to its dot.
  */
 #include "transport/dialogue.h"
 
@@ -22,12 +22,17 @@ extensions_parse(const GPtrArray *hello, struct extensions *extensions)
 		    {"SIZE", &extensions->has_size},
 		    {"8BITMIME", &extensions->has_8bitmime},
 		    {"SMTPUTF8", &extensions->has_smtputf8},
+		    {"PIPELINING", &extensions->has_pipelining},
+		    {"DSN", &extensions->has_dsn},
 		};
 
 		for (size_t k = 0; k < G_N_ELEMENTS(known); k++)
 			if (strlen(known[k].keyword) == n &&
 			    g_ascii_strncasecmp(line, known[k].keyword, n) == 0)
 				*known[k].flag = true;
+		if (extensions->has_size && !extensions->most_bytes &&
+		    g_ascii_strncasecmp(line, "SIZE ", 5) == 0)
+			extensions->most_bytes = g_ascii_strtoull(line + 5, NULL, 10);
 	}
 }
 
@@ -84,7 +89,8 @@ dialogue_init(
 	g_autoptr(GError) error = NULL;
 
 	*dialogue = (struct dialogue){.envelope = envelope, .result = result};
-	dialogue->data = g_string_sized_new(g_bytes_get_size(envelope->message) + 1024);
+	dialogue->size_bytes = g_bytes_get_size(envelope->message);
+	dialogue->data = g_string_sized_new(dialogue->size_bytes + 1024);
 	dialogue->is_8bit = envelope_is_8bit(envelope);
 	dialogue->needs_smtputf8 = envelope_needs_smtputf8(envelope);
 	if (!envelope_check_addresses(envelope, &error))
@@ -102,11 +108,16 @@ dialogue_clear(struct dialogue *dialogue)
 }
 
 void
-dialogue_start(struct dialogue *dialogue, const struct extensions *extensions)
+dialogue_start(
+    struct dialogue *dialogue, const struct extensions *extensions, bool needs_reset)
 {
+	g_assert(dialogue->data);
 	dialogue->extensions = *extensions;
 	dialogue->given = SMTP_STAGE_AUTH;
 	dialogue->awaited = SMTP_STAGE_MAIL;
+	dialogue->begins_with_reset = needs_reset;
+	dialogue->is_reset_given = false;
+	dialogue->is_refused = false;
 	dialogue->is_over = false;
 	dialogue->is_last = false;
 	if (dialogue->needs_smtputf8 && !extensions->has_smtputf8)
@@ -116,6 +127,22 @@ dialogue_start(struct dialogue *dialogue, const struct extensions *extensions)
 	else if (dialogue->is_8bit && !extensions->has_8bitmime)
 		refuse(dialogue, SMTP_STAGE_MAIL, "5.6.3",
 		    "the message needs 8BITMIME, which the host does not offer");
+	else if (extensions->most_bytes &&
+	         dialogue->size_bytes > extensions->most_bytes)
+		refuse(dialogue, SMTP_STAGE_MAIL, "5.3.4",
+		    "the message is larger than the host takes");
+}
+
+/* RFC 3461 section 4: printable ASCII but "+" and "=" as it is, the rest in hex. */
+static void
+append_xtext(GString *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text > ' ' && *text < 0x7f && *text != '+' && *text != '=')
+			g_string_append_c(out, *text);
+		else
+			g_string_append_printf(out, "+%02X", (unsigned char)*text);
+	}
 }
 
 static void
@@ -123,32 +150,62 @@ append_mail(const struct dialogue *dialogue, GString *out)
 {
 	g_string_append_printf(out, "MAIL FROM:<%s>", dialogue->envelope->sender);
 	if (dialogue->extensions.has_size)
-		g_string_append_printf(out, " SIZE=%" G_GSIZE_FORMAT,
-		    g_bytes_get_size(dialogue->envelope->message));
+		g_string_append_printf(
+		    out, " SIZE=%" G_GSIZE_FORMAT, dialogue->size_bytes);
 	if (dialogue->is_8bit)
 		g_string_append(out, " BODY=8BITMIME");
 	if (dialogue->needs_smtputf8)
 		g_string_append(out, " SMTPUTF8");
+	/* What comes back names the message and not what is in it. */
+	if (dialogue->extensions.has_dsn) {
+		g_string_append(out, " RET=HDRS ENVID=");
+		append_xtext(out, dialogue->envelope->id);
+	}
 	g_string_append(out, "\r\n");
 }
 
 static void
-append_stage(const struct dialogue *dialogue, enum smtp_stage stage, GString *out)
+append_rcpt(const struct dialogue *dialogue, GString *out)
+{
+	const char *recipient = dialogue->envelope->recipient;
+
+	g_string_append_printf(out, "RCPT TO:<%s>", recipient);
+	if (dialogue->extensions.has_dsn) {
+		g_string_append(out, " NOTIFY=FAILURE");
+		if (g_str_is_ascii(recipient)) {
+			g_string_append(out, " ORCPT=rfc822;");
+			append_xtext(out, recipient);
+		}
+	}
+	g_string_append(out, "\r\n");
+}
+
+static void
+append_dot(struct dialogue *dialogue, GString *out)
+{
+	if (dialogue->is_refused) {
+		g_string_append(out, ".\r\n");
+		return;
+	}
+	g_string_append_len(out, dialogue->data->str, (gssize)dialogue->data->len);
+	g_string_free(g_steal_pointer(&dialogue->data), TRUE);
+}
+
+static void
+append_stage(struct dialogue *dialogue, enum smtp_stage stage, GString *out)
 {
 	switch (stage) {
 	case SMTP_STAGE_MAIL:
 		append_mail(dialogue, out);
 		return;
 	case SMTP_STAGE_RCPT:
-		g_string_append_printf(
-		    out, "RCPT TO:<%s>\r\n", dialogue->envelope->recipient);
+		append_rcpt(dialogue, out);
 		return;
 	case SMTP_STAGE_DATA:
 		g_string_append(out, "DATA\r\n");
 		return;
 	case SMTP_STAGE_DOT:
-		g_string_append_len(
-		    out, dialogue->data->str, (gssize)dialogue->data->len);
+		append_dot(dialogue, out);
 		return;
 	case SMTP_STAGE_NONE:
 	case SMTP_STAGE_CONNECT:
@@ -160,12 +217,30 @@ append_stage(const struct dialogue *dialogue, enum smtp_stage stage, GString *ou
 	g_assert_not_reached();
 }
 
+/* How far the commands may run ahead of the replies. */
+static enum smtp_stage
+get_horizon(const struct dialogue *dialogue)
+{
+	if (dialogue->extensions.has_pipelining &&
+	    dialogue->awaited < SMTP_STAGE_DATA && !dialogue->is_refused)
+		return SMTP_STAGE_DATA;
+	return dialogue->awaited;
+}
+
 bool
 dialogue_give_bytes(struct dialogue *dialogue, GString *out)
 {
 	bool has_given = false;
 
-	while (!dialogue->is_over && dialogue->given < dialogue->awaited) {
+	if (!dialogue->is_over && dialogue->begins_with_reset) {
+		has_given = !dialogue->is_reset_given;
+		if (has_given)
+			g_string_append(out, "RSET\r\n");
+		dialogue->is_reset_given = true;
+		if (!dialogue->extensions.has_pipelining)
+			return has_given;
+	}
+	while (!dialogue->is_over && dialogue->given < get_horizon(dialogue)) {
 		dialogue->given = (enum smtp_stage)(dialogue->given + 1);
 		append_stage(dialogue, dialogue->given, out);
 		has_given = true;
@@ -173,19 +248,54 @@ dialogue_give_bytes(struct dialogue *dialogue, GString *out)
 	return has_given;
 }
 
+/* The transaction is refused: the replies to what was given out with it come yet. */
+static void
+go_on_refused(struct dialogue *dialogue, const struct reply *reply)
+{
+	enum smtp_stage stage = dialogue->awaited;
+
+	dialogue->is_refused = true;
+	if (reply->code == 421)
+		dialogue->is_last = true;
+	if (stage < dialogue->given) {
+		dialogue->awaited = (enum smtp_stage)(stage + 1);
+	} else if (stage == SMTP_STAGE_DATA && reply->code == 354) {
+		/* An LMTP host answers once for each recipient: not at all. */
+		dialogue->is_last |= dialogue->extensions.is_lmtp;
+		dialogue->awaited = SMTP_STAGE_DOT;
+	} else {
+		dialogue->is_over = true;
+	}
+	dialogue->is_over |= dialogue->is_last;
+}
+
 void
 dialogue_take_reply(struct dialogue *dialogue, const struct reply *reply)
 {
 	enum smtp_stage stage = dialogue->awaited;
 
-	g_assert(!dialogue->is_over && dialogue->given >= stage);
+	g_assert(!dialogue->is_over);
+	if (dialogue->begins_with_reset) {
+		dialogue->begins_with_reset = false;
+		if (reply->code / 100 != 2)
+			dialogue_break(dialogue, true, "RSET was refused");
+		return;
+	}
+	g_assert(dialogue->given >= stage);
+	if (dialogue->is_refused) {
+		go_on_refused(dialogue, reply);
+		return;
+	}
 	if (stage < SMTP_STAGE_DOT && meaning_is_positive(stage, reply)) {
 		dialogue->awaited = (enum smtp_stage)(stage + 1);
 		return;
 	}
 	dialogue_set_result(dialogue->result, stage, reply);
 	dialogue->is_last = meaning_find(stage, reply).is_last;
-	dialogue->is_over = true;
+	if (stage < dialogue->given && !dialogue->is_last)
+		go_on_refused(dialogue, reply);
+	else
+		dialogue->is_over = true;
 }
 
 void
@@ -196,7 +306,8 @@ dialogue_break(struct dialogue *dialogue, bool is_written, const char *why)
 	/* The dot is the last thing given out, so it is not at the host yet. */
 	if (stage == SMTP_STAGE_DOT && !is_written)
 		stage = SMTP_STAGE_DATA;
-	dialogue_set_silence(dialogue->result, stage, why);
+	if (!dialogue->is_refused)
+		dialogue_set_silence(dialogue->result, stage, why);
 	dialogue->is_last = true;
 	dialogue->is_over = true;
 }

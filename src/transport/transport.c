@@ -3,12 +3,60 @@
  */
 #include "transport/transport.h"
 
+/* A feed of one. */
+struct single {
+	struct parcel parcel;
+	bool is_taken;
+};
+
+static struct parcel *
+take_single(void *data)
+{
+	struct single *single = data;
+
+	if (single->is_taken)
+		return NULL;
+	single->is_taken = true;
+	return &single->parcel;
+}
+
+static void
+ignore(void *data, struct parcel *parcel)
+{
+	(void)data;
+	(void)parcel;
+}
+
 void
 transport_deliver(struct transport *transport, const struct envelope *envelope,
     struct delivery *result)
 {
+	struct single single = {.parcel = {.envelope = *envelope}};
+	const struct transport_feed feed = {take_single, ignore, ignore, &single};
+
 	delivery_clear(result);
-	transport->class->deliver(transport, envelope, result);
+	if (transport->class->deliver) {
+		transport->class->deliver(transport, envelope, result);
+		return;
+	}
+	transport->class->run(transport, &feed);
+	*result = single.parcel.result;
+}
+
+void
+transport_run(struct transport *transport, const struct transport_feed *feed)
+{
+	struct parcel *parcel;
+
+	if (transport->class->run) {
+		transport->class->run(transport, feed);
+		return;
+	}
+	while ((parcel = feed->next(feed->data))) {
+		transport_deliver(transport, &parcel->envelope, &parcel->result);
+		feed->written(feed->data, parcel);
+		feed->done(feed->data, parcel);
+	}
 }
 
 void

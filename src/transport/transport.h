@@ -14,11 +14,33 @@
 
 struct transport;
 
+/* A message on its way, and what became of it. */
+struct parcel {
+	struct envelope envelope;
+	struct delivery result; /* all zero before, to be cleared by the owner */
+};
+
+/*
+ * Where messages come from.  While one is on its way the next is asked for, so that
+ * its envelope goes out with the other's last octets.
+ */
+struct transport_feed {
+	/* The next that is at hand at this moment, or NULL; never waits. */
+	struct parcel *(*next)(void *data);
+	/* Its octets are not looked at again, whatever becomes of it. */
+	void (*written)(void *data, struct parcel *parcel);
+	/* Its result is set; in the order of next(). */
+	void (*done)(void *data, struct parcel *parcel);
+	void *data;
+};
+
 struct transport_class {
+	/* One of deliver() and run() is NULL. */
 	void (*deliver)(struct transport *transport, const struct envelope *envelope,
 	    struct delivery *result);
 	void (*close)(struct transport *transport);
 	void (*free)(struct transport *transport);
+	void (*run)(struct transport *transport, const struct transport_feed *feed);
 };
 
 /* First member of every transport. */
@@ -33,6 +55,9 @@ struct transport {
  */
 void transport_deliver(struct transport *transport, const struct envelope *envelope,
     struct delivery *result);
+
+/** Deliver, each once, until there is none at hand and all are done. */
+void transport_run(struct transport *transport, const struct transport_feed *feed);
 
 /** Take leave of the host, as when there is nothing to send; the next delivery
  * connects again. */

@@ -35,8 +35,10 @@ struct client {
 
 static const char *const normal_texts[N_FAKE_STAGES] = {
     [FAKE_GREETING] = "220 fake.example ESMTP\r\n",
-    [FAKE_EHLO] = "250-fake.example\r\n250-SIZE 1000000\r\n250-8BITMIME\r\n"
+    [FAKE_EHLO] = "250-fake.example\r\n250-SIZE 33554432\r\n250-8BITMIME\r\n"
                   "250-SMTPUTF8\r\n250 ENHANCEDSTATUSCODES\r\n",
+    [FAKE_STARTTLS] = "454 4.7.0 no TLS here\r\n",
+    [FAKE_AUTH] = "235 2.7.0 welcome\r\n",
     [FAKE_NOOP] = "250 2.0.0 fine\r\n",
     [FAKE_MAIL] = "250 2.1.0 fine\r\n",
     [FAKE_RCPT] = "250 2.1.5 fine\r\n",
@@ -167,6 +169,9 @@ serve_command(struct client *client, const char *line)
 	} commands[] = {
 	    {"EHLO ", FAKE_EHLO},
 	    {"HELO ", FAKE_EHLO},
+	    {"LHLO ", FAKE_EHLO},
+	    {"STARTTLS", FAKE_STARTTLS},
+	    {"AUTH ", FAKE_AUTH},
 	    {"NOOP", FAKE_NOOP},
 	    {"MAIL FROM:", FAKE_MAIL},
 	    {"RCPT TO:", FAKE_RCPT},

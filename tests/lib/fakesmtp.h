@@ -14,7 +14,9 @@
 
 enum fake_stage {
 	FAKE_GREETING,
-	FAKE_EHLO, /* and HELO */
+	FAKE_EHLO,     /* and HELO, LHLO */
+	FAKE_STARTTLS, /* there is no TLS behind it */
+	FAKE_AUTH,
 	FAKE_NOOP,
 	FAKE_MAIL,
 	FAKE_RCPT,
@@ -40,6 +42,12 @@ struct fake_rule {
 	unsigned skip;    /* behave well this often first */
 	unsigned times;   /* then follow the rule this often; 0: always */
 };
+
+/* An EHLO answer that offers what a modern host does; texts may be put before. */
+#define FAKE_HELLO_MODERN                                           \
+	"250-fake.example\r\n250-SIZE 33554432\r\n250-8BITMIME\r\n" \
+	"250-SMTPUTF8\r\n250-PIPELINING\r\n250-DSN\r\n"             \
+	"250 ENHANCEDSTATUSCODES\r\n"
 
 struct fakesmtp;
 

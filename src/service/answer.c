@@ -1,0 +1,174 @@
+/*
+ * answer.c - the text of an answer: what was asked, a verdict, the next step.
+ */
+#include "service/answer.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/zone.h"
+#include "mail/inert.h"
+#include "render/wrap.h"
+
+#define MARGIN      7
+#define PASTE_BLANK 4
+#define GUARDED     120 /* characters of a guarded echo */
+
+void
+answer_init(struct answer *answer, const struct phrasebook *book, const char *language,
+    bool is_guarded)
+{
+	*answer = (struct answer){.book = book,
+	    .language = language,
+	    .is_guarded = is_guarded,
+	    .text = g_string_new(NULL)};
+}
+
+void
+answer_clear(struct answer *answer)
+{
+	if (answer->text)
+		g_string_free(answer->text, TRUE);
+	answer->text = NULL;
+}
+
+char *
+answer_format_count(const struct answer *answer, const char *name, int64_t count)
+{
+	return phrases_format_count(answer->book, answer->language, name, count);
+}
+
+/* Mail programs make links of what looks like a host, a scheme or an address. */
+static char *
+defang(const char *text)
+{
+	g_autoptr(GRegex) links = g_regex_new(
+	    "[^\\s\"()]*(?:@|://|\\p{L}\\.\\p{L}\\p{L}|\\.\\w+/)[^\\s\"()]*", 0, 0,
+	    NULL);
+	g_autofree char *one = inert_format_line(text, GUARDED);
+
+	return g_regex_replace_literal(links, one, -1, 0, "[...]", 0, NULL);
+}
+
+char *
+answer_quote(const struct answer *answer, const char *text)
+{
+	return answer->is_guarded ? defang(text)
+	                          : inert_format_line(text, BOUNDS_COMMAND_ECHO);
+}
+
+/* Wrap a text and put something before each of its lines. */
+static void
+append_wrapped(
+    struct answer *answer, const char *first, const char *rest, const char *text)
+{
+	g_autofree char *blank = g_strnfill(strlen(rest), ' ');
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	const char *before = first;
+
+	for (char **line = lines; *line; line++) {
+		g_autofree char *indented = g_strconcat(blank, *line, NULL);
+		g_autofree char *wrapped =
+		    wrap_format_text(indented, BOUNDS_TEXT_COLUMNS);
+		g_auto(GStrv) parts = g_strsplit(g_strchomp(wrapped), "\n", -1);
+
+		for (char **part = parts; *part; part++) {
+			size_t skip = MIN(strlen(rest), strlen(*part));
+			g_autofree char *whole =
+			    g_strconcat(before, *part + skip, NULL);
+
+			g_string_append_printf(answer->text, "%s\n", g_strchomp(whole));
+			before = rest;
+		}
+	}
+}
+
+void
+answer_echo(struct answer *answer, const char *line)
+{
+	g_autofree char *shown = answer_quote(answer, line);
+
+	append_wrapped(answer, "> ", "> ", shown);
+}
+
+void
+answer_add(struct answer *answer, const char *margin, const char *text)
+{
+	g_autofree char *first = g_strdup_printf("%-*s", MARGIN, margin);
+	g_autofree char *rest = g_strnfill(MARGIN, ' ');
+
+	append_wrapped(answer, first, rest, text);
+}
+
+void
+answer_add_plain(struct answer *answer, const char *text)
+{
+	append_wrapped(answer, "", "", text);
+}
+
+void
+answer_add_command(struct answer *answer, const char *line)
+{
+	g_autofree char *rest = g_strnfill(PASTE_BLANK, ' ');
+	g_autofree char *shown = answer_quote(answer, line);
+
+	append_wrapped(answer, "", rest, shown);
+}
+
+void
+answer_add_gap(struct answer *answer)
+{
+	if (answer->text->len && !g_str_has_suffix(answer->text->str, "\n\n"))
+		g_string_append_c(answer->text, '\n');
+}
+
+/* The nth of some words with blanks between. */
+static char *
+pick_word(const struct answer *answer, const char *name, int n)
+{
+	g_autofree char *all = answer_format(answer, name);
+	g_auto(GStrv) words = g_strsplit(all, " ", -1);
+
+	return g_strdup(n < (int)g_strv_length(words) ? words[n] : "");
+}
+
+static char *
+format_date(const struct answer *answer, GDateTime *at, const char *name)
+{
+	g_autofree char *weekday =
+	    pick_word(answer, "weekdays", g_date_time_get_day_of_week(at) - 1);
+	g_autofree char *month =
+	    pick_word(answer, "months", g_date_time_get_month(at) - 1);
+	g_autofree char *day = g_date_time_format(at, "%-d");
+	g_autofree char *year = g_date_time_format(at, "%Y");
+
+	return answer_format(
+	    answer, name, "weekday", weekday, "day", day, "month", month, "year", year);
+}
+
+char *
+answer_format_time(const struct answer *answer, int64_t at, const char *zone)
+{
+	g_autoptr(GTimeZone) loaded = zone_load_or_utc(zone);
+	g_autoptr(GDateTime) utc = NULL;
+	g_autoptr(GDateTime) local = NULL;
+	g_autofree char *date = NULL;
+	g_autofree char *clock = NULL;
+
+	if (at < 0)
+		return answer_format(answer, "never");
+	utc = g_date_time_new_from_unix_utc(at);
+	local = g_date_time_to_timezone(utc, loaded);
+	date = format_date(answer, local, "date");
+	clock = g_date_time_format(local, "%H:%M");
+	return g_strdup_printf("%s %s %s", date, clock, zone);
+}
+
+char *
+answer_format_day(const struct answer *answer, const char *day)
+{
+	g_autofree char *whole = g_strconcat(day, "T12:00:00Z", NULL);
+	g_autoptr(GDateTime) at = g_date_time_new_from_iso8601(whole, NULL);
+
+	return at ? format_date(answer, at, "date_year") : g_strdup(day);
+}

@@ -1,0 +1,484 @@
+/*
+ * command_person.c - the commands on the person: coming, going, settings, pauses.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/zone.h"
+#include "service/command_work.h"
+#include "service/dossier.h"
+#include "service/profile.h"
+#include "service/subscribe.h"
+#include "store/people.h"
+
+/* A name that comes from a letter stands in the To field of what is sent. */
+static char *
+clean_name(const char *text)
+{
+	g_autofree char *name = g_strdup(text);
+
+	g_strdelimit(name, "\"<>", ' ');
+	g_strstrip(name);
+	return *name ? g_steal_pointer(&name) : NULL;
+}
+
+static bool
+come(struct command_work *work, const char *name, const char *consent, GError **error)
+{
+	const struct settings *settings = work->context->settings;
+	g_autofree char *own = clean_name(name);
+	struct subscribe_request request = {
+	    .address = work->visitor->address,
+	    .name = own,
+	    .consent = consent,
+	    .zone = settings->digest_zone,
+	    .rhythm = {.cadence = RHYTHM_DAILY},
+	    .max_full = settings->digest_max,
+	    .who = work->context->who,
+	    .key = work->context->key,
+	};
+
+	if (!rhythm_parse_minute(settings->digest_at, &request.rhythm.minute, error))
+		return false;
+	work->subscriber = subscribe_add(
+	    work->context->store, &request, work->context->now, NULL, NULL, error);
+	return work->subscriber != NULL;
+}
+
+bool
+command_run_subscribe(struct command_work *work, const char *arguments, GError **error)
+{
+	if (work->subscriber) {
+		if (!work->is_rehearsal)
+			answer_say(&work->answer, "ok", "already_subscribed");
+		return work->is_rehearsal || command_say_list(work, error);
+	}
+	if (!come(work, arguments, "asked for by mail, and confirmed by mail", error))
+		return false;
+	if (work->is_rehearsal)
+		return true;
+	work->reply->is_changed = true;
+	answer_say(&work->answer, "ok", "welcome", "address", work->address);
+	return true;
+}
+
+/* CONSENT, tab, NAME; then the rest of what was taken away follows in lines. */
+bool
+command_run_restore(struct command_work *work, const char *arguments, GError **error)
+{
+	g_auto(GStrv) parts = g_strsplit(arguments, "\t", 2);
+
+	if (work->subscriber || !parts[0] || !parts[1])
+		return command_fail(work, error, "undo_nothing");
+	if (!come(work, parts[1], parts[0], error))
+		return false;
+	work->reply->is_changed = true;
+	answer_say(&work->answer, "ok", "restored", "address", work->address);
+	return true;
+}
+
+static void
+append_preferences(GString *lines, const struct subscriber *subscriber)
+{
+	const struct rhythm *rhythm = &subscriber->rhythm;
+	g_autofree char *days = rhythm_format_weekdays(rhythm->weekdays);
+
+	g_string_append_printf(
+	    lines, "set when %s\n", rhythm_cadence_name(rhythm->cadence));
+	if (rhythm->cadence == RHYTHM_WEEKLY)
+		g_string_append_printf(lines, "set days %s\n", days);
+	g_string_append_printf(lines, "set at %02d:%02d tz %s max %d",
+	    rhythm->minute / 60, rhythm->minute % 60, subscriber->zone,
+	    subscriber->max_full);
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		g_string_append_printf(lines, " %s %s",
+		    preferences_get_name((enum preference)i),
+		    preferences_get_word(&subscriber->preferences, (enum preference)i));
+	if (*subscriber->language)
+		g_string_append_printf(lines, " language %s", subscriber->language);
+	g_string_append_c(lines, '\n');
+}
+
+/* Everything that leaving takes away, as lines that give it back. */
+static char *
+format_undo(struct command_work *work, GError **error)
+{
+	const struct subscriber *subscriber = work->subscriber;
+	g_autoptr(GPtrArray) own =
+	    people_load_subscriptions(work->context->store, subscriber->id, error);
+	g_autoptr(GString) lines = NULL;
+
+	if (!own)
+		return NULL;
+	lines = g_string_new(NULL);
+	g_string_append_printf(lines, "+restore %s\t%s\n",
+	    subscriber->consent_text ? subscriber->consent_text : "undone",
+	    subscriber->name ? subscriber->name : "");
+	append_preferences(lines, subscriber);
+	for (unsigned i = 0; i < own->len; i++) {
+		g_autofree char *line = command_format_filter(own->pdata[i], true);
+
+		g_string_append_printf(lines, "%s\n", line);
+	}
+	if (subscriber->state == SUBSCRIBER_PAUSED)
+		g_string_append_printf(lines, "pause %s%s\n",
+		    *subscriber->paused_until ? "until " : "",
+		    subscriber->paused_until);
+	return g_string_free(g_steal_pointer(&lines), FALSE);
+}
+
+static bool
+is_word_of(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (g_ascii_strcasecmp(text, *words) == 0)
+			return true;
+	return false;
+}
+
+/* "remove 3" is about a filter.  Whoever means everything says so, or nothing. */
+static bool
+is_everything(const char *arguments)
+{
+	static const char *const all[] = {"*", "all", "me", "now", "please",
+	    "me please", "me now", "paperboy", "everything", "from paperboy",
+	    "me from paperboy", NULL};
+	g_autofree char *bare = g_strdup(arguments);
+	size_t size = strlen(bare);
+
+	while (size > 0 && strchr(".!", bare[size - 1]))
+		bare[--size] = '\0';
+	return !*bare || is_word_of(bare, all);
+}
+
+bool
+command_run_unsubscribe(
+    struct command_work *work, const char *arguments, GError **error)
+{
+	g_autofree char *undo = NULL;
+
+	if (!is_everything(arguments) &&
+	    g_ascii_strcasecmp(arguments, work->visitor->address) != 0)
+		return command_fail(work, error, "leave_what");
+	if (!work->subscriber) {
+		answer_say(&work->answer, "ok", "left_already");
+		return true;
+	}
+	undo = format_undo(work, error);
+	if (!undo || !subscribe_remove(work->context->store, work->address,
+	                 work->context->who, work->context->now, error))
+		return false;
+	g_free(work->reply->undo);
+	work->reply->undo = g_steal_pointer(&undo);
+	answer_say(&work->answer, "ok", "left", "address", work->address);
+	answer_add_gap(&work->answer);
+	g_string_append(work->answer.text, "undo " COMMAND_UNDO_MARK "\n");
+	answer_add_gap(&work->answer);
+	answer_say(&work->answer, "", "left_kept");
+	return command_work_load(work, error);
+}
+
+bool
+command_run_confirm(struct command_work *work, const char *arguments, GError **error)
+{
+	(void)error;
+	g_free(work->reply->confirm_token);
+	work->reply->confirm_token = g_strdup(arguments);
+	return command_fail(work, error, "no_such_token");
+}
+
+bool
+command_run_undo(struct command_work *work, const char *arguments, GError **error)
+{
+	g_free(work->reply->undo_token);
+	work->reply->undo_token = g_strdup(arguments);
+	return command_fail(work, error, "no_such_undo");
+}
+
+/* What `set` says so far. */
+struct wishes {
+	struct profile_change change;
+	char *values[PREFERENCE_COUNT + 8]; /* what it borrows */
+	unsigned count;
+};
+
+static bool
+wish(struct command_work *work, const char *key, const char *value,
+    struct wishes *wishes, GError **error)
+{
+	struct profile_change *change = &wishes->change;
+	const struct {
+		const char *key;
+		const char **place;
+	} keys[] = {{"when", &change->cadence}, {"days", &change->days},
+	    {"at", &change->at}, {"tz", &change->zone}, {"zone", &change->zone},
+	    {"name", &change->name}, {"language", &change->language},
+	    {"lang", &change->language}};
+	enum preference preference;
+	unsigned max;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+		if (g_ascii_strcasecmp(key, keys[i].key) == 0) {
+			*keys[i].place = value;
+			return true;
+		}
+	}
+	if (preferences_find(key, &preference)) {
+		change->words[preference] = value;
+		return true;
+	}
+	if (g_ascii_strcasecmp(key, "max") == 0) {
+		if (!command_parse_number(
+		        work, "max", value, BOUNDS_DIGEST_FULL_MAX, &max, error))
+			return false;
+		change->max_full = (int)max;
+		return true;
+	}
+	{
+		g_autofree char *shown = answer_quote(&work->answer, key);
+
+		return command_fail(work, error, "wrong_key", "key", shown);
+	}
+}
+
+/* KEY VALUE, KEY=VALUE; a name may have blanks without quotation marks at the end. */
+static bool
+read_wishes(struct command_work *work, const char *arguments, struct wishes *wishes,
+    GError **error)
+{
+	while (*arguments) {
+		g_autofree char *key = command_take_word(&arguments);
+		char *equals = key ? strchr(key, '=') : NULL;
+		char *value;
+
+		if (wishes->count == G_N_ELEMENTS(wishes->values))
+			return command_fail(work, error, "too_many_words");
+		if (equals) {
+			*equals = '\0';
+			value = g_strdup(equals + 1);
+		} else if (g_ascii_strcasecmp(key, "name") == 0 && *arguments != '"') {
+			value = g_strdup(arguments);
+			arguments += strlen(arguments);
+		} else {
+			value = command_take_word(&arguments);
+		}
+		if (!value)
+			return command_fail(work, error, "set_wants_value", "key", key);
+		wishes->values[wishes->count++] = value;
+		if (!wish(work, key, value, wishes, error))
+			return false;
+	}
+	return true;
+}
+
+/* What is different now, a line each: "at: 07:30 -> 08:00". */
+static void
+say_change(struct command_work *work, const char *key, const char *before,
+    const char *after, bool *has_said)
+{
+	g_autofree char *from = answer_quote(&work->answer, before);
+	g_autofree char *to = answer_quote(&work->answer, after);
+
+	if (strcmp(before, after) == 0)
+		return;
+	answer_say(&work->answer, *has_said ? "" : "ok", "set_is", "key", key, "before",
+	    *from ? from : "-", "after", *to ? to : "-");
+	*has_said = true;
+}
+
+static void
+say_changes(struct command_work *work, const struct subscriber *before,
+    const struct subscriber *after)
+{
+	g_autofree char *when[] = {profile_format_cadence(&before->rhythm),
+	    profile_format_cadence(&after->rhythm)};
+	g_autofree char *at = g_strdup_printf(
+	    "%02d:%02d", before->rhythm.minute / 60, before->rhythm.minute % 60);
+	g_autofree char *at_now = g_strdup_printf(
+	    "%02d:%02d", after->rhythm.minute / 60, after->rhythm.minute % 60);
+	g_autofree char *max = g_strdup_printf("%d", before->max_full);
+	g_autofree char *max_now = g_strdup_printf("%d", after->max_full);
+	bool has_said = false;
+
+	say_change(work, "when", when[0], when[1], &has_said);
+	say_change(work, "at", at, at_now, &has_said);
+	say_change(work, "tz", before->zone, after->zone, &has_said);
+	say_change(work, "max", max, max_now, &has_said);
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		say_change(work, preferences_get_name((enum preference)i),
+		    preferences_get_word(&before->preferences, (enum preference)i),
+		    preferences_get_word(&after->preferences, (enum preference)i),
+		    &has_said);
+	say_change(work, "language", before->language, after->language, &has_said);
+	say_change(work, "name", before->name ? before->name : "",
+	    after->name ? after->name : "", &has_said);
+	if (!has_said)
+		answer_say(&work->answer, "ok", "set_same");
+}
+
+static bool
+check_language(struct command_work *work, const char *language, GError **error)
+{
+	g_autofree char *known = NULL;
+
+	if (!language || !*language ||
+	    phrasebook_has_language(work->context->phrases, language))
+		return true;
+	known = phrasebook_format_languages(work->context->phrases);
+	return command_fail(work, error, "wrong_language", "known", known);
+}
+
+bool
+command_run_set(struct command_work *work, const char *arguments, GError **error)
+{
+	struct wishes wishes = {.change = {.who = work->context->who}};
+	pb_auto(subscriber) after = NULL;
+
+	if (read_wishes(work, arguments, &wishes, error) &&
+	    check_language(work, wishes.change.language, error))
+		after = profile_set(work->context->store, work->address, &wishes.change,
+		    work->context->now, error);
+	for (unsigned i = 0; i < wishes.count; i++)
+		g_free(wishes.values[i]);
+	if (!after)
+		return false;
+	say_changes(work, work->subscriber, after);
+	work->reply->is_changed = true;
+	return command_work_load(work, error);
+}
+
+/* "until 2026-12-01", "14d", "for 14 days", or nothing. @return a new string */
+static char *
+read_until(const char *arguments)
+{
+	const char *text = arguments;
+	g_autoptr(GRegex) days =
+	    g_regex_new("^(?:for )?(\\d{1,4}) ?d(?:ays?)?$", G_REGEX_CASELESS, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+
+	if (g_ascii_strncasecmp(text, "until ", 6) == 0)
+		text += 6;
+	if (g_regex_match(days, text, 0, &match)) {
+		g_autofree char *number = g_match_info_fetch(match, 1);
+
+		return g_strconcat(number, "d", NULL);
+	}
+	return g_strdup(text);
+}
+
+char *
+command_fix_pause(struct command_work *work, const char *arguments, GError **error)
+{
+	g_autofree char *until = read_until(arguments);
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(work->subscriber->zone);
+	char day[DAY_BYTES];
+
+	if (!*until)
+		return g_strdup("");
+	if (!profile_parse_until(until, zone, work->context->now, day, error))
+		return NULL;
+	return g_strconcat("until ", day, NULL);
+}
+
+bool
+command_run_pause(struct command_work *work, const char *arguments, GError **error)
+{
+	g_autofree char *until = read_until(arguments);
+	pb_auto(subscriber) after = profile_pause(work->context->store, work->address,
+	    *until ? until : NULL, work->context->who, work->context->now, error);
+	g_autofree char *day = NULL;
+
+	if (!after)
+		return false;
+	day = answer_format_day(&work->answer, after->paused_until);
+	answer_say(&work->answer, "ok", *day ? "paused" : "paused_open", "day", day);
+	return command_work_load(work, error);
+}
+
+bool
+command_run_resume(struct command_work *work, const char *arguments, GError **error)
+{
+	g_autofree char *text = command_take_option(&arguments, "catchup");
+	pb_auto(subscriber) after = NULL;
+	unsigned most = 0;
+
+	if (text && !command_parse_number(
+	                work, "catchup", text, BOUNDS_DIGEST_FULL_MAX, &most, error))
+		return false;
+	if (work->subscriber->state != SUBSCRIBER_PAUSED)
+		return command_fail(work, error, "not_paused");
+	after = profile_resume_with(work->context->store, work->address, (int)most,
+	    work->context->who, work->context->now, error);
+	if (!after)
+		return false;
+	answer_say(&work->answer, "ok", "resumed");
+	work->reply->is_changed = true;
+	return command_work_load(work, error);
+}
+
+bool
+command_run_address(struct command_work *work, const char *arguments, GError **error)
+{
+	g_autofree char *word = command_take_word(&arguments);
+	pb_auto(subscriber) after = NULL;
+
+	if (!word || strcmp(word, work->context->address) == 0)
+		return command_fail(work, error, "wrong_address");
+	after = subscribe_change_address(work->context->store, work->address, word,
+	    work->context->key, work->context->who, work->context->now, error);
+	if (!after)
+		return false;
+	if (work->is_rehearsal) {
+		g_free(work->reply->new_address);
+		work->reply->new_address = g_strdup(after->address);
+	} else {
+		answer_say(&work->answer, "ok", "moved", "before", work->address,
+		    "after", after->address);
+	}
+	return command_work_load(work, error);
+}
+
+bool
+command_run_export(struct command_work *work, const char *arguments, GError **error)
+{
+	g_autofree char *word = command_take_word(&arguments);
+	bool is_text = word && g_ascii_strcasecmp(word, "text") == 0;
+	char *dossier;
+
+	if (word && !is_text && g_ascii_strcasecmp(word, "json") != 0)
+		return command_fail(work, error, "export_what");
+	if (work->is_rehearsal)
+		return true;
+	dossier = dossier_format(work->context->store, work->subscriber->id, is_text,
+	    work->context->now, error);
+	if (!dossier)
+		return false;
+	g_free(work->reply->attachment);
+	g_free(work->reply->attachment_name);
+	g_free(work->reply->attachment_type);
+	work->reply->attachment = dossier;
+	work->reply->attachment_name =
+	    g_strdup(is_text ? "paperboy-export.txt" : "paperboy-export.json");
+	work->reply->attachment_type =
+	    g_strdup(is_text ? "text/plain" : "application/json");
+	answer_say(
+	    &work->answer, "ok", "exported", "file", work->reply->attachment_name);
+	return true;
+}
+
+bool
+command_run_forget(struct command_work *work, const char *arguments, GError **error)
+{
+	if (g_ascii_strcasecmp(arguments, "me") != 0)
+		return command_fail(work, error, "forget_whom");
+	if (work->is_rehearsal)
+		return true;
+	/* No more mail from now on, though the rows go only after the answer. */
+	if (!subscribe_remove(work->context->store, work->address, work->context->who,
+	        work->context->now, error))
+		return false;
+	work->reply->is_forgotten = true;
+	answer_say(&work->answer, "ok", "forgotten", "address", work->address);
+	return command_work_load(work, error);
+}

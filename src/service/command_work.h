@@ -1,0 +1,180 @@
+/*
+ * command_work.h - what the files of the commands share; for them only.
+ */
+#ifndef PAPERBOY_SERVICE_COMMAND_WORK_H
+#define PAPERBOY_SERVICE_COMMAND_WORK_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "mail/command_lines.h"
+#include "model/subscriber.h"
+#include "query/problem.h"
+#include "service/answer.h"
+#include "service/command.h"
+
+/* A letter's commands under way. */
+struct command_work {
+	const struct command_context *context;
+	const struct command_visitor *visitor;
+	char *address; /* of the visitor; follows `address` */
+	char language[8];
+	struct subscriber *subscriber; /* NULL: none, or gone, or pending */
+	unsigned lead;     /* characters of the line that is run before its arguments */
+	bool is_final;     /* what runs was confirmed: nothing waits any more */
+	bool is_rehearsal; /* what runs is undone, and its answer not read */
+	struct answer answer;
+	struct command_reply *reply;
+	char *subscribing; /* the name with which a stranger's subscription begins,
+	                      maybe empty; NULL: no line asked for one */
+	GString *pending;  /* lines that wait, without that of the subscription */
+	char *rehearsed;   /* what a line that waits means: the canonical filter */
+};
+
+enum command_trust {
+	COMMAND_TRUST_NONE,    /* for anybody, and at once */
+	COMMAND_TRUST_READ,    /* for a subscriber; the answer goes to nobody else */
+	COMMAND_TRUST_CHANGE,  /* for a proven subscriber; else it waits */
+	COMMAND_TRUST_CONFIRM, /* waits always */
+};
+
+/* Arguments that a verb takes. */
+enum command_arity { COMMAND_ARITY_NONE, COMMAND_ARITY_SOME, COMMAND_ARITY_WANTED };
+
+struct command_row {
+	const char *verb;
+	const char *aliases; /* blanks between; "" for none */
+	enum command_trust trust;
+	enum command_arity arity;
+	/* A stranger's is part of a subscription, or can be asked without one. */
+	bool is_for_strangers;
+	enum command_purpose purpose; /* when it waits */
+	const char *arguments;        /* for the help: "[name=N] QUERY" */
+	/* The help is the phrase help.VERB, an example of it example.VERB. */
+
+	/**
+	 * Run it, within a savepoint of its own.
+	 *
+	 * @param arguments  what follows the verb, may be empty
+	 * @return false with PB_ERROR_INPUT, _NOT_FOUND or _LIMIT: what was wrong,
+	 *         told in the answer; any other error ends the letter
+	 */
+	bool (*run)(struct command_work *work, const char *arguments, GError **error);
+	/**
+	 * Say it so that it means the same later; NULL: it does as it is.
+	 *
+	 * @return the line that waits, a new string
+	 */
+	char *(*fix)(struct command_work *work, const char *arguments, GError **error);
+};
+
+/** All commands, ended by a row without verb. */
+extern const struct command_row command_rows[];
+
+/** Find a verb by name, alias or unambiguous short form. @return NULL when none is */
+const struct command_row *command_table_find(const char *word);
+
+/** The verb that may be meant. @return NULL when none is near */
+const struct command_row *command_table_find_near(const char *word);
+
+/** Split a line into its first word and the rest. @return the word, a new string */
+char *command_table_split(const char *line, const char **arguments);
+
+/** What command_lines_read() asks. */
+enum command_kind command_table_judge(const char *line);
+
+bool command_run_add(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_block(struct command_work *work, const char *arguments, GError **error);
+bool command_run_edit(struct command_work *work, const char *arguments, GError **error);
+bool command_run_del(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_unblock(struct command_work *work, const char *arguments, GError **error);
+bool command_run_list(struct command_work *work, const char *arguments, GError **error);
+bool command_run_test(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_search(struct command_work *work, const char *arguments, GError **error);
+bool command_run_why(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_status(struct command_work *work, const char *arguments, GError **error);
+bool command_run_last(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_sources(struct command_work *work, const char *arguments, GError **error);
+bool command_run_set(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_pause(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_resume(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_address(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_export(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_forget(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_restore(struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_subscribe(struct command_work *work, const char *arguments, GError **error);
+bool command_run_unsubscribe(
+    struct command_work *work, const char *arguments, GError **error);
+bool
+command_run_confirm(struct command_work *work, const char *arguments, GError **error);
+bool command_run_undo(struct command_work *work, const char *arguments, GError **error);
+bool command_run_help(struct command_work *work, const char *arguments, GError **error);
+bool command_run_info(struct command_work *work, const char *arguments, GError **error);
+
+char *
+command_fix_reference(struct command_work *work, const char *arguments, GError **error);
+char *command_fix_del(struct command_work *work, const char *arguments, GError **error);
+char *
+command_fix_unblock(struct command_work *work, const char *arguments, GError **error);
+char *
+command_fix_pause(struct command_work *work, const char *arguments, GError **error);
+
+/** Load the visitor's row anew, after a change. */
+bool command_work_load(struct command_work *work, GError **error);
+
+/** A phrase as an error that is told. @return false, PB_ERROR_INPUT */
+#define command_fail(work, error, ...)                                    \
+	command_fail_with(error, phrases_format((work)->context->phrases, \
+	                             (work)->answer.language, __VA_ARGS__, NULL))
+bool command_fail_with(GError **error, char *message);
+
+/**
+ * Take a word `KEY=VALUE` or `KEY="VALUE"` off the front of arguments.
+ *
+ * @param arguments  moved behind it, on success
+ * @return the value, a new string; NULL when the first word is none of that key
+ */
+char *command_take_option(const char **arguments, const char *key);
+
+/** Take the first word, or what is in quotation marks. @return NULL at the end */
+char *command_take_word(const char **arguments);
+
+/** Read a number of papers: 1 to most. */
+bool command_parse_number(struct command_work *work, const char *key, const char *text,
+    unsigned most, unsigned *number, GError **error);
+
+/** Read `30d`. @param days  1 to BOUNDS_BACKTEST_DAYS */
+bool command_parse_days(
+    struct command_work *work, const char *text, unsigned *days, GError **error);
+
+/**
+ * The line that gives a filter again: `add name=... QUERY`, `block QUERY`.
+ *
+ * @param has_number  with `number=`, which only lines that waited may have
+ */
+char *command_format_filter(const struct subscription *subscription, bool has_number);
+
+/** Tell of the visitor's filters, blocks and settings. */
+bool command_say_list(struct command_work *work, GError **error);
+
+/** Put a problem of a query into the error. @param lead characters before the query */
+void command_note_problem(struct command_work *work, const char *text, unsigned lead,
+    const struct query_problem *problem, GError **error);
+
+/** Tell what a filter would have found. */
+bool command_say_backtest(struct command_work *work, const char *text, int number,
+    bool is_block, unsigned days, GError **error);
+
+#endif

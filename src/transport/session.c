@@ -1,0 +1,205 @@
+/*
+ * session.c - one connection to an SMTP or LMTP host, kept between messages.
+ */
+#include "transport/session.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+#define BLOCK_BYTES (64 * 1024)
+
+static int64_t
+deadline_after(unsigned wait_ms)
+{
+	return g_get_monotonic_time() + (int64_t)wait_ms * 1000;
+}
+
+void
+session_init(struct session *session, const struct smtp_options *options)
+{
+	*session = (struct session){.options = options, .out = g_string_new(NULL)};
+	reply_parser_init(&session->parser);
+}
+
+void
+session_clear(struct session *session)
+{
+	session_drop(session);
+	reply_parser_clear(&session->parser);
+	g_string_free(session->out, TRUE);
+}
+
+void
+session_drop(struct session *session)
+{
+	g_clear_pointer(&session->stream, stream_free);
+}
+
+bool
+session_write(struct session *session, GError **error)
+{
+	unsigned n_blocks = (unsigned)(session->out->len / BLOCK_BYTES) + 1;
+	int64_t deadline = g_get_monotonic_time() +
+	                   (int64_t)session->options->times.block_ms * 1000 * n_blocks;
+	bool is_written = stream_write(
+	    session->stream, session->out->str, session->out->len, deadline, error);
+
+	g_string_truncate(session->out, 0);
+	return is_written;
+}
+
+const struct reply *
+session_read_reply(struct session *session, unsigned wait_ms, GError **error)
+{
+	int64_t deadline = deadline_after(wait_ms);
+
+	for (;;) {
+		enum reply_progress progress;
+		size_t n_used = 0;
+		gssize n;
+
+		progress = reply_parser_feed(&session->parser,
+		    session->input + session->input_at,
+		    session->n_input - session->input_at, &n_used);
+		session->input_at += n_used;
+		if (progress == REPLY_WHOLE)
+			return reply_parser_get(&session->parser);
+		if (progress == REPLY_MALFORMED) {
+			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
+			    "the answer is no SMTP reply, or too long");
+			return NULL;
+		}
+		n = stream_read(session->stream, session->input, sizeof(session->input),
+		    deadline, error);
+		if (n <= 0) {
+			if (n == 0)
+				g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
+				    "the host has closed the connection");
+			return NULL;
+		}
+		session->input_at = 0;
+		session->n_input = (size_t)n;
+	}
+}
+
+static const struct reply *
+say(struct session *session, const char *command, unsigned wait_ms, GError **error)
+{
+	g_string_assign(session->out, command);
+	if (!session_write(session, error))
+		return NULL;
+	return session_read_reply(session, wait_ms, error);
+}
+
+static enum smtp_stage
+stage_from_step(enum stream_step step)
+{
+	switch (step) {
+	case STREAM_STEP_CONNECT:
+		return SMTP_STAGE_CONNECT;
+	case STREAM_STEP_HELLO:
+		return SMTP_STAGE_EHLO;
+	case STREAM_STEP_STARTTLS:
+		return SMTP_STAGE_STARTTLS;
+	case STREAM_STEP_LOGIN:
+		return SMTP_STAGE_AUTH;
+	}
+	g_assert_not_reached();
+}
+
+/* The host's own words where it had some, else what the stream says. */
+static void
+tell_opening(
+    const struct stream_failure *failure, const GError *error, struct delivery *result)
+{
+	enum smtp_stage stage = stage_from_step(failure->step);
+	struct reply_parser parser;
+	size_t n_used;
+
+	reply_parser_init(&parser);
+	if (failure->reply && reply_parser_feed(&parser, failure->reply,
+	                          strlen(failure->reply), &n_used) == REPLY_WHOLE) {
+		dialogue_set_result(result, stage, reply_parser_get(&parser));
+	} else {
+		dialogue_set_silence(result, stage, error->message);
+	}
+	reply_parser_clear(&parser);
+	result->scope = failure->fault == STREAM_FAULT_LOGIN ? DELIVERY_SCOPE_LOGIN
+	                                                     : DELIVERY_SCOPE_RELAY;
+	result->needs_operator = failure->fault == STREAM_FAULT_LOGIN ||
+	                         failure->fault == STREAM_FAULT_INSECURE ||
+	                         failure->fault == STREAM_FAULT_SETTINGS;
+}
+
+static void
+forget_input(struct session *session)
+{
+	session->n_input = session->input_at = 0;
+	reply_parser_clear(&session->parser);
+	reply_parser_init(&session->parser);
+}
+
+static bool
+connect_host(struct session *session, struct delivery *result)
+{
+	struct stream_options options = session->options->stream;
+	struct stream_failure failure = {0};
+	g_autoptr(GError) error = NULL;
+
+	options.connect_ms = session->options->times.connect_ms;
+	options.open_ms = session->options->times.open_ms;
+	if (session->options->open)
+		session->stream = session->options->open(
+		    &options, session->options->open_data, &failure, &error);
+	else
+		session->stream = stream_open(&options, &failure, &error);
+	if (!session->stream) {
+		tell_opening(&failure, error, result);
+		stream_failure_clear(&failure);
+		return false;
+	}
+	extensions_parse(stream_get_hello(session->stream), &session->extensions);
+	forget_input(session);
+	session->n_messages = 0;
+	session->needs_reset = false;
+	session->opened_us = g_get_monotonic_time();
+	return true;
+}
+
+/* Connect, and say NOOP: bytes behind the opening's last answer may be lost. */
+bool
+session_open(struct session *session, struct delivery *result)
+{
+	g_autoptr(GError) error = NULL;
+	const struct reply *reply;
+
+	if (!connect_host(session, result))
+		return false;
+	reply = say(session, "NOOP\r\n", session->options->times.command_ms, &error);
+	if (reply && reply->code != 421)
+		return true;
+	if (reply)
+		dialogue_set_result(result, SMTP_STAGE_EHLO, reply);
+	else
+		dialogue_set_silence(result, SMTP_STAGE_EHLO, error->message);
+	session_drop(session);
+	return false;
+}
+
+void
+session_close(struct session *session)
+{
+	if (!session->stream)
+		return;
+	say(session, "QUIT\r\n", session->options->times.quit_ms, NULL);
+	session_drop(session);
+}
+
+bool
+session_is_spent(const struct session *session)
+{
+	return session->n_messages >= session->options->use_messages ||
+	       g_get_monotonic_time() - session->opened_us >=
+	           (int64_t)session->options->use_s * G_USEC_PER_SEC;
+}

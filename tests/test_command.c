@@ -1,0 +1,570 @@
+/*
+ * test_command.c - letters with commands, and every answer as its reader gets it.
+ *
+ * The answers are in tests/golden/answers.  GOLDEN_WRITE=1 in the environment writes
+ * them anew, to be read before they are kept.
+ */
+#include "service/command.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/lab.h"
+#include "service/assembly.h"
+#include "service/command_work.h"
+#include "service/subscribe.h"
+#include "store/people.h"
+
+#define NOW "2026-11-20T09:00:00Z" /* a Friday */
+#define ADA "ada@example.org"
+#define EVE "eve@example.org"
+
+/* A lab with what commands need beside it. */
+struct office {
+	struct lab *lab;
+	struct settings *settings;
+	struct phrasebook *phrases;
+	struct renderer *renderer;
+	struct command_context context;
+	int64_t ada;
+};
+
+static char *
+get_source_path(const char *path)
+{
+	const char *top = g_getenv("top_srcdir");
+
+	return g_build_filename(top ? top : ".", path, NULL);
+}
+
+static void
+fill(struct lab *lab)
+{
+	static const char *const papers[][3] = {
+	    {"2026-11-02", "2611.00007", "Diffusion for Weather"},
+	    {"2026-11-12", "2611.01200", "A Survey of Reward Models"},
+	    {"2026-11-16", "2611.03300", "Diffusion with a Reward Model"},
+	    {"2026-11-18", "2611.04400", "Learning State Spaces from Video"},
+	    {"2026-11-19", "2611.05500", "Faster Diffusion on Small Machines"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
+		lab_list(lab, papers[i][0], papers[i][1], papers[i][2], 3 + (int)i);
+}
+
+static struct office *
+office_new(void)
+{
+	struct office *office = g_new0(struct office, 1);
+	g_autofree char *templates = get_source_path("etc/templates");
+	g_autoptr(GError) error = NULL;
+
+	office->lab = lab_new();
+	lab_set_now(office->lab, lab_time(NOW));
+	fill(office->lab);
+	office->settings = settings_new();
+	g_free(office->settings->template_dir);
+	office->settings->template_dir = g_strdup(templates);
+	g_free(office->settings->mail_from);
+	office->settings->mail_from = g_strdup("paperboy@example.net");
+	g_free(office->settings->mail_owner);
+	office->settings->mail_owner = g_strdup("owner@example.net");
+	g_free(office->settings->digest_zone);
+	office->settings->digest_zone = g_strdup("Europe/Berlin");
+	office->phrases = phrasebook_load(templates, &error);
+	g_assert_no_error(error);
+	office->renderer =
+	    assembly_new_renderer(office->settings, office->lab->key, &error);
+	g_assert_no_error(error);
+	office->ada = lab_subscribe(
+	    office->lab, ADA, "Europe/Berlin", "diffusion", lab_time(NOW));
+	lab_press(office->lab, lab_time(NOW));
+	office->context = (struct command_context){
+	    .store = office->lab->store,
+	    .settings = office->settings,
+	    .phrases = office->phrases,
+	    .renderer = office->renderer,
+	    .key = office->lab->key,
+	    .now = lab_time(NOW) + 60,
+	    .address = "paperboy@example.net",
+	    .help_address = "paperboy+help@example.net",
+	    .who = "mail",
+	};
+	return office;
+}
+
+static void
+office_free(struct office *office)
+{
+	renderer_free(office->renderer);
+	phrasebook_free(office->phrases);
+	settings_free(office->settings);
+	lab_free(office->lab);
+	g_free(office);
+}
+PB_DEFINE_AUTO(office, office_free);
+
+/* @param subject_and_text  the subject up to the first line's end */
+static struct letter *
+write_letter(const char *subject_and_text)
+{
+	struct letter *letter = letter_new();
+	const char *end = strchr(subject_and_text, '\n');
+
+	g_assert_nonnull(end);
+	g_free(letter->subject);
+	letter->subject = g_strndup(subject_and_text, (gsize)(end - subject_and_text));
+	g_free(letter->text);
+	letter->text = g_strdup(end + 1);
+	return letter;
+}
+
+static void
+run(struct office *office, const struct command_visitor *visitor, const char *text,
+    struct command_reply *reply)
+{
+	pb_auto(letter) letter = write_letter(text);
+	g_autoptr(GError) error = NULL;
+	pb_transaction transaction = {0};
+	bool is_ok;
+
+	g_assert_true(store_begin(office->lab->store, &transaction, &error));
+	is_ok = command_run(&office->context, visitor, letter, reply, &error);
+	g_assert_no_error(error);
+	g_assert_true(is_ok);
+	g_assert_true(store_commit(&transaction, &error));
+	lab_assert_idle(office->lab);
+}
+
+static void
+run_pending(struct office *office, const struct command_visitor *asked,
+    const char *pending, struct command_reply *reply)
+{
+	struct command_visitor visitor = *asked;
+	g_autoptr(GError) error = NULL;
+	pb_transaction transaction = {0};
+	bool is_ok;
+
+	g_assert_true(store_begin(office->lab->store, &transaction, &error));
+	is_ok = command_run_pending(&office->context, &visitor, pending, reply, &error);
+	g_assert_no_error(error);
+	g_assert_true(is_ok);
+	g_assert_true(store_commit(&transaction, &error));
+	lab_assert_idle(office->lab);
+}
+
+/* No line is wider than a mail's, none ends in a blank, nothing acts. */
+static void
+check_text(const char *name, const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++) {
+		if (g_utf8_strlen(*line, -1) > BOUNDS_TEXT_COLUMNS ||
+		    g_str_has_suffix(*line, " ") || strchr(*line, '{'))
+			g_error("%s: a line is wrong: '%s'", name, *line);
+	}
+	g_assert_true(g_utf8_validate(text, -1, NULL));
+}
+
+static void
+compare_golden(const char *name, const char *text)
+{
+	g_autofree char *folder = get_source_path("tests/golden/answers");
+	g_autofree char *file = g_strconcat(name, ".txt", NULL);
+	g_autofree char *path = g_build_filename(folder, file, NULL);
+	g_autofree char *wanted = NULL;
+	g_autoptr(GError) error = NULL;
+
+	check_text(name, text);
+	if (g_getenv("GOLDEN_WRITE")) {
+		g_file_set_contents(path, text, -1, &error);
+		g_assert_no_error(error);
+		return;
+	}
+	g_file_get_contents(path, &wanted, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(text, ==, wanted);
+}
+
+enum sender { STRANGER, UNPROVEN, PROVEN };
+
+/* A letter, what becomes of it, and the answer's file. */
+struct scene {
+	const char *name;
+	enum sender sender;
+	const char *text; /* subject, line end, text */
+	const char *language;
+	bool is_answered; /* what waits is confirmed: NAME-confirmed.txt */
+};
+
+static const struct scene scenes[] = {
+    {"subscribe", STRANGER,
+        "subscribe Eve Example\nadd name=rlhf \"reward model*\"\nadd diffusion "
+        "-survey\n",
+        NULL, true},
+    {"subscribe-german", STRANGER,
+        "subscribe Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n", "de", true},
+    {"subscribe-by-add", STRANGER, "add diffusion\n", NULL, true},
+    {"subscribe-wrong-filter", STRANGER, "subscribe\nadd ti:\nadd diffusion\n", NULL,
+        true},
+    {"subscribe-again", PROVEN, "subscribe\n", NULL, false},
+    {"stranger-list", STRANGER, "list\n", NULL, false},
+    {"stranger-test", STRANGER, "test diffusion\n", NULL, false},
+    {"stranger-search", STRANGER, "search diffusion\n", NULL, false},
+    {"stranger-spam", STRANGER,
+        "add name=\"Buy at www.pills.example\" pills https://pills.example/now "
+        "eve@pills.example\n",
+        NULL, false},
+    {"stranger-unsubscribe", STRANGER, "unsubscribe\n", NULL, false},
+    {"nothing", STRANGER, "Hello there\nI read of you in the news.\n", NULL, false},
+    {"nothing-german", STRANGER, "Guten Tag\nwie geht das hier?\n", "de", false},
+    {"add", PROVEN,
+        "\nadd name=rlhf max=5 note=\"for the reading group\" \"reward model*\" "
+        "-survey\n"
+        "add ti:\n",
+        NULL, false},
+    {"add-german", PROVEN, "\nadd name=rlhf \"reward model*\" -survey\nadd ti:\n", "de",
+        false},
+    {"add-typo", PROVEN, "\nadd difusion machines\n", NULL, false},
+    {"add-same", PROVEN, "\nadd diffusion\n", NULL, false},
+    {"add-long-wrong", PROVEN,
+        "\nadd name=long \"large language model\" OR \"reward model\" OR \"state "
+        "space\" OR"
+        " titel:mamba OR weather\n",
+        NULL, false},
+    {"add-unproven", UNPROVEN, "\nadd \"state space\"\ndel 1\n", NULL, true},
+    {"block", PROVEN, "\nblock weather\n", NULL, false},
+    {"edit", PROVEN, "\nedit 1 diffusion -weather\n", NULL, false},
+    {"edit-unproven", UNPROVEN, "\nedit 1 diffusion -weather\n", NULL, true},
+    {"del", PROVEN, "\ndel 1\n", NULL, false},
+    {"del-unknown", PROVEN, "\ndel 7\n", NULL, false},
+    {"unblock", PROVEN, "\nblock name=sky weather\nunblock sky\nunblock 1\n", NULL,
+        false},
+    {"list", PROVEN, "\nlist\n", NULL, false},
+    {"list-german", PROVEN, "\nlist\n", "de", false},
+    {"set", PROVEN,
+        "\nset when weekdays at 8:00 tz Europe/Vienna max 12 order date abstract short"
+        " format text quiet note updates on crosslist off attach bibtex language de\n",
+        NULL, false},
+    {"set-german", PROVEN, "\nset when now\n", "de", false},
+    {"set-wrong", PROVEN,
+        "\nset colour blue\nset when never\nset at 25:00\nset tz Europe/Berln\nset max "
+        "0\n"
+        "set order\nset language xx\nset format pdf\n",
+        NULL, false},
+    {"set-name", PROVEN, "\nset days mon,thu\nset name Ada Lovelace\n", NULL, false},
+    {"set-unproven", UNPROVEN, "\nset at 09:00\n", NULL, true},
+    {"pause", PROVEN, "\npause 14d\nresume\nresume\n", NULL, false},
+    {"pause-open", PROVEN, "\npause\n", NULL, false},
+    {"pause-unproven", UNPROVEN, "\npause 14d\n", NULL, true},
+    {"pause-wrong", PROVEN, "\npause until 2026-01-01\npause for ever\n", NULL, false},
+    {"resume-few", PROVEN, "\npause\nresume catchup=5\n", NULL, false},
+    {"test", PROVEN, "\ntest since=10d diffusion\n", NULL, false},
+    {"test-none", PROVEN, "\ntest mamba\n", NULL, false},
+    {"search", PROVEN, "\nsearch max=2 diffusion\n", NULL, false},
+    {"search-german", PROVEN, "\nsearch max=2 diffusion\n", "de", false},
+    {"why-id", PROVEN, "\nwhy 2611.05500\nwhy arXiv:2611.04400v2\nwhy 9911.00001\n",
+        NULL, false},
+    {"why-number", PROVEN, "Re: 2 papers\nwhy 1\nwhy 9\n", NULL, false},
+    {"why-german", PROVEN, "\nwhy 2611.05500\n", "de", false},
+    {"status", PROVEN, "\nstatus\n", NULL, false},
+    {"status-german", PROVEN, "\nstatus\n", "de", false},
+    {"last", PROVEN, "\nlast\n", NULL, false},
+    {"last-day", PROVEN, "\nlast 2026-11-20\nget 2026-11-01\nget yesterday\n", NULL,
+        false},
+    {"address", PROVEN, "\naddress ada@example.com\n", NULL, true},
+    {"address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n", NULL,
+        false},
+    {"export", PROVEN, "\nexport text\n", NULL, true},
+    {"export-json", PROVEN, "\nexport\n", NULL, true},
+    {"forget", PROVEN, "\nforget\nforget me\n", NULL, true},
+    {"sources", PROVEN, "\nsources\n", NULL, false},
+    {"info", STRANGER, "\ninfo\n", NULL, false},
+    {"info-german", STRANGER, "\ninfo\n", "de", false},
+    {"help", PROVEN, "help\n", NULL, false},
+    {"help-german", PROVEN, "help\n", "de", false},
+    {"help-add", PROVEN, "help add\n", NULL, false},
+    {"help-set", PROVEN, "help set\n", NULL, false},
+    {"unsubscribe", UNPROVEN, "Unsubscribe\n", NULL, false},
+    {"unsubscribe-german", UNPROVEN, "Unsubscribe!\n", "de", false},
+    {"unsubscribe-one", PROVEN, "\nremove 1\n", NULL, false},
+    {"confirm", STRANGER, "\nconfirm abcdefgh\n", NULL, false},
+    {"undo", STRANGER, "\nundo abcdefgh\n", NULL, false},
+    {"slip", PROVEN, "\nsusbcribe\nlsit\n", NULL, false},
+    {"missing", PROVEN, "\nadd\n", NULL, false},
+};
+
+static void
+play(const void *data)
+{
+	const struct scene *scene = data;
+	pb_auto(office) office = office_new();
+	const char *address = scene->sender == STRANGER ? EVE : ADA;
+	const struct command_visitor visitor = {
+	    .address = address,
+	    .subscriber_id = scene->sender == STRANGER ? 0 : office->ada,
+	    .is_proven = scene->sender == PROVEN,
+	    .language = scene->language,
+	    .digest_id = strstr(scene->name, "number")
+	                     ? lab_number(office->lab, "SELECT max(id) FROM digest")
+	                     : 0,
+	};
+	struct command_reply reply = {0}, after = {0};
+	g_autofree char *hash = lab_hash(office->lab);
+	g_autofree char *hash_after = NULL;
+
+	run(office, &visitor, scene->text, &reply);
+	hash_after = lab_hash(office->lab);
+	if (scene->sender != PROVEN && !reply.undo)
+		g_assert_cmpstr(hash, ==, hash_after);
+	g_assert_cmpint(reply.waiting > 0, ==, reply.pending != NULL);
+	command_reply_fill(
+	    &reply, "k3confirmconfirmconfirm23", "k3undoundoundoundoundoundo");
+	compare_golden(scene->name, reply.text);
+	if (scene->is_answered) {
+		g_autofree char *name = g_strconcat(scene->name, "-confirmed", NULL);
+
+		g_assert_nonnull(reply.pending);
+		run_pending(office, &visitor, reply.pending, &after);
+		compare_golden(name, after.text);
+		if (after.attachment) {
+			g_autofree char *file =
+			    g_strconcat(scene->name, "-attachment", NULL);
+
+			if (strstr(scene->name, "text"))
+				compare_golden(file, after.attachment);
+		}
+	}
+	command_reply_clear(&reply);
+	command_reply_clear(&after);
+}
+
+static const char mine[] =
+    "SELECT number, s.name, text, max_papers, note, is_block FROM subscription s"
+    " ORDER BY number";
+static const char me[] =
+    "SELECT address, name, state, cadence, weekdays, minute, zone, max_full, sorting,"
+    " abstract, format, quiet, updates, crosslist, attach, language, consent_text,"
+    " paused_until FROM subscriber";
+
+static void
+what_left_comes_back_as_it_was(void)
+{
+	pb_auto(office) office = office_new();
+	struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	struct command_reply first = {0}, gone = {0}, back = {0};
+	g_autofree char *filters = NULL;
+	g_autofree char *person = NULL;
+
+	run(office, &visitor,
+	    "\nadd name=two max=7 note=\"a note\" \"state space\" OR mamba\n"
+	    "del 1\nblock name=\"no sky\" weather\n"
+	    "set days mon,thu at 6:05 tz America/New_York max 9 order date abstract "
+	    "none\n"
+	    "set format html quiet note updates on crosslist off attach bibtex\n"
+	    "set language de name Ada L.\npause 14d\n",
+	    &first);
+	g_assert_cmpuint(first.failed, ==, 0);
+	filters = lab_text(office->lab, mine);
+	person = lab_text(office->lab, me);
+	run(office, &visitor, "\nunsubscribe\n", &gone);
+	g_assert_nonnull(gone.undo);
+	lab_assert_text(office->lab, "SELECT state FROM subscriber", "gone");
+	lab_assert_text(office->lab, mine, "");
+	visitor.subscriber_id = 0;
+	run_pending(office, &visitor, gone.undo, &back);
+	g_assert_cmpuint(back.failed, ==, 0);
+	lab_assert_text(office->lab, mine, filters);
+	lab_assert_text(office->lab, me, person);
+	compare_golden("undo-done", back.text);
+	command_reply_clear(&first);
+	command_reply_clear(&gone);
+	command_reply_clear(&back);
+}
+
+static void
+what_waits_means_the_same_filter_later(void)
+{
+	pb_auto(office) office = office_new();
+	struct command_visitor visitor = {.address = ADA, .subscriber_id = office->ada};
+	struct command_reply asked = {0}, between = {0}, done = {0};
+
+	run(office, &visitor, "\ndel 1\n", &asked);
+	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_CHANGE);
+	visitor.is_proven = true;
+	run(office, &visitor, "\ndel 1\nadd mamba\n", &between);
+	lab_assert_text(
+	    office->lab, "SELECT number, text FROM subscription", "1|mamba");
+	run_pending(office, &visitor, asked.pending, &done);
+	g_assert_cmpuint(done.failed, ==, 1);
+	lab_assert_text(
+	    office->lab, "SELECT number, text FROM subscription", "1|mamba");
+	command_reply_clear(&asked);
+	command_reply_clear(&between);
+	command_reply_clear(&done);
+}
+
+static void
+one_command_that_fails_leaves_the_others_alone(void)
+{
+	pb_auto(office) office = office_new();
+	const struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	struct command_reply reply = {0};
+
+	run(office, &visitor, "\nadd mamba\nset at 8:15 max 999\ndel 1 7\nset max 17\n",
+	    &reply);
+	g_assert_cmpuint(reply.done, ==, 2);
+	g_assert_cmpuint(reply.failed, ==, 2);
+	g_assert_true(reply.is_changed);
+	lab_assert_text(office->lab, "SELECT number, text FROM subscription",
+	    "1|diffusion 2|mamba");
+	lab_assert_text(
+	    office->lab, "SELECT minute, max_full FROM subscriber", "450|17");
+	command_reply_clear(&reply);
+}
+
+static void
+a_subject_that_was_run_is_not_answered_with_itself(void)
+{
+	pb_auto(office) office = office_new();
+	const struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	struct command_reply one = {0}, other = {0};
+	g_autofree char *again = NULL;
+	struct command_lines lines;
+
+	run(office, &visitor, "del 1\n", &one);
+	g_assert_cmpstr(one.subject, ==, "Your commands");
+	again = g_strconcat("Re: ", one.subject, NULL);
+	command_lines_read(again, "", command_table_judge, &lines);
+	g_assert_cmpuint(lines.lines->len, ==, 0);
+	command_lines_clear(&lines);
+	run(office, &visitor, "a question\nlist\n", &other);
+	g_assert_null(other.subject);
+	command_reply_clear(&one);
+	command_reply_clear(&other);
+}
+
+static void
+a_move_wants_both_addresses(void)
+{
+	pb_auto(office) office = office_new();
+	struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	struct command_reply asked = {0}, done = {0};
+
+	run(office, &visitor, "\naddress Ada@Example.COM\n", &asked);
+	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_ADDRESS);
+	g_assert_cmpstr(asked.new_address, ==, "Ada@example.com");
+	command_reply_fill(&asked, "k3confirmconfirmconfirm23", NULL);
+	compare_golden("address-new", asked.new_text);
+	run_pending(office, &visitor, asked.pending, &done);
+	lab_assert_text(office->lab, "SELECT address, address_key FROM subscriber",
+	    "Ada@example.com|ada@example.com");
+	command_reply_clear(&asked);
+	command_reply_clear(&done);
+}
+
+static void
+the_local_part_can_be_the_command(void)
+{
+	pb_auto(office) office = office_new();
+	struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .verb = "unsubscribe"};
+	struct command_reply reply = {0};
+
+	run(office, &visitor, "add mamba\nlist\n", &reply);
+	g_assert_cmpuint(reply.done, ==, 1);
+	lab_assert_text(office->lab, "SELECT state FROM subscriber", "gone");
+	command_reply_clear(&reply);
+	visitor.address = EVE;
+	visitor.subscriber_id = 0;
+	visitor.verb = "subscribe";
+	run(office, &visitor, "forget me\nwhatever\n", &reply);
+	g_assert_cmpint(reply.purpose, ==, COMMAND_CONFIRM_SUBSCRIBE);
+	g_assert_cmpstr(reply.pending, ==, "subscribe \n");
+	command_reply_clear(&reply);
+}
+
+static void
+forgetting_waits_for_its_answer(void)
+{
+	pb_auto(office) office = office_new();
+	const struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	struct command_reply asked = {0}, done = {0};
+
+	run(office, &visitor, "\nexport\nforget me\n", &asked);
+	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_FORGET);
+	g_assert_false(asked.is_forgotten);
+	run_pending(office, &visitor, asked.pending, &done);
+	g_assert_true(done.is_forgotten);
+	g_assert_nonnull(done.attachment);
+	lab_assert_text(office->lab, "SELECT state FROM subscriber", "gone");
+	command_reply_clear(&asked);
+	command_reply_clear(&done);
+}
+
+/* SQLite fails at every step; a letter is whole, or nothing of it is there. */
+static bool
+run_for_failure(struct lab *lab, void *data, GError **error)
+{
+	struct office *office = data;
+	const struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	pb_auto(letter) letter =
+	    write_letter("\nadd mamba\nset max 17\ndel 9\ndel 1\nlist\n");
+	struct command_reply reply = {0};
+	pb_transaction transaction = {0};
+	bool is_ok = store_begin(lab->store, &transaction, error) &&
+	             command_run(&office->context, &visitor, letter, &reply, error) &&
+	             store_commit(&transaction, error);
+
+	command_reply_clear(&reply);
+	return is_ok;
+}
+
+static void
+a_store_that_fails_leaves_nothing_of_a_letter(void)
+{
+	pb_auto(office) office = office_new();
+
+	g_assert_cmpuint(
+	    lab_fail_everywhere(office->lab, run_for_failure, office, true), >, 10);
+	lab_assert_text(
+	    office->lab, "SELECT number, text FROM subscription", "2|mamba");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(scenes); i++) {
+		g_autofree char *path =
+		    g_strconcat("/command/answer/", scenes[i].name, NULL);
+
+		g_test_add_data_func(path, &scenes[i], play);
+	}
+	g_test_add_func(
+	    "/command/what left comes back as it was", what_left_comes_back_as_it_was);
+	g_test_add_func("/command/what waits means the same filter later",
+	    what_waits_means_the_same_filter_later);
+	g_test_add_func("/command/one command that fails leaves the others alone",
+	    one_command_that_fails_leaves_the_others_alone);
+	g_test_add_func("/command/a subject that was run is not answered with itself",
+	    a_subject_that_was_run_is_not_answered_with_itself);
+	g_test_add_func(
+	    "/command/a move wants both addresses", a_move_wants_both_addresses);
+	g_test_add_func("/command/the local part can be the command",
+	    the_local_part_can_be_the_command);
+	g_test_add_func("/command/forgetting waits for its answer",
+	    forgetting_waits_for_its_answer);
+	g_test_add_func("/command/a store that fails leaves nothing of a letter",
+	    a_store_that_fails_leaves_nothing_of_a_letter);
+	return g_test_run();
+}

@@ -1,0 +1,174 @@
+/*
+ * test_command_lines.c - which lines of a letter are commands.
+ */
+#include "mail/command_lines.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "service/command_work.h"
+
+/* @return the lines, joined by "|" */
+static char *
+read_letter(const char *subject, const char *text)
+{
+	struct command_lines lines;
+	GString *all = g_string_new(NULL);
+
+	command_lines_read(subject, text, command_table_judge, &lines);
+	for (unsigned i = 0; i < lines.lines->len; i++)
+		g_string_append_printf(
+		    all, "%s%s", i ? "|" : "", (char *)lines.lines->pdata[i]);
+	command_lines_clear(&lines);
+	return g_string_free(all, FALSE);
+}
+
+static void
+lines_that_are_commands_are_read(void)
+{
+	static const struct {
+		const char *subject, *text, *wanted;
+	} cases[] = {
+	    {"", "", ""},
+	    {NULL, NULL, ""},
+	    {"subscribe", "", "subscribe"},
+	    {"SUBSCRIBE Ada Lovelace", "add x\n", "SUBSCRIBE Ada Lovelace|add x"},
+	    {"Re: list", "", "list"},
+	    {"AW: Re: list", "", "list"},
+	    {"RE[2]: [paperboy] Fwd: list", "", "list"},
+	    {"回复: list", "", "list"},
+	    {"回复：list", "", "list"},
+	    {"[a tag] [another] help", "", "help"},
+	    {"[broken help", "", ""},
+	    {"Re", "list", "list"},
+	    {"a question", "list\n", "list"},
+	    {"", "Hello,\n\nlist\nstatus\n", "list|status"},
+	    {"", "list\nThank you\nstatus\n", "list"},
+	    {"list", "Thank you\nstatus\n", "list"},
+	    {"", "list\n\n\nstatus\n", "list|status"},
+	    {"", "> del 1\nlist\n> del 2\nstatus", "list|status"},
+	    {"", "list\nend\nstatus\n", "list"},
+	    {"", "list\nQuit.\nstatus\n", "list"},
+	    {"", "stop\nlist\n", ""},
+	    {"", "list\n-- \nstatus\n", "list"},
+	    {"", "list\n--\nstatus\n", "list"},
+	    {"", "add one \\\n  two\n", "add one two"},
+	    {"", "add one \\\ntwo\nlist", "add one two|list"},
+	    {"", "add one\n  two\n\tthree\nlist", "add one two three|list"},
+	    {"", "  list\n", "list"},
+	    {"", "list\n   \n status\n", "list|status"},
+	    {"", "list\r\nstatus\r\n", "list|status"},
+	    {"", "list\\", "list"},
+	    {"", "unsubscribe.\n", "unsubscribe."},
+	    {"", "Help!", "Help!"},
+	    /* Short forms of verbs, not of aliases. */
+	    {"", "sea x\nsubs\nunsu\n", "sea x|subs|unsu"},
+	    {"", "Can you help?\n", ""},
+	    {"", "Sig\n", ""},
+	    {"", "Lea\n", ""},
+	    {"", "un\nre\n", ""},
+	    /* `un...` could be four verbs. */
+	    {"", "res\n", "res"},
+	    {"", "exp\nadd x\n", "exp|add x"},
+	    /* Slips are told; what is only like a verb is not. */
+	    {"", "susbcribe\nadd x\n", "susbcribe|add x"},
+	    {"", "usbscribe\n", "usbscribe"},
+	    {"lsit", "", "lsit"},
+	    {"lsit", "status", "status"},
+	    {"", "Hello\n", ""},
+	    {"", "Best regards\n", ""},
+	    {"", "list\nBest regards\nstatus", "list"},
+	    {"", "Dear paperboy,\nlist", "list"},
+	    /* Nothing acts that came in. */
+	    {"",
+	        "add \xe2\x80\xae"
+	        "evil\x07\n",
+	        "add evil"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *lines = read_letter(cases[i].subject, cases[i].text);
+
+		if (strcmp(lines, cases[i].wanted) != 0)
+			g_error("'%s' + '%s': '%s', not '%s'", cases[i].subject,
+			    cases[i].text, lines, cases[i].wanted);
+	}
+}
+
+static void
+only_so_many_commands_are_read(void)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct command_lines lines;
+
+	for (int i = 0; i < BOUNDS_COMMANDS; i++)
+		g_string_append(text, "list\n");
+	command_lines_read("", text->str, command_table_judge, &lines);
+	g_assert_cmpuint(lines.lines->len, ==, BOUNDS_COMMANDS);
+	g_assert_false(lines.is_more);
+	command_lines_clear(&lines);
+	command_lines_read("list", text->str, command_table_judge, &lines);
+	g_assert_cmpuint(lines.lines->len, ==, BOUNDS_COMMANDS);
+	g_assert_true(lines.is_more);
+	command_lines_clear(&lines);
+}
+
+static void
+only_so_much_text_is_read(void)
+{
+	g_autoptr(GString) text = g_string_new("list\n");
+	struct command_lines lines;
+
+	while (text->len < BOUNDS_COMMAND_BYTES - 7)
+		g_string_append_c(text, text->len % 80 ? 'x' : '\n');
+	g_string_assign(text, "");
+	while (text->len < BOUNDS_COMMAND_BYTES - 7)
+		g_string_append_c(text, (text->len + 1) % 80 ? 'x' : '\n');
+	g_string_append(text, "\nstatus");
+	g_assert_cmpuint(text->len, ==, BOUNDS_COMMAND_BYTES);
+	command_lines_read("", text->str, command_table_judge, &lines);
+	g_assert_false(lines.is_cut);
+	g_assert_cmpuint(lines.lines->len, ==, 1);
+	command_lines_clear(&lines);
+	g_string_append_c(text, ' ');
+	command_lines_read("", text->str, command_table_judge, &lines);
+	g_assert_true(lines.is_cut);
+	g_assert_cmpuint(lines.lines->len, ==, 0);
+	command_lines_clear(&lines);
+}
+
+static void
+every_name_leads_to_one_verb(void)
+{
+	g_autoptr(GHashTable) names =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (const struct command_row *row = command_rows; row->verb; row++) {
+		g_auto(GStrv) aliases = g_strsplit(row->aliases, " ", -1);
+
+		g_assert_true(g_hash_table_add(names, g_strdup(row->verb)));
+		g_assert_true(command_table_find(row->verb) == row);
+		for (char **alias = aliases; *alias; alias++) {
+			g_autofree char *upper = g_ascii_strup(*alias, -1);
+
+			g_assert_true(g_hash_table_add(names, g_strdup(*alias)));
+			g_assert_true(command_table_find(upper) == row);
+		}
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/command_lines/lines that are commands are read",
+	    lines_that_are_commands_are_read);
+	g_test_add_func("/command_lines/only so many commands are read",
+	    only_so_many_commands_are_read);
+	g_test_add_func(
+	    "/command_lines/only so much text is read", only_so_much_text_is_read);
+	g_test_add_func("/command_lines/every name leads to one verb",
+	    every_name_leads_to_one_verb);
+	return g_test_run();
+}
