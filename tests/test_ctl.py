@@ -102,7 +102,7 @@ COMMANDS = [
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
     ("queue", "show"), ("queue", "retry"), ("queue", "hold"), ("queue", "release"),
     ("queue", "drop"), ("queue",), ("backup",), ("restore",), ("doctor",), ("status",),
-    ("reload",),
+    ("metrics",), ("reload",),
 ]
 
 

@@ -77,6 +77,7 @@ bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error);
 
 /**
  * Parse a command's own options and check how many arguments are left.

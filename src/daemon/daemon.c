@@ -15,6 +15,7 @@
 #include "daemon/worker.h"
 #include "service/event.h"
 #include "service/lock.h"
+#include "service/metrics.h"
 #include "service/startup.h"
 
 /* After a failure of the store or the machine, look again so much later. */
@@ -46,8 +47,9 @@ struct daemon {
 	_Atomic int64_t posted_at; /* the last time all that was due had been sent, s */
 	int64_t retry_at; /* of the collector: when a source in a pause may be asked */
 	int64_t started_at;
-	GMutex relay_lock;
-	char *relay; /* what the post last said of the relay, under its lock */
+	GMutex told_lock;
+	char *relay;              /* what the post last said of the relay */
+	struct metrics_work work; /* as the relay, under the lock */
 };
 
 /* The settings that the program begins with. @return a reference, or NULL */
@@ -200,6 +202,11 @@ step_collect(void *data, int64_t now, const int *stop)
 		    EVENT_INT("failed", report.failed),
 		    EVENT_INT("fresh", report.fresh),
 		    EVENT_INT("changed", report.changed));
+		g_mutex_lock(&daemon->told_lock);
+		daemon->work.collects++;
+		daemon->work.fresh_papers += report.fresh;
+		daemon->work.failed_answers += report.failed;
+		g_mutex_unlock(&daemon->told_lock);
 		daemon->looked_at = now;
 		daemon->retry_at = report.retry_at;
 		at = next_look(daemon);
@@ -224,6 +231,9 @@ read_letters(struct daemon *daemon, int64_t now, const int *stop)
 
 	if (report.handled)
 		worker_poke(daemon->poster);
+	g_mutex_lock(&daemon->told_lock);
+	daemon->work.letters += report.handled;
+	g_mutex_unlock(&daemon->told_lock);
 	return is_ok ? next : note_trouble(EVENT_INTAKE_FAILED, now, problem);
 }
 
@@ -252,6 +262,10 @@ step_press(void *data, int64_t now, const int *stop)
 		return letters_due;
 	is_ok = press_stage_run(&daemon->press, now, &report, &next, &problem);
 	/* Some pages may be committed although a later one failed. */
+	g_mutex_lock(&daemon->told_lock);
+	daemon->work.digests += report.digests;
+	daemon->work.quiet += report.quiet;
+	g_mutex_unlock(&daemon->told_lock);
 	if (report.digests)
 		worker_poke(daemon->poster);
 	if (!is_ok)
@@ -279,10 +293,13 @@ step_post(void *data, int64_t now, const int *stop)
 	daemon->posted_at = clock_get_now(daemon->options->clock);
 	relay = post_format_relay(daemon->post.post);
 	notify_status(relay);
-	g_mutex_lock(&daemon->relay_lock);
+	g_mutex_lock(&daemon->told_lock);
 	g_free(daemon->relay);
 	daemon->relay = relay;
-	g_mutex_unlock(&daemon->relay_lock);
+	daemon->work.sent += report.sent;
+	daemon->work.deferred += report.deferred;
+	daemon->work.failed += report.failed;
+	g_mutex_unlock(&daemon->told_lock);
 	return next;
 }
 
@@ -361,13 +378,62 @@ answer_status(void *data)
 	g_autofree char *mailboxes = inlets_format(daemon->inlets);
 	g_autofree char *relay = NULL;
 
-	g_mutex_lock(&daemon->relay_lock);
+	g_mutex_lock(&daemon->told_lock);
 	relay = g_strdup(daemon->relay ? daemon->relay : "not tried yet");
-	g_mutex_unlock(&daemon->relay_lock);
+	g_mutex_unlock(&daemon->told_lock);
 	g_strdelimit(relay, "\r\n", ' ');
 	return g_strdup_printf("started=%" G_GINT64_FORMAT " looked=%" G_GINT64_FORMAT
 	                       " posted=%" G_GINT64_FORMAT " mailboxes=%s relay=%s",
 	    daemon->started_at, daemon->looked_at, daemon->posted_at, mailboxes, relay);
+}
+
+/* How many threads have broken their promise. @param name  NULL, or set to one of them
+ */
+static unsigned
+count_late(struct daemon *daemon, const char **name)
+{
+	struct worker *workers[] = {daemon->collector, daemon->presser, daemon->poster};
+	static const char *const names[] = {"collect", "press", "post"};
+	unsigned count = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(workers); i++) {
+		if (!pulse_is_late(worker_get_pulse(workers[i])))
+			continue;
+		if (name)
+			*name = names[i];
+		count++;
+	}
+	return count;
+}
+
+/* @return lines; what went wrong as a comment, which a scraper passes over */
+static char *
+answer_metrics(void *data)
+{
+	struct daemon *daemon = data;
+	const struct settings *settings = daemon->snapshot->settings;
+	struct status_daemon told = {
+	    .is_running = true,
+	    .started_at = daemon->started_at,
+	    .looked_at = daemon->looked_at,
+	    .posted_at = daemon->posted_at,
+	};
+	struct metrics_work work;
+	g_autofree char *relay = NULL;
+	g_autoptr(GError) error = NULL;
+	pb_auto(store) store = assembly_open_store(settings, &error);
+	char *text = NULL;
+
+	g_mutex_lock(&daemon->told_lock);
+	relay = g_strdup(daemon->relay);
+	work = daemon->work;
+	g_mutex_unlock(&daemon->told_lock);
+	told.relay = relay;
+	work.late_threads = count_late(daemon, NULL);
+	if (store)
+		text = metrics_format(store, settings, &told, &work,
+		    clock_get_now(daemon->options->clock), &error);
+	return text ? g_strchomp(text) : g_strdup_printf("# %s", error->message);
 }
 
 /* What paperboyctl may say. */
@@ -375,6 +441,7 @@ static const struct control_word words[] = {
     {"look", answer_look},
     {"retry", answer_retry},
     {"status", answer_status},
+    {"metrics", answer_metrics},
     {"reload", answer_reload},
     {0},
 };
@@ -455,16 +522,12 @@ stop_workers(struct daemon *daemon)
 static gboolean
 feed_watchdog(gpointer data)
 {
-	struct daemon *daemon = data;
-	struct worker *workers[] = {daemon->collector, daemon->presser, daemon->poster};
-	static const char *const names[] = {"collect", "press", "post"};
+	const char *name;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(workers); i++)
-		if (pulse_is_late(worker_get_pulse(workers[i]))) {
-			event_log(EVENT_THREAD_HANGS, EVENT_WORD("thread", names[i]));
-			return G_SOURCE_CONTINUE;
-		}
-	notify_alive();
+	if (count_late(data, &name))
+		event_log(EVENT_THREAD_HANGS, EVENT_WORD("thread", name));
+	else
+		notify_alive();
 	return G_SOURCE_CONTINUE;
 }
 
@@ -535,7 +598,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 
 	if (lock < 0)
 		return false;
-	g_mutex_init(&daemon.relay_lock);
+	g_mutex_init(&daemon.told_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
 	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error) &&
 	        start_inlets(&daemon, error);
@@ -552,7 +615,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 		store_checkpoint(daemon.press.store);
 	clear_stages(&daemon);
 	g_free(daemon.relay);
-	g_mutex_clear(&daemon.relay_lock);
+	g_mutex_clear(&daemon.told_lock);
 	g_main_loop_unref(daemon.loop);
 	close(lock);
 	if (is_ok)

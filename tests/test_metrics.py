@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+#
+# test_metrics.py - numbers that a monitoring system can read, and that are right.
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House, at_hour
+from peers import SmtpSink
+from tap import Tap
+
+DAY = "2026-11-20"
+SAMPLE = re.compile(r'(paperboy_[a-z_]+)(?:\{([a-z]+)="([^"\\]*)"\})? (-?[0-9]+)')
+
+
+def read(text):
+    """{name or (name, label): value}, each sample under the family it belongs to."""
+    found, family = {}, None
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            family = line.split()[2]
+            assert not any(key[0] == family for key in found), f"{family} comes twice"
+            continue
+        if line.startswith("# TYPE "):
+            assert line.split()[2:] in ([family, "gauge"], [family, "counter"]), line
+            assert (line.endswith("counter")) == family.endswith("_total"), line
+            continue
+        sample = SAMPLE.fullmatch(line)
+        assert sample, line
+        assert sample.group(1) == family, (line, family)
+        key = (family, sample.group(3))
+        assert key not in found, line
+        found[key] = int(sample.group(4))
+    return found
+
+
+def numbers_are_right(tap):
+    """what the store holds is told, with and without a daemon"""
+    with SmtpSink(tap.subfolder("sink")) as sink:
+        house = House(tap.subfolder("house"), port=sink.port)
+        house.write_day(DAY, range(3))
+        house.add_people(5, now=at_hour(DAY, 6))
+        house.once(at_hour(DAY), wanted=0)
+        found = read(house.ctl("metrics", now=at_hour(DAY)))
+        assert found["paperboy_up", None] == 0
+        assert found["paperboy_subscribers", "active"] == 5
+        assert found["paperboy_papers", None] == 3
+        assert found["paperboy_messages", "new"] == 0
+        assert found["paperboy_source_papers", "hf"] == 3
+        assert found["paperboy_source_failing", "hf"] == 0
+        assert ("paperboy_sent_total", None) not in found
+        with house.start() as child:
+            child.wait_line("started")
+            house.add_person("late@example.org")
+            child.wait_fact(
+                lambda: read(house.ctl("metrics"))["paperboy_subscribers", "active"] == 6,
+                "the sixth")
+            found = read(house.ctl("metrics"))
+            assert found["paperboy_up", None] == found["paperboy_relay_up", None] == 1
+            assert found["paperboy_threads_late", None] == 0
+            assert found["paperboy_start_time_seconds", None] > 0
+            child.wait_fact(
+                lambda: read(house.ctl("metrics"))["paperboy_collects_total", None] >= 1,
+                "a look at the sources")
+
+
+with Tap() as tap:
+    tap.run(numbers_are_right, tap)
