@@ -113,8 +113,7 @@ draw(void *data, uint8_t *octets, size_t size)
 {
 	(void)data;
 	/* So few come whole, and always (getrandom(2)). */
-	if (getrandom(octets, size, 0) != (ssize_t)size)
-		g_error("the system gives no random octets");
+	g_assert(getrandom(octets, size, 0) == (ssize_t)size);
 }
 
 /* The intake's handler: letters are commands. */
