@@ -124,7 +124,8 @@ new_lab(int64_t *id)
 	lab_run(lab, "INSERT INTO ticket (hash, purpose, address, address_key,"
 	             " recipient, subscriber_id, action, details, made_at, expires_at)"
 	             " SELECT printf('%064d', id), 'confirm', address, address_key,"
-	             " address, id, 'add ' || name, 'asked', 1, 2 FROM subscriber");
+	             " address, id, 'add ' || coalesce(name, 'x'), 'asked', 1, 2 FROM "
+	             "subscriber");
 	return lab;
 }
 
