@@ -278,7 +278,7 @@ static const struct scene scenes[] = {
     {"address", PROVEN, "\naddress ada@example.com\n", NULL, true},
     {"address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n", NULL,
         false},
-    {"export", PROVEN, "\nexport text\n", NULL, true},
+    {"export-text", PROVEN, "\nexport text\n", NULL, true},
     {"export-json", PROVEN, "\nexport\n", NULL, true},
     {"forget", PROVEN, "\nforget\nforget me\n", NULL, true},
     {"sources", PROVEN, "\nsources\n", NULL, false},

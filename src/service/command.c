@@ -598,6 +598,8 @@ run_pending_lines(struct command_work *work, const char *pending, GError **error
 		if (**line &&
 		    !run_pending_line(work, g_strchomp(*line), &is_restoring, error))
 			return false;
+	if (is_restoring)
+		work->reply->done = 1;
 	if (!is_new || !work->subscriber)
 		return true;
 	answer_add_gap(&work->answer);
