@@ -10,6 +10,8 @@
 static const char *const delivery_choices[] = {"smtp", "maildir", NULL};
 static const char *const tls_choices[] = {"auto", "off", "starttls", "implicit", NULL};
 
+static const char *const protocol_choices[] = {"smtp", "lmtp", NULL};
+
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 
 #define TEXT(n, field, value, least, about)                                  \
@@ -102,7 +104,16 @@ const struct setting setting_table[] = {
     TEXT("delivery.maildir", maildir, "", 0, "the folder, when the method is maildir"),
     INT("delivery.give_up_h", give_up_h, 36, 1, 120,
         "hours after which a digest that cannot be sent is given up"),
-    TEXT("smtp.host", smtp_host, "localhost", 1, "the relay"),
+    INT("delivery.per_second", per_second, 0, 0, 1000,
+        "messages a second at most; 0: no limit"),
+    INT("delivery.per_hour", per_hour, 0, 0, 1000000,
+        "messages an hour at most, spread over it; 0: no limit"),
+    INT("delivery.domain_per_hour", domain_per_hour, 0, 0, 1000000,
+        "the same to each domain"),
+    CHOICE("smtp.protocol", smtp_protocol, SETTINGS_PROTOCOL_SMTP, protocol_choices,
+        "smtp; or lmtp to a host that delivers itself, without TLS and login"),
+    TEXT("smtp.host", smtp_host, "localhost", 1,
+        "the relay; with lmtp it may be the path of a socket"),
     INT("smtp.port", smtp_port, 25, 1, 65535, "its port"),
     CHOICE("smtp.tls", smtp_tls, SETTINGS_TLS_AUTO, tls_choices,
         "auto (starttls, but off on loopback), off, starttls or implicit"),
