@@ -97,7 +97,7 @@ COMMANDS = [
     ("subscriber", "export"), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
     ("filter", "move"), ("filter", "rename"), ("filter", "test"),
     ("filter", "explain"), ("filter", "remove"), ("search",), ("why",),
-    ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
+    ("ticket", "list"), ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
     ("queue", "show"), ("queue", "retry"), ("queue", "hold"), ("queue", "release"),

@@ -184,6 +184,10 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_suppression_add},
     {"suppression", "remove", "ADDRESS [--yes]", "let an address be mailed again",
         release_details, ctl_run_suppression_remove},
+    {"ticket", "list", "", "list what waits for somebody's confirmation",
+        "Whom was asked what by mail, or can undo it still, and until when.  Their "
+        "tokens are not kept.",
+        ctl_run_ticket_list},
     {"config", NULL, "[NAME]", "show the settings, or one", NULL, ctl_run_config},
     {"log", NULL, "[--address ADDRESS] [--since TIME] [--limit N]",
         "show who changed what, and when", log_details, ctl_run_log},

@@ -133,7 +133,8 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 		json_array_append_new(
 		    problems, json_string(status->problems->pdata[i]));
 	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o,"
-	                 " s:o, s:{s:I, s:I}}",
+	                 " s:o, s:{s:I, s:I},"
+	                 " s:{s:I, s:I, s:I}}",
 	    "started_at", print_json_number(daemon->started_at), "looked_at",
 	    print_json_number(daemon->looked_at), "posted_at",
 	    print_json_number(daemon->posted_at), "relay",
@@ -144,7 +145,9 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	    (json_int_t)status->store_bytes, "log_bytes", (json_int_t)status->log_bytes,
 	    "problems", problems, "mailboxes", print_json_text(daemon->mailboxes),
 	    "letters", "new", (json_int_t)status->letters, "quarantined",
-	    (json_int_t)status->quarantined);
+	    (json_int_t)status->quarantined, "tickets", "pending",
+	    (json_int_t)status->pending, "asked_hour", (json_int_t)status->asked_hour,
+	    "asked_most", (json_int_t)status->asked_most);
 	json_object_update(object, more);
 	json_decref(more);
 	return object;
@@ -314,6 +317,11 @@ print_status(const struct status *status, const struct status_daemon *daemon)
 	print_people(status);
 	print_queue(status);
 	print_letters(status, daemon);
+	printf("tickets      %" G_GINT64_FORMAT
+	       " %s for a confirmation; %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+	       " strangers were asked in the last hour\n",
+	    status->pending, status->pending == 1 ? "waits" : "wait",
+	    status->asked_hour, status->asked_most);
 	print_disk(status);
 	for (unsigned i = 0; i < status->problems->len; i++)
 		printf("%s %s\n", i ? "            " : "\nTO DO       ",

@@ -39,8 +39,11 @@ struct status {
 	int64_t failed_lately;              /* of the last day */
 	int64_t letters, letters_oldest_at; /* that wait; -1 for none */
 	int64_t quarantined;                /* letters */
-	int64_t held_by_restore;            /* messages */
-	struct waiting_message *oldest;     /* waits longest; NULL when nothing does */
+	int64_t pending;         /* confirmations that were asked for and not given */
+	int64_t asked_hour;      /* strangers who were asked for one in the last hour */
+	int64_t asked_most;      /* and how many may be */
+	int64_t held_by_restore; /* messages */
+	struct waiting_message *oldest; /* waits longest; NULL when nothing does */
 	struct waiting_message *deferred_first; /* or NULL */
 	struct backup_past past;
 	int64_t disk_free_bytes; /* for the daemon's user */
