@@ -190,7 +190,17 @@ def test_people(office):
         "cadence": "weekly:mon,thu", "at": "06:05", "zone": "Europe/Berlin", "max": 5,
         "next_due_at": 1795197600, "created_at": 1795197600, "consent_at": 1795197600,
         "consent": "by phone", "filters": [],
+        "choices": {
+            "order": "votes", "abstract": "full", "format": "both", "quiet": "off",
+            "updates": "off", "crosslist": "on", "attach": "none", "language": None},
     }, shown
+    office.ctl("subscriber", "set", "ada@example.org", "--quiet", "note",
+               "--attach", "bibtex", "--language", "de", "--order", "date",
+               "--abstract", "short", "--format", "text", "--updates", "on",
+               "--crosslist", "off")
+    assert office.json("subscriber", "show", "ada@example.org")["choices"] == {
+        "order": "date", "abstract": "short", "format": "text", "quiet": "note",
+        "updates": "on", "crosslist": "off", "attach": "bibtex", "language": "de"}
     added = json.loads(office.ctl(
         "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",
         "--filter", "mamba", "--filter", "model or train",

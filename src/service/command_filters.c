@@ -310,10 +310,12 @@ find_references(
 			subscription_free(one);
 			return NULL;
 		}
-		if (g_hash_table_add(seen, &one->id))
-			g_ptr_array_add(found, one);
-		else
+		if (g_hash_table_contains(seen, &one->id)) {
 			subscription_free(one);
+			continue;
+		}
+		g_hash_table_add(seen, &one->id);
+		g_ptr_array_add(found, one);
 	}
 	return g_steal_pointer(&found);
 }
