@@ -76,5 +76,5 @@ pace_get_next(const struct pace *pace, int64_t now)
 int64_t
 pace_get_step_s(const struct pace *pace)
 {
-	return pace->most ? MAX(get_interval_us(pace) / SECOND_US, 1) : 1;
+	return pace->most ? (get_interval_us(pace) + SECOND_US - 1) / SECOND_US : 1;
 }
