@@ -127,6 +127,9 @@
 #define BOUNDS_REPLY_TEXT_BYTES     500
 #define BOUNDS_STREAM_INBOUND_BYTES (64 * 1024)
 
+/* Domains that the post remembers something of at a time. */
+#define BOUNDS_DOMAINS 10000
+
 /* HTTP answers of sources. */
 #define BOUNDS_HTTP_BODY_BYTES    (32 * 1024 * 1024)
 #define BOUNDS_HTTP_HEADER        1024

@@ -263,6 +263,9 @@ post_options_of(struct post_stage *stage, const struct snapshot *snapshot)
 	    /* A folder is no faster for many; one writer keeps its promises simple. */
 	    .senders = is_maildir ? 1 : (unsigned)settings->smtp_connections,
 	    .give_up_s = settings->give_up_h * (int64_t)CLOCK_HOUR_S,
+	    .per_second = (unsigned)settings->per_second,
+	    .per_hour = (unsigned)settings->per_hour,
+	    .domain_per_hour = (unsigned)settings->domain_per_hour,
 	    .new_transport = new_transport,
 	    .data = (void *)snapshot->outlet,
 	    .pause = &stage->pause,
