@@ -162,6 +162,63 @@ def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
         street.house.check_store()
 
 
+def whoever_wants_to_be_forgotten_is(tap):
+    """6.8 the last answer goes out, and then no octet of the person is in the files."""
+    with Street(tap, "forgotten") as street:
+        street.house.write_day(today(), [1])
+        street.start()
+        street.write(HOME, "subscribe", "add name=quaggaword paper\n")
+        (asked,) = street.read(1)
+        street.write(asked["Reply-To"], "ok")
+        street.read(3)
+        street.write(HOME, "forget me")
+        mails = street.read(4)
+        street.write(mails[3]["Reply-To"], "ok")
+        mails = street.read(5)
+        assert mails[4]["Return-Path"] == "<>" and "Reply-To" not in mails[4]
+        street.daemon.wait_fact(
+            lambda: street.house.value("SELECT count(*) FROM subscriber") == 0
+            and street.house.value(
+                "SELECT count(*) FROM cursor WHERE name = 'erasure' AND value = 1") == 0,
+            "she is forgotten",
+        )
+        left = []
+        for name in os.listdir(street.house.state):
+            path = os.path.join(street.house.state, name)
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    octets = file.read().lower()
+                left += [(name, word) for word in (b"eva@", b"quaggaword")
+                         if word in octets]
+        assert not left, left
+
+
+def two_paperboys_say_nothing_to_each_other(tap):
+    """4.11 two paperboys wired to each other: the exchange dies by itself."""
+    with Street(tap, "one") as street:
+        street.start()
+        # The other one is a subscriber of this one, and this one asks the other.
+        other = "paperboy@example.org"
+        street.write(HOME, "help", sender=other)
+        (answer,) = street.read(1, user=other)
+        # It has the marks by which any of us knows it is not to be answered.
+        with smtplib.SMTP("127.0.0.1", street.postfix.port) as smtp:
+            smtp.sendmail("", [HOME], answer.as_bytes())
+        assert street.wait_verdicts(2) == ["answered", "silent: null-sender"]
+        answer.replace_header("Message-ID", "<x@example.org>")
+        answer.replace_header("From", other)
+        with smtplib.SMTP("127.0.0.1", street.postfix.port) as smtp:
+            smtp.sendmail(other, [HOME], answer.as_bytes())
+        # Its X-Loop is ours; the other's own would be told by Auto-Submitted.
+        assert street.wait_verdicts(3)[2] == "silent: loop"
+        answer.replace_header("X-Loop", other)
+        answer.replace_header("Message-ID", "<y@example.org>")
+        with smtplib.SMTP("127.0.0.1", street.postfix.port) as smtp:
+            smtp.sendmail(other, [HOME], answer.as_bytes())
+        assert street.wait_verdicts(4)[3] == "silent: automatic"
+        assert len(street.dovecot.mails(other)) == 1
+
+
 def answers_end_all_wars(tap):
     """What robots answer to is not answered: the exchange dies by itself."""
     with Street(tap, "wars") as street:
@@ -188,6 +245,8 @@ def answers_end_all_wars(tap):
 TESTS = (
     a_stranger_subscribes_tunes_and_leaves_by_mail,
     answers_end_all_wars,
+    two_paperboys_say_nothing_to_each_other,
+    whoever_wants_to_be_forgotten_is,
 )
 
 with Tap() as tap:
