@@ -239,6 +239,41 @@ the_thiefs_half_does_nothing(void)
 	g_assert_cmpstr(after, ==, before);
 }
 
+/* Whose octets somebody else may have to read. */
+static void
+row_4_12_a_long_letter_gets_a_short_answer(void)
+{
+	static const char *const starts[] = {"", "add ", "add title:", "list\n", "\n"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
+		for (int is_stranger = 0; is_stranger < 2; is_stranger++) {
+			bench_auto bench;
+			g_autoptr(GString) text = g_string_new("subscribe\n");
+			pb_auto(letter) letter = NULL;
+			const struct front_envelope envelope = {1, EVA, HOME};
+			struct front_report report;
+			pb_transaction transaction = {0};
+			int64_t size;
+
+			bench_init(&bench);
+			while (text->len < 16000)
+				g_string_append_printf(
+				    text, "%swords of a stranger\n", starts[i]);
+			letter = letters_new(
+			    is_stranger ? "victim@example.net" : EVA, "", text->str);
+			g_assert_true(
+			    store_begin(bench.lab->store, &transaction, NULL));
+			g_assert_true(front_handle(bench.lab->store, &bench.options,
+			    letter, &envelope, &report, NULL));
+			g_assert_true(store_commit(&transaction, NULL));
+			size = lab_number(bench.lab,
+			    "SELECT max(length(message)) FROM outbox"
+			    " WHERE kind <> 'digest'");
+			g_assert_cmpint(size, >, 0);
+			g_assert_cmpint(size, <, 8192);
+		}
+}
+
 static void
 every_verb_of_the_table_is_tried(void)
 {
@@ -259,5 +294,7 @@ main(int argc, char **argv)
 	    "/forged/the thief's half does nothing", the_thiefs_half_does_nothing);
 	g_test_add_func("/forged/every verb of the table is tried",
 	    every_verb_of_the_table_is_tried);
+	g_test_add_func("/forged/4.12 a long letter gets a short answer",
+	    row_4_12_a_long_letter_gets_a_short_answer);
 	return g_test_run();
 }
