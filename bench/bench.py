@@ -16,6 +16,7 @@ import platform
 import random
 import re
 import shutil
+import socket
 import sqlite3
 import statistics
 import subprocess
@@ -36,13 +37,14 @@ PAPERS = 100
 MADE_UP_TITLES = 2000
 ABSTRACT_WORDS = 180
 BODY_BYTES = 8192
+FAR_MS = 20
 HOST = "127.0.0.1"
 
 Sizes = collections.namedtuple(
-    "Sizes", "runs people many crowd composed sent1 sent8 queries archive")
+    "Sizes", "runs people many crowd composed sent1 sent8 far queries archive")
 WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), crowd=100000, composed=4000, sent1=4000,
-              sent8=16000, queries=100, archive=12000)
-QUICK = Sizes(runs=1, people=(100, 200), many=(), crowd=500, composed=200, sent1=200, sent8=400,
+              sent8=16000, far=200, queries=100, archive=12000)
+QUICK = Sizes(runs=1, people=(100, 200), many=(), crowd=500, composed=200, sent1=200, sent8=400, far=20,
               queries=10, archive=400)
 
 Figure = collections.namedtuple("Figure", "wall cpu peak_kb facts")
@@ -390,6 +392,10 @@ class Sink:
         self.child.stop()
 
 
+def count_connections(count):
+    return f"{count} connection{'s' if count > 1 else ''}"
+
+
 def bench_sending(sink, connections, count, sizes):
     ours, theirs = alternate(
         sizes.runs,
@@ -398,9 +404,72 @@ def bench_sending(sink, connections, count, sizes):
                      "-l", BODY_BYTES, "-f", "paperboy@papers.example.org",
                      "-t", "person@example.org", f"{HOST}:{sink.port}"),
     )
-    print_row(f"{connections} connection{'s' if connections > 1 else ''}", "us",
-              1e6 / count, ours, theirs)
+    print_row(count_connections(connections), "us", 1e6 / count, ours, theirs)
     return connections, [count / one.wall for one in (ours, theirs)], ours, count
+
+
+def bench_sizes(sink, count, sizes):
+    """What would wait for a delayed acknowledgement would take 40 ms a message."""
+    for size in (7, 8, 9, 20, 100):
+        ours = figure([call(program("send"), sink.port, 1, count, size * 1024)])
+        print_row(f"1 connection, {size} KB", "us", 1e6 / count, ours)
+
+
+class Distance:
+    """A port from which everything takes so long to another and back."""
+
+    def __init__(self, port, delay_ms):
+        self.port, self.to, self.delay_ms = free_port(), port, delay_ms
+
+    def __enter__(self):
+        self.child = subprocess.Popen(
+            [program("distance"), str(self.port), str(self.to), str(self.delay_ms)],
+            stdin=subprocess.PIPE)
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection((HOST, self.port)).close()
+                return self
+            except ConnectionRefusedError:
+                time.sleep(0.01)
+        raise Skip("the forwarder does not come up")
+
+    def __exit__(self, *_):
+        self.child.stdin.close()
+        self.child.wait()
+
+
+def send_by_msmtp(port, count):
+    """A process for each message, as scripts do it."""
+    (msmtp,) = need_programs("msmtp")
+    body = "Subject: x\r\n\r\n" + ("x" * 70 + "\r\n") * (BODY_BYTES // 72)
+    start = time.monotonic()
+    for number in range(count):
+        subprocess.run([msmtp, f"--host={HOST}", f"--port={port}", "--auth=off",
+                        "--tls=off", "-f", f"b-{number}@papers.example.org",
+                        f"person-{number}@example.org"],
+                       input=body, text=True, check=True)
+    return {"wall": time.monotonic() - start, "cpu": 0, "peak_kb": 0, "sent": count}
+
+
+def bench_far(sink, sizes):
+    """A round trip of 20 ms, beside libcurl's easy interface in threads."""
+    rates = []
+    with Distance(sink.port, FAR_MS / 2) as far:
+        for connections in (1, 8, 50):
+            count = sizes.far * connections
+            ours, theirs = alternate(
+                1, *(lambda name=name: call(program(name), far.port, connections, count,
+                                            BODY_BYTES) for name in ("send", "curlsend")))
+            print_row(count_connections(connections), "us", 1e6 / count, ours, theirs)
+            rates.append((connections, count / ours.wall, count / theirs.wall))
+        try:
+            few = max(sizes.far // 10, 2)
+            msmtp = figure([send_by_msmtp(far.port, few)])
+            print(f"  msmtp, 1 connection a message: {few / msmtp.wall:,.1f} messages/s")
+        except Skip as reason:
+            print(f"  SKIP: {one_line(reason)}")
+    return rates
 
 
 # ---- head and body ----------------------------------------------------------
@@ -470,11 +539,15 @@ def run_all(folder, options, sizes):
 
     section(f"Sending a message of {BODY_BYTES // 1024} KB to smtp-sink",
             "smtp-source -d -s CONNECTIONS")
-    rates = []
+    rates, far_rates = [], []
     try:
         with Sink() as sink:
             rates.append(bench_sending(sink, 1, sizes.sent1, sizes))
             rates.append(bench_sending(sink, 8, sizes.sent8, sizes))
+            bench_sizes(sink, sizes.sent1, sizes)
+            section(f"The same, {FAR_MS} ms of round trip away",
+                    "libcurl's easy SMTP, a thread a connection")
+            far_rates = bench_far(sink, sizes)
     except Skip as reason:
         print(f"  SKIP: {one_line(reason)}")
 
@@ -502,7 +575,11 @@ def run_all(folder, options, sizes):
     for connections, (ours, theirs), figure, count in rates:
         print(f"  {connections} connection(s): {ours:,.0f} messages/s"
               f" ({count / figure.facts['slowest']:,.0f} to"
-              f" {count / figure.facts['fastest']:,.0f}), smtp-source {theirs:,.0f}")
+              f" {count / figure.facts['fastest']:,.0f}), smtp-source {theirs:,.0f};"
+              f" {figure.cpu / count * 1e6:,.0f} us of CPU a message")
+    for connections, ours, theirs in far_rates:
+        print(f"  {connections} connection(s), {FAR_MS} ms away: {ours:,.0f} messages/s,"
+              f" libcurl {theirs:,.0f}")
 
 
 def main(argv):

@@ -2,7 +2,8 @@
  * send.c - messages of one size over SMTP, on one or several connections.
  *
  * send PORT CONNECTIONS COUNT BYTES: to 127.0.0.1, a thread and a transport for each
- * connection, as the senders of the post have them.
+ * connection, as the senders of the post have them; each message has a reader and an
+ * envelope sender of its own (VERP).
  */
 #include <glib.h>
 #include <signal.h>
@@ -39,25 +40,67 @@ new_message(size_t body_bytes)
 	return g_string_free_to_bytes(message);
 }
 
+/* One connection's messages. */
+struct sender {
+	const struct job *job;
+	/* One whose answer is awaited, one behind it. */
+	struct {
+		struct parcel parcel;
+		char sender[64], recipient[64];
+	} slots[2];
+	unsigned taken, done, sent;
+};
+
+static struct parcel *
+take(void *data)
+{
+	struct sender *sender = data;
+	unsigned number = sender->taken, slot = number % 2;
+
+	if (number == sender->job->count)
+		return NULL;
+	sender->taken++;
+	g_snprintf(sender->slots[slot].sender, sizeof(sender->slots[slot].sender),
+	    "paperboy+b-%010u@papers.example.org", number);
+	g_snprintf(sender->slots[slot].recipient, sizeof(sender->slots[slot].recipient),
+	    "person-%u@example.org", number);
+	sender->slots[slot].parcel.envelope = sender->job->envelope;
+	sender->slots[slot].parcel.envelope.sender = sender->slots[slot].sender;
+	sender->slots[slot].parcel.envelope.recipient = sender->slots[slot].recipient;
+	return &sender->slots[slot].parcel;
+}
+
+static void
+ignore(void *data, struct parcel *parcel)
+{
+	(void)data, (void)parcel;
+}
+
+static void
+count(void *data, struct parcel *parcel)
+{
+	struct sender *sender = data;
+
+	sender->done++;
+	if (parcel->result.outcome == DELIVERY_SENT)
+		sender->sent++;
+	else if (sender->done == sender->sent + 1)
+		fprintf(stderr, "send: %s\n", parcel->result.text);
+}
+
 /* @return how many were sent */
 static void *
 run_sender(void *data)
 {
-	const struct job *job = data;
-	pb_auto(transport) transport = smtp_new(&job->options);
-	struct delivery result = {0};
-	unsigned sent = 0;
+	struct sender sender = {.job = data};
+	const struct transport_feed feed = {take, ignore, count, &sender};
+	pb_auto(transport) transport = smtp_new(&sender.job->options);
 
-	for (unsigned i = 0; i < job->count; i++) {
-		transport_deliver(transport, &job->envelope, &result);
-		if (result.outcome == DELIVERY_SENT)
-			sent++;
-		else if (i == sent)
-			fprintf(stderr, "send: %s\n", result.text);
-	}
+	transport_run(transport, &feed);
 	transport_close(transport);
-	delivery_clear(&result);
-	return GUINT_TO_POINTER(sent);
+	for (size_t i = 0; i < G_N_ELEMENTS(sender.slots); i++)
+		delivery_clear(&sender.slots[i].parcel.result);
+	return GUINT_TO_POINTER(sender.sent);
 }
 
 int
@@ -69,11 +112,10 @@ main(int argc, char **argv)
 	struct job job = {
 	    .options = {.stream = {.host = "127.0.0.1", .hello = "client.example"},
 	        .times = SMTP_TIMES_STANDARD,
-	        .use_messages = SMTP_USE_MESSAGES,
+	        /* As its peers, which keep a connection for all. */
+	        .use_messages = G_MAXUINT,
 	        .use_s = SMTP_USE_S},
-	    .envelope = {.id = "bench",
-	        .sender = "paperboy@papers.example.org",
-	        .recipient = "person@example.org"},
+	    .envelope = {.id = "bench"},
 	};
 	unsigned connections, sent = 0;
 

@@ -16,14 +16,15 @@
 struct arguments {
 	char *host, *tls, *ca, *user, *password_file, *from, *to, *hello, *maildir;
 	int port, wait_ms, use_messages;
-	bool is_lf; /* files have LF line ends */
+	bool is_lf;   /* files have LF line ends */
+	bool is_lmtp; /* the host may be a socket's path */
 	char **files;
 };
 
 static bool
 parse_arguments(int *argc, char ***argv, struct arguments *arguments, GError **error)
 {
-	gboolean is_lf = FALSE;
+	gboolean is_lf = FALSE, is_lmtp = FALSE;
 	const GOptionEntry entries[] = {
 	    {"host", 0, 0, G_OPTION_ARG_STRING, &arguments->host, "relay", "NAME"},
 	    {"port", 0, 0, G_OPTION_ARG_INT, &arguments->port, "its port", "N"},
@@ -35,13 +36,15 @@ parse_arguments(int *argc, char ***argv, struct arguments *arguments, GError **e
 	    {"password-file", 0, 0, G_OPTION_ARG_FILENAME, &arguments->password_file,
 	        "its first line is the password", "FILE"},
 	    {"from", 0, 0, G_OPTION_ARG_STRING, &arguments->from, "sender", "ADDRESS"},
-	    {"to", 0, 0, G_OPTION_ARG_STRING, &arguments->to, "recipient", "ADDRESS"},
+	    {"to", 0, 0, G_OPTION_ARG_STRING, &arguments->to,
+	        "recipients, for a file each", "ADDRESS,..."},
 	    {"hello", 0, 0, G_OPTION_ARG_STRING, &arguments->hello, "our name", "NAME"},
 	    {"wait", 0, 0, G_OPTION_ARG_INT, &arguments->wait_ms, "each wait", "MS"},
 	    {"use", 0, 0, G_OPTION_ARG_INT, &arguments->use_messages,
 	        "messages a connection", "N"},
 	    {"maildir", 0, 0, G_OPTION_ARG_FILENAME, &arguments->maildir,
 	        "deliver there and not over SMTP", "FOLDER"},
+	    {"lmtp", 0, 0, G_OPTION_ARG_NONE, &is_lmtp, "speak LMTP", NULL},
 	    {"lf", 0, 0, G_OPTION_ARG_NONE, &is_lf, "files have LF line ends", NULL},
 	    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &arguments->files,
 	        NULL, "FILE..."},
@@ -53,8 +56,10 @@ parse_arguments(int *argc, char ***argv, struct arguments *arguments, GError **e
 	if (!g_option_context_parse(context, argc, argv, error))
 		return false;
 	arguments->is_lf = is_lf;
+	arguments->is_lmtp = is_lmtp;
 	if (!arguments->from || !arguments->to || !arguments->files ||
-	    (!arguments->maildir && (!arguments->host || arguments->port <= 0))) {
+	    (!arguments->maildir &&
+	        (!arguments->host || (arguments->port <= 0 && !is_lmtp)))) {
 		g_set_error_literal(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 		    "wanted: --from, --to, files, and --host with --port or --maildir");
 		return false;
@@ -104,32 +109,83 @@ load_message(const char *path, bool is_lf)
 	return g_string_free_to_bytes(g_steal_pointer(&message));
 }
 
-static bool
-deliver_file(
-    struct transport *transport, const struct arguments *arguments, const char *path)
-{
-	g_autoptr(GBytes) message = load_message(path, arguments->is_lf);
-	struct envelope envelope = {.id = path,
-	    .sender = arguments->from,
-	    .recipient = arguments->to,
-	    .message = message};
-	struct delivery result = {0};
-	bool is_sent;
+/* The files, one behind the other; each goes to the next of the recipients. */
+struct line {
+	const struct arguments *arguments;
+	char **recipients;
+	struct parcel *parcels;
+	unsigned count, taken, sent;
+};
 
-	if (!message) {
-		fprintf(stderr, "cannot read %s\n", path);
-		return false;
-	}
-	transport_deliver(transport, &envelope, &result);
+static struct parcel *
+take(void *data)
+{
+	struct line *line = data;
+
+	return line->taken < line->count ? &line->parcels[line->taken++] : NULL;
+}
+
+static void
+ignore(void *data, struct parcel *parcel)
+{
+	(void)data, (void)parcel;
+}
+
+static void
+tell(void *data, struct parcel *parcel)
+{
+	struct line *line = data;
+	const struct delivery *result = &parcel->result;
+
 	printf("%s scope=%s stage=%s code=%d enhanced=%s operator=%s text=%s\n",
-	    delivery_outcome_get_name(result.outcome),
-	    delivery_scope_get_name(result.scope), smtp_stage_get_name(result.stage),
-	    result.code, *result.enhanced ? result.enhanced : "-",
-	    result.needs_operator ? "yes" : "no", result.text);
+	    delivery_outcome_get_name(result->outcome),
+	    delivery_scope_get_name(result->scope), smtp_stage_get_name(result->stage),
+	    result->code, *result->enhanced ? result->enhanced : "-",
+	    result->needs_operator ? "yes" : "no", result->text);
 	fflush(stdout);
-	is_sent = result.outcome == DELIVERY_SENT;
-	delivery_clear(&result);
-	return is_sent;
+	if (result->outcome == DELIVERY_SENT)
+		line->sent++;
+}
+
+static bool
+load_line(struct line *line)
+{
+	const struct arguments *arguments = line->arguments;
+
+	line->recipients = g_strsplit(arguments->to, ",", -1);
+	line->count = g_strv_length(arguments->files);
+	line->parcels = g_new0(struct parcel, line->count);
+	for (unsigned i = 0; i < line->count; i++) {
+		const char *path = arguments->files[i];
+
+		line->parcels[i].envelope = (struct envelope){.id = path,
+		    .sender = arguments->from,
+		    .recipient = line->recipients[i % g_strv_length(line->recipients)],
+		    .message = load_message(path, arguments->is_lf)};
+		if (!line->parcels[i].envelope.message) {
+			fprintf(stderr, "cannot read %s\n", path);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+deliver_files(struct transport *transport, const struct arguments *arguments)
+{
+	struct line line = {.arguments = arguments};
+	const struct transport_feed feed = {take, ignore, tell, &line};
+
+	if (load_line(&line))
+		transport_run(transport, &feed);
+	for (unsigned i = 0; i < line.count; i++) {
+		g_clear_pointer(
+		    (GBytes **)&line.parcels[i].envelope.message, g_bytes_unref);
+		delivery_clear(&line.parcels[i].result);
+	}
+	g_free(line.parcels);
+	g_strfreev(line.recipients);
+	return line.count > 0 && line.sent == line.count;
 }
 
 static int
@@ -138,7 +194,6 @@ run(const struct arguments *arguments)
 	g_autofree char *password =
 	    arguments->password_file ? load_password(arguments->password_file) : NULL;
 	pb_auto(transport) transport = NULL;
-	bool is_all_sent = true;
 	struct smtp_options options = {
 	    .stream = {.host = arguments->host,
 	        .port = (uint16_t)arguments->port,
@@ -147,6 +202,7 @@ run(const struct arguments *arguments)
 	        .password = password,
 	        .hello = arguments->hello ? arguments->hello : "client.example"},
 	    .times = SMTP_TIMES_STANDARD,
+	    .is_lmtp = arguments->is_lmtp,
 	    .use_messages = arguments->use_messages > 0
 	                        ? (unsigned)arguments->use_messages
 	                        : SMTP_USE_MESSAGES,
@@ -164,9 +220,7 @@ run(const struct arguments *arguments)
 	}
 	transport = arguments->maildir ? transport_maildir_new(arguments->maildir)
 	                               : smtp_new(&options);
-	for (char **file = arguments->files; *file; file++)
-		is_all_sent &= deliver_file(transport, arguments, *file);
-	return is_all_sent ? 0 : 1;
+	return deliver_files(transport, arguments) ? 0 : 1;
 }
 
 int

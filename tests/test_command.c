@@ -155,6 +155,13 @@ run_pending(struct office *office, const struct command_visitor *asked,
 	lab_assert_idle(office->lab);
 }
 
+/* A word that fits on no line stays whole. */
+static bool
+is_one_word(const char *line)
+{
+	return !strchr(line + strspn(line, "> "), ' ');
+}
+
 /* No line is wider than a mail's, none ends in a blank, nothing acts. */
 static void
 check_text(const char *name, const char *text)
@@ -162,7 +169,8 @@ check_text(const char *name, const char *text)
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
 	for (char **line = lines; *line; line++) {
-		if (g_utf8_strlen(*line, -1) > BOUNDS_TEXT_COLUMNS ||
+		if ((g_utf8_strlen(*line, -1) > BOUNDS_TEXT_COLUMNS &&
+		        !is_one_word(*line)) ||
 		    g_str_has_suffix(*line, " ") || strchr(*line, '{'))
 			g_error("%s: a line is wrong: '%s'", name, *line);
 	}
@@ -278,7 +286,7 @@ static const struct scene scenes[] = {
     {"address", PROVEN, "\naddress ada@example.com\n", NULL, true},
     {"address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n", NULL,
         false},
-    {"export", PROVEN, "\nexport text\n", NULL, true},
+    {"export-text", PROVEN, "\nexport text\n", NULL, true},
     {"export-json", PROVEN, "\nexport\n", NULL, true},
     {"forget", PROVEN, "\nforget\nforget me\n", NULL, true},
     {"sources", PROVEN, "\nsources\n", NULL, false},
@@ -510,6 +518,146 @@ forgetting_waits_for_its_answer(void)
 	command_reply_clear(&done);
 }
 
+/* Runs one line as Ada. @return whether it was done */
+static bool
+does(struct office *office, const char *line)
+{
+	const struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	g_autofree char *text = g_strconcat("\n", line, "\n", NULL);
+	struct command_reply reply = {0};
+	bool is_done;
+
+	run(office, &visitor, text, &reply);
+	check_text(line, reply.text);
+	is_done = reply.done == 1 && reply.failed == 0;
+	command_reply_clear(&reply);
+	return is_done;
+}
+
+static void
+numbers_and_lengths_have_their_ends(void)
+{
+	g_autofree char *note = g_strnfill(BOUNDS_FILTER_NOTE, 'n');
+	g_autoptr(GString) many = g_string_new("del");
+	const struct {
+		const char *before;
+		int number;
+		const char *after;
+	} most[] = {
+	    {"add max=", BOUNDS_DIGEST_FULL_MAX, " weather"},
+	    {"edit 1 max=", BOUNDS_DIGEST_FULL_MAX, ""},
+	    {"set max ", BOUNDS_DIGEST_FULL_MAX, ""},
+	    {"search max=", 50, " weather"},
+	    {"test since=", BOUNDS_BACKTEST_DAYS, "d weather"},
+	    {"search since=", BOUNDS_BACKTEST_DAYS, "d weather"},
+	    {"pause ", BOUNDS_PAUSE_DAYS, "d"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(most); i++) {
+		for (int more = 0; more < 2; more++) {
+			pb_auto(office) office = office_new();
+			g_autofree char *line = g_strdup_printf("%s%d%s",
+			    most[i].before, most[i].number + more, most[i].after);
+
+			if (does(office, line) != !more)
+				g_error("%s", line);
+		}
+	}
+	for (int more = 0; more < 2; more++) {
+		pb_auto(office) office = office_new();
+		g_autofree char *line =
+		    g_strdup_printf("add note=%s%s weather", note, more ? "n" : "");
+
+		g_assert_cmpint(does(office, line), ==, !more);
+	}
+	for (unsigned i = 0; i < BOUNDS_COMMAND_ARGUMENTS; i++)
+		g_string_append(many, " 1");
+	for (int more = 0; more < 2; more++) {
+		pb_auto(office) office = office_new();
+
+		g_assert_cmpint(does(office, many->str), ==, !more);
+		g_string_append(many, " 1");
+	}
+}
+
+static void
+what_is_typed_comes_back_cut_and_harmless(void)
+{
+	static const struct {
+		const char *typed, *guarded;
+	} rows[] = {
+	    {"plain words", "plain words"},
+	    {"see https://pills.example/x now", "see [...] now"},
+	    {"www.pills.example", "[...]"},
+	    {"pills.example", "[...]"},
+	    {"write eve@example.org", "write [...]"},
+	    {"call +49 30 1234567 now", "call [...] now"},
+	    {"call 030/123-45-67", "call [...]"},
+	    {"name=\"pills.example\"", "name=\"[...]\""},
+	    {"date:2026-07", "date:2026-07"},
+	    {"a.b", "a.b"},
+	};
+	pb_auto(office) office = office_new();
+	g_autofree char *long_line = g_strnfill(BOUNDS_COMMAND_ECHO, 'x');
+	g_autofree char *longer = g_strconcat(long_line, "x", NULL);
+	g_autofree char *same = NULL;
+	g_autofree char *cut = NULL;
+	struct answer answer;
+
+	answer_init(&answer, office->phrases, "en", true);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *shown = answer_quote(&answer, rows[i].typed);
+
+		g_assert_cmpstr(shown, ==, rows[i].guarded);
+	}
+	answer.is_guarded = false;
+	same = answer_quote(&answer, long_line);
+	cut = answer_quote(&answer, longer);
+	g_assert_cmpstr(same, ==, long_line);
+	g_assert_cmpint(g_utf8_strlen(cut, -1), ==, BOUNDS_COMMAND_ECHO);
+	g_assert_true(g_str_has_suffix(cut, "…"));
+	answer_clear(&answer);
+}
+
+/* mail.md 4.12: however long a letter is, its answer is short. */
+static void
+a_long_letter_has_a_short_answer(void)
+{
+	pb_auto(office) office = office_new();
+	const struct command_visitor visitor = {.address = EVE};
+	g_autoptr(GString) text = g_string_new("\n");
+	struct command_reply reply = {0};
+
+	while (text->len < 16 * 1024)
+		g_string_append(
+		    text, "add a very long filter that nobody wants to have\n");
+	run(office, &visitor, text->str, &reply);
+	g_assert_cmpuint(strlen(reply.text), <, 8 * 1024);
+	g_assert_nonnull(strstr(reply.text, "Only the first 20 commands"));
+	command_reply_clear(&reply);
+}
+
+static void
+an_address_is_only_ever_one_persons(void)
+{
+	pb_auto(office) office = office_new();
+
+	lab_subscribe(office->lab, EVE, "UTC", NULL, lab_time(NOW));
+	for (int i = 0; i < 2; i++) {
+		g_autoptr(GError) error = NULL;
+		pb_auto(subscriber) after = subscribe_change_address(office->lab->store,
+		    ADA, i ? EVE : "not an address", office->lab->key, "test",
+		    lab_time(NOW), &error);
+
+		g_assert_null(after);
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		lab_assert_idle(office->lab);
+	}
+	lab_assert_text(
+	    office->lab, "SELECT address FROM subscriber ORDER BY id", ADA " " EVE);
+}
+
 /* SQLite fails at every step; a letter is whole, or nothing of it is there. */
 static bool
 run_for_failure(struct lab *lab, void *data, GError **error)
@@ -564,6 +712,14 @@ main(int argc, char **argv)
 	    the_local_part_can_be_the_command);
 	g_test_add_func("/command/forgetting waits for its answer",
 	    forgetting_waits_for_its_answer);
+	g_test_add_func("/command/numbers and lengths have their ends",
+	    numbers_and_lengths_have_their_ends);
+	g_test_add_func("/command/what is typed comes back cut and harmless",
+	    what_is_typed_comes_back_cut_and_harmless);
+	g_test_add_func("/command/a long letter has a short answer",
+	    a_long_letter_has_a_short_answer);
+	g_test_add_func("/command/an address is only ever one person's",
+	    an_address_is_only_ever_one_persons);
 	g_test_add_func("/command/a store that fails leaves nothing of a letter",
 	    a_store_that_fails_leaves_nothing_of_a_letter);
 	return g_test_run();

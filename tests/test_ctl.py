@@ -97,7 +97,7 @@ COMMANDS = [
     ("subscriber", "export"), ("filter", "add"), ("filter", "list"), ("filter", "edit"),
     ("filter", "move"), ("filter", "rename"), ("filter", "test"),
     ("filter", "explain"), ("filter", "remove"), ("search",), ("why",),
-    ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
+    ("ticket", "list"), ("suppression", "list"), ("suppression", "add"), ("suppression", "remove"),
     ("config",), ("log",), ("preview",), ("source", "list"), ("source", "fetch"),
     ("source", "replay"), ("digest", "list"), ("digest", "show"), ("queue", "list"),
     ("queue", "show"), ("queue", "retry"), ("queue", "hold"), ("queue", "release"),
@@ -190,7 +190,17 @@ def test_people(office):
         "cadence": "weekly:mon,thu", "at": "06:05", "zone": "Europe/Berlin", "max": 5,
         "next_due_at": 1795197600, "created_at": 1795197600, "consent_at": 1795197600,
         "consent": "by phone", "filters": [],
+        "choices": {
+            "order": "votes", "abstract": "full", "format": "both", "quiet": "off",
+            "updates": "off", "crosslist": "on", "attach": "none", "language": None},
     }, shown
+    office.ctl("subscriber", "set", "ada@example.org", "--quiet", "note",
+               "--attach", "bibtex", "--language", "de", "--order", "date",
+               "--abstract", "short", "--format", "text", "--updates", "on",
+               "--crosslist", "off")
+    assert office.json("subscriber", "show", "ada@example.org")["choices"] == {
+        "order": "date", "abstract": "short", "format": "text", "quiet": "note",
+        "updates": "on", "crosslist": "off", "attach": "bibtex", "language": "de"}
     added = json.loads(office.ctl(
         "--json", "subscriber", "add", "bob@example.org", "--consent", "on paper",
         "--filter", "mamba", "--filter", "model or train",
@@ -468,7 +478,7 @@ def test_work(office):
         "running", "sources", "papers", "subscribers", "filters", "matches", "waiting",
         "next_digest_at", "queue", "started_at", "looked_at", "posted_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
-        "log_bytes", "problems"}, status
+        "log_bytes", "problems", "mailboxes", "letters"}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
                                 "gone": 0}
     assert status["problems"] == [] and status["restore"] is None, status

@@ -210,6 +210,25 @@ row_4_3_one_from_says_who_asks_and_nothing_else_does(void)
 }
 
 static void
+row_4_20_addresses_that_nobody_can_be_answered_at(void)
+{
+	static const char *const addresses[] = {"\"\"@example.com",
+	    "\"a b\"@example.com", "eva@[127.0.0.1]", "eva@localhost",
+	    "@relay.example:eva@example.com", "eva%example.com@example.org",
+	    "eva!host@example.com", "eva", "@example.com", "eva@example..com",
+	    "e va@example.com", "eva\r\nBcc: x@example.com"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
+		pb_auto(letter) letter = letters_new(addresses[i], "subscribe", "");
+		struct door_judgement judgement = {0};
+
+		g_assert_cmpstr(judge(letter, NULL, NULL, &judgement), ==, "no-from");
+		g_assert_null(judgement.address);
+		door_clear(&judgement);
+	}
+}
+
+static void
 row_4_15_the_address_says_what_a_letter_is_for(void)
 {
 	static const struct {
@@ -385,6 +404,8 @@ main(int argc, char **argv)
 	    row_4_9_what_we_sent_ourselves_is_known_by_its_id);
 	g_test_add_func("/door/4.3 one From says who asks, and nothing else does",
 	    row_4_3_one_from_says_who_asks_and_nothing_else_does);
+	g_test_add_func("/door/4.20 addresses that nobody can be answered at",
+	    row_4_20_addresses_that_nobody_can_be_answered_at);
 	g_test_add_func("/door/4.15 the address says what a letter is for",
 	    row_4_15_the_address_says_what_a_letter_is_for);
 	g_test_add_func(

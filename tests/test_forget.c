@@ -120,6 +120,12 @@ new_lab(int64_t *id)
 	add_letters(lab);
 	lab_run(lab, "INSERT INTO delivered SELECT id, 1, 1, 1 FROM subscriber");
 	lab_run(lab, "INSERT INTO refused SELECT id, 1, 1, 1 FROM subscriber");
+	lab_run(lab, "INSERT INTO farewell SELECT id, 1, 1 FROM subscriber");
+	lab_run(lab, "INSERT INTO ticket (hash, purpose, address, address_key,"
+	             " recipient, subscriber_id, action, details, made_at, expires_at)"
+	             " SELECT printf('%064d', id), 'confirm', address, address_key,"
+	             " address, id, 'add ' || coalesce(name, 'x'), 'asked', 1, 2 FROM "
+	             "subscriber");
 	return lab;
 }
 

@@ -9,7 +9,8 @@ sys.path.insert(0, os.path.join(os.environ.get("top_srcdir", "."), "tests", "lib
 import tap
 
 BUILD = os.environ.get("top_builddir", ".")
-PAGES = ("paperboyd.8", "paperboyctl.8", "paperboy.conf.5", "paperboy-filters.7")
+PAGES = ("paperboyd.8", "paperboyctl.8", "paperboy.conf.5", "paperboy-commands.7",
+         "paperboy-filters.7")
 # Our own pages are not installed while they are tested.
 HARMLESS = re.compile(r"referenced manual not found|outdated mandoc.db")
 
@@ -79,6 +80,24 @@ def test_options():
     assert len(known) > 15 and known == told, (known - told, told - known)
 
 
+def test_letters():
+    """every command of letters is in its page, with all its names and settings"""
+    source = os.path.join(os.environ.get("top_srcdir", "."), "src")
+    with open(os.path.join(source, "service", "command_table.c"),
+              encoding="utf-8") as file:
+        rows = re.findall(r'^    \{"([a-z]+)", "([a-z ]*)",', file.read(), re.M)
+    assert len(rows) == 24, rows
+    text = page("paperboy-commands.7")
+    for verb, aliases in rows:
+        item = re.search(r"^\.It Cm %s\b.*?(?=^\.It |^\.El)" % verb, text, re.M | re.S)
+        assert item, "paperboy-commands(7) lacks %s" % verb
+        for alias in aliases.split():
+            assert re.search(r"\b%s\b" % alias, item.group()), (verb, alias)
+    for key in ("when days at tz max order abstract format quiet updates crosslist "
+                "attach language name").split():
+        assert re.search(r"^\.Dl %s " % key, text, re.M), key
+
+
 def test_settings():
     """every setting of the shipped file is in its page"""
     shipped = os.path.join(os.environ.get("top_srcdir", "."), "etc", "paperboy.conf")
@@ -102,4 +121,5 @@ with tap.Tap() as t:
     t.run(test_commands)
     t.run(test_fields)
     t.run(test_options)
+    t.run(test_letters)
     t.run(test_settings)

@@ -1,220 +1,14 @@
 /*
  * test_post.c - what becomes of a message, whatever the relay and the store do.
  */
-#include "service/post.h"
-
 #include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "lib/lab.h"
-#include "render_sample.h"
+#include "lib/office.h"
 #include "service/forget.h"
 #include "service/subscribe.h"
 #include "store/suppression.h"
-
-#define NOW "2026-11-20T09:00:00Z"
-
-#define GIVE_UP_S (36 * CLOCK_HOUR_S)
-
-/* What the transports of a test answer, and what they were given. */
-struct script {
-	GMutex mutex;
-	struct delivery answer; /* to every message */
-	unsigned fail_after;    /* then `later` to those after so many; 0: never */
-	struct delivery later;
-	unsigned tried;
-	unsigned closed;
-	GString *envelopes; /* "recipient<sender id\n" of each */
-	GHashTable *bytes;  /* id -> checksum of the message */
-	int *stop;          /* set after stop_after messages, or NULL */
-	unsigned stop_after;
-	const char
-	    *path; /* of the store: while the first is sent, people are forgotten */
-};
-
-struct fake {
-	struct transport transport;
-	struct script *script;
-};
-
-/* Another program, such as paperboyctl, does that. */
-static void
-forget_first_and_last(const char *path)
-{
-	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
-	pb_auto(store) store = store_open(path, &error);
-	static const char *const addresses[] = {"p0@example.org", "p39@example.org"};
-
-	g_assert_no_error(error);
-	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
-		const struct forget_request request = {
-		    .address = addresses[i], .key = key, .who = "test"};
-
-		forget_person(store, &request, lab_time(NOW), &error);
-		g_assert_no_error(error);
-	}
-}
-
-static void
-deliver(struct transport *transport, const struct envelope *envelope,
-    struct delivery *result)
-{
-	struct script *script = ((struct fake *)transport)->script;
-	const struct delivery *answer;
-	char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, envelope->message);
-	const char *known;
-
-	g_mutex_lock(&script->mutex);
-	script->tried++;
-	if (script->path && script->tried == 1)
-		forget_first_and_last(script->path);
-	answer = script->fail_after && script->tried > script->fail_after
-	             ? &script->later
-	             : &script->answer;
-	*result = *answer;
-	result->text = g_strdup(answer->text ? answer->text : "made up");
-	g_string_append_printf(script->envelopes, "%s<%s %s\n", envelope->recipient,
-	    envelope->sender, envelope->id);
-	/* The same bytes at every attempt. */
-	known = g_hash_table_lookup(script->bytes, envelope->id);
-	if (known)
-		g_assert_cmpstr(known, ==, sum);
-	g_hash_table_insert(script->bytes, g_strdup(envelope->id), sum);
-	if (script->stop && script->tried == script->stop_after)
-		g_atomic_int_set(script->stop, 1);
-	g_mutex_unlock(&script->mutex);
-}
-
-static void
-close_fake(struct transport *transport)
-{
-	struct script *script = ((struct fake *)transport)->script;
-
-	g_mutex_lock(&script->mutex);
-	script->closed++;
-	g_mutex_unlock(&script->mutex);
-}
-
-static void
-free_fake(struct transport *transport)
-{
-	g_free(transport);
-}
-
-static const struct transport_class fake_class = {
-    .deliver = deliver, .close = close_fake, .free = free_fake};
-
-static struct transport *
-new_fake(void *data)
-{
-	struct fake *fake = g_new0(struct fake, 1);
-
-	fake->transport.class = &fake_class;
-	fake->script = data;
-	return &fake->transport;
-}
-
-/* A lab with people whose digests wait, a renderer and a post. */
-struct office {
-	struct lab *lab;
-	struct renderer *renderer;
-	GBytes *key;
-	struct script script;
-	struct post *post;
-	unsigned senders;
-	int pause;
-	int64_t next; /* as the last run said */
-};
-
-static struct post_options
-office_options(struct office *office)
-{
-	return (struct post_options){
-	    .store = office->lab->store,
-	    .renderer = office->renderer,
-	    .clock = &office->lab->clock,
-	    .key = office->key,
-	    .envelope_from = "bounce@example.org",
-	    .senders = office->senders,
-	    .give_up_s = GIVE_UP_S,
-	    .new_transport = new_fake,
-	    .data = &office->script,
-	    .pause = &office->pause,
-	};
-}
-
-static void
-office_open(struct office *office)
-{
-	const struct post_options options = office_options(office);
-	g_autoptr(GError) error = NULL;
-
-	office->post = post_new(&options, &error);
-	g_assert_no_error(error);
-}
-
-static struct office *
-office_new(unsigned people, unsigned senders)
-{
-	struct office *office = g_new0(struct office, 1);
-	int64_t now = lab_time(NOW);
-
-	office->lab = lab_new();
-	lab_set_now(office->lab, now);
-	lab_list(office->lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	lab_list(office->lab, "2026-11-20", "2611.00002", "Diffusion again", 3);
-	for (unsigned i = 0; i < people; i++) {
-		g_autofree char *address = g_strdup_printf("p%u@example.org", i);
-
-		lab_subscribe(office->lab, address, "UTC", "diffusion", now);
-	}
-	g_assert_cmpuint(lab_press(office->lab, now), ==, people);
-	office->renderer = render_sample_new_renderer();
-	office->key = g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
-	g_mutex_init(&office->script.mutex);
-	office->script.envelopes = g_string_new(NULL);
-	office->script.bytes =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	office->script.answer = (struct delivery){
-	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
-	office->senders = senders;
-	office_open(office);
-	return office;
-}
-
-static void
-office_free(struct office *office)
-{
-	post_free(office->post);
-	g_string_free(office->script.envelopes, TRUE);
-	g_hash_table_unref(office->script.bytes);
-	g_mutex_clear(&office->script.mutex);
-	renderer_free(office->renderer);
-	g_bytes_unref(office->key);
-	lab_free(office->lab);
-	g_free(office);
-}
-
-PB_DEFINE_AUTO(office, office_free);
-
-static struct post_report
-run_at(struct office *office, int64_t now, const int *stop)
-{
-	struct post_report report = {0};
-	g_autoptr(GError) error = NULL;
-
-	lab_set_now(office->lab, now);
-	post_run(office->post, stop, &report, &office->next, &error);
-	g_assert_no_error(error);
-	lab_assert_idle(office->lab);
-	/* Nothing is in flight when it returns. */
-	g_assert_cmpint(lab_number(office->lab,
-	                    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"),
-	    ==, 0);
-	return report;
-}
 
 #define RELAY(stage_)                                                        \
 	{                                                                    \
@@ -264,7 +58,7 @@ each_outcome_leaves_its_row(void)
 		g_autofree char *row = NULL, *digest = NULL;
 
 		office->script.answer = rows[i].answer;
-		run_at(office, lab_time(NOW), NULL);
+		office_run_at(office, lab_time(NOW), NULL);
 		row = lab_text(office->lab, sql);
 		digest = lab_text(office->lab, "SELECT state FROM digest");
 		if (strcmp(row, rows[i].row) != 0)
@@ -303,7 +97,7 @@ a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
 
 		office->script.answer = rows[i].answer;
 		do {
-			run_at(office, now, NULL);
+			office_run_at(office, now, NULL);
 			g_assert_cmpuint(office->script.tried, ==, ++runs);
 			g_assert_true(office->next < 0 || office->next >= now + 60);
 			now = office->next;
@@ -332,16 +126,16 @@ who_was_in_doubt_stays_so_when_deferred(void)
 
 	office->script.answer =
 	    (struct delivery){.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT};
-	run_at(office, now, NULL);
+	office_run_at(office, now, NULL);
 	office->script.answer = (struct delivery){
 	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
-	run_at(office, office->next, NULL);
+	office_run_at(office, office->next, NULL);
 	lab_assert_text(office->lab, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
 	office->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	run_at(office, office->next, NULL);
+	office_run_at(office, office->next, NULL);
 	lab_assert_text(office->lab, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
 	/* Given up for its age: an earlier copy may have arrived. */
-	run_at(office, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
+	office_run_at(office, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
 	lab_assert_text(
 	    office->lab, "SELECT state, ended_at IS NULL FROM outbox", "UNKNOWN|0");
 	g_assert_cmpint(
@@ -356,7 +150,7 @@ many_messages_go_once_each_whatever_the_senders(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(senders); i++) {
 		enum { PEOPLE = 2 * POST_GROUP + 17 };
 		pb_auto(office) office = office_new(PEOPLE, senders[i]);
-		struct post_report report = run_at(office, lab_time(NOW), NULL);
+		struct post_report report = office_run_at(office, lab_time(NOW), NULL);
 
 		g_assert_cmpuint(report.sent, ==, PEOPLE);
 		g_assert_cmpuint(office->script.tried, ==, PEOPLE);
@@ -379,7 +173,7 @@ a_relay_that_is_down_is_left_alone_and_tried_by_one(void)
 	unsigned tried;
 
 	office->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	report = run_at(office, now, NULL);
+	report = office_run_at(office, now, NULL);
 	/* Those that were on their way when the first came back, and no more. */
 	g_assert_cmpuint(office->script.tried, <=, 6);
 	g_assert_cmpuint(report.failed + report.sent, ==, 0);
@@ -393,15 +187,15 @@ a_relay_that_is_down_is_left_alone_and_tried_by_one(void)
 	g_assert_nonnull(strstr(line, "made up"));
 
 	tried = office->script.tried;
-	run_at(office, now + 59, NULL);
+	office_run_at(office, now + 59, NULL);
 	g_assert_cmpuint(office->script.tried, ==, tried);
-	run_at(office, now + 60, NULL);
+	office_run_at(office, now + 60, NULL);
 	g_assert_cmpuint(office->script.tried, ==, tried + 1);
 	g_assert_cmpint(office->next, ==, now + 60 + 120);
 
 	office->script.answer = (struct delivery){
 	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
-	report = run_at(office, office->next, NULL);
+	report = office_run_at(office, office->next, NULL);
 	g_assert_cmpuint(report.sent, ==, 30);
 	g_assert_cmpint(office->next, ==, -1);
 }
@@ -414,12 +208,12 @@ a_relay_that_goes_down_midway_keeps_what_it_took(void)
 
 	office->script.fail_after = 10;
 	office->script.later = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	report = run_at(office, lab_time(NOW), NULL);
+	report = office_run_at(office, lab_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 10);
 	lab_assert_text(
 	    office->lab, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "10");
 	office->script.fail_after = 0;
-	report = run_at(office, lab_time(NOW) + 60, NULL);
+	report = office_run_at(office, lab_time(NOW) + 60, NULL);
 	g_assert_cmpuint(report.sent, ==, 30);
 	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
 }
@@ -432,7 +226,7 @@ who_is_forgotten_meanwhile_is_in_nobodys_way(void)
 	struct post_report report;
 
 	office->script.path = office->lab->path;
-	report = run_at(office, lab_time(NOW), NULL);
+	report = office_run_at(office, lab_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 39);
 	g_assert_cmpuint(report.cancelled, ==, 1);
 	g_assert_nonnull(strstr(office->script.envelopes->str, "p0@"));
@@ -451,7 +245,7 @@ a_suppressed_address_gets_nothing(void)
 
 	g_assert_true(suppression_insert(
 	    office->lab->store, hash, "operator", lab_time(NOW), NULL));
-	report = run_at(office, lab_time(NOW), NULL);
+	report = office_run_at(office, lab_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 2);
 	g_assert_cmpuint(report.cancelled, ==, 1);
 	lab_assert_text(office->lab,
@@ -465,7 +259,7 @@ a_stop_returns_what_was_claimed_as_it_was(void)
 {
 	pb_auto(office) office = office_new(40, 1);
 	int stop = 1;
-	struct post_report report = run_at(office, lab_time(NOW), &stop);
+	struct post_report report = office_run_at(office, lab_time(NOW), &stop);
 
 	g_assert_cmpuint(office->script.tried, ==, 0);
 	g_assert_cmpuint(report.sent, ==, 0);
@@ -476,7 +270,7 @@ a_stop_returns_what_was_claimed_as_it_was(void)
 	stop = 0;
 	office->script.stop = &stop;
 	office->script.stop_after = 5;
-	report = run_at(office, lab_time(NOW), &stop);
+	report = office_run_at(office, lab_time(NOW), &stop);
 	g_assert_cmpuint(report.sent, >=, 5);
 	g_assert_cmpuint(report.sent, <, 40);
 	g_assert_cmpuint(report.sent, ==, office->script.tried);
@@ -489,7 +283,7 @@ a_stop_returns_what_was_claimed_as_it_was(void)
 	    ==, report.sent);
 	stop = 0;
 	office->script.stop = NULL;
-	run_at(office, lab_time(NOW), &stop);
+	office_run_at(office, lab_time(NOW), &stop);
 	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
 	g_assert_cmpuint(office->script.tried, ==, 40);
 }
@@ -513,7 +307,7 @@ a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
 
 	office->script.stop = &office->pause;
 	office->script.stop_after = 5;
-	report = run_at(office, lab_time(NOW), NULL);
+	report = office_run_at(office, lab_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, >=, 5);
 	g_assert_cmpuint(report.sent, <, 40);
 	/* What is left is as it was, and due at once. */
@@ -529,7 +323,7 @@ a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
 	reload(office, "other@example.org", false);
 	/* The old senders have taken leave. */
 	g_assert_cmpuint(office->script.closed, >=, 2);
-	report = run_at(office, lab_time(NOW), NULL);
+	report = office_run_at(office, lab_time(NOW), NULL);
 	g_assert_cmpuint(office->script.tried, ==, 40);
 	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 40);
 	g_assert_null(strstr(office->script.envelopes->str, "<bounce@example.org"));
@@ -550,7 +344,7 @@ what_is_not_recorded_yet_outlives_a_reload(void)
 	g_assert_cmpuint(office->script.tried, >, 0);
 	lab_run(office->lab, "DROP TRIGGER made_up");
 	reload(office, "bounce@example.org", true);
-	run_at(office, lab_time(NOW) + 60, NULL);
+	office_run_at(office, lab_time(NOW) + 60, NULL);
 	lab_assert_text(
 	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 	g_assert_cmpuint(office->script.tried, ==, 12);
@@ -563,16 +357,16 @@ only_another_relay_is_tried_before_its_time(void)
 	int64_t now = lab_time(NOW);
 
 	office->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
-	run_at(office, now, NULL);
+	office_run_at(office, now, NULL);
 	g_assert_cmpuint(office->script.tried, ==, 1);
 	/* A template was edited: the relay is as it was. */
 	reload(office, "bounce@example.org", false);
-	run_at(office, now + 1, NULL);
+	office_run_at(office, now + 1, NULL);
 	g_assert_cmpuint(office->script.tried, ==, 1);
 	office->script.answer = (struct delivery){
 	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
 	reload(office, "bounce@example.org", true);
-	run_at(office, now + 1, NULL);
+	office_run_at(office, now + 1, NULL);
 	g_assert_cmpuint(office->script.tried, ==, 4);
 	lab_assert_text(
 	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
@@ -590,7 +384,7 @@ who_left_or_paused_gets_nothing(void)
 		struct post_report report;
 
 		lab_run(office->lab, sql);
-		report = run_at(office, lab_time(NOW), NULL);
+		report = office_run_at(office, lab_time(NOW), NULL);
 		g_assert_cmpuint(report.sent, ==, 1);
 		g_assert_cmpuint(report.cancelled, ==, 1);
 		g_assert_cmpuint(office->script.tried, ==, 1);
@@ -610,7 +404,7 @@ a_digest_that_cannot_be_composed_stops_no_other(void)
 
 	/* Nothing but a raw hand could make such a row. */
 	lab_run(office->lab, "UPDATE digest SET date = 'never' WHERE id = 2");
-	report = run_at(office, lab_time(NOW), NULL);
+	report = office_run_at(office, lab_time(NOW), NULL);
 	g_assert_cmpuint(report.sent, ==, 2);
 	g_assert_cmpuint(report.failed, ==, 1);
 	lab_assert_text(office->lab,
@@ -624,7 +418,7 @@ what_was_being_sent_when_the_program_ended_goes_again_the_same(void)
 {
 	pb_auto(office) office = office_new(2, 1);
 
-	run_at(office, lab_time(NOW), NULL);
+	office_run_at(office, lab_time(NOW), NULL);
 	g_assert_cmpuint(office->script.tried, ==, 2);
 	post_free(g_steal_pointer(&office->post));
 	/* As if the result of the first had never been recorded. */
@@ -636,7 +430,7 @@ what_was_being_sent_when_the_program_ended_goes_again_the_same(void)
 	office_open(office);
 	lab_assert_text(office->lab, "SELECT state, attempt FROM outbox ORDER BY id",
 	    "UNKNOWN|1 SENT|1");
-	run_at(office, lab_time(NOW) + 5, NULL);
+	office_run_at(office, lab_time(NOW) + 5, NULL);
 	g_assert_cmpuint(office->script.tried, ==, 3);
 	/* deliver() has seen that the bytes are the same. */
 	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 2);
@@ -661,7 +455,7 @@ a_store_that_fails_loses_no_message_and_sends_none_twice(void)
 		lab_assert_idle(office->lab);
 		runs++;
 		failures += !is_ok;
-		run_at(office, lab_time(NOW) + 60, NULL);
+		office_run_at(office, lab_time(NOW) + 60, NULL);
 		lab_assert_text(office->lab,
 		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
 		g_assert_cmpuint(office->script.tried, ==, PEOPLE);
@@ -686,7 +480,7 @@ results_that_the_store_refuses_hold_up_nobody(void)
 	lab_run(office->lab, "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
 	                     " NEW.state = 'SENT' AND NEW.id = 2 AND OLD.attempt = 1"
 	                     " BEGIN SELECT RAISE(ABORT, 'made-up refusal'); END");
-	run_at(office, lab_time(NOW) + 60, NULL);
+	office_run_at(office, lab_time(NOW) + 60, NULL);
 	/* In doubt, and so sent again with the same bytes. */
 	lab_assert_text(office->lab, "SELECT DISTINCT state FROM outbox", "SENT");
 	g_assert_cmpuint(g_hash_table_size(office->script.bytes), ==, 3);
@@ -698,7 +492,7 @@ a_held_message_waits_for_an_operator(void)
 	pb_auto(office) office = office_new(1, 1);
 
 	lab_run(office->lab, "UPDATE outbox SET state = 'HELD', next_try_at = NULL");
-	run_at(office, lab_time(NOW), NULL);
+	office_run_at(office, lab_time(NOW), NULL);
 	g_assert_cmpuint(office->script.tried, ==, 0);
 	g_assert_cmpint(office->next, ==, -1);
 }

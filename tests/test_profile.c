@@ -118,6 +118,9 @@ a_new_rhythm_moves_the_next_digest(void)
 	    {{.cadence = "weekdays"}, "2026-11-23T06:30:00Z"},
 	    {{.cadence = "weekly:wed", .at = "18:15", .zone = "UTC"},
 	        "2026-11-25T18:15:00Z"},
+	    {{.cadence = "now"}, "2026-11-20T11:00:00Z"},
+	    {{.days = "tue,sun"}, "2026-11-22T06:30:00Z"},
+	    {{.words = {[PREFERENCE_QUIET] = "note"}}, "2026-11-21T06:30:00Z"},
 	    {{.name = "Ada"}, "2026-11-21T06:30:00Z"},
 	    {{.max_full = 200}, "2026-11-21T06:30:00Z"},
 	};
@@ -128,6 +131,56 @@ a_new_rhythm_moves_the_next_digest(void)
 		g_assert_null(set(lab, rows[i].change, "2026-11-20T10:00:00Z"));
 		assert_due(lab, rows[i].due);
 	}
+}
+
+/* Every word of every preference is stored, and read again. */
+static void
+what_people_choose_is_kept(void)
+{
+	pb_auto(lab) lab = new_lab();
+
+	for (int i = 0; i < PREFERENCE_COUNT; i++) {
+		enum preference preference = (enum preference)i;
+		g_autofree char *words = preferences_format_words(preference);
+		g_auto(GStrv) parts = g_strsplit_set(words, ", ", -1);
+
+		for (char **word = parts; *word; word++) {
+			struct profile_change change = {.language = "de"};
+			g_autoptr(GError) error = NULL;
+			pb_auto(subscriber) after = NULL;
+
+			if (!**word || strcmp(*word, "or") == 0)
+				continue;
+			change.words[i] = *word;
+			g_assert_null(set(lab, change, NOW));
+			after = subscribe_find(lab->store, ADA, &error);
+			g_assert_no_error(error);
+			g_assert_cmpstr(
+			    preferences_get_word(&after->preferences, preference), ==,
+			    *word);
+			g_assert_cmpstr(after->language, ==, "de");
+		}
+	}
+}
+
+static void
+a_catch_up_has_its_own_length(void)
+{
+	pb_auto(lab) lab = new_lab();
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) wrong = NULL;
+	pb_auto(subscriber) right = NULL;
+
+	g_assert_null(try_pause(lab, NULL, NOW));
+	wrong = profile_resume_with(
+	    lab->store, ADA, BOUNDS_DIGEST_FULL_MAX + 1, "test", lab_time(NOW), &error);
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_clear_error(&error);
+	right = profile_resume_with(
+	    lab->store, ADA, BOUNDS_DIGEST_FULL_MAX, "test", lab_time(NOW), &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(lab_number(lab, "SELECT catch_up FROM subscriber"), ==,
+	    BOUNDS_DIGEST_FULL_MAX);
 }
 
 static void
@@ -413,6 +466,8 @@ main(int argc, char **argv)
 	ADD(cadences_are_read_and_written);
 	ADD(a_new_rhythm_moves_the_next_digest);
 	ADD(what_is_wrong_is_refused_and_nothing_changed);
+	ADD(what_people_choose_is_kept);
+	ADD(a_catch_up_has_its_own_length);
 	ADD(a_name_is_set_and_taken_away_and_the_audit_tells);
 	ADD(a_digest_that_is_due_stays_due);
 	ADD(a_pause_cancels_what_is_unsent_and_frees_its_papers);

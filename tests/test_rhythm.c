@@ -41,6 +41,10 @@ struct row {
 	{                                                       \
 		.cadence = RHYTHM_DAILY, .minute = (h)*60 + (m) \
 	}
+#define NOW                           \
+	{                             \
+		.cadence = RHYTHM_NOW \
+	}
 #define WEEKDAYS(h, m)                                             \
 	{                                                          \
 		.cadence = RHYTHM_WEEKDAYS, .minute = (h)*60 + (m) \
@@ -68,6 +72,16 @@ static const struct row rows[] = {
     /* No day at all counts as Monday. */
     {"UTC", WEEKLY(0, 6, 0), "2026-11-20T08:00:00Z",
         {"2026-11-23T06:00 2026-11-23T06:00Z", "2026-11-30T06:00 2026-11-30T06:00Z"}},
+    {"UTC", NOW, "2026-11-20T07:30:00Z",
+        {"2026-11-20T08:00 2026-11-20T08:00Z", "2026-11-20T09:00 2026-11-20T09:00Z"}},
+    /* Full hours are those of UTC. */
+    {"Asia/Kolkata", NOW, "2026-11-20T07:30:00Z",
+        {"2026-11-20T13:30 2026-11-20T08:00Z", "2026-11-20T14:30 2026-11-20T09:00Z"}},
+    /* Of the hour that comes twice the second one; none is skipped in spring. */
+    {"Europe/Berlin", NOW, "2026-10-24T23:00:00Z",
+        {"2026-10-25T02:00 2026-10-25T01:00Z", "2026-10-25T03:00 2026-10-25T02:00Z"}},
+    {"Europe/Berlin", NOW, "2026-03-29T00:00:00Z",
+        {"2026-03-29T03:00 2026-03-29T01:00Z", "2026-03-29T04:00 2026-03-29T02:00Z"}},
     /* Berlin: 02:00 becomes 03:00 on 29 March, 03:00 becomes 02:00 on 25 October. */
     {"Europe/Berlin", DAILY(7, 30), "2026-03-28T00:00:00Z",
         {"2026-03-28T07:30 2026-03-28T06:30Z", "2026-03-29T07:30 2026-03-29T05:30Z",
@@ -301,7 +315,10 @@ weekdays_are_known_by_three_letters_or_all(void)
 static void
 a_cadence_is_known_by_its_name(void)
 {
-	static const char *const names[] = {"daily", "weekdays", "weekly"};
+	static const char *const names[] = {[RHYTHM_DAILY] = "daily",
+	    [RHYTHM_NOW] = "now",
+	    [RHYTHM_WEEKDAYS] = "weekdays",
+	    [RHYTHM_WEEKLY] = "weekly"};
 	enum rhythm_cadence cadence;
 	g_autoptr(GError) error = NULL;
 

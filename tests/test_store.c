@@ -18,6 +18,7 @@
 #include "store/audit.h"
 #include "store/editions.h"
 #include "store/filing.h"
+#include "store/letters.h"
 #include "store/matches.h"
 #include "store/migrate.h"
 #include "store/outbox.h"
@@ -602,6 +603,55 @@ an_edition_that_fails_is_made_at_the_next_run(void)
 	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM digest"), ==, 2);
 }
 
+/* @return "1" to "3": which of the cursors are set */
+static char *
+write_nested(struct lab *lab, bool keeps_inner, bool keeps_outer)
+{
+	g_autoptr(GError) error = NULL;
+
+	{
+		pb_transaction outer = {0};
+
+		g_assert_true(store_begin(lab->store, &outer, &error));
+		g_assert_true(store_save_cursor(lab->store, "1", 1, &error));
+		{
+			pb_transaction inner = {0};
+
+			g_assert_true(store_begin(lab->store, &inner, &error));
+			g_assert_true(store_save_cursor(lab->store, "2", 1, &error));
+			if (keeps_inner)
+				g_assert_true(store_commit(&inner, &error));
+		}
+		g_assert_true(store_save_cursor(lab->store, "3", 1, &error));
+		if (keeps_outer)
+			g_assert_true(store_commit(&outer, &error));
+	}
+	lab_assert_idle(lab);
+	return lab_text(lab, "SELECT name FROM cursor WHERE name < '4' ORDER BY name");
+}
+
+static void
+a_transaction_within_another_is_a_part_of_it(void)
+{
+	static const struct {
+		bool keeps_inner, keeps_outer;
+		const char *wanted;
+	} cases[] = {
+	    {true, true, "1 2 3"},
+	    {false, true, "1 3"},
+	    {true, false, ""},
+	    {false, false, ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		pb_auto(lab) lab = lab_new();
+		g_autofree char *found =
+		    write_nested(lab, cases[i].keeps_inner, cases[i].keeps_outer);
+
+		g_assert_cmpstr(found, ==, cases[i].wanted);
+	}
+}
+
 static void
 a_transaction_that_is_left_rolls_back(void)
 {
@@ -738,6 +788,36 @@ hot_next_try(struct store *store)
 }
 
 static void
+hot_letters(struct store *store)
+{
+	g_autoptr(GArray) ids = letters_load_due(store, 5, 50, NULL);
+	pb_auto(letters_row) row = letters_load(store, 1, NULL, NULL);
+	int64_t at;
+
+	g_assert_nonnull(ids);
+	letters_load_next_due(store, &at, NULL);
+}
+
+static void
+hot_new_letter(struct store *store)
+{
+	const struct letters_fresh fresh = {.key = "x", .road = "lmtp", .raw = "x"};
+	bool is_fresh;
+
+	letters_insert(store, &fresh, 5, &is_fresh, NULL);
+	letters_save_done(store, 1, "x", 5, NULL);
+}
+
+static void
+hot_old_letters(struct store *store)
+{
+	unsigned count;
+
+	letters_prune_quarantine(store, 5, 50, &count, NULL);
+	letters_prune(store, 5, 50, &count, NULL);
+}
+
+static void
 hot_recover(struct store *store)
 {
 	unsigned count;
@@ -870,6 +950,12 @@ hot_statements_use_their_indexes(void)
 	    {"outbox_claim", hot_claim,
 	        {"outbox_due (next_try_at<?)", "outbox_letter_due (next_try_at<?)"}},
 	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
+	    {"letters_load_due", hot_letters,
+	        {"letter_due (next_try_at<?)", "letter_due",
+	            "letter USING INTEGER PRIMARY KEY"}},
+	    {"letters_insert", hot_new_letter, {"letter USING INTEGER PRIMARY KEY"}},
+	    {"letters_prune", hot_old_letters,
+	        {"letter_done (came_at<?)", "letter_quarantined (ended_at<?)"}},
 	    {"outbox_recover", hot_recover, {"outbox_sending"}},
 	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
 	    {"outbox_pull_in", hot_pull_in, {"outbox_due (next_try_at>?)"}},
@@ -922,6 +1008,7 @@ main(int argc, char **argv)
 	ADD(a_recovery_that_fails_is_made_again);
 	ADD(an_edition_that_fails_is_made_at_the_next_run);
 	ADD(a_transaction_that_is_left_rolls_back);
+	ADD(a_transaction_within_another_is_a_part_of_it);
 	ADD(a_refused_row_leaves_no_statement_open);
 	ADD(hot_statements_use_their_indexes);
 	return g_test_run();

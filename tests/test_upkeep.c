@@ -88,6 +88,12 @@ a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
 	g_assert_true(upkeep_run(lab->store, now + 1, &error));
 	/* The other one was never sent: it waits however old it is. */
 	lab_assert_text(lab, "SELECT id, state FROM outbox", "2|NEW");
+	/* An answer to it is its reader's for thirty days. */
+	lab_assert_text(lab, "SELECT id, state FROM digest", "1|sent 2|live");
+	now = lab_time(NOW) + UPKEEP_DIGEST_DAYS * (int64_t)CLOCK_DAY_S;
+	g_assert_true(upkeep_run(lab->store, now, &error));
+	lab_assert_text(lab, "SELECT id, state FROM digest", "1|sent 2|live");
+	g_assert_true(upkeep_run(lab->store, now + 1, &error));
 	lab_assert_text(lab, "SELECT id, state FROM digest", "2|live");
 	lab_assert_text(lab, "SELECT digest_id FROM digest_item", "2");
 	/* A digest's number is never used again: it names the message. */

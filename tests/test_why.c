@@ -159,7 +159,7 @@ the_one_thing_that_decided_is_told(void)
 	        "UPDATE subscription SET since_day = '2026-11-21';"
 	        "INSERT INTO filter VALUES (9, 'upvotes:>=20', '" HASH "', 1, 5);"
 	        "INSERT INTO subscription SELECT 9, 1, 5, 9, NULL, 'upvotes:>=20',"
-	        " '2026-11-01', 5, 0",
+	        " '2026-11-01', 5, 0, NULL, NULL",
 	        0, WHY_WAITING, "filter 5 waits for votes"},
 	    {"too old", "diffusion", NULL, NULL, false, true, DROPPED, 40 * CLOCK_DAY_S,
 	        WHY_TOO_OLD, "last listed on 2026-11-20, and digests go back 30 days"},

@@ -291,6 +291,14 @@ check_whole(struct reading *reading)
 	    !settings_is_wrong(settings, "smtp.password_file") && !reading->is_cut)
 		add_whole(reading, "smtp.user",
 		    "smtp.user is set, but smtp.password_file is not");
+	if (settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP && *settings->smtp_user)
+		add_whole(reading, "smtp.user",
+		    "smtp.user is set, but lmtp knows no login: leave it out");
+	if (settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP &&
+	    settings->smtp_tls != SETTINGS_TLS_AUTO &&
+	    settings->smtp_tls != SETTINGS_TLS_OFF)
+		add_whole(reading, "smtp.tls",
+		    "smtp.tls is set, but lmtp knows no TLS: leave it out");
 }
 
 char *

@@ -10,6 +10,8 @@
 static const char *const delivery_choices[] = {"smtp", "maildir", NULL};
 static const char *const tls_choices[] = {"auto", "off", "starttls", "implicit", NULL};
 
+static const char *const protocol_choices[] = {"smtp", "lmtp", NULL};
+
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 
 #define TEXT(n, field, value, least, about)                                  \
@@ -64,13 +66,11 @@ const struct setting setting_table[] = {
         "domain of Message-IDs; empty: that of mail.from"),
     TEXT("mail.list_id", mail_list_id, "", 0, "List-Id; empty: digest.DOMAIN"),
     TEXT("commands.address", commands_address, "", 0,
-        "address that people write commands to; empty: none, they write to "
-        "mail.owner"),
+        "address that people write commands to; empty: none"),
     TEXT("commands.delimiter", commands_delimiter, "+", 1,
-        "what sets it apart from what a letter is for, as the mail server has it"),
+        "what the mail server knows our +addresses by"),
     TEXT("commands.authserv_id", commands_authserv_id, "", 0,
-        "name in our mail server's Authentication-Results, whose DMARC pass proves a "
-        "sender; empty: nothing of it is believed"),
+        "our server's name in Authentication-Results, if it proves senders"),
     INT("limits.confirm_again_h", limit_confirm_again_h, 24, 1, 72,
         "hours in which a stranger is asked for one confirmation only"),
     INT("limits.confirmations_month", limit_confirmations_month, 3, 1, 100,
@@ -82,10 +82,9 @@ const struct setting setting_table[] = {
     INT("limits.stranger_day", limit_stranger_day, 3, 0, 100,
         "other answers to a stranger in a day"),
     INT("limits.answers_day", limit_answers_day, 10, 1, 1000,
-        "answers to a subscriber in a day; as many again to letters that prove who "
-        "wrote them"),
+        "answers to a subscriber in a day; as many again to proven letters"),
     INT("limits.help_day", limit_help_day, 1, 0, 100,
-        "answers in a day to letters of one address that hold no command"),
+        "answers in a day to letters of an address without a command"),
     INT("limits.owner_day", limit_owner_day, 50, 0, 10000,
         "letters in a day that are passed on to mail.owner"),
     TEXT("digest.zone", digest_zone, "UTC", 1, "time zone of a new subscriber"),
@@ -105,7 +104,16 @@ const struct setting setting_table[] = {
     TEXT("delivery.maildir", maildir, "", 0, "the folder, when the method is maildir"),
     INT("delivery.give_up_h", give_up_h, 36, 1, 120,
         "hours after which a digest that cannot be sent is given up"),
-    TEXT("smtp.host", smtp_host, "localhost", 1, "the relay"),
+    INT("delivery.per_second", per_second, 0, 0, 1000,
+        "messages a second at most; 0: no limit"),
+    INT("delivery.per_hour", per_hour, 0, 0, 1000000,
+        "messages an hour at most, spread over it; 0: no limit"),
+    INT("delivery.domain_per_hour", domain_per_hour, 0, 0, 1000000,
+        "the same to each domain"),
+    CHOICE("smtp.protocol", smtp_protocol, SETTINGS_PROTOCOL_SMTP, protocol_choices,
+        "smtp; or lmtp to a host that delivers itself, without TLS and login"),
+    TEXT("smtp.host", smtp_host, "localhost", 1,
+        "the relay; with lmtp it may be the path of a socket"),
     INT("smtp.port", smtp_port, 25, 1, 65535, "its port"),
     CHOICE("smtp.tls", smtp_tls, SETTINGS_TLS_AUTO, tls_choices,
         "auto (starttls, but off on loopback), off, starttls or implicit"),

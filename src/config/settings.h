@@ -15,6 +15,11 @@
 
 enum settings_delivery { SETTINGS_DELIVERY_SMTP, SETTINGS_DELIVERY_MAILDIR };
 
+enum settings_protocol {
+	SETTINGS_PROTOCOL_SMTP,
+	SETTINGS_PROTOCOL_LMTP,
+};
+
 enum settings_tls {
 	SETTINGS_TLS_AUTO, /* starttls off loopback, off on it */
 	SETTINGS_TLS_OFF,
@@ -64,6 +69,7 @@ struct settings {
 	/* delivery */
 	int delivery; /* enum settings_delivery */
 	char *maildir;
+	int smtp_protocol; /* enum settings_protocol */
 	char *smtp_host;
 	int smtp_port;
 	int smtp_tls; /* enum settings_tls */
@@ -73,6 +79,9 @@ struct settings {
 	char *smtp_ehlo_name; /* "" means the domain */
 	int smtp_connections;
 	int give_up_h;
+	int per_second; /* messages; 0: as many as go */
+	int per_hour;
+	int domain_per_hour; /* to one domain */
 
 	/* mailbox: where letters come in; "" switches one off */
 	char *lmtp_socket;

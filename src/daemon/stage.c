@@ -5,6 +5,7 @@
 
 #include <sys/random.h>
 
+#include "base/error.h"
 #include "service/event.h"
 #include "service/forget.h"
 #include "service/front.h"
@@ -113,8 +114,7 @@ draw(void *data, uint8_t *octets, size_t size)
 {
 	(void)data;
 	/* So few come whole, and always (getrandom(2)). */
-	if (getrandom(octets, size, 0) != (ssize_t)size)
-		g_error("the system gives no random octets");
+	g_assert(getrandom(octets, size, 0) == (ssize_t)size);
 }
 
 /* The intake's handler: letters are commands. */
@@ -180,13 +180,21 @@ press_stage_read_letters(struct press_stage *stage, int64_t now, const int *stop
 static bool
 part(struct press_stage *stage, int64_t now, int64_t *due, GError **error)
 {
+	g_autoptr(GError) problem = NULL;
 	unsigned forgotten = 0;
-	bool is_waiting;
+	bool is_waiting = true;
 
-	if (!forget_finish(
-	        stage->store, stage->snapshot->key, now, &forgotten, error) ||
-	    !erasure_has_farewell(stage->store, &is_waiting, error))
+	/* While others read, the file cannot be cleaned: soon they do not. */
+	if (!forget_clean(stage->store, &problem) ||
+	    !forget_finish(
+	        stage->store, stage->snapshot->key, now, &forgotten, &problem)) {
+		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return false;
+		}
+	} else if (!erasure_has_farewell(stage->store, &is_waiting, error)) {
 		return false;
+	}
 	if (is_waiting && (*due < 0 || *due > now + FAREWELL_S))
 		*due = now + FAREWELL_S;
 	return true;
@@ -264,6 +272,9 @@ post_options_of(struct post_stage *stage, const struct snapshot *snapshot)
 	    /* A folder is no faster for many; one writer keeps its promises simple. */
 	    .senders = is_maildir ? 1 : (unsigned)settings->smtp_connections,
 	    .give_up_s = settings->give_up_h * (int64_t)CLOCK_HOUR_S,
+	    .per_second = (unsigned)settings->per_second,
+	    .per_hour = (unsigned)settings->per_hour,
+	    .domain_per_hour = (unsigned)settings->domain_per_hour,
 	    .new_transport = new_transport,
 	    .data = (void *)snapshot->outlet,
 	    .pause = &stage->pause,

@@ -36,8 +36,7 @@ extension_base_parse(const char *address, const char *delimiter,
 
 	if (strlen(delimiter) != 1 || !strchr("+-=_.", delimiter[0])) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%.20s' cannot set an address apart from what it is for: + can",
-		    delimiter);
+		    "only + - = _ or . can set an address apart from what it is for");
 		return false;
 	}
 	if (!address_parse(address, &parsed, error))

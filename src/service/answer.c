@@ -40,12 +40,14 @@ answer_format_count(const struct answer *answer, const char *name, int64_t count
 
 /* Mail programs make links of what looks like a host, a scheme or an address. */
 static char *
-defang(const char *text)
+defang(const char *text, size_t limit_chars)
 {
-	g_autoptr(GRegex) links = g_regex_new(
-	    "[^\\s\"()]*(?:@|://|\\p{L}\\.\\p{L}\\p{L}|\\.\\w+/)[^\\s\"()]*", 0, 0,
-	    NULL);
-	g_autofree char *one = inert_format_line(text, GUARDED);
+	/* ... and what could be called by telephone goes as well. */
+	g_autoptr(GRegex) links =
+	    g_regex_new("[^\\s\"()]*(?:@|://|\\p{L}\\.\\p{L}\\p{L}|\\.\\w+/)[^\\s\"()]*"
+	                "|\\+?\\d(?:[\\s./-]?\\d){6,}",
+	        0, 0, NULL);
+	g_autofree char *one = inert_format_line(text, limit_chars);
 
 	return g_regex_replace_literal(links, one, -1, 0, "[...]", 0, NULL);
 }
@@ -53,8 +55,14 @@ defang(const char *text)
 char *
 answer_quote(const struct answer *answer, const char *text)
 {
-	return answer->is_guarded ? defang(text)
+	return answer->is_guarded ? defang(text, GUARDED)
 	                          : inert_format_line(text, BOUNDS_COMMAND_ECHO);
+}
+
+char *
+answer_quote_message(const struct answer *answer, const char *text)
+{
+	return answer->is_guarded ? defang(text, BOUNDS_COMMAND_ECHO) : g_strdup(text);
 }
 
 /* Wrap a text and put something before each of its lines. */
@@ -72,6 +80,9 @@ append_wrapped(
 		    wrap_format_text(indented, BOUNDS_TEXT_COLUMNS);
 		g_auto(GStrv) parts = g_strsplit(g_strchomp(wrapped), "\n", -1);
 
+		/* An empty line stays one. */
+		if (!*parts)
+			g_string_append_c(answer->text, '\n');
 		for (char **part = parts; *part; part++) {
 			size_t skip = MIN(strlen(rest), strlen(*part));
 			g_autofree char *whole =

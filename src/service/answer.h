@@ -37,6 +37,9 @@ void answer_echo(struct answer *answer, const char *line);
 /** What was typed, fit to stand within a phrase. @return a new string */
 char *answer_quote(const struct answer *answer, const char *text);
 
+/** The same of a message of ours that may hold such words. @return a new string */
+char *answer_quote_message(const struct answer *answer, const char *text);
+
 /**
  * A verdict: "ok", "error", "wait" or "" in the margin, then the text beside it,
  * wrapped.

@@ -281,7 +281,9 @@ assembly_check(
 	check_domain(&check, "mail.list_id", settings->mail_list_id);
 	check_url(&check, "huggingface.url", settings->huggingface_url);
 	check_time(&check);
-	check_host(&check, "smtp.host", settings->smtp_host);
+	if (settings->smtp_protocol != SETTINGS_PROTOCOL_LMTP ||
+	    *settings->smtp_host != '/')
+		check_host(&check, "smtp.host", settings->smtp_host);
 	check_file(&check, "smtp.ca_file", settings->smtp_ca_file);
 	check_password(&check, credentials);
 	check_mailboxes(&check);
@@ -409,7 +411,9 @@ assembly_new_outlet(
 	    .stream =
 	        {
 	            .protocol = STREAM_PROTOCOL_SMTP,
-	            .tls = tls_of(settings),
+	            .tls = settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP
+	                       ? STREAM_TLS_OFF
+	                       : tls_of(settings),
 	            .host = outlet->host,
 	            .port = (uint16_t)settings->smtp_port,
 	            .ca_file = outlet->ca_file,
@@ -418,6 +422,7 @@ assembly_new_outlet(
 	            .hello = outlet->hello,
 	        },
 	    .times = SMTP_TIMES_STANDARD,
+	    .is_lmtp = settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP,
 	    .use_messages = SMTP_USE_MESSAGES,
 	    .use_s = SMTP_USE_S,
 	};
@@ -450,6 +455,7 @@ assembly_is_same_outlet(
 	       g_strcmp0(one->user, other->user) == 0 &&
 	       g_strcmp0(one->password, other->password) == 0 &&
 	       g_strcmp0(one->hello, other->hello) == 0 &&
+	       one->smtp.is_lmtp == other->smtp.is_lmtp &&
 	       one->smtp.stream.port == other->smtp.stream.port &&
 	       one->smtp.stream.tls == other->smtp.stream.tls;
 }

@@ -126,23 +126,30 @@ is_told(const GError *error)
 	           error->code == PB_ERROR_NOT_FOUND);
 }
 
+/* An example helps where a command was not understood, and once is enough. */
 static void
-say_error(struct command_work *work, const struct command_row *row, const char *message)
+say_example(struct command_work *work, const struct command_row *row, bool is_wanted)
 {
-	g_autofree char *example =
-	    row ? g_strconcat("example.", row->verb, NULL) : NULL;
-	/* Of a query's problem the message has lines: where it is wrong. */
-	bool is_long = strchr(message, '\n') != NULL;
-	g_autofree char *shown =
-	    is_long ? g_strdup(message) : answer_quote(&work->answer, message);
+	g_autofree char *name = g_strconcat("example.", row->verb, NULL);
+	g_autofree char *text = NULL;
+
+	/* What is wrong with a query has an example of its own. */
+	if (row == work->exemplified || !phrases_has(work->context->phrases, name) ||
+	    (!is_wanted && strstr(row->arguments, "QUERY")))
+		return;
+	text = answer_format(&work->answer, name);
+	answer_say(&work->answer, "", "example", "line", text);
+	work->exemplified = row;
+}
+
+static void
+say_error(struct command_work *work, const struct command_row *row, const char *message,
+    bool is_wanted)
+{
+	g_autofree char *shown = answer_quote_message(&work->answer, message);
 
 	answer_add(&work->answer, "error", shown);
-	if (example && !strstr(message, "xample: ") &&
-	    phrases_has(work->context->phrases, example)) {
-		g_autofree char *text = answer_format(&work->answer, example);
-
-		answer_say(&work->answer, "", "example", "line", text);
-	}
+	say_example(work, row, is_wanted);
 	work->reply->failed++;
 }
 
@@ -179,7 +186,7 @@ run_now(struct command_work *work, const struct command_row *row, const char *ar
 	if (!attempt(work, row, arguments, &problem, error))
 		return false;
 	if (problem)
-		say_error(work, row, problem->message);
+		say_error(work, row, problem->message, false);
 	else
 		work->reply->done++;
 	return true;
@@ -228,6 +235,7 @@ rehearse(struct command_work *work, const struct command_row *row,
 		return NULL;
 	work->is_rehearsal = true;
 	is_ok = replay(work, error);
+	g_clear_pointer(&work->rehearsed, g_free);
 	if (is_ok && row->fix) {
 		g_free(line);
 		line = row->fix(work, arguments, error);
@@ -259,7 +267,7 @@ let_wait(struct command_work *work, const struct command_row *row,
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return false;
 		}
-		say_error(work, row, problem->message);
+		say_error(work, row, problem->message, false);
 		return true;
 	}
 	if (row->run == command_run_subscribe) {
@@ -315,6 +323,19 @@ run_unknown(struct command_work *work, const char *line)
 	return true;
 }
 
+/* As it was typed; a filter that waited has its number again. */
+static bool
+echo(struct command_work *work, const char *line, GError **error)
+{
+	g_autofree char *shown = work->is_final && work->subscriber
+	                             ? command_format_references(work, line, error)
+	                             : g_strdup(line);
+
+	if (shown)
+		answer_echo(&work->answer, shown);
+	return shown != NULL;
+}
+
 static bool
 run_line(struct command_work *work, const char *line, GError **error)
 {
@@ -323,14 +344,15 @@ run_line(struct command_work *work, const char *line, GError **error)
 
 	work->lead = row ? (unsigned)g_utf8_pointer_to_offset(line, arguments) : 0;
 	answer_add_gap(&work->answer);
-	answer_echo(&work->answer, line);
+	if (!echo(work, line, error))
+		return false;
 	if (!row)
 		return run_unknown(work, line);
 	if (row->arity == COMMAND_ARITY_WANTED && !*arguments) {
 		g_autofree char *message = answer_format(&work->answer, "wanted",
 		    "verb", row->verb, "arguments", row->arguments);
 
-		say_error(work, row, message);
+		say_error(work, row, message, true);
 		return true;
 	}
 	if (!work->subscriber && !row->is_for_strangers) {
@@ -356,6 +378,10 @@ say_standing(struct command_work *work, GError **error)
 	    work->context->store, work->subscriber->id, error);
 	if (!filters)
 		return false;
+	if (!filters->len) {
+		answer_say_plain(&work->answer, "you_have_none");
+		return true;
+	}
 	count = answer_format_count(&work->answer, "you_have", filters->len);
 	if (work->subscriber->state == SUBSCRIBER_PAUSED) {
 		g_autofree char *day =
@@ -534,26 +560,46 @@ command_run(const struct command_context *context,
 	return is_ok;
 }
 
+/* A line of what is given back: only what cannot be is told. */
 static bool
-run_pending_line(struct command_work *work, const char *line, GError **error)
+run_quietly(struct command_work *work, const char *line, GError **error)
+{
+	g_autofree char *said = g_strdup(work->answer.text->str);
+	unsigned failed = work->reply->failed;
+
+	if (!run_line(work, line, error))
+		return false;
+	if (work->reply->failed == failed)
+		g_string_assign(work->answer.text, said);
+	return true;
+}
+
+static bool
+run_pending_line(
+    struct command_work *work, const char *line, bool *is_restoring, GError **error)
 {
 	static const struct command_row restore = {
-	    .verb = "restore", .run = command_run_restore};
+	    .verb = "restore", .arguments = "", .run = command_run_restore};
 
-	if (g_str_has_prefix(line, RESTORE))
-		return run_now(work, &restore, line + strlen(RESTORE), error);
-	return run_line(work, line, error);
+	if (*is_restoring)
+		return run_quietly(work, line, error);
+	*is_restoring = g_str_has_prefix(line, RESTORE);
+	return *is_restoring ? run_now(work, &restore, line + strlen(RESTORE), error)
+	                     : run_line(work, line, error);
 }
 
 static bool
 run_pending_lines(struct command_work *work, const char *pending, GError **error)
 {
 	g_auto(GStrv) lines = g_strsplit(pending, "\n", -1);
-	bool is_new = g_str_has_prefix(pending, "subscribe") && !work->subscriber;
+	bool is_new = !work->subscriber, is_restoring = false;
 
 	for (char **line = lines; *line; line++)
-		if (**line && !run_pending_line(work, g_strchomp(*line), error))
+		if (**line &&
+		    !run_pending_line(work, g_strchomp(*line), &is_restoring, error))
 			return false;
+	if (is_restoring)
+		work->reply->done = 1;
 	if (!is_new || !work->subscriber)
 		return true;
 	answer_add_gap(&work->answer);

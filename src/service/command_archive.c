@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "mail/inert.h"
 #include "service/backtest.h"
 #include "service/command_work.h"
 #include "service/search.h"
@@ -65,9 +66,9 @@ static void
 say_result(struct command_work *work, const struct search_result *result)
 {
 	const struct paper *paper = result->stored->paper;
-	g_autofree char *line =
-	    g_strdup_printf("%s  %s  %s", paper->id, result->stored->day, paper->title);
-	g_autofree char *shown = answer_quote(&work->answer, line);
+	g_autofree char *title = inert_format_line(paper->title, BOUNDS_SUBJECT_CHARS);
+	g_autofree char *shown =
+	    g_strdup_printf("%s  %s  %s", paper->id, result->stored->day, title);
 
 	answer_add(&work->answer, "", shown);
 	if (result->words && *result->words && !work->answer.is_guarded)
@@ -170,7 +171,8 @@ say_why_filter(struct command_work *work, const struct why_filter *filter)
 		    g_strconcat("mark_", why_truth_name(step->truth), NULL);
 		g_autofree char *word = answer_format(&work->answer, mark);
 		g_autofree char *text = answer_quote(&work->answer, step->text);
-		g_autofree char *line = g_strdup_printf("%*s%-4s%s", 2 + 2 * (int)step->depth, "", word, text);
+		g_autofree char *line = g_strdup_printf(
+		    "%*s%-4s%s", 2 + 2 * (int)step->depth, "", word, text);
 
 		answer_add(&work->answer, "", line);
 	}
@@ -180,7 +182,8 @@ static void
 say_why(struct command_work *work, const struct why *why)
 {
 	const struct paper *paper = why->stored->paper;
-	g_autofree char *title = g_strdup_printf("%s  %s", paper->id, paper->title);
+	g_autofree char *words = inert_format_line(paper->title, BOUNDS_SUBJECT_CHARS);
+	g_autofree char *title = g_strdup_printf("%s  %s", paper->id, words);
 	g_autofree char *name = g_strdelimit(
 	    g_strconcat("why_", why_outcome_name(why->outcome), NULL), "-", '_');
 	g_autofree char *time =

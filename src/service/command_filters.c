@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "mail/inert.h"
 #include "query/query.h"
 #include "service/backtest.h"
 #include "service/command_work.h"
@@ -81,9 +82,9 @@ say_papers(struct command_work *work, const struct backtest *backtest)
 {
 	for (unsigned i = 0; i < backtest->newest->len; i++) {
 		const struct backtest_paper *paper = backtest->newest->pdata[i];
-		g_autofree char *line =
-		    g_strdup_printf("%s  %s", paper->id, paper->title);
-		g_autofree char *shown = answer_quote(&work->answer, line);
+		g_autofree char *title =
+		    inert_format_line(paper->title, BOUNDS_SUBJECT_CHARS);
+		g_autofree char *shown = g_strdup_printf("%s  %s", paper->id, title);
 
 		answer_add(&work->answer, "", shown);
 		if (paper->words && *paper->words) {
@@ -100,6 +101,10 @@ say_found(struct command_work *work, const struct backtest *backtest, bool is_bl
 {
 	g_autofree char *days =
 	    answer_format_count(&work->answer, "days", backtest->covered_days);
+	g_autofree char *span =
+	    backtest->covered_days < backtest->days
+	        ? answer_format(&work->answer, "days_covered", "days", days)
+	        : g_strdup(days);
 	g_autofree char *papers =
 	    answer_format_count(&work->answer, "papers", backtest->found);
 	g_autofree char *rate = g_strdup_printf("%.1f", backtest->a_day);
@@ -113,7 +118,7 @@ say_found(struct command_work *work, const struct backtest *backtest, bool is_bl
 		name = "found_none";
 	else if (backtest->known)
 		name = "found_known";
-	answer_say(&work->answer, "", name, "days", days, "papers", papers, "rate",
+	answer_say(&work->answer, "", name, "days", span, "papers", papers, "rate",
 	    rate, "known", known);
 	if (backtest->blocked && !is_block)
 		answer_say(&work->answer, "", "found_blocked", "blocked", blocked);
@@ -212,6 +217,25 @@ format_reference(const struct subscription *subscription)
 	return g_strdup_printf("#%.*s", REFERENCE_LETTERS, hash);
 }
 
+char *
+command_format_references(struct command_work *work, const char *line, GError **error)
+{
+	g_autoptr(GPtrArray) own = people_load_subscriptions(
+	    work->context->store, work->subscriber->id, error);
+	char *text = own ? g_strdup(line) : NULL;
+
+	for (unsigned i = 0; own && i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+		g_autofree char *reference = format_reference(one);
+		g_autofree char *number = g_strdup_printf("%d", one->number);
+		g_auto(GStrv) parts = g_strsplit(text, reference, -1);
+
+		g_free(text);
+		text = g_strjoinv(number, parts);
+	}
+	return text;
+}
+
 /* By number, name, or `#HASH` as lines that waited have it. @return NULL with an error
  */
 static struct subscription *
@@ -286,10 +310,12 @@ find_references(
 			subscription_free(one);
 			return NULL;
 		}
-		if (g_hash_table_add(seen, &one->id))
-			g_ptr_array_add(found, one);
-		else
+		if (g_hash_table_contains(seen, &one->id)) {
 			subscription_free(one);
+			continue;
+		}
+		g_hash_table_add(seen, &one->id);
+		g_ptr_array_add(found, one);
 	}
 	return g_steal_pointer(&found);
 }

@@ -291,8 +291,8 @@ static void
 say_changes(struct command_work *work, const struct subscriber *before,
     const struct subscriber *after)
 {
-	g_autofree char *when[] = {profile_format_cadence(&before->rhythm),
-	    profile_format_cadence(&after->rhythm)};
+	g_autofree char *when = profile_format_cadence(&before->rhythm);
+	g_autofree char *when_now = profile_format_cadence(&after->rhythm);
 	g_autofree char *at = g_strdup_printf(
 	    "%02d:%02d", before->rhythm.minute / 60, before->rhythm.minute % 60);
 	g_autofree char *at_now = g_strdup_printf(
@@ -301,7 +301,7 @@ say_changes(struct command_work *work, const struct subscriber *before,
 	g_autofree char *max_now = g_strdup_printf("%d", after->max_full);
 	bool has_said = false;
 
-	say_change(work, "when", when[0], when[1], &has_said);
+	say_change(work, "when", when, when_now, &has_said);
 	say_change(work, "at", at, at_now, &has_said);
 	say_change(work, "tz", before->zone, after->zone, &has_said);
 	say_change(work, "max", max, max_now, &has_said);

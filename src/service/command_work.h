@@ -13,6 +13,8 @@
 #include "service/answer.h"
 #include "service/command.h"
 
+struct command_row;
+
 /* A letter's commands under way. */
 struct command_work {
 	const struct command_context *context;
@@ -28,7 +30,8 @@ struct command_work {
 	char *subscribing; /* the name with which a stranger's subscription begins,
 	                      maybe empty; NULL: no line asked for one */
 	GString *pending;  /* lines that wait, without that of the subscription */
-	char *rehearsed;   /* what a line that waits means: the canonical filter */
+	const struct command_row *exemplified; /* the one whose example was told last */
+	char *rehearsed; /* what a line that waits means: the canonical filter */
 };
 
 enum command_trust {
@@ -165,6 +168,11 @@ bool command_parse_days(
  * @param has_number  with `number=`, which only lines that waited may have
  */
 char *command_format_filter(const struct subscription *subscription, bool has_number);
+
+/** A line with the numbers of filters where fixed ones stand for them. @return a new
+ * string, NULL with an error */
+char *
+command_format_references(struct command_work *work, const char *line, GError **error);
 
 /** Tell of the visitor's filters, blocks and settings. */
 bool command_say_list(struct command_work *work, GError **error);

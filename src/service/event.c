@@ -186,6 +186,11 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_RELAY_WELL] = {"relay-well", "d6a3b0605c7fedac44902da031d4f886",
         G_LOG_LEVEL_MESSAGE, "relay works again", NULL,
         "What waited for the relay is sent."},
+    [EVENT_DOMAIN_PAUSED] = {"domain-paused", "9db0417fa3e04a59935966f859888bab",
+        G_LOG_LEVEL_WARNING, "domain paused", NULL,
+        "A domain's policy refuses one message after the other (5.7.x): those to it "
+        "wait, then one tries it.  Look at SPF, DKIM, DMARC and what its postmaster "
+        "says; paperboyctl queue retry all tries it at once."},
     [EVENT_OUTBOX_RECOVERED] = {"outbox-recovered", "b3214242d2588217915b45ba6c549ca3",
         G_LOG_LEVEL_MESSAGE, "outbox recovered", "sent again with the same Message-ID",
         "Messages that were on their way when the program was killed."},

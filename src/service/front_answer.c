@@ -121,9 +121,19 @@ static char *
 format_subject(const struct front_work *work, const struct front_guest *guest,
     const struct command_reply *reply)
 {
+	const struct subscriber *subscriber = guest->subscriber;
+	const struct phrasebook *book = work->options->phrases;
+
+	if (reply->pending && book) {
+		bool has_own = subscriber && *subscriber->language &&
+		               phrasebook_has_language(book, subscriber->language);
+
+		return phrases_format(book, has_own ? subscriber->language : "en",
+		    "subject.confirm", NULL);
+	}
 	if (reply->subject)
 		return g_strdup(reply->subject);
-	if (guest->subscriber)
+	if (subscriber || guest->has_token)
 		return dispatch_format_subject(work->letter);
 	return g_strdup_printf(
 	    "Your letter to %s", work->options->house->commands.address.text);

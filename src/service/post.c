@@ -4,21 +4,11 @@
 #include "service/post.h"
 
 #include "base/error.h"
-#include "base/fingerprint.h"
-#include "base/token.h"
 #include "service/event.h"
-#include "service/proof.h"
-#include "service/senders.h"
-#include "store/editions.h"
-#include "store/outbox.h"
-#include "transport/backoff.h"
-#include "transport/breaker.h"
+#include "service/post_private.h"
 
 /* Results wait for company at most so long; what waits is in doubt after a crash. */
 #define GROUP_US (G_USEC_PER_SEC / 10)
-
-/* So often at most is a message sent that is cut off after its dot every time. */
-#define DOUBTFUL_TRIES 5
 
 /*
  * Messages handed to one sender and not answered: one whose dot is awaited, and whose
@@ -26,18 +16,15 @@
  */
 #define AHEAD 3
 
-struct post {
-	struct post_options options;
-	struct senders *senders;
-	struct breaker breaker;
-	GQueue claimed;      /* of struct outbox_job *: claimed, not handed out */
-	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
-	int64_t group_since; /* monotonic, us: when the first of them came */
-	unsigned in_flight;
-	unsigned policies; /* refusals by policy (5.7.x) in a row */
-	bool is_proven; /* the relay has answered for a message since it last failed */
-	bool is_unsettled; /* the store failed: rows may be SENDING that nobody sends */
-};
+static void
+set_paces(struct post *post)
+{
+	if (post->per_second.most != post->options.per_second)
+		pace_init(&post->per_second, post->options.per_second, 1);
+	if (post->per_hour.most != post->options.per_hour)
+		pace_init(&post->per_hour, post->options.per_hour, CLOCK_HOUR_S);
+	domains_set_limit(post->domains, post->options.domain_per_hour);
+}
 
 struct post *
 post_new(const struct post_options *options, GError **error)
@@ -50,6 +37,8 @@ post_new(const struct post_options *options, GError **error)
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
 	g_queue_init(&post->claimed);
 	breaker_init(&post->breaker);
+	post->domains = domains_new(options->domain_per_hour);
+	set_paces(post);
 	if (!outbox_recover(
 	        options->store, clock_get_now(options->clock), &unknown, error)) {
 		post_free(post);
@@ -72,59 +61,11 @@ post_free(struct post *post)
 	if (!post)
 		return;
 	senders_free(post->senders);
+	domains_free(post->domains);
+	g_free(post->policy_domain);
 	g_ptr_array_unref(post->results);
 	g_queue_clear_full(&post->claimed, (GDestroyNotify)outbox_job_free);
 	g_free(post);
-}
-
-static void
-add_result(struct post *post, const struct outbox_job *job, enum outbox_end end,
-    int64_t next_try_at, const struct delivery *delivery, const char *reply)
-{
-	struct outbox_result *result = g_new0(struct outbox_result, 1);
-
-	result->id = job->id;
-	result->end = end;
-	result->next_try_at = next_try_at;
-	result->was_unknown = job->was_unknown;
-	result->octets = job->octets;
-	result->code = delivery && delivery->code ? delivery->code : -1;
-	result->reply = g_strdup(delivery ? delivery->text : reply);
-	if (!post->results->len)
-		post->group_since = g_get_monotonic_time();
-	g_ptr_array_add(post->results, result);
-}
-
-/* How long a message is worth trying, s. */
-static int64_t
-get_age(const struct post *post, enum outbox_kind kind)
-{
-	switch (kind) {
-	case OUTBOX_DIGEST:
-		return post->options.give_up_s;
-	case OUTBOX_CONFIRMATION:
-		return BACKOFF_AGE_CONFIRMATION_S;
-	case OUTBOX_ANSWER:
-	case OUTBOX_NOTICE:
-		return BACKOFF_AGE_ANSWER_S;
-	}
-	g_assert_not_reached();
-}
-
-/* When to try a message again; -1 when it has been tried long enough. */
-static int64_t
-next_try(const struct post *post, const struct outbox_job *job, int64_t now)
-{
-	const struct backoff_case attempt = {
-	    .queued_at = job->queued_at,
-	    .now = now,
-	    .attempts = job->attempt,
-	    .id = (uint64_t)job->id,
-	    .give_up_s = get_age(post, job->kind),
-	};
-	int64_t next;
-
-	return backoff_next(&attempt, &next, NULL) ? next : -1;
 }
 
 /* How many messages the relay may be asked to take now. */
@@ -138,145 +79,6 @@ get_allowance(const struct post *post, int64_t now)
 	               post->breaker.retry_at > now + BREAKER_WAIT_MAX_S
 	           ? 1
 	           : 0;
-}
-
-/* What a delivery comes to: a line of the log, and when it is tried again, or -1. */
-struct verdict {
-	enum event_kind kind;
-	int64_t next;
-};
-
-static struct verdict
-record_deferred(
-    struct post *post, const struct task *task, int64_t now, struct post_report *report)
-{
-	const struct outbox_job *job = task->job;
-	/* What was sent up to its dot has been tried, whoever is to blame. */
-	bool is_tried = task->parcel.result.scope == DELIVERY_SCOPE_MESSAGE ||
-	                task->parcel.result.stage >= SMTP_STAGE_DATA;
-	int64_t next = next_try(post, job, now);
-	struct verdict verdict = {EVENT_DELIVERY_DEFERRED, is_tried ? next : -1};
-	enum outbox_end end = is_tried ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
-
-	if (next < 0) {
-		/* An earlier copy may have arrived: then its papers count as read. */
-		end = job->was_unknown ? OUTBOX_UNKNOWN : OUTBOX_FAILED;
-		report->failed++;
-		verdict.kind = EVENT_DELIVERY_GIVEN_UP;
-	} else {
-		report->deferred++;
-		if (is_tried && job->was_unknown)
-			end = OUTBOX_UNKNOWN;
-		if (end == OUTBOX_RETURNED)
-			next = now;
-	}
-	add_result(post, job, end, next, &task->parcel.result, NULL);
-	return verdict;
-}
-
-static struct verdict
-record_unknown(
-    struct post *post, const struct task *task, int64_t now, struct post_report *report)
-{
-	const struct outbox_job *job = task->job;
-	/* Each try may be a copy more: a few, then it counts as arrived. */
-	int64_t next = job->attempt < DOUBTFUL_TRIES ? next_try(post, job, now) : -1;
-
-	report->unknown++;
-	add_result(post, job, OUTBOX_UNKNOWN, next, &task->parcel.result, NULL);
-	return (struct verdict){
-	    next < 0 ? EVENT_DELIVERY_GIVEN_UP : EVENT_DELIVERY_UNKNOWN, next};
-}
-
-/* A policy that refuses one message after the other is not about any of them. */
-static bool
-is_shut_out(struct post *post, const struct delivery *delivery)
-{
-	if (delivery->is_policy)
-		post->policies++;
-	else if (delivery->scope == DELIVERY_SCOPE_MESSAGE)
-		post->policies = 0;
-	return post->policies >= BREAKER_FAILURES;
-}
-
-/*
- * One line when the relay stops working and one when it works again.  Who has been
- * told of a reader may name him, in any shape: of such an answer only the code goes
- * into log and status, the rest stays in the queue.
- */
-static void
-report_relay(struct post *post, const struct delivery *delivery, int64_t now)
-{
-	enum breaker_state before = post->breaker.state;
-	bool was_login = post->breaker.is_login;
-	const struct breaker *breaker = &post->breaker;
-	struct delivery seen = *delivery;
-	g_autofree char *code =
-	    g_strdup_printf("%d %s", delivery->code, delivery->enhanced);
-
-	if (delivery->code && delivery->stage >= SMTP_STAGE_MAIL)
-		seen.text = g_strchomp(code);
-	if (is_shut_out(post, delivery))
-		seen.scope = DELIVERY_SCOPE_RELAY;
-	breaker_report(&post->breaker, &seen, now);
-	if (seen.scope == DELIVERY_SCOPE_MESSAGE)
-		post->is_proven = true;
-	if (breaker->state == BREAKER_CLOSED && before != BREAKER_CLOSED)
-		event_log(EVENT_RELAY_WELL);
-	if (breaker->state != BREAKER_OPEN ||
-	    (before == BREAKER_OPEN && was_login == breaker->is_login))
-		return;
-	post->is_proven = false;
-	event_log(breaker->is_login ? EVENT_RELAY_LOGIN : EVENT_RELAY_FAILS,
-	    EVENT_SECONDS("next_in", breaker->wait_s), EVENT_TEXT(breaker->text));
-}
-
-static void
-log_delivery(const struct task *task, const struct verdict *verdict, int64_t now)
-{
-	const struct delivery *delivery = &task->parcel.result;
-	bool is_sent = delivery->outcome == DELIVERY_SENT;
-
-	event_log(verdict->kind, EVENT_INT("outbox", task->job->id),
-	    EVENT_INT("attempt", task->job->attempt),
-	    EVENT_WORD(
-	        "scope", is_sent ? NULL : delivery_scope_get_name(delivery->scope)),
-	    EVENT_WORD("stage", is_sent ? NULL : smtp_stage_get_name(delivery->stage)),
-	    EVENT_INT("code", delivery->code), EVENT_WORD("status", delivery->enhanced),
-	    EVENT_SECONDS("next_in", verdict->next < 0 ? -1 : verdict->next - now));
-	event_log(EVENT_DELIVERY_ANSWER, EVENT_INT("outbox", task->job->id),
-	    EVENT_WORD("recipient", task->job->recipient), EVENT_TEXT(delivery->text));
-}
-
-static void
-record(struct post *post, const struct task *task, struct post_report *report)
-{
-	const struct delivery *delivery = &task->parcel.result;
-	const struct outbox_job *job = task->job;
-	int64_t now = clock_get_now(post->options.clock);
-	struct verdict verdict = {EVENT_DELIVERY_SENT, -1};
-
-	switch (delivery->outcome) {
-	case DELIVERY_SENT:
-		report->sent++;
-		add_result(post, job, OUTBOX_SENT, -1, delivery, NULL);
-		break;
-	case DELIVERY_DEFERRED:
-		verdict = record_deferred(post, task, now, report);
-		break;
-	case DELIVERY_FAILED:
-		report->failed++;
-		verdict.kind = EVENT_DELIVERY_FAILED;
-		add_result(post, job,
-		    delivery->stage >= SMTP_STAGE_DATA ? OUTBOX_REFUSED : OUTBOX_FAILED,
-		    -1, delivery, NULL);
-		break;
-	case DELIVERY_UNKNOWN:
-		verdict = record_unknown(post, task, now, report);
-		break;
-	}
-	log_delivery(task, &verdict, now);
-	report_relay(post, delivery, now);
 }
 
 static bool
@@ -303,7 +105,7 @@ take_results(struct post *post, struct post_report *report, GError **error)
 	task = senders_pop(post->senders, wait_us);
 	while (task) {
 		post->in_flight--;
-		record(post, task, report);
+		post_record(post, task, report);
 		task_free(task);
 		task = post->results->len < POST_GROUP ? senders_pop(post->senders, 0)
 		                                       : NULL;
@@ -315,19 +117,13 @@ take_results(struct post *post, struct post_report *report, GError **error)
 	return true;
 }
 
-static void
-count_cancelled(const struct outbox_job *job, struct post_report *report)
-{
-	report->cancelled++;
-	event_log(EVENT_DELIVERY_CANCELLED, EVENT_INT("outbox", job->id));
-}
-
 static bool
 claim(struct post *post, struct post_report *report, GError **error)
 {
 	const char *key = renderer_get_key(post->options.renderer);
 	int64_t now = clock_get_now(post->options.clock);
-	unsigned most = get_allowance(post, now);
+	unsigned most = pace_get_allowance(&post->per_second, now,
+	    pace_get_allowance(&post->per_hour, now, get_allowance(post, now)));
 	g_autoptr(GPtrArray) jobs = NULL;
 
 	if (!most)
@@ -343,139 +139,9 @@ claim(struct post *post, struct post_report *report, GError **error)
 			g_queue_push_tail(&post->claimed, job);
 			continue;
 		}
-		count_cancelled(job, report);
+		post_count_cancelled(job, report);
 		outbox_job_free(job);
 	}
-	return true;
-}
-
-/* The same at every attempt, and never that of another store's message. */
-static char *
-format_envelope_id(const struct post *post, const struct outbox_job *job)
-{
-	bool is_digest = job->kind == OUTBOX_DIGEST;
-	int64_t id = is_digest ? job->digest_id : job->id;
-	g_autofree char *token =
-	    token_derive(post->options.key, is_digest ? "envelope" : "letter", id);
-
-	return g_strdup_printf(
-	    "%s-%" G_GINT64_FORMAT ".%s", is_digest ? "digest" : "letter", id, token);
-}
-
-static bool
-load_parts(struct post *post, const struct outbox_job *job, struct digest **digest,
-    GBytes **message, GError **error)
-{
-	if (job->kind == OUTBOX_DIGEST)
-		*digest = editions_load(post->options.store, job->digest_id, error);
-	else
-		*message = outbox_load_letter(post->options.store, job->id, error);
-	return *digest || *message;
-}
-
-/*
- * What a claimed job is made of; a person who was forgotten meanwhile has neither
- * digest nor letter.
- */
-static bool
-load_job(struct post *post, const struct outbox_job *job, bool *is_wanted,
-    struct digest **digest, GBytes **message, GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-
-	if (!outbox_is_wanted(
-	        post->options.store, job, post->options.key, is_wanted, error))
-		return false;
-	if (!*is_wanted || load_parts(post, job, digest, message, &problem))
-		return true;
-	*is_wanted = false;
-	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
-}
-
-static GBytes *
-compose(struct post *post, const struct outbox_job *job, const struct digest *digest,
-    GError **error)
-{
-	const char *key = renderer_get_key(post->options.renderer);
-
-	if (job->render_key && !g_str_equal(job->render_key, key))
-		event_log(EVENT_DIGEST_CHANGED, EVENT_INT("digest", job->digest_id),
-		    EVENT_INT("outbox", job->id));
-	return renderer_compose(post->options.renderer, digest, error);
-}
-
-/* It will never go: what it is made of cannot be read as a message. */
-static void
-fail_broken(struct post *post, struct outbox_job *job, const char *why,
-    struct post_report *report)
-{
-	event_log(EVENT_DIGEST_BROKEN, EVENT_INT("digest", job->digest_id),
-	    EVENT_INT("outbox", job->id), EVENT_TEXT(why));
-	report->failed++;
-	add_result(post, job, OUTBOX_FAILED, -1, NULL, why);
-	outbox_job_free(job);
-}
-
-static void
-cancel_job(struct post *post, struct outbox_job *job, struct post_report *report)
-{
-	count_cancelled(job, report);
-	add_result(post, job, OUTBOX_CANCELLED, -1, NULL, NULL);
-	outbox_job_free(job);
-}
-
-/* What comes back tells by its address which digest it is about. */
-static char *
-format_sender(const struct post *post, const struct digest *digest)
-{
-	g_autofree char *token =
-	    proof_format_bounce(post->options.key, digest->id, digest->created_at);
-
-	return extension_format(post->options.bounces, EXTENSION_BOUNCE, token);
-}
-
-/* Compose the next message and hand it to the senders. */
-static bool
-hand_out(struct post *post, struct post_report *report, GError **error)
-{
-	struct outbox_job *job = g_queue_pop_head(&post->claimed);
-	pb_auto(digest) digest = NULL;
-	g_autoptr(GError) problem = NULL;
-	GBytes *message = NULL;
-	bool is_wanted;
-
-	if (!load_job(post, job, &is_wanted, &digest, &message, error)) {
-		g_queue_push_head(&post->claimed, job);
-		return false;
-	}
-	if (!is_wanted) {
-		cancel_job(post, job, report);
-		return true;
-	}
-	if (!message)
-		message = compose(post, job, digest, &problem);
-	if (!message) {
-		fail_broken(post, job, problem->message, report);
-		return true;
-	}
-	if (!breaker_allow(&post->breaker, clock_get_now(post->options.clock))) {
-		/* A trial is under way: this one waits for what it brings. */
-		g_bytes_unref(message);
-		add_result(post, job, OUTBOX_RETURNED,
-		    clock_get_now(post->options.clock), NULL, NULL);
-		outbox_job_free(job);
-		return true;
-	}
-	job->octets = fingerprint_of(message);
-	if (digest && post->options.bounces)
-		job->sender = format_sender(post, digest);
-	post->in_flight++;
-	senders_push(post->senders,
-	    task_new(job, message, format_envelope_id(post, job),
-	        job->sender ? job->sender : post->options.envelope_from));
 	return true;
 }
 
@@ -493,11 +159,11 @@ return_claimed(struct post *post)
 	while (post->breaker.state != BREAKER_TRIAL &&
 	       (task = senders_take_back(post->senders))) {
 		post->in_flight--;
-		add_result(post, task->job, OUTBOX_RETURNED, now, NULL, NULL);
+		post_add_result(post, task->job, OUTBOX_RETURNED, now, NULL, NULL);
 		task_free(task);
 	}
 	while ((job = g_queue_pop_head(&post->claimed))) {
-		add_result(post, job, OUTBOX_RETURNED, now, NULL, NULL);
+		post_add_result(post, job, OUTBOX_RETURNED, now, NULL, NULL);
 		outbox_job_free(job);
 	}
 }
@@ -535,7 +201,7 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 			return_claimed(post);
 		while (!g_queue_is_empty(&post->claimed) &&
 		       post->in_flight < get_room(post))
-			if (!hand_out(post, report, error))
+			if (!post_hand_out(post, report, error))
 				return false;
 		if (!post->in_flight) {
 			unsigned had = post->results->len;
@@ -560,7 +226,7 @@ settle(struct post *post, struct post_report *report)
 		struct task *task = senders_pop(post->senders, -1);
 
 		post->in_flight--;
-		record(post, task, report);
+		post_record(post, task, report);
 		task_free(task);
 	}
 	return_claimed(post);
@@ -600,7 +266,7 @@ bool
 post_run(struct post *post, const int *stop, struct post_report *report, int64_t *next,
     GError **error)
 {
-	int64_t due;
+	int64_t due, now;
 
 	if (!outbox_pull_in(
 	        post->options.store, clock_get_now(post->options.clock), error) ||
@@ -612,9 +278,13 @@ post_run(struct post *post, const int *stop, struct post_report *report, int64_t
 	}
 	if (!outbox_load_next_try(post->options.store, &due, error))
 		return false;
+	now = clock_get_now(post->options.clock);
 	*next = due;
 	if (due >= 0 && post->breaker.state != BREAKER_CLOSED)
 		*next = MAX(due, post->breaker.retry_at);
+	if (due >= 0)
+		*next = MAX(MAX(*next, pace_get_next(&post->per_second, now)),
+		    pace_get_next(&post->per_hour, now));
 	return true;
 }
 
@@ -632,7 +302,9 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 	senders_free(post->senders);
 	post->senders = senders;
 	post->options = *options;
+	set_paces(post);
 	if (is_other_relay) {
+		domains_resume(post->domains);
 		breaker_init(&post->breaker);
 		post->policies = 0;
 		post->is_proven = false;
@@ -645,14 +317,21 @@ post_try_now(struct post *post)
 {
 	/* Nothing is in flight between two runs: no trial can come back. */
 	breaker_init(&post->breaker);
+	domains_resume(post->domains);
 	post->is_proven = false;
 }
 
 char *
 post_format_relay(const struct post *post)
 {
-	g_autofree char *line =
-	    breaker_format(&post->breaker, clock_get_now(post->options.clock));
+	int64_t now = clock_get_now(post->options.clock);
+	g_autofree char *line = breaker_format(&post->breaker, now);
+	g_autofree char *masked = event_mask_addresses(line);
+	const char *name;
+	unsigned paused = domains_count_paused(post->domains, now, &name);
 
-	return event_mask_addresses(line);
+	if (!paused)
+		return g_steal_pointer(&masked);
+	return g_strdup_printf("%s; %s%s refused by policy and left alone", masked,
+	    name, paused > 1 ? " and others are" : " is");
 }

@@ -38,6 +38,8 @@ struct post_options {
 	unsigned senders;  /* at least 1 */
 	int64_t give_up_s; /* a digest that is older is not tried again; letters have
 	                      ages of their own (transport/backoff.h) */
+	/* Messages at most; 0: no limit (transport/pace.h, service/domains.h). */
+	unsigned per_second, per_hour, domain_per_hour;
 	/* Make a transport; called once for each sender, in the post's thread. */
 	struct transport *(*new_transport)(void *data);
 	void *data;

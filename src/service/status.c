@@ -10,10 +10,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "service/survey.h"
+#include "store/allowance.h"
+#include "store/letters.h"
 #include "store/matches.h"
 #include "store/outbox.h"
 #include "store/papers.h"
 #include "store/people.h"
+#include "store/tickets.h"
 
 /* What waits longer than this has more than a bad hour. */
 #define LONG_WAIT_S (4 * CLOCK_HOUR_S)
@@ -64,6 +67,12 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       outbox_count_failed(store, &status->failed, error) &&
 	       waiting_count_failed(
 	           store, now - CLOCK_DAY_S, &status->failed_lately, error) &&
+	       letters_count(
+	           store, "new", &status->letters, &status->letters_oldest_at, error) &&
+	       letters_count(store, "quarantined", &status->quarantined, NULL, error) &&
+	       tickets_count_pending(store, now, &status->pending, error) &&
+	       allowance_count_all(store, ALLOWANCE_CONFIRMATION, now - CLOCK_HOUR_S,
+	           &status->asked_hour, error) &&
 	       backup_load_past(store, &status->past, error);
 }
 
@@ -156,6 +165,40 @@ find_queue_problems(
 }
 
 static void
+find_letter_problems(
+    struct status *status, const struct status_daemon *daemon, int64_t now)
+{
+	if (status->quarantined)
+		add(status,
+		    "%" G_GINT64_FORMAT
+		    " %s quarantined: paperboyctl letter list tells why",
+		    status->quarantined,
+		    status->quarantined == 1 ? "letter is" : "letters are");
+	if (status->letters && now - status->letters_oldest_at > CLOCK_HOUR_S)
+		add(status, "letters have waited for %" G_GINT64_FORMAT " hours: %s",
+		    (now - status->letters_oldest_at) / CLOCK_HOUR_S,
+		    daemon->is_running ? "the log of paperboyd tells why"
+		                       : "start paperboyd");
+	if (daemon->mailboxes && strstr(daemon->mailboxes, ":fails"))
+		add(status,
+		    "letters cannot come in (%s): the log of paperboyd tells why",
+		    daemon->mailboxes);
+}
+
+static void
+find_door_problems(struct status *status, const struct settings *settings,
+    const struct status_daemon *daemon)
+{
+	if (status->asked_hour >= status->asked_most)
+		add(status, "as many strangers as may be were asked in the last hour: "
+		            "paperboyctl ticket list; limits.confirmations_hour");
+	if (daemon->mailboxes && strchr(daemon->mailboxes, ':') &&
+	    !*settings->commands_address)
+		add(status, "letters come in and none is answered: set "
+		            "commands.address");
+}
+
+static void
 find_disk_problems(struct status *status)
 {
 	if (status->disk_free_bytes >= 0 && status->disk_free_bytes < STATUS_DISK_FLOOR)
@@ -180,12 +223,15 @@ status_load(struct store *store, const struct settings *settings,
 		status_clear(&found);
 		return false;
 	}
+	found.asked_most = settings->limit_confirmations_hour;
 	found.disk_free_bytes = status_get_disk_free(settings->state_dir);
 	found.store_bytes = size_of(settings->state_dir, "paperboy.db");
 	found.log_bytes = size_of(settings->state_dir, "paperboy.db-wal");
 	found.problems = g_ptr_array_new_with_free_func(g_free);
 	find_source_problems(&found, daemon);
 	find_queue_problems(&found, daemon, now);
+	find_letter_problems(&found, daemon, now);
+	find_door_problems(&found, settings, daemon);
 	find_disk_problems(&found);
 	*status = found;
 	return true;

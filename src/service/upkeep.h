@@ -12,16 +12,19 @@
 
 /* Days that rows are kept.  A paper can be mailed for EDITION_ELIGIBLE_DAYS, so what
  * says that it was has to outlive that. */
-#define UPKEEP_MATCH_DAYS     45
-#define UPKEEP_DELIVERED_DAYS 60
-#define UPKEEP_OUTBOX_DAYS    14
-#define UPKEEP_BATCH_DAYS     30
-/* An answer to a digest proves who sent it for 30 days (service/front.h), so that long
+#define UPKEEP_MATCH_DAYS      45
+#define UPKEEP_DELIVERED_DAYS  60
+#define UPKEEP_OUTBOX_DAYS     14
+#define UPKEEP_BATCH_DAYS      30
+/* What a letter says that could not be handled, and by what letters are known again. */
+#define UPKEEP_QUARANTINE_DAYS 14
+#define UPKEEP_LETTER_DAYS     30
+/* An answer to a digest proves who sent it for 30 days (service/proof.h), so that long
  * there has to be the digest.  Tickets stay for a week after their time, to tell what
  * was done from what never was. */
-#define UPKEEP_DIGEST_DAYS    31
-#define UPKEEP_TICKET_DAYS    7
-#define UPKEEP_ALLOWANCE_DAYS 31
+#define UPKEEP_DIGEST_DAYS     31
+#define UPKEEP_TICKET_DAYS     7
+#define UPKEEP_ALLOWANCE_DAYS  31
 
 /** Once a day: drop old rows and filters that nobody has; mend the archive. */
 bool upkeep_run(struct store *store, int64_t now, GError **error);

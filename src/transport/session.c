@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "transport/lmtp.h"
 
 #define BLOCK_BYTES (64 * 1024)
 
@@ -152,6 +153,8 @@ connect_host(struct session *session, struct delivery *result)
 	if (session->options->open)
 		session->stream = session->options->open(
 		    &options, session->options->open_data, &failure, &error);
+	else if (session->options->is_lmtp)
+		session->stream = lmtp_open(&options, &failure, &error);
 	else
 		session->stream = stream_open(&options, &failure, &error);
 	if (!session->stream) {
@@ -160,6 +163,7 @@ connect_host(struct session *session, struct delivery *result)
 		return false;
 	}
 	extensions_parse(stream_get_hello(session->stream), &session->extensions);
+	session->extensions.is_lmtp = session->options->is_lmtp;
 	forget_input(session);
 	session->n_messages = 0;
 	session->needs_reset = false;

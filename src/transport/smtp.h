@@ -1,11 +1,15 @@
 /*
- * smtp.h - delivery over SMTP to one relay (RFC 5321).
+ * smtp.h - delivery over SMTP (RFC 5321) or LMTP (RFC 2033) to one relay.
  *
- * One recipient a transaction, many transactions a connection.  A connection is used
+ * One recipient a transaction, many transactions a connection.  Where the host offers
+ * PIPELINING the envelope of the next message goes out in one write with the message
+ * before it; else one step is taken at a time.  A connection is used
  * for SMTP_USE_MESSAGES messages or SMTP_USE_S seconds; behind a refusal comes RSET
  * and it is kept; after anything that is no proper answer it is dropped.  A kept
  * connection that turns out dead before MAIL was accepted (cut, silent, or 421) is
  * replaced once without a word, since the host has taken nothing.
+ *
+ * CHUNKING (RFC 3030) is not used: see SMTP_USE_MESSAGES.
  */
 #ifndef PAPERBOY_TRANSPORT_SMTP_H
 #define PAPERBOY_TRANSPORT_SMTP_H
@@ -42,6 +46,7 @@ struct smtp_times {
 struct smtp_options {
 	struct stream_options stream; /* its two times are overwritten by `times` */
 	struct smtp_times times;
+	bool is_lmtp;          /* `stream` is as lmtp_open() wants it */
 	unsigned use_messages; /* messages a connection; at least 1 */
 	unsigned use_s;        /* age at which a connection is given up, s */
 	/* Another way to get a stream, for tests; NULL: stream_open(). */

@@ -30,7 +30,8 @@ struct fakesmtp {
 struct client {
 	struct fakesmtp *server;
 	int fd;
-	GString *input; /* read, not yet used */
+	GString *input;  /* read, not yet used */
+	bool was_normal; /* the last act followed no rule */
 };
 
 static const char *const normal_texts[N_FAKE_STAGES] = {
@@ -113,6 +114,7 @@ act(struct client *client, enum fake_stage stage)
 	server->seen[stage]++;
 	g_mutex_unlock(&server->lock);
 
+	client->was_normal = !is_due || rule.act == FAKE_NORMAL;
 	switch (is_due ? rule.act : FAKE_NORMAL) {
 	case FAKE_NORMAL:
 		return !normal_texts[stage] || say(client, normal_texts[stage]);
@@ -189,8 +191,7 @@ serve_command(struct client *client, const char *line)
 		if (commands[i].stage == FAKE_QUIT)
 			return false;
 		/* The body comes only behind our own 354. */
-		if (goes_on && commands[i].stage == FAKE_DATA &&
-		    client->server->rules[FAKE_DATA].act == FAKE_NORMAL)
+		if (goes_on && commands[i].stage == FAKE_DATA && client->was_normal)
 			return read_message(client);
 		return goes_on;
 	}

@@ -1,0 +1,45 @@
+/*
+ * fuzz_command.c - the lines of a letter that are commands, from any text.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "fuzz.h"
+#include "mail/command_lines.h"
+#include "service/command_work.h"
+
+static void
+check_line(const char *line)
+{
+	const char *arguments;
+	g_autofree char *word = command_table_split(line, &arguments);
+
+	fuzz_check_line(line, G_MAXSIZE);
+	g_assert(command_table_find(word) || command_table_find_near(word));
+	while (*arguments) {
+		const char *before = arguments;
+		g_autofree char *value = command_take_option(&arguments, "name");
+		g_autofree char *next = value ? NULL : command_take_word(&arguments);
+
+		g_assert(value || next || !*arguments);
+		g_assert(arguments > before);
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = {data, size};
+	g_autofree char *subject = fuzz_take_text(&input);
+	g_autofree char *rest = fuzz_take_text(&input);
+	g_autofree char *first = g_utf8_make_valid(subject, -1);
+	g_autofree char *text = g_utf8_make_valid(rest, -1);
+	struct command_lines lines;
+
+	command_lines_read(first, text, command_table_judge, &lines);
+	g_assert(lines.lines->len <= BOUNDS_COMMANDS);
+	for (unsigned i = 0; i < lines.lines->len; i++)
+		check_line(lines.lines->pdata[i]);
+	command_lines_clear(&lines);
+	return 0;
+}

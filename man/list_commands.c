@@ -1,0 +1,72 @@
+/*
+ * list_commands.c - the commands of letters as items of a manual page, from the table.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "render/wrap.h"
+#include "service/command_work.h"
+
+#define COLUMNS 78
+
+static const char *const trusts[] = {
+    [COMMAND_TRUST_NONE] = "Anybody may ask.",
+    [COMMAND_TRUST_READ] = "For subscribers; the answer goes to their address alone.",
+    [COMMAND_TRUST_CHANGE] = "At once in an answer to a digest; else it waits for a "
+                             "confirmation.",
+    [COMMAND_TRUST_CONFIRM] = "Waits for a confirmation always.",
+};
+
+/* A sentence a line, and nothing that roff would take for itself. */
+static void
+print_text(const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++) {
+		g_auto(GStrv) quoted = g_strsplit(*line, "\"", -1);
+		g_autofree char *safe = g_strjoinv("\\(dq", quoted);
+		g_auto(GStrv) sentences = g_strsplit(safe, ". ", -1);
+		g_autofree char *whole = g_strjoinv(".\n", sentences);
+		g_autofree char *wrapped = wrap_format_text(whole, COLUMNS);
+
+		printf("%s%s", line == lines ? "" : ".Dl ", wrapped);
+	}
+}
+
+static void
+print_row(const struct phrasebook *book, const struct command_row *row)
+{
+	g_autofree char *name = g_strconcat("help.", row->verb, NULL);
+	g_autofree char *help = phrases_format(book, "en", name, NULL);
+	g_auto(GStrv) parts = g_strsplit(row->arguments, "\"", -1);
+	g_autofree char *arguments = g_strjoinv("\\(dq", parts);
+
+	/* A bracket at the end would be a delimiter. */
+	printf(".It Cm %s%s%s%s\n", row->verb, *arguments ? " Ar " : "", arguments,
+	    g_str_has_suffix(arguments, "]") ? "\\&" : "");
+	if (*row->aliases) {
+		g_auto(GStrv) aliases = g_strsplit(row->aliases, " ", -1);
+		g_autofree char *also = g_strjoinv(" , ", aliases);
+
+		printf("Also\n.Cm %s .\n.Pp\n", also);
+	}
+	print_text(help);
+	puts(trusts[row->trust]);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(phrasebook) book = argc == 2 ? phrasebook_load(argv[1], &error) : NULL;
+
+	if (!book) {
+		fprintf(stderr, "list_commands: %s\n",
+		    error ? error->message : "the folder of templates is wanted");
+		return 1;
+	}
+	for (const struct command_row *row = command_rows; row->verb; row++)
+		print_row(book, row);
+	return 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * post_private.h - what the files of the post share.
+ */
+#ifndef PAPERBOY_SERVICE_POST_PRIVATE_H
+#define PAPERBOY_SERVICE_POST_PRIVATE_H
+
+#include "service/domains.h"
+#include "service/post.h"
+#include "service/senders.h"
+#include "store/outbox.h"
+#include "transport/breaker.h"
+#include "transport/pace.h"
+
+struct post {
+	struct post_options options;
+	struct senders *senders;
+	struct breaker breaker;
+	GQueue claimed;      /* of struct outbox_job *: claimed, not handed out */
+	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
+	int64_t group_since; /* monotonic, us: when the first of them came */
+	unsigned in_flight;
+	struct pace per_second, per_hour;
+	struct domains *domains;
+	unsigned policies;   /* refusals by policy (5.7.x) in a row */
+	char *policy_domain; /* the domain of all of them; NULL: of several */
+	bool is_proven; /* the relay has answered for a message since it last failed */
+	bool is_unsettled; /* the store failed: rows may be SENDING that nobody sends */
+};
+
+/** Note what became of a job. @param delivery or NULL, then @param reply or NULL */
+void
+post_add_result(struct post *post, const struct outbox_job *job, enum outbox_end end,
+    int64_t next_try_at, const struct delivery *delivery, const char *reply);
+
+/** Judge what a sender brings back: result, log, breaker and domain. */
+void
+post_record(struct post *post, const struct task *task, struct post_report *report);
+
+/** A claim has ended for nobody wants it any more: count and log it. */
+void post_count_cancelled(const struct outbox_job *job, struct post_report *report);
+
+/**
+ * Compose the next message that was claimed, if it may go now, and hand it to the
+ * senders.
+ *
+ * @return false when the store fails; then it is the next one still
+ */
+bool post_hand_out(struct post *post, struct post_report *report, GError **error);
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * lmtp.c - opening a connection to an LMTP host on this machine.
+ */
+#include "transport/lmtp.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "transport/reply.h"
+
+/* One opening under way. */
+struct opening {
+	const struct stream_options *options;
+	int fd;
+	int64_t deadline;
+	struct reply_parser parser;
+	GString *reply; /* the last one, as it came */
+};
+
+static bool
+fail(const struct opening *opening, const char *why, GError **error)
+{
+	const struct stream_options *options = opening->options;
+
+	if (*options->host == '/')
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "cannot connect to %s: %s", options->host, why);
+	else
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "cannot connect to %s port %u: %s", options->host,
+		    (unsigned)options->port, why);
+	return false;
+}
+
+static bool
+wait_for(const struct opening *opening, short events, int64_t deadline)
+{
+	struct pollfd item = {.fd = opening->fd, .events = events};
+
+	for (;;) {
+		int64_t left_us = deadline - g_get_monotonic_time();
+		int n;
+
+		if (left_us <= 0)
+			return false;
+		n = poll(&item, 1, (int)MIN((left_us + 999) / 1000, INT_MAX));
+		if (n > 0 || (n < 0 && errno != EINTR))
+			return true;
+	}
+}
+
+/* @return whether the socket is connected; errno tells why not */
+static bool
+connect_to(struct opening *opening, const struct sockaddr *address, socklen_t size,
+    int family, int64_t deadline)
+{
+	int number = 0;
+	socklen_t n = sizeof(number);
+
+	opening->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (opening->fd < 0)
+		return false;
+	if (connect(opening->fd, address, size) == 0)
+		return true;
+	number = errno;
+	if (number == EINPROGRESS) {
+		number = ETIMEDOUT;
+		if (wait_for(opening, POLLOUT, deadline) &&
+		    getsockopt(opening->fd, SOL_SOCKET, SO_ERROR, &number, &n) != 0)
+			number = errno;
+	}
+	if (number == 0)
+		return true;
+	close(opening->fd);
+	opening->fd = -1;
+	errno = number;
+	return false;
+}
+
+static bool
+connect_socket(struct opening *opening, int64_t deadline, GError **error)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (strlen(opening->options->host) >= sizeof(address.sun_path))
+		return fail(opening, "the path is too long for a socket", error);
+	g_strlcpy(address.sun_path, opening->options->host, sizeof(address.sun_path));
+	if (connect_to(opening, (const struct sockaddr *)&address, sizeof(address),
+	        AF_UNIX, deadline))
+		return true;
+	return fail(opening, g_strerror(errno), error);
+}
+
+static bool
+connect_port(struct opening *opening, int64_t deadline, GError **error)
+{
+	const struct addrinfo hints = {
+	    .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+	g_autofree char *port = g_strdup_printf("%u", (unsigned)opening->options->port);
+	struct addrinfo *found = NULL;
+	int rc = getaddrinfo(opening->options->host, port, &hints, &found);
+	int number = EHOSTUNREACH;
+
+	if (rc != 0)
+		return fail(opening, gai_strerror(rc), error);
+	for (struct addrinfo *one = found; one && opening->fd < 0; one = one->ai_next)
+		if (!connect_to(opening, one->ai_addr, one->ai_addrlen, one->ai_family,
+		        deadline))
+			number = errno;
+	freeaddrinfo(found);
+	if (opening->fd >= 0)
+		return true;
+	return fail(opening, g_strerror(number), error);
+}
+
+/* Read one reply octet by octet of what is there: nothing may be read behind it. */
+static bool
+read_reply(struct opening *opening, GError **error)
+{
+	enum reply_progress progress = REPLY_MORE;
+
+	g_string_truncate(opening->reply, 0);
+	while (progress == REPLY_MORE) {
+		char octet;
+		size_t n_used;
+		ssize_t n = recv(opening->fd, &octet, 1, 0);
+
+		if (n == 0)
+			return fail(
+			    opening, "the host has closed the connection", error);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return fail(opening, g_strerror(errno), error);
+		if (n < 0) {
+			if (!wait_for(opening, POLLIN, opening->deadline))
+				return fail(opening, "no answer in time", error);
+			continue;
+		}
+		g_string_append_c(opening->reply, octet);
+		progress = reply_parser_feed(&opening->parser, &octet, 1, &n_used);
+	}
+	if (progress == REPLY_WHOLE)
+		return true;
+	return fail(opening, "the answer is no LMTP reply, or too long", error);
+}
+
+/* @param failure  set when the answer is a refusal */
+static bool
+expect(struct opening *opening, struct stream_failure *failure, GError **error)
+{
+	int code;
+
+	if (!read_reply(opening, error))
+		return false;
+	code = reply_parser_get(&opening->parser)->code;
+	if (code / 100 == 2)
+		return true;
+	failure->fault = STREAM_FAULT_REFUSED;
+	failure->reply = g_strdup(opening->reply->str);
+	return fail(opening, reply_parser_get(&opening->parser)->text, error);
+}
+
+static bool
+say_hello(struct opening *opening, struct stream_failure *failure, GError **error)
+{
+	g_autofree char *line = g_strdup_printf("LHLO %s\r\n", opening->options->hello);
+	size_t size = strlen(line);
+
+	failure->step = STREAM_STEP_HELLO;
+	/* The first octets on a new connection: there is room for them. */
+	if (send(opening->fd, line, size, MSG_NOSIGNAL) != (ssize_t)size)
+		return fail(opening, g_strerror(errno), error);
+	return expect(opening, failure, error);
+}
+
+static bool
+open_with(struct opening *opening, struct stream_failure *failure, GError **error)
+{
+	int64_t deadline =
+	    g_get_monotonic_time() + (int64_t)opening->options->connect_ms * 1000;
+	bool is_connected = *opening->options->host == '/'
+	                        ? connect_socket(opening, deadline, error)
+	                        : connect_port(opening, deadline, error);
+
+	return is_connected && expect(opening, failure, error) &&
+	       say_hello(opening, failure, error);
+}
+
+/* The lines of the answer to LHLO, without their code and end. */
+static char **
+split_hello(const char *reply)
+{
+	char **lines = g_strsplit(reply, "\n", -1);
+	unsigned count = 0;
+
+	for (unsigned i = 0; lines[i]; i++) {
+		char *line = lines[i];
+
+		g_strchomp(line);
+		if (strlen(line) < 4)
+			g_free(line);
+		else
+			memmove(lines[count++] = line, line + 4, strlen(line + 4) + 1);
+	}
+	lines[count] = NULL;
+	return lines;
+}
+
+struct stream *
+lmtp_open(const struct stream_options *options, struct stream_failure *failure,
+    GError **error)
+{
+	struct opening opening = {
+	    .options = options,
+	    .fd = -1,
+	    .deadline = g_get_monotonic_time() + (int64_t)options->open_ms * 1000,
+	    .reply = g_string_new(NULL),
+	};
+	struct stream_failure found = {
+	    STREAM_FAULT_UNREACHABLE, STREAM_STEP_CONNECT, NULL};
+	struct stream *stream = NULL;
+
+	reply_parser_init(&opening.parser);
+	if (open_with(&opening, &found, error)) {
+		g_auto(GStrv) hello = split_hello(opening.reply->str);
+
+		stream = stream_new_socket(opening.fd, (const char *const *)hello);
+	} else if (opening.fd >= 0) {
+		close(opening.fd);
+	}
+	reply_parser_clear(&opening.parser);
+	g_string_free(opening.reply, TRUE);
+	if (!stream && failure)
+		*failure = found;
+	else
+		stream_failure_clear(&found);
+	return stream;
+}

@@ -1,0 +1,163 @@
+"""relays.py - OpenSMTPD and Exim for tests, unpacked and never installed.
+
+Debian lets one mail server be installed at a time, so these come as packages into the
+build's folder `relays` (`apt-get download`), and run in a root of their own that holds
+nothing but their program and its libraries.  All that they take goes to `sink_port`.
+"""
+
+import glob
+import os
+import re
+import shutil
+import stat
+
+from tap import Child, Skip, free_port, need_programs, run, top_builddir
+
+HOST = "127.0.0.1"
+# smtpd has its own, and Exim what it is set to: refused while others are taken.
+REFUSED = "nobody-here@refused.example"
+
+
+def unpack(*packages):
+    """The folder with the files of these packages; Skip with the reason."""
+    if os.geteuid() != 0:
+        raise Skip("a root of its own needs root")
+    apt, dpkg = need_programs("apt-get", "dpkg")
+    folder = os.path.join(top_builddir(), "relays")
+    os.makedirs(folder, exist_ok=True)
+    root = os.path.join(folder, "-".join(packages))
+    for package in packages:
+        if glob.glob(os.path.join(folder, f"{package}_*.deb")):
+            continue
+        try:
+            run([apt, "-q", "-o", "APT::Sandbox::User=root", "download", package],
+                cwd=folder)
+        except (AssertionError, OSError) as error:
+            raise Skip(f"apt-get cannot download {package}: {error}") from None
+    if not os.path.isdir(root):
+        draft = f"{root}.new.{os.getpid()}"
+        for package in packages:
+            (deb,) = glob.glob(os.path.join(folder, f"{package}_*.deb"))
+            run([dpkg, "-x", deb, draft])
+        os.rename(draft, root)
+    return root
+
+
+class Root:
+    """A folder that a program takes for all there is."""
+
+    def __init__(self, folder, unpacked, program, users):
+        self.path = folder
+        os.chmod(folder, 0o755)
+        self._copy(os.path.join(unpacked, program.lstrip("/")), program)
+        libraries = ":".join(glob.glob(os.path.join(unpacked, "usr/lib/*-linux-gnu")))
+        found = run(["ldd", os.path.join(unpacked, program.lstrip("/"))],
+                    env={**os.environ, "LD_LIBRARY_PATH": libraries})
+        for path in re.findall(r"(/\S+) \(0x", found):
+            inside = path
+            for one in libraries.split(":"):
+                if one and path.startswith(one):
+                    inside = "/usr/lib/" + os.path.basename(path)
+            if inside.startswith("/lib/"):
+                inside = "/usr" + inside
+            self._copy(path, inside)
+        os.symlink("usr/lib", os.path.join(folder, "lib"))
+        self.folder("tmp", 0o1777)
+        self.folder("dev")
+        for name, minor in (("null", 3), ("zero", 5), ("urandom", 9)):
+            path = os.path.join(folder, "dev", name)
+            os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+            os.chmod(path, 0o666)
+        lines = ["root:x:0:0::/:/bin/false\n", "nobody:x:65534:65534::/:/bin/false\n"]
+        groups = ["root:x:0:\n", "nogroup:x:65534:\n"]
+        for number, name in enumerate(users, 9001):
+            lines.append(f"{name}:x:{number}:{number}::/:/bin/false\n")
+            groups.append(f"{name}:x:{number}:\n")
+        self.file("etc/passwd", "".join(lines))
+        self.file("etc/group", "".join(groups))
+        self.file("etc/hosts", "127.0.0.1 localhost\n")
+
+    def _copy(self, source, inside):
+        target = os.path.join(self.path, inside.lstrip("/"))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(source, target)
+
+    def folder(self, name, mode=0o755, owner=(0, 0)):
+        path = os.path.join(self.path, name)
+        os.makedirs(path, exist_ok=True)
+        os.chown(path, *owner)
+        os.chmod(path, mode)
+
+    def file(self, name, text):
+        path = os.path.join(self.path, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o644)
+
+
+class Relay:
+    """A server in a root of its own."""
+
+    def __enter__(self):
+        self.child = Child(["chroot", self.root.path, *self.command], cwd="/")
+        self.child.wait_port(self.port)
+        return self
+
+    def __exit__(self, *_):
+        self.child.stop()
+
+
+class OpenSmtpd(Relay):
+    def __init__(self, folder, sink_port):
+        unpacked = unpack("opensmtpd")
+        self.port = free_port()
+        self.root = Root(folder, unpacked, "/usr/sbin/smtpd", ("opensmtpd", "opensmtpq"))
+        self.root.folder("var/lib/opensmtpd/empty")
+        self.root.folder("var/empty")
+        self.root.folder("var/run")
+        self.root.folder("var/spool/smtpd", 0o711)
+        self.root.file("etc/mailname", "mail.example.org\n")
+        self.root.file("etc/smtpd.conf", f"""\
+listen on {HOST} port {self.port} hostname mail.example.org
+action out relay host smtp://{HOST}:{sink_port}
+match from any for domain example.org action out
+""")
+        self.command = ["/usr/sbin/smtpd", "-d", "-f", "/etc/smtpd.conf"]
+
+
+class Exim(Relay):
+    def __init__(self, folder, sink_port):
+        unpacked = unpack("exim4-daemon-light", "libidn12")
+        self.port = free_port()
+        self.root = Root(folder, unpacked, "/usr/sbin/exim4", ("Debian-exim",))
+        owner = (9001, 9001)
+        self.root.folder("var/spool/exim4", 0o750, owner)
+        self.root.folder("var/log/exim4", 0o750, owner)
+        self.root.file("etc/exim4/exim4.conf", f"""\
+primary_hostname = mail.example.org
+local_interfaces = {HOST}
+daemon_smtp_ports = {self.port}
+tls_advertise_hosts =
+host_lookup =
+pipelining_advertise_hosts = *
+dsn_advertise_hosts = *
+acl_smtp_rcpt = rcpt
+qualify_domain = example.org
+begin acl
+rcpt:
+  accept domains = example.org
+  deny message = not here
+begin routers
+out:
+  driver = manualroute
+  route_list = * {HOST} byname
+  self = send
+  transport = out
+begin transports
+out:
+  driver = smtp
+  port = {sink_port}
+  allow_localhost
+""")
+        self.command = ["/usr/sbin/exim4", "-bdf", "-q1s"]

@@ -1,0 +1,318 @@
+/*
+ * test_pace.c - limits, domains that are left alone, and a relay that is away.
+ */
+#include "transport/pace.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "lib/office.h"
+#include "service/domains.h"
+#include "transport/breaker.h"
+
+#define HOUR CLOCK_HOUR_S
+
+/* ---- pace --------------------------------------------------------------------- */
+
+static void
+no_window_has_more_than_the_limit(void)
+{
+	static const struct {
+		unsigned most;
+		int64_t window_s;
+	} rows[] = {{1, HOUR}, {2, HOUR}, {7, HOUR}, {59, HOUR}, {60, HOUR},
+	    {100, HOUR}, {3600, HOUR}, {10000, HOUR}, {1, 1}, {10, 1}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree unsigned *sent = g_new0(unsigned, 5 * HOUR);
+		unsigned in_window = 0, total = 0;
+		struct pace pace;
+
+		pace_init(&pace, rows[i].most, rows[i].window_s);
+		for (int64_t t = 0; t < 5 * HOUR; t++) {
+			int64_t now = 1000000 + t;
+
+			while (pace_get_allowance(&pace, now, 1)) {
+				g_assert_cmpint(pace_get_next(&pace, now), ==, now);
+				pace_take(&pace, now);
+				sent[t]++;
+			}
+			g_assert_cmpint(pace_get_next(&pace, now), >, now);
+			in_window += sent[t];
+			total += sent[t];
+			if (t >= rows[i].window_s)
+				in_window -= sent[t - rows[i].window_s];
+			g_assert_cmpuint(in_window, <=, rows[i].most);
+		}
+		/* Nor much fewer: what may go at once is kept back from the rest. */
+		g_assert_cmpuint(total, >=,
+		    MAX(rows[i].most - rows[i].most / 60 - 1, 1) *
+		        (5 * HOUR / rows[i].window_s) * 9 / 10);
+	}
+}
+
+static void
+no_limit_is_none_and_a_wrong_clock_does_not_last(void)
+{
+	struct pace pace;
+
+	pace_init(&pace, 0, HOUR);
+	pace_take(&pace, 5);
+	g_assert_cmpuint(pace_get_allowance(&pace, 5, 1000), ==, 1000);
+	g_assert_cmpint(pace_get_next(&pace, 5), ==, 5);
+	pace_init(&pace, 2, HOUR);
+	for (int i = 0; i < 3; i++)
+		pace_take(&pace, 1000000000);
+	g_assert_cmpuint(pace_get_allowance(&pace, 5, 1), ==, 1);
+}
+
+/* ---- domains ------------------------------------------------------------------ */
+
+static const struct delivery policy = {.outcome = DELIVERY_DEFERRED,
+    .stage = SMTP_STAGE_RCPT,
+    .code = 550,
+    .enhanced = "5.7.26",
+    .is_policy = true};
+static const struct delivery taken = {
+    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+static const struct delivery unknown_user = {
+    .outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_RCPT, .code = 550};
+
+static void
+a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one(void)
+{
+	pb_auto(domains) domains = domains_new(0);
+	int64_t now = 1000000, pause_s = 0, next = 0;
+	const char *name;
+
+	for (int i = 0; i < DOMAINS_REFUSALS - 1; i++)
+		g_assert_null(
+		    domains_report(domains, "a@big.example", &policy, now, &pause_s));
+	/* One that was taken, or was nobody's: it begins anew. */
+	g_assert_null(
+	    domains_report(domains, "a@big.example", &unknown_user, now, &pause_s));
+	for (int i = 0; i < DOMAINS_REFUSALS - 1; i++)
+		g_assert_null(
+		    domains_report(domains, "a@big.example", &policy, now, &pause_s));
+	g_assert_cmpstr(
+	    domains_report(domains, "b@BIG.example", &policy, now, &pause_s), ==,
+	    "BIG.example");
+	g_assert_cmpint(pause_s, ==, DOMAINS_PAUSE_S);
+	g_assert_false(domains_allow(domains, "c@big.example", now, &next));
+	g_assert_cmpint(next, ==, now + DOMAINS_PAUSE_S);
+	g_assert_true(domains_allow(domains, "c@other.example", now, &next));
+	g_assert_cmpuint(domains_count_paused(domains, now, &name), ==, 1);
+	g_assert_cmpstr(name, ==, "big.example");
+	/* Then one goes; the others hear what it was told. */
+	now = next;
+	g_assert_true(domains_allow(domains, "c@big.example", now, &next));
+	g_assert_false(domains_allow(domains, "d@big.example", now, &next));
+	g_assert_nonnull(
+	    domains_report(domains, "c@big.example", &policy, now, &pause_s));
+	g_assert_cmpint(pause_s, ==, 2 * DOMAINS_PAUSE_S);
+	for (int i = 0; i < 5; i++) {
+		now += pause_s;
+		g_assert_true(domains_allow(domains, "c@big.example", now, &next));
+		domains_report(domains, "c@big.example", &policy, now, &pause_s);
+	}
+	g_assert_cmpint(pause_s, ==, DOMAINS_PAUSE_MAX_S);
+	now += pause_s;
+	g_assert_true(domains_allow(domains, "c@big.example", now, &next));
+	domains_report(domains, "c@big.example", &taken, now, &pause_s);
+	g_assert_true(domains_allow(domains, "d@big.example", now, &next));
+	g_assert_cmpuint(domains_count_paused(domains, now, &name), ==, 0);
+}
+
+static void
+what_waits_for_a_domain_is_put_one_behind_the_other(void)
+{
+	pb_auto(domains) domains = domains_new(120);
+	int64_t now = 1000000, last = now, next = 0;
+
+	g_assert_true(domains_allow(domains, "a@big.example", now, &next));
+	g_assert_true(domains_allow(domains, "a@big.example", now, &next));
+	for (int i = 0; i < 500; i++) {
+		g_assert_false(domains_allow(domains, "a@big.example", now, &next));
+		g_assert_cmpint(next, >=, last + (i ? 30 : 1));
+		g_assert_cmpint(next, <=, last + 31);
+		last = next;
+	}
+}
+
+static void
+only_so_many_domains_are_remembered(void)
+{
+	pb_auto(domains) domains = domains_new(1);
+	int64_t next;
+
+	for (int i = 0; i <= BOUNDS_DOMAINS; i++) {
+		g_autofree char *address = g_strdup_printf("a@d%d.example", i);
+
+		g_assert_true(domains_allow(domains, address, 1000000, &next));
+		/* One past it is not remembered, and not held up. */
+		g_assert_true(domains_allow(domains, address, 1000000, &next) ==
+		              (i == BOUNDS_DOMAINS));
+	}
+	/* An hour later none of them has anything to remember. */
+	g_assert_true(domains_allow(domains, "a@new.example", 1003700, &next));
+	g_assert_false(domains_allow(domains, "a@new.example", 1003700, &next));
+}
+
+/* ---- the post ------------------------------------------------------------------ */
+
+static void
+set_limits(struct office *office, unsigned per_second, unsigned per_hour,
+    unsigned domain_per_hour)
+{
+	struct post_options options = office_options(office);
+	g_autoptr(GError) error = NULL;
+
+	options.per_second = per_second;
+	options.per_hour = per_hour;
+	options.domain_per_hour = domain_per_hour;
+	post_reload(office->post, &options, false, &error);
+	g_assert_no_error(error);
+}
+
+/* @return how long it took until nothing waits, s */
+static int64_t
+drain(struct office *office, int64_t from, unsigned most_at_once)
+{
+	int64_t now = from;
+
+	do {
+		unsigned before = office->script.tried;
+
+		office_run_at(office, now, NULL);
+		g_assert_cmpuint(office->script.tried - before, <=, most_at_once);
+		if (office->next < 0)
+			return now - from;
+		g_assert_cmpint(office->next, >, now);
+		now = office->next;
+	} while (now - from < 48 * HOUR);
+	g_assert_not_reached();
+}
+
+static void
+limits_are_kept_and_all_are_sent_once(void)
+{
+	static const struct {
+		unsigned per_second, per_hour, domain_per_hour, at_once;
+		int64_t least_s, most_s;
+	} rows[] = {
+	    {4, 0, 0, 4, 29, 31},
+	    {0, 60, 0, 1, 119 * 60, 124 * 60},
+	    {0, 600, 0, 10, 600, 720},
+	    {0, 0, 60, 1, 119 * 60, 126 * 60},
+	    {3, 600, 120, 2, 58 * 60, 62 * 60},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(office) office = office_new(120, 4);
+		int64_t took_s;
+
+		set_limits(office, rows[i].per_second, rows[i].per_hour,
+		    rows[i].domain_per_hour);
+		took_s = drain(office, lab_time(NOW), rows[i].at_once);
+		g_assert_cmpint(took_s, >=, rows[i].least_s);
+		g_assert_cmpint(took_s, <=, rows[i].most_s);
+		g_assert_cmpuint(office->script.tried, ==, 120);
+		lab_assert_text(office->lab,
+		    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
+		    "SENT|120|1");
+	}
+}
+
+static void
+a_domains_policy_pauses_it_and_no_row_is_lost(void)
+{
+	pb_auto(office) office = office_new(200, 4);
+	g_autofree char *relay = NULL;
+
+	lab_run(office->lab, "UPDATE subscriber SET address = 'p' || id || "
+	                     "'@small.example' WHERE id > 150");
+	office->script.answer = policy;
+	office->script.domain = "example.org"; /* the others are taken */
+	office_run_at(office, lab_time(NOW), NULL);
+	/* Those that were on their way when the fifth was refused. */
+	g_assert_cmpuint(office->script.tried, <=, 50 + DOMAINS_REFUSALS + 4 * 3);
+	lab_assert_text(
+	    office->lab, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "50");
+	lab_assert_text(office->lab,
+	    "SELECT count(*) FROM outbox WHERE state IN ('FAILED', 'CANCELLED')", "0");
+	lab_assert_text(office->lab,
+	    "SELECT count(*) FROM subscriber WHERE state = 'active'", "200");
+	relay = post_format_relay(office->post);
+	g_assert_nonnull(strstr(relay, "closed; example.org is refused by policy"));
+	/* Mended: one tries it, and then all go. */
+	office->script.answer = taken;
+	drain(office, office->next, 200);
+	lab_assert_text(
+	    office->lab, "SELECT state, count(*) FROM outbox GROUP BY 1", "SENT|200");
+}
+
+/* Lines that an operator sees; what is below is not looked at here. */
+static GLogWriterOutput
+count_line(GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
+{
+	(void)fields, (void)n_fields;
+	if (level <= G_LOG_LEVEL_MESSAGE)
+		++*(unsigned *)data;
+	return G_LOG_WRITER_HANDLED;
+}
+
+static void
+six_hours_without_a_relay_and_all_is_sent_once_and_paced(void)
+{
+	pb_auto(office) office = office_new(300, 8);
+	int64_t now = lab_time(NOW), back = now + 6 * HOUR;
+	static unsigned lines;
+	unsigned knocks;
+
+	g_log_set_writer_func(count_line, &lines, NULL);
+	set_limits(office, 5, 0, 0);
+	office->script.answer = (struct delivery){.outcome = DELIVERY_DEFERRED,
+	    .scope = DELIVERY_SCOPE_RELAY,
+	    .stage = SMTP_STAGE_CONNECT};
+	while (now < back) {
+		unsigned before = office->script.tried;
+
+		office_run_at(office, now, NULL);
+		/* One message at a time asks whether it is there. */
+		g_assert_cmpuint(office->script.tried - before, <=, 1);
+		g_assert_cmpint(office->next, >=, now + BREAKER_WAIT_S);
+		now = office->next;
+	}
+	knocks = office->script.tried;
+	g_assert_cmpuint(lines, <=, 20);
+	/* 1, 2, 4, 8, 16 minutes, then each half hour. */
+	g_assert_cmpuint(knocks, >=, 15);
+	g_assert_cmpuint(knocks, <=, 18);
+	lab_assert_text(office->lab, "SELECT max(attempt) FROM outbox", "0");
+	g_assert_cmpint(now, <=, back + BREAKER_WAIT_MAX_S);
+	office->script.answer = taken;
+	g_assert_cmpint(drain(office, now, 5), >=, 300 / 5 - 2);
+	g_assert_cmpuint(office->script.tried, ==, knocks + 300);
+	lab_assert_text(office->lab,
+	    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
+	    "SENT|300|1");
+	lab_assert_text(office->lab, "SELECT count(*) FROM delivered", "600");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* What is warned of here is what is tested. */
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+#define TEST(name) g_test_add_func("/pace/" #name, name)
+	TEST(no_window_has_more_than_the_limit);
+	TEST(no_limit_is_none_and_a_wrong_clock_does_not_last);
+	TEST(a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one);
+	TEST(what_waits_for_a_domain_is_put_one_behind_the_other);
+	TEST(only_so_many_domains_are_remembered);
+	TEST(limits_are_kept_and_all_are_sent_once);
+	TEST(a_domains_policy_pauses_it_and_no_row_is_lost);
+	TEST(six_hours_without_a_relay_and_all_is_sent_once_and_paced);
+	return g_test_run();
+}

@@ -1,0 +1,179 @@
+/*
+ * test_phrases.c - the words of answers: read, filled in, and all there.
+ */
+#include "render/phrases.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "service/command_work.h"
+
+static char *
+get_source_path(const char *path)
+{
+	const char *top = g_getenv("top_srcdir");
+
+	return g_build_filename(top ? top : ".", path, NULL);
+}
+
+static struct phrasebook *
+load_shipped(void)
+{
+	g_autofree char *folder = get_source_path("etc/templates");
+	g_autoptr(GError) error = NULL;
+	struct phrasebook *book = phrasebook_load(folder, &error);
+
+	g_assert_no_error(error);
+	return book;
+}
+
+/* @param german  NULL: no such file @return what is wrong with it, or NULL */
+static char *
+load(const char *english, const char *german, struct phrasebook **book)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *folder = g_dir_make_tmp("pb-phrases-XXXXXX", NULL);
+	g_autofree char *en = g_build_filename(folder, "answers.en", NULL);
+	g_autofree char *de = g_build_filename(folder, "answers.de", NULL);
+	struct phrasebook *loaded;
+
+	g_assert_true(g_file_set_contents(en, english, -1, NULL));
+	if (german)
+		g_assert_true(g_file_set_contents(de, german, -1, NULL));
+	loaded = phrasebook_load(folder, &error);
+	g_unlink(en);
+	g_unlink(de);
+	g_rmdir(folder);
+	g_assert_true(!loaded == !!error);
+	if (book)
+		*book = loaded;
+	else
+		phrasebook_free(loaded);
+	return error ? g_strdup(error->message) : NULL;
+}
+
+static void
+phrases_are_filled_in(void)
+{
+	pb_auto(phrasebook) book = NULL;
+	g_autofree char *problem =
+	    load("# to the writer\n[a]\nso {x} and {y}\n[b]\none\n\n"
+	         "two\n\n[n.one]\n1 day\n[n.many]\n{count} days\n",
+	        "[a]\n{y}, dann {x}\n", &book);
+	g_autofree char *plain = NULL;
+	g_autofree char *german = NULL;
+	g_autofree char *braces = NULL;
+	g_autofree char *lines = NULL;
+	g_autofree char *other = NULL;
+	g_autofree char *one = NULL;
+	g_autofree char *many = NULL;
+
+	g_assert_null(problem);
+	plain = phrases_format(book, "en", "a", "x", "1", "y", "2", NULL);
+	g_assert_cmpstr(plain, ==, "so 1 and 2");
+	german = phrases_format(book, "de", "a", "x", "1", "y", "2", NULL);
+	g_assert_cmpstr(german, ==, "2, dann 1");
+	/* A value is no phrase. */
+	braces = phrases_format(book, "en", "a", "x", "{y}", "y", "{x}", NULL);
+	g_assert_cmpstr(braces, ==, "so {y} and {x}");
+	lines = phrases_format(book, "de", "b", NULL);
+	g_assert_cmpstr(lines, ==, "one\n\ntwo");
+	other = phrases_format(book, "fr", "b", NULL);
+	g_assert_cmpstr(other, ==, "one\n\ntwo");
+	one = phrases_format_count(book, "en", "n", 1);
+	g_assert_cmpstr(one, ==, "1 day");
+	many = phrases_format_count(book, "en", "n", 0);
+	g_assert_cmpstr(many, ==, "0 days");
+}
+
+static void
+a_wrong_file_is_refused_with_its_place(void)
+{
+	static const struct {
+		const char *english, *german, *says;
+	} rows[] = {
+	    {"words\n", NULL, "answers.en:1: a line [name] is wanted"},
+	    {"[a]\nx\n[a]\ny\n", NULL, "answers.en:3: there twice"},
+	    {"[a]\n\xff\n", NULL, "not UTF-8"},
+	    {"[a]\nx\n", "[b]\ny\n", "English has no phrase [b]"},
+	    {"[a]\nx {y}\n", "[a]\nx {z}\n", "[a] has no {z} in English"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *problem = load(rows[i].english, rows[i].german, NULL);
+
+		g_assert_nonnull(problem);
+		if (!strstr(problem, rows[i].says))
+			g_error("%zu: %s", i, problem);
+	}
+}
+
+/* Names that the program asks for, in literal strings. */
+static void
+the_shipped_files_have_what_the_program_says(void)
+{
+	static const char *const files[] = {"answer.c", "command.c",
+	    "command_archive.c", "command_filters.c", "command_help.c",
+	    "command_person.c", "command_words.c"};
+	pb_auto(phrasebook) book = load_shipped();
+	/* Only answer_say() has something before the name: the margin. */
+	g_autoptr(GRegex) call = g_regex_new(
+	    "(?:answer_say\\(&work->answer,\\s*\"[a-z]*\",|"
+	    "(?:answer_say_plain|answer_format|answer_format_count|pick_word)\\("
+	    "(?:&work->answer|&answer|answer),|command_fail\\(\\s*work, error,)"
+	    "\\s*\"([a-z_.]+)\"",
+	    0, 0, NULL);
+	unsigned found = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+		g_autofree char *name = g_build_filename("src/service", files[i], NULL);
+		g_autofree char *path = get_source_path(name);
+		g_autofree char *text = NULL;
+		g_autoptr(GMatchInfo) match = NULL;
+
+		g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+		g_regex_match(call, text, 0, &match);
+		for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
+			g_autofree char *phrase = g_match_info_fetch(match, 1);
+			g_autofree char *counted = g_strconcat(phrase, ".many", NULL);
+
+			found++;
+			if (!phrases_has(book, phrase) && !phrases_has(book, counted))
+				g_error(
+				    "%s: there is no phrase [%s]", files[i], phrase);
+		}
+	}
+	g_assert_cmpuint(found, >, 60);
+}
+
+static void
+every_command_has_its_help(void)
+{
+	pb_auto(phrasebook) book = load_shipped();
+
+	for (const struct command_row *row = command_rows; row->verb; row++) {
+		g_autofree char *help = g_strconcat("help.", row->verb, NULL);
+		g_autofree char *brief = g_strconcat("brief.", row->verb, NULL);
+
+		g_assert_true(phrases_has(book, help));
+		g_assert_true(phrases_has(book, brief));
+	}
+	g_assert_true(phrasebook_has_language(book, "de"));
+	g_assert_false(phrasebook_has_language(book, "xx"));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/phrases/phrases are filled in", phrases_are_filled_in);
+	g_test_add_func("/phrases/a wrong file is refused with its place",
+	    a_wrong_file_is_refused_with_its_place);
+	g_test_add_func("/phrases/the shipped files have what the program says",
+	    the_shipped_files_have_what_the_program_says);
+	g_test_add_func(
+	    "/phrases/every command has its help", every_command_has_its_help);
+	return g_test_run();
+}
