@@ -83,6 +83,20 @@
 #define BOUNDS_READER_DATA_BYTES   (48 * 1024 * 1024)
 #define BOUNDS_READER_STACK_BYTES  (1024 * 1024)
 
+/* LMTP clients that hand in letters (RFC 2033; RFC 5321 section 4.5.3). */
+#define BOUNDS_LMTP_CLIENTS      32   /* at a time */
+#define BOUNDS_LMTP_LINE_BYTES   2048 /* of a command, without its end */
+#define BOUNDS_LMTP_RECIPIENTS   100  /* of one letter */
+#define BOUNDS_LMTP_ERRORS       20   /* in a session, until it is ended */
+#define BOUNDS_LMTP_COMMANDS     200  /* until a letter comes, RCPT left out */
+#define BOUNDS_LMTP_FLOOD_BYTES  (16 * 1024 * 1024) /* of a letter that is refused */
+#define BOUNDS_LMTP_OUTPUT_BYTES (64 * 1024)        /* not read by the client */
+#define BOUNDS_LMTP_IDLE_S       300
+#define BOUNDS_LMTP_LETTER_S     600 /* until a letter is whole */
+
+/* Names of a Maildir that are read at once, to take the oldest first. */
+#define BOUNDS_INCOMING_NAMES 20000
+
 /* Templates, and what they make. */
 #define BOUNDS_TEMPLATE_BYTES      (64 * 1024)
 #define BOUNDS_TEMPLATE_DEPTH      16

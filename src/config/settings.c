@@ -91,6 +91,20 @@ const struct setting setting_table[] = {
         "file with the password, mode 0600; a bare name is a systemd credential"),
     TEXT("smtp.ehlo_name", smtp_ehlo_name, "", 0, "our name; empty: mail.domain"),
     INT("smtp.connections", smtp_connections, 2, 1, 50, "connections at a time"),
+    TEXT("mailbox.lmtp_socket", lmtp_socket, "", 0,
+        "Unix socket on which the mail server hands in letters (LMTP)"),
+    TEXT("mailbox.lmtp_group", lmtp_group, "", 0,
+        "group that may write to it; empty: only the daemon's user"),
+    TEXT("mailbox.lmtp_listen", lmtp_listen, "", 0,
+        "the same on this machine's network: 127.0.0.1:24"),
+    TEXT("mailbox.maildir", incoming, "", 0,
+        "folder into which the mail server delivers letters"),
+    TEXT("mailbox.recipient_header", recipient_header, "", 0,
+        "field with the envelope recipient where LMTP does not tell it, topmost only"),
+    INT("mailbox.disk_floor_mb", disk_floor_mb, 100, 0, 1000000,
+        "megabytes; with less free disk letters are told to come later"),
+    TEXT("mailbox.reader", letter_program, "", 0,
+        "the program that reads letters; empty: paperboy-letter where it is installed"),
 };
 
 const size_t setting_count = G_N_ELEMENTS(setting_table);

@@ -59,6 +59,15 @@ struct settings {
 	int smtp_connections;
 	int give_up_h;
 
+	/* mailbox: where letters come in; "" switches one off */
+	char *lmtp_socket;
+	char *lmtp_group; /* "" means nobody but the daemon's user */
+	char *lmtp_listen;
+	char *incoming; /* a Maildir */
+	char *recipient_header;
+	int disk_floor_mb;
+	char *letter_program; /* "" means the one that was installed */
+
 	/* Of the file that was read, for those that say what is wrong in it. */
 	char *path;                 /* NULL: defaults alone */
 	struct setting_note *notes; /* one for each row of the table */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/control.h"
+#include "daemon/inlet.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
 #include "daemon/stage.h"
@@ -28,6 +29,7 @@ struct daemon {
 	struct worker *collector;
 	struct worker *presser;
 	struct worker *poster;
+	struct inlets *inlets; /* of the main thread */
 	struct control *control;
 	GMainLoop *loop;
 	/* The next look at the sources, s; until then editions may be made. */
@@ -87,6 +89,35 @@ lock_state(const struct daemon_options *options, GError **error)
 	return lock;
 }
 
+/* In one round nobody has to be told. */
+static void
+note_nothing(void *data)
+{
+	(void)data;
+}
+
+/* @param is_clean  cleared when letters have to wait */
+static bool
+take_letters_once(struct daemon *daemon, int64_t now, bool *is_clean, GError **error)
+{
+	const struct inlet_options options = {
+	    .clock = daemon->options->clock,
+	    .credentials = daemon->options->credentials,
+	    .arrived = note_nothing,
+	};
+	struct intake_report report = {0};
+	g_autoptr(GError) problem = NULL;
+	int64_t next = -1;
+
+	if (!inlets_sweep(&options, daemon->snapshot, is_clean, error))
+		return false;
+	if (!press_stage_read_letters(
+	        &daemon->press, now, NULL, &report, &next, &problem))
+		event_log(EVENT_INTAKE_FAILED, EVENT_TEXT(problem->message));
+	*is_clean = *is_clean && !problem && next < 0;
+	return true;
+}
+
 bool
 daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error)
 {
@@ -96,19 +127,20 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 	struct post_report posted = {0};
 	int64_t now = clock_get_now(options->clock), next;
 	int lock = lock_state(options, error);
-	bool is_ok;
+	bool is_ok, are_letters_in = true;
 
 	if (lock < 0)
 		return false;
 	is_ok = init_stages(&daemon, error) &&
+	        take_letters_once(&daemon, now, &are_letters_in, error) &&
 	        collect_stage_run(&daemon.collect, now, &collected, error) &&
 	        press_stage_run(&daemon.press, now, &made, &next, error) &&
 	        post_stage_run(&daemon.post, NULL, &posted, &next, error);
 	if (is_ok) {
 		store_checkpoint(daemon.press.store);
 		/* Set by the post: when to try what still waits. */
-		*is_clean =
-		    !collected.failed && next < 0 && (!posted.failed || posted.sent);
+		*is_clean = are_letters_in && !collected.failed && next < 0 &&
+		            (!posted.failed || posted.sent);
 		event_log(EVENT_RUN_DONE, EVENT_INT("answers", collected.answers),
 		    EVENT_INT("failed", collected.failed),
 		    EVENT_INT("fresh", collected.fresh),
@@ -174,6 +206,27 @@ step_collect(void *data, int64_t now, const int *stop)
 	return at;
 }
 
+/* Papers do not wait for letters that cannot be read. @return when the next is due */
+static int64_t
+read_letters(struct daemon *daemon, int64_t now, const int *stop)
+{
+	struct intake_report report = {0};
+	GError *problem = NULL;
+	int64_t next = -1;
+	bool is_ok = press_stage_read_letters(
+	    &daemon->press, now, stop, &report, &next, &problem);
+
+	if (report.handled)
+		worker_poke(daemon->poster);
+	return is_ok ? next : note_trouble(EVENT_INTAKE_FAILED, now, problem);
+}
+
+static int64_t
+earlier(int64_t one, int64_t other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
 /*
  * After a start or a long sleep the sources are asked before editions are made:
  * what a slot is due to bring would otherwise come a day, or a week, later.
@@ -184,18 +237,20 @@ step_press(void *data, int64_t now, const int *stop)
 	struct daemon *daemon = data;
 	struct edition_report report = {0};
 	GError *problem = NULL;
-	int64_t next = -1;
+	int64_t next = -1, letters_due;
 	bool is_ok;
 
-	(void)stop;
 	press_stage_renew(&daemon->press);
+	letters_due = read_letters(daemon, now, stop);
 	if (now >= daemon->collect_at)
-		return -1;
+		return letters_due;
 	is_ok = press_stage_run(&daemon->press, now, &report, &next, &problem);
 	/* Some pages may be committed although a later one failed. */
 	if (report.digests)
 		worker_poke(daemon->poster);
-	return is_ok ? next : note_trouble(EVENT_PRESS_FAILED, now, problem);
+	if (!is_ok)
+		next = note_trouble(EVENT_PRESS_FAILED, now, problem);
+	return earlier(next, letters_due);
 }
 
 static int64_t
@@ -240,6 +295,7 @@ use_snapshot(struct daemon *daemon, struct snapshot *fresh)
 	snapshot_offer(&daemon->collect.next, fresh);
 	snapshot_offer(&daemon->press.next, fresh);
 	post_stage_offer(&daemon->post, fresh);
+	inlets_use(daemon->inlets, fresh);
 	snapshot_unref(daemon->snapshot);
 	daemon->snapshot = fresh;
 	poke_all(daemon);
@@ -296,6 +352,7 @@ static char *
 answer_status(void *data)
 {
 	struct daemon *daemon = data;
+	g_autofree char *mailboxes = inlets_format(daemon->inlets);
 	g_autofree char *relay = NULL;
 
 	g_mutex_lock(&daemon->relay_lock);
@@ -303,8 +360,8 @@ answer_status(void *data)
 	g_mutex_unlock(&daemon->relay_lock);
 	g_strdelimit(relay, "\r\n", ' ');
 	return g_strdup_printf("started=%" G_GINT64_FORMAT " looked=%" G_GINT64_FORMAT
-	                       " posted=%" G_GINT64_FORMAT " relay=%s",
-	    daemon->started_at, daemon->looked_at, daemon->posted_at, relay);
+	                       " posted=%" G_GINT64_FORMAT " mailboxes=%s relay=%s",
+	    daemon->started_at, daemon->looked_at, daemon->posted_at, mailboxes, relay);
 }
 
 /* What paperboyctl may say. */
@@ -330,6 +387,29 @@ handle_end(gpointer data)
 
 	g_main_loop_quit(daemon->loop);
 	return G_SOURCE_CONTINUE;
+}
+
+/* From the thread of a mailbox. */
+static void
+note_letter(void *data)
+{
+	struct daemon *daemon = data;
+
+	worker_poke(daemon->presser);
+}
+
+static bool
+start_inlets(struct daemon *daemon, GError **error)
+{
+	const struct inlet_options options = {
+	    .clock = daemon->options->clock,
+	    .credentials = daemon->options->credentials,
+	    .arrived = note_letter,
+	    .data = daemon,
+	};
+
+	daemon->inlets = inlets_new(&options, daemon->snapshot, error);
+	return daemon->inlets != NULL;
 }
 
 /* From the last step of the way to the first: collect pokes press pokes post. */
@@ -410,7 +490,8 @@ daemon_run(const struct daemon_options *options, GError **error)
 		return false;
 	g_mutex_init(&daemon.relay_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
-	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error);
+	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error) &&
+	        start_inlets(&daemon, error);
 	if (is_ok)
 		daemon.control = control_new(
 		    daemon.snapshot->settings->state_dir, words, &daemon, error);
@@ -418,6 +499,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	if (is_ok)
 		work(&daemon);
 	control_free(daemon.control);
+	inlets_free(daemon.inlets);
 	stop_workers(&daemon);
 	if (is_ok)
 		store_checkpoint(daemon.press.store);

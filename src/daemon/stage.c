@@ -8,6 +8,10 @@
 #include "store/papers.h"
 #include "store/people.h"
 
+/* Letters in one go, and how long: then those who wait for editions have their turn. */
+#define LETTERS_RUN    200
+#define LETTERS_RUN_MS 5000
+
 /* @return whether there is a new one, and the old one is given back */
 static bool
 renew(struct snapshot **snapshot, struct snapshot *next, const char *stage)
@@ -97,6 +101,31 @@ void
 press_stage_renew(struct press_stage *stage)
 {
 	renew(&stage->snapshot, snapshot_take(&stage->next), "press");
+}
+
+bool
+press_stage_read_letters(struct press_stage *stage, int64_t now, const int *stop,
+    struct intake_report *report, int64_t *next_due, GError **error)
+{
+	const char *program = stage->snapshot->settings->letter_program;
+	const struct intake_options options = {
+	    .reading = {.program = *program ? program : NULL},
+	    .handle = intake_handle_nothing,
+	    .limit = stop ? LETTERS_RUN : 0,
+	    .time_ms = stop ? LETTERS_RUN_MS : 0,
+	    .stop = stop,
+	};
+	bool is_ok = intake_run(stage->store, &options, now, report, error);
+
+	if (report->handled || report->failed)
+		event_log(EVENT_INTAKE_DONE, EVENT_INT("handled", report->handled),
+		    EVENT_INT("failed", report->failed),
+		    EVENT_INT("quarantined", report->quarantined));
+	if (!is_ok || !intake_load_due(stage->store, next_due, error))
+		return false;
+	if (report->is_more)
+		*next_due = now;
+	return true;
 }
 
 bool

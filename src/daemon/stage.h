@@ -16,6 +16,7 @@
 #include "daemon/snapshot.h"
 #include "service/collect.h"
 #include "service/edition.h"
+#include "service/intake.h"
 #include "service/match.h"
 #include "service/post.h"
 
@@ -29,7 +30,7 @@ struct collect_stage {
 	int stop; /* ends a transfer */
 };
 
-/* Matches, makes editions, forgets the old. */
+/* Handles letters, matches, makes editions, forgets the old. */
 struct press_stage {
 	struct snapshot *snapshot;
 	struct snapshot_slot next;
@@ -60,6 +61,16 @@ bool
 press_stage_init(struct press_stage *stage, struct snapshot *snapshot, GError **error);
 void press_stage_clear(struct press_stage *stage);
 void press_stage_renew(struct press_stage *stage);
+
+/**
+ * Read and handle letters.
+ *
+ * @param stop      not 0: come back soon; NULL: all that are due in one go, else so
+ *                  many that editions do not wait long
+ * @param next_due  set to when the next letter is due, now for one that is left; -1
+ */
+bool press_stage_read_letters(struct press_stage *stage, int64_t now, const int *stop,
+    struct intake_report *report, int64_t *next_due, GError **error);
 
 /** @param next_due  set to when the next edition or upkeep is due */
 bool press_stage_run(struct press_stage *stage, int64_t now,

@@ -10,6 +10,12 @@ mailbox_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop
 	return mailbox->serve(mailbox, sink, stop_fd, error);
 }
 
+bool
+mailbox_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error)
+{
+	return !mailbox->sweep || mailbox->sweep(mailbox, sink, error);
+}
+
 void
 mailbox_free(struct mailbox *mailbox)
 {

@@ -44,12 +44,19 @@ struct mailbox {
 	 * @return false when it cannot go on at all; the message says why */
 	bool (*serve)(struct mailbox *mailbox, const struct mailbox_sink *sink,
 	    int stop_fd, GError **error);
+	/* Take in what waits and come back; NULL where nothing waits for us. */
+	bool (*sweep)(
+	    struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error);
 	void (*free)(struct mailbox *mailbox);
 };
 
 /** Take in letters until stop_fd is readable.  Blocks; one thread a mailbox. */
 bool mailbox_serve(struct mailbox *mailbox, const struct mailbox_sink *sink,
     int stop_fd, GError **error);
+
+/** Take in the letters that wait, once. @return false as mailbox_serve() */
+bool
+mailbox_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error);
 
 void mailbox_free(struct mailbox *mailbox);
 PB_DEFINE_AUTO(mailbox, mailbox_free);

@@ -5,12 +5,15 @@
 
 #include <errno.h>
 #include <gio/gio.h>
+#include <grp.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/zone.h"
 #include "mail/address.h"
+#include "mailbox/incoming.h"
+#include "mailbox/lmtp.h"
 #include "model/rhythm.h"
 #include "sources/huggingface.h"
 #include "transport/maildir.h"
@@ -209,6 +212,48 @@ check_templates(const struct check *check)
 		add_problem(check, "template_dir", problem->message);
 }
 
+static void
+check_absolute(const struct check *check, const char *name, const char *path)
+{
+	g_autofree char *problem = NULL;
+
+	if (!is_said(check, name, path) || g_path_is_absolute(path))
+		return;
+	problem = g_strdup_printf("'%s' is no absolute path: it begins with /", path);
+	add_problem(check, name, problem);
+}
+
+static void
+check_mailboxes(const struct check *check)
+{
+	const struct settings *settings = check->settings;
+	const char *group = settings->lmtp_group;
+	const char *field = settings->recipient_header;
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *wrong = NULL;
+
+	check_absolute(check, "mailbox.lmtp_socket", settings->lmtp_socket);
+	check_absolute(check, "mailbox.maildir", settings->incoming);
+	check_absolute(check, "mailbox.reader", settings->letter_program);
+	if (strlen(settings->lmtp_socket) > LMTP_PATH_BYTES)
+		add_problem(check, "mailbox.lmtp_socket",
+		    "the name is too long for a socket: at most 107 octets");
+	if (is_said(check, "mailbox.lmtp_listen", settings->lmtp_listen) &&
+	    !lmtp_check_listen(settings->lmtp_listen, &problem))
+		add_problem(check, "mailbox.lmtp_listen", problem->message);
+	if (is_said(check, "mailbox.lmtp_group", group) && !getgrnam(group)) {
+		wrong = g_strdup_printf("there is no group '%s'", group);
+		add_problem(check, "mailbox.lmtp_group", wrong);
+	}
+	/* RFC 5322 section 2.2. */
+	for (const char *at = field; *at; at++)
+		if (!g_ascii_isgraph(*at) || *at == ':') {
+			add_problem(check, "mailbox.recipient_header",
+			    "a field's name is wanted, such as \"Delivered-To\"");
+			break;
+		}
+}
+
 void
 assembly_check(
     const struct settings *settings, const char *credentials, GPtrArray *problems)
@@ -225,6 +270,7 @@ assembly_check(
 	check_host(&check, "smtp.host", settings->smtp_host);
 	check_file(&check, "smtp.ca_file", settings->smtp_ca_file);
 	check_password(&check, credentials);
+	check_mailboxes(&check);
 	check_templates(&check);
 }
 
@@ -403,4 +449,48 @@ assembly_get_envelope_from(const struct settings *settings)
 {
 	return *settings->mail_envelope_from ? settings->mail_envelope_from
 	                                     : settings->mail_from;
+}
+
+const char *
+assembly_get_road_name(enum assembly_road road)
+{
+	static const char *const names[ASSEMBLY_ROADS] = {
+	    [ASSEMBLY_ROAD_LMTP] = "lmtp",
+	    [ASSEMBLY_ROAD_MAILDIR] = "maildir",
+	};
+
+	return names[road];
+}
+
+static struct mailbox *
+new_lmtp(const struct settings *settings)
+{
+	const struct lmtp_options options = {
+	    .path = *settings->lmtp_socket ? settings->lmtp_socket : NULL,
+	    .group = *settings->lmtp_group ? settings->lmtp_group : NULL,
+	    .listen = *settings->lmtp_listen ? settings->lmtp_listen : NULL,
+	    .times = LMTP_TIMES_STANDARD,
+	};
+
+	return options.path || options.listen ? lmtp_new(&options) : NULL;
+}
+
+bool
+assembly_new_mailbox(const struct settings *settings, const char *credentials,
+    enum assembly_road road, struct mailbox **mailbox, GError **error)
+{
+	(void)credentials;
+	(void)error;
+	switch (road) {
+	case ASSEMBLY_ROAD_LMTP:
+		*mailbox = new_lmtp(settings);
+		return true;
+	case ASSEMBLY_ROAD_MAILDIR:
+		*mailbox =
+		    *settings->incoming ? incoming_new(settings->incoming) : NULL;
+		return true;
+	case ASSEMBLY_ROADS:
+		break;
+	}
+	g_assert_not_reached();
 }

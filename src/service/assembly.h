@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "config/settings.h"
+#include "mailbox/mailbox.h"
 #include "net/http.h"
 #include "render/renderer.h"
 #include "sources/source.h"
@@ -51,6 +52,21 @@ bool assembly_is_same_outlet(
 
 /** Make a transport for one sender. @param outlet outlives it */
 struct transport *assembly_new_transport(const struct assembly_outlet *outlet);
+
+/* The roads by which letters come in. */
+enum assembly_road { ASSEMBLY_ROAD_LMTP, ASSEMBLY_ROAD_MAILDIR, ASSEMBLY_ROADS };
+
+/** "lmtp", "maildir": as its settings begin, behind "mailbox." */
+const char *assembly_get_road_name(enum assembly_road road);
+
+/**
+ * Make the mailbox of a road.
+ *
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param mailbox      set on success: NULL where the settings have none
+ */
+bool assembly_new_mailbox(const struct settings *settings, const char *credentials,
+    enum assembly_road road, struct mailbox **mailbox, GError **error);
 
 /** Where bounces go. @return borrowed */
 const char *assembly_get_envelope_from(const struct settings *settings);

@@ -63,7 +63,11 @@ become_reader(const char *program, int in, int out)
 {
 	char *const arguments[] = {(char *)"paperboy-letter", NULL};
 	char *const environment[] = {NULL};
-	struct sigaction usual = {.sa_handler = SIG_DFL};
+	/* Who stops the program stops its group, or its unit's: a letter in hand is
+	 * read to its end, and its reader's death is not held against it. */
+	static const int stops[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+	struct sigaction usual = {.sa_handler = SIG_DFL},
+	                 none_of_it = {.sa_handler = SIG_IGN};
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	sigset_t none;
 
@@ -81,6 +85,8 @@ become_reader(const char *program, int in, int out)
 	/* Some fail, and may: SIGKILL, SIGSTOP, those of the C library itself. */
 	for (int i = 1; i < NSIG; i++)
 		sigaction(i, &usual, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(stops); i++)
+		sigaction(stops[i], &none_of_it, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(program, arguments, environment);

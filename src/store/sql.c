@@ -43,6 +43,9 @@ bind_value(sqlite3_stmt *statement, int position, const struct sql_value *value)
 	case SQL_KIND_TEXT:
 		return sqlite3_bind_text(
 		    statement, position, value->text, -1, SQLITE_STATIC);
+	case SQL_KIND_BLOB:
+		return sqlite3_bind_blob(statement, position, value->text,
+		    (int)value->number, SQLITE_STATIC);
 	case SQL_KIND_NULL:
 		return sqlite3_bind_null(statement, position);
 	case SQL_KIND_END:
@@ -146,6 +149,17 @@ char *
 sql_dup_text(sqlite3_stmt *statement, int column)
 {
 	return g_strdup((const char *)sqlite3_column_text(statement, column));
+}
+
+GBytes *
+sql_dup_bytes(sqlite3_stmt *statement, int column)
+{
+	const void *octets = sqlite3_column_blob(statement, column);
+
+	/* Of an empty one SQLite has no pointer either. */
+	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+		return NULL;
+	return g_bytes_new(octets, (gsize)sqlite3_column_bytes(statement, column));
 }
 
 int64_t

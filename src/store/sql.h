@@ -22,13 +22,23 @@ struct store {
 };
 
 struct sql_value {
-	enum sql_kind { SQL_KIND_END, SQL_KIND_NULL, SQL_KIND_INT, SQL_KIND_TEXT } kind;
-	int64_t number;
-	const char *text; /* borrowed until the statement is reset; NULL binds NULL */
+	enum sql_kind {
+		SQL_KIND_END,
+		SQL_KIND_NULL,
+		SQL_KIND_INT,
+		SQL_KIND_TEXT,
+		SQL_KIND_BLOB,
+	} kind;
+	int64_t number;   /* of a blob: its size */
+	const void *text; /* borrowed until the statement is reset; NULL binds NULL */
 };
 
-#define SQL_INT(x)         ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
-#define SQL_TEXT(x)        ((struct sql_value){.kind = SQL_KIND_TEXT, .text = (x)})
+#define SQL_INT(x)  ((struct sql_value){.kind = SQL_KIND_INT, .number = (x)})
+#define SQL_TEXT(x) ((struct sql_value){.kind = SQL_KIND_TEXT, .text = (x)})
+/* Octets, at most INT_MAX; NULL binds NULL. */
+#define SQL_BLOB(x, size_bytes) \
+	((struct sql_value){    \
+	    .kind = SQL_KIND_BLOB, .text = (x), .number = (int64_t)(size_bytes)})
 #define SQL_NULL           ((struct sql_value){.kind = SQL_KIND_NULL})
 /* A number for which -1 (unknown, none) is NULL in the file. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
@@ -72,6 +82,8 @@ bool sql_number_values(struct store *store, const char *sql,
 
 /** A copy of a text column, NULL for NULL. */
 char *sql_dup_text(sqlite3_stmt *statement, int column);
+/** A copy of a blob column, or NULL for NULL. */
+GBytes *sql_dup_bytes(sqlite3_stmt *statement, int column);
 /** A number column, or -1 for NULL. */
 int64_t sql_get_int(sqlite3_stmt *statement, int column);
 

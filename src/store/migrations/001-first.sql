@@ -268,6 +268,31 @@ CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
 
+-- Letters that came in.  Of one that was handled the key is kept, so that it counts once
+-- whatever road it comes by again; what it said and who sent it are not.
+CREATE TABLE letter (
+	id          INTEGER PRIMARY KEY AUTOINCREMENT,
+	key         TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
+	road        TEXT NOT NULL CHECK (road IN ('lmtp', 'maildir', 'imap')),
+	sender      TEXT, -- of the envelope: '' is the null one; NULL: not told
+	recipient   TEXT, -- of the envelope; NULL: not told
+	came_at     INTEGER NOT NULL,
+	size        INTEGER NOT NULL CHECK (size >= 0),
+	state       TEXT NOT NULL CHECK (state IN ('new', 'done', 'quarantined')),
+	tries       INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0), -- that failed
+	next_try_at INTEGER,
+	ended_at    INTEGER,
+	verdict     TEXT, -- what became of it, or what failed last
+	raw         BLOB, -- last: the others are read without it
+	CHECK ((state = 'done') = (raw IS NULL)),
+	CHECK (state <> 'done' OR (sender IS NULL AND recipient IS NULL)),
+	CHECK ((state = 'new') = (next_try_at IS NOT NULL)),
+	CHECK ((state = 'new') = (ended_at IS NULL))
+) STRICT;
+CREATE INDEX letter_due ON letter (next_try_at, id) WHERE state = 'new';
+CREATE INDEX letter_quarantined ON letter (ended_at) WHERE state = 'quarantined';
+CREATE INDEX letter_done ON letter (came_at) WHERE state = 'done';
+
 CREATE TABLE cursor (
 	name  TEXT PRIMARY KEY,
 	value INTEGER NOT NULL
@@ -342,4 +367,10 @@ CREATE TRIGGER match_yes_is_final BEFORE UPDATE OF state ON match
 WHEN OLD.state = 'yes' AND NEW.state <> 'yes'
 BEGIN
 	SELECT RAISE(ABORT, 'a match that was decided stays');
+END;
+
+CREATE TRIGGER letter_done_is_final BEFORE UPDATE OF state ON letter
+WHEN OLD.state = 'done' AND NEW.state <> 'done'
+BEGIN
+	SELECT RAISE(ABORT, 'a letter that was handled stays so');
 END;

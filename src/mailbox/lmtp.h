@@ -1,0 +1,49 @@
+/*
+ * lmtp.h - a mailbox that a mail server hands letters to (LMTP, RFC 2033).
+ *
+ * On a Unix socket, on a TCP port of this machine, or both; several clients at a time,
+ * each within base/bounds.h.  250 is said once the sink has committed the letter, 452
+ * while it cannot.  Whoever can connect can hand in letters: the socket's mode is the
+ * lock, and the port has none.
+ */
+#ifndef PAPERBOY_MAILBOX_LMTP_H
+#define PAPERBOY_MAILBOX_LMTP_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bounds.h"
+#include "mailbox/mailbox.h"
+
+/* Of a socket's name (unix(7)), without the NUL. */
+#define LMTP_PATH_BYTES 107
+
+/* When a client is given up, ms. */
+struct lmtp_times {
+	int64_t idle;   /* it says nothing, or reads nothing */
+	int64_t letter; /* it hands in no whole letter */
+};
+
+#define LMTP_TIMES_STANDARD                           \
+	(struct lmtp_times)                           \
+	{                                             \
+		.idle = BOUNDS_LMTP_IDLE_S * 1000,    \
+		.letter = BOUNDS_LMTP_LETTER_S * 1000 \
+	}
+
+struct lmtp_options {
+	const char *path;   /* of the Unix socket, absolute; or NULL */
+	const char *group;  /* that may write to it; NULL: nobody else */
+	const char *listen; /* "127.0.0.1:24", "[::1]:24"; or NULL */
+	struct lmtp_times times;
+};
+
+/** @param options  copied */
+struct mailbox *lmtp_new(const struct lmtp_options *options);
+
+/** Whether that is an address of this machine's own with a port. */
+bool lmtp_check_listen(const char *text, GError **error);
+
+#endif

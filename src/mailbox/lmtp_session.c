@@ -1,0 +1,564 @@
+/*
+ * lmtp_session.c - one client's LMTP dialogue (RFC 2033), octets in and octets out.
+ */
+#include "mailbox/lmtp_session.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+
+/* Words of an error that go into a reply. */
+#define REASON_BYTES 200
+
+enum stage {
+	STAGE_NEW,   /* LHLO is wanted */
+	STAGE_READY, /* MAIL is */
+	STAGE_MAIL,  /* RCPT, then DATA */
+	STAGE_DATA,
+	STAGE_OVER,
+};
+
+/* Where in the letter's lines we are; CR and dots wait until they are told apart. */
+enum place { PLACE_START, PLACE_DOT, PLACE_DOT_CR, PLACE_CR, PLACE_MIDDLE };
+
+struct lmtp_session {
+	const struct mailbox_sink *sink;
+	GString *out;
+	enum stage stage;
+	GString *line; /* a command that is not whole yet */
+	bool is_long;  /* it is too long, and skipped to its end */
+	unsigned errors;
+	unsigned commands; /* since the last letter */
+	unsigned letters;
+	char *sender;
+	bool is_utf8;          /* SMTPUTF8 was said */
+	GPtrArray *recipients; /* char * */
+	enum place place;
+	GString *letter;
+	size_t more_bytes; /* of one that is too large; it is not kept */
+};
+
+struct lmtp_session *
+lmtp_session_new(const struct mailbox_sink *sink)
+{
+	struct lmtp_session *session = g_new0(struct lmtp_session, 1);
+
+	session->sink = sink;
+	session->out = g_string_new("220 paperboy LMTP\r\n");
+	session->line = g_string_new(NULL);
+	session->letter = g_string_new(NULL);
+	session->recipients = g_ptr_array_new_with_free_func(g_free);
+	return session;
+}
+
+void
+lmtp_session_free(struct lmtp_session *session)
+{
+	if (!session)
+		return;
+	g_string_free(session->out, TRUE);
+	g_string_free(session->line, TRUE);
+	g_string_free(session->letter, TRUE);
+	g_ptr_array_unref(session->recipients);
+	g_free(session->sender);
+	g_free(session);
+}
+
+static void
+say(struct lmtp_session *session, const char *reply)
+{
+	g_string_append(session->out, reply);
+	g_string_append(session->out, "\r\n");
+}
+
+void
+lmtp_session_end(struct lmtp_session *session, const char *reply)
+{
+	if (session->stage == STAGE_OVER)
+		return;
+	say(session, reply);
+	session->stage = STAGE_OVER;
+}
+
+static void
+refuse(struct lmtp_session *session, const char *reply)
+{
+	if (++session->errors >= BOUNDS_LMTP_ERRORS)
+		lmtp_session_end(session, "421 4.7.0 too many errors");
+	else
+		say(session, reply);
+}
+
+/* Forget the letter under way. */
+static void
+reset(struct lmtp_session *session)
+{
+	g_clear_pointer(&session->sender, g_free);
+	g_ptr_array_set_size(session->recipients, 0);
+	session->is_utf8 = false;
+	session->more_bytes = 0;
+	/* Its memory, too: there may be many clients. */
+	g_string_free(session->letter, TRUE);
+	session->letter = g_string_new(NULL);
+	if (session->stage > STAGE_READY && session->stage != STAGE_OVER)
+		session->stage = STAGE_READY;
+}
+
+/* ---- the letter ---- */
+
+static const char *
+find_longest(const GPtrArray *recipients)
+{
+	const char *longest = recipients->pdata[0];
+
+	for (unsigned i = 1; i < recipients->len; i++)
+		if (strlen(recipients->pdata[i]) > strlen(longest))
+			longest = recipients->pdata[i];
+	return longest;
+}
+
+/* What is told of a failure: our words, but a stranger may be in them. */
+static char *
+format_failure(const GError *problem)
+{
+	const char *code = "452 4.3.1";
+	char *reply;
+
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT))
+		code = "552 5.3.4";
+	else if (g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT))
+		code = "554 5.6.0";
+	reply = g_strdup_printf("%s %.*s", code, REASON_BYTES, problem->message);
+	for (char *at = reply; *at; at++)
+		if (!g_ascii_isprint(*at))
+			*at = '?';
+	return reply;
+}
+
+static char *
+take_letter(struct lmtp_session *session)
+{
+	const struct mailbox_letter letter = {
+	    .raw = session->letter->str,
+	    .size = session->letter->len,
+	    .sender = session->sender,
+	    .recipient = find_longest(session->recipients),
+	};
+	g_autoptr(GError) problem = NULL;
+
+	if (session->more_bytes)
+		return g_strdup_printf(
+		    "552 5.3.4 a letter has at most %d octets", BOUNDS_LETTER_BYTES);
+	session->letters++;
+	session->commands = 0;
+	if (session->sink->take(session->sink->data, &letter, &problem))
+		return g_strdup("250 2.0.0 stored");
+	return format_failure(problem);
+}
+
+/* One answer for each recipient (RFC 2033 section 4.2). */
+static void
+end_letter(struct lmtp_session *session)
+{
+	g_autofree char *reply = take_letter(session);
+
+	for (unsigned i = 0; i < session->recipients->len; i++)
+		say(session, reply);
+	reset(session);
+}
+
+static void
+keep(struct lmtp_session *session, char octet)
+{
+	if (!session->more_bytes && session->letter->len < BOUNDS_LETTER_BYTES) {
+		g_string_append_c(session->letter, octet);
+		return;
+	}
+	session->more_bytes++;
+	if (session->more_bytes > BOUNDS_LMTP_FLOOD_BYTES)
+		lmtp_session_end(session, "421 4.7.0 that is no letter any more");
+}
+
+/* @return whether it was the last octet of the letter */
+static bool
+add_octet(struct lmtp_session *session, char octet)
+{
+	switch (session->place) {
+	case PLACE_DOT_CR:
+		if (octet == '\n')
+			return true;
+		/* fall through */
+	case PLACE_CR:
+		keep(session, '\r');
+		if (octet == '\n') {
+			keep(session, '\n');
+			session->place = PLACE_START;
+			return false;
+		}
+		break;
+	case PLACE_DOT:
+		/* The dot before anything else is not part of the line. */
+		session->place = PLACE_MIDDLE;
+		if (octet == '\r') {
+			session->place = PLACE_DOT_CR;
+			return false;
+		}
+		break;
+	case PLACE_START:
+		if (octet == '.') {
+			session->place = PLACE_DOT;
+			return false;
+		}
+		break;
+	case PLACE_MIDDLE:
+		break;
+	}
+	session->place = octet == '\r' ? PLACE_CR : PLACE_MIDDLE;
+	if (octet != '\r')
+		keep(session, octet);
+	return false;
+}
+
+/* @return octets that were used */
+static size_t
+feed_letter(struct lmtp_session *session, const char *octets, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (add_octet(session, octets[i])) {
+			end_letter(session);
+			return i + 1;
+		}
+		if (session->stage == STAGE_OVER)
+			return size;
+	}
+	return size;
+}
+
+/* ---- commands ---- */
+
+/*
+ * Find the path in "<a@b> SIZE=1".
+ *
+ * @param rest  set on success: what follows it
+ * @return a new string, without a source route (RFC 5321 appendix C), or NULL
+ */
+static char *
+parse_path(const char *text, const char **rest)
+{
+	bool is_quoted = false;
+	const char *from;
+
+	while (*text == ' ')
+		text++;
+	if (*text++ != '<')
+		return NULL;
+	if (*text == '@') {
+		text = strchr(text, ':');
+		if (!text)
+			return NULL;
+		text++;
+	}
+	for (from = text; *text && (is_quoted || *text != '>'); text++) {
+		if (*text == '"')
+			is_quoted = !is_quoted;
+		else if (*text == '\\' && text[1])
+			text++;
+	}
+	if (*text != '>' || (text[1] && text[1] != ' '))
+		return NULL;
+	*rest = text + 1;
+	return g_strndup(from, (gsize)(text - from));
+}
+
+/* The shape alone: who is known here is not asked. @return a refusal, or NULL */
+static const char *
+check_address(const char *address, bool is_utf8)
+{
+	if (strlen(address) > BOUNDS_ADDRESS_BYTES || strpbrk(address, " <>,"))
+		return "553 5.1.3 that is no address";
+	if (g_str_is_ascii(address))
+		return NULL;
+	if (!is_utf8)
+		return "553 5.6.7 SMTPUTF8 has to be said for that address";
+	return g_utf8_validate(address, -1, NULL) ? NULL
+	                                          : "553 5.6.7 that is not UTF-8";
+}
+
+/* @return a refusal, or NULL */
+static const char *
+check_mail_parameter(const char *word, bool *is_utf8)
+{
+	if (g_ascii_strcasecmp(word, "SMTPUTF8") == 0) {
+		*is_utf8 = true;
+		return NULL;
+	}
+	if (g_ascii_strcasecmp(word, "BODY=7BIT") == 0 ||
+	    g_ascii_strcasecmp(word, "BODY=8BITMIME") == 0)
+		return NULL;
+	if (g_ascii_strncasecmp(word, "SIZE=", 5) == 0) {
+		guint64 size;
+
+		/* RFC 1870 section 3: twenty digits at most. */
+		if (!g_ascii_string_to_unsigned(
+		        word + 5, 10, 0, G_MAXUINT64, &size, NULL))
+			return "501 5.5.4 SIZE wants a number";
+		return size > BOUNDS_LETTER_BYTES ? "552 5.3.4 the letter is too large"
+		                                  : NULL;
+	}
+	return "555 5.5.4 that parameter is not known";
+}
+
+static const char *
+check_mail_parameters(const char *text, bool *is_utf8)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+
+	for (char **word = words; *word; word++) {
+		const char *refusal =
+		    **word ? check_mail_parameter(*word, is_utf8) : NULL;
+
+		if (refusal)
+			return refusal;
+	}
+	return NULL;
+}
+
+static void
+do_mail(struct lmtp_session *session, const char *text)
+{
+	const char *rest, *refusal;
+	g_autofree char *path = NULL;
+	bool is_utf8 = false;
+
+	if (session->stage != STAGE_READY) {
+		refuse(session, session->stage == STAGE_NEW
+		                    ? "503 5.5.1 LHLO comes first"
+		                    : "503 5.5.1 there is a letter under way");
+		return;
+	}
+	path = g_ascii_strncasecmp(text, "FROM:", 5) == 0 ? parse_path(text + 5, &rest)
+	                                                  : NULL;
+	if (!path) {
+		refuse(session, "501 5.5.4 MAIL FROM:<address> is wanted");
+		return;
+	}
+	refusal = check_mail_parameters(rest, &is_utf8);
+	if (!refusal)
+		refusal = check_address(path, is_utf8);
+	if (refusal) {
+		refuse(session, refusal);
+		return;
+	}
+	session->sender = g_steal_pointer(&path);
+	session->is_utf8 = is_utf8;
+	session->stage = STAGE_MAIL;
+	say(session, "250 2.1.0 ok");
+}
+
+static void
+do_rcpt(struct lmtp_session *session, const char *text)
+{
+	const char *rest, *refusal = NULL;
+	g_autofree char *path = NULL;
+
+	if (session->stage != STAGE_MAIL) {
+		refuse(session, "503 5.5.1 MAIL comes first");
+		return;
+	}
+	path = g_ascii_strncasecmp(text, "TO:", 3) == 0 ? parse_path(text + 3, &rest)
+	                                                : NULL;
+	if (!path)
+		refusal = "501 5.5.4 RCPT TO:<address> is wanted";
+	else if (!*path)
+		refusal = "553 5.1.3 that is no address";
+	else if (rest[strspn(rest, " ")])
+		refusal = "555 5.5.4 that parameter is not known";
+	else
+		refusal = check_address(path, session->is_utf8);
+	if (!refusal && session->recipients->len >= BOUNDS_LMTP_RECIPIENTS)
+		refusal = "452 4.5.3 too many recipients";
+	if (refusal) {
+		refuse(session, refusal);
+		return;
+	}
+	g_ptr_array_add(session->recipients, g_steal_pointer(&path));
+	say(session, "250 2.1.5 ok");
+}
+
+static void
+do_data(struct lmtp_session *session, const char *text)
+{
+	if (*text) {
+		refuse(session, "501 5.5.4 nothing stands behind DATA");
+	} else if (session->stage != STAGE_MAIL || !session->recipients->len) {
+		refuse(session, "503 5.5.1 there is no recipient");
+	} else {
+		session->stage = STAGE_DATA;
+		session->place = PLACE_START;
+		say(session, "354 the letter, and a line with a dot");
+	}
+}
+
+static void
+do_lhlo(struct lmtp_session *session, const char *text)
+{
+	if (!*text) {
+		refuse(session, "501 5.5.4 LHLO wants your name");
+		return;
+	}
+	reset(session);
+	session->stage = STAGE_READY;
+	g_string_append_printf(session->out,
+	    "250-paperboy\r\n250-SIZE %d\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n"
+	    "250-PIPELINING\r\n250 ENHANCEDSTATUSCODES\r\n",
+	    BOUNDS_LETTER_BYTES);
+}
+
+static void
+do_rset(struct lmtp_session *session, const char *text)
+{
+	(void)text;
+	reset(session);
+	say(session, "250 2.0.0 ok");
+}
+
+static void
+do_noop(struct lmtp_session *session, const char *text)
+{
+	(void)text;
+	say(session, "250 2.0.0 ok");
+}
+
+static void
+do_vrfy(struct lmtp_session *session, const char *text)
+{
+	(void)text;
+	say(session, "252 2.5.0 hand in the letter, and see");
+}
+
+static void
+do_quit(struct lmtp_session *session, const char *text)
+{
+	(void)text;
+	lmtp_session_end(session, "221 2.0.0 bye");
+}
+
+/* RFC 2033 section 4.1. */
+static void
+do_helo(struct lmtp_session *session, const char *text)
+{
+	(void)text;
+	refuse(session, "500 5.5.1 this is LMTP: say LHLO");
+}
+
+static const struct {
+	const char *verb;
+	void (*run)(struct lmtp_session *session, const char *text);
+} commands[] = {
+    {"LHLO", do_lhlo},
+    {"MAIL", do_mail},
+    {"RCPT", do_rcpt},
+    {"DATA", do_data},
+    {"RSET", do_rset},
+    {"NOOP", do_noop},
+    {"VRFY", do_vrfy},
+    {"QUIT", do_quit},
+    {"HELO", do_helo},
+    {"EHLO", do_helo},
+};
+
+static bool
+has_control(const GString *line)
+{
+	for (size_t i = 0; i < line->len; i++)
+		if (g_ascii_iscntrl(line->str[i]))
+			return true;
+	return false;
+}
+
+static void
+run_line(struct lmtp_session *session)
+{
+	GString *line = session->line;
+	size_t size = strcspn(line->str, " ");
+	const char *text = line->str + size + strspn(line->str + size, " ");
+
+	if (has_control(line)) {
+		refuse(session, "500 5.5.2 there are controls in that line");
+		return;
+	}
+	while (line->len && line->str[line->len - 1] == ' ')
+		g_string_truncate(line, line->len - 1);
+	/* A letter may have many recipients, and they are counted by themselves. */
+	if (g_ascii_strncasecmp(line->str, "RCPT", 4) != 0 &&
+	    ++session->commands > BOUNDS_LMTP_COMMANDS) {
+		lmtp_session_end(session, "421 4.7.0 too many commands and no letter");
+		return;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+		if (strlen(commands[i].verb) == size &&
+		    g_ascii_strncasecmp(line->str, commands[i].verb, size) == 0) {
+			commands[i].run(session, text);
+			return;
+		}
+	refuse(session, "500 5.5.1 that command is not known");
+}
+
+/* @return octets that were used */
+static size_t
+feed_line(struct lmtp_session *session, const char *octets, size_t size)
+{
+	GString *line = session->line;
+	const char *end = memchr(octets, '\n', size);
+	size_t used = end ? (size_t)(end - octets) + 1 : size;
+	size_t part = end ? used - 1 : used;
+
+	/* One more, for the CR. */
+	if (line->len + part > BOUNDS_LMTP_LINE_BYTES + 1)
+		session->is_long = true;
+	else if (!session->is_long)
+		g_string_append_len(line, octets, (gssize)part);
+	if (!end)
+		return used;
+	if (line->len && line->str[line->len - 1] == '\r')
+		g_string_truncate(line, line->len - 1);
+	if (session->is_long || line->len > BOUNDS_LMTP_LINE_BYTES)
+		refuse(session, "500 5.5.2 that line is too long");
+	else
+		run_line(session);
+	session->is_long = false;
+	g_string_truncate(line, 0);
+	return used;
+}
+
+void
+lmtp_session_feed(struct lmtp_session *session, const char *octets, size_t size)
+{
+	while (size && session->stage != STAGE_OVER) {
+		size_t used = session->stage == STAGE_DATA
+		                  ? feed_letter(session, octets, size)
+		                  : feed_line(session, octets, size);
+
+		octets += used;
+		size -= used;
+	}
+}
+
+GString *
+lmtp_session_get_output(struct lmtp_session *session)
+{
+	return session->out;
+}
+
+bool
+lmtp_session_is_over(const struct lmtp_session *session)
+{
+	return session->stage == STAGE_OVER;
+}
+
+unsigned
+lmtp_session_get_letters(const struct lmtp_session *session)
+{
+	return session->letters;
+}

@@ -1,0 +1,268 @@
+/*
+ * intake.c - letters: stored as they come, read by a process of their own, handed on.
+ */
+#include "service/intake.h"
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "mail/letter_key.h"
+#include "service/event.h"
+#include "service/status.h"
+#include "store/letters.h"
+
+/* What is known of due letters at a time. */
+#define PAGE 100
+
+static bool
+has_room(const struct intake_rules *rules, GError **error)
+{
+	int64_t free_bytes = status_get_disk_free(rules->state_dir);
+
+	/* Unknown is no reason to send mail away. */
+	if (free_bytes < 0 || free_bytes >= rules->disk_floor_bytes)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	    "the disk of the state folder is nearly full");
+	return false;
+}
+
+/* Whatever the store's trouble is, it is not the letter's: it has to come again. */
+static bool
+insert(struct store *store, const struct letters_fresh *fresh, int64_t now,
+    bool *is_fresh, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	/* One statement or two; the second changes nothing that was promised. */
+	if (letters_insert(store, fresh, now, is_fresh, &problem))
+		return true;
+	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
+	return false;
+}
+
+bool
+intake_save(struct store *store, const struct intake_rules *rules, const char *road,
+    const struct mailbox_letter *letter, int64_t now, bool *is_fresh, GError **error)
+{
+	g_autofree char *key = NULL, *recipient = NULL;
+	struct letters_fresh fresh = {
+	    .road = road,
+	    .sender = letter->sender,
+	    .recipient = letter->recipient,
+	    .raw = letter->raw,
+	    .size = letter->size,
+	};
+
+	if (letter->size > BOUNDS_LETTER_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "the letter has more than %d octets", BOUNDS_LETTER_BYTES);
+		return false;
+	}
+	if (!has_room(rules, error))
+		return false;
+	key = letter_key_format(letter->raw, letter->size);
+	if (!fresh.recipient && rules->recipient_header && *rules->recipient_header) {
+		recipient = letter_key_find_address(
+		    letter->raw, letter->size, rules->recipient_header);
+		fresh.recipient = recipient;
+	}
+	fresh.key = key;
+	return insert(store, &fresh, now, is_fresh, error);
+}
+
+bool
+intake_handle_nothing(void *data, struct store *store, const struct letter *letter,
+    const struct intake_envelope *envelope, char **verdict, GError **error)
+{
+	(void)data;
+	(void)store;
+	(void)letter;
+	(void)envelope;
+	(void)error;
+	*verdict = g_strdup("no handler");
+	return true;
+}
+
+/* What one run has in hand. */
+struct run {
+	struct store *store;
+	const struct intake_options *options;
+	int64_t now;
+	int64_t ends_at; /* of the monotonic clock, us; or INT64_MAX */
+	struct intake_report *report;
+	unsigned begun;
+};
+
+static bool
+is_over(const struct run *run)
+{
+	const struct intake_options *options = run->options;
+
+	return (options->limit && run->begun >= options->limit) ||
+	       g_get_monotonic_time() >= run->ends_at ||
+	       (options->stop && g_atomic_int_get(options->stop));
+}
+
+/* Count a failed try, which may be the last. @param problem  what failed */
+static bool
+note_failure(struct run *run, const struct letters_row *row, bool waits,
+    const GError *problem, bool *is_ended, GError **error)
+{
+	unsigned tries = row->tries + 1;
+	int64_t wait_s = waits ? INTAKE_WAIT_S * (int64_t)tries * tries : 0;
+
+	run->report->failed++;
+	if (tries >= INTAKE_TRIES) {
+		if (!letters_save_quarantined(
+		        run->store, row->id, problem->message, run->now, error))
+			return false;
+		event_log(EVENT_LETTER_QUARANTINED, EVENT_INT("letter", row->id),
+		    EVENT_INT("tries", tries), EVENT_TEXT(problem->message));
+		run->report->quarantined++;
+		*is_ended = true;
+		return true;
+	}
+	if (!letters_save_failure(
+	        run->store, row->id, problem->message, run->now + wait_s, error))
+		return false;
+	event_log(EVENT_LETTER_FAILED, EVENT_INT("letter", row->id),
+	    EVENT_INT("try", tries), EVENT_SECONDS("next_in", wait_s),
+	    EVENT_TEXT(problem->message));
+	*is_ended = waits;
+	return true;
+}
+
+/*
+ * Effect, answer and "done" in one commit.
+ *
+ * @return false with any error: nothing of it is there
+ */
+static bool
+hand_on(struct run *run, const struct letters_row *row, const struct letter *letter,
+    GError **error)
+{
+	const struct intake_envelope envelope = {
+	    .id = row->id,
+	    .road = row->road,
+	    .sender = row->sender ? row->sender : letter->return_path,
+	    .recipient = row->recipient,
+	    .received_at = row->came_at,
+	};
+	pb_transaction transaction = {0};
+	pb_auto(letters_row) still = NULL;
+	g_autofree char *verdict = NULL;
+
+	if (!store_begin(run->store, &transaction, error))
+		return false;
+	/* An operator may have dropped it while it was read. */
+	still = letters_load(run->store, row->id, NULL, error);
+	if (!still)
+		return false;
+	if (g_strcmp0(still->state, "new") != 0)
+		return true;
+	if (!run->options->handle(
+	        run->options->data, run->store, letter, &envelope, &verdict, error) ||
+	    !letters_save_done(run->store, row->id, verdict, run->now, error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	run->report->handled++;
+	event_log(EVENT_LETTER_HANDLED, EVENT_INT("letter", row->id),
+	    EVENT_WORD("road", row->road), EVENT_TEXT(verdict));
+	return true;
+}
+
+/* One try. @param is_ended  set on success: not to be tried again in this run */
+static bool
+try_letter(struct run *run, int64_t id, bool *is_ended, GError **error)
+{
+	g_autoptr(GBytes) raw = NULL;
+	pb_auto(letters_row) row = letters_load(run->store, id, &raw, error);
+	pb_auto(letter) letter = NULL;
+	g_autoptr(GError) problem = NULL;
+	const void *octets;
+	bool waits = true;
+	gsize size;
+
+	if (!row)
+		return false;
+	*is_ended = true;
+	if (g_strcmp0(row->state, "new") != 0 || !raw)
+		return true;
+	octets = g_bytes_get_data(raw, &size);
+	if (reading_run(octets ? octets : "", size, &run->options->reading, &letter,
+	        &problem)) {
+		if (hand_on(run, row, letter, &problem))
+			return true;
+		/* Not the letter's fault. */
+		if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return false;
+		}
+	} else {
+		/* It cannot be run at all. */
+		if (g_error_matches(problem, PB_ERROR, PB_ERROR_PERMANENT)) {
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return false;
+		}
+		waits = g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY);
+	}
+	return note_failure(run, row, waits, problem, is_ended, error);
+}
+
+/* @return false too when the run is over */
+static bool
+run_page(struct run *run, const GArray *ids, GError **error)
+{
+	for (unsigned i = 0; i < ids->len; i++) {
+		bool is_ended = false;
+
+		if (is_over(run)) {
+			run->report->is_more = true;
+			return false;
+		}
+		run->begun++;
+		while (!is_ended)
+			if (!try_letter(
+			        run, g_array_index(ids, int64_t, i), &is_ended, error))
+				return false;
+	}
+	return true;
+}
+
+bool
+intake_run(struct store *store, const struct intake_options *options, int64_t now,
+    struct intake_report *report, GError **error)
+{
+	struct run run = {
+	    .store = store,
+	    .options = options,
+	    .now = now,
+	    .ends_at = options->time_ms
+	                   ? g_get_monotonic_time() + options->time_ms * 1000
+	                   : INT64_MAX,
+	    .report = report,
+	};
+	g_autoptr(GError) problem = NULL;
+	unsigned count;
+
+	report->is_more = false;
+	do {
+		g_autoptr(GArray) ids = letters_load_due(store, now, PAGE, error);
+
+		if (!ids)
+			return false;
+		count = ids->len;
+		if (!run_page(&run, ids, &problem))
+			break;
+	} while (count == PAGE);
+	if (!problem)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+bool
+intake_load_due(struct store *store, int64_t *at, GError **error)
+{
+	return letters_load_next_due(store, at, error);
+}

@@ -1,0 +1,243 @@
+/*
+ * letters.c - letters that came in: kept raw until they are handled, by key after that.
+ */
+#include "store/letters.h"
+
+#include "base/error.h"
+#include "store/sql.h"
+
+#define COLUMNS                                                                       \
+	"id, key, road, sender, recipient, came_at, size, state, tries, next_try_at," \
+	" ended_at, verdict"
+
+void
+letters_row_free(struct letters_row *row)
+{
+	if (!row)
+		return;
+	g_free(row->key);
+	g_free(row->road);
+	g_free(row->sender);
+	g_free(row->recipient);
+	g_free(row->state);
+	g_free(row->verdict);
+	g_free(row);
+}
+
+static struct letters_row *
+read_row(sqlite3_stmt *statement)
+{
+	struct letters_row *row = g_new0(struct letters_row, 1);
+
+	row->id = sql_get_int(statement, 0);
+	row->key = sql_dup_text(statement, 1);
+	row->road = sql_dup_text(statement, 2);
+	row->sender = sql_dup_text(statement, 3);
+	row->recipient = sql_dup_text(statement, 4);
+	row->came_at = sql_get_int(statement, 5);
+	row->size = sql_get_int(statement, 6);
+	row->state = sql_dup_text(statement, 7);
+	row->tries = (unsigned)sql_get_int(statement, 8);
+	row->next_try_at = sql_get_int(statement, 9);
+	row->ended_at = sql_get_int(statement, 10);
+	row->verdict = sql_dup_text(statement, 11);
+	return row;
+}
+
+bool
+letters_insert(struct store *store, const struct letters_fresh *letter, int64_t now,
+    bool *is_fresh, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO letter"
+	    " (key, road, sender, recipient, came_at, size, state, next_try_at, raw)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'new', ?5, ?7)"
+	    " ON CONFLICT (key) DO NOTHING";
+	/* One more of our addresses that the same letter was sent to. */
+	static const char sql_recipient[] =
+	    "UPDATE letter SET recipient = ?2 WHERE key = ?1 AND state = 'new'"
+	    " AND ?2 IS NOT NULL AND length(?2) > ifnull(length(recipient), 0)";
+	unsigned count;
+
+	if (!sql_change(store, sql, &count, error, SQL_TEXT(letter->key),
+	        SQL_TEXT(letter->road), SQL_TEXT(letter->sender),
+	        SQL_TEXT(letter->recipient), SQL_INT(now),
+	        SQL_INT((int64_t)letter->size),
+	        /* An empty letter is one, too. */
+	        SQL_BLOB(letter->size ? letter->raw : "", letter->size)))
+		return false;
+	if (!count && !sql_run(store, sql_recipient, error, SQL_TEXT(letter->key),
+	                  SQL_TEXT(letter->recipient)))
+		return false;
+	*is_fresh = count > 0;
+	return true;
+}
+
+GArray *
+letters_load_due(struct store *store, int64_t now, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT id FROM letter WHERE state = 'new' AND next_try_at <= ?1"
+	    " ORDER BY next_try_at, id LIMIT ?2";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t id = sql_get_int(statement, 0);
+
+		g_array_append_val(ids, id);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
+}
+
+bool
+letters_load_next_due(struct store *store, int64_t *at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT min(next_try_at) FROM letter WHERE state = 'new'";
+
+	return sql_number(store, sql, at, error);
+}
+
+static struct letters_row *
+read_one(sqlite3_stmt *statement, int64_t id, GError **error)
+{
+	switch (sql_step(statement, error)) {
+	case SQL_STEP_ROW:
+		return read_row(statement);
+	case SQL_STEP_DONE:
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		    "there is no letter %" G_GINT64_FORMAT, id);
+		break;
+	case SQL_STEP_FAILED:
+		break;
+	}
+	return NULL;
+}
+
+struct letters_row *
+letters_load(struct store *store, int64_t id, GBytes **raw, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM letter WHERE id = ?1";
+	static const char sql_raw[] =
+	    "SELECT " COLUMNS ", raw FROM letter WHERE id = ?1";
+	sql_auto *statement = sql_start(store, raw ? sql_raw : sql, error, SQL_INT(id));
+	struct letters_row *row = statement ? read_one(statement, id, error) : NULL;
+
+	if (row && raw)
+		*raw = sql_dup_bytes(statement, 12);
+	return row;
+}
+
+GPtrArray *
+letters_load_page(struct store *store, const char *state, int64_t before,
+    unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM letter WHERE id < ?1"
+	                          " AND CASE WHEN ?2 IS NULL THEN state <> 'done'"
+	                          "  ELSE state = ?2 END"
+	                          " ORDER BY id DESC LIMIT ?3";
+	sql_auto *statement = sql_start(
+	    store, sql, error, SQL_INT(before), SQL_TEXT(state), SQL_INT(limit));
+	g_autoptr(GPtrArray) rows =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)letters_row_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(rows, read_row(statement));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+bool
+letters_save_done(
+    struct store *store, int64_t id, const char *verdict, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE letter SET state = 'done', sender = NULL, recipient = NULL,"
+	    " raw = NULL, next_try_at = NULL, ended_at = ?3, verdict = ?2"
+	    " WHERE id = ?1 AND state <> 'done'";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_TEXT(verdict), SQL_INT(now));
+}
+
+bool
+letters_save_failure(struct store *store, int64_t id, const char *verdict,
+    int64_t next_try_at, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE letter SET tries = tries + 1, next_try_at = ?3, verdict = ?2"
+	    " WHERE id = ?1 AND state = 'new'";
+
+	return sql_run(
+	    store, sql, error, SQL_INT(id), SQL_TEXT(verdict), SQL_INT(next_try_at));
+}
+
+bool
+letters_save_quarantined(
+    struct store *store, int64_t id, const char *verdict, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE letter SET state = 'quarantined', tries = tries + 1,"
+	    " next_try_at = NULL, ended_at = ?3, verdict = ?2"
+	    " WHERE id = ?1 AND state = 'new'";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_TEXT(verdict), SQL_INT(now));
+}
+
+bool
+letters_save_due(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE letter SET state = 'new', tries = 0, next_try_at = ?2,"
+	    " ended_at = NULL WHERE id = ?1 AND state <> 'done'";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(now));
+}
+
+bool
+letters_count(struct store *store, const char *state, int64_t *count,
+    int64_t *oldest_at, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM letter WHERE state = ?1";
+	static const char sql_oldest[] =
+	    "SELECT min(came_at) FROM letter WHERE state = ?1";
+	int64_t oldest = -1;
+
+	if (oldest_at &&
+	    !sql_number(store, sql_oldest, &oldest, error, SQL_TEXT(state)))
+		return false;
+	if (!sql_number(store, sql, count, error, SQL_TEXT(state)))
+		return false;
+	if (oldest_at)
+		*oldest_at = oldest;
+	return true;
+}
+
+bool
+letters_prune_quarantine(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE letter SET state = 'done', sender = NULL, recipient = NULL,"
+	    " raw = NULL WHERE id IN (SELECT id FROM letter"
+	    "  WHERE state = 'quarantined' AND ended_at < ?1 LIMIT ?2)";
+
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}
+
+bool
+letters_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM letter WHERE id IN (SELECT id FROM letter"
+	    " WHERE state = 'done' AND came_at < ?1 LIMIT ?2)";
+
+	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}

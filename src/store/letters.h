@@ -1,0 +1,111 @@
+/*
+ * letters.h - letters that came in: kept raw until they are handled, by key after that.
+ *
+ * A letter is `new`, then `done` or `quarantined`; an operator can make a quarantined
+ * one new again, and `done` is final.  Of what is done the key, the road, the size, the
+ * times and the verdict stay.  None of these functions opens a transaction.
+ */
+#ifndef PAPERBOY_STORE_LETTERS_H
+#define PAPERBOY_STORE_LETTERS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "store/store.h"
+
+/* What is stored of a letter that comes.  All borrowed. */
+struct letters_fresh {
+	const char *key;       /* letter_key_format() */
+	const char *road;      /* "lmtp", "maildir" or "imap" */
+	const char *sender;    /* "" is the null one, NULL: not told */
+	const char *recipient; /* NULL: not told */
+	const void *raw;
+	size_t size;
+};
+
+/* One row, without what the letter says. */
+struct letters_row {
+	int64_t id;
+	char *key;
+	char *road;
+	char *sender;    /* NULL: not told, or done */
+	char *recipient; /* the same */
+	int64_t came_at;
+	int64_t size;
+	char *state; /* "new", "done" or "quarantined" */
+	unsigned tries;
+	int64_t next_try_at; /* or -1 */
+	int64_t ended_at;    /* or -1 */
+	char *verdict;       /* or NULL */
+};
+
+void letters_row_free(struct letters_row *row);
+PB_DEFINE_AUTO(letters_row, letters_row_free);
+
+/**
+ * Store a letter, unless its key is known.
+ *
+ * A copy that comes while the first is new can bring another of our addresses: the
+ * longer one is kept, since a tag tells more than none.
+ *
+ * @param is_fresh  set on success: it was not known
+ */
+bool letters_insert(struct store *store, const struct letters_fresh *letter,
+    int64_t now, bool *is_fresh, GError **error);
+
+/** Load what is new and due, the oldest first. @return of int64_t, at most limit */
+GArray *
+letters_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
+
+/** When the next is due. @param at  s, or -1 when none is new */
+bool letters_load_next_due(struct store *store, int64_t *at, GError **error);
+
+/**
+ * Load one.
+ *
+ * @param raw  set to what it says, or to NULL when it is done; NULL: not wanted
+ * @return NULL with PB_ERROR_NOT_FOUND when there is none
+ */
+struct letters_row *
+letters_load(struct store *store, int64_t id, GBytes **raw, GError **error);
+
+/**
+ * Load a page for people, the newest first.
+ *
+ * @param state   NULL: new and quarantined ones
+ * @param before  only numbers below it; the last of the page before, or INT64_MAX
+ * @return of struct letters_row *
+ */
+GPtrArray *letters_load_page(struct store *store, const char *state, int64_t before,
+    unsigned limit, GError **error);
+
+/** Mark a new or quarantined one as done and forget what it says. */
+bool letters_save_done(
+    struct store *store, int64_t id, const char *verdict, int64_t now, GError **error);
+
+/** Count a failed try of a new one, which is due again at next_try_at. */
+bool letters_save_failure(struct store *store, int64_t id, const char *verdict,
+    int64_t next_try_at, GError **error);
+
+/** Count a failed try of a new one, which is the last. */
+bool letters_save_quarantined(
+    struct store *store, int64_t id, const char *verdict, int64_t now, GError **error);
+
+/** Make one that is new or quarantined due now, without failed tries. */
+bool letters_save_due(struct store *store, int64_t id, int64_t now, GError **error);
+
+/** @param oldest_at  when the oldest of them came, s; -1 for none; NULL: not wanted */
+bool letters_count(struct store *store, const char *state, int64_t *count,
+    int64_t *oldest_at, GError **error);
+
+/** Forget what quarantined ones say that are so since before that time. */
+bool letters_prune_quarantine(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
+
+/** Drop the keys of those that are done and came before that time. */
+bool letters_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error);
+
+#endif
