@@ -158,6 +158,25 @@ imap_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd
 	return true;
 }
 
+/* One connection, until nothing waits that can be taken now. */
+static bool
+imap_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error)
+{
+	struct imap_mailbox *self = (struct imap_mailbox *)mailbox;
+	pb_auto(imap_session) session = NULL;
+	enum imap_round_result result = IMAP_ROUND_MORE;
+	bool is_refused;
+
+	imap_round_begin(&self->round);
+	session = imap_session_open(&self->options, -1, &is_refused, error);
+	while (session && result == IMAP_ROUND_MORE) {
+		if (!imap_round_run(&self->round, session, sink, -1, &result, error))
+			return false;
+		note_round(self, sink);
+	}
+	return session != NULL;
+}
+
 static void
 imap_free(struct mailbox *mailbox)
 {
@@ -217,7 +236,10 @@ imap_mailbox_new(const struct imap_options *options, GError **error)
 	if (!check_options(options, error))
 		return NULL;
 	self = g_new0(struct imap_mailbox, 1);
-	self->mailbox = (struct mailbox){"imap", imap_serve, imap_free};
+	self->mailbox = (struct mailbox){.road = "imap",
+	    .serve = imap_serve,
+	    .sweep = imap_sweep,
+	    .free = imap_free};
 	self->options = *options;
 	self->options.host = g_strdup(options->host);
 	self->options.ca_file = g_strdup(options->ca_file);
