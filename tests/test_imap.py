@@ -3,13 +3,16 @@
 
 import collections
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import imaplab
 from imaplab import Reader, all_kinds, put_all
-from peers import Dovecot, make_ca
+from daemon import House
+from peers import PASSWORD, Dovecot, make_ca
+from programs import built
 from tap import Tap
 
 DONE = "$PaperboyDone"
@@ -256,6 +259,65 @@ def main():
             assert len(attempts) <= 2, attempts
             refused("without TLS", tls="off", host="192.0.2.1")
 
+        def new_house(user, **settings):
+            folder = tap.subfolder(f"house{next(numbers)}")
+            secret = os.path.join(folder, "password")
+            with open(secret, "w", encoding="ascii") as file:
+                file.write(PASSWORD + "\n")
+            os.chmod(secret, 0o600)
+            settings = {
+                "imap_host": "localhost", "imap_port": dovecot.imaps_port,
+                "imap_tls": "implicit", "imap_ca_file": ca.cert,
+                "imap_user": f"{user}@example.org", "imap_password_file": secret,
+                "reader": built("paperboy-letter"),
+            } | settings
+            return House(folder, maildir=os.path.join(folder, "out"),
+                         **{"mailbox__" + name: value
+                            for name, value in settings.items()})
+
+        def test_daemon():
+            """the daemon takes them in, each once, however often it is killed"""
+            user = "daemon@example.org"
+            put_all(dovecot, user, [letter(n) for n in range(120)])
+            house = new_house("daemon")
+            counted = "SELECT count(*) FROM letter WHERE road = 'imap'"
+
+            def wait_rows(child, number):
+                child.wait_fact(lambda: os.path.exists(house.store)
+                                and house.value(counted) >= number,
+                                f"{number} letters", 60)
+
+            for number in (1, 40, 80):
+                with house.start() as child:
+                    wait_rows(child, number)
+                    child.kill()
+            with house.start() as child:
+                wait_rows(child, 120)
+                wait_marked(child, dovecot, user, 120)
+                dovecot.put(user, letter(500))
+                wait_rows(child, 121)
+                child.signal(signal.SIGTERM)
+                assert child.wait_exit(30) == 0, child.output
+            assert house.value(counted) == 121
+            dovecot.put(user, letter(501))
+            house.once(wanted=0)
+            assert house.value(counted) == 122
+
+        def test_daemon_password():
+            """a wrong password is told; a reload after it was mended is enough"""
+            dovecot.put("mend@example.org", letter(1))
+            house = new_house("mend")
+            secret = os.path.join(house.folder, "password")
+            with open(secret, "w", encoding="ascii") as file:
+                file.write("guess\n")
+            with house.start() as child:
+                child.wait_line("login refused")
+                with open(secret, "w", encoding="ascii") as file:
+                    file.write(PASSWORD + "\n")
+                house.ctl("reload")
+                child.wait_fact(lambda: house.value("SELECT count(*) FROM letter"),
+                                "the letter", 60)
+
         def test_many():
             """10,000 letters waiting at start are taken in bounded memory"""
             user = "many@example.org"
@@ -276,7 +338,8 @@ def main():
         for function in (test_all_kinds, test_idle, test_stop, test_move, test_expunge,
                          test_other_folder, test_missing_folder, test_too_large,
                          test_postponed, test_killed, test_uidvalidity, test_cut,
-                         test_certificates, test_login, test_many):
+                         test_certificates, test_login, test_daemon,
+                         test_daemon_password, test_many):
             tap.run(function)
 
 

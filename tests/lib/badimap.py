@@ -8,6 +8,7 @@ that is called in place of the good answer, as function(server, connection, tag)
 What it does `times` times is done well from then on.
 """
 
+import bisect
 import contextlib
 import re
 import socket
@@ -41,6 +42,7 @@ class BadImap:
         self._listener = socket.create_server((HOST, 0))
         self.port = self._listener.getsockname()[1]
         self._clients = []
+        self._order = []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
@@ -63,6 +65,12 @@ class BadImap:
         self.was_bad += 1
         self.bad[name](self, connection, tag)
         return True
+
+    def order(self):
+        """UIDs by message number; sorted anew only when messages came or went."""
+        if len(self._order) != len(self.messages):
+            self._order = sorted(self.messages)
+        return self._order
 
     def add(self, raw):
         with self.news:
@@ -155,7 +163,7 @@ class Connection:
         first, last = int(first), int(last or first)
         after = re.search(r" UID (\d+):\*", rest)
         found = []
-        for number, uid in enumerate(sorted(server.messages), 1):
+        for number, uid in enumerate(server.order(), 1):
             flags = server.flags[uid]
             if not first <= number <= last:
                 continue
@@ -174,10 +182,10 @@ class Connection:
         for part in text.split(","):
             first, _, last = part.partition(":")
             wanted |= set(range(int(first), int(last or first) + 1))
-        return [uid for uid in sorted(self.server.messages) if uid in wanted]
+        return sorted(wanted & self.server.messages.keys())
 
     def number_of(self, uid):
-        return sorted(self.server.messages).index(uid) + 1
+        return bisect.bisect_left(self.server.order(), uid) + 1
 
     def do_fetch(self, tag, words, _rest):
         for uid in self.uids_of(words[0]):
