@@ -18,6 +18,7 @@
 #include "store/audit.h"
 #include "store/editions.h"
 #include "store/filing.h"
+#include "store/letters.h"
 #include "store/matches.h"
 #include "store/migrate.h"
 #include "store/outbox.h"
@@ -738,6 +739,36 @@ hot_next_try(struct store *store)
 }
 
 static void
+hot_letters(struct store *store)
+{
+	g_autoptr(GArray) ids = letters_load_due(store, 5, 50, NULL);
+	pb_auto(letters_row) row = letters_load(store, 1, NULL, NULL);
+	int64_t at;
+
+	g_assert_nonnull(ids);
+	letters_load_next_due(store, &at, NULL);
+}
+
+static void
+hot_new_letter(struct store *store)
+{
+	const struct letters_fresh fresh = {.key = "x", .road = "lmtp", .raw = "x"};
+	bool is_fresh;
+
+	letters_insert(store, &fresh, 5, &is_fresh, NULL);
+	letters_save_done(store, 1, "x", 5, NULL);
+}
+
+static void
+hot_old_letters(struct store *store)
+{
+	unsigned count;
+
+	letters_prune_quarantine(store, 5, 50, &count, NULL);
+	letters_prune(store, 5, 50, &count, NULL);
+}
+
+static void
 hot_recover(struct store *store)
 {
 	unsigned count;
@@ -869,6 +900,12 @@ hot_statements_use_their_indexes(void)
 	        {"PRIMARY KEY (hash>?)", "PRIMARY KEY (hash=?)"}},
 	    {"outbox_claim", hot_claim, {"outbox_due (next_try_at<?)"}},
 	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
+	    {"letters_load_due", hot_letters,
+	        {"letter_due (next_try_at<?)", "letter_due",
+	            "letter USING INTEGER PRIMARY KEY"}},
+	    {"letters_insert", hot_new_letter, {"letter USING INTEGER PRIMARY KEY"}},
+	    {"letters_prune", hot_old_letters,
+	        {"letter_done (came_at<?)", "letter_quarantined (ended_at<?)"}},
 	    {"outbox_recover", hot_recover, {"outbox_sending"}},
 	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
 	    {"outbox_pull_in", hot_pull_in, {"outbox_due (next_try_at>?)"}},

@@ -84,11 +84,12 @@
 #define BOUNDS_READER_STACK_BYTES  (1024 * 1024)
 
 /* LMTP clients that hand in letters (RFC 2033; RFC 5321 section 4.5.3). */
-#define BOUNDS_LMTP_CLIENTS      32   /* at a time */
-#define BOUNDS_LMTP_LINE_BYTES   2048 /* of a command, without its end */
-#define BOUNDS_LMTP_RECIPIENTS   100  /* of one letter */
-#define BOUNDS_LMTP_ERRORS       20   /* in a session, until it is ended */
-#define BOUNDS_LMTP_COMMANDS     200  /* until a letter comes, RCPT left out */
+#define BOUNDS_LMTP_CLIENTS      32          /* at a time */
+#define BOUNDS_LMTP_LINE_BYTES   2048        /* of a command, without its end */
+#define BOUNDS_LMTP_SKIP_BYTES   (64 * 1024) /* of a line that is too long */
+#define BOUNDS_LMTP_RECIPIENTS   100         /* of one letter */
+#define BOUNDS_LMTP_ERRORS       20          /* in a session, until it is ended */
+#define BOUNDS_LMTP_COMMANDS     200         /* until a letter comes, RCPT left out */
 #define BOUNDS_LMTP_FLOOD_BYTES  (16 * 1024 * 1024) /* of a letter that is refused */
 #define BOUNDS_LMTP_OUTPUT_BYTES (64 * 1024)        /* not read by the client */
 #define BOUNDS_LMTP_IDLE_S       300

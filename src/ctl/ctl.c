@@ -112,6 +112,14 @@ static const char log_details[] =
     "  --since TIME       2026-11-20 or 2026-11-20T18:00:00Z\n"
     "  --limit N          so many lines, 50 by itself";
 
+static const char receive_details[] =
+    "For a mail server that starts a program for each letter. Ends with status 75 "
+    "when\n"
+    "paperboyd does not run or cannot store it now: the mail server tries again.\n\n"
+    "  --recipient ADDRESS  whom it was sent to; else mail.from\n"
+    "  --sender ADDRESS     who sent it, '' for a bounce; else as the letter tells\n"
+    "  --socket PATH        instead of mailbox.lmtp_socket";
+
 const struct ctl_command ctl_commands[] = {
     {"subscriber", "add", "ADDRESS --consent TEXT [--filter QUERY]...",
         "add a subscriber whose consent you have", add_details, ctl_run_subscriber_add},
@@ -215,6 +223,18 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_queue_drop},
     {"queue", NULL, "[--all] [--state S] [--address A]", "the same as queue list", NULL,
         ctl_run_queue_list},
+    {"letter", "list", "[--state S]", "list letters that wait or are quarantined",
+        "States: new quarantined, and with --state done.", ctl_run_letter_list},
+    {"letter", "show", "ID [--raw]", "tell what is known of one letter, or its octets",
+        NULL, ctl_run_letter_show},
+    {"letter", "retry", "ID...|all", "handle letters again",
+        "all is all that are quarantined.", ctl_run_letter_retry},
+    {"letter", "drop", "ID...|all [--yes]", "forget letters without handling them",
+        "all is all that are quarantined. Only a hash of them is kept, so that they\n"
+        "are not taken when they come again.",
+        ctl_run_letter_drop},
+    {"receive", NULL, "[--recipient ADDRESS] [--sender ADDRESS] [--socket PATH]",
+        "hand in the letter on standard input", receive_details, ctl_run_receive},
     {"backup", NULL, "FILE [--yes]",
         "write store and key into one file, while all runs",
         "The file is made by the owner of the state folder, mode 0600, and has the\n"

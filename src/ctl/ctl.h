@@ -72,6 +72,11 @@ bool ctl_run_queue_retry(struct ctl *ctl, int argc, char **argv, GError **error)
 bool ctl_run_queue_hold(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_queue_release(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_queue_drop(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_letter_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_letter_show(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_letter_retry(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_letter_drop(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error);

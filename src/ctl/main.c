@@ -82,7 +82,7 @@ static bool
 opens_itself(const struct ctl_command *command)
 {
 	return command->run == ctl_run_restore || command->run == ctl_run_doctor ||
-	       command->run == ctl_run_config;
+	       command->run == ctl_run_config || command->run == ctl_run_receive;
 }
 
 /* While the store is open nobody exchanges it. */
@@ -119,11 +119,12 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
+	/* A letter is no worse for it, and must not go back to its sender. */
 	if (!settings)
-		return EX_CONFIG;
+		return command->run == ctl_run_receive ? EX_TEMPFAIL : EX_CONFIG;
 	ctl.settings = settings;
 	/* The settings can be looked at before there is a state folder. */
-	if (command->run != ctl_run_config &&
+	if (command->run != ctl_run_config && command->run != ctl_run_receive &&
 	    !owner_become(settings->state_dir, &error))
 		return fail(command, error);
 	if (opens_itself(command))

@@ -21,7 +21,17 @@ number_behind(const char *line, const char *name)
 	return at ? g_ascii_strtoll(at + strlen(name), NULL, 10) : -1;
 }
 
-/* "started=N looked=N posted=N relay=words" */
+/* The word behind a name. @return a new string, or NULL */
+static char *
+dup_word_behind(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	return at ? g_strndup(at + strlen(name), strcspn(at + strlen(name), " "))
+	          : NULL;
+}
+
+/* "started=N looked=N posted=N mailboxes=WORD relay=words" */
 static void
 ask_daemon(const struct ctl *ctl, struct status_daemon *daemon)
 {
@@ -39,6 +49,7 @@ ask_daemon(const struct ctl *ctl, struct status_daemon *daemon)
 	daemon->started_at = number_behind(line, "started=");
 	daemon->looked_at = number_behind(line, "looked=");
 	daemon->posted_at = number_behind(line, "posted=");
+	daemon->mailboxes = dup_word_behind(line, " mailboxes=");
 	daemon->relay = print_dup_line(relay + strlen(" relay="));
 }
 
@@ -121,7 +132,8 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	for (unsigned i = 0; i < status->problems->len; i++)
 		json_array_append_new(
 		    problems, json_string(status->problems->pdata[i]));
-	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o}",
+	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o,"
+	                 " s:o, s:{s:I, s:I}}",
 	    "started_at", print_json_number(daemon->started_at), "looked_at",
 	    print_json_number(daemon->looked_at), "posted_at",
 	    print_json_number(daemon->posted_at), "relay",
@@ -130,7 +142,9 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	    "backup_at", print_json_number(status->past.last_made_at),
 	    "disk_free_bytes", (json_int_t)status->disk_free_bytes, "store_bytes",
 	    (json_int_t)status->store_bytes, "log_bytes", (json_int_t)status->log_bytes,
-	    "problems", problems);
+	    "problems", problems, "mailboxes", print_json_text(daemon->mailboxes),
+	    "letters", "new", (json_int_t)status->letters, "quarantined",
+	    (json_int_t)status->quarantined);
 	json_object_update(object, more);
 	json_decref(more);
 	return object;
@@ -235,6 +249,21 @@ print_queue(const struct status *status)
 }
 
 static void
+print_letters(const struct status *status, const struct status_daemon *daemon)
+{
+	g_autofree char *since = ctl_format_time(status->letters_oldest_at);
+
+	printf("letters      %" G_GINT64_FORMAT " waiting, %" G_GINT64_FORMAT
+	       " quarantined",
+	    status->letters, status->quarantined);
+	if (status->letters)
+		printf("; the oldest came at %s", since);
+	if (daemon->mailboxes)
+		printf("; mailboxes: %s", daemon->mailboxes);
+	putchar('\n');
+}
+
+static void
 print_restore(const struct status *status)
 {
 	g_autofree char *at = ctl_format_time(status->past.restored_at);
@@ -284,6 +313,7 @@ print_status(const struct status *status, const struct status_daemon *daemon)
 	printf("papers       %" G_GINT64_FORMAT "\n", status->papers);
 	print_people(status);
 	print_queue(status);
+	print_letters(status, daemon);
 	print_disk(status);
 	for (unsigned i = 0; i < status->problems->len; i++)
 		printf("%s %s\n", i ? "            " : "\nTO DO       ",
@@ -312,5 +342,6 @@ ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 		status_clear(&status);
 	}
 	g_free(daemon.relay);
+	g_free(daemon.mailboxes);
 	return is_ok;
 }

@@ -26,8 +26,8 @@ struct lmtp_session {
 	const struct mailbox_sink *sink;
 	GString *out;
 	enum stage stage;
-	GString *line; /* a command that is not whole yet */
-	bool is_long;  /* it is too long, and skipped to its end */
+	GString *line;  /* a command that is not whole yet */
+	size_t skipped; /* of one that is too long; it is read over to its end */
 	unsigned errors;
 	unsigned commands; /* since the last letter */
 	unsigned letters;
@@ -515,19 +515,23 @@ feed_line(struct lmtp_session *session, const char *octets, size_t size)
 	size_t part = end ? used - 1 : used;
 
 	/* One more, for the CR. */
-	if (line->len + part > BOUNDS_LMTP_LINE_BYTES + 1)
-		session->is_long = true;
-	else if (!session->is_long)
+	if (session->skipped || line->len + part > BOUNDS_LMTP_LINE_BYTES + 1)
+		session->skipped += part;
+	else
 		g_string_append_len(line, octets, (gssize)part);
+	if (session->skipped > BOUNDS_LMTP_SKIP_BYTES) {
+		lmtp_session_end(session, "421 4.7.0 that line does not end");
+		return size;
+	}
 	if (!end)
 		return used;
 	if (line->len && line->str[line->len - 1] == '\r')
 		g_string_truncate(line, line->len - 1);
-	if (session->is_long || line->len > BOUNDS_LMTP_LINE_BYTES)
+	if (session->skipped || line->len > BOUNDS_LMTP_LINE_BYTES)
 		refuse(session, "500 5.5.2 that line is too long");
 	else
 		run_line(session);
-	session->is_long = false;
+	session->skipped = 0;
 	g_string_truncate(line, 0);
 	return used;
 }

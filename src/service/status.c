@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "service/survey.h"
+#include "store/letters.h"
 #include "store/matches.h"
 #include "store/outbox.h"
 #include "store/papers.h"
@@ -64,6 +65,9 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       outbox_count_failed(store, &status->failed, error) &&
 	       waiting_count_failed(
 	           store, now - CLOCK_DAY_S, &status->failed_lately, error) &&
+	       letters_count(
+	           store, "new", &status->letters, &status->letters_oldest_at, error) &&
+	       letters_count(store, "quarantined", &status->quarantined, NULL, error) &&
 	       backup_load_past(store, &status->past, error);
 }
 
@@ -156,6 +160,27 @@ find_queue_problems(
 }
 
 static void
+find_letter_problems(
+    struct status *status, const struct status_daemon *daemon, int64_t now)
+{
+	if (status->quarantined)
+		add(status,
+		    "%" G_GINT64_FORMAT
+		    " %s quarantined: paperboyctl letter list tells why",
+		    status->quarantined,
+		    status->quarantined == 1 ? "letter is" : "letters are");
+	if (status->letters && now - status->letters_oldest_at > CLOCK_HOUR_S)
+		add(status, "letters have waited for %" G_GINT64_FORMAT " hours: %s",
+		    (now - status->letters_oldest_at) / CLOCK_HOUR_S,
+		    daemon->is_running ? "the log of paperboyd tells why"
+		                       : "start paperboyd");
+	if (daemon->mailboxes && strstr(daemon->mailboxes, ":fails"))
+		add(status,
+		    "letters cannot come in (%s): the log of paperboyd tells why",
+		    daemon->mailboxes);
+}
+
+static void
 find_disk_problems(struct status *status)
 {
 	if (status->disk_free_bytes >= 0 && status->disk_free_bytes < STATUS_DISK_FLOOR)
@@ -186,6 +211,7 @@ status_load(struct store *store, const struct settings *settings,
 	found.problems = g_ptr_array_new_with_free_func(g_free);
 	find_source_problems(&found, daemon);
 	find_queue_problems(&found, daemon, now);
+	find_letter_problems(&found, daemon, now);
 	find_disk_problems(&found);
 	*status = found;
 	return true;

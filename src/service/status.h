@@ -26,7 +26,8 @@ struct status_daemon {
 	int64_t started_at;
 	int64_t looked_at;
 	int64_t posted_at;
-	char *relay; /* owned by the caller; NULL when it is not running */
+	char *relay;     /* owned by the caller; NULL when it is not running */
+	char *mailboxes; /* "lmtp:ok,maildir:fails", "none"; the same */
 };
 
 struct status {
@@ -35,9 +36,11 @@ struct status {
 	int64_t people[SUBSCRIBER_GONE + 1]; /* by state */
 	int64_t next_due;                    /* of an edition, or -1 */
 	int64_t fresh, sending, deferred, unknown, held, failed;
-	int64_t failed_lately;          /* of the last day */
-	int64_t held_by_restore;        /* messages */
-	struct waiting_message *oldest; /* waits longest; NULL when nothing does */
+	int64_t failed_lately;              /* of the last day */
+	int64_t letters, letters_oldest_at; /* that wait; -1 for none */
+	int64_t quarantined;                /* letters */
+	int64_t held_by_restore;            /* messages */
+	struct waiting_message *oldest;     /* waits longest; NULL when nothing does */
 	struct waiting_message *deferred_first; /* or NULL */
 	struct backup_past past;
 	int64_t disk_free_bytes; /* for the daemon's user */

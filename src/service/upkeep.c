@@ -9,6 +9,7 @@
 #include "store/archive.h"
 #include "store/editions.h"
 #include "store/filing.h"
+#include "store/letters.h"
 #include "store/matches.h"
 #include "store/outbox.h"
 #include "store/papers.h"
@@ -33,6 +34,8 @@ static const struct {
     {editions_prune, UPKEEP_OUTBOX_DAYS},
     {papers_prune_batches, UPKEEP_BATCH_DAYS},
     {people_prune_filters, 0},
+    {letters_prune_quarantine, UPKEEP_QUARANTINE_DAYS},
+    {letters_prune, UPKEEP_LETTER_DAYS},
 };
 
 /*

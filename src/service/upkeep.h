@@ -12,10 +12,13 @@
 
 /* Days that rows are kept.  A paper can be mailed for EDITION_ELIGIBLE_DAYS, so what
  * says that it was has to outlive that. */
-#define UPKEEP_MATCH_DAYS     45
-#define UPKEEP_DELIVERED_DAYS 60
-#define UPKEEP_OUTBOX_DAYS    14
-#define UPKEEP_BATCH_DAYS     30
+#define UPKEEP_MATCH_DAYS      45
+#define UPKEEP_DELIVERED_DAYS  60
+#define UPKEEP_OUTBOX_DAYS     14
+#define UPKEEP_BATCH_DAYS      30
+/* What a letter says that could not be handled, and by what letters are known again. */
+#define UPKEEP_QUARANTINE_DAYS 14
+#define UPKEEP_LETTER_DAYS     30
 
 /** Once a day: drop old rows and filters that nobody has; mend the archive. */
 bool upkeep_run(struct store *store, int64_t now, GError **error);

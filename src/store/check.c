@@ -36,6 +36,10 @@ const struct check_rule check_rules[] = {
         "is paperboyd running? It decides them when it next looks"},
     {"sending-too-long", "messages are being sent for more than two hours",
         "is paperboyd running? When it starts it takes them up again"},
+    {"letter-waiting", "letters have waited for more than an hour",
+        "is paperboyd running? Its log tells why letters cannot be read"},
+    {"letter-quarantined", "letters could not be handled and are quarantined",
+        "paperboyctl letter list shows them; letter retry or letter drop them"},
     {0},
 };
 
@@ -78,6 +82,8 @@ check_count(
 	    " AND p.last_day < date(?1 - 16 * 86400, 'unixepoch')",
 	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
 	    " AND claimed_at < ?1 - 7200",
+	    "SELECT count(*) FROM letter WHERE state = 'new' AND came_at < ?1 - 3600",
+	    "SELECT count(*) FROM letter WHERE state = 'quarantined' AND ?1",
 	};
 
 	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(check_rules) - 1);

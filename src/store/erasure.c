@@ -23,6 +23,12 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	static const char sql_filter[] =
 	    "DELETE FROM filter WHERE NOT EXISTS"
 	    " (SELECT 1 FROM subscription s WHERE s.filter_id = filter.id)";
+	/* Of letters that were handled nothing is left that names anybody. */
+	static const char sql_letter[] =
+	    "DELETE FROM letter WHERE state = 'quarantined' AND EXISTS"
+	    " (SELECT 1 FROM subscriber s WHERE s.id = ?1"
+	    "  AND (letter.sender = s.address COLLATE NOCASE"
+	    "   OR instr(letter.raw, CAST(s.address AS BLOB))))";
 	struct sql_value id = SQL_INT(subscriber_id);
 
 	return sql_run(store, sql_outbox, error, id) &&
@@ -31,6 +37,7 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	       sql_run(store, sql_refused, error, id) &&
 	       sql_run(store, sql_subscription, error, id) &&
 	       sql_run(store, sql_change, error, id) &&
+	       sql_run(store, sql_letter, error, id) &&
 	       sql_run(store, sql_subscriber, error, id) &&
 	       sql_run(store, sql_filter, error);
 }

@@ -1,0 +1,526 @@
+/*
+ * test_lmtp.c - the LMTP dialogue, its limits, and clients that take their time.
+ */
+#include "mailbox/lmtp.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lib/lab.h"
+#include "mailbox/lmtp_client.h"
+#include "mailbox/lmtp_session.h"
+
+/* What the sink was given last, and what it is to say. */
+struct basket {
+	unsigned count;
+	char *sender, *recipient;
+	GString *raw;
+	int failure; /* a pb_error, or -1 */
+};
+
+static bool
+take(void *data, const struct mailbox_letter *letter, GError **error)
+{
+	struct basket *basket = data;
+
+	basket->count++;
+	g_free(basket->sender);
+	g_free(basket->recipient);
+	basket->sender = g_strdup(letter->sender);
+	basket->recipient = g_strdup(letter->recipient);
+	g_string_truncate(basket->raw, 0);
+	g_string_append_len(basket->raw, letter->raw, (gssize)letter->size);
+	if (basket->failure < 0)
+		return true;
+	g_set_error(error, PB_ERROR, basket->failure, "no\r\n250 way \303\244");
+	return false;
+}
+
+static void
+note(void *data, const GError *problem)
+{
+	(void)data;
+	g_assert_no_error(problem);
+}
+
+static void
+clear_basket(struct basket *basket)
+{
+	g_free(basket->sender);
+	g_free(basket->recipient);
+	g_string_free(basket->raw, TRUE);
+}
+
+#define LHLO "LHLO x\r\n"
+#define MAIL "MAIL FROM:<a@b.example>\r\n"
+#define RCPT "RCPT TO:<c@d.example>\r\n"
+#define ALL  LHLO MAIL RCPT "DATA\r\n"
+
+/* What is said, and the codes of the answers; letters that the sink has then. */
+static const struct {
+	const char *name, *said, *codes;
+	unsigned letters;
+	const char *raw, *sender, *recipient; /* of the last; NULL: whatever */
+} dialogues[] = {
+    {"a greeting", "", "220", 0, NULL, NULL, NULL},
+    {"a letter", ALL "x\r\n.\r\nQUIT\r\n", "220 250 250 250 354 250 221", 1, "x\r\n",
+        "a@b.example", "c@d.example"},
+    {"one answer for each recipient",
+        LHLO MAIL RCPT "RCPT TO:<c+tag@d.example>\r\n" RCPT "DATA\r\nx\r\n.\r\n",
+        "220 250 250 250 250 250 354 250 250 250", 1, "x\r\n", NULL, "c+tag@d.example"},
+    {"an empty letter", ALL ".\r\n", "220 250 250 250 354 250", 1, "", NULL, NULL},
+    {"dots", ALL "..\r\n.x\r\n...\r\na.\r\n.\r\n", "220 250 250 250 354 250", 1,
+        ".\r\nx\r\n..\r\na.\r\n", NULL, NULL},
+    {"a dot on a line that LF ends", ALL "x\n.\n.\r\ny\n.\r\n\r\n.\r\n",
+        "220 250 250 250 354 250", 1, "x\n.\n.\r\ny\n.\r\n\r\n", NULL, NULL},
+    {"a dot between bare CRs", ALL "x\r.\r\n.\r\r\n\r.\r\n.\r\n",
+        "220 250 250 250 354 250", 1, "x\r.\r\n\r\r\n\r.\r\n", NULL, NULL},
+    {"CR before the end", ALL "x\r\r\n.\r\n", "220 250 250 250 354 250", 1, "x\r\r\n",
+        NULL, NULL},
+    {"two letters", ALL "x\r\n.\r\n" MAIL RCPT "DATA\r\ny\r\n.\r\n",
+        "220 250 250 250 354 250 250 250 354 250", 2, "y\r\n", NULL, NULL},
+    {"the null sender", LHLO "MAIL FROM:<>\r\n" RCPT "DATA\r\nx\r\n.\r\n",
+        "220 250 250 250 354 250", 1, NULL, "", NULL},
+    {"parameters",
+        LHLO "MAIL FROM:<a@b.example> SIZE=20 BODY=8BITMIME smtputf8\r\n" RCPT,
+        "220 250 250 250", 0, NULL, NULL, NULL},
+    {"a letter that is too large is told", LHLO "MAIL FROM:<> SIZE=1048577\r\n",
+        "220 250 552", 0, NULL, NULL, NULL},
+    {"one that is just not", LHLO "MAIL FROM:<> SIZE=1048576\r\n", "220 250 250", 0,
+        NULL, NULL, NULL},
+    {"a size that is none", LHLO "MAIL FROM:<> SIZE=-1\r\n", "220 250 501", 0, NULL,
+        NULL, NULL},
+    {"a parameter that nobody knows", LHLO "MAIL FROM:<> RET=HDRS\r\n", "220 250 555",
+        0, NULL, NULL, NULL},
+    {"a parameter of RCPT", LHLO MAIL "RCPT TO:<c@d.example> NOTIFY=NEVER\r\n",
+        "220 250 250 555", 0, NULL, NULL, NULL},
+    {"an address beyond ASCII", LHLO MAIL "RCPT TO:<\303\244@d.example>\r\n",
+        "220 250 250 553", 0, NULL, NULL, NULL},
+    {"the same with SMTPUTF8",
+        LHLO "MAIL FROM:<> SMTPUTF8\r\nRCPT TO:<\303\244@d.example>\r\n",
+        "220 250 250 250", 0, NULL, NULL, NULL},
+    {"what is not UTF-8", LHLO "MAIL FROM:<> SMTPUTF8\r\nRCPT TO:<\344@d.example>\r\n",
+        "220 250 250 553", 0, NULL, NULL, NULL},
+    {"a source route",
+        LHLO "MAIL FROM:<@r.example:a@b.example>\r\n" RCPT "DATA\r\n.\r\n",
+        "220 250 250 250 354 250", 1, NULL, "a@b.example", NULL},
+    {"a bracket in quotes", LHLO "MAIL FROM:<\"a>b\"@c.example>\r\n", "220 250 553", 0,
+        NULL, NULL, NULL},
+    {"no brackets", LHLO "MAIL FROM:a@b.example\r\n", "220 250 501", 0, NULL, NULL,
+        NULL},
+    {"a bracket that is not closed", LHLO "MAIL FROM:<a@b.example\r\n", "220 250 501",
+        0, NULL, NULL, NULL},
+    {"no recipient", LHLO MAIL "RCPT TO:<>\r\nDATA\r\n", "220 250 250 553 503", 0, NULL,
+        NULL, NULL},
+    {"blanks in an address", LHLO MAIL "RCPT TO:<a b@d.example>\r\n", "220 250 250 553",
+        0, NULL, NULL, NULL},
+    {"a greeting of another protocol", "EHLO x\r\nHELO x\r\n", "220 500 500", 0, NULL,
+        NULL, NULL},
+    {"a greeting without a name", "LHLO\r\n", "220 501", 0, NULL, NULL, NULL},
+    {"a wrong order", MAIL RCPT "DATA\r\n" LHLO RCPT "DATA\r\n" MAIL MAIL,
+        "220 503 503 503 250 503 503 250 503", 0, NULL, NULL, NULL},
+    {"a reset", LHLO MAIL RCPT "RSET\r\nDATA\r\n" MAIL, "220 250 250 250 250 503 250",
+        0, NULL, NULL, NULL},
+    {"what may always be said", "NOOP\r\nnoop x\r\nVRFY a\r\n\r\nTURN\r\n",
+        "220 250 250 252 500 500", 0, NULL, NULL, NULL},
+    {"controls", "LHLO x\033\r\nLHLO a\rb\r\n", "220 500 500", 0, NULL, NULL, NULL},
+    {"DATA with something behind it", LHLO MAIL RCPT "DATA x\r\n",
+        "220 250 250 250 501", 0, NULL, NULL, NULL},
+    {"nothing behind the end", "QUIT\r\n" LHLO MAIL, "220 221", 0, NULL, NULL, NULL},
+};
+
+/* @return the codes of all replies, continued lines left out; owned by the caller */
+static char *
+list_codes(const GString *out)
+{
+	GString *codes = g_string_new(NULL);
+	g_auto(GStrv) lines = g_strsplit(out->str, "\r\n", -1);
+
+	for (char **line = lines; *line; line++) {
+		if (!**line)
+			continue;
+		g_assert_null(strpbrk(*line, "\r\n"));
+		g_assert_true(g_ascii_isdigit(**line) && strlen(*line) > 4);
+		if ((*line)[3] == ' ')
+			g_string_append_printf(
+			    codes, "%s%.3s", codes->len ? " " : "", *line);
+	}
+	return g_string_free(codes, FALSE);
+}
+
+/* In pieces of that size. */
+static char *
+talk(struct basket *basket, const char *said, size_t size, size_t piece)
+{
+	const struct mailbox_sink sink = {take, note, basket};
+	pb_auto(lmtp_session) session = lmtp_session_new(&sink);
+
+	for (size_t at = 0; at < size; at += piece)
+		lmtp_session_feed(session, said + at, MIN(piece, size - at));
+	g_assert_cmpuint(lmtp_session_get_letters(session), ==, basket->count);
+	return list_codes(lmtp_session_get_output(session));
+}
+
+static void
+test_dialogue(gconstpointer data)
+{
+	size_t i = GPOINTER_TO_SIZE(data);
+	size_t pieces[] = {1, 2, 7, 100000};
+
+	for (size_t j = 0; j < G_N_ELEMENTS(pieces); j++) {
+		struct basket basket = {.raw = g_string_new(NULL), .failure = -1};
+		g_autofree char *codes = talk(
+		    &basket, dialogues[i].said, strlen(dialogues[i].said), pieces[j]);
+
+		g_assert_cmpstr(codes, ==, dialogues[i].codes);
+		g_assert_cmpuint(basket.count, ==, dialogues[i].letters);
+		if (dialogues[i].raw)
+			g_assert_cmpstr(basket.raw->str, ==, dialogues[i].raw);
+		if (dialogues[i].sender)
+			g_assert_cmpstr(basket.sender, ==, dialogues[i].sender);
+		if (dialogues[i].recipient)
+			g_assert_cmpstr(basket.recipient, ==, dialogues[i].recipient);
+		clear_basket(&basket);
+	}
+}
+
+static void
+what_the_sink_says_has_its_code(void)
+{
+	static const struct {
+		int failure;
+		const char *codes;
+	} rows[] = {
+	    {PB_ERROR_TEMPORARY, "220 250 250 250 354 452"},
+	    {PB_ERROR_PERMANENT, "220 250 250 250 354 452"},
+	    {PB_ERROR_LIMIT, "220 250 250 250 354 552"},
+	    {PB_ERROR_INPUT, "220 250 250 250 354 554"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct basket basket = {
+		    .raw = g_string_new(NULL), .failure = rows[i].failure};
+		g_autofree char *codes =
+		    talk(&basket, ALL "x\r\n.\r\n", strlen(ALL "x\r\n.\r\n"), G_MAXINT);
+
+		g_assert_cmpstr(codes, ==, rows[i].codes);
+		clear_basket(&basket);
+	}
+}
+
+/* What is said so often, at a bound and one past it; how the replies end. */
+static const struct {
+	const char *name, *before, *again, *behind;
+	unsigned times;
+	const char *wanted, *past;
+} floods[] = {
+    {"the octets of a line", "NOOP ", "x", "\r\nNOOP\r\n", BOUNDS_LMTP_LINE_BYTES - 5,
+        "250 250", "500 250"},
+    {"the octets of a line that does not end", "", "x", "\r\nNOOP\r\n",
+        BOUNDS_LMTP_SKIP_BYTES - 1 /* and the CR */, "500 250", "421"},
+    {"recipients", LHLO MAIL, RCPT, "", BOUNDS_LMTP_RECIPIENTS, "250 250", "250 452"},
+    {"errors", "", "X\r\n", "", BOUNDS_LMTP_ERRORS - 1, "500 500", "500 421"},
+    {"commands without a letter", "", "NOOP\r\n", "", BOUNDS_LMTP_COMMANDS, "250 250",
+        "250 421"},
+    {"the octets of a letter", ALL, "x", "\r\n.\r\nNOOP\r\n", BOUNDS_LETTER_BYTES - 2,
+        "354 250 250", "354 552 250"},
+    {"the octets of one that is refused", ALL, "x", "",
+        BOUNDS_LETTER_BYTES + BOUNDS_LMTP_FLOOD_BYTES, "354", "421"},
+};
+
+static void
+test_flood(gconstpointer data)
+{
+	size_t i = GPOINTER_TO_SIZE(data);
+
+	for (unsigned more = 0; more <= 1; more++) {
+		struct basket basket = {.raw = g_string_new(NULL), .failure = -1};
+		GString *said = g_string_new(floods[i].before);
+		g_autofree char *codes = NULL;
+
+		for (unsigned k = 0; k < floods[i].times + more; k++)
+			g_string_append(said, floods[i].again);
+		g_string_append(said, floods[i].behind);
+		codes = talk(&basket, said->str, said->len, 4096);
+		g_test_message("%s", codes);
+		g_assert_true(
+		    g_str_has_suffix(codes, more ? floods[i].past : floods[i].wanted));
+		g_string_free(said, TRUE);
+		clear_basket(&basket);
+	}
+}
+
+/* An address of so many octets is taken, or not. */
+static void
+an_address_has_its_bound(void)
+{
+	for (int more = 0; more <= 1; more++) {
+		struct basket basket = {.raw = g_string_new(NULL), .failure = -1};
+		g_autofree char *name =
+		    g_strnfill((gsize)(BOUNDS_ADDRESS_BYTES - 10 + more), 'x');
+		g_autofree char *said =
+		    g_strdup_printf(LHLO MAIL "RCPT TO:<%s@d.example>\r\n", name);
+		g_autofree char *codes = talk(&basket, said, strlen(said), 100);
+
+		g_assert_cmpstr(
+		    codes, ==, more ? "220 250 250 553" : "220 250 250 250");
+		clear_basket(&basket);
+	}
+}
+
+/* ---- on a socket ---- */
+
+struct server {
+	struct mailbox *mailbox;
+	struct basket basket;
+	struct mailbox_sink sink;
+	int stop_fd;
+	GThread *thread;
+	char *path;
+};
+
+static gpointer
+serve(gpointer data)
+{
+	struct server *server = data;
+	GError *error = NULL;
+
+	g_assert_true(
+	    mailbox_serve(server->mailbox, &server->sink, server->stop_fd, &error));
+	g_assert_no_error(error);
+	return NULL;
+}
+
+static int
+connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	g_strlcpy(address.sun_path, path, sizeof(address.sun_path));
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static struct server *
+start_server(const struct lab *lab, struct lmtp_times times)
+{
+	struct server *server = g_new0(struct server, 1);
+	const struct lmtp_options options = {
+	    .path = server->path = g_build_filename(lab->folder, "lmtp", NULL),
+	    .times = times,
+	};
+	int fd;
+
+	server->basket = (struct basket){.raw = g_string_new(NULL), .failure = -1};
+	server->sink = (struct mailbox_sink){take, note, &server->basket};
+	server->mailbox = lmtp_new(&options);
+	server->stop_fd = eventfd(0, EFD_CLOEXEC);
+	server->thread = g_thread_new("lmtp", serve, server);
+	while ((fd = connect_to(server->path)) < 0)
+		g_thread_yield();
+	close(fd);
+	return server;
+}
+
+static void
+stop_server(struct server *server)
+{
+	uint64_t one = 1;
+
+	g_assert_cmpint(write(server->stop_fd, &one, sizeof(one)), ==, sizeof(one));
+	g_thread_join(server->thread);
+	g_assert_cmpint(access(server->path, F_OK), !=, 0);
+	mailbox_free(server->mailbox);
+	close(server->stop_fd);
+	clear_basket(&server->basket);
+	g_free(server->path);
+	g_free(server);
+}
+
+/* All that comes until the other side closes. */
+static char *
+read_to_end(int fd)
+{
+	GString *text = g_string_new(NULL);
+	char buffer[1024];
+	ssize_t got;
+
+	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+		g_string_append_len(text, buffer, got);
+	return g_string_free(text, FALSE);
+}
+
+static void
+a_client_that_is_silent_is_given_up(void)
+{
+	static const char *const said[] = {"", LHLO, LHLO MAIL RCPT, ALL "half\r\n."};
+	pb_auto(lab) lab = lab_new();
+	struct server *server =
+	    start_server(lab, (struct lmtp_times){.idle = 50, .letter = 600000});
+
+	for (size_t i = 0; i < G_N_ELEMENTS(said); i++) {
+		int fd = connect_to(server->path);
+		g_autofree char *heard = NULL;
+
+		g_assert_cmpint(
+		    write(fd, said[i], strlen(said[i])), ==, strlen(said[i]));
+		heard = read_to_end(fd);
+		g_assert_nonnull(strstr(heard, "421 4.4.2"));
+		close(fd);
+	}
+	g_assert_cmpuint(server->basket.count, ==, 0);
+	stop_server(server);
+}
+
+static void
+a_client_that_only_drips_is_given_up(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct server *server =
+	    start_server(lab, (struct lmtp_times){.idle = 600000, .letter = 200});
+	int fd = connect_to(server->path);
+
+	while (send(fd, "NOOP", 1, MSG_NOSIGNAL) == 1) {
+		struct pollfd news = {.fd = fd, .events = POLLIN};
+		char greeting[64];
+
+		if (poll(&news, 1, 5) == 1 &&
+		    recv(fd, greeting, sizeof(greeting), 0) == 0)
+			break;
+	}
+	close(fd);
+	g_assert_cmpuint(server->basket.count, ==, 0);
+	stop_server(server);
+}
+
+static void
+a_client_that_does_not_read_is_given_up(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct server *server =
+	    start_server(lab, (struct lmtp_times){.idle = 200, .letter = 600000});
+	int fd = connect_to(server->path), put;
+	GString *flood = g_string_new(LHLO);
+
+	for (int i = 0; i < 20; i++)
+		g_string_append(flood, LHLO);
+	/* Letters are no commands without a letter: this may go on. */
+	for (int i = 0; i < 2000; i++)
+		g_string_append(flood, MAIL RCPT RCPT RCPT "DATA\r\nx\r\n.\r\n");
+	do {
+		put = (int)send(fd, flood->str, flood->len, MSG_NOSIGNAL);
+	} while (put > 0);
+	g_assert_true(errno == EPIPE || errno == ECONNRESET);
+	close(fd);
+	g_string_free(flood, TRUE);
+	stop_server(server);
+}
+
+static void
+our_client_and_our_server_agree(void)
+{
+	static const struct {
+		const char *raw, *stored;
+	} rows[] = {
+	    {"x\n", "x\r\n"},
+	    {"x", "x\r\n"},
+	    {"x\r\ny\n", "x\r\ny\r\n"},
+	    {".\n..\nx.\n", ".\r\n..\r\nx.\r\n"},
+	};
+	pb_auto(lab) lab = lab_new();
+	struct server *server = start_server(lab, LMTP_TIMES_STANDARD);
+	g_autoptr(GError) error = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_assert_true(lmtp_client_send(server->path, "a@b.example",
+		    "\303\244@d.example", rows[i].raw, strlen(rows[i].raw), &error));
+		g_assert_cmpstr(server->basket.raw->str, ==, rows[i].stored);
+		g_assert_cmpstr(server->basket.recipient, ==, "\303\244@d.example");
+	}
+	server->basket.failure = PB_ERROR_TEMPORARY;
+	g_assert_false(
+	    lmtp_client_send(server->path, "", "c@d.example", "x", 1, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_clear_error(&error);
+	server->basket.failure = PB_ERROR_INPUT;
+	g_assert_false(
+	    lmtp_client_send(server->path, "", "c@d.example", "x", 1, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_clear_error(&error);
+	stop_server(server);
+	g_assert_false(
+	    lmtp_client_send(lab->folder, "", "c@d.example", "x", 1, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+}
+
+static void
+only_this_machine_is_listened_to(void)
+{
+	static const struct {
+		const char *text;
+		bool is_ok;
+	} rows[] = {
+	    {"127.0.0.1:24", true},
+	    {"127.8.9.1:65535", true},
+	    {"[::1]:24", true},
+	    {"127.0.0.1:65536", false},
+	    {"127.0.0.1:0", false},
+	    {"127.0.0.1", false},
+	    {"192.0.2.1:24", false},
+	    {"0.0.0.0:24", false},
+	    {"[::]:24", false},
+	    {"::1:24", false},
+	    {"localhost:24", false},
+	    {":24", false},
+	    {"", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+
+		g_assert_true(lmtp_check_listen(rows[i].text, &error) == rows[i].is_ok);
+		g_assert_true((error == NULL) == rows[i].is_ok);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(dialogues); i++) {
+		g_autofree char *path =
+		    g_strdup_printf("/lmtp/dialogue: %s", dialogues[i].name);
+
+		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_dialogue);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(floods); i++) {
+		g_autofree char *path = g_strdup_printf(
+		    "/lmtp/at the bound and one past it: %s", floods[i].name);
+
+		g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_flood);
+	}
+	g_test_add_func(
+	    "/lmtp/what the sink says has its code", what_the_sink_says_has_its_code);
+	g_test_add_func("/lmtp/an address has its bound", an_address_has_its_bound);
+	g_test_add_func("/lmtp/a client that is silent is given up",
+	    a_client_that_is_silent_is_given_up);
+	g_test_add_func("/lmtp/a client that only drips is given up",
+	    a_client_that_only_drips_is_given_up);
+	g_test_add_func("/lmtp/a client that does not read is given up",
+	    a_client_that_does_not_read_is_given_up);
+	g_test_add_func(
+	    "/lmtp/our client and our server agree", our_client_and_our_server_agree);
+	g_test_add_func(
+	    "/lmtp/only this machine is listened to", only_this_machine_is_listened_to);
+	return g_test_run();
+}
