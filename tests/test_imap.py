@@ -303,6 +303,26 @@ def main():
             house.once(wanted=0)
             assert house.value(counted) == 122
 
+        def test_equal_rows():
+            """200 letters end as the same rows by IMAP and from a Maildir"""
+            houses = []
+            for user in ("rows-imap", "rows-maildir"):
+                put_all(dovecot, user + "@example.org", all_kinds(200))
+            box = os.path.join(dovecot.folder, "mail", "example.org", "rows-maildir")
+            houses.append(new_house("rows-imap"))
+            houses.append(new_house("rows-maildir", imap_host=None, maildir=box))
+            found = []
+            for house, road in zip(houses, ("imap", "maildir")):
+                house.once()
+                while house.value("SELECT count(*) FROM letter WHERE state = 'new'"):
+                    house.once()  # a run reads letters for so long and no longer
+                assert house.value("SELECT group_concat(DISTINCT road) FROM letter"
+                                   ) == road
+                found.append(house.rows("SELECT key, sender, recipient, state, verdict"
+                                        " FROM letter ORDER BY key"))
+            assert len(found[0]) >= 190, len(found[0])  # some are the same letter
+            assert found[0] == found[1], set(found[0]) ^ set(found[1])
+
         def test_daemon_password():
             """a wrong password is told; a reload after it was mended is enough"""
             dovecot.put("mend@example.org", letter(1))
@@ -339,7 +359,7 @@ def main():
                          test_other_folder, test_missing_folder, test_too_large,
                          test_postponed, test_killed, test_uidvalidity, test_cut,
                          test_certificates, test_login, test_daemon,
-                         test_daemon_password, test_many):
+                         test_equal_rows, test_daemon_password, test_many):
             tap.run(function)
 
 
