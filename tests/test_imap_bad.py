@@ -134,9 +134,9 @@ def main():
         numbers = iter(range(10000))
 
         def start(server, **options):
-            options = {"command": 1000, "idle": 1, "poll": 1} | options
+            options = {"command": 1000, "idle": 1, "poll": 1, "tls": "off"} | options
             return Reader(tap.subfolder(f"reader{next(numbers)}"), port=server.port,
-                          host="127.0.0.1", tls="off", **options)
+                          host="127.0.0.1", **options)
 
         def live_through(state, way):
             """The bad thing is done; then all letters are there, each once."""
@@ -349,10 +349,71 @@ def main():
                         reader.wait_fact(lambda: server.was_bad, "a hanging server")
                         reader.end(deadline_s=30)
 
+        def test_no_starttls():
+            """where STARTTLS is wanted and not offered, or refused, no password is sent"""
+            for capabilities, bad in (("IMAP4rev1 AUTH=PLAIN", {}),
+                                      ("IMAP4rev1 STARTTLS AUTH=PLAIN",
+                                       {"STARTTLS": refuse})):
+                with BadImap(LETTERS, bad, times=1000,
+                             capabilities=capabilities) as server:
+                    with start(server, tls="starttls") as reader:
+                        reader.wait_note("STARTTLS is required")
+                        reader.end()
+                    names = {name for name, _ in server.commands}
+                    assert names <= {"CAPABILITY", "STARTTLS", "LOGOUT"}, names
+
+        def test_logins():
+            """a host without SASL gets LOGIN; one that takes us as somebody gets nothing"""
+            with BadImap(LETTERS, capabilities="IMAP4rev1") as server:
+                with start(server) as reader:
+                    reader.wait_letters(4)
+                    reader.end()
+                names = [name for name, _ in server.commands]
+                assert "LOGIN" in names and "AUTHENTICATE" not in names, names
+
+            def known(_server, connection, _tag):
+                connection.say("* PREAUTH welcome back")
+
+            def wrong(_server, connection, tag):
+                connection.say(f"{tag} NO [AUTHENTICATIONFAILED] no")
+
+            with BadImap(LETTERS, {"GREETING": known}) as server:
+                with start(server) as reader:
+                    reader.wait_letters(4)
+                    reader.end()
+                assert reader.said("note")[0].endswith("too long"), reader.output
+            with BadImap(LETTERS, {"AUTHENTICATE": wrong}) as server:
+                with start(server) as reader:
+                    reader.wait_letters(4)
+                    reader.end()
+                assert reader.said("note")[0].endswith("login refused"), reader.output
+
+        def test_hello_bounds():
+            """lines before the login are so long and so many, and no more"""
+            def long_greeting(size):
+                return {"GREETING": lambda _server, connection, _tag:
+                        connection.say("* OK " + "x" * (size - 5))}
+
+            def many_lines(count):
+                def say(_server, connection, tag):
+                    connection.say(*["* OK go on"] * (count - 2),
+                                   "* CAPABILITY IMAP4rev1 AUTH=PLAIN SASL-IR",
+                                   f"{tag} OK done")
+                return {"CAPABILITY": say}
+
+            for bad, is_refused in ((long_greeting(4096), False),
+                                    (long_greeting(4097), True),
+                                    (many_lines(64), False), (many_lines(65), True)):
+                with BadImap(LETTERS, bad) as server:
+                    with start(server, command=60000) as reader:
+                        reader.wait_letters(4)
+                        reader.end()
+                    assert bool(reader.said("note")) == is_refused, reader.output
+
         def test_options():
             """options that cannot work are refused"""
             for options in ({"folder": ""}, {"folder": "a\nb"}, {"folder": "a*"},
-                            {"folder": "x" * 256}, {"folder": "\u00e4"},
+                            {"folder": "x" * 256}, {"folder": "a\x7f"},
                             {"folder": "A", "move_to": "A"}, {"move_to": ""}):
                 with BadImap([]) as server, start(server, **options) as reader:
                     assert reader.wait_exit() == 1, (options, reader.output)
@@ -369,7 +430,8 @@ def main():
         for function in (test_forgets, test_no_keywords, test_postponed_mark, test_copy,
                          test_poll, test_idle_refused, test_early_news, test_false_news,
                          test_poison, test_lying_size, test_gone, test_waiting,
-                         test_stop_anywhere, test_options):
+                         test_stop_anywhere, test_no_starttls, test_logins,
+                         test_hello_bounds, test_options):
             tap.run(function)
 
 

@@ -221,8 +221,9 @@ set_security(struct opening *opening)
 		/* Inside TLS the plain ones are the ones that every host does alike. */
 		is_set &= !curl_easy_setopt(easy, CURLOPT_USERNAME, options->user);
 		is_set &= !curl_easy_setopt(easy, CURLOPT_PASSWORD, options->password);
-		is_set &= !curl_easy_setopt(easy, CURLOPT_LOGIN_OPTIONS,
-		    opening->is_bare_login ? "AUTH=+LOGIN" : "AUTH=PLAIN;AUTH=LOGIN");
+		if (!opening->is_any_login)
+			is_set &= !curl_easy_setopt(
+			    easy, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN");
 	}
 	return is_set;
 }
@@ -404,14 +405,14 @@ open_with(struct opening *opening, struct stream_failure *failure, GError **erro
 	    opening->options->stop_fd ? *opening->options->stop_fd : -1);
 }
 
-/* @param is_bare_login  IMAP's own LOGIN, for hosts that know no other */
+/* @param is_any_login  whatever the host has, IMAP's own LOGIN too */
 static struct stream *
-open_once(const struct stream_options *options, bool is_bare_login,
+open_once(const struct stream_options *options, bool is_any_login,
     struct stream_failure *failure, GError **error)
 {
 	struct opening opening = {.options = options,
 	    .step = STREAM_STEP_CONNECT,
-	    .is_bare_login = is_bare_login};
+	    .is_any_login = is_any_login};
 	struct stream *stream;
 
 	opening.easy = curl_easy_init();
@@ -426,7 +427,7 @@ open_once(const struct stream_options *options, bool is_bare_login,
 
 /* No login was tried, since the host told of none that libcurl was to use. */
 static bool
-wants_bare_login(
+wants_any_login(
     const struct stream_options *options, const struct stream_failure *failure)
 {
 	return options->protocol == STREAM_PROTOCOL_IMAP && options->user &&
@@ -450,7 +451,7 @@ stream_open(const struct stream_options *options, struct stream_failure *failure
 	stream = open_once(options, false, &first, &problem);
 	if (stream)
 		return stream;
-	if (wants_bare_login(options, &first)) {
+	if (wants_any_login(options, &first)) {
 		stream_failure_clear(&first);
 		return open_once(options, true, failure, error);
 	}

@@ -29,9 +29,9 @@ struct opening {
 	bool is_reply_whole; /* its last line has come */
 	bool is_secured;     /* STARTTLS was accepted */
 	bool is_logged_in;
-	bool is_bare_login; /* by IMAP's LOGIN and no SASL */
-	bool is_garbled;    /* a line that is no reply, or too much of it */
-	bool is_abandoned;  /* no TCP connection within connect_ms */
+	bool is_any_login; /* not only PLAIN and LOGIN of SASL */
+	bool is_garbled;   /* a line that is no reply, or too much of it */
+	bool is_abandoned; /* no TCP connection within connect_ms */
 	int64_t started_us;
 };
 

@@ -49,6 +49,7 @@ class BadImap:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self.connections += 1
                 self._clients.append(client)
                 threading.Thread(target=self._serve, args=(client,),
