@@ -1,0 +1,105 @@
+/*
+ * fuzz_lmtp.c - anything that somebody may say who connects to the LMTP socket.
+ *
+ * Pieces of any size give the same answers and letters as the whole, each answer is a
+ * line with a code, and what a letter holds came from the client.
+ */
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "fuzz.h"
+#include "mail/letter_key.h"
+#include "mailbox/lmtp_session.h"
+
+/* All that the sink was given, told in one text. */
+struct basket {
+	GString *told;
+	unsigned failures; /* a bit for each letter: it is refused */
+};
+
+static bool
+take(void *data, const struct mailbox_letter *letter, GError **error)
+{
+	struct basket *basket = data;
+	bool is_refused = basket->failures & 1;
+
+	g_assert(letter->size <= BOUNDS_LETTER_BYTES);
+	g_assert(strlen(letter->sender) <= BOUNDS_ADDRESS_BYTES);
+	g_assert(*letter->recipient);
+	g_assert(strlen(letter->recipient) <= BOUNDS_ADDRESS_BYTES);
+	fuzz_check_line(letter->sender, BOUNDS_ADDRESS_BYTES * 4);
+	g_string_append_printf(basket->told, "<%s> <%s> %zu ", letter->sender,
+	    letter->recipient, letter->size);
+	g_string_append_len(basket->told, letter->raw, (gssize)letter->size);
+	basket->failures >>= 1;
+	if (is_refused)
+		g_set_error(error, PB_ERROR, (int)(letter->size % 5), "no\r\n%s",
+		    letter->recipient);
+	return !is_refused;
+}
+
+static void
+note(void *data, const GError *problem)
+{
+	(void)data;
+	(void)problem;
+}
+
+static void
+check_answers(const GString *out)
+{
+	g_auto(GStrv) lines = g_strsplit(out->str, "\r\n", -1);
+	guint count = g_strv_length(lines);
+
+	g_assert(strlen(out->str) == out->len);
+	g_assert(g_str_has_suffix(out->str, "\r\n"));
+	for (guint i = 0; i + 1 < count; i++) {
+		g_assert(strlen(lines[i]) <= BOUNDS_REPLY_LINE_BYTES);
+		g_assert(strspn(lines[i], "0123456789") == 3);
+		g_assert(
+		    strchr("245", lines[i][0]) || g_str_has_prefix(lines[i], "354"));
+		g_assert(lines[i][3] == ' ' || lines[i][3] == '-');
+		g_assert(!strpbrk(lines[i], "\r\n"));
+	}
+}
+
+static char *
+talk(const char *octets, size_t size, size_t piece, unsigned failures)
+{
+	struct basket basket = {.told = g_string_new(NULL), .failures = failures};
+	const struct mailbox_sink sink = {take, note, &basket};
+	struct lmtp_session *session = lmtp_session_new(&sink);
+
+	for (size_t at = 0; at < size; at += piece) {
+		size_t part = MIN(piece, size - at);
+		/* Of just this size, so that reading further is seen. */
+		g_autofree char *copy = g_memdup2(octets + at, part);
+
+		lmtp_session_feed(session, copy, part);
+	}
+	check_answers(lmtp_session_get_output(session));
+	g_string_append(basket.told, lmtp_session_get_output(session)->str);
+	g_string_append_printf(basket.told, "%d %u", lmtp_session_is_over(session),
+	    lmtp_session_get_letters(session));
+	lmtp_session_free(session);
+	/* With NULs of letters in it. */
+	for (size_t i = 0; i < basket.told->len; i++)
+		if (!basket.told->str[i])
+			basket.told->str[i] = '0';
+	return g_string_free(basket.told, FALSE);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = {data, size};
+	size_t piece = 1 + fuzz_take_byte(&input) % 64;
+	unsigned failures = fuzz_take_byte(&input);
+	const char *octets = input.left ? (const char *)input.at : "";
+	g_autofree char *whole = talk(octets, input.left, G_MAXINT, failures);
+	g_autofree char *pieces = talk(octets, input.left, piece, failures);
+
+	g_assert_cmpstr(whole, ==, pieces);
+	return 0;
+}
