@@ -244,7 +244,7 @@ imap_session_fetch(
 	return true;
 }
 
-/* @param keyword  ours or NULL @param is_deleted  whether \Deleted is set */
+/* @param is_done  set our keyword @param is_deleted  set \Deleted */
 static bool
 store_flags(struct imap_session *session, struct mailimap_set *set, bool is_done,
     bool is_deleted, GError **error)
