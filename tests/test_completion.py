@@ -105,6 +105,7 @@ def test_values(paperboy):
     assert complete(head + "suppression add x@example.org --reason c") == ["complaint"]
     assert complete(head + "digest show l") == ["last"]
     assert complete(head + "queue list --state H") == ["HELD"]
+    assert complete(head + "letter list --state q") == ["quarantined"]
     assert complete(head + "queue drop all --state=S") == ["SENDING", "SENT"]
     assert complete(head + "source replay ") == ["hf"]
 
