@@ -128,7 +128,18 @@
 #define BOUNDS_STREAM_INBOUND_BYTES (64 * 1024)
 
 /* Domains that the post remembers something of at a time. */
-#define BOUNDS_DOMAINS 10000
+#define BOUNDS_DOMAINS           10000
+/*
+ * IMAP answers: one line; all lines of one answer, without letters; opened parentheses
+ * of a line; lines that a connection begins with; letters known to be waiting at once.
+ */
+#define BOUNDS_IMAP_LINE_BYTES   (32 * 1024)
+#define BOUNDS_IMAP_ANSWER_BYTES (256 * 1024)
+#define BOUNDS_IMAP_PARENTHESES  64
+#define BOUNDS_IMAP_HELLO_BYTES  4096
+#define BOUNDS_IMAP_HELLO_LINES  64
+#define BOUNDS_IMAP_WAITING      20000
+#define BOUNDS_IMAP_NAME_BYTES   255
 
 /* HTTP answers of sources. */
 #define BOUNDS_HTTP_BODY_BYTES    (32 * 1024 * 1024)

@@ -88,6 +88,16 @@ struct settings {
 	char *lmtp_group; /* "" means nobody but the daemon's user */
 	char *lmtp_listen;
 	char *incoming; /* a Maildir */
+	char *imap_host;
+	int imap_port;
+	int imap_tls; /* enum settings_tls; auto: by the port */
+	char *imap_ca_file;
+	char *imap_user;
+	char *imap_password_file;
+	char *imap_folder;
+	char *imap_move_to;
+	bool imap_expunge;
+	int imap_poll_s;
 	char *recipient_header;
 	int disk_floor_mb;
 	char *letter_program; /* "" means the one that was installed */

@@ -167,18 +167,17 @@ static struct inlet *
 inlet_new(const struct inlet_options *options, struct snapshot *snapshot,
     enum assembly_road road, GError **error)
 {
-	struct inlet *inlet;
-	struct mailbox *mailbox = NULL;
+	struct inlet *inlet = g_new0(struct inlet, 1);
 
-	if (!assembly_new_mailbox(
-	        snapshot->settings, options->credentials, road, &mailbox, error) ||
-	    !mailbox)
-		return NULL;
-	inlet = g_new0(struct inlet, 1);
 	inlet->options = options;
-	inlet->mailbox = mailbox;
 	inlet->snapshot = snapshot_ref(snapshot);
 	inlet->stop_fd = -1;
+	if (!assembly_new_mailbox(snapshot->settings, options->credentials, road,
+	        &inlet->store, &inlet->mailbox, error) ||
+	    !inlet->mailbox) {
+		inlet_free(inlet);
+		return NULL;
+	}
 	inlet->store = assembly_open_store(snapshot->settings, error);
 	if (inlet->store)
 		return inlet;
@@ -270,9 +269,12 @@ inlets_use(struct inlets *inlets, struct snapshot *snapshot)
 		const char *name = assembly_get_road_name(road);
 		g_autoptr(GError) problem = NULL;
 
-		if (!is_changed(names, name)) {
-			if (inlets->members[road])
-				snapshot_offer(&inlets->members[road]->next, snapshot);
+		struct inlet *inlet = inlets->members[road];
+
+		/* What fails may do so by what is no setting: a password in a file. */
+		if (!is_changed(names, name) && !(inlet && inlet->is_failing)) {
+			if (inlet)
+				snapshot_offer(&inlet->next, snapshot);
 			continue;
 		}
 		g_clear_pointer(&inlets->members[road], inlet_free);

@@ -22,12 +22,13 @@ enum progress {
 };
 
 struct stream *
-stream_new_connected(CURL *easy, int fd, GPtrArray *hello)
+stream_new_connected(CURL *easy, int fd, GPtrArray *hello, int stop_fd)
 {
 	struct stream *stream = g_new0(struct stream, 1);
 
 	stream->easy = easy;
 	stream->fd = fd;
+	stream->stop_fd = stop_fd;
 	stream->hello = hello;
 	stream->inbound = g_byte_array_new();
 	return stream;
@@ -42,7 +43,7 @@ stream_new_socket(int fd, const char *const *hello)
 		g_ptr_array_add(lines, g_strdup(*hello));
 	if (!g_unix_set_fd_nonblocking(fd, TRUE, NULL))
 		g_assert_not_reached();
-	return stream_new_connected(NULL, fd, lines);
+	return stream_new_connected(NULL, fd, lines, -1);
 }
 
 void
@@ -121,11 +122,26 @@ receive_some(struct stream *stream, void *buffer, size_t size, size_t *n_receive
 	return PROGRESS_SOME;
 }
 
+void
+stream_set_stop(struct stream *stream, int stop_fd)
+{
+	stream->stop_fd = stop_fd;
+}
+
+bool
+stream_is_stopped(int stop_fd)
+{
+	struct pollfd item = {.fd = stop_fd, .events = POLLIN};
+
+	return poll(&item, 1, 0) > 0;
+}
+
 /* Wait until the socket is ready for any of the events, or fail at the deadline. */
 static bool
 wait_ready(const struct stream *stream, short events, int64_t deadline, GError **error)
 {
-	struct pollfd item = {.fd = stream->fd, .events = events};
+	struct pollfd items[] = {{.fd = stream->fd, .events = events},
+	    {.fd = stream->stop_fd, .events = POLLIN}};
 
 	for (;;) {
 		int64_t left_us = deadline - g_get_monotonic_time();
@@ -133,7 +149,13 @@ wait_ready(const struct stream *stream, short events, int64_t deadline, GError *
 
 		if (left_us <= 0)
 			break;
-		n = poll(&item, 1, (int)MIN((left_us + 999) / 1000, INT_MAX));
+		n = poll(items, G_N_ELEMENTS(items),
+		    (int)MIN((left_us + 999) / 1000, INT_MAX));
+		if (n > 0 && items[1].revents) {
+			g_set_error_literal(
+			    error, PB_ERROR, PB_ERROR_TEMPORARY, "told to stop");
+			return false;
+		}
 		if (n > 0)
 			return true;
 		if (n < 0 && errno != EINTR) {

@@ -2,9 +2,9 @@
  * stream.h - a verified, authenticated byte stream to a mail host.
  *
  * libcurl connects, does STARTTLS, checks the certificate and the host's name,
- * says EHLO and logs in.  From then on the stream carries bytes for a dialogue
- * that is ours.  Calls block up to a deadline; one thread uses a stream at a
- * time.  Deadlines are g_get_monotonic_time() values, in microseconds: they
+ * says EHLO (of IMAP: CAPABILITY) and logs in.  From then on the stream carries bytes
+ * for a dialogue that is ours.  Calls block up to a deadline; one thread uses a stream
+ * at a time.  Deadlines are g_get_monotonic_time() values, in microseconds: they
  * measure a wait and are no time of day.
  *
  * Bytes that a peer sent behind its last answer to libcurl are lost.  So the
@@ -26,6 +26,7 @@ struct stream;
 
 enum stream_protocol {
 	STREAM_PROTOCOL_SMTP,
+	STREAM_PROTOCOL_IMAP,
 };
 
 enum stream_tls {
@@ -43,17 +44,20 @@ struct stream_options {
 	const char *ca_file;  /* PEM, the only CAs trusted; NULL: the system's */
 	const char *user;     /* NULL: no login */
 	const char *password; /* not NULL when user is given */
-	const char *hello;    /* our name in EHLO: letters, digits and ".-:[]" */
-	unsigned connect_ms;  /* for name and TCP, seen to the second; not 0 */
-	unsigned open_ms;     /* for all of it: TCP, TLS, EHLO, login; not 0 */
+	const char
+	    *hello; /* our name in EHLO: letters, digits and ".-:[]"; not IMAP's */
+	const int *stop_fd;  /* once readable it ends every wait, an opening within a
+	                        second; NULL: none.  The file outlives the stream */
+	unsigned connect_ms; /* for name and TCP, seen to the second; not 0 */
+	unsigned open_ms;    /* for all of it: TCP, TLS, EHLO, login; not 0 */
 };
 
 /* How far an opening came: the step that was under way when it failed. */
 enum stream_step {
 	STREAM_STEP_CONNECT,  /* name, TCP, implicit TLS, greeting */
-	STREAM_STEP_HELLO,    /* EHLO or HELO */
+	STREAM_STEP_HELLO,    /* EHLO or HELO; CAPABILITY */
 	STREAM_STEP_STARTTLS, /* the command, or the handshake behind it */
-	STREAM_STEP_LOGIN,    /* AUTH */
+	STREAM_STEP_LOGIN,    /* AUTH, AUTHENTICATE, LOGIN */
 };
 
 /* What a failed opening tells its caller to do, with the GError code. */
@@ -91,16 +95,23 @@ struct stream *stream_open(const struct stream_options *options,
 /**
  * Make a stream of a connected socket, as if it had been opened: for tests.
  *
- * @param fd     taken; made non-blocking
- * @param hello  lines of the EHLO answer without code, NULL-terminated; may be NULL
+ * @param fd       taken; made non-blocking
+ * @param hello    lines of the EHLO answer without code, NULL-terminated; may be NULL
  */
 struct stream *stream_new_socket(int fd, const char *const *hello);
+
+/** Let a file end every wait once it is readable. @param stop_fd  borrowed; -1: none */
+void stream_set_stop(struct stream *stream, int stop_fd);
 
 void stream_free(struct stream *stream);
 PB_DEFINE_AUTO(stream, stream_free);
 
+/** Whether a file that ends waits is readable. @param stop_fd  or -1 */
+bool stream_is_stopped(int stop_fd);
+
 /**
- * Get the last answer to EHLO: the one inside TLS when there is TLS.
+ * Get the last answer to EHLO: the one inside TLS when there is TLS.  IMAP has none
+ * here.
  *
  * @return borrowed array of char *, each line without its code and line end; the
  *         first is the host's name for itself.  Foreign bytes, but at most

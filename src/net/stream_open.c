@@ -9,23 +9,6 @@
 #include "net/stream.h"
 #include "net/stream_private.h"
 
-/* One opening under way, and what the peer has answered to libcurl so far. */
-struct opening {
-	const struct stream_options *options;
-	CURL *easy;
-	enum stream_step step;
-	GPtrArray *hello;    /* lines of the last EHLO answer */
-	GString *reply;      /* the reply being read, or the last one */
-	unsigned code;       /* of that reply; 0 when none has come */
-	unsigned n_lines;    /* of that reply */
-	bool is_reply_whole; /* its last line has come */
-	bool is_secured;     /* STARTTLS was accepted */
-	bool is_logged_in;
-	bool is_garbled;   /* a line that is no reply, or too much of it */
-	bool is_abandoned; /* no TCP connection within connect_ms */
-	int64_t started_us;
-};
-
 void
 stream_failure_clear(struct stream_failure *failure)
 {
@@ -43,7 +26,7 @@ opening_clear(struct opening *opening)
 		g_string_free(opening->reply, TRUE);
 }
 
-/* The last line of a reply has come: libcurl now takes its next step. */
+/* The last line of an SMTP reply has come: libcurl now takes its next step. */
 static void
 note_reply(struct opening *opening)
 {
@@ -124,11 +107,18 @@ on_line(char *line, size_t unit, size_t count, void *data)
 {
 	struct opening *opening = data;
 
-	if (opening->is_garbled || !note_line(opening, line, unit * count)) {
-		opening->is_garbled = true;
-		return 0;
+	bool is_good = !opening->is_garbled;
+
+	switch (opening->options->protocol) {
+	case STREAM_PROTOCOL_SMTP:
+		is_good = is_good && note_line(opening, line, unit * count);
+		break;
+	case STREAM_PROTOCOL_IMAP:
+		is_good = is_good && stream_imap_note_line(opening, line, unit * count);
+		break;
 	}
-	return unit * count;
+	opening->is_garbled = !is_good;
+	return is_good ? unit * count : 0;
 }
 
 /* libcurl has one time-out for TCP and greeting; ours for TCP is shorter. */
@@ -141,6 +131,8 @@ on_progress(void *data, curl_off_t down_total, curl_off_t down, curl_off_t up_to
 	curl_off_t connected_us = 0;
 
 	(void)down_total, (void)down, (void)up_total, (void)up;
+	if (opening->options->stop_fd && stream_is_stopped(*opening->options->stop_fd))
+		return 1;
 	if (waited_us / 1000 < (int64_t)opening->options->connect_ms)
 		return 0;
 	curl_easy_getinfo(opening->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
@@ -156,6 +148,15 @@ is_this_machine(const char *host)
 }
 
 static bool
+is_hello_name(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
+	                              "TUVWXYZ0123456789.-:[]";
+
+	return *name && !name[strspn(name, letters)];
+}
+
+static bool
 check_options(const struct stream_options *options, GError **error)
 {
 	const char *wrong = NULL;
@@ -164,9 +165,8 @@ check_options(const struct stream_options *options, GError **error)
 		wrong = "the host is not a name or an address";
 	else if (options->port == 0)
 		wrong = "the port is 0";
-	else if (!*options->hello || options->hello[strspn(options->hello,
-	                                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
-	                                 "TUVWXYZ0123456789.-:[]")])
+	else if (options->protocol == STREAM_PROTOCOL_SMTP &&
+	         !is_hello_name(options->hello))
 		wrong = "the name for EHLO has other characters than a host name";
 	else if (options->user && !options->password)
 		wrong = "there is a user but no password";
@@ -180,13 +180,18 @@ check_options(const struct stream_options *options, GError **error)
 	return false;
 }
 
-/* smtp://HOST:PORT/HELLO; libcurl takes its EHLO name from the path. */
+/* smtp://HOST:PORT/HELLO: libcurl takes its EHLO name from the path. */
 static char *
 format_url(const struct stream_options *options)
 {
-	static const char *const schemes[] = {[STREAM_PROTOCOL_SMTP] = "smtp"};
+	static const char *const schemes[] = {
+	    [STREAM_PROTOCOL_SMTP] = "smtp",
+	    [STREAM_PROTOCOL_IMAP] = "imap",
+	};
 	bool is_literal6 = strchr(options->host, ':') != NULL;
-	g_autofree char *hello = g_uri_escape_string(options->hello, NULL, FALSE);
+	bool is_smtp = options->protocol == STREAM_PROTOCOL_SMTP;
+	g_autofree char *hello =
+	    g_uri_escape_string(is_smtp ? options->hello : "", NULL, FALSE);
 	g_autofree char *host = g_uri_escape_string(options->host, ":", TRUE);
 
 	return g_strdup_printf("%s%s://%s%s%s:%u/%s", schemes[options->protocol],
@@ -195,8 +200,10 @@ format_url(const struct stream_options *options)
 }
 
 static bool
-set_security(CURL *easy, const struct stream_options *options)
+set_security(struct opening *opening)
 {
+	const struct stream_options *options = opening->options;
+	CURL *easy = opening->easy;
 	bool is_set = true;
 
 	if (options->tls != STREAM_TLS_OFF)
@@ -214,8 +221,9 @@ set_security(CURL *easy, const struct stream_options *options)
 		/* Inside TLS the plain ones are the ones that every host does alike. */
 		is_set &= !curl_easy_setopt(easy, CURLOPT_USERNAME, options->user);
 		is_set &= !curl_easy_setopt(easy, CURLOPT_PASSWORD, options->password);
-		is_set &= !curl_easy_setopt(
-		    easy, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN");
+		if (!opening->is_any_login)
+			is_set &= !curl_easy_setopt(
+			    easy, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN");
 	}
 	return is_set;
 }
@@ -229,7 +237,8 @@ set_options(struct opening *opening, char *message)
 	bool is_set = true;
 
 	is_set &= !curl_easy_setopt(easy, CURLOPT_URL, url);
-	is_set &= !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+	is_set &=
+	    !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps,imap,imaps");
 	is_set &= !curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
@@ -246,7 +255,7 @@ set_options(struct opening *opening, char *message)
 	is_set &= !curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_XFERINFODATA, opening);
-	return is_set && set_security(easy, options);
+	return is_set && set_security(opening);
 }
 
 static enum stream_fault
@@ -302,9 +311,10 @@ code_from_fault(enum stream_fault fault)
 static char *
 format_cause(const struct opening *opening, CURLcode result, const char *message)
 {
-	static const char *const steps[] = {
+	bool is_smtp = opening->options->protocol == STREAM_PROTOCOL_SMTP;
+	const char *const steps[] = {
 	    [STREAM_STEP_CONNECT] = "at connecting",
-	    [STREAM_STEP_HELLO] = "at EHLO",
+	    [STREAM_STEP_HELLO] = is_smtp ? "at EHLO" : "at CAPABILITY",
 	    [STREAM_STEP_STARTTLS] = "at STARTTLS",
 	    [STREAM_STEP_LOGIN] = "at login",
 	};
@@ -313,8 +323,8 @@ format_cause(const struct opening *opening, CURLcode result, const char *message
 
 	curl_easy_getinfo(opening->easy, CURLINFO_OS_ERRNO, &number);
 	if (opening->is_garbled)
-		return g_strdup_printf("the answer %s is no SMTP reply, or too long",
-		    steps[opening->step]);
+		return g_strdup_printf("the answer %s is no %s reply, or too long",
+		    steps[opening->step], is_smtp ? "SMTP" : "IMAP");
 	if (opening->is_abandoned)
 		return g_strdup("no connection in time");
 	if (result == CURLE_OK || (result == CURLE_LOGIN_DENIED && opening->code < 400))
@@ -330,6 +340,8 @@ format_cause(const struct opening *opening, CURLcode result, const char *message
 		cause[0] = g_ascii_tolower(cause[0]);
 		return cause;
 	}
+	if (opening->is_reply_whole && opening->code >= 400 && !is_smtp)
+		return g_strdup_printf("refused %s", steps[opening->step]);
 	if (opening->is_reply_whole && opening->code >= 400)
 		return g_strdup_printf(
 		    "refused with %u %s", opening->code, steps[opening->step]);
@@ -388,23 +400,21 @@ open_with(struct opening *opening, struct stream_failure *failure, GError **erro
 	curl_easy_setopt(opening->easy, CURLOPT_NOPROGRESS, 1L);
 	curl_easy_setopt(opening->easy, CURLOPT_HEADERFUNCTION, NULL);
 	curl_easy_setopt(opening->easy, CURLOPT_HEADERDATA, NULL);
-	return stream_new_connected(
-	    g_steal_pointer(&opening->easy), fd, g_steal_pointer(&opening->hello));
+	return stream_new_connected(g_steal_pointer(&opening->easy), fd,
+	    g_steal_pointer(&opening->hello),
+	    opening->options->stop_fd ? *opening->options->stop_fd : -1);
 }
 
-struct stream *
-stream_open(const struct stream_options *options, struct stream_failure *failure,
-    GError **error)
+/* @param is_any_login  whatever the host has, IMAP's own LOGIN too */
+static struct stream *
+open_once(const struct stream_options *options, bool is_any_login,
+    struct stream_failure *failure, GError **error)
 {
-	struct opening opening = {.options = options, .step = STREAM_STEP_CONNECT};
+	struct opening opening = {.options = options,
+	    .step = STREAM_STEP_CONNECT,
+	    .is_any_login = is_any_login};
 	struct stream *stream;
 
-	if (!check_options(options, error)) {
-		if (failure)
-			*failure = (struct stream_failure){
-			    STREAM_FAULT_SETTINGS, STREAM_STEP_CONNECT, NULL};
-		return NULL;
-	}
 	opening.easy = curl_easy_init();
 	g_assert(opening.easy);
 	opening.hello = g_ptr_array_new_with_free_func(g_free);
@@ -413,4 +423,42 @@ stream_open(const struct stream_options *options, struct stream_failure *failure
 	stream = open_with(&opening, failure, error);
 	opening_clear(&opening);
 	return stream;
+}
+
+/* No login was tried, since the host told of none that libcurl was to use. */
+static bool
+wants_any_login(
+    const struct stream_options *options, const struct stream_failure *failure)
+{
+	return options->protocol == STREAM_PROTOCOL_IMAP && options->user &&
+	       failure->fault == STREAM_FAULT_LOGIN && !failure->reply;
+}
+
+struct stream *
+stream_open(const struct stream_options *options, struct stream_failure *failure,
+    GError **error)
+{
+	struct stream_failure first = {0};
+	g_autoptr(GError) problem = NULL;
+	struct stream *stream;
+
+	if (!check_options(options, error)) {
+		if (failure)
+			*failure = (struct stream_failure){
+			    STREAM_FAULT_SETTINGS, STREAM_STEP_CONNECT, NULL};
+		return NULL;
+	}
+	stream = open_once(options, false, &first, &problem);
+	if (stream)
+		return stream;
+	if (wants_any_login(options, &first)) {
+		stream_failure_clear(&first);
+		return open_once(options, true, failure, error);
+	}
+	g_propagate_error(error, g_steal_pointer(&problem));
+	if (failure)
+		*failure = first;
+	else
+		stream_failure_clear(&first);
+	return NULL;
 }

@@ -16,6 +16,7 @@
 #include "mailbox/lmtp.h"
 #include "model/rhythm.h"
 #include "service/house.h"
+#include "service/imap_road.h"
 #include "sources/huggingface.h"
 #include "transport/maildir.h"
 #include "transport/smtp.h"
@@ -183,18 +184,17 @@ check_time(const struct check *check)
 }
 
 static void
-check_password(const struct check *check, const char *credentials)
+check_password(const struct check *check, const char *credentials, const char *name,
+    const char *path)
 {
-	const char *path = check->settings->smtp_password_file;
 	g_autoptr(GError) problem = NULL;
 	char *password;
 
-	/* Without a user nobody reads it. */
-	if (!*check->settings->smtp_user || !is_said(check, "smtp.password_file", path))
+	if (!is_said(check, name, path))
 		return;
 	password = settings_load_secret(path, credentials, &problem);
 	if (!password) {
-		add_problem(check, "smtp.password_file", problem->message);
+		add_problem(check, name, problem->message);
 		return;
 	}
 	explicit_bzero(password, strlen(password));
@@ -235,6 +235,23 @@ check_absolute(const struct check *check, const char *name, const char *path)
 		return;
 	problem = g_strdup_printf("'%s' is no absolute path: it begins with /", path);
 	add_problem(check, name, problem);
+}
+
+static void
+check_imap(const struct check *check, const char *credentials)
+{
+	const struct settings *settings = check->settings;
+	g_autofree char *problem = NULL;
+
+	if (!*settings->imap_host)
+		return;
+	check_host(check, "mailbox.imap_host", settings->imap_host);
+	check_file(check, "mailbox.imap_ca_file", settings->imap_ca_file);
+	check_password(check, credentials, "mailbox.imap_password_file",
+	    settings->imap_password_file);
+	problem = imap_road_find_problem(settings);
+	if (problem)
+		add_problem(check, "mailbox.imap_host", problem);
 }
 
 static void
@@ -285,8 +302,12 @@ assembly_check(
 	    *settings->smtp_host != '/')
 		check_host(&check, "smtp.host", settings->smtp_host);
 	check_file(&check, "smtp.ca_file", settings->smtp_ca_file);
-	check_password(&check, credentials);
+	/* Without a user nobody reads it. */
+	if (*settings->smtp_user)
+		check_password(&check, credentials, "smtp.password_file",
+		    settings->smtp_password_file);
 	check_mailboxes(&check);
+	check_imap(&check, credentials);
 	check_templates(&check);
 }
 
@@ -481,6 +502,7 @@ assembly_get_road_name(enum assembly_road road)
 	static const char *const names[ASSEMBLY_ROADS] = {
 	    [ASSEMBLY_ROAD_LMTP] = "lmtp",
 	    [ASSEMBLY_ROAD_MAILDIR] = "maildir",
+	    [ASSEMBLY_ROAD_IMAP] = "imap",
 	};
 
 	return names[road];
@@ -501,10 +523,9 @@ new_lmtp(const struct settings *settings)
 
 bool
 assembly_new_mailbox(const struct settings *settings, const char *credentials,
-    enum assembly_road road, struct mailbox **mailbox, GError **error)
+    enum assembly_road road, struct store *const *store, struct mailbox **mailbox,
+    GError **error)
 {
-	(void)credentials;
-	(void)error;
 	switch (road) {
 	case ASSEMBLY_ROAD_LMTP:
 		*mailbox = new_lmtp(settings);
@@ -513,6 +534,11 @@ assembly_new_mailbox(const struct settings *settings, const char *credentials,
 		*mailbox =
 		    *settings->incoming ? incoming_new(settings->incoming) : NULL;
 		return true;
+	case ASSEMBLY_ROAD_IMAP:
+		*mailbox = NULL;
+		if (*settings->imap_host)
+			*mailbox = imap_road_new(settings, credentials, store, error);
+		return !*settings->imap_host || *mailbox;
 	case ASSEMBLY_ROADS:
 		break;
 	}

@@ -54,19 +54,26 @@ bool assembly_is_same_outlet(
 struct transport *assembly_new_transport(const struct assembly_outlet *outlet);
 
 /* The roads by which letters come in. */
-enum assembly_road { ASSEMBLY_ROAD_LMTP, ASSEMBLY_ROAD_MAILDIR, ASSEMBLY_ROADS };
+enum assembly_road {
+	ASSEMBLY_ROAD_LMTP,
+	ASSEMBLY_ROAD_MAILDIR,
+	ASSEMBLY_ROAD_IMAP,
+	ASSEMBLY_ROADS
+};
 
-/** "lmtp", "maildir": as its settings begin, behind "mailbox." */
+/** "lmtp", "maildir", "imap": as its settings begin, behind "mailbox." */
 const char *assembly_get_road_name(enum assembly_road road);
 
 /**
  * Make the mailbox of a road.
  *
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
+ * @param store        where the store will be once the mailbox is at work
  * @param mailbox      set on success: NULL where the settings have none
  */
 bool assembly_new_mailbox(const struct settings *settings, const char *credentials,
-    enum assembly_road road, struct mailbox **mailbox, GError **error);
+    enum assembly_road road, struct store *const *store, struct mailbox **mailbox,
+    GError **error);
 
 /** Where bounces go. @return borrowed */
 const char *assembly_get_envelope_from(const struct settings *settings);

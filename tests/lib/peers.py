@@ -306,7 +306,7 @@ class Dovecot:
     Any user of example.org exists, with PASSWORD; mail is Maildir in the folder.
     """
 
-    def __init__(self, folder, ca, names=("localhost", HOST), extra=""):
+    def __init__(self, folder, ca, names=("localhost", HOST), extra="", days=2):
         self.program, self.doveconf = need_programs("dovecot", "doveconf")
         if not os.path.exists("/usr/lib/dovecot/lmtp"):
             raise Skip("dovecot-lmtpd is not installed")
@@ -316,7 +316,7 @@ class Dovecot:
             raise Skip("Dovecot is not 2.3")
         self.folder = folder
         self.ca = ca
-        self.cert = ca.make_cert(*names)
+        self.cert = ca.make_cert(*names, days=days)
         self.extra = extra
         self.imap_port = free_port()
         self.imaps_port = free_port()
@@ -412,6 +412,13 @@ class Dovecot:
             assert kind == "OK", answer
         finally:
             imap.logout()
+
+    def put_plainly(self, user, raw, folder="INBOX"):
+        """The same without TLS, for a certificate that nobody should trust."""
+        with imaplib.IMAP4(HOST, self.imap_port, timeout=30) as imap:
+            imap.login(user, PASSWORD)
+            kind, answer = imap.append(folder, None, None, raw)
+            assert kind == "OK", answer
 
     def __enter__(self):
         return self.start()

@@ -1,0 +1,82 @@
+/*
+ * imap_session.h - one connection to an IMAP server, logged in, a folder selected.
+ *
+ * Each call is one command, or a few.  After a call has failed the session is good for
+ * nothing but to be freed: answers that come late would be taken for later ones.
+ */
+#ifndef PAPERBOY_MAILBOX_IMAP_SESSION_H
+#define PAPERBOY_MAILBOX_IMAP_SESSION_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "mailbox/imap.h"
+
+struct imap_session;
+
+/* How a letter is marked as done. */
+enum imap_road {
+	IMAP_ROAD_KEYWORD,
+	IMAP_ROAD_MOVE,
+	IMAP_ROAD_MARK, /* not on the server */
+};
+
+/**
+ * Connect, log in and select the folder.
+ *
+ * @param stop_fd     ends every wait, in later calls too
+ * @param is_refused  set when false is returned: whether a login was refused
+ * @return NULL with the codes of stream_open(), or PB_ERROR_TEMPORARY, or
+ *         PB_ERROR_NOT_FOUND when there is no such folder
+ */
+struct imap_session *imap_session_open(
+    const struct imap_options *options, int stop_fd, bool *is_refused, GError **error);
+void imap_session_free(struct imap_session *session);
+PB_DEFINE_AUTO(imap_session, imap_session_free);
+
+enum imap_road imap_session_get_road(const struct imap_session *session);
+uint32_t imap_session_get_uidvalidity(const struct imap_session *session);
+
+/** The server forgets keywords although it said that it would keep them. */
+void imap_session_give_up_keywords(struct imap_session *session);
+
+/**
+ * Find what is not done, in order of UID.
+ *
+ * @param after_uid  only behind this one; 0: all
+ * @param is_whole   set: false when there is more than BOUNDS_IMAP_WAITING
+ * @return of uint32_t, or NULL with PB_ERROR_TEMPORARY
+ */
+GArray *imap_session_search(
+    struct imap_session *session, uint32_t after_uid, bool *is_whole, GError **error);
+
+/**
+ * Ask how large letters are.
+ *
+ * @param sizes  as many as uids; UINT32_MAX for one that the server told nothing of
+ */
+bool imap_session_fetch_sizes(struct imap_session *session, const uint32_t *uids,
+    size_t count, uint32_t *sizes, GError **error);
+
+/**
+ * Fetch a letter; nothing is marked as seen.
+ *
+ * @param raw  set on success: at most BOUNDS_LETTER_BYTES + 1; NULL when it is gone
+ */
+bool imap_session_fetch(
+    struct imap_session *session, uint32_t uid, GBytes **raw, GError **error);
+
+/** Mark letters as done, by the session's road; by IMAP_ROAD_MARK does nothing. */
+bool imap_session_mark(
+    struct imap_session *session, const uint32_t *uids, size_t count, GError **error);
+
+/**
+ * Wait until there may be news, or the time for it is over.
+ *
+ * @return false with PB_ERROR_TEMPORARY: the connection is gone, or told to stop
+ */
+bool imap_session_wait(struct imap_session *session, GError **error);
+
+#endif

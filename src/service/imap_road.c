@@ -1,0 +1,162 @@
+/*
+ * imap_road.c - the IMAP mailbox as the settings have it, and its mark in the store.
+ */
+#include "service/imap_road.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "mailbox/imap.h"
+
+#define IMAPS_PORT 993
+
+/* Where the mark of one folder is kept, for as long as the mailbox lives. */
+struct keeper {
+	struct mailbox mailbox; /* first: what the caller sees */
+	struct mailbox *imap;
+	struct store *const *store;
+	char *cursor;
+};
+
+/* A cursor's name without the names of people in it. */
+static char *
+format_cursor(const struct settings *settings)
+{
+	g_autofree char *place = g_strdup_printf("%s\n%s\n%s", settings->imap_host,
+	    settings->imap_user, settings->imap_folder);
+	g_autofree char *hash =
+	    g_compute_checksum_for_string(G_CHECKSUM_SHA256, place, -1);
+
+	return g_strdup_printf("imap %.16s", hash);
+}
+
+static void
+load_mark(void *data, struct imap_mark *mark)
+{
+	const struct keeper *keeper = data;
+	int64_t value = 0;
+
+	/* Without it all comes again, and is known by then. */
+	if (!store_load_cursor(*keeper->store, keeper->cursor, 0, &value, NULL))
+		return;
+	mark->uidvalidity = (uint32_t)((uint64_t)value >> 32);
+	mark->uid = (uint32_t)((uint64_t)value & UINT32_MAX);
+}
+
+static bool
+save_mark(void *data, const struct imap_mark *mark, GError **error)
+{
+	const struct keeper *keeper = data;
+	uint64_t value = (uint64_t)mark->uidvalidity << 32 | mark->uid;
+
+	return store_save_cursor(*keeper->store, keeper->cursor, (int64_t)value, error);
+}
+
+static double
+draw(void *data)
+{
+	(void)data;
+	return g_random_double();
+}
+
+static enum stream_tls
+tls_of(const struct settings *settings)
+{
+	switch ((enum settings_tls)settings->imap_tls) {
+	case SETTINGS_TLS_AUTO:
+		break;
+	case SETTINGS_TLS_OFF:
+		return STREAM_TLS_OFF;
+	case SETTINGS_TLS_STARTTLS:
+		return STREAM_TLS_STARTTLS;
+	case SETTINGS_TLS_IMPLICIT:
+		return STREAM_TLS_IMPLICIT;
+	}
+	return settings->imap_port == IMAPS_PORT ? STREAM_TLS_IMPLICIT
+	                                         : STREAM_TLS_STARTTLS;
+}
+
+static struct imap_options
+options_of(const struct settings *settings, const char *password)
+{
+	struct imap_options options = {
+	    .host = settings->imap_host,
+	    .port = (uint16_t)settings->imap_port,
+	    .tls = tls_of(settings),
+	    .ca_file = *settings->imap_ca_file ? settings->imap_ca_file : NULL,
+	    .user = settings->imap_user,
+	    .password = password,
+	    .folder = settings->imap_folder,
+	    .move_to = *settings->imap_move_to ? settings->imap_move_to : NULL,
+	    .expunge = settings->imap_expunge,
+	    .random = draw,
+	    .times = IMAP_TIMES_STANDARD,
+	};
+
+	options.times.poll_s = (unsigned)settings->imap_poll_s;
+	return options;
+}
+
+char *
+imap_road_find_problem(const struct settings *settings)
+{
+	const struct imap_options options = options_of(settings, "");
+	g_autoptr(GError) problem = NULL;
+	struct mailbox *mailbox = imap_mailbox_new(&options, &problem);
+
+	mailbox_free(mailbox);
+	return problem ? g_strdup(problem->message) : NULL;
+}
+
+static bool
+serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd,
+    GError **error)
+{
+	struct keeper *keeper = (struct keeper *)mailbox;
+
+	return mailbox_serve(keeper->imap, sink, stop_fd, error);
+}
+
+static bool
+sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error)
+{
+	struct keeper *keeper = (struct keeper *)mailbox;
+
+	return mailbox_sweep(keeper->imap, sink, error);
+}
+
+static void
+keeper_free(struct mailbox *mailbox)
+{
+	struct keeper *keeper = (struct keeper *)mailbox;
+
+	mailbox_free(keeper->imap);
+	g_free(keeper->cursor);
+	g_free(keeper);
+}
+
+struct mailbox *
+imap_road_new(const struct settings *settings, const char *credentials,
+    struct store *const *store, GError **error)
+{
+	g_autofree char *password =
+	    settings_load_secret(settings->imap_password_file, credentials, error);
+	struct imap_options options;
+	struct keeper *keeper;
+
+	if (!password)
+		return NULL;
+	keeper = g_new0(struct keeper, 1);
+	keeper->mailbox = (struct mailbox){
+	    .road = "imap", .serve = serve, .sweep = sweep, .free = keeper_free};
+	keeper->store = store;
+	keeper->cursor = format_cursor(settings);
+	options = options_of(settings, password);
+	options.keeper = (struct imap_mark_keeper){load_mark, save_mark, keeper};
+	keeper->imap = imap_mailbox_new(&options, error);
+	explicit_bzero(password, strlen(password));
+	if (keeper->imap)
+		return &keeper->mailbox;
+	keeper_free(&keeper->mailbox);
+	return NULL;
+}

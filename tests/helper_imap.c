@@ -1,0 +1,188 @@
+/*
+ * helper_imap.c - the IMAP mailbox alone, so that scripts can set it on real servers.
+ *
+ * Each letter becomes a file in --out, and a line "take FILE"; what the sink is told is
+ * a line "note TEXT", or "note -".  Ends when standard input does: then "end ok", and
+ * the most memory that was used, in KiB.
+ */
+#include <glib.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "mailbox/imap.h"
+
+struct run {
+	char *out, *mark_file;
+	int kill_after, postpone; /* letters; of the latter: offers that are put off */
+	int n_taken;
+	char *refuse; /* letters with this in them are never taken */
+};
+
+static bool
+take(void *data, const struct mailbox_letter *letter, GError **error)
+{
+	struct run *run = data;
+	g_autofree char *name = NULL;
+
+	if (run->postpone > 0) {
+		run->postpone--;
+		printf("postpone\n");
+		fflush(stdout);
+		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, "busy");
+		return false;
+	}
+	if (run->refuse &&
+	    g_strstr_len(letter->raw, (gssize)letter->size, run->refuse)) {
+		printf("refuse\n");
+		fflush(stdout);
+		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT, "no letter");
+		return false;
+	}
+	name = g_strdup_printf("%s/%d-%d", run->out, (int)getpid(), ++run->n_taken);
+	if (!g_file_set_contents(name, letter->raw, (gssize)letter->size, error))
+		return false;
+	printf("take %s\n", name);
+	fflush(stdout);
+	if (run->n_taken == run->kill_after)
+		raise(SIGKILL);
+	return true;
+}
+
+static void
+note(void *data, const GError *problem)
+{
+	(void)data;
+	printf("note %s\n", problem ? problem->message : "-");
+	fflush(stdout);
+}
+
+static void
+load_mark(void *data, struct imap_mark *mark)
+{
+	const struct run *run = data;
+	g_autofree char *text = NULL;
+
+	if (run->mark_file && g_file_get_contents(run->mark_file, &text, NULL, NULL))
+		sscanf(text, "%u %u", &mark->uidvalidity, &mark->uid);
+}
+
+static bool
+save_mark(void *data, const struct imap_mark *mark, GError **error)
+{
+	const struct run *run = data;
+	g_autofree char *text =
+	    g_strdup_printf("%u %u\n", mark->uidvalidity, mark->uid);
+
+	return !run->mark_file || g_file_set_contents(run->mark_file, text, -1, error);
+}
+
+static double
+half(void *data)
+{
+	(void)data;
+	return 0.5;
+}
+
+static enum stream_tls
+find_tls(const char *name)
+{
+	if (strcmp(name, "implicit") == 0)
+		return STREAM_TLS_IMPLICIT;
+	return strcmp(name, "starttls") == 0 ? STREAM_TLS_STARTTLS : STREAM_TLS_OFF;
+}
+
+/* Of this program alone: getrusage() would count its parent before exec too. */
+static long
+get_peak_kib(void)
+{
+	g_autofree char *text = NULL;
+	const char *found = NULL;
+
+	if (g_file_get_contents("/proc/self/status", &text, NULL, NULL))
+		found = strstr(text, "VmHWM:");
+	return found ? strtol(found + strlen("VmHWM:"), NULL, 10) : -1;
+}
+
+static int
+serve(struct run *run, struct imap_options *options)
+{
+	const struct mailbox_sink sink = {take, note, run};
+	g_autoptr(GError) error = NULL;
+	pb_auto(mailbox) mailbox = NULL;
+
+	options->keeper = (struct imap_mark_keeper){load_mark, save_mark, run};
+	options->random = half;
+	mailbox = imap_mailbox_new(options, &error);
+	if (!mailbox || !mailbox_serve(mailbox, &sink, STDIN_FILENO, &error)) {
+		printf("end %s\n", error->message);
+		return 1;
+	}
+	printf("end ok %ld\n", get_peak_kib());
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	static char *host, *tls, *ca, *user, *password, *folder, *move_to;
+	static int port, command_ms = 5000, idle_s = 60, poll_s = 60;
+	static gboolean expunge;
+	static struct run run;
+	const GOptionEntry entries[] = {
+	    {"host", 0, 0, G_OPTION_ARG_STRING, &host, "", NULL},
+	    {"port", 0, 0, G_OPTION_ARG_INT, &port, "", NULL},
+	    {"tls", 0, 0, G_OPTION_ARG_STRING, &tls, "", NULL},
+	    {"ca", 0, 0, G_OPTION_ARG_FILENAME, &ca, "", NULL},
+	    {"user", 0, 0, G_OPTION_ARG_STRING, &user, "", NULL},
+	    {"password", 0, 0, G_OPTION_ARG_STRING, &password, "", NULL},
+	    {"folder", 0, 0, G_OPTION_ARG_STRING, &folder, "", NULL},
+	    {"move-to", 0, 0, G_OPTION_ARG_STRING, &move_to, "", NULL},
+	    {"expunge", 0, 0, G_OPTION_ARG_NONE, &expunge, "", NULL},
+	    {"out", 0, 0, G_OPTION_ARG_FILENAME, &run.out, "", NULL},
+	    {"mark-file", 0, 0, G_OPTION_ARG_FILENAME, &run.mark_file, "", NULL},
+	    {"kill-after", 0, 0, G_OPTION_ARG_INT, &run.kill_after, "", NULL},
+	    {"postpone", 0, 0, G_OPTION_ARG_INT, &run.postpone, "", NULL},
+	    {"refuse", 0, 0, G_OPTION_ARG_STRING, &run.refuse, "", NULL},
+	    {"command", 0, 0, G_OPTION_ARG_INT, &command_ms, "", NULL},
+	    {"idle", 0, 0, G_OPTION_ARG_INT, &idle_s, "", NULL},
+	    {"poll", 0, 0, G_OPTION_ARG_INT, &poll_s, "", NULL},
+	    G_OPTION_ENTRY_NULL,
+	};
+	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+	struct imap_options options;
+	int status;
+
+	signal(SIGPIPE, SIG_IGN);
+	g_option_context_add_main_entries(context, entries, NULL);
+	if (!g_option_context_parse(context, &argc, &argv, NULL) || !host || !run.out)
+		return 2;
+	options = (struct imap_options){.host = host,
+	    .port = (uint16_t)port,
+	    .tls = find_tls(tls ? tls : "off"),
+	    .ca_file = ca,
+	    .user = user,
+	    .password = password,
+	    .folder = folder ? folder : "INBOX",
+	    .move_to = move_to,
+	    .expunge = expunge,
+	    .times = {.connect_ms = (unsigned)command_ms,
+	        .open_ms = (unsigned)command_ms,
+	        .command_ms = (unsigned)command_ms,
+	        .letter_ms = (unsigned)command_ms,
+	        .idle_s = (unsigned)idle_s,
+	        .poll_s = (unsigned)poll_s,
+	        .retry_ms = 20,
+	        .retry_most_ms = 200,
+	        .refused_ms = 500,
+	        .postponed_ms = 20}};
+	status = serve(&run, &options);
+	g_free(host), g_free(tls), g_free(ca), g_free(user), g_free(password);
+	g_free(folder), g_free(move_to), g_free(run.out), g_free(run.mark_file);
+	g_free(run.refuse);
+	return status;
+}

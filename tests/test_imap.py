@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+"""test_imap.py - letters from a real IMAP server, by each way of marking them."""
+
+import collections
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import imaplab
+from imaplab import Reader, all_kinds, put_all
+from daemon import House
+from peers import PASSWORD, Dovecot, make_ca
+from programs import built
+from tap import Tap
+
+DONE = "$PaperboyDone"
+
+
+def letter(number):
+    return b"Subject: letter %d\r\n\r\ntext\r\n" % number
+
+
+def same(got, wanted):
+    """The same letters, as often, in any order."""
+    got, wanted = collections.Counter(got), collections.Counter(wanted)
+    if got != wanted:
+        raise AssertionError(
+            f"{sum((got - wanted).values())} too many, "
+            f"{sum((wanted - got).values())} missing: "
+            f"{[raw[:60] for raw in (wanted - got)][:3]}"
+        )
+
+
+def wait_marked(reader, dovecot, user, count, folder="INBOX"):
+    def all_marked():
+        flags = imaplab.keywords(dovecot, user, folder)
+        return len(flags) == count and all(DONE in one for one in flags)
+
+    reader.wait_fact(all_marked, f"{count} marked letters", 60)
+
+
+def main():
+    with Tap() as tap:
+        ca = make_ca(tap.subfolder("ca"))
+        dovecot = tap.enter(Dovecot(tap.subfolder("dovecot"), ca))
+        numbers = iter(range(1000))
+
+        def start(user, tls="implicit", **options):
+            port = dovecot.imap_port if tls == "starttls" else dovecot.imaps_port
+            options = {"ca": ca.cert} | options
+            return Reader(tap.subfolder(f"reader{next(numbers)}"), port=port, tls=tls,
+                          user=f"{user}@example.org", **options)
+
+        def test_all_kinds():
+            """200 letters of all kinds come out with equal bytes, over both kinds of TLS"""
+            raws = all_kinds(200)
+            for tls in ("implicit", "starttls"):
+                user = "kinds-" + tls
+                put_all(dovecot, user + "@example.org", raws)
+                with start(user, tls=tls) as reader:
+                    same(reader.wait_letters(200), raws)
+                    wait_marked(reader, dovecot, user + "@example.org", 200)
+                    reader.end()
+                for flags in imaplab.keywords(dovecot, user + "@example.org"):
+                    assert "\\Seen" not in flags and "\\Deleted" not in flags, flags
+                with start(user, tls=tls) as reader:
+                    put_all(dovecot, user + "@example.org", [letter(1)])
+                    same(reader.wait_letters(1), [letter(1)])
+                    reader.end()
+
+        def test_idle():
+            """a new letter comes at once, by IDLE; what a person has read comes too"""
+            user = "idle@example.org"
+            with start("idle", idle=1000, poll=1000) as reader:
+                for number in range(5):
+                    dovecot.put(user, letter(number))
+                    same(reader.wait_letters(number + 1),
+                         [letter(n) for n in range(number + 1)])
+                wait_marked(reader, dovecot, user, 5)
+                reader.end()
+            imap = dovecot.login(user)
+            imap.append("INBOX", "(\\Seen)", None, letter(9))
+            imap.logout()
+            with start("idle") as reader:
+                same(reader.wait_letters(1), [letter(9)])
+                reader.end()
+
+        def test_stop():
+            """it ends at once in IDLE, and says so"""
+            with start("stop", idle=1000) as reader:
+                dovecot.put("stop@example.org", letter(1))
+                reader.wait_letters(1)
+                wait_marked(reader, dovecot, "stop@example.org", 1)
+                reader.end(deadline_s=10)
+
+        def test_move():
+            """with a folder to move to, letters go there, and the folder is made"""
+            user = "move@example.org"
+            put_all(dovecot, user, [letter(n) for n in range(60)])
+            with start("move", move_to="Done") as reader:
+                same(reader.wait_letters(60), [letter(n) for n in range(60)])
+                reader.wait_fact(
+                    lambda: len(dovecot.mails(user, "Done")) == 60
+                    and not dovecot.mails(user), "moved letters", 60)
+                dovecot.put(user, letter(77))
+                reader.wait_letters(61)
+                reader.wait_fact(lambda: len(dovecot.mails(user, "Done")) == 61,
+                                 "the last one moved", 60)
+                reader.end()
+            same(dovecot.mails(user, "Done"),
+                 [letter(n) for n in range(60)] + [letter(77)])
+
+        def test_expunge():
+            """nothing is removed unless it was asked for, and then only what is done"""
+            user = "expunge@example.org"
+            imap = dovecot.login(user)
+            imap.append("INBOX", f"({DONE} \\Deleted)", None, letter(0))
+            imap.logout()
+            dovecot.put(user, letter(1))
+            with start("expunge", expunge=True) as reader:
+                same(reader.wait_letters(1), [letter(1)])
+                reader.wait_fact(lambda: dovecot.mails(user) == [letter(0)],
+                                 "one letter gone", 60)
+                reader.end()
+
+        def test_other_folder():
+            """another folder than INBOX is read, with a name that needs quotes"""
+            user = "other@example.org"
+            imap = dovecot.login(user)
+            imap.create('"For the daemon"')
+            imap.append('"For the daemon"', None, None, letter(4))
+            imap.append("INBOX", None, None, letter(5))
+            imap.logout()
+            with start("other", folder="For the daemon") as reader:
+                same(reader.wait_letters(1), [letter(4)])
+                reader.end()
+            same(reader.letters(), [letter(4)])
+
+        def test_missing_folder():
+            """a folder that is not there is told, and read once it is there"""
+            user = "missing@example.org"
+            with start("missing", folder="Nowhere") as reader:
+                reader.wait_note("cannot open the folder 'Nowhere'")
+                imap = dovecot.login(user)
+                imap.create("Nowhere")
+                imap.append("Nowhere", None, None, letter(6))
+                imap.logout()
+                same(reader.wait_letters(1), [letter(6)])
+                reader.wait_note("^-$")
+                reader.end()
+
+        def test_too_large():
+            """a letter past the limit is told, marked and not fetched; one at it comes"""
+            user = "large@example.org"
+            limit = 1024 * 1024
+            head = b"Subject: big\r\n\r\n"
+            fits = head + b"x" * (limit - len(head) - 2) + b"\r\n"
+            put_all(dovecot, user, [fits, head + b"x" * (limit - len(head) - 1)
+                                    + b"\r\n", letter(3)])
+            with start("large") as reader:
+                same(reader.wait_letters(2), [fits, letter(3)])
+                text = reader.wait_note("not fetched")
+                assert str(limit + 1) in text, text
+                wait_marked(reader, dovecot, user, 3)
+                reader.end()
+
+        def test_postponed():
+            """what the sink cannot take now is offered again; what it refuses is not"""
+            user = "later@example.org"
+            put_all(dovecot, user, [letter(n) for n in range(3)])
+            with start("later", postpone=4, refuse="letter 1") as reader:
+                same(reader.wait_letters(2), [letter(0), letter(2)])
+                wait_marked(reader, dovecot, user, 3)
+                assert len(reader.said("postpone")) == 4, reader.output
+                assert len(reader.said("refuse")) == 1, reader.output
+                reader.end()
+
+        def test_killed():
+            """killed between taking and marking, the letter comes again; others do not"""
+            user = "killed@example.org"
+            put_all(dovecot, user, [letter(n) for n in range(8)])
+            seen = []
+            for _ in range(2):
+                with start("killed", kill_after=3) as reader:
+                    assert reader.wait_exit(60) == -9, reader.output
+                    seen += reader.letters()
+            same(seen, [letter(n) for n in (0, 1, 2)] * 2)
+            with start("killed") as reader:
+                same(reader.wait_letters(8), [letter(n) for n in range(8)])
+                wait_marked(reader, dovecot, user, 8)
+                reader.end()
+
+        def test_uidvalidity():
+            """a folder that was made anew is read anew"""
+            user = "anew@example.org"
+            imap = dovecot.login(user)
+            imap.create("Box")
+            for number in range(3):
+                imap.append("Box", None, None, letter(number))
+            with start("anew", folder="Box", idle=1) as reader:
+                same(reader.wait_letters(3), [letter(n) for n in range(3)])
+                wait_marked(reader, dovecot, user, 3, "Box")
+                imap.delete("Box")
+                imap.create("Box")
+                imap.append("Box", None, None, letter(7))
+                same(reader.wait_letters(4), [letter(n) for n in (0, 1, 2, 7)])
+                reader.end()
+            imap.logout()
+
+        def test_cut():
+            """a server that goes and comes back is told once, and nothing is lost"""
+            user = "cut@example.org"
+            dovecot.put(user, letter(1))
+            with start("cut") as reader:
+                reader.wait_letters(1)
+                wait_marked(reader, dovecot, user, 1)
+                dovecot.stop()
+                reader.wait_note("cannot connect to localhost")
+                dovecot.start()
+                dovecot.put(user, letter(2))
+                same(reader.wait_letters(2), [letter(1), letter(2)])
+                reader.wait_note("^-$")
+                reader.end()
+
+        def refused(pattern, **options):
+            """It is told why, no letter comes, and it ends in good order."""
+            user = options.pop("user", "safe")
+            with start(user, **options) as reader:
+                text = reader.wait_note(pattern)
+                reader.end()
+                assert not reader.said("take") and "-" not in reader.said("note")
+                assert reader.said("note") == [text], reader.output
+
+        def test_certificates():
+            """a wrong name, an unknown CA and an expired certificate are refused"""
+            dovecot.put("safe@example.org", letter(1))
+            other = make_ca(tap.subfolder("other-ca"))
+            for tls in ("implicit", "starttls"):
+                refused("certificate", tls=tls, ca=other.cert)
+            for names, days in ((("mail.example.org",), 2), (("localhost",), -1)):
+                with Dovecot(tap.subfolder(f"bad{days}"), ca, names=names,
+                             days=days) as bad:
+                    bad.put_plainly("safe@example.org", letter(1))
+                    for tls, port in (("implicit", bad.imaps_port),
+                                      ("starttls", bad.imap_port)):
+                        with Reader(tap.subfolder(f"reader{next(numbers)}"), port=port,
+                                    tls=tls, ca=ca.cert) as reader:
+                            reader.wait_note("certificate")
+                            reader.end()
+                            assert not reader.said("take"), reader.output
+
+        def test_login():
+            """a refused login is told once and tried seldom; no password goes in clear"""
+            refused("login refused", password="guess")
+            attempts = [line for line in dovecot.child.lines if "safe" in line
+                        and "auth failed, 1 attempts" in line]
+            assert len(attempts) <= 2, attempts
+            refused("without TLS", tls="off", host="192.0.2.1")
+
+        def new_house(user, **settings):
+            folder = tap.subfolder(f"house{next(numbers)}")
+            secret = os.path.join(folder, "password")
+            with open(secret, "w", encoding="ascii") as file:
+                file.write(PASSWORD + "\n")
+            os.chmod(secret, 0o600)
+            settings = {
+                "imap_host": "localhost", "imap_port": dovecot.imaps_port,
+                "imap_tls": "implicit", "imap_ca_file": ca.cert,
+                "imap_user": f"{user}@example.org", "imap_password_file": secret,
+                "reader": built("paperboy-letter"),
+            } | settings
+            return House(folder, maildir=os.path.join(folder, "out"),
+                         **{"mailbox__" + name: value
+                            for name, value in settings.items()})
+
+        def test_daemon():
+            """the daemon takes them in, each once, however often it is killed"""
+            user = "daemon@example.org"
+            put_all(dovecot, user, [letter(n) for n in range(120)])
+            house = new_house("daemon")
+            counted = "SELECT count(*) FROM letter WHERE road = 'imap'"
+
+            def wait_rows(child, number):
+                child.wait_fact(lambda: os.path.exists(house.store)
+                                and house.value(counted) >= number,
+                                f"{number} letters", 60)
+
+            for number in (1, 40, 80):
+                with house.start() as child:
+                    wait_rows(child, number)
+                    child.kill()
+            with house.start() as child:
+                wait_rows(child, 120)
+                wait_marked(child, dovecot, user, 120)
+                dovecot.put(user, letter(500))
+                wait_rows(child, 121)
+                child.signal(signal.SIGTERM)
+                assert child.wait_exit(30) == 0, child.output
+            assert house.value(counted) == 121
+            dovecot.put(user, letter(501))
+            house.once(wanted=0)
+            assert house.value(counted) == 122
+
+        def test_equal_rows():
+            """200 letters end as the same rows by IMAP and from a Maildir"""
+            houses = []
+            for user in ("rows-imap", "rows-maildir"):
+                put_all(dovecot, user + "@example.org", all_kinds(200))
+            box = os.path.join(dovecot.folder, "mail", "example.org", "rows-maildir")
+            houses.append(new_house("rows-imap"))
+            houses.append(new_house("rows-maildir", imap_host=None, maildir=box))
+            found = []
+            for house, road in zip(houses, ("imap", "maildir")):
+                house.once()
+                while house.value("SELECT count(*) FROM letter WHERE state = 'new'"):
+                    house.once()  # a run reads letters for so long and no longer
+                assert house.value("SELECT group_concat(DISTINCT road) FROM letter"
+                                   ) == road
+                found.append(house.rows("SELECT key, sender, recipient, state, verdict"
+                                        " FROM letter ORDER BY key"))
+            assert len(found[0]) >= 190, len(found[0])  # some are the same letter
+            assert found[0] == found[1], set(found[0]) ^ set(found[1])
+
+        def test_daemon_password():
+            """a wrong password is told; a reload after it was mended is enough"""
+            dovecot.put("mend@example.org", letter(1))
+            house = new_house("mend")
+            secret = os.path.join(house.folder, "password")
+            with open(secret, "w", encoding="ascii") as file:
+                file.write("guess\n")
+            with house.start() as child:
+                child.wait_line("login refused")
+                with open(secret, "w", encoding="ascii") as file:
+                    file.write(PASSWORD + "\n")
+                house.ctl("reload")
+                child.wait_fact(lambda: house.value("SELECT count(*) FROM letter"),
+                                "the letter", 60)
+
+        def test_many():
+            """10,000 letters waiting at start are taken in bounded memory"""
+            user = "many@example.org"
+            box = os.path.join(dovecot.folder, "mail", "example.org", "many")
+            dovecot.put(user, letter(0))
+            stat = os.stat(box)
+            for number in range(1, 10000):
+                path = os.path.join(box, "new", f"{1700000000 + number}.M{number}.host")
+                with open(path, "wb") as file:
+                    file.write(letter(number).replace(b"\r\n", b"\n"))
+                os.chown(path, stat.st_uid, stat.st_gid)
+            with start("many", command=120000) as reader:
+                same(reader.wait_letters(10000, 300), [letter(n) for n in range(10000)])
+                memory = reader.end()
+            tap.diag(f"10,000 letters: {memory} KiB at most")
+            assert memory < 64 * 1024, memory
+
+        for function in (test_all_kinds, test_idle, test_stop, test_move, test_expunge,
+                         test_other_folder, test_missing_folder, test_too_large,
+                         test_postponed, test_killed, test_uidvalidity, test_cut,
+                         test_certificates, test_login, test_daemon,
+                         test_equal_rows, test_daemon_password, test_many):
+            tap.run(function)
+
+
+main()

@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+"""test_imap_bad.py - an IMAP server that hangs, cuts, floods and lies harms nothing."""
+
+import collections
+import concurrent.futures
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from badimap import BadImap
+from imaplab import Reader
+from tap import Tap
+
+DONE = "$PaperboyDone"
+LETTERS = [b"Subject: letter %d\r\n\r\ntext %d\r\n" % (n, n) for n in range(4)]
+STATES = ("GREETING", "CAPABILITY", "AUTHENTICATE", "SELECT", "SEARCH", "FETCH",
+          "LETTER", "STORE", "IDLE")
+MEMORY_KIB = 64 * 1024
+
+
+# ---- what it does in place of an answer ---------------------------------------
+
+
+def hang(_server, connection, _tag):
+    connection.hang()
+
+
+def cut(_server, connection, _tag):
+    connection.cut()
+
+
+def cut_in_line(_server, connection, _tag):
+    connection.send(b"* 3 FET")
+    connection.cut()
+
+
+def goodbye(_server, connection, _tag):
+    connection.say("* BYE [UNAVAILABLE] not now")
+    connection.cut()
+
+
+def refuse(_server, connection, tag):
+    connection.say(f"{tag} NO [UNAVAILABLE] not now")
+
+
+def what(_server, connection, tag):
+    connection.say(f"{tag} BAD what?")
+
+
+def garbage(_server, connection, _tag):
+    connection.send(bytes(range(1, 256)) * 40 + b"\r\n")
+    connection.hang()
+
+
+def nuls(_server, connection, _tag):
+    connection.send(b"* OK \0\0\0\r\n")
+    connection.hang()
+
+
+def wrong_tag(_server, connection, _tag):
+    connection.say("zzz999 OK done")
+    connection.hang()
+
+
+def endless_line(_server, connection, _tag):
+    connection.send(b"* OK ")
+    while True:
+        connection.send(b"x" * 65536)
+
+
+def endless_lines(_server, connection, _tag):
+    while True:
+        connection.say(*["* 1 FETCH (FLAGS (a b c d e f g h))"] * 500)
+
+
+def endless_others(_server, connection, _tag):
+    while True:
+        connection.say(*["* LIST () \"/\" nobody-asked"] * 500)
+
+
+def huge_literal(_server, connection, _tag):
+    connection.send(b"* 1 FETCH (UID 1 BODY[]<0> {4294967295}\r\n")
+    connection.hang()
+
+
+def long_literal(_server, connection, _tag):
+    connection.send(b"* 1 FETCH (UID 1 BODY[]<0> {1000000000}\r\n")
+    while True:
+        connection.send(b"x" * 65536)
+
+
+def many_literals(_server, connection, _tag):
+    while True:
+        connection.send(b"* 1 FETCH (UID 1 BODY[]<0> {1000000}\r\n"
+                        + b"x" * 1000000 + b")\r\n")
+
+
+def parentheses(_server, connection, _tag):
+    connection.send(b"* 1 FETCH (BODYSTRUCTURE " + b"(" * 200000 + b"\r\n")
+    connection.hang()
+
+
+def parentheses_in_literal(_server, connection, _tag):
+    connection.send(b"* 1 FETCH (UID 1 BODYSTRUCTURE {150000}\r\n" + b"(" * 150000)
+    connection.hang()
+
+
+def literal_in_status(_server, connection, _tag):
+    connection.send(b"* OK {150000}\r\n* 1 FETCH (BODYSTRUCTURE " + b"(" * 150000)
+    connection.hang()
+
+
+def drip(server, connection, _tag):
+    """A line now and then: each is in time, all of them are not."""
+    while not server.is_over.wait(0.1):
+        connection.say("* OK still here")
+
+
+WAYS = (hang, cut, cut_in_line, goodbye, refuse, what, garbage, nuls, wrong_tag,
+        endless_line, endless_lines, endless_others, huge_literal, long_literal,
+        many_literals, parentheses, parentheses_in_literal, literal_in_status, drip)
+
+
+# ---- tests --------------------------------------------------------------------
+
+
+def count(raws):
+    return collections.Counter(raws)
+
+
+def main():
+    with Tap() as tap:
+        numbers = iter(range(10000))
+
+        def start(server, **options):
+            options = {"command": 1000, "idle": 1, "poll": 1, "tls": "off"} | options
+            return Reader(tap.subfolder(f"reader{next(numbers)}"), port=server.port,
+                          host="127.0.0.1", **options)
+
+        def live_through(state, way):
+            """The bad thing is done; then all letters are there, each once."""
+            # A letter would be passed over soon; IDLE that is refused is not asked for.
+            times = 1 if state in ("LETTER", "IDLE") else 2
+            with BadImap(LETTERS, {state: way}, times=times) as server:
+                with start(server) as reader:
+                    reader.wait_fact(lambda: server.was_bad >= times, "bad enough")
+                    reader.wait_letters(4)
+                    reader.wait_fact(
+                        lambda: all(DONE in flags for flags in server.flags.values()),
+                        "all marked")
+                    server.add(b"one more")
+                    got = reader.wait_letters(5)
+                    memory = reader.end()
+                assert count(got) == count([*LETTERS, b"one more"]), got
+                if memory >= MEMORY_KIB:
+                    raise AssertionError(f"{way.__name__}: {memory} KiB")
+                return memory
+
+        def test_state(state):
+            with concurrent.futures.ThreadPoolExecutor(len(WAYS)) as pool:
+                runs = {way.__name__: pool.submit(live_through, state, way)
+                        for way in WAYS}
+            for name, one in runs.items():
+                if one.exception():
+                    raise AssertionError(f"{state}, {name}") from one.exception()
+            most = max(one.result() for one in runs.values())
+            tap.diag(f"{state}: {most} KiB at most")
+
+        def test_forgets():
+            """a server that says yes and keeps no keyword gets a mark here instead"""
+            mark = os.path.join(tap.subfolder("forgets"), "mark")
+            with BadImap(LETTERS, forgets=True) as server:
+                with start(server, mark_file=mark) as reader:
+                    reader.wait_fact(lambda: os.path.exists(mark), "a mark")
+                    server.add(b"later")
+                    assert count(reader.wait_letters(5)) == count([*LETTERS, b"later"])
+                    reader.end()
+
+        def test_no_keywords():
+            """where no keywords are allowed a mark is kept, which survives a restart"""
+            mark = os.path.join(tap.subfolder("mark"), "mark")
+            with BadImap(LETTERS, permanent="\\Deleted \\Seen") as server:
+                with start(server, mark_file=mark) as reader:
+                    assert count(reader.wait_letters(4)) == count(LETTERS)
+                    reader.wait_fact(lambda: os.path.exists(mark)
+                                     and open(mark).read() == "7 4\n", "the mark")
+                    reader.end()
+                assert not any(name == "STORE" for name, _ in server.commands)
+                with start(server, mark_file=mark) as reader:
+                    server.add(b"later")
+                    assert reader.wait_letters(1) == [b"later"]
+                    reader.end()
+                server.validity = 8
+                with start(server, mark_file=mark) as reader:
+                    assert count(reader.wait_letters(5)) == count([*LETTERS, b"later"])
+                    reader.wait_fact(lambda: open(mark).read() == "8 5\n", "the mark")
+                    reader.end()
+
+        def test_postponed_mark():
+            """a mark stays before what the sink could not take"""
+            mark = os.path.join(tap.subfolder("postponed"), "mark")
+            with BadImap(LETTERS, permanent="") as server:
+                with start(server, mark_file=mark, postpone=3, kill_after=2) as reader:
+                    assert reader.wait_exit() == -9
+                with start(server, mark_file=mark) as reader:
+                    assert count(reader.wait_letters(4)) == count(LETTERS)
+                    reader.end()
+
+        def test_copy():
+            """without MOVE a letter is copied and its original only marked as deleted"""
+            with BadImap(LETTERS) as server:
+                with start(server, move_to="Done") as reader:
+                    reader.wait_letters(4)
+                    reader.wait_fact(lambda: all("\\Deleted" in flags for flags in
+                                                 server.flags.values()), "marked")
+                    server.add(b"later")
+                    reader.wait_letters(5)
+                    reader.end()
+                names = [name for name, _ in server.commands]
+                assert "COPY" in names and "EXPUNGE" not in names, names
+                assert len(server.messages) == 5
+
+        def test_poll():
+            """a server without IDLE is asked now and then"""
+            for capabilities in ("IMAP4rev1 AUTH=PLAIN SASL-IR",):
+                with BadImap(LETTERS[:1], capabilities=capabilities) as server:
+                    with start(server) as reader:
+                        reader.wait_letters(1)
+                        server.add(b"later")
+                        reader.wait_letters(2)
+                        reader.end()
+                    assert "IDLE" not in [name for name, _ in server.commands]
+
+        def test_idle_refused():
+            """IDLE that is offered and refused is not asked for again"""
+            with BadImap(LETTERS[:1], {"IDLE": refuse}, times=1000) as server:
+                with start(server) as reader:
+                    reader.wait_letters(1)
+                    server.add(b"later")
+                    reader.wait_letters(2)
+                    reader.end()
+                assert server.was_bad == 1 and server.connections == 1
+
+        def test_early_news():
+            """news that comes before IDLE is answered is not lost"""
+            def news_first(server, connection, tag):
+                server.messages[9] = b"early"
+                server.flags[9] = set()
+                connection.told = len(server.messages)
+                connection.say(f"* {connection.told} EXISTS", "+ idling")
+                connection.stream.readline()
+                connection.done(tag)
+
+            with BadImap(LETTERS, {"IDLE": news_first}) as server:
+                with start(server, idle=1000, command=60000) as reader:
+                    reader.wait_letters(5)
+                    reader.end()
+                assert server.connections == 1
+
+        def test_false_news():
+            """a server that always tells of news that are none is slowed down"""
+            def lie(server, connection, tag):
+                connection.told += 1
+                connection.say("+ idling", f"* {connection.told} EXISTS")
+                connection.stream.readline()
+                connection.done(tag)
+                lie.count = getattr(lie, "count", 0) + 1
+
+            with BadImap(LETTERS, {"IDLE": lie}, times=10**9) as server:
+                with start(server) as reader:
+                    reader.wait_letters(4)
+                    reader.wait_fact(lambda: lie.count >= 12, "some lies")
+                    server.bad.clear()
+                    server.add(b"true")
+                    reader.wait_letters(5)
+                    reader.end()
+
+        def test_poison():
+            """a letter on which the connection always breaks is passed over, and told"""
+            def break_on_second(server, connection, tag):
+                _, rest = server.commands[-1]
+                server.was_bad -= 1
+                if " 2 " in rest:
+                    connection.cut()
+                uid = rest.split()[2]
+                connection.do_letter(tag, [uid], rest)
+
+            for permanent in ("\\*", ""):
+                mark = os.path.join(tap.subfolder("poison" + permanent[1:]), "mark")
+                with BadImap(LETTERS, {"LETTER": break_on_second},
+                             permanent=permanent) as server:
+                    with start(server, mark_file=mark) as reader:
+                        got = reader.wait_letters(3)
+                        assert count(got) == count(LETTERS) - count(LETTERS[1:2]), got
+                        reader.wait_note("letter 2 .* 3 times")
+                        server.bad.clear()
+                        reader.end()
+                    with start(server, mark_file=mark) as reader:
+                        reader.wait_fact(lambda: LETTERS[1] in reader.letters(),
+                                         "the second letter")
+                        reader.end()
+
+        def test_lying_size():
+            """a letter that is larger than it was said to be is told, and marked"""
+            def small(server, connection, tag):
+                connection.say(*[f"* {uid} FETCH (UID {uid} RFC822.SIZE 10)"
+                                 for uid in server.messages])
+                connection.done(tag)
+
+            large = b"x" * (1024 * 1024 + 1)
+            with BadImap([large, LETTERS[0]], {"FETCH": small}, times=10**9) as server:
+                with start(server, command=20000) as reader:
+                    assert reader.wait_letters(1) == LETTERS[:1]
+                    reader.wait_note("larger than it was said")
+                    reader.wait_fact(
+                        lambda: all(DONE in flags for flags in server.flags.values()),
+                        "all marked")
+                    reader.end()
+
+        def test_gone():
+            """a letter that somebody removed in between is no problem"""
+            def nothing(_server, connection, tag):
+                connection.say("* 1 FETCH (UID 1 BODY[]<0> NIL)")
+                connection.done(tag)
+
+            for way in (nothing, lambda _server, connection, tag: connection.done(tag)):
+                for state in ("LETTER", "FETCH"):
+                    with BadImap(LETTERS[:1], {state: way}) as server:
+                        with start(server) as reader:
+                            assert reader.wait_letters(1) == LETTERS[:1]
+                            reader.end()
+                        assert server.connections == 1
+
+        def test_waiting():
+            """more letters than are looked at in one round come in several"""
+            with BadImap([b"%d" % n for n in range(20050)]) as server:
+                with start(server, command=60000) as reader:
+                    got = reader.wait_letters(20050, 300)
+                    memory = reader.end()
+                assert count(got) == count([b"%d" % n for n in range(20050)])
+                assert memory < MEMORY_KIB, memory
+
+        def test_stop_anywhere():
+            """told to stop while it waits for an answer, it ends at once"""
+            for state in STATES:
+                with BadImap(LETTERS, {state: hang}, times=1000) as server:
+                    with start(server, command=100000) as reader:
+                        reader.wait_fact(lambda: server.was_bad, "a hanging server")
+                        reader.end(deadline_s=30)
+
+        def test_no_starttls():
+            """where STARTTLS is wanted and not offered, or refused, no password is sent"""
+            for capabilities, bad in (("IMAP4rev1 AUTH=PLAIN", {}),
+                                      ("IMAP4rev1 STARTTLS AUTH=PLAIN",
+                                       {"STARTTLS": refuse})):
+                with BadImap(LETTERS, bad, times=1000,
+                             capabilities=capabilities) as server:
+                    with start(server, tls="starttls") as reader:
+                        reader.wait_note("STARTTLS is required")
+                        reader.end()
+                    names = {name for name, _ in server.commands}
+                    assert names <= {"CAPABILITY", "STARTTLS", "LOGOUT"}, names
+
+        def test_logins():
+            """a host without SASL gets LOGIN; one that takes us as somebody gets nothing"""
+            with BadImap(LETTERS, capabilities="IMAP4rev1") as server:
+                with start(server) as reader:
+                    reader.wait_letters(4)
+                    reader.end()
+                names = [name for name, _ in server.commands]
+                assert "LOGIN" in names and "AUTHENTICATE" not in names, names
+
+            def known(_server, connection, _tag):
+                connection.say("* PREAUTH welcome back")
+
+            def wrong(_server, connection, tag):
+                connection.say(f"{tag} NO [AUTHENTICATIONFAILED] no")
+
+            with BadImap(LETTERS, {"GREETING": known}) as server:
+                with start(server) as reader:
+                    reader.wait_letters(4)
+                    reader.end()
+                assert reader.said("note")[0].endswith("too long"), reader.output
+            with BadImap(LETTERS, {"AUTHENTICATE": wrong}) as server:
+                with start(server) as reader:
+                    reader.wait_letters(4)
+                    reader.end()
+                assert reader.said("note")[0].endswith("login refused"), reader.output
+
+        def test_hello_bounds():
+            """lines before the login are so long and so many, and no more"""
+            def long_greeting(size):
+                return {"GREETING": lambda _server, connection, _tag:
+                        connection.say("* OK " + "x" * (size - 5))}
+
+            def many_lines(count):
+                def say(_server, connection, tag):
+                    connection.say(*["* OK go on"] * (count - 2),
+                                   "* CAPABILITY IMAP4rev1 AUTH=PLAIN SASL-IR",
+                                   f"{tag} OK done")
+                return {"CAPABILITY": say}
+
+            for bad, is_refused in ((long_greeting(4096), False),
+                                    (long_greeting(4097), True),
+                                    (many_lines(64), False), (many_lines(65), True)):
+                with BadImap(LETTERS, bad) as server:
+                    with start(server, command=60000) as reader:
+                        reader.wait_letters(4)
+                        reader.end()
+                    assert bool(reader.said("note")) == is_refused, reader.output
+
+        def test_options():
+            """options that cannot work are refused"""
+            for options in ({"folder": ""}, {"folder": "a\nb"}, {"folder": "a*"},
+                            {"folder": "x" * 256}, {"folder": "a\x7f"},
+                            {"folder": "A", "move_to": "A"}, {"move_to": ""}):
+                with BadImap([]) as server, start(server, **options) as reader:
+                    assert reader.wait_exit() == 1, (options, reader.output)
+                    reader.wait_line("end cannot use the IMAP folder")
+            with BadImap(LETTERS) as server, start(server, folder="x" * 255) as reader:
+                reader.wait_letters(4)
+                reader.end()
+
+        for state in STATES:
+            name = "it lives through a server that misbehaves at " + state
+            test = lambda state=state: test_state(state)
+            test.__doc__ = name
+            tap.run(test)
+        for function in (test_forgets, test_no_keywords, test_postponed_mark, test_copy,
+                         test_poll, test_idle_refused, test_early_news, test_false_news,
+                         test_poison, test_lying_size, test_gone, test_waiting,
+                         test_stop_anywhere, test_no_starttls, test_logins,
+                         test_hello_bounds, test_options):
+            tap.run(function)
+
+
+main()

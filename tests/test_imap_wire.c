@@ -1,0 +1,238 @@
+/*
+ * test_imap_wire.c - an IMAP connection is bounded in bytes and time, over a socket.
+ */
+#include <glib.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <libetpan/mailstream_low.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "mailbox/imap_wire.h"
+
+#define FOREVER_MS (60 * 1000)
+
+/* A wire, and the server's end of it. */
+struct pair {
+	struct imap_wire *wire;
+	mailstream_low *low;
+	int server;
+};
+
+static void
+pair_init(struct pair *pair)
+{
+	char greeting[64];
+	int fds[2];
+	ssize_t n;
+
+	g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), ==, 0);
+	pair->server = fds[0];
+	pair->wire = imap_wire_new(stream_new_socket(fds[1], NULL));
+	pair->low = imap_wire_new_low(pair->wire);
+	imap_wire_begin(pair->wire, FOREVER_MS, true);
+	/* What libetpan wants to hear first. */
+	n = mailstream_low_read(pair->low, greeting, sizeof(greeting));
+	g_assert_cmpint(n, >, 0);
+	g_assert_true(strncmp(greeting, "* PREAUTH ", 10) == 0);
+}
+
+static void
+pair_clear(struct pair *pair)
+{
+	mailstream_low_free(pair->low);
+	imap_wire_free(pair->wire);
+	close(pair->server);
+}
+
+/* In a thread, since more than a socket holds may be said. */
+static gpointer
+say_all(gpointer data)
+{
+	const struct pair *pair = ((gpointer *)data)[0];
+	const GString *text = ((gpointer *)data)[1];
+	size_t done = 0;
+
+	while (done < text->len) {
+		ssize_t n = send(
+		    pair->server, text->str + done, text->len - done, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	shutdown(pair->server, SHUT_WR);
+	return NULL;
+}
+
+/* All that libetpan would read, until the wire closes. */
+static GString *
+read_all(struct pair *pair, const GString *said)
+{
+	gpointer both[] = {pair, (gpointer)said};
+	GThread *thread = g_thread_new("server", say_all, both);
+	GString *got = g_string_new(NULL);
+	char chunk[4096];
+	ssize_t n;
+
+	while ((n = mailstream_low_read(pair->low, chunk, sizeof(chunk))) > 0)
+		g_string_append_len(got, chunk, n);
+	imap_wire_close(pair->wire);
+	g_clear_pointer(&pair->low, mailstream_low_free);
+	g_thread_join(thread);
+	return got;
+}
+
+static void
+test_drops(void)
+{
+	static const char said[] =
+	    "* LIST () \"/\" a\r\n* 4 EXISTS\r\n* THREAD (1)\r\n"
+	    "* 2 EXPUNGE\r\n7 OK done\r\n* BYE gone\r\n7 OK x\r\n";
+	struct pair pair;
+	g_autoptr(GString) text = g_string_new(said);
+	GString *got;
+
+	pair_init(&pair);
+	got = read_all(&pair, text);
+	g_assert_cmpstr(got->str, ==, "* 4 EXISTS\r\n* 2 EXPUNGE\r\n7 OK done\r\n");
+	g_assert_cmpuint(imap_wire_get_exists(pair.wire), ==, 3);
+	g_assert_true(imap_wire_take_news(pair.wire));
+	g_assert_false(imap_wire_take_news(pair.wire));
+	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
+	    "the IMAP server has said goodbye");
+	g_string_free(got, TRUE);
+	pair.low = imap_wire_new_low(pair.wire);
+	pair_clear(&pair);
+}
+
+/* One line, then one as long as allowed or one longer. */
+static void
+check_line(size_t size, const char *wanted)
+{
+	struct pair pair;
+	g_autoptr(GString) text = g_string_new("* OK ");
+	GString *got;
+
+	pair_init(&pair);
+	while (text->len < size - 1)
+		g_string_append_c(text, 'x');
+	g_string_append_c(text, '\n');
+	got = read_all(&pair, text);
+	g_assert_cmpuint(got->len, ==, wanted ? 0 : size);
+	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
+	    wanted ? wanted : "the IMAP server has cut the connection");
+	g_string_free(got, TRUE);
+	pair.low = imap_wire_new_low(pair.wire);
+	pair_clear(&pair);
+}
+
+static void
+test_line_bound(void)
+{
+	check_line(BOUNDS_IMAP_LINE_BYTES, NULL);
+	check_line(BOUNDS_IMAP_LINE_BYTES + 1, "the IMAP server sent too long a line");
+}
+
+/* What is dropped counts too, and a letter does not. */
+static void
+check_answer(size_t size, const char *wanted)
+{
+	struct pair pair;
+	g_autoptr(GString) text = g_string_new("* 1 FETCH (BODY[] {500000}\r\n");
+	size_t head = text->len;
+	GString *got;
+
+	pair_init(&pair);
+	g_string_set_size(text, head + 500000);
+	memset(text->str + head, 'x', 500000);
+	g_string_append(text, ")\r\n");
+	while (text->len - 500000 < size)
+		g_string_append(text, "x\n");
+	g_string_truncate(text, size + 500000);
+	text->str[text->len - 1] = '\n';
+	got = read_all(&pair, text);
+	g_assert_cmpuint(got->len, ==, head + 500000 + 3);
+	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==, wanted);
+	g_string_free(got, TRUE);
+	pair.low = imap_wire_new_low(pair.wire);
+	pair_clear(&pair);
+}
+
+static void
+test_answer_bound(void)
+{
+	check_answer(
+	    BOUNDS_IMAP_ANSWER_BYTES, "the IMAP server has cut the connection");
+	check_answer(BOUNDS_IMAP_ANSWER_BYTES + 1, "the IMAP server sent too much");
+}
+
+static void
+test_one_letter(void)
+{
+	static const char one[] = "* 1 FETCH (BODY[] {3}\r\n(((";
+	struct pair pair;
+	g_autoptr(GString) text = g_string_new(one);
+	GString *got;
+
+	pair_init(&pair);
+	g_string_append(text, ")\r\n");
+	g_string_append(text, one);
+	got = read_all(&pair, text);
+	g_assert_cmpuint(got->len, ==, sizeof(one) - 1 + 3);
+	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
+	    "the IMAP server sent a literal where none belongs");
+	g_string_free(got, TRUE);
+	pair.low = imap_wire_new_low(pair.wire);
+	pair_clear(&pair);
+}
+
+static void
+test_time(void)
+{
+	struct imap_line line;
+	g_autoptr(GError) error = NULL;
+	struct pair pair;
+	bool is_time_up;
+	char octet;
+
+	pair_init(&pair);
+	g_assert_false(imap_wire_read_line(
+	    pair.wire, g_get_monotonic_time() + 1000, &line, &is_time_up, &error));
+	g_assert_true(is_time_up);
+	g_assert_null(imap_wire_get_problem(pair.wire));
+	g_clear_error(&error);
+	/* A line that was begun has to end in time. */
+	g_assert_cmpint(write(pair.server, "* O", 3), ==, 3);
+	g_assert_false(imap_wire_read_line(
+	    pair.wire, g_get_monotonic_time() + 1000, &line, &is_time_up, &error));
+	if (is_time_up) {
+		/* The octets were not there yet. */
+		g_clear_error(&error);
+		g_assert_false(imap_wire_read_line(pair.wire,
+		    g_get_monotonic_time() + 100000, &line, &is_time_up, &error));
+	}
+	g_assert_false(is_time_up);
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_cmpint(mailstream_low_read(pair.low, &octet, 1), ==, -1);
+	g_assert_cmpint(mailstream_low_write(pair.low, "x", 1), ==, -1);
+	pair_clear(&pair);
+}
+
+int
+main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN);
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/imap_wire/only what was asked for is handed over", test_drops);
+	g_test_add_func("/imap_wire/a line is so long and no longer", test_line_bound);
+	g_test_add_func(
+	    "/imap_wire/an answer is so long and no longer", test_answer_bound);
+	g_test_add_func("/imap_wire/one letter comes at a time", test_one_letter);
+	g_test_add_func("/imap_wire/time that is up is told from trouble", test_time);
+	return g_test_run();
+}
