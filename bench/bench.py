@@ -32,8 +32,9 @@ from papers import load_papers
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
 
 DAY = "2026-11-20"  # as in input.h
+EARLIER = "2026-09-01"  # too long ago to be shown to anybody
 PAPERS = 100
-MADE_UP_TITLES = 2000
+MADE_UP_EARLIER = 2000
 ABSTRACT_WORDS = 180
 BODY_BYTES = 8192
 HOST = "127.0.0.1"
@@ -125,20 +126,19 @@ def walk(rng, follows, wanted):
 
 
 def made_up_day(rng, samples):
-    """A day of elements and other titles, both from the words of the samples."""
+    """A day of elements and earlier ones, both from the words of the samples."""
     elements = [e for path in samples for e in json.load(open(path, encoding="utf-8"))]
     papers = [paper for path in samples for paper in load_papers(path)]
     titles = chain([paper["title"] for paper in papers])
     abstracts = chain([paper["abstract"] for paper in papers])
-    day = []
-    for number in range(PAPERS):
+    made = []
+    for number in range(PAPERS + MADE_UP_EARLIER):
         element = json.loads(json.dumps(elements[number % len(elements)]))
-        element["paper"]["id"] = f"2611.{90000 + number}"
+        element["paper"]["id"] = f"2611.{10000 + number}"
         element["paper"]["title"] = walk(rng, titles, rng.randint(6, 13))
         element["paper"]["summary"] = walk(rng, abstracts, ABSTRACT_WORDS)
-        day.append(element)
-    others = [walk(rng, titles, rng.randint(6, 13)) for _ in range(MADE_UP_TITLES)]
-    return day, others
+        made.append(element)
+    return made[:PAPERS], made[PAPERS:]
 
 
 def prepare_day(folder, is_made_up):
@@ -146,17 +146,17 @@ def prepare_day(folder, is_made_up):
     samples = sorted(glob.glob(os.path.join(top_srcdir(), "samples", "*.json")))
     real = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
     if is_made_up or len(real) < 4 * PAPERS:
-        day, titles = made_up_day(random.Random(1), samples)
+        day, earlier = made_up_day(random.Random(1), samples)
         line = "made up from the words of samples/"
     else:
         # The people have not seen this day: their words are of earlier ones.
-        day = real[-PAPERS:]
-        titles = [" ".join(e["paper"]["title"].split()) for e in real[:-PAPERS]]
-        line = f"real; filters from the titles of {len(titles)} earlier ones"
-    with open(os.path.join(folder, f"daily_papers-{DAY}.json"), "w",
-              encoding="utf-8") as file:
-        json.dump(day, file)
-    return titles, line
+        day, earlier = real[-PAPERS:], real[:-PAPERS]
+        line = f"real; filters from the titles of {len(earlier)} earlier ones"
+    for name, elements in ((DAY, day), (EARLIER, earlier)):
+        with open(os.path.join(folder, f"daily_papers-{name}.json"), "w",
+                  encoding="utf-8") as file:
+            json.dump(elements, file)
+    return [" ".join(e["paper"]["title"].split()) for e in earlier], line
 
 
 def other_words(rng, text, words):

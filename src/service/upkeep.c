@@ -26,7 +26,6 @@ static const struct {
 	    unsigned *count, GError **error);
 	int days;
 } jobs[] = {
-    {matches_prune, UPKEEP_MATCH_DAYS},
     {editions_prune_delivered, UPKEEP_DELIVERED_DAYS},
     {editions_prune_refused, UPKEEP_DELIVERED_DAYS},
     {outbox_prune, UPKEEP_OUTBOX_DAYS},
@@ -34,6 +33,21 @@ static const struct {
     {papers_prune_batches, UPKEEP_BATCH_DAYS},
     {people_prune_filters, 0},
 };
+
+/* By ranges of filters, each in a transaction of its own: there is no index by time,
+ * which would cost as much as to match. */
+static bool
+prune_matches(struct store *store, int64_t before, GError **error)
+{
+	int64_t last;
+
+	if (!matches_load_last_filter(store, &last, error))
+		return false;
+	for (int64_t after = 0; after < last; after += PAGE_ROWS)
+		if (!matches_prune(store, before, after, after + PAGE_ROWS, error))
+			return false;
+	return true;
+}
 
 /*
  * A clock that is months ahead of the last run may be wrong: then nothing is
@@ -81,6 +95,9 @@ upkeep_run(struct store *store, int64_t now, GError **error)
 		return false;
 	if (is_leap(last, now))
 		return store_save_cursor(store, LAST_RUN, now, error);
+	if (!prune_matches(
+	        store, now - UPKEEP_MATCH_DAYS * (int64_t)CLOCK_DAY_S, error))
+		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(jobs); i++) {
 		int64_t before = now - jobs[i].days * (int64_t)CLOCK_DAY_S;
 		unsigned count;
