@@ -11,6 +11,9 @@
 #define PAGE_CANDIDATES 4000
 #define PAGE_SAVED      8000
 
+/* To read this many filters in a row takes as long as to look for one. */
+#define SEEK_FILTERS 24
+
 /* A batch of papers that is shown to the crowd. */
 struct turn {
 	struct store *store;
@@ -97,25 +100,38 @@ append_number(GString *text, int64_t number)
 	g_string_append_len(text, digits + at, (gssize)(sizeof(digits) - at));
 }
 
-/* @return a JSON array of the next candidates' ids. @param last  set to the last one
- * of them, or to the end of what was looked up */
-static char *
+/*
+ * List the next candidates, a page of them.
+ *
+ * @param ids    a JSON array of them
+ * @param last   set to the last one, or to the end of what was looked up
+ * @return how many they are; fewer than a page: there are no more
+ */
+static unsigned
 list_candidates(
-    const struct percolator *percolator, int64_t after, int64_t *last, bool *is_more)
+    const struct percolator *percolator, int64_t after, GString *ids, int64_t *last)
 {
-	GString *ids = g_string_new("[");
+	unsigned count = 0;
 
 	*last = after;
-	for (unsigned i = 0; i < PAGE_CANDIDATES; i++) {
-		*is_more = percolator_find_next(percolator, last);
-		if (!*is_more)
-			break;
-		if (i)
+	g_string_assign(ids, "[");
+	for (; count < PAGE_CANDIDATES && percolator_find_next(percolator, last);
+	     count++) {
+		if (count)
 			g_string_append_c(ids, ',');
 		append_number(ids, *last);
 	}
 	g_string_append_c(ids, ']');
-	return g_string_free(ids, FALSE);
+	return count;
+}
+
+static bool
+is_candidate(void *data, int64_t id)
+{
+	const struct page *page = data;
+
+	return page->saved < PAGE_SAVED &&
+	       !bulk_mask_is_empty(percolator_get_papers(page->turn->percolator, id));
 }
 
 static bool
@@ -132,8 +148,6 @@ show_candidate(void *data, int64_t id, const char *canonical, GError **error)
 	    .is_new_to_them = true,
 	};
 
-	if (page->saved >= PAGE_SAVED)
-		return true;
 	page->shown = id;
 	if (!showing_show(&turn->showing, turn->store, &filter, report, error))
 		return false;
@@ -150,21 +164,23 @@ show_page(struct turn *turn, struct match_report *report, bool *is_ours, GError 
 {
 	struct match_report sums = *report;
 	struct page page = {.turn = turn, .report = &sums};
-	g_autofree char *ids = NULL;
+	g_autoptr(GString) ids = g_string_new(NULL);
+	const struct matches_visitor visitor = {is_candidate, show_candidate, &page};
 	pb_transaction transaction = {0};
 	struct matches_progress now;
-	int64_t last;
-	bool is_more;
+	int64_t last, after = turn->progress.filter_id;
+	unsigned count = list_candidates(turn->percolator, after, ids, &last);
+	bool is_more = count == PAGE_CANDIDATES;
 
-	ids = list_candidates(
-	    turn->percolator, turn->progress.filter_id, &last, &is_more);
 	if (!store_begin(turn->store, &transaction, error) ||
 	    !matches_load_progress(turn->store, &now, error))
 		return false;
 	*is_ours = is_same_progress(&now, &turn->progress);
 	if (!*is_ours)
 		return true;
-	if (!matches_visit_joined(turn->store, ids, show_candidate, &page, error))
+	if (last - after <= count * (int64_t)SEEK_FILTERS
+	        ? !matches_visit_joined_range(turn->store, after, last, &visitor, error)
+	        : !matches_visit_joined(turn->store, ids->str, &visitor, error))
 		return false;
 	/* A full page ends early: what was left of it is looked for again. */
 	is_more = is_more || page.saved >= PAGE_SAVED;
@@ -201,6 +217,7 @@ show_all(struct turn *turn, struct match_report *report, GError **error)
 			return false;
 		if (!show_page(turn, report, &is_ours, error))
 			return false;
+		store_let_others();
 	}
 	return true;
 }

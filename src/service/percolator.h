@@ -18,8 +18,8 @@
 #include "query/query.h"
 #include "store/store.h"
 
-/* Ids of filters that are looked up at once: 8 MB. */
-#define PERCOLATOR_RANGE 524288
+/* Ids of filters that are looked up at once: 16 MB. */
+#define PERCOLATOR_RANGE 1048576
 
 struct percolator;
 

@@ -186,6 +186,7 @@ showing_show(struct showing *showing, struct store *store,
 		report->broken++;
 		return true;
 	}
+	report->asked++;
 	report->compared += bulk_mask_count(&filter->papers);
 	return save_found(showing, store, filter, &answer.yes, report, error) &&
 	       (bulk_mask_is_empty(&answer.waiting) ||

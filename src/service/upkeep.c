@@ -20,6 +20,9 @@
 /* Rows in one transaction: nobody else who writes waits long. */
 #define PAGE_ROWS 500
 
+/* Filters that are filed anew in one: each of their words is looked up. */
+#define PAGE_FILED 200
+
 /* What goes, and how many days it is kept.  Messages go before their digests. */
 static const struct {
 	bool (*prune)(struct store *store, int64_t before, unsigned limit,
@@ -80,7 +83,7 @@ file_anew(struct store *store, GError **error)
 	bool is_done;
 
 	do {
-		if (!filing_renew(store, PAGE_ROWS, &is_done, error))
+		if (!filing_renew(store, PAGE_FILED, &is_done, error))
 			return false;
 	} while (!is_done);
 	return true;

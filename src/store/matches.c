@@ -87,25 +87,48 @@ matches_load_unfiled(struct store *store, unsigned limit, GError **error)
 	return load_filters(statement, error);
 }
 
+static bool
+visit_all(
+    sqlite3_stmt *statement, const struct matches_visitor *visitor, GError **error)
+{
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t id = sqlite3_column_int64(statement, 0);
+
+		if (visitor->is_wanted(visitor->data, id) &&
+		    !visitor->visit(visitor->data, id,
+		        (const char *)sqlite3_column_text(statement, 1), error))
+			return false;
+	}
+	return step == SQL_STEP_DONE;
+}
+
 bool
 matches_visit_joined(struct store *store, const char *ids,
-    bool (*visit)(void *data, int64_t id, const char *canonical, GError **error),
-    void *data, GError **error)
+    const struct matches_visitor *visitor, GError **error)
 {
 	/* In one statement: to find the next of them costs less than to begin anew. */
 	static const char sql[] =
 	    "SELECT f.id, f.canonical FROM json_each(?1) j"
 	    " CROSS JOIN filter f ON f.id = j.value WHERE f.matched_through IS NULL";
 	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(ids));
-	enum sql_step step;
 
-	if (!statement)
-		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		if (!visit(data, sql_get_int(statement, 0),
-		        (const char *)sqlite3_column_text(statement, 1), error))
-			return false;
-	return step == SQL_STEP_DONE;
+	return visit_all(statement, visitor, error);
+}
+
+bool
+matches_visit_joined_range(struct store *store, int64_t after, int64_t through,
+    const struct matches_visitor *visitor, GError **error)
+{
+	static const char sql[] = "SELECT id, canonical FROM filter WHERE id > ?1"
+	                          " AND id <= ?2 AND matched_through IS NULL";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(after), SQL_INT(through));
+
+	return visit_all(statement, visitor, error);
 }
 
 bool

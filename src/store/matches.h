@@ -61,15 +61,21 @@ GPtrArray *matches_load_filters(
 /** Filters that are filed under no term. @return of struct stored_filter * */
 GPtrArray *matches_load_unfiled(struct store *store, unsigned limit, GError **error);
 
-/**
- * Visit those of some filters that are of the crowd.
- *
- * @param ids    "[1,5,9]", ascending
- * @param visit  called for each, in that order; its text lives for the call
+/* Who is told of filters, by id; the text lives for the call. */
+struct matches_visitor {
+	bool (*is_wanted)(void *data, int64_t id);
+	bool (*visit)(void *data, int64_t id, const char *canonical, GError **error);
+	void *data;
+};
+
+/** Visit those of some filters that are of the crowd. @param ids "[1,5,9]", ascending
  */
 bool matches_visit_joined(struct store *store, const char *ids,
-    bool (*visit)(void *data, int64_t id, const char *canonical, GError **error),
-    void *data, GError **error);
+    const struct matches_visitor *visitor, GError **error);
+
+/** Visit all filters of the crowd with ids in (after, through]. */
+bool matches_visit_joined_range(struct store *store, int64_t after, int64_t through,
+    const struct matches_visitor *visitor, GError **error);
 
 /** The highest id of a filter, or 0. */
 bool matches_load_last_filter(struct store *store, int64_t *id, GError **error);
