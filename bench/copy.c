@@ -11,7 +11,7 @@
 
 #include "stopwatch.h"
 
-#define PAGE_PEOPLE 50
+#define PAGE_PEOPLE 25
 
 static const char sql_begin[] = "BEGIN IMMEDIATE";
 static const char sql_commit[] = "COMMIT";

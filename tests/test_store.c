@@ -800,6 +800,33 @@ hot_filing(struct store *store)
 	filing_save(store, 1, "text:diffusion OR text:quant*", NULL);
 }
 
+static bool
+want_filter(void *data, int64_t id)
+{
+	(void)data;
+	return id > 0;
+}
+
+static bool
+visit_filter(void *data, int64_t id, const char *canonical, GError **error)
+{
+	(void)data;
+	(void)error;
+	return id > 0 && canonical;
+}
+
+static void
+hot_crowd(struct store *store)
+{
+	const struct matches_visitor visitor = {want_filter, visit_filter, NULL};
+	bool has;
+
+	g_assert_true(matches_visit_joined(store, "[1,2]", &visitor, NULL));
+	g_assert_true(matches_visit_joined_range(store, 0, 5, &visitor, NULL));
+	g_assert_true(matches_has_found(store, 1, 1, &has, NULL) && has);
+	g_assert_true(matches_prune(store, 0, 0, 500, NULL));
+}
+
 static void
 hot_joining(struct store *store)
 {
@@ -884,6 +911,12 @@ hot_statements_use_their_indexes(void)
 	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
 	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live"}},
 	    {"matches_load_behind", hot_behind, {"filter_behind (matched_through<?)"}},
+	    {"crowd", hot_crowd,
+	        {"f USING INTEGER PRIMARY KEY (rowid=?)",
+	            "filter USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+	            "match_found USING PRIMARY KEY (filter_id=?)",
+	            "match_found USING PRIMARY KEY (filter_id>? AND filter_id<?)",
+	            "match_waiting USING PRIMARY KEY (filter_id>? AND filter_id<?)"}},
 	    {"matches_join", hot_joining, {"filter_behind"}},
 	    {"filing", hot_filing,
 	        {"PRIMARY KEY (kind=? AND term=? AND filter_id>? AND filter_id<?)",

@@ -7,7 +7,7 @@
 #include "store/matches.h"
 
 /* Of one commit: candidates, whether they find anything or not, and about as many
- * matches.  Others who write wait so long, some ten milliseconds. */
+ * rows.  Others who write wait so long, some ten milliseconds. */
 #define PAGE_CANDIDATES 4000
 #define PAGE_SAVED      8000
 
@@ -28,8 +28,9 @@ struct turn {
 struct page {
 	struct turn *turn;
 	struct match_report *report;
-	int64_t shown;  /* the last candidate that had its turn */
-	unsigned saved; /* matches */
+	int64_t shown; /* the last candidate that had its turn */
+	unsigned
+	    saved; /* rows: one for all that a filter found, one for each that waits */
 };
 
 static void
@@ -140,7 +141,7 @@ show_candidate(void *data, int64_t id, const char *canonical, GError **error)
 	struct page *page = data;
 	struct turn *turn = page->turn;
 	struct match_report *report = page->report;
-	unsigned before = report->found + report->waiting;
+	const struct match_report before = *report;
 	const struct showing_filter filter = {
 	    .id = id,
 	    .canonical = canonical,
@@ -151,7 +152,8 @@ show_candidate(void *data, int64_t id, const char *canonical, GError **error)
 	page->shown = id;
 	if (!showing_show(&turn->showing, turn->store, &filter, report, error))
 		return false;
-	page->saved += report->found + report->waiting - before;
+	page->saved +=
+	    (report->found > before.found) + report->waiting - before.waiting;
 	return true;
 }
 

@@ -20,8 +20,8 @@
 #include "store/waiting.h"
 
 /* Of one commit: people, and about as many papers in their digests. */
-#define PAGE_PEOPLE 50
-#define PAGE_PAPERS 1000
+#define PAGE_PEOPLE 25
+#define PAGE_PAPERS 500
 #define LABEL_CHARS 60
 
 static void

@@ -11,7 +11,7 @@
 #include "store/matches.h"
 #include "store/papers.h"
 
-#define PAGE_FILTERS 200
+#define PAGE_FILTERS 100
 #define PAGE_JOINING 500
 
 /* Of one commit: papers that changed, and filters that wait for one of them. */
