@@ -33,12 +33,15 @@ from papers import load_papers
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
 
 DAY = "2026-11-20"  # as in input.h
+EARLIER = "2026-09-01"  # too long ago to be shown to anybody
 PAPERS = 100
-MADE_UP_TITLES = 2000
+MADE_UP_EARLIER = 2000
 ABSTRACT_WORDS = 180
 BODY_BYTES = 8192
 FAR_MS = 20
 HOST = "127.0.0.1"
+EDITIONS_MOST = 100000  # people; with more only the matching is measured
+STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "others")
 
 Sizes = collections.namedtuple(
     "Sizes", "runs people many crowd composed sent1 sent8 far queries archive")
@@ -127,20 +130,19 @@ def walk(rng, follows, wanted):
 
 
 def made_up_day(rng, samples):
-    """A day of elements and other titles, both from the words of the samples."""
+    """A day of elements and earlier ones, both from the words of the samples."""
     elements = [e for path in samples for e in json.load(open(path, encoding="utf-8"))]
     papers = [paper for path in samples for paper in load_papers(path)]
     titles = chain([paper["title"] for paper in papers])
     abstracts = chain([paper["abstract"] for paper in papers])
-    day = []
-    for number in range(PAPERS):
+    made = []
+    for number in range(PAPERS + MADE_UP_EARLIER):
         element = json.loads(json.dumps(elements[number % len(elements)]))
-        element["paper"]["id"] = f"2611.{90000 + number}"
+        element["paper"]["id"] = f"2611.{10000 + number}"
         element["paper"]["title"] = walk(rng, titles, rng.randint(6, 13))
         element["paper"]["summary"] = walk(rng, abstracts, ABSTRACT_WORDS)
-        day.append(element)
-    others = [walk(rng, titles, rng.randint(6, 13)) for _ in range(MADE_UP_TITLES)]
-    return day, others
+        made.append(element)
+    return made[:PAPERS], made[PAPERS:]
 
 
 def prepare_day(folder, is_made_up):
@@ -148,17 +150,17 @@ def prepare_day(folder, is_made_up):
     samples = sorted(glob.glob(os.path.join(top_srcdir(), "samples", "*.json")))
     real = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
     if is_made_up or len(real) < 4 * PAPERS:
-        day, titles = made_up_day(random.Random(1), samples)
+        day, earlier = made_up_day(random.Random(1), samples)
         line = "made up from the words of samples/"
     else:
         # The people have not seen this day: their words are of earlier ones.
-        day = real[-PAPERS:]
-        titles = [" ".join(e["paper"]["title"].split()) for e in real[:-PAPERS]]
-        line = f"real; filters from the titles of {len(titles)} earlier ones"
-    with open(os.path.join(folder, f"daily_papers-{DAY}.json"), "w",
-              encoding="utf-8") as file:
-        json.dump(day, file)
-    return titles, line
+        day, earlier = real[-PAPERS:], real[:-PAPERS]
+        line = f"real; filters from the titles of {len(earlier)} earlier ones"
+    for name, elements in ((DAY, day), (EARLIER, earlier)):
+        with open(os.path.join(folder, f"daily_papers-{name}.json"), "w",
+                  encoding="utf-8") as file:
+            json.dump(elements, file)
+    return [" ".join(e["paper"]["title"].split()) for e in earlier], line
 
 
 def other_words(rng, text, words):
@@ -237,8 +239,8 @@ class Store:
 
 
 HEAD = """
-                                            wall                    CPU            peak MB
-                                     ours  theirs  times    ours  theirs  times  ours theirs
+                                            wall                     CPU             peak MB
+                                     ours  theirs   times    ours  theirs   times  ours theirs
 """
 
 
@@ -260,7 +262,7 @@ def print_row(what, unit, scale, ours, theirs=None, skip=None):
         return f"{form(get(ours)):>{width}}{other:>{width}}"
 
     def timed(get):
-        return cells(get, lambda value: number(value * scale), 8) + f"{times(get):>7}"
+        return cells(get, lambda value: number(value * scale), 8) + f"{times(get):>8}"
 
     peak = cells(lambda one: one.peak_kb, lambda kb: f"{kb / 1024:.0f}", 6)
     note = f"  SKIP: {skip}" if skip else ""
@@ -292,31 +294,58 @@ def bench_matching(store, runs):
                                cpu=figure.facts["decide_cpu"])
 
     print_row("  decisions alone", "ms", 1e3, alone(ours), alone(theirs))
-    (run,) = alternate(
+    return bench_crowd(store, runs)
+
+
+def bench_crowd(store, runs):
+    """match_run and what may be set beside it.  @return all facts, for the numbers"""
+    kept = os.path.join(store.folder, "kept.db")
+
+    def stored():
+        for old in glob.glob(kept + "*"):
+            os.unlink(old)
+        return call(program("fts5"), store.path, kept)
+
+    run, distinct_now, rows, keeping = alternate(
         runs,
         lambda: call(program("match"), store.copy(store.path, "matched")),
+        lambda: call(program("fts5"), store.path),
+        lambda: call(program("fts5"), store.path, "rows"),
+        stored,
     )
-    same("pairs", ours, run)
-    print_row(f"match_run, {store.people:,} people", "ms", 1e3, run, theirs)
+    same("pairs", run, distinct_now, rows, keeping)
+    print_row(f"match_run, {store.people:,} people", "ms", 1e3, run, distinct_now)
+    print_row("  FTS5: a MATCH a person's", "ms", 1e3, run, rows)
+    print_row("  FTS5: distinct, stored", "ms", 1e3, run, keeping)
+    floors = alternate(
+        runs, *(lambda way=way: call(program("floor"), store.copy(store.path, "floor"),
+                                     store.matched, way) for way in ("rows", "pairs")))
+    print_row("  SQLite storing it alone", "ms", 1e3, run, floors[0])
+    print_row("  ... a row for each pair", "ms", 1e3, run, floors[1])
     one = run._replace(wall=run.facts["one_wall"], cpu=run.facts["one_cpu"])
-    print_row("  one paper alone", "ms", 1e3, one)
-    return run.facts
+    print_row("  one paper; times of a day's", "ms", 1e3, one, run)
+    (added,) = alternate(
+        runs, lambda: call(program("add"), store.copy(store.path, "added"), 200))
+    (busy,) = alternate(1, lambda: call(program("busy"), store.copy(store.path, "busy")))
+    return {**run.facts, "add": added.facts, "busy": busy.facts}
 
 
-def bench_editions(store, sizes):
+def bench_editions(store, runs):
+    """@return the facts of edition_run, with those of its steps"""
     scale = 1e3 * 1000 / store.people
-
-    def copied():
-        return call(program("copy"), store.copy(store.matched, "copied"), store.made)
-
-    ours, theirs = alternate(
-        sizes.runs,
+    ours, paged, plain = alternate(
+        runs,
         lambda: call(program("edition"), store.copy(store.matched, "made")),
-        copied,
+        lambda: call(program("copy"), store.copy(store.matched, "copied"), store.made),
+        lambda: call(program("copy"), store.copy(store.matched, "copied"), store.made,
+                     "all"),
     )
-    same("digests", ours, theirs)
-    print_row(f"{store.people:,} people due", "ms", scale, ours, theirs)
-    return ours.facts
+    same("digests", ours, paged, plain)
+    print_row(f"{store.people:,} people due", "ms", scale, ours, paged)
+    print_row("  beside one commit for all", "ms", scale, ours, plain)
+    print_row("  SQLite: pages, one commit", "ms", scale, paged, plain)
+    steps = call(program("edition"), store.copy(store.matched, "stepped"), "steps")
+    return {**ours.facts, "steps": steps}
 
 
 def bench_composing(store, sizes):
@@ -515,16 +544,23 @@ def run_all(folder, options, sizes):
     stores = [Store(folder, people, titles) for people in sizes.people]
 
     section("Matching a day of papers",
-            "FTS5 in memory, one MATCH a distinct filter (match_run stores, FTS5 does not)")
+            "FTS5 in memory, one MATCH a distinct filter where nothing else is said;"
+            " match_run stores")
     matched = [(store, bench_matching(store, sizes.runs)) for store in stores]
+    made = []
     for people in sizes.many:
         store = Store(folder, people, titles)
-        matched.append((store, bench_matching(store, min(sizes.runs, 2))))
-        store.remove()
+        matched.append((store, bench_crowd(store, min(sizes.runs, 2))))
+        if people <= EDITIONS_MOST:
+            stores.append(store)
+        else:
+            store.remove()
 
     section("Editions, per 1,000 people: from matches to committed outbox rows",
-            "SQLite alone writing the same rows by as many commits")
-    facts = [bench_editions(store, sizes) for store in stores]
+            "SQLite alone writing the same rows by as many commits, or by one")
+    for store in stores:
+        made.append((store, bench_editions(
+            store, sizes.runs if store.people in sizes.people else min(sizes.runs, 2))))
 
     section("Opening a store, whole programs: paperboyctl queue",
             "sqlite3 FILE 'select 1'")
@@ -535,7 +571,7 @@ def run_all(folder, options, sizes):
 
     section("Composing a digest of 5 papers",
             "libetpan's mailmime, which is given both parts as finished texts")
-    composed, peer = bench_composing(stores[-1], sizes)
+    composed, peer = bench_composing(stores[len(sizes.people) - 1], sizes)
 
     section(f"Sending a message of {BODY_BYTES // 1024} KB to smtp-sink",
             "smtp-source -d -s CONNECTIONS")
@@ -558,18 +594,31 @@ def run_all(folder, options, sizes):
                 for count in (len(elements), sizes.archive)]
 
     print("\nIn numbers")
-    for store, made in matched:
+    for store, facts in matched:
         pairs = store.facts["filters"] * store.facts["papers"]
         print(f"  {store.people:,} people: of {pairs:,.0f} pairs of filter and paper"
-              f" {made['shown']:,.0f} are left to the evaluator, {made['pairs']:,.0f} match")
+              f" {facts['shown']:,.0f} are left to the evaluator, {facts['pairs']:,.0f} match")
+        print(f"    {facts['read']:,.0f} filters read, {facts['written']:,.0f} rows written;"
+              f" {facts['pages_read']:,.0f} pages read, {facts['pages_written']:,.0f} written;"
+              f" a filter more is in force after {facts['add']['median_ms']:.2f} ms"
+              f" (at most {facts['add']['longest_ms']:.2f})")
+        print(f"    while matching, editions and upkeep run: the longest transactions take"
+              f" {facts['busy']['match_ms']:.0f}, {facts['busy']['edition_ms']:.0f} and"
+              f" {facts['busy']['upkeep_ms']:.0f} ms; {facts['busy']['letters']:,.0f} letters"
+              f" come in, none takes longer than {facts['busy']['letter_ms']:.0f} ms")
     for count, tests, searches in archives:
         print(f"  {count:,} papers: {tests.facts['queries']:,.0f} filters find"
               f" {tests.facts['found'] / tests.facts['queries']:,.0f} papers each; the"
               f" slowest test {tests.facts['longest_ms']:.1f} ms, the slowest search"
               f" {searches.facts['longest_ms']:.1f} ms")
-    for store, made in zip(stores, facts):
+    for store, facts in made:
         print(f"  {store.people:,} people, {store.facts['filters']:,.0f} distinct filters:"
-              f" {made['digests']:,.0f} digests with {made['papers']:,.0f} papers")
+              f" {facts['digests']:,.0f} digests with {facts['papers']:,.0f} papers")
+        steps = facts["steps"]
+        named = {name: steps[name] for name in STEPS}
+        print(f"    of {steps['wall']:.2f} s: "
+              + ", ".join(f"{name} {value:.2f}" for name, value in named.items())
+              + f", planning and explaining {steps['wall'] - sum(named.values()):.2f}")
     print(f"  a composed digest has {composed['warm'].facts['bytes']:,.0f} octets"
           + (f", libetpan's {peer.facts['bytes']:,.0f}" if peer else ""))
     for connections, (ours, theirs), figure, count in rates:

@@ -1,9 +1,9 @@
 /*
  * copy.c - SQLite alone writes the rows of editions that were made before.
  *
- * copy STORE MADE: STORE is matched, MADE is the same store after its editions.  The
- * rows are copied by as many commits as edition_run() does: what is left when
- * nothing has to be found out.
+ * copy STORE MADE [all]: STORE is matched, MADE is the same store after its editions.
+ * The rows are copied by as many commits as edition_run() does, or all in one: what is
+ * left when nothing has to be found out, and what paging costs.
  */
 #include <glib.h>
 #include <sqlite3.h>
@@ -11,7 +11,7 @@
 
 #include "stopwatch.h"
 
-#define PAGE_PEOPLE 50
+#define PAGE_PEOPLE 25
 
 static const char sql_begin[] = "BEGIN IMMEDIATE";
 static const char sql_commit[] = "COMMIT";
@@ -77,19 +77,20 @@ main(int argc, char **argv)
 {
 	struct stopwatch watch = {0};
 	sqlite3 *db;
-	int64_t people;
+	int64_t people, page;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: copy STORE MADE\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr, "usage: copy STORE MADE [all]\n");
 		return 64;
 	}
 	db = open_both(argv[1], argv[2]);
 	people = run(db, sql_people, 0, 0);
+	page = argc == 4 ? people : PAGE_PEOPLE;
 	stopwatch_start(&watch);
-	for (int64_t first = 1; first <= people; first += PAGE_PEOPLE) {
+	for (int64_t first = 1; first <= people; first += page) {
 		run(db, sql_begin, 0, 0);
 		for (unsigned i = 0; i < G_N_ELEMENTS(sql_page); i++)
-			run(db, sql_page[i], first, first + PAGE_PEOPLE);
+			run(db, sql_page[i], first, first + page);
 		run(db, sql_commit, 0, 0);
 	}
 	stopwatch_stop(&watch);

@@ -1,9 +1,11 @@
 /*
  * fts5.c - the same filters and papers in SQLite's FTS5, one MATCH a filter.
  *
- * fts5 STORE: a table in memory holds the day.  FTS5 folds no plurals, so it is given
- * texts whose words are folded already (not timed), and plain ones for prefixes: then
- * it must find what paperboy finds.
+ * fts5 STORE [rows | FILE]: one MATCH for each distinct filter, or with rows for each
+ * filter of each person; with FILE what is found is stored there, a row for each filter
+ * and paper, in one transaction.  A table in memory holds the day.  FTS5 folds no
+ * plurals, so it is given texts whose words are folded already (not timed), and plain
+ * ones for prefixes: then it must find what paperboy finds.
  */
 #include <glib.h>
 #include <inttypes.h>
@@ -16,6 +18,7 @@
 #include "stopwatch.h"
 #include "store/matches.h"
 #include "store/papers.h"
+#include "store/sql.h"
 
 static const char sql_create[] =
     "CREATE VIRTUAL TABLE day USING fts5(title, abstract, plain_title, plain_abstract,"
@@ -113,9 +116,80 @@ index_day(sqlite3 *db, const GPtrArray *papers, char **folded)
 	g_assert_cmpint(sqlite3_exec(db, "COMMIT", 0, 0, 0), ==, SQLITE_OK);
 }
 
+/* How many people have each filter, by its id. */
+static GHashTable *
+count_people(struct store *store)
+{
+	static const char sql[] =
+	    "SELECT filter_id, count(*) FROM subscription GROUP BY filter_id";
+	GHashTable *counts = g_hash_table_new(g_direct_hash, g_direct_equal);
+	sql_auto *statement = sql_start(store, sql, NULL);
+
+	while (sql_step(statement, NULL) == SQL_STEP_ROW)
+		g_hash_table_insert(counts,
+		    GINT_TO_POINTER(sqlite3_column_int(statement, 0)),
+		    GINT_TO_POINTER(sqlite3_column_int(statement, 1)));
+	return counts;
+}
+
+/* Where what is found is stored. @return NULL when it is not */
+static sqlite3_stmt *
+open_file(const char *path)
+{
+	static const char create[] =
+	    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+	    "CREATE TABLE found (filter_id INTEGER NOT NULL, paper_seq INTEGER NOT "
+	    "NULL,"
+	    " PRIMARY KEY (filter_id, paper_seq)) STRICT, WITHOUT ROWID; BEGIN";
+	sqlite3_stmt *insert = NULL;
+	sqlite3 *db = NULL;
+
+	if (!path)
+		return NULL;
+	g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_exec(db, create, 0, 0, 0), ==, SQLITE_OK);
+	sqlite3_prepare_v2(db, "INSERT INTO found VALUES (?1, ?2)", -1, &insert, NULL);
+	return insert;
+}
+
 static void
-match(sqlite3 *db, const GPtrArray *filters, char **queries, unsigned *pairs,
-    uint64_t *sum)
+keep(sqlite3_stmt *insert, int64_t filter_id, int64_t paper_seq)
+{
+	if (!insert)
+		return;
+	sqlite3_bind_int64(insert, 1, filter_id);
+	sqlite3_bind_int64(insert, 2, paper_seq);
+	g_assert_cmpint(sqlite3_step(insert), ==, SQLITE_DONE);
+	sqlite3_reset(insert);
+}
+
+static void
+close_file(sqlite3_stmt *insert)
+{
+	sqlite3 *db = insert ? sqlite3_db_handle(insert) : NULL;
+
+	if (!db)
+		return;
+	g_assert_cmpint(sqlite3_exec(db, "COMMIT", 0, 0, 0), ==, SQLITE_OK);
+	sqlite3_finalize(insert);
+	sqlite3_close(db);
+}
+
+/* Another person has it too: all the same work. */
+static void
+match_again(sqlite3_stmt *statement, int times)
+{
+	for (; times > 0; times--) {
+		while (sqlite3_step(statement) == SQLITE_ROW)
+			(void)sqlite3_column_int64(statement, 0);
+		sqlite3_reset(statement);
+	}
+}
+
+/* @param people  of each filter, or NULL; insert  or NULL */
+static void
+match(sqlite3 *db, const GPtrArray *filters, char **queries, GHashTable *people,
+    sqlite3_stmt *insert, unsigned *pairs, uint64_t *sum)
 {
 	sqlite3_stmt *statement = NULL;
 
@@ -130,12 +204,18 @@ match(sqlite3 *db, const GPtrArray *filters, char **queries, unsigned *pairs,
 		sqlite3_bind_text(statement, 1, queries[i], -1, SQLITE_STATIC);
 		while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
 			(*pairs)++;
+			keep(insert, filter->id, sqlite3_column_int64(statement, 0));
 			*sum += (uint64_t)(filter->id * 1000003 +
 			                   sqlite3_column_int64(statement, 0));
 		}
 		if (rc != SQLITE_DONE)
 			g_error("%s: %s", queries[i], sqlite3_errmsg(db));
 		sqlite3_reset(statement);
+		if (people)
+			match_again(
+			    statement, GPOINTER_TO_INT(g_hash_table_lookup(
+			                   people, GINT_TO_POINTER((int)filter->id))) -
+			                   1);
 	}
 	sqlite3_finalize(statement);
 	g_assert_cmpint(sqlite3_exec(db, "COMMIT", 0, 0, 0), ==, SQLITE_OK);
@@ -162,12 +242,15 @@ main(int argc, char **argv)
 	g_autoptr(GPtrArray) filters = NULL, papers = NULL;
 	g_auto(GStrv) folded = NULL, queries = NULL;
 	struct stopwatch all = {0}, decide = {0};
+	g_autoptr(GHashTable) people = NULL;
+	sqlite3_stmt *insert;
 	sqlite3 *db = NULL;
 	unsigned pairs = 0;
 	uint64_t sum = 0;
+	bool is_rows;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: fts5 STORE\n");
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: fts5 STORE [rows | FILE]\n");
 		return 64;
 	}
 	store = input_open_store(argv[1]);
@@ -179,11 +262,15 @@ main(int argc, char **argv)
 		queries[i] =
 		    translate(((struct stored_filter *)filters->pdata[i])->canonical);
 
+	is_rows = argc == 3 && strcmp(argv[2], "rows") == 0;
+	people = is_rows ? count_people(store) : NULL;
+	insert = open_file(argc == 3 && !is_rows ? argv[2] : NULL);
 	stopwatch_start(&all);
 	g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
 	index_day(db, papers, folded);
 	stopwatch_start(&decide);
-	match(db, filters, queries, &pairs, &sum);
+	match(db, filters, queries, people, insert, &pairs, &sum);
+	close_file(insert);
 	stopwatch_stop(&decide);
 	stopwatch_stop(&all);
 	sqlite3_close(db);

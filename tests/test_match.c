@@ -435,6 +435,105 @@ a_run_that_fails_anywhere_is_made_good_by_the_next(void)
 	    lab_number(lab, "SELECT count(*) FROM paper WHERE is_changed"), ==, 0);
 }
 
+/* Filters of the crowd that nobody filed: they are shown every paper. */
+static void
+add_crowd(struct lab *lab, const char *canonical, unsigned count)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+	    " WHERE i < %u) INSERT INTO filter (canonical, hash, created_at)"
+	    " SELECT '%s' || i, printf('%%064d', i), 0 FROM n",
+	    count, canonical);
+
+	lab_run(lab, sql);
+}
+
+static void
+add_papers(struct lab *lab, unsigned count)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+	    " WHERE i < %u) INSERT INTO paper (id, title, abstract, authors, url,"
+	    " upvotes, told_at, first_seen_at, last_day, revision)"
+	    " SELECT i, 'Diffusion ' || i, '', 'A', 'https://e.org/', 3, 0, 0,"
+	    " '2026-11-20', i FROM n",
+	    count);
+
+	lab_run(lab, sql);
+}
+
+static void
+a_commit_holds_so_many_matches_and_the_next_one_goes_on(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct match_report report;
+
+	/* Three of them find all papers, the others wait for votes. */
+	add_crowd(lab, "diffusion AND upvotes:>=", 200);
+	add_papers(lab, 250);
+	report = run(lab, lab_time("2026-11-20T13:00:00Z"));
+	/* Each filter is asked once about either batch of papers. */
+	g_assert_cmpuint(report.asked, ==, 2 * 200);
+	g_assert_cmpuint(report.compared, ==, 200 * 250);
+	g_assert_cmpuint(report.found, ==, 3 * 250);
+	g_assert_cmpuint(report.waiting, ==, 197 * 250);
+	lab_assert_text(lab,
+	    "SELECT count(*) FROM (SELECT 1 FROM match GROUP BY filter_id"
+	    " HAVING count(*) = 250 AND count(DISTINCT paper_seq) = 250)",
+	    "200");
+	report = run(lab, lab_time("2026-11-20T13:05:00Z"));
+	g_assert_cmpuint(report.asked, ==, 0);
+}
+
+static void
+more_filters_than_a_page_that_wait_are_asked_again(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct match_report report;
+
+	add_crowd(lab, "diffusion AND upvotes:>=", 1300);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 100);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion too", 0);
+	report = run(lab, now);
+	g_assert_cmpuint(report.found, ==, 100);
+	g_assert_cmpuint(report.waiting, ==, 1200 + 1300);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1000);
+	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion too", 1300);
+	report = run(lab, now + 60);
+	g_assert_cmpuint(report.decided, ==, 900 + 1300);
+	lab_assert_text(lab,
+	    "SELECT paper_seq || state || count(*) FROM match GROUP BY paper_seq, state"
+	    " ORDER BY 1",
+	    "1waiting300 1yes1000 2yes1300");
+	/* What waits for good is decided then, page by page. */
+	report = run(lab, now + 16 * CLOCK_DAY_S);
+	report = run(lab, now + 17 * CLOCK_DAY_S + 1);
+	lab_assert_text(lab, "SELECT count(*) FROM match_waiting", "0");
+	lab_assert_text(lab, "SELECT count(*) FROM match", "2300");
+}
+
+/* A change that comes between two pages is for those of the first page too. */
+static void
+a_change_between_two_pages_is_seen_by_all_filters(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct match_report report;
+
+	add_crowd(lab, "diffusion AND upvotes:>=", 900);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 0);
+	run(lab, now);
+	/* As a run leaves it that was killed after its first page of filters. */
+	lab_run(lab, "INSERT INTO cursor VALUES ('deciding paper', 1),"
+	             " ('deciding filter', 500)");
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 900);
+	report = run(lab, now + 60);
+	g_assert_cmpuint(report.decided, ==, 900);
+	lab_assert_text(
+	    lab, "SELECT sum(value) FROM cursor WHERE name GLOB 'deciding *'", "0");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -454,5 +553,8 @@ main(int argc, char **argv)
 	ADD(many_pages_of_filters_and_papers_are_matched_whole);
 	ADD(a_filter_that_cannot_be_read_stops_no_other);
 	ADD(a_run_that_fails_anywhere_is_made_good_by_the_next);
+	ADD(a_commit_holds_so_many_matches_and_the_next_one_goes_on);
+	ADD(more_filters_than_a_page_that_wait_are_asked_again);
+	ADD(a_change_between_two_pages_is_seen_by_all_filters);
 	return g_test_run();
 }

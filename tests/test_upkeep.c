@@ -21,11 +21,11 @@ rows_are_kept_for_their_days_and_no_longer(void)
 		const char *insert; /* %lld: the time that counts */
 		int days;
 	} rows[] = {
-	    {"match",
-	        "INSERT INTO match VALUES (1, 1, 'yes', %" G_GINT64_FORMAT ", NULL)",
+	    {"match_found",
+	        "INSERT INTO match_found VALUES (1, %" G_GINT64_FORMAT ", '1')",
 	        UPKEEP_MATCH_DAYS},
-	    {"match",
-	        "INSERT INTO match VALUES (1, 1, 'waiting', %" G_GINT64_FORMAT ", 9)",
+	    {"match_waiting",
+	        "INSERT INTO match_waiting VALUES (1, 1, %" G_GINT64_FORMAT ", 9)",
 	        UPKEEP_MATCH_DAYS},
 	    {"delivered",
 	        "INSERT INTO delivered VALUES (1, 1, 1, %" G_GINT64_FORMAT ")",

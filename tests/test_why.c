@@ -134,7 +134,8 @@ the_one_thing_that_decided_is_told(void)
 	        "filter 1 waits for votes, links and the like to change, until "
 	        "2026-12-05 00:00 UTC"},
 	    {"waited enough", "diffusion upvotes:>=20", NULL, NULL, false, true,
-	        "DELETE FROM match", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE, "no filter"},
+	        "DELETE FROM match_waiting", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE,
+	        "no filter"},
 	    {"blocked", "diffusion", "survey", NULL, false, true, NULL, 0, WHY_BLOCKED,
 	        "block 2 takes it away"},
 	    {"blocked by category", "diffusion", "cat:cs.CV", NULL, true, true, NULL, 0,

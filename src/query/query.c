@@ -21,13 +21,21 @@ find_column(const char *text, size_t offset)
 }
 
 static struct query *
+new_query(struct node *root)
+{
+	struct query *query = g_new0(struct query, 1);
+
+	query->root = node_simplify(root);
+	return query;
+}
+
+static struct query *
 parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokenizer,
     GPtrArray *warnings, struct query_problem *problem)
 {
 	g_autoptr(GArray) lexemes = NULL;
 	pb_auto(node) root = NULL;
 	const struct node *negative;
-	struct query *query;
 
 	if (strnlen(text, limit_bytes + 1) > limit_bytes) {
 		query_problem_set(problem, PB_ERROR_LIMIT,
@@ -49,9 +57,7 @@ parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokeniz
 		    "that must be there");
 		return NULL;
 	}
-	query = g_new0(struct query, 1);
-	query->root = node_simplify(g_steal_pointer(&root));
-	return query;
+	return new_query(g_steal_pointer(&root));
 }
 
 struct query *
@@ -90,6 +96,19 @@ query_parse_canonical(
 		    found.column, found.message);
 	query_problem_clear(&found);
 	return query;
+}
+
+struct query *
+query_parse_part(const char *text, const struct tokenizer *tokenizer)
+{
+	struct query_problem problem = {0};
+	g_autoptr(GArray) lexemes = lex_split(text, &problem);
+	pb_auto(node) root = NULL;
+
+	if (lexemes)
+		root = parse_tree(lexemes, tokenizer, NULL, &problem);
+	query_problem_clear(&problem);
+	return root ? new_query(g_steal_pointer(&root)) : NULL;
 }
 
 void

@@ -275,6 +275,7 @@ node_simplify(struct node *node)
 		break;
 	}
 	flatten_operands(node);
-	sort_operands(node);
+	if (node->operands->len > 1)
+		sort_operands(node);
 	return node->operands->len == 1 ? unwrap(node) : node;
 }

@@ -11,6 +11,7 @@
 #include "query/field.h"
 #include "query/name.h"
 #include "query/phrase.h"
+#include "query/tokenizer.h"
 
 enum node_kind {
 	NODE_AND,
@@ -75,6 +76,12 @@ const struct node *node_find_negative(const struct node *node);
  * @return the tree that means the same
  */
 struct node *node_simplify(struct node *node);
+
+/**
+ * Parse a part of a canonical text (query.c): one that would find every paper is no
+ * filter, and yet may be a clause of one.  @return NULL when it cannot be read
+ */
+struct query *query_parse_part(const char *text, const struct tokenizer *tokenizer);
 
 /** Format a tree (format.c). */
 void node_append(const struct node *node, GString *out);

@@ -19,7 +19,9 @@
 #include "store/people.h"
 #include "store/waiting.h"
 
-#define PAGE_PEOPLE 50
+/* Of one commit: people, and about as many papers in their digests. */
+#define PAGE_PEOPLE 25
+#define PAGE_PAPERS 500
 #define LABEL_CHARS 60
 
 static void
@@ -242,7 +244,8 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 	people = people_load_due(press->store, now, PAGE_PEOPLE, error);
 	if (!people)
 		return false;
-	for (unsigned i = 0; i < people->len; i++) {
+	for (unsigned i = 0;
+	     i < people->len && sums.papers < report->papers + PAGE_PAPERS; i++) {
 		const struct subscriber *subscriber = people->pdata[i];
 
 		if (!make_edition(press, subscriber, now, &sums, error)) {
@@ -274,8 +277,10 @@ edition_run(
 	press_init(&press, store, now);
 	press.is_restored = is_ok && past.restored_at >= 0;
 	press.is_asked = is_ok && past.asked_at >= past.restored_at;
-	while (is_ok && !is_end)
+	while (is_ok && !is_end) {
 		is_ok = make_page(&press, now, report, &is_end, error);
+		store_let_others();
+	}
 	press_clear(&press);
 	return is_ok;
 }

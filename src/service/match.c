@@ -6,44 +6,25 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "query/query.h"
-#include "service/percolator.h"
+#include "service/crowd.h"
+#include "service/showing.h"
 #include "store/matches.h"
 #include "store/papers.h"
 
-#define PAGE_FILTERS 200
+#define PAGE_FILTERS 100
 #define PAGE_JOINING 500
-#define PAGE_PAPERS  500
 
-/* Of one commit: candidates, whether they find anything or not, and about as many
- * matches.  Others who write wait so long, some ten milliseconds. */
-#define PAGE_CANDIDATES 2000
-#define PAGE_SAVED      4000
+/* Of one commit: papers that changed, and filters that wait for one of them. */
+#define PAGE_PAPERS  100
+#define PAGE_WAITING 500
 
 /* The clock at the last run, and when it was seen to have leapt. */
 #define LAST_RUN  "match"
 #define LAST_LEAP "match leap"
 
-/* When a run is, and from when on the last word on what waits may be spoken. */
-struct moment {
-	int64_t now;
-	int64_t trusted_at;
-};
-
-/* A paper made ready for many filters. */
-struct ready {
-	struct query_document *document;
-	struct stored_paper *stored;
-};
-
-static void
-ready_free(gpointer data)
-{
-	struct ready *ready = data;
-
-	query_document_free(ready->document);
-	stored_paper_free(ready->stored);
-	g_free(ready);
-}
+/* The paper whose waiting filters are being asked again, and the last one asked. */
+#define AGAIN_PAPER  "deciding paper"
+#define AGAIN_FILTER "deciding filter"
 
 static int64_t
 get_final_due(const struct stored_paper *stored)
@@ -93,143 +74,33 @@ match_load_next_due(struct store *store, int64_t *due_at, GError **error)
 	return matches_load_next_due(store, due_at, error);
 }
 
-/* The last word is only spoken by a clock that is trusted. */
-static enum query_settlement
-get_settlement(const struct stored_paper *stored, const struct moment *moment)
-{
-	enum query_settlement settlement = match_get_settlement(stored, moment->now);
-
-	return moment->now < moment->trusted_at
-	           ? MIN(settlement, QUERY_SETTLED_ENRICHED)
-	           : settlement;
-}
-
-static struct query_document *
-make_document(struct store *store, const struct stored_paper *stored,
-    const struct moment *moment, GError **error)
-{
-	struct query_document *document =
-	    match_make_document(store, stored, moment->now, error);
-
-	if (document)
-		query_document_settle(document, get_settlement(stored, moment));
-	return document;
-}
-
-/* The papers that a page of filters has to look at: revisions in (after, through]. */
-struct window {
-	GPtrArray *papers; /* of struct ready *, or NULL when none is loaded */
-	int64_t after;
-	int64_t through;
-};
-
-static void
-window_clear(struct window *window)
-{
-	g_clear_pointer(&window->papers, g_ptr_array_unref);
-}
-
+/* @param filter  outside the crowd */
 static bool
-window_load(struct window *window, struct store *store, int64_t after, int64_t newest,
-    unsigned most, const struct moment *moment, GError **error)
+show_filter(struct showing *showing, struct store *store,
+    const struct stored_filter *filter, struct match_report *report, GError **error)
 {
-	char oldest_day[DAY_BYTES];
-	g_autoptr(GPtrArray) stored = NULL;
+	struct showing_filter shown = {
+	    .id = filter->id, .canonical = filter->canonical};
+	bool is_there;
 
-	day_format(moment->now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
-	stored = papers_load_revisions(store, after, newest, oldest_day, most, error);
-	if (!stored)
+	/* It may have been forgotten since it was read. */
+	if (!matches_save_through(
+	        store, filter->id, showing->through, &is_there, error))
 		return false;
-	window_clear(window);
-	window->papers = g_ptr_array_new_with_free_func(ready_free);
-	window->after = after;
-	window->through = newest;
-	if (stored->len == most)
-		window->through =
-		    ((struct stored_paper *)stored->pdata[stored->len - 1])->revision;
-	while (stored->len) {
-		struct ready *ready = g_new0(struct ready, 1);
+	if (!is_there)
+		return true;
+	for (unsigned i = 0; i < showing->papers->len; i++) {
+		const struct showing_paper *paper = showing->papers->pdata[i];
 
-		ready->stored = g_ptr_array_steal_index(stored, 0);
-		g_ptr_array_add(window->papers, ready);
-		ready->document = make_document(store, ready->stored, moment, error);
-		if (!ready->document)
-			return false;
+		if (paper->stored->revision > filter->matched_through)
+			bulk_mask_add(&shown.papers, i);
 	}
-	return true;
-}
-
-/* A yes, a no for good, or a no that a changing field may turn. */
-enum verdict { VERDICT_NO, VERDICT_WAITING, VERDICT_YES };
-
-/* Few filters have a clause that can change: the others are asked once. */
-static enum verdict
-decide(
-    const struct query *query, bool is_changing, const struct query_document *document)
-{
-	if (query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_TRUE)
-		return VERDICT_YES;
-	if (is_changing &&
-	    query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE)
-		return VERDICT_WAITING;
-	return VERDICT_NO;
-}
-
-/* @param verdict  yes or waiting */
-static bool
-save_match(struct store *store, int64_t filter_id, const struct query *query,
-    const struct stored_paper *stored, enum verdict verdict,
-    const struct moment *moment, bool *is_new, GError **error)
-{
-	int64_t due_at = MATCHES_YES;
-
-	if (verdict == VERDICT_WAITING) {
-		due_at = match_get_due(query, stored, moment->now);
-		/* What is due is not settled yet: the clock is not trusted. */
-		if (due_at <= moment->now)
-			due_at = moment->trusted_at;
-	}
-	return matches_save(
-	    store, filter_id, stored->seq, due_at, moment->now, is_new, error);
-}
-
-/* @param mask  the papers to show to it; NULL: all that it has not seen */
-static bool
-match_filter(struct store *store, const struct stored_filter *filter,
-    const struct window *window, const struct percolator_mask *mask,
-    const struct moment *moment, struct match_report *report, GError **error)
-{
-	pb_auto(query) query =
-	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), NULL);
-	bool is_changing = query && query_is_changing(query);
-
-	if (!query)
-		report->broken++;
-	for (unsigned i = 0; query && i < window->papers->len; i++) {
-		const struct ready *paper = window->papers->pdata[i];
-		const struct stored_paper *stored = paper->stored;
-		enum verdict verdict;
-		bool is_new;
-
-		if (mask ? !percolator_has_paper(mask, i)
-		         : stored->revision <= filter->matched_through)
-			continue;
-		report->compared++;
-		verdict = decide(query, is_changing, paper->document);
-		if (verdict == VERDICT_NO)
-			continue;
-		if (!save_match(store, filter->id, query, stored, verdict, moment,
-		        &is_new, error))
-			return false;
-		report->found += is_new && verdict == VERDICT_YES;
-		report->waiting += is_new && verdict == VERDICT_WAITING;
-	}
-	return true;
+	return showing_show(showing, store, &shown, report, error);
 }
 
 static bool
-match_page(struct store *store, const GPtrArray *filters, const struct window *window,
-    const struct moment *moment, struct match_report *report, GError **error)
+match_page(struct showing *showing, struct store *store, const GPtrArray *filters,
+    struct match_report *report, GError **error)
 {
 	struct match_report sums = *report;
 	pb_transaction transaction = {0};
@@ -239,11 +110,9 @@ match_page(struct store *store, const GPtrArray *filters, const struct window *w
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct stored_filter *filter = filters->pdata[i];
 
-		/* Filters come furthest behind first; the window starts there. */
-		if (filter->matched_through >= window->through)
-			continue;
-		if (!match_filter(store, filter, window, NULL, moment, &sums, error) ||
-		    !matches_save_through(store, filter->id, window->through, error))
+		/* Filters come furthest behind first; the showing starts there. */
+		if (filter->matched_through < showing->through &&
+		    !show_filter(showing, store, filter, &sums, error))
 			return false;
 	}
 	if (!store_commit(&transaction, error))
@@ -254,13 +123,12 @@ match_page(struct store *store, const GPtrArray *filters, const struct window *w
 
 /* The filters that are not of the crowd: they are shown what they have not seen. */
 static bool
-match_others(struct store *store, const struct moment *moment,
+match_others(struct store *store, const struct showing_moment *moment,
     struct match_report *report, GError **error)
 {
 	struct matches_progress progress;
-	struct window window = {0};
+	showing_auto showing = {0};
 	int64_t newest;
-	bool is_ok = true;
 	unsigned joined;
 
 	if (!matches_load_progress(store, &progress, error))
@@ -272,261 +140,151 @@ match_others(struct store *store, const struct moment *moment,
 		    matches_load_behind(store, newest, PAGE_FILTERS, error);
 		const struct stored_filter *first;
 
-		is_ok = filters != NULL;
-		if (!is_ok || !filters->len)
+		if (!filters)
+			return false;
+		if (!filters->len)
 			break;
 		first = filters->pdata[0];
-		if (!window.papers || first->matched_through < window.after ||
-		    first->matched_through >= window.through)
-			is_ok = window_load(&window, store, first->matched_through,
-			    newest, PAGE_PAPERS, moment, error);
-		is_ok =
-		    is_ok && match_page(store, filters, &window, moment, report, error);
-		if (!is_ok)
-			break;
+		if ((!showing.papers || first->matched_through < showing.after ||
+		        first->matched_through >= showing.through) &&
+		    !showing_load(
+		        &showing, store, first->matched_through, newest, moment, error))
+			return false;
+		if (!match_page(&showing, store, filters, report, error))
+			return false;
 	}
-	window_clear(&window);
-	do
-		is_ok = is_ok && matches_join(store, PAGE_JOINING, &joined, error);
-	while (is_ok && joined == PAGE_JOINING);
-	return is_ok;
-}
-
-/* ---- the crowd ---- */
-
-/* A batch of papers that is shown to the crowd. */
-struct showing {
-	struct window window;
-	struct percolator *percolator;
-	struct matches_progress progress; /* as it was last committed */
-	int64_t last;                     /* the highest id of a filter */
-	bool is_looked_up; /* there may be candidates that were not shown yet */
-};
-
-static void
-showing_clear(struct showing *showing)
-{
-	window_clear(&showing->window);
-	percolator_free(showing->percolator);
-}
-
-#define showing_auto __attribute__((cleanup(showing_clear))) struct showing
-
-static bool
-is_same_progress(const struct matches_progress *a, const struct matches_progress *b)
-{
-	return a->matched == b->matched && a->batch == b->batch &&
-	       a->filter_id == b->filter_id;
-}
-
-/*
- * Begin a batch, or take up the one that was left.  That it is under way is committed
- * before anything is looked up: from then on no filter joins, so that the highest id
- * read after it is that of the last one in the crowd.
- *
- * @param is_ours  set; false: somebody else went on meanwhile, look again
- */
-static bool
-begin_showing(struct showing *showing, struct store *store, int64_t newest,
-    const struct moment *moment, bool *is_ours, GError **error)
-{
-	struct matches_progress *progress = &showing->progress;
-	bool is_left = progress->batch > progress->matched;
-	pb_transaction transaction = {0};
-	struct matches_progress now;
-
-	if (!window_load(&showing->window, store, progress->matched,
-	        is_left ? progress->batch : newest, PERCOLATOR_PAPERS, moment, error) ||
-	    !store_begin(store, &transaction, error) ||
-	    !matches_load_progress(store, &now, error))
-		return false;
-	*is_ours = is_same_progress(&now, progress);
-	if (!*is_ours)
-		return true;
-	if (now.batch != showing->window.through) {
-		now.batch = showing->window.through;
-		now.filter_id = 0;
-	}
-	/* Papers that nobody is to see any more. */
-	if (!showing->window.papers->len)
-		now.matched = now.batch;
-	if (!matches_save_progress(store, &now, error) ||
-	    !store_commit(&transaction, error))
-		return false;
-	*progress = now;
+	do {
+		if (!matches_join(store, PAGE_JOINING, &joined, error))
+			return false;
+	} while (joined == PAGE_JOINING);
 	return true;
 }
 
-/* @param id  of a candidate, which may have gone since it was looked up */
+/* ---- what waits ---- */
+
 static bool
-show_to(const struct showing *showing, struct store *store, int64_t id,
-    const struct percolator_mask *mask, const struct moment *moment,
-    struct match_report *report, GError **error)
+ask_again(struct store *store, const struct stored_filter *filter,
+    const struct stored_paper *stored, const struct query_document *document,
+    const struct showing_moment *moment, struct match_report *report, GError **error)
 {
-	pb_auto(stored_filter) filter = NULL;
+	pb_auto(query) query =
+	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), NULL);
 
-	if (!matches_find_filter(store, id, &filter, error))
-		return false;
-	/* Others go their own way. */
-	return !filter || !filter->is_joined ||
-	       match_filter(
-	           store, filter, &showing->window, mask, moment, report, error);
-}
-
-static unsigned
-count_saved(const struct match_report *report)
-{
-	return report->found + report->waiting;
+	if (query && query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_TRUE) {
+		report->decided++;
+		return showing_save_decided(
+		    store, filter->id, stored, moment->now, error);
+	}
+	if (query && query_is_changing(query) &&
+	    query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE)
+		return showing_save_waiting(
+		    store, filter->id, query, stored, moment, error);
+	return matches_delete_waiting(store, filter->id, stored->seq, error);
 }
 
 /*
- * Show the batch to a page of the candidates that were looked up; when they have all
- * seen it, it is done.
+ * Decide the waiting matches of one paper again, a page of them.
+ *
+ * @param after  the last filter that was asked; set to the last one of the page, or to
+ *               0 when all have been
+ * @param room   how many may be asked; lowered
  */
 static bool
-show_page(struct showing *showing, struct store *store, const struct moment *moment,
-    struct match_report *report, bool *is_ours, GError **error)
+decide_again(struct store *store, int64_t seq, int64_t *after, unsigned *room,
+    const struct showing_moment *moment, struct match_report *report, GError **error)
+{
+	g_autoptr(GPtrArray) filters =
+	    matches_load_waiting(store, seq, *after, *room, error);
+	pb_auto(stored_paper) stored = NULL;
+	pb_auto(query_document) document = NULL;
+	bool is_full;
+
+	if (!filters)
+		return false;
+	is_full = filters->len == *room;
+	*room -= filters->len;
+	if (!filters->len) {
+		*after = 0;
+		return true;
+	}
+	stored = papers_load(store, seq, error);
+	if (stored)
+		document = showing_make_document(store, stored, moment, error);
+	if (!document)
+		return false;
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct stored_filter *filter = filters->pdata[i];
+
+		if (!ask_again(store, filter, stored, document, moment, report, error))
+			return false;
+		*after = filter->id;
+	}
+	if (!is_full)
+		*after = 0;
+	return true;
+}
+
+/*
+ * The next paper whose waiting filters are to be asked again: one that changed, or that
+ * was waited for long enough.  It counts as unchanged from the first page on: a change
+ * that comes between two pages marks it again.
+ *
+ * @param seq  set; 0: there is none
+ */
+static bool
+take_paper(struct store *store, int64_t now, int64_t *seq, GError **error)
+{
+	if (!papers_find_changed(store, seq, error))
+		return false;
+	if (*seq)
+		return papers_clear_changed(store, *seq, error);
+	return matches_find_due(store, now, seq, error);
+}
+
+static bool
+match_again_page(struct store *store, const struct showing_moment *moment,
+    struct match_report *report, bool *is_done, GError **error)
 {
 	struct match_report sums = *report;
-	struct percolator_mask mask;
+	unsigned room = PAGE_WAITING;
 	pb_transaction transaction = {0};
-	struct matches_progress now;
-	unsigned shown = 0, most = count_saved(report) + PAGE_SAVED;
-	bool is_there = true;
+	int64_t seq, after, left;
 
 	if (!store_begin(store, &transaction, error) ||
-	    !matches_load_progress(store, &now, error))
+	    !store_load_cursor(store, AGAIN_PAPER, 0, &seq, error) ||
+	    !store_load_cursor(store, AGAIN_FILTER, 0, &after, error))
 		return false;
-	*is_ours = is_same_progress(&now, &showing->progress);
-	if (!*is_ours)
-		return true;
-	while (shown++ < PAGE_CANDIDATES && count_saved(&sums) < most &&
-	       (is_there = percolator_find_next(
-	            showing->percolator, &now.filter_id, &mask)))
-		if (!show_to(
-		        showing, store, now.filter_id, &mask, moment, &sums, error))
+	left = seq;
+	for (unsigned i = 0; i < PAGE_PAPERS && room; i++) {
+		if (!seq && !take_paper(store, moment->now, &seq, error))
 			return false;
-	if (!is_there && now.filter_id >= showing->last)
-		now.matched = now.batch;
-	if (!matches_save_progress(store, &now, error) ||
-	    !store_commit(&transaction, error))
+		*is_done = !seq;
+		if (!seq)
+			break;
+		if (!decide_again(store, seq, &after, &room, moment, &sums, error))
+			return false;
+		if (!after)
+			seq = 0;
+	}
+	if ((seq || left) && (!store_save_cursor(store, AGAIN_PAPER, seq, error) ||
+	                         !store_save_cursor(store, AGAIN_FILTER, after, error)))
 		return false;
-	showing->progress = now;
-	showing->is_looked_up = is_there;
+	if (!store_commit(&transaction, error))
+		return false;
 	*report = sums;
 	return true;
 }
 
 static bool
-show_batch(struct showing *showing, struct store *store, const struct moment *moment,
+match_again(struct store *store, const struct showing_moment *moment,
     struct match_report *report, GError **error)
 {
-	const struct matches_progress *progress = &showing->progress;
-	bool is_ours = true;
+	bool is_done = false;
 
-	if (!matches_load_last_filter(store, &showing->last, error))
-		return false;
-	showing->percolator = percolator_new();
-	for (unsigned i = 0; i < showing->window.papers->len; i++) {
-		const struct ready *paper = showing->window.papers->pdata[i];
-
-		percolator_add(showing->percolator, paper->document);
-	}
-	while (is_ours && progress->matched < progress->batch) {
-		if (!showing->is_looked_up &&
-		    !percolator_look_up(showing->percolator, store, progress->filter_id,
-		        showing->last, error))
+	while (!is_done)
+		if (!match_again_page(store, moment, report, &is_done, error))
 			return false;
-		if (!show_page(showing, store, moment, report, &is_ours, error))
-			return false;
-	}
 	return true;
-}
-
-static bool
-match_crowd(struct store *store, const struct moment *moment,
-    struct match_report *report, GError **error)
-{
-	for (;;) {
-		showing_auto showing = {0};
-		int64_t newest;
-		bool is_ours;
-
-		if (!matches_load_progress(store, &showing.progress, error) ||
-		    !papers_load_newest_revision(store, &newest, error))
-			return false;
-		if (showing.progress.batch <= showing.progress.matched &&
-		    newest <= showing.progress.matched)
-			return true;
-		if (!begin_showing(&showing, store, newest, moment, &is_ours, error))
-			return false;
-		if (is_ours && !show_batch(&showing, store, moment, report, error))
-			return false;
-	}
-}
-
-/* Decide the waiting matches of one paper again; in the caller's transaction. */
-static bool
-decide_again(struct store *store, const struct stored_paper *stored,
-    const struct moment *moment, struct match_report *report, GError **error)
-{
-	g_autoptr(GPtrArray) filters = matches_load_waiting(store, stored->seq, error);
-	pb_auto(query_document) document = NULL;
-
-	if (!filters)
-		return false;
-	if (!filters->len)
-		return true;
-	document = make_document(store, stored, moment, error);
-	if (!document)
-		return false;
-	for (unsigned i = 0; i < filters->len; i++) {
-		const struct stored_filter *filter = filters->pdata[i];
-		pb_auto(query) query = query_parse_canonical(
-		    filter->canonical, store_get_tokenizer(store), NULL);
-		enum verdict verdict = VERDICT_NO;
-		bool is_new;
-
-		if (query)
-			verdict = decide(query, query_is_changing(query), document);
-		report->decided += verdict == VERDICT_YES;
-		if (verdict == VERDICT_NO
-		        ? !matches_delete_waiting(store, filter->id, stored->seq, error)
-		        : !save_match(store, filter->id, query, stored, verdict, moment,
-		              &is_new, error))
-			return false;
-	}
-	return true;
-}
-
-static bool
-match_changed(struct store *store, const struct moment *moment,
-    struct match_report *report, GError **error)
-{
-	for (;;) {
-		struct match_report sums = *report;
-		pb_transaction transaction = {0};
-		g_autoptr(GPtrArray) papers = NULL;
-
-		/* Read inside: a change that comes later marks the paper again. */
-		if (!store_begin(store, &transaction, error))
-			return false;
-		papers = papers_load_changed(store, 100, error);
-		if (!papers)
-			return false;
-		for (unsigned i = 0; i < papers->len; i++) {
-			const struct stored_paper *stored = papers->pdata[i];
-
-			if (!decide_again(store, stored, moment, &sums, error) ||
-			    !papers_clear_changed(store, stored->seq, error))
-				return false;
-		}
-		if (!store_commit(&transaction, error))
-			return false;
-		*report = sums;
-		if (!papers->len)
-			return true;
-	}
 }
 
 /*
@@ -558,44 +316,13 @@ load_trusted(struct store *store, int64_t now, int64_t *trusted_at, GError **err
 	return true;
 }
 
-static bool
-match_due(struct store *store, const struct moment *moment, struct match_report *report,
-    GError **error)
-{
-	for (;;) {
-		struct match_report sums = *report;
-		pb_transaction transaction = {0};
-		g_autoptr(GArray) papers = NULL;
-
-		if (!store_begin(store, &transaction, error))
-			return false;
-		papers = matches_load_due(store, moment->now, 100, error);
-		if (!papers)
-			return false;
-		for (unsigned i = 0; i < papers->len; i++) {
-			pb_auto(stored_paper) stored = papers_load(
-			    store, g_array_index(papers, int64_t, i), error);
-
-			if (!stored ||
-			    !decide_again(store, stored, moment, &sums, error))
-				return false;
-		}
-		if (!store_commit(&transaction, error))
-			return false;
-		*report = sums;
-		if (!papers->len)
-			return true;
-	}
-}
-
 bool
 match_run(struct store *store, int64_t now, struct match_report *report, GError **error)
 {
-	struct moment moment = {.now = now};
+	struct showing_moment moment = {.now = now};
 
 	return load_trusted(store, now, &moment.trusted_at, error) &&
-	       match_crowd(store, &moment, report, error) &&
+	       crowd_match(store, &moment, report, error) &&
 	       match_others(store, &moment, report, error) &&
-	       match_changed(store, &moment, report, error) &&
-	       match_due(store, &moment, report, error);
+	       match_again(store, &moment, report, error);
 }

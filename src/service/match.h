@@ -28,6 +28,7 @@
 #define MATCH_WINDOW_DAYS 30
 
 struct match_report {
+	unsigned asked;    /* filters, for each batch of papers that they were shown */
 	unsigned compared; /* papers shown to filters */
 	unsigned found;    /* new matches */
 	unsigned waiting;  /* decided later */

@@ -11,19 +11,26 @@
 struct probe {
 	struct term term;
 	guint hash;
-	struct percolator_mask papers;
+	struct bulk_mask papers;
+};
+
+/* The probes of one kind, which stand together when they are sorted. */
+struct probes_of_kind {
+	enum term_kind kind;
+	unsigned first;
+	GString *texts; /* a JSON array */
 };
 
 struct percolator {
 	unsigned paper_count;
 	GHashTable *seen;  /* of struct probe * */
-	GPtrArray *probes; /* of the same, which it owns; sorted when is_sorted */
-	bool is_sorted;    /* neighbours in the store are looked up one after another */
+	GPtrArray *probes; /* of the same, which it owns */
+	GPtrArray *kinds;  /* of struct probes_of_kind *; NULL: not sorted yet */
 	int64_t after;     /* masks are of the ids in (after, after + length] */
 	unsigned length;
 	unsigned capacity;
-	struct percolator_mask *masks;
-	const struct probe *probe; /* the one that is being looked up */
+	struct bulk_mask *masks;
+	const struct probes_of_kind *kind; /* the one that is being looked up */
 };
 
 static guint
@@ -48,6 +55,13 @@ free_probe(gpointer data)
 	g_free(data);
 }
 
+static void
+free_kind(gpointer data)
+{
+	g_string_free(((struct probes_of_kind *)data)->texts, TRUE);
+	g_free(data);
+}
+
 struct percolator *
 percolator_new(void)
 {
@@ -65,6 +79,7 @@ percolator_free(struct percolator *percolator)
 		return;
 	g_hash_table_unref(percolator->seen);
 	g_ptr_array_unref(percolator->probes);
+	g_clear_pointer(&percolator->kinds, g_ptr_array_unref);
 	g_free(percolator->masks);
 	g_free(percolator);
 }
@@ -76,7 +91,6 @@ add_probe(void *data, enum term_kind kind, const char *text)
 	const struct probe wanted = {
 	    .term = {kind, (char *)text}, .hash = g_str_hash(text) * 5 + (guint)kind};
 	struct probe *probe = g_hash_table_lookup(percolator->seen, &wanted);
-	unsigned paper = percolator->paper_count;
 
 	if (!probe) {
 		probe = g_memdup2(&wanted, sizeof(wanted));
@@ -84,14 +98,13 @@ add_probe(void *data, enum term_kind kind, const char *text)
 		g_hash_table_add(percolator->seen, probe);
 		g_ptr_array_add(percolator->probes, probe);
 	}
-	probe->papers.bits[paper / 64] |= UINT64_C(1) << paper % 64;
+	bulk_mask_add(&probe->papers, percolator->paper_count);
 }
 
 void
 percolator_add(struct percolator *percolator, const struct query_document *document)
 {
-	g_assert(percolator->paper_count < PERCOLATOR_PAPERS);
-	percolator->is_sorted = false;
+	g_assert(percolator->paper_count < BULK_PAPERS && !percolator->kinds);
 	add_probe(percolator, TERM_ALWAYS, "");
 	terms_list(document, add_probe, percolator);
 	percolator->paper_count++;
@@ -108,14 +121,58 @@ compare_probes(gconstpointer a, gconstpointer b)
 }
 
 static void
-add_candidate(void *data, int64_t filter_id)
+append_text(GString *json, const char *text)
+{
+	if (json->len > 1)
+		g_string_append_c(json, ',');
+	g_string_append_c(json, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			g_string_append_c(json, '\\');
+		if ((unsigned char)*text < ' ')
+			g_string_append_printf(json, "\\u%04x", *text);
+		else
+			g_string_append_c(json, *text);
+	}
+	g_string_append_c(json, '"');
+}
+
+/* Neighbours in the store are looked up one after another. */
+static void
+sort_probes(struct percolator *percolator)
+{
+	struct probes_of_kind *kind = NULL;
+
+	g_ptr_array_sort(percolator->probes, compare_probes);
+	percolator->kinds = g_ptr_array_new_with_free_func(free_kind);
+	for (unsigned i = 0; i < percolator->probes->len; i++) {
+		const struct probe *probe = percolator->probes->pdata[i];
+
+		if (!kind || kind->kind != probe->term.kind) {
+			kind = g_new(struct probes_of_kind, 1);
+			kind->kind = probe->term.kind;
+			kind->first = i;
+			kind->texts = g_string_new("[");
+			g_ptr_array_add(percolator->kinds, kind);
+		}
+		append_text(kind->texts, probe->term.text);
+	}
+	for (unsigned i = 0; i < percolator->kinds->len; i++) {
+		kind = percolator->kinds->pdata[i];
+		g_string_append_c(kind->texts, ']');
+	}
+}
+
+static void
+add_candidate(void *data, unsigned term, int64_t filter_id)
 {
 	struct percolator *percolator = data;
-	struct percolator_mask *mask =
-	    &percolator->masks[filter_id - percolator->after - 1];
+	const struct probe *probe =
+	    percolator->probes->pdata[percolator->kind->first + term];
+	struct bulk_mask *mask = &percolator->masks[filter_id - percolator->after - 1];
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(mask->bits); i++)
-		mask->bits[i] |= percolator->probe->papers.bits[i];
+		mask->bits[i] |= probe->papers.bits[i];
 }
 
 bool
@@ -126,52 +183,49 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 	const struct filing_range range = {after, after + length};
 	pb_transaction transaction = {0};
 
-	if (!percolator->is_sorted)
-		g_ptr_array_sort(percolator->probes, compare_probes);
-	percolator->is_sorted = true;
+	if (!percolator->kinds)
+		sort_probes(percolator);
 	if (length > percolator->capacity) {
 		percolator->masks =
-		    g_renew(struct percolator_mask, percolator->masks, length);
+		    g_renew(struct bulk_mask, percolator->masks, length);
 		percolator->capacity = length;
 	}
 	percolator->after = after;
 	percolator->length = length;
 	if (!length)
 		return true;
-	memset(percolator->masks, 0, length * sizeof(struct percolator_mask));
+	memset(percolator->masks, 0, length * sizeof(struct bulk_mask));
 	/* In one transaction: a lock for each would cost more than all the rest. */
 	if (!store_begin_reading(store, &transaction, error))
 		return false;
-	for (unsigned i = 0; i < percolator->probes->len; i++) {
-		percolator->probe = percolator->probes->pdata[i];
-		if (!filing_find(store, &percolator->probe->term, &range, add_candidate,
-		        percolator, error))
+	for (unsigned i = 0; i < percolator->kinds->len; i++) {
+		struct filing_terms terms;
+
+		percolator->kind = percolator->kinds->pdata[i];
+		terms.kind = percolator->kind->kind;
+		terms.texts = percolator->kind->texts->str;
+		if (!filing_find(
+		        store, &terms, &range, add_candidate, percolator, error))
 			return false;
 	}
 	return true;
 }
 
-static bool
-is_empty(const struct percolator_mask *mask)
-{
-	uint64_t any = 0;
-
-	for (unsigned i = 0; i < G_N_ELEMENTS(mask->bits); i++)
-		any |= mask->bits[i];
-	return any == 0;
-}
-
 bool
-percolator_find_next(
-    const struct percolator *percolator, int64_t *id, struct percolator_mask *mask)
+percolator_find_next(const struct percolator *percolator, int64_t *id)
 {
 	int64_t at = MAX(*id, percolator->after) - percolator->after;
 
-	while (at < percolator->length && is_empty(&percolator->masks[at]))
+	while (at < percolator->length && bulk_mask_is_empty(&percolator->masks[at]))
 		at++;
 	*id = percolator->after + MIN(at + 1, (int64_t)percolator->length);
-	if (at >= percolator->length)
-		return false;
-	*mask = percolator->masks[at];
-	return true;
+	return at < percolator->length;
+}
+
+const struct bulk_mask *
+percolator_get_papers(const struct percolator *percolator, int64_t id)
+{
+	g_assert(
+	    id > percolator->after && id <= percolator->after + percolator->length);
+	return &percolator->masks[id - percolator->after - 1];
 }

@@ -14,18 +14,12 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "query/bulk.h"
 #include "query/query.h"
 #include "store/store.h"
 
-/* Papers of a batch, a bit each. */
-#define PERCOLATOR_PAPERS 128
-
-/* Ids of filters that are looked up at once: 4 MB. */
-#define PERCOLATOR_RANGE 262144
-
-struct percolator_mask {
-	uint64_t bits[PERCOLATOR_PAPERS / 64];
-};
+/* Ids of filters that are looked up at once: 16 MB. */
+#define PERCOLATOR_RANGE 1048576
 
 struct percolator;
 
@@ -33,7 +27,8 @@ struct percolator *percolator_new(void);
 void percolator_free(struct percolator *percolator);
 PB_DEFINE_AUTO(percolator, percolator_free);
 
-/** Add a paper: the first one is paper 0.  At most PERCOLATOR_PAPERS. */
+/** Add a paper: the first one is paper 0.  At most BULK_PAPERS, none after the first
+ * look. */
 void
 percolator_add(struct percolator *percolator, const struct query_document *document);
 
@@ -47,19 +42,15 @@ bool percolator_look_up(struct percolator *percolator, struct store *store,
     int64_t after, int64_t last, GError **error);
 
 /**
- * Get the next candidate among those looked up.
+ * Find the next candidate among those looked up.
  *
- * @param id    the one before, or `after`; set to the candidate, or to the end of what
- *              was looked up when there is none
- * @param mask  set to the papers that brought it
+ * @param id  the one before, or `after`; set to the candidate, or to the end of what
+ *            was looked up when there is none
  */
-bool percolator_find_next(
-    const struct percolator *percolator, int64_t *id, struct percolator_mask *mask);
+bool percolator_find_next(const struct percolator *percolator, int64_t *id);
 
-static inline bool
-percolator_has_paper(const struct percolator_mask *mask, unsigned paper)
-{
-	return mask->bits[paper / 64] >> paper % 64 & 1;
-}
+/** Get the papers that brought a candidate. */
+const struct bulk_mask *
+percolator_get_papers(const struct percolator *percolator, int64_t id);
 
 #endif

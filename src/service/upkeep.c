@@ -23,13 +23,15 @@
 /* Rows in one transaction: nobody else who writes waits long. */
 #define PAGE_ROWS 500
 
+/* Filters that are filed anew in one: each of their words is looked up. */
+#define PAGE_FILED 200
+
 /* What goes, and how many days it is kept.  Messages go before their digests. */
 static const struct {
 	bool (*prune)(struct store *store, int64_t before, unsigned limit,
 	    unsigned *count, GError **error);
 	int days;
 } jobs[] = {
-    {matches_prune, UPKEEP_MATCH_DAYS},
     {editions_prune_delivered, UPKEEP_DELIVERED_DAYS},
     {editions_prune_refused, UPKEEP_DELIVERED_DAYS},
     {outbox_prune, UPKEEP_OUTBOX_DAYS},
@@ -41,6 +43,21 @@ static const struct {
     {letters_prune_quarantine, UPKEEP_QUARANTINE_DAYS},
     {letters_prune, UPKEEP_LETTER_DAYS},
 };
+
+/* By ranges of filters, each in a transaction of its own: there is no index by time,
+ * which would cost as much as to match. */
+static bool
+prune_matches(struct store *store, int64_t before, GError **error)
+{
+	int64_t last;
+
+	if (!matches_load_last_filter(store, &last, error))
+		return false;
+	for (int64_t after = 0; after < last; after += PAGE_ROWS)
+		if (!matches_prune(store, before, after, after + PAGE_ROWS, error))
+			return false;
+	return true;
+}
 
 /*
  * A clock that is months ahead of the last run may be wrong: then nothing is
@@ -73,7 +90,7 @@ file_anew(struct store *store, GError **error)
 	bool is_done;
 
 	do {
-		if (!filing_renew(store, PAGE_ROWS, &is_done, error))
+		if (!filing_renew(store, PAGE_FILED, &is_done, error))
 			return false;
 	} while (!is_done);
 	return true;
@@ -88,6 +105,9 @@ upkeep_run(struct store *store, int64_t now, GError **error)
 		return false;
 	if (is_leap(last, now))
 		return store_save_cursor(store, LAST_RUN, now, error);
+	if (!prune_matches(
+	        store, now - UPKEEP_MATCH_DAYS * (int64_t)CLOCK_DAY_S, error))
+		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(jobs); i++) {
 		int64_t before = now - jobs[i].days * (int64_t)CLOCK_DAY_S;
 		unsigned count;

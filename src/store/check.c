@@ -77,9 +77,8 @@ check_count(
 	    "  AND c.value > ?1 - 2 * 86400)",
 	    "SELECT count(*) FROM filter f WHERE NOT EXISTS"
 	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id AND ?1)",
-	    "SELECT count(*) FROM match m JOIN paper p ON p.seq = m.paper_seq"
-	    " WHERE m.state = 'waiting'"
-	    " AND p.last_day < date(?1 - 16 * 86400, 'unixepoch')",
+	    "SELECT count(*) FROM match_waiting m JOIN paper p ON p.seq = m.paper_seq"
+	    " WHERE p.last_day < date(?1 - 16 * 86400, 'unixepoch')",
 	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
 	    " AND claimed_at < ?1 - 7200",
 	    "SELECT count(*) FROM letter WHERE state = 'new' AND came_at < ?1 - 3600",

@@ -33,21 +33,21 @@ editions_load_candidates(
     struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error)
 {
 	static const char sql[] =
-	    "SELECT m.paper_seq, s.filter_id, s.number, coalesce(s.name, s.text),"
+	    "SELECT p.seq, s.filter_id, s.number, coalesce(s.name, s.text),"
 	    " f.canonical, p.last_day, p.upvotes"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
-	    " JOIN match m ON m.filter_id = s.filter_id AND m.state = 'yes'"
-	    " JOIN paper p ON p.seq = m.paper_seq"
+	    " JOIN match_found m ON m.filter_id = s.filter_id"
+	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
 	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0"
 	    " AND p.last_day >= max(s.since_day, ?2)"
 	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
-	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = m.paper_seq)"
+	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq)"
 	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
 	    " ON i.digest_id = g.id"
 	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live'"
-	    " AND i.paper_seq = m.paper_seq)"
+	    " AND i.paper_seq = p.seq)"
 	    " AND NOT EXISTS (SELECT 1 FROM refused r"
-	    "  WHERE r.subscriber_id = ?1 AND r.paper_seq = m.paper_seq"
+	    "  WHERE r.subscriber_id = ?1 AND r.paper_seq = p.seq"
 	    " AND r.times >= 2)"
 	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
 	sql_auto *statement =

@@ -84,21 +84,25 @@ filing_save(
 }
 
 bool
-filing_find(struct store *store, const struct term *term,
-    const struct filing_range *range, void (*found)(void *data, int64_t filter_id),
-    void *data, GError **error)
+filing_find(struct store *store, const struct filing_terms *terms,
+    const struct filing_range *range,
+    void (*found)(void *data, unsigned term, int64_t filter_id), void *data,
+    GError **error)
 {
+	/* In one statement, and sorted: the next one mostly stands on the same page. */
 	static const char sql[] =
-	    "SELECT filter_id FROM filter_term WHERE kind = ?1 AND term = ?2"
-	    " AND filter_id > ?3 AND filter_id <= ?4";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(term->kind),
-	    SQL_TEXT(term->text), SQL_INT(range->after), SQL_INT(range->through));
+	    "SELECT j.key, t.filter_id FROM json_each(?1) j CROSS JOIN filter_term t"
+	    " WHERE t.kind = ?2 AND t.term = j.value"
+	    " AND t.filter_id > ?3 AND t.filter_id <= ?4";
+	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(terms->texts),
+	    SQL_INT(terms->kind), SQL_INT(range->after), SQL_INT(range->through));
 	enum sql_step step;
 
 	if (!statement)
 		return false;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		found(data, sql_get_int(statement, 0));
+		found(data, (unsigned)sql_get_int(statement, 0),
+		    sql_get_int(statement, 1));
 	return step == SQL_STEP_DONE;
 }
 

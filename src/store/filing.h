@@ -29,11 +29,21 @@ struct filing_range {
 	int64_t through;
 };
 
-/** Find the filters of a range that are filed under a term. @param found called for
- * each, in order of the ids */
-bool filing_find(struct store *store, const struct term *term,
-    const struct filing_range *range, void (*found)(void *data, int64_t filter_id),
-    void *data, GError **error);
+/* Terms of one kind: a JSON array of their texts, best in the order of their octets. */
+struct filing_terms {
+	enum term_kind kind;
+	const char *texts;
+};
+
+/**
+ * Find the filters of a range that are filed under some terms.
+ *
+ * @param found  called for each term and filter; the term by its place, from 0
+ */
+bool filing_find(struct store *store, const struct filing_terms *terms,
+    const struct filing_range *range,
+    void (*found)(void *data, unsigned term, int64_t filter_id), void *data,
+    GError **error);
 
 /**
  * File anew a page of what is filed badly: what is under no term at all, and, when the

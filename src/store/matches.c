@@ -87,18 +87,48 @@ matches_load_unfiled(struct store *store, unsigned limit, GError **error)
 	return load_filters(statement, error);
 }
 
-bool
-matches_find_filter(
-    struct store *store, int64_t id, struct stored_filter **filter, GError **error)
+static bool
+visit_all(
+    sqlite3_stmt *statement, const struct matches_visitor *visitor, GError **error)
 {
-	static const char sql[] = "SELECT " COLUMNS " FROM filter f WHERE f.id = ?1";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(id));
-	g_autoptr(GPtrArray) filters = load_filters(statement, error);
+	enum sql_step step;
 
-	if (!filters)
+	if (!statement)
 		return false;
-	*filter = filters->len ? g_ptr_array_steal_index(filters, 0) : NULL;
-	return true;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t id = sqlite3_column_int64(statement, 0);
+
+		if (visitor->is_wanted(visitor->data, id) &&
+		    !visitor->visit(visitor->data, id,
+		        (const char *)sqlite3_column_text(statement, 1), error))
+			return false;
+	}
+	return step == SQL_STEP_DONE;
+}
+
+bool
+matches_visit_joined(struct store *store, const char *ids,
+    const struct matches_visitor *visitor, GError **error)
+{
+	/* In one statement: to find the next of them costs less than to begin anew. */
+	static const char sql[] =
+	    "SELECT f.id, f.canonical FROM json_each(?1) j"
+	    " CROSS JOIN filter f ON f.id = j.value WHERE f.matched_through IS NULL";
+	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(ids));
+
+	return visit_all(statement, visitor, error);
+}
+
+bool
+matches_visit_joined_range(struct store *store, int64_t after, int64_t through,
+    const struct matches_visitor *visitor, GError **error)
+{
+	static const char sql[] = "SELECT id, canonical FROM filter WHERE id > ?1"
+	                          " AND id <= ?2 AND matched_through IS NULL";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_INT(after), SQL_INT(through));
+
+	return visit_all(statement, visitor, error);
 }
 
 bool
@@ -134,13 +164,19 @@ matches_load_behind(
 }
 
 bool
-matches_save_through(
-    struct store *store, int64_t filter_id, int64_t revision, GError **error)
+matches_save_through(struct store *store, int64_t filter_id, int64_t revision,
+    bool *is_there, GError **error)
 {
 	static const char sql[] = "UPDATE filter SET matched_through = "
 	                          "max(matched_through, ?2) WHERE id = ?1";
 
-	return sql_run(store, sql, error, SQL_INT(filter_id), SQL_INT(revision));
+	unsigned count;
+
+	if (!sql_change(
+	        store, sql, &count, error, SQL_INT(filter_id), SQL_INT(revision)))
+		return false;
+	*is_there = count > 0;
+	return true;
 }
 
 bool
@@ -154,82 +190,93 @@ matches_load_through(
 }
 
 bool
-matches_save(struct store *store, int64_t filter_id, int64_t paper_seq, int64_t due_at,
-    int64_t now, bool *is_new, GError **error)
+matches_save_found(struct store *store, int64_t filter_id, const char *papers,
+    int64_t now, GError **error)
 {
-	/* Most are new, and this costs a third of the other. */
+	/* Two plain statements: one that does both costs thrice as much. */
 	static const char sql_new[] =
-	    "INSERT INTO match"
-	    " (filter_id, paper_seq, state, decided_at, due_at)"
-	    " SELECT ?1, ?2, ?3, ?4, ?5"
-	    /* The filter may have been forgotten since it was read. */
-	    " WHERE EXISTS (SELECT 1 FROM filter WHERE id = ?1)"
-	    " ON CONFLICT DO NOTHING";
-	static const char sql_again[] =
-	    "UPDATE match SET state = ?3, decided_at = ?4, due_at = ?5"
-	    " WHERE filter_id = ?1 AND paper_seq = ?2 AND state = 'waiting'";
-	const struct sql_value values[] = {SQL_INT(filter_id), SQL_INT(paper_seq),
-	    SQL_TEXT(due_at == MATCHES_YES ? "yes" : "waiting"), SQL_INT(now),
-	    SQL_INT_OR_NULL(due_at), {0}};
+	    "INSERT INTO match_found (filter_id, decided_at, papers)"
+	    " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+	static const char sql_more[] =
+	    "UPDATE match_found SET papers = papers || ',' || ?3"
+	    " WHERE filter_id = ?1 AND decided_at = ?2";
+	const struct sql_value values[] = {
+	    SQL_INT(filter_id), SQL_INT(now), SQL_TEXT(papers), {0}};
 	unsigned count;
 
-	if (!sql_change_values(store, sql_new, values, &count, error) ||
-	    (!count && !sql_change_values(store, sql_again, values, &count, error)))
+	return sql_change_values(store, sql_new, values, &count, error) &&
+	       (count || sql_run_values(store, sql_more, values, error));
+}
+
+bool
+matches_has_found(struct store *store, int64_t filter_id, int64_t paper_seq, bool *has,
+    GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM match_found WHERE filter_id = ?1"
+	    " AND instr(',' || papers || ',', ',' || ?2 || ','))";
+	int64_t found;
+
+	if (!sql_number(
+	        store, sql, &found, error, SQL_INT(filter_id), SQL_INT(paper_seq)))
 		return false;
-	*is_new = count > 0;
+	*has = found == 1;
 	return true;
+}
+
+bool
+matches_save_waiting(struct store *store, int64_t filter_id, int64_t paper_seq,
+    int64_t due_at, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO match_waiting (filter_id, paper_seq, decided_at, due_at)"
+	    " VALUES (?1, ?2, ?3, ?4)"
+	    " ON CONFLICT DO UPDATE SET decided_at = excluded.decided_at,"
+	    " due_at = excluded.due_at";
+
+	return sql_run(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq),
+	    SQL_INT(now), SQL_INT(due_at));
 }
 
 bool
 matches_delete_waiting(
     struct store *store, int64_t filter_id, int64_t paper_seq, GError **error)
 {
-	static const char sql[] = "DELETE FROM match WHERE filter_id = ?1"
-	                          " AND paper_seq = ?2 AND state = 'waiting'";
+	static const char sql[] =
+	    "DELETE FROM match_waiting WHERE filter_id = ?1 AND paper_seq = ?2";
 
 	return sql_run(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq));
 }
 
 GPtrArray *
-matches_load_waiting(struct store *store, int64_t paper_seq, GError **error)
+matches_load_waiting(struct store *store, int64_t paper_seq, int64_t after,
+    unsigned limit, GError **error)
 {
 	static const char sql[] =
-	    "SELECT " COLUMNS " FROM match m JOIN filter f ON f.id = m.filter_id"
-	    " WHERE m.paper_seq = ?1 AND m.state = 'waiting' ORDER BY f.id";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(paper_seq));
+	    "SELECT " COLUMNS
+	    " FROM match_waiting m JOIN filter f ON f.id = m.filter_id"
+	    " WHERE m.paper_seq = ?1 AND m.filter_id > ?2"
+	    " ORDER BY m.filter_id LIMIT ?3";
+	sql_auto *statement = sql_start(
+	    store, sql, error, SQL_INT(paper_seq), SQL_INT(after), SQL_INT(limit));
 
 	return load_filters(statement, error);
 }
 
-GArray *
-matches_load_due(struct store *store, int64_t now, unsigned limit, GError **error)
+bool
+matches_find_due(struct store *store, int64_t now, int64_t *paper_seq, GError **error)
 {
 	static const char sql[] =
-	    "SELECT paper_seq FROM match WHERE state = 'waiting' AND due_at <= ?1"
-	    " ORDER BY due_at, paper_seq LIMIT ?2";
-	sql_auto *statement =
-	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
-	g_autoptr(GArray) papers = g_array_new(FALSE, FALSE, sizeof(int64_t));
-	enum sql_step step;
+	    "SELECT coalesce((SELECT paper_seq FROM match_waiting WHERE due_at <= ?1"
+	    " ORDER BY due_at, paper_seq LIMIT 1), 0)";
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		int64_t seq = sql_get_int(statement, 0);
-
-		/* Those of one paper mostly stand together. */
-		if (!papers->len ||
-		    g_array_index(papers, int64_t, papers->len - 1) != seq)
-			g_array_append_val(papers, seq);
-	}
-	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
+	return sql_number(store, sql, paper_seq, error, SQL_INT(now));
 }
 
 bool
 matches_load_next_due(struct store *store, int64_t *due_at, GError **error)
 {
-	static const char sql[] =
-	    "SELECT min(due_at) FROM match WHERE state = 'waiting'";
+	static const char sql[] = "SELECT min(due_at) FROM match_waiting";
 
 	return sql_number(store, sql, due_at, error);
 }
@@ -239,7 +286,8 @@ matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
     struct stored_match *match, GError **error)
 {
 	static const char sql[] = "SELECT state = 'yes', decided_at, due_at FROM match"
-	                          " WHERE filter_id = ?1 AND paper_seq = ?2";
+	                          " WHERE filter_id = ?1 AND paper_seq = ?2"
+	                          " ORDER BY state DESC LIMIT 1";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq));
 	enum sql_step step;
@@ -261,21 +309,30 @@ matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
 }
 
 bool
-matches_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
-    GError **error)
+matches_prune(
+    struct store *store, int64_t before, int64_t after, int64_t through, GError **error)
 {
-	static const char sql[] =
-	    "DELETE FROM match WHERE (filter_id, paper_seq) IN"
-	    " (SELECT filter_id, paper_seq FROM match WHERE decided_at < ?1 LIMIT ?2)";
+	static const char sql_found[] =
+	    "DELETE FROM match_found WHERE filter_id > ?1 AND filter_id <= ?2"
+	    " AND decided_at < ?3";
+	static const char sql_waiting[] =
+	    "DELETE FROM match_waiting WHERE filter_id > ?1 AND filter_id <= ?2"
+	    " AND decided_at < ?3";
 
-	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+	return sql_run(store, sql_found, error, SQL_INT(after), SQL_INT(through),
+	           SQL_INT(before)) &&
+	       sql_run(store, sql_waiting, error, SQL_INT(after), SQL_INT(through),
+	           SQL_INT(before));
 }
 
 bool
 matches_count(struct store *store, bool is_yes, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM match WHERE state = ?1";
+	static const char sql_found[] = "SELECT coalesce(sum(1 + length(papers) - "
+	                                "length(replace(papers, ',', ''))),"
+	                                " 0) FROM match_found";
+	static const char sql_waiting[] = "SELECT count(*) FROM match_waiting";
 
-	return sql_number(
-	    store, sql, count, error, SQL_TEXT(is_yes ? "yes" : "waiting"));
+	return is_yes ? sql_number(store, sql_found, count, error)
+	              : sql_number(store, sql_waiting, count, error);
 }

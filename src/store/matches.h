@@ -61,9 +61,21 @@ GPtrArray *matches_load_filters(
 /** Filters that are filed under no term. @return of struct stored_filter * */
 GPtrArray *matches_load_unfiled(struct store *store, unsigned limit, GError **error);
 
-/** One filter. @param filter  set; NULL when there is none */
-bool matches_find_filter(
-    struct store *store, int64_t id, struct stored_filter **filter, GError **error);
+/* Who is told of filters, by id; the text lives for the call. */
+struct matches_visitor {
+	bool (*is_wanted)(void *data, int64_t id);
+	bool (*visit)(void *data, int64_t id, const char *canonical, GError **error);
+	void *data;
+};
+
+/** Visit those of some filters that are of the crowd. @param ids "[1,5,9]", ascending
+ */
+bool matches_visit_joined(struct store *store, const char *ids,
+    const struct matches_visitor *visitor, GError **error);
+
+/** Visit all filters of the crowd with ids in (after, through]. */
+bool matches_visit_joined_range(struct store *store, int64_t after, int64_t through,
+    const struct matches_visitor *visitor, GError **error);
 
 /** The highest id of a filter, or 0. */
 bool matches_load_last_filter(struct store *store, int64_t *id, GError **error);
@@ -82,31 +94,40 @@ GPtrArray *matches_load_behind(
 bool matches_load_through(
     struct store *store, int64_t filter_id, int64_t *revision, GError **error);
 
-bool matches_save_through(
-    struct store *store, int64_t filter_id, int64_t revision, GError **error);
-
-/* Instead of the time until when a match waits. */
-#define MATCHES_YES ((int64_t)-1)
+/** Note how far a filter outside the crowd is. @param is_there  set; false: it has gone
+ */
+bool matches_save_through(struct store *store, int64_t filter_id, int64_t revision,
+    bool *is_there, GError **error);
 
 /**
- * Record that a filter found a paper, or waits to know; a "yes" stays one.
+ * Record what a filter that is there found in one run; a "yes" stays one.
  *
- * @param due_at  MATCHES_YES, or when what is not told will count as false
- * @param is_new  set to whether anything was recorded that was not there
+ * @param papers  their numbers, joined by commas; none that was found before
  */
-bool matches_save(struct store *store, int64_t filter_id, int64_t paper_seq,
-    int64_t due_at, int64_t now, bool *is_new, GError **error);
+bool matches_save_found(struct store *store, int64_t filter_id, const char *papers,
+    int64_t now, GError **error);
 
-/** Forget a waiting match: it became a plain no. */
+/** Whether a filter has found a paper. */
+bool matches_has_found(struct store *store, int64_t filter_id, int64_t paper_seq,
+    bool *has, GError **error);
+
+/** Record that a filter waits to know. @param due_at  when what is not told will count
+ * as false */
+bool matches_save_waiting(struct store *store, int64_t filter_id, int64_t paper_seq,
+    int64_t due_at, int64_t now, GError **error);
+
+/** Forget that a filter waits, if it does: it has decided. */
 bool matches_delete_waiting(
     struct store *store, int64_t filter_id, int64_t paper_seq, GError **error);
 
-/** The filters that wait for a field of a paper. @return of struct stored_filter * */
-GPtrArray *matches_load_waiting(struct store *store, int64_t paper_seq, GError **error);
+/** A page of the filters that wait for a field of a paper, by id. @param after the last
+ * one of the page before, or 0. @return of struct stored_filter * */
+GPtrArray *matches_load_waiting(struct store *store, int64_t paper_seq, int64_t after,
+    unsigned limit, GError **error);
 
-/** Papers that filters have waited for long enough. @return GArray of int64_t */
-GArray *
-matches_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
+/** A paper that filters have waited for long enough. @param paper_seq  set; 0: none */
+bool
+matches_find_due(struct store *store, int64_t now, int64_t *paper_seq, GError **error);
 
 /** When the next waiting match is to be decided. @param due_at  -1 for none */
 bool matches_load_next_due(struct store *store, int64_t *due_at, GError **error);
@@ -122,9 +143,11 @@ struct stored_match {
 bool matches_find(struct store *store, int64_t filter_id, int64_t paper_seq,
     struct stored_match *match, GError **error);
 
-/** Forget up to a limit of matches decided before a time. @param count set */
-bool matches_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+/** Forget matches of the filters with ids in (after, through] decided before a time. */
+bool matches_prune(struct store *store, int64_t before, int64_t after, int64_t through,
     GError **error);
+
+/** Count pairs of filter and paper. @param is_yes  else those that wait */
 bool matches_count(struct store *store, bool is_yes, int64_t *count, GError **error);
 
 #endif

@@ -109,7 +109,8 @@ paper_row_load(sqlite3_stmt *row)
 	g_strlcpy(stored->day, (const char *)sqlite3_column_text(row, 20),
 	    sizeof(stored->day));
 	stored->first_seen_at = sql_get_int(row, 21);
-	load_appearances(row, 22, paper);
+	stored->is_revised = sql_get_int(row, 22) == 1;
+	load_appearances(row, 23, paper);
 	return stored;
 }
 

@@ -13,7 +13,7 @@
 	" paper.code_url, paper.project_url, paper.video_url, paper.organization,"    \
 	" paper.keywords, paper.categories, paper.comment, paper.journal, paper.doi," \
 	" paper.published_at, paper.upvotes, paper.comments, paper.stars,"            \
-	" paper.revision, paper.last_day, paper.first_seen_at,"                       \
+	" paper.revision, paper.last_day, paper.first_seen_at, paper.is_revised,"     \
 	" (SELECT group_concat(l.day || char(9) || l.announcement || char(9) ||"      \
 	"   l.source, char(10)) FROM listing l WHERE l.paper_seq = paper.seq)"
 

@@ -122,7 +122,7 @@ static bool
 renew_revision(struct store *store, int64_t seq, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE paper SET revision ="
+	    "UPDATE paper SET is_revised = 1, revision ="
 	    " (SELECT max(revision) + 1 FROM paper) WHERE seq = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(seq));
@@ -436,14 +436,14 @@ papers_load_revisions(struct store *store, int64_t after, int64_t through,
 	return paper_row_load_all(statement, error);
 }
 
-GPtrArray *
-papers_load_changed(struct store *store, unsigned limit, GError **error)
+bool
+papers_find_changed(struct store *store, int64_t *seq, GError **error)
 {
-	static const char sql[] = "SELECT " PAPER_ROW_COLUMNS " FROM paper"
-	                          " WHERE is_changed = 1 ORDER BY seq LIMIT ?1";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(limit));
+	static const char sql[] =
+	    "SELECT coalesce((SELECT seq FROM paper WHERE is_changed = 1"
+	    " ORDER BY seq LIMIT 1), 0)";
 
-	return paper_row_load_all(statement, error);
+	return sql_number(store, sql, seq, error);
 }
 
 bool

@@ -45,6 +45,7 @@ struct stored_paper {
 	struct paper *paper; /* owned */
 	int64_t seq;
 	int64_t revision;
+	bool is_revised; /* filters may have found it by an earlier text */
 	int64_t first_seen_at;
 	char day[11]; /* the last day it was listed on */
 };
@@ -119,8 +120,8 @@ bool papers_load_revision_before(
 GPtrArray *papers_load_revisions(struct store *store, int64_t after, int64_t through,
     const char *oldest_day, unsigned limit, GError **error);
 
-/** Load papers whose changing fields changed, at most limit, by seq. */
-GPtrArray *papers_load_changed(struct store *store, unsigned limit, GError **error);
+/** A paper whose changing fields changed. @param seq  set; 0: there is none */
+bool papers_find_changed(struct store *store, int64_t *seq, GError **error);
 bool papers_clear_changed(struct store *store, int64_t seq, GError **error);
 
 /** Load one paper. @return NULL with PB_ERROR_NOT_FOUND when it does not exist */

@@ -16,7 +16,12 @@
 #include "store/suppression.h"
 #include "store/tokenizer.h"
 
-#define BUSY_TIMEOUT_MS 10000
+/* While another one writes: at first so often that none of the short times between two
+ * of its transactions is missed, then seldom, until it is 10 seconds in all. */
+#define BUSY_OFTEN_TIMES  2500
+#define BUSY_OFTEN_US     200
+#define BUSY_SELDOM_TIMES 950
+#define BUSY_SELDOM_US    10000
 
 /* The file's header, and where PRAGMA application_id is in it. */
 #define HEADER_BYTES      100
@@ -26,6 +31,16 @@ static void
 finalize_statement(gpointer statement)
 {
 	sqlite3_finalize(statement);
+}
+
+static int
+wait_for_writer(void *data, int times)
+{
+	(void)data;
+	if (times >= BUSY_OFTEN_TIMES + BUSY_SELDOM_TIMES)
+		return 0;
+	g_usleep(times < BUSY_OFTEN_TIMES ? BUSY_OFTEN_US : BUSY_SELDOM_US);
+	return 1;
 }
 
 static const char pragmas[] = "PRAGMA foreign_keys = ON;"
@@ -150,7 +165,7 @@ open_database(const char *path, const char *name, enum opening opening, GError *
 	}
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(db, 1);
-		sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
+		sqlite3_busy_handler(db, wait_for_writer, NULL);
 		/* First of all, since WAL mode is written into the file: a database
 		 * of another program must stay as it is. */
 		if (!migrate_check(db, name, error)) {
@@ -370,6 +385,12 @@ store_commit(struct store_transaction *transaction, GError **error)
 		return false;
 	transaction->store = NULL;
 	return true;
+}
+
+void
+store_let_others(void)
+{
+	g_usleep(2 * BUSY_OFTEN_US);
 }
 
 void

@@ -62,6 +62,12 @@ struct store_transaction {
 bool
 store_begin(struct store *store, struct store_transaction *transaction, GError **error);
 
+/**
+ * Between two transactions of a long work that would begin the next one at once: who
+ * waits to write gets in now, and not by chance.
+ */
+void store_let_others(void);
+
 /** Begin to read: one state of the store, whoever writes meanwhile. */
 bool store_begin_reading(
     struct store *store, struct store_transaction *transaction, GError **error);

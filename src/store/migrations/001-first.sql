@@ -25,6 +25,7 @@ CREATE TABLE paper (
 	first_seen_at INTEGER NOT NULL,
 	last_day      TEXT NOT NULL CHECK (last_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
 	revision      INTEGER NOT NULL UNIQUE, -- of its text; filters are matched through one
+	is_revised    INTEGER NOT NULL DEFAULT 0 CHECK (is_revised IN (0, 1)), -- not its first
 	is_changed    INTEGER NOT NULL DEFAULT 0 CHECK (is_changed IN (0, 1))
 ) STRICT;
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
@@ -196,18 +197,31 @@ CREATE TABLE subscription (
 CREATE INDEX subscription_filter ON subscription (filter_id);
 CREATE INDEX subscription_block ON subscription (subscriber_id, number) WHERE is_block = 1;
 
-CREATE TABLE match (
+-- Which papers a filter found, a row for each run that found any: a day brings some ten
+-- to each filter that it brings one, and they are written and read together.
+CREATE TABLE match_found (
+	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
+	decided_at INTEGER NOT NULL,
+	papers     TEXT NOT NULL CHECK (papers GLOB '[1-9]*'), -- paper.seq, joined by commas
+	PRIMARY KEY (filter_id, decided_at)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE match_waiting (
 	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
 	paper_seq  INTEGER NOT NULL REFERENCES paper (seq),
-	state      TEXT NOT NULL CHECK (state IN ('yes', 'waiting')),
 	decided_at INTEGER NOT NULL,
-	due_at     INTEGER, -- of one that waits: when what is not told counts as false
-	PRIMARY KEY (filter_id, paper_seq),
-	CHECK (state <> 'waiting' OR due_at IS NOT NULL)
+	due_at     INTEGER NOT NULL, -- when what is not told counts as false
+	PRIMARY KEY (filter_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX match_decided ON match (decided_at);
-CREATE INDEX match_due ON match (due_at, paper_seq) WHERE state = 'waiting';
-CREATE INDEX match_waiting ON match (paper_seq, filter_id) WHERE state = 'waiting';
+CREATE INDEX match_waiting_due ON match_waiting (due_at, paper_seq);
+CREATE INDEX match_waiting_paper ON match_waiting (paper_seq, filter_id);
+
+-- Both, a row for each filter and paper.
+CREATE VIEW match (filter_id, paper_seq, state, decided_at, due_at) AS
+	SELECT m.filter_id, j.value, 'yes', m.decided_at, NULL
+	FROM match_found m, json_each('[' || m.papers || ']') j
+	UNION ALL
+	SELECT filter_id, paper_seq, 'waiting', decided_at, due_at FROM match_waiting;
 
 CREATE TABLE digest (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: it names the message
@@ -459,8 +473,9 @@ BEGIN
 	SELECT RAISE(ABORT, 'a ticket is used once');
 END;
 
-CREATE TRIGGER match_yes_is_final BEFORE UPDATE OF state ON match
-WHEN OLD.state = 'yes' AND NEW.state <> 'yes'
+CREATE TRIGGER match_found_is_final BEFORE UPDATE ON match_found
+WHEN NEW.filter_id <> OLD.filter_id OR NEW.decided_at <> OLD.decided_at
+	OR substr(NEW.papers, 1, length(OLD.papers) + 1) <> OLD.papers || ','
 BEGIN
 	SELECT RAISE(ABORT, 'a match that was decided stays');
 END;

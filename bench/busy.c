@@ -1,0 +1,138 @@
+/*
+ * busy.c - how long the writer's lock is held, and how long a letter waits for it.
+ *
+ * busy STORE: matches the day, makes the editions of everybody and tidies up, while
+ * another handle puts in a small row every few milliseconds, as for a letter that came.
+ * Changes the store.
+ */
+#include <glib.h>
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "input.h"
+#include "service/edition.h"
+#include "service/match.h"
+#include "service/upkeep.h"
+#include "stopwatch.h"
+#include "store/sql.h"
+
+/* Between two letters. */
+#define LETTER_US 2000
+
+static const char sql_letter[] =
+    "INSERT INTO change (at, who, what) VALUES (0, 'letter', 'came')";
+
+/* How long the transactions of one handle are. */
+struct watch {
+	int64_t begun_us; /* 0: none is under way */
+	int64_t longest_us;
+};
+
+struct postman {
+	const char *path;
+	gint is_over;
+	unsigned letters;
+	struct watch watch; /* from the first try until it is stored */
+};
+
+/* What checkpoints do by themselves: after the commit, when others may write. */
+#define CHECKPOINT_PAGES 1000
+
+/* The commit is done, and the writer's lock given back. */
+static int
+note_end(void *data, sqlite3 *db, const char *name, int pages)
+{
+	struct watch *watch = data;
+
+	if (watch->begun_us)
+		watch->longest_us =
+		    MAX(watch->longest_us, g_get_monotonic_time() - watch->begun_us);
+	watch->begun_us = 0;
+	/* When the other one is at it already, that is all right. */
+	if (pages >= CHECKPOINT_PAGES)
+		sqlite3_wal_checkpoint(db, name);
+	return SQLITE_OK;
+}
+
+static gpointer
+bring_letters(gpointer data)
+{
+	struct postman *postman = data;
+	pb_auto(store) store = input_open_store(postman->path);
+
+	sqlite3_wal_hook(store->db, note_end, &postman->watch);
+	while (!g_atomic_int_get(&postman->is_over)) {
+		postman->watch.begun_us = g_get_monotonic_time();
+		g_assert_cmpint(
+		    sqlite3_exec(store->db, sql_letter, 0, 0, 0), ==, SQLITE_OK);
+		postman->letters++;
+		g_usleep(LETTER_US);
+	}
+	return NULL;
+}
+
+/* The lock is held once BEGIN IMMEDIATE is done; a statement alone begins with it. */
+static int
+note_begin(unsigned event, void *context, void *statement, void *detail)
+{
+	struct watch *watch = context;
+	bool is_begin = g_str_has_prefix(sqlite3_sql(statement), "BEGIN IMMEDIATE");
+	bool is_alone = sqlite3_get_autocommit(sqlite3_db_handle(statement)) &&
+	                !sqlite3_stmt_readonly(statement) && !is_begin;
+
+	(void)detail;
+	if (event == SQLITE_TRACE_STMT ? is_alone : is_begin)
+		watch->begun_us = g_get_monotonic_time();
+	return 0;
+}
+
+/* A step under watch. @return its longest transaction, in milliseconds */
+static double
+end_step(struct watch *watch)
+{
+	double longest_ms = (double)watch->longest_us / 1e3;
+
+	*watch = (struct watch){0};
+	return longest_ms;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct match_report matched = {0};
+	struct edition_report made = {0};
+	struct stopwatch all = {0};
+	struct watch watch = {0};
+	g_autoptr(GError) error = NULL;
+	double match_ms, edition_ms, upkeep_ms;
+	struct postman postman = {0};
+	pb_auto(store) store = NULL;
+	GThread *thread;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: busy STORE\n");
+		return 64;
+	}
+	store = input_open_store(argv[1]);
+	sqlite3_trace_v2(
+	    store->db, SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE, note_begin, &watch);
+	sqlite3_wal_hook(store->db, note_end, &watch);
+	postman.path = argv[1];
+	thread = g_thread_new("postman", bring_letters, &postman);
+	stopwatch_start(&all);
+	g_assert_true(match_run(store, INPUT_NOW, &matched, &error));
+	match_ms = end_step(&watch);
+	g_assert_true(edition_run(store, INPUT_NOW, &made, &error));
+	edition_ms = end_step(&watch);
+	g_assert_true(upkeep_run(store, INPUT_NOW, &error));
+	upkeep_ms = end_step(&watch);
+	stopwatch_stop(&all);
+	g_atomic_int_set(&postman.is_over, 1);
+	g_thread_join(thread);
+	stopwatch_print(&all);
+	printf("match_ms=%.3f edition_ms=%.3f upkeep_ms=%.3f letters=%u letter_ms=%.3f"
+	       " pairs=%u digests=%u\n",
+	    match_ms, edition_ms, upkeep_ms, postman.letters,
+	    (double)postman.watch.longest_us / 1e3, matched.found, made.digests);
+	return 0;
+}

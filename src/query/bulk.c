@@ -1,0 +1,365 @@
+/*
+ * bulk.c - a filter's answer for many papers at once.
+ */
+#include "query/bulk.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/tree.h"
+
+/* When so many clauses are kept, they are forgotten: some 10 MB. */
+#define CLAUSES_MOST 16384
+
+#define MODES (QUERY_MAY_CHANGE + 1)
+
+#define WORDS (BULK_PAPERS / 64)
+
+/* Of some papers: for which it is true, and for which it is not false. */
+struct truths {
+	struct bulk_mask yes;
+	struct bulk_mask maybe;
+};
+
+/* A clause, and what is known of it so far. */
+struct clause {
+	struct query *query;
+	bool is_changing;
+	struct bulk_mask known[MODES];
+	struct truths truths[MODES];
+};
+
+struct bulk {
+	const struct tokenizer *tokenizer;
+	const struct query_document *documents[BULK_PAPERS];
+	unsigned count;
+	GHashTable *clauses; /* canonical text -> struct clause * */
+	GString *text;       /* of the clause that is being read */
+};
+
+/* A canonical text that is being read. */
+struct reader {
+	struct bulk *bulk;
+	const char *at;
+	enum query_mode mode;
+	unsigned depth;
+	bool is_changing; /* a clause waits, or may change */
+	bool is_bad;      /* this is no canonical text */
+};
+
+bool
+bulk_mask_is_empty(const struct bulk_mask *mask)
+{
+	uint64_t any = 0;
+
+	for (unsigned i = 0; i < WORDS; i++)
+		any |= mask->bits[i];
+	return any == 0;
+}
+
+unsigned
+bulk_mask_count(const struct bulk_mask *mask)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < WORDS; i++)
+		count += (unsigned)__builtin_popcountll(mask->bits[i]);
+	return count;
+}
+
+unsigned
+bulk_mask_find(const struct bulk_mask *mask, unsigned paper)
+{
+	for (; paper < BULK_PAPERS; paper = (paper / 64 + 1) * 64) {
+		uint64_t rest = mask->bits[paper / 64] >> paper % 64;
+
+		if (rest)
+			return paper + (unsigned)__builtin_ctzll(rest);
+	}
+	return BULK_PAPERS;
+}
+
+static struct bulk_mask
+intersect(const struct bulk_mask *a, const struct bulk_mask *b)
+{
+	struct bulk_mask mask;
+
+	for (unsigned i = 0; i < WORDS; i++)
+		mask.bits[i] = a->bits[i] & b->bits[i];
+	return mask;
+}
+
+static struct bulk_mask
+unite(const struct bulk_mask *a, const struct bulk_mask *b)
+{
+	struct bulk_mask mask;
+
+	for (unsigned i = 0; i < WORDS; i++)
+		mask.bits[i] = a->bits[i] | b->bits[i];
+	return mask;
+}
+
+/* What is in a and not in b. */
+static struct bulk_mask
+subtract(const struct bulk_mask *a, const struct bulk_mask *b)
+{
+	struct bulk_mask mask;
+
+	for (unsigned i = 0; i < WORDS; i++)
+		mask.bits[i] = a->bits[i] & ~b->bits[i];
+	return mask;
+}
+
+static void
+free_clause(gpointer data)
+{
+	struct clause *clause = data;
+
+	query_free(clause->query);
+	g_free(clause);
+}
+
+struct bulk *
+bulk_new(const struct tokenizer *tokenizer)
+{
+	struct bulk *bulk = g_new0(struct bulk, 1);
+
+	bulk->tokenizer = tokenizer;
+	bulk->clauses =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_clause);
+	bulk->text = g_string_new(NULL);
+	return bulk;
+}
+
+void
+bulk_free(struct bulk *bulk)
+{
+	if (!bulk)
+		return;
+	g_hash_table_unref(bulk->clauses);
+	g_string_free(bulk->text, TRUE);
+	g_free(bulk);
+}
+
+void
+bulk_add(struct bulk *bulk, const struct query_document *document)
+{
+	g_assert(bulk->count < BULK_PAPERS);
+	bulk->documents[bulk->count++] = document;
+}
+
+/* @param query  of that text, taken; NULL gives NULL */
+static struct clause *
+keep_clause(struct bulk *bulk, const char *text, struct query *query)
+{
+	struct clause *clause;
+
+	if (!query)
+		return NULL;
+	clause = g_new0(struct clause, 1);
+	clause->query = query;
+	clause->is_changing = query_is_changing(query);
+	if (g_hash_table_size(bulk->clauses) >= CLAUSES_MOST)
+		g_hash_table_remove_all(bulk->clauses);
+	g_hash_table_insert(bulk->clauses, g_strdup(text), clause);
+	return clause;
+}
+
+/* The clause with the text that was read; NULL when it is none. */
+static struct clause *
+get_clause(struct bulk *bulk)
+{
+	const char *text = bulk->text->str;
+	struct clause *clause = g_hash_table_lookup(bulk->clauses, text);
+
+	return clause
+	           ? clause
+	           : keep_clause(bulk, text, query_parse_part(text, bulk->tokenizer));
+}
+
+static struct truths
+ask_clause(const struct bulk *bulk, struct clause *clause, enum query_mode wanted,
+    const struct bulk_mask *papers)
+{
+	enum query_mode mode = clause->is_changing ? wanted : QUERY_AS_TOLD;
+	struct bulk_mask missing = subtract(papers, &clause->known[mode]);
+	struct truths *truths = &clause->truths[mode];
+
+	for (unsigned paper = bulk_mask_find(&missing, 0); paper < bulk->count;
+	     paper = bulk_mask_find(&missing, paper + 1)) {
+		enum query_truth truth =
+		    query_evaluate(clause->query, bulk->documents[paper], mode);
+
+		if (truth == QUERY_TRUE)
+			bulk_mask_add(&truths->yes, paper);
+		if (truth != QUERY_FALSE)
+			bulk_mask_add(&truths->maybe, paper);
+	}
+	clause->known[mode] = unite(&clause->known[mode], papers);
+	return (struct truths){
+	    intersect(&truths->yes, papers), intersect(&truths->maybe, papers)};
+}
+
+/* A clause ends at a blank or a ")" that is neither quoted nor in its own NEAR(). */
+static void
+read_text(struct reader *reader)
+{
+	const char *start = reader->at;
+	bool is_quoted = false;
+	unsigned depth = 0;
+
+	for (; *reader->at; reader->at++) {
+		if (*reader->at == '"')
+			is_quoted = !is_quoted;
+		if (is_quoted)
+			continue;
+		if (!depth && (*reader->at == ' ' || *reader->at == ')'))
+			break;
+		depth += *reader->at == '(';
+		depth -= *reader->at == ')';
+	}
+	g_string_truncate(reader->bulk->text, 0);
+	g_string_append_len(reader->bulk->text, start, reader->at - start);
+}
+
+static struct truths
+read_clause(struct reader *reader, const struct bulk_mask *papers)
+{
+	struct clause *clause;
+
+	read_text(reader);
+	clause = get_clause(reader->bulk);
+	reader->is_bad = reader->is_bad || !clause;
+	if (!clause)
+		return (struct truths){0};
+	reader->is_changing = reader->is_changing || clause->is_changing;
+	return ask_clause(reader->bulk, clause, reader->mode, papers);
+}
+
+static struct truths read_or(struct reader *reader, const struct bulk_mask *papers);
+
+static bool
+read_word(struct reader *reader, const char *word)
+{
+	if (!g_str_has_prefix(reader->at, word))
+		return false;
+	reader->at += strlen(word);
+	return true;
+}
+
+/* A group may have a weight behind it, which says nothing here. */
+static struct truths
+read_group(struct reader *reader, const struct bulk_mask *papers)
+{
+	struct truths truths = {0};
+
+	if (!read_word(reader, "("))
+		return read_clause(reader, papers);
+	if (++reader->depth <= BOUNDS_QUERY_DEPTH)
+		truths = read_or(reader, papers);
+	reader->is_bad = reader->is_bad || reader->depth > BOUNDS_QUERY_DEPTH ||
+	                 !read_word(reader, ")");
+	reader->depth--;
+	if (!reader->is_bad && read_word(reader, "^"))
+		reader->at += strspn(reader->at, "0123456789");
+	return truths;
+}
+
+static struct truths
+read_not(struct reader *reader, const struct bulk_mask *papers)
+{
+	struct truths truths, turned;
+
+	if (!read_word(reader, "NOT "))
+		return read_group(reader, papers);
+	truths = read_group(reader, papers);
+	turned.yes = subtract(papers, &truths.maybe);
+	turned.maybe = subtract(papers, &truths.yes);
+	return turned;
+}
+
+/* Of each operand only those papers are asked for that it can still turn. */
+static struct truths
+read_and(struct reader *reader, const struct bulk_mask *papers)
+{
+	struct truths all = read_not(reader, papers);
+
+	while (!reader->is_bad &&
+	       (read_word(reader, " AND ") || g_str_has_prefix(reader->at, " NOT "))) {
+		struct truths one;
+
+		(void)read_word(reader, " ");
+		one = read_not(reader, &all.maybe);
+		all.yes = intersect(&all.yes, &one.yes);
+		all.maybe = one.maybe;
+	}
+	return all;
+}
+
+static struct truths
+read_or(struct reader *reader, const struct bulk_mask *papers)
+{
+	struct truths any = read_and(reader, papers);
+
+	while (!reader->is_bad && read_word(reader, " OR ")) {
+		struct bulk_mask rest = subtract(papers, &any.yes);
+		struct truths one = read_and(reader, &rest);
+
+		any.yes = unite(&any.yes, &one.yes);
+		any.maybe = unite(&any.maybe, &one.maybe);
+	}
+	return any;
+}
+
+/* @return false when the text is not as it is formatted */
+static bool
+read_all(struct reader *reader, const char *canonical, enum query_mode mode,
+    const struct bulk_mask *papers, struct truths *truths)
+{
+	reader->at = canonical;
+	reader->mode = mode;
+	*truths = read_or(reader, papers);
+	return !reader->is_bad && !*reader->at;
+}
+
+/* A filter whose text is none of ours: the parser may know better. */
+static bool
+ask_whole(struct bulk *bulk, const char *text, const struct bulk_mask *papers,
+    struct bulk_answer *answer, GError **error)
+{
+	struct clause *clause = keep_clause(
+	    bulk, text, query_parse_canonical(text, bulk->tokenizer, error));
+	struct bulk_mask rest;
+
+	if (!clause)
+		return false;
+	answer->yes = ask_clause(bulk, clause, QUERY_AS_TOLD, papers).yes;
+	rest = subtract(papers, &answer->yes);
+	answer->waiting = (struct bulk_mask){0};
+	if (clause->is_changing)
+		answer->waiting =
+		    ask_clause(bulk, clause, QUERY_MAY_CHANGE, &rest).maybe;
+	return true;
+}
+
+bool
+bulk_ask(struct bulk *bulk, const char *canonical, const struct bulk_mask *papers,
+    struct bulk_answer *answer, GError **error)
+{
+	struct reader reader = {.bulk = bulk};
+	struct bulk_answer found = {0};
+	struct truths truths;
+
+	if (!read_all(&reader, canonical, QUERY_AS_TOLD, papers, &truths))
+		return ask_whole(bulk, canonical, papers, answer, error);
+	found.yes = truths.yes;
+	if (reader.is_changing) {
+		struct bulk_mask rest = subtract(papers, &found.yes);
+
+		if (!read_all(&reader, canonical, QUERY_MAY_CHANGE, &rest, &truths))
+			return ask_whole(bulk, canonical, papers, answer, error);
+		found.waiting = truths.maybe;
+	}
+	*answer = found;
+	return true;
+}
