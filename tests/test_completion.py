@@ -97,7 +97,8 @@ def test_values(paperboy):
     assert complete(head + "filter remove ada@example.org 1 ") == []
     assert complete(head + "log --address a") == both
     assert complete(head + "filter test --address ada@example.org ") == ["1", "2"]
-    assert complete(head + "config smtp.p") == ["smtp.password_file", "smtp.port"]
+    assert complete(head + "config smtp.p") == ["smtp.password_file",
+                                                         "smtp.port", "smtp.protocol"]
     assert complete(head + "subscriber set ada@example.org --zone Europe/Berl") == [
         "Europe/Berlin"]
     assert complete(head + "subscriber set ada@example.org --cadence=week") == [

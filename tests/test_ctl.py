@@ -467,9 +467,9 @@ def test_work(office):
     office.ctl("queue").expect(OK, "The queue is empty.")
     table = office.ctl("queue", "--all").expect(
         OK, ["SENT", "ada@example.org"]).out.splitlines()
-    assert table[0].split()[:4] == ["ID", "DIGEST", "STATE", "TRIES"], table
+    assert table[0].split()[:5] == ["ID", "KIND", "DIGEST", "STATE", "TRIES"], table
     row = office.json("queue", "--all")[0]
-    assert set(row) == {"id", "digest", "recipient", "state", "attempts", "queued_at",
+    assert set(row) == {"id", "kind", "digest", "recipient", "state", "attempts", "queued_at",
                         "next_try_at", "ended_at", "code", "reply", "held_why"}, row
     assert row["state"] == "SENT" and row["attempts"] == 1 and row["next_try_at"] is None
 

@@ -227,7 +227,11 @@ post_record(struct post *post, const struct task *task, struct post_report *repo
 		verdict = record_unknown(post, task, now, report);
 		break;
 	}
-	log_delivery(task, &verdict, now);
+	/* A trial that failed has one line, the relay's: its message was not tried. */
+	if (post->breaker.state != BREAKER_TRIAL ||
+	    delivery->scope == DELIVERY_SCOPE_MESSAGE ||
+	    delivery->stage >= SMTP_STAGE_DATA)
+		log_delivery(task, &verdict, now);
 	report_domain(post, job, delivery, now);
 	report_relay(post, job, delivery, now);
 }

@@ -9,7 +9,8 @@
  * connection that turns out dead before MAIL was accepted (cut, silent, or 421) is
  * replaced once without a word, since the host has taken nothing.
  *
- * CHUNKING (RFC 3030) is not used: see SMTP_USE_MESSAGES.
+ * CHUNKING (RFC 3030) is not used: with several messages in flight a cut would leave
+ * several in doubt, where one more connection is as fast and leaves one.
  */
 #ifndef PAPERBOY_TRANSPORT_SMTP_H
 #define PAPERBOY_TRANSPORT_SMTP_H
