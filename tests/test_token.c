@@ -90,6 +90,73 @@ stands_for_a_text_that_it_does_not_tell(void)
 	g_assert_cmpstr(hash, !=, other);
 }
 
+static void
+a_signed_token_tells_its_id_and_proves_the_rest(void)
+{
+	static const int64_t ids[] = {0, 1, 31, 32, 1000000, INT64_MAX};
+	g_autoptr(GBytes) key = new_key('a');
+	g_autoptr(GBytes) older = new_key('b');
+	g_autoptr(GPtrArray) keys = g_ptr_array_new();
+
+	g_ptr_array_add(keys, key);
+	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+		g_autofree char *token = token_sign(key, "reply", ids[i], 7);
+		g_autofree char *old = token_sign(older, "reply", ids[i], 7);
+		g_autofree char *upper = g_ascii_strup(token, -1);
+		g_autofree char *longer = g_strconcat(token, "a", NULL);
+		int64_t id = -1;
+
+		g_assert_cmpuint(strlen(token), <=, TOKEN_SIGNED_BYTES_MAX);
+		g_assert_true(token_parse_id(upper, &id));
+		g_assert_cmpint(id, ==, ids[i]);
+		g_assert_true(token_check_signed(keys, "reply", id, 7, upper));
+		g_assert_false(token_check_signed(keys, "reply", id, 8, token));
+		g_assert_false(token_check_signed(keys, "bounce", id, 7, token));
+		g_assert_false(token_check_signed(keys, "reply", id ^ 1, 7, token));
+		g_assert_false(token_check_signed(keys, "reply", id, 7, longer));
+		g_assert_false(token_check_signed(keys, "reply", id, 7, old));
+		token[1] = token[1] == 'a' ? 'b' : 'a';
+		g_assert_false(token_check_signed(keys, "reply", id, 7, token));
+	}
+	{
+		/* After the key was changed both are good. */
+		g_autofree char *old = token_sign(older, "reply", 5, 7);
+
+		g_ptr_array_add(keys, older);
+		g_assert_true(token_check_signed(keys, "reply", 5, 7, old));
+	}
+}
+
+static void
+what_is_no_token_is_none(void)
+{
+	static const char *const texts[] = {"", "a", "qmdriejd7hk75ahmt",
+	    "qmdriejd7hk75ahmt0", "qmdriejd7hk75ahmt-",
+	    "qmdriejd7hk75ahmtqaaaaaaaaaaaa", "qmdriejd7hk75ahmtaaaaaaaaaaaaaa"};
+	int64_t id = -1;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		g_assert_false(token_parse_id(texts[i], &id));
+	g_assert_cmpint(id, ==, -1);
+	g_assert_null(token_hash_drawn("abcdefghijklmnopqrstuvwxy"));
+	g_assert_null(token_hash_drawn("abcdefghijklmnopqrstuvwxyza"));
+	g_assert_null(token_hash_drawn("abcdefghijklmnopqrstuvwxy1"));
+}
+
+static void
+a_drawn_token_is_known_by_its_hash_in_any_case(void)
+{
+	static const uint8_t octets[TOKEN_DRAWN_BYTES] = {0xff, 1};
+	g_autofree char *token = token_format_drawn(octets);
+	g_autofree char *upper = g_ascii_strup(token, -1);
+	g_autofree char *hash = token_hash_drawn(token);
+	g_autofree char *again = token_hash_drawn(upper);
+
+	g_assert_cmpstr(token, ==, "74aqaaaaaaaaaaaaaaaaaaaaaa");
+	g_assert_cmpstr(hash, ==, again);
+	g_assert_cmpuint(strlen(hash), ==, 64);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -100,5 +167,10 @@ main(int argc, char **argv)
 	    "/token/differs by key, purpose and id", differs_by_key_purpose_and_id);
 	g_test_add_func("/token/stands for a text that it does not tell",
 	    stands_for_a_text_that_it_does_not_tell);
+	g_test_add_func("/token/a signed token tells its id and proves the rest",
+	    a_signed_token_tells_its_id_and_proves_the_rest);
+	g_test_add_func("/token/what is no token is none", what_is_no_token_is_none);
+	g_test_add_func("/token/a drawn token is known by its hash in any case",
+	    a_drawn_token_is_known_by_its_hash_in_any_case);
 	return g_test_run();
 }

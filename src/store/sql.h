@@ -40,7 +40,7 @@ struct sql_value {
 	((struct sql_value){    \
 	    .kind = SQL_KIND_BLOB, .text = (x), .number = (int64_t)(size_bytes)})
 /* GBytes, not NULL and not empty; borrowed likewise. */
-#define SQL_OCTETS(x) SQL_BLOB(g_bytes_get_data(x, NULL), g_bytes_get_size(x))
+#define SQL_OCTETS(x)      SQL_BLOB(g_bytes_get_data(x, NULL), g_bytes_get_size(x))
 #define SQL_NULL           ((struct sql_value){.kind = SQL_KIND_NULL})
 /* A number for which -1 (unknown, none) is NULL in the file. */
 #define SQL_INT_OR_NULL(x) ((x) < 0 ? SQL_NULL : SQL_INT(x))
