@@ -5,7 +5,7 @@
 
 #include "base/bounds.h"
 #include "fuzz.h"
-#include "letter/html.h"
+#include "base/html.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

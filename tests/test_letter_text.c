@@ -9,10 +9,10 @@
 #include "letter/authentication.h"
 #include "letter/charset.h"
 #include "letter/encoded_word.h"
-#include "letter/entity.h"
+#include "base/entity.h"
 #include "letter/fields.h"
 #include "letter/flowed.h"
-#include "letter/html.h"
+#include "base/html.h"
 #include "letter/quote.h"
 
 struct pair {

@@ -45,6 +45,12 @@ struct settings {
 	char *collect_contact;
 	bool huggingface_enabled;
 	char *huggingface_url;
+	bool arxiv_enrich;
+	char *arxiv_categories; /* blanks between; "": none is collected */
+	char *arxiv_url;
+	char *arxiv_api_url;
+	int arxiv_gap_s;
+	char *feeds_urls; /* NAME=URL, blanks between */
 
 	/* delivery */
 	int delivery; /* enum settings_delivery */

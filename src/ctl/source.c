@@ -27,7 +27,7 @@ show_progress(void *data, const char *source, const char *day)
 	if (!isatty(STDERR_FILENO) ||
 	    g_get_monotonic_time() - progress->since_us < G_USEC_PER_SEC)
 		return;
-	fprintf(stderr, "\rasking %s for %s ... ", source, day);
+	fprintf(stderr, "\r\033[Kasking %s for %s ... ", source, day);
 	progress->is_shown = true;
 }
 

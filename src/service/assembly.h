@@ -10,6 +10,7 @@
 #include "config/settings.h"
 #include "net/http.h"
 #include "render/renderer.h"
+#include "sources/arxiv.h"
 #include "sources/source.h"
 #include "store/store.h"
 #include "transport/transport.h"
@@ -33,6 +34,9 @@ struct http *assembly_new_http(const struct settings *settings, const int *stop)
 
 /** The sources that are switched on. @return of struct source * */
 GPtrArray *assembly_new_sources(const struct settings *settings);
+
+/** How arXiv is asked. @param options  borrows from the settings */
+void assembly_get_arxiv(const struct settings *settings, struct arxiv_options *options);
 
 /** @param key  the secret of the state folder */
 struct renderer *

@@ -108,6 +108,20 @@ clear_pause(struct store *store, const struct source *source, GError **error)
 	return true;
 }
 
+/*
+ * Whether a list that dates itself has the papers of the day before under a new date,
+ * as was seen of arXiv: that is no day's list.
+ */
+static bool
+find_stale(const struct collect *collect, const struct source *source,
+    const struct source_answer *answer, bool *is_stale, GError **error)
+{
+	*is_stale = false;
+	return source->kind != SOURCE_DATED || answer->status != SOURCE_OK ||
+	       papers_has_ids(collect->store, source->name, answer->ids_sha256,
+	           answer->day, is_stale, error);
+}
+
 static bool
 save_answer(const struct collect *collect, const struct source *source, const char *day,
     const struct source_answer *answer, int64_t now, struct collect_report *report,
@@ -120,10 +134,20 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	    .status = status_of(answer->status),
 	    .etag = answer->etag,
 	    .ids_hash = *answer->ids_sha256 ? answer->ids_sha256 : NULL,
+	    .is_rolling = source->kind == SOURCE_ROLLING,
 	};
 	struct papers_saved saved;
+	bool is_stale;
 
-	if (!papers_save_batch(collect->store, &batch, answer->listings, &saved, error))
+	if (!find_stale(collect, source, answer, &is_stale, error))
+		return false;
+	if (is_stale) {
+		/* The next answer is to be whole again. */
+		batch.status = BATCH_STALE;
+		batch.etag = NULL;
+	}
+	if (!papers_save_batch(collect->store, &batch,
+	        is_stale ? NULL : answer->listings, &saved, error))
 		return false;
 	report->fresh += saved.fresh;
 	report->changed += saved.changed;
@@ -157,6 +181,55 @@ save_failure(const struct collect *collect, const struct source *source,
 	return papers_save_batch(collect->store, &batch, NULL, &saved, error);
 }
 
+/* Store what was said, or that nothing was. *is_failed: it is to be left alone. */
+static bool
+take_answer(const struct collect *collect, struct source *source, const char *day,
+    const struct source_answer *answer, const GError *problem, int64_t now,
+    struct collect_report *report, bool *is_failed, GError **error)
+{
+	if (!problem)
+		return save_answer(collect, source, day, answer, now, report, error);
+	/* Ended by us: that is no failure of the source. */
+	*is_failed = true;
+	if (collect->stop && g_atomic_int_get(collect->stop))
+		return true;
+	report->failed++;
+	/* A malformed day says nothing about the others; all else does. */
+	*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
+	             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+	return save_failure(collect, source, day, problem, now, error) &&
+	       (!*is_failed || save_pause(collect->store, source, answer->retry_after_s,
+	                           now, error));
+}
+
+/* Ask for what a source lists now: one answer. */
+static bool
+ask_now(const struct collect *collect, struct source *source, int64_t now,
+    struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autofree char *etag = NULL;
+	g_autoptr(GError) problem = NULL;
+	struct source_answer answer;
+	char today[DAY_BYTES], etag_day[DAY_BYTES];
+	bool is_ok;
+
+	if (!papers_load_last_etag(
+	        collect->store, source->name, &etag, etag_day, error))
+		return false;
+	day_format(now, today);
+	source_answer_init(&answer);
+	report->answers++;
+	source_fetch_now(source, collect->http, today, etag, &answer, &problem);
+	/* Nothing new: it is still the list of then. */
+	if (!problem && answer.status == SOURCE_NOT_MODIFIED &&
+	    source->kind == SOURCE_DATED)
+		g_strlcpy(answer.day, etag_day, sizeof(answer.day));
+	is_ok = take_answer(collect, source, problem ? today : answer.day, &answer,
+	    problem, now, report, is_failed, error);
+	source_answer_clear(&answer);
+	return is_ok;
+}
+
 /* Ask for one day. *is_failed: the source is to be left alone for now. */
 static bool
 ask_day(const struct collect *collect, struct source *source, const char *day,
@@ -171,21 +244,9 @@ ask_day(const struct collect *collect, struct source *source, const char *day,
 		return false;
 	source_answer_init(&answer);
 	report->answers++;
-	if (source_fetch_day(source, collect->http, day, etag, &answer, &problem)) {
-		is_ok = save_answer(collect, source, day, &answer, now, report, error);
-	} else if (collect->stop && g_atomic_int_get(collect->stop)) {
-		/* Ended by us: that is no failure of the source. */
-		*is_failed = true;
-		is_ok = true;
-	} else {
-		report->failed++;
-		/* A malformed day says nothing about the others; all else does. */
-		*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
-		             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
-		is_ok = save_failure(collect, source, day, problem, now, error) &&
-		        (!*is_failed || save_pause(collect->store, source,
-		                            answer.retry_after_s, now, error));
-	}
+	source_fetch_day(source, collect->http, day, etag, &answer, &problem);
+	is_ok = take_answer(
+	    collect, source, day, &answer, problem, now, report, is_failed, error);
 	source_answer_clear(&answer);
 	return is_ok;
 }
@@ -213,7 +274,16 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 		note_pause(report, paused_until);
 		return true;
 	}
-	has_old = days_due(now, is_all ? -1 : old_poll_at, days);
+	/* A list of now is all there is; so it is noted as asked for whole. */
+	has_old = source->kind != SOURCE_BY_DAY ||
+	          days_due(now, is_all ? -1 : old_poll_at, days);
+	if (source->kind != SOURCE_BY_DAY) {
+		if (collect->progress)
+			collect->progress(
+			    collect->progress_data, source->label, "what is new");
+		if (!ask_now(collect, source, now, report, &is_failed, error))
+			return false;
+	}
 	for (unsigned i = 0; i < days->len && !is_failed; i++) {
 		if (collect->stop && g_atomic_int_get(collect->stop))
 			return true;

@@ -21,6 +21,7 @@ CREATE TABLE paper (
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	comments      INTEGER CHECK (comments >= 0),
 	stars         INTEGER CHECK (stars >= 0),
+	teller        INTEGER NOT NULL DEFAULT 0 CHECK (teller BETWEEN 0 AND 2), -- of its text
 	told_at       INTEGER NOT NULL, -- when the changing fields were read
 	first_seen_at INTEGER NOT NULL,
 	last_day      TEXT NOT NULL CHECK (last_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
@@ -31,11 +32,29 @@ CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
 CREATE INDEX paper_bare ON paper (first_seen_at) WHERE categories IS NULL;
 
+-- Every name by which a paper is known (src/model/identity.h).
+CREATE TABLE paper_name (
+	name      TEXT PRIMARY KEY CHECK (name <> ''),
+	paper_seq INTEGER NOT NULL REFERENCES paper (seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX paper_name_paper ON paper_name (paper_seq);
+
+-- Two rows that are one paper, while neither can go: both are in messages on their way.
+CREATE TABLE paper_twin (
+	one_seq   INTEGER NOT NULL REFERENCES paper (seq),
+	other_seq INTEGER NOT NULL REFERENCES paper (seq),
+	PRIMARY KEY (one_seq, other_seq),
+	CHECK (one_seq < other_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX paper_twin_other ON paper_twin (other_seq);
+
 CREATE TABLE listing (
 	source        TEXT NOT NULL CHECK (source <> ''),
 	day           TEXT NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
-	announcement  TEXT NOT NULL DEFAULT 'new' CHECK (announcement IN ('new', 'cross', 'replace')),
+	announcement  TEXT NOT NULL DEFAULT 'new' CHECK (announcement IN
+		('new', 'cross', 'replace', 'replace-cross')),
+	version       INTEGER CHECK (version >= 1), -- of the paper; NULL: not told
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	first_seen_at INTEGER NOT NULL,
 	PRIMARY KEY (source, day, paper_seq)
@@ -89,7 +108,7 @@ CREATE TABLE batch (
 	source   TEXT NOT NULL CHECK (source <> ''),
 	day      TEXT NOT NULL,
 	asked_at INTEGER NOT NULL,
-	status   TEXT NOT NULL CHECK (status IN ('ok', 'same', 'empty', 'not-yet', 'failed')),
+	status   TEXT NOT NULL CHECK (status IN ('ok', 'same', 'empty', 'not-yet', 'stale', 'failed')),
 	etag     TEXT,
 	count    INTEGER NOT NULL DEFAULT 0 CHECK (count >= 0),
 	fresh    INTEGER NOT NULL DEFAULT 0 CHECK (fresh >= 0), -- papers not seen before
