@@ -33,6 +33,7 @@ template_dir = "{templates}";
 mail: {{ from = "paperboy@example.org"; owner = "owner@example.org"; }};
 delivery: {{ method = "maildir"; maildir = "{folder}/Maildir"; }};
 huggingface: {{ url = "file://{samples}"; }};
+arxiv: {{ enrich = false; }};
 {more}
 """
 
@@ -652,7 +653,7 @@ def test_lost_output(office):
 
 def test_untold_fields(office):
     """a filter on what no source tells yet is kept, and that is said"""
-    words = "arXiv is not asked in this version"
+    words = "arXiv has told nothing so far"
     office.add("ada@example.org", "--filter", "cs.LG mamba").expect(OK, "cat:cs.LG", words)
     office.ctl("filter", "add", "ada@example.org", "mamba co:neurips").expect(
         OK, "filter 2", words)

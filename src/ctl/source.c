@@ -61,7 +61,9 @@ fetch(struct ctl *ctl, const char *name, struct collect_report *report, GError *
 	g_autoptr(GPtrArray) sources = assembly_new_sources(ctl->settings);
 	struct progress progress = {.since_us = g_get_monotonic_time()};
 	struct source *one = name ? find_source(sources, name, error) : NULL;
+	struct arxiv_options arxiv;
 	const struct collect collect = {
+	    .arxiv = assembly_get_arxiv(ctl->settings, &arxiv),
 	    .store = ctl->store,
 	    .http = http,
 	    .sources = one ? &one : (struct source **)sources->pdata,

@@ -66,7 +66,9 @@ bool
 collect_stage_run(struct collect_stage *stage, int64_t now,
     struct collect_report *report, GError **error)
 {
+	struct arxiv_options arxiv;
 	const struct collect collect = {
+	    .arxiv = assembly_get_arxiv(stage->snapshot->settings, &arxiv),
 	    .store = stage->store,
 	    .http = stage->http,
 	    .sources = (struct source **)stage->sources->pdata,

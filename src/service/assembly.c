@@ -347,7 +347,7 @@ assembly_new_http(const struct settings *settings, const int *stop)
 	return http_new(&options);
 }
 
-void
+const struct arxiv_options *
 assembly_get_arxiv(const struct settings *settings, struct arxiv_options *options)
 {
 	*options = (struct arxiv_options){
@@ -355,6 +355,7 @@ assembly_get_arxiv(const struct settings *settings, struct arxiv_options *option
 	    .api_url = settings->arxiv_api_url,
 	    .gap_ms = settings->arxiv_gap_s * (int64_t)1000,
 	};
+	return settings->arxiv_enrich ? options : NULL;
 }
 
 static bool

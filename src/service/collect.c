@@ -13,6 +13,13 @@
 #include "store/backup.h"
 #include "store/papers.h"
 
+/* What is kept of asking arXiv's API is kept under this name. */
+#define ENRICH_NAME  "arxiv-api"
+#define ENRICH_PAGES 10
+#define ENRICH_ALL_S (6 * CLOCK_HOUR_S)
+
+#define TWINS 100
+
 #define PAUSE_FIRST_S 60
 #define PAUSE_MOST_S  3600
 
@@ -151,7 +158,10 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 		return false;
 	report->fresh += saved.fresh;
 	report->changed += saved.changed;
-	if (batch.status == BATCH_NOT_YET)
+	if (is_stale)
+		event_log(EVENT_BATCH_STALE, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day));
+	else if (batch.status == BATCH_NOT_YET)
 		event_log(EVENT_BATCH_NOT_YET, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day));
 	else
@@ -331,6 +341,87 @@ note_asked(const struct collect *collect, int64_t now, GError **error)
 	return backup_save_asked(collect->store, now, error);
 }
 
+/* Whether arXiv is left alone for failing. */
+static bool
+is_paused(const struct collect *collect, const struct source *named, int64_t now,
+    bool *is_left, GError **error)
+{
+	int64_t until;
+
+	if (!load_number(collect->store, named, "paused until", &until, error))
+		return false;
+	*is_left = until > now && until <= now + CLOCK_DAY_S;
+	return true;
+}
+
+/* Ask about some papers and store the answer. */
+static bool
+enrich_some(const struct collect *collect, const struct source *named, GPtrArray *ids,
+    int64_t now, struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	int64_t retry_after_s;
+	g_autoptr(GPtrArray) found =
+	    arxiv_find(collect->http, collect->arxiv, ids, &retry_after_s, &problem);
+	g_autoptr(GPtrArray) papers = g_ptr_array_new();
+	struct papers_saved saved;
+
+	if (!found) {
+		*is_failed = true;
+		if (collect->stop && g_atomic_int_get(collect->stop))
+			return true;
+		event_log(EVENT_ENRICH_FAILED, EVENT_TEXT(problem->message));
+		return save_pause(collect->store, named, retry_after_s, now, error);
+	}
+	for (unsigned i = 0; i < found->len; i++)
+		g_ptr_array_add(papers, ((struct listing *)found->pdata[i])->paper);
+	if (!papers_save_enrichment(collect->store, papers, now, &saved, error))
+		return false;
+	report->changed += saved.changed;
+	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("asked", ids->len),
+	    EVENT_INT("told", saved.listed), EVENT_INT("changed", saved.changed));
+	return true;
+}
+
+/*
+ * Ask arXiv what it knows of papers without categories: of those that came since the
+ * last time, and of all others a few times a day, since what it does not know yet it
+ * may know tomorrow.
+ */
+static bool
+enrich(const struct collect *collect, int64_t now, struct collect_report *report,
+    GError **error)
+{
+	const struct source named = {.name = ENRICH_NAME};
+	g_autoptr(GPtrArray) ids = NULL;
+	int64_t asked_at, all_at, oldest = now - DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
+	bool is_failed = false, is_all;
+
+	if (!load_number(collect->store, &named, "asked", &asked_at, error) ||
+	    !load_number(collect->store, &named, "asked for all", &all_at, error) ||
+	    !is_paused(collect, &named, now, &is_failed, error))
+		return false;
+	if (is_failed)
+		return true;
+	is_all = all_at < 0 || all_at > now || now - all_at >= ENRICH_ALL_S;
+	ids = papers_load_bare(collect->store, is_all ? oldest : MAX(asked_at, oldest),
+	    ARXIV_IDS * ENRICH_PAGES, error);
+	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS) {
+		g_autoptr(GPtrArray) page = g_ptr_array_new();
+
+		for (unsigned i = at; i < MIN(at + ARXIV_IDS, ids->len); i++)
+			g_ptr_array_add(page, ids->pdata[i]);
+		if (!enrich_some(collect, &named, page, now, report, &is_failed, error))
+			return false;
+	}
+	if (!ids || is_failed || !ids->len)
+		return ids != NULL;
+	return clear_pause(collect->store, &named, error) &&
+	       save_number(collect->store, &named, "asked", now, error) &&
+	       (!is_all ||
+	           save_number(collect->store, &named, "asked for all", now, error));
+}
+
 bool
 collect_run(const struct collect *collect, bool is_all, int64_t now,
     struct collect_report *report, GError **error)
@@ -341,6 +432,9 @@ collect_run(const struct collect *collect, bool is_all, int64_t now,
 		if (!ask_source(
 		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
+	if (!papers_unite_twins(collect->store, now, TWINS, error) ||
+	    (collect->arxiv && !enrich(collect, now, report, error)))
+		return false;
 	if (report->failed > failed || report->retry_at || collect->is_part)
 		return true;
 	return note_asked(collect, now, error);

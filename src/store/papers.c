@@ -269,6 +269,40 @@ papers_count(struct store *store, int64_t *count, GError **error)
 	return sql_number(store, sql, count, error);
 }
 
+GPtrArray *
+papers_load_services(struct store *store, GError **error)
+{
+	/* From name to name by the index, and not through all answers. */
+	static const char sql[] =
+	    "WITH RECURSIVE name (text) AS (SELECT min(source) FROM batch UNION ALL"
+	    " SELECT (SELECT min(source) FROM batch WHERE source > text)"
+	    " FROM name WHERE text IS NOT NULL)"
+	    " SELECT DISTINCT substr(text, 1, instr(text || '/', '/') - 1) FROM name"
+	    " WHERE text IS NOT NULL ORDER BY 1";
+	sql_auto *statement = sql_start(store, sql, error);
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(names, sql_dup_text(statement, 0));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&names) : NULL;
+}
+
+bool
+papers_has_categories(struct store *store, bool *has, GError **error)
+{
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM paper"
+	                          " WHERE categories IS NOT NULL AND categories <> '')";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error))
+		return false;
+	*has = found == 1;
+	return true;
+}
+
 bool
 papers_prune_batches(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error)

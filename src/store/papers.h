@@ -171,6 +171,13 @@ GPtrArray *papers_load_reports(struct store *store, GError **error);
 
 bool papers_count(struct store *store, int64_t *count, GError **error);
 
+/** Names of all services that were asked ("arxiv" for all its lists). @return of char
+ * *, sorted */
+GPtrArray *papers_load_services(struct store *store, GError **error);
+
+/** Whether arXiv has told the categories of any paper. @param has set */
+bool papers_has_categories(struct store *store, bool *has, GError **error);
+
 /** Forget up to a limit of answers of sources older than a time. @param count set */
 bool papers_prune_batches(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
