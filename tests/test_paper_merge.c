@@ -267,8 +267,8 @@ two_rows_become_one_without_a_second_delivery(void)
 	lab_run(lab, "INSERT INTO delivered SELECT 1, paper_seq, digest_id, 5"
 	             " FROM digest_item;"
 	             "UPDATE digest SET state = 'sent';"
-	             "UPDATE outbox SET state = 'SENT', ended_at = 5, claimed_at = 4,"
-	             " attempt = 1, next_try_at = NULL");
+	             "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
+	             " next_try_at = NULL");
 	lab_save(lab, "hf", DAY, now, lab_paper("2611.00001", "Mamba", "Of hf."));
 	enrich_doi(lab, "2611.00001", "10.1000/x", now);
 	lab_assert_text(lab, IDS, "2611.00001");
@@ -294,7 +294,7 @@ rows_in_messages_on_their_way_wait_to_become_one(void)
 	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper_twin"), ==, 1);
 	g_assert_true(papers_unite_twins(lab->store, now, 10, NULL));
 	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper"), ==, 2);
-	lab_run(lab, "UPDATE outbox SET state = 'SENT', ended_at = 5,"
+	lab_run(lab, "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
 	             " next_try_at = NULL; UPDATE digest SET state = 'sent'");
 	g_assert_true(papers_unite_twins(lab->store, now, 10, NULL));
 	lab_assert_text(lab, IDS, "2611.00001");

@@ -71,6 +71,8 @@ const struct setting setting_table[] = {
         "seconds between two looks at the sources"),
     TEXT("collect.contact", collect_contact, "", 0,
         "contact in the User-Agent; empty: mail.owner"),
+    INT("collect.wait_min", collect_wait_min, 60, 0, 720,
+        "minutes that digests wait for a list that is late"),
     BOOL("huggingface.enabled", huggingface_enabled, true,
         "collect Hugging Face's Daily Papers"),
     TEXT("huggingface.url", huggingface_url, "https://huggingface.co", 1,

@@ -43,6 +43,7 @@ struct settings {
 	/* collect: the sources */
 	int collect_interval_s;
 	char *collect_contact;
+	int collect_wait_min;
 	bool huggingface_enabled;
 	char *huggingface_url;
 	bool arxiv_enrich;

@@ -66,6 +66,7 @@ fetch(struct ctl *ctl, const char *name, struct collect_report *report, GError *
 	    .arxiv = assembly_get_arxiv(ctl->settings, &arxiv),
 	    .store = ctl->store,
 	    .http = http,
+	    .wait_s = ctl->settings->collect_wait_min * 60,
 	    .sources = one ? &one : (struct source **)sources->pdata,
 	    .source_count = one ? 1 : sources->len,
 	    .is_part = one && sources->len > 1,

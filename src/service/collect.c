@@ -11,6 +11,7 @@
 #include "service/event.h"
 #include "sources/days.h"
 #include "store/backup.h"
+#include "store/lists.h"
 #include "store/papers.h"
 
 /* What is kept of asking arXiv's API is kept under this name. */
@@ -422,11 +423,34 @@ enrich(const struct collect *collect, int64_t now, struct collect_report *report
 	           save_number(collect->store, &named, "asked for all", now, error));
 }
 
+/* What is collected from now on. */
+static bool
+note_lists(const struct collect *collect, GError **error)
+{
+	g_autoptr(GPtrArray) lists =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
+
+	for (unsigned i = 0; i < collect->source_count; i++) {
+		const struct source *source = collect->sources[i];
+		struct list *list = g_new0(struct list, 1);
+
+		list->name = g_strdup(source->name);
+		list->label = g_strdup(source->label ? source->label : source->name);
+		list->expected_by = source->expected_by;
+		list->wait_s = collect->wait_s;
+		g_ptr_array_add(lists, list);
+	}
+	return lists_save(collect->store, lists, error);
+}
+
 bool
 collect_run(const struct collect *collect, bool is_all, int64_t now,
     struct collect_report *report, GError **error)
 {
 	unsigned failed = report->failed;
+
+	if (!collect->is_part && !note_lists(collect, error))
+		return false;
 
 	for (unsigned i = 0; i < collect->source_count; i++)
 		if (!ask_source(

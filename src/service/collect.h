@@ -32,6 +32,7 @@ struct collect {
 	struct source **sources;
 	unsigned source_count;
 	const struct arxiv_options *arxiv; /* asked about papers; NULL: not */
+	int64_t wait_s;  /* so long editions wait for a list that is late */
 	bool is_part;    /* there are other sources that are switched on */
 	const int *stop; /* not 0: come back soon; or NULL */
 	/* Told before each question, for a progress line; or NULL. */

@@ -35,8 +35,11 @@ static bool
 load_named(
     struct store *store, const char *name, struct stored_paper **stored, GError **error)
 {
-	static const char sql[] = "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq ="
-	                          " (SELECT paper_seq FROM paper_name WHERE name = ?1)";
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq ="
+	    " coalesce((SELECT paper_seq FROM paper_name WHERE name = ?1),"
+	    /* Its id is a name of its own, learnt or not. */
+	    "  (SELECT p.seq FROM paper p WHERE p.id = ?1))";
 	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(name));
 	enum sql_step step;
 

@@ -227,9 +227,11 @@ unite(struct store *store, struct stored_paper **kept, struct stored_paper **oth
 	if (!are_words_frozen(store, (*kept)->seq, &is_frozen, error) ||
 	    !are_words_frozen(store, (*other)->seq, &is_other_frozen, error))
 		return false;
+	/* What is in a digest may only become its twin. */
+	if (!paper_names_note_twins(store, (*kept)->seq, (*other)->seq, error))
+		return false;
 	if (is_frozen && is_other_frozen)
-		return paper_names_note_twins(
-		    store, (*kept)->seq, (*other)->seq, error);
+		return true;
 	is_other_better = is_other_frozen ||
 	                  (!is_frozen && paper_merge_is_better_id(
 	                                     (*other)->paper->id, (*kept)->paper->id));

@@ -103,6 +103,15 @@ CREATE TABLE short_form (
 	PRIMARY KEY (short, long)
 ) STRICT, WITHOUT ROWID;
 
+-- The lists that are collected, as the collector last saw them.
+CREATE TABLE list (
+	position    INTEGER PRIMARY KEY,
+	name        TEXT NOT NULL UNIQUE CHECK (name <> ''), -- as in batch.source
+	label       TEXT NOT NULL CHECK (label <> ''),
+	expected_by INTEGER CHECK (expected_by BETWEEN 0 AND 1439), -- minute of a working day
+	wait_s      INTEGER NOT NULL CHECK (wait_s >= 0)
+) STRICT;
+
 CREATE TABLE batch (
 	id       INTEGER PRIMARY KEY,
 	source   TEXT NOT NULL CHECK (source <> ''),
@@ -222,6 +231,7 @@ CREATE TABLE digest (
 	date          TEXT NOT NULL,
 	created_at    INTEGER NOT NULL,
 	state         TEXT NOT NULL CHECK (state IN ('live', 'sent', 'failed', 'cancelled')),
+	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
@@ -326,7 +336,17 @@ BEGIN
 END;
 
 -- A digest is complete when it is in the outbox; it goes whole, with its row.
-CREATE TRIGGER digest_frozen BEFORE UPDATE ON digest_item
+-- Only two rows of one paper may become one.
+CREATE TRIGGER digest_frozen BEFORE UPDATE OF digest_id, position, day, upvotes, shown,
+	reasons ON digest_item
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a digest is frozen');
+END;
+
+CREATE TRIGGER digest_frozen_paper BEFORE UPDATE OF paper_seq ON digest_item
+WHEN NOT EXISTS (SELECT 1 FROM paper_twin
+	WHERE one_seq = min(OLD.paper_seq, NEW.paper_seq)
+	AND other_seq = max(OLD.paper_seq, NEW.paper_seq))
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
@@ -339,6 +359,10 @@ END;
 
 CREATE TRIGGER digest_kept BEFORE DELETE ON digest_item
 WHEN EXISTS (SELECT 1 FROM digest WHERE id = OLD.digest_id)
+	AND NOT EXISTS (SELECT 1 FROM paper_twin t JOIN digest_item i
+		ON i.digest_id = OLD.digest_id
+		AND i.paper_seq = iif(t.one_seq = OLD.paper_seq, t.other_seq, t.one_seq)
+		WHERE OLD.paper_seq IN (t.one_seq, t.other_seq))
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
