@@ -126,9 +126,10 @@ read_iso(const char *at, struct moment *moment)
 		at++;
 	if (g_ascii_isdigit(*at) && take_number(&at, 2, &moment->day) != 2)
 		return false;
-	if (*at != 'T' && *at != 't' && *at != ' ')
-		return !*at;
-	at++;
+	if (*at == 'T' || *at == 't')
+		at++;
+	else if (*at && !g_ascii_isspace(*at))
+		return false;
 	skip_blanks(&at);
 	if (!*at)
 		return true;
