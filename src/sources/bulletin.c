@@ -252,12 +252,15 @@ is_block(const char *local)
 static void
 check_root(struct reading *reading, enum vocabulary vocabulary, const char *local)
 {
+	g_autofree char *shown = NULL;
+
 	if ((vocabulary == VOCABULARY_RSS && strcmp(local, "rss") == 0) ||
 	    (vocabulary == VOCABULARY_RDF && strcmp(local, "RDF") == 0) ||
 	    (vocabulary == VOCABULARY_ATOM && strcmp(local, "feed") == 0))
 		return;
-	stop(reading, PB_ERROR_INPUT, "it is no feed: its first element is <%.40s>",
-	    local);
+	shown = text_quote(local, 40);
+	stop(
+	    reading, PB_ERROR_INPUT, "it is no feed: its first element is <%s>", shown);
 }
 
 static void XMLCALL

@@ -117,6 +117,13 @@ def draw_filter(rng, vocabulary):
     return kind, stem[: max(3, min(6, len(stem) - 2))] + "*"
 
 
+def sameness(text):
+    """Equal for any two filters that may be one to the program, and for some more."""
+    words = re.findall(r"[^\W_]+\*?", text.lower())
+    folded = (word.rstrip("es") for word in words if word not in ("or", "title"))
+    return frozenset(word[:-1] + "i" if word.endswith("y") else word for word in folded)
+
+
 def generate(titles, people, seed=1):
     """Subscribers as dicts {address, zone, filters: [text, ...]}, one by one."""
     vocabulary = Vocabulary(titles)
@@ -124,19 +131,17 @@ def generate(titles, people, seed=1):
     for number in range(1, people + 1):
         zone = rng.choice(ZONES)
         wanted = rng.choices(COUNTS, COUNT_WEIGHTS)[0]
-        filters = []
+        filters = {}
         for _ in range(wanted):
-            _, text = draw_filter(rng, vocabulary)
             for _ in range(20):  # nobody has the same filter twice
-                if text not in filters:
-                    break
                 _, text = draw_filter(rng, vocabulary)
-            if text not in filters:
-                filters.append(text)
+                if sameness(text) not in filters:
+                    filters[sameness(text)] = text
+                    break
         yield {
             "address": f"person-{number:06d}@example.org",
             "zone": zone,
-            "filters": filters,
+            "filters": list(filters.values()),
         }
 
 
