@@ -178,6 +178,14 @@ set_field(struct paper *paper, const struct side *side, size_t i)
 	}
 }
 
+/* Only arXiv knows that a paper of its own has no categories. */
+static bool
+knows_of_none(const struct paper *paper)
+{
+	return paper->categories && paper->teller == PAPER_TELLER_ARXIV &&
+	       identity_is_arxiv(paper->id);
+}
+
 struct paper *
 paper_merge(const struct paper *kept, const struct paper *told)
 {
@@ -193,5 +201,9 @@ paper_merge(const struct paper *kept, const struct paper *told)
 			is_told = is_told_better(&before, &now, fields[i].rule);
 		set_field(merged, is_told ? &now : &before, i);
 	}
+	if (merged->categories && !merged->categories->len &&
+	    identity_is_arxiv(merged->id) && !knows_of_none(kept) &&
+	    !knows_of_none(told))
+		g_clear_pointer(&merged->categories, g_ptr_array_unref);
 	return merged;
 }

@@ -124,10 +124,9 @@ static bool
 update_enrichment(
     struct store *store, const struct paper *paper, int64_t seq, GError **error)
 {
-	static const char sql[] =
-	    "UPDATE paper SET categories = coalesce(?2, categories),"
-	    " comment = coalesce(?3, comment), journal = coalesce(?4, journal),"
-	    " doi = coalesce(?5, doi) WHERE seq = ?1";
+	static const char sql[] = "UPDATE paper SET categories = ?2,"
+	                          " comment = ?3, journal = ?4,"
+	                          " doi = ?5 WHERE seq = ?1";
 	g_autofree char *categories = paper_row_join(paper->categories);
 
 	return sql_run(store, sql, error, SQL_INT(seq), SQL_TEXT(categories),

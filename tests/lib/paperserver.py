@@ -344,6 +344,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.reply(304)
         return self.feed([feed_item(1)], headers=[("ETag", etag)])
 
+    def mode_feed_api(self):
+        """The API about an id_list: every paper is of cs.LG."""
+        ids = [name for name in self.query.get("id_list", [""])[0].split(",") if name]
+        entries = "".join(
+            "<entry><id>http://arxiv.org/abs/%sv1</id><title>Told</title>"
+            "<category term='stat.ML'/><category term='cs.LG'/>"
+            "<arxiv:primary_category term='cs.LG'/></entry>" % name for name in ids)
+        self.reply(200, ("<feed xmlns='http://www.w3.org/2005/Atom'"
+                         " xmlns:arxiv='http://arxiv.org/schemas/atom'>%s</feed>"
+                         % entries).encode())
+
     def mode_feed_cut(self):
         self.reply(200, (FEED % ("x", 18, feed_item(1))).encode()[:-40])
 
