@@ -438,6 +438,64 @@ a_server_that_misbehaves_is_an_error_of_its_kind(void)
 	stop_serving(&served);
 }
 
+/* What is announced on a day was submitted from 14:00 to 14:00 Eastern before it. */
+static void
+a_day_that_has_gone_by_is_asked_of_the_api(void)
+{
+	static const struct {
+		const char *day, *window; /* NULL: nothing is announced */
+	} rows[] = {
+	    {"2026-11-16", "202611121900+TO+202611131859"}, /* a Monday */
+	    {"2026-11-17", "202611131900+TO+202611161859"},
+	    {"2026-11-18", "202611161900+TO+202611171859"},
+	    {"2026-11-20", "202611181900+TO+202611191859"},
+	    {"2026-07-15", "202607131800+TO+202607141759"}, /* daylight saving */
+	    {"2026-11-02", "202610291800+TO+202610301759"},
+	    {"2026-11-03", "202610301800+TO+202611021859"}, /* the night between */
+	    {"2026-11-14", NULL},
+	    {"2026-11-15", NULL},
+	};
+	struct served served;
+
+	if (!serve(&served))
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *url =
+		    paperserver_mode_url(served.server, "feed-found-250");
+		const struct arxiv_options options = {url, url, ARXIV_GAP_MS};
+		pb_auto(source) source = arxiv_new(&options, "cs.CL");
+		g_autoptr(GError) error = NULL;
+		struct source_answer answer;
+		const struct listing *one, *other;
+
+		source_answer_init(&answer);
+		served.waits = 0;
+		source_fetch_day(
+		    source, served.http, rows[i].day, NULL, &answer, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(answer.count, ==, rows[i].window ? 250 : 0);
+		g_assert_cmpuint(served.waits, ==, rows[i].window ? 2 : 0);
+		for (unsigned page = 0; rows[i].window && page < 2; page++) {
+			g_autofree char *line = paperserver_read_line(served.server);
+
+			g_assert_nonnull(strstr(line, rows[i].window));
+			g_assert_nonnull(strstr(line, "search_query=cat:cs.CL+AND"));
+			g_assert_nonnull(
+			    strstr(line, page ? "&start=200&" : "&start=0&"));
+		}
+		if (rows[i].window) {
+			/* Of the day of the list, not of its submission. */
+			one = answer.listings->pdata[0];
+			other = answer.listings->pdata[1];
+			g_assert_cmpstr(one->day, ==, rows[i].day);
+			g_assert_cmpint(one->announcement, ==, ANNOUNCEMENT_NEW);
+			g_assert_cmpint(other->announcement, ==, ANNOUNCEMENT_CROSS);
+		}
+		source_answer_clear(&answer);
+	}
+	stop_serving(&served);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -454,6 +512,7 @@ main(int argc, char **argv)
 	ADD(categories_have_the_shape_of_arxivs);
 	ADD(a_feed_is_fetched_after_a_pause_and_dates_itself);
 	ADD(an_etag_without_quotes_goes_back_as_it_came);
+	ADD(a_day_that_has_gone_by_is_asked_of_the_api);
 	ADD(a_server_that_misbehaves_is_an_error_of_its_kind);
 	return g_test_run();
 }

@@ -355,6 +355,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
                          " xmlns:arxiv='http://arxiv.org/schemas/atom'>%s</feed>"
                          % entries).encode())
 
+    def mode_feed_found(self):
+        """/feed-found-N: a search of the API that finds N papers, in pages."""
+        start = int(self.query["start"][0])
+        end = min(self.count, start + int(self.query["max_results"][0]))
+        entries = "".join(
+            "<entry><id>http://arxiv.org/abs/2611.%05dv1</id><title>Found</title>"
+            "<published>2026-11-14T00:00:00Z</published><category term='cs.LG'/>"
+            "<category term='cs.CL'/><arxiv:primary_category term='%s'/></entry>"
+            % (n, "cs.LG" if n % 2 else "cs.CL") for n in range(start, end))
+        self.reply(200, ("<feed xmlns='http://www.w3.org/2005/Atom'"
+                         " xmlns:s='http://a9.com/-/spec/opensearch/1.1/'"
+                         " xmlns:arxiv='http://arxiv.org/schemas/atom'>"
+                         "<s:totalResults>%d</s:totalResults>%s</feed>"
+                         % (self.count, entries)).encode())
+
     def mode_feed_cut(self):
         self.reply(200, (FEED % ("x", 18, feed_item(1))).encode()[:-40])
 
