@@ -466,7 +466,8 @@ def test_work(office):
 
     status = office.json("status")
     assert set(status) == {
-        "running", "sources", "papers", "subscribers", "filters", "matches", "waiting",
+        "running", "sources", "lists", "papers", "subscribers", "filters", "matches",
+        "waiting",
         "next_digest_at", "queue", "started_at", "looked_at", "posted_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
         "log_bytes", "problems"}, status
