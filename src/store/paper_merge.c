@@ -132,7 +132,9 @@ is_told_better(const struct side *kept, const struct side *told, enum rule rule)
 	case RULE_PAGE:
 		return rank_of_page(told->text) >= rank_of_page(kept->text);
 	case RULE_LONGER:
-		return told->list->len > kept->list->len ||
+		/* Hugging Face puts its own lists right, also by naming fewer. */
+		return (is_trusted && told->paper->teller == PAPER_TELLER_HF) ||
+		       told->list->len > kept->list->len ||
 		       (told->list->len == kept->list->len && is_trusted);
 	case RULE_ARXIV:
 		return is_trusted || told->paper->teller == PAPER_TELLER_ARXIV;
