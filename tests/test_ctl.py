@@ -33,6 +33,7 @@ template_dir = "{templates}";
 mail: {{ from = "paperboy@example.org"; owner = "owner@example.org"; }};
 delivery: {{ method = "maildir"; maildir = "{folder}/Maildir"; }};
 huggingface: {{ url = "file://{samples}"; }};
+arxiv: {{ enrich = false; }};
 {more}
 """
 
@@ -475,7 +476,8 @@ def test_work(office):
 
     status = office.json("status")
     assert set(status) == {
-        "running", "sources", "papers", "subscribers", "filters", "matches", "waiting",
+        "running", "sources", "lists", "papers", "subscribers", "filters", "matches",
+        "waiting",
         "next_digest_at", "queue", "started_at", "looked_at", "posted_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
         "log_bytes", "problems", "mailboxes", "letters"}, status
@@ -662,7 +664,7 @@ def test_lost_output(office):
 
 def test_untold_fields(office):
     """a filter on what no source tells yet is kept, and that is said"""
-    words = "arXiv is not asked in this version"
+    words = "arXiv has told nothing so far"
     office.add("ada@example.org", "--filter", "cs.LG mamba").expect(OK, "cat:cs.LG", words)
     office.ctl("filter", "add", "ada@example.org", "mamba co:neurips").expect(
         OK, "filter 2", words)

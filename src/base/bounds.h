@@ -159,13 +159,19 @@
 #define BOUNDS_PAPER_AUTHORS        5000
 #define BOUNDS_PAPER_AUTHOR_BYTES   200
 #define BOUNDS_PAPER_URL_BYTES      900
+#define BOUNDS_PAPER_DOI_BYTES      200
 #define BOUNDS_PAPER_ORG_BYTES      200
 #define BOUNDS_PAPER_KEYWORDS       50
 #define BOUNDS_PAPER_KEYWORD_BYTES  200
 #define BOUNDS_PAPERS_BATCH         5000
 #define BOUNDS_PAGES_BATCH          50
 #define BOUNDS_JSON_VALUES          1000000
+#define BOUNDS_XML_DEPTH            40
+#define BOUNDS_XML_TEXT_BYTES       (256 * 1024) /* of one element; more is cut */
+#define BOUNDS_XML_CHARSET_BYTES    40
 #define BOUNDS_SOURCE_ERROR_BYTES   300
+#define BOUNDS_SOURCE_NAME_BYTES    30
+#define BOUNDS_SOURCE_LISTS         100 /* categories and feeds */
 
 /* The control socket: a line that is asked, and an answer. */
 #define BOUNDS_CONTROL_LINE_BYTES   64

@@ -115,11 +115,12 @@ static json_t *
 json_of_status(const struct status *status, const struct status_daemon *daemon)
 {
 	json_t *problems = json_array();
-	json_t *object = json_pack("{s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:o,"
+	json_t *object = json_pack("{s:b, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o,"
 	                           " s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
 	    "running", (int)daemon->is_running, "sources",
-	    json_of_sources(status->sources), "papers", (json_int_t)status->papers,
-	    "subscribers", (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
+	    json_of_sources(status->sources), "lists", status->coverage, "papers",
+	    (json_int_t)status->papers, "subscribers",
+	    (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
 	    (json_int_t)status->filters, "matches", (json_int_t)status->matches,
 	    "waiting", (json_int_t)status->waiting, "next_digest_at",
 	    print_json_number(status->next_due), "queue", "new",
@@ -313,6 +314,8 @@ print_status(const struct status *status, const struct status_daemon *daemon)
 	print_daemon(daemon);
 	for (unsigned i = 0; i < status->sources->len; i++)
 		print_source(status->sources->pdata[i]);
+	if (*status->coverage)
+		printf("lists        %s\n", status->coverage);
 	printf("papers       %" G_GINT64_FORMAT "\n", status->papers);
 	print_people(status);
 	print_queue(status);

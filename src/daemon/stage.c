@@ -76,9 +76,12 @@ bool
 collect_stage_run(struct collect_stage *stage, int64_t now,
     struct collect_report *report, GError **error)
 {
+	struct arxiv_options arxiv;
 	const struct collect collect = {
+	    .arxiv = assembly_get_arxiv(stage->snapshot->settings, &arxiv),
 	    .store = stage->store,
 	    .http = stage->http,
+	    .wait_s = stage->snapshot->settings->collect_wait_min * 60,
 	    .sources = (struct source **)stage->sources->pdata,
 	    .source_count = stage->sources->len,
 	    .stop = &stage->stop,
@@ -238,6 +241,9 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 	}
 	if (newest && !people_load_next_due(stage->store, &edition_due, error))
 		return false;
+	/* Those that wait for a late list are made then, or when it has come. */
+	if (newest && edition_due >= 0 && report->held_until > now)
+		edition_due = MAX(edition_due, report->held_until);
 	if (!match_load_next_due(stage->store, &match_due, error))
 		return false;
 	if (!part(stage, now, &match_due, error))

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "base/html.h"
 #include "letter/authentication.h"
 #include "letter/charset.h"
 #include "letter/encoded_word.h"
 #include "letter/flowed.h"
-#include "letter/html.h"
 #include "letter/part.h"
 #include "letter/people.h"
 #include "letter/quote.h"

@@ -40,6 +40,7 @@ struct digest {
 	int64_t created_at;   /* s since the epoch, UTC */
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */
+	char *coverage;       /* which lists it is made of, in one line; "" or NULL */
 	GPtrArray *entries;   /* of struct digest_entry *, in reading order */
 };
 

@@ -9,9 +9,9 @@
 #include "render/view.h"
 #include "render/wrap.h"
 
-const char *const frame_names[] = {"change_url", "count_new", "count_papers", "date",
-    "date_long", "first_title", "has_titles", "list_name", "owner", "papers",
-    "preheader", "recipient", "rest", "stop_url", "subject", "titles", NULL};
+const char *const frame_names[] = {"change_url", "count_new", "count_papers",
+    "coverage", "date", "date_long", "first_title", "has_titles", "list_name", "owner",
+    "papers", "preheader", "recipient", "rest", "stop_url", "subject", "titles", NULL};
 
 /*
  * A place is a control character, which neither a template may hold nor a

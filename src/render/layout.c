@@ -84,6 +84,11 @@ new_view(const struct layout *layout, const struct layout_settings *settings,
 	view_put_text(view, "date", date);
 	view_put_text(view, "date_long", date_long);
 	view_put_text(view, "first_title", first_title);
+	if (digest->coverage && *digest->coverage) {
+		g_autofree char *coverage = inert_format_line(digest->coverage, 0);
+
+		view_put_text(view, "coverage", coverage);
+	}
 	view_put_text(view, "preheader", preheader);
 	return view;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "base/zone.h"
 #include "mail/address.h"
@@ -17,11 +18,14 @@
 #include "model/rhythm.h"
 #include "service/house.h"
 #include "service/imap_road.h"
+#include "sources/arxiv.h"
 #include "sources/huggingface.h"
+#include "sources/newsfeed.h"
 #include "transport/maildir.h"
 #include "transport/smtp.h"
 
-#define FILE_SCHEME "file://"
+#define FILE_SCHEME  "file://"
+#define WAIT_STEP_MS 100
 
 struct assembly_outlet {
 	char *maildir; /* NULL for SMTP */
@@ -123,6 +127,73 @@ check_url(const struct check *check, const char *name, const char *url)
 	problem = g_strdup_printf(
 	    "'%s' is no https:// or http:// URL, nor file:///folder", url);
 	add_problem(check, name, problem);
+}
+
+static void
+check_categories(const struct check *check)
+{
+	const char *text = check->settings->arxiv_categories;
+	g_auto(GStrv) names = g_strsplit(text, " ", -1);
+
+	if (!is_said(check, "arxiv.categories", text))
+		return;
+	for (char **name = names; *name; name++) {
+		g_autofree char *problem = NULL;
+
+		if (!**name || arxiv_is_category(*name))
+			continue;
+		problem = g_strdup_printf("'%s' is no category of arXiv: cs.CL and "
+		                          "hep-th are, with blanks between them",
+		    *name);
+		add_problem(check, "arxiv.categories", problem);
+	}
+}
+
+/* What is wrong with NAME=URL. @return NULL for nothing */
+static char *
+find_feed_problem(const char *feed, GHashTable *names)
+{
+	const char *equals = strchr(feed, '=');
+	g_autofree char *name =
+	    g_strndup(feed, equals ? (gsize)(equals - feed) : strlen(feed));
+
+	if (!equals)
+		return g_strdup_printf(
+		    "'%s' is no NAME=URL, such as nature=https://example.org/rss",
+		    feed);
+	if (!newsfeed_is_name(name))
+		return g_strdup_printf("a feed cannot be called '%s': a name is of a "
+		                       "to z, digits and hyphens, and no other "
+		                       "source has it",
+		    name);
+	if (!g_hash_table_add(names, g_steal_pointer(&name)))
+		return g_strdup_printf(
+		    "two feeds are called '%.*s'", (int)(equals - feed), feed);
+	if (g_str_has_prefix(equals + 1, "https://") ||
+	    g_str_has_prefix(equals + 1, "http://") ||
+	    g_str_has_prefix(equals + 1, FILE_SCHEME "/"))
+		return NULL;
+	return g_strdup_printf(
+	    "'%s' is no https:// or http:// URL, nor file:///file", equals + 1);
+}
+
+static void
+check_feeds(const struct check *check)
+{
+	const char *text = check->settings->feeds_urls;
+	g_auto(GStrv) feeds = g_strsplit(text, " ", -1);
+	g_autoptr(GHashTable) names =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	if (!is_said(check, "feeds.urls", text))
+		return;
+	for (char **feed = feeds; *feed; feed++) {
+		g_autofree char *problem =
+		    **feed ? find_feed_problem(*feed, names) : NULL;
+
+		if (problem)
+			add_problem(check, "feeds.urls", problem);
+	}
 }
 
 /* A name or an address, and nothing else: people write the port behind it. */
@@ -297,6 +368,10 @@ assembly_check(
 	check_domain(&check, "mail.domain", settings->mail_domain);
 	check_domain(&check, "mail.list_id", settings->mail_list_id);
 	check_url(&check, "huggingface.url", settings->huggingface_url);
+	check_url(&check, "arxiv.url", settings->arxiv_url);
+	check_url(&check, "arxiv.api_url", settings->arxiv_api_url);
+	check_categories(&check);
+	check_feeds(&check);
 	check_time(&check);
 	if (settings->smtp_protocol != SETTINGS_PROTOCOL_LMTP ||
 	    *settings->smtp_host != '/')
@@ -320,6 +395,19 @@ assembly_open_store(const struct settings *settings, GError **error)
 	return store_open(path, error);
 }
 
+/* @param stop  int *, or NULL. @return false when it was set meanwhile */
+static bool
+wait_or_stop(void *stop, int64_t ms)
+{
+	/* Short naps: whoever stops the program does not wait for arXiv's rules. */
+	for (int64_t left = ms; left > 0; left -= WAIT_STEP_MS) {
+		if (stop && g_atomic_int_get((int *)stop))
+			return false;
+		g_usleep((gulong)MIN(left, WAIT_STEP_MS) * 1000);
+	}
+	return true;
+}
+
 struct http *
 assembly_new_http(const struct settings *settings, const int *stop)
 {
@@ -331,11 +419,73 @@ assembly_new_http(const struct settings *settings, const int *stop)
 	    .user_agent = agent,
 	    /* The operator named the host: it may be one of their own. */
 	    .allow_private = true,
-	    .allow_file = g_str_has_prefix(settings->huggingface_url, FILE_SCHEME),
+	    /* Only what the operator wrote is asked for: no redirect leads to a file.
+	     */
+	    .allow_file = true,
+	    .wait = wait_or_stop,
+	    .wait_data = (void *)stop,
 	    .stop = stop,
 	};
 
 	return http_new(&options);
+}
+
+const struct arxiv_options *
+assembly_get_arxiv(const struct settings *settings, struct arxiv_options *options)
+{
+	*options = (struct arxiv_options){
+	    .feed_url = settings->arxiv_url,
+	    .api_url = settings->arxiv_api_url,
+	    .gap_ms = settings->arxiv_gap_s * (int64_t)1000,
+	};
+	return settings->arxiv_enrich ? options : NULL;
+}
+
+static bool
+has_source(const GPtrArray *sources, const char *name)
+{
+	for (unsigned i = 0; i < sources->len; i++)
+		if (strcmp(((struct source *)sources->pdata[i])->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* One twice, or too many: it is not asked twice. */
+static void
+add_source(GPtrArray *sources, struct source *source)
+{
+	if (has_source(sources, source->name) || sources->len == BOUNDS_SOURCE_LISTS)
+		source_free(source);
+	else
+		g_ptr_array_add(sources, source);
+}
+
+static void
+add_categories(const struct settings *settings, GPtrArray *sources)
+{
+	g_auto(GStrv) names = g_strsplit(settings->arxiv_categories, " ", -1);
+	struct arxiv_options options;
+
+	assembly_get_arxiv(settings, &options);
+	for (char **name = names; *name; name++)
+		if (arxiv_is_category(*name))
+			add_source(sources, arxiv_new(&options, *name));
+}
+
+static void
+add_feeds(const struct settings *settings, GPtrArray *sources)
+{
+	g_auto(GStrv) feeds = g_strsplit(settings->feeds_urls, " ", -1);
+
+	for (char **feed = feeds; *feed; feed++) {
+		char *url = strchr(*feed, '=');
+
+		if (!url)
+			continue;
+		*url = '\0';
+		if (newsfeed_is_name(*feed))
+			add_source(sources, newsfeed_new(*feed, url + 1));
+	}
 }
 
 GPtrArray *
@@ -346,6 +496,8 @@ assembly_new_sources(const struct settings *settings)
 
 	if (settings->huggingface_enabled)
 		g_ptr_array_add(sources, huggingface_new(settings->huggingface_url));
+	add_categories(settings, sources);
+	add_feeds(settings, sources);
 	return sources;
 }
 

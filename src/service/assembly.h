@@ -11,6 +11,7 @@
 #include "mailbox/mailbox.h"
 #include "net/http.h"
 #include "render/renderer.h"
+#include "sources/arxiv.h"
 #include "sources/source.h"
 #include "store/store.h"
 #include "transport/transport.h"
@@ -34,6 +35,15 @@ struct http *assembly_new_http(const struct settings *settings, const int *stop)
 
 /** The sources that are switched on. @return of struct source * */
 GPtrArray *assembly_new_sources(const struct settings *settings);
+
+/**
+ * How arXiv is asked about papers.
+ *
+ * @param options  filled; borrows from the settings
+ * @return options, or NULL when it is not to be asked
+ */
+const struct arxiv_options *
+assembly_get_arxiv(const struct settings *settings, struct arxiv_options *options);
 
 /** @param key  the secret of the state folder */
 struct renderer *

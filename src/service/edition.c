@@ -13,6 +13,7 @@
 #include "service/press.h"
 #include "service/profile.h"
 #include "service/schedule.h"
+#include "service/silence.h"
 #include "store/backup.h"
 #include "store/editions.h"
 #include "store/papers.h"
@@ -221,7 +222,9 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 		report->digests++;
 		report->papers += items->len;
 		if (!editions_insert(
-		        press->store, subscriber->id, slot, date, items, now, error))
+		        press->store, subscriber->id, slot, date, items, now, error) ||
+		    !editions_save_coverage(
+		        press->store, subscriber->id, slot, press->coverage, error))
 			return false;
 	} else {
 		report->quiet++;
@@ -241,7 +244,7 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 
 	if (!store_begin(press->store, &transaction, error))
 		return false;
-	people = people_load_due(press->store, now, PAGE_PEOPLE, error);
+	people = people_load_due(press->store, press->through, PAGE_PEOPLE, error);
 	if (!people)
 		return false;
 	for (unsigned i = 0;
@@ -262,12 +265,24 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 	return true;
 }
 
+/* A list that is late is waited for by those who would be due after it. */
+static void
+hear(struct press *press, const struct silence *silence, struct edition_report *report)
+{
+	press->coverage = silence->line;
+	press->through = press->now;
+	if (silence->held_from >= 0)
+		press->through = MIN(press->now, silence->held_from - 1);
+	report->held_until = silence->held_until;
+}
+
 bool
 edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error)
 {
 	struct press press;
 	struct backup_past past;
+	pb_auto(silence) silence = NULL;
 	unsigned woken = 0;
 	bool is_end = false;
 	bool is_ok = schedule_mend(store, now, error) &&
@@ -275,6 +290,10 @@ edition_run(
 	             backup_load_past(store, &past, error);
 
 	press_init(&press, store, now);
+	silence = is_ok ? silence_load(store, now, error) : NULL;
+	is_ok = is_ok && silence;
+	if (is_ok)
+		hear(&press, silence, report);
 	press.is_restored = is_ok && past.restored_at >= 0;
 	press.is_asked = is_ok && past.asked_at >= past.restored_at;
 	while (is_ok && !is_end) {
@@ -309,6 +328,7 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GTimeZone) zone = NULL;
 	g_autoptr(GPtrArray) items = NULL;
+	pb_auto(silence) silence = NULL;
 	struct press press;
 
 	if (!subscriber)
@@ -316,12 +336,14 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	press_init(&press, store, now);
 	items = make_items(&press, subscriber, error);
 	press_clear(&press);
-	if (!items)
+	silence = items ? silence_load(store, now, error) : NULL;
+	if (!silence)
 		return NULL;
 	zone = zone_load_or_utc(subscriber->zone);
 	digest = digest_new();
 	digest->subscriber_id = subscriber_id;
 	digest->slot = g_strdup("preview");
+	digest->coverage = g_strdup(silence->line);
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);

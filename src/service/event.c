@@ -59,10 +59,22 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_BATCH_NOT_YET] = {"batch-not-yet", "4203eb127bc8a299be354f4a1e1da06e",
         G_LOG_LEVEL_DEBUG, "batch not yet", NULL,
         "A source says that a day has not come yet."},
+    [EVENT_BATCH_STALE] = {"batch-stale", "8e8e18878797448faf1e4089f857e51d",
+        G_LOG_LEVEL_MESSAGE, "batch stale", NULL,
+        "A source told the papers of an earlier day under this day's date.  Nothing "
+        "of it is used, and the day is asked for again."},
     [EVENT_BATCH_FAILED] = {"batch-failed", "9690eaae21f1dc34f5c0aa7e5b45561e",
         G_LOG_LEVEL_WARNING, "batch failed", NULL,
         "A source gave no good answer for a day.  Nothing of it is used, and the day "
         "is asked for again."},
+    [EVENT_PAPERS_ENRICHED] = {"papers-enriched", "31df068161f2459387897ed5eaa269b3",
+        G_LOG_LEVEL_INFO, "papers enriched", NULL,
+        "arXiv was asked about papers that came without categories: asked for, told, "
+        "changed by it."},
+    [EVENT_ENRICH_FAILED] = {"enrich-failed", "faf346d1abb3443fb20fb001b3f87799",
+        G_LOG_LEVEL_WARNING, "enrich failed", NULL,
+        "arXiv gave no good answer about papers without categories; it is asked "
+        "again later."},
     [EVENT_SOURCE_PAUSED] = {"source-paused", "e9fcbfb925458f207383ebfa5e4f60db",
         G_LOG_LEVEL_MESSAGE, "source paused", NULL,
         "A source that failed is left alone for a while."},

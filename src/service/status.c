@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "service/silence.h"
 #include "service/survey.h"
 #include "store/allowance.h"
 #include "store/letters.h"
@@ -27,6 +28,7 @@ status_clear(struct status *status)
 	g_clear_pointer(&status->sources, g_ptr_array_unref);
 	g_clear_pointer(&status->oldest, waiting_message_free);
 	g_clear_pointer(&status->deferred_first, waiting_message_free);
+	g_clear_pointer(&status->coverage, g_free);
 	g_clear_pointer(&status->problems, g_ptr_array_unref);
 }
 
@@ -215,9 +217,11 @@ status_load(struct store *store, const struct settings *settings,
     GError **error)
 {
 	struct status found = {0};
+	pb_auto(silence) silence = NULL;
 
 	found.sources = survey_load(store, settings, now, error);
-	if (!found.sources || !load_counts(store, now, &found, error) ||
+	silence = found.sources ? silence_load(store, now, error) : NULL;
+	if (!silence || !load_counts(store, now, &found, error) ||
 	    !load_oldest(store, NULL, &found.oldest, error) ||
 	    !load_oldest(store, "DEFERRED", &found.deferred_first, error)) {
 		status_clear(&found);
@@ -227,6 +231,7 @@ status_load(struct store *store, const struct settings *settings,
 	found.disk_free_bytes = status_get_disk_free(settings->state_dir);
 	found.store_bytes = size_of(settings->state_dir, "paperboy.db");
 	found.log_bytes = size_of(settings->state_dir, "paperboy.db-wal");
+	found.coverage = g_steal_pointer(&silence->line);
 	found.problems = g_ptr_array_new_with_free_func(g_free);
 	find_source_problems(&found, daemon);
 	find_queue_problems(&found, daemon, now);

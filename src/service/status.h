@@ -48,6 +48,7 @@ struct status {
 	struct backup_past past;
 	int64_t disk_free_bytes; /* for the daemon's user */
 	int64_t store_bytes, log_bytes;
+	char *coverage;      /* which lists came, in one line; may be empty */
 	GPtrArray *problems; /* of char *: what wants a person, with what to do */
 };
 

@@ -167,12 +167,23 @@ edition_parse_reasons(const char *text, GPtrArray *reasons)
 	}
 }
 
+bool
+editions_save_coverage(struct store *store, int64_t subscriber_id, const char *slot,
+    const char *coverage, GError **error)
+{
+	static const char sql[] = "UPDATE digest SET coverage = ?3"
+	                          " WHERE subscriber_id = ?1 AND slot = ?2";
+
+	return sql_run(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(slot),
+	    SQL_TEXT(coverage));
+}
+
 struct digest *
 editions_load_head(struct store *store, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
-	    " s.created_at"
+	    " s.created_at, d.coverage"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
@@ -196,6 +207,7 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 	digest->recipient = sql_dup_text(statement, 4);
 	digest->recipient_name = sql_dup_text(statement, 5);
 	digest->subscriber_since = sql_get_int(statement, 6);
+	digest->coverage = sql_dup_text(statement, 7);
 	return g_steal_pointer(&digest);
 }
 

@@ -68,6 +68,10 @@ bool editions_has_slot(struct store *store, int64_t subscriber_id, const char *s
 bool editions_insert(struct store *store, int64_t subscriber_id, const char *slot,
     const char *date, const GPtrArray *items, int64_t now, GError **error);
 
+/** Freeze which lists the digest of a slot is made of; in the same transaction. */
+bool editions_save_coverage(struct store *store, int64_t subscriber_id,
+    const char *slot, const char *coverage, GError **error);
+
 /** Load a digest without what is in it. @return NULL with PB_ERROR_NOT_FOUND */
 struct digest *
 editions_load_head(struct store *store, int64_t digest_id, GError **error);

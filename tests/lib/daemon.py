@@ -58,6 +58,7 @@ class House:
             "mail.from": "paperboy@news.example",
             "mail.owner": "owner@news.example",
             "huggingface.url": f"file://{self.papers}",
+            "arxiv.enrich": False,
         }
         if maildir:
             self.settings |= {"delivery.method": "maildir", "delivery.maildir": maildir}

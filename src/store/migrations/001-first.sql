@@ -2,7 +2,7 @@
 -- Times are seconds since the epoch, UTC; days are YYYY-MM-DD.
 
 CREATE TABLE paper (
-	seq           INTEGER PRIMARY KEY,
+	seq           INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: matches name it
 	id            TEXT NOT NULL UNIQUE CHECK (length(id) BETWEEN 1 AND 200),
 	title         TEXT NOT NULL CHECK (title <> ''),
 	abstract      TEXT NOT NULL,
@@ -21,6 +21,7 @@ CREATE TABLE paper (
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	comments      INTEGER CHECK (comments >= 0),
 	stars         INTEGER CHECK (stars >= 0),
+	teller        INTEGER NOT NULL DEFAULT 0 CHECK (teller BETWEEN 0 AND 2), -- of its text
 	told_at       INTEGER NOT NULL, -- when the changing fields were read
 	first_seen_at INTEGER NOT NULL,
 	last_day      TEXT NOT NULL CHECK (last_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
@@ -32,11 +33,29 @@ CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
 CREATE INDEX paper_bare ON paper (first_seen_at) WHERE categories IS NULL;
 
+-- Every name by which a paper is known (src/model/identity.h).
+CREATE TABLE paper_name (
+	name      TEXT PRIMARY KEY CHECK (name <> ''),
+	paper_seq INTEGER NOT NULL REFERENCES paper (seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX paper_name_paper ON paper_name (paper_seq);
+
+-- Two rows that are one paper, while neither can go: both are in messages on their way.
+CREATE TABLE paper_twin (
+	one_seq   INTEGER NOT NULL REFERENCES paper (seq),
+	other_seq INTEGER NOT NULL REFERENCES paper (seq),
+	PRIMARY KEY (one_seq, other_seq),
+	CHECK (one_seq < other_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX paper_twin_other ON paper_twin (other_seq);
+
 CREATE TABLE listing (
 	source        TEXT NOT NULL CHECK (source <> ''),
 	day           TEXT NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
-	announcement  TEXT NOT NULL DEFAULT 'new' CHECK (announcement IN ('new', 'cross', 'replace')),
+	announcement  TEXT NOT NULL DEFAULT 'new' CHECK (announcement IN
+		('new', 'cross', 'replace', 'replace-cross')),
+	version       INTEGER CHECK (version >= 1), -- of the paper; NULL: not told
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	first_seen_at INTEGER NOT NULL,
 	PRIMARY KEY (source, day, paper_seq)
@@ -85,12 +104,21 @@ CREATE TABLE short_form (
 	PRIMARY KEY (short, long)
 ) STRICT, WITHOUT ROWID;
 
+-- The lists that are collected, as the collector last saw them.
+CREATE TABLE list (
+	position    INTEGER PRIMARY KEY,
+	name        TEXT NOT NULL UNIQUE CHECK (name <> ''), -- as in batch.source
+	label       TEXT NOT NULL CHECK (label <> ''),
+	expected_by INTEGER CHECK (expected_by BETWEEN 0 AND 1439), -- minute of a working day
+	wait_s      INTEGER NOT NULL CHECK (wait_s >= 0)
+) STRICT;
+
 CREATE TABLE batch (
 	id       INTEGER PRIMARY KEY,
 	source   TEXT NOT NULL CHECK (source <> ''),
 	day      TEXT NOT NULL,
 	asked_at INTEGER NOT NULL,
-	status   TEXT NOT NULL CHECK (status IN ('ok', 'same', 'empty', 'not-yet', 'failed')),
+	status   TEXT NOT NULL CHECK (status IN ('ok', 'same', 'empty', 'not-yet', 'stale', 'failed')),
 	etag     TEXT,
 	count    INTEGER NOT NULL DEFAULT 0 CHECK (count >= 0),
 	fresh    INTEGER NOT NULL DEFAULT 0 CHECK (fresh >= 0), -- papers not seen before
@@ -230,6 +258,7 @@ CREATE TABLE digest (
 	date          TEXT NOT NULL,
 	created_at    INTEGER NOT NULL,
 	state         TEXT NOT NULL CHECK (state IN ('live', 'sent', 'failed', 'cancelled')),
+	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
@@ -436,7 +465,17 @@ BEGIN
 END;
 
 -- A digest is complete when it is in the outbox; it goes whole, with its row.
-CREATE TRIGGER digest_frozen BEFORE UPDATE ON digest_item
+-- Only two rows of one paper may become one.
+CREATE TRIGGER digest_frozen BEFORE UPDATE OF digest_id, position, day, upvotes, shown,
+	reasons ON digest_item
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a digest is frozen');
+END;
+
+CREATE TRIGGER digest_frozen_paper BEFORE UPDATE OF paper_seq ON digest_item
+WHEN NOT EXISTS (SELECT 1 FROM paper_twin
+	WHERE one_seq = min(OLD.paper_seq, NEW.paper_seq)
+	AND other_seq = max(OLD.paper_seq, NEW.paper_seq))
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
@@ -449,6 +488,10 @@ END;
 
 CREATE TRIGGER digest_kept BEFORE DELETE ON digest_item
 WHEN EXISTS (SELECT 1 FROM digest WHERE id = OLD.digest_id)
+	AND NOT EXISTS (SELECT 1 FROM paper_twin t JOIN digest_item i
+		ON i.digest_id = OLD.digest_id
+		AND i.paper_seq = iif(t.one_seq = OLD.paper_seq, t.other_seq, t.one_seq)
+		WHERE OLD.paper_seq IN (t.one_seq, t.other_seq))
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
@@ -475,7 +518,14 @@ END;
 
 CREATE TRIGGER match_found_is_final BEFORE UPDATE ON match_found
 WHEN NEW.filter_id <> OLD.filter_id OR NEW.decided_at <> OLD.decided_at
-	OR substr(NEW.papers, 1, length(OLD.papers) + 1) <> OLD.papers || ','
+	OR (substr(NEW.papers, 1, length(OLD.papers) + 1) <> OLD.papers || ','
+	-- Only two rows of one paper may become one.
+	AND NOT EXISTS (SELECT 1
+		FROM (SELECT one_seq AS gone, other_seq AS kept FROM paper_twin
+			UNION ALL SELECT other_seq, one_seq FROM paper_twin)
+		WHERE ',' || NEW.papers || ',' IN (
+			replace(',' || OLD.papers || ',', ',' || gone || ',', ',' || kept || ','),
+			replace(',' || OLD.papers || ',', ',' || gone || ',', ','))))
 BEGIN
 	SELECT RAISE(ABORT, 'a match that was decided stays');
 END;
