@@ -265,7 +265,8 @@ two_rows_become_one_without_a_second_delivery(void)
 	lab_save(lab, "nature", DAY, now,
 	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
 	g_assert_cmpuint(lab_press(lab, now), ==, 1);
-	lab_run(lab, "INSERT INTO delivered SELECT 1, paper_seq, digest_id, 5"
+	lab_run(lab, "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	             "SELECT 1, paper_seq, digest_id, 5"
 	             " FROM digest_item;"
 	             "UPDATE digest SET state = 'sent';"
 	             "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"

@@ -179,7 +179,8 @@ an_edition_waits_for_a_late_list_and_then_says_what_is_missing(void)
 	lab_run(lab, "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
 	             " next_try_at = NULL;"
 	             "UPDATE digest SET state = 'sent';"
-	             "INSERT INTO delivered SELECT 1, paper_seq, digest_id, 5"
+	             "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	             "SELECT 1, paper_seq, digest_id, 5"
 	             " FROM digest_item;"
 	             "UPDATE subscriber SET next_due_at = "
 	             " unixepoch('2026-11-03T08:30:00Z')");
@@ -243,7 +244,8 @@ in_a_month_nothing_is_missed_and_nothing_comes_twice(void)
 			ask(lab, &fake, is_working ? deed[i] : DEED_EMPTY, at);
 			digests += lab_press(lab, at + 60);
 			lab_run(lab,
-			    "INSERT OR FAIL INTO delivered SELECT 1, i.paper_seq,"
+			    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, "
+			    "digest_id, at) SELECT 1, i.paper_seq,"
 			    " i.digest_id, 5 FROM digest_item i JOIN digest d ON"
 			    " d.id = i.digest_id WHERE d.state = 'live';"
 			    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
@@ -256,7 +258,8 @@ in_a_month_nothing_is_missed_and_nothing_comes_twice(void)
 		                      deed[2] == DEED_LIST);
 	}
 	digests += lab_press(lab, start + 31 * (int64_t)CLOCK_DAY_S);
-	lab_run(lab, "INSERT OR FAIL INTO delivered SELECT 1, i.paper_seq, i.digest_id,"
+	lab_run(lab, "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, "
+	             "digest_id, at) SELECT 1, i.paper_seq, i.digest_id,"
 	             " 5 FROM digest_item i JOIN digest d ON d.id = i.digest_id"
 	             " WHERE d.state = 'live'");
 	g_assert_cmpuint(digests, >, 10);

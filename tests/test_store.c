@@ -372,7 +372,7 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	        "a digest that has ended stays"},
 	    {"", "UPDATE digest_item SET reasons = 'other'", "is frozen"},
 	    {"", "UPDATE digest_item SET paper_seq = 2", "is frozen"},
-	    {"", "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 'r')",
+	    {"", "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 'r', 0)",
 	        "is frozen"},
 	    {"", "DELETE FROM digest_item", "is frozen"},
 	    /* The outbox. */
@@ -996,7 +996,9 @@ hot_statements_use_their_indexes(void)
 	    {"outbox_pull_in", hot_pull_in, {"outbox_due (next_try_at>?)"}},
 	    {"editions_load_candidates", hot_candidates,
 	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
-	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live"}},
+	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live",
+	            "d USING PRIMARY KEY (subscriber_id=? AND paper_seq=? AND "
+	            "replacement>?)"}},
 	    {"matches_load_behind", hot_behind, {"filter_behind (matched_through<?)"}},
 	    {"crowd", hot_crowd,
 	        {"f USING INTEGER PRIMARY KEY (rowid=?)",

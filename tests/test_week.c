@@ -84,7 +84,8 @@ static void
 deliver(struct lab *lab)
 {
 	lab_run(lab,
-	    "INSERT OR FAIL INTO delivered SELECT d.subscriber_id, i.paper_seq, d.id, 5"
+	    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "SELECT d.subscriber_id, i.paper_seq, d.id, 5"
 	    " FROM digest_item i JOIN digest d ON d.id = i.digest_id"
 	    " WHERE d.state = 'live';"
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5, next_try_at = NULL"

@@ -87,8 +87,9 @@ announcement_parse(const char *name, enum announcement *announcement)
 	return false;
 }
 
-bool
-paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates)
+const char *
+paper_find_wanted_day(
+    const struct paper *paper, bool wants_crosslist, bool wants_updates)
 {
 	const bool wanted[] = {
 	    [ANNOUNCEMENT_NEW] = true,
@@ -96,12 +97,24 @@ paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_upda
 	    [ANNOUNCEMENT_REPLACE] = wants_updates,
 	    [ANNOUNCEMENT_REPLACE_CROSS] = wants_crosslist && wants_updates,
 	};
+	const char *day = NULL;
 
-	for (unsigned i = 0; i < paper->appearances->len; i++)
-		if (wanted[g_array_index(paper->appearances, struct appearance, i)
-		               .announcement])
-			return true;
-	return paper->appearances->len == 0;
+	for (unsigned i = 0; i < paper->appearances->len; i++) {
+		const struct appearance *appearance =
+		    &g_array_index(paper->appearances, struct appearance, i);
+
+		if (wanted[appearance->announcement] &&
+		    (!day || strcmp(appearance->day, day) > 0))
+			day = appearance->day;
+	}
+	return day;
+}
+
+bool
+paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates)
+{
+	return paper->appearances->len == 0 ||
+	       paper_find_wanted_day(paper, wants_crosslist, wants_updates) != NULL;
 }
 
 struct listing *

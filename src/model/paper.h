@@ -96,6 +96,10 @@ bool announcement_parse(const char *name, enum announcement *announcement);
 bool
 paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates);
 
+/** The last day on which it was listed so. @return NULL when it was not */
+const char *paper_find_wanted_day(
+    const struct paper *paper, bool wants_crosslist, bool wants_updates);
+
 /** Allocate a listing of a paper, as new. @param paper taken */
 struct listing *listing_new(struct paper *paper, const char *day);
 void listing_free(struct listing *listing);

@@ -49,6 +49,7 @@ make_item(
 
 	item->paper_seq = first->paper_seq;
 	item->upvotes = first->upvotes;
+	item->replacement = first->replacement;
 	g_strlcpy(item->day, first->day, sizeof(item->day));
 	for (; *at < candidates->len; (*at)++) {
 		const struct candidate *candidate = candidates->pdata[*at];
@@ -121,6 +122,37 @@ skip_paper(const GPtrArray *candidates, unsigned *at)
 		(*at)++;
 }
 
+/*
+ * Leave out what is not for the person: cross-lists and new versions that are not
+ * wanted.  What was listed as new before the filter was there, and is now only
+ * replaced, is none that is new.
+ */
+static bool
+leave_unwanted(struct press *press, const struct subscriber *subscriber,
+    GPtrArray *candidates, GError **error)
+{
+	const int *choice = subscriber->preferences.choice;
+	bool crosslist = choice[PREFERENCE_CROSSLIST] == PREFERENCE_CROSSLIST_ON;
+	bool updates = choice[PREFERENCE_UPDATES] == PREFERENCE_UPDATES_ON;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < candidates->len; i++) {
+		struct candidate *candidate = candidates->pdata[i];
+		const struct press_paper *paper =
+		    press_get_paper(press, candidate->paper_seq, error);
+
+		if (!paper)
+			return false;
+		if (strcmp(paper->wanted_day[crosslist][updates],
+		        candidate->since_day) < 0)
+			continue;
+		candidates->pdata[i] = candidates->pdata[kept];
+		candidates->pdata[kept++] = candidate;
+	}
+	g_ptr_array_set_size(candidates, (int)kept);
+	return true;
+}
+
 /* What is new for a person. @return of struct edition_item *, in reading order */
 static GPtrArray *
 make_items(struct press *press, const struct subscriber *subscriber, GError **error)
@@ -138,7 +170,7 @@ make_items(struct press *press, const struct subscriber *subscriber, GError **er
 	    press->now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	candidates =
 	    editions_load_candidates(press->store, subscriber->id, oldest_day, error);
-	if (!candidates)
+	if (!candidates || !leave_unwanted(press, subscriber, candidates, error))
 		return NULL;
 	for (unsigned at = 0; at < candidates->len;) {
 		const struct candidate *first = candidates->pdata[at];

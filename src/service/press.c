@@ -53,6 +53,21 @@ remember(GHashTable *table, int64_t id, gpointer value, unsigned most)
 	g_hash_table_insert(table, g_memdup2(&id, sizeof(id)), value);
 }
 
+static void
+note_wanted_days(struct press_paper *paper, const struct stored_paper *stored)
+{
+	for (int i = 0; i < 4; i++) {
+		bool crosslist = i & 1, updates = i & 2;
+		const char *day = "";
+
+		if (paper_is_wanted(stored->paper, crosslist, updates))
+			day = paper_find_wanted_day(stored->paper, crosslist, updates);
+		/* Of one that no source lists any more its last day is known. */
+		g_strlcpy(paper->wanted_day[crosslist][updates],
+		    day ? day : stored->day, DAY_BYTES);
+	}
+}
+
 const struct press_paper *
 press_get_paper(struct press *press, int64_t seq, GError **error)
 {
@@ -73,6 +88,7 @@ press_get_paper(struct press *press, int64_t seq, GError **error)
 	paper->is_bare =
 	    !stored->paper->categories &&
 	    match_get_settlement(stored, press->now) == QUERY_SETTLED_NOTHING;
+	note_wanted_days(paper, stored);
 	remember(press->documents, seq, paper, CACHE_PAPERS);
 	return paper;
 }

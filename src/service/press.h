@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/day.h"
 #include "model/subscriber.h"
 #include "query/query.h"
 #include "store/editions.h"
@@ -34,6 +35,9 @@ struct press {
 struct press_paper {
 	struct query_document *document;
 	bool is_bare; /* what arXiv will tell is still waited for */
+	/* The last day on which it was listed as something for those who want
+	 * cross-lists, or not, and updates, or not; "" for never. */
+	char wanted_day[2][2][DAY_BYTES];
 };
 
 void press_init(struct press *press, struct store *store, int64_t now);

@@ -34,14 +34,17 @@ editions_load_candidates(
 {
 	static const char sql[] =
 	    "SELECT p.seq, s.filter_id, s.number, coalesce(s.name, s.text),"
-	    " f.canonical, p.last_day, p.upvotes"
+	    " f.canonical, p.last_day, p.upvotes, max(s.since_day, ?2), p.replacement"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " JOIN match_found m ON m.filter_id = s.filter_id"
 	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
 	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0"
 	    " AND p.last_day >= max(s.since_day, ?2)"
 	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
-	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq)"
+	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq"
+	    /* Once more with each replacement, for who wants updates. */
+	    "  AND d.replacement >= iif((SELECT updates = 'on' FROM subscriber"
+	    "   WHERE id = ?1), p.replacement, 0))"
 	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
 	    " ON i.digest_id = g.id"
 	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live'"
@@ -70,6 +73,10 @@ editions_load_candidates(
 		    (const char *)sqlite3_column_text(statement, 5),
 		    sizeof(candidate->day));
 		candidate->upvotes = sql_get_int(statement, 6);
+		g_strlcpy(candidate->since_day,
+		    (const char *)sqlite3_column_text(statement, 7),
+		    sizeof(candidate->since_day));
+		candidate->replacement = sql_get_int(statement, 8);
 		g_ptr_array_add(candidates, candidate);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&candidates) : NULL;
@@ -120,14 +127,15 @@ static bool
 insert_item(struct store *store, int64_t digest_id, unsigned position,
     const struct edition_item *item, GError **error)
 {
-	static const char sql[] = "INSERT INTO digest_item (digest_id, position, "
-	                          "paper_seq, day, upvotes, shown,"
-	                          " reasons) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+	static const char sql[] =
+	    "INSERT INTO digest_item (digest_id, position, "
+	    "paper_seq, day, upvotes, shown,"
+	    " reasons, replacement) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 	return sql_run(store, sql, error, SQL_INT(digest_id), SQL_INT(position),
 	    SQL_INT(item->paper_seq), SQL_TEXT(item->day),
 	    SQL_INT_OR_NULL(item->upvotes), SQL_INT(item->shown),
-	    SQL_TEXT(item->reasons));
+	    SQL_TEXT(item->reasons), SQL_INT(item->replacement));
 }
 
 bool
@@ -347,8 +355,9 @@ editions_prune_delivered(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error)
 {
 	static const char sql[] =
-	    "DELETE FROM delivered WHERE (subscriber_id, paper_seq) IN"
-	    " (SELECT subscriber_id, paper_seq FROM delivered WHERE at < ?1 LIMIT ?2)";
+	    "DELETE FROM delivered WHERE (subscriber_id, paper_seq, replacement) IN"
+	    " (SELECT subscriber_id, paper_seq, replacement FROM delivered WHERE at < "
+	    "?1 LIMIT ?2)";
 
 	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

@@ -19,7 +19,9 @@ struct candidate {
 	char *label;     /* the filter's name, else its text as typed */
 	char *canonical; /* the filter's canonical form */
 	char day[11];
-	int64_t upvotes; /* or PAPER_UNKNOWN */
+	int64_t upvotes;     /* or PAPER_UNKNOWN */
+	char since_day[11];  /* what was listed before is not for the filter */
+	int64_t replacement; /* of the paper, announced last; 0: none */
 };
 
 void candidate_free(struct candidate *candidate);
@@ -50,6 +52,7 @@ struct edition_item {
 	int64_t upvotes;
 	enum digest_shown shown;
 	char *reasons; /* a line each: filter, tab, words */
+	int64_t replacement;
 };
 
 void edition_item_free(struct edition_item *item);

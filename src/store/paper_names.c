@@ -186,7 +186,9 @@ move_listings(struct store *store, int64_t from, int64_t to, GError **error)
 	    "UPDATE paper SET"
 	    " last_day = max(last_day, (SELECT last_day FROM paper WHERE seq = ?1)),"
 	    " first_seen_at ="
-	    "  min(first_seen_at, (SELECT first_seen_at FROM paper WHERE seq = ?1))"
+	    "  min(first_seen_at, (SELECT first_seen_at FROM paper WHERE seq = ?1)),"
+	    " replacement ="
+	    "  max(replacement, (SELECT replacement FROM paper WHERE seq = ?1))"
 	    " WHERE seq = ?2";
 
 	return sql_run(store, sql_day, error, SQL_INT(from), SQL_INT(to)) &&

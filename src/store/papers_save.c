@@ -179,6 +179,21 @@ update_paper(struct store *store, const struct paper *paper,
 	return true;
 }
 
+/* @return the version that replaces another, which is 2 at least; 0: it does not */
+static int64_t
+get_replacement(const struct listing *listing)
+{
+	switch (listing->announcement) {
+	case ANNOUNCEMENT_NEW:
+	case ANNOUNCEMENT_CROSS:
+		return 0;
+	case ANNOUNCEMENT_REPLACE:
+	case ANNOUNCEMENT_REPLACE_CROSS:
+		return MAX(listing->version, 2);
+	}
+	return 0;
+}
+
 /* @param is_anew  set when this source had not listed it like this on that day */
 static bool
 note_listing(struct store *store, const char *source, const struct listing *listing,
@@ -194,7 +209,9 @@ note_listing(struct store *store, const char *source, const struct listing *list
 	    " upvotes = coalesce(excluded.upvotes, upvotes),"
 	    " version = coalesce(excluded.version, version)";
 	static const char sql_day[] =
-	    "UPDATE paper SET last_day = ?2 WHERE seq = ?1 AND last_day < ?2";
+	    "UPDATE paper SET last_day = max(last_day, ?2),"
+	    " replacement = max(replacement, ?3) WHERE seq = ?1"
+	    " AND (last_day < ?2 OR replacement < ?3)";
 	const char *announcement = announcement_name(listing->announcement);
 	int64_t has;
 
@@ -204,7 +221,8 @@ note_listing(struct store *store, const char *source, const struct listing *list
 	        SQL_INT(seq), SQL_TEXT(announcement),
 	        SQL_INT_OR_NULL(listing->paper->upvotes), SQL_INT(now),
 	        SQL_INT_OR_NULL(listing->version ? (int64_t)listing->version : -1)) ||
-	    !sql_run(store, sql_day, error, SQL_INT(seq), SQL_TEXT(listing->day)))
+	    !sql_run(store, sql_day, error, SQL_INT(seq), SQL_TEXT(listing->day),
+	        SQL_INT(get_replacement(listing))))
 		return false;
 	*is_anew = !has;
 	return true;

@@ -25,6 +25,7 @@ CREATE TABLE paper (
 	told_at       INTEGER NOT NULL, -- when the changing fields were read
 	first_seen_at INTEGER NOT NULL,
 	last_day      TEXT NOT NULL CHECK (last_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- version announced; 0: none
 	revision      INTEGER NOT NULL UNIQUE, -- of its text; filters are matched through one
 	is_revised    INTEGER NOT NULL DEFAULT 0 CHECK (is_revised IN (0, 1)), -- not its first
 	is_changed    INTEGER NOT NULL DEFAULT 0 CHECK (is_changed IN (0, 1))
@@ -272,6 +273,7 @@ CREATE TABLE digest_item (
 	upvotes   INTEGER,
 	shown     INTEGER NOT NULL CHECK (shown BETWEEN 0 AND 2),
 	reasons   TEXT NOT NULL CHECK (reasons <> ''), -- a line each: filter, tab, words
+	replacement INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- of the paper, then
 	PRIMARY KEY (digest_id, position),
 	UNIQUE (digest_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
@@ -279,9 +281,11 @@ CREATE TABLE digest_item (
 CREATE TABLE delivered (
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	-- The paper's last one by then: who wants updates gets later ones too.
+	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0),
 	digest_id     INTEGER NOT NULL,
 	at            INTEGER NOT NULL,
-	PRIMARY KEY (subscriber_id, paper_seq)
+	PRIMARY KEY (subscriber_id, paper_seq, replacement)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delivered_at ON delivered (at);
 
@@ -467,7 +471,7 @@ END;
 -- A digest is complete when it is in the outbox; it goes whole, with its row.
 -- Only two rows of one paper may become one.
 CREATE TRIGGER digest_frozen BEFORE UPDATE OF digest_id, position, day, upvotes, shown,
-	reasons ON digest_item
+	reasons, replacement ON digest_item
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
