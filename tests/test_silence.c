@@ -206,10 +206,38 @@ an_edition_goes_as_soon_as_the_list_is_there(void)
 	ask(lab, &fake, DEED_LIST, lab_time("2026-11-02T06:00:00Z"));
 	lab_subscribe(
 	    lab, "ada@example.org", "UTC", "mamba", lab_time("2026-11-03T08:05:00Z"));
+	lab_run(lab, "UPDATE subscriber SET is_first_due = 0");
 	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-03T08:05:00Z")), ==, 0);
 	ask(lab, &fake, DEED_LIST, lab_time("2026-11-03T08:15:00Z"));
 	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-03T08:15:00Z")), ==, 1);
 	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM digest_item"), ==, 6);
+}
+
+/* A first one, or what was missed in a pause; and the next hour has what is late. */
+static void
+what_comes_at_once_or_hourly_waits_for_no_list(void)
+{
+	static const struct {
+		const char *sql;
+		unsigned digests;
+	} rows[] = {
+	    {"UPDATE subscriber SET is_first_due = 0", 0},
+	    {"UPDATE subscriber SET is_first_due = 1", 1},
+	    {"UPDATE subscriber SET is_first_due = 0, cadence = 'now'", 1},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		struct fake fake;
+
+		fake_init(&fake);
+		ask(lab, &fake, DEED_LIST, lab_time("2026-11-02T06:00:00Z"));
+		lab_subscribe(lab, "ada@example.org", "UTC", "mamba",
+		    lab_time("2026-11-03T08:05:00Z"));
+		lab_run(lab, rows[i].sql);
+		g_assert_cmpuint(lab_press(lab, lab_time("2026-11-03T08:05:00Z")), ==,
+		    rows[i].digests);
+	}
 }
 
 /* One deed a working day, asked three times each; 20 days with a list. */
@@ -308,6 +336,7 @@ main(int argc, char **argv)
 	ADD(each_state_is_told_as_it_is);
 	ADD(yesterdays_papers_under_todays_date_are_no_list);
 	ADD(an_edition_waits_for_a_late_list_and_then_says_what_is_missing);
+	ADD(what_comes_at_once_or_hourly_waits_for_no_list);
 	ADD(an_edition_goes_as_soon_as_the_list_is_there);
 	ADD(in_a_month_nothing_is_missed_and_nothing_comes_twice);
 	ADD(lists_of_one_service_are_told_as_one);

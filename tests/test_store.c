@@ -739,7 +739,7 @@ assert_plans(struct lab *lab, const char *what, const char *const *indexes)
 static void
 hot_due(struct store *store)
 {
-	g_autoptr(GPtrArray) rows = people_load_due(store, 5, 50, NULL);
+	g_autoptr(GPtrArray) rows = people_load_due(store, 5, 5, 50, NULL);
 
 	g_assert_nonnull(rows);
 }

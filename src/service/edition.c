@@ -276,7 +276,7 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 
 	if (!store_begin(press->store, &transaction, error))
 		return false;
-	people = people_load_due(press->store, press->through, PAGE_PEOPLE, error);
+	people = people_load_due(press->store, now, press->through, PAGE_PEOPLE, error);
 	if (!people)
 		return false;
 	for (unsigned i = 0;
@@ -297,7 +297,8 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 	return true;
 }
 
-/* A list that is late is waited for by those who would be due after it. */
+/* A list that is late is waited for by those who would be due after it; what was
+ * promised at once comes at once, and what comes hourly has its next hour. */
 static void
 hear(struct press *press, const struct silence *silence, struct edition_report *report)
 {

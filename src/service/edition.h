@@ -27,7 +27,7 @@ struct edition_report {
 	unsigned digests;   /* made */
 	unsigned quiet;     /* people with nothing new */
 	unsigned papers;    /* in all digests together */
-	int64_t held_until; /* those due by now wait for a late list; -1: they do not */
+	int64_t held_until; /* most who are due wait for a late list; -1: none */
 };
 
 /** Make the editions of everybody who is due. */

@@ -27,7 +27,7 @@ struct press {
 	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
 	bool is_restored;      /* from a backup: some next editions are HELD */
 	bool is_asked;         /* all sources were asked since that */
-	int64_t through;       /* editions due later are not made in this run */
+	int64_t through;       /* editions due later wait, as a rule */
 	const char *coverage;  /* which lists they are made of */
 };
 

@@ -46,9 +46,12 @@ people_load_page(struct store *store, int64_t after, unsigned limit, GError **er
  *
  * Who has a filter that has not seen the newest papers yet is left out: that
  * edition waits for the match, or it would miss what was to be in it.
+ *
+ * @param through  before now: who is due later is left out too, unless the edition is
+ *                 one that comes at once, or hour by hour
  */
-GPtrArray *
-people_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
+GPtrArray *people_load_due(
+    struct store *store, int64_t now, int64_t through, unsigned limit, GError **error);
 
 /** Load a page of active subscribers whose edition is due only after a time. */
 GPtrArray *
