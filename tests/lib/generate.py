@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 
 from papers import load_papers
+from words import plural_class
 
 # A truncated geometric distribution over 1..8 whose mean is 2.84.
 COUNTS = range(1, 9)
@@ -117,6 +118,20 @@ def draw_filter(rng, vocabulary):
     return kind, stem[: max(3, min(6, len(stem) - 2))] + "*"
 
 
+TERM = re.compile(r'-?(?:title:)?(?:"[^"]*"|[^\s"]+)')
+
+
+def fold_term(term):
+    """A term with every word in its plural class; a prefix stays as it is."""
+    return re.sub(r"[a-z]+(?!\w|[*:])", lambda word: plural_class(word[0]), term)
+
+
+def sameness(text):
+    """What two filters share that the program takes for one: `model` and `models`."""
+    terms = {fold_term(term) for term in TERM.findall(text) if term != "OR"}
+    return len(terms) > 1 and " OR " in text, frozenset(terms)
+
+
 def generate(titles, people, seed=1):
     """Subscribers as dicts {address, zone, filters: [text, ...]}, one by one."""
     vocabulary = Vocabulary(titles)
@@ -124,14 +139,15 @@ def generate(titles, people, seed=1):
     for number in range(1, people + 1):
         zone = rng.choice(ZONES)
         wanted = rng.choices(COUNTS, COUNT_WEIGHTS)[0]
-        filters = []
+        filters, known = [], set()
         for _ in range(wanted):
             _, text = draw_filter(rng, vocabulary)
             for _ in range(20):  # nobody has the same filter twice
-                if text not in filters:
+                if sameness(text) not in known:
                     break
                 _, text = draw_filter(rng, vocabulary)
-            if text not in filters:
+            if sameness(text) not in known:
+                known.add(sameness(text))
                 filters.append(text)
         yield {
             "address": f"person-{number:06d}@example.org",
