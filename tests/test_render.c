@@ -121,6 +121,32 @@ a_changed_paper_is_rendered_anew(void)
 	}
 }
 
+/* One that is shared is known by being the same: copied, not compared. */
+static void
+a_shared_paper_makes_the_octets_of_one_that_is_not(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(renderer) fresh = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_full_digest();
+	struct digest_entry *entry = digest->entries->pdata[0];
+	struct digest_reason *reason = entry->reasons->pdata[0];
+	g_autofree char *alone = compose(renderer, digest);
+	struct paper *shared = paper_share(entry->paper);
+	g_autofree char *first = compose(renderer, digest);
+	g_autofree char *again = compose(renderer, digest);
+	g_autofree char *other = NULL;
+	g_autofree char *wanted = NULL;
+
+	g_assert_cmpstr(first, ==, alone);
+	g_assert_cmpstr(again, ==, alone);
+	set_text(&reason->words, "other words");
+	other = compose(renderer, digest);
+	wanted = compose(fresh, digest);
+	g_assert_cmpstr(other, !=, alone);
+	g_assert_cmpstr(other, ==, wanted);
+	paper_free(shared);
+}
+
 /* More than the cache holds, twice over, with every fragment still in use. */
 static void
 the_cache_forgets_and_nobody_sees(void)
@@ -549,6 +575,8 @@ main(int argc, char **argv)
 	    {"the same digest gives the same octets",
 	        the_same_digest_gives_the_same_octets},
 	    {"a changed paper is rendered anew", a_changed_paper_is_rendered_anew},
+	    {"a shared paper makes the octets of one that is not",
+	        a_shared_paper_makes_the_octets_of_one_that_is_not},
 	    {"the cache forgets and nobody sees", the_cache_forgets_and_nobody_sees},
 	    {"HTML fills its limit and no more", html_fills_its_limit_and_no_more},
 	    {"full papers and titles have a most", full_papers_and_titles_have_a_most},

@@ -11,6 +11,8 @@
 #include <glib.h>
 #include <stdint.h>
 
+#include "base/auto.h"
+
 /* The key's character, then 80 bits of the MAC. */
 #define TOKEN_LENGTH 17
 
@@ -27,6 +29,17 @@
  * @return TOKEN_LENGTH characters of [a-z2-7], owned by the caller
  */
 char *token_derive(GBytes *key, const char *purpose, int64_t id);
+
+struct token_maker;
+
+/** Allocate what derives many tokens of one key, which is borrowed by nobody then. */
+struct token_maker *token_maker_new(GBytes *key);
+void token_maker_free(struct token_maker *maker);
+PB_DEFINE_AUTO(token_maker, token_maker_free);
+
+/** Derive as token_derive() does. @return owned by the caller */
+char *
+token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t id);
 
 /**
  * Stand for a text without telling it: HMAC-SHA256 under the key and a purpose, as 64

@@ -16,12 +16,22 @@ const char *const fragment_names[] = {"abstract", "authors", "code_url", "day",
     "words", NULL};
 
 /*
- * All that a fragment is made of, as one run of octets.  Only the first part is
- * hashed: it tells papers and reasons apart, the rest seldom differs.
+ * All that a fragment is made of, as one run of octets; a paper that is shared stands
+ * in it by its address.  Only the first part is hashed: it tells papers and reasons
+ * apart, the rest seldom differs.
  */
 struct key {
 	GString *octets;
 	size_t hashed;
+	struct paper *shared; /* keeps the address from becoming another's, or NULL */
+};
+
+/* What a key begins with. */
+struct key_head {
+	const struct paper *shared;
+	int64_t upvotes;
+	unsigned is_full;
+	unsigned reasons;
 };
 
 struct slot {
@@ -41,20 +51,27 @@ static guint
 hash_key(gconstpointer data)
 {
 	const struct key *key = data;
-	guint hash = 5381;
+	const uint64_t odd = 0x9E3779B97F4A7C15;
+	uint64_t hash = key->hashed, eight;
+	size_t i = 0;
 
-	for (size_t i = 0; i < key->hashed; i++)
-		hash = hash * 33 + (unsigned char)key->octets->str[i];
-	return hash;
+	for (; i + sizeof(eight) <= key->hashed; i += sizeof(eight)) {
+		memcpy(&eight, key->octets->str + i, sizeof(eight));
+		hash = (hash ^ eight) * odd;
+		hash ^= hash >> 29;
+	}
+	for (; i < key->hashed; i++)
+		hash = (hash ^ (unsigned char)key->octets->str[i]) * odd;
+	return (guint)(hash >> 32);
 }
 
 static gboolean
 is_equal_key(gconstpointer a, gconstpointer b)
 {
-	const struct key *left = a;
-	const struct key *right = b;
+	const GString *left = ((const struct key *)a)->octets;
+	const GString *right = ((const struct key *)b)->octets;
 
-	return g_string_equal(left->octets, right->octets);
+	return left->len == right->len && memcmp(left->str, right->str, left->len) == 0;
 }
 
 static void
@@ -65,22 +82,11 @@ add_field(GString *octets, const char *text)
 }
 
 static void
-set_key(struct key *key, const struct digest_entry *entry, bool is_full)
+add_texts(GString *octets, const struct paper *paper)
 {
-	const struct paper *paper = entry->paper;
-	GString *octets = key->octets;
+	unsigned authors = paper->authors->len;
 
-	g_string_printf(octets, "%d:%" G_GINT64_FORMAT ":%u:%u:", is_full,
-	    entry->upvotes, entry->reasons->len, paper->authors->len);
-	add_field(octets, paper->id);
-	add_field(octets, entry->day);
-	for (unsigned i = 0; i < entry->reasons->len; i++) {
-		const struct digest_reason *reason = entry->reasons->pdata[i];
-
-		add_field(octets, reason->filter);
-		add_field(octets, reason->words);
-	}
-	key->hashed = octets->len;
+	g_string_append_len(octets, (const char *)&authors, sizeof(authors));
 	add_field(octets, paper->title);
 	add_field(octets, paper->url);
 	add_field(octets, paper->code_url);
@@ -91,6 +97,35 @@ set_key(struct key *key, const struct digest_entry *entry, bool is_full)
 }
 
 static void
+set_key(struct key *key, const struct digest_entry *entry, bool is_full)
+{
+	const struct paper *paper = entry->paper;
+	GString *octets = key->octets;
+	const struct key_head head = {
+	    .shared = paper->shares > 0 ? paper : NULL,
+	    .upvotes = entry->upvotes,
+	    .is_full = is_full,
+	    .reasons = is_full ? entry->reasons->len : 0,
+	};
+
+	g_string_truncate(octets, 0);
+	g_string_append_len(octets, (const char *)&head, sizeof(head));
+	add_field(octets, entry->day);
+	/* A title alone is the same whatever found it. */
+	for (unsigned i = 0; i < head.reasons; i++) {
+		const struct digest_reason *reason = entry->reasons->pdata[i];
+
+		add_field(octets, reason->filter);
+		add_field(octets, reason->words);
+	}
+	if (!head.shared)
+		add_field(octets, paper->id);
+	key->hashed = octets->len;
+	if (!head.shared)
+		add_texts(octets, paper);
+}
+
+static void
 free_slot(void *data)
 {
 	struct slot *slot = data;
@@ -98,6 +133,7 @@ free_slot(void *data)
 	piece_clear(&slot->fragment.text);
 	piece_clear(&slot->fragment.html);
 	g_string_free(slot->key.octets, TRUE);
+	paper_free(slot->key.shared);
 }
 
 void
@@ -212,6 +248,8 @@ render_slot(
 	slot->key.octets = g_string_new_len(
 	    cache->probe.octets->str, (gssize)cache->probe.octets->len);
 	slot->key.hashed = cache->probe.hashed;
+	if (entry->paper->shares > 0)
+		slot->key.shared = paper_share(entry->paper);
 	return slot;
 }
 

@@ -317,8 +317,8 @@ template_free(struct template *template)
 	g_free(template);
 }
 
-static void
-append_escaped(GString *out, const char *text)
+void
+template_append_escaped(GString *out, const char *text)
 {
 	while (*text) {
 		size_t plain = strcspn(text, "&<>\"'");
@@ -400,7 +400,7 @@ append_value(const struct view *view, bool is_escaped, GString *out)
 	if (!view || view->kind != VIEW_TEXT)
 		return;
 	if (is_escaped)
-		append_escaped(out, view->text);
+		template_append_escaped(out, view->text);
 	else
 		g_string_append(out, view->text);
 }

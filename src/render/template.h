@@ -38,6 +38,9 @@ struct template *template_parse(const char *label, const char *text,
 void template_free(struct template *template);
 PB_DEFINE_AUTO(template, template_free);
 
+/** Append a text with & < > " ' escaped. */
+void template_append_escaped(GString *out, const char *text);
+
 /** Append what the template makes of a view.  A name that is not there is empty. */
 void
 template_append(const struct template *template, const struct view *view, GString *out);

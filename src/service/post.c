@@ -10,6 +10,7 @@
 #include "service/senders.h"
 #include "store/editions.h"
 #include "store/outbox.h"
+#include "store/shelf.h"
 #include "transport/backoff.h"
 #include "transport/breaker.h"
 
@@ -25,6 +26,7 @@
 struct post {
 	struct post_options options;
 	struct senders *senders;
+	struct shelf *shelf; /* the papers that digests are composed of */
 	struct breaker breaker;
 	GQueue claimed;      /* of struct outbox_job *: claimed, not handed out */
 	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
@@ -44,6 +46,7 @@ post_new(const struct post_options *options, GError **error)
 	post->options = *options;
 	post->results =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
+	post->shelf = shelf_new(options->store);
 	g_queue_init(&post->claimed);
 	breaker_init(&post->breaker);
 	if (!outbox_recover(
@@ -68,6 +71,7 @@ post_free(struct post *post)
 	if (!post)
 		return;
 	senders_free(post->senders);
+	shelf_free(post->shelf);
 	g_ptr_array_unref(post->results);
 	g_queue_clear_full(&post->claimed, (GDestroyNotify)outbox_job_free);
 	g_free(post);
@@ -350,7 +354,8 @@ load_job(struct post *post, const struct outbox_job *job, bool *is_wanted,
 		return false;
 	if (!*is_wanted)
 		return true;
-	*digest = editions_load(post->options.store, job->digest_id, &problem);
+	*digest = editions_load_shared(
+	    post->options.store, post->shelf, job->digest_id, &problem);
 	if (*digest)
 		return true;
 	*is_wanted = false;
