@@ -85,13 +85,13 @@ demote_last(struct layout *layout, struct fragment_cache *cache, struct piece_su
 	unsigned last = layout->full > 0 ? layout->full - 1 : layout->shown - 1;
 	struct fragment *fragment = layout->fragments->pdata[last];
 
-	piece_sum_subtract(sum, &fragment->html);
+	fragment_subtract_from(sum, &fragment->html);
 	fragment_unref(fragment);
 	if (layout->full > 0) {
 		fragment =
 		    fragment_cache_get(cache, layout->entries->pdata[last], false);
 		layout->fragments->pdata[last] = fragment;
-		piece_sum_add(sum, &fragment->html);
+		fragment_add_to(sum, &fragment->html);
 		layout->full--;
 	} else {
 		layout->fragments->pdata[last] = NULL;
@@ -124,7 +124,7 @@ fill_part(const struct layout *layout, const struct frame_part *frame, bool is_h
 	for (unsigned i = 0; i < layout->shown; i++) {
 		const struct fragment *fragment = layout->fragments->pdata[i];
 
-		piece_sum_add(
+		fragment_add_to(
 		    &part->frame.sum, is_html ? &fragment->html : &fragment->text);
 	}
 }
@@ -197,8 +197,8 @@ layout_clear(struct layout *layout)
 	clear_part(&layout->html);
 }
 
-static const struct piece *
-get_piece(const struct layout *layout, unsigned index, bool is_html)
+static const struct fragment_part *
+get_part(const struct layout *layout, unsigned index, bool is_html)
 {
 	const struct fragment *fragment = layout->fragments->pdata[index];
 
@@ -221,15 +221,19 @@ layout_list_runs(const struct layout *layout, bool is_html, GArray *runs)
 
 	add_run(runs, frame->str, part->head);
 	for (unsigned i = 0; i <= layout->shown; i++) {
-		const GString *encoded;
+		const struct fragment_part *fragment;
 
 		if (i == layout->full)
 			add_run(
 			    runs, frame->str + part->head, part->middle - part->head);
 		if (i == layout->shown)
 			break;
-		encoded = get_piece(layout, i, is_html)->encoded;
-		add_run(runs, encoded->str, encoded->len);
+		fragment = get_part(layout, i, is_html);
+		for (unsigned j = 0; j < fragment->count; j++) {
+			const GString *encoded = fragment->pieces[j]->encoded;
+
+			add_run(runs, encoded->str, encoded->len);
+		}
 	}
 	add_run(runs, frame->str + part->middle, frame->len - part->middle);
 }
@@ -247,14 +251,18 @@ layout_format_plain(const struct layout *layout, bool is_html)
 
 	pattern_append_plain(frame->head, values, out);
 	for (unsigned i = 0; i <= layout->shown; i++) {
-		const GString *plain;
+		const struct fragment_part *fragment;
 
 		if (i == layout->full)
 			pattern_append_plain(frame->middle, values, out);
 		if (i == layout->shown)
 			break;
-		plain = get_piece(layout, i, is_html)->plain;
-		g_string_append_len(out, plain->str, (gssize)plain->len);
+		fragment = get_part(layout, i, is_html);
+		for (unsigned j = 0; j < fragment->count; j++) {
+			const GString *plain = fragment->pieces[j]->plain;
+
+			g_string_append_len(out, plain->str, (gssize)plain->len);
+		}
 	}
 	pattern_append_plain(frame->tail, values, out);
 	return g_string_free(out, FALSE);

@@ -15,7 +15,7 @@
 #include "render/layout.h"
 
 /* Raise it whenever the code makes other octets of the same input. */
-#define RENDER_VERSION "1"
+#define RENDER_VERSION "2"
 
 enum template_file {
 	FILE_SUBJECT,
@@ -382,10 +382,8 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	g_autofree char *message_id =
 	    g_strdup_printf("digest.%" G_GINT64_FORMAT ".%s@%s", digest->id, token,
 	        renderer->message_domain);
-	g_autofree char *seam =
-	    token_maker_derive(renderer->tokens, "boundary", digest->id);
 	/* "=_" comes in neither encoding (RFC 2045 section 6.7). */
-	g_autofree char *boundary = g_strconcat("=_", seam, NULL);
+	g_autofree char *boundary = g_strconcat("=_", token, NULL);
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GString) html = g_string_new(NULL);
 	GArray *runs = g_array_set_size(renderer->runs, 0);
