@@ -594,6 +594,22 @@ a_filter_that_cannot_be_read_any_more_stops_no_edition(void)
 	    "'diffusion\t'");
 }
 
+static void
+what_was_of_the_last_days_when_it_matched_keeps_its_reasons(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_subscribe(
+	    lab, ADA, "UTC", "date:2d.. diffusion", lab_time("2026-11-20T06:00:00Z"));
+	lab_run(lab, "UPDATE subscriber SET is_first_due = 0,"
+	             " next_due_at = unixepoch('2026-11-25T07:30:00Z')");
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1);
+	g_assert_cmpuint(press(lab, "2026-11-20T13:00:00Z"), ==, 0);
+	g_assert_cmpuint(press(lab, "2026-11-25T08:00:00Z"), ==, 1);
+	lab_assert_text(lab,
+	    "SELECT reasons LIKE '%Diffusion in the title%' FROM digest_item", "1");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -622,5 +638,6 @@ main(int argc, char **argv)
 	ADD(more_people_than_a_page_get_their_editions);
 	ADD(a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run);
 	ADD(a_filter_that_cannot_be_read_any_more_stops_no_edition);
+	ADD(what_was_of_the_last_days_when_it_matched_keeps_its_reasons);
 	return g_test_run();
 }

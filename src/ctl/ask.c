@@ -9,6 +9,7 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/backtest.h"
+#include "service/filters.h"
 #include "service/search.h"
 #include "service/subscribe.h"
 #include "sources/days.h"
@@ -89,7 +90,7 @@ print_backtest(const struct backtest *backtest, bool is_block)
  */
 static bool
 find_filter(struct ctl *ctl, const char *address, struct backtest_request *request,
-    GPtrArray **own, GError **error)
+    struct subscription **own, GError **error)
 {
 	pb_auto(subscriber) subscriber = subscribe_find(ctl->store, address, error);
 	guint64 number = 0;
@@ -99,23 +100,13 @@ find_filter(struct ctl *ctl, const char *address, struct backtest_request *reque
 	request->subscriber_id = subscriber->id;
 	if (!g_ascii_string_to_unsigned(request->text, 10, 1, 9999, &number, NULL))
 		return true;
-	*own = people_load_subscriptions(ctl->store, subscriber->id, error);
+	*own = filters_find(ctl->store, address, (int)number, error);
 	if (!*own)
 		return false;
-	for (unsigned i = 0; i < (*own)->len; i++) {
-		const struct subscription *subscription = (*own)->pdata[i];
-
-		if (subscription->number != (int)number)
-			continue;
-		request->number = (int)number;
-		request->text = subscription->text;
-		request->is_block = subscription->is_block;
-		return true;
-	}
-	g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-	    "there is no filter %d: paperboyctl filter list %s tells them", (int)number,
-	    address);
-	return false;
+	request->number = (*own)->number;
+	request->text = (*own)->text;
+	request->is_block = (*own)->is_block;
+	return true;
 }
 
 bool
@@ -130,7 +121,7 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 	};
 	struct backtest_request request = {.now = clock_get_now(&ctl->clock)};
 	struct query_problem problem = {0};
-	g_autoptr(GPtrArray) own = NULL;
+	pb_auto(subscription) own = NULL;
 	pb_auto(backtest) backtest = NULL;
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))

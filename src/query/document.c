@@ -210,6 +210,12 @@ query_document_settle(struct query_document *document, enum query_settlement set
 	document->facts->settled = settled;
 }
 
+void
+query_document_set_today(struct query_document *document, const char *today)
+{
+	facts_set_today(document->facts, today);
+}
+
 /* Where a phrase may begin first, or next after a place where its first word is. */
 static int
 find_start(const struct query_document *document, const struct phrase *phrase,

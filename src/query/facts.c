@@ -49,8 +49,6 @@ copy_list(const GPtrArray *values)
 static void
 add_days(struct facts *facts, const struct paper *paper)
 {
-	unsigned last = DATE_NONE;
-
 	facts->days = g_array_new(FALSE, FALSE, sizeof(unsigned));
 	facts->values[QUERY_FIELD_SOURCE] = new_list();
 	facts->values[QUERY_FIELD_TYPE] = new_list();
@@ -63,10 +61,18 @@ add_days(struct facts *facts, const struct paper *paper)
 		add_value(facts->values[QUERY_FIELD_SOURCE], appearance->source);
 		add_value(facts->values[QUERY_FIELD_TYPE],
 		    announcement_name(appearance->announcement));
-		last = MAX(last, day);
 	}
-	if (facts->today == DATE_NONE)
-		facts->today = last;
+}
+
+void
+facts_set_today(struct facts *facts, const char *today)
+{
+	facts->today = today ? date_read_day(today) : DATE_NONE;
+	if (facts->today != DATE_NONE)
+		return;
+	for (guint i = 0; i < facts->days->len; i++)
+		facts->today =
+		    MAX(facts->today, g_array_index(facts->days, unsigned, i));
 }
 
 static void
@@ -87,7 +93,6 @@ facts_new(
 	GPtrArray **values = facts->values;
 
 	facts->tokenizer = tokenizer;
-	facts->today = today ? date_read_day(today) : DATE_NONE;
 	facts->numbers[0] = paper->upvotes;
 	facts->numbers[QUERY_FIELD_COMMENTS - QUERY_FIELD_UPVOTES] = paper->comments;
 	facts->numbers[QUERY_FIELD_STARS - QUERY_FIELD_UPVOTES] = paper->stars;
@@ -107,6 +112,7 @@ facts_new(
 		values[QUERY_FIELD_KEYWORD] = copy_list(paper->keywords);
 	add_links(facts, paper);
 	add_days(facts, paper);
+	facts_set_today(facts, today);
 	return facts;
 }
 

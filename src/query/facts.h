@@ -29,6 +29,7 @@ struct facts {
 /** As query_document_new() takes them. */
 struct facts *facts_new(
     const struct paper *paper, const char *today, const struct tokenizer *tokenizer);
+void facts_set_today(struct facts *facts, const char *today);
 void facts_free(struct facts *facts);
 
 /** Get a number of the paper, or PAPER_UNKNOWN. */

@@ -182,6 +182,9 @@ struct query_document *query_document_new(const struct paper *paper, const char 
 /** Say what counts as told from now on; a new document has settled nothing. */
 void
 query_document_settle(struct query_document *document, enum query_settlement settled);
+
+/** Say which day relative dates are counted from; as for query_document_new(). */
+void query_document_set_today(struct query_document *document, const char *today);
 void query_document_free(struct query_document *document);
 PB_DEFINE_AUTO(query_document, query_document_free);
 

@@ -94,25 +94,20 @@ get_paper(struct press *press, int64_t seq, GError **error)
 	struct ready *ready = g_hash_table_lookup(press->documents, &seq);
 	pb_auto(stored_paper) stored = NULL;
 	struct query_document *document;
-	enum query_settlement settlement;
-	char today[DAY_BYTES];
 
 	if (ready)
 		return ready;
 	stored = papers_load(press->store, seq, error);
 	if (!stored)
 		return NULL;
-	day_format(press->now, today);
-	document = query_document_new(
-	    stored->paper, today, store_get_tokenizer(press->store), error);
+	document = match_make_document(press->store, stored, press->now, error);
 	if (!document)
 		return NULL;
-	settlement = match_get_settlement(stored, press->now);
-	query_document_settle(document, settlement);
 	ready = g_new(struct ready, 1);
 	ready->document = document;
 	ready->is_bare =
-	    settlement == QUERY_SETTLED_NOTHING && !stored->paper->categories;
+	    !stored->paper->categories &&
+	    match_get_settlement(stored, press->now) == QUERY_SETTLED_NOTHING;
 	remember(press->documents, seq, ready, CACHE_PAPERS);
 	return ready;
 }
@@ -131,6 +126,21 @@ get_query(struct press *press, const struct candidate *candidate)
 	if (query)
 		remember(press->queries, candidate->filter_id, query, CACHE_QUERIES);
 	return query;
+}
+
+/* What was of the last two days when it was matched is not when it is mailed. */
+static char *
+explain_as_of(
+    const char *day, int64_t now, const struct query *query, const struct ready *paper)
+{
+	char today[DAY_BYTES];
+	char *words;
+
+	query_document_set_today(paper->document, day);
+	words = query_explain_text(query, paper->document);
+	day_format(now, today);
+	query_document_set_today(paper->document, today);
+	return words;
 }
 
 /* What a filter hit in a paper, for a reader; kept, since many people share it. */
@@ -152,6 +162,10 @@ get_words(struct press *press, const struct candidate *candidate, GError **error
 	if (!paper)
 		return NULL;
 	words = query_explain_text(query, paper->document);
+	if (!*words) {
+		g_free(words);
+		words = explain_as_of(candidate->day, press->now, query, paper);
+	}
 	g_strdelimit(words, "\t\n", ' ');
 	if (g_hash_table_size(press->words) >= CACHE_WORDS)
 		g_hash_table_remove_all(press->words);

@@ -72,6 +72,21 @@ match_get_due(const struct query *query, const struct stored_paper *stored, int6
 	return final;
 }
 
+struct query_document *
+match_make_document(
+    struct store *store, const struct stored_paper *stored, int64_t now, GError **error)
+{
+	char today[DAY_BYTES];
+	struct query_document *document;
+
+	day_format(now, today);
+	document =
+	    query_document_new(stored->paper, today, store_get_tokenizer(store), error);
+	if (document)
+		query_document_settle(document, match_get_settlement(stored, now));
+	return document;
+}
+
 bool
 match_load_next_due(struct store *store, int64_t *due_at, GError **error)
 {
@@ -93,12 +108,9 @@ static struct query_document *
 make_document(struct store *store, const struct stored_paper *stored,
     const struct moment *moment, GError **error)
 {
-	char today[DAY_BYTES];
-	struct query_document *document;
+	struct query_document *document =
+	    match_make_document(store, stored, moment->now, error);
 
-	day_format(moment->now, today);
-	document =
-	    query_document_new(stored->paper, today, store_get_tokenizer(store), error);
 	if (document)
 		query_document_settle(document, get_settlement(stored, moment));
 	return document;

@@ -47,6 +47,10 @@ bool match_run(
 enum query_settlement
 match_get_settlement(const struct stored_paper *stored, int64_t now);
 
+/** Make a paper ready for filters, as told at a time. @return NULL with TEMPORARY */
+struct query_document *match_make_document(struct store *store,
+    const struct stored_paper *stored, int64_t now, GError **error);
+
 /** Until when a match that cannot be decided now will wait. */
 int64_t match_get_due(
     const struct query *query, const struct stored_paper *stored, int64_t now);

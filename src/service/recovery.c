@@ -11,34 +11,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "service/assembly.h"
 #include "service/event.h"
 #include "service/lock.h"
 #include "service/secret.h"
 #include "service/startup.h"
 #include "store/audit.h"
-
-static bool
-set_error(GError **error, const char *doing, const char *path)
-{
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "%s '%s': %s", doing, path,
-	    g_strerror(errno));
-	return false;
-}
-
-/* What was renamed in a folder stays so, whatever happens to the machine. */
-static bool
-sync_folder(const char *path, GError **error)
-{
-	int fd = g_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-	bool is_ok = fd >= 0 && fsync(fd) == 0;
-
-	if (!is_ok)
-		set_error(error, "cannot write the folder", path);
-	if (fd >= 0)
-		close(fd);
-	return is_ok;
-}
 
 static bool
 exists(const char *path)
@@ -55,9 +34,11 @@ check_place(const struct settings *settings, const char *folder, GError **error)
 	GStatBuf place, state;
 
 	if (g_stat(folder, &place) != 0)
-		return set_error(error, "cannot use the folder", folder);
+		return file_fail(
+		    "cannot use the folder", folder, PB_ERROR_PERMANENT, error);
 	if (g_stat(settings->state_dir, &state) != 0)
-		return set_error(error, "cannot use the folder", settings->state_dir);
+		return file_fail("cannot use the folder", settings->state_dir,
+		    PB_ERROR_PERMANENT, error);
 	if (place.st_dev != state.st_dev || place.st_ino != state.st_ino)
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
@@ -76,7 +57,7 @@ put_in_place(const char *draft, const struct recovery_request *request, GError *
 	if (errno == EINVAL && !exists(request->path) &&
 	    rename(draft, request->path) == 0)
 		return true;
-	set_error(error, "cannot make", request->path);
+	file_fail("cannot make", request->path, PB_ERROR_PERMANENT, error);
 	g_unlink(draft);
 	return false;
 }
@@ -125,8 +106,9 @@ recovery_backup(const struct settings *settings, struct store *store,
 	if (!backup_write(store, draft, &plan, error))
 		return false;
 	if (g_stat(draft, &status) != 0)
-		return set_error(error, "cannot read", draft);
-	if (!put_in_place(draft, request, error) || !sync_folder(folder, error))
+		return file_fail("cannot read", draft, PB_ERROR_PERMANENT, error);
+	if (!put_in_place(draft, request, error) ||
+	    !file_sync_folder(folder, PB_ERROR_PERMANENT, error))
 		return false;
 	note_made(store, request);
 	*size_bytes = status.st_size;
@@ -184,7 +166,7 @@ exchange(const char *one, const char *other, GError **error)
 	if ((errno == EINVAL || errno == ENOSYS) && link(other, spare) == 0 &&
 	    rename(one, other) == 0 && rename(spare, one) == 0)
 		return true;
-	return set_error(error, "cannot exchange", other);
+	return file_fail("cannot exchange", other, PB_ERROR_PERMANENT, error);
 }
 
 static bool
@@ -194,7 +176,7 @@ move(const char *from, const char *folder, const char *name, GError **error)
 
 	if (!exists(from) || rename(from, to) == 0)
 		return true;
-	return set_error(error, "cannot move", from);
+	return file_fail("cannot move", from, PB_ERROR_PERMANENT, error);
 }
 
 /*
@@ -210,7 +192,8 @@ put_away_damaged(const struct restoring *at, GError **error)
 		int fd = g_open(at->old, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 
 		if (fd < 0)
-			return set_error(error, "cannot create", at->old);
+			return file_fail(
+			    "cannot create", at->old, PB_ERROR_PERMANENT, error);
 		close(fd);
 		if (!exchange(at->old, at->store, error))
 			return false;
@@ -245,14 +228,16 @@ install(const struct restoring *at, const char *state_dir, GError **error)
 
 	if (!exists(at->store)) {
 		if (rename(at->draft, at->store) != 0)
-			return set_error(error, "cannot move", at->draft);
+			return file_fail(
+			    "cannot move", at->draft, PB_ERROR_PERMANENT, error);
 	} else if (!exchange(at->draft, at->store, error)) {
 		return false;
 	} else if (g_stat(at->draft, &status) == 0 && status.st_size == 0) {
 		/* What kept the place; nobody's store. */
 		g_unlink(at->draft);
 	}
-	return sync_folder(at->work, error) && sync_folder(state_dir, error);
+	return file_sync_folder(at->work, PB_ERROR_PERMANENT, error) &&
+	       file_sync_folder(state_dir, PB_ERROR_PERMANENT, error);
 }
 
 /* The old key; a restored store brings its own. */
@@ -322,7 +307,8 @@ restore(const struct settings *settings, const struct restoring *at,
 	if (!fold_old(at, &is_sound, error) ||
 	    (is_sound && !backup_load_newest_id(at->store, &make->newest_id, error)) ||
 	    !backup_make_store(make, &restored, error) ||
-	    !copy_key(at, state_dir, error) || !sync_folder(at->work, error)) {
+	    !copy_key(at, state_dir, error) ||
+	    !file_sync_folder(at->work, PB_ERROR_PERMANENT, error)) {
 		give_up(at);
 		return false;
 	}
@@ -332,10 +318,10 @@ restore(const struct settings *settings, const struct restoring *at,
 		return false;
 	aside = name_aside(state_dir, make->now);
 	if (rename(at->work, aside) != 0)
-		return set_error(error, "cannot rename", at->work);
+		return file_fail("cannot rename", at->work, PB_ERROR_PERMANENT, error);
 	report->restored = restored;
 	report->aside = g_steal_pointer(&aside);
-	return sync_folder(state_dir, error);
+	return file_sync_folder(state_dir, PB_ERROR_PERMANENT, error);
 }
 
 bool
@@ -353,7 +339,8 @@ recovery_restore(const struct settings *settings, const char *path, int64_t now,
 	restoring_init(&at, settings->state_dir);
 	is_ok = backup_check(path, &info, error);
 	if (is_ok && g_mkdir(at.work, 0700) != 0)
-		is_ok = set_error(error, "cannot make the folder", at.work);
+		is_ok = file_fail(
+		    "cannot make the folder", at.work, PB_ERROR_PERMANENT, error);
 	is_ok = is_ok && restore(settings, &at, &make, report, error);
 	restoring_clear(&at);
 	close(lock);

@@ -85,21 +85,6 @@ why_free(struct why *why)
 	g_free(why);
 }
 
-static struct query_document *
-make_document(
-    struct store *store, const struct stored_paper *stored, int64_t now, GError **error)
-{
-	char today[DAY_BYTES];
-	struct query_document *document;
-
-	day_format(now, today);
-	document =
-	    query_document_new(stored->paper, today, store_get_tokenizer(store), error);
-	if (document)
-		query_document_settle(document, match_get_settlement(stored, now));
-	return document;
-}
-
 /* What a filter says of the paper, whoever's it is. */
 static void
 explain(struct why_filter *filter, const struct query *query,
@@ -148,7 +133,7 @@ why_explain(struct store *store, const char *text, const struct stored_paper *st
 	if (!stored)
 		stored = &nothing;
 	if (query)
-		document = make_document(store, stored, now, error);
+		document = match_make_document(store, stored, now, error);
 	if (document) {
 		filter = new_filter();
 		filter->label = g_strdup(text);
@@ -196,7 +181,7 @@ ask_filters(struct store *store, struct inquiry *inquiry, GError **error)
 	g_autoptr(GPtrArray) own =
 	    people_load_subscriptions(store, inquiry->subscriber->id, error);
 	pb_auto(query_document) document =
-	    own ? make_document(store, why->stored, inquiry->now, error) : NULL;
+	    own ? match_make_document(store, why->stored, inquiry->now, error) : NULL;
 	int64_t through;
 
 	if (!document)

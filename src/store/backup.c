@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "store/audit.h"
 #include "store/check.h"
 #include "store/sql.h"
@@ -20,35 +21,14 @@
 #define IDS_A_SECOND 100
 
 static bool
-set_error(GError **error, const char *doing, const char *path)
-{
-	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "%s '%s': %s", doing, path,
-	    g_strerror(errno));
-	return false;
-}
-
-static bool
 make_empty(const char *path, GError **error)
 {
 	int fd = g_open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0)
-		return set_error(error, "cannot create", path);
+		return file_fail("cannot create", path, PB_ERROR_PERMANENT, error);
 	close(fd);
 	return true;
-}
-
-static bool
-sync_file(const char *path, GError **error)
-{
-	int fd = g_open(path, O_RDONLY | O_CLOEXEC, 0);
-	bool is_ok = fd >= 0 && fsync(fd) == 0;
-
-	if (!is_ok)
-		set_error(error, "cannot write", path);
-	if (fd >= 0)
-		close(fd);
-	return is_ok;
 }
 
 /* The file and what SQLite may have put beside it. */
@@ -169,7 +149,8 @@ backup_write(struct store *store, const char *path, const struct backup_plan *pl
 		copy = store_open(path, error);
 	is_ok = copy && save_key(copy, plan, error) && end_log(copy, error);
 	store_free(copy);
-	is_ok = is_ok && backup_check(path, &info, error) && sync_file(path, error);
+	is_ok = is_ok && backup_check(path, &info, error) &&
+	        file_sync(path, PB_ERROR_PERMANENT, error);
 	if (!is_ok)
 		remove_draft(path);
 	return is_ok;
@@ -310,7 +291,7 @@ backup_make_store(
 		store = store_open(make->draft, error);
 	is_ok = store && hold_all(store, make, &made, error) && end_log(store, error);
 	store_free(store);
-	is_ok = is_ok && sync_file(make->draft, error);
+	is_ok = is_ok && file_sync(make->draft, PB_ERROR_PERMANENT, error);
 	if (is_ok)
 		*restored = made;
 	else

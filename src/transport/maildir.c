@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 enum folder { FOLDER_TMP, FOLDER_NEW, FOLDER_CUR, N_FOLDERS };
 
@@ -23,29 +24,6 @@ struct maildir {
 	int folders[N_FOLDERS]; /* descriptors, or -1 */
 };
 
-static bool
-fail(GError **error, const char *what, const char *path)
-{
-	int number = errno;
-
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "cannot %s '%s': %s", what,
-	    path, g_strerror(number));
-	return false;
-}
-
-static bool
-sync_folder(const char *path, GError **error)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is_synced = fd >= 0 && fsync(fd) == 0;
-
-	if (!is_synced)
-		fail(error, "sync", path);
-	if (fd >= 0)
-		close(fd);
-	return is_synced;
-}
-
 /* Make a folder that is missing, and its entry in the one above durable. */
 static bool
 make_folder(const char *path, GError **error)
@@ -53,8 +31,9 @@ make_folder(const char *path, GError **error)
 	g_autofree char *above = g_path_get_dirname(path);
 
 	if (mkdir(path, 0700) == 0)
-		return sync_folder(above, error);
-	return errno == EEXIST || fail(error, "make folder", path);
+		return file_sync_folder(above, PB_ERROR_TEMPORARY, error);
+	return errno == EEXIST ||
+	       file_fail("cannot make folder", path, PB_ERROR_TEMPORARY, error);
 }
 
 static void
@@ -84,7 +63,8 @@ open_folders(struct maildir *maildir, GError **error)
 		maildir->folders[i] =
 		    open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (maildir->folders[i] < 0)
-			return fail(error, "open folder", path);
+			return file_fail(
+			    "cannot open folder", path, PB_ERROR_TEMPORARY, error);
 	}
 	maildir->is_open = true;
 	return true;
@@ -111,7 +91,8 @@ find_read(struct maildir *maildir, const char *name, bool *is_found, GError **er
 	bool is_there = false;
 
 	if (!folder) {
-		fail(error, "read folder", maildir->path);
+		file_fail(
+		    "cannot read folder", maildir->path, PB_ERROR_TEMPORARY, error);
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -121,7 +102,8 @@ find_read(struct maildir *maildir, const char *name, bool *is_found, GError **er
 		is_there = strncmp(entry->d_name, name, n) == 0 &&
 		           (entry->d_name[n] == '\0' || entry->d_name[n] == ':');
 	if (!is_there && errno != 0) {
-		fail(error, "read folder", maildir->path);
+		file_fail(
+		    "cannot read folder", maildir->path, PB_ERROR_TEMPORARY, error);
 		closedir(folder);
 		return false;
 	}
@@ -155,16 +137,20 @@ store_tmp(
 	int fd;
 
 	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
-		return fail(error, "remove old file in tmp of", maildir->path);
+		return file_fail("cannot remove old file in tmp of", maildir->path,
+		    PB_ERROR_TEMPORARY, error);
 	fd = openat(
 	    folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return fail(error, "make file in tmp of", maildir->path);
+		return file_fail("cannot make file in tmp of", maildir->path,
+		    PB_ERROR_TEMPORARY, error);
 	is_stored = write_file(fd, file);
 	if (!is_stored)
-		fail(error, "write file in tmp of", maildir->path);
+		file_fail("cannot write file in tmp of", maildir->path,
+		    PB_ERROR_TEMPORARY, error);
 	if (close(fd) < 0 && is_stored)
-		is_stored = fail(error, "write file in tmp of", maildir->path);
+		is_stored = file_fail("cannot write file in tmp of", maildir->path,
+		    PB_ERROR_TEMPORARY, error);
 	if (!is_stored)
 		unlinkat(folder, name, 0);
 	return is_stored;
@@ -191,14 +177,16 @@ store(struct maildir *maildir, const char *name, const GString *file, bool *is_n
 	is_linked =
 	    linkat(folders[FOLDER_TMP], name, folders[FOLDER_NEW], name, 0) == 0;
 	if (!is_linked && errno != EEXIST) {
-		fail(error, "move file to new of", maildir->path);
+		file_fail("cannot move file to new of", maildir->path,
+		    PB_ERROR_TEMPORARY, error);
 		unlinkat(folders[FOLDER_TMP], name, 0);
 		return false;
 	}
 	unlinkat(folders[FOLDER_TMP], name, 0);
 	/* Also for the file of a delivery that was killed before it came here. */
 	if (fsync(folders[FOLDER_NEW]) < 0)
-		return fail(error, "sync new of", maildir->path);
+		return file_fail(
+		    "cannot sync new of", maildir->path, PB_ERROR_TEMPORARY, error);
 	*is_new = is_linked;
 	return true;
 }

@@ -14,7 +14,6 @@ import sys
 from collections import Counter
 
 from papers import load_papers
-from words import plural_class
 
 # A truncated geometric distribution over 1..8 whose mean is 2.84.
 COUNTS = range(1, 9)
@@ -118,18 +117,11 @@ def draw_filter(rng, vocabulary):
     return kind, stem[: max(3, min(6, len(stem) - 2))] + "*"
 
 
-TERM = re.compile(r'-?(?:title:)?(?:"[^"]*"|[^\s"]+)')
-
-
-def fold_term(term):
-    """A term with every word in its plural class; a prefix stays as it is."""
-    return re.sub(r"[a-z]+(?!\w|[*:])", lambda word: plural_class(word[0]), term)
-
-
 def sameness(text):
-    """What two filters share that the program takes for one: `model` and `models`."""
-    terms = {fold_term(term) for term in TERM.findall(text) if term != "OR"}
-    return len(terms) > 1 and " OR " in text, frozenset(terms)
+    """Equal for any two filters that may be one to the program, and for some more."""
+    words = re.findall(r"[^\W_]+\*?", text.lower())
+    folded = (word.rstrip("es") for word in words if word not in ("or", "title"))
+    return frozenset(word[:-1] + "i" if word.endswith("y") else word for word in folded)
 
 
 def generate(titles, people, seed=1):
@@ -139,20 +131,17 @@ def generate(titles, people, seed=1):
     for number in range(1, people + 1):
         zone = rng.choice(ZONES)
         wanted = rng.choices(COUNTS, COUNT_WEIGHTS)[0]
-        filters, known = [], set()
+        filters = {}
         for _ in range(wanted):
-            _, text = draw_filter(rng, vocabulary)
             for _ in range(20):  # nobody has the same filter twice
-                if sameness(text) not in known:
-                    break
                 _, text = draw_filter(rng, vocabulary)
-            if sameness(text) not in known:
-                known.add(sameness(text))
-                filters.append(text)
+                if sameness(text) not in filters:
+                    filters[sameness(text)] = text
+                    break
         yield {
             "address": f"person-{number:06d}@example.org",
             "zone": zone,
-            "filters": filters,
+            "filters": list(filters.values()),
         }
 
 

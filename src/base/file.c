@@ -1,0 +1,43 @@
+/*
+ * file.c - open, sync, close.
+ */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+bool
+file_fail(const char *doing, const char *path, enum pb_error code, GError **error)
+{
+	int number = errno;
+
+	g_set_error(error, PB_ERROR, (gint)code, "%s '%s': %s", doing, path,
+	    g_strerror(number));
+	return false;
+}
+
+static bool
+sync_path(const char *path, int flags, enum pb_error code, GError **error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+	bool is_ok = fd >= 0 && fsync(fd) == 0;
+
+	if (!is_ok)
+		file_fail("cannot sync", path, code, error);
+	if (fd >= 0)
+		close(fd);
+	return is_ok;
+}
+
+bool
+file_sync(const char *path, enum pb_error code, GError **error)
+{
+	return sync_path(path, 0, code, error);
+}
+
+bool
+file_sync_folder(const char *path, enum pb_error code, GError **error)
+{
+	return sync_path(path, O_DIRECTORY, code, error);
+}

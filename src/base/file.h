@@ -1,0 +1,26 @@
+/*
+ * file.h - what was written is on the disk, and errors name the file.
+ */
+#ifndef PAPERBOY_BASE_FILE_H
+#define PAPERBOY_BASE_FILE_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/**
+ * Make an error of errno: "cannot write '/some/file': no space left on device".
+ *
+ * @param doing  "cannot write"
+ * @return false
+ */
+bool file_fail(const char *doing, const char *path, enum pb_error code, GError **error);
+
+/** Wait until what was written to a file is on the disk. @return false with code */
+bool file_sync(const char *path, enum pb_error code, GError **error);
+
+/** The same for a folder: its entries stay, whatever happens to the machine. */
+bool file_sync_folder(const char *path, enum pb_error code, GError **error);
+
+#endif
