@@ -40,6 +40,10 @@ paper_free(struct paper *paper)
 {
 	if (!paper)
 		return;
+	if (paper->shares > 0) {
+		paper->shares--;
+		return;
+	}
 	g_free(paper->id);
 	g_free(paper->guid);
 	g_free(paper->title);
@@ -57,6 +61,13 @@ paper_free(struct paper *paper)
 	g_free(paper->doi);
 	g_array_unref(paper->appearances);
 	g_free(paper);
+}
+
+struct paper *
+paper_share(struct paper *paper)
+{
+	paper->shares++;
+	return paper;
 }
 
 void
