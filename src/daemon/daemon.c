@@ -36,6 +36,8 @@ struct daemon {
 	struct worker *collector;
 	struct worker *presser;
 	struct worker *poster;
+	struct pulses *pulses; /* of all threads */
+	struct pulse *collect_pulse, *press_pulse, *post_pulse;
 	struct inlets *inlets; /* of the main thread */
 	struct control *control;
 	GMainLoop *loop;
@@ -74,7 +76,8 @@ init_stages(struct daemon *daemon, GError **error)
 	daemon->snapshot = first;
 	return first && collect_stage_init(&daemon->collect, first, error) &&
 	       press_stage_init(&daemon->press, first, error) &&
-	       post_stage_init(&daemon->post, first, daemon->options->clock, error);
+	       post_stage_init(
+	           &daemon->post, first, daemon->options->clock, daemon->pulses, error);
 }
 
 static void
@@ -387,25 +390,6 @@ answer_status(void *data)
 	    daemon->started_at, daemon->looked_at, daemon->posted_at, mailboxes, relay);
 }
 
-/* How many threads have broken their promise. @param name  NULL, or set to one of them
- */
-static unsigned
-count_late(struct daemon *daemon, const char **name)
-{
-	struct worker *workers[] = {daemon->collector, daemon->presser, daemon->poster};
-	static const char *const names[] = {"collect", "press", "post"};
-	unsigned count = 0;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(workers); i++) {
-		if (!pulse_is_late(worker_get_pulse(workers[i])))
-			continue;
-		if (name)
-			*name = names[i];
-		count++;
-	}
-	return count;
-}
-
 /* @return lines; what went wrong as a comment, which a scraper passes over */
 static char *
 answer_metrics(void *data)
@@ -429,7 +413,7 @@ answer_metrics(void *data)
 	work = daemon->work;
 	g_mutex_unlock(&daemon->told_lock);
 	told.relay = relay;
-	work.late_threads = count_late(daemon, NULL);
+	work.late_threads = pulses_count_late(daemon->pulses, NULL);
 	if (store)
 		text = metrics_format(store, settings, &told, &work,
 		    clock_get_now(daemon->options->clock), &error);
@@ -479,10 +463,29 @@ start_inlets(struct daemon *daemon, GError **error)
 	    .credentials = daemon->options->credentials,
 	    .arrived = note_letter,
 	    .data = daemon,
+	    .pulses = daemon->pulses,
 	};
 
 	daemon->inlets = inlets_new(&options, daemon->snapshot, error);
 	return daemon->inlets != NULL;
+}
+
+/* A long night of matching gets on commit by commit. */
+static void
+note_commit(void *data)
+{
+	pulse_promise(data, STEP_S);
+}
+
+static void
+make_pulses(struct daemon *daemon)
+{
+	daemon->collect_pulse = pulse_new(daemon->pulses, "collect");
+	daemon->press_pulse = pulse_new(daemon->pulses, "press");
+	daemon->post_pulse = pulse_new(daemon->pulses, "post");
+	store_tell_commits(daemon->collect.store, note_commit, daemon->collect_pulse);
+	store_tell_commits(daemon->press.store, note_commit, daemon->press_pulse);
+	post_set_pulse(daemon->post.post, daemon->post_pulse);
 }
 
 /* From the last step of the way to the first: collect pokes press pokes post. */
@@ -493,16 +496,19 @@ start_workers(struct daemon *daemon, GError **error)
 	    .clock = daemon->options->clock,
 	    .data = daemon,
 	    .step_s = STEP_S,
-	    .beat_s = notify_get_watchdog_s() / BEATS,
 	};
 
+	make_pulses(daemon);
 	options.name = "post";
+	options.pulse = daemon->post_pulse;
 	options.step = step_post;
 	daemon->poster = worker_new(&options, error);
 	options.name = "press";
+	options.pulse = daemon->press_pulse;
 	options.step = step_press;
 	daemon->presser = daemon->poster ? worker_new(&options, error) : NULL;
 	options.name = "collect";
+	options.pulse = daemon->collect_pulse;
 	options.step = step_collect;
 	daemon->collector = daemon->presser ? worker_new(&options, error) : NULL;
 	return daemon->collector != NULL;
@@ -516,15 +522,19 @@ stop_workers(struct daemon *daemon)
 	worker_free(daemon->collector);
 	worker_free(daemon->presser);
 	worker_free(daemon->poster);
+	pulse_free(daemon->collect_pulse);
+	pulse_free(daemon->press_pulse);
+	pulse_free(daemon->post_pulse);
 }
 
 /* Who is late is told once more by the journal: systemd ends the program then. */
 static gboolean
 feed_watchdog(gpointer data)
 {
-	const char *name;
+	const struct daemon *daemon = data;
+	g_autofree char *name = NULL;
 
-	if (count_late(data, &name))
+	if (pulses_count_late(daemon->pulses, &name))
 		event_log(EVENT_THREAD_HANGS, EVENT_WORD("thread", name));
 	else
 		notify_alive();
@@ -600,6 +610,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 		return false;
 	g_mutex_init(&daemon.told_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
+	daemon.pulses = pulses_new(notify_get_watchdog_s() / BEATS);
 	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error) &&
 	        start_inlets(&daemon, error);
 	if (is_ok)
@@ -614,6 +625,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	if (is_ok)
 		store_checkpoint(daemon.press.store);
 	clear_stages(&daemon);
+	pulses_free(daemon.pulses);
 	g_free(daemon.relay);
 	g_mutex_clear(&daemon.told_lock);
 	g_main_loop_unref(daemon.loop);

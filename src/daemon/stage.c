@@ -277,16 +277,20 @@ post_options_of(struct post_stage *stage, const struct snapshot *snapshot)
 	    .domain_per_hour = (unsigned)settings->domain_per_hour,
 	    .new_transport = new_transport,
 	    .data = (void *)snapshot->outlet,
+	    .pulses = stage->pulses,
 	    .pause = &stage->pause,
 	};
 }
 
 bool
 post_stage_init(struct post_stage *stage, struct snapshot *snapshot,
-    const struct clock *clock, GError **error)
+    const struct clock *clock, struct pulses *pulses, GError **error)
 {
-	*stage =
-	    (struct post_stage){.clock = clock, .snapshot = snapshot_ref(snapshot)};
+	*stage = (struct post_stage){
+	    .clock = clock,
+	    .snapshot = snapshot_ref(snapshot),
+	    .pulses = pulses,
+	};
 	stage->store = assembly_open_store(snapshot->settings, error);
 	if (stage->store) {
 		struct post_options options = post_options_of(stage, snapshot);

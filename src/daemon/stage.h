@@ -43,6 +43,7 @@ struct post_stage {
 	const struct clock *clock;
 	struct snapshot *snapshot;
 	struct snapshot_slot next;
+	struct pulses *pulses; /* borrowed; or NULL */
 	int pause; /* not 0: something is in the slot, and a run is to end for it */
 	struct store *store;
 	struct post *post;
@@ -77,8 +78,9 @@ bool press_stage_read_letters(struct press_stage *stage, int64_t now, const int 
 bool press_stage_run(struct press_stage *stage, int64_t now,
     struct edition_report *report, int64_t *next_due, GError **error);
 
+/** @param pulses  where its threads promise to live on; borrowed; or NULL */
 bool post_stage_init(struct post_stage *stage, struct snapshot *snapshot,
-    const struct clock *clock, GError **error);
+    const struct clock *clock, struct pulses *pulses, GError **error);
 void post_stage_clear(struct post_stage *stage);
 
 /** Offer a snapshot; from another thread.  Messages under way are finished first. */

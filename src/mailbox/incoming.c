@@ -287,6 +287,27 @@ note(struct incoming *incoming, const struct mailbox_sink *sink, const GError *p
 	incoming->is_noted = is_wrong;
 }
 
+/* @return whether anything has come, or it is to end */
+static bool
+wait_for_news(const struct incoming *incoming, const struct mailbox_sink *sink,
+    int stop_fd, int64_t wait_ms)
+{
+	struct pollfd fds[] = {
+	    {.fd = stop_fd, .events = POLLIN},
+	    {.fd = incoming->inotify_fd, .events = POLLIN},
+	};
+	int64_t end = g_get_monotonic_time() / 1000 + wait_ms;
+	int count;
+
+	do {
+		int64_t left_ms = MAX(end - g_get_monotonic_time() / 1000, 0);
+
+		count = poll(fds, G_N_ELEMENTS(fds), mailbox_rest(sink, left_ms));
+	} while (count == 0 && g_get_monotonic_time() / 1000 < end);
+	mailbox_rise(sink);
+	return count != 0;
+}
+
 static bool
 incoming_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd,
     GError **error)
@@ -296,18 +317,16 @@ incoming_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int sto
 
 	while (!is_stopped(stop_fd)) {
 		g_autoptr(GError) problem = NULL;
-		struct pollfd fds[2] = {{.fd = stop_fd, .events = POLLIN}};
-		int count;
 
 		/* First the watch, then the look: nothing comes between. */
 		if (is_anew && !watch_anew(incoming, error))
 			return false;
 		is_anew = !look(incoming, sink, stop_fd, &problem);
 		note(incoming, sink, problem);
-		fds[1] = (struct pollfd){.fd = incoming->inotify_fd, .events = POLLIN};
-		count = poll(fds, G_N_ELEMENTS(fds), problem ? AGAIN_MS : LOOK_MS);
 		/* Nothing for so long: is it still the same folder? */
-		if (count == 0 || drain(incoming))
+		if (!wait_for_news(
+		        incoming, sink, stop_fd, problem ? AGAIN_MS : LOOK_MS) ||
+		    drain(incoming))
 			is_anew = true;
 	}
 	return true;

@@ -379,8 +379,10 @@ run_round(struct lmtp *lmtp, const struct mailbox_sink *sink, int stop_fd)
 		fds[1 + N_LISTENERS + i] =
 		    (struct pollfd){.fd = client->fd, .events = events_of(client)};
 	}
-	if (poll(fds, 1 + N_LISTENERS + count, find_wait_ms(lmtp, now)) < 0)
+	if (poll(fds, 1 + N_LISTENERS + count,
+	        mailbox_rest(sink, find_wait_ms(lmtp, now))) < 0)
 		return errno == EINTR;
+	mailbox_rise(sink);
 	if (fds[0].revents)
 		return false;
 	lmtp->is_short = false;

@@ -35,7 +35,18 @@ struct mailbox_sink {
 	 * Called when it changes: NULL when all is well again. */
 	void (*note)(void *data, const GError *problem);
 	void *data;
+	/* The thread lies down to wait. @return the longest that it may before it says
+	 * so again, s; 0: as long as it likes.  NULL: nobody wants to know */
+	int64_t (*rest)(void *data);
+	/* It is up, and at something that ends by itself. */
+	void (*rise)(void *data);
 };
+
+/** Before a wait of so many ms, -1 for without end. @return how long to wait, ms */
+int mailbox_rest(const struct mailbox_sink *sink, int64_t wait_ms);
+
+/** After it. */
+void mailbox_rise(const struct mailbox_sink *sink);
 
 /* A mailbox's constructor is in its own header. */
 struct mailbox {

@@ -16,6 +16,9 @@
  */
 #define AHEAD 3
 
+/* One round of a run: a group is claimed, composed or committed. */
+#define ROUND_S (10 * 60)
+
 static void
 set_paces(struct post *post)
 {
@@ -46,8 +49,8 @@ post_new(const struct post_options *options, GError **error)
 	}
 	if (unknown)
 		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", unknown));
-	post->senders =
-	    senders_new(options->senders, options->new_transport, options->data, error);
+	post->senders = senders_new(options->senders, options->new_transport,
+	    options->data, options->pulses, error);
 	if (!post->senders) {
 		post_free(post);
 		return NULL;
@@ -194,6 +197,7 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 	for (;;) {
 		bool is_stopped = is_held(post, stop);
 
+		pulse_promise(post->pulse, ROUND_S);
 		if (!is_stopped && g_queue_is_empty(&post->claimed) &&
 		    !claim(post, report, error))
 			return false;
@@ -223,8 +227,11 @@ static void
 settle(struct post *post, struct post_report *report)
 {
 	while (post->in_flight) {
-		struct task *task = senders_pop(post->senders, -1);
+		struct task *task = senders_pop(post->senders, G_USEC_PER_SEC);
 
+		pulse_promise(post->pulse, ROUND_S);
+		if (!task)
+			continue;
 		post->in_flight--;
 		post_record(post, task, report);
 		task_free(task);
@@ -295,8 +302,8 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 	struct senders *senders;
 
 	g_assert(!post->in_flight && g_queue_is_empty(&post->claimed));
-	senders =
-	    senders_new(options->senders, options->new_transport, options->data, error);
+	senders = senders_new(options->senders, options->new_transport, options->data,
+	    options->pulses, error);
 	if (!senders)
 		return false;
 	senders_free(post->senders);
@@ -310,6 +317,12 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 		post->is_proven = false;
 	}
 	return true;
+}
+
+void
+post_set_pulse(struct post *post, struct pulse *pulse)
+{
+	post->pulse = pulse;
 }
 
 void

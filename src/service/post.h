@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "mail/extension.h"
 #include "render/renderer.h"
+#include "service/pulse.h"
 #include "store/store.h"
 #include "transport/transport.h"
 
@@ -43,6 +44,8 @@ struct post_options {
 	/* Make a transport; called once for each sender, in the post's thread. */
 	struct transport *(*new_transport)(void *data);
 	void *data;
+	/* Where the post and its senders promise to live on; borrowed; or NULL. */
+	struct pulses *pulses;
 	const int *pause; /* not 0: come back as for a stop; borrowed; or NULL */
 };
 
@@ -97,5 +100,9 @@ void post_try_now(struct post *post);
  */
 bool post_run(struct post *post, const int *stop, struct post_report *report,
     int64_t *next, GError **error);
+
+/** Renew a promise while a run goes on. @param pulse  of the thread that runs it; NULL
+ * for none; borrowed */
+void post_set_pulse(struct post *post, struct pulse *pulse);
 
 #endif

@@ -14,6 +14,7 @@
 struct post {
 	struct post_options options;
 	struct senders *senders;
+	struct pulse *pulse; /* of the thread that runs it, or NULL */
 	struct breaker breaker;
 	GQueue claimed;      /* of struct outbox_job *: claimed, not handed out */
 	GPtrArray *results;  /* of struct outbox_result *: not committed yet */
