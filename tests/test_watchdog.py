@@ -2,18 +2,17 @@
 #
 # test_watchdog.py - systemd is told that all is well while every thread keeps its word.
 
-import ctypes
 import os
 import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import House
+from stopped import Stopped, find_thread
 from tap import Skip, Tap
 
 WATCHDOG_US = 6_000_000  # beats each second, and three missed are late
 THREADS = ("collect", "press", "post", "sender-1", "lmtp", "maildir", "imap")
-PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
 
 
 class Notify:
@@ -41,35 +40,6 @@ class Notify:
             return count
         finally:
             self.socket.settimeout(30)
-
-
-def find_thread(pid, name):
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/comm", encoding="ascii") as file:
-            if file.read().strip() == name:
-                return int(tid)
-    raise AssertionError(f"no thread {name}")
-
-
-class Stopped:
-    """One thread of another program stands still, as under a debugger."""
-
-    def __init__(self, tid):
-        self.tid = tid
-        self.libc = ctypes.CDLL(None, use_errno=True)
-
-    def ptrace(self, request):
-        if self.libc.ptrace(request, self.tid, None, None) != 0:
-            raise Skip(f"ptrace does not work here: {os.strerror(ctypes.get_errno())}")
-
-    def __enter__(self):
-        self.ptrace(PTRACE_SEIZE)
-        self.ptrace(PTRACE_INTERRUPT)
-        os.waitpid(self.tid, 0x40000000)  # __WALL
-        return self
-
-    def __exit__(self, *_):
-        self.ptrace(PTRACE_DETACH)
 
 
 def mailbox_of(thread, folder):

@@ -51,6 +51,7 @@ struct daemon {
 	int64_t started_at;
 	GMutex told_lock;
 	char *relay;              /* what the post last said of the relay */
+	struct post_relay away;   /* how it is; under the lock */
 	struct metrics_work work; /* as the relay, under the lock */
 };
 
@@ -246,6 +247,29 @@ earlier(int64_t one, int64_t other)
 	return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
+/* What wants a person is told even when it keeps us from anything else. @return when to
+ * look again */
+static int64_t
+alert_owner(struct daemon *daemon, int64_t now)
+{
+	struct post_relay relay;
+	g_autoptr(GError) problem = NULL;
+	unsigned told;
+
+	g_mutex_lock(&daemon->told_lock);
+	relay = daemon->away;
+	relay.domain = g_strdup(relay.domain);
+	g_mutex_unlock(&daemon->told_lock);
+	if (!press_stage_alert(&daemon->press, now, &relay, &told, &problem))
+		event_log(EVENT_PRESS_FAILED,
+		    EVENT_SECONDS("next_in", daemon->press.alerts_at - now),
+		    EVENT_TEXT(problem->message));
+	if (told)
+		worker_poke(daemon->poster);
+	post_relay_clear(&relay);
+	return daemon->press.alerts_at;
+}
+
 /*
  * After a start or a long sleep the sources are asked before editions are made:
  * what a slot is due to bring would otherwise come a day, or a week, later.
@@ -273,7 +297,7 @@ step_press(void *data, int64_t now, const int *stop)
 		worker_poke(daemon->poster);
 	if (!is_ok)
 		next = note_trouble(EVENT_PRESS_FAILED, now, problem);
-	return earlier(next, letters_due);
+	return earlier(earlier(next, letters_due), alert_owner(daemon, now));
 }
 
 static int64_t
@@ -299,6 +323,8 @@ step_post(void *data, int64_t now, const int *stop)
 	g_mutex_lock(&daemon->told_lock);
 	g_free(daemon->relay);
 	daemon->relay = relay;
+	post_relay_clear(&daemon->away);
+	post_describe_relay(daemon->post.post, &daemon->away);
 	daemon->work.sent += report.sent;
 	daemon->work.deferred += report.deferred;
 	daemon->work.failed += report.failed;
@@ -627,6 +653,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	clear_stages(&daemon);
 	pulses_free(daemon.pulses);
 	g_free(daemon.relay);
+	post_relay_clear(&daemon.away);
 	g_mutex_clear(&daemon.told_lock);
 	g_main_loop_unref(daemon.loop);
 	close(lock);

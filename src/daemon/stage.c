@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/error.h"
+#include "service/alerts.h"
 #include "service/event.h"
 #include "service/forget.h"
 #include "service/front.h"
@@ -197,6 +198,30 @@ part(struct press_stage *stage, int64_t now, int64_t *due, GError **error)
 	}
 	if (is_waiting && (*due < 0 || *due > now + FAREWELL_S))
 		*due = now + FAREWELL_S;
+	return true;
+}
+
+bool
+press_stage_alert(struct press_stage *stage, int64_t now,
+    const struct post_relay *relay, unsigned *told, GError **error)
+{
+	const struct alerts alerts = {
+	    .store = stage->store,
+	    .settings = stage->snapshot->settings,
+	    .house = stage->snapshot->house,
+	    .relay = relay,
+	    .draw = draw,
+	};
+
+	*told = 0;
+	/* A time that is far away: the clock was set back. */
+	if (now < stage->alerts_at && stage->alerts_at <= now + ALERTS_LOOK_S)
+		return true;
+	stage->alerts_at = now + ALERTS_LOOK_S;
+	if (!alerts_run(&alerts, now, told, error))
+		return false;
+	if (*told)
+		event_log(EVENT_OWNER_ALERTED, EVENT_INT("subjects", *told));
 	return true;
 }
 

@@ -159,6 +159,15 @@ clear_path(const char *path, const struct sockaddr_un *address, GError **error)
 	return unlink(path) == 0 || fail(error, "remove", path);
 }
 
+/* Ours already, in a sandbox that lets nobody change owners. */
+static bool
+has_group(const char *path, gid_t group)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && status.st_gid == group;
+}
+
 /* The group first: with the mode alone a wrong one would have its chance. */
 static bool
 open_to_group(const struct lmtp *lmtp, GError **error)
@@ -174,7 +183,8 @@ open_to_group(const struct lmtp *lmtp, GError **error)
 		    lmtp->group);
 		return false;
 	}
-	return (chown(lmtp->path, (uid_t)-1, group->gr_gid) == 0 &&
+	return ((has_group(lmtp->path, group->gr_gid) ||
+	            chown(lmtp->path, (uid_t)-1, group->gr_gid) == 0) &&
 	           chmod(lmtp->path, 0660) == 0) ||
 	       fail(error, "change the group of", lmtp->path);
 }

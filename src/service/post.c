@@ -348,3 +348,27 @@ post_format_relay(const struct post *post)
 	return g_strdup_printf("%s; %s%s refused by policy and left alone", masked,
 	    name, paused > 1 ? " and others are" : " is");
 }
+
+void
+post_relay_clear(struct post_relay *relay)
+{
+	g_clear_pointer(&relay->domain, g_free);
+	*relay = (struct post_relay){0};
+}
+
+void
+post_describe_relay(const struct post *post, struct post_relay *relay)
+{
+	const struct breaker *breaker = &post->breaker;
+	int64_t now = clock_get_now(post->options.clock);
+	const char *name;
+
+	*relay = (struct post_relay){
+	    .is_away = breaker->state != BREAKER_CLOSED,
+	    .is_login = breaker->is_login,
+	    .since = breaker->opened_at,
+	    .retry_at = breaker->retry_at,
+	};
+	relay->paused = domains_count_paused(post->domains, now, &name);
+	relay->domain = g_strdup(name);
+}

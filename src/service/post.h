@@ -57,6 +57,18 @@ struct post_report {
 	unsigned cancelled;
 };
 
+/* What is known of the relay. */
+struct post_relay {
+	bool is_away;
+	bool is_login;    /* it refuses our login */
+	int64_t since;    /* away, s */
+	int64_t retry_at; /* the next trial, s */
+	unsigned paused;  /* domains that are left alone for their policy */
+	char *domain;     /* one of them, owned; or NULL */
+};
+
+void post_relay_clear(struct post_relay *relay);
+
 /**
  * Start the senders.  What the last run left as being sent is marked UNKNOWN.
  *
@@ -80,6 +92,9 @@ PB_DEFINE_AUTO(post, post_free);
  */
 bool post_reload(struct post *post, const struct post_options *options,
     bool is_other_relay, GError **error);
+
+/** Tell how the relay is. @param relay  to be cleared by the caller */
+void post_describe_relay(const struct post *post, struct post_relay *relay);
 
 /** One line about the relay, for a status display; without an address. @return a new
  * string */
