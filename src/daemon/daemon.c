@@ -12,6 +12,7 @@
 #include "daemon/notify.h"
 #include "daemon/reload.h"
 #include "daemon/stage.h"
+#include "daemon/standing.h"
 #include "daemon/worker.h"
 #include "service/event.h"
 #include "service/lock.h"
@@ -26,6 +27,9 @@
 
 /* So many times in the time of the watchdog it is told that all is well. */
 #define BEATS 6
+
+/* What is told of the threads, the most telling last. */
+enum job { JOB_COLLECT, JOB_PRESS, JOB_POST, N_JOBS };
 
 struct daemon {
 	const struct daemon_options *options;
@@ -50,9 +54,10 @@ struct daemon {
 	int64_t retry_at; /* of the collector: when a source in a pause may be asked */
 	int64_t started_at;
 	GMutex told_lock;
-	char *relay;              /* what the post last said of the relay */
-	struct post_relay away;   /* how it is; under the lock */
-	struct metrics_work work; /* as the relay, under the lock */
+	char *relay;               /* what the post last said of the relay */
+	struct standing standing;  /* under the lock */
+	const char *doing[N_JOBS]; /* static; NULL: nothing; under the lock */
+	struct metrics_work work;  /* as the relay, under the lock */
 };
 
 /* The settings that the program begins with. @return a reference, or NULL */
@@ -173,6 +178,39 @@ note_trouble(enum event_kind kind, int64_t now, GError *problem)
 	return now + TROUBLE_S;
 }
 
+/* Tell systemd what goes on. @param doing  of this job; static; NULL: nothing */
+static void
+tell_doing(struct daemon *daemon, enum job job, const char *doing)
+{
+	g_autofree char *line = NULL;
+
+	g_mutex_lock(&daemon->told_lock);
+	daemon->doing[job] = doing;
+	daemon->standing.doing = NULL;
+	for (int i = 0; i < N_JOBS; i++)
+		if (daemon->doing[i])
+			daemon->standing.doing = daemon->doing[i];
+	line = standing_format(&daemon->standing);
+	/* Under the lock, so that an older line does not come last. */
+	notify_status(line);
+	g_mutex_unlock(&daemon->told_lock);
+}
+
+/* What waits and what comes next, by the store of the thread that asks. */
+static void
+note_standing(struct daemon *daemon, struct store *store)
+{
+	int64_t next_at, waiting;
+
+	/* What fails here fails elsewhere too, and is told there. */
+	if (!standing_load(store, &next_at, &waiting, NULL))
+		return;
+	g_mutex_lock(&daemon->told_lock);
+	daemon->standing.next_digest_at = next_at;
+	daemon->standing.waiting = waiting;
+	g_mutex_unlock(&daemon->told_lock);
+}
+
 /* When to look at the sources again: sooner when one of them is in a pause. */
 static int64_t
 next_look(const struct daemon *daemon)
@@ -201,6 +239,7 @@ step_collect(void *data, int64_t now, const int *stop)
 	if (now < at &&
 	    at - now <= daemon->collect.snapshot->settings->collect_interval_s)
 		return at;
+	tell_doing(daemon, JOB_COLLECT, "asking the sources");
 	if (collect_stage_run(&daemon->collect, now, &report, &problem)) {
 		event_log(EVENT_COLLECT_DONE, EVENT_INT("answers", report.answers),
 		    EVENT_INT("failed", report.failed),
@@ -218,6 +257,7 @@ step_collect(void *data, int64_t now, const int *stop)
 		at = note_trouble(EVENT_COLLECT_FAILED, now, problem);
 	}
 	daemon->collect_at = at;
+	tell_doing(daemon, JOB_COLLECT, NULL);
 	/* Whether or not there is something new: editions waited for the look. */
 	worker_poke(daemon->presser);
 	return at;
@@ -257,7 +297,7 @@ alert_owner(struct daemon *daemon, int64_t now)
 	unsigned told;
 
 	g_mutex_lock(&daemon->told_lock);
-	relay = daemon->away;
+	relay = daemon->standing.relay;
 	relay.domain = g_strdup(relay.domain);
 	g_mutex_unlock(&daemon->told_lock);
 	if (!press_stage_alert(&daemon->press, now, &relay, &told, &problem))
@@ -287,6 +327,7 @@ step_press(void *data, int64_t now, const int *stop)
 	letters_due = read_letters(daemon, now, stop);
 	if (now >= daemon->collect_at)
 		return letters_due;
+	tell_doing(daemon, JOB_PRESS, "making digests");
 	is_ok = press_stage_run(&daemon->press, now, &report, &next, &problem);
 	/* Some pages may be committed although a later one failed. */
 	g_mutex_lock(&daemon->told_lock);
@@ -295,6 +336,8 @@ step_press(void *data, int64_t now, const int *stop)
 	g_mutex_unlock(&daemon->told_lock);
 	if (report.digests)
 		worker_poke(daemon->poster);
+	note_standing(daemon, daemon->press.store);
+	tell_doing(daemon, JOB_PRESS, NULL);
 	if (!is_ok)
 		next = note_trouble(EVENT_PRESS_FAILED, now, problem);
 	return earlier(earlier(next, letters_due), alert_owner(daemon, now));
@@ -308,6 +351,7 @@ step_post(void *data, int64_t now, const int *stop)
 	GError *problem = NULL;
 	char *relay;
 	int64_t next;
+	bool is_ok;
 
 	if (!post_stage_renew(&daemon->post, &problem))
 		return note_trouble(EVENT_POST_FAILED, now, problem);
@@ -315,21 +359,23 @@ step_post(void *data, int64_t now, const int *stop)
 		daemon->is_retry_wanted = false;
 		post_try_now(daemon->post.post);
 	}
-	if (!post_stage_run(&daemon->post, stop, &report, &next, &problem))
-		return note_trouble(EVENT_POST_FAILED, now, problem);
-	daemon->posted_at = clock_get_now(daemon->options->clock);
+	tell_doing(daemon, JOB_POST, "sending");
+	is_ok = post_stage_run(&daemon->post, stop, &report, &next, &problem);
+	note_standing(daemon, daemon->post.store);
+	if (is_ok)
+		daemon->posted_at = clock_get_now(daemon->options->clock);
 	relay = post_format_relay(daemon->post.post);
-	notify_status(relay);
 	g_mutex_lock(&daemon->told_lock);
 	g_free(daemon->relay);
 	daemon->relay = relay;
-	post_relay_clear(&daemon->away);
-	post_describe_relay(daemon->post.post, &daemon->away);
+	post_relay_clear(&daemon->standing.relay);
+	post_describe_relay(daemon->post.post, &daemon->standing.relay);
 	daemon->work.sent += report.sent;
 	daemon->work.deferred += report.deferred;
 	daemon->work.failed += report.failed;
 	g_mutex_unlock(&daemon->told_lock);
-	return next;
+	tell_doing(daemon, JOB_POST, NULL);
+	return is_ok ? next : note_trouble(EVENT_POST_FAILED, now, problem);
 }
 
 static void
@@ -580,22 +626,6 @@ start_watchdog(struct daemon *daemon)
 }
 
 static void
-set_reloads(int how)
-{
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGHUP);
-	pthread_sigmask(how, &signals, NULL);
-}
-
-void
-daemon_hold_reloads(void)
-{
-	set_reloads(SIG_BLOCK);
-}
-
-static void
 work(struct daemon *daemon)
 {
 	guint sources[] = {
@@ -606,7 +636,7 @@ work(struct daemon *daemon)
 
 	guint watchdog = start_watchdog(daemon);
 
-	set_reloads(SIG_UNBLOCK);
+	reload_hold(false);
 	notify_ready();
 	event_log(EVENT_STARTED);
 	g_main_loop_run(daemon->loop);
@@ -615,7 +645,7 @@ work(struct daemon *daemon)
 	if (watchdog)
 		g_source_remove(watchdog);
 	/* What has its default again would end us in the middle of ending. */
-	set_reloads(SIG_BLOCK);
+	reload_hold(true);
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
 		g_source_remove(sources[i]);
 }
@@ -627,6 +657,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	    .options = options,
 	    .looked_at = -1,
 	    .posted_at = -1,
+	    .standing = {.next_digest_at = -1},
 	    .started_at = clock_get_now(options->clock),
 	};
 	int lock = lock_state(options, error);
@@ -653,7 +684,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	clear_stages(&daemon);
 	pulses_free(daemon.pulses);
 	g_free(daemon.relay);
-	post_relay_clear(&daemon.away);
+	post_relay_clear(&daemon.standing.relay);
 	g_mutex_clear(&daemon.told_lock);
 	g_main_loop_unref(daemon.loop);
 	close(lock);

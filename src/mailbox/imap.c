@@ -179,6 +179,22 @@ imap_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **er
 	return session != NULL;
 }
 
+static bool
+imap_probe(struct mailbox *mailbox, char **told, GError **error)
+{
+	struct imap_mailbox *self = (struct imap_mailbox *)mailbox;
+	static const struct mailbox_sink nobody;
+	bool is_refused;
+	pb_auto(imap_session) session =
+	    imap_session_open(&self->options, &nobody, -1, &is_refused, error);
+
+	if (!session)
+		return false;
+	*told = g_strdup_printf("logged in at %s as %s, folder %s is there",
+	    self->options.host, self->options.user, self->options.folder);
+	return true;
+}
+
 static void
 imap_free(struct mailbox *mailbox)
 {
@@ -241,6 +257,7 @@ imap_mailbox_new(const struct imap_options *options, GError **error)
 	self->mailbox = (struct mailbox){.road = "imap",
 	    .serve = imap_serve,
 	    .sweep = imap_sweep,
+	    .probe = imap_probe,
 	    .free = imap_free};
 	self->options = *options;
 	self->options.host = g_strdup(options->host);

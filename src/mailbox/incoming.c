@@ -338,6 +338,21 @@ incoming_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError 
 	return look((struct incoming *)mailbox, sink, -1, error);
 }
 
+static bool
+incoming_probe(struct mailbox *mailbox, char **told, GError **error)
+{
+	const struct incoming *incoming = (struct incoming *)mailbox;
+	g_autoptr(GPtrArray) names = list_names(incoming, error);
+
+	if (!names)
+		return false;
+	/* What is stored is moved to cur. */
+	if (access(incoming->fresh, W_OK) != 0)
+		return fail(error, "write to the folder", incoming->fresh);
+	*told = g_strdup_printf("%s can be read; %u wait", incoming->path, names->len);
+	return true;
+}
+
 static void
 incoming_free(struct mailbox *mailbox)
 {
@@ -361,6 +376,7 @@ incoming_new(const char *path)
 	    .road = "maildir",
 	    .serve = incoming_serve,
 	    .sweep = incoming_sweep,
+	    .probe = incoming_probe,
 	    .free = incoming_free,
 	};
 	incoming->path = g_strdup(path);

@@ -33,6 +33,12 @@ mailbox_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError *
 	return !mailbox->sweep || mailbox->sweep(mailbox, sink, error);
 }
 
+bool
+mailbox_probe(struct mailbox *mailbox, char **told, GError **error)
+{
+	return mailbox->probe(mailbox, told, error);
+}
+
 void
 mailbox_free(struct mailbox *mailbox)
 {

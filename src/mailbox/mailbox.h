@@ -58,6 +58,9 @@ struct mailbox {
 	/* Take in what waits and come back; NULL where nothing waits for us. */
 	bool (*sweep)(
 	    struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error);
+	/* Whether letters could come in, without taking one.
+	 * @param told  set on success: what was seen, owned by the caller */
+	bool (*probe)(struct mailbox *mailbox, char **told, GError **error);
 	void (*free)(struct mailbox *mailbox);
 };
 
@@ -68,6 +71,13 @@ bool mailbox_serve(struct mailbox *mailbox, const struct mailbox_sink *sink,
 /** Take in the letters that wait, once. @return false as mailbox_serve() */
 bool
 mailbox_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error);
+
+/**
+ * Look whether letters could come in.  Of LMTP: whether somebody listens there.
+ *
+ * @param told  set on success: what was seen; owned by the caller
+ */
+bool mailbox_probe(struct mailbox *mailbox, char **told, GError **error);
 
 void mailbox_free(struct mailbox *mailbox);
 PB_DEFINE_AUTO(mailbox, mailbox_free);
