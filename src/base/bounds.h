@@ -70,6 +70,7 @@
 #define BOUNDS_LETTER_ADDRESSES    100 /* of one kind */
 #define BOUNDS_LETTER_IDS          50  /* of References; the last ones are kept */
 #define BOUNDS_LETTER_MARKS        50
+#define BOUNDS_LETTER_SIGNATURES   5           /* DKIM-Signature fields that are told */
 #define BOUNDS_LETTER_RESULTS      100         /* of all Authentication-Results */
 #define BOUNDS_LETTER_VALUE_BYTES  4096        /* one field's value */
 #define BOUNDS_LETTER_TEXT_BYTES   (16 * 1024) /* what the person wrote */

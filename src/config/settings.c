@@ -60,6 +60,8 @@ const struct setting setting_table[] = {
     TEXT("mail.from", mail_from, "", 1, "address that digests come from"),
     TEXT("mail.from_name", mail_from_name, "paperboy", 0, "name beside it"),
     TEXT("mail.owner", mail_owner, "", 1, "address of the person who answers for it"),
+    BOOL("mail.alerts", mail_alerts, true,
+        "tell mail.owner by mail what wants a person"),
     TEXT("mail.envelope_from", mail_envelope_from, "", 0,
         "address for bounces; empty: mail.from"),
     TEXT("mail.domain", mail_domain, "", 0,

@@ -36,6 +36,7 @@ struct settings {
 	char *mail_from;
 	char *mail_from_name;
 	char *mail_owner;
+	bool mail_alerts;
 	char *mail_envelope_from; /* "" means mail_from */
 	char *mail_domain;        /* "" means the domain of mail_from */
 	char *mail_list_id;       /* "" means digest.DOMAIN */

@@ -259,6 +259,14 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_restore},
     {"doctor", NULL, "", "look for everything that can be wrong; nothing is changed",
         "Ends with status 65 when something is.", ctl_run_doctor},
+    {"check", NULL, "", "try it all: sources, relay, mailbox, a mail to itself",
+        "Connects to everything, and sends a mail to itself through the relay. What "
+        "is\n"
+        "in DNS (SPF, DKIM, DMARC) is not looked at. Ends with status 65 when "
+        "something\n"
+        "is wrong.\n\n"
+        "  --wait SECONDS  for that mail to come back, 20 by itself; 0: send none",
+        ctl_run_check},
     {"status", NULL, "", "say how everything is, and what wants a person",
         "Ends with status 1 when something does.", ctl_run_status},
     {"metrics", NULL, "", "print numbers for Prometheus",

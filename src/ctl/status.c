@@ -130,9 +130,11 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	    (json_int_t)status->failed);
 	json_t *more;
 
-	for (unsigned i = 0; i < status->problems->len; i++)
-		json_array_append_new(
-		    problems, json_string(status->problems->pdata[i]));
+	for (unsigned i = 0; i < status->problems->len; i++) {
+		const struct status_problem *problem = status->problems->pdata[i];
+
+		json_array_append_new(problems, json_string(problem->text));
+	}
 	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o,"
 	                 " s:o, s:{s:I, s:I},"
 	                 " s:{s:I, s:I, s:I}}",
@@ -326,9 +328,11 @@ print_status(const struct status *status, const struct status_daemon *daemon)
 	    status->pending, status->pending == 1 ? "waits" : "wait",
 	    status->asked_hour, status->asked_most);
 	print_disk(status);
-	for (unsigned i = 0; i < status->problems->len; i++)
-		printf("%s %s\n", i ? "            " : "\nTO DO       ",
-		    (char *)status->problems->pdata[i]);
+	for (unsigned i = 0; i < status->problems->len; i++) {
+		const struct status_problem *problem = status->problems->pdata[i];
+
+		printf("%s %s\n", i ? "            " : "\nTO DO       ", problem->text);
+	}
 }
 
 bool

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/zone.h"
 #include "mail/address.h"
+#include "mail/inert.h"
 #include "mailbox/incoming.h"
 #include "mailbox/lmtp.h"
 #include "model/rhythm.h"
@@ -631,6 +632,43 @@ assembly_is_same_outlet(
 	       one->smtp.is_lmtp == other->smtp.is_lmtp &&
 	       one->smtp.stream.port == other->smtp.stream.port &&
 	       one->smtp.stream.tls == other->smtp.stream.tls;
+}
+
+/* So long it may take a person to look on. */
+#define PROBE_MS (20 * 1000)
+
+bool
+assembly_probe_outlet(const struct assembly_outlet *outlet, char **told, GError **error)
+{
+	const struct smtp_options *smtp = &outlet->smtp;
+	struct stream_options options = smtp->stream;
+	struct stream_failure failure = {0};
+	pb_auto(stream) stream = NULL;
+	const GPtrArray *hello;
+	GString *text;
+
+	if (outlet->maildir) {
+		*told =
+		    g_strdup_printf("messages go to the Maildir %s", outlet->maildir);
+		return true;
+	}
+	options.connect_ms = options.open_ms = PROBE_MS;
+	stream = smtp->open ? smtp->open(&options, smtp->open_data, &failure, error)
+	                    : stream_open(&options, &failure, error);
+	stream_failure_clear(&failure);
+	if (!stream)
+		return false;
+	text = g_string_new(outlet->host);
+	g_string_append(text, options.tls == STREAM_TLS_OFF ? ", no TLS" : ", TLS");
+	g_string_append(text, options.user ? ", logged in; it offers" : "; it offers");
+	hello = stream_get_hello(stream);
+	for (unsigned i = 1; i < hello->len; i++) {
+		g_autofree char *line = inert_format_line(hello->pdata[i], 40);
+
+		g_string_append_printf(text, "%s %s", i > 1 ? "," : "", line);
+	}
+	*told = g_string_free(text, FALSE);
+	return true;
 }
 
 struct transport *

@@ -63,6 +63,14 @@ bool assembly_is_same_outlet(
 /** Make a transport for one sender. @param outlet outlives it */
 struct transport *assembly_new_transport(const struct assembly_outlet *outlet);
 
+/**
+ * Connect to the relay, by TLS and login as the settings say, and take leave.
+ *
+ * @param told  set on success: what it offers; owned by the caller
+ */
+bool assembly_probe_outlet(
+    const struct assembly_outlet *outlet, char **told, GError **error);
+
 /* The roads by which letters come in. */
 enum assembly_road {
 	ASSEMBLY_ROAD_LMTP,

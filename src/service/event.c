@@ -103,6 +103,9 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_UPKEEP_DONE] = {"upkeep-done", "bd5ba3845e56b4ee1da0456b3666f43b",
         G_LOG_LEVEL_INFO, "upkeep done", NULL,
         "What has had its time was forgotten; once a day."},
+    [EVENT_OWNER_ALERTED] = {"owner-alerted", "45744d1c9f154744b651520a77c2b11d",
+        G_LOG_LEVEL_INFO, "owner alerted", NULL,
+        "Something wants a person; mail.owner is told by mail, once a day for each."},
     [EVENT_ARCHIVE_MENDED] = {"archive-mended", "6401ffcd3da163475eb8f4050e598520",
         G_LOG_LEVEL_WARNING, "archive made anew", NULL,
         "The archive of all papers' words did not fit the papers, by damage or by a "
