@@ -36,6 +36,7 @@ struct press_stage {
 	struct snapshot_slot next;
 	struct store *store;
 	int64_t letters_at; /* when the letters in hand are handled, s */
+	int64_t waited_id;  /* letters up to that were here at the start */
 };
 
 /* Sends. */
