@@ -5,11 +5,15 @@
 
 #include <glib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/lab.h"
 #include "store/audit.h"
+#include "store/letters.h"
 
 #define NOW 1000
 
@@ -246,6 +250,114 @@ what_is_too_large_or_finds_no_room_is_not_stored(void)
 	    lab_number(lab, "SELECT length(raw) FROM letter"), ==, BOUNDS_LETTER_BYTES);
 }
 
+/* A program that dies of any letter. */
+static bool
+die(void *data, struct store *store, const struct letter *letter,
+    const struct intake_envelope *envelope, char **verdict, GError **error)
+{
+	(void)data;
+	(void)store;
+	(void)letter;
+	(void)envelope;
+	(void)verdict;
+	(void)error;
+	abort();
+}
+
+static void
+run_life(struct lab *lab, intake_handler handle_letter, bool is_waiting, int64_t now)
+{
+	const struct rlimit no_core = {0, 0};
+	const char *top = g_getenv("top_builddir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "paperboy-letter", NULL);
+	struct hand hand = {.failure = -1};
+	struct intake_options options = {
+	    .reading = {.program = path}, .handle = handle_letter, .data = &hand};
+	struct intake_report report = {0};
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	lab->store = store_open(lab->path, NULL);
+	if (is_waiting)
+		intake_load_waited(lab->store, &options.waited_id, NULL);
+	intake_run(lab->store, &options, now, &report, NULL);
+	store_free(lab->store);
+	_exit(0);
+}
+
+/* In a process of its own; no store is open while it begins. @return its status */
+static int
+live(struct lab *lab, intake_handler handle_letter, bool is_waiting, int64_t now)
+{
+	int status;
+	pid_t child;
+
+	store_free(lab->store);
+	child = fork();
+	g_assert_cmpint(child, >=, 0);
+	if (child == 0)
+		run_life(lab, handle_letter, is_waiting, now);
+	g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+	lab->store = store_open(lab->path, NULL);
+	g_assert_nonnull(lab->store);
+	return status;
+}
+
+static void
+a_letter_that_the_program_dies_of_is_quarantined(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	save(lab, LETTER("1"), NULL, NULL);
+	save(lab, LETTER("2"), NULL, NULL);
+	for (unsigned i = 0; i < INTAKE_TRIES; i++) {
+		lab_assert_text(lab, "SELECT DISTINCT state FROM letter", "new");
+		g_assert_true(WIFSIGNALED(live(lab, die, i > 0, NOW)));
+	}
+	lab_assert_text(lab, "SELECT state, tries, begun FROM letter ORDER BY id",
+	    "new|0|2 new|0|0");
+	/* The next life does not touch it, and goes on with the others. */
+	g_assert_cmpint(live(lab, handle, true, NOW), ==, 0);
+	lab_assert_text(lab, "SELECT state, verdict FROM letter ORDER BY id",
+	    "quarantined|paperboyd died of it done|well");
+	/* Tried again it has all its tries. */
+	g_assert_true(letters_save_due(lab->store, 1, NOW, NULL));
+	g_assert_cmpint(live(lab, handle, true, NOW), ==, 0);
+	lab_assert_text(lab, "SELECT DISTINCT state FROM letter", "done");
+}
+
+static void
+what_is_no_death_is_not_counted_as_one(void)
+{
+	pb_auto(lab) lab = lab_new();
+	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
+	struct intake_options options = {
+	    .handle = handle, .data = &hand, .waited_id = 1};
+	const char *top = g_getenv("top_builddir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "paperboy-letter", NULL);
+
+	options.reading.program = path;
+	save(lab, LETTER("1"), NULL, NULL);
+	/* A store that is busy is no death, however often. */
+	for (unsigned i = 0; i < 2 * INTAKE_TRIES; i++) {
+		struct intake_report report = {0};
+
+		g_assert_false(intake_run(lab->store, &options, NOW, &report, NULL));
+		lab_assert_text(lab, "SELECT state, begun FROM letter", "new|0");
+	}
+	/* Nor is a failure that is counted by itself. */
+	hand.failure = PB_ERROR_PERMANENT;
+	for (unsigned i = 1; i < INTAKE_TRIES; i++) {
+		struct intake_report report = {0};
+
+		g_assert_true(
+		    intake_run(lab->store, &options, NOW + i * 100, &report, NULL));
+		lab_assert_text(lab, "SELECT state, begun FROM letter", "new|0");
+	}
+	g_free(hand.said);
+}
+
 static bool
 call_run(struct lab *lab, void *data, GError **error)
 {
@@ -287,6 +399,10 @@ main(int argc, char **argv)
 	g_test_add_func("/intake/a run has its limits", a_run_has_its_limits);
 	g_test_add_func("/intake/what is too large or finds no room is not stored",
 	    what_is_too_large_or_finds_no_room_is_not_stored);
+	g_test_add_func("/intake/a letter that the program dies of is quarantined",
+	    a_letter_that_the_program_dies_of_is_quarantined);
+	g_test_add_func("/intake/what is no death is not counted as one",
+	    what_is_no_death_is_not_counted_as_one);
 	g_test_add_func("/intake/a failing store does nothing by half",
 	    a_failing_store_does_nothing_by_half);
 	return g_test_run();

@@ -96,7 +96,8 @@ press_stage_init(struct press_stage *stage, struct snapshot *snapshot, GError **
 {
 	*stage = (struct press_stage){.snapshot = snapshot_ref(snapshot)};
 	stage->store = assembly_open_store(snapshot->settings, error);
-	return stage->store != NULL;
+	return stage->store &&
+	       intake_load_waited(stage->store, &stage->waited_id, error);
 }
 
 void
@@ -154,6 +155,7 @@ press_stage_read_letters(struct press_stage *stage, int64_t now, const int *stop
 	const char *program = stage->snapshot->settings->letter_program;
 	const struct intake_options options = {
 	    .reading = {.program = *program ? program : NULL},
+	    .waited_id = stage->waited_id,
 	    .handle = stage->snapshot->house->has_commands ? handle_letter
 	                                                   : intake_handle_nothing,
 	    .data = stage,

@@ -37,6 +37,7 @@ struct press_stage {
 	struct store *store;
 	int64_t alerts_at;  /* the next look at what wants a person, s; 0: now */
 	int64_t letters_at; /* when the letters in hand are handled, s */
+	int64_t waited_id;  /* letters up to that were here at the start */
 };
 
 /* Sends. */

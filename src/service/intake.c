@@ -173,6 +173,36 @@ hand_on(struct run *run, const struct letters_row *row, const struct letter *let
 	return true;
 }
 
+/* One whose turn did not come has not been tried.  It is counted if this fails. */
+static void
+forget_begun(struct run *run, const struct letters_row *row)
+{
+	if (row->id <= run->options->waited_id)
+		letters_save_begun(run->store, row->id, row->begun, NULL);
+}
+
+/* @param is_ended  set on success: it was the last try */
+static bool
+note_begun(
+    struct run *run, const struct letters_row *row, bool *is_ended, GError **error)
+{
+	static const char verdict[] = "paperboyd died of it";
+
+	*is_ended = false;
+	if (row->id > run->options->waited_id)
+		return true;
+	/* That which nobody counted was the first. */
+	if (row->begun + 1 < INTAKE_TRIES)
+		return letters_save_begun(run->store, row->id, row->begun + 1, error);
+	if (!letters_save_quarantined(run->store, row->id, verdict, run->now, error))
+		return false;
+	event_log(EVENT_LETTER_QUARANTINED, EVENT_INT("letter", row->id),
+	    EVENT_INT("tries", row->begun + 1), EVENT_TEXT(verdict));
+	run->report->quarantined++;
+	*is_ended = true;
+	return true;
+}
+
 /* One try. @param is_ended  set on success: not to be tried again in this run */
 static bool
 try_letter(struct run *run, int64_t id, bool *is_ended, GError **error)
@@ -190,6 +220,11 @@ try_letter(struct run *run, int64_t id, bool *is_ended, GError **error)
 	*is_ended = true;
 	if (g_strcmp0(row->state, "new") != 0 || !raw)
 		return true;
+	if (!note_begun(run, row, is_ended, error))
+		return false;
+	if (*is_ended)
+		return true;
+	*is_ended = true;
 	octets = g_bytes_get_data(raw, &size);
 	if (reading_run(octets ? octets : "", size, &run->options->reading, &letter,
 	        &problem)) {
@@ -197,12 +232,14 @@ try_letter(struct run *run, int64_t id, bool *is_ended, GError **error)
 			return true;
 		/* Not the letter's fault. */
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
+			forget_begun(run, row);
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return false;
 		}
 	} else {
 		/* It cannot be run at all. */
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_PERMANENT)) {
+			forget_begun(run, row);
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return false;
 		}
@@ -261,6 +298,12 @@ intake_run(struct store *store, const struct intake_options *options, int64_t no
 		return true;
 	g_propagate_error(error, g_steal_pointer(&problem));
 	return false;
+}
+
+bool
+intake_load_waited(struct store *store, int64_t *id, GError **error)
+{
+	return letters_load_newest(store, id, error);
 }
 
 bool

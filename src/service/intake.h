@@ -76,8 +76,14 @@ typedef bool (*intake_handler)(void *data, struct store *store,
 bool intake_handle_nothing(void *data, struct store *store, const struct letter *letter,
     const struct intake_envelope *envelope, char **verdict, GError **error);
 
+/*
+ * A letter at which the program itself dies would be tried for ever.  So a try of one
+ * that has waited since before the program began is counted before it begins; with the
+ * death that began it, the third is the last.
+ */
 struct intake_options {
 	struct reading_options reading;
+	int64_t waited_id; /* intake_load_waited(); 0: none has waited */
 	intake_handler handle;
 	void *data;      /* of the handler */
 	unsigned limit;  /* letters in one run; 0: all that are due */
@@ -101,6 +107,13 @@ struct intake_report {
  */
 bool intake_run(struct store *store, const struct intake_options *options, int64_t now,
     struct intake_report *report, GError **error);
+
+/**
+ * Which letters have waited since before the program began; to be asked then.
+ *
+ * @param id  the newest of them, or 0
+ */
+bool intake_load_waited(struct store *store, int64_t *id, GError **error);
 
 /** When the next letter is due. @param at  s; -1: none waits */
 bool intake_load_due(struct store *store, int64_t *at, GError **error);

@@ -8,7 +8,7 @@
 
 #define COLUMNS                                                                       \
 	"id, key, road, sender, recipient, came_at, size, state, tries, next_try_at," \
-	" ended_at, verdict"
+	" ended_at, verdict, begun"
 
 void
 letters_row_free(struct letters_row *row)
@@ -41,6 +41,7 @@ read_row(sqlite3_stmt *statement)
 	row->next_try_at = sql_get_int(statement, 9);
 	row->ended_at = sql_get_int(statement, 10);
 	row->verdict = sql_dup_text(statement, 11);
+	row->begun = (unsigned)sql_get_int(statement, 12);
 	return row;
 }
 
@@ -129,7 +130,7 @@ letters_load(struct store *store, int64_t id, GBytes **raw, GError **error)
 	struct letters_row *row = statement ? read_one(statement, id, error) : NULL;
 
 	if (row && raw)
-		*raw = sql_dup_octets(statement, 12);
+		*raw = sql_dup_octets(statement, 13);
 	return row;
 }
 
@@ -167,11 +168,29 @@ letters_save_done(
 }
 
 bool
+letters_save_begun(struct store *store, int64_t id, unsigned begun, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE letter SET begun = ?2 WHERE id = ?1 AND state = 'new'";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(begun));
+}
+
+bool
+letters_load_newest(struct store *store, int64_t *id, GError **error)
+{
+	static const char sql[] = "SELECT coalesce(max(id), 0) FROM letter";
+
+	return sql_number(store, sql, id, error);
+}
+
+bool
 letters_save_failure(struct store *store, int64_t id, const char *verdict,
     int64_t next_try_at, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE letter SET tries = tries + 1, next_try_at = ?3, verdict = ?2"
+	    "UPDATE letter SET tries = tries + 1, begun = 0, next_try_at = ?3,"
+	    " verdict = ?2"
 	    " WHERE id = ?1 AND state = 'new'";
 
 	return sql_run(
@@ -194,7 +213,7 @@ bool
 letters_save_due(struct store *store, int64_t id, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE letter SET state = 'new', tries = 0, next_try_at = ?2,"
+	    "UPDATE letter SET state = 'new', tries = 0, begun = 0, next_try_at = ?2,"
 	    " ended_at = NULL WHERE id = ?1 AND state <> 'done'";
 
 	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(now));

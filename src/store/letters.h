@@ -36,6 +36,7 @@ struct letters_row {
 	int64_t size;
 	char *state; /* "new", "done" or "quarantined" */
 	unsigned tries;
+	unsigned begun;      /* tries of which nothing was heard */
 	int64_t next_try_at; /* or -1 */
 	int64_t ended_at;    /* or -1 */
 	char *verdict;       /* or NULL */
@@ -84,6 +85,13 @@ GPtrArray *letters_load_page(struct store *store, const char *state, int64_t bef
 /** Mark a new or quarantined one as done and forget what it says. */
 bool letters_save_done(
     struct store *store, int64_t id, const char *verdict, int64_t now, GError **error);
+
+/** Note how many tries of a new one were begun, of which nothing was heard. */
+bool
+letters_save_begun(struct store *store, int64_t id, unsigned begun, GError **error);
+
+/** @param id  of the newest, or 0 */
+bool letters_load_newest(struct store *store, int64_t *id, GError **error);
 
 /** Count a failed try of a new one, which is due again at next_try_at. */
 bool letters_save_failure(struct store *store, int64_t id, const char *verdict,

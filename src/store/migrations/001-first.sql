@@ -408,6 +408,8 @@ CREATE TABLE letter (
 	size        INTEGER NOT NULL CHECK (size >= 0),
 	state       TEXT NOT NULL CHECK (state IN ('new', 'done', 'quarantined')),
 	tries       INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0), -- that failed
+	-- That were begun and of which nothing was heard: the program died.
+	begun       INTEGER NOT NULL DEFAULT 0 CHECK (begun >= 0),
 	next_try_at INTEGER,
 	ended_at    INTEGER,
 	verdict     TEXT, -- what became of it, or what failed last
