@@ -5,6 +5,7 @@
 #define PAPERBOY_MODEL_DIGEST_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/paper.h"
@@ -50,8 +51,8 @@ struct digest {
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */
 	struct digest_look look;
-	GPtrArray *entries; /* of struct digest_entry *, in reading order; empty: a note
-	                       that there is nothing new */
+	bool is_note;       /* that there is nothing new: without entries */
+	GPtrArray *entries; /* of struct digest_entry *, in reading order */
 };
 
 struct digest_reason *digest_reason_new(const char *filter, const char *words);

@@ -386,5 +386,6 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	for (unsigned i = 0; i < items->len; i++)
 		if (!add_preview_entry(store, items->pdata[i], digest, error))
 			return NULL;
+	digest->is_note = !items->len && wants_note(subscriber);
 	return g_steal_pointer(&digest);
 }

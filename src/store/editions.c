@@ -226,7 +226,8 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
-	    " s.created_at, d.abstract, d.format, d.attach, d.language"
+	    " s.created_at, d.abstract, d.format, d.attach, d.language,"
+	    " d.is_note"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
@@ -251,6 +252,7 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 	digest->recipient_name = sql_dup_text(statement, 5);
 	digest->subscriber_since = sql_get_int(statement, 6);
 	load_look(statement, 7, &digest->look);
+	digest->is_note = sql_get_int(statement, 11) == 1;
 	return g_steal_pointer(&digest);
 }
 
