@@ -316,6 +316,113 @@ what_a_digest_looks_like_is_frozen_with_it(void)
 	g_assert_cmpstr(digest->look.language, ==, "de");
 }
 
+/* One day's whims of a person; what was chosen last holds. */
+static void
+live_a_day(struct lab *lab, GRand *rand, const char *address, int64_t now)
+{
+	static const char *const cadences[] = {
+	    "now", "daily", "weekdays", "weekly:mon,thu", "now"};
+	static const char *const zones[] = {"UTC", "Europe/Berlin", "Asia/Tokyo",
+	    "America/St_Johns", "Pacific/Kiritimati", "Australia/Lord_Howe"};
+	struct profile_change change = {.who = "test"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	int die = g_rand_int_range(rand, 0, 8);
+
+	if (die == 0)
+		change.cadence =
+		    cadences[g_rand_int_range(rand, 0, (gint32)G_N_ELEMENTS(cadences))];
+	else if (die == 1)
+		change.zone =
+		    zones[g_rand_int_range(rand, 0, (gint32)G_N_ELEMENTS(zones))];
+	else if (die == 2)
+		change.at = "18:45";
+	if (die == 3)
+		subscriber =
+		    profile_pause(lab->store, address, "2d", "test", now, &error);
+	else if (die == 4)
+		subscriber = profile_resume_with(
+		    lab->store, address, 1, "test", now, NULL); /* or was not paused */
+	else if (die < 3)
+		subscriber = profile_set(lab->store, address, &change, now, &error);
+	g_assert_no_error(error);
+}
+
+/* All that is under way arrives. */
+static void
+deliver(struct lab *lab)
+{
+	lab_run(lab,
+	    "INSERT INTO delivered SELECT g.subscriber_id, i.paper_seq, g.id,"
+	    " g.created_at FROM digest g JOIN digest_item i ON i.digest_id = g.id"
+	    " WHERE g.state = 'live';"
+	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1"
+	    " WHERE state = 'NEW';"
+	    "UPDATE outbox SET state = 'SENT', ended_at = 1, next_try_at = NULL"
+	    " WHERE state = 'SENDING';"
+	    "UPDATE digest SET state = 'sent' WHERE state = 'live'");
+}
+
+/*
+ * Sent at once or cancelled by a pause: whatever people change, nobody has a paper
+ * twice, or a slot, and in the end everybody has had them all.
+ */
+static void
+a_month_of_pauses_moves_and_changes_gives_every_paper_once(void)
+{
+	enum { DAYS = 31, PEOPLE = 8, STEP_MIN = 20 };
+	pb_auto(lab) lab = lab_new();
+	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+	int64_t begin = lab_time("2026-10-20T00:00:00Z"); /* a clock change comes */
+	int papers = 0;
+
+	for (int person = 0; person < PEOPLE; person++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", person);
+
+		lab_subscribe(lab, address, "Europe/Berlin", "kernel", begin);
+	}
+	for (int minute = 0; minute < (DAYS + 12) * 24 * 60; minute += STEP_MIN) {
+		int64_t now = begin + minute * 60;
+		int day = minute / (24 * 60);
+
+		if (day < DAYS && minute % (3 * 60) == 0) {
+			g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(now);
+			g_autofree char *date = g_date_time_format(at, "%Y-%m-%d");
+			g_autofree char *id = g_strdup_printf("2611.%05d", ++papers);
+
+			lab_save(
+			    lab, "made-up", date, now, lab_paper(id, "A kernel", ""));
+		}
+		if (day < DAYS && minute % (8 * 60) == 0)
+			for (int person = 0; person < PEOPLE; person++) {
+				g_autofree char *address =
+				    g_strdup_printf("p%d@example.org", person);
+
+				live_a_day(lab, rand, address, now);
+			}
+		/* The last days: nobody stays away. */
+		if (day == DAYS && minute % (24 * 60) == 0)
+			lab_run(lab, "UPDATE subscriber SET state = 'active',"
+			             " paused_until = NULL");
+		lab_press(lab, now);
+		if (g_rand_boolean(rand))
+			deliver(lab);
+	}
+	deliver(lab);
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(*) FROM delivered"), ==, PEOPLE * papers);
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(*) - count(DISTINCT subscriber_id || ' ' ||"
+	                    " paper_seq) FROM digest_item i JOIN digest g"
+	                    " ON g.id = i.digest_id WHERE g.state = 'sent'"),
+	    ==, 0);
+	g_assert_cmpint(
+	    lab_number(lab, "SELECT count(*) - count(DISTINCT subscriber_id || slot)"
+	                    " FROM digest"),
+	    ==, 0);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM digest"), >, 100);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -331,6 +438,7 @@ main(int argc, char **argv)
 	ADD(a_day_with_papers_has_no_note);
 	ADD(at_once_is_at_most_once_an_hour);
 	ADD(who_changes_to_at_once_after_a_digest_waits_for_an_hour);
+	ADD(a_month_of_pauses_moves_and_changes_gives_every_paper_once);
 	ADD(what_a_digest_looks_like_is_frozen_with_it);
 #undef ADD
 	return g_test_run();
