@@ -287,7 +287,8 @@ def test_filters(office):
                "Größe").expect(OK, "filter 6: große")
     listed = office.json("filter", "list", "ada@example.org")
     assert [one["number"] for one in listed] == [1, 2, 3, 4, 5, 6], listed
-    assert set(listed[0]) == {"number", "block", "name", "text", "canonical", "since"}
+    assert set(listed[0]) == {"number", "block", "name", "text", "canonical", "since",
+                              "max", "note"}
     assert listed[5]["text"] == "Größe 量子" and listed[5]["name"] == "Größe"
     assert listed[4]["name"] == "x y" and listed[0]["name"] is None
     assert listed[0]["since"] == "2026-11-17", listed[0]

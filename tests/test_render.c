@@ -405,8 +405,8 @@ every_setting_changes_the_key(void)
 static struct renderer *
 new_with_template(const char *name, const char *text, size_t size, GError **error)
 {
-	static const char *const names[] = {
-	    "digest.subject", "digest.txt", "digest.html", "paper.txt", "paper.html"};
+	static const char *const names[] = {"answers.en", "digest.subject",
+	    "digest.txt", "digest.html", "paper.txt", "paper.html"};
 	g_autofree char *from = render_sample_get_template_dir();
 	g_autofree char *dir = g_dir_make_tmp("paperboy-test-XXXXXX", NULL);
 	g_autoptr(GBytes) key =

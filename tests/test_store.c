@@ -270,6 +270,7 @@ new_world(void)
 
 #define CLAIM         "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"
 #define END           "UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"
+#define DIGEST        "digest (id, subscriber_id, slot, date, created_at, state)"
 #define ADDRESS(text) "UPDATE subscriber SET address = " text " WHERE id = 1"
 
 static void
@@ -355,17 +356,23 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	    {"", "UPDATE batch SET status = 'failed', error = NULL", "CHECK"},
 	    {"", "UPDATE batch SET error = 'but it was ok'", "CHECK"},
 	    /* Digests. */
-	    {"", "INSERT INTO digest VALUES (9, 2, 's', 'd', 0, 'live', '')",
+	    {"", "INSERT INTO " DIGEST " VALUES (9, 2, 's', 'd', 0, 'live')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO digest VALUES (9, 3, 's', 'd', 0, 'live', '')",
+	    {"", "INSERT INTO " DIGEST " VALUES (9, 3, 's', 'd', 0, 'live')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO digest VALUES (9, 99, 's', 'd', 0, 'live', '')",
+	    {"", "INSERT INTO " DIGEST " VALUES (9, 99, 's', 'd', 0, 'live')",
 	        "a digest is only for a subscriber who is active"},
 	    {"UPDATE subscriber SET state = 'paused' WHERE id = 1",
-	        "INSERT INTO digest VALUES (9, 1, 's', 'd', 0, 'live', '')",
+	        "INSERT INTO " DIGEST " VALUES (9, 1, 's', 'd', 0, 'live')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO digest SELECT 9, 1, slot, 'd', 0, 'live', '' FROM digest",
+	    {"", "INSERT INTO " DIGEST " SELECT 9, 1, slot, 'd', 0, 'live' FROM digest",
 	        "UNIQUE"},
+	    {"", "UPDATE digest SET abstract = 'none'", "a digest is frozen"},
+	    {"", "UPDATE digest SET format = 'text'", "a digest is frozen"},
+	    {"", "UPDATE digest SET attach = 'bibtex'", "a digest is frozen"},
+	    {"", "UPDATE digest SET language = 'de'", "a digest is frozen"},
+	    {"", "UPDATE digest SET is_note = 1", "a digest is frozen"},
+	    {"", "UPDATE digest SET coverage = 'all'", "a digest is frozen"},
 	    {"UPDATE digest SET state = 'failed'", "UPDATE digest SET state = 'live'",
 	        "a digest that has ended stays"},
 	    {"UPDATE digest SET state = 'sent'", "UPDATE digest SET state = 'failed'",

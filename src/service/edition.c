@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/zone.h"
 #include "query/query.h"
+#include "service/arrange.h"
 #include "service/press.h"
 #include "service/profile.h"
 #include "service/schedule.h"
@@ -50,6 +50,7 @@ make_item(
 	item->paper_seq = first->paper_seq;
 	item->upvotes = first->upvotes;
 	item->replacement = first->replacement;
+	item->at = *at;
 	g_strlcpy(item->day, first->day, sizeof(item->day));
 	for (; *at < candidates->len; (*at)++) {
 		const struct candidate *candidate = candidates->pdata[*at];
@@ -68,18 +69,9 @@ make_item(
 		append_label(reasons, candidate->label);
 		g_string_append_printf(reasons, "\t%s", words);
 	}
+	item->finds = *at - item->at;
 	item->reasons = g_string_free(reasons, FALSE);
 	return item;
-}
-
-static enum digest_shown
-shown_at(unsigned position, int max_full)
-{
-	if (position < (unsigned)max_full)
-		return DIGEST_SHOWN_FULL;
-	if (position < (unsigned)max_full + BOUNDS_DIGEST_TITLES_MAX)
-		return DIGEST_SHOWN_TITLE;
-	return DIGEST_SHOWN_COUNT;
 }
 
 /*
@@ -186,9 +178,10 @@ make_items(struct press *press, const struct subscriber *subscriber, GError **er
 		item = make_item(press, candidates, &at, error);
 		if (!item)
 			return NULL;
-		item->shown = shown_at(items->len, subscriber->max_full);
 		g_ptr_array_add(items, item);
 	}
+	if (!arrange_items(press, subscriber, candidates, items, error))
+		return NULL;
 	return g_steal_pointer(&items);
 }
 
@@ -228,40 +221,102 @@ hold_restored(struct press *press, const struct subscriber *subscriber,
 	           backup_clear_next_held(press->store, subscriber->id, error));
 }
 
+static struct digest_look
+choose_look(const struct subscriber *subscriber)
+{
+	const int *choice = subscriber->preferences.choice;
+	struct digest_look look = {
+	    .abstract = (enum preference_abstract)choice[PREFERENCE_ABSTRACT],
+	    .format = (enum preference_format)choice[PREFERENCE_FORMAT],
+	    .attach = (enum preference_attach)choice[PREFERENCE_ATTACH],
+	};
+
+	g_strlcpy(look.language, subscriber->language, sizeof(look.language));
+	return look;
+}
+
+/* Who wants mail at once would be told every hour that there is nothing. */
+static bool
+wants_note(const struct subscriber *subscriber)
+{
+	return subscriber->preferences.choice[PREFERENCE_QUIET] ==
+	           PREFERENCE_QUIET_NOTE &&
+	       subscriber->rhythm.cadence != RHYTHM_NOW;
+}
+
+/*
+ * "At once" is at most once an hour, though a digest went out of rhythm: late, or by
+ * another rhythm before.  Then this one waits until the hour is over.
+ */
+static bool
+put_off(struct press *press, const struct subscriber *subscriber, int64_t now,
+    bool *is_put_off, GError **error)
+{
+	int64_t made_at;
+
+	*is_put_off = false;
+	if (subscriber->rhythm.cadence != RHYTHM_NOW)
+		return true;
+	if (!editions_load_latest(press->store, subscriber->id, &made_at, error))
+		return false;
+	/* After now: the clock was wrong then. */
+	if (made_at < 0 || made_at > now || made_at + CLOCK_HOUR_S <= now)
+		return true;
+	*is_put_off = true;
+	return people_put_off(
+	    press->store, subscriber->id, made_at + CLOCK_HOUR_S, error);
+}
+
+/* Of what is new for a person, or of nothing, which is told to who wants it. */
+static bool
+save_edition(struct press *press, const struct subscriber *subscriber,
+    struct edition *edition, struct edition_report *report, bool *is_made,
+    GError **error)
+{
+	g_autoptr(GPtrArray) items = make_items(press, subscriber, error);
+
+	if (!items)
+		return false;
+	*is_made = items->len > 0 || wants_note(subscriber);
+	if (!*is_made)
+		return true;
+	report->digests++;
+	report->papers += items->len;
+	edition->items = items;
+	edition->look = choose_look(subscriber);
+	edition->coverage = press->coverage;
+	return editions_insert(press->store, edition, error);
+}
+
 /* The edition that is due for one person; in the caller's transaction. */
 static bool
 make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
     struct edition_report *report, GError **error)
 {
 	GTimeZone *zone = press_get_zone(press, subscriber);
-	g_autoptr(GPtrArray) items = NULL;
 	g_autofree char *slot = format_slot(subscriber, zone, now);
+	struct edition edition = {
+	    .subscriber_id = subscriber->id, .slot = slot, .created_at = now};
 	struct rhythm_slot next;
 	char date[11];
-	bool is_made;
+	bool is_put_off, has_slot, is_made = false;
 
+	if (!put_off(press, subscriber, now, &is_put_off, error))
+		return false;
+	if (is_put_off)
+		return true;
 	rhythm_format_date(now, zone, date);
+	edition.date = date;
 	rhythm_get_next(&subscriber->rhythm, zone, now, &next);
 	report->due++;
-	if (!editions_has_slot(press->store, subscriber->id, slot, &is_made, error))
+	if (!editions_has_slot(press->store, subscriber->id, slot, &has_slot, error))
 		return false;
-	if (!is_made) {
-		items = make_items(press, subscriber, error);
-		if (!items)
-			return false;
-	}
-	if (items && items->len) {
-		report->digests++;
-		report->papers += items->len;
-		if (!editions_insert(
-		        press->store, subscriber->id, slot, date, items, now, error) ||
-		    !editions_save_coverage(
-		        press->store, subscriber->id, slot, press->coverage, error))
-			return false;
-	} else {
+	if (!has_slot &&
+	    !save_edition(press, subscriber, &edition, report, &is_made, error))
+		return false;
+	if (!is_made)
 		report->quiet++;
-	}
-	if (!hold_restored(press, subscriber, slot, items && items->len > 0, error))
+	if (!hold_restored(press, subscriber, slot, is_made, error))
 		return false;
 	return people_save_due(press->store, subscriber->id, next.at, error);
 }
@@ -380,9 +435,11 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);
+	digest->look = choose_look(subscriber);
 	rhythm_format_date(now, zone, digest->date);
 	for (unsigned i = 0; i < items->len; i++)
 		if (!add_preview_entry(store, items->pdata[i], digest, error))
 			return NULL;
+	digest->is_note = !items->len && wants_note(subscriber);
 	return g_steal_pointer(&digest);
 }

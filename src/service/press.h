@@ -22,8 +22,9 @@ struct press {
 	struct store *store;
 	int64_t now;
 	GHashTable *documents; /* paper seq -> struct press_paper * */
-	GHashTable *queries;   /* filter id -> struct query * */
+	GHashTable *filters;   /* filter id -> struct press_filter * */
 	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
+	GHashTable *scores;    /* the same -> double: how well it fits */
 	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
 	bool is_restored;      /* from a backup: some next editions are HELD */
 	bool is_asked;         /* all sources were asked since that */
@@ -54,6 +55,14 @@ press_get_query(struct press *press, const struct candidate *candidate);
 /** Get what a filter hit in a paper, for a reader. @return NULL with an error */
 const char *
 press_get_words(struct press *press, const struct candidate *candidate, GError **error);
+
+/**
+ * Get how well a paper fits a filter, with its votes and age (query/rank.h).
+ *
+ * @param score  0 for a filter that this program cannot read
+ */
+bool press_get_score(struct press *press, const struct candidate *candidate,
+    double *score, GError **error);
 
 /** Get a person's zone; UTC for one that the system does not have any more. */
 GTimeZone *press_get_zone(struct press *press, const struct subscriber *subscriber);

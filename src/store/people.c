@@ -289,9 +289,19 @@ bool
 people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE subscriber SET next_due_at = ?2, is_first_due = 0 WHERE id = ?1";
+	    "UPDATE subscriber SET next_due_at = ?2, is_first_due = 0, catch_up = NULL"
+	    " WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(id), SQL_INT_OR_NULL(next_due_at));
+}
+
+bool
+people_put_off(struct store *store, int64_t id, int64_t due_at, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET next_due_at = ?2 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(due_at));
 }
 
 bool

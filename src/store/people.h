@@ -70,9 +70,13 @@ bool people_pull_in_since(
  * for never */
 bool people_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
-/** Move a subscriber's due time on; the first edition counts as made. */
+/** Move a subscriber's due time on; the first edition counts as made, and what
+ * was missed in a pause as caught up. */
 bool
 people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **error);
+
+/** Let a subscriber's next edition wait until a time; it stays what it is. */
+bool people_put_off(struct store *store, int64_t id, int64_t due_at, GError **error);
 
 /** Count subscribers in a state. */
 bool people_count(

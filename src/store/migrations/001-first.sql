@@ -260,6 +260,12 @@ CREATE TABLE digest (
 	created_at    INTEGER NOT NULL,
 	state         TEXT NOT NULL CHECK (state IN ('live', 'sent', 'failed', 'cancelled')),
 	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
+	-- What it looks like, as the person wanted it then (src/model/preferences.h).
+	abstract      TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
+	format        TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
+	attach        TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
+	language      TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
+	is_note       INTEGER NOT NULL DEFAULT 0 CHECK (is_note IN (0, 1)), -- no papers, said so
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
@@ -453,6 +459,13 @@ CREATE TRIGGER digest_needs_active BEFORE INSERT ON digest
 WHEN (SELECT state FROM subscriber WHERE id = NEW.subscriber_id) IS NOT 'active'
 BEGIN
 	SELECT RAISE(ABORT, 'a digest is only for a subscriber who is active');
+END;
+
+CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF abstract, format, attach, language, is_note,
+	coverage
+	ON digest
+BEGIN
+	SELECT RAISE(ABORT, 'a digest is frozen');
 END;
 
 CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
