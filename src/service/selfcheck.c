@@ -191,6 +191,7 @@ compose(const struct work *work, const struct house *house, const char *address,
 	    {"List-Unsubscribe", leave},
 	    {"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
 	};
+	const struct message_run run = {text, strlen(text)};
 	const struct message_fields fields = {
 	    .date = clock_get_now(work->check->clock),
 	    .from = {settings->mail_from_name, settings->mail_from},
@@ -199,7 +200,7 @@ compose(const struct work *work, const struct house *house, const char *address,
 	    .message_id = id,
 	    .extra = extra,
 	    .extra_count = G_N_ELEMENTS(extra),
-	    .text = {text, strlen(text), ENCODING_QUOTED_PRINTABLE},
+	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
 	};
 
 	return message_build(&fields, error);
