@@ -532,10 +532,10 @@ a_template_may_name_the_reader_anywhere(void)
 static void
 each_digest_says_which_lists_it_is_made_of(void)
 {
-	static const char *const lines[] = {"Hugging Face: 31 listed, 31 read", NULL,
-	    "A & <b>", "", "B late since Tue"};
+	static const char *const lines[] = {
+	    "Hugging Face: 31 listed, 31 read", NULL, "A & <b>", "", "B & <i>"};
 	static const char *const pages[] = {"<p>Hugging Face: 31 listed, 31 read</p>",
-	    NULL, "<p>A &amp; &lt;b&gt;</p>", NULL, "<p>B late since Tue</p>"};
+	    NULL, "<p>A &amp; &lt;b&gt;</p>", NULL, "<p>B &amp; &lt;i&gt;</p>"};
 	g_autofree char *dir = render_sample_get_template_dir();
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
