@@ -46,11 +46,14 @@ EDITIONS_MOST = 100000  # people; with more only the matching is measured
 STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "others")
 
 Sizes = collections.namedtuple(
-    "Sizes", "runs people many crowd composed sent1 sent8 far queries archive idle")
-WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), crowd=100000, composed=4000, sent1=4000,
-              sent8=16000, far=200, queries=100, archive=12000, idle=60)
-QUICK = Sizes(runs=1, people=(100, 200), many=(), crowd=500, composed=200, sent1=200, sent8=400, far=20,
-              queries=10, archive=400, idle=2)
+    "Sizes",
+    "runs people many crowd composed queued sent1 sent8 far queries archive idle")
+WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), crowd=100000, composed=4000,
+              queued=(10000, 100000), sent1=4000, sent8=16000, far=200, queries=100,
+              archive=12000, idle=60)
+QUICK = Sizes(runs=1, people=(100, 200), many=(), crowd=500, composed=200,
+              queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
+              idle=2)
 
 Figure = collections.namedtuple("Figure", "wall cpu peak_kb facts")
 
@@ -501,6 +504,43 @@ def bench_far(sink, sizes):
         except Skip as reason:
             print(f"  SKIP: {one_line(reason)}")
     return rates
+def octets_of(folder):
+    """What a store takes on the disk, its log too."""
+    return sum(os.path.getsize(path) for path in glob.glob(os.path.join(folder, "*.db*")))
+
+
+def run_house(house, hour):
+    """One whole run.  A relay that is away is no failure here."""
+    command = [program("timed"), *house.once_command(f"{DAY}T{hour:02}:00:00Z")]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, check=False)
+    if done.returncode not in (0, os.EX_TEMPFAIL):
+        raise Different(f"paperboyd ended with {done.returncode}")
+    facts = {name: float(value)
+             for name, value in re.findall(r"(\w+)=(\S+)", done.stdout)}
+    return figure([facts])
+
+
+def bench_queue(folder, sink, count):
+    """The relay is away while so many digests are made, then it is back."""
+    house = House(os.path.join(folder, f"queue-{count}"), port=1, log_level="warning",
+                  smtp__connections=8)
+    house.write_day(DAY, range(3))
+    house.add_people(count, now=f"{DAY}T06:00:00Z")
+    empty = octets_of(house.state)
+    made = run_house(house, 9)
+    queued = octets_of(house.state)
+    house.set(smtp__port=sink.port)
+    drained = run_house(house, 12)
+    sent = octets_of(house.state)
+    if house.states() != {"SENT": count}:
+        raise Different(f"the queue came to {house.states()}")
+    print_row(f"{count:,} digests made", "us", 1e6 / count, made)
+    print_row("  and sent, 8 connections", "us", 1e6 / count, drained)
+    return (f"a queue of {count:,} digests takes {(queued - empty) / count:,.0f} octets a"
+            f" digest, {(sent - empty) / count:,.0f} when they are sent; drained in"
+            f" {drained.wall:.1f} s ({count / drained.wall:,.0f}/s) with"
+            f" {drained.peak_kb / 1024:.0f} MB")
 
 
 # ---- head and body ----------------------------------------------------------
@@ -589,6 +629,14 @@ def run_all(folder, options, sizes):
     except Skip as reason:
         print(f"  SKIP: {one_line(reason)}")
 
+    section("A queue after the relay was away, each message with 3 papers", "nothing")
+    queues = []
+    try:
+        with Sink() as sink:
+            queues = [bench_queue(folder, sink, count) for count in sizes.queued]
+    except Skip as reason:
+        print(f"  SKIP: {one_line(reason)}")
+
     section("The archive: filters tested on 30 days, and searched for",
             "FTS5's own MATCH ... ORDER BY bm25(), which decides nothing else")
     elements = archive_elements(folder, options.made_up)
@@ -625,6 +673,14 @@ def run_all(folder, options, sizes):
         print(f"    of {steps['wall']:.2f} s: "
               + ", ".join(f"{name} {value:.2f}" for name, value in named.items())
               + f", planning and explaining {steps['wall'] - sum(named.values()):.2f}")
+    for what, one in composed.items():
+        count = one.facts["messages"]
+        print(f"  a digest composed {what}: {one.wall * 1e6 / count:.1f} us, of which"
+              f" {one.facts['copy_wall'] * 1e6 / count:.1f} us would be a copy of its octets"
+              + (f"; its rows {one.facts['load_wall'] * 1e6 / count:.1f} us before"
+                 if one.facts["load_wall"] else ""))
+    for line in queues:
+        print(f"  {line}")
     print(f"  a composed digest has {composed['warm'].facts['bytes']:,.0f} octets"
           + (f", libetpan's {peer.facts['bytes']:,.0f}" if peer else ""))
     for connections, (ours, theirs), figure, count in rates:

@@ -40,7 +40,7 @@ input_load_papers(struct store *store)
 }
 
 struct digest *
-input_load_digest(struct store *store, int64_t *id)
+input_load_digest(struct store *store, struct shelf *shelf, int64_t *id)
 {
 	g_autoptr(GError) error = NULL;
 	int64_t last;
@@ -48,7 +48,8 @@ input_load_digest(struct store *store, int64_t *id)
 	editions_load_last(store, &last, &error);
 	g_assert_no_error(error);
 	while (*id <= last) {
-		pb_auto(digest) digest = editions_load(store, (*id)++, &error);
+		pb_auto(digest) digest =
+		    editions_load_shared(store, shelf, (*id)++, &error);
 
 		g_assert_no_error(error);
 		if (digest->entries->len < INPUT_DIGEST_PAPERS)
@@ -64,10 +65,11 @@ input_load_digests(struct store *store, unsigned most)
 {
 	GPtrArray *digests =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_free);
+	pb_auto(shelf) shelf = shelf_new(store);
 	struct digest *digest;
 	int64_t id = 1;
 
-	while (digests->len < most && (digest = input_load_digest(store, &id)))
+	while (digests->len < most && (digest = input_load_digest(store, shelf, &id)))
 		g_ptr_array_add(digests, digest);
 	g_assert_cmpuint(digests->len, >, 0);
 	return digests;

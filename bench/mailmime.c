@@ -136,14 +136,10 @@ main(int argc, char **argv)
 	digests = input_load_digests(store, DIGESTS);
 	parts = load_parts(digests, argv[2]);
 	count = (unsigned)strtoul(argv[3], NULL, 10);
-	for (unsigned i = 0; i < count; i++) {
-		const struct parts *one =
-		    &g_array_index(parts, struct parts, i % parts->len);
-
-		stopwatch_start(&watch);
-		bytes += build(one);
-		stopwatch_stop(&watch);
-	}
+	stopwatch_start(&watch);
+	for (unsigned i = 0; i < count; i++)
+		bytes += build(&g_array_index(parts, struct parts, i % parts->len));
+	stopwatch_stop(&watch);
 	stopwatch_print(&watch);
 	printf(
 	    "messages=%u bytes=%zu digests=%u\n", count, bytes / count, digests->len);

@@ -45,6 +45,7 @@ write_digest(const char *dir, const char *name, struct digest *digest)
 static void
 write_subject(const char *dir, const char *name, const char *subject)
 {
+	static const struct message_run run = {"text\r\n", 6};
 	struct message_fields fields = {
 	    .date = 1795242600,
 	    .offset_min = -570,
@@ -53,7 +54,7 @@ write_subject(const char *dir, const char *name, const char *subject)
 	    .subject = subject,
 	    .message_id = "x@example.org",
 	    .boundary = "=_x",
-	    .text = {"text\r\n", 6, ENCODING_QUOTED_PRINTABLE},
+	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
 	};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GBytes) message = message_build(&fields, &error);

@@ -478,7 +478,7 @@ def test_work(office):
         "running", "sources", "papers", "subscribers", "filters", "matches", "waiting",
         "next_digest_at", "queue", "started_at", "looked_at", "posted_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
-        "log_bytes", "problems", "mailboxes", "letters"}, status
+        "log_bytes", "problems", "mailboxes", "letters", "tickets"}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
                                 "gone": 0}
     assert status["problems"] == [] and status["restore"] is None, status

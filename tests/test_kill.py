@@ -2,14 +2,16 @@
 #
 # test_kill.py - killed at any instant, nothing is lost and nobody gets two texts.
 #
-# PAPERBOY_LONG=1: 200 kills while 2000 digests go out, and every write is a place to
-# die at; else 20 while 300 do, and some of them.  PAPERBOY_SEED=N repeats a run.
+# PAPERBOY_LONG=1: 1,000 kills while 20,000 digests go to smtp-sink, 200 while 2,000 go
+# to Postfix or into a Maildir, and every write is a place to die at; else 100 while 600
+# go, 20 while 300 do, and some of them.  PAPERBOY_SEED=N repeats a run.
 
 import collections
 import datetime
 import glob
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -17,19 +19,22 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour, is_whole, papers_of
+from daemon import RUN_S, House, at_hour, is_whole, papers_of
 from generate import generate
 from papers import load_papers
-from peers import SmtpSink, parse_dump
+from peers import Ca, Postfix, SmtpSink, parse_dump
 from tap import Skip, Tap, need_programs, run, top_srcdir, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or random.randrange(1 << 30))
+SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (100, 600)
 KILLS, DIGESTS = (200, 2000) if IS_LONG else (20, 300)
 POST_GROUP = 50  # of src/service/post.h
-AHEAD = 2  # messages a connection may have beyond those
+AHEAD = 3  # messages a connection may have beyond those
 CONNECTIONS = 2
+IN_DOUBT = POST_GROUP + AHEAD * CONNECTIONS  # at a kill, at most
 NUMBERS = range(3)  # of the made-up papers
+CHECK_EVERY = 5 if IS_LONG else 1  # kills: a look at a large store takes its time
 STEPS = {"pwrite64": 24, "openat": 12}  # between two calls that are tried, at most
 DAY = "2026-11-20"
 
@@ -84,10 +89,20 @@ def delivered_is_what_was_sent(house):
     return len(items)
 
 
-def settle(house, now=None):
+def duplicates_hold(copies, digests, kills):
+    """@param copies  {recipient: each copy}  @return how many came more than once"""
+    duplicates = sum(len(each) for each in copies.values()) - len(copies)
+    assert len(copies) == digests, f"{len(copies)} of {digests} people have a digest"
+    differing = [address for address, each in copies.items() if len(set(each)) != 1]
+    assert not differing, f"two texts for {differing}"
+    assert duplicates <= kills * IN_DOUBT, duplicates
+    return duplicates
+
+
+def settle(house, now=None, deadline_s=RUN_S):
     """Run until nothing waits."""
     for _ in range(5):
-        last = house.once(now)
+        last = house.once(now, deadline_s=deadline_s)
         if last.status == 0:
             break
     assert last.status == 0, last.output
@@ -124,16 +139,20 @@ def sending_survives(tap):
     rng = random.Random(SEED)
     begun = time.monotonic()
     hits = most_in_doubt = 0
-    # one answer in twenty comes a second late, which spreads the work
-    with SmtpSink(tap.subfolder("sink"), ["-W", ".:1:5"]) as sink:
+    # one answer in twenty comes a second late, which spreads the work; of many, one
+    # in a hundred
+    late = 1 if IS_LONG else 5
+    with SmtpSink(tap.subfolder("sink"), ["-W", f".:1:{late}"]) as sink:
         house = House(tap.subfolder("sending"), port=sink.port,
                       smtp__connections=CONNECTIONS)
         house.write_day(today(), NUMBERS)
-        house.add_people(DIGESTS)
+        house.add_people(SINK_DIGESTS)
         basket = Basket(sink)
-        while hits < KILLS:
-            hits += kill_while_sending(house, basket, rng, KILLS - hits, DIGESTS)
-            house.check_store()
+        while hits < SINK_KILLS:
+            hits += kill_while_sending(
+                house, basket, rng, SINK_KILLS - hits, SINK_DIGESTS)
+            if hits % CHECK_EVERY == 0:
+                house.check_store()
             sent = sent_addresses(house)
             known = len(basket.messages)
             arrived = {message.recipients[0] for message in basket.update()}
@@ -141,23 +160,92 @@ def sending_survives(tap):
             newly = {message.recipients[0] for message in basket.messages[known:]}
             in_doubt = len(newly - sent)
             most_in_doubt = max(most_in_doubt, in_doubt)
-            assert in_doubt <= POST_GROUP + AHEAD * CONNECTIONS, in_doubt
-        settle(house)
+            assert in_doubt <= IN_DOUBT, in_doubt
+        settle(house, deadline_s=RUN_S + SINK_DIGESTS // 20)
         basket.update()
-    copies = collections.defaultdict(set)
+    copies = collections.defaultdict(list)
     for message in basket.messages:
-        copies[message.recipients[0]].add((message.raw, message.mail_args))
-    duplicates = len(basket.messages) - len(copies)
+        copies[message.recipients[0]].append((message.raw, message.mail_args))
+    duplicates = duplicates_hold(copies, SINK_DIGESTS, hits)
     tap.diag(
         f"sending: {hits} kills, {len(copies)} digests, {duplicates} duplicates, at most"
         f" {most_in_doubt} in doubt at a kill, {time.monotonic() - begun:.1f} s"
     )
-    assert len(copies) == DIGESTS, len(copies)
-    differing = [address for address, texts in copies.items() if len(texts) != 1]
-    assert not differing, f"two texts for {differing}"
-    assert duplicates <= hits * (POST_GROUP + AHEAD * CONNECTIONS), duplicates
     assert all(papers_of(m.raw) == list(NUMBERS) for m in basket.messages)
+    assert delivered_is_what_was_sent(house) == SINK_DIGESTS * len(NUMBERS)
+
+
+# ---- to a relay that queues -------------------------------------------------
+
+
+QUEUED = re.compile(r"postfix/(\w+)\[\d+\]: ([0-9A-Za-z]+): (.*)")
+
+
+class Ledger:
+    """What a Postfix has taken, by its log, which is read once."""
+
+    def __init__(self, postfix):
+        self.postfix = postfix
+        self.at = 0
+        self.known = collections.defaultdict(dict)
+
+    def update(self):
+        """@return {recipient: [(Message-ID, size), ...]}, one a message taken"""
+        lines = self.postfix.log
+        while self.at < len(lines):
+            found = QUEUED.search(lines[self.at])
+            self.at += 1
+            if not found:
+                continue
+            message = self.known[found[2]]
+            for name, pattern in (("id", r"message-id=(\S+)"), ("size", r"size=(\d+)"),
+                                  ("to", r"to=<([^>]+)>.*status=sent")):
+                value = re.search(pattern, found[3])
+                if value:
+                    message[name] = value[1]
+        copies = collections.defaultdict(list)
+        for message in self.known.values():
+            if "to" in message:
+                copies[message["to"]].append((message["id"], message["size"]))
+        return copies
+
+
+def postfix_survives(tap):
+    """digests go to a real Postfix under kill -9: it gets each, and twice only the same"""
+    rng = random.Random(SEED + 4)
+    begun = time.monotonic()
+    hits = lives = 0
+    postfix = Postfix(tap.subfolder("postfix"), Ca(tap.subfolder("ca")),
+                      settings={"virtual_transport": "discard:"})
+    with postfix:
+        house = House(tap.subfolder("relayed"), port=postfix.port,
+                      smtp__connections=CONNECTIONS)
+        house.write_day(today(), NUMBERS)
+        house.add_people(DIGESTS)
+        ledger = Ledger(postfix)
+        while hits < KILLS and lives < 5 * KILLS:
+            lives += 1
+            before = len(ledger.update())
+            share = 2 * (DIGESTS - before) // (KILLS - hits + 1)
+            goal = min(before + rng.randint(0, max(share, 1)), DIGESTS)
+            child = start(house, rng)
+            wait_until(
+                lambda: len(ledger.update()) >= goal or not child.is_running,
+                f"{goal} digests in Postfix", pause=lambda _: pause(0.005),
+            )
+            pause(rng.uniform(0, 0.02))
+            hits += child.kill() == -signal.SIGKILL
+            house.check_store()
+            sent = sent_addresses(house)
+            wait_until(lambda: sent <= set(ledger.update()), "what is SENT in Postfix")
+        settle(house)
+        postfix.wait_empty()
+        wait_until(lambda: len(ledger.update()) >= DIGESTS, "every digest in Postfix")
+        duplicates = duplicates_hold(ledger.update(), DIGESTS, hits)
+    tap.diag(f"Postfix: {hits} kills, {DIGESTS} digests, {duplicates} duplicates,"
+             f" {time.monotonic() - begun:.1f} s")
     assert delivered_is_what_was_sent(house) == DIGESTS * len(NUMBERS)
+    assert hits >= KILLS * 3 // 4, f"only {hits} kills met a living program"
 
 
 # ---- into a Maildir ---------------------------------------------------------
@@ -216,6 +304,40 @@ def maildir_survives(tap):
     assert hits >= KILLS * 3 // 4, f"only {hits} kills met a living program"
 
 
+TRACED = re.compile(r"\d+ +(\w+)\((?:\d+<([^>]*)>|AT_FDCWD)(?:, (.*))?\) += 0$")
+
+
+def maildir_is_synced_in_order(tap):
+    """a message is on the disk before it is in new/, and new/ before it counts as sent"""
+    maildir = os.path.join(tap.folder, "Maildir-order")
+    house = House(tap.subfolder("order"), maildir=maildir)
+    house.write_day(today(), NUMBERS)
+    house.add_people(5)
+    trace = os.path.join(house.folder, "trace")
+    strace = tracer()
+    house.once(wanted=0, prefix=[strace, "-f", "-qq", "-y", "-o", trace, "-e",
+                                 "trace=fsync,fdatasync,linkat"])
+    on_disk, in_new, links = set(), set(), 0
+    with open(trace, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            found = TRACED.match(line.rstrip())
+            if not found:
+                continue
+            call, path, rest = found.groups()
+            if call == "linkat" and path == os.path.join(maildir, "tmp"):
+                name = rest.split('"')[1]
+                assert os.path.join(path, name) in on_disk, f"not synced: {line}"
+                in_new.add(name)
+                links += 1
+            elif call == "fsync" and path == os.path.join(maildir, "new"):
+                in_new.clear()
+            elif call == "fsync":
+                on_disk.add(path)
+            elif call == "fdatasync" and (path or "").endswith("-wal"):
+                assert not in_new, f"a commit before new/ is synced: {in_new}"
+    assert links == 5, f"{links} messages were linked"
+
+
 # ---- while it collects, matches and makes editions --------------------------
 
 
@@ -242,22 +364,23 @@ def describe(house):
     return [house.rows(sql) for sql in EVERYTHING]
 
 
+STAGES = ("nothing", "collecting", "matched", "editions", "sending")
+
+
 def stage_of(house):
-    """How far it came before it was killed."""
-    papers = house.value("SELECT count(*) FROM paper")
-    matches = house.value("SELECT count(*) FROM match")
-    digests = house.value("SELECT count(*) FROM digest")
-    behind = house.value(
-        "SELECT count(*) FROM filter"
-        " WHERE coalesce(matched_through,"
-        "  (SELECT value FROM cursor WHERE name = 'matched'), 0)"
-        "  < (SELECT coalesce(max(revision), 0) FROM paper)"
+    """How far it has come."""
+    ((papers, behind, digests, due),) = house.rows(
+        "SELECT EXISTS (SELECT 1 FROM paper), EXISTS (SELECT 1 FROM filter"
+        "  WHERE coalesce(matched_through,"
+        "   (SELECT value FROM cursor WHERE name = 'matched'), 0)"
+        "   < (SELECT coalesce(max(revision), 0) FROM paper)),"
+        " EXISTS (SELECT 1 FROM digest),"
+        " EXISTS (SELECT 1 FROM subscriber WHERE is_first_due)"
     )
-    due = house.value("SELECT count(*) FROM subscriber WHERE is_first_due")
     if not papers:
         return "nothing"
     if behind:
-        return "matching" if matches else "collecting"
+        return "collecting"
     return "sending" if not due else "editions" if digests else "matched"
 
 
@@ -283,6 +406,59 @@ def fresh_copy(house, folder):
     return copy
 
 
+def difference(house, wanted):
+    """What a house has that it should not have, and the other way; "" when equal."""
+    for sql, found, right in zip(EVERYTHING, describe(house), wanted):
+        if found != right:
+            extra = [row for row in found if row not in right]
+            missing = [row for row in right if row not in found]
+            return (f"{sql}\n{len(found)} rows, wanted {len(right)};"
+                    f" too much: {extra[:5]}; missing: {missing[:5]}")
+    return ""
+
+
+def kill_at(house, now, goal, share):
+    """Run until a stage is reached and a part of the way on, and kill.
+
+    The stage is a fact that is waited for, since no two machines need the same time
+    to it.  @return where it was killed; None when it had ended by itself
+    """
+    child = house.start_once(now)
+    since = time.monotonic()
+    wait_until(
+        lambda: STAGES.index(stage_of(house)) >= STAGES.index(goal)
+        or not child.is_running,
+        f"a run that comes to {goal!r}", deadline_s=RUN_S,
+        pause=lambda _: pause(0.001),
+    )
+    pause(share * (time.monotonic() - since + 0.01))
+    status = child.kill()
+    if status == -signal.SIGKILL:
+        return stage_of(house)
+    assert status == 75, f"a run that nobody killed: status {status}\n{child.output}"
+    return None
+
+
+def live_and_die(house, now, rng, wanted, most):
+    """One life: killed some times, at last left to end.  @return where it was killed"""
+    kills = []
+    try:
+        while len(kills) < most:
+            goal = STAGES[rng.randrange(len(STAGES) - 1)]
+            stage = kill_at(house, now, goal, rng.random())
+            if stage is None:
+                break
+            kills.append(stage)
+            house.check_store()
+        house.once(now, wanted=75)
+        house.check_store()
+        wrong = difference(house, wanted)
+        assert not wrong, wrong
+    except AssertionError as problem:
+        raise AssertionError(f"after kills at {kills}: {problem}") from problem
+    return kills
+
+
 def making_survives(tap):
     """killed while collecting, matching or making editions, it ends as if never killed"""
     rng = random.Random(SEED + 2)
@@ -290,31 +466,22 @@ def making_survives(tap):
     now = at_hour(DAY, 18)
     first = prepare(tap)
     whole = fresh_copy(first, tap.subfolder("whole"))
-    since = time.monotonic()
-    assert whole.once(now).status == 75  # nobody listens where the relay should be
-    length = time.monotonic() - since
+    whole.once(now, wanted=75)  # nobody listens where the relay should be
     wanted = describe(whole)
     assert all(wanted), [len(rows) for rows in wanted]
-    stages, hits, lives = collections.Counter(), 0, 0
-    while hits < KILLS:
+    stages, lives = collections.Counter(), 0
+    # as many lives as it takes to be killed before the papers are in and after it
+    while sum(stages.values()) < KILLS or not (
+        (stages["nothing"] or stages["collecting"]) and len(stages) > 2
+    ):
         lives += 1
+        assert lives <= 20 * KILLS, f"{lives} lives, killed only in {dict(stages)}"
         house = fresh_copy(first, tap.subfolder(f"life{lives}"))
-        while hits < KILLS:
-            child = house.start_once(now)
-            pause(rng.uniform(0, 1.05 * length))
-            if child.kill() != -signal.SIGKILL:
-                break
-            hits += 1
-            house.check_store()
-            stages[stage_of(house)] += 1
-        assert house.once(now).status == 75
-        house.check_store()
-        for sql, found, right in zip(EVERYTHING, describe(house), wanted):
-            assert found == right, f"{sql}\n{len(found)} rows, not those {len(right)}"
+        most = max(1, min(KILLS // 4, KILLS - sum(stages.values())))
+        stages.update(live_and_die(house, now, rng, wanted, most))
         shutil.rmtree(house.folder)
-    tap.diag(f"making: {hits} kills, {lives} lives, seen in {dict(stages)},"
-             f" {time.monotonic() - begun:.1f} s")
-    assert len(stages) >= 2, "all kills met the same stage"
+    tap.diag(f"making: {sum(stages.values())} kills, {lives} lives, seen in"
+             f" {dict(stages)}, {time.monotonic() - begun:.1f} s")
 
 
 # ---- at every write ---------------------------------------------------------
@@ -403,7 +570,9 @@ def every_full_disk_holds(tap):
 with Tap() as tap:
     tap.diag(f"PAPERBOY_SEED={SEED}")
     tap.run(sending_survives, tap)
+    tap.run(postfix_survives, tap)
     tap.run(maildir_survives, tap)
+    tap.run(maildir_is_synced_in_order, tap)
     tap.run(making_survives, tap)
     tap.run(every_kill_holds, tap)
     tap.run(every_io_error_holds, tap)

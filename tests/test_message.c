@@ -8,6 +8,10 @@
 #include "base/error.h"
 #include "mail/message.h"
 
+/* In two runs, which come out as one. */
+static const struct message_run text_runs[] = {{"te", 2}, {"xt\r\n", 4}};
+static const struct message_run html_run = {"PGI+\r\n", 6};
+
 static const struct message_fields base = {
     .date = 0,
     .from = {"A", "a@one.example"},
@@ -15,8 +19,8 @@ static const struct message_fields base = {
     .subject = "Hello",
     .message_id = "x@one.example",
     .boundary = "=_b",
-    .text = {"text\r\n", 6, ENCODING_QUOTED_PRINTABLE},
-    .html = {"PGI+\r\n", 6, ENCODING_BASE64},
+    .text = {text_runs, G_N_ELEMENTS(text_runs), ENCODING_QUOTED_PRINTABLE},
+    .html = {&html_run, 1, ENCODING_BASE64},
 };
 
 static void
@@ -74,7 +78,7 @@ is_plain_without_html(void)
 {
 	struct message_fields fields = base;
 
-	fields.html.data = NULL;
+	fields.html.runs = NULL;
 	fields.boundary = NULL;
 	check_message(&fields, HEADER "Content-Type: text/plain; charset=utf-8\r\n"
 	                              "Content-Transfer-Encoding: quoted-printable\r\n"
@@ -142,6 +146,35 @@ refuses_a_boundary_that_is_none(void)
 	g_assert_nonnull(message);
 }
 
+static void
+fixed_fields_are_those_that_it_would_make(void)
+{
+	static const struct message_field extra[] = {
+	    {"List-Id", "x"}, {"Precedence", "bulk"}};
+	struct message_fields fields = base;
+	struct message_fixed fixed = {0};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) made = NULL;
+	g_autoptr(GBytes) copied = NULL;
+
+	fields.extra = extra;
+	fields.extra_count = G_N_ELEMENTS(extra);
+	made = message_build(&fields, &error);
+	g_assert_no_error(error);
+	g_assert_true(message_fixed_init(&fixed, &fields, &error));
+	fields.fixed = &fixed;
+	fields.extra_count = 0;
+	fields.from.address = "nobody";
+	copied = message_build(&fields, &error);
+	g_assert_no_error(error);
+	g_assert_true(g_bytes_equal(made, copied));
+	message_fixed_clear(&fixed);
+
+	g_assert_false(message_fixed_init(&fixed, &fields, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_null(fixed.from);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -151,6 +184,8 @@ main(int argc, char **argv)
 	g_test_add_func("/message/is plain without HTML", is_plain_without_html);
 	g_test_add_func(
 	    "/message/refuses what would break it", refuses_what_would_break_it);
+	g_test_add_func("/message/fixed fields are those that it would make",
+	    fixed_fields_are_those_that_it_would_make);
 	g_test_add_func("/message/refuses a boundary that is none",
 	    refuses_a_boundary_that_is_none);
 	return g_test_run();

@@ -121,6 +121,32 @@ a_changed_paper_is_rendered_anew(void)
 	}
 }
 
+/* One that is shared is known by being the same: copied, not compared. */
+static void
+a_shared_paper_makes_the_octets_of_one_that_is_not(void)
+{
+	pb_auto(renderer) renderer = render_sample_new_renderer();
+	pb_auto(renderer) fresh = render_sample_new_renderer();
+	pb_auto(digest) digest = render_sample_new_full_digest();
+	struct digest_entry *entry = digest->entries->pdata[0];
+	struct digest_reason *reason = entry->reasons->pdata[0];
+	g_autofree char *alone = compose(renderer, digest);
+	struct paper *shared = paper_share(entry->paper);
+	g_autofree char *first = compose(renderer, digest);
+	g_autofree char *again = compose(renderer, digest);
+	g_autofree char *other = NULL;
+	g_autofree char *wanted = NULL;
+
+	g_assert_cmpstr(first, ==, alone);
+	g_assert_cmpstr(again, ==, alone);
+	set_text(&reason->words, "other words");
+	other = compose(renderer, digest);
+	wanted = compose(fresh, digest);
+	g_assert_cmpstr(other, !=, alone);
+	g_assert_cmpstr(other, ==, wanted);
+	paper_free(shared);
+}
+
 /* More than the cache holds, twice over, with every fragment still in use. */
 static void
 the_cache_forgets_and_nobody_sees(void)
@@ -410,6 +436,98 @@ new_with_template(const char *name, const char *text, size_t size, GError **erro
 	return renderer;
 }
 
+/* Reasons are made apart from the paper where that comes to the same. */
+static void
+reasons_stand_where_the_template_has_them(void)
+{
+	static const struct {
+		const char *template;
+		const char *wanted; /* for the filter of that name */
+	} rows[] = {
+	    {"{{title}}\n{{#reasons}}\n{{filter}}: {{words}}\n{{/reasons}}\nend\n",
+	        "A title\n%s: 1\nother: 2\nend\n"},
+	    {"{{#reasons}}{{filter}}\n{{/reasons}}of {{title}}\n",
+	        "%s\nother\nof A title\n"},
+	    {"{{title}} {{#reasons}}[{{filter}}]{{/reasons}}.\n",
+	        "A title [%s][other].\n"},
+	    {"{{title}}\n{{#reasons}}{{filter}};{{/reasons}}.\n",
+	        "A title\n%s;other;.\n"},
+	    {"{{title}}\n{{#reasons}}\n{{title}}/{{filter}}\n{{/reasons}}\n",
+	        "A title\nA title/%s\nA title/other\n"},
+	    {"{{#reasons}}\n{{filter}}\n{{/reasons}}\n{{title}}\n"
+	     "{{#reasons}}\n{{words}}\n{{/reasons}}\n",
+	        "%s\nother\nA title\n1\n2\n"},
+	    {"{{title}}\n{{^reasons}}none{{/reasons}}\n", "A title\n\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		static const char *const names[] = {"first", "second", "first"};
+		g_autoptr(GError) error = NULL;
+		pb_auto(renderer) renderer = new_with_template(
+		    "paper.txt", rows[i].template, strlen(rows[i].template), &error);
+		pb_auto(digest) digest = render_sample_new_digest();
+		struct digest_entry *entry =
+		    render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+		struct digest_reason *reason = digest_reason_new("x", "1");
+
+		g_assert_no_error(error);
+		g_ptr_array_set_size(entry->reasons, 0);
+		g_ptr_array_add(entry->reasons, reason);
+		g_ptr_array_add(entry->reasons, digest_reason_new("other", "2"));
+		for (size_t j = 0; j < G_N_ELEMENTS(names); j++) {
+			g_auto(GStrv) parts = g_strsplit(rows[i].wanted, "%s", -1);
+			g_autofree char *wanted = g_strjoinv(names[j], parts);
+			g_autofree char *text = NULL;
+			g_autofree char *message = NULL;
+
+			set_text(&reason->filter, names[j]);
+			text = renderer_format_text(renderer, digest, NULL);
+			message = compose(renderer, digest);
+			if (!strstr(text, wanted))
+				g_error("not\n%sin\n%s", wanted, text);
+		}
+	}
+}
+
+/* The frame is one for all, but for what it says of the reader. */
+static void
+a_template_may_name_the_reader_anywhere(void)
+{
+	static const char *const readers[] = {
+	    "ann@example.org", "b.o'neill@example.org", "ann@example.org"};
+	static const char subject[] = "{{recipient}} has {{count_papers}}\n";
+	static const char html[] =
+	    "<p>{{subject}}</p><p>{{recipient}}, {{{recipient}}}</p>\n{{{papers}}}\n"
+	    "{{#has_titles}}\n{{{titles}}}\n{{/has_titles}}\n<i>{{recipient}}</i>\n";
+	g_autoptr(GError) error = NULL;
+	pb_auto(renderer) named =
+	    new_with_template("digest.subject", subject, strlen(subject), &error);
+	pb_auto(renderer) page =
+	    new_with_template("digest.html", html, strlen(html), &error);
+
+	g_assert_no_error(error);
+	for (size_t i = 0; i < G_N_ELEMENTS(readers); i++) {
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *field =
+		    g_strdup_printf("\r\nSubject: %s has 1 paper\r\n", readers[i]);
+		g_auto(GStrv) parts = g_strsplit(readers[i], "'", -1);
+		g_autofree char *escaped = g_strjoinv("&#39;", parts);
+		g_autofree char *line =
+		    g_strdup_printf("<p>%s, %s</p>\n", escaped, readers[i]);
+		g_autofree char *last = g_strdup_printf("<i>%s</i>\n", escaped);
+		g_autofree char *message = NULL;
+		g_autofree char *part = NULL;
+
+		set_text(&digest->recipient, readers[i]);
+		render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+		message = compose(named, digest);
+		g_assert_nonnull(strstr(message, field));
+		part = renderer_format_html(page, digest, NULL);
+		g_assert_nonnull(strstr(part, line));
+		g_assert_true(g_str_has_suffix(part, last));
+	}
+}
+
 static void
 a_wrong_template_is_told_at_the_start(void)
 {
@@ -549,6 +667,8 @@ main(int argc, char **argv)
 	    {"the same digest gives the same octets",
 	        the_same_digest_gives_the_same_octets},
 	    {"a changed paper is rendered anew", a_changed_paper_is_rendered_anew},
+	    {"a shared paper makes the octets of one that is not",
+	        a_shared_paper_makes_the_octets_of_one_that_is_not},
 	    {"the cache forgets and nobody sees", the_cache_forgets_and_nobody_sees},
 	    {"HTML fills its limit and no more", html_fills_its_limit_and_no_more},
 	    {"full papers and titles have a most", full_papers_and_titles_have_a_most},
@@ -558,6 +678,10 @@ main(int argc, char **argv)
 	    {"a digest that is none is refused", a_digest_that_is_none_is_refused},
 	    {"wrong settings are refused", wrong_settings_are_refused},
 	    {"every setting changes the key", every_setting_changes_the_key},
+	    {"reasons stand where the template has them",
+	        reasons_stand_where_the_template_has_them},
+	    {"a template may name the reader anywhere",
+	        a_template_may_name_the_reader_anywhere},
 	    {"a wrong template is told at the start",
 	        a_wrong_template_is_told_at_the_start},
 	    {"every template changes the key", every_template_changes_the_key},

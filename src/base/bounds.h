@@ -119,6 +119,7 @@
 #define BOUNDS_PREHEADER_CHARS     72
 #define BOUNDS_SUBJECT_TITLE_CHARS 80
 #define BOUNDS_RENDER_CACHE_BYTES  (16 * 1024 * 1024)
+#define BOUNDS_SHELF_PAPERS        1000 /* kept ready by who composes */
 
 /* SMTP replies: one line, and all lines of one reply. */
 #define BOUNDS_REPLY_LINE_BYTES 1024

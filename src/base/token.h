@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/auto.h"
+
 /* The key's character, then 80 bits of the MAC. */
 #define TOKEN_LENGTH 17
 
@@ -75,6 +77,21 @@ char *token_format_drawn(const uint8_t *octets);
  * @return NULL when it cannot be a drawn token; owned by the caller
  */
 char *token_hash_drawn(const char *text);
+
+struct token_maker;
+
+/** Allocate what derives many tokens of one key, which is borrowed by nobody then. */
+struct token_maker *token_maker_new(GBytes *key);
+void token_maker_free(struct token_maker *maker);
+PB_DEFINE_AUTO(token_maker, token_maker_free);
+
+/** Derive as token_derive() does. @return owned by the caller */
+char *
+token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t id);
+
+/** Sign as token_sign() does. @return owned by the caller */
+char *token_maker_sign(
+    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound);
 
 /**
  * Stand for a text without telling it: HMAC-SHA256 under the key and a purpose, as 64

@@ -32,8 +32,8 @@ struct inlet {
 	GThread *thread;
 	int stop_fd;
 	_Atomic bool is_failing;
-	char *problem;         /* what was told last; of the thread, as the next */
-	bool is_store_failing; /* it was about storing */
+	char *problem; /* what was told last; of the thread, as the next */
+	_Atomic bool is_store_failing; /* it was about storing */
 };
 
 struct inlets {
@@ -303,8 +303,10 @@ inlets_use(struct inlets *inlets, struct snapshot *snapshot)
 
 		struct inlet *inlet = inlets->members[road];
 
-		/* What fails may do so by what is no setting: a password in a file. */
-		if (!is_changed(names, name) && !(inlet && inlet->is_failing)) {
+		/* What fails may do so by what is no setting: a password in a file. The
+		 * store is asked at each letter anyway. */
+		if (!is_changed(names, name) &&
+		    !(inlet && inlet->is_failing && !inlet->is_store_failing)) {
 			if (inlet)
 				snapshot_offer(&inlet->next, snapshot);
 			continue;

@@ -38,7 +38,8 @@ is_field_name(const char *name)
 static bool
 is_q_plain(char c)
 {
-	return g_ascii_isalnum(c) || (c != '\0' && strchr("!*+-/", c) != NULL);
+	return g_ascii_isalnum(c) || c == '!' || c == '*' || c == '+' || c == '-' ||
+	       c == '/';
 }
 
 static size_t
@@ -60,13 +61,18 @@ b_cost(size_t size)
 static void
 append_q(GString *out, const char *text, size_t size)
 {
+	static const char hex[] = "0123456789ABCDEF";
+
 	for (size_t i = 0; i < size; i++) {
-		if (is_q_plain(text[i]))
+		if (is_q_plain(text[i])) {
 			g_string_append_c(out, text[i]);
-		else if (text[i] == ' ')
+		} else if (text[i] == ' ') {
 			g_string_append_c(out, '_');
-		else
-			g_string_append_printf(out, "=%02X", (unsigned char)text[i]);
+		} else {
+			g_string_append_c(out, '=');
+			g_string_append_c(out, hex[(unsigned char)text[i] >> 4]);
+			g_string_append_c(out, hex[(unsigned char)text[i] & 15]);
+		}
 	}
 }
 
@@ -99,16 +105,16 @@ append_encoded_words(GString *out, const char *text, size_t first_bytes, size_t 
 	size_t room = first_bytes - WORD_EXTRA;
 
 	while (size > 0) {
-		size_t taken = 0;
+		size_t taken = 0, q_sum = 0;
 
 		while (taken < size) {
 			const char *p = text + taken;
-			size_t more = taken + (size_t)(g_utf8_next_char(p) - p);
-			size_t cost = mode == 'Q' ? q_cost(text, more) : b_cost(more);
+			size_t more = (size_t)(g_utf8_next_char(p) - p);
 
-			if (cost > room)
+			q_sum += q_cost(p, more);
+			if ((mode == 'Q' ? q_sum : b_cost(taken + more)) > room)
 				break;
-			taken = more;
+			taken += more;
 		}
 		append_word(out, mode, text, taken);
 		text += taken;

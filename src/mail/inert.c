@@ -34,6 +34,9 @@ cut_line(GString *line, size_t limit_chars)
 {
 	char *end;
 
+	/* No character has less than one octet. */
+	if (line->len <= limit_chars)
+		return;
 	if ((size_t)g_utf8_strlen(line->str, (gssize)line->len) <= limit_chars)
 		return;
 	end = g_utf8_offset_to_pointer(line->str, (glong)limit_chars - 1);
@@ -75,6 +78,11 @@ inert_format_line(const char *text, size_t limit_chars)
 		/* Most text is words of ASCII: those need no look at Unicode. */
 		size_t n = measure_plain(p);
 
+		if (*p == ' ') {
+			owes_blank = line->len > 0;
+			p++;
+			continue;
+		}
 		if (n == 0) {
 			gunichar c = g_utf8_get_char(p);
 

@@ -3,7 +3,6 @@
  */
 #include "mail/message.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/bounds.h"
@@ -40,20 +39,26 @@ check_extra(const struct message_fields *fields, GError **error)
 	return true;
 }
 
-/* memchr() makes this fast where the first octet is rare, as a "=" is. */
+static size_t
+get_part_bytes(const struct message_part *part)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; part->runs && i < part->run_count; i++)
+		size += part->runs[i].size;
+	return size;
+}
+
+/* Also where it begins in one run and ends in another. */
 static bool
 has_text(const struct message_part *part, const char *text, size_t size)
 {
-	const char *end = part->data + part->size;
+	g_autoptr(GString) whole = g_string_sized_new(get_part_bytes(part));
 
-	for (const char *p = part->data; (size_t)(end - p) >= size; p++) {
-		p = memchr(p, text[0], (size_t)(end - p) - size + 1);
-		if (!p)
-			return false;
-		if (memcmp(p, text, size) == 0)
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < part->run_count; i++)
+		g_string_append_len(
+		    whole, part->runs[i].data, (gssize)part->runs[i].size);
+	return memmem(whole->str, whole->len, text, size);
 }
 
 /* RFC 2046 section 5.1.1. */
@@ -69,23 +74,24 @@ check_boundary(const struct message_fields *fields, GError **error)
 		if (!g_ascii_isalnum(*p) && !strchr("'()+_,-./:=?", *p))
 			return refuse(error, "has a boundary of other characters", "");
 	}
-	if (has_text(&fields->text, boundary, size) ||
-	    has_text(&fields->html, boundary, size) ||
-	    has_text(&fields->file.part, boundary, size))
+	if (!strstr(boundary, "=_") &&
+	    (has_text(&fields->text, boundary, size) ||
+	        has_text(&fields->html, boundary, size) ||
+	        has_text(&fields->file.part, boundary, size)))
 		return refuse(error, "has its boundary in a part", "");
 	return true;
 }
 
 static bool
-append_header(GString *out, const struct message_fields *fields, GError **error)
+append_from(GString *out, const struct message_fields *fields, GError **error)
 {
-	if (!header_append_date(out, "Date", fields->date, fields->offset_min, error) ||
-	    !header_append_mailboxes(out, "From", &fields->from, 1, error) ||
-	    !header_append_mailboxes(out, "To", &fields->to, 1, error))
-		return false;
-	header_append_text(out, "Subject", fields->subject);
-	if (!header_append_message_id(out, "Message-ID", fields->message_id, error) ||
-	    !header_append_value(out, "MIME-Version", "1.0", error))
+	return header_append_mailboxes(out, "From", &fields->from, 1, error);
+}
+
+static bool
+append_extra(GString *out, const struct message_fields *fields, GError **error)
+{
+	if (!check_extra(fields, error))
 		return false;
 	for (size_t i = 0; i < fields->extra_count; i++) {
 		const struct message_field *field = &fields->extra[i];
@@ -97,15 +103,89 @@ append_header(GString *out, const struct message_fields *fields, GError **error)
 	return true;
 }
 
+static bool
+append_rest(GString *out, const struct message_fields *fields, GError **error)
+{
+	return header_append_value(out, "MIME-Version", "1.0", error) &&
+	       append_extra(out, fields, error);
+}
+
+bool
+message_fixed_init(
+    struct message_fixed *fixed, const struct message_fields *fields, GError **error)
+{
+	struct message_fixed made = {g_string_new(NULL), g_string_new(NULL)};
+
+	if (!append_from(made.from, fields, error) ||
+	    !append_rest(made.rest, fields, error)) {
+		message_fixed_clear(&made);
+		return false;
+	}
+	*fixed = made;
+	return true;
+}
+
+void
+message_fixed_clear(struct message_fixed *fixed)
+{
+	if (!fixed->from)
+		return;
+	g_string_free(g_steal_pointer(&fixed->from), TRUE);
+	g_string_free(g_steal_pointer(&fixed->rest), TRUE);
+}
+
+static bool
+append_fixed(GString *out, const GString *fixed)
+{
+	g_string_append_len(out, fixed->str, (gssize)fixed->len);
+	return true;
+}
+
+static bool
+append_header(GString *out, const struct message_fields *fields, GError **error)
+{
+	const struct message_fixed *fixed = fields->fixed;
+
+	if (!header_append_date(out, "Date", fields->date, fields->offset_min, error) ||
+	    !(fixed ? append_fixed(out, fixed->from)
+	            : append_from(out, fields, error)) ||
+	    !header_append_mailboxes(out, "To", &fields->to, 1, error))
+		return false;
+	if (fields->subject_field)
+		g_string_append(out, fields->subject_field);
+	else
+		header_append_text(out, "Subject", fields->subject);
+	return header_append_message_id(out, "Message-ID", fields->message_id, error) &&
+	       (fixed ? append_fixed(out, fixed->rest) &&
+	                    append_extra(out, fields, error)
+	              : append_rest(out, fields, error));
+}
+
+static void
+append_runs(GString *out, const struct message_part *part)
+{
+	for (size_t i = 0; i < part->run_count; i++)
+		g_string_append_len(
+		    out, part->runs[i].data, (gssize)part->runs[i].size);
+}
+
 static void
 append_part(GString *out, const char *subtype, const struct message_part *part)
 {
-	g_string_append_printf(out,
-	    "Content-Type: text/%s; charset=utf-8\r\n"
-	    "Content-Transfer-Encoding: %s\r\n"
-	    "\r\n",
-	    subtype, encoding_get_name(part->encoding));
-	g_string_append_len(out, part->data, (gssize)part->size);
+	g_string_append(out, "Content-Type: text/");
+	g_string_append(out, subtype);
+	g_string_append(out, "; charset=utf-8\r\nContent-Transfer-Encoding: ");
+	g_string_append(out, encoding_get_name(part->encoding));
+	g_string_append(out, "\r\n\r\n");
+	append_runs(out, part);
+}
+
+static void
+append_between(GString *out, const char *boundary, const char *end)
+{
+	g_string_append(out, "\r\n--");
+	g_string_append(out, boundary);
+	g_string_append(out, end);
 }
 
 /* RFC 2183; the name is ours, so it needs no encoding. */
@@ -132,7 +212,7 @@ append_mixed(GString *out, const struct message_fields *fields, GError **error)
 	    "Content-Transfer-Encoding: %s\r\n\r\n",
 	    fields->boundary, file->type, file->name,
 	    encoding_get_name(file->part.encoding));
-	g_string_append_len(out, file->part.data, (gssize)file->part.size);
+	append_runs(out, &file->part);
 	g_string_append_printf(out, "\r\n--%s--\r\n", fields->boundary);
 	return true;
 }
@@ -141,28 +221,30 @@ GBytes *
 message_build(const struct message_fields *fields, GError **error)
 {
 	g_autoptr(GString) out =
-	    g_string_sized_new(FRAME_BYTES + fields->text.size + fields->html.size);
+	    g_string_sized_new(FRAME_BYTES + get_part_bytes(&fields->text) +
+	                       get_part_bytes(&fields->html));
 	const char *boundary = fields->boundary;
 
-	if (!check_extra(fields, error) || !append_header(out, fields, error))
+	if (!append_header(out, fields, error))
 		return NULL;
 	if (fields->file.name) {
 		if (!append_mixed(out, fields, error))
 			return NULL;
 		return g_string_free_to_bytes(g_steal_pointer(&out));
 	}
-	if (!fields->html.data) {
+	if (!fields->html.runs) {
 		append_part(out, "plain", &fields->text);
 		return g_string_free_to_bytes(g_steal_pointer(&out));
 	}
 	if (!check_boundary(fields, error))
 		return NULL;
-	g_string_append_printf(out,
-	    "Content-Type: multipart/alternative; boundary=\"%s\"\r\n\r\n--%s\r\n",
-	    boundary, boundary);
+	g_string_append(out, "Content-Type: multipart/alternative; boundary=\"");
+	g_string_append(out, boundary);
+	g_string_append(out, "\"\r\n");
+	append_between(out, boundary, "\r\n");
 	append_part(out, "plain", &fields->text);
-	g_string_append_printf(out, "\r\n--%s\r\n", boundary);
+	append_between(out, boundary, "\r\n");
 	append_part(out, "html", &fields->html);
-	g_string_append_printf(out, "\r\n--%s--\r\n", boundary);
+	append_between(out, boundary, "--\r\n");
 	return g_string_free_to_bytes(g_steal_pointer(&out));
 }

@@ -8,15 +8,25 @@
 #define PAPERBOY_MAIL_MESSAGE_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mail/encoding.h"
 #include "mail/header.h"
 
-/* A text part that is encoded already (mail/encoding.h) and ends with CRLF. */
-struct message_part {
+/* Some octets of a part. */
+struct message_run {
 	const char *data;
 	size_t size;
+};
+
+/*
+ * A text part that is encoded already (mail/encoding.h) and ends with CRLF: one run,
+ * or many that are copied one after the other.
+ */
+struct message_part {
+	const struct message_run *runs; /* NULL: there is no such part */
+	size_t run_count;
 	enum encoding encoding;
 };
 
@@ -38,15 +48,32 @@ struct message_fields {
 	int offset_min; /* zone of the Date field, minutes east of UTC */
 	struct header_mailbox from;
 	struct header_mailbox to;
-	const char *subject;               /* any text */
-	const char *message_id;            /* without angle brackets */
+	const char *subject; /* any text */
+	const char
+	    *subject_field;     /* that by header_append_text(), made before; or NULL */
+	const char *message_id; /* without angle brackets */
 	const struct message_field *extra; /* none that the others make */
 	size_t extra_count;
 	const char *boundary; /* asked for only where there is HTML */
 	struct message_part text;
-	struct message_part html; /* data NULL: the message is plain text alone */
+	struct message_part html; /* without runs: the message is plain text alone */
 	struct message_file file; /* only where there is no HTML */
+	const struct message_fixed *fixed; /* or NULL */
 };
+
+/*
+ * What is the same in many messages: the fields From, and MIME-Version with all that
+ * follows it.  With it `from` is not looked at, and `extra` comes behind it.
+ */
+struct message_fixed {
+	GString *from;
+	GString *rest;
+};
+
+/** Make the fixed fields. @return as message_build(); then nothing is to be cleared */
+bool message_fixed_init(
+    struct message_fixed *fixed, const struct message_fields *fields, GError **error);
+void message_fixed_clear(struct message_fixed *fixed);
 
 /**
  * Build the message: Date, From, To, Subject, Message-ID, MIME-Version, the extra
@@ -55,7 +82,8 @@ struct message_fields {
  * not ASCII, header lines of at most 998 octets.
  *
  * @return NULL with PB_ERROR_INPUT where a field is no such field, comes twice, or
- *         the boundary is malformed or stands in a part
+ *         the boundary is malformed or stands in a part.  It is not looked for where
+ *         it has "=_" in it, which comes in neither encoding (RFC 2045 section 6.7)
  */
 GBytes *message_build(const struct message_fields *fields, GError **error);
 

@@ -31,6 +31,10 @@ paper_free(struct paper *paper)
 {
 	if (!paper)
 		return;
+	if (paper->shares > 0) {
+		paper->shares--;
+		return;
+	}
 	g_free(paper->id);
 	g_free(paper->title);
 	g_free(paper->abstract);
@@ -47,6 +51,13 @@ paper_free(struct paper *paper)
 	g_free(paper->doi);
 	g_array_unref(paper->appearances);
 	g_free(paper);
+}
+
+struct paper *
+paper_share(struct paper *paper)
+{
+	paper->shares++;
+	return paper;
 }
 
 void

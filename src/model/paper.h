@@ -27,6 +27,7 @@ struct appearance {
 };
 
 struct paper {
+	unsigned shares;    /* holders besides the first; with any, nobody changes it */
 	char *id;           /* canonical: arXiv id without version; never NULL */
 	char *title;        /* never NULL, never empty */
 	char *abstract;     /* never NULL; may be empty */
@@ -62,6 +63,14 @@ struct listing {
 /** Allocate an empty paper: numbers unknown, no authors, the rest NULL. */
 struct paper *paper_new(void);
 void paper_free(struct paper *paper);
+
+/**
+ * Share a paper within one thread: from now on it is the same for all who hold it,
+ * and that it is the same tells that its texts are.
+ *
+ * @return the paper, for one paper_free() more
+ */
+struct paper *paper_share(struct paper *paper);
 PB_DEFINE_AUTO(paper, paper_free);
 
 /** Note where a paper was listed. */

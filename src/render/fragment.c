@@ -15,24 +15,64 @@ const char *const fragment_names[] = {"abstract", "authors", "code_url", "day",
     "filter", "full", "has_links", "project_url", "reasons", "title", "url", "votes",
     "words", NULL};
 
+/* In a reason. */
+static const char *const reason_names[] = {"filter", "words", ".", NULL};
+
+/* A control character, which neither a template nor an inert text can have. */
+#define PLACE_REASONS "\x04"
+
+/* In the key of a trunk, for the number of reasons. */
+#define ANY_REASONS G_MAXUINT
+
 /*
- * All that a fragment is made of, as one run of octets.  Only the first part is
- * hashed: it tells papers and reasons apart, the rest seldom differs.
+ * All that a fragment is made of, as one run of octets; a paper that is shared stands
+ * in it by its address.  Only the first part is hashed: it tells papers and reasons
+ * apart, the rest seldom differs.
  */
 struct key {
 	GString *octets;
 	size_t hashed;
+	struct paper *shared; /* keeps the address from becoming another's, or NULL */
+};
+
+/* What a key begins with. */
+struct key_head {
+	const struct paper *shared;
+	int64_t upvotes;
+	unsigned is_full;
+	unsigned reasons;
+};
+
+/*
+ * One part of a paper without its reasons, which are the only thing in it that differs
+ * between readers: whole lines before them and behind them.
+ */
+struct trunk_part {
+	struct piece head;
+	struct piece tail;
+	bool has_reasons; /* between them; else the template tells none */
+};
+
+struct trunk {
+	struct trunk_part text;
+	struct trunk_part html;
+	struct key key;
 };
 
 struct slot {
 	struct fragment fragment; /* first: fragments are handed out as this */
 	struct key key;
+	struct trunk *trunk; /* then the pieces are the reasons; or NULL */
+	struct piece text;
+	struct piece html;
 };
 
 struct fragment_cache {
 	const struct template *text;
 	const struct template *html;
-	GHashTable *slots; /* a set: struct key * of a slot → struct slot * */
+	bool is_parted;     /* the templates let reasons be made apart */
+	GHashTable *slots;  /* a set: struct key * of a slot → struct slot * */
+	GHashTable *trunks; /* likewise: struct key * of a trunk → struct trunk * */
 	size_t bytes;
 	struct key probe;
 };
@@ -41,20 +81,27 @@ static guint
 hash_key(gconstpointer data)
 {
 	const struct key *key = data;
-	guint hash = 5381;
+	const uint64_t odd = 0x9E3779B97F4A7C15;
+	uint64_t hash = key->hashed, eight;
+	size_t i = 0;
 
-	for (size_t i = 0; i < key->hashed; i++)
-		hash = hash * 33 + (unsigned char)key->octets->str[i];
-	return hash;
+	for (; i + sizeof(eight) <= key->hashed; i += sizeof(eight)) {
+		memcpy(&eight, key->octets->str + i, sizeof(eight));
+		hash = (hash ^ eight) * odd;
+		hash ^= hash >> 29;
+	}
+	for (; i < key->hashed; i++)
+		hash = (hash ^ (unsigned char)key->octets->str[i]) * odd;
+	return (guint)(hash >> 32);
 }
 
 static gboolean
 is_equal_key(gconstpointer a, gconstpointer b)
 {
-	const struct key *left = a;
-	const struct key *right = b;
+	const GString *left = ((const struct key *)a)->octets;
+	const GString *right = ((const struct key *)b)->octets;
 
-	return g_string_equal(left->octets, right->octets);
+	return left->len == right->len && memcmp(left->str, right->str, left->len) == 0;
 }
 
 static void
@@ -65,22 +112,11 @@ add_field(GString *octets, const char *text)
 }
 
 static void
-set_key(struct key *key, const struct digest_entry *entry, bool is_full)
+add_texts(GString *octets, const struct paper *paper)
 {
-	const struct paper *paper = entry->paper;
-	GString *octets = key->octets;
+	unsigned authors = paper->authors->len;
 
-	g_string_printf(octets, "%d:%" G_GINT64_FORMAT ":%u:%u:", is_full,
-	    entry->upvotes, entry->reasons->len, paper->authors->len);
-	add_field(octets, paper->id);
-	add_field(octets, entry->day);
-	for (unsigned i = 0; i < entry->reasons->len; i++) {
-		const struct digest_reason *reason = entry->reasons->pdata[i];
-
-		add_field(octets, reason->filter);
-		add_field(octets, reason->words);
-	}
-	key->hashed = octets->len;
+	g_string_append_len(octets, (const char *)&authors, sizeof(authors));
 	add_field(octets, paper->title);
 	add_field(octets, paper->url);
 	add_field(octets, paper->code_url);
@@ -90,14 +126,80 @@ set_key(struct key *key, const struct digest_entry *entry, bool is_full)
 	add_field(octets, paper->abstract);
 }
 
+/* @param reasons  how many of the entry's count, or ANY_REASONS */
+static void
+set_key(
+    struct key *key, const struct digest_entry *entry, bool is_full, unsigned reasons)
+{
+	const struct paper *paper = entry->paper;
+	GString *octets = key->octets;
+	const struct key_head head = {
+	    .shared = paper->shares > 0 ? paper : NULL,
+	    .upvotes = entry->upvotes,
+	    .is_full = is_full,
+	    .reasons = reasons,
+	};
+
+	g_string_truncate(octets, 0);
+	g_string_append_len(octets, (const char *)&head, sizeof(head));
+	add_field(octets, entry->day);
+	for (unsigned i = 0; reasons != ANY_REASONS && i < reasons; i++) {
+		const struct digest_reason *reason = entry->reasons->pdata[i];
+
+		add_field(octets, reason->filter);
+		add_field(octets, reason->words);
+	}
+	if (!head.shared)
+		add_field(octets, paper->id);
+	key->hashed = octets->len;
+	if (!head.shared)
+		add_texts(octets, paper);
+}
+
+static void
+key_clear(struct key *key)
+{
+	g_string_free(key->octets, TRUE);
+	paper_free(key->shared);
+}
+
+/* The probe, kept. */
+static void
+key_init(struct key *key, const struct key *probe, struct paper *paper)
+{
+	key->octets = g_string_new_len(probe->octets->str, (gssize)probe->octets->len);
+	key->hashed = probe->hashed;
+	key->shared = paper->shares > 0 ? paper_share(paper) : NULL;
+}
+
+static void
+free_trunk(void *data)
+{
+	struct trunk *trunk = data;
+
+	piece_clear(&trunk->text.head);
+	piece_clear(&trunk->text.tail);
+	piece_clear(&trunk->html.head);
+	piece_clear(&trunk->html.tail);
+	key_clear(&trunk->key);
+}
+
+static void
+unref_trunk(void *trunk)
+{
+	if (trunk)
+		g_rc_box_release_full(trunk, free_trunk);
+}
+
 static void
 free_slot(void *data)
 {
 	struct slot *slot = data;
 
-	piece_clear(&slot->fragment.text);
-	piece_clear(&slot->fragment.html);
-	g_string_free(slot->key.octets, TRUE);
+	piece_clear(&slot->text);
+	piece_clear(&slot->html);
+	unref_trunk(slot->trunk);
+	key_clear(&slot->key);
 }
 
 void
@@ -116,6 +218,10 @@ fragment_cache_new(const struct template *text, const struct template *html)
 	cache->html = html;
 	cache->slots = g_hash_table_new_full(
 	    hash_key, is_equal_key, NULL, (GDestroyNotify)fragment_unref);
+	cache->trunks =
+	    g_hash_table_new_full(hash_key, is_equal_key, NULL, unref_trunk);
+	cache->is_parted = template_is_apart(text, "reasons", reason_names) &&
+	                   template_is_apart(html, "reasons", reason_names);
 	cache->probe.octets = g_string_new(NULL);
 	return cache;
 }
@@ -126,6 +232,7 @@ fragment_cache_free(struct fragment_cache *cache)
 	if (!cache)
 		return;
 	g_hash_table_unref(cache->slots);
+	g_hash_table_unref(cache->trunks);
 	g_string_free(cache->probe.octets, TRUE);
 	g_free(cache);
 }
@@ -194,37 +301,173 @@ new_view(const struct digest_entry *entry, bool is_full)
 	return view;
 }
 
-static struct slot *
-render_slot(
-    const struct fragment_cache *cache, const struct digest_entry *entry, bool is_full)
+/* @param columns  to wrap at, or 0 */
+static void
+init_piece(struct piece *piece, const char *text, unsigned columns)
 {
-	struct slot *slot = g_rc_box_new0(struct slot);
-	pb_auto(view) view = new_view(entry, is_full);
-	g_autoptr(GString) text = g_string_new(NULL);
-	g_autofree char *wrapped = NULL;
-	GString *html = g_string_new(NULL);
+	g_autofree char *wrapped = columns > 0 ? wrap_format_text(text, columns) : NULL;
 
-	template_append(cache->text, view, text);
-	wrapped = wrap_format_text(text->str, BOUNDS_TEXT_COLUMNS);
-	piece_init(&slot->fragment.text, g_string_new(wrapped));
-	template_append(cache->html, view, html);
-	piece_init(&slot->fragment.html, html);
-	slot->key.octets = g_string_new_len(
-	    cache->probe.octets->str, (gssize)cache->probe.octets->len);
-	slot->key.hashed = cache->probe.hashed;
-	return slot;
+	piece_init(piece, g_string_new(wrapped ? wrapped : text));
+}
+
+static void
+render_whole(struct piece *piece, const struct template *template,
+    const struct view *view, unsigned columns)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	template_append(template, view, text);
+	init_piece(piece, text->str, columns);
+}
+
+/* ---- apart ---- */
+
+/* @return false where reasons do not stand on lines of their own, once */
+static bool
+init_trunk_part(struct trunk_part *part, const struct template *template,
+    const struct view *view, unsigned columns)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	char *place;
+
+	template_append_around(template, view, "reasons", PLACE_REASONS, text);
+	place = strstr(text->str, PLACE_REASONS);
+	if (place && (strstr(place + 1, PLACE_REASONS) ||
+	                 (place > text->str && place[-1] != '\n')))
+		return false;
+	part->has_reasons = place != NULL;
+	if (place)
+		*place = '\0';
+	init_piece(&part->head, text->str, columns);
+	init_piece(&part->tail, place ? place + 1 : "", columns);
+	return true;
 }
 
 static size_t
-get_slot_bytes(const struct slot *slot)
+get_piece_bytes(const struct piece *piece)
 {
-	const struct fragment *fragment = &slot->fragment;
+	return piece->plain->allocated_len + piece->encoded->allocated_len;
+}
 
-	return sizeof(*slot) + slot->key.octets->allocated_len +
-	       fragment->text.plain->allocated_len +
-	       fragment->text.encoded->allocated_len +
-	       fragment->html.plain->allocated_len +
-	       fragment->html.encoded->allocated_len;
+static void
+make_room(struct fragment_cache *cache, size_t bytes)
+{
+	if (cache->bytes + bytes > BOUNDS_RENDER_CACHE_BYTES) {
+		g_hash_table_remove_all(cache->slots);
+		g_hash_table_remove_all(cache->trunks);
+		cache->bytes = 0;
+	}
+	cache->bytes += bytes;
+}
+
+/* @return NULL where the templates do not let reasons be made apart */
+static struct trunk *
+get_trunk(struct fragment_cache *cache, const struct digest_entry *entry)
+{
+	struct trunk *trunk;
+	pb_auto(view) view = NULL;
+
+	set_key(&cache->probe, entry, true, ANY_REASONS);
+	trunk = g_hash_table_lookup(cache->trunks, &cache->probe);
+	if (trunk)
+		return trunk;
+	view = new_view(entry, true);
+	trunk = g_rc_box_new0(struct trunk);
+	key_init(&trunk->key, &cache->probe, entry->paper);
+	if (!init_trunk_part(&trunk->text, cache->text, view, BOUNDS_TEXT_COLUMNS) ||
+	    !init_trunk_part(&trunk->html, cache->html, view, 0)) {
+		cache->is_parted = false;
+		unref_trunk(trunk);
+		return NULL;
+	}
+	make_room(cache, sizeof(*trunk) + trunk->key.octets->allocated_len +
+	                     get_piece_bytes(&trunk->text.head) +
+	                     get_piece_bytes(&trunk->text.tail) +
+	                     get_piece_bytes(&trunk->html.head) +
+	                     get_piece_bytes(&trunk->html.tail));
+	g_hash_table_insert(cache->trunks, &trunk->key, trunk);
+	return trunk;
+}
+
+/* @return false where the reasons do not end with a line */
+static bool
+init_reasons(struct piece *piece, const struct template *template,
+    const struct view *view, unsigned columns)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	template_append_section(template, view, "reasons", text);
+	if (text->len && text->str[text->len - 1] != '\n')
+		return false;
+	init_piece(piece, text->str, columns);
+	return true;
+}
+
+/* @return whether it could be done */
+static bool
+render_reasons(
+    struct fragment_cache *cache, struct slot *slot, const struct digest_entry *entry)
+{
+	struct trunk *trunk = get_trunk(cache, entry);
+	pb_auto(view) view = NULL;
+
+	if (!trunk)
+		return false;
+	view = view_new_map();
+	view_put(view, "reasons", new_reasons(entry->reasons));
+	if (!init_reasons(&slot->text, cache->text, view, BOUNDS_TEXT_COLUMNS))
+		return false;
+	if (!init_reasons(&slot->html, cache->html, view, 0)) {
+		piece_clear(&slot->text);
+		return false;
+	}
+	slot->trunk = g_rc_box_acquire(trunk);
+	return true;
+}
+
+static void
+add_piece(struct fragment_part *part, const struct piece *piece)
+{
+	part->pieces[part->count++] = piece;
+}
+
+/* @param own  the slot's piece */
+static void
+list_pieces(struct fragment_part *part, const struct trunk_part *around,
+    const struct piece *own)
+{
+	if (around)
+		add_piece(part, &around->head);
+	if (!around || around->has_reasons)
+		add_piece(part, own);
+	if (around)
+		add_piece(part, &around->tail);
+}
+
+/* ---- fragments ---- */
+
+static struct slot *
+make_slot(struct fragment_cache *cache, const struct digest_entry *entry, bool is_full)
+{
+	struct slot *slot = g_rc_box_new0(struct slot);
+
+	key_init(&slot->key, &cache->probe, entry->paper);
+	if (!is_full || !entry->reasons->len || !cache->is_parted ||
+	    !render_reasons(cache, slot, entry)) {
+		pb_auto(view) view = new_view(entry, is_full);
+
+		render_whole(&slot->text, cache->text, view, BOUNDS_TEXT_COLUMNS);
+		render_whole(&slot->html, cache->html, view, 0);
+	}
+	list_pieces(
+	    &slot->fragment.text, slot->trunk ? &slot->trunk->text : NULL, &slot->text);
+	list_pieces(
+	    &slot->fragment.html, slot->trunk ? &slot->trunk->html : NULL, &slot->html);
+	make_room(cache, sizeof(*slot) + slot->key.octets->allocated_len +
+	                     get_piece_bytes(&slot->text) +
+	                     get_piece_bytes(&slot->html));
+	g_hash_table_insert(cache->slots, &slot->key, g_rc_box_acquire(slot));
+	return slot;
 }
 
 struct fragment *
@@ -232,19 +475,25 @@ fragment_cache_get(
     struct fragment_cache *cache, const struct digest_entry *entry, bool is_full)
 {
 	struct slot *slot;
-	size_t bytes;
 
-	set_key(&cache->probe, entry, is_full);
+	/* A title alone is the same whatever found it. */
+	set_key(&cache->probe, entry, is_full, is_full ? entry->reasons->len : 0);
 	slot = g_hash_table_lookup(cache->slots, &cache->probe);
 	if (slot)
 		return &((struct slot *)g_rc_box_acquire(slot))->fragment;
-	slot = render_slot(cache, entry, is_full);
-	bytes = get_slot_bytes(slot);
-	if (cache->bytes + bytes > BOUNDS_RENDER_CACHE_BYTES) {
-		g_hash_table_remove_all(cache->slots);
-		cache->bytes = 0;
-	}
-	g_hash_table_insert(cache->slots, &slot->key, g_rc_box_acquire(slot));
-	cache->bytes += bytes;
-	return &slot->fragment;
+	return &make_slot(cache, entry, is_full)->fragment;
+}
+
+void
+fragment_add_to(struct piece_sum *sum, const struct fragment_part *part)
+{
+	for (unsigned i = 0; i < part->count; i++)
+		piece_sum_add(sum, part->pieces[i]);
+}
+
+void
+fragment_subtract_from(struct piece_sum *sum, const struct fragment_part *part)
+{
+	for (unsigned i = 0; i < part->count; i++)
+		piece_sum_subtract(sum, part->pieces[i]);
 }

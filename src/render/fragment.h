@@ -2,7 +2,9 @@
  * fragment.h - a paper's part of a digest, rendered and encoded once.
  *
  * Its templates see the paper and why it was found, never the reader, so that
- * everyone who gets the same paper for the same reasons gets the same octets.
+ * everyone who gets the same paper for the same reasons gets the same octets.  Where
+ * the templates tell the reasons on lines of their own, what is around them is
+ * the same for everybody who gets the paper.
  */
 #ifndef PAPERBOY_RENDER_FRAGMENT_H
 #define PAPERBOY_RENDER_FRAGMENT_H
@@ -17,9 +19,17 @@
 /* Every name that a paper's view may have; ends with NULL. */
 extern const char *const fragment_names[];
 
+/* What stands before its reasons, they, and what stands behind them; or all in one. */
+#define FRAGMENT_PIECES 3
+
+struct fragment_part {
+	const struct piece *pieces[FRAGMENT_PIECES];
+	unsigned count;
+};
+
 struct fragment {
-	struct piece text;
-	struct piece html;
+	struct fragment_part text;
+	struct fragment_part html;
 };
 
 struct fragment_cache;
@@ -45,5 +55,8 @@ PB_DEFINE_AUTO(fragment_cache, fragment_cache_free);
 struct fragment *fragment_cache_get(
     struct fragment_cache *cache, const struct digest_entry *entry, bool is_full);
 void fragment_unref(struct fragment *fragment);
+
+void fragment_add_to(struct piece_sum *sum, const struct fragment_part *part);
+void fragment_subtract_from(struct piece_sum *sum, const struct fragment_part *part);
 
 #endif

@@ -1,17 +1,43 @@
 /*
- * frame.c - what stands around the papers in one part of a digest.
+ * frame.c - what stands around the papers in both parts of a digest.
  */
 #include "render/frame.h"
 
 #include <string.h>
 
+#include "base/bounds.h"
+#include "base/day.h"
 #include "base/error.h"
+#include "mail/header.h"
+#include "mail/inert.h"
 #include "render/view.h"
-#include "render/wrap.h"
+#include "render/words.h"
+
+/* So many are kept: a day has two or three drafts, and some hundred frames. */
+#define DRAFTS_MAX 64
+#define FRAMES_MAX 1000
+
+/* A date, then hexadecimal digits with two bits for each value, and one. */
+#define KEY_DIGITS 5
+#define KEY_BYTES  (DAY_BYTES + KEY_DIGITS)
+
+/* What stands for the reader while nobody is known. */
+#define SOMEBODY "?"
 
 const char *const frame_names[] = {"change_url", "count_new", "count_papers", "date",
     "date_long", "first_title", "has_titles", "list_name", "owner", "papers",
     "preheader", "recipient", "rest", "stop_url", "subject", "titles", NULL};
+
+static const char *const value_names[FRAME_VALUES] = {
+    [FRAME_RECIPIENT] = "recipient",
+    [FRAME_STOP_URL] = "stop_url",
+    [FRAME_COUNT_NEW] = "count_new",
+    [FRAME_COUNT_PAPERS] = "count_papers",
+    [FRAME_FIRST_TITLE] = "first_title",
+    [FRAME_PREHEADER] = "preheader",
+    [FRAME_REST] = "rest",
+    [FRAME_SUBJECT] = "subject",
+};
 
 /*
  * A place is a control character, which neither a template may hold nor a
@@ -20,12 +46,74 @@ const char *const frame_names[] = {"change_url", "count_new", "count_papers", "d
 #define PLACE_PAPERS "\x01"
 #define PLACE_TITLES "\x02"
 
-void
-frame_put_places(struct view *view, bool has_titles)
+/* The templates of one date, rendered with a hole for each value that there is. */
+struct draft {
+	struct pattern *subject;
+	struct frame_part text;
+	struct frame_part html;
+};
+
+struct frames {
+	struct frame_settings settings;
+	GHashTable *drafts; /* key -> struct draft * */
+	GHashTable *known;  /* heading in one text -> struct frame * */
+	GString *probe;
+};
+
+static void
+clear_part(struct frame_part *part)
 {
-	view_put_text(view, "papers", PLACE_PAPERS);
-	view_put_text(view, "titles", PLACE_TITLES);
-	view_put(view, "has_titles", view_new_bool(has_titles));
+	pattern_free(part->head);
+	pattern_free(part->middle);
+	pattern_free(part->tail);
+}
+
+static void
+draft_free(struct draft *draft)
+{
+	if (!draft)
+		return;
+	pattern_free(draft->subject);
+	clear_part(&draft->text);
+	clear_part(&draft->html);
+	g_free(draft);
+}
+PB_DEFINE_AUTO(draft, draft_free);
+
+static void
+frame_free(struct frame *frame)
+{
+	pattern_free(frame->subject);
+	g_free(frame->known_subject);
+	g_free(frame->subject_field);
+	clear_part(&frame->text);
+	clear_part(&frame->html);
+	g_free(frame);
+}
+
+struct frames *
+frames_new(const struct frame_settings *settings)
+{
+	struct frames *frames = g_new0(struct frames, 1);
+
+	frames->settings = *settings;
+	frames->drafts = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)draft_free);
+	frames->known = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)frame_free);
+	frames->probe = g_string_new(NULL);
+	return frames;
+}
+
+void
+frames_free(struct frames *frames)
+{
+	if (!frames)
+		return;
+	g_hash_table_unref(frames->drafts);
+	g_hash_table_unref(frames->known);
+	g_string_free(frames->probe, TRUE);
+	g_free(frames);
 }
 
 /*
@@ -44,16 +132,9 @@ cut_at(char *text, const char *place, char **rest)
 	return true;
 }
 
-static void
-init_piece(struct piece *piece, const char *text, unsigned columns)
-{
-	g_autofree char *wrapped = columns > 0 ? wrap_format_text(text, columns) : NULL;
-
-	piece_init(piece, g_string_new(wrapped ? wrapped : text));
-}
-
-bool
-frame_init(struct frame *frame, const char *label, const struct template *template,
+/* @param label  what errors call the template */
+static bool
+init_part(struct frame_part *part, const char *label, const struct template *template,
     const struct view *view, unsigned columns, GError **error)
 {
 	g_autoptr(GString) whole = g_string_new(NULL);
@@ -71,16 +152,225 @@ frame_init(struct frame *frame, const char *label, const struct template *templa
 		    label);
 		return false;
 	}
-	init_piece(&frame->head, whole->str, columns);
-	init_piece(&frame->middle, middle, columns);
-	init_piece(&frame->tail, tail ? tail : "", columns);
+	part->head = pattern_new(whole->str, columns);
+	part->middle = pattern_new(middle, columns);
+	part->tail = pattern_new(tail ? tail : "", columns);
 	return true;
 }
 
-void
-frame_clear(struct frame *frame)
+static void
+put_value(struct view *view, unsigned number, const char *value)
 {
-	piece_clear(&frame->head);
-	piece_clear(&frame->middle);
-	piece_clear(&frame->tail);
+	char hole[PATTERN_HOLE_BYTES];
+
+	if (!value)
+		return;
+	pattern_format_hole(number, hole);
+	view_put_text(view, value_names[number], *value ? hole : "");
+}
+
+/* @return NULL for no such date */
+static struct view *
+new_view(const struct frame_settings *settings, const char *date, bool has_titles)
+{
+	g_autofree char *list_name = inert_format_line(settings->list_name, 0);
+	g_autofree char *date_short = words_format_day(date, WORDS_SHORT);
+	g_autofree char *date_long = words_format_day(date, WORDS_LONG);
+	struct view *view;
+
+	if (!date_short)
+		return NULL;
+	view = view_new_map();
+	view_put_text(view, "list_name", list_name);
+	view_put_text(view, "owner", settings->owner);
+	view_put_text(view, "change_url", settings->change_url);
+	view_put_text(view, "date", date_short);
+	view_put_text(view, "date_long", date_long);
+	view_put_text(view, "papers", PLACE_PAPERS);
+	view_put_text(view, "titles", PLACE_TITLES);
+	view_put(view, "has_titles", view_new_bool(has_titles));
+	return view;
+}
+
+static struct draft *
+new_draft(const struct frame_settings *settings, const struct frame_heading *heading,
+    const char *const *values, GError **error)
+{
+	pb_auto(draft) draft = g_new0(struct draft, 1);
+	pb_auto(view) view = new_view(settings, heading->date, heading->has_titles);
+	g_autoptr(GString) subject = g_string_new(NULL);
+
+	if (!view) {
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_INPUT, "the digest has no valid date");
+		return NULL;
+	}
+	/* The subject sees all but itself. */
+	for (unsigned i = 0; i < FRAME_VALUES; i++)
+		if (i != FRAME_SUBJECT)
+			put_value(view, i, values[i]);
+	template_append(settings->subject, view, subject);
+	draft->subject = pattern_new(subject->str, 0);
+	put_value(view, FRAME_SUBJECT, values[FRAME_SUBJECT]);
+	if (!init_part(&draft->html, "digest.html", settings->html, view, 0, error) ||
+	    !init_part(&draft->text, "digest.txt", settings->text, view,
+	        BOUNDS_TEXT_COLUMNS, error))
+		return NULL;
+	return g_steal_pointer(&draft);
+}
+
+static void
+set_key(
+    char key[KEY_BYTES], const struct frame_heading *heading, const char *const *values)
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned bits = heading->has_titles;
+	size_t at = g_strlcpy(key, heading->date, DAY_BYTES);
+
+	for (unsigned i = 0; i < FRAME_VALUES; i++)
+		bits = bits << 2 | (values[i] ? 1U + (*values[i] != '\0') : 0U);
+	at = MIN(at, DAY_BYTES - 1);
+	for (unsigned i = 0; i < KEY_DIGITS; i++, bits >>= 4)
+		key[at++] = hex[bits & 15];
+	key[at] = '\0';
+}
+
+/* Of the values it only counts whether they are there and empty. */
+static const struct draft *
+get_draft(struct frames *frames, const struct frame_heading *heading,
+    const char *const *values, GError **error)
+{
+	struct draft *draft;
+	char key[KEY_BYTES];
+
+	set_key(key, heading, values);
+	draft = g_hash_table_lookup(frames->drafts, key);
+	if (draft)
+		return draft;
+	draft = new_draft(&frames->settings, heading, values, error);
+	if (!draft)
+		return NULL;
+	if (g_hash_table_size(frames->drafts) >= DRAFTS_MAX)
+		g_hash_table_remove_all(frames->drafts);
+	g_hash_table_insert(frames->drafts, g_strdup(key), draft);
+	return draft;
+}
+
+static void
+make_values(char **values, const struct frame_heading *heading)
+{
+	g_autofree char *sentence = NULL;
+
+	for (unsigned i = 0; i < FRAME_OPEN_VALUES; i++)
+		values[i] = g_strdup(SOMEBODY);
+	values[FRAME_COUNT_NEW] = words_format_count(heading->total, "new paper");
+	values[FRAME_COUNT_PAPERS] = words_format_count(heading->total, "paper");
+	values[FRAME_FIRST_TITLE] =
+	    inert_format_line(heading->first_title, BOUNDS_SUBJECT_TITLE_CHARS);
+	sentence =
+	    g_strconcat(values[FRAME_COUNT_NEW], ": ", values[FRAME_FIRST_TITLE], NULL);
+	values[FRAME_PREHEADER] = inert_format_line(sentence, BOUNDS_PREHEADER_CHARS);
+	if (heading->shown < heading->total)
+		values[FRAME_REST] =
+		    words_format_count(heading->total - heading->shown, "more paper");
+}
+
+char *
+frame_format_subject(const struct pattern *subject, const char *const *values)
+{
+	g_autoptr(GString) line = g_string_new(NULL);
+
+	pattern_append_plain(subject, values, line);
+	return inert_format_line(line->str, BOUNDS_SUBJECT_CHARS);
+}
+
+static void
+bind_part(
+    struct frame_part *part, const struct frame_part *draft, const char *const *values)
+{
+	part->head = pattern_bind(draft->head, values);
+	part->middle = pattern_bind(draft->middle, values);
+	part->tail = pattern_bind(draft->tail, values);
+}
+
+/* @param values  all; the reader's are taken away */
+static struct frame *
+new_frame(struct frames *frames, const struct frame_heading *heading, char **values,
+    GError **error)
+{
+	const char *const *known = (const char *const *)values;
+	const struct draft *draft = get_draft(frames, heading, known, error);
+	struct pattern *subject;
+	struct frame *frame;
+
+	if (!draft)
+		return NULL;
+	for (unsigned i = 0; i < FRAME_OPEN_VALUES; i++)
+		g_clear_pointer(&values[i], g_free);
+	frame = g_new0(struct frame, 1);
+	subject = pattern_bind(draft->subject, known);
+	if (pattern_has_hole(subject)) {
+		frame->subject = subject;
+	} else {
+		GString *field = g_string_new(NULL);
+
+		frame->known_subject = frame_format_subject(subject, known);
+		header_append_text(field, "Subject", frame->known_subject);
+		frame->subject_field = g_string_free(field, FALSE);
+		values[FRAME_SUBJECT] = g_strdup(frame->known_subject);
+		pattern_free(subject);
+	}
+	/* A subject that came out empty is none to the templates either. */
+	if (values[FRAME_SUBJECT] && !*values[FRAME_SUBJECT]) {
+		for (unsigned i = 0; i < FRAME_SUBJECT; i++)
+			values[i] = g_strdup(SOMEBODY);
+		draft = get_draft(frames, heading, known, error);
+		for (unsigned i = 0; i < FRAME_SUBJECT; i++)
+			g_clear_pointer(&values[i], g_free);
+	}
+	if (!draft) {
+		frame_free(frame);
+		return NULL;
+	}
+	bind_part(&frame->text, &draft->text, known);
+	bind_part(&frame->html, &draft->html, known);
+	return frame;
+}
+
+static void
+set_probe(GString *probe, const struct frame_heading *heading)
+{
+	const unsigned numbers[] = {
+	    heading->total, heading->shown, heading->has_titles};
+
+	g_string_assign(probe, heading->date);
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		/* Seven bits at a time, and never a zero octet. */
+		for (unsigned rest = numbers[i]; rest; rest >>= 7)
+			g_string_append_c(probe, (char)(rest | 128));
+		g_string_append_c(probe, '\n');
+	}
+	g_string_append(probe, heading->first_title);
+}
+
+const struct frame *
+frames_get(struct frames *frames, const struct frame_heading *heading, GError **error)
+{
+	char *values[FRAME_VALUES] = {0};
+	struct frame *frame;
+
+	set_probe(frames->probe, heading);
+	frame = g_hash_table_lookup(frames->known, frames->probe->str);
+	if (frame)
+		return frame;
+	make_values(values, heading);
+	frame = new_frame(frames, heading, values, error);
+	for (unsigned i = 0; i < FRAME_VALUES; i++)
+		g_free(values[i]);
+	if (!frame)
+		return NULL;
+	if (g_hash_table_size(frames->known) >= FRAMES_MAX)
+		g_hash_table_remove_all(frames->known);
+	g_hash_table_insert(frames->known, g_strdup(frames->probe->str), frame);
+	return frame;
 }

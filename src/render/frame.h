@@ -1,9 +1,11 @@
 /*
- * frame.h - what stands around the papers in one part of a digest.
+ * frame.h - what stands around the papers in both parts of a digest.
  *
  * The digest's own templates know the reader; they hold two places,
  * `{{{papers}}}` and `{{{titles}}}`, each alone on a line, where the papers'
- * fragments go.
+ * fragments go.  All digests of one date share their frame but for some values: so
+ * it is rendered once a date, and brought to the numbers and the first title
+ * of a digest once for all who have the same.  What is left is the reader.
  */
 #ifndef PAPERBOY_RENDER_FRAME_H
 #define PAPERBOY_RENDER_FRAME_H
@@ -11,32 +13,80 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "render/piece.h"
+#include "base/auto.h"
+#include "render/pattern.h"
 #include "render/template.h"
 
 /* Every name that a digest's view may have; ends with NULL. */
 extern const char *const frame_names[];
 
-struct frame {
-	struct piece head;   /* before the papers */
-	struct piece middle; /* between papers and titles */
-	struct piece tail;   /* behind the titles; empty where they have no place */
+/* What differs from digest to digest of one date. */
+enum frame_value {
+	FRAME_RECIPIENT,
+	FRAME_STOP_URL,
+	FRAME_SUBJECT,
+	FRAME_COUNT_NEW,
+	FRAME_COUNT_PAPERS,
+	FRAME_FIRST_TITLE,
+	FRAME_PREHEADER,
+	FRAME_REST,
+	FRAME_VALUES
 };
 
-/** Put the two places into a digest's view. @param has_titles  shows the second */
-void frame_put_places(struct view *view, bool has_titles);
+/* Of these a frame has holes; the subject only where it names the reader. */
+#define FRAME_OPEN_VALUES (FRAME_SUBJECT + 1)
+
+/* All are borrowed for the frames' life. */
+struct frame_settings {
+	const struct template *subject;
+	const struct template *text;
+	const struct template *html;
+	const char *list_name;  /* any text */
+	const char *owner;      /* an address */
+	const char *change_url; /* a mailto link to it */
+};
+
+struct frame_part {
+	struct pattern *head;   /* before the papers */
+	struct pattern *middle; /* between papers and titles */
+	struct pattern *tail;   /* behind the titles; empty where they have no place */
+};
+
+struct frame {
+	struct pattern *subject; /* with a hole for the reader, or NULL: it is known */
+	char *known_subject;     /* one line */
+	char *subject_field;     /* that as a field of the header */
+	struct frame_part text;
+	struct frame_part html;
+};
+
+/* What a frame is chosen by. */
+struct frame_heading {
+	const char *date;        /* YYYY-MM-DD */
+	const char *first_title; /* any text */
+	unsigned total;          /* papers */
+	unsigned shown;          /* of them */
+	bool has_titles;         /* there is a place for titles */
+};
+
+struct frames;
+
+/** Allocate frames for one thread; a few hundred are kept. */
+struct frames *frames_new(const struct frame_settings *settings);
+void frames_free(struct frames *frames);
+PB_DEFINE_AUTO(frames, frames_free);
 
 /**
- * Render the frame of one part.
+ * Get the frame of a digest.
  *
- * @param label    what errors call the template
- * @param columns  to wrap at, or 0
- * @param frame    set on success only; frame_clear() it
- * @return false with PB_ERROR_INPUT where a place is missing, comes twice, does
- *         not stand alone, or titles come before papers
+ * @return borrowed until the next call; NULL with PB_ERROR_INPUT for no date, or where
+ *         a place is missing, comes twice, does not stand alone, or titles come
+ *         before papers
  */
-bool frame_init(struct frame *frame, const char *label, const struct template *template,
-    const struct view *view, unsigned columns, GError **error);
-void frame_clear(struct frame *frame);
+const struct frame *
+frames_get(struct frames *frames, const struct frame_heading *heading, GError **error);
+
+/** Format a subject that names the reader. @return owned by the caller */
+char *frame_format_subject(const struct pattern *subject, const char *const *values);
 
 #endif

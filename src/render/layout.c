@@ -6,8 +6,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "mail/inert.h"
-#include "render/view.h"
-#include "render/words.h"
+#include "mail/message.h"
 
 static void
 choose_entries(struct layout *layout, const struct digest *digest)
@@ -47,66 +46,38 @@ load_fragments(struct layout *layout, struct fragment_cache *cache)
 		        cache, layout->entries->pdata[i], i < layout->full));
 }
 
-static char *
-get_first_title(const struct layout *layout, const struct digest *digest)
+static bool
+find_frame(struct layout *layout, struct frames *frames, const struct digest *digest,
+    GError **error)
 {
 	const struct digest_entry *first = layout->entries->len > 0
 	                                       ? layout->entries->pdata[0]
 	                                       : digest->entries->pdata[0];
+	const struct frame_heading heading = {
+	    .date = digest->date,
+	    .first_title = first->paper->title,
+	    .total = layout->total,
+	    .shown = layout->shown,
+	    .has_titles = layout->shown > layout->full,
+	};
 
-	return inert_format_line(first->paper->title, BOUNDS_SUBJECT_TITLE_CHARS);
+	layout->frame = frames_get(frames, &heading, error);
+	if (!layout->frame)
+		return false;
+	g_clear_pointer(&layout->subject, g_free);
+	if (layout->frame->subject)
+		layout->subject = frame_format_subject(
+		    layout->frame->subject, (const char *const[FRAME_OPEN_VALUES]){
+		                                [FRAME_RECIPIENT] = layout->recipient,
+		                                [FRAME_STOP_URL] = layout->stop_url,
+		                            });
+	return true;
 }
 
-/* What stays the same however many papers are shown. */
-static struct view *
-new_view(const struct layout *layout, const struct layout_settings *settings,
-    const struct digest *digest)
+const char *
+layout_get_subject(const struct layout *layout)
 {
-	struct view *view = view_new_map();
-	g_autofree char *recipient = inert_format_line(digest->recipient, 0);
-	g_autofree char *list_name = inert_format_line(settings->list_name, 0);
-	g_autofree char *count_new = words_format_count(layout->total, "new paper");
-	g_autofree char *count_papers = words_format_count(layout->total, "paper");
-	g_autofree char *date = words_format_day(digest->date, WORDS_SHORT);
-	g_autofree char *date_long = words_format_day(digest->date, WORDS_LONG);
-	g_autofree char *first_title = get_first_title(layout, digest);
-	g_autofree char *sentence = g_strconcat(count_new, ": ", first_title, NULL);
-	g_autofree char *preheader =
-	    inert_format_line(sentence, BOUNDS_PREHEADER_CHARS);
-
-	view_put_text(view, "recipient", recipient);
-	view_put_text(view, "list_name", list_name);
-	view_put_text(view, "owner", settings->owner);
-	view_put_text(view, "stop_url", settings->stop_url);
-	view_put_text(view, "change_url", settings->change_url);
-	view_put_text(view, "count_new", count_new);
-	view_put_text(view, "count_papers", count_papers);
-	view_put_text(view, "date", date);
-	view_put_text(view, "date_long", date_long);
-	view_put_text(view, "first_title", first_title);
-	view_put_text(view, "preheader", preheader);
-	return view;
-}
-
-static void
-put_shown(struct view *view, const struct layout *layout)
-{
-	if (layout->shown < layout->total) {
-		g_autofree char *rest =
-		    words_format_count(layout->total - layout->shown, "more paper");
-
-		view_put_text(view, "rest", rest);
-	}
-	frame_put_places(view, layout->shown > layout->full);
-}
-
-static char *
-format_subject(const struct template *template, const struct view *view)
-{
-	g_autoptr(GString) subject = g_string_new(NULL);
-
-	template_append(template, view, subject);
-	return inert_format_line(subject->str, BOUNDS_SUBJECT_CHARS);
+	return layout->subject ? layout->subject : layout->frame->known_subject;
 }
 
 /* Show one paper less: the last full one by title, or the last title not at all. */
@@ -116,13 +87,13 @@ demote_last(struct layout *layout, struct fragment_cache *cache, struct piece_su
 	unsigned last = layout->full > 0 ? layout->full - 1 : layout->shown - 1;
 	struct fragment *fragment = layout->fragments->pdata[last];
 
-	piece_sum_subtract(sum, &fragment->html);
+	fragment_subtract_from(sum, &fragment->html);
 	fragment_unref(fragment);
 	if (layout->full > 0) {
 		fragment =
 		    fragment_cache_get(cache, layout->entries->pdata[last], false);
 		layout->fragments->pdata[last] = fragment;
-		piece_sum_add(sum, &fragment->html);
+		fragment_add_to(sum, &fragment->html);
 		layout->full--;
 	} else {
 		layout->fragments->pdata[last] = NULL;
@@ -131,15 +102,34 @@ demote_last(struct layout *layout, struct fragment_cache *cache, struct piece_su
 	}
 }
 
-static struct piece_sum
-measure_html(const struct layout *layout)
+static void
+clear_part(struct layout_part *part)
 {
-	g_autoptr(GPtrArray) pieces = layout_list_html(layout);
-	struct piece_sum sum = {0};
+	filling_clear(&part->frame);
+}
 
-	for (unsigned i = 0; i < pieces->len; i++)
-		piece_sum_add(&sum, pieces->pdata[i]);
-	return sum;
+static void
+fill_part(const struct layout *layout, const struct frame_part *frame, bool is_html,
+    struct layout_part *part)
+{
+	const char *const values[FRAME_OPEN_VALUES] = {
+	    [FRAME_RECIPIENT] = layout->recipient,
+	    [FRAME_STOP_URL] = layout->stop_url,
+	    [FRAME_SUBJECT] = layout->subject,
+	};
+
+	filling_init(&part->frame);
+	pattern_fill(frame->head, values, &part->frame);
+	part->head = part->frame.encoded->len;
+	pattern_fill(frame->middle, values, &part->frame);
+	part->middle = part->frame.encoded->len;
+	pattern_fill(frame->tail, values, &part->frame);
+	for (unsigned i = 0; i < layout->shown; i++) {
+		const struct fragment *fragment = layout->fragments->pdata[i];
+
+		fragment_add_to(
+		    &part->frame.sum, is_html ? &fragment->html : &fragment->text);
+	}
 }
 
 /*
@@ -147,21 +137,19 @@ measure_html(const struct layout *layout)
  * were demoted; each round demotes at least one.
  */
 static bool
-fit_html(struct layout *layout, const struct layout_settings *settings,
-    struct view *view, GError **error)
+fit_html(struct layout *layout, struct frames *frames, struct fragment_cache *cache,
+    const struct digest *digest, GError **error)
 {
 	for (;;) {
 		struct piece_sum sum;
 
-		put_shown(view, layout);
-		if (!frame_init(
-		        &layout->html, "digest.html", settings->html, view, 0, error))
+		if (!find_frame(layout, frames, digest, error))
 			return false;
-		sum = measure_html(layout);
+		fill_part(layout, &layout->frame->html, true, &layout->html);
+		sum = layout->html.frame.sum;
 		if (piece_sum_get_part_bytes(&sum) <= BOUNDS_HTML_PART_BYTES)
-			return frame_init(&layout->text, "digest.txt", settings->text,
-			    view, BOUNDS_TEXT_COLUMNS, error);
-		frame_clear(&layout->html);
+			break;
+		clear_part(&layout->html);
 		if (layout->shown == 0) {
 			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
 			    "digest.html alone makes more than %d octets",
@@ -170,33 +158,31 @@ fit_html(struct layout *layout, const struct layout_settings *settings,
 		}
 		while (layout->shown > 0 &&
 		       piece_sum_get_part_bytes(&sum) > BOUNDS_HTML_PART_BYTES)
-			demote_last(layout, settings->cache, &sum);
+			demote_last(layout, cache, &sum);
 	}
+	fill_part(layout, &layout->frame->text, false, &layout->text);
+	return true;
 }
 
 bool
-layout_init(struct layout *layout, const struct layout_settings *settings,
-    const struct digest *digest, GError **error)
+layout_init(struct layout *layout, struct frames *frames, struct fragment_cache *cache,
+    const struct digest *digest, const char *stop_url, GError **error)
 {
-	g_autofree char *date = words_format_day(digest->date, WORDS_SHORT);
-	pb_auto(view) view = NULL;
 	struct layout made = {0};
 
-	if (digest->entries->len == 0 || !date) {
+	if (digest->entries->len == 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "digest %" G_GINT64_FORMAT " %s", digest->id,
-		    date ? "has no papers" : "has no valid date");
+		    "digest %" G_GINT64_FORMAT " has no papers", digest->id);
 		return false;
 	}
-	made.entries = g_ptr_array_new();
-	made.fragments = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_unref);
+	made.entries = g_ptr_array_sized_new(digest->entries->len);
+	made.fragments =
+	    g_ptr_array_new_full(digest->entries->len, (GDestroyNotify)fragment_unref);
 	choose_entries(&made, digest);
-	load_fragments(&made, settings->cache);
-	view = new_view(&made, settings, digest);
-	put_shown(view, &made);
-	made.subject = format_subject(settings->subject, view);
-	view_put_text(view, "subject", made.subject);
-	if (!fit_html(&made, settings, view, error)) {
+	load_fragments(&made, cache);
+	made.recipient = inert_format_line(digest->recipient, 0);
+	made.stop_url = g_strdup(stop_url);
+	if (!fit_html(&made, frames, cache, digest, error)) {
 		layout_clear(&made);
 		return false;
 	}
@@ -209,40 +195,81 @@ layout_clear(struct layout *layout)
 {
 	g_clear_pointer(&layout->entries, g_ptr_array_unref);
 	g_clear_pointer(&layout->fragments, g_ptr_array_unref);
+	g_clear_pointer(&layout->recipient, g_free);
+	g_clear_pointer(&layout->stop_url, g_free);
 	g_clear_pointer(&layout->subject, g_free);
-	frame_clear(&layout->text);
-	frame_clear(&layout->html);
+	clear_part(&layout->text);
+	clear_part(&layout->html);
 }
 
-static GPtrArray *
-list_pieces(const struct layout *layout, const struct frame *frame, bool is_html)
+static const struct fragment_part *
+get_part(const struct layout *layout, unsigned index, bool is_html)
 {
-	GPtrArray *pieces = g_ptr_array_sized_new(layout->shown + 3);
+	const struct fragment *fragment = layout->fragments->pdata[index];
 
-	/* The array has no const; its readers have. */
-	g_ptr_array_add(pieces, (void *)&frame->head);
+	return is_html ? &fragment->html : &fragment->text;
+}
+
+static void
+add_run(GArray *runs, const char *data, size_t size)
+{
+	struct message_run run = {data, size};
+
+	g_array_append_val(runs, run);
+}
+
+void
+layout_list_runs(const struct layout *layout, bool is_html, GArray *runs)
+{
+	const struct layout_part *part = is_html ? &layout->html : &layout->text;
+	const GString *frame = part->frame.encoded;
+
+	add_run(runs, frame->str, part->head);
 	for (unsigned i = 0; i <= layout->shown; i++) {
-		struct fragment *fragment;
+		const struct fragment_part *fragment;
 
 		if (i == layout->full)
-			g_ptr_array_add(pieces, (void *)&frame->middle);
+			add_run(
+			    runs, frame->str + part->head, part->middle - part->head);
 		if (i == layout->shown)
 			break;
-		fragment = layout->fragments->pdata[i];
-		g_ptr_array_add(pieces, is_html ? &fragment->html : &fragment->text);
+		fragment = get_part(layout, i, is_html);
+		for (unsigned j = 0; j < fragment->count; j++) {
+			const GString *encoded = fragment->pieces[j]->encoded;
+
+			add_run(runs, encoded->str, encoded->len);
+		}
 	}
-	g_ptr_array_add(pieces, (void *)&frame->tail);
-	return pieces;
+	add_run(runs, frame->str + part->middle, frame->len - part->middle);
 }
 
-GPtrArray *
-layout_list_text(const struct layout *layout)
+char *
+layout_format_plain(const struct layout *layout, bool is_html)
 {
-	return list_pieces(layout, &layout->text, false);
-}
+	const struct frame_part *frame =
+	    is_html ? &layout->frame->html : &layout->frame->text;
+	const char *const values[FRAME_OPEN_VALUES] = {
+	    [FRAME_RECIPIENT] = layout->recipient,
+	    [FRAME_STOP_URL] = layout->stop_url,
+	    [FRAME_SUBJECT] = layout->subject,
+	};
+	GString *out = g_string_new(NULL);
 
-GPtrArray *
-layout_list_html(const struct layout *layout)
-{
-	return list_pieces(layout, &layout->html, true);
+	pattern_append_plain(frame->head, values, out);
+	for (unsigned i = 0; i <= layout->shown; i++) {
+		const struct fragment_part *fragment;
+
+		if (i == layout->full)
+			pattern_append_plain(frame->middle, values, out);
+		if (i == layout->shown)
+			break;
+		fragment = get_part(layout, i, is_html);
+		for (unsigned j = 0; j < fragment->count; j++) {
+			const GString *plain = fragment->pieces[j]->plain;
+
+			g_string_append_len(out, plain->str, (gssize)plain->len);
+		}
+	}
+	pattern_append_plain(frame->tail, values, out);
+	return g_string_free(out, FALSE);
 }

@@ -10,16 +10,11 @@
 #include "render/fragment.h"
 #include "render/frame.h"
 
-/* What the digest's own templates are and see besides the digest. */
-struct layout_settings {
-	const struct template *subject;
-	const struct template *text;
-	const struct template *html;
-	struct fragment_cache *cache;
-	const char *list_name; /* any text */
-	const char *owner;     /* an address */
-	const char *stop_url;  /* mailto links to it */
-	const char *change_url;
+/* One part as it will be sent, but for the papers' fragments. */
+struct layout_part {
+	struct filling frame; /* head, middle and tail, encoded; the sum of all */
+	size_t head;          /* where the head ends, */
+	size_t middle;        /* and the middle */
 };
 
 struct layout {
@@ -29,23 +24,34 @@ struct layout {
 	unsigned full;        /* shown with abstract */
 	unsigned shown;       /* shown at all */
 	unsigned total;       /* and with those that are counted only */
-	char *subject;        /* one line */
-	struct frame text;
-	struct frame html;
+	const struct frame *frame; /* until the frames are asked again */
+	char *recipient;           /* as the frame shows it */
+	char *stop_url;            /* likewise */
+	char *subject; /* where it names the reader, else the frame knows it */
+	struct layout_part text;
+	struct layout_part html;
 };
 
 /**
  * Lay out a digest so that its HTML part fits BOUNDS_HTML_PART_BYTES.
  *
  * @param layout  set on success only; layout_clear() it.  It borrows from the digest
+ *                and the frames
+ * @param stop_url  where the reader ends it all: a URL
  * @return as renderer_compose()
  */
-bool layout_init(struct layout *layout, const struct layout_settings *settings,
-    const struct digest *digest, GError **error);
+bool
+layout_init(struct layout *layout, struct frames *frames, struct fragment_cache *cache,
+    const struct digest *digest, const char *stop_url, GError **error);
 void layout_clear(struct layout *layout);
 
-/** List the pieces of one part in order, borrowed from the layout. */
-GPtrArray *layout_list_text(const struct layout *layout);
-GPtrArray *layout_list_html(const struct layout *layout);
+/** Get the subject, one line. */
+const char *layout_get_subject(const struct layout *layout);
+
+/** List one part in quoted-printable, borrowed. @param runs  of struct message_run */
+void layout_list_runs(const struct layout *layout, bool is_html, GArray *runs);
+
+/** Format one part as plain text, lines ending in LF. @return owned by the caller */
+char *layout_format_plain(const struct layout *layout, bool is_html);
 
 #endif

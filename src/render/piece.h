@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "mail/message.h"
+#include "mail/encoding.h"
 
 struct piece {
 	GString *plain;   /* lines that end in LF */
@@ -31,19 +31,14 @@ void piece_clear(struct piece *piece);
 void piece_sum_add(struct piece_sum *sum, const struct piece *piece);
 void piece_sum_subtract(struct piece_sum *sum, const struct piece *piece);
 
+/** Append whole lines in quoted-printable, and add what they come to. */
+void piece_sum_append(
+    struct piece_sum *sum, GString *encoded, const char *text, size_t size);
+
+/** Tell which encoding suits a part of that sum. */
+enum encoding piece_sum_get_encoding(const struct piece_sum *sum);
+
 /** Tell how many octets a part of that sum has once it is encoded. */
 size_t piece_sum_get_part_bytes(const struct piece_sum *sum);
-
-/**
- * Join pieces to one part: in quoted-printable by copying, or in base64 where
- * that suits the whole better.
- *
- * @param pieces  of struct piece *
- * @param buffer  gets the octets; the part points into it
- */
-void piece_join(const GPtrArray *pieces, GString *buffer, struct message_part *part);
-
-/** Join pieces to plain text. @return owned by the caller */
-char *piece_join_plain(const GPtrArray *pieces);
 
 #endif

@@ -41,6 +41,10 @@ static const struct {
 struct renderer {
 	struct template *templates[FILE_COUNT];
 	struct fragment_cache *cache;
+	struct frames *frames;
+	struct message_fixed fixed;
+	struct token_maker *tokens;
+	GArray *runs; /* of struct message_run: to work on */
 	char *from_name;
 	char *from_address;
 	char *message_domain;
@@ -186,6 +190,30 @@ check_list_id(const char *list_id, GError **error)
 	return true;
 }
 
+/* What stands in all our messages alike. */
+static bool
+make_fixed(struct renderer *renderer, GError **error)
+{
+	const struct message_field extra[] = {
+	    {"List-Id", renderer->list_id_value},
+	    {"List-Help", renderer->list_help_value},
+	    {"List-Subscribe", renderer->list_subscribe_value},
+	    {"List-Owner", renderer->list_owner_value},
+	    {"List-Post", "NO"},
+	    {"Auto-Submitted", "auto-generated"},
+	    {"Precedence", "bulk"},
+	    /* Not "All": that would silence delivery reports too (MS-OXCMAIL). */
+	    {"X-Auto-Response-Suppress", "OOF, AutoReply"},
+	};
+	const struct message_fields fields = {
+	    .from = {renderer->from_name, renderer->from_address},
+	    .extra = extra,
+	    .extra_count = G_N_ELEMENTS(extra),
+	};
+
+	return message_fixed_init(&renderer->fixed, &fields, error);
+}
+
 static bool
 take_settings(
     struct renderer *renderer, const struct renderer_settings *settings, GError **error)
@@ -216,10 +244,12 @@ take_settings(
 	renderer->list_name = g_strdup(settings->list_name);
 	renderer->secret = g_bytes_ref(settings->key);
 
+	renderer->tokens = token_maker_new(settings->key);
+
 	phrase = header_format_phrase(settings->list_name);
 	renderer->list_id_value = g_strdup_printf(
 	    "%s%s<%s>", phrase, phrase[0] != '\0' ? " " : "", settings->list_id);
-	return true;
+	return make_fixed(renderer, error);
 }
 
 /* The secret itself is not hashed, only a token that changes with it. */
@@ -239,6 +269,22 @@ finish_key(struct renderer *renderer, GChecksum *sum)
 	hash_text(sum, renderer->list_help_value);
 	hash_text(sum, token);
 	renderer->key = g_strdup(g_checksum_get_string(sum));
+}
+
+static void
+make_frames(struct renderer *renderer)
+{
+	const struct frame_settings settings = {
+	    .subject = renderer->templates[FILE_SUBJECT],
+	    .text = renderer->templates[FILE_TEXT],
+	    .html = renderer->templates[FILE_HTML],
+	    .list_name = renderer->list_name,
+	    .owner = renderer->owner,
+	    .change_url = renderer->change_url,
+	};
+
+	renderer->frames = frames_new(&settings);
+	renderer->runs = g_array_new(FALSE, FALSE, sizeof(struct message_run));
 }
 
 /*
@@ -285,6 +331,7 @@ renderer_new(const struct renderer_settings *settings, GError **error)
 	    !load_templates(renderer, settings->template_dir, sum, error))
 		return NULL;
 	finish_key(renderer, sum);
+	make_frames(renderer);
 	if (!check_by_use(renderer, error))
 		return NULL;
 	return g_steal_pointer(&renderer);
@@ -296,6 +343,10 @@ renderer_free(struct renderer *renderer)
 	if (!renderer)
 		return;
 	fragment_cache_free(renderer->cache);
+	frames_free(renderer->frames);
+	message_fixed_clear(&renderer->fixed);
+	token_maker_free(renderer->tokens);
+	g_clear_pointer(&renderer->runs, g_array_unref);
 	for (size_t i = 0; i < FILE_COUNT; i++)
 		template_free(renderer->templates[i]);
 	g_free(renderer->from_name);
@@ -329,7 +380,7 @@ format_stop_url(const struct renderer *renderer, const struct digest *digest)
 
 	if (!renderer->has_commands)
 		return g_strdup(renderer->stop_url);
-	token = token_sign(renderer->secret, EXTENSION_TOKEN_LEAVE,
+	token = token_maker_sign(renderer->tokens, EXTENSION_TOKEN_LEAVE,
 	    digest->subscriber_id, digest->subscriber_since);
 	return extension_format_mailto(&renderer->commands, EXTENSION_LEAVE, token);
 }
@@ -339,18 +390,40 @@ lay_out(struct renderer *renderer, const struct digest *digest, struct layout *l
     GError **error)
 {
 	g_autofree char *stop_url = format_stop_url(renderer, digest);
-	const struct layout_settings settings = {
-	    .subject = renderer->templates[FILE_SUBJECT],
-	    .text = renderer->templates[FILE_TEXT],
-	    .html = renderer->templates[FILE_HTML],
-	    .cache = renderer->cache,
-	    .list_name = renderer->list_name,
-	    .owner = renderer->owner,
-	    .stop_url = stop_url,
-	    .change_url = renderer->change_url,
-	};
 
-	return layout_init(layout, &settings, digest, error);
+	return layout_init(
+	    layout, renderer->frames, renderer->cache, digest, stop_url, error);
+}
+
+/*
+ * List both parts, the text's runs first.  Quoted-printable is copied from where it is;
+ * base64, which depends on what stands before, is made here.
+ *
+ * @param octets  for a part that was made: kept until the message is built
+ */
+static unsigned
+list_part(const struct layout *layout, bool is_html, GArray *runs, GString *octets,
+    enum encoding *encoding)
+{
+	const struct layout_part *part = is_html ? &layout->html : &layout->text;
+	unsigned before = runs->len;
+
+	*encoding = piece_sum_get_encoding(&part->frame.sum);
+	switch (*encoding) {
+	case ENCODING_QUOTED_PRINTABLE:
+		layout_list_runs(layout, is_html, runs);
+		break;
+	case ENCODING_BASE64: {
+		g_autofree char *plain = layout_format_plain(layout, is_html);
+		struct message_run run;
+
+		encoding_append_base64(octets, plain, strlen(plain));
+		run = (struct message_run){octets->str, octets->len};
+		g_array_append_val(runs, run);
+		break;
+	}
+	}
+	return runs->len - before;
 }
 
 /* Answers to a digest are its reader's own (service/front.h). */
@@ -361,8 +434,8 @@ format_reply_to(const struct renderer *renderer, const struct digest *digest)
 
 	if (!renderer->has_commands)
 		return NULL;
-	token = token_sign(
-	    renderer->secret, EXTENSION_TOKEN_REPLY, digest->id, digest->created_at);
+	token = token_maker_sign(
+	    renderer->tokens, EXTENSION_TOKEN_REPLY, digest->id, digest->created_at);
 	return extension_format(&renderer->commands, EXTENSION_REPLY, token);
 }
 
@@ -370,47 +443,40 @@ static GBytes *
 build_message(const struct renderer *renderer, const struct digest *digest,
     const struct layout *layout, GError **error)
 {
-	g_autofree char *stop_url = format_stop_url(renderer, digest);
-	g_autofree char *stop = g_strdup_printf("<%s>", stop_url);
+	g_autofree char *stop = g_strdup_printf("<%s>", layout->stop_url);
 	g_autofree char *reply_to = format_reply_to(renderer, digest);
-	const struct message_field extra[] = {
+	const struct message_field own[] = {
 	    {"Reply-To", reply_to},
-	    {"List-Id", renderer->list_id_value},
-	    {"List-Help", renderer->list_help_value},
-	    {"List-Subscribe", renderer->list_subscribe_value},
 	    {"List-Unsubscribe", stop},
-	    {"List-Owner", renderer->list_owner_value},
-	    {"List-Post", "NO"},
-	    {"Auto-Submitted", "auto-generated"},
-	    {"Precedence", "bulk"},
-	    /* Not "All": that would silence delivery reports too (MS-OXCMAIL). */
-	    {"X-Auto-Response-Suppress", "OOF, AutoReply"},
 	};
 	g_autofree char *token =
-	    token_derive(renderer->secret, "message-id", digest->id);
+	    token_maker_derive(renderer->tokens, "message-id", digest->id);
 	g_autofree char *message_id =
 	    g_strdup_printf("digest.%" G_GINT64_FORMAT ".%s@%s", digest->id, token,
 	        renderer->message_domain);
-	g_autofree char *seam = token_derive(renderer->secret, "boundary", digest->id);
 	/* "=_" comes in neither encoding (RFC 2045 section 6.7). */
-	g_autofree char *boundary = g_strconcat("=_", seam, NULL);
-	g_autoptr(GPtrArray) text_pieces = layout_list_text(layout);
-	g_autoptr(GPtrArray) html_pieces = layout_list_html(layout);
+	g_autofree char *boundary = g_strconcat("=_", token, NULL);
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GString) html = g_string_new(NULL);
+	GArray *runs = g_array_set_size(renderer->runs, 0);
 	struct message_fields fields = {
 	    .date = digest->created_at,
-	    .from = {renderer->from_name, renderer->from_address},
 	    .to = {digest->recipient_name, digest->recipient},
-	    .subject = layout->subject,
+	    .subject = layout_get_subject(layout),
+	    .subject_field = layout->frame->subject_field,
 	    .message_id = message_id,
-	    .extra = extra,
-	    .extra_count = G_N_ELEMENTS(extra),
+	    .extra = own,
+	    .extra_count = G_N_ELEMENTS(own),
 	    .boundary = boundary,
+	    .fixed = &renderer->fixed,
 	};
 
-	piece_join(text_pieces, text, &fields.text);
-	piece_join(html_pieces, html, &fields.html);
+	fields.text.run_count =
+	    list_part(layout, false, runs, text, &fields.text.encoding);
+	fields.html.run_count =
+	    list_part(layout, true, runs, html, &fields.html.encoding);
+	fields.text.runs = (const struct message_run *)(void *)runs->data;
+	fields.html.runs = fields.text.runs + fields.text.run_count;
 	return message_build(&fields, error);
 }
 
@@ -428,17 +494,15 @@ renderer_compose(struct renderer *renderer, const struct digest *digest, GError 
 }
 
 static char *
-format_part(struct renderer *renderer, const struct digest *digest,
-    GPtrArray *(*list)(const struct layout *), GError **error)
+format_part(struct renderer *renderer, const struct digest *digest, bool is_html,
+    GError **error)
 {
-	g_autoptr(GPtrArray) pieces = NULL;
 	struct layout layout;
 	char *part;
 
 	if (!lay_out(renderer, digest, &layout, error))
 		return NULL;
-	pieces = list(&layout);
-	part = piece_join_plain(pieces);
+	part = layout_format_plain(&layout, is_html);
 	layout_clear(&layout);
 	return part;
 }
@@ -447,12 +511,12 @@ char *
 renderer_format_text(
     struct renderer *renderer, const struct digest *digest, GError **error)
 {
-	return format_part(renderer, digest, layout_list_text, error);
+	return format_part(renderer, digest, false, error);
 }
 
 char *
 renderer_format_html(
     struct renderer *renderer, const struct digest *digest, GError **error)
 {
-	return format_part(renderer, digest, layout_list_html, error);
+	return format_part(renderer, digest, true, error);
 }

@@ -317,8 +317,8 @@ template_free(struct template *template)
 	g_free(template);
 }
 
-static void
-append_escaped(GString *out, const char *text)
+void
+template_append_escaped(GString *out, const char *text)
 {
 	while (*text) {
 		size_t plain = strcspn(text, "&<>\"'");
@@ -352,6 +352,8 @@ append_escaped(GString *out, const char *text)
 struct stack {
 	const struct view *views[BOUNDS_TEMPLATE_DEPTH + 1];
 	size_t depth;
+	const char *marked; /* a section that gets a mark in its place, or NULL */
+	const char *mark;
 };
 
 static const struct view *
@@ -383,6 +385,11 @@ append_section(
 
 	if (view_is_true(view) != (node->kind == NODE_SECTION))
 		return;
+	if (stack->marked && node->kind == NODE_SECTION &&
+	    strcmp(node->text, stack->marked) == 0) {
+		g_string_append(out, stack->mark);
+		return;
+	}
 	if (node->kind == NODE_INVERTED) {
 		append_nodes(template, index + 1, node->end, stack, out);
 		return;
@@ -400,7 +407,7 @@ append_value(const struct view *view, bool is_escaped, GString *out)
 	if (!view || view->kind != VIEW_TEXT)
 		return;
 	if (is_escaped)
-		append_escaped(out, view->text);
+		template_append_escaped(out, view->text);
 	else
 		g_string_append(out, view->text);
 }
@@ -439,4 +446,61 @@ template_append(const struct template *template, const struct view *view, GStrin
 	struct stack stack = {.views = {view}, .depth = 1};
 
 	append_nodes(template, 0, template->nodes->len, &stack, out);
+}
+
+void
+template_append_around(const struct template *template, const struct view *view,
+    const char *section, const char *mark, GString *out)
+{
+	struct stack stack = {
+	    .views = {view}, .depth = 1, .marked = section, .mark = mark};
+
+	append_nodes(template, 0, template->nodes->len, &stack, out);
+}
+
+/* @return its index, or how many nodes there are */
+static size_t
+find_section(const struct template *template, const char *section, size_t from)
+{
+	for (size_t i = from; i < template->nodes->len; i++) {
+		const struct node *node =
+		    &g_array_index(template->nodes, struct node, i);
+
+		if (node->kind == NODE_SECTION && strcmp(node->text, section) == 0)
+			return i;
+	}
+	return template->nodes->len;
+}
+
+void
+template_append_section(const struct template *template, const struct view *view,
+    const char *section, GString *out)
+{
+	size_t at = find_section(template, section, 0);
+	struct stack stack = {.views = {view}, .depth = 1};
+
+	if (at < template->nodes->len)
+		append_section(template, at, &stack, out);
+}
+
+bool
+template_is_apart(
+    const struct template *template, const char *section, const char *const *names)
+{
+	size_t count = template->nodes->len;
+
+	for (size_t at = find_section(template, section, 0); at < count;
+	     at = find_section(template, section, at + 1)) {
+		size_t end = g_array_index(template->nodes, struct node, at).end;
+
+		for (size_t i = at + 1; i < end; i++) {
+			const struct node *node =
+			    &g_array_index(template->nodes, struct node, i);
+
+			if (node->kind != NODE_LITERAL &&
+			    !g_strv_contains(names, node->text))
+				return false;
+		}
+	}
+	return true;
 }

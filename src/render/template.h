@@ -11,6 +11,7 @@
 #define PAPERBOY_RENDER_TEMPLATE_H
 
 #include <glib.h>
+#include <stdbool.h>
 
 #include "base/auto.h"
 #include "render/view.h"
@@ -37,6 +38,26 @@ struct template *template_parse(const char *label, const char *text,
     enum template_kind kind, const char *const *names, GError **error);
 void template_free(struct template *template);
 PB_DEFINE_AUTO(template, template_free);
+
+/**
+ * Tell whether what stands in the sections of one name uses some names alone, so that
+ * they can be made without the rest of the view.
+ *
+ * @param names  ends with NULL
+ */
+bool template_is_apart(
+    const struct template *template, const char *section, const char *const *names);
+
+/** Append as template_append() does, but a mark for every section of that name. */
+void template_append_around(const struct template *template, const struct view *view,
+    const char *section, const char *mark, GString *out);
+
+/** Append the first section of that name alone; nothing where there is none. */
+void template_append_section(const struct template *template, const struct view *view,
+    const char *section, GString *out);
+
+/** Append a text with & < > " ' escaped. */
+void template_append_escaped(GString *out, const char *text);
 
 /** Append what the template makes of a view.  A name that is not there is empty. */
 void

@@ -103,13 +103,11 @@ wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 	append_line(out, from == line ? 0 : indent, from, end);
 }
 
-char *
-wrap_format_text(const char *text, unsigned columns)
+void
+wrap_append_text(GString *out, const char *text, unsigned columns)
 {
-	GString *out = g_string_sized_new(strlen(text) + strlen(text) / 16);
-
 	while (*text) {
-		const char *end = text + strcspn(text, "\n");
+		const char *end = strchrnul(text, '\n');
 
 		/* No character has more columns than octets. */
 		if ((size_t)(end - text) <= columns)
@@ -118,5 +116,13 @@ wrap_format_text(const char *text, unsigned columns)
 			wrap_line(out, text, end, columns);
 		text = *end ? end + 1 : end;
 	}
+}
+
+char *
+wrap_format_text(const char *text, unsigned columns)
+{
+	GString *out = g_string_sized_new(strlen(text) + strlen(text) / 16);
+
+	wrap_append_text(out, text, columns);
 	return g_string_free(out, FALSE);
 }

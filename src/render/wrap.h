@@ -21,4 +21,7 @@
  */
 char *wrap_format_text(const char *text, unsigned columns);
 
+/** The same, appended. */
+void wrap_append_text(GString *out, const char *text, unsigned columns);
+
 #endif

@@ -77,17 +77,16 @@ format_in_reply_to(const struct letter *letter)
 
 /* Whole lines, encoded. @param text may be NULL */
 static struct message_part
-encode(GString *buffer, const char *text)
+encode(GString *buffer, const char *text, struct message_run *run)
 {
-	struct message_part part = {0};
+	struct message_part part = {.runs = run, .run_count = 1};
 
 	if (!text)
-		return part;
+		return (struct message_part){0};
 	part.encoding = encoding_append_text(buffer, text, strlen(text));
 	if (!g_str_has_suffix(buffer->str, "\r\n"))
 		g_string_append(buffer, "\r\n");
-	part.data = buffer->str;
-	part.size = buffer->len;
+	*run = (struct message_run){buffer->str, buffer->len};
 	return part;
 }
 
@@ -121,6 +120,7 @@ build(const struct dispatch *dispatch, const struct dispatch_letter *letter,
 	};
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GString) file = g_string_new(NULL);
+	struct message_run runs[2];
 	const struct message_fields fields = {
 	    .date = dispatch->now,
 	    .from = {name, from},
@@ -130,9 +130,9 @@ build(const struct dispatch *dispatch, const struct dispatch_letter *letter,
 	    .extra = extra,
 	    .extra_count = G_N_ELEMENTS(extra),
 	    .boundary = boundary,
-	    .text = encode(text, letter->text),
+	    .text = encode(text, letter->text, &runs[0]),
 	    .file = {letter->file_name, letter->file_type,
-	        encode(file, letter->file_text)},
+	        encode(file, letter->file_text, &runs[1])},
 	};
 
 	return message_build(&fields, error);

@@ -38,6 +38,8 @@ post_new(const struct post_options *options, GError **error)
 	post->options = *options;
 	post->results =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
+	post->shelf = shelf_new(options->store);
+	post->tokens = token_maker_new(options->key);
 	g_queue_init(&post->claimed);
 	breaker_init(&post->breaker);
 	post->domains = domains_new(options->domain_per_hour);
@@ -66,6 +68,8 @@ post_free(struct post *post)
 	senders_free(post->senders);
 	domains_free(post->domains);
 	g_free(post->policy_domain);
+	shelf_free(post->shelf);
+	token_maker_free(post->tokens);
 	g_ptr_array_unref(post->results);
 	g_queue_clear_full(&post->claimed, (GDestroyNotify)outbox_job_free);
 	g_free(post);
@@ -309,6 +313,8 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 	senders_free(post->senders);
 	post->senders = senders;
 	post->options = *options;
+	token_maker_free(post->tokens);
+	post->tokens = token_maker_new(options->key);
 	set_paces(post);
 	if (is_other_relay) {
 		domains_resume(post->domains);

@@ -3,7 +3,6 @@
  */
 #include "base/error.h"
 #include "base/fingerprint.h"
-#include "base/token.h"
 #include "service/event.h"
 #include "service/post_private.h"
 #include "service/proof.h"
@@ -26,7 +25,7 @@ format_envelope_id(const struct post *post, const struct outbox_job *job)
 	bool is_digest = job->kind == OUTBOX_DIGEST;
 	int64_t id = is_digest ? job->digest_id : job->id;
 	g_autofree char *token =
-	    token_derive(post->options.key, is_digest ? "envelope" : "letter", id);
+	    token_maker_derive(post->tokens, is_digest ? "envelope" : "letter", id);
 
 	return g_strdup_printf(
 	    "%s-%" G_GINT64_FORMAT ".%s", is_digest ? "digest" : "letter", id, token);
@@ -37,7 +36,8 @@ load_parts(struct post *post, const struct outbox_job *job, struct digest **dige
     GBytes **message, GError **error)
 {
 	if (job->kind == OUTBOX_DIGEST)
-		*digest = editions_load(post->options.store, job->digest_id, error);
+		*digest = editions_load_shared(
+		    post->options.store, post->shelf, job->digest_id, error);
 	else
 		*message = outbox_load_letter(post->options.store, job->id, error);
 	return *digest || *message;

@@ -4,16 +4,20 @@
 #ifndef PAPERBOY_SERVICE_POST_PRIVATE_H
 #define PAPERBOY_SERVICE_POST_PRIVATE_H
 
+#include "base/token.h"
 #include "service/domains.h"
 #include "service/post.h"
 #include "service/senders.h"
 #include "store/outbox.h"
+#include "store/shelf.h"
 #include "transport/breaker.h"
 #include "transport/pace.h"
 
 struct post {
 	struct post_options options;
 	struct senders *senders;
+	struct shelf *shelf; /* the papers that digests are composed of */
+	struct token_maker *tokens;
 	struct pulse *pulse; /* of the thread that runs it, or NULL */
 	struct breaker breaker;
 	GQueue claimed;      /* of struct outbox_job *: claimed, not handed out */

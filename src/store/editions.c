@@ -199,8 +199,27 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 	return g_steal_pointer(&digest);
 }
 
+/* @param shelf  or NULL */
+static struct paper *
+load_paper(struct store *store, struct shelf *shelf, int64_t seq, GError **error)
+{
+	pb_auto(stored_paper) stored = NULL;
+
+	if (shelf)
+		return shelf_get(shelf, seq, error);
+	stored = papers_load(store, seq, error);
+	return stored ? g_steal_pointer(&stored->paper) : NULL;
+}
+
 struct digest *
 editions_load(struct store *store, int64_t digest_id, GError **error)
+{
+	return editions_load_shared(store, NULL, digest_id, error);
+}
+
+struct digest *
+editions_load_shared(
+    struct store *store, struct shelf *shelf, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT paper_seq, day, upvotes, shown, reasons FROM digest_item"
@@ -209,20 +228,20 @@ editions_load(struct store *store, int64_t digest_id, GError **error)
 	sql_auto *statement = NULL;
 	enum sql_step step;
 
-	if (!digest)
+	if (!digest || (shelf && !shelf_look(shelf, error)))
 		return NULL;
 	statement = sql_start(store, sql, error, SQL_INT(digest_id));
 	if (!statement)
 		return NULL;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		pb_auto(stored_paper) stored =
-		    papers_load(store, sql_get_int(statement, 0), error);
+		struct paper *paper =
+		    load_paper(store, shelf, sql_get_int(statement, 0), error);
 		struct digest_entry *entry;
 
-		if (!stored)
+		if (!paper)
 			return NULL;
-		entry = digest_entry_new(g_steal_pointer(&stored->paper),
-		    (const char *)sqlite3_column_text(statement, 1));
+		entry = digest_entry_new(
+		    paper, (const char *)sqlite3_column_text(statement, 1));
 		entry->upvotes = sql_get_int(statement, 2);
 		entry->shown = (enum digest_shown)sql_get_int(statement, 3);
 		edition_parse_reasons(

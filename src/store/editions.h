@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model/digest.h"
+#include "store/shelf.h"
 #include "store/store.h"
 
 /* A paper that one filter of a person found, and that is to be mailed. */
@@ -74,6 +75,10 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error);
 
 /** Load a digest as it was frozen, with its papers and the person's address. */
 struct digest *editions_load(struct store *store, int64_t digest_id, GError **error);
+
+/** The same with papers from a shelf of that store, which the digest shares. */
+struct digest *editions_load_shared(
+    struct store *store, struct shelf *shelf, int64_t digest_id, GError **error);
 
 /* A line of a list of digests. */
 struct edition_row {

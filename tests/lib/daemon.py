@@ -135,11 +135,12 @@ class House:
         return [self.daemon, "-c", self.config, "--once",
                 *(["--now", now] if now else [])]
 
-    def once(self, now=None, wanted=None, prefix=()):
+    def once(self, now=None, wanted=None, prefix=(), deadline_s=RUN_S):
         """One whole run.  @param wanted its exit status, when it has to be that"""
         done = subprocess.run(
             [*prefix, *self.once_command(now)], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=RUN_S, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=deadline_s,
+            check=False,
         )
         run = Run(done.returncode, done.stdout.decode("utf-8", "replace"))
         if wanted is not None and run.status != wanted:
