@@ -164,6 +164,46 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 	}
 }
 
+/* What was done since must not be done again. */
+static void
+no_ticket_and_no_new_letter_outlives_it(void)
+{
+	static const char sql[] =
+	    "INSERT INTO ticket (hash, purpose, address, address_key, recipient,"
+	    " action, made_at, expires_at, used_at) VALUES"
+	    " (printf('%064d', 1), 'confirm', 'a@b.example', 'a@b.example',"
+	    "  'a@b.example', 'add x', 1, 9, NULL),"
+	    " (printf('%064d', 2), 'undo', 'a@b.example', 'a@b.example',"
+	    "  'a@b.example', '', 1, 9, 5);"
+	    "INSERT INTO letter (key, road, came_at, size, state, next_try_at,"
+	    " ended_at, raw) VALUES (printf('%064d', 1), 'lmtp', 1, 1, 'new', 1, NULL,"
+	    "  x'78'), (printf('%064d', 2), 'lmtp', 1, 1, 'done', NULL, 1, NULL)";
+	g_autoptr(GBytes) key = NULL;
+	pb_auto(lab) lab = new_lab(&key);
+	g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
+	g_autofree char *draft = g_build_filename(lab->folder, "new", NULL);
+	const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
+	const struct backup_make make = {path, draft, 70, lab_time(NOW) + 60, "a test"};
+	struct backup_restored restored;
+	g_autoptr(GError) error = NULL;
+
+	lab_run(lab, sql);
+	g_assert_true(backup_write(lab->store, path, &plan, &error));
+	g_assert_true(backup_make_store(&make, &restored, &error));
+	g_assert_no_error(error);
+	g_assert_cmpint(restored.tickets, ==, 1);
+	g_assert_cmpint(restored.letters, ==, 1);
+	store_free(lab->store);
+	lab->store = store_open(draft, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM ticket"), ==, 0);
+	lab_assert_text(
+	    lab, "SELECT state FROM letter ORDER BY id", "quarantined done");
+	/* Their numbers name addresses: none is given again. */
+	lab_assert_text(
+	    lab, "SELECT seq FROM sqlite_sequence WHERE name = 'ticket'", "70");
+}
+
 static void
 who_is_due_by_then_is_held_and_nobody_else(void)
 {
@@ -213,6 +253,7 @@ main(int argc, char **argv)
 	ADD(a_writer_between_all_steps_does_not_starve_it);
 	ADD(a_backup_that_cannot_be_made_leaves_nothing);
 	ADD(what_is_unsent_is_held_and_remembers_what_it_was);
+	ADD(no_ticket_and_no_new_letter_outlives_it);
 	ADD(who_is_due_by_then_is_held_and_nobody_else);
 	return g_test_run();
 }

@@ -72,6 +72,12 @@ def sound(ward):
     assert sorted(os.listdir(ward.sound.state)) == before
 
 
+LETTER = ("INSERT INTO letter (key, road, size, raw, state, begun, next_try_at, ended_at,"
+          " came_at) VALUES (printf('%064d', 1), 'lmtp', 1, x'78', {})")
+TICKET = ("INSERT INTO ticket (hash, purpose, address, address_key, recipient, action,"
+          " made_at, expires_at) VALUES (printf('%064d', 1), 'confirm', 'a@b.example',"
+          " 'a@b.example', 'a@b.example', 'add x', 1, {})")
+
 # What breaks a rule, and which line tells it.
 BROKEN_ROWS = [
     ("digest-without-message",
@@ -105,6 +111,16 @@ BROKEN_ROWS = [
     ("sending-too-long",
      "UPDATE outbox SET state = 'SENDING', next_try_at = NULL, claimed_at = 1"
      " WHERE state = 'DEFERRED'"),
+    ("letter-waiting", LETTER.format(f"'new', 0, 5, NULL, {NOW_S - 3601}")),
+    (None, LETTER.format(f"'new', 1, 5, NULL, {NOW_S - 3599}")),
+    ("letter-deadly", LETTER.format(f"'new', 2, 5, NULL, {NOW_S}")),
+    ("letter-quarantined", LETTER.format(f"'quarantined', 0, NULL, {NOW_S}, {NOW_S}")),
+    ("letter-too-old", LETTER.format(
+        f"'quarantined', 0, NULL, {NOW_S - 16 * 86400 - 1}, {NOW_S - 20 * 86400}")),
+    ("ticket-too-old", TICKET.format(NOW_S - 9 * 86400 - 1)),
+    (None, TICKET.format(NOW_S - 9 * 86400)),
+    (None, TICKET.format(NOW_S + 8 * 86400)),
+    ("ticket-far", TICKET.format(NOW_S + 8 * 86400 + 1)),
     ("filters",
      "UPDATE filter SET canonical = 'abstract:\"' WHERE id = 1"),
     ("filters",

@@ -82,9 +82,11 @@ print_restored(struct ctl *ctl, const struct recovery_report *report)
 	g_autofree char *made = ctl_format_time(restored->made_at);
 
 	if (ctl->is_json) {
-		print_json(json_pack("{s:I, s:I, s:I, s:s}", "made_at",
+		print_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:s}", "made_at",
 		    (json_int_t)restored->made_at, "held", (json_int_t)restored->held,
-		    "people", (json_int_t)restored->people, "aside", report->aside));
+		    "people", (json_int_t)restored->people, "tickets",
+		    (json_int_t)restored->tickets, "letters",
+		    (json_int_t)restored->letters, "aside", report->aside));
 		return;
 	}
 	printf("Everything is as it was at %s.\n"
@@ -105,6 +107,17 @@ print_restored(struct ctl *ctl, const struct recovery_report *report)
 		    "next.\n",
 		    restored->held, restored->held == 1 ? "message is" : "messages are",
 		    restored->people, restored->people == 1 ? "person" : "people");
+	if (restored->letters)
+		printf("Quarantined is what may have been answered since:\n"
+		       "  letters: %" G_GINT64_FORMAT
+		       " (paperboyctl letter list; letter retry, or letter drop)\n",
+		    restored->letters);
+	if (restored->tickets)
+		printf("What waited for somebody's word is void, since it may have "
+		       "come:\n"
+		       "  tickets: %" G_GINT64_FORMAT
+		       " (who still wants to confirm or undo writes again)\n",
+		    restored->tickets);
 	puts("Who came, left or changed filters since is as at that time: the old "
 	     "store\n"
 	     "is there to be compared.");

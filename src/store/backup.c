@@ -207,10 +207,11 @@ skip_ids(struct store *store, int64_t newest_id, GError **error)
 {
 	static const char sql_rows[] =
 	    "INSERT INTO sqlite_sequence (name, seq)"
-	    " SELECT n.name, 0 FROM (SELECT 'digest' AS name UNION SELECT 'outbox') n"
+	    " SELECT n.name, 0 FROM (SELECT 'digest' AS name UNION SELECT 'outbox'"
+	    " UNION SELECT 'ticket') n"
 	    " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence q WHERE q.name = n.name)";
 	static const char sql[] = "UPDATE sqlite_sequence SET seq = max(seq, ?1)"
-	                          " WHERE name IN ('digest', 'outbox')";
+	                          " WHERE name IN ('digest', 'outbox', 'ticket')";
 
 	return sql_run(store, sql_rows, error) &&
 	       sql_run(store, sql, error, SQL_INT(newest_id));
@@ -241,6 +242,34 @@ hold_passed(struct store *store, int64_t now, GError **error)
 	return sql_run(store, sql, error, SQL_INT(now));
 }
 
+/* One that waits in the backup may have been used since, and must not be again. */
+static bool
+kill_tickets(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql_waiting[] =
+	    "SELECT count(*) FROM ticket WHERE used_at IS NULL";
+	static const char sql[] = "DELETE FROM ticket";
+
+	return sql_number(store, sql_waiting, count, error) &&
+	       sql_run(store, sql, error);
+}
+
+/* What was new in the backup was handled, and answered, a moment later. */
+static bool
+quarantine_letters(struct store *store, int64_t now, int64_t *count, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE letter SET state = 'quarantined', next_try_at = NULL,"
+	    " ended_at = ?1, verdict = 'it may have been handled since the backup'"
+	    " WHERE state = 'new'";
+	unsigned changed;
+
+	if (!sql_change(store, sql, &changed, error, SQL_INT(now)))
+		return false;
+	*count = changed;
+	return true;
+}
+
 /* The sources are asked for all their days again, before editions are let go. */
 static bool
 forget_looks(struct store *store, GError **error)
@@ -266,6 +295,8 @@ hold_all(struct store *store, const struct backup_make *make,
 	       skip_ids(store, newest_id, error) &&
 	       hold_unsent(store, &restored->held, error) &&
 	       hold_passed(store, make->now, error) && forget_looks(store, error) &&
+	       kill_tickets(store, &restored->tickets, error) &&
+	       quarantine_letters(store, make->now, &restored->letters, error) &&
 	       sql_number(store, sql_made, &restored->made_at, error) &&
 	       sql_number(store, sql_people, &restored->people, error) &&
 	       store_save_cursor(store, "restored at", make->now, error) &&
@@ -303,7 +334,7 @@ bool
 backup_load_newest_id(const char *path, int64_t *id, GError **error)
 {
 	static const char sql[] = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"
-	                          " WHERE name IN ('digest', 'outbox')";
+	                          " WHERE name IN ('digest', 'outbox', 'ticket')";
 	pb_auto(store) store = store_open_for_reading(path, error);
 
 	return store && sql_number(store, sql, id, error);

@@ -7,7 +7,9 @@
  *
  * What was mailed after the backup was made is not in it.  So a store that is made
  * from one sends nothing by itself that its people may have: what is unsent is HELD,
- * and so is the next edition of everybody whose slot has passed since.
+ * and so is the next edition of everybody whose slot has passed since.  Nor does it let
+ * anything be done twice: no ticket outlives it, for one may have been used since, and
+ * letters that were not handled yet are quarantined.
  */
 #ifndef PAPERBOY_STORE_BACKUP_H
 #define PAPERBOY_STORE_BACKUP_H
@@ -54,8 +56,10 @@ bool backup_check(const char *path, struct backup_info *info, GError **error);
 
 struct backup_restored {
 	int64_t made_at;
-	int64_t held;   /* messages */
-	int64_t people; /* whose next edition will be HELD */
+	int64_t held;    /* messages */
+	int64_t people;  /* whose next edition will be HELD */
+	int64_t tickets; /* void now, that waited for somebody's word */
+	int64_t letters; /* quarantined now */
 };
 
 /*

@@ -40,6 +40,14 @@ const struct check_rule check_rules[] = {
         "is paperboyd running? Its log tells why letters cannot be read"},
     {"letter-quarantined", "letters could not be handled and are quarantined",
         "paperboyctl letter list shows them; letter retry or letter drop them"},
+    {"letter-deadly", "letters were in hand when paperboyd died, more than once",
+        "its log tells how it died; after the third time they are quarantined"},
+    {"letter-too-old", "letters are kept for longer than they are to be",
+        "is paperboyd running? It forgets them once a day"},
+    {"ticket-too-old", "tickets are kept for longer than they are to be",
+        "harmless; is paperboyd running? It forgets them once a day"},
+    {"ticket-far", "tickets are good for longer than any is",
+        "the clock was wrong; harmless, but they can be used for longer"},
     {0},
 };
 
@@ -83,6 +91,12 @@ check_count(
 	    " AND claimed_at < ?1 - 7200",
 	    "SELECT count(*) FROM letter WHERE state = 'new' AND came_at < ?1 - 3600",
 	    "SELECT count(*) FROM letter WHERE state = 'quarantined' AND ?1",
+	    "SELECT count(*) FROM letter WHERE state = 'new' AND begun > 1 AND ?1",
+	    /* A day of grace, and one more to go. */
+	    "SELECT count(*) FROM letter WHERE state = 'quarantined'"
+	    " AND ended_at < ?1 - 16 * 86400",
+	    "SELECT count(*) FROM ticket WHERE expires_at < ?1 - 9 * 86400",
+	    "SELECT count(*) FROM ticket WHERE expires_at > ?1 + 8 * 86400",
 	};
 
 	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(check_rules) - 1);
