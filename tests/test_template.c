@@ -239,8 +239,10 @@ days_and_counts_read_as_english(void)
 	g_assert_cmpstr(one, ==, "1 vote");
 	g_assert_cmpstr(many, ==, "0 votes");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *brief = words_format_day(&words, rows[i].day, WORDS_SHORT);
-		g_autofree char *full = words_format_day(&words, rows[i].day, WORDS_LONG);
+		g_autofree char *brief =
+		    words_format_day(&words, rows[i].day, WORDS_SHORT);
+		g_autofree char *full =
+		    words_format_day(&words, rows[i].day, WORDS_LONG);
 
 		g_assert_cmpstr(brief, ==, rows[i].short_form);
 		g_assert_cmpstr(full, ==, rows[i].long_form);
@@ -254,7 +256,8 @@ names_end_in_a_count(void)
 	pb_auto(phrasebook) book = phrasebook_load(dir, NULL);
 	const struct words words = {book, "en"};
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	g_autofree char *none = words_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
+	g_autofree char *none =
+	    words_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_autofree char *at = NULL;
 	g_autofree char *past = NULL;
 
