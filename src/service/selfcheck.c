@@ -180,6 +180,7 @@ compose(const struct work *work, const struct house *house, const char *address,
 {
 	static const char text[] =
 	    "paperboyctl check has sent this to paperboy itself.\r\n";
+	const struct message_run run = {text, strlen(text)};
 	const struct settings *settings = work->check->settings;
 	const char *list_id = *settings->mail_list_id ? settings->mail_list_id : NULL;
 	g_autofree char *list = list_id ? g_strdup_printf("<%s>", list_id)
@@ -199,7 +200,7 @@ compose(const struct work *work, const struct house *house, const char *address,
 	    .message_id = id,
 	    .extra = extra,
 	    .extra_count = G_N_ELEMENTS(extra),
-	    .text = {text, strlen(text), ENCODING_QUOTED_PRINTABLE},
+	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
 	};
 
 	return message_build(&fields, error);
