@@ -180,6 +180,7 @@ compose(const struct work *work, const struct house *house, const char *address,
 {
 	static const char text[] =
 	    "paperboyctl check has sent this to paperboy itself.\r\n";
+	const struct message_run run = {text, strlen(text)};
 	const struct settings *settings = work->check->settings;
 	const char *list_id = *settings->mail_list_id ? settings->mail_list_id : NULL;
 	g_autofree char *list = list_id ? g_strdup_printf("<%s>", list_id)

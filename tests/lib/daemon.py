@@ -57,6 +57,7 @@ class House:
             "log_level": "info",
             "mail.from": "paperboy@news.example",
             "mail.owner": "owner@news.example",
+            "mail.alerts": False,
             "huggingface.url": f"file://{self.papers}",
             "arxiv.enrich": False,
         }
