@@ -15,7 +15,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import House, days_after, parse
-from peers import Ca, Dovecot, Postfix
+from peers import PASSWORD, Ca, Dovecot, Postfix
 from tap import Tap, free_port, top_builddir, wait_until
 
 EVA = "eva@example.org"
@@ -93,6 +93,47 @@ class Street:
         return [verdict for (verdict,) in self.house.rows(sql)]
 
 
+BOX = "letters@example.org"
+
+
+class Hosted(Street):
+    """Paperboy has a mailbox at a host: IMAP to read, a submission port with a login."""
+
+    def __init__(self, tap, name, **settings):
+        super().__init__(tap, name)
+        self.postfix = Postfix(
+            self.postfix.folder, self.ca, lmtp=self.dovecot.lmtp,
+            sasl=self.dovecot.sasl,
+            settings={
+                # who is logged in sends in the own name alone, +tag and all
+                "smtpd_sender_login_maps": f"inline:{{{BOX}={BOX}}}",
+                "smtpd_sender_restrictions": "reject_sender_login_mismatch",
+            },
+        )
+        secret = os.path.join(self.house.folder, "password")
+        with open(secret, "w", encoding="ascii") as file:
+            file.write(PASSWORD + "\n")
+        os.chmod(secret, 0o600)
+        login = {
+            f"{group}{name}": value
+            for group in ("smtp__", "mailbox__imap_")
+            for name, value in {
+                "host": "localhost", "ca_file": self.ca.cert, "user": BOX,
+                "password_file": secret,
+            }.items()
+        }
+        self.house.set(
+            mail__from=BOX, commands__address=BOX, smtp__port=self.postfix.port,
+            smtp__tls="starttls", mailbox__lmtp_listen=None,
+            mailbox__imap_port=self.dovecot.imaps_port, mailbox__imap_tls="implicit",
+            **login, **settings,
+        )
+
+    def start(self):
+        self.daemon = self.house.start()
+        self.daemon.wait_line("started")
+
+
 def text_of(mail):
     part = mail.get_body(("plain",))
     return part.get_content()
@@ -159,6 +200,32 @@ def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
         assert verdicts[4] == "unsubscribed in silence: automatic", verdicts
         assert street.house.value("SELECT state FROM subscriber") == "gone"
         assert len(street.dovecot.mails(EVA)) == 5
+        street.house.check_store()
+
+
+def a_hosted_mailbox_is_enough(tap):
+    """IMAP and a submission port with a login: subscribe, tune and leave."""
+    with Hosted(tap, "hosted") as street:
+        for back in range(3):
+            street.house.write_day(days_after(today(), -back), [back])
+        street.start()
+        street.write(BOX, "subscribe", "add paper\n")
+        (asked,) = street.read(1)
+        assert asked["From"].endswith(f"{BOX}>"), asked["From"]
+        street.write(asked["Reply-To"], "Re: " + asked["Subject"], "ok\n")
+        mails = street.read(3)
+        digest = next(mail for mail in mails if mail["List-Id"])
+        assert street.house.value("SELECT state FROM subscriber") == "active"
+        # What was taken in is marked, and stays.
+        assert len(street.dovecot.mails(BOX)) == 2
+        street.write(digest["Reply-To"], "Re: " + digest["Subject"], "set max 5\n")
+        street.read(4)
+        assert street.house.value("SELECT max_full FROM subscriber") == 5
+        leave = digest["List-Unsubscribe"][len("<mailto:"):-1]
+        street.write(leave, "unsubscribe")
+        street.read(5)
+        assert street.house.value("SELECT state FROM subscriber") == "gone"
+        assert any(f"sasl_username={BOX}" in line for line in street.postfix.log)
         street.house.check_store()
 
 
@@ -244,6 +311,7 @@ def answers_end_all_wars(tap):
 
 TESTS = (
     a_stranger_subscribes_tunes_and_leaves_by_mail,
+    a_hosted_mailbox_is_enough,
     answers_end_all_wars,
     two_paperboys_say_nothing_to_each_other,
     whoever_wants_to_be_forgotten_is,

@@ -62,7 +62,19 @@ answer_quote(const struct answer *answer, const char *text)
 char *
 answer_quote_message(const struct answer *answer, const char *text)
 {
-	return answer->is_guarded ? defang(text, BOUNDS_COMMAND_ECHO) : g_strdup(text);
+	g_auto(GStrv) lines = NULL;
+
+	if (!answer->is_guarded)
+		return g_strdup(text);
+	/* What is one line is made inert as one. */
+	lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++) {
+		char *inert = defang(*line, BOUNDS_COMMAND_ECHO);
+
+		g_free(*line);
+		*line = inert;
+	}
+	return g_strjoinv("\n", lines);
 }
 
 /* Wrap a text and put something before each of its lines. */

@@ -342,7 +342,6 @@ run_line(struct command_work *work, const char *line, GError **error)
 	const char *arguments;
 	const struct command_row *row = find_row(line, &arguments);
 
-	work->lead = row ? (unsigned)g_utf8_pointer_to_offset(line, arguments) : 0;
 	answer_add_gap(&work->answer);
 	if (!echo(work, line, error))
 		return false;

@@ -48,9 +48,7 @@ command_run_test(struct command_work *work, const char *arguments, GError **erro
 	    NULL, &problem, error);
 	is_ok = filter != NULL;
 	if (!is_ok)
-		command_note_problem(work, query,
-		    work->lead + (unsigned)g_utf8_pointer_to_offset(arguments, query),
-		    &problem, error);
+		command_note_problem(work, query, &problem, error);
 	query_problem_clear(&problem);
 	if (!is_ok)
 		return false;
@@ -121,9 +119,7 @@ command_run_search(struct command_work *work, const char *arguments, GError **er
 	}
 	found = search_run(work->context->store, query, &scope, most, &problem, error);
 	if (!found)
-		command_note_problem(work, query,
-		    work->lead + (unsigned)g_utf8_pointer_to_offset(arguments, query),
-		    &problem, error);
+		command_note_problem(work, query, &problem, error);
 	query_problem_clear(&problem);
 	return found && say_results(work, found);
 }

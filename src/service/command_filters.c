@@ -174,10 +174,7 @@ give(struct command_work *work, const char *arguments, bool is_block, GError **e
 	subscription = subscribe_add_filter(work->context->store, work->address,
 	    &filter, work->context->who, work->context->now, &problem, NULL, error);
 	if (!subscription)
-		command_note_problem(work, options.query,
-		    work->lead +
-		        (unsigned)g_utf8_pointer_to_offset(arguments, options.query),
-		    &problem, error);
+		command_note_problem(work, options.query, &problem, error);
 	query_problem_clear(&problem);
 	is_ok = subscription != NULL;
 	if (is_ok && work->is_rehearsal) {
@@ -431,8 +428,8 @@ say_edited(struct command_work *work, const struct subscription *before,
 
 /* The filter that is meant, as it is now, and the query that it gets. */
 static bool
-edit(struct command_work *work, const char *arguments,
-    const struct subscription *before, const struct options *options, GError **error)
+edit(struct command_work *work, const struct subscription *before,
+    const struct options *options, GError **error)
 {
 	struct query_problem problem = {0};
 	struct filters_change change = {.address = work->address,
@@ -446,10 +443,7 @@ edit(struct command_work *work, const char *arguments,
 	    work->context->store, &change, work->context->now, &problem, NULL, error);
 
 	if (!after)
-		command_note_problem(work, options->query,
-		    work->lead +
-		        (unsigned)g_utf8_pointer_to_offset(arguments, options->query),
-		    &problem, error);
+		command_note_problem(work, options->query, &problem, error);
 	query_problem_clear(&problem);
 	if (!after)
 		return false;
@@ -473,7 +467,7 @@ command_run_edit(struct command_work *work, const char *arguments, GError **erro
 
 	if (is_ok && !*rest)
 		is_ok = command_fail(work, error, "edit_wants_query");
-	is_ok = is_ok && edit(work, arguments, before, &options, error);
+	is_ok = is_ok && edit(work, before, &options, error);
 	options_clear(&options);
 	return is_ok;
 }

@@ -101,10 +101,10 @@ command_parse_days(
 	return true;
 }
 
-/* The problem beside the margin: its words, then what was typed, and a caret. */
+/* The problem beside the margin: its words, then the filter as typed, and a caret. */
 static char *
-format_problem(struct command_work *work, const char *text, unsigned lead,
-    const struct query_problem *problem)
+format_problem(
+    struct command_work *work, const char *text, const struct query_problem *problem)
 {
 	g_autofree char *valid = g_utf8_make_valid(text, -1);
 	glong chars = g_utf8_strlen(valid, -1);
@@ -113,7 +113,7 @@ format_problem(struct command_work *work, const char *text, unsigned lead,
 	g_autofree char *part =
 	    g_utf8_substring(valid, from, MIN(from + SHOWN_CHARS, chars));
 	struct query_problem here = *problem;
-	g_autofree char *column = g_strdup_printf("%u", problem->column + lead);
+	g_autofree char *column = g_strdup_printf("%u", problem->column);
 	g_autofree char *whole = NULL;
 	const char *excerpt;
 
@@ -121,7 +121,7 @@ format_problem(struct command_work *work, const char *text, unsigned lead,
 		return answer_format(&work->answer, "problem", "column", column,
 		    "message", problem->message);
 	here.column -= (unsigned)from;
-	whole = query_problem_format(&here, part, lead + (unsigned)from);
+	whole = query_problem_format(&here, part, (unsigned)from);
 	excerpt = strchr(whole, '\n');
 	{
 		/* Its own margin is wider than ours. */
@@ -135,14 +135,14 @@ format_problem(struct command_work *work, const char *text, unsigned lead,
 }
 
 void
-command_note_problem(struct command_work *work, const char *text, unsigned lead,
+command_note_problem(struct command_work *work, const char *text,
     const struct query_problem *problem, GError **error)
 {
 	g_autofree char *message = NULL;
 
 	if (!problem->message || !error || !*error)
 		return;
-	message = format_problem(work, text, lead, problem);
+	message = format_problem(work, text, problem);
 	if (problem->example) {
 		g_autofree char *example = answer_format(
 		    &work->answer, "problem_example", "filter", problem->example);

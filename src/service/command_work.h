@@ -22,7 +22,6 @@ struct command_work {
 	char *address; /* of the visitor; follows `address` */
 	char language[8];
 	struct subscriber *subscriber; /* NULL: none, or gone, or pending */
-	unsigned lead;     /* characters of the line that is run before its arguments */
 	bool is_final;     /* what runs was confirmed: nothing waits any more */
 	bool is_rehearsal; /* what runs is undone, and its answer not read */
 	struct answer answer;
@@ -177,8 +176,8 @@ command_format_references(struct command_work *work, const char *line, GError **
 /** Tell of the visitor's filters, blocks and settings. */
 bool command_say_list(struct command_work *work, GError **error);
 
-/** Put a problem of a query into the error. @param lead characters before the query */
-void command_note_problem(struct command_work *work, const char *text, unsigned lead,
+/** Put a problem of a query into the error; its column is one of the query. */
+void command_note_problem(struct command_work *work, const char *text,
     const struct query_problem *problem, GError **error);
 
 /** Tell what a filter would have found. */
