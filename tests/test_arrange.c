@@ -353,7 +353,8 @@ static void
 deliver(struct lab *lab)
 {
 	lab_run(lab,
-	    "INSERT INTO delivered SELECT g.subscriber_id, i.paper_seq, g.id,"
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
+	    " SELECT g.subscriber_id, i.paper_seq, g.id,"
 	    " g.created_at FROM digest g JOIN digest_item i ON i.digest_id = g.id"
 	    " WHERE g.state = 'live';"
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1"

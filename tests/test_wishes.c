@@ -222,8 +222,10 @@ a_quiet_day_has_a_line(void)
 		g_autofree char *message = NULL;
 
 		g_assert_cmpuint(lab_press(lab, lab_time(NOW)), ==, 1);
-		lab_run(lab, "INSERT INTO delivered SELECT 1, paper_seq, 1, 0 FROM"
-		             " digest_item; UPDATE digest SET state = 'sent'");
+		lab_run(lab,
+		    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
+		    " SELECT 1, paper_seq, 1, 0 FROM"
+		    " digest_item; UPDATE digest SET state = 'sent'");
 		wishes.language = rows[i].language;
 		change(lab, &wishes);
 		g_assert_cmpuint(

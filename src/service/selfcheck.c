@@ -192,7 +192,6 @@ compose(const struct work *work, const struct house *house, const char *address,
 	    {"List-Unsubscribe", leave},
 	    {"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
 	};
-	const struct message_run run = {text, strlen(text)};
 	const struct message_fields fields = {
 	    .date = clock_get_now(work->check->clock),
 	    .from = {settings->mail_from_name, settings->mail_from},
