@@ -26,9 +26,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
+sys.path.insert(0, HERE)
 
 from daemon import House
 from generate import generate
+from idle import format_idle, measure
 from papers import load_papers
 from tap import Child, Skip, free_port, need_programs, one_line, top_builddir, top_srcdir
 
@@ -45,12 +47,13 @@ STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "other
 
 Sizes = collections.namedtuple(
     "Sizes",
-    "runs people many crowd composed queued sent1 sent8 far queries archive")
+    "runs people many crowd composed queued sent1 sent8 far queries archive idle")
 WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), crowd=100000, composed=4000,
               queued=(10000, 100000), sent1=4000, sent8=16000, far=200, queries=100,
-              archive=12000)
+              archive=12000, idle=60)
 QUICK = Sizes(runs=1, people=(100, 200), many=(), crowd=500, composed=200,
-              queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400)
+              queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
+              idle=2)
 
 Figure = collections.namedtuple("Figure", "wall cpu peak_kb facts")
 
@@ -640,6 +643,10 @@ def run_all(folder, options, sizes):
     archives = [bench_archive(folder, elements, titles, count, sizes)
                 for count in (len(elements), sizes.archive)]
 
+    idle_folder = os.path.join(folder, "idle")
+    os.makedirs(idle_folder)
+    idle = measure(idle_folder, sizes.crowd, sizes.idle)
+
     print("\nIn numbers")
     for store, facts in matched:
         pairs = store.facts["filters"] * store.facts["papers"]
@@ -681,6 +688,7 @@ def run_all(folder, options, sizes):
               f" ({count / figure.facts['slowest']:,.0f} to"
               f" {count / figure.facts['fastest']:,.0f}), smtp-source {theirs:,.0f};"
               f" {figure.cpu / count * 1e6:,.0f} us of CPU a message")
+    print(format_idle(idle))
     for connections, ours, theirs in far_rates:
         print(f"  {connections} connection(s), {FAR_MS} ms away: {ours:,.0f} messages/s,"
               f" libcurl {theirs:,.0f}")

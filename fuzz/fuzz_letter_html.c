@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/html.h"
 #include "fuzz.h"
-#include "letter/html.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -68,7 +68,7 @@ static char *
 talk(const char *octets, size_t size, size_t piece, unsigned failures)
 {
 	struct basket basket = {.told = g_string_new(NULL), .failures = failures};
-	const struct mailbox_sink sink = {take, note, &basket};
+	const struct mailbox_sink sink = {.take = take, .note = note, .data = &basket};
 	struct lmtp_session *session = lmtp_session_new(&sink);
 
 	for (size_t at = 0; at < size; at += piece) {

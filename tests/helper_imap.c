@@ -111,7 +111,7 @@ get_peak_kib(void)
 static int
 serve(struct run *run, struct imap_options *options)
 {
-	const struct mailbox_sink sink = {take, note, run};
+	const struct mailbox_sink sink = {.take = take, .note = note, .data = run};
 	g_autoptr(GError) error = NULL;
 	pb_auto(mailbox) mailbox = NULL;
 

@@ -219,7 +219,8 @@ start(struct life *life, const char *config, const char *clock_path)
 	need(life->snapshot &&
 	         collect_stage_init(&life->collect, life->snapshot, &error) &&
 	         press_stage_init(&life->press, life->snapshot, &error) &&
-	         post_stage_init(&life->post, life->snapshot, &life->clock, &error),
+	         post_stage_init(
+	             &life->post, life->snapshot, &life->clock, NULL, &error),
 	    error);
 	life->collect_at = life->press_at = life->post_at = life->clock.at_s;
 }

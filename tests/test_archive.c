@@ -84,7 +84,7 @@ short_forms_are_learnt_and_forgotten(void)
 	form = forms->pdata[0];
 	g_assert_cmpstr(form->shown, ==, "Low-rank adaptation");
 	g_assert_cmpint(form->papers, ==, 2);
-	list(lab, "2", "None", "");
+	list(lab, "2", "None", "No more.");
 	lab_assert_text(lab, FORMS, "lora|low_rank_adaptation|1");
 	assert_sound(lab);
 }

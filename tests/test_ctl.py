@@ -33,6 +33,7 @@ template_dir = "{templates}";
 mail: {{ from = "paperboy@example.org"; owner = "owner@example.org"; }};
 delivery: {{ method = "maildir"; maildir = "{folder}/Maildir"; }};
 huggingface: {{ url = "file://{samples}"; }};
+arxiv: {{ enrich = false; }};
 {more}
 """
 
@@ -286,7 +287,8 @@ def test_filters(office):
                "Größe").expect(OK, "filter 6: große")
     listed = office.json("filter", "list", "ada@example.org")
     assert [one["number"] for one in listed] == [1, 2, 3, 4, 5, 6], listed
-    assert set(listed[0]) == {"number", "block", "name", "text", "canonical", "since"}
+    assert set(listed[0]) == {"number", "block", "name", "text", "canonical", "since",
+                              "max", "note"}
     assert listed[5]["text"] == "Größe 量子" and listed[5]["name"] == "Größe"
     assert listed[4]["name"] == "x y" and listed[0]["name"] is None
     assert listed[0]["since"] == "2026-11-17", listed[0]
@@ -475,8 +477,8 @@ def test_work(office):
 
     status = office.json("status")
     assert set(status) == {
-        "running", "sources", "papers", "subscribers", "filters", "matches", "waiting",
-        "next_digest_at", "queue", "started_at", "looked_at", "posted_at", "relay",
+        "running", "sources", "lists", "papers", "subscribers", "filters", "matches",
+        "waiting", "next_digest_at", "queue", "started_at", "looked_at", "posted_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
         "log_bytes", "problems", "mailboxes", "letters", "tickets"}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
@@ -662,7 +664,7 @@ def test_lost_output(office):
 
 def test_untold_fields(office):
     """a filter on what no source tells yet is kept, and that is said"""
-    words = "arXiv is not asked in this version"
+    words = "arXiv has told nothing so far"
     office.add("ada@example.org", "--filter", "cs.LG mamba").expect(OK, "cat:cs.LG", words)
     office.ctl("filter", "add", "ada@example.org", "mamba co:neurips").expect(
         OK, "filter 2", words)

@@ -191,13 +191,134 @@ a_block_beats_every_filter_of_the_same_person(void)
 	/* Votes are asked as they are when the digest is made. */
 	lab_run(lab, "UPDATE outbox SET state = 'CANCELLED', ended_at = 1,"
 	             " next_try_at = NULL; UPDATE digest SET state = 'sent'");
-	lab_run(lab,
-	    "INSERT INTO delivered SELECT g.subscriber_id, i.paper_seq, g.id, 1"
-	    " FROM digest g JOIN digest_item i ON i.digest_id = g.id");
+	lab_run(lab, "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	             "SELECT g.subscriber_id, i.paper_seq, g.id, 1"
+	             " FROM digest g JOIN digest_item i ON i.digest_id = g.id");
 	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion survey", 12);
 	g_assert_cmpuint(lab_press(lab, now + CLOCK_DAY_S), ==, 1);
 	lab_assert_text(
 	    lab, "SELECT paper_seq FROM digest_item WHERE digest_id = 3", "1");
+}
+
+/* Titles of a person's newest digest, in their order. */
+#define TITLES(person)                                                         \
+	"SELECT group_concat(title, '') FROM (SELECT p.title FROM digest_item" \
+	" JOIN paper p ON p.seq = paper_seq WHERE digest_id = (SELECT max(id)" \
+	" FROM digest WHERE subscriber_id = " person ") ORDER BY p.title)"
+
+static void
+announce(struct lab *lab, const char *list, const char *day, const char *id,
+    const char *title, enum announcement announcement, unsigned version)
+{
+	g_autofree char *time = g_strconcat(day, "T06:00:00Z", NULL);
+
+	lab_announce(lab, list, day, lab_time(time), lab_paper(id, title, "diffusion"),
+	    announcement, version);
+}
+
+static void
+cross_lists_and_new_versions_are_for_those_who_want_them(void)
+{
+	static const struct {
+		const char *crosslist, *updates, *titles;
+	} rows[] = {{"on", "off", "AB"}, {"on", "on", "ABCD"}, {"off", "off", "A"},
+	    {"off", "on", "AC"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		int64_t now = lab_time("2026-11-20T12:00:00Z");
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE subscriber SET crosslist = '%s', updates = '%s'",
+		    rows[i].crosslist, rows[i].updates);
+
+		lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+		lab_run(lab, sql);
+		announce(lab, "arxiv/cs.CL", "2026-11-20", "2611.00001", "A",
+		    ANNOUNCEMENT_NEW, 1);
+		announce(lab, "arxiv/cs.CL", "2026-11-20", "2611.00002", "B",
+		    ANNOUNCEMENT_CROSS, 1);
+		announce(lab, "arxiv/cs.CL", "2026-11-20", "2611.00003", "C",
+		    ANNOUNCEMENT_REPLACE, 2);
+		announce(lab, "arxiv/cs.CL", "2026-11-20", "2611.00004", "D",
+		    ANNOUNCEMENT_REPLACE_CROSS, 3);
+		g_assert_cmpuint(lab_press(lab, now), ==, 1);
+		lab_assert_text(lab, TITLES("1"), rows[i].titles);
+		/* What another list calls new is new. */
+		announce(lab, "arxiv/cs.AI", "2026-11-20", "2611.00004", "D",
+		    ANNOUNCEMENT_NEW, 1);
+		end_all(lab, now, OUTBOX_SENT);
+		g_assert_cmpuint(lab_press(lab, now + CLOCK_DAY_S), ==,
+		    strchr(rows[i].titles, 'D') ? 0 : 1);
+	}
+}
+
+static void
+a_replacement_comes_once_more_to_those_who_want_updates(void)
+{
+	/* Each day: what is announced, and where, and who gets it. */
+	static const struct {
+		const char *day, *list;
+		enum announcement announcement;
+		unsigned version;
+		const char *getters;
+	} days[] = {
+	    {"2026-11-02", "hf", ANNOUNCEMENT_NEW, 0, "1 2"},
+	    {"2026-11-03", "arxiv/cs.CL", ANNOUNCEMENT_NEW, 1, ""},
+	    {"2026-11-04", "arxiv/cs.CL", ANNOUNCEMENT_REPLACE, 2, "1"},
+	    {"2026-11-05", "arxiv/cs.CL", ANNOUNCEMENT_REPLACE, 2, ""},
+	    {"2026-11-06", "arxiv/cs.LG", ANNOUNCEMENT_REPLACE_CROSS, 2, ""},
+	    {"2026-11-09", "hf", ANNOUNCEMENT_NEW, 0, ""},
+	    {"2026-11-10", "arxiv/cs.LG", ANNOUNCEMENT_REPLACE_CROSS, 3, "1"},
+	    {"2026-11-11", "arxiv/cs.CL", ANNOUNCEMENT_REPLACE, 3, ""},
+	};
+	pb_auto(lab) lab = lab_new();
+	int64_t start = lab_time("2026-11-01T12:00:00Z");
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", start);
+	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion", start);
+	lab_run(lab, "UPDATE subscriber SET updates = 'on' WHERE id = 1");
+	lab_press(lab, start);
+	for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
+		g_autofree char *time = g_strconcat(days[i].day, "T08:00:00Z", NULL);
+
+		announce(lab, days[i].list, days[i].day, "2611.00001", "A",
+		    days[i].announcement, days[i].version);
+		press(lab, time);
+		g_test_message("%s", days[i].day);
+		lab_assert_text(lab,
+		    "SELECT subscriber_id FROM digest WHERE state = 'live' ORDER BY 1",
+		    days[i].getters);
+		end_all(lab, lab_time(time), OUTBOX_SENT);
+	}
+	lab_assert_text(lab,
+	    "SELECT subscriber_id, replacement FROM delivered ORDER BY 1, 2",
+	    "1|0 1|2 1|3 2|0");
+}
+
+/* Its deliveries are forgotten after 60 days, and it was new before the filter was. */
+static void
+an_old_paper_that_is_replaced_is_not_new(void)
+{
+	static const struct {
+		const char *updates;
+		unsigned digests;
+	} rows[] = {{"off", 0}, {"on", 1}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE subscriber SET updates = '%s'", rows[i].updates);
+
+		announce(lab, "arxiv/cs.CL", "2026-09-01", "2609.00001", "A",
+		    ANNOUNCEMENT_NEW, 1);
+		lab_subscribe(
+		    lab, ADA, "UTC", "diffusion", lab_time("2026-11-18T12:00:00Z"));
+		lab_run(lab, sql);
+		announce(lab, "arxiv/cs.CL", "2026-11-20", "2609.00001", "A",
+		    ANNOUNCEMENT_REPLACE, 2);
+		g_assert_cmpuint(
+		    press(lab, "2026-11-20T12:00:00Z"), ==, rows[i].digests);
+	}
 }
 
 static void
@@ -621,6 +742,9 @@ main(int argc, char **argv)
 	ADD(a_week_asleep_is_one_edition);
 	ADD(no_paper_comes_twice_in_a_month_of_days);
 	ADD(a_block_beats_every_filter_of_the_same_person);
+	ADD(cross_lists_and_new_versions_are_for_those_who_want_them);
+	ADD(a_replacement_comes_once_more_to_those_who_want_updates);
+	ADD(an_old_paper_that_is_replaced_is_not_new);
 	ADD(a_block_that_waits_for_arxiv_holds_a_paper_back);
 	ADD(papers_of_a_live_digest_wait_for_its_end);
 	ADD(a_paper_that_was_refused_twice_is_skipped);

@@ -119,7 +119,8 @@ new_lab(int64_t *id)
 	             " '450 Zebra.Quagga: refusalgram' WHERE subscriber_id ="
 	             " (SELECT id FROM subscriber WHERE address = '" ZEBRA "')");
 	add_letters(lab);
-	lab_run(lab, "INSERT INTO delivered SELECT id, 1, 1, 1 FROM subscriber");
+	lab_run(lab, "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	             "SELECT id, 1, 1, 1 FROM subscriber");
 	lab_run(lab, "INSERT INTO refused SELECT id, 1, 1, 1 FROM subscriber");
 	lab_run(lab, "INSERT INTO farewell SELECT id, 1, 1 FROM subscriber");
 	lab_run(lab, "INSERT INTO ticket (hash, purpose, address, address_key,"

@@ -120,6 +120,69 @@ a_line_becomes_a_person(void)
 }
 
 static void
+what_a_person_chose_comes_with_the_line(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	import_good(lab,
+	    "address,cadence,catch_up,order,abstract,format,quiet,updates,crosslist,"
+	    "attach,language,filters\n"
+	    "a@example.org,now,7,score,short,text,note,on,off,bibtex,de,"
+	    "\"3\tm\tfilter\t5\tof Bob\tmamba\n1\t\tblock\t\t\tsurvey\"\n"
+	    "b@example.org,,,,,,,,,,,\n",
+	    (struct asked){.consent = "x"}, 2);
+	lab_assert_text(lab,
+	    "SELECT cadence, catch_up, sorting, abstract, format, quiet, updates,"
+	    " crosslist, attach, language FROM subscriber ORDER BY id",
+	    "now|7|score|short|text|note|on|off|bibtex|de "
+	    "daily|-|votes|full|both|off|off|on|none|-");
+	lab_assert_text(lab,
+	    "SELECT number, name, is_block, max_papers, note, text"
+	    " FROM subscription ORDER BY number",
+	    "1|-|1|-|-|survey 3|m|0|5|of Bob|mamba");
+}
+
+static void
+a_wrong_choice_is_told(void)
+{
+	static const struct {
+		const char *column;
+		const char *cell;
+		const char *wanted;
+	} rows[] = {
+	    {"order", "best",
+	        "column order: order is votes, score or date, not 'best'"},
+	    {"attach", "pdf", "column attach: attach is none or bibtex, not 'pdf'"},
+	    {"language", "deutsch", "column language: a language is told by two"},
+	    {"catch_up", "0", "column catch_up: max must be from 1 to 200"},
+	    {"catch_up", "201", "column catch_up: max must be from 1 to 200"},
+	    {"catch_up", "many", "column catch_up: max must be from 1 to 200"},
+	    {"filters", "1\t\tfilter\t201\t\tx", "column filters: filter 1: max must"},
+	    {"filters", "1\t\tfilter\tmany\t\tx", "column filters: filter 1: max must"},
+	    {"filters", "1\t\tsieve\t\t\tx",
+	        "column filters: filter 1: what it is, is"},
+	    {"filters", "0\t\tblock\t\t\tx", "column filters: filter 1: the number of"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(lab) lab = lab_new();
+		g_autofree char *text = g_strdup_printf(
+		    "address,%s\na@example.org,%s\n", rows[i].column, rows[i].cell);
+		g_autofree char *wanted =
+		    g_strconcat("people.csv:2: ", rows[i].wanted, NULL);
+		struct import_report report;
+		g_autofree char *says =
+		    import_text(lab, text, (struct asked){.consent = "x"}, &report);
+
+		g_assert_nonnull(says);
+		g_assert_cmpuint(report.problems->len, ==, 1);
+		if (!g_str_has_prefix(report.problems->pdata[0], wanted))
+			g_test_fail_printf("%s", (char *)report.problems->pdata[0]);
+		import_report_clear(&report);
+	}
+}
+
+static void
 every_state_has_what_it_needs(void)
 {
 	pb_auto(lab) lab = lab_new();
@@ -443,6 +506,8 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/import/" #name, name)
 	ADD(a_line_becomes_a_person);
+	ADD(what_a_person_chose_comes_with_the_line);
+	ADD(a_wrong_choice_is_told);
 	ADD(every_state_has_what_it_needs);
 	ADD(first_digests_come_at_the_slot_or_at_once_when_asked);
 	ADD(all_that_is_wrong_is_told_at_once_and_nothing_stored);

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/entity.h"
+#include "base/html.h"
 #include "letter/authentication.h"
 #include "letter/charset.h"
 #include "letter/encoded_word.h"
-#include "letter/entity.h"
 #include "letter/fields.h"
 #include "letter/flowed.h"
-#include "letter/html.h"
 #include "letter/quote.h"
 
 struct pair {

@@ -159,7 +159,7 @@ list_codes(const GString *out)
 static char *
 talk(struct basket *basket, const char *said, size_t size, size_t piece)
 {
-	const struct mailbox_sink sink = {take, note, basket};
+	const struct mailbox_sink sink = {.take = take, .note = note, .data = basket};
 	pb_auto(lmtp_session) session = lmtp_session_new(&sink);
 
 	for (size_t at = 0; at < size; at += piece)
@@ -322,7 +322,8 @@ start_server(const struct lab *lab, struct lmtp_times times)
 	int fd;
 
 	server->basket = (struct basket){.raw = g_string_new(NULL), .failure = -1};
-	server->sink = (struct mailbox_sink){take, note, &server->basket};
+	server->sink =
+	    (struct mailbox_sink){.take = take, .note = note, .data = &server->basket};
 	server->mailbox = lmtp_new(&options);
 	server->stop_fd = eventfd(0, EFD_CLOEXEC);
 	server->thread = g_thread_new("lmtp", serve, server);

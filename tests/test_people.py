@@ -137,11 +137,16 @@ def test_round_trip(tap, house):
               name="=Ada, \"A.\"", cadence="weekly:mon,thu")
     house.add("+odd@example.org", ["größe"], now=NOW, zone="Asia/Tokyo")
     house.say("filter", "remove", "ada@example.org", "1", "--yes", out="removed")
+    house.say("filter", "add", "ada@example.org", "survey", "--block", "--note", "too many")
+    house.say("filter", "add", "ada@example.org", "reward", "--max", "3", "--name", "r")
+    house.say("subscriber", "set", "ada@example.org", "--order", "score", "--attach",
+              "bibtex", "--language", "de", "--quiet", "note")
     house.say("subscriber", "pause", "ada@example.org", "--until", "2026-12-01",
               out="paused until 2026-12-01; next digest 2026-12-03")
     whole = house.say("subscriber", "export", "--filters")
     assert whole.splitlines()[0] == (
-        "address,name,state,cadence,weekdays,at,zone,max,paused_until,consent_at,"
+        "address,name,state,cadence,weekdays,at,zone,max,paused_until,order,abstract,"
+        "format,quiet,updates,crosslist,attach,language,catch_up,consent_at,"
         "consent_text,created_at,filters"), whole
     assert '"\'=Ada, ""A."""' in whole and "\n'+odd@example.org," in whole, whole
     path = os.path.join(house.folder, "people.csv")

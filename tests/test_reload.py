@@ -238,15 +238,15 @@ def interval(tap):
         house = make_house(tap, "interval", relay.port, collect__interval_s=86400)
         with started(house) as child:
             child.wait_fact(lambda: any(at > 80000 for at in alarms(child.pid)), "alarm")
-            house.set(collect__interval_s=600)
+            house.set(collect__interval_s=300)
             assert ask(house, "reload") == "ok\n"
             wait_in_force(child)
-            child.wait_fact(lambda: any(at <= 600 for at in alarms(child.pid)), "alarm")
+            child.wait_fact(lambda: any(at <= 300 for at in alarms(child.pid)), "alarm")
             assert count(child, "collect done") == 1
             house.set(collect__interval_s=86400)
             assert ask(house, "reload") == "ok\n"
             child.wait_fact(
-                lambda: not any(at <= 600 for at in alarms(child.pid)), "alarm")
+                lambda: not any(at <= 300 for at in alarms(child.pid)), "alarm")
             assert count(child, "collect done") == 1
             end(child)
 

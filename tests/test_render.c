@@ -405,8 +405,8 @@ every_setting_changes_the_key(void)
 static struct renderer *
 new_with_template(const char *name, const char *text, size_t size, GError **error)
 {
-	static const char *const names[] = {
-	    "digest.subject", "digest.txt", "digest.html", "paper.txt", "paper.html"};
+	static const char *const names[] = {"answers.en", "digest.subject",
+	    "digest.txt", "digest.html", "paper.txt", "paper.html"};
 	g_autofree char *from = render_sample_get_template_dir();
 	g_autofree char *dir = g_dir_make_tmp("paperboy-test-XXXXXX", NULL);
 	g_autoptr(GBytes) key =
@@ -525,6 +525,38 @@ a_template_may_name_the_reader_anywhere(void)
 		part = renderer_format_html(page, digest, NULL);
 		g_assert_nonnull(strstr(part, line));
 		g_assert_true(g_str_has_suffix(part, last));
+	}
+}
+
+/* Frames are kept: the line of one digest must not come in another. */
+static void
+each_digest_says_which_lists_it_is_made_of(void)
+{
+	static const char *const lines[] = {
+	    "Hugging Face: 31 listed, 31 read", NULL, "A & <b>", "", "B & <i>"};
+	static const char *const pages[] = {"<p>Hugging Face: 31 listed, 31 read</p>",
+	    NULL, "<p>A &amp; &lt;b&gt;</p>", NULL, "<p>B &amp; &lt;i&gt;</p>"};
+	g_autofree char *dir = render_sample_get_template_dir();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct renderer_settings settings = render_sample_settings(dir, key);
+	pb_auto(renderer) renderer = renderer_new(&settings, NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *text = NULL;
+		g_autofree char *html = NULL;
+
+		set_text(&digest->coverage, lines[i]);
+		render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+		text = renderer_format_text(renderer, digest, NULL);
+		html = renderer_format_html(renderer, digest, NULL);
+		for (size_t j = 0; j < G_N_ELEMENTS(lines); j++) {
+			if (!pages[j])
+				continue;
+			g_assert_true((strstr(text, lines[j]) != NULL) == (i == j));
+			g_assert_true((strstr(html, pages[j]) != NULL) == (i == j));
+		}
 	}
 }
 
@@ -682,6 +714,8 @@ main(int argc, char **argv)
 	        reasons_stand_where_the_template_has_them},
 	    {"a template may name the reader anywhere",
 	        a_template_may_name_the_reader_anywhere},
+	    {"each digest says which lists it is made of",
+	        each_digest_says_which_lists_it_is_made_of},
 	    {"a wrong template is told at the start",
 	        a_wrong_template_is_told_at_the_start},
 	    {"every template changes the key", every_template_changes_the_key},

@@ -18,6 +18,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from container import Container, make_root, need_root
 from paperserver import element
+from stopped import Stopped, find_thread
 from tap import Skip, Tap, need_programs, run, top_builddir
 
 EXPOSURE = 1.2  # at most, as systemd-analyze reckons
@@ -70,7 +71,7 @@ def bring(lab, package):
 def prepare_mail(lab):
     """Postfix takes mail for users of the container, into a Maildir of theirs."""
     lab.shell(
-        "useradd -m reader && useradd -m other"
+        "useradd -m reader && useradd -m other && useradd -m eva"
         " && postconf -e mydestination=lab.example home_mailbox=Maildir/"
         " myhostname=lab.example inet_interfaces=loopback-only inet_protocols=ipv4"
         " recipient_delimiter=+"
@@ -157,6 +158,76 @@ def survives_a_reboot(lab):
     assert len(mails(lab)) == 1
 
 
+def write_letter(lab, recipient, subject, text):
+    """A letter of eva's, as her mail program hands it in."""
+    lab.run("/usr/sbin/sendmail", "-f", "eva@lab.example", recipient, text=(
+        f"From: eva@lab.example\nTo: {recipient}\nSubject: {subject}\n\n{text}\n"))
+
+
+def subscribes_by_mail(lab):
+    """a letter through its Postfix, an answer, and the first digest is in a mailbox there"""
+    lab.shell(
+        "usermod -aG paperboy postfix"
+        " && printf 'paperboy  unix - - n - - lmtp\\n' >>/etc/postfix/master.cf"
+        " && postconf -e 'transport_maps = inline:{ paperboy@lab.example="
+        "paperboy:unix:/run/paperboy/lmtp }' 'lmtp_line_length_limit = 0'"
+        " && systemctl restart postfix@-.service")
+    configure(lab, text="""
+commands: { address = "paperboy@lab.example"; };
+mailbox: { lmtp_socket = "/run/paperboy/lmtp"; lmtp_group = "paperboy"; };
+""")
+    lab.run("systemctl", "reload", UNIT)
+    write_letter(lab, "paperboy@lab.example", "subscribe", "add name=papers paper")
+    lab.wait_for(lambda: mails(lab, "eva"), "a confirmation")
+    (asked,) = mails(lab, "eva")
+    assert asked["Reply-To"].startswith("paperboy+c-"), asked["Reply-To"]
+    write_letter(lab, asked["Reply-To"], "Re: " + asked["Subject"], "ok")
+    lab.wait_for(lambda: [mail for mail in mails(lab, "eva") if mail["List-Id"]],
+                 "the first digest")
+    told = lab.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
+    assert re.search("letter handled .*road=lmtp filtered=yes", told), told
+    assert "filtered=no" not in told
+    status = lab.run("stat", "-c", "%U %G %a", "/run/paperboy/lmtp").strip()
+    assert status == "paperboy paperboy 660", status
+
+
+def main_pid(lab):
+    """The service's process, as this machine numbers it."""
+    inside = lab.show(UNIT, "MainPID")
+    for path in glob.glob("/proc/[0-9]*/status"):
+        try:
+            with open(path, encoding="ascii") as file:
+                told = file.read()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        numbers = re.search(r"^NSpid:\t(.*)$", told, re.M).group(1).split()
+        if told.startswith("Name:\tpaperboyd\n") and numbers[1:] == [inside]:
+            return int(numbers[0])
+    raise AssertionError(f"no process {inside}")
+
+
+def is_restarted_when_a_thread_hangs(lab):
+    """a thread that stands still brings a watchdog restart, and nothing is lost"""
+    drop_in = "/etc/systemd/system/paperboyd.service.d/soon.conf"
+    lab.write(drop_in, "[Service]\nWatchdogSec=6s\nRestartSec=1s\n")
+    lab.shell(f"systemctl daemon-reload && systemctl restart {UNIT}")
+    digests = len(mails(lab, "eva"))
+    with Stopped(find_thread(main_pid(lab), "post")) as post:
+        lab.run("paperboyctl", "subscriber", "add", "eva+hung@lab.example",
+                "--filter", "paper", "--consent", "asked for it")
+        lab.wait_for(lambda: "eva+hung" in lab.run("paperboyctl", "queue", "list", "--all"),
+                     "a digest that waits")
+        lab.wait_for(post.bury, "the watchdog")
+    lab.wait_for(lambda: lab.show(UNIT, "NRestarts") == "1", "the restart")
+    lab.wait_for(lambda: len(mails(lab, "eva")) > digests, "the digest that waited")
+    told = lab.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
+    assert "thread hangs thread=post" in told and "atchdog" in told, told
+    assert lab.show(UNIT, "ActiveState") == "active"
+    lab.shell(f"rm {drop_in} && systemctl daemon-reload && systemctl restart {UNIT}")
+    assert len(mails(lab, "eva")) == digests + 1
+    lab.run("paperboyctl", "subscriber", "remove", "eva+hung@lab.example", "--yes")
+
+
 def is_upgraded_with_a_full_queue(lab, package):
     """upgraded while its queue is full, it loses nothing and sends nothing twice"""
     lab.run("systemctl", "stop", "postfix@-.service")
@@ -186,7 +257,7 @@ def is_purged(lab):
     lab.run("dpkg", "--purge", "paperboy")
     left = lab.shell(
         "find / -xdev \\( -path /proc -o -path /sys -o -path /root -o -path /home"
-        " -o -path /var/log -o -path /run/log \\) -prune -o -iname '*paperboy*' -print")
+        " -o -path /var/log -o -path /var/spool/postfix -o -path /run/log \\) -prune -o -iname '*paperboy*' -print")
     assert left == "", left
     assert lab.try_run("getent", "passwd", "paperboy")[0] != 0
     assert lab.try_run("systemctl", "cat", UNIT)[0] != 0
@@ -207,7 +278,9 @@ def main(tap):
         tap.run(is_installed_and_started, lab, package)
         tap.run(is_exposed_little, lab)
         tap.run(brings_a_digest, lab)
+        tap.run(subscribes_by_mail, lab)
         tap.run(reloads, lab)
+        tap.run(is_restarted_when_a_thread_hangs, lab)
         tap.run(survives_a_reboot, lab)
         tap.run(is_upgraded_with_a_full_queue, lab, renamed(package, tap.folder))
         tap.run(is_purged, lab)

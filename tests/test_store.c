@@ -270,6 +270,7 @@ new_world(void)
 
 #define CLAIM         "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"
 #define END           "UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"
+#define DIGEST        "digest (id, subscriber_id, slot, date, created_at, state)"
 #define ADDRESS(text) "UPDATE subscriber SET address = " text " WHERE id = 1"
 
 static void
@@ -355,24 +356,30 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	    {"", "UPDATE batch SET status = 'failed', error = NULL", "CHECK"},
 	    {"", "UPDATE batch SET error = 'but it was ok'", "CHECK"},
 	    /* Digests. */
-	    {"", "INSERT INTO digest VALUES (9, 2, 's', 'd', 0, 'live')",
+	    {"", "INSERT INTO " DIGEST " VALUES (9, 2, 's', 'd', 0, 'live')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO digest VALUES (9, 3, 's', 'd', 0, 'live')",
+	    {"", "INSERT INTO " DIGEST " VALUES (9, 3, 's', 'd', 0, 'live')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO digest VALUES (9, 99, 's', 'd', 0, 'live')",
+	    {"", "INSERT INTO " DIGEST " VALUES (9, 99, 's', 'd', 0, 'live')",
 	        "a digest is only for a subscriber who is active"},
 	    {"UPDATE subscriber SET state = 'paused' WHERE id = 1",
-	        "INSERT INTO digest VALUES (9, 1, 's', 'd', 0, 'live')",
+	        "INSERT INTO " DIGEST " VALUES (9, 1, 's', 'd', 0, 'live')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO digest SELECT 9, 1, slot, 'd', 0, 'live' FROM digest",
+	    {"", "INSERT INTO " DIGEST " SELECT 9, 1, slot, 'd', 0, 'live' FROM digest",
 	        "UNIQUE"},
+	    {"", "UPDATE digest SET abstract = 'none'", "a digest is frozen"},
+	    {"", "UPDATE digest SET format = 'text'", "a digest is frozen"},
+	    {"", "UPDATE digest SET attach = 'bibtex'", "a digest is frozen"},
+	    {"", "UPDATE digest SET language = 'de'", "a digest is frozen"},
+	    {"", "UPDATE digest SET is_note = 1", "a digest is frozen"},
+	    {"", "UPDATE digest SET coverage = 'all'", "a digest is frozen"},
 	    {"UPDATE digest SET state = 'failed'", "UPDATE digest SET state = 'live'",
 	        "a digest that has ended stays"},
 	    {"UPDATE digest SET state = 'sent'", "UPDATE digest SET state = 'failed'",
 	        "a digest that has ended stays"},
 	    {"", "UPDATE digest_item SET reasons = 'other'", "is frozen"},
 	    {"", "UPDATE digest_item SET paper_seq = 2", "is frozen"},
-	    {"", "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 'r')",
+	    {"", "INSERT INTO digest_item VALUES (1, 2, 2, 'd', 0, 0, 'r', 0)",
 	        "is frozen"},
 	    {"", "DELETE FROM digest_item", "is frozen"},
 	    /* The outbox. */
@@ -739,7 +746,7 @@ assert_plans(struct lab *lab, const char *what, const char *const *indexes)
 static void
 hot_due(struct store *store)
 {
-	g_autoptr(GPtrArray) rows = people_load_due(store, 5, 50, NULL);
+	g_autoptr(GPtrArray) rows = people_load_due(store, 5, 5, 50, NULL);
 
 	g_assert_nonnull(rows);
 }
@@ -996,7 +1003,9 @@ hot_statements_use_their_indexes(void)
 	    {"outbox_pull_in", hot_pull_in, {"outbox_due (next_try_at>?)"}},
 	    {"editions_load_candidates", hot_candidates,
 	        {"(subscriber_id=?)", "m USING PRIMARY KEY (filter_id=?)",
-	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live"}},
+	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live",
+	            "d USING PRIMARY KEY (subscriber_id=? AND paper_seq=? AND "
+	            "replacement>?)"}},
 	    {"matches_load_behind", hot_behind, {"filter_behind (matched_through<?)"}},
 	    {"crowd", hot_crowd,
 	        {"f USING INTEGER PRIMARY KEY (rowid=?)",

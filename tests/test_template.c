@@ -9,6 +9,7 @@
 #include "render/template.h"
 #include "render/words.h"
 #include "render/wrap.h"
+#include "render_sample.h"
 
 static struct view *
 new_view(void)
@@ -214,6 +215,9 @@ lines_wrap_at_columns(void)
 static void
 days_and_counts_read_as_english(void)
 {
+	g_autofree char *dir = render_sample_get_template_dir();
+	pb_auto(phrasebook) book = phrasebook_load(dir, NULL);
+	const struct words words = {book, "en"};
 	static const struct {
 		const char *day;
 		const char *short_form;
@@ -229,14 +233,16 @@ days_and_counts_read_as_english(void)
 	    {"2026-11-21T", NULL, NULL},
 	    {"", NULL, NULL},
 	};
-	g_autofree char *one = words_format_count(1, "vote");
-	g_autofree char *many = words_format_count(0, "vote");
+	g_autofree char *one = words_format_count(&words, 1, "votes");
+	g_autofree char *many = words_format_count(&words, 0, "votes");
 
 	g_assert_cmpstr(one, ==, "1 vote");
 	g_assert_cmpstr(many, ==, "0 votes");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *brief = words_format_day(rows[i].day, WORDS_SHORT);
-		g_autofree char *full = words_format_day(rows[i].day, WORDS_LONG);
+		g_autofree char *brief =
+		    words_format_day(&words, rows[i].day, WORDS_SHORT);
+		g_autofree char *full =
+		    words_format_day(&words, rows[i].day, WORDS_LONG);
 
 		g_assert_cmpstr(brief, ==, rows[i].short_form);
 		g_assert_cmpstr(full, ==, rows[i].long_form);
@@ -246,18 +252,22 @@ days_and_counts_read_as_english(void)
 static void
 names_end_in_a_count(void)
 {
+	g_autofree char *dir = render_sample_get_template_dir();
+	pb_auto(phrasebook) book = phrasebook_load(dir, NULL);
+	const struct words words = {book, "en"};
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	g_autofree char *none = words_format_names(names, BOUNDS_DIGEST_AUTHORS);
+	g_autofree char *none =
+	    words_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_autofree char *at = NULL;
 	g_autofree char *past = NULL;
 
 	g_assert_null(none);
 	for (unsigned i = 0; i < BOUNDS_DIGEST_AUTHORS; i++)
 		g_ptr_array_add(names, (char *)"A");
-	at = words_format_names(names, BOUNDS_DIGEST_AUTHORS);
+	at = words_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_assert_cmpstr(at, ==, "A, A, A, A, A, A");
 	g_ptr_array_add(names, (char *)"B");
-	past = words_format_names(names, BOUNDS_DIGEST_AUTHORS);
+	past = words_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_assert_cmpstr(past, ==, "A, A, A, A, A, A and 1 more");
 }
 

@@ -28,7 +28,7 @@ rows_are_kept_for_their_days_and_no_longer(void)
 	        "INSERT INTO match_waiting VALUES (1, 1, %" G_GINT64_FORMAT ", 9)",
 	        UPKEEP_MATCH_DAYS},
 	    {"delivered",
-	        "INSERT INTO delivered VALUES (1, 1, 1, %" G_GINT64_FORMAT ")",
+	        "INSERT INTO delivered VALUES (1, 1, 0, 1, %" G_GINT64_FORMAT ")",
 	        UPKEEP_DELIVERED_DAYS},
 	    {"refused", "INSERT INTO refused VALUES (1, 1, 2, %" G_GINT64_FORMAT ")",
 	        UPKEEP_DELIVERED_DAYS},

@@ -2,18 +2,17 @@
 #
 # test_watchdog.py - systemd is told that all is well while every thread keeps its word.
 
-import ctypes
 import os
 import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import House
+from stopped import Stopped, find_thread
 from tap import Skip, Tap
 
 WATCHDOG_US = 6_000_000  # beats each second, and three missed are late
-THREADS = ("collect", "press", "post")
-PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
+THREADS = ("collect", "press", "post", "sender-1", "lmtp", "maildir", "imap")
 
 
 class Notify:
@@ -43,50 +42,40 @@ class Notify:
             self.socket.settimeout(30)
 
 
-def find_thread(pid, name):
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/comm", encoding="ascii") as file:
-            if file.read().strip() == name:
-                return int(tid)
-    raise AssertionError(f"no thread {name}")
-
-
-class Stopped:
-    """One thread of another program stands still, as under a debugger."""
-
-    def __init__(self, tid):
-        self.tid = tid
-        self.libc = ctypes.CDLL(None, use_errno=True)
-
-    def ptrace(self, request):
-        if self.libc.ptrace(request, self.tid, None, None) != 0:
-            raise Skip(f"ptrace does not work here: {os.strerror(ctypes.get_errno())}")
-
-    def __enter__(self):
-        self.ptrace(PTRACE_SEIZE)
-        self.ptrace(PTRACE_INTERRUPT)
-        os.waitpid(self.tid, 0x40000000)  # __WALL
-        return self
-
-    def __exit__(self, *_):
-        self.ptrace(PTRACE_DETACH)
+def mailbox_of(thread, folder):
+    """What makes the daemon have that thread; an IMAP server is waited for in vain."""
+    if thread == "lmtp":
+        return {"mailbox__lmtp_socket": os.path.join(folder, "lmtp.sock")}
+    if thread == "maildir":
+        return {"mailbox__maildir": os.path.join(folder, "Maildir")}
+    if thread == "imap":
+        secret = os.path.join(folder, "password")
+        with open(secret, "w", encoding="ascii") as file:
+            file.write("secret\n")
+        os.chmod(secret, 0o600)
+        return {"mailbox__imap_host": "127.0.0.1", "mailbox__imap_port": 1,
+                "mailbox__imap_tls": "off", "mailbox__imap_user": "paperboy",
+                "mailbox__imap_password_file": secret}
+    return {}
 
 
 def watch(tap, thread):
     path = os.path.join(tap.folder, f"notify-{thread}")
     notify = Notify(path)
-    house = House(tap.subfolder(thread), port=1)
+    folder = tap.subfolder(thread)
+    house = House(folder, port=1, **mailbox_of(thread, folder))
     environment = os.environ | {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": str(WATCHDOG_US)}
     with house.start(env=environment) as child:
         if "READY=1" not in notify.wait("=1"):
             raise Skip("built without systemd")
         notify.wait("WATCHDOG=1")
         notify.wait("WATCHDOG=1")
+        told = f"thread hangs thread={thread}"
         with Stopped(find_thread(child.pid, thread)):
-            child.wait_line(f"thread hangs thread={thread}")
+            child.wait_line(told)
             notify.count_waiting("")
-            child.wait_line(f"thread hangs thread={thread}")
-            child.wait_line(f"thread hangs thread={thread}")
+            child.wait_line(told)
+            child.wait_line(told)
             assert notify.count_waiting("WATCHDOG=1") == 0
         notify.wait("WATCHDOG=1")
 

@@ -12,25 +12,28 @@
 #define ADA  "ada@example.org"
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define TIME "2026-11-20T12:00:00Z"
-#define SENT                                                                  \
-	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"   \
-	"UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;" \
-	"UPDATE digest SET state = 'sent';"                                   \
-	"INSERT INTO delivered SELECT 1, paper_seq, digest_id, 1795176000"    \
+#define SENT                                                                         \
+	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"          \
+	"UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"        \
+	"UPDATE digest SET state = 'sent';"                                          \
+	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
+	"paper_seq, digest_id, 1795176000"                                           \
 	" FROM digest_item;"
 #define DROPPED                                                                    \
 	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;" \
 	"UPDATE digest SET state = 'cancelled';"
-#define DROPPED_READ                                                               \
-	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;" \
-	"UPDATE digest SET state = 'sent';"                                        \
-	"INSERT INTO delivered SELECT 1, paper_seq, digest_id, 1795176000"         \
+#define DROPPED_READ                                                                 \
+	"UPDATE outbox SET state = 'CANCELLED', ended_at = 2, next_try_at = NULL;"   \
+	"UPDATE digest SET state = 'sent';"                                          \
+	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
+	"paper_seq, digest_id, 1795176000"                                           \
 	" FROM digest_item;"
-#define DOUBTED                                                                  \
-	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"      \
-	"UPDATE outbox SET state = 'UNKNOWN', ended_at = 2, next_try_at = NULL;" \
-	"UPDATE digest SET state = 'sent';"                                      \
-	"INSERT INTO delivered SELECT 1, paper_seq, digest_id, 1795176000"       \
+#define DOUBTED                                                                      \
+	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"          \
+	"UPDATE outbox SET state = 'UNKNOWN', ended_at = 2, next_try_at = NULL;"     \
+	"UPDATE digest SET state = 'sent';"                                          \
+	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
+	"paper_seq, digest_id, 1795176000"                                           \
 	" FROM digest_item;"
 
 /* One paper, a diffusion survey of cs.CV that arXiv may have told, listed on DAY. */
@@ -164,6 +167,17 @@ the_one_thing_that_decided_is_told(void)
 	        0, WHY_WAITING, "filter 5 waits for votes"},
 	    {"too old", "diffusion", NULL, NULL, false, true, DROPPED, 40 * CLOCK_DAY_S,
 	        WHY_TOO_OLD, "last listed on 2026-11-20, and digests go back 30 days"},
+	    {"cross-listed only", "diffusion", NULL, NULL, false, true,
+	        DROPPED "UPDATE listing SET announcement = 'cross';"
+	                "UPDATE subscriber SET crosslist = 'off'",
+	        0, WHY_UNWANTED, "only cross-listed, and the person leaves such"},
+	    {"cross-listed", "diffusion", NULL, NULL, false, true,
+	        DROPPED "UPDATE listing SET announcement = 'cross'", 0, WHY_NEXT,
+	        "in the next digest"},
+	    {"replaced only", "diffusion", NULL, NULL, false, true,
+	        DROPPED "UPDATE listing SET announcement = 'replace'", 0, WHY_UNWANTED,
+	        "only replaced by a new version, and the person leaves such papers "
+	        "out: updates off"},
 	    {"paused", "diffusion", NULL, NULL, false, true,
 	        DROPPED "UPDATE subscriber SET state = 'paused'", 0, WHY_NOT_ACTIVE,
 	        "the person is paused: no digests are made"},

@@ -70,6 +70,7 @@
 #define BOUNDS_LETTER_ADDRESSES    100 /* of one kind */
 #define BOUNDS_LETTER_IDS          50  /* of References; the last ones are kept */
 #define BOUNDS_LETTER_MARKS        50
+#define BOUNDS_LETTER_SIGNATURES   5           /* DKIM-Signature fields that are told */
 #define BOUNDS_LETTER_RESULTS      100         /* of all Authentication-Results */
 #define BOUNDS_LETTER_VALUE_BYTES  4096        /* one field's value */
 #define BOUNDS_LETTER_TEXT_BYTES   (16 * 1024) /* what the person wrote */
@@ -160,13 +161,19 @@
 #define BOUNDS_PAPER_AUTHORS        5000
 #define BOUNDS_PAPER_AUTHOR_BYTES   200
 #define BOUNDS_PAPER_URL_BYTES      900
+#define BOUNDS_PAPER_DOI_BYTES      200
 #define BOUNDS_PAPER_ORG_BYTES      200
 #define BOUNDS_PAPER_KEYWORDS       50
 #define BOUNDS_PAPER_KEYWORD_BYTES  200
 #define BOUNDS_PAPERS_BATCH         5000
 #define BOUNDS_PAGES_BATCH          50
 #define BOUNDS_JSON_VALUES          1000000
+#define BOUNDS_XML_DEPTH            40
+#define BOUNDS_XML_TEXT_BYTES       (256 * 1024) /* of one element; more is cut */
+#define BOUNDS_XML_CHARSET_BYTES    40
 #define BOUNDS_SOURCE_ERROR_BYTES   300
+#define BOUNDS_SOURCE_NAME_BYTES    30
+#define BOUNDS_SOURCE_LISTS         100 /* categories and feeds */
 
 /* The control socket: a line that is asked, and an answer. */
 #define BOUNDS_CONTROL_LINE_BYTES   64

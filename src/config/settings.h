@@ -36,6 +36,7 @@ struct settings {
 	char *mail_from;
 	char *mail_from_name;
 	char *mail_owner;
+	bool mail_alerts;
 	char *mail_envelope_from; /* "" means mail_from */
 	char *mail_domain;        /* "" means the domain of mail_from */
 	char *mail_list_id;       /* "" means digest.DOMAIN */
@@ -63,8 +64,15 @@ struct settings {
 	/* collect: the sources */
 	int collect_interval_s;
 	char *collect_contact;
+	int collect_wait_min;
 	bool huggingface_enabled;
 	char *huggingface_url;
+	bool arxiv_enrich;
+	char *arxiv_categories; /* blanks between; "": none is collected */
+	char *arxiv_url;
+	char *arxiv_api_url;
+	int arxiv_gap_s;
+	char *feeds_urls; /* NAME=URL, blanks between */
 
 	/* delivery */
 	int delivery; /* enum settings_delivery */

@@ -34,7 +34,7 @@ static const char set_details[] =
     "  --cadence CADENCE  now (hourly), daily, weekdays, weekly or weekly:mon,thu\n"
     "  --max N            papers with abstract in one digest, 1 to 200\n"
     "  --name NAME        the person's name; '' takes it away\n"
-    "  --language LANG    of answers by mail: en, de; '' is that of the settings\n"
+    "  --language LANG    of digests and answers: en, de; '' is that of the settings\n"
     "  --order WORD       votes, score or date\n"
     "  --abstract WORD    full, short or none\n"
     "  --format WORD      both, text or html\n"
@@ -48,6 +48,11 @@ static const char pause_details[] =
     "was missed comes in one digest, as far back as 30 days.\n\n"
     "  --until DAY  mail comes again on that day, at the person's hour: 2026-12-01,\n"
     "               or 14d from today; without it, when the pause is ended";
+
+static const char resume_details[] =
+    "  --catch-up N  papers with abstract in that one digest, 1 to 200; the others "
+    "are\n"
+    "                in it by title; without it, as many as in any other";
 
 static const char remove_details[] =
     "Filters are removed and unsent mail is cancelled. The address is kept, so that\n"
@@ -65,7 +70,8 @@ static const char forget_details[] =
 static const char import_details[] =
     "FILE is CSV; - is standard input. Its first line names the columns: address, "
     "name,\n"
-    "state, cadence, weekdays, at, zone, max, paused_until, consent_at, consent_text,\n"
+    "state, cadence, weekdays, at, zone, max, paused_until, order, abstract, format,\n"
+    "quiet, updates, crosslist, attach, language, catch_up, consent_at, consent_text,\n"
     "created_at, filters; only address has to be there. All that is wrong is told at\n"
     "once, and then nothing is stored. First digests come at each person's hour.\n\n"
     "  --consent TEXT  how those agreed whose line does not say it\n"
@@ -106,6 +112,8 @@ static const char query_details[] =
     "What is not told yet (votes, categories, code) is waited for. All of it:\n"
     "paperboy-filters(7).\n\n"
     "  --name NAME  what the person calls it; digests show it\n"
+    "  --max N      of its papers so many with abstract in one digest, 1 to 200\n"
+    "  --note TEXT  for whoever reads the list of filters\n"
     "  --block      what it finds is taken away from the person's other filters";
 
 static const char test_details[] =
@@ -138,8 +146,9 @@ const struct ctl_command ctl_commands[] = {
         set_details, ctl_run_subscriber_set},
     {"subscriber", "pause", "ADDRESS [--until DAY]", "send nothing for a while",
         pause_details, ctl_run_subscriber_pause},
-    {"subscriber", "resume", "ADDRESS", "end a pause: one digest with what was missed",
-        NULL, ctl_run_subscriber_resume},
+    {"subscriber", "resume", "ADDRESS [--catch-up N]",
+        "end a pause: one digest with what was missed", resume_details,
+        ctl_run_subscriber_resume},
     {"subscriber", "remove", "ADDRESS [--yes]", "stop all mail to an address",
         remove_details, ctl_run_subscriber_remove},
     {"subscriber", "forget", "ADDRESS [--never-again] [--yes]",
@@ -149,7 +158,7 @@ const struct ctl_command ctl_commands[] = {
         import_details, ctl_run_subscriber_import},
     {"subscriber", "export", "[FILE|-] [--filters] [--yes]",
         "write all subscribers as a table", export_details, ctl_run_subscriber_export},
-    {"filter", "add", "ADDRESS QUERY [--name NAME] [--block]",
+    {"filter", "add", "ADDRESS QUERY [OPTION]...",
         "give a subscriber a filter, or a block", query_details, ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,
         ctl_run_filter_list},
@@ -259,6 +268,14 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_restore},
     {"doctor", NULL, "", "look for everything that can be wrong; nothing is changed",
         "Ends with status 65 when something is.", ctl_run_doctor},
+    {"check", NULL, "", "try it all: sources, relay, mailbox, a mail to itself",
+        "Connects to everything, and sends a mail to itself through the relay. What "
+        "is\n"
+        "in DNS (SPF, DKIM, DMARC) is not looked at. Ends with status 65 when "
+        "something\n"
+        "is wrong.\n\n"
+        "  --wait SECONDS  for that mail to come back, 20 by itself; 0: send none",
+        ctl_run_check},
     {"status", NULL, "", "say how everything is, and what wants a person",
         "Ends with status 1 when something does.", ctl_run_status},
     {"metrics", NULL, "", "print numbers for Prometheus",

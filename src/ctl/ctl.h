@@ -81,6 +81,7 @@ bool ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error);
@@ -143,6 +144,10 @@ void ctl_poke_daemon(const struct ctl *ctl);
  * @return its answer without the line's end, for g_free(); NULL when none runs
  */
 char *ctl_ask_daemon(const struct ctl *ctl, const char *word);
+
+/** Print what was found right and wrong, with what to do; the status tells too.
+ * @param findings  of struct doctor_finding * */
+void ctl_print_findings(struct ctl *ctl, const GPtrArray *findings);
 
 /** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
 char *ctl_format_time(int64_t at);

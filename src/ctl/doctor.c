@@ -17,17 +17,12 @@ json_of_finding(const struct doctor_finding *finding)
 	    print_json_text(finding->advice));
 }
 
-bool
-ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error)
+void
+ctl_print_findings(struct ctl *ctl, const GPtrArray *findings)
 {
-	g_autoptr(GPtrArray) findings = NULL;
-	json_t *list;
+	json_t *list = json_array();
 	unsigned wrong = 0;
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error))
-		return false;
-	findings = doctor_run(ctl->settings, clock_get_now(&ctl->clock));
-	list = json_array();
 	for (unsigned i = 0; i < findings->len; i++) {
 		const struct doctor_finding *finding = findings->pdata[i];
 		g_autofree char *text = print_dup_line(finding->text);
@@ -47,5 +42,16 @@ ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error)
 		json_decref(list);
 	if (wrong)
 		ctl->status = EX_DATAERR;
+}
+
+bool
+ctl_run_doctor(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	g_autoptr(GPtrArray) findings = NULL;
+
+	if (!ctl_parse(NULL, 0, &argc, &argv, error))
+		return false;
+	findings = doctor_run(ctl->settings, clock_get_now(&ctl->clock));
+	ctl_print_findings(ctl, findings);
 	return true;
 }

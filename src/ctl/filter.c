@@ -8,6 +8,7 @@
 #include "ctl/listing.h"
 #include "ctl/print.h"
 #include "service/filters.h"
+#include "service/profile.h"
 #include "service/subscribe.h"
 #include "store/people.h"
 
@@ -32,9 +33,13 @@ bool
 ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	g_autofree char *name = NULL;
+	g_autofree char *note = NULL;
 	gboolean is_block = FALSE;
+	int max = G_MININT;
 	const GOptionEntry entries[] = {
 	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL},
+	    {"max", 0, 0, G_OPTION_ARG_INT, &max, NULL, NULL},
+	    {"note", 0, 0, G_OPTION_ARG_STRING, &note, NULL, NULL},
 	    {"block", 0, 0, G_OPTION_ARG_NONE, &is_block, NULL, NULL},
 	    {0},
 	};
@@ -45,8 +50,14 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 2, &argc, &argv, error))
 		return false;
-	filter = (struct subscribe_filter){
-	    .text = argv[2], .name = name, .is_block = is_block};
+	/* Checked here, since 0 says there that there is none. */
+	if (max != G_MININT && !profile_check_max(max, error))
+		return false;
+	filter = (struct subscribe_filter){.text = argv[2],
+	    .name = name,
+	    .max_papers = max == G_MININT ? 0 : max,
+	    .note = note,
+	    .is_block = is_block};
 	subscription = subscribe_add_filter(ctl->store, argv[1], &filter, ctl->who,
 	    clock_get_now(&ctl->clock), &problem, &warnings, error);
 	if (!subscription)

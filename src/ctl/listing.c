@@ -95,10 +95,13 @@ listing_json_filters(const GPtrArray *filters)
 		const struct subscription *filter = filters->pdata[i];
 
 		json_array_append_new(list,
-		    json_pack("{s:i, s:b, s:o, s:s, s:s, s:s}", "number",
+		    json_pack("{s:i, s:b, s:o, s:s, s:s, s:s, s:o, s:o}", "number",
 		        filter->number, "block", (int)filter->is_block, "name",
 		        print_json_text(filter->name), "text", filter->text,
-		        "canonical", filter->canonical, "since", filter->since_day));
+		        "canonical", filter->canonical, "since", filter->since_day,
+		        "max",
+		        print_json_number(filter->max_papers ? filter->max_papers : -1),
+		        "note", print_json_text(filter->note)));
 	}
 	return list;
 }
@@ -113,15 +116,22 @@ listing_print_filters(const GPtrArray *filters)
 		puts("No filters: nothing will be found. paperboyctl filter add");
 		return;
 	}
-	g_ptr_array_add(rows, print_row("NO", "KIND", "NAME", "FILTER", "MEANS", NULL));
+	g_ptr_array_add(
+	    rows, print_row("NO", "KIND", "NAME", "MAX", "FILTER", "MEANS", NULL));
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct subscription *filter = filters->pdata[i];
 		g_autofree char *number = g_strdup_printf("%d", filter->number);
+		g_autofree char *max = filter->max_papers
+		                           ? g_strdup_printf("%d", filter->max_papers)
+		                           : g_strdup("-");
 
 		g_ptr_array_add(
 		    rows, print_row(number, filter->is_block ? "block" : "filter",
-		              filter->name ? filter->name : "-", filter->text,
+		              filter->name ? filter->name : "-", max, filter->text,
 		              filter->canonical, NULL));
+		if (filter->note)
+			g_ptr_array_add(rows,
+			    print_row("", "note", "", "", filter->note, "", NULL));
 	}
 	print_table(rows);
 }

@@ -155,7 +155,7 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 		print_json(json_of_digest(digest));
 		return true;
 	}
-	if (digest->entries->len)
+	if (digest->entries->len || digest->is_note)
 		return print_digest(ctl, digest, is_html, is_raw, error);
 	printf("Nothing new for %s: no digest would go out now.\n", argv[1]);
 	return true;

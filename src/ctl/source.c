@@ -27,7 +27,7 @@ show_progress(void *data, const char *source, const char *day)
 	if (!isatty(STDERR_FILENO) ||
 	    g_get_monotonic_time() - progress->since_us < G_USEC_PER_SEC)
 		return;
-	fprintf(stderr, "\rasking %s for %s ... ", source, day);
+	fprintf(stderr, "\r\033[Kasking %s for %s ... ", source, day);
 	progress->is_shown = true;
 }
 
@@ -61,9 +61,12 @@ fetch(struct ctl *ctl, const char *name, struct collect_report *report, GError *
 	g_autoptr(GPtrArray) sources = assembly_new_sources(ctl->settings);
 	struct progress progress = {.since_us = g_get_monotonic_time()};
 	struct source *one = name ? find_source(sources, name, error) : NULL;
+	struct arxiv_options arxiv;
 	const struct collect collect = {
+	    .arxiv = assembly_get_arxiv(ctl->settings, &arxiv),
 	    .store = ctl->store,
 	    .http = http,
+	    .wait_s = ctl->settings->collect_wait_min * 60,
 	    .sources = one ? &one : (struct source **)sources->pdata,
 	    .source_count = one ? 1 : sources->len,
 	    .is_part = one && sources->len > 1,

@@ -115,11 +115,12 @@ static json_t *
 json_of_status(const struct status *status, const struct status_daemon *daemon)
 {
 	json_t *problems = json_array();
-	json_t *object = json_pack("{s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:o,"
+	json_t *object = json_pack("{s:b, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o,"
 	                           " s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
 	    "running", (int)daemon->is_running, "sources",
-	    json_of_sources(status->sources), "papers", (json_int_t)status->papers,
-	    "subscribers", (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
+	    json_of_sources(status->sources), "lists", status->coverage, "papers",
+	    (json_int_t)status->papers, "subscribers",
+	    (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
 	    (json_int_t)status->filters, "matches", (json_int_t)status->matches,
 	    "waiting", (json_int_t)status->waiting, "next_digest_at",
 	    print_json_number(status->next_due), "queue", "new",
@@ -129,9 +130,11 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	    (json_int_t)status->failed);
 	json_t *more;
 
-	for (unsigned i = 0; i < status->problems->len; i++)
-		json_array_append_new(
-		    problems, json_string(status->problems->pdata[i]));
+	for (unsigned i = 0; i < status->problems->len; i++) {
+		const struct status_problem *problem = status->problems->pdata[i];
+
+		json_array_append_new(problems, json_string(problem->text));
+	}
 	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o,"
 	                 " s:o, s:{s:I, s:I},"
 	                 " s:{s:I, s:I, s:I}}",
@@ -313,6 +316,8 @@ print_status(const struct status *status, const struct status_daemon *daemon)
 	print_daemon(daemon);
 	for (unsigned i = 0; i < status->sources->len; i++)
 		print_source(status->sources->pdata[i]);
+	if (*status->coverage)
+		printf("lists        %s\n", status->coverage);
 	printf("papers       %" G_GINT64_FORMAT "\n", status->papers);
 	print_people(status);
 	print_queue(status);
@@ -323,9 +328,11 @@ print_status(const struct status *status, const struct status_daemon *daemon)
 	    status->pending, status->pending == 1 ? "waits" : "wait",
 	    status->asked_hour, status->asked_most);
 	print_disk(status);
-	for (unsigned i = 0; i < status->problems->len; i++)
-		printf("%s %s\n", i ? "            " : "\nTO DO       ",
-		    (char *)status->problems->pdata[i]);
+	for (unsigned i = 0; i < status->problems->len; i++) {
+		const struct status_problem *problem = status->problems->pdata[i];
+
+		printf("%s %s\n", i ? "            " : "\nTO DO       ", problem->text);
+	}
 }
 
 bool

@@ -58,7 +58,7 @@ warn_of_filters(struct ctl *ctl, char **filters)
 
 		if (!query)
 			continue;
-		filters_note_untold(query, warnings);
+		filters_note_untold(ctl->store, query, warnings, NULL);
 		ctl_print_warnings(warnings);
 	}
 }
@@ -342,12 +342,17 @@ ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **error)
 bool
 ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **error)
 {
+	int max = G_MININT;
+	const GOptionEntry entries[] = {
+	    {"catch-up", 0, 0, G_OPTION_ARG_INT, &max, NULL, NULL}, {0}};
 	pb_auto(subscriber) subscriber = NULL;
 
-	if (!ctl_parse(NULL, 1, &argc, &argv, error))
+	/* Checked here, since 0 says there that it is as any other digest. */
+	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
+	    (max != G_MININT && !profile_check_max(max, error)))
 		return false;
-	subscriber = profile_resume(
-	    ctl->store, argv[1], ctl->who, clock_get_now(&ctl->clock), error);
+	subscriber = profile_resume_with(ctl->store, argv[1], max == G_MININT ? 0 : max,
+	    ctl->who, clock_get_now(&ctl->clock), error);
 	return subscriber &&
 	       print_changed(ctl, subscriber, "active, with what was missed");
 }

@@ -12,6 +12,7 @@
 #include "daemon/notify.h"
 #include "daemon/reload.h"
 #include "daemon/stage.h"
+#include "daemon/standing.h"
 #include "daemon/worker.h"
 #include "service/event.h"
 #include "service/lock.h"
@@ -27,6 +28,9 @@
 /* So many times in the time of the watchdog it is told that all is well. */
 #define BEATS 6
 
+/* What is told of the threads, the most telling last. */
+enum job { JOB_COLLECT, JOB_PRESS, JOB_POST, N_JOBS };
+
 struct daemon {
 	const struct daemon_options *options;
 	struct snapshot *snapshot; /* the newest; of the main thread */
@@ -36,6 +40,8 @@ struct daemon {
 	struct worker *collector;
 	struct worker *presser;
 	struct worker *poster;
+	struct pulses *pulses; /* of all threads */
+	struct pulse *collect_pulse, *press_pulse, *post_pulse;
 	struct inlets *inlets; /* of the main thread */
 	struct control *control;
 	GMainLoop *loop;
@@ -48,8 +54,10 @@ struct daemon {
 	int64_t retry_at; /* of the collector: when a source in a pause may be asked */
 	int64_t started_at;
 	GMutex told_lock;
-	char *relay;              /* what the post last said of the relay */
-	struct metrics_work work; /* as the relay, under the lock */
+	char *relay;               /* what the post last said of the relay */
+	struct standing standing;  /* under the lock */
+	const char *doing[N_JOBS]; /* static; NULL: nothing; under the lock */
+	struct metrics_work work;  /* as the relay, under the lock */
 };
 
 /* The settings that the program begins with. @return a reference, or NULL */
@@ -74,7 +82,8 @@ init_stages(struct daemon *daemon, GError **error)
 	daemon->snapshot = first;
 	return first && collect_stage_init(&daemon->collect, first, error) &&
 	       press_stage_init(&daemon->press, first, error) &&
-	       post_stage_init(&daemon->post, first, daemon->options->clock, error);
+	       post_stage_init(
+	           &daemon->post, first, daemon->options->clock, daemon->pulses, error);
 }
 
 static void
@@ -169,6 +178,39 @@ note_trouble(enum event_kind kind, int64_t now, GError *problem)
 	return now + TROUBLE_S;
 }
 
+/* Tell systemd what goes on. @param doing  of this job; static; NULL: nothing */
+static void
+tell_doing(struct daemon *daemon, enum job job, const char *doing)
+{
+	g_autofree char *line = NULL;
+
+	g_mutex_lock(&daemon->told_lock);
+	daemon->doing[job] = doing;
+	daemon->standing.doing = NULL;
+	for (int i = 0; i < N_JOBS; i++)
+		if (daemon->doing[i])
+			daemon->standing.doing = daemon->doing[i];
+	line = standing_format(&daemon->standing);
+	/* Under the lock, so that an older line does not come last. */
+	notify_status(line);
+	g_mutex_unlock(&daemon->told_lock);
+}
+
+/* What waits and what comes next, by the store of the thread that asks. */
+static void
+note_standing(struct daemon *daemon, struct store *store)
+{
+	int64_t next_at, waiting;
+
+	/* What fails here fails elsewhere too, and is told there. */
+	if (!standing_load(store, &next_at, &waiting, NULL))
+		return;
+	g_mutex_lock(&daemon->told_lock);
+	daemon->standing.next_digest_at = next_at;
+	daemon->standing.waiting = waiting;
+	g_mutex_unlock(&daemon->told_lock);
+}
+
 /* When to look at the sources again: sooner when one of them is in a pause. */
 static int64_t
 next_look(const struct daemon *daemon)
@@ -197,6 +239,7 @@ step_collect(void *data, int64_t now, const int *stop)
 	if (now < at &&
 	    at - now <= daemon->collect.snapshot->settings->collect_interval_s)
 		return at;
+	tell_doing(daemon, JOB_COLLECT, "asking the sources");
 	if (collect_stage_run(&daemon->collect, now, &report, &problem)) {
 		event_log(EVENT_COLLECT_DONE, EVENT_INT("answers", report.answers),
 		    EVENT_INT("failed", report.failed),
@@ -214,6 +257,7 @@ step_collect(void *data, int64_t now, const int *stop)
 		at = note_trouble(EVENT_COLLECT_FAILED, now, problem);
 	}
 	daemon->collect_at = at;
+	tell_doing(daemon, JOB_COLLECT, NULL);
 	/* Whether or not there is something new: editions waited for the look. */
 	worker_poke(daemon->presser);
 	return at;
@@ -243,6 +287,29 @@ earlier(int64_t one, int64_t other)
 	return one < 0 || (other >= 0 && other < one) ? other : one;
 }
 
+/* What wants a person is told even when it keeps us from anything else. @return when to
+ * look again */
+static int64_t
+alert_owner(struct daemon *daemon, int64_t now)
+{
+	struct post_relay relay;
+	g_autoptr(GError) problem = NULL;
+	unsigned told;
+
+	g_mutex_lock(&daemon->told_lock);
+	relay = daemon->standing.relay;
+	relay.domain = g_strdup(relay.domain);
+	g_mutex_unlock(&daemon->told_lock);
+	if (!press_stage_alert(&daemon->press, now, &relay, &told, &problem))
+		event_log(EVENT_PRESS_FAILED,
+		    EVENT_SECONDS("next_in", daemon->press.alerts_at - now),
+		    EVENT_TEXT(problem->message));
+	if (told)
+		worker_poke(daemon->poster);
+	post_relay_clear(&relay);
+	return daemon->press.alerts_at;
+}
+
 /*
  * After a start or a long sleep the sources are asked before editions are made:
  * what a slot is due to bring would otherwise come a day, or a week, later.
@@ -260,6 +327,7 @@ step_press(void *data, int64_t now, const int *stop)
 	letters_due = read_letters(daemon, now, stop);
 	if (now >= daemon->collect_at)
 		return letters_due;
+	tell_doing(daemon, JOB_PRESS, "making digests");
 	is_ok = press_stage_run(&daemon->press, now, &report, &next, &problem);
 	/* Some pages may be committed although a later one failed. */
 	g_mutex_lock(&daemon->told_lock);
@@ -268,9 +336,11 @@ step_press(void *data, int64_t now, const int *stop)
 	g_mutex_unlock(&daemon->told_lock);
 	if (report.digests)
 		worker_poke(daemon->poster);
+	note_standing(daemon, daemon->press.store);
+	tell_doing(daemon, JOB_PRESS, NULL);
 	if (!is_ok)
 		next = note_trouble(EVENT_PRESS_FAILED, now, problem);
-	return earlier(next, letters_due);
+	return earlier(earlier(next, letters_due), alert_owner(daemon, now));
 }
 
 static int64_t
@@ -281,6 +351,7 @@ step_post(void *data, int64_t now, const int *stop)
 	GError *problem = NULL;
 	char *relay;
 	int64_t next;
+	bool is_ok;
 
 	if (!post_stage_renew(&daemon->post, &problem))
 		return note_trouble(EVENT_POST_FAILED, now, problem);
@@ -288,19 +359,23 @@ step_post(void *data, int64_t now, const int *stop)
 		daemon->is_retry_wanted = false;
 		post_try_now(daemon->post.post);
 	}
-	if (!post_stage_run(&daemon->post, stop, &report, &next, &problem))
-		return note_trouble(EVENT_POST_FAILED, now, problem);
-	daemon->posted_at = clock_get_now(daemon->options->clock);
+	tell_doing(daemon, JOB_POST, "sending");
+	is_ok = post_stage_run(&daemon->post, stop, &report, &next, &problem);
+	note_standing(daemon, daemon->post.store);
+	if (is_ok)
+		daemon->posted_at = clock_get_now(daemon->options->clock);
 	relay = post_format_relay(daemon->post.post);
-	notify_status(relay);
 	g_mutex_lock(&daemon->told_lock);
 	g_free(daemon->relay);
 	daemon->relay = relay;
+	post_relay_clear(&daemon->standing.relay);
+	post_describe_relay(daemon->post.post, &daemon->standing.relay);
 	daemon->work.sent += report.sent;
 	daemon->work.deferred += report.deferred;
 	daemon->work.failed += report.failed;
 	g_mutex_unlock(&daemon->told_lock);
-	return next;
+	tell_doing(daemon, JOB_POST, NULL);
+	return is_ok ? next : note_trouble(EVENT_POST_FAILED, now, problem);
 }
 
 static void
@@ -387,25 +462,6 @@ answer_status(void *data)
 	    daemon->started_at, daemon->looked_at, daemon->posted_at, mailboxes, relay);
 }
 
-/* How many threads have broken their promise. @param name  NULL, or set to one of them
- */
-static unsigned
-count_late(struct daemon *daemon, const char **name)
-{
-	struct worker *workers[] = {daemon->collector, daemon->presser, daemon->poster};
-	static const char *const names[] = {"collect", "press", "post"};
-	unsigned count = 0;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(workers); i++) {
-		if (!pulse_is_late(worker_get_pulse(workers[i])))
-			continue;
-		if (name)
-			*name = names[i];
-		count++;
-	}
-	return count;
-}
-
 /* @return lines; what went wrong as a comment, which a scraper passes over */
 static char *
 answer_metrics(void *data)
@@ -429,7 +485,7 @@ answer_metrics(void *data)
 	work = daemon->work;
 	g_mutex_unlock(&daemon->told_lock);
 	told.relay = relay;
-	work.late_threads = count_late(daemon, NULL);
+	work.late_threads = pulses_count_late(daemon->pulses, NULL);
 	if (store)
 		text = metrics_format(store, settings, &told, &work,
 		    clock_get_now(daemon->options->clock), &error);
@@ -479,10 +535,29 @@ start_inlets(struct daemon *daemon, GError **error)
 	    .credentials = daemon->options->credentials,
 	    .arrived = note_letter,
 	    .data = daemon,
+	    .pulses = daemon->pulses,
 	};
 
 	daemon->inlets = inlets_new(&options, daemon->snapshot, error);
 	return daemon->inlets != NULL;
+}
+
+/* A long night of matching gets on commit by commit. */
+static void
+note_commit(void *data)
+{
+	pulse_promise(data, STEP_S);
+}
+
+static void
+make_pulses(struct daemon *daemon)
+{
+	daemon->collect_pulse = pulse_new(daemon->pulses, "collect");
+	daemon->press_pulse = pulse_new(daemon->pulses, "press");
+	daemon->post_pulse = pulse_new(daemon->pulses, "post");
+	store_tell_commits(daemon->collect.store, note_commit, daemon->collect_pulse);
+	store_tell_commits(daemon->press.store, note_commit, daemon->press_pulse);
+	post_set_pulse(daemon->post.post, daemon->post_pulse);
 }
 
 /* From the last step of the way to the first: collect pokes press pokes post. */
@@ -493,16 +568,19 @@ start_workers(struct daemon *daemon, GError **error)
 	    .clock = daemon->options->clock,
 	    .data = daemon,
 	    .step_s = STEP_S,
-	    .beat_s = notify_get_watchdog_s() / BEATS,
 	};
 
+	make_pulses(daemon);
 	options.name = "post";
+	options.pulse = daemon->post_pulse;
 	options.step = step_post;
 	daemon->poster = worker_new(&options, error);
 	options.name = "press";
+	options.pulse = daemon->press_pulse;
 	options.step = step_press;
 	daemon->presser = daemon->poster ? worker_new(&options, error) : NULL;
 	options.name = "collect";
+	options.pulse = daemon->collect_pulse;
 	options.step = step_collect;
 	daemon->collector = daemon->presser ? worker_new(&options, error) : NULL;
 	return daemon->collector != NULL;
@@ -516,15 +594,19 @@ stop_workers(struct daemon *daemon)
 	worker_free(daemon->collector);
 	worker_free(daemon->presser);
 	worker_free(daemon->poster);
+	pulse_free(daemon->collect_pulse);
+	pulse_free(daemon->press_pulse);
+	pulse_free(daemon->post_pulse);
 }
 
 /* Who is late is told once more by the journal: systemd ends the program then. */
 static gboolean
 feed_watchdog(gpointer data)
 {
-	const char *name;
+	const struct daemon *daemon = data;
+	g_autofree char *name = NULL;
 
-	if (count_late(data, &name))
+	if (pulses_count_late(daemon->pulses, &name))
 		event_log(EVENT_THREAD_HANGS, EVENT_WORD("thread", name));
 	else
 		notify_alive();
@@ -544,22 +626,6 @@ start_watchdog(struct daemon *daemon)
 }
 
 static void
-set_reloads(int how)
-{
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGHUP);
-	pthread_sigmask(how, &signals, NULL);
-}
-
-void
-daemon_hold_reloads(void)
-{
-	set_reloads(SIG_BLOCK);
-}
-
-static void
 work(struct daemon *daemon)
 {
 	guint sources[] = {
@@ -570,7 +636,7 @@ work(struct daemon *daemon)
 
 	guint watchdog = start_watchdog(daemon);
 
-	set_reloads(SIG_UNBLOCK);
+	reload_hold(false);
 	notify_ready();
 	event_log(EVENT_STARTED);
 	g_main_loop_run(daemon->loop);
@@ -579,7 +645,7 @@ work(struct daemon *daemon)
 	if (watchdog)
 		g_source_remove(watchdog);
 	/* What has its default again would end us in the middle of ending. */
-	set_reloads(SIG_BLOCK);
+	reload_hold(true);
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
 		g_source_remove(sources[i]);
 }
@@ -591,6 +657,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	    .options = options,
 	    .looked_at = -1,
 	    .posted_at = -1,
+	    .standing = {.next_digest_at = -1},
 	    .started_at = clock_get_now(options->clock),
 	};
 	int lock = lock_state(options, error);
@@ -600,6 +667,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 		return false;
 	g_mutex_init(&daemon.told_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
+	daemon.pulses = pulses_new(notify_get_watchdog_s() / BEATS);
 	is_ok = init_stages(&daemon, error) && start_workers(&daemon, error) &&
 	        start_inlets(&daemon, error);
 	if (is_ok)
@@ -614,7 +682,9 @@ daemon_run(const struct daemon_options *options, GError **error)
 	if (is_ok)
 		store_checkpoint(daemon.press.store);
 	clear_stages(&daemon);
+	pulses_free(daemon.pulses);
 	g_free(daemon.relay);
+	post_relay_clear(&daemon.standing.relay);
 	g_mutex_clear(&daemon.told_lock);
 	g_main_loop_unref(daemon.loop);
 	close(lock);

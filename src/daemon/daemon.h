@@ -30,12 +30,6 @@ bool
 daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error);
 
 /**
- * Keep a SIGHUP that comes from now on until daemon_run() can answer it; before any
- * other thread is started.
- */
-void daemon_hold_reloads(void);
-
-/**
  * Work until SIGTERM or SIGINT.  On SIGHUP, or when paperboyctl asks for it, the
  * configuration is read again; a bad one changes nothing.
  */

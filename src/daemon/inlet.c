@@ -16,6 +16,10 @@
 /* A mailbox that could not go on is started again after that. */
 #define TROUBLE_MS (30 * 1000)
 
+/* Between two letters, or a letter and a wait, is less: the slowest server's answers,
+ * and a store that is busy. */
+#define WORK_S (30 * 60)
+
 #define OCTETS_MB (INT64_C(1000) * 1000)
 
 struct inlet {
@@ -24,6 +28,7 @@ struct inlet {
 	struct store *store;
 	struct snapshot *snapshot; /* of the thread, for how letters are stored */
 	struct snapshot_slot next;
+	struct pulse *pulse;
 	GThread *thread;
 	int stop_fd;
 	_Atomic bool is_failing;
@@ -38,6 +43,22 @@ struct inlets {
 };
 
 /* ---- the sink ---- */
+
+static int64_t
+rest(void *data)
+{
+	const struct inlet *inlet = data;
+
+	return pulse_rest(inlet->pulse);
+}
+
+static void
+rise(void *data)
+{
+	const struct inlet *inlet = data;
+
+	pulse_promise(inlet->pulse, WORK_S);
+}
 
 static void
 note(void *data, const GError *problem)
@@ -74,6 +95,7 @@ take(void *data, const struct mailbox_letter *letter, GError **error)
 	GError *problem = NULL;
 	bool is_fresh;
 
+	rise(inlet);
 	if (next) {
 		snapshot_unref(inlet->snapshot);
 		inlet->snapshot = next;
@@ -124,14 +146,22 @@ static gpointer
 run(gpointer data)
 {
 	struct inlet *inlet = data;
-	const struct mailbox_sink sink = {.take = take, .note = note, .data = inlet};
+	const struct mailbox_sink sink = {
+	    .take = take,
+	    .note = note,
+	    .data = inlet,
+	    .rest = rest,
+	    .rise = rise,
+	};
 
+	rise(inlet);
 	while (!wait_for_stop(inlet, 0)) {
 		g_autoptr(GError) problem = NULL;
 
 		if (mailbox_serve(inlet->mailbox, &sink, inlet->stop_fd, &problem))
 			break;
 		note(inlet, problem);
+		rise(inlet);
 		if (wait_for_stop(inlet, TROUBLE_MS))
 			break;
 	}
@@ -154,6 +184,7 @@ inlet_free(struct inlet *inlet)
 	}
 	if (inlet->stop_fd >= 0)
 		close(inlet->stop_fd);
+	pulse_free(inlet->pulse);
 	mailbox_free(inlet->mailbox);
 	store_free(inlet->store);
 	snapshot_unref(snapshot_take(&inlet->next));
@@ -194,6 +225,7 @@ inlet_start(struct inlet *inlet, GError **error)
 		    "cannot make an event: %s", g_strerror(errno));
 		return false;
 	}
+	inlet->pulse = pulse_new(inlet->options->pulses, inlet->mailbox->road);
 	inlet->thread = g_thread_try_new(inlet->mailbox->road, run, inlet, error);
 	return inlet->thread != NULL;
 }
@@ -312,7 +344,8 @@ inlets_sweep(const struct inlet_options *options, struct snapshot *snapshot,
 	for (int road = 0; road < ASSEMBLY_ROADS; road++) {
 		g_autoptr(GError) problem = NULL;
 		struct inlet *inlet = inlet_new(options, snapshot, road, &problem);
-		const struct mailbox_sink sink = {take, note, inlet};
+		const struct mailbox_sink sink = {
+		    .take = take, .note = note, .data = inlet};
 
 		if (inlet && !mailbox_sweep(inlet->mailbox, &sink, &problem))
 			note(inlet, problem);

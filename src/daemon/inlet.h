@@ -12,12 +12,14 @@
 
 #include "base/clock.h"
 #include "daemon/snapshot.h"
+#include "service/pulse.h"
 
 struct inlet_options {
 	const struct clock *clock;
 	const char *credentials;     /* $CREDENTIALS_DIRECTORY, or NULL */
 	void (*arrived)(void *data); /* a letter is new; from any thread */
 	void *data;
+	struct pulses *pulses; /* where the threads promise to live on; or NULL */
 };
 
 struct inlets;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
+#include "daemon/reload.h"
 #include "service/log.h"
 #include "service/startup.h"
 
@@ -78,7 +79,7 @@ main(int argc, char **argv)
 		/* What changes behind our first reading is read again; one round ends.
 		 */
 		if (!options.is_once)
-			daemon_hold_reloads();
+			reload_hold(true);
 		status = run(&options, &clock);
 	}
 	options_clear(&options);

@@ -3,6 +3,8 @@
  */
 #include "daemon/reload.h"
 
+#include <signal.h>
+
 #include "service/event.h"
 #include "service/startup.h"
 
@@ -76,4 +78,14 @@ reload_format_answer(const GPtrArray *problems)
 	for (unsigned i = 0; i < problems->len; i++)
 		g_string_append_printf(answer, "\n%s", (char *)problems->pdata[i]);
 	return g_string_free(answer, FALSE);
+}
+
+void
+reload_hold(bool is_held)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(is_held ? SIG_BLOCK : SIG_UNBLOCK, &signals, NULL);
 }

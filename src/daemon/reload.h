@@ -30,4 +30,10 @@ void reload_log(const struct snapshot *current, const struct snapshot *fresh,
  */
 char *reload_format_answer(const GPtrArray *problems);
 
+/**
+ * Keep a SIGHUP that comes from now on until it can be answered, or let it through; for
+ * all threads, before any other one is started.
+ */
+void reload_hold(bool is_held);
+
 #endif

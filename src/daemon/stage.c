@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/error.h"
+#include "service/alerts.h"
 #include "service/event.h"
 #include "service/forget.h"
 #include "service/front.h"
@@ -76,9 +77,12 @@ bool
 collect_stage_run(struct collect_stage *stage, int64_t now,
     struct collect_report *report, GError **error)
 {
+	struct arxiv_options arxiv;
 	const struct collect collect = {
+	    .arxiv = assembly_get_arxiv(stage->snapshot->settings, &arxiv),
 	    .store = stage->store,
 	    .http = stage->http,
+	    .wait_s = stage->snapshot->settings->collect_wait_min * 60,
 	    .sources = (struct source **)stage->sources->pdata,
 	    .source_count = stage->sources->len,
 	    .stop = &stage->stop,
@@ -203,6 +207,30 @@ part(struct press_stage *stage, int64_t now, int64_t *due, GError **error)
 }
 
 bool
+press_stage_alert(struct press_stage *stage, int64_t now,
+    const struct post_relay *relay, unsigned *told, GError **error)
+{
+	const struct alerts alerts = {
+	    .store = stage->store,
+	    .settings = stage->snapshot->settings,
+	    .house = stage->snapshot->house,
+	    .relay = relay,
+	    .draw = draw,
+	};
+
+	*told = 0;
+	/* A time that is far away: the clock was set back. */
+	if (now < stage->alerts_at && stage->alerts_at <= now + ALERTS_LOOK_S)
+		return true;
+	stage->alerts_at = now + ALERTS_LOOK_S;
+	if (!alerts_run(&alerts, now, told, error))
+		return false;
+	if (*told)
+		event_log(EVENT_OWNER_ALERTED, EVENT_INT("subjects", *told));
+	return true;
+}
+
+bool
 press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *report,
     int64_t *next_due, GError **error)
 {
@@ -240,6 +268,9 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 	}
 	if (newest && !people_load_next_due(stage->store, &edition_due, error))
 		return false;
+	/* Those that wait for a late list are made then, or when it has come. */
+	if (newest && edition_due >= 0 && report->held_until > now)
+		edition_due = MAX(edition_due, report->held_until);
 	if (!match_load_next_due(stage->store, &match_due, error))
 		return false;
 	if (!part(stage, now, &match_due, error))
@@ -279,16 +310,20 @@ post_options_of(struct post_stage *stage, const struct snapshot *snapshot)
 	    .domain_per_hour = (unsigned)settings->domain_per_hour,
 	    .new_transport = new_transport,
 	    .data = (void *)snapshot->outlet,
+	    .pulses = stage->pulses,
 	    .pause = &stage->pause,
 	};
 }
 
 bool
 post_stage_init(struct post_stage *stage, struct snapshot *snapshot,
-    const struct clock *clock, GError **error)
+    const struct clock *clock, struct pulses *pulses, GError **error)
 {
-	*stage =
-	    (struct post_stage){.clock = clock, .snapshot = snapshot_ref(snapshot)};
+	*stage = (struct post_stage){
+	    .clock = clock,
+	    .snapshot = snapshot_ref(snapshot),
+	    .pulses = pulses,
+	};
 	stage->store = assembly_open_store(snapshot->settings, error);
 	if (stage->store) {
 		struct post_options options = post_options_of(stage, snapshot);

@@ -35,6 +35,7 @@ struct press_stage {
 	struct snapshot *snapshot;
 	struct snapshot_slot next;
 	struct store *store;
+	int64_t alerts_at;  /* the next look at what wants a person, s; 0: now */
 	int64_t letters_at; /* when the letters in hand are handled, s */
 	int64_t waited_id;  /* letters up to that were here at the start */
 };
@@ -44,6 +45,7 @@ struct post_stage {
 	const struct clock *clock;
 	struct snapshot *snapshot;
 	struct snapshot_slot next;
+	struct pulses *pulses; /* borrowed; or NULL */
 	int pause; /* not 0: something is in the slot, and a run is to end for it */
 	struct store *store;
 	struct post *post;
@@ -74,12 +76,22 @@ void press_stage_renew(struct press_stage *stage);
 bool press_stage_read_letters(struct press_stage *stage, int64_t now, const int *stop,
     struct intake_report *report, int64_t *next_due, GError **error);
 
+/**
+ * Tell the owner what wants a person, when it is time to look.
+ *
+ * @param relay  NULL: not known
+ * @param told   set on success: so many things
+ */
+bool press_stage_alert(struct press_stage *stage, int64_t now,
+    const struct post_relay *relay, unsigned *told, GError **error);
+
 /** @param next_due  set to when the next edition or upkeep is due */
 bool press_stage_run(struct press_stage *stage, int64_t now,
     struct edition_report *report, int64_t *next_due, GError **error);
 
+/** @param pulses  where its threads promise to live on; borrowed; or NULL */
 bool post_stage_init(struct post_stage *stage, struct snapshot *snapshot,
-    const struct clock *clock, GError **error);
+    const struct clock *clock, struct pulses *pulses, GError **error);
 void post_stage_clear(struct post_stage *stage);
 
 /** Offer a snapshot; from another thread.  Messages under way are finished first. */

@@ -13,7 +13,6 @@
 
 struct worker {
 	struct worker_options options;
-	struct pulse pulse;
 	GThread *thread;
 	int poke_fd;
 	int timer_fd;
@@ -46,18 +45,15 @@ set_alarm(struct worker *worker, int64_t at)
 	       errno != ECANCELED;
 }
 
-/* Asleep, but not for dead: a late beat is one that was missed twice. */
+/* Asleep, but not for dead. */
 static int
 wait_for(struct worker *worker, struct pollfd *fds, nfds_t count)
 {
-	int64_t beat_s = worker->options.beat_s;
 	int ready;
 
 	do {
-		if (beat_s)
-			pulse_promise(&worker->pulse, 3 * beat_s);
-		else
-			pulse_end(&worker->pulse);
+		int64_t beat_s = pulse_rest(worker->options.pulse);
+
 		ready = poll(fds, count, beat_s ? (int)beat_s * 1000 : -1);
 	} while (ready == 0 || (ready < 0 && errno == EINTR));
 	return ready;
@@ -89,13 +85,12 @@ run(gpointer data)
 	while (!g_atomic_int_get(&worker->stop)) {
 		int64_t next;
 
-		pulse_promise(&worker->pulse, worker->options.step_s);
+		pulse_promise(worker->options.pulse, worker->options.step_s);
 		next = worker->options.step(worker->options.data,
 		    clock_get_now(worker->options.clock), &worker->stop);
 		if (!g_atomic_int_get(&worker->stop))
 			sleep_until(worker, next);
 	}
-	pulse_end(&worker->pulse);
 	return NULL;
 }
 
@@ -116,12 +111,6 @@ worker_new(const struct worker_options *options, GError **error)
 		return worker;
 	worker_free(worker);
 	return NULL;
-}
-
-struct pulse *
-worker_get_pulse(struct worker *worker)
-{
-	return &worker->pulse;
 }
 
 void

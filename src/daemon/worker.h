@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "daemon/pulse.h"
+#include "service/pulse.h"
 
 struct worker;
 
@@ -31,15 +31,12 @@ struct worker_options {
 	const struct clock *clock;
 	worker_step step;
 	void *data;
-	int64_t step_s; /* a step that takes longer than that hangs */
-	int64_t beat_s; /* show so often that it lives while it sleeps; 0: sleep on */
+	int64_t step_s;      /* a step that takes longer than that hangs */
+	struct pulse *pulse; /* its promise, which a long step renews; NULL for none */
 };
 
 /** Start a thread. */
 struct worker *worker_new(const struct worker_options *options, GError **error);
-
-/** Its promise, which a long step renews and the watchdog reads. */
-struct pulse *worker_get_pulse(struct worker *worker);
 
 /** Make the worker look again now; from any thread. */
 void worker_poke(struct worker *worker);

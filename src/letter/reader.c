@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "base/html.h"
 #include "letter/authentication.h"
 #include "letter/charset.h"
 #include "letter/encoded_word.h"
 #include "letter/flowed.h"
-#include "letter/html.h"
 #include "letter/part.h"
 #include "letter/people.h"
 #include "letter/quote.h"
@@ -115,6 +115,7 @@ static void
 append_fields(GString *out, const GArray *fields, struct charset_set *charsets)
 {
 	unsigned marks_left = BOUNDS_LETTER_MARKS;
+	unsigned signatures_left = BOUNDS_LETTER_SIGNATURES;
 	unsigned results_left = BOUNDS_LETTER_RESULTS;
 	unsigned received = 0;
 
@@ -125,6 +126,11 @@ append_fields(GString *out, const GArray *fields, struct charset_set *charsets)
 		received += fields_is_named(entry, "Received");
 		if (fields_is_named(entry, "Authentication-Results"))
 			append_authentication(out, entry, charsets, &results_left);
+		/* Not at the cost of what keeps us from answering. */
+		if (fields_is_named(entry, "DKIM-Signature") && signatures_left > 0) {
+			append_mark(out, entry, charsets);
+			signatures_left--;
+		}
 		if (!is_mark(entry) || marks_left == 0)
 			continue;
 		append_mark(out, entry, charsets);

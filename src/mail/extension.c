@@ -23,6 +23,7 @@ static const struct {
     [EXTENSION_REPLY] = {"r-", TOKEN_SIGNED_BYTES_MAX},
     [EXTENSION_LEAVE] = {"u-", TOKEN_SIGNED_BYTES_MAX},
     [EXTENSION_BOUNCE] = {"b-", TOKEN_SIGNED_BYTES_MAX},
+    [EXTENSION_CHECK] = {"check-", TOKEN_DRAWN_LENGTH},
 };
 
 /* The delimiter, "r-", and the longest token. */

@@ -7,6 +7,7 @@
  *     paperboy+r-TOKEN@host              answers a digest, as the person it was for
  *     paperboy+u-TOKEN@host              unsubscribes
  *     paperboy+b-TOKEN@host              the envelope sender: what came back
+ *     paperboy+check-TOKEN@host          a mail to itself, to see what comes back
  *     paperboy+owner@host                goes to a person
  *
  * Local part, host and the `+` are the operator's.  Mail servers fold the case of
@@ -38,6 +39,7 @@ enum extension_kind {
 	EXTENSION_REPLY,
 	EXTENSION_LEAVE, /* +u-TOKEN: of whoever the token is for */
 	EXTENSION_BOUNCE,
+	EXTENSION_CHECK,   /* paperboyctl check: a mail to itself */
 	EXTENSION_UNKNOWN, /* ours, but it says nothing that we know */
 };
 

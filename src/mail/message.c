@@ -11,6 +11,9 @@
 /* Room for the header and the lines between the parts. */
 #define FRAME_BYTES 3072
 
+/* Before the boundary within an outer one. */
+#define INNER_MARK "alt-"
+
 static bool
 refuse(GError **error, const char *why, const char *what)
 {
@@ -68,7 +71,8 @@ check_boundary(const struct message_fields *fields, GError **error)
 	const char *boundary = fields->boundary;
 	size_t size = boundary ? strlen(boundary) : 0;
 
-	if (size == 0 || size > BOUNDS_BOUNDARY_BYTES)
+	if (size == 0 ||
+	    size + (fields->file.name ? strlen(INNER_MARK) : 0) > BOUNDS_BOUNDARY_BYTES)
 		return refuse(error, "has a boundary of no or too many octets", "");
 	for (const char *p = boundary; *p; p++) {
 		if (!g_ascii_isalnum(*p) && !strchr("'()+_,-./:=?", *p))
@@ -188,7 +192,35 @@ append_between(GString *out, const char *boundary, const char *end)
 	g_string_append(out, end);
 }
 
-/* RFC 2183; the name is ours, so it needs no encoding. */
+static bool
+is_both(const struct message_fields *fields)
+{
+	return fields->text.runs && fields->html.runs;
+}
+
+/* The text, the HTML, or both. @param boundary  of both */
+static void
+append_content(GString *out, const struct message_fields *fields, const char *boundary)
+{
+	if (!is_both(fields)) {
+		append_part(out, fields->html.runs ? "html" : "plain",
+		    fields->html.runs ? &fields->html : &fields->text);
+		return;
+	}
+	g_string_append(out, "Content-Type: multipart/alternative; boundary=\"");
+	g_string_append(out, boundary);
+	g_string_append(out, "\"\r\n");
+	append_between(out, boundary, "\r\n");
+	append_part(out, "plain", &fields->text);
+	append_between(out, boundary, "\r\n");
+	append_part(out, "html", &fields->html);
+	append_between(out, boundary, "--\r\n");
+}
+
+/*
+ * RFC 2183; the name is ours, so it needs no encoding.  No boundary begins with the
+ * other, or a line of one would be taken for one of the other (RFC 2046 section 5.1.2).
+ */
 static bool
 append_mixed(GString *out, const struct message_fields *fields, GError **error)
 {
@@ -196,16 +228,15 @@ append_mixed(GString *out, const struct message_fields *fields, GError **error)
 	static const char letters[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	    "0123456789._-";
+	g_autofree char *inner = g_strconcat(INNER_MARK, fields->boundary, NULL);
 
-	if (!check_boundary(fields, error))
-		return false;
 	if (!*file->name || strspn(file->name, letters) != strlen(file->name) ||
 	    strlen(file->name) > BOUNDS_LINE_SOFT_BYTES)
 		return refuse(error, "has a file with a name of other characters", "");
 	g_string_append_printf(out,
 	    "Content-Type: multipart/mixed; boundary=\"%s\"\r\n\r\n--%s\r\n",
 	    fields->boundary, fields->boundary);
-	append_part(out, "plain", &fields->text);
+	append_content(out, fields, inner);
 	g_string_append_printf(out,
 	    "\r\n--%s\r\nContent-Type: %s; charset=utf-8\r\n"
 	    "Content-Disposition: attachment; filename=\"%s\"\r\n"
@@ -220,31 +251,16 @@ append_mixed(GString *out, const struct message_fields *fields, GError **error)
 GBytes *
 message_build(const struct message_fields *fields, GError **error)
 {
-	g_autoptr(GString) out =
-	    g_string_sized_new(FRAME_BYTES + get_part_bytes(&fields->text) +
-	                       get_part_bytes(&fields->html));
-	const char *boundary = fields->boundary;
+	g_autoptr(GString) out = g_string_sized_new(
+	    FRAME_BYTES + get_part_bytes(&fields->text) +
+	    get_part_bytes(&fields->html) + get_part_bytes(&fields->file.part));
 
-	if (!append_header(out, fields, error))
+	if (!append_header(out, fields, error) ||
+	    ((is_both(fields) || fields->file.name) && !check_boundary(fields, error)))
 		return NULL;
-	if (fields->file.name) {
-		if (!append_mixed(out, fields, error))
-			return NULL;
-		return g_string_free_to_bytes(g_steal_pointer(&out));
-	}
-	if (!fields->html.runs) {
-		append_part(out, "plain", &fields->text);
-		return g_string_free_to_bytes(g_steal_pointer(&out));
-	}
-	if (!check_boundary(fields, error))
+	if (!fields->file.name)
+		append_content(out, fields, fields->boundary);
+	else if (!append_mixed(out, fields, error))
 		return NULL;
-	g_string_append(out, "Content-Type: multipart/alternative; boundary=\"");
-	g_string_append(out, boundary);
-	g_string_append(out, "\"\r\n");
-	append_between(out, boundary, "\r\n");
-	append_part(out, "plain", &fields->text);
-	append_between(out, boundary, "\r\n");
-	append_part(out, "html", &fields->html);
-	append_between(out, boundary, "--\r\n");
 	return g_string_free_to_bytes(g_steal_pointer(&out));
 }

@@ -54,10 +54,10 @@ struct message_fields {
 	const char *message_id; /* without angle brackets */
 	const struct message_field *extra; /* none that the others make */
 	size_t extra_count;
-	const char *boundary; /* asked for only where there is HTML */
-	struct message_part text;
-	struct message_part html; /* without runs: the message is plain text alone */
-	struct message_file file; /* only where there is no HTML */
+	const char *boundary;     /* asked for only where there is more than one part */
+	struct message_part text; /* one of the two may be without runs: then the */
+	struct message_part html; /* other is all there is */
+	struct message_file file;
 	const struct message_fixed *fixed; /* or NULL */
 };
 

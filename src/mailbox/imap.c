@@ -74,12 +74,14 @@ choose_retry_ms(const struct imap_mailbox *self, bool is_refused)
 
 /* A server that tells of news which are none is not asked without a break. */
 static bool
-slow_down(struct imap_mailbox *self, int stop_fd, unsigned n_empty, int64_t waited_us)
+slow_down(struct imap_mailbox *self, const struct mailbox_sink *sink, int stop_fd,
+    unsigned n_empty, int64_t waited_us)
 {
 	if (n_empty <= EMPTY_LOOKS || waited_us >= G_USEC_PER_SEC)
 		return true;
-	return imap_wait(stop_fd, MIN(n_empty - EMPTY_LOOKS, EMPTY_LOOK_S) *
-	                              (int64_t)self->options.times.retry_ms / 2);
+	return imap_wait(sink, stop_fd,
+	    MIN(n_empty - EMPTY_LOOKS, EMPTY_LOOK_S) *
+	        (int64_t)self->options.times.retry_ms / 2);
 }
 
 /* One connection to its end. @return false with the reason for its end */
@@ -105,8 +107,8 @@ attend(struct imap_mailbox *self, struct imap_session *session,
 			continue;
 		case IMAP_ROUND_POSTPONED:
 			n_empty = 0;
-			imap_wait(
-			    stop_fd, lengthen(self, self->options.times.postponed_ms));
+			imap_wait(sink, stop_fd,
+			    lengthen(self, self->options.times.postponed_ms));
 			continue;
 		case IMAP_ROUND_DONE:
 			n_empty = 0;
@@ -117,8 +119,8 @@ attend(struct imap_mailbox *self, struct imap_session *session,
 		}
 		if (!imap_session_wait(session, error))
 			return false;
-		if (!slow_down(
-		        self, stop_fd, n_empty, g_get_monotonic_time() - began_at))
+		if (!slow_down(self, sink, stop_fd, n_empty,
+		        g_get_monotonic_time() - began_at))
 			return true;
 	}
 }
@@ -138,8 +140,8 @@ imap_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd
 		bool is_refused = false;
 		bool was_good = false;
 
-		session =
-		    imap_session_open(&self->options, stop_fd, &is_refused, &problem);
+		session = imap_session_open(
+		    &self->options, sink, stop_fd, &is_refused, &problem);
 		if (session) {
 			attend(self, session, sink, stop_fd, &problem);
 			was_good = self->round.n_taken > 0 ||
@@ -153,7 +155,7 @@ imap_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd
 		if (problem && !was_good)
 			note(self, sink, problem);
 		self->failures = was_good ? 1 : self->failures + 1;
-		imap_wait(stop_fd, choose_retry_ms(self, is_refused));
+		imap_wait(sink, stop_fd, choose_retry_ms(self, is_refused));
 	}
 	return true;
 }
@@ -168,13 +170,29 @@ imap_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **er
 	bool is_refused;
 
 	imap_round_begin(&self->round);
-	session = imap_session_open(&self->options, -1, &is_refused, error);
+	session = imap_session_open(&self->options, sink, -1, &is_refused, error);
 	while (session && result == IMAP_ROUND_MORE) {
 		if (!imap_round_run(&self->round, session, sink, -1, &result, error))
 			return false;
 		note_round(self, sink);
 	}
 	return session != NULL;
+}
+
+static bool
+imap_probe(struct mailbox *mailbox, char **told, GError **error)
+{
+	struct imap_mailbox *self = (struct imap_mailbox *)mailbox;
+	static const struct mailbox_sink nobody;
+	bool is_refused;
+	pb_auto(imap_session) session =
+	    imap_session_open(&self->options, &nobody, -1, &is_refused, error);
+
+	if (!session)
+		return false;
+	*told = g_strdup_printf("logged in at %s as %s, folder %s is there",
+	    self->options.host, self->options.user, self->options.folder);
+	return true;
 }
 
 static void
@@ -239,6 +257,7 @@ imap_mailbox_new(const struct imap_options *options, GError **error)
 	self->mailbox = (struct mailbox){.road = "imap",
 	    .serve = imap_serve,
 	    .sweep = imap_sweep,
+	    .probe = imap_probe,
 	    .free = imap_free};
 	self->options = *options;
 	self->options.host = g_strdup(options->host);

@@ -38,9 +38,16 @@ rest(struct imap_session *session, bool *has_news, GError **error)
 	*has_news = imap_wire_take_news(session->wire);
 	while (!*has_news) {
 		g_autoptr(GError) problem = NULL;
+		int64_t left_ms = MAX((end - g_get_monotonic_time()) / 1000, 0);
+		int64_t until = g_get_monotonic_time() +
+		                mailbox_rest(session->sink, left_ms) * INT64_C(1000);
+		bool is_ok = imap_wire_read_line(
+		    session->wire, until, &line, &is_time_up, &problem);
 
-		if (!imap_wire_read_line(
-		        session->wire, end, &line, &is_time_up, &problem)) {
+		mailbox_rise(session->sink);
+		if (!is_ok && is_time_up && left_ms > 0)
+			continue;
+		if (!is_ok) {
 			if (is_time_up)
 				return true;
 			g_propagate_error(error, g_steal_pointer(&problem));
@@ -90,8 +97,8 @@ wait_for_news(struct imap_session *session, GError **error)
 		return true;
 	if (session->has_idle)
 		return idle(session, error);
-	if (!imap_wait(
-	        session->stop_fd, (int64_t)session->options->times.poll_s * 1000)) {
+	if (!imap_wait(session->sink, session->stop_fd,
+	        (int64_t)session->options->times.poll_s * 1000)) {
 		g_set_error_literal(
 		    error, PB_ERROR, PB_ERROR_TEMPORARY, "told to stop");
 		return false;

@@ -13,6 +13,7 @@ struct imap_session {
 	const struct imap_options *options; /* borrowed */
 	struct imap_wire *wire;
 	mailimap *etpan;
+	const struct mailbox_sink *sink; /* borrowed */
 	int stop_fd;
 	int64_t selected_at; /* g_get_monotonic_time() */
 	unsigned n_idles;    /* for their tags */
@@ -32,8 +33,5 @@ bool imap_session_check(
 
 /** Select the folder, and see how letters can be marked in it. */
 bool imap_session_select(struct imap_session *session, GError **error);
-
-/** Wait on the stop file alone. @return true when the time has passed */
-bool imap_wait(int stop_fd, int64_t wait_ms);
 
 #endif

@@ -50,15 +50,17 @@ imap_session_check(
 }
 
 bool
-imap_wait(int stop_fd, int64_t wait_ms)
+imap_wait(const struct mailbox_sink *sink, int stop_fd, int64_t wait_ms)
 {
 	struct pollfd item = {.fd = stop_fd, .events = POLLIN};
 	int64_t end = g_get_monotonic_time() + wait_ms * 1000;
 
 	for (;;) {
 		int64_t left_us = end - g_get_monotonic_time();
-		int n = poll(&item, 1, (int)CLAMP((left_us + 999) / 1000, 0, INT_MAX));
+		int n =
+		    poll(&item, 1, mailbox_rest(sink, MAX((left_us + 999) / 1000, 0)));
 
+		mailbox_rise(sink);
 		if (n > 0)
 			return false;
 		if (left_us <= 0)
@@ -162,8 +164,8 @@ open_stream(const struct imap_options *options, const int *stop_fd, bool *is_ref
 }
 
 struct imap_session *
-imap_session_open(
-    const struct imap_options *options, int stop_fd, bool *is_refused, GError **error)
+imap_session_open(const struct imap_options *options, const struct mailbox_sink *sink,
+    int stop_fd, bool *is_refused, GError **error)
 {
 	pb_auto(imap_session) session = NULL;
 	struct stream *stream;
@@ -176,6 +178,7 @@ imap_session_open(
 		return NULL;
 	session = g_new0(struct imap_session, 1);
 	session->options = options;
+	session->sink = sink;
 	session->stop_fd = stop_fd;
 	session->wire = imap_wire_new(stream);
 	session->etpan = mailimap_new(0, NULL);

@@ -16,6 +16,9 @@
 
 struct imap_session;
 
+/** Wait on the stop file alone. @return true when the time has passed */
+bool imap_wait(const struct mailbox_sink *sink, int stop_fd, int64_t wait_ms);
+
 /* How a letter is marked as done. */
 enum imap_road {
 	IMAP_ROAD_KEYWORD,
@@ -26,13 +29,14 @@ enum imap_road {
 /**
  * Connect, log in and select the folder.
  *
+ * @param sink        told of waits, in later calls too; borrowed
  * @param stop_fd     ends every wait, in later calls too
  * @param is_refused  set when false is returned: whether a login was refused
  * @return NULL with the codes of stream_open(), or PB_ERROR_TEMPORARY, or
  *         PB_ERROR_NOT_FOUND when there is no such folder
  */
-struct imap_session *imap_session_open(
-    const struct imap_options *options, int stop_fd, bool *is_refused, GError **error);
+struct imap_session *imap_session_open(const struct imap_options *options,
+    const struct mailbox_sink *sink, int stop_fd, bool *is_refused, GError **error);
 void imap_session_free(struct imap_session *session);
 PB_DEFINE_AUTO(imap_session, imap_session_free);
 

@@ -287,6 +287,27 @@ note(struct incoming *incoming, const struct mailbox_sink *sink, const GError *p
 	incoming->is_noted = is_wrong;
 }
 
+/* @return whether anything has come, or it is to end */
+static bool
+wait_for_news(const struct incoming *incoming, const struct mailbox_sink *sink,
+    int stop_fd, int64_t wait_ms)
+{
+	struct pollfd fds[] = {
+	    {.fd = stop_fd, .events = POLLIN},
+	    {.fd = incoming->inotify_fd, .events = POLLIN},
+	};
+	int64_t end = g_get_monotonic_time() / 1000 + wait_ms;
+	int count;
+
+	do {
+		int64_t left_ms = MAX(end - g_get_monotonic_time() / 1000, 0);
+
+		count = poll(fds, G_N_ELEMENTS(fds), mailbox_rest(sink, left_ms));
+	} while (count == 0 && g_get_monotonic_time() / 1000 < end);
+	mailbox_rise(sink);
+	return count != 0;
+}
+
 static bool
 incoming_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd,
     GError **error)
@@ -296,18 +317,16 @@ incoming_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int sto
 
 	while (!is_stopped(stop_fd)) {
 		g_autoptr(GError) problem = NULL;
-		struct pollfd fds[2] = {{.fd = stop_fd, .events = POLLIN}};
-		int count;
 
 		/* First the watch, then the look: nothing comes between. */
 		if (is_anew && !watch_anew(incoming, error))
 			return false;
 		is_anew = !look(incoming, sink, stop_fd, &problem);
 		note(incoming, sink, problem);
-		fds[1] = (struct pollfd){.fd = incoming->inotify_fd, .events = POLLIN};
-		count = poll(fds, G_N_ELEMENTS(fds), problem ? AGAIN_MS : LOOK_MS);
 		/* Nothing for so long: is it still the same folder? */
-		if (count == 0 || drain(incoming))
+		if (!wait_for_news(
+		        incoming, sink, stop_fd, problem ? AGAIN_MS : LOOK_MS) ||
+		    drain(incoming))
 			is_anew = true;
 	}
 	return true;
@@ -317,6 +336,21 @@ static bool
 incoming_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error)
 {
 	return look((struct incoming *)mailbox, sink, -1, error);
+}
+
+static bool
+incoming_probe(struct mailbox *mailbox, char **told, GError **error)
+{
+	const struct incoming *incoming = (struct incoming *)mailbox;
+	g_autoptr(GPtrArray) names = list_names(incoming, error);
+
+	if (!names)
+		return false;
+	/* What is stored is moved to cur. */
+	if (access(incoming->fresh, W_OK) != 0)
+		return fail(error, "write to the folder", incoming->fresh);
+	*told = g_strdup_printf("%s can be read; %u wait", incoming->path, names->len);
+	return true;
 }
 
 static void
@@ -342,6 +376,7 @@ incoming_new(const char *path)
 	    .road = "maildir",
 	    .serve = incoming_serve,
 	    .sweep = incoming_sweep,
+	    .probe = incoming_probe,
 	    .free = incoming_free,
 	};
 	incoming->path = g_strdup(path);

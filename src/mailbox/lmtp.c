@@ -24,6 +24,9 @@
 /* When there is no descriptor for another client, look again so much later, ms. */
 #define SHORT_OF_MS 1000
 
+/* A probe waits so long for an answer. */
+#define PROBE_S 5
+
 enum listener { LISTENER_UNIX, LISTENER_TCP, N_LISTENERS };
 
 struct client {
@@ -159,6 +162,15 @@ clear_path(const char *path, const struct sockaddr_un *address, GError **error)
 	return unlink(path) == 0 || fail(error, "remove", path);
 }
 
+/* Ours already, in a sandbox that lets nobody change owners. */
+static bool
+has_group(const char *path, gid_t group)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && status.st_gid == group;
+}
+
 /* The group first: with the mode alone a wrong one would have its chance. */
 static bool
 open_to_group(const struct lmtp *lmtp, GError **error)
@@ -174,7 +186,8 @@ open_to_group(const struct lmtp *lmtp, GError **error)
 		    lmtp->group);
 		return false;
 	}
-	return (chown(lmtp->path, (uid_t)-1, group->gr_gid) == 0 &&
+	return ((has_group(lmtp->path, group->gr_gid) ||
+	            chown(lmtp->path, (uid_t)-1, group->gr_gid) == 0) &&
 	           chmod(lmtp->path, 0660) == 0) ||
 	       fail(error, "change the group of", lmtp->path);
 }
@@ -379,8 +392,10 @@ run_round(struct lmtp *lmtp, const struct mailbox_sink *sink, int stop_fd)
 		fds[1 + N_LISTENERS + i] =
 		    (struct pollfd){.fd = client->fd, .events = events_of(client)};
 	}
-	if (poll(fds, 1 + N_LISTENERS + count, find_wait_ms(lmtp, now)) < 0)
+	if (poll(fds, 1 + N_LISTENERS + count,
+	        mailbox_rest(sink, find_wait_ms(lmtp, now))) < 0)
 		return errno == EINTR;
+	mailbox_rise(sink);
 	if (fds[0].revents)
 		return false;
 	lmtp->is_short = false;
@@ -416,6 +431,66 @@ lmtp_serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd
 	return true;
 }
 
+/* As a mail server would begin. @return whether there was a greeting */
+static bool
+is_greeted(int fd, const struct sockaddr *address, socklen_t size)
+{
+	struct timeval wait = {.tv_sec = PROBE_S};
+	char greeting[3];
+
+	return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) == 0 &&
+	       setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) == 0 &&
+	       connect(fd, address, size) == 0 &&
+	       recv(fd, greeting, sizeof(greeting), MSG_WAITALL) == sizeof(greeting) &&
+	       memcmp(greeting, "220", sizeof(greeting)) == 0;
+}
+
+static bool
+probe_one(const char *name, int family, const struct sockaddr *address, socklen_t size,
+    GError **error)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool is_ok;
+
+	errno = 0;
+	is_ok = fd >= 0 && is_greeted(fd, address, size);
+	if (!is_ok) {
+		if (!errno)
+			errno = EPROTO;
+		fail(error, "hand letters in at", name);
+	}
+	if (fd >= 0)
+		close(fd);
+	return is_ok;
+}
+
+static bool
+lmtp_probe(struct mailbox *mailbox, char **told, GError **error)
+{
+	const struct lmtp *lmtp = (const struct lmtp *)mailbox;
+	struct sockaddr_un path = {.sun_family = AF_UNIX};
+	union any_address address;
+	socklen_t size;
+
+	if (lmtp->path) {
+		g_strlcpy(path.sun_path, lmtp->path, sizeof(path.sun_path));
+		if (!probe_one(lmtp->path, AF_UNIX, (const struct sockaddr *)&path,
+		        sizeof(path), error))
+			return false;
+	}
+	if (lmtp->listen) {
+		if (!lmtp_check_listen(lmtp->listen, error))
+			return false;
+		parse_listen(lmtp->listen, &address, &size);
+		if (!probe_one(
+		        lmtp->listen, address.any.sa_family, &address.any, size, error))
+			return false;
+	}
+	*told = g_strdup_printf(
+	    "paperboyd answers on %s", lmtp->path ? lmtp->path : lmtp->listen);
+	return true;
+}
+
 static void
 lmtp_free(struct mailbox *mailbox)
 {
@@ -435,8 +510,10 @@ lmtp_new(const struct lmtp_options *options)
 {
 	struct lmtp *lmtp = g_new0(struct lmtp, 1);
 
-	lmtp->mailbox =
-	    (struct mailbox){.road = "lmtp", .serve = lmtp_serve, .free = lmtp_free};
+	lmtp->mailbox = (struct mailbox){.road = "lmtp",
+	    .serve = lmtp_serve,
+	    .probe = lmtp_probe,
+	    .free = lmtp_free};
 	lmtp->path = g_strdup(options->path);
 	lmtp->group = g_strdup(options->group);
 	lmtp->listen = g_strdup(options->listen);

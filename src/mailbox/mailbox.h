@@ -35,7 +35,18 @@ struct mailbox_sink {
 	 * Called when it changes: NULL when all is well again. */
 	void (*note)(void *data, const GError *problem);
 	void *data;
+	/* The thread lies down to wait. @return the longest that it may before it says
+	 * so again, s; 0: as long as it likes.  NULL: nobody wants to know */
+	int64_t (*rest)(void *data);
+	/* It is up, and at something that ends by itself. */
+	void (*rise)(void *data);
 };
+
+/** Before a wait of so many ms, -1 for without end. @return how long to wait, ms */
+int mailbox_rest(const struct mailbox_sink *sink, int64_t wait_ms);
+
+/** After it. */
+void mailbox_rise(const struct mailbox_sink *sink);
 
 /* A mailbox's constructor is in its own header. */
 struct mailbox {
@@ -47,6 +58,9 @@ struct mailbox {
 	/* Take in what waits and come back; NULL where nothing waits for us. */
 	bool (*sweep)(
 	    struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error);
+	/* Whether letters could come in, without taking one.
+	 * @param told  set on success: what was seen, owned by the caller */
+	bool (*probe)(struct mailbox *mailbox, char **told, GError **error);
 	void (*free)(struct mailbox *mailbox);
 };
 
@@ -57,6 +71,13 @@ bool mailbox_serve(struct mailbox *mailbox, const struct mailbox_sink *sink,
 /** Take in the letters that wait, once. @return false as mailbox_serve() */
 bool
 mailbox_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error);
+
+/**
+ * Look whether letters could come in.  Of LMTP: whether somebody listens there.
+ *
+ * @param told  set on success: what was seen; owned by the caller
+ */
+bool mailbox_probe(struct mailbox *mailbox, char **told, GError **error);
 
 void mailbox_free(struct mailbox *mailbox);
 PB_DEFINE_AUTO(mailbox, mailbox_free);

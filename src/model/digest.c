@@ -64,6 +64,7 @@ digest_free(struct digest *digest)
 	g_free(digest->slot);
 	g_free(digest->recipient);
 	g_free(digest->recipient_name);
+	g_free(digest->coverage);
 	g_ptr_array_unref(digest->entries);
 	g_free(digest);
 }

@@ -5,9 +5,11 @@
 #define PAPERBOY_MODEL_DIGEST_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/paper.h"
+#include "model/preferences.h"
 
 /* How a paper stands in a digest. */
 enum digest_shown {
@@ -31,6 +33,14 @@ struct digest_entry {
 	GPtrArray *reasons; /* of struct digest_reason *; never empty */
 };
 
+/* What a digest looks like: chosen by the person, and frozen when it is made. */
+struct digest_look {
+	enum preference_abstract abstract;
+	enum preference_format format;
+	enum preference_attach attach;
+	char language[3]; /* "de"; "" for that of the settings */
+};
+
 struct digest {
 	int64_t id;
 	int64_t subscriber_id;
@@ -40,7 +50,10 @@ struct digest {
 	int64_t created_at;   /* s since the epoch, UTC */
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */
-	GPtrArray *entries;   /* of struct digest_entry *, in reading order */
+	char *coverage;       /* which lists it is made of, in one line; "" or NULL */
+	struct digest_look look;
+	bool is_note;       /* that there is nothing new: without entries */
+	GPtrArray *entries; /* of struct digest_entry *, in reading order */
 };
 
 struct digest_reason *digest_reason_new(const char *filter, const char *words);

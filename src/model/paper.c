@@ -3,6 +3,15 @@
  */
 #include "model/paper.h"
 
+#include <string.h>
+
+static const char *const announcement_names[] = {
+    [ANNOUNCEMENT_NEW] = "new",
+    [ANNOUNCEMENT_CROSS] = "cross",
+    [ANNOUNCEMENT_REPLACE] = "replace",
+    [ANNOUNCEMENT_REPLACE_CROSS] = "replace-cross",
+};
+
 static void
 clear_appearance(void *data)
 {
@@ -36,6 +45,7 @@ paper_free(struct paper *paper)
 		return;
 	}
 	g_free(paper->id);
+	g_free(paper->guid);
 	g_free(paper->title);
 	g_free(paper->abstract);
 	g_ptr_array_unref(paper->authors);
@@ -74,9 +84,48 @@ paper_add_appearance(struct paper *paper, const char *source, const char *day,
 const char *
 announcement_name(enum announcement announcement)
 {
-	static const char *const names[] = {"new", "cross", "replace"};
+	return announcement_names[announcement];
+}
 
-	return names[announcement];
+bool
+announcement_parse(const char *name, enum announcement *announcement)
+{
+	for (unsigned i = 0; i < G_N_ELEMENTS(announcement_names); i++)
+		if (strcmp(name, announcement_names[i]) == 0) {
+			*announcement = (enum announcement)i;
+			return true;
+		}
+	return false;
+}
+
+const char *
+paper_find_wanted_day(
+    const struct paper *paper, bool wants_crosslist, bool wants_updates)
+{
+	const bool wanted[] = {
+	    [ANNOUNCEMENT_NEW] = true,
+	    [ANNOUNCEMENT_CROSS] = wants_crosslist,
+	    [ANNOUNCEMENT_REPLACE] = wants_updates,
+	    [ANNOUNCEMENT_REPLACE_CROSS] = wants_crosslist && wants_updates,
+	};
+	const char *day = NULL;
+
+	for (unsigned i = 0; i < paper->appearances->len; i++) {
+		const struct appearance *appearance =
+		    &g_array_index(paper->appearances, struct appearance, i);
+
+		if (wanted[appearance->announcement] &&
+		    (!day || strcmp(appearance->day, day) > 0))
+			day = appearance->day;
+	}
+	return day;
+}
+
+bool
+paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates)
+{
+	return paper->appearances->len == 0 ||
+	       paper_find_wanted_day(paper, wants_crosslist, wants_updates) != NULL;
 }
 
 struct listing *

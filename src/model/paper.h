@@ -9,6 +9,7 @@
 #define PAPERBOY_MODEL_PAPER_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/auto.h"
@@ -17,7 +18,15 @@
 #define PAPER_UNKNOWN ((int64_t)-1)
 
 /* As what a source announced a paper. */
-enum announcement { ANNOUNCEMENT_NEW, ANNOUNCEMENT_CROSS, ANNOUNCEMENT_REPLACE };
+enum announcement {
+	ANNOUNCEMENT_NEW,
+	ANNOUNCEMENT_CROSS,   /* new, and of another category in the first place */
+	ANNOUNCEMENT_REPLACE, /* a new version */
+	ANNOUNCEMENT_REPLACE_CROSS, /* a new version of a cross-list */
+};
+
+/* Who told title and abstract; a later one is believed before an earlier one. */
+enum paper_teller { PAPER_TELLER_FEED, PAPER_TELLER_HF, PAPER_TELLER_ARXIV };
 
 /* Where a paper was listed: one source, one day. */
 struct appearance {
@@ -27,8 +36,10 @@ struct appearance {
 };
 
 struct paper {
-	unsigned shares;    /* holders besides the first; with any, nobody changes it */
-	char *id;           /* canonical: arXiv id without version; never NULL */
+	unsigned shares; /* holders besides the first; with any, nobody changes it */
+	char *id;        /* canonical (model/identity.h); never NULL */
+	char *guid;      /* "SOURCE:what it calls the paper", or NULL */
+	enum paper_teller teller;
 	char *title;        /* never NULL, never empty */
 	char *abstract;     /* never NULL; may be empty */
 	GPtrArray *authors; /* of char *, in order, hidden ones left out; never NULL */
@@ -58,6 +69,7 @@ struct listing {
 	struct paper *paper; /* owned */
 	char day[11];        /* YYYY-MM-DD, UTC, as the source dates its list */
 	enum announcement announcement;
+	unsigned version; /* of the paper, from 1; 0: not told */
 };
 
 /** Allocate an empty paper: numbers unknown, no authors, the rest NULL. */
@@ -77,8 +89,25 @@ PB_DEFINE_AUTO(paper, paper_free);
 void paper_add_appearance(struct paper *paper, const char *source, const char *day,
     enum announcement announcement);
 
-/** "new", "cross", "replace" */
+/** "new", "cross", "replace", "replace-cross" */
 const char *announcement_name(enum announcement announcement);
+
+/** The announcement with a name. @return false when there is none */
+bool announcement_parse(const char *name, enum announcement *announcement);
+
+/**
+ * Whether a paper is for a person at all: those listed as new somewhere are for
+ * everybody, cross-lists and new versions for those who want them.
+ *
+ * @param wants_crosslist  the person's setting "crosslist"
+ * @param wants_updates    the person's setting "updates"
+ */
+bool
+paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates);
+
+/** The last day on which it was listed so. @return NULL when it was not */
+const char *paper_find_wanted_day(
+    const struct paper *paper, bool wants_crosslist, bool wants_updates);
 
 /** Allocate a listing of a paper, as new. @param paper taken */
 struct listing *listing_new(struct paper *paper, const char *day);

@@ -433,6 +433,18 @@ http_get(struct http *http, const char *url, const char *etag,
 	return ok;
 }
 
+bool
+http_pause(struct http *http, int64_t ms, GError **error)
+{
+	const struct http_settings *settings = &http->settings;
+
+	if (!settings->wait || ms <= 0 || settings->wait(settings->wait_data, ms))
+		return true;
+	g_set_error_literal(
+	    error, PB_ERROR, PB_ERROR_TEMPORARY, "stopped before the next request");
+	return false;
+}
+
 struct http *
 http_new(const struct http_settings *settings)
 {

@@ -33,8 +33,12 @@ struct http_settings {
 	bool allow_private;     /* the asked host may be private; redirects from it to
 	                           another private host are refused all the same */
 	bool allow_file;        /* file:// is read too */
-	const int *stop;        /* borrowed; read with g_atomic_int_get(): not 0 ends a
-	                           transfer within about a second; or NULL */
+	/* Waits between requests for http_pause(), false: stopped; NULL: does not wait
+	 */
+	bool (*wait)(void *data, int64_t ms);
+	void *wait_data;
+	const int *stop; /* borrowed; read with g_atomic_int_get(): not 0 ends a
+	                    transfer within about a second; or NULL */
 };
 
 struct http_response {
@@ -59,6 +63,13 @@ struct http;
 struct http *http_new(const struct http_settings *settings);
 void http_free(struct http *http);
 PB_DEFINE_AUTO(http, http_free);
+
+/**
+ * Leave a server alone for so long before the next request, as its rules ask for.
+ *
+ * @return false with PB_ERROR_TEMPORARY when it was stopped meanwhile
+ */
+bool http_pause(struct http *http, int64_t ms, GError **error);
 
 /**
  * Get a document.  Any final HTTP status is a success of this function.

@@ -46,6 +46,18 @@ copy_list(const GPtrArray *values)
 	return list;
 }
 
+/* A new version of a cross-list is both. */
+static void
+add_types(GPtrArray *types, enum announcement announcement)
+{
+	if (announcement != ANNOUNCEMENT_REPLACE_CROSS) {
+		add_value(types, announcement_name(announcement));
+		return;
+	}
+	add_value(types, announcement_name(ANNOUNCEMENT_REPLACE));
+	add_value(types, announcement_name(ANNOUNCEMENT_CROSS));
+}
+
 static void
 add_days(struct facts *facts, const struct paper *paper)
 {
@@ -59,8 +71,7 @@ add_days(struct facts *facts, const struct paper *paper)
 
 		g_array_append_val(facts->days, day);
 		add_value(facts->values[QUERY_FIELD_SOURCE], appearance->source);
-		add_value(facts->values[QUERY_FIELD_TYPE],
-		    announcement_name(appearance->announcement));
+		add_types(facts->values[QUERY_FIELD_TYPE], appearance->announcement);
 	}
 }
 

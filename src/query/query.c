@@ -132,6 +132,24 @@ has_wait(const struct node *node, enum field_wait least, enum field_wait most)
 	return false;
 }
 
+static void
+add_sources(const struct node *node, GPtrArray *names)
+{
+	if (node->field && node->field->kind == FIELD_SOURCE)
+		g_ptr_array_add(names, node->value);
+	for (guint i = 0; !node->field && i < node->operands->len; i++)
+		add_sources(g_ptr_array_index(node->operands, i), names);
+}
+
+GPtrArray *
+query_list_sources(const struct query *query)
+{
+	GPtrArray *names = g_ptr_array_new();
+
+	add_sources(query->root, names);
+	return names;
+}
+
 bool
 query_is_changing(const struct query *query)
 {

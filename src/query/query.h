@@ -160,6 +160,9 @@ char *query_hash(const struct query *query);
  */
 bool query_is_changing(const struct query *query);
 
+/** List the names behind `source:`. @return of const char *, borrowed from the query */
+GPtrArray *query_list_sources(const struct query *query);
+
 /** Tell whether it has a clause that waits for arXiv's answer, two hours at most. */
 bool query_needs_enrichment(const struct query *query);
 

@@ -7,8 +7,8 @@
 
 #include "base/bounds.h"
 #include "mail/inert.h"
+#include "render/excerpt.h"
 #include "render/view.h"
-#include "render/words.h"
 #include "render/wrap.h"
 
 const char *const fragment_names[] = {"abstract", "authors", "code_url", "day",
@@ -39,7 +39,7 @@ struct key {
 struct key_head {
 	const struct paper *shared;
 	int64_t upvotes;
-	unsigned is_full;
+	unsigned depth;
 	unsigned reasons;
 };
 
@@ -70,6 +70,7 @@ struct slot {
 struct fragment_cache {
 	const struct template *text;
 	const struct template *html;
+	const struct words *words;
 	bool is_parted;     /* the templates let reasons be made apart */
 	GHashTable *slots;  /* a set: struct key * of a slot → struct slot * */
 	GHashTable *trunks; /* likewise: struct key * of a trunk → struct trunk * */
@@ -128,15 +129,15 @@ add_texts(GString *octets, const struct paper *paper)
 
 /* @param reasons  how many of the entry's count, or ANY_REASONS */
 static void
-set_key(
-    struct key *key, const struct digest_entry *entry, bool is_full, unsigned reasons)
+set_key(struct key *key, const struct digest_entry *entry, enum fragment_depth depth,
+    unsigned reasons)
 {
 	const struct paper *paper = entry->paper;
 	GString *octets = key->octets;
 	const struct key_head head = {
 	    .shared = paper->shares > 0 ? paper : NULL,
 	    .upvotes = entry->upvotes,
-	    .is_full = is_full,
+	    .depth = depth,
 	    .reasons = reasons,
 	};
 
@@ -210,12 +211,14 @@ fragment_unref(struct fragment *fragment)
 }
 
 struct fragment_cache *
-fragment_cache_new(const struct template *text, const struct template *html)
+fragment_cache_new(
+    const struct template *text, const struct template *html, const struct words *words)
 {
 	struct fragment_cache *cache = g_new0(struct fragment_cache, 1);
 
 	cache->text = text;
 	cache->html = html;
+	cache->words = words;
 	cache->slots = g_hash_table_new_full(
 	    hash_key, is_equal_key, NULL, (GDestroyNotify)fragment_unref);
 	cache->trunks =
@@ -268,28 +271,52 @@ new_reasons(const GPtrArray *reasons)
 	return list;
 }
 
+static void
+put_abstract(struct view *view, const char *abstract, enum fragment_depth depth)
+{
+	g_autofree char *excerpt = NULL;
+
+	switch (depth) {
+	case FRAGMENT_TITLE:
+	case FRAGMENT_BARE:
+		break;
+	case FRAGMENT_SHORT:
+		excerpt = excerpt_format(abstract);
+		view_put_text(view, "abstract", excerpt);
+		break;
+	case FRAGMENT_WHOLE:
+		put_line(view, "abstract", abstract);
+		break;
+	}
+}
+
 /* Only what the digest froze: the paper's own counters may have moved since. */
 static struct view *
-new_view(const struct digest_entry *entry, bool is_full)
+new_view(const struct words *words, const struct digest_entry *entry,
+    enum fragment_depth depth)
 {
 	const struct paper *paper = entry->paper;
 	struct view *view = view_new_map();
 	g_autofree char *title = inert_format_line(paper->title, 0);
-	g_autofree char *day = words_format_day(entry->day, WORDS_SHORT);
+	g_autofree char *day = words_format_day(words, entry->day, WORDS_SHORT);
 	g_autofree char *authors = NULL;
 	g_autofree char *votes = NULL;
 
-	view_put_text(view, "title", title[0] != '\0' ? title : "(untitled)");
+	if (!*title) {
+		g_free(title);
+		title = words_say(words, "untitled");
+	}
+	view_put_text(view, "title", title);
 	put_url(view, "url", paper->url);
 	view_put_text(view, "day", day);
 	if (entry->upvotes > 0) {
-		votes = words_format_count(entry->upvotes, "vote");
+		votes = words_format_count(words, entry->upvotes, "votes");
 		view_put_text(view, "votes", votes);
 	}
-	if (!is_full)
+	if (depth == FRAGMENT_TITLE)
 		return view;
 	view_put(view, "full", view_new_bool(true));
-	authors = words_format_names(paper->authors, BOUNDS_DIGEST_AUTHORS);
+	authors = words_format_names(words, paper->authors, BOUNDS_DIGEST_AUTHORS);
 	view_put_text(view, "authors", authors);
 	put_url(view, "code_url", paper->code_url);
 	put_url(view, "project_url", paper->project_url);
@@ -297,7 +324,7 @@ new_view(const struct digest_entry *entry, bool is_full)
 	    view_new_bool(
 	        view_find(view, "code_url") || view_find(view, "project_url")));
 	view_put(view, "reasons", new_reasons(entry->reasons));
-	put_line(view, "abstract", paper->abstract);
+	put_abstract(view, paper->abstract, depth);
 	return view;
 }
 
@@ -362,16 +389,17 @@ make_room(struct fragment_cache *cache, size_t bytes)
 
 /* @return NULL where the templates do not let reasons be made apart */
 static struct trunk *
-get_trunk(struct fragment_cache *cache, const struct digest_entry *entry)
+get_trunk(struct fragment_cache *cache, const struct digest_entry *entry,
+    enum fragment_depth depth)
 {
 	struct trunk *trunk;
 	pb_auto(view) view = NULL;
 
-	set_key(&cache->probe, entry, true, ANY_REASONS);
+	set_key(&cache->probe, entry, depth, ANY_REASONS);
 	trunk = g_hash_table_lookup(cache->trunks, &cache->probe);
 	if (trunk)
 		return trunk;
-	view = new_view(entry, true);
+	view = new_view(cache->words, entry, depth);
 	trunk = g_rc_box_new0(struct trunk);
 	key_init(&trunk->key, &cache->probe, entry->paper);
 	if (!init_trunk_part(&trunk->text, cache->text, view, BOUNDS_TEXT_COLUMNS) ||
@@ -405,10 +433,10 @@ init_reasons(struct piece *piece, const struct template *template,
 
 /* @return whether it could be done */
 static bool
-render_reasons(
-    struct fragment_cache *cache, struct slot *slot, const struct digest_entry *entry)
+render_reasons(struct fragment_cache *cache, struct slot *slot,
+    const struct digest_entry *entry, enum fragment_depth depth)
 {
-	struct trunk *trunk = get_trunk(cache, entry);
+	struct trunk *trunk = get_trunk(cache, entry, depth);
 	pb_auto(view) view = NULL;
 
 	if (!trunk)
@@ -447,14 +475,15 @@ list_pieces(struct fragment_part *part, const struct trunk_part *around,
 /* ---- fragments ---- */
 
 static struct slot *
-make_slot(struct fragment_cache *cache, const struct digest_entry *entry, bool is_full)
+make_slot(struct fragment_cache *cache, const struct digest_entry *entry,
+    enum fragment_depth depth)
 {
 	struct slot *slot = g_rc_box_new0(struct slot);
 
 	key_init(&slot->key, &cache->probe, entry->paper);
-	if (!is_full || !entry->reasons->len || !cache->is_parted ||
-	    !render_reasons(cache, slot, entry)) {
-		pb_auto(view) view = new_view(entry, is_full);
+	if (depth == FRAGMENT_TITLE || !entry->reasons->len || !cache->is_parted ||
+	    !render_reasons(cache, slot, entry, depth)) {
+		pb_auto(view) view = new_view(cache->words, entry, depth);
 
 		render_whole(&slot->text, cache->text, view, BOUNDS_TEXT_COLUMNS);
 		render_whole(&slot->html, cache->html, view, 0);
@@ -471,17 +500,18 @@ make_slot(struct fragment_cache *cache, const struct digest_entry *entry, bool i
 }
 
 struct fragment *
-fragment_cache_get(
-    struct fragment_cache *cache, const struct digest_entry *entry, bool is_full)
+fragment_cache_get(struct fragment_cache *cache, const struct digest_entry *entry,
+    enum fragment_depth depth)
 {
 	struct slot *slot;
 
 	/* A title alone is the same whatever found it. */
-	set_key(&cache->probe, entry, is_full, is_full ? entry->reasons->len : 0);
+	set_key(&cache->probe, entry, depth,
+	    depth == FRAGMENT_TITLE ? 0 : entry->reasons->len);
 	slot = g_hash_table_lookup(cache->slots, &cache->probe);
 	if (slot)
 		return &((struct slot *)g_rc_box_acquire(slot))->fragment;
-	return &make_slot(cache, entry, is_full)->fragment;
+	return &make_slot(cache, entry, depth)->fragment;
 }
 
 void

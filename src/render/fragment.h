@@ -15,6 +15,7 @@
 #include "model/digest.h"
 #include "render/piece.h"
 #include "render/template.h"
+#include "render/words.h"
 
 /* Every name that a paper's view may have; ends with NULL. */
 extern const char *const fragment_names[];
@@ -32,6 +33,14 @@ struct fragment {
 	struct fragment_part html;
 };
 
+/* How much of a paper is told. */
+enum fragment_depth {
+	FRAGMENT_TITLE,
+	FRAGMENT_BARE,  /* with authors and reasons, and no abstract */
+	FRAGMENT_SHORT, /* with the beginning of the abstract (render/excerpt.h) */
+	FRAGMENT_WHOLE,
+};
+
 struct fragment_cache;
 
 /**
@@ -39,21 +48,21 @@ struct fragment_cache;
  * passes BOUNDS_RENDER_CACHE_BYTES; whether something was in it never shows.
  *
  * @param text  template of the paper in the text part, borrowed for the cache's life
- * @param html  and in the HTML part, likewise
+ * @param html   and in the HTML part, likewise
+ * @param words  likewise
  */
-struct fragment_cache *
-fragment_cache_new(const struct template *text, const struct template *html);
+struct fragment_cache *fragment_cache_new(const struct template *text,
+    const struct template *html, const struct words *words);
 void fragment_cache_free(struct fragment_cache *cache);
 PB_DEFINE_AUTO(fragment_cache, fragment_cache_free);
 
 /**
  * Get an entry's fragment, rendering it where it is not there yet.
  *
- * @param is_full  with authors, reasons and abstract; else the title alone
  * @return fragment_unref() it
  */
-struct fragment *fragment_cache_get(
-    struct fragment_cache *cache, const struct digest_entry *entry, bool is_full);
+struct fragment *fragment_cache_get(struct fragment_cache *cache,
+    const struct digest_entry *entry, enum fragment_depth depth);
 void fragment_unref(struct fragment *fragment);
 
 void fragment_add_to(struct piece_sum *sum, const struct fragment_part *part);

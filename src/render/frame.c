@@ -11,7 +11,6 @@
 #include "mail/header.h"
 #include "mail/inert.h"
 #include "render/view.h"
-#include "render/words.h"
 
 /* So many are kept: a day has two or three drafts, and some hundred frames. */
 #define DRAFTS_MAX 64
@@ -24,9 +23,10 @@
 /* What stands for the reader while nobody is known. */
 #define SOMEBODY "?"
 
-const char *const frame_names[] = {"change_url", "count_new", "count_papers", "date",
-    "date_long", "first_title", "has_titles", "list_name", "owner", "papers",
-    "preheader", "recipient", "rest", "stop_url", "subject", "titles", NULL};
+const char *const frame_names[] = {"change_url", "count_new", "count_papers",
+    "coverage", "date", "date_long", "first_title", "has_titles", "is_note",
+    "list_name", "owner", "papers", "preheader", "recipient", "rest", "stop_url",
+    "subject", "titles", NULL};
 
 static const char *const value_names[FRAME_VALUES] = {
     [FRAME_RECIPIENT] = "recipient",
@@ -36,6 +36,7 @@ static const char *const value_names[FRAME_VALUES] = {
     [FRAME_FIRST_TITLE] = "first_title",
     [FRAME_PREHEADER] = "preheader",
     [FRAME_REST] = "rest",
+    [FRAME_COVERAGE] = "coverage",
     [FRAME_SUBJECT] = "subject",
 };
 
@@ -171,11 +172,13 @@ put_value(struct view *view, unsigned number, const char *value)
 
 /* @return NULL for no such date */
 static struct view *
-new_view(const struct frame_settings *settings, const char *date, bool has_titles)
+new_view(const struct frame_settings *settings, const struct frame_heading *heading)
 {
 	g_autofree char *list_name = inert_format_line(settings->list_name, 0);
-	g_autofree char *date_short = words_format_day(date, WORDS_SHORT);
-	g_autofree char *date_long = words_format_day(date, WORDS_LONG);
+	g_autofree char *date_short =
+	    words_format_day(settings->words, heading->date, WORDS_SHORT);
+	g_autofree char *date_long =
+	    words_format_day(settings->words, heading->date, WORDS_LONG);
 	struct view *view;
 
 	if (!date_short)
@@ -188,7 +191,8 @@ new_view(const struct frame_settings *settings, const char *date, bool has_title
 	view_put_text(view, "date_long", date_long);
 	view_put_text(view, "papers", PLACE_PAPERS);
 	view_put_text(view, "titles", PLACE_TITLES);
-	view_put(view, "has_titles", view_new_bool(has_titles));
+	view_put(view, "has_titles", view_new_bool(heading->has_titles));
+	view_put(view, "is_note", view_new_bool(heading->is_note));
 	return view;
 }
 
@@ -197,7 +201,7 @@ new_draft(const struct frame_settings *settings, const struct frame_heading *hea
     const char *const *values, GError **error)
 {
 	pb_auto(draft) draft = g_new0(struct draft, 1);
-	pb_auto(view) view = new_view(settings, heading->date, heading->has_titles);
+	pb_auto(view) view = new_view(settings, heading);
 	g_autoptr(GString) subject = g_string_new(NULL);
 
 	if (!view) {
@@ -224,7 +228,7 @@ set_key(
     char key[KEY_BYTES], const struct frame_heading *heading, const char *const *values)
 {
 	static const char hex[] = "0123456789abcdef";
-	unsigned bits = heading->has_titles;
+	unsigned bits = (unsigned)heading->is_note << 1 | heading->has_titles;
 	size_t at = g_strlcpy(key, heading->date, DAY_BYTES);
 
 	for (unsigned i = 0; i < FRAME_VALUES; i++)
@@ -257,22 +261,29 @@ get_draft(struct frames *frames, const struct frame_heading *heading,
 }
 
 static void
-make_values(char **values, const struct frame_heading *heading)
+make_values(
+    const struct words *words, char **values, const struct frame_heading *heading)
 {
 	g_autofree char *sentence = NULL;
 
 	for (unsigned i = 0; i < FRAME_OPEN_VALUES; i++)
 		values[i] = g_strdup(SOMEBODY);
-	values[FRAME_COUNT_NEW] = words_format_count(heading->total, "new paper");
-	values[FRAME_COUNT_PAPERS] = words_format_count(heading->total, "paper");
+	values[FRAME_COUNT_NEW] =
+	    heading->is_note ? words_say(words, "no_new_papers")
+	                     : words_format_count(words, heading->total, "new_papers");
+	values[FRAME_COUNT_PAPERS] =
+	    heading->is_note ? words_say(words, "no_papers")
+	                     : words_format_count(words, heading->total, "papers");
 	values[FRAME_FIRST_TITLE] =
 	    inert_format_line(heading->first_title, BOUNDS_SUBJECT_TITLE_CHARS);
-	sentence =
-	    g_strconcat(values[FRAME_COUNT_NEW], ": ", values[FRAME_FIRST_TITLE], NULL);
+	sentence = g_strconcat(values[FRAME_COUNT_NEW], heading->is_note ? "" : ": ",
+	    values[FRAME_FIRST_TITLE], NULL);
 	values[FRAME_PREHEADER] = inert_format_line(sentence, BOUNDS_PREHEADER_CHARS);
+	if (heading->coverage && *heading->coverage)
+		values[FRAME_COVERAGE] = inert_format_line(heading->coverage, 0);
 	if (heading->shown < heading->total)
-		values[FRAME_REST] =
-		    words_format_count(heading->total - heading->shown, "more paper");
+		values[FRAME_REST] = words_format_count(
+		    words, heading->total - heading->shown, "more_papers");
 }
 
 char *
@@ -340,8 +351,9 @@ new_frame(struct frames *frames, const struct frame_heading *heading, char **val
 static void
 set_probe(GString *probe, const struct frame_heading *heading)
 {
-	const unsigned numbers[] = {
-	    heading->total, heading->shown, heading->has_titles};
+	const char *coverage = heading->coverage ? heading->coverage : "";
+	const unsigned numbers[] = {heading->total, heading->shown, heading->has_titles,
+	    heading->is_note, (unsigned)strlen(coverage)};
 
 	g_string_assign(probe, heading->date);
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
@@ -350,6 +362,7 @@ set_probe(GString *probe, const struct frame_heading *heading)
 			g_string_append_c(probe, (char)(rest | 128));
 		g_string_append_c(probe, '\n');
 	}
+	g_string_append(probe, coverage);
 	g_string_append(probe, heading->first_title);
 }
 
@@ -363,7 +376,7 @@ frames_get(struct frames *frames, const struct frame_heading *heading, GError **
 	frame = g_hash_table_lookup(frames->known, frames->probe->str);
 	if (frame)
 		return frame;
-	make_values(values, heading);
+	make_values(frames->settings.words, values, heading);
 	frame = new_frame(frames, heading, values, error);
 	for (unsigned i = 0; i < FRAME_VALUES; i++)
 		g_free(values[i]);

@@ -16,6 +16,7 @@
 #include "base/auto.h"
 #include "render/pattern.h"
 #include "render/template.h"
+#include "render/words.h"
 
 /* Every name that a digest's view may have; ends with NULL. */
 extern const char *const frame_names[];
@@ -30,6 +31,7 @@ enum frame_value {
 	FRAME_FIRST_TITLE,
 	FRAME_PREHEADER,
 	FRAME_REST,
+	FRAME_COVERAGE,
 	FRAME_VALUES
 };
 
@@ -41,6 +43,7 @@ struct frame_settings {
 	const struct template *subject;
 	const struct template *text;
 	const struct template *html;
+	const struct words *words;
 	const char *list_name;  /* any text */
 	const char *owner;      /* an address */
 	const char *change_url; /* a mailto link to it */
@@ -64,9 +67,11 @@ struct frame {
 struct frame_heading {
 	const char *date;        /* YYYY-MM-DD */
 	const char *first_title; /* any text */
+	const char *coverage;    /* any text, or NULL */
 	unsigned total;          /* papers */
 	unsigned shown;          /* of them */
 	bool has_titles;         /* there is a place for titles */
+	bool is_note;            /* there is nothing new, and the title is empty */
 };
 
 struct frames;

@@ -42,20 +42,22 @@ load_fragments(struct layout *layout, struct fragment_cache *cache)
 {
 	for (unsigned i = 0; i < layout->shown; i++)
 		g_ptr_array_add(layout->fragments,
-		    fragment_cache_get(
-		        cache, layout->entries->pdata[i], i < layout->full));
+		    fragment_cache_get(cache, layout->entries->pdata[i],
+		        i < layout->full ? layout->depth : FRAGMENT_TITLE));
 }
 
 static bool
 find_frame(struct layout *layout, struct frames *frames, const struct digest *digest,
     GError **error)
 {
-	const struct digest_entry *first = layout->entries->len > 0
-	                                       ? layout->entries->pdata[0]
-	                                       : digest->entries->pdata[0];
+	const GPtrArray *from =
+	    layout->entries->len > 0 ? layout->entries : digest->entries;
+	const struct digest_entry *first = from->len > 0 ? from->pdata[0] : NULL;
 	const struct frame_heading heading = {
 	    .date = digest->date,
-	    .first_title = first->paper->title,
+	    .first_title = first ? first->paper->title : "",
+	    .coverage = digest->coverage,
+	    .is_note = digest->is_note,
 	    .total = layout->total,
 	    .shown = layout->shown,
 	    .has_titles = layout->shown > layout->full,
@@ -90,8 +92,8 @@ demote_last(struct layout *layout, struct fragment_cache *cache, struct piece_su
 	fragment_subtract_from(sum, &fragment->html);
 	fragment_unref(fragment);
 	if (layout->full > 0) {
-		fragment =
-		    fragment_cache_get(cache, layout->entries->pdata[last], false);
+		fragment = fragment_cache_get(
+		    cache, layout->entries->pdata[last], FRAGMENT_TITLE);
 		layout->fragments->pdata[last] = fragment;
 		fragment_add_to(sum, &fragment->html);
 		layout->full--;
@@ -164,17 +166,32 @@ fit_html(struct layout *layout, struct frames *frames, struct fragment_cache *ca
 	return true;
 }
 
+static enum fragment_depth
+choose_depth(const struct digest *digest)
+{
+	switch (digest->look.abstract) {
+	case PREFERENCE_ABSTRACT_FULL:
+		return FRAGMENT_WHOLE;
+	case PREFERENCE_ABSTRACT_SHORT:
+		return FRAGMENT_SHORT;
+	case PREFERENCE_ABSTRACT_NONE:
+		return FRAGMENT_BARE;
+	}
+	return FRAGMENT_WHOLE;
+}
+
 bool
 layout_init(struct layout *layout, struct frames *frames, struct fragment_cache *cache,
     const struct digest *digest, const char *stop_url, GError **error)
 {
 	struct layout made = {0};
 
-	if (digest->entries->len == 0) {
+	if (digest->entries->len == 0 && !digest->is_note) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "digest %" G_GINT64_FORMAT " has no papers", digest->id);
 		return false;
 	}
+	made.depth = choose_depth(digest);
 	made.entries = g_ptr_array_sized_new(digest->entries->len);
 	made.fragments =
 	    g_ptr_array_new_full(digest->entries->len, (GDestroyNotify)fragment_unref);

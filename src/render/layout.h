@@ -21,9 +21,10 @@ struct layout {
 	GPtrArray
 	    *entries; /* of struct digest_entry *, borrowed: full ones, then titles */
 	GPtrArray *fragments; /* of struct fragment *, for the first `shown` entries */
-	unsigned full;        /* shown with abstract */
-	unsigned shown;       /* shown at all */
-	unsigned total;       /* and with those that are counted only */
+	enum fragment_depth depth; /* of those that are shown in full */
+	unsigned full;             /* shown with abstract */
+	unsigned shown;            /* shown at all */
+	unsigned total;            /* and with those that are counted only */
 	const struct frame *frame; /* until the frames are asked again */
 	char *recipient;           /* as the frame shows it */
 	char *stop_url;            /* likewise */

@@ -12,36 +12,18 @@
 #include "base/token.h"
 #include "mail/address.h"
 #include "mail/message.h"
+#include "render/bibtex.h"
 #include "render/layout.h"
+#include "render/voice.h"
 
 /* Raise it whenever the code makes other octets of the same input. */
-#define RENDER_VERSION "2"
+#define ENGLISH "en"
 
-enum template_file {
-	FILE_SUBJECT,
-	FILE_TEXT,
-	FILE_HTML,
-	FILE_PAPER_TEXT,
-	FILE_PAPER_HTML,
-	FILE_COUNT
-};
-
-static const struct {
-	const char *name;
-	enum template_kind kind;
-	const char *const *names;
-} files[FILE_COUNT] = {
-    [FILE_SUBJECT] = {"digest.subject", TEMPLATE_TEXT, frame_names},
-    [FILE_TEXT] = {"digest.txt", TEMPLATE_TEXT, frame_names},
-    [FILE_HTML] = {"digest.html", TEMPLATE_HTML, frame_names},
-    [FILE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, fragment_names},
-    [FILE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, fragment_names},
-};
+#define RENDER_VERSION "3"
 
 struct renderer {
-	struct template *templates[FILE_COUNT];
-	struct fragment_cache *cache;
-	struct frames *frames;
+	struct phrasebook *book;
+	GPtrArray *voices; /* of struct voice *; the first speaks English */
 	struct message_fixed fixed;
 	struct token_maker *tokens;
 	GArray *runs; /* of struct message_run: to work on */
@@ -103,25 +85,86 @@ hash_text(GChecksum *sum, const char *text)
 	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text) + 1);
 }
 
+static int
+compare_names(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The phrases of digests, and the dates; what answers say does not matter here. */
+static void
+hash_phrases(const struct phrasebook *book, const char *language, GChecksum *sum)
+{
+	g_autoptr(GPtrArray) names = phrases_list(book);
+
+	g_ptr_array_sort(names, compare_names);
+	hash_text(sum, language);
+	for (unsigned i = 0; i < names->len; i++) {
+		const char *name = names->pdata[i];
+		g_autofree char *text = NULL;
+
+		if (!g_str_has_prefix(name, "digest.") && strcmp(name, "weekdays") &&
+		    strcmp(name, "months") && strcmp(name, "date_year"))
+			continue;
+		text = phrases_format(book, language, name, NULL);
+		hash_text(sum, name);
+		hash_text(sum, text);
+	}
+}
+
+static bool
+add_voice(struct renderer *renderer, const char *language, char *const *texts,
+    GChecksum *sum, GError **error)
+{
+	struct voice *voice = voice_new(renderer->book, language, texts, error);
+
+	if (!voice)
+		return false;
+	g_ptr_array_add(renderer->voices, voice);
+	hash_phrases(renderer->book, language, sum);
+	return true;
+}
+
 static bool
 load_templates(
     struct renderer *renderer, const char *dir, GChecksum *sum, GError **error)
 {
-	for (size_t i = 0; i < FILE_COUNT; i++) {
-		g_autofree char *path = g_build_filename(dir, files[i].name, NULL);
-		g_autofree char *text = load_file(path, error);
+	g_auto(GStrv) texts = g_new0(char *, VOICE_FILES + 1);
+	g_autofree char *known = NULL;
+	g_auto(GStrv) languages = NULL;
 
-		if (!text)
+	for (size_t i = 0; i < VOICE_FILES; i++) {
+		const char *name = voice_get_file_name((enum voice_file)i);
+		g_autofree char *path = g_build_filename(dir, name, NULL);
+
+		texts[i] = load_file(path, error);
+		if (!texts[i])
 			return false;
-		renderer->templates[i] = template_parse(
-		    files[i].name, text, files[i].kind, files[i].names, error);
-		if (!renderer->templates[i])
-			return false;
-		hash_text(sum, text);
+		hash_text(sum, texts[i]);
 	}
-	renderer->cache = fragment_cache_new(
-	    renderer->templates[FILE_PAPER_TEXT], renderer->templates[FILE_PAPER_HTML]);
+	renderer->book = phrasebook_load(dir, error);
+	if (!renderer->book || !add_voice(renderer, ENGLISH, texts, sum, error))
+		return false;
+	known = phrasebook_format_languages(renderer->book);
+	languages = g_strsplit(known, ", ", -1);
+	for (char **language = languages; *language; language++)
+		if (strcmp(*language, ENGLISH) != 0 &&
+		    !add_voice(renderer, *language, texts, sum, error))
+			return false;
 	return true;
+}
+
+/* A language that there is not (any more) is English. */
+static struct voice *
+get_voice(const struct renderer *renderer, const struct digest *digest)
+{
+	for (unsigned i = 0; i < renderer->voices->len; i++) {
+		struct voice *voice = renderer->voices->pdata[i];
+
+		if (strcmp(voice->language, digest->look.language) == 0)
+			return voice;
+	}
+	return renderer->voices->pdata[0];
 }
 
 static bool
@@ -274,16 +317,20 @@ finish_key(struct renderer *renderer, GChecksum *sum)
 static void
 make_frames(struct renderer *renderer)
 {
-	const struct frame_settings settings = {
-	    .subject = renderer->templates[FILE_SUBJECT],
-	    .text = renderer->templates[FILE_TEXT],
-	    .html = renderer->templates[FILE_HTML],
-	    .list_name = renderer->list_name,
-	    .owner = renderer->owner,
-	    .change_url = renderer->change_url,
-	};
+	for (unsigned i = 0; i < renderer->voices->len; i++) {
+		struct voice *voice = renderer->voices->pdata[i];
+		const struct frame_settings settings = {
+		    .subject = voice->templates[VOICE_SUBJECT],
+		    .text = voice->templates[VOICE_TEXT],
+		    .html = voice->templates[VOICE_HTML],
+		    .words = &voice->words,
+		    .list_name = renderer->list_name,
+		    .owner = renderer->owner,
+		    .change_url = renderer->change_url,
+		};
 
-	renderer->frames = frames_new(&settings);
+		voice->frames = frames_new(&settings);
+	}
 	renderer->runs = g_array_new(FALSE, FALSE, sizeof(struct message_run));
 }
 
@@ -292,12 +339,14 @@ make_frames(struct renderer *renderer)
  * start than in the night.
  */
 static bool
-check_by_use(struct renderer *renderer, GError **error)
+check_voice(struct renderer *renderer, const struct voice *voice, GError **error)
 {
 	for (unsigned titles = 0; titles <= 1; titles++) {
 		pb_auto(digest) digest = digest_new();
 		g_autoptr(GBytes) message = NULL;
 
+		g_strlcpy(digest->look.language, voice->language,
+		    sizeof(digest->look.language));
 		digest->recipient = g_strdup("reader@example.org");
 		g_strlcpy(digest->date, "2000-01-01", sizeof(digest->date));
 		for (unsigned i = 0; i <= titles; i++) {
@@ -321,12 +370,22 @@ check_by_use(struct renderer *renderer, GError **error)
 	return true;
 }
 
+static bool
+check_by_use(struct renderer *renderer, GError **error)
+{
+	for (unsigned i = 0; i < renderer->voices->len; i++)
+		if (!check_voice(renderer, renderer->voices->pdata[i], error))
+			return false;
+	return true;
+}
+
 struct renderer *
 renderer_new(const struct renderer_settings *settings, GError **error)
 {
 	pb_auto(renderer) renderer = g_new0(struct renderer, 1);
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 
+	renderer->voices = g_ptr_array_new_with_free_func((GDestroyNotify)voice_free);
 	if (!take_settings(renderer, settings, error) ||
 	    !load_templates(renderer, settings->template_dir, sum, error))
 		return NULL;
@@ -342,13 +401,11 @@ renderer_free(struct renderer *renderer)
 {
 	if (!renderer)
 		return;
-	fragment_cache_free(renderer->cache);
-	frames_free(renderer->frames);
+	g_clear_pointer(&renderer->voices, g_ptr_array_unref);
+	phrasebook_free(renderer->book);
 	message_fixed_clear(&renderer->fixed);
 	token_maker_free(renderer->tokens);
 	g_clear_pointer(&renderer->runs, g_array_unref);
-	for (size_t i = 0; i < FILE_COUNT; i++)
-		template_free(renderer->templates[i]);
 	g_free(renderer->from_name);
 	g_free(renderer->from_address);
 	g_free(renderer->message_domain);
@@ -391,8 +448,10 @@ lay_out(struct renderer *renderer, const struct digest *digest, struct layout *l
 {
 	g_autofree char *stop_url = format_stop_url(renderer, digest);
 
+	const struct voice *voice = get_voice(renderer, digest);
+
 	return layout_init(
-	    layout, renderer->frames, renderer->cache, digest, stop_url, error);
+	    layout, voice->frames, voice->cache, digest, stop_url, error);
 }
 
 /*
@@ -439,6 +498,21 @@ format_reply_to(const struct renderer *renderer, const struct digest *digest)
 	return extension_format(&renderer->commands, EXTENSION_REPLY, token);
 }
 
+/* What is shown, in the same order; encoded. */
+static enum encoding
+append_bibtex(GString *out, const struct layout *layout)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < layout->shown; i++) {
+		const struct digest_entry *entry = layout->entries->pdata[i];
+
+		bibtex_append(text, entry->paper, entry->day);
+	}
+	g_string_truncate(text, text->len - 1); /* no blank line at its end */
+	return encoding_append_text(out, text->str, text->len);
+}
+
 static GBytes *
 build_message(const struct renderer *renderer, const struct digest *digest,
     const struct layout *layout, GError **error)
@@ -458,6 +532,9 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	g_autofree char *boundary = g_strconcat("=_", token, NULL);
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GString) html = g_string_new(NULL);
+	g_autofree char *file_name = g_strdup_printf("paperboy-%s.bib", digest->date);
+	g_autoptr(GString) papers = g_string_new(NULL);
+	struct message_run papers_run;
 	GArray *runs = g_array_set_size(renderer->runs, 0);
 	struct message_fields fields = {
 	    .date = digest->created_at,
@@ -477,6 +554,18 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	    list_part(layout, true, runs, html, &fields.html.encoding);
 	fields.text.runs = (const struct message_run *)(void *)runs->data;
 	fields.html.runs = fields.text.runs + fields.text.run_count;
+	if (digest->look.format == PREFERENCE_FORMAT_HTML)
+		fields.text = (struct message_part){0};
+	if (digest->look.format == PREFERENCE_FORMAT_TEXT)
+		fields.html = (struct message_part){0};
+	if (digest->look.attach == PREFERENCE_ATTACH_BIBTEX && layout->shown) {
+		fields.file = (struct message_file){
+		    .name = file_name,
+		    .type = "text/x-bibtex",
+		    .part = {&papers_run, 1, append_bibtex(papers, layout)},
+		};
+		papers_run = (struct message_run){papers->str, papers->len};
+	}
 	return message_build(&fields, error);
 }
 

@@ -41,7 +41,7 @@ struct renderer_settings {
  * Load and check the templates and settings.
  *
  * A renderer belongs to one thread.  It keeps fragments of papers, at most
- * BOUNDS_RENDER_CACHE_BYTES of them.
+ * BOUNDS_RENDER_CACHE_BYTES of them for each language.
  *
  * @return NULL with PB_ERROR_INPUT (a setting or template is wrong: `file:line:column`
  *         where it can be told), PB_ERROR_NOT_FOUND (no such file), or PB_ERROR_LIMIT

@@ -5,7 +5,8 @@
  * true or once an item of a list, `{{^x}}…{{/x}}` for what is not, `{{.}}` for
  * the item itself, `{{! … }}` a comment.  A section or comment that stands alone on
  * its line takes the line with it.  Nothing else: no partials, no lambdas, no
- * other delimiters.  Values are data: `{{` in one of them means nothing.
+ * other delimiters (`{{>x}}` is render/voice.h's).  Values are data: `{{` in one of
+ * them means nothing.
  */
 #ifndef PAPERBOY_RENDER_TEMPLATE_H
 #define PAPERBOY_RENDER_TEMPLATE_H

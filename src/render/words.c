@@ -1,5 +1,5 @@
 /*
- * words.c - counts and dates as a reader says them, in English.
+ * words.c - counts and dates as a reader says them, in the language of the reader.
  */
 #include "render/words.h"
 
@@ -9,10 +9,30 @@
 #include "mail/inert.h"
 
 char *
-words_format_count(int64_t count, const char *noun)
+words_format_count(const struct words *words, int64_t count, const char *noun)
 {
-	return g_strdup_printf(
-	    "%" G_GINT64_FORMAT " %s%s", count, noun, count == 1 ? "" : "s");
+	g_autofree char *name = g_strconcat("digest.", noun, NULL);
+
+	return phrases_format_count(words->book, words->language, name, count);
+}
+
+char *
+words_say(const struct words *words, const char *name)
+{
+	g_autofree char *whole = g_strconcat("digest.", name, NULL);
+
+	return phrases_format(words->book, words->language, whole, NULL);
+}
+
+/* One of the words of a phrase; "?" where it has too few. @param number  from 1 */
+static char *
+pick(const struct words *words, const char *phrase, unsigned number)
+{
+	g_autofree char *text =
+	    phrases_format(words->book, words->language, phrase, NULL);
+	g_auto(GStrv) all = g_strsplit_set(text, " \n", -1);
+
+	return g_strdup(number <= g_strv_length(all) ? all[number - 1] : "?");
 }
 
 static bool
@@ -40,26 +60,35 @@ parse_day(const char *day, GDate *out)
 }
 
 char *
-words_format_day(const char *day, enum words_length length)
+words_format_day(const struct words *words, const char *day, enum words_length length)
 {
 	/* Not strftime(): that speaks the language of the locale. */
-	static const char *const days[] = {"Monday", "Tuesday", "Wednesday", "Thursday",
-	    "Friday", "Saturday", "Sunday"};
-	static const char *const months[] = {"January", "February", "March", "April",
-	    "May", "June", "July", "August", "September", "October", "November",
-	    "December"};
-	int letters = length == WORDS_SHORT ? 3 : 9;
+	static const struct {
+		const char *weekdays;
+		const char *months;
+		const char *date;
+	} names[] = {
+	    [WORDS_SHORT] = {"weekdays", "months", "date_year"},
+	    [WORDS_LONG] = {"digest.weekdays", "digest.months", "digest.date"},
+	};
+	g_autofree char *weekday = NULL;
+	g_autofree char *month = NULL;
+	g_autofree char *mday = NULL;
+	g_autofree char *year = NULL;
 	GDate date;
 
 	if (!parse_day(day, &date))
 		return NULL;
-	return g_strdup_printf("%.*s %d %.*s %d", letters,
-	    days[g_date_get_weekday(&date) - 1], g_date_get_day(&date), letters,
-	    months[g_date_get_month(&date) - 1], g_date_get_year(&date));
+	weekday = pick(words, names[length].weekdays, g_date_get_weekday(&date));
+	month = pick(words, names[length].months, g_date_get_month(&date));
+	mday = g_strdup_printf("%d", g_date_get_day(&date));
+	year = g_strdup_printf("%d", g_date_get_year(&date));
+	return phrases_format(words->book, words->language, names[length].date,
+	    "weekday", weekday, "day", mday, "month", month, "year", year, NULL);
 }
 
 char *
-words_format_names(const GPtrArray *names, unsigned limit)
+words_format_names(const struct words *words, const GPtrArray *names, unsigned limit)
 {
 	GString *out;
 
@@ -71,7 +100,11 @@ words_format_names(const GPtrArray *names, unsigned limit)
 
 		g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", name);
 	}
-	if (names->len > limit)
-		g_string_append_printf(out, " and %u more", names->len - limit);
+	if (names->len > limit) {
+		g_autofree char *more =
+		    words_format_count(words, names->len - limit, "more_names");
+
+		g_string_append_printf(out, " %s", more);
+	}
 	return g_string_free(out, FALSE);
 }

@@ -1,5 +1,5 @@
 /*
- * words.h - counts and dates as a reader says them, in English.
+ * words.h - counts and dates as a reader says them, in the language of the reader.
  */
 #ifndef PAPERBOY_RENDER_WORDS_H
 #define PAPERBOY_RENDER_WORDS_H
@@ -7,8 +7,23 @@
 #include <glib.h>
 #include <stdint.h>
 
-/** Format a count: "1 vote", "42 votes". @return owned by the caller */
-char *words_format_count(int64_t count, const char *noun);
+#include "render/phrases.h"
+
+/* A language of the file of phrases. */
+struct words {
+	const struct phrasebook *book;
+	const char *language; /* "de" */
+};
+
+/**
+ * Format a count by the phrases digest.NOUN.one and digest.NOUN.many: "42 votes".
+ *
+ * @return owned by the caller
+ */
+char *words_format_count(const struct words *words, int64_t count, const char *noun);
+
+/** Say the phrase digest.NAME. @return owned by the caller */
+char *words_say(const struct words *words, const char *name);
 
 enum words_length {
 	WORDS_SHORT, /* Sat 21 Nov 2026 */
@@ -17,7 +32,8 @@ enum words_length {
 
 /** Format a day. @param day  YYYY-MM-DD @return owned by the caller; NULL for no such
  * day */
-char *words_format_day(const char *day, enum words_length length);
+char *
+words_format_day(const struct words *words, const char *day, enum words_length length);
 
 /**
  * Format a list of names: all of them up to `limit`, then "and 12 more".
@@ -25,6 +41,7 @@ char *words_format_day(const char *day, enum words_length length);
  * @param names  of char *
  * @return owned by the caller; NULL for none
  */
-char *words_format_names(const GPtrArray *names, unsigned limit);
+char *
+words_format_names(const struct words *words, const GPtrArray *names, unsigned limit);
 
 #endif

@@ -11,6 +11,7 @@
 #include "mailbox/mailbox.h"
 #include "net/http.h"
 #include "render/renderer.h"
+#include "sources/arxiv.h"
 #include "sources/source.h"
 #include "store/store.h"
 #include "transport/transport.h"
@@ -35,6 +36,15 @@ struct http *assembly_new_http(const struct settings *settings, const int *stop)
 /** The sources that are switched on. @return of struct source * */
 GPtrArray *assembly_new_sources(const struct settings *settings);
 
+/**
+ * How arXiv is asked about papers.
+ *
+ * @param options  filled; borrows from the settings
+ * @return options, or NULL when it is not to be asked
+ */
+const struct arxiv_options *
+assembly_get_arxiv(const struct settings *settings, struct arxiv_options *options);
+
 /** @param key  the secret of the state folder */
 struct renderer *
 assembly_new_renderer(const struct settings *settings, GBytes *key, GError **error);
@@ -52,6 +62,14 @@ bool assembly_is_same_outlet(
 
 /** Make a transport for one sender. @param outlet outlives it */
 struct transport *assembly_new_transport(const struct assembly_outlet *outlet);
+
+/**
+ * Connect to the relay, by TLS and login as the settings say, and take leave.
+ *
+ * @param told  set on success: what it offers; owned by the caller
+ */
+bool assembly_probe_outlet(
+    const struct assembly_outlet *outlet, char **told, GError **error);
 
 /* The roads by which letters come in. */
 enum assembly_road {

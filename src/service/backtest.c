@@ -276,10 +276,10 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	backtest->days = request->days ? request->days : BACKTEST_DAYS;
 	backtest->newest = g_ptr_array_new_with_free_func(backtest_paper_free);
 	backtest->notes = g_steal_pointer(&warnings);
-	filters_note_untold(query, backtest->notes);
 	trial.query = query;
 	trial.backtest = backtest;
-	is_ok = find(store, request, &trial, error);
+	is_ok = filters_note_untold(store, query, backtest->notes, error) &&
+	        find(store, request, &trial, error);
 	g_clear_pointer(&trial.others, g_ptr_array_unref);
 	return is_ok ? g_steal_pointer(&backtest) : NULL;
 }

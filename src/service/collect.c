@@ -11,7 +11,15 @@
 #include "service/event.h"
 #include "sources/days.h"
 #include "store/backup.h"
+#include "store/lists.h"
 #include "store/papers.h"
+
+/* What is kept of asking arXiv's API is kept under this name. */
+#define ENRICH_NAME  "arxiv-api"
+#define ENRICH_PAGES 10
+#define ENRICH_ALL_S (6 * CLOCK_HOUR_S)
+
+#define TWINS 100
 
 #define PAUSE_FIRST_S 60
 #define PAUSE_MOST_S  3600
@@ -108,6 +116,20 @@ clear_pause(struct store *store, const struct source *source, GError **error)
 	return true;
 }
 
+/*
+ * Whether a list that dates itself has the papers of the day before under a new date,
+ * as was seen of arXiv: that is no day's list.
+ */
+static bool
+find_stale(const struct collect *collect, const struct source *source,
+    const struct source_answer *answer, bool *is_stale, GError **error)
+{
+	*is_stale = false;
+	return source->kind != SOURCE_DATED || answer->status != SOURCE_OK ||
+	       papers_has_ids(collect->store, source->name, answer->ids_sha256,
+	           answer->day, is_stale, error);
+}
+
 static bool
 save_answer(const struct collect *collect, const struct source *source, const char *day,
     const struct source_answer *answer, int64_t now, struct collect_report *report,
@@ -120,14 +142,27 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	    .status = status_of(answer->status),
 	    .etag = answer->etag,
 	    .ids_hash = *answer->ids_sha256 ? answer->ids_sha256 : NULL,
+	    .is_rolling = source->kind == SOURCE_ROLLING,
 	};
 	struct papers_saved saved;
+	bool is_stale;
 
-	if (!papers_save_batch(collect->store, &batch, answer->listings, &saved, error))
+	if (!find_stale(collect, source, answer, &is_stale, error))
+		return false;
+	if (is_stale) {
+		/* The next answer is to be whole again. */
+		batch.status = BATCH_STALE;
+		batch.etag = NULL;
+	}
+	if (!papers_save_batch(collect->store, &batch,
+	        is_stale ? NULL : answer->listings, &saved, error))
 		return false;
 	report->fresh += saved.fresh;
 	report->changed += saved.changed;
-	if (batch.status == BATCH_NOT_YET)
+	if (is_stale)
+		event_log(EVENT_BATCH_STALE, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day));
+	else if (batch.status == BATCH_NOT_YET)
 		event_log(EVENT_BATCH_NOT_YET, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day));
 	else
@@ -157,6 +192,55 @@ save_failure(const struct collect *collect, const struct source *source,
 	return papers_save_batch(collect->store, &batch, NULL, &saved, error);
 }
 
+/* Store what was said, or that nothing was. *is_failed: it is to be left alone. */
+static bool
+take_answer(const struct collect *collect, struct source *source, const char *day,
+    const struct source_answer *answer, const GError *problem, int64_t now,
+    struct collect_report *report, bool *is_failed, GError **error)
+{
+	if (!problem)
+		return save_answer(collect, source, day, answer, now, report, error);
+	/* Ended by us: that is no failure of the source. */
+	*is_failed = true;
+	if (collect->stop && g_atomic_int_get(collect->stop))
+		return true;
+	report->failed++;
+	/* A malformed day says nothing about the others; all else does. */
+	*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
+	             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+	return save_failure(collect, source, day, problem, now, error) &&
+	       (!*is_failed || save_pause(collect->store, source, answer->retry_after_s,
+	                           now, error));
+}
+
+/* Ask for what a source lists now: one answer. */
+static bool
+ask_now(const struct collect *collect, struct source *source, int64_t now,
+    struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autofree char *etag = NULL;
+	g_autoptr(GError) problem = NULL;
+	struct source_answer answer;
+	char today[DAY_BYTES], etag_day[DAY_BYTES];
+	bool is_ok;
+
+	if (!papers_load_last_etag(
+	        collect->store, source->name, &etag, etag_day, error))
+		return false;
+	day_format(now, today);
+	source_answer_init(&answer);
+	report->answers++;
+	source_fetch_now(source, collect->http, today, etag, &answer, &problem);
+	/* Nothing new: it is still the list of then. */
+	if (!problem && answer.status == SOURCE_NOT_MODIFIED &&
+	    source->kind == SOURCE_DATED)
+		g_strlcpy(answer.day, etag_day, sizeof(answer.day));
+	is_ok = take_answer(collect, source, problem ? today : answer.day, &answer,
+	    problem, now, report, is_failed, error);
+	source_answer_clear(&answer);
+	return is_ok;
+}
+
 /* Ask for one day. *is_failed: the source is to be left alone for now. */
 static bool
 ask_day(const struct collect *collect, struct source *source, const char *day,
@@ -171,21 +255,9 @@ ask_day(const struct collect *collect, struct source *source, const char *day,
 		return false;
 	source_answer_init(&answer);
 	report->answers++;
-	if (source_fetch_day(source, collect->http, day, etag, &answer, &problem)) {
-		is_ok = save_answer(collect, source, day, &answer, now, report, error);
-	} else if (collect->stop && g_atomic_int_get(collect->stop)) {
-		/* Ended by us: that is no failure of the source. */
-		*is_failed = true;
-		is_ok = true;
-	} else {
-		report->failed++;
-		/* A malformed day says nothing about the others; all else does. */
-		*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
-		             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
-		is_ok = save_failure(collect, source, day, problem, now, error) &&
-		        (!*is_failed || save_pause(collect->store, source,
-		                            answer.retry_after_s, now, error));
-	}
+	source_fetch_day(source, collect->http, day, etag, &answer, &problem);
+	is_ok = take_answer(
+	    collect, source, day, &answer, problem, now, report, is_failed, error);
 	source_answer_clear(&answer);
 	return is_ok;
 }
@@ -213,7 +285,16 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 		note_pause(report, paused_until);
 		return true;
 	}
-	has_old = days_due(now, is_all ? -1 : old_poll_at, days);
+	/* A list of now is all there is; so it is noted as asked for whole. */
+	has_old = source->kind != SOURCE_BY_DAY ||
+	          days_due(now, is_all ? -1 : old_poll_at, days);
+	if (source->kind != SOURCE_BY_DAY) {
+		if (collect->progress)
+			collect->progress(
+			    collect->progress_data, source->label, "what is new");
+		if (!ask_now(collect, source, now, report, &is_failed, error))
+			return false;
+	}
 	for (unsigned i = 0; i < days->len && !is_failed; i++) {
 		if (collect->stop && g_atomic_int_get(collect->stop))
 			return true;
@@ -261,16 +342,123 @@ note_asked(const struct collect *collect, int64_t now, GError **error)
 	return backup_save_asked(collect->store, now, error);
 }
 
+/* Whether arXiv is left alone for failing. */
+static bool
+is_paused(const struct collect *collect, const struct source *named, int64_t now,
+    bool *is_left, GError **error)
+{
+	int64_t until;
+
+	if (!load_number(collect->store, named, "paused until", &until, error))
+		return false;
+	*is_left = until > now && until <= now + CLOCK_DAY_S;
+	return true;
+}
+
+/* Ask about some papers and store the answer. */
+static bool
+enrich_some(const struct collect *collect, const struct source *named, GPtrArray *ids,
+    int64_t now, struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	int64_t retry_after_s;
+	g_autoptr(GPtrArray) found =
+	    arxiv_find(collect->http, collect->arxiv, ids, &retry_after_s, &problem);
+	g_autoptr(GPtrArray) papers = g_ptr_array_new();
+	struct papers_saved saved;
+
+	if (!found) {
+		*is_failed = true;
+		if (collect->stop && g_atomic_int_get(collect->stop))
+			return true;
+		event_log(EVENT_ENRICH_FAILED, EVENT_TEXT(problem->message));
+		return save_pause(collect->store, named, retry_after_s, now, error);
+	}
+	for (unsigned i = 0; i < found->len; i++)
+		g_ptr_array_add(papers, ((struct listing *)found->pdata[i])->paper);
+	if (!papers_save_enrichment(collect->store, papers, now, &saved, error))
+		return false;
+	report->changed += saved.changed;
+	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("asked", ids->len),
+	    EVENT_INT("told", saved.listed), EVENT_INT("changed", saved.changed));
+	return true;
+}
+
+/*
+ * Ask arXiv what it knows of papers without categories: of those that came since the
+ * last time, and of all others a few times a day, since what it does not know yet it
+ * may know tomorrow.
+ */
+static bool
+enrich(const struct collect *collect, int64_t now, struct collect_report *report,
+    GError **error)
+{
+	const struct source named = {.name = ENRICH_NAME};
+	g_autoptr(GPtrArray) ids = NULL;
+	int64_t asked_at, all_at, oldest = now - DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
+	bool is_failed = false, is_all;
+
+	if (!load_number(collect->store, &named, "asked", &asked_at, error) ||
+	    !load_number(collect->store, &named, "asked for all", &all_at, error) ||
+	    !is_paused(collect, &named, now, &is_failed, error))
+		return false;
+	if (is_failed)
+		return true;
+	is_all = all_at < 0 || all_at > now || now - all_at >= ENRICH_ALL_S;
+	ids = papers_load_bare(collect->store, is_all ? oldest : MAX(asked_at, oldest),
+	    ARXIV_IDS * ENRICH_PAGES, error);
+	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS) {
+		g_autoptr(GPtrArray) page = g_ptr_array_new();
+
+		for (unsigned i = at; i < MIN(at + ARXIV_IDS, ids->len); i++)
+			g_ptr_array_add(page, ids->pdata[i]);
+		if (!enrich_some(collect, &named, page, now, report, &is_failed, error))
+			return false;
+	}
+	if (!ids || is_failed || !ids->len)
+		return ids != NULL;
+	return clear_pause(collect->store, &named, error) &&
+	       save_number(collect->store, &named, "asked", now, error) &&
+	       (!is_all ||
+	           save_number(collect->store, &named, "asked for all", now, error));
+}
+
+/* What is collected from now on. */
+static bool
+note_lists(const struct collect *collect, GError **error)
+{
+	g_autoptr(GPtrArray) lists =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
+
+	for (unsigned i = 0; i < collect->source_count; i++) {
+		const struct source *source = collect->sources[i];
+		struct list *list = g_new0(struct list, 1);
+
+		list->name = g_strdup(source->name);
+		list->label = g_strdup(source->label ? source->label : source->name);
+		list->expected_by = source->expected_by;
+		list->wait_s = collect->wait_s;
+		g_ptr_array_add(lists, list);
+	}
+	return lists_save(collect->store, lists, error);
+}
+
 bool
 collect_run(const struct collect *collect, bool is_all, int64_t now,
     struct collect_report *report, GError **error)
 {
 	unsigned failed = report->failed;
 
+	if (!collect->is_part && !note_lists(collect, error))
+		return false;
+
 	for (unsigned i = 0; i < collect->source_count; i++)
 		if (!ask_source(
 		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
+	if (!papers_unite_twins(collect->store, now, TWINS, error) ||
+	    (collect->arxiv && !enrich(collect, now, report, error)))
+		return false;
 	if (report->failed > failed || report->retry_at || collect->is_part)
 		return true;
 	return note_asked(collect, now, error);

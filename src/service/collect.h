@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "net/http.h"
+#include "sources/arxiv.h"
 #include "sources/source.h"
 #include "store/store.h"
 
@@ -30,6 +31,8 @@ struct collect {
 	struct http *http;
 	struct source **sources;
 	unsigned source_count;
+	const struct arxiv_options *arxiv; /* asked about papers; NULL: not */
+	int64_t wait_s;  /* so long editions wait for a list that is late */
 	bool is_part;    /* there are other sources that are switched on */
 	const int *stop; /* not 0: come back soon; or NULL */
 	/* Told before each question, for a progress line; or NULL. */

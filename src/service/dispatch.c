@@ -95,7 +95,9 @@ build(const struct dispatch *dispatch, const struct dispatch_letter *letter,
     GError **error)
 {
 	const struct letter *answered = letter->answered;
-	const char *from = dispatch->house->commands.address.text;
+	const char *from = dispatch->house->has_commands
+	                       ? dispatch->house->commands.address.text
+	                       : dispatch->settings->mail_from;
 	g_autofree char *token = dispatch_draw_token(dispatch);
 	g_autofree char *seam = dispatch_draw_token(dispatch);
 	g_autofree char *boundary = g_strconcat("=_", seam, NULL);

@@ -21,7 +21,7 @@
 struct dispatch {
 	struct store *store;
 	const struct settings *settings;
-	const struct house *house; /* with an address for commands */
+	const struct house *house; /* without an address for commands: mail.from */
 	/* Fill with random octets that nobody can foretell. */
 	void (*draw)(void *data, uint8_t *octets, size_t size);
 	void *data;

@@ -5,14 +5,15 @@
 
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/zone.h"
 #include "query/query.h"
+#include "service/arrange.h"
 #include "service/press.h"
 #include "service/profile.h"
 #include "service/schedule.h"
+#include "service/silence.h"
 #include "store/backup.h"
 #include "store/editions.h"
 #include "store/papers.h"
@@ -48,6 +49,8 @@ make_item(
 
 	item->paper_seq = first->paper_seq;
 	item->upvotes = first->upvotes;
+	item->replacement = first->replacement;
+	item->at = *at;
 	g_strlcpy(item->day, first->day, sizeof(item->day));
 	for (; *at < candidates->len; (*at)++) {
 		const struct candidate *candidate = candidates->pdata[*at];
@@ -66,18 +69,9 @@ make_item(
 		append_label(reasons, candidate->label);
 		g_string_append_printf(reasons, "\t%s", words);
 	}
+	item->finds = *at - item->at;
 	item->reasons = g_string_free(reasons, FALSE);
 	return item;
-}
-
-static enum digest_shown
-shown_at(unsigned position, int max_full)
-{
-	if (position < (unsigned)max_full)
-		return DIGEST_SHOWN_FULL;
-	if (position < (unsigned)max_full + BOUNDS_DIGEST_TITLES_MAX)
-		return DIGEST_SHOWN_TITLE;
-	return DIGEST_SHOWN_COUNT;
 }
 
 /*
@@ -120,6 +114,37 @@ skip_paper(const GPtrArray *candidates, unsigned *at)
 		(*at)++;
 }
 
+/*
+ * Leave out what is not for the person: cross-lists and new versions that are not
+ * wanted.  What was listed as new before the filter was there, and is now only
+ * replaced, is none that is new.
+ */
+static bool
+leave_unwanted(struct press *press, const struct subscriber *subscriber,
+    GPtrArray *candidates, GError **error)
+{
+	const int *choice = subscriber->preferences.choice;
+	bool crosslist = choice[PREFERENCE_CROSSLIST] == PREFERENCE_CROSSLIST_ON;
+	bool updates = choice[PREFERENCE_UPDATES] == PREFERENCE_UPDATES_ON;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < candidates->len; i++) {
+		struct candidate *candidate = candidates->pdata[i];
+		const struct press_paper *paper =
+		    press_get_paper(press, candidate->paper_seq, error);
+
+		if (!paper)
+			return false;
+		if (strcmp(paper->wanted_day[crosslist][updates],
+		        candidate->since_day) < 0)
+			continue;
+		candidates->pdata[i] = candidates->pdata[kept];
+		candidates->pdata[kept++] = candidate;
+	}
+	g_ptr_array_set_size(candidates, (int)kept);
+	return true;
+}
+
 /* What is new for a person. @return of struct edition_item *, in reading order */
 static GPtrArray *
 make_items(struct press *press, const struct subscriber *subscriber, GError **error)
@@ -137,7 +162,7 @@ make_items(struct press *press, const struct subscriber *subscriber, GError **er
 	    press->now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	candidates =
 	    editions_load_candidates(press->store, subscriber->id, oldest_day, error);
-	if (!candidates)
+	if (!candidates || !leave_unwanted(press, subscriber, candidates, error))
 		return NULL;
 	for (unsigned at = 0; at < candidates->len;) {
 		const struct candidate *first = candidates->pdata[at];
@@ -153,9 +178,10 @@ make_items(struct press *press, const struct subscriber *subscriber, GError **er
 		item = make_item(press, candidates, &at, error);
 		if (!item)
 			return NULL;
-		item->shown = shown_at(items->len, subscriber->max_full);
 		g_ptr_array_add(items, item);
 	}
+	if (!arrange_items(press, subscriber, candidates, items, error))
+		return NULL;
 	return g_steal_pointer(&items);
 }
 
@@ -195,38 +221,102 @@ hold_restored(struct press *press, const struct subscriber *subscriber,
 	           backup_clear_next_held(press->store, subscriber->id, error));
 }
 
+static struct digest_look
+choose_look(const struct subscriber *subscriber)
+{
+	const int *choice = subscriber->preferences.choice;
+	struct digest_look look = {
+	    .abstract = (enum preference_abstract)choice[PREFERENCE_ABSTRACT],
+	    .format = (enum preference_format)choice[PREFERENCE_FORMAT],
+	    .attach = (enum preference_attach)choice[PREFERENCE_ATTACH],
+	};
+
+	g_strlcpy(look.language, subscriber->language, sizeof(look.language));
+	return look;
+}
+
+/* Who wants mail at once would be told every hour that there is nothing. */
+static bool
+wants_note(const struct subscriber *subscriber)
+{
+	return subscriber->preferences.choice[PREFERENCE_QUIET] ==
+	           PREFERENCE_QUIET_NOTE &&
+	       subscriber->rhythm.cadence != RHYTHM_NOW;
+}
+
+/*
+ * "At once" is at most once an hour, though a digest went out of rhythm: late, or by
+ * another rhythm before.  Then this one waits until the hour is over.
+ */
+static bool
+put_off(struct press *press, const struct subscriber *subscriber, int64_t now,
+    bool *is_put_off, GError **error)
+{
+	int64_t made_at;
+
+	*is_put_off = false;
+	if (subscriber->rhythm.cadence != RHYTHM_NOW)
+		return true;
+	if (!editions_load_latest(press->store, subscriber->id, &made_at, error))
+		return false;
+	/* After now: the clock was wrong then. */
+	if (made_at < 0 || made_at > now || made_at + CLOCK_HOUR_S <= now)
+		return true;
+	*is_put_off = true;
+	return people_put_off(
+	    press->store, subscriber->id, made_at + CLOCK_HOUR_S, error);
+}
+
+/* Of what is new for a person, or of nothing, which is told to who wants it. */
+static bool
+save_edition(struct press *press, const struct subscriber *subscriber,
+    struct edition *edition, struct edition_report *report, bool *is_made,
+    GError **error)
+{
+	g_autoptr(GPtrArray) items = make_items(press, subscriber, error);
+
+	if (!items)
+		return false;
+	*is_made = items->len > 0 || wants_note(subscriber);
+	if (!*is_made)
+		return true;
+	report->digests++;
+	report->papers += items->len;
+	edition->items = items;
+	edition->look = choose_look(subscriber);
+	edition->coverage = press->coverage;
+	return editions_insert(press->store, edition, error);
+}
+
 /* The edition that is due for one person; in the caller's transaction. */
 static bool
 make_edition(struct press *press, const struct subscriber *subscriber, int64_t now,
     struct edition_report *report, GError **error)
 {
 	GTimeZone *zone = press_get_zone(press, subscriber);
-	g_autoptr(GPtrArray) items = NULL;
 	g_autofree char *slot = format_slot(subscriber, zone, now);
+	struct edition edition = {
+	    .subscriber_id = subscriber->id, .slot = slot, .created_at = now};
 	struct rhythm_slot next;
 	char date[11];
-	bool is_made;
+	bool is_put_off, has_slot, is_made = false;
 
+	if (!put_off(press, subscriber, now, &is_put_off, error))
+		return false;
+	if (is_put_off)
+		return true;
 	rhythm_format_date(now, zone, date);
+	edition.date = date;
 	rhythm_get_next(&subscriber->rhythm, zone, now, &next);
 	report->due++;
-	if (!editions_has_slot(press->store, subscriber->id, slot, &is_made, error))
+	if (!editions_has_slot(press->store, subscriber->id, slot, &has_slot, error))
 		return false;
-	if (!is_made) {
-		items = make_items(press, subscriber, error);
-		if (!items)
-			return false;
-	}
-	if (items && items->len) {
-		report->digests++;
-		report->papers += items->len;
-		if (!editions_insert(
-		        press->store, subscriber->id, slot, date, items, now, error))
-			return false;
-	} else {
+	if (!has_slot &&
+	    !save_edition(press, subscriber, &edition, report, &is_made, error))
+		return false;
+	if (!is_made)
 		report->quiet++;
-	}
-	if (!hold_restored(press, subscriber, slot, items && items->len > 0, error))
+	if (!hold_restored(press, subscriber, slot, is_made, error))
 		return false;
 	return people_save_due(press->store, subscriber->id, next.at, error);
 }
@@ -241,7 +331,7 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 
 	if (!store_begin(press->store, &transaction, error))
 		return false;
-	people = people_load_due(press->store, now, PAGE_PEOPLE, error);
+	people = people_load_due(press->store, now, press->through, PAGE_PEOPLE, error);
 	if (!people)
 		return false;
 	for (unsigned i = 0;
@@ -262,12 +352,25 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 	return true;
 }
 
+/* A list that is late is waited for by those who would be due after it; what was
+ * promised at once comes at once, and what comes hourly has its next hour. */
+static void
+hear(struct press *press, const struct silence *silence, struct edition_report *report)
+{
+	press->coverage = silence->line;
+	press->through = press->now;
+	if (silence->held_from >= 0)
+		press->through = MIN(press->now, silence->held_from - 1);
+	report->held_until = silence->held_until;
+}
+
 bool
 edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error)
 {
 	struct press press;
 	struct backup_past past;
+	pb_auto(silence) silence = NULL;
 	unsigned woken = 0;
 	bool is_end = false;
 	bool is_ok = schedule_mend(store, now, error) &&
@@ -275,6 +378,10 @@ edition_run(
 	             backup_load_past(store, &past, error);
 
 	press_init(&press, store, now);
+	silence = is_ok ? silence_load(store, now, error) : NULL;
+	is_ok = is_ok && silence;
+	if (is_ok)
+		hear(&press, silence, report);
 	press.is_restored = is_ok && past.restored_at >= 0;
 	press.is_asked = is_ok && past.asked_at >= past.restored_at;
 	while (is_ok && !is_end) {
@@ -309,6 +416,7 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	pb_auto(digest) digest = NULL;
 	g_autoptr(GTimeZone) zone = NULL;
 	g_autoptr(GPtrArray) items = NULL;
+	pb_auto(silence) silence = NULL;
 	struct press press;
 
 	if (!subscriber)
@@ -316,18 +424,22 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	press_init(&press, store, now);
 	items = make_items(&press, subscriber, error);
 	press_clear(&press);
-	if (!items)
+	silence = items ? silence_load(store, now, error) : NULL;
+	if (!silence)
 		return NULL;
 	zone = zone_load_or_utc(subscriber->zone);
 	digest = digest_new();
 	digest->subscriber_id = subscriber_id;
 	digest->slot = g_strdup("preview");
+	digest->coverage = g_strdup(silence->line);
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);
+	digest->look = choose_look(subscriber);
 	rhythm_format_date(now, zone, digest->date);
 	for (unsigned i = 0; i < items->len; i++)
 		if (!add_preview_entry(store, items->pdata[i], digest, error))
 			return NULL;
+	digest->is_note = !items->len && wants_note(subscriber);
 	return g_steal_pointer(&digest);
 }

@@ -23,10 +23,11 @@
 #define EDITION_FIRST_DAYS 3
 
 struct edition_report {
-	unsigned due;     /* people whose slot had come */
-	unsigned digests; /* made */
-	unsigned quiet;   /* people with nothing new */
-	unsigned papers;  /* in all digests together */
+	unsigned due;       /* people whose slot had come */
+	unsigned digests;   /* made */
+	unsigned quiet;     /* people with nothing new */
+	unsigned papers;    /* in all digests together */
+	int64_t held_until; /* most who are due wait for a late list; -1: none */
 };
 
 /** Make the editions of everybody who is due. */

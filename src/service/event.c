@@ -59,10 +59,22 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_BATCH_NOT_YET] = {"batch-not-yet", "4203eb127bc8a299be354f4a1e1da06e",
         G_LOG_LEVEL_DEBUG, "batch not yet", NULL,
         "A source says that a day has not come yet."},
+    [EVENT_BATCH_STALE] = {"batch-stale", "8e8e18878797448faf1e4089f857e51d",
+        G_LOG_LEVEL_MESSAGE, "batch stale", NULL,
+        "A source told the papers of an earlier day under this day's date.  Nothing "
+        "of it is used, and the day is asked for again."},
     [EVENT_BATCH_FAILED] = {"batch-failed", "9690eaae21f1dc34f5c0aa7e5b45561e",
         G_LOG_LEVEL_WARNING, "batch failed", NULL,
         "A source gave no good answer for a day.  Nothing of it is used, and the day "
         "is asked for again."},
+    [EVENT_PAPERS_ENRICHED] = {"papers-enriched", "31df068161f2459387897ed5eaa269b3",
+        G_LOG_LEVEL_INFO, "papers enriched", NULL,
+        "arXiv was asked about papers that came without categories: asked for, told, "
+        "changed by it."},
+    [EVENT_ENRICH_FAILED] = {"enrich-failed", "faf346d1abb3443fb20fb001b3f87799",
+        G_LOG_LEVEL_WARNING, "enrich failed", NULL,
+        "arXiv gave no good answer about papers without categories; it is asked "
+        "again later."},
     [EVENT_SOURCE_PAUSED] = {"source-paused", "e9fcbfb925458f207383ebfa5e4f60db",
         G_LOG_LEVEL_MESSAGE, "source paused", NULL,
         "A source that failed is left alone for a while."},
@@ -91,6 +103,9 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_UPKEEP_DONE] = {"upkeep-done", "bd5ba3845e56b4ee1da0456b3666f43b",
         G_LOG_LEVEL_INFO, "upkeep done", NULL,
         "What has had its time was forgotten; once a day."},
+    [EVENT_OWNER_ALERTED] = {"owner-alerted", "45744d1c9f154744b651520a77c2b11d",
+        G_LOG_LEVEL_INFO, "owner alerted", NULL,
+        "Something wants a person; mail.owner is told by mail, once a day for each."},
     [EVENT_ARCHIVE_MENDED] = {"archive-mended", "6401ffcd3da163475eb8f4050e598520",
         G_LOG_LEVEL_WARNING, "archive made anew", NULL,
         "The archive of all papers' words did not fit the papers, by damage or by a "

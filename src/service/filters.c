@@ -30,13 +30,47 @@ filters_load_start(
 	    store, oldest_day, &start->matched_through, error);
 }
 
-void
-filters_note_untold(const struct query *query, GPtrArray *notes)
+static bool
+note_sources(
+    struct store *store, const struct query *query, GPtrArray *notes, GError **error)
 {
-	if (query_needs_enrichment(query))
+	g_autoptr(GPtrArray) asked = query_list_sources(query);
+	g_autoptr(GPtrArray) known = NULL;
+	g_autofree char *list = NULL;
+
+	if (!asked->len)
+		return true;
+	known = papers_load_services(store, error);
+	if (!known)
+		return false;
+	g_ptr_array_add(known, NULL);
+	list = g_strjoinv(", ", (char **)known->pdata);
+	for (unsigned i = 0; i < asked->len && *list; i++)
+		if (!g_strv_contains(
+		        (const char *const *)known->pdata, asked->pdata[i]))
+			g_ptr_array_add(notes,
+			    g_strdup_printf("no source is called '%s' so far; there "
+			                    "are: %s",
+			        (char *)asked->pdata[i], list));
+	return true;
+}
+
+bool
+filters_note_untold(
+    struct store *store, const struct query *query, GPtrArray *notes, GError **error)
+{
+	bool has_categories = true;
+
+	if (query_needs_enrichment(query) &&
+	    !papers_has_categories(store, &has_categories, error))
+		return false;
+	if (!has_categories)
 		g_ptr_array_add(notes,
-		    g_strdup("arXiv is not asked in this version: categories, comment, "
-		             "journal and doi count as missing after two hours"));
+		    g_strdup(
+		        "arXiv has told nothing so far: until it does, categories, "
+		        "comment, journal and doi count as missing after two "
+		        "hours"));
+	return note_sources(store, query, notes, error);
 }
 
 /* Understand a query and put it into a subscription. @param hash set on success */
@@ -47,9 +81,8 @@ set_query(struct store *store, struct subscription *subscription, const char *te
 	pb_auto(query) query =
 	    query_parse(text, store_get_tokenizer(store), warnings, problem, error);
 
-	if (!query)
+	if (!query || !filters_note_untold(store, query, *warnings, error))
 		return false;
-	filters_note_untold(query, *warnings);
 	g_free(subscription->text);
 	subscription->text = g_strdup(text);
 	g_free(subscription->canonical);

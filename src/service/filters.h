@@ -26,8 +26,10 @@ struct filters_start {
 	char since_day[DAY_BYTES];
 };
 
-/** Warn of a clause on what no source tells in this version. @param notes of char * */
-void filters_note_untold(const struct query *query, GPtrArray *notes);
+/** Warn of clauses on what no source has told, and on sources that nobody asks. @param
+ * notes  of char * */
+bool filters_note_untold(
+    struct store *store, const struct query *query, GPtrArray *notes, GError **error);
 
 bool filters_load_start(
     struct store *store, int64_t now, struct filters_start *start, GError **error);

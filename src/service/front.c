@@ -9,6 +9,7 @@
 #include "mail/address.h"
 #include "service/event.h"
 #include "service/front_work.h"
+#include "service/selfmail.h"
 #include "service/subscribe.h"
 #include "store/people.h"
 
@@ -314,6 +315,15 @@ serve(struct front_work *work, GError **error)
 
 	if (work->door.kind == EXTENSION_BOUNCE)
 		return take_bounce(work, error);
+	if (work->door.kind == EXTENSION_CHECK) {
+		/* Never answered, whoever sends it: somebody waits for the verdict. */
+		g_autofree char *found = selfmail_format(work->letter, work->door.token,
+		    work->options->settings->commands_authserv_id);
+
+		work->report->outcome = FRONT_CHECKED;
+		g_strlcpy(work->report->found, found, FRONT_FOUND_BYTES);
+		return true;
+	}
 	if (work->door.kind == EXTENSION_LEAVE) {
 		if (!serve_leaving(work, &is_done, error))
 			return false;
@@ -341,6 +351,7 @@ serve(struct front_work *work, GError **error)
 	case EXTENSION_COMMANDS:
 	case EXTENSION_UNKNOWN:
 	case EXTENSION_BOUNCE:
+	case EXTENSION_CHECK:
 		break;
 	}
 	return serve_sender(work, NULL, NULL, 0, error);
@@ -421,8 +432,11 @@ front_format_verdict(const struct front_report *report)
 	    [FRONT_LEFT] = "unsubscribed in silence",
 	    [FRONT_CAME_BACK] = "came back",
 	    [FRONT_PASSED_ON] = "passed on to the owner",
+	    [FRONT_CHECKED] = "check",
 	};
 
+	if (report->outcome == FRONT_CHECKED)
+		return g_strdup(report->found);
 	return g_strconcat(
 	    words[report->outcome], report->why ? ": " : NULL, report->why, NULL);
 }

@@ -26,6 +26,8 @@
 #define FRONT_FORGET_S  3600
 #define FRONT_UNDO_S    (7 * 24 * 3600)
 
+#define FRONT_FOUND_BYTES 512
+
 /* Borrowed, for one thread. */
 struct front_options {
 	const struct settings *settings;
@@ -55,6 +57,7 @@ enum front_outcome {
 	FRONT_LEFT,      /* unsubscribed, in silence */
 	FRONT_CAME_BACK, /* something of ours; see the numbers */
 	FRONT_PASSED_ON, /* to the owner */
+	FRONT_CHECKED,   /* a mail of ours to ourselves; see found */
 };
 
 struct front_report {
@@ -64,6 +67,7 @@ struct front_report {
 	bool is_queued;    /* the post is to look */
 	int64_t digest_id; /* of what came back, or 0 */
 	int64_t ticket_id;
+	char found[FRONT_FOUND_BYTES]; /* of CHECKED, as selfmail_format() has it */
 };
 
 /** "answered", "silent: automatic": for the letter's row. @return a new string */

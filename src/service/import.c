@@ -113,6 +113,9 @@ store_person(struct import *import, const struct roster_row *row,
 		    .text = filter->text,
 		    .name = filter->name,
 		    .number = filter->number,
+		    .max_papers = filter->max_papers,
+		    .note = filter->note,
+		    .is_block = filter->is_block,
 		};
 		pb_auto(subscription) made =
 		    filters_insert(import->store, &to, &wanted, error);

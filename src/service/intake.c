@@ -167,7 +167,9 @@ hand_on(struct run *run, const struct letters_row *row, const struct letter *let
 		return false;
 	run->report->handled++;
 	event_log(EVENT_LETTER_HANDLED, EVENT_INT("letter", row->id),
-	    EVENT_WORD("road", row->road), EVENT_TEXT(verdict));
+	    EVENT_WORD("road", row->road),
+	    EVENT_WORD("filtered", letter->is_filtered ? "yes" : "no"),
+	    EVENT_TEXT(verdict));
 	return true;
 }
 

@@ -21,7 +21,7 @@ struct metrics_work {
 	int64_t digests, quiet;
 	int64_t sent, failed, deferred;
 	int64_t letters;
-	int64_t late_threads; /* that broke their promise (daemon/pulse.h) */
+	int64_t late_threads; /* that broke their promise (service/pulse.h) */
 };
 
 /**

@@ -16,6 +16,9 @@
  */
 #define AHEAD 3
 
+/* One round of a run: a group is claimed, composed or committed. */
+#define ROUND_S (10 * 60)
+
 static void
 set_paces(struct post *post)
 {
@@ -48,8 +51,8 @@ post_new(const struct post_options *options, GError **error)
 	}
 	if (unknown)
 		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", unknown));
-	post->senders =
-	    senders_new(options->senders, options->new_transport, options->data, error);
+	post->senders = senders_new(options->senders, options->new_transport,
+	    options->data, options->pulses, error);
 	if (!post->senders) {
 		post_free(post);
 		return NULL;
@@ -198,6 +201,7 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 	for (;;) {
 		bool is_stopped = is_held(post, stop);
 
+		pulse_promise(post->pulse, ROUND_S);
 		if (!is_stopped && g_queue_is_empty(&post->claimed) &&
 		    !claim(post, report, error))
 			return false;
@@ -227,8 +231,11 @@ static void
 settle(struct post *post, struct post_report *report)
 {
 	while (post->in_flight) {
-		struct task *task = senders_pop(post->senders, -1);
+		struct task *task = senders_pop(post->senders, G_USEC_PER_SEC);
 
+		pulse_promise(post->pulse, ROUND_S);
+		if (!task)
+			continue;
 		post->in_flight--;
 		post_record(post, task, report);
 		task_free(task);
@@ -299,8 +306,8 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 	struct senders *senders;
 
 	g_assert(!post->in_flight && g_queue_is_empty(&post->claimed));
-	senders =
-	    senders_new(options->senders, options->new_transport, options->data, error);
+	senders = senders_new(options->senders, options->new_transport, options->data,
+	    options->pulses, error);
 	if (!senders)
 		return false;
 	senders_free(post->senders);
@@ -316,6 +323,12 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 		post->is_proven = false;
 	}
 	return true;
+}
+
+void
+post_set_pulse(struct post *post, struct pulse *pulse)
+{
+	post->pulse = pulse;
 }
 
 void
@@ -340,4 +353,28 @@ post_format_relay(const struct post *post)
 		return g_steal_pointer(&masked);
 	return g_strdup_printf("%s; %s%s refused by policy and left alone", masked,
 	    name, paused > 1 ? " and others are" : " is");
+}
+
+void
+post_relay_clear(struct post_relay *relay)
+{
+	g_clear_pointer(&relay->domain, g_free);
+	*relay = (struct post_relay){0};
+}
+
+void
+post_describe_relay(const struct post *post, struct post_relay *relay)
+{
+	const struct breaker *breaker = &post->breaker;
+	int64_t now = clock_get_now(post->options.clock);
+	const char *name;
+
+	*relay = (struct post_relay){
+	    .is_away = breaker->state != BREAKER_CLOSED,
+	    .is_login = breaker->is_login,
+	    .since = breaker->opened_at,
+	    .retry_at = breaker->retry_at,
+	};
+	relay->paused = domains_count_paused(post->domains, now, &name);
+	relay->domain = g_strdup(name);
 }

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "mail/extension.h"
 #include "render/renderer.h"
+#include "service/pulse.h"
 #include "store/store.h"
 #include "transport/transport.h"
 
@@ -43,6 +44,8 @@ struct post_options {
 	/* Make a transport; called once for each sender, in the post's thread. */
 	struct transport *(*new_transport)(void *data);
 	void *data;
+	/* Where the post and its senders promise to live on; borrowed; or NULL. */
+	struct pulses *pulses;
 	const int *pause; /* not 0: come back as for a stop; borrowed; or NULL */
 };
 
@@ -53,6 +56,18 @@ struct post_report {
 	unsigned unknown;
 	unsigned cancelled;
 };
+
+/* What is known of the relay. */
+struct post_relay {
+	bool is_away;
+	bool is_login;    /* it refuses our login */
+	int64_t since;    /* away, s */
+	int64_t retry_at; /* the next trial, s */
+	unsigned paused;  /* domains that are left alone for their policy */
+	char *domain;     /* one of them, owned; or NULL */
+};
+
+void post_relay_clear(struct post_relay *relay);
 
 /**
  * Start the senders.  What the last run left as being sent is marked UNKNOWN.
@@ -78,6 +93,9 @@ PB_DEFINE_AUTO(post, post_free);
 bool post_reload(struct post *post, const struct post_options *options,
     bool is_other_relay, GError **error);
 
+/** Tell how the relay is. @param relay  to be cleared by the caller */
+void post_describe_relay(const struct post *post, struct post_relay *relay);
+
 /** One line about the relay, for a status display; without an address. @return a new
  * string */
 char *post_format_relay(const struct post *post);
@@ -97,5 +115,9 @@ void post_try_now(struct post *post);
  */
 bool post_run(struct post *post, const int *stop, struct post_report *report,
     int64_t *next, GError **error);
+
+/** Renew a promise while a run goes on. @param pulse  of the thread that runs it; NULL
+ * for none; borrowed */
+void post_set_pulse(struct post *post, struct pulse *pulse);
 
 #endif

@@ -18,6 +18,7 @@ struct post {
 	struct senders *senders;
 	struct shelf *shelf; /* the papers that digests are composed of */
 	struct token_maker *tokens;
+	struct pulse *pulse; /* of the thread that runs it, or NULL */
 	struct breaker breaker;
 	GQueue claimed;      /* of struct outbox_job *: claimed, not handed out */
 	GPtrArray *results;  /* of struct outbox_result *: not committed yet */

@@ -3,15 +3,17 @@
  */
 #include "service/press.h"
 
+#include "base/clock.h"
 #include "base/day.h"
 #include "base/zone.h"
 #include "service/event.h"
 #include "service/match.h"
+#include "service/search.h"
 #include "store/papers.h"
 
-#define CACHE_WORDS   50000
+#define CACHE_HITS    50000
 #define CACHE_PAPERS  2000
-#define CACHE_QUERIES 5000
+#define CACHE_FILTERS 5000
 #define CACHE_ZONES   1000
 
 static void
@@ -23,15 +25,32 @@ free_paper(void *data)
 	g_free(paper);
 }
 
+/* A filter made ready; how to rank what it finds once that is asked for. */
+struct press_filter {
+	struct query *query;
+	struct rank *rank;
+};
+
+static void
+free_filter(void *data)
+{
+	struct press_filter *filter = data;
+
+	rank_free(filter->rank);
+	query_free(filter->query);
+	g_free(filter);
+}
+
 void
 press_init(struct press *press, struct store *store, int64_t now)
 {
 	*press = (struct press){.store = store, .now = now};
 	press->documents =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_paper);
-	press->queries = g_hash_table_new_full(
-	    g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)query_free);
+	press->filters =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filter);
 	press->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	press->scores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	press->zones = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 }
@@ -40,8 +59,9 @@ void
 press_clear(struct press *press)
 {
 	g_hash_table_unref(press->documents);
-	g_hash_table_unref(press->queries);
+	g_hash_table_unref(press->filters);
 	g_hash_table_unref(press->words);
+	g_hash_table_unref(press->scores);
 	g_hash_table_unref(press->zones);
 }
 
@@ -51,6 +71,21 @@ remember(GHashTable *table, int64_t id, gpointer value, unsigned most)
 	if (g_hash_table_size(table) >= most)
 		g_hash_table_remove_all(table);
 	g_hash_table_insert(table, g_memdup2(&id, sizeof(id)), value);
+}
+
+static void
+note_wanted_days(struct press_paper *paper, const struct stored_paper *stored)
+{
+	for (int i = 0; i < 4; i++) {
+		bool crosslist = i & 1, updates = i & 2;
+		const char *day = "";
+
+		if (paper_is_wanted(stored->paper, crosslist, updates))
+			day = paper_find_wanted_day(stored->paper, crosslist, updates);
+		/* Of one that no source lists any more its last day is known. */
+		g_strlcpy(paper->wanted_day[crosslist][updates],
+		    day ? day : stored->day, DAY_BYTES);
+	}
 }
 
 const struct press_paper *
@@ -73,23 +108,93 @@ press_get_paper(struct press *press, int64_t seq, GError **error)
 	paper->is_bare =
 	    !stored->paper->categories &&
 	    match_get_settlement(stored, press->now) == QUERY_SETTLED_NOTHING;
+	note_wanted_days(paper, stored);
 	remember(press->documents, seq, paper, CACHE_PAPERS);
 	return paper;
+}
+
+static struct press_filter *
+get_filter(struct press *press, const struct candidate *candidate)
+{
+	struct press_filter *filter =
+	    g_hash_table_lookup(press->filters, &candidate->filter_id);
+	struct query *query;
+
+	if (filter)
+		return filter;
+	query = query_parse_canonical(
+	    candidate->canonical, store_get_tokenizer(press->store), NULL);
+	if (!query)
+		return NULL;
+	filter = g_new0(struct press_filter, 1);
+	filter->query = query;
+	remember(press->filters, candidate->filter_id, filter, CACHE_FILTERS);
+	return filter;
 }
 
 const struct query *
 press_get_query(struct press *press, const struct candidate *candidate)
 {
-	struct query *query =
-	    g_hash_table_lookup(press->queries, &candidate->filter_id);
+	struct press_filter *filter = get_filter(press, candidate);
 
-	if (query)
-		return query;
-	query = query_parse_canonical(
-	    candidate->canonical, store_get_tokenizer(press->store), NULL);
-	if (query)
-		remember(press->queries, candidate->filter_id, query, CACHE_QUERIES);
-	return query;
+	return filter ? filter->query : NULL;
+}
+
+static char *
+format_key(const struct candidate *candidate)
+{
+	return g_strdup_printf("%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT,
+	    candidate->filter_id, candidate->paper_seq);
+}
+
+/* A full table is emptied. */
+static void
+remember_hit(GHashTable *table, char *key, gpointer value)
+{
+	if (g_hash_table_size(table) >= CACHE_HITS)
+		g_hash_table_remove_all(table);
+	g_hash_table_insert(table, key, value);
+}
+
+static bool
+reckon_score(struct press *press, const struct candidate *candidate, double *score,
+    GError **error)
+{
+	struct press_filter *filter = get_filter(press, candidate);
+	const struct press_paper *paper;
+	int64_t age_s = press->now - day_start(candidate->day);
+
+	*score = 0;
+	if (!filter)
+		return true;
+	if (!filter->rank)
+		filter->rank = search_make_rank(press->store, filter->query, error);
+	if (!filter->rank)
+		return false;
+	paper = press_get_paper(press, candidate->paper_seq, error);
+	if (!paper)
+		return false;
+	*score = rank_blend(rank_get_relevance(filter->rank, paper->document),
+	    candidate->upvotes, MAX(age_s, 0) / CLOCK_DAY_S);
+	return true;
+}
+
+bool
+press_get_score(struct press *press, const struct candidate *candidate, double *score,
+    GError **error)
+{
+	g_autofree char *key = format_key(candidate);
+	const double *known = g_hash_table_lookup(press->scores, key);
+	double reckoned;
+
+	if (!known) {
+		if (!reckon_score(press, candidate, &reckoned, error))
+			return false;
+		known = g_memdup2(&reckoned, sizeof(reckoned));
+		remember_hit(press->scores, g_steal_pointer(&key), (void *)known);
+	}
+	*score = *known;
+	return true;
 }
 
 /* What was of the last two days when it was matched is not when it is mailed. */
@@ -110,8 +215,7 @@ explain_as_of(const char *day, int64_t now, const struct query *query,
 const char *
 press_get_words(struct press *press, const struct candidate *candidate, GError **error)
 {
-	g_autofree char *key = g_strdup_printf("%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT,
-	    candidate->filter_id, candidate->paper_seq);
+	g_autofree char *key = format_key(candidate);
 	char *words = g_hash_table_lookup(press->words, key);
 	const struct press_paper *paper;
 	const struct query *query;
@@ -130,9 +234,7 @@ press_get_words(struct press *press, const struct candidate *candidate, GError *
 		words = explain_as_of(candidate->day, press->now, query, paper);
 	}
 	g_strdelimit(words, "\t\n", ' ');
-	if (g_hash_table_size(press->words) >= CACHE_WORDS)
-		g_hash_table_remove_all(press->words);
-	g_hash_table_insert(press->words, g_steal_pointer(&key), words);
+	remember_hit(press->words, g_steal_pointer(&key), words);
 	return words;
 }
 

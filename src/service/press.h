@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/day.h"
 #include "model/subscriber.h"
 #include "query/query.h"
 #include "store/editions.h"
@@ -21,17 +22,23 @@ struct press {
 	struct store *store;
 	int64_t now;
 	GHashTable *documents; /* paper seq -> struct press_paper * */
-	GHashTable *queries;   /* filter id -> struct query * */
+	GHashTable *filters;   /* filter id -> struct press_filter * */
 	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
+	GHashTable *scores;    /* the same -> double: how well it fits */
 	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
 	bool is_restored;      /* from a backup: some next editions are HELD */
 	bool is_asked;         /* all sources were asked since that */
+	int64_t through;       /* editions due later wait, as a rule */
+	const char *coverage;  /* which lists they are made of */
 };
 
 /* A paper made ready for the filters of many people. */
 struct press_paper {
 	struct query_document *document;
 	bool is_bare; /* what arXiv will tell is still waited for */
+	/* The last day on which it was listed as something for those who want
+	 * cross-lists, or not, and updates, or not; "" for never. */
+	char wanted_day[2][2][DAY_BYTES];
 };
 
 void press_init(struct press *press, struct store *store, int64_t now);
@@ -48,6 +55,14 @@ press_get_query(struct press *press, const struct candidate *candidate);
 /** Get what a filter hit in a paper, for a reader. @return NULL with an error */
 const char *
 press_get_words(struct press *press, const struct candidate *candidate, GError **error);
+
+/**
+ * Get how well a paper fits a filter, with its votes and age (query/rank.h).
+ *
+ * @param score  0 for a filter that this program cannot read
+ */
+bool press_get_score(struct press *press, const struct candidate *candidate,
+    double *score, GError **error);
 
 /** Get a person's zone; UTC for one that the system does not have any more. */
 GTimeZone *press_get_zone(struct press *press, const struct subscriber *subscriber);

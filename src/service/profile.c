@@ -68,8 +68,8 @@ parse_days(const char *text, struct rhythm *rhythm, GError **error)
 	return true;
 }
 
-static bool
-check_language(const char *text, GError **error)
+bool
+profile_check_language(const char *text, GError **error)
 {
 	if (!*text || g_regex_match_simple("^[a-z]{2}\\z", text, 0, 0))
 		return true;
@@ -103,7 +103,7 @@ apply(
 		    !preferences_choose(&subscriber->preferences, (enum preference)i,
 		        change->words[i], error))
 			return false;
-	if (change->language && !check_language(change->language, error))
+	if (change->language && !profile_check_language(change->language, error))
 		return false;
 	if (change->language)
 		g_strlcpy(subscriber->language, change->language,

@@ -36,6 +36,9 @@ char *profile_format_preferences(const struct subscriber *subscriber);
 /** Check how many papers are to be shown in full. @return false with PB_ERROR_INPUT */
 bool profile_check_max(int max_full, GError **error);
 
+/** Check a language: two letters, or "" for none. @return false with PB_ERROR_INPUT */
+bool profile_check_language(const char *text, GError **error);
+
 /**
  * Read "daily", "weekdays", "weekly" (on Mondays) or "weekly:mon,thu".
  *

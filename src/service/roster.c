@@ -16,6 +16,8 @@ static const char *const names[ROSTER_COLUMNS] = {
     [ROSTER_ZONE] = "zone",
     [ROSTER_MAX] = "max",
     [ROSTER_PAUSED_UNTIL] = "paused_until",
+    [ROSTER_LANGUAGE] = "language",
+    [ROSTER_CATCH_UP] = "catch_up",
     [ROSTER_CONSENT_AT] = "consent_at",
     [ROSTER_CONSENT_TEXT] = "consent_text",
     [ROSTER_CREATED_AT] = "created_at",
@@ -25,6 +27,9 @@ static const char *const names[ROSTER_COLUMNS] = {
 const char *
 roster_column_name(enum roster_column column)
 {
+	if (column >= ROSTER_PREFERENCES && column < ROSTER_LANGUAGE)
+		return preferences_get_name(
+		    (enum preference)(column - ROSTER_PREFERENCES));
 	return names[column];
 }
 
@@ -33,8 +38,19 @@ roster_append_head(GString *out, bool has_filters)
 {
 	for (int column = 0; column < ROSTER_COLUMNS; column++)
 		if (column != ROSTER_FILTERS || has_filters)
-			csv_append(out, names[column], column == 0);
+			csv_append(out, roster_column_name((enum roster_column)column),
+			    column == 0);
 	csv_append_end(out);
+}
+
+/* What most filters do not have. */
+static void
+append_wishes(GString *text, const struct subscription *filter)
+{
+	g_string_append_printf(text, "%s\t", filter->is_block ? "block" : "filter");
+	if (filter->max_papers)
+		g_string_append_printf(text, "%d", filter->max_papers);
+	g_string_append_printf(text, "\t%s\t", filter->note ? filter->note : "");
 }
 
 static char *
@@ -45,8 +61,11 @@ format_filters(const GPtrArray *filters)
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct subscription *filter = filters->pdata[i];
 
-		g_string_append_printf(text, "%s%d\t%s\t%s", i ? "\n" : "",
-		    filter->number, filter->name ? filter->name : "", filter->text);
+		g_string_append_printf(text, "%s%d\t%s\t", i ? "\n" : "",
+		    filter->number, filter->name ? filter->name : "");
+		if (filter->is_block || filter->max_papers || filter->note)
+			append_wishes(text, filter);
+		g_string_append(text, filter->text);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -71,7 +90,9 @@ roster_append(
 	g_autofree char *consent_at = format_time(subscriber->consent_at);
 	g_autofree char *created_at = format_time(subscriber->created_at);
 	g_autofree char *queries = filters ? format_filters(filters) : NULL;
-	const char *const cells[ROSTER_COLUMNS] = {
+	g_autofree char *catch_up =
+	    subscriber->catch_up ? g_strdup_printf("%d", subscriber->catch_up) : NULL;
+	const char *cells[ROSTER_COLUMNS] = {
 	    [ROSTER_ADDRESS] = subscriber->address,
 	    [ROSTER_NAME] = subscriber->name,
 	    [ROSTER_STATE] = subscriber_state_name(subscriber->state),
@@ -81,12 +102,17 @@ roster_append(
 	    [ROSTER_ZONE] = subscriber->zone,
 	    [ROSTER_MAX] = max,
 	    [ROSTER_PAUSED_UNTIL] = subscriber->paused_until,
+	    [ROSTER_LANGUAGE] = subscriber->language,
+	    [ROSTER_CATCH_UP] = catch_up,
 	    [ROSTER_CONSENT_AT] = consent_at,
 	    [ROSTER_CONSENT_TEXT] = subscriber->consent_text,
 	    [ROSTER_CREATED_AT] = created_at,
 	    [ROSTER_FILTERS] = queries,
 	};
 
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		cells[ROSTER_PREFERENCES + i] =
+		    preferences_get_word(&subscriber->preferences, (enum preference)i);
 	for (int column = 0; column < ROSTER_COLUMNS; column++)
 		if (column != ROSTER_FILTERS || filters)
 			csv_append(

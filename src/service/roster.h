@@ -7,16 +7,20 @@
  *   address       addr, or `Name <addr>`
  *   name          the person's name
  *   state         active (default), paused, suspended, pending
- *   cadence       daily (default), weekdays, weekly
+ *   cadence       daily (default), weekdays, weekly, now
  *   weekdays      of a weekly rhythm: mon,thu (default: mon)
  *   at            HH:MM
  *   zone          IANA name
  *   max           papers with abstract in one digest
  *   paused_until  of state paused: the local day from which there is mail again
+ *   order ... attach   the preferences by their names (model/preferences.h)
+ *   language      two letters
+ *   catch_up      papers with abstract in the one digest that follows a pause
  *   consent_at, created_at   2026-11-20T18:00:00Z (default: now)
  *   consent_text  how the person agreed, in words
  *   filters       a line each: QUERY, or NAME <tab> QUERY, or
- *                 NUMBER <tab> NAME <tab> QUERY, the name being empty for none
+ *                 NUMBER <tab> NAME <tab> QUERY, the name being empty for none, or
+ *                 NUMBER <tab> NAME <tab> filter|block <tab> MAX <tab> NOTE <tab> QUERY
  */
 #ifndef PAPERBOY_SERVICE_ROSTER_H
 #define PAPERBOY_SERVICE_ROSTER_H
@@ -39,6 +43,9 @@ enum roster_column {
 	ROSTER_ZONE,
 	ROSTER_MAX,
 	ROSTER_PAUSED_UNTIL,
+	ROSTER_PREFERENCES, /* a column for each, in the order of the enum */
+	ROSTER_LANGUAGE = ROSTER_PREFERENCES + PREFERENCE_COUNT,
+	ROSTER_CATCH_UP,
 	ROSTER_CONSENT_AT,
 	ROSTER_CONSENT_TEXT,
 	ROSTER_CREATED_AT,
@@ -77,7 +84,7 @@ struct roster_source {
 struct roster_row {
 	unsigned line;
 	struct subscriber *subscriber;
-	GPtrArray *filters; /* of struct subscription *: number, name, text */
+	GPtrArray *filters; /* of struct subscription *: all but where they belong */
 };
 
 struct roster {

@@ -15,6 +15,9 @@
 #include "service/profile.h"
 #include "service/roster.h"
 
+/* NUMBER, NAME, KIND, MAX, NOTE and QUERY. */
+#define WISHES_PARTS 6
+
 struct reader {
 	const struct roster_source *source;
 	struct roster *roster;
@@ -205,6 +208,37 @@ read_max(struct reader *reader)
 	add_error(reader, ROSTER_MAX, error);
 }
 
+static void
+read_preferences(struct reader *reader)
+{
+	struct subscriber *subscriber = reader->row->subscriber;
+	const char *catch_up = reader->cells[ROSTER_CATCH_UP];
+	const char *language = reader->cells[ROSTER_LANGUAGE];
+	guint64 number = 0;
+	GError *error = NULL;
+
+	for (int i = 0; i < PREFERENCE_COUNT; i++) {
+		const char *word = reader->cells[ROSTER_PREFERENCES + i];
+
+		error = NULL;
+		if (*word)
+			preferences_choose(
+			    &subscriber->preferences, (enum preference)i, word, &error);
+		add_error(reader, (enum roster_column)(ROSTER_PREFERENCES + i), error);
+	}
+	error = NULL;
+	if (profile_check_language(language, &error))
+		g_strlcpy(subscriber->language, language, sizeof(subscriber->language));
+	add_error(reader, ROSTER_LANGUAGE, error);
+	if (!*catch_up)
+		return;
+	error = NULL;
+	g_ascii_string_to_unsigned(catch_up, 10, 0, G_MAXINT, &number, NULL);
+	if (profile_check_max((int)number, &error))
+		subscriber->catch_up = (int)number;
+	add_error(reader, ROSTER_CATCH_UP, error);
+}
+
 static int64_t
 read_time(struct reader *reader, enum roster_column column)
 {
@@ -265,24 +299,56 @@ get_canonical(struct reader *reader, const char *text, GError **error)
 	return canonical;
 }
 
+/* KIND, MAX and NOTE. @return false with an error */
+static bool
+read_wishes(struct subscription *filter, char **parts, GError **error)
+{
+	bool is_block = strcmp(parts[0], "block") == 0;
+	guint64 max = 0;
+
+	if (!is_block && strcmp(parts[0], "filter") != 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "what it is, is filter or block, not '%s'", parts[0]);
+		return false;
+	}
+	if (*parts[1] &&
+	    (!g_ascii_string_to_unsigned(parts[1], 10, 0, G_MAXINT, &max, NULL) ||
+	        !profile_check_max((int)max, error))) {
+		if (error && !*error)
+			profile_check_max(0, error);
+		return false;
+	}
+	if (*parts[2] &&
+	    !text_check_line("the filter's note", parts[2], BOUNDS_FILTER_NOTE, error))
+		return false;
+	filter->is_block = is_block;
+	filter->max_papers = (int)max;
+	filter->note = *parts[2] ? g_strdup(parts[2]) : NULL;
+	return true;
+}
+
 /* One line of the field. @return false with an error */
 static bool
 read_filter(struct reader *reader, const char *line, GError **error)
 {
 	g_auto(GStrv) parts = g_strsplit(line, "\t", -1);
 	guint count = g_strv_length(parts);
-	const char *name = count > 1 ? parts[count - 2] : "";
+	bool has_wishes = count == WISHES_PARTS;
+	const char *name = has_wishes ? parts[1] : count > 1 ? parts[count - 2] : "";
 	const char *text = parts[count - 1];
 	const char *canonical = NULL;
-	struct subscription *filter;
+	pb_auto(subscription) filter = subscription_new();
 	guint64 number = 0;
 
-	if (count > 3) {
+	if (count > 3 && !has_wishes) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "more than two tabs: NUMBER, NAME and QUERY are wanted");
+		    "more than two tabs: NUMBER, NAME and QUERY are wanted, or "
+		    "NUMBER, NAME, filter or block, MAX, NOTE and QUERY");
 		return false;
 	}
-	if (count == 3 && !g_ascii_string_to_unsigned(
+	if (has_wishes && !read_wishes(filter, parts + 2, error))
+		return false;
+	if (count >= 3 && !g_ascii_string_to_unsigned(
 	                      parts[0], 10, 1, FILTERS_NUMBER_MAX, &number, NULL)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "the number of a filter is from 1 to %d", FILTERS_NUMBER_MAX);
@@ -308,12 +374,11 @@ read_filter(struct reader *reader, const char *line, GError **error)
 			return false;
 		}
 	}
-	filter = subscription_new();
 	filter->number = (int)number;
 	filter->name = *name ? g_strdup(name) : NULL;
 	filter->text = g_strdup(text);
 	filter->canonical = g_strdup(canonical);
-	g_ptr_array_add(reader->row->filters, filter);
+	g_ptr_array_add(reader->row->filters, g_steal_pointer(&filter));
 	return true;
 }
 
@@ -402,6 +467,7 @@ read_row(struct reader *reader, const GPtrArray *fields, unsigned line, GError *
 		read_rhythm(reader);
 		read_zone(reader);
 		read_max(reader);
+		read_preferences(reader);
 		read_consent(reader);
 		read_filters(reader);
 	}

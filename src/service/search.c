@@ -10,7 +10,6 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "query/candidates.h"
-#include "query/rank.h"
 #include "store/archive.h"
 
 /* A scan under way. */
@@ -149,8 +148,8 @@ count_word(
 	                 : archive_count_class(data, word, papers, error);
 }
 
-static struct rank *
-make_rank(struct store *store, const struct query *query, GError **error)
+struct rank *
+search_make_rank(struct store *store, const struct query *query, GError **error)
 {
 	struct rank_corpus corpus = {.count = count_word, .data = store};
 	struct archive_size size;
@@ -179,7 +178,7 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	}
 	query = query_parse(
 	    text, store_get_tokenizer(store), &answer->warnings, problem, error);
-	rank = query ? make_rank(store, query, error) : NULL;
+	rank = query ? search_make_rank(store, query, error) : NULL;
 	if (!rank)
 		return NULL;
 	answer->canonical = query_format(query);

@@ -14,6 +14,7 @@
 
 #include "base/auto.h"
 #include "query/query.h"
+#include "query/rank.h"
 #include "store/papers.h"
 #include "store/store.h"
 
@@ -37,6 +38,10 @@ typedef bool (*search_found)(void *data, const struct stored_paper *stored,
 bool search_each(struct store *store, const struct query *query,
     const struct search_scope *scope, search_found found, void *data, bool *is_cut,
     GError **error);
+
+/** Make ready to rank what a query finds, by the words of the archive. */
+struct rank *
+search_make_rank(struct store *store, const struct query *query, GError **error);
 
 struct search_result {
 	struct stored_paper *stored; /* owned */

@@ -6,10 +6,15 @@
 /* A sender that has had nothing to do for so long takes leave of the relay. */
 #define IDLE_US (5 * G_USEC_PER_SEC)
 
+/* What is no time-out of the network's takes less: a slow disk, a busy machine. */
+#define SLACK_S 60
+
 struct sender {
 	GThread *thread;
 	struct senders *senders;
 	struct transport *transport;
+	struct pulse *pulse;
+	size_t largest;     /* of the messages in hand, octets */
 	struct task *first; /* was waited for, and is not handed on yet; or NULL */
 	bool is_ending;
 };
@@ -51,6 +56,14 @@ task_free(struct task *task)
 	g_free(task);
 }
 
+/* The transport comes back to us before that, whatever the relay does. */
+static void
+promise(struct sender *sender)
+{
+	pulse_promise(sender->pulse,
+	    SLACK_S + transport_get_wait_s(sender->transport, sender->largest));
+}
+
 /* What the transport takes from and gives back to (transport/transport.h). */
 static struct parcel *
 take_task(void *data)
@@ -64,7 +77,11 @@ take_task(void *data)
 		sender->is_ending = true;
 		return NULL;
 	}
-	return task ? &task->parcel : NULL;
+	if (!task)
+		return NULL;
+	sender->largest = MAX(sender->largest, g_bytes_get_size(task->message));
+	promise(sender);
+	return &task->parcel;
 }
 
 static void
@@ -72,7 +89,7 @@ forget_octets(void *data, struct parcel *parcel)
 {
 	struct task *task = (struct task *)parcel;
 
-	(void)data;
+	promise(data);
 	parcel->envelope.message = NULL;
 	g_clear_pointer(&task->message, g_bytes_unref);
 }
@@ -82,14 +99,35 @@ give_back(void *data, struct parcel *parcel)
 {
 	struct sender *sender = data;
 
+	promise(sender);
 	g_async_queue_push(sender->senders->done, parcel);
+}
+
+/* @return the next task, which may be the end; NULL when there was none in time */
+static struct task *
+wait_for_task(struct sender *sender, bool is_idle)
+{
+	GAsyncQueue *tasks = sender->senders->tasks;
+	int64_t end = is_idle ? INT64_MAX : g_get_monotonic_time() + IDLE_US;
+	struct task *task;
+
+	do {
+		int64_t left_us = end - g_get_monotonic_time();
+		int64_t beat_s = pulse_rest(sender->pulse);
+
+		if (is_idle && !beat_s)
+			return g_async_queue_pop(tasks);
+		if (beat_s)
+			left_us = MIN(left_us, beat_s * G_USEC_PER_SEC);
+		task = g_async_queue_timeout_pop(tasks, (guint64)MAX(left_us, 1));
+	} while (!task && g_get_monotonic_time() < end);
+	return task;
 }
 
 static gpointer
 run_sender(gpointer data)
 {
 	struct sender *sender = data;
-	GAsyncQueue *tasks = sender->senders->tasks;
 	const struct transport_feed feed = {
 	    .next = take_task,
 	    .written = forget_octets,
@@ -99,9 +137,10 @@ run_sender(gpointer data)
 	bool is_idle = false;
 
 	while (!sender->is_ending) {
-		sender->first = is_idle ? g_async_queue_pop(tasks)
-		                        : g_async_queue_timeout_pop(tasks, IDLE_US);
+		sender->first = wait_for_task(sender, is_idle);
 		is_idle = !sender->first;
+		sender->largest = 0;
+		promise(sender);
 		if (is_idle)
 			transport_close(sender->transport);
 		else
@@ -113,7 +152,7 @@ run_sender(gpointer data)
 
 struct senders *
 senders_new(unsigned count, struct transport *(*new_transport)(void *data), void *data,
-    GError **error)
+    struct pulses *pulses, GError **error)
 {
 	struct senders *senders = g_new0(struct senders, 1);
 
@@ -122,10 +161,11 @@ senders_new(unsigned count, struct transport *(*new_transport)(void *data), void
 	senders->all = g_new0(struct sender, count);
 	for (unsigned i = 0; i < count; i++) {
 		struct sender *sender = &senders->all[i];
-		g_autofree char *name = g_strdup_printf("sender %u", i + 1);
+		g_autofree char *name = g_strdup_printf("sender-%u", i + 1);
 
 		sender->senders = senders;
 		sender->transport = new_transport(data);
+		sender->pulse = pulse_new(pulses, name);
 		sender->thread = g_thread_try_new(name, run_sender, sender, error);
 		senders->started++;
 		if (!sender->thread) {
@@ -147,6 +187,7 @@ senders_free(struct senders *senders)
 		if (senders->all[i].thread)
 			g_thread_join(senders->all[i].thread);
 		transport_free(senders->all[i].transport);
+		pulse_free(senders->all[i].pulse);
 	}
 	g_async_queue_unref(senders->tasks);
 	g_async_queue_unref(senders->done);

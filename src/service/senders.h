@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "service/pulse.h"
 #include "store/outbox.h"
 #include "transport/transport.h"
 
@@ -39,10 +40,12 @@ struct senders;
  * Start threads.
  *
  * @param new_transport  called once for each, in this thread
+ * @param pulses         where they promise to live on; or NULL
  * @return NULL when a thread cannot be had
  */
-struct senders *senders_new(unsigned count,
-    struct transport *(*new_transport)(void *data), void *data, GError **error);
+struct senders *
+senders_new(unsigned count, struct transport *(*new_transport)(void *data), void *data,
+    struct pulses *pulses, GError **error);
 
 /** End the threads, which finish what they have. */
 void senders_free(struct senders *senders);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "service/silence.h"
 #include "service/survey.h"
 #include "store/allowance.h"
 #include "store/letters.h"
@@ -27,6 +28,7 @@ status_clear(struct status *status)
 	g_clear_pointer(&status->sources, g_ptr_array_unref);
 	g_clear_pointer(&status->oldest, waiting_message_free);
 	g_clear_pointer(&status->deferred_first, waiting_message_free);
+	g_clear_pointer(&status->coverage, g_free);
 	g_clear_pointer(&status->problems, g_ptr_array_unref);
 }
 
@@ -90,13 +92,40 @@ load_oldest(struct store *store, const char *state, struct waiting_message **mes
 	return false;
 }
 
-static void G_GNUC_PRINTF(2, 3) add(struct status *status, const char *format, ...)
+static void
+problem_free(gpointer data)
 {
+	struct status_problem *problem = data;
+
+	g_free(problem->about);
+	g_free(problem->text);
+	g_free(problem);
+}
+
+static struct status_problem *G_GNUC_PRINTF(3, 4)
+    add(struct status *status, enum status_problem_kind kind, const char *format, ...)
+{
+	struct status_problem *problem = g_new0(struct status_problem, 1);
 	va_list arguments;
 
+	problem->kind = kind;
+	problem->since = -1;
 	va_start(arguments, format);
-	g_ptr_array_add(status->problems, g_strdup_vprintf(format, arguments));
+	problem->text = g_strdup_vprintf(format, arguments);
 	va_end(arguments);
+	g_ptr_array_add(status->problems, problem);
+	return problem;
+}
+
+static void
+add_source(struct status *status, const struct survey_source *source, const char *how,
+    const char *advice)
+{
+	struct status_problem *problem = add(status, STATUS_PROBLEM_SOURCE,
+	    "source %s %s: %s", source->name, how, advice);
+
+	problem->about = g_strdup(source->name);
+	problem->since = source->good_at;
 }
 
 static void
@@ -111,21 +140,22 @@ find_source_problems(struct status *status, const struct status_daemon *daemon)
 		if (!source->is_on)
 			continue;
 		if (source->asked_at < 0)
-			add(status, "source %s has never been asked: %s", source->name,
+			add(status, STATUS_PROBLEM_OTHER,
+			    "source %s has never been asked: %s", source->name,
 			    daemon->is_running ? "wait a moment"
 			                       : "start paperboyd, or paperboyctl "
 			                         "source fetch");
 		else if (source->error)
-			add(status,
-			    "source %s fails: paperboyctl source list tells why",
-			    source->name);
+			add_source(status, source, "fails",
+			    "paperboyctl source list tells why");
 		else if (source->is_late)
-			add(status, "source %s is late: %s", source->name,
+			add_source(status, source, "is late",
 			    daemon->is_running ? "paperboyctl source fetch asks it now"
 			                       : "start paperboyd");
 	}
 	if (!is_any)
-		add(status, "no source is switched on: see paperboy.conf(5)");
+		add(status, STATUS_PROBLEM_OTHER,
+		    "no source is switched on: see paperboy.conf(5)");
 }
 
 static void
@@ -133,11 +163,11 @@ find_queue_problems(
     struct status *status, const struct status_daemon *daemon, int64_t now)
 {
 	if (status->held_by_restore || status->past.people)
-		add(status,
+		add(status, STATUS_PROBLEM_OTHER,
 		    "a backup was restored: paperboyctl queue list --state HELD, then "
 		    "queue release or queue drop");
 	if (status->held > status->held_by_restore)
-		add(status,
+		add(status, STATUS_PROBLEM_OTHER,
 		    "%" G_GINT64_FORMAT
 		    " %s held: paperboyctl queue release all sends %s",
 		    status->held - status->held_by_restore,
@@ -145,18 +175,19 @@ find_queue_problems(
 		                                                : "messages are",
 		    status->held - status->held_by_restore == 1 ? "it" : "them");
 	if (status->failed_lately)
-		add(status,
+		add(status, STATUS_PROBLEM_OTHER,
 		    "%" G_GINT64_FORMAT
 		    " %s given up since yesterday: paperboyctl queue list "
 		    "--state FAILED tells why",
 		    status->failed_lately,
 		    status->failed_lately == 1 ? "message was" : "messages were");
 	if (daemon->relay && g_str_has_prefix(daemon->relay, "open"))
-		add(status, "the relay does not take mail: paperboyctl queue retry all "
-		            "tries it "
-		            "now");
+		add(status, STATUS_PROBLEM_RELAY,
+		    "the relay does not take mail: paperboyctl queue retry all "
+		    "tries it "
+		    "now");
 	if (status->oldest && now - status->oldest->queued_at > LONG_WAIT_S)
-		add(status,
+		add(status, STATUS_PROBLEM_OTHER,
 		    "message %" G_GINT64_FORMAT " has waited for %" G_GINT64_FORMAT
 		    " hours: paperboyctl queue show %" G_GINT64_FORMAT,
 		    status->oldest->id,
@@ -169,18 +200,19 @@ find_letter_problems(
     struct status *status, const struct status_daemon *daemon, int64_t now)
 {
 	if (status->quarantined)
-		add(status,
+		add(status, STATUS_PROBLEM_QUARANTINE,
 		    "%" G_GINT64_FORMAT
 		    " %s quarantined: paperboyctl letter list tells why",
 		    status->quarantined,
 		    status->quarantined == 1 ? "letter is" : "letters are");
 	if (status->letters && now - status->letters_oldest_at > CLOCK_HOUR_S)
-		add(status, "letters have waited for %" G_GINT64_FORMAT " hours: %s",
+		add(status, STATUS_PROBLEM_OTHER,
+		    "letters have waited for %" G_GINT64_FORMAT " hours: %s",
 		    (now - status->letters_oldest_at) / CLOCK_HOUR_S,
 		    daemon->is_running ? "the log of paperboyd tells why"
 		                       : "start paperboyd");
 	if (daemon->mailboxes && strstr(daemon->mailboxes, ":fails"))
-		add(status,
+		add(status, STATUS_PROBLEM_OTHER,
 		    "letters cannot come in (%s): the log of paperboyd tells why",
 		    daemon->mailboxes);
 }
@@ -190,23 +222,26 @@ find_door_problems(struct status *status, const struct settings *settings,
     const struct status_daemon *daemon)
 {
 	if (status->asked_hour >= status->asked_most)
-		add(status, "as many strangers as may be were asked in the last hour: "
-		            "paperboyctl ticket list; limits.confirmations_hour");
+		add(status, STATUS_PROBLEM_OTHER,
+		    "as many strangers as may be were asked in the last hour: "
+		    "paperboyctl ticket list; limits.confirmations_hour");
 	if (daemon->mailboxes && strchr(daemon->mailboxes, ':') &&
 	    !*settings->commands_address)
-		add(status, "letters come in and none is answered: set "
-		            "commands.address");
+		add(status, STATUS_PROBLEM_OTHER,
+		    "letters come in and none is answered: set "
+		    "commands.address");
 }
 
 static void
 find_disk_problems(struct status *status)
 {
 	if (status->disk_free_bytes >= 0 && status->disk_free_bytes < STATUS_DISK_FLOOR)
-		add(status,
+		add(status, STATUS_PROBLEM_DISK,
 		    "the disk of the state folder is nearly full: make room before it "
 		    "is");
 	if (status->log_bytes > STATUS_LOG_MOST)
-		add(status, "the store's log has grown: paperboyctl doctor");
+		add(status, STATUS_PROBLEM_OTHER,
+		    "the store's log has grown: paperboyctl doctor");
 }
 
 bool
@@ -215,9 +250,11 @@ status_load(struct store *store, const struct settings *settings,
     GError **error)
 {
 	struct status found = {0};
+	pb_auto(silence) silence = NULL;
 
 	found.sources = survey_load(store, settings, now, error);
-	if (!found.sources || !load_counts(store, now, &found, error) ||
+	silence = found.sources ? silence_load(store, now, error) : NULL;
+	if (!silence || !load_counts(store, now, &found, error) ||
 	    !load_oldest(store, NULL, &found.oldest, error) ||
 	    !load_oldest(store, "DEFERRED", &found.deferred_first, error)) {
 		status_clear(&found);
@@ -227,7 +264,8 @@ status_load(struct store *store, const struct settings *settings,
 	found.disk_free_bytes = status_get_disk_free(settings->state_dir);
 	found.store_bytes = size_of(settings->state_dir, "paperboy.db");
 	found.log_bytes = size_of(settings->state_dir, "paperboy.db-wal");
-	found.problems = g_ptr_array_new_with_free_func(g_free);
+	found.coverage = g_steal_pointer(&silence->line);
+	found.problems = g_ptr_array_new_with_free_func(problem_free);
 	find_source_problems(&found, daemon);
 	find_queue_problems(&found, daemon, now);
 	find_letter_problems(&found, daemon, now);

@@ -30,6 +30,22 @@ struct status_daemon {
 	char *mailboxes; /* "lmtp:ok,maildir:fails", "none"; the same */
 };
 
+enum status_problem_kind {
+	STATUS_PROBLEM_SOURCE,
+	STATUS_PROBLEM_RELAY,
+	STATUS_PROBLEM_QUARANTINE,
+	STATUS_PROBLEM_DISK,
+	STATUS_PROBLEM_OTHER,
+};
+
+/* What wants a person. */
+struct status_problem {
+	enum status_problem_kind kind;
+	char *about;   /* the source's name; or NULL */
+	int64_t since; /* s; -1 when not known */
+	char *text;    /* with what to do */
+};
+
 struct status {
 	GPtrArray *sources; /* of struct survey_source * */
 	int64_t papers, filters, matches, waiting;
@@ -48,7 +64,8 @@ struct status {
 	struct backup_past past;
 	int64_t disk_free_bytes; /* for the daemon's user */
 	int64_t store_bytes, log_bytes;
-	GPtrArray *problems; /* of char *: what wants a person, with what to do */
+	char *coverage;      /* which lists came, in one line; may be empty */
+	GPtrArray *problems; /* of struct status_problem * */
 };
 
 /** @return false when the store fails; then nothing is to be cleared */

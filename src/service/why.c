@@ -27,6 +27,7 @@ static const char *const outcome_names[] = {
     [WHY_WAITING] = "waiting",
     [WHY_NOT_SUBSCRIBED] = "not-subscribed",
     [WHY_FILTER_NEWER] = "filter-newer",
+    [WHY_UNWANTED] = "unwanted",
     [WHY_BLOCKED] = "blocked",
     [WHY_BLOCK_WAITING] = "block-waiting",
     [WHY_TOO_OLD] = "too-old",
@@ -451,6 +452,45 @@ is_blocked(const struct inquiry *inquiry)
 	return false;
 }
 
+/* Whether some filter that found it takes what it was listed as on such a day. */
+static bool
+is_listed_for(const struct inquiry *inquiry, bool crosslist, bool updates)
+{
+	const struct why *why = inquiry->why;
+	const struct paper *paper = why->stored->paper;
+	const char *day = paper_find_wanted_day(paper, crosslist, updates);
+
+	for (unsigned i = 0; day && i < why->filters->len; i++) {
+		const struct why_filter *filter = why->filters->pdata[i];
+
+		if (!filter->is_block && filter->is_found &&
+		    strcmp(day, filter->since_day) >= 0)
+			return true;
+	}
+	return paper->appearances->len == 0;
+}
+
+static bool
+is_unwanted(const struct inquiry *inquiry)
+{
+	const int *choice = inquiry->subscriber->preferences.choice;
+	bool crosslist = choice[PREFERENCE_CROSSLIST] == PREFERENCE_CROSSLIST_ON;
+	bool updates = choice[PREFERENCE_UPDATES] == PREFERENCE_UPDATES_ON;
+
+	if (is_listed_for(inquiry, crosslist, updates))
+		return false;
+	if (is_listed_for(inquiry, true, updates))
+		decide(inquiry->why, WHY_UNWANTED, -1,
+		    g_strdup("it was only cross-listed, and the person leaves such "
+		             "papers out: crosslist off"));
+	else
+		decide(inquiry->why, WHY_UNWANTED, -1,
+		    g_strdup_printf("it was only replaced by a new version, and the "
+		                    "person leaves such papers out: updates %s",
+		        updates ? "on, crosslist off" : "off"));
+	return true;
+}
+
 /* It was found: why is it in no digest yet? */
 static void
 decide_found(const struct inquiry *inquiry)
@@ -460,7 +500,7 @@ decide_found(const struct inquiry *inquiry)
 	char oldest_day[DAY_BYTES];
 	g_autofree char *due = NULL;
 
-	if (is_blocked(inquiry))
+	if (is_unwanted(inquiry) || is_blocked(inquiry))
 		return;
 	day_format(
 	    inquiry->now - EDITION_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);

@@ -30,11 +30,12 @@ enum why_outcome {
 	WHY_WAITING,         /* a filter waits for something that was not told yet */
 	WHY_NOT_SUBSCRIBED,  /* it was listed before the person subscribed */
 	WHY_FILTER_NEWER,    /* it was listed before the person had that filter */
-	WHY_BLOCKED,         /* a block takes it away */
-	WHY_BLOCK_WAITING,   /* a block waits to know; it is kept back until then */
-	WHY_TOO_OLD,         /* it was listed too long ago for a digest */
-	WHY_NOT_ACTIVE,      /* the person is paused, suspended or not confirmed */
-	WHY_NEXT,            /* it will be in the next digest */
+	WHY_UNWANTED, /* it was cross-listed or replaced, which the person leaves out */
+	WHY_BLOCKED,  /* a block takes it away */
+	WHY_BLOCK_WAITING, /* a block waits to know; it is kept back until then */
+	WHY_TOO_OLD,       /* it was listed too long ago for a digest */
+	WHY_NOT_ACTIVE,    /* the person is paused, suspended or not confirmed */
+	WHY_NEXT,          /* it will be in the next digest */
 };
 
 /* What one filter says of the paper. */

@@ -14,6 +14,9 @@
 #define PAGE_LIMIT 100
 #define DAY_S      86400
 
+/* On every working day of two years there were papers at 07:50 UTC; two hours more. */
+#define EXPECTED_BY (10 * 60)
+
 struct huggingface {
 	struct source source;
 	char *base_url; /* without a slash at the end */
@@ -284,6 +287,9 @@ huggingface_new(const char *base_url)
 		length--;
 	self->source = (struct source){
 	    .name = "hf",
+	    .label = "Hugging Face",
+	    .kind = SOURCE_BY_DAY,
+	    .expected_by = EXPECTED_BY,
 	    .fetch_day = fetch_day,
 	    .read_day = read_day,
 	    .free = huggingface_free,

@@ -275,6 +275,7 @@ parse_element(const json_t *outer, const char **what)
 	if (!paper->abstract)
 		paper->abstract = g_strdup("");
 	add_authors(paper, json_object_get(inner, "authors"));
+	paper->teller = PAPER_TELLER_HF;
 	paper->url = g_strconcat(PAPER_PAGE, paper->id, NULL);
 	/* The outer publishedAt is Eastern time with a wrong Z since March 2025. */
 	paper->published_at = get_time(inner, "publishedAt");

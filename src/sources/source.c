@@ -70,8 +70,43 @@ bool
 source_fetch_day(struct source *source, struct http *http, const char *day,
     const char *etag, struct source_answer *answer, GError **error)
 {
-	return check_day(day, error) &&
-	       source->fetch_day(source, http, day, etag, answer, error);
+	if (!check_day(day, error))
+		return false;
+	if (!source->fetch_day) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "the source %s tells only what is new, not a day that has gone by",
+		    source->name);
+		return false;
+	}
+	g_strlcpy(answer->day, day, sizeof(answer->day));
+	return source->fetch_day(source, http, day, etag, answer, error);
+}
+
+bool
+source_fetch_now(struct source *source, struct http *http, const char *today,
+    const char *etag, struct source_answer *answer, GError **error)
+{
+	if (!check_day(today, error))
+		return false;
+	g_strlcpy(answer->day, today, sizeof(answer->day));
+	return source->fetch_now(source, http, today, etag, answer, error);
+}
+
+char *
+source_format_service(const char *name)
+{
+	return g_strndup(name, strcspn(name, "/"));
+}
+
+void
+source_set_status_error(int status, const char *told, GError **error)
+{
+	enum pb_error code = status == 429 || status == 408 || status >= 500
+	                         ? PB_ERROR_TEMPORARY
+	                         : PB_ERROR_PERMANENT;
+
+	g_set_error(error, PB_ERROR, code, "the source answered with status %d%s%s",
+	    status, told ? ": " : "", told ? told : "");
 }
 
 bool
@@ -80,6 +115,7 @@ source_read_day(struct source *source, const char *path, const char *day,
 {
 	if (!check_day(day, error))
 		return false;
+	g_strlcpy(answer->day, day, sizeof(answer->day));
 	if (source->read_day)
 		return source->read_day(source, path, day, answer, error);
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,

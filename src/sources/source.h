@@ -25,6 +25,7 @@ enum source_status {
 
 struct source_answer {
 	enum source_status status;
+	char day[11];          /* that it speaks of: YYYY-MM-DD */
 	GPtrArray *listings;   /* of struct listing *, distinct papers, in the source's
 	                          order; NULL unless SOURCE_OK */
 	char *etag;            /* for the next time, or NULL */
@@ -40,9 +41,26 @@ void source_answer_clear(struct source_answer *answer);
 /** Take the listings as the answer: count, hash, SOURCE_OK or SOURCE_EMPTY. */
 void source_answer_set_listings(struct source_answer *answer, GPtrArray *listings);
 
+/* How a source gives its lists. */
+enum source_kind {
+	SOURCE_BY_DAY,  /* any day can be asked for, again and again */
+	SOURCE_DATED,   /* the list of one day, which it says itself */
+	SOURCE_ROLLING, /* the newest papers, of whatever day */
+};
+
 /* A source's constructor is in its own header. */
 struct source {
-	const char *name; /* as in the store and in `source:`; static */
+	/* As in the store; lists of one service are "SERVICE/LIST", and `source:` and
+	 * people call them SERVICE.  Lives as long as the source. */
+	const char *name;
+	const char *label; /* for people: "arXiv cs.CL"; lives as long */
+	enum source_kind kind;
+	/* The minute of a working day, UTC, by which its list is there; -1: any. */
+	int expected_by;
+	/* What it lists now; NULL for SOURCE_BY_DAY. */
+	bool (*fetch_now)(struct source *source, struct http *http, const char *today,
+	    const char *etag, struct source_answer *answer, GError **error);
+	/* NULL when it cannot go back. */
 	bool (*fetch_day)(struct source *source, struct http *http, const char *day,
 	    const char *etag, struct source_answer *answer, GError **error);
 	/* The same from a file that somebody has kept; NULL when it cannot. */
@@ -65,6 +83,28 @@ struct source {
  */
 bool source_fetch_day(struct source *source, struct http *http, const char *day,
     const char *etag, struct source_answer *answer, GError **error);
+
+/**
+ * Ask a source for what it lists now.
+ *
+ * @param today  YYYY-MM-DD, UTC, for what it does not date itself
+ * @param etag   of the last answer, or NULL
+ * @return as source_fetch_day()
+ */
+bool source_fetch_now(struct source *source, struct http *http, const char *today,
+    const char *etag, struct source_answer *answer, GError **error);
+
+/** The part of a source's name that people use: "arxiv" of "arxiv/cs.CL". @return new
+ */
+char *source_format_service(const char *name);
+
+/**
+ * What a status that is no answer means: 429, 408 and 5xx are PB_ERROR_TEMPORARY,
+ * others PB_ERROR_PERMANENT.
+ *
+ * @param told  the service's own words, or NULL
+ */
+void source_set_status_error(int status, const char *told, GError **error);
 
 /**
  * Read a day from a file that has what the source answered, of one page.

@@ -262,7 +262,7 @@ archive_learn(struct store *store, const struct paper *old, const struct paper *
 	lesson_init(&before);
 	lesson_init(&after);
 	return (!old || read_paper(&before, store->tokenizer, old, error)) &&
-	       read_paper(&after, store->tokenizer, fresh, error) &&
+	       (!fresh || read_paper(&after, store->tokenizer, fresh, error)) &&
 	       change(store, after.words, before.words, add_word, error) &&
 	       change(store, before.words, after.words, remove_word, error) &&
 	       change(store, after.forms, before.forms, add_form, error) &&

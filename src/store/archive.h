@@ -20,7 +20,7 @@
  * Learn the words of a paper; in the transaction that stores it.
  *
  * @param old    the paper before, or NULL for one that is new
- * @param fresh  as it is now
+ * @param fresh  as it is now, or NULL for one that goes
  */
 bool archive_learn(struct store *store, const struct paper *old,
     const struct paper *fresh, GError **error);

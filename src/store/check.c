@@ -65,7 +65,7 @@ check_count(
 	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1",
 	    "SELECT count(*) FROM outbox o WHERE o.kind = 'digest' AND NOT EXISTS"
 	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1)",
-	    "SELECT count(*) FROM digest g WHERE NOT EXISTS"
+	    "SELECT count(*) FROM digest g WHERE g.is_note = 0 AND NOT EXISTS"
 	    " (SELECT 1 FROM digest_item i WHERE i.digest_id = g.id AND ?1)",
 	    "SELECT count(*) FROM digest g JOIN digest_item i ON i.digest_id = g.id"
 	    " WHERE g.state = 'sent' AND NOT EXISTS (SELECT 1 FROM delivered d"

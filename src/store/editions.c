@@ -34,14 +34,18 @@ editions_load_candidates(
 {
 	static const char sql[] =
 	    "SELECT p.seq, s.filter_id, s.number, coalesce(s.name, s.text),"
-	    " f.canonical, p.last_day, p.upvotes"
+	    " f.canonical, p.last_day, p.upvotes, max(s.since_day, ?2), p.replacement,"
+	    " s.max_papers"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " JOIN match_found m ON m.filter_id = s.filter_id"
 	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
 	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0"
 	    " AND p.last_day >= max(s.since_day, ?2)"
 	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
-	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq)"
+	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq"
+	    /* Once more with each replacement, for who wants updates. */
+	    "  AND d.replacement >= iif((SELECT updates = 'on' FROM subscriber"
+	    "   WHERE id = ?1), p.replacement, 0))"
 	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
 	    " ON i.digest_id = g.id"
 	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live'"
@@ -70,6 +74,11 @@ editions_load_candidates(
 		    (const char *)sqlite3_column_text(statement, 5),
 		    sizeof(candidate->day));
 		candidate->upvotes = sql_get_int(statement, 6);
+		g_strlcpy(candidate->since_day,
+		    (const char *)sqlite3_column_text(statement, 7),
+		    sizeof(candidate->since_day));
+		candidate->replacement = sql_get_int(statement, 8);
+		candidate->max_papers = MAX((int)sql_get_int(statement, 9), 0);
 		g_ptr_array_add(candidates, candidate);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&candidates) : NULL;
@@ -120,37 +129,92 @@ static bool
 insert_item(struct store *store, int64_t digest_id, unsigned position,
     const struct edition_item *item, GError **error)
 {
-	static const char sql[] = "INSERT INTO digest_item (digest_id, position, "
-	                          "paper_seq, day, upvotes, shown,"
-	                          " reasons) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+	static const char sql[] =
+	    "INSERT INTO digest_item (digest_id, position, "
+	    "paper_seq, day, upvotes, shown,"
+	    " reasons, replacement) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 	return sql_run(store, sql, error, SQL_INT(digest_id), SQL_INT(position),
 	    SQL_INT(item->paper_seq), SQL_TEXT(item->day),
 	    SQL_INT_OR_NULL(item->upvotes), SQL_INT(item->shown),
-	    SQL_TEXT(item->reasons));
+	    SQL_TEXT(item->reasons), SQL_INT(item->replacement));
+}
+
+/* The word for one choice. */
+static const char *
+word_of(enum preference preference, int choice)
+{
+	struct preferences all = {0};
+
+	all.choice[preference] = choice;
+	return preferences_get_word(&all, preference);
 }
 
 bool
-editions_insert(struct store *store, int64_t subscriber_id, const char *slot,
-    const char *date, const GPtrArray *items, int64_t now, GError **error)
+editions_insert(struct store *store, const struct edition *edition, GError **error)
 {
 	static const char sql_digest[] =
-	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state)"
-	    " VALUES (?1, ?2, ?3, ?4, 'live')";
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
+	    " abstract, format, attach, language, is_note, coverage)"
+	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10)";
 	static const char sql_outbox[] =
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
 	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
+	const struct digest_look *look = &edition->look;
+	const GPtrArray *items = edition->items;
 	int64_t digest_id;
 
-	if (!sql_run(store, sql_digest, error, SQL_INT(subscriber_id), SQL_TEXT(slot),
-	        SQL_TEXT(date), SQL_INT(now)))
+	if (!sql_run(store, sql_digest, error, SQL_INT(edition->subscriber_id),
+	        SQL_TEXT(edition->slot), SQL_TEXT(edition->date),
+	        SQL_INT(edition->created_at),
+	        SQL_TEXT(word_of(PREFERENCE_ABSTRACT, (int)look->abstract)),
+	        SQL_TEXT(word_of(PREFERENCE_FORMAT, (int)look->format)),
+	        SQL_TEXT(word_of(PREFERENCE_ATTACH, (int)look->attach)),
+	        SQL_TEXT(*look->language ? look->language : NULL),
+	        SQL_INT(items->len == 0),
+	        SQL_TEXT(edition->coverage ? edition->coverage : "")))
 		return false;
 	digest_id = sqlite3_last_insert_rowid(store->db);
 	for (unsigned i = 0; i < items->len; i++)
 		if (!insert_item(store, digest_id, i + 1, items->pdata[i], error))
 			return false;
-	return sql_run(store, sql_outbox, error, SQL_INT(subscriber_id),
-	    SQL_INT(digest_id), SQL_INT(now));
+	return sql_run(store, sql_outbox, error, SQL_INT(edition->subscriber_id),
+	    SQL_INT(digest_id), SQL_INT(edition->created_at));
+}
+
+bool
+editions_load_latest(
+    struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce(max(created_at), -1) FROM digest"
+	    " WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
+
+	return sql_number(store, sql, made_at, error, SQL_INT(subscriber_id));
+}
+
+/* Three columns from here on, and the language. */
+static void
+load_look(sqlite3_stmt *row, int column, struct digest_look *look)
+{
+	static const enum preference which[] = {
+	    PREFERENCE_ABSTRACT, PREFERENCE_FORMAT, PREFERENCE_ATTACH};
+	struct preferences all = {0};
+
+	/* The file's CHECK allows our words only. */
+	for (int i = 0; i < (int)G_N_ELEMENTS(which); i++)
+		preferences_choose(&all, which[i],
+		    (const char *)sqlite3_column_text(row, column + i), NULL);
+	*look = (struct digest_look){
+	    .abstract = (enum preference_abstract)all.choice[PREFERENCE_ABSTRACT],
+	    .format = (enum preference_format)all.choice[PREFERENCE_FORMAT],
+	    .attach = (enum preference_attach)all.choice[PREFERENCE_ATTACH],
+	};
+	column += (int)G_N_ELEMENTS(which);
+	if (sqlite3_column_type(row, column) != SQLITE_NULL)
+		g_strlcpy(look->language,
+		    (const char *)sqlite3_column_text(row, column),
+		    sizeof(look->language));
 }
 
 void
@@ -172,7 +236,8 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
-	    " s.created_at"
+	    " s.created_at, d.abstract, d.format, d.attach, d.language,"
+	    " d.is_note, d.coverage"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
@@ -196,6 +261,9 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 	digest->recipient = sql_dup_text(statement, 4);
 	digest->recipient_name = sql_dup_text(statement, 5);
 	digest->subscriber_since = sql_get_int(statement, 6);
+	load_look(statement, 7, &digest->look);
+	digest->is_note = sql_get_int(statement, 11) == 1;
+	digest->coverage = sql_dup_text(statement, 12);
 	return g_steal_pointer(&digest);
 }
 
@@ -354,8 +422,9 @@ editions_prune_delivered(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error)
 {
 	static const char sql[] =
-	    "DELETE FROM delivered WHERE (subscriber_id, paper_seq) IN"
-	    " (SELECT subscriber_id, paper_seq FROM delivered WHERE at < ?1 LIMIT ?2)";
+	    "DELETE FROM delivered WHERE (subscriber_id, paper_seq, replacement) IN"
+	    " (SELECT subscriber_id, paper_seq, replacement FROM delivered WHERE at < "
+	    "?1 LIMIT ?2)";
 
 	return sql_change(store, sql, count, error, SQL_INT(before), SQL_INT(limit));
 }

@@ -20,7 +20,10 @@ struct candidate {
 	char *label;     /* the filter's name, else its text as typed */
 	char *canonical; /* the filter's canonical form */
 	char day[11];
-	int64_t upvotes; /* or PAPER_UNKNOWN */
+	int64_t upvotes;     /* or PAPER_UNKNOWN */
+	char since_day[11];  /* what was listed before is not for the filter */
+	int64_t replacement; /* of the paper, announced last; 0: none */
+	int max_papers; /* that the filter may show in full; 0: no limit of its own */
 };
 
 void candidate_free(struct candidate *candidate);
@@ -50,7 +53,23 @@ struct edition_item {
 	char day[11];
 	int64_t upvotes;
 	enum digest_shown shown;
-	char *reasons; /* a line each: filter, tab, words */
+	int64_t replacement;
+	char *reasons;  /* a line each: filter, tab, words */
+	unsigned at;    /* its candidates are from here on in the loaded ones, */
+	unsigned finds; /* so many */
+	double score;   /* see query/rank.h; where the order asks for it */
+};
+
+/* A new digest. */
+struct edition {
+	int64_t subscriber_id;
+	const char *slot;
+	const char *date; /* local, YYYY-MM-DD */
+	struct digest_look look;
+	const GPtrArray *items; /* of struct edition_item *, in reading order; empty: it
+	                           says that there is nothing new */
+	int64_t created_at;
+	const char *coverage; /* which lists it is made of, in one line; "" or NULL */
 };
 
 void edition_item_free(struct edition_item *item);
@@ -63,11 +82,14 @@ bool editions_has_slot(struct store *store, int64_t subscriber_id, const char *s
  * Store a digest with its items and its place in the outbox.
  *
  * The caller's transaction moves the person's due time in the same commit.
- *
- * @param items  of struct edition_item *, in reading order, not empty
  */
-bool editions_insert(struct store *store, int64_t subscriber_id, const char *slot,
-    const char *date, const GPtrArray *items, int64_t now, GError **error);
+bool
+editions_insert(struct store *store, const struct edition *edition, GError **error);
+
+/** When the last digest of a person was made that went out or may yet.
+ * @param made_at -1 for never */
+bool editions_load_latest(
+    struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error);
 
 /** Load a digest without what is in it. @return NULL with PB_ERROR_NOT_FOUND */
 struct digest *

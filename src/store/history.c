@@ -91,9 +91,11 @@ history_load_delivery(struct store *store, int64_t subscriber_id, int64_t paper_
     struct history_delivery *delivery, GError **error)
 {
 	static const char sql[] = "SELECT (SELECT at FROM delivered"
-	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2),"
+	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2"
+	                          "  ORDER BY replacement DESC LIMIT 1),"
 	                          " (SELECT digest_id FROM delivered"
-	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2),"
+	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2"
+	                          "  ORDER BY replacement DESC LIMIT 1),"
 	                          " coalesce((SELECT times FROM refused"
 	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2), 0)";
 	sql_auto *statement =
@@ -126,7 +128,8 @@ history_load_papers(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT p.id FROM delivered d JOIN paper p ON p.seq = d.paper_seq"
-	    " WHERE d.subscriber_id = ?1 ORDER BY d.at DESC, p.seq DESC";
+	    " WHERE d.subscriber_id = ?1 GROUP BY p.seq"
+	    " ORDER BY max(d.at) DESC, p.seq DESC";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(subscriber_id));
 	g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
 	enum sql_step step;

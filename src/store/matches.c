@@ -248,6 +248,121 @@ matches_delete_waiting(
 	return sql_run(store, sql, error, SQL_INT(filter_id), SQL_INT(paper_seq));
 }
 
+/* What a filter found in one run. */
+struct found {
+	int64_t filter_id;
+	int64_t decided_at;
+	char *papers;
+};
+
+static void
+clear_found(void *data)
+{
+	struct found *found = data;
+
+	g_free(found->papers);
+}
+
+/* @return of struct found: those in which a paper is; NULL on failure */
+static GArray *
+load_found(struct store *store, int64_t paper_seq, GError **error)
+{
+	/* There is no index by paper: rows become one seldom, and days are matched for
+	 * a million filters at a time. */
+	static const char sql[] =
+	    "SELECT filter_id, decided_at, papers FROM match_found"
+	    " WHERE instr(',' || papers || ',', ',' || ?1 || ',')";
+	sql_auto *statement = sql_start(store, sql, error, SQL_INT(paper_seq));
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct found));
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	g_array_set_clear_func(rows, clear_found);
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct found found = {
+		    .filter_id = sql_get_int(statement, 0),
+		    .decided_at = sql_get_int(statement, 1),
+		    .papers = sql_dup_text(statement, 2),
+		};
+
+		g_array_append_val(rows, found);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+/* Put a paper into the place of another; of one that is found already there is no
+ * second. @return the papers, or NULL when there are none left */
+static char *
+exchange(const char *papers, const char *from, const char *to, bool has_to)
+{
+	g_auto(GStrv) seqs = g_strsplit(papers, ",", -1);
+	GString *text = g_string_new(NULL);
+
+	for (char **seq = seqs; *seq; seq++) {
+		bool is_it = g_str_equal(*seq, from);
+
+		if (is_it && has_to)
+			continue;
+		if (text->len)
+			g_string_append_c(text, ',');
+		g_string_append(text, is_it ? to : *seq);
+	}
+	return g_string_free(text, text->len == 0);
+}
+
+static bool
+move_found(struct store *store, const struct found *found, int64_t from, int64_t to,
+    GError **error)
+{
+	static const char sql[] = "UPDATE match_found SET papers = ?3"
+	                          " WHERE filter_id = ?1 AND decided_at = ?2";
+	static const char sql_none[] = "DELETE FROM match_found"
+	                               " WHERE filter_id = ?1 AND decided_at = ?2";
+	g_autofree char *old = g_strdup_printf("%" G_GINT64_FORMAT, from);
+	g_autofree char *new = g_strdup_printf("%" G_GINT64_FORMAT, to);
+	g_autofree char *papers = NULL;
+	bool has_to;
+
+	if (!matches_has_found(store, found->filter_id, to, &has_to, error))
+		return false;
+	papers = exchange(found->papers, old, new, has_to);
+	if (!papers)
+		return sql_run(store, sql_none, error, SQL_INT(found->filter_id),
+		    SQL_INT(found->decided_at));
+	return sql_run(store, sql, error, SQL_INT(found->filter_id),
+	    SQL_INT(found->decided_at), SQL_TEXT(papers));
+}
+
+/* Who has found a paper waits for it no more. */
+static bool
+end_waiting(struct store *store, int64_t paper_seq, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM match_waiting WHERE paper_seq = ?1 AND EXISTS"
+	    " (SELECT 1 FROM match_found f WHERE f.filter_id = match_waiting.filter_id"
+	    "  AND instr(',' || f.papers || ',', ',' || ?1 || ','))";
+
+	return sql_run(store, sql, error, SQL_INT(paper_seq));
+}
+
+bool
+matches_move(struct store *store, int64_t from, int64_t to, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE OR IGNORE match_waiting SET paper_seq = ?2 WHERE paper_seq = ?1";
+	static const char sql_rest[] = "DELETE FROM match_waiting WHERE paper_seq = ?1";
+	g_autoptr(GArray) rows = load_found(store, from, error);
+
+	for (unsigned i = 0; rows && i < rows->len; i++)
+		if (!move_found(
+		        store, &g_array_index(rows, struct found, i), from, to, error))
+			return false;
+	return rows && sql_run(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_run(store, sql_rest, error, SQL_INT(from)) &&
+	       end_waiting(store, to, error);
+}
+
 GPtrArray *
 matches_load_waiting(struct store *store, int64_t paper_seq, int64_t after,
     unsigned limit, GError **error)

@@ -120,6 +120,12 @@ bool matches_save_waiting(struct store *store, int64_t filter_id, int64_t paper_
 bool matches_delete_waiting(
     struct store *store, int64_t filter_id, int64_t paper_seq, GError **error);
 
+/**
+ * Two rows are one paper: whatever found or waits for one of them found or waits for
+ * the other, once.  Reads all that was found; the caller has noted them as twins.
+ */
+bool matches_move(struct store *store, int64_t from, int64_t to, GError **error);
+
 /** A page of the filters that wait for a field of a paper, by id. @param after the last
  * one of the page before, or 0. @return of struct stored_filter * */
 GPtrArray *matches_load_waiting(struct store *store, int64_t paper_seq, int64_t after,

@@ -132,8 +132,9 @@ static bool
 save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
-	    " SELECT o.subscriber_id, i.paper_seq, i.digest_id, ?2"
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at,"
+	    " replacement)"
+	    " SELECT o.subscriber_id, i.paper_seq, i.digest_id, ?2, i.replacement"
 	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
 	    " WHERE o.id = ?1 ON CONFLICT DO NOTHING";
 	static const char sql_digest[] =

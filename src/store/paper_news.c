@@ -60,7 +60,8 @@ paper_news_find(const struct paper *told, const struct paper *kept, bool is_sett
 	news->is_text = strcmp(told->title, kept->title) != 0 ||
 	                strcmp(told->abstract, kept->abstract) != 0 ||
 	                is_new_list(told->authors, kept->authors);
-	news->are_links = is_new_text(told->url, kept->url) ||
+	news->are_links = is_new_text(told->id, kept->id) ||
+	                  is_new_text(told->url, kept->url) ||
 	                  is_new_text(told->code_url, kept->code_url) ||
 	                  is_new_text(told->project_url, kept->project_url) ||
 	                  is_new_text(told->video_url, kept->video_url);

@@ -43,17 +43,6 @@ load_texts(sqlite3_stmt *row, int column)
 	return split(row, column, texts) ? g_steal_pointer(&texts) : NULL;
 }
 
-static enum announcement
-parse_announcement(const char *name)
-{
-	enum announcement announcement = ANNOUNCEMENT_NEW;
-
-	while (announcement < ANNOUNCEMENT_REPLACE &&
-	       strcmp(name, announcement_name(announcement)) != 0)
-		announcement++;
-	return announcement;
-}
-
 static int
 compare_appearances(const void *a, const void *b)
 {
@@ -63,7 +52,28 @@ compare_appearances(const void *a, const void *b)
 	return by_day ? by_day : strcmp(left->source, right->source);
 }
 
-/* A line each: day, tab, announcement, tab, source. */
+static void
+note_appearance(struct paper *paper, const char *source, const char *day,
+    enum announcement announcement)
+{
+	for (unsigned i = 0; i < paper->appearances->len; i++) {
+		struct appearance *known =
+		    &g_array_index(paper->appearances, struct appearance, i);
+
+		if (strcmp(known->day, day) == 0 &&
+		    strcmp(known->source, source) == 0) {
+			known->announcement = MIN(known->announcement, announcement);
+			return;
+		}
+	}
+	paper_add_appearance(paper, source, day, announcement);
+}
+
+/*
+ * A line each: day, tab, announcement, tab, source.  Lists of one service are one
+ * listing on a day, as the strongest of what they say: new in one category and
+ * cross-listed in another is new.
+ */
 static void
 load_appearances(sqlite3_stmt *row, int column, struct paper *paper)
 {
@@ -72,9 +82,11 @@ load_appearances(sqlite3_stmt *row, int column, struct paper *paper)
 
 	for (char **part = parts; part && *part; part++) {
 		g_auto(GStrv) cells = g_strsplit(*part, "\t", 3);
+		enum announcement announcement = ANNOUNCEMENT_NEW;
 
-		paper_add_appearance(
-		    paper, cells[2], cells[0], parse_announcement(cells[1]));
+		cells[2][strcspn(cells[2], "/")] = '\0';
+		announcement_parse(cells[1], &announcement);
+		note_appearance(paper, cells[2], cells[0], announcement);
 	}
 	g_array_sort(paper->appearances, compare_appearances);
 }
@@ -110,7 +122,8 @@ paper_row_load(sqlite3_stmt *row)
 	    sizeof(stored->day));
 	stored->first_seen_at = sql_get_int(row, 21);
 	stored->is_revised = sql_get_int(row, 22) == 1;
-	load_appearances(row, 23, paper);
+	paper->teller = (enum paper_teller)sql_get_int(row, 23);
+	load_appearances(row, 24, paper);
 	return stored;
 }
 
@@ -126,4 +139,21 @@ paper_row_load_all(sqlite3_stmt *statement, GError **error)
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
 		g_ptr_array_add(papers, paper_row_load(statement));
 	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
+}
+
+bool
+paper_row_find(
+    struct store *store, const char *id, struct stored_paper **stored, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE id = ?1";
+	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(id));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	step = sql_step(statement, error);
+	if (step == SQL_STEP_ROW)
+		*stored = paper_row_load(statement);
+	return step != SQL_STEP_FAILED;
 }

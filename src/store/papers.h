@@ -20,6 +20,7 @@ enum batch_status {
 	BATCH_SAME,    /* nothing changed since the last answer (304) */
 	BATCH_EMPTY,   /* the day has no papers (so far) */
 	BATCH_NOT_YET, /* the source does not know the day yet */
+	BATCH_STALE,   /* the papers of another day under this day's date */
 	BATCH_FAILED,
 };
 
@@ -31,6 +32,9 @@ struct batch {
 	const char *etag;     /* or NULL */
 	const char *ids_hash; /* SHA-256 of the sorted ids, or NULL */
 	const char *error;    /* when BATCH_FAILED, else NULL */
+	/* The source lists the newest papers of whatever day: one that it listed before
+	 * is not listed again, and one that appears later is of the day it appears. */
+	bool is_rolling;
 };
 
 struct papers_saved {
@@ -88,7 +92,16 @@ bool papers_save_batch(struct store *store, const struct batch *batch,
 bool papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
     struct papers_saved *saved, GError **error);
 
-/** Papers without categories first seen after a time, newest first. @return of char *
+/**
+ * Unite rows that were found to be one paper while both were in messages on their way.
+ *
+ * @param limit  pairs that are looked at
+ */
+bool
+papers_unite_twins(struct store *store, int64_t now, unsigned limit, GError **error);
+
+/** Papers of arXiv without categories first seen after a time, newest first. @return of
+ * char *
  */
 GPtrArray *papers_load_bare(
     struct store *store, int64_t seen_after, unsigned limit, GError **error);
@@ -96,6 +109,15 @@ GPtrArray *papers_load_bare(
 /** The ETag of the last good answer for a day. @param etag set to NULL for none */
 bool papers_load_etag(struct store *store, const char *source, const char *day,
     char **etag, GError **error);
+
+/** The ETag of a source's last good answer for any day, and that day. @param etag set
+ * to NULL for none */
+bool papers_load_last_etag(
+    struct store *store, const char *source, char **etag, char day[11], GError **error);
+
+/** Whether a source told the same papers under an earlier day. @param is_known  set */
+bool papers_has_ids(struct store *store, const char *source, const char *ids_hash,
+    const char *day, bool *is_known, GError **error);
 
 /** When a source last gave an ETag. @param at -1 for never */
 bool papers_load_etag_time(
@@ -149,6 +171,13 @@ void source_report_free(struct source_report *report);
 GPtrArray *papers_load_reports(struct store *store, GError **error);
 
 bool papers_count(struct store *store, int64_t *count, GError **error);
+
+/** Names of all services that were asked ("arxiv" for all its lists). @return of char
+ * *, sorted */
+GPtrArray *papers_load_services(struct store *store, GError **error);
+
+/** Whether arXiv has told the categories of any paper. @param has set */
+bool papers_has_categories(struct store *store, bool *has, GError **error);
 
 /** Forget up to a limit of answers of sources older than a time. @param count set */
 bool papers_prune_batches(struct store *store, int64_t before, unsigned limit,

@@ -216,17 +216,20 @@ people_load_page(struct store *store, int64_t after, unsigned limit, GError **er
 }
 
 GPtrArray *
-people_load_due(struct store *store, int64_t now, unsigned limit, GError **error)
+people_load_due(
+    struct store *store, int64_t now, int64_t through, unsigned limit, GError **error)
 {
 	static const char sql[] =
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
-	    " WHERE state = 'active' AND next_due_at <= ?1 AND NOT EXISTS"
+	    " WHERE state = 'active' AND next_due_at <= ?1"
+	    " AND (next_due_at <= ?3 OR is_first_due = 1 OR cadence = 'now')"
+	    " AND NOT EXISTS"
 	    "  (SELECT 1 FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    "   WHERE s.subscriber_id = subscriber.id AND " MATCHES_THROUGH
 	    "    < (SELECT coalesce(max(revision), 0) FROM paper))"
 	    " ORDER BY next_due_at, id LIMIT ?2";
-	sql_auto *statement =
-	    sql_start(store, sql, error, SQL_INT(now), SQL_INT(limit));
+	sql_auto *statement = sql_start(
+	    store, sql, error, SQL_INT(now), SQL_INT(limit), SQL_INT(through));
 
 	return load_all(statement, error);
 }
@@ -286,9 +289,19 @@ bool
 people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE subscriber SET next_due_at = ?2, is_first_due = 0 WHERE id = ?1";
+	    "UPDATE subscriber SET next_due_at = ?2, is_first_due = 0, catch_up = NULL"
+	    " WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(id), SQL_INT_OR_NULL(next_due_at));
+}
+
+bool
+people_put_off(struct store *store, int64_t id, int64_t due_at, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET next_due_at = ?2 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(due_at));
 }
 
 bool

@@ -46,9 +46,12 @@ people_load_page(struct store *store, int64_t after, unsigned limit, GError **er
  *
  * Who has a filter that has not seen the newest papers yet is left out: that
  * edition waits for the match, or it would miss what was to be in it.
+ *
+ * @param through  before now: who is due later is left out too, unless the edition is
+ *                 one that comes at once, or hour by hour
  */
-GPtrArray *
-people_load_due(struct store *store, int64_t now, unsigned limit, GError **error);
+GPtrArray *people_load_due(
+    struct store *store, int64_t now, int64_t through, unsigned limit, GError **error);
 
 /** Load a page of active subscribers whose edition is due only after a time. */
 GPtrArray *
@@ -67,9 +70,13 @@ bool people_pull_in_since(
  * for never */
 bool people_load_next_due(struct store *store, int64_t *due_at, GError **error);
 
-/** Move a subscriber's due time on; the first edition counts as made. */
+/** Move a subscriber's due time on; the first edition counts as made, and what
+ * was missed in a pause as caught up. */
 bool
 people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **error);
+
+/** Let a subscriber's next edition wait until a time; it stays what it is. */
+bool people_put_off(struct store *store, int64_t id, int64_t due_at, GError **error);
 
 /** Count subscribers in a state. */
 bool people_count(

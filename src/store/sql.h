@@ -19,6 +19,8 @@ struct store {
 	GHashTable
 	    *statements; /* const char * (the text's address) -> sqlite3_stmt * */
 	struct tokenizer *tokenizer;
+	void (*told)(void *data); /* of commits; or NULL */
+	void *told_data;
 };
 
 struct sql_value {

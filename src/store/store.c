@@ -384,7 +384,16 @@ store_commit(struct store_transaction *transaction, GError **error)
 	                            : sql_run(store, sql, error)))
 		return false;
 	transaction->store = NULL;
+	if (store->told && !transaction->is_inner)
+		store->told(store->told_data);
 	return true;
+}
+
+void
+store_tell_commits(struct store *store, void (*told)(void *data), void *data)
+{
+	store->told = told;
+	store->told_data = data;
 }
 
 void

@@ -52,6 +52,10 @@ struct store_transaction {
 	bool is_inner;       /* a savepoint of another one */
 };
 
+/** Have somebody told of each commit of this handle, which shows that a long work gets
+ * on; in its thread, and without a word to the store.  NULL: nobody. */
+void store_tell_commits(struct store *store, void (*told)(void *data), void *data);
+
 /**
  * Begin at once as the writer (BEGIN IMMEDIATE).
  *

@@ -33,6 +33,8 @@ open_for(struct breaker *breaker, bool is_login, int64_t now)
 		wait_s = BREAKER_WAIT_MAX_S;
 	else if (breaker->state == BREAKER_TRIAL)
 		wait_s = MIN(breaker->wait_s * 2, BREAKER_WAIT_MAX_S);
+	if (breaker->state == BREAKER_CLOSED)
+		breaker->opened_at = now;
 	breaker->state = BREAKER_OPEN;
 	breaker->is_login = is_login;
 	breaker->wait_s = wait_s;

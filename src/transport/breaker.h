@@ -42,6 +42,7 @@ struct breaker {
 	bool is_login;     /* opened by a refused login: somebody has to mend it */
 	unsigned failures; /* of the relay, in a row */
 	int64_t wait_s;    /* the last wait, 0 while closed */
+	int64_t opened_at; /* when it opened, trials or not; set while not closed */
 	int64_t retry_at;  /* when the next trial may go; set while not closed */
 	char text[200];    /* the last failure; empty while closed with none */
 };

@@ -17,6 +17,9 @@ enum folder { FOLDER_TMP, FOLDER_NEW, FOLDER_CUR, N_FOLDERS };
 
 static const char *const folder_names[N_FOLDERS] = {"tmp", "new", "cur"};
 
+/* There is no time-out of a file: what a disk takes that is about to fail, s. */
+#define WAIT_S (10 * 60)
+
 struct maildir {
 	struct transport transport;
 	char *path;
@@ -252,6 +255,7 @@ transport_maildir_new(const char *path)
 	struct maildir *maildir = g_new0(struct maildir, 1);
 
 	maildir->transport.class = &class;
+	maildir->transport.wait_s = WAIT_S;
 	maildir->path = g_strdup(path);
 	for (size_t i = 0; i < N_FOLDERS; i++)
 		maildir->folders[i] = -1;

@@ -236,6 +236,22 @@ smtp_free(struct transport *transport)
 	g_free(smtp);
 }
 
+/*
+ * All steps at their slowest, and all once more: a connection that was kept and is
+ * dead is replaced once.
+ */
+static void
+set_waits(struct transport *transport, const struct smtp_times *times)
+{
+	int64_t steps_ms = (int64_t)times->quit_ms + times->connect_ms +
+	                   times->open_ms + 4 * (int64_t)times->command_ms +
+	                   times->data_ms + times->dot_ms +
+	                   2 * (int64_t)times->block_ms;
+
+	transport->wait_s = 2 * steps_ms / 1000 + 1;
+	transport->block_wait_s = 2 * (int64_t)times->block_ms / 1000 + 1;
+}
+
 struct transport *
 smtp_new(const struct smtp_options *options)
 {
@@ -248,6 +264,7 @@ smtp_new(const struct smtp_options *options)
 
 	g_assert(options->use_messages > 0);
 	smtp->transport.class = &class;
+	set_waits(&smtp->transport, &options->times);
 	session_init(&smtp->session, options);
 	return &smtp->transport;
 }

@@ -59,6 +59,14 @@ transport_run(struct transport *transport, const struct transport_feed *feed)
 	}
 }
 
+int64_t
+transport_get_wait_s(const struct transport *transport, size_t size_bytes)
+{
+	int64_t blocks = (int64_t)(size_bytes / TRANSPORT_BLOCK_BYTES) + 1;
+
+	return transport->wait_s + blocks * transport->block_wait_s;
+}
+
 void
 transport_close(struct transport *transport)
 {

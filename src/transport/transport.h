@@ -12,6 +12,9 @@
 #include "transport/delivery.h"
 #include "transport/envelope.h"
 
+/* Octets that are written within one time-out. */
+#define TRANSPORT_BLOCK_BYTES (64 * 1024)
+
 struct transport;
 
 /* A message on its way, and what became of it. */
@@ -46,6 +49,9 @@ struct transport_class {
 /* First member of every transport. */
 struct transport {
 	const struct transport_class *class;
+	/* The longest between two calls of a feed's functions, s, by its time-outs: for
+	 * one message, and for each block of TRANSPORT_BLOCK_BYTES of it. */
+	int64_t wait_s, block_wait_s;
 };
 
 /**
@@ -58,6 +64,13 @@ void transport_deliver(struct transport *transport, const struct envelope *envel
 
 /** Deliver, each once, until there is none at hand and all are done. */
 void transport_run(struct transport *transport, const struct transport_feed *feed);
+
+/**
+ * The longest between two calls of a feed's functions, s, by all time-outs.
+ *
+ * @param size_bytes  of the largest message at hand
+ */
+int64_t transport_get_wait_s(const struct transport *transport, size_t size_bytes);
 
 /** Take leave of the host, as when there is nothing to send; the next delivery
  * connects again. */

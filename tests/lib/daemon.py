@@ -57,7 +57,9 @@ class House:
             "log_level": "info",
             "mail.from": "paperboy@news.example",
             "mail.owner": "owner@news.example",
+            "mail.alerts": False,
             "huggingface.url": f"file://{self.papers}",
+            "arxiv.enrich": False,
         }
         if maildir:
             self.settings |= {"delivery.method": "maildir", "delivery.maildir": maildir}

@@ -158,6 +158,14 @@ void
 lab_save(struct lab *lab, const char *source, const char *day, int64_t at,
     struct paper *paper)
 {
+	lab_announce(lab, source, day, at, paper, ANNOUNCEMENT_NEW, 0);
+}
+
+void
+lab_announce(struct lab *lab, const char *source, const char *day, int64_t at,
+    struct paper *paper, enum announcement announcement, unsigned version)
+{
+	struct listing *listing = listing_new(paper, day);
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
 	g_autoptr(GError) error = NULL;
@@ -169,7 +177,9 @@ lab_save(struct lab *lab, const char *source, const char *day, int64_t at,
 	};
 	struct papers_saved saved;
 
-	g_ptr_array_add(listings, listing_new(paper, day));
+	listing->announcement = announcement;
+	listing->version = version;
+	g_ptr_array_add(listings, listing);
 	papers_save_batch(lab->store, &batch, listings, &saved, &error);
 	g_assert_no_error(error);
 }
@@ -343,7 +353,7 @@ lab_hash(struct lab *lab)
 
 	for (char **name = names; *name; name++) {
 		g_autofree char *sql =
-		    g_strdup_printf("SELECT * FROM %s ORDER BY 1, 2, 3", *name);
+		    g_strdup_printf("SELECT *, 0 FROM %s ORDER BY 1, 2, 3", *name);
 		g_autofree char *text = NULL;
 
 		if (strcmp(*name, "cursor") == 0)

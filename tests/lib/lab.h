@@ -63,6 +63,10 @@ struct paper *lab_paper(const char *id, const char *title, const char *abstract)
 void lab_save(struct lab *lab, const char *source, const char *day, int64_t at,
     struct paper *paper);
 
+/** The same, announced as something. @param version  0: not told */
+void lab_announce(struct lab *lab, const char *source, const char *day, int64_t at,
+    struct paper *paper, enum announcement announcement, unsigned version);
+
 /**
  * arXiv tells the categories of a paper.
  *

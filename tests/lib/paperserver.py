@@ -52,6 +52,28 @@ def element(number, upvotes=1):
     }
 
 
+FEED = """<?xml version='1.0' encoding='UTF-8'?>
+<rss xmlns:arxiv="http://arxiv.org/schemas/atom"
+ xmlns:dc="http://purl.org/dc/elements/1.1/" version="2.0"><channel><title>%s</title>
+<lastBuildDate>Wed, 18 Nov 2026 05:00:05 +0000</lastBuildDate>
+<pubDate>Wed, %d Nov 2026 00:00:00 -0500</pubDate>
+<skipDays><day>Sunday</day><day>Saturday</day></skipDays>%s</channel></rss>
+"""
+LAUGHS = """<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "ha">%s]>
+<rss><channel><title>&j;</title></channel></rss>
+""" % "".join('<!ENTITY %s "%s">' % (b, ("&%s;" % a) * 10)
+              for a, b in zip("abcdefghi", "bcdefghij"))
+
+
+def feed_item(number, kind="new", version=1):
+    return """<item><title>Made-up listing number %d of many</title>
+<link>https://arxiv.org/abs/2611.%05d</link>
+<description>arXiv:2611.%05dv%d Announce Type: %s \nAbstract: It was made up.</description>
+<guid isPermaLink="false">oai:arXiv.org:2611.%05dv%d</guid><category>cs.CL</category>
+<arxiv:announce_type>%s</arxiv:announce_type><dc:creator>Ada Example, Bo Li</dc:creator>
+</item>""" % (number, number, number, version, kind, number, version, kind)
+
+
 def load(day):
     path = os.path.join(OPTIONS.dir, "daily_papers-%s.json" % day)
     try:
@@ -290,6 +312,77 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
         self.end_headers()
         self.wfile.write(b"x" * self.count)
+
+    # Feeds: /MODE/rss/CATEGORY is FOLDER/CATEGORY.xml, or what is made up here.
+
+    def feed(self, entries=(), status=200, headers=(), title="made-up updates", day=18):
+        body = FEED % (title, day, "".join(entries))
+        self.reply(status, body.encode(), headers, kind="application/rss+xml")
+
+    def mode_feed(self):
+        name = urlsplit(self.path).path.rsplit("/", 1)[-1]
+        try:
+            with open(os.path.join(OPTIONS.dir, name + ".xml"), "rb") as file:
+                self.reply(200, file.read(), kind="application/rss+xml")
+        except FileNotFoundError:
+            self.mode_feed_unknown()
+
+    def mode_feed_made(self):
+        """/feed-made-N: papers 1 to N, as new ones."""
+        self.feed(feed_item(n) for n in range(1, self.count + 1))
+
+    def mode_feed_empty(self):
+        self.feed()
+
+    def mode_feed_unknown(self):
+        self.feed(status=400, title="Feed error for query: cs.ZZ")
+
+    def mode_feed_etag(self):
+        """As arXiv does: 64 digits without quotes."""
+        etag = "0123456789abcdef" * 4
+        if self.headers.get("If-None-Match") == etag:
+            return self.reply(304)
+        return self.feed([feed_item(1)], headers=[("ETag", etag)])
+
+    def mode_feed_api(self):
+        """The API about an id_list: every paper is of cs.LG."""
+        ids = [name for name in self.query.get("id_list", [""])[0].split(",") if name]
+        entries = "".join(
+            "<entry><id>http://arxiv.org/abs/%sv1</id><title>Told</title>"
+            "<category term='stat.ML'/><category term='cs.LG'/>"
+            "<arxiv:primary_category term='cs.LG'/></entry>" % name for name in ids)
+        self.reply(200, ("<feed xmlns='http://www.w3.org/2005/Atom'"
+                         " xmlns:arxiv='http://arxiv.org/schemas/atom'>%s</feed>"
+                         % entries).encode())
+
+    def mode_feed_found(self):
+        """/feed-found-N: a search of the API that finds N papers, in pages."""
+        start = int(self.query["start"][0])
+        end = min(self.count, start + int(self.query["max_results"][0]))
+        entries = "".join(
+            "<entry><id>http://arxiv.org/abs/2611.%05dv1</id><title>Found</title>"
+            "<published>2026-11-14T00:00:00Z</published><category term='cs.LG'/>"
+            "<category term='cs.CL'/><arxiv:primary_category term='%s'/></entry>"
+            % (n, "cs.LG" if n % 2 else "cs.CL") for n in range(start, end))
+        self.reply(200, ("<feed xmlns='http://www.w3.org/2005/Atom'"
+                         " xmlns:s='http://a9.com/-/spec/opensearch/1.1/'"
+                         " xmlns:arxiv='http://arxiv.org/schemas/atom'>"
+                         "<s:totalResults>%d</s:totalResults>%s</feed>"
+                         % (self.count, entries)).encode())
+
+    def mode_feed_cut(self):
+        self.reply(200, (FEED % ("x", 18, feed_item(1))).encode()[:-40])
+
+    def mode_feed_laughs(self):
+        self.reply(200, LAUGHS.encode())
+
+    def mode_feed_limit(self):
+        self.reply(429, b"Rate exceeded.", kind="text/plain")
+
+    def mode_feed_deep(self):
+        """/feed-deep-N: N elements in each other, the root among them."""
+        inner = "<a>" * (self.count - 1) + "</a>" * (self.count - 1)
+        self.reply(200, ("<rss>%s</rss>" % inner).encode())
 
     def mode_agent(self):
         self.reply(200, self.headers.get("User-Agent", "").encode())

@@ -30,6 +30,7 @@ template_dir = "{templates}";
 log_level = "{log_level}";
 mail: {{ from = "{sender}"; owner = "{owner}"; }};
 huggingface: {{ url = "{papers}"; }};
+arxiv: {{ enrich = false; }};
 {delivery}
 {extra}
 """

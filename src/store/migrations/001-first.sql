@@ -2,7 +2,7 @@
 -- Times are seconds since the epoch, UTC; days are YYYY-MM-DD.
 
 CREATE TABLE paper (
-	seq           INTEGER PRIMARY KEY,
+	seq           INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: matches name it
 	id            TEXT NOT NULL UNIQUE CHECK (length(id) BETWEEN 1 AND 200),
 	title         TEXT NOT NULL CHECK (title <> ''),
 	abstract      TEXT NOT NULL,
@@ -21,9 +21,11 @@ CREATE TABLE paper (
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	comments      INTEGER CHECK (comments >= 0),
 	stars         INTEGER CHECK (stars >= 0),
+	teller        INTEGER NOT NULL DEFAULT 0 CHECK (teller BETWEEN 0 AND 2), -- of its text
 	told_at       INTEGER NOT NULL, -- when the changing fields were read
 	first_seen_at INTEGER NOT NULL,
 	last_day      TEXT NOT NULL CHECK (last_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- version announced; 0: none
 	revision      INTEGER NOT NULL UNIQUE, -- of its text; filters are matched through one
 	is_revised    INTEGER NOT NULL DEFAULT 0 CHECK (is_revised IN (0, 1)), -- not its first
 	is_changed    INTEGER NOT NULL DEFAULT 0 CHECK (is_changed IN (0, 1))
@@ -32,11 +34,29 @@ CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
 CREATE INDEX paper_bare ON paper (first_seen_at) WHERE categories IS NULL;
 
+-- Every name by which a paper is known (src/model/identity.h).
+CREATE TABLE paper_name (
+	name      TEXT PRIMARY KEY CHECK (name <> ''),
+	paper_seq INTEGER NOT NULL REFERENCES paper (seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX paper_name_paper ON paper_name (paper_seq);
+
+-- Two rows that are one paper, while neither can go: both are in messages on their way.
+CREATE TABLE paper_twin (
+	one_seq   INTEGER NOT NULL REFERENCES paper (seq),
+	other_seq INTEGER NOT NULL REFERENCES paper (seq),
+	PRIMARY KEY (one_seq, other_seq),
+	CHECK (one_seq < other_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX paper_twin_other ON paper_twin (other_seq);
+
 CREATE TABLE listing (
 	source        TEXT NOT NULL CHECK (source <> ''),
 	day           TEXT NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
-	announcement  TEXT NOT NULL DEFAULT 'new' CHECK (announcement IN ('new', 'cross', 'replace')),
+	announcement  TEXT NOT NULL DEFAULT 'new' CHECK (announcement IN
+		('new', 'cross', 'replace', 'replace-cross')),
+	version       INTEGER CHECK (version >= 1), -- of the paper; NULL: not told
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	first_seen_at INTEGER NOT NULL,
 	PRIMARY KEY (source, day, paper_seq)
@@ -85,12 +105,21 @@ CREATE TABLE short_form (
 	PRIMARY KEY (short, long)
 ) STRICT, WITHOUT ROWID;
 
+-- The lists that are collected, as the collector last saw them.
+CREATE TABLE list (
+	position    INTEGER PRIMARY KEY,
+	name        TEXT NOT NULL UNIQUE CHECK (name <> ''), -- as in batch.source
+	label       TEXT NOT NULL CHECK (label <> ''),
+	expected_by INTEGER CHECK (expected_by BETWEEN 0 AND 1439), -- minute of a working day
+	wait_s      INTEGER NOT NULL CHECK (wait_s >= 0)
+) STRICT;
+
 CREATE TABLE batch (
 	id       INTEGER PRIMARY KEY,
 	source   TEXT NOT NULL CHECK (source <> ''),
 	day      TEXT NOT NULL,
 	asked_at INTEGER NOT NULL,
-	status   TEXT NOT NULL CHECK (status IN ('ok', 'same', 'empty', 'not-yet', 'failed')),
+	status   TEXT NOT NULL CHECK (status IN ('ok', 'same', 'empty', 'not-yet', 'stale', 'failed')),
 	etag     TEXT,
 	count    INTEGER NOT NULL DEFAULT 0 CHECK (count >= 0),
 	fresh    INTEGER NOT NULL DEFAULT 0 CHECK (fresh >= 0), -- papers not seen before
@@ -230,6 +259,13 @@ CREATE TABLE digest (
 	date          TEXT NOT NULL,
 	created_at    INTEGER NOT NULL,
 	state         TEXT NOT NULL CHECK (state IN ('live', 'sent', 'failed', 'cancelled')),
+	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
+	-- What it looks like, as the person wanted it then (src/model/preferences.h).
+	abstract      TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
+	format        TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
+	attach        TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
+	language      TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
+	is_note       INTEGER NOT NULL DEFAULT 0 CHECK (is_note IN (0, 1)), -- no papers, said so
 	UNIQUE (subscriber_id, slot)
 ) STRICT;
 CREATE INDEX digest_created ON digest (created_at) WHERE state <> 'live';
@@ -243,6 +279,7 @@ CREATE TABLE digest_item (
 	upvotes   INTEGER,
 	shown     INTEGER NOT NULL CHECK (shown BETWEEN 0 AND 2),
 	reasons   TEXT NOT NULL CHECK (reasons <> ''), -- a line each: filter, tab, words
+	replacement INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- of the paper, then
 	PRIMARY KEY (digest_id, position),
 	UNIQUE (digest_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
@@ -250,9 +287,11 @@ CREATE TABLE digest_item (
 CREATE TABLE delivered (
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
+	-- The paper's last one by then: who wants updates gets later ones too.
+	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0),
 	digest_id     INTEGER NOT NULL,
 	at            INTEGER NOT NULL,
-	PRIMARY KEY (subscriber_id, paper_seq)
+	PRIMARY KEY (subscriber_id, paper_seq, replacement)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delivered_at ON delivered (at);
 
@@ -422,6 +461,13 @@ BEGIN
 	SELECT RAISE(ABORT, 'a digest is only for a subscriber who is active');
 END;
 
+CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF abstract, format, attach, language, is_note,
+	coverage
+	ON digest
+BEGIN
+	SELECT RAISE(ABORT, 'a digest is frozen');
+END;
+
 CREATE TRIGGER digest_end_is_final BEFORE UPDATE OF state ON digest
 WHEN OLD.state <> 'live' AND NEW.state <> OLD.state
 BEGIN
@@ -438,7 +484,17 @@ BEGIN
 END;
 
 -- A digest is complete when it is in the outbox; it goes whole, with its row.
-CREATE TRIGGER digest_frozen BEFORE UPDATE ON digest_item
+-- Only two rows of one paper may become one.
+CREATE TRIGGER digest_frozen BEFORE UPDATE OF digest_id, position, day, upvotes, shown,
+	reasons, replacement ON digest_item
+BEGIN
+	SELECT RAISE(ABORT, 'what is in a digest is frozen');
+END;
+
+CREATE TRIGGER digest_frozen_paper BEFORE UPDATE OF paper_seq ON digest_item
+WHEN NOT EXISTS (SELECT 1 FROM paper_twin
+	WHERE one_seq = min(OLD.paper_seq, NEW.paper_seq)
+	AND other_seq = max(OLD.paper_seq, NEW.paper_seq))
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
@@ -451,6 +507,10 @@ END;
 
 CREATE TRIGGER digest_kept BEFORE DELETE ON digest_item
 WHEN EXISTS (SELECT 1 FROM digest WHERE id = OLD.digest_id)
+	AND NOT EXISTS (SELECT 1 FROM paper_twin t JOIN digest_item i
+		ON i.digest_id = OLD.digest_id
+		AND i.paper_seq = iif(t.one_seq = OLD.paper_seq, t.other_seq, t.one_seq)
+		WHERE OLD.paper_seq IN (t.one_seq, t.other_seq))
 BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
@@ -477,7 +537,14 @@ END;
 
 CREATE TRIGGER match_found_is_final BEFORE UPDATE ON match_found
 WHEN NEW.filter_id <> OLD.filter_id OR NEW.decided_at <> OLD.decided_at
-	OR substr(NEW.papers, 1, length(OLD.papers) + 1) <> OLD.papers || ','
+	OR (substr(NEW.papers, 1, length(OLD.papers) + 1) <> OLD.papers || ','
+	-- Only two rows of one paper may become one.
+	AND NOT EXISTS (SELECT 1
+		FROM (SELECT one_seq AS gone, other_seq AS kept FROM paper_twin
+			UNION ALL SELECT other_seq, one_seq FROM paper_twin)
+		WHERE ',' || NEW.papers || ',' IN (
+			replace(',' || OLD.papers || ',', ',' || gone || ',', ',' || kept || ','),
+			replace(',' || OLD.papers || ',', ',' || gone || ',', ','))))
 BEGIN
 	SELECT RAISE(ABORT, 'a match that was decided stays');
 END;

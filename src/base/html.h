@@ -6,8 +6,8 @@
  * on lines that begin with ">", one for each level, so that text and HTML are cut
  * alike (letter/quote.h); what they mark as a signature goes.
  */
-#ifndef PAPERBOY_LETTER_HTML_H
-#define PAPERBOY_LETTER_HTML_H
+#ifndef PAPERBOY_BASE_HTML_H
+#define PAPERBOY_BASE_HTML_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /*
  * html_tag.h - one tag of HTML, and what mail programs mean by it.
  */
-#ifndef PAPERBOY_LETTER_HTML_TAG_H
-#define PAPERBOY_LETTER_HTML_TAG_H
+#ifndef PAPERBOY_BASE_HTML_TAG_H
+#define PAPERBOY_BASE_HTML_TAG_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * entity.h - character references of HTML.
  */
-#ifndef PAPERBOY_LETTER_ENTITY_H
-#define PAPERBOY_LETTER_ENTITY_H
+#ifndef PAPERBOY_BASE_ENTITY_H
+#define PAPERBOY_BASE_ENTITY_H
 
 #include <glib.h>
 

@@ -1,15 +1,15 @@
 /*
  * html.c - the text of an HTML message, as its reader would see it.
  */
-#include "letter/html.h"
+#include "base/html.h"
 
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/bounds.h"
-#include "letter/entity.h"
-#include "letter/html_tag.h"
+#include "base/entity.h"
+#include "base/html_tag.h"
 
 struct element {
 	char name[HTML_TAG_NAME_BYTES];

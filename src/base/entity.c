@@ -1,7 +1,7 @@
 /*
  * entity.c - character references of HTML.
  */
-#include "letter/entity.h"
+#include "base/entity.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * html_tag.c - one tag of HTML, and what mail programs mean by it.
  */
-#include "letter/html_tag.h"
+#include "base/html_tag.h"
 
 #include <string.h>
 

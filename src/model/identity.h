@@ -1,0 +1,57 @@
+/*
+ * identity.h - by which names one paper is known, whoever lists it.
+ *
+ * A paper's id is its arXiv id without version, else its DOI, else the source's own
+ * id for it, else a hash of its title and first author.  Pure.
+ */
+#ifndef PAPERBOY_MODEL_IDENTITY_H
+#define PAPERBOY_MODEL_IDENTITY_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "model/paper.h"
+
+/**
+ * Read an arXiv id (https://info.arxiv.org/help/arxiv_identifier.html), new or old:
+ * bare, or behind "oai:arXiv.org:", "arXiv:", a link to its page, or arXiv's own DOI.
+ *
+ * @param text     or NULL
+ * @param id       set on success when it is not NULL: without the version, owned by the
+ *                 caller
+ * @param version  set on success when it is not NULL; 0 when none is told
+ */
+bool identity_parse_arxiv(const char *text, char **id, unsigned *version);
+
+/** Whether it is an arXiv id as it is kept: bare, without version. */
+bool identity_is_arxiv(const char *id);
+
+/**
+ * Read a DOI: bare, or behind "doi:" or a link to the resolver.
+ *
+ * @param text  or NULL
+ * @return in lower case (DOI Handbook section 3.7), owned by the caller; NULL when it
+ * is none, is too long, or holds what does not belong into a link
+ */
+char *identity_parse_doi(const char *text);
+
+/**
+ * What two listings of one paper have in common when they share no id: its title's
+ * letters and digits and its first author's family name.
+ *
+ * @return "title:..." owned by the caller; NULL when the title is too short to tell
+ *         papers apart, or nobody is named
+ */
+char *identity_format_title(const struct paper *paper);
+
+/**
+ * Give a paper the best id that is known of it.
+ *
+ * @param arxiv_id  or NULL
+ * @param source    name of the source, for ids of its own
+ * @param guid      what the source calls it, or NULL
+ */
+void identity_choose(
+    struct paper *paper, const char *arxiv_id, const char *source, const char *guid);
+
+#endif

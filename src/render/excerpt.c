@@ -1,0 +1,76 @@
+/*
+ * excerpt.c - the beginning of an abstract, for who wants it short.
+ */
+#include "render/excerpt.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "mail/inert.h"
+
+#define ELLIPSIS "\xe2\x80\xa6"
+
+/* Full stops of Chinese and Japanese need no blank behind them. */
+static const char *const wide_stops[] = {"\u3002", "\uff01", "\uff1f"};
+
+static const char *const short_forms[] = {"al", "approx", "cf", "dr", "e.g", "eq",
+    "eqs", "etc", "fig", "figs", "i.e", "no", "prof", "resp", "sec", "st", "vs",
+    "w.r.t"};
+
+/* @param stop  the full stop behind the word */
+static bool
+is_short_form(const char *text, const char *stop)
+{
+	const char *begin = stop;
+	size_t size;
+
+	while (begin > text && !strchr(" (", begin[-1]))
+		begin--;
+	size = (size_t)(stop - begin);
+	if (size == 1 && g_ascii_isalpha(*begin))
+		return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(short_forms); i++)
+		if (size == strlen(short_forms[i]) &&
+		    g_ascii_strncasecmp(begin, short_forms[i], size) == 0)
+			return true;
+	return false;
+}
+
+/* @return what is behind the sentence that ends at `at`, or NULL: none ends there */
+static const char *
+find_end(const char *text, const char *at)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(wide_stops); i++)
+		if (g_str_has_prefix(at, wide_stops[i]))
+			return at + strlen(wide_stops[i]);
+	if (!strchr(".!?", *at) || at[1] != ' ' ||
+	    g_unichar_islower(g_utf8_get_char(at + 2)) ||
+	    (*at == '.' && is_short_form(text, at)))
+		return NULL;
+	return at + 1;
+}
+
+char *
+excerpt_format(const char *text)
+{
+	g_autofree char *line = inert_format_line(text, 0);
+	g_autofree char *begun = NULL;
+	unsigned sentences = 0;
+	const char *end = NULL;
+
+	for (const char *at = line; *at && sentences < EXCERPT_SENTENCES;
+	     at = g_utf8_next_char(at)) {
+		const char *behind = find_end(line, at);
+
+		if (!behind)
+			continue;
+		sentences++;
+		end = behind;
+	}
+	if (sentences < EXCERPT_SENTENCES || !*end)
+		return inert_format_line(line, EXCERPT_CHARS);
+	begun = g_strndup(line, (size_t)(end - line));
+	if (g_utf8_strlen(begun, -1) > EXCERPT_CHARS - 2)
+		return inert_format_line(begun, EXCERPT_CHARS);
+	return g_strconcat(begun, " " ELLIPSIS, NULL);
+}

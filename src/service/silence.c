@@ -1,0 +1,312 @@
+/*
+ * silence.c - proof that nothing new means nothing new.
+ */
+#include "service/silence.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/day.h"
+#include "store/lists.h"
+
+/* How far back the first missing day is looked for. */
+#define LOOK_BACK_DAYS 30
+
+/* A list without days that was not read for so long is late. */
+#define ANY_DAY_S (36 * CLOCK_HOUR_S)
+
+const char *
+silence_state_name(enum silence_state state)
+{
+	static const char *const names[] = {
+	    [SILENCE_OK] = "ok",
+	    [SILENCE_QUIET] = "quiet",
+	    [SILENCE_LATE] = "late",
+	    [SILENCE_STALE] = "stale",
+	    [SILENCE_FAILED] = "failed",
+	    [SILENCE_NEW] = "new",
+	};
+
+	return names[state];
+}
+
+static void
+list_clear(void *data)
+{
+	struct silence_list *list = data;
+
+	g_free(list->name);
+	g_free(list->label);
+	g_free(list);
+}
+
+void
+silence_free(struct silence *silence)
+{
+	if (!silence)
+		return;
+	g_ptr_array_unref(silence->lists);
+	g_free(silence->line);
+	g_free(silence);
+}
+
+/* 1970-01-01 was a Thursday. */
+static bool
+is_working(int64_t at)
+{
+	return (at / CLOCK_DAY_S + 3) % 7 < 5;
+}
+
+/* The last moment by which a list should have come. */
+static int64_t
+find_expected(int expected_by, int64_t now)
+{
+	int64_t at = now - now % CLOCK_DAY_S + expected_by * (int64_t)60;
+
+	while (at > now || !is_working(at))
+		at -= CLOCK_DAY_S;
+	return at;
+}
+
+static enum silence_state
+judge(const struct list_day *day)
+{
+	if (day->listed >= 0)
+		return SILENCE_OK;
+	if (day->is_empty)
+		return SILENCE_QUIET;
+	if (strcmp(day->status, "stale") == 0)
+		return SILENCE_STALE;
+	return strcmp(day->status, "failed") == 0 ? SILENCE_FAILED : SILENCE_LATE;
+}
+
+static bool
+is_missing(enum silence_state state)
+{
+	return state == SILENCE_LATE || state == SILENCE_STALE ||
+	       state == SILENCE_FAILED;
+}
+
+/* The first working day of those that are missing without one between. */
+static bool
+find_since(struct store *store, struct silence_list *list, const struct list_past *past,
+    GError **error)
+{
+	int64_t at = list->expected_at;
+
+	g_strlcpy(list->since_day, list->day, sizeof(list->since_day));
+	for (int back = 0; back < LOOK_BACK_DAYS; back++) {
+		struct list_day found;
+		char day[DAY_BYTES];
+
+		at -= CLOCK_DAY_S;
+		if (!is_working(at))
+			continue;
+		if (at < past->asked_at)
+			return true;
+		day_format(at, day);
+		if (!lists_load_day(store, list->name, day, &found, error))
+			return false;
+		if (!is_missing(judge(&found)))
+			return true;
+		g_strlcpy(list->since_day, day, sizeof(list->since_day));
+	}
+	return true;
+}
+
+static bool
+look_at_day(struct store *store, struct silence_list *list,
+    const struct list_past *past, GError **error)
+{
+	struct list_day found;
+
+	day_format(list->expected_at, list->day);
+	/* What came since is better: of today, before it is expected. */
+	if (strcmp(past->newest_day, list->day) > 0)
+		g_strlcpy(list->day, past->newest_day, sizeof(list->day));
+	if (!lists_load_day(store, list->name, list->day, &found, error))
+		return false;
+	list->state = judge(&found);
+	list->listed = found.listed;
+	list->read = found.read;
+	return !is_missing(list->state) || find_since(store, list, past, error);
+}
+
+static void
+look_at_any(struct silence_list *list, const struct list_past *past, int64_t now)
+{
+	bool is_old = now - past->good_at > ANY_DAY_S;
+
+	list->listed = past->listed;
+	list->read = -1;
+	if (past->is_failing && is_old)
+		list->state = SILENCE_FAILED;
+	else if (is_old)
+		list->state = SILENCE_LATE;
+	else
+		list->state = past->listed > 0 ? SILENCE_OK : SILENCE_QUIET;
+	if (is_old)
+		day_format(past->good_at >= 0 ? past->good_at : past->asked_at,
+		    list->since_day);
+}
+
+static bool
+look(struct store *store, const struct list *row, int64_t now,
+    struct silence_list *list, GError **error)
+{
+	struct list_past past;
+
+	list->name = g_strdup(row->name);
+	list->label = g_strdup(row->label);
+	list->wait_s = row->wait_s;
+	list->state = SILENCE_NEW;
+	list->expected_at = -1;
+	if (!lists_load_past(store, row->name, &past, error))
+		return false;
+	if (past.asked_at < 0)
+		return true;
+	if (row->expected_by < 0) {
+		look_at_any(list, &past, now);
+		return true;
+	}
+	list->expected_at = find_expected(row->expected_by, now);
+	return look_at_day(store, list, &past, error);
+}
+
+/* "Tue", or the day itself when that was more than six days ago. */
+static char *
+format_since(const char *day, int64_t now)
+{
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(day_start(day));
+	static const char *const names[] = {
+	    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+
+	if (now - day_start(day) >= 7 * (int64_t)CLOCK_DAY_S)
+		return g_strdup(day);
+	return g_strdup(names[g_date_time_get_day_of_week(time) - 1]);
+}
+
+static void
+append(GString *line, const char *text)
+{
+	g_string_append_printf(line, "%s%s", line->len ? "; " : "", text);
+}
+
+static void
+append_counts(GString *line, const char *label, int64_t listed, int64_t read)
+{
+	g_autofree char *counts =
+	    read < 0 ? g_strdup_printf("%s: %" G_GINT64_FORMAT " listed", label, listed)
+	             : g_strdup_printf("%s: %" G_GINT64_FORMAT
+	                               " listed, %" G_GINT64_FORMAT " read",
+	                   label, listed, read);
+
+	append(line, counts);
+}
+
+/* The lists of one service that are all right are told as one. @return how many */
+static unsigned
+sum_service(const GPtrArray *lists, const struct silence_list *first, int64_t *listed,
+    int64_t *read)
+{
+	size_t size = strcspn(first->name, "/");
+	unsigned count = 0;
+
+	*listed = *read = 0;
+	for (unsigned i = 0; i < lists->len; i++) {
+		const struct silence_list *list = lists->pdata[i];
+
+		if (list->state != SILENCE_OK || strcspn(list->name, "/") != size ||
+		    strncmp(list->name, first->name, size) != 0)
+			continue;
+		*listed += list->listed;
+		*read += list->read;
+		count++;
+	}
+	return count;
+}
+
+static void
+append_list(GString *line, const GPtrArray *lists, const struct silence_list *list,
+    GHashTable *told, int64_t now)
+{
+	g_autofree char *service = g_strndup(list->name, strcspn(list->name, "/"));
+	g_autofree char *since =
+	    *list->since_day ? format_since(list->since_day, now) : NULL;
+	g_autofree char *words = NULL;
+	g_autofree char *label = NULL;
+	int64_t listed, read;
+
+	switch (list->state) {
+	case SILENCE_OK:
+		if (g_hash_table_contains(told, service))
+			return;
+		if (sum_service(lists, list, &listed, &read) == 1) {
+			append_counts(line, list->label, list->listed, list->read);
+			return;
+		}
+		label = g_strndup(list->label, strcspn(list->label, " "));
+		append_counts(line, label, listed, read);
+		g_hash_table_add(told, g_steal_pointer(&service));
+		return;
+	case SILENCE_QUIET:
+		words = g_strdup_printf("%s: nothing new", list->label);
+		break;
+	case SILENCE_LATE:
+	case SILENCE_STALE:
+	case SILENCE_FAILED:
+		words = g_strdup_printf("%s %s since %s", list->label,
+		    silence_state_name(list->state), since);
+		break;
+	case SILENCE_NEW:
+		return;
+	}
+	append(line, words);
+}
+
+static char *
+format_line(const GPtrArray *lists, int64_t now)
+{
+	GString *line = g_string_new(NULL);
+	g_autoptr(GHashTable) told =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (unsigned i = 0; i < lists->len; i++)
+		append_list(line, lists, lists->pdata[i], told, now);
+	return g_string_free(line, FALSE);
+}
+
+static void
+note_hold(struct silence *silence, const struct silence_list *list, int64_t now)
+{
+	int64_t until = list->expected_at + list->wait_s;
+
+	if (!is_missing(list->state) || list->expected_at < 0 || now >= until)
+		return;
+	if (silence->held_from < 0 || list->expected_at < silence->held_from)
+		silence->held_from = list->expected_at;
+	silence->held_until = MAX(silence->held_until, until);
+}
+
+struct silence *
+silence_load(struct store *store, int64_t now, GError **error)
+{
+	g_autoptr(GPtrArray) rows = lists_load(store, error);
+	pb_auto(silence) silence = NULL;
+
+	if (!rows)
+		return NULL;
+	silence = g_new0(struct silence, 1);
+	silence->lists = g_ptr_array_new_with_free_func(list_clear);
+	silence->held_from = silence->held_until = -1;
+	for (unsigned i = 0; i < rows->len; i++) {
+		struct silence_list *list = g_new0(struct silence_list, 1);
+
+		g_ptr_array_add(silence->lists, list);
+		if (!look(store, rows->pdata[i], now, list, error))
+			return NULL;
+		note_hold(silence, list, now);
+	}
+	silence->line = format_line(silence->lists, now);
+	return g_steal_pointer(&silence);
+}

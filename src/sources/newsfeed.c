@@ -1,0 +1,283 @@
+/*
+ * newsfeed.c - any RSS or Atom feed as a source.
+ */
+#include "sources/newsfeed.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/day.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/identity.h"
+#include "net/http_file.h"
+
+struct newsfeed {
+	struct source source;
+	char *name;
+	char *url;
+};
+
+bool
+newsfeed_is_name(const char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return size >= 1 && size <= BOUNDS_SOURCE_NAME_BYTES && !text[size] &&
+	       g_ascii_isalpha(text[0]) && strcmp(text, "hf") != 0 &&
+	       strcmp(text, "arxiv") != 0 && strcmp(text, "doi") != 0;
+}
+
+/* Several in one element: "A. One, B. Two and C. Three". */
+static void
+add_authors(const struct bulletin_entry *entry, GPtrArray *authors)
+{
+	for (unsigned i = 0; i < entry->authors->len; i++) {
+		const char *text = entry->authors->pdata[i];
+		bool is_reversed;
+		g_auto(GStrv) names = NULL;
+
+		/* "Joswig, Michael" is one; more commas are between people. */
+		is_reversed = strchr(text, ',') &&
+		              !strchr(strchr(text, ',') + 1, ',') &&
+		              entry->authors->len > 1;
+		names = g_strsplit(text, is_reversed ? "\n" : ",", -1);
+		for (char **name = names; *name; name++) {
+			const char *at = g_strchug(*name);
+			char *line;
+
+			if (g_str_has_prefix(at, "and "))
+				at += 4;
+			line = bulletin_format_line(
+			    at, BULLETIN_MAYBE_HTML, BOUNDS_PAPER_AUTHOR_BYTES);
+			if (line && authors->len < BOUNDS_PAPER_AUTHORS)
+				g_ptr_array_add(authors, line);
+			else
+				g_free(line);
+		}
+	}
+}
+
+static GPtrArray *
+make_keywords(const struct bulletin_entry *entry)
+{
+	g_autoptr(GPtrArray) keywords = g_ptr_array_new_with_free_func(g_free);
+
+	for (unsigned i = 0; i < entry->categories->len; i++) {
+		char *line = bulletin_format_line(entry->categories->pdata[i],
+		    BULLETIN_MAYBE_HTML, BOUNDS_PAPER_KEYWORD_BYTES);
+
+		if (line)
+			g_ptr_array_add(keywords, line);
+	}
+	return keywords->len ? g_steal_pointer(&keywords) : NULL;
+}
+
+static void
+choose_day(const struct bulletin_entry *entry, const char *today, char day[DAY_BYTES])
+{
+	int64_t at = entry->published_at >= 0 ? entry->published_at : entry->updated_at;
+
+	g_strlcpy(day, today, DAY_BYTES);
+	if (at < 0)
+		return;
+	day_format(at, day);
+	if (strcmp(day, today) > 0)
+		g_strlcpy(day, today, DAY_BYTES);
+}
+
+static char *
+find_arxiv_id(const struct bulletin_entry *entry)
+{
+	char *id = NULL;
+
+	if (identity_parse_arxiv(entry->url, &id, NULL) ||
+	    identity_parse_arxiv(entry->guid, &id, NULL) ||
+	    identity_parse_arxiv(entry->doi, &id, NULL))
+		return id;
+	return NULL;
+}
+
+static char *
+find_doi(const struct bulletin_entry *entry)
+{
+	char *doi = identity_parse_doi(entry->doi);
+
+	if (!doi)
+		doi = identity_parse_doi(entry->guid);
+	if (!doi && entry->url && strstr(entry->url, "doi.org/"))
+		doi = identity_parse_doi(entry->url);
+	return doi;
+}
+
+static void
+fill_texts(struct paper *paper, const struct bulletin_entry *entry)
+{
+	paper->abstract = bulletin_format_line(
+	    entry->summary, entry->summary_form, BOUNDS_PAPER_ABSTRACT_BYTES);
+	if (!paper->abstract)
+		paper->abstract = g_strdup("");
+	paper->comment = bulletin_format_line(
+	    entry->comment, BULLETIN_PLAIN, BOUNDS_PAPER_TITLE_BYTES);
+	paper->journal = bulletin_format_line(
+	    entry->journal, BULLETIN_MAYBE_HTML, BOUNDS_PAPER_TITLE_BYTES);
+	add_authors(entry, paper->authors);
+	paper->keywords = make_keywords(entry);
+}
+
+/* @return NULL for an entry that is no paper: nothing to read, or nowhere to go */
+static struct listing *
+make_listing(const struct bulletin_entry *entry, const char *name, const char *today)
+{
+	pb_auto(paper) paper = paper_new();
+	g_autofree char *arxiv_id = find_arxiv_id(entry);
+	const char *guid = entry->guid ? entry->guid : entry->url;
+	char day[DAY_BYTES];
+
+	paper->title = bulletin_format_line(
+	    entry->title, entry->title_form, BOUNDS_PAPER_TITLE_BYTES);
+	paper->url = text_normalize_url(entry->url, BOUNDS_PAPER_URL_BYTES);
+	paper->doi = find_doi(entry);
+	if (!paper->url && paper->doi) {
+		g_autofree char *link =
+		    g_strconcat("https://doi.org/", paper->doi, NULL);
+
+		paper->url = text_normalize_url(link, BOUNDS_PAPER_URL_BYTES);
+	}
+	if (!paper->title || !paper->url)
+		return NULL;
+	fill_texts(paper, entry);
+	paper->teller = PAPER_TELLER_FEED;
+	paper->published_at = entry->published_at;
+	/* arXiv has nothing to tell of what is not its own. */
+	if (!arxiv_id)
+		paper->categories = g_ptr_array_new_with_free_func(g_free);
+	if (guid) {
+		g_autofree char *hash =
+		    g_compute_checksum_for_string(G_CHECKSUM_SHA256, guid, -1);
+
+		paper->guid = g_strconcat(name, ":", hash, NULL);
+	}
+	identity_choose(paper, arxiv_id, name, guid);
+	choose_day(entry, today, day);
+	return listing_new(g_steal_pointer(&paper), day);
+}
+
+GPtrArray *
+newsfeed_make(const struct bulletin *bulletin, const char *name, const char *today)
+{
+	GPtrArray *listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (unsigned i = 0; i < bulletin->entries->len; i++) {
+		struct listing *listing =
+		    make_listing(bulletin->entries->pdata[i], name, today);
+
+		if (!listing)
+			continue;
+		if (g_hash_table_contains(seen, listing->paper->id)) {
+			listing_free(listing);
+			continue;
+		}
+		g_hash_table_add(seen, listing->paper->id);
+		g_ptr_array_add(listings, listing);
+	}
+	return listings;
+}
+
+static bool
+read_feed(const struct newsfeed *self, GBytes *xml, const char *url,
+    struct source_answer *answer, GError **error)
+{
+	pb_auto(bulletin) bulletin = bulletin_parse(xml, url, error);
+
+	if (!bulletin)
+		return false;
+	source_answer_set_listings(
+	    answer, newsfeed_make(bulletin, self->name, answer->day));
+	return true;
+}
+
+static bool
+take_response(const struct newsfeed *self, struct http_response *response,
+    const char *etag, struct source_answer *answer, GError **error)
+{
+	answer->retry_after_s = response->retry_after_s;
+	if (response->status == 304 && etag) {
+		answer->status = SOURCE_NOT_MODIFIED;
+		answer->etag = g_strdup(etag);
+		return true;
+	}
+	if (response->status != 200) {
+		source_set_status_error(response->status, NULL, error);
+		return false;
+	}
+	if (!read_feed(self, response->body, response->final_url, answer, error))
+		return false;
+	answer->etag = g_steal_pointer(&response->etag);
+	return true;
+}
+
+static bool
+fetch_now(struct source *source, struct http *http, const char *today, const char *etag,
+    struct source_answer *answer, GError **error)
+{
+	struct newsfeed *self = (struct newsfeed *)source;
+	struct http_response response = {0};
+	bool is_ok = http_get(http, self->url, etag, &response, error) &&
+	             take_response(self, &response, etag, answer, error);
+
+	(void)today;
+	http_response_clear(&response);
+	if (!is_ok)
+		g_prefix_error(error, "%s: ", source->name);
+	return is_ok;
+}
+
+static bool
+read_day(struct source *source, const char *path, const char *day,
+    struct source_answer *answer, GError **error)
+{
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	g_autofree char *url = g_filename_to_uri(absolute, NULL, error);
+	g_autoptr(GBytes) xml =
+	    url ? http_file_read(url, BOUNDS_HTTP_BODY_BYTES, error) : NULL;
+
+	(void)day;
+	if (!xml)
+		return false;
+	if (read_feed((struct newsfeed *)source, xml, NULL, answer, error))
+		return true;
+	g_prefix_error(error, "'%s': ", path);
+	return false;
+}
+
+static void
+newsfeed_free(struct source *source)
+{
+	struct newsfeed *self = (struct newsfeed *)source;
+
+	g_free(self->name);
+	g_free(self->url);
+	g_free(self);
+}
+
+struct source *
+newsfeed_new(const char *name, const char *url)
+{
+	struct newsfeed *self = g_new0(struct newsfeed, 1);
+
+	self->name = g_strdup(name);
+	self->url = g_strdup(url);
+	self->source = (struct source){
+	    .name = self->name,
+	    .label = self->name,
+	    .kind = SOURCE_ROLLING,
+	    .expected_by = -1,
+	    .fetch_now = fetch_now,
+	    .read_day = read_day,
+	    .free = newsfeed_free,
+	};
+	return &self->source;
+}

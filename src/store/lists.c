@@ -1,0 +1,136 @@
+/*
+ * lists.c - the lists that are collected, and what came of each on a day.
+ */
+#include "store/lists.h"
+
+#include "store/sql.h"
+
+void
+list_free(struct list *list)
+{
+	if (!list)
+		return;
+	g_free(list->name);
+	g_free(list->label);
+	g_free(list);
+}
+
+static bool
+is_same(const struct list *one, const struct list *other)
+{
+	return g_strcmp0(one->name, other->name) == 0 &&
+	       g_strcmp0(one->label, other->label) == 0 &&
+	       one->expected_by == other->expected_by && one->wait_s == other->wait_s;
+}
+
+static bool
+are_same(const GPtrArray *one, const GPtrArray *other)
+{
+	for (unsigned i = 0; i < one->len && one->len == other->len; i++)
+		if (!is_same(one->pdata[i], other->pdata[i]))
+			return false;
+	return one->len == other->len;
+}
+
+bool
+lists_save(struct store *store, const GPtrArray *lists, GError **error)
+{
+	static const char sql_clear[] = "DELETE FROM list";
+	static const char sql[] =
+	    "INSERT INTO list (position, name, label, expected_by, wait_s)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5)";
+	g_autoptr(GPtrArray) kept = lists_load(store, error);
+	pb_transaction transaction = {0};
+
+	/* Nothing is written in nearly every run. */
+	if (!kept || are_same(kept, lists))
+		return kept != NULL;
+	if (!store_begin(store, &transaction, error) ||
+	    !sql_run(store, sql_clear, error))
+		return false;
+	for (unsigned i = 0; i < lists->len; i++) {
+		const struct list *list = lists->pdata[i];
+
+		if (!sql_run(store, sql, error, SQL_INT(i), SQL_TEXT(list->name),
+		        SQL_TEXT(list->label), SQL_INT_OR_NULL(list->expected_by),
+		        SQL_INT(list->wait_s)))
+			return false;
+	}
+	return store_commit(&transaction, error);
+}
+
+GPtrArray *
+lists_load(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "SELECT name, label, expected_by, wait_s FROM list ORDER BY position";
+	sql_auto *statement = sql_start(store, sql, error);
+	g_autoptr(GPtrArray) lists =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct list *list = g_new0(struct list, 1);
+
+		list->name = sql_dup_text(statement, 0);
+		list->label = sql_dup_text(statement, 1);
+		list->expected_by = (int)sql_get_int(statement, 2);
+		list->wait_s = sql_get_int(statement, 3);
+		g_ptr_array_add(lists, list);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&lists) : NULL;
+}
+
+bool
+lists_load_day(struct store *store, const char *name, const char *day,
+    struct list_day *found, GError **error)
+{
+	static const char sql[] =
+	    "SELECT (SELECT count FROM batch WHERE source = ?1 AND day = ?2"
+	    "  AND status = 'ok' ORDER BY id DESC LIMIT 1),"
+	    " (SELECT count(*) FROM listing WHERE source = ?1 AND day = ?2),"
+	    " EXISTS (SELECT 1 FROM batch WHERE source = ?1 AND day = ?2"
+	    "  AND status = 'empty'),"
+	    " coalesce((SELECT status FROM batch WHERE source = ?1 AND day = ?2"
+	    "  ORDER BY id DESC LIMIT 1), '')";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_TEXT(name), SQL_TEXT(day));
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	found->listed = sql_get_int(statement, 0);
+	found->read = sql_get_int(statement, 1);
+	found->is_empty = sql_get_int(statement, 2) == 1;
+	g_strlcpy(found->status, (const char *)sqlite3_column_text(statement, 3),
+	    sizeof(found->status));
+	return true;
+}
+
+bool
+lists_load_past(
+    struct store *store, const char *name, struct list_past *past, GError **error)
+{
+	static const char sql[] =
+	    "SELECT (SELECT min(asked_at) FROM batch WHERE source = ?1),"
+	    " (SELECT max(asked_at) FROM batch WHERE source = ?1"
+	    "  AND status <> 'failed'),"
+	    " (SELECT count FROM batch WHERE source = ?1 AND status = 'ok'"
+	    "  ORDER BY day DESC, id DESC LIMIT 1),"
+	    " coalesce((SELECT status = 'failed' FROM batch WHERE source = ?1"
+	    "  ORDER BY id DESC LIMIT 1), 0),"
+	    " coalesce((SELECT day FROM batch WHERE source = ?1 AND status = 'ok'"
+	    "  ORDER BY day DESC, id DESC LIMIT 1), '')";
+	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(name));
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	past->asked_at = sql_get_int(statement, 0);
+	past->good_at = sql_get_int(statement, 1);
+	past->listed = sql_get_int(statement, 2);
+	past->is_failing = sql_get_int(statement, 3) == 1;
+	g_strlcpy(past->newest_day, (const char *)sqlite3_column_text(statement, 4),
+	    sizeof(past->newest_day));
+	return true;
+}

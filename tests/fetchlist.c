@@ -1,0 +1,60 @@
+/*
+ * fetchlist.c - print what a kept answer of arXiv says, for tests that read it too.
+ *
+ *   fetchlist FILE    a line a paper: id, announcement, version, day, authors with "|"
+ *                     between, categories with blanks between, doi, title, abstract,
+ *                     with tabs between; of an answer of the API when it is one
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sources/arxiv_listing.h"
+
+static char *
+join(const GPtrArray *texts, const char *between)
+{
+	GString *out = g_string_new(NULL);
+
+	for (guint i = 0; texts && i < texts->len; i++)
+		g_string_append_printf(
+		    out, "%s%s", i ? between : "", (char *)texts->pdata[i]);
+	return g_string_free(out, FALSE);
+}
+
+static void
+print_listing(const struct listing *listing)
+{
+	const struct paper *paper = listing->paper;
+	g_autofree char *authors = join(paper->authors, "|");
+	g_autofree char *categories = join(paper->categories, " ");
+
+	printf("%s\t%s\t%u\t%s\t%s\t%s\t%s\t%s\t%s\n", paper->id,
+	    announcement_name(listing->announcement), listing->version, listing->day,
+	    authors, categories, paper->doi ? paper->doi : "", paper->title,
+	    paper->abstract);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) listings = NULL;
+	g_autoptr(GBytes) xml = NULL;
+	pb_auto(bulletin) bulletin = NULL;
+	char *text = NULL;
+	gsize size = 0;
+
+	if (argc != 2 || !g_file_get_contents(argv[1], &text, &size, &error))
+		return 2;
+	xml = g_bytes_new_take(text, size);
+	bulletin = bulletin_parse(xml, NULL, &error);
+	if (bulletin)
+		listings = bulletin->total >= 0
+		               ? arxiv_listing_make_found(bulletin, &error)
+		               : arxiv_listing_make(bulletin, bulletin->day, &error);
+	for (guint i = 0; listings && i < listings->len; i++)
+		print_listing(listings->pdata[i]);
+	if (error)
+		fprintf(stderr, "%s\n", error->message);
+	return error ? 1 : 0;
+}

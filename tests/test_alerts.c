@@ -1,0 +1,255 @@
+/*
+ * test_alerts.c - the owner is told of what wants a person, once a day each.
+ */
+#include "service/alerts.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "lib/lab.h"
+#include "service/house.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+#define DAY 86400
+
+struct desk {
+	struct lab *lab;
+	struct settings *settings;
+	struct house *house;
+	struct post_relay relay;
+	int64_t now;
+};
+
+static void
+draw(void *data, uint8_t *octets, size_t size)
+{
+	(void)data;
+	for (size_t i = 0; i < size; i++)
+		octets[i] = (uint8_t)g_random_int();
+}
+
+static void
+set(char **field, const char *value)
+{
+	g_free(*field);
+	*field = g_strdup(value);
+}
+
+static void
+desk_init(struct desk *desk)
+{
+	g_autoptr(GError) error = NULL;
+
+	*desk = (struct desk){.lab = lab_new(), .now = lab_time(NOW)};
+	desk->settings = settings_new();
+	set(&desk->settings->state_dir, desk->lab->folder);
+	set(&desk->settings->mail_from, "paperboy@news.example");
+	set(&desk->settings->mail_owner, "owner@news.example");
+	desk->house = house_new(desk->settings, &error);
+	g_assert_no_error(error);
+}
+
+static void
+desk_clear(struct desk *desk)
+{
+	post_relay_clear(&desk->relay);
+	house_free(desk->house);
+	settings_free(desk->settings);
+	lab_free(desk->lab);
+}
+
+static unsigned
+look_at(struct desk *desk, int64_t now)
+{
+	const struct alerts alerts = {
+	    .store = desk->lab->store,
+	    .settings = desk->settings,
+	    .house = desk->house,
+	    .relay = &desk->relay,
+	    .draw = draw,
+	};
+	g_autoptr(GError) error = NULL;
+	unsigned told;
+
+	g_assert_true(alerts_run(&alerts, now, &told, &error));
+	g_assert_no_error(error);
+	return told;
+}
+
+/* A source that is well at a time, or fails. */
+static void
+answer(struct desk *desk, int64_t at, const char *status, const char *reason)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "INSERT INTO batch (source, day, asked_at, status, error)"
+	    " VALUES ('hf', '2026-11-20', %" G_GINT64_FORMAT ", '%s', %s)",
+	    at, status, reason);
+
+	lab_run(desk->lab, sql);
+}
+
+static void
+quarantine(struct desk *desk)
+{
+	lab_run(desk->lab,
+	    "INSERT INTO letter (key, road, came_at, size, raw, state, tries, ended_at)"
+	    " VALUES (hex(randomblob(32)), 'lmtp', 1, 1, x'41', 'quarantined', 3, 1)");
+}
+
+static void
+make_relay_away(struct desk *desk)
+{
+	desk->relay.is_away = true;
+	desk->relay.since = desk->now - ALERTS_RELAY_S;
+}
+
+static void
+make_domain_paused(struct desk *desk)
+{
+	desk->relay.paused = 1;
+	desk->relay.domain = g_strdup("big.example");
+}
+
+static void
+make_source_late(struct desk *desk)
+{
+	lab_run(desk->lab, "DELETE FROM batch");
+	answer(desk, desk->now - 20 * DAY, "ok", "NULL");
+}
+
+static void
+make_source_fail(struct desk *desk)
+{
+	lab_run(desk->lab, "DELETE FROM batch");
+	answer(desk, desk->now - ALERTS_SOURCE_S, "ok", "NULL");
+	answer(desk, desk->now - 60, "failed", "'no answer'");
+}
+
+static void
+make_quarantine(struct desk *desk)
+{
+	quarantine(desk);
+}
+
+static void
+end_all(struct desk *desk, int64_t now)
+{
+	desk->relay.is_away = false;
+	desk->relay.paused = 0;
+	lab_run(desk->lab, "DELETE FROM letter");
+	lab_run(desk->lab, "DELETE FROM batch");
+	answer(desk, now, "ok", "NULL");
+}
+
+static void
+each_is_told_once_a_day_until_it_is_well(void)
+{
+	static const struct {
+		void (*make)(struct desk *desk);
+		const char *subject, *word;
+	} kinds[] = {
+	    {make_relay_away, "Subject: paperboy: the relay", "queue retry all"},
+	    {make_domain_paused, "Subject: paperboy: a domain", "big.example refuses"},
+	    {make_source_late, "Subject: paperboy: source hf", "is late"},
+	    {make_source_fail, "Subject: paperboy: source hf", "fails"},
+	    {make_quarantine, "Subject: paperboy: letters", "letter list"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+		struct desk desk;
+		g_autofree char *mail = NULL;
+
+		desk_init(&desk);
+		answer(&desk, desk.now, "ok", "NULL");
+		g_assert_cmpuint(look_at(&desk, desk.now), ==, 0);
+		g_test_message("%s", kinds[i].subject);
+		kinds[i].make(&desk);
+
+		g_assert_cmpuint(look_at(&desk, desk.now), ==, 1);
+		lab_assert_text(desk.lab,
+		    "SELECT kind, recipient, sender, state FROM outbox",
+		    "notice|owner@news.example||NEW");
+		mail = lab_text(desk.lab, "SELECT CAST(message AS TEXT) FROM outbox");
+		g_assert_nonnull(strstr(mail, kinds[i].subject));
+		g_assert_nonnull(strstr(mail, kinds[i].word));
+		g_assert_nonnull(strstr(mail, "Auto-Submitted: auto-generated"));
+		g_assert_cmpuint(look_at(&desk, desk.now + 600), ==, 0);
+		/* The source of those that are not about it goes on well. */
+		if (!strstr(kinds[i].subject, "source"))
+			answer(&desk, desk.now + DAY - 1, "ok", "NULL");
+		g_assert_cmpuint(look_at(&desk, desk.now + DAY - 1), ==, 0);
+		g_assert_cmpuint(look_at(&desk, desk.now + DAY), ==, 1);
+		end_all(&desk, desk.now + 3 * DAY);
+		g_assert_cmpuint(look_at(&desk, desk.now + 3 * DAY), ==, 0);
+		lab_assert_idle(desk.lab);
+		desk_clear(&desk);
+	}
+}
+
+static void
+what_lasts_a_moment_is_not_told(void)
+{
+	struct desk desk;
+
+	desk_init(&desk);
+	answer(&desk, desk.now - ALERTS_SOURCE_S + 1, "ok", "NULL");
+	answer(&desk, desk.now, "failed", "'no answer'");
+	desk.relay.is_away = true;
+	desk.relay.since = desk.now - ALERTS_RELAY_S + 1;
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 0);
+	g_assert_cmpuint(look_at(&desk, desk.now + 1), ==, 2);
+	desk_clear(&desk);
+}
+
+/* Bad, well and bad again within a day is one mail; several at once too. */
+static void
+all_that_is_due_is_one_mail(void)
+{
+	struct desk desk;
+	g_autofree char *mail = NULL;
+
+	desk_init(&desk);
+	answer(&desk, desk.now, "ok", "NULL");
+	quarantine(&desk);
+	make_relay_away(&desk);
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 2);
+	mail = lab_text(desk.lab, "SELECT CAST(message AS TEXT) FROM outbox");
+	g_assert_nonnull(strstr(mail, "Subject: paperboy: 2 things want you"));
+	end_all(&desk, desk.now + 60);
+	g_assert_cmpuint(look_at(&desk, desk.now + 120), ==, 0);
+	quarantine(&desk);
+	g_assert_cmpuint(look_at(&desk, desk.now + 180), ==, 0);
+	/* The clock is set back by a week: it is not silenced for that long. */
+	g_assert_cmpuint(look_at(&desk, desk.now - 7 * DAY), ==, 1);
+	desk_clear(&desk);
+}
+
+static void
+switched_off_nothing_is_told(void)
+{
+	struct desk desk;
+
+	desk_init(&desk);
+	answer(&desk, desk.now, "ok", "NULL");
+	quarantine(&desk);
+	desk.settings->mail_alerts = false;
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 0);
+	desk.settings->mail_alerts = true;
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 1);
+	desk_clear(&desk);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/alerts/each_is_told_once_a_day_until_it_is_well",
+	    each_is_told_once_a_day_until_it_is_well);
+	g_test_add_func(
+	    "/alerts/what_lasts_a_moment_is_not_told", what_lasts_a_moment_is_not_told);
+	g_test_add_func(
+	    "/alerts/all_that_is_due_is_one_mail", all_that_is_due_is_one_mail);
+	g_test_add_func(
+	    "/alerts/switched_off_nothing_is_told", switched_off_nothing_is_told);
+	return g_test_run();
+}

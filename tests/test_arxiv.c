@@ -1,0 +1,518 @@
+/*
+ * test_arxiv.c - arXiv's feeds and API are read as they really are.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/paperserver.h"
+#include "model/identity.h"
+#include "sources/arxiv.h"
+#include "sources/arxiv_listing.h"
+
+#define DAY "2026-11-18"
+
+#define RSS(items)                                                                   \
+	"<rss xmlns:arxiv='http://arxiv.org/schemas/atom'"                           \
+	" xmlns:dc='http://purl.org/dc/elements/1.1/' version='2.0'><channel>"       \
+	"<title>cs.CL updates</title><lastBuildDate>Wed, 18 Nov 2026 05:00:05 +0000" \
+	"</lastBuildDate><pubDate>Wed, 18 Nov 2026 00:00:00 -0500</pubDate>"         \
+	"<skipDays><day>Sunday</day><day>Saturday</day></skipDays>" items            \
+	"</channel></rss>"
+#define ITEM(id, type, rest)                                                  \
+	"<item><title>T</title><link>https://arxiv.org/abs/2611.00001</link>" \
+	"<guid>oai:arXiv.org:" id "</guid><arxiv:announce_type>" type         \
+	"</arxiv:announce_type>" rest "</item>"
+
+static GPtrArray *
+parse(const char *xml, GError **error)
+{
+	g_autoptr(GBytes) bytes = g_bytes_new(xml, strlen(xml));
+	pb_auto(bulletin) bulletin = bulletin_parse(bytes, NULL, error);
+
+	return bulletin ? arxiv_listing_make(bulletin, DAY, error) : NULL;
+}
+
+static GPtrArray *
+parse_right(const char *xml)
+{
+	g_autoptr(GError) error = NULL;
+	GPtrArray *listings = parse(xml, &error);
+
+	g_assert_no_error(error);
+	return listings;
+}
+
+static char *
+join(const GPtrArray *texts)
+{
+	GString *out = g_string_new(NULL);
+
+	for (guint i = 0; texts && i < texts->len; i++)
+		g_string_append_printf(
+		    out, "%s%s", i ? "|" : "", (char *)texts->pdata[i]);
+	return g_string_free(out, FALSE);
+}
+
+static void
+ids_lose_their_dress_and_their_version(void)
+{
+	static const struct {
+		const char *text, *id;
+		unsigned version;
+	} rows[] = {
+	    {"2611.10010", "2611.10010", 0},
+	    {"2611.10010v2", "2611.10010", 2},
+	    {" oai:arXiv.org:2611.10010v12\n", "2611.10010", 12},
+	    {"http://arxiv.org/abs/2611.10010v1", "2611.10010", 1},
+	    {"https://arxiv.org/abs/0704.0001", "0704.0001", 0},
+	    {"https://arxiv.org/pdf/2611.10010v1.pdf", "2611.10010", 1},
+	    {"arXiv:hep-ex/0307015v3", "hep-ex/0307015", 3},
+	    {"math.AG/0309225", "math.AG/0309225", 0},
+	    {"10.48550/arXiv.2611.10010", "2611.10010", 0},
+	    {"https://doi.org/10.48550/ARXIV.2611.10010", "2611.10010", 0},
+	    {"2611.123", NULL, 0},
+	    {"2611.123456", NULL, 0},
+	    {"12611.12345", NULL, 0},
+	    {"2611.12345v", NULL, 0},
+	    {"2611.12345x", NULL, 0},
+	    {"hep-ex/030701", NULL, 0},
+	    {"hep-ex/03070155", NULL, 0},
+	    {"https://example.org/abs/2611.10010", NULL, 0},
+	    {"", NULL, 0},
+	    {NULL, NULL, 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *id = NULL;
+		unsigned version = 0;
+		bool is_id = identity_parse_arxiv(rows[i].text, &id, &version);
+
+		g_test_message("%s", rows[i].text ? rows[i].text : "NULL");
+		g_assert_cmpint(is_id, ==, rows[i].id != NULL);
+		g_assert_cmpstr(id, ==, rows[i].id);
+		g_assert_cmpuint(version, ==, rows[i].version);
+	}
+}
+
+static void
+authors_are_cut_apart_without_their_affiliations(void)
+{
+	static const struct {
+		const char *text, *authors;
+	} rows[] = {
+	    {"Ada Example, Bo Li", "Ada Example|Bo Li"},
+	    {"Bla\\v{z} Pi\\v{z}urica,J\\\"org Kra{\\ss}", "Blaž Pižurica|Jörg Kraß"},
+	    {"Ada Example (MIT, Cambridge, USA), Bo Li (1)", "Ada Example|Bo Li"},
+	    {"A. One (1), B. Two (1 and 2) ((1) X, Y, (2) Z)", "A. One|B. Two"},
+	    {"M. King, Jr., Bo Li", "M. King Jr.|Bo Li"},
+	    {"Ada (Example, Bo Li", "Ada (Example|Bo Li"},
+	    {"Ada {Example, Inc}, Bo", "Ada {Example, Inc}|Bo"},
+	    {"The LIGO Scientific Collaboration", "The LIGO Scientific Collaboration"},
+	    {" , ,Ada,", "Ada"},
+	    {"", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GPtrArray) authors = g_ptr_array_new_with_free_func(g_free);
+		g_autofree char *joined = NULL;
+
+		arxiv_listing_split_authors(rows[i].text, authors);
+		joined = join(authors);
+		g_assert_cmpstr(joined, ==, rows[i].authors);
+	}
+}
+
+static void
+an_item_is_read_whole(void)
+{
+	g_autoptr(GPtrArray) listings = parse_right(RSS(
+	    "<item><title>On $\\alpha$ &amp; caf\\'e</title>"
+	    "<link>https://arxiv.org/abs/2611.10010</link>"
+	    "<description>arXiv:2611.10010v3 Announce Type: replace-cross \n"
+	    "Abstract: Abstract: we &lt;think&gt; so.\n  Second.</description>"
+	    "<guid isPermaLink='false'>oai:arXiv.org:2611.10010v3</guid>"
+	    "<category>cs.LG</category><category>cs.CL</category>"
+	    "<pubDate>Wed, 18 Nov 2026 00:00:00 -0500</pubDate>"
+	    "<arxiv:announce_type>replace-cross</arxiv:announce_type>"
+	    "<dc:rights>http://x</dc:rights><dc:creator>L\\'ea Mart\\'{\\i}n, Bo "
+	    "Li</dc:creator>"
+	    "<arxiv:DOI>10.1145/ABC.1</arxiv:DOI>"
+	    "<arxiv:journal_reference>J. Made Up 3</arxiv:journal_reference></item>"));
+	const struct listing *listing = listings->pdata[0];
+	const struct paper *paper = listing->paper;
+	g_autofree char *authors = join(paper->authors);
+	g_autofree char *categories = join(paper->categories);
+
+	g_assert_cmpuint(listings->len, ==, 1);
+	g_assert_cmpstr(listing->day, ==, DAY);
+	g_assert_cmpint(listing->announcement, ==, ANNOUNCEMENT_REPLACE_CROSS);
+	g_assert_cmpuint(listing->version, ==, 3);
+	g_assert_cmpstr(paper->id, ==, "2611.10010");
+	g_assert_cmpstr(paper->title, ==, "On α & café");
+	g_assert_cmpstr(paper->abstract, ==, "Abstract: we <think> so. Second.");
+	g_assert_cmpstr(authors, ==, "Léa Martín|Bo Li");
+	g_assert_cmpstr(categories, ==, "cs.LG|cs.CL");
+	g_assert_cmpstr(paper->doi, ==, "10.1145/abc.1");
+	g_assert_cmpstr(paper->journal, ==, "J. Made Up 3");
+	g_assert_cmpstr(paper->url, ==, "https://arxiv.org/abs/2611.10010");
+	/* The day of the list is no day of the paper. */
+	g_assert_cmpint(paper->published_at, ==, PAPER_UNKNOWN);
+}
+
+static void
+a_type_is_told_by_element_or_by_head(void)
+{
+	static const struct {
+		const char *xml;
+		enum announcement announcement;
+	} rows[] = {
+	    {RSS(ITEM("2611.00001v1", "new", "")), ANNOUNCEMENT_NEW},
+	    {RSS(ITEM("2611.00001v1", "cross", "")), ANNOUNCEMENT_CROSS},
+	    {RSS(ITEM("2611.00001v2", "replace", "")), ANNOUNCEMENT_REPLACE},
+	    {RSS(ITEM("2611.00001v2", "replace-cross", "")),
+	        ANNOUNCEMENT_REPLACE_CROSS},
+	    {RSS("<item><title>T</title><guid>oai:arXiv.org:2611.00001v1</guid>"
+	         "<description>arXiv:2611.00001v1 Announce Type: cross \nAbstract: x"
+	         "</description></item>"),
+	        ANNOUNCEMENT_CROSS},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GPtrArray) listings = parse_right(rows[i].xml);
+		const struct listing *listing = listings->pdata[0];
+
+		g_assert_cmpint(listing->announcement, ==, rows[i].announcement);
+	}
+}
+
+static void
+a_paper_listed_twice_is_what_it_is_first(void)
+{
+	g_autoptr(GPtrArray) listings = parse_right(RSS(ITEM("2611.00001v1", "cross",
+	    "") ITEM("2611.00001v2", "replace", "") ITEM("2611.00002v1", "new", "")));
+	const struct listing *listing = listings->pdata[0];
+
+	g_assert_cmpuint(listings->len, ==, 2);
+	g_assert_cmpint(listing->announcement, ==, ANNOUNCEMENT_CROSS);
+	g_assert_cmpuint(listing->version, ==, 2);
+}
+
+static void
+what_is_no_list_of_arxiv_is_refused(void)
+{
+	static const struct {
+		const char *xml, *message;
+	} rows[] = {
+	    {RSS(ITEM("2611.00001v1", "absonly", "")), "entry 1"},
+	    {RSS("<item><title>T</title><guid>tag:x</guid></item>"), "entry 1"},
+	    {RSS(ITEM("2611.00001v1", "new", "")) "x", "line 1, column"},
+	    {"<rss><channel>", "line 1, column"},
+	    {"", "line 1, column 1: no element found"},
+	    {"<html><body/></html>", "<html>"},
+	    {"<!DOCTYPE rss><rss/>", "DOCTYPE"},
+	    {"<!DOCTYPE rss [<!ENTITY a 'b'>]><rss>&a;</rss>", "DOCTYPE"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GPtrArray) listings = parse(rows[i].xml, &error);
+
+		g_assert_null(listings);
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		g_assert_nonnull(strstr(error->message, rows[i].message));
+	}
+}
+
+static void
+an_answer_of_the_api_is_read_whole(void)
+{
+	static const char xml[] =
+	    "<feed xmlns='http://www.w3.org/2005/Atom'"
+	    " xmlns:opensearch='http://a9.com/-/spec/opensearch/1.1/'"
+	    " xmlns:arxiv='http://arxiv.org/schemas/atom'><title>arXiv Query</title>"
+	    "<opensearch:totalResults>41</opensearch:totalResults>"
+	    "<entry><id>http://arxiv.org/abs/hep-ex/0307015v2</id><title>A\n  B</title>"
+	    "<updated>2026-11-17T17:59:08Z</updated><summary>  One.\n  Two.</summary>"
+	    "<category term='cs.CL'/><category term='cs.LG'/>"
+	    "<published>2026-11-16T17:59:08Z</published>"
+	    "<arxiv:comment>12 pages</arxiv:comment>"
+	    "<arxiv:primary_category term='cs.LG'/>"
+	    "<author><name> The Collaboration</name></author>"
+	    "<author><name>Bo "
+	    "Li</name><arxiv:affiliation>X</arxiv:affiliation></author>"
+	    "<link rel='related' href='https://doi.org/10.1000/X.1' title='doi'/>"
+	    "</entry><entry><id>http://arxiv.org/abs/2611.99999v1</id></entry></feed>";
+	g_autoptr(GBytes) bytes = g_bytes_new_static(xml, sizeof(xml) - 1);
+	pb_auto(bulletin) bulletin = bulletin_parse(bytes, NULL, NULL);
+	g_autoptr(GPtrArray) found = arxiv_listing_make_found(bulletin, NULL);
+	const struct paper *paper = ((struct listing *)found->pdata[0])->paper;
+	g_autofree char *authors = join(paper->authors);
+	g_autofree char *categories = join(paper->categories);
+
+	g_assert_cmpuint(found->len, ==, 1);
+	g_assert_cmpint(bulletin->total, ==, 41);
+	g_assert_cmpstr(paper->id, ==, "hep-ex/0307015");
+	g_assert_cmpstr(paper->title, ==, "A B");
+	g_assert_cmpstr(paper->abstract, ==, "One. Two.");
+	g_assert_cmpstr(categories, ==, "cs.LG|cs.CL");
+	g_assert_cmpstr(authors, ==, "The Collaboration|Bo Li");
+	g_assert_cmpstr(paper->comment, ==, "12 pages");
+	g_assert_cmpstr(paper->doi, ==, "10.1000/x.1");
+	g_assert_cmpint(paper->published_at, ==, 1794851948);
+}
+
+static void
+an_error_of_the_api_is_an_entry(void)
+{
+	static const char xml[] =
+	    "<feed xmlns='http://www.w3.org/2005/Atom'><entry>"
+	    "<id>http://arxiv.org/api/errors#incorrect_id</id><title>Error</title>"
+	    "<summary>incorrect id format for 1</summary></entry></feed>";
+	g_autoptr(GBytes) bytes = g_bytes_new_static(xml, sizeof(xml) - 1);
+	pb_auto(bulletin) bulletin = bulletin_parse(bytes, NULL, NULL);
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(arxiv_listing_make_found(bulletin, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_assert_nonnull(strstr(error->message, "incorrect id format for 1"));
+}
+
+static void
+categories_have_the_shape_of_arxivs(void)
+{
+	static const char *const right[] = {
+	    "cs.CL", "hep-th", "cs", "q-bio.NC", "cond-mat.mtrl-sci", "astro-ph"};
+	static const char *const wrong[] = {"", "c", "cs.", ".CL", "cs.CL.x", "cs/CL",
+	    "cs+math", "cs CL", "cs.C1", "abcdefghijklmnopqrstuvwxyzabcde"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(right); i++)
+		g_assert_true(arxiv_is_category(right[i]));
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
+		g_assert_false(arxiv_is_category(wrong[i]));
+}
+
+/* What a server does, and what the source makes of it. */
+struct served {
+	struct paperserver *server;
+	struct http *http;
+	unsigned waits;
+};
+
+static bool
+count_wait(void *data, int64_t ms)
+{
+	g_assert_cmpint(ms, ==, ARXIV_GAP_MS);
+	((struct served *)data)->waits++;
+	return true;
+}
+
+static bool
+serve(struct served *served)
+{
+	const struct http_settings settings = {
+	    .user_agent = "test",
+	    .allow_private = true,
+	    .wait = count_wait,
+	    .wait_data = served,
+	    .body_bytes = 1 << 20,
+	};
+
+	*served = (struct served){.server = paperserver_start(NULL, NULL)};
+	if (!served->server) {
+		g_test_skip("there is no Python to serve papers");
+		return false;
+	}
+	served->http = http_new(&settings);
+	return true;
+}
+
+static void
+stop_serving(struct served *served)
+{
+	http_free(served->http);
+	paperserver_free(served->server);
+}
+
+static bool
+fetch(struct served *served, const char *mode, const char *etag,
+    struct source_answer *answer, GError **error)
+{
+	g_autofree char *url = paperserver_mode_url(served->server, mode);
+	const struct arxiv_options options = {url, url, ARXIV_GAP_MS};
+	pb_auto(source) source = arxiv_new(&options, "cs.CL");
+
+	g_assert_cmpstr(source->name, ==, "arxiv/cs.CL");
+	return source_fetch_now(
+	    source, served->http, "2026-11-20", etag, answer, error);
+}
+
+static void
+a_feed_is_fetched_after_a_pause_and_dates_itself(void)
+{
+	struct served served;
+	struct source_answer answer;
+	g_autoptr(GError) error = NULL;
+
+	if (!serve(&served))
+		return;
+	source_answer_init(&answer);
+	fetch(&served, "feed-made-3", NULL, &answer, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(answer.status, ==, SOURCE_OK);
+	g_assert_cmpuint(answer.count, ==, 3);
+	g_assert_cmpstr(answer.day, ==, "2026-11-18");
+	g_assert_cmpuint(served.waits, ==, 1);
+	source_answer_clear(&answer);
+	fetch(&served, "feed-empty", NULL, &answer, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(answer.status, ==, SOURCE_EMPTY);
+	g_assert_cmpstr(answer.day, ==, "2026-11-18");
+	source_answer_clear(&answer);
+	stop_serving(&served);
+}
+
+static void
+an_etag_without_quotes_goes_back_as_it_came(void)
+{
+	struct served served;
+	struct source_answer answer;
+	g_autofree char *etag = NULL;
+
+	if (!serve(&served))
+		return;
+	source_answer_init(&answer);
+	g_assert_true(fetch(&served, "feed-etag", NULL, &answer, NULL));
+	g_assert_cmpuint(strlen(answer.etag), ==, 64);
+	etag = g_strdup(answer.etag);
+	source_answer_clear(&answer);
+	g_assert_true(fetch(&served, "feed-etag", etag, &answer, NULL));
+	g_assert_cmpint(answer.status, ==, SOURCE_NOT_MODIFIED);
+	source_answer_clear(&answer);
+	stop_serving(&served);
+}
+
+static void
+a_server_that_misbehaves_is_an_error_of_its_kind(void)
+{
+	static const struct {
+		const char *mode;
+		enum pb_error code;
+		const char *message;
+	} rows[] = {
+	    {"feed-unknown", PB_ERROR_PERMANENT, "no category 'cs.CL'"},
+	    {"feed-limit", PB_ERROR_TEMPORARY, "429"},
+	    {"feed-cut", PB_ERROR_INPUT, "line"},
+	    {"feed-laughs", PB_ERROR_INPUT, "DOCTYPE"},
+	    {"feed-deep-41", PB_ERROR_LIMIT, "nested"},
+	    {"feed-deep-40", PB_ERROR_NOT_FOUND, NULL},
+	    {"html", PB_ERROR_INPUT, ""},
+	    {"endless", PB_ERROR_LIMIT, "larger"},
+	    {"headers", PB_ERROR_LIMIT, "headers"},
+	    {"bomb", PB_ERROR_LIMIT, "larger"},
+	    {"cut-length", PB_ERROR_TEMPORARY, ""},
+	    {"redirect-host", PB_ERROR_PERMANENT, "not public"},
+	    {"redirect-file", PB_ERROR_PERMANENT, "redirect"},
+	    {"redirect-loop", PB_ERROR_LIMIT, "redirects"},
+	};
+	struct served served;
+
+	if (!serve(&served))
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct source_answer answer;
+		g_autoptr(GError) error = NULL;
+		bool is_ok;
+
+		g_test_message("%s", rows[i].mode);
+		source_answer_init(&answer);
+		is_ok = fetch(&served, rows[i].mode, NULL, &answer, &error);
+		g_assert_cmpint(is_ok, ==, rows[i].message == NULL);
+		if (!is_ok) {
+			g_assert_error(error, PB_ERROR, (int)rows[i].code);
+			g_assert_nonnull(strstr(error->message, rows[i].message));
+		}
+		source_answer_clear(&answer);
+	}
+	stop_serving(&served);
+}
+
+/* What is announced on a day was submitted from 14:00 to 14:00 Eastern before it. */
+static void
+a_day_that_has_gone_by_is_asked_of_the_api(void)
+{
+	static const struct {
+		const char *day, *window; /* NULL: nothing is announced */
+	} rows[] = {
+	    {"2026-11-16", "202611121900+TO+202611131859"}, /* a Monday */
+	    {"2026-11-17", "202611131900+TO+202611161859"},
+	    {"2026-11-18", "202611161900+TO+202611171859"},
+	    {"2026-11-20", "202611181900+TO+202611191859"},
+	    {"2026-07-15", "202607131800+TO+202607141759"}, /* daylight saving */
+	    {"2026-11-02", "202610291800+TO+202610301759"},
+	    {"2026-11-03", "202610301800+TO+202611021859"}, /* the night between */
+	    {"2026-11-14", NULL},
+	    {"2026-11-15", NULL},
+	};
+	struct served served;
+
+	if (!serve(&served))
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *url =
+		    paperserver_mode_url(served.server, "feed-found-250");
+		const struct arxiv_options options = {url, url, ARXIV_GAP_MS};
+		pb_auto(source) source = arxiv_new(&options, "cs.CL");
+		g_autoptr(GError) error = NULL;
+		struct source_answer answer;
+		const struct listing *one, *other;
+
+		source_answer_init(&answer);
+		served.waits = 0;
+		source_fetch_day(
+		    source, served.http, rows[i].day, NULL, &answer, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(answer.count, ==, rows[i].window ? 250 : 0);
+		g_assert_cmpuint(served.waits, ==, rows[i].window ? 2 : 0);
+		for (unsigned page = 0; rows[i].window && page < 2; page++) {
+			g_autofree char *line = paperserver_read_line(served.server);
+
+			g_assert_nonnull(strstr(line, rows[i].window));
+			g_assert_nonnull(strstr(line, "search_query=cat:cs.CL+AND"));
+			g_assert_nonnull(
+			    strstr(line, page ? "&start=200&" : "&start=0&"));
+		}
+		if (rows[i].window) {
+			/* Of the day of the list, not of its submission. */
+			one = answer.listings->pdata[0];
+			other = answer.listings->pdata[1];
+			g_assert_cmpstr(one->day, ==, rows[i].day);
+			g_assert_cmpint(one->announcement, ==, ANNOUNCEMENT_NEW);
+			g_assert_cmpint(other->announcement, ==, ANNOUNCEMENT_CROSS);
+		}
+		source_answer_clear(&answer);
+	}
+	stop_serving(&served);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/arxiv/" #name, name)
+	ADD(ids_lose_their_dress_and_their_version);
+	ADD(authors_are_cut_apart_without_their_affiliations);
+	ADD(an_item_is_read_whole);
+	ADD(a_type_is_told_by_element_or_by_head);
+	ADD(a_paper_listed_twice_is_what_it_is_first);
+	ADD(what_is_no_list_of_arxiv_is_refused);
+	ADD(an_answer_of_the_api_is_read_whole);
+	ADD(an_error_of_the_api_is_an_entry);
+	ADD(categories_have_the_shape_of_arxivs);
+	ADD(a_feed_is_fetched_after_a_pause_and_dates_itself);
+	ADD(an_etag_without_quotes_goes_back_as_it_came);
+	ADD(a_day_that_has_gone_by_is_asked_of_the_api);
+	ADD(a_server_that_misbehaves_is_an_error_of_its_kind);
+	return g_test_run();
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""test_arxiv_real.py - real documents of arXiv are read as a second reader reads them.
+
+The second reader is ElementTree and the little that stands here; it takes no TeX apart,
+so names and words are compared by their plain letters where there is any.
+"""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+import xml.etree.ElementTree as tree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from tap import Skip, Tap, top_builddir, top_srcdir
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+ARXIV = "{http://arxiv.org/schemas/atom}"
+DC = "{http://purl.org/dc/elements/1.1/}"
+FOLDER = os.path.join(top_srcdir(), "..", "shared", "data")
+
+
+def text(element, *names):
+    for name in names:
+        found = element.find(name)
+        if found is not None and found.text:
+            return found.text
+    return ""
+
+
+def squeeze(words):
+    return " ".join(words.split())
+
+
+def letters(words):
+    """What is left of a text when TeX, marks and punctuation are taken away."""
+    plain = unicodedata.normalize("NFKD", words)
+    plain = re.sub(r"\\[a-zA-Z]+|\$[^$]*\$|\\.", "", plain)
+    return re.sub(r"[^a-z0-9]", "", plain.lower())
+
+
+def read(path):
+    """id, announcement, version, day, number of authors, categories, doi, title, abstract"""
+    root = tree.parse(path).getroot()
+    is_api = root.find("{http://a9.com/-/spec/opensearch/1.1/}totalResults") is not None
+    entries = root.findall(ATOM + "entry") or root.findall("channel/item")
+    day = text(root, "channel/pubDate", ATOM + "updated")
+    for entry in entries:
+        guid = text(entry, ATOM + "id", "guid")
+        ident = re.sub(r"^(oai:arXiv\.org:|https?://arxiv\.org/abs/)", "", guid)
+        ident, _, version = ident.partition("v")
+        summary = text(entry, ATOM + "summary", "description")
+        if is_api:
+            names = [text(author, ATOM + "name") for author in entry.findall(ATOM + "author")]
+        else:
+            summary = summary.split("Abstract:", 1)[1]
+            creator = re.sub(r"\([^()]*\)", "", text(entry, DC + "creator"))
+            names = [name for name in creator.split(",") if name.strip()]
+        categories = [c.get("term") or c.text for c in
+                      entry.findall(ATOM + "category") + entry.findall("category")]
+        yield {
+            "id": ident, "type": text(entry, ARXIV + "announce_type") or "new",
+            "version": version, "authors": names, "categories": categories,
+            "doi": text(entry, ARXIV + "DOI", ARXIV + "doi").lower(),
+            "title": squeeze(text(entry, ATOM + "title", "title")),
+            "abstract": squeeze(summary), "day": day,
+        }
+
+
+def ours(path):
+    done = subprocess.run([os.path.join(top_builddir(), "tests", "fetchlist"), path],
+                          capture_output=True, check=False, timeout=60)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def compare(path):
+    status, out, err = ours(path)
+    assert status == 0, err
+    rows = [line.split("\t") for line in out.splitlines()]
+    wanted = list(read(path))
+    assert len(rows) == len(wanted), (len(rows), len(wanted))
+    for row, want in zip(rows, wanted):
+        ident, kind, version, _, authors, categories, doi, title, abstract = row
+        assert ident == want["id"] and kind == want["type"], (row[:3], want)
+        assert version == want["version"] and doi == want["doi"], (row[:3], want)
+        assert categories.split() == want["categories"], (categories, want)
+        names = authors.split("|")
+        assert len(names) == len(want["authors"]), (names, want["authors"])
+        for name, other in zip(names, want["authors"]):
+            if "\\" in other or "{" in other:
+                assert "\\" not in name, name
+            else:
+                assert letters(name) == letters(other), (name, other)
+        for mine, theirs in ((title, want["title"]), (abstract, want["abstract"])):
+            if "\\" not in theirs and "$" not in theirs:
+                assert letters(mine) == letters(theirs), (mine, theirs)
+    return len(rows)
+
+
+def test_all():
+    """counts, types, versions, authors, categories and words are the same"""
+    paths = [path for path in sorted(glob.glob(os.path.join(FOLDER, "arxiv-*.xml")))
+             if "truncated" not in path]
+    if not paths:
+        raise Skip("there are no real documents here")
+    counts = {os.path.basename(path): compare(path) for path in paths}
+    assert sum(counts.values()) > 0
+    if "arxiv-atom-cs.AI-2025-08-20.xml" in counts:
+        assert counts["arxiv-atom-cs.AI-2025-08-20.xml"] == 86
+
+
+def test_cut():
+    """a document that ends within an entry is refused whole, with its place"""
+    path = os.path.join(FOLDER, "arxiv-atom-cs.AI-2025-08-20.truncated.xml")
+    if not os.path.exists(path):
+        raise Skip("there are no real documents here")
+    status, out, err = ours(path)
+    assert status == 1 and out == "" and re.match(r"line \d+, column \d+: ", err), err
+
+
+def main():
+    with Tap() as tap:
+        tap.run(test_all)
+        tap.run(test_cut)
+
+
+if __name__ == "__main__":
+    main()

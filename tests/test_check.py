@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+#
+# test_check.py - paperboyctl check tries all of it, with a real Postfix in between.
+
+import datetime
+import json
+import os
+import smtplib
+import socketserver
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from daemon import House
+from peers import Ca, Postfix
+from tap import Tap, free_port, top_builddir
+
+HOME = "paperboy@news.example"
+WRONG = 65
+
+
+class Signer(socketserver.ThreadingTCPServer):
+    """An SMTP server that puts fields on top of each message and hands it on."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, fields, onward):
+        self.fields = fields
+        self.onward = onward
+        super().__init__(("127.0.0.1", 0), Dialogue)
+        self.port = self.server_address[1]
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.server_close()
+
+
+class Dialogue(socketserver.StreamRequestHandler):
+    def say(self, line):
+        self.wfile.write(line.encode() + b"\r\n")
+
+    def handle(self):
+        self.say("220 signer.example")
+        while line := self.rfile.readline().decode().strip():
+            verb = line.split(":")[0].upper()
+            if verb.startswith("MAIL"):
+                self.sender = line.split("<")[1].split(">")[0]
+            elif verb.startswith("RCPT"):
+                self.recipient = line.split("<")[1].split(">")[0]
+            if verb.startswith("DATA"):
+                self.say("354 go on")
+                self.hand_on()
+            self.say("221 bye" if verb.startswith("QUIT") else "250 ok")
+            if verb.startswith("QUIT"):
+                return
+
+    def hand_on(self):
+        raw = b""
+        while (line := self.rfile.readline()) != b".\r\n":
+            raw += line[1:] if line.startswith(b".") else line
+        with smtplib.SMTP("127.0.0.1", self.server.onward) as smtp:
+            smtp.sendmail(self.sender, [self.recipient],
+                          self.server.fields.encode() + raw)
+
+
+class Street:
+    """A Postfix that hands what comes for us to us, and paperboy's house."""
+
+    def __init__(self, tap, name, signs=None, **settings):
+        folder = tap.subfolder(name)
+        for part in ("ca", "postfix", "house"):
+            os.makedirs(os.path.join(folder, part))
+        self.lmtp_port = free_port()
+        self.postfix = tap.enter(Postfix(
+            os.path.join(folder, "postfix"), Ca(os.path.join(folder, "ca")),
+            settings={
+                "transport_maps":
+                    f"inline:{{news.example=lmtp:inet:127.0.0.1:{self.lmtp_port}}}",
+                "relay_domains": "news.example",
+            }))
+        port = self.postfix.port
+        if signs:
+            port = tap.enter(Signer(signs, port)).port
+        self.house = House(
+            os.path.join(folder, "house"), port=port, **{
+                "commands__address": HOME,
+                "mailbox__lmtp_listen": f"127.0.0.1:{self.lmtp_port}",
+                "mailbox__reader": os.path.join(top_builddir(), "paperboy-letter"),
+            } | settings)
+        self.daemon = tap.enter(self.house.start())
+        self.daemon.wait_port(self.lmtp_port)
+
+
+def check(house, *options, wanted=0):
+    told = house.ctl("--json", "check", *options, wanted=wanted)
+    told = told if isinstance(told, str) else told.output
+    return {row["check"]: row for row in json.loads(told)}
+
+
+def write_today(house):
+    day = datetime.datetime.now(datetime.timezone.utc).date()
+    house.write_day(str(day), [1])
+
+
+def finds_that_nobody_signs(tap):
+    """a mail to itself comes back from a Postfix that signs nothing: that is told"""
+    street = Street(tap, "unsigned")
+    write_today(street.house)
+    found = check(street.house, wanted=WRONG)
+    assert [name for name, row in found.items() if not row["ok"]] == ["signature"], found
+    assert "opendkim" in found["signature"]["advice"]
+    assert found["mail to itself"]["found"] == "it came back"
+    assert "PIPELINING" in found["relay"]["found"], found["relay"]
+    # Nobody was answered, and nothing waits.
+    assert street.house.value("SELECT count(*) FROM outbox") == 0
+    assert street.house.value("SELECT verdict FROM letter").startswith("check ")
+
+
+def knows_a_signature_that_leaves_something_out(tap):
+    """a signature without the list headers is wrong, one with all of them is right"""
+    for names, missing in ((b"from:to:list-id", "list-unsubscribe, list-unsubscribe-post"),
+                           (b"From:List-Id:List-Unsubscribe:List-Unsubscribe-Post", None)):
+        street = Street(tap, "signed" + str(bool(missing)), signs=(
+            "Authentication-Results: mx.news.example; dkim=pass; spf=pass\r\n"
+            f"DKIM-Signature: v=1; a=rsa-sha256; d=news.example; s=x;\r\n"
+            f"\th={names.decode()};\r\n\tbh=AAAA; b=BBBB\r\n"))
+        write_today(street.house)
+        found = check(street.house, wanted=WRONG if missing else 0)
+        assert found["signature"]["found"] == "signed by news.example", found
+        assert found["signed headers"]["ok"] == (not missing)
+        assert not missing or missing in found["signed headers"]["found"], found
+        assert found["authentication"]["found"] == "dkim:pass, spf:pass", found
+
+
+def sees_what_failed_on_the_way(tap):
+    """an Authentication-Results that says fail is wrong"""
+    street = Street(tap, "failed", signs=(
+        "Authentication-Results: mx.news.example; dkim=fail\r\n"
+        "DKIM-Signature: d=news.example; h=list-id:list-unsubscribe:list-unsubscribe-post\r\n"))
+    write_today(street.house)
+    found = check(street.house, wanted=WRONG)
+    assert not found["authentication"]["ok"] and "DNS" not in found["authentication"]["found"]
+
+
+def tells_each_thing_that_is_broken(tap):
+    """a source, a relay and a mailbox that are not there are told, each with what to do"""
+    house = House(tap.subfolder("broken"), port=free_port(), commands__address=HOME,
+                  mailbox__maildir=os.path.join(tap.folder, "nowhere"),
+                  huggingface__url=f"http://127.0.0.1:{free_port()}")
+    house.add_person("ada@people.example")
+    found = check(house, wanted=WRONG)
+    wrong = {name for name, row in found.items() if not row["ok"]}
+    assert wrong == {"daemon", "source hf", "relay", "mailbox maildir"}, found
+    for name in wrong:
+        assert found[name]["advice"], name
+    told = house.ctl("check", wanted=WRONG)
+    told = told if isinstance(told, str) else told.output
+    assert "WRONG  relay" in told and " -> " in told, told
+
+
+def tells_a_mail_that_does_not_come_back(tap):
+    """a mail that the relay takes and loses is told; so is one that it refuses"""
+    street = Street(tap, "lost", mail__envelope_from="paperboy@news.example")
+    write_today(street.house)
+    street.house.set(commands__address="paperboy@example.org")
+    found = check(street.house, "--wait", "1", wanted=WRONG)
+    assert "not come back" in found["mail to itself"]["found"], found
+    street.house.set(commands__address="paperboy@foreign.example")
+    found = check(street.house, "--wait", "1", wanted=WRONG)
+    assert not found["mail to itself"]["ok"], found
+    found = check(street.house, "--wait", "0")
+    assert "mail to itself" not in found
+
+
+def main(tap):
+    tap.run(finds_that_nobody_signs, tap)
+    tap.run(knows_a_signature_that_leaves_something_out, tap)
+    tap.run(sees_what_failed_on_the_way, tap)
+    tap.run(tells_each_thing_that_is_broken, tap)
+    tap.run(tells_a_mail_that_does_not_come_back, tap)
+
+
+with Tap() as tap:
+    main(tap)

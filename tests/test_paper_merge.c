@@ -1,0 +1,568 @@
+/*
+ * test_paper_merge.c - one paper is one row, whoever lists it, and in what order.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/lab.h"
+#include "model/identity.h"
+#include "service/match.h"
+#include "store/paper_merge.h"
+#include "store/papers.h"
+
+#define DAY  "2026-11-18"
+#define NOON "2026-11-18T12:00:00Z"
+#define LONG "A made-up way to merge papers"
+
+static GPtrArray *
+list_of(const char *text)
+{
+	GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
+	g_auto(GStrv) parts = g_strsplit(text, "|", -1);
+
+	for (char **part = parts; *part; part++)
+		if (**part)
+			g_ptr_array_add(list, g_strdup(*part));
+	return list;
+}
+
+static char *
+join(const GPtrArray *list)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; list && i < list->len; i++)
+		g_string_append_printf(
+		    text, "%s%s", i ? "|" : "", (char *)list->pdata[i]);
+	return g_string_free(text, FALSE);
+}
+
+/* What two tell of one field, and what is kept, whoever was first. */
+struct row {
+	const char *field;
+	enum paper_teller one, other;
+	const char *told, *too; /* "" for what is not told */
+	const char *kept;
+};
+
+static const struct row rows[] = {
+    {"id", 0, 2, "doi:10.1/x", "2611.00001", "2611.00001"},
+    {"id", 0, 0, "nature:abc", "doi:10.1/x", "doi:10.1/x"},
+    {"title", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "of hf", "of arXiv", "of arXiv"},
+    {"title", PAPER_TELLER_HF, PAPER_TELLER_FEED, "of hf", "of a feed", "of hf"},
+    {"abstract", PAPER_TELLER_FEED, PAPER_TELLER_ARXIV, "short", "longer", "longer"},
+    {"abstract", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "words", "", "words"},
+    {"authors", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "A|B|C", "A|B", "A|B|C"},
+    {"authors", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "A|B", "A. A|B. B", "A. A|B. B"},
+    {"url", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "https://huggingface.co/papers/1",
+        "https://arxiv.org/abs/1", "https://huggingface.co/papers/1"},
+    {"url", PAPER_TELLER_FEED, PAPER_TELLER_ARXIV, "https://example.org/1",
+        "https://arxiv.org/abs/1", "https://arxiv.org/abs/1"},
+    {"categories", PAPER_TELLER_FEED, PAPER_TELLER_ARXIV, "cs.AI", "cs.CL|cs.AI",
+        "cs.CL|cs.AI"},
+    {"journal", PAPER_TELLER_FEED, PAPER_TELLER_ARXIV, "Made Up", "J. Made Up 3",
+        "J. Made Up 3"},
+    {"journal", PAPER_TELLER_HF, PAPER_TELLER_FEED, "", "Made Up", "Made Up"},
+    {"doi", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "", "10.1/x", "10.1/x"},
+    {"comment", PAPER_TELLER_FEED, PAPER_TELLER_ARXIV, "", "12 pages", "12 pages"},
+    {"published_at", PAPER_TELLER_FEED, PAPER_TELLER_ARXIV, "200", "100", "100"},
+    {"upvotes", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "7", "", "7"},
+    {"code_url", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "https://example.org/c", "",
+        "https://example.org/c"},
+    {"keywords", PAPER_TELLER_HF, PAPER_TELLER_ARXIV, "a|b", "", "a|b"},
+};
+
+static struct paper *
+make(const struct row *row, enum paper_teller teller, const char *value)
+{
+	struct paper *paper = lab_paper("x", "T", "");
+	const struct {
+		const char *name;
+		char **text;
+	} texts[] = {{"id", &paper->id}, {"title", &paper->title},
+	    {"abstract", &paper->abstract}, {"url", &paper->url},
+	    {"journal", &paper->journal}, {"doi", &paper->doi},
+	    {"comment", &paper->comment}, {"code_url", &paper->code_url}};
+
+	paper->teller = teller;
+	if (!*value)
+		return paper;
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (strcmp(row->field, texts[i].name) == 0) {
+			g_free(*texts[i].text);
+			*texts[i].text = g_strdup(value);
+		}
+	if (strcmp(row->field, "authors") == 0) {
+		g_ptr_array_unref(paper->authors);
+		paper->authors = list_of(value);
+	} else if (strcmp(row->field, "categories") == 0) {
+		paper->categories = list_of(value);
+	} else if (strcmp(row->field, "keywords") == 0) {
+		paper->keywords = list_of(value);
+	} else if (strcmp(row->field, "published_at") == 0) {
+		paper->published_at = g_ascii_strtoll(value, NULL, 10);
+	} else if (strcmp(row->field, "upvotes") == 0) {
+		paper->upvotes = g_ascii_strtoll(value, NULL, 10);
+	}
+	return paper;
+}
+
+static char *
+read_field(const struct row *row, const struct paper *paper)
+{
+	const struct {
+		const char *name, *text;
+	} texts[] = {{"id", paper->id}, {"title", paper->title},
+	    {"abstract", paper->abstract}, {"url", paper->url},
+	    {"journal", paper->journal}, {"doi", paper->doi},
+	    {"comment", paper->comment}, {"code_url", paper->code_url}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (strcmp(row->field, texts[i].name) == 0)
+			return g_strdup(texts[i].text);
+	if (strcmp(row->field, "authors") == 0)
+		return join(paper->authors);
+	if (strcmp(row->field, "categories") == 0)
+		return join(paper->categories);
+	if (strcmp(row->field, "keywords") == 0)
+		return join(paper->keywords);
+	return g_strdup_printf("%" G_GINT64_FORMAT,
+	    strcmp(row->field, "upvotes") == 0 ? paper->upvotes : paper->published_at);
+}
+
+static void
+each_field_has_its_rule_whoever_was_first(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(paper) one = make(&rows[i], rows[i].one, rows[i].told);
+		pb_auto(paper) other = make(&rows[i], rows[i].other, rows[i].too);
+		pb_auto(paper) forth = paper_merge(one, other);
+		pb_auto(paper) back = paper_merge(other, one);
+		pb_auto(paper) again = paper_merge(forth, one);
+		g_autofree char *first = read_field(&rows[i], forth);
+		g_autofree char *second = read_field(&rows[i], back);
+		g_autofree char *third = read_field(&rows[i], again);
+
+		g_test_message("%s: %s, %s", rows[i].field, rows[i].told, rows[i].too);
+		g_assert_cmpstr(first, ==, rows[i].kept);
+		g_assert_cmpstr(second, ==, rows[i].kept);
+		g_assert_cmpstr(third, ==, rows[i].kept);
+	}
+}
+
+static void
+votes_that_fall_are_told_too(void)
+{
+	static const struct row row = {"upvotes", 1, 1, "", "", ""};
+	pb_auto(paper) kept = make(&row, PAPER_TELLER_HF, "9");
+	pb_auto(paper) told = make(&row, PAPER_TELLER_HF, "7");
+	pb_auto(paper) merged = paper_merge(kept, told);
+
+	g_assert_cmpint(merged->upvotes, ==, 7);
+}
+
+/* A paper of a feed. @param guid, doi  or NULL */
+static struct paper *
+of_feed(const char *id, const char *guid, const char *doi, const char *title)
+{
+	struct paper *paper = lab_paper(id, title, "Of a feed.");
+
+	paper->guid = g_strdup(guid);
+	paper->doi = g_strdup(doi);
+	return paper;
+}
+
+static struct paper *
+of_arxiv(const char *id, const char *doi, const char *title)
+{
+	struct paper *paper = lab_paper(id, title, "Of arXiv.");
+
+	paper->teller = PAPER_TELLER_ARXIV;
+	paper->doi = g_strdup(doi);
+	paper->categories = list_of("cs.CL");
+	return paper;
+}
+
+#define IDS "SELECT id FROM paper ORDER BY seq"
+
+static void
+a_paper_is_found_by_any_of_its_names(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOON);
+
+	lab_save(lab, "nature", DAY, now,
+	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG " once"));
+	/* By DOI, under another title. */
+	lab_save(lab, "arxiv/cs.CL", DAY, now,
+	    of_arxiv("2611.00001", "10.1000/x", "Quite another title than the first"));
+	lab_assert_text(lab, IDS, "2611.00001");
+	/* By id alone; by what the source calls it, without a DOI now. */
+	lab_save(lab, "hf", DAY, now, lab_paper("2611.00001", "Short", "Of hf."));
+	lab_save(lab, "nature", DAY, now, of_feed("nature:h", "nature:1", NULL, LONG));
+	lab_assert_text(lab, IDS, "2611.00001");
+	/* By title and first author: letters count, not how they are set. */
+	lab_save(lab, "lab", DAY, now,
+	    of_feed("lab:1", "lab:1", NULL, "A Made-Up way, to merge PAPERS, once"));
+	lab_assert_text(lab, IDS, "2611.00001");
+	lab_assert_text(
+	    lab, "SELECT source FROM listing ORDER BY 1", "arxiv/cs.CL hf lab nature");
+	lab_assert_text(
+	    lab, "SELECT title FROM paper", "Quite another title than the first");
+}
+
+static void
+what_shares_a_name_may_be_another_paper(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOON);
+
+	/* Two ids of arXiv, two DOIs, two entries of one feed. */
+	lab_save(lab, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00001", NULL, LONG));
+	lab_save(lab, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00002", NULL, LONG));
+	lab_save(lab, "nature", DAY, now,
+	    of_feed("doi:10.1/a", "nature:1", "10.1/a", LONG "s"));
+	lab_save(lab, "nature", DAY, now,
+	    of_feed("doi:10.1/b", "nature:2", "10.1/b", LONG "s"));
+	lab_save(lab, "lab", DAY, now, of_feed("lab:1", "lab:1", NULL, LONG "t"));
+	lab_save(lab, "lab", DAY, now, of_feed("lab:2", "lab:2", NULL, LONG "t"));
+	/* Too short to tell papers apart. */
+	lab_save(lab, "lab", DAY, now, of_feed("lab:3", "lab:3", NULL, "Editorial"));
+	lab_save(lab, "nature", DAY, now,
+	    of_feed("nature:4", "nature:4", NULL, "Editorial"));
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper"), ==, 8);
+}
+
+static void
+enrich_doi(struct lab *lab, const char *id, const char *doi, int64_t now)
+{
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+
+	g_ptr_array_add(papers, of_arxiv(id, doi, ""));
+	papers_save_enrichment(lab->store, papers, now, &saved, &error);
+	g_assert_no_error(error);
+}
+
+/* One from a feed and one from Hugging Face, of which a DOI tells that they are one. */
+static void
+fill_two(struct lab *lab, int64_t now)
+{
+	lab_save(lab, "nature", DAY, now,
+	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	lab_save(lab, "hf", DAY, now, lab_paper("2611.00001", "Mamba", "Of hf."));
+}
+
+static void
+two_rows_become_one_without_a_second_delivery(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOON);
+
+	lab_subscribe(lab, "ada@example.org", "UTC", "merge OR mamba", now);
+	lab_save(lab, "nature", DAY, now,
+	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	g_assert_cmpuint(lab_press(lab, now), ==, 1);
+	lab_run(lab, "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	             "SELECT 1, paper_seq, digest_id, 5"
+	             " FROM digest_item;"
+	             "UPDATE digest SET state = 'sent';"
+	             "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
+	             " next_try_at = NULL");
+	lab_save(lab, "hf", DAY, now, lab_paper("2611.00001", "Mamba", "Of hf."));
+	enrich_doi(lab, "2611.00001", "10.1000/x", now);
+	lab_assert_text(lab, IDS, "2611.00001");
+	lab_assert_text(lab, "SELECT source FROM listing ORDER BY 1", "hf nature");
+	g_assert_cmpuint(lab_press(lab, now + CLOCK_DAY_S), ==, 0);
+	lab_assert_text(lab, "SELECT count(*) FROM delivered", "1");
+	lab_assert_text(lab, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+static void
+rows_in_messages_on_their_way_wait_to_become_one(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOON);
+
+	lab_subscribe(lab, "ada@example.org", "UTC", "merge OR mamba", now);
+	fill_two(lab, now);
+	g_assert_cmpuint(lab_press(lab, now), ==, 1);
+	lab_run(
+	    lab, "UPDATE outbox SET state = 'UNKNOWN', attempt = 1, claimed_at = 5");
+	enrich_doi(lab, "2611.00001", "10.1000/x", now);
+	lab_assert_text(lab, IDS, "doi:10.1000/x 2611.00001");
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper_twin"), ==, 1);
+	g_assert_true(papers_unite_twins(lab->store, now, 10, NULL));
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper"), ==, 2);
+	lab_run(lab, "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
+	             " next_try_at = NULL; UPDATE digest SET state = 'sent'");
+	g_assert_true(papers_unite_twins(lab->store, now, 10, NULL));
+	lab_assert_text(lab, IDS, "2611.00001");
+	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper_twin"), ==, 0);
+	lab_assert_text(lab, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+/* A table that comes later must be thought of when two rows become one. */
+static void
+everything_that_names_a_paper_is_moved(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_assert_text(lab,
+	    "SELECT m.name || '.' || f.\"from\" FROM sqlite_schema m,"
+	    " pragma_foreign_key_list(m.name) f WHERE f.\"table\" = 'paper'"
+	    " ORDER BY 1",
+	    "delivered.paper_seq digest_item.paper_seq listing.paper_seq"
+	    " match_waiting.paper_seq paper_name.paper_seq paper_twin.one_seq"
+	    " paper_twin.other_seq refused.paper_seq");
+	/* What a filter found is a list, which no foreign key can name. */
+	lab_assert_text(lab,
+	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"
+	    " pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'papers'"
+	    " AND c.type = 'TEXT'",
+	    "match_found.papers");
+}
+
+/* Of filters 1, 2, ...: "f@at:papers", and "f?paper" of those that wait. */
+static void
+assert_matches(struct lab *lab, const char *found, const char *waiting)
+{
+	lab_assert_text(lab,
+	    "SELECT filter_id || '@' || decided_at || ':' || papers FROM match_found"
+	    " ORDER BY filter_id, decided_at",
+	    found);
+	lab_assert_text(lab,
+	    "SELECT filter_id || '?' || paper_seq FROM match_waiting ORDER BY 1",
+	    waiting);
+}
+
+static void
+what_found_one_row_has_found_the_other(void)
+{
+	static const char *const filters[] = {
+	    "merge", "mamba", "zebra", "made-up", "way", "papers"};
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOON);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++) {
+		g_autofree char *address = g_strdup_printf("p%zu@example.org", i);
+
+		lab_subscribe(lab, address, "UTC", filters[i], now);
+	}
+	fill_two(lab, now);
+	/* Row 1 goes, row 2 stays: found with others, alone, in another run, of both,
+	 * and waiting for the one or the other. */
+	lab_run(lab,
+	    "INSERT INTO paper (seq, id, title, abstract, authors, url, told_at,"
+	    " first_seen_at, last_day, revision) SELECT 11, '2611.00011', title,"
+	    " abstract, authors, url, told_at, first_seen_at, last_day, 11 FROM paper"
+	    " WHERE seq = 1;"
+	    "INSERT INTO match_found VALUES (1, 5, '11,1'), (2, 5, '1'), (2, 6, '2'),"
+	    " (3, 5, '1,11,2'), (6, 5, '1');"
+	    "INSERT INTO match_waiting VALUES (4, 1, 5, 9), (5, 1, 5, 9), (5, 2, 5, 9),"
+	    " (6, 2, 5, 9)");
+	enrich_doi(lab, "2611.00001", "10.1000/x", now);
+	lab_assert_text(lab, IDS, "2611.00001 2611.00011");
+	assert_matches(lab, "1@5:11,2 2@6:2 3@5:11,2 6@5:2", "4?2 5?2");
+	lab_assert_text(lab, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+static void
+look(struct lab *lab, int64_t now)
+{
+	struct match_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	match_run(lab->store, now, &report, &error);
+	g_assert_no_error(error);
+}
+
+/* The text that a filter found may be the one that goes. */
+static void
+who_would_have_had_a_paper_still_has_it(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOON);
+
+	lab_subscribe(lab, "ada@example.org", "UTC", "merge", now);
+	fill_two(lab, now);
+	lab_run(lab, "UPDATE paper SET teller = 1 WHERE id = '2611.00001'");
+	look(lab, now);
+	enrich_doi(lab, "2611.00001", "10.1000/x", now);
+	lab_assert_text(lab, "SELECT title FROM paper", "Mamba");
+	g_assert_cmpuint(lab_press(lab, now), ==, 1);
+	g_assert_cmpuint(lab_press(lab, now + CLOCK_DAY_S), ==, 0);
+}
+
+static void
+assert_final(struct lab *lab, const char *sql)
+{
+	g_autofree char *refusal = lab_try(lab, sql);
+
+	g_assert_cmpstr(refusal, ==, "a match that was decided stays");
+}
+
+static void
+only_rows_of_one_paper_may_change_places_in_what_was_found(void)
+{
+	static const char *const table[] = {"12", "1,2", "2,11", "11", "1", "11,2,3"};
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOON);
+
+	lab_subscribe(lab, "ada@example.org", "UTC", "merge", now);
+	fill_two(lab, now);
+	lab_run(lab, "INSERT INTO match_found VALUES (1, 5, '11,1')");
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *sql =
+		    g_strdup_printf("UPDATE match_found SET papers = '%s'", table[i]);
+
+		assert_final(lab, sql);
+	}
+	lab_run(lab, "INSERT INTO paper_twin VALUES (1, 2)");
+	assert_final(lab, "UPDATE match_found SET papers = '12'");
+	lab_run(lab, "UPDATE match_found SET papers = '11,2'");
+	lab_run(lab, "UPDATE match_found SET papers = '11'");
+}
+
+/* A number that was used twice would be found by those who found the first. */
+static void
+the_number_of_a_paper_that_went_is_not_used_again(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOON);
+
+	lab_save(lab, "hf", DAY, now, lab_paper("2611.00001", "Mamba", "Of hf."));
+	lab_save(lab, "nature", DAY, now,
+	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	enrich_doi(lab, "2611.00001", "10.1000/x", now);
+	lab_save(lab, "hf", DAY, now, lab_paper("2611.00002", "Zebra", "Of hf."));
+	lab_assert_text(lab, "SELECT seq || ':' || id FROM paper ORDER BY seq",
+	    "1:2611.00001 3:2611.00002");
+}
+
+static bool
+unite_two(struct lab *lab, void *data, GError **error)
+{
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	struct papers_saved saved;
+
+	(void)data;
+	g_ptr_array_add(papers, of_arxiv("2611.00001", "10.1000/x", ""));
+	return papers_save_enrichment(
+	    lab->store, papers, lab_time(NOON), &saved, error);
+}
+
+static void
+uniting_is_whole_or_not_at_all(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_subscribe(lab, "ada@example.org", "UTC", "merge OR mamba", lab_time(NOON));
+	fill_two(lab, lab_time(NOON));
+	look(lab, lab_time(NOON));
+	g_assert_cmpuint(lab_fail_everywhere(lab, unite_two, NULL, true), >, 10);
+	lab_assert_text(lab, IDS, "2611.00001");
+}
+
+static void
+lists_of_one_service_are_one_listing_a_day(void)
+{
+	pb_auto(lab) lab = lab_new();
+	pb_auto(stored_paper) stored = NULL;
+	int64_t now = lab_time(NOON);
+
+	lab_save(lab, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00001", NULL, LONG));
+	lab_save(lab, "arxiv/cs.LG", DAY, now, of_arxiv("2611.00001", NULL, LONG));
+	lab_run(lab, "UPDATE listing SET announcement = 'cross'"
+	             " WHERE source = 'arxiv/cs.CL'");
+	stored = papers_find(lab->store, "2611.00001", NULL);
+	g_assert_cmpuint(stored->paper->appearances->len, ==, 1);
+	g_assert_cmpstr(
+	    g_array_index(stored->paper->appearances, struct appearance, 0).source, ==,
+	    "arxiv");
+	g_assert_cmpint(g_array_index(stored->paper->appearances, struct appearance, 0)
+	                    .announcement,
+	    ==, ANNOUNCEMENT_NEW);
+}
+
+static void
+cross_lists_and_new_versions_are_for_those_who_want_them(void)
+{
+	static const struct {
+		enum announcement one, other;
+		bool plain, crosslist, updates, both;
+	} table[] = {
+	    {ANNOUNCEMENT_NEW, ANNOUNCEMENT_NEW, 1, 1, 1, 1},
+	    {ANNOUNCEMENT_CROSS, ANNOUNCEMENT_CROSS, 0, 1, 0, 1},
+	    {ANNOUNCEMENT_REPLACE, ANNOUNCEMENT_REPLACE, 0, 0, 1, 1},
+	    {ANNOUNCEMENT_REPLACE_CROSS, ANNOUNCEMENT_REPLACE_CROSS, 0, 0, 0, 1},
+	    {ANNOUNCEMENT_CROSS, ANNOUNCEMENT_NEW, 1, 1, 1, 1},
+	    {ANNOUNCEMENT_REPLACE, ANNOUNCEMENT_CROSS, 0, 1, 1, 1},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		pb_auto(paper) paper = lab_paper("1", "T", "");
+
+		paper_add_appearance(paper, "arxiv", DAY, table[i].one);
+		paper_add_appearance(paper, "hf", DAY, table[i].other);
+		g_assert_cmpint(
+		    paper_is_wanted(paper, false, false), ==, table[i].plain);
+		g_assert_cmpint(
+		    paper_is_wanted(paper, true, false), ==, table[i].crosslist);
+		g_assert_cmpint(
+		    paper_is_wanted(paper, false, true), ==, table[i].updates);
+		g_assert_cmpint(paper_is_wanted(paper, true, true), ==, table[i].both);
+	}
+}
+
+static void
+dois_are_read_in_their_dresses(void)
+{
+	static const struct {
+		const char *text, *doi;
+	} table[] = {
+	    {"10.1000/ABC", "10.1000/abc"},
+	    {" https://doi.org/10.1000/x\n", "10.1000/x"},
+	    {"http://dx.doi.org/10.1000/x", "10.1000/x"},
+	    {"doi:10.1000.10/x", "10.1000.10/x"},
+	    {"10.1000", NULL},
+	    {"10./x", NULL},
+	    {"10.1000/a b", NULL},
+	    {"10.1000/\"x", NULL},
+	    {"https://example.org/10.1000/x", NULL},
+	    {"", NULL},
+	    {NULL, NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *doi = identity_parse_doi(table[i].text);
+
+		g_assert_cmpstr(doi, ==, table[i].doi);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/paper-merge/" #name, name)
+	ADD(each_field_has_its_rule_whoever_was_first);
+	ADD(votes_that_fall_are_told_too);
+	ADD(a_paper_is_found_by_any_of_its_names);
+	ADD(what_shares_a_name_may_be_another_paper);
+	ADD(two_rows_become_one_without_a_second_delivery);
+	ADD(rows_in_messages_on_their_way_wait_to_become_one);
+	ADD(everything_that_names_a_paper_is_moved);
+	ADD(what_found_one_row_has_found_the_other);
+	ADD(who_would_have_had_a_paper_still_has_it);
+	ADD(only_rows_of_one_paper_may_change_places_in_what_was_found);
+	ADD(the_number_of_a_paper_that_went_is_not_used_again);
+	ADD(uniting_is_whole_or_not_at_all);
+	ADD(lists_of_one_service_are_one_listing_a_day);
+	ADD(cross_lists_and_new_versions_are_for_those_who_want_them);
+	ADD(dois_are_read_in_their_dresses);
+	return g_test_run();
+}
