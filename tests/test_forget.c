@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "lib/lab.h"
+#include "service/dossier.h"
 #include "service/profile.h"
 #include "service/subscribe.h"
 #include "service/upkeep.h"
@@ -143,6 +144,41 @@ forget(struct lab *lab, const char *address, bool is_never_again, GError **error
 
 	lab_assert_idle(lab);
 	return is_ok;
+}
+
+/* Who asks before leaving is shown what there is to forget. */
+static void
+an_export_tells_all_that_would_be_forgotten(void)
+{
+	int64_t id;
+	pb_auto(lab) lab = new_lab(&id);
+	g_autoptr(GError) error = NULL;
+
+	{
+		g_autofree char *address =
+		    lab_text(lab, "SELECT address_key FROM subscriber"
+		                  " WHERE address = '" ZEBRA "'");
+		g_autofree char *hash = suppression_hash(lab->key, address);
+
+		g_assert_true(suppression_insert(
+		    lab->store, hash, "never-again", lab_time(NOW), &error));
+	}
+	for (int is_text = 0; is_text <= 1; is_text++) {
+		g_autofree char *told = NULL, *small = NULL;
+
+		told = dossier_format(
+		    lab->store, lab->key, id, is_text, lab_time(NOW), &error);
+		g_assert_no_error(error);
+		small = g_ascii_strdown(told, -1);
+		for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
+			/* Whose a filter was that was taken away is not kept. */
+			if (strcmp(traces[i], "numbatword") != 0 &&
+			    !strstr(small, traces[i]))
+				g_test_fail_printf("%s is not told", traces[i]);
+		g_assert_nonnull(
+		    strstr(small, is_text ? "refusals\n  paper" : "\"refusals\": [\n"));
+		g_assert_nonnull(strstr(small, "never-again"));
+	}
 }
 
 static void
@@ -346,6 +382,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/forget/" #name, name)
+	ADD(an_export_tells_all_that_would_be_forgotten);
 	ADD(no_row_and_no_octet_is_left);
 	ADD(who_has_left_before_is_forgotten_too);
 	ADD(who_asked_never_to_be_mailed_is_not_added_again);

@@ -450,8 +450,8 @@ command_run_export(struct command_work *work, const char *arguments, GError **er
 		return command_fail(work, error, "export_what");
 	if (work->is_rehearsal)
 		return true;
-	dossier = dossier_format(work->context->store, work->subscriber->id, is_text,
-	    work->context->now, error);
+	dossier = dossier_format(work->context->store, work->context->key,
+	    work->subscriber->id, is_text, work->context->now, error);
 	if (!dossier)
 		return false;
 	g_free(work->reply->attachment);

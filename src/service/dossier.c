@@ -11,7 +11,9 @@
 #include "store/audit.h"
 #include "store/editions.h"
 #include "store/history.h"
+#include "store/kept.h"
 #include "store/people.h"
+#include "store/suppression.h"
 
 /* What is written, as text or as JSON: sections of records of fields. */
 struct writer {
@@ -86,14 +88,25 @@ end_record(struct writer *writer)
 		g_string_append_c(writer->out, '}');
 }
 
+/* A message has lines: they stay below each other. */
+static void
+append_field(GString *out, const char *name, const char *value)
+{
+	g_autofree char *valid = g_utf8_make_valid(value, -1);
+	g_auto(GStrv) lines = g_strsplit(g_strchomp(valid), "\n", -1);
+
+	for (int i = 0; lines[i]; i++)
+		g_string_append_printf(
+		    out, "  %-12s %s\n", i ? "" : name, g_strchomp(lines[i]));
+}
+
 /* @param value  NULL: nothing is kept */
 static void
 add(struct writer *writer, const char *name, const char *value)
 {
 	if (writer->is_text) {
 		if (value)
-			g_string_append_printf(
-			    writer->out, "  %-12s %s\n", name, value);
+			append_field(writer->out, name, value);
 		writer->fields++;
 		return;
 	}
@@ -241,9 +254,55 @@ write_changes(
 	return true;
 }
 
+static bool
+write_kept(
+    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
+{
+	for (unsigned kind = 0; kept_kinds[kind].name; kind++) {
+		g_autoptr(GPtrArray) rows =
+		    kept_load(store, kind, subscriber_id, error);
+
+		if (!rows)
+			return false;
+		begin_section(writer, kept_kinds[kind].name, true);
+		for (unsigned i = 0; i < rows->len; i++) {
+			char **row = rows->pdata[i];
+
+			begin_record(writer);
+			for (int k = 0; kept_kinds[kind].fields[k]; k++)
+				add(writer, kept_kinds[kind].fields[k], row[k]);
+			end_record(writer);
+		}
+		end_section(writer);
+	}
+	return true;
+}
+
+/* Told by a hash alone, so that it has to be asked for. */
+static bool
+write_suppression(struct writer *writer, struct store *store, GBytes *key,
+    const struct subscriber *subscriber, GError **error)
+{
+	g_autofree char *hash = suppression_hash(key, subscriber->address_key);
+	g_autoptr(GError) problem = NULL;
+	pb_auto(suppression) found = suppression_find(store, hash, &problem);
+
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	begin_section(writer, "suppression", false);
+	if (found) {
+		add(writer, "reason", found->reason);
+		add_time(writer, "at", found->at);
+	}
+	end_section(writer);
+	return true;
+}
+
 char *
-dossier_format(struct store *store, int64_t subscriber_id, bool is_text, int64_t now,
-    GError **error)
+dossier_format(struct store *store, GBytes *key, int64_t subscriber_id, bool is_text,
+    int64_t now, GError **error)
 {
 	pb_auto(subscriber) subscriber = people_load(store, subscriber_id, error);
 	g_autoptr(GString) out = g_string_new(NULL);
@@ -257,7 +316,9 @@ dossier_format(struct store *store, int64_t subscriber_id, bool is_text, int64_t
 	write_person(&writer, subscriber);
 	if (!write_filters(&writer, store, subscriber_id, error) ||
 	    !write_digests(&writer, store, subscriber_id, error) ||
-	    !write_changes(&writer, store, subscriber_id, error))
+	    !write_changes(&writer, store, subscriber_id, error) ||
+	    !write_kept(&writer, store, subscriber_id, error) ||
+	    !write_suppression(&writer, store, key, subscriber, error))
 		return NULL;
 	if (!is_text)
 		g_string_append(out, "\n}\n");
