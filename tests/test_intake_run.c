@@ -310,12 +310,12 @@ a_letter_that_the_program_dies_of_is_quarantined(void)
 
 	save(lab, LETTER("1"), NULL, NULL);
 	save(lab, LETTER("2"), NULL, NULL);
-	for (unsigned i = 0; i < INTAKE_TRIES; i++) {
+	for (unsigned i = 0; i < INTAKE_DEATHS; i++) {
 		lab_assert_text(lab, "SELECT DISTINCT state FROM letter", "new");
 		g_assert_true(WIFSIGNALED(live(lab, die, i > 0, NOW)));
 	}
 	lab_assert_text(lab, "SELECT state, tries, begun FROM letter ORDER BY id",
-	    "new|0|2 new|0|0");
+	    "new|0|9 new|0|0");
 	/* The next life does not touch it, and goes on with the others. */
 	g_assert_cmpint(live(lab, handle, true, NOW), ==, 0);
 	lab_assert_text(lab, "SELECT state, verdict FROM letter ORDER BY id",
@@ -340,7 +340,7 @@ what_is_no_death_is_not_counted_as_one(void)
 	options.reading.program = path;
 	save(lab, LETTER("1"), NULL, NULL);
 	/* A store that is busy is no death, however often. */
-	for (unsigned i = 0; i < 2 * INTAKE_TRIES; i++) {
+	for (unsigned i = 0; i < 2 * INTAKE_DEATHS; i++) {
 		struct intake_report report = {0};
 
 		g_assert_false(intake_run(lab->store, &options, NOW, &report, NULL));

@@ -192,7 +192,7 @@ note_begun(
 	if (row->id > run->options->waited_id)
 		return true;
 	/* That which nobody counted was the first. */
-	if (row->begun + 1 < INTAKE_TRIES)
+	if (row->begun + 1 < INTAKE_DEATHS)
 		return letters_save_begun(run->store, row->id, row->begun + 1, error);
 	if (!letters_save_quarantined(run->store, row->id, verdict, run->now, error))
 		return false;

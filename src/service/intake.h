@@ -21,6 +21,10 @@
 /* A letter that cannot be read is tried so often, and then quarantined. */
 #define INTAKE_TRIES 3
 
+/* So often paperboyd may die with it in hand.  More, since most deaths are not the
+ * letter's: a machine that is switched off meets some letter, too. */
+#define INTAKE_DEATHS 10
+
 /* After the first failed try it waits so long, after the second four times that; a
  * refusal, which will not change, waits for nothing. */
 #define INTAKE_WAIT_S 10

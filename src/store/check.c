@@ -41,7 +41,7 @@ const struct check_rule check_rules[] = {
     {"letter-quarantined", "letters could not be handled and are quarantined",
         "paperboyctl letter list shows them; letter retry or letter drop them"},
     {"letter-deadly", "letters were in hand when paperboyd died, more than once",
-        "its log tells how it died; after the third time they are quarantined"},
+        "its log tells how it died; after the tenth time they are quarantined"},
     {"letter-too-old", "letters are kept for longer than they are to be",
         "is paperboyd running? It forgets them once a day"},
     {"ticket-too-old", "tickets are kept for longer than they are to be",
