@@ -284,6 +284,7 @@ static const struct scene scenes[] = {
     {"last-day", PROVEN, "\nlast 2026-11-20\nget 2026-11-01\nget yesterday\n", NULL,
         false},
     {"address", PROVEN, "\naddress ada@example.com\n", NULL, true},
+    {"address-unproven", UNPROVEN, "\naddress thief@example.com\n", NULL, true},
     {"address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n", NULL,
         false},
     {"export-text", PROVEN, "\nexport text\n", NULL, true},

@@ -34,6 +34,9 @@ command_reply_clear(struct command_reply *reply)
 	g_free(reply->pending);
 	g_free(reply->new_address);
 	g_free(reply->new_text);
+	g_free(reply->old_address);
+	g_free(reply->old_subject);
+	g_free(reply->old_text);
 	g_free(reply->undo);
 	g_free(reply->confirm_token);
 	g_free(reply->undo_token);
@@ -139,6 +142,16 @@ command_run_pending(const struct command_context *context,
 	    .key = context->key};
 	pb_auto(subscriber) added = NULL;
 
+	if (g_str_has_prefix(pending, "address ") && visitor->subscriber_id) {
+		added = subscribe_change_address(context->store, visitor->address,
+		    pending + strlen("address "), context->key, context->who,
+		    context->now, error);
+		reply->old_address = g_strdup(visitor->address);
+		reply->old_subject = g_strdup("moved");
+		reply->old_text = g_strdup("it moved\n");
+		if (!added)
+			return false;
+	}
 	g_string_append_printf(done, "pending %s%s %.9s;", visitor->address,
 	    visitor->is_proven ? " proven" : "", pending);
 	reply->text = g_strdup("welcome\n");
@@ -818,13 +831,89 @@ row_4_4_a_change_of_address_is_confirmed_at_both(void)
 	assert_done("pending Eva@example.com proven address e;");
 
 	/* One alone is not enough, even when the other one came back. */
-	write_to(&bench, EVA, HOME, "address wrong@example.net");
+	write_to(&bench, "eva@example.net", HOME, "address wrong@example.net");
 	g_free(old);
 	old = find_reply_to(&bench);
 	lab_run(bench.lab, "DELETE FROM ticket WHERE recipient = 'wrong@example.net'");
 	g_string_truncate(done, 0);
-	write_to(&bench, EVA, old, "ok");
+	write_to(&bench, "eva@example.net", old, "ok");
 	assert_done("");
+}
+
+static void
+the_old_address_is_told_of_a_move_whoever_confirms_last(void)
+{
+	for (int is_old_last = 0; is_old_last < 2; is_old_last++) {
+		bench_auto bench;
+		g_autofree char *old = NULL;
+		g_autofree char *fresh = NULL;
+
+		bench_init(&bench);
+		subscribe(&bench, EVA);
+		write_to(&bench, EVA, HOME, "address thief@example.net");
+		old = find_reply_to(&bench);
+		lab_run(bench.lab, "DELETE FROM outbox WHERE id = 2");
+		fresh = find_reply_to(&bench);
+		lab_run(bench.lab, "DELETE FROM outbox");
+		write_to(&bench, EVA, is_old_last ? fresh : old, "yes");
+		g_assert_cmpint(count_mails(&bench), ==, 0);
+		write_to(&bench, EVA, is_old_last ? old : fresh, "yes");
+		lab_assert_text(
+		    bench.lab, "SELECT address FROM subscriber", "thief@example.net");
+		lab_assert_text(bench.lab,
+		    "SELECT kind, recipient FROM outbox ORDER BY id",
+		    "notice|Eva@example.com answer|thief@example.net");
+	}
+}
+
+static void
+a_token_of_before_a_move_proves_nothing_after_it(void)
+{
+	bench_auto bench;
+	g_autofree char *answer = NULL;
+	g_autofree char *digest = NULL;
+	g_autofree char *leave = NULL;
+	g_autofree char *change = NULL;
+	g_autofree char *fresh = NULL;
+
+	bench_init(&bench);
+	subscribe(&bench, EVA);
+	lab_run(bench.lab,
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state)"
+	    " VALUES (1, 'x', '2026-11-20', 1795160000, 'sent')");
+	digest = format_reply_to(&bench, 1, 1795160000);
+	leave = format_leave(&bench, bench.lab->key, 1);
+	write_to(&bench, EVA, HOME, "change");
+	change = find_reply_to(&bench);
+	write_to(&bench, EVA, HOME, "list");
+	answer = find_reply_to(&bench);
+	g_string_truncate(done, 0);
+	write_to(&bench, EVA, answer, "list");
+	write_to(&bench, EVA, digest, "list");
+	assert_done("run Eva@example.com proven list;run Eva@example.com proven list;");
+
+	bench.options.now += HOUR;
+	{
+		pb_auto(subscriber) moved =
+		    subscribe_change_address(bench.lab->store, EVA, "eva@example.net",
+		        bench.lab->key, "test", bench.options.now, NULL);
+
+		g_assert_nonnull(moved);
+	}
+	write_to(&bench, "eva@example.net", answer, "list");
+	write_to(&bench, "eva@example.net", digest, "list");
+	write_to(&bench, EVA, leave, "");
+	write_to(&bench, EVA, change, "yes");
+	assert_done("run eva@example.net list;run eva@example.net list;"
+	            "run Eva@example.com unsubscribe;run Eva@example.com confirm;");
+	lab_assert_text(bench.lab, "SELECT state FROM subscriber", "active");
+
+	/* Those of after it do. */
+	write_to(&bench, "eva@example.net", HOME, "list");
+	fresh = find_reply_to(&bench);
+	g_string_truncate(done, 0);
+	write_to(&bench, "eva@example.net", fresh, "list");
+	assert_done("run eva@example.net proven list;");
 }
 
 static void
@@ -1090,6 +1179,10 @@ static const struct {
         row_6_8_an_export_goes_to_its_own_address_only},
     {"6.8 the last answer goes out, and then all is erased",
         row_6_8_the_last_answer_goes_out_and_then_all_is_erased},
+    {"the old address is told of a move, whoever confirms last",
+        the_old_address_is_told_of_a_move_whoever_confirms_last},
+    {"a token of before a move proves nothing after it",
+        a_token_of_before_a_move_proves_nothing_after_it},
     {"a suppressed address gets nothing, ever", a_suppressed_address_gets_nothing_ever},
     {"a letter to the owner goes to the owner",
         a_letter_to_the_owner_goes_to_the_owner},

@@ -24,6 +24,9 @@ command_reply_clear(struct command_reply *reply)
 	g_free(reply->pending);
 	g_free(reply->new_address);
 	g_free(reply->new_text);
+	g_free(reply->old_address);
+	g_free(reply->old_subject);
+	g_free(reply->old_text);
 	g_free(reply->undo);
 	g_free(reply->confirm_token);
 	g_free(reply->undo_token);
@@ -102,7 +105,7 @@ begin(struct command_work *work, const struct command_context *context,
 		return false;
 	g_strlcpy(work->language, choose_language(work), sizeof(work->language));
 	answer_init(&work->answer, context->phrases, work->language,
-	    !is_final && !visitor->is_proven);
+	    !is_final && !visitor->subscriber_id);
 	return true;
 }
 
@@ -471,8 +474,9 @@ ask(struct command_work *work)
 
 	if (!reply->waiting)
 		return;
-	text = answer_format(
-	    &work->answer, asking[reply->purpose], "address", work->context->address);
+	text = answer_format(&work->answer, asking[reply->purpose], "address",
+	    work->context->address, "new",
+	    reply->new_address ? reply->new_address : "");
 	answer_add_gap(&work->answer);
 	answer_add_plain(&work->answer, text);
 	answer_add_gap(&work->answer);

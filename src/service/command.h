@@ -75,6 +75,12 @@ struct command_reply {
 	char *new_address; /* COMMAND_CONFIRM_ADDRESS: where the second one goes */
 	char *new_text;    /* its text, with COMMAND_CONFIRM_MARK */
 
+	/* A change of address was made: what the address that was is told, whoever
+	 * confirmed it last; or NULL. */
+	char *old_address;
+	char *old_subject;
+	char *old_text;
+
 	/* What the unsubscribing visitor had, as lines for command_run_pending(); NULL
 	 * when nothing can be undone.  The front keeps it for seven days, and the text
 	 * has COMMAND_UNDO_MARK. */

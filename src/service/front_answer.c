@@ -373,6 +373,48 @@ save_consent(struct front_work *work, const struct ticket *ticket, GError **erro
 	return people_update(work->store, subscriber, error);
 }
 
+/* No limit holds this back: it is how a move that nobody wanted is noticed. */
+static bool
+tell_old_address(struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply, GError **error)
+{
+	const struct dispatch_letter letter = {
+	    .kind = OUTBOX_NOTICE,
+	    .recipient = reply->old_address,
+	    .sender = "",
+	    .reply_to = work->options->settings->mail_owner,
+	    .subject = reply->old_subject,
+	    .text = reply->old_text,
+	    .subscriber_id = guest->subscriber ? guest->subscriber->id : 0,
+	};
+	int64_t id;
+
+	work->report->is_queued = true;
+	return dispatch_send(&work->dispatch, &letter, &id, error);
+}
+
+/*
+ * The answer goes to the address that the mail goes to now; where the move was not
+ * made, to who has just confirmed it.  The old address is told in any case.
+ */
+static bool
+turn_to_new_address(struct front_work *work, const struct ticket *ticket,
+    struct front_guest *guest, const struct command_reply *reply, GError **error)
+{
+	pb_auto(subscriber) moved = NULL;
+
+	if (reply->old_text && guest->subscriber) {
+		if (!tell_old_address(work, guest, reply, error))
+			return false;
+		moved = people_load(work->store, guest->subscriber->id, error);
+		if (!moved)
+			return false;
+	}
+	front_guest_clear(guest);
+	return front_find_guest(
+	    work, moved ? moved->address : ticket->recipient, guest, error);
+}
+
 /* The commands that were fixed, by whoever they were fixed for. */
 static bool
 run_pending(struct front_work *work, const struct ticket *ticket, GError **error)
@@ -394,12 +436,8 @@ run_pending(struct front_work *work, const struct ticket *ticket, GError **error
 		work->report->is_changed = true;
 	if (is_ok && !was_here && ticket->purpose == TICKET_CONFIRM)
 		is_ok = save_consent(work, ticket, error);
-	/* It goes to who has just confirmed: of two addresses the later one. */
-	if (is_ok && strcmp(guest.address, ticket->recipient) != 0 &&
-	    ticket->purpose == TICKET_ADDRESS) {
-		front_guest_clear(&guest);
-		is_ok = front_find_guest(work, ticket->recipient, &guest, error);
-	}
+	if (is_ok && ticket->purpose == TICKET_ADDRESS)
+		is_ok = turn_to_new_address(work, ticket, &guest, &reply, error);
 	is_ok =
 	    is_ok &&
 	    audit_insert(work->store, work->options->now, "mail", "confirmation used",

@@ -185,6 +185,7 @@ CREATE TABLE subscriber (
 	-- Papers of the one digest that follows a pause; NULL: as any other.
 	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
 	created_at   INTEGER NOT NULL,
+	moved_at     INTEGER, -- to the address it has; NULL: it is the first
 	consent_at   INTEGER,
 	consent_text TEXT,
 	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)), -- out of rhythm
