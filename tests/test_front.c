@@ -130,6 +130,18 @@ command_run(const struct command_context *context,
 }
 
 bool
+command_say(const struct command_context *context,
+    const struct command_visitor *visitor, const char *phrase,
+    struct command_reply *reply, GError **error)
+{
+	(void)context;
+	(void)error;
+	g_string_append_printf(done, "say %s %s;", visitor->address, phrase);
+	reply->text = g_strdup(phrase);
+	return true;
+}
+
+bool
 command_run_pending(const struct command_context *context,
     const struct command_visitor *visitor, const char *pending,
     struct command_reply *reply, GError **error)
@@ -917,6 +929,110 @@ a_token_of_before_a_move_proves_nothing_after_it(void)
 }
 
 static void
+a_no_or_an_absence_is_no_consent(void)
+{
+	static const struct {
+		const char *subject, *text, *wanted;
+	} rows[] = {
+	    {"Re: Please confirm", "No, I did not ask for this.\n", "declined"},
+	    {"Re: Please confirm", "nein danke\n", "declined"},
+	    {"Re: Please confirm", "STOP", "declined"},
+	    {"Re: Please confirm", "Hello,\n\nthis was not me!\n", "declined"},
+	    {"Re: Please confirm", "> quoted\n\nUnsubscribe", "declined"},
+	    {"Re: Please confirm", "Cancel this, yes?", "declined"},
+	    {"Re: Please confirm", "I did not do this.", "declined"},
+	    {"Re: Please confirm", "I didn\u2019t ask for it", "declined"},
+	    {"AW: Bitte best\u00e4tigen", "Das war ich nicht.", "declined"},
+	    {"no", "", "declined"},
+	    {"Automatic reply: Please confirm", "Yes, I am away.", "silent"},
+	    {"Out of Office: Please confirm", "I am away.", "silent"},
+	    {"Abwesenheitsnotiz: Bitte best\u00e4tigen", "Ich bin im Urlaub.",
+	        "silent"},
+	    {"Re: Please confirm", "Thanks", "run"},
+	    {"Re: Please confirm", "", "run"},
+	    {"Re: Please confirm", "Yes, no problem", "run"},
+	    {"Re: Please confirm", "Now!", "run"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		bench_auto bench;
+		g_autofree char *reply_to = NULL;
+		pb_auto(letter) letter =
+		    letters_new(EVA, rows[i].subject, rows[i].text);
+
+		bench_init(&bench);
+		write_to(&bench, EVA, HOME, "subscribe");
+		reply_to = find_reply_to(&bench);
+		g_string_truncate(done, 0);
+		hand_in(&bench, letter, EVA, reply_to);
+		if (g_str_equal(rows[i].wanted, "run")) {
+			assert_done("pending Eva@example.com proven subscribe;");
+			continue;
+		}
+		lab_assert_text(bench.lab, "SELECT count(*) FROM subscriber", "0");
+		if (g_str_equal(rows[i].wanted, "silent")) {
+			assert_done("");
+			g_assert_cmpint(count_mails(&bench), ==, 1);
+			write_to(&bench, EVA, reply_to, "ok");
+			assert_done("pending Eva@example.com proven subscribe;");
+		} else {
+			assert_done("say Eva@example.com declined;");
+			g_assert_cmpint(count_mails(&bench), ==, 2);
+			lab_assert_text(bench.lab, "SELECT count(*) FROM ticket", "0");
+		}
+	}
+}
+
+static void
+what_cannot_be_undone_wants_a_clear_yes(void)
+{
+	static const char *const asked[] = {
+	    "address eva@example.net", "forget", "export"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
+		bench_auto bench;
+		g_autofree char *reply_to = NULL;
+		g_autofree char *again = NULL;
+		g_autofree char *line = NULL;
+		pb_auto(letter) typed = NULL;
+		struct front_report report;
+
+		bench_init(&bench);
+		subscribe(&bench, EVA);
+		write_to(&bench, EVA, HOME, asked[i]);
+		reply_to = find_reply_to(&bench);
+		g_string_truncate(done, 0);
+		write_to(&bench, EVA, reply_to, "Re: Please confirm");
+		write_to(&bench, EVA, reply_to, "What is this?");
+		assert_done("say Eva@example.com wants_clear_yes;"
+		            "say Eva@example.com wants_clear_yes;");
+		/* That can be answered as the first one could. */
+		again = find_reply_to(&bench);
+		g_assert_cmpstr(again, ==, reply_to);
+		line = g_strdup_printf("Dear paperboy\n\nconfirm %.*s\n",
+		    TOKEN_DRAWN_LENGTH, reply_to + strlen("paperboy+c-"));
+		typed = letters_new(EVA, "Re: Please confirm", line);
+		report = hand_in(&bench, typed, EVA, reply_to);
+		g_assert_true(report.outcome == FRONT_ANSWERED ||
+		              g_str_equal(report.why, "half-confirmed"));
+	}
+}
+
+static void
+a_no_to_one_half_of_a_move_ends_both(void)
+{
+	bench_auto bench;
+	g_autofree char *old = NULL;
+
+	bench_init(&bench);
+	subscribe(&bench, EVA);
+	write_to(&bench, EVA, HOME, "address thief@example.net");
+	old = find_reply_to(&bench);
+	write_to(&bench, EVA, old, "No");
+	lab_assert_text(bench.lab, "SELECT count(*) FROM ticket", "0");
+}
+
+static void
 row_4_9_nothing_goes_out_to_who_is_never_answered(void)
 {
 	static const struct {
@@ -1183,6 +1299,10 @@ static const struct {
         the_old_address_is_told_of_a_move_whoever_confirms_last},
     {"a token of before a move proves nothing after it",
         a_token_of_before_a_move_proves_nothing_after_it},
+    {"a no, or an absence, is no consent", a_no_or_an_absence_is_no_consent},
+    {"what cannot be undone wants a clear yes",
+        what_cannot_be_undone_wants_a_clear_yes},
+    {"a no to one half of a move ends both", a_no_to_one_half_of_a_move_ends_both},
     {"a suppressed address gets nothing, ever", a_suppressed_address_gets_nothing_ever},
     {"a letter to the owner goes to the owner",
         a_letter_to_the_owner_goes_to_the_owner},

@@ -563,6 +563,24 @@ command_run(const struct command_context *context,
 	return is_ok;
 }
 
+bool
+command_say(const struct command_context *context,
+    const struct command_visitor *visitor, const char *phrase,
+    struct command_reply *reply, GError **error)
+{
+	struct command_work work;
+	bool is_ok = begin(&work, context, visitor, reply, false, error);
+
+	if (is_ok) {
+		answer_say_plain(&work.answer, phrase, "token", COMMAND_CONFIRM_MARK);
+		is_ok = finish(&work, error);
+	}
+	end(&work);
+	if (!is_ok)
+		command_reply_clear(reply);
+	return is_ok;
+}
+
 /* A line of what is given back: only what cannot be is told. */
 static bool
 run_quietly(struct command_work *work, const char *line, GError **error)

@@ -130,6 +130,11 @@ bool command_run_pending(const struct command_context *context,
     const struct command_visitor *visitor, const char *pending,
     struct command_reply *reply, GError **error);
 
+/** Say one phrase, without running anything; the text may have marks. */
+bool command_say(const struct command_context *context,
+    const struct command_visitor *visitor, const char *phrase,
+    struct command_reply *reply, GError **error);
+
 /**
  * Put tokens where the text has marks.
  *

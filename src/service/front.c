@@ -195,7 +195,7 @@ serve_confirmation(struct front_work *work, GError **error)
 	if (!front_find_ticket(work, work->door.token, CONFIRMING, &ticket, error))
 		return false;
 	/* The commands have words for a token that is not good. */
-	return ticket ? front_redeem(work, ticket, error)
+	return ticket ? front_weigh(work, ticket, work->door.token, error)
 	              : serve_sender(work, "confirm", NULL, 0, error);
 }
 

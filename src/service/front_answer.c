@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/token.h"
+#include "service/consent.h"
 #include "service/front_work.h"
 #include "service/subscribe.h"
 #include "store/audit.h"
@@ -232,7 +233,9 @@ load_reply_to(struct front_work *work, const struct front_guest *guest, char **r
 	g_autofree char *token = NULL;
 	g_autoptr(GError) problem = NULL;
 
-	*reply_to = NULL;
+	*reply_to = g_strdup(guest->reply_to);
+	if (*reply_to)
+		return true;
 	subscriber = people_find(work->store, guest->key, &problem);
 	if (!subscriber) {
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
@@ -466,4 +469,85 @@ front_redeem(struct front_work *work, const struct ticket *ticket, GError **erro
 	/* The other address has to say so as well, and gets the answer then. */
 	front_keep_silent(work, FRONT_IGNORED, "half-confirmed");
 	return true;
+}
+
+/* What cannot be taken back, or gives something away, wants a clear word. */
+static bool
+wants_clear_yes(const struct ticket *ticket)
+{
+	switch (ticket->purpose) {
+	case TICKET_CONFIRM:
+		return g_str_has_prefix(ticket->action, "export") ||
+		       strstr(ticket->action, "\nexport");
+	case TICKET_ADDRESS:
+	case TICKET_FORGET:
+		return true;
+	case TICKET_UNDO:
+		break;
+	}
+	return false;
+}
+
+/* To whoever was asked. @param token  when it can be answered still, else NULL */
+static bool
+say_to_asked(struct front_work *work, const struct ticket *ticket, const char *phrase,
+    const char *token, GError **error)
+{
+	__attribute__((cleanup(front_guest_clear))) struct front_guest guest = {0};
+	g_autofree char *reply_to = NULL;
+	struct command_visitor visitor;
+	struct command_reply reply = {0};
+	bool is_ok;
+
+	if (!front_find_guest(work, ticket->recipient, &guest, error))
+		return false;
+	reply_to = token ? extension_format(&work->options->house->commands,
+	                       EXTENSION_CONFIRM, token)
+	                 : NULL;
+	guest.has_token = true;
+	guest.reply_to = reply_to;
+	visitor = front_get_visitor(&guest);
+	is_ok = command_say(&work->context, &visitor, phrase, &reply, error);
+	if (is_ok) {
+		command_reply_fill(&reply, token, NULL);
+		is_ok = front_answer(work, &guest, &reply, error);
+	}
+	command_reply_clear(&reply);
+	return is_ok;
+}
+
+/* A no ends it, and of a change of address both halves. */
+static bool
+decline(struct front_work *work, const struct ticket *ticket, GError **error)
+{
+	bool is_ok =
+	    ticket->purpose == TICKET_ADDRESS
+	        ? tickets_kill(work->store, TICKET_ADDRESS, ticket->address_key, error)
+	        : tickets_delete(work->store, ticket->id, error);
+
+	return is_ok &&
+	       audit_insert(work->store, work->options->now, "mail",
+	           "confirmation declined", ticket->subscriber_id,
+	           ticket_purpose_name(ticket->purpose), error) &&
+	       say_to_asked(work, ticket, "declined", NULL, error);
+}
+
+bool
+front_weigh(struct front_work *work, const struct ticket *ticket, const char *token,
+    GError **error)
+{
+	switch (consent_judge(work->letter, token)) {
+	case CONSENT_YES:
+		return front_redeem(work, ticket, error);
+	case CONSENT_NO:
+		return decline(work, ticket, error);
+	case CONSENT_AUTOMATIC:
+		front_keep_silent(work, FRONT_IGNORED, "automatic");
+		return true;
+	case CONSENT_ANY:
+		break;
+	}
+	return wants_clear_yes(ticket)
+	           ? say_to_asked(work, ticket, "wants_clear_yes", token, error)
+	           : front_redeem(work, ticket, error);
 }

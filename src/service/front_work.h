@@ -35,8 +35,9 @@ struct front_guest {
 	bool is_proven;
 	bool has_token; /* of one of our own addresses, or in the text */
 	int64_t digest_id;
-	const char *name; /* borrowed, or NULL */
-	const char *verb; /* borrowed, or NULL */
+	const char *name;     /* borrowed, or NULL */
+	const char *verb;     /* borrowed, or NULL */
+	const char *reply_to; /* borrowed; NULL: who is a subscriber gets a token */
 };
 
 void front_guest_clear(struct front_guest *guest);
@@ -69,6 +70,14 @@ bool front_answer(struct front_work *work, const struct front_guest *guest,
  */
 bool front_find_ticket(struct front_work *work, const char *token, unsigned purposes,
     struct ticket **ticket, GError **error);
+
+/**
+ * Do what a good ticket says, if the letter to its address agrees, and answer.
+ *
+ * @param token  as it stood in the address
+ */
+bool front_weigh(struct front_work *work, const struct ticket *ticket,
+    const char *token, GError **error);
 
 /** Do what a good ticket says, and answer. */
 bool front_redeem(struct front_work *work, const struct ticket *ticket, GError **error);
