@@ -290,6 +290,7 @@ static const struct scene scenes[] = {
     {"export-text", PROVEN, "\nexport text\n", NULL, true},
     {"export-json", PROVEN, "\nexport\n", NULL, true},
     {"forget", PROVEN, "\nforget\nforget me\n", NULL, true},
+    {"forget-gone", STRANGER, "\nforget me\n", NULL, true},
     {"sources", PROVEN, "\nsources\n", NULL, false},
     {"info", STRANGER, "\ninfo\n", NULL, false},
     {"info-german", STRANGER, "\ninfo\n", "de", false},

@@ -113,7 +113,9 @@ command_run(const struct command_context *context,
 		reply->purpose = COMMAND_CONFIRM_SUBSCRIBE;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(waiting); i++)
-		if (g_str_equal(word, waiting[i].word) && visitor->subscriber_id &&
+		if (g_str_equal(word, waiting[i].word) &&
+		    (visitor->subscriber_id ||
+		        waiting[i].purpose == COMMAND_CONFIRM_FORGET) &&
 		    (i > 0 || !visitor->is_proven)) {
 			reply->pending = g_strdup(said);
 			reply->purpose = waiting[i].purpose;
@@ -815,6 +817,41 @@ row_6_8_the_last_answer_goes_out_and_then_all_is_erased(void)
 	    "0|0|0|0");
 }
 
+/* Who has left, and who was only ever asked whether to come. */
+static void
+row_6_8_who_is_no_subscriber_is_forgotten_too(void)
+{
+	for (int has_left = 0; has_left < 2; has_left++) {
+		bench_auto bench;
+		g_autofree char *reply_to = NULL;
+		unsigned count = 0;
+		GError *error = NULL;
+
+		bench_init(&bench);
+		if (has_left) {
+			subscribe(&bench, EVA);
+			write_to(&bench, EVA, HOME, "unsubscribe");
+		} else {
+			write_to(&bench, EVA, HOME, "subscribe");
+			bench.options.now += DAY;
+		}
+		g_assert_cmpint(write_to(&bench, EVA, HOME, "forget"), ==, FRONT_ASKED);
+		reply_to = find_reply_to(&bench);
+		g_assert_cmpint(
+		    write_to(&bench, EVA, reply_to, "yes"), ==, FRONT_ANSWERED);
+		lab_run(bench.lab, "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
+		                   " next_try_at = NULL, message = NULL");
+		g_assert_true(forget_finish(bench.lab->store, bench.lab->key,
+		    bench.options.now, &count, &error));
+		g_assert_cmpuint(count, ==, 1);
+		lab_assert_text(bench.lab,
+		    "SELECT (SELECT count(*) FROM subscriber),"
+		    " (SELECT count(*) FROM ticket), (SELECT count(*) FROM outbox),"
+		    " (SELECT count(*) FROM farewell)",
+		    "0|0|0|0");
+	}
+}
+
 static void
 row_4_4_a_change_of_address_is_confirmed_at_both(void)
 {
@@ -1303,6 +1340,8 @@ static const struct {
     {"what cannot be undone wants a clear yes",
         what_cannot_be_undone_wants_a_clear_yes},
     {"a no to one half of a move ends both", a_no_to_one_half_of_a_move_ends_both},
+    {"6.8 who is no subscriber is forgotten too",
+        row_6_8_who_is_no_subscriber_is_forgotten_too},
     {"a suppressed address gets nothing, ever", a_suppressed_address_gets_nothing_ever},
     {"a letter to the owner goes to the owner",
         a_letter_to_the_owner_goes_to_the_owner},

@@ -256,14 +256,22 @@ rehearse(struct command_work *work, const struct command_row *row,
 	return *line ? g_strconcat(row->verb, " ", line, NULL) : g_strdup(row->verb);
 }
 
+/* Also whoever has left, or was only ever asked, can have all erased. */
+static bool
+is_forgetting(const struct command_row *row)
+{
+	return row->purpose == COMMAND_CONFIRM_FORGET;
+}
+
 static bool
 let_wait(struct command_work *work, const struct command_row *row,
     const char *arguments, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 	g_autofree char *line = rehearse(work, row, arguments, &problem);
-	enum command_purpose purpose =
-	    work->subscriber ? row->purpose : COMMAND_CONFIRM_SUBSCRIBE;
+	enum command_purpose purpose = work->subscriber || is_forgetting(row)
+	                                   ? row->purpose
+	                                   : COMMAND_CONFIRM_SUBSCRIBE;
 
 	if (!line) {
 		if (!is_told(problem)) {
@@ -482,7 +490,10 @@ ask(struct command_work *work)
 	answer_add_gap(&work->answer);
 	/* On a line of its own: a token is too long for another. */
 	g_string_append(work->answer.text, "confirm " COMMAND_CONFIRM_MARK "\n");
-	if (!work->subscriber)
+	/* A stranger who wants all erased wants nothing else. */
+	if (!work->subscriber && reply->purpose == COMMAND_CONFIRM_FORGET)
+		reply->pending = g_strdup("forget me");
+	else if (!work->subscriber)
 		reply->pending = g_strdup_printf("subscribe %s\n%s",
 		    work->subscribing ? work->subscribing : "", work->pending->str);
 	else

@@ -500,8 +500,8 @@ command_run_forget(struct command_work *work, const char *arguments, GError **er
 	if (work->is_rehearsal)
 		return true;
 	/* No more mail from now on, though the rows go only after the answer. */
-	if (!subscribe_remove(work->context->store, work->address, work->context->who,
-	        work->context->now, error))
+	if (work->subscriber && !subscribe_remove(work->context->store, work->address,
+	                            work->context->who, work->context->now, error))
 		return false;
 	work->reply->is_forgotten = true;
 	answer_say(&work->answer, "ok", "forgotten", "address", work->address);

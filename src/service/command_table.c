@@ -55,7 +55,7 @@ const struct command_row command_rows[] = {
         "NEW@HOST", command_run_address, NULL},
     {"export", "", CONFIRM, COMMAND_ARITY_SOME, false, COMMAND_CONFIRM_EXPORT,
         "[json | text]", command_run_export, NULL},
-    {"forget", "", CONFIRM, COMMAND_ARITY_WANTED, false, COMMAND_CONFIRM_FORGET, "me",
+    {"forget", "", CONFIRM, COMMAND_ARITY_WANTED, true, COMMAND_CONFIRM_FORGET, "me",
         command_run_forget, NULL},
     {"sources", "", NONE, COMMAND_ARITY_NONE, true, 0, "", command_run_sources, NULL},
     {"info", "", NONE, COMMAND_ARITY_NONE, true, 0, "", command_run_info, NULL},

@@ -261,15 +261,14 @@ say_farewell(struct front_work *work, const struct front_guest *guest,
 	pb_auto(subscriber) subscriber =
 	    subscribe_find_any(work->store, guest->address, &problem);
 
-	if (!subscriber) {
-		if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-			return true;
+	if (!subscriber && !g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
 		g_propagate_error(error, g_steal_pointer(&problem));
 		return false;
 	}
-	return subscribe_let_go(work->store, subscriber, work->options->now, error) &&
-	       erasure_insert_farewell(
-	           work->store, subscriber->id, outbox_id, work->options->now, error);
+	return (!subscriber || subscribe_let_go(work->store, subscriber,
+	                           work->options->now, error)) &&
+	       erasure_insert_farewell(work->store, guest->key, guest->address,
+	           outbox_id, work->options->now, error);
 }
 
 static bool
