@@ -236,6 +236,10 @@ static const struct scene scenes[] = {
         NULL, false},
     {"add-german", PROVEN, "\nadd name=rlhf \"reward model*\" -survey\nadd ti:\n", "de",
         false},
+    {"add-name-taken", PROVEN,
+        "\nadd name=one mamba\nadd name=One weather\nadd name=7 weather\n"
+        "edit 1 name=one\n",
+        NULL, false},
     {"add-typo", PROVEN, "\nadd difusion machines\n", NULL, false},
     {"add-same", PROVEN, "\nadd diffusion\n", NULL, false},
     {"add-long-wrong", PROVEN,
@@ -597,6 +601,11 @@ what_is_typed_comes_back_cut_and_harmless(void)
 	    {"call +49 30 1234567 now", "call [...] now"},
 	    {"call 030/123-45-67", "call [...]"},
 	    {"name=\"pills.example\"", "name=\"[...]\""},
+	    {"pills\u3002example", "[...]"},
+	    {"pills\uff0eexample", "[...]"},
+	    {"pills\u2024example", "[...]"},
+	    {"pills\uff61example", "[...]"},
+	    {"eve\uff20home", "[...]"},
 	    {"date:2026-07", "date:2026-07"},
 	    {"a.b", "a.b"},
 	};
