@@ -305,6 +305,7 @@ static const struct scene scenes[] = {
     {"unsubscribe", UNPROVEN, "Unsubscribe\n", NULL, false},
     {"unsubscribe-german", UNPROVEN, "Unsubscribe!\n", "de", false},
     {"unsubscribe-one", PROVEN, "\nremove 1\n", NULL, false},
+    {"ok-thanks", PROVEN, "Re: Your commands\nOk, thanks\n", NULL, false},
     {"confirm", STRANGER, "\nconfirm abcdefgh\n", NULL, false},
     {"undo", STRANGER, "\nundo abcdefgh\n", NULL, false},
     {"slip", PROVEN, "\nsusbcribe\nlsit\n", NULL, false},

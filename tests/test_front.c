@@ -139,7 +139,7 @@ command_say(const struct command_context *context,
 	(void)context;
 	(void)error;
 	g_string_append_printf(done, "say %s %s;", visitor->address, phrase);
-	reply->text = g_strdup(phrase);
+	reply->text = g_strconcat(phrase, "; undo " COMMAND_UNDO_MARK "\n", NULL);
 	return true;
 }
 
@@ -611,6 +611,8 @@ row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
 {
 	bench_auto bench;
 	g_autofree char *leave = NULL;
+	g_autofree char *mail = NULL;
+	g_autofree char *undo = NULL;
 	pb_auto(letter) letter = letters_new("mailer-daemon@example.net", "", "");
 	struct front_report report;
 
@@ -622,9 +624,20 @@ row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
 	g_assert_cmpint(report.outcome, ==, FRONT_LEFT);
 	lab_assert_text(bench.lab, "SELECT state FROM subscriber", "gone");
 	g_assert_cmpint(count_mails(&bench), ==, 0);
-	lab_assert_text(bench.lab, "SELECT count(*) FROM ticket", "0");
+	lab_assert_text(bench.lab, "SELECT purpose FROM ticket", "undo");
 	report = hand_in(&bench, letter, "", leave);
 	g_assert_cmpint(report.outcome, ==, FRONT_IGNORED);
+
+	/* Whoever comes later to see what happened is told how to come back. */
+	g_string_truncate(done, 0);
+	g_assert_cmpint(write_to(&bench, EVA, leave, "stop"), ==, FRONT_ANSWERED);
+	assert_done("say Eva@example.com left_before;");
+	mail = get_mail(&bench);
+	undo = g_strdup(strstr(mail, "undo "));
+	undo[strlen("undo ") + TOKEN_DRAWN_LENGTH] = '\0';
+	write_to(&bench, EVA, HOME, undo);
+	assert_done("run Eva@example.com undo;pending Eva@example.com proven restore;");
+	lab_assert_text(bench.lab, "SELECT state FROM subscriber", "active");
 }
 
 static void

@@ -583,7 +583,8 @@ command_say(const struct command_context *context,
 	bool is_ok = begin(&work, context, visitor, reply, false, error);
 
 	if (is_ok) {
-		answer_say_plain(&work.answer, phrase, "token", COMMAND_CONFIRM_MARK);
+		answer_say_plain(&work.answer, phrase, "token", COMMAND_CONFIRM_MARK,
+		    "undo", COMMAND_UNDO_MARK);
 		is_ok = finish(&work, error);
 	}
 	end(&work);

@@ -550,3 +550,32 @@ front_weigh(struct front_work *work, const struct ticket *ticket, const char *to
 	           ? say_to_asked(work, ticket, "wants_clear_yes", token, error)
 	           : front_redeem(work, ticket, error);
 }
+
+bool
+front_keep_undo(struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply, GError **error)
+{
+	__attribute__((cleanup(draft_clear))) struct draft draft = {0};
+
+	return tickets_kill(work->store, TICKET_UNDO, guest->key, error) &&
+	       make_ticket(work, guest, TICKET_UNDO, guest->address, reply->undo, NULL,
+	           &draft, error);
+}
+
+bool
+front_offer_undo(struct front_work *work, const struct front_guest *guest,
+    const struct ticket *undo, GError **error)
+{
+	struct command_visitor visitor = front_get_visitor(guest);
+	struct command_reply reply = {0};
+	bool is_ok =
+	    command_say(&work->context, &visitor, "left_before", &reply, error);
+
+	if (is_ok) {
+		/* A new token for the same: of the old one only the hash is known. */
+		reply.undo = g_strdup(undo->action);
+		is_ok = front_answer(work, guest, &reply, error);
+	}
+	command_reply_clear(&reply);
+	return is_ok;
+}

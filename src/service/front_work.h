@@ -62,6 +62,14 @@ front_keep_silent(struct front_work *work, enum front_outcome outcome, const cha
 bool front_answer(struct front_work *work, const struct front_guest *guest,
     struct command_reply *reply, GError **error);
 
+/** Keep what was taken away, though nobody is told how to have it back. */
+bool front_keep_undo(struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply, GError **error);
+
+/** Tell who has left how to come back. @param undo  that waits, of this guest */
+bool front_offer_undo(struct front_work *work, const struct front_guest *guest,
+    const struct ticket *undo, GError **error);
+
 /**
  * Find the ticket of a token that is good now.
  *
