@@ -589,6 +589,34 @@ numbers_and_lengths_have_their_ends(void)
 }
 
 static void
+a_stranger_reads_little_of_what_was_written(void)
+{
+	/* "test " and what follows, with its LF, is just at the bound. */
+	for (int more = 0; more < 2; more++) {
+		pb_auto(office) office = office_new();
+		const struct command_visitor visitor = {.address = EVE};
+		g_autofree char *words =
+		    g_strnfill(BOUNDS_STRANGER_ECHO - 14 + (gsize)more, 'x');
+		g_autofree char *text =
+		    g_strdup_printf("\ntest aa\ntest %s\ntest aa\nadd ti:\n", words);
+		struct command_reply reply = {0};
+		const char *first;
+
+		run(office, &visitor, text, &reply);
+		first = strstr(reply.text, "> test aa");
+		g_assert_nonnull(first);
+		g_assert_null(strstr(first + 1, "> test aa"));
+		if (more)
+			g_assert_null(strstr(reply.text, "> xxx"));
+		else
+			g_assert_nonnull(strstr(reply.text, "> xxx"));
+		g_assert_null(strstr(reply.text, "> add ti:"));
+		g_assert_cmpuint(reply.failed, ==, 1);
+		command_reply_clear(&reply);
+	}
+}
+
+static void
 what_is_typed_comes_back_cut_and_harmless(void)
 {
 	static const struct {
@@ -726,6 +754,8 @@ main(int argc, char **argv)
 	    forgetting_waits_for_its_answer);
 	g_test_add_func("/command/numbers and lengths have their ends",
 	    numbers_and_lengths_have_their_ends);
+	g_test_add_func("/answer/a stranger reads little of what was written",
+	    a_stranger_reads_little_of_what_was_written);
 	g_test_add_func("/command/what is typed comes back cut and harmless",
 	    what_is_typed_comes_back_cut_and_harmless);
 	g_test_add_func("/command/a long letter has a short answer",

@@ -100,6 +100,7 @@ begin(struct command_work *work, const struct command_context *context,
 	    .reply = reply,
 	    .is_final = is_final,
 	    .address = g_strdup(visitor->address),
+	    .echoed = g_string_new(NULL),
 	    .pending = g_string_new(NULL)};
 	if (!command_work_load(work, error))
 		return false;
@@ -113,6 +114,7 @@ static void
 end(struct command_work *work)
 {
 	subscriber_free(work->subscriber);
+	g_string_free(work->echoed, TRUE);
 	g_string_free(work->pending, TRUE);
 	g_free(work->subscribing);
 	g_free(work->rehearsed);
@@ -348,14 +350,11 @@ echo(struct command_work *work, const char *line, GError **error)
 }
 
 static bool
-run_line(struct command_work *work, const char *line, GError **error)
+run_echoed(struct command_work *work, const char *line, GError **error)
 {
 	const char *arguments;
 	const struct command_row *row = find_row(line, &arguments);
 
-	answer_add_gap(&work->answer);
-	if (!echo(work, line, error))
-		return false;
 	if (!row)
 		return run_unknown(work, line);
 	if (row->arity == COMMAND_ARITY_WANTED && !*arguments) {
@@ -372,6 +371,50 @@ run_line(struct command_work *work, const char *line, GError **error)
 	}
 	return must_wait(work, row) ? let_wait(work, row, arguments, error)
 	                            : run_now(work, row, arguments, error);
+}
+
+/* A stranger's line comes back once at most. */
+static bool
+was_echoed(const struct command_work *work, const char *line)
+{
+	g_auto(GStrv) lines = g_strsplit(work->echoed->str, "\n", -1);
+
+	return g_strv_contains((const char *const *)lines, line);
+}
+
+/*
+ * The answer to a stranger may have been asked for in another's name: what did not work
+ * is not repeated, nor more than a little of the rest.
+ */
+static bool
+run_stranger_line(struct command_work *work, const char *line, GError **error)
+{
+	unsigned failed = work->reply->failed;
+	gsize before, after;
+
+	if (was_echoed(work, line))
+		return true;
+	answer_add_gap(&work->answer);
+	before = work->answer.text->len;
+	if (!echo(work, line, error))
+		return false;
+	after = work->answer.text->len;
+	g_string_append_printf(work->echoed, "%s\n", line);
+	if (!run_echoed(work, line, error))
+		return false;
+	if (work->reply->failed > failed || work->echoed->len > BOUNDS_STRANGER_ECHO)
+		g_string_erase(
+		    work->answer.text, (gssize)before, (gssize)(after - before));
+	return true;
+}
+
+static bool
+run_line(struct command_work *work, const char *line, GError **error)
+{
+	if (work->answer.is_guarded)
+		return run_stranger_line(work, line, error);
+	answer_add_gap(&work->answer);
+	return echo(work, line, error) && run_echoed(work, line, error);
 }
 
 /* How the person is now: filters, the next digest. */
