@@ -236,6 +236,10 @@ static const struct scene scenes[] = {
         NULL, false},
     {"add-german", PROVEN, "\nadd name=rlhf \"reward model*\" -survey\nadd ti:\n", "de",
         false},
+    {"add-name-taken", PROVEN,
+        "\nadd name=one mamba\nadd name=One weather\nadd name=7 weather\n"
+        "edit 1 name=one\n",
+        NULL, false},
     {"add-typo", PROVEN, "\nadd difusion machines\n", NULL, false},
     {"add-same", PROVEN, "\nadd diffusion\n", NULL, false},
     {"add-long-wrong", PROVEN,
@@ -284,11 +288,13 @@ static const struct scene scenes[] = {
     {"last-day", PROVEN, "\nlast 2026-11-20\nget 2026-11-01\nget yesterday\n", NULL,
         false},
     {"address", PROVEN, "\naddress ada@example.com\n", NULL, true},
+    {"address-unproven", UNPROVEN, "\naddress thief@example.com\n", NULL, true},
     {"address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n", NULL,
         false},
     {"export-text", PROVEN, "\nexport text\n", NULL, true},
     {"export-json", PROVEN, "\nexport\n", NULL, true},
     {"forget", PROVEN, "\nforget\nforget me\n", NULL, true},
+    {"forget-gone", STRANGER, "\nforget me\n", NULL, true},
     {"sources", PROVEN, "\nsources\n", NULL, false},
     {"info", STRANGER, "\ninfo\n", NULL, false},
     {"info-german", STRANGER, "\ninfo\n", "de", false},
@@ -299,6 +305,7 @@ static const struct scene scenes[] = {
     {"unsubscribe", UNPROVEN, "Unsubscribe\n", NULL, false},
     {"unsubscribe-german", UNPROVEN, "Unsubscribe!\n", "de", false},
     {"unsubscribe-one", PROVEN, "\nremove 1\n", NULL, false},
+    {"ok-thanks", PROVEN, "Re: Your commands\nOk, thanks\n", NULL, false},
     {"confirm", STRANGER, "\nconfirm abcdefgh\n", NULL, false},
     {"undo", STRANGER, "\nundo abcdefgh\n", NULL, false},
     {"slip", PROVEN, "\nsusbcribe\nlsit\n", NULL, false},
@@ -582,6 +589,34 @@ numbers_and_lengths_have_their_ends(void)
 }
 
 static void
+a_stranger_reads_little_of_what_was_written(void)
+{
+	/* "test " and what follows, with its LF, is just at the bound. */
+	for (int more = 0; more < 2; more++) {
+		pb_auto(office) office = office_new();
+		const struct command_visitor visitor = {.address = EVE};
+		g_autofree char *words =
+		    g_strnfill(BOUNDS_STRANGER_ECHO - 14 + (gsize)more, 'x');
+		g_autofree char *text =
+		    g_strdup_printf("\ntest aa\ntest %s\ntest aa\nadd ti:\n", words);
+		struct command_reply reply = {0};
+		const char *first;
+
+		run(office, &visitor, text, &reply);
+		first = strstr(reply.text, "> test aa");
+		g_assert_nonnull(first);
+		g_assert_null(strstr(first + 1, "> test aa"));
+		if (more)
+			g_assert_null(strstr(reply.text, "> xxx"));
+		else
+			g_assert_nonnull(strstr(reply.text, "> xxx"));
+		g_assert_null(strstr(reply.text, "> add ti:"));
+		g_assert_cmpuint(reply.failed, ==, 1);
+		command_reply_clear(&reply);
+	}
+}
+
+static void
 what_is_typed_comes_back_cut_and_harmless(void)
 {
 	static const struct {
@@ -595,6 +630,11 @@ what_is_typed_comes_back_cut_and_harmless(void)
 	    {"call +49 30 1234567 now", "call [...] now"},
 	    {"call 030/123-45-67", "call [...]"},
 	    {"name=\"pills.example\"", "name=\"[...]\""},
+	    {"pills\u3002example", "[...]"},
+	    {"pills\uff0eexample", "[...]"},
+	    {"pills\u2024example", "[...]"},
+	    {"pills\uff61example", "[...]"},
+	    {"eve\uff20home", "[...]"},
 	    {"date:2026-07", "date:2026-07"},
 	    {"a.b", "a.b"},
 	};
@@ -714,6 +754,8 @@ main(int argc, char **argv)
 	    forgetting_waits_for_its_answer);
 	g_test_add_func("/command/numbers and lengths have their ends",
 	    numbers_and_lengths_have_their_ends);
+	g_test_add_func("/answer/a stranger reads little of what was written",
+	    a_stranger_reads_little_of_what_was_written);
 	g_test_add_func("/command/what is typed comes back cut and harmless",
 	    what_is_typed_comes_back_cut_and_harmless);
 	g_test_add_func("/command/a long letter has a short answer",

@@ -122,7 +122,8 @@ new_lab(int64_t *id)
 	lab_run(lab, "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
 	             "SELECT id, 1, 1, 1 FROM subscriber");
 	lab_run(lab, "INSERT INTO refused SELECT id, 1, 1, 1 FROM subscriber");
-	lab_run(lab, "INSERT INTO farewell SELECT id, 1, 1 FROM subscriber");
+	lab_run(lab, "INSERT INTO farewell (address_key, address, outbox_id, at)"
+	             " SELECT address_key, address, 1, 1 FROM subscriber");
 	lab_run(lab, "INSERT INTO ticket (hash, purpose, address, address_key,"
 	             " recipient, subscriber_id, action, details, made_at, expires_at)"
 	             " SELECT printf('%064d', id), 'confirm', address, address_key,"
@@ -246,6 +247,71 @@ who_has_left_before_is_forgotten_too(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
 		if (is_in_files(lab, traces[i]))
 			g_test_fail_printf("%s is still there", traces[i]);
+	g_assert_false(forget(lab, ZEBRA, false, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+}
+
+static void
+what_is_kept_of_a_former_address_goes_too(void)
+{
+	int64_t id;
+	pb_auto(lab) lab = new_lab(&id);
+	pb_auto(subscriber) moved = NULL;
+	g_autoptr(GError) error = NULL;
+
+	lab_run(lab, "DELETE FROM farewell"); /* who moves is here still */
+	/* What she asked for before she was a person here. */
+	lab_run(lab, "INSERT INTO ticket (hash, purpose, address, address_key,"
+	             " recipient, action, details, made_at, expires_at)"
+	             " SELECT printf('%064d', 9999), 'undo', address, address_key,"
+	             " address, 'x', 'asked', 1, 2 FROM subscriber"
+	             " WHERE address = '" ZEBRA "'");
+	lab_run(lab, "UPDATE ticket SET used_at = 1, action = ''");
+	moved = subscribe_change_address(lab->store, ZEBRA, "okapi@example.org",
+	    lab->key, "test", lab_time(NOW), &error);
+	g_assert_no_error(error);
+	g_assert_nonnull(moved);
+	g_assert_true(is_in_files(lab, "strangergram"));
+	g_assert_true(forget(lab, "okapi@example.org", false, &error));
+	g_assert_no_error(error);
+	lab_assert_text(
+	    lab, "SELECT count(*) FROM ticket WHERE recipient LIKE '%quagga%'", "0");
+	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
+		if (is_in_files(lab, traces[i]))
+			g_test_fail_printf("%s is still there", traces[i]);
+	g_assert_false(is_in_files(lab, "okapi"));
+}
+
+/* Asked to confirm, and never a person here. */
+static void
+who_was_only_ever_asked_is_forgotten_too(void)
+{
+	pb_auto(lab) lab = lab_new();
+	static const char text[] =
+	    "Message-ID: <3@example.org>\r\n\r\na wombatword\r\n";
+	g_autoptr(GBytes) message = g_bytes_new_static(text, strlen(text));
+	struct outbox_letter letter = {.kind = OUTBOX_CONFIRMATION,
+	    .recipient = ZEBRA,
+	    .address_key = "zebra.quagga@example.org",
+	    .sender = "",
+	    .message = message,
+	    .now = lab_time(NOW)};
+	g_autoptr(GError) error = NULL;
+	int64_t id;
+
+	g_assert_true(outbox_add_letter(lab->store, &letter, &id, &error));
+	lab_run(lab,
+	    "INSERT INTO ticket (hash, purpose, address, address_key,"
+	    " recipient, action, details, made_at, expires_at)"
+	    " VALUES (printf('%064d', 1), 'confirm', '" ZEBRA "',"
+	    " 'zebra.quagga@example.org', '" ZEBRA "', 'subscribe', '', 1, 2)");
+	lab_subscribe(lab, "p@example.org", "UTC", "diffusion", lab_time(NOW));
+	g_assert_true(is_in_files(lab, "quagga"));
+	g_assert_true(forget(lab, ZEBRA, false, &error));
+	g_assert_no_error(error);
+	g_assert_false(is_in_files(lab, "quagga"));
+	g_assert_false(is_in_files(lab, "wombatword"));
+	lab_assert_text(lab, "SELECT count(*) FROM subscriber", "1");
 	g_assert_false(forget(lab, ZEBRA, false, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 }
@@ -385,6 +451,8 @@ main(int argc, char **argv)
 	ADD(an_export_tells_all_that_would_be_forgotten);
 	ADD(no_row_and_no_octet_is_left);
 	ADD(who_has_left_before_is_forgotten_too);
+	ADD(what_is_kept_of_a_former_address_goes_too);
+	ADD(who_was_only_ever_asked_is_forgotten_too);
 	ADD(who_asked_never_to_be_mailed_is_not_added_again);
 	ADD(who_is_suppressed_leaves_and_the_first_reason_stays);
 	ADD(the_claim_cancels_what_is_suppressed);

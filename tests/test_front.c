@@ -34,6 +34,9 @@ command_reply_clear(struct command_reply *reply)
 	g_free(reply->pending);
 	g_free(reply->new_address);
 	g_free(reply->new_text);
+	g_free(reply->old_address);
+	g_free(reply->old_subject);
+	g_free(reply->old_text);
 	g_free(reply->undo);
 	g_free(reply->confirm_token);
 	g_free(reply->undo_token);
@@ -110,7 +113,9 @@ command_run(const struct command_context *context,
 		reply->purpose = COMMAND_CONFIRM_SUBSCRIBE;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(waiting); i++)
-		if (g_str_equal(word, waiting[i].word) && visitor->subscriber_id &&
+		if (g_str_equal(word, waiting[i].word) &&
+		    (visitor->subscriber_id ||
+		        waiting[i].purpose == COMMAND_CONFIRM_FORGET) &&
 		    (i > 0 || !visitor->is_proven)) {
 			reply->pending = g_strdup(said);
 			reply->purpose = waiting[i].purpose;
@@ -127,6 +132,18 @@ command_run(const struct command_context *context,
 }
 
 bool
+command_say(const struct command_context *context,
+    const struct command_visitor *visitor, const char *phrase,
+    struct command_reply *reply, GError **error)
+{
+	(void)context;
+	(void)error;
+	g_string_append_printf(done, "say %s %s;", visitor->address, phrase);
+	reply->text = g_strconcat(phrase, "; undo " COMMAND_UNDO_MARK "\n", NULL);
+	return true;
+}
+
+bool
 command_run_pending(const struct command_context *context,
     const struct command_visitor *visitor, const char *pending,
     struct command_reply *reply, GError **error)
@@ -139,6 +156,16 @@ command_run_pending(const struct command_context *context,
 	    .key = context->key};
 	pb_auto(subscriber) added = NULL;
 
+	if (g_str_has_prefix(pending, "address ") && visitor->subscriber_id) {
+		added = subscribe_change_address(context->store, visitor->address,
+		    pending + strlen("address "), context->key, context->who,
+		    context->now, error);
+		reply->old_address = g_strdup(visitor->address);
+		reply->old_subject = g_strdup("moved");
+		reply->old_text = g_strdup("it moved\n");
+		if (!added)
+			return false;
+	}
 	g_string_append_printf(done, "pending %s%s %.9s;", visitor->address,
 	    visitor->is_proven ? " proven" : "", pending);
 	reply->text = g_strdup("welcome\n");
@@ -584,6 +611,8 @@ row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
 {
 	bench_auto bench;
 	g_autofree char *leave = NULL;
+	g_autofree char *mail = NULL;
+	g_autofree char *undo = NULL;
 	pb_auto(letter) letter = letters_new("mailer-daemon@example.net", "", "");
 	struct front_report report;
 
@@ -595,9 +624,20 @@ row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
 	g_assert_cmpint(report.outcome, ==, FRONT_LEFT);
 	lab_assert_text(bench.lab, "SELECT state FROM subscriber", "gone");
 	g_assert_cmpint(count_mails(&bench), ==, 0);
-	lab_assert_text(bench.lab, "SELECT count(*) FROM ticket", "0");
+	lab_assert_text(bench.lab, "SELECT purpose FROM ticket", "undo");
 	report = hand_in(&bench, letter, "", leave);
 	g_assert_cmpint(report.outcome, ==, FRONT_IGNORED);
+
+	/* Whoever comes later to see what happened is told how to come back. */
+	g_string_truncate(done, 0);
+	g_assert_cmpint(write_to(&bench, EVA, leave, "stop"), ==, FRONT_ANSWERED);
+	assert_done("say Eva@example.com left_before;");
+	mail = get_mail(&bench);
+	undo = g_strdup(strstr(mail, "undo "));
+	undo[strlen("undo ") + TOKEN_DRAWN_LENGTH] = '\0';
+	write_to(&bench, EVA, HOME, undo);
+	assert_done("run Eva@example.com undo;pending Eva@example.com proven restore;");
+	lab_assert_text(bench.lab, "SELECT state FROM subscriber", "active");
 }
 
 static void
@@ -790,6 +830,41 @@ row_6_8_the_last_answer_goes_out_and_then_all_is_erased(void)
 	    "0|0|0|0");
 }
 
+/* Who has left, and who was only ever asked whether to come. */
+static void
+row_6_8_who_is_no_subscriber_is_forgotten_too(void)
+{
+	for (int has_left = 0; has_left < 2; has_left++) {
+		bench_auto bench;
+		g_autofree char *reply_to = NULL;
+		unsigned count = 0;
+		GError *error = NULL;
+
+		bench_init(&bench);
+		if (has_left) {
+			subscribe(&bench, EVA);
+			write_to(&bench, EVA, HOME, "unsubscribe");
+		} else {
+			write_to(&bench, EVA, HOME, "subscribe");
+			bench.options.now += DAY;
+		}
+		g_assert_cmpint(write_to(&bench, EVA, HOME, "forget"), ==, FRONT_ASKED);
+		reply_to = find_reply_to(&bench);
+		g_assert_cmpint(
+		    write_to(&bench, EVA, reply_to, "yes"), ==, FRONT_ANSWERED);
+		lab_run(bench.lab, "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
+		                   " next_try_at = NULL, message = NULL");
+		g_assert_true(forget_finish(bench.lab->store, bench.lab->key,
+		    bench.options.now, &count, &error));
+		g_assert_cmpuint(count, ==, 1);
+		lab_assert_text(bench.lab,
+		    "SELECT (SELECT count(*) FROM subscriber),"
+		    " (SELECT count(*) FROM ticket), (SELECT count(*) FROM outbox),"
+		    " (SELECT count(*) FROM farewell)",
+		    "0|0|0|0");
+	}
+}
+
 static void
 row_4_4_a_change_of_address_is_confirmed_at_both(void)
 {
@@ -818,13 +893,193 @@ row_4_4_a_change_of_address_is_confirmed_at_both(void)
 	assert_done("pending Eva@example.com proven address e;");
 
 	/* One alone is not enough, even when the other one came back. */
-	write_to(&bench, EVA, HOME, "address wrong@example.net");
+	write_to(&bench, "eva@example.net", HOME, "address wrong@example.net");
 	g_free(old);
 	old = find_reply_to(&bench);
 	lab_run(bench.lab, "DELETE FROM ticket WHERE recipient = 'wrong@example.net'");
 	g_string_truncate(done, 0);
-	write_to(&bench, EVA, old, "ok");
+	write_to(&bench, "eva@example.net", old, "ok");
 	assert_done("");
+}
+
+static void
+the_old_address_is_told_of_a_move_whoever_confirms_last(void)
+{
+	for (int is_old_last = 0; is_old_last < 2; is_old_last++) {
+		bench_auto bench;
+		g_autofree char *old = NULL;
+		g_autofree char *fresh = NULL;
+
+		bench_init(&bench);
+		subscribe(&bench, EVA);
+		write_to(&bench, EVA, HOME, "address thief@example.net");
+		old = find_reply_to(&bench);
+		lab_run(bench.lab, "DELETE FROM outbox WHERE id = 2");
+		fresh = find_reply_to(&bench);
+		lab_run(bench.lab, "DELETE FROM outbox");
+		write_to(&bench, EVA, is_old_last ? fresh : old, "yes");
+		g_assert_cmpint(count_mails(&bench), ==, 0);
+		write_to(&bench, EVA, is_old_last ? old : fresh, "yes");
+		lab_assert_text(
+		    bench.lab, "SELECT address FROM subscriber", "thief@example.net");
+		lab_assert_text(bench.lab,
+		    "SELECT kind, recipient FROM outbox ORDER BY id",
+		    "notice|Eva@example.com answer|thief@example.net");
+	}
+}
+
+static void
+a_token_of_before_a_move_proves_nothing_after_it(void)
+{
+	bench_auto bench;
+	g_autofree char *answer = NULL;
+	g_autofree char *digest = NULL;
+	g_autofree char *leave = NULL;
+	g_autofree char *change = NULL;
+	g_autofree char *fresh = NULL;
+
+	bench_init(&bench);
+	subscribe(&bench, EVA);
+	lab_run(bench.lab,
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state)"
+	    " VALUES (1, 'x', '2026-11-20', 1795160000, 'sent')");
+	digest = format_reply_to(&bench, 1, 1795160000);
+	leave = format_leave(&bench, bench.lab->key, 1);
+	write_to(&bench, EVA, HOME, "change");
+	change = find_reply_to(&bench);
+	write_to(&bench, EVA, HOME, "list");
+	answer = find_reply_to(&bench);
+	g_string_truncate(done, 0);
+	write_to(&bench, EVA, answer, "list");
+	write_to(&bench, EVA, digest, "list");
+	assert_done("run Eva@example.com proven list;run Eva@example.com proven list;");
+
+	bench.options.now += HOUR;
+	{
+		pb_auto(subscriber) moved =
+		    subscribe_change_address(bench.lab->store, EVA, "eva@example.net",
+		        bench.lab->key, "test", bench.options.now, NULL);
+
+		g_assert_nonnull(moved);
+	}
+	write_to(&bench, "eva@example.net", answer, "list");
+	write_to(&bench, "eva@example.net", digest, "list");
+	write_to(&bench, EVA, leave, "");
+	write_to(&bench, EVA, change, "yes");
+	assert_done("run eva@example.net list;run eva@example.net list;"
+	            "run Eva@example.com unsubscribe;run Eva@example.com confirm;");
+	lab_assert_text(bench.lab, "SELECT state FROM subscriber", "active");
+
+	/* Those of after it do. */
+	write_to(&bench, "eva@example.net", HOME, "list");
+	fresh = find_reply_to(&bench);
+	g_string_truncate(done, 0);
+	write_to(&bench, "eva@example.net", fresh, "list");
+	assert_done("run eva@example.net proven list;");
+}
+
+static void
+a_no_or_an_absence_is_no_consent(void)
+{
+	static const struct {
+		const char *subject, *text, *wanted;
+	} rows[] = {
+	    {"Re: Please confirm", "No, I did not ask for this.\n", "declined"},
+	    {"Re: Please confirm", "nein danke\n", "declined"},
+	    {"Re: Please confirm", "STOP", "declined"},
+	    {"Re: Please confirm", "Hello,\n\nthis was not me!\n", "declined"},
+	    {"Re: Please confirm", "> quoted\n\nUnsubscribe", "declined"},
+	    {"Re: Please confirm", "Cancel this, yes?", "declined"},
+	    {"Re: Please confirm", "I did not do this.", "declined"},
+	    {"Re: Please confirm", "I didn\u2019t ask for it", "declined"},
+	    {"AW: Bitte best\u00e4tigen", "Das war ich nicht.", "declined"},
+	    {"no", "", "declined"},
+	    {"Automatic reply: Please confirm", "Yes, I am away.", "silent"},
+	    {"Out of Office: Please confirm", "I am away.", "silent"},
+	    {"Abwesenheitsnotiz: Bitte best\u00e4tigen", "Ich bin im Urlaub.",
+	        "silent"},
+	    {"Re: Please confirm", "Thanks", "run"},
+	    {"Re: Please confirm", "", "run"},
+	    {"Re: Please confirm", "Yes, no problem", "run"},
+	    {"Re: Please confirm", "Now!", "run"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		bench_auto bench;
+		g_autofree char *reply_to = NULL;
+		pb_auto(letter) letter =
+		    letters_new(EVA, rows[i].subject, rows[i].text);
+
+		bench_init(&bench);
+		write_to(&bench, EVA, HOME, "subscribe");
+		reply_to = find_reply_to(&bench);
+		g_string_truncate(done, 0);
+		hand_in(&bench, letter, EVA, reply_to);
+		if (g_str_equal(rows[i].wanted, "run")) {
+			assert_done("pending Eva@example.com proven subscribe;");
+			continue;
+		}
+		lab_assert_text(bench.lab, "SELECT count(*) FROM subscriber", "0");
+		if (g_str_equal(rows[i].wanted, "silent")) {
+			assert_done("");
+			g_assert_cmpint(count_mails(&bench), ==, 1);
+			write_to(&bench, EVA, reply_to, "ok");
+			assert_done("pending Eva@example.com proven subscribe;");
+		} else {
+			assert_done("say Eva@example.com declined;");
+			g_assert_cmpint(count_mails(&bench), ==, 2);
+			lab_assert_text(bench.lab, "SELECT count(*) FROM ticket", "0");
+		}
+	}
+}
+
+static void
+what_cannot_be_undone_wants_a_clear_yes(void)
+{
+	static const char *const asked[] = {
+	    "address eva@example.net", "forget", "export"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
+		bench_auto bench;
+		g_autofree char *reply_to = NULL;
+		g_autofree char *again = NULL;
+		g_autofree char *line = NULL;
+		pb_auto(letter) typed = NULL;
+		struct front_report report;
+
+		bench_init(&bench);
+		subscribe(&bench, EVA);
+		write_to(&bench, EVA, HOME, asked[i]);
+		reply_to = find_reply_to(&bench);
+		g_string_truncate(done, 0);
+		write_to(&bench, EVA, reply_to, "Re: Please confirm");
+		write_to(&bench, EVA, reply_to, "What is this?");
+		assert_done("say Eva@example.com wants_clear_yes;"
+		            "say Eva@example.com wants_clear_yes;");
+		/* That can be answered as the first one could. */
+		again = find_reply_to(&bench);
+		g_assert_cmpstr(again, ==, reply_to);
+		line = g_strdup_printf("Dear paperboy\n\nconfirm %.*s\n",
+		    TOKEN_DRAWN_LENGTH, reply_to + strlen("paperboy+c-"));
+		typed = letters_new(EVA, "Re: Please confirm", line);
+		report = hand_in(&bench, typed, EVA, reply_to);
+		g_assert_true(report.outcome == FRONT_ANSWERED ||
+		              g_str_equal(report.why, "half-confirmed"));
+	}
+}
+
+static void
+a_no_to_one_half_of_a_move_ends_both(void)
+{
+	bench_auto bench;
+	g_autofree char *old = NULL;
+
+	bench_init(&bench);
+	subscribe(&bench, EVA);
+	write_to(&bench, EVA, HOME, "address thief@example.net");
+	old = find_reply_to(&bench);
+	write_to(&bench, EVA, old, "No");
+	lab_assert_text(bench.lab, "SELECT count(*) FROM ticket", "0");
 }
 
 static void
@@ -1090,6 +1345,16 @@ static const struct {
         row_6_8_an_export_goes_to_its_own_address_only},
     {"6.8 the last answer goes out, and then all is erased",
         row_6_8_the_last_answer_goes_out_and_then_all_is_erased},
+    {"the old address is told of a move, whoever confirms last",
+        the_old_address_is_told_of_a_move_whoever_confirms_last},
+    {"a token of before a move proves nothing after it",
+        a_token_of_before_a_move_proves_nothing_after_it},
+    {"a no, or an absence, is no consent", a_no_or_an_absence_is_no_consent},
+    {"what cannot be undone wants a clear yes",
+        what_cannot_be_undone_wants_a_clear_yes},
+    {"a no to one half of a move ends both", a_no_to_one_half_of_a_move_ends_both},
+    {"6.8 who is no subscriber is forgotten too",
+        row_6_8_who_is_no_subscriber_is_forgotten_too},
     {"a suppressed address gets nothing, ever", a_suppressed_address_gets_nothing_ever},
     {"a letter to the owner goes to the owner",
         a_letter_to_the_owner_goes_to_the_owner},

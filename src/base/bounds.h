@@ -87,7 +87,8 @@
 #define BOUNDS_COMMANDS          20
 #define BOUNDS_COMMAND_BYTES     (8 * 1024) /* subject and text that are read */
 #define BOUNDS_COMMAND_ECHO      600        /* characters of one line that come back */
-#define BOUNDS_COMMAND_ARGUMENTS 64         /* numbers of filters, keys, in one line */
+#define BOUNDS_STRANGER_ECHO     400 /* octets of a stranger's lines in one answer */
+#define BOUNDS_COMMAND_ARGUMENTS 64  /* numbers of filters, keys, in one line */
 
 /* The process that reads a letter, and what it may say. */
 #define BOUNDS_READER_OUTPUT_BYTES (2 * 1024 * 1024)

@@ -19,6 +19,7 @@ subscriber_new(void)
 	struct subscriber *subscriber = g_new0(struct subscriber, 1);
 
 	subscriber->state = SUBSCRIBER_PENDING;
+	subscriber->moved_at = -1;
 	subscriber->consent_at = -1;
 	subscriber->next_due_at = -1;
 	return subscriber;
@@ -53,6 +54,12 @@ subscription_free(struct subscription *subscription)
 	g_free(subscription->text);
 	g_free(subscription->canonical);
 	g_free(subscription);
+}
+
+int64_t
+subscriber_get_since(const struct subscriber *subscriber)
+{
+	return MAX(subscriber->created_at, subscriber->moved_at);
 }
 
 const char *

@@ -30,6 +30,7 @@ struct subscriber {
 	char *zone;   /* IANA name */
 	int max_full; /* papers with abstract in one digest, 1..200 */
 	int64_t created_at;
+	int64_t moved_at;   /* to the address it has, or -1 */
 	int64_t consent_at; /* or -1 */
 	char *consent_text; /* how this person agreed, in words; or NULL */
 	bool is_first_due;  /* the next edition is out of rhythm: the first one, or what
@@ -64,6 +65,12 @@ PB_DEFINE_AUTO(subscriber, subscriber_free);
 struct subscription *subscription_new(void);
 void subscription_free(struct subscription *subscription);
 PB_DEFINE_AUTO(subscription, subscription_free);
+
+/**
+ * Since when the address has been this person's: tokens in mail hold for that, so that
+ * those in mail to an address before it prove nothing.
+ */
+int64_t subscriber_get_since(const struct subscriber *subscriber);
 
 const char *subscriber_state_name(enum subscriber_state state);
 

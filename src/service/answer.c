@@ -47,7 +47,12 @@ defang(const char *text, size_t limit_chars)
 	    g_regex_new("[^\\s\"()]*(?:@|://|\\p{L}\\.\\p{L}\\p{L}|\\.\\w+/)[^\\s\"()]*"
 	                "|\\+?\\d(?:[\\s./-]?\\d){6,}",
 	        0, 0, NULL);
-	g_autofree char *one = inert_format_line(text, limit_chars);
+	/* A wide or a small full stop is one for who makes a link of it; IDNA (RFC 3490
+	 * section 3.1) reads U+3002 so, too. */
+	g_autofree char *whole = g_utf8_normalize(text, -1, G_NORMALIZE_NFKC);
+	g_auto(GStrv) parts = g_strsplit(whole ? whole : "", "\u3002", -1);
+	g_autofree char *plain = g_strjoinv(".", parts);
+	g_autofree char *one = inert_format_line(plain, limit_chars);
 
 	return g_regex_replace_literal(links, one, -1, 0, "[...]", 0, NULL);
 }

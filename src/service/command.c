@@ -24,6 +24,9 @@ command_reply_clear(struct command_reply *reply)
 	g_free(reply->pending);
 	g_free(reply->new_address);
 	g_free(reply->new_text);
+	g_free(reply->old_address);
+	g_free(reply->old_subject);
+	g_free(reply->old_text);
 	g_free(reply->undo);
 	g_free(reply->confirm_token);
 	g_free(reply->undo_token);
@@ -97,12 +100,13 @@ begin(struct command_work *work, const struct command_context *context,
 	    .reply = reply,
 	    .is_final = is_final,
 	    .address = g_strdup(visitor->address),
+	    .echoed = g_string_new(NULL),
 	    .pending = g_string_new(NULL)};
 	if (!command_work_load(work, error))
 		return false;
 	g_strlcpy(work->language, choose_language(work), sizeof(work->language));
 	answer_init(&work->answer, context->phrases, work->language,
-	    !is_final && !visitor->is_proven);
+	    !is_final && !visitor->subscriber_id);
 	return true;
 }
 
@@ -110,6 +114,7 @@ static void
 end(struct command_work *work)
 {
 	subscriber_free(work->subscriber);
+	g_string_free(work->echoed, TRUE);
 	g_string_free(work->pending, TRUE);
 	g_free(work->subscribing);
 	g_free(work->rehearsed);
@@ -253,14 +258,22 @@ rehearse(struct command_work *work, const struct command_row *row,
 	return *line ? g_strconcat(row->verb, " ", line, NULL) : g_strdup(row->verb);
 }
 
+/* Also whoever has left, or was only ever asked, can have all erased. */
+static bool
+is_forgetting(const struct command_row *row)
+{
+	return row->purpose == COMMAND_CONFIRM_FORGET;
+}
+
 static bool
 let_wait(struct command_work *work, const struct command_row *row,
     const char *arguments, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 	g_autofree char *line = rehearse(work, row, arguments, &problem);
-	enum command_purpose purpose =
-	    work->subscriber ? row->purpose : COMMAND_CONFIRM_SUBSCRIBE;
+	enum command_purpose purpose = work->subscriber || is_forgetting(row)
+	                                   ? row->purpose
+	                                   : COMMAND_CONFIRM_SUBSCRIBE;
 
 	if (!line) {
 		if (!is_told(problem)) {
@@ -337,14 +350,11 @@ echo(struct command_work *work, const char *line, GError **error)
 }
 
 static bool
-run_line(struct command_work *work, const char *line, GError **error)
+run_echoed(struct command_work *work, const char *line, GError **error)
 {
 	const char *arguments;
 	const struct command_row *row = find_row(line, &arguments);
 
-	answer_add_gap(&work->answer);
-	if (!echo(work, line, error))
-		return false;
 	if (!row)
 		return run_unknown(work, line);
 	if (row->arity == COMMAND_ARITY_WANTED && !*arguments) {
@@ -361,6 +371,50 @@ run_line(struct command_work *work, const char *line, GError **error)
 	}
 	return must_wait(work, row) ? let_wait(work, row, arguments, error)
 	                            : run_now(work, row, arguments, error);
+}
+
+/* A stranger's line comes back once at most. */
+static bool
+was_echoed(const struct command_work *work, const char *line)
+{
+	g_auto(GStrv) lines = g_strsplit(work->echoed->str, "\n", -1);
+
+	return g_strv_contains((const char *const *)lines, line);
+}
+
+/*
+ * The answer to a stranger may have been asked for in another's name: what did not work
+ * is not repeated, nor more than a little of the rest.
+ */
+static bool
+run_stranger_line(struct command_work *work, const char *line, GError **error)
+{
+	unsigned failed = work->reply->failed;
+	gsize before, after;
+
+	if (was_echoed(work, line))
+		return true;
+	answer_add_gap(&work->answer);
+	before = work->answer.text->len;
+	if (!echo(work, line, error))
+		return false;
+	after = work->answer.text->len;
+	g_string_append_printf(work->echoed, "%s\n", line);
+	if (!run_echoed(work, line, error))
+		return false;
+	if (work->reply->failed > failed || work->echoed->len > BOUNDS_STRANGER_ECHO)
+		g_string_erase(
+		    work->answer.text, (gssize)before, (gssize)(after - before));
+	return true;
+}
+
+static bool
+run_line(struct command_work *work, const char *line, GError **error)
+{
+	if (work->answer.is_guarded)
+		return run_stranger_line(work, line, error);
+	answer_add_gap(&work->answer);
+	return echo(work, line, error) && run_echoed(work, line, error);
 }
 
 /* How the person is now: filters, the next digest. */
@@ -471,14 +525,18 @@ ask(struct command_work *work)
 
 	if (!reply->waiting)
 		return;
-	text = answer_format(
-	    &work->answer, asking[reply->purpose], "address", work->context->address);
+	text = answer_format(&work->answer, asking[reply->purpose], "address",
+	    work->context->address, "new",
+	    reply->new_address ? reply->new_address : "");
 	answer_add_gap(&work->answer);
 	answer_add_plain(&work->answer, text);
 	answer_add_gap(&work->answer);
 	/* On a line of its own: a token is too long for another. */
 	g_string_append(work->answer.text, "confirm " COMMAND_CONFIRM_MARK "\n");
-	if (!work->subscriber)
+	/* A stranger who wants all erased wants nothing else. */
+	if (!work->subscriber && reply->purpose == COMMAND_CONFIRM_FORGET)
+		reply->pending = g_strdup("forget me");
+	else if (!work->subscriber)
 		reply->pending = g_strdup_printf("subscribe %s\n%s",
 		    work->subscribing ? work->subscribing : "", work->pending->str);
 	else
@@ -553,6 +611,25 @@ command_run(const struct command_context *context,
 	bool is_ok = begin(&work, context, visitor, reply, false, error) &&
 	             run_letter(&work, letter, error) && finish(&work, error);
 
+	end(&work);
+	if (!is_ok)
+		command_reply_clear(reply);
+	return is_ok;
+}
+
+bool
+command_say(const struct command_context *context,
+    const struct command_visitor *visitor, const char *phrase,
+    struct command_reply *reply, GError **error)
+{
+	struct command_work work;
+	bool is_ok = begin(&work, context, visitor, reply, false, error);
+
+	if (is_ok) {
+		answer_say_plain(&work.answer, phrase, "token", COMMAND_CONFIRM_MARK,
+		    "undo", COMMAND_UNDO_MARK);
+		is_ok = finish(&work, error);
+	}
 	end(&work);
 	if (!is_ok)
 		command_reply_clear(reply);

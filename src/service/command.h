@@ -75,6 +75,12 @@ struct command_reply {
 	char *new_address; /* COMMAND_CONFIRM_ADDRESS: where the second one goes */
 	char *new_text;    /* its text, with COMMAND_CONFIRM_MARK */
 
+	/* A change of address was made: what the address that was is told, whoever
+	 * confirmed it last; or NULL. */
+	char *old_address;
+	char *old_subject;
+	char *old_text;
+
 	/* What the unsubscribing visitor had, as lines for command_run_pending(); NULL
 	 * when nothing can be undone.  The front keeps it for seven days, and the text
 	 * has COMMAND_UNDO_MARK. */
@@ -122,6 +128,11 @@ bool command_run(const struct command_context *context,
  */
 bool command_run_pending(const struct command_context *context,
     const struct command_visitor *visitor, const char *pending,
+    struct command_reply *reply, GError **error);
+
+/** Say one phrase, without running anything; the text may have marks. */
+bool command_say(const struct command_context *context,
+    const struct command_visitor *visitor, const char *phrase,
     struct command_reply *reply, GError **error);
 
 /**

@@ -417,6 +417,30 @@ command_run_resume(struct command_work *work, const char *arguments, GError **er
 	return command_work_load(work, error);
 }
 
+/* Whoever forged the request reads the new address, so the old one has to be told. */
+static void
+tell_old_address(struct command_work *work, const char *address)
+{
+	struct command_reply *reply = work->reply;
+
+	g_free(reply->old_address);
+	g_free(reply->old_subject);
+	g_free(reply->old_text);
+	reply->old_address = g_strdup(work->address);
+	reply->old_subject = answer_format(&work->answer, "subject.moved");
+	{
+		struct answer answer;
+		g_autofree char *text = answer_format(&work->answer, "moved_notice",
+		    "before", work->address, "after", address, "owner",
+		    work->context->settings->mail_owner);
+
+		answer_init(&answer, work->context->phrases, work->language, false);
+		answer_add_plain(&answer, text);
+		reply->old_text = g_strdup(answer.text->str);
+		answer_clear(&answer);
+	}
+}
+
 bool
 command_run_address(struct command_work *work, const char *arguments, GError **error)
 {
@@ -435,6 +459,7 @@ command_run_address(struct command_work *work, const char *arguments, GError **e
 	} else {
 		answer_say(&work->answer, "ok", "moved", "before", work->address,
 		    "after", after->address);
+		tell_old_address(work, after->address);
 	}
 	return command_work_load(work, error);
 }
@@ -475,8 +500,8 @@ command_run_forget(struct command_work *work, const char *arguments, GError **er
 	if (work->is_rehearsal)
 		return true;
 	/* No more mail from now on, though the rows go only after the answer. */
-	if (!subscribe_remove(work->context->store, work->address, work->context->who,
-	        work->context->now, error))
+	if (work->subscriber && !subscribe_remove(work->context->store, work->address,
+	                            work->context->who, work->context->now, error))
 		return false;
 	work->reply->is_forgotten = true;
 	answer_say(&work->answer, "ok", "forgotten", "address", work->address);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/token.h"
 #include "service/command_work.h"
 
 #define SHORT_FORM 3  /* letters, at least */
@@ -55,7 +56,7 @@ const struct command_row command_rows[] = {
         "NEW@HOST", command_run_address, NULL},
     {"export", "", CONFIRM, COMMAND_ARITY_SOME, false, COMMAND_CONFIRM_EXPORT,
         "[json | text]", command_run_export, NULL},
-    {"forget", "", CONFIRM, COMMAND_ARITY_WANTED, false, COMMAND_CONFIRM_FORGET, "me",
+    {"forget", "", CONFIRM, COMMAND_ARITY_WANTED, true, COMMAND_CONFIRM_FORGET, "me",
         command_run_forget, NULL},
     {"sources", "", NONE, COMMAND_ARITY_NONE, true, 0, "", command_run_sources, NULL},
     {"info", "", NONE, COMMAND_ARITY_NONE, true, 0, "", command_run_info, NULL},
@@ -136,6 +137,14 @@ command_table_find_near(const char *text)
 	return NULL;
 }
 
+/* Other words for it are said in answers to anything, so they need a token. */
+static bool
+is_to_confirm(const char *word, const char *arguments)
+{
+	return g_ascii_strncasecmp(word, "conf", 4) == 0 ||
+	       (strlen(arguments) == TOKEN_DRAWN_LENGTH && !strchr(arguments, ' '));
+}
+
 enum command_kind
 command_table_judge(const char *line)
 {
@@ -143,6 +152,9 @@ command_table_judge(const char *line)
 	g_autofree char *word = command_table_split(line, &arguments);
 	const struct command_row *row = command_table_find(word);
 
+	/* "Ok, thanks" agrees to nothing that waits. */
+	if (row && row->run == command_run_confirm && !is_to_confirm(word, arguments))
+		return COMMAND_KIND_NONE;
 	if (row)
 		return COMMAND_KIND_VERB;
 	row = command_table_find_near(word);

@@ -28,6 +28,7 @@ struct command_work {
 	struct command_reply *reply;
 	char *subscribing; /* the name with which a stranger's subscription begins,
 	                      maybe empty; NULL: no line asked for one */
+	GString *echoed;   /* lines of a stranger so far, each ended by LF */
 	GString *pending;  /* lines that wait, without that of the subscription */
 	const struct command_row *exemplified; /* the one whose example was told last */
 	char *rehearsed; /* what a line that waits means: the canonical filter */

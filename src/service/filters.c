@@ -99,6 +99,49 @@ check_labels(const char *name, const char *note, int max_papers, GError **error)
 	       (!max_papers || profile_check_max(max_papers, error));
 }
 
+/*
+ * A name stands for one filter, and a number for another.
+ *
+ * @param id  the filter that is to have it, or 0 for a new one
+ */
+static bool
+check_name_is_free(const GPtrArray *own, int64_t id, const char *name, GError **error)
+{
+	if (!name)
+		return true;
+	if (*name && strspn(name, "0123456789") == strlen(name)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "the filter's name cannot be a number: \"%s\" would mean the "
+		    "filter "
+		    "with that number",
+		    name);
+		return false;
+	}
+	for (unsigned i = 0; i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+
+		if (one->id == id || !one->name ||
+		    g_ascii_strcasecmp(one->name, name) != 0)
+			continue;
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "the name \"%s\" is in use: filter %d has it; choose another one",
+		    name, one->number);
+		return false;
+	}
+	return true;
+}
+
+/* The same, with the filters of whoever has that one. */
+static bool
+check_new_name(struct store *store, const struct subscription *subscription,
+    const char *name, GError **error)
+{
+	g_autoptr(GPtrArray) own =
+	    people_load_subscriptions(store, subscription->subscriber_id, error);
+
+	return own && check_name_is_free(own, subscription->id, name, error);
+}
+
 struct subscription *
 filters_insert(struct store *store, const struct filters_insertion *to,
     const struct subscribe_filter *filter, GError **error)
@@ -110,7 +153,8 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 	g_autofree char *hash = NULL;
 
 	if (!own ||
-	    !check_labels(filter->name, filter->note, filter->max_papers, error))
+	    !check_labels(filter->name, filter->note, filter->max_papers, error) ||
+	    !check_name_is_free(own, 0, filter->name, error))
 		return NULL;
 	if (own->len >= BOUNDS_FILTERS_PERSON) {
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
@@ -254,7 +298,7 @@ filters_rename(struct store *store, const char *address, int number, const char 
 	    !store_begin(store, &transaction, error))
 		return false;
 	subscription = filters_find(store, address, number, error);
-	return subscription &&
+	return subscription && check_new_name(store, subscription, wanted, error) &&
 	       people_name_subscription(store, subscription->id, wanted, error) &&
 	       audit_insert(store, now, who, "filter renamed",
 	           subscription->subscriber_id, detail, error) &&
@@ -304,11 +348,12 @@ choose_label(const char *wanted)
 }
 
 static bool
-set_labels(struct subscription *subscription, const struct filters_change *change,
-    GError **error)
+set_labels(struct store *store, struct subscription *subscription,
+    const struct filters_change *change, GError **error)
 {
 	if (!check_labels(choose_label(change->name), choose_label(change->note),
-	        change->max_papers, error))
+	        change->max_papers, error) ||
+	    !check_new_name(store, subscription, choose_label(change->name), error))
 		return false;
 	if (change->name) {
 		g_free(subscription->name);
@@ -335,7 +380,7 @@ filters_edit(struct store *store, const struct filters_change *change, int64_t n
 	if (!store_begin(store, &transaction, error))
 		return NULL;
 	subscription = filters_find(store, change->address, change->number, error);
-	if (!subscription || !set_labels(subscription, change, error) ||
+	if (!subscription || !set_labels(store, subscription, change, error) ||
 	    !set_query(
 	        store, subscription, change->text, &hash, &notes, problem, error) ||
 	    !edit(store, change, subscription, now, hash, error) ||

@@ -16,18 +16,56 @@
 /* Set in the commit that erases, taken back when the file is clean. */
 #define UNCLEAN "erasure"
 
+/* Who it is about. @param key  set to what makes it the same address */
+static char *
+parse_address(const struct forget_request *request, char **key, GError **error)
+{
+	struct address address = {0};
+	char *text;
+
+	if (!address_parse(request->address, &address, error))
+		return NULL;
+	*key = address_format_key(&address);
+	text = g_strdup(address.text);
+	address_clear(&address);
+	return text;
+}
+
 /* What a suppression is told by. @return NULL with PB_ERROR_INPUT */
 static char *
 hash_address(const struct forget_request *request, GError **error)
 {
-	struct address address = {0};
 	g_autofree char *key = NULL;
+	g_autofree char *text = parse_address(request, &key, error);
 
-	if (!address_parse(request->address, &address, error))
-		return NULL;
-	key = address_format_key(&address);
-	address_clear(&address);
-	return suppression_hash(request->key, key);
+	return text ? suppression_hash(request->key, key) : NULL;
+}
+
+/* The person, and what the address was asked or answered without being one. */
+static bool
+erase_all(struct store *store, const struct forget_request *request, GError **error)
+{
+	g_autofree char *key = NULL;
+	g_autofree char *text = parse_address(request, &key, error);
+	g_autoptr(GError) problem = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	unsigned count;
+
+	if (!text)
+		return false;
+	subscriber = subscribe_find_any(store, text, &problem);
+	if (!subscriber && !g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (subscriber && !erasure_delete_person(store, subscriber->id, error))
+		return false;
+	if (!erasure_delete_address(store, key, text, &count, error))
+		return false;
+	if (subscriber || count)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
 }
 
 /* The rows, in one commit. */
@@ -36,13 +74,10 @@ erase_rows(struct store *store, const struct forget_request *request, int64_t no
     GError **error)
 {
 	g_autofree char *hash = hash_address(request, error);
-	pb_auto(subscriber) subscriber = NULL;
 	pb_transaction transaction = {0};
 
-	if (!hash || !store_begin(store, &transaction, error))
-		return false;
-	subscriber = subscribe_find_any(store, request->address, error);
-	if (!subscriber || !erasure_delete_person(store, subscriber->id, error))
+	if (!hash || !store_begin(store, &transaction, error) ||
+	    !erase_all(store, request, error))
 		return false;
 	if (request->is_never_again &&
 	    !suppression_insert(store, hash, FORGET_NEVER_AGAIN, now, error))

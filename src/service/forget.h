@@ -23,7 +23,8 @@ struct forget_request {
 };
 
 /**
- * Erase all that is kept about a person, also one who left before: the row, digests,
+ * Erase all that is kept about a person, also one who left before or was only ever
+ * asked or answered: the row, digests,
  * messages with their replies, filters that nobody else has with their matches,
  * the audit of the person.  One commit; then the store's file is written anew
  * and its log cut, so that the bytes are gone too.

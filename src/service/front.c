@@ -195,7 +195,7 @@ serve_confirmation(struct front_work *work, GError **error)
 	if (!front_find_ticket(work, work->door.token, CONFIRMING, &ticket, error))
 		return false;
 	/* The commands have words for a token that is not good. */
-	return ticket ? front_redeem(work, ticket, error)
+	return ticket ? front_weigh(work, ticket, work->door.token, error)
 	              : serve_sender(work, "confirm", NULL, 0, error);
 }
 
@@ -207,6 +207,8 @@ leave_silently(struct front_work *work, const struct front_guest *guest, GError 
 	struct command_reply reply = {0};
 	bool is_ok = command_run(&work->context, &visitor, work->letter, &reply, error);
 
+	if (is_ok && reply.undo)
+		is_ok = front_keep_undo(work, guest, &reply, error);
 	if (is_ok) {
 		work->report->is_changed |= reply.is_changed;
 		front_keep_silent(work, FRONT_LEFT, work->door.silence);
@@ -242,8 +244,23 @@ serve_leaving(struct front_work *work, bool *is_done, GError **error)
 		    work, FRONT_IGNORED, is_away ? "suppressed" : work->door.silence);
 		return true;
 	}
-	return work->door.silence ? leave_silently(work, &guest, error)
-	                          : run_commands(work, &guest, error);
+	if (work->door.silence)
+		return leave_silently(work, &guest, error);
+	/* A robot may have done it before, and told nobody. */
+	if (!guest.subscriber) {
+		pb_auto(ticket) undo = NULL;
+		g_autoptr(GError) problem = NULL;
+
+		undo = tickets_find_waiting(
+		    work->store, TICKET_UNDO, guest.key, work->options->now, &problem);
+		if (undo)
+			return front_offer_undo(work, &guest, undo, error);
+		if (problem) {
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return false;
+		}
+	}
+	return run_commands(work, &guest, error);
 }
 
 /* Whether a report says that delivery failed for good, rather than is late. */

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/token.h"
+#include "service/consent.h"
 #include "service/front_work.h"
 #include "service/subscribe.h"
 #include "store/audit.h"
@@ -232,7 +233,9 @@ load_reply_to(struct front_work *work, const struct front_guest *guest, char **r
 	g_autofree char *token = NULL;
 	g_autoptr(GError) problem = NULL;
 
-	*reply_to = NULL;
+	*reply_to = g_strdup(guest->reply_to);
+	if (*reply_to)
+		return true;
 	subscriber = people_find(work->store, guest->key, &problem);
 	if (!subscriber) {
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
@@ -258,15 +261,14 @@ say_farewell(struct front_work *work, const struct front_guest *guest,
 	pb_auto(subscriber) subscriber =
 	    subscribe_find_any(work->store, guest->address, &problem);
 
-	if (!subscriber) {
-		if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-			return true;
+	if (!subscriber && !g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
 		g_propagate_error(error, g_steal_pointer(&problem));
 		return false;
 	}
-	return subscribe_let_go(work->store, subscriber, work->options->now, error) &&
-	       erasure_insert_farewell(
-	           work->store, subscriber->id, outbox_id, work->options->now, error);
+	return (!subscriber || subscribe_let_go(work->store, subscriber,
+	                           work->options->now, error)) &&
+	       erasure_insert_farewell(work->store, guest->key, guest->address,
+	           outbox_id, work->options->now, error);
 }
 
 static bool
@@ -373,6 +375,48 @@ save_consent(struct front_work *work, const struct ticket *ticket, GError **erro
 	return people_update(work->store, subscriber, error);
 }
 
+/* No limit holds this back: it is how a move that nobody wanted is noticed. */
+static bool
+tell_old_address(struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply, GError **error)
+{
+	const struct dispatch_letter letter = {
+	    .kind = OUTBOX_NOTICE,
+	    .recipient = reply->old_address,
+	    .sender = "",
+	    .reply_to = work->options->settings->mail_owner,
+	    .subject = reply->old_subject,
+	    .text = reply->old_text,
+	    .subscriber_id = guest->subscriber ? guest->subscriber->id : 0,
+	};
+	int64_t id;
+
+	work->report->is_queued = true;
+	return dispatch_send(&work->dispatch, &letter, &id, error);
+}
+
+/*
+ * The answer goes to the address that the mail goes to now; where the move was not
+ * made, to who has just confirmed it.  The old address is told in any case.
+ */
+static bool
+turn_to_new_address(struct front_work *work, const struct ticket *ticket,
+    struct front_guest *guest, const struct command_reply *reply, GError **error)
+{
+	pb_auto(subscriber) moved = NULL;
+
+	if (reply->old_text && guest->subscriber) {
+		if (!tell_old_address(work, guest, reply, error))
+			return false;
+		moved = people_load(work->store, guest->subscriber->id, error);
+		if (!moved)
+			return false;
+	}
+	front_guest_clear(guest);
+	return front_find_guest(
+	    work, moved ? moved->address : ticket->recipient, guest, error);
+}
+
 /* The commands that were fixed, by whoever they were fixed for. */
 static bool
 run_pending(struct front_work *work, const struct ticket *ticket, GError **error)
@@ -394,12 +438,8 @@ run_pending(struct front_work *work, const struct ticket *ticket, GError **error
 		work->report->is_changed = true;
 	if (is_ok && !was_here && ticket->purpose == TICKET_CONFIRM)
 		is_ok = save_consent(work, ticket, error);
-	/* It goes to who has just confirmed: of two addresses the later one. */
-	if (is_ok && strcmp(guest.address, ticket->recipient) != 0 &&
-	    ticket->purpose == TICKET_ADDRESS) {
-		front_guest_clear(&guest);
-		is_ok = front_find_guest(work, ticket->recipient, &guest, error);
-	}
+	if (is_ok && ticket->purpose == TICKET_ADDRESS)
+		is_ok = turn_to_new_address(work, ticket, &guest, &reply, error);
 	is_ok =
 	    is_ok &&
 	    audit_insert(work->store, work->options->now, "mail", "confirmation used",
@@ -428,4 +468,114 @@ front_redeem(struct front_work *work, const struct ticket *ticket, GError **erro
 	/* The other address has to say so as well, and gets the answer then. */
 	front_keep_silent(work, FRONT_IGNORED, "half-confirmed");
 	return true;
+}
+
+/* What cannot be taken back, or gives something away, wants a clear word. */
+static bool
+wants_clear_yes(const struct ticket *ticket)
+{
+	switch (ticket->purpose) {
+	case TICKET_CONFIRM:
+		return g_str_has_prefix(ticket->action, "export") ||
+		       strstr(ticket->action, "\nexport");
+	case TICKET_ADDRESS:
+	case TICKET_FORGET:
+		return true;
+	case TICKET_UNDO:
+		break;
+	}
+	return false;
+}
+
+/* To whoever was asked. @param token  when it can be answered still, else NULL */
+static bool
+say_to_asked(struct front_work *work, const struct ticket *ticket, const char *phrase,
+    const char *token, GError **error)
+{
+	__attribute__((cleanup(front_guest_clear))) struct front_guest guest = {0};
+	g_autofree char *reply_to = NULL;
+	struct command_visitor visitor;
+	struct command_reply reply = {0};
+	bool is_ok;
+
+	if (!front_find_guest(work, ticket->recipient, &guest, error))
+		return false;
+	reply_to = token ? extension_format(&work->options->house->commands,
+	                       EXTENSION_CONFIRM, token)
+	                 : NULL;
+	guest.has_token = true;
+	guest.reply_to = reply_to;
+	visitor = front_get_visitor(&guest);
+	is_ok = command_say(&work->context, &visitor, phrase, &reply, error);
+	if (is_ok) {
+		command_reply_fill(&reply, token, NULL);
+		is_ok = front_answer(work, &guest, &reply, error);
+	}
+	command_reply_clear(&reply);
+	return is_ok;
+}
+
+/* A no ends it, and of a change of address both halves. */
+static bool
+decline(struct front_work *work, const struct ticket *ticket, GError **error)
+{
+	bool is_ok =
+	    ticket->purpose == TICKET_ADDRESS
+	        ? tickets_kill(work->store, TICKET_ADDRESS, ticket->address_key, error)
+	        : tickets_delete(work->store, ticket->id, error);
+
+	return is_ok &&
+	       audit_insert(work->store, work->options->now, "mail",
+	           "confirmation declined", ticket->subscriber_id,
+	           ticket_purpose_name(ticket->purpose), error) &&
+	       say_to_asked(work, ticket, "declined", NULL, error);
+}
+
+bool
+front_weigh(struct front_work *work, const struct ticket *ticket, const char *token,
+    GError **error)
+{
+	switch (consent_judge(work->letter, token)) {
+	case CONSENT_YES:
+		return front_redeem(work, ticket, error);
+	case CONSENT_NO:
+		return decline(work, ticket, error);
+	case CONSENT_AUTOMATIC:
+		front_keep_silent(work, FRONT_IGNORED, "automatic");
+		return true;
+	case CONSENT_ANY:
+		break;
+	}
+	return wants_clear_yes(ticket)
+	           ? say_to_asked(work, ticket, "wants_clear_yes", token, error)
+	           : front_redeem(work, ticket, error);
+}
+
+bool
+front_keep_undo(struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply, GError **error)
+{
+	__attribute__((cleanup(draft_clear))) struct draft draft = {0};
+
+	return tickets_kill(work->store, TICKET_UNDO, guest->key, error) &&
+	       make_ticket(work, guest, TICKET_UNDO, guest->address, reply->undo, NULL,
+	           &draft, error);
+}
+
+bool
+front_offer_undo(struct front_work *work, const struct front_guest *guest,
+    const struct ticket *undo, GError **error)
+{
+	struct command_visitor visitor = front_get_visitor(guest);
+	struct command_reply reply = {0};
+	bool is_ok =
+	    command_say(&work->context, &visitor, "left_before", &reply, error);
+
+	if (is_ok) {
+		/* A new token for the same: of the old one only the hash is known. */
+		reply.undo = g_strdup(undo->action);
+		is_ok = front_answer(work, guest, &reply, error);
+	}
+	command_reply_clear(&reply);
+	return is_ok;
 }

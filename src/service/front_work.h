@@ -35,8 +35,9 @@ struct front_guest {
 	bool is_proven;
 	bool has_token; /* of one of our own addresses, or in the text */
 	int64_t digest_id;
-	const char *name; /* borrowed, or NULL */
-	const char *verb; /* borrowed, or NULL */
+	const char *name;     /* borrowed, or NULL */
+	const char *verb;     /* borrowed, or NULL */
+	const char *reply_to; /* borrowed; NULL: who is a subscriber gets a token */
 };
 
 void front_guest_clear(struct front_guest *guest);
@@ -61,6 +62,14 @@ front_keep_silent(struct front_work *work, enum front_outcome outcome, const cha
 bool front_answer(struct front_work *work, const struct front_guest *guest,
     struct command_reply *reply, GError **error);
 
+/** Keep what was taken away, though nobody is told how to have it back. */
+bool front_keep_undo(struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply, GError **error);
+
+/** Tell who has left how to come back. @param undo  that waits, of this guest */
+bool front_offer_undo(struct front_work *work, const struct front_guest *guest,
+    const struct ticket *undo, GError **error);
+
 /**
  * Find the ticket of a token that is good now.
  *
@@ -69,6 +78,14 @@ bool front_answer(struct front_work *work, const struct front_guest *guest,
  */
 bool front_find_ticket(struct front_work *work, const char *token, unsigned purposes,
     struct ticket **ticket, GError **error);
+
+/**
+ * Do what a good ticket says, if the letter to its address agrees, and answer.
+ *
+ * @param token  as it stood in the address
+ */
+bool front_weigh(struct front_work *work, const struct ticket *ticket,
+    const char *token, GError **error);
 
 /** Do what a good ticket says, and answer. */
 bool front_redeem(struct front_work *work, const struct ticket *ticket, GError **error);

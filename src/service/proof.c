@@ -42,12 +42,12 @@ load_digest(
 	return *digest || is_missing(&problem, error);
 }
 
-/* The day of an answer, and whom it was for. */
+/* The day of an answer, and whom it was for: not who has the address since. */
 static int64_t
 bind_answer(const struct subscriber *subscriber, int64_t day)
 {
 	/* Both count from the epoch: no two pairs that can be come to the same. */
-	return subscriber->created_at * 100000 + day;
+	return subscriber_get_since(subscriber) * 100000 + day;
 }
 
 char *
@@ -102,8 +102,14 @@ proof_find_reply(const struct proof *proof, const char *token,
 	if (!load_digest(proof, id, &digest, error))
 		return false;
 	if (digest && is_of_digest(proof, digest, token)) {
-		*digest_id = digest->id;
-		return load_subscriber(proof, digest->subscriber_id, subscriber, error);
+		if (!load_subscriber(proof, digest->subscriber_id, &person, error))
+			return false;
+		/* It may have gone to an address that the person has no more. */
+		if (person && digest->created_at >= person->moved_at) {
+			*digest_id = digest->id;
+			*subscriber = g_steal_pointer(&person);
+		}
+		return true;
 	}
 	if (!load_subscriber(proof, id, &person, error))
 		return false;
@@ -125,7 +131,7 @@ proof_find_leave(const struct proof *proof, const char *token,
 	if (!load_subscriber(proof, id, &person, error))
 		return false;
 	if (person && token_check_signed(proof->keys, EXTENSION_TOKEN_LEAVE, id,
-	                  person->created_at, token))
+	                  subscriber_get_since(person), token))
 		*subscriber = g_steal_pointer(&person);
 	return true;
 }

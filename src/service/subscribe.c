@@ -161,7 +161,7 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 /* Put the new address into the person. @param parsed  what is wanted */
 static bool
 move(struct store *store, struct subscriber *subscriber, const struct address *parsed,
-    GBytes *key, GError **error)
+    GBytes *key, int64_t now, GError **error)
 {
 	g_autofree char *address_key = address_format_key(parsed);
 	pb_auto(subscriber) other = people_find(store, address_key, NULL);
@@ -171,6 +171,9 @@ move(struct store *store, struct subscriber *subscriber, const struct address *p
 		    "this address cannot be used: somebody has, or had, it here");
 	if (!subscribe_check_suppression(store, key, address_key, error))
 		return false;
+	/* Another case of the same letters is no other mailbox. */
+	if (strcmp(subscriber->address_key, address_key) != 0)
+		subscriber->moved_at = MAX(now, subscriber_get_since(subscriber) + 1);
 	g_free(subscriber->address);
 	subscriber->address = g_strdup(parsed->text);
 	g_free(subscriber->address_key);
@@ -192,7 +195,7 @@ subscribe_change_address(struct store *store, const char *address, const char *w
 	subscriber = subscribe_find(store, address, error);
 	if (!subscriber || !address_parse(wanted, &parsed, error))
 		return NULL;
-	is_ok = move(store, subscriber, &parsed, key, error) &&
+	is_ok = move(store, subscriber, &parsed, key, now, error) &&
 	        audit_insert(
 	            store, now, who, "address changed", subscriber->id, NULL, error) &&
 	        store_commit(&transaction, error);

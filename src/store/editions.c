@@ -236,7 +236,8 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
-	    " s.created_at, d.abstract, d.format, d.attach, d.language,"
+	    " max(s.created_at, coalesce(s.moved_at, 0)), d.abstract, d.format, "
+	    "d.attach, d.language,"
 	    " d.is_note, d.coverage"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";

@@ -19,9 +19,18 @@
  */
 bool erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error);
 
+/**
+ * Erase what is kept about an address that was never a person's here: what it was asked
+ * or answered.
+ *
+ * @param count  set to how many rows there were
+ */
+bool erasure_delete_address(struct store *store, const char *address_key,
+    const char *address, unsigned *count, GError **error);
+
 /** Let a person be erased once a message has ended; in the caller's transaction. */
-bool erasure_insert_farewell(struct store *store, int64_t subscriber_id,
-    int64_t outbox_id, int64_t now, GError **error);
+bool erasure_insert_farewell(struct store *store, const char *address_key,
+    const char *address, int64_t outbox_id, int64_t now, GError **error);
 
 /** The address of somebody whose last message has ended. @return NULL without an error
  * when there is nobody */

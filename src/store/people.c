@@ -16,13 +16,14 @@
 	"max_full,"                                                                \
 	" created_at, consent_at, consent_text, is_first_due, next_due_at, "       \
 	"paused_until, language, catch_up, sorting, abstract, format, quiet,"      \
-	" updates, crosslist, attach"
+	" updates, crosslist, attach, moved_at"
 
 /* No day is NULL in the file. */
 #define SQL_PAUSED_UNTIL(subscriber) \
 	SQL_TEXT(*(subscriber)->paused_until ? (subscriber)->paused_until : NULL)
 
 #define COLUMN_PREFERENCES 18 /* the first of them, in the order of the enum */
+#define COLUMN_MOVED_AT    (COLUMN_PREFERENCES + PREFERENCE_COUNT)
 
 static const char *
 get_word(const struct subscriber *subscriber, enum preference preference)
@@ -85,6 +86,7 @@ load_subscriber(sqlite3_stmt *row)
 		    (const char *)sqlite3_column_text(row, 15),
 		    sizeof(subscriber->paused_until));
 	load_preferences(row, subscriber);
+	subscriber->moved_at = sql_get_int(row, COLUMN_MOVED_AT);
 	return subscriber;
 }
 
@@ -176,11 +178,28 @@ bool
 people_change_address(
     struct store *store, const struct subscriber *subscriber, GError **error)
 {
+	/* What went to the old address before it was a person's is this person's: who
+	 * is forgotten is known by the id alone. */
+	static const char sql_letters[] =
+	    "UPDATE outbox SET subscriber_id = ?1 WHERE subscriber_id IS NULL"
+	    " AND address_key = (SELECT address_key FROM subscriber WHERE id = ?1)";
+	static const char sql_tickets[] =
+	    "UPDATE ticket SET subscriber_id = ?1 WHERE subscriber_id IS NULL"
+	    " AND address_key = (SELECT address_key FROM subscriber WHERE id = ?1)";
+	/* Whatever waits for a word from there waits no more. */
+	static const char sql_waiting[] =
+	    "DELETE FROM ticket WHERE subscriber_id = ?1 AND used_at IS NULL";
 	static const char sql[] =
-	    "UPDATE subscriber SET address = ?2, address_key = ?3 WHERE id = ?1";
+	    "UPDATE subscriber SET address = ?2, address_key = ?3,"
+	    " moved_at = ?4 WHERE id = ?1";
+	struct sql_value id = SQL_INT(subscriber->id);
 
-	return sql_run(store, sql, error, SQL_INT(subscriber->id),
-	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->address_key));
+	return sql_run(store, sql_letters, error, id) &&
+	       sql_run(store, sql_tickets, error, id) &&
+	       sql_run(store, sql_waiting, error, id) &&
+	       sql_run(store, sql, error, id, SQL_TEXT(subscriber->address),
+	           SQL_TEXT(subscriber->address_key),
+	           SQL_INT_OR_NULL(subscriber->moved_at));
 }
 
 struct subscriber *

@@ -130,6 +130,20 @@ tickets_find_id(struct store *store, int64_t id, GError **error)
 	return read_one(statement, error);
 }
 
+struct ticket *
+tickets_find_waiting(struct store *store, enum ticket_purpose purpose,
+    const char *address_key, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " COLUMNS " FROM ticket WHERE purpose = ?1 AND address_key = ?2"
+	    " AND used_at IS NULL AND expires_at > ?3 ORDER BY id DESC LIMIT 1";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_TEXT(ticket_purpose_name(purpose)),
+	        SQL_TEXT(address_key), SQL_INT(now));
+
+	return read_one(statement, error);
+}
+
 bool
 tickets_use(struct store *store, int64_t id, int64_t now, GError **error)
 {

@@ -57,6 +57,11 @@ struct ticket *tickets_find(struct store *store, const char *hash, GError **erro
 /** Find by number, for what came back. @return NULL without an error */
 struct ticket *tickets_find_id(struct store *store, int64_t id, GError **error);
 
+/** Find the newest that waits for an address. @return NULL without an error when none
+ * does */
+struct ticket *tickets_find_waiting(struct store *store, enum ticket_purpose purpose,
+    const char *address_key, int64_t now, GError **error);
+
 /**
  * Use a ticket: it does nothing any more, and forgets what it did.
  *

@@ -185,6 +185,7 @@ CREATE TABLE subscriber (
 	-- Papers of the one digest that follows a pause; NULL: as any other.
 	catch_up     INTEGER CHECK (catch_up BETWEEN 1 AND 200),
 	created_at   INTEGER NOT NULL,
+	moved_at     INTEGER, -- to the address it has; NULL: it is the first
 	consent_at   INTEGER,
 	consent_text TEXT,
 	is_first_due INTEGER NOT NULL DEFAULT 1 CHECK (is_first_due IN (0, 1)), -- out of rhythm
@@ -383,10 +384,11 @@ CREATE INDEX ticket_subscriber ON ticket (subscriber_id) WHERE subscriber_id IS 
 
 -- Who is forgotten as soon as the last answer is out.
 CREATE TABLE farewell (
-	subscriber_id INTEGER PRIMARY KEY REFERENCES subscriber (id),
-	outbox_id     INTEGER NOT NULL,
-	at            INTEGER NOT NULL
-) STRICT;
+	address_key TEXT PRIMARY KEY CHECK (address_key <> ''),
+	outbox_id   INTEGER NOT NULL,
+	address     TEXT NOT NULL,
+	at          INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- How much was answered to whom lately.  Addresses and domains are HMACs.
 CREATE TABLE allowance (
@@ -529,7 +531,9 @@ BEGIN
 	SELECT RAISE(ABORT, 'only a claimed message can be sent');
 END;
 
-CREATE TRIGGER ticket_is_used_once BEFORE UPDATE ON ticket
+-- Whose it is may be learnt later.
+CREATE TRIGGER ticket_is_used_once BEFORE UPDATE OF id, hash, purpose, address, address_key,
+	recipient, action, details, made_at, expires_at, used_at ON ticket
 WHEN OLD.used_at IS NOT NULL
 BEGIN
 	SELECT RAISE(ABORT, 'a ticket is used once');
