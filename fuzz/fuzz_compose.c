@@ -79,9 +79,9 @@ static void
 check_head(const char *head, size_t size)
 {
 	static const char *const fields[] = {"Date", "From", "To", "Subject",
-	    "Message-ID", "MIME-Version", "List-Id", "List-Unsubscribe", "List-Owner",
-	    "List-Post", "Auto-Submitted", "Precedence", "X-Auto-Response-Suppress",
-	    "Content-Type"};
+	    "Message-ID", "MIME-Version", "List-Id", "List-Owner", "List-Post",
+	    "Auto-Submitted", "Precedence", "X-Auto-Response-Suppress",
+	    "List-Unsubscribe", "Content-Type"};
 	const char *end = head + size;
 	size_t count = 0;
 
