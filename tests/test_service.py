@@ -263,17 +263,11 @@ def is_purged(lab):
     assert lab.try_run("systemctl", "cat", UNIT)[0] != 0
 
 
-def main(tap):
-    try:
-        need_root()
-        package = build(tap.folder)
-        depends = run(["dpkg", "-f", package, "Depends"])
-        needed = [re.split(r"[ |(]", one.strip())[0] for one in depends.split(",")]
-        root = make_root(tap.folder, sorted({*needed, *SERVERS}))
-    except Skip as why:
-        tap.skip("the service in a container", str(why))
-        return
-    tap.run(lintian_finds_nothing, package)
+def live(tap, package):
+    """From the installation to the purge."""
+    depends = run(["dpkg", "-f", package, "Depends"])
+    needed = [re.split(r"[ |(]", one.strip())[0] for one in depends.split(",")]
+    root = make_root(tap.folder, sorted({*needed, *SERVERS}))
     with Container(root) as lab:
         tap.run(is_installed_and_started, lab, package)
         tap.run(is_exposed_little, lab)
@@ -287,4 +281,10 @@ def main(tap):
 
 
 with Tap() as tap:
-    main(tap)
+    try:
+        need_root()
+        package = build(tap.folder)
+        tap.run(lintian_finds_nothing, package)
+        live(tap, package)
+    except Skip as why:
+        tap.skip("the service in a container", str(why))
