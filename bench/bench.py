@@ -354,7 +354,7 @@ def bench_editions(store, runs):
 
 
 def bench_composing(store, sizes):
-    """@return figures by way, and the peer's or None"""
+    """@return figures by way, and the peer's"""
     templates = os.path.join(top_srcdir(), "etc", "templates")
     ways = ("warm", "mixed", "cold")
     calls = [
@@ -362,18 +362,14 @@ def bench_composing(store, sizes):
                              sizes.composed)
         for way in ways
     ]
-    has_peer = os.path.exists(program("mailmime"))
-    if has_peer:
-        calls.append(
-            lambda: call(program("mailmime"), store.made, templates, sizes.composed))
+    calls.append(lambda: call(program("mailmime"), store.made, templates, sizes.composed))
     figures = alternate(sizes.runs, *calls)
-    peer = figures.pop() if has_peer else None
+    peer = figures.pop()
     names = ("all fragments known", "as people come", "no fragment known")
     for name, one in zip(names, figures):
         scale = 1e6 / one.facts["messages"]
         print_row(name, "us", scale, one,
-                  peer and scaled(peer, one.facts["messages"] / sizes.composed),
-                  None if peer else "libetpan is missing")
+                  scaled(peer, one.facts["messages"] / sizes.composed))
     return dict(zip(ways, figures)), peer
 
 
@@ -682,7 +678,7 @@ def run_all(folder, options, sizes):
     for line in queues:
         print(f"  {line}")
     print(f"  a composed digest has {composed['warm'].facts['bytes']:,.0f} octets"
-          + (f", libetpan's {peer.facts['bytes']:,.0f}" if peer else ""))
+          + f", libetpan's {peer.facts['bytes']:,.0f}")
     for connections, (ours, theirs), figure, count in rates:
         print(f"  {connections} connection(s): {ours:,.0f} messages/s"
               f" ({count / figure.facts['slowest']:,.0f} to"

@@ -200,8 +200,24 @@ def test_hosts(desk):
             " mail.example.org is one")
 
 
+def test_sources(desk):
+    """a category that arXiv does not have, and a feed that is nowhere, are told"""
+    for names in ("cs.CL hep-th", "cs", "stat.ML  math.AG"):
+        desk.wants(GOOD + f'arxiv: {{ categories = "{names}"; }};')
+    for name, nearest in (("CS.CL", "cs.CL"), ("cs.CLL", "cs.CL"), ("hep-thx", "hep-th")):
+        desk.wants(
+            GOOD + f'arxiv: {{ categories = "cs.CL {name}"; }};',
+            f"paperboy.conf:3: arxiv.categories: '{name}' is no category of arXiv: the"
+            f" nearest is {nearest}")
+    for url in ("https://", "http://", "file:///", "example.org/rss", "ftp://example.org/"):
+        desk.wants(
+            GOOD + f'feeds: {{ urls = "lab={url}"; }};',
+            f"paperboy.conf:3: feeds.urls: '{url}' is no https:// or http:// URL, nor"
+            " file:///file")
+
+
 with Tap() as tap:
     desk = Desk(tap.subfolder("desk"))
     for test in (test_golden, test_good, test_no_text, test_unreadable, test_includes,
-                 test_secrets, test_hosts):
+                 test_secrets, test_hosts, test_sources):
         tap.run(test, desk)

@@ -13,8 +13,8 @@
 #include "mail/address.h"
 #include "mailbox/lmtp.h"
 #include "model/rhythm.h"
+#include "query/category.h"
 #include "service/imap_road.h"
-#include "sources/arxiv.h"
 #include "sources/newsfeed.h"
 
 #define FILE_SCHEME "file://"
@@ -95,20 +95,37 @@ check_domain(const struct check *check, const char *name, const char *text)
 		add_problem(check, name, problem->message);
 }
 
+static bool
+is_url(const char *text)
+{
+	static const char *const schemes[] = {"https://", "http://", FILE_SCHEME "/"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
+		if (g_str_has_prefix(text, schemes[i]) && text[strlen(schemes[i])])
+			return true;
+	return false;
+}
+
 static void
 check_url(const struct check *check, const char *name, const char *url)
 {
-	static const char *const schemes[] = {"https://", "http://", FILE_SCHEME "/"};
 	g_autofree char *problem = NULL;
 
-	if (!is_said(check, name, url))
+	if (!is_said(check, name, url) || is_url(url))
 		return;
-	for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
-		if (g_str_has_prefix(url, schemes[i]) && url[strlen(schemes[i])])
-			return;
 	problem = g_strdup_printf(
 	    "'%s' is no https:// or http:// URL, nor file:///folder", url);
 	add_problem(check, name, problem);
+}
+
+/* What arXiv does not know has a list with nothing on it, every day. */
+static bool
+is_category(const char *name)
+{
+	g_autofree char *archive = category_find_archive(name, strlen(name));
+	const char *category = category_find(name, strlen(name));
+
+	return g_strcmp0(archive, name) == 0 || g_strcmp0(category, name) == 0;
 }
 
 static void
@@ -120,13 +137,19 @@ check_categories(const struct check *check)
 	if (!is_said(check, "arxiv.categories", text))
 		return;
 	for (char **name = names; *name; name++) {
+		g_autofree char *nearest = NULL;
 		g_autofree char *problem = NULL;
 
-		if (!**name || arxiv_is_category(*name))
+		if (!**name || is_category(*name))
 			continue;
-		problem = g_strdup_printf("'%s' is no category of arXiv: cs.CL and "
-		                          "hep-th are, with blanks between them",
-		    *name);
+		nearest = category_find_nearest(*name, strlen(*name));
+		problem =
+		    nearest ? g_strdup_printf(
+		                  "'%s' is no category of arXiv: the nearest is %s",
+		                  *name, nearest)
+		            : g_strdup_printf("'%s' is no category of arXiv: cs.CL and "
+		                              "hep-th are, with blanks between them",
+		                  *name);
 		add_problem(check, "arxiv.categories", problem);
 	}
 }
@@ -151,9 +174,7 @@ find_feed_problem(const char *feed, GHashTable *names)
 	if (!g_hash_table_add(names, g_steal_pointer(&name)))
 		return g_strdup_printf(
 		    "two feeds are called '%.*s'", (int)(equals - feed), feed);
-	if (g_str_has_prefix(equals + 1, "https://") ||
-	    g_str_has_prefix(equals + 1, "http://") ||
-	    g_str_has_prefix(equals + 1, FILE_SCHEME "/"))
+	if (is_url(equals + 1))
 		return NULL;
 	return g_strdup_printf(
 	    "'%s' is no https:// or http:// URL, nor file:///file", equals + 1);

@@ -112,12 +112,8 @@ static bool
 take_response(const struct arxiv *self, struct http_response *response,
     const char *etag, struct source_answer *answer, GError **error)
 {
-	answer->retry_after_s = response->retry_after_s;
-	if (response->status == 304 && etag) {
-		answer->status = SOURCE_NOT_MODIFIED;
-		answer->etag = g_strdup(etag);
+	if (source_answer_take_unchanged(answer, response, etag))
 		return true;
-	}
 	if (response->status != 200) {
 		set_feed_error(self, response, error);
 		return false;

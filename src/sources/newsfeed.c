@@ -203,12 +203,8 @@ static bool
 take_response(const struct newsfeed *self, struct http_response *response,
     const char *etag, struct source_answer *answer, GError **error)
 {
-	answer->retry_after_s = response->retry_after_s;
-	if (response->status == 304 && etag) {
-		answer->status = SOURCE_NOT_MODIFIED;
-		answer->etag = g_strdup(etag);
+	if (source_answer_take_unchanged(answer, response, etag))
 		return true;
-	}
 	if (response->status != 200) {
 		source_set_status_error(response->status, NULL, error);
 		return false;

@@ -31,6 +31,18 @@ compare_ids(const void *left, const void *right)
 	return strcmp((*a)->paper->id, (*b)->paper->id);
 }
 
+bool
+source_answer_take_unchanged(struct source_answer *answer,
+    const struct http_response *response, const char *etag)
+{
+	answer->retry_after_s = response->retry_after_s;
+	if (response->status != 304 || !etag)
+		return false;
+	answer->status = SOURCE_NOT_MODIFIED;
+	answer->etag = g_strdup(etag);
+	return true;
+}
+
 void
 source_answer_set_listings(struct source_answer *answer, GPtrArray *listings)
 {

@@ -48,6 +48,15 @@ enum source_kind {
 	SOURCE_ROLLING, /* the newest papers, of whatever day */
 };
 
+/**
+ * Take from a response when to come back, and whether nothing is new.
+ *
+ * @param etag  that was sent, or NULL
+ * @return whether that is the whole answer: SOURCE_NOT_MODIFIED
+ */
+bool source_answer_take_unchanged(struct source_answer *answer,
+    const struct http_response *response, const char *etag);
+
 /* A source's constructor is in its own header. */
 struct source {
 	/* As in the store; lists of one service are "SERVICE/LIST", and `source:` and
