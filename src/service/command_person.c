@@ -1,14 +1,10 @@
 /*
- * command_person.c - the commands on the person: coming, going, settings, pauses.
+ * command_person.c - the commands on the person: coming, going, moving.
  */
 #include <string.h>
 
-#include "base/bounds.h"
-#include "base/error.h"
-#include "base/zone.h"
 #include "service/command_work.h"
 #include "service/dossier.h"
-#include "service/profile.h"
 #include "service/subscribe.h"
 #include "store/people.h"
 
@@ -112,7 +108,7 @@ format_undo(struct command_work *work, GError **error)
 	if (!own)
 		return NULL;
 	lines = g_string_new(NULL);
-	g_string_append_printf(lines, "+restore %s\t%s\n",
+	g_string_append_printf(lines, COMMAND_RESTORE "%s\t%s\n",
 	    subscriber->consent_text ? subscriber->consent_text : "undone",
 	    subscriber->name ? subscriber->name : "");
 	append_preferences(lines, subscriber);
@@ -194,227 +190,6 @@ command_run_undo(struct command_work *work, const char *arguments, GError **erro
 	g_free(work->reply->undo_token);
 	work->reply->undo_token = g_strdup(arguments);
 	return command_fail(work, error, "no_such_undo");
-}
-
-/* What `set` says so far. */
-struct wishes {
-	struct profile_change change;
-	char *values[PREFERENCE_COUNT + 8]; /* what it borrows */
-	unsigned count;
-};
-
-static bool
-wish(struct command_work *work, const char *key, const char *value,
-    struct wishes *wishes, GError **error)
-{
-	struct profile_change *change = &wishes->change;
-	const struct {
-		const char *key;
-		const char **place;
-	} keys[] = {{"when", &change->cadence}, {"days", &change->days},
-	    {"at", &change->at}, {"tz", &change->zone}, {"zone", &change->zone},
-	    {"name", &change->name}, {"language", &change->language},
-	    {"lang", &change->language}};
-	enum preference preference;
-	unsigned max;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-		if (g_ascii_strcasecmp(key, keys[i].key) == 0) {
-			*keys[i].place = value;
-			return true;
-		}
-	}
-	if (preferences_find(key, &preference)) {
-		change->words[preference] = value;
-		return true;
-	}
-	if (g_ascii_strcasecmp(key, "max") == 0) {
-		if (!command_parse_number(
-		        work, "max", value, BOUNDS_DIGEST_FULL_MAX, &max, error))
-			return false;
-		change->max_full = (int)max;
-		return true;
-	}
-	{
-		g_autofree char *shown = answer_quote(&work->answer, key);
-
-		return command_fail(work, error, "wrong_key", "key", shown);
-	}
-}
-
-/* KEY VALUE, KEY=VALUE; a name may have blanks without quotation marks at the end. */
-static bool
-read_wishes(struct command_work *work, const char *arguments, struct wishes *wishes,
-    GError **error)
-{
-	while (*arguments) {
-		g_autofree char *key = command_take_word(&arguments);
-		char *equals = key ? strchr(key, '=') : NULL;
-		char *value;
-
-		if (wishes->count == G_N_ELEMENTS(wishes->values))
-			return command_fail(work, error, "too_many_words");
-		if (equals) {
-			*equals = '\0';
-			value = g_strdup(equals + 1);
-		} else if (g_ascii_strcasecmp(key, "name") == 0 && *arguments != '"') {
-			value = g_strdup(arguments);
-			arguments += strlen(arguments);
-		} else {
-			value = command_take_word(&arguments);
-		}
-		if (!value)
-			return command_fail(work, error, "set_wants_value", "key", key);
-		wishes->values[wishes->count++] = value;
-		if (!wish(work, key, value, wishes, error))
-			return false;
-	}
-	return true;
-}
-
-/* What is different now, a line each: "at: 07:30 -> 08:00". */
-static void
-say_change(struct command_work *work, const char *key, const char *before,
-    const char *after, bool *has_said)
-{
-	g_autofree char *from = answer_quote(&work->answer, before);
-	g_autofree char *to = answer_quote(&work->answer, after);
-
-	if (strcmp(before, after) == 0)
-		return;
-	answer_say(&work->answer, *has_said ? "" : "ok", "set_is", "key", key, "before",
-	    *from ? from : "-", "after", *to ? to : "-");
-	*has_said = true;
-}
-
-static void
-say_changes(struct command_work *work, const struct subscriber *before,
-    const struct subscriber *after)
-{
-	g_autofree char *when = profile_format_cadence(&before->rhythm);
-	g_autofree char *when_now = profile_format_cadence(&after->rhythm);
-	g_autofree char *at = g_strdup_printf(
-	    "%02d:%02d", before->rhythm.minute / 60, before->rhythm.minute % 60);
-	g_autofree char *at_now = g_strdup_printf(
-	    "%02d:%02d", after->rhythm.minute / 60, after->rhythm.minute % 60);
-	g_autofree char *max = g_strdup_printf("%d", before->max_full);
-	g_autofree char *max_now = g_strdup_printf("%d", after->max_full);
-	bool has_said = false;
-
-	say_change(work, "when", when, when_now, &has_said);
-	say_change(work, "at", at, at_now, &has_said);
-	say_change(work, "tz", before->zone, after->zone, &has_said);
-	say_change(work, "max", max, max_now, &has_said);
-	for (int i = 0; i < PREFERENCE_COUNT; i++)
-		say_change(work, preferences_get_name((enum preference)i),
-		    preferences_get_word(&before->preferences, (enum preference)i),
-		    preferences_get_word(&after->preferences, (enum preference)i),
-		    &has_said);
-	say_change(work, "language", before->language, after->language, &has_said);
-	say_change(work, "name", before->name ? before->name : "",
-	    after->name ? after->name : "", &has_said);
-	if (!has_said)
-		answer_say(&work->answer, "ok", "set_same");
-}
-
-static bool
-check_language(struct command_work *work, const char *language, GError **error)
-{
-	g_autofree char *known = NULL;
-
-	if (!language || !*language ||
-	    phrasebook_has_language(work->context->phrases, language))
-		return true;
-	known = phrasebook_format_languages(work->context->phrases);
-	return command_fail(work, error, "wrong_language", "known", known);
-}
-
-bool
-command_run_set(struct command_work *work, const char *arguments, GError **error)
-{
-	struct wishes wishes = {.change = {.who = work->context->who}};
-	pb_auto(subscriber) after = NULL;
-
-	if (read_wishes(work, arguments, &wishes, error) &&
-	    check_language(work, wishes.change.language, error))
-		after = profile_set(work->context->store, work->address, &wishes.change,
-		    work->context->now, error);
-	for (unsigned i = 0; i < wishes.count; i++)
-		g_free(wishes.values[i]);
-	if (!after)
-		return false;
-	say_changes(work, work->subscriber, after);
-	work->reply->is_changed = true;
-	return command_work_load(work, error);
-}
-
-/* "until 2026-12-01", "14d", "for 14 days", or nothing. @return a new string */
-static char *
-read_until(const char *arguments)
-{
-	const char *text = arguments;
-	g_autoptr(GRegex) days =
-	    g_regex_new("^(?:for )?(\\d{1,4}) ?d(?:ays?)?$", G_REGEX_CASELESS, 0, NULL);
-	g_autoptr(GMatchInfo) match = NULL;
-
-	if (g_ascii_strncasecmp(text, "until ", 6) == 0)
-		text += 6;
-	if (g_regex_match(days, text, 0, &match)) {
-		g_autofree char *number = g_match_info_fetch(match, 1);
-
-		return g_strconcat(number, "d", NULL);
-	}
-	return g_strdup(text);
-}
-
-char *
-command_fix_pause(struct command_work *work, const char *arguments, GError **error)
-{
-	g_autofree char *until = read_until(arguments);
-	g_autoptr(GTimeZone) zone = zone_load_or_utc(work->subscriber->zone);
-	char day[DAY_BYTES];
-
-	if (!*until)
-		return g_strdup("");
-	if (!profile_parse_until(until, zone, work->context->now, day, error))
-		return NULL;
-	return g_strconcat("until ", day, NULL);
-}
-
-bool
-command_run_pause(struct command_work *work, const char *arguments, GError **error)
-{
-	g_autofree char *until = read_until(arguments);
-	pb_auto(subscriber) after = profile_pause(work->context->store, work->address,
-	    *until ? until : NULL, work->context->who, work->context->now, error);
-	g_autofree char *day = NULL;
-
-	if (!after)
-		return false;
-	day = answer_format_day(&work->answer, after->paused_until);
-	answer_say(&work->answer, "ok", *day ? "paused" : "paused_open", "day", day);
-	return command_work_load(work, error);
-}
-
-bool
-command_run_resume(struct command_work *work, const char *arguments, GError **error)
-{
-	g_autofree char *text = command_take_option(&arguments, "catchup");
-	pb_auto(subscriber) after = NULL;
-	unsigned most = 0;
-
-	if (text && !command_parse_number(
-	                work, "catchup", text, BOUNDS_DIGEST_FULL_MAX, &most, error))
-		return false;
-	if (work->subscriber->state != SUBSCRIBER_PAUSED)
-		return command_fail(work, error, "not_paused");
-	after = profile_resume_with(work->context->store, work->address, (int)most,
-	    work->context->who, work->context->now, error);
-	if (!after)
-		return false;
-	answer_say(&work->answer, "ok", "resumed");
-	work->reply->is_changed = true;
-	return command_work_load(work, error);
 }
 
 /* Whoever forged the request reads the new address, so the old one has to be told. */

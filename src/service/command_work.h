@@ -13,6 +13,9 @@
 #include "service/answer.h"
 #include "service/command.h"
 
+/* A pending line that gives back who had left; nobody can type it. */
+#define COMMAND_RESTORE "+restore "
+
 struct command_row;
 
 /* A letter's commands under way. */
@@ -137,6 +140,23 @@ command_fix_pause(struct command_work *work, const char *arguments, GError **err
 /** Load the visitor's row anew, after a change. */
 bool command_work_load(struct command_work *work, GError **error);
 
+/**
+ * Run one line as it was typed, or let it wait; what is wrong with it is told.
+ *
+ * @return false when the letter has to end
+ */
+bool command_run_line(struct command_work *work, const char *line, GError **error);
+
+/** Run a command at once, whoever asks; what is wrong with it is told. */
+bool command_run_row(struct command_work *work, const struct command_row *row,
+    const char *arguments, GError **error);
+
+/**
+ * End the answer: what to confirm, what the lines came to, how the person is now.  Sets
+ * the reply's text, and what waits.
+ */
+bool command_close(struct command_work *work, GError **error);
+
 /** A phrase as an error that is told. @return false, PB_ERROR_INPUT */
 #define command_fail(work, error, ...)                                    \
 	command_fail_with(error, phrases_format((work)->context->phrases, \
@@ -168,6 +188,25 @@ bool command_parse_days(
  * @param has_number  with `number=`, which only lines that waited may have
  */
 char *command_format_filter(const struct subscription *subscription, bool has_number);
+
+/**
+ * Find a filter of the visitor's by number, name, or `#HASH` as lines that waited have
+ * it.
+ *
+ * @return a new one; NULL with an error
+ */
+struct subscription *
+command_find_reference(struct command_work *work, const char *word, GError **error);
+
+/**
+ * Find several, each once.
+ *
+ * @param arguments    with blanks or commas between
+ * @param blocks_only  any other is an error
+ * @return of struct subscription *; NULL with an error
+ */
+GPtrArray *command_find_references(
+    struct command_work *work, const char *arguments, bool blocks_only, GError **error);
 
 /** A line with the numbers of filters where fixed ones stand for them. @return a new
  * string, NULL with an error */

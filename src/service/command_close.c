@@ -1,0 +1,148 @@
+/*
+ * command_close.c - how an answer ends: what to confirm, how many lines, what comes
+ * next.
+ */
+#include "service/command_work.h"
+#include "store/people.h"
+
+/* How the person is now: filters, the next digest. */
+static bool
+say_standing(struct command_work *work, GError **error)
+{
+	g_autoptr(GPtrArray) filters = NULL;
+	g_autofree char *count = NULL;
+	g_autofree char *due = NULL;
+
+	if (!work->subscriber)
+		return true;
+	filters = people_load_subscriptions(
+	    work->context->store, work->subscriber->id, error);
+	if (!filters)
+		return false;
+	if (!filters->len) {
+		answer_say_plain(&work->answer, "you_have_none");
+		return true;
+	}
+	count = answer_format_count(&work->answer, "you_have", filters->len);
+	if (work->subscriber->state == SUBSCRIBER_PAUSED) {
+		g_autofree char *day =
+		    answer_format_day(&work->answer, work->subscriber->paused_until);
+
+		due = *day ? answer_format(&work->answer, "standing_paused", "day", day)
+		           : answer_format(&work->answer, "standing_paused_open");
+	} else if (work->subscriber->state == SUBSCRIBER_SUSPENDED) {
+		due = answer_format(&work->answer, "standing_suspended");
+	} else if (work->subscriber->next_due_at <= work->context->now) {
+		due = answer_format(&work->answer, "standing_soon");
+	} else {
+		g_autofree char *time = answer_format_time(&work->answer,
+		    work->subscriber->next_due_at, work->subscriber->zone);
+
+		due = answer_format(&work->answer, "standing_next", "time", time);
+	}
+	{
+		g_autofree char *whole = g_strdup_printf("%s %s", count, due);
+
+		answer_add_plain(&work->answer, whole);
+	}
+	return true;
+}
+
+static void
+say_counts(struct command_work *work)
+{
+	const struct command_reply *reply = work->reply;
+	const struct {
+		const char *name;
+		unsigned count;
+	} counts[] = {{"done", reply->done}, {"waiting", reply->waiting},
+	    {"failed", reply->failed}};
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	if (reply->done + reply->failed + reply->waiting < 2 && !reply->failed)
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
+		g_autofree char *part =
+		    answer_format_count(&work->answer, counts[i].name, counts[i].count);
+
+		if (counts[i].count)
+			g_string_append_printf(
+			    text, "%s%s", text->len ? ", " : "", part);
+	}
+	g_string_append_c(text, '.');
+	answer_add_plain(&work->answer, text->str);
+}
+
+/* What a confirmation is asked for with, by purpose. */
+static const char *const asking[] = {
+    [COMMAND_CONFIRM_NOTHING] = NULL,
+    [COMMAND_CONFIRM_SUBSCRIBE] = "ask_subscribe",
+    [COMMAND_CONFIRM_CHANGE] = "ask_change",
+    [COMMAND_CONFIRM_EXPORT] = "ask_export",
+    [COMMAND_CONFIRM_ADDRESS] = "ask_address",
+    [COMMAND_CONFIRM_FORGET] = "ask_forget",
+};
+
+static void
+ask_new_address(struct command_work *work)
+{
+	struct answer answer;
+
+	if (work->reply->purpose != COMMAND_CONFIRM_ADDRESS)
+		return;
+	answer_init(&answer, work->context->phrases, work->language, false);
+	{
+		g_autofree char *text = answer_format(
+		    &answer, "ask_new_address", "address", work->context->address);
+
+		answer_add_plain(&answer, text);
+		answer_add_gap(&answer);
+		answer_add_command(&answer, "confirm");
+		g_string_insert(answer.text, (gssize)answer.text->len - 1,
+		    " " COMMAND_CONFIRM_MARK);
+	}
+	work->reply->new_text = g_strdup(answer.text->str);
+	answer_clear(&answer);
+}
+
+static void
+ask(struct command_work *work)
+{
+	struct command_reply *reply = work->reply;
+	g_autofree char *text = NULL;
+
+	if (!reply->waiting)
+		return;
+	text = answer_format(&work->answer, asking[reply->purpose], "address",
+	    work->context->address, "new",
+	    reply->new_address ? reply->new_address : "");
+	answer_add_gap(&work->answer);
+	answer_add_plain(&work->answer, text);
+	answer_add_gap(&work->answer);
+	/* On a line of its own: a token is too long for another. */
+	g_string_append(work->answer.text, "confirm " COMMAND_CONFIRM_MARK "\n");
+	/* A stranger who wants all erased wants nothing else. */
+	if (!work->subscriber && reply->purpose == COMMAND_CONFIRM_FORGET)
+		reply->pending = g_strdup("forget me");
+	else if (!work->subscriber)
+		reply->pending = g_strdup_printf("subscribe %s\n%s",
+		    work->subscribing ? work->subscribing : "", work->pending->str);
+	else
+		reply->pending = g_strdup(work->pending->str);
+	ask_new_address(work);
+}
+
+bool
+command_close(struct command_work *work, GError **error)
+{
+	if (!command_work_load(work, error))
+		return false;
+	ask(work);
+	answer_add_gap(&work->answer);
+	say_counts(work);
+	if (!say_standing(work, error))
+		return false;
+	answer_say_plain(&work->answer, "footer", "help", work->context->help_address);
+	work->reply->text = g_strdup(work->answer.text->str);
+	return true;
+}
