@@ -9,7 +9,7 @@
  *     set TIME    somebody sets the clock, or a laptop wakes up
  *     add ADDRESS ZONE CADENCE WEEKDAYS MINUTE FILTER...    separated by tabs
  *
- * The way from one stage to the next is that of src/daemon/daemon.c.
+ * The way from one stage to the next is that of src/daemon/daemon_step.c.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * control.h - the socket on which paperboyctl asks the daemon for something.
  *
  * `control` in the state folder, mode 0600: a line in, lines out, and it is closed.
- * Which words there are is the daemon's table (daemon.c); any other is answered with
- * "unknown".
+ * Which words there are is the daemon's table (daemon_word.c); any other is answered
+ * with "unknown".
  */
 #ifndef PAPERBOY_DAEMON_CONTROL_H
 #define PAPERBOY_DAEMON_CONTROL_H

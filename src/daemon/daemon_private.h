@@ -1,0 +1,73 @@
+/*
+ * daemon_private.h - what the files of the daemon share; for them only.
+ */
+#ifndef PAPERBOY_DAEMON_DAEMON_PRIVATE_H
+#define PAPERBOY_DAEMON_DAEMON_PRIVATE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/control.h"
+#include "daemon/daemon.h"
+#include "daemon/inlet.h"
+#include "daemon/stage.h"
+#include "daemon/standing.h"
+#include "daemon/worker.h"
+#include "service/metrics.h"
+
+/* Whose work is told to systemd, the most telling last. */
+enum job { JOB_COLLECT, JOB_PRESS, JOB_POST, N_JOBS };
+
+struct daemon {
+	const struct daemon_options *options;
+	struct snapshot *snapshot; /* the newest; of the main thread */
+	struct collect_stage collect;
+	struct press_stage press;
+	struct post_stage post;
+	struct worker *collector;
+	struct worker *presser;
+	struct worker *poster;
+	struct pulses *pulses; /* of all threads */
+	struct pulse *collect_pulse, *press_pulse, *post_pulse;
+	struct inlets *inlets; /* of the main thread */
+	struct control *control;
+	GMainLoop *loop;
+	/* The next look at the sources, s; until then editions may be made. */
+	_Atomic int64_t collect_at;
+	/* The relay is to be tried, though it is left alone. */
+	_Atomic bool is_retry_wanted;
+	/* The last look at the sources that ended, s; or -1. */
+	_Atomic int64_t looked_at;
+	/* The last time all that was due had been sent, s; or -1. */
+	_Atomic int64_t posted_at;
+	int64_t retry_at; /* of the collector: when a source in a pause may be asked */
+	int64_t started_at;
+	GMutex told_lock;
+	char *relay;               /* what the post last said of the relay */
+	struct standing standing;  /* under the lock */
+	const char *doing[N_JOBS]; /* static; NULL: nothing; under the lock */
+	struct metrics_work work;  /* as the relay, under the lock */
+};
+
+/** Take the lock of the state folder. @return it, or -1, and then the settings are
+ * freed */
+int daemon_lock_state(const struct daemon_options *options, GError **error);
+
+/** Open all stages; daemon_clear_stages() them also after a failure. */
+bool daemon_init_stages(struct daemon *daemon, GError **error);
+void daemon_clear_stages(struct daemon *daemon);
+
+/* One step of a thread each, as struct worker_options wants it; data is the daemon. */
+int64_t daemon_step_collect(void *data, int64_t now, const int *stop);
+int64_t daemon_step_press(void *data, int64_t now, const int *stop);
+int64_t daemon_step_post(void *data, int64_t now, const int *stop);
+
+/* What paperboyctl may say; for control_new(), with the daemon as its data. */
+extern const struct control_word daemon_words[];
+
+/** Read the configuration again. @return what to say to who asked for it; NULL for ok
+ */
+char *daemon_reload(struct daemon *daemon);
+
+#endif
