@@ -1,0 +1,61 @@
+/*
+ * masthead.h - who a digest is from, and how to answer, change or stop it.
+ *
+ * As in a printed paper: what the settings say of the sender, the same in all digests,
+ * and the addresses made from it that are one reader's own.
+ */
+#ifndef PAPERBOY_RENDER_MASTHEAD_H
+#define PAPERBOY_RENDER_MASTHEAD_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/token.h"
+#include "mail/extension.h"
+#include "mail/message.h"
+#include "model/digest.h"
+#include "render/renderer.h"
+
+struct masthead {
+	struct message_fixed fixed; /* the fields that all messages have alike */
+	struct token_maker *tokens;
+	GBytes *secret;
+	struct extension_base commands;
+	bool has_commands; /* else commands is empty, and people write to the owner */
+	char *from_name;   /* or NULL */
+	char *from_address;
+	char *message_domain;
+	char *list_name;
+	char *owner;      /* an address, for people to read */
+	char *stop_url;   /* without commands: a letter to the owner */
+	char *change_url; /* how to change the filters */
+	/* Values of the List- fields (RFC 2369, RFC 2919). */
+	char *list_id_value;
+	char *list_owner_value;
+	char *list_help_value;      /* NULL without commands */
+	char *list_subscribe_value; /* likewise */
+};
+
+/**
+ * Check and copy the settings.
+ *
+ * @param masthead  empty after a failure
+ * @return false with PB_ERROR_INPUT; what is wrong is named
+ */
+bool masthead_init(struct masthead *masthead, const struct renderer_settings *settings,
+    GError **error);
+void masthead_clear(struct masthead *masthead);
+
+/** Add all of it that is seen in a digest, for renderer_get_key(). */
+void masthead_hash(const struct masthead *masthead, GChecksum *sum);
+
+/** How a reader stops: by a letter to the owner, or by one to an address that does it.
+ */
+char *
+masthead_format_stop_url(const struct masthead *masthead, const struct digest *digest);
+
+/** Where answers go: they are their reader's own (service/front.h). @return or NULL */
+char *
+masthead_format_reply_to(const struct masthead *masthead, const struct digest *digest);
+
+#endif
