@@ -5,24 +5,17 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "service/enrich.h"
 #include "service/event.h"
+#include "service/memo.h"
 #include "sources/days.h"
 #include "store/backup.h"
 #include "store/lists.h"
 #include "store/papers.h"
 
-/* What is kept of asking arXiv's API is kept under this name. */
-#define ENRICH_NAME  "arxiv-api"
-#define ENRICH_PAGES 10
-#define ENRICH_ALL_S (6 * CLOCK_HOUR_S)
-
 #define TWINS 100
-
-#define PAUSE_FIRST_S 60
-#define PAUSE_MOST_S  3600
 
 static enum batch_status
 status_of(enum source_status status)
@@ -38,82 +31,6 @@ status_of(enum source_status status)
 		return BATCH_NOT_YET;
 	}
 	return BATCH_OK;
-}
-
-/* Named numbers of one source, such as "hf pause". */
-static char *
-cursor_name(const struct source *source, const char *what)
-{
-	return g_strdup_printf("%s %s", source->name, what);
-}
-
-static bool
-load_number(struct store *store, const struct source *source, const char *what,
-    int64_t *value, GError **error)
-{
-	g_autofree char *name = cursor_name(source, what);
-
-	return store_load_cursor(store, name, -1, value, error);
-}
-
-static bool
-save_number(struct store *store, const struct source *source, const char *what,
-    int64_t value, GError **error)
-{
-	g_autofree char *name = cursor_name(source, what);
-
-	return store_save_cursor(store, name, value, error);
-}
-
-bool
-collect_load_pause(struct store *store, const char *source, int64_t *pause_s,
-    int64_t *until, GError **error)
-{
-	const struct source named = {.name = source};
-
-	return load_number(store, &named, "pause", pause_s, error) &&
-	       load_number(store, &named, "paused until", until, error);
-}
-
-/* Leave a failing source alone: as long as it asked for, else longer each time. */
-static bool
-save_pause(struct store *store, const struct source *source, int64_t asked_s,
-    int64_t now, GError **error)
-{
-	int64_t last_s, pause_s;
-	pb_transaction transaction = {0};
-
-	if (!store_begin(store, &transaction, error) ||
-	    !load_number(store, source, "pause", &last_s, error))
-		return false;
-	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MOST_S) : PAUSE_FIRST_S;
-	if (!save_number(store, source, "pause", pause_s, error) ||
-	    !save_number(
-	        store, source, "paused until", now + MAX(pause_s, asked_s), error) ||
-	    !store_commit(&transaction, error))
-		return false;
-	event_log(EVENT_SOURCE_PAUSED, EVENT_WORD("source", source->name),
-	    EVENT_SECONDS("next_in", MAX(pause_s, asked_s)));
-	return true;
-}
-
-static bool
-clear_pause(struct store *store, const struct source *source, GError **error)
-{
-	int64_t last_s;
-	pb_transaction transaction = {0};
-
-	if (!load_number(store, source, "pause", &last_s, error))
-		return false;
-	if (last_s <= 0)
-		return true;
-	if (!store_begin(store, &transaction, error) ||
-	    !save_number(store, source, "pause", 0, error) ||
-	    !save_number(store, source, "paused until", 0, error) ||
-	    !store_commit(&transaction, error))
-		return false;
-	event_log(EVENT_SOURCE_WELL, EVENT_WORD("source", source->name));
-	return true;
 }
 
 /*
@@ -209,8 +126,8 @@ take_answer(const struct collect *collect, struct source *source, const char *da
 	*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
 	             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
 	return save_failure(collect, source, day, problem, now, error) &&
-	       (!*is_failed || save_pause(collect->store, source, answer->retry_after_s,
-	                           now, error));
+	       (!*is_failed || memo_save_pause(collect->store, source->name,
+	                           answer->retry_after_s, now, error));
 }
 
 /* Ask for what a source lists now: one answer. */
@@ -274,14 +191,14 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
     int64_t now, struct collect_report *report, GError **error)
 {
 	g_autoptr(GPtrArray) days = g_ptr_array_new_with_free_func(g_free);
-	int64_t old_poll_at, paused_until;
+	int64_t old_poll_at, pause_s, paused_until;
 	bool has_old, is_failed = false;
 
-	if (!load_number(collect->store, source, "old days", &old_poll_at, error) ||
-	    !load_number(collect->store, source, "paused until", &paused_until, error))
+	if (!memo_load(
+	        collect->store, source->name, MEMO_OLD_DAYS, &old_poll_at, error) ||
+	    !memo_find_pause(collect->store, source->name, now, &paused_until, error))
 		return false;
-	/* A pause cannot outlast its most, whatever the clock was when it began. */
-	if (!is_all && paused_until > now && paused_until <= now + CLOCK_DAY_S) {
+	if (!is_all && paused_until >= 0) {
 		note_pause(report, paused_until);
 		return true;
 	}
@@ -306,15 +223,15 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 			return false;
 	}
 	if (is_failed) {
-		if (!load_number(
-		        collect->store, source, "paused until", &paused_until, error))
+		if (!memo_load_pause(
+		        collect->store, source->name, &pause_s, &paused_until, error))
 			return false;
 		note_pause(report, paused_until);
 		return true;
 	}
-	return clear_pause(collect->store, source, error) &&
+	return memo_clear_pause(collect->store, source->name, error) &&
 	       (!has_old ||
-	           save_number(collect->store, source, "old days", now, error));
+	           memo_save(collect->store, source->name, MEMO_OLD_DAYS, now, error));
 }
 
 /*
@@ -333,94 +250,13 @@ note_asked(const struct collect *collect, int64_t now, GError **error)
 	for (unsigned i = 0; i < collect->source_count; i++) {
 		int64_t old_poll_at;
 
-		if (!load_number(collect->store, collect->sources[i], "old days",
+		if (!memo_load(collect->store, collect->sources[i]->name, MEMO_OLD_DAYS,
 		        &old_poll_at, error))
 			return false;
 		if (old_poll_at < past.restored_at)
 			return true;
 	}
 	return backup_save_asked(collect->store, now, error);
-}
-
-/* Whether arXiv is left alone for failing. */
-static bool
-is_paused(const struct collect *collect, const struct source *named, int64_t now,
-    bool *is_left, GError **error)
-{
-	int64_t until;
-
-	if (!load_number(collect->store, named, "paused until", &until, error))
-		return false;
-	*is_left = until > now && until <= now + CLOCK_DAY_S;
-	return true;
-}
-
-/* Ask about some papers and store the answer. */
-static bool
-enrich_some(const struct collect *collect, const struct source *named, GPtrArray *ids,
-    int64_t now, struct collect_report *report, bool *is_failed, GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-	int64_t retry_after_s;
-	g_autoptr(GPtrArray) found =
-	    arxiv_find(collect->http, collect->arxiv, ids, &retry_after_s, &problem);
-	g_autoptr(GPtrArray) papers = g_ptr_array_new();
-	struct papers_saved saved;
-
-	if (!found) {
-		*is_failed = true;
-		if (collect->stop && g_atomic_int_get(collect->stop))
-			return true;
-		event_log(EVENT_ENRICH_FAILED, EVENT_TEXT(problem->message));
-		return save_pause(collect->store, named, retry_after_s, now, error);
-	}
-	for (unsigned i = 0; i < found->len; i++)
-		g_ptr_array_add(papers, ((struct listing *)found->pdata[i])->paper);
-	if (!papers_save_enrichment(collect->store, papers, now, &saved, error))
-		return false;
-	report->changed += saved.changed;
-	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("asked", ids->len),
-	    EVENT_INT("told", saved.listed), EVENT_INT("changed", saved.changed));
-	return true;
-}
-
-/*
- * Ask arXiv what it knows of papers without categories: of those that came since the
- * last time, and of all others a few times a day, since what it does not know yet it
- * may know tomorrow.
- */
-static bool
-enrich(const struct collect *collect, int64_t now, struct collect_report *report,
-    GError **error)
-{
-	const struct source named = {.name = ENRICH_NAME};
-	g_autoptr(GPtrArray) ids = NULL;
-	int64_t asked_at, all_at, oldest = now - DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
-	bool is_failed = false, is_all;
-
-	if (!load_number(collect->store, &named, "asked", &asked_at, error) ||
-	    !load_number(collect->store, &named, "asked for all", &all_at, error) ||
-	    !is_paused(collect, &named, now, &is_failed, error))
-		return false;
-	if (is_failed)
-		return true;
-	is_all = all_at < 0 || all_at > now || now - all_at >= ENRICH_ALL_S;
-	ids = papers_load_bare(collect->store, is_all ? oldest : MAX(asked_at, oldest),
-	    ARXIV_IDS * ENRICH_PAGES, error);
-	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS) {
-		g_autoptr(GPtrArray) page = g_ptr_array_new();
-
-		for (unsigned i = at; i < MIN(at + ARXIV_IDS, ids->len); i++)
-			g_ptr_array_add(page, ids->pdata[i]);
-		if (!enrich_some(collect, &named, page, now, report, &is_failed, error))
-			return false;
-	}
-	if (!ids || is_failed || !ids->len)
-		return ids != NULL;
-	return clear_pause(collect->store, &named, error) &&
-	       save_number(collect->store, &named, "asked", now, error) &&
-	       (!is_all ||
-	           save_number(collect->store, &named, "asked for all", now, error));
 }
 
 /* What is collected from now on. */
@@ -457,7 +293,7 @@ collect_run(const struct collect *collect, bool is_all, int64_t now,
 		        collect, collect->sources[i], is_all, now, report, error))
 			return false;
 	if (!papers_unite_twins(collect->store, now, TWINS, error) ||
-	    (collect->arxiv && !enrich(collect, now, report, error)))
+	    (collect->arxiv && !enrich_run(collect, now, report, error)))
 		return false;
 	if (report->failed > failed || report->retry_at || collect->is_part)
 		return true;

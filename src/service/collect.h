@@ -53,10 +53,6 @@ struct collect {
 bool collect_run(const struct collect *collect, bool is_all, int64_t now,
     struct collect_report *report, GError **error);
 
-/** How long a source is left alone. @param until -1 or the past: it is not */
-bool collect_load_pause(struct store *store, const char *source, int64_t *pause_s,
-    int64_t *until, GError **error);
-
 /**
  * Ask a source for one past day again, whole, and store what it says as if it were said
  * then.  What was delivered is not sent again, and what is too old is not sent.

@@ -10,21 +10,17 @@
 #include "base/text.h"
 #include "base/zone.h"
 #include "mail/address.h"
-#include "query/query.h"
-#include "service/filters.h"
 #include "service/profile.h"
 #include "service/roster.h"
-
-/* NUMBER, NAME, KIND, MAX, NOTE and QUERY. */
-#define WISHES_PARTS 6
+#include "service/roster_filters.h"
 
 struct reader {
 	const struct roster_source *source;
 	struct roster *roster;
-	GArray *order;          /* of enum roster_column: the columns as they stand */
-	GHashTable *lines;      /* address key -> line that has it */
-	GHashTable *queries;    /* text -> canonical form, of the good ones */
-	struct roster_row *row; /* the one that is being read */
+	GArray *order;     /* of enum roster_column: the columns as they stand */
+	GHashTable *lines; /* address key -> line that has it */
+	struct roster_filters filters;
+	struct roster_row *row;            /* the one that is being read */
 	const char *cells[ROSTER_COLUMNS]; /* of it; "" where there is no column */
 	bool is_bad;                       /* it has a problem */
 };
@@ -280,131 +276,6 @@ read_consent(struct reader *reader)
 	subscriber->consent_at = read_time(reader, ROSTER_CONSENT_AT);
 }
 
-/* @return the canonical form, borrowed; NULL with an error */
-static const char *
-get_canonical(struct reader *reader, const char *text, GError **error)
-{
-	const char *known = g_hash_table_lookup(reader->queries, text);
-	pb_auto(query) query = NULL;
-	char *canonical;
-
-	if (known)
-		return known;
-	query = query_parse(
-	    text, store_get_tokenizer(reader->source->store), NULL, NULL, error);
-	if (!query)
-		return NULL;
-	canonical = query_format(query);
-	g_hash_table_insert(reader->queries, g_strdup(text), canonical);
-	return canonical;
-}
-
-/* KIND, MAX and NOTE. @return false with an error */
-static bool
-read_wishes(struct subscription *filter, char **parts, GError **error)
-{
-	bool is_block = strcmp(parts[0], "block") == 0;
-	guint64 max = 0;
-
-	if (!is_block && strcmp(parts[0], "filter") != 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "what it is, is filter or block, not '%s'", parts[0]);
-		return false;
-	}
-	if (*parts[1] &&
-	    (!g_ascii_string_to_unsigned(parts[1], 10, 0, G_MAXINT, &max, NULL) ||
-	        !profile_check_max((int)max, error))) {
-		if (error && !*error)
-			profile_check_max(0, error);
-		return false;
-	}
-	if (*parts[2] &&
-	    !text_check_line("the filter's note", parts[2], BOUNDS_FILTER_NOTE, error))
-		return false;
-	filter->is_block = is_block;
-	filter->max_papers = (int)max;
-	filter->note = *parts[2] ? g_strdup(parts[2]) : NULL;
-	return true;
-}
-
-/* One line of the field. @return false with an error */
-static bool
-read_filter(struct reader *reader, const char *line, GError **error)
-{
-	g_auto(GStrv) parts = g_strsplit(line, "\t", -1);
-	guint count = g_strv_length(parts);
-	bool has_wishes = count == WISHES_PARTS;
-	const char *name = has_wishes ? parts[1] : count > 1 ? parts[count - 2] : "";
-	const char *text = parts[count - 1];
-	const char *canonical = NULL;
-	pb_auto(subscription) filter = subscription_new();
-	guint64 number = 0;
-
-	if (count > 3 && !has_wishes) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "more than two tabs: NUMBER, NAME and QUERY are wanted, or "
-		    "NUMBER, NAME, filter or block, MAX, NOTE and QUERY");
-		return false;
-	}
-	if (has_wishes && !read_wishes(filter, parts + 2, error))
-		return false;
-	if (count >= 3 && !g_ascii_string_to_unsigned(
-	                      parts[0], 10, 1, FILTERS_NUMBER_MAX, &number, NULL)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "the number of a filter is from 1 to %d", FILTERS_NUMBER_MAX);
-		return false;
-	}
-	if (*name &&
-	    !text_check_line("the filter's name", name, BOUNDS_FILTER_NAME, error))
-		return false;
-	canonical = get_canonical(reader, text, error);
-	if (!canonical)
-		return false;
-	for (unsigned i = 0; i < reader->row->filters->len; i++) {
-		const struct subscription *other = reader->row->filters->pdata[i];
-
-		if (number && other->number == (int)number) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "number %d is there twice", (int)number);
-			return false;
-		}
-		if (strcmp(other->canonical, canonical) == 0) {
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "the same filter is there twice: %s", canonical);
-			return false;
-		}
-	}
-	filter->number = (int)number;
-	filter->name = *name ? g_strdup(name) : NULL;
-	filter->text = g_strdup(text);
-	filter->canonical = g_strdup(canonical);
-	g_ptr_array_add(reader->row->filters, g_steal_pointer(&filter));
-	return true;
-}
-
-/* Those without a number get the smallest that are free. */
-static void
-number_filters(GPtrArray *filters)
-{
-	for (unsigned i = 0; i < filters->len; i++) {
-		struct subscription *filter = filters->pdata[i];
-		unsigned other = 0;
-		int number = 1;
-
-		while (!filter->number && other < filters->len) {
-			if (((struct subscription *)filters->pdata[other])->number ==
-			    number) {
-				number++;
-				other = 0;
-			} else {
-				other++;
-			}
-		}
-		if (!filter->number)
-			filter->number = number;
-	}
-}
-
 static void
 read_filters(struct reader *reader)
 {
@@ -426,12 +297,13 @@ read_filters(struct reader *reader)
 			add_problem(reader, ROSTER_FILTERS, message);
 			return;
 		}
-		if (!read_filter(reader, *line, &error)) {
+		if (!roster_filters_add(
+		        &reader->filters, *line, reader->row->filters, &error)) {
 			g_prefix_error(&error, "filter %u: ", count);
 			add_error(reader, ROSTER_FILTERS, error);
 		}
 	}
-	number_filters(reader->row->filters);
+	roster_filters_number(reader->row->filters);
 }
 
 /* Put the fields of a line under the names of their columns. */
@@ -581,10 +453,12 @@ roster_read(const struct roster_source *source, GError **error)
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 	reader.order = g_array_new(FALSE, FALSE, sizeof(enum roster_column));
 	reader.lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	reader.queries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	reader.filters.store = source->store;
+	reader.filters.queries =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	read_rows(&reader);
 	g_array_unref(reader.order);
 	g_hash_table_unref(reader.lines);
-	g_hash_table_unref(reader.queries);
+	g_hash_table_unref(reader.filters.queries);
 	return reader.roster;
 }

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "service/assembly.h"
-#include "service/collect.h"
+#include "service/memo.h"
 #include "store/papers.h"
 
 /* Without a good answer for so many looks, and for so long at least, it is late. */
@@ -69,7 +69,7 @@ load_times(struct store *store, const struct settings *settings,
 	int64_t late_s = MAX(LATE_LOOKS * settings->collect_interval_s, LATE_S);
 
 	if (!papers_load_etag_time(store, source->name, &source->etag_at, error) ||
-	    !collect_load_pause(
+	    !memo_load_pause(
 	        store, source->name, &source->pause_s, &source->paused_until, error))
 		return false;
 	source->is_late = source->is_on && now - source->good_at > late_s;

@@ -1,0 +1,100 @@
+/*
+ * memo.c - what is remembered of a source from one look to the next.
+ */
+#include "service/memo.h"
+
+#include "base/clock.h"
+#include "service/event.h"
+
+#define PAUSE_FIRST_S 60
+#define PAUSE_MOST_S  3600
+
+/* What a pause is remembered by: its length, and its end. */
+#define PAUSE        "pause"
+#define PAUSED_UNTIL "paused until"
+
+static char *
+format_name(const char *source, const char *what)
+{
+	return g_strdup_printf("%s %s", source, what);
+}
+
+bool
+memo_load(struct store *store, const char *source, const char *what, int64_t *value,
+    GError **error)
+{
+	g_autofree char *name = format_name(source, what);
+
+	return store_load_cursor(store, name, -1, value, error);
+}
+
+bool
+memo_save(struct store *store, const char *source, const char *what, int64_t value,
+    GError **error)
+{
+	g_autofree char *name = format_name(source, what);
+
+	return store_save_cursor(store, name, value, error);
+}
+
+bool
+memo_load_pause(struct store *store, const char *source, int64_t *pause_s,
+    int64_t *until, GError **error)
+{
+	return memo_load(store, source, PAUSE, pause_s, error) &&
+	       memo_load(store, source, PAUSED_UNTIL, until, error);
+}
+
+bool
+memo_find_pause(struct store *store, const char *source, int64_t now, int64_t *until,
+    GError **error)
+{
+	int64_t paused_until;
+
+	if (!memo_load(store, source, PAUSED_UNTIL, &paused_until, error))
+		return false;
+	/* A pause cannot outlast its most, whatever the clock was when it began. */
+	*until =
+	    paused_until > now && paused_until <= now + CLOCK_DAY_S ? paused_until : -1;
+	return true;
+}
+
+bool
+memo_save_pause(struct store *store, const char *source, int64_t asked_s, int64_t now,
+    GError **error)
+{
+	int64_t last_s, pause_s;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error) ||
+	    !memo_load(store, source, PAUSE, &last_s, error))
+		return false;
+	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MOST_S) : PAUSE_FIRST_S;
+	if (!memo_save(store, source, PAUSE, pause_s, error) ||
+	    !memo_save(
+	        store, source, PAUSED_UNTIL, now + MAX(pause_s, asked_s), error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	event_log(EVENT_SOURCE_PAUSED, EVENT_WORD("source", source),
+	    EVENT_SECONDS("next_in", MAX(pause_s, asked_s)));
+	return true;
+}
+
+bool
+memo_clear_pause(struct store *store, const char *source, GError **error)
+{
+	int64_t last_s;
+	pb_transaction transaction = {0};
+
+	if (!memo_load(store, source, PAUSE, &last_s, error))
+		return false;
+	if (last_s <= 0)
+		return true;
+	if (!store_begin(store, &transaction, error) ||
+	    !memo_save(store, source, PAUSE, 0, error) ||
+	    !memo_save(store, source, PAUSED_UNTIL, 0, error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	event_log(EVENT_SOURCE_WELL, EVENT_WORD("source", source));
+	return true;
+}
