@@ -2,6 +2,7 @@
  * test_lmtp.c - the LMTP dialogue, its limits, and clients that take their time.
  */
 #include "mailbox/lmtp.h"
+#include "mailbox/lmtp_listen.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -489,7 +490,7 @@ only_this_machine_is_listened_to(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
 
-		g_assert_true(lmtp_check_listen(rows[i].text, &error) == rows[i].is_ok);
+		g_assert_true(lmtp_listen_check(rows[i].text, &error) == rows[i].is_ok);
 		g_assert_true((error == NULL) == rows[i].is_ok);
 	}
 }

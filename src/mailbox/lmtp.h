@@ -17,9 +17,6 @@
 #include "base/bounds.h"
 #include "mailbox/mailbox.h"
 
-/* Of a socket's name (unix(7)), without the NUL. */
-#define LMTP_PATH_BYTES 107
-
 /* When a client is given up, ms. */
 struct lmtp_times {
 	int64_t idle;   /* it says nothing, or reads nothing */
@@ -42,8 +39,5 @@ struct lmtp_options {
 
 /** @param options  copied */
 struct mailbox *lmtp_new(const struct lmtp_options *options);
-
-/** Whether that is an address of this machine's own with a port. */
-bool lmtp_check_listen(const char *text, GError **error);
 
 #endif

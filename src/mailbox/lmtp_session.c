@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "mailbox/lmtp_envelope.h"
 
 /* Words of an error that go into a reply. */
 #define REASON_BYTES 200
@@ -237,93 +238,6 @@ feed_letter(struct lmtp_session *session, const char *octets, size_t size)
 
 /* ---- commands ---- */
 
-/*
- * Find the path in "<a@b> SIZE=1".
- *
- * @param rest  set on success: what follows it
- * @return a new string, without a source route (RFC 5321 appendix C), or NULL
- */
-static char *
-parse_path(const char *text, const char **rest)
-{
-	bool is_quoted = false;
-	const char *from;
-
-	while (*text == ' ')
-		text++;
-	if (*text++ != '<')
-		return NULL;
-	if (*text == '@') {
-		text = strchr(text, ':');
-		if (!text)
-			return NULL;
-		text++;
-	}
-	for (from = text; *text && (is_quoted || *text != '>'); text++) {
-		if (*text == '"')
-			is_quoted = !is_quoted;
-		else if (*text == '\\' && text[1])
-			text++;
-	}
-	if (*text != '>' || (text[1] && text[1] != ' '))
-		return NULL;
-	*rest = text + 1;
-	return g_strndup(from, (gsize)(text - from));
-}
-
-/* The shape alone: who is known here is not asked. @return a refusal, or NULL */
-static const char *
-check_address(const char *address, bool is_utf8)
-{
-	if (strlen(address) > BOUNDS_ADDRESS_BYTES || strpbrk(address, " <>,"))
-		return "553 5.1.3 that is no address";
-	if (g_str_is_ascii(address))
-		return NULL;
-	if (!is_utf8)
-		return "553 5.6.7 SMTPUTF8 has to be said for that address";
-	return g_utf8_validate(address, -1, NULL) ? NULL
-	                                          : "553 5.6.7 that is not UTF-8";
-}
-
-/* @return a refusal, or NULL */
-static const char *
-check_mail_parameter(const char *word, bool *is_utf8)
-{
-	if (g_ascii_strcasecmp(word, "SMTPUTF8") == 0) {
-		*is_utf8 = true;
-		return NULL;
-	}
-	if (g_ascii_strcasecmp(word, "BODY=7BIT") == 0 ||
-	    g_ascii_strcasecmp(word, "BODY=8BITMIME") == 0)
-		return NULL;
-	if (g_ascii_strncasecmp(word, "SIZE=", 5) == 0) {
-		guint64 size;
-
-		/* RFC 1870 section 3: twenty digits at most. */
-		if (!g_ascii_string_to_unsigned(
-		        word + 5, 10, 0, G_MAXUINT64, &size, NULL))
-			return "501 5.5.4 SIZE wants a number";
-		return size > BOUNDS_LETTER_BYTES ? "552 5.3.4 the letter is too large"
-		                                  : NULL;
-	}
-	return "555 5.5.4 that parameter is not known";
-}
-
-static const char *
-check_mail_parameters(const char *text, bool *is_utf8)
-{
-	g_auto(GStrv) words = g_strsplit(text, " ", -1);
-
-	for (char **word = words; *word; word++) {
-		const char *refusal =
-		    **word ? check_mail_parameter(*word, is_utf8) : NULL;
-
-		if (refusal)
-			return refusal;
-	}
-	return NULL;
-}
-
 static void
 do_mail(struct lmtp_session *session, const char *text)
 {
@@ -337,15 +251,16 @@ do_mail(struct lmtp_session *session, const char *text)
 		                    : "503 5.5.1 there is a letter under way");
 		return;
 	}
-	path = g_ascii_strncasecmp(text, "FROM:", 5) == 0 ? parse_path(text + 5, &rest)
-	                                                  : NULL;
+	path = g_ascii_strncasecmp(text, "FROM:", 5) == 0
+	           ? lmtp_envelope_parse_path(text + 5, &rest)
+	           : NULL;
 	if (!path) {
 		refuse(session, "501 5.5.4 MAIL FROM:<address> is wanted");
 		return;
 	}
-	refusal = check_mail_parameters(rest, &is_utf8);
+	refusal = lmtp_envelope_check_mail(rest, &is_utf8);
 	if (!refusal)
-		refusal = check_address(path, is_utf8);
+		refusal = lmtp_envelope_check_address(path, is_utf8);
 	if (refusal) {
 		refuse(session, refusal);
 		return;
@@ -366,8 +281,9 @@ do_rcpt(struct lmtp_session *session, const char *text)
 		refuse(session, "503 5.5.1 MAIL comes first");
 		return;
 	}
-	path = g_ascii_strncasecmp(text, "TO:", 3) == 0 ? parse_path(text + 3, &rest)
-	                                                : NULL;
+	path = g_ascii_strncasecmp(text, "TO:", 3) == 0
+	           ? lmtp_envelope_parse_path(text + 3, &rest)
+	           : NULL;
 	if (!path)
 		refusal = "501 5.5.4 RCPT TO:<address> is wanted";
 	else if (!*path)
@@ -375,7 +291,7 @@ do_rcpt(struct lmtp_session *session, const char *text)
 	else if (rest[strspn(rest, " ")])
 		refusal = "555 5.5.4 that parameter is not known";
 	else
-		refusal = check_address(path, session->is_utf8);
+		refusal = lmtp_envelope_check_address(path, session->is_utf8);
 	if (!refusal && session->recipients->len >= BOUNDS_LMTP_RECIPIENTS)
 		refusal = "452 4.5.3 too many recipients";
 	if (refusal) {

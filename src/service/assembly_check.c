@@ -11,7 +11,7 @@
 
 #include "base/zone.h"
 #include "mail/address.h"
-#include "mailbox/lmtp.h"
+#include "mailbox/lmtp_listen.h"
 #include "model/rhythm.h"
 #include "query/category.h"
 #include "service/imap_road.h"
@@ -340,11 +340,11 @@ check_mailboxes(const struct check *check)
 	check_absolute(check, "mailbox.lmtp_socket", settings->lmtp_socket);
 	check_absolute(check, "mailbox.maildir", settings->incoming);
 	check_absolute(check, "mailbox.reader", settings->letter_program);
-	if (strlen(settings->lmtp_socket) > LMTP_PATH_BYTES)
+	if (strlen(settings->lmtp_socket) > LMTP_LISTEN_PATH_BYTES)
 		add_problem(check, "mailbox.lmtp_socket",
 		    "the name is too long for a socket: at most 107 octets");
 	if (is_said(check, "mailbox.lmtp_listen", settings->lmtp_listen) &&
-	    !lmtp_check_listen(settings->lmtp_listen, &problem))
+	    !lmtp_listen_check(settings->lmtp_listen, &problem))
 		add_problem(check, "mailbox.lmtp_listen", problem->message);
 	if (is_said(check, "mailbox.lmtp_group", group) && !getgrnam(group)) {
 		wrong = g_strdup_printf("there is no group '%s'", group);

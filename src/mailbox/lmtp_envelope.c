@@ -1,0 +1,89 @@
+/*
+ * lmtp_envelope.c - what MAIL and RCPT say: a path and parameters.
+ */
+#include "mailbox/lmtp_envelope.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+
+char *
+lmtp_envelope_parse_path(const char *text, const char **rest)
+{
+	bool is_quoted = false;
+	const char *from;
+
+	while (*text == ' ')
+		text++;
+	if (*text++ != '<')
+		return NULL;
+	if (*text == '@') {
+		text = strchr(text, ':');
+		if (!text)
+			return NULL;
+		text++;
+	}
+	for (from = text; *text && (is_quoted || *text != '>'); text++) {
+		if (*text == '"')
+			is_quoted = !is_quoted;
+		else if (*text == '\\' && text[1])
+			text++;
+	}
+	if (*text != '>' || (text[1] && text[1] != ' '))
+		return NULL;
+	*rest = text + 1;
+	return g_strndup(from, (gsize)(text - from));
+}
+
+const char *
+lmtp_envelope_check_address(const char *address, bool is_utf8)
+{
+	if (strlen(address) > BOUNDS_ADDRESS_BYTES || strpbrk(address, " <>,"))
+		return "553 5.1.3 that is no address";
+	if (g_str_is_ascii(address))
+		return NULL;
+	if (!is_utf8)
+		return "553 5.6.7 SMTPUTF8 has to be said for that address";
+	return g_utf8_validate(address, -1, NULL) ? NULL
+	                                          : "553 5.6.7 that is not UTF-8";
+}
+
+/* @return a refusal, or NULL */
+static const char *
+check_mail_parameter(const char *word, bool *is_utf8)
+{
+	if (g_ascii_strcasecmp(word, "SMTPUTF8") == 0) {
+		*is_utf8 = true;
+		return NULL;
+	}
+	if (g_ascii_strcasecmp(word, "BODY=7BIT") == 0 ||
+	    g_ascii_strcasecmp(word, "BODY=8BITMIME") == 0)
+		return NULL;
+	if (g_ascii_strncasecmp(word, "SIZE=", 5) == 0) {
+		guint64 size;
+
+		/* RFC 1870 section 3: twenty digits at most. */
+		if (!g_ascii_string_to_unsigned(
+		        word + 5, 10, 0, G_MAXUINT64, &size, NULL))
+			return "501 5.5.4 SIZE wants a number";
+		return size > BOUNDS_LETTER_BYTES ? "552 5.3.4 the letter is too large"
+		                                  : NULL;
+	}
+	return "555 5.5.4 that parameter is not known";
+}
+
+const char *
+lmtp_envelope_check_mail(const char *text, bool *is_utf8)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+
+	for (char **word = words; *word; word++) {
+		const char *refusal =
+		    **word ? check_mail_parameter(*word, is_utf8) : NULL;
+
+		if (refusal)
+			return refusal;
+	}
+	return NULL;
+}
