@@ -17,9 +17,6 @@
 #include "render/template.h"
 #include "render/words.h"
 
-/* Every name that a paper's view may have; ends with NULL. */
-extern const char *const fragment_names[];
-
 /* What stands before its reasons, they, and what stands behind them; or all in one. */
 #define FRAGMENT_PIECES 3
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "render/fragment_view.h"
 
 #define OPEN  "{{>"
 #define CLOSE "}}"
@@ -18,8 +19,8 @@ static const struct {
     [VOICE_SUBJECT] = {"digest.subject", TEMPLATE_TEXT, frame_names},
     [VOICE_TEXT] = {"digest.txt", TEMPLATE_TEXT, frame_names},
     [VOICE_HTML] = {"digest.html", TEMPLATE_HTML, frame_names},
-    [VOICE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, fragment_names},
-    [VOICE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, fragment_names},
+    [VOICE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, fragment_view_names},
+    [VOICE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, fragment_view_names},
 };
 
 const char *
