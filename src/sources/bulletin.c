@@ -8,9 +8,9 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "base/html.h"
 #include "base/text.h"
-#include "sources/bulletin_date.h"
+#include "sources/bulletin_charset.h"
+#include "sources/bulletin_told.h"
 #include "sources/bulletin_words.h"
 
 #define XML_BASE "http://www.w3.org/XML/1998/namespace base"
@@ -26,30 +26,9 @@ struct reading {
 	enum meaning meaning;
 	enum bulletin_form form;
 	bool is_permalink;
-	bool is_summary_told; /* by a summary, not by the content */
 	GString *text;
 	GError *error;
 };
-
-static void
-entry_free(void *data)
-{
-	struct bulletin_entry *entry = data;
-
-	g_free(entry->guid);
-	g_free(entry->url);
-	g_free(entry->title);
-	g_free(entry->summary);
-	g_ptr_array_unref(entry->authors);
-	g_free(entry->creator);
-	g_ptr_array_unref(entry->categories);
-	g_free(entry->primary);
-	g_free(entry->announcement);
-	g_free(entry->comment);
-	g_free(entry->journal);
-	g_free(entry->doi);
-	g_free(entry);
-}
 
 void
 bulletin_free(struct bulletin *bulletin)
@@ -59,17 +38,6 @@ bulletin_free(struct bulletin *bulletin)
 	g_free(bulletin->title);
 	g_ptr_array_unref(bulletin->entries);
 	g_free(bulletin);
-}
-
-static struct bulletin_entry *
-entry_new(void)
-{
-	struct bulletin_entry *entry = g_new0(struct bulletin_entry, 1);
-
-	entry->authors = g_ptr_array_new_with_free_func(g_free);
-	entry->categories = g_ptr_array_new_with_free_func(g_free);
-	entry->published_at = entry->updated_at = -1;
-	return entry;
 }
 
 static void G_GNUC_PRINTF(3, 4)
@@ -103,35 +71,6 @@ get_base(const struct reading *reading)
 	return NULL;
 }
 
-/* @return NULL for what is no link at all */
-static char *
-resolve(const struct reading *reading, const char *link)
-{
-	g_autofree char *trimmed = g_strstrip(g_strdup(link));
-	const char *base = get_base(reading);
-
-	if (!*trimmed || strlen(trimmed) > BOUNDS_HTTP_URL_BYTES)
-		return NULL;
-	return base ? g_uri_resolve_relative(
-	                  base, trimmed, G_URI_FLAGS_PARSE_RELAXED, NULL)
-	            : g_steal_pointer(&trimmed);
-}
-
-/* The first one that is told stays. */
-static void
-set_once(char **field, const char *text)
-{
-	if (!*field && text && *text)
-		*field = g_strdup(text);
-}
-
-static void
-add_some(GPtrArray *texts, const char *text, unsigned most)
-{
-	if (text && *text && texts->len < most)
-		g_ptr_array_add(texts, g_strdup(text));
-}
-
 static void
 take_link(struct reading *reading, const char **attributes)
 {
@@ -143,9 +82,9 @@ take_link(struct reading *reading, const char **attributes)
 	if (!href || !entry)
 		return;
 	if (title && strcmp(title, "doi") == 0)
-		set_once(&entry->doi, href);
+		bulletin_told_set(&entry->doi, href);
 	if (!entry->url && (!rel || !*rel || strcmp(rel, "alternate") == 0))
-		entry->url = resolve(reading, href);
+		entry->url = bulletin_told_resolve(get_base(reading), href);
 }
 
 /* Elements whose attributes tell all. */
@@ -158,11 +97,12 @@ take_attributes(struct reading *reading, enum vocabulary vocabulary, const char 
 	if (vocabulary == VOCABULARY_ATOM && strcmp(local, "link") == 0)
 		take_link(reading, attributes);
 	else if (vocabulary == VOCABULARY_ATOM && strcmp(local, "category") == 0)
-		add_some(reading->entry->categories, get_attribute(attributes, "term"),
-		    BOUNDS_PAPER_KEYWORDS);
+		bulletin_told_add(reading->entry->categories,
+		    get_attribute(attributes, "term"), BOUNDS_PAPER_KEYWORDS);
 	else if (vocabulary == VOCABULARY_ARXIV &&
 	         strcmp(local, "primary_category") == 0)
-		set_once(&reading->entry->primary, get_attribute(attributes, "term"));
+		bulletin_told_set(
+		    &reading->entry->primary, get_attribute(attributes, "term"));
 }
 
 static enum bulletin_form
@@ -203,10 +143,9 @@ begin_entry(struct reading *reading, const char **attributes)
 		    BOUNDS_PAPERS_BATCH);
 		return;
 	}
-	reading->entry = entry_new();
-	reading->is_summary_told = false;
+	reading->entry = bulletin_told_new_entry();
 	g_ptr_array_add(reading->bulletin->entries, reading->entry);
-	set_once(&reading->entry->guid,
+	bulletin_told_set(&reading->entry->guid,
 	    get_attribute(attributes, BULLETIN_WORDS_RDF " about"));
 }
 
@@ -284,7 +223,8 @@ start_element(void *user, const char *name, const char **attributes)
 	if (base) {
 		/* Its own base is what is around it. */
 		reading->bases[reading->depth] = NULL;
-		reading->bases[reading->depth] = resolve(reading, base);
+		reading->bases[reading->depth] =
+		    bulletin_told_resolve(get_base(reading), base);
 	}
 	reading->places[reading->depth] = PLACE_ELSEWHERE;
 	if (reading->text_depth) {
@@ -300,186 +240,6 @@ start_element(void *user, const char *name, const char **attributes)
 	}
 }
 
-/* RSS's author is "name@example.org (A. Name)", or just a name. */
-static void
-add_author(struct bulletin_entry *entry, const char *text)
-{
-	const char *open = strchr(text, '('), *close = open ? strrchr(text, ')') : NULL;
-	g_autofree char *inside = NULL;
-
-	if (strchr(text, '@') && open && close > open + 1) {
-		inside = g_strndup(open + 1, (gsize)(close - open - 1));
-		text = inside;
-	}
-	add_some(entry->authors, text, BOUNDS_PAPER_AUTHORS);
-}
-
-static void
-add_creator(struct bulletin_entry *entry, const char *text)
-{
-	g_autofree char *before = g_steal_pointer(&entry->creator);
-
-	add_author(entry, text);
-	if (before && strlen(before) > BOUNDS_XML_TEXT_BYTES)
-		entry->creator = g_steal_pointer(&before);
-	else
-		entry->creator =
-		    before ? g_strconcat(before, ", ", text, NULL) : g_strdup(text);
-}
-
-static void
-take_text(struct reading *reading, bool is_content)
-{
-	struct bulletin_entry *entry = reading->entry;
-
-	/* A summary is what it says; the content is better than nothing. */
-	if (entry->summary && (is_content || reading->is_summary_told))
-		return;
-	g_free(entry->summary);
-	entry->summary = g_strdup(reading->text->str);
-	entry->summary_form = reading->form;
-	reading->is_summary_told = !is_content;
-}
-
-static void
-set_time(int64_t *field, const char *text, bool is_first)
-{
-	int64_t at;
-
-	if ((!is_first || *field < 0) && bulletin_date_parse(text, &at, NULL))
-		*field = at;
-}
-
-static void
-end_entry_text(struct reading *reading, const char *text)
-{
-	struct bulletin_entry *entry = reading->entry;
-	g_autofree char *line = g_strstrip(g_strdup(text));
-
-	switch (reading->meaning) {
-	case MEANING_GUID:
-		g_clear_pointer(&entry->guid, g_free);
-		set_once(&entry->guid, line);
-		if (!entry->url && reading->is_permalink &&
-		    (g_str_has_prefix(line, "http://") ||
-		        g_str_has_prefix(line, "https://")))
-			entry->url = g_strdup(line);
-		break;
-	case MEANING_LINK:
-		g_free(entry->url);
-		entry->url = resolve(reading, line);
-		break;
-	case MEANING_TITLE:
-		if (entry->title)
-			break;
-		set_once(&entry->title, line);
-		entry->title_form = reading->form;
-		break;
-	case MEANING_SUMMARY:
-	case MEANING_CONTENT:
-		if (*line)
-			take_text(reading, reading->meaning == MEANING_CONTENT);
-		break;
-	case MEANING_AUTHOR:
-		add_author(entry, line);
-		break;
-	case MEANING_CREATOR:
-		add_creator(entry, line);
-		break;
-	case MEANING_CATEGORY:
-		add_some(entry->categories, line, BOUNDS_PAPER_KEYWORDS);
-		break;
-	case MEANING_ANNOUNCEMENT:
-		set_once(&entry->announcement, line);
-		break;
-	case MEANING_COMMENT:
-		set_once(&entry->comment, line);
-		break;
-	case MEANING_JOURNAL:
-		set_once(&entry->journal, line);
-		break;
-	case MEANING_IDENTIFIER:
-		if (!g_str_has_prefix(line, "10.") && !strstr(line, "doi"))
-			break;
-		/* fall through */
-	case MEANING_DOI:
-		set_once(&entry->doi, line);
-		break;
-	case MEANING_PUBLISHED:
-		set_time(&entry->published_at, line, false);
-		break;
-	case MEANING_DATE:
-		set_time(&entry->published_at, line, true);
-		break;
-	case MEANING_UPDATED:
-		set_time(&entry->updated_at, line, false);
-		break;
-	case MEANING_NONE:
-	case MEANING_BUILT:
-	case MEANING_SKIP_DAY:
-	case MEANING_TOTAL:
-		break;
-	}
-}
-
-static unsigned
-bit_of_day(const char *name)
-{
-	static const char *const days[] = {
-	    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
-
-	for (unsigned i = 0; i < G_N_ELEMENTS(days); i++)
-		if (g_ascii_strncasecmp(name, days[i], 3) == 0)
-			return 1U << i;
-	return 0;
-}
-
-static void
-end_channel_text(struct reading *reading, const char *text)
-{
-	struct bulletin *bulletin = reading->bulletin;
-	g_autofree char *line = g_strstrip(g_strdup(text));
-	char day[11];
-	int64_t at;
-
-	switch (reading->meaning) {
-	case MEANING_TITLE:
-		set_once(&bulletin->title, line);
-		break;
-	case MEANING_PUBLISHED:
-	case MEANING_DATE:
-	case MEANING_UPDATED:
-		if (bulletin_date_parse(line, &at, day))
-			g_strlcpy(bulletin->day, day, sizeof(bulletin->day));
-		if (reading->meaning == MEANING_UPDATED)
-			set_time(&bulletin->built_at, line, true);
-		break;
-	case MEANING_BUILT:
-		set_time(&bulletin->built_at, line, false);
-		break;
-	case MEANING_SKIP_DAY:
-		bulletin->skip_days |= bit_of_day(line);
-		break;
-	case MEANING_TOTAL:
-		bulletin->total = g_ascii_strtoll(line, NULL, 10);
-		break;
-	case MEANING_NONE:
-	case MEANING_GUID:
-	case MEANING_LINK:
-	case MEANING_SUMMARY:
-	case MEANING_CONTENT:
-	case MEANING_AUTHOR:
-	case MEANING_CREATOR:
-	case MEANING_CATEGORY:
-	case MEANING_ANNOUNCEMENT:
-	case MEANING_COMMENT:
-	case MEANING_JOURNAL:
-	case MEANING_DOI:
-	case MEANING_IDENTIFIER:
-		break;
-	}
-}
-
 /* What was cut may have been cut within a character. */
 static void
 end_at_character(GString *text)
@@ -488,6 +248,23 @@ end_at_character(GString *text)
 
 	if (!g_utf8_validate(text->str, (gssize)text->len, &end))
 		g_string_truncate(text, (gsize)(end - text->str));
+}
+
+static void
+end_text(struct reading *reading)
+{
+	const struct bulletin_told told = {
+	    .text = reading->text->str,
+	    .meaning = reading->meaning,
+	    .form = reading->form,
+	    .is_permalink = reading->is_permalink,
+	    .base = get_base(reading),
+	};
+
+	if (reading->entry)
+		bulletin_told_take_entry(reading->entry, &told);
+	else
+		bulletin_told_take_channel(reading->bulletin, &told);
 }
 
 static void XMLCALL
@@ -501,10 +278,7 @@ end_element(void *user, const char *name)
 		return;
 	if (reading->text_depth == reading->depth) {
 		end_at_character(reading->text);
-		if (reading->entry)
-			end_entry_text(reading, reading->text->str);
-		else
-			end_channel_text(reading, reading->text->str);
+		end_text(reading);
 		reading->text_depth = 0;
 	} else if (reading->text_depth && is_block(local)) {
 		g_string_append_c(reading->text, '\n');
@@ -533,43 +307,6 @@ refuse_doctype(void *user, const char *name, const char *system, const char *pub
 {
 	(void)name, (void)system, (void)public, (void)has_subset;
 	stop(user, PB_ERROR_INPUT, "it has a DOCTYPE: that is no feed's");
-}
-
-/*
- * The encoding that the declaration names, when expat does not know it and GLib
- * may: those that keep ASCII as it is, so that the declaration could be read.
- */
-static char *
-find_charset(const char *text, size_t length)
-{
-	static const char *const known[] = {"iso-8859-", "windows-125", "cp125",
-	    "koi8-", "gb", "big5", "shift_jis", "euc-", "macintosh", "tis-620"};
-	size_t head = MIN(length, 200);
-	const char *end = g_strstr_len(text, (gssize)head, "?>");
-	const char *at = end && length > 5 && memcmp(text, "<?xml", 5) == 0
-	                     ? g_strstr_len(text, end - text, "encoding")
-	                     : NULL;
-	char name[BOUNDS_XML_CHARSET_BYTES + 1];
-	size_t size = 0;
-
-	if (!at)
-		return NULL;
-	at += strlen("encoding");
-	at += strspn(at, " \t\r\n=");
-	if (*at != '"' && *at != '\'')
-		return NULL;
-	for (at++; size < BOUNDS_XML_CHARSET_BYTES &&
-	           (g_ascii_isalnum(*at) || (*at && strchr("-_", *at)));
-	     at++)
-		name[size++] = g_ascii_tolower(*at);
-	name[size] = '\0';
-	/* This one is expat's own. */
-	if (strcmp(name, "iso-8859-1") == 0)
-		return NULL;
-	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
-		if (g_str_has_prefix(name, known[i]))
-			return g_strdup(name);
-	return NULL;
 }
 
 static void
@@ -602,7 +339,7 @@ bulletin_parse(GBytes *xml, const char *base, GError **error)
 {
 	size_t length;
 	const char *text = g_bytes_get_data(xml, &length);
-	g_autofree char *charset = length ? find_charset(text, length) : NULL;
+	g_autofree char *charset = length ? bulletin_charset_find(text, length) : NULL;
 	gsize size = 0;
 	g_autofree char *converted = NULL;
 	struct reading reading = {.text = g_string_new(NULL)};
@@ -619,7 +356,8 @@ bulletin_parse(GBytes *xml, const char *base, GError **error)
 	reading.parser = XML_ParserCreateNS(converted ? "UTF-8" : NULL, ' ');
 	reading.bulletin = g_new0(struct bulletin, 1);
 	reading.bulletin->built_at = reading.bulletin->total = -1;
-	reading.bulletin->entries = g_ptr_array_new_with_free_func(entry_free);
+	reading.bulletin->entries =
+	    g_ptr_array_new_with_free_func(bulletin_told_free_entry);
 	reading.bases[0] = g_strdup(base);
 	run(&reading,
 	    converted ? converted
@@ -635,29 +373,4 @@ bulletin_parse(GBytes *xml, const char *base, GError **error)
 	g_propagate_error(error, reading.error);
 	bulletin_free(reading.bulletin);
 	return NULL;
-}
-
-/* Whether a text of RSS was written as HTML: it has an end tag, or an entity. */
-static bool
-is_html(const char *text)
-{
-	const char *amp = strchr(text, '&');
-
-	return strstr(text, "</") || strstr(text, "<br") || strstr(text, "/>") ||
-	       strstr(text, "<p>") || (amp && strchr(amp, ';'));
-}
-
-char *
-bulletin_format_line(const char *text, enum bulletin_form form, size_t max_bytes)
-{
-	g_autofree char *plain = NULL;
-	g_autofree char *line = NULL;
-
-	if (!text)
-		return NULL;
-	if (form == BULLETIN_HTML || (form == BULLETIN_MAYBE_HTML && is_html(text)))
-		plain = html_format_text(text, strlen(text));
-	line = text_normalize(
-	    plain ? plain : text, strlen(plain ? plain : text), max_bytes);
-	return *line ? g_steal_pointer(&line) : NULL;
 }

@@ -30,6 +30,7 @@ struct bulletin_entry {
 	enum bulletin_form title_form;
 	char *summary;
 	enum bulletin_form summary_form;
+	bool has_summary;      /* summary is one; else it is the content, or NULL */
 	GPtrArray *authors;    /* of char *, as <author><name> and the like give them */
 	char *creator;         /* all of dc:creator, ", " between several */
 	GPtrArray *categories; /* of char * */

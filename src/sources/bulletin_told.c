@@ -1,0 +1,270 @@
+/*
+ * bulletin_told.c - what the texts of a feed come to in its entries.
+ */
+#include "sources/bulletin_told.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/html.h"
+#include "base/text.h"
+#include "sources/bulletin_date.h"
+
+void
+bulletin_told_free_entry(void *data)
+{
+	struct bulletin_entry *entry = data;
+
+	g_free(entry->guid);
+	g_free(entry->url);
+	g_free(entry->title);
+	g_free(entry->summary);
+	g_ptr_array_unref(entry->authors);
+	g_free(entry->creator);
+	g_ptr_array_unref(entry->categories);
+	g_free(entry->primary);
+	g_free(entry->announcement);
+	g_free(entry->comment);
+	g_free(entry->journal);
+	g_free(entry->doi);
+	g_free(entry);
+}
+
+struct bulletin_entry *
+bulletin_told_new_entry(void)
+{
+	struct bulletin_entry *entry = g_new0(struct bulletin_entry, 1);
+
+	entry->authors = g_ptr_array_new_with_free_func(g_free);
+	entry->categories = g_ptr_array_new_with_free_func(g_free);
+	entry->published_at = entry->updated_at = -1;
+	return entry;
+}
+
+char *
+bulletin_told_resolve(const char *base, const char *link)
+{
+	g_autofree char *trimmed = g_strstrip(g_strdup(link));
+
+	if (!*trimmed || strlen(trimmed) > BOUNDS_HTTP_URL_BYTES)
+		return NULL;
+	return base ? g_uri_resolve_relative(
+	                  base, trimmed, G_URI_FLAGS_PARSE_RELAXED, NULL)
+	            : g_steal_pointer(&trimmed);
+}
+
+void
+bulletin_told_set(char **field, const char *text)
+{
+	if (!*field && text && *text)
+		*field = g_strdup(text);
+}
+
+void
+bulletin_told_add(GPtrArray *texts, const char *text, unsigned most)
+{
+	if (text && *text && texts->len < most)
+		g_ptr_array_add(texts, g_strdup(text));
+}
+
+/* RSS's author is "name@example.org (A. Name)", or just a name. */
+static void
+add_author(struct bulletin_entry *entry, const char *text)
+{
+	const char *open = strchr(text, '('), *close = open ? strrchr(text, ')') : NULL;
+	g_autofree char *inside = NULL;
+
+	if (strchr(text, '@') && open && close > open + 1) {
+		inside = g_strndup(open + 1, (gsize)(close - open - 1));
+		text = inside;
+	}
+	bulletin_told_add(entry->authors, text, BOUNDS_PAPER_AUTHORS);
+}
+
+static void
+add_creator(struct bulletin_entry *entry, const char *text)
+{
+	g_autofree char *before = g_steal_pointer(&entry->creator);
+
+	add_author(entry, text);
+	if (before && strlen(before) > BOUNDS_XML_TEXT_BYTES)
+		entry->creator = g_steal_pointer(&before);
+	else
+		entry->creator =
+		    before ? g_strconcat(before, ", ", text, NULL) : g_strdup(text);
+}
+
+static void
+take_text(
+    struct bulletin_entry *entry, const struct bulletin_told *told, bool is_content)
+{
+	/* A summary is what it says; the content is better than nothing. */
+	if (entry->summary && (is_content || entry->has_summary))
+		return;
+	g_free(entry->summary);
+	entry->summary = g_strdup(told->text);
+	entry->summary_form = told->form;
+	entry->has_summary = !is_content;
+}
+
+static void
+set_time(int64_t *field, const char *text, bool is_first)
+{
+	int64_t at;
+
+	if ((!is_first || *field < 0) && bulletin_date_parse(text, &at, NULL))
+		*field = at;
+}
+
+void
+bulletin_told_take_entry(struct bulletin_entry *entry, const struct bulletin_told *told)
+{
+	g_autofree char *line = g_strstrip(g_strdup(told->text));
+
+	switch (told->meaning) {
+	case MEANING_GUID:
+		g_clear_pointer(&entry->guid, g_free);
+		bulletin_told_set(&entry->guid, line);
+		if (!entry->url && told->is_permalink &&
+		    (g_str_has_prefix(line, "http://") ||
+		        g_str_has_prefix(line, "https://")))
+			entry->url = g_strdup(line);
+		break;
+	case MEANING_LINK:
+		g_free(entry->url);
+		entry->url = bulletin_told_resolve(told->base, line);
+		break;
+	case MEANING_TITLE:
+		if (entry->title)
+			break;
+		bulletin_told_set(&entry->title, line);
+		entry->title_form = told->form;
+		break;
+	case MEANING_SUMMARY:
+	case MEANING_CONTENT:
+		if (*line)
+			take_text(entry, told, told->meaning == MEANING_CONTENT);
+		break;
+	case MEANING_AUTHOR:
+		add_author(entry, line);
+		break;
+	case MEANING_CREATOR:
+		add_creator(entry, line);
+		break;
+	case MEANING_CATEGORY:
+		bulletin_told_add(entry->categories, line, BOUNDS_PAPER_KEYWORDS);
+		break;
+	case MEANING_ANNOUNCEMENT:
+		bulletin_told_set(&entry->announcement, line);
+		break;
+	case MEANING_COMMENT:
+		bulletin_told_set(&entry->comment, line);
+		break;
+	case MEANING_JOURNAL:
+		bulletin_told_set(&entry->journal, line);
+		break;
+	case MEANING_IDENTIFIER:
+		if (!g_str_has_prefix(line, "10.") && !strstr(line, "doi"))
+			break;
+		/* fall through */
+	case MEANING_DOI:
+		bulletin_told_set(&entry->doi, line);
+		break;
+	case MEANING_PUBLISHED:
+		set_time(&entry->published_at, line, false);
+		break;
+	case MEANING_DATE:
+		set_time(&entry->published_at, line, true);
+		break;
+	case MEANING_UPDATED:
+		set_time(&entry->updated_at, line, false);
+		break;
+	case MEANING_NONE:
+	case MEANING_BUILT:
+	case MEANING_SKIP_DAY:
+	case MEANING_TOTAL:
+		break;
+	}
+}
+
+static unsigned
+bit_of_day(const char *name)
+{
+	static const char *const days[] = {
+	    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(days); i++)
+		if (g_ascii_strncasecmp(name, days[i], 3) == 0)
+			return 1U << i;
+	return 0;
+}
+
+void
+bulletin_told_take_channel(struct bulletin *bulletin, const struct bulletin_told *told)
+{
+	g_autofree char *line = g_strstrip(g_strdup(told->text));
+	char day[11];
+	int64_t at;
+
+	switch (told->meaning) {
+	case MEANING_TITLE:
+		bulletin_told_set(&bulletin->title, line);
+		break;
+	case MEANING_PUBLISHED:
+	case MEANING_DATE:
+	case MEANING_UPDATED:
+		if (bulletin_date_parse(line, &at, day))
+			g_strlcpy(bulletin->day, day, sizeof(bulletin->day));
+		if (told->meaning == MEANING_UPDATED)
+			set_time(&bulletin->built_at, line, true);
+		break;
+	case MEANING_BUILT:
+		set_time(&bulletin->built_at, line, false);
+		break;
+	case MEANING_SKIP_DAY:
+		bulletin->skip_days |= bit_of_day(line);
+		break;
+	case MEANING_TOTAL:
+		bulletin->total = g_ascii_strtoll(line, NULL, 10);
+		break;
+	case MEANING_NONE:
+	case MEANING_GUID:
+	case MEANING_LINK:
+	case MEANING_SUMMARY:
+	case MEANING_CONTENT:
+	case MEANING_AUTHOR:
+	case MEANING_CREATOR:
+	case MEANING_CATEGORY:
+	case MEANING_ANNOUNCEMENT:
+	case MEANING_COMMENT:
+	case MEANING_JOURNAL:
+	case MEANING_DOI:
+	case MEANING_IDENTIFIER:
+		break;
+	}
+}
+
+/* Whether a text of RSS was written as HTML: it has an end tag, or an entity. */
+static bool
+is_html(const char *text)
+{
+	const char *amp = strchr(text, '&');
+
+	return strstr(text, "</") || strstr(text, "<br") || strstr(text, "/>") ||
+	       strstr(text, "<p>") || (amp && strchr(amp, ';'));
+}
+
+char *
+bulletin_format_line(const char *text, enum bulletin_form form, size_t max_bytes)
+{
+	g_autofree char *plain = NULL;
+	g_autofree char *line = NULL;
+
+	if (!text)
+		return NULL;
+	if (form == BULLETIN_HTML || (form == BULLETIN_MAYBE_HTML && is_html(text)))
+		plain = html_format_text(text, strlen(text));
+	line = text_normalize(
+	    plain ? plain : text, strlen(plain ? plain : text), max_bytes);
+	return *line ? g_steal_pointer(&line) : NULL;
+}
