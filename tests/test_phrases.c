@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "service/command_work.h"
+#include "service/why.h"
 
 static char *
 get_source_path(const char *path)
@@ -114,10 +115,10 @@ a_wrong_file_is_refused_with_its_place(void)
 static void
 the_shipped_files_have_what_the_program_says(void)
 {
-	static const char *const files[] = {"answer.c", "command.c",
-	    "command_archive.c", "command_filters.c", "command_help.c",
-	    "command_person.c", "command_words.c"};
 	pb_auto(phrasebook) book = load_shipped();
+	g_autofree char *folder = get_source_path("src/service");
+	g_autoptr(GDir) files = g_dir_open(folder, 0, NULL);
+	const char *file;
 	/* Only answer_say() has something before the name: the margin. */
 	g_autoptr(GRegex) call = g_regex_new(
 	    "(?:answer_say\\(&work->answer,\\s*\"[a-z]*\",|"
@@ -127,12 +128,14 @@ the_shipped_files_have_what_the_program_says(void)
 	    0, 0, NULL);
 	unsigned found = 0;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
-		g_autofree char *name = g_build_filename("src/service", files[i], NULL);
-		g_autofree char *path = get_source_path(name);
+	g_assert_nonnull(files);
+	while ((file = g_dir_read_name(files))) {
+		g_autofree char *path = g_build_filename(folder, file, NULL);
 		g_autofree char *text = NULL;
 		g_autoptr(GMatchInfo) match = NULL;
 
+		if (!g_str_has_suffix(file, ".c"))
+			continue;
 		g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
 		g_regex_match(call, text, 0, &match);
 		for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
@@ -141,8 +144,7 @@ the_shipped_files_have_what_the_program_says(void)
 
 			found++;
 			if (!phrases_has(book, phrase) && !phrases_has(book, counted))
-				g_error(
-				    "%s: there is no phrase [%s]", files[i], phrase);
+				g_error("%s: there is no phrase [%s]", file, phrase);
 		}
 	}
 	g_assert_cmpuint(found, >, 60);
@@ -164,6 +166,37 @@ every_command_has_its_help(void)
 	g_assert_false(phrasebook_has_language(book, "xx"));
 }
 
+static void
+assert_has(const struct phrasebook *book, const char *kind, const char *word)
+{
+	g_autofree char *name = g_strconcat(kind, word, NULL);
+
+	g_strdelimit(name, "-", '_');
+	if (!phrases_has(book, name))
+		g_error("there is no phrase [%s]", name);
+}
+
+/* Names that are made of what the store or the matcher says. */
+static void
+every_state_and_outcome_has_its_words(void)
+{
+	static const char *const digests[] = {
+	    "live", "sent", "failed", "cancelled"}; /* as the store has them */
+	pb_auto(phrasebook) book = load_shipped();
+
+	for (int i = WHY_SENT; i <= WHY_NEXT; i++)
+		assert_has(book, "why_", why_outcome_name((enum why_outcome)i));
+	for (int i = QUERY_FALSE; i <= QUERY_TRUE; i++) {
+		assert_has(book, "truth_", why_truth_name((enum query_truth)i));
+		assert_has(book, "mark_", why_truth_name((enum query_truth)i));
+	}
+	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_ACTIVE));
+	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_PAUSED));
+	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_SUSPENDED));
+	for (size_t i = 0; i < G_N_ELEMENTS(digests); i++)
+		assert_has(book, "status_", digests[i]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -175,5 +208,7 @@ main(int argc, char **argv)
 	    the_shipped_files_have_what_the_program_says);
 	g_test_add_func(
 	    "/phrases/every command has its help", every_command_has_its_help);
+	g_test_add_func("/phrases/every state and outcome has its words",
+	    every_state_and_outcome_has_its_words);
 	return g_test_run();
 }
