@@ -161,7 +161,7 @@ a_catch_up_holds_for_the_digest_that_follows_and_no_other(void)
 	save(lab, "2026-11-20", "2611.00002", "Kernel", "", 8);
 	save(lab, "2026-11-20", "2611.00003", "Kernel", "", 7);
 	g_assert_cmpuint(press(lab, "2026-11-21T07:30:00Z"), ==, 0);
-	resumed = profile_resume_with(
+	resumed = profile_resume(
 	    lab->store, ADA, 2, "test", lab_time("2026-11-22T12:00:00Z"), &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(press(lab, "2026-11-22T12:00:00Z"), ==, 1);
@@ -341,7 +341,7 @@ live_a_day(struct lab *lab, GRand *rand, const char *address, int64_t now)
 		subscriber =
 		    profile_pause(lab->store, address, "2d", "test", now, &error);
 	else if (die == 4)
-		subscriber = profile_resume_with(
+		subscriber = profile_resume(
 		    lab->store, address, 1, "test", now, NULL); /* or was not paused */
 	else if (die < 3)
 		subscriber = profile_set(lab->store, address, &change, now, &error);

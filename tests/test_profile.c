@@ -47,7 +47,7 @@ resume(struct lab *lab, const char *now)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber =
-	    profile_resume(lab->store, ADA, "test", lab_time(now), &error);
+	    profile_resume(lab->store, ADA, 0, "test", lab_time(now), &error);
 
 	lab_assert_idle(lab);
 	return error ? g_strdup(error->message) : NULL;
@@ -172,11 +172,11 @@ a_catch_up_has_its_own_length(void)
 	pb_auto(subscriber) right = NULL;
 
 	g_assert_null(try_pause(lab, NULL, NOW));
-	wrong = profile_resume_with(
+	wrong = profile_resume(
 	    lab->store, ADA, BOUNDS_DIGEST_FULL_MAX + 1, "test", lab_time(NOW), &error);
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_clear_error(&error);
-	right = profile_resume_with(
+	right = profile_resume(
 	    lab->store, ADA, BOUNDS_DIGEST_FULL_MAX, "test", lab_time(NOW), &error);
 	g_assert_no_error(error);
 	g_assert_cmpint(lab_number(lab, "SELECT catch_up FROM subscriber"), ==,

@@ -324,12 +324,13 @@ links_are_normalised(void)
 
 		g_test_message("%s", shown);
 		g_assert_cmpstr(out, ==, rows[i].out);
-		if (out)
-			g_assert_true(text_is_url(out, 900));
+		if (out) {
+			g_autofree char *again = text_normalize_url(out, 900);
+
+			g_assert_cmpstr(again, ==, out);
+		}
 	}
 	g_assert_null(text_normalize_url(NULL, 900));
-	g_assert_false(text_is_url(" https://example.org/", 900));
-	g_assert_false(text_is_url("https://example.org/\xC3\xA9", 900));
 }
 
 static void

@@ -231,14 +231,6 @@ text_normalize_url(const char *url, size_t max_bytes)
 }
 
 bool
-text_is_url(const char *text, size_t max_bytes)
-{
-	g_autofree char *normal = text_normalize_url(text, max_bytes);
-
-	return normal && !strcmp(normal, text);
-}
-
-bool
 text_check_line(const char *what, const char *text, size_t max_bytes, GError **error)
 {
 	const char *problem = NULL;

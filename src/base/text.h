@@ -72,7 +72,4 @@ char *text_normalize_url(const char *url, size_t max_bytes);
 bool
 text_check_line(const char *what, const char *text, size_t max_bytes, GError **error);
 
-/** @return whether the text is a link as text_normalize_url() would leave it */
-bool text_is_url(const char *text, size_t max_bytes);
-
 #endif

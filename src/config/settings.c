@@ -306,39 +306,3 @@ settings_list_changes(
 	}
 	return names;
 }
-
-/* Configuration text as it grows, and the group that is open. */
-struct writing {
-	GString *text;
-	char *group; /* or NULL */
-};
-
-static void
-write_setting(const struct settings_row *row, void *data)
-{
-	struct writing *writing = data;
-	const char *dot = strchr(row->name, '.');
-	g_autofree char *group =
-	    dot ? g_strndup(row->name, (gsize)(dot - row->name)) : NULL;
-
-	if (g_strcmp0(group, writing->group) != 0) {
-		g_string_append_printf(
-		    writing->text, "%s%s: {\n", writing->group ? "};\n" : "", group);
-		g_free(writing->group);
-		writing->group = g_steal_pointer(&group);
-	}
-	g_string_append_printf(writing->text, "%s# %s\n%s%s = %s;\n", dot ? "\t" : "",
-	    row->help, dot ? "\t" : "", dot ? dot + 1 : row->name, row->value);
-}
-
-char *
-settings_format(const struct settings *settings)
-{
-	struct writing writing = {.text = g_string_new(NULL)};
-
-	settings_visit(settings, write_setting, &writing);
-	if (writing.group)
-		g_string_append(writing.text, "};\n");
-	g_free(writing.group);
-	return g_string_free(writing.text, FALSE);
-}

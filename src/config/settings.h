@@ -169,9 +169,6 @@ void settings_visit(const struct settings *settings,
 GPtrArray *settings_list_changes(
     const struct settings *before, const struct settings *after, bool needs_restart);
 
-/** Every setting with its value, as configuration text with its help. */
-char *settings_format(const struct settings *settings);
-
 /**
  * Read a secret: a file of one line that only its owner may read, less the line end.
  *

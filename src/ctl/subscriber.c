@@ -351,7 +351,7 @@ ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **error
 	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
 	    (max != G_MININT && !profile_check_max(max, error)))
 		return false;
-	subscriber = profile_resume_with(ctl->store, argv[1], max == G_MININT ? 0 : max,
+	subscriber = profile_resume(ctl->store, argv[1], max == G_MININT ? 0 : max,
 	    ctl->who, clock_get_now(&ctl->clock), error);
 	return subscriber &&
 	       print_changed(ctl, subscriber, "active, with what was missed");

@@ -293,12 +293,6 @@ address_clear(struct address *address)
 	g_clear_pointer(&address->text, g_free);
 }
 
-bool
-address_needs_smtputf8(const struct address *address)
-{
-	return !g_str_is_ascii(address->local);
-}
-
 char *
 address_format_key(const struct address *address)
 {

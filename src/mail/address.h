@@ -50,9 +50,6 @@ char *address_parse_domain(const char *text, GError **error);
 /** Free what an address holds and leave it empty; an empty one is fine. */
 void address_clear(struct address *address);
 
-/** Tell whether a server must offer SMTPUTF8 to take this address (RFC 6531). */
-bool address_needs_smtputf8(const struct address *address);
-
 /**
  * The key that says whether two addresses are one person: the local part in
  * NFC and folded case, the domain as above; tags and dots count.

@@ -220,7 +220,7 @@ command_run_resume(struct command_work *work, const char *arguments, GError **er
 		return false;
 	if (work->subscriber->state != SUBSCRIBER_PAUSED)
 		return command_fail(work, error, "not_paused");
-	after = profile_resume_with(work->context->store, work->address, (int)most,
+	after = profile_resume(work->context->store, work->address, (int)most,
 	    work->context->who, work->context->now, error);
 	if (!after)
 		return false;

@@ -327,15 +327,8 @@ end_pause(struct store *store, struct subscriber *subscriber, const char *who,
 }
 
 struct subscriber *
-profile_resume(struct store *store, const char *address, const char *who, int64_t now,
-    GError **error)
-{
-	return profile_resume_with(store, address, 0, who, now, error);
-}
-
-struct subscriber *
-profile_resume_with(struct store *store, const char *address, int catch_up,
-    const char *who, int64_t now, GError **error)
+profile_resume(struct store *store, const char *address, int catch_up, const char *who,
+    int64_t now, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
 	pb_transaction transaction = {0};

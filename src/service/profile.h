@@ -85,13 +85,11 @@ struct subscriber *profile_pause(struct store *store, const char *address,
 /**
  * End a pause: one digest with what was missed is due at once.
  *
+ * @param catch_up  papers with abstract of that digest, as profile_check_max(); 0: as
+ * in any other
  * @return as the person is now; NULL with PB_ERROR_INPUT when there is no pause
  */
 struct subscriber *profile_resume(struct store *store, const char *address,
-    const char *who, int64_t now, GError **error);
-
-/** The same. @param catch_up  papers of that digest, as profile_check_max(); 0: any */
-struct subscriber *profile_resume_with(struct store *store, const char *address,
     int catch_up, const char *who, int64_t now, GError **error);
 
 /**

@@ -42,6 +42,15 @@ pulses_free(struct pulses *pulses)
 	g_free(pulses);
 }
 
+/* Its promise was broken. */
+static bool
+is_late(const struct pulse *pulse)
+{
+	int64_t until = pulse->until;
+
+	return until && g_get_monotonic_time() > until;
+}
+
 unsigned
 pulses_count_late(struct pulses *pulses, char **name)
 {
@@ -54,7 +63,7 @@ pulses_count_late(struct pulses *pulses, char **name)
 		return 0;
 	g_mutex_lock(&pulses->lock);
 	for (unsigned i = 0; i < pulses->all->len; i++) {
-		if (!pulse_is_late(pulses->all->pdata[i]))
+		if (!is_late(pulses->all->pdata[i]))
 			continue;
 		late = pulses->all->pdata[i];
 		count++;
@@ -110,12 +119,4 @@ pulse_rest(struct pulse *pulse)
 	else
 		pulse->until = 0;
 	return pulse->pulses->beat_s;
-}
-
-bool
-pulse_is_late(const struct pulse *pulse)
-{
-	int64_t until = pulse ? pulse->until : 0;
-
-	return until && g_get_monotonic_time() > until;
 }

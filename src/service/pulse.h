@@ -49,7 +49,4 @@ void pulse_promise(struct pulse *pulse, int64_t seconds);
  */
 int64_t pulse_rest(struct pulse *pulse);
 
-/** Tell whether its promise was broken; from any thread. */
-bool pulse_is_late(const struct pulse *pulse);
-
 #endif

@@ -15,8 +15,8 @@
 /* A list without days that was not read for so long is late. */
 #define ANY_DAY_S (36 * CLOCK_HOUR_S)
 
-const char *
-silence_state_name(enum silence_state state)
+static const char *
+get_state_name(enum silence_state state)
 {
 	static const char *const names[] = {
 	    [SILENCE_OK] = "ok",
@@ -255,8 +255,8 @@ append_list(GString *line, const GPtrArray *lists, const struct silence_list *li
 	case SILENCE_LATE:
 	case SILENCE_STALE:
 	case SILENCE_FAILED:
-		words = g_strdup_printf("%s %s since %s", list->label,
-		    silence_state_name(list->state), since);
+		words = g_strdup_printf(
+		    "%s %s since %s", list->label, get_state_name(list->state), since);
 		break;
 	case SILENCE_NEW:
 		return;

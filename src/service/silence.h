@@ -43,9 +43,6 @@ struct silence {
 	char *line;         /* for people; "" when nothing is collected */
 };
 
-/** "ok", "quiet", ... */
-const char *silence_state_name(enum silence_state state);
-
 /** Look at all lists that are collected. @return NULL when the store fails */
 struct silence *silence_load(struct store *store, int64_t now, GError **error);
 void silence_free(struct silence *silence);

@@ -104,12 +104,6 @@ source_fetch_now(struct source *source, struct http *http, const char *today,
 	return source->fetch_now(source, http, today, etag, answer, error);
 }
 
-char *
-source_format_service(const char *name)
-{
-	return g_strndup(name, strcspn(name, "/"));
-}
-
 void
 source_set_status_error(int status, const char *told, GError **error)
 {

@@ -103,10 +103,6 @@ bool source_fetch_day(struct source *source, struct http *http, const char *day,
 bool source_fetch_now(struct source *source, struct http *http, const char *today,
     const char *etag, struct source_answer *answer, GError **error);
 
-/** The part of a source's name that people use: "arxiv" of "arxiv/cs.CL". @return new
- */
-char *source_format_service(const char *name);
-
 /**
  * What a status that is no answer means: 429, 408 and 5xx are PB_ERROR_TEMPORARY,
  * others PB_ERROR_PERMANENT.

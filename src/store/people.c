@@ -324,16 +324,6 @@ people_put_off(struct store *store, int64_t id, int64_t due_at, GError **error)
 }
 
 bool
-people_count(
-    struct store *store, enum subscriber_state state, int64_t *count, GError **error)
-{
-	static const char sql[] = "SELECT count(*) FROM subscriber WHERE state = ?1";
-
-	return sql_number(
-	    store, sql, count, error, SQL_TEXT(subscriber_state_name(state)));
-}
-
-bool
 people_count_states(struct store *store, int64_t *counts, GError **error)
 {
 	static const char sql[] =

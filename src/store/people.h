@@ -78,10 +78,6 @@ people_save_due(struct store *store, int64_t id, int64_t next_due_at, GError **e
 /** Let a subscriber's next edition wait until a time; it stays what it is. */
 bool people_put_off(struct store *store, int64_t id, int64_t due_at, GError **error);
 
-/** Count subscribers in a state. */
-bool people_count(
-    struct store *store, enum subscriber_state state, int64_t *count, GError **error);
-
 /** Count subscribers by state. @param counts  one for each enum subscriber_state */
 bool people_count_states(struct store *store, int64_t *counts, GError **error);
 
