@@ -21,7 +21,7 @@ enum settings_protocol {
 };
 
 enum settings_tls {
-	SETTINGS_TLS_AUTO, /* starttls off loopback, off on it */
+	SETTINGS_TLS_AUTO, /* as the host or the port suggests */
 	SETTINGS_TLS_OFF,
 	SETTINGS_TLS_STARTTLS,
 	SETTINGS_TLS_IMPLICIT,

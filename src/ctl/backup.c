@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/lock.h"

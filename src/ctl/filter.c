@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 
-#include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/listing.h"
 #include "ctl/print.h"

@@ -3,15 +3,14 @@
  */
 #include <stdio.h>
 
-#include "base/error.h"
 #include "ctl/ctl.h"
+#include "ctl/pages.h"
 #include "ctl/print.h"
 #include "service/forget.h"
 #include "service/subscribe.h"
 #include "store/people.h"
 #include "store/suppression.h"
 
-#define PAGE       500
 #define HASH_SHOWN 12
 
 bool
@@ -82,50 +81,67 @@ ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error
 	return true;
 }
 
+/* How far the list has come. */
+struct suppressions {
+	struct store *store;
+	char *after;
+};
+
+static GPtrArray *
+load_page(void *data, GError **error)
+{
+	struct suppressions *list = data;
+	GPtrArray *rows =
+	    suppression_load_page(list->store, list->after, PAGES_ROWS, error);
+
+	if (rows && rows->len) {
+		const struct suppression *last = rows->pdata[rows->len - 1];
+
+		g_free(list->after);
+		list->after = g_strdup(last->hash);
+	}
+	return rows;
+}
+
+static char **
+table_row(const void *data)
+{
+	const struct suppression *row = data;
+	g_autofree char *since = ctl_format_time(row->at);
+	g_autofree char *hash = g_strndup(row->hash, HASH_SHOWN);
+
+	return print_row(since, row->reason, hash, NULL);
+}
+
+static json_t *
+json_of_row(const void *data)
+{
+	const struct suppression *row = data;
+
+	return json_pack("{s:s, s:s, s:I}", "hash", row->hash, "reason", row->reason,
+	    "at", (json_int_t)row->at);
+}
+
 bool
 ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-	json_t *list;
-	g_autofree char *after = g_strdup("");
+	struct suppressions list = {.store = ctl->store};
+	struct pages pages = {
+	    .load = load_page,
+	    .data = &list,
+	    .format = table_row,
+	    .pack = json_of_row,
+	    .when_empty = "No address is suppressed.",
+	};
+	bool is_ok;
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
 		return false;
-	list = json_array();
-	g_ptr_array_add(rows, print_row("SINCE", "REASON", "HASH", NULL));
-	for (;;) {
-		g_autoptr(GPtrArray) page =
-		    suppression_load_page(ctl->store, after, PAGE, error);
-
-		if (!page || !page->len) {
-			if (page)
-				break;
-			json_decref(list);
-			return false;
-		}
-		for (unsigned i = 0; i < page->len; i++) {
-			const struct suppression *row = page->pdata[i];
-			g_autofree char *since = ctl_format_time(row->at);
-			g_autofree char *hash = g_strndup(row->hash, HASH_SHOWN);
-
-			g_free(after);
-			after = g_strdup(row->hash);
-			g_ptr_array_add(
-			    rows, print_row(since, row->reason, hash, NULL));
-			json_array_append_new(list,
-			    json_pack("{s:s, s:s, s:I}", "hash", row->hash, "reason",
-			        row->reason, "at", (json_int_t)row->at));
-		}
-	}
-	if (ctl->is_json)
-		print_json(json_incref(list));
-	else if (rows->len > 1)
-		print_table(rows);
-	else
-		puts("No address is suppressed.");
-	json_decref(list);
-	return true;
+	list.after = g_strdup("");
+	pages.head = print_row("SINCE", "REASON", "HASH", NULL);
+	is_ok = pages_show(ctl, &pages, error);
+	g_free(list.after);
+	return is_ok;
 }
 
 /* Somebody who is a subscriber leaves by it: that is asked first. */

@@ -9,13 +9,12 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "ctl/ctl.h"
+#include "ctl/pages.h"
 #include "ctl/print.h"
 #include "mail/letter_key.h"
 #include "mailbox/lmtp_client.h"
 #include "service/quarantine.h"
 #include "store/letters.h"
-
-#define PAGE 500
 
 /* What is shown of a letter's header. */
 static const char *const shown_fields[] = {
@@ -24,8 +23,10 @@ static const char *const shown_fields[] = {
 /* ---- list ---- */
 
 static json_t *
-json_of_row(const struct letters_row *row)
+json_of_row(const void *data)
 {
+	const struct letters_row *row = data;
+
 	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:I, s:I, s:i, s:o, s:o, s:o}",
 	    "id", (json_int_t)row->id, "state", row->state, "road", row->road, "sender",
 	    print_json_text(row->sender), "recipient", print_json_text(row->recipient),
@@ -45,8 +46,9 @@ name_sender(const struct letters_row *row)
 }
 
 static char **
-table_row(const struct letters_row *row)
+table_row(const void *data)
 {
+	const struct letters_row *row = data;
 	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
 	g_autofree char *tries = g_strdup_printf("%u", row->tries);
 	g_autofree char *size = g_strdup_printf("%" G_GINT64_FORMAT, row->size);
@@ -56,31 +58,24 @@ table_row(const struct letters_row *row)
 	    row->verdict ? row->verdict : "-", NULL);
 }
 
-/* @param state  NULL: new and quarantined; "": all */
-static bool
-collect_rows(
-    struct ctl *ctl, const char *state, GPtrArray *table, json_t *list, GError **error)
+/* How far the list has come. */
+struct letters {
+	struct store *store;
+	const char *state; /* NULL: new and quarantined */
+	int64_t before;
+};
+
+static GPtrArray *
+load_page(void *data, GError **error)
 {
-	int64_t before = INT64_MAX;
+	struct letters *letters = data;
+	GPtrArray *rows = letters_load_page(
+	    letters->store, letters->state, letters->before, PAGES_ROWS, error);
 
-	for (;;) {
-		g_autoptr(GPtrArray) rows =
-		    letters_load_page(ctl->store, state, before, PAGE, error);
-
-		if (!rows)
-			return false;
-		if (!rows->len)
-			return true;
-		for (unsigned i = 0; i < rows->len; i++) {
-			const struct letters_row *row = rows->pdata[i];
-
-			before = row->id;
-			if (ctl->is_json)
-				json_array_append_new(list, json_of_row(row));
-			else
-				g_ptr_array_add(table, table_row(row));
-		}
-	}
+	if (rows && rows->len)
+		letters->before =
+		    ((const struct letters_row *)rows->pdata[rows->len - 1])->id;
+	return rows;
 }
 
 static bool
@@ -105,30 +100,20 @@ ctl_run_letter_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
 	    {0},
 	};
-	g_autoptr(GPtrArray) table =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-	json_t *list;
+	struct letters letters = {.store = ctl->store, .before = INT64_MAX};
+	struct pages pages = {.load = load_page,
+	    .data = &letters,
+	    .format = table_row,
+	    .pack = json_of_row};
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
 		return false;
-	list = json_array();
-	g_ptr_array_add(table, print_row("ID", "STATE", "ROAD", "CAME", "OCTETS",
-	                           "TRIES", "SENDER", "VERDICT", NULL));
-	if (!collect_rows(ctl, state, table, list, error)) {
-		json_decref(list);
-		return false;
-	}
-	if (ctl->is_json) {
-		print_json(list);
-		return true;
-	}
-	json_decref(list);
-	if (table->len > 1)
-		print_table(table);
-	else
-		puts(state ? "There are no such letters."
-		           : "No letter waits, and none is quarantined.");
-	return true;
+	letters.state = state;
+	pages.head = print_row("ID", "STATE", "ROAD", "CAME", "OCTETS", "TRIES",
+	    "SENDER", "VERDICT", NULL);
+	pages.when_empty = state ? "There are no such letters."
+	                         : "No letter waits, and none is quarantined.";
+	return pages_show(ctl, &pages, error);
 }
 
 /* ---- show ---- */

@@ -8,18 +8,19 @@
 
 #include "base/error.h"
 #include "ctl/ctl.h"
+#include "ctl/pages.h"
 #include "ctl/print.h"
 #include "service/subscribe.h"
 #include "store/outbox.h"
 #include "store/waiting.h"
 
-#define PAGE 500
-
 /* ---- list and show ---- */
 
 static json_t *
-json_of_row(const struct outbox_row *row)
+json_of_row(const void *data)
 {
+	const struct outbox_row *row = data;
+
 	return json_pack("{s:I, s:s, s:o, s:s, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o}",
 	    "id", (json_int_t)row->id, "kind", row->kind, "digest",
 	    print_json_number(row->digest_id), "recipient", row->recipient, "state",
@@ -32,8 +33,9 @@ json_of_row(const struct outbox_row *row)
 }
 
 static char **
-table_row(const struct outbox_row *row)
+table_row(const void *data)
 {
+	const struct outbox_row *row = data;
 	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
 	g_autofree char *digest =
 	    row->digest_id < 0 ? g_strdup("-")
@@ -84,58 +86,44 @@ is_ended_state(const char *state)
 	                    strcmp(state, "CANCELLED") == 0);
 }
 
-static bool
-collect_rows(struct ctl *ctl, const struct outbox_choice *choice, GPtrArray *table,
-    json_t *list, GError **error)
+/* How far the list has come. */
+struct messages {
+	struct store *store;
+	const struct outbox_choice *choice;
+	int64_t after;
+};
+
+static GPtrArray *
+load_page(void *data, GError **error)
 {
-	int64_t after = 0;
+	struct messages *messages = data;
+	GPtrArray *rows = outbox_load_rows(
+	    messages->store, messages->choice, messages->after, PAGES_ROWS, error);
 
-	for (;;) {
-		g_autoptr(GPtrArray) rows =
-		    outbox_load_rows(ctl->store, choice, after, PAGE, error);
-
-		if (!rows)
-			return false;
-		if (!rows->len)
-			return true;
-		for (unsigned i = 0; i < rows->len; i++) {
-			const struct outbox_row *row = rows->pdata[i];
-
-			after = row->id;
-			if (ctl->is_json)
-				json_array_append_new(list, json_of_row(row));
-			else
-				g_ptr_array_add(table, table_row(row));
-		}
-	}
+	if (rows && rows->len)
+		messages->after =
+		    ((const struct outbox_row *)rows->pdata[rows->len - 1])->id;
+	return rows;
 }
 
 static bool
 list_rows(struct ctl *ctl, const struct outbox_choice *choice, GError **error)
 {
-	g_autoptr(GPtrArray) table =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-	json_t *list = json_array();
+	struct messages messages = {.store = ctl->store, .choice = choice};
+	const struct pages pages = {
+	    .head = print_row("ID", "KIND", "DIGEST", "STATE", "TRIES",
+	        choice->is_all ? "NEXT TRY OR END" : "NEXT TRY", "RECIPIENT",
+	        "LAST ANSWER", NULL),
+	    .load = load_page,
+	    .data = &messages,
+	    .format = table_row,
+	    .pack = json_of_row,
+	    .when_empty = choice->state || choice->subscriber_id
+	                      ? "There are no such messages."
+	                      : "The queue is empty.",
+	};
 
-	g_ptr_array_add(table, print_row("ID", "KIND", "DIGEST", "STATE", "TRIES",
-	                           choice->is_all ? "NEXT TRY OR END" : "NEXT TRY",
-	                           "RECIPIENT", "LAST ANSWER", NULL));
-	if (!collect_rows(ctl, choice, table, list, error)) {
-		json_decref(list);
-		return false;
-	}
-	if (ctl->is_json) {
-		print_json(list);
-		return true;
-	}
-	json_decref(list);
-	if (table->len > 1)
-		print_table(table);
-	else
-		puts(choice->state || choice->subscriber_id
-		         ? "There are no such messages."
-		         : "The queue is empty.");
-	return true;
+	return pages_show(ctl, &pages, error);
 }
 
 bool
@@ -153,14 +141,9 @@ ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
 		return false;
-	if (address) {
-		pb_auto(subscriber) subscriber =
-		    subscribe_find(ctl->store, address, error);
-
-		if (!subscriber)
-			return false;
-		choice.subscriber_id = subscriber->id;
-	}
+	if (address &&
+	    !subscribe_find_id(ctl->store, address, &choice.subscriber_id, error))
+		return false;
 	choice.is_all = is_all || is_ended_state(state);
 	choice.state = state;
 	return list_rows(ctl, &choice, error);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/why.h"

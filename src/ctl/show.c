@@ -226,14 +226,8 @@ ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
 		    "the limit must be from 1 to %d", BOUNDS_LIST_ROWS);
 		return false;
 	}
-	if (address) {
-		pb_auto(subscriber) subscriber =
-		    subscribe_find(ctl->store, address, error);
-
-		if (!subscriber)
-			return false;
-		subscriber_id = subscriber->id;
-	}
+	if (address && !subscribe_find_id(ctl->store, address, &subscriber_id, error))
+		return false;
 	rows = editions_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
 	if (!rows)
 		return false;

@@ -4,7 +4,6 @@
 #include "daemon/daemon_private.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
-#include "service/event.h"
 #include "service/metrics.h"
 
 static void

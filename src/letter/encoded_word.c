@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "mail/inert.h"
 
 struct word {

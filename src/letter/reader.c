@@ -80,18 +80,6 @@ is_mark(const struct fields_entry *entry)
 }
 
 static void
-append_mark(
-    GString *out, const struct fields_entry *entry, struct charset_set *charsets)
-{
-	g_autofree char *value = encoded_word_decode(
-	    charsets, entry->value, entry->value_size, BOUNDS_LETTER_VALUE_BYTES);
-	g_autofree char *mark =
-	    g_strdup_printf("%.*s: %s", (int)entry->name_size, entry->name, value);
-
-	letter_wire_append(out, LETTER_TAG_MARK, mark);
-}
-
-static void
 append_authentication(GString *out, const struct fields_entry *entry,
     struct charset_set *charsets, unsigned *left)
 {
@@ -128,12 +116,12 @@ append_fields(GString *out, const GArray *fields, struct charset_set *charsets)
 			append_authentication(out, entry, charsets, &results_left);
 		/* Not at the cost of what keeps us from answering. */
 		if (fields_is_named(entry, "DKIM-Signature") && signatures_left > 0) {
-			append_mark(out, entry, charsets);
+			report_append_field(out, LETTER_TAG_MARK, entry, charsets);
 			signatures_left--;
 		}
 		if (!is_mark(entry) || marks_left == 0)
 			continue;
-		append_mark(out, entry, charsets);
+		report_append_field(out, LETTER_TAG_MARK, entry, charsets);
 		marks_left--;
 	}
 	append_number(out, LETTER_TAG_RECEIVED, received);

@@ -29,8 +29,8 @@ static const char *const returned[][2] = {
     {"message", "global-headers"},
 };
 
-static void
-append_field(GString *out, enum letter_tag tag, const struct fields_entry *entry,
+void
+report_append_field(GString *out, enum letter_tag tag, const struct fields_entry *entry,
     struct charset_set *charsets)
 {
 	g_autofree char *value = encoded_word_decode(
@@ -52,7 +52,7 @@ append_groups(GString *out, const char *text, struct charset_set *charsets)
 
 		letter_wire_append(out, LETTER_TAG_REPORT_GROUP, "");
 		for (guint j = 0; j < fields->len && left > 0; j++, left--)
-			append_field(out, LETTER_TAG_REPORT_FIELD,
+			report_append_field(out, LETTER_TAG_REPORT_FIELD,
 			    &g_array_index(fields, struct fields_entry, j), charsets);
 	}
 }
@@ -63,7 +63,7 @@ append_returned(GString *out, const char *text, struct charset_set *charsets)
 	g_autoptr(GArray) fields = fields_parse(text, strlen(text));
 
 	for (guint i = 0; i < fields->len; i++)
-		append_field(out, LETTER_TAG_RETURNED,
+		report_append_field(out, LETTER_TAG_RETURNED,
 		    &g_array_index(fields, struct fields_entry, i), charsets);
 }
 

@@ -5,7 +5,9 @@
 #define PAPERBOY_LETTER_REPORT_H
 
 #include "letter/charset.h"
+#include "letter/fields.h"
 #include "letter/part.h"
+#include "mail/letter_wire.h"
 
 /**
  * Append what a multipart/report says: its kind, groups of fields, and the header of
@@ -13,5 +15,9 @@
  */
 void
 report_append(GString *out, const struct part_tree *tree, struct charset_set *charsets);
+
+/** Append one field as a record, "Name: value", its encoded words read. */
+void report_append_field(GString *out, enum letter_tag tag,
+    const struct fields_entry *entry, struct charset_set *charsets);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/error.h"
 #include "mailbox/imap_private.h"
 #include "mailbox/imap_session.h"
 

@@ -15,6 +15,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/file.h"
 
 /* Without an event we look again so often: a folder above may have been exchanged. */
 #define LOOK_MS (60 * 1000)
@@ -32,16 +33,6 @@ struct incoming {
 	bool is_noted;            /* a problem was told */
 	GHashTable *left_aside;   /* names that cannot be read, until they are gone */
 };
-
-static bool
-fail(GError **error, const char *what, const char *name)
-{
-	int code = errno;
-
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "cannot %s '%s': %s", what,
-	    name, g_strerror(code));
-	return false;
-}
 
 static bool
 is_stopped(int stop_fd)
@@ -65,7 +56,7 @@ read_letter(const char *path, size_t *size, GError **error)
 
 	if (fd < 0) {
 		if (errno != ENOENT)
-			fail(error, "read", path);
+			file_fail("cannot read", path, PB_ERROR_TEMPORARY, error);
 		return NULL;
 	}
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -85,7 +76,7 @@ read_letter(const char *path, size_t *size, GError **error)
 			part = 1;
 	}
 	if (part < 0) {
-		fail(error, "read", path);
+		file_fail("cannot read", path, PB_ERROR_TEMPORARY, error);
 		g_clear_pointer(&octets, g_free);
 	}
 	close(fd);
@@ -110,7 +101,7 @@ move(const struct incoming *incoming, const char *from, const char *name, char f
 		return true;
 	if (errno == ENOENT && mkdir(incoming->cur, 0700) == 0 && rename(from, to) == 0)
 		return true;
-	return fail(error, "move to cur", from);
+	return file_fail("cannot move to cur", from, PB_ERROR_TEMPORARY, error);
 }
 
 /*
@@ -166,7 +157,8 @@ list_names(const struct incoming *incoming, GError **error)
 	const struct dirent *entry;
 
 	if (!folder) {
-		fail(error, "open the folder", incoming->fresh);
+		file_fail("cannot open the folder", incoming->fresh, PB_ERROR_TEMPORARY,
+		    error);
 		return NULL;
 	}
 	while (names->len < BOUNDS_INCOMING_NAMES && (entry = readdir(folder)))
@@ -236,13 +228,15 @@ watch_anew(struct incoming *incoming, GError **error)
 		close(incoming->inotify_fd);
 	incoming->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (incoming->inotify_fd < 0)
-		return fail(error, "watch", incoming->fresh);
+		return file_fail(
+		    "cannot watch", incoming->fresh, PB_ERROR_TEMPORARY, error);
 	while (!watch(incoming, path)) {
 		char *above;
 
 		/* No more watches: looking now and then has to do. */
 		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
-			return fail(error, "watch", path);
+			return file_fail(
+			    "cannot watch", path, PB_ERROR_TEMPORARY, error);
 		if (strcmp(path, "/") == 0)
 			return true;
 		above = g_path_get_dirname(path);
@@ -348,7 +342,8 @@ incoming_probe(struct mailbox *mailbox, char **told, GError **error)
 		return false;
 	/* What is stored is moved to cur. */
 	if (access(incoming->fresh, W_OK) != 0)
-		return fail(error, "write to the folder", incoming->fresh);
+		return file_fail("cannot write to the folder", incoming->fresh,
+		    PB_ERROR_TEMPORARY, error);
 	*told = g_strdup_printf("%s can be read; %u wait", incoming->path, names->len);
 	return true;
 }

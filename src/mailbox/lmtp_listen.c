@@ -15,21 +15,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 #define BACKLOG 64
 
 /* A probe waits so long for an answer. */
 #define PROBE_S 5
-
-static bool
-fail(GError **error, const char *what, const char *name)
-{
-	int code = errno;
-
-	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "cannot %s '%s': %s", what,
-	    name, g_strerror(code));
-	return false;
-}
 
 union any_address {
 	struct sockaddr any;
@@ -122,7 +113,8 @@ listen_tcp(struct lmtp_listen *at, GError **error)
 	if (fd < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
 	    bind(fd, &address.any, size) != 0 || listen(fd, BACKLOG) != 0)
-		return fail(error, "listen on", at->tcp);
+		return file_fail(
+		    "cannot listen on", at->tcp, PB_ERROR_TEMPORARY, error);
 	return true;
 }
 
@@ -135,7 +127,8 @@ clear_path(const char *path, const struct sockaddr_un *address, GError **error)
 	int fd;
 
 	if (lstat(path, &status) != 0)
-		return errno == ENOENT || fail(error, "use the socket", path);
+		return errno == ENOENT || file_fail("cannot use the socket", path,
+		                              PB_ERROR_TEMPORARY, error);
 	if (!S_ISSOCK(status.st_mode)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 		    "'%s' is no socket, and stays as it is", path);
@@ -152,7 +145,8 @@ clear_path(const char *path, const struct sockaddr_un *address, GError **error)
 		    "somebody else listens on '%s'", path);
 		return false;
 	}
-	return unlink(path) == 0 || fail(error, "remove", path);
+	return unlink(path) == 0 ||
+	       file_fail("cannot remove", path, PB_ERROR_TEMPORARY, error);
 }
 
 /* Ours already, in a sandbox that lets nobody change owners. */
@@ -172,7 +166,8 @@ open_to_group(const struct lmtp_listen *at, GError **error)
 
 	if (!at->group)
 		return chmod(at->path, 0600) == 0 ||
-		       fail(error, "change the mode of", at->path);
+		       file_fail("cannot change the mode of", at->path,
+		           PB_ERROR_TEMPORARY, error);
 	group = getgrnam(at->group);
 	if (!group) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "there is no group '%s'",
@@ -182,7 +177,8 @@ open_to_group(const struct lmtp_listen *at, GError **error)
 	return ((has_group(at->path, group->gr_gid) ||
 	            chown(at->path, (uid_t)-1, group->gr_gid) == 0) &&
 	           chmod(at->path, 0660) == 0) ||
-	       fail(error, "change the group of", at->path);
+	       file_fail(
+	           "cannot change the group of", at->path, PB_ERROR_TEMPORARY, error);
 }
 
 static bool
@@ -202,11 +198,13 @@ listen_unix(struct lmtp_listen *at, GError **error)
 	fd = new_socket(AF_UNIX);
 	at->fds[LMTP_LISTEN_UNIX] = fd;
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
-		return fail(error, "make the socket", at->path);
+		return file_fail(
+		    "cannot make the socket", at->path, PB_ERROR_TEMPORARY, error);
 	at->is_bound = true;
 	/* Nobody can connect before it listens, and then the mode is right. */
 	return open_to_group(at, error) &&
-	       (listen(fd, BACKLOG) == 0 || fail(error, "listen on", at->path));
+	       (listen(fd, BACKLOG) == 0 ||
+	           file_fail("cannot listen on", at->path, PB_ERROR_TEMPORARY, error));
 }
 
 void
@@ -259,7 +257,7 @@ probe_one(const char *name, int family, const struct sockaddr *address, socklen_
 	if (!is_ok) {
 		if (!errno)
 			errno = EPROTO;
-		fail(error, "hand letters in at", name);
+		file_fail("cannot hand letters in at", name, PB_ERROR_TEMPORARY, error);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "mail/encoding.h"
 #include "render/template.h"
 #include "render/wrap.h"
 

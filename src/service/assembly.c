@@ -180,10 +180,10 @@ is_loopback(const char *host)
 	               : g_ascii_strcasecmp(host, "localhost") == 0;
 }
 
-static enum stream_tls
-tls_of(const struct settings *settings)
+enum stream_tls
+assembly_choose_tls(enum settings_tls wanted, enum stream_tls usual)
 {
-	switch ((enum settings_tls)settings->smtp_tls) {
+	switch (wanted) {
 	case SETTINGS_TLS_AUTO:
 		break;
 	case SETTINGS_TLS_OFF:
@@ -193,7 +193,14 @@ tls_of(const struct settings *settings)
 	case SETTINGS_TLS_IMPLICIT:
 		return STREAM_TLS_IMPLICIT;
 	}
-	return is_loopback(settings->smtp_host) ? STREAM_TLS_OFF : STREAM_TLS_STARTTLS;
+	return usual;
+}
+
+static enum stream_tls
+get_relay_tls(const struct settings *settings)
+{
+	return assembly_choose_tls((enum settings_tls)settings->smtp_tls,
+	    is_loopback(settings->smtp_host) ? STREAM_TLS_OFF : STREAM_TLS_STARTTLS);
 }
 
 static char *
@@ -231,7 +238,7 @@ assembly_new_outlet(
 	            .protocol = STREAM_PROTOCOL_SMTP,
 	            .tls = settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP
 	                       ? STREAM_TLS_OFF
-	                       : tls_of(settings),
+	                       : get_relay_tls(settings),
 	            .host = outlet->host,
 	            .port = (uint16_t)settings->smtp_port,
 	            .ca_file = outlet->ca_file,

@@ -10,6 +10,7 @@
 #include "config/settings.h"
 #include "mailbox/mailbox.h"
 #include "net/http.h"
+#include "net/stream.h"
 #include "render/renderer.h"
 #include "sources/arxiv.h"
 #include "sources/source.h"
@@ -32,6 +33,10 @@ struct store *assembly_open_store(const struct settings *settings, GError **erro
 
 /** @param stop  not 0 ends a transfer; or NULL */
 struct http *assembly_new_http(const struct settings *settings, const int *stop);
+
+/** Choose how a connection is secured. @param usual  where the settings leave it open
+ */
+enum stream_tls assembly_choose_tls(enum settings_tls wanted, enum stream_tls usual);
 
 /** The sources that are switched on. @return of struct source * */
 GPtrArray *assembly_new_sources(const struct settings *settings);

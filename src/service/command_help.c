@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "base/error.h"
 #include "service/command_work.h"
 
 static char *

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/error.h"
 #include "base/token.h"
 #include "mail/address.h"
 #include "mail/encoding.h"

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "base/error.h"
 #include "base/token.h"
 #include "service/consent.h"
 #include "service/front_work.h"

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "mailbox/imap.h"
+#include "service/assembly.h"
 
 #define IMAPS_PORT 993
 
@@ -59,30 +59,15 @@ draw(void *data)
 	return g_random_double();
 }
 
-static enum stream_tls
-tls_of(const struct settings *settings)
-{
-	switch ((enum settings_tls)settings->imap_tls) {
-	case SETTINGS_TLS_AUTO:
-		break;
-	case SETTINGS_TLS_OFF:
-		return STREAM_TLS_OFF;
-	case SETTINGS_TLS_STARTTLS:
-		return STREAM_TLS_STARTTLS;
-	case SETTINGS_TLS_IMPLICIT:
-		return STREAM_TLS_IMPLICIT;
-	}
-	return settings->imap_port == IMAPS_PORT ? STREAM_TLS_IMPLICIT
-	                                         : STREAM_TLS_STARTTLS;
-}
-
 static struct imap_options
 options_of(const struct settings *settings, const char *password)
 {
 	struct imap_options options = {
 	    .host = settings->imap_host,
 	    .port = (uint16_t)settings->imap_port,
-	    .tls = tls_of(settings),
+	    .tls = assembly_choose_tls((enum settings_tls)settings->imap_tls,
+	        settings->imap_port == IMAPS_PORT ? STREAM_TLS_IMPLICIT
+	                                          : STREAM_TLS_STARTTLS),
 	    .ca_file = *settings->imap_ca_file ? settings->imap_ca_file : NULL,
 	    .user = settings->imap_user,
 	    .password = password,

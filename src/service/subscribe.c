@@ -238,6 +238,16 @@ subscribe_find(struct store *store, const char *text, GError **error)
 }
 
 bool
+subscribe_find_id(struct store *store, const char *address, int64_t *id, GError **error)
+{
+	pb_auto(subscriber) subscriber = subscribe_find(store, address, error);
+
+	if (subscriber)
+		*id = subscriber->id;
+	return subscriber != NULL;
+}
+
+bool
 subscribe_let_go(
     struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
 {

@@ -55,6 +55,10 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 struct subscriber *
 subscribe_find(struct store *store, const char *address, GError **error);
 
+/** The same, but only the row's id. @param id  set on success */
+bool subscribe_find_id(
+    struct store *store, const char *address, int64_t *id, GError **error);
+
 /** Let a subscriber go: filters are removed, unsent mail is cancelled. */
 bool subscribe_remove(struct store *store, const char *address, const char *who,
     int64_t now, GError **error);

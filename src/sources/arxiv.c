@@ -10,7 +10,6 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "base/zone.h"
-#include "net/http_file.h"
 #include "sources/arxiv_listing.h"
 #include "sources/bulletin.h"
 
@@ -328,10 +327,7 @@ static bool
 read_day(struct source *source, const char *path, const char *day,
     struct source_answer *answer, GError **error)
 {
-	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-	g_autofree char *url = g_filename_to_uri(absolute, NULL, error);
-	g_autoptr(GBytes) xml =
-	    url ? http_file_read(url, BOUNDS_HTTP_BODY_BYTES, error) : NULL;
+	g_autoptr(GBytes) xml = source_load_file(path, error);
 
 	if (!xml)
 		return false;

@@ -7,7 +7,6 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "net/http_file.h"
 #include "sources/huggingface_parse.h"
 
 /* The most that the service gives at once; its own default cuts long days at 50. */
@@ -249,10 +248,7 @@ static bool
 read_day(struct source *source, const char *path, const char *day,
     struct source_answer *answer, GError **error)
 {
-	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-	g_autofree char *url = g_filename_to_uri(absolute, NULL, error);
-	g_autoptr(GBytes) json =
-	    url ? http_file_read(url, BOUNDS_HTTP_BODY_BYTES, error) : NULL;
+	g_autoptr(GBytes) json = source_load_file(path, error);
 	GPtrArray *listings = NULL;
 	size_t elements;
 

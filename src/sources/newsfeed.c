@@ -7,10 +7,8 @@
 
 #include "base/bounds.h"
 #include "base/day.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "model/identity.h"
-#include "net/http_file.h"
 
 struct newsfeed {
 	struct source source;
@@ -235,10 +233,7 @@ static bool
 read_day(struct source *source, const char *path, const char *day,
     struct source_answer *answer, GError **error)
 {
-	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-	g_autofree char *url = g_filename_to_uri(absolute, NULL, error);
-	g_autoptr(GBytes) xml =
-	    url ? http_file_read(url, BOUNDS_HTTP_BODY_BYTES, error) : NULL;
+	g_autoptr(GBytes) xml = source_load_file(path, error);
 
 	(void)day;
 	if (!xml)

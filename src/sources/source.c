@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
+#include "net/http_file.h"
 #include "sources/days.h"
 
 void
@@ -102,6 +104,15 @@ source_fetch_now(struct source *source, struct http *http, const char *today,
 		return false;
 	g_strlcpy(answer->day, today, sizeof(answer->day));
 	return source->fetch_now(source, http, today, etag, answer, error);
+}
+
+GBytes *
+source_load_file(const char *path, GError **error)
+{
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	g_autofree char *url = g_filename_to_uri(absolute, NULL, error);
+
+	return url ? http_file_read(url, BOUNDS_HTTP_BODY_BYTES, error) : NULL;
 }
 
 void

@@ -103,6 +103,9 @@ bool source_fetch_day(struct source *source, struct http *http, const char *day,
 bool source_fetch_now(struct source *source, struct http *http, const char *today,
     const char *etag, struct source_answer *answer, GError **error);
 
+/** Read what stands for an answer from a file. @return NULL as http_file_read() */
+GBytes *source_load_file(const char *path, GError **error);
+
 /**
  * What a status that is no answer means: 429, 408 and 5xx are PB_ERROR_TEMPORARY,
  * others PB_ERROR_PERMANENT.

@@ -68,15 +68,8 @@ GPtrArray *
 archive_load_class(struct store *store, const char *folded, GError **error)
 {
 	static const char sql[] = "SELECT text FROM word WHERE folded = ?1";
-	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(folded));
-	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(words, sql_dup_text(statement, 0));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&words) : NULL;
+	return sql_load_texts(store, sql, error, SQL_TEXT(folded));
 }
 
 bool

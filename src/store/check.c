@@ -182,15 +182,8 @@ check_load_zones(struct store *store, GError **error)
 {
 	static const char sql[] =
 	    "SELECT DISTINCT zone FROM subscriber WHERE state <> 'gone' ORDER BY zone";
-	sql_auto *statement = sql_start(store, sql, error);
-	g_autoptr(GPtrArray) zones = g_ptr_array_new_with_free_func(g_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(zones, sql_dup_text(statement, 0));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&zones) : NULL;
+	return sql_load_texts(store, sql, error);
 }
 
 bool

@@ -130,13 +130,6 @@ history_load_papers(struct store *store, int64_t subscriber_id, GError **error)
 	    "SELECT p.id FROM delivered d JOIN paper p ON p.seq = d.paper_seq"
 	    " WHERE d.subscriber_id = ?1 GROUP BY p.seq"
 	    " ORDER BY max(d.at) DESC, p.seq DESC";
-	sql_auto *statement = sql_start(store, sql, error, SQL_INT(subscriber_id));
-	g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(ids, sql_dup_text(statement, 0));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
+	return sql_load_texts(store, sql, error, SQL_INT(subscriber_id));
 }

@@ -55,16 +55,8 @@ papers_load_bare(
 	    /* Only arXiv's own: 2611.12345 and hep-ex/0307015. */
 	    " AND (id GLOB '[0-9][0-9][0-9][0-9].[0-9]*' OR id GLOB '[a-z]*/[0-9]*')"
 	    " ORDER BY first_seen_at DESC LIMIT ?2";
-	sql_auto *statement =
-	    sql_start(store, sql, error, SQL_INT(seen_after), SQL_INT(limit));
-	g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(ids, sql_dup_text(statement, 0));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
+	return sql_load_texts(store, sql, error, SQL_INT(seen_after), SQL_INT(limit));
 }
 
 bool
@@ -279,15 +271,8 @@ papers_load_services(struct store *store, GError **error)
 	    " FROM name WHERE text IS NOT NULL)"
 	    " SELECT DISTINCT substr(text, 1, instr(text || '/', '/') - 1) FROM name"
 	    " WHERE text IS NOT NULL ORDER BY 1";
-	sql_auto *statement = sql_start(store, sql, error);
-	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-	enum sql_step step;
 
-	if (!statement)
-		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		g_ptr_array_add(names, sql_dup_text(statement, 0));
-	return step == SQL_STEP_DONE ? g_steal_pointer(&names) : NULL;
+	return sql_load_texts(store, sql, error);
 }
 
 bool

@@ -145,6 +145,21 @@ sql_number_values(struct store *store, const char *sql, const struct sql_value *
 	return false;
 }
 
+GPtrArray *
+sql_load_texts_values(struct store *store, const char *sql,
+    const struct sql_value *values, GError **error)
+{
+	sql_auto *statement = sql_start_values(store, sql, values, error);
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(texts, sql_dup_text(statement, 0));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&texts) : NULL;
+}
+
 char *
 sql_dup_text(sqlite3_stmt *statement, int column)
 {

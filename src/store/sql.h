@@ -84,6 +84,13 @@ bool sql_change_values(struct store *store, const char *sql,
 bool sql_number_values(struct store *store, const char *sql,
     const struct sql_value *values, int64_t *number, GError **error);
 
+/** Run a statement whose rows are texts. @return of char *, NULL with an error */
+#define sql_load_texts(store, sql, error, ...) \
+	sql_load_texts_values(store, sql,      \
+	    (const struct sql_value[]){__VA_ARGS__ __VA_OPT__(, ){0}}, error)
+GPtrArray *sql_load_texts_values(struct store *store, const char *sql,
+    const struct sql_value *values, GError **error);
+
 /** A copy of a text column, NULL for NULL. */
 char *sql_dup_text(sqlite3_stmt *statement, int column);
 /** A copy of a column of octets, NULL for NULL. */
