@@ -292,7 +292,13 @@ a_first_line_that_does_not_name_columns_is_refused(void)
 	    {"", "people.csv:1: column address: it is missing"},
 	    {"a@example.org\n", "people.csv:1: column a@example.org: there is no such"},
 	    {"address,colour\na@b.example,red\n",
-	        "people.csv:1: column colour: there is no such column; address, name"},
+	        "people.csv:1: column colour: there is no such column; address, name, "
+	        "state, cadence, weekdays, at, zone, max, paused_until, order, "
+	        "abstract, "
+	        "format, quiet, updates, crosslist, attach, language, catch_up, "
+	        "consent_at, consent_text, created_at and filters are"},
+	    {"address,name,name,name\n",
+	        "people.csv:1: column name: it is there twice"},
 	    {"address,name,Address\n",
 	        "people.csv:1: column Address: it is there twice"},
 	    {"address,\n", "people.csv:1: column without a name: there is no such"},

@@ -363,6 +363,20 @@ find_column(const char *name)
 	return (enum roster_column)column;
 }
 
+static char *
+format_unknown(const char *name)
+{
+	GString *message = g_string_new(NULL);
+
+	g_string_printf(message, "column %.40s: there is no such column; ",
+	    *name ? name : "without a name");
+	for (int column = 0; column < ROSTER_FILTERS; column++)
+		g_string_append_printf(message, "%s%s", column ? ", " : "",
+		    roster_column_name((enum roster_column)column));
+	g_string_append(message, " and filters are");
+	return g_string_free(message, FALSE);
+}
+
 static void
 read_column(struct reader *reader, const char *name)
 {
@@ -370,15 +384,9 @@ read_column(struct reader *reader, const char *name)
 	g_autofree char *message = NULL;
 
 	if (column == ROSTER_COLUMNS)
-		message = g_strdup_printf(
-		    "column %.40s: there is no such column; "
-		    "address, name, state, cadence, weekdays, at, zone, max, "
-		    "paused_until, consent_at, consent_text, created_at and filters "
-		    "are",
-		    *name ? name : "without a name");
-	for (guint i = 0; i < reader->order->len; i++)
-		if (column < ROSTER_COLUMNS &&
-		    g_array_index(reader->order, enum roster_column, i) == column)
+		message = format_unknown(name);
+	for (guint i = 0; !message && i < reader->order->len; i++)
+		if (g_array_index(reader->order, enum roster_column, i) == column)
 			message = g_strdup_printf("column %s: it is there twice", name);
 	if (message)
 		add_problem(reader, ROSTER_COLUMNS, message);
