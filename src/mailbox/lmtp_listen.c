@@ -57,17 +57,24 @@ parse_listen(const char *text, union any_address *address, socklen_t *size)
 	       IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
 }
 
+static bool
+read_listen(
+    const char *text, union any_address *address, socklen_t *size, GError **error)
+{
+	if (parse_listen(text, address, size))
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "'%s' is no address of this machine alone: 127.0.0.1:24 is one", text);
+	return false;
+}
+
 bool
 lmtp_listen_check(const char *text, GError **error)
 {
 	union any_address address;
 	socklen_t size;
 
-	if (parse_listen(text, &address, &size))
-		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%s' is no address of this machine alone: 127.0.0.1:24 is one", text);
-	return false;
+	return read_listen(text, &address, &size, error);
 }
 
 void
@@ -105,9 +112,8 @@ listen_tcp(struct lmtp_listen *at, GError **error)
 	socklen_t size;
 	int fd, one = 1;
 
-	if (!lmtp_listen_check(at->tcp, error))
+	if (!read_listen(at->tcp, &address, &size, error))
 		return false;
-	parse_listen(at->tcp, &address, &size);
 	fd = new_socket(address.any.sa_family);
 	at->fds[LMTP_LISTEN_TCP] = fd;
 	if (fd < 0 ||
@@ -279,8 +285,7 @@ lmtp_listen_probe(const struct lmtp_listen *at, GError **error)
 	}
 	if (!at->tcp)
 		return true;
-	if (!lmtp_listen_check(at->tcp, error))
+	if (!read_listen(at->tcp, &address, &size, error))
 		return false;
-	parse_listen(at->tcp, &address, &size);
 	return probe_one(at->tcp, address.any.sa_family, &address.any, size, error);
 }

@@ -108,6 +108,17 @@ take_text(
 }
 
 static void
+take_guid(
+    struct bulletin_entry *entry, const struct bulletin_told *told, const char *line)
+{
+	g_clear_pointer(&entry->guid, g_free);
+	bulletin_told_set(&entry->guid, line);
+	if (!entry->url && told->is_permalink &&
+	    (g_str_has_prefix(line, "http://") || g_str_has_prefix(line, "https://")))
+		entry->url = g_strdup(line);
+}
+
+static void
 set_time(int64_t *field, const char *text, bool is_first)
 {
 	int64_t at;
@@ -123,22 +134,16 @@ bulletin_told_take_entry(struct bulletin_entry *entry, const struct bulletin_tol
 
 	switch (told->meaning) {
 	case MEANING_GUID:
-		g_clear_pointer(&entry->guid, g_free);
-		bulletin_told_set(&entry->guid, line);
-		if (!entry->url && told->is_permalink &&
-		    (g_str_has_prefix(line, "http://") ||
-		        g_str_has_prefix(line, "https://")))
-			entry->url = g_strdup(line);
+		take_guid(entry, told, line);
 		break;
 	case MEANING_LINK:
 		g_free(entry->url);
 		entry->url = bulletin_told_resolve(told->base, line);
 		break;
 	case MEANING_TITLE:
-		if (entry->title)
-			break;
+		if (!entry->title)
+			entry->title_form = told->form;
 		bulletin_told_set(&entry->title, line);
-		entry->title_form = told->form;
 		break;
 	case MEANING_SUMMARY:
 	case MEANING_CONTENT:
