@@ -127,6 +127,8 @@ BROKEN_ROWS = [
      "UPDATE filter SET hash = replace(hash, 'a', 'b') WHERE id = 1"),
     ("zones",
      "UPDATE subscriber SET zone = 'Mars/Olympus' WHERE id = 3"),
+    ("archive",
+     "UPDATE cursor SET value = value - 1 WHERE name = 'archive papers'"),
     ("clock",
      f"UPDATE batch SET asked_at = {NOW_S + 7200}"),
     ("references",

@@ -16,6 +16,7 @@
 #include "query/query.h"
 #include "service/secret.h"
 #include "service/status.h"
+#include "store/archive.h"
 #include "store/check.h"
 #include "store/editions.h"
 
@@ -332,6 +333,23 @@ check_zones(struct visit *visit)
 	g_string_free(missing, TRUE);
 }
 
+/* What the daily upkeep looks for, too. */
+static void
+check_archive(struct visit *visit)
+{
+	g_autofree char *problem = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (!archive_check_counts(visit->store, &problem, &error))
+		add(visit, "archive", g_strdup(error->message), RESTORE_ADVICE);
+	else if (problem)
+		add(visit, "archive", g_steal_pointer(&problem),
+		    "paperboyd makes it anew from the papers, at its upkeep once a "
+		    "day");
+	else
+		add(visit, "archive", g_strdup("every paper is in its index"), NULL);
+}
+
 static void
 check_clock(struct visit *visit)
 {
@@ -392,6 +410,7 @@ doctor_run(const struct settings *settings, int64_t now)
 		check_rows(&visit);
 		check_filters(&visit);
 		check_zones(&visit);
+		check_archive(&visit);
 		check_clock(&visit);
 	}
 	check_key(&visit);

@@ -91,15 +91,15 @@ struct archive_size {
 bool archive_load_size(struct store *store, struct archive_size *size, GError **error);
 
 /**
- * Look closely whether the archive is what the papers make of it.
+ * Look closely whether the archive is what the papers make of it: for tests.
  *
- * It reads every paper: for an operator, not for every day.
+ * It reads every paper, and holds the writer's lock meanwhile.
  *
  * @param problem  set to a new string that says what differs, or to NULL
  */
 bool archive_check(struct store *store, char **problem, GError **error);
 
-/** The same at a glance, by counts: for every day. */
+/** The same at a glance, by counts: for every day, and for doctor. */
 bool archive_check_counts(struct store *store, char **problem, GError **error);
 
 /** Make it anew from the papers, in one transaction. */
