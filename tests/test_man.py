@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_man.py - the manual pages are clean, and say what the programs say."""
+import json
 import os
 import re
 import subprocess
@@ -98,21 +99,34 @@ def test_letters():
         assert re.search(r"^\.Dl %s " % key, text, re.M), key
 
 
-def test_settings():
-    """every setting of the shipped file is in its page"""
+def read_shipped():
     shipped = os.path.join(os.environ.get("top_srcdir", "."), "etc", "paperboy.conf")
-    group, names = "", []
+    prefix, rows = "", []
     with open(shipped, encoding="utf-8") as file:
         for line in file:
             head = re.match(r"([a-z]+): \{", line)
             if head:
-                group = head.group(1)
-            setting = re.match(r"\t(?:# )?([a-z_]+) = ", line)
+                prefix = head.group(1) + "."
+            setting = re.match(r"\t?(?:# )?([a-z_]+) = (.*);$", line)
             if setting:
-                names.append("%s.%s" % (group, setting.group(1)))
-    assert len(names) > 15, names
-    for name in names:
+                rows.append((prefix + setting.group(1), setting.group(2)))
+    return rows
+
+
+def test_settings(t):
+    """every setting of the shipped file is in its page, and shows its default"""
+    rows = read_shipped()
+    assert len(rows) > 15, rows
+    path = os.path.join(t.folder, "plain.conf")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('mail: { from = "a@b.example"; owner = "o@b.example"; };\n')
+    out = subprocess.run([os.path.join(BUILD, "paperboyctl"), "-c", path, "--json",
+                          "config"], check=True, capture_output=True, text=True).stdout
+    usual = {row["name"]: row["default"] for row in json.loads(out)}
+    for name, shown in rows:
         assert ".It Cm %s\n" % name in page("paperboy.conf.5"), name
+        # Where the default is empty, an example is shown.
+        assert usual[name] in ("", shown.strip('"')), (name, shown, usual[name])
 
 
 with tap.Tap() as t:
@@ -122,4 +136,4 @@ with tap.Tap() as t:
     t.run(test_fields)
     t.run(test_options)
     t.run(test_letters)
-    t.run(test_settings)
+    t.run(test_settings, t)
