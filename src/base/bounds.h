@@ -44,9 +44,8 @@
 #define BOUNDS_MESSAGE_ID_BYTES   250
 #define BOUNDS_LIST_ID_BYTES      255
 #define BOUNDS_KEY_BYTES_MIN      32
-#define BOUNDS_STORED_BYTES                                       \
-	(256 * 1024) /* a letter in the outbox; in the schema too \
-	              */
+/* A letter in the outbox; in the schema too. */
+#define BOUNDS_STORED_BYTES       (256 * 1024)
 
 /*
  * Letters: messages from outside, as their reader takes them (src/letter).  What is

@@ -138,13 +138,6 @@ GBytes *ctl_load_key(const struct ctl *ctl, GError **error);
 /** Tell a running daemon to look again; none running is fine. */
 void ctl_poke_daemon(const struct ctl *ctl);
 
-/**
- * Say one word to a running daemon.
- *
- * @return its answer without the line's end, for g_free(); NULL when none runs
- */
-char *ctl_ask_daemon(const struct ctl *ctl, const char *word);
-
 /** Print what was found right and wrong, with what to do; the status tells too.
  * @param findings  of struct doctor_finding * */
 void ctl_print_findings(struct ctl *ctl, const GPtrArray *findings);

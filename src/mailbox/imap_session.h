@@ -40,6 +40,7 @@ struct imap_session *imap_session_open(const struct imap_options *options,
 void imap_session_free(struct imap_session *session);
 PB_DEFINE_AUTO(imap_session, imap_session_free);
 
+/** How letters are marked there, once the folder is selected. */
 enum imap_road imap_session_get_road(const struct imap_session *session);
 uint32_t imap_session_get_uidvalidity(const struct imap_session *session);
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/day.h"
 #include "model/paper.h"
 #include "model/preferences.h"
 
@@ -27,7 +28,7 @@ struct digest_reason {
 
 struct digest_entry {
 	struct paper *paper; /* owned */
-	char day[11];        /* the day it was listed, YYYY-MM-DD */
+	char day[DAY_BYTES]; /* the day it was listed, YYYY-MM-DD */
 	int64_t upvotes;     /* as it was when the digest was made, or PAPER_UNKNOWN */
 	enum digest_shown shown;
 	GPtrArray *reasons; /* of struct digest_reason *; never empty */
@@ -45,8 +46,8 @@ struct digest {
 	int64_t id;
 	int64_t subscriber_id;
 	int64_t subscriber_since; /* when that row was made, s: its tokens hang on it */
-	char *slot;    /* "2026-11-21T07:30" in the person's zone, or "first-SECONDS" */
-	char date[11]; /* local date it is for, YYYY-MM-DD */
+	char *slot; /* "2026-11-21T07:30" in the person's zone, or "first-SECONDS" */
+	char date[DAY_BYTES]; /* local date it is for, YYYY-MM-DD */
 	int64_t created_at;   /* s since the epoch, UTC */
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "base/day.h"
 
 /* A number or a time that no source has told yet. */
 #define PAPER_UNKNOWN ((int64_t)-1)
@@ -30,8 +31,8 @@ enum paper_teller { PAPER_TELLER_FEED, PAPER_TELLER_HF, PAPER_TELLER_ARXIV };
 
 /* Where a paper was listed: one source, one day. */
 struct appearance {
-	char *source; /* "hf" */
-	char day[11]; /* YYYY-MM-DD, UTC */
+	char *source;        /* "hf" */
+	char day[DAY_BYTES]; /* YYYY-MM-DD, UTC */
 	enum announcement announcement;
 };
 
@@ -67,7 +68,7 @@ struct paper {
 /* A source listed this paper on that day. */
 struct listing {
 	struct paper *paper; /* owned */
-	char day[11];        /* YYYY-MM-DD, UTC, as the source dates its list */
+	char day[DAY_BYTES]; /* YYYY-MM-DD, UTC, as the source dates its list */
 	enum announcement announcement;
 	unsigned version; /* of the paper, from 1; 0: not told */
 };

@@ -152,12 +152,12 @@ rhythm_get_latest(
 }
 
 void
-rhythm_format_date(int64_t at, GTimeZone *zone, char date[11])
+rhythm_format_date(int64_t at, GTimeZone *zone, char date[DAY_BYTES])
 {
 	g_autoptr(GDateTime) noon = local_noon(at, zone);
 	g_autofree char *text = g_date_time_format(noon, "%Y-%m-%d");
 
-	g_strlcpy(date, text, 11);
+	g_strlcpy(date, text, DAY_BYTES);
 }
 
 struct rhythm

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/day.h"
+
 enum rhythm_cadence {
 	RHYTHM_DAILY,
 	RHYTHM_NOW,      /* at every full hour */
@@ -44,11 +46,12 @@ void rhythm_get_latest(const struct rhythm *rhythm, GTimeZone *zone, int64_t now
     struct rhythm_slot *slot);
 
 /** The local date of a time, YYYY-MM-DD. */
-void rhythm_format_date(int64_t at, GTimeZone *zone, char date[11]);
+void rhythm_format_date(int64_t at, GTimeZone *zone, char date[DAY_BYTES]);
 
 /** Make a rhythm whole: no weekly one without a day, no days where none count. */
 struct rhythm rhythm_normalize(const struct rhythm *rhythm);
 
+/** "daily", "weekdays", "weekly", "now": as in the store and for people. */
 const char *rhythm_cadence_name(enum rhythm_cadence cadence);
 bool
 rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **error);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "base/day.h"
 #include "model/preferences.h"
 #include "model/rhythm.h"
 
@@ -39,7 +40,8 @@ struct subscriber {
 	struct preferences preferences;
 	char language[3]; /* "de"; "" for that of the settings */
 	int catch_up; /* papers of the digest that follows a pause; 0: as any other */
-	char paused_until[11]; /* the local day from which there is mail again, or "" */
+	char paused_until[DAY_BYTES]; /* the local day from which there is mail again,
+	                                 or "" */
 };
 
 /* One of a person's filters. */
@@ -51,7 +53,7 @@ struct subscription {
 	char *name; /* or NULL */
 	char *text; /* as typed */
 	char *canonical;
-	char since_day[11]; /* papers listed before this day are not for it */
+	char since_day[DAY_BYTES]; /* papers listed before this day are not for it */
 	int64_t created_at;
 	int max_papers; /* in one digest, 1..200; 0: no limit of its own */
 	char *note;     /* of the person to itself, or NULL */
@@ -72,6 +74,7 @@ PB_DEFINE_AUTO(subscription, subscription_free);
  */
 int64_t subscriber_get_since(const struct subscriber *subscriber);
 
+/** "active", ...: as in the store and for people. */
 const char *subscriber_state_name(enum subscriber_state state);
 
 /** @return SUBSCRIBER_GONE for a name that is none */

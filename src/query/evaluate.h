@@ -6,6 +6,7 @@
 
 #include "query/tree.h"
 
+/** As query_evaluate(), of a tree that is a part of a filter. */
 enum query_truth node_evaluate(const struct node *node,
     const struct query_document *document, enum query_mode mode);
 

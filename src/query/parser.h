@@ -25,6 +25,7 @@ parser_get_lexeme(const struct parser *parser, int ahead)
 	return &g_array_index(parser->lexemes, struct lexeme, parser->at + ahead);
 }
 
+/** Whether an operand can begin with such a lexeme. */
 bool parser_begins_operand(enum lexeme_kind kind);
 
 /** Refuse an operator, an end or a ")" that stands where an operand is wanted. */

@@ -43,6 +43,7 @@ passage_get_token(const struct passage *passage, int at)
 	return &g_array_index(passage->tokens, struct passage_token, at);
 }
 
+/** Whether a phrase stands at a token. @param at  its index */
 bool passage_has_phrase_at(
     const struct passage *passage, const struct phrase *phrase, int at);
 

@@ -51,6 +51,7 @@ void phrase_free(struct phrase *phrase);
 /** Format it so that phrase_parse() gives it again, with quotes where needed. */
 void phrase_append(const struct phrase *phrase, GString *out);
 
+/** Get a word. @param i  less than words->len */
 const struct phrase_word *phrase_get_word(const struct phrase *phrase, unsigned i);
 
 /** Length of the run of + # and . that a text begins with. */

@@ -191,6 +191,7 @@ void query_document_set_today(struct query_document *document, const char *today
 void query_document_free(struct query_document *document);
 PB_DEFINE_AUTO(query_document, query_document_free);
 
+/** What a query says of a paper. @param mode  what to take for what may change */
 enum query_truth query_evaluate(const struct query *query,
     const struct query_document *document, enum query_mode mode);
 

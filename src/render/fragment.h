@@ -62,6 +62,7 @@ struct fragment *fragment_cache_get(struct fragment_cache *cache,
     const struct digest_entry *entry, enum fragment_depth depth);
 void fragment_unref(struct fragment *fragment);
 
+/** Add what a part of a fragment comes to, or take it away again. */
 void fragment_add_to(struct piece_sum *sum, const struct fragment_part *part);
 void fragment_subtract_from(struct piece_sum *sum, const struct fragment_part *part);
 

@@ -68,19 +68,20 @@ static void
 append_section(
     const struct template *template, size_t index, struct stack *stack, GString *out)
 {
-	const struct node *node = &g_array_index(template->nodes, struct node, index);
+	const struct template_node *node =
+	    &g_array_index(template->nodes, struct template_node, index);
 	const struct view *view = find_name(stack, node->text);
 	bool is_list = view && view->kind == VIEW_LIST;
 	size_t times = is_list ? view->list->len : 1;
 
-	if (view_is_true(view) != (node->kind == NODE_SECTION))
+	if (view_is_true(view) != (node->kind == TEMPLATE_SECTION))
 		return;
-	if (stack->marked && node->kind == NODE_SECTION &&
+	if (stack->marked && node->kind == TEMPLATE_SECTION &&
 	    strcmp(node->text, stack->marked) == 0) {
 		g_string_append(out, stack->mark);
 		return;
 	}
-	if (node->kind == NODE_INVERTED) {
+	if (node->kind == TEMPLATE_INVERTED) {
 		append_nodes(template, index + 1, node->end, stack, out);
 		return;
 	}
@@ -107,22 +108,22 @@ append_nodes(const struct template *template, size_t from, size_t to,
     struct stack *stack, GString *out)
 {
 	for (size_t i = from; i < to; i++) {
-		const struct node *node =
-		    &g_array_index(template->nodes, struct node, i);
+		const struct template_node *node =
+		    &g_array_index(template->nodes, struct template_node, i);
 
 		switch (node->kind) {
-		case NODE_LITERAL:
+		case TEMPLATE_LITERAL:
 			g_string_append_len(out, node->text, (gssize)node->size);
 			break;
-		case NODE_VALUE:
+		case TEMPLATE_VALUE:
 			append_value(find_name(stack, node->text),
 			    template->kind == TEMPLATE_HTML, out);
 			break;
-		case NODE_RAW:
+		case TEMPLATE_RAW:
 			append_value(find_name(stack, node->text), false, out);
 			break;
-		case NODE_SECTION:
-		case NODE_INVERTED:
+		case TEMPLATE_SECTION:
+		case TEMPLATE_INVERTED:
 			append_section(template, i, stack, out);
 			i = node->end - 1;
 			break;
@@ -153,10 +154,10 @@ static size_t
 find_section(const struct template *template, const char *section, size_t from)
 {
 	for (size_t i = from; i < template->nodes->len; i++) {
-		const struct node *node =
-		    &g_array_index(template->nodes, struct node, i);
+		const struct template_node *node =
+		    &g_array_index(template->nodes, struct template_node, i);
 
-		if (node->kind == NODE_SECTION && strcmp(node->text, section) == 0)
+		if (node->kind == TEMPLATE_SECTION && strcmp(node->text, section) == 0)
 			return i;
 	}
 	return template->nodes->len;
@@ -181,13 +182,14 @@ template_is_apart(
 
 	for (size_t at = find_section(template, section, 0); at < count;
 	     at = find_section(template, section, at + 1)) {
-		size_t end = g_array_index(template->nodes, struct node, at).end;
+		size_t end =
+		    g_array_index(template->nodes, struct template_node, at).end;
 
 		for (size_t i = at + 1; i < end; i++) {
-			const struct node *node =
-			    &g_array_index(template->nodes, struct node, i);
+			const struct template_node *node =
+			    &g_array_index(template->nodes, struct template_node, i);
 
-			if (node->kind != NODE_LITERAL &&
+			if (node->kind != TEMPLATE_LITERAL &&
 			    !g_strv_contains(names, node->text))
 				return false;
 		}

@@ -143,9 +143,11 @@ find_standalone(
 }
 
 static void
-add_node(struct parser *parser, enum node_kind kind, const char *text, size_t size)
+add_node(
+    struct parser *parser, enum template_node_kind kind, const char *text, size_t size)
 {
-	struct node node = {.kind = kind, .text = g_strndup(text, size), .size = size};
+	struct template_node node = {
+	    .kind = kind, .text = g_strndup(text, size), .size = size};
 
 	g_array_append_val(parser->nodes, node);
 }
@@ -153,13 +155,13 @@ add_node(struct parser *parser, enum node_kind kind, const char *text, size_t si
 static bool
 close_section(struct parser *parser, const struct tag *tag, GError **error)
 {
-	struct node *node;
+	struct template_node *node;
 
 	if (parser->depth == 0)
 		return refuse(parser, tag->start, PB_ERROR_INPUT, error,
 		    "section '%s' is closed, but none is open", tag->name);
-	node =
-	    &g_array_index(parser->nodes, struct node, parser->open[parser->depth - 1]);
+	node = &g_array_index(
+	    parser->nodes, struct template_node, parser->open[parser->depth - 1]);
 	if (strcmp(node->text, tag->name) != 0)
 		return refuse(parser, tag->start, PB_ERROR_INPUT, error,
 		    "section '%s' is closed, but '%s' is open since line %u", tag->name,
@@ -172,16 +174,16 @@ close_section(struct parser *parser, const struct tag *tag, GError **error)
 static bool
 add_tag(struct parser *parser, const struct tag *tag, GError **error)
 {
-	enum node_kind kind = NODE_VALUE;
+	enum template_node_kind kind = TEMPLATE_VALUE;
 
 	if (tag->sigil == '!')
 		return true;
 	if (tag->sigil == '/')
 		return close_section(parser, tag, error);
 	if (tag->sigil == '{' || tag->sigil == '&')
-		kind = NODE_RAW;
+		kind = TEMPLATE_RAW;
 	if (tag->sigil == '#' || tag->sigil == '^') {
-		kind = tag->sigil == '#' ? NODE_SECTION : NODE_INVERTED;
+		kind = tag->sigil == '#' ? TEMPLATE_SECTION : TEMPLATE_INVERTED;
 		if (parser->depth == BOUNDS_TEMPLATE_DEPTH)
 			return refuse(parser, tag->start, PB_ERROR_LIMIT, error,
 			    "sections are more than %d deep", BOUNDS_TEMPLATE_DEPTH);
@@ -205,7 +207,7 @@ parse_nodes(struct parser *parser, GError **error)
 		bool is_fine;
 
 		if (!open) {
-			add_node(parser, NODE_LITERAL, rest, strlen(rest));
+			add_node(parser, TEMPLATE_LITERAL, rest, strlen(rest));
 			break;
 		}
 		if (!read_tag(parser, (size_t)(open - parser->text), &tag, error)) {
@@ -217,7 +219,7 @@ parse_nodes(struct parser *parser, GError **error)
 			to = tag.end;
 		}
 		if (from > parser->pos)
-			add_node(parser, NODE_LITERAL, rest, from - parser->pos);
+			add_node(parser, TEMPLATE_LITERAL, rest, from - parser->pos);
 		parser->pos = to;
 		is_fine = add_tag(parser, &tag, error);
 		g_free(tag.name);
@@ -225,8 +227,8 @@ parse_nodes(struct parser *parser, GError **error)
 			return false;
 	}
 	if (parser->depth > 0) {
-		const struct node *node = &g_array_index(
-		    parser->nodes, struct node, parser->open[parser->depth - 1]);
+		const struct template_node *node = &g_array_index(parser->nodes,
+		    struct template_node, parser->open[parser->depth - 1]);
 
 		return refuse(parser, parser->open_at[parser->depth - 1],
 		    PB_ERROR_INPUT, error, "section '%s' is never closed", node->text);
@@ -259,7 +261,7 @@ check_text(const struct parser *parser, GError **error)
 static void
 clear_node(void *data)
 {
-	struct node *node = data;
+	struct template_node *node = data;
 
 	g_free(node->text);
 }
@@ -273,7 +275,7 @@ template_parse(const char *label, const char *text, enum template_kind kind,
 
 	if (!check_text(&parser, error))
 		return NULL;
-	parser.nodes = g_array_new(FALSE, FALSE, sizeof(struct node));
+	parser.nodes = g_array_new(FALSE, FALSE, sizeof(struct template_node));
 	g_array_set_clear_func(parser.nodes, clear_node);
 	if (!parse_nodes(&parser, error)) {
 		g_array_unref(parser.nodes);

@@ -9,17 +9,17 @@
 
 #include "render/template.h"
 
-enum node_kind {
-	NODE_LITERAL,
-	NODE_VALUE,
-	NODE_RAW,
-	NODE_SECTION,
-	NODE_INVERTED,
+enum template_node_kind {
+	TEMPLATE_LITERAL,
+	TEMPLATE_VALUE,
+	TEMPLATE_RAW,
+	TEMPLATE_SECTION,
+	TEMPLATE_INVERTED,
 };
 
 /* A section's body is the nodes between it and `end`. */
-struct node {
-	enum node_kind kind;
+struct template_node {
+	enum template_node_kind kind;
 	char *text; /* the literal, or the name */
 	size_t size;
 	size_t end;
@@ -28,7 +28,7 @@ struct node {
 struct template
 {
 	enum template_kind kind;
-	GArray *nodes; /* of struct node */
+	GArray *nodes; /* of struct template_node */
 };
 
 #endif

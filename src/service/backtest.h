@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "base/day.h"
 #include "query/problem.h"
 #include "store/store.h"
 
@@ -37,7 +38,7 @@ struct backtest_request {
 struct backtest_paper {
 	char *id;
 	char *title;
-	char day[11];
+	char day[DAY_BYTES];
 	char *words; /* what was hit, for a reader */
 };
 

@@ -298,7 +298,7 @@ make_edition(struct press *press, const struct subscriber *subscriber, int64_t n
 	struct edition edition = {
 	    .subscriber_id = subscriber->id, .slot = slot, .created_at = now};
 	struct rhythm_slot next;
-	char date[11];
+	char date[DAY_BYTES];
 	bool is_put_off, has_slot, is_made = false;
 
 	if (!put_off(press, subscriber, now, &is_put_off, error))

@@ -31,6 +31,7 @@ struct filters_start {
 bool filters_note_untold(
     struct store *store, const struct query *query, GPtrArray *notes, GError **error);
 
+/** Where a filter that is given now begins. @param start  set on success */
 bool filters_load_start(
     struct store *store, int64_t now, struct filters_start *start, GError **error);
 

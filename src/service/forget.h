@@ -24,10 +24,9 @@ struct forget_request {
 
 /**
  * Erase all that is kept about a person, also one who left before or was only ever
- * asked or answered: the row, digests,
- * messages with their replies, filters that nobody else has with their matches,
- * the audit of the person.  One commit; then the store's file is written anew
- * and its log cut, so that the bytes are gone too.
+ * asked or answered: the row, digests, messages with their replies, filters that
+ * nobody else has with their matches, the audit of the person.  One commit; then the
+ * store's file is written anew and its log cut, so that the bytes are gone too.
  *
  * A message that is being sent at this moment reaches its reader, and what the
  * relay says of it is dropped.  What is elsewhere stays: backups, the relay's own log

@@ -82,8 +82,8 @@ bool intake_handle_nothing(void *data, struct store *store, const struct letter 
 
 /*
  * A letter at which the program itself dies would be tried for ever.  So a try of one
- * that has waited since before the program began is counted before it begins; with the
- * death that began it, the third is the last.
+ * that has waited since before the program began is counted before it begins, up to
+ * INTAKE_DEATHS.
  */
 struct intake_options {
 	struct reading_options reading;

@@ -53,6 +53,7 @@ enum roster_column {
 	ROSTER_COLUMNS,
 };
 
+/** The name in the first line. @param column  less than ROSTER_COLUMNS */
 const char *roster_column_name(enum roster_column column);
 
 /** Append the line that names the columns. */

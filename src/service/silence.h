@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "base/day.h"
 #include "store/store.h"
 
 enum silence_state {
@@ -27,11 +28,12 @@ struct silence_list {
 	char *name;
 	char *label;
 	enum silence_state state;
-	char day[11];        /* the last one that was expected; "" for any */
-	char since_day[11];  /* of LATE, STALE and FAILED: the first that is missing */
-	int64_t listed;      /* of OK: in the source's answer */
-	int64_t read;        /* of OK: papers kept of it; -1: not counted */
-	int64_t expected_at; /* s; -1 for any */
+	char day[DAY_BYTES];       /* the last one that was expected; "" for any */
+	char since_day[DAY_BYTES]; /* of LATE, STALE and FAILED: the first that is
+	                              missing */
+	int64_t listed;            /* of OK: in the source's answer */
+	int64_t read;              /* of OK: papers kept of it; -1: not counted */
+	int64_t expected_at;       /* s; -1 for any */
 	int64_t wait_s;
 };
 

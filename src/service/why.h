@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "base/day.h"
 #include "query/query.h"
 #include "store/papers.h"
 #include "store/store.h"
@@ -45,7 +46,7 @@ struct why_filter {
 	char *canonical;
 	bool is_block;
 	bool is_readable; /* else this program cannot read it, and steps is empty */
-	char since_day[11];
+	char since_day[DAY_BYTES];
 	enum query_truth truth; /* now, with what is known */
 	bool is_found;          /* it was found once, and that stays */
 	int64_t found_at;       /* s, or -1 */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "base/day.h"
 
 /* How a text is written. */
 enum bulletin_form {
@@ -45,11 +46,11 @@ struct bulletin_entry {
 
 struct bulletin {
 	char *title;
-	char day[11];       /* of pubDate or updated, in its own zone; "" */
-	int64_t built_at;   /* lastBuildDate or updated, s; -1: not told */
-	unsigned skip_days; /* bit 0 is Monday */
-	int64_t total;      /* opensearch:totalResults, or -1 */
-	GPtrArray *entries; /* of struct bulletin_entry * */
+	char day[DAY_BYTES]; /* of pubDate or updated, in its own zone; "" */
+	int64_t built_at;    /* lastBuildDate or updated, s; -1: not told */
+	unsigned skip_days;  /* bit 0 is Monday */
+	int64_t total;       /* opensearch:totalResults, or -1 */
+	GPtrArray *entries;  /* of struct bulletin_entry * */
 };
 
 /**

@@ -206,7 +206,7 @@ read_words(const char *at, struct moment *moment)
 }
 
 bool
-bulletin_date_parse(const char *text, int64_t *at, char day[11])
+bulletin_date_parse(const char *text, int64_t *at, char day[DAY_BYTES])
 {
 	struct moment moment = {.month = 1, .day = 1};
 	g_autoptr(GDateTime) time = NULL;

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/day.h"
+
 /**
  * Read a date of RFC 822 and its successors (two-digit years, names of zones, no
  * weekday, no seconds, no time), of ISO 8601 (a year, a month, a day, with time and
@@ -20,6 +22,6 @@
  * @param day   set on success when it is not NULL: the day in its own zone
  * @return false when it is no date of 1970 to 9999
  */
-bool bulletin_date_parse(const char *text, int64_t *at, char day[11]);
+bool bulletin_date_parse(const char *text, int64_t *at, char day[DAY_BYTES]);
 
 #endif

@@ -208,7 +208,7 @@ void
 bulletin_told_take_channel(struct bulletin *bulletin, const struct bulletin_told *told)
 {
 	g_autofree char *line = g_strstrip(g_strdup(told->text));
-	char day[11];
+	char day[DAY_BYTES];
 	int64_t at;
 
 	switch (told->meaning) {

@@ -21,6 +21,7 @@ struct bulletin_told {
 	const char *base;  /* that links are relative to, or NULL */
 };
 
+/* An entry that nothing was told of yet; its free function is GDestroyNotify's. */
 struct bulletin_entry *bulletin_told_new_entry(void);
 void bulletin_told_free_entry(void *entry);
 

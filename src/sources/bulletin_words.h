@@ -1,5 +1,5 @@
 /*
- * bulletin_words.h - the elements of feeds that tell something; for bulletin.c only.
+ * bulletin_words.h - the elements of feeds that tell something.
  */
 #ifndef PAPERBOY_SOURCES_BULLETIN_WORDS_H
 #define PAPERBOY_SOURCES_BULLETIN_WORDS_H

@@ -353,7 +353,7 @@ static bool
 holds_day(const char *text)
 {
 	for (const char *at = text; strlen(at) >= 10; at++) {
-		char day[11];
+		char day[DAY_BYTES];
 
 		g_strlcpy(day, at, sizeof(day));
 		if (days_is_valid(day))

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/auto.h"
+#include "base/day.h"
 #include "model/paper.h"
 #include "net/http.h"
 
@@ -25,7 +26,7 @@ enum source_status {
 
 struct source_answer {
 	enum source_status status;
-	char day[11];          /* that it speaks of: YYYY-MM-DD */
+	char day[DAY_BYTES];   /* that it speaks of: YYYY-MM-DD */
 	GPtrArray *listings;   /* of struct listing *, distinct papers, in the source's
 	                          order; NULL unless SOURCE_OK */
 	char *etag;            /* for the next time, or NULL */
