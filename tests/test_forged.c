@@ -7,116 +7,44 @@
 #include <glib.h>
 #include <string.h>
 
-#include "lib/lab.h"
-#include "lib/letters.h"
+#include "lib/desk.h"
 #include "service/assembly.h"
 #include "service/command_work.h"
 #include "service/forget.h"
 #include "service/front.h"
 
-#define NOW  "2026-11-20T09:00:00Z"
-#define HOME "paperboy@example.org"
-#define EVA  "eva@example.com"
+#define EVA "eva@example.com"
 
-struct bench {
-	struct lab *lab;
-	struct settings *settings;
-	struct house *house;
-	struct phrasebook *phrases;
-	struct renderer *renderer;
-	struct front_options options;
-	uint8_t drawn;
-};
-
+/* With the real phrases, people and papers. */
 static void
-draw(void *data, uint8_t *octets, size_t size)
-{
-	struct bench *bench = data;
-
-	memset(octets, ++bench->drawn, size);
-}
-
-static void
-set_text(char **setting, const char *text)
-{
-	g_free(*setting);
-	*setting = g_strdup(text);
-}
-
-static void
-bench_init(struct bench *bench)
+begin(struct desk *desk)
 {
 	const char *top = g_getenv("top_srcdir");
 	g_autofree char *templates =
 	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
 	GError *error = NULL;
 
-	*bench = (struct bench){.lab = lab_new(), .settings = settings_new()};
-	set_text(&bench->settings->mail_from, HOME);
-	set_text(&bench->settings->mail_owner, "owner@example.org");
-	set_text(&bench->settings->commands_address, HOME);
-	bench->house = house_new(bench->settings, &error);
+	desk_init(desk);
+	desk->phrases = phrasebook_load(templates, &error);
 	g_assert_no_error(error);
-	bench->phrases = phrasebook_load(templates, &error);
+	desk_set(&desk->settings->template_dir, templates);
+	desk->renderer = assembly_new_renderer(desk->settings, desk->lab->key, &error);
 	g_assert_no_error(error);
-	set_text(&bench->settings->template_dir, templates);
-	bench->renderer =
-	    assembly_new_renderer(bench->settings, bench->lab->key, &error);
-	g_assert_no_error(error);
-	bench->options = (struct front_options){
-	    .settings = bench->settings,
-	    .house = bench->house,
-	    .phrases = bench->phrases,
-	    .renderer = bench->renderer,
-	    .key = bench->lab->key,
-	    .draw = draw,
-	    .data = bench,
-	    .now = lab_time(NOW),
-	};
-	lab_list(bench->lab, "2026-11-19", "2611.00001", "Diffusion", 3);
-	lab_subscribe(bench->lab, EVA, "UTC", "diffusion", bench->options.now - 60);
-	lab_add_block(bench->lab, EVA, "survey", bench->options.now - 60);
+	desk->options.phrases = desk->phrases;
+	desk->options.renderer = desk->renderer;
+	lab_list(desk->lab, "2026-11-19", "2611.00001", "Diffusion", 3);
+	lab_subscribe(desk->lab, EVA, "UTC", "diffusion", desk->options.now - 60);
+	lab_add_block(desk->lab, EVA, "survey", desk->options.now - 60);
 	lab_subscribe(
-	    bench->lab, "adam@example.com", "UTC", "robots", bench->options.now - 60);
-	lab_press(bench->lab, bench->options.now - 60);
-}
-
-static void
-bench_clear(struct bench *bench)
-{
-	lab_assert_idle(bench->lab);
-	house_free(bench->house);
-	phrasebook_free(bench->phrases);
-	renderer_free(bench->renderer);
-	settings_free(bench->settings);
-	lab_free(bench->lab);
-}
-
-#define bench_auto __attribute__((cleanup(bench_clear))) struct bench
-
-static enum front_outcome
-hand_in(
-    struct bench *bench, const char *from, const char *recipient, const char *subject)
-{
-	pb_auto(letter) letter = letters_new(from, subject, "");
-	const struct front_envelope envelope = {1, from, recipient};
-	struct front_report report = {0};
-	pb_transaction transaction = {0};
-	GError *error = NULL;
-
-	g_assert_true(store_begin(bench->lab->store, &transaction, &error));
-	front_handle(
-	    bench->lab->store, &bench->options, letter, &envelope, &report, &error);
-	g_assert_no_error(error);
-	g_assert_true(store_commit(&transaction, &error));
-	return report.outcome;
+	    desk->lab, "adam@example.com", "UTC", "robots", desk->options.now - 60);
+	lab_press(desk->lab, desk->options.now - 60);
 }
 
 /* All that is kept about people, but what waits for their word. */
 static char *
-get_state(struct bench *bench)
+get_state(struct desk *desk)
 {
-	return lab_text(bench->lab,
+	return lab_text(desk->lab,
 	    "SELECT 's', id, address, name, state, cadence, weekdays, minute, zone,"
 	    " max_full, next_due_at, paused_until, consent_text FROM subscriber"
 	    " UNION ALL SELECT 'f', id, subscriber_id, number, filter_id, name, text,"
@@ -169,33 +97,33 @@ static void
 of_every_verb_nothing_but_unsubscribing_acts(void)
 {
 	for (const struct command_row *row = command_rows; row->verb; row++) {
-		bench_auto bench;
+		desk_auto desk;
 		g_autofree char *before = NULL;
 		g_autofree char *after = NULL;
 		const char *line = find_line(row->verb);
 		bool is_leaving = strcmp(row->verb, "unsubscribe") == 0;
 
-		bench_init(&bench);
-		before = get_state(&bench);
-		hand_in(&bench, EVA, HOME, line);
-		after = get_state(&bench);
+		begin(&desk);
+		before = get_state(&desk);
+		desk_write_to(&desk, EVA, DESK_HOME, line);
+		after = get_state(&desk);
 		g_test_message("%s", line);
 		if (is_leaving) {
 			g_assert_cmpstr(after, !=, before);
-			lab_assert_text(bench.lab,
+			lab_assert_text(desk.lab,
 			    "SELECT address, state FROM subscriber ORDER BY id",
 			    "eva@example.com|gone adam@example.com|active");
 		} else {
 			g_assert_cmpstr(after, ==, before);
 		}
 		/* Only she is told, and the address that is to be hers. */
-		lab_assert_text(bench.lab,
+		lab_assert_text(desk.lab,
 		    "SELECT count(*) FROM outbox WHERE kind <> 'digest' AND recipient"
 		    " NOT IN ('eva@example.com', 'thief@example.net')",
 		    "0");
 		g_assert_cmpint(
-		    lab_number(bench.lab, "SELECT count(*) FROM outbox"
-		                          " WHERE recipient = 'thief@example.net'"),
+		    lab_number(desk.lab, "SELECT count(*) FROM outbox"
+		                         " WHERE recipient = 'thief@example.net'"),
 		    ==, strcmp(row->verb, "address") == 0);
 	}
 }
@@ -204,13 +132,13 @@ of_every_verb_nothing_but_unsubscribing_acts(void)
 static void
 a_new_address_learns_nothing(void)
 {
-	bench_auto bench;
+	desk_auto desk;
 	g_autofree char *mail = NULL;
 
-	bench_init(&bench);
-	hand_in(&bench, EVA, HOME, "address thief@example.net");
-	mail = lab_text(bench.lab, "SELECT CAST(message AS TEXT) FROM outbox"
-	                           " WHERE recipient = 'thief@example.net'");
+	begin(&desk);
+	desk_write_to(&desk, EVA, DESK_HOME, "address thief@example.net");
+	mail = lab_text(desk.lab, "SELECT CAST(message AS TEXT) FROM outbox"
+	                          " WHERE recipient = 'thief@example.net'");
 	g_assert_nonnull(strstr(mail, "paperboy+c-"));
 	g_assert_null(strstr(mail, "eva@"));
 	g_assert_null(strstr(mail, "diffusion"));
@@ -220,22 +148,22 @@ a_new_address_learns_nothing(void)
 static void
 the_thiefs_half_does_nothing(void)
 {
-	bench_auto bench;
+	desk_auto desk;
 	g_autofree char *before = NULL;
 	g_autofree char *after = NULL;
 	g_autofree char *mail = NULL;
 	g_auto(GStrv) lines_of = NULL;
 
-	bench_init(&bench);
-	hand_in(&bench, EVA, HOME, "address thief@example.net");
-	mail = lab_text(bench.lab, "SELECT CAST(message AS TEXT) FROM outbox"
-	                           " WHERE recipient = 'thief@example.net'");
-	before = get_state(&bench);
+	begin(&desk);
+	desk_write_to(&desk, EVA, DESK_HOME, "address thief@example.net");
+	mail = lab_text(desk.lab, "SELECT CAST(message AS TEXT) FROM outbox"
+	                          " WHERE recipient = 'thief@example.net'");
+	before = get_state(&desk);
 	lines_of =
 	    g_strsplit(strstr(mail, "Reply-To: ") + strlen("Reply-To: "), "\r", 2);
 	for (int i = 0; i < 3; i++)
-		hand_in(&bench, "thief@example.net", lines_of[0], "ok");
-	after = get_state(&bench);
+		desk_write_to(&desk, "thief@example.net", lines_of[0], "ok");
+	after = get_state(&desk);
 	g_assert_cmpstr(after, ==, before);
 }
 
@@ -247,26 +175,25 @@ row_4_12_a_long_letter_gets_a_short_answer(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
 		for (int is_stranger = 0; is_stranger < 2; is_stranger++) {
-			bench_auto bench;
+			desk_auto desk;
 			g_autoptr(GString) text = g_string_new("subscribe\n");
 			pb_auto(letter) letter = NULL;
-			const struct front_envelope envelope = {1, EVA, HOME};
+			const struct front_envelope envelope = {1, EVA, DESK_HOME};
 			struct front_report report;
 			pb_transaction transaction = {0};
 			int64_t size;
 
-			bench_init(&bench);
+			begin(&desk);
 			while (text->len < 16000)
 				g_string_append_printf(
 				    text, "%swords of a stranger\n", starts[i]);
 			letter = letters_new(
 			    is_stranger ? "victim@example.net" : EVA, "", text->str);
-			g_assert_true(
-			    store_begin(bench.lab->store, &transaction, NULL));
-			g_assert_true(front_handle(bench.lab->store, &bench.options,
+			g_assert_true(store_begin(desk.lab->store, &transaction, NULL));
+			g_assert_true(front_handle(desk.lab->store, &desk.options,
 			    letter, &envelope, &report, NULL));
 			g_assert_true(store_commit(&transaction, NULL));
-			size = lab_number(bench.lab,
+			size = lab_number(desk.lab,
 			    "SELECT max(length(message)) FROM outbox"
 			    " WHERE kind <> 'digest'");
 			g_assert_cmpint(size, >, 0);
