@@ -304,10 +304,9 @@ static void
 scans_use_their_indexes(void)
 {
 	pb_auto(lab) lab = lab_new();
-	g_autoptr(GString) plans = g_string_new(NULL), ids = g_string_new(NULL);
+	g_autoptr(GString) ids = g_string_new(NULL);
+	g_autofree char *plans = NULL;
 	const struct archive_scan all = {.most = 5}, some = {.match = "a", .most = 5};
-	GHashTableIter iter;
-	gpointer sql;
 	bool is_cut;
 	int64_t papers;
 	g_autoptr(GPtrArray) words = NULL, digests = NULL;
@@ -321,23 +320,16 @@ scans_use_their_indexes(void)
 	words = archive_load_class(lab->store, "a", NULL);
 	digests = history_load_digests(lab->store, 1, 1, NULL);
 	g_assert_true(history_load_delivery(lab->store, 1, 1, &delivery, NULL));
-	g_hash_table_iter_init(&iter, lab->store->statements);
-	while (g_hash_table_iter_next(&iter, &sql, NULL)) {
-		g_autofree char *explain =
-		    g_strconcat("EXPLAIN QUERY PLAN ", (const char *)sql, NULL);
-		g_autofree char *plan = lab_text(lab, explain);
-
-		g_string_append_printf(plans, "%s\n    %s\n", (const char *)sql, plan);
-	}
-	g_test_message("%s", plans->str);
+	plans = lab_format_plans(lab);
+	g_test_message("%s", plans);
 	/* Only FTS5's own tables are "scanned", by their index. */
 	g_assert_false(g_regex_match_simple(
 	    "SCAN (?!CONSTANT|paper_fts VIRTUAL)\\S++(?! USING (COVERING )?INDEX)",
-	    plans->str, 0, 0));
-	g_assert_nonnull(strstr(plans->str, "paper_last_day (last_day>?)"));
-	g_assert_nonnull(strstr(plans->str, "word_class (folded=?)"));
-	g_assert_nonnull(strstr(plans->str, "(text>? AND text<?)"));
-	g_assert_null(strstr(plans->str, "TEMP B-TREE FOR ORDER BY paper"));
+	    plans, 0, 0));
+	g_assert_nonnull(strstr(plans, "paper_last_day (last_day>?)"));
+	g_assert_nonnull(strstr(plans, "word_class (folded=?)"));
+	g_assert_nonnull(strstr(plans, "(text>? AND text<?)"));
+	g_assert_null(strstr(plans, "TEMP B-TREE FOR ORDER BY paper"));
 }
 
 int

@@ -23,7 +23,7 @@ from daemon import RUN_S, House, at_hour, is_whole, papers_of
 from generate import generate
 from papers import load_papers
 from peers import Ca, Postfix, SmtpSink, parse_dump
-from tap import Skip, Tap, need_programs, run, top_srcdir, wait_until
+from tap import Tap, need_strace, run, top_srcdir, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or random.randrange(1 << 30))
@@ -315,7 +315,7 @@ def maildir_is_synced_in_order(tap):
     house.write_day(today(), NUMBERS)
     house.add_people(5)
     trace = os.path.join(house.folder, "trace")
-    strace = tracer()
+    strace = need_strace()
     house.once(wanted=0, prefix=[strace, "-f", "-qq", "-y", "-o", trace, "-e",
                                  "trace=fsync,fdatasync,linkat"])
     on_disk, in_new, links = set(), set(), 0
@@ -488,14 +488,6 @@ def making_survives(tap):
 # ---- at every write ---------------------------------------------------------
 
 
-def tracer():
-    (strace,) = need_programs("strace")
-    probe = run([strace, "-f", "-qq", "-e", "trace=none", "true"], check=False)
-    if probe.strip():
-        raise Skip(f"strace does not work here: {probe}")
-    return strace
-
-
 def fault_at(strace, call, fault, number, folder):
     """How to run a program whose nth call is its last, or fails."""
     return [strace, "-f", "-qq", "-o", os.path.join(folder, "trace"),
@@ -531,7 +523,7 @@ def edge_holds(tap, strace, call, fault, number, first, maildir):
 
 def try_edges(tap, fault, calls):
     """Every nth call of each kind, from a fresh start each time."""
-    strace = tracer()
+    strace = need_strace()
     rng = random.Random(SEED + 3)
     begun = time.monotonic()
     maildir = os.path.join(tap.folder, f"Maildir-{fault}")

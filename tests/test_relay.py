@@ -125,15 +125,9 @@ def login_refused(tap):
     """a refused login loses nothing, is tried no more, and is told in clear words"""
     folder = tap.subfolder("login")
     ca = Ca(tap.subfolder("ca"))
-    cert = ca.make_cert("localhost")
-    both = os.path.join(folder, "both.pem")
-    with open(both, "w", encoding="ascii") as out:
-        for path in (cert.key, cert.cert):
-            with open(path, encoding="ascii") as file:
-                out.write(file.read())
     password = os.path.join(folder, "password")
     write_secret(password, "wrong")
-    with Relay(both) as relay:
+    with Relay(ca.make_pair("localhost")) as relay:
         house = make_house(
             tap, "login-house", relay.port, 20, smtp__host="localhost",
             smtp__tls="starttls", smtp__ca_file=ca.cert, smtp__user="ann",

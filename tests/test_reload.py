@@ -181,12 +181,6 @@ def password(tap):
     """a password that was mended is tried at once, and what waited is sent"""
     folder = tap.subfolder("login")
     ca = Ca(tap.subfolder("ca"))
-    cert = ca.make_cert("localhost")
-    both = os.path.join(folder, "both.pem")
-    with open(both, "w", encoding="ascii") as out:
-        for path in (cert.key, cert.cert):
-            with open(path, encoding="ascii") as file:
-                out.write(file.read())
     secret = os.path.join(folder, "password")
 
     def write_secret(text):
@@ -195,7 +189,7 @@ def password(tap):
         os.chmod(secret, 0o600)
 
     write_secret("wrong")
-    with Relay(both) as relay:
+    with Relay(ca.make_pair("localhost")) as relay:
         house = make_house(
             tap, "login-house", relay.port, smtp__host="localhost",
             smtp__tls="starttls", smtp__ca_file=ca.cert, smtp__user="ann",

@@ -19,7 +19,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import House, at_hour, days_after, papers_of, parse
 from smtplab import Server
-from tap import Skip, Tap, need_programs, run
+from tap import Tap, need_strace, run
 
 OK, WANTED, DATA, NOUSER, UNAVAILABLE, TEMPFAIL = 0, 1, 65, 67, 69, 75
 DAY = "2026-11-20"
@@ -443,14 +443,6 @@ def damaged_store(tap):
 # ---- killed ---------------------------------------------------------------------
 
 
-def tracer():
-    (strace,) = need_programs("strace")
-    probe = run([strace, "-f", "-qq", "-e", "trace=none", "true"], check=False)
-    if probe.strip():
-        raise Skip(f"strace does not work here: {probe}")
-    return strace
-
-
 def state_of(house):
     """"old", or "new"; all rows of either, and the key that goes with them."""
     house.ctl("queue", "list")  # it opens
@@ -462,7 +454,7 @@ def state_of(house):
 
 
 def try_points(tap, fault, calls):
-    strace = tracer()
+    strace = need_strace()
     name = fault.replace("=", "-")
     source = House(tap.subfolder(f"from-{name}"),
                    maildir=os.path.join(tap.folder, "kill-mail"))
@@ -545,7 +537,7 @@ def every_failure(tap):
 
 def plain_rename(tap):
     """where two files cannot change places in one step, a link does instead"""
-    strace = tracer()
+    strace = need_strace()
     house = sent_house(tap, "plain", DAY, maildir=os.path.join(tap.folder, "plain-mail"))
     path = os.path.join(tap.folder, "plain.backup")
     house.ctl("backup", path, now=at_hour(DAY, 9))

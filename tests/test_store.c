@@ -715,32 +715,22 @@ a_refused_row_leaves_no_statement_open(void)
 static void
 assert_plans(struct lab *lab, const char *what, const char *const *indexes)
 {
-	GHashTableIter iter;
-	gpointer sql;
-	g_autoptr(GString) plans = g_string_new(NULL);
+	g_autofree char *plans = lab_format_plans(lab);
 
-	g_hash_table_iter_init(&iter, lab->store->statements);
-	while (g_hash_table_iter_next(&iter, &sql, NULL)) {
-		g_autofree char *explain =
-		    g_strconcat("EXPLAIN QUERY PLAN ", (const char *)sql, NULL);
-		g_autofree char *plan = lab_text(lab, explain);
-
-		g_string_append_printf(plans, "%s\n    %s\n", (const char *)sql, plan);
-	}
-	g_test_message("%s: %s", what, plans->str);
+	g_test_message("%s: %s", what, plans);
 	for (; *indexes; indexes++)
-		if (!strstr(plans->str, *indexes))
+		if (!strstr(plans, *indexes))
 			g_test_fail_printf(
-			    "%s does not use %s:\n%s", what, *indexes, plans->str);
+			    "%s does not use %s:\n%s", what, *indexes, plans);
 	/* A constant row is scanned, and once a day the filters (f) for those that
 	 * nobody has, the index's sizes to count them, and a JSON array (j); else no
 	 * table that grows. */
 	if (g_regex_match_simple("SCAN (?!CONSTANT|f |cursor|j "
 	                         "VIRTUAL|paper_fts_docsize)\\S++(?! USING (COVERING "
 	                         ")?INDEX)",
-	        plans->str, 0, 0) ||
-	    strstr(plans->str, "TEMP B-TREE FOR DISTINCT"))
-		g_test_fail_printf("%s scans a table:\n%s", what, plans->str);
+	        plans, 0, 0) ||
+	    strstr(plans, "TEMP B-TREE FOR DISTINCT"))
+		g_test_fail_printf("%s scans a table:\n%s", what, plans);
 }
 
 static void

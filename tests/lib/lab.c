@@ -342,6 +342,24 @@ lab_text(struct lab *lab, const char *sql)
 }
 
 char *
+lab_format_plans(struct lab *lab)
+{
+	GString *plans = g_string_new(NULL);
+	GHashTableIter iter;
+	gpointer sql;
+
+	g_hash_table_iter_init(&iter, lab->store->statements);
+	while (g_hash_table_iter_next(&iter, &sql, NULL)) {
+		g_autofree char *explain =
+		    g_strconcat("EXPLAIN QUERY PLAN ", (const char *)sql, NULL);
+		g_autofree char *plan = lab_text(lab, explain);
+
+		g_string_append_printf(plans, "%s\n    %s\n", (const char *)sql, plan);
+	}
+	return g_string_free(plans, FALSE);
+}
+
+char *
 lab_hash(struct lab *lab)
 {
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);

@@ -105,6 +105,10 @@ int64_t lab_number(struct lab *lab, const char *sql);
 /** All rows that SQL selects: cells joined by "|", rows by " ". @return a new string */
 char *lab_text(struct lab *lab, const char *sql);
 
+/** Every statement that the store has prepared, with its plan below. @return a new
+ * string */
+char *lab_format_plans(struct lab *lab);
+
 #define lab_assert_text(lab, sql, wanted)                        \
 	do {                                                     \
 		g_autofree char *lab_text_ = lab_text(lab, sql); \

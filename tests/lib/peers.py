@@ -98,6 +98,16 @@ class Ca:
         )
         return Cert(cert, key)
 
+    def make_pair(self, *names):
+        """A certificate with its key before it, in one file: its path."""
+        key_and_cert = self.make_cert(*names)
+        path = key_and_cert.cert + ".pair"
+        with open(path, "w", encoding="ascii") as out:
+            for part in (key_and_cert.key, key_and_cert.cert):
+                with open(part, encoding="ascii") as file:
+                    out.write(file.read())
+        return path
+
     def client_context(self):
         """For smtplib and imaplib: trust this authority alone."""
         return ssl.create_default_context(cafile=self.cert)

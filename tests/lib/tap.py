@@ -392,3 +392,12 @@ def run(arguments, deadline_s=DEADLINE_S, check=True, **popen):
     if check and done.returncode != 0:
         raise AssertionError(f"{arguments[0]}: status {done.returncode}\n{text}")
     return text
+
+
+def need_strace():
+    """The path of strace; Skip where it is not installed, or may not trace."""
+    (strace,) = need_programs("strace")
+    probe = run([strace, "-f", "-qq", "-e", "trace=none", "true"], check=False)
+    if probe.strip():
+        raise Skip(f"strace does not work here: {probe}")
+    return strace
