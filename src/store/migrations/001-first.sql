@@ -132,11 +132,11 @@ CREATE INDEX batch_asked ON batch (asked_at);
 
 CREATE TABLE filter (
 	id              INTEGER PRIMARY KEY,
-	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
-	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
 	-- The revision of the papers through which it has seen them; NULL: that of the
 	-- crowd, which is the cursor 'matched'.
 	matched_through INTEGER,
+	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
+	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
 	created_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX filter_behind ON filter (matched_through, id) WHERE matched_through IS NOT NULL;
@@ -229,12 +229,20 @@ CREATE INDEX subscription_block ON subscription (subscriber_id, number) WHERE is
 
 -- Which papers a filter found, a row for each run that found any: a day brings some ten
 -- to each filter that it brings one, and they are written and read together.
+--
+-- Whoever writes a row has read its filter in the same transaction; for SQLite to look
+-- for the filter once more took as long as all the rest of the writing.
 CREATE TABLE match_found (
-	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
+	filter_id  INTEGER NOT NULL, -- of filter
 	decided_at INTEGER NOT NULL,
 	papers     TEXT NOT NULL CHECK (papers GLOB '[1-9]*'), -- paper.seq, joined by commas
 	PRIMARY KEY (filter_id, decided_at)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER filter_is_gone AFTER DELETE ON filter
+BEGIN
+	DELETE FROM match_found WHERE filter_id = OLD.id;
+END;
 
 CREATE TABLE match_waiting (
 	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
