@@ -268,7 +268,9 @@ new_world(void)
 	return lab;
 }
 
-#define CLAIM         "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"
+#define CLAIM                                                                    \
+	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, " \
+	"claimed_at = 1;"
 #define END           "UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"
 #define DIGEST        "digest (id, subscriber_id, slot, date, created_at, state)"
 #define ADDRESS(text) "UPDATE subscriber SET address = " text " WHERE id = 1"
@@ -388,13 +390,17 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	        "UNIQUE"},
 	    {"", "UPDATE outbox SET state = 'new'", "CHECK"},
 	    {"", "UPDATE outbox SET next_try_at = NULL", "CHECK"},
-	    {"", "UPDATE outbox SET state = 'SENDING'", "CHECK"},
-	    {"", "UPDATE outbox SET state = 'SENDING', claimed_at = 1", "CHECK"},
+	    {"", "UPDATE outbox SET next_try_at = NULL, state = 'SENDING'", "CHECK"},
+	    {"",
+	        "UPDATE outbox SET next_try_at = NULL, state = 'SENDING', claimed_at = "
+	        "1",
+	        "CHECK"},
 	    {"", "UPDATE outbox SET state = 'SENT', ended_at = 1",
 	        "only a claimed message can be sent"},
 	    {"", "UPDATE outbox SET state = 'UNKNOWN'", "CHECK"},
-	    {"", "UPDATE outbox SET state = 'FAILED'", "CHECK"},
-	    {"", "UPDATE outbox SET state = 'CANCELLED'", "CHECK"},
+	    {"", "UPDATE outbox SET next_try_at = NULL, state = 'FAILED'", "CHECK"},
+	    {"", "UPDATE outbox SET next_try_at = NULL, state = 'CANCELLED'", "CHECK"},
+	    {"", "UPDATE outbox SET state = 'HELD'", "CHECK"},
 	    {CLAIM, "UPDATE outbox SET state = 'SENT'", "CHECK"},
 	    {CLAIM END, "UPDATE outbox SET state = 'NEW', next_try_at = 0",
 	        "a message that has ended stays"},
