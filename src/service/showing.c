@@ -62,7 +62,7 @@ add_paper(struct showing *showing, struct store *store, struct stored_paper *sto
 
 	paper->stored = stored;
 	paper->seq_len = g_snprintf(
-	    paper->seq, sizeof(paper->seq), "%" G_GINT64_FORMAT, stored->seq);
+	    paper->seq, sizeof(paper->seq), "%" G_GINT64_FORMAT ",", stored->seq);
 	g_ptr_array_add(showing->papers, paper);
 	paper->document = showing_make_document(store, stored, &showing->moment, error);
 	if (!paper->document)
@@ -138,8 +138,13 @@ save_found(struct showing *showing, struct store *store,
 {
 	GString *texts = showing->found_texts;
 	struct matches_found row = {.filter_id = filter->id};
+	size_t start = texts->len;
 	unsigned found = 0;
+	char *to;
 
+	/* There are so many that g_string_append() would be seen. */
+	g_string_set_size(texts, start + bulk_mask_count(papers) * SHOWING_SEQ_BYTES);
+	to = texts->str + start;
 	for (unsigned i = bulk_mask_find(papers, 0); i < BULK_PAPERS;
 	     i = bulk_mask_find(papers, i + 1)) {
 		const struct showing_paper *paper = showing->papers->pdata[i];
@@ -150,14 +155,16 @@ save_found(struct showing *showing, struct store *store,
 			return false;
 		if (is_known)
 			continue;
-		if (found++)
-			g_string_append_c(texts, ',');
-		g_string_append_len(texts, paper->seq, paper->seq_len);
+		memcpy(to, paper->seq, SHOWING_SEQ_BYTES);
+		to += paper->seq_len;
+		found++;
 	}
 	report->found += found;
+	if (found)
+		to[-1] = '\0';
+	g_string_set_size(texts, (gsize)(to - texts->str));
 	if (!found)
 		return true;
-	g_string_append_c(texts, '\0');
 	g_array_append_val(showing->found, row);
 	return showing->found->len < MATCHES_FOUND_AT_ONCE ||
 	       showing_flush(showing, store, error);

@@ -22,11 +22,14 @@ struct showing_moment {
 	int64_t trusted_at;
 };
 
+/* The digits of a number, a comma and a zero octet. */
+#define SHOWING_SEQ_BYTES 24
+
 /* A paper made ready for many filters. */
 struct showing_paper {
 	struct query_document *document;
 	struct stored_paper *stored;
-	char seq[24]; /* stored->seq in digits */
+	char seq[SHOWING_SEQ_BYTES]; /* stored->seq in digits, a comma behind */
 	int seq_len;
 };
 
