@@ -239,6 +239,20 @@ switched_off_nothing_is_told(void)
 	desk_clear(&desk);
 }
 
+/* A package starts what it installs, before anybody has said who owns it. */
+static void
+nobody_is_told_of_what_was_only_installed(void)
+{
+	struct desk desk;
+
+	desk_init(&desk);
+	quarantine(&desk);
+	set(&desk.settings->mail_owner, "postmaster@example.org");
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 0);
+	lab_assert_text(desk.lab, "SELECT count(*) FROM outbox", "0");
+	desk_clear(&desk);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -251,5 +265,7 @@ main(int argc, char **argv)
 	    "/alerts/all_that_is_due_is_one_mail", all_that_is_due_is_one_mail);
 	g_test_add_func(
 	    "/alerts/switched_off_nothing_is_told", switched_off_nothing_is_told);
+	g_test_add_func("/alerts/nobody_is_told_of_what_was_only_installed",
+	    nobody_is_told_of_what_was_only_installed);
 	return g_test_run();
 }

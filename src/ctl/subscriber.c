@@ -201,7 +201,7 @@ ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	else if (rows->len > 1)
 		print_table(rows);
 	else
-		puts("There are no subscribers yet: paperboyctl subscriber add");
+		puts("There are no subscribers: paperboyctl subscriber add");
 	return true;
 }
 

@@ -169,7 +169,9 @@ alerts_run(const struct alerts *alerts, int64_t now, unsigned *told, GError **er
 	bool is_ok;
 
 	*told = 0;
-	if (!alerts->settings->mail_alerts || !*alerts->settings->mail_owner)
+	/* Nobody is to get mail for what was only installed. */
+	if (!alerts->settings->mail_alerts || !*alerts->settings->mail_owner ||
+	    settings_is_untouched(alerts->settings))
 		return true;
 	work.told = g_ptr_array_new_with_free_func(g_free);
 	work.text = g_string_new(NULL);

@@ -159,6 +159,15 @@ find_source_problems(struct status *status, const struct status_daemon *daemon)
 }
 
 static void
+find_settings_problems(struct status *status, const struct settings *settings)
+{
+	if (settings_is_untouched(settings))
+		add(status, STATUS_PROBLEM_OTHER,
+		    "mail.from or mail.owner is as it was shipped: put your own "
+		    "addresses into paperboy.conf, and your relay into smtp.host");
+}
+
+static void
 find_queue_problems(
     struct status *status, const struct status_daemon *daemon, int64_t now)
 {
@@ -266,6 +275,7 @@ status_load(struct store *store, const struct settings *settings,
 	found.log_bytes = size_of(settings->state_dir, "paperboy.db-wal");
 	found.coverage = g_steal_pointer(&silence->line);
 	found.problems = g_ptr_array_new_with_free_func(problem_free);
+	find_settings_problems(&found, settings);
 	find_source_problems(&found, daemon);
 	find_queue_problems(&found, daemon, now);
 	find_letter_problems(&found, daemon, now);
