@@ -197,14 +197,6 @@ run_now(struct command_work *work, const struct command_row *row, const char *ar
 	return true;
 }
 
-static const struct command_row *
-find_row(const char *line, const char **arguments)
-{
-	g_autofree char *word = command_table_split(line, arguments);
-
-	return command_table_find(word);
-}
-
 /* What waits already, so that a line that comes after it is tried behind it. */
 static bool
 replay(struct command_work *work, GError **error)
@@ -217,7 +209,7 @@ replay(struct command_work *work, GError **error)
 	for (char **line = lines; *line; line++) {
 		const char *arguments;
 		const struct command_row *row =
-		    **line ? find_row(*line, &arguments) : NULL;
+		    **line ? command_table_read(*line, &arguments) : NULL;
 
 		if (row && !row->run(work, arguments, error))
 			return false;
@@ -353,7 +345,7 @@ static bool
 run_echoed(struct command_work *work, const char *line, GError **error)
 {
 	const char *arguments;
-	const struct command_row *row = find_row(line, &arguments);
+	const struct command_row *row = command_table_read(line, &arguments);
 
 	if (!row)
 		return run_unknown(work, line);
@@ -565,6 +557,12 @@ run_lines(struct command_work *work, const struct command_lines *lines, GError *
 	for (unsigned i = 0; i < lines->lines->len; i++)
 		if (!run_line(work, lines->lines->pdata[i], error))
 			return false;
+	if (lines->stopped_at && !work->answer.is_guarded) {
+		g_autofree char *shown = answer_quote(&work->answer, lines->stopped_at);
+
+		answer_add_gap(&work->answer);
+		answer_say_plain(&work->answer, "stopped", "line", shown);
+	}
 	if (lines->is_more || lines->is_cut) {
 		g_autofree char *most = g_strdup_printf("%d", BOUNDS_COMMANDS);
 
