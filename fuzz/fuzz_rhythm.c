@@ -9,6 +9,7 @@
 #include "base/zone.h"
 #include "fuzz.h"
 #include "model/rhythm.h"
+#include "model/spoken.h"
 #include "sources/days.h"
 
 /* 1 January 2024 to the end of 2027, a minute at a time. */
@@ -64,6 +65,26 @@ check_cadence(const char *text, struct rhythm *rhythm)
 		fuzz_check_error(error);
 }
 
+/* What is exact is understood as such, and nothing is understood that is none. */
+static void
+check_spoken(const char *hour, const char *day, int64_t now)
+{
+	g_autoptr(GDateTime) here = g_date_time_new_from_unix_utc(now);
+	g_autofree char *today = g_date_time_format(here, "%Y-%m-%d");
+	char found[DAY_BYTES] = "";
+	int exact = -1, minute = -1;
+	bool is_exact = rhythm_parse_minute(hour, &exact, NULL);
+	enum spoken_hour kind = spoken_parse_minute(hour, &minute);
+
+	g_assert(kind == SPOKEN_HOUR_NOTHING ? minute == -1
+	                                     : minute >= 0 && minute < 24 * 60);
+	g_assert(!is_exact || (kind == SPOKEN_HOUR_CLEAR && minute == exact));
+	if (spoken_parse_day(day, here, found))
+		g_assert(days_is_valid(found) && strcmp(found, today) >= 0);
+	else
+		g_assert(!*found);
+}
+
 static void
 check_slots(const struct rhythm *rhythm, GTimeZone *zone, int64_t now)
 {
@@ -114,6 +135,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_cadence(cadence, &rhythm);
 	zone = check_zone(name, at % 256 == 0);
 	check_slots(&rhythm, zone, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
+	check_spoken(minute, day, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
 	if (days_is_valid(day))
 		g_assert(strlen(day) == strlen("2026-11-20"));
 	return 0;

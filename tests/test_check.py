@@ -153,6 +153,12 @@ def tells_each_thing_that_is_broken(tap):
                   mailbox__maildir=os.path.join(tap.folder, "nowhere"),
                   huggingface__url=f"http://127.0.0.1:{free_port()}")
     house.add_person("ada@people.example")
+    assert "as it was shipped" not in house.ctl("status", wanted=1)
+    house.set(mail__owner="postmaster@example.org")
+    found = check(house, wanted=WRONG)
+    assert "own addresses" in found["configuration"]["advice"], found
+    assert "as it was shipped" in house.ctl("status", wanted=1)
+    house.set(mail__owner="owner@news.example")
     found = check(house, wanted=WRONG)
     wrong = {name for name, row in found.items() if not row["ok"]}
     assert wrong == {"daemon", "source hf", "relay", "mailbox maildir"}, found

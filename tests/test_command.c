@@ -273,6 +273,22 @@ static const struct scene scenes[] = {
     {"pause-open", PROVEN, "\npause\n", NULL, false},
     {"pause-unproven", UNPROVEN, "\npause 14d\n", NULL, true},
     {"pause-wrong", PROVEN, "\npause until 2026-01-01\npause for ever\n", NULL, false},
+    {"pause-said", PROVEN,
+        "\npause 2 weeks\npause two weeks.\npause for the next 3 days\n"
+        "pause until monday\npause next friday\npause 2 years\n",
+        NULL, false},
+    {"pause-said-unproven", UNPROVEN, "\npause for two weeks\n", NULL, true},
+    {"set-said", PROVEN,
+        "\nset at 9pm\nset at 7 am max 5\nset at 21\nset at 9\nset at 25\n"
+        "set weekly on friday\nset daily\n",
+        NULL, false},
+    {"set-left-out", PROVEN,
+        "\nat 9pm\nat 9\nweekly on friday at 8.30\nmax 10 abstract short\n"
+        "tz Berlin\nmax 0\n",
+        NULL, false},
+    {"set-left-out-unproven", UNPROVEN, "\nat 9 pm\n", NULL, true},
+    {"stopped", PROVEN, "\nlist\nat the moment I travel\npause 14d\n", NULL, false},
+    {"stopped-at-thanks", PROVEN, "\nstatus\nThanks,\nAda\n", NULL, false},
     {"resume-few", PROVEN, "\npause\nresume catchup=5\n", NULL, false},
     {"test", PROVEN, "\ntest since=10d diffusion\n", NULL, false},
     {"test-none", PROVEN, "\ntest mamba\n", NULL, false},

@@ -80,6 +80,24 @@ lines_that_are_commands_are_read(void)
 	    {"", "Best regards\n", ""},
 	    {"", "list\nBest regards\nstatus", "list"},
 	    {"", "Dear paperboy,\nlist", "list"},
+	    /* Settings need no `set`, where the whole line is one. */
+	    {"", "at 9pm\nmax 10\n", "at 9pm|max 10"},
+	    {"", "at 9\n", "at 9"},
+	    {"", "At 9 pm tz Europe/Berlin max 5\n", "At 9 pm tz Europe/Berlin max 5"},
+	    {"", "weekly\ndaily at 21h\n", "weekly|daily at 21h"},
+	    {"", "weekly on mon,thu\nwhen weekdays\n",
+	        "weekly on mon,thu|when weekdays"},
+	    {"", "abstract short order date\n", "abstract short order date"},
+	    {"", "at 9pm we meet\n", ""},
+	    {"", "at last\n", ""},
+	    {"", "at\n", ""},
+	    {"", "now\n", ""},
+	    {"", "on friday\n", ""},
+	    {"", "max\n", ""},
+	    {"", "max and moritz\n", ""},
+	    {"", "daily news\n", ""},
+	    {"", "order pizza\n", ""},
+	    {"", "name Ada\n", ""},
 	    /* Nothing acts that came in. */
 	    {"",
 	        "add \xe2\x80\xae"
@@ -93,6 +111,34 @@ lines_that_are_commands_are_read(void)
 		if (strcmp(lines, cases[i].wanted) != 0)
 			g_error("'%s' + '%s': '%s', not '%s'", cases[i].subject,
 			    cases[i].text, lines, cases[i].wanted);
+	}
+}
+
+static void
+what_was_not_read_is_noticed(void)
+{
+	static const struct {
+		const char *text, *stopped_at; /* NULL: nothing was left out */
+	} cases[] = {
+	    {"list\nad foo\nstatus\n", "ad foo"},
+	    {"list\nThanks,\nAda\nfilters\n", "Thanks,"},
+	    {"list\nThanks,\nAda\n", NULL},
+	    {"list\nad foo\nend\nstatus\n", NULL},
+	    {"list\nad foo\n-- \nstatus\n", NULL},
+	    {"list\nad foo\n> status\n", NULL},
+	    {"list\nend\nstatus\n", NULL},
+	    {"Hello,\nlist\nstatus\n", NULL},
+	    {"list\nad foo\nbar\n\nstatus", "ad foo"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct command_lines lines;
+
+		command_lines_read("", cases[i].text, command_table_judge, &lines);
+		if (g_strcmp0(lines.stopped_at, cases[i].stopped_at) != 0)
+			g_test_fail_printf("'%s': '%s'", cases[i].text,
+			    lines.stopped_at ? lines.stopped_at : "nothing");
+		command_lines_clear(&lines);
 	}
 }
 
@@ -164,6 +210,8 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/command_lines/lines that are commands are read",
 	    lines_that_are_commands_are_read);
+	g_test_add_func("/command_lines/what was not read is noticed",
+	    what_was_not_read_is_noticed);
 	g_test_add_func("/command_lines/only so many commands are read",
 	    only_so_many_commands_are_read);
 	g_test_add_func(

@@ -30,7 +30,7 @@ WANTED = 1  # of status: something wants a person
 GOOD = """\
 state_dir = "{folder}/state";
 template_dir = "{templates}";
-mail: {{ from = "paperboy@example.org"; owner = "owner@example.org"; }};
+mail: {{ from = "paperboy@news.example"; owner = "owner@example.org"; }};
 delivery: {{ method = "maildir"; maildir = "{folder}/Maildir"; }};
 huggingface: {{ url = "file://{samples}"; }};
 arxiv: {{ enrich = false; }};
@@ -173,7 +173,7 @@ def test_usage(office):
 
 def test_people(office):
     """people are added, shown, listed and removed"""
-    office.ctl("subscriber", "list").expect(OK, "There are no subscribers yet")
+    office.ctl("subscriber", "list").expect(OK, "There are no subscribers")
     assert office.json("subscriber", "list") == []
     office.add("Ada Example <ada@EXAMPLE.org>", "--zone", "Europe/Berlin", "--at",
                "6:05", "--cadence", "weekly:thu,mon", "--max", "5").expect(
@@ -540,21 +540,28 @@ def test_waiting_mail(office):
 
 
 def test_check(tap):
-    """the configuration that ships is right, and its check silent"""
+    """the configuration that ships is right, but its addresses are nobody's"""
     folder = tap.subfolder("check")
     path = os.path.join(folder, "paperboy.conf")
     with open(os.path.join(top_srcdir(), "etc", "paperboy.conf"), encoding="utf-8") as file:
         shipped = file.read()
     with open(path, "w", encoding="utf-8") as file:
         file.write(f'template_dir = "{TEMPLATES}";\n{shipped}')
-    done = Done(DAEMON, ["--check", "-c", path]).expect(OK)
+    said = "mail.from or mail.owner is as it was shipped"
+    done = Done(DAEMON, ["--check", "-c", path]).expect(OK, "", said)
     assert done.out == "", done.text
+    own = shipped.replace("paperboy@example.org", "papers@news.example", 1)
+    for text, wanted in ((own, said),
+                         (own.replace("postmaster@example.org", "ada@news.example"), "")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f'template_dir = "{TEMPLATES}";\n{text}')
+        assert Done(DAEMON, ["--check", "-c", path]).expect(OK, "", wanted).out == ""
     # The settings that it shows as comments are right as well.
     lines = [re.sub(r"^(\s*)# (\w+ = .*;)$", r"\1\2", line)
              for line in shipped.splitlines()]
     with open(path, "w", encoding="utf-8") as file:
         file.write(f'template_dir = "{TEMPLATES}";\n' + "\n".join(lines))
-    Done(DAEMON, ["--check", "-c", path]).expect(OK)
+    Done(DAEMON, ["--check", "-c", path]).expect(OK, "", said)
     assert len(set(lines) - set(shipped.splitlines())) > 15
 
 
@@ -641,6 +648,15 @@ def test_owner(office):
         status = os.stat(os.path.join(state, name))
         assert (status.st_uid, status.st_gid) == (65534, 65534), name
         assert stat.S_IMODE(status.st_mode) == 0o600, name
+
+
+def test_stranger_to_the_folder(office):
+    """who is neither root nor the owner of the state folder is told who may"""
+    if os.geteuid() != 0:
+        raise Skip("not root")
+    os.chmod(office.folder, 0o755)
+    office.ctl("status", user="nobody").expect(
+        UNAVAILABLE, "", "is for root and root alone: try sudo paperboyctl")
 
 
 def test_lost_output(office):
@@ -736,7 +752,8 @@ def main():
             test_usage, test_people, test_refusals, test_bytes, test_filters, test_archive,
             test_filter_errors, test_unknown_people, test_work, test_failed_source,
             test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_folder,
-            test_owner, test_lost_output, test_untold_fields, test_no_room, test_running,
+            test_owner, test_stranger_to_the_folder, test_lost_output,
+            test_untold_fields, test_no_room, test_running,
             test_killed,
         ):
             tap.run(test, Office(tap, test.__name__))

@@ -331,6 +331,78 @@ row_4_11_a_stranger_gets_three_answers_a_day(void)
 }
 
 static void
+write_until_limited(struct bench *bench, const char *from, const char *words)
+{
+	for (;;) {
+		g_autofree char *mail = NULL;
+		int64_t before = count_mails(bench);
+		enum front_outcome outcome = write_to(bench, from, HOME, "list");
+
+		if (outcome == FRONT_LIMITED)
+			break;
+		g_assert_cmpint(outcome, ==, FRONT_ANSWERED);
+		g_assert_cmpint(count_mails(bench), ==, before + 1);
+		g_assert_cmpint(before, <, 10);
+	}
+	/* Of all of them the last one says it. */
+	for (int64_t id = 1, count = count_mails(bench); id <= count; id++) {
+		g_autofree char *sql = g_strdup_printf(
+		    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY id LIMIT 1"
+		    " OFFSET %" G_GINT64_FORMAT,
+		    id - 1);
+		g_autofree char *mail = lab_text(bench->lab, sql);
+
+		g_assert_cmpint(strstr(mail, words) != NULL, ==, id == count);
+	}
+}
+
+static void
+the_last_answer_of_a_day_says_so(void)
+{
+	static const struct {
+		const char *language, *words;
+	} rows[] = {
+	    {"en", "This is the last answer for now: 10 in 24 hours are all."},
+	    {"de", "die letzte Antwort: mehr als 10"},
+	    {NULL, "This is the last answer for now: 3 in 24 hours are all."},
+	};
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *templates =
+	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
+	g_autoptr(GError) error = NULL;
+	pb_auto(phrasebook) book = phrasebook_load(templates, &error);
+
+	g_assert_no_error(error);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		bench_auto bench;
+		g_autofree char *mail = NULL;
+
+		bench_init(&bench);
+		bench.options.phrases = book;
+		if (rows[i].language) {
+			g_autofree char *sql = g_strdup_printf(
+			    "UPDATE subscriber SET language = '%s'", rows[i].language);
+
+			subscribe(&bench, EVA);
+			lab_run(bench.lab, sql);
+		}
+		write_until_limited(&bench, EVA, rows[i].words);
+		/* Who leaves is told of that in any case, and of nothing else. */
+		g_assert_cmpint(write_to(&bench, EVA, HOME, "unsubscribe"), ==,
+		    rows[i].language ? FRONT_ANSWERED : FRONT_LIMITED);
+		mail = get_mail(&bench);
+		g_assert_cmpint(
+		    strstr(mail, rows[i].words) == NULL, ==, rows[i].language != NULL);
+		/* The one help of a day is no end of anything. */
+		bench.options.now += DAY;
+		write_to(&bench, EVA, HOME, "");
+		g_free(mail);
+		mail = get_mail(&bench);
+		g_assert_null(strstr(mail, rows[i].words));
+	}
+}
+
+static void
 row_4_13_no_word_of_a_letter_becomes_a_header(void)
 {
 	desk_auto desk;
@@ -483,6 +555,7 @@ static const struct {
         row_4_9_nothing_goes_out_to_who_is_never_answered},
     {"4.11 a stranger gets three answers a day",
         row_4_11_a_stranger_gets_three_answers_a_day},
+    {"the last answer of a day says so", the_last_answer_of_a_day_says_so},
     {"4.11 ten answers a day, and one help", row_4_11_ten_answers_a_day_and_one_help},
     {"4.12 answers have the null sender, and confirmations a token",
         row_4_12_answers_have_the_null_sender_and_confirmations_a_token},

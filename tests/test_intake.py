@@ -25,6 +25,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from bombs import BOMBS, CONTROLS
 from daemon import House
 from letters import letters, with_id
+from smalldisk import fill, small_disk
 from tap import Skip, Tap, need_programs, run, top_builddir, wait_until
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
@@ -303,6 +304,55 @@ def later_is_said(tap):
     hand_in(box, letters(2)[1])
     wait_count(daemon, box, 2)
     assert daemon.stop() == 0
+
+
+def refuse(box, raw):
+    """The letter is not taken: it is to come again later."""
+    try:
+        hand_in(box, raw)
+    except smtplib.SMTPDataError as refusal:
+        assert refusal.smtp_code == 452, refusal
+        return
+    raise AssertionError("it was taken")
+
+
+def survives_a_full_disk(tap):
+    """with the disk full letters come later and digests wait; with room all goes on"""
+    with small_disk(tap, "disk", megabytes=16) as disk:
+        state = os.path.join(disk, "state")
+        os.makedirs(state, mode=0o700)
+        box = new_box(tap, "full", state_dir=state, mailbox__disk_floor_mb=0)
+        box.house.state = state
+        box.house.add_person("ada@people.example")
+        daemon = start(tap, box)
+        daemon.wait_line("upkeep done")
+        # Larger than what is left over in the store's files.
+        large = [with_id(raw, number) + (b"y" * 70 + b"\r\n") * 9000
+                 for number, raw in enumerate(letters(3))]
+        filler = fill(disk)
+        refuse(box, large[0])
+        daemon.wait_line("mailbox fails road=lmtp: .*full")
+        drop(box, 1, large[1])
+        daemon.wait_line("mailbox fails road=maildir: .*full")
+        today = box.house.value("SELECT date('now')")
+        box.house.write_day(today, range(40))
+        told = box.house.ctl("source", "fetch", wanted=(69, 75))
+        assert "full" in told, told
+        refuse(box, large[2])
+        assert daemon.is_running, daemon.output
+        assert box.house.value("SELECT count(*) FROM digest") == 0
+        assert "nearly full" in box.house.ctl("status", wanted=1)
+        assert names(box, "new") and count(box) == 0
+        os.unlink(filler)
+        wait_count(daemon, box, 1)  # that of the Maildir, by itself
+        for raw in large:
+            hand_in(box, raw)
+        wait_count(daemon, box, 3)
+        box.house.ctl("source", "fetch")  # the daemon does so in half an hour
+        daemon.wait_fact(lambda: box.house.states() == {"SENT": 1}, "the digest")
+        assert box.house.rows("SELECT state FROM letter") == [("done",)] * 3
+        box.house.check_store()
+        assert daemon.stop() == 0
 
 
 def reload_moves_the_socket(tap):
@@ -740,7 +790,7 @@ with Tap() as tap:
     tap.diag(f"PAPERBOY_SEED={SEED}")
     for function in (
         letters_survive_the_road, one_letter_counts_once, bad_clients_do_no_harm,
-        later_is_said, reload_moves_the_socket, a_dead_daemon_leaves_its_socket,
+        later_is_said, survives_a_full_disk, reload_moves_the_socket, a_dead_daemon_leaves_its_socket,
         a_folder_comes_and_goes, what_cannot_be_taken_stays, many_wait_at_start,
         bombs_are_handled_or_quarantined, a_dying_reader_costs_a_letter,
         every_kill_counts_once, kills_lose_no_letter_that_was_taken,

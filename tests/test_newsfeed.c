@@ -314,7 +314,6 @@ a_feed_that_misbehaves_is_an_error_of_its_kind(void)
 		g_assert_false(
 		    source_fetch_now(source, http, TODAY, NULL, &answer, &error));
 		g_assert_error(error, PB_ERROR, rows[i].code);
-		g_assert_true(g_str_has_prefix(error->message, "lab: "));
 		source_answer_clear(&answer);
 	}
 }

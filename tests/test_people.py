@@ -300,7 +300,7 @@ def test_config(house):
         page = file.read()
     for name in settings:
         assert name.split(".")[-1] in page, name
-    assert house.say("config", "mail.from") == "paperboy@example.org\n"
+    assert house.say("config", "mail.from") == "paperboy@news.example\n"
     assert house.json("config", "state_dir")["value"] == house.state
     house.say("config", "mail.form", status=DATA,
               err="there is no setting 'mail.form': did you mean mail.from?")

@@ -226,7 +226,7 @@ def relay_is_tried(tap):
                 lambda: (told(house, "status", wanted=(0, 1))["relay"] or "").startswith(
                     "open"), "what the daemon says of the relay")
             said = house.ctl("status", wanted=1)
-            assert "relay        open, relay fails" in said and "421 4.3.2" in said, said
+            assert "relay        takes no mail, next trial in" in said and "421 4.3.2" in said, said
             assert "the relay does not take mail: paperboyctl queue retry all" in said
             relay.act = lambda verb, _: None
             house.ctl("queue", "retry", "all")

@@ -6,7 +6,6 @@
 # the time from run to run.
 
 import collections
-import contextlib
 import os
 import re
 import signal
@@ -17,9 +16,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import House, at_hour, days_after, papers_of, parse
-from peers import Ca, SmtpSink, is_root
+from peers import Ca, SmtpSink
+from smalldisk import fill, small_disk
 from smtplab import DROP, Relay
-from tap import Skip, Tap, free_port, need_programs, run, wait_until
+from tap import Skip, Tap, free_port, wait_until
 
 DAY = "2026-11-20"
 AHEAD = 4  # messages that two connections may have on their way, once one has gone
@@ -450,32 +450,6 @@ def ended_at_the_dot(tap):
     assert house.states() == {"SENT": 10}
     both = [message.recipients[0] for message in taken + rest]
     assert sorted(both) == everybody(10), sorted(both)
-
-
-@contextlib.contextmanager
-def small_disk(tap, name):
-    """A file system of two megabytes."""
-    if not is_root():
-        raise Skip("mounting needs root")
-    mount, umount = need_programs("mount", "umount")
-    folder = tap.subfolder(name)
-    try:
-        run([mount, "-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", folder])
-    except AssertionError as problem:
-        raise Skip(f"no tmpfs: {problem}") from None
-    try:
-        yield folder
-    finally:
-        run([umount, folder])
-
-
-def fill(folder):
-    """Take all room but what files have already."""
-    path = os.path.join(folder, "filler")
-    with open(path, "wb", buffering=0) as file, contextlib.suppress(OSError):
-        while file.write(b"\0" * 4096):
-            pass
-    return path
 
 
 def disk_full(tap):

@@ -150,6 +150,18 @@ def reloads(lab):
     lab.run("systemctl", "reload", UNIT)
 
 
+def is_not_started_over_with_a_wrong_configuration(lab):
+    """started with a wrong configuration it fails once, and says where it is wrong"""
+    configure(lab, text='log_levle = "debug";')
+    assert lab.try_run("systemctl", "restart", UNIT)[0] != 0
+    lab.wait_for(lambda: lab.show(UNIT, "ActiveState") == "failed", "the failure")
+    assert lab.show(UNIT, "ExecMainStatus") == "78"
+    told = lab.run("journalctl", "-u", UNIT, "-n", "20", "--no-pager")
+    assert "log_levle" in told and "Scheduled restart" not in told, told
+    configure(lab)
+    lab.run("systemctl", "start", UNIT)
+
+
 def survives_a_reboot(lab):
     """after a reboot it is there again, and mails nothing twice"""
     lab.reboot()
@@ -274,6 +286,7 @@ def live(tap, package):
         tap.run(brings_a_digest, lab)
         tap.run(subscribes_by_mail, lab)
         tap.run(reloads, lab)
+        tap.run(is_not_started_over_with_a_wrong_configuration, lab)
         tap.run(is_restarted_when_a_thread_hangs, lab)
         tap.run(survives_a_reboot, lab)
         tap.run(is_upgraded_with_a_full_queue, lab, renamed(package, tap.folder))

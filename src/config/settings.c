@@ -272,6 +272,14 @@ format_range(const struct setting *setting)
 	return g_strdup("");
 }
 
+/* As in etc/paperboy.conf. */
+bool
+settings_is_untouched(const struct settings *settings)
+{
+	return g_ascii_strcasecmp(settings->mail_from, "paperboy@example.org") == 0 ||
+	       g_ascii_strcasecmp(settings->mail_owner, "postmaster@example.org") == 0;
+}
+
 void
 settings_visit(const struct settings *settings,
     void (*visit)(const struct settings_row *row, void *data), void *data)

@@ -147,6 +147,9 @@ bool settings_is_wrong(const struct settings *settings, const char *name);
  */
 struct settings *settings_load(const char *path, GPtrArray *problems, GError **error);
 
+/** Its addresses are still those of the file that ships, which are nobody's. */
+bool settings_is_untouched(const struct settings *settings);
+
 /* One setting, for those who print them. */
 struct settings_row {
 	const char *name;   /* with its group: "smtp.port" */

@@ -47,7 +47,8 @@ static const char pause_details[] =
     "Filters go on finding papers. Mail that is not under way yet is cancelled; what\n"
     "was missed comes in one digest, as far back as 30 days.\n\n"
     "  --until DAY  mail comes again on that day, at the person's hour: 2026-12-01,\n"
-    "               or 14d from today; without it, when the pause is ended";
+    "               14d or '2 weeks' from today, friday; without it, when the\n"
+    "               pause is ended";
 
 static const char resume_details[] =
     "  --catch-up N  papers with abstract in that one digest, 1 to 200; the others "

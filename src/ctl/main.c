@@ -119,6 +119,9 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
+	if (!settings && !options->config &&
+	    !g_file_test(startup_get_config(NULL), G_FILE_TEST_EXISTS))
+		fputs("paperboyctl: -c FILE names another\n", stderr);
 	/* A letter is no worse for it, and must not go back to its sender. */
 	if (!settings)
 		return command->run == ctl_run_receive ? EX_TEMPFAIL : EX_CONFIG;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,14 @@ owner_become(const char *state_dir, GError **error)
 		    "cannot use the state folder '%s': %s%s", state_dir,
 		    g_strerror(errno),
 		    errno == ENOENT ? "; paperboyd makes it when it is started" : "");
+		return false;
+	}
+	if (geteuid() != 0 && status.st_uid != geteuid()) {
+		const struct passwd *owner = getpwuid(status.st_uid);
+
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is for %s and root alone: try sudo paperboyctl", state_dir,
+		    owner ? owner->pw_name : "its owner");
 		return false;
 	}
 	if (geteuid() != 0 || status.st_uid == 0)

@@ -158,6 +158,29 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 
 /* ---- words ---- */
 
+/* "open" and "closed" are words of circuits, not of people. */
+static void
+print_relay(const char *relay)
+{
+	static const struct {
+		const char *word, *shown;
+	} words[] = {
+	    {"closed, ", "takes mail, after "},
+	    {"closed", "takes mail"},
+	    {"open, relay fails, ", "takes no mail, "},
+	    {"open, login refused, ", "refuses our login (smtp.user), "},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+		if (!g_str_has_prefix(relay, words[i].word))
+			continue;
+		printf("relay        %s%s\n", words[i].shown,
+		    relay + strlen(words[i].word));
+		return;
+	}
+	printf("relay        %s\n", relay);
+}
+
 static void
 print_daemon(const struct status_daemon *daemon)
 {
@@ -173,11 +196,8 @@ print_daemon(const struct status_daemon *daemon)
 		printf(" since %s; last look at the sources %s", started,
 		    daemon->looked_at < 0 ? "under way" : looked);
 	putchar('\n');
-	/* "closed" is a word of circuits, not of people. */
 	if (daemon->relay)
-		printf("relay        %s\n", strcmp(daemon->relay, "closed") == 0
-		                                ? "takes mail"
-		                                : daemon->relay);
+		print_relay(daemon->relay);
 }
 
 static void

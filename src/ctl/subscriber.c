@@ -44,7 +44,7 @@ parse_rhythm(const struct ctl *ctl, const struct add_options *options,
 	*rhythm = (struct rhythm){.cadence = RHYTHM_DAILY};
 	return (!options->cadence ||
 	           profile_parse_cadence(options->cadence, rhythm, error)) &&
-	       rhythm_parse_minute(at, &rhythm->minute, error);
+	       profile_parse_minute(at, &rhythm->minute, error);
 }
 
 /* What was stored may not be what was meant. */
@@ -201,7 +201,7 @@ ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	else if (rows->len > 1)
 		print_table(rows);
 	else
-		puts("There are no subscribers yet: paperboyctl subscriber add");
+		puts("There are no subscribers: paperboyctl subscriber add");
 	return true;
 }
 

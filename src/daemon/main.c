@@ -40,6 +40,10 @@ run(const struct options *options, struct clock *clock)
 
 	if (!settings)
 		return EX_CONFIG;
+	if (options->is_check && settings_is_untouched(settings))
+		fputs("paperboyd: mail.from or mail.owner is as it was shipped: put "
+		      "your own addresses there\n",
+		    stderr);
 	if (options->is_check)
 		return EX_OK;
 	daemon.log = log_start(settings->log_level, NULL);

@@ -22,6 +22,7 @@ struct reading {
 	struct command_lines *out;
 	bool has_verb;
 	bool has_ended;
+	char *prose; /* the line that ended it, or NULL */
 };
 
 static const char *
@@ -108,6 +109,16 @@ add(struct reading *reading, char *line, enum command_kind kind)
 	g_free(line);
 }
 
+/* Prose has ended it: is there something that may have been meant? */
+static void
+look_behind(struct reading *reading, const char *line)
+{
+	if (is_end(line))
+		g_clear_pointer(&reading->prose, g_free);
+	else if (reading->judge(line) == COMMAND_KIND_VERB)
+		reading->out->stopped_at = g_steal_pointer(&reading->prose);
+}
+
 /* @param text  one line, continued ones in it */
 static void
 take(struct reading *reading, const char *text)
@@ -115,17 +126,23 @@ take(struct reading *reading, const char *text)
 	g_autofree char *line = inert_format_line(text, 0);
 	enum command_kind kind;
 
-	if (reading->has_ended || !*line)
+	if (!*line || (reading->has_ended && !reading->prose))
 		return;
+	if (reading->prose) {
+		look_behind(reading, line);
+		return;
+	}
 	if (is_end(line)) {
 		reading->has_ended = true;
 		return;
 	}
 	kind = reading->judge(line);
-	if (kind == COMMAND_KIND_NONE)
-		reading->has_ended = reading->has_verb;
-	else
+	if (kind != COMMAND_KIND_NONE) {
 		add(reading, g_steal_pointer(&line), kind);
+	} else if (reading->has_verb) {
+		reading->has_ended = true;
+		reading->prose = g_steal_pointer(&line);
+	}
 }
 
 static bool
@@ -141,7 +158,7 @@ read_text(struct reading *reading, const char *text)
 	g_autoptr(GString) whole = g_string_new(NULL);
 	bool goes_on = false;
 
-	for (char **at = lines; *at && !reading->has_ended; at++) {
+	for (char **at = lines; *at && (!reading->has_ended || reading->prose); at++) {
 		char *line = g_strdelimit(*at, "\r", ' ');
 		size_t size;
 
@@ -150,6 +167,7 @@ read_text(struct reading *reading, const char *text)
 		if (is_signature(line)) {
 			take(reading, whole->str);
 			reading->has_ended = true;
+			g_clear_pointer(&reading->prose, g_free);
 			return;
 		}
 		if (!goes_on &&
@@ -190,6 +208,7 @@ command_lines_read(const char *subject, const char *text, command_lines_judge ju
 		add(&reading, g_strdup(first), kind);
 	out->is_in_subject = reading.has_verb;
 	read_text(&reading, body);
+	g_free(reading.prose);
 	/* A subject is mostly no command: a slip in it counts when nothing else does.
 	 */
 	if (!out->lines->len && kind == COMMAND_KIND_NEAR)
@@ -200,4 +219,5 @@ void
 command_lines_clear(struct command_lines *lines)
 {
 	g_clear_pointer(&lines->lines, g_ptr_array_unref);
+	g_clear_pointer(&lines->stopped_at, g_free);
 }

@@ -27,8 +27,10 @@ typedef enum command_kind (*command_lines_judge)(const char *line);
 struct command_lines {
 	GPtrArray *lines;   /* of char *, in order; kinds VERB and NEAR */
 	bool is_in_subject; /* the first one is from there */
-	bool is_more;       /* there were more than BOUNDS_COMMANDS */
-	bool is_cut;        /* the text was longer than BOUNDS_COMMAND_BYTES */
+	char *stopped_at; /* the line that ended the reading for being no command, when
+	                     another command comes after it; or NULL */
+	bool is_more;     /* there were more than BOUNDS_COMMANDS */
+	bool is_cut;      /* the text was longer than BOUNDS_COMMAND_BYTES */
 };
 
 /** @param subject, text  valid UTF-8; NULL is empty */

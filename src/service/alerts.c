@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/clock.h"
+#include "render/wrap.h"
 #include "service/dispatch.h"
 #include "service/status.h"
 
@@ -136,12 +138,13 @@ put_letter(const struct work *work, GError **error)
 	    work->told->len == 1
 	        ? g_strdup_printf("paperboy: %s", work->first)
 	        : g_strdup_printf("paperboy: %u things want you", work->told->len);
+	g_autofree char *list = wrap_format_text(work->text->str, BOUNDS_TEXT_COLUMNS);
 	g_autofree char *text = g_strdup_printf(
 	    "paperboy at %s needs a person:\n\n%s\n"
 	    "As long as it lasts you are told once a day. How all is now:\n\n"
 	    "    paperboyctl status\n\n"
 	    "Without these mails: mail: { alerts = false; }; in paperboy.conf.\n",
-	    alerts->house->domain, work->text->str);
+	    alerts->house->domain, list);
 	const struct dispatch_letter letter = {
 	    .kind = OUTBOX_NOTICE,
 	    .recipient = alerts->settings->mail_owner,
@@ -169,7 +172,9 @@ alerts_run(const struct alerts *alerts, int64_t now, unsigned *told, GError **er
 	bool is_ok;
 
 	*told = 0;
-	if (!alerts->settings->mail_alerts || !*alerts->settings->mail_owner)
+	/* Nobody is to get mail for what was only installed. */
+	if (!alerts->settings->mail_alerts || !*alerts->settings->mail_owner ||
+	    settings_is_untouched(alerts->settings))
 		return true;
 	work.told = g_ptr_array_new_with_free_func(g_free);
 	work.text = g_string_new(NULL);

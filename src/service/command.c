@@ -86,6 +86,12 @@ run_lines(struct command_work *work, const struct command_lines *lines, GError *
 	for (unsigned i = 0; i < lines->lines->len; i++)
 		if (!command_run_line(work, lines->lines->pdata[i], error))
 			return false;
+	if (lines->stopped_at && !work->answer.is_guarded) {
+		g_autofree char *shown = answer_quote(&work->answer, lines->stopped_at);
+
+		answer_add_gap(&work->answer);
+		answer_say_plain(&work->answer, "stopped", "line", shown);
+	}
 	if (lines->is_more || lines->is_cut) {
 		g_autofree char *most = g_strdup_printf("%d", BOUNDS_COMMANDS);
 

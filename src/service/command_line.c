@@ -82,14 +82,6 @@ command_run_row(struct command_work *work, const struct command_row *row,
 	return true;
 }
 
-static const struct command_row *
-find_row(const char *line, const char **arguments)
-{
-	g_autofree char *word = command_table_split(line, arguments);
-
-	return command_table_find(word);
-}
-
 /* What waits already, so that a line that comes after it is tried behind it. */
 static bool
 replay(struct command_work *work, GError **error)
@@ -102,7 +94,7 @@ replay(struct command_work *work, GError **error)
 	for (char **line = lines; *line; line++) {
 		const char *arguments;
 		const struct command_row *row =
-		    **line ? find_row(*line, &arguments) : NULL;
+		    **line ? command_table_read(*line, &arguments) : NULL;
 
 		if (row && !row->run(work, arguments, error))
 			return false;
@@ -238,7 +230,7 @@ static bool
 run_echoed(struct command_work *work, const char *line, GError **error)
 {
 	const char *arguments;
-	const struct command_row *row = find_row(line, &arguments);
+	const struct command_row *row = command_table_read(line, &arguments);
 
 	if (!row)
 		return run_unknown(work, line);

@@ -24,7 +24,8 @@ wish(struct command_work *work, const char *key, const char *value,
 		const char *key;
 		const char **place;
 	} keys[] = {{"when", &change->cadence}, {"days", &change->days},
-	    {"at", &change->at}, {"tz", &change->zone}, {"zone", &change->zone},
+	    {"on", &change->days}, {"at", &change->at}, {"tz", &change->zone},
+	    {"zone", &change->zone}, {"timezone", &change->zone},
 	    {"name", &change->name}, {"language", &change->language},
 	    {"lang", &change->language}};
 	enum preference preference;
@@ -54,6 +55,15 @@ wish(struct command_work *work, const char *key, const char *value,
 	}
 }
 
+/* "set weekly" is "set when weekly". */
+static bool
+is_cadence(const char *word)
+{
+	struct rhythm rhythm;
+
+	return profile_parse_cadence(word, &rhythm, NULL);
+}
+
 /* KEY VALUE, KEY=VALUE; a name may have blanks without quotation marks at the end. */
 static bool
 read_wishes(struct command_work *work, const char *arguments, struct wishes *wishes,
@@ -72,8 +82,11 @@ read_wishes(struct command_work *work, const char *arguments, struct wishes *wis
 		} else if (g_ascii_strcasecmp(key, "name") == 0 && *arguments != '"') {
 			value = g_strdup(arguments);
 			arguments += strlen(arguments);
+		} else if (is_cadence(key)) {
+			value = g_steal_pointer(&key);
+			key = g_strdup("when");
 		} else {
-			value = command_take_word(&arguments);
+			value = command_take_value(&arguments, key);
 		}
 		if (!value)
 			return command_fail(work, error, "set_wants_value", "key", key);
@@ -160,29 +173,17 @@ command_run_set(struct command_work *work, const char *arguments, GError **error
 	return command_work_load(work, error);
 }
 
-/* "until 2026-12-01", "14d", "for 14 days", or nothing. @return a new string */
-static char *
-read_until(const char *arguments)
+/* "until 2026-12-01", "14d", "for 2 weeks", or nothing. */
+static const char *
+skip_until(const char *arguments)
 {
-	const char *text = arguments;
-	g_autoptr(GRegex) days =
-	    g_regex_new("^(?:for )?(\\d{1,4}) ?d(?:ays?)?$", G_REGEX_CASELESS, 0, NULL);
-	g_autoptr(GMatchInfo) match = NULL;
-
-	if (g_ascii_strncasecmp(text, "until ", 6) == 0)
-		text += 6;
-	if (g_regex_match(days, text, 0, &match)) {
-		g_autofree char *number = g_match_info_fetch(match, 1);
-
-		return g_strconcat(number, "d", NULL);
-	}
-	return g_strdup(text);
+	return arguments + (g_ascii_strncasecmp(arguments, "until ", 6) == 0 ? 6 : 0);
 }
 
 char *
 command_fix_pause(struct command_work *work, const char *arguments, GError **error)
 {
-	g_autofree char *until = read_until(arguments);
+	const char *until = skip_until(arguments);
 	g_autoptr(GTimeZone) zone = zone_load_or_utc(work->subscriber->zone);
 	char day[DAY_BYTES];
 
@@ -196,7 +197,7 @@ command_fix_pause(struct command_work *work, const char *arguments, GError **err
 bool
 command_run_pause(struct command_work *work, const char *arguments, GError **error)
 {
-	g_autofree char *until = read_until(arguments);
+	const char *until = skip_until(arguments);
 	pb_auto(subscriber) after = profile_pause(work->context->store, work->address,
 	    *until ? until : NULL, work->context->who, work->context->now, error);
 	g_autofree char *day = NULL;

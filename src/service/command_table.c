@@ -106,6 +106,18 @@ command_table_find(const char *text)
 	return count == 1 ? found : NULL;
 }
 
+const struct command_row *
+command_table_read(const char *line, const char **arguments)
+{
+	g_autofree char *word = command_table_split(line, arguments);
+	const struct command_row *row = command_table_find(word);
+
+	if (row || !command_setting_judge(line))
+		return row;
+	*arguments = line;
+	return command_table_find("set");
+}
+
 /* A slip is rarely in the first letter; two that changed places are. */
 static bool
 is_near(const char *word, const char *name)
@@ -155,7 +167,7 @@ command_table_judge(const char *line)
 	/* "Ok, thanks" agrees to nothing that waits. */
 	if (row && row->run == command_run_confirm && !is_to_confirm(word, arguments))
 		return COMMAND_KIND_NONE;
-	if (row)
+	if (row || command_setting_judge(line))
 		return COMMAND_KIND_VERB;
 	row = command_table_find_near(word);
 	/* "Lost: one cat" is no `list`. */

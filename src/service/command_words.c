@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "model/spoken.h"
 #include "query/problem.h"
 #include "service/command_work.h"
 
@@ -45,6 +46,22 @@ command_take_word(const char **arguments)
 	while (**arguments == ' ')
 		++*arguments;
 	return g_strndup(start, (gsize)(end - start));
+}
+
+char *
+command_take_value(const char **arguments, const char *key)
+{
+	g_autofree char *value = command_take_word(arguments);
+	const char *rest = *arguments;
+	g_autofree char *word = NULL;
+
+	if (!value || g_ascii_strcasecmp(key, "at") != 0)
+		return g_steal_pointer(&value);
+	word = command_take_word(&rest);
+	if (!word || !spoken_is_of_hour(word))
+		return g_steal_pointer(&value);
+	*arguments = rest;
+	return g_strconcat(value, " ", word, NULL);
 }
 
 char *

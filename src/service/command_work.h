@@ -80,6 +80,13 @@ extern const struct command_row command_rows[];
 /** Find a verb by name, alias or unambiguous short form. @return NULL when none is */
 const struct command_row *command_table_find(const char *word);
 
+/**
+ * Read a line: its verb and what follows, or `set` and all of a line that is a setting.
+ *
+ * @return NULL when it is no command; arguments are what follows the first word then
+ */
+const struct command_row *command_table_read(const char *line, const char **arguments);
+
 /** The verb that may be meant. @return NULL when none is near */
 const struct command_row *command_table_find_near(const char *word);
 
@@ -173,6 +180,15 @@ char *command_take_option(const char **arguments, const char *key);
 
 /** Take the first word, or what is in quotation marks. @return NULL at the end */
 char *command_take_word(const char **arguments);
+
+/** Take the value of a key of `set`: a word, or two for `at 9 pm`. */
+char *command_take_value(const char **arguments, const char *key);
+
+/**
+ * Whether a line is what `set` takes, as a whole: "at 9pm", "weekly on friday", "max
+ * 10". Prose hardly ever is, so such a line needs no `set`.
+ */
+bool command_setting_judge(const char *line);
 
 /** Read a number of papers: 1 to most. */
 bool command_parse_number(struct command_work *work, const char *key, const char *text,

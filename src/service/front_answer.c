@@ -1,8 +1,10 @@
 /*
  * front_answer.c - what the commands came to goes out, with tickets where it waits.
  */
+#include "base/bounds.h"
 #include "base/error.h"
 #include "base/token.h"
+#include "render/wrap.h"
 #include "service/front_work.h"
 #include "service/subscribe.h"
 #include "store/audit.h"
@@ -311,6 +313,32 @@ get_case(const struct front_guest *guest, const struct command_reply *reply)
 	return reply->is_help ? LIMITS_STRANGER_HELP : LIMITS_STRANGER;
 }
 
+/* Silence that comes without a word would be taken for a fault. */
+static bool
+announce_silence(struct front_work *work, const struct front_guest *guest,
+    enum limits_case what, struct command_reply *reply, GError **error)
+{
+	const struct phrasebook *book = work->options->phrases;
+	const char *language = guest->subscriber ? guest->subscriber->language : "";
+	g_autofree char *number = NULL, *words = NULL, *wrapped = NULL;
+	char *whole;
+	unsigned most;
+
+	if (!limits_find_last(&work->limits, what, guest->address, &most, error))
+		return false;
+	if (!most || !book)
+		return true;
+	number = g_strdup_printf("%u", most);
+	words = phrases_format(book,
+	    *language && phrasebook_has_language(book, language) ? language : "en",
+	    "last_answer", "most", number, NULL);
+	wrapped = wrap_format_text(words, BOUNDS_TEXT_COLUMNS);
+	whole = g_strconcat(reply->text, "\n", wrapped, NULL);
+	g_free(reply->text);
+	reply->text = whole;
+	return true;
+}
+
 bool
 front_answer(struct front_work *work, const struct front_guest *guest,
     struct command_reply *reply, GError **error)
@@ -325,6 +353,8 @@ front_answer(struct front_work *work, const struct front_guest *guest,
 		front_keep_silent(work, FRONT_LIMITED, why);
 		return true;
 	}
+	if (!announce_silence(work, guest, what, reply, error))
+		return false;
 	return (reply->pending ? ask(work, guest, reply, error)
 	                       : tell(work, guest, reply, error)) &&
 	       limits_count(&work->limits, what, guest->address, error);

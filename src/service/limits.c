@@ -52,6 +52,14 @@ static const struct rule {
 #undef RULE
 };
 
+static int64_t
+get_most(const struct limits *limits, const struct rule *rule)
+{
+	const char *settings = (const char *)limits->settings;
+
+	return *(const int *)(settings + rule->offset);
+}
+
 static bool
 count(const struct limits *limits, const struct rule *rule,
     const struct allowance_person *person, int64_t *found, GError **error)
@@ -102,16 +110,57 @@ limits_check(const struct limits *limits, enum limits_case what, const char *add
 	if (what == LIMITS_CONFIRMATION)
 		is_ok = check_again(limits, &person, why, error);
 	for (size_t i = 0; is_ok && !*why && i < G_N_ELEMENTS(rules); i++) {
-		const char *settings = (const char *)limits->settings;
 		int64_t found;
 
 		if (rules[i].what != what)
 			continue;
 		is_ok = count(limits, &rules[i], &person, &found, error);
-		if (is_ok && found >= *(const int *)(settings + rules[i].offset))
+		if (is_ok && found >= get_most(limits, &rules[i]))
 			*why = rules[i].why;
 	}
 	allowance_person_clear(&person);
+	return is_ok;
+}
+
+/* The help has a limit of its own, which is no end of answers. */
+static bool
+is_of_day(const struct rule *rule)
+{
+	switch (rule->kind) {
+	case ALLOWANCE_STRANGER:
+	case ALLOWANCE_ANSWER:
+	case ALLOWANCE_PROVEN:
+		return true;
+	case ALLOWANCE_CONFIRMATION:
+	case ALLOWANCE_HELP:
+	case ALLOWANCE_OWNER:
+		break;
+	}
+	return false;
+}
+
+bool
+limits_find_last(const struct limits *limits, enum limits_case what,
+    const char *address, unsigned *most, GError **error)
+{
+	g_autofree char *limit_key = door_format_limit_key(address);
+	struct allowance_person person;
+	unsigned last = 0;
+	bool is_ok = true;
+
+	allowance_person_init(limits->key, limit_key, &person);
+	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
+		int64_t found;
+
+		if (rules[i].what != what || !is_of_day(&rules[i]))
+			continue;
+		is_ok = count(limits, &rules[i], &person, &found, error);
+		if (is_ok && found + 1 == get_most(limits, &rules[i]))
+			last = (unsigned)get_most(limits, &rules[i]);
+	}
+	allowance_person_clear(&person);
+	if (is_ok)
+		*most = last;
 	return is_ok;
 }
 

@@ -43,6 +43,15 @@ struct limits {
 bool limits_check(const struct limits *limits, enum limits_case what,
     const char *address, const char **why, GError **error);
 
+/**
+ * Ask whether what may be sent now is the last for a day.
+ *
+ * @param most  set: how many a day has, when this is the last of them; else 0
+ * @return false when the store fails
+ */
+bool limits_find_last(const struct limits *limits, enum limits_case what,
+    const char *address, unsigned *most, GError **error);
+
 /** Count it as sent; in the caller's transaction. */
 bool limits_count(const struct limits *limits, enum limits_case what,
     const char *address, GError **error);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/zone.h"
+#include "model/spoken.h"
 #include "service/subscribe.h"
 #include "store/audit.h"
 #include "store/outbox.h"
@@ -27,6 +28,26 @@ profile_check_max(int max_full, GError **error)
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "max must be from 1 to %d",
 	    BOUNDS_DIGEST_FULL_MAX);
 	return false;
+}
+
+bool
+profile_parse_minute(const char *text, int *minute, GError **error)
+{
+	int found;
+
+	switch (spoken_parse_minute(text, &found)) {
+	case SPOKEN_HOUR_CLEAR:
+		*minute = found;
+		return true;
+	case SPOKEN_HOUR_EITHER:
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "is it %02d:%02d or %02d:%02d? One of them is wanted", found / 60,
+		    found % 60, (found / 60 + 12) % 24, found % 60);
+		return false;
+	case SPOKEN_HOUR_NOTHING:
+		break;
+	}
+	return rhythm_parse_minute(text, minute, error);
 }
 
 bool
@@ -92,7 +113,7 @@ apply(
 	if (change->zone && !(zone = zone_load(change->zone, error)))
 		return false;
 	if ((change->at &&
-	        !rhythm_parse_minute(change->at, &subscriber->rhythm.minute, error)) ||
+	        !profile_parse_minute(change->at, &subscriber->rhythm.minute, error)) ||
 	    (change->cadence &&
 	        !profile_parse_cadence(change->cadence, &subscriber->rhythm, error)) ||
 	    (change->days && !parse_days(change->days, &subscriber->rhythm, error)) ||
@@ -238,18 +259,14 @@ profile_parse_until(
 	g_autoptr(GDateTime) last = g_date_time_add_days(here, BOUNDS_PAUSE_DAYS);
 	g_autofree char *today = g_date_time_format(here, "%Y-%m-%d");
 	g_autofree char *farthest = g_date_time_format(last, "%Y-%m-%d");
-	g_autofree char *wanted = g_strdup(text);
+	char wanted[DAY_BYTES];
 	int64_t at;
 
-	if (g_regex_match_simple("^[0-9]{1,4}d\\z", text, 0, 0)) {
-		g_autoptr(GDateTime) then =
-		    g_date_time_add_days(here, (int)g_ascii_strtoll(text, NULL, 10));
-
-		g_free(wanted);
-		wanted = g_date_time_format(then, "%Y-%m-%d");
+	if (!spoken_parse_day(text, here, wanted)) {
+		if (!day_parse(text, zone, &at, error))
+			return false;
+		g_strlcpy(wanted, text, sizeof(wanted));
 	}
-	if (!day_parse(wanted, zone, &at, error))
-		return false;
 	if (strcmp(wanted, today) <= 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "a pause ends on a day to come, and %s is not: there it is %s",

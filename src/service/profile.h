@@ -33,6 +33,13 @@ bool profile_is_change(const struct profile_change *change);
 /** "quiet note, attach bibtex": what is not as it is for everybody, or NULL. */
 char *profile_format_preferences(const struct subscriber *subscriber);
 
+/**
+ * Read a time of day: "07:30", or as people say it (model/spoken.h).
+ *
+ * @return false with PB_ERROR_INPUT, also when it may be morning or evening
+ */
+bool profile_parse_minute(const char *text, int *minute, GError **error);
+
 /** Check how many papers are to be shown in full. @return false with PB_ERROR_INPUT */
 bool profile_check_max(int max_full, GError **error);
 
@@ -95,7 +102,7 @@ struct subscriber *profile_resume(struct store *store, const char *address,
 /**
  * Read when a pause ends.
  *
- * @param until  "2026-12-01", or "14d" from today
+ * @param until  "2026-12-01", or as people say it: "14d", "for 2 weeks", "friday"
  * @param day    set on success: a day after today, at most BOUNDS_PAUSE_DAYS away
  */
 bool profile_parse_until(const char *until, GTimeZone *zone, int64_t now,

@@ -50,7 +50,11 @@ check_configuration(struct work *work)
 	for (unsigned i = 0; i < problems->len; i++)
 		add(work, "configuration", g_strdup(problems->pdata[i]),
 		    "change that line: paperboy.conf(5), then paperboyd --check");
-	if (!problems->len)
+	if (settings_is_untouched(settings))
+		add(work, "configuration",
+		    g_strdup("mail.from or mail.owner is as it was shipped"),
+		    "put your own addresses there, and your relay into smtp.host");
+	else if (!problems->len)
 		add(work, "configuration",
 		    g_strdup(settings->path ? settings->path : "defaults"), NULL);
 }

@@ -126,7 +126,7 @@ append_results(GString *out, const struct letter *letter, const char *authserv_i
 char *
 selfmail_format(const struct letter *letter, const char *token, const char *authserv_id)
 {
-	GString *out = g_string_new("check ");
+	GString *out = g_string_new(SELFMAIL_WORD);
 
 	/* A token of ours has nothing else in it. */
 	for (const char *at = token; *at; at++)

@@ -17,6 +17,9 @@
 #include "base/auto.h"
 #include "model/letter.h"
 
+/* With which the line begins; a token follows, so no log has the rest. */
+#define SELFMAIL_WORD "check "
+
 /* What comes back from such a line.  Owned. */
 struct selfmail {
 	GPtrArray *signers; /* of char *: domains of DKIM-Signature fields (d=) */

@@ -19,6 +19,8 @@
 #include "store/people.h"
 #include "store/tickets.h"
 
+#define OCTETS_MB (INT64_C(1024) * 1024)
+
 /* What waits longer than this has more than a bad hour. */
 #define LONG_WAIT_S (4 * CLOCK_HOUR_S)
 
@@ -159,6 +161,15 @@ find_source_problems(struct status *status, const struct status_daemon *daemon)
 }
 
 static void
+find_settings_problems(struct status *status, const struct settings *settings)
+{
+	if (settings_is_untouched(settings))
+		add(status, STATUS_PROBLEM_OTHER,
+		    "mail.from or mail.owner is as it was shipped: put your own "
+		    "addresses into paperboy.conf, and your relay into smtp.host");
+}
+
+static void
 find_queue_problems(
     struct status *status, const struct status_daemon *daemon, int64_t now)
 {
@@ -233,9 +244,16 @@ find_door_problems(struct status *status, const struct settings *settings,
 }
 
 static void
-find_disk_problems(struct status *status)
+find_disk_problems(struct status *status, const struct settings *settings)
 {
-	if (status->disk_free_bytes >= 0 && status->disk_free_bytes < STATUS_DISK_FLOOR)
+	int64_t letters_floor = settings->disk_floor_mb * OCTETS_MB;
+	int64_t free_bytes = status->disk_free_bytes;
+
+	if (free_bytes >= 0 && free_bytes < letters_floor)
+		add(status, STATUS_PROBLEM_DISK,
+		    "the disk of the state folder is nearly full, and letters are told "
+		    "to come later (mailbox.disk_floor_mb): make room");
+	else if (free_bytes >= 0 && free_bytes < STATUS_DISK_FLOOR)
 		add(status, STATUS_PROBLEM_DISK,
 		    "the disk of the state folder is nearly full: make room before it "
 		    "is");
@@ -266,11 +284,12 @@ status_load(struct store *store, const struct settings *settings,
 	found.log_bytes = size_of(settings->state_dir, "paperboy.db-wal");
 	found.coverage = g_steal_pointer(&silence->line);
 	found.problems = g_ptr_array_new_with_free_func(problem_free);
+	find_settings_problems(&found, settings);
 	find_source_problems(&found, daemon);
 	find_queue_problems(&found, daemon, now);
 	find_letter_problems(&found, daemon, now);
 	find_door_problems(&found, settings, daemon);
-	find_disk_problems(&found);
+	find_disk_problems(&found, settings);
 	*status = found;
 	return true;
 }

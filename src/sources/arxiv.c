@@ -138,14 +138,10 @@ fetch_now(struct source *source, struct http *http, const char *today, const cha
 	(void)today;
 	if (!self->is_folder && !http_pause(http, self->gap_ms, error))
 		return false;
-	if (!http_get(http, url, etag, &response, error)) {
-		g_prefix_error(error, "%s: ", source->name);
+	if (!http_get(http, url, etag, &response, error))
 		return false;
-	}
 	is_ok = take_response(self, &response, etag, answer, error);
 	http_response_clear(&response);
-	if (!is_ok)
-		g_prefix_error(error, "%s: ", source->name);
 	return is_ok;
 }
 
@@ -315,10 +311,8 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 		return true;
 	}
 	listings = search(self, http, day, from, to, &answer->retry_after_s, error);
-	if (!listings) {
-		g_prefix_error(error, "%s %s: ", source->name, day);
+	if (!listings)
 		return false;
-	}
 	source_answer_set_listings(answer, listings);
 	return true;
 }

@@ -226,7 +226,6 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 	switch (end) {
 	case PAGE_FAILED:
 	case PAGE_MORE:
-		g_prefix_error(error, "%s %s: ", source->name, day);
 		g_free(fetch.etag);
 		return false;
 	case PAGE_NOT_MODIFIED:

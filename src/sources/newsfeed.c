@@ -224,8 +224,6 @@ fetch_now(struct source *source, struct http *http, const char *today, const cha
 
 	(void)today;
 	http_response_clear(&response);
-	if (!is_ok)
-		g_prefix_error(error, "%s: ", source->name);
 	return is_ok;
 }
 

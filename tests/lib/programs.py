@@ -21,7 +21,7 @@ from papers import load_papers
 from tap import Child, run, top_builddir, top_srcdir
 
 OWNER = "owner@example.org"
-FROM = "paperboy@example.org"
+FROM = "paperboy@news.example"
 
 CONFIG = """\
 # made for one test

@@ -1,0 +1,32 @@
+"""smalldisk.py - a file system of a few megabytes, and how to fill it."""
+
+import contextlib
+import os
+
+from tap import Skip, need_programs, run
+
+
+@contextlib.contextmanager
+def small_disk(tap, name, megabytes=2):
+    """A file system of its own.  @return its folder"""
+    if os.geteuid() != 0:
+        raise Skip("mounting needs root")
+    mount, umount = need_programs("mount", "umount")
+    folder = tap.subfolder(name)
+    try:
+        run([mount, "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "tmpfs", folder])
+    except AssertionError as problem:
+        raise Skip(f"no tmpfs: {problem}") from None
+    try:
+        yield folder
+    finally:
+        run([umount, folder])
+
+
+def fill(folder):
+    """Take all room but what files have already."""
+    path = os.path.join(folder, "filler")
+    with open(path, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(b"\0" * 4096):
+            pass
+    return path
