@@ -122,6 +122,12 @@ receive_some(struct stream *stream, void *buffer, size_t size, size_t *n_receive
 	return PROGRESS_SOME;
 }
 
+void
+stream_set_stop(struct stream *stream, int stop_fd)
+{
+	stream->stop_fd = stop_fd;
+}
+
 bool
 stream_is_stopped(int stop_fd)
 {

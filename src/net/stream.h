@@ -100,6 +100,9 @@ struct stream *stream_open(const struct stream_options *options,
  */
 struct stream *stream_new_socket(int fd, const char *const *hello);
 
+/** Let a file end every wait once it is readable. @param stop_fd  borrowed; -1: none */
+void stream_set_stop(struct stream *stream, int stop_fd);
+
 void stream_free(struct stream *stream);
 PB_DEFINE_AUTO(stream, stream_free);
 
