@@ -105,11 +105,48 @@ derive(const struct token_maker *maker, const char *purpose, const char *text)
 	return token;
 }
 
+/* Longer than a purpose and two numbers. */
+#define TEXT_BYTES 80
+
+/* Append ":NUMBER" to a text that ends at `at`. @return where it ends then */
+static size_t
+add_number(char text[TEXT_BYTES], size_t at, int64_t number)
+{
+	char digits[20];
+	size_t count = 0;
+	uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+
+	g_assert(at + sizeof(digits) + 3 <= TEXT_BYTES);
+	do {
+		digits[count++] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	text[at++] = ':';
+	if (number < 0)
+		text[at++] = '-';
+	while (count)
+		text[at++] = digits[--count];
+	text[at] = '\0';
+	return at;
+}
+
+/* Every message has some tokens: printf() would be a tenth of composing it. */
+static void
+make_text(char text[TEXT_BYTES], const char *purpose, int64_t id, const int64_t *bound)
+{
+	size_t at = g_strlcpy(text, purpose, TEXT_BYTES);
+
+	at = add_number(text, at, id);
+	if (bound)
+		add_number(text, at, *bound);
+}
+
 char *
 token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t id)
 {
-	g_autofree char *text = g_strdup_printf("%s:%" G_GINT64_FORMAT, purpose, id);
+	char text[TEXT_BYTES];
 
+	make_text(text, purpose, id, NULL);
 	return g_string_free(derive(maker, purpose, text), FALSE);
 }
 
@@ -117,12 +154,13 @@ char *
 token_maker_sign(
     const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound)
 {
-	g_autofree char *text = g_strdup_printf(
-	    "%s:%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT, purpose, id, bound);
-	GString *token = derive(maker, purpose, text);
+	char text[TEXT_BYTES];
+	GString *token;
 	char digits[TOKEN_SIGNED_BYTES_MAX - TOKEN_LENGTH];
 	size_t first = sizeof(digits);
 
+	make_text(text, purpose, id, &bound);
+	token = derive(maker, purpose, text);
 	g_assert(id >= 0);
 	do {
 		digits[--first] = alphabet[id & 31];

@@ -26,16 +26,19 @@ struct renderer {
 	GPtrArray *voices; /* of struct voice *; the first speaks English */
 	struct message_fixed fixed;
 	struct token_maker *tokens;
-	GArray *runs; /* of struct message_run: to work on */
+	GArray *runs;        /* of struct message_run: to work on */
+	int64_t dated_at;    /* digests that are made together have one date */
+	GString *date_field; /* of that time; empty: not made yet */
 	char *from_name;
 	char *from_address;
 	char *message_domain;
 	char *list_name;
 	char *list_id_value; /* the List-Id field */
 	char *list_owner_value;
-	char *list_help_value;      /* NULL without commands by mail */
-	char *list_subscribe_value; /* likewise */
-	struct extension_base commands;
+	char *list_help_value;       /* NULL without commands by mail */
+	char *list_subscribe_value;  /* likewise */
+	struct extension_form leave; /* a link; empty without commands by mail */
+	struct extension_form reply;
 	bool has_commands;
 	char *owner;
 	char *stop_url;
@@ -195,18 +198,15 @@ take_owner(struct renderer *renderer, const char *text, GError **error)
 }
 
 /* People write commands instead of letters to the owner. */
-static bool
-take_commands(
-    struct renderer *renderer, const struct extension_base *base, GError **error)
+static void
+take_commands(struct renderer *renderer, const struct extension_base *base)
 {
-	const char delimiter[] = {base->delimiter, '\0'};
 	g_autofree char *subscribe =
 	    extension_format_mailto(base, EXTENSION_SUBSCRIBE, NULL);
 	g_autofree char *help = extension_format_mailto(base, EXTENSION_HELP, NULL);
 
-	if (!extension_base_parse(
-	        base->address.text, delimiter, &renderer->commands, error))
-		return false;
+	extension_form_init(&renderer->leave, base, EXTENSION_LEAVE, true);
+	extension_form_init(&renderer->reply, base, EXTENSION_REPLY, false);
 	renderer->has_commands = true;
 	renderer->list_subscribe_value = g_strdup_printf("<%s>", subscribe);
 	renderer->list_help_value = g_strdup_printf("<%s>", help);
@@ -214,7 +214,6 @@ take_commands(
 	renderer->owner = g_strdup(base->address.text);
 	g_free(renderer->change_url);
 	renderer->change_url = address_format_mailto(&base->address, "help");
-	return true;
 }
 
 /* A list id looks like a domain (RFC 2919 section 2) and goes into angle brackets. */
@@ -270,9 +269,10 @@ take_settings(
 		return false;
 	}
 	if (!check_list_id(settings->list_id, error) ||
-	    !take_owner(renderer, settings->owner_address, error) ||
-	    (settings->commands && !take_commands(renderer, settings->commands, error)))
+	    !take_owner(renderer, settings->owner_address, error))
 		return false;
+	if (settings->commands)
+		take_commands(renderer, settings->commands);
 	renderer->message_domain =
 	    address_parse_domain(settings->message_domain, error);
 	if (!renderer->message_domain) {
@@ -386,6 +386,7 @@ renderer_new(const struct renderer_settings *settings, GError **error)
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 
 	renderer->voices = g_ptr_array_new_with_free_func((GDestroyNotify)voice_free);
+	renderer->date_field = g_string_new(NULL);
 	if (!take_settings(renderer, settings, error) ||
 	    !load_templates(renderer, settings->template_dir, sum, error))
 		return NULL;
@@ -406,6 +407,7 @@ renderer_free(struct renderer *renderer)
 	message_fixed_clear(&renderer->fixed);
 	token_maker_free(renderer->tokens);
 	g_clear_pointer(&renderer->runs, g_array_unref);
+	g_string_free(renderer->date_field, TRUE);
 	g_free(renderer->from_name);
 	g_free(renderer->from_address);
 	g_free(renderer->message_domain);
@@ -414,7 +416,8 @@ renderer_free(struct renderer *renderer)
 	g_free(renderer->list_owner_value);
 	g_free(renderer->list_help_value);
 	g_free(renderer->list_subscribe_value);
-	extension_base_clear(&renderer->commands);
+	extension_form_clear(&renderer->leave);
+	extension_form_clear(&renderer->reply);
 	g_free(renderer->owner);
 	g_free(renderer->stop_url);
 	g_free(renderer->change_url);
@@ -439,7 +442,7 @@ format_stop_url(const struct renderer *renderer, const struct digest *digest)
 		return g_strdup(renderer->stop_url);
 	token = token_maker_sign(renderer->tokens, EXTENSION_TOKEN_LEAVE,
 	    digest->subscriber_id, digest->subscriber_since);
-	return extension_format_mailto(&renderer->commands, EXTENSION_LEAVE, token);
+	return extension_form_fill(&renderer->leave, token);
 }
 
 static bool
@@ -458,16 +461,16 @@ lay_out(struct renderer *renderer, const struct digest *digest, struct layout *l
  * List both parts, the text's runs first.  Quoted-printable is copied from where it is;
  * base64, which depends on what stands before, is made here.
  *
- * @param octets  for a part that was made: kept until the message is built
+ * @param octets  set for a part that was made: kept until the message is built
  */
 static unsigned
-list_part(const struct layout *layout, bool is_html, GArray *runs, GString *octets,
+list_part(const struct layout *layout, bool is_html, GArray *runs, GString **octets,
     enum encoding *encoding)
 {
 	const struct layout_part *part = is_html ? &layout->html : &layout->text;
 	unsigned before = runs->len;
 
-	*encoding = piece_sum_get_encoding(&part->frame.sum);
+	*encoding = piece_sum_get_encoding(&part->sum);
 	switch (*encoding) {
 	case ENCODING_QUOTED_PRINTABLE:
 		layout_list_runs(layout, is_html, runs);
@@ -476,8 +479,9 @@ list_part(const struct layout *layout, bool is_html, GArray *runs, GString *octe
 		g_autofree char *plain = layout_format_plain(layout, is_html);
 		struct message_run run;
 
-		encoding_append_base64(octets, plain, strlen(plain));
-		run = (struct message_run){octets->str, octets->len};
+		*octets = g_string_new(NULL);
+		encoding_append_base64(*octets, plain, strlen(plain));
+		run = (struct message_run){(*octets)->str, (*octets)->len};
 		g_array_append_val(runs, run);
 		break;
 	}
@@ -495,7 +499,7 @@ format_reply_to(const struct renderer *renderer, const struct digest *digest)
 		return NULL;
 	token = token_maker_sign(
 	    renderer->tokens, EXTENSION_TOKEN_REPLY, digest->id, digest->created_at);
-	return extension_format(&renderer->commands, EXTENSION_REPLY, token);
+	return extension_form_fill(&renderer->reply, token);
 }
 
 /* What is shown, in the same order; encoded. */
@@ -513,11 +517,21 @@ append_bibtex(GString *out, const struct layout *layout)
 	return encoding_append_text(out, text->str, text->len);
 }
 
+static bool
+make_date_field(struct renderer *renderer, int64_t at, GError **error)
+{
+	if (renderer->date_field->len && renderer->dated_at == at)
+		return true;
+	g_string_truncate(renderer->date_field, 0);
+	renderer->dated_at = at;
+	return header_append_date(renderer->date_field, "Date", at, 0, error);
+}
+
 static GBytes *
-build_message(const struct renderer *renderer, const struct digest *digest,
+build_message(struct renderer *renderer, const struct digest *digest,
     const struct layout *layout, GError **error)
 {
-	g_autofree char *stop = g_strdup_printf("<%s>", layout->stop_url);
+	g_autofree char *stop = g_strconcat("<", layout->stop_url, ">", NULL);
 	g_autofree char *reply_to = format_reply_to(renderer, digest);
 	const struct message_field own[] = {
 	    {"Reply-To", reply_to},
@@ -530,14 +544,13 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	        renderer->message_domain);
 	/* "=_" comes in neither encoding (RFC 2045 section 6.7). */
 	g_autofree char *boundary = g_strconcat("=_", token, NULL);
-	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(GString) html = g_string_new(NULL);
-	g_autofree char *file_name = g_strdup_printf("paperboy-%s.bib", digest->date);
-	g_autoptr(GString) papers = g_string_new(NULL);
+	g_autoptr(GString) text = NULL;
+	g_autoptr(GString) html = NULL;
+	g_autofree char *file_name = NULL;
+	g_autoptr(GString) papers = NULL;
 	struct message_run papers_run;
 	GArray *runs = g_array_set_size(renderer->runs, 0);
 	struct message_fields fields = {
-	    .date = digest->created_at,
 	    .to = {digest->recipient_name, digest->recipient},
 	    .subject = layout_get_subject(layout),
 	    .subject_field = layout->frame->subject_field,
@@ -548,10 +561,13 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	    .fixed = &renderer->fixed,
 	};
 
+	if (!make_date_field(renderer, digest->created_at, error))
+		return NULL;
+	fields.date_field = renderer->date_field->str;
 	fields.text.run_count =
-	    list_part(layout, false, runs, text, &fields.text.encoding);
+	    list_part(layout, false, runs, &text, &fields.text.encoding);
 	fields.html.run_count =
-	    list_part(layout, true, runs, html, &fields.html.encoding);
+	    list_part(layout, true, runs, &html, &fields.html.encoding);
 	fields.text.runs = (const struct message_run *)(void *)runs->data;
 	fields.html.runs = fields.text.runs + fields.text.run_count;
 	if (digest->look.format == PREFERENCE_FORMAT_HTML)
@@ -559,6 +575,8 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	if (digest->look.format == PREFERENCE_FORMAT_TEXT)
 		fields.html = (struct message_part){0};
 	if (digest->look.attach == PREFERENCE_ATTACH_BIBTEX && layout->shown) {
+		papers = g_string_new(NULL);
+		file_name = g_strdup_printf("paperboy-%s.bib", digest->date);
 		fields.file = (struct message_file){
 		    .name = file_name,
 		    .type = "text/x-bibtex",
