@@ -91,17 +91,14 @@ token_maker_free(struct token_maker *maker)
 	g_free(maker);
 }
 
-/* The key's character and the MAC of a text that begins with its purpose. */
+/* The key's character and some octets of a MAC. */
 static GString *
-derive(const struct token_maker *maker, const char *purpose, const char *text)
+format_mac(const struct token_maker *maker, const uint8_t octets[TOKEN_BYTES])
 {
 	GString *token = g_string_sized_new(TOKEN_SIGNED_BYTES_MAX);
-	uint8_t mac[MAC_BYTES];
 
-	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
 	g_string_append_c(token, maker->key_digit);
-	derive_mac(maker->primed, text, mac);
-	append_base32(token, mac, TOKEN_BYTES);
+	append_base32(token, octets, TOKEN_BYTES);
 	return token;
 }
 
@@ -136,6 +133,7 @@ make_text(char text[TEXT_BYTES], const char *purpose, int64_t id, const int64_t 
 {
 	size_t at = g_strlcpy(text, purpose, TEXT_BYTES);
 
+	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
 	at = add_number(text, at, id);
 	if (bound)
 		add_number(text, at, *bound);
@@ -145,22 +143,21 @@ char *
 token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t id)
 {
 	char text[TEXT_BYTES];
+	uint8_t mac[MAC_BYTES];
 
 	make_text(text, purpose, id, NULL);
-	return g_string_free(derive(maker, purpose, text), FALSE);
+	derive_mac(maker->primed, text, mac);
+	return g_string_free(format_mac(maker, mac), FALSE);
 }
 
-char *
-token_maker_sign(
-    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound)
+/* The token ends with its id. */
+static char *
+format_signed(const struct token_maker *maker, const uint8_t *mac, int64_t id)
 {
-	char text[TEXT_BYTES];
-	GString *token;
+	GString *token = format_mac(maker, mac);
 	char digits[TOKEN_SIGNED_BYTES_MAX - TOKEN_LENGTH];
 	size_t first = sizeof(digits);
 
-	make_text(text, purpose, id, &bound);
-	token = derive(maker, purpose, text);
 	g_assert(id >= 0);
 	do {
 		digits[--first] = alphabet[id & 31];
@@ -168,6 +165,27 @@ token_maker_sign(
 	} while (id);
 	g_string_append_len(token, digits + first, (gssize)(sizeof(digits) - first));
 	return g_string_free(token, FALSE);
+}
+
+char *
+token_maker_sign_named(const struct token_maker *maker, const char *purpose, int64_t id,
+    int64_t bound, char **name)
+{
+	char text[TEXT_BYTES];
+	uint8_t mac[MAC_BYTES];
+
+	make_text(text, purpose, id, &bound);
+	derive_mac(maker->primed, text, mac);
+	if (name)
+		*name = g_string_free(format_mac(maker, mac + TOKEN_BYTES), FALSE);
+	return format_signed(maker, mac, id);
+}
+
+char *
+token_maker_sign(
+    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound)
+{
+	return token_maker_sign_named(maker, purpose, id, bound, NULL);
 }
 
 char *

@@ -19,7 +19,7 @@
 /* Raise it whenever the code makes other octets of the same input. */
 #define ENGLISH "en"
 
-#define RENDER_VERSION "3"
+#define RENDER_VERSION "4"
 
 struct renderer {
 	struct phrasebook *book;
@@ -489,16 +489,25 @@ list_part(const struct layout *layout, bool is_html, GArray *runs, GString **oct
 	return runs->len - before;
 }
 
-/* Answers to a digest are its reader's own (service/front.h). */
+/*
+ * Answers to a digest are its reader's own (service/front.h).
+ *
+ * @param name  set: what the digest is called in its Message-ID, like which no other
+ *              store's is
+ */
 static char *
-format_reply_to(const struct renderer *renderer, const struct digest *digest)
+format_reply_to(
+    const struct renderer *renderer, const struct digest *digest, char **name)
 {
 	g_autofree char *token = NULL;
 
-	if (!renderer->has_commands)
+	if (!renderer->has_commands) {
+		*name = token_maker_derive(renderer->tokens, "message-id", digest->id);
 		return NULL;
-	token = token_maker_sign(
-	    renderer->tokens, EXTENSION_TOKEN_REPLY, digest->id, digest->created_at);
+	}
+	/* One MAC for both: MACs are half of what a digest takes. */
+	token = token_maker_sign_named(renderer->tokens, EXTENSION_TOKEN_REPLY,
+	    digest->id, digest->created_at, name);
 	return extension_form_fill(&renderer->reply, token);
 }
 
@@ -532,18 +541,17 @@ build_message(struct renderer *renderer, const struct digest *digest,
     const struct layout *layout, GError **error)
 {
 	g_autofree char *stop = g_strconcat("<", layout->stop_url, ">", NULL);
-	g_autofree char *reply_to = format_reply_to(renderer, digest);
+	g_autofree char *name = NULL;
+	g_autofree char *reply_to = format_reply_to(renderer, digest, &name);
 	const struct message_field own[] = {
 	    {"Reply-To", reply_to},
 	    {"List-Unsubscribe", stop},
 	};
-	g_autofree char *token =
-	    token_maker_derive(renderer->tokens, "message-id", digest->id);
 	g_autofree char *message_id =
-	    g_strdup_printf("digest.%" G_GINT64_FORMAT ".%s@%s", digest->id, token,
+	    g_strdup_printf("digest.%" G_GINT64_FORMAT ".%s@%s", digest->id, name,
 	        renderer->message_domain);
 	/* "=_" comes in neither encoding (RFC 2045 section 6.7). */
-	g_autofree char *boundary = g_strconcat("=_", token, NULL);
+	g_autofree char *boundary = g_strconcat("=_", name, NULL);
 	g_autoptr(GString) text = NULL;
 	g_autoptr(GString) html = NULL;
 	g_autofree char *file_name = NULL;
