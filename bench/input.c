@@ -80,6 +80,7 @@ input_new_renderer(const char *template_dir)
 {
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct extension_base commands = {0};
 	const struct renderer_settings settings = {
 	    .template_dir = template_dir,
 	    .from_name = "paperboy",
@@ -88,11 +89,17 @@ input_new_renderer(const char *template_dir)
 	    .list_id = "digest.papers.example.org",
 	    .list_name = "paperboy",
 	    .owner_address = "paperboy+owner@papers.example.org",
+	    /* Each digest has addresses of its own then, for answers and for leaving. */
+	    .commands = &commands,
 	    .key = key,
 	};
 	g_autoptr(GError) error = NULL;
-	struct renderer *renderer = renderer_new(&settings, &error);
+	struct renderer *renderer;
 
+	extension_base_parse("paperboy@papers.example.org", "+", &commands, &error);
 	g_assert_no_error(error);
+	renderer = renderer_new(&settings, &error);
+	g_assert_no_error(error);
+	extension_base_clear(&commands);
 	return renderer;
 }

@@ -24,13 +24,16 @@ struct parts {
 
 static const char *const extra[][2] = {
     {"List-Id", "paperboy <digest.papers.example.org>"},
-    {"List-Unsubscribe",
-        "<mailto:paperboy+owner@papers.example.org?subject=unsubscribe>"},
+    {"List-Help", "<mailto:paperboy+help@papers.example.org>"},
+    {"List-Subscribe", "<mailto:paperboy+subscribe@papers.example.org>"},
     {"List-Owner", "<mailto:paperboy+owner@papers.example.org>"},
     {"List-Post", "NO"},
     {"Auto-Submitted", "auto-generated"},
     {"Precedence", "bulk"},
     {"X-Auto-Response-Suppress", "OOF, AutoReply"},
+    {"Reply-To", "paperboy+r-abcdefghijklmnopqabcd@papers.example.org"},
+    {"List-Unsubscribe",
+        "<mailto:paperboy+u-abcdefghijklmnopqabcd@papers.example.org>"},
 };
 
 static struct mailmime *

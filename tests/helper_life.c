@@ -220,7 +220,7 @@ start(struct life *life, const char *config, const char *clock_path)
 	         collect_stage_init(&life->collect, life->snapshot, &error) &&
 	         press_stage_init(&life->press, life->snapshot, &error) &&
 	         post_stage_init(
-	             &life->post, life->snapshot, &life->clock, NULL, &error),
+	             &life->post, life->snapshot, &life->clock, NULL, NULL, &error),
 	    error);
 	life->collect_at = life->press_at = life->post_at = life->clock.at_s;
 }

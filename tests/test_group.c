@@ -3,6 +3,7 @@
  */
 #include <glib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -410,6 +411,79 @@ lmtp_is_spoken_over_a_socket_too(void)
 	rmdir(folder);
 }
 
+static void *
+run_line(void *data)
+{
+	run(data);
+	return NULL;
+}
+
+/* Deliver, and be told to stop when the host has heard a text and is silent. */
+static void
+run_until(struct line *line, const char *heard)
+{
+	int fd = eventfd(0, EFD_CLOEXEC);
+	uint64_t one = 1;
+	GThread *thread;
+	bool is_there = false;
+
+	line->transport->stop_fd = &fd;
+	thread = g_thread_new("line", run_line, line);
+	while (!is_there) {
+		g_autofree char *transcript = fakesmtp_dup_transcript(line->server);
+
+		is_there = fakesmtp_get_connections(line->server) > 0 &&
+		           strstr(transcript, heard);
+		g_usleep(1000);
+	}
+	g_assert_cmpint(write(fd, &one, sizeof(one)), ==, sizeof(one));
+	g_thread_join(thread);
+	close(fd);
+}
+
+static void
+who_is_told_to_stop_waits_for_no_answer(void)
+{
+	static const struct {
+		bool is_lmtp;
+		enum fake_stage stage;
+		const char *heard;
+		enum smtp_stage found;
+		enum delivery_outcome outcome;
+	} rows[] = {
+	    {false, FAKE_GREETING, "", SMTP_STAGE_CONNECT, DELIVERY_DEFERRED},
+	    {false, FAKE_EHLO, "EHLO", SMTP_STAGE_EHLO, DELIVERY_DEFERRED},
+	    {false, FAKE_NOOP, "NOOP", SMTP_STAGE_EHLO, DELIVERY_DEFERRED},
+	    {false, FAKE_MAIL, "MAIL", SMTP_STAGE_MAIL, DELIVERY_DEFERRED},
+	    {false, FAKE_DATA, "DATA", SMTP_STAGE_DATA, DELIVERY_DEFERRED},
+	    {false, FAKE_DOT, "\r\n.\r\n", SMTP_STAGE_DOT, DELIVERY_UNKNOWN},
+	    {true, FAKE_GREETING, "", SMTP_STAGE_CONNECT, DELIVERY_DEFERRED},
+	    {true, FAKE_EHLO, "LHLO", SMTP_STAGE_EHLO, DELIVERY_DEFERRED},
+	    {true, FAKE_DOT, "\r\n.\r\n", SMTP_STAGE_DOT, DELIVERY_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const struct delivery *result;
+		struct line line;
+
+		line_init(&line, rows[i].stage == FAKE_DOT);
+		line.options.is_lmtp = rows[i].is_lmtp;
+		fakesmtp_set(line.server, rows[i].stage,
+		    (struct fake_rule){FAKE_STALL, NULL, 0, 0});
+		run_until(&line, rows[i].heard);
+		result = &line.parcels[0].result;
+		if (result->outcome != rows[i].outcome ||
+		    result->stage != rows[i].found || strstr(result->text, "in time"))
+			g_error("row %zu: %d at %s: %s", i, result->outcome,
+			    smtp_stage_get_name(result->stage), result->text);
+		/* None of the others has gone anywhere. */
+		for (unsigned k = 1; k < MESSAGES; k++)
+			g_assert_cmpint(
+			    line.parcels[k].result.outcome, ==, DELIVERY_DEFERRED);
+		line_clear(&line);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -425,5 +499,6 @@ main(int argc, char **argv)
 	TEST(lmtp_without_a_recipient_answers_no_dot);
 	TEST(what_fails_at_lmtps_opening_is_the_relays_fault);
 	TEST(lmtp_is_spoken_over_a_socket_too);
+	TEST(who_is_told_to_stop_waits_for_no_answer);
 	return g_test_run();
 }

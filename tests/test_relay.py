@@ -6,6 +6,7 @@
 # the time from run to run.
 
 import collections
+import datetime
 import os
 import re
 import signal
@@ -13,13 +14,14 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import House, at_hour, days_after, papers_of, parse
 from peers import Ca, SmtpSink
 from smalldisk import fill, small_disk
 from smtplab import DROP, Relay
-from tap import Skip, Tap, free_port, wait_until
+from tap import Skip, Tap, free_port, top_srcdir, wait_until
 
 DAY = "2026-11-20"
 AHEAD = 4  # messages that two connections may have on their way, once one has gone
@@ -452,6 +454,102 @@ def ended_at_the_dot(tap):
     assert sorted(both) == everybody(10), sorted(both)
 
 
+class SlowRelay(Relay):
+    """It takes the first message; each later one waits for its answer until opened."""
+
+    def __init__(self):
+        super().__init__()
+        self.clear_lines = ["PIPELINING"]
+        self.opened = threading.Event()
+        self.held = set()  # whose messages have come and are not answered
+        self.act = self.hold
+
+    def hold(self, verb, text):
+        if verb == "." and self.arrived and not self.opened.is_set():
+            self.held.add(text)
+            self.opened.wait()
+        return None
+
+    def whole(self):
+        return {to: raw for to, raw, _ in self.arrived if raw}
+
+    def close(self):
+        self.opened.set()
+        super().close()
+
+
+def end_while_held(house, relay):
+    """A daemon with two connections that wait for the relay is told to end.
+
+    @return the daemon, when it has given back what was not on its way
+    """
+    child = house.start()
+    try:
+        child.wait_fact(lambda: len(relay.held) == 2, "two messages that wait")
+        child.signal(signal.SIGTERM)
+        # one answered, and two on each connection at most
+        child.wait_fact(lambda: house.states().get("NEW", 0) >= 15, "most given back")
+    except BaseException:
+        child.stop()
+        raise
+    return child
+
+
+def ended_while_slow(tap):
+    """SIGTERM while the relay takes its time: nothing begins, what is begun is heard out"""
+    with SlowRelay() as relay:
+        house = House(tap.subfolder("slow-end"), port=relay.port)
+        house.write_day(str(today()), range(3))
+        house.add_people(20)
+        with end_while_held(house, relay) as child:
+            assert set(house.states()) == {"SENT", "SENDING", "NEW"}, house.states()
+            begun = 20 - house.states()["NEW"]
+            relay.opened.set()
+            assert child.wait_exit() == 0, child.output
+        assert house.states() == {"SENT": begun, "NEW": 20 - begun}, house.states()
+        assert sum(attempts(house)) == begun == len(relay.arrived)
+        assert relay.verbs().count("MAIL") == begun, relay.verbs()
+        house.once(wanted=0)
+        all_sent_once(house, relay, 20)
+
+
+def ended_while_silent(tap):
+    """SIGTERM while the relay never answers: waited for smtp.stop_wait_s, then in doubt"""
+    with SlowRelay() as relay:
+        house = House(tap.subfolder("silent-end"), port=relay.port, smtp__stop_wait_s=1)
+        house.write_day(str(today()), range(3))
+        house.add_people(20)
+        with end_while_held(house, relay) as child:
+            assert child.wait_exit() == 0, child.output
+            assert "ended" in child.output.splitlines()[-1], child.output
+        states = collections.Counter(house.states())
+        assert states["SENT"] == 1 and states["UNKNOWN"] == 2, states
+        assert states["NEW"] + states["DEFERRED"] == 17, states
+        assert sum(attempts(house)) == 3, attempts(house)
+        house.check_store()
+        relay.opened.set()
+        wait_until(lambda: relay.held <= set(relay.whole()), "what it had taken")
+        in_doubt = {to: relay.whole()[to] for to in relay.held}
+    with Relay() as relay:
+        house.set(smtp__port=relay.port)
+        later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
+        house.once(later.strftime("%Y-%m-%dT%H:%M:%SZ"), wanted=0)
+        assert house.states() == {"SENT": 20}, house.states()
+        again = dict(relay.accepted())
+        assert len(relay.accepted()) == len(again) == 19, relay.recipients()
+        assert in_doubt.items() <= again.items(), "others octets than before"
+
+
+def unit_waits_longer(tap):
+    """systemd waits longer for the end than the daemon does for the relay"""
+    house = House(tap.subfolder("unit"))
+    waits = re.search(r"smtp\.stop_wait_s\D+(\d+)", house.ctl("config"))
+    unit = os.path.join(top_srcdir(), "systemd", "paperboyd.service.in")
+    with open(unit, encoding="utf-8") as file:
+        stops = re.search(r"^TimeoutStopSec=(\d+)s$", file.read(), re.MULTILINE)
+    assert int(waits[1]) + 20 <= int(stops[1]), (waits, stops)
+
+
 def disk_full(tap):
     """no room for the store: said so, nothing half done, and it goes on with room"""
     with small_disk(tap, "disk") as disk, Relay() as relay:
@@ -538,7 +636,8 @@ TESTS = (
     relay_down, daemon_relay_down, login_refused, starttls_stripped, greylisted,
     later_at_the_dot, one_refused, refused_content, given_up, given_up_unknown,
     removed_meanwhile, cut_after_the_dot, sink_cuts_after_the_dot, cut_before_the_dot,
-    closing, closing_once, ended_at_the_dot, disk_full, disk_full_behind_the_dot,
+    closing, closing_once, ended_at_the_dot, ended_while_slow, ended_while_silent,
+    unit_waits_longer, disk_full, disk_full_behind_the_dot,
     daemon_disk_full,
 )
 

@@ -91,35 +91,70 @@ token_maker_free(struct token_maker *maker)
 	g_free(maker);
 }
 
-/* The key's character and the MAC of a text that begins with its purpose. */
+/* The key's character and some octets of a MAC. */
 static GString *
-derive(const struct token_maker *maker, const char *purpose, const char *text)
+format_mac(const struct token_maker *maker, const uint8_t octets[TOKEN_BYTES])
 {
 	GString *token = g_string_sized_new(TOKEN_SIGNED_BYTES_MAX);
-	uint8_t mac[MAC_BYTES];
+
+	g_string_append_c(token, maker->key_digit);
+	append_base32(token, octets, TOKEN_BYTES);
+	return token;
+}
+
+/* Longer than a purpose and two numbers. */
+#define TEXT_BYTES 80
+
+/* Append ":NUMBER" to a text that ends at `at`. @return where it ends then */
+static size_t
+add_number(char text[TEXT_BYTES], size_t at, int64_t number)
+{
+	char digits[20];
+	size_t count = 0;
+	uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+
+	g_assert(at + sizeof(digits) + 3 <= TEXT_BYTES);
+	do {
+		digits[count++] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	text[at++] = ':';
+	if (number < 0)
+		text[at++] = '-';
+	while (count)
+		text[at++] = digits[--count];
+	text[at] = '\0';
+	return at;
+}
+
+/* Every message has some tokens: printf() would be a tenth of composing it. */
+static void
+make_text(char text[TEXT_BYTES], const char *purpose, int64_t id, const int64_t *bound)
+{
+	size_t at = g_strlcpy(text, purpose, TEXT_BYTES);
 
 	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
-	g_string_append_c(token, maker->key_digit);
-	derive_mac(maker->primed, text, mac);
-	append_base32(token, mac, TOKEN_BYTES);
-	return token;
+	at = add_number(text, at, id);
+	if (bound)
+		add_number(text, at, *bound);
 }
 
 char *
 token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t id)
 {
-	g_autofree char *text = g_strdup_printf("%s:%" G_GINT64_FORMAT, purpose, id);
+	char text[TEXT_BYTES];
+	uint8_t mac[MAC_BYTES];
 
-	return g_string_free(derive(maker, purpose, text), FALSE);
+	make_text(text, purpose, id, NULL);
+	derive_mac(maker->primed, text, mac);
+	return g_string_free(format_mac(maker, mac), FALSE);
 }
 
-char *
-token_maker_sign(
-    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound)
+/* The token ends with its id. */
+static char *
+format_signed(const struct token_maker *maker, const uint8_t *mac, int64_t id)
 {
-	g_autofree char *text = g_strdup_printf(
-	    "%s:%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT, purpose, id, bound);
-	GString *token = derive(maker, purpose, text);
+	GString *token = format_mac(maker, mac);
 	char digits[TOKEN_SIGNED_BYTES_MAX - TOKEN_LENGTH];
 	size_t first = sizeof(digits);
 
@@ -130,6 +165,27 @@ token_maker_sign(
 	} while (id);
 	g_string_append_len(token, digits + first, (gssize)(sizeof(digits) - first));
 	return g_string_free(token, FALSE);
+}
+
+char *
+token_maker_sign_named(const struct token_maker *maker, const char *purpose, int64_t id,
+    int64_t bound, char **name)
+{
+	char text[TEXT_BYTES];
+	uint8_t mac[MAC_BYTES];
+
+	make_text(text, purpose, id, &bound);
+	derive_mac(maker->primed, text, mac);
+	if (name)
+		*name = g_string_free(format_mac(maker, mac + TOKEN_BYTES), FALSE);
+	return format_signed(maker, mac, id);
+}
+
+char *
+token_maker_sign(
+    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound)
+{
+	return token_maker_sign_named(maker, purpose, id, bound, NULL);
 }
 
 char *

@@ -94,6 +94,15 @@ char *token_maker_sign(
     const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound);
 
 /**
+ * Sign, and give the same thing a name that may be shown to anybody: it is made of
+ * other bits of the same MAC, and says nothing about the token.
+ *
+ * @param name  set to TOKEN_LENGTH characters of [a-z2-7], owned by the caller; or NULL
+ */
+char *token_maker_sign_named(const struct token_maker *maker, const char *purpose,
+    int64_t id, int64_t bound, char **name);
+
+/**
  * Stand for a text without telling it: HMAC-SHA256 under the key and a purpose, as 64
  * lower-case hexadecimal digits.  Who has the key can tell whether a text is
  * the one, nobody can tell the text.

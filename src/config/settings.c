@@ -140,6 +140,8 @@ const struct setting setting_table[] = {
         "file with the password, mode 0600; a bare name is a systemd credential"),
     TEXT("smtp.ehlo_name", smtp_ehlo_name, "", 0, "our name; empty: mail.domain"),
     INT("smtp.connections", smtp_connections, 2, 1, 50, "connections at a time"),
+    INT("smtp.stop_wait_s", smtp_stop_wait_s, 60, 1, 3600,
+        "seconds that a stop waits for answers; less than systemd's TimeoutStopSec"),
     TEXT("mailbox.lmtp_socket", lmtp_socket, "", 0,
         "Unix socket on which the mail server hands in letters (LMTP)"),
     TEXT("mailbox.lmtp_group", lmtp_group, "", 0,

@@ -86,6 +86,7 @@ struct settings {
 	char *smtp_password_file;
 	char *smtp_ehlo_name; /* "" means the domain */
 	int smtp_connections;
+	int smtp_stop_wait_s;
 	int give_up_h;
 	int per_second; /* messages; 0: as many as go */
 	int per_hour;

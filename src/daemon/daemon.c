@@ -8,17 +8,16 @@
 #include <unistd.h>
 
 #include "daemon/daemon_private.h"
+#include "daemon/hurry.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
+#include "daemon/watchdog.h"
 #include "service/event.h"
 #include "service/lock.h"
 #include "service/startup.h"
 
 /* A step that takes longer hangs: the slowest source, a long night of letters. */
 #define STEP_S (30 * 60)
-
-/* So many times in the time of the watchdog it is told that all is well. */
-#define BEATS 6
 
 /* The settings that the program begins with. @return a reference, or NULL */
 static struct snapshot *
@@ -42,8 +41,8 @@ daemon_init_stages(struct daemon *daemon, GError **error)
 	daemon->snapshot = first;
 	return first && collect_stage_init(&daemon->collect, first, error) &&
 	       press_stage_init(&daemon->press, first, error) &&
-	       post_stage_init(
-	           &daemon->post, first, daemon->options->clock, daemon->pulses, error);
+	       post_stage_init(&daemon->post, first, daemon->options->clock,
+	           daemon->pulses, &daemon->hurry_fd, error);
 }
 
 void
@@ -149,6 +148,20 @@ start_workers(struct daemon *daemon, GError **error)
 	return daemon->collector != NULL;
 }
 
+/*
+ * From here on nothing begins: nobody waits for the others to end first.  What is on
+ * its way to the relay has so long, that we end in order before systemd ends us.
+ */
+static void
+end_work(struct daemon *daemon)
+{
+	g_atomic_int_set(&daemon->collect.stop, 1);
+	worker_stop(daemon->poster);
+	worker_stop(daemon->presser);
+	worker_stop(daemon->collector);
+	hurry_begin(daemon->hurry_fd, daemon->snapshot->settings->smtp_stop_wait_s);
+}
+
 static void
 stop_workers(struct daemon *daemon)
 {
@@ -162,32 +175,6 @@ stop_workers(struct daemon *daemon)
 	pulse_free(daemon->post_pulse);
 }
 
-/* Who is late is told once more by the journal: systemd ends the program then. */
-static gboolean
-feed_watchdog(gpointer data)
-{
-	const struct daemon *daemon = data;
-	g_autofree char *name = NULL;
-
-	if (pulses_count_late(daemon->pulses, &name))
-		event_log(EVENT_THREAD_HANGS, EVENT_WORD("thread", name));
-	else
-		notify_alive();
-	return G_SOURCE_CONTINUE;
-}
-
-/* @return the source, or 0 where nobody watches */
-static guint
-start_watchdog(struct daemon *daemon)
-{
-	int64_t watchdog_s = notify_get_watchdog_s();
-
-	if (!watchdog_s)
-		return 0;
-	return g_timeout_add_seconds(
-	    (guint)MAX(watchdog_s / BEATS, 1), feed_watchdog, daemon);
-}
-
 static void
 work(struct daemon *daemon)
 {
@@ -196,7 +183,7 @@ work(struct daemon *daemon)
 	    g_unix_signal_add(SIGINT, handle_end, daemon),
 	    g_unix_signal_add(SIGHUP, handle_reload, daemon),
 	};
-	guint watchdog = start_watchdog(daemon);
+	guint watchdog = watchdog_start(daemon->pulses);
 
 	reload_hold(false);
 	notify_ready();
@@ -204,6 +191,7 @@ work(struct daemon *daemon)
 	g_main_loop_run(daemon->loop);
 	notify_stopping();
 	event_log(EVENT_STOPPING);
+	end_work(daemon);
 	if (watchdog)
 		g_source_remove(watchdog);
 	/* What has its default again would end us in the middle of ending. */
@@ -217,6 +205,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 {
 	struct daemon daemon = {
 	    .options = options,
+	    .hurry_fd = -1,
 	    .looked_at = -1,
 	    .posted_at = -1,
 	    .standing = {.next_digest_at = -1},
@@ -229,8 +218,9 @@ daemon_run(const struct daemon_options *options, GError **error)
 		return false;
 	g_mutex_init(&daemon.told_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
-	daemon.pulses = pulses_new(notify_get_watchdog_s() / BEATS);
-	is_ok = daemon_init_stages(&daemon, error) && start_workers(&daemon, error) &&
+	daemon.pulses = pulses_new(watchdog_get_beat_s());
+	is_ok = daemon_init_stages(&daemon, error) &&
+	        hurry_open(&daemon.hurry_fd, error) && start_workers(&daemon, error) &&
 	        start_inlets(&daemon, error);
 	if (is_ok)
 		daemon.control = control_new(
@@ -249,6 +239,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	post_relay_clear(&daemon.standing.relay);
 	g_mutex_clear(&daemon.told_lock);
 	g_main_loop_unref(daemon.loop);
+	hurry_close(daemon.hurry_fd);
 	close(lock);
 	if (is_ok)
 		event_log(EVENT_ENDED);

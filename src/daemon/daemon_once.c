@@ -38,7 +38,7 @@ take_letters_once(struct daemon *daemon, int64_t now, bool *is_clean, GError **e
 bool
 daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **error)
 {
-	struct daemon daemon = {.options = options};
+	struct daemon daemon = {.options = options, .hurry_fd = -1};
 	struct collect_report collected = {0};
 	struct edition_report made = {0};
 	struct post_report posted = {0};

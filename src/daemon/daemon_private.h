@@ -33,6 +33,8 @@ struct daemon {
 	struct inlets *inlets; /* of the main thread */
 	struct control *control;
 	GMainLoop *loop;
+	/* Once readable the relay is not waited for any more; or -1. */
+	int hurry_fd;
 	/* The next look at the sources, s; until then editions may be made. */
 	_Atomic int64_t collect_at;
 	/* The relay is to be tried, though it is left alone. */

@@ -312,17 +312,20 @@ post_options_of(struct post_stage *stage, const struct snapshot *snapshot)
 	    .data = (void *)snapshot->outlet,
 	    .pulses = stage->pulses,
 	    .pause = &stage->pause,
+	    .stop_fd = stage->stop_fd,
 	};
 }
 
 bool
 post_stage_init(struct post_stage *stage, struct snapshot *snapshot,
-    const struct clock *clock, struct pulses *pulses, GError **error)
+    const struct clock *clock, struct pulses *pulses, const int *stop_fd,
+    GError **error)
 {
 	*stage = (struct post_stage){
 	    .clock = clock,
 	    .snapshot = snapshot_ref(snapshot),
 	    .pulses = pulses,
+	    .stop_fd = stop_fd,
 	};
 	stage->store = assembly_open_store(snapshot->settings, error);
 	if (stage->store) {

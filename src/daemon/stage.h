@@ -46,6 +46,7 @@ struct post_stage {
 	struct snapshot *snapshot;
 	struct snapshot_slot next;
 	struct pulses *pulses; /* borrowed; or NULL */
+	const int *stop_fd;    /* likewise */
 	int pause; /* not 0: something is in the slot, and a run is to end for it */
 	struct store *store;
 	struct post *post;
@@ -89,9 +90,14 @@ bool press_stage_alert(struct press_stage *stage, int64_t now,
 bool press_stage_run(struct press_stage *stage, int64_t now,
     struct edition_report *report, int64_t *next_due, GError **error);
 
-/** @param pulses  where its threads promise to live on; borrowed; or NULL */
+/**
+ * @param pulses   where its threads promise to live on; borrowed; or NULL
+ * @param stop_fd  once readable no answer of the relay is waited for any more;
+ *                 borrowed; or NULL
+ */
 bool post_stage_init(struct post_stage *stage, struct snapshot *snapshot,
-    const struct clock *clock, struct pulses *pulses, GError **error);
+    const struct clock *clock, struct pulses *pulses, const int *stop_fd,
+    GError **error);
 void post_stage_clear(struct post_stage *stage);
 
 /** Offer a snapshot; from another thread.  Messages under way are finished first. */

@@ -50,10 +50,13 @@ encoding_choose(size_t size, size_t foreign)
 	                                              : ENCODING_QUOTED_PRINTABLE;
 }
 
+/* One look instead of three comparisons: each octet of a message comes by here. */
 static bool
 is_plain(char c)
 {
-	return c >= ' ' && c <= '~' && c != '=';
+	static const bool plain[256] = {[' ' ... '<'] = true, ['>' ... '~'] = true};
+
+	return plain[(unsigned char)c];
 }
 
 /*
@@ -93,8 +96,16 @@ measure_run(const char *text, size_t size, size_t column)
 	return n;
 }
 
-static void
-append_careful_line(GString *out, const char *line, size_t size)
+/* At worst each octet becomes three, and each line of ours brings a soft break. */
+static size_t
+get_careful_bytes(size_t size)
+{
+	return size * 3 + (size * 3 / (BOUNDS_BODY_LINE_BYTES - 3) + 1) * 3;
+}
+
+/* @param out  has room for get_careful_bytes() @return where it ends */
+static char *
+put_careful_line(char *out, const char *line, size_t size)
 {
 	static const char hex[] = "0123456789ABCDEF";
 	size_t column = 0;
@@ -104,7 +115,8 @@ append_careful_line(GString *out, const char *line, size_t size)
 		bool is_last, is_literal;
 		size_t cost;
 
-		g_string_append_len(out, line + i, (gssize)run);
+		memcpy(out, line + i, run);
+		out += run;
 		column += run;
 		i += run;
 		is_last = i + 1 == size;
@@ -114,20 +126,33 @@ append_careful_line(GString *out, const char *line, size_t size)
 
 		/* All but the last column are text: that one is for the soft break. */
 		if (column + cost > BOUNDS_BODY_LINE_BYTES - (is_last ? 0 : 1)) {
-			g_string_append(out, "=\r\n");
+			memcpy(out, "=\r\n", 3);
+			out += 3;
 			column = 0;
 			i--;
 			continue;
 		}
 		if (is_literal) {
-			g_string_append_c(out, line[i]);
+			*out++ = line[i];
 		} else {
-			g_string_append_c(out, '=');
-			g_string_append_c(out, hex[(unsigned char)line[i] >> 4]);
-			g_string_append_c(out, hex[(unsigned char)line[i] & 15]);
+			*out++ = '=';
+			*out++ = hex[(unsigned char)line[i] >> 4];
+			*out++ = hex[(unsigned char)line[i] & 15];
 		}
 		column += cost;
 	}
+	return out;
+}
+
+static void
+append_careful_line(GString *out, const char *line, size_t size)
+{
+	size_t at = out->len;
+	char *end;
+
+	g_string_set_size(out, at + get_careful_bytes(size));
+	end = put_careful_line(out->str + at, line, size);
+	g_string_truncate(out, (size_t)(end - out->str));
 }
 
 void

@@ -136,3 +136,39 @@ extension_format_mailto(
 	address_clear(&address);
 	return g_steal_pointer(&link);
 }
+
+static char *
+format_either(const struct extension_base *base, enum extension_kind kind, bool is_link,
+    const char *token)
+{
+	return is_link ? extension_format_mailto(base, kind, token)
+	               : extension_format(base, kind, token);
+}
+
+/* Where two of them differ there is the token. */
+void
+extension_form_init(struct extension_form *form, const struct extension_base *base,
+    enum extension_kind kind, bool is_link)
+{
+	g_autofree char *one = format_either(base, kind, is_link, "a");
+	g_autofree char *other = format_either(base, kind, is_link, "b");
+	size_t at = 0;
+
+	while (one[at] == other[at])
+		at++;
+	form->before = g_strndup(one, at);
+	form->behind = g_strdup(one + at + 1);
+}
+
+void
+extension_form_clear(struct extension_form *form)
+{
+	g_clear_pointer(&form->before, g_free);
+	g_clear_pointer(&form->behind, g_free);
+}
+
+char *
+extension_form_fill(const struct extension_form *form, const char *token)
+{
+	return g_strconcat(form->before, token, form->behind, NULL);
+}

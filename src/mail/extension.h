@@ -86,4 +86,18 @@ char *extension_format(
 char *extension_format_mailto(
     const struct extension_base *base, enum extension_kind kind, const char *token);
 
+/* One kind of address, or a link to it, without its token: for many of them. */
+struct extension_form {
+	char *before;
+	char *behind;
+};
+
+/** @param kind  one that has a token  @param is_link  as extension_format_mailto() */
+void extension_form_init(struct extension_form *form, const struct extension_base *base,
+    enum extension_kind kind, bool is_link);
+void extension_form_clear(struct extension_form *form);
+
+/** Put a token in. @return as extension_format() or extension_format_mailto() */
+char *extension_form_fill(const struct extension_form *form, const char *token);
+
 #endif

@@ -237,7 +237,11 @@ append_mailbox(GString *value, const char *name, const char *address)
 	g_autofree char *cut = NULL;
 	g_autofree char *phrase = NULL;
 
-	if (name && strlen(name) > BOUNDS_PERSON_NAME_BYTES) {
+	if (!name || !*name) {
+		g_string_append(value, address);
+		return;
+	}
+	if (strlen(name) > BOUNDS_PERSON_NAME_BYTES) {
 		const char *end =
 		    g_utf8_find_prev_char(name, name + BOUNDS_PERSON_NAME_BYTES + 1);
 

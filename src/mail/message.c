@@ -150,8 +150,12 @@ append_header(GString *out, const struct message_fields *fields, GError **error)
 {
 	const struct message_fixed *fixed = fields->fixed;
 
-	if (!header_append_date(out, "Date", fields->date, fields->offset_min, error) ||
-	    !(fixed ? append_fixed(out, fixed->from)
+	if (fields->date_field)
+		g_string_append(out, fields->date_field);
+	else if (!header_append_date(
+	             out, "Date", fields->date, fields->offset_min, error))
+		return false;
+	if (!(fixed ? append_fixed(out, fixed->from)
 	            : append_from(out, fields, error)) ||
 	    !header_append_mailboxes(out, "To", &fields->to, 1, error))
 		return false;
@@ -165,31 +169,53 @@ append_header(GString *out, const struct message_fields *fields, GError **error)
 	              : append_rest(out, fields, error));
 }
 
+/* Room is made once for all of them: there are many, and most are short. */
 static void
 append_runs(GString *out, const struct message_part *part)
 {
-	for (size_t i = 0; i < part->run_count; i++)
-		g_string_append_len(
-		    out, part->runs[i].data, (gssize)part->runs[i].size);
+	size_t at = out->len;
+
+	g_string_set_size(out, at + get_part_bytes(part));
+	for (size_t i = 0; i < part->run_count; i++) {
+		if (part->runs[i].size)
+			memcpy(out->str + at, part->runs[i].data, part->runs[i].size);
+		at += part->runs[i].size;
+	}
+}
+
+/* Some texts, with room made once for all. */
+static void
+append_texts(GString *out, const char *const *texts, size_t count)
+{
+	size_t sizes[8], at = out->len, size = 0;
+
+	g_assert(count <= G_N_ELEMENTS(sizes));
+	for (size_t i = 0; i < count; i++)
+		size += sizes[i] = strlen(texts[i]);
+	g_string_set_size(out, at + size);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(out->str + at, texts[i], sizes[i]);
+		at += sizes[i];
+	}
 }
 
 static void
 append_part(GString *out, const char *subtype, const struct message_part *part)
 {
-	g_string_append(out, "Content-Type: text/");
-	g_string_append(out, subtype);
-	g_string_append(out, "; charset=utf-8\r\nContent-Transfer-Encoding: ");
-	g_string_append(out, encoding_get_name(part->encoding));
-	g_string_append(out, "\r\n\r\n");
+	const char *const texts[] = {"Content-Type: text/", subtype,
+	    "; charset=utf-8\r\nContent-Transfer-Encoding: ",
+	    encoding_get_name(part->encoding), "\r\n\r\n"};
+
+	append_texts(out, texts, G_N_ELEMENTS(texts));
 	append_runs(out, part);
 }
 
 static void
 append_between(GString *out, const char *boundary, const char *end)
 {
-	g_string_append(out, "\r\n--");
-	g_string_append(out, boundary);
-	g_string_append(out, end);
+	const char *const texts[] = {"\r\n--", boundary, end};
+
+	append_texts(out, texts, G_N_ELEMENTS(texts));
 }
 
 static bool
@@ -202,14 +228,15 @@ is_both(const struct message_fields *fields)
 static void
 append_content(GString *out, const struct message_fields *fields, const char *boundary)
 {
+	const char *const head[] = {
+	    "Content-Type: multipart/alternative; boundary=\"", boundary, "\"\r\n"};
+
 	if (!is_both(fields)) {
 		append_part(out, fields->html.runs ? "html" : "plain",
 		    fields->html.runs ? &fields->html : &fields->text);
 		return;
 	}
-	g_string_append(out, "Content-Type: multipart/alternative; boundary=\"");
-	g_string_append(out, boundary);
-	g_string_append(out, "\"\r\n");
+	append_texts(out, head, G_N_ELEMENTS(head));
 	append_between(out, boundary, "\r\n");
 	append_part(out, "plain", &fields->text);
 	append_between(out, boundary, "\r\n");

@@ -44,8 +44,9 @@ struct message_file {
 };
 
 struct message_fields {
-	int64_t date;   /* s since the epoch, UTC */
-	int offset_min; /* zone of the Date field, minutes east of UTC */
+	int64_t date;           /* s since the epoch, UTC */
+	int offset_min;         /* zone of the Date field, minutes east of UTC */
+	const char *date_field; /* both by header_append_date(), made before; or NULL */
 	struct header_mailbox from;
 	struct header_mailbox to;
 	const char *subject; /* any text */

@@ -59,6 +59,7 @@ struct frames {
 	GHashTable *drafts; /* key -> struct draft * */
 	GHashTable *known;  /* heading in one text -> struct frame * */
 	GString *probe;
+	struct filling text, html; /* kept, so that no message allocates them */
 };
 
 static void
@@ -103,6 +104,8 @@ frames_new(const struct frame_settings *settings)
 	frames->known = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)frame_free);
 	frames->probe = g_string_new(NULL);
+	filling_init(&frames->text);
+	filling_init(&frames->html);
 	return frames;
 }
 
@@ -114,7 +117,19 @@ frames_free(struct frames *frames)
 	g_hash_table_unref(frames->drafts);
 	g_hash_table_unref(frames->known);
 	g_string_free(frames->probe, TRUE);
+	filling_clear(&frames->text);
+	filling_clear(&frames->html);
 	g_free(frames);
+}
+
+struct filling *
+frames_get_filling(struct frames *frames, bool is_html)
+{
+	struct filling *filling = is_html ? &frames->html : &frames->text;
+
+	g_string_truncate(filling->encoded, 0);
+	filling->sum = (struct piece_sum){0};
+	return filling;
 }
 
 /*

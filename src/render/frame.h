@@ -91,6 +91,13 @@ PB_DEFINE_AUTO(frames, frames_free);
 const struct frame *
 frames_get(struct frames *frames, const struct frame_heading *heading, GError **error);
 
+/**
+ * Get room for one part of a message, empty.
+ *
+ * @return borrowed until it is asked for again
+ */
+struct filling *frames_get_filling(struct frames *frames, bool is_html);
+
 /** Format a subject that names the reader. @return owned by the caller */
 char *frame_format_subject(const struct pattern *subject, const char *const *values);
 

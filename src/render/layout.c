@@ -105,32 +105,30 @@ demote_last(struct layout *layout, struct fragment_cache *cache, struct piece_su
 }
 
 static void
-clear_part(struct layout_part *part)
-{
-	filling_clear(&part->frame);
-}
-
-static void
-fill_part(const struct layout *layout, const struct frame_part *frame, bool is_html,
+fill_part(const struct layout *layout, struct frames *frames, bool is_html,
     struct layout_part *part)
 {
+	const struct frame_part *frame =
+	    is_html ? &layout->frame->html : &layout->frame->text;
 	const char *const values[FRAME_OPEN_VALUES] = {
 	    [FRAME_RECIPIENT] = layout->recipient,
 	    [FRAME_STOP_URL] = layout->stop_url,
 	    [FRAME_SUBJECT] = layout->subject,
 	};
+	struct filling *filling = frames_get_filling(frames, is_html);
 
-	filling_init(&part->frame);
-	pattern_fill(frame->head, values, &part->frame);
-	part->head = part->frame.encoded->len;
-	pattern_fill(frame->middle, values, &part->frame);
-	part->middle = part->frame.encoded->len;
-	pattern_fill(frame->tail, values, &part->frame);
+	part->frame = filling;
+	pattern_fill(frame->head, values, filling);
+	part->head = filling->encoded->len;
+	pattern_fill(frame->middle, values, filling);
+	part->middle = filling->encoded->len;
+	pattern_fill(frame->tail, values, filling);
+	part->sum = filling->sum;
 	for (unsigned i = 0; i < layout->shown; i++) {
 		const struct fragment *fragment = layout->fragments->pdata[i];
 
 		fragment_add_to(
-		    &part->frame.sum, is_html ? &fragment->html : &fragment->text);
+		    &part->sum, is_html ? &fragment->html : &fragment->text);
 	}
 }
 
@@ -147,11 +145,10 @@ fit_html(struct layout *layout, struct frames *frames, struct fragment_cache *ca
 
 		if (!find_frame(layout, frames, digest, error))
 			return false;
-		fill_part(layout, &layout->frame->html, true, &layout->html);
-		sum = layout->html.frame.sum;
+		fill_part(layout, frames, true, &layout->html);
+		sum = layout->html.sum;
 		if (piece_sum_get_part_bytes(&sum) <= BOUNDS_HTML_PART_BYTES)
 			break;
-		clear_part(&layout->html);
 		if (layout->shown == 0) {
 			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
 			    "digest.html alone makes more than %d octets",
@@ -162,7 +159,7 @@ fit_html(struct layout *layout, struct frames *frames, struct fragment_cache *ca
 		       piece_sum_get_part_bytes(&sum) > BOUNDS_HTML_PART_BYTES)
 			demote_last(layout, cache, &sum);
 	}
-	fill_part(layout, &layout->frame->text, false, &layout->text);
+	fill_part(layout, frames, false, &layout->text);
 	return true;
 }
 
@@ -215,8 +212,6 @@ layout_clear(struct layout *layout)
 	g_clear_pointer(&layout->recipient, g_free);
 	g_clear_pointer(&layout->stop_url, g_free);
 	g_clear_pointer(&layout->subject, g_free);
-	clear_part(&layout->text);
-	clear_part(&layout->html);
 }
 
 static const struct fragment_part *
@@ -227,37 +222,45 @@ get_part(const struct layout *layout, unsigned index, bool is_html)
 	return is_html ? &fragment->html : &fragment->text;
 }
 
-static void
-add_run(GArray *runs, const char *data, size_t size)
+/* How many runs a part has: its papers' pieces, and what stands around them. */
+static unsigned
+count_runs(const struct layout *layout, bool is_html)
 {
-	struct message_run run = {data, size};
+	unsigned count = 3;
 
-	g_array_append_val(runs, run);
+	for (unsigned i = 0; i < layout->shown; i++)
+		count += get_part(layout, i, is_html)->count;
+	return count;
 }
 
 void
 layout_list_runs(const struct layout *layout, bool is_html, GArray *runs)
 {
 	const struct layout_part *part = is_html ? &layout->html : &layout->text;
-	const GString *frame = part->frame.encoded;
+	const GString *frame = part->frame->encoded;
+	unsigned before = runs->len, count = count_runs(layout, is_html);
+	struct message_run *run;
 
-	add_run(runs, frame->str, part->head);
+	g_array_set_size(runs, before + count);
+	run = &g_array_index(runs, struct message_run, before);
+	*run++ = (struct message_run){frame->str, part->head};
 	for (unsigned i = 0; i <= layout->shown; i++) {
 		const struct fragment_part *fragment;
 
 		if (i == layout->full)
-			add_run(
-			    runs, frame->str + part->head, part->middle - part->head);
+			*run++ = (struct message_run){
+			    frame->str + part->head, part->middle - part->head};
 		if (i == layout->shown)
 			break;
 		fragment = get_part(layout, i, is_html);
 		for (unsigned j = 0; j < fragment->count; j++) {
 			const GString *encoded = fragment->pieces[j]->encoded;
 
-			add_run(runs, encoded->str, encoded->len);
+			*run++ = (struct message_run){encoded->str, encoded->len};
 		}
 	}
-	add_run(runs, frame->str + part->middle, frame->len - part->middle);
+	*run =
+	    (struct message_run){frame->str + part->middle, frame->len - part->middle};
 }
 
 char *

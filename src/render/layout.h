@@ -12,9 +12,10 @@
 
 /* One part as it will be sent, but for the papers' fragments. */
 struct layout_part {
-	struct filling frame; /* head, middle and tail, encoded; the sum of all */
-	size_t head;          /* where the head ends, */
-	size_t middle;        /* and the middle */
+	const struct filling *frame; /* head, middle and tail, encoded; borrowed */
+	struct piece_sum sum;        /* of these and the fragments */
+	size_t head;                 /* where the head ends, */
+	size_t middle;               /* and the middle */
 };
 
 struct layout {
@@ -37,7 +38,7 @@ struct layout {
  * Lay out a digest so that its HTML part fits BOUNDS_HTML_PART_BYTES.
  *
  * @param layout  set on success only; layout_clear() it.  It borrows from the digest
- *                and the frames
+ *                and the frames, and is good until another is made with these
  * @param stop_url  where the reader ends it all: a URL
  * @return as renderer_compose()
  */

@@ -39,18 +39,15 @@ take_owner(struct masthead *masthead, const char *text, GError **error)
 }
 
 /* People write commands instead of letters to the owner. */
-static bool
-take_commands(
-    struct masthead *masthead, const struct extension_base *base, GError **error)
+static void
+take_commands(struct masthead *masthead, const struct extension_base *base)
 {
-	const char delimiter[] = {base->delimiter, '\0'};
 	g_autofree char *subscribe =
 	    extension_format_mailto(base, EXTENSION_SUBSCRIBE, NULL);
 	g_autofree char *help = extension_format_mailto(base, EXTENSION_HELP, NULL);
 
-	if (!extension_base_parse(
-	        base->address.text, delimiter, &masthead->commands, error))
-		return false;
+	extension_form_init(&masthead->leave, base, EXTENSION_LEAVE, true);
+	extension_form_init(&masthead->reply, base, EXTENSION_REPLY, false);
 	masthead->has_commands = true;
 	masthead->list_subscribe_value = g_strdup_printf("<%s>", subscribe);
 	masthead->list_help_value = g_strdup_printf("<%s>", help);
@@ -58,7 +55,6 @@ take_commands(
 	masthead->owner = g_strdup(base->address.text);
 	g_free(masthead->change_url);
 	masthead->change_url = address_format_mailto(&base->address, "help");
-	return true;
 }
 
 /* A list id looks like a domain (RFC 2919 section 2) and goes into angle brackets. */
@@ -114,9 +110,10 @@ take_settings(
 		return false;
 	}
 	if (!check_list_id(settings->list_id, error) ||
-	    !take_owner(masthead, settings->owner_address, error) ||
-	    (settings->commands && !take_commands(masthead, settings->commands, error)))
+	    !take_owner(masthead, settings->owner_address, error))
 		return false;
+	if (settings->commands)
+		take_commands(masthead, settings->commands);
 	masthead->message_domain =
 	    address_parse_domain(settings->message_domain, error);
 	if (!masthead->message_domain) {
@@ -154,7 +151,8 @@ masthead_clear(struct masthead *masthead)
 	message_fixed_clear(&masthead->fixed);
 	token_maker_free(masthead->tokens);
 	g_clear_pointer(&masthead->secret, g_bytes_unref);
-	extension_base_clear(&masthead->commands);
+	extension_form_clear(&masthead->leave);
+	extension_form_clear(&masthead->reply);
 	g_free(masthead->from_name);
 	g_free(masthead->from_address);
 	g_free(masthead->message_domain);
@@ -195,17 +193,21 @@ masthead_format_stop_url(const struct masthead *masthead, const struct digest *d
 		return g_strdup(masthead->stop_url);
 	token = token_maker_sign(masthead->tokens, EXTENSION_TOKEN_LEAVE,
 	    digest->subscriber_id, digest->subscriber_since);
-	return extension_format_mailto(&masthead->commands, EXTENSION_LEAVE, token);
+	return extension_form_fill(&masthead->leave, token);
 }
 
 char *
-masthead_format_reply_to(const struct masthead *masthead, const struct digest *digest)
+masthead_format_reply_to(
+    const struct masthead *masthead, const struct digest *digest, char **name)
 {
 	g_autofree char *token = NULL;
 
-	if (!masthead->has_commands)
+	if (!masthead->has_commands) {
+		*name = token_maker_derive(masthead->tokens, "message-id", digest->id);
 		return NULL;
-	token = token_maker_sign(
-	    masthead->tokens, EXTENSION_TOKEN_REPLY, digest->id, digest->created_at);
-	return extension_format(&masthead->commands, EXTENSION_REPLY, token);
+	}
+	/* One MAC for both: MACs are half of what a digest takes. */
+	token = token_maker_sign_named(masthead->tokens, EXTENSION_TOKEN_REPLY,
+	    digest->id, digest->created_at, name);
+	return extension_form_fill(&masthead->reply, token);
 }

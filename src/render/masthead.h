@@ -20,8 +20,9 @@ struct masthead {
 	struct message_fixed fixed; /* the fields that all messages have alike */
 	struct token_maker *tokens;
 	GBytes *secret;
-	struct extension_base commands;
-	bool has_commands; /* else commands is empty, and people write to the owner */
+	struct extension_form leave; /* a link; empty without commands by mail */
+	struct extension_form reply;
+	bool has_commands; /* else people write to the owner */
 	char *from_name;   /* or NULL */
 	char *from_address;
 	char *message_domain;
@@ -54,8 +55,14 @@ void masthead_hash(const struct masthead *masthead, GChecksum *sum);
 char *
 masthead_format_stop_url(const struct masthead *masthead, const struct digest *digest);
 
-/** Where answers go: they are their reader's own (service/front.h). @return or NULL */
-char *
-masthead_format_reply_to(const struct masthead *masthead, const struct digest *digest);
+/**
+ * Where answers go: they are their reader's own (service/front.h).
+ *
+ * @param name  set: what the digest is called in its Message-ID, like which no other
+ *              store's is; owned by the caller
+ * @return owned by the caller; NULL without commands by mail
+ */
+char *masthead_format_reply_to(
+    const struct masthead *masthead, const struct digest *digest, char **name);
 
 #endif

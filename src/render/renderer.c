@@ -15,7 +15,9 @@
 struct renderer {
 	struct masthead masthead;
 	struct voices voices;
-	GArray *runs; /* of struct message_run: to work on */
+	GArray *runs;        /* of struct message_run: to work on */
+	int64_t dated_at;    /* digests that are made together have one date */
+	GString *date_field; /* of that time; empty: not made yet */
 	char *key;
 };
 
@@ -90,6 +92,7 @@ renderer_new(const struct renderer_settings *settings, GError **error)
 	pb_auto(renderer) renderer = g_new0(struct renderer, 1);
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 
+	renderer->date_field = g_string_new(NULL);
 	if (!masthead_init(&renderer->masthead, settings, error) ||
 	    !voices_load(&renderer->voices, settings->template_dir, sum, error))
 		return NULL;
@@ -110,6 +113,7 @@ renderer_free(struct renderer *renderer)
 	voices_clear(&renderer->voices);
 	masthead_clear(&renderer->masthead);
 	g_clear_pointer(&renderer->runs, g_array_unref);
+	g_string_free(renderer->date_field, TRUE);
 	g_free(renderer->key);
 	g_free(renderer);
 }
@@ -137,16 +141,16 @@ lay_out(struct renderer *renderer, const struct digest *digest, struct layout *l
  * List both parts, the text's runs first.  Quoted-printable is copied from where it is;
  * base64, which depends on what stands before, is made here.
  *
- * @param octets  for a part that was made: kept until the message is built
+ * @param octets  set for a part that was made: kept until the message is built
  */
 static unsigned
-list_part(const struct layout *layout, bool is_html, GArray *runs, GString *octets,
+list_part(const struct layout *layout, bool is_html, GArray *runs, GString **octets,
     enum encoding *encoding)
 {
 	const struct layout_part *part = is_html ? &layout->html : &layout->text;
 	unsigned before = runs->len;
 
-	*encoding = piece_sum_get_encoding(&part->frame.sum);
+	*encoding = piece_sum_get_encoding(&part->sum);
 	switch (*encoding) {
 	case ENCODING_QUOTED_PRINTABLE:
 		layout_list_runs(layout, is_html, runs);
@@ -155,8 +159,9 @@ list_part(const struct layout *layout, bool is_html, GArray *runs, GString *octe
 		g_autofree char *plain = layout_format_plain(layout, is_html);
 		struct message_run run;
 
-		encoding_append_base64(octets, plain, strlen(plain));
-		run = (struct message_run){octets->str, octets->len};
+		*octets = g_string_new(NULL);
+		encoding_append_base64(*octets, plain, strlen(plain));
+		run = (struct message_run){(*octets)->str, (*octets)->len};
 		g_array_append_val(runs, run);
 		break;
 	}
@@ -179,32 +184,40 @@ append_bibtex(GString *out, const struct layout *layout)
 	return encoding_append_text(out, text->str, text->len);
 }
 
+static bool
+make_date_field(struct renderer *renderer, int64_t at, GError **error)
+{
+	if (renderer->date_field->len && renderer->dated_at == at)
+		return true;
+	g_string_truncate(renderer->date_field, 0);
+	renderer->dated_at = at;
+	return header_append_date(renderer->date_field, "Date", at, 0, error);
+}
+
 static GBytes *
-build_message(const struct renderer *renderer, const struct digest *digest,
+build_message(struct renderer *renderer, const struct digest *digest,
     const struct layout *layout, GError **error)
 {
-	g_autofree char *stop = g_strdup_printf("<%s>", layout->stop_url);
+	g_autofree char *stop = g_strconcat("<", layout->stop_url, ">", NULL);
+	g_autofree char *name = NULL;
 	g_autofree char *reply_to =
-	    masthead_format_reply_to(&renderer->masthead, digest);
+	    masthead_format_reply_to(&renderer->masthead, digest, &name);
 	const struct message_field own[] = {
 	    {"Reply-To", reply_to},
 	    {"List-Unsubscribe", stop},
 	};
-	g_autofree char *token =
-	    token_maker_derive(renderer->masthead.tokens, "message-id", digest->id);
 	g_autofree char *message_id =
-	    g_strdup_printf("digest.%" G_GINT64_FORMAT ".%s@%s", digest->id, token,
+	    g_strdup_printf("digest.%" G_GINT64_FORMAT ".%s@%s", digest->id, name,
 	        renderer->masthead.message_domain);
 	/* "=_" comes in neither encoding (RFC 2045 section 6.7). */
-	g_autofree char *boundary = g_strconcat("=_", token, NULL);
-	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(GString) html = g_string_new(NULL);
-	g_autofree char *file_name = g_strdup_printf("paperboy-%s.bib", digest->date);
-	g_autoptr(GString) papers = g_string_new(NULL);
+	g_autofree char *boundary = g_strconcat("=_", name, NULL);
+	g_autoptr(GString) text = NULL;
+	g_autoptr(GString) html = NULL;
+	g_autofree char *file_name = NULL;
+	g_autoptr(GString) papers = NULL;
 	struct message_run papers_run;
 	GArray *runs = g_array_set_size(renderer->runs, 0);
 	struct message_fields fields = {
-	    .date = digest->created_at,
 	    .to = {digest->recipient_name, digest->recipient},
 	    .subject = layout_get_subject(layout),
 	    .subject_field = layout->frame->subject_field,
@@ -215,10 +228,13 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	    .fixed = &renderer->masthead.fixed,
 	};
 
+	if (!make_date_field(renderer, digest->created_at, error))
+		return NULL;
+	fields.date_field = renderer->date_field->str;
 	fields.text.run_count =
-	    list_part(layout, false, runs, text, &fields.text.encoding);
+	    list_part(layout, false, runs, &text, &fields.text.encoding);
 	fields.html.run_count =
-	    list_part(layout, true, runs, html, &fields.html.encoding);
+	    list_part(layout, true, runs, &html, &fields.html.encoding);
 	fields.text.runs = (const struct message_run *)(void *)runs->data;
 	fields.html.runs = fields.text.runs + fields.text.run_count;
 	if (digest->look.format == PREFERENCE_FORMAT_HTML)
@@ -226,6 +242,8 @@ build_message(const struct renderer *renderer, const struct digest *digest,
 	if (digest->look.format == PREFERENCE_FORMAT_TEXT)
 		fields.html = (struct message_part){0};
 	if (digest->look.attach == PREFERENCE_ATTACH_BIBTEX && layout->shown) {
+		papers = g_string_new(NULL);
+		file_name = g_strdup_printf("paperboy-%s.bib", digest->date);
 		fields.file = (struct message_file){
 		    .name = file_name,
 		    .type = "text/x-bibtex",

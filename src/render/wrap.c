@@ -60,6 +60,17 @@ append_line(GString *out, size_t indent, const char *from, const char *to)
 	g_string_append_c(out, '\n');
 }
 
+/* How many characters of ASCII a word goes on with, up to `most`. */
+static size_t
+measure_word(const char *text, const char *end, size_t most)
+{
+	size_t size = MIN((size_t)(end - text), most), n = 0;
+
+	while (n < size && g_ascii_isgraph(text[n]))
+		n++;
+	return n;
+}
+
 static void
 wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 {
@@ -78,8 +89,18 @@ wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 	}
 	column = indent;
 	for (const char *p = content; p < end;) {
-		gunichar c = g_utf8_get_char(p);
+		size_t most = break_end ? columns + 1 : G_MAXSIZE;
+		size_t word = before < 0x80 ? measure_word(p, end, most) : 0;
+		gunichar c;
 
+		/* Most words have no place to break in them, and fit. */
+		if (word && (!break_end || column + word <= columns)) {
+			column += word;
+			p += word;
+			before = (gunichar)p[-1];
+			continue;
+		}
+		c = (unsigned char)*p < 0x80 ? (gunichar)*p : g_utf8_get_char(p);
 		if (c == ' ') {
 			if (before != ' ' && before != 0)
 				break_end = p;

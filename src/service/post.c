@@ -52,7 +52,7 @@ post_new(const struct post_options *options, GError **error)
 	if (unknown)
 		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", unknown));
 	post->senders = senders_new(options->senders, options->new_transport,
-	    options->data, options->pulses, error);
+	    options->data, options->pulses, options->stop_fd, error);
 	if (!post->senders) {
 		post_free(post);
 		return NULL;
@@ -307,7 +307,7 @@ post_reload(struct post *post, const struct post_options *options, bool is_other
 
 	g_assert(!post->in_flight && g_queue_is_empty(&post->claimed));
 	senders = senders_new(options->senders, options->new_transport, options->data,
-	    options->pulses, error);
+	    options->pulses, options->stop_fd, error);
 	if (!senders)
 		return false;
 	senders_free(post->senders);

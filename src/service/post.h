@@ -47,6 +47,9 @@ struct post_options {
 	/* Where the post and its senders promise to live on; borrowed; or NULL. */
 	struct pulses *pulses;
 	const int *pause; /* not 0: come back as for a stop; borrowed; or NULL */
+	/* Once readable no answer of the relay is waited for any more; borrowed; or
+	 * NULL. */
+	const int *stop_fd;
 };
 
 struct post_report {

@@ -124,7 +124,7 @@ static char *
 format_sender(const struct post *post, const struct digest *digest)
 {
 	g_autofree char *token =
-	    proof_format_bounce(post->options.key, digest->id, digest->created_at);
+	    proof_format_bounce(post->tokens, digest->id, digest->created_at);
 
 	return extension_format(post->options.bounces, EXTENSION_BOUNCE, token);
 }

@@ -58,9 +58,9 @@ proof_format_answer(GBytes *key, const struct subscriber *subscriber, int64_t no
 }
 
 char *
-proof_format_bounce(GBytes *key, int64_t digest_id, int64_t made_at)
+proof_format_bounce(const struct token_maker *maker, int64_t digest_id, int64_t made_at)
 {
-	return token_sign(key, EXTENSION_TOKEN_BOUNCE, digest_id, made_at);
+	return token_maker_sign(maker, EXTENSION_TOKEN_BOUNCE, digest_id, made_at);
 }
 
 /* The day is not in the token: there are few that it can be. */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/token.h"
 #include "model/subscriber.h"
 #include "store/store.h"
 
@@ -48,6 +49,7 @@ char *
 proof_format_answer(GBytes *key, const struct subscriber *subscriber, int64_t now);
 
 /** The token of the envelope sender of a digest; made_at is its created_at. */
-char *proof_format_bounce(GBytes *key, int64_t digest_id, int64_t made_at);
+char *proof_format_bounce(
+    const struct token_maker *maker, int64_t digest_id, int64_t made_at);
 
 #endif

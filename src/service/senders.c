@@ -152,7 +152,7 @@ run_sender(gpointer data)
 
 struct senders *
 senders_new(unsigned count, struct transport *(*new_transport)(void *data), void *data,
-    struct pulses *pulses, GError **error)
+    struct pulses *pulses, const int *stop_fd, GError **error)
 {
 	struct senders *senders = g_new0(struct senders, 1);
 
@@ -165,6 +165,7 @@ senders_new(unsigned count, struct transport *(*new_transport)(void *data), void
 
 		sender->senders = senders;
 		sender->transport = new_transport(data);
+		sender->transport->stop_fd = stop_fd;
 		sender->pulse = pulse_new(pulses, name);
 		sender->thread = g_thread_try_new(name, run_sender, sender, error);
 		senders->started++;

@@ -41,11 +41,12 @@ struct senders;
  *
  * @param new_transport  called once for each, in this thread
  * @param pulses         where they promise to live on; or NULL
+ * @param stop_fd        once readable no answer is waited for; borrowed; or NULL
  * @return NULL when a thread cannot be had
  */
 struct senders *
 senders_new(unsigned count, struct transport *(*new_transport)(void *data), void *data,
-    struct pulses *pulses, GError **error);
+    struct pulses *pulses, const int *stop_fd, GError **error);
 
 /** End the threads, which finish what they have. */
 void senders_free(struct senders *senders);

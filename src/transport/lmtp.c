@@ -20,7 +20,8 @@ struct opening {
 	int fd;
 	int64_t deadline;
 	struct reply_parser parser;
-	GString *reply; /* the last one, as it came */
+	bool is_stopped; /* a wait was ended from outside */
+	GString *reply;  /* the last one, as it came */
 };
 
 static bool
@@ -38,10 +39,17 @@ fail(const struct opening *opening, const char *why, GError **error)
 	return false;
 }
 
-static bool
-wait_for(const struct opening *opening, short events, int64_t deadline)
+static int
+get_stop(const struct stream_options *options)
 {
-	struct pollfd item = {.fd = opening->fd, .events = events};
+	return options->stop_fd ? *options->stop_fd : -1;
+}
+
+static bool
+wait_for(struct opening *opening, short events, int64_t deadline)
+{
+	struct pollfd items[] = {{.fd = opening->fd, .events = events},
+	    {.fd = get_stop(opening->options), .events = POLLIN}};
 
 	for (;;) {
 		int64_t left_us = deadline - g_get_monotonic_time();
@@ -49,7 +57,11 @@ wait_for(const struct opening *opening, short events, int64_t deadline)
 
 		if (left_us <= 0)
 			return false;
-		n = poll(&item, 1, (int)MIN((left_us + 999) / 1000, INT_MAX));
+		n = poll(items, G_N_ELEMENTS(items),
+		    (int)MIN((left_us + 999) / 1000, INT_MAX));
+		opening->is_stopped = n > 0 && items[1].revents;
+		if (opening->is_stopped)
+			return false;
 		if (n > 0 || (n < 0 && errno != EINTR))
 			return true;
 	}
@@ -138,7 +150,10 @@ read_reply(struct opening *opening, GError **error)
 			return fail(opening, g_strerror(errno), error);
 		if (n < 0) {
 			if (!wait_for(opening, POLLIN, opening->deadline))
-				return fail(opening, "no answer in time", error);
+				return fail(opening,
+				    opening->is_stopped ? "told to stop"
+				                        : "no answer in time",
+				    error);
 			continue;
 		}
 		g_string_append_c(opening->reply, octet);
@@ -230,6 +245,7 @@ lmtp_open(const struct stream_options *options, struct stream_failure *failure,
 		g_auto(GStrv) hello = split_hello(opening.reply->str);
 
 		stream = stream_new_socket(opening.fd, (const char *const *)hello);
+		stream_set_stop(stream, get_stop(options));
 	} else if (opening.fd >= 0) {
 		close(opening.fd);
 	}

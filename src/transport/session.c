@@ -148,8 +148,13 @@ connect_host(struct session *session, struct delivery *result)
 	struct stream_failure failure = {0};
 	g_autoptr(GError) error = NULL;
 
+	if (session->stop_fd && stream_is_stopped(*session->stop_fd)) {
+		dialogue_set_silence(result, SMTP_STAGE_CONNECT, "told to stop");
+		return false;
+	}
 	options.connect_ms = session->options->times.connect_ms;
 	options.open_ms = session->options->times.open_ms;
+	options.stop_fd = session->stop_fd;
 	if (session->options->open)
 		session->stream = session->options->open(
 		    &options, session->options->open_data, &failure, &error);

@@ -15,7 +15,8 @@
 
 struct session {
 	const struct smtp_options *options; /* borrowed */
-	struct stream *stream;              /* NULL without a connection */
+	const int *stop_fd;    /* of the streams to come, as in stream.h; or NULL */
+	struct stream *stream; /* NULL without a connection */
 	struct extensions extensions;
 	struct reply_parser parser;
 	GString *out;        /* what is to be written */

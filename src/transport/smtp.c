@@ -222,6 +222,7 @@ smtp_run(struct transport *transport, const struct transport_feed *feed)
 	struct smtp *smtp = (struct smtp *)transport;
 
 	smtp->feed = feed;
+	smtp->session.stop_fd = transport->stop_fd;
 	while (smtp->now.parcel || take_next(smtp, &smtp->now))
 		deliver(smtp);
 	smtp->feed = NULL;

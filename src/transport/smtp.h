@@ -9,8 +9,12 @@
  * connection that turns out dead before MAIL was accepted (cut, silent, or 421) is
  * replaced once without a word, since the host has taken nothing.
  *
- * CHUNKING (RFC 3030) is not used: with several messages in flight a cut would leave
- * several in doubt, where one more connection is as fast and leaves one.
+ * CHUNKING (RFC 3030) is not used.  Measured with Postfix and messages of 8 KB, BDAT
+ * behind its own envelope and N transactions in flight on one connection: nearby it is
+ * no faster, and 45 ms a message where the host's second answer waits for a delayed
+ * acknowledgement.  20 ms away it brings 93 and 175 messages a second with 4 and 8 in
+ * flight, this way 43 with one connection and 164 and 320 with 4 and 8.  So one more
+ * connection is faster, and a cut leaves one message in doubt where it would leave N.
  */
 #ifndef PAPERBOY_TRANSPORT_SMTP_H
 #define PAPERBOY_TRANSPORT_SMTP_H

@@ -52,6 +52,9 @@ struct transport {
 	/* The longest between two calls of a feed's functions, s, by its time-outs: for
 	 * one message, and for each block of TRANSPORT_BLOCK_BYTES of it. */
 	int64_t wait_s, block_wait_s;
+	/* Once readable it ends every wait for the host; set by the owner, and
+	 * borrowed; NULL: none. */
+	const int *stop_fd;
 };
 
 /**

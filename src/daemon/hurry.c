@@ -1,0 +1,41 @@
+/*
+ * hurry.c - a file that becomes readable some time after the program was told to end.
+ */
+#include "daemon/hurry.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+bool
+hurry_open(int *fd, GError **error)
+{
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (timer < 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "cannot make a timer: %s", g_strerror(errno));
+		return false;
+	}
+	*fd = timer;
+	return true;
+}
+
+void
+hurry_begin(int fd, int wait_s)
+{
+	const struct itimerspec once = {.it_value.tv_sec = wait_s};
+
+	/* It fails for what is no timer only. Nobody reads it: it stays readable. */
+	if (timerfd_settime(fd, 0, &once, NULL) != 0)
+		g_assert_not_reached();
+}
+
+void
+hurry_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
