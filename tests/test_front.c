@@ -331,26 +331,27 @@ row_4_11_a_stranger_gets_three_answers_a_day(void)
 }
 
 static void
-write_until_limited(struct bench *bench, const char *from, const char *words)
+write_until_limited(struct desk *desk, const char *from, const char *words)
 {
 	for (;;) {
 		g_autofree char *mail = NULL;
-		int64_t before = count_mails(bench);
-		enum front_outcome outcome = write_to(bench, from, HOME, "list");
+		int64_t before = desk_count_mails(desk);
+		enum front_outcome outcome =
+		    desk_write_to(desk, from, DESK_HOME, "list");
 
 		if (outcome == FRONT_LIMITED)
 			break;
 		g_assert_cmpint(outcome, ==, FRONT_ANSWERED);
-		g_assert_cmpint(count_mails(bench), ==, before + 1);
+		g_assert_cmpint(desk_count_mails(desk), ==, before + 1);
 		g_assert_cmpint(before, <, 10);
 	}
 	/* Of all of them the last one says it. */
-	for (int64_t id = 1, count = count_mails(bench); id <= count; id++) {
+	for (int64_t id = 1, count = desk_count_mails(desk); id <= count; id++) {
 		g_autofree char *sql = g_strdup_printf(
 		    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY id LIMIT 1"
 		    " OFFSET %" G_GINT64_FORMAT,
 		    id - 1);
-		g_autofree char *mail = lab_text(bench->lab, sql);
+		g_autofree char *mail = lab_text(desk->lab, sql);
 
 		g_assert_cmpint(strstr(mail, words) != NULL, ==, id == count);
 	}
@@ -374,30 +375,30 @@ the_last_answer_of_a_day_says_so(void)
 
 	g_assert_no_error(error);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		bench_auto bench;
+		desk_auto desk;
 		g_autofree char *mail = NULL;
 
-		bench_init(&bench);
-		bench.options.phrases = book;
+		desk_init(&desk);
+		desk.options.phrases = book;
 		if (rows[i].language) {
 			g_autofree char *sql = g_strdup_printf(
 			    "UPDATE subscriber SET language = '%s'", rows[i].language);
 
-			subscribe(&bench, EVA);
-			lab_run(bench.lab, sql);
+			subscribe(&desk, EVA);
+			lab_run(desk.lab, sql);
 		}
-		write_until_limited(&bench, EVA, rows[i].words);
+		write_until_limited(&desk, EVA, rows[i].words);
 		/* Who leaves is told of that in any case, and of nothing else. */
-		g_assert_cmpint(write_to(&bench, EVA, HOME, "unsubscribe"), ==,
+		g_assert_cmpint(desk_write_to(&desk, EVA, DESK_HOME, "unsubscribe"), ==,
 		    rows[i].language ? FRONT_ANSWERED : FRONT_LIMITED);
-		mail = get_mail(&bench);
+		mail = desk_get_mail(&desk);
 		g_assert_cmpint(
 		    strstr(mail, rows[i].words) == NULL, ==, rows[i].language != NULL);
 		/* The one help of a day is no end of anything. */
-		bench.options.now += DAY;
-		write_to(&bench, EVA, HOME, "");
+		desk.options.now += DAY;
+		desk_write_to(&desk, EVA, DESK_HOME, "");
 		g_free(mail);
-		mail = get_mail(&bench);
+		mail = desk_get_mail(&desk);
 		g_assert_null(strstr(mail, rows[i].words));
 	}
 }
@@ -572,7 +573,7 @@ static const struct {
     {"a suppressed address gets nothing, ever", a_suppressed_address_gets_nothing_ever},
     {"a letter to the owner goes to the owner",
         a_letter_to_the_owner_goes_to_the_owner},
-    {"a store that fails leaves nothing half done",
+    {"a store that fails leaves nothing half fakecommands_done",
         a_store_that_fails_leaves_nothing_half_done},
 };
 
