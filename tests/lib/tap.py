@@ -155,6 +155,8 @@ class Tap:
         if threading.current_thread() is threading.main_thread():
             # make stops a test by SIGTERM: leave through every finally
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
+            # Under nohup it is ignored, and what is started here would ignore it, too.
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
         return self
 
     def __exit__(self, kind, value, trace):
