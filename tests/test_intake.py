@@ -83,6 +83,7 @@ def count(box, state="done"):
 def start(tap, box):
     daemon = tap.enter(box.house.start())
     daemon.wait_file(box.socket)
+    daemon.wait_file(os.path.join(box.house.state, "control"))
     return daemon
 
 

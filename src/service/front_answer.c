@@ -321,6 +321,8 @@ announce_silence(struct front_work *work, const struct front_guest *guest,
 	const struct phrasebook *book = work->options->phrases;
 	const char *language = guest->subscriber ? guest->subscriber->language : "";
 	g_autofree char *number = NULL, *words = NULL, *wrapped = NULL;
+	/* A proof has answers of its own. */
+	bool is_open = what == LIMITS_ANSWER || what == LIMITS_ANSWER_HELP;
 	char *whole;
 	unsigned most;
 
@@ -331,7 +333,7 @@ announce_silence(struct front_work *work, const struct front_guest *guest,
 	number = g_strdup_printf("%u", most);
 	words = phrases_format(book,
 	    *language && phrasebook_has_language(book, language) ? language : "en",
-	    "last_answer", "most", number, NULL);
+	    is_open ? "last_answer_unproven" : "last_answer", "most", number, NULL);
 	wrapped = wrap_format_text(words, BOUNDS_TEXT_COLUMNS);
 	whole = g_strconcat(reply->text, "\n", wrapped, NULL);
 	g_free(reply->text);
