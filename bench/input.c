@@ -89,7 +89,7 @@ input_new_renderer(const char *template_dir)
 	    .list_id = "digest.papers.example.org",
 	    .list_name = "paperboy",
 	    .owner_address = "paperboy+owner@papers.example.org",
-	    /* Each digest has addresses of its own then, for answers and for leaving. */
+	    /* A digest has addresses of its own then, for answers and to leave. */
 	    .commands = &commands,
 	    .key = key,
 	};
