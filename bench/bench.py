@@ -668,10 +668,12 @@ def run_all(folder, options, sizes):
               f" {facts['pages_read']:,.0f} pages read, {facts['pages_written']:,.0f} written;"
               f" a filter more is in force after {facts['add']['median_ms']:.2f} ms"
               f" (at most {facts['add']['longest_ms']:.2f})")
-        print(f"    while matching, editions and upkeep run: the longest transactions take"
-              f" {facts['busy']['match_ms']:.0f}, {facts['busy']['edition_ms']:.0f} and"
-              f" {facts['busy']['upkeep_ms']:.0f} ms; {facts['busy']['letters']:,.0f} letters"
-              f" come in, none takes longer than {facts['busy']['letter_ms']:.0f} ms")
+        steps = ("match", "edition", "upkeep")
+        locks = "/".join(f"{facts['busy'][step + '_ms']:.0f}" for step in steps)
+        letters = "/".join(f"{facts['busy'][step + '_letter_ms']:.0f}" for step in steps)
+        print(f"    matching/editions/upkeep hold the lock for at most {locks} ms; of"
+              f" {facts['busy']['letters']:,.0f} letters that come in meanwhile none takes"
+              f" longer than {letters} ms")
     for count, tests, searches in archives:
         print(f"  {count:,} papers: {tests.facts['queries']:,.0f} filters find"
               f" {tests.facts['found'] / tests.facts['queries']:,.0f} papers each; the"

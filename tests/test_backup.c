@@ -120,7 +120,7 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 	    {"NEW", "next_try_at = 5", "NEW"},
 	    {"DEFERRED", "next_try_at = 5", "DEFERRED"},
 	    {"UNKNOWN", "claimed_at = 5", "UNKNOWN"},
-	    {"SENDING", "claimed_at = 5, attempt = 1", "UNKNOWN"},
+	    {"SENDING", "next_try_at = NULL, claimed_at = 5, attempt = 1", "UNKNOWN"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -131,6 +131,8 @@ BROKEN_ROWS = [
      f"UPDATE batch SET asked_at = {NOW_S + 7200}"),
     ("references",
      "DELETE FROM subscriber WHERE id = 1"),
+    ("references",
+     "INSERT INTO match_found VALUES (99999, 0, '1')"),
     ("message-without-digest",
      "UPDATE outbox SET digest_id = 777 WHERE id = 1"),
 ]

@@ -484,6 +484,54 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 	g_ptr_array_unref(world.names);
 }
 
+/* "filter:papers ..." of all candidates. */
+static char *
+list_candidates(struct percolator *percolator, struct lab *lab, int64_t last)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+	int64_t id = 0;
+
+	percolator_look_up(percolator, lab->store, 0, last, &error);
+	g_assert_no_error(error);
+	while (percolator_find_next(percolator, &id))
+		g_string_append_printf(text, "%d:%x ", (int)id,
+		    (unsigned)percolator_get_papers(percolator, id)->bits[0]);
+	return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static void
+terms_that_are_looked_up_and_walked_by_are_the_same(void)
+{
+	static const char *const filters[] = {"diffusion", "\"state space\"", "quanti*",
+	    "mamba OR \"deep diffusion\"", "author:adams", "nothing", "upvotes:>=3",
+	    "deep NOT mamba", "dif* OR author:\"c adams\""};
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	pb_auto(percolator) percolator = percolator_new();
+	g_autofree char *walked = NULL, *looked_up = NULL;
+
+	lab_list(lab, DAY, "2611.00001", "Deep diffusion", 1);
+	lab_list(lab, DAY, "2611.00002", "Mamba, a state space", 1);
+	lab_list(lab, DAY, "2611.00003", "Quantized diffusion of spaces", 1);
+	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++) {
+		g_autofree char *address = g_strdup_printf("p%zu@example.org", i);
+
+		lab_subscribe(lab, address, "UTC", filters[i], now);
+	}
+	for (int64_t seq = 1; seq <= 3; seq++) {
+		pb_auto(stored_paper) stored = papers_load(lab->store, seq, NULL);
+		pb_auto(query_document) document = query_document_new(
+		    stored->paper, DAY, store_get_tokenizer(lab->store), NULL);
+
+		percolator_add(percolator, document);
+	}
+	walked = list_candidates(percolator, lab, G_N_ELEMENTS(filters));
+	looked_up = list_candidates(percolator, lab, PERCOLATOR_RANGE);
+	g_assert_cmpstr(walked, ==, looked_up);
+	g_assert_true(g_str_has_prefix(walked, "1:5 2:2 3:4 4:3 "));
+}
+
 static void
 a_new_filter_joins_the_crowd_only_between_batches(void)
 {
@@ -528,6 +576,9 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/percolator/the crowd finds what each filter finds by itself",
 	    the_crowd_finds_what_each_filter_finds_by_itself);
+	g_test_add_func(
+	    "/percolator/terms that are looked up and walked by are the same",
+	    terms_that_are_looked_up_and_walked_by_are_the_same);
 	g_test_add_func("/percolator/a new filter joins the crowd only between batches",
 	    a_new_filter_joins_the_crowd_only_between_batches);
 	return g_test_run();

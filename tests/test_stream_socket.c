@@ -323,7 +323,7 @@ a_host_that_is_slow_to_greet_is_waited_for(void)
 {
 	struct stream_options options = {.host = "127.0.0.1",
 	    .hello = "client.example",
-	    .connect_ms = 1,
+	    .connect_ms = 1000,
 	    .open_ms = 1500};
 	pb_auto(fakesmtp) server = fakesmtp_new();
 	struct stream_failure failure = {0};

@@ -69,13 +69,13 @@ a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
 	pb_auto(lab) lab = lab_new();
 	int64_t now = lab_time(NOW);
 	g_autoptr(GError) error = NULL;
-	g_autofree char *end =
-	    g_strdup_printf("UPDATE digest SET state = 'sent' WHERE id = 1;"
-	                    "UPDATE outbox SET state = 'SENDING', attempt = 1,"
-	                    " claimed_at = 1 WHERE id = 1;"
-	                    "UPDATE outbox SET state = 'SENT', next_try_at = NULL,"
-	                    " ended_at = %" G_GINT64_FORMAT " WHERE id = 1",
-	        now);
+	g_autofree char *end = g_strdup_printf(
+	    "UPDATE digest SET state = 'sent' WHERE id = 1;"
+	    "UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1,"
+	    " claimed_at = 1 WHERE id = 1;"
+	    "UPDATE outbox SET state = 'SENT', next_try_at = NULL,"
+	    " ended_at = %" G_GINT64_FORMAT " WHERE id = 1",
+	    now);
 
 	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
 	lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", now);

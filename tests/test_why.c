@@ -13,7 +13,8 @@
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define TIME "2026-11-20T12:00:00Z"
 #define SENT                                                                         \
-	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"          \
+	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, "     \
+	"claimed_at = 1;"                                                            \
 	"UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"        \
 	"UPDATE digest SET state = 'sent';"                                          \
 	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
@@ -29,7 +30,8 @@
 	"paper_seq, digest_id, 1795176000"                                           \
 	" FROM digest_item;"
 #define DOUBTED                                                                      \
-	"UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1;"          \
+	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, "     \
+	"claimed_at = 1;"                                                            \
 	"UPDATE outbox SET state = 'UNKNOWN', ended_at = 2, next_try_at = NULL;"     \
 	"UPDATE digest SET state = 'sent';"                                          \
 	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
@@ -161,7 +163,8 @@ the_one_thing_that_decided_is_told(void)
 	    {"one filter is newer, another waits", "diffusion", NULL, NULL, false, true,
 	        DROPPED
 	        "UPDATE subscription SET since_day = '2026-11-21';"
-	        "INSERT INTO filter VALUES (9, 'upvotes:>=20', '" HASH "', 1, 5);"
+	        "INSERT INTO filter (id, canonical, hash, matched_through, created_at) "
+	        "VALUES (9, 'upvotes:>=20', '" HASH "', 1, 5);"
 	        "INSERT INTO subscription SELECT 9, 1, 5, 9, NULL, 'upvotes:>=20',"
 	        " '2026-11-01', 5, 0, NULL, NULL",
 	        0, WHY_WAITING, "filter 5 waits for votes"},

@@ -72,8 +72,7 @@ preferences_choose(struct preferences *preferences, enum preference preference,
     const char *word, GError **error)
 {
 	const char *const *words = rows[preference].words;
-	g_autofree char *shown = text_quote(word, SHOWN_CHARS);
-	g_autofree char *known = preferences_format_words(preference);
+	g_autofree char *shown = NULL, *known = NULL;
 
 	for (int i = 0; i < WORDS_MAX && words[i]; i++) {
 		if (g_ascii_strcasecmp(word, words[i]) == 0) {
@@ -81,6 +80,8 @@ preferences_choose(struct preferences *preferences, enum preference preference,
 			return true;
 		}
 	}
+	shown = text_quote(word, SHOWN_CHARS);
+	known = preferences_format_words(preference);
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s is %s, not '%s'",
 	    rows[preference].name, known, shown);
 	return false;

@@ -238,10 +238,16 @@ read_clause(struct reader *reader, const struct bulk_mask *papers)
 
 static struct truths read_or(struct reader *reader, const struct bulk_mask *papers);
 
-static bool
+static inline bool
+is_at(const struct reader *reader, const char *word)
+{
+	return *reader->at == *word && strncmp(reader->at, word, strlen(word)) == 0;
+}
+
+static inline bool
 read_word(struct reader *reader, const char *word)
 {
-	if (!g_str_has_prefix(reader->at, word))
+	if (!is_at(reader, word))
 		return false;
 	reader->at += strlen(word);
 	return true;
@@ -284,8 +290,8 @@ read_and(struct reader *reader, const struct bulk_mask *papers)
 {
 	struct truths all = read_not(reader, papers);
 
-	while (!reader->is_bad &&
-	       (read_word(reader, " AND ") || g_str_has_prefix(reader->at, " NOT "))) {
+	while (
+	    !reader->is_bad && (read_word(reader, " AND ") || is_at(reader, " NOT "))) {
 		struct truths one;
 
 		(void)read_word(reader, " ");

@@ -111,9 +111,8 @@ sort_plains(GArray *plains)
 	g_array_set_size(plains, kept);
 }
 
-/* Few filters have a prefix: made when the first one asks. */
-static const GArray *
-get_plains(const struct query_document *document)
+const GArray *
+document_get_plains(const struct query_document *document)
 {
 	if (document->plains->len)
 		return document->plains;
@@ -247,7 +246,7 @@ document_find_phrase(const struct query_document *document, const struct phrase 
 static bool
 has_prefix(const struct query_document *document, const char *prefix, unsigned texts)
 {
-	const GArray *plains = get_plains(document);
+	const GArray *plains = document_get_plains(document);
 	size_t len = strlen(prefix);
 	guint low = 0, high = plains->len;
 

@@ -29,13 +29,16 @@ struct document_plain {
 struct query_document {
 	struct passage texts[DOCUMENT_TEXTS]; /* equal words are chained by next */
 	GHashTable *words;                    /* of struct document_word */
-	GArray
-	    *plains; /* of struct document_plain, sorted, distinct; see get_plains() */
+	GArray *plains;                       /* see document_get_plains() */
 	GStringChunk *strings;
 	GPtrArray *authors; /* of char *, as printed */
 	GPtrArray *names;   /* of struct name *, beside them; NULL without any word */
 	struct facts *facts;
 };
+
+/** Get the plain words: of struct document_plain, sorted, distinct; made at the first
+ * call. */
+const GArray *document_get_plains(const struct query_document *document);
 
 /** Tell whether a phrase is in one of some texts (bits of FIELD_IN_...). */
 bool document_has_phrase(

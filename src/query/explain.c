@@ -79,7 +79,9 @@ append_hit(GString *out, const struct query_hit *hit, bool is_first)
 
 	g_string_append(out, out->len == 0 ? "" : is_first ? "; " : ", ");
 	g_string_append(out, is_first ? phrasings[hit->field].before : "");
-	g_string_append_printf(out, is_quoted ? "\"%s\"" : "%s", hit->words);
+	g_string_append(out, is_quoted ? "\"" : "");
+	g_string_append(out, hit->words);
+	g_string_append(out, is_quoted ? "\"" : "");
 }
 
 /* The last hit of a field ends its part. */

@@ -8,6 +8,9 @@
 
 #include "base/text.h"
 
+/* Most filters have no more. */
+#define LEXEMES_USUAL 8
+
 struct lexer {
 	const char *text; /* valid UTF-8 */
 	const char *at;
@@ -63,7 +66,9 @@ is_sign(gunichar c)
 static bool
 is_word_character(gunichar c)
 {
-	return c != 0 && !g_unichar_isspace(c) && !is_quote(c) && !is_sign(c);
+	if (c < 0x80)
+		return g_ascii_isgraph(c) && c != '"' && !is_sign(c);
+	return !g_unichar_isspace(c) && !is_quote(c);
 }
 
 static void
@@ -191,6 +196,8 @@ check_characters(const char *text, struct query_problem *problem)
 	for (const char *p = text; p < end; p = g_utf8_next_char(p), column++) {
 		gunichar c = g_utf8_get_char(p);
 
+		if (g_ascii_isprint(*p))
+			continue;
 		if (g_unichar_iscntrl(c)) {
 			query_problem_set(problem, PB_ERROR_INPUT, column, NULL,
 			    "a control character stands here");
@@ -213,7 +220,8 @@ check_characters(const char *text, struct query_problem *problem)
 GArray *
 lex_split(const char *text, struct query_problem *problem)
 {
-	g_autoptr(GArray) lexemes = g_array_new(FALSE, FALSE, sizeof(struct lexeme));
+	g_autoptr(GArray) lexemes =
+	    g_array_sized_new(FALSE, FALSE, sizeof(struct lexeme), LEXEMES_USUAL);
 	struct lexer lexer = {text, text, 1, lexemes};
 	struct lexeme end = {0};
 

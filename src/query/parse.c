@@ -112,6 +112,7 @@ static struct node *
 parse_group(struct parser *parser, const struct field *field)
 {
 	unsigned column = parser_get_lexeme(parser, 0)->column;
+	struct node *inner;
 	pb_auto(node) node = NULL;
 
 	if (parser->depth == BOUNDS_QUERY_DEPTH) {
@@ -126,9 +127,12 @@ parse_group(struct parser *parser, const struct field *field)
 		return NULL;
 	}
 	parser->depth++;
-	node = parse_or(parser, field);
-	if (!node)
+	inner = parse_or(parser, field);
+	if (!inner)
 		return NULL;
+	/* One clause in it is still a group, to NEAR and to a weight. */
+	node = node_new(NODE_OR, column);
+	node_add_operand(node, inner);
 	if (parser_get_lexeme(parser, 0)->kind != LEXEME_CLOSE) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, column,
 		    "title:(mamba OR ssm)", "\"(\" has no \")\" after it");
@@ -252,45 +256,63 @@ parse_not(struct parser *parser, const struct field *field)
 	return negate(parse_boost(parser, field), lexeme->column);
 }
 
+/* Whether the operands of an AND are all read: parse_and() refuses other ")". */
+static bool
+ends_and(const struct parser *parser)
+{
+	enum lexeme_kind kind = parser_get_lexeme(parser, 0)->kind;
+
+	return kind == LEXEME_END || kind == LEXEME_OR ||
+	       (kind == LEXEME_CLOSE && parser->depth > 0);
+}
+
+/* Read one more operand of an AND, which may stand there without the word. */
+static struct node *
+parse_further(struct parser *parser, const struct field *field)
+{
+	const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
+
+	switch (lexeme->kind) {
+	case LEXEME_CLOSE:
+		return parse_primary(parser, field);
+	case LEXEME_AND:
+		parser->at++;
+		break;
+	case LEXEME_ANDNOT:
+		parser->at++;
+		return negate(parse_boost(parser, field), lexeme->column);
+	case LEXEME_END:
+	case LEXEME_OR:
+	case LEXEME_OPEN:
+	case LEXEME_NOT:
+	case LEXEME_NEAR:
+	case LEXEME_CARET:
+	case LEXEME_COMMA:
+	case LEXEME_COLON:
+	case LEXEME_FIELD:
+	case LEXEME_PHRASE:
+	case LEXEME_WORD:
+		break;
+	}
+	return parse_not(parser, field);
+}
+
+/* One operand alone is what it is. */
 static struct node *
 parse_and(struct parser *parser, const struct field *field)
 {
-	pb_auto(node) node = node_new(NODE_AND, parser_get_lexeme(parser, 0)->column);
+	unsigned column = parser_get_lexeme(parser, 0)->column;
 	struct node *operand = parse_not(parser, field);
+	pb_auto(node) node = NULL;
 
+	if (operand && ends_and(parser))
+		return operand;
+	node = node_new(NODE_AND, column);
 	while (operand) {
-		const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
-
 		node_add_operand(node, operand);
-		switch (lexeme->kind) {
-		case LEXEME_END:
-		case LEXEME_OR:
+		if (ends_and(parser))
 			return g_steal_pointer(&node);
-		case LEXEME_CLOSE:
-			if (parser->depth > 0)
-				return g_steal_pointer(&node);
-			operand = parse_primary(parser, field);
-			break;
-		case LEXEME_AND:
-			parser->at++;
-			operand = parse_not(parser, field);
-			break;
-		case LEXEME_ANDNOT:
-			parser->at++;
-			operand = negate(parse_boost(parser, field), lexeme->column);
-			break;
-		case LEXEME_OPEN:
-		case LEXEME_NOT:
-		case LEXEME_NEAR:
-		case LEXEME_CARET:
-		case LEXEME_COMMA:
-		case LEXEME_COLON:
-		case LEXEME_FIELD:
-		case LEXEME_PHRASE:
-		case LEXEME_WORD:
-			operand = parse_not(parser, field);
-			break;
-		}
+		operand = parse_further(parser, field);
 	}
 	return NULL;
 }
@@ -298,9 +320,13 @@ parse_and(struct parser *parser, const struct field *field)
 static struct node *
 parse_or(struct parser *parser, const struct field *field)
 {
-	pb_auto(node) node = node_new(NODE_OR, parser_get_lexeme(parser, 0)->column);
+	unsigned column = parser_get_lexeme(parser, 0)->column;
 	struct node *operand = parse_and(parser, field);
+	pb_auto(node) node = NULL;
 
+	if (operand && parser_get_lexeme(parser, 0)->kind != LEXEME_OR)
+		return operand;
+	node = node_new(NODE_OR, column);
 	while (operand) {
 		node_add_operand(node, operand);
 		if (parser_get_lexeme(parser, 0)->kind != LEXEME_OR)

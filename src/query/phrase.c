@@ -181,7 +181,8 @@ make_phrase(GArray *tokens, const char *text, size_t len, bool is_prefix, bool i
 	struct phrase *phrase = g_new0(struct phrase, 1);
 
 	phrase->is_prefix = is_prefix;
-	phrase->words = g_array_new(FALSE, FALSE, sizeof(struct phrase_word));
+	phrase->words =
+	    g_array_sized_new(FALSE, FALSE, sizeof(struct phrase_word), tokens->len);
 	g_array_set_clear_func(phrase->words, clear_word);
 	for (guint i = 0; i < tokens->len; i++) {
 		struct token *token = &g_array_index(tokens, struct token, i);

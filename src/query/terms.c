@@ -256,38 +256,62 @@ struct listener {
 	void *data;
 };
 
-static void
-list_prefixes(const struct listener *listener, const char *plain)
+/* How many octets at the beginning of two texts are the same. */
+static size_t
+count_same(const char *a, const char *b)
 {
+	size_t same = 0;
+
+	while (a[same] && a[same] == b[same])
+		same++;
+	return same;
+}
+
+/*
+ * List the beginnings of a word.
+ *
+ * @param before  the word listed before it, in their order: what both begin with was
+ *                listed already
+ */
+static void
+list_prefixes(const struct listener *listener, const char *plain, const char *before,
+    GString *text)
+{
+	const char *known = plain + count_same(plain, before);
 	const char *end = plain;
-	g_autofree char *text = NULL;
 
 	for (unsigned letters = 1; *end && letters <= PREFIX_LETTERS_MOST; letters++) {
 		end = g_utf8_next_char(end);
-		if (letters < BOUNDS_PREFIX_LETTERS)
+		if (letters < BOUNDS_PREFIX_LETTERS || end <= known)
 			continue;
-		g_free(text);
-		text = g_strndup(plain, (size_t)(end - plain));
-		listener->add(listener->data, TERM_PREFIX, text);
+		g_string_truncate(text, 0);
+		g_string_append_len(text, plain, end - plain);
+		listener->add(listener->data, TERM_PREFIX, text->str);
 	}
 }
 
 static void
-list_text(const struct listener *listener, const struct query_document *document,
-    unsigned text)
+list_words(const struct listener *listener, const struct query_document *document)
 {
-	const GArray *tokens = document->texts[text].tokens;
-	g_autoptr(GString) pair = g_string_new(NULL);
+	GHashTableIter words;
+	gpointer key;
 
-	for (unsigned i = 0; i < tokens->len; i++) {
+	g_hash_table_iter_init(&words, document->words);
+	while (g_hash_table_iter_next(&words, &key, NULL))
+		listener->add(listener->data, TERM_WORD,
+		    ((const struct document_word *)key)->key.text);
+}
+
+static void
+list_pairs(const struct listener *listener, const GArray *tokens, GString *pair)
+{
+	for (unsigned i = 1; i < tokens->len; i++) {
 		const struct passage_token *token =
 		    &g_array_index(tokens, struct passage_token, i);
 
-		listener->add(listener->data, TERM_WORD, token->key.text);
-		list_prefixes(listener, token->plain);
-		if (i == 0)
-			continue;
-		g_string_printf(pair, "%s %s", (token - 1)->key.text, token->key.text);
+		g_string_assign(pair, (token - 1)->key.text);
+		g_string_append_c(pair, ' ');
+		g_string_append(pair, token->key.text);
 		listener->add(listener->data, TERM_PAIR, pair->str);
 	}
 }
@@ -297,9 +321,20 @@ terms_list(const struct query_document *document,
     void (*add)(void *data, enum term_kind kind, const char *text), void *data)
 {
 	const struct listener listener = {add, data};
+	const GArray *plains = document_get_plains(document);
+	g_autoptr(GString) text = g_string_new(NULL);
+	const char *before = "";
 
-	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++)
-		list_text(&listener, document, text);
+	list_words(&listener, document);
+	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
+		list_pairs(&listener, document->texts[i].tokens, text);
+	for (unsigned i = 0; i < plains->len; i++) {
+		const char *plain =
+		    g_array_index(plains, struct document_plain, i).text;
+
+		list_prefixes(&listener, plain, before, text);
+		before = plain;
+	}
 	for (unsigned i = 0; i < document->names->len; i++) {
 		const struct name *name = document->names->pdata[i];
 

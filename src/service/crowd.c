@@ -184,6 +184,8 @@ show_page(struct turn *turn, struct match_report *report, bool *is_ours, GError 
 	        ? !matches_visit_joined_range(turn->store, after, last, &visitor, error)
 	        : !matches_visit_joined(turn->store, ids->str, &visitor, error))
 		return false;
+	if (!showing_flush(&turn->showing, turn->store, error))
+		return false;
 	/* A full page ends early: what was left of it is looked for again. */
 	is_more = is_more || page.saved >= PAGE_SAVED;
 	now.filter_id = page.saved >= PAGE_SAVED ? page.shown : last;

@@ -67,7 +67,8 @@ make_item(
 		if (reasons->len)
 			g_string_append_c(reasons, '\n');
 		append_label(reasons, candidate->label);
-		g_string_append_printf(reasons, "\t%s", words);
+		g_string_append_c(reasons, '\t');
+		g_string_append(reasons, words);
 	}
 	item->finds = *at - item->at;
 	item->reasons = g_string_free(reasons, FALSE);

@@ -115,7 +115,7 @@ match_page(struct showing *showing, struct store *store, const GPtrArray *filter
 		    !show_filter(showing, store, filter, &sums, error))
 			return false;
 	}
-	if (!store_commit(&transaction, error))
+	if (!showing_flush(showing, store, error) || !store_commit(&transaction, error))
 		return false;
 	*report = sums;
 	return true;

@@ -7,6 +7,9 @@
 
 #include "store/filing.h"
 
+/* To look for a term takes as long as to walk past so many, each with a filter. */
+#define WALK_PAST 6
+
 /* A term and the papers that have it. */
 struct probe {
 	struct term term;
@@ -31,6 +34,9 @@ struct percolator {
 	unsigned capacity;
 	struct bulk_mask *masks;
 	const struct probes_of_kind *kind; /* the one that is being looked up */
+	const struct probe *last;          /* the one that was walked by, or NULL */
+	GString *last_text;                /* of it, and empty at the start */
+	enum term_kind last_kind;
 };
 
 static guint
@@ -69,6 +75,7 @@ percolator_new(void)
 
 	percolator->seen = g_hash_table_new(hash_probe, is_probe_equal);
 	percolator->probes = g_ptr_array_new_with_free_func(free_probe);
+	percolator->last_text = g_string_new(NULL);
 	return percolator;
 }
 
@@ -80,16 +87,23 @@ percolator_free(struct percolator *percolator)
 	g_hash_table_unref(percolator->seen);
 	g_ptr_array_unref(percolator->probes);
 	g_clear_pointer(&percolator->kinds, g_ptr_array_unref);
+	g_string_free(percolator->last_text, TRUE);
 	g_free(percolator->masks);
 	g_free(percolator);
+}
+
+static struct probe
+make_probe(enum term_kind kind, const char *text)
+{
+	return (struct probe){
+	    .term = {kind, (char *)text}, .hash = g_str_hash(text) * 5 + (guint)kind};
 }
 
 static void
 add_probe(void *data, enum term_kind kind, const char *text)
 {
 	struct percolator *percolator = data;
-	const struct probe wanted = {
-	    .term = {kind, (char *)text}, .hash = g_str_hash(text) * 5 + (guint)kind};
+	const struct probe wanted = make_probe(kind, text);
 	struct probe *probe = g_hash_table_lookup(percolator->seen, &wanted);
 
 	if (!probe) {
@@ -104,7 +118,7 @@ add_probe(void *data, enum term_kind kind, const char *text)
 void
 percolator_add(struct percolator *percolator, const struct query_document *document)
 {
-	g_assert(percolator->paper_count < BULK_PAPERS && !percolator->kinds);
+	g_assert(percolator->paper_count < BULK_PAPERS && !percolator->capacity);
 	add_probe(percolator, TERM_ALWAYS, "");
 	terms_list(document, add_probe, percolator);
 	percolator->paper_count++;
@@ -164,15 +178,71 @@ sort_probes(struct percolator *percolator)
 }
 
 static void
-add_candidate(void *data, unsigned term, int64_t filter_id)
+add_candidate(
+    struct percolator *percolator, const struct probe *probe, int64_t filter_id)
 {
-	struct percolator *percolator = data;
-	const struct probe *probe =
-	    percolator->probes->pdata[percolator->kind->first + term];
 	struct bulk_mask *mask = &percolator->masks[filter_id - percolator->after - 1];
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(mask->bits); i++)
 		mask->bits[i] |= probe->papers.bits[i];
+}
+
+static void
+take_found(void *data, unsigned term, int64_t filter_id)
+{
+	struct percolator *percolator = data;
+
+	add_candidate(percolator,
+	    percolator->probes->pdata[percolator->kind->first + term], filter_id);
+}
+
+static bool
+look_for_terms(struct percolator *percolator, struct store *store,
+    const struct filing_range *range, GError **error)
+{
+	if (!percolator->kinds)
+		sort_probes(percolator);
+	for (unsigned i = 0; i < percolator->kinds->len; i++) {
+		struct filing_terms terms;
+
+		percolator->kind = percolator->kinds->pdata[i];
+		terms.kind = percolator->kind->kind;
+		terms.texts = percolator->kind->texts->str;
+		if (!filing_find(store, &terms, range, take_found, percolator, error))
+			return false;
+	}
+	return true;
+}
+
+/* The filters of one term follow each other. */
+static void
+take_walked(void *data, const struct term *term, int64_t filter_id)
+{
+	struct percolator *percolator = data;
+	GString *last_text = percolator->last_text;
+
+	if (term->kind != percolator->last_kind ||
+	    strcmp(term->text, last_text->str) != 0) {
+		const struct probe wanted = make_probe(term->kind, term->text);
+
+		percolator->last = g_hash_table_lookup(percolator->seen, &wanted);
+		percolator->last_kind = term->kind;
+		g_string_assign(last_text, term->text);
+	}
+	if (percolator->last)
+		add_candidate(percolator, percolator->last, filter_id);
+}
+
+static bool
+walk_terms(struct percolator *percolator, struct store *store,
+    const struct filing_range *range, GError **error)
+{
+	const struct probe always = make_probe(TERM_ALWAYS, "");
+
+	percolator->last = g_hash_table_lookup(percolator->seen, &always);
+	percolator->last_kind = TERM_ALWAYS;
+	g_string_truncate(percolator->last_text, 0);
+	return filing_walk(store, range, take_walked, percolator, error);
 }
 
 bool
@@ -183,8 +253,6 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 	const struct filing_range range = {after, after + length};
 	pb_transaction transaction = {0};
 
-	if (!percolator->kinds)
-		sort_probes(percolator);
 	if (length > percolator->capacity) {
 		percolator->masks =
 		    g_renew(struct bulk_mask, percolator->masks, length);
@@ -198,17 +266,9 @@ percolator_look_up(struct percolator *percolator, struct store *store, int64_t a
 	/* In one transaction: a lock for each would cost more than all the rest. */
 	if (!store_begin_reading(store, &transaction, error))
 		return false;
-	for (unsigned i = 0; i < percolator->kinds->len; i++) {
-		struct filing_terms terms;
-
-		percolator->kind = percolator->kinds->pdata[i];
-		terms.kind = percolator->kind->kind;
-		terms.texts = percolator->kind->texts->str;
-		if (!filing_find(
-		        store, &terms, &range, add_candidate, percolator, error))
-			return false;
-	}
-	return true;
+	return last <= (int64_t)percolator->probes->len * WALK_PAST
+	           ? walk_terms(percolator, store, &range, error)
+	           : look_for_terms(percolator, store, &range, error);
 }
 
 bool

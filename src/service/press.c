@@ -41,6 +41,35 @@ free_filter(void *data)
 	g_free(filter);
 }
 
+/* What words and scores are of. */
+struct press_hit {
+	int64_t filter_id;
+	int64_t paper_seq;
+};
+
+static guint
+hash_hit(gconstpointer key)
+{
+	const struct press_hit *hit = key;
+
+	return (guint)hit->filter_id * 2654435761U ^ (guint)hit->paper_seq;
+}
+
+static gboolean
+is_hit_equal(gconstpointer a, gconstpointer b)
+{
+	const struct press_hit *left = a, *right = b;
+
+	return left->filter_id == right->filter_id &&
+	       left->paper_seq == right->paper_seq;
+}
+
+static struct press_hit
+get_hit(const struct candidate *candidate)
+{
+	return (struct press_hit){candidate->filter_id, candidate->paper_seq};
+}
+
 void
 press_init(struct press *press, struct store *store, int64_t now)
 {
@@ -49,8 +78,8 @@ press_init(struct press *press, struct store *store, int64_t now)
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_paper);
 	press->filters =
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filter);
-	press->words = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	press->scores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	press->words = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
+	press->scores = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
 	press->zones = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 }
@@ -140,20 +169,13 @@ press_get_query(struct press *press, const struct candidate *candidate)
 	return filter ? filter->query : NULL;
 }
 
-static char *
-format_key(const struct candidate *candidate)
-{
-	return g_strdup_printf("%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT,
-	    candidate->filter_id, candidate->paper_seq);
-}
-
 /* A full table is emptied. */
 static void
-remember_hit(GHashTable *table, char *key, gpointer value)
+remember_hit(GHashTable *table, const struct press_hit *hit, gpointer value)
 {
 	if (g_hash_table_size(table) >= CACHE_HITS)
 		g_hash_table_remove_all(table);
-	g_hash_table_insert(table, key, value);
+	g_hash_table_insert(table, g_memdup2(hit, sizeof(*hit)), value);
 }
 
 static bool
@@ -183,15 +205,15 @@ bool
 press_get_score(struct press *press, const struct candidate *candidate, double *score,
     GError **error)
 {
-	g_autofree char *key = format_key(candidate);
-	const double *known = g_hash_table_lookup(press->scores, key);
+	const struct press_hit hit = get_hit(candidate);
+	const double *known = g_hash_table_lookup(press->scores, &hit);
 	double reckoned;
 
 	if (!known) {
 		if (!reckon_score(press, candidate, &reckoned, error))
 			return false;
 		known = g_memdup2(&reckoned, sizeof(reckoned));
-		remember_hit(press->scores, g_steal_pointer(&key), (void *)known);
+		remember_hit(press->scores, &hit, (void *)known);
 	}
 	*score = *known;
 	return true;
@@ -215,8 +237,8 @@ explain_as_of(const char *day, int64_t now, const struct query *query,
 const char *
 press_get_words(struct press *press, const struct candidate *candidate, GError **error)
 {
-	g_autofree char *key = format_key(candidate);
-	char *words = g_hash_table_lookup(press->words, key);
+	const struct press_hit hit = get_hit(candidate);
+	char *words = g_hash_table_lookup(press->words, &hit);
 	const struct press_paper *paper;
 	const struct query *query;
 
@@ -234,7 +256,7 @@ press_get_words(struct press *press, const struct candidate *candidate, GError *
 		words = explain_as_of(candidate->day, press->now, query, paper);
 	}
 	g_strdelimit(words, "\t\n", ' ');
-	remember_hit(press->words, g_steal_pointer(&key), words);
+	remember_hit(press->words, &hit, words);
 	return words;
 }
 

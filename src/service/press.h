@@ -23,7 +23,7 @@ struct press {
 	int64_t now;
 	GHashTable *documents; /* paper seq -> struct press_paper * */
 	GHashTable *filters;   /* filter id -> struct press_filter * */
-	GHashTable *words;     /* "filter id/paper seq" -> what it hit, in words */
+	GHashTable *words;     /* struct press_hit -> what it hit, in words */
 	GHashTable *scores;    /* the same -> double: how well it fits */
 	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
 	bool is_restored;      /* from a backup: some next editions are HELD */

@@ -3,6 +3,8 @@
  */
 #include "service/showing.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/day.h"
 #include "store/matches.h"
@@ -23,8 +25,9 @@ showing_clear(struct showing *showing)
 	/* It has the documents of the papers. */
 	g_clear_pointer(&showing->bulk, bulk_free);
 	g_clear_pointer(&showing->papers, g_ptr_array_unref);
-	if (showing->found)
-		g_string_free(g_steal_pointer(&showing->found), TRUE);
+	g_clear_pointer(&showing->found, g_array_unref);
+	if (showing->found_texts)
+		g_string_free(g_steal_pointer(&showing->found_texts), TRUE);
 }
 
 /* The last word is only spoken by a clock that is trusted. */
@@ -58,7 +61,8 @@ add_paper(struct showing *showing, struct store *store, struct stored_paper *sto
 	struct showing_paper *paper = g_new0(struct showing_paper, 1);
 
 	paper->stored = stored;
-	g_snprintf(paper->seq, sizeof(paper->seq), "%" G_GINT64_FORMAT, stored->seq);
+	paper->seq_len = g_snprintf(
+	    paper->seq, sizeof(paper->seq), "%" G_GINT64_FORMAT ",", stored->seq);
 	g_ptr_array_add(showing->papers, paper);
 	paper->document = showing_make_document(store, stored, &showing->moment, error);
 	if (!paper->document)
@@ -82,7 +86,8 @@ showing_load(struct showing *showing, struct store *store, int64_t after,
 	showing_clear(showing);
 	showing->papers = g_ptr_array_new_with_free_func(free_paper);
 	showing->bulk = bulk_new(store_get_tokenizer(store));
-	showing->found = g_string_new(NULL);
+	showing->found = g_array_new(FALSE, FALSE, sizeof(struct matches_found));
+	showing->found_texts = g_string_new(NULL);
 	showing->moment = *moment;
 	showing->after = after;
 	showing->through = newest;
@@ -107,14 +112,39 @@ settle_earlier(struct store *store, int64_t filter_id,
 	           matches_delete_waiting(store, filter_id, stored->seq, error));
 }
 
+bool
+showing_flush(struct showing *showing, struct store *store, GError **error)
+{
+	struct matches_found *found =
+	    (struct matches_found *)(void *)showing->found->data;
+	const char *text = showing->found_texts->str;
+
+	for (unsigned i = 0; i < showing->found->len; i++) {
+		found[i].papers = text;
+		text += strlen(text) + 1;
+	}
+	if (!matches_save_found(
+	        store, found, showing->found->len, showing->moment.now, error))
+		return false;
+	g_array_set_size(showing->found, 0);
+	g_string_truncate(showing->found_texts, 0);
+	return true;
+}
+
 static bool
 save_found(struct showing *showing, struct store *store,
     const struct showing_filter *filter, const struct bulk_mask *papers,
     struct match_report *report, GError **error)
 {
+	GString *texts = showing->found_texts;
+	struct matches_found row = {.filter_id = filter->id};
+	size_t start = texts->len;
 	unsigned found = 0;
+	char *to;
 
-	g_string_truncate(showing->found, 0);
+	/* There are so many that g_string_append() would be seen. */
+	g_string_set_size(texts, start + bulk_mask_count(papers) * SHOWING_SEQ_BYTES);
+	to = texts->str + start;
 	for (unsigned i = bulk_mask_find(papers, 0); i < BULK_PAPERS;
 	     i = bulk_mask_find(papers, i + 1)) {
 		const struct showing_paper *paper = showing->papers->pdata[i];
@@ -125,13 +155,19 @@ save_found(struct showing *showing, struct store *store,
 			return false;
 		if (is_known)
 			continue;
-		if (found++)
-			g_string_append_c(showing->found, ',');
-		g_string_append(showing->found, paper->seq);
+		memcpy(to, paper->seq, SHOWING_SEQ_BYTES);
+		to += paper->seq_len;
+		found++;
 	}
 	report->found += found;
-	return !found || matches_save_found(store, filter->id, showing->found->str,
-	                     showing->moment.now, error);
+	if (found)
+		to[-1] = '\0';
+	g_string_set_size(texts, (gsize)(to - texts->str));
+	if (!found)
+		return true;
+	g_array_append_val(showing->found, row);
+	return showing->found->len < MATCHES_FOUND_AT_ONCE ||
+	       showing_flush(showing, store, error);
 }
 
 bool
@@ -199,9 +235,10 @@ showing_save_decided(struct store *store, int64_t filter_id,
     const struct stored_paper *stored, int64_t now, GError **error)
 {
 	g_autofree char *papers = g_strdup_printf("%" G_GINT64_FORMAT, stored->seq);
+	const struct matches_found found = {filter_id, papers};
 	bool is_known;
 
 	return matches_has_found(store, filter_id, stored->seq, &is_known, error) &&
-	       (is_known || matches_save_found(store, filter_id, papers, now, error)) &&
+	       (is_known || matches_save_found(store, &found, 1, now, error)) &&
 	       matches_delete_waiting(store, filter_id, stored->seq, error);
 }

@@ -22,18 +22,23 @@ struct showing_moment {
 	int64_t trusted_at;
 };
 
+/* The digits of a number, a comma and a zero octet. */
+#define SHOWING_SEQ_BYTES 24
+
 /* A paper made ready for many filters. */
 struct showing_paper {
 	struct query_document *document;
 	struct stored_paper *stored;
-	char seq[24]; /* stored->seq in digits */
+	char seq[SHOWING_SEQ_BYTES]; /* stored->seq in digits, a comma behind */
+	int seq_len;
 };
 
 struct showing {
 	GPtrArray *papers; /* of struct showing_paper *; NULL: none was loaded */
 	struct bulk *bulk;
-	GString *found; /* of the filter that is being shown them */
-	int64_t after;  /* the papers are those of the revisions in (after, through] */
+	GArray *found;        /* of struct matches_found, to be written together */
+	GString *found_texts; /* their papers, a zero octet behind each */
+	int64_t after; /* the papers are those of the revisions in (after, through] */
 	int64_t through;
 	struct showing_moment moment;
 };
@@ -58,9 +63,13 @@ struct showing_filter {
 	bool is_new_to_them; /* it has seen no paper that was not revised */
 };
 
-/** Show papers to a filter and record what it makes of them. @param report added to */
+/** Show papers to a filter and record what it makes of them; what it found may be kept
+ * back until showing_flush(). @param report added to */
 bool showing_show(struct showing *showing, struct store *store,
     const struct showing_filter *filter, struct match_report *report, GError **error);
+
+/** Write what was kept back: to be called before every commit. */
+bool showing_flush(struct showing *showing, struct store *store, GError **error);
 
 /** Make a paper ready. @return NULL with PB_ERROR_TEMPORARY */
 struct query_document *

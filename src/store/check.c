@@ -123,11 +123,10 @@ check_pages(struct store *store, GPtrArray *problems, GError **error)
 	return step == SQL_STEP_DONE;
 }
 
-bool
-check_references(struct store *store, GPtrArray *problems, GError **error)
+/* @param statement  of rows: a table, a number of it, the table that has no such row */
+static bool
+add_orphans(sqlite3_stmt *statement, GPtrArray *problems, GError **error)
 {
-	static const char sql[] = "PRAGMA foreign_key_check";
-	sql_auto *statement = sql_start(store, sql, error);
 	enum sql_step step;
 
 	if (!statement)
@@ -141,6 +140,21 @@ check_references(struct store *store, GPtrArray *problems, GError **error)
 			        (const char *)sqlite3_column_text(statement, 0),
 			        (const char *)sqlite3_column_text(statement, 2)));
 	return step == SQL_STEP_DONE;
+}
+
+bool
+check_references(struct store *store, GPtrArray *problems, GError **error)
+{
+	static const char sql[] = "PRAGMA foreign_key_check";
+	/* The one that is not declared. */
+	static const char sql_found[] =
+	    "SELECT DISTINCT 'match_found', filter_id, 'filter' FROM match_found"
+	    " WHERE filter_id NOT IN (SELECT id FROM filter)";
+	sql_auto *declared = sql_start(store, sql, error);
+	sql_auto *found = sql_start(store, sql_found, error);
+
+	return add_orphans(declared, problems, error) &&
+	       add_orphans(found, problems, error);
 }
 
 void

@@ -39,7 +39,8 @@ bool check_count(
  */
 bool check_pages(struct store *store, GPtrArray *problems, GError **error);
 
-/** Look for rows that refer to none (PRAGMA foreign_key_check). As check_pages() */
+/** Look for rows that refer to none: what PRAGMA foreign_key_check knows of, and
+ * match_found. As check_pages() */
 bool check_references(struct store *store, GPtrArray *problems, GError **error);
 
 /* A filter as it is stored. */

@@ -46,13 +46,15 @@ editions_load_candidates(
 	    /* Once more with each replacement, for who wants updates. */
 	    "  AND d.replacement >= iif((SELECT updates = 'on' FROM subscriber"
 	    "   WHERE id = ?1), p.replacement, 0))"
-	    " AND NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
-	    " ON i.digest_id = g.id"
-	    "  WHERE g.subscriber_id = ?1 AND g.state = 'live'"
-	    " AND i.paper_seq = p.seq)"
-	    " AND NOT EXISTS (SELECT 1 FROM refused r"
-	    "  WHERE r.subscriber_id = ?1 AND r.paper_seq = p.seq"
-	    " AND r.times >= 2)"
+	    /* Most have neither: that is asked once, not for each paper. */
+	    " AND (NOT EXISTS (SELECT 1 FROM digest"
+	    "   WHERE subscriber_id = ?1 AND state = 'live')"
+	    "  OR NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
+	    "   ON i.digest_id = g.id WHERE g.subscriber_id = ?1"
+	    "   AND g.state = 'live' AND i.paper_seq = p.seq))"
+	    " AND (NOT EXISTS (SELECT 1 FROM refused WHERE subscriber_id = ?1)"
+	    "  OR NOT EXISTS (SELECT 1 FROM refused r WHERE r.subscriber_id = ?1"
+	    "   AND r.paper_seq = p.seq AND r.times >= 2))"
 	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(oldest_day));
@@ -125,19 +127,58 @@ editions_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
 	return true;
 }
 
-static bool
-insert_item(struct store *store, int64_t digest_id, unsigned position,
-    const struct edition_item *item, GError **error)
-{
-	static const char sql[] =
-	    "INSERT INTO digest_item (digest_id, position, "
-	    "paper_seq, day, upvotes, shown,"
-	    " reasons, replacement) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+#define TWICE(x) x x
+#define INSERT_ITEM                                                              \
+	"INSERT INTO digest_item (digest_id, position, paper_seq, day, upvotes," \
+	" shown, reasons, replacement) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+#define ONE_ITEM   ", (?1, ?, ?, ?, ?, ?, ?, ?)"
+#define ITEMS_MOST 8
 
-	return sql_run(store, sql, error, SQL_INT(digest_id), SQL_INT(position),
-	    SQL_INT(item->paper_seq), SQL_TEXT(item->day),
-	    SQL_INT_OR_NULL(item->upvotes), SQL_INT(item->shown),
-	    SQL_TEXT(item->reasons), SQL_INT(item->replacement));
+/* @param count  1, 2, 4 or ITEMS_MOST: to begin a statement costs more than a row */
+static bool
+insert_items(struct store *store, int64_t digest_id, const GPtrArray *items,
+    unsigned at, unsigned count, GError **error)
+{
+	static const char one[] = INSERT_ITEM;
+	static const char two[] = INSERT_ITEM ONE_ITEM;
+	static const char four[] = INSERT_ITEM ONE_ITEM TWICE(ONE_ITEM);
+	static const char eight[] =
+	    INSERT_ITEM ONE_ITEM TWICE(ONE_ITEM) TWICE(TWICE(ONE_ITEM));
+	struct sql_value values[7 * ITEMS_MOST + 2] = {SQL_INT(digest_id)};
+	struct sql_value *value = values + 1;
+
+	for (unsigned i = at; i < at + count; i++) {
+		const struct edition_item *item = items->pdata[i];
+
+		*value++ = SQL_INT(i + 1);
+		*value++ = SQL_INT(item->paper_seq);
+		*value++ = SQL_TEXT(item->day);
+		*value++ = SQL_INT_OR_NULL(item->upvotes);
+		*value++ = SQL_INT(item->shown);
+		*value++ = SQL_TEXT(item->reasons);
+		*value++ = SQL_INT(item->replacement);
+	}
+	return sql_run_values(store,
+	    count == 1   ? one
+	    : count == 2 ? two
+	    : count == 4 ? four
+	                 : eight,
+	    values, error);
+}
+
+static bool
+insert_all_items(
+    struct store *store, int64_t digest_id, const GPtrArray *items, GError **error)
+{
+	unsigned count = ITEMS_MOST;
+
+	for (unsigned at = 0; at < items->len; at += count) {
+		while (count > items->len - at)
+			count /= 2;
+		if (!insert_items(store, digest_id, items, at, count, error))
+			return false;
+	}
+	return true;
 }
 
 /* The word for one choice. */
@@ -175,9 +216,8 @@ editions_insert(struct store *store, const struct edition *edition, GError **err
 	        SQL_TEXT(edition->coverage ? edition->coverage : "")))
 		return false;
 	digest_id = sqlite3_last_insert_rowid(store->db);
-	for (unsigned i = 0; i < items->len; i++)
-		if (!insert_item(store, digest_id, i + 1, items->pdata[i], error))
-			return false;
+	if (!insert_all_items(store, digest_id, items, error))
+		return false;
 	return sql_run(store, sql_outbox, error, SQL_INT(edition->subscriber_id),
 	    SQL_INT(digest_id), SQL_INT(edition->created_at));
 }

@@ -106,6 +106,31 @@ filing_find(struct store *store, const struct filing_terms *terms,
 	return step == SQL_STEP_DONE;
 }
 
+bool
+filing_walk(struct store *store, const struct filing_range *range,
+    void (*found)(void *data, const struct term *term, int64_t filter_id), void *data,
+    GError **error)
+{
+	/* The other index has the range together, but each term many times. */
+	static const char sql[] =
+	    "SELECT kind, term, filter_id FROM filter_term NOT INDEXED"
+	    " WHERE filter_id > ?1 AND filter_id <= ?2";
+	sql_auto *statement = sql_start(
+	    store, sql, error, SQL_INT(range->after), SQL_INT(range->through));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		const struct term term = {
+		    (enum term_kind)sqlite3_column_int(statement, 0),
+		    (char *)sqlite3_column_text(statement, 1)};
+
+		found(data, &term, sqlite3_column_int64(statement, 2));
+	}
+	return step == SQL_STEP_DONE;
+}
+
 static bool
 file_all(struct store *store, const GPtrArray *filters, GError **error)
 {

@@ -46,6 +46,16 @@ bool filing_find(struct store *store, const struct filing_terms *terms,
     GError **error);
 
 /**
+ * Walk all that the filters of a range are filed under, in the order of the terms:
+ * what many terms cost to be looked up one by one, all together.
+ *
+ * @param found  called for each term and filter; the term lives for the call
+ */
+bool filing_walk(struct store *store, const struct filing_range *range,
+    void (*found)(void *data, const struct term *term, int64_t filter_id), void *data,
+    GError **error);
+
+/**
  * File anew a page of what is filed badly: what is under no term at all, and, when the
  * archive has grown to twice its size since all were filed, each of them in turn.
  *

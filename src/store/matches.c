@@ -3,6 +3,7 @@
  */
 #include "store/matches.h"
 
+#include "base/error.h"
 #include "store/sql.h"
 
 /* Of a filter f, as load_filters() reads them. */
@@ -189,9 +190,9 @@ matches_load_through(
 	return sql_number(store, sql, revision, error, SQL_INT(filter_id));
 }
 
-bool
-matches_save_found(struct store *store, int64_t filter_id, const char *papers,
-    int64_t now, GError **error)
+static bool
+save_found(
+    struct store *store, const struct matches_found *found, int64_t now, GError **error)
 {
 	/* Two plain statements: one that does both costs thrice as much. */
 	static const char sql_new[] =
@@ -201,11 +202,57 @@ matches_save_found(struct store *store, int64_t filter_id, const char *papers,
 	    "UPDATE match_found SET papers = papers || ',' || ?3"
 	    " WHERE filter_id = ?1 AND decided_at = ?2";
 	const struct sql_value values[] = {
-	    SQL_INT(filter_id), SQL_INT(now), SQL_TEXT(papers), {0}};
+	    SQL_INT(found->filter_id), SQL_INT(now), SQL_TEXT(found->papers), {0}};
 	unsigned count;
 
 	return sql_change_values(store, sql_new, values, &count, error) &&
 	       (count || sql_run_values(store, sql_more, values, error));
+}
+
+#define SEVEN(x)  x x x x x x x
+#define ONE_FOUND ", (?, ?1, ?)"
+
+/*
+ * Write as many rows as are written at once, and none when one of the filters has a
+ * row of this run already.
+ */
+static bool
+insert_found(struct store *store, const struct matches_found *found, int64_t now,
+    bool *is_done, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO match_found (filter_id, decided_at, papers)"
+	    " VALUES (?2, ?1, ?3)" SEVEN(SEVEN(ONE_FOUND));
+	struct sql_value values[2 * MATCHES_FOUND_AT_ONCE + 2] = {SQL_INT(now)};
+	g_autoptr(GError) refused = NULL;
+
+	for (unsigned i = 0; i < MATCHES_FOUND_AT_ONCE; i++) {
+		values[2 * i + 1] = SQL_INT(found[i].filter_id);
+		values[2 * i + 2] = SQL_TEXT(found[i].papers);
+	}
+	*is_done = sql_run_values(store, sql, values, &refused);
+	if (*is_done || g_error_matches(refused, PB_ERROR, PB_ERROR_INPUT))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&refused));
+	return false;
+}
+
+bool
+matches_save_found(struct store *store, const struct matches_found *found,
+    unsigned count, int64_t now, GError **error)
+{
+	unsigned saved = 0;
+	bool is_done = true;
+
+	while (is_done && count - saved >= MATCHES_FOUND_AT_ONCE) {
+		if (!insert_found(store, found + saved, now, &is_done, error))
+			return false;
+		saved += is_done ? MATCHES_FOUND_AT_ONCE : 0;
+	}
+	for (; saved < count; saved++)
+		if (!save_found(store, &found[saved], now, error))
+			return false;
+	return true;
 }
 
 bool

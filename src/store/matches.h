@@ -99,13 +99,18 @@ bool matches_load_through(
 bool matches_save_through(struct store *store, int64_t filter_id, int64_t revision,
     bool *is_there, GError **error);
 
-/**
- * Record what a filter that is there found in one run; a "yes" stays one.
- *
- * @param papers  their numbers, joined by commas; none that was found before
- */
-bool matches_save_found(struct store *store, int64_t filter_id, const char *papers,
-    int64_t now, GError **error);
+/* What a filter found in one run. */
+struct matches_found {
+	int64_t filter_id;  /* that is there, as was seen in this transaction */
+	const char *papers; /* their numbers, joined by commas; none found before */
+};
+
+/* Most rows that are written at once; fewer cost more each. */
+#define MATCHES_FOUND_AT_ONCE 50
+
+/** Record what some filters, each once, found in one run; a "yes" stays one. */
+bool matches_save_found(struct store *store, const struct matches_found *found,
+    unsigned count, int64_t now, GError **error);
 
 /** Whether a filter has found a paper. */
 bool matches_has_found(struct store *store, int64_t filter_id, int64_t paper_seq,

@@ -108,11 +108,9 @@ load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError *
 {
 	static const char sql_letters[] = JOB_COLUMNS
 	    " WHERE o.kind <> 'digest'"
-	    " AND o.state IN ('NEW', 'DEFERRED', 'UNKNOWN')"
 	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
 	static const char sql_digests[] = JOB_COLUMNS
 	    " WHERE o.kind = 'digest'"
-	    " AND o.state IN ('NEW', 'DEFERRED', 'UNKNOWN')"
 	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
 	sql_auto *letters = sql_start(
 	    store, sql_letters, error, SQL_OCTETS(key), SQL_INT(now), SQL_INT(limit));
@@ -349,9 +347,8 @@ outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error
 bool
 outbox_pull_in(struct store *store, int64_t now, GError **error)
 {
-	static const char sql[] =
-	    "UPDATE outbox SET next_try_at = ?1"
-	    " WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN') AND next_try_at > ?2";
+	static const char sql[] = "UPDATE outbox SET next_try_at = ?1"
+	                          " WHERE next_try_at > ?2";
 
 	return sql_run(store, sql, error, SQL_INT(now), SQL_INT(now + CLOCK_DAY_S));
 }
@@ -389,7 +386,7 @@ bool
 outbox_load_next_try(struct store *store, int64_t *at, GError **error)
 {
 	static const char sql[] = "SELECT min(next_try_at) FROM outbox"
-	                          " WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN')";
+	                          " WHERE next_try_at IS NOT NULL";
 
 	return sql_number(store, sql, at, error);
 }

@@ -239,7 +239,7 @@ unite(struct store *store, struct stored_paper **kept, struct stored_paper **oth
 	bool is_frozen, is_other_frozen, is_other_better;
 	pb_auto(paper) merged = NULL;
 	struct papers_saved saved = {0};
-	bool is_anew;
+	bool is_anew = false; /* the row is renewed in any case */
 
 	if (!are_words_frozen(store, (*kept)->seq, &is_frozen, error) ||
 	    !are_words_frozen(store, (*other)->seq, &is_other_frozen, error))

@@ -407,12 +407,13 @@ store_rollback(struct store_transaction *transaction)
 {
 	if (!transaction->store)
 		return;
-	/* Some errors have rolled back already; then this says so and that is all. */
-	if (!sqlite3_get_autocommit(transaction->store->db))
-		sqlite3_exec(transaction->store->db,
-		    transaction->is_inner ? "ROLLBACK TO inner; RELEASE inner"
-		                          : "ROLLBACK",
-		    NULL, NULL, NULL);
+	/* Some errors have rolled back already.  An interrupt may stop this, too. */
+	while (
+	    !sqlite3_get_autocommit(transaction->store->db) &&
+	    sqlite3_exec(transaction->store->db,
+	        transaction->is_inner ? "ROLLBACK TO inner; RELEASE inner" : "ROLLBACK",
+	        NULL, NULL, NULL) == SQLITE_INTERRUPT)
+		continue;
 	transaction->store = NULL;
 }
 

@@ -132,11 +132,11 @@ CREATE INDEX batch_asked ON batch (asked_at);
 
 CREATE TABLE filter (
 	id              INTEGER PRIMARY KEY,
-	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
-	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
 	-- The revision of the papers through which it has seen them; NULL: that of the
 	-- crowd, which is the cursor 'matched'.
 	matched_through INTEGER,
+	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
+	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
 	created_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX filter_behind ON filter (matched_through, id) WHERE matched_through IS NOT NULL;
@@ -229,12 +229,20 @@ CREATE INDEX subscription_block ON subscription (subscriber_id, number) WHERE is
 
 -- Which papers a filter found, a row for each run that found any: a day brings some ten
 -- to each filter that it brings one, and they are written and read together.
+--
+-- Whoever writes a row has read its filter in the same transaction; for SQLite to look
+-- for the filter once more took as long as all the rest of the writing.
 CREATE TABLE match_found (
-	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
+	filter_id  INTEGER NOT NULL, -- of filter
 	decided_at INTEGER NOT NULL,
 	papers     TEXT NOT NULL CHECK (papers GLOB '[1-9]*'), -- paper.seq, joined by commas
 	PRIMARY KEY (filter_id, decided_at)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER filter_is_gone AFTER DELETE ON filter
+BEGIN
+	DELETE FROM match_found WHERE filter_id = OLD.id;
+END;
 
 CREATE TABLE match_waiting (
 	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
@@ -259,11 +267,16 @@ CREATE TABLE digest (
 	slot          TEXT NOT NULL CHECK (slot <> ''),
 	date          TEXT NOT NULL,
 	created_at    INTEGER NOT NULL,
-	state         TEXT NOT NULL CHECK (state IN ('live', 'sent', 'failed', 'cancelled')),
+	-- No IN of three words or more here and in the outbox, which are written for each
+	-- message: SQLite builds a table of the words at every row.
+	state         TEXT NOT NULL CHECK (state = 'live' OR state = 'sent' OR state = 'failed'
+		OR state = 'cancelled'),
 	coverage      TEXT NOT NULL DEFAULT '', -- which lists it is made of, in one line
 	-- What it looks like, as the person wanted it then (src/model/preferences.h).
-	abstract      TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
-	format        TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
+	abstract      TEXT NOT NULL DEFAULT 'full'
+		CHECK (abstract = 'full' OR abstract = 'short' OR abstract = 'none'),
+	format        TEXT NOT NULL DEFAULT 'both'
+		CHECK (format = 'both' OR format = 'text' OR format = 'html'),
 	attach        TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
 	language      TEXT CHECK (language GLOB '[a-z][a-z]'), -- NULL: that of the settings
 	is_note       INTEGER NOT NULL DEFAULT 0 CHECK (is_note IN (0, 1)), -- no papers, said so
@@ -308,7 +321,8 @@ CREATE INDEX refused_at ON refused (at);
 
 CREATE TABLE outbox (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
-	kind          TEXT NOT NULL CHECK (kind IN ('digest', 'answer', 'confirmation', 'notice')),
+	kind          TEXT NOT NULL CHECK (kind = 'digest' OR kind = 'answer'
+		OR kind = 'confirmation' OR kind = 'notice'),
 	subscriber_id INTEGER REFERENCES subscriber (id), -- NULL: a stranger
 	digest_id     INTEGER UNIQUE REFERENCES digest (id),
 	-- Of a letter, which is what is no digest: where it goes, where its bounces go
@@ -327,18 +341,20 @@ CREATE TABLE outbox (
 		CHECK (sender NOT GLOB '*[' || char(1) || '-' || char(32) || ']*')
 		CHECK (sender NOT GLOB '*[<>' || char(127) || ']*'),
 	message       BLOB CHECK (length(message) BETWEEN 1 AND 262144),
-	state         TEXT NOT NULL CHECK (state IN ('NEW', 'SENDING', 'SENT', 'DEFERRED',
-		'FAILED', 'UNKNOWN', 'CANCELLED', 'HELD')),
+	state         TEXT NOT NULL CHECK (state = 'NEW' OR state = 'SENDING' OR state = 'SENT'
+		OR state = 'DEFERRED' OR state = 'FAILED' OR state = 'UNKNOWN'
+		OR state = 'CANCELLED' OR state = 'HELD'),
 	attempt       INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
 	queued_at     INTEGER NOT NULL,
-	next_try_at   INTEGER, -- NULL when it is not to be tried by itself
+	next_try_at   INTEGER, -- NULL: it is not to be tried by itself
 	claimed_at    INTEGER,
 	ended_at      INTEGER,
 	code          INTEGER,
 	reply         TEXT,
 	render_key    TEXT, -- of the bytes that were sent first
 	octets        INTEGER, -- fingerprint of the message as it was composed last
-	held_from     TEXT CHECK (held_from IN ('NEW', 'DEFERRED', 'UNKNOWN')), -- what it was
+	held_from     TEXT -- what it was
+		CHECK (held_from = 'NEW' OR held_from = 'DEFERRED' OR held_from = 'UNKNOWN'),
 	held_why      TEXT CHECK (held_why IN ('restore', 'operator')),
 	CHECK ((kind = 'digest') = (digest_id IS NOT NULL)),
 	CHECK (kind <> 'digest' OR subscriber_id IS NOT NULL),
@@ -347,13 +363,16 @@ CREATE TABLE outbox (
 	CHECK ((kind = 'digest') = (sender IS NULL)),
 	CHECK ((kind = 'digest' OR ended_at IS NOT NULL) = (message IS NULL)),
 	CHECK ((state IN ('NEW', 'DEFERRED')) <= (next_try_at IS NOT NULL)),
-	CHECK ((state IN ('SENT', 'FAILED', 'CANCELLED')) <= (ended_at IS NOT NULL)),
-	CHECK (state NOT IN ('SENDING', 'SENT', 'UNKNOWN') OR claimed_at IS NOT NULL),
+	CHECK (next_try_at IS NULL OR state = 'NEW' OR state = 'DEFERRED' OR state = 'UNKNOWN'),
+	CHECK (ended_at IS NOT NULL
+		OR (state <> 'SENT' AND state <> 'FAILED' AND state <> 'CANCELLED')),
+	CHECK (claimed_at IS NOT NULL
+		OR (state <> 'SENDING' AND state <> 'SENT' AND state <> 'UNKNOWN')),
 	CHECK (state <> 'SENDING' OR attempt >= 1)
 ) STRICT;
-CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE state IN ('NEW', 'DEFERRED', 'UNKNOWN');
+CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE next_try_at IS NOT NULL;
 CREATE INDEX outbox_letter_due ON outbox (next_try_at, id)
-	WHERE kind <> 'digest' AND state IN ('NEW', 'DEFERRED', 'UNKNOWN');
+	WHERE kind <> 'digest' AND next_try_at IS NOT NULL;
 CREATE INDEX outbox_address ON outbox (address_key) WHERE address_key IS NOT NULL;
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
