@@ -2,9 +2,11 @@
  * test_match.c - every filter sees every paper once, and again when votes change.
  */
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "lib/lab.h"
+#include "service/edition.h"
 #include "service/match.h"
 #include "service/subscribe.h"
 #include "store/papers.h"
@@ -383,6 +385,40 @@ many_pages_of_filters_and_papers_are_matched_whole(void)
 	g_assert_cmpuint(run(lab, now).compared, ==, 0);
 }
 
+static int
+ask_to_stop(void *data)
+{
+	g_atomic_int_inc((int *)data);
+	return 0;
+}
+
+static void
+asked_to_stop_it_ends_behind_a_commit_and_goes_on_there(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	struct edition_report made = {0};
+	int stop = 0;
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
+	lab_subscribe(lab, "bob@example.org", "UTC", "mamba", now);
+	run(lab, now);
+	lab_list(lab, "2026-11-20", "2611.00001", "Mamba diffusion", 1);
+	store_set_stop(lab->store, &stop);
+	sqlite3_commit_hook(lab->store->db, ask_to_stop, &stop);
+	g_assert_cmpuint(run(lab, now).found, ==, 0);
+	g_assert_cmpint(stop, ==, 1);
+	/* Nobody gets a digest of a day that is not matched whole. */
+	g_assert_true(edition_run(lab->store, now, &made, NULL));
+	g_assert_cmpuint(made.due, ==, 0);
+	g_assert_cmpuint(run(lab, now).found, ==, 0);
+	sqlite3_commit_hook(lab->store->db, NULL, NULL);
+	g_atomic_int_set(&stop, 0);
+	g_assert_cmpuint(run(lab, now).found, ==, 2);
+	g_assert_true(edition_run(lab->store, now, &made, NULL));
+	g_assert_cmpuint(made.digests, ==, 2);
+}
+
 static void
 a_filter_that_cannot_be_read_stops_no_other(void)
 {
@@ -551,6 +587,7 @@ main(int argc, char **argv)
 	ADD(a_filter_added_later_looks_back_fourteen_days);
 	ADD(a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it);
 	ADD(many_pages_of_filters_and_papers_are_matched_whole);
+	ADD(asked_to_stop_it_ends_behind_a_commit_and_goes_on_there);
 	ADD(a_filter_that_cannot_be_read_stops_no_other);
 	ADD(a_run_that_fails_anywhere_is_made_good_by_the_next);
 	ADD(a_commit_holds_so_many_matches_and_the_next_one_goes_on);

@@ -165,6 +165,7 @@ daemon_step_press(void *data, int64_t now, const int *stop)
 	bool is_ok;
 
 	press_stage_renew(&daemon->press);
+	store_set_stop(daemon->press.store, stop);
 	letters_due = read_letters(daemon, now, stop);
 	if (now >= daemon->collect_at)
 		return letters_due;

@@ -214,7 +214,8 @@ show_all(struct turn *turn, struct match_report *report, GError **error)
 
 		percolator_add(turn->percolator, paper->document);
 	}
-	while (is_ours && progress->matched < progress->batch) {
+	while (is_ours && progress->matched < progress->batch &&
+	       !store_is_stopped(turn->store)) {
 		if (!turn->is_looked_up &&
 		    !percolator_look_up(turn->percolator, turn->store,
 		        progress->filter_id, turn->last, error))
@@ -230,7 +231,7 @@ bool
 crowd_match(struct store *store, const struct showing_moment *moment,
     struct match_report *report, GError **error)
 {
-	for (;;) {
+	while (!store_is_stopped(store)) {
 		turn_auto turn = {.store = store};
 		int64_t newest;
 		bool is_ours;
@@ -246,4 +247,5 @@ crowd_match(struct store *store, const struct showing_moment *moment,
 		if (is_ours && !show_all(&turn, report, error))
 			return false;
 	}
+	return true;
 }

@@ -385,7 +385,7 @@ edition_run(
 		hear(&press, silence, report);
 	press.is_restored = is_ok && past.restored_at >= 0;
 	press.is_asked = is_ok && past.asked_at >= past.restored_at;
-	while (is_ok && !is_end) {
+	while (is_ok && !is_end && !store_is_stopped(store)) {
 		is_ok = make_page(&press, now, report, &is_end, error);
 		store_let_others();
 	}

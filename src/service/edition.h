@@ -30,7 +30,8 @@ struct edition_report {
 	int64_t held_until; /* most who are due wait for a late list; -1: none */
 };
 
-/** Make the editions of everybody who is due. */
+/** Make the editions of everybody who is due, or, asked to stop (store_set_stop()), of
+ * the first ones: the others stay due. */
 bool edition_run(
     struct store *store, int64_t now, struct edition_report *report, GError **error);
 

@@ -323,6 +323,7 @@ match_run(struct store *store, int64_t now, struct match_report *report, GError 
 
 	return load_trusted(store, now, &moment.trusted_at, error) &&
 	       crowd_match(store, &moment, report, error) &&
-	       match_others(store, &moment, report, error) &&
-	       match_again(store, &moment, report, error);
+	       (store_is_stopped(store) ||
+	           (match_others(store, &moment, report, error) &&
+	               match_again(store, &moment, report, error)));
 }

@@ -39,7 +39,8 @@ struct match_report {
 /**
  * Bring every filter up to date with every paper.
  *
- * Works in pages, each one commit; killed anywhere it goes on where it was.
+ * Works in pages, each one commit; killed anywhere, or asked to stop
+ * (store_set_stop()), it goes on where it was.
  */
 bool match_run(
     struct store *store, int64_t now, struct match_report *report, GError **error);

@@ -21,6 +21,7 @@ struct store {
 	struct tokenizer *tokenizer;
 	void (*told)(void *data); /* of commits; or NULL */
 	void *told_data;
+	const int *stop; /* or NULL */
 };
 
 struct sql_value {

@@ -403,6 +403,18 @@ store_let_others(void)
 }
 
 void
+store_set_stop(struct store *store, const int *stop)
+{
+	store->stop = stop;
+}
+
+bool
+store_is_stopped(const struct store *store)
+{
+	return store->stop && g_atomic_int_get(store->stop);
+}
+
+void
 store_rollback(struct store_transaction *transaction)
 {
 	if (!transaction->store)

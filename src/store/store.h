@@ -72,6 +72,13 @@ store_begin(struct store *store, struct store_transaction *transaction, GError *
  */
 void store_let_others(void);
 
+/**
+ * Ask a long work to end behind its next commit, once *stop is not 0: the next run
+ * goes on there.  @param stop  borrowed; NULL: nobody asks
+ */
+void store_set_stop(struct store *store, const int *stop);
+bool store_is_stopped(const struct store *store);
+
 /** Begin to read: one state of the store, whoever writes meanwhile. */
 bool store_begin_reading(
     struct store *store, struct store_transaction *transaction, GError **error);
