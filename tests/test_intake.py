@@ -319,7 +319,7 @@ def refuse(box, raw):
 
 def survives_a_full_disk(tap):
     """with the disk full letters come later and digests wait; with room all goes on"""
-    with small_disk(tap, "disk", megabytes=16) as disk:
+    with small_disk(tap, "disk", megabytes=48) as disk:
         state = os.path.join(disk, "state")
         os.makedirs(state, mode=0o700)
         box = new_box(tap, "full", state_dir=state, mailbox__disk_floor_mb=0)
@@ -342,7 +342,7 @@ def survives_a_full_disk(tap):
         refuse(box, large[2])
         assert daemon.is_running, daemon.output
         assert box.house.value("SELECT count(*) FROM digest") == 0
-        assert "nearly full" in box.house.ctl("status", wanted=1)
+        assert "disk of the state folder is full" in box.house.ctl("status", wanted=1)
         assert names(box, "new") and count(box) == 0
         os.unlink(filler)
         wait_count(daemon, box, 1)  # that of the Maildir, by itself

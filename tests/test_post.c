@@ -119,6 +119,28 @@ a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
 }
 
 static void
+without_room_to_record_it_nothing_is_sent(void)
+{
+	pb_auto(office) office = office_new(3, 2);
+	struct post_options options = office_options(office);
+	int64_t now = lab_time(NOW);
+
+	options.state_dir = office->lab->folder;
+	options.disk_least_bytes = G_MAXINT64;
+	g_assert_true(post_reload(office->post, &options, false, NULL));
+	office_run_at(office, now, NULL);
+	g_assert_cmpuint(office->script.tried, ==, 0);
+	g_assert_cmpint(office->next, ==, now + 60);
+	lab_assert_text(
+	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "NEW|0");
+	options.disk_least_bytes = 1;
+	g_assert_true(post_reload(office->post, &options, false, NULL));
+	office_run_at(office, office->next, NULL);
+	lab_assert_text(
+	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+}
+
+static void
 who_was_in_doubt_stays_so_when_deferred(void)
 {
 	pb_auto(office) office = office_new(1, 1);
@@ -506,6 +528,7 @@ main(int argc, char **argv)
 #define ADD(name) g_test_add_func("/post/" #name, name)
 	ADD(each_outcome_leaves_its_row);
 	ADD(a_deferred_message_goes_again_the_same_until_it_is_given_up);
+	ADD(without_room_to_record_it_nothing_is_sent);
 	ADD(who_was_in_doubt_stays_so_when_deferred);
 	ADD(many_messages_go_once_each_whatever_the_senders);
 	ADD(a_relay_that_is_down_is_left_alone_and_tried_by_one);

@@ -10,6 +10,7 @@
 #include "service/event.h"
 #include "service/forget.h"
 #include "service/front.h"
+#include "service/status.h"
 #include "service/upkeep.h"
 #include "store/erasure.h"
 #include "store/papers.h"
@@ -311,6 +312,8 @@ post_options_of(struct post_stage *stage, const struct snapshot *snapshot)
 	    .new_transport = new_transport,
 	    .data = (void *)snapshot->outlet,
 	    .pulses = stage->pulses,
+	    .state_dir = settings->state_dir,
+	    .disk_least_bytes = STATUS_DISK_LEAST,
 	    .pause = &stage->pause,
 	    .stop_fd = stage->stop_fd,
 	};

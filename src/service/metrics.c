@@ -168,7 +168,7 @@ add_daemon(GString *text, const struct status_daemon *daemon)
 	add_one(text, "post_time_seconds", GAUGE,
 	    "When all mail that was due had last been sent.", daemon->posted_at);
 	add_one(text, "relay_up", GAUGE, "0: the relay is left alone for failing.",
-	    daemon->relay && !g_str_has_prefix(daemon->relay, "open"));
+	    !daemon->relay || !g_str_has_prefix(daemon->relay, "open"));
 }
 
 static void

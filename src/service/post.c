@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "service/event.h"
 #include "service/post_private.h"
+#include "service/status.h"
 
 /* Results wait for company at most so long; what waits is in doubt after a crash. */
 #define GROUP_US (G_USEC_PER_SEC / 10)
@@ -15,6 +16,9 @@
  * octets are gone; one whose envelope went out behind it; and one that is ready.
  */
 #define AHEAD 3
+
+/* Where there was no room, it is looked for so often. */
+#define ROOM_S 60
 
 /* One round of a run: a group is claimed, composed or committed. */
 #define ROUND_S (10 * 60)
@@ -187,12 +191,23 @@ get_room(const struct post *post)
 }
 
 static bool
+has_room(const struct post *post)
+{
+	const char *state_dir = post->options.state_dir;
+	int64_t free_bytes = state_dir ? status_get_disk_free(state_dir) : -1;
+
+	/* Unknown is no reason to keep mail back. */
+	return free_bytes < 0 || free_bytes >= post->options.disk_least_bytes;
+}
+
+static bool
 is_held(const struct post *post, const int *stop)
 {
 	const int *pause = post->options.pause;
 
 	return (stop && g_atomic_int_get(stop)) || (pause && g_atomic_int_get(pause)) ||
-	       !get_allowance(post, clock_get_now(post->options.clock));
+	       !get_allowance(post, clock_get_now(post->options.clock)) ||
+	       !has_room(post);
 }
 
 static bool
@@ -296,6 +311,8 @@ post_run(struct post *post, const int *stop, struct post_report *report, int64_t
 	if (due >= 0)
 		*next = MAX(MAX(*next, pace_get_next(&post->per_second, now)),
 		    pace_get_next(&post->per_hour, now));
+	if (due >= 0 && !has_room(post))
+		*next = MAX(*next, now + ROOM_S);
 	return true;
 }
 

@@ -249,7 +249,11 @@ find_disk_problems(struct status *status, const struct settings *settings)
 	int64_t letters_floor = settings->disk_floor_mb * OCTETS_MB;
 	int64_t free_bytes = status->disk_free_bytes;
 
-	if (free_bytes >= 0 && free_bytes < letters_floor)
+	if (free_bytes >= 0 && free_bytes < STATUS_DISK_LEAST)
+		add(status, STATUS_PROBLEM_DISK,
+		    "the disk of the state folder is full: nothing is sent, since what "
+		    "comes of it could not be recorded: make room");
+	else if (free_bytes >= 0 && free_bytes < letters_floor)
 		add(status, STATUS_PROBLEM_DISK,
 		    "the disk of the state folder is nearly full, and letters are told "
 		    "to come later (mailbox.disk_floor_mb): make room");

@@ -14,6 +14,9 @@
 #include "store/store.h"
 #include "store/waiting.h"
 
+/* With less room than this on the disk nothing is sent either, octets. */
+#define STATUS_DISK_LEAST (16 * INT64_C(1048576))
+
 /* Less room than this on the disk is told, octets. */
 #define STATUS_DISK_FLOOR (200 * INT64_C(1024) * 1024)
 
