@@ -11,11 +11,12 @@
 static void
 check_line(const char *line)
 {
-	const char *arguments;
+	const char *arguments, *all;
 	g_autofree char *word = command_table_split(line, &arguments);
 
 	fuzz_check_line(line, G_MAXSIZE);
-	g_assert(command_table_find(word) || command_table_find_near(word));
+	g_assert(command_table_read(line, &all) || command_table_find_near(word));
+	g_assert(all == arguments || all == line);
 	while (*arguments) {
 		const char *before = arguments;
 		g_autofree char *value = command_take_option(&arguments, "name");
@@ -40,6 +41,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_assert(lines.lines->len <= BOUNDS_COMMANDS);
 	for (unsigned i = 0; i < lines.lines->len; i++)
 		check_line(lines.lines->pdata[i]);
+	if (lines.stopped_at) {
+		g_assert(lines.lines->len > 0);
+		g_assert(command_table_judge(lines.stopped_at) == COMMAND_KIND_NONE);
+		fuzz_check_line(lines.stopped_at, G_MAXSIZE);
+	}
 	command_lines_clear(&lines);
 	return 0;
 }
