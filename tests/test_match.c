@@ -10,6 +10,7 @@
 #include "service/match.h"
 #include "service/subscribe.h"
 #include "store/papers.h"
+#include "store/sql.h"
 
 #define ADA "ada@example.org"
 
