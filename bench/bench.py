@@ -50,7 +50,7 @@ Sizes = collections.namedtuple(
     "runs people many crowd composed queued sent1 sent8 far queries archive idle")
 WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), crowd=100000, composed=4000,
               queued=(10000, 100000), sent1=4000, sent8=16000, far=100, queries=100,
-              archive=12000, idle=60)
+              archive=12000, idle=600)
 QUICK = Sizes(runs=1, people=(100, 200), many=(), crowd=500, composed=200,
               queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
               idle=2)
