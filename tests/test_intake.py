@@ -319,7 +319,7 @@ def refuse(box, raw):
 
 def survives_a_full_disk(tap):
     """with the disk full letters come later and digests wait; with room all goes on"""
-    with small_disk(tap, "disk", megabytes=48) as disk:
+    with small_disk(tap, "disk") as disk:
         state = os.path.join(disk, "state")
         os.makedirs(state, mode=0o700)
         box = new_box(tap, "full", state_dir=state, mailbox__disk_floor_mb=0)

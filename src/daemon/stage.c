@@ -261,7 +261,8 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 		    EVENT_INT("digests", report->digests),
 		    EVENT_INT("quiet", report->quiet),
 		    EVENT_INT("papers", report->papers));
-	if (upkeep_due <= now) {
+	/* It may take long, and is as well done at the next start. */
+	if (upkeep_due <= now && !store_is_stopped(stage->store)) {
 		if (!upkeep_run(stage->store, now, error) ||
 		    !upkeep_load_due(stage->store, now, &upkeep_due, error))
 			return false;

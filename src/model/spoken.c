@@ -53,16 +53,23 @@ static const struct number {
     {"four", 4},
     {"vier", 4},
     {"five", 5},
+    {"fünf", 5},
+    {"fuenf", 5},
     {"six", 6},
     {"sechs", 6},
     {"seven", 7},
+    {"sieben", 7},
     {"eight", 8},
     {"acht", 8},
     {"nine", 9},
+    {"neun", 9},
     {"ten", 10},
     {"zehn", 10},
     {"eleven", 11},
+    {"elf", 11},
     {"twelve", 12},
+    {"zwölf", 12},
+    {"zwoelf", 12},
 };
 
 /* What may stand before a number of days; each before the shorter ones. */
@@ -146,7 +153,7 @@ skip_any(const char *text, const char *const *words, size_t count)
 	return text;
 }
 
-/* @return 0: none */
+/* @return -1: none */
 static int
 parse_number(const char *text)
 {
@@ -180,7 +187,7 @@ add_span(const char *text, GDateTime *here)
 	return NULL;
 }
 
-/* The next one, not today. @return NULL: it is none, or several */
+/* The next one, not today. @return NULL: it is none */
 static GDateTime *
 find_weekday(const char *text, GDateTime *here)
 {

@@ -135,7 +135,7 @@ match_others(struct store *store, const struct showing_moment *moment,
 		return false;
 	/* As far as the crowd is, so that they can join it. */
 	newest = progress.matched;
-	for (;;) {
+	while (!store_is_stopped(store)) {
 		g_autoptr(GPtrArray) filters =
 		    matches_load_behind(store, newest, PAGE_FILTERS, error);
 		const struct stored_filter *first;
@@ -156,7 +156,7 @@ match_others(struct store *store, const struct showing_moment *moment,
 	do {
 		if (!matches_join(store, PAGE_JOINING, &joined, error))
 			return false;
-	} while (joined == PAGE_JOINING);
+	} while (joined == PAGE_JOINING && !store_is_stopped(store));
 	return true;
 }
 
@@ -281,7 +281,7 @@ match_again(struct store *store, const struct showing_moment *moment,
 {
 	bool is_done = false;
 
-	while (!is_done)
+	while (!is_done && !store_is_stopped(store))
 		if (!match_again_page(store, moment, report, &is_done, error))
 			return false;
 	return true;
@@ -324,6 +324,6 @@ match_run(struct store *store, int64_t now, struct match_report *report, GError 
 	return load_trusted(store, now, &moment.trusted_at, error) &&
 	       crowd_match(store, &moment, report, error) &&
 	       (store_is_stopped(store) ||
-	           (match_others(store, &moment, report, error) &&
-	               match_again(store, &moment, report, error)));
+	           match_others(store, &moment, report, error)) &&
+	       match_again(store, &moment, report, error);
 }

@@ -39,7 +39,8 @@ status_get_disk_free(const char *state_dir)
 {
 	struct statvfs disk;
 
-	if (statvfs(state_dir, &disk) != 0)
+	/* A file system that does not count its blocks says 0 of 0. */
+	if (statvfs(state_dir, &disk) != 0 || disk.f_blocks == 0)
 		return -1;
 	return (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
 }

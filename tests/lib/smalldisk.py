@@ -7,7 +7,7 @@ from tap import Skip, need_programs, run
 
 
 @contextlib.contextmanager
-def small_disk(tap, name, megabytes=2):
+def small_disk(tap, name, megabytes=32):
     """A file system of its own.  @return its folder"""
     if os.geteuid() != 0:
         raise Skip("mounting needs root")
