@@ -88,6 +88,9 @@ lines_that_are_commands_are_read(void)
 	    {"", "weekly on mon,thu\nwhen weekdays\n",
 	        "weekly on mon,thu|when weekdays"},
 	    {"", "abstract short order date\n", "abstract short order date"},
+	    {"", "language de\nat 9pm daily\ntimezone Europe/Berlin\n",
+	        "language de|at 9pm daily|timezone Europe/Berlin"},
+	    {"", "language models\n", ""},
 	    {"", "at 9pm we meet\n", ""},
 	    {"", "at last\n", ""},
 	    {"", "at\n", ""},
@@ -129,6 +132,11 @@ what_was_not_read_is_noticed(void)
 	    {"list\nend\nstatus\n", NULL},
 	    {"Hello,\nlist\nstatus\n", NULL},
 	    {"list\nad foo\nbar\n\nstatus", "ad foo"},
+	    /* A letter that is answered, without a mark at its lines. */
+	    {"list\nThanks\n\nFrom: paperboy\nSent: today\nlist of papers", NULL},
+	    {"list\n\n-----Original Message-----\nstatus", NULL},
+	    {"list\nOn Monday paperboy wrote:\nstatus", NULL},
+	    {"list\nAm Montag schrieb paperboy:\nstatus", NULL},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

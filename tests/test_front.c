@@ -330,12 +330,10 @@ row_4_11_a_stranger_gets_three_answers_a_day(void)
 	    desk_write_to(&desk, EVA, DESK_HOME, "subscribe"), ==, FRONT_ASKED);
 }
 
-/* Only what tells that no answer follows has that in it. */
-#define SILENCE "\"unsubscribe\""
-
 /* Of all that comes only the last one says it. */
 static void
-write_until_limited(struct desk *desk, const char *recipient, const char *words)
+write_until_limited(
+    struct desk *desk, const char *recipient, const char *words, const char *exception)
 {
 	bool was_said = false;
 
@@ -349,7 +347,7 @@ write_until_limited(struct desk *desk, const char *recipient, const char *words)
 			return;
 		mail = desk_get_mail(desk);
 		was_said = strstr(mail, words) != NULL;
-		g_assert_true(was_said == (strstr(mail, SILENCE) != NULL));
+		g_assert_true(was_said == (strstr(mail, exception) != NULL));
 	}
 	g_assert_not_reached();
 }
@@ -360,12 +358,15 @@ the_last_answer_of_a_day_says_so(void)
 	static const struct {
 		const char *language; /* NULL: a stranger */
 		const char *words, *proven;
+		const char *exception; /* in no other answer */
 	} rows[] = {
 	    {"en", "name: 10 in 24 hours are all.",
-	        "This is the last answer for now: 10 in 24 hours are all."},
+	        "This is the last answer for now: 10 in 24 hours are all.",
+	        "\"unsubscribe\""},
 	    {"de", "mehr als 10 gibt es in 24 Stunden nicht.",
-	        "die letzte Antwort: mehr als 10"},
-	    {NULL, "This is the last answer for now: 3 in 24 hours are all.", NULL},
+	        "die letzte Antwort: mehr als 10", "\"unsubscribe\""},
+	    {NULL, "This is the last answer for now: 3 in 24 hours are all.", NULL,
+	        "Only \"subscribe\""},
 	};
 	const char *top = g_getenv("top_srcdir");
 	g_autofree char *templates =
@@ -387,21 +388,22 @@ the_last_answer_of_a_day_says_so(void)
 			subscribe(&desk, EVA);
 			lab_run(desk.lab, sql);
 		}
-		write_until_limited(&desk, DESK_HOME, rows[i].words);
+		write_until_limited(&desk, DESK_HOME, rows[i].words, rows[i].exception);
 		reply_to = rows[i].language ? desk_find_reply_to(&desk) : NULL;
 		if (reply_to)
-			write_until_limited(&desk, reply_to, rows[i].proven);
+			write_until_limited(
+			    &desk, reply_to, rows[i].proven, rows[i].exception);
 		/* Who leaves is told of that in any case, and of nothing else. */
 		g_assert_cmpint(desk_write_to(&desk, EVA, DESK_HOME, "unsubscribe"), ==,
 		    reply_to ? FRONT_ANSWERED : FRONT_LIMITED);
 		mail = desk_get_mail(&desk);
-		g_assert_true(!strstr(mail, SILENCE) == !!reply_to);
+		g_assert_true(!strstr(mail, rows[i].exception) == !!reply_to);
 		/* The one help of a day is no end of anything. */
 		desk.options.now += DAY;
 		desk_write_to(&desk, EVA, DESK_HOME, "");
 		g_free(mail);
 		mail = desk_get_mail(&desk);
-		g_assert_null(strstr(mail, SILENCE));
+		g_assert_null(strstr(mail, rows[i].exception));
 	}
 }
 

@@ -3,6 +3,7 @@
  */
 #include <glib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "lib/office.h"
@@ -138,6 +139,23 @@ without_room_to_record_it_nothing_is_sent(void)
 	office_run_at(office, office->next, NULL);
 	lab_assert_text(
 	    office->lab, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+}
+
+static void
+what_a_stop_broke_off_is_not_given_up_for_that(void)
+{
+	pb_auto(office) office = office_new(1, 1);
+	struct post_options options = office_options(office);
+	int ends[2];
+
+	g_assert_cmpint(pipe(ends), ==, 0);
+	close(ends[1]); /* which makes the other one readable */
+	options.stop_fd = &ends[0];
+	g_assert_true(post_reload(office->post, &options, false, NULL));
+	office->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	office_run_at(office, lab_time(NOW) + 2 * GIVE_UP_S, NULL);
+	lab_assert_text(office->lab, "SELECT state, attempt FROM outbox", "DEFERRED|0");
+	close(ends[0]);
 }
 
 static void
@@ -529,6 +547,7 @@ main(int argc, char **argv)
 	ADD(each_outcome_leaves_its_row);
 	ADD(a_deferred_message_goes_again_the_same_until_it_is_given_up);
 	ADD(without_room_to_record_it_nothing_is_sent);
+	ADD(what_a_stop_broke_off_is_not_given_up_for_that);
 	ADD(who_was_in_doubt_stays_so_when_deferred);
 	ADD(many_messages_go_once_each_whatever_the_senders);
 	ADD(a_relay_that_is_down_is_left_alone_and_tried_by_one);

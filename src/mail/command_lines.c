@@ -109,11 +109,26 @@ add(struct reading *reading, char *line, enum command_kind kind)
 	g_free(line);
 }
 
+/* Above a letter that is answered, where it is not marked by ">": all that follows is
+ * not the writer's. */
+static bool
+begins_other_letter(const char *line)
+{
+	static const char *const heads[] = {"From:", "Von:", "-----", "_____"};
+	size_t size = strlen(line);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(heads); i++)
+		if (g_ascii_strncasecmp(line, heads[i], strlen(heads[i])) == 0)
+			return true;
+	return size && line[size - 1] == ':' &&
+	       (g_str_has_suffix(line, " wrote:") || strstr(line, " schrieb "));
+}
+
 /* Prose has ended it: is there something that may have been meant? */
 static void
 look_behind(struct reading *reading, const char *line)
 {
-	if (is_end(line))
+	if (is_end(line) || begins_other_letter(line))
 		g_clear_pointer(&reading->prose, g_free);
 	else if (reading->judge(line) == COMMAND_KIND_VERB)
 		reading->out->stopped_at = g_steal_pointer(&reading->prose);
@@ -141,7 +156,8 @@ take(struct reading *reading, const char *text)
 		add(reading, g_steal_pointer(&line), kind);
 	} else if (reading->has_verb) {
 		reading->has_ended = true;
-		reading->prose = g_steal_pointer(&line);
+		if (!begins_other_letter(line))
+			reading->prose = g_steal_pointer(&line);
 	}
 }
 

@@ -39,6 +39,14 @@ is_number(const char *value)
 	return g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT, NULL, NULL);
 }
 
+/* "de"; whether it is spoken is told in the answer. */
+static bool
+is_language(const char *value)
+{
+	return strlen(value) == 2 && g_ascii_isalpha(value[0]) &&
+	       g_ascii_isalpha(value[1]);
+}
+
 /* Whether there is such a zone is told in the answer. */
 static bool
 is_word(const char *value)
@@ -57,6 +65,9 @@ static const struct {
     {"on", is_days, false},
     {"max", is_number, true},
     {"tz", is_word, true},
+    {"timezone", is_word, true},
+    {"language", is_language, true},
+    {"lang", is_language, true},
     {"when", is_cadence, true},
 };
 
@@ -91,7 +102,7 @@ command_setting_judge(const char *line)
 
 		if (!key)
 			return false;
-		if (is_first && is_bare_cadence(key)) {
+		if (is_bare_cadence(key)) {
 			is_first = false;
 			continue;
 		}

@@ -321,8 +321,12 @@ announce_silence(struct front_work *work, const struct front_guest *guest,
 	const struct phrasebook *book = work->options->phrases;
 	const char *language = guest->subscriber ? guest->subscriber->language : "";
 	g_autofree char *number = NULL, *words = NULL, *wrapped = NULL;
-	/* A proof has answers of its own. */
-	bool is_open = what == LIMITS_ANSWER || what == LIMITS_ANSWER_HELP;
+	/* A proof has answers of its own, and so have requests of strangers. */
+	const char *phrase = what == LIMITS_ANSWER || what == LIMITS_ANSWER_HELP
+	                         ? "last_answer_unproven"
+	                     : what == LIMITS_STRANGER || what == LIMITS_STRANGER_HELP
+	                         ? "last_answer_stranger"
+	                         : "last_answer";
 	char *whole;
 	unsigned most;
 
@@ -333,7 +337,7 @@ announce_silence(struct front_work *work, const struct front_guest *guest,
 	number = g_strdup_printf("%u", most);
 	words = phrases_format(book,
 	    *language && phrasebook_has_language(book, language) ? language : "en",
-	    is_open ? "last_answer_unproven" : "last_answer", "most", number, NULL);
+	    phrase, "most", number, NULL);
 	wrapped = wrap_format_text(words, BOUNDS_TEXT_COLUMNS);
 	whole = g_strconcat(reply->text, "\n", wrapped, NULL);
 	g_free(reply->text);

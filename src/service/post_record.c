@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "net/stream.h"
 #include "service/event.h"
 #include "service/post_private.h"
 #include "transport/backoff.h"
@@ -60,6 +61,15 @@ next_try(const struct post *post, const struct outbox_job *job, int64_t now)
 	return backoff_next(&attempt, &next, NULL) ? next : -1;
 }
 
+/* Nobody waits for the relay any more: a silence may be ours. */
+static bool
+is_hurried(const struct post *post)
+{
+	const int *stop_fd = post->options.stop_fd;
+
+	return stop_fd && stream_is_stopped(*stop_fd);
+}
+
 /* What a delivery comes to: a line of the log, and when it is tried again, or -1. */
 struct verdict {
 	enum event_kind kind;
@@ -74,7 +84,8 @@ record_deferred(
 	/* What was sent up to its dot has been tried, whoever is to blame. */
 	bool is_tried = task->parcel.result.scope == DELIVERY_SCOPE_MESSAGE ||
 	                task->parcel.result.stage >= SMTP_STAGE_DATA;
-	int64_t next = next_try(post, job, now);
+	/* What we broke off ourselves is not given up for that. */
+	int64_t next = !is_tried && is_hurried(post) ? now : next_try(post, job, now);
 	struct verdict verdict = {EVENT_DELIVERY_DEFERRED, is_tried ? next : -1};
 	enum outbox_end end = is_tried ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
 

@@ -151,7 +151,7 @@ check_references(struct store *store, GPtrArray *problems, GError **error)
 	    "SELECT DISTINCT 'match_found', filter_id, 'filter' FROM match_found"
 	    " WHERE filter_id NOT IN (SELECT id FROM filter)";
 	sql_auto *declared = sql_start(store, sql, error);
-	sql_auto *found = sql_start(store, sql_found, error);
+	sql_auto *found = declared ? sql_start(store, sql_found, error) : NULL;
 
 	return add_orphans(declared, problems, error) &&
 	       add_orphans(found, problems, error);

@@ -419,13 +419,14 @@ store_rollback(struct store_transaction *transaction)
 {
 	if (!transaction->store)
 		return;
-	/* Some errors have rolled back already.  An interrupt may stop this, too. */
-	while (
-	    !sqlite3_get_autocommit(transaction->store->db) &&
-	    sqlite3_exec(transaction->store->db,
-	        transaction->is_inner ? "ROLLBACK TO inner; RELEASE inner" : "ROLLBACK",
-	        NULL, NULL, NULL) == SQLITE_INTERRUPT)
-		continue;
+	/* Some errors have rolled back already.  An interrupt may stop this, too: once.
+	 */
+	for (int i = 0; i < 2 && !sqlite3_get_autocommit(transaction->store->db); i++)
+		if (sqlite3_exec(transaction->store->db,
+		        transaction->is_inner ? "ROLLBACK TO inner; RELEASE inner"
+		                              : "ROLLBACK",
+		        NULL, NULL, NULL) != SQLITE_INTERRUPT)
+			break;
 	transaction->store = NULL;
 }
 
