@@ -56,7 +56,7 @@ SYSTEM = frozenset(
 )
 SYSTEM_FOLDERS = ("arpa/", "linux/", "net/", "netinet/", "sys/")
 
-MAX_LINES = 550
+MAX_LINES = 1000
 
 SQL = re.compile(
     r"\bSELECT\b.*\bFROM\b|^\s*SELECT\s+\w+\(|\bINSERT\s+(?:OR\s+\w+\s+)?INTO\b"
