@@ -115,7 +115,7 @@ serve(struct run *run, struct imap_options *options)
 	g_autoptr(GError) error = NULL;
 	pb_auto(mailbox) mailbox = NULL;
 
-	options->keeper = (struct imap_mark_keeper){load_mark, save_mark, run};
+	options->keeper = (struct imap_mark_keeper){load_mark, save_mark, NULL, run};
 	options->random = half;
 	mailbox = imap_mailbox_new(options, &error);
 	if (!mailbox || !mailbox_serve(mailbox, &sink, STDIN_FILENO, &error)) {

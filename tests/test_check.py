@@ -12,7 +12,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from daemon import House
-from peers import Ca, Postfix
+from peers import PASSWORD, Ca, Dovecot, Postfix, write
 from tap import Tap, free_port, top_builddir
 
 HOME = "paperboy@news.example"
@@ -183,12 +183,45 @@ def tells_a_mail_that_does_not_come_back(tap):
     assert "mail to itself" not in found
 
 
+def checks_an_imap_mailbox(tap):
+    """an IMAP mailbox is checked: one that works, a wrong password, a missing folder"""
+    folder = tap.subfolder("imap")
+    for part in ("ca", "dovecot", "house"):
+        os.makedirs(os.path.join(folder, part))
+    ca = Ca(os.path.join(folder, "ca"))
+    dovecot = tap.enter(Dovecot(os.path.join(folder, "dovecot"), ca))
+    secret = write(os.path.join(folder, "password"), PASSWORD + "\n", 0o600)
+    house = House(
+        os.path.join(folder, "house"), maildir=os.path.join(folder, "out"),
+        commands__address=HOME, mailbox__imap_host="localhost",
+        mailbox__imap_port=dovecot.imaps_port, mailbox__imap_tls="implicit",
+        mailbox__imap_ca_file=ca.cert, mailbox__imap_user="box@example.org",
+        mailbox__imap_password_file=secret)
+    house.add_person("ada@people.example")
+
+    def checked():
+        return check(house, "--wait", "0", wanted=WRONG)["mailbox imap"]
+
+    found = checked()
+    assert found["ok"], found
+    assert found["found"] == (
+        "logged in at localhost as box@example.org, folder INBOX is there"), found
+    house.set(mailbox__imap_folder="Nowhere")
+    found = checked()
+    assert not found["ok"] and "cannot open the folder 'Nowhere'" in found["found"], found
+    write(secret, "guess\n", 0o600)
+    found = checked()
+    assert not found["ok"] and "login refused" in found["found"], found
+    assert "imap_host" in found["advice"], found
+
+
 def main(tap):
     tap.run(finds_that_nobody_signs, tap)
     tap.run(knows_a_signature_that_leaves_something_out, tap)
     tap.run(sees_what_failed_on_the_way, tap)
     tap.run(tells_each_thing_that_is_broken, tap)
     tap.run(tells_a_mail_that_does_not_come_back, tap)
+    tap.run(checks_an_imap_mailbox, tap)
 
 
 with Tap() as tap:

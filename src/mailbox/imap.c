@@ -201,6 +201,8 @@ imap_free(struct mailbox *mailbox)
 	struct imap_mailbox *self = (struct imap_mailbox *)mailbox;
 	struct imap_options *options = &self->options;
 
+	if (options->keeper.free)
+		options->keeper.free(options->keeper.data);
 	imap_round_clear(&self->round);
 	g_free((char *)options->host);
 	g_free((char *)options->ca_file);

@@ -33,12 +33,14 @@ struct imap_mark {
 	uint32_t uid;         /* all up to this one are done */
 };
 
-/* Where a mark is kept; both are called in the mailbox's thread. */
+/* Where a mark is kept; load and save are called in the mailbox's thread. */
 struct imap_mark_keeper {
 	/* @param mark  set when there is one */
 	void (*load)(void *data, struct imap_mark *mark);
 	/* @return false when it could not be kept: the letters come again */
 	bool (*save)(void *data, const struct imap_mark *mark, GError **error);
+	void (*free)(
+	    void *data); /* called when the mailbox is freed; NULL: not wanted */
 	void *data;
 };
 
@@ -87,7 +89,8 @@ struct imap_options {
 /**
  * Make the mailbox; nothing is connected before mailbox_serve().
  *
- * @return NULL with PB_ERROR_INPUT for options that cannot work
+ * @return NULL with PB_ERROR_INPUT for options that cannot work; then the keeper
+ *         stays the caller's
  */
 struct mailbox *imap_mailbox_new(const struct imap_options *options, GError **error);
 

@@ -10,10 +10,8 @@
 
 #define IMAPS_PORT 993
 
-/* Where the mark of one folder is kept, for as long as the mailbox lives. */
+/* Where the mark of one folder is kept; the mailbox owns it. */
 struct keeper {
-	struct mailbox mailbox; /* first: what the caller sees */
-	struct mailbox *imap;
 	struct store *const *store;
 	char *cursor;
 };
@@ -93,29 +91,11 @@ imap_road_find_problem(const struct settings *settings)
 	return problem ? g_strdup(problem->message) : NULL;
 }
 
-static bool
-serve(struct mailbox *mailbox, const struct mailbox_sink *sink, int stop_fd,
-    GError **error)
-{
-	struct keeper *keeper = (struct keeper *)mailbox;
-
-	return mailbox_serve(keeper->imap, sink, stop_fd, error);
-}
-
-static bool
-sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **error)
-{
-	struct keeper *keeper = (struct keeper *)mailbox;
-
-	return mailbox_sweep(keeper->imap, sink, error);
-}
-
 static void
-keeper_free(struct mailbox *mailbox)
+keeper_free(void *data)
 {
-	struct keeper *keeper = (struct keeper *)mailbox;
+	struct keeper *keeper = data;
 
-	mailbox_free(keeper->imap);
 	g_free(keeper->cursor);
 	g_free(keeper);
 }
@@ -127,21 +107,20 @@ imap_road_new(const struct settings *settings, const char *credentials,
 	g_autofree char *password =
 	    settings_load_secret(settings->imap_password_file, credentials, error);
 	struct imap_options options;
+	struct mailbox *mailbox;
 	struct keeper *keeper;
 
 	if (!password)
 		return NULL;
 	keeper = g_new0(struct keeper, 1);
-	keeper->mailbox = (struct mailbox){
-	    .road = "imap", .serve = serve, .sweep = sweep, .free = keeper_free};
 	keeper->store = store;
 	keeper->cursor = format_cursor(settings);
 	options = options_of(settings, password);
-	options.keeper = (struct imap_mark_keeper){load_mark, save_mark, keeper};
-	keeper->imap = imap_mailbox_new(&options, error);
+	options.keeper =
+	    (struct imap_mark_keeper){load_mark, save_mark, keeper_free, keeper};
+	mailbox = imap_mailbox_new(&options, error);
 	explicit_bzero(password, strlen(password));
-	if (keeper->imap)
-		return &keeper->mailbox;
-	keeper_free(&keeper->mailbox);
-	return NULL;
+	if (!mailbox)
+		keeper_free(keeper);
+	return mailbox;
 }
