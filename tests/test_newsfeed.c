@@ -197,6 +197,48 @@ every_dialect_is_read(void)
 }
 
 static void
+links_are_resolved_only_against_a_web_address(void)
+{
+	static const struct {
+		const char *base, *link, *url; /* NULL: dropped */
+	} rows[] = {
+	    {"urn:x", "..//", NULL},
+	    {"urn:x", "https://example.net/1", "https://example.net/1"},
+	    {"mailto:a@example.org", "/x", NULL},
+	    {"http:..//", "x", NULL},
+	    {"https:///x", "..//", NULL},
+	    {"https://example.net/a/", "..//x", "https://example.net//x"},
+	    {"https://example.net/a/", "urn:..//", NULL},
+	    {"https://example.net/a/", "https:..//", NULL},
+	    {"https://example.net/a/", "//example.com/x", "https://example.com/x"},
+	    {"https://example.net/a/", "//;x", NULL},
+	    {"https://example.net/a/", "/&#9;/;x", NULL},
+	    {"https://example.net/a/", "https://;x", NULL},
+	    {"https://example.net/a/", "https://example.com;x", NULL},
+	    {"https://example.net/a/", "b c", "https://example.net/a/b%20c"},
+	    {"https://example.net/a/", " https://example.com/b c ",
+	        "https://example.com/b%20c"},
+	    {"https://example.net", "x", "https://example.net/x"},
+	    {"../b/", "c", "https://example.org/b/c"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *xml = g_strdup_printf(
+		    ATOM("<entry xml:base='%s'><title>T</title><link href='%s'/>"
+		         "</entry>"),
+		    rows[i].base, rows[i].link);
+		g_autoptr(GPtrArray) listings = parse(xml);
+
+		g_test_message("%s with %s", rows[i].link, rows[i].base);
+		g_assert_cmpuint(listings->len, ==, rows[i].url ? 1 : 0);
+		if (rows[i].url)
+			g_assert_cmpstr(
+			    ((struct listing *)listings->pdata[0])->paper->url, ==,
+			    rows[i].url);
+	}
+}
+
+static void
 what_is_no_paper_is_left_out(void)
 {
 	g_autoptr(GPtrArray) listings = parse(
@@ -325,6 +367,7 @@ main(int argc, char **argv)
 #define ADD(name) g_test_add_func("/newsfeed/" #name, name)
 	ADD(dates_are_read_in_all_their_spellings);
 	ADD(every_dialect_is_read);
+	ADD(links_are_resolved_only_against_a_web_address);
 	ADD(what_is_no_paper_is_left_out);
 	ADD(encodings_are_read);
 	ADD(limits_are_kept);

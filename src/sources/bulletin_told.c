@@ -41,16 +41,48 @@ bulletin_told_new_entry(void)
 	return entry;
 }
 
+/* Whether a link names its own scheme or host, so that no base applies. */
+static bool
+is_absolute(const char *link)
+{
+	return g_str_has_prefix(link, "//") || g_uri_peek_scheme(link);
+}
+
+/* As browsers do: controls are dropped, blanks inside are escaped. */
+static char *
+clean_link(const char *link)
+{
+	g_autofree char *kept = g_strdup(link);
+	GString *out;
+	char *to = kept;
+
+	for (const char *at = kept; *at; at++)
+		if (!g_ascii_iscntrl(*at))
+			*to++ = *at;
+	*to = '\0';
+	out = g_string_new(g_strstrip(kept));
+	g_string_replace(out, " ", "%20", 0);
+	return g_string_free(out, FALSE);
+}
+
+/*
+ * GLib resolves wrongly, with a critical warning, where the base has no host or the
+ * link has an odd one ("//;x"): so it is given web addresses and relative links only.
+ */
 char *
 bulletin_told_resolve(const char *base, const char *link)
 {
-	g_autofree char *trimmed = g_strstrip(g_strdup(link));
+	g_autofree char *clean = clean_link(link);
+	g_autofree char *web = text_normalize_url(base, BOUNDS_HTTP_URL_BYTES);
 
-	if (!*trimmed || strlen(trimmed) > BOUNDS_HTTP_URL_BYTES)
+	if (!*clean || strlen(clean) > BOUNDS_HTTP_URL_BYTES)
 		return NULL;
-	return base ? g_uri_resolve_relative(
-	                  base, trimmed, G_URI_FLAGS_PARSE_RELAXED, NULL)
-	            : g_steal_pointer(&trimmed);
+	if (!web || (is_absolute(clean) && *clean != '/'))
+		return g_steal_pointer(&clean);
+	if (is_absolute(clean))
+		return g_strdup_printf(
+		    "%.*s%s", (int)(strchr(web, ':') - web + 1), web, clean);
+	return g_uri_resolve_relative(web, clean, G_URI_FLAGS_PARSE_RELAXED, NULL);
 }
 
 void

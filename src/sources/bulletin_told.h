@@ -31,7 +31,13 @@ void bulletin_told_take_entry(
 void
 bulletin_told_take_channel(struct bulletin *bulletin, const struct bulletin_told *told);
 
-/** Make a link absolute. @return a new string; NULL for what is no link at all */
+/**
+ * Make a link absolute (RFC 3986 section 5.2).
+ *
+ * @param base  ignored unless it is a web address
+ * @return a new string, as it was when it cannot be resolved; NULL for an empty or an
+ *         overlong link
+ */
 char *bulletin_told_resolve(const char *base, const char *link);
 
 /** Set a field that is not set yet: the first one that is told stays. */
