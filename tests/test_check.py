@@ -2,7 +2,6 @@
 #
 # test_check.py - paperboyctl check tries all of it, with a real Postfix in between.
 
-import datetime
 import json
 import os
 import smtplib
@@ -11,6 +10,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from clock import DAY
 from daemon import House
 from peers import PASSWORD, Ca, Dovecot, Postfix, write
 from tap import Tap, free_port, top_builddir
@@ -103,8 +103,7 @@ def check(house, *options, wanted=0):
 
 
 def write_today(house):
-    day = datetime.datetime.now(datetime.timezone.utc).date()
-    house.write_day(str(day), [1])
+    house.write_day(DAY, [1])
 
 
 def finds_that_nobody_signs(tap):

@@ -5,7 +5,6 @@
 # Letters go in by SMTP and LMTP, answers come back into the person's Maildir, which is
 # read over IMAP.
 
-import datetime
 import email.message
 import email.utils
 import os
@@ -14,6 +13,7 @@ import smtplib
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from clock import DAY
 from daemon import House, days_after, parse
 from peers import PASSWORD, Ca, Dovecot, Postfix
 from tap import Tap, free_port, top_builddir, wait_until
@@ -139,15 +139,10 @@ def text_of(mail):
     return part.get_content()
 
 
-def today():
-    return str(datetime.datetime.now(datetime.timezone.utc).date())
-
-
 def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
     with Street(tap, "whole") as street:
-        day = today()
         for back in range(6):
-            street.house.write_day(days_after(day, -back), [back * 10 + 1, back * 10 + 2])
+            street.house.write_day(days_after(DAY, -back), [back * 10 + 1, back * 10 + 2])
         street.start()
 
         asked = street.write(
@@ -207,7 +202,7 @@ def a_hosted_mailbox_is_enough(tap):
     """IMAP and a submission port with a login: subscribe, tune and leave."""
     with Hosted(tap, "hosted") as street:
         for back in range(3):
-            street.house.write_day(days_after(today(), -back), [back])
+            street.house.write_day(days_after(DAY, -back), [back])
         street.start()
         street.write(BOX, "subscribe", "add paper\n")
         (asked,) = street.read(1)
@@ -232,7 +227,7 @@ def a_hosted_mailbox_is_enough(tap):
 def whoever_wants_to_be_forgotten_is(tap):
     """6.8 the last answer goes out, and then no octet of the person is in the files."""
     with Street(tap, "forgotten") as street:
-        street.house.write_day(today(), [1])
+        street.house.write_day(DAY, [1])
         street.start()
         street.write(HOME, "subscribe", "add name=quaggaword paper\n")
         (asked,) = street.read(1)

@@ -570,7 +570,7 @@ def test_many_mistakes(office):
     office.write('colour = "red";\nstate_dir = 3;\nsmtp: { port = 99999; };\n'
                  'mail: { from = "a@b.example"; };\n'
                  f'template_dir = "{TEMPLATES}";\n')
-    for done in (office.daemon("--check"), office.ctl("status"), office.daemon("--once")):
+    for done in (office.daemon("--check"), office.ctl("status"), office.daemon("--once", "--now", NOW)):
         done.expect(CONFIG, "", [
             f'{office.config}:1: unknown setting "colour"',
             f"{office.config}:2: state_dir must be a text",
@@ -601,12 +601,11 @@ def test_many_mistakes(office):
 def test_daemon_usage(office):
     """paperboyd says what is wrong with its command line, status 64"""
     for arguments, words in (
-        (["--now", NOW], "--now is for --once only"),
         (["--once", "--now", "yesterday"], "'yesterday' is no time"),
         (["--once", "--now", "2026-11-20"], "'2026-11-20' is no time"),
         (["--once", "--now"], "Missing argument for --now"),
-        (["--daemon"], "Unknown option --daemon"),
-        (["start"], "no arguments are wanted, and 'start' is one"),
+        (["--now", NOW, "--daemon"], "Unknown option --daemon"),
+        (["--now", NOW, "start"], "no arguments are wanted, and 'start' is one"),
     ):
         office.daemon(*arguments).expect(USAGE, "", [words, "Try 'paperboyd --help'"])
     Done(DAEMON, ["--help"]).expect(OK, ["--check", "--once", "Exit status"])
@@ -710,20 +709,18 @@ def test_no_room(office):
 def test_running(office):
     """a running daemon is seen, is told of changes at once, and is alone"""
     state = os.path.join(office.folder, "state")
-    with Child([DAEMON, "-c", office.config]) as daemon:
+    with Child([DAEMON, "-c", office.config, "--now", NOW]) as daemon:
         daemon.wait_line("paperboyd .* started")
         daemon.wait_file(os.path.join(state, "control"))
         daemon.wait_line("collect done")
-        Done(CTL, ["-c", office.config, "status"]).expect(OK, "paperboyd    running since ")
-        status = json.loads(Done(
-            CTL, ["-c", office.config, "--json", "status"]).expect(OK).out)
+        office.ctl("status").expect(OK, "paperboyd    running since ")
+        status = json.loads(office.ctl("--json", "status").expect(OK).out)
         assert status["running"] and status["relay"] == "closed", status
         assert status["started_at"] <= status["looked_at"], status
-        Done(CTL, ["-c", office.config, "subscriber", "add", "ada@example.org",
-                   "--consent", "x", "--filter", "model"]).expect(OK)
+        office.add("ada@example.org", "--filter", "model").expect(OK)
         daemon.wait_line("editions made due=1")
-        office.daemon("--once").expect(TEMPFAIL, "", f"another paperboyd works in '{state}'")
-        Done(CTL, ["-c", office.config, "subscriber", "remove", "ada@example.org", "--yes"]).expect(OK)
+        office.daemon("--once", "--now", NOW).expect(TEMPFAIL, "", f"another paperboyd works in '{state}'")
+        office.ctl("subscriber", "remove", "ada@example.org", "--yes").expect(OK)
         assert daemon.stop() == 0, daemon.output
         daemon.wait_line("paperboyd ended")
     assert not os.path.exists(os.path.join(state, "control"))
@@ -732,13 +729,13 @@ def test_running(office):
 
 def test_killed(office):
     """what a killed daemon leaves behind is in nobody's way"""
-    with Child([DAEMON, "-c", office.config]) as daemon:
+    with Child([DAEMON, "-c", office.config, "--now", NOW]) as daemon:
         daemon.wait_line("paperboyd .* started")
         daemon.kill()
     assert os.path.exists(os.path.join(office.folder, "state", "control"))
     assert "paperboyd    not running" in office.ctl("status").out
     office.add().expect(OK, "ada@example.org added")
-    with Child([DAEMON, "-c", office.config]) as daemon:
+    with Child([DAEMON, "-c", office.config, "--now", NOW]) as daemon:
         daemon.wait_line("paperboyd .* started")
         assert "paperboyd    running" in office.ctl("status").out
 

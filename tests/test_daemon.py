@@ -3,7 +3,6 @@
 
 import collections
 import contextlib
-import datetime
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import messages
+from clock import DAY
 from peers import SmtpSink
 from programs import Paperboy, built, write_day
 from tap import Child, Tap, free_port, wait_until
@@ -19,11 +19,7 @@ from tap import Child, Tap, free_port, wait_until
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib",
                       "paperserver.py")
 STARTED = r"paperboyd \S+ started"
-
-
-def today(back=0):
-    day = datetime.datetime.now(datetime.timezone.utc).date()
-    return str(day - datetime.timedelta(days=back))
+YESTERDAY = "2026-11-19"
 
 
 def paper(number, title):
@@ -45,8 +41,7 @@ class House:
         self.folder = tap.subfolder(name)
         self.source = os.path.join(self.folder, "source")
         os.mkdir(self.source)
-        # Midnight may come: the day is asked for on the next one too.
-        write_day(self.source, today(), papers)
+        write_day(self.source, DAY, papers)
         self.stack = contextlib.ExitStack()
         self.server = self.stack.enter_context(
             Child([sys.executable, "-B", SERVER, "--dir", self.source],
@@ -144,7 +139,8 @@ def test_second_instance(tap):
     with House(tap, "second") as house, house.start() as daemon:
         for options in ([], ["--once"]):
             second = subprocess.run(
-                [built("paperboyd"), "-c", house.paperboy.config, *options],
+                [built("paperboyd"), "-c", house.paperboy.config, "--now",
+                 house.paperboy.clock.now(), *options],
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
             )
             assert second.returncode == 75, (second.returncode, second.stderr)
@@ -158,16 +154,16 @@ def test_second_instance(tap):
 def test_next_day(tap):
     """the next day's digest has what is new since, and no paper again"""
     with House(tap, "days") as house:
-        os.rename(os.path.join(house.source, f"daily_papers-{today()}.json"),
-                  os.path.join(house.source, f"daily_papers-{today(1)}.json"))
+        os.rename(os.path.join(house.source, f"daily_papers-{DAY}.json"),
+                  os.path.join(house.source, f"daily_papers-{YESTERDAY}.json"))
         # Yesterday is lived through; the next digest is due at midnight.
-        at = f"{today(1)}T12:00:00Z"
-        house.paperboy.add("ada@example.org", ["owls"], now=f"{today(1)}T11:00:00Z",
+        at = f"{YESTERDAY}T12:00:00Z"
+        house.paperboy.add("ada@example.org", ["owls"], now=f"{YESTERDAY}T11:00:00Z",
                            at="00:00", zone="UTC")
         house.paperboy.run_once(at)
         (first,) = house.wait_mail_to("ada@example.org")
         assert sorted(messages.paper_ids(first)) == ids_of(FIRST[:2])
-        write_day(house.source, today(), SECOND)
+        write_day(house.source, DAY, SECOND)
         house.paperboy.ctl("source", "fetch")
         with house.start() as daemon:
             wait_until(lambda: len(house.mails_to("ada@example.org")) == 2, "mail 2")
@@ -177,6 +173,24 @@ def test_next_day(tap):
         told = [messages.paper_ids(raw) for raw in house.mails_to("ada@example.org")]
         assert sorted(sum(told, [])) == ids_of(FIRST[:2] + SECOND[:1]), told
         house.check_no_copies(2)
+
+
+def test_now(tap):
+    """--now starts the clock of a daemon, and its timers follow it"""
+    with House(tap, "now") as house:
+        house.paperboy.add("ada@example.org", ["owls"], now=f"{YESTERDAY}T11:00:00Z",
+                           at="12:00", zone="UTC")
+        write_day(house.source, YESTERDAY, FIRST)
+        write_day(house.source, DAY, SECOND)
+        house.paperboy.run_once(f"{YESTERDAY}T12:00:00Z")
+        house.paperboy.clock.set(f"{DAY}T11:59:57Z")
+        with house.start():
+            since = house.paperboy.ctl("status").split("running since ")[1]
+            assert since.startswith(f"{DAY} 11:59"), since
+            wait_until(lambda: len(house.mails_to("ada@example.org")) == 2, "mail 2")
+        (made_at,), = house.paperboy.rows(
+            "SELECT datetime(max(created_at), 'unixepoch') FROM digest")
+        assert made_at.startswith(f"{DAY} 12:00:0"), made_at
 
 
 def test_killed_after_sending(tap):
@@ -234,7 +248,7 @@ def test_left_while_waiting(tap):
 def main():
     with Tap() as tap:
         for test in (
-            test_new_subscriber, test_end, test_second_instance, test_next_day,
+            test_new_subscriber, test_end, test_second_instance, test_next_day, test_now,
             test_killed_after_sending, test_killed_while_waiting,
             test_left_while_waiting,
         ):

@@ -23,6 +23,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from bombs import BOMBS, CONTROLS
+from clock import DAY
 from daemon import House
 from letters import letters, with_id
 from smalldisk import fill, small_disk
@@ -335,8 +336,7 @@ def survives_a_full_disk(tap):
         daemon.wait_line("mailbox fails road=lmtp: .*full")
         drop(box, 1, large[1])
         daemon.wait_line("mailbox fails road=maildir: .*full")
-        today = box.house.value("SELECT date('now')")
-        box.house.write_day(today, range(40))
+        box.house.write_day(DAY, range(40))
         told = box.house.ctl("source", "fetch", wanted=(69, 75))
         assert "full" in told, told
         refuse(box, large[2])
@@ -741,7 +741,7 @@ def forgotten_people_leave_no_letter(tap):
 def receive(box, raw, *arguments, config=None):
     done = subprocess.run(
         [os.path.join(top_builddir(), "paperboyctl"), "-c", config or box.house.config,
-         "receive", *arguments], input=raw, stdout=subprocess.PIPE,
+         "--now", box.house.clock.now(), "receive", *arguments], input=raw, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=60, check=False)
     return done.returncode, done.stdout.decode()
 

@@ -7,7 +7,6 @@
 # go, 20 while 300 do, and some of them.  PAPERBOY_SEED=N repeats a run.
 
 import collections
-import datetime
 import glob
 import os
 import random
@@ -41,10 +40,6 @@ DAY = "2026-11-20"
 
 def pause(seconds):
     threading.Event().wait(seconds)
-
-
-def today():
-    return str(datetime.datetime.now(datetime.timezone.utc).date())
 
 
 class Basket:
@@ -146,7 +141,7 @@ def sending_survives(tap):
     with SmtpSink(tap.subfolder("sink"), ["-W", f".:1:{late}"]) as sink:
         house = House(tap.subfolder("sending"), port=sink.port,
                       smtp__connections=CONNECTIONS)
-        house.write_day(today(), NUMBERS)
+        house.write_day(DAY, NUMBERS)
         house.add_people(SINK_DIGESTS)
         basket = Basket(sink)
         while hits < SINK_KILLS:
@@ -221,7 +216,7 @@ def postfix_survives(tap):
     with postfix:
         house = House(tap.subfolder("relayed"), port=postfix.port,
                       smtp__connections=CONNECTIONS)
-        house.write_day(today(), NUMBERS)
+        house.write_day(DAY, NUMBERS)
         house.add_people(DIGESTS)
         ledger = Ledger(postfix)
         while hits < KILLS and lives < 5 * KILLS:
@@ -272,7 +267,7 @@ def maildir_survives(tap):
     hits = lives = 0
     maildir = os.path.join(tap.folder, "Maildir")
     house = House(tap.subfolder("folder"), maildir=maildir)
-    house.write_day(today(), NUMBERS)
+    house.write_day(DAY, NUMBERS)
     house.add_people(DIGESTS)
     while hits < KILLS and lives < 3 * KILLS:
         before = len(files_of(maildir))
@@ -314,7 +309,7 @@ def maildir_is_synced_in_order(tap):
     """a message is on the disk before it is in new/, and new/ before it counts as sent"""
     maildir = os.path.join(tap.folder, "Maildir-order")
     house = House(tap.subfolder("order"), maildir=maildir)
-    house.write_day(today(), NUMBERS)
+    house.write_day(DAY, NUMBERS)
     house.add_people(5)
     trace = os.path.join(house.folder, "trace")
     strace = need_strace()

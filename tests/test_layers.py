@@ -2,12 +2,13 @@
 """test_layers.py - the house is in order, and the checker sees each broken rule."""
 
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from layers import HOMES, MAX_LINES, MAY_USE, check_tree, source_files
-from tap import Tap, top_srcdir
+from tap import Tap, top_builddir, top_srcdir
 
 
 def head(path):
@@ -135,8 +136,22 @@ def test_house(tap):
         tap.diag("\n".join(problems))
 
 
+def test_clock():
+    """a test that starts a program on the real clock fails"""
+    for name in ("paperboyd", "paperboyctl"):
+        command = [os.path.join(top_builddir(), name), "-c", "/nonexistent"]
+        for prefix in ([], ["env"]):
+            try:
+                subprocess.run([*prefix, *command, "status"], check=False)
+            except AssertionError as refused:
+                assert "without --now" in str(refused), refused
+            else:
+                raise AssertionError(f"{name} was started on the real clock")
+
+
 def main():
     with Tap() as tap:
+        tap.run(test_clock)
         tap.run(test_rules, tap)
         tap.run(test_tables)
         test_house(tap)

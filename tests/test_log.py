@@ -13,6 +13,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from clock import DAY
 from daemon import House, parse
 from peers import is_root
 from smtplab import DROP, Relay
@@ -41,10 +42,6 @@ SECRETS = [
 ]
 
 
-def today():
-    return run(["date", "-u", "+%F"]).strip()
-
-
 def element(number):
     paper = {
         "id": f"2611.{number:05}", "title": f"{TITLE}, part {number}",
@@ -58,7 +55,7 @@ def element(number):
 def write_papers(house, is_cut=False):
     """Today's papers; or cut off in the middle of a title."""
     text = json.dumps([element(number) for number in range(3)])
-    path = os.path.join(house.papers, f"daily_papers-{today()}.json")
+    path = os.path.join(house.papers, f"daily_papers-{DAY}.json")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text[:text.index("Trapezunt, part 2") + 4] if is_cut else text)
 
@@ -248,7 +245,7 @@ def play_journal(folder):
             b"550 5.1.1 no\r\n" if verb == "RCPT" and "0002" in text else
             b"451 4.2.0 later\r\n" if verb == "RCPT" and "0003" in text else None)
         house = House(os.path.join(folder, "house"), port=relay.port)
-        house.write_day(today(), range(3))
+        house.write_day(DAY, range(3))
         house.add_people(3)
         done = subprocess.Popen(house.once_command(), stdin=subprocess.DEVNULL, stderr=out,
                                 stdout=subprocess.PIPE)

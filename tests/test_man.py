@@ -120,8 +120,8 @@ def test_settings(t):
     path = os.path.join(t.folder, "plain.conf")
     with open(path, "w", encoding="utf-8") as file:
         file.write('mail: { from = "a@b.example"; owner = "o@b.example"; };\n')
-    out = subprocess.run([os.path.join(BUILD, "paperboyctl"), "-c", path, "--json",
-                          "config"], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run([os.path.join(BUILD, "paperboyctl"), "-c", path, "--now",
+                          "2026-11-20T12:00:00Z", "--json", "config"], check=True, capture_output=True, text=True).stdout
     usual = {row["name"]: row["default"] for row in json.loads(out)}
     for name, shown in rows:
         assert ".It Cm %s\n" % name in page("paperboy.conf.5"), name

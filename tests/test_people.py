@@ -25,6 +25,7 @@ class House(Paperboy):
 
     def __init__(self, tap, name):
         super().__init__(tap.subfolder(name), SAMPLES)
+        self.clock.set(NOW)
 
     def say(self, *arguments, stdin=subprocess.DEVNULL, text=None, status=OK, out="",
             err=""):
@@ -346,7 +347,7 @@ def test_forget(house):
     """with the daemon at work, no byte of a forgotten person stays in its files"""
     words = ["quagga", "xylophonia", "numbatword"]
     daemon = built("paperboyd")
-    with Child([daemon, "-c", house.config]) as child:
+    with Child([daemon, "-c", house.config, "--now", NOW]) as child:
         child.wait_file(os.path.join(house.state, "control"))
         for number in range(20):
             house.add(f"p{number}@example.org", ["model"])

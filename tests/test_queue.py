@@ -265,7 +265,8 @@ def octets(tap):
 
 def raw_of(house, number, note=b""):
     ctl = os.path.join(os.path.dirname(house.daemon), "paperboyctl")
-    done = subprocess.run([ctl, "-c", house.config, "digest", "show", number, "--raw"],
+    done = subprocess.run([ctl, "-c", house.config, "--now", at_hour(DAY, 12), "digest",
+                           "show", number, "--raw"],
                           capture_output=True, check=True, timeout=60)
     assert (note in done.stderr) if note else done.stderr == b"", done.stderr
     return done.stdout

@@ -6,7 +6,6 @@
 # the time from run to run.
 
 import collections
-import datetime
 import os
 import re
 import signal
@@ -98,7 +97,7 @@ def daemon_relay_down(tap):
     """the daemon tells systemd that the relay is down, and leaves it alone"""
     path = os.path.join(tap.folder, "notify")
     house = House(tap.subfolder("told"), port=free_port())
-    house.write_day(str(today()), range(3))
+    house.write_day(DAY, range(3))
     house.add_people(20)
     told = []
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
@@ -116,11 +115,6 @@ def daemon_relay_down(tap):
             assert child.output.count("relay fails") == 1, child.output
             assert child.output.count("delivery ") == 1, child.output
     assert attempts(house) == [0] * 20
-
-
-def today():
-    return subprocess.run(["date", "-u", "+%F"], stdout=subprocess.PIPE, text=True,
-                          check=True).stdout.strip()
 
 
 def login_refused(tap):
@@ -434,7 +428,7 @@ def ended_at_the_dot(tap):
     """SIGTERM while the relay thinks about the dot: heard out, recorded, exit 0"""
     with SmtpSink(tap.subfolder("slow"), ["-W", ".:2"]) as sink:
         house = House(tap.subfolder("ended"), port=sink.port)
-        house.write_day(str(today()), range(3))
+        house.write_day(DAY, range(3))
         house.add_people(10)
         with house.start() as child:
             sink.wait_messages(1)
@@ -499,7 +493,7 @@ def ended_while_slow(tap):
     """SIGTERM while the relay takes its time: nothing begins, what is begun is heard out"""
     with SlowRelay() as relay:
         house = House(tap.subfolder("slow-end"), port=relay.port)
-        house.write_day(str(today()), range(3))
+        house.write_day(DAY, range(3))
         house.add_people(20)
         with end_while_held(house, relay) as child:
             assert set(house.states()) == {"SENT", "SENDING", "NEW"}, house.states()
@@ -517,7 +511,7 @@ def ended_while_silent(tap):
     """SIGTERM while the relay never answers: waited for smtp.stop_wait_s, then in doubt"""
     with SlowRelay() as relay:
         house = House(tap.subfolder("silent-end"), port=relay.port, smtp__stop_wait_s=1)
-        house.write_day(str(today()), range(3))
+        house.write_day(DAY, range(3))
         house.add_people(20)
         with end_while_held(house, relay) as child:
             assert child.wait_exit() == 0, child.output
@@ -532,8 +526,7 @@ def ended_while_silent(tap):
         in_doubt = {to: relay.whole()[to] for to in relay.held}
     with Relay() as relay:
         house.set(smtp__port=relay.port)
-        later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
-        house.once(later.strftime("%Y-%m-%dT%H:%M:%SZ"), wanted=0)
+        house.once(at_hour(DAY, 13), wanted=0)
         assert house.states() == {"SENT": 20}, house.states()
         again = dict(relay.accepted())
         assert len(relay.accepted()) == len(again) == 19, relay.recipients()
@@ -613,7 +606,7 @@ def daemon_disk_full(tap):
                       state_dir=os.path.join(disk, "state"))
         house.state = os.path.join(disk, "state")
         os.makedirs(house.state, mode=0o700)
-        house.write_day(str(today()), range(3))
+        house.write_day(DAY, range(3))
         house.add_people(60)
 
         def act(verb, _):

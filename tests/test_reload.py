@@ -13,7 +13,8 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, days_after, parse
+from clock import DAY
+from daemon import House, at_hour, parse
 from peers import Ca
 from smtplab import DROP, Relay
 from tap import Skip, Tap, run, top_srcdir, wait_until
@@ -36,10 +37,6 @@ MISTAKES = [
 MISTAKE_COUNT = 20
 
 
-def today():
-    return run(["date", "-u", "+%F"]).strip()
-
-
 def make_house(tap, name, port, **settings):
     """A house whose templates may be edited, with today's three papers."""
     folder = tap.subfolder(name)
@@ -48,7 +45,7 @@ def make_house(tap, name, port, **settings):
     os.chmod(templates, 0o755)
     house = House(os.path.join(folder, "house"), port=port, template_dir=templates,
                   **settings)
-    house.write_day(today(), range(3))
+    house.write_day(DAY, range(3))
     return house
 
 
@@ -400,7 +397,7 @@ def stalled(tap, name, answer, is_edited):
             assert house.states() == {"SENT": 6}
             return None
         assert house.states() == {"SENT": 5, "UNKNOWN": 1}
-        again = house.once(f"{days_after(today(), 0)}T23:59:59Z")
+        again = house.once(at_hour(DAY, 23))
         assert again.status == 0, again.output
         assert house.states() == {"SENT": 6} and len(second.accepted()) == 6
         (copy,) = [raw for to, raw in second.accepted() if to == mine[0]]

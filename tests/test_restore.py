@@ -4,7 +4,6 @@
 
 import collections
 import contextlib
-import datetime
 import glob
 import json
 import os
@@ -25,10 +24,6 @@ OK, WANTED, DATA, NOUSER, UNAVAILABLE, TEMPFAIL = 0, 1, 65, 67, 69, 75
 DAY = "2026-11-20"
 PEOPLE = 3
 MANY = 10000
-
-
-def today():
-    return str(datetime.datetime.now(datetime.timezone.utc).date())
 
 
 def mode_of(path):
@@ -265,7 +260,7 @@ def restored_house(tap, name, base, now=None):
 
 def nothing_by_itself(tap):
     """after a restore the daemon mails nothing by itself; released, each goes once"""
-    base = days_after(today(), -3)
+    base = days_after(DAY, -3)
     house, maildir, lost = restored_house(tap, "story", base)
     assert len(lost) == PEOPLE
     said = house.ctl("status", wanted=WANTED)
@@ -295,7 +290,7 @@ def nothing_by_itself(tap):
     assert all(papers_of(mail) == [3, 4] for mail in mails)
     house.ctl("status", wanted=OK)
     # what comes now goes as if nothing had been
-    tomorrow = days_after(today(), 1)
+    tomorrow = days_after(DAY, 1)
     house.write_day(tomorrow, [8])
     house.once(at_hour(tomorrow), wanted=0)
     fresh = [read(one) for one in files_in(maildir) if read(one) not in mails]

@@ -26,7 +26,7 @@ TRACES = rb"(?mi)^(received|return-path|delivered-to|x-original-to):.*(\n[ \t].*
 # user= may be nobody who has to do with the mail system itself
 PIPE = """\
 paperboy  unix - n n - - pipe flags=DR user=nobody:mail
-  argv={ctl} -c {config} receive --recipient ${{original_recipient}} --sender ${{sender}}
+  argv={ctl} -c {config} --now {now} receive --recipient ${{original_recipient}} --sender ${{sender}}
 """
 
 
@@ -89,7 +89,8 @@ class Post:
                       "message_size_limit": "10485760"},
             services=PIPE.format(
                 ctl=os.path.join(os.path.abspath(top_builddir()), "paperboyctl"),
-                config=self.houses["pipe"].config)))
+                config=self.houses["pipe"].config,
+                now=self.houses["pipe"].clock.now())))
         self.daemons = {id(house): house for house in self.houses.values()}
         self.children = {key: tap.enter(house.start())
                          for key, house in self.daemons.items()}

@@ -5,7 +5,6 @@
 # One container, from the first installation to the purge: each step goes on from the
 # one before.
 
-import datetime
 import email
 import email.policy
 import glob
@@ -90,7 +89,7 @@ huggingface: {{ url = "file:///srv/papers"; }};
 
 
 def write_day(lab, numbers):
-    day = datetime.datetime.now(datetime.timezone.utc).date()
+    day = lab.run("date", "-u", "+%F").strip()
     lab.write(f"/srv/papers/daily_papers-{day}.json",
               json.dumps([element(number) for number in numbers]))
 

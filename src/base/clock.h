@@ -14,8 +14,8 @@
 
 struct clock {
 	int64_t (*read)(const struct clock *clock);
-	int64_t offset_s; /* of a clock that goes: how far it is from the real time */
-	int64_t at_s;     /* of a clock that stands: its time */
+	int64_t offset_s; /* of a running clock: its difference from the real time */
+	int64_t at_s;     /* of a stopped clock: its time */
 };
 
 static inline int64_t

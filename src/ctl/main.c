@@ -113,7 +113,7 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 	g_autoptr(GError) error = NULL;
 	bool is_ok;
 
-	if (!startup_init_clock(&ctl.clock, options->now, &error))
+	if (!startup_init_clock(&ctl.clock, options->now, false, &error))
 		return fail(command, error);
 	/* Only what it says: with a broken template people can still be removed. */
 	settings = startup_load_settings(options->config, problems);

@@ -70,7 +70,7 @@ main(int argc, char **argv)
 	/* No core file: the relay's password and people's addresses would be in it. */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (!options_parse(&options, &argc, &argv, &error) ||
-	    !startup_init_clock(&clock, options.now, &error)) {
+	    !startup_init_clock(&clock, options.now, !options.is_once, &error)) {
 		fprintf(
 		    stderr, "paperboyd: %s\nTry 'paperboyd --help'.\n", error->message);
 		options_clear(&options);

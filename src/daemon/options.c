@@ -23,8 +23,7 @@ options_parse(struct options *options, int *argc, char ***argv, GError **error)
 	    {"once", 0, 0, G_OPTION_ARG_NONE, &options->is_once,
 	        "Collect, match and send what is due now, then end", NULL},
 	    {"now", 0, 0, G_OPTION_ARG_STRING, &options->now,
-	        "With --once: work as if it were TIME, such as 2026-11-20T09:00:00Z",
-	        "TIME"},
+	        "Start the clock at TIME, such as 2026-11-20T09:00:00Z", "TIME"},
 	    {"version", 0, 0, G_OPTION_ARG_NONE, &options->is_version,
 	        "Print the version and end", NULL},
 	    {0},
@@ -40,11 +39,6 @@ options_parse(struct options *options, int *argc, char ***argv, GError **error)
 	if (is_ok && *argc > 1) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
 		    "no arguments are wanted, and '%s' is one", (*argv)[1]);
-		return false;
-	}
-	if (is_ok && options->now && !options->is_once) {
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "--now is for --once only");
 		return false;
 	}
 	return is_ok;

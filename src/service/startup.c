@@ -14,10 +14,9 @@
 #include "store/suppression.h"
 
 static int64_t
-read_wall(const struct clock *clock)
+read_running(const struct clock *clock)
 {
-	(void)clock;
-	return g_get_real_time() / G_USEC_PER_SEC;
+	return g_get_real_time() / G_USEC_PER_SEC + clock->offset_s;
 }
 
 static int64_t
@@ -27,12 +26,13 @@ read_standing(const struct clock *clock)
 }
 
 bool
-startup_init_clock(struct clock *clock, const char *now, GError **error)
+startup_init_clock(
+    struct clock *clock, const char *now, bool is_running, GError **error)
 {
 	g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
 	g_autoptr(GDateTime) time = NULL;
 
-	*clock = (struct clock){.read = read_wall};
+	*clock = (struct clock){.read = read_running};
 	if (!now)
 		return true;
 	time = g_date_time_new_from_iso8601(now, utc);
@@ -41,8 +41,11 @@ startup_init_clock(struct clock *clock, const char *now, GError **error)
 		    "'%s' is no time: 2026-11-20T09:00:00Z is one", now);
 		return false;
 	}
-	*clock =
-	    (struct clock){.read = read_standing, .at_s = g_date_time_to_unix(time)};
+	clock->at_s = g_date_time_to_unix(time);
+	if (is_running)
+		clock->offset_s = clock->at_s - clock_get_now(clock);
+	else
+		clock->read = read_standing;
 	return true;
 }
 

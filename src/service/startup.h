@@ -14,11 +14,13 @@
 #include "store/store.h"
 
 /**
- * Set up the machine's clock, or one that stands at a given time.
+ * Set up the system clock, or one of our own.
  *
- * @param now  ISO 8601, such as 2026-11-20T09:00:00Z; NULL for the real time
+ * @param now         ISO 8601, such as 2026-11-20T09:00:00Z; NULL for the real time
+ * @param is_running  advance from `now` at the usual rate; false: always return `now`
  */
-bool startup_init_clock(struct clock *clock, const char *now, GError **error);
+bool startup_init_clock(
+    struct clock *clock, const char *now, bool is_running, GError **error);
 
 /** Get the name of the configuration. @param path NULL for where it is installed */
 const char *startup_get_config(const char *path);

@@ -21,6 +21,7 @@ import os
 import sqlite3
 import subprocess
 
+from clock import Clock
 from paperserver import element
 from tap import Child, top_builddir, top_srcdir
 
@@ -43,11 +44,13 @@ class House:
     """A configuration, a state folder, a folder of papers, and the two programs.
 
     port is an SMTP relay's on this machine; maildir a folder instead of one.
+    Both programs get the time of self.clock where a call names no other.
     Further settings by name, "__" for the dot: smtp__connections=1.
     """
 
     def __init__(self, folder, port=None, maildir=None, papers=None, **settings):
         self.folder = folder
+        self.clock = Clock()
         self.state = os.path.join(folder, "state")
         self.papers = papers or os.path.join(folder, "papers")
         self.config = os.path.join(folder, "paperboy.conf")
@@ -135,7 +138,7 @@ class House:
 
     def once_command(self, now=None):
         return [self.daemon, "-c", self.config, "--once",
-                *(["--now", now] if now else [])]
+                "--now", now or self.clock.now()]
 
     def once(self, now=None, wanted=None, prefix=(), deadline_s=RUN_S):
         """One whole run.  @param wanted its exit status, when it has to be that"""
@@ -152,15 +155,18 @@ class House:
     def start_once(self, now=None):
         return Child(self.once_command(now))
 
-    def start(self, **popen):
-        """The daemon itself, in the real time."""
-        return Child([self.daemon, "-c", self.config], **popen)
+    def start(self, now=None, **popen):
+        """The daemon itself.  @param now sets the clock of this house, too"""
+        if now:
+            self.clock.set(now)
+        return Child([self.daemon, "-c", self.config, "--now", self.clock.now()],
+                     **popen)
 
     def ctl(self, *arguments, now=None, wanted=0):
         """paperboyctl.  @param wanted its exit status, or some  @return its output"""
         done = subprocess.run(
             [os.path.join(top_builddir(), "paperboyctl"), "-c", self.config,
-             *(["--now", now] if now else []), *arguments],
+             "--now", now or self.clock.now(), *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             timeout=RUN_S, check=False,
         )

@@ -17,6 +17,7 @@ import sqlite3
 import subprocess
 import time
 
+from clock import Clock
 from papers import load_papers
 from tap import Child, run, top_builddir, top_srcdir
 
@@ -53,6 +54,7 @@ class Paperboy:
     def __init__(self, folder, papers, relay=None, connections=2, log_level="warning",
                  extra=""):
         self.folder = folder
+        self.clock = Clock()
         self.state = os.path.join(folder, "state")
         self.maildir = os.path.join(folder, "Maildir")
         self.config = os.path.join(folder, "paperboy.conf")
@@ -77,9 +79,8 @@ class Paperboy:
 
     def ctl(self, *arguments, now=None, check=True):
         """paperboyctl to its end: what it printed."""
-        at = ["--now", now] if now else []
-        return run([built("paperboyctl"), "-c", self.config, *at, *arguments],
-                   check=check)
+        return run([built("paperboyctl"), "-c", self.config, "--now",
+                    now or self.clock.now(), *arguments], check=check)
 
     def add(self, address, filters, now=None, **settings):
         """A subscriber; settings as paperboyctl names them: zone="UTC", max=200."""
@@ -102,7 +103,8 @@ class Paperboy:
 
     def start(self, name="paperboyd"):
         """The daemon; it ends with the context manager."""
-        return Child([built("paperboyd"), "-c", self.config], name=name)
+        return Child([built("paperboyd"), "-c", self.config, "--now",
+                      self.clock.now()], name=name)
 
     def new_mails(self):
         """Mails that lie in the Maildir since this was asked last: raw bytes."""

@@ -68,6 +68,19 @@ def top_builddir():
     return os.environ.get("top_builddir") or top_srcdir()
 
 
+def require_now(event, arguments):
+    """An audit hook: no test may depend on the day of its run."""
+    if event != "subprocess.Popen":
+        return
+    words = [os.fsdecode(word) for word in arguments[1]]
+    is_ours = any(word.endswith(("/paperboyd", "/paperboyctl")) for word in words)
+    if is_ours and "-c" in words and not {"--now", "--check"} & set(words):
+        raise AssertionError(f"started without --now: {words}")
+
+
+sys.addaudithook(require_now)
+
+
 def real_data(name):
     """Path of a file of real papers beside the source tree; Skip without it."""
     path = os.path.join(top_srcdir(), "..", "shared", "data", name)
