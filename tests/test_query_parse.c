@@ -36,6 +36,13 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 	query_problem_clear(&problem);
 }
 
+#define BEGINS(mark)                                                                   \
+	"the quotation mark " mark " may begin another phrase: use straight ones, as " \
+	"in \"state space\""
+#define APOSTROPHE(mark)                                                              \
+	"the quotation mark " mark " may be an apostrophe: use straight ones, as in " \
+	"\"state space\""
+
 static void
 wrong_filters_are_refused_with_the_column(
     struct query_fixture *fixture, const void *unused)
@@ -105,7 +112,22 @@ wrong_filters_are_refused_with_the_column(
 	    {"a (b (c)", 3, "\"(\" has no \")\" after it"},
 	    {"a)", 2, "\")\" has no \"(\" before it"},
 	    {")", 1, "\")\" has no \"(\" before it"},
-	    {"a \"b c", 3, "a quotation mark has no second one"},
+	    {"(", 1, "\"(\" has no \")\" after it"},
+	    {"a OR (", 6, "\"(\" has no \")\" after it"},
+	    {"title:(", 7, "\"(\" has no \")\" after it"},
+	    {"a (b OR", 6, "a word is missing after \"OR\""},
+	    {"a \"b c", 3, "the quotation mark \" has no second one"},
+	    {"a “b c", 3, "the quotation mark “ has no second one"},
+	    {"a «b c", 3, "the quotation mark « has no second one"},
+	    {"«a\"", 3, BEGINS("\"")},
+	    {"\"he said “hello” there\"", 10, BEGINS("“")},
+	    {"“a \"b\" c”", 4, BEGINS("\"")},
+	    {"«a “b” c»", 4, BEGINS("“")},
+	    {"a”", 2, "the quotation mark ” has no first one before it"},
+	    {"state space» x", 12, "the quotation mark » has no first one before it"},
+	    {"」a「", 1, "the quotation mark 」 has no first one before it"},
+	    {"x ‘researchers’ work’", 3, APOSTROPHE("‘")},
+	    {"’state space’", 1, APOSTROPHE("’")},
 	    {"a \"\"", 4, "the phrase is empty"},
 	    {"a \"...\"", 4, "there is no letter or digit in \"...\""},
 	    {"a / b", 3, "there is no letter or digit in \"/\""},
@@ -502,8 +524,10 @@ signs_of_other_languages_are_warned_of(
 	    {"upvotes>=20 a", "column 8: \">\" is not searched; a number is asked"},
 	    {"ti:%22a", "column 4: \"%\" is not searched; what an address of the web"},
 	    {"'mamba ssm'", "column 1: this quotation mark is not searched"},
-	    {"«state space»", "column 1: this quotation mark"},
-	    {"‘mamba’", "column 1: this quotation mark"},
+	    {"‘mamba", "column 1: this quotation mark is not searched"},
+	    {"«state space»", NULL},
+	    {"‘mamba’", NULL},
+	    {"O’Neil", NULL},
 	    {"log(n)", "column 4: \"(\" begins a group here"},
 	    {"doi:10.1/a(20)", "column 11: \"(\" begins a group here"},
 	    {"R&D", "column 2: \"&\" is AND here"},

@@ -23,8 +23,7 @@ static const struct {
 static bool
 is_single_quote(gunichar c)
 {
-	return c == '\'' || c == '`' || c == 0x2018 || c == 0x201A || c == 0x2039 ||
-	       c == 0xAB;
+	return c == '\'' || c == '`' || c == 0x2018 || c == 0x201A || c == 0x2039;
 }
 
 static bool

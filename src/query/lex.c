@@ -43,11 +43,76 @@ static const struct {
     {"NEAR", LEXEME_NEAR},
 };
 
-/* Mail programs make typographic quotation marks of plain ones. */
+/* A mark that opens a phrase and one that closes it. */
+struct quote_pair {
+	gunichar open;
+	gunichar close;
+};
+
+/* Word processors and phones replace the straight mark, each language by its own. */
+static const struct quote_pair double_quotes[] = {
+    {'"', '"'},
+    {0x201C, 0x201D}, /* English */
+    {0x201D, 0x201D}, /* Swedish, Finnish */
+    {0x201E, 0x201C}, /* German, Czech */
+    {0x201E, 0x201D}, /* Polish, Hungarian */
+    {0x201F, 0x201D},
+    {0xAB, 0xBB},     /* French, Greek, Russian */
+    {0xBB, 0xAB},     /* German, Danish */
+    {0x300C, 0x300D}, /* Japanese, Chinese */
+    {0x300E, 0x300F},
+    {0x301D, 0x301E},
+    {0x301D, 0x301F},
+    {0xFF02, 0xFF02},
+    {0},
+};
+
+#define APOSTROPHE 0x2019
+
+/* Marks that may also be apostrophes: O’Brien, researchers’ */
+static const struct quote_pair single_quotes[] = {
+    {0x2018, 0x2019},         /* English */
+    {APOSTROPHE, APOSTROPHE}, /* Swedish, Finnish */
+    {0x201A, 0x2018},         /* German, Czech */
+    {0x201A, 0x2019},         /* Polish */
+    {0x201B, 0x2019},
+    {0x2039, 0x203A}, /* French */
+    {0x203A, 0x2039}, /* German, Danish */
+    {0},
+};
+
 static bool
-is_quote(gunichar c)
+is_pair(const struct quote_pair *pairs, gunichar open, gunichar close)
 {
-	return c == '"' || c == 0x201C || c == 0x201D || c == 0x201E;
+	for (; pairs->open; pairs++)
+		if (open == pairs->open && close == pairs->close)
+			return true;
+	return false;
+}
+
+static bool
+is_opening(const struct quote_pair *pairs, gunichar c)
+{
+	for (; pairs->open; pairs++)
+		if (c == pairs->open)
+			return true;
+	return false;
+}
+
+bool
+lex_is_quote(gunichar c)
+{
+	for (const struct quote_pair *pair = double_quotes; pair->open; pair++)
+		if (c == pair->open || c == pair->close)
+			return true;
+	return false;
+}
+
+/* Straight marks and those that a program makes of them may be mixed. */
+static bool
+is_mixable(gunichar c)
+{
+	return c == '"' || (c >= 0x201C && c <= 0x201F) || c == 0xFF02;
 }
 
 /* ... and a dash of a hyphen, so that -word must not become a plain word. */
@@ -68,7 +133,7 @@ is_word_character(gunichar c)
 {
 	if (c < 0x80)
 		return g_ascii_isgraph(c) && c != '"' && !is_sign(c);
-	return !g_unichar_isspace(c) && !is_quote(c);
+	return !g_unichar_isspace(c) && !lex_is_quote(c);
 }
 
 static void
@@ -96,26 +161,148 @@ has_operand(const char *next)
 {
 	gunichar c = g_utf8_get_char(next);
 
-	return is_word_character(c) || is_quote(c) || c == '(';
+	return is_word_character(c) || lex_is_quote(c) || c == '(';
+}
+
+/* Whether a mark has a word before it and none directly after it. */
+static bool
+is_at_end(const struct lexer *lexer, const char *at)
+{
+	gunichar next = g_utf8_get_char(g_utf8_next_char(at));
+
+	if (at == lexer->text ||
+	    g_unichar_isspace(g_utf8_get_char(g_utf8_prev_char(at))))
+		return false;
+	return next == 0 || g_unichar_isspace(next) || is_sign(next);
+}
+
+static bool
+is_closing(const struct lexer *lexer, gunichar open, const char *at)
+{
+	gunichar c = g_utf8_get_char(at);
+
+	return is_pair(double_quotes, open, c) ||
+	       ((c == open || (is_mixable(c) && is_mixable(open))) &&
+	           is_at_end(lexer, at));
+}
+
+/* Whether a word, a phrase or a ")" ends where the lexer stands. */
+static bool
+follows_word(const struct lexer *lexer)
+{
+	guint n = lexer->lexemes->len;
+	const struct lexeme *last =
+	    n ? &g_array_index(lexer->lexemes, struct lexeme, n - 1) : NULL;
+
+	return last && last->end == (size_t)(lexer->at - lexer->text) &&
+	       (last->kind == LEXEME_WORD || last->kind == LEXEME_PHRASE ||
+	           last->kind == LEXEME_CLOSE);
+}
+
+/* French puts a space, often one that does not break, before the closing mark. */
+static const char *
+find_text_end(const char *text, const char *end)
+{
+	while (end > text && g_unichar_isspace(g_utf8_get_char(g_utf8_prev_char(end))))
+		end = g_utf8_prev_char(end);
+	return end;
+}
+
+static void
+refuse_quote(const struct lexer *lexer, struct query_problem *problem, const char *what)
+{
+	g_autofree char *mark =
+	    g_strndup(lexer->at, (gsize)(g_utf8_next_char(lexer->at) - lexer->at));
+
+	query_problem_set(problem, PB_ERROR_INPUT, lexer->column, "\"diffusion model\"",
+	    "the quotation mark %s %s", mark, what);
 }
 
 static bool
 lex_phrase(struct lexer *lexer, struct lexeme *lexeme, struct query_problem *problem)
 {
+	gunichar open = g_utf8_get_char(lexer->at);
+	const struct lexer start = *lexer;
 	const char *text_end;
 
-	skip_character(lexer);
-	lexeme->text = lexer->at;
-	while (*lexer->at && !is_quote(g_utf8_get_char(lexer->at)))
-		skip_character(lexer);
-	if (!*lexer->at) {
-		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "\"diffusion model\"", "a quotation mark has no second one");
+	if (!is_opening(double_quotes, open) ||
+	    (open != '"' && follows_word(lexer) && is_at_end(lexer, lexer->at))) {
+		refuse_quote(lexer, problem, "has no first one before it");
 		return false;
 	}
-	text_end = lexer->at;
+	skip_character(lexer);
+	lexeme->text = lexer->at;
+	while (*lexer->at && !lex_is_quote(g_utf8_get_char(lexer->at)))
+		skip_character(lexer);
+	if (!*lexer->at) {
+		refuse_quote(&start, problem, "has no second one");
+		return false;
+	}
+	if (!is_closing(lexer, open, lexer->at)) {
+		refuse_quote(lexer, problem,
+		    "may begin another phrase: use straight ones, as in "
+		    "\"state space\"");
+		return false;
+	}
+	text_end = find_text_end(lexeme->text, lexer->at);
 	skip_character(lexer);
 	add_lexeme(lexer, LEXEME_PHRASE, lexeme, text_end);
+	return true;
+}
+
+/*
+ * Find the single mark that closes the one at which the lexer stands: one at the end
+ * of a word, before the next phrase.
+ *
+ * @param is_sure  set to false when apostrophes may be among them
+ * @return NULL when there is none: the mark itself is an apostrophe
+ */
+static const char *
+find_single_end(const struct lexer *lexer, bool *is_sure)
+{
+	gunichar open = g_utf8_get_char(lexer->at);
+	const char *end = NULL;
+	gunichar before = 0;
+
+	*is_sure = open != APOSTROPHE;
+	for (const char *p = g_utf8_next_char(lexer->at); *p; p = g_utf8_next_char(p)) {
+		gunichar c = g_utf8_get_char(p);
+		bool is_end = is_pair(single_quotes, open, c) && is_at_end(lexer, p);
+
+		if (lex_is_quote(c) || (!is_end && is_opening(single_quotes, c) &&
+		                           !g_unichar_isalnum(before)))
+			break;
+		*is_sure = *is_sure && !(is_end && end);
+		if (is_end)
+			end = p;
+		before = c;
+	}
+	return end;
+}
+
+/* @param is_phrase  set to false when the mark is an apostrophe */
+static bool
+lex_single_phrase(struct lexer *lexer, struct lexeme *lexeme, bool *is_phrase,
+    struct query_problem *problem)
+{
+	bool is_sure;
+	const char *end = find_single_end(lexer, &is_sure);
+
+	*is_phrase = end != NULL;
+	if (!end)
+		return true;
+	if (!is_sure) {
+		refuse_quote(lexer, problem,
+		    "may be an apostrophe: use straight ones, as in "
+		    "\"state space\"");
+		return false;
+	}
+	skip_character(lexer);
+	lexeme->text = lexer->at;
+	while (lexer->at < end)
+		skip_character(lexer);
+	skip_character(lexer);
+	add_lexeme(lexer, LEXEME_PHRASE, lexeme, end);
 	return true;
 }
 
@@ -164,8 +351,16 @@ lex_one(struct lexer *lexer, struct query_problem *problem)
 		skip_character(lexer);
 		return true;
 	}
-	if (is_quote(c))
+	if (lex_is_quote(c))
 		return lex_phrase(lexer, &lexeme, problem);
+	if (is_opening(single_quotes, c)) {
+		bool is_phrase;
+
+		if (!lex_single_phrase(lexer, &lexeme, &is_phrase, problem))
+			return false;
+		if (is_phrase)
+			return true;
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(signs); i++) {
 		if (c == (gunichar)signs[i].letter) {
 			skip_character(lexer);

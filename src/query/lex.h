@@ -5,6 +5,7 @@
 #define PAPERBOY_QUERY_LEX_H
 
 #include <glib.h>
+#include <stdbool.h>
 
 #include "query/problem.h"
 
@@ -21,7 +22,8 @@ enum lexeme_kind {
 	LEXEME_COMMA,
 	LEXEME_COLON,  /* one that no field name stands before */
 	LEXEME_FIELD,  /* a name with its colon; the text is the name */
-	LEXEME_PHRASE, /* the text is what stands between the quotation marks */
+	LEXEME_PHRASE, /* the text is what stands between the quotation marks,
+	                * which has none of lex_is_quote() in it */
 	LEXEME_WORD,
 };
 
@@ -34,11 +36,14 @@ struct lexeme {
 	size_t len;
 };
 
+/** Whether a character is a double quotation mark of any language. */
+bool lex_is_quote(gunichar c);
+
 /**
  * Cut a filter's text, which need not be valid UTF-8.
  *
  * @return of struct lexeme, the last one LEXEME_END; NULL with a problem: invalid
- *         UTF-8, a control character, a phrase without its end
+ *         UTF-8, a control character, a quotation mark without its other one
  */
 GArray *lex_split(const char *text, struct query_problem *problem);
 

@@ -199,16 +199,45 @@ is_word_end(const struct name *name, unsigned next)
 	return next == name->parts->len || get_part(name, next)->begins_word;
 }
 
+/* Given names are found by their parts (song in Gui-Song), last names are whole. */
 static bool
 has_word(const struct name *printed, const struct name *word)
 {
 	unsigned n = word->parts->len;
+	unsigned given = printed->parts->len - printed->last;
 
-	for (unsigned i = 0; i + n <= printed->parts->len; i++)
-		if (get_part(printed, i)->begins_word && is_word_end(printed, i + n) &&
+	for (unsigned i = 0; i + n <= printed->parts->len; i++) {
+		bool is_whole =
+		    get_part(printed, i)->begins_word && is_word_end(printed, i + n);
+
+		if ((is_whole || i + n <= given) &&
 		    is_run_equal(word, 0, printed, i, n))
 			return true;
+	}
 	return false;
+}
+
+/*
+ * Find the given name that was asked for first: as the first printed one, or a part of
+ * it; particles anywhere.
+ *
+ * @return its place, or the number of given names
+ */
+static unsigned
+find_first(const char *text, const struct name *printed, unsigned given)
+{
+	bool is_particle = is_among(text, particles, G_N_ELEMENTS(particles));
+
+	for (unsigned i = 0; i < given; i++) {
+		const char *part = get_part(printed, i)->text;
+
+		if (i == 0 || is_particle ? is_equal_or_initial(text, part)
+		                          : strcmp(text, part) == 0)
+			return i;
+		if (!is_particle && is_word_end(printed, i + 1))
+			break;
+	}
+	return given;
 }
 
 bool
@@ -230,13 +259,12 @@ name_is_match(const struct name *asked, const struct name *printed)
 	for (unsigned i = 0; i < asked_given; i++) {
 		const char *text = get_part(asked, i)->text;
 
+		if (i == 0)
+			at = find_first(text, printed, printed_given);
 		while (at < printed_given &&
 		       !is_equal_or_initial(text, get_part(printed, at)->text))
 			at++;
 		if (at == printed_given)
-			return false;
-		if (i == 0 && at > 0 &&
-		    !is_among(text, particles, G_N_ELEMENTS(particles)))
 			return false;
 		at++;
 	}

@@ -97,8 +97,7 @@ parse_end(struct parser *parser, unsigned open_column, unsigned *distance)
 		return true;
 	}
 	if (lexeme->kind == LEXEME_END)
-		query_problem_set(parser->problem, PB_ERROR_INPUT, open_column, example,
-		    "\"(\" has no \")\" after it");
+		parser_refuse_open(parser, open_column);
 	else
 		query_problem_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
 		    example, "\")\" is wanted behind the number of words");

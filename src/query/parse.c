@@ -134,8 +134,7 @@ parse_group(struct parser *parser, const struct field *field)
 	node = node_new(NODE_OR, column);
 	node_add_operand(node, inner);
 	if (parser_get_lexeme(parser, 0)->kind != LEXEME_CLOSE) {
-		query_problem_set(parser->problem, PB_ERROR_INPUT, column,
-		    "title:(mamba OR ssm)", "\"(\" has no \")\" after it");
+		parser_refuse_open(parser, column);
 		return NULL;
 	}
 	parser->depth--;

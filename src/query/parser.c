@@ -38,6 +38,13 @@ is_operator(enum lexeme_kind kind)
 }
 
 void
+parser_refuse_open(struct parser *parser, unsigned column)
+{
+	query_problem_set(parser->problem, PB_ERROR_INPUT, column,
+	    "title:(mamba OR ssm)", "\"(\" has no \")\" after it");
+}
+
+void
 parser_refuse_missing(struct parser *parser)
 {
 	const struct lexeme *here = parser_get_lexeme(parser, 0);
@@ -49,6 +56,10 @@ parser_refuse_missing(struct parser *parser)
 	if (!before && here->kind == LEXEME_END) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, 1, "diffusion",
 		    "there is nothing to search for");
+		return;
+	}
+	if (before && before->kind == LEXEME_OPEN && here->kind == LEXEME_END) {
+		parser_refuse_open(parser, before->column);
 		return;
 	}
 	if (!before || !is_operator(before->kind)) {

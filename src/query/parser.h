@@ -28,6 +28,9 @@ parser_get_lexeme(const struct parser *parser, int ahead)
 /** Whether an operand can begin with such a lexeme. */
 bool parser_begins_operand(enum lexeme_kind kind);
 
+/** Refuse a group without its end. @param column  of its "(" */
+void parser_refuse_open(struct parser *parser, unsigned column);
+
 /** Refuse an operator, an end or a ")" that stands where an operand is wanted. */
 void parser_refuse_missing(struct parser *parser);
 

@@ -19,7 +19,8 @@
  *   author: first:  within one author.  Several words are a name: the last name
  *                   whole, the given names in order, equal or as initials, the
  *                   first given name first; middle names may be missing.  One
- *                   word is any whole word of a name.  A comma turns the order:
+ *                   word is any whole word of a name, or a part of a given name
+ *                   with a hyphen or an apostrophe.  A comma turns the order:
  *                   "LeCun, Yann"; "LeCun," is a last name alone
  *   cat: primary:   a category of arXiv or a whole archive; a category's name alone
  *                   is cat: too

@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "model/spoken.h"
+#include "query/lex.h"
 #include "query/problem.h"
 #include "service/command_work.h"
 
@@ -20,12 +21,6 @@ command_fail_with(GError **error, char *message)
 	return false;
 }
 
-static bool
-is_quote(gunichar c)
-{
-	return c == '"' || c == 0x201C || c == 0x201D || c == 0x201E;
-}
-
 char *
 command_take_word(const char **arguments)
 {
@@ -37,10 +32,10 @@ command_take_word(const char **arguments)
 		at++;
 	if (!*at)
 		return NULL;
-	is_quoted = is_quote(g_utf8_get_char(at));
+	is_quoted = lex_is_quote(g_utf8_get_char(at));
 	start = is_quoted ? g_utf8_next_char(at) : at;
 	for (end = start; *end; end = g_utf8_next_char(end))
-		if (is_quoted ? is_quote(g_utf8_get_char(end)) : *end == ' ')
+		if (is_quoted ? lex_is_quote(g_utf8_get_char(end)) : *end == ' ')
 			break;
 	*arguments = is_quoted && *end ? g_utf8_next_char(end) : end;
 	while (**arguments == ' ')

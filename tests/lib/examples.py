@@ -129,6 +129,11 @@ EXAMPLES = [
     ('author:"y"', NO, YES),
     ("author:(peebles OR smith-jones)", YES, YES),
     ("lecun", NO, NO),
+    # typographic marks
+    ("“diffusion model”", YES, NO), ("„diffusion model“", YES, NO),
+    ("«model diffusion»", NO, NO), ("»diffusion model«", YES, NO),
+    ("« diffusion model »", YES, NO), ("‘self play’", NO, YES),
+    ("“play self”", NO, NO), ("author:“Yann LeCun”", YES, YES),
     # numbers
     ("upvotes:20", YES, UNKNOWN),
     ("upvotes:=20", YES, UNKNOWN),
@@ -272,6 +277,8 @@ REFUSED = [
     ("author:pee*", 8), ('author:"..."', 8), ("-a OR -b", 1), ("a OR (-b -c)", 7),
     ("a #b", 3), ("ab*c", 3), ("abc-*", 1), ("upvotes:20x", 9), ("upvotes:<0", 10),
     ("title:-a", 7), ("a title:!b", 9), ("(a OR) b", 4),
+    ("(", 1), ("a (", 3), ("(a OR (", 7), ("“a", 1), ("a”", 2), ("«a \"b\" c»", 4),
+    ('"a “b” c"', 4), ("‘a’ b’", 1), ("’a b’", 1), ("」a", 1),
     # fields
     ("categroy:cs.CL", 1), ("cat:cs.XX", 5), ("primary:foo", 9),
     ("cat:(cs.CL OR x)", 15),

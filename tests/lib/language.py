@@ -34,8 +34,10 @@ NAMES = (
     r"Zo\"e M\"uller", r"Paul L\'evy", r"Ana Garc{\'i}a-L\'opez", r"S\o{}ren Kierke",
     "Ada B. Example", "A. Example", "Bo Example Jr.", "Jan van der Berg", "Xu",
     r"Erd\H{o}s, P\'al", "María José de la Cruz", "O'Neil Smith-Jones", "李 明",
-    r"{\L}ukasz Wo{\'z}ny",
+    r"{\L}ukasz Wo{\'z}ny", "Gui-Song Xia", "Gui\u2010Song A. Xia", "De\u2019Aira Bryant",
+    "Jean le Rond d\u2019Alembert", "Conan O'Brien", "Anna-Maria-Jose van der Berg",
 )
+QUOTES = ("“”", "””", "„“", "„”", "«»", "»«", "「」", "‘’", "‚‘", "‹›", '"”', '“"')
 ORGANIZATIONS = (
     "Allen Institute for AI", "Made-Up Labs", "École Inventée", "Deep Example",
     "University of Examples",
@@ -133,7 +135,7 @@ class Filters:
         kind = rng.random()
         if kind < 0.4:
             at = rng.randrange(len(text) + 1)
-            return text[:at] + rng.choice(' ()"-!*:,&|^+#.=/<>ü0') + text[at:]
+            return text[:at] + rng.choice(' ()"-!*:,&|^+#.=/<>ü0“”„«»‘’') + text[at:]
         if kind < 0.7:
             at = rng.randrange(len(text))
             return text[:at] + text[at + 1 :]
@@ -247,7 +249,14 @@ class Filters:
         phrase = rng.choice((" ", " ", " ", "-", ", ")).join(few)
         if rng.random() < 0.15 and len(few[-1]) > 3:
             phrase += "*"
-        return f'"{phrase}"'
+        return self.quoted(phrase)
+
+    def quoted(self, text):
+        """In quotation marks, some of them typographic."""
+        if self.rng.random() < 0.8 or "’" in text:
+            return f'"{text}"'
+        first, last = self.rng.choice(QUOTES)
+        return first + text + last
 
     def word(self, word):
         """A word as somebody may write it: plural, capitals, quoted."""
@@ -305,19 +314,20 @@ class Filters:
         words = normalize(name).replace('"', "").split() or ["x"]
         given, last = words[:-1], words[-1]
         first = given[0] if given else last
+        part = rng.choice([one for one in re.split(r"\W", first) if one] or [last])
         other = normalize(rng.choice(NAMES)).split()[-1]
         typed = rng.choice((
             " ".join(words), last, last + ",", f"{first} {last}", f"{first[0]}. {last}",
             f"{last}, {' '.join(given)}", f"{last}, {first[0]}", first,
             f"{words[-2]} {last}" if given else last, f"{last} {first}",
             " ".join(words) + " Jr.", f"{first} {other}", last[:-1],
-            " ".join(words[1:]),
+            " ".join(words[1:]), part, f"{part} {last}",
         )).strip(" *")
         if not re.search(r"\w", typed.partition(",")[0]):
             typed = "Example"
         if re.fullmatch(r"\w+", typed) and typed not in ("AND", "OR", "NOT", "NEAR"):
             return rng.choice((typed, f'"{typed}"'))
-        return f'"{typed}"'
+        return self.quoted(typed)
 
     def number(self, field):
         rng, paper = self.rng, self.paper()

@@ -22,6 +22,10 @@ Where the description leaves room, it is read so:
   first stands first, unless it is a particle ("van den Oord"), others may be missing;
 - a name of one word is any whole word of a name, "LeCun," a last name; "Ben-David"
   is one word and not found by "David"; Jr. and the like behind a name do not count;
+- a given name with a hyphen or an apostrophe is found by each of its parts, too: Song
+  is in Gui-Song; its initial is that of its first part;
+- a typographic mark that stands where only a word can begin and one that can close it
+  are straight ones; where one may do either, or may be an apostrophe, it is refused;
 - the number of a comparison has one to nine digits; upvotes:20 is equality;
 - a range that holds nothing (20..10, 2026..2025, 3d..7d) is refused, where that is
   certain whatever day it is;

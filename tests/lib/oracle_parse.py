@@ -311,8 +311,8 @@ class Parser:
         if self.is_limited and self.depth > MAX_DEPTH:
             self.fail("too deep", start)
         self.skip_blanks()
-        if self.look() == ")":
-            self.fail("empty group", start)
+        if self.look() in ("", ")"):
+            self.fail("an empty group", start)
         node = self.parse_or(field)
         if self.look() != ")":
             self.fail("a parenthesis is not closed", start)
@@ -516,6 +516,81 @@ class Parser:
             self.fail("too many terms", is_sure=False)
 
 
+# ---- quotation marks --------------------------------------------------------
+
+CLOSERS = {
+    '"': '"', "“": "”", "”": "”", "„": "“”", "‟": "”", "«": "»", "»": "«", "「": "」",
+    "『": "』", "〝": "〞〟", "＂": "＂",
+}
+DOUBLE = frozenset("".join(CLOSERS) + "".join(CLOSERS.values()))
+CURLY = frozenset('"“”„‟＂')
+SINGLE = {"‘": "’", "’": "’", "‚": "‘’", "‛": "’", "‹": "›", "›": "‹"}
+SINGLE_START = re.compile(r'(?:^|[\s(),:|&^"])[-–—−!]?$')
+DOUBLE_START = re.compile(
+    r"(?:^|[\s(,:|&^])(?:[-–—−!]|AND|OR|NOT|ANDNOT|NEAR|NEAR/[^\s()]*)?$")
+
+
+def straighten(source):
+    """The filter with straight marks only; FilterError where it is not clear which."""
+    out = list(source)
+    at = 0
+    while at < len(source):
+        end = None
+        before = "".join(out[:at])
+        if source[at] in DOUBLE:
+            end = find_double_end(source, at, not DOUBLE_START.search(before))
+            space = len(source[at + 1 : end]) - len(source[at + 1 : end].rstrip())
+            out[end - space : end] = " " * space
+        elif source[at] in SINGLE and SINGLE_START.search(before):
+            end = find_single_end(source, at)
+        if end is not None:
+            out[at] = out[end] = '"'
+            at = end
+        at += 1
+    return "".join(out)
+
+
+def find_double_end(source, at, is_attached):
+    here = source[at]
+    if here not in CLOSERS or (here != '"' and is_attached and ends_word(source, at)):
+        raise FilterError(at + 1, f"{here} opens nothing")
+    end = next((n for n in range(at + 1, len(source)) if source[n] in DOUBLE), None)
+    if end is None:
+        raise FilterError(at + 1, "a quote is not closed")
+    mark = source[end]
+    is_alike = mark == here or {mark, here} <= CURLY
+    if mark in CLOSERS[here] or (is_alike and ends_word(source, end)):
+        return end
+    raise FilterError(end + 1, f"{mark} may open another phrase")
+
+
+def find_single_end(source, at):
+    """None: it is an apostrophe."""
+    ends = []
+    for n in range(at + 1, len(source)):
+        mark = source[n]
+        if mark in SINGLE[source[at]] and ends_word(source, n):
+            ends.append(n)
+        elif mark in DOUBLE or (mark in SINGLE and not is_in_word(source, at, n)):
+            break
+    if not ends:
+        return None
+    if len(ends) > 1 or source[at] == "’":
+        raise FilterError(at + 1, f"{source[at]} may be an apostrophe")
+    return ends[0]
+
+
+def is_in_word(source, start, at):
+    return at - 1 > start and source[at - 1].isalnum()
+
+
+def ends_word(source, at):
+    """Whether something stands before it, and nothing that belongs to it behind."""
+    behind = source[at + 1 : at + 2]
+    is_end = not behind or behind.isspace() or behind in "(),:|&^"
+    return is_end and at > 0 and not source[at - 1].isspace()
+
+
 def is_turned(first, last):
     """Whether a range can never hold a day, whatever day it is today."""
     if first is None or last is None or isinstance(first, str) != isinstance(last, str):
@@ -542,9 +617,4 @@ def parse(source, is_limited=True):
             raise FilterError(at + 1, "a control character")
     if is_limited and len(source.encode("utf-8")) > MAX_BYTES:
         raise FilterError(MAX_BYTES + 1, "too long", is_sure=False)
-    try:
-        return Parser(source, is_limited).parse()
-    except FilterError as error:
-        if source.count('"') % 2 == 1:  # which fault of two to tell first is free
-            error.is_sure = False
-        raise
+    return Parser(straighten(source), is_limited).parse()

@@ -198,11 +198,12 @@ class Name(Leaf):
         given, last, _ = read_name_once(author)
         words = given + last
         if not self.given and not self.has_comma:
-            runs = itertools.combinations(range(len(words) + 1), 2)
-            return any(flat(words[a:b]) == flat(self.last) for a, b in runs)
+            parts = [[part] for part in flat(given)]
+            return any(flat(row[a:b]) == flat(self.last) for row in (words, parts)
+                       for a, b in itertools.combinations(range(len(row) + 1), 2))
         for at in range(len(words)):
             if flat(words[at:]) == flat(self.last):
-                return are_given(flat(self.given), flat(words[:at]))
+                return are_given(flat(self.given), words[:at])
         return False
 
 
@@ -211,11 +212,16 @@ def flat(words):
     return [token for word in words for token in word]
 
 
-def are_given(asked, printed):
-    """Each asked for, in order; the first is the first, or a particle."""
+def are_given(asked, words):
+    """Each asked for, in order; the first is the first or a part of it, or a particle."""
+    printed = flat(words)
     if asked and asked[0] not in PARTICLES:
-        if not printed or not same_given(asked[0], printed[0]):
+        if not printed:
             return False
+        if not same_given(asked[0], printed[0]):
+            if asked[0] not in words[0]:
+                return False
+            printed = printed[words[0].index(asked[0]) :]
         asked, printed = asked[1:], printed[1:]
     rest = iter(printed)
     return all(any(same_given(mine, its) for its in rest) for mine in asked)
