@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/bounds.h"
@@ -593,6 +594,46 @@ a_folder_is_a_source_too(void)
 	g_assert_nonnull(strstr(error->message, "there is no folder"));
 }
 
+/* Leave the process hardly more memory than it has. */
+static void
+limit_memory(void)
+{
+	g_autofree char *pages = NULL;
+	struct rlimit limit;
+
+	g_assert_true(g_file_get_contents("/proc/self/statm", &pages, NULL, NULL));
+	limit.rlim_cur = limit.rlim_max =
+	    (rlim_t)g_ascii_strtoull(pages, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE) +
+	    1000000;
+	g_assert_cmpint(setrlimit(RLIMIT_AS, &limit), ==, 0);
+}
+
+static void
+out_of_memory_is_reported_as_such(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	g_test_skip("the sanitizer needs address space of its own");
+#else
+	if (g_test_subprocess()) {
+		GString *json = g_string_new("[0");
+		size_t elements;
+
+		for (int i = 1; i < 900000; i++)
+			g_string_append(json, ",0");
+		g_string_append_c(json, ']');
+		huggingface_parse_init();
+		limit_memory();
+		huggingface_parse_page(
+		    g_bytes_new_static(json->str, json->len), DAY, &elements, NULL);
+		return;
+	}
+	g_test_trap_subprocess(NULL, 0, 0);
+	g_test_trap_assert_failed();
+	/* In the words of g_malloc(), or of what it calls to say so. */
+	g_test_trap_assert_stderr("*allocate*");
+#endif
+}
+
 int
 main(int argc, char **argv)
 {
@@ -630,5 +671,7 @@ main(int argc, char **argv)
 	    "/huggingface/only real days are asked for", only_real_days_are_asked_for);
 	g_test_add_func(
 	    "/huggingface/a folder is a source too", a_folder_is_a_source_too);
+	g_test_add_func("/huggingface/out of memory is reported as such",
+	    out_of_memory_is_reported_as_such);
 	return g_test_run();
 }

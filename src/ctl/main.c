@@ -2,6 +2,7 @@
  * main.c - paperboyctl: finds the command, opens the store, runs it.
  */
 #include <errno.h>
+#include <jansson.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -214,6 +215,8 @@ main(int argc, char **argv)
 	setlocale(LC_ALL, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);
 	umask(0077);
+	/* Out of memory ends the process and says so, in jansson too. */
+	json_set_alloc_funcs(g_malloc, g_free);
 	log_start("warning", "paperboyctl");
 	if (parse_options(&options, &argc, &argv, &error))
 		status = dispatch(&options, argc, argv);

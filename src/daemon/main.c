@@ -15,6 +15,7 @@
 #include "daemon/reload.h"
 #include "service/log.h"
 #include "service/startup.h"
+#include "sources/huggingface_parse.h"
 
 static struct settings *
 load_settings(const struct options *options, const char *credentials)
@@ -69,6 +70,7 @@ main(int argc, char **argv)
 	umask(0077);
 	/* No core file: the relay's password and people's addresses would be in it. */
 	prctl(PR_SET_DUMPABLE, 0);
+	huggingface_parse_init();
 	if (!options_parse(&options, &argc, &argv, &error) ||
 	    !startup_init_clock(&clock, options.now, !options.is_once, &error)) {
 		fprintf(

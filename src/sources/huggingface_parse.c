@@ -22,6 +22,13 @@ json_clear(json_t **json)
 }
 #define auto_json __attribute__((cleanup(json_clear))) json_t *
 
+/* jansson reports a failed allocation as an "invalid token". */
+void
+huggingface_parse_init(void)
+{
+	json_set_alloc_funcs(g_malloc, g_free);
+}
+
 /*
  * Whether the values of a document are few enough to be built in memory, where each
  * takes some fifty times its octets.

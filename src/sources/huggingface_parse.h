@@ -13,6 +13,12 @@
 #include <stddef.h>
 
 /**
+ * Make jansson allocate with GLib: out of memory ends the process with a message that
+ * says so.  Call it before threads start.
+ */
+void huggingface_parse_init(void);
+
+/**
  * Read one page of a day's list.
  *
  * Text is normalised and cut as bounds.h says; hidden authors are left out, and those
