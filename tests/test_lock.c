@@ -8,10 +8,14 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "lib/lab.h"
+
+/* Of a user other than root. */
+#define NOBODY 65534
 
 static void
 a_folder_is_made_and_locked_for_one(void)
@@ -110,6 +114,81 @@ a_store_is_exchanged_only_when_nobody_has_it(void)
 	close(alone);
 }
 
+/* As nobody, since root may open everything.  @return what lock_take() says, or "" */
+static char *
+take_as_nobody(const char *folder)
+{
+	g_autoptr(GError) error = NULL;
+	char text[1000] = "";
+	int ends[2];
+
+	g_assert_cmpint(pipe(ends), ==, 0);
+	if (fork() == 0) {
+		if (geteuid() == 0)
+			g_assert_cmpint(setresuid(NOBODY, NOBODY, NOBODY), ==, 0);
+		if (lock_take(folder, &error) < 0 &&
+		    write(ends[1], error->message, strlen(error->message)) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(ends[1]);
+	g_assert_cmpint(read(ends[0], text, sizeof(text) - 1), >=, 0);
+	close(ends[0]);
+	g_assert_cmpint(wait(NULL), >, 0);
+	return g_strdup(text);
+}
+
+static void
+a_wrong_owner_or_mode_is_named(void)
+{
+	static const struct {
+		const char *name; /* NULL: the directory */
+		bool is_foreign;
+		int mode;
+		const char *says;
+	} rows[] = {
+	    {"paperboy.db", false, 0600, ""},
+	    {"paperboy.db", true, 0600, "is owned by root, and this process runs as "},
+	    {"paperboy.db", true, 0644, "is owned by root, and this process runs as "},
+	    {"paperboy.db", false, 0400, "but has mode 0400: chmod 600 it"},
+	    {"paperboy.db-wal", true, 0600, "is owned by root"},
+	    {"key", true, 0600, "is owned by root"},
+	    {"lock", true, 0600, "is owned by root"},
+	    {NULL, true, 0700, "is owned by root, and this process runs as "},
+	    {NULL, false, 0500, "but has mode 0500: chmod 700 it"},
+	};
+	bool is_root = geteuid() == 0;
+	uid_t us = is_root ? NOBODY : geteuid();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *folder = g_dir_make_tmp("paperboy-XXXXXX", NULL);
+		g_autofree char *path = g_build_filename(folder, rows[i].name, NULL);
+		g_autofree char *said = NULL;
+
+		/* Only root can make files of another user. */
+		if (rows[i].is_foreign && !is_root) {
+			g_rmdir(folder);
+			continue;
+		}
+		if (rows[i].name)
+			g_assert_true(g_file_set_contents(path, "", 0, NULL));
+		g_assert_cmpint(chown(folder, us, (gid_t)-1), ==, 0);
+		g_assert_cmpint(
+		    chown(path, rows[i].is_foreign ? 0 : us, (gid_t)-1), ==, 0);
+		g_assert_cmpint(g_chmod(path, rows[i].mode), ==, 0);
+		said = take_as_nobody(folder);
+		g_test_message("%s", said);
+		if (*rows[i].says) {
+			g_assert_nonnull(strstr(said, path));
+			g_assert_nonnull(strstr(said, rows[i].says));
+		} else {
+			g_assert_cmpstr(said, ==, "");
+		}
+		g_chmod(folder, 0700);
+		lab_remove_folder(folder);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -118,6 +197,7 @@ main(int argc, char **argv)
 	ADD(a_folder_is_made_and_locked_for_one);
 	ADD(a_folder_that_others_may_enter_is_refused);
 	ADD(a_folder_that_cannot_be_is_told);
+	ADD(a_wrong_owner_or_mode_is_named);
 	ADD(a_store_is_exchanged_only_when_nobody_has_it);
 	return g_test_run();
 }

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <pwd.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,12 +33,71 @@ prepare_folder(const char *path, GError **error)
 	return true;
 }
 
+static char *
+format_user(uid_t uid)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	return user ? g_strdup(user->pw_name)
+	            : g_strdup_printf("uid %u", (unsigned)uid);
+}
+
+/* One that is not there is made later, by us. */
+static bool
+check_access(const char *path, const char *mode, GError **error)
+{
+	g_autofree char *owner = NULL;
+	g_autofree char *needed = format_user(geteuid());
+	int wanted = R_OK | W_OK | (strcmp(mode, "700") == 0 ? X_OK : 0);
+	GStatBuf status;
+
+	if (g_stat(path, &status) != 0 ||
+	    faccessat(AT_FDCWD, path, wanted, AT_EACCESS) == 0)
+		return true;
+	if (errno != EACCES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "cannot use '%s': %s",
+		    path, g_strerror(errno));
+		return false;
+	}
+	owner = format_user(status.st_uid);
+	if (status.st_uid == geteuid())
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is owned by %s, as needed, but has mode %04o: chmod %s it",
+		    path, owner, status.st_mode & 07777U, mode);
+	else
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is owned by %s, and this process runs as %s: chown it to %s",
+		    path, owner, needed, needed);
+	return false;
+}
+
+/* SQLite would say only that it is unable to open the database file. */
+static bool
+check_files(const char *state_dir, GError **error)
+{
+	static const char *const names[] = {
+	    "lock", "key", "paperboy.db", "paperboy.db-wal", "paperboy.db-shm"};
+
+	if (!check_access(state_dir, "700", error))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *path = g_build_filename(state_dir, names[i], NULL);
+
+		if (!check_access(path, "600", error))
+			return false;
+	}
+	return true;
+}
+
 static int
 open_lock(const char *state_dir, GError **error)
 {
 	g_autofree char *path = g_build_filename(state_dir, "lock", NULL);
-	int fd = g_open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	int fd;
 
+	if (!check_files(state_dir, error))
+		return -1;
+	fd = g_open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "cannot open '%s': %s",
 		    path, g_strerror(errno));

@@ -14,7 +14,8 @@
  *
  * @return a descriptor that holds the lock until it is closed, or -1: with
  *         PB_ERROR_TEMPORARY when another paperboyd has it, PB_ERROR_PERMANENT when the
- *         folder cannot be used or others may look into it
+ *         folder cannot be used or others may look into it; of a wrong owner or mode
+ *         the message names the file, its owner and the one that is needed
  */
 int lock_take(const char *state_dir, GError **error);
 
