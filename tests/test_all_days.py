@@ -10,9 +10,11 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = os.environ.get("top_srcdir", ".")
-BUILD = os.environ.get("top_builddir", ".")
-FETCHDAY = os.path.join(BUILD, "tests", "fetchday")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from tap import Tap, real_files, top_builddir, top_srcdir
+
+FETCHDAY = os.path.join(top_builddir(), "tests", "fetchday")
 
 
 def fetch(path, day):
@@ -45,32 +47,33 @@ def check(path):
             assert title == plain, (number, title)
 
 
+def check_all(tap, paths):
+    bad = []
+    for path in paths:
+        try:
+            check(os.path.abspath(path))
+        except AssertionError as error:
+            bad.append(f"{os.path.basename(path)}: {error}")
+    tap.diag(f"{len(paths)} files")
+    assert not bad, "\n".join(bad)
+
+
+def made_up(tap):
+    """all made-up days are read whole"""
+    folder = os.path.join(top_srcdir(), "samples")
+    check_all(tap, sorted(glob.glob(f"{folder}/**/daily_papers-*.json", recursive=True)))
+
+
+def real(tap):
+    """all real days are read whole"""
+    check_all(tap, real_files("daily_papers-*.json"))
+
+
 def main():
-    shared = os.path.join(SOURCE, "..", "shared", "data")
-    samples = os.path.join(SOURCE, "samples")
-    groups = [("made up", samples, "**/daily_papers-*.json"),
-              ("real", shared, "daily_papers-*.json")]
-    print("1..%d" % len(groups))
-    failed = False
-    for number, (name, folder, pattern) in enumerate(groups, 1):
-        paths = sorted(glob.glob(os.path.join(folder, pattern), recursive=True))
-        bad = []
-        for path in paths:
-            try:
-                check(os.path.abspath(path))
-            except AssertionError as error:
-                bad.append("%s: %s" % (os.path.basename(path), error))
-        for line in bad:
-            print("# " + line)
-        title = "all %s days are read whole" % name
-        if not paths:
-            print("ok %d - %s # SKIP no real data" % (number, title))
-        else:
-            print("%s %d - %s (%d files)" % ("not ok" if bad else "ok", number, title,
-                                             len(paths)))
-        failed = failed or bool(bad)
-    return 1 if failed else 0
+    with Tap() as tap:
+        tap.run(made_up, tap)
+        tap.run(real, tap)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -98,7 +98,7 @@ real_papers_teach_short_forms(void)
 	g_auto(GStrv) lines = NULL;
 
 	if (!lab_fill_real(lab)) {
-		g_test_skip("there are no real days at hand");
+		g_test_skip(LAB_NO_REAL_DATA);
 		return;
 	}
 	rows = lab_text(lab, "SELECT papers || '~' || replace(short, ' ', '_') || '~' "

@@ -5,7 +5,6 @@ The second reader is ElementTree and the little that stands here; it takes no Te
 so names and words are compared by their plain letters where there is any.
 """
 
-import glob
 import os
 import re
 import subprocess
@@ -14,12 +13,11 @@ import unicodedata
 import xml.etree.ElementTree as tree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from tap import Skip, Tap, top_builddir, top_srcdir
+from tap import Tap, real_data, real_files, top_builddir
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 ARXIV = "{http://arxiv.org/schemas/atom}"
 DC = "{http://purl.org/dc/elements/1.1/}"
-FOLDER = os.path.join(top_srcdir(), "..", "shared", "data")
 
 
 def text(element, *names):
@@ -101,10 +99,7 @@ def compare(path):
 
 def test_all():
     """counts, types, versions, authors, categories and words are the same"""
-    paths = [path for path in sorted(glob.glob(os.path.join(FOLDER, "arxiv-*.xml")))
-             if "truncated" not in path]
-    if not paths:
-        raise Skip("there are no real documents here")
+    paths = [path for path in real_files("arxiv-*.xml") if "truncated" not in path]
     counts = {os.path.basename(path): compare(path) for path in paths}
     assert sum(counts.values()) > 0
     if "arxiv-atom-cs.AI-2025-08-20.xml" in counts:
@@ -113,9 +108,7 @@ def test_all():
 
 def test_cut():
     """a document that ends within an entry is refused whole, with its place"""
-    path = os.path.join(FOLDER, "arxiv-atom-cs.AI-2025-08-20.truncated.xml")
-    if not os.path.exists(path):
-        raise Skip("there are no real documents here")
+    path = real_data("arxiv-atom-cs.AI-2025-08-20.truncated.xml")
     status, out, err = ours(path)
     assert status == 1 and out == "" and re.match(r"line \d+, column \d+: ", err), err
 

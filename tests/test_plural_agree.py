@@ -10,15 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from normalize import normalize
 from programs import fold_words, load_days
-from tap import Skip, Tap, top_srcdir
+from tap import Tap, real_files, top_srcdir
 from words import IRREGULAR, NOT_PLURAL, plural_class, tokens
-
-
-def real_files():
-    paths = glob.glob(os.path.join(top_srcdir(), "..", "shared", "data", "*_papers-*"))
-    if not paths:
-        raise Skip("real data is not there: daily_papers-*.json")
-    return sorted(paths)
 
 
 def sample_files():
@@ -66,7 +59,7 @@ def test_plurals_of_tables(tap):
 
 def test_plurals_of_real_papers(tap):
     """plurals fold alike: every word of the real papers"""
-    words = words_of(load_days(real_files()).values())
+    words = words_of(load_days(real_files("*_papers-*")).values())
     assert len(words) > 10000
     tap.diag(f"{fold_alike(words)} words of real papers folded alike")
 

@@ -3,7 +3,6 @@
 
 import collections
 import datetime
-import glob
 import os
 import re
 import sys
@@ -16,7 +15,7 @@ from normalize import normalize
 from oracle import Paper, match_all, parse
 from papers import load_papers
 from programs import Paperboy, as_sent, write_day
-from tap import Skip, Tap, real_data, top_srcdir
+from tap import Skip, Tap, real_data, real_files
 
 ONE_DAY = datetime.timedelta(days=1)
 # Votes are waited for so long, and a week's digest comes within.
@@ -48,16 +47,13 @@ Mail = collections.namedtuple("Mail", "run recipient ids raw")
 
 def load_calendar():
     """Days with files, by date."""
-    folder = os.path.join(top_srcdir(), "..", "shared", "data")
     days = {}
-    for path in glob.glob(os.path.join(folder, "daily_papers-????-??-??.json")):
+    for path in real_files("daily_papers-????-??-??.json"):
         date = re.search(r"\d{4}-\d\d-\d\d", os.path.basename(path))[0]
         later = path.replace(".json", ".next-day.json")
         days[datetime.date.fromisoformat(date)] = Day(
             path, later if os.path.exists(later) else None
         )
-    if not days:
-        raise Skip("real data is not there: daily_papers-*.json")
     return dict(sorted(days.items()))
 
 

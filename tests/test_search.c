@@ -244,7 +244,7 @@ it_finds_what_asking_every_paper_finds(void)
 	bool is_cut;
 
 	if (!lab_fill_real(lab)) {
-		g_test_skip("there are no real days at hand");
+		g_test_skip(LAB_NO_REAL_DATA);
 		goto end;
 	}
 	g_assert_true(archive_scan(lab->store, &scan, note_paper, &all, &is_cut, NULL));

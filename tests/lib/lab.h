@@ -49,10 +49,14 @@ void lab_set_now(struct lab *lab, int64_t now);
 void lab_list(struct lab *lab, const char *day, const char *id, const char *title,
     int64_t upvotes);
 
+/* Why a test is skipped in a tree that has no real papers beside it; see real_files()
+ * of tests/lib/tap.py. */
+#define LAB_NO_REAL_DATA "no real data"
+
 /**
  * Store all real days that are at hand, at noon of each.
  *
- * @return how many days; 0: there are none, and the test is to SKIP
+ * @return how many days; 0: there are none
  */
 unsigned lab_fill_real(struct lab *lab);
 
