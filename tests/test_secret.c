@@ -49,9 +49,9 @@ a_file_that_is_no_key_is_refused_and_left_alone(void)
 		int mode;
 		const char *says;
 	} rows[] = {
-	    {0, 0600, "it has 0 octets instead of 32; restore it from a backup"},
-	    {31, 0600, "it has 31 octets"},
-	    {33, 0600, "it has 33 octets"},
+	    {0, 0600, "it has 0 bytes instead of 32; restore it from a backup"},
+	    {31, 0600, "it has 31 bytes"},
+	    {33, 0600, "it has 33 bytes"},
 	    {32, 0640, "chmod 600"},
 	    {32, 0604, "chmod 600"},
 	};

@@ -786,7 +786,8 @@ static void
 hot_suppression(struct store *store)
 {
 	g_autoptr(GPtrArray) page = suppression_load_page(store, "", 50, NULL);
-	pb_auto(suppression) found = suppression_find(store, "x", NULL);
+	g_autoptr(GBytes) key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
+	pb_auto(suppression) found = suppression_find(store, key, "x", NULL);
 
 	g_assert_true(page && !found);
 }

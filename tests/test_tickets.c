@@ -246,9 +246,9 @@ static void
 row_6_2_an_unsubscribe_token_never_expires_and_outlives_its_key(void)
 {
 	desk_auto desk;
-	char octets[32] = "an older key of the same folder";
-	g_autoptr(GBytes) older = g_bytes_new(octets, sizeof(octets));
-	g_autoptr(GPtrArray) keys = g_ptr_array_new();
+	char both[2 * TOKEN_KEY_BYTES + 1] = LAB_KEY "an older key of this directory..";
+	g_autoptr(GBytes) keys = g_bytes_new(both, 2 * TOKEN_KEY_BYTES);
+	g_autoptr(GBytes) older = token_get_key(keys, 1);
 	g_autofree char *leave = NULL;
 	g_autofree char *forged = NULL;
 
@@ -262,8 +262,7 @@ row_6_2_an_unsubscribe_token_never_expires_and_outlives_its_key(void)
 	fakecommands_assert(
 	    "run adam@example.com unsubscribe;run adam@example.com unsubscribe;");
 	lab_assert_text(desk.lab, "SELECT state FROM subscriber", "active");
-	g_ptr_array_add(keys, older);
-	desk.options.old_keys = keys;
+	desk.options.key = keys;
 	desk_write_to(&desk, "adam@example.com", leave, "");
 	fakecommands_assert("run Eva@example.com proven unsubscribe;");
 	lab_assert_text(desk.lab, "SELECT state FROM subscriber", "gone");

@@ -44,6 +44,8 @@
 #define BOUNDS_MESSAGE_ID_BYTES   250
 #define BOUNDS_LIST_ID_BYTES      255
 #define BOUNDS_KEY_BYTES_MIN      32
+/* Maximum number of keys in the key file; in the schema too. */
+#define BOUNDS_KEYS               16
 /* A letter in the outbox; in the schema too. */
 #define BOUNDS_STORED_BYTES       (256 * 1024)
 

@@ -34,7 +34,21 @@ prime(GBytes *key)
 	const uint8_t *secret = g_bytes_get_data(key, &size);
 
 	g_assert(size > 0);
-	return g_hmac_new(G_CHECKSUM_SHA256, secret, size);
+	return g_hmac_new(G_CHECKSUM_SHA256, secret, MIN(size, TOKEN_KEY_BYTES));
+}
+
+unsigned
+token_count_keys(GBytes *keys)
+{
+	return MAX(1, (unsigned)(g_bytes_get_size(keys) / TOKEN_KEY_BYTES));
+}
+
+GBytes *
+token_get_key(GBytes *keys, unsigned number)
+{
+	g_assert(number < token_count_keys(keys));
+	return g_bytes_new_from_bytes(keys, (gsize)number * TOKEN_KEY_BYTES,
+	    MIN(g_bytes_get_size(keys), TOKEN_KEY_BYTES));
 }
 
 char *
@@ -234,15 +248,15 @@ token_parse_id(const char *text, int64_t *id)
 }
 
 bool
-token_check_signed(const GPtrArray *keys, const char *purpose, int64_t id,
-    int64_t bound, const char *text)
+token_check_signed(
+    GBytes *keys, const char *purpose, int64_t id, int64_t bound, const char *text)
 {
 	g_autofree char *given = g_ascii_strdown(text, -1);
 	bool is_good = false;
 
-	for (unsigned i = 0; i < keys->len; i++) {
-		g_autofree char *wanted =
-		    token_sign(keys->pdata[i], purpose, id, bound);
+	for (unsigned i = 0; i < token_count_keys(keys); i++) {
+		g_autoptr(GBytes) key = token_get_key(keys, i);
+		g_autofree char *wanted = token_sign(key, purpose, id, bound);
 		size_t size = strlen(wanted);
 		bool differs_in_size = strlen(given) != size;
 		unsigned differs = differs_in_size;

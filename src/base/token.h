@@ -14,6 +14,12 @@
 
 #include "base/auto.h"
 
+/*
+ * A key of a state directory.  Functions that take `keys` take the key in use followed
+ * by the retired ones, newest first; functions that take `key` use the first of them.
+ */
+#define TOKEN_KEY_BYTES 32
+
 /* The key's character, then 80 bits of the MAC. */
 #define TOKEN_LENGTH 17
 
@@ -54,13 +60,18 @@ char *token_sign(GBytes *key, const char *purpose, int64_t id, int64_t bound);
  */
 bool token_parse_id(const char *text, int64_t *id);
 
+/** Number of keys in `keys`, at least 1. */
+unsigned token_count_keys(GBytes *keys);
+
+/** @return a new reference to one of them; 0 is the one in use */
+GBytes *token_get_key(GBytes *keys, unsigned number);
+
 /**
- * Check a signed token, in a time that does not hang on where it differs.
- *
- * @param keys  of GBytes *: the key in use and those before it
+ * Check a signed token under each key, in a time that does not depend on where it
+ * differs.
  */
-bool token_check_signed(const GPtrArray *keys, const char *purpose, int64_t id,
-    int64_t bound, const char *text);
+bool token_check_signed(
+    GBytes *keys, const char *purpose, int64_t id, int64_t bound, const char *text);
 
 /* A token that is drawn: 128 bits in base32. */
 #define TOKEN_DRAWN_BYTES  16

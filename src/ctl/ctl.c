@@ -137,6 +137,12 @@ static const char receive_details[] =
     "  --sender ADDRESS     who sent it, '' for a bounce; else as the letter tells\n"
     "  --socket PATH        instead of mailbox.lmtp_socket";
 
+static const char rotate_details[] =
+    "Mail from now on has tokens of the new key. The old one is kept for what was "
+    "sent,\n"
+    "and for the addresses that are suppressed.\n\n"
+    "  --lost  the old key cannot be had: what it made is void";
+
 const struct ctl_command ctl_commands[] = {
     {"subscriber", "add", "ADDRESS --consent TEXT [--filter QUERY]...",
         "add a subscriber whose consent you have", add_details, ctl_run_subscriber_add},
@@ -194,6 +200,11 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_suppression_add},
     {"suppression", "remove", "ADDRESS [--yes]", "let an address be mailed again",
         release_details, ctl_run_suppression_remove},
+    {"key", "rotate", "[--lost] [--yes]", "make a new secret key; stop paperboyd first",
+        rotate_details, ctl_run_key_rotate},
+    {"key", "restore", "FILE", "take the key from a backup; stop paperboyd first",
+        "The store stays as it is. For a key file that was damaged or lost.",
+        ctl_run_key_restore},
     {"ticket", "list", "", "list what waits for somebody's confirmation",
         "Whom was asked what by mail, or can undo it still, and until when.  Their "
         "tokens are not kept.",

@@ -46,6 +46,8 @@ bool ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **
 bool ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_ticket_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_key_rotate(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_key_restore(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_suppression_add(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_suppression_remove(struct ctl *ctl, int argc, char **argv, GError **error);

@@ -83,7 +83,9 @@ static bool
 opens_itself(const struct ctl_command *command)
 {
 	return command->run == ctl_run_restore || command->run == ctl_run_doctor ||
-	       command->run == ctl_run_config || command->run == ctl_run_receive;
+	       command->run == ctl_run_key_rotate ||
+	       command->run == ctl_run_key_restore || command->run == ctl_run_config ||
+	       command->run == ctl_run_receive;
 }
 
 /* While the store is open nobody exchanges it. */

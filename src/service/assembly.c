@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/error.h"
 #include "mail/address.h"
 #include "mail/inert.h"
 #include "mailbox/incoming.h"
@@ -36,7 +37,18 @@ assembly_open_store(const struct settings *settings, GError **error)
 {
 	g_autofree char *path =
 	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
+	g_autofree char *key = g_build_filename(settings->state_dir, "key", NULL);
 
+	/* The store is made before its key, so look in the opposite order. */
+	if (g_file_test(key, G_FILE_TEST_EXISTS) &&
+	    !g_file_test(path, G_FILE_TEST_EXISTS)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is missing although its key '%s' is there: restore both from "
+		    "a backup (paperboyctl restore FILE), or move the key away to "
+		    "begin with an empty store",
+		    path, key);
+		return NULL;
+	}
 	return store_open(path, error);
 }
 

@@ -18,7 +18,7 @@
 #include "service/status.h"
 #include "store/archive.h"
 #include "store/check.h"
-#include "store/editions.h"
+#include "store/key_check.h"
 
 #define PAGE 500
 
@@ -374,18 +374,21 @@ check_key(struct visit *visit)
 	g_autofree char *path = g_build_filename(visit->state_dir, "key", NULL);
 	g_autofree char *problem = NULL;
 	g_autoptr(GError) error = NULL;
-	bool has_digests = false;
+	g_autofree char *mac = NULL;
 
-	if (!g_file_test(path, G_FILE_TEST_EXISTS) && visit->store &&
-	    editions_has_any(visit->store, &has_digests, &error) && !has_digests) {
+	if (visit->store && !key_check_load(visit->store, &mac, &error)) {
+		add(visit, "key", g_strdup(error->message), RESTORE_ADVICE);
+		return;
+	}
+	if (!g_file_test(path, G_FILE_TEST_EXISTS) && visit->store && !mac) {
 		add(visit, "key", g_strdup("not made yet"), NULL);
 		return;
 	}
-	problem = secret_find_problem(visit->state_dir);
+	problem = secret_find_problem(visit->state_dir, mac);
 	if (problem)
 		add(visit, "key", g_steal_pointer(&problem), get_file_advice(path));
 	else
-		add(visit, "key", g_strdup("it is there"), NULL);
+		add(visit, "key", g_strdup("it is the key of this store"), NULL);
 }
 
 GPtrArray *

@@ -283,9 +283,9 @@ static bool
 write_suppression(struct writer *writer, struct store *store, GBytes *key,
     const struct subscriber *subscriber, GError **error)
 {
-	g_autofree char *hash = suppression_hash(key, subscriber->address_key);
 	g_autoptr(GError) problem = NULL;
-	pb_auto(suppression) found = suppression_find(store, hash, &problem);
+	pb_auto(suppression) found =
+	    suppression_find(store, key, subscriber->address_key, &problem);
 
 	if (problem) {
 		g_propagate_error(error, g_steal_pointer(&problem));

@@ -166,11 +166,12 @@ bool
 forget_release(struct store *store, const struct forget_request *request, int64_t now,
     GError **error)
 {
-	g_autofree char *hash = hash_address(request, error);
+	g_autofree char *key = NULL;
+	g_autofree char *text = parse_address(request, &key, error);
 	pb_transaction transaction = {0};
 
-	return hash && store_begin(store, &transaction, error) &&
-	       suppression_delete(store, hash, error) &&
+	return text && store_begin(store, &transaction, error) &&
+	       suppression_delete(store, request->key, key, error) &&
 	       audit_insert(
 	           store, now, request->who, "suppression removed", 0, NULL, error) &&
 	       store_commit(&transaction, error);

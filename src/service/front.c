@@ -379,10 +379,7 @@ fill_parts(struct front_work *work, const char *help_address)
 {
 	const struct front_options *options = work->options;
 
-	g_ptr_array_add(work->keys, options->key);
-	for (unsigned i = 0; options->old_keys && i < options->old_keys->len; i++)
-		g_ptr_array_add(work->keys, options->old_keys->pdata[i]);
-	work->proof = (struct proof){work->store, work->keys, options->now};
+	work->proof = (struct proof){work->store, options->key, options->now};
 	work->limits =
 	    (struct limits){work->store, options->settings, options->key, options->now};
 	work->dispatch = (struct dispatch){work->store, options->settings,
@@ -408,7 +405,6 @@ front_handle(struct store *store, const struct front_options *options,
 	const struct house *house = options->house;
 	g_autofree char *help =
 	    extension_format(&house->commands, EXTENSION_HELP, NULL);
-	g_autoptr(GPtrArray) keys = g_ptr_array_new();
 	struct front_report made = {0};
 	struct front_work work = {
 	    .store = store,
@@ -416,7 +412,6 @@ front_handle(struct store *store, const struct front_options *options,
 	    .letter = letter,
 	    .envelope = envelope,
 	    .report = &made,
-	    .keys = keys,
 	};
 	const struct door_settings door = {
 	    .base = &house->commands,

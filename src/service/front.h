@@ -34,9 +34,7 @@ struct front_options {
 	const struct house *house; /* with an address for commands */
 	const struct phrasebook *phrases;
 	struct renderer *renderer;
-	GBytes *key; /* the secret of the state folder */
-	const GPtrArray
-	    *old_keys; /* of GBytes *, whose tokens are good still; or NULL */
+	GBytes *key; /* keys of the state directory (base/token.h) */
 	/* Fill with random octets that nobody can foretell. */
 	void (*draw)(void *data, uint8_t *octets, size_t size);
 	void *data;

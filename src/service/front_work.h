@@ -20,7 +20,6 @@ struct front_work {
 	const struct front_envelope *envelope;
 	struct front_report *report;
 	struct door_judgement door;
-	GPtrArray *keys; /* of GBytes *, borrowed */
 	struct proof proof;
 	struct limits limits;
 	struct dispatch dispatch;

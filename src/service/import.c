@@ -34,9 +34,9 @@ static bool
 is_suppressed(
     struct import *import, const char *address_key, bool *is_found, GError **error)
 {
-	g_autofree char *hash = suppression_hash(import->request->key, address_key);
 	g_autoptr(GError) problem = NULL;
-	pb_auto(suppression) found = suppression_find(import->store, hash, &problem);
+	pb_auto(suppression) found = suppression_find(
+	    import->store, import->request->key, address_key, &problem);
 
 	*is_found = found != NULL;
 	if (!problem)

@@ -21,7 +21,7 @@
 /* How tokens are checked.  Borrowed. */
 struct proof {
 	struct store *store;
-	const GPtrArray *keys; /* of GBytes *: the key in use, then those before it */
+	GBytes *keys; /* see base/token.h */
 	int64_t now;
 };
 

@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 
 static bool
@@ -63,7 +65,8 @@ check_file(const char *path, const guint8 *fresh, GError **error)
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 		    "cannot read the key '%s': %s%s", path, g_strerror(saved),
 		    saved == ENOENT ? "; the store has been used with it, so "
-		                      "restore it from a backup"
+		                      "restore it from a backup: paperboyctl key "
+		                      "restore FILE"
 		                    : "");
 		return false;
 	}
@@ -90,11 +93,12 @@ secret_load_key(const char *state_dir, const guint8 *fresh, GError **error)
 		    "cannot read the key: %s", problem->message);
 		return NULL;
 	}
-	if (size != SECRET_KEY_BYTES) {
+	if (!size || size % SECRET_KEY_BYTES || size > BOUNDS_KEYS * SECRET_KEY_BYTES) {
 		g_free(data);
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is no key: it has %" G_GSIZE_FORMAT
-		    " octets instead of %d; restore it from a backup",
+		    "'%s' is not a key: it has %" G_GSIZE_FORMAT
+		    " bytes instead of %d; restore it from a backup: paperboyctl key "
+		    "restore FILE",
 		    path, size, SECRET_KEY_BYTES);
 		return NULL;
 	}
@@ -127,10 +131,43 @@ secret_replace_key(const char *state_dir, GBytes *key, GError **error)
 }
 
 char *
-secret_find_problem(const char *state_dir)
+secret_format_mac(GBytes *keys)
+{
+	gsize size;
+	const guint8 *data = g_bytes_get_data(keys, &size);
+	GString *text = g_string_new(NULL);
+	char *mac;
+
+	for (gsize i = 0; i < size; i++)
+		g_string_append_printf(text, "%02x", data[i]);
+	mac = token_hash_text(keys, "keys", text->str);
+	explicit_bzero(text->str, text->len);
+	g_string_free(text, TRUE);
+	return mac;
+}
+
+bool
+secret_check_mac(const char *state_dir, GBytes *keys, const char *mac, GError **error)
+{
+	g_autofree char *found = secret_format_mac(keys);
+
+	if (!mac || strcmp(found, mac) == 0)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+	    "'%s/key' is not the key of this store: it was damaged or replaced; put "
+	    "the "
+	    "right one back, or take it from a backup: paperboyctl key restore FILE",
+	    state_dir);
+	return false;
+}
+
+char *
+secret_find_problem(const char *state_dir, const char *mac)
 {
 	g_autoptr(GError) problem = NULL;
-	g_autoptr(GBytes) key = secret_load_key(state_dir, NULL, &problem);
+	g_autoptr(GBytes) keys = secret_load_key(state_dir, NULL, &problem);
 
-	return key ? NULL : g_strdup(problem->message);
+	return keys && secret_check_mac(state_dir, keys, mac, &problem)
+	           ? NULL
+	           : g_strdup(problem->message);
 }

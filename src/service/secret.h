@@ -7,10 +7,12 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#define SECRET_KEY_BYTES 32
+#include "base/token.h"
+
+#define SECRET_KEY_BYTES TOKEN_KEY_BYTES
 
 /**
- * Load the key of a state folder; the first time it is made and kept.
+ * Load the keys of a state directory; the first time one is made and kept.
  *
  * @param fresh  SECRET_KEY_BYTES random octets, used when there is no key yet;
  *               NULL when there has to be one
@@ -22,7 +24,23 @@ GBytes *secret_load_key(const char *state_dir, const guint8 *fresh, GError **err
 /** Put another key in the place of what is there, if anything is. */
 bool secret_replace_key(const char *state_dir, GBytes *key, GError **error);
 
-/** What is wrong with the key's file: mode or length. @return NULL when nothing is */
-char *secret_find_problem(const char *state_dir);
+/** Compute the MAC by which a store knows its keys. @return a new string */
+char *secret_format_mac(GBytes *keys);
+
+/**
+ * Check that keys are those of a store.
+ *
+ * @param mac  of the store; NULL when it has none yet
+ * @return false with PB_ERROR_PERMANENT, and what to do
+ */
+bool
+secret_check_mac(const char *state_dir, GBytes *keys, const char *mac, GError **error);
+
+/**
+ * Find what is wrong with the key file: mode, length, or not the key of this store.
+ *
+ * @return NULL when nothing is, else a new string
+ */
+char *secret_find_problem(const char *state_dir, const char *mac);
 
 #endif

@@ -10,8 +10,7 @@
 #include "service/assembly.h"
 #include "service/secret.h"
 #include "store/backup.h"
-#include "store/editions.h"
-#include "store/suppression.h"
+#include "store/key_check.h"
 
 static int64_t
 read_running(const struct clock *clock)
@@ -126,17 +125,23 @@ GBytes *
 startup_load_key(const struct settings *settings, struct store *store, GError **error)
 {
 	guint8 fresh[SECRET_KEY_BYTES];
-	bool has_digests, has_suppressions;
+	g_autofree char *known_mac = NULL;
+	g_autofree char *mac = NULL;
+	g_autoptr(GBytes) keys = NULL;
 
 	if (!adopt_key(settings, store, error) ||
-	    !editions_has_any(store, &has_digests, error) ||
-	    !suppression_has_any(store, &has_suppressions, error))
+	    !key_check_load(store, &known_mac, error))
 		return NULL;
 	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 		    "the system gives no random octets");
 		return NULL;
 	}
-	return secret_load_key(
-	    settings->state_dir, has_digests || has_suppressions ? NULL : fresh, error);
+	keys = secret_load_key(settings->state_dir, known_mac ? NULL : fresh, error);
+	if (!keys || !secret_check_mac(settings->state_dir, keys, known_mac, error))
+		return NULL;
+	mac = secret_format_mac(keys);
+	if (!known_mac && !key_check_save(store, mac, error))
+		return NULL;
+	return g_steal_pointer(&keys);
 }

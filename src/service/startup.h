@@ -46,11 +46,12 @@ struct settings *
 startup_load_checked(const char *path, const char *credentials, GPtrArray *problems);
 
 /**
- * Load the key of the state folder; the first time it is drawn and kept.
+ * Load the keys of the state directory; the first time one is made and kept, and its
+ * MAC is stored.
  *
- * A store that has made digests has a key: with another one the links in what
- * was sent would die, and what is sent again would be another message.  So has one
- * with suppressed addresses: with another key it would not know them.
+ * A key that is missing or different later is refused: with another one links in mail
+ * that was sent would fail, a message that is sent again would be another message, and
+ * suppressed addresses would not be recognised.
  *
  * @return NULL with PB_ERROR_PERMANENT or PB_ERROR_TEMPORARY
  */

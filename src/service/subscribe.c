@@ -107,9 +107,9 @@ bool
 subscribe_check_suppression(
     struct store *store, GBytes *key, const char *address_key, GError **error)
 {
-	g_autofree char *hash = suppression_hash(key, address_key);
 	g_autoptr(GError) problem = NULL;
-	pb_auto(suppression) found = suppression_find(store, hash, &problem);
+	pb_auto(suppression) found =
+	    suppression_find(store, key, address_key, &problem);
 	char day[DAY_BYTES];
 
 	if (problem) {

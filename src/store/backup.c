@@ -15,8 +15,6 @@
 #include "store/check.h"
 #include "store/sql.h"
 
-#define KEY_BYTES 32
-
 /* Without an old store to ask, numbers go on from the time: none was drawn before. */
 #define IDS_A_SECOND 100
 
@@ -117,20 +115,15 @@ end_log(struct store *store, GError **error)
 	return sql_run(store, sql, error);
 }
 
-static bool
-save_key(struct store *store, const struct backup_plan *plan, GError **error)
+bool
+backup_save_key(struct store *store, GBytes *keys, int64_t now, GError **error)
 {
-	static const char sql_old[] = "DELETE FROM backup";
 	static const char sql[] =
-	    "INSERT INTO backup (id, made_at, key) VALUES (1, ?1, ?2)";
-	g_autofree char *key = format_hex(plan->key);
-	pb_transaction transaction = {0};
-	bool is_ok = store_begin(store, &transaction, error) &&
-	             sql_run(store, sql_old, error) &&
-	             sql_run(store, sql, error, SQL_INT(plan->now), SQL_TEXT(key)) &&
-	             store_commit(&transaction, error);
+	    "INSERT OR REPLACE INTO backup (id, made_at, key) VALUES (1, ?1, ?2)";
+	g_autofree char *text = format_hex(keys);
+	bool is_ok = sql_run(store, sql, error, SQL_INT(now), SQL_TEXT(text));
 
-	explicit_bzero(key, strlen(key));
+	explicit_bzero(text, strlen(text));
 	return is_ok;
 }
 
@@ -147,7 +140,8 @@ backup_write(struct store *store, const char *path, const struct backup_plan *pl
 	is_ok = copy_snapshot(store, path, plan->progress, plan->data, error);
 	if (is_ok)
 		copy = store_open(path, error);
-	is_ok = copy && save_key(copy, plan, error) && end_log(copy, error);
+	is_ok = copy && backup_save_key(copy, plan->key, plan->now, error) &&
+	        end_log(copy, error);
 	store_free(copy);
 	is_ok = is_ok && backup_check(path, &info, error) &&
 	        file_sync(path, PB_ERROR_PERMANENT, error);
@@ -353,8 +347,9 @@ backup_load_key(struct store *store, GBytes **key, GError **error)
 {
 	static const char sql[] = "SELECT key FROM backup WHERE id = 1";
 	sql_auto *statement = sql_start(store, sql, error);
-	guint8 octets[KEY_BYTES];
+	g_autofree guint8 *octets = NULL;
 	const char *text;
+	gsize size;
 
 	if (!statement)
 		return false;
@@ -368,7 +363,9 @@ backup_load_key(struct store *store, GBytes **key, GError **error)
 		break;
 	}
 	text = (const char *)sqlite3_column_text(statement, 0);
-	for (size_t i = 0; i < KEY_BYTES; i++) {
+	size = (gsize)sqlite3_column_bytes(statement, 0) / 2;
+	octets = g_malloc(size);
+	for (gsize i = 0; i < size; i++) {
 		int high = g_ascii_xdigit_value(text[2 * i]);
 		int low = g_ascii_xdigit_value(text[2 * i + 1]);
 
@@ -379,8 +376,8 @@ backup_load_key(struct store *store, GBytes **key, GError **error)
 		}
 		octets[i] = (guint8)(high << 4 | low);
 	}
-	*key = g_bytes_new(octets, sizeof(octets));
-	explicit_bzero(octets, sizeof(octets));
+	*key = g_bytes_new(octets, size);
+	explicit_bzero(octets, size);
 	return true;
 }
 

@@ -89,6 +89,9 @@ bool backup_load_newest_id(const char *path, int64_t *id, GError **error);
  */
 bool backup_fold(const char *path, GError **error);
 
+/** Put keys into the store, for backup_load_key(). */
+bool backup_save_key(struct store *store, GBytes *keys, int64_t now, GError **error);
+
 /** The key that came with the store. @param key set to NULL for none */
 bool backup_load_key(struct store *store, GBytes **key, GError **error);
 /** It is in its file now. */

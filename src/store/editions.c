@@ -417,18 +417,6 @@ editions_load_newest(
 }
 
 bool
-editions_has_any(struct store *store, bool *has, GError **error)
-{
-	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM digest)";
-	int64_t found;
-
-	if (!sql_number(store, sql, &found, error))
-		return false;
-	*has = found == 1;
-	return true;
-}
-
-bool
 editions_load_last(struct store *store, int64_t *digest_id, GError **error)
 {
 	static const char sql[] = "SELECT max(id) FROM digest";

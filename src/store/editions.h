@@ -126,9 +126,6 @@ void edition_row_free(struct edition_row *row);
 GPtrArray *editions_load_newest(
     struct store *store, int64_t subscriber_id, unsigned limit, GError **error);
 
-/** Whether any digest was made that is still known. */
-bool editions_has_any(struct store *store, bool *has, GError **error);
-
 /** The newest digest. @return PB_ERROR_NOT_FOUND when there is none */
 bool editions_load_last(struct store *store, int64_t *digest_id, GError **error);
 

@@ -62,12 +62,13 @@ find_kind(const char *name)
 	g_assert_not_reached();
 }
 
-/* Of a row `o` with its person `s`, or none; ?1 is the key. */
+/* Of a row `o` with its person `s`, or none; ?1 is the keys. */
 #define IS_WANTED                                                      \
 	"(o.kind <> 'digest' OR s.state = 'active')"                   \
 	" AND NOT (EXISTS (SELECT 1 FROM suppression WHERE hash > '')" \
-	"  AND EXISTS (SELECT 1 FROM suppression WHERE hash ="         \
-	"   suppression_hash(?1, coalesce(o.address_key, s.address_key))))"
+	"  AND EXISTS (SELECT 1 FROM suppression WHERE hash IN"        \
+	"   (SELECT value FROM json_each(suppression_hashes(?1,"       \
+	"    coalesce(o.address_key, s.address_key))) j)))"
 
 /* The columns that load_jobs() reads, in its order. */
 #define JOB_COLUMNS                                                                    \

@@ -24,24 +24,33 @@ suppression_hash(GBytes *key, const char *address_key)
 }
 
 static void
-run_hash(sqlite3_context *context, int count, sqlite3_value **values)
+run_hashes(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const char *address_key = (const char *)sqlite3_value_text(values[1]);
-	g_autoptr(GBytes) key = NULL;
+	g_autoptr(GBytes) keys = NULL;
+	GString *list;
 
 	(void)count;
 	if (!address_key)
 		return;
-	key = g_bytes_new(
+	keys = g_bytes_new(
 	    sqlite3_value_blob(values[0]), (gsize)sqlite3_value_bytes(values[0]));
-	sqlite3_result_text(context, suppression_hash(key, address_key), -1, g_free);
+	list = g_string_new("[");
+	for (unsigned i = 0; i < token_count_keys(keys); i++) {
+		g_autoptr(GBytes) key = token_get_key(keys, i);
+		g_autofree char *hash = suppression_hash(key, address_key);
+
+		g_string_append_printf(list, "%s\"%s\"", i ? "," : "", hash);
+	}
+	g_string_append_c(list, ']');
+	sqlite3_result_text(context, g_string_free(list, FALSE), -1, g_free);
 }
 
 int
 suppression_register(struct sqlite3 *db)
 {
-	return sqlite3_create_function(db, "suppression_hash", 2,
-	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, run_hash,
+	return sqlite3_create_function(db, "suppression_hashes", 2,
+	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, run_hashes,
 	    NULL, NULL);
 }
 
@@ -58,12 +67,16 @@ suppression_insert(struct store *store, const char *hash, const char *reason,
 }
 
 bool
-suppression_delete(struct store *store, const char *hash, GError **error)
+suppression_delete(
+    struct store *store, GBytes *keys, const char *address_key, GError **error)
 {
-	static const char sql[] = "DELETE FROM suppression WHERE hash = ?1";
+	static const char sql[] =
+	    "DELETE FROM suppression WHERE hash IN"
+	    " (SELECT value FROM json_each(suppression_hashes(?1, ?2)) j)";
 	unsigned count;
 
-	if (!sql_change(store, sql, &count, error, SQL_TEXT(hash)))
+	if (!sql_change(
+	        store, sql, &count, error, SQL_OCTETS(keys), SQL_TEXT(address_key)))
 		return false;
 	if (count)
 		return true;
@@ -93,11 +106,15 @@ load_all(sqlite3_stmt *statement, GError **error)
 }
 
 struct suppression *
-suppression_find(struct store *store, const char *hash, GError **error)
+suppression_find(
+    struct store *store, GBytes *keys, const char *address_key, GError **error)
 {
 	static const char sql[] =
-	    "SELECT hash, reason, at FROM suppression WHERE hash = ?1";
-	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(hash));
+	    "SELECT hash, reason, at FROM suppression WHERE hash IN"
+	    " (SELECT value FROM json_each(suppression_hashes(?1, ?2)) j)"
+	    " ORDER BY at, hash";
+	sql_auto *statement =
+	    sql_start(store, sql, error, SQL_OCTETS(keys), SQL_TEXT(address_key));
 	g_autoptr(GPtrArray) rows = load_all(statement, error);
 
 	return rows && rows->len ? g_ptr_array_steal_index(rows, 0) : NULL;
@@ -116,13 +133,9 @@ suppression_load_page(
 }
 
 bool
-suppression_has_any(struct store *store, bool *has, GError **error)
+suppression_count(struct store *store, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM suppression)";
-	int64_t found;
+	static const char sql[] = "SELECT count(*) FROM suppression";
 
-	if (!sql_number(store, sql, &found, error))
-		return false;
-	*has = found == 1;
-	return true;
+	return sql_number(store, sql, count, error);
 }

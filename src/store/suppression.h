@@ -26,16 +26,16 @@ void suppression_free(struct suppression *suppression);
 PB_DEFINE_AUTO(suppression, suppression_free);
 
 /**
- * What an address is told by.
+ * Hash an address under the key in use.
  *
- * @param key          the secret of the state folder
  * @param address_key  as address_format_key() makes it
  * @return a new string
  */
 char *suppression_hash(GBytes *key, const char *address_key);
 
 /**
- * Let SQL on a handle call suppression_hash(key, address_key).
+ * Register suppression_hashes(keys, address_key) for SQL: a JSON array of the hashes
+ * under each key, so that an address stays suppressed when the key is rotated.
  *
  * @return SQLite's code
  */
@@ -45,12 +45,21 @@ int suppression_register(struct sqlite3 *db);
 bool suppression_insert(struct store *store, const char *hash, const char *reason,
     int64_t now, GError **error);
 
-/** @return false with PB_ERROR_NOT_FOUND too, when the address is not there */
-bool suppression_delete(struct store *store, const char *hash, GError **error);
+/**
+ * Delete an address, whichever key it was hashed with.
+ *
+ * @return false with PB_ERROR_NOT_FOUND too, when the address is not there
+ */
+bool suppression_delete(
+    struct store *store, GBytes *keys, const char *address_key, GError **error);
 
-/** @return NULL without an error when the address is not there */
-struct suppression *
-suppression_find(struct store *store, const char *hash, GError **error);
+/**
+ * Find an address, whichever key it was hashed with.
+ *
+ * @return NULL without an error when the address is not there
+ */
+struct suppression *suppression_find(
+    struct store *store, GBytes *keys, const char *address_key, GError **error);
 
 /**
  * Load a page, by hash.
@@ -61,7 +70,7 @@ suppression_find(struct store *store, const char *hash, GError **error);
 GPtrArray *suppression_load_page(
     struct store *store, const char *after, unsigned limit, GError **error);
 
-/** Whether anything is suppressed, and so hangs on the key. */
-bool suppression_has_any(struct store *store, bool *has, GError **error);
+/** Count the addresses. */
+bool suppression_count(struct store *store, int64_t *count, GError **error);
 
 #endif

@@ -189,6 +189,16 @@ waiting_release(struct store *store, int64_t id, int64_t now, GError **error)
 }
 
 bool
+waiting_count_doubtful(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM outbox WHERE ended_at IS NULL AND (state = 'SENDING'"
+	    " OR state = 'UNKNOWN' OR held_from = 'UNKNOWN')";
+
+	return sql_number(store, sql, count, error);
+}
+
+bool
 waiting_count_held(struct store *store, const char *why, int64_t *count, GError **error)
 {
 	static const char sql[] = "SELECT count(*) FROM outbox WHERE state = 'HELD'"

@@ -75,6 +75,10 @@ bool waiting_hold_slot(struct store *store, int64_t subscriber_id, const char *s
 /** Let a HELD message be what it was, and due now, as if it were queued now. */
 bool waiting_release(struct store *store, int64_t id, int64_t now, GError **error);
 
+/** Count messages that may have arrived and are not given up: SENDING, UNKNOWN, or HELD
+ * after that. */
+bool waiting_count_doubtful(struct store *store, int64_t *count, GError **error);
+
 /** Count HELD messages. @param why "restore", "operator", or NULL for all */
 bool waiting_count_held(
     struct store *store, const char *why, int64_t *count, GError **error);

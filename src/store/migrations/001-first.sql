@@ -455,12 +455,19 @@ CREATE TABLE cursor (
 	value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Empty but in a backup, which is whole with its key, and in a store that was restored
--- and has not put the key into its file yet.
+-- Empty except in a backup, which contains its key, and while a restored or a rotated
+-- key is not in its file yet.
 CREATE TABLE backup (
 	id      INTEGER PRIMARY KEY CHECK (id = 1),
 	made_at INTEGER NOT NULL,
-	key     TEXT NOT NULL CHECK (length(key) = 64) -- hexadecimal
+	key     TEXT NOT NULL -- hexadecimal: the key in use, then the retired ones
+		CHECK (length(key) BETWEEN 64 AND 1024 AND length(key) % 64 = 0)
+) STRICT;
+
+-- A MAC of the key file, so that another or a damaged key is noticed.
+CREATE TABLE key_check (
+	id  INTEGER PRIMARY KEY CHECK (id = 1),
+	mac TEXT NOT NULL CHECK (length(mac) = 64)
 ) STRICT;
 
 CREATE TABLE change (
