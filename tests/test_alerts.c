@@ -36,7 +36,7 @@ set(char **field, const char *value)
 }
 
 static void
-desk_init(struct desk *desk)
+desk_init_unused(struct desk *desk)
 {
 	g_autoptr(GError) error = NULL;
 
@@ -47,6 +47,14 @@ desk_init(struct desk *desk)
 	set(&desk->settings->mail_owner, "owner@news.example");
 	desk->house = house_new(desk->settings, &error);
 	g_assert_no_error(error);
+}
+
+static void
+desk_init(struct desk *desk)
+{
+	desk_init_unused(desk);
+	lab_subscribe(desk->lab, "ada@example.com", "UTC", NULL,
+	    lab_time("2026-10-01T09:00:00Z"));
 }
 
 static void
@@ -282,6 +290,23 @@ nobody_is_told_of_what_was_only_installed(void)
 	desk_clear(&desk);
 }
 
+static void
+sources_and_relay_wait_for_the_first_subscriber(void)
+{
+	struct desk desk;
+
+	desk_init_unused(&desk);
+	make_source_fail(&desk);
+	make_relay_away(&desk);
+	make_domain_paused(&desk);
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 0);
+	quarantine(&desk);
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 1);
+	lab_subscribe(desk.lab, "bo@example.com", "UTC", NULL, desk.now);
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 3);
+	desk_clear(&desk);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -296,5 +321,7 @@ main(int argc, char **argv)
 	    "/alerts/switched_off_nothing_is_told", switched_off_nothing_is_told);
 	g_test_add_func("/alerts/nobody_is_told_of_what_was_only_installed",
 	    nobody_is_told_of_what_was_only_installed);
+	g_test_add_func("/alerts/sources_and_relay_wait_for_the_first_subscriber",
+	    sources_and_relay_wait_for_the_first_subscriber);
 	return g_test_run();
 }

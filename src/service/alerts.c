@@ -108,24 +108,39 @@ tell_domains(struct work *work, const struct post_relay *relay, GError **error)
 	return tell(work, "domain", "a domain refuses our mail", text, error);
 }
 
+/* Sources and the relay concern nobody before the first person has asked for mail. */
+static bool
+has_people(const struct status *status)
+{
+	for (int state = SUBSCRIBER_PENDING; state < SUBSCRIBER_GONE; state++)
+		if (status->people[state] > 0)
+			return true;
+	return false;
+}
+
 static bool
 look(struct work *work, GError **error)
 {
 	const struct alerts *alerts = work->alerts;
 	const struct status_daemon daemon = {.is_running = true};
 	struct status status;
-	bool is_ok;
+	bool is_ok, is_used;
 
 	if (!status_load(
 	        alerts->store, alerts->settings, &daemon, work->now, &status, error))
 		return false;
 	is_ok = true;
-	for (unsigned i = 0; is_ok && i < status.problems->len; i++)
-		is_ok = tell_problem(work, status.problems->pdata[i], error);
+	is_used = has_people(&status);
+	for (unsigned i = 0; is_ok && i < status.problems->len; i++) {
+		const struct status_problem *problem = status.problems->pdata[i];
+
+		if (is_used || problem->kind != STATUS_PROBLEM_SOURCE)
+			is_ok = tell_problem(work, problem, error);
+	}
 	status_clear(&status);
-	return is_ok &&
-	       (!alerts->relay || (tell_relay(work, alerts->relay, error) &&
-	                              tell_domains(work, alerts->relay, error)));
+	return is_ok && (!is_used || !alerts->relay ||
+	                    (tell_relay(work, alerts->relay, error) &&
+	                        tell_domains(work, alerts->relay, error)));
 }
 
 static bool

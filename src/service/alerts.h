@@ -4,7 +4,8 @@
  * At most one a day for each subject (a source, the relay, the disk, the quarantine,
  * paused domains), all that are due in one letter, as long as it lasts.  What was told
  * is kept in the store, so a restart does not repeat it.  What may be gone in a moment
- * is told once it has lasted.
+ * is told once it has lasted, and sources and the relay only when somebody is
+ * subscribed or has asked to be.
  */
 #ifndef PAPERBOY_SERVICE_ALERTS_H
 #define PAPERBOY_SERVICE_ALERTS_H
