@@ -264,6 +264,29 @@ pauses_double_up_to_an_hour_and_end_with_a_success(void)
 }
 
 static void
+a_source_at_a_new_address_is_asked_at_once(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	fake.source.url = "https://example.org/";
+	fake.bad_day = "";
+	fake.code = PB_ERROR_TEMPORARY;
+	fake.retry_after_s = 7200;
+	run(lab, &fake, false, now);
+	g_assert_cmpuint(run(lab, &fake, false, now + 100).answers, ==, 0);
+	fake.source.url = "https://example.net/";
+	fake.retry_after_s = HTTP_WAIT_UNKNOWN;
+	g_assert_cmpuint(run(lab, &fake, false, now + 100).answers, ==, 1);
+	/* Its pauses begin anew. */
+	g_assert_cmpuint(run(lab, &fake, false, now + 159).answers, ==, 0);
+	g_assert_cmpuint(run(lab, &fake, false, now + 160).answers, ==, 1);
+	fake_clear(&fake);
+}
+
+static void
 a_source_is_left_alone_for_as_long_as_it_said(void)
 {
 	pb_auto(lab) lab = lab_new();
@@ -388,6 +411,7 @@ main(int argc, char **argv)
 	ADD(a_malformed_day_says_nothing_about_the_others);
 	ADD(pauses_double_up_to_an_hour_and_end_with_a_success);
 	ADD(a_source_is_left_alone_for_as_long_as_it_said);
+	ADD(a_source_at_a_new_address_is_asked_at_once);
 	ADD(a_clock_that_is_set_back_ends_a_pause);
 	ADD(one_source_failing_stops_no_other);
 	ADD(a_run_that_is_stopped_is_no_failure_of_the_source);

@@ -147,6 +147,21 @@ def edited_template(tap):
         assert marks_of(relay.accepted()[0][1]) == [["mark-7"]] * 3
 
 
+def new_address(tap):
+    """a source in a pause is asked at once after a reload with another address"""
+    with Relay() as relay:
+        house = make_house(tap, "address", relay.port)
+        right = house.settings["huggingface.url"]
+        house.set(huggingface__url=f"{right}-not-there")
+        with started(house) as child:
+            house.set(huggingface__url=right)
+            child.signal(signal.SIGHUP)
+            child.wait_line(r"collect done answers=\d+ failed=0 fresh=3")
+            end(child)
+        [source] = json.loads(house.ctl("--json", "source", "list"))
+        assert source["error"] is None and source["paused_until"] is None, source
+
+
 def told_to_systemd(tap):
     """systemd is told when a reload begins and ends, good or bad"""
     path = os.path.join(tap.folder, "notify")
@@ -501,8 +516,8 @@ def once(tap):
 
 
 TESTS = (
-    good, edited_template, told_to_systemd, password, interval, maildir, mistakes,
-    bad_template, state_folder, stalled_and_taken, stalled_and_cut,
+    good, edited_template, new_address, told_to_systemd, password, interval, maildir,
+    mistakes, bad_template, state_folder, stalled_and_taken, stalled_and_cut,
     stalled_cut_and_edited, under_load, early, once,
 )
 

@@ -63,6 +63,20 @@ next_look(const struct daemon *daemon)
 	                                            : next;
 }
 
+/* A source that failed and has a new address is asked at once. */
+static int64_t
+look_after_reload(struct daemon *daemon, int64_t now)
+{
+	bool is_moved = false;
+
+	/* A store that fails is reported by the look itself. */
+	if (!collect_is_moved(
+	        daemon->collect.store, daemon->collect.sources, &is_moved, NULL) ||
+	    is_moved)
+		return now;
+	return next_look(daemon);
+}
+
 int64_t
 daemon_step_collect(void *data, int64_t now, const int *stop)
 {
@@ -73,7 +87,7 @@ daemon_step_collect(void *data, int64_t now, const int *stop)
 
 	(void)stop;
 	if (collect_stage_renew(&daemon->collect) && daemon->looked_at >= 0)
-		daemon->collect_at = next_look(daemon);
+		daemon->collect_at = look_after_reload(daemon, now);
 	at = daemon->collect_at;
 	/* Poked before it is time: the sources are not asked more often for that, but
 	 * a clock that was set back must not silence them. */

@@ -127,7 +127,7 @@ take_answer(const struct collect *collect, struct source *source, const char *da
 	             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
 	return save_failure(collect, source, day, problem, now, error) &&
 	       (!*is_failed || memo_save_pause(collect->store, source->name,
-	                           answer->retry_after_s, now, error));
+	                           source->url, answer->retry_after_s, now, error));
 }
 
 /* Ask for what a source lists now: one answer. */
@@ -196,7 +196,8 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 
 	if (!memo_load(
 	        collect->store, source->name, MEMO_OLD_DAYS, &old_poll_at, error) ||
-	    !memo_find_pause(collect->store, source->name, now, &paused_until, error))
+	    !memo_find_pause(
+	        collect->store, source->name, source->url, now, &paused_until, error))
 		return false;
 	if (!is_all && paused_until >= 0) {
 		note_pause(report, paused_until);
@@ -223,8 +224,8 @@ ask_source(const struct collect *collect, struct source *source, bool is_all,
 			return false;
 	}
 	if (is_failed) {
-		if (!memo_load_pause(
-		        collect->store, source->name, &pause_s, &paused_until, error))
+		if (!memo_load_pause(collect->store, source->name, source->url,
+		        &pause_s, &paused_until, error))
 			return false;
 		note_pause(report, paused_until);
 		return true;
@@ -298,6 +299,20 @@ collect_run(const struct collect *collect, bool is_all, int64_t now,
 	if (report->failed > failed || report->retry_at || collect->is_part)
 		return true;
 	return note_asked(collect, now, error);
+}
+
+bool
+collect_is_moved(
+    struct store *store, const GPtrArray *sources, bool *is_moved, GError **error)
+{
+	*is_moved = false;
+	for (unsigned i = 0; i < sources->len && !*is_moved; i++) {
+		const struct source *source = sources->pdata[i];
+
+		if (!memo_is_moved(store, source->name, source->url, is_moved, error))
+			return false;
+	}
+	return true;
 }
 
 /* Days of before a restore may have been mailed by the store that is gone. */

@@ -53,6 +53,10 @@ struct collect {
 bool collect_run(const struct collect *collect, bool is_all, int64_t now,
     struct collect_report *report, GError **error);
 
+/** Whether a source that failed has another address now, and is to be asked at once. */
+bool collect_is_moved(
+    struct store *store, const GPtrArray *sources, bool *is_moved, GError **error);
+
 /**
  * Ask a source for one past day again, whole, and store what it says as if it were said
  * then.  What was delivered is not sent again, and what is too old is not sent.

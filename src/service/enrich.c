@@ -34,7 +34,8 @@ enrich_some(const struct collect *collect, GPtrArray *ids, int64_t now,
 		if (collect->stop && g_atomic_int_get(collect->stop))
 			return true;
 		event_log(EVENT_ENRICH_FAILED, EVENT_TEXT(problem->message));
-		return memo_save_pause(collect->store, NAME, retry_after_s, now, error);
+		return memo_save_pause(collect->store, NAME, collect->arxiv->api_url,
+		    retry_after_s, now, error);
 	}
 	for (unsigned i = 0; i < found->len; i++)
 		g_ptr_array_add(papers, ((struct listing *)found->pdata[i])->paper);
@@ -57,7 +58,8 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 
 	if (!memo_load(collect->store, NAME, ASKED, &asked_at, error) ||
 	    !memo_load(collect->store, NAME, ASKED_ALL, &all_at, error) ||
-	    !memo_find_pause(collect->store, NAME, now, &until, error))
+	    !memo_find_pause(
+	        collect->store, NAME, collect->arxiv->api_url, now, &until, error))
 		return false;
 	if (until >= 0)
 		return true;

@@ -3,15 +3,19 @@
  */
 #include "service/memo.h"
 
+#include <string.h>
+
 #include "base/clock.h"
+#include "base/fingerprint.h"
 #include "service/event.h"
 
 #define PAUSE_FIRST_S 60
 #define PAUSE_MOST_S  3600
 
-/* What a pause is remembered by: its length, and its end. */
+/* A pause: its length, its end, and the fingerprint of the address that failed. */
 #define PAUSE        "pause"
 #define PAUSED_UNTIL "paused until"
+#define PAUSED_URL   "paused url"
 
 static char *
 format_name(const char *source, const char *what)
@@ -37,21 +41,50 @@ memo_save(struct store *store, const char *source, const char *what, int64_t val
 	return store_save_cursor(store, name, value, error);
 }
 
-bool
-memo_load_pause(struct store *store, const char *source, int64_t *pause_s,
-    int64_t *until, GError **error)
+static int64_t
+fingerprint_url(const char *url)
 {
+	g_autoptr(GBytes) bytes = g_bytes_new(url, url ? strlen(url) : 0);
+
+	return fingerprint_of(bytes);
+}
+
+bool
+memo_is_moved(struct store *store, const char *source, const char *url, bool *is_moved,
+    GError **error)
+{
+	int64_t pause_s, paused_url;
+
+	if (!memo_load(store, source, PAUSE, &pause_s, error) ||
+	    !memo_load(store, source, PAUSED_URL, &paused_url, error))
+		return false;
+	*is_moved = pause_s > 0 && paused_url != fingerprint_url(url);
+	return true;
+}
+
+bool
+memo_load_pause(struct store *store, const char *source, const char *url,
+    int64_t *pause_s, int64_t *until, GError **error)
+{
+	bool is_moved;
+
+	if (!memo_is_moved(store, source, url, &is_moved, error))
+		return false;
+	if (is_moved) {
+		*pause_s = *until = -1;
+		return true;
+	}
 	return memo_load(store, source, PAUSE, pause_s, error) &&
 	       memo_load(store, source, PAUSED_UNTIL, until, error);
 }
 
 bool
-memo_find_pause(struct store *store, const char *source, int64_t now, int64_t *until,
-    GError **error)
+memo_find_pause(struct store *store, const char *source, const char *url, int64_t now,
+    int64_t *until, GError **error)
 {
-	int64_t paused_until;
+	int64_t pause_s, paused_until;
 
-	if (!memo_load(store, source, PAUSED_UNTIL, &paused_until, error))
+	if (!memo_load_pause(store, source, url, &pause_s, &paused_until, error))
 		return false;
 	/* A pause cannot outlast its most, whatever the clock was when it began. */
 	*until =
@@ -60,19 +93,20 @@ memo_find_pause(struct store *store, const char *source, int64_t now, int64_t *u
 }
 
 bool
-memo_save_pause(struct store *store, const char *source, int64_t asked_s, int64_t now,
-    GError **error)
+memo_save_pause(struct store *store, const char *source, const char *url,
+    int64_t asked_s, int64_t now, GError **error)
 {
-	int64_t last_s, pause_s;
+	int64_t last_s, until, pause_s;
 	pb_transaction transaction = {0};
 
 	if (!store_begin(store, &transaction, error) ||
-	    !memo_load(store, source, PAUSE, &last_s, error))
+	    !memo_load_pause(store, source, url, &last_s, &until, error))
 		return false;
 	pause_s = last_s > 0 ? MIN(last_s * 2, PAUSE_MOST_S) : PAUSE_FIRST_S;
 	if (!memo_save(store, source, PAUSE, pause_s, error) ||
 	    !memo_save(
 	        store, source, PAUSED_UNTIL, now + MAX(pause_s, asked_s), error) ||
+	    !memo_save(store, source, PAUSED_URL, fingerprint_url(url), error) ||
 	    !store_commit(&transaction, error))
 		return false;
 	event_log(EVENT_SOURCE_PAUSED, EVENT_WORD("source", source),

@@ -1,7 +1,8 @@
 /*
  * memo.h - what is remembered of a source from one look to the next.
  *
- * Named numbers, and the pause in which a source that fails is left alone.
+ * Named numbers, and the pause in which a source that fails is left alone.  A pause is
+ * of the address that failed: under another one the source is asked at once.
  */
 #ifndef PAPERBOY_SERVICE_MEMO_H
 #define PAPERBOY_SERVICE_MEMO_H
@@ -22,20 +23,24 @@ bool memo_save(struct store *store, const char *source, const char *what, int64_
     GError **error);
 
 /** How long a source is left alone. @param until -1 or the past: it is not */
-bool memo_load_pause(struct store *store, const char *source, int64_t *pause_s,
-    int64_t *until, GError **error);
+bool memo_load_pause(struct store *store, const char *source, const char *url,
+    int64_t *pause_s, int64_t *until, GError **error);
+
+/** Whether it failed, and has another address now. */
+bool memo_is_moved(struct store *store, const char *source, const char *url,
+    bool *is_moved, GError **error);
 
 /** Whether it is left alone now. @param until  set to when that ends, or -1 */
-bool memo_find_pause(struct store *store, const char *source, int64_t now,
-    int64_t *until, GError **error);
+bool memo_find_pause(struct store *store, const char *source, const char *url,
+    int64_t now, int64_t *until, GError **error);
 
 /**
  * Leave a source that fails alone: for 1, 2, 4 ... up to 60 minutes.
  *
  * @param asked_s  how long it asked for, s; the longer one counts
  */
-bool memo_save_pause(struct store *store, const char *source, int64_t asked_s,
-    int64_t now, GError **error);
+bool memo_save_pause(struct store *store, const char *source, const char *url,
+    int64_t asked_s, int64_t now, GError **error);
 
 /** It works again. */
 bool memo_clear_pause(struct store *store, const char *source, GError **error);

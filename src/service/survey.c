@@ -63,14 +63,14 @@ take_report(struct survey_source *source, struct source_report *report)
 }
 
 static bool
-load_times(struct store *store, const struct settings *settings,
+load_times(struct store *store, const struct settings *settings, const char *url,
     struct survey_source *source, int64_t now, GError **error)
 {
 	int64_t late_s = MAX(LATE_LOOKS * settings->collect_interval_s, LATE_S);
 
 	if (!papers_load_etag_time(store, source->name, &source->etag_at, error) ||
-	    !memo_load_pause(
-	        store, source->name, &source->pause_s, &source->paused_until, error))
+	    !memo_load_pause(store, source->name, url, &source->pause_s,
+	        &source->paused_until, error))
 		return false;
 	source->is_late = source->is_on && now - source->good_at > late_s;
 	if (!source->is_on)
@@ -83,6 +83,13 @@ load_times(struct store *store, const struct settings *settings,
 		        ? now
 		        : MAX(now, source->asked_at + settings->collect_interval_s);
 	return true;
+}
+
+/* Those that are on come first.  @return NULL for one that is off */
+static const char *
+find_url(const GPtrArray *on, unsigned i)
+{
+	return i < on->len ? ((const struct source *)on->pdata[i])->url : NULL;
 }
 
 GPtrArray *
@@ -112,7 +119,8 @@ survey_load(
 		take_report(source, report);
 	}
 	for (unsigned i = 0; i < sources->len; i++)
-		if (!load_times(store, settings, sources->pdata[i], now, error))
+		if (!load_times(store, settings, find_url(on, i), sources->pdata[i],
+		        now, error))
 			return NULL;
 	return g_steal_pointer(&sources);
 }

@@ -365,6 +365,7 @@ arxiv_new(const struct arxiv_options *options, const char *category)
 	self->source = (struct source){
 	    .name = self->name,
 	    .label = self->label,
+	    .url = self->feed_url,
 	    .kind = SOURCE_DATED,
 	    .expected_by = EXPECTED_BY,
 	    .fetch_now = fetch_now,

@@ -289,7 +289,7 @@ huggingface_new(const char *base_url)
 	    .read_day = read_day,
 	    .free = huggingface_free,
 	};
-	self->base_url = g_strndup(base_url, length);
+	self->source.url = self->base_url = g_strndup(base_url, length);
 	self->is_folder = g_str_has_prefix(base_url, "file:");
 	return &self->source;
 }

@@ -262,6 +262,7 @@ newsfeed_new(const char *name, const char *url)
 	self->source = (struct source){
 	    .name = self->name,
 	    .label = self->name,
+	    .url = self->url,
 	    .kind = SOURCE_ROLLING,
 	    .expected_by = -1,
 	    .fetch_now = fetch_now,

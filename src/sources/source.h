@@ -64,6 +64,7 @@ struct source {
 	 * people call them SERVICE.  Lives as long as the source. */
 	const char *name;
 	const char *label; /* for people: "arXiv cs.CL"; lives as long */
+	const char *url;   /* where it is asked, as configured; lives as long */
 	enum source_kind kind;
 	/* The minute of a working day, UTC, by which its list is there; -1: any. */
 	int expected_by;
