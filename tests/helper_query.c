@@ -3,12 +3,12 @@
  *
  * helper_query fold: for each word on standard input, its singular.
  *
- * helper_query judge PAPERS TODAY: for each filter on standard input, its truth for
- * each paper: "found", the canonical text, and six strings of a digit a paper (0 no,
- * 1 unknown, 2 yes): as told, with nothing settled, enriched, all settled; the same
- * with what may change; or "refused", the column, the reason; or "changed", the
- * canonical text, what that is when it is read again.  Tabs between.  PAPERS holds a
- * JSON object a line, with the names of struct paper.
+ * helper_query judge PAPERS DAY: papers that were first seen on a day; for each filter
+ * on standard input, its truth for each paper: "found", the canonical text, and six
+ * strings of a digit a paper (0 no, 1 unknown, 2 yes): as told, with nothing settled,
+ * enriched, all settled; the same with what may change; or "refused", the column, the
+ * reason; or "changed", the canonical text, what that is when it is read again.  Tabs
+ * between.  PAPERS holds a JSON object a line, with the names of struct paper.
  */
 #include <jansson.h>
 #include <sqlite3.h>
@@ -149,7 +149,7 @@ read_texts(const json_t *value)
 	return texts;
 }
 
-/* Each is an array: source, day, announcement. */
+/* Each is an array: source, day, announcement, and "late" or nothing. */
 static void
 read_appearances(struct paper *paper, const json_t *value)
 {
@@ -165,6 +165,8 @@ read_appearances(struct paper *paper, const json_t *value)
 			announcement++;
 		paper_add_appearance(paper, json_string_value(json_array_get(item, 0)),
 		    json_string_value(json_array_get(item, 1)), announcement);
+		g_array_index(paper->appearances, struct appearance, at).is_late =
+		    json_array_size(item) > 3;
 	}
 }
 
@@ -252,7 +254,7 @@ main(int argc, char **argv)
 		return 0;
 	}
 	if (argc != 4 || strcmp(argv[1], "judge") != 0) {
-		fprintf(stderr, "usage: helper_query fold | judge PAPERS TODAY\n");
+		fprintf(stderr, "usage: helper_query fold | judge PAPERS DAY\n");
 		return 64;
 	}
 	if (sqlite3_open(":memory:", &db) == SQLITE_OK)

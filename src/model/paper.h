@@ -34,6 +34,9 @@ struct appearance {
 	char *source;        /* "hf" */
 	char day[DAY_BYTES]; /* YYYY-MM-DD, UTC */
 	enum announcement announcement;
+	/* Of the day on which the paper was first seen, or earlier, and learned on a
+	 * later one. */
+	bool is_late;
 };
 
 struct paper {

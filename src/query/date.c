@@ -293,13 +293,17 @@ find_day(const struct date_end *end, unsigned today)
 }
 
 bool
-date_is_within(const struct date_range *range, unsigned day, unsigned today)
+date_is_relative(const struct date_range *range)
 {
-	if (day == DATE_NONE ||
-	    (today == DATE_NONE &&
-	        (range->from.kind == DATE_BACK || range->until.kind == DATE_BACK)))
+	return range->from.kind == DATE_BACK || range->until.kind == DATE_BACK;
+}
+
+bool
+date_is_within(const struct date_range *range, unsigned day, unsigned origin)
+{
+	if (day == DATE_NONE || (origin == DATE_NONE && date_is_relative(range)))
 		return false;
-	if (range->from.kind != DATE_OPEN && day < find_day(&range->from, today))
+	if (range->from.kind != DATE_OPEN && day < find_day(&range->from, origin))
 		return false;
-	return range->until.kind == DATE_OPEN || day <= find_day(&range->until, today);
+	return range->until.kind == DATE_OPEN || day <= find_day(&range->until, origin);
 }

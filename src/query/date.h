@@ -2,7 +2,7 @@
  * date.h - a range of days in a filter: 2026-07, ..2026-08-15, 7d...
  *
  * A day is a number here, 20260731, so that days compare as they follow each other.
- * Relative ends are reckoned from a day that is given; nothing asks for today.
+ * Relative ends are measured from a day that is given; nothing asks for today.
  */
 #ifndef PAPERBOY_QUERY_DATE_H
 #define PAPERBOY_QUERY_DATE_H
@@ -18,7 +18,7 @@
 enum date_kind {
 	DATE_OPEN, /* no end */
 	DATE_DAY,
-	DATE_BACK, /* so long before today */
+	DATE_BACK, /* so long before a day that is given */
 };
 
 struct date_end {
@@ -52,7 +52,11 @@ void date_append(const struct date_range *range, GString *out);
 /** Read "2026-07-31". @return DATE_NONE when it is none */
 unsigned date_read_day(const char *text);
 
-/** Tell whether a day lies in a range. @param today  DATE_NONE: relative ends fail */
-bool date_is_within(const struct date_range *range, unsigned day, unsigned today);
+/** Tell whether a range has a relative end. */
+bool date_is_relative(const struct date_range *range);
+
+/** Tell whether a day lies in a range. @param origin  the day that relative ends are
+ * measured from; DATE_NONE: they fail */
+bool date_is_within(const struct date_range *range, unsigned day, unsigned origin);
 
 #endif

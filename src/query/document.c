@@ -167,7 +167,7 @@ fill_document(struct query_document *document, const struct paper *paper,
 }
 
 struct query_document *
-query_document_new(const struct paper *paper, const char *today,
+query_document_new(const struct paper *paper, const char *first_day,
     const struct tokenizer *tokenizer, GError **error)
 {
 	pb_auto(query_document) document = g_new0(struct query_document, 1);
@@ -178,7 +178,7 @@ query_document_new(const struct paper *paper, const char *today,
 	document->strings = g_string_chunk_new(4096);
 	document->authors = g_ptr_array_new_with_free_func(g_free);
 	document->names = g_ptr_array_new_with_free_func(free_name);
-	document->facts = facts_new(paper, today, tokenizer);
+	document->facts = facts_new(paper, first_day, tokenizer);
 	if (!fill_document(document, paper, tokenizer)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 		    "cannot cut paper %s into words", paper->id);
@@ -207,12 +207,6 @@ void
 query_document_settle(struct query_document *document, enum query_settlement settled)
 {
 	document->facts->settled = settled;
-}
-
-void
-query_document_set_today(struct query_document *document, const char *today)
-{
-	facts_set_today(document->facts, today);
 }
 
 /* Where a phrase may begin first, or next after a place where its first word is. */

@@ -61,13 +61,14 @@ add_types(GPtrArray *types, enum announcement announcement)
 static void
 add_days(struct facts *facts, const struct paper *paper)
 {
-	facts->days = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	facts->days = g_array_new(FALSE, FALSE, sizeof(struct facts_day));
 	facts->values[QUERY_FIELD_SOURCE] = new_list();
 	facts->values[QUERY_FIELD_TYPE] = new_list();
 	for (guint i = 0; i < paper->appearances->len; i++) {
 		const struct appearance *appearance =
 		    &g_array_index(paper->appearances, struct appearance, i);
-		unsigned day = date_read_day(appearance->day);
+		struct facts_day day = {
+		    date_read_day(appearance->day), appearance->is_late};
 
 		g_array_append_val(facts->days, day);
 		add_value(facts->values[QUERY_FIELD_SOURCE], appearance->source);
@@ -75,15 +76,15 @@ add_days(struct facts *facts, const struct paper *paper)
 	}
 }
 
-void
-facts_set_today(struct facts *facts, const char *today)
+static void
+set_first_day(struct facts *facts, const char *first_day)
 {
-	facts->today = today ? date_read_day(today) : DATE_NONE;
-	if (facts->today != DATE_NONE)
+	facts->first_day = first_day ? date_read_day(first_day) : DATE_NONE;
+	if (facts->first_day != DATE_NONE)
 		return;
 	for (guint i = 0; i < facts->days->len; i++)
-		facts->today =
-		    MAX(facts->today, g_array_index(facts->days, unsigned, i));
+		facts->first_day = MAX(facts->first_day,
+		    g_array_index(facts->days, struct facts_day, i).day);
 }
 
 static void
@@ -98,7 +99,7 @@ add_links(struct facts *facts, const struct paper *paper)
 
 struct facts *
 facts_new(
-    const struct paper *paper, const char *today, const struct tokenizer *tokenizer)
+    const struct paper *paper, const char *first_day, const struct tokenizer *tokenizer)
 {
 	struct facts *facts = g_new0(struct facts, 1);
 	GPtrArray **values = facts->values;
@@ -123,7 +124,7 @@ facts_new(
 		values[QUERY_FIELD_KEYWORD] = copy_list(paper->keywords);
 	add_links(facts, paper);
 	add_days(facts, paper);
-	facts_set_today(facts, today);
+	set_first_day(facts, first_day);
 	return facts;
 }
 
@@ -265,12 +266,21 @@ facts_evaluate_value(const struct facts *facts, const struct node *node)
 	return evaluate_missing(facts, node->field);
 }
 
+bool
+facts_is_day(
+    const struct facts *facts, const struct node *node, const struct facts_day *day)
+{
+	if (day->is_late && date_is_relative(&node->dates))
+		return false;
+	return date_is_within(&node->dates, day->day, facts->first_day);
+}
+
 enum query_truth
 facts_evaluate_date(const struct facts *facts, const struct node *node)
 {
 	for (guint i = 0; i < facts->days->len; i++)
-		if (date_is_within(&node->dates,
-		        g_array_index(facts->days, unsigned, i), facts->today))
+		if (facts_is_day(
+		        facts, node, &g_array_index(facts->days, struct facts_day, i)))
 			return QUERY_TRUE;
 	return QUERY_FALSE;
 }

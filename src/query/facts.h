@@ -15,11 +15,17 @@
 #define FACTS_FIELDS  (QUERY_FIELD_HAS + 1)
 #define FACTS_NUMBERS (QUERY_FIELD_AUTHORS - QUERY_FIELD_UPVOTES + 1)
 
+/* A day on which the paper was listed. */
+struct facts_day {
+	unsigned day; /* as in date.h */
+	bool is_late; /* see struct appearance */
+};
+
 struct facts {
 	enum query_settlement settled;
-	unsigned today;                  /* as in date.h */
+	unsigned first_day;              /* relative dates are measured from it */
 	int64_t numbers[FACTS_NUMBERS];  /* from QUERY_FIELD_UPVOTES on */
-	GArray *days;                    /* of unsigned, as in date.h */
+	GArray *days;                    /* of struct facts_day */
 	GPtrArray *values[FACTS_FIELDS]; /* of char *, by field; NULL: not told */
 	GArray *passages[FACTS_FIELDS];  /* of struct passage, made of them, or NULL */
 	GStringChunk *strings;           /* of the passages, or NULL */
@@ -27,9 +33,8 @@ struct facts {
 };
 
 /** As query_document_new() takes them. */
-struct facts *facts_new(
-    const struct paper *paper, const char *today, const struct tokenizer *tokenizer);
-void facts_set_today(struct facts *facts, const char *today);
+struct facts *facts_new(const struct paper *paper, const char *first_day,
+    const struct tokenizer *tokenizer);
 void facts_free(struct facts *facts);
 
 /** Get a number of the paper, or PAPER_UNKNOWN. */
@@ -58,5 +63,9 @@ enum query_truth facts_evaluate_number(
     const struct facts *facts, const struct node *node, enum query_mode mode);
 enum query_truth
 facts_evaluate_date(const struct facts *facts, const struct node *node);
+
+/** Tell whether a day of the paper is one that a NODE_DATE asks for. */
+bool facts_is_day(
+    const struct facts *facts, const struct node *node, const struct facts_day *day);
 
 #endif

@@ -246,12 +246,14 @@ add_days(
 	const struct facts *facts = document->facts;
 
 	for (guint i = 0; i < facts->days->len; i++) {
-		unsigned day = g_array_index(facts->days, unsigned, i);
+		const struct facts_day *listed =
+		    &g_array_index(facts->days, struct facts_day, i);
+		unsigned day = listed->day;
 		g_autoptr(GString) text = g_string_new(NULL);
 		const struct date_range alone = {
 		    {DATE_DAY, day, 0, 0}, {DATE_DAY, day, 0, 0}};
 
-		if (!date_is_within(&node->dates, day, facts->today))
+		if (!facts_is_day(facts, node, listed))
 			continue;
 		date_append(&alone, text);
 		add_whole(hits, QUERY_FIELD_DATE, i, text->str);

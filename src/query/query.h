@@ -29,6 +29,8 @@
  *   upvotes: comments: stars: authors:   >=, <=, >, <, = or a range, 10..20; a bare
  *                   20 is =20
  *   date:           a day on which it was listed: 2026-07, 2026-07..2026-08-15, 7d..
+ *                   Relative days are measured from the one on which the paper was
+ *                   first seen, so that the clause keeps its truth while others wait
  * What may be told later is unknown until it is told or settled (below).
  */
 #ifndef PAPERBOY_QUERY_QUERY_H
@@ -175,20 +177,18 @@ bool query_needs_enrichment(const struct query *query);
  * document belongs to one thread.
  *
  * @param paper      borrowed for the call
- * @param today      YYYY-MM-DD, UTC, for relative dates; NULL: the day of the paper's
- *                   last appearance
+ * @param first_day  YYYY-MM-DD, UTC: when the paper was first seen, for relative
+ *                   dates; NULL: the day of its last appearance
  * @param tokenizer  borrowed as long as the document lives
  * @return NULL with PB_ERROR_TEMPORARY when the tokenizer failed
  */
-struct query_document *query_document_new(const struct paper *paper, const char *today,
-    const struct tokenizer *tokenizer, GError **error);
+struct query_document *query_document_new(const struct paper *paper,
+    const char *first_day, const struct tokenizer *tokenizer, GError **error);
 
 /** Say what counts as told from now on; a new document has settled nothing. */
 void
 query_document_settle(struct query_document *document, enum query_settlement settled);
 
-/** Say which day relative dates are counted from; as for query_document_new(). */
-void query_document_set_today(struct query_document *document, const char *today);
 void query_document_free(struct query_document *document);
 PB_DEFINE_AUTO(query_document, query_document_free);
 

@@ -57,12 +57,12 @@ struct query_document *
 match_make_document(
     struct store *store, const struct stored_paper *stored, int64_t now, GError **error)
 {
-	char today[DAY_BYTES];
+	char first_day[DAY_BYTES];
 	struct query_document *document;
 
-	day_format(now, today);
-	document =
-	    query_document_new(stored->paper, today, store_get_tokenizer(store), error);
+	day_format(stored->first_seen_at, first_day);
+	document = query_document_new(
+	    stored->paper, first_day, store_get_tokenizer(store), error);
 	if (document)
 		query_document_settle(document, match_get_settlement(stored, now));
 	return document;

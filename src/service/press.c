@@ -219,21 +219,6 @@ press_get_score(struct press *press, const struct candidate *candidate, double *
 	return true;
 }
 
-/* What was of the last two days when it was matched is not when it is mailed. */
-static char *
-explain_as_of(const char *day, int64_t now, const struct query *query,
-    const struct press_paper *paper)
-{
-	char today[DAY_BYTES];
-	char *words;
-
-	query_document_set_today(paper->document, day);
-	words = query_explain_text(query, paper->document);
-	day_format(now, today);
-	query_document_set_today(paper->document, today);
-	return words;
-}
-
 const char *
 press_get_words(struct press *press, const struct candidate *candidate, GError **error)
 {
@@ -251,10 +236,6 @@ press_get_words(struct press *press, const struct candidate *candidate, GError *
 	if (!paper)
 		return NULL;
 	words = query_explain_text(query, paper->document);
-	if (!*words) {
-		g_free(words);
-		words = explain_as_of(candidate->day, press->now, query, paper);
-	}
 	g_strdelimit(words, "\t\n", ' ');
 	remember_hit(press->words, &hit, words);
 	return words;

@@ -10,13 +10,14 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "query/candidates.h"
+#include "service/match.h"
 #include "store/archive.h"
 
 /* A scan under way. */
 struct hunt {
 	struct store *store;
 	const struct query *query;
-	char today[DAY_BYTES];
+	int64_t now;
 	search_found found;
 	void *data;
 };
@@ -31,8 +32,8 @@ static bool
 decide(void *data, const struct stored_paper *stored, GError **error)
 {
 	struct hunt *hunt = data;
-	pb_auto(query_document) document = query_document_new(
-	    stored->paper, hunt->today, store_get_tokenizer(hunt->store), error);
+	pb_auto(query_document) document =
+	    match_make_document(hunt->store, stored, hunt->now, error);
 
 	if (!document)
 		return false;
@@ -48,8 +49,11 @@ search_each(struct store *store, const struct query *query,
     GError **error)
 {
 	const struct candidates_lexicon lexicon = {load_class, store};
-	struct hunt hunt = {
-	    .store = store, .query = query, .found = found, .data = data};
+	struct hunt hunt = {.store = store,
+	    .query = query,
+	    .now = scope->now,
+	    .found = found,
+	    .data = data};
 	g_autofree char *expression = NULL;
 	struct archive_scan scan = {
 	    .oldest_day = scope->oldest_day,
@@ -57,7 +61,6 @@ search_each(struct store *store, const struct query *query,
 	};
 	bool is_more;
 
-	day_format(scope->now, hunt.today);
 	if (!candidates_format(query, &lexicon, &expression, error))
 		return false;
 	scan.match = expression;

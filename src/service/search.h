@@ -22,7 +22,7 @@
 struct search_scope {
 	const char *oldest_day; /* papers listed last before it are left out; or NULL */
 	unsigned most; /* papers to ask about, the newest; 0: the usual bound */
-	int64_t now;   /* for dates that are relative */
+	int64_t now;   /* ages are measured from it */
 };
 
 /** Told of each paper that a query finds. @return false to end, with the error set */

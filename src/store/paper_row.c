@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 char *
 paper_row_join(const GPtrArray *texts)
 {
@@ -54,7 +56,7 @@ compare_appearances(const void *a, const void *b)
 
 static void
 note_appearance(struct paper *paper, const char *source, const char *day,
-    enum announcement announcement)
+    enum announcement announcement, bool is_late)
 {
 	for (unsigned i = 0; i < paper->appearances->len; i++) {
 		struct appearance *known =
@@ -63,30 +65,49 @@ note_appearance(struct paper *paper, const char *source, const char *day,
 		if (strcmp(known->day, day) == 0 &&
 		    strcmp(known->source, source) == 0) {
 			known->announcement = MIN(known->announcement, announcement);
+			known->is_late = known->is_late && is_late;
 			return;
 		}
 	}
 	paper_add_appearance(paper, source, day, announcement);
+	g_array_index(
+	    paper->appearances, struct appearance, paper->appearances->len - 1)
+	    .is_late = is_late;
+}
+
+/* Whether a listing became known too late for the relative dates of filters. */
+static bool
+is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
+{
+	char first_day[DAY_BYTES];
+
+	if (listed_at / CLOCK_DAY_S <= first_seen_at / CLOCK_DAY_S)
+		return false;
+	day_format(first_seen_at, first_day);
+	return strcmp(day, first_day) <= 0;
 }
 
 /*
- * A line each: day, tab, announcement, tab, source.  Lists of one service are one
- * listing on a day, as the strongest of what they say: new in one category and
- * cross-listed in another is new.
+ * A line each: day, announcement, time of its first sight, source, tabs between.  Lists
+ * of one service are one listing on a day, as the strongest of what they say: new in
+ * one category and cross-listed in another is new.
  */
 static void
-load_appearances(sqlite3_stmt *row, int column, struct paper *paper)
+load_appearances(
+    sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper *paper)
 {
 	g_autofree char *lines = sql_dup_text(row, column);
 	g_auto(GStrv) parts = lines ? g_strsplit(lines, "\n", -1) : NULL;
 
 	for (char **part = parts; part && *part; part++) {
-		g_auto(GStrv) cells = g_strsplit(*part, "\t", 3);
+		g_auto(GStrv) cells = g_strsplit(*part, "\t", 4);
 		enum announcement announcement = ANNOUNCEMENT_NEW;
 
-		cells[2][strcspn(cells[2], "/")] = '\0';
+		cells[3][strcspn(cells[3], "/")] = '\0';
 		announcement_parse(cells[1], &announcement);
-		note_appearance(paper, cells[2], cells[0], announcement);
+		note_appearance(paper, cells[3], cells[0], announcement,
+		    is_late(
+		        cells[0], g_ascii_strtoll(cells[2], NULL, 10), first_seen_at));
 	}
 	g_array_sort(paper->appearances, compare_appearances);
 }
@@ -123,7 +144,7 @@ paper_row_load(sqlite3_stmt *row)
 	stored->first_seen_at = sql_get_int(row, 21);
 	stored->is_revised = sql_get_int(row, 22) == 1;
 	paper->teller = (enum paper_teller)sql_get_int(row, 23);
-	load_appearances(row, 24, paper);
+	load_appearances(row, 24, stored->first_seen_at, paper);
 	return stored;
 }
 

@@ -16,7 +16,8 @@
 	" paper.revision, paper.last_day, paper.first_seen_at, paper.is_revised,"     \
 	" paper.teller,"                                                              \
 	" (SELECT group_concat(l.day || char(9) || l.announcement || char(9) ||"      \
-	"   l.source, char(10)) FROM listing l WHERE l.paper_seq = paper.seq)"
+	"   l.first_seen_at || char(9) || l.source, char(10))"                        \
+	"  FROM listing l WHERE l.paper_seq = paper.seq)"
 
 /** The paper of the row that a statement stands on. */
 struct stored_paper *paper_row_load(sqlite3_stmt *row);

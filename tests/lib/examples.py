@@ -160,7 +160,8 @@ FULL = {
     "categories": ["cs.CL", "stat.ML", "hep-th", "astro-ph.GA", "math-ph"],
     "comment": "12 pages, accepted at ICML 2026",
     "journal": "J. Made-Up Res. 7 (2026) 1-9", "doi": "10.1145/3292500.AbC",
-    "appearances": [("arxiv", "2026-07-31", "cross"), ("hf", "2026-08-14", "new")],
+    "appearances": [("arxiv", "2026-07-31", "cross"), ("hf", "2026-08-14", "new"),
+                    ("made-up", "2026-05-01", "new", "late")],
 }
 TODAY = "2026-08-21"
 
@@ -237,13 +238,14 @@ FIELDS = [
     # days
     ("date:2026", YES), ("date:2025", NO), ("date:2026-07", YES), ("date:2026-06", NO),
     ("date:2026-07-31", YES), ("date:2026-07-30", NO), ("date:2026-08..", YES),
-    ("date:2026-09..", NO), ("date:..2026-07", YES), ("date:..2026-06", NO),
+    ("date:2026-09..", NO), ("date:..2026-07", YES), ("date:..2026-04", NO),
     ("date:2026-08-01..2026-08-13", NO), ("date:2026-08-01..2026-08-14", YES),
     ("date:..2025", NO), ("date:2025..2026", YES), ("date:7d..", YES), ("date:7d", YES),
     ("date:6d..", NO), ("date:1w", YES), ("date:0d..", NO), ("date:..3w", YES),
     ("date:..22d", NO), ("date:..21d", YES), ("date:7d..7d", YES), ("date:20d..8d", NO),
     ("date:1m..1w", YES), ("date:1y..", YES), ("date:..1m", NO),
-    ("date:2026-08..1w", YES),
+    ("date:2026-08..1w", YES), ("date:2026-05", YES), ("date:..2026-05", YES),
+    ("date:..2m", NO), ("date:2026-05-01..15w", NO), ("date:1y..2m", NO),
     ("date:(2025 OR 7d)", YES), ("-date:7d rag", NO), ("date:(2026-07 2026-08)", YES),
     # another field inside a group is that field
     ("title:(rag abs:reward)", YES), ("title:(rag OR (author:lecun))", YES),

@@ -101,7 +101,8 @@ def add_facts(rng, paper):
 def make_appearance(rng):
     source = rng.choice(("hf", "arxiv", "Made-Up"))
     day = day_before(rng, rng.choice((9, 99, 800)))
-    return source, day, rng.choice(("new", "new", "cross", "replace"))
+    late = ("late",) * rng.choice((0, 0, 0, 1))
+    return source, day, rng.choice(("new", "new", "cross", "replace")), *late
 
 
 def day_before(rng, count):
@@ -343,7 +344,7 @@ class Filters:
 
     def date(self):
         rng = self.rng
-        days = [day for _, day, _ in self.paper().get("appearances") or ()]
+        days = [day for _, day, *_ in self.paper().get("appearances") or ()]
         day = rng.choice(days or [day_before(rng, 99)])
         if rng.random() < 0.3:
             day = day_before(rng, 400)

@@ -34,6 +34,8 @@ Where the description leaves room, it is read so:
 - beside NEAR and in NEAR() stand words: no groups, no words with a field of their own,
   no bare categories; all distances of a chain are equal, 10 where none is told;
 - quotes around the value of cat, source, has, type, doi, id or date do nothing;
+- a relative date is measured from the day on which the paper was first seen; listings
+  of that day or before that became known on a later one do not count for it;
 - FTS5 lets operands of NEAR share words: NEAR(a a) is a.
 """
 

@@ -2,7 +2,8 @@
 
 A paper is a dict: id, title, abstract, authors, upvotes, comments, stars, code_url,
 project_url, video_url, organization, keywords, categories, comment, journal, doi, and
-appearances, a list of (source, day, announcement).  Missing or None is "not told".
+appearances, a list of (source, day, announcement), with "late" behind it when it became
+known on a later day than the paper.  Missing or None is "not told".
 """
 
 import collections
@@ -48,7 +49,10 @@ class Text:
 
 
 class Paper:
-    """A paper made ready once, for many filters; today is YYYY-MM-DD, UTC."""
+    """A paper made ready once, for many filters.
+
+    today: YYYY-MM-DD, UTC, when it was first seen: relative dates are measured from it.
+    """
 
     def __init__(self, paper, fold=plural_class, today="2026-08-21"):
         self.today = today

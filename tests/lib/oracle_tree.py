@@ -295,9 +295,11 @@ class Days(Leaf):
 
     def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
         low, high = (as_day(day, paper.today) for day in (self.low, self.high))
+        is_relative = (low, high) != (self.low, self.high)
         return any(
             (low is None or low <= day) and (high is None or day <= high)
-            for _, day, _ in paper.appearances
+            for _, day, _, *late in paper.appearances
+            if not (late and is_relative)
         )
 
 

@@ -1,0 +1,457 @@
+/*
+ * test_relative_dates.c - relative dates beside clauses that wait: matcher, search and
+ * explanation agree with a plain reading of the filter on every day.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/lab.h"
+#include "query/query.h"
+#include "service/backtest.h"
+#include "service/match.h"
+#include "service/search.h"
+#include "service/why.h"
+#include "store/papers.h"
+
+#define ADA    "ada@example.org"
+#define DAYS   40 /* of simulated time */
+#define PAPERS 60
+#define ROUNDS 40 /* filters */
+#define WAIT   15 /* days after its last listing a paper is decided finally */
+
+/* ---- filters ---- */
+
+enum kind { FROM, UNTIL, CODE, ORGANIZATION, VOTES, NOT, AND, OR };
+
+struct expression {
+	enum kind kind;
+	int number; /* of days or votes */
+	struct expression *operands[2];
+};
+
+static void
+expression_free(struct expression *expression)
+{
+	if (!expression)
+		return;
+	expression_free(expression->operands[0]);
+	expression_free(expression->operands[1]);
+	g_free(expression);
+}
+
+static struct expression *
+draw_expression(GRand *random, int depth)
+{
+	struct expression *expression = g_new0(struct expression, 1);
+
+	expression->kind =
+	    (enum kind)g_rand_int_range(random, FROM, depth > 0 ? OR + 1 : NOT);
+	expression->number =
+	    g_rand_int_range(random, 0, expression->kind == VOTES ? 20 : 9);
+	if (expression->kind >= NOT)
+		expression->operands[0] = draw_expression(random, depth - 1);
+	if (expression->kind >= AND)
+		expression->operands[1] = draw_expression(random, depth - 1);
+	return expression;
+}
+
+static char *
+format_expression(const struct expression *expression)
+{
+	g_autofree char *left = NULL, *right = NULL;
+
+	if (expression->operands[0])
+		left = format_expression(expression->operands[0]);
+	if (expression->operands[1])
+		right = format_expression(expression->operands[1]);
+	switch (expression->kind) {
+	case FROM:
+		return g_strdup_printf("date:%dd..", expression->number);
+	case UNTIL:
+		return g_strdup_printf("date:..%dd", expression->number);
+	case CODE:
+		return g_strdup("has:code");
+	case ORGANIZATION:
+		return g_strdup("org:example");
+	case VOTES:
+		return g_strdup_printf("upvotes:>=%d", expression->number);
+	case NOT:
+		return g_strdup_printf("NOT (%s)", left);
+	case AND:
+		return g_strdup_printf("(%s) (%s)", left, right);
+	case OR:
+		break;
+	}
+	return g_strdup_printf("(%s) OR (%s)", left, right);
+}
+
+/* ---- papers ---- */
+
+/* Days are counted from the first simulated one. */
+struct story {
+	char id[16];
+	int seen;      /* when it is first seen */
+	int listed;    /* the day of that listing */
+	int again;     /* it is listed once more, of that day; or -1 */
+	int backdated; /* a day after `seen` on which a listing of `early` comes; or -1
+	                */
+	int early;
+	int code, organization; /* when they become known, or DAYS */
+	int votes_at[2];        /* when the votes become known, and when they rise */
+	int votes[2];
+};
+
+static void
+draw_story(GRand *random, struct story *story, int number)
+{
+	g_snprintf(story->id, sizeof(story->id), "2611.%05d", number);
+	story->seen = g_rand_int_range(random, 0, 20);
+	story->listed = story->seen - g_rand_int_range(random, 0, 9);
+	story->again = g_rand_int_range(random, 0, 3)
+	                   ? -1
+	                   : story->seen + g_rand_int_range(random, 1, 12);
+	story->backdated = g_rand_int_range(random, 0, 3)
+	                       ? -1
+	                       : story->seen + g_rand_int_range(random, 1, 12);
+	story->early = story->seen - g_rand_int_range(random, 0, 12);
+	story->code = story->seen + g_rand_int_range(random, 0, 20);
+	story->organization = story->seen + g_rand_int_range(random, 0, 20);
+	story->votes_at[0] = story->seen + g_rand_int_range(random, 0, 6);
+	story->votes_at[1] = story->votes_at[0] + g_rand_int_range(random, 0, 8);
+	story->votes[0] = g_rand_int_range(random, 0, 15);
+	story->votes[1] = story->votes[0] + g_rand_int_range(random, 0, 12);
+}
+
+static int64_t
+at(int day)
+{
+	return lab_time("2026-11-01T12:00:00Z") + day * (int64_t)CLOCK_DAY_S;
+}
+
+static int64_t
+get_votes(const struct story *story, int day)
+{
+	return day < story->votes_at[0]   ? PAPER_UNKNOWN
+	       : day < story->votes_at[1] ? story->votes[0]
+	                                  : story->votes[1];
+}
+
+static void
+save_listing(struct lab *lab, const struct story *story, int day, int listed)
+{
+	struct paper *paper = lab_paper(story->id, "Diffusion", "");
+	char text[DAY_BYTES];
+
+	if (day >= story->code)
+		paper->code_url = g_strdup("https://code.example.org/");
+	if (day >= story->organization)
+		paper->organization = g_strdup("Example Institute");
+	paper->upvotes = get_votes(story, day);
+	day_format(at(listed), text);
+	lab_save(lab, "hf", text, at(day), paper);
+}
+
+static void
+save_story(struct lab *lab, const struct story *story, int day)
+{
+	if (day < story->seen)
+		return;
+	save_listing(lab, story, day, story->listed);
+	if (day == story->again)
+		save_listing(lab, story, day, story->again);
+	if (day == story->backdated)
+		save_listing(lab, story, day, story->early);
+}
+
+/* ---- a plain reading ---- */
+
+static bool
+is_final(const struct story *story, int day)
+{
+	int last = story->listed;
+
+	if (story->again >= 0 && day >= story->again)
+		last = MAX(last, story->again);
+	if (story->backdated >= 0 && day >= story->backdated)
+		last = MAX(last, story->early);
+	return day >= last + WAIT;
+}
+
+/* A listing that became known late counts only for a day after the first sight. */
+static bool
+has_day(const struct story *story, int day, int from, int until)
+{
+	bool is_again = story->again >= 0 && day >= story->again;
+
+	return (story->listed >= from && story->listed <= until) ||
+	       (is_again && story->again >= from && story->again <= until);
+}
+
+static int
+read_plainly(const struct expression *expression, const struct story *story, int day)
+{
+	int missing = is_final(story, day) ? QUERY_FALSE : QUERY_UNKNOWN;
+	int votes = (int)get_votes(story, day);
+	int left, right;
+
+	switch (expression->kind) {
+	case FROM:
+		return has_day(story, day, story->seen - expression->number, DAYS * 2)
+		           ? QUERY_TRUE
+		           : QUERY_FALSE;
+	case UNTIL:
+		return has_day(story, day, -DAYS, story->seen - expression->number)
+		           ? QUERY_TRUE
+		           : QUERY_FALSE;
+	case CODE:
+		return day >= story->code ? QUERY_TRUE : missing;
+	case ORGANIZATION:
+		return day >= story->organization ? QUERY_TRUE : missing;
+	case VOTES:
+		if (votes == PAPER_UNKNOWN)
+			return missing;
+		return votes >= expression->number ? QUERY_TRUE : QUERY_FALSE;
+	case NOT:
+		return QUERY_TRUE - read_plainly(expression->operands[0], story, day);
+	case AND:
+	case OR:
+		break;
+	}
+	left = read_plainly(expression->operands[0], story, day);
+	right = read_plainly(expression->operands[1], story, day);
+	return expression->kind == AND ? MIN(left, right) : MAX(left, right);
+}
+
+/* ---- the tests ---- */
+
+static void
+assert_explained(struct lab *lab, const char *text, const struct expression *expression,
+    const struct story *story, int day)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(stored_paper) stored = papers_find(lab->store, story->id, &error);
+	struct why_filter *filter;
+
+	g_assert_no_error(error);
+	filter = why_explain(lab->store, text, stored, at(day), NULL, NULL, &error);
+	g_assert_no_error(error);
+	if ((int)filter->truth != read_plainly(expression, story, day))
+		g_error("%s: why says %d of %s on day %d", text, filter->truth,
+		    story->id, day);
+	why_filter_free(filter);
+}
+
+static bool
+note_id(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
+{
+	(void)document;
+	(void)error;
+	g_hash_table_add(data, g_strdup(stored->paper->id));
+	return true;
+}
+
+static void
+assert_searched(struct lab *lab, const char *text, const struct expression *expression,
+    const struct story *stories)
+{
+	g_autoptr(GHashTable) found =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const struct search_scope scope = {.now = at(DAYS)};
+	g_autoptr(GError) error = NULL;
+	pb_auto(query) query =
+	    query_parse(text, store_get_tokenizer(lab->store), NULL, NULL, &error);
+
+	g_assert_no_error(error);
+	search_each(lab->store, query, &scope, note_id, found, NULL, &error);
+	g_assert_no_error(error);
+	for (int i = 0; i < PAPERS; i++)
+		if (g_hash_table_contains(found, stories[i].id) !=
+		    (read_plainly(expression, &stories[i], DAYS + WAIT) == QUERY_TRUE))
+			g_error("%s: search differs on %s", text, stories[i].id);
+}
+
+static bool
+is_matched(struct lab *lab, const char *address, const char *id)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "SELECT count(*) FROM match m JOIN paper p ON p.seq = m.paper_seq"
+	    " JOIN subscription s ON s.filter_id = m.filter_id"
+	    " JOIN subscriber r ON r.id = s.subscriber_id"
+	    " WHERE m.state = 'yes' AND p.id = '%s' AND r.address = '%s'",
+	    id, address);
+
+	return lab_number(lab, sql) > 0;
+}
+
+/* Each person has one filter; what it found on any day stays found. */
+struct trial {
+	struct expression *expression;
+	char *text;
+	char *address;
+	bool is_found[PAPERS];
+};
+
+static void
+draw_trial(struct lab *lab, GRand *random, struct trial *trial, int number)
+{
+	g_autofree char *inner = NULL;
+
+	trial->expression = draw_expression(random, 3);
+	inner = format_expression(trial->expression);
+	trial->text = g_strdup_printf("diffusion (%s)", inner);
+	trial->address = g_strdup_printf("p%d@example.org", number);
+	lab_subscribe(lab, trial->address, "UTC", trial->text, at(-1));
+}
+
+/* Whether filters look at a paper: it may still change, or was listed anew. */
+static bool
+is_looked_at(const struct story *story, int day)
+{
+	return day >= story->seen &&
+	       (day == story->seen || day == story->again || day == story->backdated ||
+	           !is_final(story, day - 1));
+}
+
+static void
+live_a_day(struct lab *lab, GRand *random, struct trial *trials, struct story *stories,
+    int day)
+{
+	struct match_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	for (int i = 0; i < PAPERS; i++)
+		save_story(lab, &stories[i], day);
+	match_run(lab->store, at(day), &report, &error);
+	g_assert_no_error(error);
+	for (int i = 0; i < ROUNDS; i++) {
+		const struct expression *expression = trials[i].expression;
+		int asked = g_rand_int_range(random, 0, PAPERS);
+
+		for (int j = 0; j < PAPERS; j++)
+			trials[i].is_found[j] |=
+			    is_looked_at(&stories[j], day) &&
+			    read_plainly(expression, &stories[j], day) == QUERY_TRUE;
+		if (day >= stories[asked].seen)
+			assert_explained(
+			    lab, trials[i].text, expression, &stories[asked], day);
+	}
+}
+
+static void
+matcher_search_and_why_agree_with_a_plain_reading_for_forty_days(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(12);
+	pb_auto(lab) lab = lab_new();
+	struct story stories[PAPERS];
+	struct trial trials[ROUNDS] = {0};
+	unsigned found = 0;
+
+	for (int i = 0; i < PAPERS; i++)
+		draw_story(random, &stories[i], i);
+	for (int i = 0; i < ROUNDS; i++)
+		draw_trial(lab, random, &trials[i], i);
+	for (int day = 0; day <= DAYS; day++)
+		live_a_day(lab, random, trials, stories, day);
+	for (int i = 0; i < ROUNDS; i++) {
+		assert_searched(lab, trials[i].text, trials[i].expression, stories);
+		for (int j = 0; j < PAPERS; j++) {
+			found += trials[i].is_found[j];
+			if (is_matched(lab, trials[i].address, stories[j].id) !=
+			    trials[i].is_found[j])
+				g_error("%s: the matcher differs on %s", trials[i].text,
+				    stories[j].id);
+		}
+		expression_free(trials[i].expression);
+		g_free(trials[i].text);
+		g_free(trials[i].address);
+	}
+	g_test_message("%u of %d pairs found", found, PAPERS * ROUNDS);
+	g_assert_cmpuint(found, >, PAPERS * ROUNDS / 5);
+	g_assert_cmpuint(found, <, PAPERS * ROUNDS * 4 / 5);
+}
+
+/* Two papers a day, one of which gets a link to code three days later. */
+static void
+list_papers(struct lab *lab, int day)
+{
+	char text[DAY_BYTES];
+
+	for (int i = 0; i < 2; i++)
+		for (int age = 0; age <= 3 && age <= day; age += 3) {
+			g_autofree char *id =
+			    g_strdup_printf("2611.%03d%02d", day - age, i);
+			struct paper *paper = lab_paper(id, "Diffusion", "");
+
+			if (age == 3 && i == 1)
+				paper->code_url = g_strdup("https://code.example.org/");
+			day_format(at(day - age), text);
+			lab_save(lab, "hf", text, at(day), paper);
+		}
+}
+
+/* Each simulated day: papers come, and the day's digests are made and sent. */
+static void
+live(struct lab *lab, int days)
+{
+	for (int day = 0; day <= days; day++) {
+		list_papers(lab, day);
+		lab_press(lab, at(day));
+		lab_run(lab,
+		    "UPDATE outbox SET state = 'SENDING', next_try_at = NULL,"
+		    " attempt = 1, claimed_at = 1 WHERE state = 'NEW';"
+		    "UPDATE outbox SET state = 'SENT', ended_at = 2,"
+		    " next_try_at = NULL WHERE state = 'SENDING';"
+		    "INSERT OR IGNORE INTO delivered (subscriber_id, paper_seq,"
+		    " digest_id, at) SELECT d.subscriber_id, i.paper_seq, d.id, 1"
+		    " FROM digest_item i JOIN digest d ON d.id = i.digest_id"
+		    " WHERE d.state = 'live';"
+		    "UPDATE digest SET state = 'sent' WHERE state = 'live'");
+	}
+}
+
+#define DELIVERED "SELECT count(*) FROM delivered"
+
+static void
+papers_without_code_are_delivered_when_the_deadline_passes(void)
+{
+	pb_auto(lab) lab = lab_new();
+	const struct backtest_request request = {
+	    .text = "diffusion date:7d.. NOT has:code", .now = at(20)};
+	g_autoptr(GError) error = NULL;
+	pb_auto(backtest) backtest = NULL;
+
+	lab_subscribe(lab, ADA, "UTC", request.text, at(-1));
+	live(lab, 20);
+	/* Those of the days 0 to 5: one a day has no code. */
+	lab_assert_text(lab, DELIVERED, "6");
+	lab_assert_text(lab,
+	    DELIVERED " WHERE paper_seq IN (SELECT seq FROM paper WHERE code_url IS"
+	              " NOT NULL OR last_day > '2026-11-06')",
+	    "0");
+	/* What a test of the filter shows is what will be delivered in the end. */
+	backtest = backtest_run(lab->store, &request, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(backtest->found, ==, 24);
+}
+
+static void
+no_paper_is_delivered_because_it_has_become_old(void)
+{
+	pb_auto(lab) lab = lab_new();
+
+	lab_subscribe(lab, ADA, "UTC", "diffusion (date:..3d OR org:x)", at(-1));
+	live(lab, 25);
+	lab_assert_text(lab, DELIVERED, "0");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/relative_dates/" #name, name)
+	ADD(matcher_search_and_why_agree_with_a_plain_reading_for_forty_days);
+	ADD(papers_without_code_are_delivered_when_the_deadline_passes);
+	ADD(no_paper_is_delivered_because_it_has_become_old);
+	return g_test_run();
+}
