@@ -305,6 +305,11 @@ static const struct scene scenes[] = {
         false},
     {"address", PROVEN, "\naddress ada@example.com\n", NULL, true},
     {"address-unproven", UNPROVEN, "\naddress thief@example.com\n", NULL, true},
+    {"address-own", PROVEN, "\naddress ADA@example.org\n", NULL, false},
+    {"address-twice", PROVEN,
+        "\naddress ada@example.com\naddress ada@example.net\n"
+        "address ada@example.com\nadd mamba\n",
+        NULL, true},
     {"address-wrong", PROVEN, "\naddress nowhere\naddress paperboy@example.net\n", NULL,
         false},
     {"export-text", PROVEN, "\nexport text\n", NULL, true},

@@ -146,7 +146,7 @@ command_run(const struct command_context *context,
 
 bool
 command_say(const struct command_context *context,
-    const struct command_visitor *visitor, const char *phrase,
+    const struct command_visitor *visitor, const char *phrase, const char *value,
     struct command_reply *reply, GError **error)
 {
 	struct command_work work;
@@ -154,7 +154,8 @@ command_say(const struct command_context *context,
 
 	if (is_ok) {
 		answer_say_plain(&work.answer, phrase, "token", COMMAND_CONFIRM_MARK,
-		    "undo", COMMAND_UNDO_MARK);
+		    "undo", COMMAND_UNDO_MARK, "address", context->address, "value",
+		    value ? value : "");
 		is_ok = command_close(&work, error);
 	}
 	end(&work);

@@ -130,9 +130,13 @@ bool command_run_pending(const struct command_context *context,
     const struct command_visitor *visitor, const char *pending,
     struct command_reply *reply, GError **error);
 
-/** Say one phrase, without running anything; the text may have marks. */
+/**
+ * Say one phrase, without running anything; the text may have marks.
+ *
+ * @param value  for {value} in it; or NULL
+ */
 bool command_say(const struct command_context *context,
-    const struct command_visitor *visitor, const char *phrase,
+    const struct command_visitor *visitor, const char *phrase, const char *value,
     struct command_reply *reply, GError **error);
 
 /**

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "mail/address.h"
 #include "service/command_work.h"
 #include "service/dossier.h"
 #include "service/subscribe.h"
@@ -216,14 +217,44 @@ tell_old_address(struct command_work *work, const char *address)
 	}
 }
 
+/* @return NULL when it is not an address */
+static char *
+format_key(const char *text)
+{
+	struct address address = {0};
+	char *key;
+
+	if (!address_parse(text, &address, NULL))
+		return NULL;
+	key = address_format_key(&address);
+	address_clear(&address);
+	return key;
+}
+
+static bool
+is_same_address(const char *one, const char *other)
+{
+	g_autofree char *key = format_key(one);
+	g_autofree char *other_key = format_key(other);
+
+	return key && g_strcmp0(key, other_key) == 0;
+}
+
 bool
 command_run_address(struct command_work *work, const char *arguments, GError **error)
 {
+	const char *waiting = work->reply->new_address;
 	g_autofree char *word = command_take_word(&arguments);
 	pb_auto(subscriber) after = NULL;
 
 	if (!word || strcmp(word, work->context->address) == 0)
 		return command_fail(work, error, "wrong_address");
+	/* One that waits may be run again here, but not typed again. */
+	if (work->is_rehearsal && waiting &&
+	    (!is_same_address(word, waiting) || is_same_address(word, work->address)))
+		return command_fail(work, error, "address_waits", "address", waiting);
+	if (is_same_address(word, work->address))
+		return command_fail(work, error, "same_address");
 	after = subscribe_change_address(work->context->store, work->address, word,
 	    work->context->key, work->context->who, work->context->now, error);
 	if (!after)

@@ -1,5 +1,5 @@
 /*
- * consent.h - what an answer to a confirmation says: yes, no, or nothing of it.
+ * consent.h - whether a reply to a confirmation says yes, no, or something else.
  */
 #ifndef PAPERBOY_SERVICE_CONSENT_H
 #define PAPERBOY_SERVICE_CONSENT_H
@@ -7,19 +7,26 @@
 #include "model/letter.h"
 
 enum consent {
-	CONSENT_YES,       /* clearly */
-	CONSENT_NO,        /* clearly */
-	CONSENT_AUTOMATIC, /* nobody has read it: an absence, by its subject */
-	CONSENT_ANY,       /* somebody wrote something else */
+	CONSENT_YES,
+	CONSENT_NO,
+	CONSENT_AUTOMATIC, /* a program wrote it, which its headers did not say */
+	CONSENT_UNCLEAR,
+};
+
+/* The confirmation that is replied to.  Borrowed. */
+struct consent_question {
+	const char *token;           /* named by a line "confirm TOKEN" */
+	const char *message_id;      /* without angle brackets */
+	const char *const *subjects; /* in each language, ends with NULL */
 };
 
 /**
- * Judge an answer by its first words, and by its subject.
+ * Judge a reply by its first own line after a short greeting.
  *
- * A no is looked for first: who says both has not agreed.
- *
- * @param token  what a line `confirm TOKEN` has to name
+ * The tests are, in this order: automatic responder, refusal, consent; so a reply with
+ * both a refusal and a consent is a refusal.  Free text is never consent.
  */
-enum consent consent_judge(const struct letter *letter, const char *token);
+enum consent
+consent_judge(const struct letter *letter, const struct consent_question *question);
 
 #endif

@@ -28,6 +28,12 @@ dispatch_draw_token(const struct dispatch *dispatch)
 }
 
 char *
+dispatch_format_message_id(const struct dispatch *dispatch, const char *id)
+{
+	return g_strdup_printf("letter.%s@%s", id, dispatch->house->domain);
+}
+
+char *
 dispatch_format_subject(const struct letter *letter)
 {
 	const char *subject = letter->subject;
@@ -98,10 +104,10 @@ build(const struct dispatch *dispatch, const struct dispatch_letter *letter,
 	                       ? dispatch->house->commands.address.text
 	                       : dispatch->settings->mail_from;
 	g_autofree char *token = dispatch_draw_token(dispatch);
+	const char *unique = letter->id ? letter->id : token;
 	g_autofree char *seam = dispatch_draw_token(dispatch);
 	g_autofree char *boundary = g_strconcat("=_", seam, NULL);
-	g_autofree char *id =
-	    g_strdup_printf("letter.%s@%s", token, dispatch->house->domain);
+	g_autofree char *id = dispatch_format_message_id(dispatch, unique);
 	g_autofree char *in_reply_to = answered ? format_in_reply_to(answered) : NULL;
 	g_autofree char *references = answered ? format_references(answered) : NULL;
 	g_autofree char *subject =

@@ -36,7 +36,8 @@ struct dispatch_letter {
 	const char *sender;    /* where bounces go; "" is the null sender */
 	const char *reply_to;  /* an addr-spec, or NULL */
 	const char *subject;   /* any text */
-	const char *text;      /* lines that end in LF */
+	const char *id;   /* of the Message-ID "letter.ID@domain"; NULL: a random one */
+	const char *text; /* lines that end in LF */
 	const char *file_name; /* or NULL: no file goes with it */
 	const char *file_type;
 	const char *file_text;
@@ -54,6 +55,9 @@ bool dispatch_send(const struct dispatch *dispatch,
 
 /** Draw a token of 128 bits. @return owned by the caller */
 char *dispatch_draw_token(const struct dispatch *dispatch);
+
+/** The Message-ID of a mail, without angle brackets. @return a new string */
+char *dispatch_format_message_id(const struct dispatch *dispatch, const char *id);
 
 /** "Re: " and the subject of a letter, which may say so already. @return a new string
  */

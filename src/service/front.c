@@ -105,6 +105,23 @@ is_suppressed(struct front_work *work, const char *key, bool *is, GError **error
 	return *is;
 }
 
+/* "no" above the line, or a program's subject, counts here as well. */
+static bool
+redeem_line(struct front_work *work, const struct ticket *ticket, const char *token,
+    GError **error)
+{
+	if (ticket->purpose != TICKET_UNDO)
+		switch (front_judge_consent(work, ticket, token)) {
+		case CONSENT_NO:
+		case CONSENT_AUTOMATIC:
+			return front_weigh(work, ticket, token, error);
+		case CONSENT_YES:
+		case CONSENT_UNCLEAR:
+			break;
+		}
+	return front_redeem(work, ticket, error);
+}
+
 /* A token in the text is as good as one in an address. */
 static bool
 redeem_typed(struct front_work *work, const struct command_reply *reply, bool *is_done,
@@ -128,7 +145,7 @@ redeem_typed(struct front_work *work, const struct command_reply *reply, bool *i
 		if (!ticket)
 			continue;
 		*is_done = true;
-		return front_redeem(work, ticket, error);
+		return redeem_line(work, ticket, typed[i].token, error);
 	}
 	return true;
 }
@@ -194,9 +211,19 @@ serve_confirmation(struct front_work *work, GError **error)
 
 	if (!front_find_ticket(work, work->door.token, CONFIRMING, &ticket, error))
 		return false;
+	if (ticket)
+		return front_weigh(work, ticket, work->door.token, error);
+	switch (front_judge_consent(work, NULL, work->door.token)) {
+	case CONSENT_NO:
+	case CONSENT_AUTOMATIC:
+		front_keep_silent(work, FRONT_IGNORED, "declined");
+		return true;
+	case CONSENT_YES:
+	case CONSENT_UNCLEAR:
+		break;
+	}
 	/* The commands have words for a token that is not good. */
-	return ticket ? front_weigh(work, ticket, work->door.token, error)
-	              : serve_sender(work, "confirm", NULL, 0, error);
+	return serve_sender(work, "confirm", NULL, 0, error);
 }
 
 /* Unsubscribe, and say nothing. */

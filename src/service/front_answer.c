@@ -11,6 +11,9 @@
 #include "store/erasure.h"
 #include "store/people.h"
 
+/* Hexadecimal digits of a ticket's hash in the Message-ID of its mail. */
+#define CONFIRM_ID_DIGITS 32
+
 /* A ticket that is about to be made, and where its token goes. */
 struct draft {
 	struct ticket ticket;
@@ -95,6 +98,7 @@ format_details(const struct front_work *work, const char *text)
 struct way {
 	char *reply_to;
 	char *sender;
+	char *id; /* of its Message-ID, by which a reply without text is known */
 };
 
 static void
@@ -102,6 +106,7 @@ way_clear(struct way *way)
 {
 	g_clear_pointer(&way->reply_to, g_free);
 	g_clear_pointer(&way->sender, g_free);
+	g_clear_pointer(&way->id, g_free);
 }
 
 static void
@@ -114,6 +119,24 @@ find_way(const struct front_work *work, const struct draft *draft, struct way *w
 	way->reply_to =
 	    extension_format(&house->commands, EXTENSION_CONFIRM, draft->token);
 	way->sender = extension_format(&house->bounces, EXTENSION_BOUNCE, back);
+	way->id = front_format_confirm_id(&draft->ticket);
+}
+
+char *
+front_format_confirm_subject(const struct front_work *work, const char *language)
+{
+	const char *address = work->options->house->commands.address.text;
+
+	return work->options->phrases
+	           ? phrases_format(work->options->phrases, language, "subject.confirm",
+	                 "address", address, NULL)
+	           : g_strdup_printf("Please confirm your request to %s", address);
+}
+
+char *
+front_format_confirm_id(const struct ticket *ticket)
+{
+	return g_strndup(ticket->hash, CONFIRM_ID_DIGITS);
 }
 
 /* To a stranger nothing of the letter is repeated: it may have been made to be. */
@@ -124,12 +147,12 @@ format_subject(const struct front_work *work, const struct front_guest *guest,
 	const struct subscriber *subscriber = guest->subscriber;
 	const struct phrasebook *book = work->options->phrases;
 
-	if (reply->pending && book) {
-		bool has_own = subscriber && *subscriber->language &&
+	if (reply->pending) {
+		bool has_own = book && subscriber && *subscriber->language &&
 		               phrasebook_has_language(book, subscriber->language);
 
-		return phrases_format(book, has_own ? subscriber->language : "en",
-		    "subject.confirm", NULL);
+		return front_format_confirm_subject(
+		    work, has_own ? subscriber->language : "en");
 	}
 	if (reply->subject)
 		return g_strdup(reply->subject);
@@ -178,6 +201,7 @@ ask_new_address(struct front_work *work, const struct front_guest *guest,
 			    .recipient = reply->new_address,
 			    .sender = way.sender,
 			    .reply_to = way.reply_to,
+			    .id = way.id,
 			    .subject = subject,
 			    .text = other.text,
 			};
@@ -217,6 +241,7 @@ ask(struct front_work *work, const struct front_guest *guest,
 	letter.recipient = guest->address;
 	letter.sender = way.sender;
 	letter.reply_to = way.reply_to;
+	letter.id = way.id;
 	letter.subject = subject;
 	letter.text = reply->text;
 	work->report->outcome = FRONT_ASKED;
@@ -384,7 +409,7 @@ front_offer_undo(struct front_work *work, const struct front_guest *guest,
 	struct command_visitor visitor = front_get_visitor(guest);
 	struct command_reply reply = {0};
 	bool is_ok =
-	    command_say(&work->context, &visitor, "left_before", &reply, error);
+	    command_say(&work->context, &visitor, "left_before", NULL, &reply, error);
 
 	if (is_ok) {
 		/* A new token for the same: of the old one only the hash is known. */

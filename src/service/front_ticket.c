@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/token.h"
-#include "service/consent.h"
 #include "service/front_work.h"
 #include "store/audit.h"
 #include "store/people.h"
@@ -125,48 +124,11 @@ run_pending(struct front_work *work, const struct ticket *ticket, GError **error
 	return is_ok;
 }
 
-bool
-front_redeem(struct front_work *work, const struct ticket *ticket, GError **error)
-{
-	int64_t used = 0;
-
-	if (!tickets_use(work->store, ticket->id, work->options->now, error) ||
-	    !limits_forgive(&work->limits, ticket->recipient, error))
-		return false;
-	if (ticket->purpose != TICKET_ADDRESS)
-		return run_pending(work, ticket, error);
-	/* A new request takes the used ones of an old one away, too. */
-	if (!tickets_count_used(
-	        work->store, TICKET_ADDRESS, ticket->address_key, &used, error))
-		return false;
-	if (used == 2)
-		return run_pending(work, ticket, error);
-	/* The other address has to say so as well, and gets the answer then. */
-	front_keep_silent(work, FRONT_IGNORED, "half-confirmed");
-	return true;
-}
-
-/* What cannot be taken back, or gives something away, wants a clear word. */
-static bool
-wants_clear_yes(const struct ticket *ticket)
-{
-	switch (ticket->purpose) {
-	case TICKET_CONFIRM:
-		return g_str_has_prefix(ticket->action, "export") ||
-		       strstr(ticket->action, "\nexport");
-	case TICKET_ADDRESS:
-	case TICKET_FORGET:
-		return true;
-	case TICKET_UNDO:
-		break;
-	}
-	return false;
-}
-
-/* To whoever was asked. @param token  when it can be answered still, else NULL */
+/* To the recipient of the confirmation. @param token  when it is still open, else NULL
+ */
 static bool
 say_to_asked(struct front_work *work, const struct ticket *ticket, const char *phrase,
-    const char *token, GError **error)
+    const char *value, const char *token, GError **error)
 {
 	__attribute__((cleanup(front_guest_clear))) struct front_guest guest = {0};
 	g_autofree char *reply_to = NULL;
@@ -182,7 +144,7 @@ say_to_asked(struct front_work *work, const struct ticket *ticket, const char *p
 	guest.has_token = true;
 	guest.reply_to = reply_to;
 	visitor = front_get_visitor(&guest);
-	is_ok = command_say(&work->context, &visitor, phrase, &reply, error);
+	is_ok = command_say(&work->context, &visitor, phrase, value, &reply, error);
 	if (is_ok) {
 		command_reply_fill(&reply, token, NULL);
 		is_ok = front_answer(work, &guest, &reply, error);
@@ -191,7 +153,40 @@ say_to_asked(struct front_work *work, const struct ticket *ticket, const char *p
 	return is_ok;
 }
 
-/* A no ends it, and of a change of address both halves. */
+/* The first of the two confirmations of a change of address came. */
+static bool
+report_half_confirmed(
+    struct front_work *work, const struct ticket *ticket, GError **error)
+{
+	bool is_new = strcmp(ticket->recipient, ticket->address) != 0;
+	g_auto(GStrv) words = g_strsplit_set(ticket->action, " \n", 3);
+
+	/* The new address may be a stranger's: it is not told the old one. */
+	return is_new
+	           ? say_to_asked(work, ticket, "half_confirmed_new", NULL, NULL, error)
+	           : say_to_asked(work, ticket, "half_confirmed_old",
+	                 words[0] ? words[1] : NULL, NULL, error);
+}
+
+bool
+front_redeem(struct front_work *work, const struct ticket *ticket, GError **error)
+{
+	int64_t used = 0;
+
+	if (!tickets_use(work->store, ticket->id, work->options->now, error) ||
+	    !limits_forgive(&work->limits, ticket->recipient, error))
+		return false;
+	if (ticket->purpose != TICKET_ADDRESS)
+		return run_pending(work, ticket, error);
+	/* A new request takes the used ones of an old one away, too. */
+	if (!tickets_count_used(
+	        work->store, TICKET_ADDRESS, ticket->address_key, &used, error))
+		return false;
+	return used == 2 ? run_pending(work, ticket, error)
+	                 : report_half_confirmed(work, ticket, error);
+}
+
+/* A refusal ends it, and both halves of a change of address. */
 static bool
 decline(struct front_work *work, const struct ticket *ticket, GError **error)
 {
@@ -200,18 +195,55 @@ decline(struct front_work *work, const struct ticket *ticket, GError **error)
 	        ? tickets_kill(work->store, TICKET_ADDRESS, ticket->address_key, error)
 	        : tickets_delete(work->store, ticket->id, error);
 
-	return is_ok &&
+	front_keep_silent(work, FRONT_IGNORED, "declined");
+	return is_ok && limits_end_interval(&work->limits, ticket->recipient, error) &&
 	       audit_insert(work->store, work->options->now, "mail",
 	           "confirmation declined", ticket->subscriber_id,
-	           ticket_purpose_name(ticket->purpose), error) &&
-	       say_to_asked(work, ticket, "declined", NULL, error);
+	           ticket_purpose_name(ticket->purpose), error);
+}
+
+/* One question per confirmation: two programs would answer each other for ever. */
+static bool
+ask_for_yes(struct front_work *work, const struct ticket *ticket, const char *token,
+    GError **error)
+{
+	if (ticket->questioned_at >= 0) {
+		front_keep_silent(work, FRONT_IGNORED, "unclear");
+		return true;
+	}
+	return tickets_save_questioned(
+	           work->store, ticket->id, work->options->now, error) &&
+	       say_to_asked(work, ticket, "unclear", NULL, token, error);
+}
+
+enum consent
+front_judge_consent(
+    const struct front_work *work, const struct ticket *ticket, const char *token)
+{
+	const struct phrasebook *book = work->options->phrases;
+	g_autofree char *list = book ? phrasebook_format_languages(book) : NULL;
+	g_auto(GStrv) subjects = g_strsplit(list ? list : "en", ", ", -1);
+	g_autofree char *name = ticket ? front_format_confirm_id(ticket) : g_strdup("");
+	g_autofree char *id = dispatch_format_message_id(&work->dispatch, name);
+	const struct consent_question question = {
+	    .token = token,
+	    .message_id = id,
+	    .subjects = (const char *const *)subjects,
+	};
+
+	for (char **at = subjects; *at; at++) {
+		g_autofree char *language = *at;
+
+		*at = front_format_confirm_subject(work, language);
+	}
+	return consent_judge(work->letter, &question);
 }
 
 bool
 front_weigh(struct front_work *work, const struct ticket *ticket, const char *token,
     GError **error)
 {
-	switch (consent_judge(work->letter, token)) {
+	switch (front_judge_consent(work, ticket, token)) {
 	case CONSENT_YES:
 		return front_redeem(work, ticket, error);
 	case CONSENT_NO:
@@ -219,10 +251,8 @@ front_weigh(struct front_work *work, const struct ticket *ticket, const char *to
 	case CONSENT_AUTOMATIC:
 		front_keep_silent(work, FRONT_IGNORED, "automatic");
 		return true;
-	case CONSENT_ANY:
-		break;
+	case CONSENT_UNCLEAR:
+		return ask_for_yes(work, ticket, token, error);
 	}
-	return wants_clear_yes(ticket)
-	           ? say_to_asked(work, ticket, "wants_clear_yes", token, error)
-	           : front_redeem(work, ticket, error);
+	g_assert_not_reached();
 }

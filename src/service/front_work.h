@@ -6,6 +6,7 @@
 
 #include "model/subscriber.h"
 #include "service/command.h"
+#include "service/consent.h"
 #include "service/dispatch.h"
 #include "service/front.h"
 #include "service/limits.h"
@@ -61,6 +62,13 @@ front_keep_silent(struct front_work *work, enum front_outcome outcome, const cha
 bool front_answer(struct front_work *work, const struct front_guest *guest,
     struct command_reply *reply, GError **error);
 
+/** The subject of each confirmation: it names the service. @return a new string */
+char *front_format_confirm_subject(const struct front_work *work, const char *language);
+
+/** The id of a confirmation's Message-ID, from the hash of its token. @return a new
+ * string */
+char *front_format_confirm_id(const struct ticket *ticket);
+
 /** Keep what was taken away, though nobody is told how to have it back. */
 bool front_keep_undo(struct front_work *work, const struct front_guest *guest,
     const struct command_reply *reply, GError **error);
@@ -85,6 +93,15 @@ bool front_find_ticket(struct front_work *work, const char *token, unsigned purp
  */
 bool front_weigh(struct front_work *work, const struct ticket *ticket,
     const char *token, GError **error);
+
+/**
+ * Judge what the letter says to a confirmation.
+ *
+ * @param ticket  NULL: it is not valid any more
+ * @param token   that the letter came with
+ */
+enum consent front_judge_consent(
+    const struct front_work *work, const struct ticket *ticket, const char *token);
 
 /** Do what a good ticket says, and answer. */
 bool front_redeem(struct front_work *work, const struct ticket *ticket, GError **error);

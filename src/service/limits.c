@@ -80,17 +80,21 @@ count(const struct limits *limits, const struct rule *rule,
 	g_assert_not_reached();
 }
 
+static int64_t
+get_interval_start(const struct limits *limits)
+{
+	return limits->now - limits->settings->limit_confirm_again_h * (int64_t)HOUR_S;
+}
+
 /* One confirmation is on its way still, or lies unread. */
 static bool
 check_again(const struct limits *limits, const struct allowance_person *person,
     const char **why, GError **error)
 {
-	int64_t since =
-	    limits->now - limits->settings->limit_confirm_again_h * (int64_t)HOUR_S;
 	int64_t found;
 
-	if (!allowance_count(
-	        limits->store, ALLOWANCE_CONFIRMATION, person, since, &found, error))
+	if (!allowance_count(limits->store, ALLOWANCE_CONFIRMATION, person,
+	        get_interval_start(limits), &found, error))
 		return false;
 	if (found)
 		*why = "confirmation-pending";
@@ -194,6 +198,20 @@ limits_forgive(const struct limits *limits, const char *address, GError **error)
 
 	allowance_person_init(limits->key, limit_key, &person);
 	is_ok = allowance_delete(limits->store, ALLOWANCE_CONFIRMATION, &person, error);
+	allowance_person_clear(&person);
+	return is_ok;
+}
+
+bool
+limits_end_interval(const struct limits *limits, const char *address, GError **error)
+{
+	g_autofree char *limit_key = door_format_limit_key(address);
+	struct allowance_person person;
+	bool is_ok;
+
+	allowance_person_init(limits->key, limit_key, &person);
+	is_ok = allowance_date_back(limits->store, ALLOWANCE_CONFIRMATION, &person,
+	    get_interval_start(limits), error);
 	allowance_person_clear(&person);
 	return is_ok;
 }

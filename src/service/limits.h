@@ -59,4 +59,13 @@ bool limits_count(const struct limits *limits, enum limits_case what,
 /** An address has confirmed: that it was asked does not count any more. */
 bool limits_forgive(const struct limits *limits, const char *address, GError **error);
 
+/**
+ * An address has refused a confirmation: the interval between two ends.
+ *
+ * The request still counts for the month, so that a refusal does not let somebody else
+ * ask again and again in that name.
+ */
+bool
+limits_end_interval(const struct limits *limits, const char *address, GError **error);
+
 #endif

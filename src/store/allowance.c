@@ -58,6 +58,17 @@ allowance_delete(struct store *store, enum allowance_kind kind,
 }
 
 bool
+allowance_date_back(struct store *store, enum allowance_kind kind,
+    const struct allowance_person *person, int64_t at, GError **error)
+{
+	static const char sql[] = "UPDATE allowance SET at = ?3"
+	                          " WHERE kind = ?1 AND person = ?2 AND at > ?3";
+
+	return sql_run(store, sql, error, SQL_TEXT(kinds[kind]),
+	    SQL_TEXT(person->person), SQL_INT(at));
+}
+
+bool
 allowance_count(struct store *store, enum allowance_kind kind,
     const struct allowance_person *person, int64_t since, int64_t *count,
     GError **error)

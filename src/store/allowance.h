@@ -43,6 +43,10 @@ bool allowance_insert(struct store *store, enum allowance_kind kind,
 bool allowance_delete(struct store *store, enum allowance_kind kind,
     const struct allowance_person *person, GError **error);
 
+/** Date all of a kind to this address back to a time, where they are later. */
+bool allowance_date_back(struct store *store, enum allowance_kind kind,
+    const struct allowance_person *person, int64_t at, GError **error);
+
 /** How many to this address, or to this domain, or to anybody, since a time. */
 bool allowance_count(struct store *store, enum allowance_kind kind,
     const struct allowance_person *person, int64_t since, int64_t *count,

@@ -76,12 +76,13 @@ tickets_insert(struct store *store, struct ticket *ticket, GError **error)
 		return false;
 	ticket->id = sqlite3_last_insert_rowid(store->db);
 	ticket->used_at = -1;
+	ticket->questioned_at = -1;
 	return true;
 }
 
 #define COLUMNS                                               \
 	"id, hash, purpose, address, address_key, recipient," \
-	" subscriber_id, action, details, made_at, expires_at, used_at"
+	" subscriber_id, action, details, made_at, expires_at, used_at, questioned_at"
 
 static struct ticket *
 read_row(sqlite3_stmt *statement)
@@ -101,6 +102,7 @@ read_row(sqlite3_stmt *statement)
 	ticket->made_at = sql_get_int(statement, 9);
 	ticket->expires_at = sql_get_int(statement, 10);
 	ticket->used_at = sql_get_int(statement, 11);
+	ticket->questioned_at = sql_get_int(statement, 12);
 	return ticket;
 }
 
@@ -157,6 +159,14 @@ tickets_use(struct store *store, int64_t id, int64_t now, GError **error)
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "this was done already");
 	return false;
+}
+
+bool
+tickets_save_questioned(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] = "UPDATE ticket SET questioned_at = ?2 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(id), SQL_INT(now));
 }
 
 bool

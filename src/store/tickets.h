@@ -35,6 +35,8 @@ struct ticket {
 	int64_t made_at;
 	int64_t expires_at;
 	int64_t used_at; /* or -1 */
+	int64_t
+	    questioned_at; /* an unclear reply was answered with a question; or -1 */
 };
 
 void ticket_free(struct ticket *ticket);
@@ -68,6 +70,10 @@ struct ticket *tickets_find_waiting(struct store *store, enum ticket_purpose pur
  * @return false with PB_ERROR_INPUT when it was used before
  */
 bool tickets_use(struct store *store, int64_t id, int64_t now, GError **error);
+
+/** Record that an unclear reply to it was answered. */
+bool
+tickets_save_questioned(struct store *store, int64_t id, int64_t now, GError **error);
 
 /** Take one away, as if it had never been made. */
 bool tickets_delete(struct store *store, int64_t id, GError **error);

@@ -81,13 +81,13 @@ command_run(const struct command_context *context,
 
 bool
 command_say(const struct command_context *context,
-    const struct command_visitor *visitor, const char *phrase,
+    const struct command_visitor *visitor, const char *phrase, const char *value,
     struct command_reply *reply, GError **error)
 {
 	(void)context;
 	(void)error;
-	g_string_append_printf(
-	    fakecommands_done, "say %s %s;", visitor->address, phrase);
+	g_string_append_printf(fakecommands_done, "say %s %s%s%s;", visitor->address,
+	    phrase, value ? " " : "", value ? value : "");
 	reply->text = g_strconcat(phrase, "; undo " COMMAND_UNDO_MARK "\n", NULL);
 	return true;
 }

@@ -395,6 +395,7 @@ CREATE TABLE ticket (
 	made_at       INTEGER NOT NULL,
 	expires_at    INTEGER NOT NULL CHECK (expires_at > made_at),
 	used_at       INTEGER,
+	questioned_at INTEGER, -- an unclear reply was answered with a question
 	CHECK ((used_at IS NULL) = (action <> ''))
 ) STRICT;
 CREATE INDEX ticket_address ON ticket (address_key, purpose);

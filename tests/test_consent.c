@@ -1,0 +1,1087 @@
+/*
+ * test_consent.c - replies to a confirmation: yes, no, automatic, or unclear.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/letters.h"
+#include "service/confirm_phrases.h"
+#include "service/consent.h"
+
+#define TOKEN   "abcdefghijklmnopqrstuvwx23"
+#define ID      "letter.0123456789@example.org"
+#define OURS    "Please confirm your request to paperboy@example.org"
+#define OURS_DE "Bitte best\u00e4tigen: deine Anfrage an paperboy@example.org"
+
+static const char *const subjects[] = {OURS, OURS_DE, NULL};
+static const struct consent_question question = {TOKEN, ID, subjects};
+
+static const char *const names[] = {
+    [CONSENT_YES] = "yes",
+    [CONSENT_NO] = "no",
+    [CONSENT_AUTOMATIC] = "automatic",
+    [CONSENT_UNCLEAR] = "unclear",
+};
+
+static enum consent
+judge(const char *subject, const char *text, bool has_reference)
+{
+	pb_auto(letter) letter = letters_new("eva@example.com", subject, text);
+
+	if (has_reference)
+		g_ptr_array_add(letter->references, g_strdup(ID));
+	return consent_judge(letter, &question);
+}
+
+static unsigned
+check(enum consent wanted, const char *subject, const char *text)
+{
+	enum consent found = judge(subject, text, true);
+
+	if (found == wanted)
+		return 0;
+	g_test_message("subject '%s', text '%s': %s, expected %s", subject, text,
+	    names[found], names[wanted]);
+	return 1;
+}
+
+static void
+check_texts(enum consent wanted, const char *const *texts, size_t count)
+{
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < count; i++)
+		wrong += check(wanted, "Re: " OURS, texts[i]);
+	g_test_message("%zu replies, %u wrong", count, wrong);
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
+static void
+a_word_of_consent_at_the_start_is_a_yes(void)
+{
+	static const char *const texts[] = {
+	    /* English */
+	    "yes",
+	    "Yes.",
+	    "YES!!!",
+	    "Yes, please",
+	    "yes please start it",
+	    "Yes - go on",
+	    "*Yes*",
+	    "\"yes\"",
+	    "ok",
+	    "OK",
+	    "Ok.",
+	    "Okay, thanks",
+	    "okay!",
+	    "Sure",
+	    "sure thing",
+	    "Sure, why not",
+	    "Sure, why not?",
+	    "Confirm",
+	    "confirmed",
+	    "I confirm.",
+	    "I confirm my subscription",
+	    "I agree",
+	    "Absolutely!",
+	    "Of course",
+	    "Of course, thank you",
+	    "Go ahead",
+	    "Yep",
+	    "yeah, that was me",
+	    "yup",
+	    "Certainly, please proceed",
+	    "Please do!",
+	    "That was me, thanks",
+	    "It was me",
+	    "Agreed",
+	    "Definitely",
+	    "By all means",
+	    "y",
+	    "Alright",
+	    "👍",
+	    "👍🏽",
+	    "✅ yes",
+	    "Oh yes please!",
+	    "No problem",
+	    "no problem!",
+	    "No worries, go ahead",
+	    "No objections",
+	    "Not a problem",
+	    "Why not?",
+	    "why not",
+	    "I don't mind",
+	    "Yes, no problem",
+	    "Ok no problem at all",
+	    "Hi, yes please",
+	    "Hello, ok",
+	    "Hi yes",
+	    "Hi there,\nyes",
+	    "Hello paperboy team,\n\nYes, please.",
+	    "Good morning,\n\nsure",
+	    "Dear Sir or Madam,\n\nI confirm.\n\nKind regards\nEva",
+	    "\n\n\nyes",
+	    "> quoted line\n\nYes",
+	    "Yes\n\nI never got the first mail, though.",
+	    "Dear paperboy\n\nconfirm " TOKEN,
+	    "CONFIRM " TOKEN,
+	    "I think this is right:\nconfirm " TOKEN,
+	    "Paperboy team,\n\nyes",
+	    "Thanks for the mail, yes",
+	    /* German */
+	    "ja",
+	    "Ja!",
+	    "Ja, bitte",
+	    "Ja gerne",
+	    "Gerne!",
+	    "gern",
+	    "Klar",
+	    "Na klar!",
+	    "Jawohl",
+	    "Natürlich",
+	    "natuerlich",
+	    "Selbstverständlich",
+	    "Einverstanden",
+	    "Bestätigt.",
+	    "Ich bestätige das hiermit",
+	    "Hiermit bestaetige ich",
+	    "In Ordnung",
+	    "Passt",
+	    "Kein Problem",
+	    "kein Problem, los geht's",
+	    "Ja, kein Problem",
+	    "Warum nicht?",
+	    "Nichts dagegen",
+	    "Hallo,\nja bitte",
+	    "Hallo, ja",
+	    "Guten Tag,\n\nja, das war ich.\n\nViele Grüße",
+	    "Sehr geehrte Damen und Herren,\n\nja, ich bestätige.",
+	    "Moin, jo",
+	    "Das war ich.",
+	    "Jep",
+	    "ok, danke",
+	    /* French */
+	    "oui",
+	    "Oui !",
+	    "Oui, merci",
+	    "Oui s'il vous plaît",
+	    "D'accord",
+	    "d’accord",
+	    "Bien sûr",
+	    "Bien sur !",
+	    "Je confirme",
+	    "Volontiers",
+	    "Avec plaisir",
+	    "OK pour moi",
+	    "Pas de problème",
+	    "pas de souci",
+	    "Aucun problème",
+	    "Pourquoi pas ?",
+	    "Pourquoi pas",
+	    "Oui, pas de problème",
+	    "Bonjour,\noui",
+	    "Bonjour, oui je confirme",
+	    "Madame, Monsieur,\n\nOui, je confirme.",
+	    "Tout à fait",
+	    "C'est bon",
+	    "Ça marche",
+	    "J'accepte",
+	    "Ouais",
+	    /* Spanish */
+	    "sí",
+	    "Sí, por favor",
+	    "Si",
+	    "si, gracias",
+	    "SÍ",
+	    "Si por favor",
+	    "Claro",
+	    "Claro que sí",
+	    "Por supuesto",
+	    "Vale",
+	    "De acuerdo",
+	    "Confirmo",
+	    "Acepto",
+	    "No hay problema",
+	    "Sin problema",
+	    "¿Por qué no?",
+	    "Cómo no",
+	    "Hola, sí",
+	    "Hola,\n\nsí, confirmo mi suscripción",
+	    "Buenos días:\n\nSí, confirmo.",
+	    "Adelante",
+	    "Desde luego",
+	    "Sí, no hay problema",
+	    /* Italian */
+	    "sì",
+	    "Sì, grazie",
+	    "Si",
+	    "si grazie",
+	    "Certo",
+	    "Certamente!",
+	    "Va bene",
+	    "Confermo",
+	    "D'accordo",
+	    "Volentieri",
+	    "Nessun problema",
+	    "Non c'è problema",
+	    "Perché no?",
+	    "Buongiorno,\nsì",
+	    "Ciao, va bene",
+	    "Sì, confermo",
+	    "Gentili signori,\n\nconfermo.",
+	    /* Portuguese */
+	    "sim",
+	    "Sim, por favor",
+	    "Sim, claro",
+	    "Claro que sim",
+	    "Com certeza",
+	    "Confirmo",
+	    "Pode ser",
+	    "Aceito",
+	    "Sem problemas",
+	    "Não há problema",
+	    "Não tem problema",
+	    "Por que não?",
+	    "Olá, sim",
+	    "Bom dia,\n\nsim, confirmo",
+	    "Sim, no meu e-mail",
+	    "Concordo",
+	    "Isso mesmo",
+	    /* Dutch */
+	    "ja",
+	    "Ja graag",
+	    "Jazeker",
+	    "Graag!",
+	    "Akkoord",
+	    "Prima",
+	    "Natuurlijk",
+	    "Oké",
+	    "Ik bevestig",
+	    "Geen probleem",
+	    "Geen bezwaar",
+	    "Waarom niet?",
+	    "Beste,\n\nja",
+	    "Hoi, ja hoor",
+	    "Zeker weten",
+	    "Is goed",
+	    /* Polish */
+	    "tak",
+	    "Tak, proszę",
+	    "Tak!",
+	    "Oczywiście",
+	    "Zgoda",
+	    "Zgadzam się",
+	    "Potwierdzam",
+	    "Jasne",
+	    "Nie ma problemu",
+	    "Nie ma sprawy",
+	    "No jasne",
+	    "Czemu nie?",
+	    "Dzień dobry,\n\ntak",
+	    "Cześć, tak",
+	    "Pewnie",
+	    "Chętnie",
+	    "Dobrze",
+	    /* Japanese */
+	    "はい",
+	    "はい。",
+	    "はい、お願いします",
+	    "はい、お願いいたします。",
+	    "お願いします",
+	    "了解しました",
+	    "了解です",
+	    "承知しました",
+	    "同意します",
+	    "もちろんです",
+	    "ＯＫ",
+	    "OKです",
+	    "確認しました。",
+	    "問題ありません",
+	    "問題ないです",
+	    "こんにちは。\nはい",
+	    "お世話になっております。\n\nはい、お願いします。",
+	    "お世話になっております。はい、登録します。",
+	    "ご担当者様\n\nはい、確認しました。",
+	    "paperboy 様\nはい",
+	    "ぜひお願いします",
+	    "かまいません",
+	    /* Chinese */
+	    "好",
+	    "好的",
+	    "好的，谢谢",
+	    "好的谢谢",
+	    "好。",
+	    "是",
+	    "是的",
+	    "是的，请开始",
+	    "可以",
+	    "可以。",
+	    "同意",
+	    "我同意",
+	    "确认",
+	    "確認",
+	    "确认订阅",
+	    "没问题",
+	    "沒問題",
+	    "当然",
+	    "當然可以",
+	    "嗯",
+	    "行",
+	    "您好，\n是的",
+	    "你好，好的",
+	    "您好，确认。",
+	    "没错",
+	    "对",
+	    /* More */
+	    "Да",
+	    "Да, пожалуйста",
+	    "Конечно",
+	    "Подтверждаю",
+	    "Нет проблем",
+	    "Не возражаю",
+	    "Здравствуйте,\nда",
+	    "Ja tack",
+	    "Japp",
+	    "Ja, gjerne",
+	    "Inga problem",
+	    "Kyllä",
+	    "Evet",
+	    "Tamam",
+	    "네",
+	    "네, 부탁드립니다",
+	    "좋아요",
+	    "확인",
+	    "Igen",
+	    "Ναι",
+	};
+
+	check_texts(CONSENT_YES, texts, G_N_ELEMENTS(texts));
+}
+
+static void
+a_word_of_refusal_anywhere_is_a_no(void)
+{
+	static const char *const texts[] = {
+	    /* English */
+	    "no",
+	    "No.",
+	    "NO!!!",
+	    "No thanks",
+	    "no, thank you",
+	    "nope",
+	    "Never",
+	    "stop",
+	    "STOP",
+	    "Stop it",
+	    "unsubscribe",
+	    "Unsubscribe me",
+	    "remove",
+	    "Remove me",
+	    "Please remove me from your list",
+	    "spam",
+	    "Spam!",
+	    "This is spam",
+	    "I never asked for this, leave me alone!",
+	    "I did not ask for this",
+	    "I didn't sign up for this",
+	    "I didn’t ask",
+	    "Not me",
+	    "This wasn't me",
+	    "It wasn't me!",
+	    "Not interested",
+	    "I'm not interested, thanks",
+	    "I don't want this",
+	    "dont want it",
+	    "Please do not send me anything",
+	    "Leave me alone",
+	    "Go away",
+	    "Take me off this list",
+	    "cancel",
+	    "Cancel this, yes?",
+	    "Delete my address",
+	    "You have the wrong person",
+	    "Wrong address",
+	    "This was a mistake",
+	    "By mistake, sorry",
+	    "Somebody else did this",
+	    "Yes, please stop",
+	    "Ok, but do not mail me",
+	    "sure, remove me",
+	    "Reject",
+	    "I refuse",
+	    "Decline",
+	    "I decline.",
+	    "nah",
+	    "fuck off",
+	    "opt out",
+	    "Hello,\n\nthis was not me!",
+	    "Hi, no",
+	    "Hi no thanks",
+	    "Dear spammers,\n\nyes",
+	    "No, go ahead without me",
+	    "> quoted\n\nUnsubscribe",
+	    "No problem, but remove me",
+	    "Whoever you are: never write again",
+	    "👎",
+	    "Junk",
+	    "Unwanted mail",
+	    "I will report you",
+	    "No\n\nconfirm " TOKEN,
+	    "Quit it",
+	    "This is phishing",
+	    "None of this is mine",
+	    "No.\n\nYes.",
+	    /* German */
+	    "nein",
+	    "Nein danke",
+	    "NEIN!",
+	    "nee",
+	    "Nö",
+	    "Niemals",
+	    "Das war ich nicht",
+	    "Ich war das nicht.",
+	    "Ich habe das nicht bestellt",
+	    "Kein Interesse",
+	    "Kein Bedarf, danke",
+	    "Bitte löschen",
+	    "Bitte loeschen Sie meine Adresse",
+	    "abmelden",
+	    "Abbestellen",
+	    "Lassen Sie mich in Ruhe",
+	    "Hört auf!",
+	    "Stopp",
+	    "Ich möchte das nicht",
+	    "Ja nein",
+	    "Hallo,\nnein",
+	    "Falsche Adresse",
+	    "Das ist Spam",
+	    "Ich widerspreche",
+	    "Werbung!",
+	    "Das war ein Versehen",
+	    "Nicht ich",
+	    "Nie bestellt",
+	    "Ich will keine E-Mails",
+	    /* French */
+	    "non",
+	    "Non merci",
+	    "NON",
+	    "Jamais",
+	    "Je n'ai rien demandé",
+	    "Je n'ai jamais demandé ça",
+	    "Ce n'est pas moi",
+	    "c'est pas moi",
+	    "Pas intéressé",
+	    "Laissez-moi tranquille",
+	    "Désabonnez-moi",
+	    "désinscription",
+	    "Arrêtez",
+	    "Supprimez mon adresse",
+	    "C'est une erreur",
+	    "Bonjour,\nnon merci",
+	    "Je refuse",
+	    "Je ne veux plus recevoir vos mails",
+	    "Retirez-moi de votre liste",
+	    "Indésirable",
+	    /* Spanish */
+	    "no",
+	    "No, gracias",
+	    "No gracias",
+	    "Nunca",
+	    "Yo no pedí esto",
+	    "No fui yo",
+	    "No me interesa",
+	    "Déjenme en paz",
+	    "Quiero darme de baja",
+	    "Elimíneme de la lista",
+	    "Basta",
+	    "Bórrame",
+	    "Es un error",
+	    "No quiero",
+	    "Claro que no",
+	    "Hola, no",
+	    "Cancelar",
+	    "Rechazo esto",
+	    "Dejen de escribirme",
+	    "¡No!",
+	    /* Italian */
+	    "no",
+	    "No grazie",
+	    "Non sono stato io",
+	    "Non ho chiesto nulla",
+	    "Mai!",
+	    "Mai richiesto",
+	    "Cancellatemi",
+	    "Rimuovetemi dalla lista",
+	    "Lasciatemi in pace",
+	    "Basta",
+	    "Non mi interessa",
+	    "Rifiuto",
+	    "È un errore",
+	    "Non voglio",
+	    "Buongiorno,\nno grazie",
+	    "Smettetela",
+	    "Annulla",
+	    /* Portuguese */
+	    "não",
+	    "Não, obrigado",
+	    "Nao",
+	    "nunca",
+	    "Não fui eu",
+	    "Não pedi isso",
+	    "Não tenho interesse",
+	    "Deixem-me em paz",
+	    "Remova-me da lista",
+	    "Parem com isso",
+	    "Cancelar",
+	    "Foi engano",
+	    "Olá, não",
+	    "Descadastrar",
+	    "Recuso",
+	    "Excluir meu e-mail",
+	    "Não quero receber",
+	    /* Dutch */
+	    "nee",
+	    "Nee, bedankt",
+	    "Neen",
+	    "Nooit",
+	    "Niet ik",
+	    "Ik heb dit niet aangevraagd",
+	    "Geen interesse",
+	    "Uitschrijven",
+	    "Afmelden graag",
+	    "Verwijder mij",
+	    "Laat me met rust",
+	    "Hou op",
+	    "Dit is een vergissing",
+	    "Beste,\nnee",
+	    "Nee hoor",
+	    /* Polish */
+	    "nie",
+	    "Nie, dziękuję",
+	    "NIE!",
+	    "Nigdy",
+	    "To nie ja",
+	    "Nie prosiłem o to",
+	    "Nie chcę",
+	    "Proszę mnie usunąć",
+	    "Wypiszcie mnie",
+	    "Rezygnuję",
+	    "Dajcie mi spokój",
+	    "To pomyłka",
+	    "Przestańcie",
+	    "Dzień dobry,\nnie",
+	    "Usuń mój adres",
+	    "Odmawiam",
+	    /* Japanese */
+	    "いいえ",
+	    "いいえ、結構です",
+	    "結構です",
+	    "不要",
+	    "不要です",
+	    "いりません",
+	    "要りません",
+	    "必要ありません",
+	    "必要ないです",
+	    "登録していません",
+	    "申し込んでいません",
+	    "やめてください",
+	    "配信停止してください",
+	    "削除をお願いします",
+	    "迷惑です",
+	    "迷惑メール",
+	    "キャンセル",
+	    "お断りします",
+	    "身に覚えがありません",
+	    "拒否します",
+	    "解除してください",
+	    "同意しません",
+	    "はい、不要です",
+	    "こんにちは。\nいいえ",
+	    "間違いです",
+	    "私ではありません",
+	    /* Chinese */
+	    "不",
+	    "不要",
+	    "不用",
+	    "不用了，谢谢",
+	    "不需要",
+	    "不是我",
+	    "不同意",
+	    "我没有订阅",
+	    "我没订阅过",
+	    "取消",
+	    "退订",
+	    "请删除我",
+	    "拒绝",
+	    "垃圾邮件",
+	    "別再發了",
+	    "别发了",
+	    "停止发送",
+	    "不感兴趣",
+	    "好的，不要",
+	    "你好，不要",
+	    "您好，\n我不需要",
+	    "发错了",
+	    "滚",
+	    "勿扰",
+	    "不可以",
+	    /* More */
+	    "Нет",
+	    "Нет, спасибо",
+	    "Никогда",
+	    "Отпишите меня",
+	    "Я не просил",
+	    "Удалите меня",
+	    "Nej tack",
+	    "Jag vill inte ha det",
+	    "Nej",
+	    "Aldri",
+	    "Ei kiitos",
+	    "Hayır",
+	    "İstemiyorum",
+	    "아니요",
+	    "싫어요",
+	    "구독취소",
+	    "원하지 않습니다",
+	    "Nem",
+	    "Ne, děkuji",
+	};
+
+	check_texts(CONSENT_NO, texts, G_N_ELEMENTS(texts));
+}
+
+static void
+anything_else_is_unclear(void)
+{
+	static const char *const texts[] = {
+	    /* English */
+	    "What is this??",
+	    "What is this",
+	    "Who are you?",
+	    "Thanks",
+	    "Thank you!",
+	    "Thanks for your mail.",
+	    "Hello",
+	    "Hi,\n",
+	    "Hello?",
+	    "Maybe",
+	    "Maybe later",
+	    "I will think about it",
+	    "How did you get my address?",
+	    "How much does it cost?",
+	    "Can you tell me more?",
+	    "I am not sure",
+	    "Not sure what this is",
+	    "I don't know what this is",
+	    "I don't understand",
+	    "Don't remember signing up",
+	    "Yes?",
+	    "ok?",
+	    "Sure?",
+	    "Confirm what?",
+	    "Ok what is this?",
+	    "Eva",
+	    "Please explain",
+	    "Please confirm what you want",
+	    "Interesting service!",
+	    "Now!",
+	    "See attached",
+	    "Hmm",
+	    "?",
+	    "...",
+	    "Best regards,\nEva",
+	    "I would like to know more, yes",
+	    "Who asked for it? yes",
+	    "My name is Eva",
+	    "Is this about the conference?",
+	    "Received",
+	    "It says I should reply here",
+	    "Subscribe to our newsletter today",
+	    "Surely there is more to say",
+	    "Yesterday I got your mail",
+	    "Okinawa is nice",
+	    "Thanks, I got it",
+	    "Great",
+	    "Well, it depends",
+	    "Confirmation",
+	    "The word yes",
+	    "I was told to reply yes",
+	    "Dear paperboy,\n\nWhat does it cost?",
+	    "Tell me who wrote it",
+	    "confirm wrongtokenwrongtokenwrong",
+	    "Jane Doe\nyes",
+	    /* German */
+	    "Was ist das?",
+	    "Wer sind Sie?",
+	    "Danke",
+	    "Vielen Dank für Ihre Mail",
+	    "Hallo",
+	    "Vielleicht",
+	    "Ich weiß nicht",
+	    "Ich verstehe nicht, worum es geht",
+	    "Worum geht es?",
+	    "Wie kommen Sie an meine Adresse?",
+	    "Kostet das etwas?",
+	    "Bitte um Erklärung",
+	    "Ja?",
+	    "Keine Ahnung, was das ist",
+	    "Sicher?",
+	    "Stimmt das?",
+	    "Jakob Müller",
+	    "Klartext bitte",
+	    "Später",
+	    /* French */
+	    "C'est quoi ?",
+	    "Qu'est-ce que c'est ?",
+	    "Qui êtes-vous ?",
+	    "Merci",
+	    "Bonjour",
+	    "Peut-être",
+	    "Je ne sais pas",
+	    "Je ne comprends pas",
+	    "Combien ça coûte ?",
+	    "Oui ?",
+	    "Si vous voulez, expliquez",
+	    "Plus d'informations svp",
+	    /* Spanish */
+	    "¿Qué es esto?",
+	    "¿Quién eres?",
+	    "Gracias",
+	    "Hola",
+	    "Quizás",
+	    "No sé qué es esto",
+	    "No entiendo",
+	    "¿Cuánto cuesta?",
+	    "Si me explica qué es",
+	    "¿Sí?",
+	    "Más información, por favor",
+	    /* Italian */
+	    "Che cos'è?",
+	    "Chi siete?",
+	    "Grazie",
+	    "Ciao",
+	    "Forse",
+	    "Non so cosa sia",
+	    "Non capisco",
+	    "Quanto costa?",
+	    "Sì?",
+	    "Si tratta di cosa?",
+	    "Mi può spiegare?",
+	    /* Portuguese */
+	    "O que é isso?",
+	    "Quem são vocês?",
+	    "Obrigado",
+	    "Olá",
+	    "Talvez",
+	    "Não sei o que é isso",
+	    "Não entendi",
+	    "Quanto custa?",
+	    "Tudo bem?",
+	    "Sim?",
+	    /* Dutch */
+	    "Wat is dit?",
+	    "Wie bent u?",
+	    "Bedankt",
+	    "Hallo",
+	    "Misschien",
+	    "Ik weet het niet",
+	    "Ik begrijp het niet",
+	    "Wat kost dat?",
+	    "Ja?",
+	    "Meer informatie graag",
+	    /* Polish */
+	    "Co to jest?",
+	    "Kim jesteście?",
+	    "Dziękuję",
+	    "Dzień dobry",
+	    "Może",
+	    "Nie wiem, co to jest",
+	    "Nie rozumiem",
+	    "Ile to kosztuje?",
+	    "Tak?",
+	    /* Japanese */
+	    "これは何ですか",
+	    "これは何ですか？",
+	    "どなたですか",
+	    "ありがとうございます",
+	    "こんにちは",
+	    "わかりません",
+	    "よく分かりません",
+	    "すみませんが、これは何ですか？",
+	    "もう少し教えていただけませんか",
+	    "はい？",
+	    "いくらですか",
+	    "大丈夫です",
+	    "考えておきます",
+	    "ええと、これは何",
+	    /* Chinese */
+	    "这是什么？",
+	    "你是谁",
+	    "谢谢",
+	    "你好",
+	    "不知道这是什么",
+	    "不明白",
+	    "对不起，这是什么？",
+	    "不好意思，请问您是哪位？",
+	    "多少钱？",
+	    "好奇怪，这是什么",
+	    "可以告诉我这是什么吗？",
+	    "是什么",
+	    "可以吗？",
+	    "是谁",
+	    "确认什么？",
+	    "也许",
+	    "再说吧",
+	    "有没有中文版",
+	    /* More */
+	    "Что это?",
+	    "Спасибо",
+	    "Не понимаю",
+	    "Vad är det här?",
+	    "Tak for mailen. Hvad er det?",
+	    "Mikä tämä on?",
+	    "Bu ne?",
+	    "이게 뭔가요?",
+	    "네?",
+	};
+
+	check_texts(CONSENT_UNCLEAR, texts, G_N_ELEMENTS(texts));
+}
+
+static void
+a_program_is_known_by_its_subject_or_its_words(void)
+{
+	static const char *const replies[] = {"Undeliverable: " OURS,
+	    "Undeliverable:", "Undelivered Mail Returned to Sender",
+	    "Delivery Status Notification (Failure)",
+	    "Delivery Status Notification (Delay)",
+	    "Mail delivery failed: returning message to sender",
+	    "Returned mail: see transcript for details", "failure notice",
+	    "Delivery has failed", "Mail System Error - Returned Mail",
+	    "Warning: could not send message for past 4 hours", "Message blocked",
+	    "[Ticket #123]", "[Ticket #123] " OURS, "[Ticket #123] Re: " OURS,
+	    "Re: [Ticket #123] " OURS, "[#4711] " OURS, "[SUP-42] " OURS,
+	    "(Case 00123456) " OURS, "Case 00123456: " OURS, "INC0012345 - " OURS,
+	    "Ticket 4711: " OURS, "Re: " OURS " [Ticket#2026112010000012]",
+	    "[## 1234 ##] " OURS, "[example.com #88] AutoReply: " OURS,
+	    "Ticket received: " OURS, "[Ticket created] " OURS,
+	    "Request received: " OURS, "Re: " OURS " (#77)", "SUP-42 " OURS,
+	    "[JIRA] (DESK-7) " OURS, "[Anfrage 2026-1122] " OURS_DE,
+	    "Ticket#2026: AW: " OURS_DE, "Re: [EXT] [Ticket: 99] " OURS,
+	    "Automatic reply: " OURS, "Automatic Reply",
+	    "Auto: "
+	    "Out of Office: " OURS,
+	    "Out of Office: " OURS, "Out of the office Re: " OURS, "OOO: " OURS,
+	    "Auto-Reply: " OURS, "Autoreply: " OURS, "Re: Autoresponse: " OURS,
+	    "On vacation", "Vacation reply", "Away from my mail",
+	    "Abwesenheitsnotiz: " OURS, "Abwesend: " OURS_DE,
+	    "Automatische Antwort: " OURS_DE, "Unzustellbar: " OURS_DE,
+	    "Gelesen: " OURS_DE, "Eingangsbestätigung", "Urlaubsabwesenheit",
+	    "Réponse automatique : " OURS, "Absence du bureau : " OURS,
+	    "Non remis : " OURS, "Lu : " OURS, "Accusé de réception",
+	    "Respuesta automática: " OURS, "Fuera de la oficina: " OURS,
+	    "No se puede entregar: " OURS, "Leído: " OURS, "Risposta automatica: " OURS,
+	    "Fuori sede: " OURS, "Impossibile recapitare: " OURS,
+	    "R: Risposta automatica", "Resposta automática: " OURS, "Ausência: " OURS,
+	    "Não é possível entregar: " OURS, "Automatisch antwoord: " OURS,
+	    "Afwezig: " OURS, "Onbestelbaar: " OURS, "Odpowiedź automatyczna: " OURS,
+	    "Nie można dostarczyć: " OURS, "Autoodpowiedź", "自動返信: " OURS,
+	    "不在通知", "配信不能: " OURS, "自動応答", "自动回复: " OURS,
+	    "自動回覆：" OURS, "系统退信", "邮件投递失败", "Автоответ: " OURS,
+	    "Autosvar: " OURS, "Automatiskt svar: " OURS, "Otomatik yanıt: " OURS,
+	    "자동 회신: " OURS, "Read: " OURS, "Not read: " OURS, "Read receipt",
+	    "Thank you for contacting Example Ltd", "We have received your request",
+	    "Verify your email to deliver your message"};
+	static const char *const texts[] = {"I am out of the office until Monday.",
+	    "Thank you for your email.\n\nI am currently out of office.",
+	    "Hello,\nI am on vacation until 1 December.",
+	    "This is an automated response. Yes.",
+	    "Your request has been received and a ticket was created.",
+	    "Thank you for contacting support. Yes, we will help.",
+	    "Ich bin bis zum 1. Dezember nicht im Büro.", "Ich bin derzeit im Urlaub.",
+	    "Vielen Dank für Ihre Nachricht.\n\nIch bin abwesend.",
+	    "Je suis absent jusqu'au 1er décembre.", "Estoy fuera de la oficina.",
+	    "Sono in ferie fino al primo dicembre.", "Estou de férias.",
+	    "Ik ben op vakantie.", "Jestem na urlopie do poniedziałku.",
+	    "ただいま休暇中です。", "不在にしております。",
+	    "我正在休假，暂时无法回复邮件。", "Your message could not be delivered."};
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(replies); i++) {
+		wrong += check(CONSENT_AUTOMATIC, replies[i], "Yes, I am away.");
+		wrong += check(CONSENT_AUTOMATIC, replies[i], "");
+		wrong += check(CONSENT_AUTOMATIC, replies[i], "No.");
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		wrong += check(CONSENT_AUTOMATIC, "Re: " OURS, texts[i]);
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
+static void
+reply_prefixes_and_tags_do_not_change_the_subject(void)
+{
+	static const char *const replies[] = {OURS, OURS_DE, "Re: " OURS, "RE: " OURS,
+	    "AW: " OURS_DE, "Antw: " OURS, "SV: " OURS, "R: " OURS, "Odp: " OURS,
+	    "TR: " OURS, "RV: " OURS, "Re[2]: " OURS, "Re(3): " OURS, "Re: Re: " OURS,
+	    "Fwd: " OURS, "回复: " OURS, "答复：" OURS, "返信: " OURS,
+	    "[EXT] Re: " OURS, "[External] " OURS, "Re: [EXTERN] " OURS,
+	    "[SPAM] Re: " OURS, "***SPAM*** Re: " OURS, "{Spam?} Re: " OURS,
+	    "EXTERNAL: Re: " OURS, "Re: [list] " OURS, "re: " OURS " ",
+	    "Re:  Please  confirm your request to paperboy@example.org"};
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(replies); i++) {
+		wrong += check(CONSENT_YES, replies[i], "");
+		wrong +=
+		    check(CONSENT_YES, replies[i], "> To start it, reply with yes.\n");
+		wrong += check(CONSENT_YES, replies[i], "yes");
+		wrong += check(CONSENT_NO, replies[i], "no");
+		wrong += check(CONSENT_UNCLEAR, replies[i], "What is this?");
+	}
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
+static void
+a_reply_without_text_needs_our_subject_and_our_message_id(void)
+{
+	pb_auto(letter) direct = letters_new("eva@example.com", "Re: " OURS, " \n\n");
+	unsigned wrong = 0;
+
+	g_ptr_array_add(direct->in_reply_to, g_strdup(ID));
+	g_assert_cmpint(consent_judge(direct, &question), ==, CONSENT_YES);
+	g_assert_cmpint(judge("Re: " OURS, "", true), ==, CONSENT_YES);
+	g_assert_cmpint(judge("Re: " OURS, "", false), ==, CONSENT_UNCLEAR);
+	g_assert_cmpint(judge("Re: " OURS, "> quoted", false), ==, CONSENT_UNCLEAR);
+	wrong += check(CONSENT_UNCLEAR, "", "");
+	wrong += check(CONSENT_UNCLEAR, "Re:", "");
+	wrong += check(CONSENT_UNCLEAR, "(no subject)", "");
+	wrong += check(CONSENT_UNCLEAR, "Re: your letter", "");
+	wrong += check(CONSENT_UNCLEAR, "Invitation: meeting on Monday", "");
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
+static void
+a_subject_of_their_own_counts_as_a_whole(void)
+{
+	static const struct {
+		enum consent wanted;
+		const char *subject, *text;
+	} rows[] = {
+	    {CONSENT_YES, "yes", ""},
+	    {CONSENT_YES, "Re: ok", ""},
+	    {CONSENT_YES, "Yes please!", ""},
+	    {CONSENT_YES, "Ja, bitte", "Eva"},
+	    {CONSENT_YES, "Oui, merci", ""},
+	    {CONSENT_YES, "はい、お願いします", ""},
+	    {CONSENT_YES, "好的，谢谢", ""},
+	    {CONSENT_YES, "confirm " TOKEN, ""},
+	    {CONSENT_YES, "Confirm", "yes"},
+	    {CONSENT_YES, "Subscription", "yes"},
+	    {CONSENT_YES, "(no subject)", "yes"},
+	    {CONSENT_YES, "", "Yes"},
+	    {CONSENT_NO, "no", ""},
+	    {CONSENT_NO, "Re: No thanks", ""},
+	    {CONSENT_NO, "unsubscribe", ""},
+	    {CONSENT_NO, "remove me", "Yes, remove me"},
+	    {CONSENT_NO, "STOP", "yes"},
+	    {CONSENT_NO, "nein", ""},
+	    {CONSENT_NO, "不要", ""},
+	    {CONSENT_UNCLEAR, "Confirm your identity at Example Mail", ""},
+	    {CONSENT_UNCLEAR, "Ok Computer tickets are here", ""},
+	    {CONSENT_UNCLEAR, "yes?", ""},
+	    {CONSENT_UNCLEAR, "Question", "Who are you?"},
+	    {CONSENT_UNCLEAR, "your mail", ""},
+	};
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		wrong += check(rows[i].wanted, rows[i].subject, rows[i].text);
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
+/* @return the phrase without its mark */
+static char *
+format_phrase(const char *phrase)
+{
+	char *text = g_strdup(phrase);
+	size_t size = strlen(text);
+
+	if (text[size - 1] == '*' || text[size - 1] == '$')
+		text[size - 1] = '\0';
+	return text;
+}
+
+static unsigned
+check_phrases(enum consent wanted, const char *const *phrases)
+{
+	unsigned wrong = 0;
+
+	for (; phrases && *phrases; phrases++) {
+		g_autofree char *text = format_phrase(*phrases);
+
+		wrong += wanted == CONSENT_AUTOMATIC ? check(wanted, text, "")
+		                                     : check(wanted, "Re: " OURS, text);
+	}
+	return wrong;
+}
+
+static void
+every_phrase_of_the_tables_works_beside_all_others(void)
+{
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < confirm_phrases_count; i++) {
+		const struct confirm_phrases *language = &confirm_phrases[i];
+
+		wrong += check_phrases(CONSENT_YES, language->consents);
+		wrong += check_phrases(CONSENT_YES, language->agreements);
+		wrong += check_phrases(CONSENT_NO, language->refusals);
+		wrong += check_phrases(CONSENT_UNCLEAR, language->neutral);
+		wrong += check_phrases(CONSENT_AUTOMATIC, language->automatic);
+		for (const char *const *at = language->greetings; at && *at; at++) {
+			g_autofree char *phrase = format_phrase(*at);
+			g_autofree char *text = g_strconcat(phrase, ",\nyes", NULL);
+
+			wrong += check(CONSENT_YES, "Re: " OURS, text);
+		}
+	}
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
+static void
+a_long_line_of_anything_ends(void)
+{
+	g_autofree char *words = g_strnfill(64 * 1024, '?');
+	g_autoptr(GString) many = g_string_new(NULL);
+
+	for (int i = 0; i < 16 * 1024; i++)
+		g_string_append(many, "so ");
+	g_string_append(many, "yes");
+	g_assert_cmpint(judge("Re: " OURS, words, true), ==, CONSENT_UNCLEAR);
+	g_assert_cmpint(judge("Re: " OURS, many->str, true), ==, CONSENT_UNCLEAR);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/consent/a word of consent at the start is a yes",
+	    a_word_of_consent_at_the_start_is_a_yes);
+	g_test_add_func("/consent/a word of refusal anywhere in the line is a no",
+	    a_word_of_refusal_anywhere_is_a_no);
+	g_test_add_func("/consent/anything else is unclear", anything_else_is_unclear);
+	g_test_add_func("/consent/a program is known by its subject or its words",
+	    a_program_is_known_by_its_subject_or_its_words);
+	g_test_add_func("/consent/reply prefixes and tags do not change the subject",
+	    reply_prefixes_and_tags_do_not_change_the_subject);
+	g_test_add_func(
+	    "/consent/a reply without text needs our subject and our Message-ID",
+	    a_reply_without_text_needs_our_subject_and_our_message_id);
+	g_test_add_func("/consent/a subject of their own counts as a whole",
+	    a_subject_of_their_own_counts_as_a_whole);
+	g_test_add_func("/consent/every phrase of the tables works beside all others",
+	    every_phrase_of_the_tables_works_beside_all_others);
+	g_test_add_func(
+	    "/consent/a long line of anything ends", a_long_line_of_anything_ends);
+	return g_test_run();
+}
