@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "lib/lab.h"
+#include "store/papers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
@@ -20,8 +21,27 @@ struct fake {
 	int64_t retry_after_s;
 	enum source_status status; /* of all other days */
 	const char *etag;
-	int *stop; /* set when the bad day is asked for, or NULL */
+	unsigned papers;          /* of each day; 0: one */
+	const char *serve_day;    /* whose papers are served for newer days */
+	const char *serve_one_of; /* a day whose first paper is served for newer ones */
+	int *stop;                /* set when the bad day is asked for, or NULL */
 };
+
+/* The nth paper of one day on the list of another. */
+static void
+add_paper(GPtrArray *listings, const char *source, const char *of, unsigned number,
+    const char *day)
+{
+	struct paper *paper = paper_new();
+
+	paper->id = number ? g_strdup_printf("%s.%s.%u", source, of, number)
+	                   : g_strdup_printf("%s.%s", source, of);
+	paper->title = g_strdup("Made up");
+	paper->abstract = g_strdup("");
+	paper->url = g_strdup("https://example.org/");
+	paper->upvotes = 1;
+	g_ptr_array_add(listings, listing_new(paper, day));
+}
 
 static bool
 fetch_day(struct source *source, struct http *http, const char *day, const char *etag,
@@ -30,7 +50,6 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 	struct fake *fake = (struct fake *)source;
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
-	struct paper *paper;
 
 	(void)http;
 	g_string_append_printf(
@@ -45,16 +64,24 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 	answer->status = fake->status;
 	if (fake->status != SOURCE_OK)
 		return true;
-	paper = paper_new();
-	paper->id = g_strdup_printf("%s.%s", source->name, day);
-	paper->title = g_strdup("Made up");
-	paper->abstract = g_strdup("");
-	paper->url = g_strdup("https://example.org/");
-	paper->upvotes = 1;
-	g_ptr_array_add(listings, listing_new(paper, day));
+	if (fake->serve_one_of && strcmp(day, fake->serve_one_of) > 0)
+		add_paper(listings, source->name, fake->serve_one_of, 0, day);
+	for (unsigned i = 0; i < MAX(fake->papers, 1); i++)
+		add_paper(listings, source->name,
+		    fake->serve_day && strcmp(day, fake->serve_day) > 0
+		        ? fake->serve_day
+		        : day,
+		    i, day);
 	answer->etag = g_strdup(fake->etag);
 	source_answer_set_listings(answer, g_steal_pointer(&listings));
 	return true;
+}
+
+static bool
+fetch_today(struct source *source, struct http *http, const char *today,
+    const char *etag, struct source_answer *answer, GError **error)
+{
+	return fetch_day(source, http, today, etag, answer, error);
 }
 
 static void
@@ -263,6 +290,133 @@ pauses_double_up_to_an_hour_and_end_with_a_success(void)
 	fake_clear(&fake);
 }
 
+/* What `source list` says of the one source: why it fails, and when it last was good.
+ */
+static char *
+report_of(struct lab *lab, int64_t *good_at)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) reports = papers_load_reports(lab->store, &error);
+	const struct source_report *report;
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(reports->len, ==, 1);
+	report = reports->pdata[0];
+	*good_at = report->good_at;
+	return g_strdup(report->error);
+}
+
+#define assert_report(lab, says, good)                            \
+	do {                                                      \
+		int64_t good_at;                                  \
+		g_autofree char *said = report_of(lab, &good_at); \
+                                                                  \
+		g_assert_cmpstr(said, ==, says);                  \
+		g_assert_cmpint(good_at, ==, good);               \
+	} while (0)
+
+static void
+a_source_that_works_again_has_not_failed_any_more(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T23:50:00Z");
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	run(lab, &fake, false, now - 3600);
+	assert_report(lab, NULL, now - 3600);
+	fake.bad_day = "";
+	fake.code = PB_ERROR_TEMPORARY;
+	run(lab, &fake, false, now);
+	assert_report(lab, "2026-11-20: made-up trouble of 2026-11-20", now - 3600);
+	/* The next list is of another day. */
+	fake.bad_day = "2026-11-17";
+	fake.source.kind = SOURCE_DATED;
+	fake.source.fetch_now = fetch_today;
+	run(lab, &fake, false, now + 1200);
+	assert_report(lab, NULL, now + 1200);
+	fake_clear(&fake);
+}
+
+static void
+a_day_that_is_malformed_fails_until_it_is_well(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	run(lab, &fake, false, now);
+	fake.bad_day = "2026-11-18";
+	fake.code = PB_ERROR_INPUT;
+	run(lab, &fake, false, now + 3600);
+	assert_report(lab, "2026-11-18: made-up trouble of 2026-11-18", now);
+	run(lab, &fake, false, now + 7200);
+	assert_report(lab, "2026-11-18: made-up trouble of 2026-11-18", now);
+	fake.bad_day = NULL;
+	run(lab, &fake, false, now + 10800);
+	assert_report(lab, NULL, now + 10800);
+	fake_clear(&fake);
+}
+
+static void
+an_empty_list_of_a_day_that_had_papers_is_a_failure(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	fake.status = SOURCE_EMPTY;
+	g_assert_cmpuint(run(lab, &fake, false, now).failed, ==, 0);
+	fake.status = SOURCE_OK;
+	g_assert_cmpuint(run(lab, &fake, false, now + 60).failed, ==, 0);
+	fake.status = SOURCE_EMPTY;
+	g_assert_cmpuint(run(lab, &fake, false, now + 120).failed, ==, 4);
+	lab_assert_text(lab,
+	    "SELECT day, status, error FROM batch ORDER BY id DESC LIMIT 1",
+	    "2026-11-17|failed|the list of 2026-11-17 is empty, and had 1 papers "
+	    "before");
+	assert_report(lab,
+	    "2026-11-17: the list of 2026-11-17 is empty, and had 1 papers before",
+	    now + 60);
+	/* The papers stay. */
+	lab_assert_text(lab, "SELECT count(*) FROM listing", "4");
+	fake.status = SOURCE_OK;
+	run(lab, &fake, false, now + 180);
+	assert_report(lab, NULL, now + 180);
+	fake_clear(&fake);
+}
+
+static void
+a_list_of_an_older_day_under_a_new_date_is_stale(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time(NOW);
+	struct fake fake;
+
+	fake_init(&fake, "made-up");
+	fake.papers = 4;
+	run(lab, &fake, false, now);
+	/* Today's has grown by one since it was last read. */
+	fake.papers = 5;
+	fake.serve_day = "2026-11-20";
+	run(lab, &fake, false, now + CLOCK_DAY_S);
+	lab_assert_text(lab,
+	    "SELECT day, status, count FROM batch WHERE day >= '2026-11-20'"
+	    " AND asked_at > (SELECT min(asked_at) FROM batch) ORDER BY id LIMIT 2",
+	    "2026-11-21|stale|0 2026-11-20|ok|5");
+	lab_assert_text(
+	    lab, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "0");
+	/* The day's own papers with one that was listed before. */
+	fake.serve_day = NULL;
+	fake.serve_one_of = "2026-11-20";
+	run(lab, &fake, false, now + CLOCK_DAY_S + 3600);
+	lab_assert_text(
+	    lab, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "6");
+	fake_clear(&fake);
+}
+
 static void
 a_source_at_a_new_address_is_asked_at_once(void)
 {
@@ -411,6 +565,10 @@ main(int argc, char **argv)
 	ADD(a_malformed_day_says_nothing_about_the_others);
 	ADD(pauses_double_up_to_an_hour_and_end_with_a_success);
 	ADD(a_source_is_left_alone_for_as_long_as_it_said);
+	ADD(a_source_that_works_again_has_not_failed_any_more);
+	ADD(a_day_that_is_malformed_fails_until_it_is_well);
+	ADD(an_empty_list_of_a_day_that_had_papers_is_a_failure);
+	ADD(a_list_of_an_older_day_under_a_new_date_is_stale);
 	ADD(a_source_at_a_new_address_is_asked_at_once);
 	ADD(a_clock_that_is_set_back_ends_a_pause);
 	ADD(one_source_failing_stops_no_other);

@@ -34,17 +34,44 @@ status_of(enum source_status status)
 }
 
 /*
- * Whether a list that dates itself has the papers of the day before under a new date,
- * as was seen of arXiv: that is no day's list.
+ * Whether a list has the papers of an earlier day under a new date.  arXiv serves such
+ * a list unchanged; a list that is asked for by day may have grown meanwhile.
  */
 static bool
 find_stale(const struct collect *collect, const struct source *source,
     const struct source_answer *answer, bool *is_stale, GError **error)
 {
 	*is_stale = false;
-	return source->kind != SOURCE_DATED || answer->status != SOURCE_OK ||
-	       papers_has_ids(collect->store, source->name, answer->ids_sha256,
-	           answer->day, is_stale, error);
+	if (answer->status != SOURCE_OK || source->kind == SOURCE_ROLLING)
+		return true;
+	if (source->kind == SOURCE_BY_DAY)
+		return papers_is_copied(collect->store, source->name, answer->day,
+		    answer->listings, is_stale, error);
+	return papers_has_ids(collect->store, source->name, answer->ids_sha256,
+	    answer->day, is_stale, error);
+}
+
+/*
+ * An empty list of a day that had papers is a failure of the source.
+ *
+ * @param problem  set when it is one
+ */
+static bool
+check_emptied(const struct collect *collect, const struct source *source,
+    const struct source_answer *answer, GError **problem, GError **error)
+{
+	struct list_day found;
+
+	if (answer->status != SOURCE_EMPTY || source->kind == SOURCE_ROLLING)
+		return true;
+	if (!lists_load_day(collect->store, source->name, answer->day, &found, error))
+		return false;
+	if (found.read)
+		g_set_error(problem, PB_ERROR, PB_ERROR_INPUT,
+		    "the list of %s is empty, and had %" G_GINT64_FORMAT
+		    " papers before",
+		    answer->day, found.read);
+	return true;
 }
 
 static bool
@@ -91,6 +118,14 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	return true;
 }
 
+/* A malformed day says nothing about the others; all else does. */
+static bool
+is_about_day(const GError *problem)
+{
+	return g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) ||
+	       g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+}
+
 static bool
 save_failure(const struct collect *collect, const struct source *source,
     const char *day, const GError *problem, int64_t now, GError **error)
@@ -101,6 +136,7 @@ save_failure(const struct collect *collect, const struct source *source,
 	    .asked_at = now,
 	    .status = BATCH_FAILED,
 	    .error = problem->message,
+	    .is_of_day = source->kind == SOURCE_BY_DAY && is_about_day(problem),
 	};
 	struct papers_saved saved;
 
@@ -115,16 +151,20 @@ take_answer(const struct collect *collect, struct source *source, const char *da
     const struct source_answer *answer, const GError *problem, int64_t now,
     struct collect_report *report, bool *is_failed, GError **error)
 {
-	if (!problem)
+	g_autoptr(GError) emptied = NULL;
+
+	if (!problem && !check_emptied(collect, source, answer, &emptied, error))
+		return false;
+	if (!problem && !emptied)
 		return save_answer(collect, source, day, answer, now, report, error);
+	if (!problem)
+		problem = emptied;
 	/* Ended by us: that is no failure of the source. */
 	*is_failed = true;
 	if (collect->stop && g_atomic_int_get(collect->stop))
 		return true;
 	report->failed++;
-	/* A malformed day says nothing about the others; all else does. */
-	*is_failed = !g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) &&
-	             !g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+	*is_failed = !is_about_day(problem);
 	return save_failure(collect, source, day, problem, now, error) &&
 	       (!*is_failed || memo_save_pause(collect->store, source->name,
 	                           source->url, answer->retry_after_s, now, error));
@@ -334,6 +374,7 @@ bool
 collect_replay(const struct collect *collect, struct source *source, const char *day,
     const char *path, int64_t now, struct collect_report *report, GError **error)
 {
+	g_autoptr(GError) emptied = NULL;
 	struct source_answer answer;
 	char today[DAY_BYTES];
 	bool is_ok;
@@ -348,6 +389,11 @@ collect_replay(const struct collect *collect, struct source *source, const char 
 	is_ok =
 	    path ? source_read_day(source, path, day, &answer, error)
 	         : source_fetch_day(source, collect->http, day, NULL, &answer, error);
+	is_ok = is_ok && check_emptied(collect, source, &answer, &emptied, error);
+	if (is_ok && emptied) {
+		g_propagate_error(error, g_steal_pointer(&emptied));
+		is_ok = false;
+	}
 	if (is_ok && answer.status != SOURCE_NOT_YET) {
 		report->answers++;
 		is_ok = doubt_day(collect, day, error) &&

@@ -120,6 +120,33 @@ papers_has_ids(struct store *store, const char *source, const char *ids_hash,
 }
 
 bool
+papers_is_copied(struct store *store, const char *source, const char *day,
+    const GPtrArray *listings, bool *is_copied, GError **error)
+{
+	/* Ids hold nothing that JSON would escape (model/identity.h). */
+	static const char sql[] =
+	    "SELECT coalesce(max(papers), 0) FROM (SELECT count(*) AS papers"
+	    " FROM json_each(?1) told JOIN paper p ON p.id = told.value"
+	    " JOIN listing l ON l.paper_seq = p.seq"
+	    " WHERE l.source = ?2 AND l.day < ?3 GROUP BY l.day)";
+	g_autoptr(GString) ids = g_string_new("[");
+	int64_t papers;
+
+	for (unsigned i = 0; i < listings->len; i++) {
+		const struct listing *listing = listings->pdata[i];
+
+		g_string_append_printf(
+		    ids, "%s\"%s\"", i ? "," : "", listing->paper->id);
+	}
+	g_string_append_c(ids, ']');
+	if (!sql_number(store, sql, &papers, error, SQL_TEXT(ids->str),
+	        SQL_TEXT(source), SQL_TEXT(day)))
+		return false;
+	*is_copied = papers >= 2 && 2 * papers > (int64_t)listings->len;
+	return true;
+}
+
+bool
 papers_load_etag_time(
     struct store *store, const char *source, int64_t *at, GError **error)
 {
@@ -222,10 +249,15 @@ papers_load_reports(struct store *store, GError **error)
 	    " (SELECT f.day || ': ' || f.error FROM batch f WHERE f.source = b.source"
 	    "  AND f.asked_at > b.asked_at - 100000 AND f.status = 'failed'"
 	    "  AND NOT EXISTS (SELECT 1 FROM batch g WHERE g.source = f.source"
-	    "   AND g.day = f.day AND g.id > f.id AND g.status <> 'failed')"
+	    "   AND (g.day = f.day OR NOT f.is_of_day)"
+	    "   AND g.id > f.id AND g.status <> 'failed')"
 	    "  ORDER BY f.id DESC LIMIT 1), b.asked_at,"
-	    " (SELECT max(asked_at) FROM batch g WHERE g.source = b.source"
-	    "  AND g.status <> 'failed'),"
+	    /* Of several days that are asked for at once, none may have failed. */
+	    " (SELECT g.asked_at FROM batch g WHERE g.source = b.source"
+	    "  AND g.status NOT IN ('failed', 'stale')"
+	    "  AND NOT EXISTS (SELECT 1 FROM batch h WHERE h.source = g.source"
+	    "   AND h.asked_at = g.asked_at AND h.status = 'failed')"
+	    "  ORDER BY g.asked_at DESC LIMIT 1),"
 	    " (SELECT max(day) FROM listing l WHERE l.source = b.source),"
 	    " (SELECT count(*) FROM listing l WHERE l.source = b.source AND l.day ="
 	    "  (SELECT max(day) FROM listing m WHERE m.source = b.source))"

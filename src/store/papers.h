@@ -32,6 +32,9 @@ struct batch {
 	const char *etag;     /* or NULL */
 	const char *ids_hash; /* SHA-256 of the sorted ids, or NULL */
 	const char *error;    /* when BATCH_FAILED, else NULL */
+	/* The failure says nothing about other days: only a good answer for this day
+	 * ends it, else any does. */
+	bool is_of_day;
 	/* The source lists the newest papers of whatever day: one that it listed before
 	 * is not listed again, and one that appears later is of the day it appears. */
 	bool is_rolling;
@@ -118,6 +121,15 @@ bool papers_load_last_etag(
 /** Whether a source told the same papers under an earlier day. @param is_known  set */
 bool papers_has_ids(struct store *store, const char *source, const char *ids_hash,
     const char *day, bool *is_known, GError **error);
+
+/**
+ * Whether a list has the papers of an earlier day: more than half of it, and two at
+ * least, were listed by the source on one such day.
+ *
+ * @param listings  of struct listing *
+ */
+bool papers_is_copied(struct store *store, const char *source, const char *day,
+    const GPtrArray *listings, bool *is_copied, GError **error);
 
 /** When a source last gave an ETag. @param at -1 for never */
 bool papers_load_etag_time(

@@ -395,7 +395,8 @@ papers_save_batch(struct store *store, const struct batch *batch,
 {
 	static const char sql[] = "INSERT INTO batch (source, day, asked_at, status, "
 	                          "etag, count, fresh, ids_hash,"
-	                          " error) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+	                          " error, is_of_day)"
+	                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 	struct papers_saved sums = {.listed = listings ? listings->len : 0};
 	const char *etag;
 	pb_transaction transaction = {0};
@@ -416,7 +417,8 @@ papers_save_batch(struct store *store, const struct batch *batch,
 	if (!sql_run(store, sql, error, SQL_TEXT(batch->source), SQL_TEXT(batch->day),
 	        SQL_INT(batch->asked_at), SQL_TEXT(batch_status_name(batch->status)),
 	        SQL_TEXT(etag), SQL_INT(sums.listed), SQL_INT(sums.fresh),
-	        SQL_TEXT(batch->ids_hash), SQL_TEXT(batch->error)) ||
+	        SQL_TEXT(batch->ids_hash), SQL_TEXT(batch->error),
+	        SQL_INT(batch->is_of_day)) ||
 	    !store_commit(&transaction, error))
 		return false;
 	*saved = sums;

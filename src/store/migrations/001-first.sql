@@ -125,6 +125,8 @@ CREATE TABLE batch (
 	fresh    INTEGER NOT NULL DEFAULT 0 CHECK (fresh >= 0), -- papers not seen before
 	ids_hash TEXT,
 	error    TEXT,
+	-- 1: the failure is of this day alone, 0: of the source
+	is_of_day INTEGER NOT NULL DEFAULT 0 CHECK (is_of_day IN (0, 1)),
 	CHECK ((status = 'failed') = (error IS NOT NULL))
 ) STRICT;
 CREATE INDEX batch_day ON batch (source, day, id);
