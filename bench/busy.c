@@ -108,6 +108,8 @@ main(int argc, char **argv)
 	struct edition_report made = {0};
 	struct stopwatch all = {0};
 	struct watch watch = {0};
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
 	g_autoptr(GError) error = NULL;
 	struct postman postman = {0};
 	pb_auto(store) store = NULL;
@@ -126,7 +128,7 @@ main(int argc, char **argv)
 	stopwatch_start(&all);
 	g_assert_true(match_run(store, INPUT_NOW, &matched, &error));
 	end_step("match", &watch, &postman);
-	g_assert_true(edition_run(store, INPUT_NOW, &made, &error));
+	g_assert_true(edition_run(store, key, INPUT_NOW, &made, &error));
 	end_step("edition", &watch, &postman);
 	g_assert_true(upkeep_run(store, INPUT_NOW, &error));
 	end_step("upkeep", &watch, &postman);

@@ -46,6 +46,8 @@ int
 main(int argc, char **argv)
 {
 	pb_auto(store) store = NULL;
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
 	g_autoptr(GError) error = NULL;
 	struct edition_report report = {0};
 	int64_t sums[G_N_ELEMENTS(steps)] = {0};
@@ -59,7 +61,7 @@ main(int argc, char **argv)
 	if (argc == 3)
 		sqlite3_trace_v2(store->db, SQLITE_TRACE_PROFILE, note_time, sums);
 	stopwatch_start(&watch);
-	edition_run(store, INPUT_NOW, &report, &error);
+	edition_run(store, key, INPUT_NOW, &report, &error);
 	stopwatch_stop(&watch);
 	g_assert_no_error(error);
 	stopwatch_print(&watch);

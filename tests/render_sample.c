@@ -50,6 +50,7 @@ render_sample_new_digest(void)
 	digest->id = 4711;
 	digest->subscriber_id = 7;
 	digest->slot = g_strdup("2026-11-21T07:30");
+	digest->message_token = g_strdup("abcdefghijklmnopq");
 	g_strlcpy(digest->date, "2026-11-21", sizeof(digest->date));
 	digest->created_at = 1795242600; /* 2026-11-21 06:30 UTC */
 	digest->recipient = g_strdup("robin@reader.example");

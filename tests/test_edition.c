@@ -61,10 +61,41 @@ an_edition_waits_for_the_match(void)
 
 	lab_subscribe(lab, ADA, "Europe/Berlin", "diffusion", now);
 	lab_list(lab, "2026-11-20", "2611.00020", "Diffusion", 1);
-	g_assert_true(edition_run(lab->store, now, &report, NULL));
+	g_assert_true(edition_run(lab->store, lab->key, now, &report, NULL));
 	g_assert_cmpuint(report.due, ==, 0);
 	g_assert_cmpuint(lab_press(lab, now), ==, 1);
 	lab_assert_text(lab, PAPERS, "20");
+}
+
+/* Two papers and one subscriber, listed in the given order; other rows come before. */
+static char *
+make_token(unsigned before, const char *one, const char *other, const char *now)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t joined = lab_time("2026-11-20T13:00:00Z");
+
+	lab_subscribe(lab, ADA, "Europe/Berlin", "diffusion", joined);
+	for (unsigned i = 0; i < before; i++) {
+		lab_list(lab, "2026-11-01", "2611.00001", "Another", 1);
+		lab_run(lab, "INSERT INTO sqlite_sequence VALUES ('digest', 40)");
+	}
+	lab_list(lab, "2026-11-20", one, "Diffusion", 1);
+	lab_list(lab, "2026-11-20", other, "Diffusion", 9);
+	g_assert_cmpuint(press(lab, now), ==, 1);
+	return lab_text(lab, "SELECT slot || ' ' || message_token FROM digest");
+}
+
+static void
+the_same_digest_built_again_has_the_same_message_id(void)
+{
+	const char *now = "2026-11-20T13:00:00Z", *later = "2026-11-20T15:00:00Z";
+	g_autofree char *first = make_token(0, "2611.00020", "2611.00021", now);
+	g_autofree char *again = make_token(1, "2611.00021", "2611.00020", later);
+	g_autofree char *other = make_token(0, "2611.00020", "2611.00022", now);
+
+	g_assert_cmpstr(first, ==, again);
+	g_assert_cmpstr(first, !=, other);
+	g_assert_true(g_str_has_prefix(first, "first-1795179600 "));
 }
 
 static void
@@ -737,6 +768,7 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/edition/" #name, name)
 	ADD(an_edition_waits_for_the_match);
+	ADD(the_same_digest_built_again_has_the_same_message_id);
 	ADD(the_first_edition_comes_at_once_with_the_last_three_days);
 	ADD(each_day_has_one_slot_and_a_quiet_day_only_moves_on);
 	ADD(a_week_asleep_is_one_edition);

@@ -271,8 +271,10 @@ new_world(void)
 #define CLAIM                                                                    \
 	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, " \
 	"claimed_at = 1;"
-#define END           "UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"
-#define DIGEST        "digest (id, subscriber_id, slot, date, created_at, state)"
+#define END "UPDATE outbox SET state = 'SENT', ended_at = 2, next_try_at = NULL;"
+#define DIGEST                                                      \
+	"digest (id, subscriber_id, slot, date, created_at, state," \
+	" message_token)"
 #define ADDRESS(text) "UPDATE subscriber SET address = " text " WHERE id = 1"
 
 static void
@@ -357,16 +359,25 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	    {"", "UPDATE batch SET status = 'failed', error = NULL", "CHECK"},
 	    {"", "UPDATE batch SET error = 'but it was ok'", "CHECK"},
 	    /* Digests. */
-	    {"", "INSERT INTO " DIGEST " VALUES (9, 2, 's', 'd', 0, 'live')",
+	    {"",
+	        "INSERT INTO " DIGEST
+	        " VALUES (9, 2, 's', 'd', 0, 'live', 'abcdefghijklmnopq')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO " DIGEST " VALUES (9, 3, 's', 'd', 0, 'live')",
+	    {"",
+	        "INSERT INTO " DIGEST
+	        " VALUES (9, 3, 's', 'd', 0, 'live', 'abcdefghijklmnopq')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO " DIGEST " VALUES (9, 99, 's', 'd', 0, 'live')",
+	    {"",
+	        "INSERT INTO " DIGEST
+	        " VALUES (9, 99, 's', 'd', 0, 'live', 'abcdefghijklmnopq')",
 	        "a digest is only for a subscriber who is active"},
 	    {"UPDATE subscriber SET state = 'paused' WHERE id = 1",
-	        "INSERT INTO " DIGEST " VALUES (9, 1, 's', 'd', 0, 'live')",
+	        "INSERT INTO " DIGEST
+	        " VALUES (9, 1, 's', 'd', 0, 'live', 'abcdefghijklmnopq')",
 	        "a digest is only for a subscriber who is active"},
-	    {"", "INSERT INTO " DIGEST " SELECT 9, 1, slot, 'd', 0, 'live' FROM digest",
+	    {"",
+	        "INSERT INTO " DIGEST
+	        " SELECT 9, 1, slot, 'd', 0, 'live', message_token FROM digest",
 	        "UNIQUE"},
 	    {"", "UPDATE digest SET abstract = 'none'", "a digest is frozen"},
 	    {"", "UPDATE digest SET format = 'text'", "a digest is frozen"},
@@ -486,7 +497,8 @@ call_edition(struct lab *lab, void *data, GError **error)
 	struct edition_report report = {0};
 
 	(void)data;
-	return edition_run(lab->store, lab_time(NOW) + CLOCK_DAY_S, &report, error);
+	return edition_run(
+	    lab->store, lab->key, lab_time(NOW) + CLOCK_DAY_S, &report, error);
 }
 
 static bool

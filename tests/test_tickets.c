@@ -139,8 +139,9 @@ row_4_4_a_reply_token_proves_its_own_reader_for_thirty_days(void)
 	subscribe(&desk, EVA);
 	subscribe(&desk, "adam@example.com");
 	lab_run(desk.lab,
-	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state)"
-	    " VALUES (1, 'x', '2026-11-20', 1795000000, 'sent')");
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
+	    " message_token) VALUES (1, 'x', '2026-11-20', 1795000000, 'sent',"
+	    " 'abcdefghijklmnopq')");
 	reply_to = format_reply_to(&desk, 1, 1795000000);
 	other = format_reply_to(&desk, 1, 1795000001);
 	desk.options.now = 1795000000 + 30 * DAY;
@@ -437,8 +438,9 @@ a_token_of_before_a_move_proves_nothing_after_it(void)
 	desk_init(&desk);
 	subscribe(&desk, EVA);
 	lab_run(desk.lab,
-	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state)"
-	    " VALUES (1, 'x', '2026-11-20', 1795160000, 'sent')");
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
+	    " message_token) VALUES (1, 'x', '2026-11-20', 1795160000, 'sent',"
+	    " 'abcdefghijklmnopq')");
 	digest = format_reply_to(&desk, 1, 1795160000);
 	leave = desk_format_leave(&desk, desk.lab->key, 1);
 	desk_write_to(&desk, EVA, DESK_HOME, "change");

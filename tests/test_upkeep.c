@@ -97,8 +97,9 @@ a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
 	lab_assert_text(lab, "SELECT id, state FROM digest", "2|live");
 	lab_assert_text(lab, "SELECT digest_id FROM digest_item", "2");
 	/* A digest's number is never used again: it names the message. */
-	lab_run(lab, "INSERT INTO digest (subscriber_id, slot, date, created_at, state)"
-	             " VALUES (1, 's', 'd', 0, 'live')");
+	lab_run(lab, "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
+	             " message_token) VALUES (1, 's', 'd', 0, 'live',"
+	             " 'abcdefghijklmnopq')");
 	g_assert_cmpint(lab_number(lab, "SELECT max(id) FROM digest"), ==, 3);
 }
 

@@ -164,6 +164,18 @@ token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t
 	return g_string_free(format_mac(maker, mac), FALSE);
 }
 
+char *
+token_maker_derive_text(
+    const struct token_maker *maker, const char *purpose, const char *text)
+{
+	g_autofree char *whole = g_strconcat(purpose, ":", text, NULL);
+	uint8_t mac[MAC_BYTES];
+
+	g_assert(purpose[0] != '\0' && !strchr(purpose, ':'));
+	derive_mac(maker->primed, whole, mac);
+	return g_string_free(format_mac(maker, mac), FALSE);
+}
+
 /* The token ends with its id. */
 static char *
 format_signed(const struct token_maker *maker, const uint8_t *mac, int64_t id)
@@ -182,24 +194,15 @@ format_signed(const struct token_maker *maker, const uint8_t *mac, int64_t id)
 }
 
 char *
-token_maker_sign_named(const struct token_maker *maker, const char *purpose, int64_t id,
-    int64_t bound, char **name)
+token_maker_sign(
+    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound)
 {
 	char text[TEXT_BYTES];
 	uint8_t mac[MAC_BYTES];
 
 	make_text(text, purpose, id, &bound);
 	derive_mac(maker->primed, text, mac);
-	if (name)
-		*name = g_string_free(format_mac(maker, mac + TOKEN_BYTES), FALSE);
 	return format_signed(maker, mac, id);
-}
-
-char *
-token_maker_sign(
-    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound)
-{
-	return token_maker_sign_named(maker, purpose, id, bound, NULL);
 }
 
 char *

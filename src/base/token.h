@@ -105,13 +105,13 @@ char *token_maker_sign(
     const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound);
 
 /**
- * Sign, and give the same thing a name that may be shown to anybody: it is made of
- * other bits of the same MAC, and says nothing about the token.
+ * Derive a token from a text, as token_maker_derive() does from an id.
  *
- * @param name  set to TOKEN_LENGTH characters of [a-z2-7], owned by the caller; or NULL
+ * @param text  NUL-terminated, of any length
+ * @return owned by the caller
  */
-char *token_maker_sign_named(const struct token_maker *maker, const char *purpose,
-    int64_t id, int64_t bound, char **name);
+char *token_maker_derive_text(
+    const struct token_maker *maker, const char *purpose, const char *text);
 
 /**
  * Stand for a text without telling it: HMAC-SHA256 under the key and a purpose, as 64

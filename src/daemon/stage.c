@@ -246,7 +246,8 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 	 */
 	if (!papers_load_newest_revision(stage->store, &newest, error) ||
 	    !match_run(stage->store, now, &matched, error) ||
-	    (newest && !edition_run(stage->store, now, report, error)) ||
+	    (newest &&
+	        !edition_run(stage->store, stage->snapshot->key, now, report, error)) ||
 	    !upkeep_load_due(stage->store, now, &upkeep_due, error))
 		return false;
 	if (matched.compared || matched.decided)

@@ -62,6 +62,7 @@ digest_free(struct digest *digest)
 	if (!digest)
 		return;
 	g_free(digest->slot);
+	g_free(digest->message_token);
 	g_free(digest->recipient);
 	g_free(digest->recipient_name);
 	g_free(digest->coverage);

@@ -47,6 +47,9 @@ struct digest {
 	int64_t subscriber_id;
 	int64_t subscriber_since; /* when that row was made, s: its tokens hang on it */
 	char *slot; /* "2026-11-21T07:30" in the person's zone, or "first-SECONDS" */
+	/* A keyed hash of subscriber, slot and papers, so that the same digest that is
+	 * built again has the same Message-ID; NULL in a preview. */
+	char *message_token;
 	char date[DAY_BYTES]; /* local date it is for, YYYY-MM-DD */
 	int64_t created_at;   /* s since the epoch, UTC */
 	char *recipient;      /* addr-spec, valid */

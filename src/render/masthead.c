@@ -197,17 +197,13 @@ masthead_format_stop_url(const struct masthead *masthead, const struct digest *d
 }
 
 char *
-masthead_format_reply_to(
-    const struct masthead *masthead, const struct digest *digest, char **name)
+masthead_format_reply_to(const struct masthead *masthead, const struct digest *digest)
 {
 	g_autofree char *token = NULL;
 
-	if (!masthead->has_commands) {
-		*name = token_maker_derive(masthead->tokens, "message-id", digest->id);
+	if (!masthead->has_commands)
 		return NULL;
-	}
-	/* One MAC for both: MACs are half of what a digest takes. */
-	token = token_maker_sign_named(masthead->tokens, EXTENSION_TOKEN_REPLY,
-	    digest->id, digest->created_at, name);
+	token = token_maker_sign(
+	    masthead->tokens, EXTENSION_TOKEN_REPLY, digest->id, digest->created_at);
 	return extension_form_fill(&masthead->reply, token);
 }

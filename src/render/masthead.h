@@ -56,13 +56,11 @@ char *
 masthead_format_stop_url(const struct masthead *masthead, const struct digest *digest);
 
 /**
- * Where answers go: they are their reader's own (service/front.h).
+ * Format the address for replies, which is the reader's own (service/front.h).
  *
- * @param name  set: what the digest is called in its Message-ID, like which no other
- *              store's is; owned by the caller
  * @return owned by the caller; NULL without commands by mail
  */
-char *masthead_format_reply_to(
-    const struct masthead *masthead, const struct digest *digest, char **name);
+char *
+masthead_format_reply_to(const struct masthead *masthead, const struct digest *digest);
 
 #endif

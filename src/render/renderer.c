@@ -199,18 +199,17 @@ build_message(struct renderer *renderer, const struct digest *digest,
     const struct layout *layout, GError **error)
 {
 	g_autofree char *stop = g_strconcat("<", layout->stop_url, ">", NULL);
-	g_autofree char *name = NULL;
+	const char *token = digest->message_token ? digest->message_token : "preview";
 	g_autofree char *reply_to =
-	    masthead_format_reply_to(&renderer->masthead, digest, &name);
+	    masthead_format_reply_to(&renderer->masthead, digest);
 	const struct message_field own[] = {
 	    {"Reply-To", reply_to},
 	    {"List-Unsubscribe", stop},
 	};
 	g_autofree char *message_id =
-	    g_strdup_printf("digest.%" G_GINT64_FORMAT ".%s@%s", digest->id, name,
-	        renderer->masthead.message_domain);
+	    g_strconcat("digest.", token, "@", renderer->masthead.message_domain, NULL);
 	/* "=_" comes in neither encoding (RFC 2045 section 6.7). */
-	g_autofree char *boundary = g_strconcat("=_", name, NULL);
+	g_autofree char *boundary = g_strconcat("=_", token, NULL);
 	g_autoptr(GString) text = NULL;
 	g_autoptr(GString) html = NULL;
 	g_autofree char *file_name = NULL;

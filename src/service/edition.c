@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/day.h"
+#include "base/token.h"
 #include "base/zone.h"
 #include "query/query.h"
 #include "service/arrange.h"
@@ -186,15 +187,20 @@ make_items(struct press *press, const struct subscriber *subscriber, GError **er
 	return g_steal_pointer(&items);
 }
 
-/* A slot has one digest, whatever the clock does.  A first edition has the name of
- * its moment: who leaves and returns on one day has two. */
+/*
+ * A slot has one digest, whatever the clock does.  A first edition is named by the time
+ * from which it is due, that of the consent or of the end of a pause, so that it has
+ * the same name when an older copy of the store builds it again; who leaves and returns
+ * on one day has two.
+ */
 static char *
 format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
 {
 	struct rhythm_slot slot;
 
 	if (subscriber->is_first_due)
-		return g_strdup_printf("first-%" G_GINT64_FORMAT, now);
+		return g_strdup_printf(
+		    "first-%" G_GINT64_FORMAT, subscriber->next_due_at);
 	rhythm_get_latest(&subscriber->rhythm, zone, now, &slot);
 	return g_strdup(slot.name);
 }
@@ -268,6 +274,41 @@ put_off(struct press *press, const struct subscriber *subscriber, int64_t now,
 	    press->store, subscriber->id, made_at + CLOCK_HOUR_S, error);
 }
 
+static int
+compare_ids(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/*
+ * Derive what names the digest in its Message-ID: the same papers for the same slot of
+ * the same person are the same message, in whatever order.
+ */
+static char *
+format_message_token(struct press *press, const struct edition *edition, GError **error)
+{
+	g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < edition->items->len; i++) {
+		const struct edition_item *item = edition->items->pdata[i];
+		const struct press_paper *paper =
+		    press_get_paper(press, item->paper_seq, error);
+
+		if (!paper)
+			return NULL;
+		g_ptr_array_add(ids, g_strdup(paper->id));
+	}
+	g_ptr_array_sort(ids, compare_ids);
+	g_string_printf(
+	    text, "%" G_GINT64_FORMAT ":%s:", edition->subscriber_id, edition->slot);
+	for (unsigned i = 0; i < ids->len; i++) {
+		g_string_append(text, ids->pdata[i]);
+		g_string_append_c(text, '\n');
+	}
+	return token_maker_derive_text(press->tokens, "message-id", text->str);
+}
+
 /* Of what is new for a person, or of nothing, which is told to who wants it. */
 static bool
 save_edition(struct press *press, const struct subscriber *subscriber,
@@ -275,6 +316,7 @@ save_edition(struct press *press, const struct subscriber *subscriber,
     GError **error)
 {
 	g_autoptr(GPtrArray) items = make_items(press, subscriber, error);
+	g_autofree char *token = NULL;
 
 	if (!items)
 		return false;
@@ -284,6 +326,10 @@ save_edition(struct press *press, const struct subscriber *subscriber,
 	report->digests++;
 	report->papers += items->len;
 	edition->items = items;
+	token = format_message_token(press, edition, error);
+	if (!token)
+		return false;
+	edition->message_token = token;
 	edition->look = choose_look(subscriber);
 	edition->coverage = press->coverage;
 	return editions_insert(press->store, edition, error);
@@ -366,9 +412,10 @@ hear(struct press *press, const struct silence *silence, struct edition_report *
 }
 
 bool
-edition_run(
-    struct store *store, int64_t now, struct edition_report *report, GError **error)
+edition_run(struct store *store, GBytes *key, int64_t now,
+    struct edition_report *report, GError **error)
 {
+	pb_auto(token_maker) tokens = token_maker_new(key);
 	struct press press;
 	struct backup_past past;
 	pb_auto(silence) silence = NULL;
@@ -379,6 +426,7 @@ edition_run(
 	             backup_load_past(store, &past, error);
 
 	press_init(&press, store, now);
+	press.tokens = tokens;
 	silence = is_ok ? silence_load(store, now, error) : NULL;
 	is_ok = is_ok && silence;
 	if (is_ok)

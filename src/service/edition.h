@@ -31,9 +31,9 @@ struct edition_report {
 };
 
 /** Make the editions of everybody who is due, or, asked to stop (store_set_stop()), of
- * the first ones: the others stay due. */
-bool edition_run(
-    struct store *store, int64_t now, struct edition_report *report, GError **error);
+ * the first ones: the others stay due.  The key is for their Message-IDs. */
+bool edition_run(struct store *store, GBytes *key, int64_t now,
+    struct edition_report *report, GError **error);
 
 /**
  * Make the digest that a person would get now, without storing anything.

@@ -22,6 +22,7 @@ free_paper(void *data)
 	struct press_paper *paper = data;
 
 	query_document_free(paper->document);
+	g_free(paper->id);
 	g_free(paper);
 }
 
@@ -133,6 +134,7 @@ press_get_paper(struct press *press, int64_t seq, GError **error)
 	if (!document)
 		return NULL;
 	paper = g_new(struct press_paper, 1);
+	paper->id = g_strdup(stored->paper->id);
 	paper->document = document;
 	paper->is_bare =
 	    !stored->paper->categories &&

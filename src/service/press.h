@@ -20,6 +20,7 @@
 
 struct press {
 	struct store *store;
+	struct token_maker *tokens; /* borrowed; NULL in a preview */
 	int64_t now;
 	GHashTable *documents; /* paper seq -> struct press_paper * */
 	GHashTable *filters;   /* filter id -> struct press_filter * */
@@ -34,6 +35,7 @@ struct press {
 
 /* A paper made ready for the filters of many people. */
 struct press_paper {
+	char *id;
 	struct query_document *document;
 	bool is_bare; /* what arXiv will tell is still waited for */
 	/* The last day on which it was listed as something for those who want

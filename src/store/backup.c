@@ -202,10 +202,11 @@ skip_ids(struct store *store, int64_t newest_id, GError **error)
 	static const char sql_rows[] =
 	    "INSERT INTO sqlite_sequence (name, seq)"
 	    " SELECT n.name, 0 FROM (SELECT 'digest' AS name UNION SELECT 'outbox'"
-	    " UNION SELECT 'ticket') n"
+	    " UNION SELECT 'ticket' UNION SELECT 'subscriber') n"
 	    " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence q WHERE q.name = n.name)";
-	static const char sql[] = "UPDATE sqlite_sequence SET seq = max(seq, ?1)"
-	                          " WHERE name IN ('digest', 'outbox', 'ticket')";
+	static const char sql[] =
+	    "UPDATE sqlite_sequence SET seq = max(seq, ?1)"
+	    " WHERE name IN ('digest', 'outbox', 'ticket', 'subscriber')";
 
 	return sql_run(store, sql_rows, error) &&
 	       sql_run(store, sql, error, SQL_INT(newest_id));
@@ -327,8 +328,9 @@ backup_make_store(
 bool
 backup_load_newest_id(const char *path, int64_t *id, GError **error)
 {
-	static const char sql[] = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"
-	                          " WHERE name IN ('digest', 'outbox', 'ticket')";
+	static const char sql[] =
+	    "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"
+	    " WHERE name IN ('digest', 'outbox', 'ticket', 'subscriber')";
 	pb_auto(store) store = store_open_for_reading(path, error);
 
 	return store && sql_number(store, sql, id, error);

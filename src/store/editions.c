@@ -196,8 +196,8 @@ editions_insert(struct store *store, const struct edition *edition, GError **err
 {
 	static const char sql_digest[] =
 	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
-	    " abstract, format, attach, language, is_note, coverage)"
-	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10)";
+	    " abstract, format, attach, language, is_note, coverage, message_token)"
+	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 	static const char sql_outbox[] =
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
 	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
@@ -213,7 +213,8 @@ editions_insert(struct store *store, const struct edition *edition, GError **err
 	        SQL_TEXT(word_of(PREFERENCE_ATTACH, (int)look->attach)),
 	        SQL_TEXT(*look->language ? look->language : NULL),
 	        SQL_INT(items->len == 0),
-	        SQL_TEXT(edition->coverage ? edition->coverage : "")))
+	        SQL_TEXT(edition->coverage ? edition->coverage : ""),
+	        SQL_TEXT(edition->message_token)))
 		return false;
 	digest_id = sqlite3_last_insert_rowid(store->db);
 	if (!insert_all_items(store, digest_id, items, error))
@@ -278,7 +279,7 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
 	    " max(s.created_at, coalesce(s.moved_at, 0)), d.abstract, d.format, "
 	    "d.attach, d.language,"
-	    " d.is_note, d.coverage"
+	    " d.is_note, d.coverage, d.message_token"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
@@ -305,6 +306,7 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 	load_look(statement, 7, &digest->look);
 	digest->is_note = sql_get_int(statement, 11) == 1;
 	digest->coverage = sql_dup_text(statement, 12);
+	digest->message_token = sql_dup_text(statement, 13);
 	return g_steal_pointer(&digest);
 }
 

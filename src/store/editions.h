@@ -64,6 +64,7 @@ struct edition_item {
 struct edition {
 	int64_t subscriber_id;
 	const char *slot;
+	const char *message_token;
 	const char *date; /* local, YYYY-MM-DD */
 	struct digest_look look;
 	const GPtrArray *items; /* of struct edition_item *, in reading order; empty: it

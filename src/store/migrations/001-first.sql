@@ -159,7 +159,7 @@ BEGIN
 END;
 
 CREATE TABLE subscriber (
-	id           INTEGER PRIMARY KEY,
+	id           INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: Message-IDs name it
 	address      TEXT NOT NULL
 		CHECK (length(CAST(address AS BLOB)) BETWEEN 3 AND 254)
 		CHECK (address GLOB '?*@?*.?*')
@@ -268,6 +268,7 @@ CREATE TABLE digest (
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
 	slot          TEXT NOT NULL CHECK (slot <> ''),
 	date          TEXT NOT NULL,
+	message_token TEXT NOT NULL CHECK (length(message_token) = 17), -- in the Message-ID
 	created_at    INTEGER NOT NULL,
 	-- No IN of three words or more here and in the outbox, which are written for each
 	-- message: SQLite builds a table of the words at every row.
@@ -492,7 +493,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'a digest is only for a subscriber who is active');
 END;
 
-CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF abstract, format, attach, language, is_note,
+CREATE TRIGGER digest_is_frozen BEFORE UPDATE OF slot, message_token, abstract, format, attach, language, is_note,
 	coverage
 	ON digest
 BEGIN
