@@ -212,6 +212,63 @@ row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot(void)
 	lab_assert_text(desk.lab, "SELECT state FROM subscriber", "active");
 }
 
+static char *
+find_undo(struct desk *desk)
+{
+	g_autofree char *mail = desk_get_mail(desk);
+	const char *at = strstr(mail, "undo ");
+
+	g_assert_nonnull(at);
+	return g_strndup(at, strlen("undo ") + TOKEN_DRAWN_LENGTH);
+}
+
+static void
+an_unsubscribe_token_is_not_a_mail_bomb(void)
+{
+	desk_auto desk;
+	g_autofree char *leave = NULL;
+	g_autofree char *first = NULL;
+	g_autofree char *second = NULL;
+
+	desk_init(&desk);
+	subscribe(&desk, EVA);
+	leave = desk_format_leave(&desk, desk.lab->key, 1);
+	for (int i = 0; i < 200; i++) {
+		desk.options.now += 60;
+		desk_write_to(&desk, i % 2 ? EVA : "adam@example.com", leave, "");
+		if (i == 0)
+			first = find_undo(&desk);
+	}
+	lab_assert_text(desk.lab,
+	    "SELECT count(*), subscriber.state FROM outbox, subscriber", "1|gone");
+	/* The next day has one reply, with another token beside the first one. */
+	desk.options.now += DAY;
+	for (int i = 0; i < 200; i++)
+		desk_write_to(&desk, "adam@example.com", leave, "");
+	g_assert_cmpint(desk_count_mails(&desk), ==, 2);
+	lab_assert_text(desk.lab, "SELECT DISTINCT recipient FROM outbox", EVA);
+	second = find_undo(&desk);
+	g_assert_cmpstr(first, !=, second);
+	lab_assert_text(
+	    desk.lab, "SELECT count(*), count(DISTINCT expires_at) FROM ticket", "2|1");
+
+	g_assert_cmpint(
+	    desk_write_to(&desk, EVA, DESK_HOME, first), ==, FRONT_ANSWERED);
+	lab_assert_text(desk.lab, "SELECT state FROM subscriber", "active");
+	g_string_truncate(fakecommands_done, 0);
+	desk_write_to(&desk, EVA, DESK_HOME, second);
+	fakecommands_assert("run Eva@example.com undo;");
+
+	/* It unsubscribes again, and that is reported whatever came before. */
+	g_assert_cmpint(desk_write_to(&desk, EVA, leave, ""), ==, FRONT_ANSWERED);
+	lab_assert_text(desk.lab, "SELECT state FROM subscriber", "gone");
+	lab_run(desk.lab, "DELETE FROM outbox");
+	desk.options.now += 8 * DAY;
+	for (int i = 0; i < 200; i++)
+		desk_write_to(&desk, EVA, leave, "");
+	g_assert_cmpint(desk_count_mails(&desk), ==, 1);
+}
+
 static void
 row_4_4_unsubscribing_acts_at_once_tells_the_address_and_can_be_undone(void)
 {
@@ -651,6 +708,8 @@ static const struct {
         row_4_4_a_reply_token_proves_its_own_reader_for_thirty_days},
     {"4.4 unsubscribing acts at once, tells the address, can be undone",
         row_4_4_unsubscribing_acts_at_once_tells_the_address_and_can_be_undone},
+    {"an unsubscribe token is not a mail bomb",
+        an_unsubscribe_token_is_not_a_mail_bomb},
     {"4.10 a token unsubscribes in silence even for a robot",
         row_4_10_a_token_unsubscribes_in_silence_even_for_a_robot},
     {"4.15 an answer can be answered", row_4_15_an_answer_can_be_answered},

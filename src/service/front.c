@@ -244,6 +244,24 @@ leave_silently(struct front_work *work, const struct front_guest *guest, GError 
 	return is_ok;
 }
 
+/* Nothing to do; but a program may have done it before, without a reply. */
+static bool
+serve_left(struct front_work *work, struct front_guest *guest, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(ticket) undo = tickets_find_waiting(
+	    work->store, TICKET_UNDO, guest->key, work->options->now, &problem);
+
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	guest->has_left = true;
+	guest->undo = undo;
+	return undo ? front_offer_undo(work, guest, error)
+	            : run_commands(work, guest, error);
+}
+
 /*
  * A robot may write it, and whoever the digest was passed on to: it can do no more than
  * this, which its reader can undo.
@@ -273,21 +291,8 @@ serve_leaving(struct front_work *work, bool *is_done, GError **error)
 	}
 	if (work->door.silence)
 		return leave_silently(work, &guest, error);
-	/* A robot may have done it before, and told nobody. */
-	if (!guest.subscriber) {
-		pb_auto(ticket) undo = NULL;
-		g_autoptr(GError) problem = NULL;
-
-		undo = tickets_find_waiting(
-		    work->store, TICKET_UNDO, guest.key, work->options->now, &problem);
-		if (undo)
-			return front_offer_undo(work, &guest, undo, error);
-		if (problem) {
-			g_propagate_error(error, g_steal_pointer(&problem));
-			return false;
-		}
-	}
-	return run_commands(work, &guest, error);
+	return guest.subscriber ? run_commands(work, &guest, error)
+	                        : serve_left(work, &guest, error);
 }
 
 /* Whether a report says that delivery failed for good, rather than is late. */

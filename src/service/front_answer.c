@@ -76,7 +76,9 @@ make_ticket(struct front_work *work, const struct front_guest *guest,
 	    .action = (char *)action,
 	    .details = (char *)details,
 	    .made_at = work->options->now,
-	    .expires_at = work->options->now + get_life(purpose),
+	    .expires_at = purpose == TICKET_UNDO && guest->undo
+	                      ? guest->undo->expires_at
+	                      : work->options->now + get_life(purpose),
 	};
 	return tickets_insert(work->store, &draft->ticket, error);
 }
@@ -295,6 +297,17 @@ say_farewell(struct front_work *work, const struct front_guest *guest,
 	           outbox_id, work->options->now, error);
 }
 
+/* The token of the first use stays valid beside one that is sent later. */
+static bool
+make_undo(struct front_work *work, const struct front_guest *guest, const char *action,
+    struct draft *draft, GError **error)
+{
+	return (guest->undo ||
+	           tickets_kill(work->store, TICKET_UNDO, guest->key, error)) &&
+	       make_ticket(work, guest, TICKET_UNDO, guest->address, action, NULL,
+	           draft, error);
+}
+
 static bool
 tell(struct front_work *work, const struct front_guest *guest,
     struct command_reply *reply, GError **error)
@@ -305,10 +318,7 @@ tell(struct front_work *work, const struct front_guest *guest,
 	struct dispatch_letter letter = {.kind = OUTBOX_ANSWER};
 	int64_t id;
 
-	if (reply->undo &&
-	    (!tickets_kill(work->store, TICKET_UNDO, guest->key, error) ||
-	        !make_ticket(work, guest, TICKET_UNDO, guest->address, reply->undo,
-	            NULL, &undo, error)))
+	if (reply->undo && !make_undo(work, guest, reply->undo, &undo, error))
 		return false;
 	command_reply_fill(reply, NULL, undo.token);
 	if (!load_reply_to(work, guest, &reply_to, error))
@@ -329,6 +339,8 @@ tell(struct front_work *work, const struct front_guest *guest,
 static enum limits_case
 get_case(const struct front_guest *guest, const struct command_reply *reply)
 {
+	if (guest->has_left)
+		return LIMITS_LEFT;
 	if (guest->has_token || (guest->is_proven && guest->subscriber))
 		return LIMITS_PROVEN;
 	if (guest->subscriber)
@@ -379,8 +391,8 @@ front_answer(struct front_work *work, const struct front_guest *guest,
 
 	if (!limits_check(&work->limits, what, guest->address, &why, error))
 		return false;
-	/* Who was unsubscribed is told so: somebody else may have asked for it. */
-	if (why && !reply->undo && !reply->is_forgotten) {
+	/* An unsubscription is always reported: somebody else may have asked for it. */
+	if (why && (!reply->undo || guest->has_left) && !reply->is_forgotten) {
 		front_keep_silent(work, FRONT_LIMITED, why);
 		return true;
 	}
@@ -388,6 +400,8 @@ front_answer(struct front_work *work, const struct front_guest *guest,
 		return false;
 	return (reply->pending ? ask(work, guest, reply, error)
 	                       : tell(work, guest, reply, error)) &&
+	       (!reply->undo || what == LIMITS_LEFT ||
+	           limits_count(&work->limits, LIMITS_LEFT, guest->address, error)) &&
 	       limits_count(&work->limits, what, guest->address, error);
 }
 
@@ -397,14 +411,12 @@ front_keep_undo(struct front_work *work, const struct front_guest *guest,
 {
 	__attribute__((cleanup(draft_clear))) struct draft draft = {0};
 
-	return tickets_kill(work->store, TICKET_UNDO, guest->key, error) &&
-	       make_ticket(work, guest, TICKET_UNDO, guest->address, reply->undo, NULL,
-	           &draft, error);
+	return make_undo(work, guest, reply->undo, &draft, error);
 }
 
 bool
-front_offer_undo(struct front_work *work, const struct front_guest *guest,
-    const struct ticket *undo, GError **error)
+front_offer_undo(
+    struct front_work *work, const struct front_guest *guest, GError **error)
 {
 	struct command_visitor visitor = front_get_visitor(guest);
 	struct command_reply reply = {0};
@@ -412,8 +424,9 @@ front_offer_undo(struct front_work *work, const struct front_guest *guest,
 	    command_say(&work->context, &visitor, "left_before", NULL, &reply, error);
 
 	if (is_ok) {
-		/* A new token for the same: of the old one only the hash is known. */
-		reply.undo = g_strdup(undo->action);
+		/* Another token for the same: of the first one only the hash is known.
+		 */
+		reply.undo = g_strdup(guest->undo->action);
 		is_ok = front_answer(work, guest, &reply, error);
 	}
 	command_reply_clear(&reply);

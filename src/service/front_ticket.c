@@ -176,6 +176,10 @@ front_redeem(struct front_work *work, const struct ticket *ticket, GError **erro
 	if (!tickets_use(work->store, ticket->id, work->options->now, error) ||
 	    !limits_forgive(&work->limits, ticket->recipient, error))
 		return false;
+	/* Of one unsubscription there may be several. */
+	if (ticket->purpose == TICKET_UNDO &&
+	    !tickets_kill(work->store, TICKET_UNDO, ticket->address_key, error))
+		return false;
 	if (ticket->purpose != TICKET_ADDRESS)
 		return run_pending(work, ticket, error);
 	/* A new request takes the used ones of an old one away, too. */

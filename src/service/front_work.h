@@ -34,6 +34,8 @@ struct front_guest {
 	struct subscriber *subscriber; /* NULL: none, or pending, or gone */
 	bool is_proven;
 	bool has_token; /* of one of our own addresses, or in the text */
+	bool has_left;  /* before this letter, which has its unsubscribe token */
+	const struct ticket *undo; /* borrowed: of when it left; or NULL */
 	int64_t digest_id;
 	const char *name;     /* borrowed, or NULL */
 	const char *verb;     /* borrowed, or NULL */
@@ -73,9 +75,9 @@ char *front_format_confirm_id(const struct ticket *ticket);
 bool front_keep_undo(struct front_work *work, const struct front_guest *guest,
     const struct command_reply *reply, GError **error);
 
-/** Tell who has left how to come back. @param undo  that waits, of this guest */
-bool front_offer_undo(struct front_work *work, const struct front_guest *guest,
-    const struct ticket *undo, GError **error);
+/** Answer an unsubscribe token of an address that has left: how to come back. */
+bool front_offer_undo(
+    struct front_work *work, const struct front_guest *guest, GError **error);
 
 /**
  * Find the ticket of a token that is good now.

@@ -22,11 +22,12 @@ static const struct rule {
 	enum scope scope;
 	int64_t span_s;
 	size_t offset; /* of the setting, an int */
+	int most;      /* not 0: the limit, which is not a setting */
 	const char *why;
 } rules[] = {
-#define RULE(what, kind, scope, span, setting, why)                              \
-	{                                                                        \
-		what, kind, scope, span, offsetof(struct settings, setting), why \
+#define RULE(what, kind, scope, span, setting, why)                                 \
+	{                                                                           \
+		what, kind, scope, span, offsetof(struct settings, setting), 0, why \
 	}
     RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_PERSON, MONTH_S,
         limit_confirmations_month, "confirmations-month"),
@@ -48,6 +49,7 @@ static const struct rule {
         "help-day"),
     RULE(LIMITS_PROVEN, ALLOWANCE_PROVEN, SCOPE_PERSON, DAY_S, limit_answers_day,
         "answers-day"),
+    {LIMITS_LEFT, ALLOWANCE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "left-day"},
     RULE(LIMITS_OWNER, ALLOWANCE_OWNER, SCOPE_ALL, DAY_S, limit_owner_day, "owner-day"),
 #undef RULE
 };
@@ -57,7 +59,7 @@ get_most(const struct limits *limits, const struct rule *rule)
 {
 	const char *settings = (const char *)limits->settings;
 
-	return *(const int *)(settings + rule->offset);
+	return rule->most ? rule->most : *(const int *)(settings + rule->offset);
 }
 
 static bool
@@ -138,6 +140,7 @@ is_of_day(const struct rule *rule)
 	case ALLOWANCE_CONFIRMATION:
 	case ALLOWANCE_HELP:
 	case ALLOWANCE_OWNER:
+	case ALLOWANCE_LEFT:
 		break;
 	}
 	return false;
@@ -174,7 +177,7 @@ limits_count(const struct limits *limits, enum limits_case what, const char *add
 {
 	g_autofree char *limit_key = door_format_limit_key(address);
 	struct allowance_person person;
-	bool is_done[ALLOWANCE_OWNER + 1] = {false};
+	bool is_done[ALLOWANCE_LEFT + 1] = {false};
 	bool is_ok = true;
 
 	allowance_person_init(limits->key, limit_key, &person);

@@ -23,6 +23,7 @@ enum limits_case {
 	LIMITS_ANSWER_HELP,
 	LIMITS_PROVEN, /* a subscriber who proved it, or whoever has a good token */
 	LIMITS_OWNER,  /* a letter is passed on to the owner */
+	LIMITS_LEFT,   /* an unsubscribe token of an address that is unsubscribed */
 };
 
 /* Borrowed. */

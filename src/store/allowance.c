@@ -16,6 +16,7 @@ static const char *const kinds[] = {
     [ALLOWANCE_PROVEN] = "proven",
     [ALLOWANCE_HELP] = "help",
     [ALLOWANCE_OWNER] = "owner",
+    [ALLOWANCE_LEFT] = "left",
 };
 
 void

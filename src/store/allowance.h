@@ -20,6 +20,7 @@ enum allowance_kind {
 	ALLOWANCE_PROVEN,       /* to a subscriber who proved to be that */
 	ALLOWANCE_HELP,         /* unasked: the letter held no command */
 	ALLOWANCE_OWNER,        /* passed on to the owner */
+	ALLOWANCE_LEFT,         /* about an unsubscription, after it */
 };
 
 /* Whom it was for, without telling. */

@@ -417,7 +417,7 @@ CREATE TABLE farewell (
 CREATE TABLE allowance (
 	id     INTEGER PRIMARY KEY,
 	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'stranger', 'answer', 'proven',
-		'help', 'owner')),
+		'help', 'owner', 'left')),
 	person TEXT NOT NULL CHECK (length(person) = 64),
 	domain TEXT NOT NULL CHECK (length(domain) = 64),
 	at     INTEGER NOT NULL
