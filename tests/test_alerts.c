@@ -133,6 +133,17 @@ make_source_fail(struct desk *desk)
 	answer(desk, desk->now - 60, "failed", "'no answer'");
 }
 
+/* It answers, but today's list has not come. */
+static void
+make_list_late(struct desk *desk)
+{
+	lab_run(desk->lab, "INSERT INTO list VALUES (0, 'hf', 'HF', 300, 0)");
+	lab_run(desk->lab, "DELETE FROM batch");
+	lab_run(desk->lab, "INSERT INTO batch (source, day, asked_at, status)"
+	                   " VALUES ('hf', '2026-11-19', 1795078800, 'ok')");
+	answer(desk, desk->now, "not-yet", "NULL");
+}
+
 static void
 make_quarantine(struct desk *desk)
 {
@@ -153,6 +164,7 @@ end_all(struct desk *desk, int64_t now)
 	desk->relay.paused = 0;
 	lab_run(desk->lab, "DELETE FROM letter");
 	lab_run(desk->lab, "DELETE FROM batch");
+	lab_run(desk->lab, "DELETE FROM list");
 	answer(desk, now, "ok", "NULL");
 }
 
@@ -181,6 +193,8 @@ each_is_told_once_a_day_until_it_is_well(void)
 	        "big.example refuses", "look at SPF, DKIM and DMARC"},
 	    {make_source_late, "Subject: paperboy: source hf", "source hf is late",
 	        "paperboyctl source fetch"},
+	    {make_list_late, "Subject: paperboy: source hf",
+	        "but its list of 2026-11-20 has not come", "paperboyctl source fetch"},
 	    {make_source_fail, "Subject: paperboy: source hf", "source hf fails",
 	        "paperboyctl source list"},
 	    {make_quarantine, "Subject: paperboy: letters are quarantined",
@@ -212,8 +226,9 @@ each_is_told_once_a_day_until_it_is_well(void)
 		g_assert_nonnull(strstr(mail, "Auto-Submitted: auto-generated"));
 		g_assert_cmpuint(look_at(&desk, desk.now + 600), ==, 0);
 		/* The source of those that are not about it goes on well. */
-		if (!strstr(kinds[i].subject, "source"))
-			answer(&desk, desk.now + DAY - 1, "ok", "NULL");
+		if (!strstr(kinds[i].subject, "source") ||
+		    kinds[i].make == make_list_late)
+			answer(&desk, desk.now + DAY - 1, "not-yet", "NULL");
 		g_assert_cmpuint(look_at(&desk, desk.now + DAY - 1), ==, 0);
 		g_assert_cmpuint(look_at(&desk, desk.now + DAY), ==, 1);
 		end_all(&desk, desk.now + 3 * DAY);

@@ -520,6 +520,24 @@ def test_failed_source(office):
     office.ctl("status").expect(OK, "source hf    ok")
 
 
+def test_late_list(office):
+    """a source that answers without the list of the day is late, and status says so"""
+    office.ctl("source", "fetch").expect(OK)
+    office.ctl("status").expect(OK, "source hf    ok")
+    # Monday's list is expected by 10:00.
+    for time, code, words in (
+            ("09:59", OK, "source hf    ok"),
+            ("10:01", WANTED, [
+                "source hf    LATE",
+                "TO DO        source hf is late: it answers, but its list of 2026-11-23 "
+                "has not come"])):
+        now = f"2026-11-23T{time}:00Z"
+        office.ctl("--now", now, "source", "fetch").expect(OK)
+        office.ctl("--now", now, "status").expect(code, words)
+    office.ctl("--now", now, "source", "list").expect(
+        OK, ["on, LATE", "missing      the list of 2026-11-23"])
+
+
 def test_waiting_mail(office):
     """a message that cannot go is told by --once, status and queue"""
     office.write(GOOD.format(
@@ -748,7 +766,7 @@ def main():
         for test in (
             test_usage, test_people, test_refusals, test_bytes, test_filters, test_archive,
             test_filter_errors, test_unknown_people, test_work, test_failed_source,
-            test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_folder,
+            test_late_list, test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_folder,
             test_owner, test_stranger_to_the_folder, test_lost_output,
             test_untold_fields, test_no_room, test_running,
             test_killed,

@@ -165,7 +165,7 @@ json_of_source(const struct survey_source *source)
 	    print_json_number(source->pause_s > 0 ? source->paused_until : -1),
 	    "next_at", print_json_number(source->next_at), "papers_day",
 	    print_json_text(source->papers_day), "papers", (json_int_t)source->papers,
-	    "late", (int)source->is_late);
+	    "late", (int)(source->is_late || *source->missing_day));
 }
 
 static void
@@ -177,17 +177,20 @@ print_source(const struct ctl *ctl, const struct survey_source *source)
 	g_autofree char *etag = ctl_format_time(source->etag_at);
 	g_autofree char *next = ctl_format_time(source->next_at);
 	g_autofree char *error = source->error ? print_dup_line(source->error) : NULL;
+	bool is_late = source->is_late || *source->missing_day;
 
 	printf("%s\n  state        %s\n", source->name,
 	    !source->is_on         ? "off"
 	    : error                ? "on, FAILS"
 	    : source->asked_at < 0 ? "on, never asked"
-	    : source->is_late      ? "on, LATE"
+	    : is_late              ? "on, LATE"
 	                           : "on, well");
 	if (error)
 		printf("  why          %s\n", error);
 	printf("  last asked   %s\n  last good    %s\n  last ETag    %s\n", asked, good,
 	    etag);
+	if (*source->missing_day)
+		printf("  missing      the list of %s\n", source->missing_day);
 	if (source->papers_day)
 		printf("  newest day   %s, with %" G_GINT64_FORMAT " papers\n",
 		    source->papers_day, source->papers);

@@ -219,8 +219,10 @@ print_source(const struct survey_source *source)
 	else
 		printf("source %-5s %s at %s; newest day %s with %" G_GINT64_FORMAT
 		       " papers\n",
-		    source->name, source->is_late ? "LATE: last asked" : "ok", asked,
-		    source->papers_day ? source->papers_day : "none", source->papers);
+		    source->name,
+		    source->is_late || *source->missing_day ? "LATE: last asked" : "ok",
+		    asked, source->papers_day ? source->papers_day : "none",
+		    source->papers);
 }
 
 static void

@@ -285,7 +285,7 @@ say_source(struct command_work *work, const struct survey_source *source)
 
 	if (source->good_at < 0)
 		name = "source_never";
-	else if (source->is_late)
+	else if (source->is_late || *source->missing_day)
 		name = "source_late";
 	answer_say(&work->answer, "", name, "source", source->name, "papers", papers,
 	    "day", day, "time", asked);

@@ -108,7 +108,7 @@ get_good(const struct survey_source *source)
 static int64_t
 get_is_late(const struct survey_source *source)
 {
-	return source->is_late;
+	return source->is_late || *source->missing_day;
 }
 
 static int64_t
@@ -131,7 +131,9 @@ add_sources(GString *text, const GPtrArray *sources)
 	add_source_family(text, sources, "source_success_time_seconds",
 	    "When a source last answered well.", get_good);
 	add_source_family(text, sources, "source_late",
-	    "1: no good answer of the source for long.", get_is_late);
+	    "1: no good answer of the source for long, or its list of the day is "
+	    "missing.",
+	    get_is_late);
 	add_source_family(text, sources, "source_failing",
 	    "1: the last answer of the source was no good one.", get_is_failing);
 	add_source_family(text, sources, "source_papers",

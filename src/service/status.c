@@ -121,14 +121,25 @@ static struct status_problem *G_GNUC_PRINTF(3, 4)
 }
 
 static void
-add_source(struct status *status, const struct survey_source *source, const char *how,
-    const char *advice)
+add_source(struct status *status, const struct survey_source *source, int64_t since,
+    const char *how, const char *advice)
 {
 	struct status_problem *problem = add(status, STATUS_PROBLEM_SOURCE,
 	    "source %s %s: %s", source->name, how, advice);
 
 	problem->about = g_strdup(source->name);
-	problem->since = source->good_at;
+	problem->since = since;
+}
+
+static void
+add_missing(struct status *status, const struct survey_source *source)
+{
+	g_autofree char *advice = g_strdup_printf(
+	    "it answers, but its list of %s has not come; paperboyctl source fetch "
+	    "asks it now",
+	    source->missing_day);
+
+	add_source(status, source, source->missing_since, "is late", advice);
 }
 
 static void
@@ -149,12 +160,14 @@ find_source_problems(struct status *status, const struct status_daemon *daemon)
 			                       : "start paperboyd, or paperboyctl "
 			                         "source fetch");
 		else if (source->error)
-			add_source(status, source, "fails",
+			add_source(status, source, source->good_at, "fails",
 			    "paperboyctl source list tells why");
 		else if (source->is_late)
-			add_source(status, source, "is late",
+			add_source(status, source, source->good_at, "is late",
 			    daemon->is_running ? "paperboyctl source fetch asks it now"
 			                       : "start paperboyd");
+		else if (*source->missing_day)
+			add_missing(status, source);
 	}
 	if (!is_any)
 		add(status, STATUS_PROBLEM_OTHER,

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "service/assembly.h"
 #include "service/memo.h"
+#include "service/silence.h"
 #include "store/papers.h"
 
 /* Without a good answer for so many looks, and for so long at least, it is late. */
@@ -34,7 +35,7 @@ new_source(const char *name, bool is_on)
 
 	source->name = g_strdup(name);
 	source->is_on = is_on;
-	source->asked_at = source->good_at = -1;
+	source->asked_at = source->good_at = source->missing_since = -1;
 	return source;
 }
 
@@ -85,6 +86,26 @@ load_times(struct store *store, const struct settings *settings, const char *url
 	return true;
 }
 
+static void
+take_coverage(struct survey_source *source, const struct silence *silence)
+{
+	for (unsigned i = 0; source && i < silence->lists->len; i++) {
+		const struct silence_list *list = silence->lists->pdata[i];
+
+		if (strcmp(list->name, source->name) != 0 || list->expected_at < 0 ||
+		    (list->state != SILENCE_LATE && list->state != SILENCE_STALE))
+			continue;
+		g_strlcpy(
+		    source->missing_day, list->since_day, sizeof(source->missing_day));
+		/* Of an earlier day than the last one: long enough ago. */
+		source->missing_since =
+		    strcmp(list->since_day, list->day) < 0
+		        ? MIN(day_start(list->since_day) + CLOCK_DAY_S,
+		              list->expected_at)
+		        : list->expected_at;
+	}
+}
+
 /* Those that are on come first.  @return NULL for one that is off */
 static const char *
 find_url(const GPtrArray *on, unsigned i)
@@ -100,13 +121,15 @@ survey_load(
 	g_autoptr(GPtrArray) reports = papers_load_reports(store, error);
 	g_autoptr(GPtrArray) sources =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)survey_source_free);
+	pb_auto(silence) silence = silence_load(store, now, error);
 
-	if (!reports)
+	if (!reports || !silence)
 		return NULL;
 	for (unsigned i = 0; i < on->len; i++) {
 		const struct source *source = on->pdata[i];
 
 		g_ptr_array_add(sources, new_source(source->name, true));
+		take_coverage(sources->pdata[i], silence);
 	}
 	for (unsigned i = 0; i < reports->len; i++) {
 		struct source_report *report = reports->pdata[i];

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/day.h"
 #include "config/settings.h"
 #include "store/store.h"
 
@@ -26,8 +27,12 @@ struct survey_source {
 	int64_t paused_until;
 	int64_t next_at; /* when a running paperboyd asks it again; -1 when it is off */
 	bool is_late;    /* no good answer for long */
-	char *papers_day; /* the newest day with papers, or NULL */
-	int64_t papers;   /* on that day */
+	/* It answers, but its list of the day has not come, or is that of an earlier
+	 * day; missing_day is the first such day, else "". */
+	char missing_day[DAY_BYTES];
+	int64_t missing_since; /* when that list was expected, or -1 */
+	char *papers_day;      /* the newest day with papers, or NULL */
+	int64_t papers;        /* on that day */
 };
 
 void survey_source_free(struct survey_source *source);

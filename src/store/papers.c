@@ -239,6 +239,12 @@ papers_find(struct store *store, const char *id, GError **error)
 	return g_steal_pointer(&stored);
 }
 
+/* No good answer has ended the failure f. */
+#define STILL_FAILING                                                         \
+	"NOT EXISTS (SELECT 1 FROM batch later WHERE later.source = f.source" \
+	" AND (later.day = f.day OR NOT f.is_of_day)"                         \
+	" AND later.id > f.id AND later.status <> 'failed')"
+
 GPtrArray *
 papers_load_reports(struct store *store, GError **error)
 {
@@ -248,15 +254,13 @@ papers_load_reports(struct store *store, GError **error)
 	    /* Of the last day or so: a day that failed and has not been good since. */
 	    " (SELECT f.day || ': ' || f.error FROM batch f WHERE f.source = b.source"
 	    "  AND f.asked_at > b.asked_at - 100000 AND f.status = 'failed'"
-	    "  AND NOT EXISTS (SELECT 1 FROM batch g WHERE g.source = f.source"
-	    "   AND (g.day = f.day OR NOT f.is_of_day)"
-	    "   AND g.id > f.id AND g.status <> 'failed')"
-	    "  ORDER BY f.id DESC LIMIT 1), b.asked_at,"
+	    "  AND " STILL_FAILING "  ORDER BY f.id DESC LIMIT 1), b.asked_at,"
 	    /* Of several days that are asked for at once, none may have failed. */
 	    " (SELECT g.asked_at FROM batch g WHERE g.source = b.source"
 	    "  AND g.status NOT IN ('failed', 'stale')"
-	    "  AND NOT EXISTS (SELECT 1 FROM batch h WHERE h.source = g.source"
-	    "   AND h.asked_at = g.asked_at AND h.status = 'failed')"
+	    "  AND NOT EXISTS (SELECT 1 FROM batch f WHERE f.source = g.source"
+	    "   AND f.asked_at = g.asked_at AND f.status = 'failed'"
+	    "   AND " STILL_FAILING ")"
 	    "  ORDER BY g.asked_at DESC LIMIT 1),"
 	    " (SELECT max(day) FROM listing l WHERE l.source = b.source),"
 	    " (SELECT count(*) FROM listing l WHERE l.source = b.source AND l.day ="
