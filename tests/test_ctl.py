@@ -708,6 +708,21 @@ def test_untold_fields(office):
         "filter", "test", "mamba cs.LG")["notes"])
 
 
+def test_late_clauses(office):
+    """a filter whose papers can come days late is kept, and that is said"""
+    words = "up to 14 days late"
+    office.add("ada@example.org", "--filter", "mamba date:7d.. -has:code").expect(
+        OK, "ada@example.org added", words)
+    office.ctl("filter", "add", "ada@example.org", "mamba date:7d has:code").expect(
+        OK, "filter 2", words)
+    office.ctl("filter", "edit", "ada@example.org", "2", "mamba -org:x").expect(
+        OK, "filter 2", words)
+    office.ctl("filter", "test", "mamba -upvotes:>9").expect(OK, words)
+    plain = office.ctl("filter", "add", "ada@example.org", "mamba has:code").expect(OK)
+    assert "days late" not in plain.text, plain.text
+    office.ctl("search", "mamba date:7d..").expect(OK, "", "measured from the day")
+
+
 def test_no_room(office):
     """without any room on the disk that is told, and not that the store is damaged"""
     office.add().expect(OK)
@@ -768,7 +783,7 @@ def main():
             test_filter_errors, test_unknown_people, test_work, test_failed_source,
             test_late_list, test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_folder,
             test_owner, test_stranger_to_the_folder, test_lost_output,
-            test_untold_fields, test_no_room, test_running,
+            test_untold_fields, test_late_clauses, test_no_room, test_running,
             test_killed,
         ):
             tap.run(test, Office(tap, test.__name__))

@@ -58,7 +58,7 @@ warn_of_filters(struct ctl *ctl, char **filters)
 
 		if (!query)
 			continue;
-		filters_note_untold(ctl->store, query, warnings, NULL);
+		filters_note_untold(ctl->store, query, false, warnings, NULL);
 		ctl_print_warnings(warnings);
 	}
 }

@@ -150,6 +150,61 @@ query_list_sources(const struct query *query)
 	return names;
 }
 
+static void
+free_slow(void *data)
+{
+	struct query_slow *slow = data;
+
+	g_free(slow->text);
+	g_free(slow);
+}
+
+static void
+add_slow(const struct node *node, bool is_negated, GPtrArray *list)
+{
+	GString *text;
+	struct query_slow *slow;
+
+	for (guint i = 0; !node->field && i < node->operands->len; i++)
+		add_slow(node->operands->pdata[i],
+		    is_negated != (node->kind == NODE_NOT), list);
+	if (!node->field || node->field->wait != FIELD_WAITS_FINALLY)
+		return;
+	text = g_string_new(is_negated ? "NOT " : NULL);
+	node_append_clause(node, text);
+	slow = g_new(struct query_slow, 1);
+	slow->name = node->kind == NODE_FACT ? node->value : node->field->name;
+	slow->text = g_string_free(text, FALSE);
+	slow->is_negated = is_negated;
+	g_ptr_array_add(list, slow);
+}
+
+GPtrArray *
+query_list_slow(const struct query *query)
+{
+	GPtrArray *list = g_ptr_array_new_with_free_func(free_slow);
+
+	add_slow(query->root, false, list);
+	return list;
+}
+
+static bool
+has_relative_date(const struct node *node)
+{
+	if (node->field)
+		return node->kind == NODE_DATE && date_is_relative(&node->dates);
+	for (guint i = 0; i < node->operands->len; i++)
+		if (has_relative_date(node->operands->pdata[i]))
+			return true;
+	return false;
+}
+
+bool
+query_has_relative_date(const struct query *query)
+{
+	return has_relative_date(query->root);
+}
+
 bool
 query_is_changing(const struct query *query)
 {

@@ -163,6 +163,19 @@ char *query_hash(const struct query *query);
  */
 bool query_is_changing(const struct query *query);
 
+/* A clause on a field that sources give up to 14 days after the paper. */
+struct query_slow {
+	const char *name; /* of the field; of has: what is wanted, "code" */
+	char *text;       /* in canonical form, "NOT " before it when it is negated */
+	bool is_negated;
+};
+
+/** List the slow clauses in reading order. @return of struct query_slow * */
+GPtrArray *query_list_slow(const struct query *query);
+
+/** Tell whether a clause has a date that is relative. */
+bool query_has_relative_date(const struct query *query);
+
 /** List the names behind `source:`. @return of const char *, borrowed from the query */
 GPtrArray *query_list_sources(const struct query *query);
 

@@ -278,7 +278,8 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	backtest->notes = g_steal_pointer(&warnings);
 	trial.query = query;
 	trial.backtest = backtest;
-	is_ok = filters_note_untold(store, query, backtest->notes, error) &&
+	is_ok = filters_note_untold(
+	            store, query, request->is_block, backtest->notes, error) &&
 	        find(store, request, &trial, error);
 	g_clear_pointer(&trial.others, g_ptr_array_unref);
 	return is_ok ? g_steal_pointer(&backtest) : NULL;

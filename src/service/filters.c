@@ -55,11 +55,73 @@ note_sources(
 	return true;
 }
 
+/* The slow clauses of a filter, in a list for a reader; NULL when there are none. */
+static char *
+join_slow(const GPtrArray *slow, bool is_negated)
+{
+	GString *list = g_string_new(NULL);
+
+	for (unsigned i = 0; i < slow->len; i++) {
+		const struct query_slow *one = slow->pdata[i];
+
+		if (one->is_negated == is_negated)
+			g_string_append_printf(
+			    list, "%s%s", list->len ? ", " : "", one->text);
+	}
+	return g_string_free(list, list->len == 0);
+}
+
+static void
+note_delay(const struct query *query, const GPtrArray *slow, GPtrArray *notes)
+{
+	g_autofree char *negated = join_slow(slow, true);
+	g_autofree char *other = join_slow(slow, false);
+
+	if (negated)
+		g_ptr_array_add(notes,
+		    g_strdup_printf("papers come up to %d days late: until then a "
+		                    "source can make this false: %s",
+		        MATCH_WAIT_DAYS, negated));
+	else if (other && query_has_relative_date(query))
+		g_ptr_array_add(notes,
+		    g_strdup_printf("papers come up to %d days late: the date is "
+		                    "measured from the day on which a paper is first "
+		                    "seen, and this can become known later: %s",
+		        MATCH_WAIT_DAYS, other));
+}
+
+static bool
+note_undecided(
+    struct store *store, const GPtrArray *slow, GPtrArray *notes, GError **error)
+{
+	for (unsigned i = 0; i < slow->len; i++) {
+		const struct query_slow *one = slow->pdata[i];
+		bool has = true;
+
+		if (!papers_has_field(store, one->name, &has, error))
+			return false;
+		if (!has)
+			g_ptr_array_add(notes,
+			    g_strdup_printf(
+			        "%s can never be decided: no source has given this for "
+			        "any paper so far; after %d days it counts as %s",
+			        one->text, MATCH_WAIT_DAYS,
+			        one->is_negated ? "true" : "false"));
+	}
+	return true;
+}
+
 bool
-filters_note_untold(
-    struct store *store, const struct query *query, GPtrArray *notes, GError **error)
+filters_note_untold(struct store *store, const struct query *query, bool is_block,
+    GPtrArray *notes, GError **error)
 {
 	bool has_categories = true;
+	g_autoptr(GPtrArray) slow = query_list_slow(query);
+
+	if (!is_block)
+		note_delay(query, slow, notes);
+	if (!note_undecided(store, slow, notes, error))
+		return false;
 
 	if (query_needs_enrichment(query) &&
 	    !papers_has_categories(store, &has_categories, error))
@@ -68,8 +130,8 @@ filters_note_untold(
 		g_ptr_array_add(notes,
 		    g_strdup(
 		        "arXiv has told nothing so far: until it does, categories, "
-		        "comment, journal and doi count as missing after two "
-		        "hours"));
+		        "comment, journal and doi can never be decided and count as "
+		        "missing after two hours"));
 	return note_sources(store, query, notes, error);
 }
 
@@ -81,7 +143,8 @@ set_query(struct store *store, struct subscription *subscription, const char *te
 	pb_auto(query) query =
 	    query_parse(text, store_get_tokenizer(store), warnings, problem, error);
 
-	if (!query || !filters_note_untold(store, query, *warnings, error))
+	if (!query || !filters_note_untold(
+	                  store, query, subscription->is_block, *warnings, error))
 		return false;
 	g_free(subscription->text);
 	subscription->text = g_strdup(text);
@@ -162,6 +225,7 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 		    BOUNDS_FILTERS_PERSON);
 		return NULL;
 	}
+	subscription->is_block = filter->is_block;
 	if (!set_query(
 	        store, subscription, filter->text, &hash, &notes, to->problem, error))
 		return NULL;
@@ -170,7 +234,6 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 	subscription->name = g_strdup(filter->name);
 	subscription->note = g_strdup(filter->note);
 	subscription->max_papers = filter->max_papers;
-	subscription->is_block = filter->is_block;
 	g_strlcpy(subscription->since_day, to->start->since_day,
 	    sizeof(subscription->since_day));
 	if (!people_insert_subscription(

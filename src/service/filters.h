@@ -26,10 +26,15 @@ struct filters_start {
 	char since_day[DAY_BYTES];
 };
 
-/** Warn of clauses on what no source has told, and on sources that nobody asks. @param
- * notes  of char * */
-bool filters_note_untold(
-    struct store *store, const struct query *query, GPtrArray *notes, GError **error);
+/**
+ * Warn of clauses that no source decides, or that can make papers late, and of sources
+ * that are not collected.
+ *
+ * @param is_block  a block takes papers away as they are then: nothing is late
+ * @param notes     of char *, added to
+ */
+bool filters_note_untold(struct store *store, const struct query *query, bool is_block,
+    GPtrArray *notes, GError **error);
 
 /** Where a filter that is given now begins. @param start  set on success */
 bool filters_load_start(

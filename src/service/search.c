@@ -165,6 +165,20 @@ search_make_rank(struct store *store, const struct query *query, GError **error)
 	return rank_new(query, &corpus, error);
 }
 
+static void
+warn_of_relative_date(const struct query *query, int64_t now, GPtrArray *warnings)
+{
+	char day[DAY_BYTES];
+
+	if (!query_has_relative_date(query))
+		return;
+	day_format(now - 7 * (int64_t)CLOCK_DAY_S, day);
+	g_ptr_array_add(warnings,
+	    g_strdup_printf("a relative date is measured from the day on which a paper "
+	                    "was first seen; for the last week write date:%s..",
+	        day));
+}
+
 struct search_answer *
 search_run(struct store *store, const char *text, const struct search_scope *scope,
     unsigned limit, struct query_problem *problem, GError **error)
@@ -185,6 +199,7 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	if (!rank)
 		return NULL;
 	answer->canonical = query_format(query);
+	warn_of_relative_date(query, scope->now, answer->warnings);
 	answer->results = g_ptr_array_new_with_free_func(search_result_free);
 	ranking.query = query;
 	ranking.rank = rank;

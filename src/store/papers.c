@@ -324,6 +324,37 @@ papers_has_categories(struct store *store, bool *has, GError **error)
 	return true;
 }
 
+/* Whether one of the newest papers has a column; every one, when there is none. */
+#define SQL_HAS_COLUMN(column)                                 \
+	"SELECT coalesce(max(" column " IS NOT NULL), 1) FROM" \
+	" (SELECT " column " FROM paper ORDER BY seq DESC LIMIT 20000)"
+
+bool
+papers_has_field(struct store *store, const char *name, bool *has, GError **error)
+{
+	static const struct {
+		const char *name;
+		const char *sql;
+	} fields[] = {
+	    {"upvotes", SQL_HAS_COLUMN("upvotes")},
+	    {"comments", SQL_HAS_COLUMN("comments")},
+	    {"stars", SQL_HAS_COLUMN("stars")},
+	    {"org", SQL_HAS_COLUMN("organization")},
+	    {"kw", SQL_HAS_COLUMN("keywords")},
+	    {"code", SQL_HAS_COLUMN("code_url")},
+	    {"project", SQL_HAS_COLUMN("project_url")},
+	    {"video", SQL_HAS_COLUMN("video_url")},
+	};
+	int64_t found = 1;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+		if (strcmp(fields[i].name, name) == 0 &&
+		    !sql_number(store, fields[i].sql, &found, error))
+			return false;
+	*has = found == 1;
+	return true;
+}
+
 bool
 papers_prune_batches(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error)

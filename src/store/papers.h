@@ -191,6 +191,14 @@ GPtrArray *papers_load_services(struct store *store, GError **error);
 /** Whether arXiv has told the categories of any paper. @param has set */
 bool papers_has_categories(struct store *store, bool *has, GError **error);
 
+/**
+ * Whether a source has given a field for any of the newest papers.
+ *
+ * @param name  as in struct query_slow
+ * @param has   set; true while there are no papers
+ */
+bool papers_has_field(struct store *store, const char *name, bool *has, GError **error);
+
 /** Forget up to a limit of answers of sources older than a time. @param count set */
 bool papers_prune_batches(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
