@@ -21,6 +21,8 @@ static const struct door_settings settings = {
     .authserv_id = "mx.example.org",
 };
 
+#define HOME "paperboy@example.org"
+
 static struct letter *
 new_letter(void)
 {
@@ -267,6 +269,45 @@ row_4_15_the_address_says_what_a_letter_is_for(void)
 }
 
 static void
+every_recipient_of_the_envelope_counts(void)
+{
+	static const struct {
+		const char *recipients;
+		const char *targets; /* kind and token of each */
+	} rows[] = {
+	    {HOME, "0"},
+	    {HOME "\npaperboy+u-one@example.org", "7one"},
+	    {"paperboy+u-one@example.org\n" HOME "\npaperboy+u-two@example.org",
+	        "7one 7two"},
+	    {"paperboy+u-one@example.org\nPAPERBOY+U-ONE@example.org", "7one"},
+	    {"paperboy+c-one@example.org\npaperboy+c-two@example.org\n"
+	     "paperboy+a-longer-one@example.org",
+	        "5one 5two"},
+	    {"paperboy+help@example.org\n" HOME, "3"},
+	    {"paperboy+help@example.org\nbounces+b-abc@back.example.org", "8abc"},
+	    {"paperboy+help@example.org\npaperboy+subscribe@example.org", "3"},
+	    {"somebody@example.net\n" HOME, "0"},
+	    {"paperboy+nothing@example.org\n" HOME, "0"},
+	    {"paperboy+nothing@example.org", "10"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(letter) letter = new_letter();
+		struct door_judgement judgement = {0};
+		g_autoptr(GString) found = g_string_new(NULL);
+
+		judge(letter, NULL, rows[i].recipients, &judgement);
+		for (unsigned k = 0; k < judgement.targets->len; k++) {
+			door_select(&judgement, k);
+			g_string_append_printf(found, "%s%d%s", k ? " " : "",
+			    judgement.kind, judgement.token);
+		}
+		g_assert_cmpstr(found->str, ==, rows[i].targets);
+		door_clear(&judgement);
+	}
+}
+
+static void
 row_4_15_a_rewritten_envelope_leaves_the_notes_and_the_letter(void)
 {
 	pb_auto(letter) letter = new_letter();
@@ -408,6 +449,8 @@ main(int argc, char **argv)
 	    row_4_20_addresses_that_nobody_can_be_answered_at);
 	g_test_add_func("/door/4.15 the address says what a letter is for",
 	    row_4_15_the_address_says_what_a_letter_is_for);
+	g_test_add_func("/door/every recipient of the envelope counts",
+	    every_recipient_of_the_envelope_counts);
 	g_test_add_func(
 	    "/door/4.15 a rewritten envelope leaves the notes and the letter",
 	    row_4_15_a_rewritten_envelope_leaves_the_notes_and_the_letter);

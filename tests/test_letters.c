@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "lib/lab.h"
 #include "service/upkeep.h"
@@ -64,7 +65,7 @@ a_letter_is_kept_once_and_as_it_came(void)
 }
 
 static void
-the_longer_recipient_is_kept_while_it_is_new(void)
+all_recipients_are_kept_while_it_is_new(void)
 {
 	pb_auto(lab) lab = lab_new();
 	static const char sql[] = "SELECT ifnull(recipient, '-') FROM letter";
@@ -73,10 +74,17 @@ the_longer_recipient_is_kept_while_it_is_new(void)
 	insert(lab, KEY("a"), "p@n.example", 5);
 	lab_assert_text(lab, sql, "p@n.example");
 	insert(lab, KEY("a"), "p+r-x@n.example", 5);
-	lab_assert_text(lab, sql, "p+r-x@n.example");
 	insert(lab, KEY("a"), "p@n.example", 5);
 	insert(lab, KEY("a"), NULL, 5);
-	lab_assert_text(lab, sql, "p+r-x@n.example");
+	lab_assert_text(lab, sql, "p@n.example\np+r-x@n.example");
+	/* Not without end. */
+	for (int i = 0; i < 2 * BOUNDS_LMTP_RECIPIENTS; i++) {
+		g_autofree char *more = g_strdup_printf("p+r-%0240d@n.example", i);
+
+		insert(lab, KEY("a"), more, 5);
+	}
+	g_assert_cmpint(lab_number(lab, "SELECT length(recipient) FROM letter"), <=,
+	    BOUNDS_RECIPIENTS_BYTES);
 	g_assert_true(letters_save_done(lab->store, 1, "x", 6, NULL));
 	insert(lab, KEY("a"), "p+r-xyz@n.example", 7);
 	lab_assert_text(lab, sql, "-");
@@ -231,8 +239,8 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/letters/a letter is kept once and as it came",
 	    a_letter_is_kept_once_and_as_it_came);
-	g_test_add_func("/letters/the longer recipient is kept while it is new",
-	    the_longer_recipient_is_kept_while_it_is_new);
+	g_test_add_func("/letters/all recipients are kept while it is new",
+	    all_recipients_are_kept_while_it_is_new);
 	g_test_add_func("/letters/what is done says nothing any more",
 	    what_is_done_says_nothing_any_more);
 	g_test_add_func("/letters/bad rows are impossible", bad_rows_are_impossible);

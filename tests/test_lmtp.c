@@ -51,6 +51,13 @@ note(void *data, const GError *problem)
 	g_assert_no_error(problem);
 }
 
+static bool
+is_known(void *data, const char *recipient)
+{
+	(void)data;
+	return !g_str_has_prefix(recipient, "unknown");
+}
+
 static void
 clear_basket(struct basket *basket)
 {
@@ -75,7 +82,13 @@ static const struct {
         "a@b.example", "c@d.example"},
     {"one answer for each recipient",
         LHLO MAIL RCPT "RCPT TO:<c+tag@d.example>\r\n" RCPT "DATA\r\nx\r\n.\r\n",
-        "220 250 250 250 250 250 354 250 250 250", 1, "x\r\n", NULL, "c+tag@d.example"},
+        "220 250 250 250 250 250 354 250 250 250", 1, "x\r\n", NULL,
+        "c@d.example\nc+tag@d.example\nc@d.example"},
+    {"an unknown recipient among others",
+        LHLO MAIL RCPT "RCPT TO:<unknown@d.example>\r\nDATA\r\nx\r\n.\r\n",
+        "220 250 250 250 550 354 250", 1, "x\r\n", NULL, "c@d.example"},
+    {"an unknown recipient alone", LHLO MAIL "RCPT TO:<unknown@d.example>\r\nDATA\r\n",
+        "220 250 250 550 503", 0, NULL, NULL, NULL},
     {"an empty letter", ALL ".\r\n", "220 250 250 250 354 250", 1, "", NULL, NULL},
     {"dots", ALL "..\r\n.x\r\n...\r\na.\r\n.\r\n", "220 250 250 250 354 250", 1,
         ".\r\nx\r\n..\r\na.\r\n", NULL, NULL},
@@ -160,7 +173,8 @@ list_codes(const GString *out)
 static char *
 talk(struct basket *basket, const char *said, size_t size, size_t piece)
 {
-	const struct mailbox_sink sink = {.take = take, .note = note, .data = basket};
+	const struct mailbox_sink sink = {
+	    .take = take, .note = note, .is_known = is_known, .data = basket};
 	pb_auto(lmtp_session) session = lmtp_session_new(&sink);
 
 	for (size_t at = 0; at < size; at += piece)
@@ -227,6 +241,8 @@ static const struct {
     {"the octets of a line that does not end", "", "x", "\r\nNOOP\r\n",
         BOUNDS_LMTP_SKIP_BYTES - 1 /* and the CR */, "500 250", "421"},
     {"recipients", LHLO MAIL, RCPT, "", BOUNDS_LMTP_RECIPIENTS, "250 250", "250 452"},
+    {"unknown recipients", LHLO MAIL, "RCPT TO:<unknown@d.example>\r\n", "",
+        BOUNDS_LMTP_RECIPIENTS, "550 550", "550 452"},
     {"errors", "", "X\r\n", "", BOUNDS_LMTP_ERRORS - 1, "500 500", "500 421"},
     {"commands without a letter", "", "NOOP\r\n", "", BOUNDS_LMTP_COMMANDS, "250 250",
         "250 421"},

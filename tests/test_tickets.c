@@ -589,6 +589,42 @@ only_a_yes_carries_a_request_out(void)
 }
 
 static void
+tokens_in_any_of_several_recipients_count(void)
+{
+	desk_auto desk;
+	g_autofree char *old = NULL;
+	g_autofree char *fresh = NULL;
+	g_autofree char *leave = NULL;
+	g_autofree char *recipients = NULL;
+
+	desk_init(&desk);
+	subscribe(&desk, EVA);
+	desk_write_to(&desk, EVA, DESK_HOME, "address eva@example.net");
+	old = desk_find_reply_to(&desk);
+	lab_run(desk.lab, "DELETE FROM outbox WHERE id = 2");
+	fresh = desk_find_reply_to(&desk);
+	recipients = g_strjoin("\n", DESK_HOME, old, "paperboy+help@example.org",
+	    "paperboy+nothing-that-is-known@example.org", fresh, NULL);
+	g_string_truncate(fakecommands_done, 0);
+	desk_write_to(&desk, EVA, recipients, "yes");
+	fakecommands_assert("say Eva@example.com half_confirmed_old eva@example.net;"
+	                    "pending Eva@example.com proven address e;");
+	lab_assert_text(desk.lab, "SELECT address FROM subscriber", "eva@example.net");
+
+	/* Of a person who has not moved. */
+	subscribe(&desk, "adam@example.com");
+	g_free(recipients);
+	leave = desk_format_leave(&desk, desk.lab->key, 2);
+	recipients = g_strjoin("\n", DESK_HOME, leave, NULL);
+	desk_write_to(&desk, "adam@example.com", recipients, "list");
+	lab_assert_text(
+	    desk.lab, "SELECT state FROM subscriber ORDER BY id", "active gone");
+	g_string_truncate(fakecommands_done, 0);
+	desk_write_to(&desk, EVA, "paperboy+nothing@example.org", "list");
+	fakecommands_assert("");
+}
+
+static void
 a_reply_without_text_is_known_by_the_message_id(void)
 {
 	desk_auto desk;
@@ -732,6 +768,8 @@ static const struct {
     {"a token of before a move proves nothing after it",
         a_token_of_before_a_move_proves_nothing_after_it},
     {"only a yes carries a request out", only_a_yes_carries_a_request_out},
+    {"tokens in any of several recipients count",
+        tokens_in_any_of_several_recipients_count},
     {"a reply without text is known by the Message-ID",
         a_reply_without_text_is_known_by_the_message_id},
     {"a confirmation is followed by one question at most",

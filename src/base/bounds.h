@@ -104,8 +104,10 @@
 #define BOUNDS_LMTP_LINE_BYTES   2048        /* of a command, without its end */
 #define BOUNDS_LMTP_SKIP_BYTES   (64 * 1024) /* of a line that is too long */
 #define BOUNDS_LMTP_RECIPIENTS   100         /* of one letter */
-#define BOUNDS_LMTP_ERRORS       20          /* in a session, until it is ended */
-#define BOUNDS_LMTP_COMMANDS     200         /* until a letter comes, RCPT left out */
+/* All of them as they are stored, one a line. */
+#define BOUNDS_RECIPIENTS_BYTES  (BOUNDS_LMTP_RECIPIENTS * (BOUNDS_ADDRESS_BYTES + 1))
+#define BOUNDS_LMTP_ERRORS       20  /* in a session, until it is ended */
+#define BOUNDS_LMTP_COMMANDS     200 /* until a letter comes, RCPT left out */
 #define BOUNDS_LMTP_FLOOD_BYTES  (16 * 1024 * 1024) /* of a letter that is refused */
 #define BOUNDS_LMTP_OUTPUT_BYTES (64 * 1024)        /* not read by the client */
 #define BOUNDS_LMTP_IDLE_S       300

@@ -146,8 +146,12 @@ print_letter(const struct letters_row *row, GBytes *raw)
 	print_time("at", row->came_at);
 	if (row->sender)
 		printf("sender       %s\n", name_sender(row));
-	if (row->recipient)
-		printf("recipient    %s\n", row->recipient);
+	if (row->recipient) {
+		g_auto(GStrv) recipients = g_strsplit(row->recipient, "\n", -1);
+		g_autofree char *list = g_strjoinv(", ", recipients);
+
+		printf("recipient    %s\n", list);
+	}
 	printf("tries        %u\n", row->tries);
 	print_time("next try", row->next_try_at);
 	print_time("ended", row->ended_at);
@@ -386,6 +390,7 @@ ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	g_autofree char *from = NULL;
+	g_autoptr(GError) problem = NULL;
 	GString *letter;
 	bool is_ok;
 
@@ -404,7 +409,13 @@ ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error)
 	from = find_sender(letter, sender);
 	is_ok = lmtp_client_send(path, from,
 	    recipient ? recipient : ctl->settings->mail_from, letter->str, letter->len,
-	    error);
+	    &problem);
 	g_string_free(letter, TRUE);
+	/* The mail server would send a bounce, to a sender that may be forged; the
+	 * daemon has logged it. */
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return true;
+	if (problem)
+		g_propagate_error(error, g_steal_pointer(&problem));
 	return is_ok;
 }

@@ -85,21 +85,48 @@ note_storing(struct inlet *inlet, const GError *problem)
 	inlet->is_store_failing = problem != NULL;
 }
 
+static void
+take_snapshot(struct inlet *inlet)
+{
+	struct snapshot *next = snapshot_take(&inlet->next);
+
+	if (!next)
+		return;
+	snapshot_unref(inlet->snapshot);
+	inlet->snapshot = next;
+}
+
+/* An extension of our address that means nothing is nobody's. */
+static bool
+is_known(void *data, const char *recipient)
+{
+	struct inlet *inlet = data;
+	const struct house *house;
+	enum extension_kind kind;
+	g_autofree char *token = NULL;
+
+	take_snapshot(inlet);
+	house = inlet->snapshot->house;
+	if (!house->has_commands ||
+	    !extension_parse(&house->commands, recipient, &kind, &token) ||
+	    kind != EXTENSION_UNKNOWN)
+		return true;
+	event_log(EVENT_LETTER_REFUSED, EVENT_WORD("road", inlet->mailbox->road),
+	    EVENT_TEXT("unknown extension of the recipient address"));
+	return false;
+}
+
 static bool
 take(void *data, const struct mailbox_letter *letter, GError **error)
 {
 	struct inlet *inlet = data;
-	struct snapshot *next = snapshot_take(&inlet->next);
 	const struct settings *settings;
 	struct intake_rules rules;
 	GError *problem = NULL;
 	bool is_fresh;
 
 	rise(inlet);
-	if (next) {
-		snapshot_unref(inlet->snapshot);
-		inlet->snapshot = next;
-	}
+	take_snapshot(inlet);
 	settings = inlet->snapshot->settings;
 	rules = (struct intake_rules){
 	    .state_dir = settings->state_dir,
@@ -148,6 +175,7 @@ run(gpointer data)
 	struct inlet *inlet = data;
 	const struct mailbox_sink sink = {
 	    .take = take,
+	    .is_known = is_known,
 	    .note = note,
 	    .data = inlet,
 	    .rest = rest,
@@ -345,7 +373,7 @@ inlets_sweep(const struct inlet_options *options, struct snapshot *snapshot,
 		g_autoptr(GError) problem = NULL;
 		struct inlet *inlet = inlet_new(options, snapshot, road, &problem);
 		const struct mailbox_sink sink = {
-		    .take = take, .note = note, .data = inlet};
+		    .take = take, .is_known = is_known, .note = note, .data = inlet};
 
 		if (inlet && !mailbox_sweep(inlet->mailbox, &sink, &problem))
 			note(inlet, problem);

@@ -132,6 +132,20 @@ command(struct client *client, const char *line, char wanted, GError **error)
 	       expect(client, wanted, error);
 }
 
+/* RCPT; a 5xx reply is about the recipient and not about the message. */
+static bool
+name(struct client *client, const char *rcpt, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (command(client, rcpt, '2', &problem))
+		return true;
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT))
+		problem->code = PB_ERROR_NOT_FOUND;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
 /* With CRLF, a dot more where a line begins with one, and the end. */
 static GString *
 make_data(const char *raw, size_t size)
@@ -162,7 +176,7 @@ converse(struct client *client, const char *sender, const char *recipient,
 
 	return expect(client, '2', error) &&
 	       command(client, "LHLO localhost\r\n", '2', error) &&
-	       command(client, mail, '2', error) && command(client, rcpt, '2', error) &&
+	       command(client, mail, '2', error) && name(client, rcpt, error) &&
 	       command(client, "DATA\r\n", '3', error) &&
 	       write_all(client, data->str, data->len, error) &&
 	       expect(client, '2', error);

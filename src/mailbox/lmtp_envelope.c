@@ -40,13 +40,14 @@ const char *
 lmtp_envelope_check_address(const char *address, bool is_utf8)
 {
 	if (strlen(address) > BOUNDS_ADDRESS_BYTES || strpbrk(address, " <>,"))
-		return "553 5.1.3 that is no address";
+		return "553 5.1.3 Bad address syntax";
 	if (g_str_is_ascii(address))
 		return NULL;
 	if (!is_utf8)
-		return "553 5.6.7 SMTPUTF8 has to be said for that address";
-	return g_utf8_validate(address, -1, NULL) ? NULL
-	                                          : "553 5.6.7 that is not UTF-8";
+		return "553 5.6.7 Address requires SMTPUTF8";
+	return g_utf8_validate(address, -1, NULL)
+	           ? NULL
+	           : "553 5.6.7 Address is not valid UTF-8";
 }
 
 /* @return a refusal, or NULL */
@@ -66,11 +67,12 @@ check_mail_parameter(const char *word, bool *is_utf8)
 		/* RFC 1870 section 3: twenty digits at most. */
 		if (!g_ascii_string_to_unsigned(
 		        word + 5, 10, 0, G_MAXUINT64, &size, NULL))
-			return "501 5.5.4 SIZE wants a number";
-		return size > BOUNDS_LETTER_BYTES ? "552 5.3.4 the letter is too large"
-		                                  : NULL;
+			return "501 5.5.4 Bad message size syntax";
+		return size > BOUNDS_LETTER_BYTES
+		           ? "552 5.3.4 Message size exceeds fixed limit"
+		           : NULL;
 	}
-	return "555 5.5.4 that parameter is not known";
+	return "555 5.5.4 Unsupported option";
 }
 
 const char *

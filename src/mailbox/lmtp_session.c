@@ -35,6 +35,7 @@ struct lmtp_session {
 	char *sender;
 	bool is_utf8;          /* SMTPUTF8 was said */
 	GPtrArray *recipients; /* char * */
+	unsigned unknown;      /* recipients that were rejected */
 	enum place place;
 	GString *letter;
 	size_t more_bytes; /* of one that is too large; it is not kept */
@@ -86,7 +87,7 @@ static void
 refuse(struct lmtp_session *session, const char *reply)
 {
 	if (++session->errors >= BOUNDS_LMTP_ERRORS)
-		lmtp_session_end(session, "421 4.7.0 too many errors");
+		lmtp_session_end(session, "421 4.7.0 Too many errors");
 	else
 		say(session, reply);
 }
@@ -97,6 +98,7 @@ reset(struct lmtp_session *session)
 {
 	g_clear_pointer(&session->sender, g_free);
 	g_ptr_array_set_size(session->recipients, 0);
+	session->unknown = 0;
 	session->is_utf8 = false;
 	session->more_bytes = 0;
 	/* Its memory, too: there may be many clients. */
@@ -108,15 +110,16 @@ reset(struct lmtp_session *session)
 
 /* ---- the letter ---- */
 
-static const char *
-find_longest(const GPtrArray *recipients)
+/* @return all recipients, one a line */
+static char *
+format_recipients(GPtrArray *recipients)
 {
-	const char *longest = recipients->pdata[0];
+	char *text;
 
-	for (unsigned i = 1; i < recipients->len; i++)
-		if (strlen(recipients->pdata[i]) > strlen(longest))
-			longest = recipients->pdata[i];
-	return longest;
+	g_ptr_array_add(recipients, NULL);
+	text = g_strjoinv("\n", (char **)recipients->pdata);
+	g_ptr_array_set_size(recipients, (int)recipients->len - 1);
+	return text;
 }
 
 /* What is told of a failure: our words, but a stranger may be in them. */
@@ -140,21 +143,21 @@ format_failure(const GError *problem)
 static char *
 take_letter(struct lmtp_session *session)
 {
+	g_autofree char *recipients = format_recipients(session->recipients);
 	const struct mailbox_letter letter = {
 	    .raw = session->letter->str,
 	    .size = session->letter->len,
 	    .sender = session->sender,
-	    .recipient = find_longest(session->recipients),
+	    .recipient = recipients,
 	};
 	g_autoptr(GError) problem = NULL;
 
 	if (session->more_bytes)
-		return g_strdup_printf(
-		    "552 5.3.4 a letter has at most %d octets", BOUNDS_LETTER_BYTES);
+		return g_strdup("552 5.3.4 Message size exceeds fixed limit");
 	session->letters++;
 	session->commands = 0;
 	if (session->sink->take(session->sink->data, &letter, &problem))
-		return g_strdup("250 2.0.0 stored");
+		return g_strdup("250 2.0.0 OK queued");
 	return format_failure(problem);
 }
 
@@ -178,7 +181,7 @@ keep(struct lmtp_session *session, char octet)
 	}
 	session->more_bytes++;
 	if (session->more_bytes > BOUNDS_LMTP_FLOOD_BYTES)
-		lmtp_session_end(session, "421 4.7.0 that is no letter any more");
+		lmtp_session_end(session, "421 4.7.0 Message size exceeds fixed limit");
 }
 
 /* @return whether it was the last octet of the letter */
@@ -247,15 +250,15 @@ do_mail(struct lmtp_session *session, const char *text)
 
 	if (session->stage != STAGE_READY) {
 		refuse(session, session->stage == STAGE_NEW
-		                    ? "503 5.5.1 LHLO comes first"
-		                    : "503 5.5.1 there is a letter under way");
+		                    ? "503 5.5.1 Error: send LHLO first"
+		                    : "503 5.5.1 Error: nested MAIL command");
 		return;
 	}
 	path = g_ascii_strncasecmp(text, "FROM:", 5) == 0
 	           ? lmtp_envelope_parse_path(text + 5, &rest)
 	           : NULL;
 	if (!path) {
-		refuse(session, "501 5.5.4 MAIL FROM:<address> is wanted");
+		refuse(session, "501 5.5.4 Syntax: MAIL FROM:<address>");
 		return;
 	}
 	refusal = lmtp_envelope_check_mail(rest, &is_utf8);
@@ -268,7 +271,7 @@ do_mail(struct lmtp_session *session, const char *text)
 	session->sender = g_steal_pointer(&path);
 	session->is_utf8 = is_utf8;
 	session->stage = STAGE_MAIL;
-	say(session, "250 2.1.0 ok");
+	say(session, "250 2.1.0 OK");
 }
 
 static void
@@ -278,41 +281,49 @@ do_rcpt(struct lmtp_session *session, const char *text)
 	g_autofree char *path = NULL;
 
 	if (session->stage != STAGE_MAIL) {
-		refuse(session, "503 5.5.1 MAIL comes first");
+		refuse(session, "503 5.5.1 Error: need MAIL command");
 		return;
 	}
 	path = g_ascii_strncasecmp(text, "TO:", 3) == 0
 	           ? lmtp_envelope_parse_path(text + 3, &rest)
 	           : NULL;
 	if (!path)
-		refusal = "501 5.5.4 RCPT TO:<address> is wanted";
+		refusal = "501 5.5.4 Syntax: RCPT TO:<address>";
 	else if (!*path)
-		refusal = "553 5.1.3 that is no address";
+		refusal = "553 5.1.3 Bad recipient address syntax";
 	else if (rest[strspn(rest, " ")])
-		refusal = "555 5.5.4 that parameter is not known";
+		refusal = "555 5.5.4 Unsupported option";
 	else
 		refusal = lmtp_envelope_check_address(path, session->is_utf8);
-	if (!refusal && session->recipients->len >= BOUNDS_LMTP_RECIPIENTS)
-		refusal = "452 4.5.3 too many recipients";
+	if (!refusal &&
+	    session->recipients->len + session->unknown >= BOUNDS_LMTP_RECIPIENTS)
+		refusal = "452 4.5.3 Too many recipients";
 	if (refusal) {
 		refuse(session, refusal);
 		return;
 	}
+	if (session->sink->is_known &&
+	    !session->sink->is_known(session->sink->data, path)) {
+		/* Not the client's error: it verifies addresses of senders. */
+		session->unknown++;
+		say(session, "550 5.1.1 Recipient address rejected: User unknown");
+		return;
+	}
 	g_ptr_array_add(session->recipients, g_steal_pointer(&path));
-	say(session, "250 2.1.5 ok");
+	say(session, "250 2.1.5 OK");
 }
 
 static void
 do_data(struct lmtp_session *session, const char *text)
 {
 	if (*text) {
-		refuse(session, "501 5.5.4 nothing stands behind DATA");
+		refuse(session, "501 5.5.4 Syntax: DATA");
 	} else if (session->stage != STAGE_MAIL || !session->recipients->len) {
-		refuse(session, "503 5.5.1 there is no recipient");
+		refuse(session, "503 5.5.1 Error: no valid recipients");
 	} else {
 		session->stage = STAGE_DATA;
 		session->place = PLACE_START;
-		say(session, "354 the letter, and a line with a dot");
+		say(session, "354 End data with <CR><LF>.<CR><LF>");
 	}
 }
 
@@ -320,7 +331,7 @@ static void
 do_lhlo(struct lmtp_session *session, const char *text)
 {
 	if (!*text) {
-		refuse(session, "501 5.5.4 LHLO wants your name");
+		refuse(session, "501 5.5.4 Syntax: LHLO hostname");
 		return;
 	}
 	reset(session);
@@ -336,28 +347,28 @@ do_rset(struct lmtp_session *session, const char *text)
 {
 	(void)text;
 	reset(session);
-	say(session, "250 2.0.0 ok");
+	say(session, "250 2.0.0 OK");
 }
 
 static void
 do_noop(struct lmtp_session *session, const char *text)
 {
 	(void)text;
-	say(session, "250 2.0.0 ok");
+	say(session, "250 2.0.0 OK");
 }
 
 static void
 do_vrfy(struct lmtp_session *session, const char *text)
 {
 	(void)text;
-	say(session, "252 2.5.0 hand in the letter, and see");
+	say(session, "252 2.5.0 Cannot VRFY user, but will accept message");
 }
 
 static void
 do_quit(struct lmtp_session *session, const char *text)
 {
 	(void)text;
-	lmtp_session_end(session, "221 2.0.0 bye");
+	lmtp_session_end(session, "221 2.0.0 Bye");
 }
 
 /* RFC 2033 section 4.1. */
@@ -365,7 +376,7 @@ static void
 do_helo(struct lmtp_session *session, const char *text)
 {
 	(void)text;
-	refuse(session, "500 5.5.1 this is LMTP: say LHLO");
+	refuse(session, "500 5.5.1 Error: this is LMTP, send LHLO");
 }
 
 static const struct {
@@ -401,7 +412,7 @@ run_line(struct lmtp_session *session)
 	const char *text = line->str + size + strspn(line->str + size, " ");
 
 	if (has_control(line)) {
-		refuse(session, "500 5.5.2 there are controls in that line");
+		refuse(session, "500 5.5.2 Error: control characters in command");
 		return;
 	}
 	while (line->len && line->str[line->len - 1] == ' ')
@@ -409,7 +420,7 @@ run_line(struct lmtp_session *session)
 	/* A letter may have many recipients, and they are counted by themselves. */
 	if (g_ascii_strncasecmp(line->str, "RCPT", 4) != 0 &&
 	    ++session->commands > BOUNDS_LMTP_COMMANDS) {
-		lmtp_session_end(session, "421 4.7.0 too many commands and no letter");
+		lmtp_session_end(session, "421 4.7.0 Too many commands");
 		return;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
@@ -418,7 +429,7 @@ run_line(struct lmtp_session *session)
 			commands[i].run(session, text);
 			return;
 		}
-	refuse(session, "500 5.5.1 that command is not known");
+	refuse(session, "500 5.5.1 Error: command not recognized");
 }
 
 /* @return octets that were used */
@@ -436,7 +447,7 @@ feed_line(struct lmtp_session *session, const char *octets, size_t size)
 	else
 		g_string_append_len(line, octets, (gssize)part);
 	if (session->skipped > BOUNDS_LMTP_SKIP_BYTES) {
-		lmtp_session_end(session, "421 4.7.0 that line does not end");
+		lmtp_session_end(session, "421 4.7.0 Line too long");
 		return size;
 	}
 	if (!end)
@@ -444,7 +455,7 @@ feed_line(struct lmtp_session *session, const char *octets, size_t size)
 	if (line->len && line->str[line->len - 1] == '\r')
 		g_string_truncate(line, line->len - 1);
 	if (session->skipped || line->len > BOUNDS_LMTP_LINE_BYTES)
-		refuse(session, "500 5.5.2 that line is too long");
+		refuse(session, "500 5.5.2 Error: line too long");
 	else
 		run_line(session);
 	session->skipped = 0;

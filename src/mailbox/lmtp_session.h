@@ -3,9 +3,8 @@
  *
  * No sockets and no time: whoever has those feeds it.  Offered are SIZE, 8BITMIME,
  * SMTPUTF8, PIPELINING and ENHANCEDSTATUSCODES.  A letter ends with CRLF, dot, CRLF
- * and with nothing that looks like it.  It is taken once, whatever its recipients are:
- * the longest of them goes with it, since a tag tells more than none, and each gets
- * the one answer.
+ * and with nothing that looks like it.  It is taken once with all its recipients,
+ * and each of them gets the same reply.
  */
 #ifndef PAPERBOY_MAILBOX_LMTP_SESSION_H
 #define PAPERBOY_MAILBOX_LMTP_SESSION_H

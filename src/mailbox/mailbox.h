@@ -20,7 +20,7 @@ struct mailbox_letter {
 	const void *raw; /* as it came; at most BOUNDS_LETTER_BYTES */
 	size_t size;
 	const char *sender;    /* envelope sender; "" is the null one, NULL: not told */
-	const char *recipient; /* envelope recipient; NULL: not told */
+	const char *recipient; /* envelope recipients, one a line; NULL: not known */
 };
 
 /* Where the letters go. */
@@ -31,6 +31,8 @@ struct mailbox_sink {
 	 * nearly full); PB_ERROR_INPUT or PB_ERROR_LIMIT: it will never be taken
 	 */
 	bool (*take)(void *data, const struct mailbox_letter *letter, GError **error);
+	/* Whether mail to an address can be for us; NULL: any can. */
+	bool (*is_known)(void *data, const char *recipient);
 	/* Something that an operator should see: the server is away, a login fails.
 	 * Called when it changes: NULL when all is well again. */
 	void (*note)(void *data, const GError *problem);

@@ -253,61 +253,166 @@ static const struct {
     {has_no_from, "no-from"},
 };
 
-/* @return whether the address is ours and so settles what the letter is for */
-static bool
-take_address(const struct door_settings *settings, const char *address,
-    struct door_judgement *judgement)
+static void
+target_free(struct door_target *target)
 {
+	g_free(target->token);
+	g_free(target);
+}
+
+static bool
+has_target(const GPtrArray *targets, enum extension_kind kind, const char *token)
+{
+	for (unsigned i = 0; i < targets->len; i++) {
+		const struct door_target *target = targets->pdata[i];
+
+		if (target->kind == kind && strcmp(target->token, token) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Add an address if it is ours. */
+static void
+add_target(
+    const struct door_settings *settings, const char *address, GPtrArray *targets)
+{
+	struct door_target *target;
 	enum extension_kind kind;
 	g_autofree char *token = NULL;
 
 	if (!address)
-		return false;
+		return;
 	if (!extension_parse(settings->base, address, &kind, &token)) {
 		g_clear_pointer(&token, g_free);
 		/* Only what comes back is sent there. */
-		if (!extension_parse(settings->bounces, address, &kind, &token))
-			return false;
-		if (kind == EXTENSION_COMMANDS)
-			return false;
+		if (!extension_parse(settings->bounces, address, &kind, &token) ||
+		    kind == EXTENSION_COMMANDS)
+			return;
 	}
-	judgement->kind = kind;
-	g_free(judgement->token);
-	judgement->token = g_steal_pointer(&token);
-	return true;
+	if (has_target(targets, kind, token))
+		return;
+	target = g_new0(struct door_target, 1);
+	target->kind = kind;
+	target->token = g_steal_pointer(&token);
+	g_ptr_array_add(targets, target);
+}
+
+/* The lower it is, the more an address says. */
+static int
+get_rank(enum extension_kind kind)
+{
+	switch (kind) {
+	case EXTENSION_CONFIRM:
+	case EXTENSION_REPLY:
+	case EXTENSION_LEAVE:
+	case EXTENSION_BOUNCE:
+	case EXTENSION_CHECK:
+		return 0;
+	case EXTENSION_SUBSCRIBE:
+	case EXTENSION_UNSUBSCRIBE:
+	case EXTENSION_HELP:
+	case EXTENSION_OWNER:
+		return 1;
+	case EXTENSION_COMMANDS:
+		return 2;
+	case EXTENSION_UNKNOWN:
+		break;
+	}
+	return 3;
+}
+
+/* Keep all with a token, or the first of those that say most. */
+static void
+choose_targets(GPtrArray *targets)
+{
+	int best = get_rank(EXTENSION_UNKNOWN);
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < targets->len; i++) {
+		const struct door_target *target = targets->pdata[i];
+
+		best = MIN(best, get_rank(target->kind));
+	}
+	for (unsigned i = 0; i < targets->len;) {
+		const struct door_target *target = targets->pdata[i];
+
+		if (get_rank(target->kind) > best || (best > 0 && kept))
+			g_ptr_array_remove_index(targets, i);
+		else
+			i++, kept++;
+	}
+}
+
+/* Whether one of them is for something. */
+static bool
+is_special(const GPtrArray *targets)
+{
+	for (unsigned i = 0; i < targets->len; i++) {
+		const struct door_target *target = targets->pdata[i];
+
+		if (target->kind != EXTENSION_COMMANDS)
+			return true;
+	}
+	return false;
+}
+
+/* What the mail server noted on the way here, or else what the header says. */
+static void
+find_rewritten(const struct look *look, GPtrArray *targets)
+{
+	const struct letter *letter = look->letter;
+	const char *notes[] = {letter->original_to, letter->delivered_to};
+	const GPtrArray *lists[] = {letter->to, letter->cc};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(notes) && !is_special(targets); i++)
+		add_target(look->settings, notes[i], targets);
+	if (is_special(targets))
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
+		for (unsigned k = 0; k < lists[i]->len; k++) {
+			const struct letter_mailbox *box = lists[i]->pdata[k];
+
+			add_target(look->settings, box->address, targets);
+		}
 }
 
 /*
- * Which of our addresses it came to.  The envelope knows; where it was rewritten on
- * its way here, the mail server's own notes do, and then the letter may say: what an
- * address alone can do, everybody may, and a token proves itself.
+ * Find the addresses of ours that it came to.  The envelope knows; where it was
+ * rewritten on its way here, the mail server's own notes do, and then the header may
+ * say: an address alone can do what everybody may, and a token proves itself.
  */
 static void
-find_kind(const struct look *look, struct door_judgement *judgement)
+find_targets(const struct look *look, struct door_judgement *judgement)
 {
-	const struct letter *letter = look->letter;
-	const char *told[] = {
-	    look->envelope->recipient, letter->original_to, letter->delivered_to};
-	const GPtrArray *lists[] = {letter->to, letter->cc};
-	bool is_found = false;
+	const char *envelope = look->envelope->recipient;
+	g_auto(GStrv) recipients = g_strsplit(envelope ? envelope : "", "\n", -1);
+	GPtrArray *targets =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)target_free);
 
-	judgement->kind = EXTENSION_COMMANDS;
-	for (size_t i = 0; i < G_N_ELEMENTS(told); i++)
-		if (take_address(look->settings, told[i], judgement) &&
-		    judgement->kind != EXTENSION_COMMANDS)
-			return;
-		else if (i == 0 && judgement->token)
-			return;
-	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
-		for (unsigned k = 0; k < lists[i]->len && !is_found; k++) {
-			const struct letter_mailbox *box = lists[i]->pdata[k];
+	judgement->targets = targets;
+	for (char **at = recipients; *at; at++)
+		add_target(look->settings, *at, targets);
+	if (!targets->len)
+		find_rewritten(look, targets);
+	choose_targets(targets);
+	if (!targets->len) {
+		struct door_target *target = g_new0(struct door_target, 1);
 
-			is_found =
-			    take_address(look->settings, box->address, judgement) &&
-			    judgement->kind != EXTENSION_COMMANDS;
-		}
-	if (!judgement->token)
-		judgement->token = g_strdup("");
+		target->kind = EXTENSION_COMMANDS;
+		target->token = g_strdup("");
+		g_ptr_array_add(targets, target);
+	}
+	door_select(judgement, 0);
+}
+
+void
+door_select(struct door_judgement *judgement, unsigned index)
+{
+	const struct door_target *target = judgement->targets->pdata[index];
+
+	judgement->kind = target->kind;
+	judgement->token = target->token;
 }
 
 static void
@@ -387,7 +492,7 @@ door_judge(const struct door_settings *settings, const struct letter *letter,
 {
 	const struct look look = {settings, letter, envelope};
 
-	find_kind(&look, judgement);
+	find_targets(&look, judgement);
 	take_from(letter, judgement);
 	for (size_t i = 0; i < G_N_ELEMENTS(reasons) && !judgement->silence; i++)
 		if (reasons[i].applies(&look))
@@ -400,7 +505,7 @@ door_judge(const struct door_settings *settings, const struct letter *letter,
 void
 door_clear(struct door_judgement *judgement)
 {
-	g_free(judgement->token);
+	g_clear_pointer(&judgement->targets, g_ptr_array_unref);
 	g_free(judgement->address);
 	g_free(judgement->key);
 	g_free(judgement->domain);

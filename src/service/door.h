@@ -29,12 +29,21 @@ struct door_settings {
 /* What the letter came in.  Borrowed. */
 struct door_envelope {
 	const char *sender;    /* "" is the null one; NULL: not told */
-	const char *recipient; /* NULL: not told */
+	const char *recipient; /* one a line; NULL: not known */
+};
+
+/* One of our addresses. */
+struct door_target {
+	enum extension_kind kind;
+	char *token; /* or "" */
 };
 
 struct door_judgement {
-	enum extension_kind kind; /* which of our addresses it came to */
-	char *token;              /* of that address, or "" */
+	/* The addresses that it came to, struct door_target *: all that have a token,
+	 * or else the one that says most. */
+	GPtrArray *targets;
+	enum extension_kind kind; /* of the one selected, the first to begin with */
+	const char *token;        /* the same; borrowed */
 
 	/* A word of ours that says why this letter is not to be answered, whatever is
 	 * asked; NULL: it may be.  Static. */
@@ -53,6 +62,9 @@ void door_judge(const struct door_settings *settings, const struct letter *lette
     const struct door_envelope *envelope, struct door_judgement *judgement);
 
 void door_clear(struct door_judgement *judgement);
+
+/** Select one of the targets. */
+void door_select(struct door_judgement *judgement, unsigned index);
 
 /**
  * What an address counts as where limits are kept: without its +tag and dots, since

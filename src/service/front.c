@@ -397,13 +397,85 @@ serve(struct front_work *work, GError **error)
 		return serve_sender(work, "help", NULL, 0, error);
 	case EXTENSION_OWNER:
 		return pass_on(work, error);
-	case EXTENSION_COMMANDS:
 	case EXTENSION_UNKNOWN:
+		/* LMTP rejects it. */
+		front_keep_silent(work, FRONT_IGNORED, "unknown-address");
+		return true;
+	case EXTENSION_COMMANDS:
 	case EXTENSION_BOUNCE:
 	case EXTENSION_CHECK:
 		break;
 	}
 	return serve_sender(work, NULL, NULL, 0, error);
+}
+
+/* Whether the reply token selected is one of the sender's. */
+static bool
+is_own_reply(struct front_work *work, bool *is_own, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	int64_t digest_id;
+
+	if (!proof_find_reply(
+	        &work->proof, work->door.token, &subscriber, &digest_id, error))
+		return false;
+	*is_own = subscriber && g_strcmp0(subscriber->address_key, work->door.key) == 0;
+	return true;
+}
+
+/*
+ * The commands of a message run once, with one reply: of several reply tokens that of
+ * the sender counts, and none beside a confirmation.
+ *
+ * @param reply  set: the index of the target whose kind is EXTENSION_REPLY; or -1
+ */
+static bool
+choose_reply(struct front_work *work, int *reply, GError **error)
+{
+	bool is_own = false;
+
+	*reply = -1;
+	for (unsigned i = 0; i < work->door.targets->len && !is_own; i++) {
+		door_select(&work->door, i);
+		if (work->door.kind == EXTENSION_CONFIRM) {
+			*reply = -1;
+			return true;
+		}
+		if (work->door.kind != EXTENSION_REPLY)
+			continue;
+		if (!is_own_reply(work, &is_own, error))
+			return false;
+		if (is_own || *reply < 0)
+			*reply = (int)i;
+	}
+	return true;
+}
+
+/* A message may have come to several of our addresses with a token. */
+static bool
+serve_all(struct front_work *work, GError **error)
+{
+	struct front_report *report = work->report;
+	int reply;
+
+	if (!choose_reply(work, &reply, error))
+		return false;
+	for (unsigned i = 0; i < work->door.targets->len; i++) {
+		const struct front_report before = *report;
+
+		door_select(&work->door, i);
+		if (work->door.kind == EXTENSION_REPLY && (int)i != reply)
+			continue;
+		if (!serve(work, error))
+			return false;
+		/* What was done counts for the verdict, not what was ignored. */
+		if (report->outcome <= FRONT_LIMITED &&
+		    before.outcome > FRONT_LIMITED) {
+			report->outcome = before.outcome;
+			report->why = before.why;
+		}
+	}
+	return true;
 }
 
 static void
@@ -458,7 +530,7 @@ front_handle(struct store *store, const struct front_options *options,
 	g_assert(house->has_commands);
 	fill_parts(&work, help);
 	door_judge(&door, letter, &told, &work.door);
-	is_ok = serve(&work, error);
+	is_ok = serve_all(&work, error);
 	door_clear(&work.door);
 	if (is_ok)
 		*report = made;

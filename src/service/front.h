@@ -44,7 +44,7 @@ struct front_options {
 struct front_envelope {
 	int64_t id;            /* of the letter, for the log */
 	const char *sender;    /* "" is the null one; NULL: not told */
-	const char *recipient; /* NULL: not told */
+	const char *recipient; /* one a line; NULL: not known */
 };
 
 enum front_outcome {

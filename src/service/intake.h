@@ -60,7 +60,7 @@ struct intake_envelope {
 	 * does not tell it, that is the topmost Return-Path.
 	 */
 	const char *sender;
-	const char *recipient; /* envelope recipient; NULL: not told */
+	const char *recipient; /* envelope recipients, one a line; NULL: not known */
 	int64_t received_at;   /* s */
 };
 

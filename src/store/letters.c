@@ -3,6 +3,7 @@
  */
 #include "store/letters.h"
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "store/sql.h"
 
@@ -54,10 +55,13 @@ letters_insert(struct store *store, const struct letters_fresh *letter, int64_t 
 	    " (key, road, sender, recipient, came_at, size, state, next_try_at, raw)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'new', ?5, ?7)"
 	    " ON CONFLICT (key) DO NOTHING";
-	/* One more of our addresses that the same letter was sent to. */
+	/* More of our addresses that the same letter was sent to. */
 	static const char sql_recipient[] =
-	    "UPDATE letter SET recipient = ?2 WHERE key = ?1 AND state = 'new'"
-	    " AND ?2 IS NOT NULL AND length(?2) > ifnull(length(recipient), 0)";
+	    "UPDATE letter SET recipient = ifnull(recipient || char(10), '') || ?2"
+	    " WHERE key = ?1 AND state = 'new' AND ?2 IS NOT NULL"
+	    " AND ifnull(instr(char(10) || recipient || char(10),"
+	    "  char(10) || ?2 || char(10)), 0) = 0"
+	    " AND ifnull(length(recipient), 0) + 1 + length(?2) <= ?3";
 	unsigned count;
 
 	if (!sql_change(store, sql, &count, error, SQL_TEXT(letter->key),
@@ -67,8 +71,9 @@ letters_insert(struct store *store, const struct letters_fresh *letter, int64_t 
 	        /* An empty letter is one, too. */
 	        SQL_BLOB(letter->size ? letter->raw : "", letter->size)))
 		return false;
-	if (!count && !sql_run(store, sql_recipient, error, SQL_TEXT(letter->key),
-	                  SQL_TEXT(letter->recipient)))
+	if (!count &&
+	    !sql_run(store, sql_recipient, error, SQL_TEXT(letter->key),
+	        SQL_TEXT(letter->recipient), SQL_INT(BOUNDS_RECIPIENTS_BYTES)))
 		return false;
 	*is_fresh = count > 0;
 	return true;

@@ -20,7 +20,7 @@ struct letters_fresh {
 	const char *key;       /* letter_key_format() */
 	const char *road;      /* "lmtp", "maildir" or "imap" */
 	const char *sender;    /* "" is the null one, NULL: not told */
-	const char *recipient; /* NULL: not told */
+	const char *recipient; /* one a line; NULL: not known */
 	const void *raw;
 	size_t size;
 };

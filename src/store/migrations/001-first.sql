@@ -434,7 +434,7 @@ CREATE TABLE letter (
 	key         TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
 	road        TEXT NOT NULL CHECK (road IN ('lmtp', 'maildir', 'imap')),
 	sender      TEXT, -- of the envelope: '' is the null one; NULL: not told
-	recipient   TEXT, -- of the envelope; NULL: not told
+	recipient   TEXT, -- of the envelope, one a line; NULL: not known
 	came_at     INTEGER NOT NULL,
 	size        INTEGER NOT NULL CHECK (size >= 0),
 	state       TEXT NOT NULL CHECK (state IN ('new', 'done', 'quarantined')),
