@@ -172,7 +172,7 @@ class Stage:
         try:
             is_hit = kill_at(strace, life, call, number)
             life.house.check_store()
-            life.house.once(NOON, wanted=0)
+            life.house.once(NOON)  # an answer that was in flight waits a minute
             life.house.once(LATER, wanted=0)
             is_as_wanted(life, self.kept, self.subjects)
         except AssertionError:

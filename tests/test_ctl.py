@@ -472,7 +472,8 @@ def test_work(office):
     assert table[0].split()[:5] == ["ID", "KIND", "DIGEST", "STATE", "TRIES"], table
     row = office.json("queue", "--all")[0]
     assert set(row) == {"id", "kind", "digest", "recipient", "state", "attempts", "queued_at",
-                        "next_try_at", "ended_at", "code", "reply", "held_why"}, row
+                        "next_try_at", "ended_at", "code", "reply", "held_why",
+                        "possible_copies", "crashes"}, row
     assert row["state"] == "SENT" and row["attempts"] == 1 and row["next_try_at"] is None
 
     status = office.json("status")

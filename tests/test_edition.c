@@ -27,12 +27,18 @@ static void
 end_all(struct lab *lab, int64_t now, enum outbox_end end)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) jobs =
-	    outbox_claim(lab->store, now, 500, "key", lab->key, &error);
+	const struct outbox_claim claim = {.now = now,
+	    .limit = 500,
+	    .is_idle = true,
+	    .render_key = "key",
+	    .key = lab->key};
+	bool is_more;
+	g_autoptr(GPtrArray) jobs = outbox_claim(lab->store, &claim, &is_more, &error);
 	g_autoptr(GPtrArray) results =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
 
 	g_assert_no_error(error);
+	g_assert_false(is_more);
 	for (unsigned i = 0; i < jobs->len; i++) {
 		struct outbox_result *result = g_new0(struct outbox_result, 1);
 

@@ -385,12 +385,16 @@ the_claim_cancels_what_is_suppressed(void)
 	g_autoptr(GPtrArray) jobs = NULL;
 	int64_t now = lab_time(NOW);
 	const struct outbox_job *job;
+	bool is_more;
 
 	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
 	add_zebra(lab, now);
 	lab_press(lab, now);
 	g_assert_true(suppression_insert(lab->store, hash, "operator", now, NULL));
-	jobs = outbox_claim(lab->store, now, 10, "key", lab->key, NULL);
+	jobs = outbox_claim(lab->store,
+	    &(struct outbox_claim){
+	        .now = now, .limit = 10, .render_key = "key", .key = lab->key},
+	    &is_more, NULL);
 	g_assert_cmpuint(jobs->len, ==, 1);
 	job = jobs->pdata[0];
 	g_assert_false(job->is_wanted);

@@ -186,7 +186,7 @@ def at_info(tap):
         r"code=450 status=4.2.0 next_in=\d+s",
         r"info    delivery deferred outbox=\d+ attempt=1 scope=relay stage=rcpt "
         r"code=451 status=4.3.0$",
-        r"info    delivery unknown outbox=\d+ attempt=1 scope=relay stage=dot code=0 "
+        r"info    delivery unknown outbox=\d+ attempt=1 copies=1 scope=relay stage=dot code=0 "
         r"next_in=\d+s",
         r"error   configuration wrong: \S+: template_dir: digest.txt:\d+:\d+: ",
         r"error   configuration refused problems=\d: the old configuration stays",

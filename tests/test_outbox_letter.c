@@ -59,8 +59,13 @@ static GPtrArray *
 claim(struct lab *lab, unsigned limit)
 {
 	g_autoptr(GError) error = NULL;
-	GPtrArray *jobs = outbox_claim(
-	    lab->store, lab_time(NOW), limit, "render key", lab->key, &error);
+	const struct outbox_claim request = {.now = lab_time(NOW),
+	    .limit = limit,
+	    .is_idle = true,
+	    .render_key = "render key",
+	    .key = lab->key};
+	bool is_more;
+	GPtrArray *jobs = outbox_claim(lab->store, &request, &is_more, &error);
 
 	g_assert_no_error(error);
 	return jobs;

@@ -190,6 +190,33 @@ def drops(tap):
                          "person-0003": [7], "person-0004": [7]}, found
 
 
+HELD_AFTER_CRASHES = (
+    "UPDATE outbox SET state = 'HELD', next_try_at = NULL, claimed_at = 1,"
+    " held_from = 'UNKNOWN', held_why = 'crash', possible_copies = 5, crashes = 5"
+    " WHERE id IN (1, 2)")
+
+
+def held_after_crashes(tap):
+    """a message held after crashes is explained, and released once more or dropped"""
+    with waiting_house(tap, "crashes") as (house, relay):
+        set_rows(house, HELD_AFTER_CRASHES)
+        row = told(house, "queue", "list")[0]
+        assert (row["possible_copies"], row["crashes"], row["held_why"]) == (
+            5, 5, "crash"), row
+        shown = house.ctl("queue", "show", "1")
+        assert "paperboyd was killed each time" in shown, shown
+        assert "5 may have arrived; killed while sending: 5" in shown, shown
+        problems = house.ctl("status", wanted=(0, 1))
+        assert "queue release tries once more" in " ".join(problems.split()), problems
+        said = house.ctl("queue", "drop", "1", "--yes")
+        assert "message 1: dropped; what is in it counts as read" in said, said
+        said = house.ctl("queue", "release", "2", now=at_hour(DAY, 9))
+        assert "may have arrived before" in said, said
+        house.once(at_hour(DAY, 9), wanted=OK)
+        assert state_of(house, 1) == "CANCELLED" and state_of(house, 2) == "SENT"
+        assert "person-0001@example.org" not in [who for who, _, _ in relay.arrived]
+
+
 def releases(tap):
     """a released message goes out; one whose papers are all too old is cancelled"""
     with waiting_house(tap, "releases") as (house, relay):
@@ -397,7 +424,7 @@ def bad_replays(tap):
 
 with Tap() as tap:
     for test in (
-        lists, letters, retries, sending_is_left_alone, drops, releases, relay_is_tried, octets,
-        honest, digests, sources, replays, bad_replays,
+        lists, letters, retries, sending_is_left_alone, drops, held_after_crashes, releases,
+        relay_is_tried, octets, honest, digests, sources, replays, bad_replays,
     ):
         tap.run(test, tap)

@@ -81,10 +81,12 @@ def relay_down(tap):
         assert count_lines(down, "delivery ") == 1, down.output
         assert count_lines(down, "relay fails next_in=60s: ") == 1, down.output
         assert attempts(house) == [0] * 20
-    # the others have not been tried at all
-    assert house.states() == {"DEFERRED": 1, "NEW": 19}, house.states()
+    # each run has tried one, and the others have not been tried at all
+    states = house.states()
+    assert 1 <= states["DEFERRED"] <= 5 and sum(states.values()) == 20, states
     status = house.ctl("status", now=at_hour(DAY, 9))
-    assert "19 new" in status and "1 deferred" in status, status
+    assert f"{states['NEW']} new" in status, status
+    assert f"{states['DEFERRED']} deferred" in status, status
     assert "refused" in house.ctl("queue"), house.ctl("queue")
     with Relay() as relay:
         house.set(smtp__port=relay.port)
@@ -592,7 +594,8 @@ def disk_full_behind_the_dot(tap):
         assert "SENT" not in house.states(), house.states()
         relay.act = lambda verb, _: None
         os.unlink(os.path.join(disk, "filler"))
-        house.once(at_hour(DAY, 9), wanted=0)
+        house.once(at_hour(DAY, 9), wanted=75)
+        house.once(at_hour(DAY, 9, 5), wanted=0)
         assert house.states() == {"SENT": 60}
         house.check_store()
         assert len(relay.arrived) == 60 + doubt

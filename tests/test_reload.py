@@ -511,7 +511,8 @@ def once(tap):
             child.signal(signal.SIGHUP)
             assert child.wait_exit() == -signal.SIGHUP, child.output
         stall.go.set()
-        again = house.once(wanted=0)
+        house.once(wanted=75)  # the one that was in flight waits a minute
+        again = house.once(at_hour(DAY, 14), wanted=0)
         assert house.states() == {"SENT": 3}, again.output
 
 

@@ -32,7 +32,8 @@
 #define DOUBTED                                                                      \
 	"UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, "     \
 	"claimed_at = 1;"                                                            \
-	"UPDATE outbox SET state = 'UNKNOWN', ended_at = 2, next_try_at = NULL;"     \
+	"UPDATE outbox SET state = 'UNKNOWN', ended_at = 2, next_try_at = NULL,"     \
+	" possible_copies = 5;"                                                      \
 	"UPDATE digest SET state = 'sent';"                                          \
 	"INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) SELECT 1, " \
 	"paper_seq, digest_id, 1795176000"                                           \
@@ -112,8 +113,14 @@ the_one_thing_that_decided_is_told(void)
 	        "its papers count as read"},
 	    {"given up in doubt", "diffusion", NULL, NULL, false, true, DOUBTED, 0,
 	        WHY_READ,
-	        "the message of digest 1 may have arrived, was given up at 2026-11-20 "
-	        "12:00 UTC, and its papers count as read"},
+	        "the message of digest 1 was given up at 2026-11-20 12:00 UTC, and its "
+	        "papers count as read; 5 copies may have arrived"},
+	    {"held after crashes", "diffusion", NULL, NULL, false, true,
+	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, held_why ="
+	        " 'crash', held_from = 'UNKNOWN', possible_copies = 5, crashes = 5",
+	        0, WHY_ON_ITS_WAY,
+	        "message is HELD until the operator releases it; 5 copies may have "
+	        "arrived"},
 	    {"refused", "diffusion", NULL, NULL, false, true,
 	        DROPPED "INSERT INTO refused VALUES (1, 1, 2, 5)", 0, WHY_REFUSED,
 	        "refused for their content twice"},

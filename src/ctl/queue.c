@@ -21,7 +21,8 @@ json_of_row(const void *data)
 {
 	const struct outbox_row *row = data;
 
-	return json_pack("{s:I, s:s, s:o, s:s, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:I, s:s, s:o, s:s, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o,"
+	                 " s:i, s:i}",
 	    "id", (json_int_t)row->id, "kind", row->kind, "digest",
 	    print_json_number(row->digest_id), "recipient", row->recipient, "state",
 	    row->state, "attempts", (int)row->attempt, "queued_at",
@@ -29,7 +30,8 @@ json_of_row(const void *data)
 	    print_json_number(row->next_try_at), "ended_at",
 	    print_json_number(row->ended_at), "code", print_json_number(row->code),
 	    "reply", print_json_text(row->reply), "held_why",
-	    print_json_text(row->held_why));
+	    print_json_text(row->held_why), "possible_copies", (int)row->copies,
+	    "crashes", (int)row->crashes);
 }
 
 static char **
@@ -45,11 +47,14 @@ table_row(const void *data)
 	    ctl_format_time(row->ended_at >= 0 ? row->ended_at : row->next_try_at);
 	g_autofree char *held =
 	    row->held_why ? g_strdup_printf("held: %s", row->held_why) : NULL;
+	g_autofree char *copies =
+	    row->copies ? g_strdup_printf("possible copies: %u", row->copies) : NULL;
 
 	return print_row(id, row->kind, digest, row->state, attempts, next,
 	    row->recipient,
 	    held         ? held
 	    : row->reply ? row->reply
+	    : copies     ? copies
 	                 : "-",
 	    NULL);
 }
@@ -173,6 +178,8 @@ json_of_message(const struct waiting_message *message)
 	    print_json_text(message->newest_day));
 
 	json_object_update(row, more);
+	json_object_set_new(row, "possible_copies", json_integer(message->copies));
+	json_object_set_new(row, "crashes", json_integer(message->crashes));
 	json_decref(more);
 	return row;
 }
@@ -194,6 +201,11 @@ explain(const struct waiting_message *message)
 
 	if (message->digest_id < 0 && strcmp(message->state, "FAILED") == 0)
 		return "was given up";
+	if (g_strcmp0(message->held_why, "crash") == 0)
+		return "waits for you: paperboyd was killed each time while it was "
+		       "sent, "
+		       "at last with nothing else in flight; queue release tries once "
+		       "more, queue drop gives it up";
 	if (strcmp(message->state, "HELD") == 0)
 		return g_strcmp0(message->held_why, "restore") == 0
 		           ? "waits for you: it may have been sent since the backup "
@@ -235,6 +247,9 @@ print_message(const struct waiting_message *message)
 		    message->digest_state);
 	print_time("queued", message->queued_at);
 	printf("tries        %u\n", message->attempt);
+	if (message->copies)
+		printf("copies       %u may have arrived; killed while sending: %u\n",
+		    message->copies, message->crashes);
 	print_time("last try", message->claimed_at);
 	print_time("next try", message->next_try_at);
 	print_time("ended", message->ended_at);

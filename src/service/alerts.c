@@ -68,6 +68,10 @@ tell_problem(struct work *work, const struct status_problem *problem, GError **e
 		subject = g_strdup("disk");
 		what = g_strdup("the disk is nearly full");
 		break;
+	case STATUS_PROBLEM_CRASH:
+		subject = g_strdup("crash");
+		what = g_strdup("a message is held after crashes");
+		break;
 	case STATUS_PROBLEM_RELAY: /* the post knows since when */
 	case STATUS_PROBLEM_OTHER:
 		return true;

@@ -168,8 +168,14 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_DELIVERY_GIVEN_UP] = {"delivery-given-up",
         "d7ab95ff6b8cde2f3fe42d54135a5c28", G_LOG_LEVEL_WARNING, "delivery given up",
         "paperboyctl queue --all",
-        "A message was tried long enough.  Its papers go into the next digest, or "
-        "count as read where a copy may have arrived."},
+        "A message was tried long enough, or five copies may have arrived.  Its papers "
+        "go into the next digest, or count as read where a copy may have arrived: "
+        "copies= tells how many may."},
+    [EVENT_DELIVERY_HELD] = {"delivery-held", "26be1e3d2c5a44fb8a963168393babd2",
+        G_LOG_LEVEL_WARNING, "delivery held", "paperboyctl queue show",
+        "paperboyd was killed each time while it sent this message, three times with "
+        "nothing else in flight.  The message may be the cause: it waits for an "
+        "operator."},
     [EVENT_DELIVERY_CANCELLED] = {"delivery-cancelled",
         "6c4085cd3c3d8b1bcc2eb12f4a7a2c05", G_LOG_LEVEL_INFO, "delivery cancelled",
         NULL, "A message is not sent, for its reader has left."},
@@ -208,7 +214,8 @@ static const struct event_row rows[N_EVENTS] = {
         "says; paperboyctl queue retry all tries it at once."},
     [EVENT_OUTBOX_RECOVERED] = {"outbox-recovered", "b3214242d2588217915b45ba6c549ca3",
         G_LOG_LEVEL_MESSAGE, "outbox recovered", "sent again with the same Message-ID",
-        "Messages that were on their way when the program was killed."},
+        "Messages that were in flight when the program was killed: each may have "
+        "arrived.  They wait a minute, and longer each time this happens."},
     [EVENT_OUTBOX_DROPPED] = {"outbox-dropped", "f27a263448656762f24ed2a14b804a6a",
         G_LOG_LEVEL_WARNING, "outbox dropped", NULL,
         "The store refused to record what became of messages: they are in doubt and "

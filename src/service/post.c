@@ -8,14 +8,11 @@
 #include "service/post_private.h"
 #include "service/status.h"
 
-/* Results wait for company at most so long; what waits is in doubt after a crash. */
-#define GROUP_US (G_USEC_PER_SEC / 10)
+/* Maximum number of messages that a run looks at without waiting for a result. */
+#define ROUND_MESSAGES 50
 
-/*
- * Messages handed to one sender and not answered: one whose dot is awaited, and whose
- * octets are gone; one whose envelope went out behind it; and one that is ready.
- */
-#define AHEAD 3
+/* How long a run waits for a result before it looks at its limits again. */
+#define RESULT_US (G_USEC_PER_SEC / 10)
 
 /* Where there was no room, it is looked for so often. */
 #define ROOM_S 60
@@ -33,11 +30,57 @@ set_paces(struct post *post)
 	domains_set_limit(post->domains, post->options.domain_per_hour);
 }
 
+/* How many messages the relay may be asked to take now. */
+static unsigned
+get_allowance(const struct post *post, int64_t now)
+{
+	if (post->breaker.state == BREAKER_CLOSED)
+		return ROUND_MESSAGES;
+	/* A wait longer than the longest: the clock was wrong when it began. */
+	return now >= post->breaker.retry_at ||
+	               post->breaker.retry_at > now + BREAKER_WAIT_MAX_S
+	           ? 1
+	           : 0;
+}
+
+static bool
+commit_results(struct post *post, GError **error)
+{
+	if (!post->results->len)
+		return true;
+	if (!outbox_save_results(post->options.store, post->results,
+	        clock_get_now(post->options.clock), error))
+		return false;
+	g_ptr_array_set_size(post->results, 0);
+	return true;
+}
+
+/*
+ * Every message that is SENDING may have been accepted: each needs a result.
+ *
+ * @param is_crash  the daemon was killed; else the store has refused the result
+ */
+static bool
+recover(struct post *post, bool is_crash, GError **error)
+{
+	g_autoptr(GPtrArray) jobs =
+	    outbox_load_in_flight(post->options.store, post->options.key, error);
+
+	if (!jobs)
+		return false;
+	for (unsigned i = 0; i < jobs->len; i++)
+		post_record_lost(post, jobs->pdata[i], is_crash);
+	if (!commit_results(post, error))
+		return false;
+	if (jobs->len)
+		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", jobs->len));
+	return true;
+}
+
 struct post *
 post_new(const struct post_options *options, GError **error)
 {
 	struct post *post = g_new0(struct post, 1);
-	unsigned unknown;
 
 	post->options = *options;
 	post->results =
@@ -48,13 +91,10 @@ post_new(const struct post_options *options, GError **error)
 	breaker_init(&post->breaker);
 	post->domains = domains_new(options->domain_per_hour);
 	set_paces(post);
-	if (!outbox_recover(
-	        options->store, clock_get_now(options->clock), &unknown, error)) {
+	if (!recover(post, true, error)) {
 		post_free(post);
 		return NULL;
 	}
-	if (unknown)
-		event_log(EVENT_OUTBOX_RECOVERED, EVENT_INT("unknown", unknown));
 	post->senders = senders_new(options->senders, options->new_transport,
 	    options->data, options->pulses, options->stop_fd, error);
 	if (!post->senders) {
@@ -79,80 +119,101 @@ post_free(struct post *post)
 	g_free(post);
 }
 
-/* How many messages the relay may be asked to take now. */
-static unsigned
-get_allowance(const struct post *post, int64_t now)
+/* Wait for a result, and take all that are there. */
+static void
+take_results(struct post *post, struct post_report *report)
 {
-	if (post->breaker.state == BREAKER_CLOSED)
-		return POST_GROUP;
-	/* A wait longer than the longest: the clock was wrong when it began. */
-	return now >= post->breaker.retry_at ||
-	               post->breaker.retry_at > now + BREAKER_WAIT_MAX_S
-	           ? 1
-	           : 0;
-}
+	struct task *task = senders_pop(post->senders, RESULT_US);
 
-static bool
-commit_results(struct post *post, GError **error)
-{
-	if (!post->results->len)
-		return true;
-	if (!outbox_save_results(post->options.store, post->results,
-	        clock_get_now(post->options.clock), error))
-		return false;
-	g_ptr_array_set_size(post->results, 0);
-	return true;
-}
-
-/* Wait for an answer of a sender, take all that are there, commit when it is time. */
-static bool
-take_results(struct post *post, struct post_report *report, GError **error)
-{
-	int64_t wait_us = GROUP_US;
-	struct task *task;
-
-	if (post->results->len)
-		wait_us = MAX(1, post->group_since + GROUP_US - g_get_monotonic_time());
-	task = senders_pop(post->senders, wait_us);
 	while (task) {
 		post->in_flight--;
 		post_record(post, task, report);
 		task_free(task);
-		task = post->results->len < POST_GROUP ? senders_pop(post->senders, 0)
-		                                       : NULL;
+		task = senders_pop(post->senders, 0);
 	}
-	if (post->results->len >= POST_GROUP ||
-	    (post->results->len &&
-	        g_get_monotonic_time() - post->group_since >= GROUP_US))
-		return commit_results(post, error);
-	return true;
 }
 
-static bool
-claim(struct post *post, struct post_report *report, GError **error)
+/*
+ * How many more messages may be with the senders.  The first goes alone: where the
+ * relay is down or our login wrong, all senders would find that out, and each
+ * refused login brings the account nearer to being locked.
+ */
+static unsigned
+get_room(const struct post *post)
 {
-	const char *key = renderer_get_key(post->options.renderer);
-	int64_t now = clock_get_now(post->options.clock);
-	unsigned most = pace_get_allowance(&post->per_second, now,
-	    pace_get_allowance(&post->per_hour, now, get_allowance(post, now)));
-	g_autoptr(GPtrArray) jobs = NULL;
+	unsigned most = post->is_proven ? post->options.senders * POST_AHEAD : 1;
 
-	if (!most)
-		return true;
-	jobs =
-	    outbox_claim(post->options.store, now, most, key, post->options.key, error);
-	if (!jobs)
-		return false;
-	while (jobs->len) {
-		struct outbox_job *job = g_ptr_array_steal_index(jobs, 0);
+	if (post->is_alone && post->in_flight)
+		return 0;
+	return most > post->in_flight ? most - post->in_flight : 0;
+}
+
+/* How many messages may be claimed now. */
+static unsigned
+get_limit(const struct post *post, int64_t now)
+{
+	unsigned most = MIN(get_room(post), get_allowance(post, now));
+
+	return pace_get_allowance(
+	    &post->per_second, now, pace_get_allowance(&post->per_hour, now, most));
+}
+
+static GPtrArray *
+claim(struct post *post, unsigned limit, GError **error)
+{
+	const struct outbox_claim request = {
+	    .now = clock_get_now(post->options.clock),
+	    .limit = limit,
+	    .is_idle = post->in_flight == 0,
+	    .render_key = renderer_get_key(post->options.renderer),
+	    .key = post->options.key,
+	    .allow = post_allow_domain,
+	    .data = post,
+	};
+
+	return outbox_claim(post->options.store, &request, &post->is_more, error);
+}
+
+static void
+take_claimed(struct post *post, GPtrArray *jobs, struct post_report *report)
+{
+	for (unsigned i = 0; i < jobs->len; i++) {
+		struct outbox_job *job = g_steal_pointer(&jobs->pdata[i]);
 
 		if (job->is_wanted) {
+			post->is_alone = outbox_is_sent_alone(job);
 			g_queue_push_tail(&post->claimed, job);
 			continue;
 		}
 		post_count_cancelled(job, report);
 		outbox_job_free(job);
 	}
+}
+
+/*
+ * Record all results and claim the next messages in one commit, as soon as there is a
+ * result: what the relay has accepted and we have not recorded is sent again after a
+ * crash.  So no more messages are SENDING than the senders may have at hand.
+ */
+static bool
+commit_round(struct post *post, struct post_report *report, GError **error)
+{
+	int64_t now = clock_get_now(post->options.clock);
+	unsigned limit = get_limit(post, now);
+	g_autoptr(GPtrArray) jobs = NULL;
+	pb_transaction transaction = {0};
+
+	post->is_more = false;
+	if (!limit)
+		return commit_results(post, error);
+	if (!store_begin(post->options.store, &transaction, error) ||
+	    !outbox_save_results(post->options.store, post->results, now, error))
+		return false;
+	jobs = claim(post, limit, error);
+	if (!jobs || !store_commit(&transaction, error))
+		return false;
+	g_ptr_array_set_size(post->results, 0);
+	take_claimed(post, jobs, report);
 	return true;
 }
 
@@ -177,17 +238,6 @@ return_claimed(struct post *post)
 		post_add_result(post, job, OUTBOX_RETURNED, now, NULL, NULL);
 		outbox_job_free(job);
 	}
-}
-
-/*
- * How many messages may be with the senders.  The first goes alone: where the
- * relay is down or our login wrong, all senders would find that out, and each
- * refused login brings the account nearer to being locked.
- */
-static unsigned
-get_room(const struct post *post)
-{
-	return post->is_proven ? post->options.senders * AHEAD : 1;
 }
 
 static bool
@@ -217,26 +267,18 @@ run(struct post *post, const int *stop, struct post_report *report, GError **err
 		bool is_stopped = is_held(post, stop);
 
 		pulse_promise(post->pulse, ROUND_S);
-		if (!is_stopped && g_queue_is_empty(&post->claimed) &&
-		    !claim(post, report, error))
-			return false;
 		if (is_stopped)
 			return_claimed(post);
-		while (!g_queue_is_empty(&post->claimed) &&
-		       post->in_flight < get_room(post))
+		if (is_stopped ? !commit_results(post, error)
+		               : !commit_round(post, report, error))
+			return false;
+		while (!g_queue_is_empty(&post->claimed))
 			if (!post_hand_out(post, report, error))
 				return false;
-		if (!post->in_flight) {
-			unsigned had = post->results->len;
-
-			if (!commit_results(post, error))
-				return false;
-			if (!had && g_queue_is_empty(&post->claimed))
-				return true;
-			continue;
-		}
-		if (!take_results(post, report, error))
-			return false;
+		if (post->in_flight)
+			take_results(post, report);
+		else if (!post->results->len && (is_stopped || !post->is_more))
+			return true;
 	}
 }
 
@@ -264,7 +306,6 @@ static bool
 catch_up(struct post *post, GError **error)
 {
 	GError *problem = NULL;
-	unsigned unknown;
 
 	if (!post->is_unsettled)
 		return true;
@@ -281,8 +322,7 @@ catch_up(struct post *post, GError **error)
 		g_ptr_array_set_size(post->results, 0);
 	}
 	/* What is SENDING now has lost its result: it may have arrived. */
-	if (!outbox_recover(post->options.store, clock_get_now(post->options.clock),
-	        &unknown, error))
+	if (!recover(post, false, error))
 		return false;
 	post->is_unsettled = false;
 	return true;

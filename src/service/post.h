@@ -1,11 +1,13 @@
 /*
  * post.h - from the outbox to the relay: claims, composes, records.
  *
- * One thread owns this and the store; K senders have a transport each and no
- * store.  A claim is committed before its message goes out; results are
- * committed in groups of at most POST_GROUP or a tenth of a second, so a crash
- * leaves at most that many messages in doubt, which go out again with the same
- * Message-ID and the same bytes.
+ * One thread owns this and the store; K senders have a transport each and no store.
+ * A claim is committed before its message goes out.  Results are committed as soon as
+ * there is one, with the claims that follow: while one group is synced to the disk the
+ * next one gathers.  So at most POST_AHEAD messages for each connection are in flight
+ * when the daemon is killed, and only those may arrive twice, with the same Message-ID
+ * and the same bytes (store/outbox.h).  To record each result before the next message
+ * goes out would make that one a connection, at the price of a sync for each message.
  */
 #ifndef PAPERBOY_SERVICE_POST_H
 #define PAPERBOY_SERVICE_POST_H
@@ -22,8 +24,12 @@
 #include "store/store.h"
 #include "transport/transport.h"
 
-/* Claimed, and committed, at a time. */
-#define POST_GROUP 50
+/*
+ * Maximum number of messages for each connection that are in flight, which is from the
+ * commit of the claim to that of the result: one that was answered, or whose answer is
+ * awaited; one that follows it in the same write; and one that is ready.
+ */
+#define POST_AHEAD 3
 
 struct post;
 

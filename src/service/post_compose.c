@@ -97,25 +97,35 @@ cancel_job(struct post *post, struct outbox_job *job, struct post_report *report
 	outbox_job_free(job);
 }
 
+bool
+post_allow_domain(void *data, const char *recipient, int64_t *next_at)
+{
+	struct post *post = data;
+	int64_t now = clock_get_now(post->options.clock);
+	int64_t at = now;
+
+	if (domains_allow(post->domains, recipient, now, &at))
+		return true;
+	/* What waits for more than a day is pulled in (outbox_pull_in()). */
+	*next_at = MIN(at, now + PUT_OFF_MOST_S);
+	return false;
+}
+
 /*
- * May it go now?  A domain that is paused, or has had its share, and a relay that is
- * being tried, let it wait: then it is as if it had not been claimed.
+ * May it go now?  While the relay is tried with one message the others wait, as if
+ * they had not been claimed.
  */
 static bool
 has_leave(struct post *post, struct outbox_job *job)
 {
-	int64_t now = clock_get_now(post->options.clock), next = now;
+	int64_t now = clock_get_now(post->options.clock);
 
-	/* The breaker last: who gets its leave is the trial. */
-	if (domains_allow(post->domains, job->recipient, now, &next) &&
-	    breaker_allow(&post->breaker, now)) {
+	if (breaker_allow(&post->breaker, now)) {
 		pace_take(&post->per_second, now);
 		pace_take(&post->per_hour, now);
 		return true;
 	}
-	/* What waits for more than a day is pulled in (outbox_pull_in()). */
-	post_add_result(
-	    post, job, OUTBOX_RETURNED, MIN(next, now + PUT_OFF_MOST_S), NULL, NULL);
+	post_add_result(post, job, OUTBOX_RETURNED, now, NULL, NULL);
 	return false;
 }
 

@@ -8,10 +8,7 @@
 #include "service/post_private.h"
 #include "transport/backoff.h"
 
-/* So often at most is a message sent that is cut off after its dot every time. */
-#define DOUBTFUL_TRIES 5
-
-void
+struct outbox_result *
 post_add_result(struct post *post, const struct outbox_job *job, enum outbox_end end,
     int64_t next_try_at, const struct delivery *delivery, const char *reply)
 {
@@ -22,11 +19,12 @@ post_add_result(struct post *post, const struct outbox_job *job, enum outbox_end
 	result->next_try_at = next_try_at;
 	result->was_unknown = job->was_unknown;
 	result->octets = job->octets;
+	result->copies = job->copies;
+	result->crashes = job->crashes;
 	result->code = delivery && delivery->code ? delivery->code : -1;
 	result->reply = g_strdup(delivery ? delivery->text : reply);
-	if (!post->results->len)
-		post->group_since = g_get_monotonic_time();
 	g_ptr_array_add(post->results, result);
+	return result;
 }
 
 /* How long a message is worth trying, s. */
@@ -45,14 +43,19 @@ get_age(const struct post *post, enum outbox_kind kind)
 	g_assert_not_reached();
 }
 
-/* When to try a message again; -1 when it has been tried long enough. */
+/*
+ * When to try a message again; -1 when it has been tried long enough.
+ *
+ * @param attempts  of the kind that the wait grows with
+ */
 static int64_t
-next_try(const struct post *post, const struct outbox_job *job, int64_t now)
+next_try(const struct post *post, const struct outbox_job *job, unsigned attempts,
+    int64_t now)
 {
 	const struct backoff_case attempt = {
 	    .queued_at = job->queued_at,
 	    .now = now,
-	    .attempts = job->attempt,
+	    .attempts = attempts,
 	    .id = (uint64_t)job->id,
 	    .give_up_s = get_age(post, job->kind),
 	};
@@ -74,6 +77,7 @@ is_hurried(const struct post *post)
 struct verdict {
 	enum event_kind kind;
 	int64_t next;
+	unsigned copies; /* that may have arrived, by now */
 };
 
 static struct verdict
@@ -85,8 +89,11 @@ record_deferred(
 	bool is_tried = task->parcel.result.scope == DELIVERY_SCOPE_MESSAGE ||
 	                task->parcel.result.stage >= SMTP_STAGE_DATA;
 	/* What we broke off ourselves is not given up for that. */
-	int64_t next = !is_tried && is_hurried(post) ? now : next_try(post, job, now);
-	struct verdict verdict = {EVENT_DELIVERY_DEFERRED, is_tried ? next : -1};
+	int64_t next = !is_tried && is_hurried(post)
+	                   ? now
+	                   : next_try(post, job, job->attempt, now);
+	struct verdict verdict = {
+	    EVENT_DELIVERY_DEFERRED, is_tried ? next : -1, job->copies};
 	enum outbox_end end = is_tried ? OUTBOX_DEFERRED : OUTBOX_RETURNED;
 
 	if (next < 0) {
@@ -110,13 +117,44 @@ record_unknown(
     struct post *post, const struct task *task, int64_t now, struct post_report *report)
 {
 	const struct outbox_job *job = task->job;
-	/* Each try may be a copy more: a few, then it counts as arrived. */
-	int64_t next = job->attempt < DOUBTFUL_TRIES ? next_try(post, job, now) : -1;
+	unsigned copies = job->copies + 1;
+	int64_t next =
+	    copies < OUTBOX_COPIES_MAX ? next_try(post, job, copies, now) : -1;
 
 	report->unknown++;
-	post_add_result(post, job, OUTBOX_UNKNOWN, next, &task->parcel.result, NULL);
+	post_add_result(post, job, OUTBOX_UNKNOWN, next, &task->parcel.result, NULL)
+	    ->copies = copies;
 	return (struct verdict){
-	    next < 0 ? EVENT_DELIVERY_GIVEN_UP : EVENT_DELIVERY_UNKNOWN, next};
+	    next < 0 ? EVENT_DELIVERY_GIVEN_UP : EVENT_DELIVERY_UNKNOWN, next, copies};
+}
+
+void
+post_record_lost(struct post *post, const struct outbox_job *job, bool is_crash)
+{
+	struct outbox_result *result =
+	    post_add_result(post, job, OUTBOX_UNKNOWN, -1, NULL, NULL);
+	int64_t now = clock_get_now(post->options.clock);
+	/* However old it is: it was not the relay that put it off. */
+	struct backoff_case attempt = {.queued_at = now,
+	    .now = now,
+	    .attempts = ++result->copies,
+	    .id = (uint64_t)job->id,
+	    .give_up_s = CLOCK_DAY_S};
+	enum event_kind kind;
+
+	result->crashes += is_crash;
+	if (is_crash && result->crashes >= OUTBOX_CRASHES_HELD) {
+		result->end = OUTBOX_HELD;
+		kind = EVENT_DELIVERY_HELD;
+	} else if (result->copies >= OUTBOX_COPIES_MAX) {
+		kind = EVENT_DELIVERY_GIVEN_UP;
+	} else {
+		backoff_next(&attempt, &result->next_try_at, NULL);
+		return;
+	}
+	event_log(kind, EVENT_INT("outbox", job->id),
+	    EVENT_INT("attempt", job->attempt), EVENT_INT("copies", result->copies),
+	    EVENT_INT("crashes", result->crashes));
 }
 
 /*
@@ -202,6 +240,7 @@ log_delivery(const struct task *task, const struct verdict *verdict, int64_t now
 
 	event_log(verdict->kind, EVENT_INT("outbox", task->job->id),
 	    EVENT_INT("attempt", task->job->attempt),
+	    EVENT_INT("copies", verdict->copies ? (int64_t)verdict->copies : -1),
 	    EVENT_WORD(
 	        "scope", is_sent ? NULL : delivery_scope_get_name(delivery->scope)),
 	    EVENT_WORD("stage", is_sent ? NULL : smtp_stage_get_name(delivery->stage)),
@@ -217,7 +256,7 @@ post_record(struct post *post, const struct task *task, struct post_report *repo
 	const struct delivery *delivery = &task->parcel.result;
 	const struct outbox_job *job = task->job;
 	int64_t now = clock_get_now(post->options.clock);
-	struct verdict verdict = {EVENT_DELIVERY_SENT, -1};
+	struct verdict verdict = {EVENT_DELIVERY_SENT, -1, job->copies};
 
 	switch (delivery->outcome) {
 	case DELIVERY_SENT:

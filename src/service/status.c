@@ -69,6 +69,7 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       outbox_count(store, "UNKNOWN", &status->unknown, error) &&
 	       outbox_count(store, "HELD", &status->held, error) &&
 	       waiting_count_held(store, "restore", &status->held_by_restore, error) &&
+	       waiting_count_held(store, "crash", &status->held_by_crash, error) &&
 	       outbox_count_failed(store, &status->failed, error) &&
 	       waiting_count_failed(
 	           store, now - CLOCK_DAY_S, &status->failed_lately, error) &&
@@ -187,18 +188,25 @@ static void
 find_queue_problems(
     struct status *status, const struct status_daemon *daemon, int64_t now)
 {
+	int64_t held = status->held - status->held_by_restore - status->held_by_crash;
+
 	if (status->held_by_restore || status->past.people)
 		add(status, STATUS_PROBLEM_OTHER,
 		    "a backup was restored: paperboyctl queue list --state HELD, then "
 		    "queue release or queue drop");
-	if (status->held > status->held_by_restore)
+	if (status->held_by_crash)
+		add(status, STATUS_PROBLEM_CRASH,
+		    "paperboyd was killed each time while it sent %s, which %s held: "
+		    "see paperboyctl queue list --state HELD and the system log; queue "
+		    "release tries once more, queue drop gives up",
+		    status->held_by_crash == 1 ? "a message" : "some messages",
+		    status->held_by_crash == 1 ? "is" : "are");
+	if (held > 0)
 		add(status, STATUS_PROBLEM_OTHER,
 		    "%" G_GINT64_FORMAT
 		    " %s held: paperboyctl queue release all sends %s",
-		    status->held - status->held_by_restore,
-		    status->held - status->held_by_restore == 1 ? "message is"
-		                                                : "messages are",
-		    status->held - status->held_by_restore == 1 ? "it" : "them");
+		    held, held == 1 ? "message is" : "messages are",
+		    held == 1 ? "it" : "them");
 	if (status->failed_lately)
 		add(status, STATUS_PROBLEM_OTHER,
 		    "%" G_GINT64_FORMAT

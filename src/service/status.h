@@ -38,6 +38,7 @@ enum status_problem_kind {
 	STATUS_PROBLEM_RELAY,
 	STATUS_PROBLEM_QUARANTINE,
 	STATUS_PROBLEM_DISK,
+	STATUS_PROBLEM_CRASH,
 	STATUS_PROBLEM_OTHER,
 };
 
@@ -62,6 +63,7 @@ struct status {
 	int64_t asked_hour;      /* strangers who were asked for one in the last hour */
 	int64_t asked_most;      /* and how many may be */
 	int64_t held_by_restore; /* messages */
+	int64_t held_by_crash;   /* likewise */
 	struct waiting_message *oldest; /* waits longest; NULL when nothing does */
 	struct waiting_message *deferred_first; /* or NULL */
 	struct backup_past past;

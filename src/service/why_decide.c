@@ -41,12 +41,24 @@ shown_words(enum digest_shown shown)
 	return "";
 }
 
+/* "; 5 copies may have arrived" @param digest  or NULL */
+static char *
+format_copies(const struct history_digest *digest)
+{
+	unsigned copies = digest ? digest->copies : 0;
+
+	if (!copies)
+		return g_strdup("");
+	return g_strdup_printf(
+	    "; %u %s may have arrived", copies, copies == 1 ? "copy" : "copies");
+}
+
 static bool
 is_sent(const struct why_inquiry *inquiry)
 {
 	const struct history_delivery *delivery = &inquiry->delivery;
 	const struct history_digest *digest = NULL;
-	g_autofree char *at = NULL;
+	g_autofree char *at = NULL, *copies = NULL;
 
 	if (delivery->at < 0)
 		return false;
@@ -57,15 +69,15 @@ is_sent(const struct why_inquiry *inquiry)
 		if (one->id == delivery->digest_id)
 			digest = one;
 	}
+	copies = format_copies(digest);
 	if (digest && g_strcmp0(digest->message, "SENT") != 0)
 		decide(inquiry->why, WHY_READ, delivery->at,
 		    g_strdup_printf("the message of digest %" G_GINT64_FORMAT
-		                    " %s at %s, and its papers count as read",
+		                    " %s at %s, and its papers count as read%s",
 		        digest->id,
-		        g_strcmp0(digest->message, "UNKNOWN") == 0
-		            ? "may have arrived, was given up"
-		            : "was cancelled",
-		        at));
+		        g_strcmp0(digest->message, "UNKNOWN") == 0 ? "was given up"
+		                                                   : "was cancelled",
+		        at, copies));
 	else
 		decide(inquiry->why, WHY_SENT, delivery->at,
 		    g_strdup_printf("it was mailed at %s in digest %" G_GINT64_FORMAT
@@ -83,7 +95,7 @@ message_words(const char *state)
 	    {"NEW", ", about to go out"},
 	    {"SENDING", ", on the line"},
 	    {"DEFERRED", ", tried again by itself"},
-	    {"UNKNOWN", ": it may have arrived, and is sent again"},
+	    {"UNKNOWN", ", sent again by itself"},
 	    {"HELD", " until the operator releases it"},
 	};
 
@@ -99,7 +111,7 @@ is_on_its_way(const struct why_inquiry *inquiry)
 	const GPtrArray *digests = inquiry->why->digests;
 	const struct history_digest *digest =
 	    digests->len ? digests->pdata[digests->len - 1] : NULL;
-	g_autofree char *next = NULL;
+	g_autofree char *next = NULL, *copies = format_copies(digest);
 
 	if (!digest || strcmp(digest->state, "live") != 0)
 		return false;
@@ -107,10 +119,11 @@ is_on_its_way(const struct why_inquiry *inquiry)
 		next = format_time(digest->next_try_at);
 	decide(inquiry->why, WHY_ON_ITS_WAY, digest->next_try_at,
 	    g_strdup_printf("it is in digest %" G_GINT64_FORMAT
-	                    ", whose message is %s%s%s%s%s%s",
+	                    ", whose message is %s%s%s%s%s%s%s",
 	        digest->id, digest->message ? digest->message : "lost",
-	        message_words(digest->message), next ? "; the next try is at " : "",
-	        next ? next : "", digest->reply ? "; the mail server said: " : "",
+	        message_words(digest->message), copies,
+	        next ? "; the next try is at " : "", next ? next : "",
+	        digest->reply ? "; the mail server said: " : "",
 	        digest->reply ? digest->reply : ""));
 	return true;
 }

@@ -58,7 +58,7 @@ history_load_digests(
 {
 	static const char sql[] =
 	    "SELECT d.id, d.created_at, d.state, i.shown, o.state, o.next_try_at,"
-	    " o.ended_at, o.reply FROM digest d"
+	    " o.ended_at, o.reply, ifnull(o.possible_copies, 0) FROM digest d"
 	    " JOIN digest_item i ON i.digest_id = d.id AND i.paper_seq = ?2"
 	    " LEFT JOIN outbox o ON o.digest_id = d.id"
 	    " WHERE d.subscriber_id = ?1 ORDER BY d.id";
@@ -81,6 +81,7 @@ history_load_digests(
 		digest->next_try_at = sql_get_int(statement, 5);
 		digest->ended_at = sql_get_int(statement, 6);
 		digest->reply = sql_dup_text(statement, 7);
+		digest->copies = (unsigned)sql_get_int(statement, 8);
 		g_ptr_array_add(digests, digest);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&digests) : NULL;

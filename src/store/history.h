@@ -33,6 +33,7 @@ struct history_digest {
 	char *state; /* live, sent, failed, cancelled */
 	enum digest_shown shown;
 	char *message;       /* state of its message: NEW, HELD ...; NULL: forgotten */
+	unsigned copies;     /* of the message, that may have arrived */
 	int64_t next_try_at; /* or -1 */
 	int64_t ended_at;    /* or -1 */
 	char *reply;         /* of the relay, or NULL */

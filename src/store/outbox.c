@@ -74,7 +74,7 @@ find_kind(const char *name)
 #define JOB_COLUMNS                                                                    \
 	"SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address)," \
 	" o.render_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"      \
-	" o.sender, " IS_WANTED                                                        \
+	" o.sender, " IS_WANTED ", o.possible_copies, o.crashes"                       \
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 
 static bool
@@ -98,14 +98,19 @@ load_jobs(sqlite3_stmt *statement, GPtrArray *jobs, GError **error)
 		job->kind = find_kind((const char *)sqlite3_column_text(statement, 8));
 		job->sender = sql_dup_text(statement, 9);
 		job->is_wanted = sql_get_int(statement, 10) == 1;
+		job->copies = (unsigned)sql_get_int(statement, 11);
+		job->crashes = (unsigned)sql_get_int(statement, 12);
 		job->octets = -1;
 		g_ptr_array_add(jobs, job);
 	}
 	return step == SQL_STEP_DONE;
 }
 
+/* Messages that are looked at in one claim, at most. */
+#define CLAIM_PAGE 50
+
 static GPtrArray *
-load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError **error)
+load_due(struct store *store, int64_t now, GBytes *key, GError **error)
 {
 	static const char sql_letters[] = JOB_COLUMNS
 	    " WHERE o.kind <> 'digest'"
@@ -113,8 +118,8 @@ load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError *
 	static const char sql_digests[] = JOB_COLUMNS
 	    " WHERE o.kind = 'digest'"
 	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
-	sql_auto *letters = sql_start(
-	    store, sql_letters, error, SQL_OCTETS(key), SQL_INT(now), SQL_INT(limit));
+	sql_auto *letters = sql_start(store, sql_letters, error, SQL_OCTETS(key),
+	    SQL_INT(now), SQL_INT(CLAIM_PAGE));
 	sql_auto *digests = NULL;
 	g_autoptr(GPtrArray) jobs =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
@@ -122,7 +127,7 @@ load_due(struct store *store, int64_t now, unsigned limit, GBytes *key, GError *
 	if (!load_jobs(letters, jobs, error))
 		return NULL;
 	digests = sql_start(store, sql_digests, error, SQL_OCTETS(key), SQL_INT(now),
-	    SQL_INT(limit - jobs->len));
+	    SQL_INT(CLAIM_PAGE - jobs->len));
 	return load_jobs(digests, jobs, error) ? g_steal_pointer(&jobs) : NULL;
 }
 
@@ -165,38 +170,111 @@ cancel_row(
 	                   : sql_run(store, sql_digest, error, SQL_INT(id));
 }
 
-/* Claim a job, or cancel it when the person is no longer active, or never to mail. */
 static bool
-claim_job(struct store *store, struct outbox_job *job, int64_t now,
-    const char *render_key, GError **error)
+claim_job(struct store *store, const struct outbox_claim *claim,
+    const struct outbox_job *job, GError **error)
 {
 	static const char sql[] =
 	    "UPDATE outbox"
 	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
 	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
 
-	if (job->is_wanted)
-		return sql_run(store, sql, error, SQL_INT(job->id), SQL_INT(now),
-		    SQL_TEXT(render_key));
-	return cancel_row(store, job->id, job->was_unknown, now, error);
+	return sql_run(store, sql, error, SQL_INT(job->id), SQL_INT(claim->now),
+	    SQL_TEXT(claim->render_key));
+}
+
+static bool
+postpone_job(
+    struct store *store, const struct outbox_job *job, int64_t next_at, GError **error)
+{
+	static const char sql[] = "UPDATE outbox SET next_try_at = ?2 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(job->id), SQL_INT(next_at));
+}
+
+bool
+outbox_is_sent_alone(const struct outbox_job *job)
+{
+	return job->crashes >= OUTBOX_CRASHES_ALONE;
+}
+
+/* A claim in progress. */
+struct claiming {
+	struct store *store;
+	const struct outbox_claim *claim;
+	unsigned claimed;
+	bool is_full; /* no other message can be claimed */
+};
+
+/* Claim, cancel or postpone a message. @param is_taken  it is claimed or cancelled */
+static bool
+take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken,
+    GError **error)
+{
+	const struct outbox_claim *claim = claiming->claim;
+	bool is_alone = outbox_is_sent_alone(job);
+	int64_t next_at = claim->now;
+
+	*is_taken = !job->is_wanted;
+	if (!job->is_wanted)
+		return cancel_row(
+		    claiming->store, job->id, job->was_unknown, claim->now, error);
+	claiming->is_full = claiming->claimed >= claim->limit ||
+	                    (is_alone && (claiming->claimed || !claim->is_idle));
+	if (claiming->is_full)
+		return true;
+	if (claim->allow && !claim->allow(claim->data, job->recipient, &next_at))
+		return postpone_job(claiming->store, job, next_at, error);
+	*is_taken = true;
+	claiming->claimed++;
+	claiming->is_full = is_alone;
+	return claim_job(claiming->store, claim, job, error);
 }
 
 GPtrArray *
-outbox_claim(struct store *store, int64_t now, unsigned limit, const char *render_key,
-    GBytes *key, GError **error)
+outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_more,
+    GError **error)
 {
-	g_autoptr(GPtrArray) jobs = NULL;
+	g_autoptr(GPtrArray) due = NULL;
+	g_autoptr(GPtrArray) jobs =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+	struct claiming claiming = {.store = store, .claim = claim};
 	pb_transaction transaction = {0};
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
-	jobs = load_due(store, now, limit, key, error);
-	if (!jobs)
+	due = load_due(store, claim->now, claim->key, error);
+	if (!due)
 		return NULL;
-	for (unsigned i = 0; i < jobs->len; i++)
-		if (!claim_job(store, jobs->pdata[i], now, render_key, error))
+	for (unsigned i = 0; i < due->len && !claiming.is_full; i++) {
+		bool is_taken;
+
+		if (!take_due(&claiming, due->pdata[i], &is_taken, error))
 			return NULL;
-	return store_commit(&transaction, error) ? g_steal_pointer(&jobs) : NULL;
+		if (is_taken)
+			g_ptr_array_add(jobs, g_steal_pointer(&due->pdata[i]));
+	}
+	if (!store_commit(&transaction, error))
+		return NULL;
+	*is_more = claiming.is_full || due->len == CLAIM_PAGE;
+	return g_steal_pointer(&jobs);
+}
+
+GPtrArray *
+outbox_load_in_flight(struct store *store, GBytes *key, GError **error)
+{
+	static const char sql[] =
+	    JOB_COLUMNS " WHERE o.state = 'SENDING' ORDER BY o.id";
+	sql_auto *statement = sql_start(store, sql, error, SQL_OCTETS(key));
+	g_autoptr(GPtrArray) jobs =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+
+	if (!load_jobs(statement, jobs, error))
+		return NULL;
+	/* The attempt that it is in. */
+	for (unsigned i = 0; i < jobs->len; i++)
+		((struct outbox_job *)jobs->pdata[i])->attempt--;
+	return g_steal_pointer(&jobs);
 }
 
 bool
@@ -244,12 +322,14 @@ end_row(struct store *store, const struct outbox_result *result, const char *sta
 {
 	static const char sql[] = "UPDATE outbox SET state = ?2, ended_at = ?3, "
 	                          "next_try_at = NULL, message = NULL, code = ?4,"
-	                          " reply = ?5, octets = coalesce(?6, octets)"
+	                          " reply = ?5, octets = coalesce(?6, octets),"
+	                          " possible_copies = ?7, crashes = ?8"
 	                          " WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(now), SQL_INT_OR_NULL(result->code), SQL_TEXT(result->reply),
-	    SQL_INT_OR_NULL(result->octets));
+	    SQL_INT_OR_NULL(result->octets), SQL_INT(result->copies),
+	    SQL_INT(result->crashes));
 }
 
 static bool
@@ -258,12 +338,25 @@ requeue_row(struct store *store, const struct outbox_result *result, const char 
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = ?2, next_try_at = ?3, code = coalesce(?4, code),"
-	    " reply = coalesce(?5, reply), octets = coalesce(?6, octets)"
-	    " WHERE id = ?1";
+	    " reply = coalesce(?5, reply), octets = coalesce(?6, octets),"
+	    " possible_copies = ?7, crashes = ?8 WHERE id = ?1";
 
 	return sql_run(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
-	    SQL_TEXT(result->reply), SQL_INT_OR_NULL(result->octets));
+	    SQL_TEXT(result->reply), SQL_INT_OR_NULL(result->octets),
+	    SQL_INT(result->copies), SQL_INT(result->crashes));
+}
+
+static bool
+hold_row(struct store *store, const struct outbox_result *result, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'HELD', held_from = 'UNKNOWN',"
+	    " held_why = 'crash', next_try_at = NULL, possible_copies = ?2,"
+	    " crashes = ?3 WHERE id = ?1";
+
+	return sql_run(store, sql, error, SQL_INT(result->id), SQL_INT(result->copies),
+	    SQL_INT(result->crashes));
 }
 
 /* Back to how it was before the claim; but a word of the relay is kept. */
@@ -300,6 +393,8 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 			return requeue_row(store, result, "UNKNOWN", error);
 		return end_row(store, result, "UNKNOWN", now, error) &&
 		       save_delivered(store, result->id, now, error);
+	case OUTBOX_HELD:
+		return hold_row(store, result, error);
 	case OUTBOX_FAILED:
 		return end_row(store, result, "FAILED", now, error) &&
 		       fail_digest(store, result->id, error);
@@ -331,18 +426,6 @@ outbox_save_results(
 		}
 	}
 	return store_commit(&transaction, error);
-}
-
-bool
-outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error)
-{
-	static const char sql[] = "UPDATE outbox SET state = 'UNKNOWN', next_try_at = "
-	                          "?1 WHERE state = 'SENDING'";
-
-	if (!sql_run(store, sql, error, SQL_INT(now)))
-		return false;
-	*count = (unsigned)sqlite3_changes(store->db);
-	return true;
 }
 
 bool
@@ -406,7 +489,8 @@ outbox_load_rows(struct store *store, const struct outbox_choice *choice, int64_
 	static const char sql[] =
 	    "SELECT o.id, o.digest_id, coalesce(o.recipient, s.address), o.state,"
 	    " o.attempt, o.queued_at, o.next_try_at, o.ended_at, o.code, o.reply,"
-	    " CASE WHEN o.state = 'HELD' THEN o.held_why END, o.kind"
+	    " CASE WHEN o.state = 'HELD' THEN o.held_why END, o.kind,"
+	    " o.possible_copies, o.crashes"
 	    " FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
 	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL)"
 	    " AND (?4 IS NULL OR o.state = ?4) AND (?5 = 0 OR o.subscriber_id = ?5)"
@@ -435,6 +519,8 @@ outbox_load_rows(struct store *store, const struct outbox_choice *choice, int64_
 		row->reply = sql_dup_text(statement, 9);
 		row->held_why = sql_dup_text(statement, 10);
 		row->kind = sql_dup_text(statement, 11);
+		row->copies = (unsigned)sql_get_int(statement, 12);
+		row->crashes = (unsigned)sql_get_int(statement, 13);
 		g_ptr_array_add(rows, row);
 	}
 	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;

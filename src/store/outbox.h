@@ -5,6 +5,14 @@
  *     -> SENT | DEFERRED | FAILED | UNKNOWN
  *   and CANCELLED when the person left, HELD when an operator must look.
  *
+ * A message in flight when the daemon is killed, or cut off after its final dot, may
+ * have been accepted (RFC 1047).  Each such attempt is a possible copy and is counted
+ * apart from deferrals: the message is sent again as the same bytes, after a wait that
+ * grows with the count, and counts as delivered after OUTBOX_COPIES_MAX.  A message may
+ * itself be what kills the daemon: after OUTBOX_CRASHES_ALONE crashes it is sent while
+ * nothing else is in flight, so that a crash can be attributed to it, and it is HELD
+ * after OUTBOX_CRASHES_HELD.
+ *
  * A digest's papers count as delivered in the commit that records SENT, or
  * that gives an UNKNOWN message up; a digest that fails frees its papers.
  *
@@ -20,6 +28,13 @@
 #include <stdint.h>
 
 #include "store/store.h"
+
+/* Maximum number of possible copies; then the message counts as delivered. */
+#define OUTBOX_COPIES_MAX    5
+/* Crashes with a message in flight after which it is sent alone. */
+#define OUTBOX_CRASHES_ALONE 2
+/* And after which it is HELD: three more, all of them alone. */
+#define OUTBOX_CRASHES_HELD  (OUTBOX_CRASHES_ALONE + 3)
 
 enum outbox_kind {
 	OUTBOX_DIGEST,       /* only to who is active */
@@ -42,6 +57,8 @@ struct outbox_job {
 	char *render_key; /* of the bytes sent before, or NULL */
 	int64_t queued_at;
 	unsigned attempt; /* this one, from 1 */
+	unsigned copies;  /* of earlier attempts, that may have arrived */
+	unsigned crashes; /* earlier attempts during which the daemon was killed */
 	bool was_unknown; /* an earlier copy may have arrived */
 	int64_t octets;   /* fingerprint of what is composed, set by who does; or -1 */
 	bool is_wanted; /* false: the person left, the message is cancelled, not claimed
@@ -78,18 +95,35 @@ bool outbox_add_letter(struct store *store, const struct outbox_letter *letter,
 /** The octets of a letter. @return NULL with PB_ERROR_NOT_FOUND when it has ended */
 GBytes *outbox_load_letter(struct store *store, int64_t id, GError **error);
 
+/* Which messages to claim. */
+struct outbox_claim {
+	int64_t now;            /* s */
+	unsigned limit;         /* maximum number of messages */
+	bool is_idle;           /* nothing is in flight */
+	const char *render_key; /* recorded for messages that have none yet */
+	GBytes *key; /* the secret of the state directory, for suppressions */
+	/* Whether a message may go to this address now; if not, set the time to ask
+	 * again, s.  NULL: all may. */
+	bool (*allow)(void *data, const char *recipient, int64_t *next_at);
+	void *data;
+};
+
 /**
  * Claim messages that are due, letters first, then longest due first, in one commit.
  *
  * Digests of people who are no longer active, and all that goes to a suppressed
- * address, are cancelled in the same one, and are returned with is_wanted false.
+ * address, are cancelled in the same one, and are returned with is_wanted false.  One
+ * that allow() refuses is postponed.  One that has to be sent alone is claimed only
+ * when nothing is in flight, and then without any other.
  *
- * @param render_key  remembered for messages that have none yet
- * @param key         the secret of the state folder, which suppressions are told by
- * @return of struct outbox_job *; empty when nothing is due
+ * @param is_more  set: others that are due were not looked at
+ * @return of struct outbox_job *
  */
-GPtrArray *outbox_claim(struct store *store, int64_t now, unsigned limit,
-    const char *render_key, GBytes *key, GError **error);
+GPtrArray *outbox_claim(struct store *store, const struct outbox_claim *claim,
+    bool *is_more, GError **error);
+
+/** Whether a message is to be sent while nothing else is in flight. */
+bool outbox_is_sent_alone(const struct outbox_job *job);
 
 /** Is a claimed job still wanted?  As in the claim; or the person was forgotten. */
 bool outbox_is_wanted(struct store *store, const struct outbox_job *job, GBytes *key,
@@ -102,6 +136,7 @@ enum outbox_end {
 	OUTBOX_RETURNED, /* not tried at all (the relay is down): the attempt is not
 	                    counted */
 	OUTBOX_UNKNOWN,  /* may have arrived; next_try_at -1 gives it up */
+	OUTBOX_HELD,     /* likewise, but an operator has to look */
 	OUTBOX_FAILED,
 	OUTBOX_REFUSED,   /* failed, and for what is in it */
 	OUTBOX_CANCELLED, /* not tried: the person left since the claim */
@@ -112,6 +147,8 @@ struct outbox_result {
 	enum outbox_end end;
 	int64_t next_try_at; /* s, for DEFERRED, RETURNED and UNKNOWN */
 	bool was_unknown;    /* of the job: a RETURNED one goes back to UNKNOWN */
+	unsigned copies;     /* of the message now */
+	unsigned crashes;    /* likewise */
 	int code;            /* SMTP reply code, or -1 */
 	char *reply;         /* one printable line, or NULL */
 	int64_t octets;      /* of the job */
@@ -123,8 +160,14 @@ void outbox_result_free(struct outbox_result *result);
 bool outbox_save_results(
     struct store *store, const GPtrArray *results, int64_t now, GError **error);
 
-/** At start: what was being sent when the last run ended may have arrived. */
-bool outbox_recover(struct store *store, int64_t now, unsigned *count, GError **error);
+/**
+ * Load messages that are SENDING.  At start, those are the ones that were in flight
+ * when the daemon was killed: each needs a result.
+ *
+ * @param key  as in struct outbox_claim
+ * @return of struct outbox_job *
+ */
+GPtrArray *outbox_load_in_flight(struct store *store, GBytes *key, GError **error);
 
 /**
  * Make due at once what waits for more than a day from now: no wait is that
@@ -150,12 +193,14 @@ struct outbox_row {
 	char *recipient;
 	char *state;
 	unsigned attempt;
+	unsigned copies; /* that may have arrived */
+	unsigned crashes;
 	int64_t queued_at;
 	int64_t next_try_at; /* or -1 */
 	int64_t ended_at;    /* or -1 */
 	int code;            /* or -1 */
 	char *reply;         /* or NULL */
-	char *held_why;      /* "restore" or "operator"; NULL unless HELD */
+	char *held_why;      /* "restore", "operator", "crash"; NULL unless HELD */
 };
 
 void outbox_row_free(struct outbox_row *row);

@@ -14,7 +14,8 @@
 	" o.render_key, o.octets, o.held_from, o.held_why, g.slot, g.date, g.state," \
 	" g.created_at,"                                                             \
 	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"            \
-	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind"     \
+	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind,"    \
+	" o.possible_copies, o.crashes"                                              \
 	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"            \
 	" LEFT JOIN digest g ON g.id = o.digest_id"
 
@@ -67,6 +68,8 @@ load_message(sqlite3_stmt *row)
 	message->papers = sql_get_int(row, 21);
 	message->newest_day = sql_dup_text(row, 22);
 	message->kind = sql_dup_text(row, 23);
+	message->copies = (unsigned)sql_get_int(row, 24);
+	message->crashes = (unsigned)sql_get_int(row, 25);
 	return message;
 }
 

@@ -24,6 +24,8 @@ struct waiting_message {
 	char *recipient_state; /* "active", ...; NULL: a stranger */
 	char *state;
 	unsigned attempt;
+	unsigned copies;  /* that may have arrived */
+	unsigned crashes; /* of the daemon with it in flight */
 	int64_t queued_at;
 	int64_t next_try_at; /* or -1 */
 	int64_t claimed_at;  /* the last attempt, or -1 */
@@ -33,7 +35,7 @@ struct waiting_message {
 	char *render_key;    /* of the octets that were sent first, or NULL */
 	int64_t octets;      /* fingerprint of what was composed last, or -1 */
 	char *held_from;     /* the state before HELD, or NULL */
-	char *held_why;      /* "restore", "operator", or NULL */
+	char *held_why;      /* "restore", "operator", "crash", or NULL */
 	/* Of a digest; else NULL, -1 and 0. */
 	char *slot;
 	char *date;
@@ -79,7 +81,7 @@ bool waiting_release(struct store *store, int64_t id, int64_t now, GError **erro
  * after that. */
 bool waiting_count_doubtful(struct store *store, int64_t *count, GError **error);
 
-/** Count HELD messages. @param why "restore", "operator", or NULL for all */
+/** Count HELD messages. @param why "restore", "operator", "crash", or NULL for all */
 bool waiting_count_held(
     struct store *store, const char *why, int64_t *count, GError **error);
 

@@ -4,6 +4,7 @@
 #include "lib/office.h"
 
 #include <glib.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -34,6 +35,39 @@ forget_first_and_last(const char *path)
 	}
 }
 
+/* As a kill at this moment would leave it. */
+static unsigned
+count_sending(const char *path)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *statement = NULL;
+	unsigned count = 0;
+
+	g_assert_cmpint(
+	    sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), ==, SQLITE_OK);
+	sqlite3_busy_timeout(db, 10000);
+	g_assert_cmpint(sqlite3_prepare_v2(db,
+	                    "SELECT count(*) FROM outbox WHERE state = 'SENDING'", -1,
+	                    &statement, NULL),
+	    ==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
+	count = (unsigned)sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+	return count;
+}
+
+/* Note how many messages a kill would leave in flight now. */
+static void
+note_sending(struct script *script, const char *recipient)
+{
+	unsigned sending = count_sending(script->path_in_flight);
+
+	script->most_sending = MAX(script->most_sending, sending);
+	if (g_strcmp0(script->alone, recipient) == 0)
+		script->sending_with_alone = sending;
+}
+
 static void
 deliver(struct transport *transport, const struct envelope *envelope,
     struct delivery *result)
@@ -44,6 +78,8 @@ deliver(struct transport *transport, const struct envelope *envelope,
 	const char *known;
 
 	g_mutex_lock(&script->mutex);
+	if (script->path_in_flight)
+		note_sending(script, envelope->recipient);
 	script->tried++;
 	if (script->path && script->tried == 1)
 		forget_first_and_last(script->path);

@@ -24,6 +24,10 @@ struct script {
 	GHashTable *bytes;  /* id -> checksum of the message */
 	int *stop;          /* set after stop_after messages, or NULL */
 	unsigned stop_after;
+	const char *path_in_flight;  /* of the store: count SENDING rows; or NULL */
+	unsigned most_sending;       /* the most of them */
+	const char *alone;           /* a recipient, or NULL */
+	unsigned sending_with_alone; /* SENDING rows while its message is sent */
 	const char
 	    *path; /* of the store: while the first is sent, people are forgotten */
 };

@@ -348,6 +348,11 @@ CREATE TABLE outbox (
 		OR state = 'DEFERRED' OR state = 'FAILED' OR state = 'UNKNOWN'
 		OR state = 'CANCELLED' OR state = 'HELD'),
 	attempt       INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
+	-- Copies that the relay may have accepted: in flight when the daemon was killed, or
+	-- cut off after the final dot.  Deferrals do not count.
+	possible_copies INTEGER NOT NULL DEFAULT 0 CHECK (possible_copies >= 0),
+	crashes       INTEGER NOT NULL DEFAULT 0 -- of these, in flight at a crash
+		CHECK (crashes >= 0 AND crashes <= possible_copies),
 	queued_at     INTEGER NOT NULL,
 	next_try_at   INTEGER, -- NULL: it is not to be tried by itself
 	claimed_at    INTEGER,
@@ -358,7 +363,7 @@ CREATE TABLE outbox (
 	octets        INTEGER, -- fingerprint of the message as it was composed last
 	held_from     TEXT -- what it was
 		CHECK (held_from = 'NEW' OR held_from = 'DEFERRED' OR held_from = 'UNKNOWN'),
-	held_why      TEXT CHECK (held_why IN ('restore', 'operator')),
+	held_why      TEXT CHECK (held_why IN ('restore', 'operator', 'crash')),
 	CHECK ((kind = 'digest') = (digest_id IS NOT NULL)),
 	CHECK (kind <> 'digest' OR subscriber_id IS NOT NULL),
 	CHECK ((kind = 'digest') = (recipient IS NULL)),
