@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/paperserver.h"
+#include "model/identity.h"
 #include "sources/bulletin_date.h"
 #include "sources/newsfeed.h"
 
@@ -239,6 +240,87 @@ links_are_resolved_only_against_a_web_address(void)
 }
 
 static void
+all_spellings_of_a_link_are_one(void)
+{
+	static const struct {
+		const char *url, *link; /* NULL: it identifies no entry */
+	} rows[] = {
+	    {"https://example.org/a/b", "example.org/a/b"},
+	    {"http://example.org/a/b", "example.org/a/b"},
+	    {"https://WWW.Example.org/a/b/", "example.org/a/b"},
+	    {"https://example.org:443/a/b", "example.org/a/b"},
+	    {"http://example.org:80/a/b//", "example.org/a/b"},
+	    {"http://example.org:443/a/b", "example.org:443/a/b"},
+	    {"https://example.org:8080/a/b", "example.org:8080/a/b"},
+	    {"https://example.org/a/b#part", "example.org/a/b"},
+	    {"https://example.org/a/b?", "example.org/a/b"},
+	    {"https://example.org/a/b?utm_source=rss&utm_medium=x", "example.org/a/b"},
+	    {"https://example.org/a/b?UTM_Source=rss", "example.org/a/b"},
+	    {"https://example.org/a/b/?fbclid=1&p=2#c", "example.org/a/b?p=2"},
+	    {"https://example.org/a?gclid=1&b=2&mc_eid=3&c", "example.org/a?b=2&c"},
+	    {"https://example.org/a?source=rss----1---2", "example.org/a"},
+	    {"https://example.org/a?dgcid=rss_sd_all", "example.org/a"},
+	    {"https://example.org/doi/10.1/x?af=R", "example.org/doi/10.1/x"},
+	    /* What a page may go by. */
+	    {"https://example.org/a?ref=main", "example.org/a?ref=main"},
+	    {"https://example.org/a?source=code", "example.org/a?source=code"},
+	    {"https://example.org/a?afx=1", "example.org/a?afx=1"},
+	    {"https://example.org/A/b", "example.org/A/b"},
+	    {"https://example.org/?p=12", "example.org?p=12"},
+	    {"https://wwwexample.org/a", "wwwexample.org/a"},
+	    {"https://blog.example.org/a", "blog.example.org/a"},
+	    {"https://example.org/www.a", "example.org/www.a"},
+	    {"https://[::1]:443/a", "[::1]/a"},
+	    /* Front pages. */
+	    {"https://example.org", NULL},
+	    {"https://example.org/", NULL},
+	    {"https://www.example.org//", NULL},
+	    {"https://example.org/#post-1", NULL},
+	    {"https://example.org/?utm_source=rss", NULL},
+	    {"https://example.org:443/?", NULL},
+	    {"mailto:a@example.org", NULL},
+	    {"urn:x", NULL},
+	    {"", NULL},
+	    {NULL, NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *link = identity_format_link(rows[i].url);
+
+		g_test_message("%s", rows[i].url ? rows[i].url : "NULL");
+		g_assert_cmpstr(link, ==, rows[i].link);
+	}
+}
+
+static void
+ids_in_links_come_first(void)
+{
+	static const struct {
+		const char *link, *id;
+	} rows[] = {
+	    {"http://www.arxiv.org/abs/2611.00001v2?utm_source=rss", "2611.00001"},
+	    {"https://arxiv.org/pdf/2611.00001.pdf#page=2", "2611.00001"},
+	    {"https://arxiv.org/html/2611.00001v1/", "2611.00001"},
+	    {"https://huggingface.co/papers/2611.00001", "2611.00001"},
+	    {"https://doi.org/10.48550/arXiv.2611.00001#x", "2611.00001"},
+	    {"https://www.doi.org/10.1000/ABC?utm_source=rss", "doi:10.1000/abc"},
+	    {"https://example.org/arxiv.org/abs/2611.00001", "lab:"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *xml = g_strdup_printf(
+		    RSS2("<item><title>T</title><link>%s</link></item>"), rows[i].link);
+		g_autoptr(GPtrArray) listings = parse(xml);
+		const struct listing *listing = listings->pdata[0];
+
+		g_test_message("%s", rows[i].link);
+		g_assert_true(g_str_has_prefix(listing->paper->id, rows[i].id));
+		g_assert_cmpuint(strlen(listing->paper->id), ==,
+		    strcmp(rows[i].id, "lab:") == 0 ? 24 : strlen(rows[i].id));
+	}
+}
+
+static void
 what_is_no_paper_is_left_out(void)
 {
 	g_autoptr(GPtrArray) listings = parse(
@@ -368,6 +450,8 @@ main(int argc, char **argv)
 	ADD(dates_are_read_in_all_their_spellings);
 	ADD(every_dialect_is_read);
 	ADD(links_are_resolved_only_against_a_web_address);
+	ADD(all_spellings_of_a_link_are_one);
+	ADD(ids_in_links_come_first);
 	ADD(what_is_no_paper_is_left_out);
 	ADD(encodings_are_read);
 	ADD(limits_are_kept);

@@ -4,9 +4,11 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/day.h"
 #include "lib/lab.h"
 #include "model/identity.h"
 #include "service/match.h"
+#include "sources/newsfeed.h"
 #include "store/paper_merge.h"
 #include "store/papers.h"
 
@@ -544,6 +546,193 @@ dois_are_read_in_their_dresses(void)
 	}
 }
 
+/* A document of a feed, read on a day of November 2026. */
+struct poll {
+	const char *feed;
+	int day;
+	const char *items[3]; /* "title|link|guid|text|its day" */
+};
+
+#define HOME   "https://example.org/blog/"
+#define COLUMN "Our column on learning machines"
+
+static const struct {
+	const char *name;
+	struct poll polls[3];
+	int papers;
+} feed_rows[] = {
+    /* By link. */
+    {"one link in two feeds",
+        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
+            {"planet", 18,
+                {"Elsewhere: one post|http://www.example.org/p/1/?utm_source=x#y|h1"}}},
+        1},
+    {"the same title in two feeds",
+        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
+            {"planet", 18, {COLUMN "|https://example.net/p/1|h1|Text"}}},
+        2},
+    {"an edited title",
+        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {"One post, corrected|https://example.org/p/1|g2|Text"}}},
+        1},
+    {"all link to the front page",
+        {{"lab", 18,
+             {"A|https://example.org/|g1", "B|https://example.org/|g2",
+                 "C|https://example.org/|g3"}},
+            {"lab", 19, {"D|https://example.org/|g4"}}},
+        4},
+    {"one at a time, each links to the page of the feed",
+        {{"lab", 18, {"A|" HOME "|g1"}}, {"lab", 19, {"B|" HOME "|g2"}}}, 2},
+    {"all link to one page below",
+        {{"lab", 18, {"A|https://example.org/x#1|g1", "B|https://example.org/x#2|g2"}},
+            {"lab", 19,
+                {"B|https://example.org/x#2|g2", "C|https://example.org/x#3|g3"}}},
+        3},
+    {"one page, named in two lines",
+        {{"lab", 18, {"A|https://example.org/x|g1", "A|https://example.org/x/|g2"}}},
+        1},
+    /* By guid. */
+    {"a new link for a guid",
+        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {"One|https://example.org/2026/one|g1|Other text"}}},
+        1},
+    {"one guid in two feeds",
+        {{"lab", 18, {"A|https://example.org/p/1|1"}},
+            {"planet", 18, {"B|https://example.net/p/1|1"}}},
+        2},
+    {"all have one guid",
+        {{"lab", 18, {"A|https://example.org/1|g", "B|https://example.org/2|g"}},
+            {"lab", 19, {"C|https://example.org/3|g", "B|https://example.org/2|g"}}},
+        3},
+    {"the guid is the page of the feed",
+        {{"lab", 18, {"A|https://example.org/1|" HOME}},
+            {"lab", 19, {"B|https://example.org/2|" HOME}}},
+        2},
+    {"neither link nor guid tell them apart",
+        {{"lab", 18, {"A|" HOME "|" HOME, "B|" HOME "|" HOME}},
+            {"lab", 19, {"B|" HOME "|" HOME, "C|" HOME "|" HOME}}},
+        3},
+    /* By feed and title. */
+    {"a post with a new link and guid",
+        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text|18"}},
+            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text|18"}}},
+        1},
+    {"likewise with an edited text",
+        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Other text"}}},
+        1},
+    {"likewise after a week with the same text",
+        {{"lab", 10, {COLUMN "|https://example.org/p/1|g1|Text|10"}},
+            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text|19"}}},
+        1},
+    {"a short title with the same text",
+        {{"lab", 18, {"Mamba|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {"Mamba|https://example.org/p/2|g2|Text"}}},
+        1},
+    {"a short title with another text",
+        {{"lab", 18, {"Weekly update|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {"Weekly update|https://example.org/p/2|g2|Other text"}}},
+        2},
+    {"a short title with the same text a week later",
+        {{"lab", 10, {"Weekly update|https://example.org/p/1|g1|Text|10"}},
+            {"lab", 17, {"Weekly update|https://example.org/p/2|g2|Text|17"}}},
+        2},
+    {"a weekly column",
+        {{"lab", 4, {COLUMN "|https://example.org/p/1|g1|Text|4"}},
+            {"lab", 11, {COLUMN "|https://example.org/p/2|g2|Other text|11"}},
+            {"lab", 18, {COLUMN "|https://example.org/p/3|g3|Third text|18"}}},
+        3},
+    {"a daily column, of which the feed keeps two",
+        {{"lab", 17,
+             {COLUMN "|https://example.org/p/1|g1|Text",
+                 COLUMN "|https://example.org/p/2|g2|Other text"}},
+            {"lab", 18,
+                {COLUMN "|https://example.org/p/2|g2|Other text",
+                    COLUMN "|https://example.org/p/3|g3|Third text"}}},
+        3},
+    {"the same again from then on",
+        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text"}},
+            {"lab", 20, {COLUMN "|https://example.org/p/1|g1|Text"}}},
+        1},
+    /* Ids come first. */
+    {"two arXiv papers of one title",
+        {{"lab", 18, {COLUMN "|https://arxiv.org/abs/2611.00001|g1|Text"}},
+            {"lab", 19, {COLUMN "|https://arxiv.org/abs/2611.00002|g1|Text"}}},
+        2},
+    {"an arXiv paper in two feeds",
+        {{"lab", 18, {"A|https://arxiv.org/abs/2611.00001v1?utm_source=x|g1"}},
+            {"planet", 19, {"B|https://huggingface.co/papers/2611.00001|h1"}}},
+        1},
+};
+
+static void
+save_poll(struct lab *lab, const struct poll *poll)
+{
+	GString *xml = g_string_new("<rss><channel><link>" HOME "</link>");
+	g_autofree char *day = g_strdup_printf("2026-11-%02d", poll->day);
+	const struct batch batch = {
+	    .source = poll->feed,
+	    .day = day,
+	    .asked_at = day_start(day) + 43200,
+	    .is_rolling = true,
+	};
+	g_autoptr(GPtrArray) listings = NULL;
+	g_autoptr(GBytes) bytes = NULL;
+	g_autoptr(GError) error = NULL;
+	pb_auto(bulletin) bulletin = NULL;
+	struct papers_saved saved;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(poll->items) && poll->items[i]; i++) {
+		g_auto(GStrv) item = g_strsplit(poll->items[i], "|", -1);
+		unsigned cells = g_strv_length(item);
+
+		g_string_append_printf(xml,
+		    "<item><title>%s</title><link>%s</link><guid>%s</guid>"
+		    "<description>%s</description>",
+		    item[0], item[1], item[2], cells > 3 ? item[3] : "");
+		if (cells > 4)
+			g_string_append_printf(
+			    xml, "<pubDate>%s Nov 2026 06:00 GMT</pubDate>", item[4]);
+		g_string_append(xml, "</item>");
+	}
+	g_string_append(xml, "</channel></rss>");
+	bytes = g_string_free_to_bytes(xml);
+	bulletin = bulletin_parse(bytes, NULL, &error);
+	g_assert_no_error(error);
+	listings = newsfeed_make(bulletin, poll->feed, day);
+	g_assert_true(papers_save_batch(lab->store, &batch, listings, &saved, &error));
+	g_assert_no_error(error);
+}
+
+static void
+entries_of_feeds_are_known_by_link_then_guid_then_title(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(feed_rows); i++) {
+		pb_auto(lab) lab = lab_new();
+
+		g_test_message("%s", feed_rows[i].name);
+		for (size_t j = 0;
+		     j < G_N_ELEMENTS(feed_rows[i].polls) && feed_rows[i].polls[j].feed;
+		     j++)
+			save_poll(lab, &feed_rows[i].polls[j]);
+		g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper"), ==,
+		    feed_rows[i].papers);
+		/* Nobody's name leads to a row that is gone. */
+		g_assert_cmpint(
+		    lab_number(lab, "SELECT count(*) FROM paper_name WHERE"
+		                    " paper_seq NOT IN (SELECT seq FROM paper)"),
+		    ==, 0);
+		/* The same documents again change nothing. */
+		for (size_t j = 0;
+		     j < G_N_ELEMENTS(feed_rows[i].polls) && feed_rows[i].polls[j].feed;
+		     j++)
+			save_poll(lab, &feed_rows[i].polls[j]);
+		g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper"), ==,
+		    feed_rows[i].papers);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -564,5 +753,6 @@ main(int argc, char **argv)
 	ADD(lists_of_one_service_are_one_listing_a_day);
 	ADD(cross_lists_and_new_versions_are_for_those_who_want_them);
 	ADD(dois_are_read_in_their_dresses);
+	ADD(entries_of_feeds_are_known_by_link_then_guid_then_title);
 	return g_test_run();
 }

@@ -28,6 +28,14 @@ static const char *const arxiv_heads[] = {
     "doi:10.48550/arxiv.",
     "10.48550/arxiv.",
     "arXiv:",
+    /* As identity_format_link() leaves them. */
+    "arxiv.org/abs/",
+    "arxiv.org/pdf/",
+    "arxiv.org/html/",
+    "export.arxiv.org/abs/",
+    "huggingface.co/papers/",
+    "doi.org/10.48550/arxiv.",
+    "dx.doi.org/10.48550/arxiv.",
 };
 static const char *const doi_heads[] = {
     "https://doi.org/",
@@ -38,6 +46,28 @@ static const char *const doi_heads[] = {
     "info:doi/",
     "urn:doi:",
     "doi:",
+    "doi.org/",
+    "dx.doi.org/",
+};
+
+/* Parameters of a link that say by which way a reader came. */
+static const char *const tracking[] = {
+    "_hsenc",
+    "_hsmi",
+    "af",    /* Atypon: ACS, Science, Wiley */
+    "dgcid", /* Elsevier */
+    "fbclid",
+    "gbraid",
+    "gclid",
+    "igshid",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "msclkid",
+    "ref_src",
+    "rss", /* Oxford University Press */
+    "wbraid",
+    "yclid",
 };
 
 static const char *
@@ -183,6 +213,98 @@ append_family(GString *out, const char *name)
 	append_folded(out, last ? last + 1 : (family ? family : name), 100);
 }
 
+static bool
+is_tracking(const char *parameter)
+{
+	size_t size = strcspn(parameter, "=");
+
+	if (g_ascii_strncasecmp(parameter, "utm_", 4) == 0 ||
+	    g_ascii_strncasecmp(parameter, "source=rss", 10) == 0)
+		return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(tracking); i++)
+		if (strlen(tracking[i]) == size &&
+		    g_ascii_strncasecmp(parameter, tracking[i], size) == 0)
+			return true;
+	return false;
+}
+
+/* @param query  behind the "?" */
+static void
+append_query(GString *out, const char *query)
+{
+	g_auto(GStrv) parameters = g_strsplit(query, "&", -1);
+	char mark = '?';
+
+	for (char **at = parameters; *at; at++) {
+		if (!**at || is_tracking(*at))
+			continue;
+		g_string_append_printf(out, "%c%s", mark, *at);
+		mark = '&';
+	}
+}
+
+/* The host without "www." and the scheme's own port, in lower case. */
+static void
+append_host(GString *out, const char *url, size_t size)
+{
+	const char *own = g_str_has_prefix(url, "https:") ? ":443" : ":80";
+	const char *host = strstr(url, "//") + 2;
+	g_autofree char *lower = g_ascii_strdown(host, (gssize)size);
+
+	if (g_str_has_suffix(lower, own))
+		lower[strlen(lower) - strlen(own)] = '\0';
+	g_string_append(out, lower + (g_str_has_prefix(lower, "www.") ? 4 : 0));
+}
+
+char *
+identity_format_link(const char *url)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	g_autofree char *path = NULL;
+	const char *host, *query;
+	size_t size;
+
+	if (!url ||
+	    (!g_str_has_prefix(url, "http://") && !g_str_has_prefix(url, "https://")))
+		return NULL;
+	host = strstr(url, "//") + 2;
+	size = strcspn(host, "/?#");
+	append_host(out, url, size);
+	path = g_strndup(host + size, strcspn(host + size, "?#"));
+	while (g_str_has_suffix(path, "/"))
+		path[strlen(path) - 1] = '\0';
+	g_string_append(out, path);
+	size = out->len - strlen(path);
+	query = strpbrk(host, "?#");
+	if (query && *query == '?') {
+		g_autofree char *own = g_strndup(query + 1, strcspn(query + 1, "#"));
+
+		append_query(out, own);
+	}
+	return out->len > size ? g_strdup(out->str) : NULL;
+}
+
+char *
+identity_format_post(const char *source, const char *title)
+{
+	g_autoptr(GString) folded = g_string_new(NULL);
+	g_autofree char *hash = NULL;
+
+	/* A title without letters is itself. */
+	if (!append_folded(folded, title, BOUNDS_PAPER_TITLE_BYTES))
+		g_string_assign(folded, title);
+	hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, folded->str, -1);
+	return g_strdup_printf("post=%s:%.40s", source, hash);
+}
+
+bool
+identity_is_long_title(const char *title)
+{
+	g_autoptr(GString) folded = g_string_new(NULL);
+
+	return append_folded(folded, title, TITLE_LETTERS) == TITLE_LETTERS;
+}
+
 char *
 identity_format_title(const struct paper *paper)
 {
@@ -220,21 +342,17 @@ hash_of(const char *head, const char *text)
 
 void
 identity_choose(
-    struct paper *paper, const char *arxiv_id, const char *source, const char *guid)
+    struct paper *paper, const char *arxiv_id, const char *source, const char *own)
 {
 	g_autofree char *doi =
 	    paper->doi ? g_strconcat("doi:", paper->doi, NULL) : NULL;
-	g_autofree char *title = NULL;
 
 	g_free(paper->id);
 	if (arxiv_id) {
 		paper->id = g_strdup(arxiv_id);
 	} else if (doi) {
 		paper->id = is_plain(doi) ? g_steal_pointer(&doi) : hash_of("doi", doi);
-	} else if (guid && *guid) {
-		paper->id = hash_of(source, guid);
 	} else {
-		title = identity_format_title(paper);
-		paper->id = hash_of(source, title ? title : paper->title);
+		paper->id = hash_of(source, own);
 	}
 }

@@ -1,8 +1,8 @@
 /*
  * identity.h - by which names one paper is known, whoever lists it.
  *
- * A paper's id is its arXiv id without version, else its DOI, else the source's own
- * id for it, else a hash of its title and first author.  Pure.
+ * A paper's id is its arXiv id without version, else its DOI, else a hash of its link,
+ * of what the source calls it, or of its title and text, whichever comes first.  Pure.
  */
 #ifndef PAPERBOY_MODEL_IDENTITY_H
 #define PAPERBOY_MODEL_IDENTITY_H
@@ -36,6 +36,27 @@ bool identity_is_arxiv(const char *id);
 char *identity_parse_doi(const char *text);
 
 /**
+ * The form of a link that is the same for all spellings of one page: without scheme,
+ * "www.", default port, fragment, trailing slashes and parameters that only track
+ * readers.
+ *
+ * @param url  as text_normalize_url() leaves it, or NULL
+ * @return owned by the caller; NULL for the front page of a site, which tells no entry
+ *         from another, and for what is not a web address
+ */
+char *identity_format_link(const char *url);
+
+/**
+ * The name of an entry by its feed and title.
+ *
+ * @return owned by the caller
+ */
+char *identity_format_post(const char *source, const char *title);
+
+/** Whether a title is too long to be that of another paper by chance. */
+bool identity_is_long_title(const char *title);
+
+/**
  * What two listings of one paper have in common when they share no id: its title's
  * letters and digits and its first author's family name.
  *
@@ -49,9 +70,9 @@ char *identity_format_title(const struct paper *paper);
  *
  * @param arxiv_id  or NULL
  * @param source    name of the source, for ids of its own
- * @param guid      what the source calls it, or NULL
+ * @param own       what tells it from the source's others
  */
 void identity_choose(
-    struct paper *paper, const char *arxiv_id, const char *source, const char *guid);
+    struct paper *paper, const char *arxiv_id, const char *source, const char *own);
 
 #endif

@@ -46,6 +46,8 @@ paper_free(struct paper *paper)
 	}
 	g_free(paper->id);
 	g_free(paper->guid);
+	g_free(paper->link);
+	g_free(paper->post);
 	g_free(paper->title);
 	g_free(paper->abstract);
 	g_ptr_array_unref(paper->authors);

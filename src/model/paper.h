@@ -43,6 +43,9 @@ struct paper {
 	unsigned shares; /* holders besides the first; with any, nobody changes it */
 	char *id;        /* canonical (model/identity.h); never NULL */
 	char *guid;      /* "SOURCE:what it calls the paper", or NULL */
+	/* Names of an entry of a feed (model/identity.h), or NULL. */
+	char *link; /* "link=..." */
+	char *post; /* "post=SOURCE:..." */
 	enum paper_teller teller;
 	char *title;        /* never NULL, never empty */
 	char *abstract;     /* never NULL; may be empty */

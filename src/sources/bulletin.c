@@ -36,6 +36,7 @@ bulletin_free(struct bulletin *bulletin)
 	if (!bulletin)
 		return;
 	g_free(bulletin->title);
+	g_free(bulletin->url);
 	g_ptr_array_unref(bulletin->entries);
 	g_free(bulletin);
 }
@@ -78,13 +79,14 @@ take_link(struct reading *reading, const char **attributes)
 	const char *href = get_attribute(attributes, "href");
 	const char *title = get_attribute(attributes, "title");
 	struct bulletin_entry *entry = reading->entry;
+	char **url = entry ? &entry->url : &reading->bulletin->url;
 
-	if (!href || !entry)
+	if (!href)
 		return;
-	if (title && strcmp(title, "doi") == 0)
+	if (entry && title && strcmp(title, "doi") == 0)
 		bulletin_told_set(&entry->doi, href);
-	if (!entry->url && (!rel || !*rel || strcmp(rel, "alternate") == 0))
-		entry->url = bulletin_told_resolve(get_base(reading), href);
+	if (!*url && (!rel || !*rel || strcmp(rel, "alternate") == 0))
+		*url = bulletin_told_resolve(get_base(reading), href);
 }
 
 /* Elements whose attributes tell all. */
@@ -92,11 +94,14 @@ static void
 take_attributes(struct reading *reading, enum vocabulary vocabulary, const char *local,
     const char **attributes)
 {
-	if (reading->places[reading->depth - 1] != PLACE_ENTRY)
-		return;
-	if (vocabulary == VOCABULARY_ATOM && strcmp(local, "link") == 0)
+	enum place place = reading->places[reading->depth - 1];
+
+	if (vocabulary == VOCABULARY_ATOM && strcmp(local, "link") == 0 &&
+	    (place == PLACE_ENTRY || place == PLACE_CHANNEL))
 		take_link(reading, attributes);
-	else if (vocabulary == VOCABULARY_ATOM && strcmp(local, "category") == 0)
+	if (place != PLACE_ENTRY)
+		return;
+	if (vocabulary == VOCABULARY_ATOM && strcmp(local, "category") == 0)
 		bulletin_told_add(reading->entry->categories,
 		    get_attribute(attributes, "term"), BOUNDS_PAPER_KEYWORDS);
 	else if (vocabulary == VOCABULARY_ARXIV &&

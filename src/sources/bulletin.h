@@ -46,6 +46,7 @@ struct bulletin_entry {
 
 struct bulletin {
 	char *title;
+	char *url;           /* of the page that it is the feed of, absolute, or NULL */
 	char day[DAY_BYTES]; /* of pubDate or updated, in its own zone; "" */
 	int64_t built_at;    /* lastBuildDate or updated, s; -1: not told */
 	unsigned skip_days;  /* bit 0 is Monday */

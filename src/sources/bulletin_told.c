@@ -258,6 +258,10 @@ bulletin_told_take_channel(struct bulletin *bulletin, const struct bulletin_told
 	case MEANING_BUILT:
 		set_time(&bulletin->built_at, line, false);
 		break;
+	case MEANING_LINK:
+		if (!bulletin->url)
+			bulletin->url = bulletin_told_resolve(told->base, line);
+		break;
 	case MEANING_SKIP_DAY:
 		bulletin->skip_days |= bit_of_day(line);
 		break;
@@ -266,7 +270,6 @@ bulletin_told_take_channel(struct bulletin *bulletin, const struct bulletin_told
 		break;
 	case MEANING_NONE:
 	case MEANING_GUID:
-	case MEANING_LINK:
 	case MEANING_SUMMARY:
 	case MEANING_CONTENT:
 	case MEANING_AUTHOR:

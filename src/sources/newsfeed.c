@@ -84,12 +84,22 @@ choose_day(const struct bulletin_entry *entry, const char *today, char day[DAY_B
 		g_strlcpy(day, today, DAY_BYTES);
 }
 
+/* @return NULL for what tells no entry from another */
+static char *
+format_link(const char *text)
+{
+	g_autofree char *url = text_normalize_url(text, BOUNDS_PAPER_URL_BYTES);
+
+	return identity_format_link(url);
+}
+
 static char *
 find_arxiv_id(const struct bulletin_entry *entry)
 {
+	g_autofree char *link = format_link(entry->url);
 	char *id = NULL;
 
-	if (identity_parse_arxiv(entry->url, &id, NULL) ||
+	if (identity_parse_arxiv(link, &id, NULL) ||
 	    identity_parse_arxiv(entry->guid, &id, NULL) ||
 	    identity_parse_arxiv(entry->doi, &id, NULL))
 		return id;
@@ -103,8 +113,11 @@ find_doi(const struct bulletin_entry *entry)
 
 	if (!doi)
 		doi = identity_parse_doi(entry->guid);
-	if (!doi && entry->url && strstr(entry->url, "doi.org/"))
-		doi = identity_parse_doi(entry->url);
+	if (!doi && entry->url && strstr(entry->url, "doi.org/")) {
+		g_autofree char *link = format_link(entry->url);
+
+		doi = identity_parse_doi(link);
+	}
 	return doi;
 }
 
@@ -123,13 +136,46 @@ fill_texts(struct paper *paper, const struct bulletin_entry *entry)
 	paper->keywords = make_keywords(entry);
 }
 
-/* @return NULL for an entry that is no paper: nothing to read, or nowhere to go */
+static char *
+hash_name(const char *head, const char *text)
+{
+	g_autofree char *hash =
+	    g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+
+	return g_strconcat(head, hash, NULL);
+}
+
+/*
+ * The names by which the entry is known (paperboyd(8)): a link or guid that is the page
+ * of the feed, or the front page of a site, is not one.
+ *
+ * @param page  of the feed, as format_link() has it, or NULL
+ */
+static void
+fill_names(struct paper *paper, const struct bulletin_entry *entry, const char *name,
+    const char *page)
+{
+	g_autofree char *link = format_link(paper->url);
+	g_autofree char *guid_url =
+	    text_normalize_url(entry->guid, BOUNDS_PAPER_URL_BYTES);
+	g_autofree char *guid_link = identity_format_link(guid_url);
+	g_autofree char *head = g_strconcat(name, ":", NULL);
+
+	if (link && g_strcmp0(link, page) != 0)
+		paper->link = hash_name("link=", link);
+	if (entry->guid &&
+	    (!guid_url || (guid_link && g_strcmp0(guid_link, page) != 0)))
+		paper->guid = hash_name(head, entry->guid);
+	paper->post = identity_format_post(name, paper->title);
+}
+
+/* @return NULL for an entry that is no paper: nothing to read, or nowhere to go; its
+ * id is NULL unless it is arXiv's */
 static struct listing *
-make_listing(const struct bulletin_entry *entry, const char *name, const char *today)
+make_listing(const struct bulletin_entry *entry, const char *name, const char *page,
+    const char *today)
 {
 	pb_auto(paper) paper = paper_new();
-	g_autofree char *arxiv_id = find_arxiv_id(entry);
-	const char *guid = entry->guid ? entry->guid : entry->url;
 	char day[DAY_BYTES];
 
 	paper->title = bulletin_format_line(
@@ -147,39 +193,119 @@ make_listing(const struct bulletin_entry *entry, const char *name, const char *t
 	fill_texts(paper, entry);
 	paper->teller = PAPER_TELLER_FEED;
 	paper->published_at = entry->published_at;
+	paper->id = find_arxiv_id(entry);
 	/* arXiv has nothing to tell of what is not its own. */
-	if (!arxiv_id)
+	if (!paper->id)
 		paper->categories = g_ptr_array_new_with_free_func(g_free);
-	if (guid) {
-		g_autofree char *hash =
-		    g_compute_checksum_for_string(G_CHECKSUM_SHA256, guid, -1);
-
-		paper->guid = g_strconcat(name, ":", hash, NULL);
-	}
-	identity_choose(paper, arxiv_id, name, guid);
+	fill_names(paper, entry, name, page);
 	choose_day(entry, today, day);
 	return listing_new(g_steal_pointer(&paper), day);
+}
+
+/* Whether two entries of a document are told apart by what both have. */
+static bool
+are_apart(const char *one, const char *other)
+{
+	return g_strcmp0(one, other) != 0;
+}
+
+/*
+ * Names that entries with different titles share, and titles that entries with
+ * different links and guids share, tell nothing.
+ *
+ * @return a set of names, borrowed from the listings
+ */
+static GHashTable *
+find_shared_names(const GPtrArray *listings)
+{
+	GHashTable *shared = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) first = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (unsigned i = 0; i < listings->len; i++) {
+		struct paper *paper = ((struct listing *)listings->pdata[i])->paper;
+		char *const names[] = {paper->link, paper->guid, paper->post};
+
+		for (size_t n = 0; n < G_N_ELEMENTS(names); n++) {
+			const struct paper *other =
+			    names[n] ? g_hash_table_lookup(first, names[n]) : NULL;
+
+			if (names[n] && !other)
+				g_hash_table_insert(first, names[n], paper);
+			else if (other &&
+			         (names[n] == paper->post
+			                 ? are_apart(paper->link, other->link) &&
+			                       are_apart(paper->guid, other->guid)
+			                 : are_apart(paper->post, other->post)))
+				g_hash_table_add(shared, names[n]);
+		}
+	}
+	return shared;
+}
+
+/* Leave out a name that is shared, and keep it for those that are still to come. */
+static void
+drop_name(GHashTable *shared, char **name, GPtrArray *dropped)
+{
+	if (*name && g_hash_table_contains(shared, *name))
+		g_ptr_array_add(dropped, g_steal_pointer(name));
+}
+
+/* The id is chosen when it is known which names tell the entries apart. */
+static void
+choose_id(struct paper *paper, const char *name)
+{
+	g_autofree char *arxiv_id = g_steal_pointer(&paper->id);
+
+	if (!paper->guid) {
+		g_autofree char *head = g_strconcat(name, ":", NULL);
+		g_autofree char *text = paper->link ? g_strdup(paper->link)
+		                                    : g_strconcat(paper->title, "\n",
+		                                          paper->abstract, NULL);
+
+		paper->guid = hash_name(head, text);
+	}
+	identity_choose(paper, arxiv_id, name, paper->link ? paper->link : paper->guid);
+}
+
+static GPtrArray *
+make_listings(const struct bulletin *bulletin, const char *name, const char *today)
+{
+	g_autofree char *page = format_link(bulletin->url);
+	GPtrArray *listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+
+	for (unsigned i = 0; i < bulletin->entries->len; i++) {
+		struct listing *listing =
+		    make_listing(bulletin->entries->pdata[i], name, page, today);
+
+		if (listing)
+			g_ptr_array_add(listings, listing);
+	}
+	return listings;
 }
 
 GPtrArray *
 newsfeed_make(const struct bulletin *bulletin, const char *name, const char *today)
 {
-	GPtrArray *listings =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	GPtrArray *listings = make_listings(bulletin, name, today);
+	g_autoptr(GHashTable) shared = find_shared_names(listings);
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GPtrArray) dropped = g_ptr_array_new_with_free_func(g_free);
 
-	for (unsigned i = 0; i < bulletin->entries->len; i++) {
-		struct listing *listing =
-		    make_listing(bulletin->entries->pdata[i], name, today);
+	for (unsigned i = 0; i < listings->len;) {
+		struct paper *paper = ((struct listing *)listings->pdata[i])->paper;
 
-		if (!listing)
-			continue;
-		if (g_hash_table_contains(seen, listing->paper->id)) {
-			listing_free(listing);
+		drop_name(shared, &paper->link, dropped);
+		drop_name(shared, &paper->guid, dropped);
+		drop_name(shared, &paper->post, dropped);
+		choose_id(paper, name);
+		/* Asked first: adding a key again would swap in one that is freed. */
+		if (g_hash_table_contains(seen, paper->id)) {
+			g_ptr_array_remove_index(listings, i);
 			continue;
 		}
-		g_hash_table_add(seen, listing->paper->id);
-		g_ptr_array_add(listings, listing);
+		g_hash_table_add(seen, paper->id);
+		i++;
 	}
 	return listings;
 }

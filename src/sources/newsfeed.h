@@ -2,7 +2,8 @@
  * newsfeed.h - any RSS or Atom feed as a source.
  *
  * A feed is a window onto the newest papers, without a day of its own.  An entry that
- * names an arXiv paper or a DOI is that paper; any other is known by its guid.
+ * names an arXiv paper or a DOI is that paper; any other is known
+ * by its link, its guid, or its feed and title (paperboyd(8)).
  */
 #ifndef PAPERBOY_SOURCES_NEWSFEED_H
 #define PAPERBOY_SOURCES_NEWSFEED_H

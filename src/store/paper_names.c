@@ -13,14 +13,19 @@
 #include "store/sql.h"
 
 /* The surest first. */
-enum name { NAME_ID, NAME_DOI, NAME_GUID, NAME_TITLE, N_NAMES };
+enum name { NAME_ID, NAME_DOI, NAME_LINK, NAME_GUID, NAME_TITLE, NAME_POST, N_NAMES };
+
+/* Two posts of one title within this time may be one. */
+#define POST_S (3 * INT64_C(86400))
 
 static void
 make_names(const struct paper *paper, char *names[N_NAMES])
 {
 	names[NAME_ID] = g_strdup(paper->id);
 	names[NAME_DOI] = paper->doi ? g_strconcat("doi:", paper->doi, NULL) : NULL;
+	names[NAME_LINK] = g_strdup(paper->link);
 	names[NAME_GUID] = g_strdup(paper->guid);
+	names[NAME_POST] = g_strdup(paper->post);
 	names[NAME_TITLE] = identity_format_title(paper);
 }
 
@@ -85,9 +90,28 @@ is_another(const struct paper *told, const struct paper *kept)
 	           strcmp(told->id, kept->id) != 0);
 }
 
+/*
+ * Whether an entry is one of its feed that was told under another guid and link.  Of a
+ * weekly column the title is always the same; so two of these have to speak for it: a
+ * long title, the same text, and little time between.
+ */
+static bool
+is_same_post(const struct paper *told, const struct stored_paper *kept, int64_t now)
+{
+	const struct paper *paper = kept->paper;
+	int64_t told_at = told->published_at >= 0 ? told->published_at : now;
+	int64_t kept_at =
+	    paper->published_at >= 0 ? paper->published_at : kept->first_seen_at;
+	bool is_same_text =
+	    *told->abstract && strcmp(told->abstract, paper->abstract) == 0;
+	bool is_near = ABS(told_at - kept_at) < POST_S;
+
+	return identity_is_long_title(told->title) + is_same_text + is_near >= 2;
+}
+
 /* Take a row that a name led to, unless it is another paper, or was found before. */
 static bool
-add_found(struct store *store, const struct paper *told, enum name by,
+add_found(struct store *store, const struct paper *told, enum name by, int64_t now,
     struct stored_paper *stored, GPtrArray *found, GError **error)
 {
 	bool is_apart = false;
@@ -97,6 +121,8 @@ add_found(struct store *store, const struct paper *told, enum name by,
 		stored_paper_free(stored);
 		return false;
 	}
+	if (by == NAME_POST)
+		is_apart = found->len || !is_same_post(told, stored, now);
 	for (unsigned i = 0; i < found->len; i++)
 		is_apart |=
 		    ((struct stored_paper *)found->pdata[i])->seq == stored->seq;
@@ -108,7 +134,8 @@ add_found(struct store *store, const struct paper *told, enum name by,
 }
 
 GPtrArray *
-paper_names_find(struct store *store, const struct paper *told, GError **error)
+paper_names_find(
+    struct store *store, const struct paper *told, int64_t now, GError **error)
 {
 	g_autoptr(GPtrArray) found =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
@@ -122,8 +149,8 @@ paper_names_find(struct store *store, const struct paper *told, GError **error)
 		if (!names[i])
 			continue;
 		is_ok = load_named(store, names[i], &stored, error) &&
-		        (!stored ||
-		            add_found(store, told, (enum name)i, stored, found, error));
+		        (!stored || add_found(store, told, (enum name)i, now, stored,
+		                        found, error));
 	}
 	clear_names(names);
 	return is_ok ? g_steal_pointer(&found) : NULL;
@@ -135,14 +162,18 @@ paper_names_learn(
 {
 	static const char sql[] = "INSERT INTO paper_name (name, paper_seq)"
 	                          " VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+	/* The newest of a title is what a new one may be. */
+	static const char sql_post[] =
+	    "INSERT INTO paper_name (name, paper_seq) VALUES (?1, ?2)"
+	    " ON CONFLICT DO UPDATE SET paper_seq = excluded.paper_seq";
 	char *names[N_NAMES];
 	bool is_ok = true;
 
 	make_names(paper, names);
 	for (int i = 0; i < N_NAMES && is_ok; i++)
 		if (names[i])
-			is_ok = sql_run(
-			    store, sql, error, SQL_TEXT(names[i]), SQL_INT(seq));
+			is_ok = sql_run(store, i == NAME_POST ? sql_post : sql, error,
+			    SQL_TEXT(names[i]), SQL_INT(seq));
 	clear_names(names);
 	return is_ok;
 }

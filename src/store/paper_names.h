@@ -9,15 +9,16 @@
 
 /**
  * The rows that are the paper by what is told of it, the surest first: by id, by DOI,
- * by what the source calls it, by title and first author.
+ * by link, by what the source calls it, by title and first author, and, when all these
+ * find none, by feed and title.
  *
- * Two arXiv ids or two DOIs are two papers, and so are two entries of one source,
- * whatever else they share.
+ * Two arXiv ids or two DOIs are two papers, whatever else they share, and one title and
+ * first author do not make one of two entries of one source.
  *
  * @return of struct stored_paper *; NULL on failure
  */
-GPtrArray *
-paper_names_find(struct store *store, const struct paper *told, GError **error);
+GPtrArray *paper_names_find(
+    struct store *store, const struct paper *told, int64_t now, GError **error);
 
 /** Note all names of a paper; one that another paper has stays with that. */
 bool paper_names_learn(

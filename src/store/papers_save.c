@@ -283,7 +283,7 @@ static bool
 find_one(struct store *store, const struct paper *told, int64_t now,
     struct stored_paper **kept, GError **error)
 {
-	g_autoptr(GPtrArray) found = paper_names_find(store, told, error);
+	g_autoptr(GPtrArray) found = paper_names_find(store, told, now, error);
 
 	if (!found)
 		return false;
