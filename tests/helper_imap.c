@@ -2,8 +2,8 @@
  * helper_imap.c - the IMAP mailbox alone, so that scripts can set it on real servers.
  *
  * Each letter becomes a file in --out, and a line "take FILE"; what the sink is told is
- * a line "note TEXT", or "note -".  Ends when standard input does: then "end ok", and
- * the most memory that was used, in KiB.
+ * a line "note TEXT", or "note -"; "skip NAME HEADER-BYTES REASON", "unskip NAME". Ends
+ * when standard input does: then "end ok", and the most memory that was used, in KiB.
  */
 #include <glib.h>
 #include <signal.h>
@@ -20,7 +20,8 @@ struct run {
 	char *out, *mark_file;
 	int kill_after, postpone; /* letters; of the latter: offers that are put off */
 	int n_taken;
-	char *refuse; /* letters with this in them are never taken */
+	char *refuse;  /* letters with this in them are never taken */
+	char *skipped; /* name of a message that was skipped before */
 };
 
 static bool
@@ -51,6 +52,39 @@ take(void *data, const struct mailbox_letter *letter, GError **error)
 	if (run->n_taken == run->kill_after)
 		raise(SIGKILL);
 	return true;
+}
+
+static bool
+skip(void *data, const char *name, const struct mailbox_letter *head,
+    const char *reason, GError **error)
+{
+	(void)data;
+	(void)error;
+	printf("skip %s %zu %s\n", name, head ? head->size : 0, reason);
+	fflush(stdout);
+	return true;
+}
+
+static bool
+unskip(void *data, const char *name, GError **error)
+{
+	(void)data;
+	(void)error;
+	printf("unskip %s\n", name);
+	fflush(stdout);
+	return true;
+}
+
+static GPtrArray *
+load_skipped(void *data, GError **error)
+{
+	const struct run *run = data;
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+
+	(void)error;
+	if (run->skipped)
+		g_ptr_array_add(names, g_strdup(run->skipped));
+	return names;
 }
 
 static void
@@ -111,7 +145,12 @@ get_peak_kib(void)
 static int
 serve(struct run *run, struct imap_options *options)
 {
-	const struct mailbox_sink sink = {.take = take, .note = note, .data = run};
+	const struct mailbox_sink sink = {.take = take,
+	    .skip = skip,
+	    .unskip = unskip,
+	    .load_skipped = load_skipped,
+	    .note = note,
+	    .data = run};
 	g_autoptr(GError) error = NULL;
 	pb_auto(mailbox) mailbox = NULL;
 
@@ -148,6 +187,7 @@ main(int argc, char **argv)
 	    {"kill-after", 0, 0, G_OPTION_ARG_INT, &run.kill_after, "", NULL},
 	    {"postpone", 0, 0, G_OPTION_ARG_INT, &run.postpone, "", NULL},
 	    {"refuse", 0, 0, G_OPTION_ARG_STRING, &run.refuse, "", NULL},
+	    {"skipped", 0, 0, G_OPTION_ARG_STRING, &run.skipped, "", NULL},
 	    {"command", 0, 0, G_OPTION_ARG_INT, &command_ms, "", NULL},
 	    {"idle", 0, 0, G_OPTION_ARG_INT, &idle_s, "", NULL},
 	    {"poll", 0, 0, G_OPTION_ARG_INT, &poll_s, "", NULL},
@@ -183,6 +223,6 @@ main(int argc, char **argv)
 	status = serve(&run, &options);
 	g_free(host), g_free(tls), g_free(ca), g_free(user), g_free(password);
 	g_free(folder), g_free(move_to), g_free(run.out), g_free(run.mark_file);
-	g_free(run.refuse);
+	g_free(run.refuse), g_free(run.skipped);
 	return status;
 }

@@ -94,9 +94,11 @@ class Street:
             } | settings)
         self.daemon = tap.enter(self.house.start())
         self.daemon.wait_port(self.lmtp_port)
+        self.daemon.wait_file(os.path.join(self.house.state, "control"))
 
 
 def check(house, *options, wanted=0):
+    options = options or ("--wait", "600")
     told = house.ctl("--json", "check", *options, wanted=wanted)
     told = told if isinstance(told, str) else told.output
     return {row["check"]: row for row in json.loads(told)}

@@ -178,7 +178,8 @@ row_4_12_a_long_letter_gets_a_short_answer(void)
 			desk_auto desk;
 			g_autoptr(GString) text = g_string_new("subscribe\n");
 			pb_auto(letter) letter = NULL;
-			const struct front_envelope envelope = {1, EVA, DESK_HOME};
+			const struct front_envelope envelope = {
+			    1, EVA, DESK_HOME, false};
 			struct front_report report;
 			pb_transaction transaction = {0};
 			int64_t size;

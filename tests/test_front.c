@@ -521,7 +521,7 @@ call_front(struct lab *lab, void *data, GError **error)
 {
 	struct desk *desk = data;
 	pb_auto(letter) letter = letters_new(EVA, "subscribe", "");
-	const struct front_envelope envelope = {1, EVA, DESK_HOME};
+	const struct front_envelope envelope = {1, EVA, DESK_HOME, false};
 	struct front_report report;
 	pb_transaction transaction = {0};
 

@@ -152,29 +152,50 @@ def main():
                 reader.end()
 
         def test_too_large():
-            """a letter past the limit is told, marked and not fetched; one at it comes"""
-            user = "large@example.org"
+            """a message over the limit is never removed, moved or marked; others are"""
             limit = 1024 * 1024
             head = b"Subject: big\r\n\r\n"
             fits = head + b"x" * (limit - len(head) - 2) + b"\r\n"
-            put_all(dovecot, user, [fits, head + b"x" * (limit - len(head) - 1)
-                                    + b"\r\n", letter(3)])
-            with start("large") as reader:
-                same(reader.wait_letters(2), [fits, letter(3)])
-                text = reader.wait_note("not fetched")
-                assert str(limit + 1) in text, text
-                wait_marked(reader, dovecot, user, 3)
-                reader.end()
+            large = head + b"x" * (limit - len(head) - 1) + b"\r\n"
+            for name, options, left in (("keep", {}, 3), ("remove", {"expunge": True}, 1),
+                                        ("move", {"move_to": "Done"}, 1)):
+                user = f"large-{name}@example.org"
+                put_all(dovecot, user, [fits, large, letter(3)])
+                with start(f"large-{name}", **options) as reader:
+                    same(reader.wait_letters(2), [fits, letter(3)])
+                    name, _, reason = reader.wait_said("skip")[0].partition(" ")
+                    assert str(limit + 1) in reason and "message 2" in reason, reason
+                    reader.wait_fact(lambda: len(dovecot.mails(user)) == left
+                                     and (left == 1 or DONE in imaplab.keywords(
+                                         dovecot, user)[2]), "the others are done", 60)
+                    assert large in dovecot.mails(user)
+                    flags = imaplab.keywords(dovecot, user)[1 if left == 3 else 0]
+                    assert flags <= {"\\Recent"}, flags
+                    # not a failure of the mailbox, and not repeated
+                    dovecot.put(user, letter(4))
+                    same(reader.wait_letters(3), [fits, letter(3), letter(4)])
+                    assert not reader.said("note"), reader.output
+                    assert len(reader.said("skip")) == 1, reader.output
+                    imap = dovecot.login(user)
+                    imap.select("INBOX")
+                    imap.uid("STORE", "2", "+FLAGS", "(\\Deleted)")
+                    imap.uid("EXPUNGE", "2")
+                    imap.logout()
+                    dovecot.put(user, letter(5))
+                    assert reader.wait_said("unskip") == [name], reader.output
+                    reader.end()
 
         def test_postponed():
-            """what the sink cannot take now is offered again; what it refuses is not"""
+            """what the sink cannot take now is offered again; what it refuses stays"""
             user = "later@example.org"
             put_all(dovecot, user, [letter(n) for n in range(3)])
-            with start("later", postpone=4, refuse="letter 1") as reader:
+            with start("later", postpone=4, refuse="letter 1", expunge=True) as reader:
                 same(reader.wait_letters(2), [letter(0), letter(2)])
-                wait_marked(reader, dovecot, user, 3)
+                reader.wait_fact(lambda: dovecot.mails(user) == [letter(1)],
+                                 "the other two are gone", 60)
                 assert len(reader.said("postpone")) == 4, reader.output
                 assert len(reader.said("refuse")) == 1, reader.output
+                assert "no letter" in reader.wait_said("skip")[0], reader.output
                 reader.end()
 
         def test_killed():
@@ -342,6 +363,105 @@ def main():
                 child.wait_fact(lambda: house.value("SELECT count(*) FROM letter"),
                                 "the letter", 60)
 
+        def test_removing():
+            """only what is stored is removed: on a full disk, after a kill, of any kind"""
+            user = "remove@example.org"
+            raws = [letter(0), letter(1), b"no header at all\r\n",
+                    b"Subject: deep\r\n" + b"".join(
+                        b'Content-Type: multipart/mixed; boundary="%d"\r\n\r\n--%d\r\n'
+                        % (n, n) for n in range(60)) + b"text\r\n"]
+            house = new_house("remove", imap_expunge=True, disk_floor_mb=10**6)
+            put_all(dovecot, user, raws)
+            stored = "SELECT count(*) FROM letter"
+            with house.start() as child:
+                child.wait_line("mailbox fails road=imap: .*nearly full")
+                child.kill()
+            same(dovecot.mails(user), raws)
+            with start("remove", expunge=True, kill_after=2) as reader:
+                reader.wait_exit(60)
+            same(dovecot.mails(user), raws)
+            assert house.value(stored) == 0
+            house.set(mailbox__disk_floor_mb=None,
+                      mailbox__reader="/nonexistent/paperboy-letter")
+            with house.start() as child:
+                child.wait_fact(lambda: not dovecot.mails(user), "all are removed", 60)
+                child.kill()
+            same([row[0] for row in house.rows("SELECT raw FROM letter")], raws)
+            house.set(mailbox__reader=built("paperboy-letter"))
+            with house.start() as child:
+                child.wait_fact(lambda: not house.value(
+                    "SELECT count(*) FROM letter WHERE state = 'new'"), "all read", 60)
+            kept = house.rows("SELECT raw FROM letter WHERE state = 'quarantined'")
+            assert kept == [(raws[-1],)], kept
+
+        def test_replaced():
+            """a folder that is made anew while messages are removed loses none"""
+            user = "replaced@example.org"
+            house = new_house("replaced", imap_expunge=True, imap_folder="Box")
+            imap = dovecot.login(user)
+            for number in range(3):
+                imap.create("Box")
+                imap.append("Box", None, None, letter(number))
+                with house.start() as child:
+                    child.wait_line("paperboyd .* started")
+                    child.wait_fact(lambda: house.value("SELECT count(*) FROM letter")
+                                    == number + 1, "it is stored", 60)
+                    if number == 1:
+                        child.kill()
+                imap.delete("Box")
+            imap.logout()
+
+        def test_skipped():
+            """a message that is too large is in status until it is gone, and answered once"""
+            user = "status@example.org"
+            house = new_house("status", imap_expunge=True)
+            house.set(commands__address="paperboy@news.example")
+            head = (b"From: %s@people.example\r\nMessage-ID: <%s@people.example>\r\n"
+                    b"%s\r\n")
+            large = [head % (b"eva", b"a", b"") + b"x" * 2**20 + b"\r\n",
+                     head % (b"list", b"b", b"List-Id: <a.example>\r\n")
+                     + b"x" * 2**20 + b"\r\n",
+                     head % (b"eva", b"c", b"") + b"x" * 2**20 + b"\r\n"]
+            put_all(dovecot, user, [large[0], letter(1), large[1], large[2]])
+            sent = "SELECT count(*) FROM outbox WHERE state = 'SENT'"
+            for logged in (3, 0):
+                with house.start() as child:
+                    child.wait_line("paperboyd .* started")
+                    child.wait_fact(lambda: house.value(sent) >= 2, "the answers", 60)
+                    child.wait_fact(lambda: house.value(
+                        "SELECT count(*) FROM letter WHERE state = 'new'") == 0, "done")
+                    child.wait_fact(lambda: len(dovecot.mails(user)) == 3,
+                                    "the small one is removed", 60)
+                    told = house.ctl("status", wanted=1)
+                    assert told.count("bytes, more than the 1048576") == 3, told
+                    assert "3 skipped; mailboxes: imap:ok" in told, told
+                    assert "letters cannot come in" not in told, told
+                    child.stop()
+                assert child.output.count("message skipped road=imap") == logged
+            same(dovecot.mails(user), large)
+            assert house.value(sent) == 2
+            assert [row[0] for row in house.rows(
+                "SELECT verdict FROM letter WHERE size > 1048576 ORDER BY id")] == [
+                    "answered", "silent: list", "answered"]
+            with house.start() as child:
+                child.wait_line("started")
+                imap = dovecot.login(user)
+                imap.select("INBOX")
+                imap.store("1:*", "+FLAGS", "(\\Deleted)")
+                imap.expunge()
+                imap.logout()
+                child.wait_fact(lambda: not house.value(
+                    "SELECT count(*) FROM skipped_message"), "they are gone", 60)
+                assert "skipped;" not in house.ctl("status", wanted=(0, 1))
+            put_all(dovecot, user, large[:1])
+            with house.start() as child:
+                child.wait_fact(lambda: house.value(
+                    "SELECT count(*) FROM skipped_message"), "it is back", 60)
+            house.set(mailbox__imap_host=None)
+            house.once()
+            assert house.value("SELECT count(*) FROM skipped_message") == 0
+            assert house.value(sent) == 2
+
         def test_many():
             """10,000 letters waiting at start are taken in bounded memory"""
             user = "many@example.org"
@@ -363,7 +483,8 @@ def main():
                          test_other_folder, test_missing_folder, test_too_large,
                          test_postponed, test_killed, test_uidvalidity, test_cut,
                          test_certificates, test_login, test_daemon,
-                         test_equal_rows, test_daemon_password, test_many):
+                         test_equal_rows, test_daemon_password, test_removing,
+                         test_replaced, test_skipped, test_many):
             tap.run(function)
 
 

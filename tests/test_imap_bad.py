@@ -277,7 +277,7 @@ def main():
                     reader.end()
 
         def test_poison():
-            """a letter on which the connection always breaks is passed over, and told"""
+            """a message on which the connection always breaks is skipped, and reported"""
             def break_on_second(server, connection, tag):
                 _, rest = server.commands[-1]
                 server.was_bad -= 1
@@ -286,23 +286,26 @@ def main():
                 uid = rest.split()[2]
                 connection.do_letter(tag, [uid], rest)
 
-            for permanent in ("\\*", ""):
-                mark = os.path.join(tap.subfolder("poison" + permanent[1:]), "mark")
+            for permanent in ("\\*", "\\Deleted"):
+                mark = os.path.join(tap.subfolder("poison" + permanent[1:2]), "mark")
                 with BadImap(LETTERS, {"LETTER": break_on_second},
                              permanent=permanent) as server:
                     with start(server, mark_file=mark) as reader:
                         got = reader.wait_letters(3)
                         assert count(got) == count(LETTERS) - count(LETTERS[1:2]), got
-                        reader.wait_note("letter 2 .* 3 times")
+                        (told,) = reader.wait_said("skip")
+                        assert told == ("7.2 0 message 2 in 'INBOX' cannot be fetched: "
+                                        "the connection broke on it 3 times"), told
                         server.bad.clear()
                         reader.end()
-                    with start(server, mark_file=mark) as reader:
+                    with start(server, mark_file=mark, skipped="7.2") as reader:
                         reader.wait_fact(lambda: LETTERS[1] in reader.letters(),
                                          "the second letter")
+                        assert reader.wait_said("unskip") == ["7.2"], reader.output
                         reader.end()
 
         def test_lying_size():
-            """a letter that is larger than it was said to be is told, and marked"""
+            """a message that is larger than it was said to be stays, and is reported"""
             def small(server, connection, tag):
                 connection.say(*[f"* {uid} FETCH (UID {uid} RFC822.SIZE 10)"
                                  for uid in server.messages])
@@ -312,14 +315,55 @@ def main():
             with BadImap([large, LETTERS[0]], {"FETCH": small}, times=10**9) as server:
                 with start(server, command=20000) as reader:
                     assert reader.wait_letters(1) == LETTERS[:1]
-                    reader.wait_note("larger than it was said")
-                    reader.wait_fact(
-                        lambda: all(DONE in flags for flags in server.flags.values()),
-                        "all marked")
+                    assert "has 1048577 bytes" in reader.wait_said("skip")[0]
+                    reader.wait_fact(lambda: DONE in server.flags[2], "one marked")
+                    assert server.flags[1] == set(), server.flags
                     reader.end()
 
+        def test_large_and_mark():
+            """a mark goes past a message that is too large; it is looked for after that"""
+            large = b"Subject: x\r\n\r\n" + b"x" * (1024 * 1024 - 13)
+            mark = os.path.join(tap.subfolder("large"), "mark")
+            with BadImap([large, *LETTERS], permanent="\\Deleted") as server:
+                with start(server, mark_file=mark, command=20000) as reader:
+                    assert count(reader.wait_letters(4)) == count(LETTERS)
+                    assert reader.wait_said("skip")[0].startswith("7.1 14 "), reader.output
+                    reader.wait_fact(lambda: os.path.exists(mark)
+                                     and open(mark).read() == "7 5\n", "the mark")
+                    reader.end()
+                with start(server, mark_file=mark, skipped="7.1") as reader:
+                    server.add(b"later")
+                    assert reader.wait_letters(1) == [b"later"]
+                    assert not reader.said("skip") and not reader.said("unskip")
+                    del server.messages[1]
+                    assert reader.wait_said("unskip") == ["7.1"]
+                    reader.end()
+                with start(server, mark_file=mark, skipped="6.9") as reader:
+                    assert reader.wait_said("unskip") == ["6.9"]
+                    reader.end()
+
+        def test_replaced_folder():
+            """a folder that is replaced between fetching and marking loses no message"""
+            def validity_after(server, connection, tag):
+                connection.say("* OK [UIDVALIDITY 8] changed")
+                connection.do_letter(tag, ["1"], "")
+                server.validity = 8
+                server.replace([b"other"])
+
+            def cut_at_store(server, connection, _tag):
+                server.replace([b"other"])
+                connection.cut()
+
+            for state, way, validity in (("LETTER", validity_after, 7),
+                                         ("STORE", cut_at_store, None)):
+                with BadImap(LETTERS[:1], {state: way}, validity=validity) as server:
+                    with start(server, expunge=True, command=5000) as reader:
+                        assert reader.wait_letters(2) == [LETTERS[0], b"other"]
+                        reader.wait_fact(lambda: not server.messages, "it is removed")
+                        reader.end()
+
         def test_gone():
-            """a letter that somebody removed in between is no problem"""
+            """a message that is not sent is reported until it is, or gone"""
             def nothing(_server, connection, tag):
                 connection.say("* 1 FETCH (UID 1 BODY[]<0> NIL)")
                 connection.done(tag)
@@ -329,6 +373,9 @@ def main():
                     with BadImap(LETTERS[:1], {state: way}) as server:
                         with start(server) as reader:
                             assert reader.wait_letters(1) == LETTERS[:1]
+                            if state == "LETTER":
+                                assert "does not send" in reader.wait_said("skip")[0]
+                                assert reader.wait_said("unskip") == ["7.1"]
                             reader.end()
                         assert server.connections == 1
 
@@ -429,7 +476,8 @@ def main():
             tap.run(test)
         for function in (test_forgets, test_no_keywords, test_postponed_mark, test_copy,
                          test_poll, test_idle_refused, test_early_news, test_false_news,
-                         test_poison, test_lying_size, test_gone, test_waiting,
+                         test_poison, test_lying_size, test_large_and_mark,
+                         test_replaced_folder, test_gone, test_waiting,
                          test_stop_anywhere, test_no_starttls, test_logins,
                          test_hello_bounds, test_options):
             tap.run(function)

@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 from bombs import BOMBS, CONTROLS
 from clock import DAY
-from daemon import House
+from daemon import House, parse
 from letters import letters, with_id
 from smalldisk import fill, small_disk
 from tap import Skip, Tap, need_programs, run, top_builddir, wait_until
@@ -444,25 +444,98 @@ def a_folder_comes_and_goes(tap):
     assert daemon.stop() == 0
 
 
+ODD = {  # names in new, and what is said of them
+    "1000000000.folder": "is a directory",
+    "1000000000.link": "is a symbolic link",
+    "1000000000.pipe": "is not a regular file",
+    "1000000002.M2P1.mail": f"bytes, more than the {LETTER_BYTES} that are read",
+}
+
+
 def what_cannot_be_taken_stays(tap):
-    """what is no letter stays in new, what is too large is flagged, the rest is taken"""
+    """what is not a message, or too large, stays in new and is reported until it is gone"""
     box = new_box(tap, "odd")
     raws = letters(5)
     drop(box, 1, raws[1])
-    os.makedirs(os.path.join(box.inbox, "new", "1000000000.folder"))
-    os.symlink("/etc/hostname", os.path.join(box.inbox, "new", "1000000000.link"))
-    os.mkfifo(os.path.join(box.inbox, "new", "1000000000.pipe"))
+    fresh = os.path.join(box.inbox, "new")
+    os.makedirs(os.path.join(fresh, "1000000000.folder"))
+    os.symlink("/etc/hostname", os.path.join(fresh, "1000000000.link"))
+    os.mkfifo(os.path.join(fresh, "1000000000.pipe"))
     drop(box, 2, raws[2] + b"x" * LETTER_BYTES)
     drop(box, 3, raws[3])
-    with open(os.path.join(box.inbox, "new", ".hidden"), "wb"):
+    with open(os.path.join(fresh, ".hidden"), "wb"):
         pass
+    for _ in range(2):
+        daemon = start(tap, box)
+        wait_until(lambda: len(names(box, "cur")) == 2, "two moved")
+        wait_until(lambda: box.house.value("SELECT count(*) FROM skipped_message") == 4,
+                   "four skipped")
+        assert [name[-1] for name in names(box, "cur")] == ["S", "S"], names(box, "cur")
+        assert [name for name in names(box, "new") if name[0] != "."] == sorted(ODD)
+        told = box.house.ctl("status", wanted=1)
+        assert "mailboxes: lmtp:ok,maildir:ok" in told, told
+        assert "letters cannot come in" not in told and "4 skipped" in told, told
+        found = json.loads(box.house.ctl("--json", "status", wanted=1))
+        assert found["letters"]["skipped"] == 4, found["letters"]
+        stays = [text for text in found["problems"] if "stays there until" in text]
+        assert len(stays) == 3, found["problems"]  # each of a few, then a number
+        assert "1 more" in told, told
+        assert daemon.stop() == 0
+    reasons = dict(box.house.rows("SELECT name, reason FROM skipped_message"))
+    for name, words in ODD.items():
+        assert name in reasons[name] and words in reasons[name], reasons
     daemon = start(tap, box)
-    wait_count(daemon, box, 2)
-    daemon.wait_line("letter refused road=maildir")
-    wait_until(lambda: len(names(box, "cur")) == 3, "all moved")
-    assert [name[-1] for name in names(box, "cur")] == ["S", "F", "S"], names(box, "cur")
-    assert len(names(box, "new")) == 4
+    shutil.rmtree(os.path.join(fresh, "1000000000.folder"))
+    for name in sorted(ODD)[1:]:
+        os.unlink(os.path.join(fresh, name))
+    drop(box, 4, raws[4])
+    daemon.wait_line("skipped message taken or gone")
+    wait_until(lambda: box.house.value("SELECT count(*) FROM skipped_message") == 0,
+               "none skipped")
+    assert "stays there" not in box.house.ctl("status", wanted=(0, 1))
     assert daemon.stop() == 0
+
+
+def large(sender, number, *fields):
+    """A message that is larger than what is taken in."""
+    head = [f"From: {sender}", "To: paperboy@news.example", "Subject: add agents",
+            f"Message-ID: <large.{number}@people.example>", *fields, "", ""]
+    return "\n".join(head).encode() + b"x" * LETTER_BYTES
+
+
+def too_large_is_answered_once(tap):
+    """who sent a message that is too large is told once, unless a program sent it"""
+    box = new_box(tap, "large", commands__address="paperboy@news.example",
+                  mailbox__recipient_header="Delivered-To")
+    drop(box, 1, large("eva@people.example", 1))
+    drop(box, 2, large("robot@people.example", 2, "Auto-Submitted: auto-generated"))
+    drop(box, 3, large("list@people.example", 3, "List-Id: <x.people.example>"))
+    drop(box, 4, large("ada@people.example", 4,
+                       "Delivered-To: paperboy+unsubscribe@news.example"))
+    drop(box, 5, b"Subject: no end " + b"x" * 2 * LETTER_BYTES)
+    sent = "SELECT count(*) FROM outbox WHERE state = 'SENT'"
+    for turn in range(2):
+        daemon = start(tap, box)
+        wait_count(daemon, box, 4)
+        wait_until(lambda: box.house.value(sent) >= 2, "answers")
+        if turn:  # the same message elsewhere
+            drop(box, 6, large("eva@people.example", 1))
+            wait_until(lambda: box.house.value("SELECT count(*) FROM skipped_message")
+                       == 6, "six skipped")
+        assert daemon.stop() == 0
+    assert box.house.value(sent) == 2
+    verdicts = [row[0] for row in box.house.rows("SELECT verdict FROM letter ORDER BY id")]
+    assert verdicts == ["answered", "silent: automatic", "silent: list", "answered"]
+    folder = os.path.join(os.path.dirname(box.inbox), "out", "new")
+    texts = {}
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            mail = parse(file.read())
+        texts[mail["To"]] = mail.get_body(("plain",)).get_content()
+    assert "Your message is too large" in texts["eva@people.example"], texts
+    assert "limit is 1 MB" in texts["eva@people.example"], texts
+    assert "too large" not in texts["ada@people.example"], texts
+    assert names(box, "cur") == []
 
 
 def many_wait_at_start(tap):
@@ -792,7 +865,8 @@ with Tap() as tap:
     for function in (
         letters_survive_the_road, one_letter_counts_once, bad_clients_do_no_harm,
         later_is_said, survives_a_full_disk, reload_moves_the_socket, a_dead_daemon_leaves_its_socket,
-        a_folder_comes_and_goes, what_cannot_be_taken_stays, many_wait_at_start,
+        a_folder_comes_and_goes, what_cannot_be_taken_stays, too_large_is_answered_once,
+        many_wait_at_start,
         bombs_are_handled_or_quarantined, a_dying_reader_costs_a_letter,
         every_kill_counts_once, kills_lose_no_letter_that_was_taken,
         an_operator_looks_and_decides, letters_that_wait_are_told,

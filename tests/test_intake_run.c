@@ -51,7 +51,8 @@ save(struct lab *lab, const char *raw, const char *sender, const char *recipient
 {
 	const struct intake_rules rules = {
 	    .state_dir = lab->folder, .recipient_header = "X-To"};
-	const struct mailbox_letter letter = {raw, strlen(raw), sender, recipient};
+	const struct mailbox_letter letter = {
+	    .raw = raw, .size = strlen(raw), .sender = sender, .recipient = recipient};
 	g_autoptr(GError) error = NULL;
 	bool is_fresh = false;
 

@@ -53,7 +53,8 @@
  * Letters: messages from outside, as their reader takes them (src/letter).  What is
  * past the first group is refused whole; what is past the second is cut.
  */
-#define BOUNDS_LETTER_BYTES          (1024 * 1024)
+#define BOUNDS_LETTER_MB             1
+#define BOUNDS_LETTER_BYTES          (BOUNDS_LETTER_MB * 1024 * 1024)
 #define BOUNDS_LETTER_HEADER_BYTES   (64 * 1024) /* one header block, a part's too */
 #define BOUNDS_LETTER_FIELDS         200         /* in one header block */
 #define BOUNDS_LETTER_DEPTH          10 /* multiparts and messages in messages */

@@ -136,7 +136,7 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 		json_array_append_new(problems, json_string(problem->text));
 	}
 	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o,"
-	                 " s:o, s:{s:I, s:I},"
+	                 " s:o, s:{s:I, s:I, s:I},"
 	                 " s:{s:I, s:I, s:I}}",
 	    "started_at", print_json_number(daemon->started_at), "looked_at",
 	    print_json_number(daemon->looked_at), "posted_at",
@@ -148,9 +148,10 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	    (json_int_t)status->store_bytes, "log_bytes", (json_int_t)status->log_bytes,
 	    "problems", problems, "mailboxes", print_json_text(daemon->mailboxes),
 	    "letters", "new", (json_int_t)status->letters, "quarantined",
-	    (json_int_t)status->quarantined, "tickets", "pending",
-	    (json_int_t)status->pending, "asked_hour", (json_int_t)status->asked_hour,
-	    "asked_most", (json_int_t)status->asked_most);
+	    (json_int_t)status->quarantined, "skipped", (json_int_t)status->skipped,
+	    "tickets", "pending", (json_int_t)status->pending, "asked_hour",
+	    (json_int_t)status->asked_hour, "asked_most",
+	    (json_int_t)status->asked_most);
 	json_object_update(object, more);
 	json_decref(more);
 	return object;
@@ -284,6 +285,8 @@ print_letters(const struct status *status, const struct status_daemon *daemon)
 	printf("letters      %" G_GINT64_FORMAT " waiting, %" G_GINT64_FORMAT
 	       " quarantined",
 	    status->letters, status->quarantined);
+	if (status->skipped)
+		printf(", %" G_GINT64_FORMAT " skipped", status->skipped);
 	if (status->letters)
 		printf("; the oldest came at %s", since);
 	if (daemon->mailboxes)

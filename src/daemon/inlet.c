@@ -12,6 +12,7 @@
 #include "service/assembly.h"
 #include "service/event.h"
 #include "service/intake.h"
+#include "store/skipped.h"
 
 /* A mailbox that could not go on is started again after that. */
 #define TROUBLE_MS (30 * 1000)
@@ -116,23 +117,30 @@ is_known(void *data, const char *recipient)
 	return false;
 }
 
-static bool
-take(void *data, const struct mailbox_letter *letter, GError **error)
+/* By the newest settings. */
+static struct intake_rules
+get_rules(struct inlet *inlet)
 {
-	struct inlet *inlet = data;
 	const struct settings *settings;
-	struct intake_rules rules;
-	GError *problem = NULL;
-	bool is_fresh;
 
-	rise(inlet);
 	take_snapshot(inlet);
 	settings = inlet->snapshot->settings;
-	rules = (struct intake_rules){
+	return (struct intake_rules){
 	    .state_dir = settings->state_dir,
 	    .disk_floor_bytes = settings->disk_floor_mb * OCTETS_MB,
 	    .recipient_header = settings->recipient_header,
 	};
+}
+
+static bool
+take(void *data, const struct mailbox_letter *letter, GError **error)
+{
+	struct inlet *inlet = data;
+	const struct intake_rules rules = get_rules(inlet);
+	GError *problem = NULL;
+	bool is_fresh;
+
+	rise(inlet);
 	if (!intake_save(inlet->store, &rules, inlet->mailbox->road, letter,
 	        clock_get_now(inlet->options->clock), &is_fresh, &problem)) {
 		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
@@ -154,6 +162,70 @@ take(void *data, const struct mailbox_letter *letter, GError **error)
 	return true;
 }
 
+static bool
+skip(void *data, const char *name, const struct mailbox_letter *head,
+    const char *reason, GError **error)
+{
+	struct inlet *inlet = data;
+	const struct intake_rules rules = get_rules(inlet);
+	GError *problem = NULL;
+	bool is_new, is_fresh;
+
+	rise(inlet);
+	if (!intake_skip(inlet->store, &rules, inlet->mailbox->road, name, head, reason,
+	        clock_get_now(inlet->options->clock), &is_new, &is_fresh, &problem)) {
+		note_storing(inlet, problem);
+		g_propagate_error(error, problem);
+		return false;
+	}
+	note_storing(inlet, NULL);
+	if (is_new)
+		event_log(EVENT_INBOX_SKIPPED, EVENT_WORD("road", inlet->mailbox->road),
+		    EVENT_TEXT(reason));
+	if (is_fresh)
+		inlet->options->arrived(inlet->options->data);
+	return true;
+}
+
+static bool
+unskip(void *data, const char *name, GError **error)
+{
+	struct inlet *inlet = data;
+	bool was_there;
+
+	if (!skipped_delete(
+	        inlet->store, inlet->mailbox->road, name, &was_there, error))
+		return false;
+	if (was_there)
+		event_log(EVENT_INBOX_UNSKIPPED,
+		    EVENT_WORD("road", inlet->mailbox->road), EVENT_TEXT(name));
+	return true;
+}
+
+static GPtrArray *
+load_skipped(void *data, GError **error)
+{
+	const struct inlet *inlet = data;
+
+	return skipped_load_names(inlet->store, inlet->mailbox->road, error);
+}
+
+static struct mailbox_sink
+make_sink(struct inlet *inlet)
+{
+	return (struct mailbox_sink){
+	    .take = take,
+	    .is_known = is_known,
+	    .skip = skip,
+	    .unskip = unskip,
+	    .load_skipped = load_skipped,
+	    .note = note,
+	    .data = inlet,
+	    .rest = rest,
+	    .rise = rise,
+	};
+}
+
 /* ---- one mailbox ---- */
 
 /* @return whether it is to end */
@@ -173,14 +245,7 @@ static gpointer
 run(gpointer data)
 {
 	struct inlet *inlet = data;
-	const struct mailbox_sink sink = {
-	    .take = take,
-	    .is_known = is_known,
-	    .note = note,
-	    .data = inlet,
-	    .rest = rest,
-	    .rise = rise,
-	};
+	const struct mailbox_sink sink = make_sink(inlet);
 
 	rise(inlet);
 	while (!wait_for_stop(inlet, 0)) {
@@ -231,15 +296,15 @@ inlet_new(const struct inlet_options *options, struct snapshot *snapshot,
 	inlet->options = options;
 	inlet->snapshot = snapshot_ref(snapshot);
 	inlet->stop_fd = -1;
-	if (!assembly_new_mailbox(snapshot->settings, options->credentials, road,
-	        &inlet->store, &inlet->mailbox, error) ||
-	    !inlet->mailbox) {
-		inlet_free(inlet);
-		return NULL;
-	}
 	inlet->store = assembly_open_store(snapshot->settings, error);
-	if (inlet->store)
-		return inlet;
+	if (inlet->store &&
+	    assembly_new_mailbox(snapshot->settings, options->credentials, road,
+	        &inlet->store, &inlet->mailbox, error)) {
+		if (inlet->mailbox)
+			return inlet;
+		/* Nobody looks any more whether they are there. */
+		skipped_delete_all(inlet->store, assembly_get_road_name(road), error);
+	}
 	inlet_free(inlet);
 	return NULL;
 }
@@ -372,8 +437,7 @@ inlets_sweep(const struct inlet_options *options, struct snapshot *snapshot,
 	for (int road = 0; road < ASSEMBLY_ROADS; road++) {
 		g_autoptr(GError) problem = NULL;
 		struct inlet *inlet = inlet_new(options, snapshot, road, &problem);
-		const struct mailbox_sink sink = {
-		    .take = take, .is_known = is_known, .note = note, .data = inlet};
+		const struct mailbox_sink sink = make_sink(inlet);
 
 		if (inlet && !mailbox_sweep(inlet->mailbox, &sink, &problem))
 			note(inlet, problem);

@@ -139,8 +139,8 @@ handle_letter(void *data, struct store *store, const struct letter *letter,
 	    .draw = draw,
 	    .now = stage->letters_at,
 	};
-	const struct front_envelope from = {
-	    envelope->id, envelope->sender, envelope->recipient};
+	const struct front_envelope from = {envelope->id, envelope->sender,
+	    envelope->recipient, envelope->is_too_large};
 	struct front_report report;
 
 	if (!front_handle(store, &options, letter, &from, &report, error))

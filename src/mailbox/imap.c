@@ -39,18 +39,6 @@ note(struct imap_mailbox *self, const struct mailbox_sink *sink, const GError *p
 	sink->note(sink->data, problem);
 }
 
-/* A round has gone well, but for single letters. */
-static void
-note_round(struct imap_mailbox *self, const struct mailbox_sink *sink)
-{
-	const GPtrArray *problems = self->round.problems;
-
-	for (guint i = 0; i < problems->len; i++)
-		note(self, sink, g_ptr_array_index(problems, i));
-	if (problems->len == 0)
-		note(self, sink, NULL);
-}
-
 /* Longer by up to a quarter, so that those who went together do not come together. */
 static int64_t
 lengthen(const struct imap_mailbox *self, int64_t wait_ms)
@@ -99,7 +87,7 @@ attend(struct imap_mailbox *self, struct imap_session *session,
 		        &self->round, session, sink, stop_fd, &result, error))
 			return false;
 		self->failures = MIN(self->failures, ROUND_FAILURES);
-		note_round(self, sink);
+		note(self, sink, NULL);
 		began_at = g_get_monotonic_time();
 		switch (result) {
 		case IMAP_ROUND_MORE:
@@ -174,7 +162,7 @@ imap_sweep(struct mailbox *mailbox, const struct mailbox_sink *sink, GError **er
 	while (session && result == IMAP_ROUND_MORE) {
 		if (!imap_round_run(&self->round, session, sink, -1, &result, error))
 			return false;
-		note_round(self, sink);
+		note(self, sink, NULL);
 	}
 	return session != NULL;
 }

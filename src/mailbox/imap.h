@@ -7,9 +7,10 @@
  * waited for by IDLE, or looked for now and then where there is none.  After every
  * connect and every wait all that is not done is searched for.
  *
- * A letter that the server says is larger than BOUNDS_LETTER_BYTES is told to the
- * sink's note() and marked, never fetched.  One on which the connection breaks
- * IMAP_TRIES times is told and passed over until the next start.
+ * Only what the sink has stored is marked, moved or removed.  A message of more than
+ * BOUNDS_LETTER_BYTES, of which the header alone is fetched, and one on which the
+ * connection breaks IMAP_TRIES times are skipped (the sink's skip()) and stay as they
+ * are.  The latter is tried again after the next start.
  *
  * The server may be hostile: what it sends is bounded in bytes and in time before
  * libetpan sees it (imap_wire.h).  Certificate and name are verified by net/stream.

@@ -58,7 +58,9 @@ rest(struct imap_session *session, bool *has_news, GError **error)
 			    "the IMAP server has ended IDLE");
 			return false;
 		}
-		*has_news = imap_wire_take_news(session->wire);
+		/* A message that was skipped may be gone. */
+		*has_news = imap_wire_take_news(session->wire) ||
+		            line.kind == IMAP_LINE_EXPUNGED;
 	}
 	return true;
 }

@@ -59,13 +59,14 @@ new_key(const struct imap_session *session, uint32_t first, uint32_t last,
 
 /* @return false when there is room for no more */
 static bool
-add_found(GArray *uids, clist *found, uint32_t after_uid)
+add_found(GArray *uids, clist *found, uint32_t after_uid, GHashTable *skipped)
 {
 	for (clistiter *i = found ? clist_begin(found) : NULL; i; i = clist_next(i)) {
 		uint32_t uid = *(const uint32_t *)clist_content(i);
 
 		/* "UID n:*" names the last message even when it is before n. */
-		if (uid == 0 || uid <= after_uid)
+		if (uid == 0 || uid <= after_uid ||
+		    g_hash_table_contains(skipped, GUINT_TO_POINTER(uid)))
 			continue;
 		if (uids->len >= BOUNDS_IMAP_WAITING)
 			return false;
@@ -97,9 +98,23 @@ sort_uids(GArray *uids)
 	g_array_set_size(uids, kept);
 }
 
+static void
+add_skipped(GArray *uids, GHashTable *skipped)
+{
+	GHashTableIter iter;
+	gpointer key;
+
+	g_hash_table_iter_init(&iter, skipped);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		uint32_t uid = GPOINTER_TO_UINT(key);
+
+		g_array_append_val(uids, uid);
+	}
+}
+
 GArray *
-imap_session_search(
-    struct imap_session *session, uint32_t after_uid, bool *is_whole, GError **error)
+imap_session_search(struct imap_session *session, uint32_t after_uid,
+    GHashTable *skipped, bool *is_whole, GError **error)
 {
 	g_autoptr(GArray) uids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	bool has_room = after_uid < UINT32_MAX;
@@ -118,7 +133,7 @@ imap_session_search(
 		result = mailimap_uid_search(session->etpan, NULL, key, &found);
 		mailimap_search_key_free(key);
 		if (result == MAILIMAP_NO_ERROR)
-			has_room = add_found(uids, found, after_uid);
+			has_room = add_found(uids, found, after_uid, skipped);
 		if (found)
 			mailimap_search_result_free(found);
 		if (!imap_session_check(session, result, "look for letters", error))
@@ -127,6 +142,7 @@ imap_session_search(
 			break;
 		first = last + 1;
 	}
+	add_skipped(uids, skipped);
 	sort_uids(uids);
 	*is_whole = has_room;
 	return g_steal_pointer(&uids);
@@ -215,18 +231,17 @@ imap_session_fetch_sizes(struct imap_session *session, const uint32_t *uids,
 }
 
 bool
-imap_session_fetch(
-    struct imap_session *session, uint32_t uid, GBytes **raw, GError **error)
+imap_session_fetch(struct imap_session *session, uint32_t uid, uint32_t most_bytes,
+    GBytes **raw, GError **error)
 {
 	struct mailimap_fetch_type *type =
 	    mailimap_fetch_type_new_fetch_att_list_empty();
 	GBytes *letter = NULL;
 	clist *answers;
 
-	/* One octet more than is allowed tells a letter that is larger than it said. */
 	mailimap_fetch_type_new_fetch_att_list_add(
 	    type, mailimap_fetch_att_new_body_peek_section_partial(
-	              mailimap_section_new(NULL), 0, BOUNDS_LETTER_BYTES + 1));
+	              mailimap_section_new(NULL), 0, most_bytes));
 	imap_wire_begin(session->wire, session->options->times.letter_ms, true);
 	answers = fetch(session, new_set(&uid, 1), type, error);
 	if (!answers)

@@ -3,8 +3,6 @@
  */
 #include "mailbox/imap_round.h"
 
-#include <string.h>
-
 #include "base/bounds.h"
 #include "base/error.h"
 #include "mailbox/imap_private.h"
@@ -14,9 +12,9 @@
 
 /* What became of one letter. */
 enum handed {
-	HANDED_SETTLED,   /* taken, refused for good, or too large: mark it */
+	HANDED_SETTLED,   /* stored: mark it */
 	HANDED_GONE,      /* somebody else removed it */
-	HANDED_PASSED,    /* passed over for now */
+	HANDED_SKIPPED,   /* stays as it is, and that is recorded */
 	HANDED_POSTPONED, /* the sink cannot take it now */
 	HANDED_FAILED,    /* the session is gone */
 };
@@ -27,7 +25,7 @@ imap_round_init(struct imap_round *round, const struct imap_options *options)
 	round->options = options;
 	round->settled = g_hash_table_new(NULL, NULL);
 	round->broken = g_hash_table_new(NULL, NULL);
-	round->problems = g_ptr_array_new_with_free_func((GDestroyNotify)g_error_free);
+	round->skipped = g_hash_table_new(NULL, NULL);
 }
 
 void
@@ -35,7 +33,7 @@ imap_round_clear(struct imap_round *round)
 {
 	g_hash_table_unref(round->settled);
 	g_hash_table_unref(round->broken);
-	g_ptr_array_unref(round->problems);
+	g_hash_table_unref(round->skipped);
 }
 
 void
@@ -44,19 +42,66 @@ imap_round_begin(struct imap_round *round)
 	round->options->keeper.load(round->options->keeper.data, &round->mark);
 }
 
-/* UIDs of another UIDVALIDITY name other letters. */
-static void
-follow_validity(struct imap_round *round, const struct imap_session *session)
+/* The name of a message for the sink: the UID alone names another one later. */
+static char *
+format_name(const struct imap_round *round, uint32_t uid)
+{
+	return g_strdup_printf("%u.%u", round->uidvalidity, uid);
+}
+
+/* @return the UID, 0 when the name is of another UIDVALIDITY */
+static uint32_t
+parse_name(const struct imap_round *round, const char *name)
+{
+	char *end;
+	uint64_t validity = g_ascii_strtoull(name, &end, 10);
+
+	if (validity != round->uidvalidity || *end != '.')
+		return 0;
+	return (uint32_t)g_ascii_strtoull(end + 1, NULL, 10);
+}
+
+/* Messages of another UIDVALIDITY cannot be found again: each is recorded anew. */
+static bool
+load_skipped(struct imap_round *round, const struct mailbox_sink *sink, GError **error)
+{
+	g_autoptr(GPtrArray) names = sink->load_skipped(sink->data, error);
+
+	g_hash_table_remove_all(round->skipped);
+	for (guint i = 0; names && i < names->len; i++) {
+		uint32_t uid = parse_name(round, names->pdata[i]);
+
+		if (uid)
+			g_hash_table_add(round->skipped, GUINT_TO_POINTER(uid));
+		else if (!sink->unskip(sink->data, names->pdata[i], error))
+			return false;
+	}
+	return names != NULL;
+}
+
+/*
+ * UIDs of another UIDVALIDITY name other messages; those of a server that has none are
+ * good for one selection.
+ */
+static bool
+follow_validity(struct imap_round *round, const struct imap_session *session,
+    const struct mailbox_sink *sink, GError **error)
 {
 	uint32_t validity = imap_session_get_uidvalidity(session);
 
-	if (round->uidvalidity == validity)
-		return;
+	if (round->uidvalidity == validity &&
+	    (validity != 0 || round->selected_at == session->selected_at))
+		return true;
 	round->uidvalidity = validity;
+	round->selected_at = session->selected_at;
 	round->fetching = 0;
-	round->held = 0;
 	g_hash_table_remove_all(round->settled);
 	g_hash_table_remove_all(round->broken);
+	if (load_skipped(round, sink, error))
+		return true;
+	round->uidvalidity = 0;
+	round->selected_at = 0;
+	return false;
 }
 
 static uint32_t
@@ -65,20 +110,6 @@ get_mark_uid(const struct imap_round *round)
 	return round->mark.uidvalidity == round->uidvalidity && round->uidvalidity != 0
 	           ? round->mark.uid
 	           : 0;
-}
-
-static void tell(struct imap_round *round, enum pb_error code, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
-
-static void
-tell(struct imap_round *round, enum pb_error code, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	g_ptr_array_add(round->problems,
-	    g_error_new_valist(PB_ERROR, (int)code, format, arguments));
-	va_end(arguments);
 }
 
 /* The connection broke while a letter was fetched: perhaps on that letter. */
@@ -124,6 +155,7 @@ finds_marked_again(const struct imap_round *round, const GArray *uids)
 	return false;
 }
 
+/* What is not done, in order of UID: also what was skipped, which may be gone now. */
 static GArray *
 search(struct imap_round *round, struct imap_session *session, bool *is_whole,
     GError **error)
@@ -134,8 +166,8 @@ search(struct imap_round *round, struct imap_session *session, bool *is_whole,
 	if (round->forgets_keyword)
 		imap_session_give_up_keywords(session);
 	is_by_mark = imap_session_get_road(session) == IMAP_ROAD_MARK;
-	uids = imap_session_search(
-	    session, is_by_mark ? get_mark_uid(round) : 0, is_whole, error);
+	uids = imap_session_search(session, is_by_mark ? get_mark_uid(round) : 0,
+	    round->skipped, is_whole, error);
 	if (!uids)
 		return NULL;
 	if (imap_session_get_road(session) == IMAP_ROAD_KEYWORD &&
@@ -149,6 +181,37 @@ search(struct imap_round *round, struct imap_session *session, bool *is_whole,
 	return g_steal_pointer(&uids);
 }
 
+/* Record that a message stays as it is. @param head  NULL: not known */
+static enum handed
+skip(struct imap_round *round, const struct mailbox_sink *sink, uint32_t uid,
+    const struct mailbox_letter *head, const char *reason)
+{
+	g_autofree char *name = format_name(round, uid);
+
+	if (!sink->skip(sink->data, name, head, reason, NULL))
+		return HANDED_POSTPONED;
+	g_hash_table_add(round->skipped, GUINT_TO_POINTER(uid));
+	return HANDED_SKIPPED;
+}
+
+/* @param raw   its begin, as much as there is of the header
+ * @param size  of the whole message */
+static enum handed
+skip_large(struct imap_round *round, const struct mailbox_sink *sink, uint32_t uid,
+    GBytes *raw, size_t size)
+{
+	g_autofree char *reason = g_strdup_printf(
+	    "message %u in '%s' has %zu bytes, more than the %d that are read", uid,
+	    round->options->folder, size, BOUNDS_LETTER_BYTES);
+	struct mailbox_letter head = {.full_size = size};
+
+	head.raw = g_bytes_get_data(raw, &head.size);
+	head.size = mailbox_measure_header(head.raw, head.size);
+	if (head.size > BOUNDS_LETTER_HEADER_BYTES)
+		head.size = 0;
+	return skip(round, sink, uid, head.size ? &head : NULL, reason);
+}
+
 /* Hand a letter over. */
 static enum handed
 hand(struct imap_round *round, const struct mailbox_sink *sink, uint32_t uid,
@@ -158,64 +221,99 @@ hand(struct imap_round *round, const struct mailbox_sink *sink, uint32_t uid,
 	struct mailbox_letter letter = {0};
 
 	letter.raw = g_bytes_get_data(raw, &letter.size);
-	if (letter.size > BOUNDS_LETTER_BYTES) {
-		tell(round, PB_ERROR_LIMIT,
-		    "letter %u in '%s' is larger than it was said to be, and than %d "
-		    "octets: not fetched",
-		    uid, round->options->folder, BOUNDS_LETTER_BYTES);
-		return HANDED_SETTLED;
-	}
 	if (!letter.raw)
 		letter.raw = "";
-	if (!sink->take(sink->data, &letter, &refusal) &&
-	    !g_error_matches(refusal, PB_ERROR, PB_ERROR_INPUT) &&
-	    !g_error_matches(refusal, PB_ERROR, PB_ERROR_LIMIT))
-		return HANDED_POSTPONED;
-	round->n_taken++;
-	return HANDED_SETTLED;
-}
-
-/* Whether the connection broke on a letter too often; that is told once. */
-static bool
-is_passed_over(struct imap_round *round, uint32_t uid)
-{
-	gpointer key = GUINT_TO_POINTER(uid);
-	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(round->broken, key));
-
-	if (n == IMAP_TRIES) {
-		tell(round, PB_ERROR_LIMIT,
-		    "letter %u in '%s' cannot be fetched: the connection broke on it "
-		    "%d times; it stays where it is",
-		    uid, round->options->folder, IMAP_TRIES);
-		g_hash_table_insert(round->broken, key, GUINT_TO_POINTER(n + 1));
+	if (sink->take(sink->data, &letter, &refusal)) {
+		round->n_taken++;
+		return HANDED_SETTLED;
 	}
-	return n >= IMAP_TRIES;
+	if (g_error_matches(refusal, PB_ERROR, PB_ERROR_INPUT) ||
+	    g_error_matches(refusal, PB_ERROR, PB_ERROR_LIMIT))
+		return skip(round, sink, uid, NULL, refusal->message);
+	return HANDED_POSTPONED;
 }
 
+/* The connection broke on a message too often. */
+static enum handed
+skip_broken(struct imap_round *round, const struct mailbox_sink *sink, uint32_t uid)
+{
+	g_autofree char *reason = g_strdup_printf(
+	    "message %u in '%s' cannot be fetched: the connection broke on it %d times",
+	    uid, round->options->folder, IMAP_TRIES);
+
+	if (g_hash_table_contains(round->skipped, GUINT_TO_POINTER(uid)))
+		return HANDED_SKIPPED;
+	return skip(round, sink, uid, NULL, reason);
+}
+
+static unsigned
+get_breaks(const struct imap_round *round, uint32_t uid)
+{
+	return GPOINTER_TO_UINT(
+	    g_hash_table_lookup(round->broken, GUINT_TO_POINTER(uid)));
+}
+
+/* Fetch a message, or of one that is too large the header. @param size  as was said */
 static enum handed
 fetch_and_hand(struct imap_round *round, struct imap_session *session,
     const struct mailbox_sink *sink, uint32_t uid, uint32_t size, GError **error)
 {
-	gpointer key = GUINT_TO_POINTER(uid);
 	g_autoptr(GBytes) raw = NULL;
+	bool is_large = size > BOUNDS_LETTER_BYTES;
+
+	round->fetching = uid;
+	/* One byte more than is taken tells a message that is larger than was said. */
+	if (!imap_session_fetch(session, uid,
+	        is_large ? BOUNDS_LETTER_HEADER_BYTES + 2 : BOUNDS_LETTER_BYTES + 1,
+	        &raw, error))
+		return HANDED_FAILED;
+	round->fetching = 0;
+	/* Its size was told just now; if it is gone, the next round sees that. */
+	if (!raw) {
+		g_autofree char *reason =
+		    g_strdup_printf("the server does not send message %u in '%s'", uid,
+		        round->options->folder);
+
+		return skip(round, sink, uid, NULL, reason);
+	}
+	if (is_large || g_bytes_get_size(raw) > BOUNDS_LETTER_BYTES)
+		return skip_large(
+		    round, sink, uid, raw, MAX(size, g_bytes_get_size(raw)));
+	return hand(round, sink, uid, raw);
+}
+
+/* Do what one message wants. @param size  UINT32_MAX: it is not there */
+static enum handed
+handle(struct imap_round *round, struct imap_session *session,
+    const struct mailbox_sink *sink, uint32_t uid, uint32_t size, GError **error)
+{
+	gpointer key = GUINT_TO_POINTER(uid);
 
 	if (g_hash_table_contains(round->settled, key))
 		return HANDED_SETTLED;
-	if (is_passed_over(round, uid))
-		return HANDED_PASSED;
 	if (size == UINT32_MAX)
 		return HANDED_GONE;
-	if (size > BOUNDS_LETTER_BYTES) {
-		tell(round, PB_ERROR_LIMIT,
-		    "letter %u in '%s' has %u octets, more than %d: not fetched", uid,
-		    round->options->folder, size, BOUNDS_LETTER_BYTES);
-		return HANDED_SETTLED;
-	}
-	round->fetching = uid;
-	if (!imap_session_fetch(session, uid, &raw, error))
-		return HANDED_FAILED;
-	round->fetching = 0;
-	return raw ? hand(round, sink, uid, raw) : HANDED_GONE;
+	if (get_breaks(round, uid) >= IMAP_TRIES)
+		return skip_broken(round, sink, uid);
+	if (size > BOUNDS_LETTER_BYTES && g_hash_table_contains(round->skipped, key))
+		return HANDED_SKIPPED;
+	return fetch_and_hand(round, session, sink, uid, size, error);
+}
+
+/* A skipped message was taken, or is gone. */
+static bool
+unskip(struct imap_round *round, const struct mailbox_sink *sink, uint32_t uid,
+    GError **error)
+{
+	g_autofree char *name = NULL;
+
+	if (!g_hash_table_contains(round->skipped, GUINT_TO_POINTER(uid)))
+		return true;
+	name = format_name(round, uid);
+	if (!sink->unskip(sink->data, name, error))
+		return false;
+	g_hash_table_remove(round->skipped, GUINT_TO_POINTER(uid));
+	return true;
 }
 
 /* Keep how far we are, where the server does not. @param uid  all up to it are done */
@@ -224,8 +322,6 @@ keep_mark(struct imap_round *round, uint32_t uid, GError **error)
 {
 	struct imap_mark mark = {round->uidvalidity, uid};
 
-	if (round->held != 0 && uid >= round->held)
-		mark.uid = round->held - 1;
 	if (mark.uid <= get_mark_uid(round))
 		return true;
 	if (!round->options->keeper.save(round->options->keeper.data, &mark, error))
@@ -243,6 +339,12 @@ mark_group(struct imap_round *round, struct imap_session *session, GArray *settl
 
 	if (settled->len == 0)
 		return true;
+	/* Told in between: these UIDs would name messages that nobody has stored. */
+	if (imap_session_get_uidvalidity(session) != round->uidvalidity) {
+		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "the folder was replaced while it was read");
+		return false;
+	}
 	if (!imap_session_mark(session, uids, settled->len, error))
 		return false;
 	for (guint i = 0; i < settled->len; i++)
@@ -264,14 +366,16 @@ run_group(struct imap_round *round, struct imap_session *session,
 	if (!imap_session_fetch_sizes(session, uids, count, sizes, error))
 		return HANDED_FAILED;
 	for (size_t i = 0; i < count; i++) {
-		last = fetch_and_hand(round, session, sink, uids[i], sizes[i], error);
+		last = handle(round, session, sink, uids[i], sizes[i], error);
 		if (last == HANDED_FAILED)
 			return last;
 		if (last == HANDED_POSTPONED)
 			break;
 		done = uids[i];
-		if (last == HANDED_PASSED && (round->held == 0 || done < round->held))
-			round->held = done;
+		if (last == HANDED_SKIPPED)
+			continue;
+		if (!unskip(round, sink, done, error))
+			return HANDED_FAILED;
 		if (last != HANDED_SETTLED)
 			continue;
 		g_array_append_val(settled, done);
@@ -294,11 +398,13 @@ imap_round_run(struct imap_round *round, struct imap_session *session,
 {
 	g_autoptr(GArray) uids = NULL;
 	uint64_t n_before = round->n_taken;
+	guint n_skipped;
 	bool is_whole = true;
 
 	count_break(round);
-	follow_validity(round, session);
-	g_ptr_array_set_size(round->problems, 0);
+	if (!follow_validity(round, session, sink, error))
+		return false;
+	n_skipped = g_hash_table_size(round->skipped);
 	uids = search(round, session, &is_whole, error);
 	if (!uids)
 		return false;
@@ -319,13 +425,15 @@ imap_round_run(struct imap_round *round, struct imap_session *session,
 			return true;
 		case HANDED_SETTLED:
 		case HANDED_GONE:
-		case HANDED_PASSED:
+		case HANDED_SKIPPED:
 			break;
 		}
 	}
-	if (round->n_taken == n_before)
-		*result = IMAP_ROUND_EMPTY;
+	if (!is_whole && (round->n_taken > n_before ||
+	                     g_hash_table_size(round->skipped) > n_skipped))
+		*result = IMAP_ROUND_MORE;
 	else
-		*result = is_whole ? IMAP_ROUND_DONE : IMAP_ROUND_MORE;
+		*result =
+		    round->n_taken > n_before ? IMAP_ROUND_DONE : IMAP_ROUND_EMPTY;
 	return true;
 }

@@ -51,11 +51,12 @@ void imap_session_give_up_keywords(struct imap_session *session);
  * Find what is not done, in order of UID.
  *
  * @param after_uid  only behind this one; 0: all
+ * @param skipped    UIDs that are added wherever they are, and not counted
  * @param is_whole   set: false when there is more than BOUNDS_IMAP_WAITING
  * @return of uint32_t, or NULL with PB_ERROR_TEMPORARY
  */
-GArray *imap_session_search(
-    struct imap_session *session, uint32_t after_uid, bool *is_whole, GError **error);
+GArray *imap_session_search(struct imap_session *session, uint32_t after_uid,
+    GHashTable *skipped, bool *is_whole, GError **error);
 
 /**
  * Ask how large letters are.
@@ -66,12 +67,13 @@ bool imap_session_fetch_sizes(struct imap_session *session, const uint32_t *uids
     size_t count, uint32_t *sizes, GError **error);
 
 /**
- * Fetch a letter; nothing is marked as seen.
+ * Fetch a letter, or its begin; nothing is marked as seen.
  *
- * @param raw  set on success: at most BOUNDS_LETTER_BYTES + 1; NULL when it is gone
+ * @param most_bytes  at most BOUNDS_LETTER_BYTES + 1
+ * @param raw         set on success: at most so much of it; NULL when it is gone
  */
-bool imap_session_fetch(
-    struct imap_session *session, uint32_t uid, GBytes **raw, GError **error);
+bool imap_session_fetch(struct imap_session *session, uint32_t uid, uint32_t most_bytes,
+    GBytes **raw, GError **error);
 
 /** Mark letters as done, by the session's road; by IMAP_ROAD_MARK does nothing. */
 bool imap_session_mark(

@@ -31,7 +31,8 @@ struct incoming {
 	char *path, *fresh, *cur; /* the Maildir, its new, its cur */
 	int inotify_fd;           /* or -1 */
 	bool is_noted;            /* a problem was told */
-	GHashTable *left_aside;   /* names that cannot be read, until they are gone */
+	GHashTable *skipped; /* escaped names that the sink has recorded; or NULL */
+	uint64_t n_handled;  /* files that were taken, or skipped for the first time */
 };
 
 static bool
@@ -42,102 +43,202 @@ is_stopped(int stop_fd)
 	return stop_fd >= 0 && poll(&stop, 1, 0) > 0;
 }
 
-/* ---- one letter ---- */
+/* ---- one message ---- */
 
-/* @return its octets; NULL without an error: it is gone, or nothing for us */
-static char *
-read_letter(const char *path, size_t *size, GError **error)
+/* A file in new.  Its name can have any bytes: it is shown, and recorded, escaped. */
+struct file {
+	const char *name; /* borrowed */
+	char *path;
+	char *escaped; /* the name */
+	char *shown;   /* the path, with that */
+};
+
+static void
+file_init(struct file *file, const struct incoming *incoming, const char *name)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat status;
-	char *octets = NULL;
+	file->name = name;
+	file->path = g_build_filename(incoming->fresh, name, NULL);
+	file->escaped = g_strescape(name, NULL);
+	file->shown = g_build_filename(incoming->fresh, file->escaped, NULL);
+}
+
+static void
+file_clear(struct file *file)
+{
+	g_free(file->path);
+	g_free(file->escaped);
+	g_free(file->shown);
+}
+
+/* Open a regular file. @return -1 without an error when it is gone */
+static int
+open_file(const struct file *file, struct stat *status, GError **error)
+{
+	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const char *wrong = NULL;
+
+	if (fd < 0 && errno == ENOENT)
+		return -1;
+	if (fd < 0 && errno == ELOOP)
+		wrong = "is a symbolic link";
+	else if (fd < 0 || fstat(fd, status) != 0)
+		file_fail("cannot read", file->shown, PB_ERROR_TEMPORARY, error);
+	else if (!S_ISREG(status->st_mode))
+		wrong = S_ISDIR(status->st_mode) ? "is a directory"
+		                                 : "is not a regular file";
+	else
+		return fd;
+	if (wrong)
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_INPUT, "'%s' %s", file->shown, wrong);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* @param size  room on call, bytes read on return */
+static bool
+read_file(const struct file *file, int fd, char *bytes, size_t *size, GError **error)
+{
 	size_t got = 0;
 	ssize_t part = 1;
 
-	if (fd < 0) {
-		if (errno != ENOENT)
-			file_fail("cannot read", path, PB_ERROR_TEMPORARY, error);
-		return NULL;
-	}
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_TEMPORARY, "'%s' is no file", path);
-		close(fd);
-		return NULL;
-	}
-	/* One more than is taken tells that it is too large. */
-	octets = g_malloc((gsize)MIN(status.st_size, BOUNDS_LETTER_BYTES) + 1);
-	while (part > 0 && got < (size_t)MIN(status.st_size, BOUNDS_LETTER_BYTES) + 1) {
-		part = read(fd, octets + got,
-		    (size_t)MIN(status.st_size, BOUNDS_LETTER_BYTES) + 1 - got);
+	while (part > 0 && got < *size) {
+		part = read(fd, bytes + got, *size - got);
 		if (part > 0)
 			got += (size_t)part;
 		else if (part < 0 && errno == EINTR)
 			part = 1;
 	}
-	if (part < 0) {
-		file_fail("cannot read", path, PB_ERROR_TEMPORARY, error);
-		g_clear_pointer(&octets, g_free);
-	}
-	close(fd);
 	*size = got;
-	return octets;
+	return part >= 0 ||
+	       file_fail("cannot read", file->shown, PB_ERROR_TEMPORARY, error);
+}
+
+/* Leave it in new, and record that once. @param head  NULL: not known */
+static bool
+skip(struct incoming *incoming, const struct mailbox_sink *sink,
+    const struct file *file, const struct mailbox_letter *head, const char *reason,
+    GError **error)
+{
+	if (g_hash_table_contains(incoming->skipped, file->escaped))
+		return true;
+	if (!sink->skip(sink->data, file->escaped, head, reason, error))
+		return false;
+	incoming->n_handled++;
+	g_hash_table_add(incoming->skipped, g_strdup(file->escaped));
+	return true;
+}
+
+/* It was taken, or is gone. */
+static bool
+unskip(struct incoming *incoming, const struct mailbox_sink *sink, const char *escaped,
+    GError **error)
+{
+	if (!g_hash_table_contains(incoming->skipped, escaped))
+		return true;
+	if (!sink->unskip(sink->data, escaped, error))
+		return false;
+	g_hash_table_remove(incoming->skipped, escaped);
+	return true;
+}
+
+static bool
+skip_large(struct incoming *incoming, const struct mailbox_sink *sink,
+    const struct file *file, int fd, size_t size, GError **error)
+{
+	g_autofree char *reason =
+	    g_strdup_printf("'%s' has %zu bytes, more than the %d that are read",
+	        file->shown, size, BOUNDS_LETTER_BYTES);
+	g_autofree char *bytes = g_malloc(BOUNDS_LETTER_HEADER_BYTES);
+	struct mailbox_letter head = {
+	    .raw = bytes, .size = BOUNDS_LETTER_HEADER_BYTES, .full_size = size};
+
+	if (g_hash_table_contains(incoming->skipped, file->escaped))
+		return true;
+	if (!read_file(file, fd, bytes, &head.size, NULL))
+		head.size = 0;
+	head.size = mailbox_measure_header(bytes, head.size);
+	return skip(incoming, sink, file, head.size ? &head : NULL, reason, error);
 }
 
 /* A name in new has no flags yet; what a confused program put there goes. */
 static bool
-move(const struct incoming *incoming, const char *from, const char *name, char flag,
-    GError **error)
+move(const struct incoming *incoming, const struct file *file, GError **error)
 {
-	const char *info = strstr(name, ":2,");
-	g_autofree char *base =
-	    info ? g_strndup(name, (gsize)(info - name)) : g_strdup(name);
-	g_autofree char *to = g_strdup_printf("%s/%s:2,%c", incoming->cur, base, flag);
+	const char *info = strstr(file->name, ":2,");
+	g_autofree char *base = info ? g_strndup(file->name, (gsize)(info - file->name))
+	                             : g_strdup(file->name);
+	g_autofree char *to = g_strdup_printf("%s/%s:2,S", incoming->cur, base);
 
-	if (rename(from, to) == 0)
+	if (rename(file->path, to) == 0)
 		return true;
 	/* Somebody else has moved it. */
-	if (errno == ENOENT && access(from, F_OK) != 0)
+	if (errno == ENOENT && access(file->path, F_OK) != 0)
 		return true;
-	if (errno == ENOENT && mkdir(incoming->cur, 0700) == 0 && rename(from, to) == 0)
+	if (errno == ENOENT && mkdir(incoming->cur, 0700) == 0 &&
+	    rename(file->path, to) == 0)
 		return true;
-	return file_fail("cannot move to cur", from, PB_ERROR_TEMPORARY, error);
+	return file_fail("cannot move to cur", file->shown, PB_ERROR_TEMPORARY, error);
 }
 
-/*
- * Take one letter.
- *
- * @return false when the others have to wait, too
- */
+/* Only what is stored is moved. */
+static bool
+hand(struct incoming *incoming, const struct mailbox_sink *sink,
+    const struct file *file, const struct mailbox_letter *letter, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (sink->take(sink->data, letter, &problem)) {
+		incoming->n_handled++;
+		return unskip(incoming, sink, file->escaped, error) &&
+		       move(incoming, file, error);
+	}
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) ||
+	    g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT))
+		return skip(incoming, sink, file, NULL, problem->message, error);
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+static bool
+take_open(struct incoming *incoming, const struct mailbox_sink *sink,
+    const struct file *file, int fd, size_t size, GError **error)
+{
+	g_autofree char *bytes = NULL;
+	struct mailbox_letter letter = {.size = size};
+	g_autoptr(GError) problem = NULL;
+
+	/* Nothing in it: somebody has not written it yet, or could not. */
+	if (size == 0)
+		return true;
+	if (size > BOUNDS_LETTER_BYTES)
+		return skip_large(incoming, sink, file, fd, size, error);
+	letter.raw = bytes = g_malloc(size);
+	if (!read_file(file, fd, bytes, &letter.size, &problem))
+		return skip(incoming, sink, file, NULL, problem->message, error);
+	return hand(incoming, sink, file, &letter, error);
+}
+
+/* @return false when the others have to wait, too */
 static bool
 take(struct incoming *incoming, const struct mailbox_sink *sink, const char *name,
     GError **error)
 {
-	g_autofree char *path = g_build_filename(incoming->fresh, name, NULL);
-	struct mailbox_letter letter = {0};
+	__attribute__((cleanup(file_clear))) struct file file = {0};
 	g_autoptr(GError) problem = NULL;
-	g_autofree char *octets = read_letter(path, &letter.size, &problem);
+	struct stat status;
+	bool is_ok;
+	int fd;
 
-	if (problem) {
-		/* Told once; the others are taken. */
-		if (g_hash_table_add(incoming->left_aside, g_strdup(name))) {
-			sink->note(sink->data, problem);
-			incoming->is_noted = true;
-		}
-		return true;
-	}
-	g_hash_table_remove(incoming->left_aside, name);
-	/* Nothing in it: somebody has not written it yet, or could not. */
-	if (!octets || !letter.size)
-		return true;
-	letter.raw = octets;
-	if (sink->take(sink->data, &letter, &problem))
-		return move(incoming, path, name, 'S', error);
-	if (g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) ||
-	    g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT))
-		return move(incoming, path, name, 'F', error);
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	file_init(&file, incoming, name);
+	fd = open_file(&file, &status, &problem);
+	if (fd < 0)
+		return !problem ||
+		       skip(incoming, sink, &file, NULL, problem->message, error);
+	is_ok = take_open(incoming, sink, &file, fd, (size_t)status.st_size, error);
+	close(fd);
+	return is_ok;
 }
 
 /* ---- the folder ---- */
@@ -148,39 +249,86 @@ compare_names(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names begin with the time of delivery. @return of char *, the oldest first */
+static bool
+is_skipped(const struct incoming *incoming, const char *name)
+{
+	g_autofree char *escaped = g_strescape(name, NULL);
+
+	return incoming->skipped && g_hash_table_contains(incoming->skipped, escaped);
+}
+
+/*
+ * Names begin with the time of delivery.
+ *
+ * @param is_whole  set: false when there are more than BOUNDS_INCOMING_NAMES, those
+ *                  left out that are skipped
+ * @return of char *, the oldest first
+ */
 static GPtrArray *
-list_names(const struct incoming *incoming, GError **error)
+list_names(const struct incoming *incoming, bool *is_whole, GError **error)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	DIR *folder = opendir(incoming->fresh);
-	const struct dirent *entry;
+	const struct dirent *entry = NULL;
+	unsigned n_open = 0;
 
 	if (!folder) {
 		file_fail("cannot open the folder", incoming->fresh, PB_ERROR_TEMPORARY,
 		    error);
 		return NULL;
 	}
-	while (names->len < BOUNDS_INCOMING_NAMES && (entry = readdir(folder)))
-		if (entry->d_name[0] != '.')
-			g_ptr_array_add(names, g_strdup(entry->d_name));
+	while (n_open < BOUNDS_INCOMING_NAMES && (entry = readdir(folder))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		n_open += !is_skipped(incoming, entry->d_name);
+		g_ptr_array_add(names, g_strdup(entry->d_name));
+	}
+	*is_whole = !entry;
 	closedir(folder);
 	g_ptr_array_sort(names, compare_names);
 	return g_steal_pointer(&names);
 }
 
-/* Names that were left aside and are gone may be told again when they come back. */
-static void
-forget_gone(struct incoming *incoming, const GPtrArray *names)
+static bool
+load_skipped(struct incoming *incoming, const struct mailbox_sink *sink, GError **error)
 {
-	GHashTableIter iter;
-	gpointer name;
+	g_autoptr(GPtrArray) names = NULL;
 
-	g_hash_table_iter_init(&iter, incoming->left_aside);
-	while (g_hash_table_iter_next(&iter, &name, NULL))
-		if (!g_ptr_array_find_with_equal_func(
-		        (GPtrArray *)names, name, g_str_equal, NULL))
-			g_hash_table_iter_remove(&iter);
+	if (incoming->skipped)
+		return true;
+	names = sink->load_skipped(sink->data, error);
+	if (!names)
+		return false;
+	incoming->skipped =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (unsigned i = 0; i < names->len; i++)
+		g_hash_table_add(incoming->skipped, g_strdup(names->pdata[i]));
+	return true;
+}
+
+/* @param names  all that there are */
+static bool
+unskip_gone(struct incoming *incoming, const struct mailbox_sink *sink,
+    const GPtrArray *names, GError **error)
+{
+	g_autoptr(GHashTable) present =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	GHashTableIter iter;
+	gpointer escaped;
+
+	if (!g_hash_table_size(incoming->skipped))
+		return true;
+	for (unsigned i = 0; i < names->len; i++)
+		g_hash_table_add(present, g_strescape(names->pdata[i], NULL));
+	g_hash_table_iter_init(&iter, incoming->skipped);
+	while (g_hash_table_iter_next(&iter, &escaped, NULL)) {
+		if (g_hash_table_contains(present, escaped))
+			continue;
+		if (!sink->unskip(sink->data, escaped, error))
+			return false;
+		g_hash_table_iter_remove(&iter);
+	}
+	return true;
 }
 
 /*
@@ -193,19 +341,22 @@ static bool
 look(struct incoming *incoming, const struct mailbox_sink *sink, int stop_fd,
     GError **error)
 {
-	for (;;) {
-		g_autoptr(GPtrArray) names = list_names(incoming, error);
+	bool is_whole = false;
+	uint64_t n_before;
 
-		if (!names)
+	if (!load_skipped(incoming, sink, error))
+		return false;
+	do {
+		g_autoptr(GPtrArray) names = list_names(incoming, &is_whole, error);
+
+		if (!names || (is_whole && !unskip_gone(incoming, sink, names, error)))
 			return false;
-		forget_gone(incoming, names);
+		n_before = incoming->n_handled;
 		for (unsigned i = 0; i < names->len && !is_stopped(stop_fd); i++)
 			if (!take(incoming, sink, names->pdata[i], error))
 				return false;
-		/* Less than the bound was all there was. */
-		if (names->len < BOUNDS_INCOMING_NAMES || is_stopped(stop_fd))
-			return true;
-	}
+	} while (!is_whole && incoming->n_handled > n_before && !is_stopped(stop_fd));
+	return true;
 }
 
 /* @return false: it is not there, or cannot be watched */
@@ -272,13 +423,11 @@ drain(const struct incoming *incoming)
 static void
 note(struct incoming *incoming, const struct mailbox_sink *sink, const GError *problem)
 {
-	bool is_wrong = problem || g_hash_table_size(incoming->left_aside);
-
 	if (problem && !incoming->is_noted)
 		sink->note(sink->data, problem);
-	if (!is_wrong && incoming->is_noted)
+	if (!problem && incoming->is_noted)
 		sink->note(sink->data, NULL);
-	incoming->is_noted = is_wrong;
+	incoming->is_noted = problem != NULL;
 }
 
 /* @return whether anything has come, or it is to end */
@@ -336,7 +485,8 @@ static bool
 incoming_probe(struct mailbox *mailbox, char **told, GError **error)
 {
 	const struct incoming *incoming = (struct incoming *)mailbox;
-	g_autoptr(GPtrArray) names = list_names(incoming, error);
+	bool is_whole;
+	g_autoptr(GPtrArray) names = list_names(incoming, &is_whole, error);
 
 	if (!names)
 		return false;
@@ -355,7 +505,8 @@ incoming_free(struct mailbox *mailbox)
 
 	if (incoming->inotify_fd >= 0)
 		close(incoming->inotify_fd);
-	g_hash_table_unref(incoming->left_aside);
+	if (incoming->skipped)
+		g_hash_table_unref(incoming->skipped);
 	g_free(incoming->path);
 	g_free(incoming->fresh);
 	g_free(incoming->cur);
@@ -378,7 +529,5 @@ incoming_new(const char *path)
 	incoming->fresh = g_build_filename(path, "new", NULL);
 	incoming->cur = g_build_filename(path, "cur", NULL);
 	incoming->inotify_fd = -1;
-	incoming->left_aside =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	return &incoming->mailbox;
 }

@@ -3,6 +3,8 @@
  */
 #include "mailbox/mailbox.h"
 
+#include <string.h>
+
 int
 mailbox_rest(const struct mailbox_sink *sink, int64_t wait_ms)
 {
@@ -18,6 +20,23 @@ mailbox_rise(const struct mailbox_sink *sink)
 {
 	if (sink->rise)
 		sink->rise(sink->data);
+}
+
+size_t
+mailbox_measure_header(const void *raw, size_t size)
+{
+	const char *text = raw, *end = text + size, *line = text;
+
+	while (line < end) {
+		const char *feed = memchr(line, '\n', (size_t)(end - line));
+
+		if (!feed)
+			return 0;
+		if (feed == line || (feed == line + 1 && *line == '\r'))
+			return (size_t)(feed + 1 - text);
+		line = feed + 1;
+	}
+	return 0;
 }
 
 bool

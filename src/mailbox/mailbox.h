@@ -19,6 +19,7 @@
 struct mailbox_letter {
 	const void *raw; /* as it came; at most BOUNDS_LETTER_BYTES */
 	size_t size;
+	size_t full_size;      /* more than size: raw is the header alone; else 0 */
 	const char *sender;    /* envelope sender; "" is the null one, NULL: not told */
 	const char *recipient; /* envelope recipients, one a line; NULL: not known */
 };
@@ -28,9 +29,25 @@ struct mailbox_sink {
 	/*
 	 * @return true once the letter is stored and committed, now or before; false
 	 * with PB_ERROR_TEMPORARY: offer it again later (the store is busy, the disk
-	 * nearly full); PB_ERROR_INPUT or PB_ERROR_LIMIT: it will never be taken
+	 * nearly full); PB_ERROR_INPUT or PB_ERROR_LIMIT: it will never be taken, to be
+	 * skipped
 	 */
 	bool (*take)(void *data, const struct mailbox_letter *letter, GError **error);
+	/*
+	 * Record that a message cannot be taken and stays where it is, unchanged: it is
+	 * too large, or cannot be read.
+	 *
+	 * @param name    by which the mailbox finds it again, also after a restart
+	 * @param head    its header, of a message that is too large; NULL: not known
+	 * @param reason  what is wrong with it
+	 * @return false with PB_ERROR_TEMPORARY: not recorded, call again later
+	 */
+	bool (*skip)(void *data, const char *name, const struct mailbox_letter *head,
+	    const char *reason, GError **error);
+	/* Record that a skipped message was taken, or is gone. */
+	bool (*unskip)(void *data, const char *name, GError **error);
+	/* Load the names of skipped messages. @return of char *, or NULL */
+	GPtrArray *(*load_skipped)(void *data, GError **error);
 	/* Whether mail to an address can be for us; NULL: any can. */
 	bool (*is_known)(void *data, const char *recipient);
 	/* Something that an operator should see: the server is away, a login fails.
@@ -49,6 +66,9 @@ int mailbox_rest(const struct mailbox_sink *sink, int64_t wait_ms);
 
 /** After it. */
 void mailbox_rise(const struct mailbox_sink *sink);
+
+/** Measure the header of a message. @return its bytes with the empty line; 0: no end */
+size_t mailbox_measure_header(const void *raw, size_t size);
 
 /* A mailbox's constructor is in its own header. */
 struct mailbox {

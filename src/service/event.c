@@ -122,8 +122,7 @@ static const struct event_row rows[N_EVENTS] = {
         "A letter came in and is stored: by which road, and its octets."},
     [EVENT_LETTER_REFUSED] = {"letter-refused", "2ea07e68d4404b87974e7822ad97090e",
         G_LOG_LEVEL_WARNING, "letter refused", NULL,
-        "A letter will never be taken in.  By LMTP its sender is told; in a "
-        "Maildir it is moved to cur and flagged."},
+        "A letter will never be taken in.  By LMTP its sender is told."},
     [EVENT_LETTER_HANDLED] = {"letter-handled", "82a73504f92d456ab8818cab228965a7",
         G_LOG_LEVEL_INFO, "letter handled", NULL,
         "A letter was read and handled; what became of it is told."},
@@ -149,6 +148,13 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_MAILBOX_WELL] = {"mailbox-well", "bf079b9c0ad84362babdd2a66e94fe51",
         G_LOG_LEVEL_MESSAGE, "mailbox works again", NULL,
         "A mailbox that had failed takes in letters."},
+    [EVENT_INBOX_SKIPPED] = {"inbox-skipped", "6158895d65cb4eba89a7914888ceafcf",
+        G_LOG_LEVEL_WARNING, "message skipped", NULL,
+        "A message in a mailbox (maildir, imap) is too large or cannot be read.  It "
+        "stays there as it is until somebody moves or deletes it; status shows it."},
+    [EVENT_INBOX_UNSKIPPED] = {"inbox-unskipped", "243996dd90134cbaa6a08b7e8edde50c",
+        G_LOG_LEVEL_MESSAGE, "skipped message taken or gone", NULL,
+        "A message that had been skipped was taken in after all, or is gone."},
     [EVENT_DELIVERY_SENT] = {"delivery-sent", "098a123c455a4a0773ee95778ef444a9",
         G_LOG_LEVEL_INFO, "delivery sent", NULL,
         "The relay has taken a message and answers for it."},

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
 #include "mail/address.h"
 #include "service/event.h"
@@ -150,6 +151,17 @@ redeem_typed(struct front_work *work, const struct command_reply *reply, bool *i
 	return true;
 }
 
+/* Of a message that is too large the body is not known. */
+static bool
+run_or_refuse(struct front_work *work, const struct command_visitor *visitor,
+    struct command_reply *reply, GError **error)
+{
+	if (work->envelope->is_too_large && !visitor->verb)
+		return command_say(&work->context, visitor, "too_large",
+		    G_STRINGIFY(BOUNDS_LETTER_MB), reply, error);
+	return command_run(&work->context, visitor, work->letter, reply, error);
+}
+
 static bool
 run_commands(struct front_work *work, const struct front_guest *guest, GError **error)
 {
@@ -157,7 +169,7 @@ run_commands(struct front_work *work, const struct front_guest *guest, GError **
 	struct command_reply reply = {0};
 	bool is_ok, is_redeemed = false;
 
-	is_ok = command_run(&work->context, &visitor, work->letter, &reply, error) &&
+	is_ok = run_or_refuse(work, &visitor, &reply, error) &&
 	        redeem_typed(work, &reply, &is_redeemed, error);
 	if (is_ok && reply.is_changed)
 		work->report->is_changed = true;
@@ -357,6 +369,28 @@ pass_on(struct front_work *work, GError **error)
 	       limits_count(&work->limits, LIMITS_OWNER, work->door.address, error);
 }
 
+/* Whether the address alone says what is asked for. */
+static bool
+needs_body(enum extension_kind kind)
+{
+	switch (kind) {
+	case EXTENSION_LEAVE:
+	case EXTENSION_UNSUBSCRIBE:
+	case EXTENSION_HELP:
+	case EXTENSION_UNKNOWN:
+		return false;
+	case EXTENSION_COMMANDS:
+	case EXTENSION_CONFIRM:
+	case EXTENSION_REPLY:
+	case EXTENSION_SUBSCRIBE:
+	case EXTENSION_OWNER:
+	case EXTENSION_BOUNCE:
+	case EXTENSION_CHECK:
+		break;
+	}
+	return true;
+}
+
 static bool
 serve(struct front_work *work, GError **error)
 {
@@ -383,6 +417,8 @@ serve(struct front_work *work, GError **error)
 		front_keep_silent(work, FRONT_IGNORED, work->door.silence);
 		return true;
 	}
+	if (work->envelope->is_too_large && needs_body(work->door.kind))
+		return serve_sender(work, NULL, NULL, 0, error);
 	switch (work->door.kind) {
 	case EXTENSION_CONFIRM:
 		return serve_confirmation(work, error);

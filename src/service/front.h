@@ -45,6 +45,7 @@ struct front_envelope {
 	int64_t id;            /* of the letter, for the log */
 	const char *sender;    /* "" is the null one; NULL: not told */
 	const char *recipient; /* one a line; NULL: not known */
+	bool is_too_large;     /* only its header is known */
 };
 
 enum front_outcome {

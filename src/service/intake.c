@@ -10,6 +10,7 @@
 #include "service/selfmail.h"
 #include "service/status.h"
 #include "store/letters.h"
+#include "store/skipped.h"
 
 /* What is known of due letters at a time. */
 #define PAGE 100
@@ -41,34 +42,85 @@ insert(struct store *store, const struct letters_fresh *fresh, int64_t now,
 	return false;
 }
 
-bool
-intake_save(struct store *store, const struct intake_rules *rules, const char *road,
+/* A header without its body is not the same as a message that has none. */
+static char *
+format_key(const struct mailbox_letter *letter)
+{
+	g_autofree char *key = letter_key_format(letter->raw, letter->size);
+	g_autofree char *text = NULL;
+
+	if (!letter->full_size)
+		return g_steal_pointer(&key);
+	text = g_strdup_printf("%s header of %zu", key, letter->full_size);
+	return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+}
+
+/* In the caller's transaction where there is one. */
+static bool
+save(struct store *store, const struct intake_rules *rules, const char *road,
     const struct mailbox_letter *letter, int64_t now, bool *is_fresh, GError **error)
 {
-	g_autofree char *key = NULL, *recipient = NULL;
+	g_autofree char *key = format_key(letter), *recipient = NULL;
 	struct letters_fresh fresh = {
+	    .key = key,
 	    .road = road,
 	    .sender = letter->sender,
 	    .recipient = letter->recipient,
 	    .raw = letter->raw,
 	    .size = letter->size,
+	    .full_size = letter->full_size,
 	};
 
-	if (letter->size > BOUNDS_LETTER_BYTES) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the letter has more than %d octets", BOUNDS_LETTER_BYTES);
-		return false;
-	}
-	if (!has_room(rules, error))
-		return false;
-	key = letter_key_format(letter->raw, letter->size);
 	if (!fresh.recipient && rules->recipient_header && *rules->recipient_header) {
 		recipient = letter_key_find_address(
 		    letter->raw, letter->size, rules->recipient_header);
 		fresh.recipient = recipient;
 	}
-	fresh.key = key;
 	return insert(store, &fresh, now, is_fresh, error);
+}
+
+bool
+intake_save(struct store *store, const struct intake_rules *rules, const char *road,
+    const struct mailbox_letter *letter, int64_t now, bool *is_fresh, GError **error)
+{
+	if (letter->size > BOUNDS_LETTER_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "the letter has more than %d octets", BOUNDS_LETTER_BYTES);
+		return false;
+	}
+	return has_room(rules, error) &&
+	       save(store, rules, road, letter, now, is_fresh, error);
+}
+
+static bool
+record_skipped(struct store *store, const struct intake_rules *rules, const char *road,
+    const char *name, const struct mailbox_letter *head, const char *reason,
+    int64_t now, bool *is_new, bool *is_fresh, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	*is_fresh = false;
+	return store_begin(store, &transaction, error) &&
+	       skipped_insert(store, road, name, reason, now, is_new, error) &&
+	       (!*is_new || !head ||
+	           save(store, rules, road, head, now, is_fresh, error)) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+intake_skip(struct store *store, const struct intake_rules *rules, const char *road,
+    const char *name, const struct mailbox_letter *head, const char *reason,
+    int64_t now, bool *is_new, bool *is_fresh, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (!has_room(rules, error))
+		return false;
+	if (record_skipped(store, rules, road, name, head, reason, now, is_new,
+	        is_fresh, &problem))
+		return true;
+	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
+	return false;
 }
 
 bool
@@ -148,6 +200,7 @@ hand_on(struct run *run, const struct letters_row *row, const struct letter *let
 	    .sender = row->sender ? row->sender : letter->return_path,
 	    .recipient = row->recipient,
 	    .received_at = row->came_at,
+	    .is_too_large = row->size > BOUNDS_LETTER_BYTES,
 	};
 	pb_transaction transaction = {0};
 	pb_auto(letters_row) still = NULL;

@@ -51,6 +51,19 @@ bool
 intake_save(struct store *store, const struct intake_rules *rules, const char *road,
     const struct mailbox_letter *letter, int64_t now, bool *is_fresh, GError **error);
 
+/**
+ * Record that a message stays in its mailbox, and store its header to be answered.
+ *
+ * @param name      by which the mailbox finds it again
+ * @param head      of a message that is too large; NULL: it gets no answer
+ * @param is_new    set on success: false when it was recorded before
+ * @param is_fresh  set on success: whether the header is to be handled now
+ * @return false with PB_ERROR_TEMPORARY: nothing is recorded
+ */
+bool intake_skip(struct store *store, const struct intake_rules *rules,
+    const char *road, const char *name, const struct mailbox_letter *head,
+    const char *reason, int64_t now, bool *is_new, bool *is_fresh, GError **error);
+
 /* What is known of a letter beside what it says.  Borrowed for the call. */
 struct intake_envelope {
 	int64_t id;       /* of the letter's row */
@@ -62,6 +75,7 @@ struct intake_envelope {
 	const char *sender;
 	const char *recipient; /* envelope recipients, one a line; NULL: not known */
 	int64_t received_at;   /* s */
+	bool is_too_large;     /* only the header is known: it is in a mailbox still */
 };
 
 /**

@@ -17,12 +17,16 @@
 #include "store/outbox.h"
 #include "store/papers.h"
 #include "store/people.h"
+#include "store/skipped.h"
 #include "store/tickets.h"
 
 #define OCTETS_MB (INT64_C(1024) * 1024)
 
 /* What waits longer than this has more than a bad hour. */
 #define LONG_WAIT_S (4 * CLOCK_HOUR_S)
+
+/* Messages in mailboxes of which each is shown. */
+#define SKIPPED_SHOWN 3
 
 void
 status_clear(struct status *status)
@@ -76,6 +80,7 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       letters_count(
 	           store, "new", &status->letters, &status->letters_oldest_at, error) &&
 	       letters_count(store, "quarantined", &status->quarantined, NULL, error) &&
+	       skipped_count(store, &status->skipped, error) &&
 	       tickets_count_pending(store, now, &status->pending, error) &&
 	       allowance_count_all(store, ALLOWANCE_CONFIRMATION, now - CLOCK_HOUR_S,
 	           &status->asked_hour, error) &&
@@ -250,6 +255,26 @@ find_letter_problems(
 		    daemon->mailboxes);
 }
 
+/* Each message that stays in a mailbox, up to a few. */
+static bool
+find_skipped_problems(struct status *status, struct store *store, GError **error)
+{
+	g_autoptr(GPtrArray) reasons =
+	    skipped_load_reasons(store, SKIPPED_SHOWN, error);
+
+	for (unsigned i = 0; reasons && i < reasons->len; i++)
+		add(status, STATUS_PROBLEM_OTHER,
+		    "%s: it stays there until you move or delete it",
+		    (const char *)reasons->pdata[i]);
+	if (status->skipped > SKIPPED_SHOWN)
+		add(status, STATUS_PROBLEM_OTHER,
+		    "%" G_GINT64_FORMAT
+		    " more messages stay in a mailbox: the log of paperboyd has "
+		    "each (inbox-skipped)",
+		    status->skipped - SKIPPED_SHOWN);
+	return reasons != NULL;
+}
+
 static void
 find_door_problems(struct status *status, const struct settings *settings,
     const struct status_daemon *daemon)
@@ -314,6 +339,10 @@ status_load(struct store *store, const struct settings *settings,
 	find_source_problems(&found, daemon);
 	find_queue_problems(&found, daemon, now);
 	find_letter_problems(&found, daemon, now);
+	if (!find_skipped_problems(&found, store, error)) {
+		status_clear(&found);
+		return false;
+	}
 	find_door_problems(&found, settings, daemon);
 	find_disk_problems(&found, settings);
 	*status = found;

@@ -59,6 +59,7 @@ struct status {
 	int64_t failed_lately;              /* of the last day */
 	int64_t letters, letters_oldest_at; /* that wait; -1 for none */
 	int64_t quarantined;                /* letters */
+	int64_t skipped;                    /* messages that stay in a mailbox */
 	int64_t pending;         /* confirmations that were asked for and not given */
 	int64_t asked_hour;      /* strangers who were asked for one in the last hour */
 	int64_t asked_most;      /* and how many may be */

@@ -67,7 +67,7 @@ letters_insert(struct store *store, const struct letters_fresh *letter, int64_t 
 	if (!sql_change(store, sql, &count, error, SQL_TEXT(letter->key),
 	        SQL_TEXT(letter->road), SQL_TEXT(letter->sender),
 	        SQL_TEXT(letter->recipient), SQL_INT(now),
-	        SQL_INT((int64_t)letter->size),
+	        SQL_INT((int64_t)MAX(letter->size, letter->full_size)),
 	        /* An empty letter is one, too. */
 	        SQL_BLOB(letter->size ? letter->raw : "", letter->size)))
 		return false;

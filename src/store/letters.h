@@ -23,6 +23,7 @@ struct letters_fresh {
 	const char *recipient; /* one a line; NULL: not known */
 	const void *raw;
 	size_t size;
+	size_t full_size; /* of the message, when raw is its header alone; else 0 */
 };
 
 /* One row, without what the letter says. */
@@ -33,8 +34,8 @@ struct letters_row {
 	char *sender;    /* NULL: not told, or done */
 	char *recipient; /* the same */
 	int64_t came_at;
-	int64_t size;
-	char *state; /* "new", "done" or "quarantined" */
+	int64_t size; /* of the message; raw may be its header alone */
+	char *state;  /* "new", "done" or "quarantined" */
 	unsigned tries;
 	unsigned begun;      /* tries of which nothing was heard */
 	int64_t next_try_at; /* or -1 */

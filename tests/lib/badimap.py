@@ -21,7 +21,7 @@ CAPABILITIES = "IMAP4rev1 IDLE UIDPLUS AUTH=PLAIN SASL-IR"
 class BadImap:
     """messages: bytes.  capabilities, permanent: what it tells of itself.
 
-    forgets: keywords are taken and not kept.
+    forgets: keywords are taken and not kept.  validity: None for no UIDVALIDITY.
     """
 
     def __init__(self, messages, bad=None, times=1, capabilities=CAPABILITIES,
@@ -79,6 +79,12 @@ class BadImap:
             self.messages[uid] = raw
             self.flags[uid] = set()
             self.news.notify_all()
+
+    def replace(self, messages):
+        """The folder is another one now, with UIDs that were used before."""
+        self.messages = {number + 1: raw for number, raw in enumerate(messages)}
+        self.flags = {uid: set() for uid in self.messages}
+        self._order = []
 
     def __enter__(self):
         return self
@@ -155,7 +161,8 @@ class Connection:
         self.say(f"* {self.told} EXISTS", "* 0 RECENT",
                  "* FLAGS (\\Deleted \\Seen)",
                  f"* OK [PERMANENTFLAGS ({server.permanent})] kept",
-                 f"* OK [UIDVALIDITY {server.validity}] valid",
+                 *([f"* OK [UIDVALIDITY {server.validity}] valid"]
+                   if server.validity else []),
                  f"{tag} OK [READ-WRITE] selected")
 
     def do_search(self, tag, _words, rest):

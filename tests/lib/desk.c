@@ -62,7 +62,7 @@ struct front_report
 desk_hand_in(struct desk *desk, const struct letter *letter, const char *sender,
     const char *recipient)
 {
-	const struct front_envelope envelope = {1, sender, recipient};
+	const struct front_envelope envelope = {1, sender, recipient, false};
 	struct front_report report = {0};
 	pb_transaction transaction = {0};
 	GError *error = NULL;

@@ -51,6 +51,10 @@ class Reader(Child):
                        deadline_s)
         return self.letters()
 
+    def wait_said(self, word, deadline_s=60):
+        """All lines of that word, once there is one."""
+        return self.wait_fact(lambda: self.said(word), f"a line of {word!r}", deadline_s)
+
     def wait_note(self, pattern, deadline_s=60):
         """The first note that has the pattern."""
         def find():

@@ -441,6 +441,7 @@ CREATE TABLE letter (
 	sender      TEXT, -- of the envelope: '' is the null one; NULL: not told
 	recipient   TEXT, -- of the envelope, one a line; NULL: not known
 	came_at     INTEGER NOT NULL,
+	-- In bytes, of the whole message; raw is its header alone where it is too large.
 	size        INTEGER NOT NULL CHECK (size >= 0),
 	state       TEXT NOT NULL CHECK (state IN ('new', 'done', 'quarantined')),
 	tries       INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0), -- that failed
@@ -458,6 +459,15 @@ CREATE TABLE letter (
 CREATE INDEX letter_due ON letter (next_try_at, id) WHERE state = 'new';
 CREATE INDEX letter_quarantined ON letter (ended_at) WHERE state = 'quarantined';
 CREATE INDEX letter_done ON letter (came_at) WHERE state = 'done';
+
+-- Messages that stay in a mailbox, since they are too large or cannot be read.
+CREATE TABLE skipped_message (
+	road   TEXT NOT NULL CHECK (road IN ('maildir', 'imap')),
+	name   TEXT NOT NULL, -- by which the mailbox finds it again
+	since  INTEGER NOT NULL,
+	reason TEXT NOT NULL,
+	PRIMARY KEY (road, name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE cursor (
 	name  TEXT PRIMARY KEY,
