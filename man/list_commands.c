@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "render/wrap.h"
 #include "service/command_work.h"
 
@@ -17,7 +18,17 @@ static const char *const trusts[] = {
     [COMMAND_TRUST_CONFIRM] = "Waits for a confirmation always.",
 };
 
-/* A sentence a line, and nothing that roff would take for itself. */
+/* Text that mdoc does not take for its macros: In, No, At ... */
+static char *
+escape_words(const char *text)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	g_autofree char *joined = g_strjoinv(" \\&", words);
+
+	return g_strconcat("\\&", joined, NULL);
+}
+
+/* A sentence a line; what is no sentence is an example. */
 static void
 print_text(const char *text)
 {
@@ -30,7 +41,14 @@ print_text(const char *text)
 		g_autofree char *whole = g_strjoinv(".\n", sentences);
 		g_autofree char *wrapped = wrap_format_text(whole, COLUMNS);
 
-		printf("%s%s", line == lines ? "" : ".Dl ", wrapped);
+		if (line == lines || g_ascii_isupper(**line)) {
+			printf("%s%s", line == lines ? "" : ".Pp\n", wrapped);
+		} else {
+			g_autofree char *escaped = escape_words(safe);
+
+			/* The key itself is no macro. */
+			printf(".Dl %s\n", escaped + strlen("\\&"));
+		}
 	}
 }
 
@@ -38,7 +56,8 @@ static void
 print_row(const struct phrasebook *book, const struct command_row *row)
 {
 	g_autofree char *name = g_strconcat("help.", row->verb, NULL);
-	g_autofree char *help = phrases_format(book, "en", name, NULL);
+	g_autofree char *help = phrases_format(
+	    book, "en", name, "most", MSG_INT(BOUNDS_FILTERS_PERSON), NULL);
 	g_auto(GStrv) parts = g_strsplit(row->arguments, "\"", -1);
 	g_autofree char *arguments = g_strjoinv("\\(dq", parts);
 

@@ -100,7 +100,7 @@ judge_line(void *data, const char *line)
 	if (query)
 		print_query(bench, query);
 	else
-		printf("refused\t%u\t%s\n", problem.column, problem.message);
+		printf("refused\t%u\t%s\n", problem.column, problem.message->text);
 	query_problem_clear(&problem);
 }
 

@@ -48,8 +48,12 @@ join_newest(const struct backtest *backtest)
 static char *
 join_notes(const struct backtest *backtest)
 {
-	g_ptr_array_add(backtest->notes, NULL);
-	return g_strjoinv("; ", (char **)backtest->notes->pdata);
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < backtest->notes->len; i++)
+		g_string_append_printf(text, "%s%s", i ? "; " : "",
+		    ((struct msg *)backtest->notes->pdata[i])->text);
+	return g_string_free(text, FALSE);
 }
 
 static void

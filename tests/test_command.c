@@ -297,7 +297,11 @@ static const struct scene scenes[] = {
     {"why-id", PROVEN, "\nwhy 2611.05500\nwhy arXiv:2611.04400v2\nwhy 9911.00001\n",
         NULL, false},
     {"why-number", PROVEN, "Re: 2 papers\nwhy 1\nwhy 9\n", NULL, false},
-    {"why-german", PROVEN, "\nwhy 2611.05500\n", "de", false},
+    {"why-german", PROVEN, "\nadd title:(diffusion OR survey)\nwhy 2611.05500\n", "de",
+        false},
+    {"notes-german", PROVEN,
+        "\ntest mamba or transformr*\ntest difusion\ntest source:blog[ti]\n", "de",
+        false},
     {"status", PROVEN, "\nstatus\n", NULL, false},
     {"status-german", PROVEN, "\nstatus\n", "de", false},
     {"last", PROVEN, "\nlast\n", NULL, false},
@@ -563,6 +567,58 @@ does(struct office *office, const char *line)
 	return is_done;
 }
 
+/* What comes after the margin "error", without the lines of the filter. */
+static char *
+run_for_error(const char *line, const char *language)
+{
+	pb_auto(office) office = office_new();
+	const struct command_visitor visitor = {.address = ADA,
+	    .subscriber_id = office->ada,
+	    .is_proven = true,
+	    .language = language};
+	g_autofree char *text = g_strconcat("\n", line, "\n", NULL);
+	struct command_reply reply = {0};
+	const char *from;
+	char *found;
+
+	run(office, &visitor, text, &reply);
+	from = strstr(reply.text, "\nerror  ");
+	if (!from)
+		g_error("%s: %s", line, reply.text);
+	from += strlen("\nerror  ");
+	found = g_strndup(from, strcspn(from, "\n"));
+	command_reply_clear(&reply);
+	return found;
+}
+
+static void
+every_error_is_in_the_readers_language(void)
+{
+	static const char *const lines[] = {"add", "add ti:", "add upvotes:>=ten",
+	    "add \"a", "add (", "add ()", "add -survey", "add a NEAR/0 b",
+	    "add xyzzy:1", "add cat:zz", "add has:cod", "add date:2026-02-30",
+	    "add author:*", "add a^99", "add ,", "add name=7 mamba", "add max=0 mamba",
+	    "add diffusion", "add type:", "add date:20..10", "del 7", "del 1 9",
+	    "edit 1", "edit 1 ti:", "edit 9 a", "block ti:", "unblock 1",
+	    "set colour blue", "set when never", "set at 25:00", "set at 9",
+	    "set tz Europe/Berln", "set tz Qqqqqqqq", "set max 0", "set order x",
+	    "set language xx", "set language deutsch", "set days noday", "set days ,",
+	    "set format", "pause for ever", "pause until 2026-01-01", "pause 9999d",
+	    "resume", "resume catchup=0", "test ti:", "test since=0d a",
+	    "search max=0 a", "search since=x a", "why 1", "why 9911.00001",
+	    "last 2020-01-01", "last yesterday", "address nowhere", "address a@b",
+	    "address a@[1.2.3.4]", "address a b@c.example", "export pdf", "forget you",
+	    "undo abcdefgh", "confirm abcdefgh", "lsit", "remove 1"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+		g_autofree char *english = run_for_error(lines[i], "en");
+		g_autofree char *german = run_for_error(lines[i], "de");
+
+		if (strcmp(english, german) == 0)
+			g_error("%s: %s", lines[i], german);
+	}
+}
+
 static void
 numbers_and_lengths_have_their_ends(void)
 {
@@ -773,6 +829,8 @@ main(int argc, char **argv)
 	    the_local_part_can_be_the_command);
 	g_test_add_func("/command/forgetting waits for its answer",
 	    forgetting_waits_for_its_answer);
+	g_test_add_func("/command/every error is in the reader's language",
+	    every_error_is_in_the_readers_language);
 	g_test_add_func("/command/numbers and lengths have their ends",
 	    numbers_and_lengths_have_their_ends);
 	g_test_add_func("/answer/a stranger reads little of what was written",

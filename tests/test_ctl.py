@@ -217,7 +217,7 @@ def test_people(office):
     office.ctl("subscriber", "remove", "ada@example.org", "--yes").expect(
         OK, "ada@example.org removed: no more mail goes there")
     office.ctl("subscriber", "remove", "ada@example.org", "--yes").expect(
-        NOUSER, "", "ada@example.org is no subscriber")
+        NOUSER, "", "ada@example.org is not a subscriber")
     assert office.json("subscriber", "remove", "bob@example.org", "--yes") == {
         "removed": "bob@example.org"}
     office.add("ada@example.org").expect(OK, "ada@example.org added")
@@ -229,9 +229,9 @@ def test_refusals(office):
         (["nobody"], "address has no '@'"),
         (["a@b\n.example"], "address"),
         (["a@b.example", "--zone", "../../etc/passwd"], "unknown time zone"),
-        (["a@b.example", "--at", "25:00"], "'25:00' is no time of day: HH:MM"),
+        (["a@b.example", "--at", "25:00"], "'25:00' is not a time of day: HH:MM"),
         (["a@b.example", "--cadence", "hourly"], "daily, weekdays or weekly is wanted"),
-        (["a@b.example", "--cadence", "weekly:noday"], "is no day of the week"),
+        (["a@b.example", "--cadence", "weekly:noday"], "is not a day of the week"),
         (["a@b.example", "--max", "0"], "max must be from 1 to 200"),
         (["a@b.example", "--max", "201"], "max must be from 1 to 200"),
         (["a@b.example", "--max", "-1"], "max must be from 1 to 200"),
@@ -376,7 +376,7 @@ def test_archive(office):
     reason = office.json("why", "ada@example.org", "2611.11340v1")
     assert reason["outcome"] == "blocked" and len(reason["filters"]) == 3
     office.ctl("why", "nobody@example.org", "2611.11340").expect(
-        NOUSER, "", "is no subscriber")
+        NOUSER, "", "is not a subscriber")
 
 
 def test_filter_errors(office):
@@ -420,7 +420,7 @@ def test_unknown_people(office):
         if arguments[0] == "subscriber":
             more = []
         office.ctl(*arguments, "none@example.org", *more).expect(
-            NOUSER, "", "paperboyctl: none@example.org is no subscriber\n")
+            NOUSER, "", "paperboyctl: none@example.org is not a subscriber\n")
         office.ctl(*arguments, "none", *more).expect(DATA, "", "address has no '@'")
 
 

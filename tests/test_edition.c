@@ -67,7 +67,7 @@ an_edition_waits_for_the_match(void)
 
 	lab_subscribe(lab, ADA, "Europe/Berlin", "diffusion", now);
 	lab_list(lab, "2026-11-20", "2611.00020", "Diffusion", 1);
-	g_assert_true(edition_run(lab->store, lab->key, now, &report, NULL));
+	g_assert_true(edition_run(lab->store, lab->key, NULL, now, &report, NULL));
 	g_assert_cmpuint(report.due, ==, 0);
 	g_assert_cmpuint(lab_press(lab, now), ==, 1);
 	lab_assert_text(lab, PAPERS, "20");
@@ -626,6 +626,36 @@ reasons_tell_each_filter_and_what_it_hit(void)
 }
 
 static void
+reasons_are_in_the_readers_language(void)
+{
+	pb_auto(lab) lab = lab_new();
+	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *templates =
+	    g_build_filename(top ? top : ".", "etc/templates", NULL);
+	g_autoptr(GError) error = NULL;
+	pb_auto(phrasebook) book = phrasebook_load(templates, &error);
+	struct edition_report report = {0};
+	static const char *const people[] = {ADA, "bob@example.org", "eve@example.org"};
+
+	g_assert_no_error(error);
+	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion in State Spaces", 23);
+	for (size_t i = 0; i < G_N_ELEMENTS(people); i++)
+		lab_subscribe(lab, people[i], "UTC", "diffusion upvotes:>=20", now);
+	/* "xx" is a language that there was once. */
+	lab_run(lab, "UPDATE subscriber SET language = CASE id WHEN 2 THEN 'de'"
+	             " WHEN 3 THEN 'xx' ELSE '' END");
+	g_assert_true(match_run(lab->store, now, &(struct match_report){0}, &error));
+	g_assert_true(edition_run(lab->store, book, now, &report, &error));
+	g_assert_no_error(error);
+	lab_assert_text(lab,
+	    "SELECT substr(reasons, instr(reasons, char(9)) + 1) FROM digest_item i"
+	    " JOIN digest d ON d.id = i.digest_id ORDER BY d.subscriber_id",
+	    "Diffusion in the title; 23 votes Diffusion im Titel; 23 Stimmen "
+	    "Diffusion in the title; 23 votes");
+}
+
+static void
 a_long_filter_is_cut_in_its_reason(void)
 {
 	pb_auto(lab) lab = lab_new();
@@ -659,7 +689,7 @@ a_preview_stores_nothing_and_equals_the_edition(void)
 	lab_run(lab, "UPDATE subscriber SET state = 'paused'");
 	lab_press(lab, now);
 	before = lab_hash(lab);
-	digest = edition_preview(lab->store, 1, now, &error);
+	digest = edition_preview(lab->store, NULL, 1, now, &error);
 	g_assert_no_error(error);
 	after = lab_hash(lab);
 	g_assert_cmpstr(before, ==, after);

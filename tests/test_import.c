@@ -151,9 +151,10 @@ a_wrong_choice_is_told(void)
 		const char *wanted;
 	} rows[] = {
 	    {"order", "best",
-	        "column order: order is votes, score or date, not 'best'"},
-	    {"attach", "pdf", "column attach: attach is none or bibtex, not 'pdf'"},
-	    {"language", "deutsch", "column language: a language is told by two"},
+	        "column order: order is one of votes, score, date, not 'best'"},
+	    {"attach", "pdf",
+	        "column attach: attach is one of none, bibtex, not 'pdf'"},
+	    {"language", "deutsch", "column language: a language is given by two"},
 	    {"catch_up", "0", "column catch_up: max must be from 1 to 200"},
 	    {"catch_up", "201", "column catch_up: max must be from 1 to 200"},
 	    {"catch_up", "many", "column catch_up: max must be from 1 to 200"},
@@ -238,8 +239,8 @@ all_that_is_wrong_is_told_at_once_and_nothing_stored(void)
 	    "people.csv:4: column name: the name has a control character",
 	    "people.csv:4: column state: active, paused, suspended or pending is "
 	    "wanted",
-	    "people.csv:4: column cadence: 'hourly' is no rhythm",
-	    "people.csv:4: column at: '25:00' is no time of day",
+	    "people.csv:4: column cadence: 'hourly' is not a rhythm",
+	    "people.csv:4: column at: '25:00' is not a time of day",
 	    "people.csv:4: column zone: unknown time zone 'Europe/Berlni': did you "
 	    "mean "
 	    "Europe/Berlin?",

@@ -59,6 +59,16 @@ def test_fields():
     assert max(map(len, text.splitlines())) <= 80, text
 
 
+def test_filter_limit():
+    """how many filters a person can have is in the pages that tell how to add one"""
+    with open(os.path.join(os.environ.get("top_srcdir", "."), "src", "base", "bounds.h"),
+              encoding="utf-8") as file:
+        most = re.search(r"define BOUNDS_FILTERS_PERSON (\d+)", file.read()).group(1)
+    for name in ("paperboy-commands.7", "paperboyctl.8", "paperboy-filters.7"):
+        assert re.search(r"\b%s\b[\w ]*\bfilters\b|you can have %s\b" % (most, most),
+                         page(name)), name
+
+
 def test_options():
     """every option of a command is in its help, and beside it in the page"""
     commands = re.findall(r"^  paperboyctl ([a-z]+(?: [a-z]+)?)", ctl_help(), re.M)
@@ -94,6 +104,10 @@ def test_letters():
         assert item, "paperboy-commands(7) lacks %s" % verb
         for alias in aliases.split():
             assert re.search(r"\b%s\b" % alias, item.group()), (verb, alias)
+    item = re.search(r"^\.It Cm set\b.*?(?=^\.It )", text, re.M | re.S).group()
+    # In, No, At ... are macros of mdoc, and would be run.
+    assert not re.search(r"^\.Dl .*(?<![\w&])[A-Z][a-z]\b", item, re.M), item
+    assert "\nIn a line of its own a key" in item, item
     for key in ("when days at tz max order abstract format quiet updates crosslist "
                 "attach language name").split():
         assert re.search(r"^\.Dl %s " % key, text, re.M), key
@@ -134,6 +148,7 @@ with tap.Tap() as t:
         t.run(test_lint, one)
     t.run(test_commands)
     t.run(test_fields)
+    t.run(test_filter_limit)
     t.run(test_options)
     t.run(test_letters)
     t.run(test_settings, t)

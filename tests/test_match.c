@@ -410,13 +410,13 @@ asked_to_stop_it_ends_behind_a_commit_and_goes_on_there(void)
 	g_assert_cmpuint(run(lab, now).found, ==, 0);
 	g_assert_cmpint(stop, ==, 1);
 	/* Nobody gets a digest of a day that is not matched whole. */
-	g_assert_true(edition_run(lab->store, lab->key, now, &made, NULL));
+	g_assert_true(edition_run(lab->store, lab->key, NULL, now, &made, NULL));
 	g_assert_cmpuint(made.due, ==, 0);
 	g_assert_cmpuint(run(lab, now).found, ==, 0);
 	sqlite3_commit_hook(lab->store->db, NULL, NULL);
 	g_atomic_int_set(&stop, 0);
 	g_assert_cmpuint(run(lab, now).found, ==, 2);
-	g_assert_true(edition_run(lab->store, lab->key, now, &made, NULL));
+	g_assert_true(edition_run(lab->store, lab->key, NULL, now, &made, NULL));
 	g_assert_cmpuint(made.digests, ==, 2);
 }
 

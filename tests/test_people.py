@@ -125,7 +125,7 @@ def test_no_terminal(house):
         house.say(*arguments, "--yes", out="")
     # Where nobody is there is nothing to ask.
     house.say("subscriber", "forget", "ada@example.org", status=NOUSER,
-              err="is no subscriber")
+              err="is not a subscriber")
     house.say("suppression", "add", "carl@example.org", out="is suppressed")
 
 

@@ -197,6 +197,92 @@ every_state_and_outcome_has_its_words(void)
 		assert_has(book, "status_", digests[i]);
 }
 
+/* The same word in both languages, or nothing but values, commands and marks. */
+static const char *const same_in_german[] = {
+    "list_filter", "hit", "set_is", "mark_unknown", "digest.code_at", NULL};
+
+static char *
+read_german(void)
+{
+	g_autofree char *path = get_source_path("etc/templates/answers.de");
+	char *text = NULL;
+
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	return text;
+}
+
+static void
+german_says_everything_in_german(void)
+{
+	pb_auto(phrasebook) book = load_shipped();
+	g_autoptr(GPtrArray) names = phrases_list(book);
+	g_autofree char *german = read_german();
+	unsigned wrong = 0;
+
+	g_assert_cmpuint(names->len, >, 350);
+	for (unsigned i = 0; i < names->len; i++) {
+		const char *name = names->pdata[i];
+		g_autofree char *head = g_strdup_printf("[%s]\n", name);
+		g_autofree char *en = phrases_format(book, "en", name, NULL);
+		g_autofree char *de = phrases_format(book, "de", name, NULL);
+		bool is_same = strcmp(en, de) == 0;
+		bool may_be = g_strv_contains(same_in_german, name) ||
+		              g_str_has_prefix(name, "example.");
+
+		if (is_same == may_be && (may_be || strstr(german, head)))
+			continue;
+		g_test_message("[%s] is %s", name,
+		    is_same ? "the same in German" : "listed as the same, and is not");
+		wrong++;
+	}
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
+/* An argument that German leaves out would be missed by its reader. */
+static void
+german_has_the_arguments_of_each_message(void)
+{
+	pb_auto(phrasebook) book = load_shipped();
+	const char *const *texts = phrasebook_get_texts(book, "de");
+	g_autoptr(GRegex) word = g_regex_new("\\{[a-z_]+\\}", 0, 0, NULL);
+
+	for (int id = MSG_NONE + 1; id < MSG_COUNT; id++) {
+		const char *english = msg_get_english((enum msg_id)id);
+		g_autoptr(GMatchInfo) match = NULL;
+
+		g_regex_match(word, english, 0, &match);
+		for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
+			g_autofree char *found = g_match_info_fetch(match, 0);
+
+			if (!strstr(texts[id], found))
+				g_error("%s: no %s", texts[id], found);
+		}
+	}
+	g_assert_true(
+	    phrasebook_get_texts(book, "xx") == phrasebook_get_texts(book, "en"));
+}
+
+/* The message goes with the error, and with its copies. */
+static void
+an_error_is_read_in_any_language(void)
+{
+	pb_auto(phrasebook) book = load_shipped();
+	g_autoptr(GError) error = NULL, copy = NULL, plain = NULL;
+	g_autofree char *german = NULL;
+
+	g_assert_false(
+	    pb_error_set(&error, PB_ERROR_INPUT, MSG_FILTER_NONE, "number", "7", NULL));
+	g_assert_cmpstr(error->message, ==, "there is no filter 7");
+	copy = g_error_copy(error);
+	g_clear_error(&error);
+	german = msg_format(pb_error_get_msg(copy), phrasebook_get_texts(book, "de"));
+	g_assert_cmpstr(german, ==, "einen Filter 7 gibt es nicht");
+	g_assert_false(
+	    pb_error_set(NULL, PB_ERROR_INPUT, MSG_FILTER_NONE, "number", "7", NULL));
+	g_set_error(&plain, PB_ERROR, PB_ERROR_TEMPORARY, "busy");
+	g_assert_null(pb_error_get_msg(plain));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -210,5 +296,11 @@ main(int argc, char **argv)
 	    "/phrases/every command has its help", every_command_has_its_help);
 	g_test_add_func("/phrases/every state and outcome has its words",
 	    every_state_and_outcome_has_its_words);
+	g_test_add_func("/phrases/German says everything in German",
+	    german_says_everything_in_german);
+	g_test_add_func("/phrases/German has the arguments of each message",
+	    german_has_the_arguments_of_each_message);
+	g_test_add_func("/phrases/an error is read in any language",
+	    an_error_is_read_in_any_language);
 	return g_test_run();
 }

@@ -198,7 +198,7 @@ live(struct world *world)
 		return false;
 	world->made = PROMISE_PAPER;
 	if (!match_run(store, now, &matched, &error) ||
-	    !edition_run(store, world->lab->key, now, &made, &error))
+	    !edition_run(store, world->lab->key, NULL, now, &made, &error))
 		return false;
 	world->made = PROMISE_DIGESTS;
 	if (!send_all(world, store, &error))

@@ -193,7 +193,7 @@ what_is_wrong_is_refused_and_nothing_changed(void)
 	} rows[] = {
 	    {{.zone = "Europe/Berlni", .at = "08:00"}, "did you mean Europe/Berlin?"},
 	    {{.zone = "../etc/passwd"}, "unknown time zone"},
-	    {{.at = "24:00", .name = "Ada"}, "is no time of day"},
+	    {{.at = "24:00", .name = "Ada"}, "is not a time of day"},
 	    {{.at = "9"}, "is it 09:00 or 21:00?"},
 	    {{.cadence = "hourly"}, "daily, weekdays or weekly"},
 	    {{.max_full = 201}, "max must be from 1 to 200"},
@@ -366,12 +366,12 @@ days_that_cannot_end_a_pause_are_refused(void)
 	    {"2026-11-20", "a pause ends on a day to come"},
 	    {"2026-11-19", "a pause ends on a day to come"},
 	    {"0d", "a pause ends on a day to come"},
-	    {"next friday", "is no day: YYYY-MM-DD"},
-	    {"20 years", "is no day"},
+	    {"next friday", "is not a day: YYYY-MM-DD"},
+	    {"20 years", "is not a day"},
 	    {"2 months", NULL},
 	    {"tomorrow", NULL},
-	    {"2026-11-31", "is no day: YYYY-MM-DD"},
-	    {"", "is no day"},
+	    {"2026-11-31", "is not a day: YYYY-MM-DD"},
+	    {"", "is not a day"},
 	    {more, "at most 366 days long, until 2027-11-21"},
 	    {"9999-12-31", "at most 366 days long"},
 	    {most, NULL},
@@ -411,7 +411,7 @@ only_who_is_paused_resumes_and_who_is_active_pauses(void)
 	g_assert_cmpuint(lab_press(lab, lab_time("2026-12-20T09:00:00Z")), ==, 0);
 	g_free(says);
 	says = try_pause(lab, NULL, NOW);
-	g_assert_nonnull(strstr(says, "is no subscriber"));
+	g_assert_nonnull(strstr(says, "is not a subscriber"));
 }
 
 /* A message in the sender's hands goes on; the relay's "later" then ends it. */

@@ -289,13 +289,13 @@ hits_are_told_to_a_reader(struct query_fixture *fixture, const void *unused)
 	pb_auto(query_document) no_votes =
 	    make_document(fixture, "Mamba", "", "", PAPER_UNKNOWN);
 	pb_auto(query) votes = must_parse(fixture, "mamba upvotes:>=1");
-	g_autofree char *one = query_explain_text(votes, one_vote);
-	g_autofree char *none = query_explain_text(votes, no_votes);
+	g_autofree char *one = query_explain_text(votes, one_vote, NULL);
+	g_autofree char *none = query_explain_text(votes, no_votes, NULL);
 
 	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
-		g_autofree char *explained = query_explain_text(query, document);
+		g_autofree char *explained = query_explain_text(query, document, NULL);
 
 		g_assert_cmpstr(explained, ==, rows[i].explained);
 	}
@@ -356,7 +356,7 @@ explanations_are_bounded(struct query_fixture *fixture, const void *unused)
 	for (int past = 0; past < 2; past++) {
 		pb_auto(query_document) document =
 		    make_document(fixture, word->str, "", "", 0);
-		g_autofree char *explained = query_explain_text(query, document);
+		g_autofree char *explained = query_explain_text(query, document, NULL);
 		glong chars = g_utf8_strlen(explained, -1);
 
 		g_assert_cmpint(chars, <=, BOUNDS_QUERY_EXPLAIN_CHARS);
@@ -375,7 +375,7 @@ explanations_are_bounded(struct query_fixture *fixture, const void *unused)
 	{
 		pb_auto(query_document) document =
 		    make_document(fixture, word->str, "", "", 0);
-		g_autofree char *explained = query_explain_text(query, document);
+		g_autofree char *explained = query_explain_text(query, document, NULL);
 
 		g_assert_cmpint(
 		    g_utf8_strlen(explained, -1), <=, BOUNDS_QUERY_EXPLAIN_CHARS);

@@ -303,7 +303,7 @@ every_kind_of_clause_is_told_to_a_reader(
 	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
-		g_autofree char *told = query_explain_text(query, document);
+		g_autofree char *told = query_explain_text(query, document, NULL);
 
 		g_assert_cmpstr(told, ==, rows[i].told);
 	}

@@ -88,7 +88,7 @@ every_clump_is_a_hit_with_its_place(struct query_fixture *fixture, const void *u
 	pb_auto(query) query = must_parse(
 	    fixture, "title:(alpha NEAR/1 beta) abs:NEAR(\"beta zeta\" alpha)");
 	g_autoptr(GPtrArray) hits = query_explain(query, document);
-	g_autofree char *told = query_explain_text(query, document);
+	g_autofree char *told = query_explain_text(query, document, NULL);
 
 	(void)unused;
 	g_assert_cmpuint(hits->len, ==, G_N_ELEMENTS(rows));

@@ -31,7 +31,7 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 	g_assert_error(error, PB_ERROR, (int)code);
 	g_assert_cmpint(problem.code, ==, code);
 	g_assert_cmpuint(problem.column, ==, refusal->column);
-	g_assert_cmpstr(problem.message, ==, refusal->message);
+	g_assert_cmpstr(problem.message->text, ==, refusal->message);
 	g_assert_null(warnings);
 	query_problem_clear(&problem);
 }
@@ -502,8 +502,8 @@ lower_case_operators_are_words_with_a_warning(
 		g_assert_nonnull(query);
 		g_assert_cmpuint(warnings->len, ==, rows[i].warning ? 1 : 0);
 		if (rows[i].warning)
-			g_assert_cmpstr(
-			    g_ptr_array_index(warnings, 0), ==, rows[i].warning);
+			g_assert_cmpstr(((struct msg *)warnings->pdata[0])->text, ==,
+			    rows[i].warning);
 	}
 }
 
@@ -554,9 +554,10 @@ signs_of_other_languages_are_warned_of(
 		g_assert_nonnull(query);
 		g_assert_cmpuint(warnings->len, ==, rows[i].warning ? 1 : 0);
 		if (rows[i].warning &&
-		    !g_str_has_prefix(warnings->pdata[0], rows[i].warning))
-			g_test_fail_printf(
-			    "%s: %s", rows[i].text, (char *)warnings->pdata[0]);
+		    !g_str_has_prefix(
+		        ((struct msg *)warnings->pdata[0])->text, rows[i].warning))
+			g_test_fail_printf("%s: %s", rows[i].text,
+			    ((struct msg *)warnings->pdata[0])->text);
 	}
 }
 

@@ -500,7 +500,7 @@ call_edition(struct lab *lab, void *data, GError **error)
 
 	(void)data;
 	return edition_run(
-	    lab->store, lab->key, lab_time(NOW) + CLOCK_DAY_S, &report, error);
+	    lab->store, lab->key, NULL, lab_time(NOW) + CLOCK_DAY_S, &report, error);
 }
 
 static bool

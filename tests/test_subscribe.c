@@ -87,21 +87,20 @@ what_is_wrong_is_refused_and_nothing_stored(void)
 	    {{.consent = "by \x1b[2J"}, "the consent has a control character"},
 	    {{.consent = "by \xff"}, "the consent is not UTF-8"},
 	    {{.consent = long_consent}, "the consent is too long"},
-	    {{.name = ""}, "the person's name is empty"},
-	    {{.name = "a\nBcc: b@c.example"}, "the person's name has a control"},
+	    {{.name = ""}, "the name is empty"},
+	    {{.name = "a\nBcc: b@c.example"}, "the name has a control"},
 	    {{.name = "\xc2\x9b"
 	              "31m"},
-	        "the person's name has a control"},
-	    {{.name = "a\xc3"}, "the person's name is not UTF-8"},
-	    {{.name = long_name}, "the person's name is too long"},
+	        "the name has a control"},
+	    {{.name = "a\xc3"}, "the name is not UTF-8"},
+	    {{.name = long_name}, "the name is too long"},
 	    {{.zone = "Mars/Olympus"}, "unknown time zone"},
 	    {{.max_full = 201}, "max must be from 1 to 200"},
 	    {{.max_full = -1}, "max must be from 1 to 200"},
 	    {{.filters = bad, .filter_count = 2}, "column 4: a word, a phrase"},
 	    {{.filters = twice, .filter_count = 2}, "filter 1 is the same"},
-	    {{.filters = named, .filter_count = 1}, "the filter's name has a control"},
-	    {{.filters = long_named, .filter_count = 1},
-	        "the filter's name is too long"},
+	    {{.filters = named, .filter_count = 1}, "the name has a control"},
+	    {{.filters = long_named, .filter_count = 1}, "the name is too long"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -282,7 +281,7 @@ a_warning_comes_with_a_filter_that_may_mean_something_else(void)
 	    lab->store, ADA, &filter, "test", lab_time(NOW), NULL, &warnings, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(warnings->len, ==, 1);
-	g_assert_nonnull(strstr(warnings->pdata[0], "OR"));
+	g_assert_nonnull(strstr(((struct msg *)warnings->pdata[0])->text, "OR"));
 }
 
 int

@@ -325,8 +325,8 @@ who_or_what_is_not_there_is_told(void)
 		const char *address, *paper, *says;
 		int code;
 	} rows[] = {
-	    {"nobody@example.org", "2611.00001", "nobody@example.org is no subscriber",
-	        PB_ERROR_NOT_FOUND},
+	    {"nobody@example.org", "2611.00001",
+	        "nobody@example.org is not a subscriber", PB_ERROR_NOT_FOUND},
 	    {ADA, "2611.99999", "no source has listed a paper '2611.99999'",
 	        PB_ERROR_NOT_FOUND},
 	    {"no address", "2611.00001", "", PB_ERROR_INPUT},

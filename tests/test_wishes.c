@@ -251,7 +251,7 @@ a_preview_obeys_what_was_chosen(void)
 	change(lab, &wishes);
 	lab_press(lab, lab_time("2026-11-20T12:59:59Z"));
 	lab_run(lab, "DELETE FROM outbox; DELETE FROM digest");
-	digest = edition_preview(lab->store, 1, lab_time(NOW), &error);
+	digest = edition_preview(lab->store, NULL, 1, lab_time(NOW), &error);
 	g_assert_no_error(error);
 	message = compose(renderer, digest);
 	check("preview", message, "2 neue Artikel", true);

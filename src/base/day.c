@@ -4,6 +4,9 @@
 #include "base/day.h"
 
 #include "base/error.h"
+#include "base/text.h"
+
+#define SHOWN_CHARS 20
 
 char *
 day_format_time(int64_t at)
@@ -24,9 +27,10 @@ day_parse(const char *day, GTimeZone *zone, int64_t *at, GError **error)
 		    (int)g_ascii_strtoll(day + 5, NULL, 10),
 		    (int)g_ascii_strtoll(day + 8, NULL, 10), 0, 0, 0);
 	if (!midnight || g_date_time_to_unix(midnight) < 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%.20s' is no day: YYYY-MM-DD is wanted, such as 2026-12-01", day);
-		return false;
+		g_autofree char *shown = text_quote(day, SHOWN_CHARS);
+
+		return pb_error_set(
+		    error, PB_ERROR_INPUT, MSG_DAY, "text", shown, NULL);
 	}
 	*at = g_date_time_to_unix(midnight);
 	return true;

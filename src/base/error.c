@@ -5,7 +5,61 @@
 
 #include <sysexits.h>
 
-G_DEFINE_QUARK(pb_error, pb_error)
+/* Beside the text of an error; the name is the macro's. */
+struct pb_errorPrivate {
+	struct msg *msg; /* or NULL */
+};
+
+static void
+pb_error_private_init(struct pb_errorPrivate *own)
+{
+	own->msg = NULL;
+}
+
+static void
+pb_error_private_copy(const struct pb_errorPrivate *from, struct pb_errorPrivate *to)
+{
+	to->msg = from->msg ? msg_ref(from->msg) : NULL;
+}
+
+static void
+pb_error_private_clear(struct pb_errorPrivate *own)
+{
+	msg_unref(own->msg);
+}
+
+G_DEFINE_EXTENDED_ERROR(struct pb_error, pb_error)
+
+void
+pb_error_attach(GError *error, struct msg *msg)
+{
+	struct pb_errorPrivate *own = pb_error_get_private(error);
+
+	msg_unref(own->msg);
+	own->msg = msg_ref(msg);
+}
+
+const struct msg *
+pb_error_get_msg(const GError *error)
+{
+	return error->domain == PB_ERROR ? pb_error_get_private(error)->msg : NULL;
+}
+
+bool
+pb_error_set(GError **error, enum pb_error code, enum msg_id id, ...)
+{
+	pb_auto(msg) msg = NULL;
+	va_list args;
+
+	if (!error)
+		return false;
+	va_start(args, id);
+	msg = msg_new_valist(id, args);
+	va_end(args);
+	g_set_error_literal(error, PB_ERROR, code, msg->text);
+	pb_error_attach(*error, msg);
+	return false;
+}
 
 int
 pb_error_exit_status(const GError *error)

@@ -8,6 +8,9 @@
 #define PAPERBOY_BASE_ERROR_H
 
 #include <glib.h>
+#include <stdbool.h>
+
+#include "base/msg.h"
 
 #define PB_ERROR (pb_error_quark())
 
@@ -21,6 +24,21 @@ enum pb_error {
 };
 
 GQuark pb_error_quark(void);
+
+/**
+ * Set an error that people may read in their own language.
+ *
+ * @param ...  names and values of the message's arguments, ended by NULL
+ * @return false
+ */
+bool pb_error_set(
+    GError **error, enum pb_error code, enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
+
+/** Attach the message that the text of an error was made of. */
+void pb_error_attach(GError *error, struct msg *msg);
+
+/** Get the message of an error. @return borrowed; NULL when it has English text only */
+const struct msg *pb_error_get_msg(const GError *error);
 
 /**
  * Turn an error into the exit status that sysexits.h has for it.

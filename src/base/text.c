@@ -233,20 +233,18 @@ text_normalize_url(const char *url, size_t max_bytes)
 bool
 text_check_line(const char *what, const char *text, size_t max_bytes, GError **error)
 {
-	const char *problem = NULL;
+	enum msg_id id = MSG_NONE;
 
 	if (!text)
 		return true;
 	if (!*text)
-		problem = "is empty";
+		id = MSG_LINE_EMPTY;
 	else if (strlen(text) > max_bytes)
-		problem = "is too long";
+		id = MSG_LINE_LONG;
 	else if (!g_utf8_validate(text, -1, NULL))
-		problem = "is not UTF-8";
-	for (; !problem && *text; text = g_utf8_next_char(text))
+		id = MSG_LINE_UTF8;
+	for (; !id && *text; text = g_utf8_next_char(text))
 		if (g_unichar_iscntrl(g_utf8_get_char(text)))
-			problem = "has a control character";
-	if (problem)
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s %s", what, problem);
-	return !problem;
+			id = MSG_LINE_CONTROL;
+	return !id || pb_error_set(error, PB_ERROR_INPUT, id, "what", what, NULL);
 }

@@ -81,14 +81,23 @@ compare_names(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char *
-zone_find_nearest(const char *text)
+/* @return of char *, sorted, NULL at the end */
+static GPtrArray *
+list_names(void)
 {
-	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 
 	collect_names("", names);
 	g_ptr_array_sort(names, compare_names);
 	g_ptr_array_add(names, NULL);
+	return names;
+}
+
+char *
+zone_find_nearest(const char *text)
+{
+	g_autoptr(GPtrArray) names = list_names();
+
 	return g_strdup(nearest_find(text, (const char *const *)names->pdata));
 }
 
@@ -99,13 +108,58 @@ set_unknown(GError **error, const char *name)
 	g_autofree char *shown = text_quote(name, BOUNDS_ZONE_NAME_BYTES);
 
 	if (nearest)
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "unknown time zone '%s': did you mean %s?", shown, nearest);
+		pb_error_set(error, PB_ERROR_INPUT, MSG_ZONE_UNKNOWN_NEAR, "zone",
+		    shown, "nearest", nearest, NULL);
 	else
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "unknown time zone '%s': an IANA name "
-		    "such as Europe/Berlin is wanted",
-		    shown);
+		pb_error_set(
+		    error, PB_ERROR_INPUT, MSG_ZONE_UNKNOWN, "zone", shown, NULL);
+}
+
+/* The names that are the text, or end in it behind a '/'. */
+static GPtrArray *
+find_names(const GPtrArray *all, const char *text)
+{
+	GPtrArray *found = g_ptr_array_new();
+
+	for (unsigned i = 0; i + 1 < all->len; i++) {
+		const char *name = all->pdata[i];
+		const char *slash = strrchr(name, '/');
+
+		if (g_ascii_strcasecmp(name, text) == 0)
+			g_ptr_array_set_size(found, 0);
+		else if (!slash || g_ascii_strcasecmp(slash + 1, text) != 0)
+			continue;
+		g_ptr_array_add(found, all->pdata[i]);
+		if (g_ascii_strcasecmp(name, text) == 0)
+			break;
+	}
+	g_ptr_array_add(found, NULL);
+	return found;
+}
+
+char *
+zone_find(const char *text, GError **error)
+{
+	g_autoptr(GTimeZone) zone = zone_load(text, NULL);
+	g_autofree char *wanted = g_strdelimit(g_strdup(text), " ", '_');
+	g_autoptr(GPtrArray) all = NULL;
+	g_autoptr(GPtrArray) found = NULL;
+
+	if (zone)
+		return g_strdup(text);
+	all = list_names();
+	found = find_names(all, wanted);
+	if (found->len == 2)
+		return g_strdup(found->pdata[0]);
+	if (found->len > 2) {
+		g_autofree char *names = g_strjoinv(", ", (char **)found->pdata);
+
+		pb_error_set(error, PB_ERROR_INPUT, MSG_ZONE_AMBIGUOUS, "zone", text,
+		    "all", names, NULL);
+	} else if (error) {
+		set_unknown(error, text);
+	}
+	return NULL;
 }
 
 GTimeZone *

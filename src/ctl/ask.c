@@ -18,12 +18,13 @@
 #define SEARCH_LIMIT 20
 
 static json_t *
-json_of_texts(const GPtrArray *texts)
+json_of_messages(const GPtrArray *messages)
 {
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < texts->len; i++)
-		json_array_append_new(list, json_string(texts->pdata[i]));
+	for (unsigned i = 0; i < messages->len; i++)
+		json_array_append_new(
+		    list, json_string(((struct msg *)messages->pdata[i])->text));
 	return list;
 }
 
@@ -44,7 +45,7 @@ json_of_backtest(const struct backtest *backtest)
 	    (int)backtest->covered_days, "found", (int)backtest->found, "a_day",
 	    backtest->a_day, "known", (int)backtest->known, "blocked",
 	    (int)backtest->blocked, "newest", newest, "notes",
-	    json_of_texts(backtest->notes));
+	    json_of_messages(backtest->notes));
 }
 
 static void
@@ -80,7 +81,7 @@ print_backtest(const struct backtest *backtest, bool is_block)
 		print_paper(paper->id, paper->day, paper->title, paper->words);
 	}
 	for (unsigned i = 0; i < backtest->notes->len; i++)
-		printf("Note: %s\n", (char *)backtest->notes->pdata[i]);
+		printf("Note: %s\n", ((struct msg *)backtest->notes->pdata[i])->text);
 }
 
 /*
@@ -166,7 +167,7 @@ json_of_answer(const struct search_answer *answer)
 	}
 	return json_pack("{s:s, s:i, s:b, s:o, s:o}", "canonical", answer->canonical,
 	    "found", (int)answer->found, "cut", (int)answer->is_cut, "results", results,
-	    "warnings", json_of_texts(answer->warnings));
+	    "warnings", json_of_messages(answer->warnings));
 }
 
 static void

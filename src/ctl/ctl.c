@@ -491,5 +491,6 @@ void
 ctl_print_warnings(GPtrArray *warnings)
 {
 	for (unsigned i = 0; warnings && i < warnings->len; i++)
-		fprintf(stderr, "warning: %s\n", (char *)warnings->pdata[i]);
+		fprintf(
+		    stderr, "warning: %s\n", ((struct msg *)warnings->pdata[i])->text);
 }

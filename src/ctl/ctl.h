@@ -157,7 +157,7 @@ bool ctl_is_daemon_running(const struct ctl *ctl);
 void ctl_explain_problem(
     const char *text, const struct query_problem *problem, GError **error);
 
-/** @param warnings  of char *, or NULL */
+/** @param warnings  of struct msg *, or NULL */
 void ctl_print_warnings(GPtrArray *warnings);
 
 #endif

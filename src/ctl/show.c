@@ -139,6 +139,7 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 	};
 	struct match_report matched = {0};
 	pb_auto(subscriber) subscriber = NULL;
+	pb_auto(phrasebook) book = NULL;
 	pb_auto(digest) digest = NULL;
 	int64_t now = clock_get_now(&ctl->clock);
 
@@ -148,7 +149,9 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 	/* Matching is the same whoever does it; a filter given just now is in then. */
 	if (!subscriber || !match_run(ctl->store, now, &matched, error))
 		return false;
-	digest = edition_preview(ctl->store, subscriber->id, now, error);
+	book = phrasebook_load(ctl->settings->template_dir, error);
+	digest =
+	    book ? edition_preview(ctl->store, book, subscriber->id, now, error) : NULL;
 	if (!digest)
 		return false;
 	if (ctl->is_json) {

@@ -10,7 +10,6 @@ free_parts(struct snapshot *snapshot)
 {
 	renderer_free(snapshot->renderer);
 	renderer_free(snapshot->press_renderer);
-	phrasebook_free((struct phrasebook *)snapshot->phrases);
 	house_free((struct house *)snapshot->house);
 	assembly_free_outlet((struct assembly_outlet *)snapshot->outlet);
 	g_bytes_unref(snapshot->key);
@@ -27,10 +26,8 @@ load_parts(struct snapshot *snapshot, GError **error)
 	snapshot->house = house_new(settings, error);
 	if (!snapshot->house || !snapshot->house->has_commands)
 		return snapshot->house != NULL;
-	snapshot->phrases = phrasebook_load(settings->template_dir, error);
-	if (snapshot->phrases)
-		snapshot->press_renderer =
-		    assembly_new_renderer(settings, snapshot->key, error);
+	snapshot->press_renderer =
+	    assembly_new_renderer(settings, snapshot->key, error);
 	return snapshot->press_renderer != NULL;
 }
 

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 
 #include "config/settings.h"
-#include "render/phrases.h"
 #include "render/renderer.h"
 #include "service/assembly.h"
 #include "service/house.h"
@@ -27,7 +26,6 @@ struct snapshot {
 	struct renderer *renderer;
 	const struct house *house;
 	/* Where there are commands by mail: of the press's thread alone; else NULL. */
-	const struct phrasebook *phrases;
 	struct renderer *press_renderer;
 };
 

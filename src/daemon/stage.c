@@ -133,7 +133,7 @@ handle_letter(void *data, struct store *store, const struct letter *letter,
 	const struct front_options options = {
 	    .settings = snapshot->settings,
 	    .house = snapshot->house,
-	    .phrases = snapshot->phrases,
+	    .phrases = renderer_get_phrases(snapshot->renderer),
 	    .renderer = snapshot->press_renderer,
 	    .key = snapshot->key,
 	    .draw = draw,
@@ -246,8 +246,9 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 	 */
 	if (!papers_load_newest_revision(stage->store, &newest, error) ||
 	    !match_run(stage->store, now, &matched, error) ||
-	    (newest &&
-	        !edition_run(stage->store, stage->snapshot->key, now, report, error)) ||
+	    (newest && !edition_run(stage->store, stage->snapshot->key,
+	                   renderer_get_phrases(stage->snapshot->renderer), now, report,
+	                   error)) ||
 	    !upkeep_load_due(stage->store, now, &upkeep_due, error))
 		return false;
 	if (matched.compared || matched.decided)

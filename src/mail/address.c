@@ -10,18 +10,15 @@
 #include "mail/inert.h"
 
 static bool
-refuse(GError **error, const char *why)
+refuse(GError **error, enum msg_id id)
 {
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "address %s", why);
-	return false;
+	return pb_error_set(error, PB_ERROR_INPUT, id, NULL);
 }
 
 static bool
-refuse_length(GError **error, const char *what, unsigned limit)
+refuse_length(GError **error, enum msg_id id, unsigned limit)
 {
-	g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-	    "address has more than %u octets%s", limit, what);
-	return false;
+	return pb_error_set(error, PB_ERROR_LIMIT, id, "most", MSG_INT(limit), NULL);
 }
 
 static bool
@@ -40,17 +37,16 @@ check_characters(const char *text, GError **error)
 {
 	/* An international domain may shrink to a quarter in its A-labels. */
 	if (strlen(text) > 4 * BOUNDS_ADDRESS_BYTES)
-		return refuse_length(error, "", BOUNDS_ADDRESS_BYTES);
+		return refuse_length(error, MSG_ADDRESS_LONG, BOUNDS_ADDRESS_BYTES);
 	if (!g_utf8_validate(text, -1, NULL))
-		return refuse(error, "is not valid UTF-8");
+		return refuse(error, MSG_ADDRESS_UTF8);
 	for (const char *p = text; *p; p = g_utf8_next_char(p)) {
 		if (*p == ' ' || *p == '\t')
-			return refuse(error, "has a blank in it");
+			return refuse(error, MSG_ADDRESS_BLANK);
 		if (is_invisible(g_utf8_get_char(p)))
-			return refuse(
-			    error, "has a control or invisible character in it");
+			return refuse(error, MSG_ADDRESS_CONTROL);
 		if (*p == '<' || *p == '>')
-			return refuse(error, "has an angle bracket in it");
+			return refuse(error, MSG_ADDRESS_ANGLE);
 	}
 	return true;
 }
@@ -87,20 +83,19 @@ parse_local(const char *text, size_t size, GError **error)
 	char *local = NULL;
 
 	if (inner_size == 0) {
-		refuse(error, "has nothing before '@'");
+		refuse(error, MSG_ADDRESS_NO_LOCAL);
 	} else if (size > BOUNDS_LOCAL_PART_BYTES) {
-		refuse_length(error, " before '@'", BOUNDS_LOCAL_PART_BYTES);
+		refuse_length(error, MSG_ADDRESS_LONG_LOCAL, BOUNDS_LOCAL_PART_BYTES);
 	} else if (is_dot_atom(inner, inner_size)) {
 		local = g_strndup(inner, inner_size);
 	} else {
 		for (size_t i = 0; i < inner_size; i++) {
 			if (inner[i] == '@')
-				refuse(error, "has more than one '@'");
+				refuse(error, MSG_ADDRESS_AT_TWICE);
 			else if (inner[i] == '!' || inner[i] == '%')
-				refuse(error, "has a route ('!' or '%') before '@'");
+				refuse(error, MSG_ADDRESS_ROUTE);
 			else if (!is_atom_char(inner[i]) && inner[i] != '.')
-				refuse(error,
-				    "has a character that may not stand before '@'");
+				refuse(error, MSG_ADDRESS_LOCAL);
 			else
 				continue;
 			return NULL;
@@ -108,8 +103,7 @@ parse_local(const char *text, size_t size, GError **error)
 		if (is_quoted)
 			local = g_strndup(text, size);
 		else
-			refuse(error, "has a dot at the start, at the end, or "
-			              "two in a row before '@'");
+			refuse(error, MSG_ADDRESS_DOTS);
 	}
 	return local;
 }
@@ -118,16 +112,14 @@ static bool
 check_label(const char *label, size_t size, GError **error)
 {
 	if (size == 0)
-		return refuse(error, "has an empty part in its domain");
+		return refuse(error, MSG_ADDRESS_LABEL_EMPTY);
 	if (size > BOUNDS_LABEL_BYTES)
-		return refuse_length(
-		    error, " in one part of its domain", BOUNDS_LABEL_BYTES);
+		return refuse_length(error, MSG_ADDRESS_LONG_LABEL, BOUNDS_LABEL_BYTES);
 	if (label[0] == '-' || label[size - 1] == '-')
-		return refuse(error, "has a domain with '-' at the end of a part");
+		return refuse(error, MSG_ADDRESS_LABEL_HYPHEN);
 	for (size_t i = 0; i < size; i++) {
 		if (!g_ascii_isalnum(label[i]) && label[i] != '-')
-			return refuse(
-			    error, "has a character that may not stand in a domain");
+			return refuse(error, MSG_ADDRESS_LABEL);
 	}
 	return true;
 }
@@ -141,11 +133,11 @@ address_parse_domain(const char *text, GError **error)
 	if (!check_characters(text, error))
 		return NULL;
 	if (text[0] == '\0') {
-		refuse(error, "has nothing after '@'");
+		refuse(error, MSG_ADDRESS_NO_DOMAIN);
 		return NULL;
 	}
 	if (text[0] == '[') {
-		refuse(error, "has a number in brackets instead of a domain");
+		refuse(error, MSG_ADDRESS_BRACKETS);
 		return NULL;
 	}
 	if (g_str_is_ascii(text)) {
@@ -154,7 +146,7 @@ address_parse_domain(const char *text, GError **error)
 		g_autofree char *ascii = g_hostname_to_ascii(text);
 
 		if (!ascii) {
-			refuse(error, "has a domain that is no international name");
+			refuse(error, MSG_ADDRESS_IDN);
 			return NULL;
 		}
 		domain = g_ascii_strdown(ascii, -1);
@@ -166,15 +158,15 @@ address_parse_domain(const char *text, GError **error)
 			break;
 	}
 	if (label == domain) {
-		refuse(error, "has a domain without a dot");
+		refuse(error, MSG_ADDRESS_DOTLESS);
 		return NULL;
 	}
 	if (strspn(label, "0123456789") == strlen(label)) {
-		refuse(error, "has a number instead of a domain");
+		refuse(error, MSG_ADDRESS_NUMBER);
 		return NULL;
 	}
 	if (strlen(domain) > BOUNDS_DOMAIN_BYTES) {
-		refuse_length(error, " in its domain", BOUNDS_DOMAIN_BYTES);
+		refuse_length(error, MSG_ADDRESS_LONG_DOMAIN, BOUNDS_DOMAIN_BYTES);
 		return NULL;
 	}
 	return g_steal_pointer(&domain);
@@ -188,14 +180,14 @@ address_parse(const char *text, struct address *out, GError **error)
 	const char *at;
 
 	if (text[0] == '\0')
-		return refuse(error, "is empty");
+		return refuse(error, MSG_ADDRESS_EMPTY);
 	if (!check_characters(text, error))
 		return false;
 	if (text[0] == '@' && strchr(text, ':'))
-		return refuse(error, "has a source route");
+		return refuse(error, MSG_ADDRESS_SOURCE_ROUTE);
 	at = strrchr(text, '@');
 	if (!at)
-		return refuse(error, "has no '@'");
+		return refuse(error, MSG_ADDRESS_NO_AT);
 	local = parse_local(text, (size_t)(at - text), error);
 	if (!local)
 		return false;
@@ -203,7 +195,7 @@ address_parse(const char *text, struct address *out, GError **error)
 	if (!domain)
 		return false;
 	if (strlen(local) + 1 + strlen(domain) > BOUNDS_ADDRESS_BYTES)
-		return refuse_length(error, "", BOUNDS_ADDRESS_BYTES);
+		return refuse_length(error, MSG_ADDRESS_LONG, BOUNDS_ADDRESS_BYTES);
 	out->text = g_strconcat(local, "@", domain, NULL);
 	out->local = g_steal_pointer(&local);
 	out->domain = g_steal_pointer(&domain);
@@ -217,7 +209,7 @@ unquote_name(const char *quoted, size_t size, GError **error)
 
 	for (size_t i = 1; i + 1 < size; i++) {
 		if (quoted[i] == '"' || (quoted[i] == '\\' && ++i + 1 >= size)) {
-			refuse(error, "has a stray quote in its name");
+			refuse(error, MSG_ADDRESS_NAME_QUOTE);
 			return NULL;
 		}
 		g_string_append_c(name, quoted[i]);
@@ -237,16 +229,17 @@ parse_name(const char *text, size_t size, char **out, GError **error)
 	} else {
 		name = g_strndup(text, size);
 		if (strpbrk(name, "()<>[]:;@\\,\""))
-			return refuse(error, "has a name that wants quotes around it");
+			return refuse(error, MSG_ADDRESS_NAME_BARE);
 	}
 	if (!g_utf8_validate(name, -1, NULL))
-		return refuse(error, "has a name that is not valid UTF-8");
+		return refuse(error, MSG_ADDRESS_NAME_UTF8);
 	for (const char *p = name; *p; p++) {
 		if (g_ascii_iscntrl(*p))
-			return refuse(error, "has a control character in its name");
+			return refuse(error, MSG_ADDRESS_NAME_CONTROL);
 	}
 	if (strlen(name) > BOUNDS_PERSON_NAME_BYTES)
-		return refuse_length(error, " in its name", BOUNDS_PERSON_NAME_BYTES);
+		return refuse_length(
+		    error, MSG_ADDRESS_LONG_NAME, BOUNDS_PERSON_NAME_BYTES);
 	*out = inert_format_line(name, 0);
 	if ((*out)[0] == '\0')
 		g_clear_pointer(out, g_free);
@@ -268,7 +261,7 @@ address_parse_mailbox(
 	if (end > start && text[end - 1] == '>') {
 		open = g_strrstr_len(text, (gssize)end, "<");
 		if (!open)
-			return refuse(error, "has '>' without '<'");
+			return refuse(error, MSG_ADDRESS_OPEN);
 		spec = g_strndup(open + 1, (size_t)(text + end - 1 - open - 1));
 		end = (size_t)(open - text);
 		while (end > start && text[end - 1] == ' ')

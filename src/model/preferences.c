@@ -63,8 +63,7 @@ preferences_format_words(enum preference preference)
 {
 	const char *const *words = rows[preference].words;
 
-	return words[2] ? g_strdup_printf("%s, %s or %s", words[0], words[1], words[2])
-	                : g_strdup_printf("%s or %s", words[0], words[1]);
+	return g_strjoin(", ", words[0], words[1], words[2], NULL);
 }
 
 bool
@@ -82,7 +81,6 @@ preferences_choose(struct preferences *preferences, enum preference preference,
 	}
 	shown = text_quote(word, SHOWN_CHARS);
 	known = preferences_format_words(preference);
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s is %s, not '%s'",
-	    rows[preference].name, known, shown);
-	return false;
+	return pb_error_set(error, PB_ERROR_INPUT, MSG_PREFERENCE, "key",
+	    rows[preference].name, "all", known, "text", shown, NULL);
 }

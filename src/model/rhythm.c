@@ -180,12 +180,11 @@ rhythm_cadence_name(enum rhythm_cadence cadence)
 }
 
 static bool
-set_error(GError **error, const char *text, const char *wanted)
+set_error(GError **error, const char *text, enum msg_id id)
 {
 	g_autofree char *shown = text_quote(text, SHOWN_CHARS);
 
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' is no %s", shown, wanted);
-	return false;
+	return pb_error_set(error, PB_ERROR_INPUT, id, "text", shown, NULL);
 }
 
 bool
@@ -197,8 +196,7 @@ rhythm_parse_cadence(const char *text, enum rhythm_cadence *cadence, GError **er
 			return true;
 		}
 	}
-	return set_error(
-	    error, text, "rhythm: now, daily, weekdays or weekly is wanted");
+	return set_error(error, text, MSG_CADENCE);
 }
 
 static bool
@@ -223,15 +221,11 @@ rhythm_parse_weekdays(const char *text, unsigned *weekdays, GError **error)
 		while (day < G_N_ELEMENTS(day_names) && !is_day(*part, day_names[day]))
 			day++;
 		if (day == G_N_ELEMENTS(day_names))
-			return set_error(error, *part,
-			    "day of the week: mon,tue,wed,thu,fri,sat,sun");
+			return set_error(error, *part, MSG_WEEKDAY);
 		bits |= 1u << day;
 	}
-	if (!bits) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "at least one day of the week is wanted, such as mon");
-		return false;
-	}
+	if (!bits)
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_WEEKDAY_NONE, NULL);
 	*weekdays = bits;
 	return true;
 }
@@ -248,6 +242,12 @@ rhythm_format_weekdays(unsigned weekdays)
 	return g_string_free(text, FALSE);
 }
 
+void
+rhythm_format_minute(int minute, char text[RHYTHM_MINUTE_BYTES])
+{
+	g_snprintf(text, RHYTHM_MINUTE_BYTES, "%02d:%02d", minute / 60, minute % 60);
+}
+
 bool
 rhythm_parse_minute(const char *text, int *minute, GError **error)
 {
@@ -258,8 +258,7 @@ rhythm_parse_minute(const char *text, int *minute, GError **error)
 		minutes = (int)g_ascii_strtoll(strchr(text, ':') + 1, NULL, 10);
 	}
 	if (hours > 23 || minutes > 59)
-		return set_error(
-		    error, text, "time of day: HH:MM is wanted, such as 07:30");
+		return set_error(error, text, MSG_MINUTE);
 	*minute = hours * 60 + minutes;
 	return true;
 }

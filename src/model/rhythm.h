@@ -63,4 +63,7 @@ char *rhythm_format_weekdays(unsigned weekdays);
 /** "07:30" or "7:30" to minutes after midnight. */
 bool rhythm_parse_minute(const char *text, int *minute, GError **error);
 
+#define RHYTHM_MINUTE_BYTES sizeof("00:00")
+void rhythm_format_minute(int minute, char text[RHYTHM_MINUTE_BYTES]);
+
 #endif

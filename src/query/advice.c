@@ -11,12 +11,12 @@
 
 static const struct {
 	const char *signs;
-	const char *words;
+	enum msg_id id;
 } habits[] = {
-    {"[]{}", "a field stands before its word, as in title:diffusion"},
-    {"?~", "other endings are found by \"*\", as in quantiz*"},
-    {"<>=", "a number is asked for with a colon, as in upvotes:>=20"},
-    {"%", "what an address of the web has with \"%\" is typed as it is"},
+    {"[]{}", MSG_WARN_BRACKET},
+    {"?~", MSG_WARN_WILDCARD},
+    {"<>=", MSG_WARN_COMPARISON},
+    {"%", MSG_WARN_PERCENT},
 };
 
 /* They open a quotation; at the end of a word they may be an apostrophe. */
@@ -32,7 +32,7 @@ is_short(const struct lexeme *word)
 	return word->kind == LEXEME_WORD && word->len <= SHORT_SIDE;
 }
 
-static char *
+static struct msg *
 find_habit(const struct lexeme *word)
 {
 	const char *end = word->text + word->len;
@@ -43,11 +43,10 @@ find_habit(const struct lexeme *word)
 			continue;
 		for (size_t i = 0; i < G_N_ELEMENTS(habits); i++)
 			if (strchr(habits[i].signs, *p))
-				return g_strdup_printf("column %u: \"%c\" is not "
-				                       "searched; %s",
-				    word->column + (unsigned)g_utf8_pointer_to_offset(
-				                       word->text, p),
-				    *p, habits[i].words);
+				return msg_new(habits[i].id, "column",
+				    MSG_INT(word->column +
+				            g_utf8_pointer_to_offset(word->text, p)),
+				    "sign", ((char[]){*p, '\0'}), NULL);
 	}
 	return NULL;
 }
@@ -58,26 +57,21 @@ advice_add(const struct lexeme *word, const struct field *field, GPtrArray *warn
 	bool has_words = !field || field->kind == FIELD_WORDS ||
 	                 field->kind == FIELD_FACT_WORDS || field->kind == FIELD_NAME;
 	const struct lexeme *next = word + 1;
-	char *warning = NULL;
+	struct msg *warning = NULL;
 
 	if (word->kind != LEXEME_WORD)
 		return;
 	if (has_words && is_single_quote(g_utf8_get_char(word->text)))
-		warning = g_strdup_printf(
-		    "column %u: this quotation mark is not searched; phrases stand in "
-		    "\"double ones\"",
-		    word->column);
+		warning = msg_new(
+		    MSG_WARN_SINGLE_QUOTE, "column", MSG_INT(word->column), NULL);
 	else if (next->start == word->end && next->kind == LEXEME_OPEN)
-		warning = g_strdup_printf(
-		    "column %u: \"(\" begins a group here; a value that has one stands "
-		    "in quotes",
-		    next->column);
+		warning =
+		    msg_new(MSG_WARN_GROUP, "column", MSG_INT(next->column), NULL);
 	else if (next->start == word->end && next->kind == LEXEME_AND &&
 	         (next + 1)->start == next->end &&
 	         (is_short(word) || is_short(next + 1)))
-		warning = g_strdup_printf("column %u: \"&\" is AND here; for a name "
-		                          "such as \"R&D\" use quotes",
-		    next->column);
+		warning =
+		    msg_new(MSG_WARN_AMPERSAND, "column", MSG_INT(next->column), NULL);
 	else if (has_words)
 		warning = find_habit(word);
 	if (warning)

@@ -16,7 +16,7 @@
  *
  * @param word      a word or a phrase, followed by at least one more lexeme
  * @param field     the word's, or NULL; what is no text keeps its signs
- * @param warnings  of char *; at most one is added
+ * @param warnings  of struct msg *; at most one is added
  */
 void
 advice_add(const struct lexeme *word, const struct field *field, GPtrArray *warnings);

@@ -14,37 +14,38 @@ clause_find_field(const struct lexeme *name, struct query_problem *problem)
 {
 	const struct field *field = field_find(name->text, name->len);
 	const struct field *nearest;
+	g_autofree char *text = NULL;
 
 	if (field)
 		return field;
+	text = g_strndup(name->text, name->len);
 	nearest = field_find_nearest(name->text, name->len);
 	query_problem_set(problem, PB_ERROR_INPUT, name->column, nearest->example,
-	    "there is no field \"%.*s\"; the nearest is \"%s\"", (int)name->len,
-	    name->text, nearest->name);
+	    MSG_QUERY_FIELD, "text", text, "nearest", nearest->name, NULL);
 	return NULL;
 }
 
 /* What is wanted behind a field's name. */
-static const char *
-describe_value(enum field_kind kind)
+static enum msg_id
+choose_wanted(enum field_kind kind)
 {
 	switch (kind) {
 	case FIELD_WORDS:
 	case FIELD_FACT_WORDS:
 	case FIELD_NAME:
-		return "a word, a phrase or \"(\" is wanted right after";
+		return MSG_QUERY_WANTS_WORDS;
 	case FIELD_CATEGORY:
-		return "a category such as cs.CL or cs is wanted right after";
+		return MSG_QUERY_WANTS_CATEGORY;
 	case FIELD_WHOLE:
 	case FIELD_SOURCE:
 	case FIELD_CHOICE:
-		return "a value is wanted right after";
+		return MSG_QUERY_WANTS_VALUE;
 	case FIELD_NUMBER:
-		return "a number is wanted after";
+		return MSG_QUERY_WANTS_NUMBER;
 	case FIELD_DATE:
-		return "a day such as 2026-07-31 or a time such as 7d is wanted after";
+		return MSG_QUERY_WANTS_DATE;
 	}
-	return NULL;
+	return MSG_QUERY_WANTS_VALUE;
 }
 
 void
@@ -53,21 +54,18 @@ clause_refuse_value(const struct lexeme *name, const struct lexeme *value,
 {
 	unsigned behind =
 	    name->column + (unsigned)g_utf8_strlen(name->text, name->len) + 1;
+	g_autofree char *text = g_strndup(value->text, value->len);
 
 	if (value->kind == LEXEME_NOT && value->start == name->end && value->len == 1)
 		query_problem_set(problem, PB_ERROR_INPUT, value->column,
-		    "agent -title:survey",
-		    "\"%.*s\" stands before the field's name: %.*s%s:", (int)value->len,
-		    value->text, (int)value->len, value->text, field->name);
+		    "agent -title:survey", MSG_QUERY_NOT_BEFORE_FIELD, "sign", text,
+		    "field", field->name, NULL);
 	else if (value->kind == LEXEME_FIELD && value->start == name->end)
 		query_problem_set(problem, PB_ERROR_INPUT, behind, field->example,
-		    "a second \":\" follows after \"%s:\"; one field a word, and a "
-		    "value "
-		    "that has a \":\" in quotes",
-		    field->name);
+		    MSG_QUERY_COLON_TWICE, "field", field->name, NULL);
 	else
 		query_problem_set(problem, PB_ERROR_INPUT, behind, field->example,
-		    "%s \"%s:\"", describe_value(field->kind), field->name);
+		    choose_wanted(field->kind), "field", field->name, NULL);
 }
 
 /* Refuse words that begin with a sign which means something else there. */
@@ -82,13 +80,10 @@ check_word(const struct clause_source *source, struct query_problem *problem)
 		return true;
 	if (lexeme->text[0] != '=')
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "diffusion upvotes:>=10",
-		    "a comparison follows the name of a number's field");
+		    "diffusion upvotes:>=10", MSG_QUERY_COMPARES_NOTHING, NULL);
 	else if (!has_words)
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    field->example,
-		    "\"=\" (these very letters) is for words, not for \"%s:\"",
-		    field->name);
+		    field->example, MSG_QUERY_EXACT_FIELD, "field", field->name, NULL);
 	else
 		return true;
 	return false;
@@ -112,26 +107,26 @@ read_name(const struct clause_source *source, struct node *node,
 {
 	const struct lexeme *lexeme = source->lexeme;
 	const char *star = memchr(lexeme->text, '*', lexeme->len);
+	g_autofree char *text = g_strndup(lexeme->text, lexeme->len);
 
 	if (star) {
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "author:\"Yann LeCun\"", "names are whole words: no \"*\"");
+		    "author:\"Yann LeCun\"", MSG_QUERY_NAME_STAR, NULL);
 		return false;
 	}
 	if (!name_parse(lexeme->text, lexeme->len, source->tokenizer, &node->name)) {
 		query_problem_set(problem, PB_ERROR_TEMPORARY, lexeme->column, NULL,
-		    "cannot cut the text into words");
+		    MSG_QUERY_CUT, NULL);
 		return false;
 	}
 	if (node->name && !begins_with_comma(lexeme))
 		return true;
 	if (node->name)
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "author:\"LeCun, Yann\"", "a last name is wanted before the comma");
+		    "author:\"LeCun, Yann\"", MSG_QUERY_NAME_COMMA, NULL);
 	else
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    "author:\"Yann LeCun\"", "there is no name in \"%.*s\"",
-		    (int)lexeme->len, lexeme->text);
+		    "author:\"Yann LeCun\"", MSG_QUERY_NAME_NONE, "text", text, NULL);
 	return false;
 }
 

@@ -114,20 +114,19 @@ read_span(const char *text, size_t len, unsigned column, struct span *span,
     struct query_problem *problem)
 {
 	bool is_absolute;
+	g_autofree char *typed = g_strndup(text, len);
 
 	if (read_absolute(text, len, span, &is_absolute) || read_back(text, len, span))
 		return true;
 	if (is_absolute)
 		query_problem_set(problem, PB_ERROR_INPUT, column, example,
-		    "there is no day %.*s in the calendar", (int)len, text);
+		    MSG_QUERY_NO_DAY, "text", typed, NULL);
 	else if (len > 0 && strchr("<>=", *text))
 		query_problem_set(problem, PB_ERROR_INPUT, column, example,
-		    "days have ranges, no comparisons: 2026-07.. or ..2026-07");
+		    MSG_QUERY_DATE_COMPARISON, NULL);
 	else
-		query_problem_set(problem, PB_ERROR_INPUT, column, example,
-		    "a day such as 2026-07-31 or 2026-07, or a time such as 7d, 2w, "
-		    "3m, "
-		    "1y is wanted");
+		query_problem_set(
+		    problem, PB_ERROR_INPUT, column, example, MSG_QUERY_DATE, NULL);
 	return false;
 }
 
@@ -185,8 +184,8 @@ date_parse(const char *text, size_t len, unsigned column, struct date_range *ran
 		read.until = span.last;
 	}
 	if (is_backwards(&read)) {
-		query_problem_set(problem, PB_ERROR_INPUT, column, example,
-		    "the range ends before it begins");
+		query_problem_set(
+		    problem, PB_ERROR_INPUT, column, example, MSG_QUERY_RANGE, NULL);
 		return false;
 	}
 	*range = read;

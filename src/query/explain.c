@@ -36,31 +36,30 @@ query_explain(const struct query *query, const struct query_document *document)
 	return hits;
 }
 
-/* How hits of a field are told: "by X, Y", "X in the title", "primary X". */
+/* What is said of the hits of a field; without a message they stand alone. */
 static const struct {
-	const char *before; /* the first one */
-	const char *one;    /* behind the last one */
-	const char *many;   /* ... for every number but 1 */
-} phrasings[] = {
-    [QUERY_FIELD_TITLE] = {"", " in the title", NULL},
-    [QUERY_FIELD_ABSTRACT] = {"", " in the abstract", NULL},
-    [QUERY_FIELD_AUTHOR] = {"by ", "", NULL},
-    [QUERY_FIELD_ORGANIZATION] = {"", " in the organization", NULL},
-    [QUERY_FIELD_KEYWORD] = {"", " in the keywords", NULL},
-    [QUERY_FIELD_COMMENT] = {"", " in the comment", NULL},
-    [QUERY_FIELD_JOURNAL] = {"", " in the journal", NULL},
-    [QUERY_FIELD_PRIMARY] = {"primary ", "", NULL},
-    [QUERY_FIELD_CATEGORY] = {"", "", NULL},
-    [QUERY_FIELD_SOURCE] = {"listed by ", "", NULL},
-    [QUERY_FIELD_TYPE] = {"announced as ", "", NULL},
-    [QUERY_FIELD_DATE] = {"listed on ", "", NULL},
-    [QUERY_FIELD_ID] = {"id ", "", NULL},
-    [QUERY_FIELD_DOI] = {"doi ", "", NULL},
-    [QUERY_FIELD_UPVOTES] = {"", " vote", " votes"},
-    [QUERY_FIELD_COMMENTS] = {"", " comment", " comments"},
-    [QUERY_FIELD_STARS] = {"", " star", " stars"},
-    [QUERY_FIELD_AUTHORS] = {"", " author", " authors"},
-    [QUERY_FIELD_HAS] = {"", "", NULL},
+	enum msg_id id;
+	enum msg_id one; /* for the number 1; MSG_NONE: no other */
+} messages[] = {
+    [QUERY_FIELD_TITLE] = {MSG_HIT_TITLE, MSG_NONE},
+    [QUERY_FIELD_ABSTRACT] = {MSG_HIT_ABSTRACT, MSG_NONE},
+    [QUERY_FIELD_AUTHOR] = {MSG_HIT_AUTHOR, MSG_NONE},
+    [QUERY_FIELD_ORGANIZATION] = {MSG_HIT_ORGANIZATION, MSG_NONE},
+    [QUERY_FIELD_KEYWORD] = {MSG_HIT_KEYWORD, MSG_NONE},
+    [QUERY_FIELD_COMMENT] = {MSG_HIT_COMMENT, MSG_NONE},
+    [QUERY_FIELD_JOURNAL] = {MSG_HIT_JOURNAL, MSG_NONE},
+    [QUERY_FIELD_PRIMARY] = {MSG_HIT_PRIMARY, MSG_NONE},
+    [QUERY_FIELD_CATEGORY] = {MSG_NONE, MSG_NONE},
+    [QUERY_FIELD_SOURCE] = {MSG_HIT_SOURCE, MSG_NONE},
+    [QUERY_FIELD_TYPE] = {MSG_HIT_TYPE, MSG_NONE},
+    [QUERY_FIELD_DATE] = {MSG_HIT_DATE, MSG_NONE},
+    [QUERY_FIELD_ID] = {MSG_HIT_ID, MSG_NONE},
+    [QUERY_FIELD_DOI] = {MSG_HIT_DOI, MSG_NONE},
+    [QUERY_FIELD_UPVOTES] = {MSG_HIT_UPVOTES_MANY, MSG_HIT_UPVOTES_ONE},
+    [QUERY_FIELD_COMMENTS] = {MSG_HIT_COMMENTS_MANY, MSG_HIT_COMMENTS_ONE},
+    [QUERY_FIELD_STARS] = {MSG_HIT_STARS_MANY, MSG_HIT_STARS_ONE},
+    [QUERY_FIELD_AUTHORS] = {MSG_HIT_AUTHORS_MANY, MSG_HIT_AUTHORS_ONE},
+    [QUERY_FIELD_HAS] = {MSG_NONE, MSG_NONE},
 };
 
 static bool
@@ -70,28 +69,34 @@ is_text(enum query_field field)
 	       (field >= QUERY_FIELD_ORGANIZATION && field <= QUERY_FIELD_JOURNAL);
 }
 
-/* One hit; the first of a field begins its part. */
 static void
-append_hit(GString *out, const struct query_hit *hit, bool is_first)
+append_hit(GString *hits, const struct query_hit *hit)
 {
 	bool is_quoted =
 	    is_text(hit->field) && !hit->is_near && strchr(hit->words, ' ');
 
-	g_string_append(out, out->len == 0 ? "" : is_first ? "; " : ", ");
-	g_string_append(out, is_first ? phrasings[hit->field].before : "");
-	g_string_append(out, is_quoted ? "\"" : "");
-	g_string_append(out, hit->words);
-	g_string_append(out, is_quoted ? "\"" : "");
+	g_string_append_printf(hits, "%s%s%s%s", hits->len ? ", " : "",
+	    is_quoted ? "\"" : "", hit->words, is_quoted ? "\"" : "");
 }
 
-/* The last hit of a field ends its part. */
+/* All hits of a field, which are taken. */
 static void
-append_field_end(GString *out, const struct query_hit *hit)
+append_field(
+    GString *out, GString *hits, enum query_field field, const char *const *texts)
 {
-	bool is_many = phrasings[hit->field].many && strcmp(hit->words, "1") != 0;
+	enum msg_id id = messages[field].id;
+	g_autofree char *part = NULL;
 
-	g_string_append(
-	    out, is_many ? phrasings[hit->field].many : phrasings[hit->field].one);
+	if (messages[field].one && strcmp(hits->str, "1") == 0)
+		id = messages[field].one;
+	if (id) {
+		const char *const args[] = {"hits", hits->str, NULL};
+
+		part = msg_fill(texts ? texts[id] : msg_get_english(id), args);
+	}
+	g_string_append_printf(
+	    out, "%s%s", out->len ? "; " : "", part ? part : hits->str);
+	g_string_truncate(hits, 0);
 }
 
 /* Cut at the last space that leaves room for the ellipsis. */
@@ -120,27 +125,28 @@ make_key(const struct query_hit *hit)
 }
 
 char *
-query_explain_text(const struct query *query, const struct query_document *document)
+query_explain_text(const struct query *query, const struct query_document *document,
+    const char *const *texts)
 {
 	g_autoptr(GPtrArray) hits = query_explain(query, document);
 	g_autoptr(GHashTable) told =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	const struct query_hit *before = NULL;
+	g_autoptr(GString) part = g_string_new(NULL);
+	enum query_field field = QUERY_FIELD_TITLE;
 	GString *out = g_string_new(NULL);
 
 	for (guint i = 0; i < hits->len; i++) {
 		const struct query_hit *hit = g_ptr_array_index(hits, i);
-		bool is_first = !before || before->field != hit->field;
 
 		if (!g_hash_table_add(told, make_key(hit)))
 			continue;
-		if (before && is_first)
-			append_field_end(out, before);
-		append_hit(out, hit, is_first);
-		before = hit;
+		if (part->len && hit->field != field)
+			append_field(out, part, field, texts);
+		append_hit(part, hit);
+		field = hit->field;
 	}
-	if (before)
-		append_field_end(out, before);
+	if (part->len)
+		append_field(out, part, field, texts);
 	cut_at_word(out, BOUNDS_QUERY_EXPLAIN_CHARS);
 	return g_string_free(out, FALSE);
 }

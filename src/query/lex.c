@@ -209,13 +209,13 @@ find_text_end(const char *text, const char *end)
 }
 
 static void
-refuse_quote(const struct lexer *lexer, struct query_problem *problem, const char *what)
+refuse_quote(const struct lexer *lexer, struct query_problem *problem, enum msg_id id)
 {
 	g_autofree char *mark =
 	    g_strndup(lexer->at, (gsize)(g_utf8_next_char(lexer->at) - lexer->at));
 
 	query_problem_set(problem, PB_ERROR_INPUT, lexer->column, "\"diffusion model\"",
-	    "the quotation mark %s %s", mark, what);
+	    id, "mark", mark, NULL);
 }
 
 static bool
@@ -227,7 +227,7 @@ lex_phrase(struct lexer *lexer, struct lexeme *lexeme, struct query_problem *pro
 
 	if (!is_opening(double_quotes, open) ||
 	    (open != '"' && follows_word(lexer) && is_at_end(lexer, lexer->at))) {
-		refuse_quote(lexer, problem, "has no first one before it");
+		refuse_quote(lexer, problem, MSG_QUERY_QUOTE_FIRST);
 		return false;
 	}
 	skip_character(lexer);
@@ -235,13 +235,11 @@ lex_phrase(struct lexer *lexer, struct lexeme *lexeme, struct query_problem *pro
 	while (*lexer->at && !lex_is_quote(g_utf8_get_char(lexer->at)))
 		skip_character(lexer);
 	if (!*lexer->at) {
-		refuse_quote(&start, problem, "has no second one");
+		refuse_quote(&start, problem, MSG_QUERY_QUOTE_SECOND);
 		return false;
 	}
 	if (!is_closing(lexer, open, lexer->at)) {
-		refuse_quote(lexer, problem,
-		    "may begin another phrase: use straight ones, as in "
-		    "\"state space\"");
+		refuse_quote(lexer, problem, MSG_QUERY_QUOTE_OTHER);
 		return false;
 	}
 	text_end = find_text_end(lexeme->text, lexer->at);
@@ -292,9 +290,7 @@ lex_single_phrase(struct lexer *lexer, struct lexeme *lexeme, bool *is_phrase,
 	if (!end)
 		return true;
 	if (!is_sure) {
-		refuse_quote(lexer, problem,
-		    "may be an apostrophe: use straight ones, as in "
-		    "\"state space\"");
+		refuse_quote(lexer, problem, MSG_QUERY_QUOTE_APOSTROPHE);
 		return false;
 	}
 	skip_character(lexer);
@@ -395,20 +391,20 @@ check_characters(const char *text, struct query_problem *problem)
 			continue;
 		if (g_unichar_iscntrl(c)) {
 			query_problem_set(problem, PB_ERROR_INPUT, column, NULL,
-			    "a control character stands here");
+			    MSG_QUERY_CONTROL, NULL);
 			return false;
 		}
 		if (text_is_dropped(c)) {
+			g_autofree char *code = g_strdup_printf("%04X", c);
+
 			query_problem_set(problem, PB_ERROR_INPUT, column, NULL,
-			    "an invisible character (U+%04X) stands here: type the "
-			    "word again, without it",
-			    c);
+			    MSG_QUERY_INVISIBLE, "code", code, NULL);
 			return false;
 		}
 	}
 	if (!is_valid)
-		query_problem_set(problem, PB_ERROR_INPUT, column, NULL,
-		    "the text is not valid UTF-8 from here on");
+		query_problem_set(
+		    problem, PB_ERROR_INPUT, column, NULL, MSG_QUERY_UTF8, NULL);
 	return is_valid;
 }
 

@@ -37,7 +37,7 @@ read_distance(struct parser *parser, const char *text, size_t len, unsigned colu
 	*distance = parser_read_small(text, len);
 	if (*distance == 0)
 		query_problem_set(parser->problem, PB_ERROR_INPUT, column, example,
-		    "the words between are a number from 1 to %d", BOUNDS_NEAR_WORDS);
+		    MSG_QUERY_NEAR_DISTANCE, "most", MSG_INT(BOUNDS_NEAR_WORDS), NULL);
 	return *distance > 0;
 }
 
@@ -48,8 +48,8 @@ check_field(struct parser *parser, const struct field *field)
 	if (!field || field->kind == FIELD_WORDS)
 		return true;
 	query_problem_set(parser->problem, PB_ERROR_INPUT,
-	    parser_get_lexeme(parser, 0)->column, example,
-	    "NEAR is for title, abstract and text, not for \"%s:\"", field->name);
+	    parser_get_lexeme(parser, 0)->column, example, MSG_QUERY_NEAR_FIELD,
+	    "field", field->name, NULL);
 	return false;
 }
 
@@ -58,7 +58,7 @@ refuse_operand(struct parser *parser, const struct lexeme *lexeme)
 {
 	query_problem_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
 	    lexeme->kind == LEXEME_FIELD ? "title:(reward NEAR/5 hacking)" : example,
-	    "NEAR joins words, phrases and prefixes, nothing else");
+	    MSG_QUERY_NEAR_OPERAND, NULL);
 }
 
 /* Read one of the words and phrases that NEAR joins; nothing else may stand there. */
@@ -100,7 +100,7 @@ parse_end(struct parser *parser, unsigned open_column, unsigned *distance)
 		parser_refuse_open(parser, open_column);
 	else
 		query_problem_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
-		    example, "\")\" is wanted behind the number of words");
+		    example, MSG_QUERY_NEAR_CLOSE, NULL);
 	return false;
 }
 
@@ -129,7 +129,7 @@ near_parse_call(struct parser *parser, const struct field *field)
 		return NULL;
 	if (!near->phrases || near->phrases->len < 2) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, column, example,
-		    "NEAR joins two words or more");
+		    MSG_QUERY_NEAR_FEW, NULL);
 		return NULL;
 	}
 	node_finish_near(near);
@@ -151,7 +151,7 @@ read_join(struct parser *parser, struct node *near)
 		return false;
 	if (near->phrases->len > 1 && near->distance != distance) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
-		    example, "a chain of NEAR has one distance");
+		    example, MSG_QUERY_NEAR_CHAIN, NULL);
 		return false;
 	}
 	near->distance = distance;

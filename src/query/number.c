@@ -41,13 +41,14 @@ read_digits(const struct digits *digits, const struct field *field, int64_t *num
 		n++;
 	if (n == 0 || n < digits->len) {
 		query_problem_set(problem, PB_ERROR_INPUT, digits->column,
-		    field->example, "a number is wanted after \"%s\"", digits->after);
+		    field->example, MSG_QUERY_NUMBER_AFTER, "after", digits->after,
+		    NULL);
 		return false;
 	}
 	if (n > BOUNDS_NUMBER_DIGITS) {
 		query_problem_set(problem, PB_ERROR_LIMIT, digits->column,
-		    field->example, "a number has at most %d digits",
-		    BOUNDS_NUMBER_DIGITS);
+		    field->example, MSG_QUERY_DIGITS, "most",
+		    MSG_INT(BOUNDS_NUMBER_DIGITS), NULL);
 		return false;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -79,7 +80,7 @@ read_comparison(const struct lexeme *lexeme, size_t sign_len, struct node *node,
 		node->max = number - (strcmp(sign, "<") == 0);
 	if (node->max < 0) {
 		query_problem_set(problem, PB_ERROR_INPUT, digits.column,
-		    node->field->example, "no number is below 0");
+		    node->field->example, MSG_QUERY_BELOW_ZERO, NULL);
 		return false;
 	}
 	return true;
@@ -113,7 +114,7 @@ read_range(const struct lexeme *lexeme, const char *dots, struct node *node,
 		return false;
 	if (node->min > node->max) {
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, "the range ends before it begins");
+		    node->field->example, MSG_QUERY_RANGE, NULL);
 		return false;
 	}
 	return true;
@@ -144,8 +145,6 @@ number_read(const struct clause_source *source, struct node *node,
 		return true;
 	}
 	query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
-	    "a comparison such as >=10 or a range such as 10..20 is wanted after "
-	    "\"%s:\"",
-	    node->field->name);
+	    MSG_QUERY_COMPARISON, "field", node->field->name, NULL);
 	return false;
 }

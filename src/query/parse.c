@@ -23,7 +23,7 @@ static void
 refuse_lexeme(struct parser *parser)
 {
 	const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
-	const char *message = NULL;
+	enum msg_id id = MSG_NONE;
 
 	switch (lexeme->kind) {
 	case LEXEME_CLOSE:
@@ -31,21 +31,19 @@ refuse_lexeme(struct parser *parser)
 			parser_refuse_missing(parser);
 			return;
 		}
-		message = "\")\" has no \"(\" before it";
+		id = MSG_QUERY_CLOSE_ALONE;
 		break;
 	case LEXEME_CARET:
-		message =
-		    "\"^\" (a weight) stands once, directly behind a word or a group";
+		id = MSG_QUERY_CARET;
 		break;
 	case LEXEME_COMMA:
-		message =
-		    "a comma joins nothing: a space means AND, write OR for either";
+		id = MSG_QUERY_COMMA;
 		break;
 	case LEXEME_COLON:
-		message = "a field's name is wanted before \":\"";
+		id = MSG_QUERY_COLON;
 		break;
 	case LEXEME_NOT:
-		message = "one NOT is enough";
+		id = MSG_QUERY_NOT_TWICE;
 		break;
 	case LEXEME_END:
 	case LEXEME_AND:
@@ -63,11 +61,11 @@ refuse_lexeme(struct parser *parser)
 			parser_refuse_missing(parser);
 			return;
 		}
-		message = "a weight stands behind all that NEAR joins: a NEAR b^2";
+		id = MSG_QUERY_NEAR_WEIGHT;
 		break;
 	}
 	query_problem_set(
-	    parser->problem, PB_ERROR_INPUT, lexeme->column, NULL, "%s", message);
+	    parser->problem, PB_ERROR_INPUT, lexeme->column, NULL, id, NULL);
 }
 
 /* "or", "near" and "near/5" too. */
@@ -91,10 +89,12 @@ warn_of_operator(struct parser *parser)
 	enum lexeme_kind next = (word + 1)->kind;
 	bool follows_operand =
 	    parser->at > 0 && ends_operand(parser_get_lexeme(parser, -1)->kind);
+	g_autofree char *text = NULL;
 
 	if (!parser->warnings || word->kind != LEXEME_WORD ||
 	    (next != LEXEME_NEAR && !parser_begins_operand(next)))
 		return;
+	text = g_strndup(word->text, word->len);
 	for (size_t i = 0; i < G_N_ELEMENTS(operators); i++) {
 		bool needs_left = strcmp(operators[i], "NOT") != 0;
 
@@ -102,9 +102,8 @@ warn_of_operator(struct parser *parser)
 		    (needs_left && !follows_operand))
 			continue;
 		g_ptr_array_add(parser->warnings,
-		    g_strdup_printf("column %u: \"%.*s\" is searched "
-		                    "as a word; meant %s?",
-		        word->column, (int)word->len, word->text, operators[i]));
+		    msg_new(MSG_WARN_OPERATOR, "column", MSG_INT(word->column), "word",
+		        text, "operator", operators[i], NULL));
 	}
 }
 
@@ -117,13 +116,13 @@ parse_group(struct parser *parser, const struct field *field)
 
 	if (parser->depth == BOUNDS_QUERY_DEPTH) {
 		query_problem_set(parser->problem, PB_ERROR_LIMIT, column, NULL,
-		    "parentheses are nested deeper than %d", BOUNDS_QUERY_DEPTH);
+		    MSG_QUERY_TOO_DEEP, "most", MSG_INT(BOUNDS_QUERY_DEPTH), NULL);
 		return NULL;
 	}
 	parser->at++;
 	if (parser_get_lexeme(parser, 0)->kind == LEXEME_CLOSE) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, column,
-		    "title:(mamba OR ssm)", "there is nothing between \"(\" and \")\"");
+		    "title:(mamba OR ssm)", MSG_QUERY_GROUP_EMPTY, NULL);
 		return NULL;
 	}
 	parser->depth++;
@@ -223,8 +222,8 @@ parse_boost(struct parser *parser, const struct field *field)
 		boost = parser_read_small(number->text, number->len);
 	if (boost < 1 || boost > BOUNDS_BOOST) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, caret->column + 1,
-		    "speech^3 recognition", "a weight is a number from 1 to %d",
-		    BOUNDS_BOOST);
+		    "speech^3 recognition", MSG_QUERY_WEIGHT, "most",
+		    MSG_INT(BOUNDS_BOOST), NULL);
 		return NULL;
 	}
 	node->boost = boost;

@@ -41,7 +41,7 @@ void
 parser_refuse_open(struct parser *parser, unsigned column)
 {
 	query_problem_set(parser->problem, PB_ERROR_INPUT, column,
-	    "title:(mamba OR ssm)", "\"(\" has no \")\" after it");
+	    "title:(mamba OR ssm)", MSG_QUERY_OPEN_ALONE, NULL);
 }
 
 void
@@ -50,12 +50,13 @@ parser_refuse_missing(struct parser *parser)
 	const struct lexeme *here = parser_get_lexeme(parser, 0);
 	const struct lexeme *before =
 	    parser->at > 0 ? parser_get_lexeme(parser, -1) : NULL;
-	const char *side = "after";
+	enum msg_id id = MSG_QUERY_WORD_AFTER;
 	const struct lexeme *sign = before;
+	g_autofree char *text = NULL;
 
 	if (!before && here->kind == LEXEME_END) {
 		query_problem_set(parser->problem, PB_ERROR_INPUT, 1, "diffusion",
-		    "there is nothing to search for");
+		    MSG_QUERY_EMPTY, NULL);
 		return;
 	}
 	if (before && before->kind == LEXEME_OPEN && here->kind == LEXEME_END) {
@@ -63,12 +64,12 @@ parser_refuse_missing(struct parser *parser)
 		return;
 	}
 	if (!before || !is_operator(before->kind)) {
-		side = "before";
+		id = MSG_QUERY_WORD_BEFORE;
 		sign = here;
 	}
+	text = g_strndup(sign->text, sign->len);
 	query_problem_set(parser->problem, PB_ERROR_INPUT, sign->column,
-	    "diffusion OR \"flow matching\"", "a word is missing %s \"%.*s\"", side,
-	    (int)sign->len, sign->text);
+	    "diffusion OR \"flow matching\"", id, "sign", text, NULL);
 }
 
 struct node *
@@ -82,8 +83,8 @@ parser_parse_clause(struct parser *parser, const struct field *field)
 
 	if (++parser->terms > BOUNDS_QUERY_TERMS) {
 		query_problem_set(parser->problem, PB_ERROR_LIMIT,
-		    source.lexeme->column, NULL, "more than %d words and phrases",
-		    BOUNDS_QUERY_TERMS);
+		    source.lexeme->column, NULL, MSG_QUERY_TOO_MANY, "most",
+		    MSG_INT(BOUNDS_QUERY_TERMS), NULL);
 		return NULL;
 	}
 	if (parser->warnings)

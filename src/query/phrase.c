@@ -96,7 +96,7 @@ check_star(
 	if ((size_t)(star - source->text) + 1 != *len) {
 		query_problem_set(problem, PB_ERROR_INPUT,
 		    measure_column(source, star - source->text), "quantiz*",
-		    "\"*\" stands only at the end of a word or of a phrase");
+		    MSG_QUERY_STAR_END, NULL);
 		return false;
 	}
 	(*len)--;
@@ -106,17 +106,17 @@ check_star(
 static void
 refuse_empty(const struct phrase_source *source, struct query_problem *problem)
 {
+	g_autofree char *text = g_strndup(source->text, source->len);
+
 	if (source->len == 0)
 		query_problem_set(problem, PB_ERROR_INPUT, source->column, NULL,
-		    "the phrase is empty");
+		    MSG_QUERY_PHRASE_EMPTY, NULL);
 	else if (source->len == 1 && strchr("-!", source->text[0]))
 		query_problem_set(problem, PB_ERROR_INPUT, source->column,
-		    "agent -survey", "\"%c\" must stand directly before its word",
-		    source->text[0]);
+		    "agent -survey", MSG_QUERY_SIGN_ALONE, "sign", text, NULL);
 	else
 		query_problem_set(problem, PB_ERROR_INPUT, source->column, NULL,
-		    "there is no letter or digit in \"%.*s\"", (int)source->len,
-		    source->text);
+		    MSG_QUERY_NO_LETTER, "text", text, NULL);
 }
 
 /* "#a" is not taken for "a" in silence. @param text  what the tokens were cut from */
@@ -132,7 +132,7 @@ check_first_sign(const struct phrase_source *source, const char *text,
 	query_problem_set(problem, PB_ERROR_INPUT,
 	    source->column + source->is_exact +
 	        (unsigned)g_utf8_pointer_to_offset(text, sign),
-	    "c++", "\"%c\" may follow a word, not stand before it", *sign);
+	    "c++", MSG_QUERY_SIGN_FIRST, "sign", ((char[]){*sign, '\0'}), NULL);
 	return false;
 }
 
@@ -153,8 +153,8 @@ check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_p
 	                     g_utf8_strlen(last->text, -1) < BOUNDS_PREFIX_LETTERS)) {
 		query_problem_set(problem, PB_ERROR_INPUT,
 		    measure_column(source, last->start), "quantiz*",
-		    "at least %d letters are wanted before \"*\"",
-		    BOUNDS_PREFIX_LETTERS);
+		    MSG_QUERY_PREFIX_SHORT, "least", MSG_INT(BOUNDS_PREFIX_LETTERS),
+		    NULL);
 		return false;
 	}
 	return true;
@@ -168,9 +168,7 @@ check_exact(const struct phrase_source *source, const char *text, const GArray *
 	if (tokens->len == 1 && !is_prefix)
 		return check_first_sign(source, text, tokens, problem);
 	query_problem_set(problem, PB_ERROR_INPUT, source->column, "=RAG",
-	    tokens->len > 0
-	        ? "\"=\" (these very letters) stands before one whole word"
-	        : "\"=\" (these very letters) stands directly before its word");
+	    tokens->len > 0 ? MSG_QUERY_EXACT_ONE : MSG_QUERY_EXACT_DIRECT, NULL);
 	return false;
 }
 
@@ -224,7 +222,7 @@ phrase_parse(const struct phrase_source *source, const struct tokenizer *tokeniz
 	tokens = tokens_split(tokenizer, text, len);
 	if (!tokens) {
 		query_problem_set(problem, PB_ERROR_TEMPORARY, source->column, NULL,
-		    "cannot cut the text into words");
+		    MSG_QUERY_CUT, NULL);
 		return NULL;
 	}
 	if (source->is_exact ? !check_exact(source, text, tokens, is_prefix, problem)

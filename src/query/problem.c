@@ -10,13 +10,13 @@
 void
 query_problem_clear(struct query_problem *problem)
 {
-	g_free(problem->message);
+	msg_unref(problem->message);
 	*problem = (struct query_problem){0};
 }
 
 void
 query_problem_set(struct query_problem *problem, enum pb_error code, unsigned column,
-    const char *example, const char *format, ...)
+    const char *example, enum msg_id id, ...)
 {
 	va_list args;
 
@@ -25,9 +25,19 @@ query_problem_set(struct query_problem *problem, enum pb_error code, unsigned co
 	problem->code = code;
 	problem->column = column;
 	problem->example = example;
-	va_start(args, format);
-	problem->message = g_strdup_vprintf(format, args);
+	va_start(args, id);
+	problem->message = msg_new_valist(id, args);
 	va_end(args);
+}
+
+void
+query_problem_set_error(const struct query_problem *problem, GError **error)
+{
+	if (!error)
+		return;
+	g_set_error(error, PB_ERROR, (int)problem->code, "column %u: %s",
+	    problem->column, problem->message->text);
+	pb_error_attach(*error, problem->message);
 }
 
 /* How many cells of a terminal a character takes. */
@@ -57,7 +67,7 @@ query_problem_format(
 		last = first + SHOWN_CHARS;
 	}
 	g_string_append_printf(out, "error  column %u: %s\n" INDENT "%s",
-	    problem->column + lead, problem->message, first > 0 ? "..." : "");
+	    problem->column + lead, problem->message->text, first > 0 ? "..." : "");
 	if (first > 0)
 		g_string_append(caret, "   ");
 	p = g_utf8_offset_to_pointer(valid, first);

@@ -10,7 +10,7 @@
 struct query_problem {
 	enum pb_error code;  /* PB_ERROR_INPUT, or PB_ERROR_LIMIT for a limit */
 	unsigned column;     /* in the filter's text, from 1, in characters */
-	char *message;       /* without the column; NULL: there is no problem */
+	struct msg *message; /* without the column; NULL: there is no problem */
 	const char *example; /* a filter that would have been right, or NULL; static */
 };
 
@@ -20,9 +20,13 @@ void query_problem_clear(struct query_problem *problem);
  * Note a problem; the first one noted stays.
  *
  * @param example  a string constant, or NULL
+ * @param ...      names and values of the message's arguments, ended by NULL
  */
 void query_problem_set(struct query_problem *problem, enum pb_error code,
-    unsigned column, const char *example, const char *format, ...) G_GNUC_PRINTF(5, 6);
+    unsigned column, const char *example, enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
+
+/** Make an error of a problem: "column 14: ...". */
+void query_problem_set_error(const struct query_problem *problem, GError **error);
 
 /**
  * Show a problem for a terminal or a plain mail: three lines, each with its

@@ -39,8 +39,8 @@ parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokeniz
 
 	if (strnlen(text, limit_bytes + 1) > limit_bytes) {
 		query_problem_set(problem, PB_ERROR_LIMIT,
-		    find_column(text, limit_bytes), NULL, "longer than %zu bytes",
-		    limit_bytes);
+		    find_column(text, limit_bytes), NULL, MSG_QUERY_TOO_LONG, "most",
+		    MSG_INT((int64_t)limit_bytes), NULL);
 		return NULL;
 	}
 	lexemes = lex_split(text, problem);
@@ -52,9 +52,7 @@ parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokeniz
 	negative = node_find_negative(root);
 	if (negative) {
 		query_problem_set(problem, PB_ERROR_INPUT, negative->column,
-		    "agent -survey",
-		    "this would find every paper without a word: join it by AND to one "
-		    "that must be there");
+		    "agent -survey", MSG_QUERY_NEGATIVE, NULL);
 		return NULL;
 	}
 	return new_query(g_steal_pointer(&root));
@@ -64,7 +62,8 @@ struct query *
 query_parse(const char *text, const struct tokenizer *tokenizer, GPtrArray **warnings,
     struct query_problem *problem, GError **error)
 {
-	g_autoptr(GPtrArray) noted = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) noted =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)msg_unref);
 	struct query_problem found = {0};
 	struct query *query =
 	    parse_text(text, BOUNDS_QUERY_BYTES, tokenizer, noted, &found);
@@ -74,8 +73,7 @@ query_parse(const char *text, const struct tokenizer *tokenizer, GPtrArray **war
 			*warnings = g_steal_pointer(&noted);
 		return query;
 	}
-	g_set_error(error, PB_ERROR, (int)found.code, "column %u: %s", found.column,
-	    found.message);
+	query_problem_set_error(&found, error);
 	if (problem)
 		*problem = found;
 	else
@@ -92,8 +90,7 @@ query_parse_canonical(
 	    parse_text(text, BOUNDS_QUERY_CANONICAL_BYTES, tokenizer, NULL, &found);
 
 	if (!query)
-		g_set_error(error, PB_ERROR, (int)found.code, "column %u: %s",
-		    found.column, found.message);
+		query_problem_set_error(&found, error);
 	query_problem_clear(&found);
 	return query;
 }

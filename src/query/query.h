@@ -125,8 +125,8 @@ struct query_step {
  * Parse what a person typed.
  *
  * @param tokenizer  borrowed for the call
- * @param warnings   NULL, or where to put a new array of char *, empty when there
- *                   are none: "column 3: ..."; set on success only
+ * @param warnings   NULL, or where to put a new array of struct msg *, empty when
+ *                   there are none: "column 3: ..."; set on success only
  * @param problem    NULL, or cleared by the caller: filled on failure only
  * @return NULL with PB_ERROR_INPUT, PB_ERROR_LIMIT (over BOUNDS_QUERY_BYTES, _TERMS,
  *         _DEPTH, BOUNDS_NUMBER_DIGITS) or PB_ERROR_TEMPORARY (the tokenizer
@@ -236,8 +236,10 @@ void query_step_free(struct query_step *step);
  *
  * Each word is told once, where it is first.  At most
  * BOUNDS_QUERY_EXPLAIN_CHARS characters, cut at a word.
+ *
+ * @param texts  of a language, by enum msg_id; NULL is English
  */
-char *
-query_explain_text(const struct query *query, const struct query_document *document);
+char *query_explain_text(const struct query *query,
+    const struct query_document *document, const char *const *texts);
 
 #endif

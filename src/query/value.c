@@ -15,7 +15,7 @@ read_category(
 {
 	size_t len = lexeme->len;
 	const char *category = category_find(lexeme->text, len);
-	g_autofree char *nearest = NULL;
+	g_autofree char *nearest = NULL, *text = NULL;
 
 	if (category) {
 		node->value = g_strdup(category);
@@ -30,9 +30,9 @@ read_category(
 	if (node->value)
 		return true;
 	nearest = category_find_nearest(lexeme->text, lexeme->len);
+	text = g_strndup(lexeme->text, lexeme->len);
 	query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
-	    "arXiv has no category \"%.*s\"; the nearest is \"%s\"", (int)lexeme->len,
-	    lexeme->text, nearest);
+	    MSG_QUERY_CATEGORY, "text", text, "nearest", nearest, NULL);
 	return false;
 }
 
@@ -43,6 +43,7 @@ read_choice(
 	const char *const *choices = node->field->choices;
 	g_autofree char *typed = g_ascii_strdown(lexeme->text, (gssize)lexeme->len);
 	g_autofree char *all = g_strjoinv(", ", (char **)choices);
+	g_autofree char *text = g_strndup(lexeme->text, lexeme->len);
 	const char *nearest = choices[0];
 	unsigned least = G_MAXUINT;
 
@@ -59,8 +60,8 @@ read_choice(
 		return true;
 	}
 	query_problem_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
-	    "\"%s:\" is one of %s; the nearest to \"%.*s\" is \"%s\"",
-	    node->field->name, all, (int)lexeme->len, lexeme->text, nearest);
+	    MSG_QUERY_CHOICE, "field", node->field->name, "all", all, "text", text,
+	    "nearest", nearest, NULL);
 	return false;
 }
 
@@ -131,15 +132,15 @@ check_star(const struct lexeme *lexeme, const char *value, const struct node *no
 		return true;
 	if (node->field->kind == FIELD_SOURCE)
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, "the name of a source is whole: no \"*\"");
+		    node->field->example, MSG_QUERY_SOURCE_STAR, NULL);
 	else if (!node->is_beginning || strchr(value, '*'))
 		query_problem_set(problem, PB_ERROR_INPUT,
 		    column + (unsigned)g_utf8_strlen(lexeme->text, star - lexeme->text),
-		    node->field->example, "\"*\" stands only at the end of a value");
+		    node->field->example, MSG_QUERY_VALUE_STAR, NULL);
 	else if (g_utf8_strlen(value, -1) < BOUNDS_PREFIX_LETTERS)
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, "at least %d letters are wanted before \"*\"",
-		    BOUNDS_PREFIX_LETTERS);
+		    node->field->example, MSG_QUERY_PREFIX_SHORT, "least",
+		    MSG_INT(BOUNDS_PREFIX_LETTERS), NULL);
 	else
 		return true;
 	return false;
@@ -186,9 +187,10 @@ read_whole(
 	if (!check_star(lexeme, value, node, problem))
 		return false;
 	if (!has_letter(value)) {
+		g_autofree char *text = g_strndup(lexeme->text, lexeme->len);
+
 		query_problem_set(problem, PB_ERROR_INPUT, lexeme->column,
-		    node->field->example, "there is no letter or digit in \"%.*s\"",
-		    (int)lexeme->len, lexeme->text);
+		    node->field->example, MSG_QUERY_NO_LETTER, "text", text, NULL);
 		return false;
 	}
 	node->value = g_steal_pointer(&value);

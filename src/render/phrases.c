@@ -8,12 +8,14 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/msg.h"
 
 #define ENGLISH     "en"
 #define FILE_PREFIX "answers."
 
 struct phrasebook {
 	GHashTable *languages; /* char * -> GHashTable of char * -> char * */
+	GHashTable *texts;     /* char * -> const char *[MSG_COUNT] */
 };
 
 /* A file under way. */
@@ -154,6 +156,63 @@ load_others(struct phrasebook *book, const char *folder, GError **error)
 	return true;
 }
 
+/* @return NULL when no language has it */
+static const char *
+find(const struct phrasebook *book, const char *language, const char *name)
+{
+	GHashTable *phrases =
+	    language ? g_hash_table_lookup(book->languages, language) : NULL;
+	const char *text = phrases ? g_hash_table_lookup(phrases, name) : NULL;
+
+	return text ? text
+	            : g_hash_table_lookup(
+	                  g_hash_table_lookup(book->languages, ENGLISH), name);
+}
+
+/* The messages have their English with them. */
+static void
+add_messages(GHashTable *english)
+{
+	for (int id = MSG_NONE + 1; id < MSG_COUNT; id++) {
+		char *name = msg_format_name((enum msg_id)id);
+
+		if (g_hash_table_contains(english, name))
+			g_free(name);
+		else
+			g_hash_table_insert(
+			    english, name, g_strdup(msg_get_english((enum msg_id)id)));
+	}
+}
+
+/* For those who have no names at hand but ids. */
+static void
+list_texts(struct phrasebook *book)
+{
+	GHashTableIter iter;
+	gpointer language;
+
+	g_hash_table_iter_init(&iter, book->languages);
+	while (g_hash_table_iter_next(&iter, &language, NULL)) {
+		const char **texts = g_new0(const char *, MSG_COUNT);
+
+		for (int id = MSG_NONE + 1; id < MSG_COUNT; id++) {
+			g_autofree char *name = msg_format_name((enum msg_id)id);
+
+			texts[id] = find(book, language, name);
+		}
+		g_hash_table_insert(book->texts, language, texts);
+	}
+}
+
+const char *const *
+phrasebook_get_texts(const struct phrasebook *book, const char *language)
+{
+	const char *const *texts =
+	    language ? g_hash_table_lookup(book->texts, language) : NULL;
+
+	return texts ? texts : g_hash_table_lookup(book->texts, ENGLISH);
+}
+
 struct phrasebook *
 phrasebook_load(const char *template_dir, GError **error)
 {
@@ -164,11 +223,16 @@ phrasebook_load(const char *template_dir, GError **error)
 
 	if (!english)
 		return NULL;
+	add_messages(english);
 	book = g_new0(struct phrasebook, 1);
 	book->languages = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
 	g_hash_table_insert(book->languages, g_strdup(ENGLISH), english);
-	return load_others(book, template_dir, error) ? g_steal_pointer(&book) : NULL;
+	if (!load_others(book, template_dir, error))
+		return NULL;
+	book->texts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	list_texts(book);
+	return g_steal_pointer(&book);
 }
 
 void
@@ -176,6 +240,7 @@ phrasebook_free(struct phrasebook *book)
 {
 	if (!book)
 		return;
+	g_clear_pointer(&book->texts, g_hash_table_unref);
 	g_hash_table_unref(book->languages);
 	g_free(book);
 }
@@ -200,19 +265,6 @@ phrasebook_format_languages(const struct phrasebook *book)
 	return g_string_free(text, FALSE);
 }
 
-/* @return NULL when no language has it */
-static const char *
-find(const struct phrasebook *book, const char *language, const char *name)
-{
-	GHashTable *phrases =
-	    language ? g_hash_table_lookup(book->languages, language) : NULL;
-	const char *text = phrases ? g_hash_table_lookup(phrases, name) : NULL;
-
-	return text ? text
-	            : g_hash_table_lookup(
-	                  g_hash_table_lookup(book->languages, ENGLISH), name);
-}
-
 bool
 phrases_has(const struct phrasebook *book, const char *name)
 {
@@ -232,44 +284,25 @@ phrases_list(const struct phrasebook *book)
 	return list;
 }
 
-/* Values are put in at once, so that braces in one of them stay what they are. */
-static char *
-fill(const char *text, GHashTable *values)
-{
-	GString *out = g_string_new(NULL);
-
-	while (*text) {
-		const char *end = *text == '{' ? strchr(text, '}') : NULL;
-		g_autofree char *word =
-		    end ? g_strndup(text + 1, (size_t)(end - text - 1)) : NULL;
-		const char *value = word ? g_hash_table_lookup(values, word) : NULL;
-
-		if (value) {
-			g_string_append(out, value);
-			text = end + 1;
-		} else {
-			g_string_append_c(out, *text++);
-		}
-	}
-	return g_string_free(out, FALSE);
-}
-
 char *
 phrases_format(
     const struct phrasebook *book, const char *language, const char *name, ...)
 {
-	g_autoptr(GHashTable) values = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GPtrArray) values = g_ptr_array_new();
 	const char *text = find(book, language, name);
 	const char *word;
 	va_list args;
 
 	va_start(args, name);
-	while ((word = va_arg(args, const char *)))
-		g_hash_table_insert(
-		    values, (char *)word, (char *)va_arg(args, const char *));
+	while ((word = va_arg(args, const char *))) {
+		g_ptr_array_add(values, (char *)word);
+		g_ptr_array_add(values, (char *)va_arg(args, const char *));
+	}
 	va_end(args);
+	g_ptr_array_add(values, NULL);
 	/* An older English file than the program: better this than no answer. */
-	return text ? fill(text, values) : g_strdup(name);
+	return text ? msg_fill(text, (const char *const *)values->pdata)
+	            : g_strdup(name);
 }
 
 char *

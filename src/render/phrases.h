@@ -46,6 +46,15 @@ char *phrases_format(const struct phrasebook *book, const char *language,
 char *phrases_format_count(const struct phrasebook *book, const char *language,
     const char *name, int64_t count);
 
+/**
+ * Get the texts of the messages that are made elsewhere (base/msg.h).
+ *
+ * @param language  one that there is no file for gets English
+ * @return by enum msg_id; the book's
+ */
+const char *const *
+phrasebook_get_texts(const struct phrasebook *book, const char *language);
+
 /** Whether English has a phrase of that name. */
 bool phrases_has(const struct phrasebook *book, const char *name);
 

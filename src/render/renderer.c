@@ -118,6 +118,12 @@ renderer_free(struct renderer *renderer)
 	g_free(renderer);
 }
 
+const struct phrasebook *
+renderer_get_phrases(const struct renderer *renderer)
+{
+	return renderer->voices.book;
+}
+
 const char *
 renderer_get_key(const struct renderer *renderer)
 {

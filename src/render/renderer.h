@@ -50,6 +50,9 @@ struct renderer *renderer_new(const struct renderer_settings *settings, GError *
 void renderer_free(struct renderer *renderer);
 PB_DEFINE_AUTO(renderer, renderer_free);
 
+/** Get its phrases, which any thread may read. */
+const struct phrasebook *renderer_get_phrases(const struct renderer *renderer);
+
 /** Get 64 hex digits that change when the same digest would become other octets. */
 const char *renderer_get_key(const struct renderer *renderer);
 

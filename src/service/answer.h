@@ -31,6 +31,13 @@ void answer_clear(struct answer *answer);
 	phrases_format((answer)->book, (answer)->language, __VA_ARGS__, NULL)
 char *answer_format_count(const struct answer *answer, const char *name, int64_t count);
 
+/** The texts of messages in its language, by enum msg_id. */
+#define answer_get_texts(answer) \
+	phrasebook_get_texts((answer)->book, (answer)->language)
+
+/** A message that was made elsewhere. @return a new string */
+#define answer_format_msg(answer, msg) msg_format(msg, answer_get_texts(answer))
+
 /** What was typed: lines that start with "> ". */
 void answer_echo(struct answer *answer, const char *line);
 

@@ -37,6 +37,7 @@ struct trial {
 	const struct query *query;
 	GPtrArray *others; /* of struct other * */
 	struct backtest *backtest;
+	const char *const *texts;
 };
 
 static void
@@ -127,7 +128,7 @@ keep_newest(struct trial *trial, const struct stored_paper *stored,
 	paper->id = g_strdup(stored->paper->id);
 	paper->title = g_strdup(stored->paper->title);
 	g_strlcpy(paper->day, stored->day, sizeof(paper->day));
-	paper->words = query_explain_text(trial->query, document);
+	paper->words = query_explain_text(trial->query, document, trial->texts);
 	g_ptr_array_insert(newest, (int)at, paper);
 	if (newest->len > BACKTEST_NEWEST)
 		g_ptr_array_remove_index(newest, BACKTEST_NEWEST);
@@ -178,7 +179,7 @@ load_covered(
 }
 
 static void
-add_note(struct backtest *backtest, char *note)
+add_note(struct backtest *backtest, struct msg *note)
 {
 	g_ptr_array_add(backtest->notes, note);
 }
@@ -194,18 +195,17 @@ note_nothing(struct store *store, const struct query *query, int64_t now,
 
 	if (backtest->days >= BACKTEST_LONG_DAYS) {
 		add_note(backtest,
-		    g_strdup_printf(
-		        "nothing in %u days: is it what you mean?", backtest->days));
+		    msg_new(MSG_NOTE_NOTHING, "days", MSG_INT(backtest->days), NULL));
 		return true;
 	}
 	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
 	if (!search_each(store, query, &scope, count_more, &found, NULL, error))
 		return false;
-	add_note(backtest,
-	    found ? g_strdup_printf("nothing in %u days, but %u in %d days",
-	                backtest->days, found, BACKTEST_LONG_DAYS)
-	          : g_strdup_printf("nothing in %d days: is it what you mean?",
-	                BACKTEST_LONG_DAYS));
+	add_note(backtest, found ? msg_new(MSG_NOTE_NOTHING_BUT, "days",
+	                               MSG_INT(backtest->days), "count", MSG_INT(found),
+	                               "more", MSG_INT(BACKTEST_LONG_DAYS), NULL)
+	                         : msg_new(MSG_NOTE_NOTHING, "days",
+	                               MSG_INT(BACKTEST_LONG_DAYS), NULL));
 	return true;
 }
 
@@ -221,10 +221,9 @@ add_notes(struct store *store, const struct query *query, int64_t now,
 	    !note_nothing(store, query, now, backtest, error))
 		return false;
 	if (backtest->a_day > BACKTEST_MANY_A_DAY)
-		add_note(backtest,
-		    g_strdup_printf("%.0f a day are more than anybody reads: narrow it "
-		                    "with another word, or NOT",
-		        backtest->a_day));
+		add_note(
+		    backtest, msg_new(MSG_NOTE_MANY, "count",
+		                  MSG_INT((int64_t)(backtest->a_day + 0.5)), NULL));
 	return hints_add(store, query, &scope, backtest->notes, error);
 }
 
@@ -245,9 +244,8 @@ find(struct store *store, const struct backtest_request *request, struct trial *
 	        store, trial->query, &scope, count_paper, trial, &is_cut, error))
 		return false;
 	if (is_cut)
-		add_note(
-		    backtest, g_strdup_printf("only the newest %d papers were asked",
-		                  BOUNDS_SEARCH_PAPERS));
+		add_note(backtest,
+		    msg_new(MSG_NOTE_CUT, "most", MSG_INT(BOUNDS_SEARCH_PAPERS), NULL));
 	return load_covered(store, request->now, backtest, error) &&
 	       add_notes(store, trial->query, request->now, backtest, error);
 }
@@ -278,6 +276,7 @@ backtest_run(struct store *store, const struct backtest_request *request,
 	backtest->notes = g_steal_pointer(&warnings);
 	trial.query = query;
 	trial.backtest = backtest;
+	trial.texts = request->texts;
 	is_ok = filters_note_untold(
 	            store, query, request->is_block, backtest->notes, error) &&
 	        find(store, request, &trial, error);

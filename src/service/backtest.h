@@ -33,6 +33,8 @@ struct backtest_request {
 	bool is_block;         /* it would take papers away from the others */
 	unsigned days;         /* 1 to BOUNDS_BACKTEST_DAYS; 0: BACKTEST_DAYS */
 	int64_t now;
+	/* For what was hit: of a language, by enum msg_id; NULL is English */
+	const char *const *texts;
 };
 
 struct backtest_paper {
@@ -51,7 +53,7 @@ struct backtest {
 	unsigned known;    /* of them another filter of the person finds, too */
 	unsigned blocked;  /* of them a block of the person takes away */
 	GPtrArray *newest; /* of struct backtest_paper *, at most BACKTEST_NEWEST */
-	GPtrArray *notes;  /* of char *: warnings and help, a sentence each */
+	GPtrArray *notes;  /* of struct msg *: warnings and help */
 };
 
 /**

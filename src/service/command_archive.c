@@ -86,9 +86,7 @@ say_results(struct command_work *work, const struct search_answer *found)
 	    papers, "shown", shown, "filter", filter);
 	for (unsigned i = 0; i < found->results->len; i++)
 		say_result(work, found->results->pdata[i]);
-	for (unsigned i = 0; i < found->warnings->len; i++)
-		answer_say(
-		    &work->answer, "", "note", "text", found->warnings->pdata[i]);
+	command_say_notes(work, found->warnings);
 	return true;
 }
 
@@ -97,7 +95,8 @@ command_run_search(struct command_work *work, const char *arguments, GError **er
 {
 	const char *query = arguments;
 	struct query_problem problem = {0};
-	struct search_scope scope = {.now = work->context->now};
+	struct search_scope scope = {
+	    .now = work->context->now, .texts = answer_get_texts(&work->answer)};
 	unsigned days = 0, most = SEARCH_RESULTS;
 	char day[DAY_BYTES];
 	pb_auto(search_answer) found = NULL;
@@ -167,8 +166,10 @@ say_why_filter(struct command_work *work, const struct why_filter *filter)
 		    g_strconcat("mark_", why_truth_name(step->truth), NULL);
 		g_autofree char *word = answer_format(&work->answer, mark);
 		g_autofree char *text = answer_quote(&work->answer, step->text);
+		g_autofree char *gap =
+		    g_strnfill((gsize)MAX(4 - g_utf8_strlen(word, -1), 1), ' ');
 		g_autofree char *line = g_strdup_printf(
-		    "%*s%-4s%s", 2 + 2 * (int)step->depth, "", word, text);
+		    "%*s%s%s%s", 2 + 2 * (int)step->depth, "", word, gap, text);
 
 		answer_add(&work->answer, "", line);
 	}

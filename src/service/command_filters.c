@@ -121,6 +121,17 @@ say_found(struct command_work *work, const struct backtest *backtest, bool is_bl
 		answer_say(&work->answer, "", "found_blocked", "blocked", blocked);
 }
 
+void
+command_say_notes(struct command_work *work, const GPtrArray *notes)
+{
+	for (unsigned i = 0; i < notes->len; i++) {
+		g_autofree char *text =
+		    answer_format_msg(&work->answer, notes->pdata[i]);
+
+		answer_say(&work->answer, "", "note", "text", text);
+	}
+}
+
 bool
 command_say_backtest(struct command_work *work, const char *text, int number,
     bool is_block, unsigned days, GError **error)
@@ -132,6 +143,7 @@ command_say_backtest(struct command_work *work, const char *text, int number,
 	    .is_block = is_block,
 	    .days = days,
 	    .now = work->context->now,
+	    .texts = answer_get_texts(&work->answer),
 	};
 	pb_auto(backtest) backtest =
 	    backtest_run(work->context->store, &request, NULL, error);
@@ -144,9 +156,7 @@ command_say_backtest(struct command_work *work, const char *text, int number,
 		answer_say(&work->answer, "", "newest");
 		say_papers(work, backtest);
 	}
-	for (unsigned i = 0; i < backtest->notes->len; i++)
-		answer_say(
-		    &work->answer, "", "note", "text", backtest->notes->pdata[i]);
+	command_say_notes(work, backtest->notes);
 	return true;
 }
 

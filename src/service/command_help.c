@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/bounds.h"
 #include "service/command_work.h"
 
 static char *
@@ -20,7 +21,7 @@ say_row(struct command_work *work, const struct command_row *row)
 	g_autofree char *example = g_strconcat("example.", row->verb, NULL);
 
 	answer_add_plain(&work->answer, usage);
-	answer_say(&work->answer, "", help);
+	answer_say(&work->answer, "", help, "most", MSG_INT(BOUNDS_FILTERS_PERSON));
 	if (*row->aliases) {
 		g_auto(GStrv) words = g_strsplit(row->aliases, " ", -1);
 		g_autofree char *aliases = g_strjoinv(", ", words);

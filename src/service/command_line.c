@@ -43,6 +43,18 @@ say_error(struct command_work *work, const struct command_row *row, const char *
 	work->reply->failed++;
 }
 
+/* In the language of the reader, where the error has it. */
+static void
+say_problem(
+    struct command_work *work, const struct command_row *row, const GError *problem)
+{
+	const struct msg *msg = pb_error_get_msg(problem);
+	g_autofree char *text =
+	    msg ? answer_format_msg(&work->answer, msg) : g_strdup(problem->message);
+
+	say_error(work, row, text, false);
+}
+
 /*
  * Run one command in a savepoint; what it said of a failure is taken back.
  *
@@ -76,7 +88,7 @@ command_run_row(struct command_work *work, const struct command_row *row,
 	if (!attempt(work, row, arguments, &problem, error))
 		return false;
 	if (problem)
-		say_error(work, row, problem->message, false);
+		say_problem(work, row, problem);
 	else
 		work->reply->done++;
 	return true;
@@ -157,7 +169,7 @@ let_wait(struct command_work *work, const struct command_row *row,
 			g_propagate_error(error, g_steal_pointer(&problem));
 			return false;
 		}
-		say_error(work, row, problem->message, false);
+		say_problem(work, row, problem);
 		return true;
 	}
 	if (row->run == command_run_subscribe) {

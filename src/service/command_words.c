@@ -127,11 +127,12 @@ format_problem(
 	struct query_problem here = *problem;
 	g_autofree char *column = g_strdup_printf("%u", problem->column);
 	g_autofree char *whole = NULL;
+	g_autofree char *message = answer_format_msg(&work->answer, problem->message);
 	const char *excerpt;
 
 	if (work->answer.is_guarded)
-		return answer_format(&work->answer, "problem", "column", column,
-		    "message", problem->message);
+		return answer_format(
+		    &work->answer, "problem", "column", column, "message", message);
 	here.column -= (unsigned)from;
 	whole = query_problem_format(&here, part, (unsigned)from);
 	excerpt = strchr(whole, '\n');
@@ -139,8 +140,8 @@ format_problem(
 		/* Its own margin is wider than ours. */
 		g_auto(GStrv) lines = g_strsplit(excerpt + 1, "\n         ", -1);
 		g_autofree char *below = g_strjoinv("\n  ", lines);
-		g_autofree char *head = answer_format(&work->answer, "problem",
-		    "column", column, "message", problem->message);
+		g_autofree char *head = answer_format(
+		    &work->answer, "problem", "column", column, "message", message);
 
 		return g_strconcat(head, "\n  ", g_strchomp(g_strchug(below)), NULL);
 	}
@@ -163,6 +164,6 @@ command_note_problem(struct command_work *work, const char *text,
 		g_free(message);
 		message = whole;
 	}
-	g_free((*error)->message);
-	(*error)->message = g_steal_pointer(&message);
+	g_clear_error(error);
+	g_set_error_literal(error, PB_ERROR, (int)problem->code, message);
 }

@@ -236,6 +236,9 @@ bool command_say_list(struct command_work *work, GError **error);
 void command_note_problem(struct command_work *work, const char *text,
     const struct query_problem *problem, GError **error);
 
+/** Tell what would improve a query. @param notes  of struct msg * */
+void command_say_notes(struct command_work *work, const GPtrArray *notes);
+
 /** Tell what a filter would have found. */
 bool command_say_backtest(struct command_work *work, const char *text, int number,
     bool is_block, unsigned days, GError **error);

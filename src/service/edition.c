@@ -309,15 +309,24 @@ format_message_token(struct press *press, const struct edition *edition, GError 
 	return token_maker_derive_text(press->tokens, "message-id", text->str);
 }
 
+static void
+choose_texts(struct press *press, const struct subscriber *subscriber)
+{
+	if (press->book)
+		press->texts = phrasebook_get_texts(press->book, subscriber->language);
+}
+
 /* Of what is new for a person, or of nothing, which is told to who wants it. */
 static bool
 save_edition(struct press *press, const struct subscriber *subscriber,
     struct edition *edition, struct edition_report *report, bool *is_made,
     GError **error)
 {
-	g_autoptr(GPtrArray) items = make_items(press, subscriber, error);
+	g_autoptr(GPtrArray) items = NULL;
 	g_autofree char *token = NULL;
 
+	choose_texts(press, subscriber);
+	items = make_items(press, subscriber, error);
 	if (!items)
 		return false;
 	*is_made = items->len > 0 || wants_note(subscriber);
@@ -331,7 +340,7 @@ save_edition(struct press *press, const struct subscriber *subscriber,
 		return false;
 	edition->message_token = token;
 	edition->look = choose_look(subscriber);
-	edition->coverage = press->coverage;
+	edition->coverage = press_get_coverage(press);
 	return editions_insert(press->store, edition, error);
 }
 
@@ -404,7 +413,7 @@ make_page(struct press *press, int64_t now, struct edition_report *report, bool 
 static void
 hear(struct press *press, const struct silence *silence, struct edition_report *report)
 {
-	press->coverage = silence->line;
+	press->silence = silence;
 	press->through = press->now;
 	if (silence->held_from >= 0)
 		press->through = MIN(press->now, silence->held_from - 1);
@@ -412,8 +421,8 @@ hear(struct press *press, const struct silence *silence, struct edition_report *
 }
 
 bool
-edition_run(struct store *store, GBytes *key, int64_t now,
-    struct edition_report *report, GError **error)
+edition_run(struct store *store, GBytes *key, const struct phrasebook *book,
+    int64_t now, struct edition_report *report, GError **error)
 {
 	pb_auto(token_maker) tokens = token_maker_new(key);
 	struct press press;
@@ -427,6 +436,7 @@ edition_run(struct store *store, GBytes *key, int64_t now,
 
 	press_init(&press, store, now);
 	press.tokens = tokens;
+	press.book = book;
 	silence = is_ok ? silence_load(store, now, error) : NULL;
 	is_ok = is_ok && silence;
 	if (is_ok)
@@ -459,7 +469,8 @@ add_preview_entry(struct store *store, const struct edition_item *item,
 }
 
 struct digest *
-edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+edition_preview(struct store *store, const struct phrasebook *book,
+    int64_t subscriber_id, int64_t now, GError **error)
 {
 	pb_auto(subscriber) subscriber = people_load(store, subscriber_id, error);
 	pb_auto(digest) digest = NULL;
@@ -471,6 +482,8 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	if (!subscriber)
 		return NULL;
 	press_init(&press, store, now);
+	press.book = book;
+	choose_texts(&press, subscriber);
 	items = make_items(&press, subscriber, error);
 	press_clear(&press);
 	silence = items ? silence_load(store, now, error) : NULL;
@@ -480,7 +493,7 @@ edition_preview(struct store *store, int64_t subscriber_id, int64_t now, GError 
 	digest = digest_new();
 	digest->subscriber_id = subscriber_id;
 	digest->slot = g_strdup("preview");
-	digest->coverage = g_strdup(silence->line);
+	digest->coverage = silence_format_line(silence, press.texts);
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "model/digest.h"
+#include "render/phrases.h"
 #include "store/store.h"
 
 /* A paper can be in a digest for so long after it was last listed. */
@@ -30,17 +31,22 @@ struct edition_report {
 	int64_t held_until; /* most who are due wait for a late list; -1: none */
 };
 
-/** Make the editions of everybody who is due, or, asked to stop (store_set_stop()), of
- * the first ones: the others stay due.  The key is for their Message-IDs. */
-bool edition_run(struct store *store, GBytes *key, int64_t now,
-    struct edition_report *report, GError **error);
+/**
+ * Make the editions of everybody who is due, or, asked to stop (store_set_stop()), of
+ * the first ones: the others stay due.
+ *
+ * @param key   for their Message-IDs
+ * @param book  in whose languages the reasons are; NULL: English
+ */
+bool edition_run(struct store *store, GBytes *key, const struct phrasebook *book,
+    int64_t now, struct edition_report *report, GError **error);
 
 /**
  * Make the digest that a person would get now, without storing anything.
  *
  * @return with an empty entries array when there is nothing new
  */
-struct digest *edition_preview(
-    struct store *store, int64_t subscriber_id, int64_t now, GError **error);
+struct digest *edition_preview(struct store *store, const struct phrasebook *book,
+    int64_t subscriber_id, int64_t now, GError **error);
 
 #endif

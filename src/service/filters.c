@@ -48,10 +48,9 @@ note_sources(
 	for (unsigned i = 0; i < asked->len && *list; i++)
 		if (!g_strv_contains(
 		        (const char *const *)known->pdata, asked->pdata[i]))
-			g_ptr_array_add(notes,
-			    g_strdup_printf("no source is called '%s' so far; there "
-			                    "are: %s",
-			        (char *)asked->pdata[i], list));
+			g_ptr_array_add(
+			    notes, msg_new(MSG_NOTE_NO_SOURCE, "name",
+			               (char *)asked->pdata[i], "all", list, NULL));
 	return true;
 }
 
@@ -78,16 +77,13 @@ note_delay(const struct query *query, const GPtrArray *slow, GPtrArray *notes)
 	g_autofree char *other = join_slow(slow, false);
 
 	if (negated)
-		g_ptr_array_add(notes,
-		    g_strdup_printf("papers come up to %d days late: until then a "
-		                    "source can make this false: %s",
-		        MATCH_WAIT_DAYS, negated));
+		g_ptr_array_add(
+		    notes, msg_new(MSG_NOTE_LATE_NOT, "days", MSG_INT(MATCH_WAIT_DAYS),
+		               "clauses", negated, NULL));
 	else if (other && query_has_relative_date(query))
-		g_ptr_array_add(notes,
-		    g_strdup_printf("papers come up to %d days late: the date is "
-		                    "measured from the day on which a paper is first "
-		                    "seen, and this can become known later: %s",
-		        MATCH_WAIT_DAYS, other));
+		g_ptr_array_add(
+		    notes, msg_new(MSG_NOTE_LATE_DATE, "days", MSG_INT(MATCH_WAIT_DAYS),
+		               "clauses", other, NULL));
 }
 
 static bool
@@ -101,12 +97,11 @@ note_undecided(
 		if (!papers_has_field(store, one->name, &has, error))
 			return false;
 		if (!has)
-			g_ptr_array_add(notes,
-			    g_strdup_printf(
-			        "%s can never be decided: no source has given this for "
-			        "any paper so far; after %d days it counts as %s",
-			        one->text, MATCH_WAIT_DAYS,
-			        one->is_negated ? "true" : "false"));
+			g_ptr_array_add(
+			    notes, msg_new(one->is_negated ? MSG_NOTE_UNDECIDED_TRUE
+			                                   : MSG_NOTE_UNDECIDED_FALSE,
+			               "clause", one->text, "days",
+			               MSG_INT(MATCH_WAIT_DAYS), NULL));
 	}
 	return true;
 }
@@ -127,11 +122,7 @@ filters_note_untold(struct store *store, const struct query *query, bool is_bloc
 	    !papers_has_categories(store, &has_categories, error))
 		return false;
 	if (!has_categories)
-		g_ptr_array_add(notes,
-		    g_strdup(
-		        "arXiv has told nothing so far: until it does, categories, "
-		        "comment, journal and doi can never be decided and count as "
-		        "missing after two hours"));
+		g_ptr_array_add(notes, msg_new(MSG_NOTE_NO_ARXIV, NULL));
 	return note_sources(store, query, notes, error);
 }
 
@@ -157,8 +148,8 @@ set_query(struct store *store, struct subscription *subscription, const char *te
 static bool
 check_labels(const char *name, const char *note, int max_papers, GError **error)
 {
-	return text_check_line("the filter's name", name, BOUNDS_FILTER_NAME, error) &&
-	       text_check_line("the filter's note", note, BOUNDS_FILTER_NOTE, error) &&
+	return text_check_line("name", name, BOUNDS_FILTER_NAME, error) &&
+	       text_check_line("note", note, BOUNDS_FILTER_NOTE, error) &&
 	       (!max_papers || profile_check_max(max_papers, error));
 }
 
@@ -173,12 +164,8 @@ check_name_is_free(const GPtrArray *own, int64_t id, const char *name, GError **
 	if (!name)
 		return true;
 	if (*name && strspn(name, "0123456789") == strlen(name)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "the filter's name cannot be a number: \"%s\" would mean the "
-		    "filter "
-		    "with that number",
-		    name);
-		return false;
+		return pb_error_set(
+		    error, PB_ERROR_INPUT, MSG_FILTER_NAME_NUMBER, "name", name, NULL);
 	}
 	for (unsigned i = 0; i < own->len; i++) {
 		const struct subscription *one = own->pdata[i];
@@ -186,10 +173,8 @@ check_name_is_free(const GPtrArray *own, int64_t id, const char *name, GError **
 		if (one->id == id || !one->name ||
 		    g_ascii_strcasecmp(one->name, name) != 0)
 			continue;
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "the name \"%s\" is in use: filter %d has it; choose another one",
-		    name, one->number);
-		return false;
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_NAME_TAKEN,
+		    "name", name, "number", MSG_INT(one->number), NULL);
 	}
 	return true;
 }
@@ -220,9 +205,8 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 	    !check_name_is_free(own, 0, filter->name, error))
 		return NULL;
 	if (own->len >= BOUNDS_FILTERS_PERSON) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "a person can have %d filters, and that many are there",
-		    BOUNDS_FILTERS_PERSON);
+		pb_error_set(error, PB_ERROR_LIMIT, MSG_FILTER_LIMIT, "most",
+		    MSG_INT(BOUNDS_FILTERS_PERSON), NULL);
 		return NULL;
 	}
 	subscription->is_block = filter->is_block;
@@ -254,8 +238,8 @@ steal_number(GPtrArray *own, int number, GError **error)
 		if (subscription->number == number)
 			return g_ptr_array_steal_index(own, i);
 	}
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_NOT_FOUND, "there is no filter %d", number);
+	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
+	    MSG_INT(number), NULL);
 	return NULL;
 }
 
@@ -357,7 +341,7 @@ filters_rename(struct store *store, const char *address, int number, const char 
 	pb_auto(subscription) subscription = NULL;
 	pb_transaction transaction = {0};
 
-	if (!text_check_line("the filter's name", wanted, BOUNDS_FILTER_NAME, error) ||
+	if (!text_check_line("name", wanted, BOUNDS_FILTER_NAME, error) ||
 	    !store_begin(store, &transaction, error))
 		return false;
 	subscription = filters_find(store, address, number, error);

@@ -31,7 +31,7 @@ struct filters_start {
  * that are not collected.
  *
  * @param is_block  a block takes papers away as they are then: nothing is late
- * @param notes     of char *, added to
+ * @param notes     of struct msg *, added to
  */
 bool filters_note_untold(struct store *store, const struct query *query, bool is_block,
     GPtrArray *notes, GError **error);
@@ -45,7 +45,7 @@ struct filters_insertion {
 	const struct filters_start *start;
 	int64_t now;
 	struct query_problem *problem; /* NULL, or filled when the query is refused */
-	GPtrArray **warnings;          /* NULL, or set to of char * on success */
+	GPtrArray **warnings;          /* NULL, or set to of struct msg * on success */
 };
 
 /**
@@ -93,7 +93,7 @@ struct filters_change {
  * (or in the pause) stays due, so that nothing falls between the two.
  *
  * @param problem   NULL, or cleared by the caller: filled when the query is refused
- * @param warnings  NULL, or set to of char * on success
+ * @param warnings  NULL, or set to of struct msg * on success
  * @return as it is now; NULL with PB_ERROR_INPUT or PB_ERROR_NOT_FOUND
  */
 struct subscription *

@@ -53,8 +53,8 @@ note_long_form(
 		return false;
 	if (count)
 		g_ptr_array_add(hints->notes,
-		    g_strdup_printf("%u more paper%s with %s: add it with OR?", count,
-		        count == 1 ? "" : "s", text));
+		    msg_new(count == 1 ? MSG_NOTE_FORM_ONE : MSG_NOTE_FORM_MANY,
+		        "count", MSG_INT(count), "form", text, NULL));
 	return true;
 }
 
@@ -82,15 +82,15 @@ note_unknown(const struct hints *hints, const char *folded, GError **error)
 		return false;
 	if (!near) {
 		g_ptr_array_add(
-		    hints->notes, g_strdup_printf("%s: no paper has it", folded));
+		    hints->notes, msg_new(MSG_NOTE_UNKNOWN, "word", folded, NULL));
 		return true;
 	}
 	near_folded = plural_fold(near, strlen(near));
 	if (!archive_count_papers(hints->store, near_folded, &papers, error))
 		return false;
-	g_ptr_array_add(hints->notes,
-	    g_strdup_printf("%s: no paper has it; %s is in %" G_GINT64_FORMAT, folded,
-	        near, papers));
+	g_ptr_array_add(
+	    hints->notes, msg_new(MSG_NOTE_UNKNOWN_NEAR, "word", folded, "near", near,
+	                      "count", MSG_INT(papers), NULL));
 	return true;
 }
 
@@ -110,8 +110,8 @@ add_phrase(struct hints *hints, const struct phrase *phrase, GError **error)
 		        : !archive_count_class(hints->store, text, &papers, error))
 			return false;
 		if (!papers && is_prefix)
-			g_ptr_array_add(hints->notes,
-			    g_strdup_printf("%s*: no word begins so", text));
+			g_ptr_array_add(
+			    hints->notes, msg_new(MSG_NOTE_PREFIX, "word", text, NULL));
 		if (!papers && !is_prefix && !note_unknown(hints, text, error))
 			return false;
 		if (!is_prefix && phrase->words->len == 1 &&

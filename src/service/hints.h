@@ -16,7 +16,7 @@
  *   12 more papers with "low-rank adaptation": add it with OR?
  *
  * @param scope  in which the papers with a long form are counted
- * @param notes  of char *, added to
+ * @param notes  of struct msg *, added to
  */
 bool hints_add(struct store *store, const struct query *query,
     const struct search_scope *scope, GPtrArray *notes, GError **error);

@@ -46,6 +46,7 @@ free_filter(void *data)
 struct press_hit {
 	int64_t filter_id;
 	int64_t paper_seq;
+	const char *const *texts; /* of words: their language */
 };
 
 static guint
@@ -62,13 +63,13 @@ is_hit_equal(gconstpointer a, gconstpointer b)
 	const struct press_hit *left = a, *right = b;
 
 	return left->filter_id == right->filter_id &&
-	       left->paper_seq == right->paper_seq;
+	       left->paper_seq == right->paper_seq && left->texts == right->texts;
 }
 
 static struct press_hit
-get_hit(const struct candidate *candidate)
+get_hit(const struct candidate *candidate, const char *const *texts)
 {
-	return (struct press_hit){candidate->filter_id, candidate->paper_seq};
+	return (struct press_hit){candidate->filter_id, candidate->paper_seq, texts};
 }
 
 void
@@ -81,6 +82,7 @@ press_init(struct press *press, struct store *store, int64_t now)
 	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filter);
 	press->words = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
 	press->scores = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
+	press->coverage = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	press->zones = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
 }
@@ -93,6 +95,7 @@ press_clear(struct press *press)
 	g_hash_table_unref(press->words);
 	g_hash_table_unref(press->scores);
 	g_hash_table_unref(press->zones);
+	g_hash_table_unref(press->coverage);
 }
 
 static void
@@ -207,7 +210,7 @@ bool
 press_get_score(struct press *press, const struct candidate *candidate, double *score,
     GError **error)
 {
-	const struct press_hit hit = get_hit(candidate);
+	const struct press_hit hit = get_hit(candidate, NULL);
 	const double *known = g_hash_table_lookup(press->scores, &hit);
 	double reckoned;
 
@@ -224,7 +227,7 @@ press_get_score(struct press *press, const struct candidate *candidate, double *
 const char *
 press_get_words(struct press *press, const struct candidate *candidate, GError **error)
 {
-	const struct press_hit hit = get_hit(candidate);
+	const struct press_hit hit = get_hit(candidate, press->texts);
 	char *words = g_hash_table_lookup(press->words, &hit);
 	const struct press_paper *paper;
 	const struct query *query;
@@ -237,10 +240,22 @@ press_get_words(struct press *press, const struct candidate *candidate, GError *
 	paper = press_get_paper(press, candidate->paper_seq, error);
 	if (!paper)
 		return NULL;
-	words = query_explain_text(query, paper->document);
+	words = query_explain_text(query, paper->document, press->texts);
 	g_strdelimit(words, "\t\n", ' ');
 	remember_hit(press->words, &hit, words);
 	return words;
+}
+
+const char *
+press_get_coverage(struct press *press)
+{
+	char *line = g_hash_table_lookup(press->coverage, press->texts);
+
+	if (line || !press->silence)
+		return line;
+	line = silence_format_line(press->silence, press->texts);
+	g_hash_table_insert(press->coverage, (gpointer)press->texts, line);
+	return line;
 }
 
 /* A zone that was removed from the system must not silence anybody. */

@@ -15,6 +15,8 @@
 #include "base/day.h"
 #include "model/subscriber.h"
 #include "query/query.h"
+#include "render/phrases.h"
+#include "service/silence.h"
 #include "store/editions.h"
 #include "store/store.h"
 
@@ -22,15 +24,20 @@ struct press {
 	struct store *store;
 	struct token_maker *tokens; /* borrowed; NULL in a preview */
 	int64_t now;
-	GHashTable *documents; /* paper seq -> struct press_paper * */
-	GHashTable *filters;   /* filter id -> struct press_filter * */
-	GHashTable *words;     /* struct press_hit -> what it hit, in words */
-	GHashTable *scores;    /* the same -> double: how well it fits */
-	GHashTable *zones;     /* name -> GTimeZone *: slow to load, and few */
-	bool is_restored;      /* from a backup: some next editions are HELD */
-	bool is_asked;         /* all sources were asked since that */
-	int64_t through;       /* editions due later wait, as a rule */
-	const char *coverage;  /* which lists they are made of */
+	const struct phrasebook *book; /* or NULL: English */
+	GHashTable *documents;         /* paper seq -> struct press_paper * */
+	GHashTable *filters;           /* filter id -> struct press_filter * */
+	GHashTable *words;             /* struct press_hit -> what it hit, in words */
+	GHashTable *scores;            /* the same -> double: how well it fits */
+	GHashTable *zones;             /* name -> GTimeZone *: slow to load, and few */
+	bool is_restored;              /* from a backup: some next editions are HELD */
+	bool is_asked;                 /* all sources were asked since that */
+	int64_t through;               /* editions due later wait, as a rule */
+	const struct silence *silence; /* which lists they are made of */
+	/* Texts of the language of the reader at hand, by enum msg_id; NULL: English */
+	const char *const *texts;
+	GHashTable
+	    *coverage; /* such texts -> the state of the lists in that language */
 };
 
 /* A paper made ready for the filters of many people. */
@@ -65,6 +72,9 @@ press_get_words(struct press *press, const struct candidate *candidate, GError *
  */
 bool press_get_score(struct press *press, const struct candidate *candidate,
     double *score, GError **error);
+
+/** Get the state of the lists in the language of the reader at hand. */
+const char *press_get_coverage(struct press *press);
 
 /** Get a person's zone; UTC for one that the system does not have any more. */
 GTimeZone *press_get_zone(struct press *press, const struct subscriber *subscriber);

@@ -25,25 +25,25 @@ profile_check_max(int max_full, GError **error)
 {
 	if (max_full >= 1 && max_full <= BOUNDS_DIGEST_FULL_MAX)
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "max must be from 1 to %d",
-	    BOUNDS_DIGEST_FULL_MAX);
-	return false;
+	return pb_error_set(error, PB_ERROR_INPUT, MSG_MAX, "most",
+	    MSG_INT(BOUNDS_DIGEST_FULL_MAX), NULL);
 }
 
 bool
 profile_parse_minute(const char *text, int *minute, GError **error)
 {
 	int found;
+	char morning[RHYTHM_MINUTE_BYTES], evening[RHYTHM_MINUTE_BYTES];
 
 	switch (spoken_parse_minute(text, &found)) {
 	case SPOKEN_HOUR_CLEAR:
 		*minute = found;
 		return true;
 	case SPOKEN_HOUR_EITHER:
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "is it %02d:%02d or %02d:%02d? One of them is wanted", found / 60,
-		    found % 60, (found / 60 + 12) % 24, found % 60);
-		return false;
+		rhythm_format_minute(found, morning);
+		rhythm_format_minute((found + 12 * 60) % (24 * 60), evening);
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_MINUTE_EITHER, "morning",
+		    morning, "evening", evening, NULL);
 	case SPOKEN_HOUR_NOTHING:
 		break;
 	}
@@ -94,9 +94,7 @@ profile_check_language(const char *text, GError **error)
 {
 	if (!*text || g_regex_match_simple("^[a-z]{2}\\z", text, 0, 0))
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "a language is told by two letters, such as en or de");
-	return false;
+	return pb_error_set(error, PB_ERROR_INPUT, MSG_LANGUAGE, NULL);
 }
 
 /* Put what is asked for into the person; nothing is stored. */
@@ -104,13 +102,12 @@ static bool
 apply(
     struct subscriber *subscriber, const struct profile_change *change, GError **error)
 {
-	g_autoptr(GTimeZone) zone = NULL;
+	g_autofree char *zone = NULL;
 
 	if (change->name && *change->name &&
-	    !text_check_line(
-	        "the person's name", change->name, BOUNDS_PERSON_NAME_BYTES, error))
+	    !text_check_line("name", change->name, BOUNDS_PERSON_NAME_BYTES, error))
 		return false;
-	if (change->zone && !(zone = zone_load(change->zone, error)))
+	if (change->zone && !(zone = zone_find(change->zone, error)))
 		return false;
 	if ((change->at &&
 	        !profile_parse_minute(change->at, &subscriber->rhythm.minute, error)) ||
@@ -135,7 +132,7 @@ apply(
 	}
 	if (change->zone) {
 		g_free(subscriber->zone);
-		subscriber->zone = g_strdup(change->zone);
+		subscriber->zone = g_steal_pointer(&zone);
 	}
 	if (change->max_full)
 		subscriber->max_full = change->max_full;
@@ -267,19 +264,12 @@ profile_parse_until(
 			return false;
 		g_strlcpy(wanted, text, sizeof(wanted));
 	}
-	if (strcmp(wanted, today) <= 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "a pause ends on a day to come, and %s is not: there it is %s",
-		    wanted, today);
-		return false;
-	}
-	if (strcmp(wanted, farthest) > 0) {
-		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "a pause with an end is at most %d days long, until %s; without "
-		    "one it lasts until it is ended",
-		    BOUNDS_PAUSE_DAYS, farthest);
-		return false;
-	}
+	if (strcmp(wanted, today) <= 0)
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_PAST, "day",
+		    wanted, "today", today, NULL);
+	if (strcmp(wanted, farthest) > 0)
+		return pb_error_set(error, PB_ERROR_LIMIT, MSG_PAUSE_LONG, "most",
+		    MSG_INT(BOUNDS_PAUSE_DAYS), "day", farthest, NULL);
 	g_strlcpy(day, wanted, DAY_BYTES);
 	return true;
 }
@@ -290,12 +280,10 @@ set_pause(struct subscriber *subscriber, const char *until, int64_t now, GError 
 	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
 
 	if (subscriber->state != SUBSCRIBER_ACTIVE &&
-	    subscriber->state != SUBSCRIBER_PAUSED) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "%s gets no mail that could be paused: the state is %s",
-		    subscriber->address, subscriber_state_name(subscriber->state));
-		return false;
-	}
+	    subscriber->state != SUBSCRIBER_PAUSED)
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_STATE, "address",
+		    subscriber->address, "state",
+		    subscriber_state_name(subscriber->state), NULL);
 	if (until &&
 	    !profile_parse_until(until, zone, now, subscriber->paused_until, error))
 		return false;
@@ -357,9 +345,9 @@ profile_resume(struct store *store, const char *address, int catch_up, const cha
 	if (!subscriber)
 		return NULL;
 	if (subscriber->state != SUBSCRIBER_PAUSED) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "%s is not paused: the state is %s", subscriber->address,
-		    subscriber_state_name(subscriber->state));
+		pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_NONE, "address",
+		    subscriber->address, "state",
+		    subscriber_state_name(subscriber->state), NULL);
 		return NULL;
 	}
 	/* Not that of a slot: the slot's own digest may have been cancelled. */

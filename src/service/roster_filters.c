@@ -54,8 +54,7 @@ read_wishes(struct subscription *filter, char **parts, GError **error)
 			profile_check_max(0, error);
 		return false;
 	}
-	if (*parts[2] &&
-	    !text_check_line("the filter's note", parts[2], BOUNDS_FILTER_NOTE, error))
+	if (*parts[2] && !text_check_line("note", parts[2], BOUNDS_FILTER_NOTE, error))
 		return false;
 	filter->is_block = is_block;
 	filter->max_papers = (int)max;
@@ -90,8 +89,7 @@ roster_filters_add(const struct roster_filters *context, const char *line,
 		    "the number of a filter is from 1 to %d", FILTERS_NUMBER_MAX);
 		return false;
 	}
-	if (*name &&
-	    !text_check_line("the filter's name", name, BOUNDS_FILTER_NAME, error))
+	if (*name && !text_check_line("name", name, BOUNDS_FILTER_NAME, error))
 		return false;
 	canonical = get_canonical(context, text, error);
 	if (!canonical)

@@ -101,7 +101,7 @@ read_address(struct reader *reader)
 	                       ? g_strdup(reader->cells[ROSTER_NAME])
 	                       : g_steal_pointer(&name);
 	address_clear(&address);
-	text_check_line("the name", subscriber->name, BOUNDS_PERSON_NAME_BYTES, &error);
+	text_check_line("name", subscriber->name, BOUNDS_PERSON_NAME_BYTES, &error);
 	add_error(reader, ROSTER_NAME, error);
 	line = g_hash_table_lookup(reader->lines, subscriber->address_key);
 	if (line) {
@@ -270,7 +270,7 @@ read_consent(struct reader *reader)
 		    "all who have none");
 		return;
 	}
-	text_check_line("the consent", text, BOUNDS_CONSENT_BYTES, &error);
+	text_check_line("consent", text, BOUNDS_CONSENT_BYTES, &error);
 	add_error(reader, ROSTER_CONSENT_TEXT, error);
 	subscriber->consent_text = g_strdup(text);
 	subscriber->consent_at = read_time(reader, ROSTER_CONSENT_AT);

@@ -101,6 +101,7 @@ struct ranking {
 	unsigned limit;
 	GPtrArray *results; /* of struct search_result *, best first */
 	unsigned found;
+	const char *const *texts;
 };
 
 static bool
@@ -134,7 +135,7 @@ note(void *data, const struct stored_paper *stored,
 		return true;
 	result = g_new0(struct search_result, 1);
 	result->score = one.score;
-	result->words = query_explain_text(ranking->query, document);
+	result->words = query_explain_text(ranking->query, document, ranking->texts);
 	g_ptr_array_insert(ranking->results, (int)at, result);
 	if (ranking->results->len > ranking->limit)
 		g_ptr_array_remove_index(ranking->results, ranking->limit);
@@ -186,7 +187,8 @@ search_run(struct store *store, const char *text, const struct search_scope *sco
 	pb_auto(search_answer) answer = g_new0(struct search_answer, 1);
 	pb_auto(query) query = NULL;
 	pb_auto(rank) rank = NULL;
-	struct ranking ranking = {.store = store, .now = scope->now, .limit = limit};
+	struct ranking ranking = {
+	    .store = store, .now = scope->now, .texts = scope->texts, .limit = limit};
 
 	if (limit < 1 || limit > BOUNDS_SEARCH_RESULTS) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,

@@ -23,6 +23,8 @@ struct search_scope {
 	const char *oldest_day; /* papers listed last before it are left out; or NULL */
 	unsigned most; /* papers to ask about, the newest; 0: the usual bound */
 	int64_t now;   /* ages are measured from it */
+	/* For what was hit: of a language, by enum msg_id; NULL is English */
+	const char *const *texts;
 };
 
 /** Told of each paper that a query finds. @return false to end, with the error set */
@@ -51,7 +53,7 @@ struct search_result {
 
 struct search_answer {
 	char *canonical;
-	GPtrArray *warnings; /* of char * */
+	GPtrArray *warnings; /* of struct msg * */
 	GPtrArray *results;  /* of struct search_result *, best first */
 	unsigned found;      /* how many there are, told or not */
 	bool is_cut;         /* of the newest BOUNDS_SEARCH_PAPERS candidates only */

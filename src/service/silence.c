@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/day.h"
+#include "base/msg.h"
 #include "store/lists.h"
 
 /* How far back the first missing day is looked for. */
@@ -14,21 +15,6 @@
 
 /* A list without days that was not read for so long is late. */
 #define ANY_DAY_S (36 * CLOCK_HOUR_S)
-
-static const char *
-get_state_name(enum silence_state state)
-{
-	static const char *const names[] = {
-	    [SILENCE_OK] = "ok",
-	    [SILENCE_QUIET] = "quiet",
-	    [SILENCE_LATE] = "late",
-	    [SILENCE_STALE] = "stale",
-	    [SILENCE_FAILED] = "failed",
-	    [SILENCE_NEW] = "new",
-	};
-
-	return names[state];
-}
 
 static void
 list_clear(void *data)
@@ -46,7 +32,6 @@ silence_free(struct silence *silence)
 	if (!silence)
 		return;
 	g_ptr_array_unref(silence->lists);
-	g_free(silence->line);
 	g_free(silence);
 }
 
@@ -173,35 +158,47 @@ look(struct store *store, const struct list *row, int64_t now,
 	return look_at_day(store, list, &past, error);
 }
 
+/* A line under way. */
+struct line {
+	const char *const *texts;
+	int64_t now;
+	GString *text;
+	GHashTable *told; /* services that were summed, char * */
+};
+
 /* "Tue", or the day itself when that was more than six days ago. */
 static char *
-format_since(const char *day, int64_t now)
+format_since(const struct line *line, const char *day)
 {
 	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(day_start(day));
-	static const char *const names[] = {
-	    "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+	pb_auto(msg) msg = msg_new(MSG_LIST_WEEKDAYS, NULL);
+	g_autofree char *all = msg_format(msg, line->texts);
+	g_auto(GStrv) names = g_strsplit(all, " ", -1);
+	unsigned number = (unsigned)g_date_time_get_day_of_week(time);
 
-	if (now - day_start(day) >= 7 * (int64_t)CLOCK_DAY_S)
-		return g_strdup(day);
-	return g_strdup(names[g_date_time_get_day_of_week(time) - 1]);
+	return g_strdup(line->now - day_start(day) >= 7 * (int64_t)CLOCK_DAY_S ||
+	                        number > g_strv_length(names)
+	                    ? day
+	                    : names[number - 1]);
+}
+
+/* @param msg  taken */
+static void
+append(struct line *line, struct msg *msg)
+{
+	g_autofree char *part = msg_format(msg, line->texts);
+
+	g_string_append_printf(line->text, "%s%s", line->text->len ? "; " : "", part);
+	msg_unref(msg);
 }
 
 static void
-append(GString *line, const char *text)
+append_counts(struct line *line, const char *label, int64_t listed, int64_t read)
 {
-	g_string_append_printf(line, "%s%s", line->len ? "; " : "", text);
-}
-
-static void
-append_counts(GString *line, const char *label, int64_t listed, int64_t read)
-{
-	g_autofree char *counts =
-	    read < 0 ? g_strdup_printf("%s: %" G_GINT64_FORMAT " listed", label, listed)
-	             : g_strdup_printf("%s: %" G_GINT64_FORMAT
-	                               " listed, %" G_GINT64_FORMAT " read",
-	                   label, listed, read);
-
-	append(line, counts);
+	append(line, read < 0 ? msg_new(MSG_LIST_LISTED, "list", label, "listed",
+	                            MSG_INT(listed), NULL)
+	                      : msg_new(MSG_LIST_READ, "list", label, "listed",
+	                            MSG_INT(listed), "read", MSG_INT(read), NULL));
 }
 
 /* The lists of one service that are all right are told as one. @return how many */
@@ -227,53 +224,65 @@ sum_service(const GPtrArray *lists, const struct silence_list *first, int64_t *l
 }
 
 static void
-append_list(GString *line, const GPtrArray *lists, const struct silence_list *list,
-    GHashTable *told, int64_t now)
+append_missing(struct line *line, const struct silence_list *list, enum msg_id id)
+{
+	g_autofree char *since = format_since(line, list->since_day);
+
+	append(line, msg_new(id, "list", list->label, "day", since, NULL));
+}
+
+static void
+append_read(struct line *line, const GPtrArray *lists, const struct silence_list *list)
 {
 	g_autofree char *service = g_strndup(list->name, strcspn(list->name, "/"));
-	g_autofree char *since =
-	    *list->since_day ? format_since(list->since_day, now) : NULL;
-	g_autofree char *words = NULL;
 	g_autofree char *label = NULL;
 	int64_t listed, read;
 
-	switch (list->state) {
-	case SILENCE_OK:
-		if (g_hash_table_contains(told, service))
-			return;
-		if (sum_service(lists, list, &listed, &read) == 1) {
-			append_counts(line, list->label, list->listed, list->read);
-			return;
-		}
-		label = g_strndup(list->label, strcspn(list->label, " "));
-		append_counts(line, label, listed, read);
-		g_hash_table_add(told, g_steal_pointer(&service));
+	if (g_hash_table_contains(line->told, service))
 		return;
-	case SILENCE_QUIET:
-		words = g_strdup_printf("%s: nothing new", list->label);
-		break;
-	case SILENCE_LATE:
-	case SILENCE_STALE:
-	case SILENCE_FAILED:
-		words = g_strdup_printf(
-		    "%s %s since %s", list->label, get_state_name(list->state), since);
-		break;
-	case SILENCE_NEW:
+	if (sum_service(lists, list, &listed, &read) == 1) {
+		append_counts(line, list->label, list->listed, list->read);
 		return;
 	}
-	append(line, words);
+	label = g_strndup(list->label, strcspn(list->label, " "));
+	append_counts(line, label, listed, read);
+	g_hash_table_add(line->told, g_steal_pointer(&service));
 }
 
-static char *
-format_line(const GPtrArray *lists, int64_t now)
+static void
+append_list(struct line *line, const GPtrArray *lists, const struct silence_list *list)
 {
-	GString *line = g_string_new(NULL);
+	switch (list->state) {
+	case SILENCE_OK:
+		append_read(line, lists, list);
+		break;
+	case SILENCE_QUIET:
+		append(line, msg_new(MSG_LIST_QUIET, "list", list->label, NULL));
+		break;
+	case SILENCE_LATE:
+		append_missing(line, list, MSG_LIST_LATE);
+		break;
+	case SILENCE_STALE:
+		append_missing(line, list, MSG_LIST_STALE);
+		break;
+	case SILENCE_FAILED:
+		append_missing(line, list, MSG_LIST_FAILED);
+		break;
+	case SILENCE_NEW:
+		break;
+	}
+}
+
+char *
+silence_format_line(const struct silence *silence, const char *const *texts)
+{
 	g_autoptr(GHashTable) told =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct line line = {texts, silence->now, g_string_new(NULL), told};
 
-	for (unsigned i = 0; i < lists->len; i++)
-		append_list(line, lists, lists->pdata[i], told, now);
-	return g_string_free(line, FALSE);
+	for (unsigned i = 0; i < silence->lists->len; i++)
+		append_list(&line, silence->lists, silence->lists->pdata[i]);
+	return g_string_free(line.text, FALSE);
 }
 
 static void
@@ -299,6 +308,7 @@ silence_load(struct store *store, int64_t now, GError **error)
 	silence = g_new0(struct silence, 1);
 	silence->lists = g_ptr_array_new_with_free_func(list_clear);
 	silence->held_from = silence->held_until = -1;
+	silence->now = now;
 	for (unsigned i = 0; i < rows->len; i++) {
 		struct silence_list *list = g_new0(struct silence_list, 1);
 
@@ -307,6 +317,5 @@ silence_load(struct store *store, int64_t now, GError **error)
 			return NULL;
 		note_hold(silence, list, now);
 	}
-	silence->line = format_line(silence->lists, now);
 	return g_steal_pointer(&silence);
 }

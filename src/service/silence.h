@@ -42,11 +42,20 @@ struct silence {
 	/* Editions that are due at this time or later wait; -1: none does. */
 	int64_t held_from;
 	int64_t held_until; /* and not longer than until then */
-	char *line;         /* for people; "" when nothing is collected */
+	int64_t now;
 };
 
 /** Look at all lists that are collected. @return NULL when the store fails */
 struct silence *silence_load(struct store *store, int64_t now, GError **error);
+
+/**
+ * Format the state of all lists in one line: "arXiv: 12 listed; Hugging Face late since
+ * Tue".
+ *
+ * @param texts  of a language, by enum msg_id; NULL is English
+ * @return a new string; "" when nothing is collected
+ */
+char *silence_format_line(const struct silence *silence, const char *const *texts);
 void silence_free(struct silence *silence);
 PB_DEFINE_AUTO(silence, silence_free);
 

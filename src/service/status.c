@@ -333,7 +333,7 @@ status_load(struct store *store, const struct settings *settings,
 	found.disk_free_bytes = status_get_disk_free(settings->state_dir);
 	found.store_bytes = size_of(settings->state_dir, "paperboy.db");
 	found.log_bytes = size_of(settings->state_dir, "paperboy.db-wal");
-	found.coverage = g_steal_pointer(&silence->line);
+	found.coverage = silence_format_line(silence, NULL);
 	found.problems = g_ptr_array_new_with_free_func(problem_free);
 	find_settings_problems(&found, settings);
 	find_source_problems(&found, daemon);

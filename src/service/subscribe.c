@@ -19,10 +19,9 @@
 #include "store/suppression.h"
 
 static bool
-set_input_error(GError **error, const char *message)
+set_input_error(GError **error, enum msg_id id)
 {
-	g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT, message);
-	return false;
+	return pb_error_set(error, PB_ERROR_INPUT, id, NULL);
 }
 
 /* Fill a new or returning subscriber from what was asked for. */
@@ -35,12 +34,11 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	if (!zone)
 		return false;
 	if (!request->consent || !*request->consent)
-		return set_input_error(
-		    error, "how the person agreed is wanted, in words: the consent");
+		return set_input_error(error, MSG_PERSON_CONSENT);
 	if (!text_check_line(
-	        "the consent", request->consent, BOUNDS_CONSENT_BYTES, error) ||
-	    !text_check_line("the person's name", subscriber->name,
-	        BOUNDS_PERSON_NAME_BYTES, error) ||
+	        "consent", request->consent, BOUNDS_CONSENT_BYTES, error) ||
+	    !text_check_line(
+	        "name", subscriber->name, BOUNDS_PERSON_NAME_BYTES, error) ||
 	    !profile_check_max(request->max_full, error))
 		return false;
 	subscriber->state = SUBSCRIBER_ACTIVE;
@@ -82,7 +80,7 @@ save_subscriber(struct store *store, const struct subscribe_request *request,
 		return NULL;
 	}
 	if (!is_new && subscriber->state != SUBSCRIBER_GONE) {
-		set_input_error(error, "this address is a subscriber already");
+		set_input_error(error, MSG_PERSON_ALREADY);
 		address_clear(&address);
 		return NULL;
 	}
@@ -119,10 +117,8 @@ subscribe_check_suppression(
 	if (!found)
 		return true;
 	day_format(found->at, day);
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "no mail may go to this address: it is suppressed since %s (%s)", day,
-	    found->reason);
-	return false;
+	return pb_error_set(error, PB_ERROR_INPUT, MSG_ADDRESS_SUPPRESSED, "day", day,
+	    "reason", found->reason, NULL);
 }
 
 struct subscriber *
@@ -167,8 +163,7 @@ move(struct store *store, struct subscriber *subscriber, const struct address *p
 	pb_auto(subscriber) other = people_find(store, address_key, NULL);
 
 	if (other && other->id != subscriber->id)
-		return set_input_error(error,
-		    "this address cannot be used: somebody has, or had, it here");
+		return set_input_error(error, MSG_ADDRESS_TAKEN);
 	if (!subscribe_check_suppression(store, key, address_key, error))
 		return false;
 	/* Another case of the same letters is no other mailbox. */
@@ -219,8 +214,8 @@ subscribe_find_any(struct store *store, const char *text, GError **error)
 	if (subscriber)
 		return g_steal_pointer(&subscriber);
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s is no subscriber", text);
+		pb_error_set(
+		    error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
 	else
 		g_propagate_error(error, g_steal_pointer(&problem));
 	return NULL;
@@ -233,7 +228,7 @@ subscribe_find(struct store *store, const char *text, GError **error)
 
 	if (!subscriber || subscriber->state != SUBSCRIBER_GONE)
 		return g_steal_pointer(&subscriber);
-	g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s is no subscriber", text);
+	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
 	return NULL;
 }
 

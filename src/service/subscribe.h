@@ -96,7 +96,7 @@ bool subscribe_check_suppression(
 /**
  * Give a person a filter.
  *
- * @param warnings  NULL, or set to of char * on success
+ * @param warnings  NULL, or set to of struct msg * on success
  * @return NULL with PB_ERROR_INPUT or PB_ERROR_LIMIT
  */
 struct subscription *subscribe_add_filter(struct store *store, const char *address,

@@ -224,8 +224,8 @@ find_person(struct store *store, const char *text, GError **error)
 	address_clear(&address);
 	subscriber = people_find(store, key, &problem);
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s is no subscriber", text);
+		pb_error_set(
+		    error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
 	else if (problem)
 		g_propagate_error(error, g_steal_pointer(&problem));
 	return subscriber;

@@ -82,7 +82,7 @@ PB_DEFINE_AUTO(why, why_free);
  *
  * @param text      as typed
  * @param stored    the paper; NULL: the clauses only, their truth says nothing
- * @param warnings  NULL, or set to of char *
+ * @param warnings  NULL, or set to of struct msg *
  * @param problem   NULL, or cleared by the caller: filled when the text is refused
  */
 struct why_filter *

@@ -424,9 +424,8 @@ people_insert_subscription(struct store *store, struct subscription *subscriptio
 	        SQL_INT(subscription->filter_id)))
 		return false;
 	if (number) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "filter %d is the same: %s", (int)number, subscription->canonical);
-		return false;
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_SAME, "number",
+		    MSG_INT(number), "filter", subscription->canonical, NULL);
 	}
 	number = subscription->number;
 	if ((!number &&
@@ -463,9 +462,8 @@ people_change_subscription(struct store *store, struct subscription *subscriptio
 	        SQL_INT(subscription->id)))
 		return false;
 	if (number) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "filter %d is the same: %s", (int)number, subscription->canonical);
-		return false;
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_SAME, "number",
+		    MSG_INT(number), "filter", subscription->canonical, NULL);
 	}
 	return sql_run(store, sql, error, SQL_INT(subscription->id),
 	    SQL_INT(subscription->filter_id), SQL_TEXT(subscription->text),
@@ -502,9 +500,8 @@ people_delete_subscription(
 		return false;
 	if (sqlite3_changes(store->db))
 		return true;
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_NOT_FOUND, "there is no filter %d", number);
-	return false;
+	return pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
+	    MSG_INT(number), NULL);
 }
 
 bool

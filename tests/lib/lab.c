@@ -272,7 +272,7 @@ lab_press(struct lab *lab, int64_t now)
 
 	match_run(lab->store, now, &matched, &error);
 	g_assert_no_error(error);
-	edition_run(lab->store, lab->key, now, &made, &error);
+	edition_run(lab->store, lab->key, NULL, now, &made, &error);
 	g_assert_no_error(error);
 	return made.digests;
 }
