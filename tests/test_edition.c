@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "lib/lab.h"
 #include "service/edition.h"
+#include "service/match.h"
 #include "service/subscribe.h"
 #include "store/editions.h"
 #include "store/outbox.h"
@@ -825,6 +826,7 @@ main(int argc, char **argv)
 	ADD(who_has_left_gets_nothing_and_who_returns_no_paper_again);
 	ADD(a_digest_that_was_cancelled_frees_its_papers);
 	ADD(reasons_tell_each_filter_and_what_it_hit);
+	ADD(reasons_are_in_the_readers_language);
 	ADD(a_long_filter_is_cut_in_its_reason);
 	ADD(a_preview_stores_nothing_and_equals_the_edition);
 	ADD(more_people_than_a_page_get_their_editions);

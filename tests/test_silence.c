@@ -7,6 +7,7 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "lib/lab.h"
+#include "render/phrases.h"
 #include "service/collect.h"
 #include "service/edition.h"
 #include "service/silence.h"
@@ -111,6 +112,32 @@ state_at(struct lab *lab, int64_t at)
 		g_autofree char *line_ = state_at(lab, lab_time(time)); \
 		g_assert_cmpstr(line_, ==, wanted);                     \
 	} while (0)
+
+static void
+the_line_is_in_the_readers_language(void)
+{
+	static const char *const rows[][2] = {
+	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 genannt, 3 gelesen"},
+	    {"2026-11-03T08:00:00Z", "arXiv cs.CL verspätet seit Di"},
+	};
+	pb_auto(lab) lab = lab_new();
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *templates =
+	    g_build_filename(top ? top : ".", "etc/templates", NULL);
+	pb_auto(phrasebook) book = phrasebook_load(templates, NULL);
+	struct fake fake;
+
+	fake_init(&fake);
+	ask(lab, &fake, DEED_LIST, lab_time("2026-11-02T06:00:00Z"));
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(silence) silence =
+		    silence_load(lab->store, lab_time(rows[i][0]), NULL);
+		g_autofree char *line =
+		    silence_format_line(silence, phrasebook_get_texts(book, "de"));
+
+		g_assert_cmpstr(line, ==, rows[i][1]);
+	}
+}
 
 /* 2026-11-02 is a Monday. */
 static void
@@ -334,6 +361,7 @@ main(int argc, char **argv)
 	g_log_set_always_fatal(G_LOG_FATAL_MASK);
 #define ADD(name) g_test_add_func("/silence/" #name, name)
 	ADD(each_state_is_told_as_it_is);
+	ADD(the_line_is_in_the_readers_language);
 	ADD(yesterdays_papers_under_todays_date_are_no_list);
 	ADD(an_edition_waits_for_a_late_list_and_then_says_what_is_missing);
 	ADD(what_comes_at_once_or_hourly_waits_for_no_list);
