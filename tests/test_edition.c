@@ -645,9 +645,9 @@ reasons_are_in_the_readers_language(void)
 		lab_subscribe(lab, people[i], "UTC", "diffusion upvotes:>=20", now);
 	/* "xx" is a language that there was once. */
 	lab_run(lab, "UPDATE subscriber SET language = CASE id WHEN 2 THEN 'de'"
-	             " WHEN 3 THEN 'xx' ELSE '' END");
+	             " ELSE 'xx' END WHERE id > 1");
 	g_assert_true(match_run(lab->store, now, &(struct match_report){0}, &error));
-	g_assert_true(edition_run(lab->store, book, now, &report, &error));
+	g_assert_true(edition_run(lab->store, lab->key, book, now, &report, &error));
 	g_assert_no_error(error);
 	lab_assert_text(lab,
 	    "SELECT substr(reasons, instr(reasons, char(9)) + 1) FROM digest_item i"
