@@ -128,7 +128,7 @@ main(int argc, char **argv)
 	stopwatch_start(&all);
 	g_assert_true(match_run(store, INPUT_NOW, &matched, &error));
 	end_step("match", &watch, &postman);
-	g_assert_true(edition_run(store, key, INPUT_NOW, &made, &error));
+	g_assert_true(edition_run(store, key, NULL, INPUT_NOW, &made, &error));
 	end_step("edition", &watch, &postman);
 	g_assert_true(upkeep_run(store, INPUT_NOW, &error));
 	end_step("upkeep", &watch, &postman);

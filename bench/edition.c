@@ -61,7 +61,7 @@ main(int argc, char **argv)
 	if (argc == 3)
 		sqlite3_trace_v2(store->db, SQLITE_TRACE_PROFILE, note_time, sums);
 	stopwatch_start(&watch);
-	edition_run(store, key, INPUT_NOW, &report, &error);
+	edition_run(store, key, NULL, INPUT_NOW, &report, &error);
 	stopwatch_stop(&watch);
 	g_assert_no_error(error);
 	stopwatch_print(&watch);

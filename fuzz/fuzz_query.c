@@ -70,7 +70,7 @@ static void
 check_hits(const struct query *query, const struct query_document *document)
 {
 	g_autoptr(GPtrArray) hits = query_explain(query, document);
-	g_autofree char *told = query_explain_text(query, document);
+	g_autofree char *told = query_explain_text(query, document, NULL);
 
 	if (query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_FALSE)
 		g_assert(hits->len == 0);
