@@ -213,8 +213,8 @@ an_edition_waits_for_a_late_list_and_then_says_what_is_missing(void)
 	             " unixepoch('2026-11-03T08:30:00Z')");
 	/* Due at 08:30, expected by 08:00, and waited for until 09:00. */
 	lab_list(lab, "2026-11-03", "2611.99999", "Mamba too", 1);
-	g_assert_true(edition_run(
-	    lab->store, lab->key, NULL, lab_time("2026-11-03T08:30:00Z"), &report, NULL));
+	g_assert_true(edition_run(lab->store, lab->key, NULL,
+	    lab_time("2026-11-03T08:30:00Z"), &report, NULL));
 	g_assert_cmpuint(report.due, ==, 0);
 	g_assert_cmpint(report.held_until, ==, lab_time("2026-11-03T09:00:00Z"));
 	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-03T08:59:59Z")), ==, 0);
