@@ -127,6 +127,8 @@ find_tls(const char *name)
 {
 	if (strcmp(name, "implicit") == 0)
 		return STREAM_TLS_IMPLICIT;
+	if (strcmp(name, "detect") == 0)
+		return STREAM_TLS_DETECT;
 	return strcmp(name, "starttls") == 0 ? STREAM_TLS_STARTTLS : STREAM_TLS_OFF;
 }
 

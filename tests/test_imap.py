@@ -280,6 +280,25 @@ def main():
             assert len(attempts) <= 2, attempts
             refused("without TLS", tls="off", host="192.0.2.1")
 
+        def test_tls_of_port():
+            """TLS that does not fit the port is named; detected, either kind works"""
+            ports = {"implicit": dovecot.imaps_port, "starttls": dovecot.imap_port}
+            dovecot.put("ports@example.org", letter(1))
+            for tls, other in (("implicit", "starttls"), ("starttls", "implicit")):
+                with Reader(tap.subfolder(f"reader{next(numbers)}"), port=ports[other],
+                            tls=tls, ca=ca.cert, command=2000) as reader:
+                    assert f'set tls to "{other}"' in reader.wait_note("cannot connect")
+                    reader.end()
+                with Reader(tap.subfolder(f"reader{next(numbers)}"), port=ports[tls],
+                            tls="detect", ca=ca.cert, user="ports@example.org",
+                            skipped="1.1") as reader:
+                    reader.wait_said("unskip")
+                    assert not reader.said("note"), reader.output
+                    reader.end()
+            refused("certificate", tls="detect", ca=make_ca(
+                tap.subfolder("detect-ca")).cert)
+            refused("login refused", tls="detect", password="guess")
+
         def new_house(user, **settings):
             folder = tap.subfolder(f"house{next(numbers)}")
             secret = os.path.join(folder, "password")
@@ -482,7 +501,8 @@ def main():
         for function in (test_all_kinds, test_idle, test_stop, test_move, test_expunge,
                          test_other_folder, test_missing_folder, test_too_large,
                          test_postponed, test_killed, test_uidvalidity, test_cut,
-                         test_certificates, test_login, test_daemon,
+                         test_certificates, test_login,
+                         test_tls_of_port, test_daemon,
                          test_equal_rows, test_daemon_password, test_removing,
                          test_replaced, test_skipped, test_many):
             tap.run(function)

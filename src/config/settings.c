@@ -153,7 +153,8 @@ const struct setting setting_table[] = {
     TEXT("mailbox.imap_host", imap_host, "", 0, "host whose folder is read (IMAP)"),
     INT("mailbox.imap_port", imap_port, 993, 1, 65535, "its port"),
     CHOICE("mailbox.imap_tls", imap_tls, SETTINGS_TLS_AUTO, tls_choices,
-        "auto (implicit on port 993, else starttls), off, starttls or implicit"),
+        "auto (implicit on port 993, starttls on 143, else what the server does), off, "
+        "starttls or implicit"),
     TEXT("mailbox.imap_ca_file", imap_ca_file, "", 0,
         "certificates to trust; empty: those of the system"),
     TEXT("mailbox.imap_user", imap_user, "", 0, "log in as"),

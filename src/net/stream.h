@@ -33,6 +33,9 @@ enum stream_tls {
 	STREAM_TLS_OFF,      /* plain text; no login but to this machine itself */
 	STREAM_TLS_STARTTLS, /* required: a host that does not offer it is an error */
 	STREAM_TLS_IMPLICIT, /* TLS from the first byte (RFC 8314 section 3.3) */
+	/* IMPLICIT, or STARTTLS where the host does not answer as TLS does.  Not for
+	 * SMTP: some servers refuse clients that speak before the greeting. */
+	STREAM_TLS_DETECT,
 };
 
 /* All strings are borrowed for the time of the call. */
@@ -75,8 +78,9 @@ enum stream_fault {
 struct stream_failure {
 	enum stream_fault fault;
 	enum stream_step step;
-	char *reply; /* owned: the peer's last reply as it came, lines ending in \n;
-	                NULL when a refusing reply did not end the opening */
+	bool is_not_tls; /* the TLS handshake with a host failed at its first answer */
+	char *reply;     /* owned: the peer's last reply as it came, lines ending in \n;
+	                    NULL when a refusing reply did not end the opening */
 };
 
 /** Free what a failure owns. NULL reply is fine; the struct may be used again. */

@@ -307,6 +307,24 @@ code_from_fault(enum stream_fault fault)
 	g_assert_not_reached();
 }
 
+static bool
+is_connected(const struct opening *opening)
+{
+	curl_off_t connected_us = 0;
+
+	curl_easy_getinfo(opening->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
+	return connected_us > 0;
+}
+
+/* An implicit TLS handshake failed; a wrong certificate is another error. */
+static bool
+is_not_tls(const struct opening *opening, CURLcode result)
+{
+	return opening->options->tls == STREAM_TLS_IMPLICIT &&
+	       opening->step == STREAM_STEP_CONNECT &&
+	       result == CURLE_SSL_CONNECT_ERROR;
+}
+
 /* What went wrong, as one line; libcurl's own words where nothing is clearer. */
 static char *
 format_cause(const struct opening *opening, CURLcode result, const char *message)
@@ -329,6 +347,12 @@ format_cause(const struct opening *opening, CURLcode result, const char *message
 		return g_strdup("no connection in time");
 	if (result == CURLE_OK || (result == CURLE_LOGIN_DENIED && opening->code < 400))
 		return g_strdup("the host offers no login that we know (PLAIN, LOGIN)");
+	if (result == CURLE_OPERATION_TIMEDOUT &&
+	    opening->step == STREAM_STEP_CONNECT && is_connected(opening))
+		return g_strdup(opening->options->tls == STREAM_TLS_IMPLICIT
+		                    ? "no greeting in time"
+		                    : "no greeting in time; if this port expects TLS "
+		                      "from the start, set tls to \"implicit\"");
 	if (result == CURLE_OPERATION_TIMEDOUT)
 		return g_strdup_printf("no answer in time %s", steps[opening->step]);
 	if (result == CURLE_USE_SSL_FAILED)
@@ -345,6 +369,10 @@ format_cause(const struct opening *opening, CURLcode result, const char *message
 	if (opening->is_reply_whole && opening->code >= 400)
 		return g_strdup_printf(
 		    "refused with %u %s", opening->code, steps[opening->step]);
+	if (is_not_tls(opening, result))
+		return g_strdup_printf(
+		    "%s; if this port expects STARTTLS, set tls to \"starttls\"",
+		    *message ? message : curl_easy_strerror(result));
 	return g_strdup_printf("%s %s", *message ? message : curl_easy_strerror(result),
 	    steps[opening->step]);
 }
@@ -377,6 +405,7 @@ tell_failure(const struct opening *opening, CURLcode result, const char *message
 		return;
 	failure->fault = fault;
 	failure->step = opening->step;
+	failure->is_not_tls = is_not_tls(opening, result);
 	failure->reply = is_answered ? g_strdup(opening->reply->str) : NULL;
 }
 
@@ -434,20 +463,15 @@ wants_any_login(
 	       failure->fault == STREAM_FAULT_LOGIN && !failure->reply;
 }
 
-struct stream *
-stream_open(const struct stream_options *options, struct stream_failure *failure,
+/* With TLS as the options say, which is not DETECT. */
+static struct stream *
+open_checked(const struct stream_options *options, struct stream_failure *failure,
     GError **error)
 {
 	struct stream_failure first = {0};
 	g_autoptr(GError) problem = NULL;
 	struct stream *stream;
 
-	if (!check_options(options, error)) {
-		if (failure)
-			*failure = (struct stream_failure){
-			    STREAM_FAULT_SETTINGS, STREAM_STEP_CONNECT, NULL};
-		return NULL;
-	}
 	stream = open_once(options, false, &first, &problem);
 	if (stream)
 		return stream;
@@ -461,4 +485,58 @@ stream_open(const struct stream_options *options, struct stream_failure *failure
 	else
 		stream_failure_clear(&first);
 	return NULL;
+}
+
+/*
+ * A host that waits for STARTTLS greets at once, which ends the handshake; one that
+ * waits for the handshake would leave a client without TLS waiting.
+ */
+static struct stream *
+open_detecting(const struct stream_options *options, struct stream_failure *failure,
+    GError **error)
+{
+	struct stream_options attempt = *options;
+	struct stream_failure first = {0}, second = {0};
+	g_autoptr(GError) problem = NULL;
+	GError *other = NULL;
+	struct stream *stream;
+
+	attempt.tls = STREAM_TLS_IMPLICIT;
+	stream = open_checked(&attempt, &first, &problem);
+	if (!stream && first.is_not_tls) {
+		attempt.tls = STREAM_TLS_STARTTLS;
+		stream = open_checked(&attempt, &second, &other);
+	}
+	/* It did not greet either: the first error says more. */
+	if (other && second.step != STREAM_STEP_CONNECT) {
+		g_propagate_error(error, other);
+		stream_failure_clear(&first);
+		first = second;
+	} else {
+		g_clear_error(&other);
+		stream_failure_clear(&second);
+		if (!stream)
+			g_propagate_error(error, g_steal_pointer(&problem));
+	}
+	if (failure && !stream)
+		*failure = first;
+	else
+		stream_failure_clear(&first);
+	return stream;
+}
+
+struct stream *
+stream_open(const struct stream_options *options, struct stream_failure *failure,
+    GError **error)
+{
+	if (!check_options(options, error)) {
+		if (failure)
+			*failure =
+			    (struct stream_failure){.fault = STREAM_FAULT_SETTINGS,
+			        .step = STREAM_STEP_CONNECT};
+		return NULL;
+	}
+	return options->tls == STREAM_TLS_DETECT
+	           ? open_detecting(options, failure, error)
+	           : open_checked(options, failure, error);
 }

@@ -8,6 +8,7 @@
 #include "mailbox/imap.h"
 #include "service/assembly.h"
 
+#define IMAP_PORT  143
 #define IMAPS_PORT 993
 
 /* Where the mark of one folder is kept; the mailbox owns it. */
@@ -57,15 +58,26 @@ draw(void *data)
 	return g_random_double();
 }
 
+static enum stream_tls
+get_usual_tls(const struct settings *settings)
+{
+	switch (settings->imap_port) {
+	case IMAP_PORT:
+		return STREAM_TLS_STARTTLS;
+	case IMAPS_PORT:
+		return STREAM_TLS_IMPLICIT;
+	}
+	return STREAM_TLS_DETECT;
+}
+
 static struct imap_options
 options_of(const struct settings *settings, const char *password)
 {
 	struct imap_options options = {
 	    .host = settings->imap_host,
 	    .port = (uint16_t)settings->imap_port,
-	    .tls = assembly_choose_tls((enum settings_tls)settings->imap_tls,
-	        settings->imap_port == IMAPS_PORT ? STREAM_TLS_IMPLICIT
-	                                          : STREAM_TLS_STARTTLS),
+	    .tls = assembly_choose_tls(
+	        (enum settings_tls)settings->imap_tls, get_usual_tls(settings)),
 	    .ca_file = *settings->imap_ca_file ? settings->imap_ca_file : NULL,
 	    .user = settings->imap_user,
 	    .password = password,

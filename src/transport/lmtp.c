@@ -237,7 +237,7 @@ lmtp_open(const struct stream_options *options, struct stream_failure *failure,
 	    .reply = g_string_new(NULL),
 	};
 	struct stream_failure found = {
-	    STREAM_FAULT_UNREACHABLE, STREAM_STEP_CONNECT, NULL};
+	    .fault = STREAM_FAULT_UNREACHABLE, .step = STREAM_STEP_CONNECT};
 	struct stream *stream = NULL;
 
 	reply_parser_init(&opening.parser);
