@@ -132,7 +132,7 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 		    "UPDATE outbox SET state = '%s', %s", rows[i].state, rows[i].more);
 		const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
 		const struct backup_make make = {
-		    path, draft, 70, lab_time(NOW) + 60, "a test"};
+		    path, draft, 70, lab_time(NOW) + 60, "a test", 0};
 		struct backup_restored restored;
 		g_autoptr(GBytes) came = NULL;
 		g_autoptr(GError) error = NULL;
@@ -183,7 +183,8 @@ no_ticket_and_no_new_letter_outlives_it(void)
 	g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
 	g_autofree char *draft = g_build_filename(lab->folder, "new", NULL);
 	const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
-	const struct backup_make make = {path, draft, 70, lab_time(NOW) + 60, "a test"};
+	const struct backup_make make = {
+	    path, draft, 70, lab_time(NOW) + 60, "a test", 0};
 	struct backup_restored restored;
 	g_autoptr(GError) error = NULL;
 
@@ -228,7 +229,7 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 		    "UPDATE subscriber SET state = '%s', next_due_at = %s",
 		    rows[i].state, due);
 		const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
-		const struct backup_make make = {path, draft, -1, at, "a test"};
+		const struct backup_make make = {path, draft, -1, at, "a test", 0};
 		struct backup_restored restored;
 		g_autoptr(GError) error = NULL;
 		pb_auto(store) store = NULL;

@@ -299,13 +299,16 @@ print_restore(const struct status *status)
 {
 	g_autofree char *at = ctl_format_time(status->past.restored_at);
 	g_autofree char *made = ctl_format_time(status->past.made_at);
+	bool is_stale = status->past.made_at < 0;
 
 	if (status->past.restored_at < 0 ||
 	    (!status->held_by_restore && !status->past.people))
 		return;
-	printf("RESTORED     at %s, from the backup of %s: %" G_GINT64_FORMAT
-	       " %s held%s",
-	    at, made, status->held_by_restore,
+	if (is_stale)
+		printf("OLD DATABASE found at %s", at);
+	else
+		printf("RESTORED     at %s, from the backup of %s", at, made);
+	printf(": %" G_GINT64_FORMAT " %s held%s", status->held_by_restore,
 	    status->held_by_restore == 1 ? "message is" : "messages are",
 	    status->past.people ? "," : ".\n");
 	if (status->past.people)
@@ -313,7 +316,7 @@ print_restore(const struct status *status)
 		       "%" G_GINT64_FORMAT " %s.\n",
 		    status->past.people,
 		    status->past.people == 1 ? "person" : "people");
-	puts("             They may have been mailed since that backup. paperboyctl "
+	puts("             They may have been mailed already. paperboyctl "
 	     "queue\n"
 	     "             list --state HELD; queue release sends, queue drop "
 	     "--delivered\n"

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/zone.h"
 #include "query/query.h"
+#include "service/generation.h"
 #include "service/secret.h"
 #include "service/status.h"
 #include "store/archive.h"
@@ -391,6 +392,25 @@ check_key(struct visit *visit)
 		add(visit, "key", g_strdup("it is the key of this store"), NULL);
 }
 
+static void
+check_generation(struct visit *visit)
+{
+	g_autoptr(GError) error = NULL;
+	bool is_stale;
+
+	if (!generation_is_stale(visit->store, visit->state_dir, &is_stale, &error))
+		add(visit, "generation", g_strdup(error->message), FILE_ADVICE);
+	else if (is_stale)
+		add(visit, "generation",
+		    g_strdup("the database is older than the mail that was sent: an "
+		             "older copy of it was put back, or its log was lost"),
+		    "start paperboyd, which holds what may have been mailed, and see "
+		    "STALE DATABASE in paperboyd(8); or " RESTORE_ADVICE);
+	else
+		add(visit, "generation",
+		    g_strdup("the database knows of all mail that was sent"), NULL);
+}
+
 GPtrArray *
 doctor_run(const struct settings *settings, int64_t now)
 {
@@ -415,6 +435,7 @@ doctor_run(const struct settings *settings, int64_t now)
 		check_zones(&visit);
 		check_archive(&visit);
 		check_clock(&visit);
+		check_generation(&visit);
 	}
 	check_key(&visit);
 	store_free(visit.store);

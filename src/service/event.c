@@ -113,6 +113,10 @@ static const struct event_row rows[N_EVENTS] = {
     [EVENT_BACKUP_UNNOTED] = {"backup-unnoted", "fde65de530532921c8c6017b5163ad5a",
         G_LOG_LEVEL_WARNING, "backup made but not noted", NULL,
         "The backup is whole; only status does not know of it."},
+    [EVENT_STORE_STALE] = {"store-stale", "6b1b2841130f4193b32eafb2639cd0e1",
+        G_LOG_LEVEL_WARNING, "old database put back", "held people",
+        "An older copy of it was put back, or its log was lost. What may have been "
+        "mailed since is held: see STALE DATABASE."},
     [EVENT_PRESS_FAILED] = {"press-failed", "b0c1a3465489da7432c96e15dee412c4",
         G_LOG_LEVEL_WARNING, "press failed", NULL,
         "Matching or making digests failed, mostly for the store; nothing is lost, and "

@@ -91,7 +91,10 @@ post_new(const struct post_options *options, GError **error)
 	breaker_init(&post->breaker);
 	post->domains = domains_new(options->domain_per_hour);
 	set_paces(post);
-	if (!recover(post, true, error)) {
+	if (options->state_dir)
+		post->generation = generation_new(options->store, options->state_dir,
+		    clock_get_now(options->clock), error);
+	if ((options->state_dir && !post->generation) || !recover(post, true, error)) {
 		post_free(post);
 		return NULL;
 	}
@@ -111,6 +114,7 @@ post_free(struct post *post)
 		return;
 	senders_free(post->senders);
 	domains_free(post->domains);
+	generation_free(post->generation);
 	g_free(post->policy_domain);
 	shelf_free(post->shelf);
 	token_maker_free(post->tokens);
@@ -214,7 +218,8 @@ commit_round(struct post *post, struct post_report *report, GError **error)
 		return false;
 	g_ptr_array_set_size(post->results, 0);
 	take_claimed(post, jobs, report);
-	return true;
+	return !post->generation || g_queue_is_empty(&post->claimed) ||
+	       generation_save(post->generation, post->options.store, error);
 }
 
 /*

@@ -55,7 +55,7 @@ struct post_options {
 	/* With less room than that in the state folder nothing is sent: what came of it
 	 * could not be recorded, and would be sent again.  NULL: it is not looked at.
 	 */
-	const char *state_dir; /* borrowed */
+	const char *state_dir; /* borrowed; also of service/generation.h */
 	int64_t disk_least_bytes;
 	const int *pause; /* not 0: come back as for a stop; borrowed; or NULL */
 	/* Once readable no answer of the relay is waited for any more; borrowed; or

@@ -6,6 +6,7 @@
 
 #include "base/token.h"
 #include "service/domains.h"
+#include "service/generation.h"
 #include "service/post.h"
 #include "service/senders.h"
 #include "store/outbox.h"
@@ -28,6 +29,7 @@ struct post {
 	unsigned policies;   /* refusals by policy (5.7.x) in a row */
 	char *policy_domain; /* the domain of all of them; NULL: of several */
 	bool is_proven; /* the relay has answered for a message since it last failed */
+	struct generation *generation; /* NULL without a state directory */
 	bool is_unsettled; /* the store failed: rows may be SENDING that nobody sends */
 	bool is_alone;     /* what is in flight is one message that is sent alone */
 	bool is_more;      /* more messages are due than the last claim looked at */

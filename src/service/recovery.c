@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "service/assembly.h"
 #include "service/event.h"
+#include "service/generation.h"
 #include "service/lock.h"
 #include "service/secret.h"
 #include "service/startup.h"
@@ -304,7 +305,8 @@ restore(const struct settings *settings, const struct restoring *at,
 
 	make->draft = at->draft;
 	make->newest_id = -1;
-	if (!fold_old(at, &is_sound, error) ||
+	if (!generation_load_file(state_dir, &make->generation, error) ||
+	    !fold_old(at, &is_sound, error) ||
 	    (is_sound && !backup_load_newest_id(at->store, &make->newest_id, error)) ||
 	    !backup_make_store(make, &restored, error) ||
 	    !copy_key(at, state_dir, error) ||

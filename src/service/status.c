@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "service/generation.h"
 #include "service/silence.h"
 #include "service/survey.h"
 #include "store/allowance.h"
@@ -27,6 +28,8 @@
 
 /* Messages in mailboxes of which each is shown. */
 #define SKIPPED_SHOWN 3
+
+#define STALE_REPORT_S (3 * CLOCK_DAY_S)
 
 void
 status_clear(struct status *status)
@@ -189,13 +192,31 @@ find_settings_problems(struct status *status, const struct settings *settings)
 		    "addresses into paperboy.conf, and your relay into smtp.host");
 }
 
+/* As long as anything is held; and for some days, since more than mail was lost. */
+static bool
+is_reported_stale(const struct status *status, int64_t now)
+{
+	const struct backup_past *past = &status->past;
+
+	return past->restored_at >= 0 && past->made_at < 0 &&
+	       (status->held_by_restore || past->people ||
+	           now - past->restored_at < STALE_REPORT_S);
+}
+
 static void
 find_queue_problems(
     struct status *status, const struct status_daemon *daemon, int64_t now)
 {
 	int64_t held = status->held - status->held_by_restore - status->held_by_crash;
 
-	if (status->held_by_restore || status->past.people)
+	if (status->is_stale || is_reported_stale(status, now))
+		add(status, STATUS_PROBLEM_STALE,
+		    "the database is older than the mail that was sent: an older copy "
+		    "of it was put back, or its log was lost. What may have been "
+		    "mailed %s held: paperboyctl queue list --state HELD, then queue "
+		    "release or queue drop; see STALE DATABASE in paperboyd(8)",
+		    status->is_stale ? "will be" : "is");
+	else if (status->held_by_restore || status->past.people)
 		add(status, STATUS_PROBLEM_OTHER,
 		    "a backup was restored: paperboyctl queue list --state HELD, then "
 		    "queue release or queue drop");
@@ -324,6 +345,7 @@ status_load(struct store *store, const struct settings *settings,
 	found.sources = survey_load(store, settings, now, error);
 	silence = found.sources ? silence_load(store, now, error) : NULL;
 	if (!silence || !load_counts(store, now, &found, error) ||
+	    !generation_is_stale(store, settings->state_dir, &found.is_stale, error) ||
 	    !load_oldest(store, NULL, &found.oldest, error) ||
 	    !load_oldest(store, "DEFERRED", &found.deferred_first, error)) {
 		status_clear(&found);

@@ -39,6 +39,7 @@ enum status_problem_kind {
 	STATUS_PROBLEM_QUARANTINE,
 	STATUS_PROBLEM_DISK,
 	STATUS_PROBLEM_CRASH,
+	STATUS_PROBLEM_STALE, /* the database is older than the mail that was sent */
 	STATUS_PROBLEM_OTHER,
 };
 
@@ -68,6 +69,7 @@ struct status {
 	struct waiting_message *oldest; /* waits longest; NULL when nothing does */
 	struct waiting_message *deferred_first; /* or NULL */
 	struct backup_past past;
+	bool is_stale;           /* and paperboyd has not noticed yet */
 	int64_t disk_free_bytes; /* for the daemon's user */
 	int64_t store_bytes, log_bytes;
 	char *coverage;      /* which lists came, in one line; may be empty */

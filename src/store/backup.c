@@ -275,31 +275,57 @@ forget_looks(struct store *store, GError **error)
 	return sql_run(store, sql, error);
 }
 
+/* In the caller's transaction; see backup.h. */
 static bool
-hold_all(struct store *store, const struct backup_make *make,
+hold_all(struct store *store, int64_t newest_id, int64_t now,
+    struct backup_restored *restored, GError **error)
+{
+	static const char sql_people[] = "SELECT count(*) FROM subscriber"
+	                                 " WHERE is_next_held = 1 AND state = 'active'";
+
+	return skip_ids(store, newest_id < 0 ? now * IDS_A_SECOND : newest_id, error) &&
+	       hold_unsent(store, &restored->held, error) &&
+	       hold_passed(store, now, error) && forget_looks(store, error) &&
+	       kill_tickets(store, &restored->tickets, error) &&
+	       quarantine_letters(store, now, &restored->letters, error) &&
+	       sql_number(store, sql_people, &restored->people, error) &&
+	       store_save_cursor(store, "restored at", now, error) &&
+	       store_save_cursor(store, "restored from", restored->made_at, error);
+}
+
+static bool
+hold_restored(struct store *store, const struct backup_make *make,
     struct backup_restored *restored, GError **error)
 {
 	static const char sql_made[] = "SELECT made_at FROM backup WHERE id = 1";
-	static const char sql_people[] = "SELECT count(*) FROM subscriber"
-	                                 " WHERE is_next_held = 1 AND state = 'active'";
-	int64_t newest_id =
-	    make->newest_id < 0 ? make->now * IDS_A_SECOND : make->newest_id;
 	pb_transaction transaction = {0};
 
 	return store_begin(store, &transaction, error) &&
-	       skip_ids(store, newest_id, error) &&
-	       hold_unsent(store, &restored->held, error) &&
-	       hold_passed(store, make->now, error) && forget_looks(store, error) &&
-	       kill_tickets(store, &restored->tickets, error) &&
-	       quarantine_letters(store, make->now, &restored->letters, error) &&
 	       sql_number(store, sql_made, &restored->made_at, error) &&
-	       sql_number(store, sql_people, &restored->people, error) &&
-	       store_save_cursor(store, "restored at", make->now, error) &&
-	       store_save_cursor(store, "restored from", restored->made_at, error) &&
+	       hold_all(store, make->newest_id, make->now, restored, error) &&
 	       store_save_cursor(store, "backup made", restored->made_at, error) &&
+	       store_save_cursor(store, "generation", make->generation, error) &&
 	       audit_insert(store, make->now, make->who, "backup restored", 0,
 	           make->path, error) &&
 	       store_commit(&transaction, error);
+}
+
+bool
+backup_hold_stale(struct store *store, int64_t generation, int64_t now,
+    struct backup_restored *held, GError **error)
+{
+	struct backup_restored found = {.made_at = -1};
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error) ||
+	    !hold_all(store, -1, now, &found, error) ||
+	    !store_save_cursor(store, "generation", generation, error) ||
+	    !audit_insert(store, now, "paperboy", "mail held", 0,
+	        "the database is older than the mail that was sent", error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	*held = found;
+	return true;
 }
 
 bool
@@ -315,7 +341,8 @@ backup_make_store(
 		return false;
 	if (copy_snapshot(from, make->draft, NULL, NULL, error))
 		store = store_open(make->draft, error);
-	is_ok = store && hold_all(store, make, &made, error) && end_log(store, error);
+	is_ok =
+	    store && hold_restored(store, make, &made, error) && end_log(store, error);
 	store_free(store);
 	is_ok = is_ok && file_sync(make->draft, PB_ERROR_PERMANENT, error);
 	if (is_ok)

@@ -72,11 +72,21 @@ struct backup_make {
 	const char *draft; /* of the store */
 	int64_t newest_id; /* see above; -1 when nothing knows it */
 	int64_t now;
-	const char *who; /* for the audit */
+	const char *who;    /* for the audit */
+	int64_t generation; /* of the counter file (service/generation.h) */
 };
 
 bool backup_make_store(
     const struct backup_make *make, struct backup_restored *restored, GError **error);
+
+/**
+ * Hold what may have been mailed, as in a store made from a backup, in a database that
+ * is older than the mail that was sent (service/generation.h).
+ *
+ * @param generation  what the database's counter becomes: it is noticed once
+ */
+bool backup_hold_stale(struct store *store, int64_t generation, int64_t now,
+    struct backup_restored *held, GError **error);
 
 /** The newest number of a digest or message. @return false when that cannot be read */
 bool backup_load_newest_id(const char *path, int64_t *id, GError **error);

@@ -231,6 +231,23 @@ take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken
 	return claim_job(claiming->store, claim, job, error);
 }
 
+/* Read back by outbox_load_generation(). */
+static bool
+advance_generation(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO cursor (name, value) VALUES ('generation', 1)"
+	    " ON CONFLICT (name) DO UPDATE SET value = value + 1";
+
+	return sql_run(store, sql, error);
+}
+
+bool
+outbox_load_generation(struct store *store, int64_t *generation, GError **error)
+{
+	return store_load_cursor(store, "generation", 0, generation, error);
+}
+
 GPtrArray *
 outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_more,
     GError **error)
@@ -254,7 +271,8 @@ outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_mor
 		if (is_taken)
 			g_ptr_array_add(jobs, g_steal_pointer(&due->pdata[i]));
 	}
-	if (!store_commit(&transaction, error))
+	if ((jobs->len && !advance_generation(store, error)) ||
+	    !store_commit(&transaction, error))
 		return NULL;
 	*is_more = claiming.is_full || due->len == CLAIM_PAGE;
 	return g_steal_pointer(&jobs);

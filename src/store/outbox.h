@@ -125,6 +125,9 @@ GPtrArray *outbox_claim(struct store *store, const struct outbox_claim *claim,
 /** Whether a message is to be sent while nothing else is in flight. */
 bool outbox_is_sent_alone(const struct outbox_job *job);
 
+/** Load the counter that each claim advances in its commit. */
+bool outbox_load_generation(struct store *store, int64_t *generation, GError **error);
+
 /** Is a claimed job still wanted?  As in the claim; or the person was forgotten. */
 bool outbox_is_wanted(struct store *store, const struct outbox_job *job, GBytes *key,
     bool *is_wanted, GError **error);
