@@ -519,6 +519,12 @@ def test_failed_source(office):
     shutil.copy(os.path.join(SAMPLES, os.path.basename(path)), path)
     office.ctl("source", "fetch").expect(OK, "0 failed")
     office.ctl("status").expect(OK, "source hf    ok")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("[]")
+    office.ctl("source", "fetch").expect(TEMPFAIL, "1 failed")
+    office.ctl("status").expect(
+        WANTED, ["source hf    FAILED", "the list of 2026-11-19 is empty, and had "])
+    office.ctl("source", "replay", "hf", "2026-11-19").expect(DATA, "", "is empty, and had")
 
 
 def test_late_list(office):
@@ -674,7 +680,8 @@ def test_stranger_to_the_folder(office):
         raise Skip("not root")
     os.chmod(office.folder, 0o755)
     office.ctl("status", user="nobody").expect(
-        UNAVAILABLE, "", "is for root and root alone: try sudo paperboyctl")
+        UNAVAILABLE, "",
+        "is owned by root, and this process runs as nobody: try sudo paperboyctl")
 
 
 def test_lost_output(office):

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <unistd.h>
 
 bool
@@ -40,4 +41,13 @@ bool
 file_sync_folder(const char *path, enum pb_error code, GError **error)
 {
 	return sync_path(path, O_DIRECTORY, code, error);
+}
+
+char *
+file_format_user(uid_t uid)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	return user ? g_strdup(user->pw_name)
+	            : g_strdup_printf("uid %u", (unsigned)uid);
 }

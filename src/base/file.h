@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -22,5 +23,8 @@ bool file_sync(const char *path, enum pb_error code, GError **error);
 
 /** The same for a folder: its entries stay, whatever happens to the machine. */
 bool file_sync_folder(const char *path, enum pb_error code, GError **error);
+
+/** The name of a user, or "uid 12345" of one without. @return a new string */
+char *file_format_user(uid_t uid);
 
 #endif

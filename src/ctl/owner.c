@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <grp.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 bool
 owner_become(const char *state_dir, GError **error)
@@ -25,11 +25,13 @@ owner_become(const char *state_dir, GError **error)
 		return false;
 	}
 	if (geteuid() != 0 && status.st_uid != geteuid()) {
-		const struct passwd *owner = getpwuid(status.st_uid);
+		g_autofree char *owner = file_format_user(status.st_uid);
+		g_autofree char *user = file_format_user(geteuid());
 
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is for %s and root alone: try sudo paperboyctl", state_dir,
-		    owner ? owner->pw_name : "its owner");
+		    "'%s' is owned by %s, and this process runs as %s: try sudo "
+		    "paperboyctl",
+		    state_dir, owner, user);
 		return false;
 	}
 	if (geteuid() != 0 || status.st_uid == 0)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 static bool
 prepare_folder(const char *path, GError **error)
@@ -33,21 +33,12 @@ prepare_folder(const char *path, GError **error)
 	return true;
 }
 
-static char *
-format_user(uid_t uid)
-{
-	const struct passwd *user = getpwuid(uid);
-
-	return user ? g_strdup(user->pw_name)
-	            : g_strdup_printf("uid %u", (unsigned)uid);
-}
-
 /* One that is not there is made later, by us. */
 static bool
 check_access(const char *path, const char *mode, GError **error)
 {
 	g_autofree char *owner = NULL;
-	g_autofree char *needed = format_user(geteuid());
+	g_autofree char *needed = file_format_user(geteuid());
 	int wanted = R_OK | W_OK | (strcmp(mode, "700") == 0 ? X_OK : 0);
 	GStatBuf status;
 
@@ -59,7 +50,7 @@ check_access(const char *path, const char *mode, GError **error)
 		    path, g_strerror(errno));
 		return false;
 	}
-	owner = format_user(status.st_uid);
+	owner = file_format_user(status.st_uid);
 	if (status.st_uid == geteuid())
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 		    "'%s' is owned by %s, as needed, but has mode %04o: chmod %s it",
