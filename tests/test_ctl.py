@@ -521,7 +521,8 @@ def test_failed_source(office):
     office.ctl("status").expect(OK, "source hf    ok")
     with open(path, "w", encoding="utf-8") as file:
         file.write("[]")
-    office.ctl("source", "fetch").expect(TEMPFAIL, "1 failed")
+    office.ctl("source", "fetch").expect(
+        TEMPFAIL, "1 failed", "a source failed: paperboyctl source list tells why")
     office.ctl("status").expect(
         WANTED, ["source hf    FAILED", "the list of 2026-11-19 is empty, and had "])
     office.ctl("source", "replay", "hf", "2026-11-19").expect(DATA, "", "is empty, and had")

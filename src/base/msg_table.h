@@ -104,6 +104,8 @@ MSG(NOTE_NO_ARXIV, "arXiv has told nothing so far: until it does, categories, co
     "journal and doi can never be decided and count as missing after two hours")
 MSG(NOTE_LATE_NOT, "papers come up to {days} days late: until then a source can make this "
     "false: {clauses}")
+MSG(NOTE_RELATIVE_DATE, "a relative date is measured from the day on which a paper was "
+    "first seen; for the last week write date:{day}..")
 MSG(NOTE_LATE_DATE, "papers come up to {days} days late: the date is measured from the day "
     "on which a paper is first seen, and this can become known later: {clauses}")
 MSG(NOTE_UNDECIDED_TRUE, "{clause} can never be decided: no source has given this for any "

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/day.h"
 #include "base/error.h"
+#include "base/msg.h"
 #include "query/candidates.h"
 #include "service/match.h"
 #include "store/archive.h"
@@ -174,10 +175,7 @@ warn_of_relative_date(const struct query *query, int64_t now, GPtrArray *warning
 	if (!query_has_relative_date(query))
 		return;
 	day_format(now - 7 * (int64_t)CLOCK_DAY_S, day);
-	g_ptr_array_add(warnings,
-	    g_strdup_printf("a relative date is measured from the day on which a paper "
-	                    "was first seen; for the last week write date:%s..",
-	        day));
+	g_ptr_array_add(warnings, msg_new(MSG_NOTE_RELATIVE_DATE, "day", day, NULL));
 }
 
 struct search_answer *
