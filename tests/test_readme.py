@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""test_readme.py - the recipes of README, executed as they stand there.
+
+Configuration, commands and the first mail are taken out of README; only hosts, ports
+and paths are replaced.  Real Postfix and Dovecot: from a subscription to its digest.
+"""
+
+import email.message
+import email.utils
+import json
+import os
+import re
+import shlex
+import smtplib
+import subprocess
+import sys
+import textwrap
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from clock import DAY
+from daemon import House, days_after, parse
+from paperserver import element
+from peers import PASSWORD, Dovecot, Postfix, make_ca
+from tap import Tap, run, top_builddir, top_srcdir
+
+EVA = "eva@example.org"
+SIGNATURE = 65  # exit status of a check whose mail is not signed
+NOT_HERE = {"usermod"}  # what would change this machine
+
+
+def blocks():
+    """The indented blocks below "Subscribe by e-mail", each a text."""
+    with open(os.path.join(top_srcdir(), "README"), encoding="utf-8") as file:
+        text = file.read()
+    part = re.search(r"\nSubscribe by e-mail\n-+\n(.*?)\n\n\n", text, re.S)[1]
+    found = re.findall(r"(?:^ {7}.*\n)+", part + "\n", re.M)
+    return [textwrap.dedent(block) for block in found]
+
+
+def find_block(mark, after=None):
+    """The block with that mark; with after, the one that follows it."""
+    found = blocks()
+    (place,) = [n for n, block in enumerate(found) if mark in block]
+    return found[place + 1 if after else place]
+
+
+def commands(block):
+    """The commands of a block, as lists of words, without sudo."""
+    lines = block.replace("\\\n", " ").splitlines()
+    return [shlex.split(line)[1:] for line in lines if line.startswith("sudo ")]
+
+
+class Recipe:
+    """A machine on which README is followed, and a person who writes to it.
+
+    replace: {text of README: text of this machine}, for hosts, ports and paths.
+    """
+
+    def __init__(self, tap, name, mark):
+        self.folder = tap.subfolder(name)
+        self.mark = mark
+        self.ca = make_ca(self.folder)
+        for part in ("dovecot", "postfix", "house"):
+            os.makedirs(os.path.join(self.folder, part))
+            os.chmod(os.path.join(self.folder, part), 0o755)
+        self.dovecot = tap.enter(Dovecot(os.path.join(self.folder, "dovecot"), self.ca))
+        self.house = House(os.path.join(self.folder, "house"))
+        for day in range(3):
+            self.write_day(days_after(DAY, -day), day)
+        self.child = None
+        self.tap = tap
+
+    def write_day(self, day, number):
+        """A paper that the filter of README wants, and one that it does not."""
+        papers = [element(2 * number + 1), element(2 * number + 2)]
+        for paper, title in zip(papers, ("A diffusion model", "A survey of diffusion")):
+            paper["title"] = paper["paper"]["title"] = f"{title} {number}"
+        path = os.path.join(self.house.papers, f"daily_papers-{day}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(papers, file)
+
+    def adapt(self, text, replace):
+        for old, new in replace.items():
+            assert old in text, f"{old!r} is not in README"
+            text = text.replace(old, str(new))
+        return text
+
+    def configure(self, replace):
+        """The configuration: README's, and what a test has instead of /etc and /var."""
+        self.house.set(mail__from=None, mail__owner=None, mail__alerts=None,
+                       smtp__host=None, smtp__port=None)
+        reader = os.path.join(top_builddir(), "paperboy-letter")
+        text = self.adapt(find_block(self.mark), replace)
+        text = self.adapt(text, {"mailbox: {": f'mailbox: {{ reader = "{reader}";',
+                                 "mail: {": "mail: { alerts = false;"})
+        with open(self.house.config, "a", encoding="utf-8") as file:
+            file.write(text)
+
+    def start(self):
+        self.child = self.tap.enter(self.house.start())
+        self.child.wait_line("paperboyd .* started")
+        self.child.wait_file(os.path.join(self.house.state, "control"))
+
+    def follow(self, replace, runners):
+        """The commands behind the configuration.  runners: {program: function}"""
+        for words in commands(self.adapt(find_block(self.mark, after=True), replace)):
+            if words[0] not in NOT_HERE:
+                runners[" ".join(words[:3]) if words[0] == "systemctl" else words[0]](
+                    words)
+
+    def check(self):
+        """paperboyctl check: all is well but for the signature, which nobody makes."""
+        (words,) = commands(find_block("paperboyctl check"))
+        assert words == ["paperboyctl", "check"], words
+        text = self.house.ctl("--json", "check", "--wait", "50", wanted=SIGNATURE)
+        rows = {row["check"]: row for row in json.loads(text)}
+        wrong = [name for name, row in rows.items() if not row["ok"]]
+        assert wrong == ["signature"], text
+        assert rows["mail to itself"]["found"] == "it came back", text
+        return rows
+
+    def write(self, smtp_port, recipient, subject, text):
+        mail = email.message.EmailMessage()
+        mail["From"], mail["To"], mail["Subject"] = EVA, recipient, subject
+        mail["Message-ID"] = email.utils.make_msgid(domain="mail.example.org")
+        mail.set_content(text)
+        with smtplib.SMTP("127.0.0.1", smtp_port) as smtp:
+            smtp.sendmail(EVA, [recipient], mail.as_bytes())
+
+    def read(self, count):
+        return [parse(raw) for raw in self.dovecot.wait_mails(EVA, count, 120)]
+
+    def subscribe(self, smtp_port, address):
+        """The mails of README, from the first to the digest and an answer to it."""
+        first = find_block("Subject: subscribe")
+        subject, _, text = first.partition("\n")
+        self.write(smtp_port, address, subject.removeprefix("Subject: "), text)
+        (asked,) = self.read(1)
+        assert "diffusion" in asked.get_content(), asked.get_content()
+        self.write(smtp_port, asked["Reply-To"], "Re: " + asked["Subject"], "yes\n")
+        (digest,) = [mail for mail in self.read(3) if mail["List-Id"]]
+        text = digest.get_body(("plain",)).get_content()
+        assert "A diffusion model 0" in text and "survey" not in text.lower().replace(
+            "-survey", ""), text
+        later = find_block("at 9pm")
+        self.write(smtp_port, digest["Reply-To"], "Re: " + digest["Subject"], later)
+        answer = self.read(4)[3].get_content()
+        assert "error" not in answer, answer
+        (person,) = self.house.rows("SELECT state, text FROM subscriber JOIN subscription"
+                                    " ON subscriber_id = subscriber.id")
+        assert person == ("paused", "diffusion -survey upvotes:>=5"), person
+        told = self.house.ctl("status", wanted=(0, 1))
+        assert ":ok" in told and "TO DO" not in told, told
+        self.house.check_store()
+
+    def reload(self, _words):
+        self.house.ctl("reload")
+
+
+def postfix_beside_it(tap):
+    """A. Postfix on this machine hands letters in on a socket"""
+    recipe = Recipe(tap, "own", "lmtp_socket")
+    # what was shipped names example.org, which is nobody's own
+    domain = {"example.org": "news.example"}
+    postfix = tap.enter(Postfix(
+        os.path.join(recipe.folder, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        settings={"virtual_mailbox_domains": "example.org, news.example"}))
+    path = os.path.join(recipe.folder, "lmtp")
+    recipe.start()  # as it was installed: the recipe reloads it
+    recipe.configure(domain | {
+        'host = "localhost"': f'host = "localhost"; port = {postfix.port}',
+        "/run/paperboy/lmtp": path,
+        'lmtp_group = "paperboy"': 'lmtp_group = "postfix"'})
+
+    def postconf(words):
+        run([*words[:1], "-c", postfix.config, *words[1:]])
+
+    def restart(_words):
+        run([postfix.program, "-c", postfix.config, "reload"])
+
+    recipe.follow(domain | {"/run/paperboy/lmtp": path}, {
+        "postconf": postconf, "systemctl reload paperboyd": recipe.reload,
+        "systemctl restart postfix": restart})
+    recipe.child.wait_file(path)
+    rows = recipe.check()
+    assert path in rows["mailbox lmtp"]["found"], rows
+    recipe.subscribe(postfix.port, "paperboy@news.example")
+    # all other mail goes on as before
+    recipe.write(postfix.port, "ada@example.org", "for Ada", "hello\n")
+    recipe.dovecot.wait_mails("ada@example.org", 1)
+
+
+def mailbox_at_a_host(tap):
+    """B. a mailbox at a host, read by IMAP, sent from by SMTP with a login"""
+    recipe = Recipe(tap, "hosted", "imap_host")
+    box = "papers@example.org"
+    postfix = tap.enter(Postfix(
+        os.path.join(recipe.folder, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        sasl=recipe.dovecot.sasl,
+        settings={  # who is logged in sends in the own name alone, +tag and all
+            "smtpd_sender_login_maps": f"inline:{{{box}={box}}}",
+            "smtpd_sender_restrictions": "reject_sender_login_mismatch",
+        }))
+    secret = os.path.join(recipe.folder, "password")
+    trust = f'ca_file = "{recipe.ca.cert}"'
+    recipe.start()
+    recipe.configure({
+        'smtp: { host = "smtp.example.org"; port = 587;':
+            f'smtp: {{ host = "localhost"; port = {postfix.port}; {trust};'
+            ' tls = "starttls";',
+        'imap_host = "imap.example.org";':
+            f'imap_host = "localhost"; imap_port = {recipe.dovecot.imaps_port};'
+            f" imap_{trust};",
+        "/etc/paperboy/password": secret})
+
+    def install(words):
+        assert words[1:5] == ["-o", "paperboy", "-g", "paperboy"], words
+        subprocess.run([words[0], *words[5:]], input=PASSWORD.encode() + b"\n",
+                       check=True, timeout=60)
+
+    recipe.follow({"/etc/paperboy/password": secret}, {
+        "install": install, "systemctl reload paperboyd": recipe.reload})
+    rows = recipe.check()
+    assert rows["mailbox imap"]["found"] == (
+        f"logged in at localhost as {box}, folder INBOX is there"), rows
+    recipe.subscribe(postfix.port, box)
+    assert any(f"sasl_username={box}" in line for line in postfix.log)
+
+
+def main():
+    with Tap() as tap:
+        tap.run(postfix_beside_it, tap)
+        tap.run(mailbox_at_a_host, tap)
+
+
+main()
