@@ -346,13 +346,17 @@ ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
 		return false;
 	}
 	remove_separator(argc, *argv);
-	if (*argc - 1 >= least && (most < 0 || *argc - 1 <= most))
-		return true;
-	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-	    *argc - 1 < least ? "an argument is missing"
-	                      : "one argument too many: '%s'",
-	    (*argv)[most + 1]);
-	return false;
+	if (*argc - 1 < least) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+		    "an argument is missing");
+		return false;
+	}
+	if (most >= 0 && *argc - 1 > most) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+		    "one argument too many: '%s'", (*argv)[most + 1]);
+		return false;
+	}
+	return true;
 }
 
 bool
