@@ -577,7 +577,7 @@ static const struct {
     {"a suppressed address gets nothing, ever", a_suppressed_address_gets_nothing_ever},
     {"a letter to the owner goes to the owner",
         a_letter_to_the_owner_goes_to_the_owner},
-    {"a store that fails leaves nothing half fakecommands_done",
+    {"a store that fails leaves nothing half done",
         a_store_that_fails_leaves_nothing_half_done},
 };
 
