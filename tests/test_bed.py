@@ -120,6 +120,15 @@ def test_child_facts(tap):
     assert not is_listening(port) and not child.is_running
 
 
+def test_child_critical():
+    """a critical of GLib ends a program that a script starts"""
+    body = ("import ctypes; glib = ctypes.CDLL('libglib-2.0.so.0')\n"
+            "glib.g_return_if_fail_warning(None, b'made_up', b'is_sound')\n")
+    with Child([*PYTHON, body], name="unsound") as child:
+        assert child.wait_exit() in (-signal.SIGTRAP, -signal.SIGABRT), child.output
+        assert "'is_sound' failed" in child.output, child.output
+
+
 def test_child_death():
     """a wait fails at once when the child ends, and says what it said"""
     for wait in (lambda c: c.wait_line("never"), lambda c: c.wait_file("/nowhere/x")):
@@ -386,6 +395,7 @@ def main():
                      test_tap_is_stopped):
             tap.run(test)
         tap.run(test_child_facts, tap)
+        tap.run(test_child_critical)
         tap.run(test_child_death)
         tap.run(test_child_group)
         for test in (test_generate_is_deterministic, test_generate_shares,

@@ -31,6 +31,10 @@ DEADLINE_S = 30  # for any fact; a test that needs longer says so
 POLL_S = 0.02
 
 
+# What a script starts ends by a critical of GLib; for C programs g_test sees to it.
+os.environ.setdefault("G_DEBUG", "fatal-criticals")
+
+
 class Skip(Exception):
     """Raised in a test: it cannot run here, and why."""
 
