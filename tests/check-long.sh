@@ -5,10 +5,12 @@
 # 1. the script tests again, and that of the percolator, in their long form
 #    (PAPERBOY_LONG=1);
 # 2. every C test under valgrind;
-# 3. a build with the sanitizers of gcc, and its whole `make check`;
-# 4. a build with clang, where every warning is an error;
-# 5. each fuzzer for FUZZ_SECONDS (20), with clang's libFuzzer;
-# 6. the benchmarks once, to see that they run.
+# 3. all tests with the clock shifted by 1, 45 and 400 days, on 29 February, when the
+#    clock goes back an hour, and in a zone on the other side of the date line;
+# 4. a build with the sanitizers of gcc, and its whole `make check`;
+# 5. a build with clang, where every warning is an error;
+# 6. each fuzzer for FUZZ_SECONDS (20), with clang's libFuzzer;
+# 7. the benchmarks once, to see that they run.
 #
 # Installs nothing.  Builds are kept in long-*/ of the build folder, logs in
 # long-logs/.  The last line is "N passed, N failed"; the status is 1 when one failed.
@@ -71,6 +73,23 @@ run_valgrind() {
 		"$top_builddir/$1"
 }
 
+# check_at ZONE TIME: all tests in a time zone, from a time on, such as "now + 1 day".
+check_at() {
+	shift_s=$(($(date -d "$2" +%s) - $(date +%s)))
+	env TZ="$1" CLOCK_SHIFT_S="$shift_s" LD_PRELOAD="$top_builddir/tests/shift_clock.so" \
+		$MAKE -s "-j$(nproc)" check
+}
+
+check_clocks() {
+	step "clock: a day later" check_at UTC "now + 1 day"
+	step "clock: 45 days later" check_at UTC "now + 45 days"
+	step "clock: 400 days later" check_at UTC "now + 400 days"
+	step "clock: 29 February" check_at UTC "2028-02-29 06:00 UTC"
+	# The hour from 02:00 to 03:00 comes twice; the second begins at 01:00 UTC.
+	step "clock: the repeated hour" check_at Europe/Berlin "2027-10-31 00:58 UTC"
+	step "clock: Pacific/Apia" check_at Pacific/Apia now
+}
+
 # build FOLDER COMPILER OPTION...
 build() {
 	folder=$top_builddir/$1
@@ -112,6 +131,7 @@ main() {
 	step "tests/test_percolator, long" env PAPERBOY_LONG=1 \
 		"$top_builddir/tests/test_percolator"
 	show tests-test_percolator,-long.log
+	check_clocks
 	if need gcc gcc "sanitizers"; then
 		step sanitizers check_sanitizers
 	fi
