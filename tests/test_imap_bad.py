@@ -265,8 +265,9 @@ def main():
                 connection.say("+ idling", f"* {connection.told} EXISTS")
                 connection.stream.readline()
                 connection.done(tag)
-                lie.count = getattr(lie, "count", 0) + 1
+                lie.count += 1
 
+            lie.count = 0
             with BadImap(LETTERS, {"IDLE": lie}, times=10**9) as server:
                 with start(server) as reader:
                     reader.wait_letters(4)

@@ -21,6 +21,12 @@ class Clock:
         self._start = datetime.datetime.fromisoformat(start.replace("Z", "+00:00"))
         self._began = time.monotonic()
 
+    def advance(self):
+        """A time for a program that follows another, whose clock had whole seconds and
+        so may have been up to one second ahead of this."""
+        self._start += datetime.timedelta(seconds=1)
+        return self.now()
+
     def now(self):
         """The time for --now."""
         elapsed = datetime.timedelta(seconds=int(time.monotonic() - self._began))

@@ -138,7 +138,7 @@ class House:
 
     def once_command(self, now=None):
         return [self.daemon, "-c", self.config, "--once",
-                "--now", now or self.clock.now()]
+                "--now", now or self.clock.advance()]
 
     def once(self, now=None, wanted=None, prefix=(), deadline_s=RUN_S):
         """One whole run.  @param wanted its exit status, when it has to be that"""
@@ -159,8 +159,8 @@ class House:
         """The daemon itself.  @param now sets the clock of this house, too"""
         if now:
             self.clock.set(now)
-        return Child([self.daemon, "-c", self.config, "--now", self.clock.now()],
-                     **popen)
+        return Child([self.daemon, "-c", self.config, "--now",
+                      now or self.clock.advance()], **popen)
 
     def ctl(self, *arguments, now=None, wanted=0):
         """paperboyctl.  @param wanted its exit status, or some  @return its output"""

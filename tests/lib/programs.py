@@ -104,7 +104,7 @@ class Paperboy:
     def start(self, name="paperboyd"):
         """The daemon; it ends with the context manager."""
         return Child([built("paperboyd"), "-c", self.config, "--now",
-                      self.clock.now()], name=name)
+                      self.clock.advance()], name=name)
 
     def new_mails(self):
         """Mails that lie in the Maildir since this was asked last: raw bytes."""
