@@ -218,8 +218,12 @@ def password(tap):
             write_secret("secret")
             assert ask(house, "reload") == "ok\n"
             wait_until(lambda: relay.recipients() == ["ada@example.org"], "mail")
+            child.wait_line("relay works again")
+            house.add_person("bob@example.org")
+            wait_until(lambda: len(relay.recipients()) == 2, "the second mail")
             end(child)
-        assert house.rows("SELECT state, attempt FROM outbox") == [("SENT", 1)]
+        assert count(child, "relay works again") == 1, child.output
+        assert house.rows("SELECT state, attempt FROM outbox") == [("SENT", 1)] * 2
 
 
 def alarms(pid):
@@ -500,6 +504,23 @@ def early(tap):
             end(child)
 
 
+def at_birth(tap):
+    """a SIGHUP before main() begins is kept: the libraries take their time to start"""
+    folder = tap.subfolder("birth")
+    source, library = (os.path.join(folder, name) for name in ("hup.c", "hup.so"))
+    with open(source, "w", encoding="ascii") as file:
+        file.write("#include <signal.h>\n#include <unistd.h>\n"
+                   "__attribute__((constructor)) static void hup(void)"
+                   " { kill(getpid(), SIGHUP); }\n")
+    run(["cc", "-shared", "-fPIC", "-o", library, source])
+    with Relay() as relay:
+        house = make_house(tap, "birth-house", relay.port)
+        with house.start(env=dict(os.environ, LD_PRELOAD=library)) as child:
+            child.wait_line(r"paperboyd \S+ started")
+            child.wait_line("configuration reloaded changed=0")
+            end(child)
+
+
 def once(tap):
     """one round has nothing to reload: SIGHUP ends it, and the next makes it good"""
     with Relay() as relay:
@@ -519,7 +540,8 @@ def once(tap):
 TESTS = (
     good, edited_template, new_address, told_to_systemd, password, interval, maildir,
     mistakes, bad_template, state_folder, stalled_and_taken, stalled_and_cut,
-    stalled_cut_and_edited, under_load, early, once,
+    stalled_cut_and_edited, under_load, early, at_birth,
+    once,
 )
 
 with Tap() as tap:

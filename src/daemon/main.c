@@ -57,6 +57,16 @@ run(const struct options *options, struct clock *clock)
 	return pb_error_exit_status(error);
 }
 
+static void
+hold_reload(void)
+{
+	reload_hold(true);
+}
+
+/* Libraries take milliseconds to start, and an early SIGHUP would end the program. */
+__attribute__((section(".preinit_array"), used)) static void (*const first)(
+    void) = hold_reload;
+
 int
 main(int argc, char **argv)
 {
@@ -82,10 +92,9 @@ main(int argc, char **argv)
 		printf("paperboyd %s\n", PACKAGE_VERSION);
 		status = EX_OK;
 	} else {
-		/* What changes behind our first reading is read again; one round ends.
-		 */
-		if (!options.is_once)
-			reload_hold(true);
+		/* A change after the first reading is read again; one round ends. */
+		if (options.is_once)
+			reload_hold(false);
 		status = run(&options, &clock);
 	}
 	options_clear(&options);

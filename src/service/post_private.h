@@ -30,6 +30,7 @@ struct post {
 	char *policy_domain; /* the domain of all of them; NULL: of several */
 	bool is_proven; /* the relay has answered for a message since it last failed */
 	struct generation *generation; /* NULL without a state directory */
+	bool is_failure_logged;        /* and its end is not */
 	bool is_unsettled; /* the store failed: rows may be SENDING that nobody sends */
 	bool is_alone;     /* what is in flight is one message that is sent alone */
 	bool is_more;      /* more messages are due than the last claim looked at */

@@ -199,6 +199,15 @@ report_domain(struct post *post, const struct outbox_job *job,
 		    EVENT_SECONDS("next_in", pause_s), EVENT_TEXT(g_strchomp(code)));
 }
 
+/* Whether the relay has said something about the message itself. */
+static bool
+is_answer(const struct delivery *delivery)
+{
+	return delivery->scope == DELIVERY_SCOPE_MESSAGE &&
+	       (delivery->outcome == DELIVERY_SENT ||
+	           delivery->stage != SMTP_STAGE_NONE);
+}
+
 /*
  * One line when the relay stops working and one when it works again.  Who has been
  * told of a reader may name him, in any shape: of such an answer only the code goes
@@ -222,12 +231,16 @@ report_relay(struct post *post, const struct outbox_job *job,
 	breaker_report(&post->breaker, &seen, now);
 	if (seen.scope == DELIVERY_SCOPE_MESSAGE)
 		post->is_proven = true;
-	if (breaker->state == BREAKER_CLOSED && before != BREAKER_CLOSED)
+	if (post->is_failure_logged && breaker->state == BREAKER_CLOSED &&
+	    is_answer(&seen)) {
+		post->is_failure_logged = false;
 		event_log(EVENT_RELAY_WELL);
+	}
 	if (breaker->state != BREAKER_OPEN ||
 	    (before == BREAKER_OPEN && was_login == breaker->is_login))
 		return;
 	post->is_proven = false;
+	post->is_failure_logged = true;
 	event_log(breaker->is_login ? EVENT_RELAY_LOGIN : EVENT_RELAY_FAILS,
 	    EVENT_SECONDS("next_in", breaker->wait_s), EVENT_TEXT(breaker->text));
 }
