@@ -588,6 +588,13 @@ a_wrong_template_is_told_at_the_start(void)
 	    {"paper.txt", "{{owner}}", "paper.txt:1:1: there is no 'owner' here"},
 	    {"digest.subject", "{{abstract}}",
 	        "digest.subject:1:1: there is no 'abstract' here"},
+	    {"digest.subject", "", "digest.subject is empty"},
+	    {"digest.subject", " \n\t\n", "digest.subject is empty"},
+	    {"digest.subject", "{{! later }}\n{{#has_titles}}\n{{/has_titles}}\n",
+	        "digest.subject is empty"},
+	    {"digest.subject", "{{> nothing }}",
+	        "digest.subject: there is no phrase [digest.nothing]"},
+	    {"digest.subject", "{{>subject", "digest.subject: there is no phrase"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -598,6 +605,32 @@ a_wrong_template_is_told_at_the_start(void)
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 		if (!g_str_has_prefix(error->message, rows[i].message))
 			g_error("%s", error->message);
+	}
+}
+
+static void
+blanks_around_the_name_of_a_phrase_are_allowed(void)
+{
+	static const char *const rows[] = {
+	    "{{>subject}}", "{{> subject}}", "{{ >subject }}", "{{\t>\tsubject }}"};
+	g_autofree char *wanted = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GError) error = NULL;
+		pb_auto(renderer) renderer = new_with_template(
+		    "digest.subject", rows[i], strlen(rows[i]), &error);
+		pb_auto(digest) digest = render_sample_new_digest();
+		g_autofree char *message = NULL;
+		char *subject;
+
+		g_assert_no_error(error);
+		render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+		message = compose(renderer, digest);
+		subject = strstr(message, "\r\nSubject: ");
+		*strstr(subject + 2, "\r\n") = '\0';
+		if (!wanted)
+			wanted = g_strdup(subject);
+		g_assert_cmpstr(subject, ==, wanted);
 	}
 }
 
@@ -695,6 +728,8 @@ main(int argc, char **argv)
 		const char *name;
 		GTestFunc function;
 	} tests[] = {
+	    {"blanks around the name of a phrase are allowed",
+	        blanks_around_the_name_of_a_phrase_are_allowed},
 	    {"text is as the golden file has it", text_is_as_the_golden_file_has_it},
 	    {"the same digest gives the same octets",
 	        the_same_digest_gives_the_same_octets},

@@ -38,6 +38,22 @@ template_append_escaped(GString *out, const char *text)
 	}
 }
 
+bool
+template_is_blank(const struct template *template)
+{
+	for (size_t i = 0; i < template->nodes->len; i++) {
+		const struct template_node *node =
+		    &g_array_index(template->nodes, struct template_node, i);
+
+		if (node->kind == TEMPLATE_VALUE || node->kind == TEMPLATE_RAW)
+			return false;
+		if (node->kind == TEMPLATE_LITERAL &&
+		    strspn(node->text, " \t\r\n") < node->size)
+			return false;
+	}
+	return true;
+}
+
 /* The views that names are looked up in, the innermost last. */
 struct stack {
 	const struct view *views[BOUNDS_TEMPLATE_DEPTH + 1];

@@ -40,6 +40,9 @@ struct template *template_parse(const char *label, const char *text,
 void template_free(struct template *template);
 PB_DEFINE_AUTO(template, template_free);
 
+/** Tell whether a template makes nothing but white space of every view. */
+bool template_is_blank(const struct template *template);
+
 /**
  * Tell whether what stands in the sections of one name uses some names alone, so that
  * they can be made without the rest of the view.

@@ -8,8 +8,9 @@
 #include "base/error.h"
 #include "render/fragment_view.h"
 
-#define OPEN  "{{>"
+#define OPEN  "{{"
 #define CLOSE "}}"
+#define BLANK " \t"
 
 static const struct {
 	const char *name;
@@ -29,19 +30,34 @@ voice_get_file_name(enum voice_file file)
 	return files[file].name;
 }
 
+/* Find the next tag that stands for a phrase. @param name  set to what follows ">" */
+static const char *
+find_phrase(const char *text, const char **name)
+{
+	for (const char *at = strstr(text, OPEN); at;
+	     at = strstr(at + strlen(OPEN), OPEN)) {
+		const char *sign = at + strlen(OPEN) + strspn(at + strlen(OPEN), BLANK);
+
+		if (*sign == '>') {
+			*name = sign + 1;
+			return at;
+		}
+	}
+	return NULL;
+}
+
 /* Put the phrases in; one has no further tag of that kind. @return a new string */
 static char *
 put_phrases(
     const struct words *words, const char *label, const char *text, GError **error)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
-	const char *at;
+	const char *at, *begin;
 
-	while ((at = strstr(text, OPEN))) {
-		const char *begin = at + strlen(OPEN);
+	while ((at = find_phrase(text, &begin))) {
 		const char *end = strstr(begin, CLOSE);
 		g_autofree char *name =
-		    g_strndup(begin, end ? (size_t)(end - begin) : 0);
+		    g_strstrip(g_strndup(begin, end ? (size_t)(end - begin) : 0));
 		g_autofree char *whole = g_strconcat("digest.", name, NULL);
 		g_autofree char *phrase = NULL;
 
@@ -76,6 +92,11 @@ voice_new(const struct phrasebook *book, const char *language, char *const *text
 		                           : NULL;
 		if (!voice->templates[i])
 			return NULL;
+	}
+	if (template_is_blank(voice->templates[VOICE_SUBJECT])) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "%s is empty: digests need a subject", files[VOICE_SUBJECT].name);
+		return NULL;
 	}
 	voice->cache = fragment_cache_new(voice->templates[VOICE_PAPER_TEXT],
 	    voice->templates[VOICE_PAPER_HTML], &voice->words);
