@@ -78,6 +78,22 @@ def two_feeds(tap):
     assert len(feeds.mails()) == 2, feeds.mails()
 
 
+def two_titles(tap):
+    """one DOI under two titles is mailed once, and the first title stays"""
+    feeds = Feeds(tap, "titles")
+    feeds.write("planet", (LONG, "https://doi.org/10.1000/x", "a"))
+    assert feeds.run() == [LONG]
+    feeds.write("lab", ("Another mamba", "https://dx.doi.org/10.1000/X?utm_source=x", "1"))
+    assert feeds.run() == [LONG]
+    before = feeds.house.value("SELECT revision FROM paper")
+    assert feeds.run() == [LONG]
+    assert feeds.house.value("SELECT revision FROM paper") == before
+    # The feed that was first may correct itself.
+    feeds.write("planet", ("A corrected mamba", "https://doi.org/10.1000/x", "a"))
+    assert feeds.run() == ["A corrected mamba"]
+    assert len(feeds.mails()) == 1, feeds.mails()
+
+
 def republished(tap):
     """a post that was mailed is not mailed again under a new guid and a new link"""
     feeds = Feeds(tap, "republished")
@@ -105,5 +121,5 @@ def different(tap):
 
 
 with Tap() as tap:
-    for test in (two_feeds, republished, different):
+    for test in (two_feeds, two_titles, republished, different):
         tap.run(test, tap)

@@ -118,22 +118,11 @@ rank_of_page(const char *url)
 	return g_str_has_prefix(url, "https://arxiv.org/") ? 1 : 0;
 }
 
-/* A post in two feeds keeps the words of the first: they would change at every poll. */
-static bool
-is_of_other_feed(const struct paper *kept, const struct paper *told)
-{
-	size_t size = strcspn(kept->id, ":");
-
-	return kept->teller == PAPER_TELLER_FEED && told->teller == PAPER_TELLER_FEED &&
-	       kept->id[size] && strncmp(kept->id, told->id, size + 1) != 0;
-}
-
 /* Of two values that are both told. */
 static bool
 is_told_better(const struct side *kept, const struct side *told, enum rule rule)
 {
-	bool is_other = is_of_other_feed(kept->paper, told->paper);
-	bool is_trusted = told->paper->teller >= kept->paper->teller && !is_other;
+	bool is_trusted = told->paper->teller >= kept->paper->teller;
 
 	switch (rule) {
 	case RULE_BEST_ID:
@@ -141,7 +130,7 @@ is_told_better(const struct side *kept, const struct side *told, enum rule rule)
 	case RULE_TELLER:
 		return is_trusted;
 	case RULE_PAGE:
-		return rank_of_page(told->text) + !is_other > rank_of_page(kept->text);
+		return rank_of_page(told->text) >= rank_of_page(kept->text);
 	case RULE_LONGER:
 		/* Hugging Face puts its own lists right, also by naming fewer. */
 		return (is_trusted && told->paper->teller == PAPER_TELLER_HF) ||

@@ -336,6 +336,26 @@ is_listed_before(struct store *store, const struct batch *batch, int64_t seq,
 	return true;
 }
 
+/*
+ * Of two feeds with different words for one paper, those of the first are kept: they
+ * would change at every poll.
+ */
+static bool
+is_first_elsewhere(struct store *store, const struct batch *batch, int64_t seq,
+    bool *is_elsewhere, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce((SELECT source <> ?2 FROM listing WHERE paper_seq = ?1"
+	    " ORDER BY first_seen_at, source LIMIT 1), 0)";
+	int64_t found = 0;
+
+	if (batch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
+	                             SQL_TEXT(batch->source)))
+		return false;
+	*is_elsewhere = found == 1;
+	return true;
+}
+
 static bool
 save_listing(struct store *store, const struct batch *batch,
     const struct listing *listing, struct papers_saved *saved, GError **error)
@@ -343,7 +363,7 @@ save_listing(struct store *store, const struct batch *batch,
 	const struct paper *paper = listing->paper;
 	pb_auto(stored_paper) kept = NULL;
 	pb_auto(paper) merged = NULL;
-	bool is_anew = false, is_listed;
+	bool is_anew = false, is_listed, is_elsewhere;
 	int64_t seq;
 
 	if (!find_one(store, paper, batch->asked_at, &kept, error))
@@ -355,7 +375,10 @@ save_listing(struct store *store, const struct batch *batch,
 		       note_listing(store, batch->source, listing, seq, batch->asked_at,
 		           &is_anew, error);
 	}
-	merged = paper_merge(kept->paper, paper);
+	if (!is_first_elsewhere(store, batch, kept->seq, &is_elsewhere, error))
+		return false;
+	merged = is_elsewhere ? paper_merge(paper, kept->paper)
+	                      : paper_merge(kept->paper, paper);
 	return is_listed_before(store, batch, kept->seq, &is_listed, error) &&
 	       (is_listed || note_listing(store, batch->source, listing, kept->seq,
 	                         batch->asked_at, &is_anew, error)) &&
