@@ -8,6 +8,7 @@
 import email.message
 import email.utils
 import os
+import pathlib
 import re
 import smtplib
 import sys
@@ -16,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 from clock import DAY
 from daemon import House, days_after, parse
 from peers import PASSWORD, Ca, Dovecot, Postfix
-from tap import Tap, free_port, top_builddir, wait_until
+from tap import Tap, free_port, top_builddir, top_srcdir, wait_until
 
 EVA = "eva@example.org"
 HOME = "paperboy@news.example"
@@ -304,7 +305,64 @@ def answers_end_all_wars(tap):
         assert len(street.dovecot.mails(EVA)) == 1
 
 
+def an_unknown_extension_is_rejected_in_the_smtp_session(tap):
+    """The recipe of README: no bounce goes to a sender that may be forged."""
+    settings = {
+        "smtpd_recipient_restrictions":
+            "check_recipient_access inline:{ paperboy@example.org=reject_unverified_recipient }",
+        "unverified_recipient_reject_code": "550",
+        "address_verify_poll_delay": "1s",
+    }
+    recipe = pathlib.Path(top_srcdir(), "README").read_text(encoding="utf-8")
+    street = Street(tap, "unknown")
+    for name, value in settings.items():
+        assert f"'{name} = {value}'" in " ".join(recipe.split()), name
+        street.postfix.settings[name] = value.replace("paperboy@example.org", HOME)
+    with street:
+        street.start()
+        with smtplib.SMTP("127.0.0.1", street.postfix.port) as smtp:
+            smtp.ehlo()
+            for extension in ("nonsense", "c-", "x-" + 26 * "a"):
+                smtp.mail(EVA)
+                code, text = smtp.rcpt(HOME.replace("@", f"+{extension}@"))
+                assert code == 550 and b"5.1.1" in text, (code, text)
+                smtp.rset()
+            smtp.mail(EVA)
+            assert smtp.rcpt(HOME.replace("@", "+help@"))[0] == 250
+            assert smtp.rcpt(HOME.replace("@", "+c-" + 26 * "a" + "@"))[0] == 250
+            smtp.quit()
+        street.write(HOME, "help")
+        (answer,) = street.read(1)
+        assert answer["In-Reply-To"], answer.as_string()
+        wait_until(lambda: not street.postfix.queued(), "the queue is empty")
+        assert len(street.dovecot.mails(EVA)) == 1
+
+
+def one_message_to_several_of_our_addresses_is_handled_once(tap):
+    """Postfix hands it over with all its recipients; the token among them counts."""
+    with Street(tap, "several") as street:
+        street.start()
+        street.write(HOME, "subscribe", "add paper\n")
+        (asked,) = street.read(1)
+        mail = email.message.EmailMessage()
+        mail["From"] = EVA
+        mail["To"] = HOME
+        mail["Subject"] = "Re: " + asked["Subject"]
+        mail["Message-ID"] = "<several@mail.example.org>"
+        mail.set_content("Yes, please.\n")
+        with smtplib.SMTP("127.0.0.1", street.postfix.port) as smtp:
+            smtp.sendmail(EVA, [
+                HOME, asked["Reply-To"],
+                HOME.replace("@", "+a-longer-extension-without-any-meaning-at-all@"),
+            ], mail.as_bytes())
+        street.wait_verdicts(2)
+        assert street.house.rows("SELECT address, state FROM subscriber") == [
+            (EVA, "active")]
+
+
 TESTS = (
+    an_unknown_extension_is_rejected_in_the_smtp_session,
+    one_message_to_several_of_our_addresses_is_handled_once,
     a_stranger_subscribes_tunes_and_leaves_by_mail,
     a_hosted_mailbox_is_enough,
     answers_end_all_wars,
