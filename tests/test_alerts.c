@@ -8,6 +8,7 @@
 
 #include "lib/lab.h"
 #include "service/house.h"
+#include "store/allowance.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 #define DAY 86400
@@ -267,6 +268,35 @@ what_lasts_a_moment_is_not_told(void)
 	desk_clear(&desk);
 }
 
+static void
+dropped_requests_are_reported(void)
+{
+	struct desk desk;
+	g_autofree char *mail = NULL;
+
+	desk_init(&desk);
+	answer(&desk, desk.now, "ok", "NULL");
+	for (int i = 0; i < 25; i++)
+		g_assert_true(
+		    allowance_save_dropped(desk.lab->store, desk.now - 60, NULL));
+	g_assert_cmpuint(look_at(&desk, desk.now), ==, 1);
+	g_assert_cmpuint(look_at(&desk, desk.now + 60), ==, 0);
+	mail = lab_text(desk.lab, "SELECT CAST(message AS TEXT) FROM outbox");
+	g_assert_nonnull(
+	    strstr(mail, "Subject: paperboy: requests to subscribe are dropped"));
+	g_assert_nonnull(strstr(mail, "25 requests to subscribe were dropped"));
+	/* The next ones are counted anew after a day without any. */
+	g_assert_true(
+	    allowance_save_dropped(desk.lab->store, desk.now + 2 * DAY, NULL));
+	answer(&desk, desk.now + 2 * DAY, "ok", "NULL");
+	g_assert_cmpuint(look_at(&desk, desk.now + 2 * DAY), ==, 1);
+	g_free(mail);
+	mail = lab_text(desk.lab,
+	    "SELECT CAST(message AS TEXT) FROM outbox ORDER BY id DESC LIMIT 1");
+	g_assert_nonnull(strstr(mail, "1 request to subscribe was dropped"));
+	desk_clear(&desk);
+}
+
 /* Bad, well and bad again within a day is one mail; several at once too. */
 static void
 all_that_is_due_is_one_mail(void)
@@ -340,6 +370,8 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/alerts/dropped requests are reported", dropped_requests_are_reported);
 	g_test_add_func("/alerts/each_is_told_once_a_day_until_it_is_well",
 	    each_is_told_once_a_day_until_it_is_well);
 	g_test_add_func(

@@ -12,6 +12,7 @@
 #include "lib/fakecommands.h"
 #include "service/forget.h"
 #include "service/subscribe.h"
+#include "store/allowance.h"
 #include "store/people.h"
 
 #define DAY  86400
@@ -143,6 +144,61 @@ row_4_7_confirmations_are_limited_for_a_domain_and_for_all(void)
 	desk.options.now += HOUR;
 	g_assert_cmpint(
 	    desk_write_to(&desk, EVA, DESK_HOME, "subscribe"), ==, FRONT_ASKED);
+}
+
+/* From a domain of its own. */
+static enum front_outcome
+request(struct desk *desk, unsigned number, const char *server)
+{
+	g_autofree char *domain = g_strdup_printf("d%u.example.com", number);
+	g_autofree char *from = g_strconcat("p@", domain, NULL);
+	g_autofree char *properties = g_strconcat("header.from=", domain, NULL);
+	pb_auto(letter) letter = letters_new(from, "subscribe", "");
+
+	if (server)
+		letters_vouch(letter, server, "dmarc", "pass", properties);
+	return desk_hand_in(desk, letter, from, DESK_HOME).outcome;
+}
+
+static void
+forged_requests_leave_a_share_to_authenticated_senders(void)
+{
+	desk_auto desk;
+	struct allowance_dropped dropped;
+	unsigned asked = 0;
+
+	desk_init(&desk);
+	desk_set(&desk.settings->commands_authserv_id, "mx.example.org");
+	for (unsigned i = 0; i < 70; i++)
+		asked += request(&desk, i, i % 2 ? "mx.forger.example" : NULL) ==
+		         FRONT_ASKED;
+	g_assert_cmpuint(asked, ==, 45);
+	g_assert_true(allowance_load_dropped(desk.lab->store, &dropped, NULL));
+	g_assert_cmpint(dropped.total, ==, 25);
+	g_assert_cmpint(dropped.lately, ==, 25);
+	g_assert_cmpint(dropped.last_at, ==, desk.options.now);
+	asked = 0;
+	for (unsigned i = 100; i < 120; i++)
+		asked += request(&desk, i, "mx.example.org") == FRONT_ASKED;
+	g_assert_cmpuint(asked, ==, 15);
+	/* Of one domain, too. */
+	desk.options.now += HOUR;
+	asked = 0;
+	for (int i = 0; i < 40; i++) {
+		g_autofree char *from = g_strdup_printf("p%d@example.com", i);
+
+		asked +=
+		    desk_write_to(&desk, from, DESK_HOME, "subscribe") == FRONT_ASKED;
+	}
+	g_assert_cmpuint(asked, ==, 23);
+	{
+		pb_auto(letter) letter = letters_new(EVA, "subscribe", "");
+
+		letters_vouch(letter, "mx.example.org", "dmarc", "pass",
+		    "header.from=example.com");
+		g_assert_cmpint(desk_hand_in(&desk, letter, EVA, DESK_HOME).outcome, ==,
+		    FRONT_ASKED);
+	}
 }
 
 static void
@@ -554,6 +610,8 @@ static const struct {
         row_4_6_three_in_thirty_days_and_a_new_one_kills_the_old},
     {"4.7 confirmations are limited for a domain and for all",
         row_4_7_confirmations_are_limited_for_a_domain_and_for_all},
+    {"forged requests leave a share to authenticated senders",
+        forged_requests_leave_a_share_to_authenticated_senders},
     {"4.8 a stranger cannot tell who is a subscriber",
         row_4_8_a_stranger_cannot_tell_who_is_a_subscriber},
     {"4.9 nothing goes out to who is never answered",

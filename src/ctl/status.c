@@ -137,7 +137,7 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	}
 	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o,"
 	                 " s:o, s:{s:I, s:I, s:I},"
-	                 " s:{s:I, s:I, s:I}}",
+	                 " s:{s:I, s:I, s:I, s:I}}",
 	    "started_at", print_json_number(daemon->started_at), "looked_at",
 	    print_json_number(daemon->looked_at), "posted_at",
 	    print_json_number(daemon->posted_at), "relay",
@@ -151,7 +151,8 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	    (json_int_t)status->quarantined, "skipped", (json_int_t)status->skipped,
 	    "tickets", "pending", (json_int_t)status->pending, "asked_hour",
 	    (json_int_t)status->asked_hour, "asked_most",
-	    (json_int_t)status->asked_most);
+	    (json_int_t)status->asked_most, "dropped",
+	    (json_int_t)status->dropped.total);
 	json_object_update(object, more);
 	json_decref(more);
 	return object;

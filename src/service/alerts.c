@@ -76,6 +76,10 @@ tell_problem(struct work *work, const struct status_problem *problem, GError **e
 		subject = g_strdup("store");
 		what = g_strdup("the database is older than the mail that was sent");
 		break;
+	case STATUS_PROBLEM_DROPPED:
+		subject = g_strdup("dropped");
+		what = g_strdup("requests to subscribe are dropped");
+		break;
 	case STATUS_PROBLEM_RELAY: /* the post knows since when */
 	case STATUS_PROBLEM_OTHER:
 		return true;

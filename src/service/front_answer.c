@@ -7,6 +7,7 @@
 #include "render/wrap.h"
 #include "service/front_work.h"
 #include "service/subscribe.h"
+#include "store/allowance.h"
 #include "store/audit.h"
 #include "store/erasure.h"
 #include "store/people.h"
@@ -176,6 +177,12 @@ send(struct front_work *work, const struct front_guest *guest,
 	return dispatch_send(&work->dispatch, &whole, id, error);
 }
 
+static enum limits_case
+get_confirmation_case(const struct front_guest *guest)
+{
+	return guest->is_proven ? LIMITS_CONFIRMATION_VOUCHED : LIMITS_CONFIRMATION;
+}
+
 /* The second mail of a change of address, to the new one and with its own token. */
 static bool
 ask_new_address(struct front_work *work, const struct front_guest *guest,
@@ -189,8 +196,8 @@ ask_new_address(struct front_work *work, const struct front_guest *guest,
 	int64_t id;
 	bool is_ok;
 
-	is_ok = limits_check(
-	    &work->limits, LIMITS_CONFIRMATION, reply->new_address, &why, error);
+	is_ok = limits_check(&work->limits, get_confirmation_case(guest),
+	    reply->new_address, &why, error);
 	/* Whoever it is gets no more of them; then nothing can come of it. */
 	if (is_ok && !why) {
 		is_ok = make_ticket(work, guest, TICKET_ADDRESS, reply->new_address,
@@ -346,7 +353,7 @@ get_case(const struct front_guest *guest, const struct command_reply *reply)
 	if (guest->subscriber)
 		return reply->is_help ? LIMITS_ANSWER_HELP : LIMITS_ANSWER;
 	if (reply->pending)
-		return LIMITS_CONFIRMATION;
+		return get_confirmation_case(guest);
 	return reply->is_help ? LIMITS_STRANGER_HELP : LIMITS_STRANGER;
 }
 
@@ -394,7 +401,8 @@ front_answer(struct front_work *work, const struct front_guest *guest,
 	/* An unsubscription is always reported: somebody else may have asked for it. */
 	if (why && (!reply->undo || guest->has_left) && !reply->is_forgotten) {
 		front_keep_silent(work, FRONT_LIMITED, why);
-		return true;
+		return !limits_is_exhausted(why) ||
+		       allowance_save_dropped(work->store, work->options->now, error);
 	}
 	if (!announce_silence(work, guest, what, reply, error))
 		return false;

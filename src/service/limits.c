@@ -13,6 +13,9 @@
 #define DAY_S   ((int64_t)CLOCK_DAY_S)
 #define MONTH_S (30 * DAY_S)
 
+#define DOMAIN_HOUR "confirmations-domain-hour"
+#define ALL_HOUR    "confirmations-hour"
+
 enum scope { SCOPE_PERSON, SCOPE_DOMAIN, SCOPE_ALL };
 
 /* One limit: who is counted, of which kind, over how long, and how many may be. */
@@ -32,9 +35,9 @@ static const struct rule {
     RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_PERSON, MONTH_S,
         limit_confirmations_month, "confirmations-month"),
     RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_DOMAIN, HOUR_S,
-        limit_confirmations_domain_hour, "confirmations-domain-hour"),
+        limit_confirmations_domain_hour, DOMAIN_HOUR),
     RULE(LIMITS_CONFIRMATION, ALLOWANCE_CONFIRMATION, SCOPE_ALL, HOUR_S,
-        limit_confirmations_hour, "confirmations-hour"),
+        limit_confirmations_hour, ALL_HOUR),
     RULE(LIMITS_STRANGER, ALLOWANCE_STRANGER, SCOPE_PERSON, DAY_S, limit_stranger_day,
         "stranger-day"),
     RULE(LIMITS_STRANGER_HELP, ALLOWANCE_STRANGER, SCOPE_PERSON, DAY_S,
@@ -54,12 +57,25 @@ static const struct rule {
 #undef RULE
 };
 
+/* Whose rules apply. */
+static enum limits_case
+get_rules(enum limits_case what)
+{
+	return what == LIMITS_CONFIRMATION_VOUCHED ? LIMITS_CONFIRMATION : what;
+}
+
 static int64_t
-get_most(const struct limits *limits, const struct rule *rule)
+get_most(const struct limits *limits, const struct rule *rule, enum limits_case what)
 {
 	const char *settings = (const char *)limits->settings;
+	int64_t most =
+	    rule->most ? rule->most : *(const int *)(settings + rule->offset);
 
-	return rule->most ? rule->most : *(const int *)(settings + rule->offset);
+	/* Forged requests of a whole domain, or of many, leave the rest to others. */
+	if (what == LIMITS_CONFIRMATION && rule->scope != SCOPE_PERSON &&
+	    *limits->settings->commands_authserv_id)
+		most -= most / LIMITS_RESERVED_PART;
+	return most;
 }
 
 static bool
@@ -113,15 +129,15 @@ limits_check(const struct limits *limits, enum limits_case what, const char *add
 
 	*why = NULL;
 	allowance_person_init(limits->key, limit_key, &person);
-	if (what == LIMITS_CONFIRMATION)
+	if (get_rules(what) == LIMITS_CONFIRMATION)
 		is_ok = check_again(limits, &person, why, error);
 	for (size_t i = 0; is_ok && !*why && i < G_N_ELEMENTS(rules); i++) {
 		int64_t found;
 
-		if (rules[i].what != what)
+		if (rules[i].what != get_rules(what))
 			continue;
 		is_ok = count(limits, &rules[i], &person, &found, error);
-		if (is_ok && found >= get_most(limits, &rules[i]))
+		if (is_ok && found >= get_most(limits, &rules[i], what))
 			*why = rules[i].why;
 	}
 	allowance_person_clear(&person);
@@ -162,13 +178,19 @@ limits_find_last(const struct limits *limits, enum limits_case what,
 		if (rules[i].what != what || !is_of_day(&rules[i]))
 			continue;
 		is_ok = count(limits, &rules[i], &person, &found, error);
-		if (is_ok && found + 1 == get_most(limits, &rules[i]))
-			last = (unsigned)get_most(limits, &rules[i]);
+		if (is_ok && found + 1 == get_most(limits, &rules[i], what))
+			last = (unsigned)get_most(limits, &rules[i], what);
 	}
 	allowance_person_clear(&person);
 	if (is_ok)
 		*most = last;
 	return is_ok;
+}
+
+bool
+limits_is_exhausted(const char *why)
+{
+	return g_str_equal(why, DOMAIN_HOUR) || g_str_equal(why, ALL_HOUR);
 }
 
 bool
@@ -182,7 +204,7 @@ limits_count(const struct limits *limits, enum limits_case what, const char *add
 
 	allowance_person_init(limits->key, limit_key, &person);
 	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
-		if (rules[i].what != what || is_done[rules[i].kind])
+		if (rules[i].what != get_rules(what) || is_done[rules[i].kind])
 			continue;
 		is_done[rules[i].kind] = true;
 		is_ok = allowance_insert(

@@ -16,15 +16,21 @@
 
 /* What is about to be sent. */
 enum limits_case {
-	LIMITS_CONFIRMATION,  /* asks a stranger whether it was them */
-	LIMITS_STRANGER,      /* answers one otherwise */
-	LIMITS_STRANGER_HELP, /* the letter held no command */
-	LIMITS_ANSWER,        /* a subscriber, as far as the From tells */
+	LIMITS_CONFIRMATION,         /* asks a stranger whether it was them */
+	LIMITS_CONFIRMATION_VOUCHED, /* the same, and our mail server vouches for them
+	                              */
+	LIMITS_STRANGER,             /* answers one otherwise */
+	LIMITS_STRANGER_HELP,        /* the letter held no command */
+	LIMITS_ANSWER,               /* a subscriber, as far as the From tells */
 	LIMITS_ANSWER_HELP,
 	LIMITS_PROVEN, /* a subscriber who proved it, or whoever has a good token */
 	LIMITS_OWNER,  /* a letter is passed on to the owner */
 	LIMITS_LEFT,   /* an unsubscribe token of an address that is unsubscribed */
 };
+
+/* The share of the hour's confirmations, in parts of all of them, that only senders
+ * get for whom our mail server vouches; where it never does, there is none. */
+#define LIMITS_RESERVED_PART 4
 
 /* Borrowed. */
 struct limits {
@@ -52,6 +58,9 @@ bool limits_check(const struct limits *limits, enum limits_case what,
  */
 bool limits_find_last(const struct limits *limits, enum limits_case what,
     const char *address, unsigned *most, GError **error);
+
+/** Whether so many others were asked in the last hour that this one was not. */
+bool limits_is_exhausted(const char *why);
 
 /** Count it as sent; in the caller's transaction. */
 bool limits_count(const struct limits *limits, enum limits_case what,

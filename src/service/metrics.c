@@ -141,6 +141,17 @@ add_sources(GString *text, const GPtrArray *sources)
 }
 
 static void
+add_requests(GString *text, const struct status *status)
+{
+	add_one(text, "confirmations_last_hour", GAUGE,
+	    "Unknown senders who were asked to confirm in the last hour.",
+	    status->asked_hour);
+	add_one(text, "requests_dropped_total", COUNTER,
+	    "Requests dropped since the limits on confirmations were reached.",
+	    status->dropped.total);
+}
+
+static void
 add_machine(GString *text, const struct status *status)
 {
 	add_one(text, "disk_free_bytes", GAUGE, "Room on the disk of the state folder.",
@@ -213,6 +224,7 @@ metrics_format(struct store *store, const struct settings *settings,
 	add_sources(text, status.sources);
 	add_people(text, &status);
 	add_queue(text, &status);
+	add_requests(text, &status);
 	add_machine(text, &status);
 	if (work)
 		add_work(text, work);

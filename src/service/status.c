@@ -87,6 +87,7 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       tickets_count_pending(store, now, &status->pending, error) &&
 	       allowance_count_all(store, ALLOWANCE_CONFIRMATION, now - CLOCK_HOUR_S,
 	           &status->asked_hour, error) &&
+	       allowance_load_dropped(store, &status->dropped, error) &&
 	       backup_load_past(store, &status->past, error);
 }
 
@@ -298,12 +299,21 @@ find_skipped_problems(struct status *status, struct store *store, GError **error
 
 static void
 find_door_problems(struct status *status, const struct settings *settings,
-    const struct status_daemon *daemon)
+    const struct status_daemon *daemon, int64_t now)
 {
-	if (status->asked_hour >= status->asked_most)
-		add(status, STATUS_PROBLEM_OTHER,
-		    "as many strangers as may be were asked in the last hour: "
-		    "paperboyctl ticket list; limits.confirmations_hour");
+	if (status->dropped.last_at > now - CLOCK_DAY_S)
+		add(status, STATUS_PROBLEM_DROPPED,
+		    "%" G_GINT64_FORMAT
+		    " %s dropped, since limits.confirmations_hour or "
+		    "limits.confirmations_domain_hour was reached: if they are forged, "
+		    "%s; if not, raise the limit",
+		    status->dropped.lately,
+		    status->dropped.lately == 1 ? "request to subscribe was"
+		                                : "requests to subscribe were",
+		    *settings->commands_authserv_id
+		        ? "senders that your mail server vouches for still get through"
+		        : "set commands.authserv_id, so that senders that your mail "
+		          "server vouches for get through");
 	if (daemon->mailboxes && strchr(daemon->mailboxes, ':') &&
 	    !*settings->commands_address)
 		add(status, STATUS_PROBLEM_OTHER,
@@ -365,7 +375,7 @@ status_load(struct store *store, const struct settings *settings,
 		status_clear(&found);
 		return false;
 	}
-	find_door_problems(&found, settings, daemon);
+	find_door_problems(&found, settings, daemon, now);
 	find_disk_problems(&found, settings);
 	*status = found;
 	return true;

@@ -10,6 +10,7 @@
 
 #include "config/settings.h"
 #include "model/subscriber.h"
+#include "store/allowance.h"
 #include "store/backup.h"
 #include "store/store.h"
 #include "store/waiting.h"
@@ -40,6 +41,7 @@ enum status_problem_kind {
 	STATUS_PROBLEM_DISK,
 	STATUS_PROBLEM_CRASH,
 	STATUS_PROBLEM_STALE, /* the database is older than the mail that was sent */
+	STATUS_PROBLEM_DROPPED,
 	STATUS_PROBLEM_OTHER,
 };
 
@@ -61,12 +63,13 @@ struct status {
 	int64_t letters, letters_oldest_at; /* that wait; -1 for none */
 	int64_t quarantined;                /* letters */
 	int64_t skipped;                    /* messages that stay in a mailbox */
-	int64_t pending;         /* confirmations that were asked for and not given */
-	int64_t asked_hour;      /* strangers who were asked for one in the last hour */
-	int64_t asked_most;      /* and how many may be */
-	int64_t held_by_restore; /* messages */
-	int64_t held_by_crash;   /* likewise */
-	struct waiting_message *oldest; /* waits longest; NULL when nothing does */
+	int64_t pending;    /* confirmations that were asked for and not given */
+	int64_t asked_hour; /* strangers who were asked for one in the last hour */
+	int64_t asked_most; /* and how many may be */
+	struct allowance_dropped dropped; /* requests beyond that */
+	int64_t held_by_restore;          /* messages */
+	int64_t held_by_crash;            /* likewise */
+	struct waiting_message *oldest;   /* waits longest; NULL when nothing does */
 	struct waiting_message *deferred_first; /* or NULL */
 	struct backup_past past;
 	bool is_stale;           /* and paperboyd has not noticed yet */

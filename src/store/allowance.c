@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/token.h"
 #include "store/sql.h"
 
@@ -102,6 +103,34 @@ allowance_count_all(struct store *store, enum allowance_kind kind, int64_t since
 
 	return sql_number(
 	    store, sql, count, error, SQL_TEXT(kinds[kind]), SQL_INT(since));
+}
+
+/* Names of cursors. */
+#define DROPPED_TOTAL   "dropped total"
+#define DROPPED_LATELY  "dropped lately"
+#define DROPPED_LAST_AT "dropped last at"
+
+bool
+allowance_load_dropped(
+    struct store *store, struct allowance_dropped *dropped, GError **error)
+{
+	return store_load_cursor(store, DROPPED_TOTAL, 0, &dropped->total, error) &&
+	       store_load_cursor(store, DROPPED_LATELY, 0, &dropped->lately, error) &&
+	       store_load_cursor(store, DROPPED_LAST_AT, -1, &dropped->last_at, error);
+}
+
+bool
+allowance_save_dropped(struct store *store, int64_t now, GError **error)
+{
+	struct allowance_dropped dropped;
+
+	if (!allowance_load_dropped(store, &dropped, error))
+		return false;
+	if (dropped.last_at < now - CLOCK_DAY_S)
+		dropped.lately = 0;
+	return store_save_cursor(store, DROPPED_TOTAL, dropped.total + 1, error) &&
+	       store_save_cursor(store, DROPPED_LATELY, dropped.lately + 1, error) &&
+	       store_save_cursor(store, DROPPED_LAST_AT, now, error);
 }
 
 bool

@@ -58,6 +58,19 @@ bool allowance_count_domain(struct store *store, enum allowance_kind kind,
 bool allowance_count_all(struct store *store, enum allowance_kind kind, int64_t since,
     int64_t *count, GError **error);
 
+/* Requests that no confirmation was sent for, since limits for all were reached. */
+struct allowance_dropped {
+	int64_t total;   /* ever */
+	int64_t lately;  /* since there was last a day without one */
+	int64_t last_at; /* s; -1: never */
+};
+
+bool allowance_load_dropped(
+    struct store *store, struct allowance_dropped *dropped, GError **error);
+
+/** Count one more. */
+bool allowance_save_dropped(struct store *store, int64_t now, GError **error);
+
 /** Forget up to a limit of rows from before a time. @param count set */
 bool allowance_prune(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
