@@ -362,16 +362,19 @@ is_question(const struct folded *line)
 	return line->plain->str[strcspn(line->plain->str, "|?")] == '?';
 }
 
-/* "yes?" is not a consent, "why not?" is one. */
+/* "yes?" and "yes or no" are not a consent, "why not?" is one. */
 static bool
 starts_with_consent(const struct folded *line)
 {
-	struct start consent = {0}, agreement = {0};
+	struct start consent = {0}, agreement = {0}, neutral = {0};
 
 	for (size_t i = 0; i < confirm_phrases_count; i++) {
 		find_start(line, confirm_phrases[i].consents, &consent);
 		find_start(line, confirm_phrases[i].agreements, &agreement);
+		find_start(line, confirm_phrases[i].neutral, &neutral);
 	}
+	if (neutral.size > MAX(consent.size, agreement.size))
+		return false;
 	if (agreement.size || !consent.size || !is_question(line))
 		return agreement.size || consent.size;
 	for (size_t i = 0; i < confirm_phrases_count; i++)
@@ -493,7 +496,7 @@ read_line(const char *raw, struct reading *reading)
 
 	if (is_empty(&line))
 		return false;
-	reading->is_automatic = !starts_with_consent(&line) && is_automatic(&line);
+	reading->is_automatic = is_automatic(&line);
 	reading->is_refusal = reading->is_refusal || is_refusal(&line);
 	skip_greetings(&line);
 	reading->is_consent = starts_with_consent(&line);
