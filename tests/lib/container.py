@@ -25,6 +25,10 @@ SUITE = "bookworm"
 NO_CONTAINER = "no container can be started here"
 
 
+# What is preloaded here is not there.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+
+
 def need_root():
     if os.geteuid() != 0:
         raise Skip(f"{NO_CONTAINER}: only root can")
@@ -53,7 +57,7 @@ def make_root(folder, packages):
         [debootstrap, "--variant=minbase", f"--include={','.join(wanted)}",
          SUITE, root, find_mirror()],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, timeout=1200, check=False,
+        text=True, timeout=1200, check=False, env=ENVIRONMENT,
     )
     if done.returncode != 0:
         raise Skip(f"{NO_CONTAINER}: {done.stdout.strip()[-300:]}")
@@ -107,7 +111,7 @@ class Container:
         self.child = Child([
             nspawn, "-q", "-D", self.root, "-M", f"paperboy-{os.getpid()}", "-b",
             "--register=no", "--keep-unit", "--console=pipe", "--private-network",
-        ])
+        ], env=ENVIRONMENT)
         wait_until(
             lambda: find_leader(self.child.pid) or not self.child.is_running,
             "the container's first process", deadline_s=BOOT_S,
@@ -127,7 +131,7 @@ class Container:
              "DEBIAN_FRONTEND=noninteractive", *command],
             input=text, stdin=None if text is not None else subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            timeout=RUN_S, check=False,
+            timeout=RUN_S, check=False, env=ENVIRONMENT,
         )
         return done.returncode, done.stdout
 
