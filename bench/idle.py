@@ -60,7 +60,8 @@ def start(house, notify):
     environment = os.environ | {
         "NOTIFY_SOCKET": notify.getsockname(), "WATCHDOG_USEC": str(WATCHDOG_US)}
     begin = time.monotonic()
-    child = subprocess.Popen([house.daemon, "-c", house.config], env=environment,
+    child = subprocess.Popen([house.daemon, "-c", house.config, "--now",
+                              house.clock.advance()], env=environment,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
     while b"READY=1" not in notify.recv(4096):
