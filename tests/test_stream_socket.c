@@ -332,7 +332,7 @@ a_host_that_is_slow_to_greet_is_waited_for(void)
 	options.port = fakesmtp_get_port(server);
 	fakesmtp_set(server, FAKE_GREETING, (struct fake_rule){.act = FAKE_STALL});
 	g_assert_null(stream_open(&options, &failure, &error));
-	g_assert_nonnull(strstr(error->message, "no answer in time at connecting"));
+	g_assert_nonnull(strstr(error->message, "no greeting in time"));
 }
 
 int
