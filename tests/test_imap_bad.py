@@ -295,7 +295,7 @@ def main():
                         got = reader.wait_letters(3)
                         assert count(got) == count(LETTERS) - count(LETTERS[1:2]), got
                         (told,) = reader.wait_said("skip")
-                        assert told == ("7.2 0 message 2 in 'INBOX' cannot be fetched: "
+                        assert told == ("7.2 0 message with UID 2 in 'INBOX' cannot be fetched: "
                                         "the connection broke on it 3 times"), told
                         server.bad.clear()
                         reader.end()

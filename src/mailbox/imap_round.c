@@ -201,8 +201,8 @@ skip_large(struct imap_round *round, const struct mailbox_sink *sink, uint32_t u
     GBytes *raw, size_t size)
 {
 	g_autofree char *reason = g_strdup_printf(
-	    "message %u in '%s' has %zu bytes, more than the %d that are read", uid,
-	    round->options->folder, size, BOUNDS_LETTER_BYTES);
+	    "message with UID %u in '%s' has %zu bytes, more than the %d that are read",
+	    uid, round->options->folder, size, BOUNDS_LETTER_BYTES);
 	struct mailbox_letter head = {.full_size = size};
 
 	head.raw = g_bytes_get_data(raw, &head.size);
@@ -237,9 +237,10 @@ hand(struct imap_round *round, const struct mailbox_sink *sink, uint32_t uid,
 static enum handed
 skip_broken(struct imap_round *round, const struct mailbox_sink *sink, uint32_t uid)
 {
-	g_autofree char *reason = g_strdup_printf(
-	    "message %u in '%s' cannot be fetched: the connection broke on it %d times",
-	    uid, round->options->folder, IMAP_TRIES);
+	g_autofree char *reason =
+	    g_strdup_printf("message with UID %u in '%s' cannot be fetched: the "
+	                    "connection broke on it %d times",
+	        uid, round->options->folder, IMAP_TRIES);
 
 	if (g_hash_table_contains(round->skipped, GUINT_TO_POINTER(uid)))
 		return HANDED_SKIPPED;
@@ -270,9 +271,9 @@ fetch_and_hand(struct imap_round *round, struct imap_session *session,
 	round->fetching = 0;
 	/* Its size was told just now; if it is gone, the next round sees that. */
 	if (!raw) {
-		g_autofree char *reason =
-		    g_strdup_printf("the server does not send message %u in '%s'", uid,
-		        round->options->folder);
+		g_autofree char *reason = g_strdup_printf(
+		    "the server does not send the message with UID %u in '%s'", uid,
+		    round->options->folder);
 
 		return skip(round, sink, uid, NULL, reason);
 	}

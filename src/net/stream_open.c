@@ -370,9 +370,8 @@ format_cause(const struct opening *opening, CURLcode result, const char *message
 		return g_strdup_printf(
 		    "refused with %u %s", opening->code, steps[opening->step]);
 	if (is_not_tls(opening, result))
-		return g_strdup_printf(
-		    "%s; if this port expects STARTTLS, set tls to \"starttls\"",
-		    *message ? message : curl_easy_strerror(result));
+		return g_strdup("the host does not answer as TLS does; if this port "
+		                "expects STARTTLS, set tls to \"starttls\"");
 	return g_strdup_printf("%s %s", *message ? message : curl_easy_strerror(result),
 	    steps[opening->step]);
 }
