@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""test_readme.py - the recipes of README, executed as they stand there.
+"""test_readme.py - the recipes for mail, executed as they stand in the documentation.
 
-Configuration, commands and the first mail are taken out of README; only hosts, ports
+Configuration, commands and the first mail are taken out of README, what it leaves to
+paperboyd(8) and to paperboy.conf out of these; only hosts, ports
 and paths are replaced.  Real Postfix and Dovecot: from a subscription to its digest.
 """
 
@@ -82,7 +83,7 @@ class Recipe:
 
     def adapt(self, text, replace):
         for old, new in replace.items():
-            assert old in text, f"{old!r} is not in README"
+            assert old in text, f"{old!r} is not there"
             text = text.replace(old, str(new))
         return text
 
@@ -228,9 +229,75 @@ def mailbox_at_a_host(tap):
     assert any(f"sasl_username={box}" in line for line in postfix.log)
 
 
+def read_source(*path):
+    with open(os.path.join(top_srcdir(), *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def pipe_of_the_manual(tap):
+    """paperboyd(8): Postfix hands letters to a program, by its pipe"""
+    recipe = Recipe(tap, "pipe", "lmtp_socket")
+    path = os.path.join(recipe.folder, "lmtp")
+    ctl = os.path.join(os.path.abspath(top_builddir()), "paperboyctl")
+    block = re.search(r"\nWhere Postfix may not.*?\n\.Bd [^\n]*\n(.*?)\.Ed",
+                      read_source("man", "paperboyd.8.in"), re.S)[1]
+    block = recipe.adapt(block, {
+        "@bindir@/paperboyctl":
+            f"{ctl} -c {recipe.house.config} --now {recipe.house.clock.now()}",
+        "user=paperboy": "user=nobody:mail", "example.org": "news.example"})
+    master, main = re.fullmatch(r"# master.cf:\n(.*)# main.cf:\n(.*)", block, re.S).groups()
+    settings = dict(line.split(" = ", 1) for line in main.splitlines())
+    postfix = tap.enter(Postfix(
+        os.path.join(recipe.folder, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        settings={"virtual_mailbox_domains": "example.org, news.example"} | settings,
+        services=master))
+    recipe.configure({
+        "example.org": "news.example",
+        'host = "localhost"': f'host = "localhost"; port = {postfix.port}',
+        "/run/paperboy/lmtp": path, 'lmtp_group = "paperboy"': 'lmtp_group = "mail"'})
+    recipe.start()
+    recipe.child.wait_file(path)
+    recipe.check()
+    recipe.subscribe(postfix.port, "paperboy@news.example")
+    assert any("relay=paperboy" in line and "status=sent" in line for line in postfix.log)
+
+
+def maildir_of_the_configuration(tap):
+    """paperboy.conf: a mail server delivers into a Maildir"""
+    recipe = Recipe(tap, "maildir", "lmtp_socket")
+    inbox = os.path.join(recipe.folder, "dovecot", "mail", "news.example", "paperboy")
+    lines = re.findall(r"^\t# ((?:maildir|recipient_header) = .*;)$",
+                       read_source("etc", "paperboy.conf").partition("mailbox: {")[2],
+                       re.M)
+    assert len(lines) == 2, lines
+    postfix = tap.enter(Postfix(
+        os.path.join(recipe.folder, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        settings={"virtual_mailbox_domains": "example.org, news.example"}))
+    recipe.write(postfix.port, "paperboy@news.example", "info", "info\n")
+    postfix.wait_sent(1)  # Dovecot has made the Maildir
+    recipe.configure({
+        "example.org": "news.example",
+        'host = "localhost"': f'host = "localhost"; port = {postfix.port}',
+        'lmtp_socket = "/run/paperboy/lmtp"; lmtp_group = "paperboy";':
+            recipe.adapt(" ".join(lines), {"/var/mail/paperboy": inbox})})
+    recipe.start()
+    recipe.dovecot.wait_mails(EVA, 1)  # what waited is answered
+    imap = recipe.dovecot.login(EVA)
+    imap.select("INBOX")
+    imap.store("1", "+FLAGS", "(\\Deleted)")
+    imap.expunge()
+    imap.logout()
+    rows = recipe.check()
+    assert "can be read" in rows["mailbox maildir"]["found"], rows
+    recipe.subscribe(postfix.port, "paperboy@news.example")
+    assert os.listdir(os.path.join(inbox, "new")) == []
+
+
 def main():
     with Tap() as tap:
         tap.run(postfix_beside_it, tap)
+        tap.run(pipe_of_the_manual, tap)
+        tap.run(maildir_of_the_configuration, tap)
         tap.run(mailbox_at_a_host, tap)
 
 
