@@ -2,8 +2,8 @@
 """test_readme.py - the recipes for mail, executed as they stand in the documentation.
 
 Configuration, commands and the first mail are taken out of README, what it leaves to
-paperboyd(8) and to paperboy.conf out of these; only hosts, ports
-and paths are replaced.  Real Postfix and Dovecot: from a subscription to its digest.
+paperboyd(8) and to paperboy.conf out of these; only hosts, ports and paths are
+replaced.  Real Postfix and Dovecot: from a subscription to its digest.
 """
 
 import email.message
@@ -48,8 +48,8 @@ def find_block(mark, after=None):
 
 def commands(block):
     """The commands of a block, as lists of words, without sudo."""
-    lines = block.replace("\\\n", " ").splitlines()
-    return [shlex.split(line)[1:] for line in lines if line.startswith("sudo ")]
+    found = re.findall(r"^sudo (.*?)(?=\Z|^sudo )", block, re.M | re.S)
+    return [shlex.split(command.replace("\\\n", " ")) for command in found]
 
 
 class Recipe:
@@ -187,6 +187,12 @@ def postfix_beside_it(tap):
     rows = recipe.check()
     assert path in rows["mailbox lmtp"]["found"], rows
     recipe.subscribe(postfix.port, "paperboy@news.example")
+    try:
+        recipe.write(postfix.port, "paperboy+typo@news.example", "help", "help\n")
+        raise AssertionError("an address that means nothing was accepted")
+    except smtplib.SMTPRecipientsRefused as refused:
+        ((code, _),) = refused.recipients.values()
+        assert code == 550, refused.recipients
     # all other mail goes on as before
     recipe.write(postfix.port, "ada@example.org", "for Ada", "hello\n")
     recipe.dovecot.wait_mails("ada@example.org", 1)
