@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
@@ -19,7 +20,8 @@ from generate import KINDS, ZONES, Vocabulary, draw_filter, generate, sameness
 from oracle import FilterError, parse
 from papers import load_papers
 from tap import (
-    Child, Tap, Timeout, free_port, is_listening, real_data, run, wait_until,
+    DEADLINE_S, Child, Tap, Timeout, free_port, is_listening, real_data, run,
+    top_builddir, wait_until,
 )
 
 PYTHON = [sys.executable, "-B", "-u", "-c"]
@@ -118,6 +120,21 @@ def test_child_facts(tap):
             pass
         assert child.is_running
     assert not is_listening(port) and not child.is_running
+
+
+def test_shifted_clock():
+    """shift_clock.so shifts the time of day and no waits"""
+    library = os.path.join(top_builddir(), "tests", "shift_clock.so")
+    environment = os.environ | {"LD_PRELOAD": library, "CLOCK_SHIFT_S": "86400000"}
+    body = ("import datetime, threading, time\n"
+            "threading.Event().wait(0.01); time.sleep(0.01)\n"
+            "print(time.time(), datetime.datetime.now().timestamp(), time.monotonic())\n")
+    before = time.time() - int(os.environ.get("CLOCK_SHIFT_S", 0))
+    told = run([*PYTHON, body], env=environment | {"TZ": "UTC"}).split()
+    for value in told[:2]:
+        assert 0 <= float(value) - before - 86400000 < DEADLINE_S, (told, before)
+    assert abs(float(told[2]) - time.monotonic()) < DEADLINE_S, told
+    assert abs(int(run(["date", "+%s"], env=environment)) - 86400000 - before) < DEADLINE_S
 
 
 def test_child_critical():
@@ -396,6 +413,7 @@ def main():
             tap.run(test)
         tap.run(test_child_facts, tap)
         tap.run(test_child_critical)
+        tap.run(test_shifted_clock)
         tap.run(test_child_death)
         tap.run(test_child_group)
         for test in (test_generate_is_deterministic, test_generate_shares,

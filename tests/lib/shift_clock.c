@@ -28,21 +28,28 @@ static struct {
 	time_t shift_s;
 } real;
 
-__attribute__((constructor)) static void
-init(void)
+static time_t
+get_shift(void)
 {
 	const char *shift = getenv("CLOCK_SHIFT_S");
 	char path[4096];
 	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
+	path[size > 0 ? size : 0] = '\0';
+	if (!shift || strncmp(path, "/usr/sbin/", strlen("/usr/sbin/")) == 0 ||
+	    strncmp(path, "/usr/lib/", strlen("/usr/lib/")) == 0)
+		return 0;
+	return strtol(shift, NULL, 10);
+}
+
+__attribute__((constructor)) static void
+init(void)
+{
 	if (real.clock_gettime)
 		return;
-	real.clock_gettime = dlsym(RTLD_NEXT, "clock_gettime");
+	real.shift_s = get_shift();
 	real.timerfd_settime = dlsym(RTLD_NEXT, "timerfd_settime");
-	path[size > 0 ? size : 0] = '\0';
-	if (shift && strncmp(path, "/usr/sbin/", strlen("/usr/sbin/")) != 0 &&
-	    strncmp(path, "/usr/lib/", strlen("/usr/lib/")) != 0)
-		real.shift_s = strtol(shift, NULL, 10);
+	real.clock_gettime = dlsym(RTLD_NEXT, "clock_gettime");
 }
 
 EXPORT int
