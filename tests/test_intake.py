@@ -506,26 +506,28 @@ def large(sender, number, *fields):
 def too_large_is_answered_once(tap):
     """who sent a message that is too large is told once, unless a program sent it"""
     box = new_box(tap, "large", commands__address="paperboy@news.example",
-                  mailbox__recipient_header="Delivered-To")
+                  limits__stranger_day=1, mailbox__recipient_header="Delivered-To")
     drop(box, 1, large("eva@people.example", 1))
     drop(box, 2, large("robot@people.example", 2, "Auto-Submitted: auto-generated"))
     drop(box, 3, large("list@people.example", 3, "List-Id: <x.people.example>"))
     drop(box, 4, large("ada@people.example", 4,
                        "Delivered-To: paperboy+unsubscribe@news.example"))
     drop(box, 5, b"Subject: no end " + b"x" * 2 * LETTER_BYTES)
+    drop(box, 6, large("eva@people.example", 6))
     sent = "SELECT count(*) FROM outbox WHERE state = 'SENT'"
     for turn in range(2):
         daemon = start(tap, box)
-        wait_count(daemon, box, 4)
+        wait_count(daemon, box, 5)
         wait_until(lambda: box.house.value(sent) >= 2, "answers")
         if turn:  # the same message elsewhere
-            drop(box, 6, large("eva@people.example", 1))
+            drop(box, 7, large("eva@people.example", 1))
             wait_until(lambda: box.house.value("SELECT count(*) FROM skipped_message")
-                       == 6, "six skipped")
+                       == 7, "seven skipped")
         assert daemon.stop() == 0
     assert box.house.value(sent) == 2
     verdicts = [row[0] for row in box.house.rows("SELECT verdict FROM letter ORDER BY id")]
-    assert verdicts == ["answered", "silent: automatic", "silent: list", "answered"]
+    assert verdicts == ["answered", "silent: automatic", "silent: list", "answered",
+                        "limit: stranger-day"]
     folder = os.path.join(os.path.dirname(box.inbox), "out", "new")
     texts = {}
     for name in os.listdir(folder):
