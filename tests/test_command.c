@@ -229,6 +229,23 @@ static const struct scene scenes[] = {
     {"stranger-unsubscribe", STRANGER, "unsubscribe\n", NULL, false},
     {"nothing", STRANGER, "Hello there\nI read of you in the news.\n", NULL, false},
     {"nothing-german", STRANGER, "Guten Tag\nwie geht das hier?\n", "de", false},
+    {"nothing-known", PROVEN, "Hello there\nI read of you in the news.\n", NULL, false},
+    {"leave-unclear", PROVEN, "papers\nHi,\nstop sending papers about agents\n", NULL,
+        false},
+    {"leave-words", UNPROVEN, "question\nDear team,\nplease take me off this list\n",
+        NULL, false},
+    {"leave-words-german", UNPROVEN, "Abmeldung\n\n", "de", false},
+    {"subscribe-bare", STRANGER, "subscribe\n", NULL, true},
+    {"subscribe-words", STRANGER, "Hello\nPlease add me to your list!\n\nThanks\nEve\n",
+        NULL, true},
+    {"subscribe-words-german", STRANGER,
+        "Anmeldung\nGuten Tag,\n- diffusion\n- Reward Model\nVielen Dank\n", NULL,
+        true},
+    {"subscribe-keywords", STRANGER,
+        "subscribe\nHi,\ndiffusion, \"reward model\"\n* state space\n"
+        "I would like to read about all that concerns language models.\nti:\n"
+        "weather\nmamba\nssm\nBest regards\nEve\n",
+        NULL, true},
     {"add", PROVEN,
         "\nadd name=rlhf max=5 note=\"for the reading group\" \"reward model*\" "
         "-survey\n"
@@ -283,7 +300,7 @@ static const struct scene scenes[] = {
         "set weekly on friday\nset daily\n",
         NULL, false},
     {"set-left-out", PROVEN,
-        "\nat 9pm\nat 9\nweekly on friday at 8.30\nmax 10 abstract short\n"
+        "\nat 9pm\nat 9\nat 25:00\nweekly on friday at 8.30\nmax 10 abstract short\n"
         "tz Berlin\nmax 0\n",
         NULL, false},
     {"set-left-out-unproven", UNPROVEN, "\nat 9 pm\n", NULL, true},

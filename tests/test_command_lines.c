@@ -50,7 +50,7 @@ lines_that_are_commands_are_read(void)
 	    {"", "> del 1\nlist\n> del 2\nstatus", "list|status"},
 	    {"", "list\nend\nstatus\n", "list"},
 	    {"", "list\nQuit.\nstatus\n", "list"},
-	    {"", "stop\nlist\n", ""},
+
 	    {"", "list\n-- \nstatus\n", "list"},
 	    {"", "list\n--\nstatus\n", "list"},
 	    {"", "add one \\\n  two\n", "add one two"},

@@ -202,6 +202,59 @@ row_4_12_a_long_letter_gets_a_short_answer(void)
 		}
 }
 
+static enum front_outcome
+reply_with(struct desk *desk, const char *recipient, const char *text)
+{
+	pb_auto(letter) letter = letters_new(EVA, "Re: Your commands", text);
+
+	return desk_hand_in(desk, letter, EVA, recipient).outcome;
+}
+
+static void
+yes_accepts_the_suggestion_in_a_reply(void)
+{
+	desk_auto desk;
+	g_autofree char *first = NULL, *reply_to = NULL, *mail = NULL;
+
+	begin(&desk);
+	desk_write_to(&desk, EVA, DESK_HOME, "list");
+	first = desk_find_reply_to(&desk);
+	g_assert_cmpint(reply_with(&desk, first, "puase 14d\n"), ==, FRONT_ANSWERED);
+	mail = desk_get_mail(&desk);
+	g_assert_nonnull(strstr(mail, "reply with the one word yes"));
+	g_assert_nonnull(strstr(mail, "\r\npause 14d\r\n"));
+	lab_assert_text(
+	    desk.lab, "SELECT state FROM subscriber WHERE id = 1", "active");
+	reply_to = desk_find_reply_to(&desk);
+	/* Somebody else's yes is none. */
+	desk_write_to(&desk, "adam@example.com", reply_to, "yes");
+	lab_assert_text(
+	    desk.lab, "SELECT state FROM subscriber WHERE id = 1", "active");
+	g_assert_cmpint(reply_with(&desk, reply_to, "Yes.\n"), ==, FRONT_ANSWERED);
+	lab_assert_text(
+	    desk.lab, "SELECT state FROM subscriber WHERE id = 1", "paused");
+	/* It was used. */
+	reply_with(&desk, reply_to, "resume\n");
+	reply_with(&desk, reply_to, "yes\n");
+	lab_assert_text(
+	    desk.lab, "SELECT state FROM subscriber WHERE id = 1", "active");
+}
+
+static void
+unasked_help_comes_once_a_day_also_in_reply_to_our_mail(void)
+{
+	desk_auto desk;
+	g_autofree char *reply_to = NULL;
+
+	begin(&desk);
+	desk_write_to(&desk, EVA, DESK_HOME, "list");
+	reply_to = desk_find_reply_to(&desk);
+	g_assert_cmpint(reply_with(&desk, reply_to, "Lovely.\n"), ==, FRONT_ANSWERED);
+	g_assert_cmpint(reply_with(&desk, reply_to, "Lovely!\n"), ==, FRONT_LIMITED);
+	g_assert_cmpint(reply_with(&desk, DESK_HOME, "Lovely\n"), ==, FRONT_LIMITED);
+	g_assert_cmpint(reply_with(&desk, reply_to, "help\n"), ==, FRONT_ANSWERED);
+}
+
 static void
 every_verb_of_the_table_is_tried(void)
 {
@@ -220,6 +273,11 @@ main(int argc, char **argv)
 	    "/forged/a new address learns nothing", a_new_address_learns_nothing);
 	g_test_add_func(
 	    "/forged/the thief's half does nothing", the_thiefs_half_does_nothing);
+	g_test_add_func("/forged/yes accepts the suggestion in a reply",
+	    yes_accepts_the_suggestion_in_a_reply);
+	g_test_add_func(
+	    "/forged/unasked help comes once a day, also in reply to our mail",
+	    unasked_help_comes_once_a_day_also_in_reply_to_our_mail);
 	g_test_add_func("/forged/every verb of the table is tried",
 	    every_verb_of_the_table_is_tried);
 	g_test_add_func("/forged/4.12 a long letter gets a short answer",

@@ -14,7 +14,7 @@ static const char *const prefixes[] = {"re", "aw", "fwd", "fw", "wg", "antw", "s
     "vs", "tr", "rv", "res", "enc", "odp", "ynt", "rif", "doorst", "回复", "回覆",
     "答复", "答覆", "转发", "轉寄", "返信", "転送", "답장", "전달"};
 
-static const char *const ends[] = {"end", "quit", "stop", "--"};
+static const char *const ends[] = {"end", "quit", "--"};
 
 /* A text under way. */
 struct reading {

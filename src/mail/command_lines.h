@@ -3,8 +3,8 @@
  *
  * Pure: what a verb is, the caller knows.  The subject comes first, then the text, a
  * command a line.  A line that ends in `\` or is followed by one that starts with a
- * blank goes on there.  Lines that start with `>` are skipped; a line `-- `, `end`,
- * `quit` or `stop` ends the reading, and so does the first line that is no command
+ * blank goes on there.  Lines that start with `>` are skipped; a line `-- `, `end`
+ * or `quit` ends the reading, and so does the first line that is no command
  * after one that is.  Of a letter, BOUNDS_COMMAND_BYTES are read, and
  * BOUNDS_COMMANDS commands.
  */

@@ -8,12 +8,15 @@
 #include "base/bounds.h"
 #include "mail/command_lines.h"
 #include "service/command_work.h"
+#include "service/profile.h"
+#include "service/request_match.h"
 #include "store/people.h"
 
 #define ENGLISH "en"
 
+/* The person's language; else the message's, where it is known and there is a file. */
 static const char *
-choose_language(const struct command_work *work)
+choose_language(const struct command_work *work, const struct letter *letter)
 {
 	const struct phrasebook *book = work->context->phrases;
 	const char *own = work->subscriber ? work->subscriber->language : "";
@@ -23,6 +26,15 @@ choose_language(const struct command_work *work)
 	if (work->visitor->language &&
 	    phrasebook_has_language(book, work->visitor->language))
 		return work->visitor->language;
+	if (letter && !work->subscriber) {
+		g_autofree char *text = g_strdup_printf("%s\n%s",
+		    command_lines_skip_prefixes(letter->subject ? letter->subject : ""),
+		    letter->text ? letter->text : "");
+		const char *guessed = request_guess_language(text);
+
+		if (guessed && phrasebook_has_language(book, guessed))
+			return guessed;
+	}
 	return ENGLISH;
 }
 
@@ -50,8 +62,8 @@ command_work_load(struct command_work *work, GError **error)
 
 static bool
 begin(struct command_work *work, const struct command_context *context,
-    const struct command_visitor *visitor, struct command_reply *reply, bool is_final,
-    GError **error)
+    const struct command_visitor *visitor, const struct letter *letter,
+    struct command_reply *reply, bool is_final, GError **error)
 {
 	*work = (struct command_work){.context = context,
 	    .visitor = visitor,
@@ -62,7 +74,8 @@ begin(struct command_work *work, const struct command_context *context,
 	    .pending = g_string_new(NULL)};
 	if (!command_work_load(work, error))
 		return false;
-	g_strlcpy(work->language, choose_language(work), sizeof(work->language));
+	g_strlcpy(
+	    work->language, choose_language(work, letter), sizeof(work->language));
 	answer_init(&work->answer, context->phrases, work->language,
 	    !is_final && !visitor->subscriber_id);
 	return true;
@@ -102,14 +115,85 @@ run_lines(struct command_work *work, const struct command_lines *lines, GError *
 	return true;
 }
 
-/* A letter without any command: the help, which tells how to write one. */
-static bool
-run_nothing(struct command_work *work, GError **error)
+/* A message without any command: what can be done from here, in a few lines. */
+static void
+run_nothing(struct command_work *work, enum request request)
 {
 	work->reply->is_help = true;
-	answer_say_plain(&work->answer, "nothing_read");
+	answer_say_plain(&work->answer,
+	    request == REQUEST_LEAVE_UNCLEAR ? "leave_unclear" : "nothing_read");
 	answer_add_gap(&work->answer);
-	return command_run_help(work, "", error);
+	answer_say_plain(
+	    &work->answer, work->subscriber ? "first_help" : "first_help_stranger");
+}
+
+/*
+ * Find a request in ordinary words: the subject, or the first own line of the text
+ * behind a greeting.
+ *
+ * @param line  set to that line, a new string, or NULL
+ */
+static enum request
+find_request(const struct letter *letter, char **line)
+{
+	g_auto(GStrv) lines = g_strsplit(letter->text ? letter->text : "", "\n", -1);
+	const char *subject =
+	    command_lines_skip_prefixes(letter->subject ? letter->subject : "");
+	enum request found = request_match(subject);
+
+	*line = NULL;
+	if (found >= REQUEST_SUBSCRIBE)
+		return found;
+	for (char **at = lines; *at; at++) {
+		enum request here;
+
+		g_strstrip(*at);
+		if (**at == '>' || !**at)
+			continue;
+		here = request_match(*at);
+		if (here == REQUEST_FILLER)
+			continue;
+		*line = g_strdup(*at);
+		return here == REQUEST_NONE ? found : here;
+	}
+	return found;
+}
+
+/* The lines behind a request to subscribe. @param line  which it was, or NULL */
+static bool
+run_subscription(struct command_work *work, const struct letter *letter,
+    struct command_lines *lines, const char *line, GError **error)
+{
+	const char *first = lines->lines->len ? lines->lines->pdata[0] : NULL;
+
+	if (!first || (line && strcmp(first, line) == 0)) {
+		if (first)
+			g_ptr_array_remove_index(lines->lines, 0);
+		if (!command_run_line(work, "subscribe", error))
+			return false;
+	}
+	if (!run_lines(work, lines, error))
+		return false;
+	return work->pending->len || !work->subscribing ||
+	       command_infer_filters(work, letter->text, line, error);
+}
+
+static bool
+run_words(struct command_work *work, const struct letter *letter,
+    struct command_lines *lines, GError **error)
+{
+	g_autofree char *line = NULL;
+	enum request request =
+	    lines->is_in_subject ? REQUEST_NONE : find_request(letter, &line);
+
+	if (request == REQUEST_UNSUBSCRIBE)
+		return command_run_line(work, "unsubscribe", error);
+	if (request == REQUEST_SUBSCRIBE || lines->is_in_subject)
+		return run_subscription(work, letter, lines, line, error);
+	if (lines->lines->len)
+		return run_lines(work, lines, error);
+	run_nothing(work, request);
+	return true;
 }
 
 static bool
@@ -121,9 +205,9 @@ run_letter(struct command_work *work, const struct letter *letter, GError **erro
 	if (work->visitor->verb)
 		return command_run_line(work, work->visitor->verb, error);
 	command_lines_read(letter->subject, letter->text, command_table_judge, &lines);
-	is_ok = lines.lines->len ? run_lines(work, &lines, error)
-	                         : run_nothing(work, error);
-	if (lines.is_in_subject)
+	is_ok = run_words(work, letter, &lines, error);
+	if (lines.is_in_subject || request_match(command_lines_skip_prefixes(
+	                               letter->subject)) >= REQUEST_SUBSCRIBE)
 		work->reply->subject = answer_format(&work->answer, "subject");
 	command_lines_clear(&lines);
 	return is_ok;
@@ -135,7 +219,7 @@ command_run(const struct command_context *context,
     struct command_reply *reply, GError **error)
 {
 	struct command_work work;
-	bool is_ok = begin(&work, context, visitor, reply, false, error) &&
+	bool is_ok = begin(&work, context, visitor, letter, reply, false, error) &&
 	             run_letter(&work, letter, error) && command_close(&work, error);
 
 	end(&work);
@@ -150,7 +234,7 @@ command_say(const struct command_context *context,
     struct command_reply *reply, GError **error)
 {
 	struct command_work work;
-	bool is_ok = begin(&work, context, visitor, reply, false, error);
+	bool is_ok = begin(&work, context, visitor, NULL, reply, false, error);
 
 	if (is_ok) {
 		answer_say_plain(&work.answer, phrase, "token", COMMAND_CONFIRM_MARK,
@@ -185,6 +269,11 @@ run_pending_line(
 	static const struct command_row restore = {
 	    .verb = "restore", .arguments = "", .run = command_run_restore};
 
+	if (g_str_has_prefix(line, COMMAND_LANGUAGE)) {
+		g_strlcpy(work->language, line + strlen(COMMAND_LANGUAGE),
+		    sizeof(work->language));
+		return true;
+	}
 	if (*is_restoring)
 		return run_quietly(work, line, error);
 	*is_restoring = g_str_has_prefix(line, COMMAND_RESTORE);
@@ -193,12 +282,28 @@ run_pending_line(
 	                     : command_run_line(work, line, error);
 }
 
+/* Who subscribed in another language is a reader of that, unless a line chose one. */
+static bool
+save_language(struct command_work *work, const char *pending, GError **error)
+{
+	const struct profile_change change = {
+	    .language = work->language, .who = work->context->who};
+	pb_auto(subscriber) after = NULL;
+
+	if (!g_str_has_prefix(pending, COMMAND_LANGUAGE) || *work->subscriber->language)
+		return true;
+	after = profile_set(
+	    work->context->store, work->address, &change, work->context->now, error);
+	return after && command_work_load(work, error);
+}
+
 static bool
 run_pending_lines(struct command_work *work, const char *pending, GError **error)
 {
 	g_auto(GStrv) lines = g_strsplit(pending, "\n", -1);
 	bool is_new = !work->subscriber, is_restoring = false;
 
+	work->has_filters = strstr(pending, "\nadd ") != NULL;
 	for (char **line = lines; *line; line++)
 		if (**line &&
 		    !run_pending_line(work, g_strchomp(*line), &is_restoring, error))
@@ -206,6 +311,10 @@ run_pending_lines(struct command_work *work, const char *pending, GError **error
 	if (is_restoring)
 		work->reply->done = 1;
 	if (!is_new || !work->subscriber)
+		return true;
+	if (!save_language(work, pending, error))
+		return false;
+	if (!work->has_filters)
 		return true;
 	answer_add_gap(&work->answer);
 	return command_say_list(work, error);
@@ -217,7 +326,7 @@ command_run_pending(const struct command_context *context,
     struct command_reply *reply, GError **error)
 {
 	struct command_work work;
-	bool is_ok = begin(&work, context, visitor, reply, true, error) &&
+	bool is_ok = begin(&work, context, visitor, NULL, reply, true, error) &&
 	             run_pending_lines(&work, pending, error) &&
 	             command_close(&work, error);
 

@@ -101,6 +101,9 @@ struct command_reply {
 	bool is_changed;   /* the press is to look again: a filter or a due time is new
 	                    */
 	bool is_help;      /* no command at all: once a day for one address */
+	char *suggestion;  /* what a slip may have meant, as lines for
+	                      command_run_pending(); a plain yes runs it; or NULL */
+	char language[8];  /* of the text */
 	unsigned done, failed, waiting; /* lines */
 };
 

@@ -2,6 +2,8 @@
  * command_close.c - how an answer ends: what to confirm, how many lines, what comes
  * next.
  */
+#include <string.h>
+
 #include "service/command_work.h"
 #include "store/people.h"
 
@@ -109,8 +111,18 @@ static void
 ask(struct command_work *work)
 {
 	struct command_reply *reply = work->reply;
+	bool is_english = strcmp(work->language, "en") == 0;
 	g_autofree char *text = NULL;
 
+	/* What waits is to be confirmed first. */
+	if (reply->waiting)
+		g_clear_pointer(&reply->suggestion, g_free);
+	if (reply->suggestion) {
+		g_autofree char *shown = answer_quote(&work->answer, reply->suggestion);
+
+		answer_add_gap(&work->answer);
+		answer_say_plain(&work->answer, "ask_suggestion", "line", shown);
+	}
 	if (!reply->waiting)
 		return;
 	text = answer_format(&work->answer, asking[reply->purpose], "address",
@@ -125,7 +137,9 @@ ask(struct command_work *work)
 	if (!work->subscriber && reply->purpose == COMMAND_CONFIRM_FORGET)
 		reply->pending = g_strdup("forget me");
 	else if (!work->subscriber)
-		reply->pending = g_strdup_printf("subscribe %s\n%s",
+		reply->pending = g_strdup_printf("%s%s%ssubscribe %s\n%s",
+		    is_english ? "" : COMMAND_LANGUAGE,
+		    is_english ? "" : work->language, is_english ? "" : "\n",
 		    work->subscribing ? work->subscribing : "", work->pending->str);
 	else
 		reply->pending = g_strdup(work->pending->str);
@@ -137,6 +151,7 @@ command_close(struct command_work *work, GError **error)
 {
 	if (!command_work_load(work, error))
 		return false;
+	g_strlcpy(work->reply->language, work->language, sizeof(work->reply->language));
 	ask(work);
 	answer_add_gap(&work->answer);
 	say_counts(work);

@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "service/command_work.h"
+#include "service/request_match.h"
 
 /* What the person did wrong is told; what went wrong here is not. */
 static bool
@@ -164,6 +165,10 @@ let_wait(struct command_work *work, const struct command_row *row,
 	                                   ? row->purpose
 	                                   : COMMAND_CONFIRM_SUBSCRIBE;
 
+	if (!line && work->is_inferred && is_told(problem)) {
+		answer_say(&work->answer, "", "inferred_not");
+		return true;
+	}
 	if (!line) {
 		if (!is_told(problem)) {
 			g_propagate_error(error, g_steal_pointer(&problem));
@@ -183,7 +188,9 @@ let_wait(struct command_work *work, const struct command_row *row,
 	if (work->rehearsed) {
 		g_autofree char *shown = answer_quote(&work->answer, work->rehearsed);
 
-		answer_say(&work->answer, "wait", "waits_filter", "filter", shown);
+		answer_say(&work->answer, "wait",
+		    work->is_inferred ? "waits_inferred" : "waits_filter", "filter",
+		    shown);
 	} else {
 		answer_say(&work->answer, "wait", "waits");
 	}
@@ -216,6 +223,10 @@ run_unknown(struct command_work *work, const char *line)
 	g_autofree char *shown = answer_quote(&work->answer, word);
 	const struct command_row *near = command_table_find_near(word);
 
+	if (near && work->subscriber && !work->reply->suggestion)
+		work->reply->suggestion =
+		    *arguments ? g_strconcat(near->verb, " ", arguments, NULL)
+		               : g_strdup(near->verb);
 	if (near)
 		answer_say(&work->answer, "error", "unknown_near", "word", shown,
 		    "verb", near->verb);
@@ -294,6 +305,88 @@ run_stranger_line(struct command_work *work, const char *line, GError **error)
 	if (work->reply->failed > failed || work->echoed->len > BOUNDS_STRANGER_ECHO)
 		g_string_erase(
 		    work->answer.text, (gssize)before, (gssize)(after - before));
+	return true;
+}
+
+/* Keywords of a person: at most so many, so long. */
+#define KEYWORDS_MAX  5
+#define KEYWORD_CHARS 60
+#define KEYWORD_WORDS 5
+
+/* Without a mark of a list: "- diffusion", "2. agents". */
+static const char *
+skip_list_mark(const char *text)
+{
+	g_autoptr(GRegex) mark =
+	    g_regex_new("^(?:[-*+\u2022\u00b7]|\\d{1,2}[.)])\\s+", 0, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	int end = 0;
+
+	if (g_regex_match(mark, text, 0, &match))
+		g_match_info_fetch_pos(match, 0, NULL, &end);
+	return text + end;
+}
+
+static bool
+is_keyword(const char *text)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	size_t size = strlen(text);
+
+	return size && g_utf8_strlen(text, -1) <= KEYWORD_CHARS &&
+	       g_strv_length(words) <= KEYWORD_WORDS && !strchr(".?!:", text[size - 1]);
+}
+
+/* @return false when the letter has to end */
+static bool
+infer_filter(
+    struct command_work *work, const char *text, unsigned *count, GError **error)
+{
+	gsize before = work->echoed->len;
+	bool is_ok;
+
+	g_string_append_printf(work->echoed, "%s\n", text);
+	answer_add_gap(&work->answer);
+	if (before <= BOUNDS_STRANGER_ECHO)
+		answer_echo(&work->answer, text);
+	if (*count == KEYWORDS_MAX || !is_keyword(text)) {
+		answer_say(&work->answer, "", "inferred_not");
+		return true;
+	}
+	work->is_inferred = true;
+	is_ok = let_wait(work, command_table_find("add"), text, error);
+	work->is_inferred = false;
+	++*count;
+	return is_ok;
+}
+
+bool
+command_infer_filters(
+    struct command_work *work, const char *text, const char *request, GError **error)
+{
+	g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+	unsigned count = 0, seen = 0;
+
+	for (char **at = lines; *at && seen < BOUNDS_COMMANDS; at++) {
+		g_auto(GStrv) parts = NULL;
+
+		if (strcmp(g_strchomp(*at), "--") == 0)
+			break;
+		g_strchug(*at);
+		if (!**at || **at == '>' || (request && strcmp(*at, request) == 0))
+			continue;
+		/* A greeting begins a message, or ends it. */
+		if (request_match(*at) == REQUEST_FILLER) {
+			if (seen || request_is_closing(*at))
+				break;
+			continue;
+		}
+		parts = g_strsplit_set(skip_list_mark(*at), ",;", -1);
+		for (char **part = parts; *part; part++)
+			if (*g_strstrip(*part) && ++seen <= BOUNDS_COMMANDS &&
+			    !infer_filter(work, *part, &count, error))
+				return false;
+	}
 	return true;
 }
 

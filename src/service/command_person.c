@@ -56,7 +56,8 @@ command_run_subscribe(struct command_work *work, const char *arguments, GError *
 	if (work->is_rehearsal)
 		return true;
 	work->reply->is_changed = true;
-	answer_say(&work->answer, "ok", "welcome", "address", work->address);
+	answer_say(&work->answer, "ok", work->has_filters ? "welcome" : "welcome_bare",
+	    "address", work->address);
 	return true;
 }
 

@@ -15,6 +15,7 @@ command_reply_clear(struct command_reply *reply)
 	g_free(reply->old_subject);
 	g_free(reply->old_text);
 	g_free(reply->undo);
+	g_free(reply->suggestion);
 	g_free(reply->confirm_token);
 	g_free(reply->undo_token);
 	g_free(reply->attachment);

@@ -13,8 +13,10 @@ is_time(const char *value)
 {
 	int minute;
 
-	/* "at 9" is one too: it is asked which of the two. */
-	return spoken_parse_minute(value, &minute) != SPOKEN_HOUR_NOTHING;
+	/* "at 9" is one too: it is asked which of the two; and so is "at 25:00", whose
+	 * error says what is wrong. */
+	return spoken_parse_minute(value, &minute) != SPOKEN_HOUR_NOTHING ||
+	       g_regex_match_simple("^\\d{1,2}([:.]\\d\\d?)?$", value, 0, 0);
 }
 
 static bool

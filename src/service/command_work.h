@@ -16,6 +16,9 @@
 /* A pending line that gives back who had left; nobody can type it. */
 #define COMMAND_RESTORE "+restore "
 
+/* A pending line with the language in which a stranger wrote. */
+#define COMMAND_LANGUAGE "+language "
+
 struct command_row;
 
 /* A letter's commands under way. */
@@ -34,7 +37,9 @@ struct command_work {
 	GString *echoed;   /* lines of a stranger so far, each ended by LF */
 	GString *pending;  /* lines that wait, without that of the subscription */
 	const struct command_row *exemplified; /* the one whose example was told last */
-	char *rehearsed; /* what a line that waits means: the canonical filter */
+	bool has_filters; /* lines with filters follow a subscription */
+	bool is_inferred; /* the line was no command, and is offered as a filter */
+	char *rehearsed;  /* what a line that waits means: the canonical filter */
 };
 
 enum command_trust {
@@ -153,6 +158,15 @@ bool command_work_load(struct command_work *work, GError **error);
  * @return false when the letter has to end
  */
 bool command_run_line(struct command_work *work, const char *line, GError **error);
+
+/**
+ * Offer the keywords that follow a bare `subscribe` as filters.
+ *
+ * @param text     of the message
+ * @param request  the line that asked to subscribe, or NULL
+ */
+bool command_infer_filters(
+    struct command_work *work, const char *text, const char *request, GError **error);
 
 /** Run a command at once, whoever asks; what is wrong with it is told. */
 bool command_run_row(struct command_work *work, const struct command_row *row,

@@ -179,13 +179,33 @@ run_commands(struct front_work *work, const struct front_guest *guest, GError **
 	return is_ok;
 }
 
+/* A plain yes to one of our messages accepts the suggestion in it. */
+static bool
+redeem_yes(struct front_work *work, const struct front_guest *guest, bool *is_done,
+    GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(ticket) ticket = tickets_find_waiting(
+	    work->store, TICKET_CONFIRM, guest->key, work->options->now, &problem);
+
+	*is_done = false;
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (!ticket || front_judge_consent(work, ticket, "") != CONSENT_YES)
+		return true;
+	*is_done = true;
+	return front_redeem(work, ticket, error);
+}
+
 /* As whoever the From says; proven when our mail server vouches, or by a token. */
 static bool
 serve_sender(struct front_work *work, const char *verb, const char *key,
     int64_t digest_id, GError **error)
 {
 	__attribute__((cleanup(front_guest_clear))) struct front_guest guest = {0};
-	bool is_away;
+	bool is_away, is_done;
 
 	if (!is_suppressed(work, work->door.key, &is_away, error))
 		return false;
@@ -200,6 +220,12 @@ serve_sender(struct front_work *work, const char *verb, const char *key,
 	guest.digest_id = guest.has_token ? digest_id : 0;
 	guest.name = work->door.name;
 	guest.verb = verb;
+	if (guest.has_token && !verb) {
+		if (!redeem_yes(work, &guest, &is_done, error))
+			return false;
+		if (is_done)
+			return true;
+	}
 	return run_commands(work, &guest, error);
 }
 

@@ -142,20 +142,31 @@ front_format_confirm_id(const struct ticket *ticket)
 	return g_strndup(ticket->hash, CONFIRM_ID_DIGITS);
 }
 
+/* That of the text; of a text that has none the person's. */
+static const char *
+get_language(const struct front_work *work, const struct front_guest *guest,
+    const struct command_reply *reply)
+{
+	const struct subscriber *subscriber = guest->subscriber;
+
+	if (*reply->language)
+		return reply->language;
+	return subscriber && work->options->phrases &&
+	               phrasebook_has_language(
+	                   work->options->phrases, subscriber->language)
+	           ? subscriber->language
+	           : "en";
+}
+
 /* To a stranger nothing of the letter is repeated: it may have been made to be. */
 static char *
 format_subject(const struct front_work *work, const struct front_guest *guest,
     const struct command_reply *reply)
 {
 	const struct subscriber *subscriber = guest->subscriber;
-	const struct phrasebook *book = work->options->phrases;
-
 	if (reply->pending) {
-		bool has_own = book && subscriber && *subscriber->language &&
-		               phrasebook_has_language(book, subscriber->language);
-
 		return front_format_confirm_subject(
-		    work, has_own ? subscriber->language : "en");
+		    work, get_language(work, guest, reply));
 	}
 	if (reply->subject)
 		return g_strdup(reply->subject);
@@ -322,10 +333,16 @@ tell(struct front_work *work, const struct front_guest *guest,
 	g_autofree char *subject = format_subject(work, guest, reply);
 	g_autofree char *reply_to = NULL;
 	__attribute__((cleanup(draft_clear))) struct draft undo = {0};
+	__attribute__((cleanup(draft_clear))) struct draft suggestion = {0};
 	struct dispatch_letter letter = {.kind = OUTBOX_ANSWER};
 	int64_t id;
 
 	if (reply->undo && !make_undo(work, guest, reply->undo, &undo, error))
+		return false;
+	if (reply->suggestion && guest->subscriber &&
+	    (!tickets_kill(work->store, TICKET_CONFIRM, guest->key, error) ||
+	        !make_ticket(work, guest, TICKET_CONFIRM, guest->address,
+	            reply->suggestion, NULL, &suggestion, error)))
 		return false;
 	command_reply_fill(reply, NULL, undo.token);
 	if (!load_reply_to(work, guest, &reply_to, error))
@@ -349,7 +366,7 @@ get_case(const struct front_guest *guest, const struct command_reply *reply)
 	if (guest->has_left)
 		return LIMITS_LEFT;
 	if (guest->has_token || (guest->is_proven && guest->subscriber))
-		return LIMITS_PROVEN;
+		return reply->is_help ? LIMITS_PROVEN_HELP : LIMITS_PROVEN;
 	if (guest->subscriber)
 		return reply->is_help ? LIMITS_ANSWER_HELP : LIMITS_ANSWER;
 	if (reply->pending)
@@ -363,7 +380,6 @@ announce_silence(struct front_work *work, const struct front_guest *guest,
     enum limits_case what, struct command_reply *reply, GError **error)
 {
 	const struct phrasebook *book = work->options->phrases;
-	const char *language = guest->subscriber ? guest->subscriber->language : "";
 	g_autofree char *number = NULL, *words = NULL, *wrapped = NULL;
 	/* A proof has answers of its own, and so have requests of strangers. */
 	const char *phrase = what == LIMITS_ANSWER || what == LIMITS_ANSWER_HELP
@@ -379,9 +395,8 @@ announce_silence(struct front_work *work, const struct front_guest *guest,
 	if (!most || !book)
 		return true;
 	number = g_strdup_printf("%u", most);
-	words = phrases_format(book,
-	    *language && phrasebook_has_language(book, language) ? language : "en",
-	    phrase, "most", number, NULL);
+	words = phrases_format(
+	    book, get_language(work, guest, reply), phrase, "most", number, NULL);
 	wrapped = wrap_format_text(words, BOUNDS_TEXT_COLUMNS);
 	whole = g_strconcat(reply->text, "\n", wrapped, NULL);
 	g_free(reply->text);

@@ -53,6 +53,10 @@ static const struct rule {
     RULE(LIMITS_PROVEN, ALLOWANCE_PROVEN, SCOPE_PERSON, DAY_S, limit_answers_day,
         "answers-day"),
     {LIMITS_LEFT, ALLOWANCE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "left-day"},
+    RULE(LIMITS_PROVEN_HELP, ALLOWANCE_PROVEN, SCOPE_PERSON, DAY_S, limit_answers_day,
+        "answers-day"),
+    RULE(LIMITS_PROVEN_HELP, ALLOWANCE_HELP, SCOPE_PERSON, DAY_S, limit_help_day,
+        "help-day"),
     RULE(LIMITS_OWNER, ALLOWANCE_OWNER, SCOPE_ALL, DAY_S, limit_owner_day, "owner-day"),
 #undef RULE
 };

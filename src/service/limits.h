@@ -24,8 +24,9 @@ enum limits_case {
 	LIMITS_ANSWER,               /* a subscriber, as far as the From tells */
 	LIMITS_ANSWER_HELP,
 	LIMITS_PROVEN, /* a subscriber who proved it, or whoever has a good token */
-	LIMITS_OWNER,  /* a letter is passed on to the owner */
-	LIMITS_LEFT,   /* an unsubscribe token of an address that is unsubscribed */
+	LIMITS_PROVEN_HELP, /* the same, of a letter without a command */
+	LIMITS_OWNER,       /* a letter is passed on to the owner */
+	LIMITS_LEFT, /* an unsubscribe token of an address that is unsubscribed */
 };
 
 /* The share of the hour's confirmations, in parts of all of them, that only senders
