@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 bool
@@ -50,4 +51,12 @@ file_format_user(uid_t uid)
 
 	return user ? g_strdup(user->pw_name)
 	            : g_strdup_printf("uid %u", (unsigned)uid);
+}
+
+bool
+file_is_read_only(const char *path)
+{
+	struct statvfs system;
+
+	return statvfs(path, &system) == 0 && (system.f_flag & ST_RDONLY);
 }

@@ -27,4 +27,7 @@ bool file_sync_folder(const char *path, enum pb_error code, GError **error);
 /** The name of a user, or "uid 12345" of one without. @return a new string */
 char *file_format_user(uid_t uid);
 
+/** Tell whether a file or directory is on a file system that is mounted read-only. */
+bool file_is_read_only(const char *path);
+
 #endif

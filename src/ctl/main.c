@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "ctl/ctl.h"
 #include "ctl/help.h"
 #include "ctl/owner.h"
@@ -88,14 +89,30 @@ opens_itself(const struct ctl_command *command)
 	       command->run == ctl_run_receive;
 }
 
+/* On a read-only file system there is no lock to take, and what writes fails. */
+static bool
+run_reading(const struct ctl_command *command, struct ctl *ctl, int argc, char **argv,
+    GError **error)
+{
+	bool is_ok;
+
+	ctl->store = assembly_open_store_for_reading(ctl->settings, error);
+	is_ok = ctl->store && command->run(ctl, argc, argv, error);
+	store_free(ctl->store);
+	return is_ok;
+}
+
 /* While the store is open nobody exchanges it. */
 static bool
 run_with_store(const struct ctl_command *command, struct ctl *ctl, int argc,
     char **argv, GError **error)
 {
-	int lock = lock_share(ctl->settings->state_dir, error);
+	int lock;
 	bool is_ok;
 
+	if (file_is_read_only(ctl->settings->state_dir))
+		return run_reading(command, ctl, argc, argv, error);
+	lock = lock_share(ctl->settings->state_dir, error);
 	if (lock < 0)
 		return false;
 	ctl->store = assembly_open_store(ctl->settings, error);

@@ -52,6 +52,15 @@ assembly_open_store(const struct settings *settings, GError **error)
 	return store_open(path, error);
 }
 
+struct store *
+assembly_open_store_for_reading(const struct settings *settings, GError **error)
+{
+	g_autofree char *path =
+	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
+
+	return store_open_for_reading(path, error);
+}
+
 /* @param stop  int *, or NULL. @return false when it was set meanwhile */
 static bool
 wait_or_stop(void *stop, int64_t ms)

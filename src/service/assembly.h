@@ -31,6 +31,10 @@ void assembly_check(
 /** Open the store of the state folder. */
 struct store *assembly_open_store(const struct settings *settings, GError **error);
 
+/** The same, for reading alone. @return NULL with NOT_FOUND when there is none */
+struct store *
+assembly_open_store_for_reading(const struct settings *settings, GError **error);
+
 /** @param stop  not 0 ends a transfer; or NULL */
 struct http *assembly_new_http(const struct settings *settings, const int *stop);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "store/migrate.h"
 #include "store/sql.h"
 #include "store/suppression.h"
@@ -148,6 +149,27 @@ enum opening {
 	OPENING_READ,  /* nothing is written */
 };
 
+/*
+ * SQLite wants to make a log and its index even for reading.  Where it cannot, and
+ * there is no log, the file is all there is.
+ */
+static bool
+is_immutable(const char *path)
+{
+	g_autofree char *log = g_strconcat(path, "-wal", NULL);
+
+	return file_is_read_only(path) && !g_file_test(log, G_FILE_TEST_EXISTS);
+}
+
+static char *
+format_immutable(const char *path)
+{
+	g_autofree char *whole = g_canonicalize_filename(path, NULL);
+	g_autofree char *uri = g_filename_to_uri(whole, NULL, NULL);
+
+	return g_strconcat(uri, "?immutable=1", NULL);
+}
+
 /* @param name  the name under which messages speak of it */
 static sqlite3 *
 open_database(const char *path, const char *name, enum opening opening, GError **error)
@@ -155,8 +177,11 @@ open_database(const char *path, const char *name, enum opening opening, GError *
 	const char *sql = opening == OPENING_READ ? pragmas_read : pragmas;
 	int mode =
 	    opening == OPENING_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	bool is_fixed = opening == OPENING_READ && is_immutable(path);
+	g_autofree char *uri = is_fixed ? format_immutable(path) : NULL;
 	sqlite3 *db = NULL;
-	int rc = sqlite3_open_v2(path, &db, mode | SQLITE_OPEN_NOMUTEX, NULL);
+	int rc = sqlite3_open_v2(is_fixed ? uri : path, &db,
+	    mode | SQLITE_OPEN_NOMUTEX | (is_fixed ? SQLITE_OPEN_URI : 0), NULL);
 
 	if (rc == SQLITE_OK && opening != OPENING_DRAFT &&
 	    !check_header(db, path, error)) {
