@@ -113,6 +113,21 @@ def test_letters():
         assert re.search(r"^\.Dl %s " % key, text, re.M), key
 
 
+def test_markup():
+    """no line is joined with the next by a backslash: a macro would become text"""
+    for name in PAGES:
+        text = re.sub(r"^\.Bd .*?^\.Ed", "", page(name), flags=re.M | re.S)
+        assert not re.search(r"\\$", text, re.M), name
+
+
+def test_feed_limit():
+    """the largest number of entries of a feed is the one that the program has"""
+    path = os.path.join(os.environ.get("top_srcdir", "."), "src", "base", "bounds.h")
+    with open(path, encoding="utf-8") as file:
+        most = re.search(r"define BOUNDS_PAPERS_BATCH\s+([0-9]+)", file.read())[1]
+    assert f"more than {int(most):,} entries" in page("paperboyd.8"), most
+
+
 def read_shipped():
     shipped = os.path.join(os.environ.get("top_srcdir", "."), "etc", "paperboy.conf")
     prefix, rows = "", []
@@ -151,4 +166,6 @@ with tap.Tap() as t:
     t.run(test_filter_limit)
     t.run(test_options)
     t.run(test_letters)
+    t.run(test_markup)
+    t.run(test_feed_limit)
     t.run(test_settings, t)
