@@ -96,7 +96,7 @@ lists_load_day(struct store *store, const char *name, const char *day,
 	    /* Whether the source works again is what came since, for whatever day. */
 	    " coalesce((SELECT status FROM batch f WHERE source = ?1 AND day = ?2"
 	    "  AND (status <> 'failed' OR is_of_day OR NOT EXISTS (SELECT 1"
-	    "   FROM batch g WHERE g.source = ?1 AND g.id > f.id"
+	    "   FROM batch g WHERE +g.source = ?1 AND g.id > f.id"
 	    "   AND g.status <> 'failed'))"
 	    "  ORDER BY id DESC LIMIT 1), '')";
 	sql_auto *statement =

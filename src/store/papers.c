@@ -123,11 +123,12 @@ bool
 papers_is_copied(struct store *store, const char *source, const char *day,
     const GPtrArray *listings, bool *is_copied, GError **error)
 {
-	/* Ids hold nothing that JSON would escape (model/identity.h). */
+	/* Ids hold nothing that JSON would escape (model/identity.h).  The order of the
+	 * joins is given, since SQLite would begin with all listings of the source. */
 	static const char sql[] =
 	    "SELECT coalesce(max(papers), 0) FROM (SELECT count(*) AS papers"
-	    " FROM json_each(?1) told JOIN paper p ON p.id = told.value"
-	    " JOIN listing l ON l.paper_seq = p.seq"
+	    " FROM json_each(?1) j CROSS JOIN paper p ON p.id = j.value"
+	    " CROSS JOIN listing l ON l.paper_seq = p.seq"
 	    " WHERE l.source = ?2 AND l.day < ?3 GROUP BY l.day)";
 	g_autoptr(GString) ids = g_string_new("[");
 	int64_t papers;
@@ -239,10 +240,11 @@ papers_find(struct store *store, const char *id, GError **error)
 	return g_steal_pointer(&stored);
 }
 
-/* No good answer has ended the failure f. */
-#define STILL_FAILING                                                         \
-	"NOT EXISTS (SELECT 1 FROM batch later WHERE later.source = f.source" \
-	" AND (later.day = f.day OR NOT f.is_of_day)"                         \
+/* No good answer has ended the failure f.  The "+" has SQLite look at later rows only.
+ */
+#define STILL_FAILING                                                          \
+	"NOT EXISTS (SELECT 1 FROM batch later WHERE +later.source = f.source" \
+	" AND (later.day = f.day OR NOT f.is_of_day)"                          \
 	" AND later.id > f.id AND later.status <> 'failed')"
 
 GPtrArray *
