@@ -823,7 +823,8 @@ def receive(box, raw, *arguments, config=None):
 
 def a_pipe_hands_in(tap):
     """receive hands in what a pipe brings, and ends as a mail server understands"""
-    box = new_box(tap, "receive", mailbox__reader="/nonexistent/reader")
+    box = new_box(tap, "receive", mailbox__reader="/nonexistent/reader",
+                  commands__address="paperboy@news.example")
     raw = letters(1)[0].replace(b"\r\n", b"\n")
     status, text = receive(box, raw)
     assert status == 75 and "cannot reach paperboyd" in text, (status, text)
@@ -850,6 +851,12 @@ def a_pipe_hands_in(tap):
             "SELECT sender, recipient, raw FROM letter ORDER BY id DESC LIMIT 1")[0]
         assert row[:2] == wanted, (row[:2], wanted)
         assert b"\nFrom f@l" not in b"\n" + row[2]
+    # A bounce would go to a sender that may be forged: it is logged and dropped.
+    number = box.house.value("SELECT count(*) FROM letter")
+    assert receive(box, with_id(raw, 99), "--recipient",
+                   "paperboy+nonsense@news.example") == (0, "")
+    daemon.wait_line("letter refused.*unknown extension")
+    assert box.house.value("SELECT count(*) FROM letter") == number
     assert receive(box, b"")[0] == 65
     assert receive(box, b"x" * (LETTER_BYTES + 1))[0] == 65
     assert receive(box, raw, "--recipient", "two words@news.example")[0] == 65

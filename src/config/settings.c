@@ -78,10 +78,9 @@ const struct setting setting_table[] = {
     INT("limits.confirmations_month", limit_confirmations_month, 3, 1, 100,
         "times in 30 days that a stranger is asked"),
     INT("limits.confirmations_hour", limit_confirmations_hour, 60, 1, 100000,
-        "unknown senders who are asked in an hour; with commands.authserv_id a "
-        "quarter is for those that it vouches for"),
+        "unknown senders who are asked in an hour; of them a quarter only if vouched"),
     INT("limits.confirmations_domain_hour", limit_confirmations_domain_hour, 30, 1,
-        100000, "of them in one domain; a quarter as above"),
+        100000, "of them in one domain"),
     INT("limits.stranger_day", limit_stranger_day, 3, 0, 100,
         "other answers to a stranger in a day"),
     INT("limits.answers_day", limit_answers_day, 10, 1, 1000,

@@ -15,6 +15,9 @@
 
 #define ANSWER_BYTES 4096
 
+/* The recipient is unknown, whatever the message is. */
+#define UNKNOWN_USER "550 5.1.1 "
+
 struct client {
 	int fd;
 	char answer[ANSWER_BYTES]; /* what came and was not looked at yet */
@@ -120,8 +123,10 @@ expect(struct client *client, char wanted, GError **error)
 	if (line[0] == wanted)
 		return true;
 	g_set_error(error, PB_ERROR,
-	    line[0] == '5' ? PB_ERROR_INPUT : PB_ERROR_TEMPORARY, "paperboyd says: %s",
-	    line);
+	    g_str_has_prefix(line, UNKNOWN_USER) ? PB_ERROR_NOT_FOUND
+	    : line[0] == '5'                     ? PB_ERROR_INPUT
+	                                         : PB_ERROR_TEMPORARY,
+	    "paperboyd says: %s", line);
 	return false;
 }
 
@@ -130,20 +135,6 @@ command(struct client *client, const char *line, char wanted, GError **error)
 {
 	return write_all(client, line, strlen(line), error) &&
 	       expect(client, wanted, error);
-}
-
-/* RCPT; a 5xx reply is about the recipient and not about the message. */
-static bool
-name(struct client *client, const char *rcpt, GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-
-	if (command(client, rcpt, '2', &problem))
-		return true;
-	if (g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT))
-		problem->code = PB_ERROR_NOT_FOUND;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
 }
 
 /* With CRLF, a dot more where a line begins with one, and the end. */
@@ -176,7 +167,7 @@ converse(struct client *client, const char *sender, const char *recipient,
 
 	return expect(client, '2', error) &&
 	       command(client, "LHLO localhost\r\n", '2', error) &&
-	       command(client, mail, '2', error) && name(client, rcpt, error) &&
+	       command(client, mail, '2', error) && command(client, rcpt, '2', error) &&
 	       command(client, "DATA\r\n", '3', error) &&
 	       write_all(client, data->str, data->len, error) &&
 	       expect(client, '2', error);

@@ -16,7 +16,7 @@
  * @param recipient  one
  * @param raw        with line ends of either kind
  * @return false with PB_ERROR_TEMPORARY when nobody listens, the server hangs or says
- * 4xx, PB_ERROR_NOT_FOUND when it says 5xx to the recipient, else PB_ERROR_INPUT
+ * 4xx, PB_ERROR_NOT_FOUND when it says 550 5.1.1, PB_ERROR_INPUT for any other 5xx
  */
 bool lmtp_client_send(const char *path, const char *sender, const char *recipient,
     const void *raw, size_t size, GError **error);
