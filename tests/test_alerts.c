@@ -168,12 +168,31 @@ make_disk_full(struct desk *desk)
 }
 
 static void
+make_clock_jump(struct desk *desk)
+{
+	lab_run(desk->lab, "INSERT INTO cursor VALUES ('clock jump', 33 * 86400)");
+}
+
+static void
+make_stale(struct desk *desk)
+{
+	g_autofree char *sql = g_strdup_printf(
+	    "INSERT INTO cursor VALUES ('restored at', %" G_GINT64_FORMAT
+	    "), ('restored from', -1)",
+	    desk->now);
+
+	lab_run(desk->lab, sql);
+}
+
+static void
 end_all(struct desk *desk, int64_t now)
 {
 	desk->settings->disk_floor_mb = 0;
 	desk->relay.is_away = false;
 	desk->relay.paused = 0;
 	lab_run(desk->lab, "DELETE FROM letter; DELETE FROM outbox WHERE id = 999");
+	lab_run(desk->lab, "DELETE FROM cursor WHERE name = 'clock jump'"
+	                   " OR name GLOB 'restored *'");
 	lab_run(desk->lab, "DELETE FROM batch");
 	lab_run(desk->lab, "DELETE FROM list");
 	answer(desk, now, "ok", "NULL");
@@ -213,6 +232,10 @@ each_is_told_once_a_day_until_it_is_well(void)
 	    {make_crash, "Subject: paperboy: a message is held after crashes",
 	        "paperboyd was killed each time while it sent a message",
 	        "queue release tries once more"},
+	    {make_clock_jump, "Subject: paperboy: the clock jumped",
+	        "the clock jumped forward by 33 days", "check the clock"},
+	    {make_stale, "Subject: paperboy: the database is older than the mail",
+	        "an older copy of it was put back", "queue release or queue drop"},
 	    {make_disk_full, "Subject: paperboy: the disk is nearly full",
 	        "letters are told to come later", "make room"},
 	};

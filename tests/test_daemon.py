@@ -126,7 +126,7 @@ def test_end(tap):
                 assert daemon.wait_exit() == 0, daemon.output
                 assert "paperboyd ended" in daemon.output
             left = set(os.listdir(house.paperboy.state))
-            assert left == {"key", "lock", "paperboy.db"}, left
+            assert left == {"key", "lock", "paperboy.db", "generation"}, left
             assert house.paperboy.count_sent() == 1
             with house.start() as daemon:
                 house.paperboy.add("bob@example.org", ["rails"])

@@ -217,6 +217,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	if (lock < 0)
 		return false;
 	g_mutex_init(&daemon.told_lock);
+	g_mutex_init(&daemon.clock_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
 	daemon.pulses = pulses_new(watchdog_get_beat_s());
 	is_ok = daemon_init_stages(&daemon, error) &&
@@ -238,6 +239,7 @@ daemon_run(const struct daemon_options *options, GError **error)
 	g_free(daemon.relay);
 	post_relay_clear(&daemon.standing.relay);
 	g_mutex_clear(&daemon.told_lock);
+	g_mutex_clear(&daemon.clock_lock);
 	g_main_loop_unref(daemon.loop);
 	hurry_close(daemon.hurry_fd);
 	close(lock);

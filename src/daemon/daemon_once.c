@@ -48,11 +48,15 @@ daemon_run_once(const struct daemon_options *options, bool *is_clean, GError **e
 
 	if (lock < 0)
 		return false;
-	is_ok = daemon_init_stages(&daemon, error) &&
-	        take_letters_once(&daemon, now, &are_letters_in, error) &&
-	        collect_stage_run(&daemon.collect, now, &collected, error) &&
-	        press_stage_run(&daemon.press, now, &made, &next, error) &&
-	        post_stage_run(&daemon.post, NULL, &posted, &next, error);
+	is_ok =
+	    daemon_init_stages(&daemon, error) &&
+	    clock_watch_look(&daemon.clock_watch, daemon.press.store, now, -1, error) &&
+	    take_letters_once(&daemon, now, &are_letters_in, error) &&
+	    collect_stage_run(&daemon.collect, now, &collected, error) &&
+	    clock_watch_confirm(daemon.collect.store, clock_get_now(options->clock),
+	        http_take_date(daemon.collect.http), error) &&
+	    press_stage_run(&daemon.press, now, &made, &next, error) &&
+	    post_stage_run(&daemon.post, NULL, &posted, &next, error);
 	if (is_ok) {
 		store_checkpoint(daemon.press.store);
 		/* Set by the post: when to try what still waits. */

@@ -14,6 +14,7 @@
 #include "daemon/stage.h"
 #include "daemon/standing.h"
 #include "daemon/worker.h"
+#include "service/clock_watch.h"
 #include "service/metrics.h"
 
 /* Whose work is told to systemd, the most telling last. */
@@ -45,6 +46,8 @@ struct daemon {
 	_Atomic int64_t posted_at;
 	int64_t retry_at; /* of the collector: when a source in a pause may be asked */
 	int64_t started_at;
+	GMutex clock_lock;
+	struct clock_watch clock_watch; /* under that lock */
 	GMutex told_lock;
 	char *relay;               /* what the post last said of the relay */
 	struct standing standing;  /* under the lock */
@@ -59,6 +62,10 @@ int daemon_lock_state(const struct daemon_options *options, GError **error);
 /** Open all stages; daemon_clear_stages() them also after a failure. */
 bool daemon_init_stages(struct daemon *daemon, GError **error);
 void daemon_clear_stages(struct daemon *daemon);
+
+/** Notice a jump of the clock, before anything of a step. */
+bool daemon_watch_clock(
+    struct daemon *daemon, struct store *store, int64_t now, GError **error);
 
 /* One step of a thread each, as struct worker_options wants it; data is the daemon. */
 int64_t daemon_step_collect(void *data, int64_t now, const int *stop);

@@ -2,6 +2,8 @@
  * daemon_step.c - what each thread does when it is woken, and when it wants to be
  * again.
  */
+#include <time.h>
+
 #include "daemon/daemon_private.h"
 #include "daemon/notify.h"
 #include "service/event.h"
@@ -77,6 +79,46 @@ look_after_reload(struct daemon *daemon, int64_t now)
 	return next_look(daemon);
 }
 
+/* It goes on while the machine sleeps, and when the clock is set. */
+static int64_t
+read_running_time(void)
+{
+	struct timespec time;
+
+	return clock_gettime(CLOCK_BOOTTIME, &time) == 0 ? (int64_t)time.tv_sec : -1;
+}
+
+bool
+daemon_watch_clock(
+    struct daemon *daemon, struct store *store, int64_t now, GError **error)
+{
+	bool is_ok;
+
+	g_mutex_lock(&daemon->clock_lock);
+	is_ok = clock_watch_look(
+	    &daemon->clock_watch, store, now, read_running_time(), error);
+	g_mutex_unlock(&daemon->clock_lock);
+	return is_ok;
+}
+
+/* What a source says of the clock is compared with what it is when it has answered. */
+static bool
+collect(
+    struct daemon *daemon, int64_t now, struct collect_report *report, GError **error)
+{
+	struct collect_stage *stage = &daemon->collect;
+	bool is_ok;
+
+	if (!daemon_watch_clock(daemon, stage->store, now, error) ||
+	    !collect_stage_run(stage, now, report, error))
+		return false;
+	g_mutex_lock(&daemon->clock_lock);
+	is_ok = clock_watch_confirm(stage->store, clock_get_now(daemon->options->clock),
+	    http_take_date(stage->http), error);
+	g_mutex_unlock(&daemon->clock_lock);
+	return is_ok;
+}
+
 int64_t
 daemon_step_collect(void *data, int64_t now, const int *stop)
 {
@@ -95,7 +137,7 @@ daemon_step_collect(void *data, int64_t now, const int *stop)
 	    at - now <= daemon->collect.snapshot->settings->collect_interval_s)
 		return at;
 	tell_doing(daemon, JOB_COLLECT, "asking the sources");
-	if (collect_stage_run(&daemon->collect, now, &report, &problem)) {
+	if (collect(daemon, now, &report, &problem)) {
 		event_log(EVENT_COLLECT_DONE, EVENT_INT("answers", report.answers),
 		    EVENT_INT("failed", report.failed),
 		    EVENT_INT("fresh", report.fresh),
@@ -184,7 +226,8 @@ daemon_step_press(void *data, int64_t now, const int *stop)
 	if (now >= daemon->collect_at)
 		return letters_due;
 	tell_doing(daemon, JOB_PRESS, "making digests");
-	is_ok = press_stage_run(&daemon->press, now, &report, &next, &problem);
+	is_ok = daemon_watch_clock(daemon, daemon->press.store, now, &problem) &&
+	        press_stage_run(&daemon->press, now, &report, &next, &problem);
 	/* Some pages may be committed although a later one failed. */
 	g_mutex_lock(&daemon->told_lock);
 	daemon->work.digests += report.digests;

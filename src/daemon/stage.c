@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "service/alerts.h"
+#include "service/clock_watch.h"
 #include "service/event.h"
 #include "service/forget.h"
 #include "service/front.h"
@@ -15,6 +16,9 @@
 #include "store/erasure.h"
 #include "store/papers.h"
 #include "store/people.h"
+
+/* A clock that is wrong is looked at again so soon. */
+#define CLOCK_LOOK_S 600
 
 /* Letters in one go, and how long: then those who wait for editions have their turn. */
 #define LETTERS_RUN    200
@@ -237,6 +241,14 @@ press_stage_run(struct press_stage *stage, int64_t now, struct edition_report *r
 {
 	struct match_report matched = {0};
 	int64_t newest, edition_due = -1, match_due, upkeep_due;
+	struct clock_jump jump;
+
+	if (!clock_watch_load(stage->store, &jump, error))
+		return false;
+	if (jump.is_held) {
+		*next_due = now + CLOCK_LOOK_S;
+		return true;
+	}
 
 	/*
 	 * Before the very first paper there are no editions: they would all be

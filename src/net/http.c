@@ -18,6 +18,7 @@ struct http {
 	struct http_settings settings; /* zeros replaced by their bounds */
 	char *user_agent;
 	char *ca_file;
+	int64_t served_at; /* Date of the last response, or HTTP_WAIT_UNKNOWN */
 };
 
 /* What became too much, or was refused, while libcurl called us. */
@@ -429,8 +430,19 @@ http_get(struct http *http, const char *url, const char *etag,
 		headers = curl_slist_append(NULL, line);
 	}
 	ok = get_over_network(http, url, headers, response, error);
+	if (ok && response->served_at != HTTP_WAIT_UNKNOWN)
+		http->served_at = response->served_at;
 	curl_slist_free_all(headers);
 	return ok;
+}
+
+int64_t
+http_take_date(struct http *http)
+{
+	int64_t served_at = http->served_at;
+
+	http->served_at = HTTP_WAIT_UNKNOWN;
+	return served_at;
 }
 
 bool
@@ -451,6 +463,7 @@ http_new(const struct http_settings *settings)
 	struct http *http = g_new0(struct http, 1);
 	struct http_settings *own = &http->settings;
 
+	http->served_at = HTTP_WAIT_UNKNOWN;
 	*own = *settings;
 	if (own->connect_ms == 0)
 		own->connect_ms = BOUNDS_HTTP_CONNECT_S * 1000;

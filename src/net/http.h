@@ -71,6 +71,10 @@ PB_DEFINE_AUTO(http, http_free);
  */
 bool http_pause(struct http *http, int64_t ms, GError **error);
 
+/** Take the Date of the last response that had one, s, or HTTP_WAIT_UNKNOWN: none since
+ * it was taken before. */
+int64_t http_take_date(struct http *http);
+
 /**
  * Get a document.  Any final HTTP status is a success of this function.
  *

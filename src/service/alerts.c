@@ -72,6 +72,10 @@ tell_problem(struct work *work, const struct status_problem *problem, GError **e
 		subject = g_strdup("crash");
 		what = g_strdup("a message is held after crashes");
 		break;
+	case STATUS_PROBLEM_CLOCK:
+		subject = g_strdup("clock");
+		what = g_strdup("the clock jumped");
+		break;
 	case STATUS_PROBLEM_STALE:
 		subject = g_strdup("store");
 		what = g_strdup("the database is older than the mail that was sent");

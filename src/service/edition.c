@@ -11,6 +11,7 @@
 #include "base/zone.h"
 #include "query/query.h"
 #include "service/arrange.h"
+#include "service/clock_watch.h"
 #include "service/press.h"
 #include "service/profile.h"
 #include "service/schedule.h"
@@ -427,13 +428,19 @@ edition_run(struct store *store, GBytes *key, const struct phrasebook *book,
 	pb_auto(token_maker) tokens = token_maker_new(key);
 	struct press press;
 	struct backup_past past;
+	struct clock_jump jump;
 	pb_auto(silence) silence = NULL;
 	unsigned woken = 0;
 	bool is_end = false;
-	bool is_ok = schedule_mend(store, now, error) &&
-	             profile_wake(store, now, &woken, error) &&
-	             backup_load_past(store, &past, error);
+	bool is_ok;
 
+	if (!clock_watch_load(store, &jump, error))
+		return false;
+	if (jump.is_held)
+		return true;
+	is_ok = schedule_mend(store, now, error) &&
+	        profile_wake(store, now, &woken, error) &&
+	        backup_load_past(store, &past, error);
 	press_init(&press, store, now);
 	press.tokens = tokens;
 	press.book = book;

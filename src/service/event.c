@@ -100,6 +100,14 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_MESSAGE, "clock set back", NULL,
         "The clock stands before an earlier run: all next editions are reckoned again, "
         "and nobody gets a day twice."},
+    [EVENT_CLOCK_JUMPED] = {"clock-jumped", "f0d9f4f1c53b4f8b956b83d370a4a9f4",
+        G_LOG_LEVEL_WARNING, "clock jumped", "check the clock",
+        "Nothing is deleted by age until a source confirms the clock, or for 24 hours "
+        "of "
+        "running time: check the clock."},
+    [EVENT_CLOCK_TRUSTED] = {"clock-trusted", "bb427fdfbe134bc7af279e04e34ce4b6",
+        G_LOG_LEVEL_MESSAGE, "clock trusted again", NULL,
+        "It was confirmed, is back where it was, or has gone on for 24 hours."},
     [EVENT_UPKEEP_DONE] = {"upkeep-done", "bd5ba3845e56b4ee1da0456b3666f43b",
         G_LOG_LEVEL_INFO, "upkeep done", NULL,
         "What has had its time was forgotten; once a day."},
@@ -114,7 +122,8 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_WARNING, "backup made but not noted", NULL,
         "The backup is whole; only status does not know of it."},
     [EVENT_STORE_STALE] = {"store-stale", "6b1b2841130f4193b32eafb2639cd0e1",
-        G_LOG_LEVEL_WARNING, "old database put back", "held people",
+        G_LOG_LEVEL_WARNING, "old database put back",
+        "what may have been mailed is held",
         "An older copy of it was put back, or its log was lost. What may have been "
         "mailed since is held: see STALE DATABASE."},
     [EVENT_PRESS_FAILED] = {"press-failed", "b0c1a3465489da7432c96e15dee412c4",

@@ -344,6 +344,28 @@ find_disk_problems(struct status *status, const struct settings *settings)
 		    "the store's log has grown: paperboyctl doctor");
 }
 
+static void
+find_clock_problem(struct status *status)
+{
+	const struct clock_jump *jump = &status->jump;
+	int64_t hours = ABS(jump->by_s) / CLOCK_HOUR_S;
+	int64_t left_s = MAX(CLOCK_WATCH_TRUST_S - jump->ran_s, 0);
+	struct status_problem *problem;
+
+	if (!jump->by_s)
+		return;
+	problem = add(status, STATUS_PROBLEM_CLOCK,
+	    "the clock jumped %s by %" G_GINT64_FORMAT
+	    " %s, and no source has confirmed it: nothing is deleted for its "
+	    "age%s before it has run on for %" G_GINT64_FORMAT
+	    " more hours; check the clock (timedatectl)",
+	    jump->by_s < 0 ? "back" : "forward", hours < 48 ? hours : hours / 24,
+	    hours < 48 ? "hours" : "days",
+	    jump->is_held ? ", and no digest is built," : "",
+	    (left_s + CLOCK_HOUR_S - 1) / CLOCK_HOUR_S);
+	problem->since = jump->at;
+}
+
 bool
 status_load(struct store *store, const struct settings *settings,
     const struct status_daemon *daemon, int64_t now, struct status *status,
@@ -355,6 +377,7 @@ status_load(struct store *store, const struct settings *settings,
 	found.sources = survey_load(store, settings, now, error);
 	silence = found.sources ? silence_load(store, now, error) : NULL;
 	if (!silence || !load_counts(store, now, &found, error) ||
+	    !clock_watch_load(store, &found.jump, error) ||
 	    !generation_is_stale(store, settings->state_dir, &found.is_stale, error) ||
 	    !load_oldest(store, NULL, &found.oldest, error) ||
 	    !load_oldest(store, "DEFERRED", &found.deferred_first, error)) {
@@ -377,6 +400,7 @@ status_load(struct store *store, const struct settings *settings,
 	}
 	find_door_problems(&found, settings, daemon, now);
 	find_disk_problems(&found, settings);
+	find_clock_problem(&found);
 	*status = found;
 	return true;
 }

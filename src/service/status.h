@@ -10,6 +10,7 @@
 
 #include "config/settings.h"
 #include "model/subscriber.h"
+#include "service/clock_watch.h"
 #include "store/allowance.h"
 #include "store/backup.h"
 #include "store/store.h"
@@ -40,6 +41,7 @@ enum status_problem_kind {
 	STATUS_PROBLEM_QUARANTINE,
 	STATUS_PROBLEM_DISK,
 	STATUS_PROBLEM_CRASH,
+	STATUS_PROBLEM_CLOCK,
 	STATUS_PROBLEM_STALE, /* the database is older than the mail that was sent */
 	STATUS_PROBLEM_DROPPED,
 	STATUS_PROBLEM_OTHER,
@@ -72,6 +74,7 @@ struct status {
 	struct waiting_message *oldest;   /* waits longest; NULL when nothing does */
 	struct waiting_message *deferred_first; /* or NULL */
 	struct backup_past past;
+	struct clock_jump jump;  /* of the clock, that is not confirmed */
 	bool is_stale;           /* and paperboyd has not noticed yet */
 	int64_t disk_free_bytes; /* for the daemon's user */
 	int64_t store_bytes, log_bytes;

@@ -4,6 +4,7 @@
 #include "service/upkeep.h"
 
 #include "base/clock.h"
+#include "service/clock_watch.h"
 #include "service/event.h"
 #include "service/forget.h"
 #include "store/allowance.h"
@@ -17,8 +18,7 @@
 #include "store/people.h"
 #include "store/tickets.h"
 
-#define LAST_RUN  "upkeep"
-#define LEAP_DAYS 30
+#define LAST_RUN "upkeep"
 
 /* Rows in one transaction: nobody else who writes waits long. */
 #define PAGE_ROWS 500
@@ -59,16 +59,6 @@ prune_matches(struct store *store, int64_t before, GError **error)
 	return true;
 }
 
-/*
- * A clock that is months ahead of the last run may be wrong: then nothing is
- * forgotten before a day has gone by on it.
- */
-static bool
-is_leap(int64_t last, int64_t now)
-{
-	return last > 0 && now - last > LEAP_DAYS * (int64_t)CLOCK_DAY_S;
-}
-
 /* What the archive lost, by damage or by a hand in the file, is made anew. */
 static bool
 mend_archive(struct store *store, GError **error)
@@ -99,12 +89,13 @@ file_anew(struct store *store, GError **error)
 bool
 upkeep_run(struct store *store, int64_t now, GError **error)
 {
-	int64_t last;
+	struct clock_jump jump;
 
-	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
+	if (!clock_watch_load(store, &jump, error))
 		return false;
-	if (is_leap(last, now))
-		return store_save_cursor(store, LAST_RUN, now, error);
+	/* By a wrong clock all would be old. */
+	if (jump.by_s)
+		return true;
 	if (!prune_matches(
 	        store, now - UPKEEP_MATCH_DAYS * (int64_t)CLOCK_DAY_S, error))
 		return false;
@@ -127,11 +118,15 @@ upkeep_run(struct store *store, int64_t now, GError **error)
 bool
 upkeep_load_due(struct store *store, int64_t now, int64_t *at, GError **error)
 {
+	struct clock_jump jump;
 	int64_t last;
 
-	if (!store_load_cursor(store, LAST_RUN, 0, &last, error))
+	if (!store_load_cursor(store, LAST_RUN, 0, &last, error) ||
+	    !clock_watch_load(store, &jump, error))
 		return false;
 	/* A last run in the future: the clock was wrong then. */
 	*at = last > now ? now : last + CLOCK_DAY_S;
+	if (jump.by_s)
+		*at = MAX(*at, now + CLOCK_HOUR_S);
 	return true;
 }

@@ -26,7 +26,8 @@
 #define UPKEEP_TICKET_DAYS     7
 #define UPKEEP_ALLOWANCE_DAYS  31
 
-/** Once a day: drop old rows and filters that nobody has; mend the archive. */
+/** Once a day, unless the clock has jumped (clock_watch.h): drop old rows and filters
+ * that nobody has; mend the archive. */
 bool upkeep_run(struct store *store, int64_t now, GError **error);
 
 /** When upkeep is to run next. @param at  s; in the past when it is due */
