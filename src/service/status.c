@@ -80,9 +80,9 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       outbox_count_failed(store, &status->failed, error) &&
 	       waiting_count_failed(
 	           store, now - CLOCK_DAY_S, &status->failed_lately, error) &&
-	       letters_count(
-	           store, "new", &status->letters, &status->letters_oldest_at, error) &&
-	       letters_count(store, "quarantined", &status->quarantined, NULL, error) &&
+	       letters_count_new(
+	           store, &status->letters, &status->letters_oldest_at, error) &&
+	       letters_count_quarantined(store, &status->quarantined, error) &&
 	       skipped_count(store, &status->skipped, error) &&
 	       tickets_count_pending(store, now, &status->pending, error) &&
 	       allowance_count_all(store, ALLOWANCE_CONFIRMATION, now - CLOCK_HOUR_S,
@@ -93,12 +93,12 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 
 /* @param message  set to NULL when there is none */
 static bool
-load_oldest(struct store *store, const char *state, struct waiting_message **message,
+load_oldest(struct store *store, bool is_deferred, struct waiting_message **message,
     GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 
-	*message = waiting_load_oldest(store, state, &problem);
+	*message = waiting_load_oldest(store, is_deferred, &problem);
 	if (*message || g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
 		return true;
 	g_propagate_error(error, g_steal_pointer(&problem));
@@ -379,8 +379,8 @@ status_load(struct store *store, const struct settings *settings,
 	if (!silence || !load_counts(store, now, &found, error) ||
 	    !clock_watch_load(store, &found.jump, error) ||
 	    !generation_is_stale(store, settings->state_dir, &found.is_stale, error) ||
-	    !load_oldest(store, NULL, &found.oldest, error) ||
-	    !load_oldest(store, "DEFERRED", &found.deferred_first, error)) {
+	    !load_oldest(store, false, &found.oldest, error) ||
+	    !load_oldest(store, true, &found.deferred_first, error)) {
 		status_clear(&found);
 		return false;
 	}

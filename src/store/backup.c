@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "store/audit.h"
 #include "store/check.h"
+#include "store/row_count.h"
 #include "store/sql.h"
 
 /* Without an old store to ask, numbers go on from the time: none was drawn before. */
@@ -421,15 +422,13 @@ backup_forget_key(struct store *store, GError **error)
 bool
 backup_load_past(struct store *store, struct backup_past *past, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM subscriber"
-	                          " WHERE is_next_held = 1 AND state = 'active'";
 	struct backup_past found;
 
 	if (!store_load_cursor(store, "restored at", -1, &found.restored_at, error) ||
 	    !store_load_cursor(store, "restored from", -1, &found.made_at, error) ||
 	    !store_load_cursor(store, "backup made", -1, &found.last_made_at, error) ||
 	    !store_load_cursor(store, "restore asked", -1, &found.asked_at, error) ||
-	    !sql_number(store, sql, &found.people, error))
+	    !row_count_load(store, "next held", &found.people, error))
 		return false;
 	*past = found;
 	return true;

@@ -225,22 +225,28 @@ letters_save_due(struct store *store, int64_t id, int64_t now, GError **error)
 }
 
 bool
-letters_count(struct store *store, const char *state, int64_t *count,
-    int64_t *oldest_at, GError **error)
+letters_count_new(
+    struct store *store, int64_t *count, int64_t *oldest_at, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM letter WHERE state = ?1";
+	static const char sql[] = "SELECT count(*) FROM letter WHERE state = 'new'";
 	static const char sql_oldest[] =
-	    "SELECT min(came_at) FROM letter WHERE state = ?1";
-	int64_t oldest = -1;
+	    "SELECT min(came_at) FROM letter WHERE state = 'new'";
+	int64_t oldest;
 
-	if (oldest_at &&
-	    !sql_number(store, sql_oldest, &oldest, error, SQL_TEXT(state)))
+	if (!sql_number(store, sql_oldest, &oldest, error) ||
+	    !sql_number(store, sql, count, error))
 		return false;
-	if (!sql_number(store, sql, count, error, SQL_TEXT(state)))
-		return false;
-	if (oldest_at)
-		*oldest_at = oldest;
+	*oldest_at = oldest;
 	return true;
+}
+
+bool
+letters_count_quarantined(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] =
+	    "SELECT count(*) FROM letter WHERE state = 'quarantined'";
+
+	return sql_number(store, sql, count, error);
 }
 
 bool

@@ -105,9 +105,12 @@ bool letters_save_quarantined(
 /** Make one that is new or quarantined due now, without failed tries. */
 bool letters_save_due(struct store *store, int64_t id, int64_t now, GError **error);
 
-/** @param oldest_at  when the oldest of them came, s; -1 for none; NULL: not wanted */
-bool letters_count(struct store *store, const char *state, int64_t *count,
-    int64_t *oldest_at, GError **error);
+/** Count letters that wait. @param oldest_at  when the first came, s; -1 for none */
+bool letters_count_new(
+    struct store *store, int64_t *count, int64_t *oldest_at, GError **error);
+
+/** Count letters that are quarantined. */
+bool letters_count_quarantined(struct store *store, int64_t *count, GError **error);
 
 /** Forget what quarantined ones say that are so since before that time. */
 bool letters_prune_quarantine(struct store *store, int64_t before, unsigned limit,

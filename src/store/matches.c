@@ -4,6 +4,7 @@
 #include "store/matches.h"
 
 #include "base/error.h"
+#include "store/row_count.h"
 #include "store/sql.h"
 
 /* Of a filter f, as load_filters() reads them. */
@@ -490,11 +491,5 @@ matches_prune(
 bool
 matches_count(struct store *store, bool is_yes, int64_t *count, GError **error)
 {
-	static const char sql_found[] = "SELECT coalesce(sum(1 + length(papers) - "
-	                                "length(replace(papers, ',', ''))),"
-	                                " 0) FROM match_found";
-	static const char sql_waiting[] = "SELECT count(*) FROM match_waiting";
-
-	return is_yes ? sql_number(store, sql_found, count, error)
-	              : sql_number(store, sql_waiting, count, error);
+	return row_count_load(store, is_yes ? "match" : "match_waiting", count, error);
 }

@@ -4,6 +4,7 @@
 #include "store/outbox.h"
 
 #include "base/clock.h"
+#include "store/row_count.h"
 #include "store/sql.h"
 #include "store/suppression.h"
 
@@ -547,19 +548,15 @@ outbox_load_rows(struct store *store, const struct outbox_choice *choice, int64_
 bool
 outbox_count(struct store *store, const char *state, int64_t *count, GError **error)
 {
-	static const char sql[] =
-	    "SELECT count(*) FROM outbox WHERE state = ?1 AND ended_at IS NULL";
+	g_autofree char *name = g_strconcat("outbox ", state, NULL);
 
-	return sql_number(store, sql, count, error, SQL_TEXT(state));
+	return row_count_load(store, name, count, error);
 }
 
 bool
 outbox_count_failed(struct store *store, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM outbox WHERE ended_at IS NOT "
-	                          "NULL AND state = 'FAILED'";
-
-	return sql_number(store, sql, count, error);
+	return row_count_load(store, "outbox FAILED", count, error);
 }
 
 bool

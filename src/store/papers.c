@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "store/paper_row.h"
+#include "store/row_count.h"
 #include "store/sql.h"
 
 static const char *const status_names[] = {
@@ -294,9 +295,7 @@ papers_load_reports(struct store *store, GError **error)
 bool
 papers_count(struct store *store, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM paper";
-
-	return sql_number(store, sql, count, error);
+	return row_count_load(store, "paper", count, error);
 }
 
 GPtrArray *

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "store/filing.h"
 #include "store/matches.h"
+#include "store/row_count.h"
 #include "store/sql.h"
 
 /* The columns that load_subscriber() reads, in its order. */
@@ -326,20 +327,17 @@ people_put_off(struct store *store, int64_t id, int64_t due_at, GError **error)
 bool
 people_count_states(struct store *store, int64_t *counts, GError **error)
 {
-	static const char sql[] =
-	    "SELECT state, count(*) FROM subscriber GROUP BY state";
-	sql_auto *statement = sql_start(store, sql, error);
-	int64_t found[SUBSCRIBER_GONE + 1] = {0};
-	enum sql_step step;
+	int64_t found[SUBSCRIBER_GONE + 1];
 
-	if (!statement)
-		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
-		found[subscriber_parse_state((const char *)sqlite3_column_text(
-		    statement, 0))] = sql_get_int(statement, 1);
-	if (step == SQL_STEP_DONE)
-		memcpy(counts, found, sizeof(found));
-	return step == SQL_STEP_DONE;
+	for (int state = 0; state <= SUBSCRIBER_GONE; state++) {
+		g_autofree char *name = g_strconcat("subscriber ",
+		    subscriber_state_name((enum subscriber_state)state), NULL);
+
+		if (!row_count_load(store, name, &found[state], error))
+			return false;
+	}
+	memcpy(counts, found, sizeof(found));
+	return true;
 }
 
 GPtrArray *
@@ -527,7 +525,5 @@ people_prune_filters(struct store *store, int64_t before, unsigned limit,
 bool
 people_count_filters(struct store *store, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM filter";
-
-	return sql_number(store, sql, count, error);
+	return row_count_load(store, "filter", count, error);
 }

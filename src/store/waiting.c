@@ -4,6 +4,7 @@
 #include "store/waiting.h"
 
 #include "base/error.h"
+#include "store/row_count.h"
 #include "store/sql.h"
 
 /* The columns that load_message() reads, in its order. */
@@ -112,13 +113,17 @@ waiting_load_digest(struct store *store, int64_t digest_id, GError **error)
 }
 
 struct waiting_message *
-waiting_load_oldest(struct store *store, const char *state, GError **error)
+waiting_load_oldest(struct store *store, bool is_deferred, GError **error)
 {
 	static const char sql[] =
-	    "SELECT " MESSAGE_COLUMNS " WHERE o.ended_at IS NULL"
-	    " AND o.state <> 'HELD' AND (?1 IS NULL OR o.state = ?1)"
+	    "SELECT " MESSAGE_COLUMNS " WHERE o.ended_at IS NULL AND o.state <> 'HELD'"
 	    " ORDER BY o.queued_at, o.id LIMIT 1";
-	sql_auto *statement = sql_start(store, sql, error, SQL_TEXT(state));
+	static const char sql_deferred[] =
+	    "SELECT " MESSAGE_COLUMNS
+	    " WHERE o.ended_at IS NULL AND o.state = 'DEFERRED'"
+	    " ORDER BY o.queued_at, o.id LIMIT 1";
+	sql_auto *statement = is_deferred ? sql_start(store, sql_deferred, error)
+	                                  : sql_start(store, sql, error);
 
 	return load_one(statement, "nothing waits", error);
 }
@@ -204,10 +209,10 @@ waiting_count_doubtful(struct store *store, int64_t *count, GError **error)
 bool
 waiting_count_held(struct store *store, const char *why, int64_t *count, GError **error)
 {
-	static const char sql[] = "SELECT count(*) FROM outbox WHERE state = 'HELD'"
-	                          " AND (?1 IS NULL OR held_why = ?1)";
+	g_autofree char *name =
+	    why ? g_strconcat("held ", why, NULL) : g_strdup("outbox HELD");
 
-	return sql_number(store, sql, count, error, SQL_TEXT(why));
+	return row_count_load(store, name, count, error);
 }
 
 bool

@@ -88,11 +88,11 @@ bool waiting_count_held(
 /**
  * The message that waits longest and is not HELD.
  *
- * @param state  or NULL for any
+ * @param is_deferred  only of those that are DEFERRED
  * @return NULL with PB_ERROR_NOT_FOUND when there is none
  */
 struct waiting_message *
-waiting_load_oldest(struct store *store, const char *state, GError **error);
+waiting_load_oldest(struct store *store, bool is_deferred, GError **error);
 
 /** Count messages that were given up after a time. */
 bool waiting_count_failed(

@@ -386,6 +386,11 @@ CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
+CREATE INDEX outbox_waiting ON outbox (queued_at, id)
+	WHERE ended_at IS NULL AND state <> 'HELD';
+CREATE INDEX outbox_deferred ON outbox (queued_at, id)
+	WHERE ended_at IS NULL AND state = 'DEFERRED';
+CREATE INDEX outbox_failed ON outbox (ended_at) WHERE state = 'FAILED';
 
 -- What waits for somebody's word.  Of a token only its hash is kept.
 CREATE TABLE ticket (
@@ -602,4 +607,147 @@ CREATE TRIGGER letter_done_is_final BEFORE UPDATE OF state ON letter
 WHEN OLD.state = 'done' AND NEW.state <> 'done'
 BEGIN
 	SELECT RAISE(ABORT, 'a letter that was handled stays so');
+END;
+
+-- Numbers of rows that status and metrics show, maintained by triggers: to count them
+-- would take seconds in a large store.
+CREATE TABLE row_count (
+	name  TEXT PRIMARY KEY CHECK (name <> ''),
+	count INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Messages are counted by state while they have not ended, and when they are FAILED.
+INSERT INTO row_count (name, count) VALUES ('paper', 0), ('filter', 0), ('match', 0),
+	('match_waiting', 0), ('next held', 0),
+	('subscriber pending', 0), ('subscriber active', 0), ('subscriber paused', 0),
+	('subscriber suspended', 0), ('subscriber gone', 0),
+	('outbox NEW', 0), ('outbox SENDING', 0), ('outbox DEFERRED', 0),
+	('outbox UNKNOWN', 0), ('outbox HELD', 0), ('outbox FAILED', 0),
+	('held restore', 0), ('held operator', 0), ('held crash', 0);
+
+CREATE TRIGGER paper_count_insert AFTER INSERT ON paper
+BEGIN
+	UPDATE row_count SET count = count + 1
+	WHERE name = 'paper';
+END;
+
+CREATE TRIGGER paper_count_delete AFTER DELETE ON paper
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = 'paper';
+END;
+
+CREATE TRIGGER filter_count_insert AFTER INSERT ON filter
+BEGIN
+	UPDATE row_count SET count = count + 1
+	WHERE name = 'filter';
+END;
+
+CREATE TRIGGER filter_count_delete AFTER DELETE ON filter
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = 'filter';
+END;
+
+CREATE TRIGGER match_waiting_count_insert AFTER INSERT ON match_waiting
+BEGIN
+	UPDATE row_count SET count = count + 1
+	WHERE name = 'match_waiting';
+END;
+
+CREATE TRIGGER match_waiting_count_delete AFTER DELETE ON match_waiting
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = 'match_waiting';
+END;
+
+CREATE TRIGGER match_found_count_insert AFTER INSERT ON match_found
+BEGIN
+	UPDATE row_count SET count = count + (1 + length(NEW.papers) - length(replace(NEW.papers, ',', '')))
+	WHERE name = 'match';
+END;
+
+CREATE TRIGGER match_found_count_update AFTER UPDATE OF papers ON match_found
+BEGIN
+	UPDATE row_count SET count = count - (1 + length(OLD.papers) - length(replace(OLD.papers, ',', '')))
+		+ (1 + length(NEW.papers) - length(replace(NEW.papers, ',', '')))
+	WHERE name = 'match';
+END;
+
+CREATE TRIGGER match_found_count_delete AFTER DELETE ON match_found
+BEGIN
+	UPDATE row_count SET count = count - (1 + length(OLD.papers) - length(replace(OLD.papers, ',', '')))
+	WHERE name = 'match';
+END;
+
+CREATE TRIGGER subscriber_count_insert AFTER INSERT ON subscriber
+BEGIN
+	UPDATE row_count SET count = count + 1
+	WHERE name = 'subscriber ' || NEW.state;
+	UPDATE row_count SET count = count + 1
+	WHERE name = iif(NEW.is_next_held AND NEW.state = 'active', 'next held', '');
+END;
+
+CREATE TRIGGER subscriber_count_update AFTER UPDATE OF state, is_next_held ON subscriber
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = 'subscriber ' || OLD.state;
+	UPDATE row_count SET count = count + 1
+	WHERE name = 'subscriber ' || NEW.state;
+	UPDATE row_count SET count = count - 1
+	WHERE name = iif(OLD.is_next_held AND OLD.state = 'active', 'next held', '');
+	UPDATE row_count SET count = count + 1
+	WHERE name = iif(NEW.is_next_held AND NEW.state = 'active', 'next held', '');
+END;
+
+CREATE TRIGGER subscriber_count_delete AFTER DELETE ON subscriber
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = 'subscriber ' || OLD.state;
+	UPDATE row_count SET count = count - 1
+	WHERE name = iif(OLD.is_next_held AND OLD.state = 'active', 'next held', '');
+END;
+
+CREATE TRIGGER outbox_count_insert AFTER INSERT ON outbox
+BEGIN
+	UPDATE row_count SET count = count + 1
+	WHERE name = iif(NEW.ended_at IS NULL OR NEW.state = 'FAILED', 'outbox ' || NEW.state, '');
+END;
+
+CREATE TRIGGER outbox_count_update AFTER UPDATE OF state, ended_at ON outbox
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = iif(OLD.ended_at IS NULL OR OLD.state = 'FAILED', 'outbox ' || OLD.state, '');
+	UPDATE row_count SET count = count + 1
+	WHERE name = iif(NEW.ended_at IS NULL OR NEW.state = 'FAILED', 'outbox ' || NEW.state, '');
+END;
+
+CREATE TRIGGER outbox_count_delete AFTER DELETE ON outbox
+WHEN OLD.ended_at IS NULL OR OLD.state = 'FAILED'
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = 'outbox ' || OLD.state;
+END;
+
+CREATE TRIGGER outbox_count_held AFTER INSERT ON outbox
+WHEN NEW.state = 'HELD'
+BEGIN
+	UPDATE row_count SET count = count + 1
+	WHERE name = 'held ' || NEW.held_why;
+END;
+
+CREATE TRIGGER outbox_count_hold AFTER UPDATE OF state, held_why ON outbox
+WHEN OLD.state = 'HELD' OR NEW.state = 'HELD'
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = iif(OLD.state = 'HELD', 'held ' || OLD.held_why, '');
+	UPDATE row_count SET count = count + 1
+	WHERE name = iif(NEW.state = 'HELD', 'held ' || NEW.held_why, '');
+END;
+
+CREATE TRIGGER outbox_count_unheld AFTER DELETE ON outbox
+WHEN OLD.state = 'HELD'
+BEGIN
+	UPDATE row_count SET count = count - 1
+	WHERE name = 'held ' || OLD.held_why;
 END;

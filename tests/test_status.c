@@ -1,0 +1,179 @@
+/*
+ * test_status.c - what status and metrics cost, and that their numbers are right.
+ */
+#include "service/status.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "daemon/standing.h"
+#include "lib/lab.h"
+#include "service/metrics.h"
+#include "store/sql.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+/* Rows of each large table, from FROM to TO. */
+#define ROWS                                                                          \
+	"WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < " \
+	"%d) "
+
+static const char *const fill[] = {
+    ROWS "INSERT INTO paper (seq, id, title, abstract, authors, url, told_at,"
+         " first_seen_at, last_day, revision) SELECT i, 'p' || i, 't', '', '',"
+         " 'https://a.example/', 1, 1, '2026-11-20', i FROM n",
+    ROWS "INSERT INTO listing (source, day, paper_seq, first_seen_at)"
+         " SELECT 'hf', '2026-10-01', i, 1 FROM n",
+    ROWS "INSERT INTO filter (id, canonical, hash, created_at)"
+         " SELECT i, 'f' || i, printf('%%064d', i), 1 FROM n",
+    ROWS "INSERT INTO match_found SELECT i, 1, '1,2,3' FROM n",
+    ROWS "INSERT INTO match_waiting SELECT i, i, 1, 1 FROM n",
+    ROWS "INSERT INTO subscriber (id, address, address_key, state, cadence, weekdays,"
+         " minute, zone, max_full, created_at, consent_at, consent_text, next_due_at,"
+         " is_next_held) SELECT i, i || '@a.example', i || '@a.example', 'active',"
+         " 'daily', 127, 0, 'UTC', 20, 1, 1, 'asked', i, i % 2 FROM n",
+    ROWS
+    "INSERT INTO digest (id, subscriber_id, slot, message_token, date, created_at,"
+    " state) SELECT i, i, 's', printf('%%017d', i), '2026-11-20', 1, 'live' FROM n",
+    ROWS "INSERT INTO delivered SELECT i, i, 0, i, 1 FROM n",
+    ROWS "INSERT INTO outbox (id, kind, subscriber_id, digest_id, state, queued_at,"
+         " next_try_at, claimed_at, ended_at, held_why) SELECT i, 'digest', i, i,"
+         " CASE i % 7 WHEN 0 THEN 'NEW' WHEN 1 THEN 'DEFERRED' WHEN 2 THEN 'SENT'"
+         "  WHEN 3 THEN 'FAILED' WHEN 4 THEN 'HELD' WHEN 5 THEN 'UNKNOWN'"
+         "  ELSE 'CANCELLED' END, i, iif(i % 7 < 2, i, NULL), 1,"
+         " iif(i % 7 IN (2, 3, 6), i, NULL), iif(i % 7 = 4, 'restore', NULL) FROM n",
+    ROWS "INSERT INTO letter (key, road, came_at, size, state, ended_at)"
+         " SELECT printf('%%064d', i), 'lmtp', i, 1, 'done', i FROM n",
+};
+
+static void
+fill_tables(struct lab *lab, int from, int to)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(fill); i++) {
+		char *sql;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		sql = g_strdup_printf(fill[i], from, to);
+#pragma GCC diagnostic pop
+		lab_run(lab, sql);
+		g_free(sql);
+	}
+}
+
+static int
+count_step(void *data)
+{
+	(*(unsigned *)data)++;
+	return 0;
+}
+
+/* Steps of SQLite's virtual machine that one look at the numbers takes. */
+static unsigned
+measure_steps(struct lab *lab, const struct settings *settings)
+{
+	const struct status_daemon daemon = {.is_running = true};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
+	int64_t next_at, waiting;
+	unsigned steps = 0;
+
+	sqlite3_progress_handler(lab->store->db, 1, count_step, &steps);
+	text =
+	    metrics_format(lab->store, settings, &daemon, NULL, lab_time(NOW), &error);
+	g_assert_no_error(error);
+	standing_load(lab->store, &next_at, &waiting, &error);
+	g_assert_no_error(error);
+	sqlite3_progress_handler(lab->store->db, 0, NULL, NULL);
+	return steps;
+}
+
+static void
+no_number_takes_longer_in_a_large_store(void)
+{
+	pb_auto(lab) lab = lab_new();
+	pb_auto(settings) settings = settings_new();
+	unsigned few, many;
+
+	fill_tables(lab, 1, 70);
+	measure_steps(lab, settings);
+	few = measure_steps(lab, settings);
+	fill_tables(lab, 71, 7000);
+	many = measure_steps(lab, settings);
+	g_test_message("%u steps with 70 rows a table, %u with 7000", few, many);
+	g_assert_cmpuint(many, <, few + few / 10);
+}
+
+/* Each number beside the query that counts. */
+static const struct {
+	const char *name, *sql;
+} counts[] = {
+    {"paper", "SELECT count(*) FROM paper"},
+    {"filter", "SELECT count(*) FROM filter"},
+    {"match", "SELECT count(*) FROM match WHERE state = 'yes'"},
+    {"match_waiting", "SELECT count(*) FROM match_waiting"},
+    {"next held",
+        "SELECT count(*) FROM subscriber WHERE is_next_held AND state = 'active'"},
+    {"subscriber active", "SELECT count(*) FROM subscriber WHERE state = 'active'"},
+    {"subscriber paused", "SELECT count(*) FROM subscriber WHERE state = 'paused'"},
+    {"subscriber gone", "SELECT count(*) FROM subscriber WHERE state = 'gone'"},
+    {"outbox NEW", "SELECT count(*) FROM outbox WHERE state = 'NEW'"},
+    {"outbox SENDING", "SELECT count(*) FROM outbox WHERE state = 'SENDING'"},
+    {"outbox DEFERRED", "SELECT count(*) FROM outbox WHERE state = 'DEFERRED'"},
+    {"outbox UNKNOWN",
+        "SELECT count(*) FROM outbox WHERE state = 'UNKNOWN' AND ended_at IS NULL"},
+    {"outbox HELD", "SELECT count(*) FROM outbox WHERE state = 'HELD'"},
+    {"outbox FAILED", "SELECT count(*) FROM outbox WHERE state = 'FAILED'"},
+    {"held restore", "SELECT count(*) FROM outbox WHERE held_why = 'restore'"},
+    {"held crash", "SELECT count(*) FROM outbox WHERE held_why = 'crash'"},
+};
+
+static void
+every_change_is_counted(void)
+{
+	static const char *const changes[] = {
+	    "UPDATE outbox SET state = 'SENDING', attempt = 1, next_try_at = NULL"
+	    " WHERE state = 'NEW' AND id < 30",
+	    "UPDATE outbox SET state = 'UNKNOWN', ended_at = 5 WHERE state = 'SENDING'",
+	    "UPDATE outbox SET held_why = 'crash' WHERE state = 'HELD' AND id < 40",
+	    "UPDATE outbox SET state = 'UNKNOWN', held_why = NULL"
+	    " WHERE state = 'HELD' AND id > 60",
+	    "UPDATE subscriber SET state = 'paused' WHERE id BETWEEN 5 AND 9",
+	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL"
+	    " WHERE id BETWEEN 8 AND 20",
+	    "UPDATE subscriber SET is_next_held = 0 WHERE id BETWEEN 30 AND 40",
+	    "UPDATE match_found SET papers = papers || ',4,5' WHERE filter_id < 9",
+	    "DELETE FROM match_found WHERE filter_id BETWEEN 6 AND 12",
+	    "INSERT INTO match_waiting VALUES (5, 5, 9, 9)"
+	    " ON CONFLICT DO UPDATE SET decided_at = 9",
+	    "DELETE FROM filter WHERE id BETWEEN 20 AND 25",
+	    "DELETE FROM outbox WHERE id BETWEEN 10 AND 30",
+	};
+	pb_auto(lab) lab = lab_new();
+
+	fill_tables(lab, 1, 70);
+	for (size_t i = 0; i <= G_N_ELEMENTS(changes); i++) {
+		for (size_t j = 0; j < G_N_ELEMENTS(counts); j++) {
+			g_autofree char *sql = g_strdup_printf(
+			    "SELECT count FROM row_count WHERE name = '%s'",
+			    counts[j].name);
+
+			g_test_message("%s behind %s", counts[j].name,
+			    i ? changes[i - 1] : "nothing");
+			g_assert_cmpint(
+			    lab_number(lab, sql), ==, lab_number(lab, counts[j].sql));
+		}
+		if (i < G_N_ELEMENTS(changes))
+			lab_run(lab, changes[i]);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/status/" #name, name)
+	ADD(no_number_takes_longer_in_a_large_store);
+	ADD(every_change_is_counted);
+	return g_test_run();
+}
