@@ -177,6 +177,7 @@ def away_means_later(tap):
     post = Post(tap, "away", reader(), is_one=False)
     daemons = [post.children[id(post.houses[road])] for road in ("lmtp", "pipe")]
     for daemon in daemons:
+        daemon.wait_line("started")
         assert daemon.stop() == 0
     post.send(letters(3), ("lmtp.example", "pipe.example"))
     post.postfix.wait_queued(3)
