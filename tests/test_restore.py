@@ -435,6 +435,52 @@ def damaged_store(tap):
         assert house.states() == {"SENT": PEOPLE}
 
 
+def consent_carried_over(tap):
+    """who left, was suppressed or erased since the backup is so after the restore"""
+    maildir = os.path.join(tap.folder, "consent-mail")
+    house = House(tap.subfolder("consent"), maildir=maildir)
+    house.write_day(DAY, range(3))
+    house.add_people(6, now=at_hour(DAY, 6))
+    house.once(at_hour(DAY), wanted=0)
+    path = os.path.join(tap.folder, "consent.backup")
+    house.ctl("backup", path, now=at_hour(DAY, 9))
+    # with a key that the backup has not
+    house.ctl("key", "rotate", "--yes", now=at_hour(DAY, 10))
+    name = "person-000{}@example.org".format
+    house.ctl("subscriber", "remove", name(1), "--yes", now=at_hour(DAY, 10))
+    house.ctl("suppression", "add", name(2), "--yes", now=at_hour(DAY, 10))
+    house.ctl("subscriber", "forget", name(3), "--yes", now=at_hour(DAY, 10))
+    house.ctl("subscriber", "forget", name(4), "--never-again", "--yes",
+              now=at_hour(DAY, 10))
+    house.ctl("subscriber", "remove", name(5), "--yes", now=at_hour(DAY, 10))
+    house.ctl("subscriber", "add", name(5), "--consent", "again", now=at_hour(DAY, 11))
+    later = os.path.join(tap.folder, "later.backup")
+    house.ctl("backup", later, now=at_hour(DAY, 11))
+    for number in range(2):
+        said = house.ctl("restore", path, "--yes", now=at_hour(DAY, 12))
+        if number == 0:
+            assert "2 unsubscribed, 2 suppressed, 2 erased" in said, said
+        people = dict(house.rows("SELECT address, state FROM subscriber"))
+        assert people == {name(1): "gone", name(2): "gone", name(5): "active",
+                          name(6): "active"}, people
+        for who in (2, 4):
+            said = house.ctl("subscriber", "add", name(who), "--consent", "x",
+                             wanted=DATA)
+            assert "suppressed since" in said, said
+        house.check_store()
+        with open(house.store, "rb") as file:
+            assert name(3).encode() not in file.read()
+        assert "key" not in [row["check"] for row in json.loads(house.ctl(
+            "--json", "doctor", now=at_hour(DAY, 12), wanted=(OK, DATA)))
+            if not row["ok"]]
+    # back to the newer one: a consent after leaving is kept
+    house.ctl("restore", later, "--yes", now=at_hour(DAY, 13))
+    assert house.value("SELECT consent_text FROM subscriber WHERE address = ?",
+                       name(5)) == "again"
+    assert house.value("SELECT state FROM subscriber WHERE address = ?",
+                       name(5)) == "active"
+
+
 # ---- killed ---------------------------------------------------------------------
 
 
@@ -549,7 +595,7 @@ with Tap() as tap:
         backup_is_whole, backup_replaces_nothing, backup_under_load,
         backup_while_messages_go_out, restore_refuses,
         nothing_by_itself, dropped_as_delivered, source_that_fails, nobody_is_due,
-        unsent_is_held, another_machine, damaged_store, plain_rename, every_kill,
+        unsent_is_held, another_machine, damaged_store, consent_carried_over, plain_rename, every_kill,
         every_failure,
     ):
         tap.run(test, tap)

@@ -81,11 +81,15 @@ print_restored(struct ctl *ctl, const struct recovery_report *report)
 	g_autofree char *made = ctl_format_time(restored->made_at);
 
 	if (ctl->is_json) {
-		print_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:s}", "made_at",
-		    (json_int_t)restored->made_at, "held", (json_int_t)restored->held,
-		    "people", (json_int_t)restored->people, "tickets",
-		    (json_int_t)restored->tickets, "letters",
-		    (json_int_t)restored->letters, "aside", report->aside));
+		print_json(json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:i, s:i,"
+		                     " s:i}",
+		    "made_at", (json_int_t)restored->made_at, "held",
+		    (json_int_t)restored->held, "people", (json_int_t)restored->people,
+		    "tickets", (json_int_t)restored->tickets, "letters",
+		    (json_int_t)restored->letters, "aside", report->aside, "carried",
+		    report->is_carried, "unsubscribed", (int)report->unsubscribed,
+		    "suppressed", (int)report->suppressed, "erased",
+		    (int)report->erased));
 		return;
 	}
 	printf("Everything is as it was at %s.\n"
@@ -117,9 +121,19 @@ print_restored(struct ctl *ctl, const struct recovery_report *report)
 		       "  tickets: %" G_GINT64_FORMAT
 		       " (who still wants to confirm or undo writes again)\n",
 		    restored->tickets);
-	puts("Who came, left or changed filters since is as at that time: the old "
-	     "store\n"
-	     "is there to be compared.");
+	if (report->is_carried)
+		printf(
+		    "Carried over from the old store: %u unsubscribed, %u suppressed,"
+		    " %u erased.\n"
+		    "Who came or changed filters since is as at that time: it is "
+		    "there to be\n"
+		    "compared.\n",
+		    report->unsubscribed, report->suppressed, report->erased);
+	else
+		puts("Who came, left, was suppressed or erased since is as at that "
+		     "time: there was\n"
+		     "no store to carry that over from which is sound and has the "
+		     "same key.");
 }
 
 /* Before anything is asked: a daemon at work is the usual reason why it cannot be. */

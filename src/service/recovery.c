@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +19,12 @@
 #include "service/lock.h"
 #include "service/secret.h"
 #include "service/startup.h"
+#include "service/subscribe.h"
 #include "store/audit.h"
+#include "store/carry_over.h"
+#include "store/erasure.h"
+#include "store/key_check.h"
+#include "store/people.h"
 
 static bool
 exists(const char *path)
@@ -294,6 +300,102 @@ settle_key(const struct settings *settings, GError **error)
 	return key != NULL;
 }
 
+/*
+ * Whether the store at a path had the keys of the backup; the newer ones of the two go
+ * into the draft, so that what was hashed since a rotation is recognised.
+ */
+static bool
+adopt_newer_keys(struct store *draft, const char *state_dir, const char *path,
+    int64_t now, bool *is_same, GError **error)
+{
+	pb_auto(store) old = store_open_for_reading(path, error);
+	g_autoptr(GBytes) current = secret_load_key(state_dir, NULL, NULL);
+	g_autoptr(GBytes) keys = NULL;
+	g_autofree char *old_mac = NULL, *current_mac = NULL, *mac = NULL;
+	gsize size, current_size = current ? g_bytes_get_size(current) : 0;
+	const char *end;
+
+	if (!old || !key_check_load(old, &old_mac, error) ||
+	    !backup_load_key(draft, &keys, error))
+		return false;
+	mac = secret_format_mac(keys);
+	current_mac = current ? secret_format_mac(current) : NULL;
+	size = g_bytes_get_size(keys);
+	*is_same = g_strcmp0(mac, old_mac) == 0;
+	if (*is_same || current_size <= size || g_strcmp0(current_mac, old_mac) != 0)
+		return true;
+	end = (const char *)g_bytes_get_data(current, NULL) + current_size - size;
+	*is_same = memcmp(end, g_bytes_get_data(keys, NULL), size) == 0;
+	return !*is_same || (backup_save_key(draft, current, now, error) &&
+	                        key_check_save(draft, current_mac, error));
+}
+
+static bool
+erase_again(struct store *draft, struct recovery_report *report, GError **error)
+{
+	g_autoptr(GArray) ids = carry_over_find_erased(draft, error);
+
+	for (unsigned i = 0; ids && i < ids->len; i++)
+		if (!erasure_delete_person(
+		        draft, g_array_index(ids, int64_t, i), error))
+			return false;
+	if (!ids || !carry_over_erased(draft, error))
+		return false;
+	report->erased = ids->len;
+	return true;
+}
+
+static bool
+unsubscribe_again(struct store *draft, const struct backup_make *make,
+    struct recovery_report *report, GError **error)
+{
+	g_autoptr(GArray) ids = carry_over_find_left(draft, error);
+
+	for (unsigned i = 0; ids && i < ids->len; i++) {
+		pb_auto(subscriber) subscriber =
+		    people_load(draft, g_array_index(ids, int64_t, i), error);
+
+		if (!subscriber ||
+		    !subscribe_let_go(draft, subscriber, make->now, error) ||
+		    !audit_insert(draft, make->now, make->who, "subscriber removed",
+		        subscriber->id, "left after the backup", error))
+			return false;
+	}
+	if (!ids)
+		return false;
+	report->unsubscribed = ids->len;
+	return true;
+}
+
+/*
+ * Consent that was withdrawn since the backup stays withdrawn: unsubscribes,
+ * suppressions and erasures of the store that is replaced.
+ */
+static bool
+carry_over(const struct restoring *at, const char *state_dir,
+    const struct backup_make *make, struct recovery_report *report, GError **error)
+{
+	pb_auto(store) draft = store_open(at->draft, error);
+	pb_transaction transaction = {0};
+	bool is_same;
+
+	if (!draft ||
+	    !adopt_newer_keys(draft, state_dir, at->store, make->now, &is_same, error))
+		return false;
+	if (!is_same)
+		return true;
+	if (!carry_over_attach(draft, at->store, error) ||
+	    !store_begin(draft, &transaction, error) ||
+	    !carry_over_suppressions(draft, &report->suppressed, error) ||
+	    !erase_again(draft, report, error) ||
+	    !unsubscribe_again(draft, make, report, error) ||
+	    !store_commit(&transaction, error) ||
+	    (report->erased && !store_erase(draft, error)))
+		return false;
+	report->is_carried = true;
+	return true;
+}
+
 static bool
 restore(const struct settings *settings, const struct restoring *at,
     struct backup_make *make, struct recovery_report *report, GError **error)
@@ -309,6 +411,9 @@ restore(const struct settings *settings, const struct restoring *at,
 	    !fold_old(at, &is_sound, error) ||
 	    (is_sound && !backup_load_newest_id(at->store, &make->newest_id, error)) ||
 	    !backup_make_store(make, &restored, error) ||
+	    (is_sound && (!carry_over(at, state_dir, make, report, error) ||
+	                     !backup_fold(at->draft, error) ||
+	                     !file_sync(at->draft, PB_ERROR_PERMANENT, error))) ||
 	    !copy_key(at, state_dir, error) ||
 	    !file_sync_folder(at->work, PB_ERROR_PERMANENT, error)) {
 		give_up(at);

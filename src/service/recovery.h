@@ -42,6 +42,9 @@ bool recovery_backup(const struct settings *settings, struct store *store,
 struct recovery_report {
 	struct backup_restored restored;
 	char *aside; /* the folder with what was there */
+	/* Carried over from the database that was replaced, since the backup. */
+	bool is_carried; /* false: it was damaged, missing, or had another key */
+	unsigned unsubscribed, suppressed, erased;
 };
 
 /**

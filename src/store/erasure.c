@@ -30,6 +30,8 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	    "DELETE FROM farewell WHERE address_key ="
 	    " (SELECT address_key FROM subscriber WHERE id = ?1)";
 	static const char sql_subscriber[] = "DELETE FROM subscriber WHERE id = ?1";
+	static const char sql_erased[] =
+	    "INSERT OR IGNORE INTO erased (number) VALUES (?1)";
 	/* Filters that were taken away before are the person's words, too. */
 	static const char sql_filter[] =
 	    "DELETE FROM filter WHERE NOT EXISTS"
@@ -62,6 +64,7 @@ erasure_delete_person(struct store *store, int64_t subscriber_id, GError **error
 	       sql_run(store, sql_ticket, error, id) &&
 	       sql_run(store, sql_farewell, error, id) &&
 	       sql_run(store, sql_subscriber, error, id) &&
+	       sql_run(store, sql_erased, error, id) &&
 	       sql_run(store, sql_filter, error);
 }
 

@@ -371,7 +371,7 @@ lab_hash(struct lab *lab)
 
 	for (char **name = names; *name; name++) {
 		g_autofree char *sql =
-		    g_strdup_printf("SELECT *, 0 FROM %s ORDER BY 1, 2, 3", *name);
+		    g_strdup_printf("SELECT *, 0, 0 FROM %s ORDER BY 1, 2, 3", *name);
 		g_autofree char *text = NULL;
 
 		if (strcmp(*name, "cursor") == 0)

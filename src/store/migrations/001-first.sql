@@ -203,6 +203,12 @@ CREATE TABLE subscriber (
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
 CREATE INDEX subscriber_waking ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
 
+-- Subscribers who were erased, by number alone: a backup of before erases them again when
+-- it is restored.
+CREATE TABLE erased (
+	number INTEGER PRIMARY KEY -- subscriber.id, never used twice
+) STRICT;
+
 -- Addresses never to mail, told by an HMAC of their key; outlives the person's row.
 CREATE TABLE suppression (
 	hash   TEXT PRIMARY KEY CHECK (length(hash) = 64),
