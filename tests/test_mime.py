@@ -102,7 +102,7 @@ def check_digest(raw):
     check(links == urls, f"links differ: {links} {urls}")
     check(all(re.match(r"https?://", l) for l in links), "a strange link")
     allowed = {"html", "head", "meta", "title", "style", "body", "div", "h1", "h2", "p", "a",
-               "b", "ul", "li"}
+               "b", "ol", "li"}
     check(parsed.tags <= allowed, f"strange tags: {parsed.tags - allowed}")
     check(not {n for n in parsed.names if n.startswith("on") or n == "src"}, "strange attributes")
     check(parsed.headings[0] == "h1" and set(parsed.headings[1:]) <= {"h2"}, "headings")
@@ -152,7 +152,7 @@ def large_fits(folder):
     _, text, page = check_digest((folder / "large.eml").read_bytes())
     check(text.startswith("500 new papers: "), text[:60])
     rest = int(re.search(r"And (\d+) more papers", text).group(1))
-    check(rest == 500 - len(re.findall(r"^\* ", text, re.M)), f"rest {rest}")
+    check(rest == 500 - len(re.findall(r"^ *\d+\. ", text, re.M)), f"rest {rest}")
     check(rest == 500 - len(re.findall(r'href="https', page)), f"rest {rest}")
     check("More by title" in text and "<h2>More by title" in page, "no titles")
 

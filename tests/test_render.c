@@ -247,7 +247,7 @@ full_papers_and_titles_have_a_most(void)
 
 	for (unsigned extra = 0; extra <= 1; extra++) {
 		pb_auto(digest) digest = render_sample_new_digest();
-		g_autofree char *text = NULL;
+		g_autofree char *text = NULL, *html = NULL, *start = NULL;
 		unsigned full = BOUNDS_DIGEST_FULL_MAX + extra;
 		unsigned titles = BOUNDS_DIGEST_TITLES_MAX;
 
@@ -260,7 +260,17 @@ full_papers_and_titles_have_a_most(void)
 			g_ptr_array_set_size(entry->paper->authors, 0);
 		}
 		text = renderer_format_text(renderer, digest, NULL);
-		g_assert_cmpuint(count(text, "* T\n"), ==, 400);
+		g_assert_cmpuint(count(text, ". T\n"), ==, 400);
+		g_assert_cmpuint(count(text, "\n  1. T\n"), ==, 1);
+		g_assert_cmpuint(count(text, "\n200. T\n"), ==, 1);
+		g_assert_cmpuint(count(text, "\n201. T\n"), ==, 1);
+		g_assert_cmpuint(count(text, "\n400. T\n"), ==, 1);
+		/* The HTML part has the same numbers, by its lists. */
+		html = renderer_format_html(renderer, digest, NULL);
+		g_assert_nonnull(strstr(html, "<ol class=\"papers\">"));
+		start = g_strdup_printf(
+		    "<ol start=\"%u\">", 1 + count(html, "<li class=\"paper\">"));
+		g_assert_nonnull(strstr(html, start));
 		g_assert_cmpuint(count(text, "Found by"), ==, BOUNDS_DIGEST_FULL_MAX);
 		g_assert_true((strstr(text, "And 1 more paper,") != NULL) == extra);
 	}
@@ -299,14 +309,14 @@ the_paper_part_never_names_the_reader(void)
 	pb_auto(digest) other = render_sample_new_full_digest();
 	g_autofree char *one_html = renderer_format_html(renderer, one, NULL);
 	g_autofree char *other_html = NULL;
-	const char *one_papers = strstr(one_html, "<div class=\"paper\"");
+	const char *one_papers = strstr(one_html, "<li class=\"paper\"");
 	const char *other_papers;
 	const char *end = strstr(one_papers, "You get this");
 
 	set_text(&other->recipient, "someone.else@reader.example");
 	other->id = 99;
 	other_html = renderer_format_html(renderer, other, NULL);
-	other_papers = strstr(other_html, "<div class=\"paper\"");
+	other_papers = strstr(other_html, "<li class=\"paper\"");
 	g_assert_nonnull(end);
 	g_assert_cmpint(
 	    strncmp(one_papers, other_papers, (size_t)(end - one_papers)), ==, 0);

@@ -8,8 +8,8 @@
 #include "render/excerpt.h"
 
 const char *const fragment_view_names[] = {"abstract", "authors", "code_url", "day",
-    "filter", "full", "has_links", "project_url", "reasons", "title", "url", "votes",
-    "words", NULL};
+    "filter", "full", "has_links", "number", "project_url", "reasons", "title", "url",
+    "votes", "words", NULL};
 
 const char *const fragment_view_reason_names[] = {"filter", "words", ".", NULL};
 
@@ -78,6 +78,7 @@ fragment_view_new(const struct words *words, const struct digest_entry *entry,
 		g_free(title);
 		title = words_say(words, "untitled");
 	}
+	view_put_text(view, "number", FRAGMENT_VIEW_NUMBER);
 	view_put_text(view, "title", title);
 	put_url(view, "url", paper->url);
 	view_put_text(view, "day", day);

@@ -13,6 +13,9 @@
 #include "render/view.h"
 #include "render/words.h"
 
+/* Stands for the number of the paper, which the digest knows; as many octets. */
+#define FRAGMENT_VIEW_NUMBER "000."
+
 /* Every name that it may have, and those in a reason; each ends with NULL. */
 extern const char *const fragment_view_names[];
 extern const char *const fragment_view_reason_names[];

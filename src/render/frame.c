@@ -17,8 +17,9 @@
 #define FRAMES_MAX 1000
 
 /* A date, then hexadecimal digits with two bits for each value, and one. */
-#define KEY_DIGITS 5
-#define KEY_BYTES  (DAY_BYTES + KEY_DIGITS)
+#define KEY_DIGITS   5
+#define START_DIGITS 3 /* of the number of the first title */
+#define KEY_BYTES    (DAY_BYTES + KEY_DIGITS + START_DIGITS)
 
 /* What stands for the reader while nobody is known. */
 #define SOMEBODY "?"
@@ -26,7 +27,7 @@
 const char *const frame_names[] = {"change_url", "count_new", "count_papers",
     "coverage", "date", "date_long", "first_title", "has_titles", "is_note",
     "list_name", "owner", "papers", "preheader", "recipient", "rest", "stop_url",
-    "subject", "titles", NULL};
+    "subject", "titles", "titles_start", NULL};
 
 static const char *const value_names[FRAME_VALUES] = {
     [FRAME_RECIPIENT] = "recipient",
@@ -194,6 +195,7 @@ new_view(const struct frame_settings *settings, const struct frame_heading *head
 	    words_format_day(settings->words, heading->date, WORDS_SHORT);
 	g_autofree char *date_long =
 	    words_format_day(settings->words, heading->date, WORDS_LONG);
+	g_autofree char *start = g_strdup_printf("%u", heading->titles_start);
 	struct view *view;
 
 	if (!date_short)
@@ -207,6 +209,7 @@ new_view(const struct frame_settings *settings, const struct frame_heading *head
 	view_put_text(view, "papers", PLACE_PAPERS);
 	view_put_text(view, "titles", PLACE_TITLES);
 	view_put(view, "has_titles", view_new_bool(heading->has_titles));
+	view_put_text(view, "titles_start", start);
 	view_put(view, "is_note", view_new_bool(heading->is_note));
 	return view;
 }
@@ -244,6 +247,7 @@ set_key(
 {
 	static const char hex[] = "0123456789abcdef";
 	unsigned bits = (unsigned)heading->is_note << 1 | heading->has_titles;
+	unsigned start = heading->titles_start;
 	size_t at = g_strlcpy(key, heading->date, DAY_BYTES);
 
 	for (unsigned i = 0; i < FRAME_VALUES; i++)
@@ -251,6 +255,8 @@ set_key(
 	at = MIN(at, DAY_BYTES - 1);
 	for (unsigned i = 0; i < KEY_DIGITS; i++, bits >>= 4)
 		key[at++] = hex[bits & 15];
+	for (unsigned i = 0; i < START_DIGITS; i++, start >>= 4)
+		key[at++] = hex[start & 15];
 	key[at] = '\0';
 }
 
@@ -368,7 +374,7 @@ set_probe(GString *probe, const struct frame_heading *heading)
 {
 	const char *coverage = heading->coverage ? heading->coverage : "";
 	const unsigned numbers[] = {heading->total, heading->shown, heading->has_titles,
-	    heading->is_note, (unsigned)strlen(coverage)};
+	    heading->titles_start, heading->is_note, (unsigned)strlen(coverage)};
 
 	g_string_assign(probe, heading->date);
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {

@@ -71,6 +71,7 @@ struct frame_heading {
 	unsigned total;          /* papers */
 	unsigned shown;          /* of them */
 	bool has_titles;         /* there is a place for titles */
+	unsigned titles_start;   /* the number of the first one, or 0 */
 	bool is_note;            /* there is nothing new, and the title is empty */
 };
 

@@ -3,28 +3,39 @@
  */
 #include "render/layout.h"
 
+#include <string.h>
+
 #include "base/bounds.h"
 #include "base/error.h"
 #include "mail/inert.h"
 #include "mail/message.h"
+#include "render/fragment_view.h"
+
+/* In the order of the digest, whose numbers the commands take: `why 3`. */
+static void
+append_entry(struct layout *layout, const struct digest *digest, unsigned index)
+{
+	g_ptr_array_add(layout->entries, digest->entries->pdata[index]);
+	g_string_append_printf(layout->numbers, "%3u.", (index + 1) % 1000);
+}
 
 static void
 choose_entries(struct layout *layout, const struct digest *digest)
 {
-	g_autoptr(GPtrArray) titles = g_ptr_array_new();
+	g_autoptr(GArray) titles = g_array_new(FALSE, FALSE, sizeof(unsigned));
 
 	for (unsigned i = 0; i < digest->entries->len; i++) {
-		struct digest_entry *entry = digest->entries->pdata[i];
+		const struct digest_entry *entry = digest->entries->pdata[i];
 
 		switch (entry->shown) {
 		case DIGEST_SHOWN_FULL:
 			if (layout->entries->len < BOUNDS_DIGEST_FULL_MAX)
-				g_ptr_array_add(layout->entries, entry);
+				append_entry(layout, digest, i);
 			else
-				g_ptr_array_add(titles, entry);
+				g_array_append_val(titles, i);
 			break;
 		case DIGEST_SHOWN_TITLE:
-			g_ptr_array_add(titles, entry);
+			g_array_append_val(titles, i);
 			break;
 		case DIGEST_SHOWN_COUNT:
 			break;
@@ -32,7 +43,7 @@ choose_entries(struct layout *layout, const struct digest *digest)
 	}
 	layout->full = layout->entries->len;
 	for (unsigned i = 0; i < MIN(titles->len, BOUNDS_DIGEST_TITLES_MAX); i++)
-		g_ptr_array_add(layout->entries, titles->pdata[i]);
+		append_entry(layout, digest, g_array_index(titles, unsigned, i));
 	layout->shown = layout->entries->len;
 	layout->total = digest->entries->len;
 }
@@ -44,6 +55,12 @@ load_fragments(struct layout *layout, struct fragment_cache *cache)
 		g_ptr_array_add(layout->fragments,
 		    fragment_cache_get(cache, layout->entries->pdata[i],
 		        i < layout->full ? layout->depth : FRAGMENT_TITLE));
+}
+
+static const char *
+get_number(const struct layout *layout, unsigned index)
+{
+	return layout->numbers->str + index * strlen(FRAGMENT_VIEW_NUMBER);
 }
 
 static bool
@@ -61,6 +78,10 @@ find_frame(struct layout *layout, struct frames *frames, const struct digest *di
 	    .total = layout->total,
 	    .shown = layout->shown,
 	    .has_titles = layout->shown > layout->full,
+	    .titles_start = layout->shown > layout->full
+	                        ? (unsigned)g_ascii_strtoull(
+	                              get_number(layout, layout->full), NULL, 10)
+	                        : 0,
 	};
 
 	layout->frame = frames_get(frames, &heading, error);
@@ -192,6 +213,7 @@ layout_init(struct layout *layout, struct frames *frames, struct fragment_cache 
 	made.entries = g_ptr_array_sized_new(digest->entries->len);
 	made.fragments =
 	    g_ptr_array_new_full(digest->entries->len, (GDestroyNotify)fragment_unref);
+	made.numbers = g_string_new(NULL);
 	choose_entries(&made, digest);
 	load_fragments(&made, cache);
 	made.recipient = inert_format_line(digest->recipient, 0);
@@ -209,6 +231,9 @@ layout_clear(struct layout *layout)
 {
 	g_clear_pointer(&layout->entries, g_ptr_array_unref);
 	g_clear_pointer(&layout->fragments, g_ptr_array_unref);
+	if (layout->numbers)
+		g_string_free(layout->numbers, TRUE);
+	layout->numbers = NULL;
 	g_clear_pointer(&layout->recipient, g_free);
 	g_clear_pointer(&layout->stop_url, g_free);
 	g_clear_pointer(&layout->subject, g_free);
@@ -222,6 +247,15 @@ get_part(const struct layout *layout, unsigned index, bool is_html)
 	return is_html ? &fragment->html : &fragment->text;
 }
 
+/* How much of a paper's part is the place of its number. */
+static size_t
+measure_place(const struct fragment_part *part)
+{
+	return g_str_has_prefix(part->pieces[0]->plain->str, FRAGMENT_VIEW_NUMBER)
+	           ? strlen(FRAGMENT_VIEW_NUMBER)
+	           : 0;
+}
+
 /* How many runs a part has: its papers' pieces, and what stands around them. */
 static unsigned
 count_runs(const struct layout *layout, bool is_html)
@@ -229,7 +263,8 @@ count_runs(const struct layout *layout, bool is_html)
 	unsigned count = 3;
 
 	for (unsigned i = 0; i < layout->shown; i++)
-		count += get_part(layout, i, is_html)->count;
+		count += get_part(layout, i, is_html)->count +
+		         (measure_place(get_part(layout, i, is_html)) > 0);
 	return count;
 }
 
@@ -246,6 +281,7 @@ layout_list_runs(const struct layout *layout, bool is_html, GArray *runs)
 	*run++ = (struct message_run){frame->str, part->head};
 	for (unsigned i = 0; i <= layout->shown; i++) {
 		const struct fragment_part *fragment;
+		size_t place;
 
 		if (i == layout->full)
 			*run++ = (struct message_run){
@@ -253,10 +289,14 @@ layout_list_runs(const struct layout *layout, bool is_html, GArray *runs)
 		if (i == layout->shown)
 			break;
 		fragment = get_part(layout, i, is_html);
-		for (unsigned j = 0; j < fragment->count; j++) {
+		place = measure_place(fragment);
+		if (place)
+			*run++ = (struct message_run){get_number(layout, i), place};
+		for (unsigned j = 0; j < fragment->count; j++, place = 0) {
 			const GString *encoded = fragment->pieces[j]->encoded;
 
-			*run++ = (struct message_run){encoded->str, encoded->len};
+			*run++ = (struct message_run){
+			    encoded->str + place, encoded->len - place};
 		}
 	}
 	*run =
@@ -278,16 +318,20 @@ layout_format_plain(const struct layout *layout, bool is_html)
 	pattern_append_plain(frame->head, values, out);
 	for (unsigned i = 0; i <= layout->shown; i++) {
 		const struct fragment_part *fragment;
+		size_t place;
 
 		if (i == layout->full)
 			pattern_append_plain(frame->middle, values, out);
 		if (i == layout->shown)
 			break;
 		fragment = get_part(layout, i, is_html);
-		for (unsigned j = 0; j < fragment->count; j++) {
+		place = measure_place(fragment);
+		g_string_append_len(out, get_number(layout, i), (gssize)place);
+		for (unsigned j = 0; j < fragment->count; j++, place = 0) {
 			const GString *plain = fragment->pieces[j]->plain;
 
-			g_string_append_len(out, plain->str, (gssize)plain->len);
+			g_string_append_len(
+			    out, plain->str + place, (gssize)(plain->len - place));
 		}
 	}
 	pattern_append_plain(frame->tail, values, out);

@@ -22,6 +22,7 @@ struct layout {
 	GPtrArray
 	    *entries; /* of struct digest_entry *, borrowed: full ones, then titles */
 	GPtrArray *fragments; /* of struct fragment *, for the first `shown` entries */
+	GString *numbers;     /* of them in the digest: as many octets as their place */
 	enum fragment_depth depth; /* of those that are shown in full */
 	unsigned full;             /* shown with abstract */
 	unsigned shown;            /* shown at all */

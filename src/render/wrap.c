@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Maximum digits of a number in a list; more are a year. */
+#define NUMBER_DIGITS 3
+
 /* Most text is ASCII, and Unicode's tables are slow to ask. */
 static bool
 is_wide(gunichar c)
@@ -71,6 +74,18 @@ measure_word(const char *text, const char *end, size_t most)
 	return n;
 }
 
+/* "12. " at the start of an item of a list. @return 0 for none */
+static size_t
+measure_number(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return digits > 0 && digits <= NUMBER_DIGITS && text[digits] == '.' &&
+	               text[digits + 1] == ' '
+	           ? digits + 2
+	           : 0;
+}
+
 static void
 wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 {
@@ -86,6 +101,11 @@ wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 	    content[1] == ' ') {
 		indent += 2;
 		content += 2;
+	} else {
+		size_t number = measure_number(content);
+
+		indent += number;
+		content += number;
 	}
 	column = indent;
 	for (const char *p = content; p < end;) {
