@@ -178,17 +178,23 @@ def newer(bench):
 
 
 def log_without_store(bench):
-    """a log without its store is refused: an empty store would eat it"""
+    """a write-ahead log without its store is refused"""
     house = bench.copy("log")
     os.rename(house.store, house.store + "-wal")
+    bench.refused(house, "is missing although its key", "backup")
+    os.unlink(os.path.join(house.state, "key"))
     bench.refused(house, "-wal", "backup")
     assert not os.path.exists(house.store)
 
 
 def no_store(bench):
-    """no store at all is a new beginning, and no draft of it stays"""
+    """a missing store is refused while its key is there, else a new one is made"""
     house = bench.copy("new")
     os.unlink(house.store)
+    bench.refused(house, "is missing although its key", "restore both from a backup")
+    assert not os.path.exists(house.store)
+    for name in os.listdir(house.state):
+        os.unlink(os.path.join(house.state, name))
     house.once(NEXT, wanted=0)
     assert sorted(os.listdir(house.state)) == ["key", "lock", "paperboy.db"]
     assert mode_of(house.store) == 0o600
@@ -253,7 +259,7 @@ def key_is_kept(bench):
         house = bench.copy(f"key-{name}")
         with open(os.path.join(house.state, "key"), "wb") as file:
             file.write(wrong)
-        bench.refused(house, "is no key", "backup", asks=["digest", "show", "1"])
+        bench.refused(house, "is not a key", "backup", asks=["digest", "show", "1"])
 
 
 def lost_key(bench):

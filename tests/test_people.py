@@ -337,7 +337,8 @@ def test_log(house):
     for limit in ("0", "100001"):
         house.say("log", "--limit", limit, status=DATA, err="the limit is from 1 to 100000")
     house.say("log", "--limit", "100000", out="subscriber added")
-    house.say("log", "--address", "none@example.org", status=NOUSER, err="no subscriber")
+    house.say("log", "--address", "none@example.org", status=NOUSER,
+              err="none@example.org is not a subscriber")
 
 
 # ---- forgetting -------------------------------------------------------------

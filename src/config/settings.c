@@ -153,7 +153,7 @@ const struct setting setting_table[] = {
     TEXT("mailbox.imap_host", imap_host, "", 0, "host whose folder is read (IMAP)"),
     INT("mailbox.imap_port", imap_port, 993, 1, 65535, "its port"),
     CHOICE("mailbox.imap_tls", imap_tls, SETTINGS_TLS_AUTO, tls_choices,
-        "auto (implicit on port 993, starttls on 143, else what the server does), off, "
+        "auto (993: implicit, 143: starttls, else detected), off, "
         "starttls or implicit"),
     TEXT("mailbox.imap_ca_file", imap_ca_file, "", 0,
         "certificates to trust; empty: those of the system"),
