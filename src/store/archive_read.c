@@ -51,7 +51,7 @@ archive_scan(struct store *store, const struct archive_scan *scan, archive_found
 
 	if (!statement)
 		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW &&
+	while ((step = paper_row_step(statement, error)) == SQL_STEP_ROW &&
 	       seen++ < scan->most) {
 		pb_auto(stored_paper) stored = paper_row_load(statement);
 

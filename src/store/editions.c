@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/enumeration.h"
 #include "store/papers.h"
 #include "store/sql.h"
 
@@ -242,7 +243,6 @@ load_look(sqlite3_stmt *row, int column, struct digest_look *look)
 	    PREFERENCE_ABSTRACT, PREFERENCE_FORMAT, PREFERENCE_ATTACH};
 	struct preferences all = {0};
 
-	/* The file's CHECK allows our words only. */
 	for (int i = 0; i < (int)G_N_ELEMENTS(which); i++)
 		preferences_choose(&all, which[i],
 		    (const char *)sqlite3_column_text(row, column + i), NULL);
@@ -279,16 +279,21 @@ editions_load_head(struct store *store, int64_t digest_id, GError **error)
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
 	    " max(s.created_at, coalesce(s.moved_at, 0)), d.abstract, d.format, "
 	    "d.attach, d.language,"
-	    " d.is_note, d.coverage, d.message_token"
+	    " d.is_note, d.coverage, d.message_token, d.id"
 	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
 	    " WHERE d.id = ?1";
+	static const struct enumeration_column enumerations[] = {
+	    {7, ENUMERATION_DIGEST_ABSTRACT, ENUMERATION_VALUE, 14},
+	    {8, ENUMERATION_DIGEST_FORMAT, ENUMERATION_VALUE, 14},
+	    {9, ENUMERATION_DIGEST_ATTACH, ENUMERATION_VALUE, 14},
+	};
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(digest_id));
 	pb_auto(digest) digest = NULL;
 	enum sql_step step;
 
 	if (!statement)
 		return NULL;
-	step = sql_step(statement, error);
+	step = ENUMERATION_STEP(statement, enumerations, error);
 	if (step == SQL_STEP_DONE)
 		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such digest");
 	if (step != SQL_STEP_ROW)
@@ -335,6 +340,8 @@ editions_load_shared(
 	static const char sql[] =
 	    "SELECT paper_seq, day, upvotes, shown, reasons FROM digest_item"
 	    " WHERE digest_id = ?1 ORDER BY position";
+	static const struct enumeration_column enumerations[] = {
+	    {3, ENUMERATION_DIGEST_ITEM_SHOWN, ENUMERATION_VALUE, 0}};
 	pb_auto(digest) digest = editions_load_head(store, digest_id, error);
 	sql_auto *statement = NULL;
 	enum sql_step step;
@@ -344,7 +351,8 @@ editions_load_shared(
 	statement = sql_start(store, sql, error, SQL_INT(digest_id));
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
 		struct paper *paper =
 		    load_paper(store, shelf, sql_get_int(statement, 0), error);
 		struct digest_entry *entry;
@@ -379,6 +387,10 @@ GPtrArray *
 editions_load_newest(
     struct store *store, int64_t subscriber_id, unsigned limit, GError **error)
 {
+	static const struct enumeration_column enumerations[] = {
+	    {4, ENUMERATION_DIGEST_STATE, ENUMERATION_VALUE, 0},
+	    {5, ENUMERATION_OUTBOX_STATE, ENUMERATION_OPTIONAL, 0},
+	};
 	static const char sql[] =
 	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
 	    " (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id)"
@@ -402,7 +414,8 @@ editions_load_newest(
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
 		struct edition_row *row = g_new0(struct edition_row, 1);
 
 		row->id = sql_get_int(statement, 0);

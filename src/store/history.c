@@ -3,6 +3,7 @@
  */
 #include "store/history.h"
 
+#include "store/enumeration.h"
 #include "store/sql.h"
 
 void
@@ -30,8 +31,10 @@ GPtrArray *
 history_load_listings(struct store *store, int64_t paper_seq, GError **error)
 {
 	static const char sql[] =
-	    "SELECT source, day, announcement, first_seen_at FROM listing"
+	    "SELECT source, day, announcement, first_seen_at, paper_seq FROM listing"
 	    " WHERE paper_seq = ?1 ORDER BY first_seen_at, day, source";
+	static const struct enumeration_column enumerations[] = {
+	    {2, ENUMERATION_LISTING_ANNOUNCEMENT, ENUMERATION_VALUE, 4}};
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(paper_seq));
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)history_listing_free);
@@ -39,7 +42,8 @@ history_load_listings(struct store *store, int64_t paper_seq, GError **error)
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
 		struct history_listing *listing = g_new0(struct history_listing, 1);
 
 		listing->source = sql_dup_text(statement, 0);
@@ -62,6 +66,11 @@ history_load_digests(
 	    " JOIN digest_item i ON i.digest_id = d.id AND i.paper_seq = ?2"
 	    " LEFT JOIN outbox o ON o.digest_id = d.id"
 	    " WHERE d.subscriber_id = ?1 ORDER BY d.id";
+	static const struct enumeration_column enumerations[] = {
+	    {2, ENUMERATION_DIGEST_STATE, ENUMERATION_VALUE, 0},
+	    {3, ENUMERATION_DIGEST_ITEM_SHOWN, ENUMERATION_VALUE, 0},
+	    {4, ENUMERATION_OUTBOX_STATE, ENUMERATION_OPTIONAL, 0},
+	};
 	sql_auto *statement =
 	    sql_start(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
 	g_autoptr(GPtrArray) digests =
@@ -70,7 +79,8 @@ history_load_digests(
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
 		struct history_digest *digest = g_new0(struct history_digest, 1);
 
 		digest->id = sql_get_int(statement, 0);

@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "store/enumeration.h"
 #include "store/sql.h"
 
 #define COLUMNS                                                                       \
@@ -25,6 +26,12 @@ letters_row_free(struct letters_row *row)
 	g_free(row);
 }
 
+static const struct enumeration_column enumerations[] = {
+    {2, ENUMERATION_LETTER_ROAD, ENUMERATION_VALUE, 0},
+    {7, ENUMERATION_LETTER_STATE, ENUMERATION_VALUE, 0},
+};
+
+/* The row that a statement stands on by ENUMERATION_STEP(). */
 static struct letters_row *
 read_row(sqlite3_stmt *statement)
 {
@@ -112,7 +119,7 @@ letters_load_next_due(struct store *store, int64_t *at, GError **error)
 static struct letters_row *
 read_one(sqlite3_stmt *statement, int64_t id, GError **error)
 {
-	switch (sql_step(statement, error)) {
+	switch (ENUMERATION_STEP(statement, enumerations, error)) {
 	case SQL_STEP_ROW:
 		return read_row(statement);
 	case SQL_STEP_DONE:
@@ -155,7 +162,8 @@ letters_load_page(struct store *store, const char *state, int64_t before,
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW)
 		g_ptr_array_add(rows, read_row(statement));
 	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
 }

@@ -4,6 +4,7 @@
 #include "store/outbox.h"
 
 #include "base/clock.h"
+#include "store/enumeration.h"
 #include "store/row_count.h"
 #include "store/sql.h"
 #include "store/suppression.h"
@@ -81,11 +82,14 @@ find_kind(const char *name)
 static bool
 load_jobs(sqlite3_stmt *statement, GPtrArray *jobs, GError **error)
 {
+	static const struct enumeration_column enumerations[] = {
+	    {8, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0}};
 	enum sql_step step;
 
 	if (!statement)
 		return false;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
 		struct outbox_job *job = g_new0(struct outbox_job, 1);
 
 		job->id = sql_get_int(statement, 0);
@@ -514,6 +518,11 @@ outbox_load_rows(struct store *store, const struct outbox_choice *choice, int64_
 	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL)"
 	    " AND (?4 IS NULL OR o.state = ?4) AND (?5 = 0 OR o.subscriber_id = ?5)"
 	    " ORDER BY o.id LIMIT ?3";
+	static const struct enumeration_column enumerations[] = {
+	    {3, ENUMERATION_OUTBOX_STATE, ENUMERATION_VALUE, 0},
+	    {10, ENUMERATION_OUTBOX_HELD_WHY, ENUMERATION_OPTIONAL, 0},
+	    {11, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0},
+	};
 	sql_auto *statement = sql_start(store, sql, error, SQL_INT(after),
 	    SQL_INT(choice->is_all), SQL_INT(limit), SQL_TEXT(choice->state),
 	    SQL_INT(choice->subscriber_id));
@@ -523,7 +532,8 @@ outbox_load_rows(struct store *store, const struct outbox_choice *choice, int64_
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
 		struct outbox_row *row = g_new0(struct outbox_row, 1);
 
 		row->id = sql_get_int(statement, 0);

@@ -51,7 +51,7 @@ load_named(
 
 	if (!statement)
 		return false;
-	step = sql_step(statement, error);
+	step = paper_row_step(statement, error);
 	if (step == SQL_STEP_ROW)
 		*stored = paper_row_load(statement);
 	return step != SQL_STEP_FAILED;

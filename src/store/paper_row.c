@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/enumeration.h"
 
 char *
 paper_row_join(const GPtrArray *texts)
@@ -112,6 +113,17 @@ load_appearances(
 	g_array_sort(paper->appearances, compare_appearances);
 }
 
+enum sql_step
+paper_row_step(sqlite3_stmt *row, GError **error)
+{
+	static const struct enumeration_column enumerations[] = {
+	    {23, ENUMERATION_PAPER_TELLER, ENUMERATION_VALUE, 0},
+	    {24, ENUMERATION_LISTING_ANNOUNCEMENT, ENUMERATION_LINES, 0},
+	};
+
+	return ENUMERATION_STEP(row, enumerations, error);
+}
+
 struct stored_paper *
 paper_row_load(sqlite3_stmt *row)
 {
@@ -157,7 +169,7 @@ paper_row_load_all(sqlite3_stmt *statement, GError **error)
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+	while ((step = paper_row_step(statement, error)) == SQL_STEP_ROW)
 		g_ptr_array_add(papers, paper_row_load(statement));
 	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
 }
@@ -173,7 +185,7 @@ paper_row_find(
 
 	if (!statement)
 		return false;
-	step = sql_step(statement, error);
+	step = paper_row_step(statement, error);
 	if (step == SQL_STEP_ROW)
 		*stored = paper_row_load(statement);
 	return step != SQL_STEP_FAILED;

@@ -15,11 +15,15 @@
 	" paper.published_at, paper.upvotes, paper.comments, paper.stars,"            \
 	" paper.revision, paper.last_day, paper.first_seen_at, paper.is_revised,"     \
 	" paper.teller,"                                                              \
-	" (SELECT group_concat(l.day || char(9) || l.announcement || char(9) ||"      \
+	" (SELECT group_concat(l.day || char(9) || ifnull(l.announcement, '')"        \
+	"   || char(9) ||"                                                            \
 	"   l.first_seen_at || char(9) || l.source, char(10))"                        \
 	"  FROM listing l WHERE l.paper_seq = paper.seq)"
 
-/** The paper of the row that a statement stands on. */
+/** Step a statement whose first columns are PAPER_ROW_COLUMNS (store/enumeration.h). */
+enum sql_step paper_row_step(sqlite3_stmt *row, GError **error);
+
+/** The paper of the row that a statement stands on by paper_row_step(). */
 struct stored_paper *paper_row_load(sqlite3_stmt *row);
 
 /** All rows of a statement. @return of struct stored_paper *; NULL on failure */

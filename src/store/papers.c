@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/enumeration.h"
 #include "store/paper_row.h"
 #include "store/row_count.h"
 #include "store/sql.h"
@@ -220,7 +221,7 @@ papers_load(struct store *store, int64_t seq, GError **error)
 
 	if (!statement)
 		return NULL;
-	step = sql_step(statement, error);
+	step = paper_row_step(statement, error);
 	if (step == SQL_STEP_ROW)
 		return paper_row_load(statement);
 	if (step == SQL_STEP_DONE)
@@ -268,7 +269,9 @@ papers_load_reports(struct store *store, GError **error)
 	    " (SELECT max(day) FROM listing l WHERE l.source = b.source),"
 	    " (SELECT count(*) FROM listing l WHERE l.source = b.source AND l.day ="
 	    "  (SELECT max(day) FROM listing m WHERE m.source = b.source))"
-	    " FROM last JOIN batch b ON b.id = last.id ORDER BY b.source";
+	    ", b.id FROM last JOIN batch b ON b.id = last.id ORDER BY b.source";
+	static const struct enumeration_column enumerations[] = {
+	    {2, ENUMERATION_BATCH_STATUS, ENUMERATION_VALUE, 8}};
 	sql_auto *statement = sql_start(store, sql, error);
 	g_autoptr(GPtrArray) reports =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)source_report_free);
@@ -276,7 +279,8 @@ papers_load_reports(struct store *store, GError **error)
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
 		struct source_report *report = g_new0(struct source_report, 1);
 
 		report->source = sql_dup_text(statement, 0);

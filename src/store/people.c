@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/enumeration.h"
 #include "store/filing.h"
 #include "store/matches.h"
 #include "store/row_count.h"
@@ -52,13 +53,25 @@ load_preferences(sqlite3_stmt *row, struct subscriber *subscriber)
 		    (const char *)sqlite3_column_text(row, 16),
 		    sizeof(subscriber->language));
 	subscriber->catch_up = MAX((int)sql_get_int(row, 17), 0);
-	/* The file's CHECK allows our words only. */
 	for (int i = 0; i < PREFERENCE_COUNT; i++)
 		preferences_choose(&subscriber->preferences, (enum preference)i,
 		    (const char *)sqlite3_column_text(row, COLUMN_PREFERENCES + i),
 		    NULL);
 }
 
+static const struct enumeration_column subscriber_enumerations[] = {
+    {4, ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_VALUE, 0},
+    {5, ENUMERATION_SUBSCRIBER_CADENCE, ENUMERATION_VALUE, 0},
+    {COLUMN_PREFERENCES, ENUMERATION_SUBSCRIBER_SORTING, ENUMERATION_VALUE, 0},
+    {COLUMN_PREFERENCES + 1, ENUMERATION_SUBSCRIBER_ABSTRACT, ENUMERATION_VALUE, 0},
+    {COLUMN_PREFERENCES + 2, ENUMERATION_SUBSCRIBER_FORMAT, ENUMERATION_VALUE, 0},
+    {COLUMN_PREFERENCES + 3, ENUMERATION_SUBSCRIBER_QUIET, ENUMERATION_VALUE, 0},
+    {COLUMN_PREFERENCES + 4, ENUMERATION_SUBSCRIBER_UPDATES, ENUMERATION_VALUE, 0},
+    {COLUMN_PREFERENCES + 5, ENUMERATION_SUBSCRIBER_CROSSLIST, ENUMERATION_VALUE, 0},
+    {COLUMN_PREFERENCES + 6, ENUMERATION_SUBSCRIBER_ATTACH, ENUMERATION_VALUE, 0},
+};
+
+/* The row that a statement stands on by ENUMERATION_STEP(). */
 static struct subscriber *
 load_subscriber(sqlite3_stmt *row)
 {
@@ -70,7 +83,6 @@ load_subscriber(sqlite3_stmt *row)
 	subscriber->name = sql_dup_text(row, 3);
 	subscriber->state =
 	    subscriber_parse_state((const char *)sqlite3_column_text(row, 4));
-	/* The file's CHECK allows our names only. */
 	rhythm_parse_cadence((const char *)sqlite3_column_text(row, 5),
 	    &subscriber->rhythm.cadence, NULL);
 	subscriber->rhythm.weekdays = (unsigned)sql_get_int(row, 6);
@@ -96,7 +108,7 @@ load_one(sqlite3_stmt *statement, GError **error)
 {
 	if (!statement)
 		return NULL;
-	switch (sql_step(statement, error)) {
+	switch (ENUMERATION_STEP(statement, subscriber_enumerations, error)) {
 	case SQL_STEP_ROW:
 		return load_subscriber(statement);
 	case SQL_STEP_DONE:
@@ -117,7 +129,8 @@ load_all(sqlite3_stmt *statement, GError **error)
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+	while ((step = ENUMERATION_STEP(statement, subscriber_enumerations, error)) ==
+	       SQL_STEP_ROW)
 		g_ptr_array_add(people, load_subscriber(statement));
 	return step == SQL_STEP_DONE ? g_steal_pointer(&people) : NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/token.h"
+#include "store/enumeration.h"
 #include "store/sql.h"
 
 void
@@ -88,13 +89,16 @@ suppression_delete(
 static GPtrArray *
 load_all(sqlite3_stmt *statement, GError **error)
 {
+	static const struct enumeration_column enumerations[] = {
+	    {1, ENUMERATION_SUPPRESSION_REASON, ENUMERATION_VALUE, 0}};
 	g_autoptr(GPtrArray) rows =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)suppression_free);
 	enum sql_step step;
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
 		struct suppression *row = g_new0(struct suppression, 1);
 
 		row->hash = sql_dup_text(statement, 0);

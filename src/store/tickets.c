@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/enumeration.h"
 #include "store/sql.h"
 
 static const char *const purposes[] = {
@@ -84,6 +85,10 @@ tickets_insert(struct store *store, struct ticket *ticket, GError **error)
 	"id, hash, purpose, address, address_key, recipient," \
 	" subscriber_id, action, details, made_at, expires_at, used_at, questioned_at"
 
+static const struct enumeration_column enumerations[] = {
+    {2, ENUMERATION_TICKET_PURPOSE, ENUMERATION_VALUE, 0}};
+
+/* The row that a statement stands on by ENUMERATION_STEP(). */
 static struct ticket *
 read_row(sqlite3_stmt *statement)
 {
@@ -109,7 +114,8 @@ read_row(sqlite3_stmt *statement)
 static struct ticket *
 read_one(sqlite3_stmt *statement, GError **error)
 {
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+	if (!statement ||
+	    ENUMERATION_STEP(statement, enumerations, error) != SQL_STEP_ROW)
 		return NULL;
 	return read_row(statement);
 }
@@ -214,7 +220,8 @@ tickets_load_page(
 
 	if (!statement)
 		return NULL;
-	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW)
 		g_ptr_array_add(page, read_row(statement));
 	return step == SQL_STEP_DONE ? g_steal_pointer(&page) : NULL;
 }

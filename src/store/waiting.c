@@ -4,6 +4,7 @@
 #include "store/waiting.h"
 
 #include "base/error.h"
+#include "store/enumeration.h"
 #include "store/row_count.h"
 #include "store/sql.h"
 
@@ -78,9 +79,18 @@ load_message(sqlite3_stmt *row)
 static struct waiting_message *
 load_one(sqlite3_stmt *statement, const char *missing, GError **error)
 {
+	static const struct enumeration_column enumerations[] = {
+	    {4, ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_OPTIONAL, 2},
+	    {5, ENUMERATION_OUTBOX_STATE, ENUMERATION_VALUE, 0},
+	    {15, ENUMERATION_OUTBOX_HELD_FROM, ENUMERATION_OPTIONAL, 0},
+	    {16, ENUMERATION_OUTBOX_HELD_WHY, ENUMERATION_OPTIONAL, 0},
+	    {19, ENUMERATION_DIGEST_STATE, ENUMERATION_OPTIONAL, 1},
+	    {23, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0},
+	};
+
 	if (!statement)
 		return NULL;
-	switch (sql_step(statement, error)) {
+	switch (ENUMERATION_STEP(statement, enumerations, error)) {
 	case SQL_STEP_ROW:
 		return load_message(statement);
 	case SQL_STEP_DONE:
