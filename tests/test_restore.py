@@ -288,7 +288,8 @@ def nothing_by_itself(tap):
     mails = [read(one) for one in files_in(maildir)]
     assert set(people_of(mails).values()) == {1} and len(mails) == PEOPLE
     assert all(papers_of(mail) == [3, 4] for mail in mails)
-    house.ctl("status", wanted=OK)
+    said = house.ctl("status", wanted=WANTED)  # for the list of today, which is late
+    assert "RESTORED" not in said and " 0 held" in said and "LATE" in said, said
     # what comes now goes as if nothing had been
     tomorrow = days_after(DAY, 1)
     house.write_day(tomorrow, [8])
