@@ -72,8 +72,8 @@ def marks_of(raw):
 @contextlib.contextmanager
 def started(house, **popen):
     with house.start(**popen) as child:
-        child.wait_line(r"paperboyd \S+ started")
-        child.wait_line("collect done")
+        for _ in range(2):  # in either order
+            child.wait_line(r"paperboyd \S+ started|collect done")
         yield child
 
 

@@ -100,7 +100,9 @@ class Relay:
     """A server in a root of its own."""
 
     def __enter__(self):
-        self.child = Child(["chroot", self.root.path, *self.command], cwd="/")
+        # Neither a library to preload nor a time zone is in that root.
+        self.child = Child(["env", "-u", "LD_PRELOAD", "-u", "TZ", "chroot",
+                            self.root.path, *self.command], cwd="/")
         self.child.wait_port(self.port)
         return self
 
