@@ -444,6 +444,29 @@ what_left_comes_back_as_it_was(void)
 }
 
 static void
+undo_restores_a_subscriber_without_a_name(void)
+{
+	pb_auto(office) office = office_new();
+	struct command_visitor visitor = {
+	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	struct command_reply gone = {0}, back = {0};
+	g_autofree char *filters = lab_text(office->lab, mine);
+	g_autofree char *person = NULL;
+
+	lab_run(office->lab, "UPDATE subscriber SET name = NULL");
+	person = lab_text(office->lab, me);
+	run(office, &visitor, "\nunsubscribe\n", &gone);
+	g_assert_nonnull(gone.undo);
+	visitor.subscriber_id = 0;
+	run_pending(office, &visitor, gone.undo, &back);
+	g_assert_cmpuint(back.failed, ==, 0);
+	lab_assert_text(office->lab, mine, filters);
+	lab_assert_text(office->lab, me, person);
+	command_reply_clear(&gone);
+	command_reply_clear(&back);
+}
+
+static void
 what_waits_means_the_same_filter_later(void)
 {
 	pb_auto(office) office = office_new();
@@ -834,6 +857,8 @@ main(int argc, char **argv)
 	}
 	g_test_add_func(
 	    "/command/what left comes back as it was", what_left_comes_back_as_it_was);
+	g_test_add_func("/command/undo restores a subscriber without a name",
+	    undo_restores_a_subscriber_without_a_name);
 	g_test_add_func("/command/what waits means the same filter later",
 	    what_waits_means_the_same_filter_later);
 	g_test_add_func("/command/one command that fails leaves the others alone",

@@ -61,15 +61,16 @@ command_run_subscribe(struct command_work *work, const char *arguments, GError *
 	return true;
 }
 
-/* CONSENT, tab, NAME; then the rest of what was taken away follows in lines. */
+/* CONSENT, tab, NAME; without a name its tab is missing, too.  The rest of what was
+ * taken away follows in lines. */
 bool
 command_run_restore(struct command_work *work, const char *arguments, GError **error)
 {
 	g_auto(GStrv) parts = g_strsplit(arguments, "\t", 2);
 
-	if (work->subscriber || !parts[0] || !parts[1])
+	if (work->subscriber || !parts[0])
 		return command_fail(work, error, "undo_nothing");
-	if (!come(work, parts[1], parts[0], error))
+	if (!come(work, parts[1] ? parts[1] : "", parts[0], error))
 		return false;
 	work->reply->is_changed = true;
 	answer_say(&work->answer, "ok", "restored", "address", work->address);
