@@ -7,25 +7,40 @@
 #include "service/command_work.h"
 #include "store/people.h"
 
+static guint
+count_filters(const GPtrArray *subscriptions)
+{
+	guint count = 0;
+
+	for (guint i = 0; i < subscriptions->len; i++) {
+		const struct subscription *own = subscriptions->pdata[i];
+
+		count += !own->is_block;
+	}
+	return count;
+}
+
 /* How the person is now: filters, the next digest. */
 static bool
 say_standing(struct command_work *work, GError **error)
 {
-	g_autoptr(GPtrArray) filters = NULL;
+	g_autoptr(GPtrArray) own = NULL;
+	guint filters;
 	g_autofree char *count = NULL;
 	g_autofree char *due = NULL;
 
 	if (!work->subscriber)
 		return true;
-	filters = people_load_subscriptions(
+	own = people_load_subscriptions(
 	    work->context->store, work->subscriber->id, error);
-	if (!filters)
+	if (!own)
 		return false;
-	if (!filters->len) {
+	filters = count_filters(own);
+	if (!filters) {
 		answer_say_plain(&work->answer, "you_have_none");
 		return true;
 	}
-	count = answer_format_count(&work->answer, "you_have", filters->len);
+	count = answer_format_count(&work->answer, "you_have", filters);
 	if (work->subscriber->state == SUBSCRIBER_PAUSED) {
 		g_autofree char *day =
 		    answer_format_day(&work->answer, work->subscriber->paused_until);
