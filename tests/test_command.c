@@ -246,6 +246,12 @@ static const struct scene scenes[] = {
         "I would like to read about all that concerns language models.\nti:\n"
         "weather\nmamba\nssm\nBest regards\nEve\n",
         NULL, true},
+    {"subscribe-keywords-german", STRANGER,
+        "Anmeldung\nGuten Tag,\nbitte melden Sie mich an.\nDiffusion\n"
+        "Mit freundlichen Gr\303\274\303\237en\nUwe\n",
+        "de", true},
+    {"subscribe-twice", STRANGER, "Subscribe\nI want to subscribe\nBest,\nEve\n", NULL,
+        true},
     {"add", PROVEN,
         "\nadd name=rlhf max=5 note=\"for the reading group\" \"reward model*\" "
         "-survey\n"

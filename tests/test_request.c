@@ -103,6 +103,20 @@ people_subscribe_in_their_own_words(void)
 }
 
 static void
+closings_are_recognised(void)
+{
+	static const char *const closings[] = {"Mit freundlichen Gr\303\274\303\237en",
+	    "Viele Gr\303\274\303\237e", "MfG", "LG", "Best,", "Best wishes",
+	    "Kind regards", "Un cordial saludo", "Distinti saluti", "Cumprimentos",
+	    "Cordialement"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(closings); i++)
+		if (!request_is_closing(closings[i]))
+			g_error("%s", closings[i]);
+	g_assert_false(request_is_closing("best arm identification"));
+}
+
+static void
 other_lines_are_neither(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
@@ -137,6 +151,7 @@ main(int argc, char **argv)
 	    people_leave_in_their_own_words);
 	g_test_add_func("/request/people subscribe in their own words",
 	    people_subscribe_in_their_own_words);
+	g_test_add_func("/request/closings are recognised", closings_are_recognised);
 	g_test_add_func("/request/other lines are neither", other_lines_are_neither);
 	g_test_add_func("/request/the language is guessed where it can be",
 	    the_language_is_guessed_where_it_can_be);

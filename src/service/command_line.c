@@ -369,14 +369,19 @@ command_infer_filters(
 
 	for (char **at = lines; *at && seen < BOUNDS_COMMANDS; at++) {
 		g_auto(GStrv) parts = NULL;
+		enum request kind;
 
 		if (strcmp(g_strchomp(*at), "--") == 0)
 			break;
 		g_strchug(*at);
 		if (!**at || **at == '>' || (request && strcmp(*at, request) == 0))
 			continue;
+		kind = request_match(*at);
+		/* The subject has asked for it already. */
+		if (kind == REQUEST_SUBSCRIBE)
+			continue;
 		/* A greeting begins a message, or ends it. */
-		if (request_match(*at) == REQUEST_FILLER) {
+		if (kind == REQUEST_FILLER) {
 			if (seen || request_is_closing(*at))
 				break;
 			continue;

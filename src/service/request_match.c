@@ -44,7 +44,8 @@ static const struct language {
         "register me|register|enroll me|enrol me|enroll|put me on|include me|"
         "count me in|start sending|send me your digest|send me the digest|"
         "receive your digest|receive the digest|get the digest|get your digest",
-        "best|kind|warm|sincerely|yours|truly|faithfully|please|pls|plz|kindly|thanks|"
+        "best|wishes|kind|warm|sincerely|yours|truly|faithfully|please|pls|plz|kindly|"
+        "thanks|"
         "thank|thx|cheers|regards|hi|hello|hey|dear|all|"
         "team|"
         "everybody|everyone|sir|madam|sirs|list|lists|mailing|mailinglist|newsletter|"
@@ -92,8 +93,10 @@ static const struct language {
         "auf|"
         "setzt mich auf|mich an|mich hiermit an|mich bitte an|mich ein|"
         "mich bitte ein|mich auf|verteiler auf|liste auf|liste ein|verteiler ein",
-        "bitte|danke|vielen|besten|dank|hallo|guten|tag|morgen|abend|moin|servus|gruss|"
-        "gruß|grusse|liebe|lieber|liebes|sehr|geehrte|damen|herren|und|team|ich|mich|"
+        "bitte|danke|vielen|viele|besten|beste|dank|hallo|guten|tag|morgen|abend|moin|"
+        "servus|gruss|gruß|grusse|grussen|freundliche|freundlichen|freundlicher|"
+        "herzliche|herzlichen|herzlicher|schone|schonen|schoner|mfg|lg|vg|"
+        "liebe|lieben|lieber|liebes|sehr|geehrte|damen|herren|und|team|ich|mich|"
         "mir|"
         "mein|meine|meinen|meiner|wir|uns|sie|ihr|ihre|ihren|ihrem|ihnen|du|dich|dein|"
         "deine|deinen|deinem|deiner|euer|eure|euren|eurem|eurer|der|die|das|den|dem|"
@@ -158,7 +161,8 @@ static const struct language {
         "apuntarme|apuntame|apuntenme|anadirme|anadanme|anademe|agregarme|agreguenme|"
         "agregame|unirme|registrarme|registrenme|recibir",
         "hola|buenos|buenas|dias|tardes|noches|estimado|estimada|estimados|senores|por|"
-        "favor|gracias|muchas|saludos|de|del|la|el|los|las|lo|un|una|en|a|al|para|con|"
+        "favor|gracias|muchas|saludos|saludo|cordial|cordiales|"
+        "atentamente|de|del|la|el|los|las|lo|un|una|en|a|al|para|con|"
         "y|"
         "mi|mis|me|yo|su|sus|tu|tus|vuestra|vuestro|esta|este|estos|estas|ese|esa|"
         "quiero|quisiera|deseo|desearia|queria|quiera|gustaria|solicito|pido|ruego|"
@@ -180,7 +184,8 @@ static const struct language {
         "abbonatemi|abbonare|abbonamento|sottoscrivere|sottoscrizione|registrarmi|"
         "registratemi|aggiungetemi|aggiungermi|aggiungimi|aderire|ricevere",
         "buongiorno|buonasera|buon|giorno|ciao|salve|gentile|gentili|egregi|per|favore|"
-        "cortesia|piacere|prego|grazie|mille|cordiali|saluti|vorrei|voglio|desidero|"
+        "cortesia|piacere|prego|grazie|mille|cordiali|distinti|saluti|vorrei|voglio|"
+        "desidero|"
         "desidererei|chiedo|gradirei|potete|potreste|puoi|puo|di|dalla|dal|dalle|dai|"
         "dall|della|del|delle|dei|dell|alla|al|alle|ai|all|la|il|lo|le|i|gli|l|un|una|"
         "da|a|in|con|e|questa|questo|queste|questi|vostra|vostro|vostre|tua|tuo|mia|"
@@ -418,8 +423,10 @@ bool
 request_is_closing(const char *line)
 {
 	static const char closings[] =
-	    "thanks|thank|thx|cheers|regards|sincerely|yours|danke|dank|gruss|grusse|"
-	    "merci|cordialement|gracias|saludos|grazie|saluti|obrigado|obrigada|"
+	    "thanks|thank|thx|cheers|regards|best|wishes|sincerely|yours|danke|dank|"
+	    "gruss|grusse|grussen|mfg|lg|vg|"
+	    "merci|cordialement|gracias|saludos|saludo|atentamente|"
+	    "cumprimentos|grazie|saluti|obrigado|obrigada|"
 	    "bedankt|"
 	    "groet|groeten|dziekuje|pozdrawiam";
 	static const char unspaced[] = "よろしく|宜しく|ありがとう|谢谢|謝謝";
