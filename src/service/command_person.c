@@ -111,6 +111,10 @@ format_undo(struct command_work *work, GError **error)
 	if (!own)
 		return NULL;
 	lines = g_string_new(NULL);
+	/* The answer to the undo is in this language, too. */
+	if (*subscriber->language)
+		g_string_append_printf(
+		    lines, COMMAND_LANGUAGE "%s\n", subscriber->language);
 	g_string_append_printf(lines, COMMAND_RESTORE "%s\t%s\n",
 	    subscriber->consent_text ? subscriber->consent_text : "undone",
 	    subscriber->name ? subscriber->name : "");
