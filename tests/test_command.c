@@ -450,6 +450,31 @@ what_left_comes_back_as_it_was(void)
 }
 
 static void
+commands_beside_a_yes_are_reported(void)
+{
+	static const struct {
+		const char *text;
+		bool is_reported;
+	} rows[] = {{"yes\nadd mamba\n", true}, {"yes\n", false},
+	    {"subscribe\n", false}, {"yes\n\nEve\n", false}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(office) office = office_new();
+		struct command_visitor visitor = {.address = EVE};
+		struct command_reply asked = {0}, done = {0};
+
+		run(office, &visitor, "subscribe\n", &asked);
+		visitor.is_proven = true;
+		visitor.confirmed_by = rows[i].text;
+		run_pending(office, &visitor, asked.pending, &done);
+		g_assert_cmpint(strstr(done.text, "were not carried") != NULL, ==,
+		    rows[i].is_reported);
+		command_reply_clear(&asked);
+		command_reply_clear(&done);
+	}
+}
+
+static void
 undo_restores_a_subscriber_without_a_name(void)
 {
 	pb_auto(office) office = office_new();
@@ -863,6 +888,8 @@ main(int argc, char **argv)
 	}
 	g_test_add_func(
 	    "/command/what left comes back as it was", what_left_comes_back_as_it_was);
+	g_test_add_func("/command/commands beside a yes are reported",
+	    commands_beside_a_yes_are_reported);
 	g_test_add_func("/command/undo restores a subscriber without a name",
 	    undo_restores_a_subscriber_without_a_name);
 	g_test_add_func("/command/what waits means the same filter later",

@@ -320,6 +320,37 @@ run_pending_lines(struct command_work *work, const char *pending, GError **error
 	return command_say_list(work, error);
 }
 
+static bool
+has_other_commands(const char *text)
+{
+	struct command_lines lines;
+	bool is_found = false;
+
+	command_lines_read(NULL, text, command_table_judge, &lines);
+	for (guint i = 0; i < lines.lines->len; i++) {
+		const char *arguments;
+		const struct command_row *row =
+		    command_table_read(lines.lines->pdata[i], &arguments);
+
+		if (row && row->run != command_run_confirm &&
+		    row->run != command_run_subscribe)
+			is_found = true;
+	}
+	command_lines_clear(&lines);
+	return is_found;
+}
+
+static void
+note_unread_commands(struct command_work *work)
+{
+	const char *text = work->visitor->confirmed_by;
+
+	if (!text || !has_other_commands(text))
+		return;
+	answer_add_gap(&work->answer);
+	answer_say_plain(&work->answer, "only_confirmed");
+}
+
 bool
 command_run_pending(const struct command_context *context,
     const struct command_visitor *visitor, const char *pending,
@@ -327,9 +358,11 @@ command_run_pending(const struct command_context *context,
 {
 	struct command_work work;
 	bool is_ok = begin(&work, context, visitor, NULL, reply, true, error) &&
-	             run_pending_lines(&work, pending, error) &&
-	             command_close(&work, error);
+	             run_pending_lines(&work, pending, error);
 
+	if (is_ok)
+		note_unread_commands(&work);
+	is_ok = is_ok && command_close(&work, error);
 	end(&work);
 	if (!is_ok)
 		command_reply_clear(reply);

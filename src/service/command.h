@@ -46,6 +46,8 @@ struct command_visitor {
 	/* The local part said it (paperboy+subscribe@): this command stands alone,
 	 * whatever subject and text hold.  NULL: they are read. */
 	const char *verb;
+	/* Text of the reply that confirmed; commands in it are not run.  Or NULL. */
+	const char *confirmed_by;
 };
 
 /* What the commands work with.  Borrowed, and for one thread. */

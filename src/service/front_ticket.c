@@ -107,6 +107,8 @@ run_pending(struct front_work *work, const struct ticket *ticket, GError **error
 	guest.is_proven = guest.has_token = true;
 	visitor = front_get_visitor(&guest);
 	visitor.is_proven = true;
+	if (work->is_reply)
+		visitor.confirmed_by = work->letter->text;
 	is_ok = command_run_pending(
 	    &work->context, &visitor, ticket->action, &reply, error);
 	if (is_ok && reply.is_changed)
@@ -249,6 +251,7 @@ front_weigh(struct front_work *work, const struct ticket *ticket, const char *to
 {
 	switch (front_judge_consent(work, ticket, token)) {
 	case CONSENT_YES:
+		work->is_reply = true;
 		return front_redeem(work, ticket, error);
 	case CONSENT_NO:
 		return decline(work, ticket, error);

@@ -25,6 +25,7 @@ struct front_work {
 	struct limits limits;
 	struct dispatch dispatch;
 	struct command_context context;
+	bool is_reply; /* the letter is a reply that confirms */
 };
 
 /* Whom it is about, as far as that is known. */
