@@ -271,7 +271,7 @@ def nothing_by_itself(tap):
             child.wait_line("collect done")
             child.wait_fact(lambda: house.states().get("HELD") == PEOPLE,
                             "the held editions")
-            assert child.stop() == 0
+            assert child.stop() == 0, child.output
         assert house.states() == {"SENT": PEOPLE, "HELD": PEOPLE}
         assert files_in(maildir) == []
     # they are other messages than those that were sent under the old numbers

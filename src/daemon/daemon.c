@@ -178,11 +178,6 @@ stop_workers(struct daemon *daemon)
 static void
 work(struct daemon *daemon)
 {
-	guint sources[] = {
-	    g_unix_signal_add(SIGTERM, handle_end, daemon),
-	    g_unix_signal_add(SIGINT, handle_end, daemon),
-	    g_unix_signal_add(SIGHUP, handle_reload, daemon),
-	};
 	guint watchdog = watchdog_start(daemon->pulses);
 
 	reload_hold(false);
@@ -194,10 +189,6 @@ work(struct daemon *daemon)
 	end_work(daemon);
 	if (watchdog)
 		g_source_remove(watchdog);
-	/* What has its default again would end us in the middle of ending. */
-	reload_hold(true);
-	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
-		g_source_remove(sources[i]);
 }
 
 bool
@@ -212,10 +203,15 @@ daemon_run(const struct daemon_options *options, GError **error)
 	    .started_at = clock_get_now(options->clock),
 	};
 	int lock = daemon_lock_state(options, error);
+	guint signals[3];
 	bool is_ok;
 
 	if (lock < 0)
 		return false;
+	/* Before any thread starts: a signal during the start is handled, too. */
+	signals[0] = g_unix_signal_add(SIGTERM, handle_end, &daemon);
+	signals[1] = g_unix_signal_add(SIGINT, handle_end, &daemon);
+	signals[2] = g_unix_signal_add(SIGHUP, handle_reload, &daemon);
 	g_mutex_init(&daemon.told_lock);
 	g_mutex_init(&daemon.clock_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
@@ -229,6 +225,10 @@ daemon_run(const struct daemon_options *options, GError **error)
 	is_ok = is_ok && daemon.control;
 	if (is_ok)
 		work(&daemon);
+	/* SIGHUP has its default action again, which would end the program. */
+	reload_hold(true);
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		g_source_remove(signals[i]);
 	control_free(daemon.control);
 	inlets_free(daemon.inlets);
 	stop_workers(&daemon);
