@@ -290,7 +290,7 @@ pauses_double_up_to_an_hour_and_end_with_a_success(void)
 	fake_clear(&fake);
 }
 
-/* What `source list` says of the one source: why it fails, and when it last was good.
+/* Load the state of the only source: why it fails, and when it last answered well.
  */
 static char *
 report_of(struct lab *lab, int64_t *good_at)

@@ -638,7 +638,7 @@ does(struct office *office, const char *line)
 	return is_done;
 }
 
-/* What comes after the margin "error", without the lines of the filter. */
+/* Get the text after the margin "error", without the lines of the filter. */
 static char *
 run_for_error(const char *line, const char *language)
 {

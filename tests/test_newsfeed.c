@@ -261,7 +261,7 @@ all_spellings_of_a_link_are_one(void)
 	    {"https://example.org/a?source=rss----1---2", "example.org/a"},
 	    {"https://example.org/a?dgcid=rss_sd_all", "example.org/a"},
 	    {"https://example.org/doi/10.1/x?af=R", "example.org/doi/10.1/x"},
-	    /* What a page may go by. */
+	    /* Parameters that can identify a page. */
 	    {"https://example.org/a?ref=main", "example.org/a?ref=main"},
 	    {"https://example.org/a?source=code", "example.org/a?source=code"},
 	    {"https://example.org/a?afx=1", "example.org/a?afx=1"},

@@ -481,7 +481,7 @@ what_was_being_sent_when_the_program_ended_goes_again_the_same(void)
 	    "SENT|2 SENT|1");
 }
 
-/* What a kill leaves behind: claimed, committed, no result. */
+/* The state after a kill: claimed, committed, no result. */
 #define KILLED                                                                        \
 	"UPDATE outbox SET state = 'SENDING', attempt = attempt + 1, claimed_at = 1," \
 	" next_try_at = NULL WHERE ended_at IS NULL AND state <> 'HELD'"

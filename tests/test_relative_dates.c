@@ -423,13 +423,13 @@ papers_without_code_are_delivered_when_the_deadline_passes(void)
 
 	lab_subscribe(lab, ADA, "UTC", request.text, at(-1));
 	live(lab, 20);
-	/* Those of the days 0 to 5: one a day has no code. */
+	/* One paper of each of the days 0 to 5 has no code. */
 	lab_assert_text(lab, DELIVERED, "6");
 	lab_assert_text(lab,
 	    DELIVERED " WHERE paper_seq IN (SELECT seq FROM paper WHERE code_url IS"
 	              " NOT NULL OR last_day > '2026-11-06')",
 	    "0");
-	/* What a test of the filter shows is what will be delivered in the end. */
+	/* A test of the filter shows what is delivered in the end. */
 	backtest = backtest_run(lab->store, &request, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(backtest->found, ==, 24);

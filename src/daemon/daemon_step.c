@@ -101,7 +101,7 @@ daemon_watch_clock(
 	return is_ok;
 }
 
-/* What a source says of the clock is compared with what it is when it has answered. */
+/* Compare a source's Date header with the clock at the time of its answer. */
 static bool
 collect(
     struct daemon *daemon, int64_t now, struct collect_report *report, GError **error)

@@ -155,7 +155,7 @@ finds_marked_again(const struct imap_round *round, const GArray *uids)
 	return false;
 }
 
-/* What is not done, in order of UID: also what was skipped, which may be gone now. */
+/* List open messages in order of UID, with those skipped that may be gone by now. */
 static GArray *
 search(struct imap_round *round, struct imap_session *session, bool *is_whole,
     GError **error)

@@ -36,7 +36,7 @@ query_explain(const struct query *query, const struct query_document *document)
 	return hits;
 }
 
-/* What is said of the hits of a field; without a message they stand alone. */
+/* Message for the hits of a field; without one they are listed alone. */
 static const struct {
 	enum msg_id id;
 	enum msg_id one; /* for the number 1; MSG_NONE: no other */

@@ -28,7 +28,7 @@
 #define CLOCK_WATCH_SLACK_S 3600
 #define CLOCK_WATCH_GAP_S   (2 * 86400)
 
-/* What one process knows; zero before its first look. */
+/* State of one process; zero before its first check. */
 struct clock_watch {
 	bool is_begun;
 	int64_t ran_at; /* running time when the state was saved, s */

@@ -282,7 +282,7 @@ run_pending_line(
 	                     : command_run_line(work, line, error);
 }
 
-/* Who subscribed in another language is a reader of that, unless a line chose one. */
+/* A subscription keeps the language of its request, unless a line chose another. */
 static bool
 save_language(struct command_work *work, const char *pending, GError **error)
 {

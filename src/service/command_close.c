@@ -129,7 +129,7 @@ ask(struct command_work *work)
 	bool is_english = strcmp(work->language, "en") == 0;
 	g_autofree char *text = NULL;
 
-	/* What waits is to be confirmed first. */
+	/* Waiting commands have to be confirmed first. */
 	if (reply->waiting)
 		g_clear_pointer(&reply->suggestion, g_free);
 	if (reply->suggestion) {

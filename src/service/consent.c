@@ -479,7 +479,7 @@ is_confirm_line(const struct folded *line, const char *token)
 
 /* ---- the text ---- */
 
-/* What the writer's own lines say. */
+/* Judge the writer's own lines. */
 struct reading {
 	bool has_text;
 	bool is_automatic;

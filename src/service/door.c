@@ -357,7 +357,7 @@ is_special(const GPtrArray *targets)
 	return false;
 }
 
-/* What the mail server noted on the way here, or else what the header says. */
+/* The envelope as the mail server recorded it, else the header fields. */
 static void
 find_rewritten(const struct look *look, GPtrArray *targets)
 {

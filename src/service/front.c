@@ -530,7 +530,7 @@ serve_all(struct front_work *work, GError **error)
 			continue;
 		if (!serve(work, error))
 			return false;
-		/* What was done counts for the verdict, not what was ignored. */
+		/* The verdict reports commands that ran, not ignored ones. */
 		if (report->outcome <= FRONT_LIMITED &&
 		    before.outcome > FRONT_LIMITED) {
 			report->outcome = before.outcome;

@@ -142,7 +142,7 @@ front_format_confirm_id(const struct ticket *ticket)
 	return g_strndup(ticket->hash, CONFIRM_ID_DIGITS);
 }
 
-/* That of the text; of a text that has none the person's. */
+/* The language of the text; if it has none, the subscriber's. */
 static const char *
 get_language(const struct front_work *work, const struct front_guest *guest,
     const struct command_reply *reply)

@@ -106,7 +106,7 @@ post_allow_domain(void *data, const char *recipient, int64_t *next_at)
 
 	if (domains_allow(post->domains, recipient, now, &at))
 		return true;
-	/* What waits for more than a day is pulled in (outbox_pull_in()). */
+	/* Messages that wait for more than a day are retried by outbox_pull_in(). */
 	*next_at = MIN(at, now + PUT_OFF_MOST_S);
 	return false;
 }
