@@ -1,7 +1,7 @@
 /*
  * incoming.h - a Maildir into which the mail server delivers letters for us.
  *
- * What is in `new` is taken in, the oldest first, and moved to `cur` with the flag S
+ * Messages in `new` are taken in, the oldest first, and moved to `cur` with the flag S
  * (seen) once it is committed.  What is too large or cannot be read is skipped (the
  * sink's skip()) and stays in `new`.  The kernel tells of deliveries; a folder that is
  * missing is waited for.  Nothing is ever deleted.

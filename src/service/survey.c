@@ -106,7 +106,7 @@ take_coverage(struct survey_source *source, const struct silence *silence)
 	}
 }
 
-/* Those that are on come first.  @return NULL for one that is off */
+/* Sources that are on come first.  @return NULL for one that is off */
 static const char *
 find_url(const GPtrArray *on, unsigned i)
 {
