@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "input.h"
-#include "service/subscribe.h"
+#include "service/people/subscribe.h"
 #include "stopwatch.h"
-#include "store/people.h"
+#include "store/subscriber/subscribers.h"
 
 static gint
 compare_times(gconstpointer a, gconstpointer b)
@@ -53,7 +53,7 @@ main(int argc, char **argv)
 	}
 	store = input_open_store(argv[1]);
 	count = atoi(argv[2]);
-	people = people_load_page(store, 0, (unsigned)count, NULL);
+	people = subscribers_load_page(store, 0, (unsigned)count, NULL);
 	g_assert_true(people && people->len);
 	stopwatch_start(&watch);
 	for (int i = 0; i < count; i++) {

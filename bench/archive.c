@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "input.h"
-#include "query/candidates.h"
-#include "service/backtest.h"
-#include "service/search.h"
+#include "query/eval/fts_query.h"
+#include "service/explain/backtest.h"
+#include "service/match/search.h"
 #include "sources/huggingface_parse.h"
 #include "stopwatch.h"
-#include "store/archive.h"
-#include "store/papers.h"
+#include "store/paper/archive.h"
+#include "store/paper/papers.h"
 
 #define LIMIT 20
 
@@ -76,7 +76,7 @@ load_class(void *data, const char *folded, GError **error)
 static GPtrArray *
 translate(struct store *store, const GPtrArray *queries)
 {
-	const struct candidates_lexicon lexicon = {load_class, store};
+	const struct term_frequencies lexicon = {load_class, store};
 	GPtrArray *expressions = g_ptr_array_new_with_free_func(g_free);
 
 	for (unsigned i = 0; i < queries->len; i++) {
@@ -84,7 +84,7 @@ translate(struct store *store, const GPtrArray *queries)
 		    queries->pdata[i], store_get_tokenizer(store), NULL, NULL, NULL);
 		char *expression = NULL;
 
-		candidates_format(query, &lexicon, &expression, NULL);
+		fts_query_format(query, &lexicon, &expression, NULL);
 		g_ptr_array_add(
 		    expressions, expression ? expression : g_strdup("nothing"));
 	}

@@ -28,7 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
 sys.path.insert(0, HERE)
 
-from daemon import House
+from daemon import Instance
 from generate import generate
 from idle import format_idle, measure
 from papers import load_papers
@@ -48,10 +48,10 @@ STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "other
 Sizes = collections.namedtuple(
     "Sizes",
     "runs people many crowd composed queued sent1 sent8 far queries archive idle")
-WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), crowd=100000, composed=4000,
+WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), subscribers=100000, composed=4000,
               queued=(10000, 100000), sent1=4000, sent8=16000, far=100, queries=100,
               archive=12000, idle=600)
-QUICK = Sizes(runs=1, people=(100, 200), many=(), crowd=500, composed=200,
+QUICK = Sizes(runs=1, people=(100, 200), many=(), subscribers=500, composed=200,
               queued=(200, 400), sent1=200, sent8=400, far=20, queries=10, archive=400,
               idle=2)
 
@@ -104,10 +104,10 @@ def same(name, *figures):
 # ---- what is worked on ------------------------------------------------------
 
 
-def real_elements(folder):
+def real_elements(directory):
     """Elements of real days, oldest first, each paper once."""
     seen = {}
-    for path in sorted(glob.glob(os.path.join(folder, "daily_papers-????-??-??.json"))):
+    for path in sorted(glob.glob(os.path.join(directory, "daily_papers-????-??-??.json"))):
         with open(path, encoding="utf-8") as file:
             for element in json.load(file):
                 seen.setdefault(element["paper"]["id"], element)
@@ -150,7 +150,7 @@ def made_up_day(rng, samples):
     return made[:PAPERS], made[PAPERS:]
 
 
-def prepare_day(folder, is_made_up):
+def prepare_day(directory, is_made_up):
     """Write the day; the titles to draw filters from, and a line that says which."""
     samples = sorted(glob.glob(os.path.join(top_srcdir(), "samples", "*.json")))
     real = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
@@ -162,7 +162,7 @@ def prepare_day(folder, is_made_up):
         day, earlier = real[-PAPERS:], real[:-PAPERS]
         line = f"real; filters from the titles of {len(earlier)} earlier ones"
     for name, elements in ((DAY, day), (EARLIER, earlier)):
-        with open(os.path.join(folder, f"daily_papers-{name}.json"), "w",
+        with open(os.path.join(directory, f"daily_papers-{name}.json"), "w",
                   encoding="utf-8") as file:
             json.dump(elements, file)
     return [" ".join(e["paper"]["title"].split()) for e in earlier], line
@@ -174,7 +174,7 @@ def other_words(rng, text, words):
                     for word in text.split())
 
 
-def write_archive(folder, elements, count, rng):
+def write_archive(directory, elements, count, rng):
     """So many papers over 30 days: the elements, then copies with other words.
 
     @return DAY FILE DAY FILE ..., the newest first
@@ -192,18 +192,18 @@ def write_archive(folder, elements, count, rng):
         days[number % 30].append(element)
     arguments = []
     for number, day in enumerate(days):
-        path = os.path.join(folder, f"archive-{count}-{number}.json")
+        path = os.path.join(directory, f"archive-{count}-{number}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(day, file)
         arguments += [str(last - datetime.timedelta(days=number)), path]
     return arguments
 
 
-def archive_elements(folder, is_made_up):
+def archive_elements(directory, is_made_up):
     """All papers at hand, each once; those of the made-up day where there are none."""
     found = real_elements(os.path.join(top_srcdir(), "..", "shared", "data"))
     if is_made_up or len(found) < 4 * PAPERS:
-        with open(os.path.join(folder, f"daily_papers-{DAY}.json"),
+        with open(os.path.join(directory, f"daily_papers-{DAY}.json"),
                   encoding="utf-8") as file:
             return json.load(file)
     return found
@@ -212,29 +212,29 @@ def archive_elements(folder, is_made_up):
 class Store:
     """A store with so many people, and copies of it for each run."""
 
-    def __init__(self, folder, people, titles):
-        self.folder = folder
+    def __init__(self, directory, people, titles):
+        self.directory = directory
         self.people = people
-        table = os.path.join(folder, f"{people}.tsv")
+        table = os.path.join(directory, f"{people}.tsv")
         with open(table, "w", encoding="utf-8") as file:
             for person in generate(titles, people):
                 for number, text in enumerate(person["filters"], 1):
                     print(person["address"], person["zone"], number, text, sep="\t",
                           file=file)
-        self.path = os.path.join(folder, f"{people}.db")
-        self.facts = call(program("fill"), self.path, folder, table)
-        self.matched = os.path.join(folder, f"{people}-matched.db")
-        self.made = os.path.join(folder, f"{people}-made.db")
+        self.path = os.path.join(directory, f"{people}.db")
+        self.facts = call(program("fill"), self.path, directory, table)
+        self.matched = os.path.join(directory, f"{people}-matched.db")
+        self.made = os.path.join(directory, f"{people}-made.db")
 
     def remove(self):
         """Make room: there are large ones."""
         for name in ("", "-*"):
-            for path in glob.glob(f"{self.folder}/{self.people}{name}.db*"):
+            for path in glob.glob(f"{self.directory}/{self.people}{name}.db*"):
                 os.unlink(path)
 
     def copy(self, path, name):
         """A copy to write to; its last one is thrown away."""
-        copy = os.path.join(self.folder, f"{self.people}-{name}.db")
+        copy = os.path.join(self.directory, f"{self.people}-{name}.db")
         for old in glob.glob(copy + "*"):
             os.unlink(old)
         return shutil.copy(path, copy)  # with its mode: others may not read a store
@@ -299,17 +299,17 @@ def bench_matching(store, runs):
                                cpu=figure.facts["decide_cpu"])
 
     print_row("  decisions alone", "ms", 1e3, alone(ours), alone(theirs))
-    return bench_crowd(store, runs)
+    return bench_subscribers(store, runs)
 
 
-def bench_crowd(store, runs):
+def bench_subscribers(store, runs):
     """match_run and what may be set beside it.  @return all facts, for the numbers"""
-    kept = os.path.join(store.folder, "kept.db")
+    saved = os.path.join(store.directory, "kept.db")
 
     def stored():
-        for old in glob.glob(kept + "*"):
+        for old in glob.glob(saved + "*"):
             os.unlink(old)
-        return call(program("fts5"), store.path, kept)
+        return call(program("fts5"), store.path, saved)
 
     run, distinct_now, rows, keeping = alternate(
         runs,
@@ -340,7 +340,7 @@ def bench_editions(store, runs):
     scale = 1e3 * 1000 / store.people
     ours, paged, plain = alternate(
         runs,
-        lambda: call(program("edition"), store.copy(store.matched, "made")),
+        lambda: call(program("digest_build"), store.copy(store.matched, "made")),
         lambda: call(program("copy"), store.copy(store.matched, "copied"), store.made),
         lambda: call(program("copy"), store.copy(store.matched, "copied"), store.made,
                      "all"),
@@ -349,7 +349,7 @@ def bench_editions(store, runs):
     print_row(f"{store.people:,} people due", "ms", scale, ours, paged)
     print_row("  beside one commit for all", "ms", scale, ours, plain)
     print_row("  SQLite: pages, one commit", "ms", scale, paged, plain)
-    steps = call(program("edition"), store.copy(store.matched, "stepped"), "steps")
+    steps = call(program("digest_build"), store.copy(store.matched, "stepped"), "steps")
     return {**ours.facts, "steps": steps}
 
 
@@ -373,29 +373,29 @@ def bench_composing(store, sizes):
     return dict(zip(ways, figures)), peer
 
 
-def bench_opening(folder, sizes):
+def bench_opening(directory, sizes):
     """The whole program from its start to its end, beside SQLite's own."""
     (peer,) = need_programs("sqlite3")
-    house = House(os.path.join(folder, "crowd"))
-    house.add_people(sizes.crowd)
+    instance = Instance(os.path.join(directory, "crowd"))
+    instance.add_people(sizes.subscribers)
     ctl = os.path.join(top_builddir(), "paperboyctl")
     ours, theirs = alternate(
         sizes.runs,
-        lambda: call(program("timed"), ctl, "-c", house.config, "--now",
-                     house.clock.now(), "queue"),
-        lambda: call(program("timed"), peer, house.store, "select 1"),
+        lambda: call(program("timed"), ctl, "-c", instance.config, "--now",
+                     instance.clock.now(), "queue"),
+        lambda: call(program("timed"), peer, instance.store, "select 1"),
     )
-    print_row(f"{sizes.crowd:,} people, queue", "ms", 1e3, ours, theirs)
+    print_row(f"{sizes.subscribers:,} people, queue", "ms", 1e3, ours, theirs)
 
 
-def bench_archive(folder, elements, titles, count, sizes):
+def bench_archive(directory, elements, titles, count, sizes):
     """Intake, backtests and searches over so many papers."""
-    store = os.path.join(folder, f"archive-{count}.db")
-    queries = os.path.join(folder, "queries.txt")
+    store = os.path.join(directory, f"archive-{count}.db")
+    queries = os.path.join(directory, "queries.txt")
     with open(queries, "w", encoding="utf-8") as file:
         for person in generate(titles, sizes.queries):
             print(*person["filters"], sep="\n", file=file)
-    days = write_archive(folder, elements, count, random.Random(2))
+    days = write_archive(directory, elements, count, random.Random(2))
     intake = figure([call(program("archive"), "fill", store, *days)])
     print_row(f"{intake.facts['papers']:,.0f} papers: intake of one", "us",
               1e6 / intake.facts["papers"], intake)
@@ -481,11 +481,11 @@ done
 """ % HOST
 
 
-def bench_msmtp(folder, far, ours, sizes):
+def bench_msmtp(directory, far, ours, sizes):
     """@param ours  of one connection that is kept  @return messages a second"""
     shell, msmtp = need_programs("sh", "msmtp")
     count = max(sizes.far // 10, 2)
-    message = os.path.join(folder, "message")
+    message = os.path.join(directory, "message")
     with open(message, "w", encoding="ascii", newline="") as file:
         file.write("Subject: x\r\n\r\n" + ("x" * 70 + "\r\n") * (BODY_BYTES // 72))
     theirs = figure([call(program("timed"), shell, "-c", BY_MSMTP, "sh", msmtp, far.port,
@@ -495,7 +495,7 @@ def bench_msmtp(folder, far, ours, sizes):
     return count / theirs.wall
 
 
-def bench_far(folder, sink, sizes):
+def bench_far(directory, sink, sizes):
     """A round trip of 20 ms, beside libcurl's easy interface in threads."""
     rates = []
     with Distance(sink.port, FAR_MS / 2) as far:
@@ -511,20 +511,20 @@ def bench_far(folder, sink, sizes):
                 continue
             try:
                 rates.append((connections, count / ours.wall, "msmtp",
-                              bench_msmtp(folder, far, ours, sizes)))
+                              bench_msmtp(directory, far, ours, sizes)))
             except Skip as reason:
                 print(f"  SKIP: {one_line(reason)}")
     return rates
 
 
-def octets_of(folder):
+def bytes_of(directory):
     """What a store takes on the disk, its log too."""
-    return sum(os.path.getsize(path) for path in glob.glob(os.path.join(folder, "*.db*")))
+    return sum(os.path.getsize(path) for path in glob.glob(os.path.join(directory, "*.db*")))
 
 
-def run_house(house, hour):
+def run_instance(instance, hour):
     """One whole run.  A relay that is away is no failure here."""
-    command = [program("timed"), *house.once_command(f"{DAY}T{hour:02}:00:00Z")]
+    command = [program("timed"), *instance.once_command(f"{DAY}T{hour:02}:00:00Z")]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, check=False)
     if done.returncode not in (0, os.EX_TEMPFAIL):
@@ -534,20 +534,20 @@ def run_house(house, hour):
     return figure([facts])
 
 
-def bench_queue(folder, sink, count):
+def bench_queue(directory, sink, count):
     """The relay is away while so many digests are made, then it is back."""
-    house = House(os.path.join(folder, f"queue-{count}"), port=1, log_level="warning",
+    instance = Instance(os.path.join(directory, f"queue-{count}"), port=1, log_level="warning",
                   smtp__connections=8)
-    house.write_day(DAY, range(3))
-    house.add_people(count, now=f"{DAY}T06:00:00Z")
-    empty = octets_of(house.state)
-    made = run_house(house, 9)
-    queued = octets_of(house.state)
-    house.set(smtp__port=sink.port)
-    drained = run_house(house, 12)
-    sent = octets_of(house.state)
-    if house.states() != {"SENT": count}:
-        raise Different(f"the queue came to {house.states()}")
+    instance.write_day(DAY, range(3))
+    instance.add_people(count, now=f"{DAY}T06:00:00Z")
+    empty = bytes_of(instance.state)
+    made = run_instance(instance, 9)
+    queued = bytes_of(instance.state)
+    instance.set(smtp__port=sink.port)
+    drained = run_instance(instance, 12)
+    sent = bytes_of(instance.state)
+    if instance.states() != {"SENT": count}:
+        raise Different(f"the queue came to {instance.states()}")
     print_row(f"{count:,} digests made", "us", 1e6 / count, made)
     print_row("  and sent, 8 connections", "us", 1e6 / count, drained)
     return (f"a queue of {count:,} digests takes {(queued - empty) / count:,.0f} octets a"
@@ -568,10 +568,10 @@ def first_match(pattern, path):
     return found[1].strip() if found else "?"
 
 
-def sync_us(folder, count=100):
+def sync_us(directory, count=100):
     """Median time until 4 KB more of a file are on the disk: commits wait for it."""
     times = []
-    with tempfile.TemporaryFile(dir=folder) as file:
+    with tempfile.TemporaryFile(dir=directory) as file:
         for _ in range(count):
             start = time.monotonic()
             os.write(file.fileno(), b"x" * 4096)
@@ -580,11 +580,11 @@ def sync_us(folder, count=100):
     return statistics.median(times) * 1e6
 
 
-def print_head(folder, line, sizes):
+def print_head(directory, line, sizes):
     memory = int(first_match(r"^MemTotal:\s*(\d+)", "/proc/meminfo")) / 2**20
     print(f"Machine: {os.cpu_count()} x {first_match(r'^model name.*: (.*)', '/proc/cpuinfo')},"
           f" {memory:.0f} GB, Linux {platform.release().split('-')[0]},"
-          f" fdatasync {sync_us(folder):.0f} us")
+          f" fdatasync {sync_us(directory):.0f} us")
     print(f"Built:   {os.environ.get('BENCH_COMPILER', '?')}; SQLite"
           f" {sqlite3.sqlite_version}; {time.strftime('%Y-%m-%d')}")
     print(f"Papers:  {PAPERS}, {line}")
@@ -592,11 +592,11 @@ def print_head(folder, line, sizes):
           " turn; times: theirs / ours, so 2x is twice as fast.")
 
 
-def run_all(folder, options, sizes):
-    titles, line = prepare_day(folder, options.made_up)
-    print_head(folder, line, sizes)
+def run_all(directory, options, sizes):
+    titles, line = prepare_day(directory, options.made_up)
+    print_head(directory, line, sizes)
     print(HEAD, end="")
-    stores = [Store(folder, people, titles) for people in sizes.people]
+    stores = [Store(directory, people, titles) for people in sizes.people]
 
     section("Matching a day of papers",
             "FTS5 in memory, one MATCH a distinct filter where nothing else is said;"
@@ -604,8 +604,8 @@ def run_all(folder, options, sizes):
     matched = [(store, bench_matching(store, sizes.runs)) for store in stores]
     made = []
     for people in sizes.many:
-        store = Store(folder, people, titles)
-        matched.append((store, bench_crowd(store, min(sizes.runs, 2))))
+        store = Store(directory, people, titles)
+        matched.append((store, bench_subscribers(store, min(sizes.runs, 2))))
         if people <= EDITIONS_MOST:
             stores.append(store)
         else:
@@ -620,7 +620,7 @@ def run_all(folder, options, sizes):
     section("Opening a store, whole programs: paperboyctl queue",
             "sqlite3 FILE 'select 1'")
     try:
-        bench_opening(folder, sizes)
+        bench_opening(directory, sizes)
     except Skip as reason:
         print(f"  SKIP: {one_line(reason)}")
 
@@ -638,7 +638,7 @@ def run_all(folder, options, sizes):
             bench_sizes(sink, sizes.sent1, sizes)
             section(f"The same, {FAR_MS} ms of round trip away",
                     "libcurl's easy SMTP, a thread a connection, or what is named")
-            far_rates = bench_far(folder, sink, sizes)
+            far_rates = bench_far(directory, sink, sizes)
     except Skip as reason:
         print(f"  SKIP: {one_line(reason)}")
 
@@ -646,19 +646,19 @@ def run_all(folder, options, sizes):
     queues = []
     try:
         with Sink() as sink:
-            queues = [bench_queue(folder, sink, count) for count in sizes.queued]
+            queues = [bench_queue(directory, sink, count) for count in sizes.queued]
     except Skip as reason:
         print(f"  SKIP: {one_line(reason)}")
 
     section("The archive: filters tested on 30 days, and searched for",
             "FTS5's own MATCH ... ORDER BY bm25(), which decides nothing else")
-    elements = archive_elements(folder, options.made_up)
-    archives = [bench_archive(folder, elements, titles, count, sizes)
+    elements = archive_elements(directory, options.made_up)
+    archives = [bench_archive(directory, elements, titles, count, sizes)
                 for count in (len(elements), sizes.archive)]
 
-    idle_folder = os.path.join(folder, "idle")
-    os.makedirs(idle_folder)
-    idle = measure(idle_folder, sizes.crowd, sizes.idle)
+    idle_directory = os.path.join(directory, "idle")
+    os.makedirs(idle_directory)
+    idle = measure(idle_directory, sizes.subscribers, sizes.idle)
 
     print("\nIn numbers")
     for store, facts in matched:
@@ -669,12 +669,12 @@ def run_all(folder, options, sizes):
               f" {facts['pages_read']:,.0f} pages read, {facts['pages_written']:,.0f} written;"
               f" a filter more is in force after {facts['add']['median_ms']:.2f} ms"
               f" (at most {facts['add']['longest_ms']:.2f})")
-        steps = ("match", "edition", "upkeep")
+        steps = ("match", "digest_build", "upkeep")
         locks = "/".join(f"{facts['busy'][step + '_ms']:.0f}" for step in steps)
-        letters = "/".join(f"{facts['busy'][step + '_letter_ms']:.0f}" for step in steps)
+        stored_messages = "/".join(f"{facts['busy'][step + '_letter_ms']:.0f}" for step in steps)
         print(f"    matching/editions/upkeep hold the lock for at most {locks} ms; of"
               f" {facts['busy']['letters']:,.0f} letters that come in meanwhile none takes"
-              f" longer than {letters} ms")
+              f" longer than {stored_messages} ms")
     for count, tests, searches in archives:
         print(f"  {count:,} papers: {tests.facts['queries']:,.0f} filters find"
               f" {tests.facts['found'] / tests.facts['queries']:,.0f} papers each; the"
@@ -720,12 +720,12 @@ def main(argv):
     options = parser.parse_args(argv[1:])
     os.umask(0o077)  # a store is opened only when nobody else may look into it
     # Not on a file system in memory, where a commit costs nothing.
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=top_builddir()) as folder:
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=top_builddir()) as directory:
         try:
             sizes = QUICK if options.quick else WHOLE
             if options.million:
                 sizes = sizes._replace(many=(*sizes.many, 1000000))
-            run_all(folder, options, sizes)
+            run_all(directory, options, sizes)
         except Different as difference:
             print(f"bench.py: {difference}", file=sys.stderr)
             return 1

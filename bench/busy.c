@@ -10,17 +10,17 @@
 #include <stdio.h>
 
 #include "input.h"
-#include "service/edition.h"
-#include "service/match.h"
-#include "service/upkeep.h"
+#include "service/digest/digest_build.h"
+#include "service/health/maintenance.h"
+#include "service/match/match.h"
 #include "stopwatch.h"
-#include "store/sql.h"
+#include "store/core/sql.h"
 
 /* Between two letters. */
-#define LETTER_US 2000
+#define MAIL_US 2000
 
-static const char sql_letter[] =
-    "INSERT INTO change (at, who, what) VALUES (0, 'letter', 'came')";
+static const char sql_inbox[] =
+    "INSERT INTO audit_log (at, who, what) VALUES (0, 'letter', 'came')";
 
 /* How long the transactions of one handle are. */
 struct watch {
@@ -32,7 +32,7 @@ struct postman {
 	const char *path;
 	gint is_over;
 	gint longest_us; /* of this step: from the first try until one is stored */
-	unsigned letters;
+	unsigned messages;
 	struct watch watch;
 };
 
@@ -56,7 +56,7 @@ note_end(void *data, sqlite3 *db, const char *name, int pages)
 }
 
 static gpointer
-bring_letters(gpointer data)
+deliver_mail(gpointer data)
 {
 	struct postman *postman = data;
 	pb_auto(store) store = input_open_store(postman->path);
@@ -65,13 +65,13 @@ bring_letters(gpointer data)
 	while (!g_atomic_int_get(&postman->is_over)) {
 		postman->watch.begun_us = g_get_monotonic_time();
 		g_assert_cmpint(
-		    sqlite3_exec(store->db, sql_letter, 0, 0, 0), ==, SQLITE_OK);
-		postman->letters++;
+		    sqlite3_exec(store->db, sql_inbox, 0, 0, 0), ==, SQLITE_OK);
+		postman->messages++;
 		if (postman->watch.longest_us > g_atomic_int_get(&postman->longest_us))
 			g_atomic_int_set(
 			    &postman->longest_us, (gint)postman->watch.longest_us);
 		postman->watch.longest_us = 0;
-		g_usleep(LETTER_US);
+		g_usleep(MAIL_US);
 	}
 	return NULL;
 }
@@ -105,7 +105,7 @@ int
 main(int argc, char **argv)
 {
 	struct match_report matched = {0};
-	struct edition_report made = {0};
+	struct digest_build_report made = {0};
 	struct stopwatch all = {0};
 	struct watch watch = {0};
 	g_autoptr(GBytes) key =
@@ -124,19 +124,19 @@ main(int argc, char **argv)
 	    store->db, SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE, note_begin, &watch);
 	sqlite3_wal_hook(store->db, note_end, &watch);
 	postman.path = argv[1];
-	thread = g_thread_new("postman", bring_letters, &postman);
+	thread = g_thread_new("postman", deliver_mail, &postman);
 	stopwatch_start(&all);
 	g_assert_true(match_run(store, INPUT_NOW, &matched, &error));
 	end_step("match", &watch, &postman);
-	g_assert_true(edition_run(store, key, NULL, INPUT_NOW, &made, &error));
+	g_assert_true(digest_build_run(store, key, NULL, INPUT_NOW, &made, &error));
 	end_step("edition", &watch, &postman);
-	g_assert_true(upkeep_run(store, INPUT_NOW, &error));
+	g_assert_true(maintenance_run(store, INPUT_NOW, &error));
 	end_step("upkeep", &watch, &postman);
 	stopwatch_stop(&all);
 	g_atomic_int_set(&postman.is_over, 1);
 	g_thread_join(thread);
 	stopwatch_print(&all);
-	printf("letters=%u pairs=%u digests=%u\n", postman.letters, matched.found,
+	printf("letters=%u pairs=%u digests=%u\n", postman.messages, matched.found,
 	    made.digests);
 	return 0;
 }

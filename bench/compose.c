@@ -84,7 +84,7 @@ static void
 compose_all(
     struct store *store, struct renderer *renderer, unsigned count, struct sums *sums)
 {
-	pb_auto(shelf) shelf = shelf_new(store);
+	pb_auto(paper_cache) paper_cache = paper_cache_new(store);
 	int64_t id = 1;
 
 	while (sums->messages < count) {
@@ -94,7 +94,7 @@ compose_all(
 
 		stopwatch_start(&sums->load);
 		while (digests->len < DIGESTS &&
-		       (digest = input_load_digest(store, shelf, &id)))
+		       (digest = input_load_digest(store, paper_cache, &id)))
 			g_ptr_array_add(digests, digest);
 		stopwatch_stop(&sums->load);
 		if (!digests->len)

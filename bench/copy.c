@@ -2,8 +2,8 @@
  * copy.c - SQLite alone writes the rows of editions that were made before.
  *
  * copy STORE MADE [all]: STORE is matched, MADE is the same store after its editions.
- * The rows are copied by as many commits as edition_run() does, or all in one: what is
- * left when nothing has to be found out, and what paging costs.
+ * The rows are copied by as many commits as digest_build_run() does, or all in one:
+ * what is left when nothing has to be found out, and what paging costs.
  */
 #include <glib.h>
 #include <sqlite3.h>

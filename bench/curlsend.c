@@ -19,7 +19,7 @@ struct job {
 };
 
 /* How far one message has been read. */
-struct reader {
+struct mime_parser {
 	const struct job *job;
 	size_t at;
 };
@@ -27,7 +27,7 @@ struct reader {
 static size_t
 read_some(char *buffer, size_t size, size_t n, void *data)
 {
-	struct reader *reader = data;
+	struct mime_parser *reader = data;
 	size_t count = MIN(size * n, reader->job->size - reader->at);
 
 	memcpy(buffer, reader->job->message + reader->at, count);
@@ -50,7 +50,7 @@ run_sender(void *data)
 	curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
 	curl_easy_setopt(easy, CURLOPT_READFUNCTION, read_some);
 	for (unsigned i = 0; i < job->count; i++) {
-		struct reader reader = {.job = job};
+		struct mime_parser reader = {.job = job};
 		g_autofree char *from =
 		    g_strdup_printf("<paperboy+b-%010u@papers.example.org>", i);
 		g_autofree char *to = g_strdup_printf("<person-%u@example.org>", i);

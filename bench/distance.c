@@ -24,7 +24,7 @@
 struct chunk {
 	int64_t due_us;
 	size_t size, at; /* a size of 0 is the end */
-	char octets[];
+	char bytes[];
 };
 
 /* One direction. */
@@ -75,7 +75,7 @@ take_in(struct way *way, int64_t now_us)
 {
 	for (;;) {
 		struct chunk *chunk = g_malloc(sizeof(*chunk) + CHUNK_BYTES);
-		ssize_t n = recv(way->from, chunk->octets, CHUNK_BYTES, 0);
+		ssize_t n = recv(way->from, chunk->bytes, CHUNK_BYTES, 0);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 			g_free(chunk);
@@ -100,7 +100,7 @@ hand_over(struct way *way, int64_t now_us, short *events)
 	struct chunk *chunk;
 
 	while ((chunk = g_queue_peek_head(&way->chunks)) && chunk->due_us <= now_us) {
-		ssize_t n = send(way->to, chunk->octets + chunk->at,
+		ssize_t n = send(way->to, chunk->bytes + chunk->at,
 		    chunk->size - chunk->at, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EAGAIN) {
@@ -150,7 +150,7 @@ move_all(GPtrArray *ways, GArray *items, int64_t now_us)
 
 /* Both directions of a connection stand beside each other. */
 static void
-forget_ended(GPtrArray *ways)
+erase_ended(GPtrArray *ways)
 {
 	for (unsigned i = ways->len; i >= 2; i -= 2) {
 		struct way *one = ways->pdata[i - 1], *other = ways->pdata[i - 2];
@@ -179,7 +179,7 @@ serve(int listener, unsigned to)
 
 		g_array_set_size(items, 0);
 		g_array_append_vals(items, fixed, 2);
-		forget_ended(ways);
+		erase_ended(ways);
 		due_us = move_all(ways, items, g_get_monotonic_time());
 		if (due_us >= 0) {
 			int64_t left_us = MAX(due_us - g_get_monotonic_time(), 0);

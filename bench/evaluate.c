@@ -11,8 +11,8 @@
 #include "input.h"
 #include "query/query.h"
 #include "stopwatch.h"
-#include "store/matches.h"
-#include "store/papers.h"
+#include "store/paper/matches.h"
+#include "store/paper/papers.h"
 
 static GPtrArray *
 prepare(const GPtrArray *papers, const struct tokenizer *tokenizer)
@@ -74,7 +74,7 @@ main(int argc, char **argv)
 			const struct stored_paper *paper = papers->pdata[j];
 
 			if (query_evaluate(queries->pdata[i], documents->pdata[j],
-			        QUERY_AS_TOLD) != QUERY_TRUE)
+			        QUERY_AS_REPORTED) != QUERY_TRUE)
 				continue;
 			pairs++;
 			sum += (uint64_t)(filter->id * 1000003 + paper->seq);

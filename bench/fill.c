@@ -13,11 +13,11 @@
 
 #include "input.h"
 #include "query/query.h"
-#include "service/match.h"
-#include "service/subscribe.h"
+#include "service/match/match.h"
+#include "service/people/subscribe.h"
 #include "sources/huggingface.h"
-#include "store/papers.h"
-#include "store/sql.h"
+#include "store/core/sql.h"
+#include "store/paper/papers.h"
 
 /* A person under way: the rows of one stand together. */
 struct person {
@@ -66,7 +66,7 @@ add_person(struct store *store, const struct person *person)
 	    .address = person->address,
 	    .consent = "made up for a benchmark",
 	    .zone = person->zone,
-	    .rhythm = {.cadence = RHYTHM_DAILY, .minute = 450},
+	    .rhythm = {.cadence = SCHEDULE_DAILY, .minute = 450},
 	    .max_full = 10,
 	    .filters = filters,
 	    .filter_count = person->texts->len,

@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "input.h"
-#include "query/plural.h"
+#include "query/text/stem.h"
 #include "stopwatch.h"
-#include "store/matches.h"
-#include "store/papers.h"
-#include "store/sql.h"
+#include "store/core/sql.h"
+#include "store/paper/matches.h"
+#include "store/paper/papers.h"
 
 static const char sql_create[] =
     "CREATE VIRTUAL TABLE day USING fts5(title, abstract, plain_title, plain_abstract,"
@@ -41,7 +41,7 @@ static const struct {
 static void
 append_folded(void *data, const char *token, size_t len, size_t start, size_t end)
 {
-	g_autofree char *word = plural_fold(token, len);
+	g_autofree char *word = stem_plural(token, len);
 
 	(void)start;
 	(void)end;
@@ -123,7 +123,7 @@ count_people(struct store *store)
 	static const char sql[] =
 	    "SELECT filter_id, count(*) FROM subscription GROUP BY filter_id";
 	GHashTable *counts = g_hash_table_new(g_direct_hash, g_direct_equal);
-	sql_auto *statement = sql_start(store, sql, NULL);
+	sql_auto *statement = sql_bind(store, sql, NULL);
 
 	while (sql_step(statement, NULL) == SQL_STEP_ROW)
 		g_hash_table_insert(counts,

@@ -22,7 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "lib"))
 
-from daemon import House
+from daemon import Instance
 from tap import top_builddir
 
 WATCHDOG_US = 120_000_000
@@ -41,8 +41,8 @@ def switches(pid):
     """Context switches of all threads so far."""
     count = 0
     for tid in os.listdir(f"/proc/{pid}/task"):
-        told = read(f"/proc/{pid}/task/{tid}/status")
-        count += sum(map(int, re.findall(r"ctxt_switches:\s+(\d+)", told)))
+        reported = read(f"/proc/{pid}/task/{tid}/status")
+        count += sum(map(int, re.findall(r"ctxt_switches:\s+(\d+)", reported)))
     return count
 
 
@@ -55,13 +55,13 @@ def kilobytes(pid, name):
     return int(re.search(rf"^{name}:\s+(\d+)", read(f"/proc/{pid}/status"), re.M).group(1))
 
 
-def start(house, notify):
+def start(instance, notify):
     """@return the process, and after how many ms it was ready"""
     environment = os.environ | {
         "NOTIFY_SOCKET": notify.getsockname(), "WATCHDOG_USEC": str(WATCHDOG_US)}
     begin = time.monotonic()
-    child = subprocess.Popen([house.daemon, "-c", house.config, "--now",
-                              house.clock.advance()], env=environment,
+    child = subprocess.Popen([instance.daemon, "-c", instance.config, "--now",
+                              instance.clock.advance()], env=environment,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
     while b"READY=1" not in notify.recv(4096):
@@ -79,18 +79,18 @@ def hear(notify, is_over):
             pass
 
 
-def measure(folder, people, seconds):
+def measure(directory, people, seconds):
     """@return figures, or None where it was built without systemd"""
-    house = House(folder, port=1,
-                  mailbox__lmtp_socket=os.path.join(folder, "lmtp"),
-                  mailbox__maildir=os.path.join(folder, "Maildir"))
-    os.makedirs(os.path.join(folder, "Maildir", "new"))
-    house.add_people(people)
+    instance = Instance(directory, port=1,
+                  receive__lmtp_socket=os.path.join(directory, "lmtp"),
+                  receive__maildir=os.path.join(directory, "Maildir"))
+    os.makedirs(os.path.join(directory, "Maildir", "new"))
+    instance.add_people(people)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
-        notify.bind(os.path.join(folder, "notify"))
+        notify.bind(os.path.join(directory, "notify"))
         notify.settimeout(READY_S)
         try:
-            child, ready_ms = start(house, notify)
+            child, ready_ms = start(instance, notify)
         except TimeoutError:
             return None
         is_over = threading.Event()
@@ -126,8 +126,8 @@ def main(argv):
     parser.add_argument("--seconds", type=int, default=600)
     options = parser.parse_args(argv[1:])
     os.umask(0o077)
-    with tempfile.TemporaryDirectory(prefix="idle-", dir=top_builddir()) as folder:
-        print(format_idle(measure(folder, options.people, options.seconds)))
+    with tempfile.TemporaryDirectory(prefix="idle-", dir=top_builddir()) as directory:
+        print(format_idle(measure(directory, options.people, options.seconds)))
     return 0
 
 

@@ -4,9 +4,9 @@
 #include "input.h"
 
 #include "model/digest.h"
-#include "store/editions.h"
-#include "store/matches.h"
-#include "store/papers.h"
+#include "store/mail/digests.h"
+#include "store/paper/matches.h"
+#include "store/paper/papers.h"
 
 struct store *
 input_open_store(const char *path)
@@ -40,16 +40,16 @@ input_load_papers(struct store *store)
 }
 
 struct digest *
-input_load_digest(struct store *store, struct shelf *shelf, int64_t *id)
+input_load_digest(struct store *store, struct paper_cache *paper_cache, int64_t *id)
 {
 	g_autoptr(GError) error = NULL;
 	int64_t last;
 
-	editions_load_last(store, &last, &error);
+	digests_load_last(store, &last, &error);
 	g_assert_no_error(error);
 	while (*id <= last) {
 		pb_auto(digest) digest =
-		    editions_load_shared(store, shelf, (*id)++, &error);
+		    digests_load_shared(store, paper_cache, (*id)++, &error);
 
 		g_assert_no_error(error);
 		if (digest->entries->len < INPUT_DIGEST_PAPERS)
@@ -65,11 +65,12 @@ input_load_digests(struct store *store, unsigned most)
 {
 	GPtrArray *digests =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_free);
-	pb_auto(shelf) shelf = shelf_new(store);
+	pb_auto(paper_cache) paper_cache = paper_cache_new(store);
 	struct digest *digest;
 	int64_t id = 1;
 
-	while (digests->len < most && (digest = input_load_digest(store, shelf, &id)))
+	while (digests->len < most &&
+	       (digest = input_load_digest(store, paper_cache, &id)))
 		g_ptr_array_add(digests, digest);
 	g_assert_cmpuint(digests->len, >, 0);
 	return digests;
@@ -80,7 +81,7 @@ input_new_renderer(const char *template_dir)
 {
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
-	struct extension_base commands = {0};
+	struct subaddress_base commands = {0};
 	const struct renderer_settings settings = {
 	    .template_dir = template_dir,
 	    .from_name = "paperboy",
@@ -96,10 +97,10 @@ input_new_renderer(const char *template_dir)
 	g_autoptr(GError) error = NULL;
 	struct renderer *renderer;
 
-	extension_base_parse("paperboy@papers.example.org", "+", &commands, &error);
+	subaddress_base_parse("paperboy@papers.example.org", "+", &commands, &error);
 	g_assert_no_error(error);
 	renderer = renderer_new(&settings, &error);
 	g_assert_no_error(error);
-	extension_base_clear(&commands);
+	subaddress_base_clear(&commands);
 	return renderer;
 }

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "render/renderer.h"
-#include "store/shelf.h"
-#include "store/store.h"
+#include "store/core/store.h"
+#include "store/paper/paper_cache.h"
 
 /* The day of the papers, and the noon at which everything happens. */
 #define INPUT_DAY "2026-11-20"
@@ -35,7 +35,8 @@ GPtrArray *input_load_papers(struct store *store);
  * @param id  moved behind it
  * @return NULL at the end
  */
-struct digest *input_load_digest(struct store *store, struct shelf *shelf, int64_t *id);
+struct digest *
+input_load_digest(struct store *store, struct paper_cache *paper_cache, int64_t *id);
 
 /** Load the first few of them. @return of struct digest *, not empty */
 GPtrArray *input_load_digests(struct store *store, unsigned most);

@@ -12,9 +12,9 @@
 #include <sqlite3.h>
 
 #include "input.h"
-#include "service/match.h"
+#include "service/match/match.h"
 #include "stopwatch.h"
-#include "store/sql.h"
+#include "store/core/sql.h"
 
 static struct match_report
 run(struct store *store, int64_t now, struct stopwatch *watch)
@@ -34,9 +34,9 @@ static void
 add_one(struct store *store)
 {
 	static const char sql[] =
-	    "INSERT INTO paper (id, title, abstract, authors, url, told_at,"
+	    "INSERT INTO paper (id, title, abstract, authors, url, fetched_at,"
 	    " first_seen_at, last_day, upvotes, revision)"
-	    " SELECT 'once-more', title, abstract, authors, url, told_at, "
+	    " SELECT 'once-more', title, abstract, authors, url, fetched_at, "
 	    "first_seen_at,"
 	    " last_day, upvotes, (SELECT max(revision) + 1 FROM paper) FROM paper"
 	    " WHERE last_day = '" INPUT_DAY "' ORDER BY seq LIMIT 1 OFFSET 49";
@@ -57,7 +57,7 @@ static int64_t
 count_rows(struct store *store)
 {
 	static const char sql[] = "SELECT (SELECT count(*) FROM match_found)"
-	                          " + (SELECT count(*) FROM match_waiting)";
+	                          " + (SELECT count(*) FROM match_pending)";
 	int64_t count = 0;
 
 	g_assert_true(sql_number(store, sql, &count, NULL));

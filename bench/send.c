@@ -45,13 +45,13 @@ struct sender {
 	const struct job *job;
 	/* One whose answer is awaited, one behind it. */
 	struct {
-		struct parcel parcel;
+		struct delivery_job delivery_job;
 		char sender[64], recipient[64];
 	} slots[2];
 	unsigned taken, done, sent;
 };
 
-static struct parcel *
+static struct delivery_job *
 take(void *data)
 {
 	struct sender *sender = data;
@@ -64,28 +64,29 @@ take(void *data)
 	    "paperboy+b-%010u@papers.example.org", number);
 	g_snprintf(sender->slots[slot].recipient, sizeof(sender->slots[slot].recipient),
 	    "person-%u@example.org", number);
-	sender->slots[slot].parcel.envelope = sender->job->envelope;
-	sender->slots[slot].parcel.envelope.sender = sender->slots[slot].sender;
-	sender->slots[slot].parcel.envelope.recipient = sender->slots[slot].recipient;
-	return &sender->slots[slot].parcel;
+	sender->slots[slot].delivery_job.envelope = sender->job->envelope;
+	sender->slots[slot].delivery_job.envelope.sender = sender->slots[slot].sender;
+	sender->slots[slot].delivery_job.envelope.recipient =
+	    sender->slots[slot].recipient;
+	return &sender->slots[slot].delivery_job;
 }
 
 static void
-ignore(void *data, struct parcel *parcel)
+ignore(void *data, struct delivery_job *delivery_job)
 {
-	(void)data, (void)parcel;
+	(void)data, (void)delivery_job;
 }
 
 static void
-count(void *data, struct parcel *parcel)
+count(void *data, struct delivery_job *delivery_job)
 {
 	struct sender *sender = data;
 
 	sender->done++;
-	if (parcel->result.outcome == DELIVERY_SENT)
+	if (delivery_job->result.outcome == DELIVERY_SENT)
 		sender->sent++;
 	else if (sender->done == sender->sent + 1)
-		fprintf(stderr, "send: %s\n", parcel->result.text);
+		fprintf(stderr, "send: %s\n", delivery_job->result.text);
 }
 
 /* @return how many were sent */
@@ -93,13 +94,13 @@ static void *
 run_sender(void *data)
 {
 	struct sender sender = {.job = data};
-	const struct transport_feed feed = {take, ignore, count, &sender};
+	const struct job_queue feed = {take, ignore, count, &sender};
 	pb_auto(transport) transport = smtp_new(&sender.job->options);
 
 	transport_run(transport, &feed);
 	transport_close(transport);
 	for (size_t i = 0; i < G_N_ELEMENTS(sender.slots); i++)
-		delivery_clear(&sender.slots[i].parcel.result);
+		delivery_clear(&sender.slots[i].delivery_job.result);
 	return GUINT_TO_POINTER(sender.sent);
 }
 

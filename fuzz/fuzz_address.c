@@ -8,8 +8,8 @@
 
 #include "base/bounds.h"
 #include "fuzz.h"
-#include "mail/address.h"
-#include "mail/header.h"
+#include "message/address.h"
+#include "message/header.h"
 
 /* RFC 5321 section 4.1.2: a dot-string, or a quoted one without escapes. */
 static void

@@ -5,8 +5,8 @@
 
 #include "base/bounds.h"
 #include "fuzz.h"
-#include "mail/command_lines.h"
-#include "service/command_work.h"
+#include "message/command_text.h"
+#include "service/command/command_private.h"
 
 static void
 check_line(const char *line)
@@ -35,9 +35,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autofree char *rest = fuzz_take_text(&input);
 	g_autofree char *first = g_utf8_make_valid(subject, -1);
 	g_autofree char *text = g_utf8_make_valid(rest, -1);
-	struct command_lines lines;
+	struct command_text lines;
 
-	command_lines_read(first, text, command_table_judge, &lines);
+	command_text_read(first, text, command_table_judge, &lines);
 	g_assert(lines.lines->len <= BOUNDS_COMMANDS);
 	for (unsigned i = 0; i < lines.lines->len; i++)
 		check_line(lines.lines->pdata[i]);
@@ -46,6 +46,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		g_assert(command_table_judge(lines.stopped_at) == COMMAND_KIND_NONE);
 		fuzz_check_line(lines.stopped_at, G_MAXSIZE);
 	}
-	command_lines_clear(&lines);
+	command_text_clear(&lines);
 	return 0;
 }

@@ -160,18 +160,18 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* Kept, since a cache that remembers other inputs is what is tested. */
-	static struct renderer *kept;
+	static struct renderer *stored;
 	struct fuzz_input input = {data, size};
 	bool is_compared = fuzz_take_byte(&input) % 16 == 0;
 	pb_auto(digest) digest = make_digest(&input);
 	g_autoptr(GBytes) message = NULL;
 	g_autofree char *html = NULL;
 
-	if (!kept)
-		kept = render_sample_new_renderer();
-	message = compose(kept, digest);
+	if (!stored)
+		stored = render_sample_new_renderer();
+	message = compose(stored, digest);
 	check_message(message);
-	html = renderer_format_html(kept, digest, NULL);
+	html = renderer_format_html(stored, digest, NULL);
 	check_html(html);
 	if (is_compared) {
 		pb_auto(renderer) fresh = render_sample_new_renderer();

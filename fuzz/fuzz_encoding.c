@@ -5,7 +5,7 @@
 
 #include "base/bounds.h"
 #include "fuzz.h"
-#include "mail/encoding.h"
+#include "message/encoding.h"
 
 /* What is said to go over the wire: line ends as CRLF, all else as it is. */
 static GString *
@@ -107,7 +107,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_quoted_printable(text, size, canonical);
 	check_base64(text, size, canonical);
-	g_assert(encoding_count_foreign(text, size) <= size);
+	g_assert(encoding_count_non_ascii(text, size) <= size);
 	encoding_append_text(chosen, text, size);
 	check_lines(chosen);
 	return 0;

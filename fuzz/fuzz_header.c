@@ -7,8 +7,8 @@
 
 #include "base/bounds.h"
 #include "fuzz.h"
-#include "mail/header.h"
-#include "mail/inert.h"
+#include "message/header.h"
+#include "message/sanitize.h"
 
 #define WORD_START "=?UTF-8?"
 
@@ -21,9 +21,9 @@ decode_word(GString *out, char mode, const char *text, size_t size)
 	if (mode == 'B') {
 		g_autofree char *base64 = g_strndup(text, size);
 		gsize length;
-		g_autofree guchar *octets = g_base64_decode(base64, &length);
+		g_autofree guchar *bytes = g_base64_decode(base64, &length);
 
-		g_string_append_len(out, (const char *)octets, (gssize)length);
+		g_string_append_len(out, (const char *)bytes, (gssize)length);
 	}
 	for (size_t i = 0; mode == 'Q' && i < size; i++) {
 		if (text[i] == '=') {
@@ -72,7 +72,7 @@ decode(const char *value)
 static void
 check_text(const char *text)
 {
-	g_autofree char *line = inert_format_line(text, 0);
+	g_autofree char *line = sanitize_line(text, 0);
 	g_autoptr(GString) field = g_string_new(NULL);
 	g_autofree char *value = NULL;
 	g_autofree char *decoded = NULL;
@@ -89,7 +89,7 @@ check_text(const char *text)
 static void
 check_cut(const char *text, size_t limit_chars)
 {
-	g_autofree char *line = inert_format_line(text, limit_chars);
+	g_autofree char *line = sanitize_line(text, limit_chars);
 
 	fuzz_check_line(line, 4 * limit_chars);
 	g_assert((size_t)g_utf8_strlen(line, -1) <= limit_chars);
@@ -99,7 +99,7 @@ check_cut(const char *text, size_t limit_chars)
 static void
 check_phrase(const char *text)
 {
-	g_autofree char *line = inert_format_line(text, 0);
+	g_autofree char *line = sanitize_line(text, 0);
 	g_autofree char *phrase = header_format_phrase(text);
 	g_autofree char *decoded = NULL;
 
@@ -160,7 +160,7 @@ check_structured(const char *text, int64_t at)
 	g_autoptr(GString) id = g_string_new(NULL);
 	g_autoptr(GString) date = g_string_new(NULL);
 	GError *error = NULL;
-	bool is_done = header_append_value(value, "List-Id", text, &error);
+	bool is_done = header_append_folded(value, "List-Id", text, &error);
 
 	check_outcome(is_done, value, "List-Id", true, error);
 	error = NULL;

@@ -78,12 +78,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = {data, size};
 	g_autoptr(GBytes) json = fuzz_take_bytes(&input);
-	g_autofree char *told = huggingface_parse_error(json);
+	g_autofree char *reported = huggingface_parse_error(json);
 
 	check_page(json);
-	if (told) {
-		fuzz_check_line(told, BOUNDS_SOURCE_ERROR_BYTES);
-		huggingface_is_not_yet(told);
+	if (reported) {
+		fuzz_check_line(reported, BOUNDS_SOURCE_ERROR_BYTES);
+		huggingface_is_not_yet(reported);
 	}
 	return 0;
 }

@@ -8,14 +8,14 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "fuzz.h"
-#include "mailbox/imap_line.h"
+#include "receive/imap_line.h"
 
 static void
 check_line(const struct imap_line *line, bool is_rest)
 {
 	g_assert(is_rest == (line->kind == IMAP_LINE_REST));
 	g_assert(line->kind <= IMAP_LINE_OTHER);
-	g_assert(line->literal_bytes <= BOUNDS_LETTER_BYTES + 1);
+	g_assert(line->literal_bytes <= BOUNDS_MAIL_BYTES + 1);
 	g_assert(line->has_literal || line->literal_bytes == 0);
 	g_assert(!line->has_literal || line->kind == IMAP_LINE_FETCH || is_rest);
 }

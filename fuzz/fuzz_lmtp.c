@@ -9,33 +9,33 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "fuzz.h"
-#include "mail/letter_key.h"
-#include "mailbox/lmtp_session.h"
+#include "message/dedup_key.h"
+#include "receive/lmtp_session.h"
 
 /* All that the sink was given, told in one text. */
 struct basket {
-	GString *told;
+	GString *reported;
 	unsigned failures; /* a bit for each letter: it is refused */
 };
 
 static bool
-take(void *data, const struct mailbox_letter *letter, GError **error)
+take(void *data, const struct receive_mail *mail, GError **error)
 {
 	struct basket *basket = data;
 	bool is_refused = basket->failures & 1;
 
-	g_assert(letter->size <= BOUNDS_LETTER_BYTES);
-	g_assert(strlen(letter->sender) <= BOUNDS_ADDRESS_BYTES);
-	g_assert(*letter->recipient);
-	g_assert(strlen(letter->recipient) <= BOUNDS_ADDRESS_BYTES);
-	fuzz_check_line(letter->sender, BOUNDS_ADDRESS_BYTES * 4);
-	g_string_append_printf(basket->told, "<%s> <%s> %zu ", letter->sender,
-	    letter->recipient, letter->size);
-	g_string_append_len(basket->told, letter->raw, (gssize)letter->size);
+	g_assert(mail->size <= BOUNDS_MAIL_BYTES);
+	g_assert(strlen(mail->sender) <= BOUNDS_ADDRESS_BYTES);
+	g_assert(*mail->recipient);
+	g_assert(strlen(mail->recipient) <= BOUNDS_ADDRESS_BYTES);
+	fuzz_check_line(mail->sender, BOUNDS_ADDRESS_BYTES * 4);
+	g_string_append_printf(basket->reported, "<%s> <%s> %zu ", mail->sender,
+	    mail->recipient, mail->size);
+	g_string_append_len(basket->reported, mail->raw, (gssize)mail->size);
 	basket->failures >>= 1;
 	if (is_refused)
-		g_set_error(error, PB_ERROR, (int)(letter->size % 5), "no\r\n%s",
-		    letter->recipient);
+		g_set_error(error, PB_ERROR, (int)(mail->size % 5), "no\r\n%s",
+		    mail->recipient);
 	return !is_refused;
 }
 
@@ -65,29 +65,29 @@ check_answers(const GString *out)
 }
 
 static char *
-talk(const char *octets, size_t size, size_t piece, unsigned failures)
+talk(const char *bytes, size_t size, size_t piece, unsigned failures)
 {
-	struct basket basket = {.told = g_string_new(NULL), .failures = failures};
-	const struct mailbox_sink sink = {.take = take, .note = note, .data = &basket};
+	struct basket basket = {.reported = g_string_new(NULL), .failures = failures};
+	const struct receiver_sink sink = {.take = take, .note = note, .data = &basket};
 	struct lmtp_session *session = lmtp_session_new(&sink);
 
 	for (size_t at = 0; at < size; at += piece) {
 		size_t part = MIN(piece, size - at);
 		/* Of just this size, so that reading further is seen. */
-		g_autofree char *copy = g_memdup2(octets + at, part);
+		g_autofree char *copy = g_memdup2(bytes + at, part);
 
 		lmtp_session_feed(session, copy, part);
 	}
 	check_answers(lmtp_session_get_output(session));
-	g_string_append(basket.told, lmtp_session_get_output(session)->str);
-	g_string_append_printf(basket.told, "%d %u", lmtp_session_is_over(session),
-	    lmtp_session_get_letters(session));
+	g_string_append(basket.reported, lmtp_session_get_output(session)->str);
+	g_string_append_printf(basket.reported, "%d %u",
+	    lmtp_session_is_closed(session), lmtp_session_get_accepted(session));
 	lmtp_session_free(session);
 	/* With NULs of letters in it. */
-	for (size_t i = 0; i < basket.told->len; i++)
-		if (!basket.told->str[i])
-			basket.told->str[i] = '0';
-	return g_string_free(basket.told, FALSE);
+	for (size_t i = 0; i < basket.reported->len; i++)
+		if (!basket.reported->str[i])
+			basket.reported->str[i] = '0';
+	return g_string_free(basket.reported, FALSE);
 }
 
 int
@@ -96,9 +96,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input input = {data, size};
 	size_t piece = 1 + fuzz_take_byte(&input) % 64;
 	unsigned failures = fuzz_take_byte(&input);
-	const char *octets = input.left ? (const char *)input.at : "";
-	g_autofree char *whole = talk(octets, input.left, G_MAXINT, failures);
-	g_autofree char *pieces = talk(octets, input.left, piece, failures);
+	const char *bytes = input.left ? (const char *)input.at : "";
+	g_autofree char *whole = talk(bytes, input.left, G_MAXINT, failures);
+	g_autofree char *pieces = talk(bytes, input.left, piece, failures);
 
 	g_assert_cmpstr(whole, ==, pieces);
 	return 0;

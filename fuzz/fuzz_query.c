@@ -18,7 +18,7 @@ struct library {
 
 /* Everything is told of it. */
 static struct query_document *
-make_told(const struct query_fixture *fixture)
+make_settled(const struct query_fixture *fixture)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(paper) paper = paper_new();
@@ -48,8 +48,8 @@ make_told(const struct query_fixture *fixture)
 	g_ptr_array_add(paper->categories, g_strdup("math-ph"));
 	paper->comment = g_strdup("NeurIPS, 12 pages");
 	paper->doi = g_strdup("10.1145/3292500");
-	paper_add_appearance(paper, "hf", "2026-07-30", ANNOUNCEMENT_NEW);
-	paper_add_appearance(paper, "arxiv", "2026-08-03", ANNOUNCEMENT_CROSS);
+	paper_add_listing(paper, "hf", "2026-07-30", LISTING_NEW);
+	paper_add_listing(paper, "arxiv", "2026-08-03", LISTING_CROSS);
 	document = query_document_new(paper, "2026-08-05", fixture->tokenizer, &error);
 	g_assert_no_error(error);
 	return document;
@@ -59,7 +59,7 @@ static void
 open_library(struct library *library)
 {
 	set_up(&library->fixture, NULL);
-	library->documents[0] = make_told(&library->fixture);
+	library->documents[0] = make_settled(&library->fixture);
 	library->documents[1] =
 	    make_document(&library->fixture, "A", "", "", PAPER_UNKNOWN);
 	library->documents[2] =
@@ -70,17 +70,17 @@ static void
 check_hits(const struct query *query, const struct query_document *document)
 {
 	g_autoptr(GPtrArray) hits = query_explain(query, document);
-	g_autofree char *told = query_explain_text(query, document, NULL);
+	g_autofree char *reported = query_explain_text(query, document, NULL);
 
-	if (query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_FALSE)
+	if (query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_FALSE)
 		g_assert(hits->len == 0);
 	for (guint i = 0; i < hits->len; i++) {
 		const struct query_hit *hit = hits->pdata[i];
 
 		g_assert(hit->start <= hit->end && hit->words && hit->folded);
 	}
-	fuzz_check_line(told, 4 * BOUNDS_QUERY_EXPLAIN_CHARS);
-	g_assert(g_utf8_strlen(told, -1) <= BOUNDS_QUERY_EXPLAIN_CHARS);
+	fuzz_check_line(reported, 4 * BOUNDS_QUERY_EXPLAIN_CHARS);
+	g_assert(g_utf8_strlen(reported, -1) <= BOUNDS_QUERY_EXPLAIN_CHARS);
 }
 
 /* The tree of steps: the first is the whole filter, and none is deeper than it may be.
@@ -92,7 +92,7 @@ check_steps(const struct query *query, const struct query_document *document)
 	const struct query_step *root = steps->pdata[0];
 
 	g_assert(root->depth == 0);
-	g_assert(root->truth == query_evaluate(query, document, QUERY_AS_TOLD));
+	g_assert(root->truth == query_evaluate(query, document, QUERY_AS_REPORTED));
 	g_assert(root->is_final ==
 	         (query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_UNKNOWN));
 	for (guint i = 0; i < steps->len; i++) {
@@ -111,27 +111,28 @@ static void
 check_truth(const struct query *query, const struct query *again,
     struct query_document *document)
 {
-	enum query_truth told = query_evaluate(query, document, QUERY_AS_TOLD);
-	enum query_truth later = query_evaluate(query, document, QUERY_MAY_CHANGE);
-	enum query_truth soon, last;
+	enum query_verdict reported =
+	    query_evaluate(query, document, QUERY_AS_REPORTED);
+	enum query_verdict later = query_evaluate(query, document, QUERY_MAY_CHANGE);
+	enum query_verdict soon, last;
 
-	g_assert(told == query_evaluate(again, document, QUERY_AS_TOLD));
+	g_assert(reported == query_evaluate(again, document, QUERY_AS_REPORTED));
 	g_assert(later == query_evaluate(again, document, QUERY_MAY_CHANGE));
-	g_assert(later == QUERY_UNKNOWN || later == told);
-	g_assert(query_is_changing(query) || later != QUERY_UNKNOWN);
+	g_assert(later == QUERY_UNKNOWN || later == reported);
+	g_assert(query_is_time_dependent(query) || later != QUERY_UNKNOWN);
 	check_hits(query, document);
 	check_steps(query, document);
-	query_document_settle(document, QUERY_SETTLED_ENRICHED);
-	soon = query_evaluate(query, document, QUERY_AS_TOLD);
-	g_assert(soon == query_evaluate(again, document, QUERY_AS_TOLD));
-	g_assert(told == QUERY_UNKNOWN || told == soon);
-	query_document_settle(document, QUERY_SETTLED_FINALLY);
-	last = query_evaluate(query, document, QUERY_AS_TOLD);
-	g_assert(last == query_evaluate(again, document, QUERY_AS_TOLD));
+	query_document_finalize(document, QUERY_SETTLED_ENRICHED);
+	soon = query_evaluate(query, document, QUERY_AS_REPORTED);
+	g_assert(soon == query_evaluate(again, document, QUERY_AS_REPORTED));
+	g_assert(reported == QUERY_UNKNOWN || reported == soon);
+	query_document_finalize(document, QUERY_SETTLED_FINALLY);
+	last = query_evaluate(query, document, QUERY_AS_REPORTED);
+	g_assert(last == query_evaluate(again, document, QUERY_AS_REPORTED));
 	g_assert(last == query_evaluate(query, document, QUERY_MAY_CHANGE));
 	g_assert(soon == QUERY_UNKNOWN || soon == last);
 	g_assert(last != QUERY_UNKNOWN);
-	query_document_settle(document, QUERY_SETTLED_NOTHING);
+	query_document_finalize(document, QUERY_SETTLED_NOTHING);
 }
 
 static void
@@ -153,15 +154,14 @@ check_accepted(struct library *library, const struct query *query)
 	hash_again = query_hash(again);
 	g_assert_cmpstr(text, ==, text_again);
 	g_assert_cmpstr(hash, ==, hash_again);
-	g_assert(query_is_changing(query) == query_is_changing(again));
+	g_assert(query_is_time_dependent(query) == query_is_time_dependent(again));
 	g_assert(query_needs_enrichment(query) == query_needs_enrichment(again));
 	for (size_t i = 0; i < G_N_ELEMENTS(library->documents); i++)
 		check_truth(query, again, library->documents[i]);
 }
 
 static void
-check_refused(
-    const char *text, const struct query_problem *problem, const GError *error)
+check_refused(const char *text, const struct query_error *problem, const GError *error)
 {
 	g_autofree char *shown = NULL;
 	g_autofree char *start = NULL;
@@ -171,7 +171,7 @@ check_refused(
 	g_assert(problem->message && problem->column >= 1);
 	start = g_strdup_printf("column %u: ", problem->column);
 	g_assert(g_str_has_prefix(error->message, start));
-	shown = query_problem_format(problem, text, 4);
+	shown = query_error_format(problem, text, 4);
 	g_assert(g_utf8_validate(shown, -1, NULL));
 	for (const char *p = shown; *p; p++)
 		lines += *p == '\n';
@@ -187,7 +187,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autofree char *text = fuzz_take_text(&input);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) warnings = NULL;
-	struct query_problem problem = {0};
+	struct query_error problem = {0};
 	pb_auto(query) query = NULL;
 
 	if (!library.fixture.db)
@@ -201,6 +201,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		g_assert(!warnings);
 		check_refused(text, &problem, error);
 	}
-	query_problem_clear(&problem);
+	query_error_clear(&problem);
 	return 0;
 }

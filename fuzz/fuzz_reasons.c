@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "store/editions.h"
+#include "store/mail/digests.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -13,10 +13,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autofree char *text = fuzz_take_text(&input);
 	g_autoptr(GPtrArray) reasons =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_reason_free);
-	g_autoptr(GString) told = g_string_new(NULL);
+	g_autoptr(GString) reported = g_string_new(NULL);
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
-	edition_parse_reasons(text, reasons);
+	digests_parse_reasons(text, reasons);
 	g_assert(reasons->len == g_strv_length(lines));
 	for (guint i = 0; i < reasons->len; i++) {
 		const struct digest_reason *reason = reasons->pdata[i];
@@ -24,9 +24,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		g_assert(!strpbrk(reason->filter, "\t\n"));
 		g_assert(has_tab || !*reason->words);
-		g_string_append_printf(told, "%s%s%s%s", i ? "\n" : "", reason->filter,
-		    has_tab ? "\t" : "", reason->words);
+		g_string_append_printf(reported, "%s%s%s%s", i ? "\n" : "",
+		    reason->filter, has_tab ? "\t" : "", reason->words);
 	}
-	g_assert_cmpstr(told->str, ==, text);
+	g_assert_cmpstr(reported->str, ==, text);
 	return 0;
 }

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "transport/dialogue.h"
-#include "transport/meaning.h"
+#include "transport/classify.h"
 #include "transport/reply.h"
+#include "transport/smtp_transaction.h"
 
 static void
 check_reply(const struct reply *reply)
@@ -21,14 +21,14 @@ check_reply(const struct reply *reply)
 	for (enum smtp_stage stage = SMTP_STAGE_CONNECT; stage <= SMTP_STAGE_DOT;
 	     stage++) {
 		bool is_final =
-		    !meaning_is_positive(stage, reply) || stage == SMTP_STAGE_DOT;
-		struct meaning meaning;
+		    !classify_is_positive(stage, reply) || stage == SMTP_STAGE_DOT;
+		struct reply_class meaning;
 
 		if (!is_final)
 			continue;
-		meaning = meaning_find(stage, reply);
+		meaning = classify_reply(stage, reply);
 		g_assert((meaning.outcome == DELIVERY_SENT) ==
-		         meaning_is_positive(stage, reply));
+		         classify_is_positive(stage, reply));
 	}
 }
 
@@ -36,7 +36,7 @@ check_reply(const struct reply *reply)
 static char *
 read_replies(const char *bytes, size_t size, size_t piece)
 {
-	GString *told = g_string_new(NULL);
+	GString *reported = g_string_new(NULL);
 	enum reply_progress progress = REPLY_MORE;
 	struct reply_parser parser;
 	size_t at = 0;
@@ -58,15 +58,15 @@ read_replies(const char *bytes, size_t size, size_t piece)
 			if (progress != REPLY_WHOLE)
 				continue;
 			check_reply(reply_parser_get(&parser));
-			g_string_append_printf(told, "%d %s %s\n",
+			g_string_append_printf(reported, "%d %s %s\n",
 			    reply_parser_get(&parser)->code,
 			    reply_parser_get(&parser)->enhanced,
 			    reply_parser_get(&parser)->text);
 		}
 	}
-	g_string_append_printf(told, "%d", (int)progress);
+	g_string_append_printf(reported, "%d", (int)progress);
 	reply_parser_clear(&parser);
-	return g_string_free(told, FALSE);
+	return g_string_free(reported, FALSE);
 }
 
 static void

@@ -72,7 +72,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	settings = load(data, size, problems, &error);
 	if (settings) {
 		g_assert(!error && problems->len == 0);
-		settings_visit(settings, check_row, NULL);
+		settings_foreach(settings, check_row, NULL);
 	} else {
 		fuzz_check_error(error);
 		check_problems(problems);

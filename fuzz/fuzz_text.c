@@ -56,8 +56,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t limit = 1 + 16 * (size_t)fuzz_take_byte(&input);
 	g_autoptr(GBytes) bytes = fuzz_take_bytes(&input);
 	gsize length;
-	const char *octets = g_bytes_get_data(bytes, &length);
-	const char *text = length > 0 ? octets : "";
+	const char *contents = g_bytes_get_data(bytes, &length);
+	const char *text = length > 0 ? contents : "";
 	g_autofree char *valid = g_utf8_make_valid(text, (gssize)length);
 	g_autofree char *once = text_normalize(text, length, limit);
 	g_autofree char *composed = NULL;

@@ -6,7 +6,7 @@
 #include "base/bounds.h"
 #include "base/text.h"
 #include "fuzz.h"
-#include "mail/inert.h"
+#include "message/sanitize.h"
 
 /* Nothing in it can end an attribute, a line or a pair of brackets. */
 static void
@@ -37,7 +37,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_harmless(url);
 		g_assert_cmpstr(url, ==, again);
 	}
-	if (inert_is_web_url(text)) {
+	if (sanitize_is_web_url(text)) {
 		g_assert(strlen(text) <= BOUNDS_PAPER_URL_BYTES);
 		check_harmless(text);
 	}

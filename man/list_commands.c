@@ -6,16 +6,16 @@
 
 #include "base/bounds.h"
 #include "render/wrap.h"
-#include "service/command_work.h"
+#include "service/command/command_private.h"
 
 #define COLUMNS 78
 
 static const char *const trusts[] = {
-    [COMMAND_TRUST_NONE] = "Anybody may ask.",
-    [COMMAND_TRUST_READ] = "For subscribers; the answer goes to their address alone.",
-    [COMMAND_TRUST_CHANGE] = "At once in an answer to a digest; else it waits for a "
-                             "confirmation.",
-    [COMMAND_TRUST_CONFIRM] = "Waits for a confirmation always.",
+    [COMMAND_AUTH_NONE] = "Anybody may ask.",
+    [COMMAND_AUTH_READ] = "For subscribers; the answer goes to their address alone.",
+    [COMMAND_AUTH_CHANGE] = "At once in an answer to a digest; else it waits for a "
+                            "confirmation.",
+    [COMMAND_AUTH_CONFIRM] = "Waits for a confirmation always.",
 };
 
 /* Text that mdoc does not take for its macros: In, No, At ... */
@@ -53,10 +53,10 @@ print_text(const char *text)
 }
 
 static void
-print_row(const struct phrasebook *book, const struct command_row *row)
+print_row(const struct catalog *book, const struct command_row *row)
 {
 	g_autofree char *name = g_strconcat("help.", row->verb, NULL);
-	g_autofree char *help = phrases_format(
+	g_autofree char *help = catalog_format(
 	    book, "en", name, "most", MSG_INT(BOUNDS_FILTERS_PERSON), NULL);
 	g_auto(GStrv) parts = g_strsplit(row->arguments, "\"", -1);
 	g_autofree char *arguments = g_strjoinv("\\(dq", parts);
@@ -78,7 +78,7 @@ int
 main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
-	pb_auto(phrasebook) book = argc == 2 ? phrasebook_load(argv[1], &error) : NULL;
+	pb_auto(catalog) book = argc == 2 ? catalog_load(argv[1], &error) : NULL;
 
 	if (!book) {
 		fprintf(stderr, "list_commands: %s\n",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "service/event.h"
+#include "service/log/event.h"
 
 #define COLUMNS 76
 

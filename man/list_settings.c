@@ -41,6 +41,6 @@ main(void)
 {
 	pb_auto(settings) defaults = settings_new();
 
-	settings_visit(defaults, print_setting, NULL);
+	settings_foreach(defaults, print_setting, NULL);
 	return 0;
 }

@@ -29,7 +29,7 @@ print_listing(const struct listing *listing)
 	g_autofree char *categories = join(paper->categories, " ");
 
 	printf("%s\t%s\t%u\t%s\t%s\t%s\t%s\t%s\t%s\n", paper->id,
-	    announcement_name(listing->announcement), listing->version, listing->day,
+	    listing_type_name(listing->listing_type), listing->version, listing->day,
 	    authors, categories, paper->doi ? paper->doi : "", paper->title,
 	    paper->abstract);
 }
@@ -40,14 +40,14 @@ main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) listings = NULL;
 	g_autoptr(GBytes) xml = NULL;
-	pb_auto(bulletin) bulletin = NULL;
+	pb_auto(feed_xml) bulletin = NULL;
 	char *text = NULL;
 	gsize size = 0;
 
 	if (argc != 2 || !g_file_get_contents(argv[1], &text, &size, &error))
 		return 2;
 	xml = g_bytes_new_take(text, size);
-	bulletin = bulletin_parse(xml, NULL, &error);
+	bulletin = feed_xml_parse(xml, NULL, &error);
 	if (bulletin)
 		listings = bulletin->total >= 0
 		               ? arxiv_listing_make_found(bulletin, &error)

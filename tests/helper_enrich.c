@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "store/papers.h"
+#include "store/paper/papers.h"
 
 static GPtrArray *
 read_papers(void)

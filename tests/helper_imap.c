@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "mailbox/imap.h"
+#include "receive/imap.h"
 
 struct run {
 	char *out, *mark_file;
@@ -25,7 +25,7 @@ struct run {
 };
 
 static bool
-take(void *data, const struct mailbox_letter *letter, GError **error)
+take(void *data, const struct receive_mail *mail, GError **error)
 {
 	struct run *run = data;
 	g_autofree char *name = NULL;
@@ -37,15 +37,14 @@ take(void *data, const struct mailbox_letter *letter, GError **error)
 		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, "busy");
 		return false;
 	}
-	if (run->refuse &&
-	    g_strstr_len(letter->raw, (gssize)letter->size, run->refuse)) {
+	if (run->refuse && g_strstr_len(mail->raw, (gssize)mail->size, run->refuse)) {
 		printf("refuse\n");
 		fflush(stdout);
 		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT, "no letter");
 		return false;
 	}
 	name = g_strdup_printf("%s/%d-%d", run->out, (int)getpid(), ++run->n_taken);
-	if (!g_file_set_contents(name, letter->raw, (gssize)letter->size, error))
+	if (!g_file_set_contents(name, mail->raw, (gssize)mail->size, error))
 		return false;
 	printf("take %s\n", name);
 	fflush(stdout);
@@ -55,8 +54,8 @@ take(void *data, const struct mailbox_letter *letter, GError **error)
 }
 
 static bool
-skip(void *data, const char *name, const struct mailbox_letter *head,
-    const char *reason, GError **error)
+skip(void *data, const char *name, const struct receive_mail *head, const char *reason,
+    GError **error)
 {
 	(void)data;
 	(void)error;
@@ -96,7 +95,7 @@ note(void *data, const GError *problem)
 }
 
 static void
-load_mark(void *data, struct imap_mark *mark)
+load_mark(void *data, struct imap_cursor *mark)
 {
 	const struct run *run = data;
 	g_autofree char *text = NULL;
@@ -106,7 +105,7 @@ load_mark(void *data, struct imap_mark *mark)
 }
 
 static bool
-save_mark(void *data, const struct imap_mark *mark, GError **error)
+save_mark(void *data, const struct imap_cursor *mark, GError **error)
 {
 	const struct run *run = data;
 	g_autofree char *text =
@@ -147,19 +146,19 @@ get_peak_kib(void)
 static int
 serve(struct run *run, struct imap_options *options)
 {
-	const struct mailbox_sink sink = {.take = take,
+	const struct receiver_sink sink = {.take = take,
 	    .skip = skip,
 	    .unskip = unskip,
 	    .load_skipped = load_skipped,
 	    .note = note,
 	    .data = run};
 	g_autoptr(GError) error = NULL;
-	pb_auto(mailbox) mailbox = NULL;
+	pb_auto(receiver) mailbox = NULL;
 
-	options->keeper = (struct imap_mark_keeper){load_mark, save_mark, NULL, run};
+	options->keeper = (struct imap_cursor_store){load_mark, save_mark, NULL, run};
 	options->random = half;
-	mailbox = imap_mailbox_new(options, &error);
-	if (!mailbox || !mailbox_serve(mailbox, &sink, STDIN_FILENO, &error)) {
+	mailbox = imap_receiver_new(options, &error);
+	if (!mailbox || !receiver_run(mailbox, &sink, STDIN_FILENO, &error)) {
 		printf("end %s\n", error->message);
 		return 1;
 	}
@@ -215,7 +214,7 @@ main(int argc, char **argv)
 	    .times = {.connect_ms = (unsigned)command_ms,
 	        .open_ms = (unsigned)command_ms,
 	        .command_ms = (unsigned)command_ms,
-	        .letter_ms = (unsigned)command_ms,
+	        .mail_ms = (unsigned)command_ms,
 	        .idle_s = (unsigned)idle_s,
 	        .poll_s = (unsigned)poll_s,
 	        .retry_ms = 20,

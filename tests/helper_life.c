@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/stage.h"
-#include "service/log.h"
-#include "service/startup.h"
-#include "service/subscribe.h"
+#include "daemon/pipeline.h"
+#include "service/log/log.h"
+#include "service/people/subscribe.h"
+#include "service/setup/startup.h"
 
 /* What is kept of the time in CLOCK: eleven digits and a line end. */
 #define CLOCK_FORMAT "%011" G_GINT64_FORMAT "\n"
@@ -45,17 +45,18 @@ fdatasync(int fd)
 }
 
 struct life {
-	struct snapshot *snapshot;
+	struct config_snapshot *config_snapshot;
 	struct clock clock;
 	int clock_fd;
-	struct collect_stage collect;
-	struct press_stage press;
-	struct post_stage post;
-	int64_t collect_at, press_at, post_at; /* -1: not before something happens */
+	struct collector collect;
+	struct scheduler scheduler;
+	struct mailer_stage mailer;
+	int64_t collect_at, digest_cache_at,
+	    mailer_at; /* -1: not before something happens */
 };
 
 static int64_t
-read_standing(const struct clock *clock)
+load_status_line(const struct clock *clock)
 {
 	return clock->at_s;
 }
@@ -100,27 +101,29 @@ static void
 step(struct life *life)
 {
 	int64_t now = life->clock.at_s;
-	int64_t interval_s = life->snapshot->settings->collect_interval_s;
+	int64_t interval_s = life->config_snapshot->settings->collect_interval_s;
 	struct collect_report collected = {0};
-	struct edition_report made = {0};
-	struct post_report posted = {0};
+	struct digest_build_report made = {0};
+	struct mailer_report posted = {0};
 	g_autoptr(GError) error = NULL;
 
 	if (life->collect_at <= now || life->collect_at > now + interval_s) {
-		need(collect_stage_run(&life->collect, now, &collected, &error), error);
+		need(collector_run(&life->collect, now, &collected, &error), error);
 		life->collect_at = now + interval_s;
 		if (collected.retry_at > now)
 			life->collect_at = MIN(life->collect_at, collected.retry_at);
-		life->press_at = now;
+		life->digest_cache_at = now;
 	}
-	if (is_due(life->press_at, now)) {
-		need(press_stage_run(&life->press, now, &made, &life->press_at, &error),
+	if (is_due(life->digest_cache_at, now)) {
+		need(digest_cache_stage_run(
+		         &life->scheduler, now, &made, &life->digest_cache_at, &error),
 		    error);
 		if (made.digests)
-			life->post_at = now;
+			life->mailer_at = now;
 	}
-	if (is_due(life->post_at, now))
-		need(post_stage_run(&life->post, NULL, &posted, &life->post_at, &error),
+	if (is_due(life->mailer_at, now))
+		need(mailer_stage_run(
+		         &life->mailer, NULL, &posted, &life->mailer_at, &error),
 		    error);
 }
 
@@ -137,7 +140,8 @@ live_until(struct life *life, int64_t end)
 		int64_t next;
 
 		step(life);
-		next = sooner(life->collect_at, sooner(life->press_at, life->post_at));
+		next = sooner(
+		    life->collect_at, sooner(life->digest_cache_at, life->mailer_at));
 		set_now(life, CLAMP(next, life->clock.at_s + 1, end));
 	}
 }
@@ -147,7 +151,7 @@ static void
 wake(struct life *life, int64_t now)
 {
 	set_now(life, now);
-	life->press_at = life->post_at = now;
+	life->digest_cache_at = life->mailer_at = now;
 }
 
 static void
@@ -165,19 +169,20 @@ add_person(struct life *life, const char *row)
 	    .max_full = 20,
 	    .filters = filters,
 	    .filter_count = count,
-	    .key = life->snapshot->key,
+	    .key = life->config_snapshot->key,
 	    .who = "test",
 	};
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 
-	need(rhythm_parse_cadence(cells[2], &request.rhythm.cadence, &error), error);
+	need(
+	    schedule_parse_frequency(cells[2], &request.rhythm.cadence, &error), error);
 	for (unsigned i = 0; i < count; i++)
 		filters[i].text = cells[5 + i];
 	subscriber = subscribe_add(
-	    life->press.store, &request, life->clock.at_s, NULL, NULL, &error);
+	    life->scheduler.store, &request, life->clock.at_s, NULL, NULL, &error);
 	need(subscriber != NULL, error);
-	life->press_at = life->clock.at_s;
+	life->digest_cache_at = life->clock.at_s;
 }
 
 static void
@@ -209,20 +214,22 @@ start(struct life *life, const char *config, const char *clock_path)
 		g_error("%s", (char *)problems->pdata[0]);
 	log_start(settings->log_level, "helper_life");
 	life->clock = (struct clock){
-	    .read = read_standing,
+	    .read = load_status_line,
 	    .at_s = load_now(life, clock_path),
 	};
-	store = assembly_open_store(settings, &error);
+	store = factory_open_store(settings, &error);
 	key = store ? startup_load_key(settings, store, &error) : NULL;
-	life->snapshot =
-	    key ? snapshot_new(g_steal_pointer(&settings), NULL, key, &error) : NULL;
-	need(life->snapshot &&
-	         collect_stage_init(&life->collect, life->snapshot, &error) &&
-	         press_stage_init(&life->press, life->snapshot, &error) &&
-	         post_stage_init(
-	             &life->post, life->snapshot, &life->clock, NULL, NULL, &error),
+	life->config_snapshot =
+	    key ? config_snapshot_new(g_steal_pointer(&settings), NULL, key, &error)
+	        : NULL;
+	need(life->config_snapshot &&
+	         collector_init(&life->collect, life->config_snapshot, &error) &&
+	         digest_cache_stage_init(
+	             &life->scheduler, life->config_snapshot, &error) &&
+	         mailer_stage_init(&life->mailer, life->config_snapshot, &life->clock,
+	             NULL, NULL, &error),
 	    error);
-	life->collect_at = life->press_at = life->post_at = life->clock.at_s;
+	life->collect_at = life->digest_cache_at = life->mailer_at = life->clock.at_s;
 }
 
 int
@@ -241,10 +248,10 @@ main(int argc, char **argv)
 	while (getline(&line, &size, stdin) > 0)
 		obey(&life, g_strchomp(line));
 	free(line);
-	post_stage_clear(&life.post);
-	press_stage_clear(&life.press);
-	collect_stage_clear(&life.collect);
-	snapshot_unref(life.snapshot);
+	mailer_stage_clear(&life.mailer);
+	digest_cache_stage_clear(&life.scheduler);
+	collector_clear(&life.collect);
+	config_snapshot_unref(life.config_snapshot);
 	close(life.clock_fd);
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include <glib.h>
 #include <stdio.h>
 
-#include "mail/encoding.h"
-#include "mail/message.h"
+#include "message/compose.h"
+#include "message/encoding.h"
 #include "render_sample.h"
 
 static void
@@ -45,8 +45,8 @@ write_digest(const char *dir, const char *name, struct digest *digest)
 static void
 write_subject(const char *dir, const char *name, const char *subject)
 {
-	static const struct message_run run = {"text\r\n", 6};
-	struct message_fields fields = {
+	static const struct compose_span run = {"text\r\n", 6};
+	struct compose_headers fields = {
 	    .date = 1795242600,
 	    .offset_min = -570,
 	    .from = {"Zoë \"the\" Sender, Dr.", "sender@bücher.example"},
@@ -57,7 +57,7 @@ write_subject(const char *dir, const char *name, const char *subject)
 	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
 	};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GBytes) message = message_build(&fields, &error);
+	g_autoptr(GBytes) message = compose_message(&fields, &error);
 	size_t size;
 	const char *data;
 
@@ -94,7 +94,7 @@ main(int argc, char **argv)
 		g_autofree char *id = g_strdup_printf("2611.1%04u", i);
 		g_autofree char *title = g_strdup_printf("论文 number %u", i);
 		struct digest_entry *entry =
-		    render_sample_add(digest, id, title, DIGEST_SHOWN_FULL);
+		    render_sample_add(digest, id, title, DIGEST_DETAIL_FULL);
 
 		g_free(entry->paper->abstract);
 		entry->paper->abstract = g_strnfill(i * 10, 'a');

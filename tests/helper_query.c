@@ -19,9 +19,9 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "query/plural.h"
 #include "query/query.h"
-#include "store/tokenizer.h"
+#include "query/text/stem.h"
+#include "store/core/tokenizer.h"
 
 /* The papers, each ready for many filters. */
 struct bench {
@@ -31,8 +31,8 @@ struct bench {
 	GPtrArray *documents; /* of struct query_document *, in the same order */
 };
 
-static const enum query_mode modes[] = {QUERY_AS_TOLD, QUERY_MAY_CHANGE};
-static const enum query_settlement settlements[] = {
+static const enum query_mode modes[] = {QUERY_AS_REPORTED, QUERY_MAY_CHANGE};
+static const enum query_finality settlements[] = {
     QUERY_SETTLED_NOTHING,
     QUERY_SETTLED_ENRICHED,
     QUERY_SETTLED_FINALLY,
@@ -41,7 +41,7 @@ static const enum query_settlement settlements[] = {
 static void
 fold_line(void *data, const char *line)
 {
-	g_autofree char *folded = plural_fold(line, strlen(line));
+	g_autofree char *folded = stem_plural(line, strlen(line));
 
 	(void)data;
 	puts(folded);
@@ -60,7 +60,7 @@ format_truths(const struct bench *bench, const struct query *query)
 		for (guint at = 0; at < bench->documents->len; at++) {
 			struct query_document *document = bench->documents->pdata[at];
 
-			query_document_settle(
+			query_document_finalize(
 			    document, settlements[i % G_N_ELEMENTS(settlements)]);
 			g_string_append_c(
 			    text, (char)('0' + query_evaluate(query, document, mode)));
@@ -93,7 +93,7 @@ static void
 judge_line(void *data, const char *line)
 {
 	const struct bench *bench = data;
-	struct query_problem problem = {0};
+	struct query_error problem = {0};
 	pb_auto(query) query =
 	    query_parse(line, bench->tokenizer, NULL, &problem, NULL);
 
@@ -101,7 +101,7 @@ judge_line(void *data, const char *line)
 		print_query(bench, query);
 	else
 		printf("refused\t%u\t%s\n", problem.column, problem.message->text);
-	query_problem_clear(&problem);
+	query_error_clear(&problem);
 }
 
 static void
@@ -159,13 +159,13 @@ read_appearances(struct paper *paper, const json_t *value)
 	json_array_foreach(value, at, item)
 	{
 		const char *word = json_string_value(json_array_get(item, 2));
-		enum announcement announcement = ANNOUNCEMENT_NEW;
+		enum listing_type listing_type = LISTING_NEW;
 
-		while (strcmp(announcement_name(announcement), word) != 0)
-			announcement++;
-		paper_add_appearance(paper, json_string_value(json_array_get(item, 0)),
-		    json_string_value(json_array_get(item, 1)), announcement);
-		g_array_index(paper->appearances, struct appearance, at).is_late =
+		while (strcmp(listing_type_name(listing_type), word) != 0)
+			listing_type++;
+		paper_add_listing(paper, json_string_value(json_array_get(item, 0)),
+		    json_string_value(json_array_get(item, 1)), listing_type);
+		g_array_index(paper->appearances, struct paper_listing, at).is_late =
 		    json_array_size(item) > 3;
 	}
 }

@@ -60,7 +60,7 @@ render_sample_new_digest(void)
 
 struct digest_entry *
 render_sample_add(
-    struct digest *digest, const char *id, const char *title, enum digest_shown shown)
+    struct digest *digest, const char *id, const char *title, enum digest_detail shown)
 {
 	struct paper *paper = paper_new();
 	struct digest_entry *entry;
@@ -93,7 +93,7 @@ add_rich_papers(struct digest *digest)
 	entry = render_sample_add(digest, "2611.01001",
 	    "Sparse Routing of Tokens through Mixtures of State Space Models: A Long "
 	    "Title that Nobody Could Bring Themselves to Shorten before the Deadline",
-	    DIGEST_SHOWN_FULL);
+	    DIGEST_DETAIL_FULL);
 	set_text(&entry->paper->abstract,
 	    "We route tokens through a mixture of state space models and ask how few "
 	    "of "
@@ -118,7 +118,7 @@ add_rich_papers(struct digest *digest)
 	entry = render_sample_add(digest, "2611.01002",
 	    "Schrödinger bridges with $\\alpha$-divergences: \u2016x\u2016\u2082 "
 	    "\u2264 \u03B5 is not enough",
-	    DIGEST_SHOWN_FULL);
+	    DIGEST_DETAIL_FULL);
 	set_text(&entry->paper->abstract,
 	    "For \u03B1 \u2208 (0, 1) we show that an \u2113\u2082 bound of \u03B5 "
 	    "does not keep two bridges together. "
@@ -130,7 +130,7 @@ add_rich_papers(struct digest *digest)
 	entry = render_sample_add(digest, "2611.01003",
 	    "面向长文档的稀疏路由状态空间模型：方法、实验与一个不肯结束的标题，直到一行"
 	    "再也放不下为止",
-	    DIGEST_SHOWN_FULL);
+	    DIGEST_DETAIL_FULL);
 	set_text(&entry->paper->abstract,
 	    "我们研究如何用尽可能少的状态空间模型处理一个词元。在四个虚构的语料库上，两"
 	    "次访问已经足够。"
@@ -149,14 +149,14 @@ render_sample_new_full_digest(void)
 
 	add_rich_papers(digest);
 	entry =
-	    render_sample_add(digest, "2611.01004", "On Diffusion", DIGEST_SHOWN_FULL);
+	    render_sample_add(digest, "2611.01004", "On Diffusion", DIGEST_DETAIL_FULL);
 	set_text(&entry->paper->abstract, "");
 	g_ptr_array_set_size(entry->paper->authors, 0);
 	entry = render_sample_add(digest, "2611.01005",
 	    "Antidisestablishmentarianism_in_file_names_and_other_words_that_do_not_"
 	    "break_"
 	    "anywhere: a survey",
-	    DIGEST_SHOWN_FULL);
+	    DIGEST_DETAIL_FULL);
 	set_text(&entry->paper->abstract,
 	    "We survey words that do not break, such as "
 	    "long.example.net/a/path/that/goes/on/and/on/and/on/until/it/is/"
@@ -166,21 +166,21 @@ render_sample_new_full_digest(void)
 	    "\u0646\u0645\u0627\u0630\u062C "
 	    "\u0627\u0644\u0627\u0646\u062A\u0634\u0627\u0631 "
 	    "\u0644\u0644\u0635\u0648\u0631",
-	    DIGEST_SHOWN_FULL);
+	    DIGEST_DETAIL_FULL);
 	set_text(&entry->paper->abstract,
 	    "A title from right to left, an abstract from left to right.");
 	entry->upvotes = 12;
 	render_sample_add(digest, "2611.01007",
-	    "Diffusion models of rumours in small towns", DIGEST_SHOWN_TITLE);
+	    "Diffusion models of rumours in small towns", DIGEST_DETAIL_TITLE);
 	render_sample_add(digest, "2611.01008",
 	    "Does diffusion of responsibility explain why nobody reviewed this paper "
 	    "with "
 	    "a title of two lines?",
-	    DIGEST_SHOWN_TITLE);
+	    DIGEST_DETAIL_TITLE);
 	for (unsigned i = 0; i < 3; i++) {
 		g_autofree char *id = g_strdup_printf("2611.0101%u", i);
 
-		render_sample_add(digest, id, "Never shown", DIGEST_SHOWN_COUNT);
+		render_sample_add(digest, id, "Never shown", DIGEST_DETAIL_COUNT);
 	}
 	return digest;
 }
@@ -215,7 +215,7 @@ render_sample_new_hostile_digest(void)
 		const char *text = i < G_N_ELEMENTS(texts) ? texts[i] : long_text;
 		g_autofree char *id = g_strdup_printf("2611.0%u", 2000 + i);
 		struct digest_entry *entry =
-		    render_sample_add(digest, id, text, DIGEST_SHOWN_FULL);
+		    render_sample_add(digest, id, text, DIGEST_DETAIL_FULL);
 
 		set_text(&entry->paper->abstract, text);
 		g_ptr_array_add(entry->paper->authors, g_strdup(text));

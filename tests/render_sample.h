@@ -21,7 +21,7 @@ struct digest *render_sample_new_digest(void);
 
 /** Append a paper of that title with an author, a reason and an abstract. */
 struct digest_entry *render_sample_add(
-    struct digest *digest, const char *id, const char *title, enum digest_shown shown);
+    struct digest *digest, const char *id, const char *title, enum digest_detail shown);
 
 /** Six papers of many kinds, two titles and three that are counted. */
 struct digest *render_sample_new_full_digest(void);

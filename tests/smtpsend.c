@@ -113,11 +113,11 @@ load_message(const char *path, bool is_lf)
 struct line {
 	const struct arguments *arguments;
 	char **recipients;
-	struct parcel *parcels;
+	struct delivery_job *parcels;
 	unsigned count, taken, sent;
 };
 
-static struct parcel *
+static struct delivery_job *
 take(void *data)
 {
 	struct line *line = data;
@@ -126,16 +126,16 @@ take(void *data)
 }
 
 static void
-ignore(void *data, struct parcel *parcel)
+ignore(void *data, struct delivery_job *delivery_job)
 {
-	(void)data, (void)parcel;
+	(void)data, (void)delivery_job;
 }
 
 static void
-tell(void *data, struct parcel *parcel)
+tell(void *data, struct delivery_job *delivery_job)
 {
 	struct line *line = data;
-	const struct delivery *result = &parcel->result;
+	const struct delivery *result = &delivery_job->result;
 
 	printf("%s scope=%s stage=%s code=%d enhanced=%s operator=%s text=%s\n",
 	    delivery_outcome_get_name(result->outcome),
@@ -154,7 +154,7 @@ load_line(struct line *line)
 
 	line->recipients = g_strsplit(arguments->to, ",", -1);
 	line->count = g_strv_length(arguments->files);
-	line->parcels = g_new0(struct parcel, line->count);
+	line->parcels = g_new0(struct delivery_job, line->count);
 	for (unsigned i = 0; i < line->count; i++) {
 		const char *path = arguments->files[i];
 
@@ -174,7 +174,7 @@ static bool
 deliver_files(struct transport *transport, const struct arguments *arguments)
 {
 	struct line line = {.arguments = arguments};
-	const struct transport_feed feed = {take, ignore, tell, &line};
+	const struct job_queue feed = {take, ignore, tell, &line};
 
 	if (load_line(&line))
 		transport_run(transport, &feed);

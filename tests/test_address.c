@@ -6,7 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "mail/address.h"
+#include "message/address.h"
 
 static void
 accepts_what_people_have(void)

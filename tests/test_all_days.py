@@ -19,9 +19,9 @@ FETCHDAY = os.path.join(top_builddir(), "tests", "fetchday")
 
 def fetch(path, day):
     """fetchday's answer for a file of any name, as (status, count, papers)."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.symlink(path, os.path.join(folder, "daily_papers-%s.json" % day))
-        answer = subprocess.run([FETCHDAY, "file://" + folder, day], text=True,
+    with tempfile.TemporaryDirectory() as directory:
+        os.symlink(path, os.path.join(directory, "daily_papers-%s.json" % day))
+        answer = subprocess.run([FETCHDAY, "file://" + directory, day], text=True,
                                 capture_output=True, check=False)
     if answer.returncode != 0:
         raise AssertionError(answer.stderr.strip())
@@ -60,8 +60,8 @@ def check_all(tap, paths):
 
 def made_up(tap):
     """all made-up days are read whole"""
-    folder = os.path.join(top_srcdir(), "samples")
-    check_all(tap, sorted(glob.glob(f"{folder}/**/daily_papers-*.json", recursive=True)))
+    directory = os.path.join(top_srcdir(), "samples")
+    check_all(tap, sorted(glob.glob(f"{directory}/**/daily_papers-*.json", recursive=True)))
 
 
 def real(tap):

@@ -4,115 +4,120 @@
 #include <glib.h>
 #include <string.h>
 
-#include "lib/lab.h"
-#include "store/archive.h"
-#include "store/history.h"
-#include "store/sql.h"
+#include "lib/store_fixture.h"
+#include "store/core/sql.h"
+#include "store/paper/archive.h"
+#include "store/paper/paper_history.h"
 
 #define DAY "2026-11-20"
-#define AT  lab_time("2026-11-20T12:00:00Z")
+#define AT  store_fixture_time("2026-11-20T12:00:00Z")
 
-#define WORDS "SELECT text || '/' || folded || '/' || papers FROM word ORDER BY text"
-#define FORMS \
-	"SELECT short, replace(long, ' ', '_'), papers FROM short_form ORDER BY 1, 2"
+#define WORDS \
+	"SELECT text || '/' || folded || '/' || papers FROM vocabulary ORDER BY text"
+#define FORMS "SELECT short, replace(long, ' ', '_'), papers FROM acronym ORDER BY 1, 2"
 
 static void
-list(struct lab *lab, const char *id, const char *title, const char *abstract)
+list(struct store_fixture *fixture, const char *id, const char *title,
+    const char *abstract)
 {
-	lab_save(lab, "hf", DAY, AT, lab_paper(id, title, abstract));
+	store_fixture_save(
+	    fixture, "hf", DAY, AT, store_fixture_paper(id, title, abstract));
 }
 
 static void
-assert_sound(struct lab *lab)
+assert_sound(struct store_fixture *fixture)
 {
 	g_autofree char *problem = NULL;
 	g_autoptr(GError) error = NULL;
 
-	archive_check(lab->store, &problem, &error);
+	archive_check(fixture->store, &problem, &error);
 	g_assert_no_error(error);
 	g_assert_cmpstr(problem, ==, NULL);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 }
 
 static char *
-check(struct lab *lab)
+check(struct store_fixture *fixture)
 {
 	char *problem = NULL;
 	g_autoptr(GError) error = NULL;
 
-	archive_check(lab->store, &problem, &error);
+	archive_check(fixture->store, &problem, &error);
 	g_assert_no_error(error);
 	return problem;
 }
 
 static void
-words_are_counted_by_papers_and_follow_a_revision(void)
+locale_format_are_counted_by_papers_and_follow_a_revision(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	list(lab, "1", "Models of a model", "A model");
-	list(lab, "2", "M\xc3\xbcller's models", "");
-	lab_assert_text(lab, WORDS,
+	list(fixture, "1", "Models of a model", "A model");
+	list(fixture, "2", "M\xc3\xbcller's models", "");
+	store_fixture_assert_text(fixture, WORDS,
 	    "a/a/1 model/model/1 models/model/2 muller/muller/1 of/of/1 s/s/1");
-	list(lab, "1", "Models of diffusion", "Another model");
-	lab_assert_text(lab, WORDS,
+	list(fixture, "1", "Models of diffusion", "Another model");
+	store_fixture_assert_text(fixture, WORDS,
 	    "another/another/1 diffusion/diffusion/1 model/model/1 models/model/2"
 	    " muller/muller/1 of/of/1 s/s/1");
-	assert_sound(lab);
+	assert_sound(fixture);
 	/* The same again, and other votes, teach nothing. */
-	list(lab, "1", "Models of diffusion", "Another model");
-	assert_sound(lab);
-	lab_assert_text(lab, "SELECT rowid FROM paper_fts('diffusion')", "1");
-	lab_assert_text(lab, "SELECT rowid FROM paper_fts('authors : ada')", "1 2");
+	list(fixture, "1", "Models of diffusion", "Another model");
+	assert_sound(fixture);
+	store_fixture_assert_text(
+	    fixture, "SELECT rowid FROM paper_fts('diffusion')", "1");
+	store_fixture_assert_text(
+	    fixture, "SELECT rowid FROM paper_fts('authors : ada')", "1 2");
 }
 
 static void
 short_forms_are_learnt_and_forgotten(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GPtrArray) forms = NULL;
-	struct archive_form *form;
+	struct archive_acronym *form;
 
-	list(lab, "1", "On LoRA",
+	list(fixture, "1", "On LoRA",
 	    "Low-rank adaptation (LoRA), low-rank adaptation (LoRA)");
-	list(lab, "2", "LoRAs",
+	list(fixture, "2", "LoRAs",
 	    "low-rank adaptations (LoRAs); low-rank adapters (LoRA)");
-	lab_assert_text(
-	    lab, FORMS, "lora|low_rank_adaptation|2 lora|low_rank_adapter|1");
-	forms = archive_load_forms(lab->store, "lora", 1, NULL);
+	store_fixture_assert_text(
+	    fixture, FORMS, "lora|low_rank_adaptation|2 lora|low_rank_adapter|1");
+	forms = archive_load_acronyms(fixture->store, "lora", 1, NULL);
 	g_assert_cmpuint(forms->len, ==, 1);
 	form = forms->pdata[0];
 	g_assert_cmpstr(form->shown, ==, "Low-rank adaptation");
 	g_assert_cmpint(form->papers, ==, 2);
-	list(lab, "2", "None", "No more.");
-	lab_assert_text(lab, FORMS, "lora|low_rank_adaptation|1");
-	assert_sound(lab);
+	list(fixture, "2", "None", "No more.");
+	store_fixture_assert_text(fixture, FORMS, "lora|low_rank_adaptation|1");
+	assert_sound(fixture);
 }
 
 /* Printed with their counts, for somebody to read; nothing can be said of each here. */
 static void
 real_papers_teach_short_forms(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *rows = NULL;
 	g_auto(GStrv) lines = NULL;
 
-	if (!lab_fill_real(lab)) {
-		g_test_skip(LAB_NO_REAL_DATA);
+	if (!store_fixture_fill_real(fixture)) {
+		g_test_skip(STORE_FIXTURE_NO_REAL_DATA);
 		return;
 	}
-	rows = lab_text(lab, "SELECT papers || '~' || replace(short, ' ', '_') || '~' "
-	                     "|| replace(shown, ' ', '_')"
-	                     " FROM short_form ORDER BY papers DESC, short, long");
+	rows = store_fixture_text(fixture,
+	    "SELECT papers || '~' || replace(short, ' ', '_') || '~' "
+	    "|| replace(shown, ' ', '_')"
+	    " FROM acronym ORDER BY papers DESC, short, long");
 	lines = g_strsplit(rows, " ", -1);
 	for (char **line = lines; *line; line++)
 		g_test_message("%s", g_strdelimit(*line, "_", ' '));
 	g_test_message("%u pairs of short and long forms", g_strv_length(lines));
 	g_assert_cmpuint(g_strv_length(lines), >, 300);
-	lab_assert_text(lab,
-	    "SELECT long FROM short_form WHERE short = 'moe' AND papers > 5",
+	store_fixture_assert_text(fixture,
+	    "SELECT long FROM acronym WHERE short = 'moe' AND papers > 5",
 	    "mixture of expert");
-	assert_sound(lab);
+	assert_sound(fixture);
 }
 
 static void
@@ -132,39 +137,39 @@ the_nearest_word_is_found(void)
 	    {"qwertyuiop", NULL}, {"schr\xc3\xb8", NULL},
 	    {"robat", "robot"}, /* of two as near, the more frequent one */
 	};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	list(lab, "1", "Diffusion mamba tree", "robot robust");
-	list(lab, "2", "robot", "rabat");
+	list(fixture, "1", "Diffusion mamba tree", "robot robust");
+	list(fixture, "2", "robot", "rabat");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *nearest = NULL;
 
-		g_assert_true(
-		    archive_find_nearest(lab->store, rows[i].typed, &nearest, NULL));
+		g_assert_true(archive_find_nearest(
+		    fixture->store, rows[i].typed, &nearest, NULL));
 		g_assert_cmpstr(nearest, ==, rows[i].nearest);
 	}
 }
 
 static void
-words_are_counted_for_those_who_ask(void)
+locale_format_are_counted_for_those_who_ask(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct archive_size size;
 	int64_t papers;
 
-	list(lab, "1", "Model models", "modelling");
-	list(lab, "2", "Models", "of");
-	g_assert_true(archive_count_class(lab->store, "model", &papers, NULL));
+	list(fixture, "1", "Model models", "modelling");
+	list(fixture, "2", "Models", "of");
+	g_assert_true(archive_count_class(fixture->store, "model", &papers, NULL));
 	g_assert_cmpint(papers, ==, 3); /* the first has both */
-	g_assert_true(archive_count_papers(lab->store, "model", &papers, NULL));
+	g_assert_true(archive_count_papers(fixture->store, "model", &papers, NULL));
 	g_assert_cmpint(papers, ==, 2);
-	g_assert_true(archive_count_papers(lab->store, "nothing", &papers, NULL));
+	g_assert_true(archive_count_papers(fixture->store, "nothing", &papers, NULL));
 	g_assert_cmpint(papers, ==, 0);
-	g_assert_true(archive_count_prefix(lab->store, "modell", &papers, NULL));
+	g_assert_true(archive_count_prefix(fixture->store, "modell", &papers, NULL));
 	g_assert_cmpint(papers, ==, 1);
-	g_assert_true(archive_count_prefix(lab->store, "modem", &papers, NULL));
+	g_assert_true(archive_count_prefix(fixture->store, "modem", &papers, NULL));
 	g_assert_cmpint(papers, ==, 0);
-	g_assert_true(archive_load_size(lab->store, &size, NULL));
+	g_assert_true(archive_load_size(fixture->store, &size, NULL));
 	g_assert_cmpint(size.papers, ==, 2);
 	g_assert_cmpfloat(size.title_words, ==, 1.5);
 	g_assert_cmpfloat(size.abstract_words, ==, 1);
@@ -178,12 +183,12 @@ what_is_wrong_is_found_and_made_anew(void)
 		const char *says;
 		bool is_seen_at_a_glance;
 	} rows[] = {
-	    {"DELETE FROM word WHERE text = 'mamba'", "1 words are counted wrong",
+	    {"DELETE FROM vocabulary WHERE text = 'mamba'", "1 words are counted wrong",
 	        false},
-	    {"UPDATE word SET papers = 9 WHERE text IN ('of', 'mamba')",
+	    {"UPDATE vocabulary SET papers = 9 WHERE text IN ('of', 'mamba')",
 	        "2 words are counted wrong", false},
-	    {"INSERT INTO word VALUES ('new', 'new', 1)", "1 words", false},
-	    {"DELETE FROM short_form", "1 short forms", false},
+	    {"INSERT INTO vocabulary VALUES ('new', 'new', 1)", "1 words", false},
+	    {"DELETE FROM acronym", "1 short forms", false},
 	    {"UPDATE cursor SET value = 1 WHERE name = 'archive papers'",
 	        "and the words of 1", true},
 	    {"INSERT INTO paper_fts (paper_fts, rowid, title, abstract, authors)"
@@ -198,34 +203,34 @@ what_is_wrong_is_found_and_made_anew(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autofree char *problem = NULL, *glance = NULL;
 		g_autoptr(GError) error = NULL;
 
-		list(lab, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
-		list(lab, "2", "of mambas", "");
-		assert_sound(lab);
-		lab_run(lab, rows[i].damage);
-		problem = check(lab);
+		list(fixture, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
+		list(fixture, "2", "of mambas", "");
+		assert_sound(fixture);
+		store_fixture_run(fixture, rows[i].damage);
+		problem = check(fixture);
 		if (!problem || !strstr(problem, rows[i].says))
 			g_test_fail_printf("%s: %s", rows[i].damage, problem);
-		g_assert_true(archive_check_counts(lab->store, &glance, NULL));
+		g_assert_true(archive_check_counts(fixture->store, &glance, NULL));
 		g_assert_true((glance != NULL) == rows[i].is_seen_at_a_glance);
-		archive_rebuild(lab->store, &error);
+		archive_rebuild(fixture->store, &error);
 		g_assert_no_error(error);
-		assert_sound(lab);
+		assert_sound(fixture);
 	}
 }
 
 static bool
-call_rebuild(struct lab *lab, void *data, GError **error)
+call_rebuild(struct store_fixture *fixture, void *data, GError **error)
 {
 	(void)data;
-	return archive_rebuild(lab->store, error);
+	return archive_rebuild(fixture->store, error);
 }
 
 static bool
-call_learn(struct lab *lab, void *data, GError **error)
+call_learn(struct store_fixture *fixture, void *data, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
@@ -235,23 +240,27 @@ call_learn(struct lab *lab, void *data, GError **error)
 
 	(void)data;
 	g_ptr_array_add(listings,
-	    listing_new(lab_paper("1", "Mamba", "Vision transformer (ViT)"), DAY));
-	g_ptr_array_add(listings, listing_new(lab_paper("3", "Trees", ""), DAY));
-	return papers_save_batch(lab->store, &batch, listings, &saved, error);
+	    listing_new(
+	        store_fixture_paper("1", "Mamba", "Vision transformer (ViT)"), DAY));
+	g_ptr_array_add(
+	    listings, listing_new(store_fixture_paper("3", "Trees", ""), DAY));
+	return papers_save_batch(fixture->store, &batch, listings, &saved, error);
 }
 
 static void
 a_failure_anywhere_leaves_words_and_papers_together(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	list(lab, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
-	list(lab, "2", "of mambas", "");
-	g_assert_cmpuint(lab_fail_everywhere(lab, call_learn, NULL, true), >=, 20);
-	assert_sound(lab);
-	lab_run(lab, "DELETE FROM word; DELETE FROM cursor");
-	g_assert_cmpuint(lab_fail_everywhere(lab, call_rebuild, NULL, true), >=, 10);
-	assert_sound(lab);
+	list(fixture, "1", "Diffusion of mamba", "low-rank adaptation (LoRA)");
+	list(fixture, "2", "of mambas", "");
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_learn, NULL, true), >=, 20);
+	assert_sound(fixture);
+	store_fixture_run(fixture, "DELETE FROM vocabulary; DELETE FROM cursor");
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_rebuild, NULL, true), >=, 10);
+	assert_sound(fixture);
 }
 
 static bool
@@ -282,28 +291,28 @@ a_scan_finds_by_words_and_days_the_newest_first(void)
 	    {{"mamba", "2026-11-21", 9}, "", false},
 	    {{"nothing", NULL, 9}, "", false},
 	};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *plan = NULL;
 
-	lab_list(lab, "2026-11-18", "1", "Mamba", 1);
-	lab_list(lab, "2026-11-19", "2", "Trees", 1);
-	lab_list(lab, "2026-11-20", "3", "Mamba", 1);
+	store_fixture_list(fixture, "2026-11-18", "1", "Mamba", 1);
+	store_fixture_list(fixture, "2026-11-19", "2", "Trees", 1);
+	store_fixture_list(fixture, "2026-11-20", "3", "Mamba", 1);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GString) ids = g_string_new(NULL);
 		bool is_cut;
 
 		g_assert_true(archive_scan(
-		    lab->store, &rows[i].scan, note_id, ids, &is_cut, NULL));
+		    fixture->store, &rows[i].scan, note_id, ids, &is_cut, NULL));
 		g_assert_cmpstr(ids->str, ==, rows[i].ids);
 		g_assert_true(is_cut == rows[i].is_cut);
-		lab_assert_idle(lab);
+		store_fixture_assert_idle(fixture);
 	}
 }
 
 static void
 scans_use_their_indexes(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GString) ids = g_string_new(NULL);
 	g_autofree char *plans = NULL;
 	const struct archive_scan all = {.most = 5}, some = {.match = "a", .most = 5};
@@ -312,22 +321,22 @@ scans_use_their_indexes(void)
 	g_autoptr(GPtrArray) words = NULL, digests = NULL;
 	struct history_delivery delivery;
 
-	g_hash_table_remove_all(lab->store->statements);
-	g_assert_true(archive_scan(lab->store, &all, note_id, ids, &is_cut, NULL));
-	g_assert_true(archive_scan(lab->store, &some, note_id, ids, &is_cut, NULL));
-	g_assert_true(archive_count_class(lab->store, "a", &papers, NULL));
-	g_assert_true(archive_count_prefix(lab->store, "a", &papers, NULL));
-	words = archive_load_class(lab->store, "a", NULL);
-	digests = history_load_digests(lab->store, 1, 1, NULL);
-	g_assert_true(history_load_delivery(lab->store, 1, 1, &delivery, NULL));
-	plans = lab_format_plans(lab);
+	g_hash_table_remove_all(fixture->store->statements);
+	g_assert_true(archive_scan(fixture->store, &all, note_id, ids, &is_cut, NULL));
+	g_assert_true(archive_scan(fixture->store, &some, note_id, ids, &is_cut, NULL));
+	g_assert_true(archive_count_class(fixture->store, "a", &papers, NULL));
+	g_assert_true(archive_count_prefix(fixture->store, "a", &papers, NULL));
+	words = archive_load_class(fixture->store, "a", NULL);
+	digests = history_load_digests(fixture->store, 1, 1, NULL);
+	g_assert_true(history_load_delivery(fixture->store, 1, 1, &delivery, NULL));
+	plans = store_fixture_format_plans(fixture);
 	g_test_message("%s", plans);
 	/* Only FTS5's own tables are "scanned", by their index. */
 	g_assert_false(g_regex_match_simple(
 	    "SCAN (?!CONSTANT|paper_fts VIRTUAL)\\S++(?! USING (COVERING )?INDEX)",
 	    plans, 0, 0));
 	g_assert_nonnull(strstr(plans, "paper_last_day (last_day>?)"));
-	g_assert_nonnull(strstr(plans, "word_class (folded=?)"));
+	g_assert_nonnull(strstr(plans, "vocabulary_class (folded=?)"));
 	g_assert_nonnull(strstr(plans, "(text>? AND text<?)"));
 	g_assert_null(strstr(plans, "TEMP B-TREE FOR ORDER BY paper"));
 }
@@ -337,11 +346,11 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/archive/" #name, name)
-	ADD(words_are_counted_by_papers_and_follow_a_revision);
+	ADD(locale_format_are_counted_by_papers_and_follow_a_revision);
 	ADD(short_forms_are_learnt_and_forgotten);
 	ADD(real_papers_teach_short_forms);
 	ADD(the_nearest_word_is_found);
-	ADD(words_are_counted_for_those_who_ask);
+	ADD(locale_format_are_counted_for_those_who_ask);
 	ADD(what_is_wrong_is_found_and_made_anew);
 	ADD(a_failure_anywhere_leaves_words_and_papers_together);
 	ADD(a_scan_finds_by_words_and_days_the_newest_first);

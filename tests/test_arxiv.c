@@ -7,7 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "lib/paperserver.h"
-#include "model/identity.h"
+#include "model/paper_id.h"
 #include "sources/arxiv.h"
 #include "sources/arxiv_listing.h"
 
@@ -29,7 +29,7 @@ static GPtrArray *
 parse(const char *xml, GError **error)
 {
 	g_autoptr(GBytes) bytes = g_bytes_new(xml, strlen(xml));
-	pb_auto(bulletin) bulletin = bulletin_parse(bytes, NULL, error);
+	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, error);
 
 	return bulletin ? arxiv_listing_make(bulletin, DAY, error) : NULL;
 }
@@ -87,7 +87,7 @@ ids_lose_their_dress_and_their_version(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *id = NULL;
 		unsigned version = 0;
-		bool is_id = identity_parse_arxiv(rows[i].text, &id, &version);
+		bool is_id = paper_id_parse_arxiv(rows[i].text, &id, &version);
 
 		g_test_message("%s", rows[i].text ? rows[i].text : "NULL");
 		g_assert_cmpint(is_id, ==, rows[i].id != NULL);
@@ -147,7 +147,7 @@ an_item_is_read_whole(void)
 
 	g_assert_cmpuint(listings->len, ==, 1);
 	g_assert_cmpstr(listing->day, ==, DAY);
-	g_assert_cmpint(listing->announcement, ==, ANNOUNCEMENT_REPLACE_CROSS);
+	g_assert_cmpint(listing->listing_type, ==, LISTING_REPLACE_CROSS);
 	g_assert_cmpuint(listing->version, ==, 3);
 	g_assert_cmpstr(paper->id, ==, "2611.10010");
 	g_assert_cmpstr(paper->title, ==, "On α & café");
@@ -166,24 +166,23 @@ a_type_is_told_by_element_or_by_head(void)
 {
 	static const struct {
 		const char *xml;
-		enum announcement announcement;
+		enum listing_type listing_type;
 	} rows[] = {
-	    {RSS(ITEM("2611.00001v1", "new", "")), ANNOUNCEMENT_NEW},
-	    {RSS(ITEM("2611.00001v1", "cross", "")), ANNOUNCEMENT_CROSS},
-	    {RSS(ITEM("2611.00001v2", "replace", "")), ANNOUNCEMENT_REPLACE},
-	    {RSS(ITEM("2611.00001v2", "replace-cross", "")),
-	        ANNOUNCEMENT_REPLACE_CROSS},
+	    {RSS(ITEM("2611.00001v1", "new", "")), LISTING_NEW},
+	    {RSS(ITEM("2611.00001v1", "cross", "")), LISTING_CROSS},
+	    {RSS(ITEM("2611.00001v2", "replace", "")), LISTING_REPLACE},
+	    {RSS(ITEM("2611.00001v2", "replace-cross", "")), LISTING_REPLACE_CROSS},
 	    {RSS("<item><title>T</title><guid>oai:arXiv.org:2611.00001v1</guid>"
 	         "<description>arXiv:2611.00001v1 Announce Type: cross \nAbstract: x"
 	         "</description></item>"),
-	        ANNOUNCEMENT_CROSS},
+	        LISTING_CROSS},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GPtrArray) listings = parse_right(rows[i].xml);
 		const struct listing *listing = listings->pdata[0];
 
-		g_assert_cmpint(listing->announcement, ==, rows[i].announcement);
+		g_assert_cmpint(listing->listing_type, ==, rows[i].listing_type);
 	}
 }
 
@@ -195,7 +194,7 @@ a_paper_listed_twice_is_what_it_is_first(void)
 	const struct listing *listing = listings->pdata[0];
 
 	g_assert_cmpuint(listings->len, ==, 2);
-	g_assert_cmpint(listing->announcement, ==, ANNOUNCEMENT_CROSS);
+	g_assert_cmpint(listing->listing_type, ==, LISTING_CROSS);
 	g_assert_cmpuint(listing->version, ==, 2);
 }
 
@@ -245,7 +244,7 @@ an_answer_of_the_api_is_read_whole(void)
 	    "<link rel='related' href='https://doi.org/10.1000/X.1' title='doi'/>"
 	    "</entry><entry><id>http://arxiv.org/abs/2611.99999v1</id></entry></feed>";
 	g_autoptr(GBytes) bytes = g_bytes_new_static(xml, sizeof(xml) - 1);
-	pb_auto(bulletin) bulletin = bulletin_parse(bytes, NULL, NULL);
+	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, NULL);
 	g_autoptr(GPtrArray) found = arxiv_listing_make_found(bulletin, NULL);
 	const struct paper *paper = ((struct listing *)found->pdata[0])->paper;
 	g_autofree char *authors = join(paper->authors);
@@ -271,7 +270,7 @@ an_error_of_the_api_is_an_entry(void)
 	    "<id>http://arxiv.org/api/errors#incorrect_id</id><title>Error</title>"
 	    "<summary>incorrect id format for 1</summary></entry></feed>";
 	g_autoptr(GBytes) bytes = g_bytes_new_static(xml, sizeof(xml) - 1);
-	pb_auto(bulletin) bulletin = bulletin_parse(bytes, NULL, NULL);
+	pb_auto(feed_xml) bulletin = feed_xml_parse(bytes, NULL, NULL);
 	g_autoptr(GError) error = NULL;
 
 	g_assert_null(arxiv_listing_make_found(bulletin, &error));
@@ -344,8 +343,7 @@ fetch(struct served *served, const char *mode, const char *etag,
 	pb_auto(source) source = arxiv_new(&options, "cs.CL");
 
 	g_assert_cmpstr(source->name, ==, "arxiv/cs.CL");
-	return source_fetch_now(
-	    source, served->http, "2026-11-20", etag, answer, error);
+	return source_poll(source, served->http, "2026-11-20", etag, answer, error);
 }
 
 static void
@@ -488,8 +486,8 @@ a_day_that_has_gone_by_is_asked_of_the_api(void)
 			one = answer.listings->pdata[0];
 			other = answer.listings->pdata[1];
 			g_assert_cmpstr(one->day, ==, rows[i].day);
-			g_assert_cmpint(one->announcement, ==, ANNOUNCEMENT_NEW);
-			g_assert_cmpint(other->announcement, ==, ANNOUNCEMENT_CROSS);
+			g_assert_cmpint(one->listing_type, ==, LISTING_NEW);
+			g_assert_cmpint(other->listing_type, ==, LISTING_CROSS);
 		}
 		source_answer_clear(&answer);
 	}

@@ -32,7 +32,7 @@ def squeeze(words):
     return " ".join(words.split())
 
 
-def letters(words):
+def stored_messages(words):
     """What is left of a text when TeX, marks and punctuation are taken away."""
     plain = unicodedata.normalize("NFKD", words)
     plain = re.sub(r"\\[a-zA-Z]+|\$[^$]*\$|\\.", "", plain)
@@ -90,10 +90,10 @@ def compare(path):
             if "\\" in other or "{" in other:
                 assert "\\" not in name, name
             else:
-                assert letters(name) == letters(other), (name, other)
+                assert stored_messages(name) == stored_messages(other), (name, other)
         for mine, theirs in ((title, want["title"]), (abstract, want["abstract"])):
             if "\\" not in theirs and "$" not in theirs:
-                assert letters(mine) == letters(theirs), (mine, theirs)
+                assert stored_messages(mine) == stored_messages(theirs), (mine, theirs)
     return len(rows)
 
 

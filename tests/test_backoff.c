@@ -27,7 +27,7 @@ waits_grow_to_an_hour(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		for (uint64_t id = 0; id < 500; id++) {
-			struct backoff_case attempt = {QUEUED_AT, QUEUED_AT + 1000,
+			struct backoff_policy attempt = {QUEUED_AT, QUEUED_AT + 1000,
 			    rows[i].attempts, id, BACKOFF_AGE_DIGEST_S};
 			int64_t next_at = 0;
 
@@ -45,7 +45,7 @@ jitter_is_the_same_each_time_and_spreads(void)
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 
 	for (uint64_t id = 1; id <= 1000; id++) {
-		struct backoff_case attempt = {
+		struct backoff_policy attempt = {
 		    QUEUED_AT, QUEUED_AT, 5, id, BACKOFF_AGE_DIGEST_S};
 		int64_t first = 0, second = 0;
 
@@ -77,7 +77,7 @@ the_last_try_is_at_the_age_and_then_no_more(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct backoff_case attempt = {
+		struct backoff_policy attempt = {
 		    QUEUED_AT, QUEUED_AT + rows[i].age_s, 5, 7, rows[i].give_up_s};
 		g_autoptr(GError) error = NULL;
 		int64_t next_at = -1;
@@ -106,7 +106,7 @@ a_message_has_so_many_tries(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct backoff_case attempt = {
+		struct backoff_policy attempt = {
 		    QUEUED_AT, QUEUED_AT, 1, 42, rows[i].give_up_s};
 
 		while (backoff_next(&attempt, &attempt.now, NULL))
@@ -120,7 +120,7 @@ a_message_has_so_many_tries(void)
 static void
 a_clock_set_back_counts_as_no_age(void)
 {
-	struct backoff_case attempt = {
+	struct backoff_policy attempt = {
 	    QUEUED_AT, QUEUED_AT - 86400, 1, 1, BACKOFF_AGE_CONFIRMATION_S};
 	int64_t next_at = 0;
 

@@ -6,31 +6,32 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "lib/lab.h"
-#include "service/backtest.h"
+#include "lib/store_fixture.h"
+#include "service/explain/backtest.h"
 
 #define ADA "ada@example.org"
-#define NOW lab_time("2026-11-20T13:00:00Z")
+#define NOW store_fixture_time("2026-11-20T13:00:00Z")
 
 static void
-list(struct lab *lab, const char *day, const char *id, const char *title,
+list(struct store_fixture *fixture, const char *day, const char *id, const char *title,
     const char *abstract)
 {
-	lab_save(lab, "hf", day, lab_time("2026-11-20T12:00:00Z"),
-	    lab_paper(id, title, abstract));
+	store_fixture_save(fixture, "hf", day,
+	    store_fixture_time("2026-11-20T12:00:00Z"),
+	    store_fixture_paper(id, title, abstract));
 }
 
 static struct backtest *
-run(struct lab *lab, const struct backtest_request *request)
+run(struct store_fixture *fixture, const struct backtest_request *request)
 {
 	struct backtest_request wanted = *request;
 	g_autoptr(GError) error = NULL;
 	struct backtest *backtest;
 
 	wanted.now = NOW;
-	backtest = backtest_run(lab->store, &wanted, NULL, &error);
+	backtest = backtest_run(fixture->store, &wanted, NULL, &error);
 	g_assert_no_error(error);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 	return backtest;
 }
 
@@ -73,20 +74,20 @@ it_counts_what_would_have_been_found(void)
 	    {"mamba upvotes:>=3", 0, 0, 30, ""},
 	    {"mamba NOT upvotes:>=3", 0, 7, 30, "9 8 7 6 5"},
 	};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	list(lab, "2026-09-20", "1", "Trees", "");
-	list(lab, "2026-10-20", "2", "Mamba", "");
+	list(fixture, "2026-09-20", "1", "Trees", "");
+	list(fixture, "2026-10-20", "2", "Mamba", "");
 	for (int i = 3; i < 10; i++) {
 		g_autofree char *id = g_strdup_printf("%d", i);
 		g_autofree char *day = g_strdup_printf("2026-11-%02d", 10 + i);
 
-		list(lab, day, id, "Mambas", "");
+		list(fixture, day, id, "Mambas", "");
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct backtest_request request = {
 		    .text = rows[i].text, .days = rows[i].days};
-		pb_auto(backtest) backtest = run(lab, &request);
+		pb_auto(backtest) backtest = run(fixture, &request);
 		g_autofree char *newest = join_newest(backtest);
 
 		g_assert_cmpuint(backtest->found, ==, rows[i].found);
@@ -116,22 +117,22 @@ it_compares_with_the_other_filters_of_the_person(void)
 	    {"tree", 0, 2, 2, 0},
 	    {"survey", 3, 1, 1, 0},
 	};
-	pb_auto(lab) lab = lab_new();
-	int64_t ada = lab_subscribe(lab, ADA, "UTC", "title:mamba", NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t ada = store_fixture_subscribe(fixture, ADA, "UTC", "title:mamba", NOW);
 
-	lab_add_filter(lab, ADA, "tree", NOW);
-	lab_add_block(lab, ADA, "survey", NOW);
+	store_fixture_add_filter(fixture, ADA, "tree", NOW);
+	store_fixture_add_block(fixture, ADA, "survey", NOW);
 	/* Of another person. */
-	lab_subscribe(lab, "bob@example.org", "UTC", "mamba", NOW);
-	list(lab, "2026-11-18", "1", "A survey of mamba", "");
-	list(lab, "2026-11-19", "2", "Mamba and tree", "");
-	list(lab, "2026-11-20", "3", "Tree", "");
-	list(lab, "2026-11-20", "4", "None", "mamba");
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "mamba", NOW);
+	list(fixture, "2026-11-18", "1", "A survey of mamba", "");
+	list(fixture, "2026-11-19", "2", "Mamba and tree", "");
+	list(fixture, "2026-11-20", "3", "Tree", "");
+	list(fixture, "2026-11-20", "4", "None", "mamba");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct backtest_request request = {.text = rows[i].text,
 		    .number = rows[i].number,
 		    .subscriber_id = ada};
-		pb_auto(backtest) backtest = run(lab, &request);
+		pb_auto(backtest) backtest = run(fixture, &request);
 
 		g_test_message("row %zu", i);
 		g_assert_cmpuint(backtest->found, ==, rows[i].found);
@@ -167,15 +168,15 @@ notes_help_to_mend_it(void)
 	        "nothing in 90 days: is it what you mean?; 3 more papers"
 	        " with \"low-rank adaptation\": add it with OR?"},
 	};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	list(lab, "2026-09-20", "1", "Old", "");
-	list(lab, "2026-11-20", "2", "Mamba", "low-rank adaptation (LoRA)");
-	list(lab, "2026-11-20", "3", "Mamba", "a low-rank adaptation");
-	list(lab, "2026-11-20", "4", "Trees", "Low rank adaptations");
+	list(fixture, "2026-09-20", "1", "Old", "");
+	list(fixture, "2026-11-20", "2", "Mamba", "low-rank adaptation (LoRA)");
+	list(fixture, "2026-11-20", "3", "Mamba", "a low-rank adaptation");
+	list(fixture, "2026-11-20", "4", "Trees", "Low rank adaptations");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct backtest_request request = {.text = rows[i].text};
-		pb_auto(backtest) backtest = run(lab, &request);
+		pb_auto(backtest) backtest = run(fixture, &request);
 		g_autofree char *notes = join_notes(backtest);
 
 		if (strcmp(notes, rows[i].notes) != 0)
@@ -214,19 +215,19 @@ clauses_that_can_wait_are_told(void)
 	    {"mamba OR org:x", "org:x" NEVER "false"},
 	    {"mamba NOT stars:>9", LATE "NOT stars:>=10; NOT stars:>=10" NEVER "true"},
 	};
-	pb_auto(lab) lab = lab_new();
-	struct paper *paper = lab_paper("1", "Mamba", "");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct paper *paper = store_fixture_paper("1", "Mamba", "");
 
 	paper->code_url = g_strdup("https://code.example.org/");
 	paper->upvotes = 5;
-	lab_save(lab, "hf", "2026-11-20", NOW, paper);
-	list(lab, "2026-11-20", "2", "Mamba x", "");
+	store_fixture_save(fixture, "hf", "2026-11-20", NOW, paper);
+	list(fixture, "2026-11-20", "2", "Mamba x", "");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		const struct backtest_request request = {.text = rows[i].text};
 		const struct backtest_request block = {
 		    .text = rows[i].text, .is_block = true};
-		pb_auto(backtest) backtest = run(lab, &request);
-		pb_auto(backtest) of_block = run(lab, &block);
+		pb_auto(backtest) backtest = run(fixture, &request);
+		pb_auto(backtest) of_block = run(fixture, &block);
 		g_autofree char *notes = join_notes(backtest);
 		g_autofree char *block_notes = join_notes(of_block);
 
@@ -245,16 +246,16 @@ too_many_a_day_are_warned_of(void)
 {
 	for (int papers = BACKTEST_MANY_A_DAY; papers < BACKTEST_MANY_A_DAY + 2;
 	     papers++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		const struct backtest_request request = {.text = "mamba"};
 		pb_auto(backtest) backtest = NULL;
 
 		for (int i = 0; i < papers; i++) {
 			g_autofree char *id = g_strdup_printf("%d", i);
 
-			list(lab, "2026-11-20", id, "Mamba", "");
+			list(fixture, "2026-11-20", id, "Mamba", "");
 		}
-		backtest = run(lab, &request);
+		backtest = run(fixture, &request);
 		g_assert_cmpuint(
 		    backtest->notes->len, ==, papers > BACKTEST_MANY_A_DAY ? 1 : 0);
 	}
@@ -263,9 +264,9 @@ too_many_a_day_are_warned_of(void)
 static void
 an_empty_archive_has_nothing_to_say_of_words(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct backtest_request request = {.text = "mamba"};
-	pb_auto(backtest) backtest = run(lab, &request);
+	pb_auto(backtest) backtest = run(fixture, &request);
 
 	g_assert_cmpuint(backtest->covered_days, ==, 0);
 	g_assert_cmpfloat(backtest->a_day, ==, 0);
@@ -275,18 +276,18 @@ an_empty_archive_has_nothing_to_say_of_words(void)
 static void
 it_looks_back_so_many_days_at_most(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct backtest_request request = {
 	    .text = "mamba", .days = BOUNDS_BACKTEST_DAYS, .now = NOW};
-	pb_auto(backtest) backtest = run(lab, &request);
+	pb_auto(backtest) backtest = run(fixture, &request);
 	g_autoptr(GError) error = NULL;
 
 	request.days++;
-	g_assert_null(backtest_run(lab->store, &request, NULL, &error));
+	g_assert_null(backtest_run(fixture->store, &request, NULL, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_clear_error(&error);
 	request = (struct backtest_request){.text = "mamba (", .now = NOW};
-	g_assert_null(backtest_run(lab->store, &request, NULL, &error));
+	g_assert_null(backtest_run(fixture->store, &request, NULL, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 

@@ -1,30 +1,31 @@
 /*
  * test_backup.c - a store is copied while others write, and made of a copy again.
  */
-#include "store/backup.h"
+#include "store/core/backup.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "lib/lab.h"
-#include "store/waiting.h"
+#include "lib/store_fixture.h"
+#include "store/mail/outbox_queue.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
-static const guint8 key_octets[32] = {1, 2, 254, 255};
+static const guint8 key_bytes[32] = {1, 2, 254, 255};
 
-static struct lab *
-new_lab(GBytes **key)
+static struct store_fixture *
+new_fixture(GBytes **key)
 {
-	struct lab *lab = lab_new();
+	struct store_fixture *fixture = store_fixture_new();
 
-	*key = g_bytes_new_static(key_octets, sizeof(key_octets));
-	lab_list(lab, "2026-11-20", "2611.00001", "One paper", 1);
-	lab_subscribe(lab, "ada@example.org", "UTC", "paper", lab_time(NOW));
-	g_assert_cmpuint(lab_press(lab, lab_time(NOW)), ==, 1);
-	return lab;
+	*key = g_bytes_new_static(key_bytes, sizeof(key_bytes));
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "One paper", 1);
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "paper", store_fixture_time(NOW));
+	g_assert_cmpuint(store_fixture_press(fixture, store_fixture_time(NOW)), ==, 1);
+	return fixture;
 }
 
 /* Somebody commits between every two steps of the copy. */
@@ -57,20 +58,21 @@ static void
 a_writer_between_all_steps_does_not_starve_it(void)
 {
 	g_autoptr(GBytes) key = NULL;
-	pb_auto(lab) lab = new_lab(&key);
-	g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
+	pb_auto(store_fixture) fixture = new_fixture(&key);
+	g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
 	g_autoptr(GError) error = NULL;
-	pb_auto(store) other = store_open(lab->path, &error);
+	pb_auto(store) other = store_open(fixture->path, &error);
 	struct writer writer = {.store = other};
-	const struct backup_plan plan = {key, lab_time(NOW), write_between, &writer};
+	const struct backup_plan plan = {
+	    key, store_fixture_time(NOW), write_between, &writer};
 	pb_auto(store) copy = NULL;
 	int64_t first, last;
 
 	g_assert_no_error(error);
-	lab_run(lab,
+	store_fixture_run(fixture,
 	    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
 	    " WHERE i < 100000) INSERT INTO cursor SELECT 'row ' || i, i FROM n");
-	g_assert_true(backup_write(lab->store, path, &plan, &error));
+	g_assert_true(backup_write(fixture->store, path, &plan, &error));
 	g_assert_no_error(error);
 	g_assert_cmpuint(writer.steps, >, 1);
 	g_assert_cmpuint(writer.steps, ==,
@@ -80,35 +82,35 @@ a_writer_between_all_steps_does_not_starve_it(void)
 	store_load_cursor(copy, "first", 0, &first, &error);
 	store_load_cursor(copy, "last", 0, &last, &error);
 	g_assert_cmpint(first, ==, last);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 }
 
 static void
 a_backup_that_cannot_be_made_leaves_nothing(void)
 {
 	g_autoptr(GBytes) key = NULL;
-	pb_auto(lab) lab = new_lab(&key);
-	g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
-	g_autofree char *deep = g_build_filename(lab->folder, "none", "copy", NULL);
-	const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
+	pb_auto(store_fixture) fixture = new_fixture(&key);
+	g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
+	g_autofree char *deep = g_build_filename(fixture->folder, "none", "copy", NULL);
+	const struct backup_plan plan = {.key = key, .now = store_fixture_time(NOW)};
 	g_autoptr(GError) error = NULL;
 
-	g_assert_false(backup_write(lab->store, deep, &plan, &error));
+	g_assert_false(backup_write(fixture->store, deep, &plan, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 	g_clear_error(&error);
 	/* A file that is there is nobody's to write over. */
 	g_file_set_contents(path, "mine", -1, NULL);
-	g_assert_false(backup_write(lab->store, path, &plan, &error));
+	g_assert_false(backup_write(fixture->store, path, &plan, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
 	g_clear_error(&error);
 	g_unlink(path);
-	lab_run(lab, "PRAGMA foreign_keys = OFF; DELETE FROM subscriber;"
-	             "PRAGMA foreign_keys = ON");
-	g_assert_false(backup_write(lab->store, path, &plan, &error));
+	store_fixture_run(fixture, "PRAGMA foreign_keys = OFF; DELETE FROM subscriber;"
+	                           "PRAGMA foreign_keys = ON");
+	g_assert_false(backup_write(fixture->store, path, &plan, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_assert_nonnull(strstr(error->message, "refers to no row"));
 	g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 }
 
 static void
@@ -125,39 +127,41 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GBytes) key = NULL;
-		pb_auto(lab) lab = new_lab(&key);
-		g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
-		g_autofree char *draft = g_build_filename(lab->folder, "new", NULL);
+		pb_auto(store_fixture) fixture = new_fixture(&key);
+		g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
+		g_autofree char *skeleton =
+		    g_build_filename(fixture->folder, "new", NULL);
 		g_autofree char *sql = g_strdup_printf(
 		    "UPDATE outbox SET state = '%s', %s", rows[i].state, rows[i].more);
-		const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
+		const struct backup_plan plan = {
+		    .key = key, .now = store_fixture_time(NOW)};
 		const struct backup_make make = {
-		    path, draft, 70, lab_time(NOW) + 60, "a test", 0};
+		    path, skeleton, 70, store_fixture_time(NOW) + 60, "a test", 0};
 		struct backup_restored restored;
 		g_autoptr(GBytes) came = NULL;
 		g_autoptr(GError) error = NULL;
 		pb_auto(store) store = NULL;
-		pb_auto(waiting_message) message = NULL;
-		struct backup_past past;
+		pb_auto(outbox_message) message = NULL;
+		struct backup_restored_from past;
 
-		lab_run(lab, sql);
-		g_assert_true(backup_write(lab->store, path, &plan, &error));
+		store_fixture_run(fixture, sql);
+		g_assert_true(backup_write(fixture->store, path, &plan, &error));
 		g_assert_true(backup_make_store(&make, &restored, &error));
 		g_assert_no_error(error);
 		g_assert_cmpint(restored.held, ==, 1);
-		g_assert_cmpint(restored.made_at, ==, lab_time(NOW));
-		store = store_open(draft, &error);
-		message = waiting_load(store, 1, &error);
+		g_assert_cmpint(restored.made_at, ==, store_fixture_time(NOW));
+		store = store_open(skeleton, &error);
+		message = outbox_load_message(store, 1, &error);
 		g_assert_no_error(error);
 		g_assert_cmpstr(message->state, ==, "HELD");
 		g_assert_cmpstr(message->held_from, ==, rows[i].from);
 		g_assert_cmpint(message->next_try_at, ==, -1);
-		g_assert_true(backup_load_past(store, &past, &error));
-		g_assert_cmpint(past.restored_at, ==, lab_time(NOW) + 60);
+		g_assert_true(backup_load_restored_from(store, &past, &error));
+		g_assert_cmpint(past.restored_at, ==, store_fixture_time(NOW) + 60);
 		g_assert_cmpint(past.asked_at, ==, -1);
 		g_assert_true(backup_load_key(store, &came, &error));
 		g_assert_true(g_bytes_equal(came, key));
-		g_assert_true(backup_forget_key(store, &error));
+		g_assert_true(backup_delete_key(store, &error));
 		g_clear_pointer(&came, g_bytes_unref);
 		g_assert_true(backup_load_key(store, &came, &error));
 		g_assert_null(came);
@@ -169,40 +173,41 @@ static void
 no_ticket_and_no_new_letter_outlives_it(void)
 {
 	static const char sql[] =
-	    "INSERT INTO ticket (hash, purpose, address, address_key, recipient,"
+	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"
 	    " action, made_at, expires_at, used_at) VALUES"
 	    " (printf('%064d', 1), 'confirm', 'a@b.example', 'a@b.example',"
 	    "  'a@b.example', 'add x', 1, 9, NULL),"
 	    " (printf('%064d', 2), 'undo', 'a@b.example', 'a@b.example',"
 	    "  'a@b.example', '', 1, 9, 5);"
-	    "INSERT INTO letter (key, road, came_at, size, state, next_try_at,"
+	    "INSERT INTO inbox (key, receiver, received_at, size, state, next_try_at,"
 	    " ended_at, raw) VALUES (printf('%064d', 1), 'lmtp', 1, 1, 'new', 1, NULL,"
 	    "  x'78'), (printf('%064d', 2), 'lmtp', 1, 1, 'done', NULL, 1, NULL)";
 	g_autoptr(GBytes) key = NULL;
-	pb_auto(lab) lab = new_lab(&key);
-	g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
-	g_autofree char *draft = g_build_filename(lab->folder, "new", NULL);
-	const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
+	pb_auto(store_fixture) fixture = new_fixture(&key);
+	g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
+	g_autofree char *skeleton = g_build_filename(fixture->folder, "new", NULL);
+	const struct backup_plan plan = {.key = key, .now = store_fixture_time(NOW)};
 	const struct backup_make make = {
-	    path, draft, 70, lab_time(NOW) + 60, "a test", 0};
+	    path, skeleton, 70, store_fixture_time(NOW) + 60, "a test", 0};
 	struct backup_restored restored;
 	g_autoptr(GError) error = NULL;
 
-	lab_run(lab, sql);
-	g_assert_true(backup_write(lab->store, path, &plan, &error));
+	store_fixture_run(fixture, sql);
+	g_assert_true(backup_write(fixture->store, path, &plan, &error));
 	g_assert_true(backup_make_store(&make, &restored, &error));
 	g_assert_no_error(error);
 	g_assert_cmpint(restored.tickets, ==, 1);
-	g_assert_cmpint(restored.letters, ==, 1);
-	store_free(lab->store);
-	lab->store = store_open(draft, &error);
+	g_assert_cmpint(restored.messages, ==, 1);
+	store_free(fixture->store);
+	fixture->store = store_open(skeleton, &error);
 	g_assert_no_error(error);
-	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM ticket"), ==, 0);
-	lab_assert_text(
-	    lab, "SELECT state FROM letter ORDER BY id", "quarantined done");
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM confirmation"), ==, 0);
+	store_fixture_assert_text(
+	    fixture, "SELECT state FROM inbox ORDER BY id", "quarantined done");
 	/* Their numbers name addresses: none is given again. */
-	lab_assert_text(
-	    lab, "SELECT seq FROM sqlite_sequence WHERE name = 'ticket'", "70");
+	store_fixture_assert_text(fixture,
+	    "SELECT seq FROM sqlite_sequence WHERE name = 'confirmation'", "70");
 }
 
 static void
@@ -217,10 +222,11 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GBytes) key = NULL;
-		pb_auto(lab) lab = new_lab(&key);
-		g_autofree char *path = g_build_filename(lab->folder, "copy", NULL);
-		g_autofree char *draft = g_build_filename(lab->folder, "new", NULL);
-		int64_t at = lab_time(NOW) + CLOCK_DAY_S;
+		pb_auto(store_fixture) fixture = new_fixture(&key);
+		g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
+		g_autofree char *skeleton =
+		    g_build_filename(fixture->folder, "new", NULL);
+		int64_t at = store_fixture_time(NOW) + CLOCK_DAY_S;
 		g_autofree char *due =
 		    rows[i].due_in_s == -1
 		        ? g_strdup("NULL")
@@ -228,17 +234,18 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 		g_autofree char *sql = g_strdup_printf(
 		    "UPDATE subscriber SET state = '%s', next_due_at = %s",
 		    rows[i].state, due);
-		const struct backup_plan plan = {.key = key, .now = lab_time(NOW)};
-		const struct backup_make make = {path, draft, -1, at, "a test", 0};
+		const struct backup_plan plan = {
+		    .key = key, .now = store_fixture_time(NOW)};
+		const struct backup_make make = {path, skeleton, -1, at, "a test", 0};
 		struct backup_restored restored;
 		g_autoptr(GError) error = NULL;
 		pb_auto(store) store = NULL;
 		bool is_held;
 
-		lab_run(lab, sql);
-		g_assert_true(backup_write(lab->store, path, &plan, &error));
+		store_fixture_run(fixture, sql);
+		g_assert_true(backup_write(fixture->store, path, &plan, &error));
 		g_assert_true(backup_make_store(&make, &restored, &error));
-		store = store_open(draft, &error);
+		store = store_open(skeleton, &error);
 		g_assert_true(backup_is_next_held(store, 1, &is_held, &error));
 		g_assert_no_error(error);
 		if (is_held != rows[i].is_held)

@@ -11,7 +11,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from clock import DAY
-from daemon import House
+from daemon import Instance
 from peers import PASSWORD, Ca, Dovecot, Postfix, write
 from tap import Tap, free_port, top_builddir
 
@@ -72,12 +72,12 @@ class Street:
     """A Postfix that hands what comes for us to us, and paperboy's house."""
 
     def __init__(self, tap, name, signs=None, **settings):
-        folder = tap.subfolder(name)
+        directory = tap.subdirectory(name)
         for part in ("ca", "postfix", "house"):
-            os.makedirs(os.path.join(folder, part))
+            os.makedirs(os.path.join(directory, part))
         self.lmtp_port = free_port()
         self.postfix = tap.enter(Postfix(
-            os.path.join(folder, "postfix"), Ca(os.path.join(folder, "ca")),
+            os.path.join(directory, "postfix"), Ca(os.path.join(directory, "ca")),
             settings={
                 "transport_maps":
                     f"inline:{{news.example=lmtp:inet:127.0.0.1:{self.lmtp_port}}}",
@@ -86,40 +86,40 @@ class Street:
         port = self.postfix.port
         if signs:
             port = tap.enter(Signer(signs, port)).port
-        self.house = House(
-            os.path.join(folder, "house"), port=port, **{
+        self.instance = Instance(
+            os.path.join(directory, "house"), port=port, **{
                 "commands__address": HOME,
-                "mailbox__lmtp_listen": f"127.0.0.1:{self.lmtp_port}",
-                "mailbox__reader": os.path.join(top_builddir(), "paperboy-letter"),
+                "receive__lmtp_listen": f"127.0.0.1:{self.lmtp_port}",
+                "receive__parser": os.path.join(top_builddir(), "paperboy-parser"),
             } | settings)
-        self.daemon = tap.enter(self.house.start())
+        self.daemon = tap.enter(self.instance.start())
         self.daemon.wait_port(self.lmtp_port)
-        self.daemon.wait_file(os.path.join(self.house.state, "control"))
+        self.daemon.wait_file(os.path.join(self.instance.state, "control"))
 
 
-def check(house, *options, wanted=0):
+def check(instance, *options, wanted=0):
     options = options or ("--wait", "600")
-    told = house.ctl("--json", "check", *options, wanted=wanted)
-    told = told if isinstance(told, str) else told.output
-    return {row["check"]: row for row in json.loads(told)}
+    reported = instance.ctl("--json", "check", *options, wanted=wanted)
+    reported = reported if isinstance(reported, str) else reported.output
+    return {row["check"]: row for row in json.loads(reported)}
 
 
-def write_today(house):
-    house.write_day(DAY, [1])
+def write_today(instance):
+    instance.write_day(DAY, [1])
 
 
 def finds_that_nobody_signs(tap):
     """a mail to itself comes back from a Postfix that signs nothing: that is told"""
     street = Street(tap, "unsigned")
-    write_today(street.house)
-    found = check(street.house, wanted=WRONG)
+    write_today(street.instance)
+    found = check(street.instance, wanted=WRONG)
     assert [name for name, row in found.items() if not row["ok"]] == ["signature"], found
     assert "opendkim" in found["signature"]["advice"]
     assert found["mail to itself"]["found"] == "it came back"
     assert "PIPELINING" in found["relay"]["found"], found["relay"]
     # Nobody was answered, and nothing waits.
-    assert street.house.value("SELECT count(*) FROM outbox") == 0
-    assert street.house.value("SELECT verdict FROM letter").startswith("check ")
+    assert street.instance.value("SELECT count(*) FROM outbox") == 0
+    assert street.instance.value("SELECT verdict FROM inbox").startswith("check ")
 
 
 def knows_a_signature_that_leaves_something_out(tap):
@@ -130,8 +130,8 @@ def knows_a_signature_that_leaves_something_out(tap):
             "Authentication-Results: mx.news.example; dkim=pass; spf=pass\r\n"
             f"DKIM-Signature: v=1; a=rsa-sha256; d=news.example; s=x;\r\n"
             f"\th={names.decode()};\r\n\tbh=AAAA; b=BBBB\r\n"))
-        write_today(street.house)
-        found = check(street.house, wanted=WRONG if missing else 0)
+        write_today(street.instance)
+        found = check(street.instance, wanted=WRONG if missing else 0)
         assert found["signature"]["found"] == "signed by news.example", found
         assert found["signed headers"]["ok"] == (not missing)
         assert not missing or missing in found["signed headers"]["found"], found
@@ -143,71 +143,71 @@ def sees_what_failed_on_the_way(tap):
     street = Street(tap, "failed", signs=(
         "Authentication-Results: mx.news.example; dkim=fail\r\n"
         "DKIM-Signature: d=news.example; h=list-id:list-unsubscribe:list-unsubscribe-post\r\n"))
-    write_today(street.house)
-    found = check(street.house, wanted=WRONG)
+    write_today(street.instance)
+    found = check(street.instance, wanted=WRONG)
     assert not found["authentication"]["ok"] and "DNS" not in found["authentication"]["found"]
 
 
 def tells_each_thing_that_is_broken(tap):
     """a source, a relay and a mailbox that are not there are told, each with what to do"""
-    house = House(tap.subfolder("broken"), port=free_port(), commands__address=HOME,
-                  mailbox__maildir=os.path.join(tap.folder, "nowhere"),
+    instance = Instance(tap.subdirectory("broken"), port=free_port(), commands__address=HOME,
+                  receive__maildir=os.path.join(tap.directory, "nowhere"),
                   huggingface__url=f"http://127.0.0.1:{free_port()}")
-    house.add_person("ada@people.example")
-    assert "as it was shipped" not in house.ctl("status", wanted=1)
-    house.set(mail__owner="postmaster@example.org")
-    found = check(house, wanted=WRONG)
+    instance.add_person("ada@people.example")
+    assert "as it was shipped" not in instance.ctl("status", wanted=1)
+    instance.set(mail__owner="postmaster@example.org")
+    found = check(instance, wanted=WRONG)
     assert "own addresses" in found["configuration"]["advice"], found
-    assert "as it was shipped" in house.ctl("status", wanted=1)
-    house.set(mail__owner="owner@news.example")
-    found = check(house, wanted=WRONG)
+    assert "as it was shipped" in instance.ctl("status", wanted=1)
+    instance.set(mail__owner="owner@news.example")
+    found = check(instance, wanted=WRONG)
     wrong = {name for name, row in found.items() if not row["ok"]}
     assert wrong == {"daemon", "source hf", "relay", "mailbox maildir"}, found
     for name in wrong:
         assert found[name]["advice"], name
-    told = house.ctl("check", wanted=WRONG)
-    told = told if isinstance(told, str) else told.output
-    assert "WRONG  relay" in told and " -> " in told, told
+    reported = instance.ctl("check", wanted=WRONG)
+    reported = reported if isinstance(reported, str) else reported.output
+    assert "WRONG  relay" in reported and " -> " in reported, reported
 
 
 def tells_a_mail_that_does_not_come_back(tap):
     """a mail that the relay takes and loses is told; so is one that it refuses"""
     street = Street(tap, "lost", mail__envelope_from="paperboy@news.example")
-    write_today(street.house)
-    street.house.set(commands__address="paperboy@example.org")
-    found = check(street.house, "--wait", "1", wanted=WRONG)
+    write_today(street.instance)
+    street.instance.set(commands__address="paperboy@example.org")
+    found = check(street.instance, "--wait", "1", wanted=WRONG)
     assert "not come back" in found["mail to itself"]["found"], found
-    street.house.set(commands__address="paperboy@foreign.example")
-    found = check(street.house, "--wait", "1", wanted=WRONG)
+    street.instance.set(commands__address="paperboy@foreign.example")
+    found = check(street.instance, "--wait", "1", wanted=WRONG)
     assert not found["mail to itself"]["ok"], found
-    found = check(street.house, "--wait", "0")
+    found = check(street.instance, "--wait", "0")
     assert "mail to itself" not in found
 
 
 def checks_an_imap_mailbox(tap):
     """an IMAP mailbox is checked: one that works, a wrong password, a missing folder"""
-    folder = tap.subfolder("imap")
+    directory = tap.subdirectory("imap")
     for part in ("ca", "dovecot", "house"):
-        os.makedirs(os.path.join(folder, part))
-    ca = Ca(os.path.join(folder, "ca"))
-    dovecot = tap.enter(Dovecot(os.path.join(folder, "dovecot"), ca))
-    secret = write(os.path.join(folder, "password"), PASSWORD + "\n", 0o600)
-    house = House(
-        os.path.join(folder, "house"), maildir=os.path.join(folder, "out"),
-        commands__address=HOME, mailbox__imap_host="localhost",
-        mailbox__imap_port=dovecot.imaps_port, mailbox__imap_tls="implicit",
-        mailbox__imap_ca_file=ca.cert, mailbox__imap_user="box@example.org",
-        mailbox__imap_password_file=secret)
-    house.add_person("ada@people.example")
+        os.makedirs(os.path.join(directory, part))
+    ca = Ca(os.path.join(directory, "ca"))
+    dovecot = tap.enter(Dovecot(os.path.join(directory, "dovecot"), ca))
+    secret = write(os.path.join(directory, "password"), PASSWORD + "\n", 0o600)
+    instance = Instance(
+        os.path.join(directory, "house"), maildir=os.path.join(directory, "out"),
+        commands__address=HOME, receive__imap_host="localhost",
+        receive__imap_port=dovecot.imaps_port, receive__imap_tls="implicit",
+        receive__imap_ca_file=ca.cert, receive__imap_user="box@example.org",
+        receive__imap_password_file=secret)
+    instance.add_person("ada@people.example")
 
     def checked():
-        return check(house, "--wait", "0", wanted=WRONG)["mailbox imap"]
+        return check(instance, "--wait", "0", wanted=WRONG)["mailbox imap"]
 
     found = checked()
     assert found["ok"], found
     assert found["found"] == (
         "logged in at localhost as box@example.org, folder INBOX is there"), found
-    house.set(mailbox__imap_folder="Nowhere")
+    instance.set(receive__imap_folder="Nowhere")
     found = checked()
     assert not found["ok"] and "cannot open the folder 'Nowhere'" in found["found"], found
     write(secret, "guess\n", 0o600)

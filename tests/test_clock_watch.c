@@ -1,17 +1,17 @@
 /*
  * test_clock_watch.c - a clock that jumps deletes nothing and repeats no digest.
  */
-#include "service/clock_watch.h"
+#include "service/state/clock_watch.h"
 
 #include <glib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "lib/lab.h"
-#include "service/edition.h"
-#include "service/match.h"
-#include "service/status.h"
-#include "service/upkeep.h"
+#include "lib/store_fixture.h"
+#include "service/digest/digest_build.h"
+#include "service/health/maintenance.h"
+#include "service/health/status.h"
+#include "service/match/match.h"
 
 #define DAY    ((int64_t)CLOCK_DAY_S)
 #define HOUR   ((int64_t)CLOCK_HOUR_S)
@@ -20,7 +20,7 @@
 
 /* A daemon in simulated time: what the clock shows, and how long it has really run. */
 struct life {
-	struct lab *lab;
+	struct store_fixture *fixture;
 	struct clock_watch watch;
 	int64_t clock_off_s; /* how wrong the clock is */
 	int64_t began_at, ran_s;
@@ -38,7 +38,7 @@ load_jump(const struct life *life)
 {
 	struct clock_jump jump;
 
-	g_assert_true(clock_watch_load(life->lab->store, &jump, NULL));
+	g_assert_true(clock_watch_load(life->fixture->store, &jump, NULL));
 	return jump;
 }
 
@@ -46,8 +46,8 @@ load_jump(const struct life *life)
 static void
 step(struct life *life)
 {
-	struct store *store = life->lab->store;
-	struct edition_report made = {0};
+	struct store *store = life->fixture->store;
+	struct digest_build_report made = {0};
 	struct match_report matched = {0};
 	g_autoptr(GError) error = NULL;
 	int64_t at, due;
@@ -59,12 +59,12 @@ step(struct life *life)
 		return;
 	match_run(store, at, &matched, &error);
 	g_assert_no_error(error);
-	edition_run(store, life->lab->key, NULL, at, &made, &error);
+	digest_build_run(store, life->fixture->key, NULL, at, &made, &error);
 	g_assert_no_error(error);
 	life->digests += made.digests;
-	g_assert_true(upkeep_load_due(store, at, &due, NULL));
+	g_assert_true(maintenance_load_due(store, at, &due, NULL));
 	if (due <= at)
-		upkeep_run(store, at, &error);
+		maintenance_run(store, at, &error);
 	g_assert_no_error(error);
 }
 
@@ -83,44 +83,49 @@ confirm(struct life *life)
 	int64_t served_at = life->began_at + life->ran_s;
 
 	g_assert_true(
-	    clock_watch_confirm(life->lab->store, now(life), served_at, NULL));
+	    clock_watch_confirm(life->fixture->store, now(life), served_at, NULL));
 }
 
 /* A subscriber who has had today's digest, one who left, and a ticket that is over. */
 static void
-begin(struct life *life, struct lab *lab)
+begin(struct life *life, struct store_fixture *fixture)
 {
-	*life = (struct life){.lab = lab, .began_at = lab_time(NOWISH)};
-	lab_subscribe(
-	    lab, "ada@example.org", "UTC", "diffusion", lab_time(NOWISH) - DAY);
-	lab_subscribe(lab, "bob@example.org", "UTC", "mamba", lab_time(NOWISH) - DAY);
-	lab_list(lab, "2026-11-20", "2611.00020", "Diffusion", 1);
-	lab_run(lab, "UPDATE subscriber SET state = 'gone', next_due_at = NULL"
-	             " WHERE id = 2; DELETE FROM subscription WHERE subscriber_id = 2");
-	lab_run(lab,
-	    "INSERT INTO ticket (hash, purpose, address, address_key, recipient,"
+	*life =
+	    (struct life){.fixture = fixture, .began_at = store_fixture_time(NOWISH)};
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "diffusion",
+	    store_fixture_time(NOWISH) - DAY);
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "mamba",
+	    store_fixture_time(NOWISH) - DAY);
+	store_fixture_list(fixture, "2026-11-20", "2611.00020", "Diffusion", 1);
+	store_fixture_run(fixture,
+	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL"
+	    " WHERE id = 2; DELETE FROM subscription WHERE subscriber_id = 2");
+	store_fixture_run(fixture,
+	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"
 	    " action, made_at, expires_at) VALUES (printf('%064d', 1), 'undo',"
 	    " 'bob@example.org', 'bob@example.org', 'bob@example.org', 'restore',"
 	    " unixepoch('2026-11-20'), unixepoch('2026-11-27'))");
 	step(life);
 	g_assert_cmpuint(life->digests, ==, 1);
-	lab_run(lab,
+	store_fixture_run(fixture,
 	    "UPDATE outbox SET state = 'SENDING', attempt = 1, next_try_at = NULL,"
 	    " claimed_at = 1; UPDATE outbox SET state = 'SENT', ended_at ="
 	    " unixepoch('2026-11-20 09:00'); UPDATE digest SET state = 'sent'");
-	lab_run(lab, "INSERT INTO delivered SELECT subscriber_id, paper_seq, 0, 1,"
-	             " unixepoch('2026-11-20 09:00') FROM digest, digest_item");
-	lab_list(lab, "2026-11-20", "2611.00021", "Diffusion again", 1);
+	store_fixture_run(fixture,
+	    "INSERT INTO delivered SELECT subscriber_id, paper_seq, 0, 1,"
+	    " unixepoch('2026-11-20 09:00') FROM digest, digest_item");
+	store_fixture_list(fixture, "2026-11-20", "2611.00021", "Diffusion again", 1);
 	/* Kept because of its age alone. */
-	lab_run(lab, "INSERT INTO filter (canonical, hash, created_at) VALUES ('kept',"
-	             " printf('%064d', 7), unixepoch('2026-11-20'))");
+	store_fixture_run(fixture,
+	    "INSERT INTO filter (canonical, hash, created_at) VALUES ('kept',"
+	    " printf('%064d', 7), unixepoch('2026-11-20'))");
 }
 
 static void
 assert_all_is_there(const struct life *life)
 {
-	lab_assert_text(life->lab,
-	    "SELECT (SELECT count(*) FROM ticket),"
+	store_fixture_assert_text(life->fixture,
+	    "SELECT (SELECT count(*) FROM confirmation),"
 	    " (SELECT count(*) FROM match_found) > 0,"
 	    " (SELECT count(*) FROM filter WHERE canonical = 'kept'),"
 	    " (SELECT count(*) FROM outbox WHERE state = 'SENT'),"
@@ -131,10 +136,10 @@ assert_all_is_there(const struct life *life)
 static void
 thirty_three_days_ahead_for_a_minute_delete_nothing(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
-	begin(&life, lab);
+	begin(&life, fixture);
 	run_on(&life, 5 * 60, 60);
 	life.clock_off_s = 33 * DAY;
 	run_on(&life, 55, 5);
@@ -154,10 +159,10 @@ thirty_three_days_ahead_for_a_minute_delete_nothing(void)
 static void
 three_years_back_and_forth_repeat_no_digest(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
-	begin(&life, lab);
+	begin(&life, fixture);
 	life.clock_off_s = -3 * YEAR;
 	run_on(&life, 2 * HOUR, 600);
 	g_assert_cmpint(load_jump(&life).by_s, ==, -3 * YEAR);
@@ -165,7 +170,7 @@ three_years_back_and_forth_repeat_no_digest(void)
 	life.clock_off_s = 0;
 	run_on(&life, 2 * HOUR, 600);
 	g_assert_cmpuint(life.digests, ==, 1);
-	lab_assert_text(lab, "SELECT count(*) FROM digest", "1");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM digest", "1");
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 	assert_all_is_there(&life);
 }
@@ -177,34 +182,38 @@ a_restart_does_not_hide_a_jump(void)
 	static const int64_t offs[] = {33 * DAY, -3 * YEAR};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(offs); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		struct life life;
 
-		begin(&life, lab);
-		lab_run(lab, "INSERT INTO delivered SELECT 1, seq, 0, 1, 1 FROM paper"
-		             " WHERE id LIKE '%21'");
-		lab_run(lab, "DELETE FROM delivered WHERE at = 1 AND paper_seq = 1");
+		begin(&life, fixture);
+		store_fixture_run(fixture,
+		    "INSERT INTO delivered SELECT 1, seq, 0, 1, 1 FROM paper"
+		    " WHERE id LIKE '%21'");
+		store_fixture_run(
+		    fixture, "DELETE FROM delivered WHERE at = 1 AND paper_seq = 1");
 		life.clock_off_s = offs[i];
 		life.watch = (struct clock_watch){0};
 		run_on(&life, 60, 60);
 		g_assert_cmpint(load_jump(&life).by_s, !=, 0);
-		lab_assert_text(lab, "SELECT count(*) FROM ticket", "1");
+		store_fixture_assert_text(
+		    fixture, "SELECT count(*) FROM confirmation", "1");
 		life.clock_off_s = 0;
 		life.watch = (struct clock_watch){0};
 		run_on(&life, 60, 60);
 		g_assert_cmpint(load_jump(&life).by_s, ==, 0);
 		g_assert_cmpuint(life.digests, ==, 1);
-		lab_assert_text(lab, "SELECT count(*) FROM ticket", "1");
+		store_fixture_assert_text(
+		    fixture, "SELECT count(*) FROM confirmation", "1");
 	}
 }
 
 static void
 a_week_asleep_is_confirmed_by_the_next_answer_of_a_source(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
-	begin(&life, lab);
+	begin(&life, fixture);
 	/* The running time goes on in its sleep: no jump at all. */
 	life.ran_s += 7 * DAY;
 	step(&life);
@@ -213,44 +222,44 @@ a_week_asleep_is_confirmed_by_the_next_answer_of_a_source(void)
 	/* Switched off, it does not. */
 	life.ran_s += 20 * DAY;
 	life.watch = (struct clock_watch){0};
-	clock_watch_look(&life.watch, lab->store, now(&life), 5, NULL);
+	clock_watch_look(&life.watch, fixture->store, now(&life), 5, NULL);
 	g_assert_cmpint(load_jump(&life).by_s, ==, 20 * DAY);
 	g_assert_false(load_jump(&life).is_held);
-	g_assert_true(upkeep_run(lab->store, now(&life), NULL));
-	lab_assert_text(lab, "SELECT count(*) FROM ticket", "1");
+	g_assert_true(maintenance_run(fixture->store, now(&life), NULL));
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM confirmation", "1");
 	confirm(&life);
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
-	g_assert_true(upkeep_run(lab->store, now(&life), NULL));
-	lab_assert_text(lab, "SELECT count(*) FROM ticket", "0");
+	g_assert_true(maintenance_run(fixture->store, now(&life), NULL));
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
 static void
 a_jump_that_nobody_confirms_is_trusted_after_a_day_of_running(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
-	begin(&life, lab);
+	begin(&life, fixture);
 	life.clock_off_s = 33 * DAY;
 	run_on(&life, DAY - HOUR, HOUR / 2);
 	g_assert_cmpint(load_jump(&life).by_s, !=, 0);
-	lab_assert_text(lab, "SELECT count(*) FROM ticket", "1");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM confirmation", "1");
 	run_on(&life, 2 * HOUR, HOUR / 2);
 	g_assert_cmpint(load_jump(&life).by_s, ==, 0);
-	lab_assert_text(lab, "SELECT count(*) FROM ticket", "0");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM confirmation", "0");
 }
 
 static void
 a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 
-	begin(&life, lab);
+	begin(&life, fixture);
 	life.watch = (struct clock_watch){0};
 	life.clock_off_s = 33 * DAY;
 	life.ran_s += 60;
-	clock_watch_look(&life.watch, lab->store, now(&life), 5, NULL);
+	clock_watch_look(&life.watch, fixture->store, now(&life), 5, NULL);
 	g_assert_false(load_jump(&life).is_held);
 	confirm(&life);
 	g_assert_true(load_jump(&life).is_held);
@@ -265,31 +274,31 @@ a_source_that_contradicts_holds_digests_and_one_that_confirms_frees_them(void)
 static void
 status_tells_of_a_jump(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct life life;
 	const struct status_daemon daemon = {.is_running = true};
 	pb_auto(settings) settings = NULL;
 	struct status status;
-	bool is_told = false;
+	bool is_reported = false;
 
-	begin(&life, lab);
+	begin(&life, fixture);
 	life.clock_off_s = 33 * DAY;
 	run_on(&life, 55, 55);
 	settings = settings_new();
 	g_free(settings->state_dir);
-	settings->state_dir = g_strdup(lab->folder);
+	settings->state_dir = g_strdup(fixture->folder);
 	g_assert_true(
-	    status_load(lab->store, settings, &daemon, now(&life), &status, NULL));
+	    status_load(fixture->store, settings, &daemon, now(&life), &status, NULL));
 	for (unsigned i = 0; i < status.problems->len; i++) {
 		const struct status_problem *problem = status.problems->pdata[i];
 
 		if (problem->kind != STATUS_PROBLEM_CLOCK)
 			continue;
-		is_told = true;
+		is_reported = true;
 		g_assert_nonnull(strstr(problem->text, "forward by 33 days"));
 		g_assert_nonnull(strstr(problem->text, "no digest is built"));
 	}
-	g_assert_true(is_told);
+	g_assert_true(is_reported);
 	status_clear(&status);
 }
 

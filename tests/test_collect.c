@@ -1,14 +1,14 @@
 /*
  * test_collect.c - sources are asked for the right days, and left alone when they fail.
  */
-#include "service/collect.h"
+#include "service/collect/collect.h"
 
 #include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "lib/lab.h"
-#include "store/papers.h"
+#include "lib/store_fixture.h"
+#include "store/paper/papers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
@@ -89,7 +89,7 @@ fake_init(struct fake *fake, const char *name)
 {
 	*fake = (struct fake){.source = {.name = name, .fetch_day = fetch_day},
 	    .asked = g_string_new(NULL),
-	    .retry_after_s = HTTP_WAIT_UNKNOWN,
+	    .retry_after_s = HTTP_RETRY_AFTER_UNKNOWN,
 	    .status = SOURCE_OK};
 }
 
@@ -100,10 +100,10 @@ fake_clear(struct fake *fake)
 }
 
 static struct collect_report
-run(struct lab *lab, struct fake *fake, bool is_all, int64_t now)
+run(struct store_fixture *fixture, struct fake *fake, bool is_all, int64_t now)
 {
 	struct source *sources[] = {&fake->source};
-	const struct collect collect = {.store = lab->store,
+	const struct collect collect = {.store = fixture->store,
 	    .sources = sources,
 	    .source_count = 1,
 	    .stop = fake->stop};
@@ -115,7 +115,7 @@ run(struct lab *lab, struct fake *fake, bool is_all, int64_t now)
 		*fake->stop = 0;
 	collect_run(&collect, is_all, now, &report, &error);
 	g_assert_no_error(error);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 	return report;
 }
 
@@ -125,26 +125,26 @@ run(struct lab *lab, struct fake *fake, bool is_all, int64_t now)
 static void
 old_days_are_asked_for_once_a_day(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct collect_report report;
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
-	report = run(lab, &fake, false, now);
+	report = run(fixture, &fake, false, now);
 	g_assert_cmpstr(fake.asked->str, ==, ALL);
 	g_assert_cmpuint(report.answers, ==, 15);
 	g_assert_cmpuint(report.fresh, ==, 15);
-	report = run(lab, &fake, false, now + 1800);
+	report = run(fixture, &fake, false, now + 1800);
 	g_assert_cmpstr(fake.asked->str, ==, RECENT);
 	g_assert_cmpuint(report.fresh, ==, 0);
-	run(lab, &fake, true, now + 3600);
+	run(fixture, &fake, true, now + 3600);
 	g_assert_cmpstr(fake.asked->str, ==, ALL);
-	run(lab, &fake, false, lab_time("2026-11-20T23:59:59Z"));
+	run(fixture, &fake, false, store_fixture_time("2026-11-20T23:59:59Z"));
 	g_assert_cmpstr(fake.asked->str, ==, RECENT);
-	run(lab, &fake, false, lab_time("2026-11-21T00:00:00Z"));
+	run(fixture, &fake, false, store_fixture_time("2026-11-21T00:00:00Z"));
 	g_assert_true(g_str_has_prefix(fake.asked->str, "21 20 19 18 17 16 15 "));
-	run(lab, &fake, false, lab_time("2026-11-21T00:30:00Z"));
+	run(fixture, &fake, false, store_fixture_time("2026-11-21T00:30:00Z"));
 	g_assert_cmpstr(fake.asked->str, ==, "21 20 19 18 ");
 	fake_clear(&fake);
 }
@@ -163,19 +163,23 @@ each_answer_is_recorded_as_what_it_was(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		struct fake fake;
 
 		fake_init(&fake, "made-up");
 		fake.status = rows[i].status;
-		run(lab, &fake, false, lab_time(NOW));
-		lab_assert_text(lab,
-		    "SELECT DISTINCT status, count, fresh FROM batch WHERE error IS "
+		run(fixture, &fake, false, store_fixture_time(NOW));
+		store_fixture_assert_text(fixture,
+		    "SELECT DISTINCT status, count, fresh FROM source_fetch WHERE "
+		    "error IS "
 		    "NULL",
 		    rows[i].recorded);
-		g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM batch"), ==, 15);
-		g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM batch"
-		                                " WHERE (ids_hash IS NULL)"),
+		g_assert_cmpint(
+		    store_fixture_number(fixture, "SELECT count(*) FROM source_fetch"),
+		    ==, 15);
+		g_assert_cmpint(
+		    store_fixture_number(fixture, "SELECT count(*) FROM source_fetch"
+		                                  " WHERE (ids_hash IS NULL)"),
 		    ==, rows[i].status == SOURCE_OK ? 0 : 15);
 		fake_clear(&fake);
 	}
@@ -184,27 +188,27 @@ each_answer_is_recorded_as_what_it_was(void)
 static void
 the_etag_of_the_last_good_answer_is_given_back(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
 	fake.etag = "W/1";
-	run(lab, &fake, false, now);
+	run(fixture, &fake, false, now);
 	g_assert_null(strchr(fake.asked->str, '='));
 	fake.status = SOURCE_NOT_MODIFIED;
-	run(lab, &fake, false, now + 1800);
+	run(fixture, &fake, false, now + 1800);
 	g_assert_cmpstr(fake.asked->str, ==, "20=W/1 19=W/1 18=W/1 17=W/1 ");
 	/* A failure in between changes nothing. */
 	fake.bad_day = "";
 	fake.code = PB_ERROR_TEMPORARY;
-	run(lab, &fake, false, now + 3600);
+	run(fixture, &fake, false, now + 3600);
 	fake.bad_day = NULL;
 	fake.status = SOURCE_OK;
 	fake.etag = NULL;
-	run(lab, &fake, true, now + 5400);
+	run(fixture, &fake, true, now + 5400);
 	g_assert_true(g_str_has_prefix(fake.asked->str, "20=W/1 19=W/1 "));
-	run(lab, &fake, false, now + 7200);
+	run(fixture, &fake, false, now + 7200);
 	g_assert_cmpstr(fake.asked->str, ==, RECENT);
 	fake_clear(&fake);
 }
@@ -216,23 +220,25 @@ a_failure_stores_no_paper_and_stops_the_asking(void)
 	    PB_ERROR_TEMPORARY, PB_ERROR_PERMANENT, PB_ERROR_NOT_FOUND};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(codes); i++) {
-		pb_auto(lab) lab = lab_new();
-		int64_t now = lab_time(NOW);
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time(NOW);
 		struct collect_report report;
 		struct fake fake;
 
 		fake_init(&fake, "made-up");
 		fake.bad_day = "2026-11-19";
 		fake.code = codes[i];
-		report = run(lab, &fake, false, now);
+		report = run(fixture, &fake, false, now);
 		g_assert_cmpstr(fake.asked->str, ==, "20 19 ");
 		g_assert_cmpuint(report.failed, ==, 1);
-		lab_assert_text(lab, "SELECT day, status, error FROM batch ORDER BY id",
+		store_fixture_assert_text(fixture,
+		    "SELECT day, status, error FROM source_fetch ORDER BY id",
 		    "2026-11-20|ok|- 2026-11-19|failed|made-up trouble of 2026-11-19");
-		lab_assert_text(lab, "SELECT day FROM listing", "2026-11-20");
+		store_fixture_assert_text(
+		    fixture, "SELECT day FROM listing", "2026-11-20");
 		/* The old days were not asked for: they are at the next look. */
 		fake.bad_day = NULL;
-		run(lab, &fake, false, now + 60);
+		run(fixture, &fake, false, now + 60);
 		g_assert_cmpstr(fake.asked->str, ==, ALL);
 		fake_clear(&fake);
 	}
@@ -244,20 +250,20 @@ a_malformed_day_says_nothing_about_the_others(void)
 	static const enum pb_error codes[] = {PB_ERROR_INPUT, PB_ERROR_LIMIT};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(codes); i++) {
-		pb_auto(lab) lab = lab_new();
-		int64_t now = lab_time(NOW);
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time(NOW);
 		struct collect_report report;
 		struct fake fake;
 
 		fake_init(&fake, "made-up");
 		fake.bad_day = "2026-11-19";
 		fake.code = codes[i];
-		report = run(lab, &fake, false, now);
+		report = run(fixture, &fake, false, now);
 		g_assert_cmpstr(fake.asked->str, ==, ALL);
 		g_assert_cmpuint(report.failed, ==, 1);
 		g_assert_cmpuint(report.fresh, ==, 14);
 		/* No pause, and no second look at the old days. */
-		report = run(lab, &fake, false, now + 60);
+		report = run(fixture, &fake, false, now + 60);
 		g_assert_cmpstr(fake.asked->str, ==, RECENT);
 		g_assert_cmpuint(report.failed, ==, 1);
 		fake_clear(&fake);
@@ -268,35 +274,35 @@ static void
 pauses_double_up_to_an_hour_and_end_with_a_success(void)
 {
 	static const int64_t pauses_s[] = {60, 120, 240, 480, 960, 1920, 3600, 3600};
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
 	fake.bad_day = "";
 	fake.code = PB_ERROR_TEMPORARY;
 	for (size_t i = 0; i < G_N_ELEMENTS(pauses_s); i++) {
-		g_assert_cmpuint(run(lab, &fake, false, now).failed, ==, 1);
+		g_assert_cmpuint(run(fixture, &fake, false, now).failed, ==, 1);
 		g_assert_cmpuint(
-		    run(lab, &fake, false, now + pauses_s[i] - 1).answers, ==, 0);
+		    run(fixture, &fake, false, now + pauses_s[i] - 1).answers, ==, 0);
 		now += pauses_s[i];
 	}
 	fake.bad_day = NULL;
-	g_assert_cmpuint(run(lab, &fake, false, now).failed, ==, 0);
+	g_assert_cmpuint(run(fixture, &fake, false, now).failed, ==, 0);
 	fake.bad_day = "";
-	g_assert_cmpuint(run(lab, &fake, false, now + 1).failed, ==, 1);
-	g_assert_cmpuint(run(lab, &fake, false, now + 60).answers, ==, 0);
-	g_assert_cmpuint(run(lab, &fake, false, now + 61).answers, ==, 1);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 1).failed, ==, 1);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 60).answers, ==, 0);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 61).answers, ==, 1);
 	fake_clear(&fake);
 }
 
 /* Load the state of the only source: why it fails, and when it last answered well.
  */
 static char *
-report_of(struct lab *lab, int64_t *good_at)
+report_of(struct store_fixture *fixture, int64_t *good_at)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) reports = papers_load_reports(lab->store, &error);
+	g_autoptr(GPtrArray) reports = papers_load_reports(fixture->store, &error);
 	const struct source_report *report;
 
 	g_assert_no_error(error);
@@ -306,122 +312,123 @@ report_of(struct lab *lab, int64_t *good_at)
 	return g_strdup(report->error);
 }
 
-#define assert_report(lab, says, good)                            \
-	do {                                                      \
-		int64_t good_at;                                  \
-		g_autofree char *said = report_of(lab, &good_at); \
-                                                                  \
-		g_assert_cmpstr(said, ==, says);                  \
-		g_assert_cmpint(good_at, ==, good);               \
+#define assert_report(fixture, says, good)                            \
+	do {                                                          \
+		int64_t good_at;                                      \
+		g_autofree char *said = report_of(fixture, &good_at); \
+                                                                      \
+		g_assert_cmpstr(said, ==, says);                      \
+		g_assert_cmpint(good_at, ==, good);                   \
 	} while (0)
 
 static void
 a_source_that_works_again_has_not_failed_any_more(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T23:50:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T23:50:00Z");
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
-	run(lab, &fake, false, now - 3600);
-	assert_report(lab, NULL, now - 3600);
+	run(fixture, &fake, false, now - 3600);
+	assert_report(fixture, NULL, now - 3600);
 	fake.bad_day = "";
 	fake.code = PB_ERROR_TEMPORARY;
-	run(lab, &fake, false, now);
-	assert_report(lab, "2026-11-20: made-up trouble of 2026-11-20", now - 3600);
+	run(fixture, &fake, false, now);
+	assert_report(fixture, "2026-11-20: made-up trouble of 2026-11-20", now - 3600);
 	/* The next list is of another day. */
 	fake.bad_day = "2026-11-17";
 	fake.source.kind = SOURCE_DATED;
 	fake.source.fetch_now = fetch_today;
-	run(lab, &fake, false, now + 1200);
-	assert_report(lab, NULL, now + 1200);
+	run(fixture, &fake, false, now + 1200);
+	assert_report(fixture, NULL, now + 1200);
 	fake_clear(&fake);
 }
 
 static void
 a_day_that_is_malformed_fails_until_it_is_well(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
-	run(lab, &fake, false, now);
+	run(fixture, &fake, false, now);
 	fake.bad_day = "2026-11-18";
 	fake.code = PB_ERROR_INPUT;
-	run(lab, &fake, false, now + 3600);
-	assert_report(lab, "2026-11-18: made-up trouble of 2026-11-18", now);
-	run(lab, &fake, false, now + 7200);
-	assert_report(lab, "2026-11-18: made-up trouble of 2026-11-18", now);
+	run(fixture, &fake, false, now + 3600);
+	assert_report(fixture, "2026-11-18: made-up trouble of 2026-11-18", now);
+	run(fixture, &fake, false, now + 7200);
+	assert_report(fixture, "2026-11-18: made-up trouble of 2026-11-18", now);
 	fake.bad_day = NULL;
-	run(lab, &fake, false, now + 10800);
-	assert_report(lab, NULL, now + 10800);
+	run(fixture, &fake, false, now + 10800);
+	assert_report(fixture, NULL, now + 10800);
 	fake_clear(&fake);
 }
 
 static void
 an_empty_list_of_a_day_that_had_papers_is_a_failure(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
 	fake.status = SOURCE_EMPTY;
-	g_assert_cmpuint(run(lab, &fake, false, now).failed, ==, 0);
+	g_assert_cmpuint(run(fixture, &fake, false, now).failed, ==, 0);
 	fake.status = SOURCE_OK;
-	g_assert_cmpuint(run(lab, &fake, false, now + 60).failed, ==, 0);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 60).failed, ==, 0);
 	fake.status = SOURCE_EMPTY;
-	g_assert_cmpuint(run(lab, &fake, false, now + 120).failed, ==, 4);
-	lab_assert_text(lab,
-	    "SELECT day, status, error FROM batch ORDER BY id DESC LIMIT 1",
+	g_assert_cmpuint(run(fixture, &fake, false, now + 120).failed, ==, 4);
+	store_fixture_assert_text(fixture,
+	    "SELECT day, status, error FROM source_fetch ORDER BY id DESC LIMIT 1",
 	    "2026-11-17|failed|the list of 2026-11-17 is empty, and had 1 papers "
 	    "before");
-	assert_report(lab,
+	assert_report(fixture,
 	    "2026-11-17: the list of 2026-11-17 is empty, and had 1 papers before",
 	    now + 60);
 	/* The papers stay. */
-	lab_assert_text(lab, "SELECT count(*) FROM listing", "4");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM listing", "4");
 	fake.status = SOURCE_OK;
-	run(lab, &fake, false, now + 180);
-	assert_report(lab, NULL, now + 180);
+	run(fixture, &fake, false, now + 180);
+	assert_report(fixture, NULL, now + 180);
 	fake_clear(&fake);
 }
 
 static void
 a_list_of_an_older_day_under_a_new_date_is_stale(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
 	fake.papers = 4;
-	run(lab, &fake, false, now);
+	run(fixture, &fake, false, now);
 	/* Today's has grown by one since it was last read. */
 	fake.papers = 5;
 	fake.serve_day = "2026-11-20";
-	run(lab, &fake, false, now + CLOCK_DAY_S);
-	lab_assert_text(lab,
-	    "SELECT day, status, count FROM batch WHERE day >= '2026-11-20'"
-	    " AND asked_at > (SELECT min(asked_at) FROM batch) ORDER BY id LIMIT 2",
+	run(fixture, &fake, false, now + CLOCK_DAY_S);
+	store_fixture_assert_text(fixture,
+	    "SELECT day, status, count FROM source_fetch WHERE day >= '2026-11-20'"
+	    " AND asked_at > (SELECT min(asked_at) FROM source_fetch) ORDER BY id "
+	    "LIMIT 2",
 	    "2026-11-21|stale|0 2026-11-20|ok|5");
-	lab_assert_text(
-	    lab, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "0");
+	store_fixture_assert_text(
+	    fixture, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "0");
 	/* The day's own papers with one that was listed before. */
 	fake.serve_day = NULL;
 	fake.serve_one_of = "2026-11-20";
-	run(lab, &fake, false, now + CLOCK_DAY_S + 3600);
-	lab_assert_text(
-	    lab, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "6");
+	run(fixture, &fake, false, now + CLOCK_DAY_S + 3600);
+	store_fixture_assert_text(
+	    fixture, "SELECT count(*) FROM listing WHERE day = '2026-11-21'", "6");
 	fake_clear(&fake);
 }
 
 static void
 a_source_at_a_new_address_is_asked_at_once(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
@@ -429,64 +436,65 @@ a_source_at_a_new_address_is_asked_at_once(void)
 	fake.bad_day = "";
 	fake.code = PB_ERROR_TEMPORARY;
 	fake.retry_after_s = 7200;
-	run(lab, &fake, false, now);
-	g_assert_cmpuint(run(lab, &fake, false, now + 100).answers, ==, 0);
+	run(fixture, &fake, false, now);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 100).answers, ==, 0);
 	fake.source.url = "https://example.net/";
-	fake.retry_after_s = HTTP_WAIT_UNKNOWN;
-	g_assert_cmpuint(run(lab, &fake, false, now + 100).answers, ==, 1);
+	fake.retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
+	g_assert_cmpuint(run(fixture, &fake, false, now + 100).answers, ==, 1);
 	/* Its pauses begin anew. */
-	g_assert_cmpuint(run(lab, &fake, false, now + 159).answers, ==, 0);
-	g_assert_cmpuint(run(lab, &fake, false, now + 160).answers, ==, 1);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 159).answers, ==, 0);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 160).answers, ==, 1);
 	fake_clear(&fake);
 }
 
 static void
 a_source_is_left_alone_for_as_long_as_it_said(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
 	fake.bad_day = "";
 	fake.code = PB_ERROR_TEMPORARY;
 	fake.retry_after_s = 7200;
-	run(lab, &fake, false, now);
-	g_assert_cmpuint(run(lab, &fake, false, now + 7199).answers, ==, 0);
+	run(fixture, &fake, false, now);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 7199).answers, ==, 0);
 	/* An operator who asks now is not kept waiting. */
-	g_assert_cmpuint(run(lab, &fake, true, now + 7199).answers, ==, 1);
+	g_assert_cmpuint(run(fixture, &fake, true, now + 7199).answers, ==, 1);
 	fake.retry_after_s = 1; /* shorter than our own */
 	now += 7199 + 7200;
-	g_assert_cmpuint(run(lab, &fake, false, now).answers, ==, 1);
-	g_assert_cmpuint(run(lab, &fake, false, now + 239).answers, ==, 0);
-	g_assert_cmpuint(run(lab, &fake, false, now + 240).answers, ==, 1);
+	g_assert_cmpuint(run(fixture, &fake, false, now).answers, ==, 1);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 239).answers, ==, 0);
+	g_assert_cmpuint(run(fixture, &fake, false, now + 240).answers, ==, 1);
 	fake_clear(&fake);
 }
 
 static void
 a_clock_that_is_set_back_ends_a_pause(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
 	fake.bad_day = "";
 	fake.code = PB_ERROR_TEMPORARY;
-	run(lab, &fake, false, now);
+	run(fixture, &fake, false, now);
 	g_assert_cmpuint(
-	    run(lab, &fake, false, now - 400 * (int64_t)CLOCK_DAY_S).answers, ==, 1);
+	    run(fixture, &fake, false, now - 400 * (int64_t)CLOCK_DAY_S).answers, ==,
+	    1);
 	fake_clear(&fake);
 }
 
 static void
 one_source_failing_stops_no_other(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake bad, good;
 	struct source *sources[] = {&bad.source, &good.source};
 	const struct collect collect = {
-	    .store = lab->store, .sources = sources, .source_count = 2};
+	    .store = fixture->store, .sources = sources, .source_count = 2};
 	struct collect_report report = {0};
 	g_autoptr(GError) error = NULL;
 
@@ -494,7 +502,8 @@ one_source_failing_stops_no_other(void)
 	fake_init(&good, "good");
 	bad.bad_day = "";
 	bad.code = PB_ERROR_TEMPORARY;
-	g_assert_true(collect_run(&collect, false, lab_time(NOW), &report, &error));
+	g_assert_true(
+	    collect_run(&collect, false, store_fixture_time(NOW), &report, &error));
 	g_assert_cmpstr(bad.asked->str, ==, "20 ");
 	g_assert_cmpstr(good.asked->str, ==, ALL);
 	g_assert_cmpuint(report.failed, ==, 1);
@@ -506,8 +515,8 @@ one_source_failing_stops_no_other(void)
 static void
 a_run_that_is_stopped_is_no_failure_of_the_source(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	struct collect_report report;
 	struct fake fake;
 	int stop;
@@ -516,38 +525,42 @@ a_run_that_is_stopped_is_no_failure_of_the_source(void)
 	fake.bad_day = "2026-11-19";
 	fake.code = PB_ERROR_TEMPORARY;
 	fake.stop = &stop;
-	report = run(lab, &fake, false, now);
+	report = run(fixture, &fake, false, now);
 	g_assert_cmpstr(fake.asked->str, ==, "20 19 ");
 	g_assert_cmpuint(report.failed, ==, 0);
-	lab_assert_text(lab, "SELECT DISTINCT status FROM batch", "ok");
+	store_fixture_assert_text(
+	    fixture, "SELECT DISTINCT status FROM source_fetch", "ok");
 	fake.bad_day = NULL;
-	run(lab, &fake, false, now + 1);
+	run(fixture, &fake, false, now + 1);
 	g_assert_cmpstr(fake.asked->str, ==, ALL);
 	fake_clear(&fake);
 }
 
 static bool
-call_collect(struct lab *lab, void *data, GError **error)
+call_collect(struct store_fixture *fixture, void *data, GError **error)
 {
 	struct fake *fake = data;
 	struct source *sources[] = {&fake->source};
 	const struct collect collect = {
-	    .store = lab->store, .sources = sources, .source_count = 1};
+	    .store = fixture->store, .sources = sources, .source_count = 1};
 	struct collect_report report = {0};
 
-	return collect_run(&collect, false, lab_time(NOW), &report, error);
+	return collect_run(&collect, false, store_fixture_time(NOW), &report, error);
 }
 
 static void
 a_store_that_fails_is_told_and_the_next_run_mends_it(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct fake fake;
 
 	fake_init(&fake, "made-up");
-	g_assert_cmpuint(lab_fail_everywhere(lab, call_collect, &fake, false), >=, 15);
-	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM listing"), ==, 15);
-	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM paper"), ==, 15);
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_collect, &fake, false), >=, 15);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM listing"), ==, 15);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==, 15);
 	fake_clear(&fake);
 }
 

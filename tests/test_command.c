@@ -4,28 +4,28 @@
  * The answers are in tests/golden/answers.  GOLDEN_WRITE=1 in the environment writes
  * them anew, to be read before they are kept.
  */
-#include "service/command.h"
+#include "service/command/command.h"
 
 #include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "lib/lab.h"
-#include "service/assembly.h"
-#include "service/command_work.h"
-#include "service/subscribe.h"
-#include "store/people.h"
+#include "lib/store_fixture.h"
+#include "service/command/command_private.h"
+#include "service/people/subscribe.h"
+#include "service/setup/factory.h"
+#include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z" /* a Friday */
 #define ADA "ada@example.org"
 #define EVE "eve@example.org"
 
 /* A lab with what commands need beside it. */
-struct office {
-	struct lab *lab;
+struct inbound_fixture {
+	struct store_fixture *fixture;
 	struct settings *settings;
-	struct phrasebook *phrases;
+	struct catalog *phrases;
 	struct renderer *renderer;
 	struct command_context context;
 	int64_t ada;
@@ -40,7 +40,7 @@ get_source_path(const char *path)
 }
 
 static void
-fill(struct lab *lab)
+fill(struct store_fixture *fixture)
 {
 	static const char *const papers[][3] = {
 	    {"2026-11-02", "2611.00007", "Diffusion for Weather"},
@@ -51,108 +51,109 @@ fill(struct lab *lab)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(papers); i++)
-		lab_list(lab, papers[i][0], papers[i][1], papers[i][2], 3 + (int)i);
+		store_fixture_list(
+		    fixture, papers[i][0], papers[i][1], papers[i][2], 3 + (int)i);
 }
 
-static struct office *
-office_new(void)
+static struct inbound_fixture *
+inbound_fixture_new(void)
 {
-	struct office *office = g_new0(struct office, 1);
+	struct inbound_fixture *inbound = g_new0(struct inbound_fixture, 1);
 	g_autofree char *templates = get_source_path("etc/templates");
 	g_autoptr(GError) error = NULL;
 
-	office->lab = lab_new();
-	lab_set_now(office->lab, lab_time(NOW));
-	fill(office->lab);
-	office->settings = settings_new();
-	g_free(office->settings->template_dir);
-	office->settings->template_dir = g_strdup(templates);
-	g_free(office->settings->mail_from);
-	office->settings->mail_from = g_strdup("paperboy@example.net");
-	g_free(office->settings->mail_owner);
-	office->settings->mail_owner = g_strdup("owner@example.net");
-	g_free(office->settings->digest_zone);
-	office->settings->digest_zone = g_strdup("Europe/Berlin");
-	office->phrases = phrasebook_load(templates, &error);
+	inbound->fixture = store_fixture_new();
+	store_fixture_set_now(inbound->fixture, store_fixture_time(NOW));
+	fill(inbound->fixture);
+	inbound->settings = settings_new();
+	g_free(inbound->settings->template_dir);
+	inbound->settings->template_dir = g_strdup(templates);
+	g_free(inbound->settings->mail_from);
+	inbound->settings->mail_from = g_strdup("paperboy@example.net");
+	g_free(inbound->settings->mail_owner);
+	inbound->settings->mail_owner = g_strdup("owner@example.net");
+	g_free(inbound->settings->digest_zone);
+	inbound->settings->digest_zone = g_strdup("Europe/Berlin");
+	inbound->phrases = catalog_load(templates, &error);
 	g_assert_no_error(error);
-	office->renderer =
-	    assembly_new_renderer(office->settings, office->lab->key, &error);
+	inbound->renderer =
+	    factory_new_renderer(inbound->settings, inbound->fixture->key, &error);
 	g_assert_no_error(error);
-	office->ada = lab_subscribe(
-	    office->lab, ADA, "Europe/Berlin", "diffusion", lab_time(NOW));
-	lab_press(office->lab, lab_time(NOW));
-	office->context = (struct command_context){
-	    .store = office->lab->store,
-	    .settings = office->settings,
-	    .phrases = office->phrases,
-	    .renderer = office->renderer,
-	    .key = office->lab->key,
-	    .now = lab_time(NOW) + 60,
+	inbound->ada = store_fixture_subscribe(inbound->fixture, ADA, "Europe/Berlin",
+	    "diffusion", store_fixture_time(NOW));
+	store_fixture_press(inbound->fixture, store_fixture_time(NOW));
+	inbound->context = (struct command_context){
+	    .store = inbound->fixture->store,
+	    .settings = inbound->settings,
+	    .phrases = inbound->phrases,
+	    .renderer = inbound->renderer,
+	    .key = inbound->fixture->key,
+	    .now = store_fixture_time(NOW) + 60,
 	    .address = "paperboy@example.net",
 	    .help_address = "paperboy+help@example.net",
 	    .who = "mail",
 	};
-	return office;
+	return inbound;
 }
 
 static void
-office_free(struct office *office)
+inbound_fixture_free(struct inbound_fixture *inbound)
 {
-	renderer_free(office->renderer);
-	phrasebook_free(office->phrases);
-	settings_free(office->settings);
-	lab_free(office->lab);
-	g_free(office);
+	renderer_free(inbound->renderer);
+	catalog_free(inbound->phrases);
+	settings_free(inbound->settings);
+	store_fixture_free(inbound->fixture);
+	g_free(inbound);
 }
-PB_DEFINE_AUTO(office, office_free);
+PB_DEFINE_AUTO(inbound_fixture, inbound_fixture_free);
 
 /* @param subject_and_text  the subject up to the first line's end */
-static struct letter *
-write_letter(const char *subject_and_text)
+static struct inmail *
+write_mail(const char *subject_and_text)
 {
-	struct letter *letter = letter_new();
+	struct inmail *mail = inmail_new();
 	const char *end = strchr(subject_and_text, '\n');
 
 	g_assert_nonnull(end);
-	g_free(letter->subject);
-	letter->subject = g_strndup(subject_and_text, (gsize)(end - subject_and_text));
-	g_free(letter->text);
-	letter->text = g_strdup(end + 1);
-	return letter;
+	g_free(mail->subject);
+	mail->subject = g_strndup(subject_and_text, (gsize)(end - subject_and_text));
+	g_free(mail->text);
+	mail->text = g_strdup(end + 1);
+	return mail;
 }
 
 static void
-run(struct office *office, const struct command_visitor *visitor, const char *text,
+run(struct inbound_fixture *inbound, const struct command_user *user, const char *text,
     struct command_reply *reply)
 {
-	pb_auto(letter) letter = write_letter(text);
+	pb_auto(inmail) mail = write_mail(text);
 	g_autoptr(GError) error = NULL;
 	pb_transaction transaction = {0};
 	bool is_ok;
 
-	g_assert_true(store_begin(office->lab->store, &transaction, &error));
-	is_ok = command_run(&office->context, visitor, letter, reply, &error);
+	g_assert_true(store_begin(inbound->fixture->store, &transaction, &error));
+	is_ok = command_run(&inbound->context, user, mail, reply, &error);
 	g_assert_no_error(error);
 	g_assert_true(is_ok);
 	g_assert_true(store_commit(&transaction, &error));
-	lab_assert_idle(office->lab);
+	store_fixture_assert_idle(inbound->fixture);
 }
 
 static void
-run_pending(struct office *office, const struct command_visitor *asked,
+run_pending(struct inbound_fixture *inbound, const struct command_user *asked,
     const char *pending, struct command_reply *reply)
 {
-	struct command_visitor visitor = *asked;
+	struct command_user user = *asked;
 	g_autoptr(GError) error = NULL;
 	pb_transaction transaction = {0};
 	bool is_ok;
 
-	g_assert_true(store_begin(office->lab->store, &transaction, &error));
-	is_ok = command_run_pending(&office->context, &visitor, pending, reply, &error);
+	g_assert_true(store_begin(inbound->fixture->store, &transaction, &error));
+	is_ok = command_run_confirmed(&inbound->context, &user, pending, reply, &error);
 	g_assert_no_error(error);
 	g_assert_true(is_ok);
 	g_assert_true(store_commit(&transaction, &error));
-	lab_assert_idle(office->lab);
+	store_fixture_assert_idle(inbound->fixture);
 }
 
 /* A word that fits on no line stays whole. */
@@ -197,7 +198,7 @@ compare_golden(const char *name, const char *text)
 	g_assert_cmpstr(text, ==, wanted);
 }
 
-enum sender { STRANGER, UNPROVEN, PROVEN };
+enum sender { UNKNOWN_SENDER, UNPROVEN, PROVEN };
 
 /* A letter, what becomes of it, and the answer's file. */
 struct scene {
@@ -209,49 +210,50 @@ struct scene {
 };
 
 static const struct scene scenes[] = {
-    {"subscribe", STRANGER,
+    {"subscribe", UNKNOWN_SENDER,
         "subscribe Eve Example\nadd name=rlhf \"reward model*\"\nadd diffusion "
         "-survey\n",
         NULL, true},
-    {"subscribe-german", STRANGER,
+    {"subscribe-german", UNKNOWN_SENDER,
         "subscribe Eve\nadd diffusion\nset at 06:15 tz Europe/Vienna\n", "de", true},
-    {"subscribe-by-add", STRANGER, "add diffusion\n", NULL, true},
-    {"subscribe-wrong-filter", STRANGER, "subscribe\nadd ti:\nadd diffusion\n", NULL,
-        true},
+    {"subscribe-by-add", UNKNOWN_SENDER, "add diffusion\n", NULL, true},
+    {"subscribe-wrong-filter", UNKNOWN_SENDER, "subscribe\nadd ti:\nadd diffusion\n",
+        NULL, true},
     {"subscribe-again", PROVEN, "subscribe\n", NULL, false},
-    {"stranger-list", STRANGER, "list\n", NULL, false},
-    {"stranger-test", STRANGER, "test diffusion\n", NULL, false},
-    {"stranger-search", STRANGER, "search diffusion\n", NULL, false},
-    {"stranger-spam", STRANGER,
+    {"stranger-list", UNKNOWN_SENDER, "list\n", NULL, false},
+    {"stranger-test", UNKNOWN_SENDER, "test diffusion\n", NULL, false},
+    {"stranger-search", UNKNOWN_SENDER, "search diffusion\n", NULL, false},
+    {"stranger-spam", UNKNOWN_SENDER,
         "add name=\"Buy at www.pills.example\" pills https://pills.example/now "
         "eve@pills.example\n",
         NULL, false},
-    {"stranger-unsubscribe", STRANGER, "unsubscribe\n", NULL, false},
-    {"nothing", STRANGER, "Hello there\nI read of you in the news.\n", NULL, false},
-    {"nothing-german", STRANGER, "Guten Tag\nwie geht das hier?\n", "de", false},
+    {"stranger-unsubscribe", UNKNOWN_SENDER, "unsubscribe\n", NULL, false},
+    {"nothing", UNKNOWN_SENDER, "Hello there\nI read of you in the news.\n", NULL,
+        false},
+    {"nothing-german", UNKNOWN_SENDER, "Guten Tag\nwie geht das hier?\n", "de", false},
     {"nothing-known", PROVEN, "Hello there\nI read of you in the news.\n", NULL, false},
     {"leave-unclear", PROVEN, "papers\nHi,\nstop sending papers about agents\n", NULL,
         false},
     {"leave-words", UNPROVEN, "question\nDear team,\nplease take me off this list\n",
         NULL, false},
     {"leave-words-german", UNPROVEN, "Abmeldung\n\n", "de", false},
-    {"subscribe-bare", STRANGER, "subscribe\n", NULL, true},
-    {"subscribe-words", STRANGER, "Hello\nPlease add me to your list!\n\nThanks\nEve\n",
-        NULL, true},
-    {"subscribe-words-german", STRANGER,
+    {"subscribe-bare", UNKNOWN_SENDER, "subscribe\n", NULL, true},
+    {"subscribe-words", UNKNOWN_SENDER,
+        "Hello\nPlease add me to your list!\n\nThanks\nEve\n", NULL, true},
+    {"subscribe-words-german", UNKNOWN_SENDER,
         "Anmeldung\nGuten Tag,\n- diffusion\n- Reward Model\nVielen Dank\n", NULL,
         true},
-    {"subscribe-keywords", STRANGER,
+    {"subscribe-keywords", UNKNOWN_SENDER,
         "subscribe\nHi,\ndiffusion, \"reward model\"\n* state space\n"
         "I would like to read about all that concerns language models.\nti:\n"
         "weather\nmamba\nssm\nBest regards\nEve\n",
         NULL, true},
-    {"subscribe-keywords-german", STRANGER,
+    {"subscribe-keywords-german", UNKNOWN_SENDER,
         "Anmeldung\nGuten Tag,\nbitte melden Sie mich an.\nDiffusion\n"
         "Mit freundlichen Gr\303\274\303\237en\nUwe\n",
         "de", true},
-    {"subscribe-twice", STRANGER, "Subscribe\nI want to subscribe\nBest,\nEve\n", NULL,
-        true},
+    {"subscribe-twice", UNKNOWN_SENDER, "Subscribe\nI want to subscribe\nBest,\nEve\n",
+        NULL, true},
     {"add", PROVEN,
         "\nadd name=rlhf max=5 note=\"for the reading group\" \"reward model*\" "
         "-survey\n"
@@ -342,10 +344,10 @@ static const struct scene scenes[] = {
     {"export-text", PROVEN, "\nexport text\n", NULL, true},
     {"export-json", PROVEN, "\nexport\n", NULL, true},
     {"forget", PROVEN, "\nforget\nforget me\n", NULL, true},
-    {"forget-gone", STRANGER, "\nforget me\n", NULL, true},
+    {"forget-gone", UNKNOWN_SENDER, "\nforget me\n", NULL, true},
     {"sources", PROVEN, "\nsources\n", NULL, false},
-    {"info", STRANGER, "\ninfo\n", NULL, false},
-    {"info-german", STRANGER, "\ninfo\n", "de", false},
+    {"info", UNKNOWN_SENDER, "\ninfo\n", NULL, false},
+    {"info-german", UNKNOWN_SENDER, "\ninfo\n", "de", false},
     {"help", PROVEN, "help\n", NULL, false},
     {"help-german", PROVEN, "help\n", "de", false},
     {"help-add", PROVEN, "help add\n", NULL, false},
@@ -354,8 +356,8 @@ static const struct scene scenes[] = {
     {"unsubscribe-german", UNPROVEN, "Unsubscribe!\n", "de", false},
     {"unsubscribe-one", PROVEN, "\nremove 1\n", NULL, false},
     {"ok-thanks", PROVEN, "Re: Your commands\nOk, thanks\n", NULL, false},
-    {"confirm", STRANGER, "\nconfirm abcdefgh\n", NULL, false},
-    {"undo", STRANGER, "\nundo abcdefgh\n", NULL, false},
+    {"confirm", UNKNOWN_SENDER, "\nconfirm abcdefgh\n", NULL, false},
+    {"undo", UNKNOWN_SENDER, "\nundo abcdefgh\n", NULL, false},
     {"slip", PROVEN, "\nsusbcribe\nlsit\n", NULL, false},
     {"missing", PROVEN, "\nadd\n", NULL, false},
 };
@@ -364,23 +366,24 @@ static void
 play(const void *data)
 {
 	const struct scene *scene = data;
-	pb_auto(office) office = office_new();
-	const char *address = scene->sender == STRANGER ? EVE : ADA;
-	const struct command_visitor visitor = {
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	const char *address = scene->sender == UNKNOWN_SENDER ? EVE : ADA;
+	const struct command_user user = {
 	    .address = address,
-	    .subscriber_id = scene->sender == STRANGER ? 0 : office->ada,
+	    .subscriber_id = scene->sender == UNKNOWN_SENDER ? 0 : inbound->ada,
 	    .is_proven = scene->sender == PROVEN,
 	    .language = scene->language,
 	    .digest_id = strstr(scene->name, "number")
-	                     ? lab_number(office->lab, "SELECT max(id) FROM digest")
+	                     ? store_fixture_number(
+	                           inbound->fixture, "SELECT max(id) FROM digest")
 	                     : 0,
 	};
 	struct command_reply reply = {0}, after = {0};
-	g_autofree char *hash = lab_hash(office->lab);
+	g_autofree char *hash = store_fixture_hash(inbound->fixture);
 	g_autofree char *hash_after = NULL;
 
-	run(office, &visitor, scene->text, &reply);
-	hash_after = lab_hash(office->lab);
+	run(inbound, &user, scene->text, &reply);
+	hash_after = store_fixture_hash(inbound->fixture);
 	if (scene->sender != PROVEN && !reply.undo)
 		g_assert_cmpstr(hash, ==, hash_after);
 	g_assert_cmpint(reply.waiting > 0, ==, reply.pending != NULL);
@@ -391,7 +394,7 @@ play(const void *data)
 		g_autofree char *name = g_strconcat(scene->name, "-confirmed", NULL);
 
 		g_assert_nonnull(reply.pending);
-		run_pending(office, &visitor, reply.pending, &after);
+		run_pending(inbound, &user, reply.pending, &after);
 		compare_golden(name, after.text);
 		if (after.attachment) {
 			g_autofree char *file =
@@ -416,14 +419,14 @@ static const char me[] =
 static void
 what_left_comes_back_as_it_was(void)
 {
-	pb_auto(office) office = office_new();
-	struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
 	struct command_reply first = {0}, gone = {0}, back = {0};
 	g_autofree char *filters = NULL;
 	g_autofree char *person = NULL;
 
-	run(office, &visitor,
+	run(inbound, &user,
 	    "\nadd name=two max=7 note=\"a note\" \"state space\" OR mamba\n"
 	    "del 1\nblock name=\"no sky\" weather\n"
 	    "set days mon,thu at 6:05 tz America/New_York max 9 order date abstract "
@@ -432,17 +435,18 @@ what_left_comes_back_as_it_was(void)
 	    "set language de name Ada L.\npause 14d\n",
 	    &first);
 	g_assert_cmpuint(first.failed, ==, 0);
-	filters = lab_text(office->lab, mine);
-	person = lab_text(office->lab, me);
-	run(office, &visitor, "\nunsubscribe\n", &gone);
+	filters = store_fixture_text(inbound->fixture, mine);
+	person = store_fixture_text(inbound->fixture, me);
+	run(inbound, &user, "\nunsubscribe\n", &gone);
 	g_assert_nonnull(gone.undo);
-	lab_assert_text(office->lab, "SELECT state FROM subscriber", "gone");
-	lab_assert_text(office->lab, mine, "");
-	visitor.subscriber_id = 0;
-	run_pending(office, &visitor, gone.undo, &back);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT state FROM subscriber", "gone");
+	store_fixture_assert_text(inbound->fixture, mine, "");
+	user.subscriber_id = 0;
+	run_pending(inbound, &user, gone.undo, &back);
 	g_assert_cmpuint(back.failed, ==, 0);
-	lab_assert_text(office->lab, mine, filters);
-	lab_assert_text(office->lab, me, person);
+	store_fixture_assert_text(inbound->fixture, mine, filters);
+	store_fixture_assert_text(inbound->fixture, me, person);
 	compare_golden("undo-done", back.text);
 	command_reply_clear(&first);
 	command_reply_clear(&gone);
@@ -459,14 +463,14 @@ commands_beside_a_yes_are_reported(void)
 	    {"subscribe\n", false}, {"yes\n\nEve\n", false}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(office) office = office_new();
-		struct command_visitor visitor = {.address = EVE};
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+		struct command_user user = {.address = EVE};
 		struct command_reply asked = {0}, done = {0};
 
-		run(office, &visitor, "subscribe\n", &asked);
-		visitor.is_proven = true;
-		visitor.confirmed_by = rows[i].text;
-		run_pending(office, &visitor, asked.pending, &done);
+		run(inbound, &user, "subscribe\n", &asked);
+		user.is_proven = true;
+		user.confirmed_by = rows[i].text;
+		run_pending(inbound, &user, asked.pending, &done);
 		g_assert_cmpint(strstr(done.text, "were not carried") != NULL, ==,
 		    rows[i].is_reported);
 		command_reply_clear(&asked);
@@ -477,22 +481,22 @@ commands_beside_a_yes_are_reported(void)
 static void
 undo_restores_a_subscriber_without_a_name(void)
 {
-	pb_auto(office) office = office_new();
-	struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
 	struct command_reply gone = {0}, back = {0};
-	g_autofree char *filters = lab_text(office->lab, mine);
+	g_autofree char *filters = store_fixture_text(inbound->fixture, mine);
 	g_autofree char *person = NULL;
 
-	lab_run(office->lab, "UPDATE subscriber SET name = NULL");
-	person = lab_text(office->lab, me);
-	run(office, &visitor, "\nunsubscribe\n", &gone);
+	store_fixture_run(inbound->fixture, "UPDATE subscriber SET name = NULL");
+	person = store_fixture_text(inbound->fixture, me);
+	run(inbound, &user, "\nunsubscribe\n", &gone);
 	g_assert_nonnull(gone.undo);
-	visitor.subscriber_id = 0;
-	run_pending(office, &visitor, gone.undo, &back);
+	user.subscriber_id = 0;
+	run_pending(inbound, &user, gone.undo, &back);
 	g_assert_cmpuint(back.failed, ==, 0);
-	lab_assert_text(office->lab, mine, filters);
-	lab_assert_text(office->lab, me, person);
+	store_fixture_assert_text(inbound->fixture, mine, filters);
+	store_fixture_assert_text(inbound->fixture, me, person);
 	command_reply_clear(&gone);
 	command_reply_clear(&back);
 }
@@ -500,20 +504,20 @@ undo_restores_a_subscriber_without_a_name(void)
 static void
 what_waits_means_the_same_filter_later(void)
 {
-	pb_auto(office) office = office_new();
-	struct command_visitor visitor = {.address = ADA, .subscriber_id = office->ada};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	struct command_user user = {.address = ADA, .subscriber_id = inbound->ada};
 	struct command_reply asked = {0}, between = {0}, done = {0};
 
-	run(office, &visitor, "\ndel 1\n", &asked);
+	run(inbound, &user, "\ndel 1\n", &asked);
 	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_CHANGE);
-	visitor.is_proven = true;
-	run(office, &visitor, "\ndel 1\nadd mamba\n", &between);
-	lab_assert_text(
-	    office->lab, "SELECT number, text FROM subscription", "1|mamba");
-	run_pending(office, &visitor, asked.pending, &done);
+	user.is_proven = true;
+	run(inbound, &user, "\ndel 1\nadd mamba\n", &between);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT number, text FROM subscription", "1|mamba");
+	run_pending(inbound, &user, asked.pending, &done);
 	g_assert_cmpuint(done.failed, ==, 1);
-	lab_assert_text(
-	    office->lab, "SELECT number, text FROM subscription", "1|mamba");
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT number, text FROM subscription", "1|mamba");
 	command_reply_clear(&asked);
 	command_reply_clear(&between);
 	command_reply_clear(&done);
@@ -522,40 +526,40 @@ what_waits_means_the_same_filter_later(void)
 static void
 one_command_that_fails_leaves_the_others_alone(void)
 {
-	pb_auto(office) office = office_new();
-	const struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	const struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
 	struct command_reply reply = {0};
 
-	run(office, &visitor, "\nadd mamba\nset at 8:15 max 999\ndel 1 7\nset max 17\n",
+	run(inbound, &user, "\nadd mamba\nset at 8:15 max 999\ndel 1 7\nset max 17\n",
 	    &reply);
 	g_assert_cmpuint(reply.done, ==, 2);
 	g_assert_cmpuint(reply.failed, ==, 2);
 	g_assert_true(reply.is_changed);
-	lab_assert_text(office->lab, "SELECT number, text FROM subscription",
-	    "1|diffusion 2|mamba");
-	lab_assert_text(
-	    office->lab, "SELECT minute, max_full FROM subscriber", "450|17");
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT number, text FROM subscription", "1|diffusion 2|mamba");
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT minute, max_full FROM subscriber", "450|17");
 	command_reply_clear(&reply);
 }
 
 static void
 a_subject_that_was_run_is_not_answered_with_itself(void)
 {
-	pb_auto(office) office = office_new();
-	const struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	const struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
 	struct command_reply one = {0}, other = {0};
 	g_autofree char *again = NULL;
-	struct command_lines lines;
+	struct command_text lines;
 
-	run(office, &visitor, "del 1\n", &one);
+	run(inbound, &user, "del 1\n", &one);
 	g_assert_cmpstr(one.subject, ==, "Your commands");
 	again = g_strconcat("Re: ", one.subject, NULL);
-	command_lines_read(again, "", command_table_judge, &lines);
+	command_text_read(again, "", command_table_judge, &lines);
 	g_assert_cmpuint(lines.lines->len, ==, 0);
-	command_lines_clear(&lines);
-	run(office, &visitor, "a question\nlist\n", &other);
+	command_text_clear(&lines);
+	run(inbound, &user, "a question\nlist\n", &other);
 	g_assert_null(other.subject);
 	command_reply_clear(&one);
 	command_reply_clear(&other);
@@ -564,18 +568,19 @@ a_subject_that_was_run_is_not_answered_with_itself(void)
 static void
 a_move_wants_both_addresses(void)
 {
-	pb_auto(office) office = office_new();
-	struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
 	struct command_reply asked = {0}, done = {0};
 
-	run(office, &visitor, "\naddress Ada@Example.COM\n", &asked);
+	run(inbound, &user, "\naddress Ada@Example.COM\n", &asked);
 	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_ADDRESS);
 	g_assert_cmpstr(asked.new_address, ==, "Ada@example.com");
 	command_reply_fill(&asked, "k3confirmconfirmconfirm23", NULL);
 	compare_golden("address-new", asked.new_text);
-	run_pending(office, &visitor, asked.pending, &done);
-	lab_assert_text(office->lab, "SELECT address, address_key FROM subscriber",
+	run_pending(inbound, &user, asked.pending, &done);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT address, address_key FROM subscriber",
 	    "Ada@example.com|ada@example.com");
 	command_reply_clear(&asked);
 	command_reply_clear(&done);
@@ -584,19 +589,20 @@ a_move_wants_both_addresses(void)
 static void
 the_local_part_can_be_the_command(void)
 {
-	pb_auto(office) office = office_new();
-	struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .verb = "unsubscribe"};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .verb = "unsubscribe"};
 	struct command_reply reply = {0};
 
-	run(office, &visitor, "add mamba\nlist\n", &reply);
+	run(inbound, &user, "add mamba\nlist\n", &reply);
 	g_assert_cmpuint(reply.done, ==, 1);
-	lab_assert_text(office->lab, "SELECT state FROM subscriber", "gone");
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT state FROM subscriber", "gone");
 	command_reply_clear(&reply);
-	visitor.address = EVE;
-	visitor.subscriber_id = 0;
-	visitor.verb = "subscribe";
-	run(office, &visitor, "forget me\nwhatever\n", &reply);
+	user.address = EVE;
+	user.subscriber_id = 0;
+	user.verb = "subscribe";
+	run(inbound, &user, "forget me\nwhatever\n", &reply);
 	g_assert_cmpint(reply.purpose, ==, COMMAND_CONFIRM_SUBSCRIBE);
 	g_assert_cmpstr(reply.pending, ==, "subscribe \n");
 	command_reply_clear(&reply);
@@ -605,33 +611,34 @@ the_local_part_can_be_the_command(void)
 static void
 forgetting_waits_for_its_answer(void)
 {
-	pb_auto(office) office = office_new();
-	const struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	const struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
 	struct command_reply asked = {0}, done = {0};
 
-	run(office, &visitor, "\nexport\nforget me\n", &asked);
+	run(inbound, &user, "\nexport\nforget me\n", &asked);
 	g_assert_cmpint(asked.purpose, ==, COMMAND_CONFIRM_FORGET);
 	g_assert_false(asked.is_forgotten);
-	run_pending(office, &visitor, asked.pending, &done);
+	run_pending(inbound, &user, asked.pending, &done);
 	g_assert_true(done.is_forgotten);
 	g_assert_nonnull(done.attachment);
-	lab_assert_text(office->lab, "SELECT state FROM subscriber", "gone");
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT state FROM subscriber", "gone");
 	command_reply_clear(&asked);
 	command_reply_clear(&done);
 }
 
 /* Runs one line as Ada. @return whether it was done */
 static bool
-does(struct office *office, const char *line)
+does(struct inbound_fixture *inbound, const char *line)
 {
-	const struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
+	const struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
 	g_autofree char *text = g_strconcat("\n", line, "\n", NULL);
 	struct command_reply reply = {0};
 	bool is_done;
 
-	run(office, &visitor, text, &reply);
+	run(inbound, &user, text, &reply);
 	check_text(line, reply.text);
 	is_done = reply.done == 1 && reply.failed == 0;
 	command_reply_clear(&reply);
@@ -642,9 +649,9 @@ does(struct office *office, const char *line)
 static char *
 run_for_error(const char *line, const char *language)
 {
-	pb_auto(office) office = office_new();
-	const struct command_visitor visitor = {.address = ADA,
-	    .subscriber_id = office->ada,
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	const struct command_user user = {.address = ADA,
+	    .subscriber_id = inbound->ada,
 	    .is_proven = true,
 	    .language = language};
 	g_autofree char *text = g_strconcat("\n", line, "\n", NULL);
@@ -652,7 +659,7 @@ run_for_error(const char *line, const char *language)
 	const char *from;
 	char *found;
 
-	run(office, &visitor, text, &reply);
+	run(inbound, &user, text, &reply);
 	from = strstr(reply.text, "\nerror  ");
 	if (!from)
 		g_error("%s: %s", line, reply.text);
@@ -711,27 +718,27 @@ numbers_and_lengths_have_their_ends(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(most); i++) {
 		for (int more = 0; more < 2; more++) {
-			pb_auto(office) office = office_new();
+			pb_auto(inbound_fixture) inbound = inbound_fixture_new();
 			g_autofree char *line = g_strdup_printf("%s%d%s",
 			    most[i].before, most[i].number + more, most[i].after);
 
-			if (does(office, line) != !more)
+			if (does(inbound, line) != !more)
 				g_error("%s", line);
 		}
 	}
 	for (int more = 0; more < 2; more++) {
-		pb_auto(office) office = office_new();
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new();
 		g_autofree char *line =
 		    g_strdup_printf("add note=%s%s weather", note, more ? "n" : "");
 
-		g_assert_cmpint(does(office, line), ==, !more);
+		g_assert_cmpint(does(inbound, line), ==, !more);
 	}
 	for (unsigned i = 0; i < BOUNDS_COMMAND_ARGUMENTS; i++)
 		g_string_append(many, " 1");
 	for (int more = 0; more < 2; more++) {
-		pb_auto(office) office = office_new();
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new();
 
-		g_assert_cmpint(does(office, many->str), ==, !more);
+		g_assert_cmpint(does(inbound, many->str), ==, !more);
 		g_string_append(many, " 1");
 	}
 }
@@ -741,16 +748,16 @@ a_stranger_reads_little_of_what_was_written(void)
 {
 	/* "test " and what follows, with its LF, is just at the bound. */
 	for (int more = 0; more < 2; more++) {
-		pb_auto(office) office = office_new();
-		const struct command_visitor visitor = {.address = EVE};
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+		const struct command_user user = {.address = EVE};
 		g_autofree char *words =
-		    g_strnfill(BOUNDS_STRANGER_ECHO - 14 + (gsize)more, 'x');
+		    g_strnfill(BOUNDS_UNKNOWN_ECHO - 14 + (gsize)more, 'x');
 		g_autofree char *text =
 		    g_strdup_printf("\ntest aa\ntest %s\ntest aa\nadd ti:\n", words);
 		struct command_reply reply = {0};
 		const char *first;
 
-		run(office, &visitor, text, &reply);
+		run(inbound, &user, text, &reply);
 		first = strstr(reply.text, "> test aa");
 		g_assert_nonnull(first);
 		g_assert_null(strstr(first + 1, "> test aa"));
@@ -786,41 +793,41 @@ what_is_typed_comes_back_cut_and_harmless(void)
 	    {"date:2026-07", "date:2026-07"},
 	    {"a.b", "a.b"},
 	};
-	pb_auto(office) office = office_new();
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
 	g_autofree char *long_line = g_strnfill(BOUNDS_COMMAND_ECHO, 'x');
 	g_autofree char *longer = g_strconcat(long_line, "x", NULL);
 	g_autofree char *same = NULL;
 	g_autofree char *cut = NULL;
-	struct answer answer;
+	struct reply_text answer;
 
-	answer_init(&answer, office->phrases, "en", true);
+	reply_text_init(&answer, inbound->phrases, "en", true);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *shown = answer_quote(&answer, rows[i].typed);
+		g_autofree char *shown = reply_text_quote(&answer, rows[i].typed);
 
 		g_assert_cmpstr(shown, ==, rows[i].guarded);
 	}
 	answer.is_guarded = false;
-	same = answer_quote(&answer, long_line);
-	cut = answer_quote(&answer, longer);
+	same = reply_text_quote(&answer, long_line);
+	cut = reply_text_quote(&answer, longer);
 	g_assert_cmpstr(same, ==, long_line);
 	g_assert_cmpint(g_utf8_strlen(cut, -1), ==, BOUNDS_COMMAND_ECHO);
 	g_assert_true(g_str_has_suffix(cut, "…"));
-	answer_clear(&answer);
+	reply_text_clear(&answer);
 }
 
 /* mail.md 4.12: however long a letter is, its answer is short. */
 static void
 a_long_letter_has_a_short_answer(void)
 {
-	pb_auto(office) office = office_new();
-	const struct command_visitor visitor = {.address = EVE};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
+	const struct command_user user = {.address = EVE};
 	g_autoptr(GString) text = g_string_new("\n");
 	struct command_reply reply = {0};
 
 	while (text->len < 16 * 1024)
 		g_string_append(
 		    text, "add a very long filter that nobody wants to have\n");
-	run(office, &visitor, text->str, &reply);
+	run(inbound, &user, text->str, &reply);
 	g_assert_cmpuint(strlen(reply.text), <, 8 * 1024);
 	g_assert_nonnull(strstr(reply.text, "Only the first 20 commands"));
 	command_reply_clear(&reply);
@@ -829,36 +836,37 @@ a_long_letter_has_a_short_answer(void)
 static void
 an_address_is_only_ever_one_persons(void)
 {
-	pb_auto(office) office = office_new();
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
 
-	lab_subscribe(office->lab, EVE, "UTC", NULL, lab_time(NOW));
+	store_fixture_subscribe(
+	    inbound->fixture, EVE, "UTC", NULL, store_fixture_time(NOW));
 	for (int i = 0; i < 2; i++) {
 		g_autoptr(GError) error = NULL;
-		pb_auto(subscriber) after = subscribe_change_address(office->lab->store,
-		    ADA, i ? EVE : "not an address", office->lab->key, "test",
-		    lab_time(NOW), &error);
+		pb_auto(subscriber) after = subscribe_change_address(
+		    inbound->fixture->store, ADA, i ? EVE : "not an address",
+		    inbound->fixture->key, "test", store_fixture_time(NOW), &error);
 
 		g_assert_null(after);
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		lab_assert_idle(office->lab);
+		store_fixture_assert_idle(inbound->fixture);
 	}
-	lab_assert_text(
-	    office->lab, "SELECT address FROM subscriber ORDER BY id", ADA " " EVE);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT address FROM subscriber ORDER BY id", ADA " " EVE);
 }
 
 /* SQLite fails at every step; a letter is whole, or nothing of it is there. */
 static bool
-run_for_failure(struct lab *lab, void *data, GError **error)
+run_for_failure(struct store_fixture *fixture, void *data, GError **error)
 {
-	struct office *office = data;
-	const struct command_visitor visitor = {
-	    .address = ADA, .subscriber_id = office->ada, .is_proven = true};
-	pb_auto(letter) letter =
-	    write_letter("\nadd mamba\nset max 17\ndel 9\ndel 1\nlist\n");
+	struct inbound_fixture *inbound = data;
+	const struct command_user user = {
+	    .address = ADA, .subscriber_id = inbound->ada, .is_proven = true};
+	pb_auto(inmail) mail =
+	    write_mail("\nadd mamba\nset max 17\ndel 9\ndel 1\nlist\n");
 	struct command_reply reply = {0};
 	pb_transaction transaction = {0};
-	bool is_ok = store_begin(lab->store, &transaction, error) &&
-	             command_run(&office->context, &visitor, letter, &reply, error) &&
+	bool is_ok = store_begin(fixture->store, &transaction, error) &&
+	             command_run(&inbound->context, &user, mail, &reply, error) &&
 	             store_commit(&transaction, error);
 
 	command_reply_clear(&reply);
@@ -868,12 +876,13 @@ run_for_failure(struct lab *lab, void *data, GError **error)
 static void
 a_store_that_fails_leaves_nothing_of_a_letter(void)
 {
-	pb_auto(office) office = office_new();
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new();
 
-	g_assert_cmpuint(
-	    lab_fail_everywhere(office->lab, run_for_failure, office, true), >, 10);
-	lab_assert_text(
-	    office->lab, "SELECT number, text FROM subscription", "2|mamba");
+	g_assert_cmpuint(store_fixture_fail_everywhere(
+	                     inbound->fixture, run_for_failure, inbound, true),
+	    >, 10);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT number, text FROM subscription", "2|mamba");
 }
 
 int

@@ -22,7 +22,7 @@ def split_words(line):
     return words
 
 
-def complete(line, folder="/"):
+def complete(line, directory="/"):
     """What is offered at the end of the line."""
     words = split_words(line)
     quoted = " ".join("'%s'" % word for word in words)
@@ -31,7 +31,7 @@ def complete(line, folder="/"):
         f"COMP_LINE='{line}'; COMP_POINT={len(line)}\n"
         f"_paperboyctl '{CTL}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
     done = subprocess.run(
-        ["bash", "--norc", "-c", program], cwd=folder,
+        ["bash", "--norc", "-c", program], cwd=directory,
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stderr == "", (line, done)
     return sorted(word for word in done.stdout.split("\n") if word)
@@ -106,18 +106,18 @@ def test_values(paperboy):
     assert complete(head + "suppression add x@example.org --reason c") == ["complaint"]
     assert complete(head + "digest show l") == ["last"]
     assert complete(head + "queue list --state H") == ["HELD"]
-    assert complete(head + "letter list --state q") == ["quarantined"]
+    assert complete(head + "inbox list --state q") == ["quarantined"]
     assert complete(head + "queue drop all --state=S") == ["SENDING", "SENT"]
     assert complete(head + "source replay ") == ["hf"]
 
 
-def test_files(folder):
+def test_files(directory):
     """where a file is wanted, files are offered"""
     for name in ("people.csv", "other.csv"):
-        open(os.path.join(folder, name), "w", encoding="ascii").close()
-    assert complete("paperboyctl subscriber import peo", folder) == ["people.csv"]
-    assert complete("paperboyctl subscriber export o", folder) == ["other.csv"]
-    assert complete("paperboyctl -c peo", folder) == ["people.csv"]
+        open(os.path.join(directory, name), "w", encoding="ascii").close()
+    assert complete("paperboyctl subscriber import peo", directory) == ["people.csv"]
+    assert complete("paperboyctl subscriber export o", directory) == ["other.csv"]
+    assert complete("paperboyctl -c peo", directory) == ["people.csv"]
 
 
 def test_no_store(paperboy):
@@ -134,9 +134,9 @@ def main():
         tap.run(test_syntax)
         tap.run(test_commands)
         tap.run(test_options)
-        tap.run(test_values, Paperboy(tap.subfolder("values"), "file:///nonexistent"))
-        tap.run(test_files, tap.subfolder("files"))
-        tap.run(test_no_store, Paperboy(tap.subfolder("none"), "file:///nonexistent"))
+        tap.run(test_values, Paperboy(tap.subdirectory("values"), "file:///nonexistent"))
+        tap.run(test_files, tap.subdirectory("files"))
+        tap.run(test_no_store, Paperboy(tap.subdirectory("none"), "file:///nonexistent"))
 
 
 if __name__ == "__main__":

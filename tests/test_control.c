@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/bounds.h"
-#include "lib/lab.h"
+#include "lib/store_fixture.h"
 
 static char *
 count(void *data)
@@ -22,7 +22,7 @@ count(void *data)
 
 /* At the limit, with its line end. */
 static char *
-answer_most(void *data)
+reply_text_most(void *data)
 {
 	(void)data;
 	return g_strnfill(BOUNDS_CONTROL_ANSWER_BYTES - 1, 'x');
@@ -30,7 +30,7 @@ answer_most(void *data)
 
 /* Lines of ten octets, the last one longer: one octet past the limit. */
 static char *
-answer_too_much(void *data)
+reply_text_too_much(void *data)
 {
 	GString *answer = g_string_new(NULL);
 
@@ -49,10 +49,10 @@ tell(void *data)
 	return g_strdup("relay=takes mail");
 }
 
-static const struct control_word words[] = {
+static const struct control_command words[] = {
     {"look", count},
-    {"most", answer_most},
-    {"much", answer_too_much},
+    {"most", reply_text_most},
+    {"much", reply_text_too_much},
     {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.", count},
     {"a-word-that-has-with-its-line-end-one-octet-more-than-the-limit.", count},
     {"status", tell},
@@ -127,11 +127,11 @@ a_line_in_gets_a_line_out(void)
 	    {"\xff\xfe\n", -1, "unknown\n", 0},
 	    {"", 0, "", 0},
 	};
-	pb_auto(lab) lab = lab_new();
-	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *path = g_build_filename(fixture->folder, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
-	struct control *control = control_new(lab->folder, words, &looks, &error);
+	struct control *control = control_new(fixture->folder, words, &looks, &error);
 	GStatBuf status;
 
 	g_assert_no_error(error);
@@ -156,12 +156,12 @@ a_line_in_gets_a_line_out(void)
 static void
 an_answer_that_is_too_long_is_cut_at_a_line(void)
 {
-	pb_auto(lab) lab = lab_new();
-	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *path = g_build_filename(fixture->folder, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	struct client most = {.path = path, .line = "most\n", .size = 5};
 	struct client much = {.path = path, .line = "much\n", .size = 5};
-	struct control *control = control_new(lab->folder, words, NULL, &error);
+	struct control *control = control_new(fixture->folder, words, NULL, &error);
 	unsigned lines = 0, more = 0;
 
 	g_assert_no_error(error);
@@ -183,14 +183,14 @@ an_answer_that_is_too_long_is_cut_at_a_line(void)
 static void
 a_leftover_of_a_killed_daemon_is_replaced(void)
 {
-	pb_auto(lab) lab = lab_new();
-	g_autofree char *path = g_build_filename(lab->folder, "control", NULL);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *path = g_build_filename(fixture->folder, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
 	struct control *control;
 
 	g_file_set_contents(path, "left over", -1, NULL);
-	control = control_new(lab->folder, words, &looks, &error);
+	control = control_new(fixture->folder, words, &looks, &error);
 	g_assert_no_error(error);
 	control_free(control);
 }
@@ -198,9 +198,9 @@ a_leftover_of_a_killed_daemon_is_replaced(void)
 static void
 a_folder_too_deep_for_a_socket_is_told(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *name = g_strnfill(100, 'd');
-	g_autofree char *folder = g_build_filename(lab->folder, name, NULL);
+	g_autofree char *folder = g_build_filename(fixture->folder, name, NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
 

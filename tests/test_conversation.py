@@ -15,7 +15,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from clock import DAY
-from daemon import House, days_after, parse
+from daemon import Instance, days_after, parse
 from peers import PASSWORD, Ca, Dovecot, Postfix
 from tap import Tap, free_port, top_builddir, top_srcdir, wait_until
 
@@ -27,26 +27,26 @@ class Street:
     """Postfix and Dovecot, where people live, and paperboy's house."""
 
     def __init__(self, tap, name, **settings):
-        folder = tap.subfolder(name)
+        directory = tap.subdirectory(name)
         for part in ("ca", "dovecot", "postfix", "house"):
-            os.makedirs(os.path.join(folder, part), exist_ok=True)
-            os.chmod(os.path.join(folder, part), 0o755)
-        self.ca = Ca(os.path.join(folder, "ca"))
-        self.dovecot = Dovecot(os.path.join(folder, "dovecot"), self.ca)
+            os.makedirs(os.path.join(directory, part), exist_ok=True)
+            os.chmod(os.path.join(directory, part), 0o755)
+        self.ca = Ca(os.path.join(directory, "ca"))
+        self.dovecot = Dovecot(os.path.join(directory, "dovecot"), self.ca)
         self.lmtp_port = free_port()
         self.postfix = Postfix(
-            os.path.join(folder, "postfix"), self.ca, lmtp=self.dovecot.lmtp,
+            os.path.join(directory, "postfix"), self.ca, lmtp=self.dovecot.lmtp,
             settings={
                 "transport_maps":
                     f"inline:{{news.example=lmtp:inet:127.0.0.1:{self.lmtp_port}}}",
                 "relay_domains": "news.example",
             },
         )
-        self.house = House(
-            os.path.join(folder, "house"), port=self.postfix.port,
+        self.instance = Instance(
+            os.path.join(directory, "house"), port=self.postfix.port,
             commands__address=HOME,
-            mailbox__lmtp_listen=f"127.0.0.1:{self.lmtp_port}",
-            mailbox__reader=os.path.join(top_builddir(), "paperboy-letter"),
+            receive__lmtp_listen=f"127.0.0.1:{self.lmtp_port}",
+            receive__parser=os.path.join(top_builddir(), "paperboy-parser"),
             **settings,
         )
         self.daemon = None
@@ -58,7 +58,7 @@ class Street:
         return self
 
     def start(self):
-        self.daemon = self.house.start()
+        self.daemon = self.instance.start()
         self.daemon.wait_port(self.lmtp_port)
 
     def __exit__(self, *_):
@@ -89,9 +89,9 @@ class Street:
 
     def wait_verdicts(self, count):
         """What became of all letters, once so many are handled."""
-        sql = "SELECT verdict FROM letter WHERE state = 'done' ORDER BY id"
-        wait_until(lambda: len(self.house.rows(sql)) >= count, "letters are handled")
-        return [verdict for (verdict,) in self.house.rows(sql)]
+        sql = "SELECT verdict FROM inbox WHERE state = 'done' ORDER BY id"
+        wait_until(lambda: len(self.instance.rows(sql)) >= count, "letters are handled")
+        return [verdict for (verdict,) in self.instance.rows(sql)]
 
 
 BOX = "letters@example.org"
@@ -103,7 +103,7 @@ class Hosted(Street):
     def __init__(self, tap, name, **settings):
         super().__init__(tap, name)
         self.postfix = Postfix(
-            self.postfix.folder, self.ca, lmtp=self.dovecot.lmtp,
+            self.postfix.directory, self.ca, lmtp=self.dovecot.lmtp,
             sasl=self.dovecot.sasl,
             settings={
                 # who is logged in sends in the own name alone, +tag and all
@@ -111,27 +111,27 @@ class Hosted(Street):
                 "smtpd_sender_restrictions": "reject_sender_login_mismatch",
             },
         )
-        secret = os.path.join(self.house.folder, "password")
+        secret = os.path.join(self.instance.directory, "password")
         with open(secret, "w", encoding="ascii") as file:
             file.write(PASSWORD + "\n")
         os.chmod(secret, 0o600)
         login = {
             f"{group}{name}": value
-            for group in ("smtp__", "mailbox__imap_")
+            for group in ("smtp__", "receive__imap_")
             for name, value in {
                 "host": "localhost", "ca_file": self.ca.cert, "user": BOX,
                 "password_file": secret,
             }.items()
         }
-        self.house.set(
+        self.instance.set(
             mail__from=BOX, commands__address=BOX, smtp__port=self.postfix.port,
-            smtp__tls="starttls", mailbox__lmtp_listen=None,
-            mailbox__imap_port=self.dovecot.imaps_port, mailbox__imap_tls="implicit",
+            smtp__tls="starttls", receive__lmtp_listen=None,
+            receive__imap_port=self.dovecot.imaps_port, receive__imap_tls="implicit",
             **login, **settings,
         )
 
     def start(self):
-        self.daemon = self.house.start()
+        self.daemon = self.instance.start()
         self.daemon.wait_line("started")
 
 
@@ -143,7 +143,7 @@ def text_of(mail):
 def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
     with Street(tap, "whole") as street:
         for back in range(6):
-            street.house.write_day(days_after(DAY, -back), [back * 10 + 1, back * 10 + 2])
+            street.instance.write_day(days_after(DAY, -back), [back * 10 + 1, back * 10 + 2])
         street.start()
 
         asked = street.write(
@@ -157,7 +157,7 @@ def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
                         .strip("<>")), confirmation["Return-Path"]
         assert confirmation["Reply-To"].startswith("paperboy+c-")
         assert "paper" in text_of(confirmation) and "absent" in text_of(confirmation)
-        assert street.house.value("SELECT count(*) FROM subscriber") == 0
+        assert street.instance.value("SELECT count(*) FROM subscriber") == 0
 
         street.write(confirmation["Reply-To"], "Re: " + confirmation["Subject"], "ok\n")
         mails = street.read(3)
@@ -167,9 +167,9 @@ def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
             and mail["Message-ID"] != confirmation["Message-ID"]
         )
         assert "papers" in text_of(welcome), text_of(welcome)
-        assert street.house.value("SELECT state FROM subscriber") == "active"
+        assert street.instance.value("SELECT state FROM subscriber") == "active"
         # Today and three days back, at once; the older ones are not for her.
-        assert street.house.value("SELECT count(*) FROM digest_item") == 8
+        assert street.instance.value("SELECT count(*) FROM digest_item") == 8
         assert digest["Reply-To"].startswith("paperboy+r-")
         assert re.fullmatch(
             r"<mailto:paperboy\+u-[a-z2-7]+@news\.example>", digest["List-Unsubscribe"]
@@ -179,11 +179,11 @@ def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
         # Her answer to the digest is her own: a change at once.
         street.write(digest["Reply-To"], "Re: " + digest["Subject"], "del none\n")
         mails = street.read(4)
-        assert street.house.value("SELECT count(*) FROM subscription") == 1
+        assert street.instance.value("SELECT count(*) FROM subscription") == 1
         # Forged in her name it is a question, and to her.
         street.write(HOME, "del papers")
         mails = street.read(5)
-        assert street.house.value("SELECT count(*) FROM subscription") == 1
+        assert street.instance.value("SELECT count(*) FROM subscription") == 1
         assert mails[4]["Reply-To"].startswith("paperboy+c-")
 
         # A robot uses List-Unsubscribe.
@@ -194,16 +194,16 @@ def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
         )
         verdicts = street.wait_verdicts(5)
         assert verdicts[4] == "unsubscribed in silence: automatic", verdicts
-        assert street.house.value("SELECT state FROM subscriber") == "gone"
+        assert street.instance.value("SELECT state FROM subscriber") == "gone"
         assert len(street.dovecot.mails(EVA)) == 5
-        street.house.check_store()
+        street.instance.check_store()
 
 
 def a_hosted_mailbox_is_enough(tap):
     """IMAP and a submission port with a login: subscribe, tune and leave."""
     with Hosted(tap, "hosted") as street:
         for back in range(3):
-            street.house.write_day(days_after(DAY, -back), [back])
+            street.instance.write_day(days_after(DAY, -back), [back])
         street.start()
         street.write(BOX, "subscribe", "add paper\n")
         (asked,) = street.read(1)
@@ -211,24 +211,24 @@ def a_hosted_mailbox_is_enough(tap):
         street.write(asked["Reply-To"], "Re: " + asked["Subject"], "ok\n")
         mails = street.read(3)
         digest = next(mail for mail in mails if mail["List-Id"])
-        assert street.house.value("SELECT state FROM subscriber") == "active"
+        assert street.instance.value("SELECT state FROM subscriber") == "active"
         # What was taken in is marked, and stays.
         assert len(street.dovecot.mails(BOX)) == 2
         street.write(digest["Reply-To"], "Re: " + digest["Subject"], "set max 5\n")
         street.read(4)
-        assert street.house.value("SELECT max_full FROM subscriber") == 5
+        assert street.instance.value("SELECT max_full FROM subscriber") == 5
         leave = digest["List-Unsubscribe"][len("<mailto:"):-1]
         street.write(leave, "unsubscribe")
         street.read(5)
-        assert street.house.value("SELECT state FROM subscriber") == "gone"
+        assert street.instance.value("SELECT state FROM subscriber") == "gone"
         assert any(f"sasl_username={BOX}" in line for line in street.postfix.log)
-        street.house.check_store()
+        street.instance.check_store()
 
 
 def whoever_wants_to_be_forgotten_is(tap):
     """6.8 the last answer goes out, and then no octet of the person is in the files."""
     with Street(tap, "forgotten") as street:
-        street.house.write_day(DAY, [1])
+        street.instance.write_day(DAY, [1])
         street.start()
         street.write(HOME, "subscribe", "add name=quaggaword paper\n")
         (asked,) = street.read(1)
@@ -240,19 +240,19 @@ def whoever_wants_to_be_forgotten_is(tap):
         mails = street.read(5)
         assert mails[4]["Return-Path"] == "<>" and "Reply-To" not in mails[4]
         street.daemon.wait_fact(
-            lambda: street.house.value("SELECT count(*) FROM subscriber") == 0
-            and street.house.value(
+            lambda: street.instance.value("SELECT count(*) FROM subscriber") == 0
+            and street.instance.value(
                 "SELECT count(*) FROM cursor WHERE name = 'erasure' AND value = 1") == 0,
             "she is forgotten",
         )
         left = []
-        for name in os.listdir(street.house.state):
-            path = os.path.join(street.house.state, name)
+        for name in os.listdir(street.instance.state):
+            path = os.path.join(street.instance.state, name)
             if os.path.isfile(path):
                 with open(path, "rb") as file:
-                    octets = file.read().lower()
+                    content = file.read().lower()
                 left += [(name, word) for word in (b"eva@", b"quaggaword")
-                         if word in octets]
+                         if word in content]
         assert not left, left
 
 
@@ -356,7 +356,7 @@ def one_message_to_several_of_our_addresses_is_handled_once(tap):
                 HOME.replace("@", "+a-longer-extension-without-any-meaning-at-all@"),
             ], mail.as_bytes())
         street.wait_verdicts(2)
-        assert street.house.rows("SELECT address, state FROM subscriber") == [
+        assert street.instance.rows("SELECT address, state FROM subscriber") == [
             (EVA, "active")]
 
 

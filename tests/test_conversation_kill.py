@@ -17,7 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from daemon import House, parse
+from daemon import Instance, parse
 from tap import Skip, Tap, need_programs, run, top_builddir
 
 IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
@@ -33,32 +33,32 @@ CALLS = {"pwrite64": 40, "fdatasync": 6, "rename": 1, "pipe2": 2, "wait4": 1, "o
          "read": 60, "write": 20}
 
 # What is kept, without what a second life numbers or times in another way.
-KEPT = {
-    "letter": "SELECT state, tries, verdict FROM letter ORDER BY id",
+SAVED = {
+    "letter": "SELECT state, tries, verdict FROM inbox ORDER BY id",
     "subscriber": "SELECT address, state FROM subscriber ORDER BY id",
     "subscription": "SELECT number, name, text FROM subscription ORDER BY id",
-    "ticket": "SELECT purpose, address, action, used_at IS NULL FROM ticket ORDER BY id",
+    "ticket": "SELECT purpose, address, action, used_at IS NULL FROM confirmation ORDER BY id",
     "digest": "SELECT d.date, d.state, count(*) FROM digest d LEFT JOIN digest_item i"
               " ON i.digest_id = d.id GROUP BY d.id ORDER BY d.id",
     "outbox": "SELECT kind, state, attempt > 0 FROM outbox ORDER BY id",
-    "allowance": "SELECT kind, person FROM allowance ORDER BY id",
-    "change": "SELECT who, what, detail FROM change ORDER BY id",
+    "allowance": "SELECT kind, person FROM rate_log ORDER BY id",
+    "change": "SELECT who, what, detail FROM audit_log ORDER BY id",
 }
 
 
 class Life:
     """Paperboy, its Maildir, and that of everybody it writes to."""
 
-    def __init__(self, folder, papers):
-        self.folder = folder
-        self.inbox = os.path.join(folder, "inbox")
-        self.out = os.path.join(folder, "out")
+    def __init__(self, directory, papers):
+        self.directory = directory
+        self.inbox = os.path.join(directory, "inbox")
+        self.out = os.path.join(directory, "out")
         for part in ("new", "cur", "tmp"):
             os.makedirs(os.path.join(self.inbox, part), exist_ok=True)
-        self.house = House(
-            folder, maildir=self.out, papers=papers, commands__address=HOME,
-            mailbox__maildir=self.inbox, mailbox__recipient_header="Delivered-To",
-            mailbox__reader=os.path.join(top_builddir(), "paperboy-letter"))
+        self.instance = Instance(
+            directory, maildir=self.out, papers=papers, commands__address=HOME,
+            receive__maildir=self.inbox, receive__recipient_header="Delivered-To",
+            receive__parser=os.path.join(top_builddir(), "paperboy-parser"))
 
     def drop(self, number, raw):
         name = f"{1000000000 + number}.M{number}P1.mail"
@@ -67,25 +67,25 @@ class Life:
         os.rename(os.path.join(self.inbox, "tmp", name),
                   os.path.join(self.inbox, "new", name))
 
-    def copy(self, folder, papers):
+    def copy(self, directory, papers):
         """Another life that goes on from here."""
-        other = Life(folder, papers)
+        other = Life(directory, papers)
         for part in ("inbox", "out", "state"):
-            if os.path.isdir(os.path.join(self.folder, part)):
-                shutil.rmtree(os.path.join(folder, part), ignore_errors=True)
-                shutil.copytree(os.path.join(self.folder, part),
-                                os.path.join(folder, part))
+            if os.path.isdir(os.path.join(self.directory, part)):
+                shutil.rmtree(os.path.join(directory, part), ignore_errors=True)
+                shutil.copytree(os.path.join(self.directory, part),
+                                os.path.join(directory, part))
         return other
 
-    def kept(self):
-        return {name: self.house.rows(sql) for name, sql in KEPT.items()}
+    def saved(self):
+        return {name: self.instance.rows(sql) for name, sql in SAVED.items()}
 
     def mails(self):
         """All that went out, sorted by what it says."""
         mails = []
-        folder = os.path.join(self.out, "new")
-        for name in os.listdir(folder) if os.path.isdir(folder) else ():
-            with open(os.path.join(folder, name), "rb") as file:
+        directory = os.path.join(self.out, "new")
+        for name in os.listdir(directory) if os.path.isdir(directory) else ():
+            with open(os.path.join(directory, name), "rb") as file:
                 mails.append(parse(file.read()))
         return mails
 
@@ -93,7 +93,7 @@ class Life:
         return sorted((mail["Subject"], mail["To"]) for mail in self.mails())
 
 
-def letter(number, recipient, subject, text=""):
+def message(number, recipient, subject, text=""):
     mail = email.message.EmailMessage()
     mail["Delivered-To"] = recipient
     mail["Return-Path"] = f"<{EVA}>"
@@ -113,15 +113,15 @@ def one(life, wanted):
 
 # The conversation: a name, the letter, and how many answers and digests it brings.
 STEPS = (
-    ("subscribe", 1, lambda life: letter(
+    ("subscribe", 1, lambda life: message(
         1, HOME, "subscribe Eva", "add name=papers paper\nadd absent\n")),
-    ("confirm", 2, lambda life: letter(
+    ("confirm", 2, lambda life: message(
         2, one(life, lambda mail: "+c-" in mail.get("Reply-To", ""))["Reply-To"],
         "Re: yes", "ok\n")),
-    ("add", 1, lambda life: letter(
+    ("add", 1, lambda life: message(
         3, one(life, lambda mail: mail["List-Id"])["Reply-To"], "Re: papers",
         "add name=more diffusion\n")),
-    ("unsubscribe", 1, lambda life: letter(4, HOME, "unsubscribe")),
+    ("unsubscribe", 1, lambda life: message(4, HOME, "unsubscribe")),
 )
 
 
@@ -135,19 +135,19 @@ def tracer():
 
 def kill_at(strace, life, call, number):
     """@return whether there was such a call"""
-    done = life.house.once(NOON, prefix=[
+    done = life.instance.once(NOON, prefix=[
         # who is traced cannot look for its leaks
         strace, "-qq", "-E", "ASAN_OPTIONS=detect_leaks=0", "-o",
-        os.path.join(life.folder, "trace"), "-e",
+        os.path.join(life.directory, "trace"), "-e",
         f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"])
     assert done.status in (0, -signal.SIGKILL), done
     return done.status == -signal.SIGKILL
 
 
-def is_as_wanted(life, kept, subjects):
-    life.house.check_store()
-    found = life.kept()
-    for name, rows in kept.items():
+def is_as_wanted(life, saved, subjects):
+    life.instance.check_store()
+    found = life.saved()
+    for name, rows in saved.items():
         assert found[name] == rows, f"{name}: {found[name]}, not {rows}"
     assert life.subjects() == subjects, f"{life.subjects()}, not {subjects}"
 
@@ -158,28 +158,28 @@ class Stage:
     def __init__(self, tap, name, life, papers, raw):
         self.tap, self.name, self.papers = tap, name, papers
         life.drop(len(os.listdir(os.path.join(life.inbox, "cur"))) + 1, raw)
-        self.start = life.copy(os.path.join(tap.folder, f"start-{name}"), papers)
+        self.start = life.copy(os.path.join(tap.directory, f"start-{name}"), papers)
         before = len(life.mails())
-        life.house.once(NOON, wanted=0)
-        life.house.once(LATER, wanted=0)
-        self.kept, self.subjects = life.kept(), life.subjects()
+        life.instance.once(NOON, wanted=0)
+        life.instance.once(LATER, wanted=0)
+        self.saved, self.subjects = life.saved(), life.subjects()
         self.new_mails = len(self.subjects) - before
 
     def survives(self, strace, call, number):
         """Killed there and begun again.  @return whether there was such a call"""
-        folder = os.path.join(self.tap.folder, "killed")
-        life = self.start.copy(folder, self.papers)
+        directory = os.path.join(self.tap.directory, "killed")
+        life = self.start.copy(directory, self.papers)
         try:
             is_hit = kill_at(strace, life, call, number)
-            life.house.check_store()
-            life.house.once(NOON)  # an answer that was in flight waits a minute
-            life.house.once(LATER, wanted=0)
-            is_as_wanted(life, self.kept, self.subjects)
+            life.instance.check_store()
+            life.instance.once(NOON)  # an answer that was in flight waits a minute
+            life.instance.once(LATER, wanted=0)
+            is_as_wanted(life, self.saved, self.subjects)
         except AssertionError:
             self.tap.diag(f"{self.name}: killed at {call} number {number}")
             raise
         finally:
-            shutil.rmtree(folder)
+            shutil.rmtree(directory)
         return is_hit
 
 
@@ -187,15 +187,15 @@ def every_kill_has_its_effect_once(tap):
     """7.4 killed behind any step of a command, its effect and its answer come once"""
     strace = tracer()
     rng = random.Random(SEED)
-    papers = tap.subfolder("papers")
-    life = Life(tap.subfolder("whole"), papers)
-    life.house.write_day(DAY, range(3))
-    life.house.once(NOON, wanted=0)
+    papers = tap.subdirectory("papers")
+    life = Life(tap.subdirectory("whole"), papers)
+    life.instance.write_day(DAY, range(3))
+    life.instance.once(NOON, wanted=0)
     kills = collections.Counter()
     for name, mails, make in STEPS:
         stage = Stage(tap, name, life, papers, make(life))
         assert stage.new_mails == mails, (name, stage.subjects)
-        assert all(row[0] == "done" for row in stage.kept["letter"]), stage.kept
+        assert all(row[0] == "done" for row in stage.saved["letter"]), stage.saved
         for call, step in CALLS.items():
             number = 0
             while True:
@@ -204,7 +204,7 @@ def every_kill_has_its_effect_once(tap):
                     break
                 kills[name, call] += 1
     # the conversation came about
-    assert stage.kept["subscriber"] == [(EVA, "gone")], stage.kept
+    assert stage.saved["subscriber"] == [(EVA, "gone")], stage.saved
     tap.diag(f"{sum(kills.values())} kills: {dict(kills)}")
     assert all(kills[name, "fdatasync"] for name, _, _ in STEPS), kills
 

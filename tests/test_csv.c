@@ -102,10 +102,10 @@ columns_and_length_have_their_limits(void)
 	for (int more = 0; more <= 1; more++) {
 		g_autofree char *commas =
 		    g_strnfill(BOUNDS_CSV_COLUMNS - 1 + more, ',');
-		g_autofree char *letters =
+		g_autofree char *messages =
 		    g_strnfill(BOUNDS_CSV_RECORD_BYTES + more, 'x');
 		g_autofree char *wide = read_all(commas, strlen(commas));
-		g_autofree char *tall = read_all(letters, strlen(letters));
+		g_autofree char *tall = read_all(messages, strlen(messages));
 
 		g_assert_true(!!strstr(wide, "too many columns") == more);
 		g_assert_true(!!strstr(tall, "the line is too long") == more);
@@ -115,7 +115,7 @@ columns_and_length_have_their_limits(void)
 static void
 what_was_written_is_read_and_nothing_runs_in_a_spreadsheet(void)
 {
-	static const char letters[] = "ab,\"'=+-@\t\r\n\xc3\xa4 ";
+	static const char messages[] = "ab,\"'=+-@\t\r\n\xc3\xa4 ";
 	g_autoptr(GRand) random = g_rand_new_with_seed(7);
 
 	for (int round = 0; round < 2000; round++) {
@@ -133,10 +133,10 @@ what_was_written_is_read_and_nothing_runs_in_a_spreadsheet(void)
 				int at = g_rand_int_range(random, 0, 14);
 
 				/* Both octets of the one that has two. */
-				if (letters[at] & (char)0x80)
+				if (messages[at] & (char)0x80)
 					g_string_append(cell, "\xc3\xa4");
 				else
-					g_string_append_c(cell, letters[at]);
+					g_string_append_c(cell, messages[at]);
 			}
 			g_ptr_array_add(cells, g_string_free(cell, FALSE));
 		}

@@ -34,12 +34,12 @@ FIRST = [paper(1, "Owls on rails"), paper(2, "Rails without owls"),
 SECOND = [paper(4, "Owls after dark"), paper(5, "Foghorns, a survey")]
 
 
-class House:
+class Instance:
     """A paper server, a relay, and a paperboy between them."""
 
     def __init__(self, tap, name, papers=FIRST, has_relay=True):
-        self.folder = tap.subfolder(name)
-        self.source = os.path.join(self.folder, "source")
+        self.directory = tap.subdirectory(name)
+        self.source = os.path.join(self.directory, "source")
         os.mkdir(self.source)
         write_day(self.source, DAY, papers)
         self.stack = contextlib.ExitStack()
@@ -48,10 +48,10 @@ class House:
                   name="paperserver", stdin=subprocess.PIPE))
         port = self.server.wait_line(r"^port (\d+)")[1]
         self.relay = free_port()
-        self.sink = SmtpSink(self.folder, port=self.relay)
+        self.sink = SmtpSink(self.directory, port=self.relay)
         if has_relay:
             self.open_relay()
-        self.paperboy = Paperboy(self.folder, f"http://127.0.0.1:{port}",
+        self.paperboy = Paperboy(self.directory, f"http://127.0.0.1:{port}",
                                  relay=self.relay, log_level="info")
 
     def open_relay(self):
@@ -62,7 +62,7 @@ class House:
         daemon = self.paperboy.start()
         try:
             daemon.wait_line(STARTED)
-            daemon.wait_fact(lambda: "collect done" in daemon.output, "papers")
+            daemon.wait_fact(lambda: "collector done" in daemon.output, "papers")
         except BaseException:
             daemon.stop()
             raise
@@ -99,150 +99,150 @@ def ids_of(papers):
 
 def test_new_subscriber(tap):
     """who is added while it runs gets the first digest at once, and only one"""
-    with House(tap, "subscriber") as house, house.start() as daemon:
-        house.paperboy.add("ada@example.org", ["owls OR lighthouse"])
-        (raw,) = house.wait_mail_to("ada@example.org")
+    with Instance(tap, "subscriber") as instance, instance.start() as daemon:
+        instance.paperboy.add("ada@example.org", ["owls OR lighthouse"])
+        (raw,) = instance.wait_mail_to("ada@example.org")
         assert messages.check(raw, messages.DIGEST) == []
         assert sorted(messages.paper_ids(raw)) == ids_of(FIRST)
-        house.paperboy.add("bob@example.org", ["title:lighthouse"])
-        (raw,) = house.wait_mail_to("bob@example.org")
+        instance.paperboy.add("bob@example.org", ["title:lighthouse"])
+        (raw,) = instance.wait_mail_to("bob@example.org")
         assert messages.paper_ids(raw) == ids_of(FIRST[2:])
-        house.wait_all_sent(2)
-        house.check_no_copies(2)
+        instance.wait_all_sent(2)
+        instance.check_no_copies(2)
         # The sources were asked once: a poke is no reason to ask them again.
-        assert daemon.output.count("collect done") == 1
-        asked = [line for line in house.server.lines if line.startswith("GET")]
+        assert daemon.output.count("collector done") == 1
+        asked = [line for line in instance.server.lines if line.startswith("GET")]
         assert len(asked) == 15, asked
 
 
 def test_end(tap):
     """SIGTERM and SIGINT end it with status 0, and it leaves the store in order"""
     for number in (signal.SIGTERM, signal.SIGINT):
-        with House(tap, f"end-{number}") as house:
-            with house.start() as daemon:
-                house.paperboy.add("ada@example.org", ["owls"])
-                house.wait_mail_to("ada@example.org")
+        with Instance(tap, f"end-{number}") as instance:
+            with instance.start() as daemon:
+                instance.paperboy.add("ada@example.org", ["owls"])
+                instance.wait_mail_to("ada@example.org")
                 daemon.signal(number)
                 assert daemon.wait_exit() == 0, daemon.output
                 assert "paperboyd ended" in daemon.output
-            left = set(os.listdir(house.paperboy.state))
+            left = set(os.listdir(instance.paperboy.state))
             assert left == {"key", "lock", "paperboy.db", "generation"}, left
-            assert house.paperboy.count_sent() == 1
-            with house.start() as daemon:
-                house.paperboy.add("bob@example.org", ["rails"])
-                house.wait_mail_to("bob@example.org")
-                house.check_no_copies(2)
+            assert instance.paperboy.count_sent() == 1
+            with instance.start() as daemon:
+                instance.paperboy.add("bob@example.org", ["rails"])
+                instance.wait_mail_to("bob@example.org")
+                instance.check_no_copies(2)
 
 
 def test_second_instance(tap):
     """a second one on the same state folder is refused, and the first goes on"""
-    with House(tap, "second") as house, house.start() as daemon:
+    with Instance(tap, "second") as instance, instance.start() as daemon:
         for options in ([], ["--once"]):
             second = subprocess.run(
-                [built("paperboyd"), "-c", house.paperboy.config, "--now",
-                 house.paperboy.clock.now(), *options],
+                [built("paperboyd"), "-c", instance.paperboy.config, "--now",
+                 instance.paperboy.clock.now(), *options],
                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
             )
             assert second.returncode == 75, (second.returncode, second.stderr)
-            wanted = f"paperboyd: another paperboyd works in '{house.paperboy.state}'\n"
+            wanted = f"paperboyd: another paperboyd works in '{instance.paperboy.state}'\n"
             assert second.stderr == wanted, second.stderr
-        house.paperboy.add("ada@example.org", ["owls"])
-        house.wait_mail_to("ada@example.org")
+        instance.paperboy.add("ada@example.org", ["owls"])
+        instance.wait_mail_to("ada@example.org")
         assert daemon.is_running
 
 
 def test_next_day(tap):
     """the next day's digest has what is new since, and no paper again"""
-    with House(tap, "days") as house:
-        os.rename(os.path.join(house.source, f"daily_papers-{DAY}.json"),
-                  os.path.join(house.source, f"daily_papers-{YESTERDAY}.json"))
+    with Instance(tap, "days") as instance:
+        os.rename(os.path.join(instance.source, f"daily_papers-{DAY}.json"),
+                  os.path.join(instance.source, f"daily_papers-{YESTERDAY}.json"))
         # Yesterday is lived through; the next digest is due at midnight.
         at = f"{YESTERDAY}T12:00:00Z"
-        house.paperboy.add("ada@example.org", ["owls"], now=f"{YESTERDAY}T11:00:00Z",
+        instance.paperboy.add("ada@example.org", ["owls"], now=f"{YESTERDAY}T11:00:00Z",
                            at="00:00", zone="UTC")
-        house.paperboy.run_once(at)
-        (first,) = house.wait_mail_to("ada@example.org")
+        instance.paperboy.run_once(at)
+        (first,) = instance.wait_mail_to("ada@example.org")
         assert sorted(messages.paper_ids(first)) == ids_of(FIRST[:2])
-        write_day(house.source, DAY, SECOND)
-        house.paperboy.ctl("source", "fetch")
-        with house.start() as daemon:
-            wait_until(lambda: len(house.mails_to("ada@example.org")) == 2, "mail 2")
-            house.wait_all_sent(2)
+        write_day(instance.source, DAY, SECOND)
+        instance.paperboy.ctl("source", "fetch")
+        with instance.start() as daemon:
+            wait_until(lambda: len(instance.mails_to("ada@example.org")) == 2, "mail 2")
+            instance.wait_all_sent(2)
             daemon.signal(signal.SIGTERM)
             assert daemon.wait_exit() == 0
-        told = [messages.paper_ids(raw) for raw in house.mails_to("ada@example.org")]
-        assert sorted(sum(told, [])) == ids_of(FIRST[:2] + SECOND[:1]), told
-        house.check_no_copies(2)
+        reported = [messages.paper_ids(raw) for raw in instance.mails_to("ada@example.org")]
+        assert sorted(sum(reported, [])) == ids_of(FIRST[:2] + SECOND[:1]), reported
+        instance.check_no_copies(2)
 
 
 def test_now(tap):
     """--now starts the clock of a daemon, and its timers follow it"""
-    with House(tap, "now") as house:
-        house.paperboy.add("ada@example.org", ["owls"], now=f"{YESTERDAY}T11:00:00Z",
+    with Instance(tap, "now") as instance:
+        instance.paperboy.add("ada@example.org", ["owls"], now=f"{YESTERDAY}T11:00:00Z",
                            at="12:00", zone="UTC")
-        write_day(house.source, YESTERDAY, FIRST)
-        write_day(house.source, DAY, SECOND)
-        house.paperboy.run_once(f"{YESTERDAY}T12:00:00Z")
-        house.paperboy.clock.set(f"{DAY}T11:59:57Z")
-        with house.start():
-            since = house.paperboy.ctl("status").split("running since ")[1]
+        write_day(instance.source, YESTERDAY, FIRST)
+        write_day(instance.source, DAY, SECOND)
+        instance.paperboy.run_once(f"{YESTERDAY}T12:00:00Z")
+        instance.paperboy.clock.set(f"{DAY}T11:59:57Z")
+        with instance.start():
+            since = instance.paperboy.ctl("status").split("running since ")[1]
             assert since.startswith(f"{DAY} 11:59"), since
-            wait_until(lambda: len(house.mails_to("ada@example.org")) == 2, "mail 2")
-        (made_at,), = house.paperboy.rows(
+            wait_until(lambda: len(instance.mails_to("ada@example.org")) == 2, "mail 2")
+        (made_at,), = instance.paperboy.rows(
             "SELECT datetime(max(created_at), 'unixepoch') FROM digest")
         assert made_at.startswith(f"{DAY} 12:00:0"), made_at
 
 
 def test_killed_after_sending(tap):
     """killed and started again it sends nothing twice"""
-    with House(tap, "killed") as house:
-        with house.start() as daemon:
-            house.paperboy.add("ada@example.org", ["owls"])
-            house.wait_mail_to("ada@example.org")
-            house.wait_all_sent(1)
+    with Instance(tap, "killed") as instance:
+        with instance.start() as daemon:
+            instance.paperboy.add("ada@example.org", ["owls"])
+            instance.wait_mail_to("ada@example.org")
+            instance.wait_all_sent(1)
             assert daemon.kill() == -signal.SIGKILL
         # A socket of the dead one lies there: whoever pokes it must not hang.
-        assert os.path.exists(os.path.join(house.paperboy.state, "control"))
-        house.paperboy.add("bob@example.org", ["rails"])
-        with house.start():
-            house.wait_mail_to("bob@example.org")
-            house.wait_all_sent(2)
-            house.check_no_copies(2)
+        assert os.path.exists(os.path.join(instance.paperboy.state, "control"))
+        instance.paperboy.add("bob@example.org", ["rails"])
+        with instance.start():
+            instance.wait_mail_to("bob@example.org")
+            instance.wait_all_sent(2)
+            instance.check_no_copies(2)
 
 
 def test_killed_while_waiting(tap):
     """killed while the relay was away, it sends what waited, once"""
-    with House(tap, "waiting", has_relay=False) as house:
-        with house.start() as daemon:
-            house.paperboy.add("ada@example.org", ["owls"])
+    with Instance(tap, "waiting", has_relay=False) as instance:
+        with instance.start() as daemon:
+            instance.paperboy.add("ada@example.org", ["owls"])
             daemon.wait_line(r"delivery deferred .*scope=relay")
-            wait_until(lambda: house.paperboy.rows("SELECT state FROM outbox")
+            wait_until(lambda: instance.paperboy.rows("SELECT state FROM outbox")
                        == [("DEFERRED",)], "a record of that")
             assert daemon.kill() == -signal.SIGKILL
-        house.open_relay()
-        with house.start():
-            (raw,) = house.wait_mail_to("ada@example.org")
-            house.wait_all_sent(1)
+        instance.open_relay()
+        with instance.start():
+            (raw,) = instance.wait_mail_to("ada@example.org")
+            instance.wait_all_sent(1)
         assert sorted(messages.paper_ids(raw)) == ids_of(FIRST[:2])
-        house.check_no_copies(1)
+        instance.check_no_copies(1)
 
 
 def test_left_while_waiting(tap):
     """who is removed while mail waits gets none of it, and others get theirs"""
-    with House(tap, "left", has_relay=False) as house:
-        with house.start() as daemon:
+    with Instance(tap, "left", has_relay=False) as instance:
+        with instance.start() as daemon:
             for name in ("ada", "bob"):
-                house.paperboy.add(f"{name}@example.org", ["owls"])
+                instance.paperboy.add(f"{name}@example.org", ["owls"])
             daemon.wait_line(r"delivery deferred .*scope=relay")
-            house.paperboy.ctl("subscriber", "remove", "ada@example.org", "--yes")
+            instance.paperboy.ctl("subscriber", "remove", "ada@example.org", "--yes")
             daemon.signal(signal.SIGTERM)
             assert daemon.wait_exit() == 0, daemon.output
-        house.open_relay()
-        with house.start():
-            house.wait_mail_to("bob@example.org")
-            house.wait_all_sent(1)
-        assert house.mails_to("ada@example.org") == []
-        house.check_no_copies(1)
+        instance.open_relay()
+        with instance.start():
+            instance.wait_mail_to("bob@example.org")
+            instance.wait_all_sent(1)
+        assert instance.mails_to("ada@example.org") == []
+        instance.check_no_copies(1)
 
 
 def main():

@@ -11,9 +11,9 @@ import stat
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour, days_after
+from daemon import Instance, at_hour, days_after
 from peers import is_root
-from smtplab import Server
+from smtp_fixture import Server
 from tap import Tap
 
 DAY = "2026-11-20"
@@ -21,17 +21,17 @@ NEXT = at_hour(days_after(DAY, 1))
 EX_UNAVAILABLE, EX_TEMPFAIL = 69, 75
 
 
-def snapshot(folder):
+def snapshot(directory):
     """{path: (mode, hash)} of what must not change; not the lock and the index."""
     found = {}
-    for place, _, names in os.walk(folder):
+    for place, _, names in os.walk(directory):
         for name in names:
             path = os.path.join(place, name)
             if name == "lock" or name.endswith("-shm") or not os.path.isfile(path):
                 continue
             with open(path, "rb") as file:
                 digest = hashlib.sha256(file.read()).hexdigest()
-            found[os.path.relpath(path, folder)] = (os.stat(path).st_mode, digest)
+            found[os.path.relpath(path, directory)] = (os.stat(path).st_mode, digest)
     return found
 
 
@@ -45,7 +45,7 @@ class Bench:
     def __init__(self, tap):
         self.tap = tap
         self.relay = Server()
-        self.sound = House(tap.subfolder("sound"), port=self.relay.port)
+        self.sound = Instance(tap.subdirectory("sound"), port=self.relay.port)
         self.sound.write_day(DAY, range(3))
         self.sound.add_people(5, now=at_hour(DAY, 6))
         self.relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
@@ -54,33 +54,33 @@ class Bench:
         self.relay.commands.clear()
 
     def copy(self, name):
-        house = House(self.tap.subfolder(name), papers=self.sound.papers,
+        instance = Instance(self.tap.subdirectory(name), papers=self.sound.papers,
                       port=self.relay.port)
-        shutil.rmtree(house.state)
-        shutil.copytree(self.sound.state, house.state)
-        return house
+        shutil.rmtree(instance.state)
+        shutil.copytree(self.sound.state, instance.state)
+        return instance
 
-    def refused(self, house, *words, asks=("status",)):
+    def refused(self, instance, *words, asks=("status",)):
         """Nothing is sent or changed, and all programs say why."""
-        before = snapshot(house.state)
+        before = snapshot(instance.state)
         for name, run in (
-            ("--once", lambda: house.once(NEXT)),
-            ("daemon", lambda: end_of(house.start())),
+            ("--once", lambda: instance.once(NEXT)),
+            ("daemon", lambda: end_of(instance.start())),
         ):
             done = run()
             assert done[0] == EX_UNAVAILABLE, (name, done)
             for word in words:
                 assert word in done[1], (name, word, done)
             assert len(done[1].strip().splitlines()) == 1, (name, done)
-        said = house.ctl(*asks, wanted=EX_UNAVAILABLE)
+        said = instance.ctl(*asks, wanted=EX_UNAVAILABLE)
         for word in words:
             assert word in said, ("paperboyctl", word, said)
-        assert snapshot(house.state) == before, "it changed what it refused"
+        assert snapshot(instance.state) == before, "it changed what it refused"
         assert not self.relay.commands, self.relay.commands
 
-    def works(self, house, people=5):
-        done = house.once(NEXT, wanted=0)
-        assert house.states() == {"SENT": people}, (house.states(), done)
+    def works(self, instance, people=5):
+        done = instance.once(NEXT, wanted=0)
+        assert instance.states() == {"SENT": people}, (instance.states(), done)
         self.relay.commands.clear()
         self.relay.arrived.clear()
 
@@ -101,46 +101,46 @@ def truncated(bench):
     """a store cut short anywhere is refused"""
     size = os.path.getsize(bench.sound.store)
     for length in (1, 15, 16, 99, 100, 4095, 4096, size // 2, size - 4096, size - 1):
-        house = bench.copy(f"cut-{length}")
-        os.truncate(house.store, length)
-        bench.refused(house, house.store)
+        instance = bench.copy(f"cut-{length}")
+        os.truncate(instance.store, length)
+        bench.refused(instance, instance.store)
 
 
 def header_flipped(bench):
     """flipped octets in the header are refused, or harmless"""
     # magic, page size, versions, reserved, fractions, schema cookie, format, encoding
     for at in (0, 7, 15, 16, 17, 18, 19, 21, 22, 23, 44, 47, 56, 59, 68, 71, 100):
-        house = bench.copy(f"flip-{at}")
-        with open(house.store, "r+b") as file:
+        instance = bench.copy(f"flip-{at}")
+        with open(instance.store, "r+b") as file:
             file.seek(at)
-            octet = file.read(1)
+            byte = file.read(1)
             file.seek(at)
-            file.write(bytes([octet[0] ^ 0xFF]))
-        before = snapshot(house.state)
-        done = house.once(NEXT)
+            file.write(bytes([byte[0] ^ 0xFF]))
+        before = snapshot(instance.state)
+        done = instance.once(NEXT)
         assert done.status in (0, EX_UNAVAILABLE), (at, done)
         if done.status == 0:
-            house.check_store()
-            assert house.states() == {"SENT": 5}, (at, house.states())
+            instance.check_store()
+            assert instance.states() == {"SENT": 5}, (at, instance.states())
             bench.relay.commands.clear()
             bench.relay.arrived.clear()
             continue
-        assert house.store in done.output, (at, done)
-        assert snapshot(house.state) == before, at
+        assert instance.store in done.output, (at, done)
+        assert snapshot(instance.state) == before, at
         assert not bench.relay.commands, (at, bench.relay.commands)
 
 
 def page_flipped(bench):
     """a page of rubbish inside is told, and nothing is sent"""
-    house = bench.copy("rubbish")
-    with contextlib.closing(sqlite3.connect(house.store)) as db:
+    instance = bench.copy("rubbish")
+    with contextlib.closing(sqlite3.connect(instance.store)) as db:
         (page,) = db.execute(
             "SELECT rootpage FROM sqlite_schema WHERE name = 'outbox'").fetchone()
         (size,) = db.execute("PRAGMA page_size").fetchone()
-    with open(house.store, "r+b") as file:
+    with open(instance.store, "r+b") as file:
         file.seek((page - 1) * size)
         file.write(b"\x55" * size)
-    done = house.once(NEXT)
+    done = instance.once(NEXT)
     assert done.status == EX_UNAVAILABLE, done
     assert "malformed" in done.output, done
     assert not bench.relay.commands
@@ -148,87 +148,87 @@ def page_flipped(bench):
 
 def empty(bench):
     """a store of no octets is refused, not filled"""
-    house = bench.copy("empty")
-    os.truncate(house.store, 0)
-    bench.refused(house, "is empty", "backup")
+    instance = bench.copy("empty")
+    os.truncate(instance.store, 0)
+    bench.refused(instance, "is empty", "backup")
 
 
 def foreign(bench):
     """a database of another program is refused"""
-    house = bench.copy("foreign")
-    os.unlink(house.store)
-    with contextlib.closing(sqlite3.connect(house.store)) as db:
+    instance = bench.copy("foreign")
+    os.unlink(instance.store)
+    with contextlib.closing(sqlite3.connect(instance.store)) as db:
         db.executescript("CREATE TABLE bookmark (url TEXT);"
                          "INSERT INTO bookmark VALUES ('https://example.org/');")
-    os.chmod(house.store, 0o600)
-    bench.refused(house, "another program")
-    house = bench.copy("text")
-    with open(house.store, "w", encoding="ascii") as file:
+    os.chmod(instance.store, 0o600)
+    bench.refused(instance, "another program")
+    instance = bench.copy("text")
+    with open(instance.store, "w", encoding="ascii") as file:
         file.write("dear diary\n" * 1000)
-    bench.refused(house, house.store)
+    bench.refused(instance, instance.store)
 
 
 def newer(bench):
     """a store of a newer version is refused, with both versions told"""
-    house = bench.copy("newer")
-    with contextlib.closing(sqlite3.connect(house.store)) as db:
+    instance = bench.copy("newer")
+    with contextlib.closing(sqlite3.connect(instance.store)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         db.execute(f"PRAGMA user_version = {version + 1}")
-    bench.refused(house, "newer paperboy", f"version {version + 1}", f"knows {version}")
+    bench.refused(instance, "newer paperboy", f"version {version + 1}", f"knows {version}")
 
 
 def log_without_store(bench):
     """a write-ahead log without its store is refused"""
-    house = bench.copy("log")
-    os.rename(house.store, house.store + "-wal")
-    bench.refused(house, "is missing although its key", "backup")
-    os.unlink(os.path.join(house.state, "key"))
-    bench.refused(house, "-wal", "backup")
-    assert not os.path.exists(house.store)
+    instance = bench.copy("log")
+    os.rename(instance.store, instance.store + "-wal")
+    bench.refused(instance, "is missing although its key", "backup")
+    os.unlink(os.path.join(instance.state, "key"))
+    bench.refused(instance, "-wal", "backup")
+    assert not os.path.exists(instance.store)
 
 
 def no_store(bench):
     """a missing store is refused while its key is there, else a new one is made"""
-    house = bench.copy("new")
-    os.unlink(house.store)
-    bench.refused(house, "is missing although its key", "restore both from a backup")
-    assert not os.path.exists(house.store)
-    for name in os.listdir(house.state):
-        os.unlink(os.path.join(house.state, name))
-    house.once(NEXT, wanted=0)
-    assert sorted(os.listdir(house.state)) == ["key", "lock", "paperboy.db"]
-    assert mode_of(house.store) == 0o600
-    assert house.value("SELECT count(*) FROM subscriber") == 0
-    house.check_store()
+    instance = bench.copy("new")
+    os.unlink(instance.store)
+    bench.refused(instance, "is missing although its key", "restore both from a backup")
+    assert not os.path.exists(instance.store)
+    for name in os.listdir(instance.state):
+        os.unlink(os.path.join(instance.state, name))
+    instance.once(NEXT, wanted=0)
+    assert sorted(os.listdir(instance.state)) == ["key", "lock", "paperboy.db"]
+    assert mode_of(instance.store) == 0o600
+    assert instance.value("SELECT count(*) FROM subscriber") == 0
+    instance.check_store()
 
 
 def not_a_file(bench):
     """a folder in the store's place is refused"""
-    house = bench.copy("folder")
-    os.unlink(house.store)
-    os.mkdir(house.store)
-    bench.refused(house, house.store)
+    instance = bench.copy("folder")
+    os.unlink(instance.store)
+    os.mkdir(instance.store)
+    bench.refused(instance, instance.store)
 
 
 def wrong_modes(bench):
     """others may not look in: the folder, the store and the key"""
     for mode in (0o755, 0o770, 0o701):
-        house = bench.copy(f"mode-{mode:o}")
-        os.chmod(house.state, mode)
-        done = house.once(NEXT)
+        instance = bench.copy(f"mode-{mode:o}")
+        os.chmod(instance.state, mode)
+        done = instance.once(NEXT)
         assert done.status == EX_UNAVAILABLE and "chmod 700" in done.output, done
         assert not bench.relay.commands
-        os.chmod(house.state, 0o700)
-        bench.works(house)
+        os.chmod(instance.state, 0o700)
+        bench.works(instance)
     for name, asks in (("paperboy.db", ["status"]), ("key", ["digest", "show", "1"])):
         assert mode_of(os.path.join(bench.sound.state, name)) == 0o600, name
         for mode in (0o644, 0o660):
-            house = bench.copy(f"{name}-{mode:o}")
-            path = os.path.join(house.state, name)
+            instance = bench.copy(f"{name}-{mode:o}")
+            path = os.path.join(instance.state, name)
             os.chmod(path, mode)
-            bench.refused(house, path, "chmod 600", asks=asks)
+            bench.refused(instance, path, "chmod 600", asks=asks)
             os.chmod(path, 0o600)
-            bench.works(house)
+            bench.works(instance)
 
 
 def unreadable(bench):
@@ -238,10 +238,10 @@ def unreadable(bench):
         ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if is_root() else ()
     )
     for name in ("paperboy.db", "key"):
-        house = bench.copy(f"locked-{name}")
-        path = os.path.join(house.state, name)
+        instance = bench.copy(f"locked-{name}")
+        path = os.path.join(instance.state, name)
         os.chmod(path, 0)
-        done = house.once(NEXT, prefix=prefix)
+        done = instance.once(NEXT, prefix=prefix)
         assert done.status == EX_UNAVAILABLE and path in done.output, done
 
 
@@ -251,47 +251,47 @@ def key_is_kept(bench):
     with open(path, "rb") as file:
         key = file.read()
     bench.sound.ctl("digest", "show", "1")
-    house = bench.copy("key-kept")
-    bench.works(house)
-    with open(os.path.join(house.state, "key"), "rb") as file:
+    instance = bench.copy("key-kept")
+    bench.works(instance)
+    with open(os.path.join(instance.state, "key"), "rb") as file:
         assert file.read() == key
     for name, wrong in (("empty", b""), ("short", key[:-1]), ("long", key + b"\n")):
-        house = bench.copy(f"key-{name}")
-        with open(os.path.join(house.state, "key"), "wb") as file:
+        instance = bench.copy(f"key-{name}")
+        with open(os.path.join(instance.state, "key"), "wb") as file:
             file.write(wrong)
-        bench.refused(house, "is not a key", "backup", asks=["digest", "show", "1"])
+        bench.refused(instance, "is not a key", "backup", asks=["digest", "show", "1"])
 
 
 def lost_key(bench):
     """a store that has sent mail does not get a new key in silence"""
-    house = bench.copy("key-lost")
-    os.unlink(os.path.join(house.state, "key"))
-    bench.refused(house, "key", "backup", asks=["digest", "show", "1"])
-    assert not os.path.exists(os.path.join(house.state, "key"))
+    instance = bench.copy("key-lost")
+    os.unlink(os.path.join(instance.state, "key"))
+    bench.refused(instance, "key", "backup", asks=["digest", "show", "1"])
+    assert not os.path.exists(os.path.join(instance.state, "key"))
 
 
 def two_daemons(bench):
     """a second one beside a running one is refused, and ends at once"""
-    house = bench.copy("two")
-    with house.start() as first:
+    instance = bench.copy("two")
+    with instance.start() as first:
         first.wait_line("started")
-        second = house.once(NEXT)
+        second = instance.once(NEXT)
         assert second.status == EX_TEMPFAIL and "another paperboyd" in second.output
         assert first.is_running
 
 
 def locks_are_kept(bench):
     """programs that come and go leave a running one its log"""
-    house = bench.copy("locks")
-    with house.start() as child:
+    instance = bench.copy("locks")
+    with instance.start() as child:
         child.wait_line("paperboyd .* started")
-        child.wait_fact(lambda: "SENDING" not in house.states(), "an end of sending")
+        child.wait_fact(lambda: "SENDING" not in instance.states(), "an end of sending")
         for _ in range(3):
-            house.ctl("queue")
-            house.rows("SELECT count(*) FROM paper")
+            instance.ctl("queue")
+            instance.rows("SELECT count(*) FROM paper")
         links = os.listdir(f"/proc/{child.pid}/fd")
         files = [os.readlink(f"/proc/{child.pid}/fd/{link}") for link in links]
-        assert house.store + "-wal" in files, files
+        assert instance.store + "-wal" in files, files
         assert not [file for file in files if "(deleted)" in file], files
 
 

@@ -27,7 +27,7 @@ def every_file_goes_along(tap):
     (git,) = need_programs("git")
     tracked = run([git, "-c", "safe.directory=*", "-C", top_srcdir(),
                    "ls-files", "-z"]).split("\0")
-    tree = os.path.join(tap.folder, "tree")
+    tree = os.path.join(tap.directory, "tree")
     run(["make", "-s", "-C", top_builddir(), "distdir", f"distdir={tree}"], 300,
         env=make_environment())
     missing = [name for name in tracked if name and name not in LEFT_OUT

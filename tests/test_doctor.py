@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour
-from smtplab import Server
+from daemon import Instance, at_hour
+from smtp_fixture import Server
 from tap import Tap
 
 DAY = "2026-11-20"
@@ -27,7 +27,7 @@ class Ward:
     def __init__(self, tap):
         self.tap = tap
         relay = Server()
-        self.sound = House(tap.subfolder("sound"), port=relay.port)
+        self.sound = Instance(tap.subdirectory("sound"), port=relay.port)
         self.sound.write_day(DAY, range(3))
         self.sound.add_people(4, now=at_hour(DAY, 6))
         self.sound.add_person("votes@example.org", now=at_hour(DAY, 6),
@@ -40,18 +40,18 @@ class Ward:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def copy(self, name):
-        house = House(self.tap.subfolder(name), papers=self.sound.papers, port=1)
-        shutil.rmtree(house.state)
-        shutil.copytree(self.sound.state, house.state)
-        return house
+        instance = Instance(self.tap.subdirectory(name), papers=self.sound.papers, port=1)
+        shutil.rmtree(instance.state)
+        shutil.copytree(self.sound.state, instance.state)
+        return instance
 
 
-def findings(house, now=NOW):
+def findings(instance, now=NOW):
     """{check: its row} of what is wrong, and the exit status that goes with it."""
-    said = house.ctl("--json", "doctor", now=now, wanted=(OK, DATA))
+    said = instance.ctl("--json", "doctor", now=now, wanted=(OK, DATA))
     rows = json.loads(said)
     wrong = {row["check"]: row for row in rows if not row["ok"]}
-    house.ctl("doctor", now=now, wanted=DATA if wrong else OK)
+    instance.ctl("doctor", now=now, wanted=DATA if wrong else OK)
     assert all(row["advice"] for row in wrong.values()), wrong
     return wrong
 
@@ -61,20 +61,20 @@ def sound(ward):
     assert findings(ward.sound) == {}
     lines = ward.sound.ctl("doctor", now=NOW).splitlines()
     assert len(lines) >= 22 and all(line.startswith("ok     ") for line in lines), lines
-    house = ward.copy("running")
-    with house.start() as child:
+    instance = ward.copy("running")
+    with instance.start() as child:
         for _ in range(2):  # in either order
-            child.wait_line("paperboyd .* started|collect done")
-        said = house.ctl("doctor", wanted=(OK, DATA))
+            child.wait_line("paperboyd .* started|collector done")
+        said = instance.ctl("doctor", wanted=(OK, DATA))
         assert "ok     pages" in said and "ok     drafts" in said, said
     before = sorted(os.listdir(ward.sound.state))
     findings(ward.sound)
     assert sorted(os.listdir(ward.sound.state)) == before
 
 
-LETTER = ("INSERT INTO letter (key, road, size, raw, state, begun, next_try_at, ended_at,"
-          " came_at) VALUES (printf('%064d', 1), 'lmtp', 1, x'78', {})")
-TICKET = ("INSERT INTO ticket (hash, purpose, address, address_key, recipient, action,"
+MESSAGE = ("INSERT INTO inbox (key, receiver, size, raw, state, begun, next_try_at, ended_at,"
+          " received_at) VALUES (printf('%064d', 1), 'lmtp', 1, x'78', {})")
+TICKET = ("INSERT INTO confirmation (hash, purpose, address, address_key, recipient, action,"
           " made_at, expires_at) VALUES (printf('%064d', 1), 'confirm', 'a@b.example',"
           " 'a@b.example', 'a@b.example', 'add x', 1, {})")
 
@@ -111,11 +111,11 @@ BROKEN_ROWS = [
     ("sending-too-long",
      "UPDATE outbox SET state = 'SENDING', next_try_at = NULL, claimed_at = 1"
      " WHERE state = 'DEFERRED'"),
-    ("letter-waiting", LETTER.format(f"'new', 0, 5, NULL, {NOW_S - 3601}")),
-    (None, LETTER.format(f"'new', 1, 5, NULL, {NOW_S - 3599}")),
-    ("letter-deadly", LETTER.format(f"'new', 2, 5, NULL, {NOW_S}")),
-    ("letter-quarantined", LETTER.format(f"'quarantined', 0, NULL, {NOW_S}, {NOW_S}")),
-    ("letter-too-old", LETTER.format(
+    ("letter-waiting", MESSAGE.format(f"'new', 0, 5, NULL, {NOW_S - 3601}")),
+    (None, MESSAGE.format(f"'new', 1, 5, NULL, {NOW_S - 3599}")),
+    ("letter-deadly", MESSAGE.format(f"'new', 2, 5, NULL, {NOW_S}")),
+    ("inbox-quarantined", MESSAGE.format(f"'quarantined', 0, NULL, {NOW_S}, {NOW_S}")),
+    ("letter-too-old", MESSAGE.format(
         f"'quarantined', 0, NULL, {NOW_S - 16 * 86400 - 1}, {NOW_S - 20 * 86400}")),
     ("ticket-too-old", TICKET.format(NOW_S - 9 * 86400 - 1)),
     (None, TICKET.format(NOW_S - 9 * 86400)),
@@ -130,7 +130,7 @@ BROKEN_ROWS = [
     ("archive",
      "UPDATE cursor SET value = value - 1 WHERE name = 'archive papers'"),
     ("clock",
-     f"UPDATE batch SET asked_at = {NOW_S + 7200}"),
+     f"UPDATE source_fetch SET asked_at = {NOW_S + 7200}"),
     ("references",
      "DELETE FROM subscriber WHERE id = 1"),
     ("references",
@@ -143,10 +143,10 @@ BROKEN_ROWS = [
 def broken_rows(ward):
     """each invariant that is broken has its line, and what to do"""
     for number, (check, sql) in enumerate(BROKEN_ROWS):
-        house = ward.copy(f"row-{number}")
-        with contextlib.closing(sqlite3.connect(house.store)) as db:
+        instance = ward.copy(f"row-{number}")
+        with contextlib.closing(sqlite3.connect(instance.store)) as db:
             db.executescript(sql)
-        found = findings(house)
+        found = findings(instance)
         if check == "message-without-digest":  # the references tell it first
             check = "references"
         assert check in found if check else not found, (check, found)
@@ -159,7 +159,7 @@ def broken_files(ward):
     def mode_store(state):
         os.chmod(os.path.join(state, "paperboy.db"), 0o640)
 
-    def mode_folder(state):
+    def mode_directory(state):
         os.chmod(state, 0o755)
 
     def mode_key(state):
@@ -213,14 +213,14 @@ def broken_files(ward):
         os.truncate(os.path.join(state, "paperboy.db"), 0)
 
     for check, damage in (
-        ("files", mode_store), ("folder", mode_folder), ("files", mode_key),
+        ("files", mode_store), ("folder", mode_directory), ("files", mode_key),
         ("drafts", stray), (None, at_work), ("log", grown), ("key", lost_key),
         ("key", short_key), ("pages", rubbish), ("store", header), ("store", gone),
         ("store", emptied), ("store", newer),
     ):
-        house = ward.copy(damage.__name__)
-        damage(house.state)
-        found = findings(house)
+        instance = ward.copy(damage.__name__)
+        damage(instance.state)
+        found = findings(instance)
         if check is None:
             assert found == {}, found
             continue

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "mail/encoding.h"
+#include "message/encoding.h"
 
 static GString *
 encode(const char *text, size_t size)
@@ -212,7 +212,7 @@ the_choice_turns_at_thirty_percent(void)
 	g_assert_cmpint(encoding_choose(0, 0), ==, ENCODING_QUOTED_PRINTABLE);
 	g_assert_cmpint(encoding_choose(1000, 300), ==, ENCODING_QUOTED_PRINTABLE);
 	g_assert_cmpint(encoding_choose(1000, 301), ==, ENCODING_BASE64);
-	g_assert_cmpuint(encoding_count_foreign("a\u00E9b", 4), ==, 2);
+	g_assert_cmpuint(encoding_count_non_ascii("a\u00E9b", 4), ==, 2);
 	g_assert_cmpint(
 	    encoding_append_text(out, "abc\n", 4), ==, ENCODING_QUOTED_PRINTABLE);
 	g_assert_cmpint(encoding_append_text(out, "\u957F\n", 4), ==, ENCODING_BASE64);
@@ -231,7 +231,7 @@ foreign_octets_are_counted_wherever_they_stand(void)
 			for (unsigned i = 0; i < 9; i++)
 				if (pattern & 1U << i)
 					text[at + i] = (char)0xC3;
-			g_assert_cmpuint(encoding_count_foreign(text, at + 9), ==,
+			g_assert_cmpuint(encoding_count_non_ascii(text, at + 9), ==,
 			    (unsigned)__builtin_popcount(pattern));
 		}
 }

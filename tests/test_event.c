@@ -1,7 +1,7 @@
 /*
  * test_event.c - the table of events is whole, and a line tells no address.
  */
-#include "service/event.h"
+#include "service/log/event.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -21,9 +21,9 @@ capture(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer dat
 }
 
 static bool
-is_made_of(const char *text, const char *letters)
+is_made_of(const char *text, const char *messages)
 {
-	return *text && strspn(text, letters) == strlen(text);
+	return *text && strspn(text, messages) == strlen(text);
 }
 
 static void
@@ -70,29 +70,29 @@ an_event_is_a_line_and_fields(gconstpointer data)
 	    "PAPERBOY_STAGE=rcpt\n"
 	    "PAPERBOY_NEXT_IN=1200\n"
 	    "MESSAGE=delivery deferred outbox=42 attempt=3 stage=rcpt next_in=1200s\n");
-	event_log(EVENT_RELAY_WELL);
-	g_assert_true(g_str_has_suffix(seen->str, "\nMESSAGE=relay works again\n"));
+	event_log(EVENT_RELAY_RECOVERED);
+	g_assert_true(g_str_has_suffix(seen->str, "\nMESSAGE=relay recovered\n"));
 	event_log(EVENT_MATCH_SKIPPED, EVENT_INT("filters", 2));
 	g_assert_true(g_str_has_suffix(seen->str,
 	    "\nMESSAGE=match skipped filters=2: this program cannot read them\n"));
 }
 
 static void
-words_from_elsewhere_are_one_line_without_addresses(gconstpointer data)
+locale_format_from_elsewhere_are_one_line_without_addresses(gconstpointer data)
 {
 	const GString *seen = data;
 	g_autofree char *endless = g_strnfill(5000, 'x');
 
-	event_log(EVENT_BATCH_FAILED, EVENT_WORD("source", "hf"),
+	event_log(EVENT_FETCH_FAILED, EVENT_WORD("source", "hf"),
 	    EVENT_TEXT("bad\nline <Ada@example.org>\x1b[31m"));
 	g_assert_nonnull(strstr(seen->str,
 	    "\nPAPERBOY_TEXT=bad line <[address]>?[31m\n"
-	    "MESSAGE=batch failed source=hf: bad line <[address]>?[31m\n"));
+	    "MESSAGE=fetch failed source=hf: bad line <[address]>?[31m\n"));
 	g_assert_null(strstr(seen->str, "Ada"));
-	event_log(EVENT_BATCH_FAILED, EVENT_TEXT(endless));
+	event_log(EVENT_FETCH_FAILED, EVENT_TEXT(endless));
 	g_assert_cmpuint(seen->len, <, 2500);
 	/* Whoever asks for debug is told. */
-	event_log(EVENT_DELIVERY_ANSWER, EVENT_INT("outbox", 1),
+	event_log(EVENT_DELIVERY_REPLY, EVENT_INT("outbox", 1),
 	    EVENT_WORD("recipient", "ada@example.org"),
 	    EVENT_TEXT("550 <ada@example.org> unknown"));
 	g_assert_nonnull(strstr(seen->str,
@@ -148,7 +148,7 @@ main(int argc, char **argv)
 	    an_event_is_a_line_and_fields);
 	g_test_add_data_func(
 	    "/event/words_from_elsewhere_are_one_line_without_addresses", seen,
-	    words_from_elsewhere_are_one_line_without_addresses);
+	    locale_format_from_elsewhere_are_one_line_without_addresses);
 	g_test_add_func("/event/addresses_are_masked_in_every_shape",
 	    addresses_are_masked_in_every_shape);
 	return g_test_run();

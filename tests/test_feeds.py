@@ -6,7 +6,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour, days_after, parse
+from daemon import Instance, at_hour, days_after, parse
 from clock import DAY
 from tap import Tap
 
@@ -21,20 +21,20 @@ class Feeds:
     """Two feeds in files, and one reader of all that they have."""
 
     def __init__(self, tap, name):
-        self.folder = tap.subfolder(name)
-        self.out = os.path.join(self.folder, "out")
+        self.directory = tap.subdirectory(name)
+        self.out = os.path.join(self.directory, "out")
         self.days = 0
         self.write("lab")
         self.write("planet")
-        self.house = House(
-            os.path.join(self.folder, "house"), maildir=self.out,
+        self.instance = Instance(
+            os.path.join(self.directory, "house"), maildir=self.out,
             huggingface__enabled=False, feeds__urls=" ".join(
                 f"{feed}=file://{self.path(feed)}" for feed in ("lab", "planet")))
         self.run()
-        self.house.add_person("ada@example.org", now=at_hour(DAY, 8, 30), query="mamba")
+        self.instance.add_person("ada@example.org", now=at_hour(DAY, 8, 30), query="mamba")
 
     def path(self, feed):
-        return os.path.join(self.folder, f"{feed}.xml")
+        return os.path.join(self.directory, f"{feed}.xml")
 
     def write(self, feed, *items):
         """What a feed has: (title, link, guid) each."""
@@ -43,19 +43,19 @@ class Feeds:
 
     def run(self):
         """The next day.  @return titles that were mailed so far, in order of mailing"""
-        self.house.once(at_hour(days_after(DAY, self.days), 8), wanted=0)
+        self.instance.once(at_hour(days_after(DAY, self.days), 8), wanted=0)
         self.days += 1
         titles = []
-        for digest in self.house.rows("SELECT id FROM digest ORDER BY id"):
-            titles += [title for (title,) in self.house.rows(
+        for digest in self.instance.rows("SELECT id FROM digest ORDER BY id"):
+            titles += [title for (title,) in self.instance.rows(
                 "SELECT p.title FROM digest_item i JOIN paper p ON p.seq = i.paper_seq"
                 " WHERE i.digest_id = ? ORDER BY i.position", digest[0])]
         return titles
 
     def mails(self):
-        folder = os.path.join(self.out, "new")
-        return [parse(open(os.path.join(folder, name), "rb").read())
-                for name in sorted(os.listdir(folder))]
+        directory = os.path.join(self.out, "new")
+        return [parse(open(os.path.join(directory, name), "rb").read())
+                for name in sorted(os.listdir(directory))]
 
 
 def two_feeds(tap):
@@ -65,10 +65,10 @@ def two_feeds(tap):
     feeds.write("planet", (f"Elsewhere: {LONG}",
                            "http://www.example.org/post/1/?utm_source=planet#top", "a"))
     assert feeds.run() == [LONG]
-    before = feeds.house.value("SELECT revision FROM paper")
+    before = feeds.instance.value("SELECT revision FROM paper")
     assert feeds.run() == [LONG]
     # The two titles do not take turns.
-    assert feeds.house.value("SELECT revision FROM paper") == before
+    assert feeds.instance.value("SELECT revision FROM paper") == before
     assert len(feeds.mails()) == 1, feeds.mails()
     # A post that one feed has today and the other tomorrow.
     feeds.write("planet", ("Mamba", "https://example.org/post/2", "b"))
@@ -85,9 +85,9 @@ def two_titles(tap):
     assert feeds.run() == [LONG]
     feeds.write("lab", ("Another mamba", "https://dx.doi.org/10.1000/X?utm_source=x", "1"))
     assert feeds.run() == [LONG]
-    before = feeds.house.value("SELECT revision FROM paper")
+    before = feeds.instance.value("SELECT revision FROM paper")
     assert feeds.run() == [LONG]
-    assert feeds.house.value("SELECT revision FROM paper") == before
+    assert feeds.instance.value("SELECT revision FROM paper") == before
     # The feed that was first may correct itself.
     feeds.write("planet", ("A corrected mamba", "https://doi.org/10.1000/x", "a"))
     assert feeds.run() == ["A corrected mamba"]

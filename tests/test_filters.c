@@ -2,15 +2,15 @@
  * test_filters.c - filters are moved, named, changed and tried.
  */
 #include "base/bounds.h"
-#include "service/filters.h"
+#include "service/people/filters.h"
 
 #include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "lib/lab.h"
-#include "service/profile.h"
-#include "store/people.h"
+#include "lib/store_fixture.h"
+#include "service/people/profile.h"
+#include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z" /* a Friday */
 #define ADA "ada@example.org"
@@ -19,23 +19,24 @@
 	" (SELECT * FROM subscription ORDER BY number)"
 
 /* Filters a, b, c, d with these numbers. */
-static struct lab *
-new_lab(const int numbers[4])
+static struct store_fixture *
+new_fixture(const int numbers[4])
 {
 	static const char *const texts[] = {"aa", "bb", "cc", "dd"};
-	struct lab *lab = lab_new();
+	struct store_fixture *fixture = store_fixture_new();
 
-	lab_subscribe(lab, ADA, "UTC", NULL, lab_time(NOW));
+	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
 	for (int i = 0; i < 4; i++)
-		lab_add_filter(lab, ADA, texts[i], lab_time(NOW));
+		store_fixture_add_filter(
+		    fixture, ADA, texts[i], store_fixture_time(NOW));
 	for (int i = 3; i >= 0; i--) {
 		g_autofree char *sql = g_strdup_printf(
 		    "UPDATE subscription SET number = %d WHERE text = '%s'", numbers[i],
 		    texts[i]);
 
-		lab_run(lab, sql);
+		store_fixture_run(fixture, sql);
 	}
-	return lab;
+	return fixture;
 }
 
 static void
@@ -61,13 +62,13 @@ others_make_room_only_where_it_is_needed(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_lab(rows[i].numbers);
+		pb_auto(store_fixture) fixture = new_fixture(rows[i].numbers);
 		g_autoptr(GError) error = NULL;
 
-		g_assert_true(filters_move(lab->store, ADA, rows[i].from, rows[i].to,
-		    "test", lab_time(NOW), &error));
-		lab_assert_idle(lab);
-		lab_assert_text(lab, NUMBERS, rows[i].wanted);
+		g_assert_true(filters_move(fixture->store, ADA, rows[i].from,
+		    rows[i].to, "test", store_fixture_time(NOW), &error));
+		store_fixture_assert_idle(fixture);
+		store_fixture_assert_text(fixture, NUMBERS, rows[i].wanted);
 	}
 }
 
@@ -87,105 +88,112 @@ a_move_to_no_place_or_of_no_filter_is_refused(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_lab(numbers);
+		pb_auto(store_fixture) fixture = new_fixture(numbers);
 		g_autoptr(GError) error = NULL;
 
-		g_assert_false(filters_move(lab->store, ADA, rows[i].from, rows[i].to,
-		    "test", lab_time(NOW), &error));
+		g_assert_false(filters_move(fixture->store, ADA, rows[i].from,
+		    rows[i].to, "test", store_fixture_time(NOW), &error));
 		g_assert_error(error, PB_ERROR, (int)rows[i].code);
-		lab_assert_idle(lab);
-		lab_assert_text(lab, NUMBERS, "1aa 2bb 3cc 4dd");
+		store_fixture_assert_idle(fixture);
+		store_fixture_assert_text(fixture, NUMBERS, "1aa 2bb 3cc 4dd");
 	}
 }
 
 static bool
-call_move(struct lab *lab, void *data, GError **error)
+call_move(struct store_fixture *fixture, void *data, GError **error)
 {
 	(void)data;
-	return filters_move(lab->store, ADA, 4, 1, "test", lab_time(NOW), error);
+	return filters_move(
+	    fixture->store, ADA, 4, 1, "test", store_fixture_time(NOW), error);
 }
 
 static void
 a_move_is_whole_or_not_at_all(void)
 {
-	pb_auto(lab) lab = new_lab((const int[]){1, 2, 3, 4});
+	pb_auto(store_fixture) fixture = new_fixture((const int[]){1, 2, 3, 4});
 
-	g_assert_cmpuint(lab_fail_everywhere(lab, call_move, NULL, true), >, 5);
-	lab_assert_text(lab, NUMBERS, "1dd 2aa 3bb 4cc");
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_move, NULL, true), >, 5);
+	store_fixture_assert_text(fixture, NUMBERS, "1dd 2aa 3bb 4cc");
 }
 
 static void
 names_are_given_and_taken_away(void)
 {
-	pb_auto(lab) lab = new_lab((const int[]){1, 2, 3, 4});
+	pb_auto(store_fixture) fixture = new_fixture((const int[]){1, 2, 3, 4});
 	g_autofree char *most = g_strnfill(BOUNDS_FILTER_NAME, 'n');
 	g_autofree char *more = g_strnfill(BOUNDS_FILTER_NAME + 1, 'n');
 	static const char name[] = "SELECT name FROM subscription WHERE number = 2";
 	g_autoptr(GError) error = NULL;
-	int64_t now = lab_time(NOW);
+	int64_t now = store_fixture_time(NOW);
 
-	g_assert_true(filters_rename(lab->store, ADA, 2, most, "test", now, &error));
-	lab_assert_text(lab, name, most);
-	g_assert_false(filters_rename(lab->store, ADA, 2, more, "test", now, &error));
+	g_assert_true(
+	    filters_rename(fixture->store, ADA, 2, most, "test", now, &error));
+	store_fixture_assert_text(fixture, name, most);
+	g_assert_false(
+	    filters_rename(fixture->store, ADA, 2, more, "test", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_clear_error(&error);
-	g_assert_false(filters_rename(lab->store, ADA, 2, "a\tb", "test", now, &error));
+	g_assert_false(
+	    filters_rename(fixture->store, ADA, 2, "a\tb", "test", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_clear_error(&error);
-	g_assert_false(filters_rename(lab->store, ADA, 5, "x", "test", now, &error));
+	g_assert_false(
+	    filters_rename(fixture->store, ADA, 5, "x", "test", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
-	g_assert_true(filters_rename(lab->store, ADA, 2, "", "test", now, NULL));
-	lab_assert_text(lab, name, "-");
-	lab_assert_text(lab,
-	    "SELECT detail FROM change WHERE what = 'filter renamed'"
+	g_assert_true(filters_rename(fixture->store, ADA, 2, "", "test", now, NULL));
+	store_fixture_assert_text(fixture, name, "-");
+	store_fixture_assert_text(fixture,
+	    "SELECT detail FROM audit_log WHERE what = 'filter renamed'"
 	    " ORDER BY id DESC LIMIT 1",
 	    "filter 2: no name");
 }
 
 /* @return the refusal, NULL when it went well */
 static char *
-edit(struct lab *lab, int number, const char *text, const char *now)
+edit(struct store_fixture *fixture, int number, const char *text, const char *now)
 {
 	const struct filters_change change = {
 	    .address = ADA, .number = number, .text = text, .who = "test"};
-	struct query_problem problem = {0};
+	struct query_error problem = {0};
 	g_autoptr(GError) error = NULL;
-	pb_auto(subscription) subscription =
-	    filters_edit(lab->store, &change, lab_time(now), &problem, NULL, &error);
+	pb_auto(subscription) subscription = filters_edit(
+	    fixture->store, &change, store_fixture_time(now), &problem, NULL, &error);
 
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 	g_assert_true(!subscription == !!error);
-	query_problem_clear(&problem);
+	query_error_clear(&problem);
 	return error ? g_strdup(error->message) : NULL;
 }
 
 static void
 an_edit_keeps_number_and_name(void)
 {
-	pb_auto(lab) lab = new_lab((const int[]){1, 2, 3, 4});
+	pb_auto(store_fixture) fixture = new_fixture((const int[]){1, 2, 3, 4});
 	g_autofree char *says = NULL;
 
-	g_assert_true(
-	    filters_rename(lab->store, ADA, 2, "mine", "test", lab_time(NOW), NULL));
-	g_assert_null(edit(lab, 2, "mamba OR ssm", NOW));
-	lab_assert_text(lab,
+	g_assert_true(filters_rename(
+	    fixture->store, ADA, 2, "mine", "test", store_fixture_time(NOW), NULL));
+	g_assert_null(edit(fixture, 2, "mamba OR ssm", NOW));
+	store_fixture_assert_text(fixture,
 	    "SELECT s.number, s.name, s.text, f.canonical FROM subscription s"
 	    " JOIN filter f ON f.id = s.filter_id WHERE s.number = 2",
 	    "2|mine|mamba OR ssm|mamba OR ssm");
-	lab_assert_text(lab, "SELECT what, detail FROM change ORDER BY id DESC LIMIT 1",
+	store_fixture_assert_text(fixture,
+	    "SELECT what, detail FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "filter changed|mamba OR ssm");
 	/* The same once more is fine; that of another filter is not. */
-	g_assert_null(edit(lab, 2, "ssm OR mambas", NOW));
-	says = edit(lab, 2, "AA", NOW);
+	g_assert_null(edit(fixture, 2, "ssm OR mambas", NOW));
+	says = edit(fixture, 2, "AA", NOW);
 	g_assert_cmpstr(says, ==, "filter 1 is the same: aa");
 	g_free(says);
-	says = edit(lab, 2, "ti:", NOW);
+	says = edit(fixture, 2, "ti:", NOW);
 	g_assert_nonnull(strstr(says, "column 4"));
 	g_free(says);
-	says = edit(lab, 9, "x", NOW);
+	says = edit(fixture, 9, "x", NOW);
 	g_assert_cmpstr(says, ==, "there is no filter 9");
-	lab_assert_text(
-	    lab, "SELECT text FROM subscription WHERE number = 2", "ssm OR mambas");
+	store_fixture_assert_text(
+	    fixture, "SELECT text FROM subscription WHERE number = 2", "ssm OR mambas");
 }
 
 /*
@@ -207,21 +215,24 @@ an_edit_loses_nothing_that_is_due_and_floods_nobody(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autofree char *sql = g_strdup_printf(
 		    "UPDATE subscription SET since_day = '%s'", rows[i].since);
 		const struct profile_change change = {
 		    .cadence = rows[i].cadence, .who = "test"};
 		pb_auto(subscriber) changed = NULL;
 
-		lab_subscribe(lab, ADA, "UTC", "old", lab_time(NOW));
-		changed = profile_set(lab->store, ADA, &change, lab_time(NOW), NULL);
-		lab_run(lab, sql);
+		store_fixture_subscribe(
+		    fixture, ADA, "UTC", "old", store_fixture_time(NOW));
+		changed = profile_set(
+		    fixture->store, ADA, &change, store_fixture_time(NOW), NULL);
+		store_fixture_run(fixture, sql);
 		if (rows[i].is_paused)
-			lab_run(lab, "UPDATE subscriber SET state = 'paused'");
-		g_assert_null(edit(lab, 1, "new", NOW));
-		lab_assert_text(
-		    lab, "SELECT since_day FROM subscription", rows[i].wanted);
+			store_fixture_run(
+			    fixture, "UPDATE subscriber SET state = 'paused'");
+		g_assert_null(edit(fixture, 1, "new", NOW));
+		store_fixture_assert_text(
+		    fixture, "SELECT since_day FROM subscription", rows[i].wanted);
 	}
 }
 

@@ -52,25 +52,25 @@ def complaints(program, top, files):
 
 def c_files(top):
     return [
-        os.path.join(folder, path)
-        for folder in ("src", "tests", "bench", "fuzz")
-        for path in source_files(os.path.join(top, folder))
+        os.path.join(directory, path)
+        for directory in ("src", "tests", "bench", "fuzz")
+        for path in source_files(os.path.join(top, directory))
     ]
 
 
 def test_formatter_sees(tap):
     """a badly formatted file is seen"""
     program = find_clang_format()
-    folder = tap.subfolder("format")
-    shutil.copy(os.path.join(top_srcdir(), ".clang-format"), folder)
+    directory = tap.subdirectory("format")
+    shutil.copy(os.path.join(top_srcdir(), ".clang-format"), directory)
     for name, text in (
         ("good.c", "int\nmain(void)\n{\n\treturn 0;\n}\n"),
         ("bad.c", "int main(void) {\n    return 0;\n}\n"),
     ):
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
             file.write(text)
-    assert complaints(program, folder, ["good.c"]) == ""
-    assert "bad.c:1" in complaints(program, folder, ["good.c", "bad.c"])
+    assert complaints(program, directory, ["good.c"]) == ""
+    assert "bad.c:1" in complaints(program, directory, ["good.c", "bad.c"])
 
 
 def test_format():

@@ -14,7 +14,7 @@ import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from daemon import House  # noqa: E402
+from daemon import Instance  # noqa: E402
 from oracle import Paper, parse  # noqa: E402
 from papers import load_papers  # noqa: E402
 from tap import Skip, Tap, real_data, top_builddir  # noqa: E402
@@ -37,7 +37,7 @@ FILTERS = {
 
 LOG = """
 CREATE TABLE decided (filter_id, paper_seq, what);
-CREATE TRIGGER decided_first AFTER INSERT ON match_waiting BEGIN
+CREATE TRIGGER decided_first AFTER INSERT ON match_pending BEGIN
     INSERT INTO decided VALUES (NEW.filter_id, NEW.paper_seq, 'waiting'); END;
 CREATE TRIGGER decided_yes AFTER INSERT ON match_found BEGIN
     INSERT INTO decided SELECT NEW.filter_id, value, 'yes'
@@ -45,7 +45,7 @@ CREATE TRIGGER decided_yes AFTER INSERT ON match_found BEGIN
 CREATE TRIGGER decided_more AFTER UPDATE ON match_found BEGIN
     INSERT INTO decided SELECT NEW.filter_id, value, 'yes'
         FROM json_each('[' || substr(NEW.papers, length(OLD.papers) + 2) || ']'); END;
-CREATE TRIGGER decided_no AFTER DELETE ON match_waiting BEGIN
+CREATE TRIGGER decided_no AFTER DELETE ON match_pending BEGIN
     INSERT INTO decided VALUES (OLD.filter_id, OLD.paper_seq, 'waits no more'); END;
 """
 
@@ -64,7 +64,7 @@ def load_links(path):
 
 
 class Fortnight:
-    def __init__(self, folder):
+    def __init__(self, directory):
         self.days = []
         date = FIRST
         while date <= LAST:
@@ -72,7 +72,7 @@ class Fortnight:
                 self.days.append((date, real_data(f"daily_papers-{date}.json"),
                                   real_data(f"daily_papers-{date}.next-day.json")))
             date += DAY
-        self.house = House(folder, maildir=os.path.join(folder, "out"))
+        self.instance = Instance(directory, maildir=os.path.join(directory, "out"))
         self.events = collections.defaultdict(list)
         self.seen = {}  # id -> when
         self.versions = collections.defaultdict(list)  # id -> papers as told
@@ -80,10 +80,10 @@ class Fortnight:
     def live(self):
         start = f"{FIRST}T00:00:00Z"
         for address, (text, _) in FILTERS.items():
-            self.house.add_person(address, now=start, query=text)
+            self.instance.add_person(address, now=start, query=text)
         subprocess.run([sys.executable, "-c",
                         "import sqlite3, sys; sqlite3.connect(sys.argv[1])"
-                        ".executescript(sys.argv[2])", self.house.store, LOG], check=True)
+                        ".executescript(sys.argv[2])", self.instance.store, LOG], check=True)
         for date, same, later in self.days:
             noon = datetime.datetime.combine(date, datetime.time(9))
             self.events[noon].append((date, same))
@@ -99,10 +99,10 @@ class Fortnight:
     def step(self, time):
         for date, what in self.events.pop(time):
             if date is None:
-                subprocess.run([HELPER, self.house.store, f"{time.isoformat()}Z"],
+                subprocess.run([HELPER, self.instance.store, f"{time.isoformat()}Z"],
                                input=what, text=True, check=True, capture_output=True)
                 continue
-            target = os.path.join(self.house.papers, f"daily_papers-{date}.json")
+            target = os.path.join(self.instance.papers, f"daily_papers-{date}.json")
             with open(what, "rb") as source, open(target, "wb") as file:
                 file.write(source.read())
             links = load_links(what)
@@ -121,10 +121,10 @@ class Fortnight:
         self.events[time + 2 * HOUR] += []  # somebody looks when the time is up
 
     def fetch(self, time):
-        self.house.ctl("source", "fetch", now=f"{time.isoformat()}Z")
+        self.instance.ctl("source", "fetch", now=f"{time.isoformat()}Z")
 
     def found(self, address):
-        return {row[0] for row in self.house.rows(
+        return {row[0] for row in self.instance.rows(
             "SELECT p.id FROM match m JOIN paper p ON p.seq = m.paper_seq"
             " JOIN subscription s ON s.filter_id = m.filter_id"
             " JOIN subscriber u ON u.id = s.subscriber_id"
@@ -140,16 +140,16 @@ def wanted(fortnight, address):
             continue
         hours, categories = plan(name)
         votes = [version["upvotes"] for version in versions]
-        told = categories.split() if hours else []
+        reported = categories.split() if hours else []
         right = {
             "plain": True,
             "votes": max(votes) >= 20,
             # as told at any time: a "yes" stays
             "few": min(votes) < 20,
             "code": any(version["code"] for version in versions),
-            "vision": "cs.CV" in told,
+            "vision": "cs.CV" in reported,
             # told too late, it had been decided already
-            "other": hours != 0.5 or "cs.LG" not in told,
+            "other": hours != 0.5 or "cs.LG" not in reported,
         }[address.split("@")[0]]
         if right:
             ids.add(name)
@@ -167,9 +167,9 @@ def test_right(tap, fortnight):
 
 def test_once(tap, fortnight):
     """each waiting match is decided once, and none waits for ever"""
-    assert fortnight.house.rows("SELECT count(*) FROM match WHERE state = 'waiting'"
+    assert fortnight.instance.rows("SELECT count(*) FROM match WHERE state = 'waiting'"
                                 ) == [(0,)]
-    rows = fortnight.house.rows("SELECT filter_id, paper_seq, what FROM decided")
+    rows = fortnight.instance.rows("SELECT filter_id, paper_seq, what FROM decided")
     said = collections.defaultdict(list)
     for filter_id, seq, what in rows:
         said[filter_id, seq].append(what)
@@ -180,14 +180,14 @@ def test_once(tap, fortnight):
     assert set(counts) <= {"yes", to_yes, to_no, to_no + " yes"}, counts
     assert counts[to_yes] > 20 and counts[to_no] > 20
     late = [key for key, what in said.items() if what[-1] == "yes" and what[1:]]
-    ids = {row[0]: row[1] for row in fortnight.house.rows("SELECT seq, id FROM paper")}
+    ids = {row[0]: row[1] for row in fortnight.instance.rows("SELECT seq, id FROM paper")}
     assert all(plan(ids[seq])[0] == 5 for _, seq in late), late
 
 
 def main():
     with Tap() as tap:
         try:
-            fortnight = Fortnight(tap.subfolder("fortnight"))
+            fortnight = Fortnight(tap.subdirectory("fortnight"))
         except Skip as reason:
             tap.skip("a fortnight of real days", reason)
             return

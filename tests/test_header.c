@@ -6,8 +6,8 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "mail/header.h"
-#include "mail/inert.h"
+#include "message/header.h"
+#include "message/sanitize.h"
 
 static void
 text_is_plain_where_it_can_be(void)
@@ -220,13 +220,13 @@ values_fold_but_never_pass_a_line(void)
 	g_autoptr(GString) out = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 
-	g_assert_true(header_append_value(out, "X", at, NULL));
+	g_assert_true(header_append_folded(out, "X", at, NULL));
 	g_assert_cmpuint(out->len, ==, BOUNDS_LINE_BYTES + 2);
 	g_string_truncate(out, 0);
-	g_assert_false(header_append_value(out, "X", past, &error));
+	g_assert_false(header_append_folded(out, "X", past, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-	g_assert_false(header_append_value(out, "X", "a\r\nb", NULL));
-	g_assert_false(header_append_value(out, "X", "\u00FC", NULL));
+	g_assert_false(header_append_folded(out, "X", "a\r\nb", NULL));
+	g_assert_false(header_append_folded(out, "X", "\u00FC", NULL));
 	g_assert_cmpuint(out->len, ==, 0);
 }
 
@@ -250,7 +250,7 @@ lines_are_cut_at_a_blank_that_is_near(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		g_autofree char *line = inert_format_line(rows[i].text, rows[i].limit);
+		g_autofree char *line = sanitize_line(rows[i].text, rows[i].limit);
 
 		g_assert_cmpstr(line, ==, rows[i].line);
 	}
@@ -273,14 +273,14 @@ only_web_links_are_links(void)
 	g_autofree char *past = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(good); i++)
-		g_assert_true(inert_is_web_url(good[i]));
+		g_assert_true(sanitize_is_web_url(good[i]));
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
-		g_assert_false(inert_is_web_url(bad[i]));
-	g_assert_false(inert_is_web_url(NULL));
+		g_assert_false(sanitize_is_web_url(bad[i]));
+	g_assert_false(sanitize_is_web_url(NULL));
 	memcpy(at, "https://", 8);
 	past = g_strconcat(at, "x", NULL);
-	g_assert_true(inert_is_web_url(at));
-	g_assert_false(inert_is_web_url(past));
+	g_assert_true(sanitize_is_web_url(at));
+	g_assert_false(sanitize_is_web_url(past));
 }
 
 int

@@ -152,10 +152,10 @@ a_body_has_a_greatest_size(void)
 		const char *mode;
 		bool fits;
 	} rows[] = {
-	    {"octets-1000", true},
-	    {"octets-1001", false},
-	    {"octets-chunked-1000", true},
-	    {"octets-chunked-1001", false},
+	    {"bytes-1000", true},
+	    {"bytes-1001", false},
+	    {"bytes-chunked-1000", true},
+	    {"bytes-chunked-1001", false},
 	    {"gzip", true},
 	};
 	struct http_settings settings = local_settings();
@@ -552,16 +552,16 @@ waits_are_read(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(retry); i++) {
 		g_test_message("%s", retry[i].value);
-		g_assert_cmpint(http_wait_parse_retry_after(retry[i].value, date), ==,
-		    retry[i].wait_s);
+		g_assert_cmpint(
+		    http_retry_after_parse(retry[i].value, date), ==, retry[i].wait_s);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(limits); i++) {
 		g_test_message("%s", limits[i].value);
-		g_assert_cmpint(
-		    http_wait_parse_ratelimit(limits[i].value), ==, limits[i].wait_s);
+		g_assert_cmpint(http_retry_after_parse_ratelimit(limits[i].value), ==,
+		    limits[i].wait_s);
 	}
-	g_assert_cmpint(http_wait_parse_retry_after(date, NULL), ==, -1);
-	g_assert_cmpint(http_wait_parse_retry_after(date, "never"), ==, -1);
+	g_assert_cmpint(http_retry_after_parse(date, NULL), ==, -1);
+	g_assert_cmpint(http_retry_after_parse(date, "never"), ==, -1);
 }
 
 int

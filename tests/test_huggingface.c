@@ -400,14 +400,14 @@ error_texts_are_understood(void)
 	};
 	g_autoptr(GBytes) object = g_bytes_new_static("{\"error\":\"a\\n b\"}", 17);
 	g_autoptr(GBytes) list = g_bytes_new_static("[]", 2);
-	g_autofree char *told = huggingface_parse_error(object);
+	g_autofree char *reported = huggingface_parse_error(object);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_test_message("%s", rows[i].text);
 		g_assert_cmpint(
 		    huggingface_is_not_yet(rows[i].text), ==, rows[i].is_not_yet);
 	}
-	g_assert_cmpstr(told, ==, "a b");
+	g_assert_cmpstr(reported, ==, "a b");
 	g_assert_null(huggingface_parse_error(list));
 }
 

@@ -8,9 +8,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-import imaplab
-from imaplab import Reader, all_kinds, put_all
-from daemon import House
+import imap_fixture
+from imap_fixture import Reader, all_kinds, put_all
+from daemon import Instance
 from peers import PASSWORD, Dovecot, make_ca
 from programs import built
 from tap import Tap
@@ -18,7 +18,7 @@ from tap import Tap
 DONE = "$PaperboyDone"
 
 
-def letter(number):
+def message(number):
     return b"Subject: letter %d\r\n\r\ntext\r\n" % number
 
 
@@ -35,7 +35,7 @@ def same(got, wanted):
 
 def wait_marked(reader, dovecot, user, count, folder="INBOX"):
     def all_marked():
-        flags = imaplab.keywords(dovecot, user, folder)
+        flags = imap_fixture.keywords(dovecot, user, folder)
         return len(flags) == count and all(DONE in one for one in flags)
 
     reader.wait_fact(all_marked, f"{count} marked letters", 60)
@@ -43,14 +43,14 @@ def wait_marked(reader, dovecot, user, count, folder="INBOX"):
 
 def main():
     with Tap() as tap:
-        ca = make_ca(tap.subfolder("ca"))
-        dovecot = tap.enter(Dovecot(tap.subfolder("dovecot"), ca))
+        ca = make_ca(tap.subdirectory("ca"))
+        dovecot = tap.enter(Dovecot(tap.subdirectory("dovecot"), ca))
         numbers = iter(range(1000))
 
         def start(user, tls="implicit", **options):
             port = dovecot.imap_port if tls == "starttls" else dovecot.imaps_port
             options = {"ca": ca.cert} | options
-            return Reader(tap.subfolder(f"reader{next(numbers)}"), port=port, tls=tls,
+            return Reader(tap.subdirectory(f"reader{next(numbers)}"), port=port, tls=tls,
                           user=f"{user}@example.org", **options)
 
         def test_all_kinds():
@@ -60,14 +60,14 @@ def main():
                 user = "kinds-" + tls
                 put_all(dovecot, user + "@example.org", raws)
                 with start(user, tls=tls) as reader:
-                    same(reader.wait_letters(200), raws)
+                    same(reader.wait_messages(200), raws)
                     wait_marked(reader, dovecot, user + "@example.org", 200)
                     reader.end()
-                for flags in imaplab.keywords(dovecot, user + "@example.org"):
+                for flags in imap_fixture.keywords(dovecot, user + "@example.org"):
                     assert "\\Seen" not in flags and "\\Deleted" not in flags, flags
                 with start(user, tls=tls) as reader:
-                    put_all(dovecot, user + "@example.org", [letter(1)])
-                    same(reader.wait_letters(1), [letter(1)])
+                    put_all(dovecot, user + "@example.org", [message(1)])
+                    same(reader.wait_messages(1), [message(1)])
                     reader.end()
 
         def test_idle():
@@ -75,53 +75,53 @@ def main():
             user = "idle@example.org"
             with start("idle", idle=1000, poll=1000) as reader:
                 for number in range(5):
-                    dovecot.put(user, letter(number))
-                    same(reader.wait_letters(number + 1),
-                         [letter(n) for n in range(number + 1)])
+                    dovecot.put(user, message(number))
+                    same(reader.wait_messages(number + 1),
+                         [message(n) for n in range(number + 1)])
                 wait_marked(reader, dovecot, user, 5)
                 reader.end()
             imap = dovecot.login(user)
-            imap.append("INBOX", "(\\Seen)", None, letter(9))
+            imap.append("INBOX", "(\\Seen)", None, message(9))
             imap.logout()
             with start("idle") as reader:
-                same(reader.wait_letters(1), [letter(9)])
+                same(reader.wait_messages(1), [message(9)])
                 reader.end()
 
         def test_stop():
             """it ends at once in IDLE, and says so"""
             with start("stop", idle=1000) as reader:
-                dovecot.put("stop@example.org", letter(1))
-                reader.wait_letters(1)
+                dovecot.put("stop@example.org", message(1))
+                reader.wait_messages(1)
                 wait_marked(reader, dovecot, "stop@example.org", 1)
                 reader.end(deadline_s=10)
 
         def test_move():
             """with a folder to move to, letters go there, and the folder is made"""
             user = "move@example.org"
-            put_all(dovecot, user, [letter(n) for n in range(60)])
+            put_all(dovecot, user, [message(n) for n in range(60)])
             with start("move", move_to="Done") as reader:
-                same(reader.wait_letters(60), [letter(n) for n in range(60)])
+                same(reader.wait_messages(60), [message(n) for n in range(60)])
                 reader.wait_fact(
                     lambda: len(dovecot.mails(user, "Done")) == 60
                     and not dovecot.mails(user), "moved letters", 60)
-                dovecot.put(user, letter(77))
-                reader.wait_letters(61)
+                dovecot.put(user, message(77))
+                reader.wait_messages(61)
                 reader.wait_fact(lambda: len(dovecot.mails(user, "Done")) == 61,
                                  "the last one moved", 60)
                 reader.end()
             same(dovecot.mails(user, "Done"),
-                 [letter(n) for n in range(60)] + [letter(77)])
+                 [message(n) for n in range(60)] + [message(77)])
 
         def test_expunge():
             """nothing is removed unless it was asked for, and then only what is done"""
             user = "expunge@example.org"
             imap = dovecot.login(user)
-            imap.append("INBOX", f"({DONE} \\Deleted)", None, letter(0))
+            imap.append("INBOX", f"({DONE} \\Deleted)", None, message(0))
             imap.logout()
-            dovecot.put(user, letter(1))
+            dovecot.put(user, message(1))
             with start("expunge", expunge=True) as reader:
-                same(reader.wait_letters(1), [letter(1)])
-                reader.wait_fact(lambda: dovecot.mails(user) == [letter(0)],
+                same(reader.wait_messages(1), [message(1)])
+                reader.wait_fact(lambda: dovecot.mails(user) == [message(0)],
                                  "one letter gone", 60)
                 reader.end()
 
@@ -130,13 +130,13 @@ def main():
             user = "other@example.org"
             imap = dovecot.login(user)
             imap.create('"For the daemon"')
-            imap.append('"For the daemon"', None, None, letter(4))
-            imap.append("INBOX", None, None, letter(5))
+            imap.append('"For the daemon"', None, None, message(4))
+            imap.append("INBOX", None, None, message(5))
             imap.logout()
             with start("other", folder="For the daemon") as reader:
-                same(reader.wait_letters(1), [letter(4)])
+                same(reader.wait_messages(1), [message(4)])
                 reader.end()
-            same(reader.letters(), [letter(4)])
+            same(reader.stored_messages(), [message(4)])
 
         def test_missing_folder():
             """a folder that is not there is told, and read once it is there"""
@@ -145,9 +145,9 @@ def main():
                 reader.wait_note("cannot open the folder 'Nowhere'")
                 imap = dovecot.login(user)
                 imap.create("Nowhere")
-                imap.append("Nowhere", None, None, letter(6))
+                imap.append("Nowhere", None, None, message(6))
                 imap.logout()
-                same(reader.wait_letters(1), [letter(6)])
+                same(reader.wait_messages(1), [message(6)])
                 reader.wait_note("^-$")
                 reader.end()
 
@@ -160,20 +160,20 @@ def main():
             for name, options, left in (("keep", {}, 3), ("remove", {"expunge": True}, 1),
                                         ("move", {"move_to": "Done"}, 1)):
                 user = f"large-{name}@example.org"
-                put_all(dovecot, user, [fits, large, letter(3)])
+                put_all(dovecot, user, [fits, large, message(3)])
                 with start(f"large-{name}", **options) as reader:
-                    same(reader.wait_letters(2), [fits, letter(3)])
+                    same(reader.wait_messages(2), [fits, message(3)])
                     name, _, reason = reader.wait_said("skip")[0].partition(" ")
                     assert str(limit + 1) in reason and "UID 2 " in reason, reason
                     reader.wait_fact(lambda: len(dovecot.mails(user)) == left
-                                     and (left == 1 or DONE in imaplab.keywords(
+                                     and (left == 1 or DONE in imap_fixture.keywords(
                                          dovecot, user)[2]), "the others are done", 60)
                     assert large in dovecot.mails(user)
-                    flags = imaplab.keywords(dovecot, user)[1 if left == 3 else 0]
+                    flags = imap_fixture.keywords(dovecot, user)[1 if left == 3 else 0]
                     assert flags <= {"\\Recent"}, flags
                     # not a failure of the mailbox, and not repeated
-                    dovecot.put(user, letter(4))
-                    same(reader.wait_letters(3), [fits, letter(3), letter(4)])
+                    dovecot.put(user, message(4))
+                    same(reader.wait_messages(3), [fits, message(3), message(4)])
                     assert not reader.said("note"), reader.output
                     assert len(reader.said("skip")) == 1, reader.output
                     imap = dovecot.login(user)
@@ -181,17 +181,17 @@ def main():
                     imap.uid("STORE", "2", "+FLAGS", "(\\Deleted)")
                     imap.uid("EXPUNGE", "2")
                     imap.logout()
-                    dovecot.put(user, letter(5))
+                    dovecot.put(user, message(5))
                     assert reader.wait_said("unskip") == [name], reader.output
                     reader.end()
 
         def test_postponed():
             """what the sink cannot take now is offered again; what it refuses stays"""
             user = "later@example.org"
-            put_all(dovecot, user, [letter(n) for n in range(3)])
+            put_all(dovecot, user, [message(n) for n in range(3)])
             with start("later", postpone=4, refuse="letter 1", expunge=True) as reader:
-                same(reader.wait_letters(2), [letter(0), letter(2)])
-                reader.wait_fact(lambda: dovecot.mails(user) == [letter(1)],
+                same(reader.wait_messages(2), [message(0), message(2)])
+                reader.wait_fact(lambda: dovecot.mails(user) == [message(1)],
                                  "the other two are gone", 60)
                 assert len(reader.said("postpone")) == 4, reader.output
                 assert len(reader.said("refuse")) == 1, reader.output
@@ -201,15 +201,15 @@ def main():
         def test_killed():
             """killed between taking and marking, the letter comes again; others do not"""
             user = "killed@example.org"
-            put_all(dovecot, user, [letter(n) for n in range(8)])
+            put_all(dovecot, user, [message(n) for n in range(8)])
             seen = []
             for _ in range(2):
                 with start("killed", kill_after=3) as reader:
                     assert reader.wait_exit(60) == -9, reader.output
-                    seen += reader.letters()
-            same(seen, [letter(n) for n in (0, 1, 2)] * 2)
+                    seen += reader.stored_messages()
+            same(seen, [message(n) for n in (0, 1, 2)] * 2)
             with start("killed") as reader:
-                same(reader.wait_letters(8), [letter(n) for n in range(8)])
+                same(reader.wait_messages(8), [message(n) for n in range(8)])
                 wait_marked(reader, dovecot, user, 8)
                 reader.end()
 
@@ -219,29 +219,29 @@ def main():
             imap = dovecot.login(user)
             imap.create("Box")
             for number in range(3):
-                imap.append("Box", None, None, letter(number))
+                imap.append("Box", None, None, message(number))
             with start("anew", folder="Box", idle=1) as reader:
-                same(reader.wait_letters(3), [letter(n) for n in range(3)])
+                same(reader.wait_messages(3), [message(n) for n in range(3)])
                 wait_marked(reader, dovecot, user, 3, "Box")
                 imap.delete("Box")
                 imap.create("Box")
-                imap.append("Box", None, None, letter(7))
-                same(reader.wait_letters(4), [letter(n) for n in (0, 1, 2, 7)])
+                imap.append("Box", None, None, message(7))
+                same(reader.wait_messages(4), [message(n) for n in (0, 1, 2, 7)])
                 reader.end()
             imap.logout()
 
         def test_cut():
             """a server that goes and comes back is told once, and nothing is lost"""
             user = "cut@example.org"
-            dovecot.put(user, letter(1))
+            dovecot.put(user, message(1))
             with start("cut") as reader:
-                reader.wait_letters(1)
+                reader.wait_messages(1)
                 wait_marked(reader, dovecot, user, 1)
                 dovecot.stop()
                 reader.wait_note("cannot connect to localhost")
                 dovecot.start()
-                dovecot.put(user, letter(2))
-                same(reader.wait_letters(2), [letter(1), letter(2)])
+                dovecot.put(user, message(2))
+                same(reader.wait_messages(2), [message(1), message(2)])
                 reader.wait_note("^-$")
                 reader.end()
 
@@ -256,17 +256,17 @@ def main():
 
         def test_certificates():
             """a wrong name, an unknown CA and an expired certificate are refused"""
-            dovecot.put("safe@example.org", letter(1))
-            other = make_ca(tap.subfolder("other-ca"))
+            dovecot.put("safe@example.org", message(1))
+            other = make_ca(tap.subdirectory("other-ca"))
             for tls in ("implicit", "starttls"):
                 refused("certificate", tls=tls, ca=other.cert)
             for names, days in ((("mail.example.org",), 2), (("localhost",), -1)):
-                with Dovecot(tap.subfolder(f"bad{days}"), ca, names=names,
+                with Dovecot(tap.subdirectory(f"bad{days}"), ca, names=names,
                              days=days) as bad:
-                    bad.put_plainly("safe@example.org", letter(1))
+                    bad.put_plainly("safe@example.org", message(1))
                     for tls, port in (("implicit", bad.imaps_port),
                                       ("starttls", bad.imap_port)):
-                        with Reader(tap.subfolder(f"reader{next(numbers)}"), port=port,
+                        with Reader(tap.subdirectory(f"reader{next(numbers)}"), port=port,
                                     tls=tls, ca=ca.cert) as reader:
                             reader.wait_note("certificate")
                             reader.end()
@@ -283,24 +283,24 @@ def main():
         def test_tls_of_port():
             """TLS that does not fit the port is named; detected, either kind works"""
             ports = {"implicit": dovecot.imaps_port, "starttls": dovecot.imap_port}
-            dovecot.put("ports@example.org", letter(1))
+            dovecot.put("ports@example.org", message(1))
             for tls, other in (("implicit", "starttls"), ("starttls", "implicit")):
-                with Reader(tap.subfolder(f"reader{next(numbers)}"), port=ports[other],
+                with Reader(tap.subdirectory(f"reader{next(numbers)}"), port=ports[other],
                             tls=tls, ca=ca.cert, command=2000) as reader:
                     assert f'set tls to "{other}"' in reader.wait_note("cannot connect")
                     reader.end()
-                with Reader(tap.subfolder(f"reader{next(numbers)}"), port=ports[tls],
+                with Reader(tap.subdirectory(f"reader{next(numbers)}"), port=ports[tls],
                             tls="detect", ca=ca.cert, user="ports@example.org",
                             skipped="1.1") as reader:
                     reader.wait_said("unskip")
                     assert not reader.said("note"), reader.output
                     reader.end()
             refused("certificate", tls="detect", ca=make_ca(
-                tap.subfolder("detect-ca")).cert)
+                tap.subdirectory("detect-ca")).cert)
             refused("login refused", tls="detect", password="guess")
 
-        def new_house(user, **settings):
-            folder = tap.subfolder(f"house{next(numbers)}")
+        def new_instance(user, **settings):
+            folder = tap.subdirectory(f"house{next(numbers)}")
             secret = os.path.join(folder, "password")
             with open(secret, "w", encoding="ascii") as file:
                 file.write(PASSWORD + "\n")
@@ -309,121 +309,121 @@ def main():
                 "imap_host": "localhost", "imap_port": dovecot.imaps_port,
                 "imap_tls": "implicit", "imap_ca_file": ca.cert,
                 "imap_user": f"{user}@example.org", "imap_password_file": secret,
-                "reader": built("paperboy-letter"),
+                "parser": built("paperboy-parser"),
             } | settings
-            return House(folder, maildir=os.path.join(folder, "out"),
-                         **{"mailbox__" + name: value
+            return Instance(folder, maildir=os.path.join(folder, "out"),
+                         **{"receive__" + name: value
                             for name, value in settings.items()})
 
         def test_daemon():
             """the daemon takes them in, each once, however often it is killed"""
             user = "daemon@example.org"
-            put_all(dovecot, user, [letter(n) for n in range(120)])
-            house = new_house("daemon")
-            counted = "SELECT count(*) FROM letter WHERE road = 'imap'"
+            put_all(dovecot, user, [message(n) for n in range(120)])
+            instance = new_instance("daemon")
+            counted = "SELECT count(*) FROM inbox WHERE receiver = 'imap'"
 
             def wait_rows(child, number):
-                child.wait_fact(lambda: os.path.exists(house.store)
-                                and house.value(counted) >= number,
+                child.wait_fact(lambda: os.path.exists(instance.store)
+                                and instance.value(counted) >= number,
                                 f"{number} letters", 60)
 
             for number in (1, 40, 80):
-                with house.start() as child:
+                with instance.start() as child:
                     wait_rows(child, number)
                     child.kill()
-            with house.start() as child:
+            with instance.start() as child:
                 wait_rows(child, 120)
                 wait_marked(child, dovecot, user, 120)
-                dovecot.put(user, letter(500))
+                dovecot.put(user, message(500))
                 wait_rows(child, 121)
                 child.signal(signal.SIGTERM)
                 assert child.wait_exit(30) == 0, child.output
-            assert house.value(counted) == 121
-            dovecot.put(user, letter(501))
-            last = house.once()
-            waits = house.rows("SELECT id, state, tries, begun, next_try_at, verdict"
-                               " FROM letter WHERE state <> 'done'")
+            assert instance.value(counted) == 121
+            dovecot.put(user, message(501))
+            last = instance.once()
+            waits = instance.rows("SELECT id, state, tries, begun, next_try_at, verdict"
+                               " FROM inbox WHERE state <> 'done'")
             # one at which the machine was too slow is tried again a little later
             assert last.status == (75 if waits else 0), (waits, last.output)
-            assert house.value(counted) == 122
+            assert instance.value(counted) == 122
 
         def test_equal_rows():
             """200 letters end as the same rows by IMAP and from a Maildir"""
-            houses = []
+            instances = []
             for user in ("rows-imap", "rows-maildir"):
                 put_all(dovecot, user + "@example.org", all_kinds(200))
-            box = os.path.join(dovecot.folder, "mail", "example.org", "rows-maildir")
-            houses.append(new_house("rows-imap"))
-            houses.append(new_house("rows-maildir", imap_host=None, maildir=box))
+            box = os.path.join(dovecot.directory, "mail", "example.org", "rows-maildir")
+            instances.append(new_instance("rows-imap"))
+            instances.append(new_instance("rows-maildir", imap_host=None, maildir=box))
             found = []
-            for house, road in zip(houses, ("imap", "maildir")):
-                house.once()
-                while house.value("SELECT count(*) FROM letter WHERE state = 'new'"):
-                    house.once()  # a run reads letters for so long and no longer
-                assert house.value("SELECT group_concat(DISTINCT road) FROM letter"
-                                   ) == road
-                found.append(house.rows("SELECT key, sender, recipient, state, verdict"
-                                        " FROM letter ORDER BY key"))
+            for instance, receiver in zip(instances, ("imap", "maildir")):
+                instance.once()
+                while instance.value("SELECT count(*) FROM inbox WHERE state = 'new'"):
+                    instance.once()  # a run reads letters for so long and no longer
+                assert instance.value("SELECT group_concat(DISTINCT receiver) FROM inbox"
+                                   ) == receiver
+                found.append(instance.rows("SELECT key, sender, recipient, state, verdict"
+                                        " FROM inbox ORDER BY key"))
             assert len(found[0]) >= 190, len(found[0])  # some are the same letter
             assert found[0] == found[1], set(found[0]) ^ set(found[1])
 
         def test_daemon_password():
             """a wrong password is told; a reload after it was mended is enough"""
-            dovecot.put("mend@example.org", letter(1))
-            house = new_house("mend")
-            secret = os.path.join(house.folder, "password")
+            dovecot.put("mend@example.org", message(1))
+            instance = new_instance("mend")
+            secret = os.path.join(instance.directory, "password")
             with open(secret, "w", encoding="ascii") as file:
                 file.write("guess\n")
-            with house.start() as child:
+            with instance.start() as child:
                 child.wait_line("login refused")
                 with open(secret, "w", encoding="ascii") as file:
                     file.write(PASSWORD + "\n")
-                house.ctl("reload")
-                child.wait_fact(lambda: house.value("SELECT count(*) FROM letter"),
+                instance.ctl("reload")
+                child.wait_fact(lambda: instance.value("SELECT count(*) FROM inbox"),
                                 "the letter", 60)
 
         def test_removing():
             """only what is stored is removed: on a full disk, after a kill, of any kind"""
             user = "remove@example.org"
-            raws = [letter(0), letter(1), b"no header at all\r\n",
+            raws = [message(0), message(1), b"no header at all\r\n",
                     b"Subject: deep\r\n" + b"".join(
                         b'Content-Type: multipart/mixed; boundary="%d"\r\n\r\n--%d\r\n'
                         % (n, n) for n in range(60)) + b"text\r\n"]
-            house = new_house("remove", imap_expunge=True, disk_floor_mb=10**6)
+            instance = new_instance("remove", imap_expunge=True, min_free_mb=10**6)
             put_all(dovecot, user, raws)
-            stored = "SELECT count(*) FROM letter"
-            with house.start() as child:
-                child.wait_line("mailbox fails road=imap: .*nearly full")
+            stored = "SELECT count(*) FROM inbox"
+            with instance.start() as child:
+                child.wait_line("receiver failed receiver=imap: .*nearly full")
                 child.kill()
             same(dovecot.mails(user), raws)
             with start("remove", expunge=True, kill_after=2) as reader:
                 reader.wait_exit(60)
             same(dovecot.mails(user), raws)
-            assert house.value(stored) == 0
-            house.set(mailbox__disk_floor_mb=None,
-                      mailbox__reader="/nonexistent/paperboy-letter")
-            with house.start() as child:
+            assert instance.value(stored) == 0
+            instance.set(receive__min_free_mb=None,
+                      receive__parser="/nonexistent/paperboy-parser")
+            with instance.start() as child:
                 child.wait_fact(lambda: not dovecot.mails(user), "all are removed", 60)
                 child.kill()
-            same([row[0] for row in house.rows("SELECT raw FROM letter")], raws)
-            house.set(mailbox__reader=built("paperboy-letter"))
-            with house.start() as child:
-                child.wait_fact(lambda: not house.value(
-                    "SELECT count(*) FROM letter WHERE state = 'new'"), "all read", 60)
-            kept = house.rows("SELECT raw FROM letter WHERE state = 'quarantined'")
-            assert kept == [(raws[-1],)], kept
+            same([row[0] for row in instance.rows("SELECT raw FROM inbox")], raws)
+            instance.set(receive__parser=built("paperboy-parser"))
+            with instance.start() as child:
+                child.wait_fact(lambda: not instance.value(
+                    "SELECT count(*) FROM inbox WHERE state = 'new'"), "all read", 60)
+            saved = instance.rows("SELECT raw FROM inbox WHERE state = 'quarantined'")
+            assert saved == [(raws[-1],)], saved
 
         def test_replaced():
             """a folder that is made anew while messages are removed loses none"""
             user = "replaced@example.org"
-            house = new_house("replaced", imap_expunge=True, imap_folder="Box")
+            instance = new_instance("replaced", imap_expunge=True, imap_folder="Box")
             imap = dovecot.login(user)
             for number in range(3):
                 imap.create("Box")
-                imap.append("Box", None, None, letter(number))
-                with house.start() as child:
+                imap.append("Box", None, None, message(number))
+                with instance.start() as child:
                     child.wait_line("paperboyd .* started")
-                    child.wait_fact(lambda: house.value("SELECT count(*) FROM letter")
+                    child.wait_fact(lambda: instance.value("SELECT count(*) FROM inbox")
                                     == number + 1, "it is stored", 60)
                     if number == 1:
                         child.kill()
@@ -433,67 +433,67 @@ def main():
         def test_skipped():
             """a message that is too large is in status until it is gone, and answered once"""
             user = "status@example.org"
-            house = new_house("status", imap_expunge=True)
-            house.set(commands__address="paperboy@news.example")
+            instance = new_instance("status", imap_expunge=True)
+            instance.set(commands__address="paperboy@news.example")
             head = (b"From: %s@people.example\r\nMessage-ID: <%s@people.example>\r\n"
                     b"%s\r\n")
             large = [head % (b"eva", b"a", b"") + b"x" * 2**20 + b"\r\n",
                      head % (b"list", b"b", b"List-Id: <a.example>\r\n")
                      + b"x" * 2**20 + b"\r\n",
                      head % (b"eva", b"c", b"") + b"x" * 2**20 + b"\r\n"]
-            put_all(dovecot, user, [large[0], letter(1), large[1], large[2]])
+            put_all(dovecot, user, [large[0], message(1), large[1], large[2]])
             sent = "SELECT count(*) FROM outbox WHERE state = 'SENT'"
             for logged in (3, 0):
-                with house.start() as child:
+                with instance.start() as child:
                     child.wait_line("paperboyd .* started")
-                    child.wait_fact(lambda: house.value(sent) >= 2, "the answers", 60)
-                    child.wait_fact(lambda: house.value(
-                        "SELECT count(*) FROM letter WHERE state = 'new'") == 0, "done")
+                    child.wait_fact(lambda: instance.value(sent) >= 2, "the answers", 60)
+                    child.wait_fact(lambda: instance.value(
+                        "SELECT count(*) FROM inbox WHERE state = 'new'") == 0, "done")
                     child.wait_fact(lambda: len(dovecot.mails(user)) == 3,
                                     "the small one is removed", 60)
-                    told = house.ctl("status", wanted=1)
-                    assert told.count("bytes, more than the 1048576") == 3, told
-                    assert "3 skipped; mailboxes: imap:ok" in told, told
-                    assert "letters cannot come in" not in told, told
+                    reported = instance.ctl("status", wanted=1)
+                    assert reported.count("bytes, more than the 1048576") == 3, reported
+                    assert "3 skipped; mailboxes: imap:ok" in reported, reported
+                    assert "letters cannot come in" not in reported, reported
                     child.stop()
-                assert child.output.count("message skipped road=imap") == logged
+                assert child.output.count("message skipped receiver=imap") == logged
             same(dovecot.mails(user), large)
-            assert house.value(sent) == 2
-            assert [row[0] for row in house.rows(
-                "SELECT verdict FROM letter WHERE size > 1048576 ORDER BY id")] == [
+            assert instance.value(sent) == 2
+            assert [row[0] for row in instance.rows(
+                "SELECT verdict FROM inbox WHERE size > 1048576 ORDER BY id")] == [
                     "answered", "silent: list", "answered"]
-            with house.start() as child:
+            with instance.start() as child:
                 child.wait_line("started")
                 imap = dovecot.login(user)
                 imap.select("INBOX")
                 imap.store("1:*", "+FLAGS", "(\\Deleted)")
                 imap.expunge()
                 imap.logout()
-                child.wait_fact(lambda: not house.value(
+                child.wait_fact(lambda: not instance.value(
                     "SELECT count(*) FROM skipped_message"), "they are gone", 60)
-                assert "skipped;" not in house.ctl("status", wanted=(0, 1))
+                assert "skipped;" not in instance.ctl("status", wanted=(0, 1))
             put_all(dovecot, user, large[:1])
-            with house.start() as child:
-                child.wait_fact(lambda: house.value(
+            with instance.start() as child:
+                child.wait_fact(lambda: instance.value(
                     "SELECT count(*) FROM skipped_message"), "it is back", 60)
-            house.set(mailbox__imap_host=None)
-            house.once()
-            assert house.value("SELECT count(*) FROM skipped_message") == 0
-            assert house.value(sent) == 2
+            instance.set(receive__imap_host=None)
+            instance.once()
+            assert instance.value("SELECT count(*) FROM skipped_message") == 0
+            assert instance.value(sent) == 2
 
         def test_many():
             """10,000 letters waiting at start are taken in bounded memory"""
             user = "many@example.org"
-            box = os.path.join(dovecot.folder, "mail", "example.org", "many")
-            dovecot.put(user, letter(0))
+            box = os.path.join(dovecot.directory, "mail", "example.org", "many")
+            dovecot.put(user, message(0))
             stat = os.stat(box)
             for number in range(1, 10000):
                 path = os.path.join(box, "new", f"{1700000000 + number}.M{number}.host")
                 with open(path, "wb") as file:
-                    file.write(letter(number).replace(b"\r\n", b"\n"))
+                    file.write(message(number).replace(b"\r\n", b"\n"))
                 os.chown(path, stat.st_uid, stat.st_gid)
             with start("many", command=120000) as reader:
-                same(reader.wait_letters(10000, 300), [letter(n) for n in range(10000)])
+                same(reader.wait_messages(10000, 300), [message(n) for n in range(10000)])
                 memory = reader.end()
             tap.diag(f"10,000 letters: {memory} KiB at most")
             assert memory < 64 * 1024, memory

@@ -8,14 +8,14 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from badimap import BadImap
-from imaplab import Reader
+from hostile_imap import BadImap
+from imap_fixture import Reader
 from tap import Tap
 
 DONE = "$PaperboyDone"
-LETTERS = [b"Subject: letter %d\r\n\r\ntext %d\r\n" % (n, n) for n in range(4)]
+MESSAGES = [b"Subject: letter %d\r\n\r\ntext %d\r\n" % (n, n) for n in range(4)]
 STATES = ("GREETING", "CAPABILITY", "AUTHENTICATE", "SELECT", "SEARCH", "FETCH",
-          "LETTER", "STORE", "IDLE")
+          "MESSAGE", "STORE", "IDLE")
 MEMORY_KIB = 64 * 1024
 
 
@@ -135,24 +135,24 @@ def main():
 
         def start(server, **options):
             options = {"command": 1000, "idle": 1, "poll": 1, "tls": "off"} | options
-            return Reader(tap.subfolder(f"reader{next(numbers)}"), port=server.port,
+            return Reader(tap.subdirectory(f"reader{next(numbers)}"), port=server.port,
                           host="127.0.0.1", **options)
 
         def live_through(state, way):
             """The bad thing is done; then all letters are there, each once."""
             # A letter would be passed over soon; IDLE that is refused is not asked for.
-            times = 1 if state in ("LETTER", "IDLE") else 2
-            with BadImap(LETTERS, {state: way}, times=times) as server:
+            times = 1 if state in ("MESSAGE", "IDLE") else 2
+            with BadImap(MESSAGES, {state: way}, times=times) as server:
                 with start(server) as reader:
                     reader.wait_fact(lambda: server.was_bad >= times, "bad enough")
-                    reader.wait_letters(4)
+                    reader.wait_messages(4)
                     reader.wait_fact(
                         lambda: all(DONE in flags for flags in server.flags.values()),
                         "all marked")
                     server.add(b"one more")
-                    got = reader.wait_letters(5)
+                    got = reader.wait_messages(5)
                     memory = reader.end()
-                assert count(got) == count([*LETTERS, b"one more"]), got
+                assert count(got) == count([*MESSAGES, b"one more"]), got
                 if memory >= MEMORY_KIB:
                     raise AssertionError(f"{way.__name__}: {memory} KiB")
                 return memory
@@ -169,53 +169,53 @@ def main():
 
         def test_forgets():
             """a server that says yes and keeps no keyword gets a mark here instead"""
-            mark = os.path.join(tap.subfolder("forgets"), "mark")
-            with BadImap(LETTERS, forgets=True) as server:
+            mark = os.path.join(tap.subdirectory("forgets"), "mark")
+            with BadImap(MESSAGES, forgets=True) as server:
                 with start(server, mark_file=mark) as reader:
                     reader.wait_fact(lambda: os.path.exists(mark), "a mark")
                     server.add(b"later")
-                    assert count(reader.wait_letters(5)) == count([*LETTERS, b"later"])
+                    assert count(reader.wait_messages(5)) == count([*MESSAGES, b"later"])
                     reader.end()
 
         def test_no_keywords():
             """where no keywords are allowed a mark is kept, which survives a restart"""
-            mark = os.path.join(tap.subfolder("mark"), "mark")
-            with BadImap(LETTERS, permanent="\\Deleted \\Seen") as server:
+            mark = os.path.join(tap.subdirectory("mark"), "mark")
+            with BadImap(MESSAGES, permanent="\\Deleted \\Seen") as server:
                 with start(server, mark_file=mark) as reader:
-                    assert count(reader.wait_letters(4)) == count(LETTERS)
+                    assert count(reader.wait_messages(4)) == count(MESSAGES)
                     reader.wait_fact(lambda: os.path.exists(mark)
                                      and open(mark).read() == "7 4\n", "the mark")
                     reader.end()
                 assert not any(name == "STORE" for name, _ in server.commands)
                 with start(server, mark_file=mark) as reader:
                     server.add(b"later")
-                    assert reader.wait_letters(1) == [b"later"]
+                    assert reader.wait_messages(1) == [b"later"]
                     reader.end()
                 server.validity = 8
                 with start(server, mark_file=mark) as reader:
-                    assert count(reader.wait_letters(5)) == count([*LETTERS, b"later"])
+                    assert count(reader.wait_messages(5)) == count([*MESSAGES, b"later"])
                     reader.wait_fact(lambda: open(mark).read() == "8 5\n", "the mark")
                     reader.end()
 
         def test_postponed_mark():
             """a mark stays before what the sink could not take"""
-            mark = os.path.join(tap.subfolder("postponed"), "mark")
-            with BadImap(LETTERS, permanent="") as server:
+            mark = os.path.join(tap.subdirectory("postponed"), "mark")
+            with BadImap(MESSAGES, permanent="") as server:
                 with start(server, mark_file=mark, postpone=3, kill_after=2) as reader:
                     assert reader.wait_exit() == -9
                 with start(server, mark_file=mark) as reader:
-                    assert count(reader.wait_letters(4)) == count(LETTERS)
+                    assert count(reader.wait_messages(4)) == count(MESSAGES)
                     reader.end()
 
         def test_copy():
             """without MOVE a letter is copied and its original only marked as deleted"""
-            with BadImap(LETTERS) as server:
+            with BadImap(MESSAGES) as server:
                 with start(server, move_to="Done") as reader:
-                    reader.wait_letters(4)
+                    reader.wait_messages(4)
                     reader.wait_fact(lambda: all("\\Deleted" in flags for flags in
                                                  server.flags.values()), "marked")
                     server.add(b"later")
-                    reader.wait_letters(5)
+                    reader.wait_messages(5)
                     reader.end()
                 names = [name for name, _ in server.commands]
                 assert "COPY" in names and "EXPUNGE" not in names, names
@@ -224,21 +224,21 @@ def main():
         def test_poll():
             """a server without IDLE is asked now and then"""
             for capabilities in ("IMAP4rev1 AUTH=PLAIN SASL-IR",):
-                with BadImap(LETTERS[:1], capabilities=capabilities) as server:
+                with BadImap(MESSAGES[:1], capabilities=capabilities) as server:
                     with start(server) as reader:
-                        reader.wait_letters(1)
+                        reader.wait_messages(1)
                         server.add(b"later")
-                        reader.wait_letters(2)
+                        reader.wait_messages(2)
                         reader.end()
                     assert "IDLE" not in [name for name, _ in server.commands]
 
         def test_idle_refused():
             """IDLE that is offered and refused is not asked for again"""
-            with BadImap(LETTERS[:1], {"IDLE": refuse}, times=1000) as server:
+            with BadImap(MESSAGES[:1], {"IDLE": refuse}, times=1000) as server:
                 with start(server) as reader:
-                    reader.wait_letters(1)
+                    reader.wait_messages(1)
                     server.add(b"later")
-                    reader.wait_letters(2)
+                    reader.wait_messages(2)
                     reader.end()
                 assert server.was_bad == 1 and server.connections == 1
 
@@ -247,34 +247,34 @@ def main():
             def news_first(server, connection, tag):
                 server.messages[9] = b"early"
                 server.flags[9] = set()
-                connection.told = len(server.messages)
-                connection.say(f"* {connection.told} EXISTS", "+ idling")
+                connection.reported = len(server.messages)
+                connection.say(f"* {connection.reported} EXISTS", "+ idling")
                 connection.stream.readline()
                 connection.done(tag)
 
-            with BadImap(LETTERS, {"IDLE": news_first}) as server:
+            with BadImap(MESSAGES, {"IDLE": news_first}) as server:
                 with start(server, idle=1000, command=60000) as reader:
-                    reader.wait_letters(5)
+                    reader.wait_messages(5)
                     reader.end()
                 assert server.connections == 1
 
         def test_false_news():
             """a server that always tells of news that are none is slowed down"""
             def lie(server, connection, tag):
-                connection.told += 1
-                connection.say("+ idling", f"* {connection.told} EXISTS")
+                connection.reported += 1
+                connection.say("+ idling", f"* {connection.reported} EXISTS")
                 connection.stream.readline()
                 connection.done(tag)
                 lie.count += 1
 
             lie.count = 0
-            with BadImap(LETTERS, {"IDLE": lie}, times=10**9) as server:
+            with BadImap(MESSAGES, {"IDLE": lie}, times=10**9) as server:
                 with start(server) as reader:
-                    reader.wait_letters(4)
+                    reader.wait_messages(4)
                     reader.wait_fact(lambda: lie.count >= 12, "some lies")
                     server.bad.clear()
                     server.add(b"true")
-                    reader.wait_letters(5)
+                    reader.wait_messages(5)
                     reader.end()
 
         def test_poison():
@@ -285,22 +285,22 @@ def main():
                 if " 2 " in rest:
                     connection.cut()
                 uid = rest.split()[2]
-                connection.do_letter(tag, [uid], rest)
+                connection.do_message(tag, [uid], rest)
 
             for permanent in ("\\*", "\\Deleted"):
-                mark = os.path.join(tap.subfolder("poison" + permanent[1:2]), "mark")
-                with BadImap(LETTERS, {"LETTER": break_on_second},
+                mark = os.path.join(tap.subdirectory("poison" + permanent[1:2]), "mark")
+                with BadImap(MESSAGES, {"MESSAGE": break_on_second},
                              permanent=permanent) as server:
                     with start(server, mark_file=mark) as reader:
-                        got = reader.wait_letters(3)
-                        assert count(got) == count(LETTERS) - count(LETTERS[1:2]), got
-                        (told,) = reader.wait_said("skip")
-                        assert told == ("7.2 0 message with UID 2 in 'INBOX' cannot be fetched: "
-                                        "the connection broke on it 3 times"), told
+                        got = reader.wait_messages(3)
+                        assert count(got) == count(MESSAGES) - count(MESSAGES[1:2]), got
+                        (reported,) = reader.wait_said("skip")
+                        assert reported == ("7.2 0 message with UID 2 in 'INBOX' cannot be fetched: "
+                                        "the connection broke on it 3 times"), reported
                         server.bad.clear()
                         reader.end()
                     with start(server, mark_file=mark, skipped="7.2") as reader:
-                        reader.wait_fact(lambda: LETTERS[1] in reader.letters(),
+                        reader.wait_fact(lambda: MESSAGES[1] in reader.stored_messages(),
                                          "the second letter")
                         assert reader.wait_said("unskip") == ["7.2"], reader.output
                         reader.end()
@@ -313,9 +313,9 @@ def main():
                 connection.done(tag)
 
             large = b"x" * (1024 * 1024 + 1)
-            with BadImap([large, LETTERS[0]], {"FETCH": small}, times=10**9) as server:
+            with BadImap([large, MESSAGES[0]], {"FETCH": small}, times=10**9) as server:
                 with start(server, command=20000) as reader:
-                    assert reader.wait_letters(1) == LETTERS[:1]
+                    assert reader.wait_messages(1) == MESSAGES[:1]
                     assert "has 1048577 bytes" in reader.wait_said("skip")[0]
                     reader.wait_fact(lambda: DONE in server.flags[2], "one marked")
                     assert server.flags[1] == set(), server.flags
@@ -324,17 +324,17 @@ def main():
         def test_large_and_mark():
             """a mark goes past a message that is too large; it is looked for after that"""
             large = b"Subject: x\r\n\r\n" + b"x" * (1024 * 1024 - 13)
-            mark = os.path.join(tap.subfolder("large"), "mark")
-            with BadImap([large, *LETTERS], permanent="\\Deleted") as server:
+            mark = os.path.join(tap.subdirectory("large"), "mark")
+            with BadImap([large, *MESSAGES], permanent="\\Deleted") as server:
                 with start(server, mark_file=mark, command=20000) as reader:
-                    assert count(reader.wait_letters(4)) == count(LETTERS)
+                    assert count(reader.wait_messages(4)) == count(MESSAGES)
                     assert reader.wait_said("skip")[0].startswith("7.1 14 "), reader.output
                     reader.wait_fact(lambda: os.path.exists(mark)
                                      and open(mark).read() == "7 5\n", "the mark")
                     reader.end()
                 with start(server, mark_file=mark, skipped="7.1") as reader:
                     server.add(b"later")
-                    assert reader.wait_letters(1) == [b"later"]
+                    assert reader.wait_messages(1) == [b"later"]
                     assert not reader.said("skip") and not reader.said("unskip")
                     del server.messages[1]
                     assert reader.wait_said("unskip") == ["7.1"]
@@ -347,7 +347,7 @@ def main():
             """a folder that is replaced between fetching and marking loses no message"""
             def validity_after(server, connection, tag):
                 connection.say("* OK [UIDVALIDITY 8] changed")
-                connection.do_letter(tag, ["1"], "")
+                connection.do_message(tag, ["1"], "")
                 server.validity = 8
                 server.replace([b"other"])
 
@@ -355,11 +355,11 @@ def main():
                 server.replace([b"other"])
                 connection.cut()
 
-            for state, way, validity in (("LETTER", validity_after, 7),
+            for state, way, validity in (("MESSAGE", validity_after, 7),
                                          ("STORE", cut_at_store, None)):
-                with BadImap(LETTERS[:1], {state: way}, validity=validity) as server:
+                with BadImap(MESSAGES[:1], {state: way}, validity=validity) as server:
                     with start(server, expunge=True, command=5000) as reader:
-                        assert reader.wait_letters(2) == [LETTERS[0], b"other"]
+                        assert reader.wait_messages(2) == [MESSAGES[0], b"other"]
                         reader.wait_fact(lambda: not server.messages, "it is removed")
                         reader.end()
 
@@ -370,11 +370,11 @@ def main():
                 connection.done(tag)
 
             for way in (nothing, lambda _server, connection, tag: connection.done(tag)):
-                for state in ("LETTER", "FETCH"):
-                    with BadImap(LETTERS[:1], {state: way}) as server:
+                for state in ("MESSAGE", "FETCH"):
+                    with BadImap(MESSAGES[:1], {state: way}) as server:
                         with start(server) as reader:
-                            assert reader.wait_letters(1) == LETTERS[:1]
-                            if state == "LETTER":
+                            assert reader.wait_messages(1) == MESSAGES[:1]
+                            if state == "MESSAGE":
                                 assert "does not send" in reader.wait_said("skip")[0]
                                 assert reader.wait_said("unskip") == ["7.1"]
                             reader.end()
@@ -384,7 +384,7 @@ def main():
             """more letters than are looked at in one round come in several"""
             with BadImap([b"%d" % n for n in range(20050)]) as server:
                 with start(server, command=60000) as reader:
-                    got = reader.wait_letters(20050, 300)
+                    got = reader.wait_messages(20050, 300)
                     memory = reader.end()
                 assert count(got) == count([b"%d" % n for n in range(20050)])
                 assert memory < MEMORY_KIB, memory
@@ -392,7 +392,7 @@ def main():
         def test_stop_anywhere():
             """told to stop while it waits for an answer, it ends at once"""
             for state in STATES:
-                with BadImap(LETTERS, {state: hang}, times=1000) as server:
+                with BadImap(MESSAGES, {state: hang}, times=1000) as server:
                     with start(server, command=100000) as reader:
                         reader.wait_fact(lambda: server.was_bad, "a hanging server")
                         reader.end(deadline_s=30)
@@ -402,7 +402,7 @@ def main():
             for capabilities, bad in (("IMAP4rev1 AUTH=PLAIN", {}),
                                       ("IMAP4rev1 STARTTLS AUTH=PLAIN",
                                        {"STARTTLS": refuse})):
-                with BadImap(LETTERS, bad, times=1000,
+                with BadImap(MESSAGES, bad, times=1000,
                              capabilities=capabilities) as server:
                     with start(server, tls="starttls") as reader:
                         reader.wait_note("STARTTLS is required")
@@ -412,9 +412,9 @@ def main():
 
         def test_logins():
             """a host without SASL gets LOGIN; one that takes us as somebody gets nothing"""
-            with BadImap(LETTERS, capabilities="IMAP4rev1") as server:
+            with BadImap(MESSAGES, capabilities="IMAP4rev1") as server:
                 with start(server) as reader:
-                    reader.wait_letters(4)
+                    reader.wait_messages(4)
                     reader.end()
                 names = [name for name, _ in server.commands]
                 assert "LOGIN" in names and "AUTHENTICATE" not in names, names
@@ -425,14 +425,14 @@ def main():
             def wrong(_server, connection, tag):
                 connection.say(f"{tag} NO [AUTHENTICATIONFAILED] no")
 
-            with BadImap(LETTERS, {"GREETING": known}) as server:
+            with BadImap(MESSAGES, {"GREETING": known}) as server:
                 with start(server) as reader:
-                    reader.wait_letters(4)
+                    reader.wait_messages(4)
                     reader.end()
                 assert reader.said("note")[0].endswith("too long"), reader.output
-            with BadImap(LETTERS, {"AUTHENTICATE": wrong}) as server:
+            with BadImap(MESSAGES, {"AUTHENTICATE": wrong}) as server:
                 with start(server) as reader:
-                    reader.wait_letters(4)
+                    reader.wait_messages(4)
                     reader.end()
                 assert reader.said("note")[0].endswith("login refused"), reader.output
 
@@ -452,9 +452,9 @@ def main():
             for bad, is_refused in ((long_greeting(4096), False),
                                     (long_greeting(4097), True),
                                     (many_lines(64), False), (many_lines(65), True)):
-                with BadImap(LETTERS, bad) as server:
+                with BadImap(MESSAGES, bad) as server:
                     with start(server, command=60000) as reader:
-                        reader.wait_letters(4)
+                        reader.wait_messages(4)
                         reader.end()
                     assert bool(reader.said("note")) == is_refused, reader.output
 
@@ -466,8 +466,8 @@ def main():
                 with BadImap([]) as server, start(server, **options) as reader:
                     assert reader.wait_exit() == 1, (options, reader.output)
                     reader.wait_line("end cannot use the IMAP folder")
-            with BadImap(LETTERS) as server, start(server, folder="x" * 255) as reader:
-                reader.wait_letters(4)
+            with BadImap(MESSAGES) as server, start(server, folder="x" * 255) as reader:
+                reader.wait_messages(4)
                 reader.end()
 
         for state in STATES:

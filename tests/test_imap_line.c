@@ -6,7 +6,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "mailbox/imap_line.h"
+#include "receive/imap_line.h"
 
 struct row {
 	const char *text;
@@ -103,14 +103,14 @@ static void
 test_literal_bound(void)
 {
 	g_autofree char *most =
-	    g_strdup_printf("* 1 FETCH (BODY[] {%d}\r\n", BOUNDS_LETTER_BYTES + 1);
+	    g_strdup_printf("* 1 FETCH (BODY[] {%d}\r\n", BOUNDS_MAIL_BYTES + 1);
 	g_autofree char *past =
-	    g_strdup_printf("* 1 FETCH (BODY[] {%d}\r\n", BOUNDS_LETTER_BYTES + 2);
-	g_autofree char *rest = g_strdup_printf(" X {%d}\r\n", BOUNDS_LETTER_BYTES + 2);
+	    g_strdup_printf("* 1 FETCH (BODY[] {%d}\r\n", BOUNDS_MAIL_BYTES + 2);
+	g_autofree char *rest = g_strdup_printf(" X {%d}\r\n", BOUNDS_MAIL_BYTES + 2);
 	struct imap_line line;
 
 	g_assert_true(imap_line_parse(most, strlen(most), false, &line, NULL));
-	g_assert_cmpuint(line.literal_bytes, ==, BOUNDS_LETTER_BYTES + 1);
+	g_assert_cmpuint(line.literal_bytes, ==, BOUNDS_MAIL_BYTES + 1);
 	check_refused(past, strlen(past), false);
 	check_refused(rest, strlen(rest), true);
 	g_assert_true(imap_line_parse(" X {5}\r\n", 8, true, &line, NULL));

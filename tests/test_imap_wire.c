@@ -11,7 +11,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "mailbox/imap_wire.h"
+#include "receive/imap_wire.h"
 
 #define FOREVER_MS (60 * 1000)
 
@@ -32,7 +32,7 @@ pair_init(struct pair *pair)
 	g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), ==, 0);
 	pair->server = fds[0];
 	pair->wire = imap_wire_new(stream_new_socket(fds[1], NULL));
-	pair->low = imap_wire_new_low(pair->wire);
+	pair->low = imap_wire_new_plain(pair->wire);
 	imap_wire_begin(pair->wire, FOREVER_MS, true);
 	/* What libetpan wants to hear first. */
 	n = mailstream_low_read(pair->low, greeting, sizeof(greeting));
@@ -100,12 +100,12 @@ test_drops(void)
 	got = read_all(&pair, text);
 	g_assert_cmpstr(got->str, ==, "* 4 EXISTS\r\n* 2 EXPUNGE\r\n7 OK done\r\n");
 	g_assert_cmpuint(imap_wire_get_exists(pair.wire), ==, 3);
-	g_assert_true(imap_wire_take_news(pair.wire));
-	g_assert_false(imap_wire_take_news(pair.wire));
+	g_assert_true(imap_wire_take_untagged(pair.wire));
+	g_assert_false(imap_wire_take_untagged(pair.wire));
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
 	    "the IMAP server has said goodbye");
 	g_string_free(got, TRUE);
-	pair.low = imap_wire_new_low(pair.wire);
+	pair.low = imap_wire_new_plain(pair.wire);
 	pair_clear(&pair);
 }
 
@@ -126,7 +126,7 @@ check_line(size_t size, const char *wanted)
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
 	    wanted ? wanted : "the IMAP server has cut the connection");
 	g_string_free(got, TRUE);
-	pair.low = imap_wire_new_low(pair.wire);
+	pair.low = imap_wire_new_plain(pair.wire);
 	pair_clear(&pair);
 }
 
@@ -158,7 +158,7 @@ check_answer(size_t size, const char *wanted)
 	g_assert_cmpuint(got->len, ==, head + 500000 + 3);
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==, wanted);
 	g_string_free(got, TRUE);
-	pair.low = imap_wire_new_low(pair.wire);
+	pair.low = imap_wire_new_plain(pair.wire);
 	pair_clear(&pair);
 }
 
@@ -171,7 +171,7 @@ test_answer_bound(void)
 }
 
 static void
-test_one_letter(void)
+test_one_message(void)
 {
 	static const char one[] = "* 1 FETCH (BODY[] {3}\r\n(((";
 	struct pair pair;
@@ -186,7 +186,7 @@ test_one_letter(void)
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
 	    "the IMAP server sent a literal where none belongs");
 	g_string_free(got, TRUE);
-	pair.low = imap_wire_new_low(pair.wire);
+	pair.low = imap_wire_new_plain(pair.wire);
 	pair_clear(&pair);
 }
 
@@ -197,7 +197,7 @@ test_time(void)
 	g_autoptr(GError) error = NULL;
 	struct pair pair;
 	bool is_time_up;
-	char octet;
+	char byte;
 
 	pair_init(&pair);
 	g_assert_false(imap_wire_read_line(
@@ -217,7 +217,7 @@ test_time(void)
 	}
 	g_assert_false(is_time_up);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
-	g_assert_cmpint(mailstream_low_read(pair.low, &octet, 1), ==, -1);
+	g_assert_cmpint(mailstream_low_read(pair.low, &byte, 1), ==, -1);
 	g_assert_cmpint(mailstream_low_write(pair.low, "x", 1), ==, -1);
 	pair_clear(&pair);
 }
@@ -232,7 +232,7 @@ main(int argc, char **argv)
 	g_test_add_func("/imap_wire/a line is so long and no longer", test_line_bound);
 	g_test_add_func(
 	    "/imap_wire/an answer is so long and no longer", test_answer_bound);
-	g_test_add_func("/imap_wire/one letter comes at a time", test_one_letter);
+	g_test_add_func("/imap_wire/one letter comes at a time", test_one_message);
 	g_test_add_func("/imap_wire/time that is up is told from trouble", test_time);
 	return g_test_run();
 }

@@ -1,18 +1,18 @@
 /*
  * test_import.c - people as a table: read with all its mistakes, written without loss.
  */
-#include "service/import.h"
+#include "service/people/import.h"
 
 #include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "lib/lab.h"
-#include "service/export.h"
-#include "service/forget.h"
-#include "service/profile.h"
-#include "service/subscribe.h"
+#include "lib/store_fixture.h"
+#include "service/people/erase.h"
+#include "service/people/export.h"
+#include "service/people/profile.h"
+#include "service/people/subscribe.h"
 
 #define NOW "2026-11-20T09:00:00Z" /* a Friday */
 #define ADA "ada@example.org"
@@ -24,8 +24,8 @@ struct asked {
 
 /* @return the refusal, NULL when it went well; report is the caller's to clear */
 static char *
-import_text(
-    struct lab *lab, const char *text, struct asked asked, struct import_report *report)
+import_text(struct store_fixture *fixture, const char *text, struct asked asked,
+    struct import_report *report)
 {
 	g_autoptr(GError) error = NULL;
 	const struct import_request request = {
@@ -34,8 +34,8 @@ import_text(
 	            .file = "people.csv",
 	            .data = text,
 	            .size = strlen(text),
-	            .store = lab->store,
-	            .now = lab_time(NOW),
+	            .store = fixture->store,
+	            .now = store_fixture_time(NOW),
 	            .consent = asked.consent,
 	            .zone = "Europe/Berlin",
 	            .minute = 450,
@@ -45,21 +45,22 @@ import_text(
 	    .is_skip_bad = asked.is_skip_bad,
 	    .is_take_back = asked.is_take_back,
 	    .is_first = asked.is_first,
-	    .key = lab->key,
+	    .key = fixture->key,
 	    .who = "test",
 	};
 
 	*report = (struct import_report){0};
-	import_people(lab->store, &request, report, &error);
-	lab_assert_idle(lab);
+	import_people(fixture->store, &request, report, &error);
+	store_fixture_assert_idle(fixture);
 	return error ? g_strdup(error->message) : NULL;
 }
 
 static void
-import_good(struct lab *lab, const char *text, struct asked asked, unsigned added)
+import_good(
+    struct store_fixture *fixture, const char *text, struct asked asked, unsigned added)
 {
 	struct import_report report;
-	g_autofree char *says = import_text(lab, text, asked, &report);
+	g_autofree char *says = import_text(fixture, text, asked, &report);
 
 	g_assert_cmpstr(says, ==, NULL);
 	g_assert_cmpuint(report.added, ==, added);
@@ -75,14 +76,14 @@ collect_text(void *data, const char *text, size_t size, GError **error)
 }
 
 static GString *
-export_text(struct lab *lab, bool has_filters)
+export_text(struct store_fixture *fixture, bool has_filters)
 {
 	GString *text = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 	unsigned count;
 
-	export_people(lab->store, has_filters, collect_text, text, &count, &error);
-	lab_assert_idle(lab);
+	export_people(fixture->store, has_filters, collect_text, text, &count, &error);
+	store_fixture_assert_idle(fixture);
 	g_assert_no_error(error);
 	return text;
 }
@@ -90,7 +91,7 @@ export_text(struct lab *lab, bool has_filters)
 static void
 a_line_becomes_a_person(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
 	    "\xef\xbb\xbf"
 	    "Filters,ADDRESS,name,cadence,weekdays,at,zone,max,consent_text,consent_at,"
@@ -101,8 +102,8 @@ a_line_becomes_a_person(void)
 	    "2026-05-04T10:00:00Z,active\r\n"
 	    ",Bob Example <bob@example.org>,,,,,,,,,,\r\n";
 
-	import_good(lab, text, (struct asked){.consent = "on a list"}, 2);
-	lab_assert_text(lab,
+	import_good(fixture, text, (struct asked){.consent = "on a list"}, 2);
+	store_fixture_assert_text(fixture,
 	    "SELECT address, name, state, cadence, weekdays, minute, zone, max_full,"
 	    " date(consent_at, 'unixepoch'), consent_text,"
 	    " date(created_at, 'unixepoch'), is_first_due,"
@@ -111,32 +112,33 @@ a_line_becomes_a_person(void)
 	    "2026-05-04|0|2026-11-22 21:05:00 "
 	    "bob@example.org|Bob Example|active|daily|127|450|Europe/Berlin|20|"
 	    "2026-11-20|on a list|2026-11-20|0|2026-11-21 06:30:00");
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture,
 	    "SELECT number, name, text, since_day FROM subscription ORDER BY number",
 	    "1|-|mamba|2026-11-17 2|ssm list|ssm OR \"state space\"|2026-11-17 "
 	    "4|-|diffusion|2026-11-17");
-	lab_assert_text(lab, "SELECT what, detail FROM change ORDER BY id",
+	store_fixture_assert_text(fixture,
+	    "SELECT what, detail FROM audit_log ORDER BY id",
 	    "subscriber imported|by phone subscriber imported|on a list");
 }
 
 static void
 what_a_person_chose_comes_with_the_line(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	import_good(lab,
+	import_good(fixture,
 	    "address,cadence,catch_up,order,abstract,format,quiet,updates,crosslist,"
 	    "attach,language,filters\n"
 	    "a@example.org,now,7,score,short,text,note,on,off,bibtex,de,"
 	    "\"3\tm\tfilter\t5\tof Bob\tmamba\n1\t\tblock\t\t\tsurvey\"\n"
 	    "b@example.org,,,,,,,,,,,\n",
 	    (struct asked){.consent = "x"}, 2);
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture,
 	    "SELECT cadence, catch_up, sorting, abstract, format, quiet, updates,"
 	    " crosslist, attach, language FROM subscriber ORDER BY id",
 	    "now|7|score|short|text|note|on|off|bibtex|de "
 	    "daily|-|votes|full|both|off|off|on|none|-");
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture,
 	    "SELECT number, name, is_block, max_papers, note, text"
 	    " FROM subscription ORDER BY number",
 	    "1|-|1|-|-|survey 3|m|0|5|of Bob|mamba");
@@ -166,14 +168,14 @@ a_wrong_choice_is_told(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autofree char *text = g_strdup_printf(
 		    "address,%s\na@example.org,%s\n", rows[i].column, rows[i].cell);
 		g_autofree char *wanted =
 		    g_strconcat("people.csv:2: ", rows[i].wanted, NULL);
 		struct import_report report;
 		g_autofree char *says =
-		    import_text(lab, text, (struct asked){.consent = "x"}, &report);
+		    import_text(fixture, text, (struct asked){.consent = "x"}, &report);
 
 		g_assert_nonnull(says);
 		g_assert_cmpuint(report.problems->len, ==, 1);
@@ -186,14 +188,14 @@ a_wrong_choice_is_told(void)
 static void
 every_state_has_what_it_needs(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	import_good(lab,
+	import_good(fixture,
 	    "address,state,paused_until\na@example.org,pending,\n"
 	    "b@example.org,suspended,\nc@example.org,paused,\n"
 	    "d@example.org,paused,2026-12-01\n",
 	    (struct asked){.consent = "x", .is_first = true}, 4);
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture,
 	    "SELECT state, consent_text, datetime(next_due_at, 'unixepoch'),"
 	    " paused_until, is_first_due FROM subscriber ORDER BY id",
 	    "pending|-|-|-|0 suspended|x|-|-|0 paused|x|-|-|0 "
@@ -204,23 +206,26 @@ static void
 first_digests_come_at_the_slot_or_at_once_when_asked(void)
 {
 	for (int is_first = 0; is_first <= 1; is_first++) {
-		pb_auto(lab) lab = lab_new();
-		int64_t now = lab_time(NOW);
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time(NOW);
 
-		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-		import_good(lab, "address,filters\na@example.org,diffusion\n",
+		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+		import_good(fixture, "address,filters\na@example.org,diffusion\n",
 		    (struct asked){.consent = "x", .is_first = is_first}, 1);
-		g_assert_cmpuint(lab_press(lab, now), ==, is_first);
-		g_assert_cmpuint(
-		    lab_press(lab, lab_time("2026-11-21T06:30:00Z")), ==, !is_first);
-		g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM digest"), ==, 1);
+		g_assert_cmpuint(store_fixture_press(fixture, now), ==, is_first);
+		g_assert_cmpuint(store_fixture_press(fixture,
+		                     store_fixture_time("2026-11-21T06:30:00Z")),
+		    ==, !is_first);
+		g_assert_cmpint(
+		    store_fixture_number(fixture, "SELECT count(*) FROM digest"), ==,
+		    1);
 	}
 }
 
 static void
 all_that_is_wrong_is_told_at_once_and_nothing_stored(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
 	    "address,name,state,cadence,weekdays,at,zone,max,paused_until,consent_at,"
 	    "consent_text,created_at,filters\n"
@@ -258,12 +263,12 @@ all_that_is_wrong_is_told_at_once_and_nothing_stored(void)
 	    "people.csv:13: column paused_until: it goes with state paused",
 	    "people.csv:14: a quotation mark inside a field",
 	};
-	g_autofree char *before = lab_hash(lab);
+	g_autofree char *before = store_fixture_hash(fixture);
 	g_autofree char *after = NULL, *says = NULL, *skipped = NULL;
 	struct import_report report;
 
-	says = import_text(lab, text, (struct asked){0}, &report);
-	after = lab_hash(lab);
+	says = import_text(fixture, text, (struct asked){0}, &report);
+	after = store_fixture_hash(fixture);
 	g_assert_cmpstr(
 	    says, ==, "7 lines are wrong in people.csv, and nothing was stored");
 	g_assert_cmpstr(before, ==, after);
@@ -275,13 +280,15 @@ all_that_is_wrong_is_told_at_once_and_nothing_stored(void)
 			g_test_fail_printf("problem %u: %s", i, got);
 	}
 	import_report_clear(&report);
-	skipped = import_text(lab, text, (struct asked){.is_skip_bad = true}, &report);
+	skipped =
+	    import_text(fixture, text, (struct asked){.is_skip_bad = true}, &report);
 	g_assert_cmpstr(skipped, ==, NULL);
 	g_assert_cmpuint(report.added, ==, 1);
 	g_assert_cmpuint(report.bad, ==, 7);
 	g_assert_cmpuint(report.problems->len, ==, G_N_ELEMENTS(wanted));
 	import_report_clear(&report);
-	lab_assert_text(lab, "SELECT address FROM subscriber", "good@example.org");
+	store_fixture_assert_text(
+	    fixture, "SELECT address FROM subscriber", "good@example.org");
 }
 
 static void
@@ -307,9 +314,9 @@ a_first_line_that_does_not_name_columns_is_refused(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		struct import_report report;
-		g_autofree char *says = import_text(lab, rows[i].text,
+		g_autofree char *says = import_text(fixture, rows[i].text,
 		    (struct asked){.is_skip_bad = true, .consent = "x"}, &report);
 
 		g_assert_nonnull(strstr(says, "nothing was stored"));
@@ -323,30 +330,31 @@ a_first_line_that_does_not_name_columns_is_refused(void)
 static void
 who_is_there_left_or_is_suppressed_is_left_alone(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] = "address,filters\nada@example.org,new\n"
 	                           "left@example.org,new\nnever@example.org,new\n"
 	                           "new@example.org,new\n";
 	static const char states[] =
 	    "SELECT address, state FROM subscriber ORDER BY address";
-	const struct forget_request never = {
-	    .address = "never@example.org", .key = lab->key, .who = "test"};
+	const struct erase_request never = {
+	    .address = "never@example.org", .key = fixture->key, .who = "test"};
 	struct import_report report;
 	g_autofree char *says = NULL, *again = NULL, *third = NULL, *before = NULL,
 	                *after = NULL;
-	int64_t now = lab_time(NOW);
+	int64_t now = store_fixture_time(NOW);
 
-	lab_subscribe(lab, ADA, "UTC", "old", now);
-	lab_subscribe(lab, "left@example.org", "UTC", "old", now);
+	store_fixture_subscribe(fixture, ADA, "UTC", "old", now);
+	store_fixture_subscribe(fixture, "left@example.org", "UTC", "old", now);
 	g_assert_true(
-	    subscribe_remove(lab->store, "left@example.org", "test", now, NULL));
-	lab_subscribe(lab, "never@example.org", "UTC", "old", now);
-	g_assert_true(forget_suppress(lab->store, &never, FORGET_OPERATOR, now, NULL));
+	    subscribe_remove(fixture->store, "left@example.org", "test", now, NULL));
+	store_fixture_subscribe(fixture, "never@example.org", "UTC", "old", now);
+	g_assert_true(
+	    erase_suppress(fixture->store, &never, ERASE_OPERATOR, now, NULL));
 
-	before = lab_hash(lab);
+	before = store_fixture_hash(fixture);
 	says = import_text(
-	    lab, text, (struct asked){.consent = "x", .is_dry_run = true}, &report);
-	after = lab_hash(lab);
+	    fixture, text, (struct asked){.consent = "x", .is_dry_run = true}, &report);
+	after = store_fixture_hash(fixture);
 	g_assert_cmpstr(says, ==, NULL);
 	g_assert_cmpstr(before, ==, after);
 	g_assert_cmpuint(report.added, ==, 1);
@@ -355,27 +363,27 @@ who_is_there_left_or_is_suppressed_is_left_alone(void)
 	g_assert_cmpuint(report.suppressed, ==, 1);
 	import_report_clear(&report);
 
-	again = import_text(lab, text, (struct asked){.consent = "x"}, &report);
+	again = import_text(fixture, text, (struct asked){.consent = "x"}, &report);
 	g_assert_cmpstr(again, ==, NULL);
 	g_assert_cmpuint(report.added, ==, 1);
 	g_assert_cmpuint(report.left, ==, 1);
 	import_report_clear(&report);
-	lab_assert_text(lab, states,
+	store_fixture_assert_text(fixture, states,
 	    "ada@example.org|active left@example.org|gone never@example.org|gone "
 	    "new@example.org|active");
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture,
 	    "SELECT text FROM subscription s JOIN subscriber p"
 	    " ON p.id = s.subscriber_id WHERE p.address = '" ADA "'",
 	    "old");
 
-	third = import_text(
-	    lab, text, (struct asked){.consent = "x", .is_take_back = true}, &report);
+	third = import_text(fixture, text,
+	    (struct asked){.consent = "x", .is_take_back = true}, &report);
 	g_assert_cmpstr(third, ==, NULL);
 	g_assert_cmpuint(report.taken_back, ==, 1);
 	g_assert_cmpuint(report.suppressed, ==, 1);
 	g_assert_cmpuint(report.present, ==, 2);
 	import_report_clear(&report);
-	lab_assert_text(lab, states,
+	store_fixture_assert_text(fixture, states,
 	    "ada@example.org|active left@example.org|active never@example.org|gone "
 	    "new@example.org|active");
 }
@@ -383,8 +391,8 @@ who_is_there_left_or_is_suppressed_is_left_alone(void)
 static void
 export_import_and_export_give_the_same_bytes(void)
 {
-	pb_auto(lab) lab = lab_new();
-	pb_auto(lab) other = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(store_fixture) other = store_fixture_new();
 	static const char *const odd[] = {"=cmd@example.org", "+plus@example.org",
 	    "-minus@example.org", "o'neil@example.org", "'quote@example.org",
 	    "gr\xc3\xb6\xc3\x9f"
@@ -399,7 +407,7 @@ export_import_and_export_give_the_same_bytes(void)
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) dated = NULL;
 	pb_auto(subscriber) open = NULL;
-	int64_t now = lab_time(NOW);
+	int64_t now = store_fixture_time(NOW);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
 		const struct profile_change change = {
@@ -410,31 +418,32 @@ export_import_and_export_give_the_same_bytes(void)
 		};
 		pb_auto(subscriber) changed = NULL;
 
-		lab_subscribe(
-		    lab, odd[i], i % 2 ? "Asia/Kolkata" : "UTC", NULL, now - 9);
-		changed = profile_set(lab->store, odd[i], &change, now, &error);
+		store_fixture_subscribe(
+		    fixture, odd[i], i % 2 ? "Asia/Kolkata" : "UTC", NULL, now - 9);
+		changed = profile_set(fixture->store, odd[i], &change, now, &error);
 		g_assert_no_error(error);
 		for (size_t j = 0; j < G_N_ELEMENTS(queries); j++)
-			lab_add_filter(lab, odd[i], queries[j], now);
+			store_fixture_add_filter(fixture, odd[i], queries[j], now);
 		/* A gap in the numbers, which people know. */
 		g_assert_true(subscribe_remove_filter(
-		    lab->store, odd[i], 1 + (int)(i % 3), "test", now, NULL));
+		    fixture->store, odd[i], 1 + (int)(i % 3), "test", now, NULL));
 	}
-	lab_run(lab, "UPDATE subscription SET name = '=x, \"y\"' WHERE number = 3");
-	dated = profile_pause(lab->store, odd[1], "2026-12-01", "test", now, NULL);
-	open = profile_pause(lab->store, odd[2], NULL, "test", now, NULL);
+	store_fixture_run(
+	    fixture, "UPDATE subscription SET name = '=x, \"y\"' WHERE number = 3");
+	dated = profile_pause(fixture->store, odd[1], "2026-12-01", "test", now, NULL);
+	open = profile_pause(fixture->store, odd[2], NULL, "test", now, NULL);
 	g_assert_true(dated && open);
-	lab_subscribe(lab, "left@example.org", "UTC", NULL, now);
+	store_fixture_subscribe(fixture, "left@example.org", "UTC", NULL, now);
 	g_assert_true(
-	    subscribe_remove(lab->store, "left@example.org", "test", now, NULL));
+	    subscribe_remove(fixture->store, "left@example.org", "test", now, NULL));
 
-	first = export_text(lab, true);
+	first = export_text(fixture, true);
 	import_good(other, first->str, (struct asked){0}, G_N_ELEMENTS(odd));
 	second = export_text(other, true);
 	g_assert_cmpstr(first->str, ==, second->str);
 	g_assert_nonnull(strstr(first->str, "\r\n'=cmd@example.org,'=1+1,active,"));
 	g_assert_null(strstr(first->str, "left@"));
-	plain = export_text(lab, false);
+	plain = export_text(fixture, false);
 	g_assert_null(strstr(plain->str, "filters"));
 	g_assert_null(strstr(plain->str, "diffusion"));
 }
@@ -442,7 +451,7 @@ export_import_and_export_give_the_same_bytes(void)
 static void
 a_file_and_a_person_have_their_limits(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *most = g_strnfill(BOUNDS_CSV_BYTES, '\n');
 	g_autofree char *more = g_strnfill(BOUNDS_CSV_BYTES + 1, '\n');
 	struct import_report report;
@@ -451,10 +460,10 @@ a_file_and_a_person_have_their_limits(void)
 
 	memcpy(most, "address", strlen("address"));
 	memcpy(more, "address", strlen("address"));
-	fits = import_text(lab, most, (struct asked){0}, &report);
+	fits = import_text(fixture, most, (struct asked){0}, &report);
 	g_assert_cmpstr(fits, ==, NULL);
 	import_report_clear(&report);
-	says = import_text(lab, more, (struct asked){0}, &report);
+	says = import_text(fixture, more, (struct asked){0}, &report);
 	g_assert_cmpstr(says, ==, "people.csv: larger than 128 MiB: split it");
 	import_report_clear(&report);
 	for (int extra = 0; extra <= 1; extra++) {
@@ -465,7 +474,7 @@ a_file_and_a_person_have_their_limits(void)
 		for (int i = 0; i < BOUNDS_FILTERS_PERSON + extra; i++)
 			g_string_append_printf(text, "word%d\n", i);
 		g_string_append(text, "\"\n");
-		refusal = import_text(lab, text->str,
+		refusal = import_text(fixture, text->str,
 		    (struct asked){.consent = "x", .is_dry_run = true}, &report);
 		g_assert_true(!refusal == !extra);
 		import_report_clear(&report);
@@ -473,22 +482,22 @@ a_file_and_a_person_have_their_limits(void)
 }
 
 static bool
-call_import(struct lab *lab, void *data, GError **error)
+call_import(struct store_fixture *fixture, void *data, GError **error)
 {
 	const struct import_request request = {
 	    .source = {.file = "people.csv",
 	        .data = data,
 	        .size = strlen(data),
-	        .store = lab->store,
-	        .now = lab_time(NOW),
+	        .store = fixture->store,
+	        .now = store_fixture_time(NOW),
 	        .consent = "x",
 	        .zone = "UTC",
 	        .max_full = 20},
-	    .key = lab->key,
+	    .key = fixture->key,
 	    .who = "test",
 	};
 	struct import_report report = {0};
-	bool is_ok = import_people(lab->store, &request, &report, error);
+	bool is_ok = import_people(fixture->store, &request, &report, error);
 
 	import_report_clear(&report);
 	return is_ok;
@@ -497,14 +506,14 @@ call_import(struct lab *lab, void *data, GError **error)
 static void
 a_page_is_stored_whole_or_not_at_all(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	g_assert_cmpuint(
-	    lab_fail_everywhere(lab, call_import,
+	    store_fixture_fail_everywhere(fixture, call_import,
 	        (void *)"address,filters\na@example.org,\"x\ny\"\nb@example.org,x\n",
 	        true),
 	    >, 10);
-	lab_assert_text(lab, "SELECT count(*) FROM subscriber", "2");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "2");
 }
 
 int

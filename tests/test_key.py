@@ -10,8 +10,8 @@ import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour, days_after, papers_of, parse
-from smtplab import Server
+from daemon import Instance, at_hour, days_after, papers_of, parse
+from smtp_fixture import Server
 from tap import Tap
 
 DAY = "2026-11-20"
@@ -19,8 +19,8 @@ DATA, UNAVAILABLE = 65, 69
 SUPPRESSED = "person-0002@example.org"
 
 
-def key_path(house):
-    return os.path.join(house.state, "key")
+def key_path(instance):
+    return os.path.join(instance.state, "key")
 
 
 def read(path):
@@ -35,166 +35,166 @@ def flip_bit(path):
         file.write(data)
 
 
-def new_house(tap, name, **more):
+def new_instance(tap, name, **more):
     """Three subscribers who had their first digest; one address is suppressed."""
-    house = House(tap.subfolder(name), maildir=os.path.join(tap.folder, name + "-mail"),
+    instance = Instance(tap.subdirectory(name), maildir=os.path.join(tap.directory, name + "-mail"),
                   **more)
-    house.write_day(DAY, range(3))
-    house.add_people(3, now=at_hour(DAY, 6))
-    house.once(at_hour(DAY), wanted=0)
-    house.ctl("suppression", "add", SUPPRESSED, "--yes", now=at_hour(DAY, 9))
-    return house
+    instance.write_day(DAY, range(3))
+    instance.add_people(3, now=at_hour(DAY, 6))
+    instance.once(at_hour(DAY), wanted=0)
+    instance.ctl("suppression", "add", SUPPRESSED, "--yes", now=at_hour(DAY, 9))
+    return instance
 
 
-def doctor(house):
-    rows = json.loads(house.ctl("--json", "doctor", now=at_hour(DAY, 12),
+def doctor(instance):
+    rows = json.loads(instance.ctl("--json", "doctor", now=at_hour(DAY, 12),
                                 wanted=(0, DATA)))
     return {row["check"]: row for row in rows if not row["ok"]}
 
 
 def one_flipped_bit(tap):
     """one flipped bit in the key: nothing starts, the message and doctor say why"""
-    house = new_house(tap, "flipped")
-    good = read(key_path(house))
-    flip_bit(key_path(house))
-    run = house.once(at_hour(days_after(DAY, 1)), wanted=UNAVAILABLE)
+    instance = new_instance(tap, "flipped")
+    good = read(key_path(instance))
+    flip_bit(key_path(instance))
+    run = instance.once(at_hour(days_after(DAY, 1)), wanted=UNAVAILABLE)
     assert "is not the key of this store" in run.output, run.output
     assert "paperboyctl key restore" in run.output, run.output
-    with house.start() as child:
+    with instance.start() as child:
         assert child.wait_exit() == UNAVAILABLE
-    said = house.ctl("suppression", "add", "x@example.org", "--yes", wanted=UNAVAILABLE)
+    said = instance.ctl("suppression", "add", "x@example.org", "--yes", wanted=UNAVAILABLE)
     assert "is not the key of this store" in said, said
-    assert "is not the key of this store" in doctor(house)["key"]["found"]
-    assert house.value("SELECT count(*) FROM suppression") == 1
-    with open(key_path(house), "r+b") as file:
+    assert "is not the key of this store" in doctor(instance)["key"]["found"]
+    assert instance.value("SELECT count(*) FROM suppression") == 1
+    with open(key_path(instance), "r+b") as file:
         file.write(good)
-    assert "key" not in doctor(house)
-    house.once(at_hour(days_after(DAY, 1)), wanted=0)
+    assert "key" not in doctor(instance)
+    instance.once(at_hour(days_after(DAY, 1)), wanted=0)
 
 
 def before_any_digest(tap):
     """a changed key is found before the first digest and the first suppression, too"""
-    house = House(tap.subfolder("early"), maildir=os.path.join(tap.folder, "early-mail"))
-    house.once(at_hour(DAY), wanted=0)
-    flip_bit(key_path(house))
-    house.once(at_hour(DAY, 9), wanted=UNAVAILABLE)
-    os.unlink(key_path(house))
-    run = house.once(at_hour(DAY, 9), wanted=UNAVAILABLE)
+    instance = Instance(tap.subdirectory("early"), maildir=os.path.join(tap.directory, "early-mail"))
+    instance.once(at_hour(DAY), wanted=0)
+    flip_bit(key_path(instance))
+    instance.once(at_hour(DAY, 9), wanted=UNAVAILABLE)
+    os.unlink(key_path(instance))
+    run = instance.once(at_hour(DAY, 9), wanted=UNAVAILABLE)
     assert "restore it from a backup" in run.output, run.output
-    assert not os.path.exists(key_path(house))
-    assert "key" in doctor(house)
+    assert not os.path.exists(key_path(instance))
+    assert "key" in doctor(instance)
 
 
 def missing_store(tap):
     """a key without its store: no empty store is made in its place"""
-    house = new_house(tap, "missing")
-    path = os.path.join(tap.folder, "missing.backup")
-    house.ctl("backup", path, now=at_hour(DAY, 9))
+    instance = new_instance(tap, "missing")
+    path = os.path.join(tap.directory, "missing.backup")
+    instance.ctl("backup", path, now=at_hour(DAY, 9))
     for name in ("paperboy.db", "paperboy.db-wal", "paperboy.db-shm"):
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(house.state, name))
-    run = house.once(at_hour(days_after(DAY, 1)), wanted=UNAVAILABLE)
+            os.unlink(os.path.join(instance.state, name))
+    run = instance.once(at_hour(days_after(DAY, 1)), wanted=UNAVAILABLE)
     assert "paperboyctl restore" in run.output and "move the key away" in run.output
-    house.ctl("subscriber", "list", wanted=UNAVAILABLE)
-    assert not os.path.exists(house.store)
-    assert "store" in doctor(house)
-    house.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
-    assert "person-0001" in house.ctl("subscriber", "list")
+    instance.ctl("subscriber", "list", wanted=UNAVAILABLE)
+    assert not os.path.exists(instance.store)
+    assert "store" in doctor(instance)
+    instance.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
+    assert "person-0001" in instance.ctl("subscriber", "list")
     # to start again with an empty store takes moving the key away
-    os.unlink(house.store)
-    os.rename(key_path(house), key_path(house) + ".old")
-    house.once(at_hour(DAY, 11), wanted=0)
-    assert house.value("SELECT count(*) FROM subscriber") == 0
+    os.unlink(instance.store)
+    os.rename(key_path(instance), key_path(instance) + ".old")
+    instance.once(at_hour(DAY, 11), wanted=0)
+    assert instance.value("SELECT count(*) FROM subscriber") == 0
 
 
 def key_from_backup(tap):
     """`key restore` takes the key of a backup and leaves the store as it is"""
-    house = new_house(tap, "taken")
-    good = read(key_path(house))
-    path = os.path.join(tap.folder, "taken.backup")
-    house.ctl("backup", path, now=at_hour(DAY, 9))
-    house.add_person("later@example.org", now=at_hour(DAY, 10))
-    other = new_house(tap, "stranger")
-    foreign = os.path.join(tap.folder, "foreign.backup")
+    instance = new_instance(tap, "taken")
+    good = read(key_path(instance))
+    path = os.path.join(tap.directory, "taken.backup")
+    instance.ctl("backup", path, now=at_hour(DAY, 9))
+    instance.add_person("later@example.org", now=at_hour(DAY, 10))
+    other = new_instance(tap, "stranger")
+    foreign = os.path.join(tap.directory, "foreign.backup")
     other.ctl("backup", foreign, now=at_hour(DAY, 9))
     for damage in (flip_bit, os.unlink):
-        damage(key_path(house))
-        said = house.ctl("key", "restore", foreign, wanted=UNAVAILABLE)
+        damage(key_path(instance))
+        said = instance.ctl("key", "restore", foreign, wanted=UNAVAILABLE)
         assert "has the key of another store" in said, said
-        house.ctl("key", "restore", path)
-        assert read(key_path(house)) == good
-        assert "later@example.org" in house.ctl("subscriber", "list")
-        house.ctl("suppression", "remove", SUPPRESSED, "--yes")
-        house.ctl("suppression", "add", SUPPRESSED, "--yes")
+        instance.ctl("key", "restore", path)
+        assert read(key_path(instance)) == good
+        assert "later@example.org" in instance.ctl("subscriber", "list")
+        instance.ctl("suppression", "remove", SUPPRESSED, "--yes")
+        instance.ctl("suppression", "add", SUPPRESSED, "--yes")
 
 
 def rotation(tap):
     """after `key rotate` suppressions hold, old tokens are good, new mail has new ones"""
     relay = Server()
-    house = House(tap.subfolder("rotated"), port=relay.port)
-    house.write_day(DAY, range(3))
-    house.add_people(3, now=at_hour(DAY, 6))
-    house.once(at_hour(DAY), wanted=0)
-    house.ctl("suppression", "add", SUPPRESSED, "--yes", now=at_hour(DAY, 9))
-    old = read(key_path(house))
-    said = house.ctl("key", "rotate", wanted=DATA)
+    instance = Instance(tap.subdirectory("rotated"), port=relay.port)
+    instance.write_day(DAY, range(3))
+    instance.add_people(3, now=at_hour(DAY, 6))
+    instance.once(at_hour(DAY), wanted=0)
+    instance.ctl("suppression", "add", SUPPRESSED, "--yes", now=at_hour(DAY, 9))
+    old = read(key_path(instance))
+    said = instance.ctl("key", "rotate", wanted=DATA)
     assert "--yes" in said, said
-    with house.start() as child:
+    with instance.start() as child:
         child.wait_line("paperboyd .* started")
-        said = house.ctl("key", "rotate", "--yes", wanted=75)
+        said = instance.ctl("key", "rotate", "--yes", wanted=75)
         assert "stop paperboyd first" in said, said
-    house.ctl("key", "rotate", "--yes", now=at_hour(DAY, 10))
-    new = read(key_path(house))
+    instance.ctl("key", "rotate", "--yes", now=at_hour(DAY, 10))
+    new = read(key_path(instance))
     assert new[32:] == old and len(new) == 64 and new[:32] != old
-    assert house.rows("SELECT * FROM backup") == []
-    assert "key" not in doctor(house)
+    assert instance.rows("SELECT * FROM backup") == []
+    assert "key" not in doctor(instance)
     # the suppressed address stays so for every way in
-    said = house.ctl("subscriber", "add", SUPPRESSED, "--consent", "x", wanted=DATA)
+    said = instance.ctl("subscriber", "add", SUPPRESSED, "--consent", "x", wanted=DATA)
     assert "it is suppressed since" in said, said
     relay.arrived.clear()
-    house.write_day(days_after(DAY, 1), [7])
-    with contextlib.closing(sqlite3.connect(house.store)) as db, db:
+    instance.write_day(days_after(DAY, 1), [7])
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
         # as if a digest had been queued before the address was suppressed
         db.execute("UPDATE subscriber SET state = 'active', next_due_at ="
                    " (SELECT max(next_due_at) FROM subscriber) WHERE address = ?",
                    (SUPPRESSED,))
-    house.once(at_hour(days_after(DAY, 1)), wanted=0)
+    instance.once(at_hour(days_after(DAY, 1)), wanted=0)
     assert sorted(who for who, _, _ in relay.arrived) == [
         "person-0001@example.org", "person-0003@example.org"], relay.arrived
     assert all(papers_of(raw) == [7] for _, raw, _ in relay.arrived)
-    house.ctl("suppression", "remove", SUPPRESSED, "--yes")
-    house.ctl("subscriber", "remove", SUPPRESSED, "--yes")
-    house.ctl("subscriber", "add", SUPPRESSED, "--consent", "x")
+    instance.ctl("suppression", "remove", SUPPRESSED, "--yes")
+    instance.ctl("subscriber", "remove", SUPPRESSED, "--yes")
+    instance.ctl("subscriber", "add", SUPPRESSED, "--consent", "x")
     # a flipped bit of the retired key is found as well
-    with open(key_path(house), "r+b") as file:
+    with open(key_path(instance), "r+b") as file:
         file.seek(40)
         file.write(bytes([new[40] ^ 1]))
-    assert "is not the key of this store" in doctor(house)["key"]["found"]
+    assert "is not the key of this store" in doctor(instance)["key"]["found"]
     relay.close()
 
 
 def rotation_in_doubt(tap):
     """no rotation while a message may have arrived: it would become another message"""
-    house = new_house(tap, "doubt")
-    with contextlib.closing(sqlite3.connect(house.store)) as db, db:
+    instance = new_instance(tap, "doubt")
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
         db.execute("DROP TRIGGER outbox_end_is_final")
         db.execute("DROP TRIGGER digest_end_is_final")
         db.execute("UPDATE digest SET state = 'live' WHERE id = 1")
         db.execute("UPDATE outbox SET state = 'UNKNOWN', ended_at = NULL,"
                    " next_try_at = 1 WHERE digest_id = 1")
-    said = house.ctl("key", "rotate", "--yes", wanted=DATA)
+    said = instance.ctl("key", "rotate", "--yes", wanted=DATA)
     assert "1 message may have arrived" in said, said
 
 
 def lost_key(tap):
     """a key that is lost for good is replaced only by `key rotate --lost`"""
-    house = new_house(tap, "lost")
-    os.unlink(key_path(house))
-    house.ctl("key", "rotate", "--yes", wanted=UNAVAILABLE)
-    said = house.ctl("key", "rotate", "--lost", "--yes")
+    instance = new_instance(tap, "lost")
+    os.unlink(key_path(instance))
+    instance.ctl("key", "rotate", "--yes", wanted=UNAVAILABLE)
+    said = instance.ctl("key", "rotate", "--lost", "--yes")
     assert "1 suppressed address" in said, said
-    assert len(read(key_path(house))) == 32
-    house.once(at_hour(days_after(DAY, 1)), wanted=0)
+    assert len(read(key_path(instance))) == 32
+    instance.once(at_hour(days_after(DAY, 1)), wanted=0)
 
 
 with Tap() as tap:

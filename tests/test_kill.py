@@ -19,7 +19,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import RUN_S, House, at_hour, is_whole, papers_of
+from daemon import RUN_S, Instance, at_hour, is_whole, papers_of
 from generate import generate
 from papers import load_papers
 from peers import Ca, Postfix, SmtpSink, parse_dump
@@ -29,10 +29,10 @@ IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("PAPERBOY_SEED") or random.randrange(1 << 30))
 SINK_KILLS, SINK_DIGESTS = (1000, 20000) if IS_LONG else (100, 2000)
 KILLS, DIGESTS = (200, 2000) if IS_LONG else (20, 300)
-AHEAD = 3  # POST_AHEAD of src/service/post.h
+AHEAD = 3  # POST_AHEAD of src/service/delivery/mailer.h
 CONNECTIONS = 2
 IN_DOUBT = AHEAD * CONNECTIONS  # messages in flight at a kill, at most
-COPIES = 5  # OUTBOX_COPIES_MAX of src/store/outbox.h
+COPIES = 5  # OUTBOX_COPIES_MAX of src/store/mail/outbox.h
 NUMBERS = range(3)  # of the made-up papers
 CHECK_EVERY = 5 if IS_LONG else 1  # kills: a look at a large store takes its time
 STEPS = {"pwrite64": 24, "openat": 12}  # between two calls that are tried, at most
@@ -67,20 +67,20 @@ class Basket:
         return self.messages
 
 
-def sent_addresses(house):
-    rows = house.rows(
+def sent_addresses(instance):
+    rows = instance.rows(
         "SELECT s.address FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
         " WHERE o.state = 'SENT'"
     )
     return {address for (address,) in rows}
 
 
-def delivered_is_what_was_sent(house):
-    items = house.rows(
+def delivered_is_what_was_sent(instance):
+    items = instance.rows(
         "SELECT g.subscriber_id, i.paper_seq FROM digest g"
         " JOIN digest_item i ON i.digest_id = g.id WHERE g.state = 'sent'"
     )
-    delivered = house.rows("SELECT subscriber_id, paper_seq FROM delivered")
+    delivered = instance.rows("SELECT subscriber_id, paper_seq FROM delivered")
     assert sorted(items) == sorted(delivered), "delivered differs from what was sent"
     return len(items)
 
@@ -100,24 +100,24 @@ def duplicates_hold(copies, digests, kills):
     return duplicates
 
 
-def advance(house, seconds):
+def advance(instance, seconds):
     """Let time pass between two lives: what was in flight waits before it goes again."""
-    now = datetime.datetime.fromisoformat(house.clock.now().replace("Z", "+00:00"))
-    house.clock.set((now + datetime.timedelta(seconds=seconds)).isoformat())
+    now = datetime.datetime.fromisoformat(instance.clock.now().replace("Z", "+00:00"))
+    instance.clock.set((now + datetime.timedelta(seconds=seconds)).isoformat())
 
 
-def settle(house, deadline_s=RUN_S):
+def settle(instance, deadline_s=RUN_S):
     """Run until nothing waits."""
     for _ in range(5):
-        last = house.once(deadline_s=deadline_s)
-        if "HELD" in house.states():  # the same one was in flight at five kills
-            house.ctl("queue", "release", "all", "--yes")
+        last = instance.once(deadline_s=deadline_s)
+        if "HELD" in instance.states():  # the same one was in flight at five kills
+            instance.ctl("queue", "release", "all", "--yes")
         elif last.status == 0:
             break
-        advance(house, 4000)  # longer than any wait
+        advance(instance, 4000)  # longer than any wait
     assert last.status == 0, last.output
-    assert set(house.states()) == {"SENT"}, house.states()
-    house.check_store()
+    assert set(instance.states()) == {"SENT"}, instance.states()
+    instance.check_store()
 
 
 # ---- while digests go out ---------------------------------------------------
@@ -128,24 +128,24 @@ def settle(house, deadline_s=RUN_S):
 STEP_S = min(120, 10 * 3600 // SINK_KILLS)
 
 
-def start(house, rng):
-    return house.start() if rng.random() < 0.5 else house.start_once()
+def start(instance, rng):
+    return instance.start() if rng.random() < 0.5 else instance.start_once()
 
 
-def count_untried(house, total):
+def count_untried(instance, total):
     """Messages that the next life sends, and that nobody has yet."""
-    if not os.path.exists(house.store):
+    if not os.path.exists(instance.store):
         return total
-    queued, new = house.rows("SELECT count(*), sum(state = 'NEW') FROM outbox")[0]
+    queued, new = instance.rows("SELECT count(*), sum(state = 'NEW') FROM outbox")[0]
     return (new or 0) + total - queued
 
 
-def kill_while_sending(house, basket, rng, kills_left, total):
+def kill_while_sending(instance, basket, rng, kills_left, total):
     """One life.  @return whether the kill met a living program"""
-    advance(house, STEP_S)
+    advance(instance, STEP_S)
     before = basket.count_files()
-    untried = count_untried(house, total)
-    child = start(house, rng)
+    untried = count_untried(instance, total)
+    child = start(instance, rng)
     if rng.random() < 0.25:  # in the first steps, before anything goes out
         pause(rng.uniform(0, 0.1))
     else:
@@ -164,19 +164,19 @@ def sending_survives(tap):
     rng = random.Random(SEED)
     begun = time.monotonic()
     hits = most_in_doubt = 0
-    with SmtpSink(tap.subfolder("sink")) as sink:
-        house = House(tap.subfolder("sending"), port=sink.port,
+    with SmtpSink(tap.subdirectory("sink")) as sink:
+        instance = Instance(tap.subdirectory("sending"), port=sink.port,
                       smtp__connections=CONNECTIONS)
-        house.clock.set(at_hour(DAY, 6))
-        house.write_day(DAY, NUMBERS)
-        house.add_people(SINK_DIGESTS)
+        instance.clock.set(at_hour(DAY, 6))
+        instance.write_day(DAY, NUMBERS)
+        instance.add_people(SINK_DIGESTS)
         basket = Basket(sink)
         while hits < SINK_KILLS:
             hits += kill_while_sending(
-                house, basket, rng, SINK_KILLS - hits, SINK_DIGESTS)
+                instance, basket, rng, SINK_KILLS - hits, SINK_DIGESTS)
             if hits % CHECK_EVERY == 0:
-                house.check_store()
-            sent = sent_addresses(house)
+                instance.check_store()
+            sent = sent_addresses(instance)
             known = len(basket.messages)
             arrived = {message.recipients[0] for message in basket.update()}
             assert sent <= arrived, f"SENT, not arrived: {sorted(sent - arrived)}"
@@ -184,7 +184,7 @@ def sending_survives(tap):
             in_doubt = len(newly - sent)
             most_in_doubt = max(most_in_doubt, in_doubt)
             assert in_doubt <= IN_DOUBT, in_doubt
-        settle(house, deadline_s=RUN_S + SINK_DIGESTS // 20)
+        settle(instance, deadline_s=RUN_S + SINK_DIGESTS // 20)
         basket.update()
     copies = collections.defaultdict(list)
     for message in basket.messages:
@@ -196,7 +196,7 @@ def sending_survives(tap):
         f" {most_copies(copies)} copies of a message, {time.monotonic() - begun:.1f} s"
     )
     assert all(papers_of(m.raw) == list(NUMBERS) for m in basket.messages)
-    assert delivered_is_what_was_sent(house) == SINK_DIGESTS * len(NUMBERS)
+    assert delivered_is_what_was_sent(instance) == SINK_DIGESTS * len(NUMBERS)
 
 
 # ---- to a relay that queues -------------------------------------------------
@@ -239,33 +239,33 @@ def postfix_survives(tap):
     rng = random.Random(SEED + 4)
     begun = time.monotonic()
     hits = lives = 0
-    postfix = Postfix(tap.subfolder("postfix"), Ca(tap.subfolder("ca")),
+    postfix = Postfix(tap.subdirectory("postfix"), Ca(tap.subdirectory("ca")),
                       settings={"virtual_transport": "discard:"})
     with postfix:
-        house = House(tap.subfolder("relayed"), port=postfix.port,
+        instance = Instance(tap.subdirectory("relayed"), port=postfix.port,
                       smtp__connections=CONNECTIONS)
-        house.write_day(DAY, NUMBERS)
-        house.clock.set(at_hour(DAY, 6))
-        house.add_people(DIGESTS)
+        instance.write_day(DAY, NUMBERS)
+        instance.clock.set(at_hour(DAY, 6))
+        instance.add_people(DIGESTS)
         ledger = Ledger(postfix)
         while hits < KILLS and lives < 5 * KILLS:
             lives += 1
-            advance(house, STEP_S)
+            advance(instance, STEP_S)
             before = len(ledger.update())
             share = 2 * (DIGESTS - before) // (KILLS - hits + 1)
             goal = before + rng.randint(
-                0, min(count_untried(house, DIGESTS), max(share, 1)))
-            child = start(house, rng)
+                0, min(count_untried(instance, DIGESTS), max(share, 1)))
+            child = start(instance, rng)
             wait_until(
                 lambda: len(ledger.update()) >= goal or not child.is_running,
                 f"{goal} digests in Postfix", pause=lambda _: pause(0.005),
             )
             pause(rng.uniform(0, 0.02))
             hits += child.kill() == -signal.SIGKILL
-            house.check_store()
-            sent = sent_addresses(house)
+            instance.check_store()
+            sent = sent_addresses(instance)
             wait_until(lambda: sent <= set(ledger.update()), "what is SENT in Postfix")
-        settle(house)
+        settle(instance)
         postfix.wait_empty()
         wait_until(lambda: len(ledger.update()) >= DIGESTS, "every digest in Postfix")
         duplicates = duplicates_hold(ledger.update(), DIGESTS, hits)
@@ -273,7 +273,7 @@ def postfix_survives(tap):
     tap.diag(f"Postfix: {hits} kills, {DIGESTS} digests, {duplicates} duplicates"
              f" ({duplicates / hits:.2f} a kill), at most {most} copies of a message,"
              f" {time.monotonic() - begun:.1f} s")
-    assert delivered_is_what_was_sent(house) == DIGESTS * len(NUMBERS)
+    assert delivered_is_what_was_sent(instance) == DIGESTS * len(NUMBERS)
     assert hits >= KILLS * 3 // 4, f"only {hits} kills met a living program"
 
 
@@ -284,22 +284,22 @@ def postfix_survives(tap):
 LATE = ["-p", "-W", ".:3"]
 
 
-def next_due(house):
+def next_due(instance):
     """Let time pass until something is due.  @return whether anything will be"""
-    at, in_flight = house.rows(
+    at, in_flight = instance.rows(
         "SELECT min(next_try_at), sum(state = 'SENDING') FROM outbox")[0]
     if at is None:
         return in_flight > 0
     at = datetime.datetime.fromtimestamp(at + 1, datetime.timezone.utc)
-    if at.strftime("%Y-%m-%dT%H:%M:%SZ") > house.clock.now():
-        house.clock.set(at.isoformat())
+    if at.strftime("%Y-%m-%dT%H:%M:%SZ") > instance.clock.now():
+        instance.clock.set(at.isoformat())
     return True
 
 
-def kill_at_acceptance(house, basket, wanted):
+def kill_at_acceptance(instance, basket, wanted):
     """One life, killed when a message that `wanted` names is accepted.  @return whether"""
     known = len(basket.messages)
-    child = house.start_once()
+    child = instance.start_once()
     wait_until(
         lambda: any(wanted(m.recipients[0]) for m in basket.update()[known:])
         or not child.is_running,
@@ -315,48 +315,48 @@ def count_copies(basket):
 def crash_loop_ends(tap):
     """killed at the first acceptance forty times, nobody gets more than five copies"""
     people = 8
-    with SmtpSink(tap.subfolder("loop-sink"), LATE) as sink:
-        house = House(tap.subfolder("loop"), port=sink.port,
+    with SmtpSink(tap.subdirectory("loop-sink"), LATE) as sink:
+        instance = Instance(tap.subdirectory("loop"), port=sink.port,
                       smtp__connections=CONNECTIONS)
-        house.clock.set(at_hour(DAY, 6))
-        house.write_day(DAY, NUMBERS)
-        house.add_people(people)
+        instance.clock.set(at_hour(DAY, 6))
+        instance.write_day(DAY, NUMBERS)
+        instance.add_people(people)
         basket = Basket(sink)
         for kill in range(40):
-            assert kill == 0 or next_due(house), house.states()
-            assert kill_at_acceptance(house, basket, lambda _: True), kill
-            house.check_store()
-        house.once()
+            assert kill == 0 or next_due(instance), instance.states()
+            assert kill_at_acceptance(instance, basket, lambda _: True), kill
+            instance.check_store()
+        instance.once()
         copies = count_copies(basket)
         tap.diag(f"crash loop: {sorted(copies.values())} copies")
         assert set(copies.values()) == {COPIES} and len(copies) == people, copies
         assert len({(m.recipients[0], m.raw) for m in basket.messages}) == people
-        assert house.rows("SELECT state, held_why, possible_copies, crashes, count(*)"
+        assert instance.rows("SELECT state, held_why, possible_copies, crashes, count(*)"
                           " FROM outbox GROUP BY 1, 2, 3, 4") == [
             ("HELD", "crash", COPIES, COPIES, people)]
-        assert house.value("SELECT count(*) FROM delivered") == 0
-        house.ctl("queue", "release", "1")
-        house.ctl("queue", "drop", "2", "--yes")
-        house.once()
+        assert instance.value("SELECT count(*) FROM delivered") == 0
+        instance.ctl("queue", "release", "1")
+        instance.ctl("queue", "drop", "2", "--yes")
+        instance.once()
         assert count_copies(basket)["person-0001@example.org"] == COPIES + 1
-        assert house.states() == {"CANCELLED": 1, "HELD": people - 2, "SENT": 1}
-        assert house.value("SELECT count(*) FROM delivered") == 2 * len(NUMBERS)
+        assert instance.states() == {"CANCELLED": 1, "HELD": people - 2, "SENT": 1}
+        assert instance.value("SELECT count(*) FROM delivered") == 2 * len(NUMBERS)
 
 
 def poison_is_found(tap):
     """a message at which it is killed each time is held, and the others arrive"""
     people, poison = 12, "person-0007@example.org"
-    with SmtpSink(tap.subfolder("poison-sink"), LATE) as sink:
-        house = House(tap.subfolder("poison"), port=sink.port,
+    with SmtpSink(tap.subdirectory("poison-sink"), LATE) as sink:
+        instance = Instance(tap.subdirectory("poison"), port=sink.port,
                       smtp__connections=4, mail__alerts=True)
-        house.clock.set(at_hour(DAY, 6))
-        house.write_day(DAY, NUMBERS)
-        house.add_people(people)
+        instance.clock.set(at_hour(DAY, 6))
+        instance.write_day(DAY, NUMBERS)
+        instance.add_people(people)
         basket = Basket(sink)
         kills = 0
-        while kills == 0 or next_due(house):
-            kills += kill_at_acceptance(house, basket, lambda to: to == poison)
-            house.check_store()
+        while kills == 0 or next_due(instance):
+            kills += kill_at_acceptance(instance, basket, lambda to: to == poison)
+            instance.check_store()
             assert kills <= COPIES, kills
         copies = count_copies(basket)
         tap.diag(f"poison: {kills} kills, {dict(copies)}")
@@ -364,12 +364,12 @@ def poison_is_found(tap):
         # in flight beside it twice, and then alone
         assert max(copies[to] for to in copies if to != poison) <= 3, copies
         assert len(copies) == people, copies
-        assert house.rows("SELECT s.address, o.state FROM outbox o JOIN subscriber s"
+        assert instance.rows("SELECT s.address, o.state FROM outbox o JOIN subscriber s"
                           " ON s.id = o.subscriber_id WHERE o.state <> 'SENT'") == [
             (poison, "HELD")]
-        child = house.start()
+        child = instance.start()
         child.wait_fact(
-            lambda: house.rows("SELECT recipient FROM outbox WHERE kind = 'notice'")
+            lambda: instance.rows("SELECT recipient FROM outbox WHERE kind = 'notice'")
             == [("owner@news.example",)], "an alert")
         child.kill()
 
@@ -395,18 +395,18 @@ def maildir_survives(tap):
     rng = random.Random(SEED + 1)
     begun = time.monotonic()
     hits = lives = 0
-    maildir = os.path.join(tap.folder, "Maildir")
-    house = House(tap.subfolder("folder"), maildir=maildir)
-    house.write_day(DAY, NUMBERS)
-    house.clock.set(at_hour(DAY, 6))
-    house.add_people(DIGESTS)
+    maildir = os.path.join(tap.directory, "Maildir")
+    instance = Instance(tap.subdirectory("folder"), maildir=maildir)
+    instance.write_day(DAY, NUMBERS)
+    instance.clock.set(at_hour(DAY, 6))
+    instance.add_people(DIGESTS)
     while hits < KILLS and lives < 3 * KILLS:
-        advance(house, STEP_S)
+        advance(instance, STEP_S)
         before = len(files_of(maildir))
         share = 2 * (DIGESTS - before) // (KILLS - hits + 1)
         # when all are there, a daemon has nothing to do and does not end for that
-        goal = before + rng.randint(0, min(count_untried(house, DIGESTS), max(share, 1)))
-        child = start(house, rng)
+        goal = before + rng.randint(0, min(count_untried(instance, DIGESTS), max(share, 1)))
+        child = start(instance, rng)
         wait_until(
             lambda: len(files_of(maildir)) >= goal or not child.is_running,
             f"{goal} files", pause=lambda _: pause(0.0005),
@@ -414,10 +414,10 @@ def maildir_survives(tap):
         pause(rng.uniform(0, 0.004))
         hits += child.kill() == -signal.SIGKILL
         lives += 1
-        house.check_store()
+        instance.check_store()
         if os.path.isdir(os.path.join(maildir, "cur")):
             read_some(maildir, rng)
-    settle(house)
+    settle(instance)
     files = files_of(maildir)
     tap.diag(f"Maildir: {hits} kills, {len(files)} digests, 0 duplicates wanted,"
              f" {time.monotonic() - begun:.1f} s")
@@ -430,7 +430,7 @@ def maildir_survives(tap):
     assert len(addresses) == DIGESTS, len(addresses)
     assert set(addresses.values()) == {1}, addresses.most_common(3)
     assert os.listdir(os.path.join(maildir, "tmp")) == []
-    assert delivered_is_what_was_sent(house) == DIGESTS * len(NUMBERS)
+    assert delivered_is_what_was_sent(instance) == DIGESTS * len(NUMBERS)
     assert hits >= KILLS * 3 // 4, f"only {hits} kills met a living program"
 
 
@@ -452,13 +452,13 @@ def traced_calls(path):
 
 def maildir_is_synced_in_order(tap):
     """a message is on the disk before it is in new/, and new/ before it counts as sent"""
-    maildir = os.path.join(tap.folder, "Maildir-order")
-    house = House(tap.subfolder("order"), maildir=maildir)
-    house.write_day(DAY, NUMBERS)
-    house.add_people(1)  # a commit that waits beside a link says nothing of that one
-    trace = os.path.join(house.folder, "trace")
+    maildir = os.path.join(tap.directory, "Maildir-order")
+    instance = Instance(tap.subdirectory("order"), maildir=maildir)
+    instance.write_day(DAY, NUMBERS)
+    instance.add_people(1)  # a commit that waits beside a link says nothing of that one
+    trace = os.path.join(instance.directory, "trace")
     strace = need_strace()
-    house.once(wanted=0, prefix=[strace, "-f", "-qq", "-y", "-o", trace, "-e",
+    instance.once(wanted=0, prefix=[strace, "-f", "-qq", "-y", "-o", trace, "-e",
                                  "trace=fsync,fdatasync,linkat"])
     on_disk, in_new, links = set(), set(), 0
     for line in traced_calls(trace):
@@ -502,16 +502,16 @@ ALL_DUE = "SELECT address, next_due_at, is_first_due FROM subscriber ORDER BY 1"
 EVERYTHING = (ALL_PAPERS, ALL_LISTINGS, ALL_MATCHES, ALL_EDITIONS, ALL_DUE)
 
 
-def describe(house):
-    return [house.rows(sql) for sql in EVERYTHING]
+def describe(instance):
+    return [instance.rows(sql) for sql in EVERYTHING]
 
 
 STAGES = ("nothing", "collecting", "matched", "editions", "sending")
 
 
-def stage_of(house):
+def stage_of(instance):
     """How far it has come."""
-    ((papers, behind, digests, due),) = house.rows(
+    ((papers, behind, digests, due),) = instance.rows(
         "SELECT EXISTS (SELECT 1 FROM paper), EXISTS (SELECT 1 FROM filter"
         "  WHERE coalesce(matched_through,"
         "   (SELECT value FROM cursor WHERE name = 'matched'), 0)"
@@ -531,26 +531,26 @@ def prepare(tap):
     samples = os.path.join(top_srcdir(), "samples")
     paths = sorted(glob.glob(os.path.join(samples, "daily_papers-*.json")))
     titles = [paper["title"] for path in paths for paper in load_papers(path)]
-    house = House(tap.subfolder("first"), papers=samples, port=1)
+    instance = Instance(tap.subdirectory("first"), papers=samples, port=1)
     for person in generate(titles, 60, seed=SEED):
         first, *rest = person["filters"]
-        house.add_person(person["address"], "--zone", person["zone"],
+        instance.add_person(person["address"], "--zone", person["zone"],
                          *[word for text in rest for word in ("--filter", text)],
                          query=first, now=at_hour(DAY, 6))
-    return house
+    return instance
 
 
-def fresh_copy(house, folder):
+def fresh_copy(instance, directory):
     """The same house again, from before its first paper."""
-    copy = House(folder, papers=house.papers, port=1)
+    copy = Instance(directory, papers=instance.papers, port=1)
     shutil.rmtree(copy.state)
-    shutil.copytree(house.state, copy.state)
+    shutil.copytree(instance.state, copy.state)
     return copy
 
 
-def difference(house, wanted):
+def difference(instance, wanted):
     """What a house has that it should not have, and the other way; "" when equal."""
-    for sql, found, right in zip(EVERYTHING, describe(house), wanted):
+    for sql, found, right in zip(EVERYTHING, describe(instance), wanted):
         if found != right:
             extra = [row for row in found if row not in right]
             missing = [row for row in right if row not in found]
@@ -559,16 +559,16 @@ def difference(house, wanted):
     return ""
 
 
-def kill_at(house, now, goal, share):
+def kill_at(instance, now, goal, share):
     """Run until a stage is reached and a part of the way on, and kill.
 
     The stage is a fact that is waited for, since no two machines need the same time
     to it.  @return where it was killed; None when it had ended by itself
     """
-    child = house.start_once(now)
+    child = instance.start_once(now)
     since = time.monotonic()
     wait_until(
-        lambda: STAGES.index(stage_of(house)) >= STAGES.index(goal)
+        lambda: STAGES.index(stage_of(instance)) >= STAGES.index(goal)
         or not child.is_running,
         f"a run that comes to {goal!r}", deadline_s=RUN_S,
         pause=lambda _: pause(0.001),
@@ -576,25 +576,25 @@ def kill_at(house, now, goal, share):
     pause(share * (time.monotonic() - since + 0.01))
     status = child.kill()
     if status == -signal.SIGKILL:
-        return stage_of(house)
+        return stage_of(instance)
     assert status == 75, f"a run that nobody killed: status {status}\n{child.output}"
     return None
 
 
-def live_and_die(house, now, rng, wanted, most):
+def live_and_die(instance, now, rng, wanted, most):
     """One life: killed some times, at last left to end.  @return where it was killed"""
     kills = []
     try:
         while len(kills) < most:
             goal = STAGES[rng.randrange(len(STAGES) - 1)]
-            stage = kill_at(house, now, goal, rng.random())
+            stage = kill_at(instance, now, goal, rng.random())
             if stage is None:
                 break
             kills.append(stage)
-            house.check_store()
-        house.once(now, wanted=75)
-        house.check_store()
-        wrong = difference(house, wanted)
+            instance.check_store()
+        instance.once(now, wanted=75)
+        instance.check_store()
+        wrong = difference(instance, wanted)
         assert not wrong, wrong
     except AssertionError as problem:
         raise AssertionError(f"after kills at {kills}: {problem}") from problem
@@ -607,7 +607,7 @@ def making_survives(tap):
     begun = time.monotonic()
     now = at_hour(DAY, 18)
     first = prepare(tap)
-    whole = fresh_copy(first, tap.subfolder("whole"))
+    whole = fresh_copy(first, tap.subdirectory("whole"))
     whole.once(now, wanted=75)  # nobody listens where the relay should be
     wanted = describe(whole)
     assert all(wanted), [len(rows) for rows in wanted]
@@ -618,10 +618,10 @@ def making_survives(tap):
     ):
         lives += 1
         assert lives <= 20 * KILLS, f"{lives} lives, killed only in {dict(stages)}"
-        house = fresh_copy(first, tap.subfolder(f"life{lives}"))
+        instance = fresh_copy(first, tap.subdirectory(f"life{lives}"))
         most = max(1, min(KILLS // 4, KILLS - sum(stages.values())))
-        stages.update(live_and_die(house, now, rng, wanted, most))
-        shutil.rmtree(house.folder)
+        stages.update(live_and_die(instance, now, rng, wanted, most))
+        shutil.rmtree(instance.directory)
     tap.diag(f"making: {sum(stages.values())} kills, {lives} lives, seen in"
              f" {dict(stages)}, {time.monotonic() - begun:.1f} s")
 
@@ -629,37 +629,37 @@ def making_survives(tap):
 # ---- at every write ---------------------------------------------------------
 
 
-def fault_at(strace, call, fault, number, folder):
+def fault_at(strace, call, fault, number, directory):
     """How to run a program whose nth call is its last, or fails."""
-    return [strace, "-f", "-qq", "-o", os.path.join(folder, "trace"),
+    return [strace, "-f", "-qq", "-o", os.path.join(directory, "trace"),
             "-e", f"trace={call}", "-e", f"inject={call}:{fault}:when={number}"]
 
 
 def edge_holds(tap, strace, call, fault, number, first, maildir):
     """Die or fail at one call, then go on.  @return whether there was such a call"""
-    house = House(os.path.join(tap.folder, "edge"), papers=first.papers, maildir=maildir)
-    shutil.rmtree(house.state)
-    shutil.copytree(first.state, house.state)
+    instance = Instance(os.path.join(tap.directory, "edge"), papers=first.papers, maildir=maildir)
+    shutil.rmtree(instance.state)
+    shutil.copytree(first.state, instance.state)
     shutil.rmtree(maildir, ignore_errors=True)
     where = f"{fault} at {call} number {number}"
     try:
-        done = house.once(
-            at_hour(DAY), prefix=fault_at(strace, call, fault, number, house.folder))
-        with open(os.path.join(house.folder, "trace"), encoding="utf-8") as trace:
+        done = instance.once(
+            at_hour(DAY), prefix=fault_at(strace, call, fault, number, instance.directory))
+        with open(os.path.join(instance.directory, "trace"), encoding="utf-8") as trace:
             is_hit = done.status == -signal.SIGKILL or "(INJECTED)" in trace.read()
         assert done.status >= 0 or done.status == -signal.SIGKILL, (where, done)
-        house.check_store()
-        house.clock.set(at_hour(DAY, 9))  # by then a source that failed is asked again
-        settle(house)
+        instance.check_store()
+        instance.clock.set(at_hour(DAY, 9))  # by then a source that failed is asked again
+        settle(instance)
         files = files_of(maildir)
         assert len(files) == 3, f"{where}: {len(files)} digests for 3 people"
         assert os.listdir(os.path.join(maildir, "tmp")) == [], where
-        assert delivered_is_what_was_sent(house) == 3 * len(NUMBERS), where
+        assert delivered_is_what_was_sent(instance) == 3 * len(NUMBERS), where
     except AssertionError:
         tap.diag(where)
         raise
     finally:
-        shutil.rmtree(house.folder)
+        shutil.rmtree(instance.directory)
     return is_hit
 
 
@@ -668,8 +668,8 @@ def try_edges(tap, fault, calls):
     strace = need_strace()
     rng = random.Random(SEED + 3)
     begun = time.monotonic()
-    maildir = os.path.join(tap.folder, f"Maildir-{fault}")
-    first = House(tap.subfolder(fault), maildir=maildir)
+    maildir = os.path.join(tap.directory, f"Maildir-{fault}")
+    first = Instance(tap.subdirectory(fault), maildir=maildir)
     first.write_day(DAY, NUMBERS)
     first.add_people(3, now=at_hour(DAY, 6))
     edges = collections.Counter()

@@ -21,7 +21,7 @@ from generate import generate
 from language import TODAY, WRONG, Filters, add_facts, make_paper
 from normalize import normalize
 from oracle import (
-    AS_TOLD, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, FilterError, Paper, parse,
+    AS_REPORTED, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, FilterError, Paper, parse,
 )
 from oracle_tree import Number
 from programs import judge, load_days
@@ -61,8 +61,8 @@ CORNERS = [
 
 def real_papers():
     """All real papers with what nobody told about them made up; or made-up ones."""
-    folder = os.path.join(top_srcdir(), "..", "shared", "data")
-    paths = sorted(glob.glob(os.path.join(folder, "*_papers-*")))
+    directory = os.path.join(top_srcdir(), "..", "shared", "data")
+    paths = sorted(glob.glob(os.path.join(directory, "*_papers-*")))
     rng = random.Random(4)
     if not paths:
         return [make_paper(rng, number) for number in range(300)]
@@ -74,9 +74,9 @@ def real_papers():
 class Bench:
     """Papers, ready for the program and for the oracle."""
 
-    def __init__(self, folder, papers, today=TODAY):
+    def __init__(self, directory, papers, today=TODAY):
         self.today = today
-        self.path = os.path.join(folder, "papers.jsonl")
+        self.path = os.path.join(directory, "papers.jsonl")
         with open(self.path, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(paper) + "\n" for paper in papers)
         self.papers = [Paper(paper, today=today) for paper in papers]
@@ -86,12 +86,12 @@ class Bench:
 
     def truths(self, tree):
         """What the oracle says, in the words of the program's driver."""
-        told = [settle(tree, paper, AS_TOLD) for paper in self.papers]
-        may = told
+        reported = [settle(tree, paper, AS_REPORTED) for paper in self.papers]
+        may = reported
         if has_number(tree):
             may = [settle(tree, paper, MAY_CHANGE) for paper in self.papers]
         return ["".join(DIGIT[row[number]] for row in rows)
-                for rows in (told, may) for number in range(len(SETTLEMENTS))]
+                for rows in (reported, may) for number in range(len(SETTLEMENTS))]
 
     def compare(self, filters):
         """@return (differences as text, refused by both, that found something)"""
@@ -147,8 +147,8 @@ def check_settling(source, truths):
     for number, (nothing, enriched, final) in enumerate(zip(*truths[:3])):
         assert nothing in ("1", enriched) and enriched in ("1", final), (source, number)
         assert final != "1", (source, number)
-    for told, may in zip(truths[:3], truths[3:]):
-        assert all(b in ("1", a) for a, b in zip(told, may)), source
+    for reported, may in zip(truths[:3], truths[3:]):
+        assert all(b in ("1", a) for a, b in zip(reported, may)), source
 
 
 def no_difference(bad):
@@ -160,14 +160,14 @@ def no_difference(bad):
 
 def test_examples(tap):
     """every example by hand means the same to the program"""
-    full = Bench(tap.subfolder("full"), [FULL])
+    full = Bench(tap.subdirectory("full"), [FULL])
     sources = [source for source, _ in FIELDS]
     no_difference(full.compare(sources)[0])
     for (source, wanted), judged in zip(FIELDS, full.judge(sources)):
         assert judged.truths[0] == DIGIT[wanted], (source, judged.canonical)
     pair = [dict(paper, id=str(number)) for number, paper in enumerate(
         (DIFFUSION, AGENT))]
-    pair = Bench(tap.subfolder("pair"), pair)
+    pair = Bench(tap.subdirectory("pair"), pair)
     sources = [source for source, *_ in EXAMPLES]
     for (source, *wanted), judged in zip(EXAMPLES, pair.judge(sources)):
         assert judged.truths, (source, judged.column, judged.reason)
@@ -176,7 +176,7 @@ def test_examples(tap):
 
 def test_refusals(tap):
     """the program refuses what the oracle refuses, at the same column"""
-    bench = Bench(tap.subfolder("refusals"), CORNERS)
+    bench = Bench(tap.subdirectory("refusals"), CORNERS)
     filters = [source for source, _ in REFUSED] + WRONG
     no_difference(bench.compare(filters)[0])
 
@@ -185,7 +185,7 @@ def test_lengths_of_time(tap):
     """days before today are the same days, whatever day it is"""
     for number, (today, (count, unit), day) in enumerate(LENGTHS):
         papers = [{"id": day, "title": "a", "appearances": [["hf", day, "new"]]}]
-        bench = Bench(tap.subfolder(f"length-{number}"), papers, today)
+        bench = Bench(tap.subdirectory(f"length-{number}"), papers, today)
         length = f"{count}{unit}"
         no_difference(bench.compare([
             f"date:{length}", f"date:{length}..{length}", f"date:..{length}",
@@ -203,7 +203,7 @@ def test_settling():
     for source in [drawn.valid() for _ in range(400)]:
         tree = parse(source)
         rows = [[tree.truth(paper, settled, mode) for paper in ready]
-                for mode in (AS_TOLD, MAY_CHANGE) for settled in SETTLEMENTS]
+                for mode in (AS_REPORTED, MAY_CHANGE) for settled in SETTLEMENTS]
         texts = ["".join(DIGIT[truth] for truth in row) for row in rows]
         check_settling(source, texts)
         assert texts[2] == texts[5], source
@@ -222,7 +222,7 @@ def draw(papers, count, seed):
 
 def compare_on(tap, name, papers, count):
     begun = time.monotonic()
-    bench = Bench(tap.subfolder(name), papers)
+    bench = Bench(tap.subdirectory(name), papers)
     bad, refused, hits = bench.compare(draw(papers, count, 5))
     tap.diag(f"{len(papers)} papers, {count} filters, {refused} of them refused, "
              f"{hits} found something, {time.monotonic() - begun:.1f} s")
@@ -252,7 +252,7 @@ def test_canonical(tap):
     """the canonical text means the same, to the oracle too, and is its own"""
     rng = random.Random(9)
     papers = [make_paper(rng, number) for number in range(40)]
-    bench = Bench(tap.subfolder("canonical"), papers)
+    bench = Bench(tap.subdirectory("canonical"), papers)
     drawn = Filters(rng, papers)
     filters = [drawn.valid() for _ in range(FILTERS // 5)]
     bad = []
@@ -276,7 +276,7 @@ def test_fts5(tap):
         ("fts-real", real_papers()[:60], FTS_FILTERS // 5),
     ):
         archive = test_oracle.Archive(papers)
-        bench = Bench(tap.subfolder(name), papers)
+        bench = Bench(tap.subdirectory(name), papers)
         pairs = [test_oracle.random_filter(rng, archive, folds=True)
                  for _ in range(count)]
         pairs = [pair for pair in pairs if len(pair[0].encode()) <= 512]

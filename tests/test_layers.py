@@ -7,7 +7,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
-from layers import HOMES, MAX_LINES, MAY_USE, check_tree, source_files
+from layers import (
+    FLOORS, HOMES, MAX_LINES, MAY_USE, check_tree, find_cycles, include_graph, same_names,
+    source_files,
+)
 from tap import Tap, top_builddir, top_srcdir
 
 
@@ -19,16 +22,22 @@ def head(path):
 CASES = [
     # arrows
     ("store/a.c", '#include "query/a.h"', ""),
-    ("store/a.c", '#include "store/b.h"', ""),
+    ("store/core/a.c", '#include "store/core/b.h"', ""),
     ("store/a.c", '#include "net/a.h"', "4: \"net/a.h\": store may not use net"),
     ("base/a.h", '#include "model/a.h"', "base may not use model"),
     ("query/a.c", '  #  include "store/a.h"', "query may not use store"),
-    ("letter/a.c", '#include "model/a.h"', "letter may not use model"),
+    ("parser/a.c", '#include "model/a.h"', "parser may not use model"),
     ("service/a.c", '#include "daemon/a.h"', "service may not use daemon"),
     ("service/a.c", '#include "web/a.h"', "service may not use web"),
     ("ctl/a.c", '#include "web/a.h"', "ctl may not use web"),
     ("daemon/a.c", '#include "web/a.h"\n#include "store/a.h"', ""),
     ("web/a.c", '#include "service/a.h"\n#include "render/a.h"', ""),
+    ("service/health/a.c", '#include "service/log/a.h"', ""),
+    ("service/log/a.c", '#include "service/health/a.h"', "(floor 1) may not use"),
+    ("service/log/a.c", '#include "service/state/a.h"', "(floor 2)"),
+    ("service/a.c", '#include "service/log/a.h"', "is on no floor of service"),
+    ("service/log/a.c", '#include "service/shop/a.h"', "is on no floor of service"),
+    ("query/eval/a.c", '#include "query/a.h"', ""),
     ("store/a.c", '#include "../net/a.h"', "climbs"),
     ("store/a.c", '#include "nowhere.h"', "has no layer"),
     ("store/a.c", '#include "a.c"', ""),
@@ -45,9 +54,9 @@ CASES = [
     ("transport/a.c", "#include <curl/curl.h>", "belongs to net"),
     ("ctl/a.c", "#include <jansson.h>", ""),
     ("render/a.c", "#include <jansson.h>", "belongs to sources and ctl"),
-    ("transport/a.c", "#include <libetpan/mailsmtp.h>", "belongs to letter and"),
+    ("transport/a.c", "#include <libetpan/mailsmtp.h>", "belongs to parser and"),
     ("service/a.c", "#include <expat.h>", "belongs to sources"),
-    ("daemon/a.c", "#include <seccomp.h>", "belongs to letter"),
+    ("daemon/a.c", "#include <seccomp.h>", "belongs to parser"),
     ("daemon/a.c", "#include <microhttpd.h>", "belongs to web"),
     ("service/a.c", "#include <systemd/sd-daemon.h>", "belongs to daemon"),
     ("daemon/a.c", "#include <systemd/sd-daemon.h>", ""),
@@ -73,7 +82,7 @@ CASES = [
     ("service/a.c", 'char *s = "PRAGMA user_version";', "SQL outside"),
     ("service/a.c", 'char *s = "CREATE UNIQUE INDEX a ON b(c)";', "SQL outside"),
     ("service/a.c", 'char *s = "BEGIN IMMEDIATE";', "SQL outside"),
-    ("mailbox/a.c", 'char *s = "SELECT INBOX";', ""),
+    ("receive/a.c", 'char *s = "SELECT INBOX";', ""),
     ("service/a.c", 'char *s = "choose papers from the list", *t = "select one";', ""),
     ("service/a.c", '/* SELECT a FROM b */ char *s = "cannot update settings";', ""),
     # shapes
@@ -101,7 +110,7 @@ HEADS = [
 
 
 def problems_of(tap, number, path, contents):
-    src = tap.subfolder(f"tree{number}")
+    src = tap.subdirectory(f"tree{number}")
     full = os.path.join(src, path)
     os.makedirs(os.path.dirname(full))
     with open(full, "w", encoding="utf-8") as file:
@@ -127,10 +136,22 @@ def test_tables():
     assert all(layer in MAY_USE for layers in HOMES.values() for layer in layers)
 
 
-def test_house(tap):
+def test_instance(tap):
     src = os.path.join(top_srcdir(), "src")
     files = source_files(src)
     tap.ok(len(files) > 3, "sources are found")
+    edges = include_graph(src)
+    cycles = find_cycles(edges)
+    tap.ok(not cycles, "no directory includes itself through others")
+    doubles = same_names(src)
+    tap.ok(not doubles, "no two directories have a file of the same name")
+    floors = sum(len(floors) for floors in FLOORS.values())
+    tap.diag(
+        f"{len({end for edge in edges for end in edge})} directories, {len(edges)} edges,"
+        f" {len(cycles)} in cycles, {floors} floors inside layers"
+    )
+    for name, paths in sorted(doubles.items()):
+        tap.diag(f"{name}: {' '.join(paths)}")
     problems = check_tree(src)
     if not tap.ok(not problems, "src keeps the layers, the homes and the shapes"):
         tap.diag("\n".join(problems))
@@ -154,7 +175,7 @@ def main():
         tap.run(test_clock)
         tap.run(test_rules, tap)
         tap.run(test_tables)
-        test_house(tap)
+        test_instance(tap)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 /*
  * test_lmtp.c - the LMTP dialogue, its limits, and clients that take their time.
  */
-#include "mailbox/lmtp.h"
-#include "mailbox/lmtp_listen.h"
+#include "receive/lmtp_listen.h"
+#include "receive/lmtp_server.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "lib/lab.h"
-#include "mailbox/lmtp_client.h"
-#include "mailbox/lmtp_session.h"
+#include "lib/store_fixture.h"
+#include "receive/lmtp_client.h"
+#include "receive/lmtp_session.h"
 
 /* What the sink was given last, and what it is to say. */
 struct basket {
@@ -27,17 +27,17 @@ struct basket {
 };
 
 static bool
-take(void *data, const struct mailbox_letter *letter, GError **error)
+take(void *data, const struct receive_mail *mail, GError **error)
 {
 	struct basket *basket = data;
 
 	basket->count++;
 	g_free(basket->sender);
 	g_free(basket->recipient);
-	basket->sender = g_strdup(letter->sender);
-	basket->recipient = g_strdup(letter->recipient);
+	basket->sender = g_strdup(mail->sender);
+	basket->recipient = g_strdup(mail->recipient);
 	g_string_truncate(basket->raw, 0);
-	g_string_append_len(basket->raw, letter->raw, (gssize)letter->size);
+	g_string_append_len(basket->raw, mail->raw, (gssize)mail->size);
 	if (basket->failure < 0)
 		return true;
 	g_set_error(error, PB_ERROR, basket->failure, "no\r\n250 way \303\244");
@@ -74,7 +74,7 @@ clear_basket(struct basket *basket)
 /* What is said, and the codes of the answers; letters that the sink has then. */
 static const struct {
 	const char *name, *said, *codes;
-	unsigned letters;
+	unsigned messages;
 	const char *raw, *sender, *recipient; /* of the last; NULL: whatever */
 } dialogues[] = {
     {"a greeting", "", "220", 0, NULL, NULL, NULL},
@@ -173,13 +173,13 @@ list_codes(const GString *out)
 static char *
 talk(struct basket *basket, const char *said, size_t size, size_t piece)
 {
-	const struct mailbox_sink sink = {
+	const struct receiver_sink sink = {
 	    .take = take, .note = note, .is_known = is_known, .data = basket};
 	pb_auto(lmtp_session) session = lmtp_session_new(&sink);
 
 	for (size_t at = 0; at < size; at += piece)
 		lmtp_session_feed(session, said + at, MIN(piece, size - at));
-	g_assert_cmpuint(lmtp_session_get_letters(session), ==, basket->count);
+	g_assert_cmpuint(lmtp_session_get_accepted(session), ==, basket->count);
 	return list_codes(lmtp_session_get_output(session));
 }
 
@@ -195,7 +195,7 @@ test_dialogue(gconstpointer data)
 		    &basket, dialogues[i].said, strlen(dialogues[i].said), pieces[j]);
 
 		g_assert_cmpstr(codes, ==, dialogues[i].codes);
-		g_assert_cmpuint(basket.count, ==, dialogues[i].letters);
+		g_assert_cmpuint(basket.count, ==, dialogues[i].messages);
 		if (dialogues[i].raw)
 			g_assert_cmpstr(basket.raw->str, ==, dialogues[i].raw);
 		if (dialogues[i].sender)
@@ -246,10 +246,10 @@ static const struct {
     {"errors", "", "X\r\n", "", BOUNDS_LMTP_ERRORS - 1, "500 500", "500 421"},
     {"commands without a letter", "", "NOOP\r\n", "", BOUNDS_LMTP_COMMANDS, "250 250",
         "250 421"},
-    {"the octets of a letter", ALL, "x", "\r\n.\r\nNOOP\r\n", BOUNDS_LETTER_BYTES - 2,
+    {"the octets of a letter", ALL, "x", "\r\n.\r\nNOOP\r\n", BOUNDS_MAIL_BYTES - 2,
         "354 250 250", "354 552 250"},
     {"the octets of one that is refused", ALL, "x", "",
-        BOUNDS_LETTER_BYTES + BOUNDS_LMTP_FLOOD_BYTES, "354", "421"},
+        BOUNDS_MAIL_BYTES + BOUNDS_LMTP_FLOOD_BYTES, "354", "421"},
 };
 
 static void
@@ -295,9 +295,9 @@ an_address_has_its_bound(void)
 /* ---- on a socket ---- */
 
 struct server {
-	struct mailbox *mailbox;
+	struct receiver *mailbox;
 	struct basket basket;
-	struct mailbox_sink sink;
+	struct receiver_sink sink;
 	int stop_fd;
 	GThread *thread;
 	char *path;
@@ -310,7 +310,7 @@ serve(gpointer data)
 	GError *error = NULL;
 
 	g_assert_true(
-	    mailbox_serve(server->mailbox, &server->sink, server->stop_fd, &error));
+	    receiver_run(server->mailbox, &server->sink, server->stop_fd, &error));
 	g_assert_no_error(error);
 	return NULL;
 }
@@ -329,18 +329,18 @@ connect_to(const char *path)
 }
 
 static struct server *
-start_server(const struct lab *lab, struct lmtp_times times)
+start_server(const struct store_fixture *fixture, struct lmtp_times times)
 {
 	struct server *server = g_new0(struct server, 1);
 	const struct lmtp_options options = {
-	    .path = server->path = g_build_filename(lab->folder, "lmtp", NULL),
+	    .path = server->path = g_build_filename(fixture->folder, "lmtp", NULL),
 	    .times = times,
 	};
 	int fd;
 
 	server->basket = (struct basket){.raw = g_string_new(NULL), .failure = -1};
 	server->sink =
-	    (struct mailbox_sink){.take = take, .note = note, .data = &server->basket};
+	    (struct receiver_sink){.take = take, .note = note, .data = &server->basket};
 	server->mailbox = lmtp_new(&options);
 	server->stop_fd = eventfd(0, EFD_CLOEXEC);
 	server->thread = g_thread_new("lmtp", serve, server);
@@ -358,7 +358,7 @@ stop_server(struct server *server)
 	g_assert_cmpint(write(server->stop_fd, &one, sizeof(one)), ==, sizeof(one));
 	g_thread_join(server->thread);
 	g_assert_cmpint(access(server->path, F_OK), !=, 0);
-	mailbox_free(server->mailbox);
+	receiver_free(server->mailbox);
 	close(server->stop_fd);
 	clear_basket(&server->basket);
 	g_free(server->path);
@@ -382,9 +382,9 @@ static void
 a_client_that_is_silent_is_given_up(void)
 {
 	static const char *const said[] = {"", LHLO, LHLO MAIL RCPT, ALL "half\r\n."};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
-	    start_server(lab, (struct lmtp_times){.idle = 50, .letter = 600000});
+	    start_server(fixture, (struct lmtp_times){.idle = 50, .mail = 600000});
 
 	for (size_t i = 0; i < G_N_ELEMENTS(said); i++) {
 		int fd = connect_to(server->path);
@@ -403,9 +403,9 @@ a_client_that_is_silent_is_given_up(void)
 static void
 a_client_that_only_drips_is_given_up(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
-	    start_server(lab, (struct lmtp_times){.idle = 600000, .letter = 200});
+	    start_server(fixture, (struct lmtp_times){.idle = 600000, .mail = 200});
 	int fd = connect_to(server->path);
 
 	while (send(fd, "NOOP", 1, MSG_NOSIGNAL) == 1) {
@@ -424,9 +424,9 @@ a_client_that_only_drips_is_given_up(void)
 static void
 a_client_that_does_not_read_is_given_up(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct server *server =
-	    start_server(lab, (struct lmtp_times){.idle = 200, .letter = 600000});
+	    start_server(fixture, (struct lmtp_times){.idle = 200, .mail = 600000});
 	int fd = connect_to(server->path), put;
 	GString *flood = g_string_new(LHLO);
 
@@ -455,8 +455,8 @@ our_client_and_our_server_agree(void)
 	    {"x\r\ny\n", "x\r\ny\r\n"},
 	    {".\n..\nx.\n", ".\r\n..\r\nx.\r\n"},
 	};
-	pb_auto(lab) lab = lab_new();
-	struct server *server = start_server(lab, LMTP_TIMES_STANDARD);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct server *server = start_server(fixture, LMTP_TIMES_STANDARD);
 	g_autoptr(GError) error = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -477,7 +477,7 @@ our_client_and_our_server_agree(void)
 	g_clear_error(&error);
 	stop_server(server);
 	g_assert_false(
-	    lmtp_client_send(lab->folder, "", "c@d.example", "x", 1, &error));
+	    lmtp_client_send(fixture->folder, "", "c@d.example", "x", 1, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 }
 

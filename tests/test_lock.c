@@ -1,7 +1,7 @@
 /*
  * test_lock.c - one daemon for one state folder, which nobody else may look into.
  */
-#include "service/lock.h"
+#include "service/state/lock.h"
 
 #include <fcntl.h>
 #include <glib.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "lib/lab.h"
+#include "lib/store_fixture.h"
 
 /* Of a user other than root. */
 #define NOBODY 65534
@@ -20,8 +20,8 @@
 static void
 a_folder_is_made_and_locked_for_one(void)
 {
-	pb_auto(lab) lab = lab_new();
-	g_autofree char *folder = g_build_filename(lab->folder, "a", "state", NULL);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *folder = g_build_filename(fixture->folder, "a", "state", NULL);
 	g_autoptr(GError) error = NULL;
 	GStatBuf status;
 	int first = lock_take(folder, &error), second;
@@ -51,12 +51,12 @@ a_folder_that_others_may_enter_is_refused(void)
 	    {0720, false}, {0705, false}, {0701, false}, {0755, false}, {0777, false}};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autoptr(GError) error = NULL;
 		int fd;
 
-		g_chmod(lab->folder, rows[i].mode);
-		fd = lock_take(lab->folder, &error);
+		g_chmod(fixture->folder, rows[i].mode);
+		fd = lock_take(fixture->folder, &error);
 		g_assert_cmpint(fd >= 0, ==, rows[i].is_ok);
 		if (!rows[i].is_ok) {
 			g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
@@ -64,7 +64,7 @@ a_folder_that_others_may_enter_is_refused(void)
 		}
 		if (fd >= 0)
 			close(fd);
-		g_chmod(lab->folder, 0700);
+		g_chmod(fixture->folder, 0700);
 	}
 }
 
@@ -72,8 +72,8 @@ static void
 a_folder_that_cannot_be_is_told(void)
 {
 	g_autoptr(GError) error = NULL;
-	pb_auto(lab) lab = lab_new();
-	g_autofree char *below = g_build_filename(lab->path, "state", NULL);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *below = g_build_filename(fixture->path, "state", NULL);
 
 	g_assert_cmpint(lock_take(below, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
@@ -83,33 +83,33 @@ a_folder_that_cannot_be_is_told(void)
 static void
 a_store_is_exchanged_only_when_nobody_has_it(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
-	int one = lock_share(lab->folder, &error), two, alone, daemon;
+	int one = lock_share(fixture->folder, &error), two, alone, daemon;
 
 	g_assert_no_error(error);
-	two = lock_share(lab->folder, &error);
+	two = lock_share(fixture->folder, &error);
 	g_assert_no_error(error);
-	daemon = lock_take(lab->folder, &error);
+	daemon = lock_take(fixture->folder, &error);
 	g_assert_no_error(error);
 	/* Not beside a daemon, and not beside one of two who have the store open. */
-	g_assert_cmpint(lock_take_alone(lab->folder, &error), ==, -1);
+	g_assert_cmpint(lock_take_alone(fixture->folder, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_nonnull(strstr(error->message, "stop paperboyd first"));
 	g_clear_error(&error);
 	close(daemon);
 	close(one);
-	g_assert_cmpint(lock_take_alone(lab->folder, &error), ==, -1);
+	g_assert_cmpint(lock_take_alone(fixture->folder, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_nonnull(strstr(error->message, "another paperboyctl"));
 	g_clear_error(&error);
 	close(two);
-	alone = lock_take_alone(lab->folder, &error);
+	alone = lock_take_alone(fixture->folder, &error);
 	g_assert_no_error(error);
-	g_assert_cmpint(lock_share(lab->folder, &error), ==, -1);
+	g_assert_cmpint(lock_share(fixture->folder, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_clear_error(&error);
-	g_assert_cmpint(lock_take(lab->folder, &error), ==, -1);
+	g_assert_cmpint(lock_take(fixture->folder, &error), ==, -1);
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	close(alone);
 }
@@ -185,7 +185,7 @@ a_wrong_owner_or_mode_is_named(void)
 			g_assert_cmpstr(said, ==, "");
 		}
 		g_chmod(folder, 0700);
-		lab_remove_folder(folder);
+		store_fixture_remove_folder(folder);
 	}
 }
 

@@ -14,9 +14,9 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from clock import DAY
-from daemon import House, parse
+from daemon import Instance, parse
 from peers import is_root
-from smtplab import DROP, Relay
+from smtp_fixture import DROP, Relay
 from tap import Skip, Tap, need_programs, run, top_builddir, top_srcdir
 
 # Made up so that none of it is in a log by chance.
@@ -52,10 +52,10 @@ def element(number):
             "title": paper["title"], "numComments": 0}
 
 
-def write_papers(house, is_cut=False):
+def write_papers(instance, is_cut=False):
     """Today's papers; or cut off in the middle of a title."""
     text = json.dumps([element(number) for number in range(3)])
-    path = os.path.join(house.papers, f"daily_papers-{DAY}.json")
+    path = os.path.join(instance.papers, f"daily_papers-{DAY}.json")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text[:text.index("Trapezunt, part 2") + 4] if is_cut else text)
 
@@ -86,14 +86,14 @@ class Notify:
     """What systemd would be told; read at once, since the teller waits for that."""
 
     def __init__(self, path):
-        self.told = []
+        self.reported = []
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(path)
         self.thread = threading.Thread(target=self.read)
 
     def read(self):
         while text := self.socket.recv(4096).decode():
-            self.told.append(text)
+            self.reported.append(text)
 
     def __enter__(self):
         self.thread.start()
@@ -108,77 +108,77 @@ class Notify:
 
 def live(tap, name, level):
     """A whole life.  @return all that was logged, and the tokens in its mail"""
-    folder = tap.subfolder(name)
-    templates = os.path.join(folder, "templates")
+    directory = tap.subdirectory(name)
+    templates = os.path.join(directory, "templates")
     run(["cp", "-r", os.path.join(top_srcdir(), "etc", "templates"), templates])
-    path = os.path.join(folder, "notify")
+    path = os.path.join(directory, "notify")
     with Relay() as relay, Notify(path) as notify:
-        house = House(os.path.join(folder, "house"), port=relay.port, log_level=level,
+        instance = Instance(os.path.join(directory, "house"), port=relay.port, log_level=level,
                       template_dir=templates, smtp__connections=1)
         seen = set()
         relay.act = lambda verb, text: quote(verb, text, seen)
-        write_papers(house, is_cut=True)
-        with house.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
-            child.wait_line("batch failed source=hf")
-            write_papers(house)
-            house.ctl("source", "fetch")
+        write_papers(instance, is_cut=True)
+        with instance.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
+            child.wait_line("fetch failed source=hf")
+            write_papers(instance)
+            instance.ctl("source", "fetch")
             for number, (local, person) in enumerate(PEOPLE.items()):
-                house.ctl("subscriber", "add", f"{local}@{DOMAIN}", "--name", person,
+                instance.ctl("subscriber", "add", f"{local}@{DOMAIN}", "--name", person,
                           "--consent", CONSENT, "--filter", FILTERS[number % 3])
-            house.ctl("filter", "add", f"hulda.zwirnlein@{DOMAIN}", "xylograph AND part",
+            instance.ctl("filter", "add", f"hulda.zwirnlein@{DOMAIN}", "xylograph AND part",
                       "--name", FILTER_NAME)
             child.wait_fact(
-                lambda: sum(house.states().get(state, 0) for state in (
+                lambda: sum(instance.states().get(state, 0) for state in (
                     "SENT", "DEFERRED", "FAILED", "UNKNOWN")) == len(PEOPLE),
                 "everybody's message tried")
-            house.ctl("subscriber", "remove", "--yes", f"hulda.zwirnlein@{DOMAIN}")
-            spoil(house, child, templates)
+            instance.ctl("subscriber", "remove", "--yes", f"hulda.zwirnlein@{DOMAIN}")
+            spoil(instance, child, templates)
             # the relay greets with words of its own, and says who is to be asked
             relay.act = lambda verb, _: (
                 b"554 5.3.2 ask impressum.meyer@relay.example\r\n"
                 if verb == "CONNECT" else None)
-            house.set(smtp__connections=2)
-            house.ctl("reload")
-            child.wait_line("configuration in force stage=post")
-            house.ctl("subscriber", "add", LAST, "--consent", CONSENT, "--filter",
+            instance.set(smtp__connections=2)
+            instance.ctl("reload")
+            child.wait_line("configuration applied stage=mailer")
+            instance.ctl("subscriber", "add", LAST, "--consent", CONSENT, "--filter",
                       FILTERS[0])
-            child.wait_line("relay fails next_in")
+            child.wait_line("relay failed next_in")
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output
-        text = child.output + "\n" + "\n".join(notify.told)
+        text = child.output + "\n" + "\n".join(notify.reported)
         tokens = {parse(raw)["Message-ID"].strip("<>").partition("@")[0]
                   for _, raw, _ in relay.arrived}
         tokens |= set(re.findall(r"ENVID=\S+", "\n".join(l for _, l in relay.commands)))
-    return text, tokens, house
+    return text, tokens, instance
 
 
-def spoil(house, child, templates):
+def spoil(instance, child, templates):
     """Configurations that are refused, with addresses and filters in their mistakes."""
     template = os.path.join(templates, "digest.txt")
     with open(template, encoding="utf-8") as file:
         good = file.read()
     with open(template, "a", encoding="utf-8") as file:
         file.write("{{impressum.meyer}}\n")
-    house.ctl("reload", wanted=78)
+    instance.ctl("reload", wanted=78)
     with open(template, "w", encoding="utf-8") as file:
         file.write(good)
-    house.set(mail__owner="Impressum Meyer <impressum.meyer@news.example>",
+    instance.set(mail__owner="Impressum Meyer <impressum.meyer@news.example>",
               mail__envelope_from="impressum.meyer@news.example@x")
-    house.ctl("reload", wanted=78)
-    house.set(mail__owner="owner@news.example", mail__envelope_from=None)
+    instance.ctl("reload", wanted=78)
+    instance.set(mail__owner="owner@news.example", mail__envelope_from=None)
     child.wait_line("configuration refused problems=2")
 
 
 def at_info(tap):
     """a whole life at level info names nobody and nothing that somebody wrote"""
-    text, tokens, house = live(tap, "info", "info")
+    text, tokens, instance = live(tap, "info", "info")
     found = {word for word in [*SECRETS, *tokens] if word.lower() in text.lower()}
     assert not found, f"{found}\n{text}"
     assert len(tokens) >= 3, tokens
     # and yet it tells what an operator needs
     for pattern in (
-        r"info    paperboyd \S+ started", r"warning batch failed source=hf day=\S+: .*not JSON",
-        r"info    editions made due=\d", r"info    collect done answers=",
+        r"info    paperboyd \S+ started", r"warning fetch failed source=hf day=\S+: .*not JSON",
+        r"info    digests built due=\d", r"info    collector done answers=",
         r"info    delivery sent outbox=1 attempt=1 code=250 status=2.0.0$",
         r"warning delivery failed outbox=\d+ attempt=1 scope=message stage=rcpt "
         r"code=550 status=5.1.1: paperboyctl queue --all",
@@ -188,17 +188,17 @@ def at_info(tap):
         r"code=451 status=4.3.0$",
         r"info    delivery unknown outbox=\d+ attempt=1 copies=1 scope=relay stage=dot code=0 "
         r"next_in=\d+s",
-        r"error   configuration wrong: \S+: template_dir: digest.txt:\d+:\d+: ",
+        r"error   configuration error: \S+: template_dir: digest.txt:\d+:\d+: ",
         r"error   configuration refused problems=\d: the old configuration stays",
-        r"info    configuration in force stage=post",
-        r"warning relay fails next_in=60s: 554 5.3.2 ask \[address\]$",
+        r"info    configuration applied stage=mailer",
+        r"warning relay failed next_in=60s: 554 5.3.2 ask \[address\]$",
         r"info    paperboyd stops: finishing what is under way",
         r"info    paperboyd ended",
     ):
         assert re.search(pattern, text, re.M), f"{pattern}\n{text}"
     # what the log leaves out is in the queue
     assert f"<grete.wolkenstein@{DOMAIN}>" not in text
-    assert f"<ottokar.vielfrass@{DOMAIN}>: unknown" in house.ctl("queue", "--all")
+    assert f"<ottokar.vielfrass@{DOMAIN}>: unknown" in instance.ctl("queue", "--all")
 
 
 def at_debug(tap):
@@ -228,7 +228,7 @@ def read_entry(data):
     return fields
 
 
-def play_journal(folder):
+def play_journal(directory):
     """In a mount namespace of its own: be the journal for one run of paperboyd."""
     run(["mount", "-t", "tmpfs", "tmpfs", "/run"])
     os.makedirs("/run/systemd/journal")
@@ -244,10 +244,10 @@ def play_journal(folder):
         relay.act = lambda verb, text: (
             b"550 5.1.1 no\r\n" if verb == "RCPT" and "0002" in text else
             b"451 4.2.0 later\r\n" if verb == "RCPT" and "0003" in text else None)
-        house = House(os.path.join(folder, "house"), port=relay.port)
-        house.write_day(DAY, range(3))
-        house.add_people(3)
-        done = subprocess.Popen(house.once_command(), stdin=subprocess.DEVNULL, stderr=out,
+        instance = Instance(os.path.join(directory, "house"), port=relay.port)
+        instance.write_day(DAY, range(3))
+        instance.add_people(3)
+        done = subprocess.Popen(instance.once_command(), stdin=subprocess.DEVNULL, stderr=out,
                                 stdout=subprocess.PIPE)
         entries = []
         journal.settimeout(0.1)
@@ -271,15 +271,15 @@ def journal(tap):
         raise Skip("a journal of its own needs root")
     (unshare,) = need_programs("unshare")
     command = [unshare, "--mount", sys.executable, "-B", os.path.abspath(__file__),
-               "--journal", tap.subfolder("journal")]
+               "--journal", tap.subdirectory("journal")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if "unshare failed" in done.stderr or "mount:" in done.stderr:
         raise Skip("no mount namespace here")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["plain"] == "", told["plain"]  # nothing but entries
+    reported = json.loads(done.stdout)
+    assert reported["plain"] == "", reported["plain"]  # nothing but entries
     by_name = {}
-    for entry in told["entries"]:
+    for entry in reported["entries"]:
         assert re.fullmatch("[0-9a-f]{32}", entry["MESSAGE_ID"]), entry
         assert entry["SYSLOG_IDENTIFIER"] == "paperboyd"
         by_name[entry["PAPERBOY_EVENT"]] = entry
@@ -292,7 +292,7 @@ def journal(tap):
     deferred = by_name["delivery-deferred"]
     assert re.fullmatch(r"\d+", deferred["PAPERBOY_NEXT_IN"]), deferred
     assert f"next_in={deferred['PAPERBOY_NEXT_IN']}s" in deferred["MESSAGE"]
-    assert by_name["editions-made"]["PAPERBOY_DIGESTS"] == "3"
+    assert by_name["digests-built"]["PAPERBOY_DIGESTS"] == "3"
     assert by_name["delivery-sent"]["PRIORITY"] == "6"
     # and the manual has each of them, under the same id
     with open(os.path.join(top_builddir(), "man", "paperboyd.8"), encoding="utf-8") as page:

@@ -9,7 +9,7 @@
 
 #include "transport/maildir.h"
 
-struct lab {
+struct store_fixture {
 	char *above; /* a folder of our own */
 	char *path;
 	struct transport *transport;
@@ -17,12 +17,13 @@ struct lab {
 };
 
 static void
-lab_init(struct lab *lab)
+store_fixture_init(struct store_fixture *fixture)
 {
-	*lab = (struct lab){.above = g_dir_make_tmp("maildir-XXXXXX", NULL)};
-	g_assert_nonnull(lab->above);
-	lab->path = g_build_filename(lab->above, "Maildir", NULL);
-	lab->transport = transport_maildir_new(lab->path);
+	*fixture =
+	    (struct store_fixture){.above = g_dir_make_tmp("maildir-XXXXXX", NULL)};
+	g_assert_nonnull(fixture->above);
+	fixture->path = g_build_filename(fixture->above, "Maildir", NULL);
+	fixture->transport = transport_maildir_new(fixture->path);
 }
 
 static void
@@ -42,17 +43,18 @@ remove_tree(const char *path)
 }
 
 static void
-lab_clear(struct lab *lab)
+store_fixture_clear(struct store_fixture *fixture)
 {
-	transport_free(lab->transport);
-	delivery_clear(&lab->result);
-	remove_tree(lab->above);
-	g_free(lab->above);
-	g_free(lab->path);
+	transport_free(fixture->transport);
+	delivery_clear(&fixture->result);
+	remove_tree(fixture->above);
+	g_free(fixture->above);
+	g_free(fixture->path);
 }
 
 static void
-deliver_as(struct lab *lab, const char *id, const char *recipient, const char *text)
+deliver_as(struct store_fixture *fixture, const char *id, const char *recipient,
+    const char *text)
 {
 	g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
 	struct envelope envelope = {.id = id,
@@ -60,20 +62,20 @@ deliver_as(struct lab *lab, const char *id, const char *recipient, const char *t
 	    .recipient = recipient,
 	    .message = message};
 
-	transport_deliver(lab->transport, &envelope, &lab->result);
+	transport_deliver(fixture->transport, &envelope, &fixture->result);
 }
 
 static void
-deliver(struct lab *lab, const char *id)
+deliver(struct store_fixture *fixture, const char *id)
 {
-	deliver_as(lab, id, "b@b.example", "Subject: t\r\n\r\n.dot\r\nend\r\n");
+	deliver_as(fixture, id, "b@b.example", "Subject: t\r\n\r\n.dot\r\nend\r\n");
 }
 
 /* The only file of a folder, or NULL; more than one fails. */
 static char *
-find_only_file(const struct lab *lab, const char *folder)
+find_only_file(const struct store_fixture *fixture, const char *folder)
 {
-	g_autofree char *path = g_build_filename(lab->path, folder, NULL);
+	g_autofree char *path = g_build_filename(fixture->path, folder, NULL);
 	g_autoptr(GDir) entries = g_dir_open(path, 0, NULL);
 	const char *name = g_dir_read_name(entries);
 	char *found = name ? g_build_filename(path, name, NULL) : NULL;
@@ -95,14 +97,14 @@ static void
 a_message_lies_in_new_with_its_headers(void)
 {
 	g_autofree char *file = NULL, *text = NULL, *tmp = NULL;
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	deliver(&lab, "1");
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpint(lab.result.stage, ==, SMTP_STAGE_NONE);
-	file = find_only_file(&lab, "new");
-	tmp = find_only_file(&lab, "tmp");
+	store_fixture_init(&fixture);
+	deliver(&fixture, "1");
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpint(fixture.result.stage, ==, SMTP_STAGE_NONE);
+	file = find_only_file(&fixture, "new");
+	tmp = find_only_file(&fixture, "tmp");
 	g_assert_nonnull(file);
 	g_assert_null(tmp);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
@@ -110,42 +112,42 @@ a_message_lies_in_new_with_its_headers(void)
 	    "Return-Path: <bounces@a.example>\nDelivered-To: b@b.example\n"
 	    "Subject: t\n\n.dot\nend\n");
 	g_assert_cmpuint(get_mode(file), ==, 0600);
-	g_assert_cmpuint(get_mode(lab.path), ==, 0700);
-	lab_clear(&lab);
+	g_assert_cmpuint(get_mode(fixture.path), ==, 0700);
+	store_fixture_clear(&fixture);
 }
 
 static void
 the_same_id_makes_one_file(void)
 {
 	g_autofree char *file = NULL, *again = NULL;
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	deliver(&lab, "1");
-	file = find_only_file(&lab, "new");
-	transport_close(lab.transport);
-	deliver(&lab, "1");
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	again = find_only_file(&lab, "new");
+	store_fixture_init(&fixture);
+	deliver(&fixture, "1");
+	file = find_only_file(&fixture, "new");
+	transport_close(fixture.transport);
+	deliver(&fixture, "1");
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	again = find_only_file(&fixture, "new");
 	g_assert_cmpstr(file, ==, again);
-	lab_clear(&lab);
+	store_fixture_clear(&fixture);
 }
 
 static void
 another_id_makes_another_file(void)
 {
 	g_autofree char *first = NULL, *second = NULL;
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	deliver(&lab, "1");
-	first = find_only_file(&lab, "new");
+	store_fixture_init(&fixture);
+	deliver(&fixture, "1");
+	first = find_only_file(&fixture, "new");
 	g_remove(first);
-	deliver(&lab, "2");
-	second = find_only_file(&lab, "new");
+	deliver(&fixture, "2");
+	second = find_only_file(&fixture, "new");
 	g_assert_nonnull(second);
 	g_assert_cmpstr(first, !=, second);
-	lab_clear(&lab);
+	store_fixture_clear(&fixture);
 }
 
 static void
@@ -155,23 +157,23 @@ a_message_that_was_read_does_not_come_again(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
 		g_autofree char *file = NULL, *name = NULL, *read = NULL, *again = NULL;
-		struct lab lab;
+		struct store_fixture fixture;
 
-		lab_init(&lab);
-		deliver(&lab, "1");
-		file = find_only_file(&lab, "new");
+		store_fixture_init(&fixture);
+		deliver(&fixture, "1");
+		file = find_only_file(&fixture, "new");
 		name = g_path_get_basename(file);
-		read = g_strdup_printf("%s/cur/%s%s", lab.path, name, flags[i]);
+		read = g_strdup_printf("%s/cur/%s%s", fixture.path, name, flags[i]);
 		g_assert_cmpint(g_rename(file, read), ==, 0);
-		deliver(&lab, "1");
-		g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-		again = find_only_file(&lab, "new");
+		deliver(&fixture, "1");
+		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+		again = find_only_file(&fixture, "new");
 		g_assert_null(again);
 		/* Another message is not taken for it. */
-		deliver(&lab, "2");
-		again = find_only_file(&lab, "new");
+		deliver(&fixture, "2");
+		again = find_only_file(&fixture, "new");
 		g_assert_nonnull(again);
-		lab_clear(&lab);
+		store_fixture_clear(&fixture);
 	}
 }
 
@@ -180,22 +182,22 @@ half_a_file_of_a_killed_delivery_is_replaced(void)
 {
 	g_autofree char *file = NULL, *name = NULL, *half = NULL, *text = NULL,
 	                *tmp = NULL;
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	deliver(&lab, "1");
-	file = find_only_file(&lab, "new");
+	store_fixture_init(&fixture);
+	deliver(&fixture, "1");
+	file = find_only_file(&fixture, "new");
 	name = g_path_get_basename(file);
-	half = g_build_filename(lab.path, "tmp", name, NULL);
+	half = g_build_filename(fixture.path, "tmp", name, NULL);
 	g_assert_cmpint(g_rename(file, half), ==, 0);
 	g_assert_true(g_file_set_contents(half, "Retu", -1, NULL));
-	deliver(&lab, "1");
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	deliver(&fixture, "1");
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
 	g_assert_true(g_str_has_suffix(text, "end\n"));
-	tmp = find_only_file(&lab, "tmp");
+	tmp = find_only_file(&fixture, "tmp");
 	g_assert_null(tmp);
-	lab_clear(&lab);
+	store_fixture_clear(&fixture);
 }
 
 static void
@@ -203,53 +205,53 @@ a_kill_between_link_and_unlink_leaves_one_message(void)
 {
 	g_autofree char *file = NULL, *name = NULL, *left = NULL, *text = NULL,
 	                *tmp = NULL;
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	deliver(&lab, "1");
-	file = find_only_file(&lab, "new");
+	store_fixture_init(&fixture);
+	deliver(&fixture, "1");
+	file = find_only_file(&fixture, "new");
 	name = g_path_get_basename(file);
-	left = g_build_filename(lab.path, "tmp", name, NULL);
+	left = g_build_filename(fixture.path, "tmp", name, NULL);
 	g_assert_cmpint(link(file, left), ==, 0);
-	deliver(&lab, "1");
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
+	deliver(&fixture, "1");
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
 	g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
 	g_assert_true(g_str_has_suffix(text, "end\n"));
-	tmp = find_only_file(&lab, "tmp");
+	tmp = find_only_file(&fixture, "tmp");
 	g_assert_null(tmp);
-	lab_clear(&lab);
+	store_fixture_clear(&fixture);
 }
 
 static void
 an_id_with_slashes_stays_inside(void)
 {
 	g_autofree char *file = NULL;
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	deliver(&lab, "<../../../x:y@a.example>");
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	file = find_only_file(&lab, "new");
+	store_fixture_init(&fixture);
+	deliver(&fixture, "<../../../x:y@a.example>");
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	file = find_only_file(&fixture, "new");
 	g_assert_nonnull(file);
-	lab_clear(&lab);
+	store_fixture_clear(&fixture);
 }
 
 static void
 a_folder_that_cannot_be_written_defers(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	g_assert_true(g_file_set_contents(lab.path, "a file", -1, NULL));
-	deliver(&lab, "1");
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(lab.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_nonnull(strstr(lab.result.text, lab.path));
+	store_fixture_init(&fixture);
+	g_assert_true(g_file_set_contents(fixture.path, "a file", -1, NULL));
+	deliver(&fixture, "1");
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_nonnull(strstr(fixture.result.text, fixture.path));
 	/* Once mended, the same transport delivers. */
-	g_remove(lab.path);
-	deliver(&lab, "1");
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	lab_clear(&lab);
+	g_remove(fixture.path);
+	deliver(&fixture, "1");
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	store_fixture_clear(&fixture);
 }
 
 static void
@@ -265,14 +267,14 @@ what_cannot_be_written_is_refused(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct lab lab;
+		struct store_fixture fixture;
 
-		lab_init(&lab);
-		deliver_as(&lab, "1", rows[i].recipient, rows[i].message);
-		g_assert_cmpint(lab.result.outcome, ==, DELIVERY_FAILED);
-		g_assert_cmpint(lab.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
-		g_assert_false(g_file_test(lab.path, G_FILE_TEST_EXISTS));
-		lab_clear(&lab);
+		store_fixture_init(&fixture);
+		deliver_as(&fixture, "1", rows[i].recipient, rows[i].message);
+		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_FAILED);
+		g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
+		g_assert_false(g_file_test(fixture.path, G_FILE_TEST_EXISTS));
+		store_fixture_clear(&fixture);
 	}
 }
 

@@ -73,28 +73,28 @@ def test_options():
     """every option of a command is in its help, and beside it in the page"""
     commands = re.findall(r"^  paperboyctl ([a-z]+(?: [a-z]+)?)", ctl_help(), re.M)
     items = re.split(r"^\.It ", page("paperboyctl.8"), flags=re.M)
-    told = set()
+    reported = set()
     for command in commands:
         text = "".join(item for item in items
                        if re.match(r"(Xo\n\.)?Cm %s\b" % command, item))
         for option in set(re.findall(r"--([a-z][a-z-]*)", ctl_help(*command.split()))):
-            told.add(option)
+            reported.add(option)
             assert re.search(r"Fl -%s\b" % option, text), (command, option)
     # What the source accepts, whether anybody is told or not.
-    folder = os.path.join(os.environ.get("top_srcdir", "."), "src", "ctl")
+    directory = os.path.join(os.environ.get("top_srcdir", "."), "src", "ctl")
     known = set()
-    for name in os.listdir(folder):
+    for name in os.listdir(directory):
         if name.endswith(".c") and name != "main.c":
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
+            with open(os.path.join(directory, name), encoding="utf-8") as file:
                 known |= set(re.findall(
                     r'\{\s*"([a-z-]+)",\s*(?:0|\'.\'),\s*0,\s*G_OPTION_ARG_', file.read()))
-    assert len(known) > 15 and known == told, (known - told, told - known)
+    assert len(known) > 15 and known == reported, (known - reported, reported - known)
 
 
-def test_letters():
+def test_inbox_store():
     """every command of letters is in its page, with all its names and settings"""
     source = os.path.join(os.environ.get("top_srcdir", "."), "src")
-    with open(os.path.join(source, "service", "command_table.c"),
+    with open(os.path.join(source, "service", "command", "command_table.c"),
               encoding="utf-8") as file:
         rows = re.findall(r'^    \{"([a-z]+)", "([a-z ]*)",', file.read(), re.M)
     assert len(rows) == 24, rows
@@ -146,7 +146,7 @@ def test_settings(t):
     """every setting of the shipped file is in its page, and shows its default"""
     rows = read_shipped()
     assert len(rows) > 15, rows
-    path = os.path.join(t.folder, "plain.conf")
+    path = os.path.join(t.directory, "plain.conf")
     with open(path, "w", encoding="utf-8") as file:
         file.write('mail: { from = "a@b.example"; owner = "o@b.example"; };\n')
     out = subprocess.run([os.path.join(BUILD, "paperboyctl"), "-c", path, "--now",
@@ -165,7 +165,7 @@ with tap.Tap() as t:
     t.run(test_fields)
     t.run(test_filter_limit)
     t.run(test_options)
-    t.run(test_letters)
+    t.run(test_inbox_store)
     t.run(test_markup)
     t.run(test_feed_limit)
     t.run(test_settings, t)

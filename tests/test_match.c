@@ -5,12 +5,12 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "lib/lab.h"
-#include "service/edition.h"
-#include "service/match.h"
-#include "service/subscribe.h"
-#include "store/papers.h"
-#include "store/sql.h"
+#include "lib/store_fixture.h"
+#include "service/digest/digest_build.h"
+#include "service/match/match.h"
+#include "service/people/subscribe.h"
+#include "store/core/sql.h"
+#include "store/paper/papers.h"
 
 #define ADA "ada@example.org"
 
@@ -20,96 +20,100 @@
 	" JOIN paper p ON p.seq = m.paper_seq ORDER BY m.filter_id, p.id"
 
 static struct match_report
-run(struct lab *lab, int64_t now)
+run(struct store_fixture *fixture, int64_t now)
 {
 	struct match_report report = {0};
 	g_autoptr(GError) error = NULL;
 
-	match_run(lab->store, now, &report, &error);
+	match_run(fixture->store, now, &report, &error);
 	g_assert_no_error(error);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 	return report;
 }
 
 static void
 new_papers_are_shown_to_every_filter_once(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	lab_subscribe(lab, "bob@example.org", "UTC", "mamba", now);
-	lab_subscribe(lab, "eve@example.org", "UTC", "Diffusions", now);
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion for all", 1);
-	lab_list(lab, "2026-11-20", "2611.00002", "A diffusion of mamba", 1);
-	lab_list(lab, "2026-11-20", "2611.00003", "Something else", 1);
-	report = run(lab, now);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "mamba", now);
+	store_fixture_subscribe(fixture, "eve@example.org", "UTC", "Diffusions", now);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion for all", 1);
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00002", "A diffusion of mamba", 1);
+	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Something else", 1);
+	report = run(fixture, now);
 	/* Two people have one filter: it is asked once, and only of what has its word.
 	 */
 	g_assert_cmpuint(report.compared, ==, 3);
 	g_assert_cmpuint(report.found, ==, 3);
-	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes 2:02yes");
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes 2:02yes");
 
-	report = run(lab, now);
+	report = run(fixture, now);
 	g_assert_cmpuint(report.compared, ==, 0);
 	g_assert_cmpuint(report.found, ==, 0);
 
 	/* Late papers, of yesterday. */
-	lab_list(lab, "2026-11-19", "2611.00004", "Late mamba", 1);
-	report = run(lab, now);
+	store_fixture_list(fixture, "2026-11-19", "2611.00004", "Late mamba", 1);
+	report = run(fixture, now);
 	g_assert_cmpuint(report.compared, ==, 1);
-	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes 2:02yes 2:04yes");
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes 2:02yes 2:04yes");
 }
 
 static void
 a_changed_text_is_looked_at_again(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	lab_list(lab, "2026-11-20", "2611.00001", "Something", 1);
-	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 1);
-	run(lab, now);
-	lab_assert_text(lab, MATCHES, "1:02yes");
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Something", 1);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
+	run(fixture, now);
+	store_fixture_assert_text(fixture, MATCHES, "1:02yes");
 	/* The first gets the word; the second loses it, and what was found stays. */
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion after all", 1);
-	lab_list(lab, "2026-11-20", "2611.00002", "Nothing", 1);
-	g_assert_cmpuint(run(lab, now).compared, ==, 1);
-	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes");
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00001", "Diffusion after all", 1);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Nothing", 1);
+	g_assert_cmpuint(run(fixture, now).compared, ==, 1);
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes");
 	/* The same text again is no change. */
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion after all", 2);
-	g_assert_cmpuint(run(lab, now).compared, ==, 0);
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00001", "Diffusion after all", 2);
+	g_assert_cmpuint(run(fixture, now).compared, ==, 0);
 }
 
 static void
 votes_that_cross_make_a_match_once_and_it_stays(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion upvotes:>=20", now);
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", PAPER_UNKNOWN);
-	lab_list(lab, "2026-11-20", "2611.00003", "Other", 3);
-	report = run(lab, now);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion upvotes:>=20", now);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00002", "Diffusion", PAPER_UNKNOWN);
+	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Other", 3);
+	report = run(fixture, now);
 	g_assert_cmpuint(report.waiting, ==, 2);
-	lab_assert_text(lab, MATCHES, "1:01waiting 1:02waiting");
+	store_fixture_assert_text(fixture, MATCHES, "1:01waiting 1:02waiting");
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 19);
-	g_assert_cmpuint(run(lab, now).decided, ==, 0);
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 20);
-	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 21);
-	g_assert_cmpuint(run(lab, now).decided, ==, 2);
-	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 19);
+	g_assert_cmpuint(run(fixture, now).decided, ==, 0);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 20);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 21);
+	g_assert_cmpuint(run(fixture, now).decided, ==, 2);
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes");
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 18);
-	g_assert_cmpuint(run(lab, now).decided, ==, 0);
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 22);
-	g_assert_cmpuint(run(lab, now).decided, ==, 0);
-	lab_assert_text(lab, MATCHES, "1:01yes 1:02yes");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 18);
+	g_assert_cmpuint(run(fixture, now).decided, ==, 0);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 22);
+	g_assert_cmpuint(run(fixture, now).decided, ==, 0);
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes 1:02yes");
 }
 
 static void
@@ -132,18 +136,19 @@ what_was_never_told_counts_as_false_after_fourteen_days(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
-		int64_t now = lab_time("2026-11-20T13:00:00Z");
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
-		lab_subscribe(lab, ADA, "UTC", rows[i].filter, now);
-		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", rows[i].upvotes);
+		store_fixture_subscribe(fixture, ADA, "UTC", rows[i].filter, now);
+		store_fixture_list(
+		    fixture, "2026-11-20", "2611.00001", "Diffusion", rows[i].upvotes);
 		for (int day = 0; day <= MATCH_WAIT_DAYS; day++) {
-			run(lab, now + day * (int64_t)CLOCK_DAY_S);
-			lab_assert_text(lab, MATCHES, rows[i].waits);
+			run(fixture, now + day * (int64_t)CLOCK_DAY_S);
+			store_fixture_assert_text(fixture, MATCHES, rows[i].waits);
 		}
 		for (int day = 15; day < 17; day++) {
-			run(lab, now + day * (int64_t)CLOCK_DAY_S);
-			lab_assert_text(lab, MATCHES, rows[i].ends);
+			run(fixture, now + day * (int64_t)CLOCK_DAY_S);
+			store_fixture_assert_text(fixture, MATCHES, rows[i].ends);
 		}
 	}
 }
@@ -151,29 +156,34 @@ what_was_never_told_counts_as_false_after_fourteen_days(void)
 static void
 a_clock_that_leaps_gives_nothing_up_before_a_day_has_gone_by(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	int64_t leapt = now + 10 * (int64_t)CLOCK_DAY_S;
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion upvotes:>=20", now);
-	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion NOT upvotes:>=5", now);
-	lab_list(lab, "2026-11-10", "2611.00001", "Diffusion", 3);
-	lab_list(lab, "2026-11-10", "2611.00002", "Diffusion", PAPER_UNKNOWN);
-	run(lab, now);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion upvotes:>=20", now);
+	store_fixture_subscribe(
+	    fixture, "bob@example.org", "UTC", "diffusion NOT upvotes:>=5", now);
+	store_fixture_list(fixture, "2026-11-10", "2611.00001", "Diffusion", 3);
+	store_fixture_list(
+	    fixture, "2026-11-10", "2611.00002", "Diffusion", PAPER_UNKNOWN);
+	run(fixture, now);
 	/* The paper is twenty days old by that clock, and ten in truth. */
-	run(lab, leapt);
-	run(lab, leapt + 6 * CLOCK_HOUR_S);
-	lab_assert_text(lab, MATCHES, "1:01waiting 1:02waiting 2:01yes 2:02waiting");
-	run(lab, now + 7 * CLOCK_HOUR_S);
-	lab_list(lab, "2026-11-10", "2611.00001", "Diffusion", 25);
-	lab_list(lab, "2026-11-10", "2611.00002", "Diffusion", 9);
-	run(lab, now + 8 * CLOCK_HOUR_S);
-	lab_assert_text(lab, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
+	run(fixture, leapt);
+	run(fixture, leapt + 6 * CLOCK_HOUR_S);
+	store_fixture_assert_text(
+	    fixture, MATCHES, "1:01waiting 1:02waiting 2:01yes 2:02waiting");
+	run(fixture, now + 7 * CLOCK_HOUR_S);
+	store_fixture_list(fixture, "2026-11-10", "2611.00001", "Diffusion", 25);
+	store_fixture_list(fixture, "2026-11-10", "2611.00002", "Diffusion", 9);
+	run(fixture, now + 8 * CLOCK_HOUR_S);
+	store_fixture_assert_text(
+	    fixture, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
 	/* If it was asleep for ten days instead, the last word comes a day later. */
-	run(lab, leapt);
-	lab_assert_text(lab, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
-	run(lab, leapt + CLOCK_DAY_S);
-	lab_assert_text(lab, MATCHES, "1:01yes 2:01yes");
+	run(fixture, leapt);
+	store_fixture_assert_text(
+	    fixture, MATCHES, "1:01yes 1:02waiting 2:01yes 2:02waiting");
+	run(fixture, leapt + CLOCK_DAY_S);
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes 2:01yes");
 }
 
 static void
@@ -183,7 +193,7 @@ categories_are_waited_for_two_hours_and_no_longer(void)
 		const char *filter;
 		const char *categories; /* told after an hour, or NULL */
 		const char *first;      /* at once */
-		const char *told;       /* after an hour and a bit */
+		const char *reported;   /* after an hour and a bit */
 		const char *end;        /* after two hours */
 	} rows[] = {
 	    {"diffusion cat:cs.CV", "cs.CV cs.LG", "waiting", "yes", "yes"},
@@ -204,186 +214,203 @@ categories_are_waited_for_two_hours_and_no_longer(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
-		int64_t now = lab_time("2026-11-20T12:00:00Z"), due_at;
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time("2026-11-20T12:00:00Z"), due_at;
 
-		lab_subscribe(lab, ADA, "UTC", rows[i].filter, now);
-		lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-		run(lab, now);
-		lab_assert_text(lab, "SELECT state FROM match", rows[i].first);
+		store_fixture_subscribe(fixture, ADA, "UTC", rows[i].filter, now);
+		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+		run(fixture, now);
+		store_fixture_assert_text(
+		    fixture, "SELECT state FROM match", rows[i].first);
 		if (rows[i].categories)
-			lab_enrich(lab, "2611.00001", rows[i].categories, now + 3600);
-		run(lab, now + 3601);
-		lab_assert_text(lab, "SELECT state FROM match", rows[i].told);
-		run(lab, now + PAPERS_ENRICH_S - 1);
-		lab_assert_text(lab, "SELECT state FROM match", rows[i].told);
-		g_assert_true(match_load_next_due(lab->store, &due_at, NULL));
-		if (*rows[i].told && !strcmp(rows[i].told, "waiting") &&
+			store_fixture_enrich(
+			    fixture, "2611.00001", rows[i].categories, now + 3600);
+		run(fixture, now + 3601);
+		store_fixture_assert_text(
+		    fixture, "SELECT state FROM match", rows[i].reported);
+		run(fixture, now + PAPERS_ENRICH_S - 1);
+		store_fixture_assert_text(
+		    fixture, "SELECT state FROM match", rows[i].reported);
+		g_assert_true(match_load_next_due(fixture->store, &due_at, NULL));
+		if (*rows[i].reported && !strcmp(rows[i].reported, "waiting") &&
 		    !rows[i].categories)
 			g_assert_cmpint(due_at, ==, now + PAPERS_ENRICH_S);
-		run(lab, now + PAPERS_ENRICH_S);
-		lab_assert_text(lab, "SELECT state FROM match", rows[i].end);
-		g_assert_true(match_load_next_due(lab->store, &due_at, NULL));
+		run(fixture, now + PAPERS_ENRICH_S);
+		store_fixture_assert_text(
+		    fixture, "SELECT state FROM match", rows[i].end);
+		g_assert_true(match_load_next_due(fixture->store, &due_at, NULL));
 		g_assert_cmpint(due_at, ==,
-		    !strcmp(rows[i].end, "waiting") ? lab_time("2026-12-05T00:00:00Z")
-		                                    : -1);
+		    !strcmp(rows[i].end, "waiting")
+		        ? store_fixture_time("2026-12-05T00:00:00Z")
+		        : -1);
 	}
 }
 
 static void
 what_arxiv_tells_too_late_is_not_lost(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T12:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion cat:cs.CV", now);
-	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion NOT cat:cs.CV", now);
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	run(lab, now);
-	run(lab, now + PAPERS_ENRICH_S);
-	lab_assert_text(lab, MATCHES, "2:01yes");
-	lab_enrich(lab, "2611.00001", "cs.CV", now + 5 * CLOCK_HOUR_S);
-	run(lab, now + 5 * CLOCK_HOUR_S);
-	lab_assert_text(lab, MATCHES, "1:01yes 2:01yes");
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion cat:cs.CV", now);
+	store_fixture_subscribe(
+	    fixture, "bob@example.org", "UTC", "diffusion NOT cat:cs.CV", now);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	run(fixture, now);
+	run(fixture, now + PAPERS_ENRICH_S);
+	store_fixture_assert_text(fixture, MATCHES, "2:01yes");
+	store_fixture_enrich(fixture, "2611.00001", "cs.CV", now + 5 * CLOCK_HOUR_S);
+	run(fixture, now + 5 * CLOCK_HOUR_S);
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes 2:01yes");
 	/* The same again is no news. */
-	lab_enrich(lab, "2611.00001", "cs.CV", now + 6 * CLOCK_HOUR_S);
-	g_assert_cmpuint(run(lab, now + 6 * CLOCK_HOUR_S).compared, ==, 0);
+	store_fixture_enrich(fixture, "2611.00001", "cs.CV", now + 6 * CLOCK_HOUR_S);
+	g_assert_cmpuint(run(fixture, now + 6 * CLOCK_HOUR_S).compared, ==, 0);
 }
 
 static void
 links_keywords_and_organizations_are_waited_for_too(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T12:00:00Z");
-	struct paper *paper = lab_paper("2611.00001", "Diffusion", "");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
+	struct paper *paper = store_fixture_paper("2611.00001", "Diffusion", "");
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion has:code", now);
-	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion kw:video", now);
-	lab_subscribe(lab, "eve@example.org", "UTC", "diffusion NOT org:lab", now);
-	lab_subscribe(lab, "eva@example.org", "UTC", "diffusion has:video", now);
-	lab_save(lab, "hf", "2026-11-20", now, paper);
-	run(lab, now);
-	lab_assert_text(
-	    lab, MATCHES, "1:01waiting 2:01waiting 3:01waiting 4:01waiting");
-	paper = lab_paper("2611.00001", "Diffusion", "");
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion has:code", now);
+	store_fixture_subscribe(
+	    fixture, "bob@example.org", "UTC", "diffusion kw:video", now);
+	store_fixture_subscribe(
+	    fixture, "eve@example.org", "UTC", "diffusion NOT org:lab", now);
+	store_fixture_subscribe(
+	    fixture, "eva@example.org", "UTC", "diffusion has:video", now);
+	store_fixture_save(fixture, "hf", "2026-11-20", now, paper);
+	run(fixture, now);
+	store_fixture_assert_text(
+	    fixture, MATCHES, "1:01waiting 2:01waiting 3:01waiting 4:01waiting");
+	paper = store_fixture_paper("2611.00001", "Diffusion", "");
 	paper->code_url = g_strdup("https://example.org/code");
 	paper->keywords = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper->keywords, g_strdup("video models"));
 	paper->organization = g_strdup("An Institute");
-	lab_save(lab, "hf", "2026-11-20", now + 60, paper);
-	run(lab, now + 60);
-	lab_assert_text(lab, MATCHES, "1:01yes 2:01yes 3:01yes 4:01waiting");
+	store_fixture_save(fixture, "hf", "2026-11-20", now + 60, paper);
+	run(fixture, now + 60);
+	store_fixture_assert_text(
+	    fixture, MATCHES, "1:01yes 2:01yes 3:01yes 4:01waiting");
 	/* What is not told again stays. */
-	lab_save(lab, "hf", "2026-11-20", now + 120,
-	    lab_paper("2611.00001", "Diffusion", ""));
-	lab_assert_text(lab, "SELECT code_url, keywords, organization FROM paper",
+	store_fixture_save(fixture, "hf", "2026-11-20", now + 120,
+	    store_fixture_paper("2611.00001", "Diffusion", ""));
+	store_fixture_assert_text(fixture,
+	    "SELECT code_url, keywords, organization FROM paper",
 	    "https://example.org/code|video models|An Institute");
 	/* What was told is told otherwise: all filters look again. */
-	paper = lab_paper("2611.00001", "Diffusion", "");
+	paper = store_fixture_paper("2611.00001", "Diffusion", "");
 	paper->keywords = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(paper->keywords, g_strdup("robots"));
-	lab_save(lab, "hf", "2026-11-20", now + 180, paper);
-	g_assert_cmpuint(run(lab, now + 180).compared, ==, 4);
+	store_fixture_save(fixture, "hf", "2026-11-20", now + 180, paper);
+	g_assert_cmpuint(run(fixture, now + 180).compared, ==, 4);
 }
 
 static void
 a_paper_that_another_source_lists_is_looked_at_again(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T12:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion source:arxiv", now);
-	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion date:2026-11-18", now);
-	lab_save(
-	    lab, "hf", "2026-11-20", now, lab_paper("2611.00001", "Diffusion", ""));
-	run(lab, now);
-	lab_assert_text(lab, MATCHES, "");
-	lab_save(lab, "arxiv", "2026-11-18", now + 60,
-	    lab_paper("2611.00001", "Diffusion", ""));
-	run(lab, now + 60);
-	lab_assert_text(lab, MATCHES, "1:01yes 2:01yes");
-	lab_assert_text(lab, "SELECT last_day FROM paper", "2026-11-20");
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion source:arxiv", now);
+	store_fixture_subscribe(
+	    fixture, "bob@example.org", "UTC", "diffusion date:2026-11-18", now);
+	store_fixture_save(fixture, "hf", "2026-11-20", now,
+	    store_fixture_paper("2611.00001", "Diffusion", ""));
+	run(fixture, now);
+	store_fixture_assert_text(fixture, MATCHES, "");
+	store_fixture_save(fixture, "arxiv", "2026-11-18", now + 60,
+	    store_fixture_paper("2611.00001", "Diffusion", ""));
+	run(fixture, now + 60);
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes 2:01yes");
+	store_fixture_assert_text(fixture, "SELECT last_day FROM paper", "2026-11-20");
 }
 
 static void
 a_filter_added_later_looks_back_fourteen_days(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
-	lab_list(lab, "2026-11-05", "2611.00005", "Old diffusion", 1);
-	lab_list(lab, "2026-11-06", "2611.00006", "Diffusion", 1);
-	lab_list(lab, "2026-11-19", "2611.00019", "Diffusion", 1);
-	run(lab, now);
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	report = run(lab, now);
+	store_fixture_list(fixture, "2026-11-05", "2611.00005", "Old diffusion", 1);
+	store_fixture_list(fixture, "2026-11-06", "2611.00006", "Diffusion", 1);
+	store_fixture_list(fixture, "2026-11-19", "2611.00019", "Diffusion", 1);
+	run(fixture, now);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	report = run(fixture, now);
 	g_assert_cmpuint(report.compared, ==, 2);
-	lab_assert_text(lab, MATCHES, "1:06yes 1:19yes");
+	store_fixture_assert_text(fixture, MATCHES, "1:06yes 1:19yes");
 	/* One that somebody has already is not compared anew for another. */
-	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion", now);
-	g_assert_cmpuint(run(lab, now).compared, ==, 0);
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
+	g_assert_cmpuint(run(fixture, now).compared, ==, 0);
 	/* In an empty store there is nothing to look back to. */
-	lab_add_filter(lab, ADA, "nothing", now + 40 * (int64_t)CLOCK_DAY_S);
-	g_assert_cmpuint(run(lab, now + 40 * (int64_t)CLOCK_DAY_S).compared, ==, 0);
+	store_fixture_add_filter(
+	    fixture, ADA, "nothing", now + 40 * (int64_t)CLOCK_DAY_S);
+	g_assert_cmpuint(run(fixture, now + 40 * (int64_t)CLOCK_DAY_S).compared, ==, 0);
 }
 
 static void
 a_paper_that_is_listed_again_is_new_to_filters_that_never_saw_it(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
-	lab_list(lab, "2026-10-20", "2610.00001", "Diffusion", 1);
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	run(lab, now);
-	lab_assert_text(lab, MATCHES, "");
-	lab_list(lab, "2026-11-20", "2610.00001", "Diffusion", 1);
-	run(lab, now);
-	lab_assert_text(lab, MATCHES, "1:01yes");
+	store_fixture_list(fixture, "2026-10-20", "2610.00001", "Diffusion", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	run(fixture, now);
+	store_fixture_assert_text(fixture, MATCHES, "");
+	store_fixture_list(fixture, "2026-11-20", "2610.00001", "Diffusion", 1);
+	run(fixture, now);
+	store_fixture_assert_text(fixture, MATCHES, "1:01yes");
 }
 
 static void
 many_pages_of_filters_and_papers_are_matched_whole(void)
 {
 	enum { FILTERS = 450, PAPERS = 1203 };
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
-	lab_run(lab, "BEGIN");
-	lab_run(lab,
+	store_fixture_run(fixture, "BEGIN");
+	store_fixture_run(fixture,
 	    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
 	    " WHERE i < 1203) INSERT INTO paper (id, title, abstract, authors,"
-	    " url, told_at, first_seen_at, last_day, revision)"
+	    " url, fetched_at, first_seen_at, last_day, revision)"
 	    " SELECT i, 'w' || (i % 450) || ' paper', '', 'A', 'https://e.org/',"
 	    " 0, 0, '2026-11-20', i FROM n");
-	lab_run(lab, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
-	             " WHERE i < 449) INSERT INTO filter (canonical, hash,"
-	             " matched_through, created_at) SELECT 'text:w' || i,"
-	             " printf('%064d', i), i % 7, 0 FROM n");
-	lab_run(lab, "COMMIT");
-	report = run(lab, now);
+	store_fixture_run(fixture,
+	    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
+	    " WHERE i < 449) INSERT INTO filter (canonical, hash,"
+	    " matched_through, created_at) SELECT 'text:w' || i,"
+	    " printf('%064d', i), i % 7, 0 FROM n");
+	store_fixture_run(fixture, "COMMIT");
+	report = run(fixture, now);
 	g_assert_cmpuint(report.broken, ==, 0);
 	/* Filters that were behind by less have fewer papers to see. */
 	g_assert_cmpuint(report.compared, ==,
-	    (unsigned)lab_number(
-	        lab, "SELECT sum(1203 - i % 7) FROM (SELECT id - 1 AS i FROM filter)"));
+	    (unsigned)store_fixture_number(fixture,
+	        "SELECT sum(1203 - i % 7) FROM (SELECT id - 1 AS i FROM filter)"));
 	/* Each paper is that of one filter, but for those that it had seen. */
-	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM match"), ==,
-	    lab_number(lab, "SELECT count(*) FROM paper p JOIN filter f"
-	                    " ON f.id - 1 = p.seq % 450 WHERE p.seq > (f.id - 1) % 7"));
-	g_assert_cmpint(
-	    lab_number(lab, "SELECT count(*) FROM match m JOIN filter f ON f.id ="
+	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM match"), ==,
+	    store_fixture_number(fixture,
+	        "SELECT count(*) FROM paper p JOIN filter f"
+	        " ON f.id - 1 = p.seq % 450 WHERE p.seq > (f.id - 1) % 7"));
+	g_assert_cmpint(store_fixture_number(fixture,
+	                    "SELECT count(*) FROM match m JOIN filter f ON f.id ="
 	                    " m.filter_id WHERE m.paper_seq % 450 <> f.id - 1"),
 	    ==, 0);
+	g_assert_cmpint(store_fixture_number(
+	                    fixture, "SELECT value FROM cursor WHERE name = 'matched'"),
+	    ==, PAPERS);
 	g_assert_cmpint(
-	    lab_number(lab, "SELECT value FROM cursor WHERE name = 'matched'"), ==,
-	    PAPERS);
-	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM filter"
-	                                " WHERE matched_through IS NOT NULL"),
+	    store_fixture_number(fixture, "SELECT count(*) FROM filter"
+	                                  " WHERE matched_through IS NOT NULL"),
 	    ==, 0);
-	g_assert_cmpuint(run(lab, now).compared, ==, 0);
+	g_assert_cmpuint(run(fixture, now).compared, ==, 0);
 }
 
 static int
@@ -396,85 +423,96 @@ ask_to_stop(void *data)
 static void
 asked_to_stop_it_ends_behind_a_commit_and_goes_on_there(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
-	struct edition_report made = {0};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	struct digest_build_report made = {0};
 	int stop = 0;
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	lab_subscribe(lab, "bob@example.org", "UTC", "mamba", now);
-	run(lab, now);
-	lab_list(lab, "2026-11-20", "2611.00001", "Mamba diffusion", 1);
-	store_set_stop(lab->store, &stop);
-	sqlite3_commit_hook(lab->store->db, ask_to_stop, &stop);
-	g_assert_cmpuint(run(lab, now).found, ==, 0);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "mamba", now);
+	run(fixture, now);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Mamba diffusion", 1);
+	store_set_stop(fixture->store, &stop);
+	sqlite3_commit_hook(fixture->store->db, ask_to_stop, &stop);
+	g_assert_cmpuint(run(fixture, now).found, ==, 0);
 	g_assert_cmpint(stop, ==, 1);
 	/* Nobody gets a digest of a day that is not matched whole. */
-	g_assert_true(edition_run(lab->store, lab->key, NULL, now, &made, NULL));
+	g_assert_true(
+	    digest_build_run(fixture->store, fixture->key, NULL, now, &made, NULL));
 	g_assert_cmpuint(made.due, ==, 0);
-	g_assert_cmpuint(run(lab, now).found, ==, 0);
-	sqlite3_commit_hook(lab->store->db, NULL, NULL);
+	g_assert_cmpuint(run(fixture, now).found, ==, 0);
+	sqlite3_commit_hook(fixture->store->db, NULL, NULL);
 	g_atomic_int_set(&stop, 0);
-	g_assert_cmpuint(run(lab, now).found, ==, 2);
-	g_assert_true(edition_run(lab->store, lab->key, NULL, now, &made, NULL));
+	g_assert_cmpuint(run(fixture, now).found, ==, 2);
+	g_assert_true(
+	    digest_build_run(fixture->store, fixture->key, NULL, now, &made, NULL));
 	g_assert_cmpuint(made.digests, ==, 2);
 }
 
 static void
 a_filter_that_cannot_be_read_stops_no_other(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	lab_subscribe(lab, "bob@example.org", "UTC", "mamba upvotes:>=9", now);
-	lab_list(lab, "2026-11-20", "2611.00001", "Mamba diffusion", 1);
-	lab_run(lab, "UPDATE filter SET canonical = 'future:(' WHERE id = 1");
-	report = run(lab, now);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_subscribe(
+	    fixture, "bob@example.org", "UTC", "mamba upvotes:>=9", now);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Mamba diffusion", 1);
+	store_fixture_run(
+	    fixture, "UPDATE filter SET canonical = 'future:(' WHERE id = 1");
+	report = run(fixture, now);
 	g_assert_cmpuint(report.broken, ==, 1);
-	lab_assert_text(lab, MATCHES, "2:01waiting");
-	lab_run(lab, "UPDATE filter SET canonical = 'future:)' WHERE id = 2");
-	lab_list(lab, "2026-11-20", "2611.00001", "Mamba diffusion", 9);
-	run(lab, now);
-	lab_assert_text(lab, MATCHES, "");
+	store_fixture_assert_text(fixture, MATCHES, "2:01waiting");
+	store_fixture_run(
+	    fixture, "UPDATE filter SET canonical = 'future:)' WHERE id = 2");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Mamba diffusion", 9);
+	run(fixture, now);
+	store_fixture_assert_text(fixture, MATCHES, "");
 }
 
 static bool
-call_match(struct lab *lab, void *data, GError **error)
+call_match(struct store_fixture *fixture, void *data, GError **error)
 {
 	struct match_report report = {0};
 
-	return match_run(lab->store, *(int64_t *)data, &report, error);
+	return match_run(fixture->store, *(int64_t *)data, &report, error);
 }
 
 static void
 a_run_that_fails_anywhere_is_made_good_by_the_next(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion upvotes:>=20", now);
-	lab_subscribe(lab, "bob@example.org", "UTC", "diffusion NOT upvotes:>=5", now);
-	lab_list(lab, "2026-11-06", "2611.00001", "Diffusion", PAPER_UNKNOWN);
-	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", PAPER_UNKNOWN);
-	run(lab, now);
-	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion", 30);
-	lab_list(lab, "2026-11-20", "2611.00003", "Diffusion", 1);
-	lab_list(lab, "2026-11-20", "2611.00004", "Mamba", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion upvotes:>=20", now);
+	store_fixture_subscribe(
+	    fixture, "bob@example.org", "UTC", "diffusion NOT upvotes:>=5", now);
+	store_fixture_list(
+	    fixture, "2026-11-06", "2611.00001", "Diffusion", PAPER_UNKNOWN);
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00002", "Diffusion", PAPER_UNKNOWN);
+	run(fixture, now);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 30);
+	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion", 1);
+	store_fixture_list(fixture, "2026-11-20", "2611.00004", "Mamba", 1);
 	now += 5 * CLOCK_DAY_S;
 	/* As if it had run all the time: a clock that leaps is not trusted at once. */
-	lab_run(lab, "UPDATE cursor SET value = value + 431000 WHERE name = 'match'");
-	g_assert_cmpuint(lab_fail_everywhere(lab, call_match, &now, false), >=, 20);
-	lab_assert_text(
-	    lab, MATCHES, "1:02yes 1:03waiting 2:01yes 2:02waiting 2:03yes");
-	g_assert_cmpint(
-	    lab_number(lab, "SELECT count(*) FROM paper WHERE is_changed"), ==, 0);
+	store_fixture_run(
+	    fixture, "UPDATE cursor SET value = value + 431000 WHERE name = 'match'");
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_match, &now, false), >=, 20);
+	store_fixture_assert_text(
+	    fixture, MATCHES, "1:02yes 1:03waiting 2:01yes 2:02waiting 2:03yes");
+	g_assert_cmpint(store_fixture_number(
+	                    fixture, "SELECT count(*) FROM paper WHERE is_changed"),
+	    ==, 0);
 }
 
 /* Filters of the crowd that nobody filed: they are shown every paper. */
 static void
-add_crowd(struct lab *lab, const char *canonical, unsigned count)
+add_filters(struct store_fixture *fixture, const char *canonical, unsigned count)
 {
 	g_autofree char *sql = g_strdup_printf(
 	    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
@@ -482,93 +520,93 @@ add_crowd(struct lab *lab, const char *canonical, unsigned count)
 	    " SELECT '%s' || i, printf('%%064d', i), 0 FROM n",
 	    count, canonical);
 
-	lab_run(lab, sql);
+	store_fixture_run(fixture, sql);
 }
 
 static void
-add_papers(struct lab *lab, unsigned count)
+add_papers(struct store_fixture *fixture, unsigned count)
 {
 	g_autofree char *sql = g_strdup_printf(
 	    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
 	    " WHERE i < %u) INSERT INTO paper (id, title, abstract, authors, url,"
-	    " upvotes, told_at, first_seen_at, last_day, revision)"
+	    " upvotes, fetched_at, first_seen_at, last_day, revision)"
 	    " SELECT i, 'Diffusion ' || i, '', 'A', 'https://e.org/', 3, 0, 0,"
 	    " '2026-11-20', i FROM n",
 	    count);
 
-	lab_run(lab, sql);
+	store_fixture_run(fixture, sql);
 }
 
 static void
 a_commit_holds_so_many_matches_and_the_next_one_goes_on(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct match_report report;
 
 	/* Three of them find all papers, the others wait for votes. */
-	add_crowd(lab, "diffusion AND upvotes:>=", 200);
-	add_papers(lab, 250);
-	report = run(lab, lab_time("2026-11-20T13:00:00Z"));
+	add_filters(fixture, "diffusion AND upvotes:>=", 200);
+	add_papers(fixture, 250);
+	report = run(fixture, store_fixture_time("2026-11-20T13:00:00Z"));
 	/* Each filter is asked once about either batch of papers. */
 	g_assert_cmpuint(report.asked, ==, 2 * 200);
 	g_assert_cmpuint(report.compared, ==, 200 * 250);
 	g_assert_cmpuint(report.found, ==, 3 * 250);
 	g_assert_cmpuint(report.waiting, ==, 197 * 250);
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture,
 	    "SELECT count(*) FROM (SELECT 1 FROM match GROUP BY filter_id"
 	    " HAVING count(*) = 250 AND count(DISTINCT paper_seq) = 250)",
 	    "200");
-	report = run(lab, lab_time("2026-11-20T13:05:00Z"));
+	report = run(fixture, store_fixture_time("2026-11-20T13:05:00Z"));
 	g_assert_cmpuint(report.asked, ==, 0);
 }
 
 static void
 more_filters_than_a_page_that_wait_are_asked_again(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
-	add_crowd(lab, "diffusion AND upvotes:>=", 1300);
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 100);
-	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion too", 0);
-	report = run(lab, now);
+	add_filters(fixture, "diffusion AND upvotes:>=", 1300);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 100);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion too", 0);
+	report = run(fixture, now);
 	g_assert_cmpuint(report.found, ==, 100);
 	g_assert_cmpuint(report.waiting, ==, 1200 + 1300);
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 1000);
-	lab_list(lab, "2026-11-20", "2611.00002", "Diffusion too", 1300);
-	report = run(lab, now + 60);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1000);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion too", 1300);
+	report = run(fixture, now + 60);
 	g_assert_cmpuint(report.decided, ==, 900 + 1300);
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture,
 	    "SELECT paper_seq || state || count(*) FROM match GROUP BY paper_seq, state"
 	    " ORDER BY 1",
 	    "1waiting300 1yes1000 2yes1300");
 	/* What waits for good is decided then, page by page. */
-	report = run(lab, now + 16 * CLOCK_DAY_S);
-	report = run(lab, now + 17 * CLOCK_DAY_S + 1);
-	lab_assert_text(lab, "SELECT count(*) FROM match_waiting", "0");
-	lab_assert_text(lab, "SELECT count(*) FROM match", "2300");
+	report = run(fixture, now + 16 * CLOCK_DAY_S);
+	report = run(fixture, now + 17 * CLOCK_DAY_S + 1);
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM match_pending", "0");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM match", "2300");
 }
 
 /* A change that comes between two pages is for those of the first page too. */
 static void
 a_change_between_two_pages_is_seen_by_all_filters(void)
 {
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time("2026-11-20T13:00:00Z");
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
 	struct match_report report;
 
-	add_crowd(lab, "diffusion AND upvotes:>=", 900);
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 0);
-	run(lab, now);
+	add_filters(fixture, "diffusion AND upvotes:>=", 900);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 0);
+	run(fixture, now);
 	/* As a run leaves it that was killed after its first page of filters. */
-	lab_run(lab, "INSERT INTO cursor VALUES ('deciding paper', 1),"
-	             " ('deciding filter', 500)");
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 900);
-	report = run(lab, now + 60);
+	store_fixture_run(fixture, "INSERT INTO cursor VALUES ('deciding paper', 1),"
+	                           " ('deciding filter', 500)");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 900);
+	report = run(fixture, now + 60);
 	g_assert_cmpuint(report.decided, ==, 900);
-	lab_assert_text(
-	    lab, "SELECT sum(value) FROM cursor WHERE name GLOB 'deciding *'", "0");
+	store_fixture_assert_text(
+	    fixture, "SELECT sum(value) FROM cursor WHERE name GLOB 'deciding *'", "0");
 }
 
 int

@@ -7,7 +7,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour
+from daemon import Instance, at_hour
 from peers import SmtpSink
 from tap import Tap
 
@@ -38,12 +38,12 @@ def read(text):
 
 def numbers_are_right(tap):
     """what the store holds is told, with and without a daemon"""
-    with SmtpSink(tap.subfolder("sink")) as sink:
-        house = House(tap.subfolder("house"), port=sink.port)
-        house.write_day(DAY, range(3))
-        house.add_people(5, now=at_hour(DAY, 6))
-        house.once(at_hour(DAY), wanted=0)
-        found = read(house.ctl("metrics", now=at_hour(DAY)))
+    with SmtpSink(tap.subdirectory("sink")) as sink:
+        instance = Instance(tap.subdirectory("house"), port=sink.port)
+        instance.write_day(DAY, range(3))
+        instance.add_people(5, now=at_hour(DAY, 6))
+        instance.once(at_hour(DAY), wanted=0)
+        found = read(instance.ctl("metrics", now=at_hour(DAY)))
         assert found["paperboy_up", None] == 0
         assert found["paperboy_subscribers", "active"] == 5
         assert found["paperboy_papers", None] == 3
@@ -51,18 +51,18 @@ def numbers_are_right(tap):
         assert found["paperboy_source_papers", "hf"] == 3
         assert found["paperboy_source_failing", "hf"] == 0
         assert ("paperboy_sent_total", None) not in found
-        with house.start() as child:
+        with instance.start() as child:
             child.wait_line("started")
-            house.add_person("late@example.org")
+            instance.add_person("late@example.org")
             child.wait_fact(
-                lambda: read(house.ctl("metrics"))["paperboy_subscribers", "active"] == 6,
+                lambda: read(instance.ctl("metrics"))["paperboy_subscribers", "active"] == 6,
                 "the sixth")
-            found = read(house.ctl("metrics"))
+            found = read(instance.ctl("metrics"))
             assert found["paperboy_up", None] == found["paperboy_relay_up", None] == 1
             assert found["paperboy_threads_late", None] == 0
             assert found["paperboy_start_time_seconds", None] > 0
             child.wait_fact(
-                lambda: read(house.ctl("metrics"))["paperboy_collects_total", None] >= 1,
+                lambda: read(instance.ctl("metrics"))["paperboy_collects_total", None] >= 1,
                 "a look at the sources")
 
 

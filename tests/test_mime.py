@@ -49,7 +49,7 @@ def parse(raw):
     return message
 
 
-def check_octets(raw):
+def check_bytes(raw):
     check(b"\0" not in raw and raw.isascii(), "not 7-bit")
     check(raw.endswith(b"\r\n"), "no line end at the end")
     check(not re.search(rb"(?<!\r)\n|\r(?!\n)", raw), "a bare CR or LF")
@@ -83,7 +83,7 @@ def parts_of(message):
 
 
 def check_digest(raw):
-    header = check_octets(raw)
+    header = check_bytes(raw)
     names = check_once(header)
     for wanted in ("date from to subject message-id mime-version list-id list-unsubscribe "
                    "list-owner list-post auto-submitted precedence "
@@ -117,8 +117,8 @@ def check_digest(raw):
     return message, text, page
 
 
-def digest_is_whole(folder):
-    message, text, page = check_digest((folder / "digest.eml").read_bytes())
+def digest_is_whole(directory):
+    message, text, page = check_digest((directory / "digest.eml").read_bytes())
     check(str(message["subject"]).startswith("11 papers for Sat 21 Nov 2026: Sparse Routing"),
           message["subject"])
     check(message["date"] == "Sat, 21 Nov 2026 06:30:00 +0000", message["date"])
@@ -126,8 +126,8 @@ def digest_is_whole(folder):
     check(re.fullmatch(r"<digest\.[a-z2-7]+@papers\.example\.org>",
                        message["message-id"]), message["message-id"])
     check(message["list-id"] == "paperboy <digest.papers.example.org>", message["list-id"])
-    check(text == (folder / "digest.txt").read_text(), "the text is not what was meant")
-    check(page == (folder / "digest.html").read_text(), "the page is not what was meant")
+    check(text == (directory / "digest.txt").read_text(), "the text is not what was meant")
+    check(page == (directory / "digest.html").read_text(), "the page is not what was meant")
     check(text.startswith("11 new papers: "), "the first line")
     check("And 3 more papers" in text and "And 3 more papers" in page, "the count")
     check("and 12 more" in text and "and 12 more" in page, "the authors")
@@ -135,8 +135,8 @@ def digest_is_whole(folder):
         check(len(line) <= 72 or " " not in line.strip() or "://" in line or "_in_file_names" in line, line)
 
 
-def hostile_is_inert(folder):
-    message, text, page = check_digest((folder / "hostile.eml").read_bytes())
+def hostile_is_inert(directory):
+    message, text, page = check_digest((directory / "hostile.eml").read_bytes())
     check(len(message["to"].addresses) == 1, message["to"])
     check(message["to"].addresses[0].addr_spec == "robin@reader.example", message["to"])
     shown = "".join(Page(page).text)
@@ -148,8 +148,8 @@ def hostile_is_inert(folder):
         check("49" not in part, "a template ran")
 
 
-def large_fits(folder):
-    _, text, page = check_digest((folder / "large.eml").read_bytes())
+def large_fits(directory):
+    _, text, page = check_digest((directory / "large.eml").read_bytes())
     check(text.startswith("500 new papers: "), text[:60])
     rest = int(re.search(r"And (\d+) more papers", text).group(1))
     check(rest == 500 - len(re.findall(r"^ *\d+\. ", text, re.M)), f"rest {rest}")
@@ -157,10 +157,10 @@ def large_fits(folder):
     check("More by title" in text and "<h2>More by title" in page, "no titles")
 
 
-def subjects_come_back(folder):
-    for path in sorted(folder.glob("*.subject")):
+def subjects_come_back(directory):
+    for path in sorted(directory.glob("*.subject")):
         raw = path.with_suffix(".eml").read_bytes()
-        check_once(check_octets(raw))
+        check_once(check_bytes(raw))
         message = parse(raw)
         wanted = path.read_text().strip()
         check(message["subject"] == wanted, f"{path.name}: {message['subject']!r}")
@@ -171,11 +171,11 @@ def subjects_come_back(folder):
         check(message.get_content() == "text\r\n", "text")
 
 
-def locale_changes_nothing(folder):
+def locale_changes_nothing(directory):
     with tempfile.TemporaryDirectory() as other:
         env = dict(os.environ, LC_ALL="de_DE.UTF-8", LANG="de_DE.UTF-8", TZ="Pacific/Apia")
         subprocess.run([HELPER, other], check=True, env=env)
-        for path in sorted(folder.iterdir()):
+        for path in sorted(directory.iterdir()):
             check(path.read_bytes() == (pathlib.Path(other) / path.name).read_bytes(), path.name)
 
 

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 
 import plain_scan
 from examples import (
-    AGENT, DIFFUSION, EXAMPLES, FIELDS, FULL, LENGTHS, NO, NOT_TOLD, REFUSED, TODAY,
+    AGENT, DIFFUSION, EXAMPLES, FIELDS, FULL, LENGTHS, NO, NOT_KNOWN, REFUSED, TODAY,
     UNKNOWN, YES,
 )
 from normalize import normalize
@@ -129,16 +129,16 @@ def test_settlements():
     """what nobody told is unknown, and false once its time is over"""
     paper = Paper({"id": "a", "title": "yyy"})
     levels = (NOTHING_SETTLED, ENRICHED, FINALLY)
-    for source, settled in NOT_TOLD:
+    for source, settled in NOT_KNOWN:
         for level in levels:
             wanted = UNKNOWN if level < settled else NO
             assert parse(source).truth(paper, level) is wanted, (source, level)
             negated = parse(f"yyy -{source}").truth(paper, level)
             assert negated is (UNKNOWN if level < settled else YES), (source, level)
-    told = Paper(dict(FULL, comment=None, journal=None, doi=None))
+    reported = Paper(dict(FULL, comment=None, journal=None, doi=None))
     for source in ("comment:a", "journal:a", "doi:10.1/a", "upvotes:<3", "kw:nothing"):
-        assert parse(source).truth(told) is NO, source
-    assert parse("has:video").truth(told) is UNKNOWN  # a link may come
+        assert parse(source).truth(reported) is NO, source
+    assert parse("has:video").truth(reported) is UNKNOWN  # a link may come
 
 
 def test_may_change():

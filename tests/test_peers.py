@@ -35,9 +35,9 @@ def bodies(mails):
     return [raw.split(b"\r\n\r\n", 1)[1] for raw in mails]
 
 
-def test_sink_keeps(folder):
+def test_sink_keeps(directory):
     """smtp-sink gives back sender, recipients and the very bytes"""
-    with SmtpSink(folder) as sink:
+    with SmtpSink(directory) as sink:
         with smtplib.SMTP(HOST, sink.port) as client:
             for number in range(3):
                 client.sendmail(
@@ -59,17 +59,17 @@ def test_sink_keeps(folder):
     assert not is_listening(sink.port)
 
 
-def test_sink_null_sender(folder):
+def test_sink_null_sender(directory):
     """smtp-sink knows the null sender"""
-    with SmtpSink(folder) as sink:
+    with SmtpSink(directory) as sink:
         with smtplib.SMTP(HOST, sink.port) as client:
             client.sendmail("", ["a@example.net"], message(1, "a@example.net"))
         assert sink.wait_messages(1)[0].sender == ""
 
 
-def test_sink_refuses(folder):
+def test_sink_refuses(directory):
     """smtp-sink refuses as its options say"""
-    with SmtpSink(folder, ["-f", "RCPT", "-B", "550 5.1.1 nobody here"]) as sink:
+    with SmtpSink(directory, ["-f", "RCPT", "-B", "550 5.1.1 nobody here"]) as sink:
         with smtplib.SMTP(HOST, sink.port) as client:
             try:
                 to = "b@example.net"
@@ -92,9 +92,9 @@ def test_dump_is_whole():
     assert parse_dump(b"") is None
 
 
-def test_dovecot(folder, ca):
+def test_dovecot(directory, ca):
     """Dovecot takes a mail and gives it back over verified TLS"""
-    with Dovecot(folder, ca) as dovecot:
+    with Dovecot(directory, ca) as dovecot:
         assert dovecot.mails("reader@example.org") == []
         raw = message(1, "reader@example.org")
         dovecot.put("reader@example.org", raw)
@@ -105,9 +105,9 @@ def test_dovecot(folder, ca):
 
 def test_whole_way(tap, ca):
     """50 mails go through Postfix with AUTH and TLS to Dovecot, and are read by IMAP"""
-    with Dovecot(tap.subfolder("dv"), ca) as dovecot:
+    with Dovecot(tap.subdirectory("dv"), ca) as dovecot:
         with Postfix(
-            tap.subfolder("pf"), ca, lmtp=dovecot.lmtp, sasl=dovecot.sasl
+            tap.subdirectory("pf"), ca, lmtp=dovecot.lmtp, sasl=dovecot.sasl
         ) as postfix:
             with smtplib.SMTP("localhost", postfix.port) as client:
                 client.starttls(context=ca.client_context())
@@ -130,8 +130,8 @@ def test_whole_way(tap, ca):
 
 def test_queue(tap, ca):
     """Postfix without a mailbox keeps mail in its queue, other domains go to a sink"""
-    with SmtpSink(tap.subfolder("relay")) as sink, Postfix(
-        tap.subfolder("q"), ca, relay_to=(HOST, sink.port)
+    with SmtpSink(tap.subdirectory("relay")) as sink, Postfix(
+        tap.subdirectory("q"), ca, relay_to=(HOST, sink.port)
     ) as postfix:
         with smtplib.SMTP(HOST, postfix.port) as client:
             for number, to in enumerate(("p@example.org", "p@example.net"), 1):
@@ -149,7 +149,7 @@ def test_queue(tap, ca):
 def test_settings(tap, ca):
     """settings of a test win: Postfix asks for authentication"""
     with Postfix(
-        tap.subfolder("s"), ca, settings={"smtpd_relay_restrictions": "reject"}
+        tap.subdirectory("s"), ca, settings={"smtpd_relay_restrictions": "reject"}
     ) as postfix:
         with smtplib.SMTP(HOST, postfix.port) as client:
             try:
@@ -162,15 +162,15 @@ def test_settings(tap, ca):
 def main():
     with Tap() as tap:
         tap.run(test_dump_is_whole)
-        tap.run(test_sink_keeps, tap.subfolder("s1"))
-        tap.run(test_sink_null_sender, tap.subfolder("s2"))
-        tap.run(test_sink_refuses, tap.subfolder("s3"))
+        tap.run(test_sink_keeps, tap.subdirectory("s1"))
+        tap.run(test_sink_null_sender, tap.subdirectory("s2"))
+        tap.run(test_sink_refuses, tap.subdirectory("s3"))
         try:
-            ca = make_ca(tap.subfolder("ca"))
+            ca = make_ca(tap.subdirectory("ca"))
         except Skip as reason:
             tap.skip("servers with TLS", reason)
             return
-        tap.run(test_dovecot, tap.subfolder("d"), ca)
+        tap.run(test_dovecot, tap.subdirectory("d"), ca)
         tap.run(test_whole_way, tap, ca)
         tap.run(test_queue, tap, ca)
         tap.run(test_settings, tap, ca)

@@ -8,15 +8,15 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "lib/lab.h"
+#include "lib/store_fixture.h"
 #include "query/query.h"
-#include "service/match.h"
-#include "service/percolator.h"
-#include "store/filing.h"
-#include "store/matches.h"
-#include "store/papers.h"
-#include "store/people.h"
-#include "store/sql.h"
+#include "service/match/match.h"
+#include "service/match/percolator.h"
+#include "store/core/sql.h"
+#include "store/paper/filter_index.h"
+#include "store/paper/matches.h"
+#include "store/paper/papers.h"
+#include "store/subscriber/subscribers.h"
 
 #define DAY    "2026-11-20"
 #define NOW    "2026-11-20T13:00:00Z"
@@ -24,7 +24,7 @@
 
 /* A world that changes at random. */
 struct world {
-	struct lab *lab;
+	struct store_fixture *fixture;
 	GRand *rand;
 	int64_t now;
 	GPtrArray *papers; /* of struct paper *: not listed yet; NULL when it was */
@@ -59,14 +59,14 @@ make_up_text(struct world *world, unsigned length)
 static GPtrArray *
 load_papers(unsigned count)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 
-	if (lab_fill_real(lab) == 0)
+	if (store_fixture_fill_real(fixture) == 0)
 		return g_ptr_array_new_with_free_func(
 		    (GDestroyNotify)stored_paper_free);
 	return papers_load_revisions(
-	    lab->store, 0, G_MAXINT64, "2000-01-01", count, &error);
+	    fixture->store, 0, G_MAXINT64, "2000-01-01", count, &error);
 }
 
 static void
@@ -96,9 +96,10 @@ fill_world(struct world *world, unsigned count)
 		g_autofree char *abstract = make_up_text(world, 40);
 		const struct stored_paper *model =
 		    i < real->len ? real->pdata[i] : NULL;
-		struct paper *paper =
-		    model ? lab_paper(id, model->paper->title, model->paper->abstract)
-		          : lab_paper(id, title, abstract);
+		struct paper *paper = model
+		                          ? store_fixture_paper(id, model->paper->title,
+		                                model->paper->abstract)
+		                          : store_fixture_paper(id, title, abstract);
 
 		for (unsigned n = 0; model && n < model->paper->authors->len; n++)
 			g_ptr_array_add(
@@ -183,7 +184,7 @@ append_filter(struct world *world, GString *out, unsigned depth)
 static struct subscription *
 draw_subscription(struct world *world, char **hash)
 {
-	const struct tokenizer *tokenizer = store_get_tokenizer(world->lab->store);
+	const struct tokenizer *tokenizer = store_get_tokenizer(world->fixture->store);
 	struct subscription *subscription = subscription_new();
 	pb_auto(query) query = NULL;
 
@@ -207,7 +208,7 @@ load_start(struct world *world)
 	int64_t revision;
 
 	g_assert_true(papers_load_revision_before(
-	    world->lab->store, "2026-11-06", &revision, NULL));
+	    world->fixture->store, "2026-11-06", &revision, NULL));
 	return revision;
 }
 
@@ -216,7 +217,7 @@ add_filters(struct world *world, unsigned count)
 {
 	pb_transaction transaction = {0};
 
-	g_assert_true(store_begin(world->lab->store, &transaction, NULL));
+	g_assert_true(store_begin(world->fixture->store, &transaction, NULL));
 	for (unsigned i = 0; i < count; i++) {
 		g_autofree char *hash = NULL;
 		pb_auto(subscription) subscription = draw_subscription(world, &hash);
@@ -224,8 +225,8 @@ add_filters(struct world *world, unsigned count)
 		subscription->subscriber_id = 1 + world->filters % PEOPLE;
 		subscription->number = 1 + (int)(world->filters++ / PEOPLE);
 		/* Some are had already. */
-		people_insert_subscription(world->lab->store, subscription, hash,
-		    load_start(world), world->now, NULL);
+		subscribers_insert_subscription(world->fixture->store, subscription,
+		    hash, load_start(world), world->now, NULL);
 	}
 	g_assert_true(store_commit(&transaction, NULL));
 }
@@ -244,7 +245,7 @@ leave_a_gap(struct world *world)
 	    " WHERE changes()",
 	    PERCOLATOR_RANGE, PERCOLATOR_RANGE, PERCOLATOR_RANGE);
 
-	lab_run(world->lab, sql);
+	store_fixture_run(world->fixture, sql);
 }
 
 static void
@@ -252,7 +253,7 @@ change_filters(struct world *world, unsigned count)
 {
 	pb_transaction transaction = {0};
 
-	g_assert_true(store_begin(world->lab->store, &transaction, NULL));
+	g_assert_true(store_begin(world->fixture->store, &transaction, NULL));
 	for (unsigned i = 0; i < count; i++) {
 		g_autofree char *hash = NULL;
 		pb_auto(subscription) subscription = draw_subscription(world, &hash);
@@ -263,10 +264,10 @@ change_filters(struct world *world, unsigned count)
 		const char *id = strrchr(sql, ' ') + 1;
 
 		subscription->id = g_ascii_strtoll(id, NULL, 10);
-		subscription->subscriber_id = lab_number(world->lab, sql);
+		subscription->subscriber_id = store_fixture_number(world->fixture, sql);
 		if (subscription->subscriber_id > 0)
-			people_change_subscription(world->lab->store, subscription,
-			    hash, load_start(world), world->now, NULL);
+			subscribers_change_subscription(world->fixture->store,
+			    subscription, hash, load_start(world), world->now, NULL);
 	}
 	g_assert_true(store_commit(&transaction, NULL));
 }
@@ -281,10 +282,10 @@ remove_filters(struct world *world, unsigned count)
 		    g_strdup_printf("DELETE FROM subscription WHERE id = %u",
 		        draw(world, world->filters));
 
-		lab_run(world->lab, sql);
+		store_fixture_run(world->fixture, sql);
 	}
-	g_assert_true(people_prune_filters(
-	    world->lab->store, world->now + 1, 1000, &pruned, NULL));
+	g_assert_true(subscribers_prune_filters(
+	    world->fixture->store, world->now + 1, 1000, &pruned, NULL));
 }
 
 static void
@@ -294,7 +295,7 @@ list_papers(struct world *world, unsigned count)
 		struct paper *paper =
 		    g_steal_pointer(&world->papers->pdata[world->listed++]);
 
-		lab_save(world->lab, "hf", DAY, world->now, paper);
+		store_fixture_save(world->fixture, "hf", DAY, world->now, paper);
 	}
 }
 
@@ -304,12 +305,14 @@ file_anew(struct world *world)
 {
 	bool is_done = false;
 
-	lab_run(
-	    world->lab, "INSERT OR REPLACE INTO cursor VALUES ('filed papers', 99999)");
-	lab_run(world->lab, "UPDATE word SET papers = 1 + (papers * 7919) % 500");
+	store_fixture_run(world->fixture,
+	    "INSERT OR REPLACE INTO cursor VALUES ('filed papers', 99999)");
+	store_fixture_run(
+	    world->fixture, "UPDATE vocabulary SET papers = 1 + (papers * 7919) % 500");
 	for (unsigned pages = 0; !is_done; pages++) {
 		g_assert_cmpuint(pages, <, 1000);
-		g_assert_true(filing_renew(world->lab->store, 100, &is_done, NULL));
+		g_assert_true(
+		    filter_index_rebuild(world->fixture->store, 100, &is_done, NULL));
 		if (draw(world, 4) == 0)
 			return; /* the rest another time */
 	}
@@ -334,9 +337,9 @@ run_cut_off(struct world *world, unsigned nth)
 	bool is_done;
 
 	world->commits_left = (int)nth;
-	is_done = match_run(world->lab->store, world->now, &report, &error);
+	is_done = match_run(world->fixture->store, world->now, &report, &error);
 	world->commits_left = 0;
-	lab_assert_idle(world->lab);
+	store_fixture_assert_idle(world->fixture);
 	g_assert_true(is_done || error);
 	g_assert_cmpuint(report.broken, ==, 0);
 	return is_done;
@@ -353,25 +356,25 @@ tell_stored(struct world *world, int64_t filter_id)
 	                    " FROM (SELECT seq FROM paper ORDER BY seq) p",
 	        filter_id);
 
-	return lab_text(world->lab, sql);
+	return store_fixture_text(world->fixture, sql);
 }
 
 static char *
 tell_evaluated(const struct query *query, const GPtrArray *documents)
 {
-	GString *told = g_string_new(NULL);
+	GString *reported = g_string_new(NULL);
 
 	for (unsigned i = 0; i < documents->len; i++) {
 		const struct query_document *document = documents->pdata[i];
-		char letter = '.';
+		char mail = '.';
 
-		if (query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_TRUE)
-			letter = 'y';
+		if (query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_TRUE)
+			mail = 'y';
 		else if (query_evaluate(query, document, QUERY_MAY_CHANGE))
-			letter = 'w';
-		g_string_append_c(told, letter);
+			mail = 'w';
+		g_string_append_c(reported, mail);
 	}
-	return g_string_free(told, FALSE);
+	return g_string_free(reported, FALSE);
 }
 
 static GPtrArray *
@@ -382,12 +385,12 @@ make_documents(struct world *world)
 
 	for (unsigned seq = 1; seq <= world->listed; seq++) {
 		pb_auto(stored_paper) stored =
-		    papers_load(world->lab->store, seq, NULL);
-		struct query_document *document = query_document_new(
-		    stored->paper, DAY, store_get_tokenizer(world->lab->store), NULL);
+		    papers_load(world->fixture->store, seq, NULL);
+		struct query_document *document = query_document_new(stored->paper, DAY,
+		    store_get_tokenizer(world->fixture->store), NULL);
 
-		query_document_settle(
-		    document, match_get_settlement(stored, world->now));
+		query_document_finalize(
+		    document, match_get_finality(stored, world->now));
 		g_ptr_array_add(documents, document);
 	}
 	return documents;
@@ -399,13 +402,13 @@ assert_all_pairs(struct world *world)
 {
 	g_autoptr(GPtrArray) documents = make_documents(world);
 	g_autoptr(GPtrArray) filters =
-	    matches_load_filters(world->lab->store, 0, G_MAXINT, NULL);
+	    matches_load_filters(world->fixture->store, 0, G_MAXINT, NULL);
 	unsigned found = 0, waiting = 0;
 
 	for (unsigned i = 0; i < filters->len; i++) {
 		const struct stored_filter *filter = filters->pdata[i];
-		pb_auto(query) query = query_parse_canonical(
-		    filter->canonical, store_get_tokenizer(world->lab->store), NULL);
+		pb_auto(query) query = query_parse_canonical(filter->canonical,
+		    store_get_tokenizer(world->fixture->store), NULL);
 		g_autofree char *stored = tell_stored(world, filter->id);
 		g_autofree char *wanted = tell_evaluated(query, documents);
 
@@ -427,11 +430,11 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 {
 	bool is_long = g_getenv("PAPERBOY_LONG") != NULL;
 	unsigned paper_count = is_long ? 500 : 150, most = is_long ? 28000 : 600;
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct world world = {
-	    .lab = lab,
+	    .fixture = fixture,
 	    .rand = g_rand_new_with_seed(7),
-	    .now = lab_time(NOW),
+	    .now = store_fixture_time(NOW),
 	    .papers = g_ptr_array_new_with_free_func((GDestroyNotify)paper_free),
 	    .words = g_ptr_array_new_with_free_func(g_free),
 	    .names = g_ptr_array_new_with_free_func(g_free),
@@ -442,9 +445,9 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 	for (unsigned i = 0; i < PEOPLE; i++) {
 		g_autofree char *address = g_strdup_printf("p%u@example.org", i);
 
-		lab_subscribe(lab, address, "UTC", NULL, world.now);
+		store_fixture_subscribe(fixture, address, "UTC", NULL, world.now);
 	}
-	sqlite3_commit_hook(lab->store->db, NULL, NULL);
+	sqlite3_commit_hook(fixture->store->db, NULL, NULL);
 	while (world.filters < most || world.listed < paper_count) {
 		switch (draw(&world, 6)) {
 		case 0:
@@ -467,16 +470,16 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 			leave_a_gap(&world);
 			break;
 		}
-		sqlite3_commit_hook(lab->store->db, refuse_sometimes, &world);
+		sqlite3_commit_hook(fixture->store->db, refuse_sometimes, &world);
 		cut_off += !run_cut_off(&world, 1 + draw(&world, 6));
-		sqlite3_commit_hook(lab->store->db, NULL, NULL);
+		sqlite3_commit_hook(fixture->store->db, NULL, NULL);
 	}
 	g_assert_cmpuint(cut_off, >, 5);
 	/* Every commit on the way to the end is one to be cut off at. */
-	sqlite3_commit_hook(lab->store->db, refuse_sometimes, &world);
+	sqlite3_commit_hook(fixture->store->db, refuse_sometimes, &world);
 	for (unsigned nth = 1; !run_cut_off(&world, nth); nth++)
 		;
-	sqlite3_commit_hook(lab->store->db, NULL, NULL);
+	sqlite3_commit_hook(fixture->store->db, NULL, NULL);
 	assert_all_pairs(&world);
 	g_rand_free(world.rand);
 	g_ptr_array_unref(world.papers);
@@ -486,13 +489,14 @@ the_crowd_finds_what_each_filter_finds_by_itself(void)
 
 /* "filter:papers ..." of all candidates. */
 static char *
-list_candidates(struct percolator *percolator, struct lab *lab, int64_t last)
+list_candidates(
+    struct percolator *percolator, struct store_fixture *fixture, int64_t last)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 	int64_t id = 0;
 
-	percolator_look_up(percolator, lab->store, 0, last, &error);
+	percolator_look_up(percolator, fixture->store, 0, last, &error);
 	g_assert_no_error(error);
 	while (percolator_find_next(percolator, &id))
 		g_string_append_printf(text, "%d:%x ", (int)id,
@@ -506,28 +510,29 @@ terms_that_are_looked_up_and_walked_by_are_the_same(void)
 	static const char *const filters[] = {"diffusion", "\"state space\"", "quanti*",
 	    "mamba OR \"deep diffusion\"", "author:adams", "nothing", "upvotes:>=3",
 	    "deep NOT mamba", "dif* OR author:\"c adams\""};
-	pb_auto(lab) lab = lab_new();
-	int64_t now = lab_time(NOW);
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
 	pb_auto(percolator) percolator = percolator_new();
 	g_autofree char *walked = NULL, *looked_up = NULL;
 
-	lab_list(lab, DAY, "2611.00001", "Deep diffusion", 1);
-	lab_list(lab, DAY, "2611.00002", "Mamba, a state space", 1);
-	lab_list(lab, DAY, "2611.00003", "Quantized diffusion of spaces", 1);
+	store_fixture_list(fixture, DAY, "2611.00001", "Deep diffusion", 1);
+	store_fixture_list(fixture, DAY, "2611.00002", "Mamba, a state space", 1);
+	store_fixture_list(
+	    fixture, DAY, "2611.00003", "Quantized diffusion of spaces", 1);
 	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++) {
 		g_autofree char *address = g_strdup_printf("p%zu@example.org", i);
 
-		lab_subscribe(lab, address, "UTC", filters[i], now);
+		store_fixture_subscribe(fixture, address, "UTC", filters[i], now);
 	}
 	for (int64_t seq = 1; seq <= 3; seq++) {
-		pb_auto(stored_paper) stored = papers_load(lab->store, seq, NULL);
+		pb_auto(stored_paper) stored = papers_load(fixture->store, seq, NULL);
 		pb_auto(query_document) document = query_document_new(
-		    stored->paper, DAY, store_get_tokenizer(lab->store), NULL);
+		    stored->paper, DAY, store_get_tokenizer(fixture->store), NULL);
 
 		percolator_add(percolator, document);
 	}
-	walked = list_candidates(percolator, lab, G_N_ELEMENTS(filters));
-	looked_up = list_candidates(percolator, lab, PERCOLATOR_RANGE);
+	walked = list_candidates(percolator, fixture, G_N_ELEMENTS(filters));
+	looked_up = list_candidates(percolator, fixture, PERCOLATOR_RANGE);
 	g_assert_cmpstr(walked, ==, looked_up);
 	g_assert_true(g_str_has_prefix(walked, "1:5 2:2 3:4 4:3 "));
 }
@@ -547,26 +552,27 @@ a_new_filter_joins_the_crowd_only_between_batches(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
-		int64_t now = lab_time(NOW);
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time(NOW);
 		g_autofree char *sql =
 		    g_strconcat("INSERT INTO cursor VALUES ", rows[i].cursors, NULL);
 		struct match_report report = {0};
 		unsigned count;
 
-		lab_list(lab, "2026-10-01", "2610.00001", "Diffusion", 1);
-		lab_list(lab, "2026-10-01", "2610.00002", "Diffusion", 1);
-		lab_run(lab, sql);
-		lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", now);
-		lab_assert_text(lab, "SELECT ifnull(matched_through, '') FROM filter",
-		    rows[i].through);
-		g_assert_true(matches_join(lab->store, 5, &count, NULL));
+		store_fixture_list(fixture, "2026-10-01", "2610.00001", "Diffusion", 1);
+		store_fixture_list(fixture, "2026-10-01", "2610.00002", "Diffusion", 1);
+		store_fixture_run(fixture, sql);
+		store_fixture_subscribe(
+		    fixture, "ada@example.org", "UTC", "diffusion", now);
+		store_fixture_assert_text(fixture,
+		    "SELECT ifnull(matched_through, '') FROM filter", rows[i].through);
+		g_assert_true(matches_join(fixture->store, 5, &count, NULL));
 		g_assert_cmpuint(count, ==, 0);
 		/* Once all is done it has joined. */
-		g_assert_true(match_run(lab->store, now, &report, NULL));
-		lab_assert_text(
-		    lab, "SELECT ifnull(matched_through, '') FROM filter", "");
-		lab_assert_text(lab, "SELECT count(*) FROM match", "0");
+		g_assert_true(match_run(fixture->store, now, &report, NULL));
+		store_fixture_assert_text(
+		    fixture, "SELECT ifnull(matched_through, '') FROM filter", "");
+		store_fixture_assert_text(fixture, "SELECT count(*) FROM match", "0");
 	}
 }
 

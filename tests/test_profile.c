@@ -1,7 +1,7 @@
 /*
  * test_profile.c - a person's rhythm and pauses, in simulated time.
  */
-#include "service/profile.h"
+#include "service/people/profile.h"
 
 #include <glib.h>
 #include <string.h>
@@ -9,65 +9,68 @@
 #include "base/bounds.h"
 #include "base/day.h"
 #include "base/error.h"
-#include "lib/lab.h"
-#include "service/subscribe.h"
-#include "store/people.h"
+#include "lib/store_fixture.h"
+#include "service/people/subscribe.h"
+#include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z" /* a Friday */
 #define ADA "ada@example.org"
 
 /* @return the refusal, NULL when it went well */
 static char *
-set(struct lab *lab, struct profile_change change, const char *now)
+set(struct store_fixture *fixture, struct profile_change change, const char *now)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 
 	change.who = "test";
-	subscriber = profile_set(lab->store, ADA, &change, lab_time(now), &error);
-	lab_assert_idle(lab);
+	subscriber =
+	    profile_set(fixture->store, ADA, &change, store_fixture_time(now), &error);
+	store_fixture_assert_idle(fixture);
 	g_assert_true(!subscriber == !!error);
 	return error ? g_strdup(error->message) : NULL;
 }
 
 static char *
-try_pause(struct lab *lab, const char *until, const char *now)
+try_pause(struct store_fixture *fixture, const char *until, const char *now)
 {
 	g_autoptr(GError) error = NULL;
-	pb_auto(subscriber) subscriber =
-	    profile_pause(lab->store, ADA, until, "test", lab_time(now), &error);
+	pb_auto(subscriber) subscriber = profile_pause(
+	    fixture->store, ADA, until, "test", store_fixture_time(now), &error);
 
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 	g_assert_true(!subscriber == !!error);
 	return error ? g_strdup(error->message) : NULL;
 }
 
 static char *
-resume(struct lab *lab, const char *now)
+resume(struct store_fixture *fixture, const char *now)
 {
 	g_autoptr(GError) error = NULL;
-	pb_auto(subscriber) subscriber =
-	    profile_resume(lab->store, ADA, 0, "test", lab_time(now), &error);
+	pb_auto(subscriber) subscriber = profile_resume(
+	    fixture->store, ADA, 0, "test", store_fixture_time(now), &error);
 
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 	return error ? g_strdup(error->message) : NULL;
 }
 
 /* Somebody in Berlin whose first digest was made, empty, on the Friday. */
-static struct lab *
-new_lab(void)
+static struct store_fixture *
+new_fixture(void)
 {
-	struct lab *lab = lab_new();
+	struct store_fixture *fixture = store_fixture_new();
 
-	lab_subscribe(lab, ADA, "Europe/Berlin", "diffusion", lab_time(NOW));
-	g_assert_cmpuint(lab_press(lab, lab_time(NOW)), ==, 0);
-	return lab;
+	store_fixture_subscribe(
+	    fixture, ADA, "Europe/Berlin", "diffusion", store_fixture_time(NOW));
+	g_assert_cmpuint(store_fixture_press(fixture, store_fixture_time(NOW)), ==, 0);
+	return fixture;
 }
 
 static void
-assert_due(struct lab *lab, const char *wanted)
+assert_due(struct store_fixture *fixture, const char *wanted)
 {
-	int64_t due = lab_number(lab, "SELECT next_due_at FROM subscriber");
+	int64_t due =
+	    store_fixture_number(fixture, "SELECT next_due_at FROM subscriber");
 	g_autofree char *text = due < 0 ? g_strdup("-") : day_format_time(due);
 
 	g_assert_cmpstr(text, ==, wanted);
@@ -91,7 +94,7 @@ cadences_are_read_and_written(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct rhythm rhythm = {.minute = 77};
+		struct schedule rhythm = {.minute = 77};
 		g_autoptr(GError) error = NULL;
 		bool is_ok = profile_parse_cadence(rows[i].text, &rhythm, &error);
 		g_autofree char *text = profile_format_cadence(&rhythm);
@@ -120,16 +123,16 @@ a_new_rhythm_moves_the_next_digest(void)
 	        "2026-11-25T18:15:00Z"},
 	    {{.cadence = "now"}, "2026-11-20T11:00:00Z"},
 	    {{.days = "tue,sun"}, "2026-11-22T06:30:00Z"},
-	    {{.words = {[PREFERENCE_QUIET] = "note"}}, "2026-11-21T06:30:00Z"},
+	    {{.words = {[PREFERENCE_EMPTY] = "note"}}, "2026-11-21T06:30:00Z"},
 	    {{.name = "Ada"}, "2026-11-21T06:30:00Z"},
 	    {{.max_full = 200}, "2026-11-21T06:30:00Z"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_lab();
+		pb_auto(store_fixture) fixture = new_fixture();
 
-		g_assert_null(set(lab, rows[i].change, "2026-11-20T10:00:00Z"));
-		assert_due(lab, rows[i].due);
+		g_assert_null(set(fixture, rows[i].change, "2026-11-20T10:00:00Z"));
+		assert_due(fixture, rows[i].due);
 	}
 }
 
@@ -137,7 +140,7 @@ a_new_rhythm_moves_the_next_digest(void)
 static void
 what_people_choose_is_kept(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 
 	for (int i = 0; i < PREFERENCE_COUNT; i++) {
 		enum preference preference = (enum preference)i;
@@ -152,8 +155,8 @@ what_people_choose_is_kept(void)
 			if (!**word || strcmp(*word, "or") == 0)
 				continue;
 			change.words[i] = *word;
-			g_assert_null(set(lab, change, NOW));
-			after = subscribe_find(lab->store, ADA, &error);
+			g_assert_null(set(fixture, change, NOW));
+			after = subscribe_find(fixture->store, ADA, &error);
 			g_assert_no_error(error);
 			g_assert_cmpstr(
 			    preferences_get_word(&after->preferences, preference), ==,
@@ -166,20 +169,21 @@ what_people_choose_is_kept(void)
 static void
 a_catch_up_has_its_own_length(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) wrong = NULL;
 	pb_auto(subscriber) right = NULL;
 
-	g_assert_null(try_pause(lab, NULL, NOW));
-	wrong = profile_resume(
-	    lab->store, ADA, BOUNDS_DIGEST_FULL_MAX + 1, "test", lab_time(NOW), &error);
+	g_assert_null(try_pause(fixture, NULL, NOW));
+	wrong = profile_resume(fixture->store, ADA, BOUNDS_DIGEST_FULL_MAX + 1, "test",
+	    store_fixture_time(NOW), &error);
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_clear_error(&error);
-	right = profile_resume(
-	    lab->store, ADA, BOUNDS_DIGEST_FULL_MAX, "test", lab_time(NOW), &error);
+	right = profile_resume(fixture->store, ADA, BOUNDS_DIGEST_FULL_MAX, "test",
+	    store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
-	g_assert_cmpint(lab_number(lab, "SELECT catch_up FROM subscriber"), ==,
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT catch_up FROM subscriber"), ==,
 	    BOUNDS_DIGEST_FULL_MAX);
 }
 
@@ -203,10 +207,10 @@ what_is_wrong_is_refused_and_nothing_changed(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_lab();
-		g_autofree char *before = lab_hash(lab);
-		g_autofree char *says = set(lab, rows[i].change, NOW);
-		g_autofree char *after = lab_hash(lab);
+		pb_auto(store_fixture) fixture = new_fixture();
+		g_autofree char *before = store_fixture_hash(fixture);
+		g_autofree char *says = set(fixture, rows[i].change, NOW);
+		g_autofree char *after = store_fixture_hash(fixture);
 
 		g_assert_nonnull(says);
 		if (!strstr(says, rows[i].says))
@@ -218,15 +222,16 @@ what_is_wrong_is_refused_and_nothing_changed(void)
 static void
 a_name_is_set_and_taken_away_and_the_audit_tells(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 
 	g_assert_null(
-	    set(lab, (struct profile_change){.name = "Ada", .at = "8:00"}, NOW));
-	lab_assert_text(lab, "SELECT name, minute FROM subscriber", "Ada|480");
-	g_assert_null(set(lab, (struct profile_change){.name = ""}, NOW));
-	lab_assert_text(lab, "SELECT name FROM subscriber", "-");
-	lab_assert_text(lab,
-	    "SELECT detail FROM change WHERE what = 'subscriber changed'",
+	    set(fixture, (struct profile_change){.name = "Ada", .at = "8:00"}, NOW));
+	store_fixture_assert_text(
+	    fixture, "SELECT name, minute FROM subscriber", "Ada|480");
+	g_assert_null(set(fixture, (struct profile_change){.name = ""}, NOW));
+	store_fixture_assert_text(fixture, "SELECT name FROM subscriber", "-");
+	store_fixture_assert_text(fixture,
+	    "SELECT detail FROM audit_log WHERE what = 'subscriber changed'",
 	    "at 8:00, name Ada name none");
 }
 
@@ -234,66 +239,76 @@ a_name_is_set_and_taken_away_and_the_audit_tells(void)
 static void
 a_digest_that_is_due_stays_due(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion", lab_time(NOW));
-	g_assert_null(set(lab, (struct profile_change){.at = "12:00"}, NOW));
-	assert_due(lab, NOW);
+	store_fixture_subscribe(
+	    fixture, ADA, "UTC", "diffusion", store_fixture_time(NOW));
+	g_assert_null(set(fixture, (struct profile_change){.at = "12:00"}, NOW));
+	assert_due(fixture, NOW);
 }
 
 static void
 a_pause_cancels_what_is_unsent_and_frees_its_papers(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-21T06:30:00Z")), ==, 1);
-	g_assert_null(try_pause(lab, NULL, "2026-11-21T06:31:00Z"));
-	lab_assert_text(lab, "SELECT state, next_due_at, paused_until FROM subscriber",
-	    "paused|-|-");
-	lab_assert_text(lab, "SELECT state FROM outbox", "CANCELLED");
-	lab_assert_text(lab, "SELECT state FROM digest", "cancelled");
-	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-21T07:00:00Z")), ==, 0);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-21T06:30:00Z")),
+	    ==, 1);
+	g_assert_null(try_pause(fixture, NULL, "2026-11-21T06:31:00Z"));
+	store_fixture_assert_text(fixture,
+	    "SELECT state, next_due_at, paused_until FROM subscriber", "paused|-|-");
+	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
+	store_fixture_assert_text(fixture, "SELECT state FROM digest", "cancelled");
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-21T07:00:00Z")),
+	    ==, 0);
 	/* On the day of the slot whose digest was cancelled: that slot is taken. */
-	g_assert_null(resume(lab, "2026-11-21T08:00:00Z"));
-	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-21T08:00:00Z")), ==, 1);
-	lab_assert_text(lab,
+	g_assert_null(resume(fixture, "2026-11-21T08:00:00Z"));
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-21T08:00:00Z")),
+	    ==, 1);
+	store_fixture_assert_text(fixture,
 	    "SELECT count(*) FROM digest_item i JOIN digest d"
 	    " ON d.id = i.digest_id WHERE d.state = 'live'",
 	    "1");
-	assert_due(lab, "2026-11-22T06:30:00Z");
+	assert_due(fixture, "2026-11-22T06:30:00Z");
 }
 
 static void
 what_was_missed_comes_in_one_digest_on_the_day(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 	unsigned made = 0;
 
-	g_assert_null(try_pause(lab, "2026-12-01", NOW));
-	assert_due(lab, "2026-12-01T06:30:00Z");
+	g_assert_null(try_pause(fixture, "2026-12-01", NOW));
+	assert_due(fixture, "2026-12-01T06:30:00Z");
 	for (int day = 20; day <= 30; day++) {
 		g_autofree char *date = g_strdup_printf("2026-11-%02d", day);
 		g_autofree char *id = g_strdup_printf("2611.%05d", day);
 		g_autofree char *noon = g_strconcat(date, "T12:00:00Z", NULL);
 
-		lab_list(lab, date, id, "Diffusion", 3);
-		g_assert_cmpuint(lab_press(lab, lab_time(noon)), ==, 0);
+		store_fixture_list(fixture, date, id, "Diffusion", 3);
+		g_assert_cmpuint(
+		    store_fixture_press(fixture, store_fixture_time(noon)), ==, 0);
 	}
-	for (int64_t at = lab_time("2026-12-01T00:00:00Z");
-	     at < lab_time("2026-12-01T06:30:00Z"); at += 600)
-		g_assert_cmpuint(lab_press(lab, at), ==, 0);
-	lab_assert_text(lab, "SELECT state FROM subscriber", "paused");
-	for (int64_t at = lab_time("2026-12-01T06:30:00Z");
-	     at < lab_time("2026-12-04T00:00:00Z"); at += 600)
-		made += lab_press(lab, at);
+	for (int64_t at = store_fixture_time("2026-12-01T00:00:00Z");
+	     at < store_fixture_time("2026-12-01T06:30:00Z"); at += 600)
+		g_assert_cmpuint(store_fixture_press(fixture, at), ==, 0);
+	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "paused");
+	for (int64_t at = store_fixture_time("2026-12-01T06:30:00Z");
+	     at < store_fixture_time("2026-12-04T00:00:00Z"); at += 600)
+		made += store_fixture_press(fixture, at);
 	g_assert_cmpuint(made, ==, 1);
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture,
 	    "SELECT d.slot, count(*) FROM digest d JOIN digest_item i"
 	    " ON i.digest_id = d.id GROUP BY d.id",
 	    "2026-12-01T07:30|11");
-	lab_assert_text(lab, "SELECT state, paused_until FROM subscriber", "active|-");
-	lab_assert_text(lab, "SELECT who, what FROM change ORDER BY id DESC LIMIT 1",
+	store_fixture_assert_text(
+	    fixture, "SELECT state, paused_until FROM subscriber", "active|-");
+	store_fixture_assert_text(fixture,
+	    "SELECT who, what FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "paperboy|subscriber resumed");
 }
 
@@ -301,16 +316,21 @@ what_was_missed_comes_in_one_digest_on_the_day(void)
 static void
 a_machine_that_slept_over_the_day_makes_one_digest(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 	int64_t due;
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	g_assert_null(try_pause(lab, "3d", NOW));
-	g_assert_true(people_load_next_due(lab->store, &due, NULL));
-	g_assert_cmpint(due, ==, lab_time("2026-11-23T06:30:00Z"));
-	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-30T15:00:00Z")), ==, 1);
-	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-30T15:00:01Z")), ==, 0);
-	lab_assert_text(lab, "SELECT slot FROM digest", "2026-11-30T07:30");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	g_assert_null(try_pause(fixture, "3d", NOW));
+	g_assert_true(subscribers_load_next_due(fixture->store, &due, NULL));
+	g_assert_cmpint(due, ==, store_fixture_time("2026-11-23T06:30:00Z"));
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-30T15:00:00Z")),
+	    ==, 1);
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-30T15:00:01Z")),
+	    ==, 0);
+	store_fixture_assert_text(
+	    fixture, "SELECT slot FROM digest", "2026-11-30T07:30");
 }
 
 static void
@@ -328,31 +348,31 @@ the_day_is_that_of_the_persons_zone_and_rhythm(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_lab();
+		pb_auto(store_fixture) fixture = new_fixture();
 
-		g_assert_null(set(lab,
+		g_assert_null(set(fixture,
 		    (struct profile_change){
 		        .zone = rows[i].zone, .cadence = rows[i].cadence},
 		    NOW));
-		g_assert_null(try_pause(lab, rows[i].until, NOW));
-		assert_due(lab, rows[i].due);
+		g_assert_null(try_pause(fixture, rows[i].until, NOW));
+		assert_due(fixture, rows[i].due);
 	}
 }
 
 static void
 a_pause_follows_a_change_of_rhythm(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 
-	g_assert_null(try_pause(lab, "2026-12-01", NOW));
-	g_assert_null(set(lab, (struct profile_change){.at = "20:00"}, NOW));
-	assert_due(lab, "2026-12-01T19:00:00Z");
-	g_assert_null(try_pause(lab, "2026-12-02", NOW));
-	assert_due(lab, "2026-12-02T19:00:00Z");
-	g_assert_null(try_pause(lab, NULL, NOW));
-	assert_due(lab, "-");
-	g_assert_null(set(lab, (struct profile_change){.at = "21:00"}, NOW));
-	assert_due(lab, "-");
+	g_assert_null(try_pause(fixture, "2026-12-01", NOW));
+	g_assert_null(set(fixture, (struct profile_change){.at = "20:00"}, NOW));
+	assert_due(fixture, "2026-12-01T19:00:00Z");
+	g_assert_null(try_pause(fixture, "2026-12-02", NOW));
+	assert_due(fixture, "2026-12-02T19:00:00Z");
+	g_assert_null(try_pause(fixture, NULL, NOW));
+	assert_due(fixture, "-");
+	g_assert_null(set(fixture, (struct profile_change){.at = "21:00"}, NOW));
+	assert_due(fixture, "-");
 }
 
 static void
@@ -379,10 +399,10 @@ days_that_cannot_end_a_pause_are_refused(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_lab();
-		g_autofree char *before = lab_hash(lab);
-		g_autofree char *says = try_pause(lab, rows[i].until, NOW);
-		g_autofree char *after = lab_hash(lab);
+		pb_auto(store_fixture) fixture = new_fixture();
+		g_autofree char *before = store_fixture_hash(fixture);
+		g_autofree char *says = try_pause(fixture, rows[i].until, NOW);
+		g_autofree char *after = store_fixture_hash(fixture);
 
 		g_assert_true(!says == !rows[i].says);
 		if (says && !strstr(says, rows[i].says))
@@ -394,23 +414,27 @@ days_that_cannot_end_a_pause_are_refused(void)
 static void
 only_who_is_paused_resumes_and_who_is_active_pauses(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 	g_autoptr(GError) error = NULL;
-	g_autofree char *says = resume(lab, NOW);
+	g_autofree char *says = resume(fixture, NOW);
 
 	g_assert_nonnull(strstr(says, "is not paused: the state is active"));
-	lab_run(lab, "UPDATE subscriber SET state = 'suspended'");
+	store_fixture_run(fixture, "UPDATE subscriber SET state = 'suspended'");
 	g_free(says);
-	says = try_pause(lab, NULL, NOW);
+	says = try_pause(fixture, NULL, NOW);
 	g_assert_nonnull(strstr(says, "the state is suspended"));
-	lab_run(lab, "UPDATE subscriber SET state = 'active'");
-	g_assert_null(try_pause(lab, "5d", NOW));
-	g_assert_true(subscribe_remove(lab->store, ADA, "test", lab_time(NOW), &error));
+	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
+	g_assert_null(try_pause(fixture, "5d", NOW));
+	g_assert_true(subscribe_remove(
+	    fixture->store, ADA, "test", store_fixture_time(NOW), &error));
 	g_assert_no_error(error);
-	lab_assert_text(lab, "SELECT state, paused_until FROM subscriber", "gone|-");
-	g_assert_cmpuint(lab_press(lab, lab_time("2026-12-20T09:00:00Z")), ==, 0);
+	store_fixture_assert_text(
+	    fixture, "SELECT state, paused_until FROM subscriber", "gone|-");
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-12-20T09:00:00Z")),
+	    ==, 0);
 	g_free(says);
-	says = try_pause(lab, NULL, NOW);
+	says = try_pause(fixture, NULL, NOW);
 	g_assert_nonnull(strstr(says, "is not a subscriber"));
 }
 
@@ -418,48 +442,53 @@ only_who_is_paused_resumes_and_who_is_active_pauses(void)
 static void
 a_message_under_way_is_not_sent_again_in_the_pause(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	g_assert_cmpuint(lab_press(lab, lab_time("2026-11-21T06:30:00Z")), ==, 1);
-	lab_run(lab, "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
-	             " next_try_at = NULL");
-	g_assert_null(try_pause(lab, NULL, "2026-11-21T06:31:00Z"));
-	lab_assert_text(lab, "SELECT state FROM outbox", "SENDING");
-	lab_assert_text(lab, "SELECT state FROM digest", "live");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-21T06:30:00Z")),
+	    ==, 1);
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
+	    " next_try_at = NULL");
+	g_assert_null(try_pause(fixture, NULL, "2026-11-21T06:31:00Z"));
+	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "SENDING");
+	store_fixture_assert_text(fixture, "SELECT state FROM digest", "live");
 }
 
 static bool
-call_pause(struct lab *lab, void *data, GError **error)
+call_pause(struct store_fixture *fixture, void *data, GError **error)
 {
-	pb_auto(subscriber) subscriber =
-	    profile_pause(lab->store, ADA, data, "test", lab_time(NOW), error);
+	pb_auto(subscriber) subscriber = profile_pause(
+	    fixture->store, ADA, data, "test", store_fixture_time(NOW), error);
 
 	return subscriber != NULL;
 }
 
 static bool
-call_wake(struct lab *lab, void *data, GError **error)
+call_wake(struct store_fixture *fixture, void *data, GError **error)
 {
 	unsigned count = 0;
 
 	(void)data;
-	return profile_wake(
-	    lab->store, lab_time("2026-12-05T00:00:00Z"), &count, error);
+	return profile_end_pause(
+	    fixture->store, store_fixture_time("2026-12-05T00:00:00Z"), &count, error);
 }
 
 static void
 a_pause_is_stored_whole_or_not_at_all(void)
 {
-	pb_auto(lab) lab = new_lab();
+	pb_auto(store_fixture) fixture = new_fixture();
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	lab_press(lab, lab_time("2026-11-21T06:30:00Z"));
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_press(fixture, store_fixture_time("2026-11-21T06:30:00Z"));
+	g_assert_cmpuint(store_fixture_fail_everywhere(
+	                     fixture, call_pause, (void *)"2026-12-01", true),
+	    >, 5);
+	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "paused");
 	g_assert_cmpuint(
-	    lab_fail_everywhere(lab, call_pause, (void *)"2026-12-01", true), >, 5);
-	lab_assert_text(lab, "SELECT state FROM subscriber", "paused");
-	g_assert_cmpuint(lab_fail_everywhere(lab, call_wake, NULL, false), >, 3);
-	lab_assert_text(lab, "SELECT state FROM subscriber", "active");
+	    store_fixture_fail_everywhere(fixture, call_wake, NULL, false), >, 3);
+	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "active");
 }
 
 int

@@ -28,7 +28,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 import slots
-from daemon import House
+from daemon import Instance
 from oracle import Paper, parse
 from slots import DAY_S, utc
 from tap import Tap, top_builddir
@@ -124,8 +124,8 @@ class MadeUp:
 class World:
     """All papers of the quarter, and the folder in which the source shows them."""
 
-    def __init__(self, rng, folder, begin):
-        self.folder = folder
+    def __init__(self, rng, directory, begin):
+        self.directory = directory
         self.days = {}
         number = 1
         for at in range(begin, begin + DAYS * DAY_S, DAY_S):
@@ -145,7 +145,7 @@ class World:
             if at >= utc(f"{day}T08:10") and day in self.days:
                 listed = [paper.element(at) for paper in self.days[day]
                           if paper.listed_at <= at]
-                path = os.path.join(self.folder, f"daily_papers-{day}.json")
+                path = os.path.join(self.directory, f"daily_papers-{day}.json")
                 with open(path, "w", encoding="utf-8") as file:
                     json.dump(listed, file)
 
@@ -174,7 +174,7 @@ class Person:
                 "weekly": rng.choice((1, 0x40, 0x09, 0x12, 0x61, rng.randint(1, 127)))}
         self.row = [self.address, zone, cadence, str(days[cadence]), str(minute)]
         self.filters = rng.sample(FILTERS, rng.randint(1, 4))
-        self.rhythm = slots.Rhythm(zone, days[cadence], minute, *span)
+        self.rhythm = slots.Schedule(zone, days[cadence], minute, *span)
         self.came = None  # Moment
         self.id = None
 
@@ -188,17 +188,17 @@ class Quarter:
     def __init__(self, tap, begin, seed):
         self.tap = tap
         self.rng = random.Random(seed)
-        folder = tap.subfolder(f"{begin}-{seed}")
+        directory = tap.subdirectory(f"{begin}-{seed}")
         self.begin = utc(f"{begin}T00:00")
         self.end = self.begin + DAYS * DAY_S
-        self.maildir = os.path.join(folder, "Maildir")
+        self.maildir = os.path.join(directory, "Maildir")
         # Editions wait for no list that is late here: slots are looked at (how long
-        # they wait, and for what, is in test_silence.c).
-        self.house = House(folder, maildir=self.maildir, log_level="error",
+        # they wait, and for what, is in test_coverage.c).
+        self.instance = Instance(directory, maildir=self.maildir, log_level="error",
                            collect__interval_s=POLL_S, collect__wait_min=0,
-                           delivery__give_up_h=GIVE_UP_S // HOUR_S)
-        self.clock_path = os.path.join(folder, "clock")
-        self.world = World(self.rng, self.house.papers, self.begin)
+                           delivery__expire_h=GIVE_UP_S // HOUR_S)
+        self.clock_path = os.path.join(directory, "clock")
+        self.world = World(self.rng, self.instance.papers, self.begin)
         span = (self.begin, self.end)
         self.people = [Person(self.rng, n, span) for n in range(PEOPLE)]
         self.true = self.begin
@@ -265,7 +265,7 @@ class Quarter:
         if not self.process:
             self.process = subprocess.Popen(
                 [os.path.join(top_builddir(), "tests", "helper_life"),
-                 self.house.config, self.clock_path],
+                 self.instance.config, self.clock_path],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.process.stdin.write(order + "\n")
         self.process.stdin.flush()
@@ -309,23 +309,23 @@ class Quarter:
 
     def note(self):
         """Rows that are new since the last look, before they are forgotten."""
-        for number, day, asked_at, status in self.house.rows(
-                "SELECT id, day, asked_at, status FROM batch WHERE id > ?",
+        for number, day, asked_at, status in self.instance.rows(
+                "SELECT id, day, asked_at, status FROM source_fetch WHERE id > ?",
                 self.last_batch):
             self.last_batch = number
             if status == "ok":
                 self.batches[day].append(
                     Batch(self.moment(asked_at), asked_at - self.ahead))
-        for number, person, slot, made_at in self.house.rows(
+        for number, person, slot, made_at in self.instance.rows(
                 "SELECT id, subscriber_id, slot, created_at FROM digest WHERE id > ?",
                 self.last_digest):
             self.last_digest = number
-            ids = self.house.rows("SELECT p.id FROM digest_item JOIN paper p"
+            ids = self.instance.rows("SELECT p.id FROM digest_item JOIN paper p"
                                   " ON p.seq = paper_seq WHERE digest_id = ?", number)
             papers = frozenset(name for (name,) in ids)
             self.digests[person].append(
                 (number, Digest(slot, self.moment(made_at), papers)))
-        for number, state, ended_at in self.house.rows(
+        for number, state, ended_at in self.instance.rows(
                 "SELECT digest_id, state, ended_at FROM outbox"
                 " WHERE ended_at IS NOT NULL"):
             self.ends.setdefault(number, (state, self.moment(ended_at, late=True)))
@@ -333,7 +333,7 @@ class Quarter:
     def look(self):
         """At midnight: everybody's next edition is the next slot there is."""
         self.note()
-        due = dict(self.house.rows("SELECT address, next_due_at FROM subscriber"))
+        due = dict(self.instance.rows("SELECT address, next_due_at FROM subscriber"))
         for person in self.people:
             if person.came:
                 wanted = person.rhythm.next_after(self.clock - 1)
@@ -348,22 +348,22 @@ class Quarter:
     # -- living --
 
     def put_away(self, name):
-        path = os.path.join(self.house.folder, name)
+        path = os.path.join(self.instance.directory, name)
         if os.path.isdir(path):
             os.rename(path, path + ".away")
         with open(path, "w", encoding="ascii"):
             pass
 
     def put_back(self, name):
-        path = os.path.join(self.house.folder, name)
+        path = os.path.join(self.instance.directory, name)
         os.unlink(path)
         if os.path.isdir(path + ".away"):
             os.rename(path + ".away", path)
 
     def meet(self, kind, what, until):
         if kind == "show":
-            away = self.house.papers + ".away"
-            self.world.folder = away if os.path.isdir(away) else self.house.papers
+            away = self.instance.papers + ".away"
+            self.world.directory = away if os.path.isdir(away) else self.instance.papers
             self.world.show(self.true)
         elif kind == "away":
             self.put_away(what)
@@ -401,10 +401,10 @@ class Quarter:
             self.meet(kind, what, after + self.ahead)
         self.note()
         self.end_life()
-        self.house.check_store()
+        self.instance.check_store()
         self.close()
         self.seconds = time.monotonic() - begun
-        ids = dict(self.house.rows("SELECT address, id FROM subscriber"))
+        ids = dict(self.instance.rows("SELECT address, id FROM subscriber"))
         for person in self.people:
             person.id = ids[person.address]
 

@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 
 #include "query/query.h"
-#include "store/tokenizer.h"
+#include "store/core/tokenizer.h"
 
 struct query_fixture {
 	sqlite3 *db;

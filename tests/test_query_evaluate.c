@@ -6,7 +6,7 @@
 #include "base/bounds.h"
 #include "test_query.h"
 
-static enum query_truth
+static enum query_verdict
 evaluate(const struct query_fixture *fixture, const struct query_document *document,
     const char *text, enum query_mode mode)
 {
@@ -16,7 +16,8 @@ evaluate(const struct query_fixture *fixture, const struct query_document *docum
 }
 
 static void
-words_match_as_the_language_says(struct query_fixture *fixture, const void *unused)
+locale_format_match_as_the_language_says(
+    struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -97,7 +98,7 @@ words_match_as_the_language_says(struct query_fixture *fixture, const void *unus
 
 	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-		if ((evaluate(fixture, document, rows[i].text, QUERY_AS_TOLD) ==
+		if ((evaluate(fixture, document, rows[i].text, QUERY_AS_REPORTED) ==
 		        QUERY_TRUE) != rows[i].is_match)
 			g_error("'%s' should %smatch", rows[i].text,
 			    rows[i].is_match ? "" : "not ");
@@ -113,10 +114,11 @@ signs_at_the_end_of_a_text_are_seen(struct query_fixture *fixture, const void *u
 
 	(void)unused;
 	g_assert_true(
-	    evaluate(fixture, document, "c++ c#", QUERY_AS_TOLD) == QUERY_TRUE);
-	g_assert_true(evaluate(fixture, plain, "c++", QUERY_AS_TOLD) == QUERY_FALSE);
+	    evaluate(fixture, document, "c++ c#", QUERY_AS_REPORTED) == QUERY_TRUE);
 	g_assert_true(
-	    evaluate(fixture, plain, "node.js", QUERY_AS_TOLD) == QUERY_FALSE);
+	    evaluate(fixture, plain, "c++", QUERY_AS_REPORTED) == QUERY_FALSE);
+	g_assert_true(
+	    evaluate(fixture, plain, "node.js", QUERY_AS_REPORTED) == QUERY_FALSE);
 }
 
 static void
@@ -187,13 +189,13 @@ names_match_within_one_author(struct query_fixture *fixture, const void *unused)
 		pb_auto(query_document) document =
 		    make_document(fixture, "a", "", rows[i].printed, 0);
 		bool is_match =
-		    evaluate(fixture, document, text, QUERY_AS_TOLD) == QUERY_TRUE;
+		    evaluate(fixture, document, text, QUERY_AS_REPORTED) == QUERY_TRUE;
 
 		if (is_match != rows[i].is_match)
 			g_error("'%s' should %smatch '%s'", rows[i].asked,
 			    rows[i].is_match ? "" : "not ", rows[i].printed);
-		g_assert_cmpint(evaluate(fixture, document, same, QUERY_AS_TOLD), ==,
-		    is_match ? QUERY_TRUE : QUERY_FALSE);
+		g_assert_cmpint(evaluate(fixture, document, same, QUERY_AS_REPORTED),
+		    ==, is_match ? QUERY_TRUE : QUERY_FALSE);
 	}
 }
 
@@ -245,7 +247,8 @@ what_is_not_told_or_may_change_waits(struct query_fixture *fixture, const void *
 			int truth;
 
 			if (mode == 2)
-				query_document_settle(document, QUERY_SETTLED_FINALLY);
+				query_document_finalize(
+				    document, QUERY_SETTLED_FINALLY);
 			truth = evaluate(fixture, document, rows[i].text,
 			    (enum query_mode)(mode % 2));
 
@@ -388,7 +391,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	ADD_TEST("/query_evaluate/words match as the language says",
-	    words_match_as_the_language_says);
+	    locale_format_match_as_the_language_says);
 	ADD_TEST("/query_evaluate/signs at the end of a text are seen",
 	    signs_at_the_end_of_a_text_are_seen);
 	ADD_TEST("/query_evaluate/names match within one author",

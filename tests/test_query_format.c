@@ -252,8 +252,8 @@ changing_filters_are_known(struct query_fixture *fixture, const void *unused)
 	pb_auto(query) votes = must_parse(fixture, "a (b NOT (c OR upvotes:>3))");
 
 	(void)unused;
-	g_assert_false(query_is_changing(words));
-	g_assert_true(query_is_changing(votes));
+	g_assert_false(query_is_time_dependent(words));
+	g_assert_true(query_is_time_dependent(votes));
 }
 
 /* The longest canonical text that 512 octets can become is still parsed. */

@@ -4,13 +4,13 @@
  */
 #include <string.h>
 
-#include "query/category.h"
-#include "query/field.h"
+#include "query/parse/category.h"
+#include "query/parse/field.h"
 #include "test_query.h"
 
 /* A paper about which everything is told, and one that has only just been listed. */
 static struct query_document *
-make_told(const struct query_fixture *fixture)
+make_settled(const struct query_fixture *fixture)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(paper) paper = paper_new();
@@ -40,8 +40,8 @@ make_told(const struct query_fixture *fixture)
 	paper->comment = g_strdup("Accepted at NeurIPS, 12 pages");
 	paper->journal = g_strdup("Nature 12 (2026) 34");
 	paper->doi = g_strdup("10.1145/3292500.3330701");
-	paper_add_appearance(paper, "hf", "2026-07-30", ANNOUNCEMENT_NEW);
-	paper_add_appearance(paper, "arxiv", "2026-08-03", ANNOUNCEMENT_CROSS);
+	paper_add_listing(paper, "hf", "2026-07-30", LISTING_NEW);
+	paper_add_listing(paper, "arxiv", "2026-08-03", LISTING_CROSS);
 	document = query_document_new(paper, "2026-08-05", fixture->tokenizer, &error);
 	g_assert_no_error(error);
 	return document;
@@ -50,14 +50,14 @@ make_told(const struct query_fixture *fixture)
 struct row {
 	const char *text;
 	const char *canonical;
-	enum query_truth told;  /* of the paper of which all is told */
-	enum query_truth blank; /* of one that only has words */
+	enum query_verdict reported; /* of the paper of which all is told */
+	enum query_verdict blank;    /* of one that only has words */
 };
 
 static void
 check_rows(const struct query_fixture *fixture, const struct row *rows, size_t n)
 {
-	pb_auto(query_document) told = make_told(fixture);
+	pb_auto(query_document) reported = make_settled(fixture);
 	pb_auto(query_document) blank = make_document(
 	    fixture, "Protein diffusion model", "", "Ada Smith", PAPER_UNKNOWN);
 
@@ -69,13 +69,14 @@ check_rows(const struct query_fixture *fixture, const struct row *rows, size_t n
 
 		g_assert_cmpstr(text, ==, rows[i].canonical);
 		g_assert_cmpstr(same, ==, text);
-		if (query_evaluate(query, told, QUERY_AS_TOLD) != rows[i].told)
-			g_error("'%s' should be %d", rows[i].text, rows[i].told);
-		if (query_evaluate(query, blank, QUERY_AS_TOLD) != rows[i].blank)
+		if (query_evaluate(query, reported, QUERY_AS_REPORTED) !=
+		    rows[i].reported)
+			g_error("'%s' should be %d", rows[i].text, rows[i].reported);
+		if (query_evaluate(query, blank, QUERY_AS_REPORTED) != rows[i].blank)
 			g_error("'%s' should be %d where nothing is told", rows[i].text,
 			    rows[i].blank);
-		g_assert_cmpint(
-		    query_evaluate(again, told, QUERY_AS_TOLD), ==, rows[i].told);
+		g_assert_cmpint(query_evaluate(again, reported, QUERY_AS_REPORTED), ==,
+		    rows[i].reported);
 	}
 }
 
@@ -285,20 +286,20 @@ the_manual_page_has_the_fields_of_the_program(
     struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GPtrArray) items = read_manual();
-	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) reported = g_hash_table_new(g_str_hash, g_str_equal);
 	guint n = 0;
 
 	(void)fixture;
 	(void)unused;
 	for (guint i = 0; i < items->len; i++)
-		g_assert_true(g_hash_table_add(told, items->pdata[i]));
+		g_assert_true(g_hash_table_add(reported, items->pdata[i]));
 	for (; field_get(n); n++) {
 		const struct field *field = field_get(n);
 		g_autofree char *item =
 		    g_strconcat(field->name, field->alias ? " , Cm " : "",
 		        field->alias ? field->alias : "", NULL);
 
-		if (!g_hash_table_contains(told, item))
+		if (!g_hash_table_contains(reported, item))
 			g_error("the manual page has no '.It Cm %s'", item);
 	}
 	g_assert_cmpuint(n, ==, items->len);

@@ -16,7 +16,7 @@ is_found(const struct query_fixture *fixture, const char *field, const char *ask
 	pb_auto(query_document) document =
 	    make_document(fixture, "a", "", printed, PAPER_UNKNOWN);
 
-	return query_evaluate(query, document, QUERY_AS_TOLD) == QUERY_TRUE;
+	return query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_TRUE;
 }
 
 static void

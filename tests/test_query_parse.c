@@ -16,7 +16,7 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 {
 	g_autoptr(GError) error = NULL;
 	GPtrArray *warnings = NULL;
-	struct query_problem problem = {0};
+	struct query_error problem = {0};
 	g_autofree char *whole =
 	    g_strdup_printf("column %u: %s", refusal->column, refusal->message);
 	pb_auto(query) query =
@@ -33,7 +33,7 @@ assert_refused(const struct query_fixture *fixture, const struct refusal *refusa
 	g_assert_cmpuint(problem.column, ==, refusal->column);
 	g_assert_cmpstr(problem.message->text, ==, refusal->message);
 	g_assert_null(warnings);
-	query_problem_clear(&problem);
+	query_error_clear(&problem);
 }
 
 #define BEGINS(mark)                                                                   \
@@ -422,7 +422,7 @@ repeat(const char *part, unsigned n, const char *end)
 }
 
 static void
-limits_hold_at_the_number_and_not_one_past_it(
+rate_limit_hold_at_the_number_and_not_one_past_it(
     struct query_fixture *fixture, const void *unused)
 {
 	g_autofree char *bytes = repeat("a", BOUNDS_QUERY_BYTES, "");
@@ -598,14 +598,14 @@ problems_are_shown_with_a_caret(struct query_fixture *fixture, const void *unuse
 
 	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct query_problem problem = {0};
+		struct query_error problem = {0};
 		g_autofree char *shown = NULL;
 
 		g_assert_null(query_parse(
 		    rows[i].text, fixture->tokenizer, NULL, &problem, NULL));
-		shown = query_problem_format(&problem, rows[i].text, rows[i].lead);
+		shown = query_error_format(&problem, rows[i].text, rows[i].lead);
 		g_assert_cmpstr(shown, ==, rows[i].shown);
-		query_problem_clear(&problem);
+		query_error_clear(&problem);
 	}
 }
 
@@ -694,7 +694,7 @@ main(int argc, char **argv)
 	ADD_TEST("/query_parse/invisible characters are refused and named",
 	    invisible_characters_are_refused_and_named);
 	ADD_TEST("/query_parse/limits hold at the number and not one past it",
-	    limits_hold_at_the_number_and_not_one_past_it);
+	    rate_limit_hold_at_the_number_and_not_one_past_it);
 	ADD_TEST("/query_parse/lower-case operators are words with a warning",
 	    lower_case_operators_are_words_with_a_warning);
 	ADD_TEST("/query_parse/signs of other languages are warned of",

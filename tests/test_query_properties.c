@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
-#include "query/terms.h"
+#include "query/eval/terms.h"
 #include "test_query.h"
 
 #define TITLE_WORDS    3
@@ -306,7 +306,7 @@ read_plainly(const struct random_paper *paper, const struct expression *expressi
 		if (mode == QUERY_MAY_CHANGE)
 			return QUERY_UNKNOWN;
 		if (paper->upvotes == PAPER_UNKNOWN)
-			return mode == QUERY_AS_TOLD ? QUERY_UNKNOWN : QUERY_FALSE;
+			return mode == QUERY_AS_REPORTED ? QUERY_UNKNOWN : QUERY_FALSE;
 		return paper->upvotes >= expression->number ? QUERY_TRUE : QUERY_FALSE;
 	case LEAF_CATEGORY:
 		if (paper->category < 0)
@@ -382,7 +382,7 @@ make_ready(const struct query_fixture *fixture, const struct random_paper *rando
 		g_ptr_array_add(
 		    paper->categories, g_strdup(categories[random->category]));
 	}
-	paper_add_appearance(paper, "hf", day, ANNOUNCEMENT_NEW);
+	paper_add_listing(paper, "hf", day, LISTING_NEW);
 	document = query_document_new(paper, NULL, fixture->tokenizer, &error);
 	g_assert_no_error(error);
 	return document;
@@ -431,7 +431,7 @@ the_matcher_reads_filters_plainly(struct query_fixture *fixture, const void *unu
 				enum query_mode asked = (enum query_mode)(mode % 2);
 
 				if (mode == 2)
-					query_document_settle(
+					query_document_finalize(
 					    document, QUERY_SETTLED_FINALLY);
 				g_assert_cmpint(
 				    query_evaluate(typed, document, asked), ==, truth);
@@ -485,7 +485,7 @@ a_paper_with_none_of_the_terms_is_never_found(
     struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(5);
-	const struct terms_rarity rarity = {draw_rarity, rand};
+	const struct document_frequency rarity = {draw_rarity, rand};
 	GString *texts[2] = {g_string_new(NULL), g_string_new(NULL)};
 	unsigned passed = 0, spared = 0;
 
@@ -501,7 +501,7 @@ a_paper_with_none_of_the_terms_is_never_found(
 		if (typed->len > BOUNDS_QUERY_BYTES)
 			continue;
 		query = must_parse(fixture, typed->str);
-		terms = terms_choose(query, &rarity, NULL);
+		terms = terms_select_required(query, &rarity, NULL);
 		for (int i = 0; i < 5; i++) {
 			struct random_paper paper;
 			pb_auto(query_document) document = NULL;
@@ -517,11 +517,13 @@ a_paper_with_none_of_the_terms_is_never_found(
 			}
 			spared++;
 			for (int settled = 0; settled < 2; settled++) {
-				if (query_evaluate(query, document, QUERY_AS_TOLD) ||
+				if (query_evaluate(
+				        query, document, QUERY_AS_REPORTED) ||
 				    query_evaluate(query, document, QUERY_MAY_CHANGE))
 					g_error("'%s' is found in '%s', '%s'",
 					    typed->str, texts[0]->str, texts[1]->str);
-				query_document_settle(document, QUERY_SETTLED_FINALLY);
+				query_document_finalize(
+				    document, QUERY_SETTLED_FINALLY);
 			}
 		}
 	}
@@ -644,8 +646,8 @@ the_matcher_agrees_with_the_full_text_search(
 		g_assert_cmpint(sqlite3_reset(match), ==, SQLITE_OK);
 		query = must_parse(fixture, typed->str);
 		for (int i = 0; i < PAPERS; i++) {
-			enum query_truth truth =
-			    query_evaluate(query, documents[i], QUERY_AS_TOLD);
+			enum query_verdict truth =
+			    query_evaluate(query, documents[i], QUERY_AS_REPORTED);
 
 			if (truth != (is_match[i] ? QUERY_TRUE : QUERY_FALSE))
 				g_error("paper %d: '%s' is %d, but '%s' is %d", i,

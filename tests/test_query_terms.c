@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "query/terms.h"
+#include "query/eval/terms.h"
 #include "test_query.h"
 
 /* In how many papers each is; what is not here was never seen. */
@@ -72,12 +72,13 @@ the_rarest_required_terms_are_chosen(struct query_fixture *fixture, const void *
 	    {"has:code upvotes:>=20", "always:"},
 	    {"date:2026-07", "always:"},
 	};
-	const struct terms_rarity rarity = {load_rarity, NULL};
+	const struct document_frequency rarity = {load_rarity, NULL};
 
 	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].filter);
-		g_autoptr(GPtrArray) terms = terms_choose(query, &rarity, NULL);
+		g_autoptr(GPtrArray) terms =
+		    terms_select_required(query, &rarity, NULL);
 		g_autoptr(GString) text = g_string_new(NULL);
 
 		for (unsigned n = 0; n < terms->len; n++) {
@@ -111,10 +112,10 @@ a_rarity_that_fails_is_told(struct query_fixture *fixture, const void *unused)
 	(void)unused;
 	for (unsigned steps = 0; steps < 5; steps++) {
 		unsigned left = steps;
-		const struct terms_rarity rarity = {refuse, &left};
+		const struct document_frequency rarity = {refuse, &left};
 		g_autoptr(GError) error = NULL;
 
-		g_assert_null(terms_choose(query, &rarity, &error));
+		g_assert_null(terms_select_required(query, &rarity, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	}
 }

@@ -11,9 +11,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour, days_after, papers_of
+from daemon import Instance, at_hour, days_after, papers_of
 from peers import SmtpSink
-from smtplab import Server
+from smtp_fixture import Server
 from tap import Tap
 
 OK, USAGE, DATA, NOUSER, TEMPFAIL = 0, 64, 65, 67, 75
@@ -21,32 +21,32 @@ DAY = "2026-11-20"
 LATER = b"450 4.7.1 later\r\n"
 
 
-def told(house, *arguments, **more):
-    return json.loads(house.ctl("--json", *arguments, **more))
+def reported(instance, *arguments, **more):
+    return json.loads(instance.ctl("--json", *arguments, **more))
 
 
 @contextlib.contextmanager
-def waiting_house(tap, name, people=4):
+def waiting_instance(tap, name, people=4):
     """A house whose first digests the relay has put off."""
     relay = Server()
-    house = House(tap.subfolder(name), port=relay.port)
-    house.write_day(DAY, range(3))
-    house.add_people(people, now=at_hour(DAY, 6))
+    instance = Instance(tap.subdirectory(name), port=relay.port)
+    instance.write_day(DAY, range(3))
+    instance.add_people(people, now=at_hour(DAY, 6))
     relay.act = lambda verb, _: LATER if verb == "RCPT" else None
-    house.once(at_hour(DAY), wanted=TEMPFAIL)
+    instance.once(at_hour(DAY), wanted=TEMPFAIL)
     relay.act = lambda verb, _: None
     try:
-        yield house, relay
+        yield instance, relay
     finally:
         relay.close()
 
 
-def state_of(house, number):
-    return house.value("SELECT state FROM outbox WHERE id = ?", number)
+def state_of(instance, number):
+    return instance.value("SELECT state FROM outbox WHERE id = ?", number)
 
 
-def set_rows(house, sql):
-    with contextlib.closing(sqlite3.connect(house.store)) as db, db:
+def set_rows(instance, sql):
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
         db.execute(sql)
 
 
@@ -55,11 +55,11 @@ def set_rows(house, sql):
 
 def lists(tap):
     """queue list chooses by state and address, queue show tells all of one"""
-    with waiting_house(tap, "lists") as (house, _):
-        set_rows(house, "UPDATE outbox SET state = 'FAILED', next_try_at = NULL,"
+    with waiting_instance(tap, "lists") as (instance, _):
+        set_rows(instance, "UPDATE outbox SET state = 'FAILED', next_try_at = NULL,"
                         " ended_at = 5 WHERE id = 4")
-        table = house.ctl("queue")
-        assert table == house.ctl("queue", "list") and "450 4.7.1 later" in table, table
+        table = instance.ctl("queue")
+        assert table == instance.ctl("queue", "list") and "450 4.7.1 later" in table, table
         for arguments, ids in (
             ([], [1, 2, 3]), (["--all"], [1, 2, 3, 4]),
             (["--state", "DEFERRED"], [1, 2, 3]), (["--state", "failed"], [4]),
@@ -67,124 +67,124 @@ def lists(tap):
             (["--address", "Person-0002@EXAMPLE.org"], [2]),
             (["--all", "--address", "person-0004@example.org"], [4]),
         ):
-            rows = told(house, "queue", "list", *arguments)
+            rows = reported(instance, "queue", "list", *arguments)
             assert [row["id"] for row in rows] == ids, (arguments, rows)
-        assert "no such messages" in house.ctl("queue", "list", "--state", "HELD")
-        assert "is no state" in house.ctl("queue", "list", "--state", "gone", wanted=DATA)
-        house.ctl("queue", "list", "--address", "none@example.org", wanted=NOUSER)
-        shown = house.ctl("queue", "show", "1")
+        assert "no such messages" in instance.ctl("queue", "list", "--state", "HELD")
+        assert "is no state" in instance.ctl("queue", "list", "--state", "gone", wanted=DATA)
+        instance.ctl("queue", "list", "--address", "none@example.org", wanted=NOUSER)
+        shown = instance.ctl("queue", "show", "1")
         for words in ("state        DEFERRED: was put off", "person-0001@example.org",
                       "tries        1", "last answer  450 4.7.1 later",
                       "3 papers, live", "digest show 1 --raw"):
             assert words in shown, (words, shown)
-        row = told(house, "queue", "show", "1")
+        row = reported(instance, "queue", "show", "1")
         assert row["state"] == "DEFERRED" and row["papers"] == 3 and row["code"] == 450
         assert row["slot"].startswith("first-") and row["held_why"] is None, row
-        assert "there is no message 9" in house.ctl("queue", "show", "9", wanted=NOUSER)
+        assert "there is no message 9" in instance.ctl("queue", "show", "9", wanted=NOUSER)
         for word in ("0", "x", "-1", ""):
-            house.ctl("queue", "show", "--", word, wanted=DATA)
+            instance.ctl("queue", "show", "--", word, wanted=DATA)
 
 
-LETTER = (b"Message-ID: <a1@example.org>\r\nSubject: Re: help\r\n\r\n"
+MESSAGE = (b"Message-ID: <a1@example.org>\r\nSubject: Re: help\r\n\r\n"
           b"There is.\r\n.\r\n")
 
 
-def add_letter(house, kind="answer", sender="", to="stranger@example.org"):
-    with contextlib.closing(sqlite3.connect(house.store)) as db, db:
+def add_message(instance, kind="answer", sender="", to="stranger@example.org"):
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
         return db.execute(
             "INSERT INTO outbox (kind, recipient, address_key, sender, message, state,"
             " queued_at, next_try_at) VALUES (?, ?, ?, ?, ?, 'NEW', 1, 1)",
-            (kind, to, to, sender, LETTER)).lastrowid
+            (kind, to, to, sender, MESSAGE)).lastrowid
 
 
-def letters(tap):
+def stored_messages(tap):
     """an answer to a stranger is listed, goes out as it was stored, and is erased"""
-    with waiting_house(tap, "letters", people=1) as (house, relay):
-        number = add_letter(house)
-        dropped = add_letter(house, kind="notice")
-        row = told(house, "queue", "list")[1]
+    with waiting_instance(tap, "letters", people=1) as (instance, relay):
+        number = add_message(instance)
+        dropped = add_message(instance, kind="notice")
+        row = reported(instance, "queue", "list")[1]
         assert row["kind"] == "answer" and row["digest"] is None, row
-        table = house.ctl("queue", "list")
+        table = instance.ctl("queue", "list")
         assert "KIND" in table and "stranger@example.org" in table, table
-        shown = house.ctl("queue", "show", str(number))
+        shown = instance.ctl("queue", "show", str(number))
         for words in ("kind         answer", "stranger@example.org (no subscriber)",
                       "state        NEW"):
             assert words in shown, shown
         assert "digest" not in shown, shown
-        row = told(house, "queue", "show", str(number))
+        row = reported(instance, "queue", "show", str(number))
         assert row["recipient_state"] is None and row["slot"] is None, row
-        house.ctl("queue", "drop", str(dropped), "--yes")
-        house.once(at_hour(DAY, 8, 0), wanted=TEMPFAIL)
+        instance.ctl("queue", "drop", str(dropped), "--yes")
+        instance.once(at_hour(DAY, 8, 0), wanted=TEMPFAIL)
         assert [(who, text) for who, text, _ in relay.arrived] == [
-            ("stranger@example.org", LETTER)], relay.arrived
-        assert house.rows("SELECT id, state, message FROM outbox WHERE id > 1"
+            ("stranger@example.org", MESSAGE)], relay.arrived
+        assert instance.rows("SELECT id, state, message FROM outbox WHERE id > 1"
                           " ORDER BY id") == [
             (number, "SENT", None), (dropped, "CANCELLED", None)]
 
 
 def retries(tap):
     """retry makes messages due now, and says what that means for one in doubt"""
-    with waiting_house(tap, "retries") as (house, relay):
-        set_rows(house, "UPDATE outbox SET state = 'UNKNOWN' WHERE id = 2")
+    with waiting_instance(tap, "retries") as (instance, relay):
+        set_rows(instance, "UPDATE outbox SET state = 'UNKNOWN' WHERE id = 2")
         early = at_hour(DAY, 8, 0)  # before any of them is due
-        house.once(early, wanted=TEMPFAIL)
+        instance.once(early, wanted=TEMPFAIL)
         assert relay.arrived == []
-        assert "message 1: due now" in house.ctl("queue", "retry", "1", now=early)
-        said = house.ctl("queue", "retry", "2", now=early)
+        assert "message 1: due now" in instance.ctl("queue", "retry", "1", now=early)
+        said = instance.ctl("queue", "retry", "2", now=early)
         assert "may have arrived before" in said and "same Message-ID" in said, said
-        house.once(early, wanted=TEMPFAIL)
+        instance.once(early, wanted=TEMPFAIL)
         assert sorted(who for who, _, _ in relay.arrived) == [
             "person-0001@example.org", "person-0002@example.org"]
-        said = house.ctl("queue", "retry", "1", wanted=DATA)
+        said = instance.ctl("queue", "retry", "1", wanted=DATA)
         assert "ended already" in said, said
-        house.ctl("queue", "hold", "3")
-        counts = told(house, "queue", "retry", "all", now=early)
+        instance.ctl("queue", "hold", "3")
+        counts = reported(instance, "queue", "retry", "all", now=early)
         assert counts["done"] == 1 and counts["held"] == 1, counts
-        house.once(early, wanted=OK)
-        assert state_of(house, 3) == "HELD" and state_of(house, 4) == "SENT"
-        house.ctl("queue", "retry", "3", now=early)  # named: so it is meant
-        house.once(early, wanted=OK)
-        assert house.states() == {"SENT": 4}
-        assert "no such messages" in house.ctl("queue", "retry", "all")
-        rows = house.rows("SELECT what, detail FROM change WHERE what LIKE 'message%'")
+        instance.once(early, wanted=OK)
+        assert state_of(instance, 3) == "HELD" and state_of(instance, 4) == "SENT"
+        instance.ctl("queue", "retry", "3", now=early)  # named: so it is meant
+        instance.once(early, wanted=OK)
+        assert instance.states() == {"SENT": 4}
+        assert "no such messages" in instance.ctl("queue", "retry", "all")
+        rows = instance.rows("SELECT what, detail FROM audit_log WHERE what LIKE 'message%'")
         assert ("message retried", "outbox 1") in rows and \
             ("message held", "outbox 3") in rows, rows
 
 
 def sending_is_left_alone(tap):
     """a message that is being sent at this moment is left alone, and that is said"""
-    with waiting_house(tap, "sending") as (house, _):
-        set_rows(house, "UPDATE outbox SET state = 'SENDING', next_try_at = NULL"
+    with waiting_instance(tap, "sending") as (instance, _):
+        set_rows(instance, "UPDATE outbox SET state = 'SENDING', next_try_at = NULL"
                         " WHERE id = 1")
         for verb, more in (("retry", []), ("hold", []), ("release", []),
                            ("drop", ["--yes"]), ("drop", ["--yes", "--delivered"])):
-            said = house.ctl("queue", verb, "1", *more, wanted=TEMPFAIL)
+            said = instance.ctl("queue", verb, "1", *more, wanted=TEMPFAIL)
             assert "being sent at this moment: left alone" in said, said
-            assert state_of(house, 1) == "SENDING"
-        said = house.ctl("queue", "retry", "all")
+            assert state_of(instance, 1) == "SENDING"
+        said = instance.ctl("queue", "retry", "all")
         assert "1 message: being sent" in said and "3 messages: due now" in said, said
-        counts = told(house, "queue", "hold", "all")
+        counts = reported(instance, "queue", "hold", "all")
         assert counts["done"] == 3 and counts["sending"] == 1, counts
 
 
 def drops(tap):
     """dropped papers come with the next digest, or count as read when that is said"""
-    with waiting_house(tap, "drops") as (house, relay):
-        set_rows(house, "UPDATE outbox SET state = 'UNKNOWN' WHERE id = 3")
-        said = house.ctl("queue", "drop", "1", wanted=DATA)
-        assert "--yes" in said and state_of(house, 1) == "DEFERRED"
+    with waiting_instance(tap, "drops") as (instance, relay):
+        set_rows(instance, "UPDATE outbox SET state = 'UNKNOWN' WHERE id = 3")
+        said = instance.ctl("queue", "drop", "1", wanted=DATA)
+        assert "--yes" in said and state_of(instance, 1) == "DEFERRED"
         # all or nothing
-        house.ctl("queue", "drop", "1", "99", "--yes", wanted=NOUSER)
-        assert state_of(house, 1) == "DEFERRED"
-        said = house.ctl("queue", "drop", "1", "3", "--yes")
+        instance.ctl("queue", "drop", "1", "99", "--yes", wanted=NOUSER)
+        assert state_of(instance, 1) == "DEFERRED"
+        said = instance.ctl("queue", "drop", "1", "3", "--yes")
         assert "message 1: dropped; what is in it comes with the next digest" in said
         assert "message 3: dropped; what is in it counts as read" in said, said
-        house.ctl("queue", "drop", "2", "--delivered", "--yes")
-        house.once(at_hour(DAY, 9), wanted=OK)
+        instance.ctl("queue", "drop", "2", "--delivered", "--yes")
+        instance.once(at_hour(DAY, 9), wanted=OK)
         assert [who for who, _, _ in relay.arrived] == ["person-0004@example.org"]
         relay.arrived.clear()
-        house.write_day(days_after(DAY, 1), [7])
-        house.once(at_hour(days_after(DAY, 1)), wanted=OK)
+        instance.write_day(days_after(DAY, 1), [7])
+        instance.once(at_hour(days_after(DAY, 1)), wanted=OK)
         found = {who[:11]: papers_of(raw) for who, raw, _ in relay.arrived}
         assert found == {"person-0001": [0, 1, 2, 7], "person-0002": [7],
                          "person-0003": [7], "person-0004": [7]}, found
@@ -198,85 +198,85 @@ HELD_AFTER_CRASHES = (
 
 def held_after_crashes(tap):
     """a message held after crashes is explained, and released once more or dropped"""
-    with waiting_house(tap, "crashes") as (house, relay):
-        set_rows(house, HELD_AFTER_CRASHES)
-        row = told(house, "queue", "list")[0]
+    with waiting_instance(tap, "crashes") as (instance, relay):
+        set_rows(instance, HELD_AFTER_CRASHES)
+        row = reported(instance, "queue", "list")[0]
         assert (row["possible_copies"], row["crashes"], row["held_why"]) == (
             5, 5, "crash"), row
-        shown = house.ctl("queue", "show", "1")
+        shown = instance.ctl("queue", "show", "1")
         assert "paperboyd was killed each time" in shown, shown
         assert "5 may have arrived; killed while sending: 5" in shown, shown
-        problems = house.ctl("status", wanted=(0, 1))
+        problems = instance.ctl("status", wanted=(0, 1))
         assert "queue release tries once more" in " ".join(problems.split()), problems
-        said = house.ctl("queue", "drop", "1", "--yes")
+        said = instance.ctl("queue", "drop", "1", "--yes")
         assert "message 1: dropped; what is in it counts as read" in said, said
-        said = house.ctl("queue", "release", "2", now=at_hour(DAY, 9))
+        said = instance.ctl("queue", "release", "2", now=at_hour(DAY, 9))
         assert "may have arrived before" in said, said
-        house.once(at_hour(DAY, 9), wanted=OK)
-        assert state_of(house, 1) == "CANCELLED" and state_of(house, 2) == "SENT"
+        instance.once(at_hour(DAY, 9), wanted=OK)
+        assert state_of(instance, 1) == "CANCELLED" and state_of(instance, 2) == "SENT"
         assert "person-0001@example.org" not in [who for who, _, _ in relay.arrived]
 
 
 def releases(tap):
     """a released message goes out; one whose papers are all too old is cancelled"""
-    with waiting_house(tap, "releases") as (house, relay):
-        house.ctl("queue", "hold", "all")
-        house.once(at_hour(DAY, 9), wanted=OK)
-        assert relay.arrived == [] and house.states() == {"HELD": 4}
-        assert "held: left alone" in house.ctl("queue", "hold", "1", wanted=DATA)
-        house.ctl("queue", "release", "1", now=at_hour(days_after(DAY, 5)))
+    with waiting_instance(tap, "releases") as (instance, relay):
+        instance.ctl("queue", "hold", "all")
+        instance.once(at_hour(DAY, 9), wanted=OK)
+        assert relay.arrived == [] and instance.states() == {"HELD": 4}
+        assert "held: left alone" in instance.ctl("queue", "hold", "1", wanted=DATA)
+        instance.ctl("queue", "release", "1", now=at_hour(days_after(DAY, 5)))
         # it is queued anew, or it would be given up at the first bad answer
         relay.act = lambda verb, _: LATER if verb == "RCPT" else None
-        house.set(huggingface__enabled=False)
-        house.once(at_hour(days_after(DAY, 5)), wanted=TEMPFAIL)
-        assert state_of(house, 1) == "DEFERRED"
+        instance.set(huggingface__enabled=False)
+        instance.once(at_hour(days_after(DAY, 5)), wanted=TEMPFAIL)
+        assert state_of(instance, 1) == "DEFERRED"
         relay.act = lambda verb, _: None
-        house.once(at_hour(days_after(DAY, 5), 12), wanted=OK)
+        instance.once(at_hour(days_after(DAY, 5), 12), wanted=OK)
         assert [who for who, _, _ in relay.arrived] == ["person-0001@example.org"]
         edge = at_hour(days_after(DAY, 30))
-        said = house.ctl("queue", "release", "2", now=edge)
+        said = instance.ctl("queue", "release", "2", now=edge)
         assert "message 2: due now" in said, said
         past = at_hour(days_after(DAY, 31))
-        said = house.ctl("queue", "release", "3", now=past)
+        said = instance.ctl("queue", "release", "3", now=past)
         assert "message 3: cancelled: all in it is older than 30 days" in said, said
-        assert state_of(house, 3) == "CANCELLED"
-        said = house.ctl("queue", "release", "3", wanted=DATA)
+        assert state_of(instance, 3) == "CANCELLED"
+        said = instance.ctl("queue", "release", "3", wanted=DATA)
 
 
 def relay_is_tried(tap):
     """a retry lets a running daemon try a relay that it had given up for a while"""
-    with waiting_house(tap, "tried") as (house, relay):
+    with waiting_instance(tap, "tried") as (instance, relay):
         relay.act = lambda verb, _: b"421 4.3.2 closed\r\n" if verb == "CONNECT" else None
-        with house.start() as child:
-            child.wait_line("relay fails")
+        with instance.start() as child:
+            child.wait_line("relay failed")
             child.wait_fact(
-                lambda: (told(house, "status", wanted=(0, 1))["relay"] or "").startswith(
+                lambda: (reported(instance, "status", wanted=(0, 1))["relay"] or "").startswith(
                     "open"), "what the daemon says of the relay")
-            said = house.ctl("status", wanted=1)
+            said = instance.ctl("status", wanted=1)
             assert "relay        takes no mail, next trial in" in said and "421 4.3.2" in said, said
             assert "the relay does not take mail: paperboyctl queue retry all" in said
             relay.act = lambda verb, _: None
-            house.ctl("queue", "retry", "all")
-            child.wait_fact(lambda: house.states() == {"SENT": 4}, "an end of sending")
-            child.wait_fact(lambda: "relay        takes mail" in house.ctl("status"),
+            instance.ctl("queue", "retry", "all")
+            child.wait_fact(lambda: instance.states() == {"SENT": 4}, "an end of sending")
+            child.wait_fact(lambda: "relay        takes mail" in instance.ctl("status"),
                             "the relay's state")
 
 
 # ---- digests ----------------------------------------------------------------
 
 
-def octets(tap):
+def content(tap):
     """digest show --raw gives the very octets that the relay and a Maildir got"""
-    with SmtpSink(tap.subfolder("sink")) as sink:
-        maildir = os.path.join(tap.folder, "octets-mail")
+    with SmtpSink(tap.subdirectory("sink")) as sink:
+        maildir = os.path.join(tap.directory, "octets-mail")
         for name, where in (("smtp", {"port": sink.port}), ("mail", {"maildir": maildir})):
-            house = House(tap.subfolder(f"octets-{name}"), **where)
-            house.write_day(DAY, range(4))
-            house.add_person("ada@example.org", "--name", "Ada Größe",
+            instance = Instance(tap.subdirectory(f"octets-{name}"), **where)
+            instance.write_day(DAY, range(4))
+            instance.add_person("ada@example.org", "--name", "Ada Größe",
                              now=at_hour(DAY, 6))
-            house.once(at_hour(DAY), wanted=OK)
+            instance.once(at_hour(DAY), wanted=OK)
             for _ in range(2):  # also after another start
-                raw = raw_of(house, "1")
+                raw = raw_of(instance, "1")
                 if name == "smtp":
                     (message,) = sink.wait_messages(1)
                     assert message.raw == raw, (message.raw, raw)
@@ -287,12 +287,12 @@ def octets(tap):
                     assert lines[0].startswith(b"Return-Path: ")
                     assert lines[1].startswith(b"Delivered-To: ")
                     assert lines[2].replace(b"\n", b"\r\n") == raw
-                house.once(at_hour(DAY, 9), wanted=OK)
+                instance.once(at_hour(DAY, 9), wanted=OK)
 
 
-def raw_of(house, number, note=b""):
-    ctl = os.path.join(os.path.dirname(house.daemon), "paperboyctl")
-    done = subprocess.run([ctl, "-c", house.config, "--now", at_hour(DAY, 12), "digest",
+def raw_of(instance, number, note=b""):
+    ctl = os.path.join(os.path.dirname(instance.daemon), "paperboyctl")
+    done = subprocess.run([ctl, "-c", instance.config, "--now", at_hour(DAY, 12), "digest",
                            "show", number, "--raw"],
                           capture_output=True, check=True, timeout=60)
     assert (note in done.stderr) if note else done.stderr == b"", done.stderr
@@ -301,40 +301,40 @@ def raw_of(house, number, note=b""):
 
 def honest(tap):
     """what cannot be shown any more as it was sent is said"""
-    with waiting_house(tap, "honest", people=3) as (house, _):
-        first = raw_of(house, "1")
-        house.once(at_hour(DAY, 12), wanted=OK)
-        assert raw_of(house, "1") == first
+    with waiting_instance(tap, "honest", people=3) as (instance, _):
+        first = raw_of(instance, "1")
+        instance.once(at_hour(DAY, 12), wanted=OK)
+        assert raw_of(instance, "1") == first
         # a paper has other words by now
-        set_rows(house, "UPDATE paper SET title = 'Retitled' WHERE seq = 1")
-        assert raw_of(house, "1", b"a paper or the reader's name has changed") != first
-        set_rows(house, "UPDATE paper SET title = 'Made-up paper number 0'"
+        set_rows(instance, "UPDATE paper SET title = 'Retitled' WHERE seq = 1")
+        assert raw_of(instance, "1", b"a paper or the reader's name has changed") != first
+        set_rows(instance, "UPDATE paper SET title = 'Made-up paper number 0'"
                         " WHERE seq = 1")
-        assert raw_of(house, "1") == first
-        house.set(mail__from_name="Another")
-        assert raw_of(house, "1", b"templates or settings have changed") != first
-        set_rows(house, "DELETE FROM outbox WHERE id = 1")
-        raw_of(house, "1", b"is forgotten")
-        house.set(mail__from_name=None)
+        assert raw_of(instance, "1") == first
+        instance.set(mail__from_name="Another")
+        assert raw_of(instance, "1", b"templates or settings have changed") != first
+        set_rows(instance, "DELETE FROM outbox WHERE id = 1")
+        raw_of(instance, "1", b"is forgotten")
+        instance.set(mail__from_name=None)
 
 
 def digests(tap):
     """digest list tells the newest first, of all or of one address"""
-    with waiting_house(tap, "digests") as (house, _):
-        rows = told(house, "digest", "list")
+    with waiting_instance(tap, "digests") as (instance, _):
+        rows = reported(instance, "digest", "list")
         assert [row["digest"] for row in rows] == [4, 3, 2, 1], rows
         assert rows[0]["message"] == "DEFERRED" and rows[0]["papers"] == 3
-        rows = told(house, "digest", "list", "--address", "person-0002@example.org")
+        rows = reported(instance, "digest", "list", "--address", "person-0002@example.org")
         assert [row["recipient"] for row in rows] == ["person-0002@example.org"]
-        assert len(told(house, "digest", "list", "--limit", "1")) == 1
-        assert len(told(house, "digest", "list", "--limit", "10000")) == 4
+        assert len(reported(instance, "digest", "list", "--limit", "1")) == 1
+        assert len(reported(instance, "digest", "list", "--limit", "10000")) == 4
         for limit in ("0", "-1", "10001"):
-            said = house.ctl("digest", "list", "--limit", limit, wanted=DATA)
+            said = instance.ctl("digest", "list", "--limit", limit, wanted=DATA)
             assert "from 1 to 10000" in said, said
-        table = house.ctl("digest", "list").splitlines()
+        table = instance.ctl("digest", "list").splitlines()
         assert table[0].split() == [
             "DIGEST", "DATE", "MESSAGE", "PAPERS", "MADE", "RECIPIENT"], table
-    empty = House(tap.subfolder("nodigests"))
+    empty = Instance(tap.subdirectory("nodigests"))
     assert "No digest was made yet" in empty.ctl("digest", "list")
 
 
@@ -343,71 +343,71 @@ def digests(tap):
 
 def sources(tap):
     """source list tells each source's state, its pause and why"""
-    house = House(tap.subfolder("sources"))
-    assert "on, never asked" in house.ctl("source", "list")
-    house.write_day(DAY, range(3))
-    house.ctl("source", "fetch", "hf", now=at_hour(DAY))
-    said = house.ctl("source", "list", now=at_hour(DAY))
+    instance = Instance(tap.subdirectory("sources"))
+    assert "on, never asked" in instance.ctl("source", "list")
+    instance.write_day(DAY, range(3))
+    instance.ctl("source", "fetch", "hf", now=at_hour(DAY))
+    said = instance.ctl("source", "list", now=at_hour(DAY))
     for words in ("on, well", "last good    2026-11-20 08:00 UTC",
                   "newest day   2026-11-20, with 3 papers", "when paperboyd runs"):
         assert words in said, (words, said)
-    assert "on, LATE" in house.ctl("source", "list", now=at_hour(days_after(DAY, 1)))
-    said = house.ctl("source", "fetch", "arxive", wanted=NOUSER)
+    assert "on, LATE" in instance.ctl("source", "list", now=at_hour(days_after(DAY, 1)))
+    said = instance.ctl("source", "fetch", "arxive", wanted=NOUSER)
     assert "'arxive' is no source that is switched on: hf" in said, said
-    house.set(huggingface__url="http://127.0.0.1:1/")
-    house.ctl("source", "fetch", now=at_hour(DAY, 9), wanted=TEMPFAIL)
-    said = house.ctl("source", "list", now=at_hour(DAY, 9))
+    instance.set(huggingface__url="http://127.0.0.1:1/")
+    instance.ctl("source", "fetch", now=at_hour(DAY, 9), wanted=TEMPFAIL)
+    said = instance.ctl("source", "list", now=at_hour(DAY, 9))
     assert "on, FAILS" in said and "left alone   until 2026-11-20 09:01 UTC" in said, said
-    (row,) = told(house, "source", "list", now=at_hour(DAY, 9))
+    (row,) = reported(instance, "source", "list", now=at_hour(DAY, 9))
     assert row["on"] and row["error"] and row["paused_until"] == row["next_at"], row
-    house.set(huggingface__enabled=False)
-    (row,) = told(house, "source", "list")
+    instance.set(huggingface__enabled=False)
+    (row,) = reported(instance, "source", "list")
     assert not row["on"] and row["next_at"] is None, row
-    assert "state        off" in house.ctl("source", "list")
+    assert "state        off" in instance.ctl("source", "list")
 
 
 def replays(tap):
     """a past day is asked for again, and only what is new and young enough is mailed"""
-    maildir = os.path.join(tap.folder, "replays-mail")
-    house = House(tap.subfolder("replays"), maildir=maildir)
+    maildir = os.path.join(tap.directory, "replays-mail")
+    instance = Instance(tap.subdirectory("replays"), maildir=maildir)
     old = days_after(DAY, -20)
-    house.write_day(DAY, [0])
-    house.add_person("ada@example.org", now=at_hour(days_after(DAY, -40), 6))
-    set_rows(house, "UPDATE subscription SET since_day = '2026-01-01'")
-    house.once(at_hour(DAY), wanted=OK)
-    assert house.value("SELECT count(*) FROM paper") == 1
+    instance.write_day(DAY, [0])
+    instance.add_person("ada@example.org", now=at_hour(days_after(DAY, -40), 6))
+    set_rows(instance, "UPDATE subscription SET since_day = '2026-01-01'")
+    instance.once(at_hour(DAY), wanted=OK)
+    assert instance.value("SELECT count(*) FROM paper") == 1
     # a day that nobody asks for by himself any more, with one that was mailed
-    house.write_day(old, [0, 1])
-    counts = told(house, "source", "replay", "hf", old, now=at_hour(DAY, 9))
+    instance.write_day(old, [0, 1])
+    counts = reported(instance, "source", "replay", "hf", old, now=at_hour(DAY, 9))
     assert counts["answers"] == 1 and counts["fresh"] == 1 and counts["matches"] == 1
-    assert house.rows("SELECT day, count(*) FROM listing GROUP BY 1") == [
+    assert instance.rows("SELECT day, count(*) FROM listing GROUP BY 1") == [
         (old, 2), (DAY, 1)]
-    counts = told(house, "source", "replay", "hf", old, now=at_hour(DAY, 9))
+    counts = reported(instance, "source", "replay", "hf", old, now=at_hour(DAY, 9))
     assert counts["fresh"] == 0 and counts["matches"] == 0, counts
     # one day too old to be mailed, from a file
-    kept = os.path.join(tap.folder, "kept.json")
-    house.write_day("2026-10-21", [2])
-    os.rename(os.path.join(house.papers, "daily_papers-2026-10-21.json"), kept)
-    counts = told(house, "source", "replay", "hf", days_after(DAY, -30), "--from", kept,
+    saved = os.path.join(tap.directory, "kept.json")
+    instance.write_day("2026-10-21", [2])
+    os.rename(os.path.join(instance.papers, "daily_papers-2026-10-21.json"), saved)
+    counts = reported(instance, "source", "replay", "hf", days_after(DAY, -30), "--from", saved,
                   now=at_hour(DAY, 9))
     assert counts["fresh"] == 1, counts
-    house.once(at_hour(days_after(DAY, 1)), wanted=OK)
+    instance.once(at_hour(days_after(DAY, 1)), wanted=OK)
     mails = []
     for path in glob.glob(os.path.join(maildir, "new", "*")):
         with open(path, "rb") as file:
             mails.append(papers_of(file.read()))
     assert sorted(mails) == [[0], [1]], mails
-    house.once(at_hour(days_after(DAY, 2)), wanted=OK)
+    instance.once(at_hour(days_after(DAY, 2)), wanted=OK)
     assert len(glob.glob(os.path.join(maildir, "new", "*"))) == 2
 
 
 def bad_replays(tap):
     """a day or file that is none is told, and nothing is recorded"""
-    house = House(tap.subfolder("bad-replays"))
-    bad = os.path.join(tap.folder, "bad.json")
+    instance = Instance(tap.subdirectory("bad-replays"))
+    bad = os.path.join(tap.directory, "bad.json")
     with open(bad, "w", encoding="utf-8") as file:
         file.write("[{")
-    house.ctl("queue")
+    instance.ctl("queue")
     for arguments, status, words in (
         (["hf", "2026-11-21"], DATA, "no day up to today"),
         (["hf", "2026-02-30"], DATA, "is not a day"),
@@ -417,14 +417,14 @@ def bad_replays(tap):
         (["hf", "2026-10-01", "--from", bad], DATA, "bad.json"),
         (["hf", "2026-10-01", "--from", "/nonexistent"], NOUSER, "/nonexistent"),
     ):
-        said = house.ctl("source", "replay", *arguments, now=at_hour(DAY), wanted=status)
+        said = instance.ctl("source", "replay", *arguments, now=at_hour(DAY), wanted=status)
         assert words in said, (arguments, said)
-    assert house.value("SELECT count(*) FROM batch") == 0
+    assert instance.value("SELECT count(*) FROM source_fetch") == 0
 
 
 with Tap() as tap:
     for test in (
-        lists, letters, retries, sending_is_left_alone, drops, held_after_crashes, releases,
-        relay_is_tried, octets, honest, digests, sources, replays, bad_replays,
+        lists, stored_messages, retries, sending_is_left_alone, drops, held_after_crashes, releases,
+        relay_is_tried, content, honest, digests, sources, replays, bad_replays,
     ):
         tap.run(test, tap)

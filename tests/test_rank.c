@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "query/rank.h"
+#include "query/eval/rank.h"
 #include "test_query.h"
 
 #define assert_near(a, b) g_assert_cmpfloat_with_epsilon(a, b, 1e-6)

@@ -20,7 +20,7 @@ import textwrap
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 from clock import DAY
-from daemon import House, days_after, parse
+from daemon import Instance, days_after, parse
 from paperserver import element
 from peers import PASSWORD, Dovecot, Postfix, make_ca
 from tap import Tap, run, top_builddir, top_srcdir
@@ -59,14 +59,14 @@ class Recipe:
     """
 
     def __init__(self, tap, name, mark):
-        self.folder = tap.subfolder(name)
+        self.directory = tap.subdirectory(name)
         self.mark = mark
-        self.ca = make_ca(self.folder)
+        self.ca = make_ca(self.directory)
         for part in ("dovecot", "postfix", "house"):
-            os.makedirs(os.path.join(self.folder, part))
-            os.chmod(os.path.join(self.folder, part), 0o755)
-        self.dovecot = tap.enter(Dovecot(os.path.join(self.folder, "dovecot"), self.ca))
-        self.house = House(os.path.join(self.folder, "house"))
+            os.makedirs(os.path.join(self.directory, part))
+            os.chmod(os.path.join(self.directory, part), 0o755)
+        self.dovecot = tap.enter(Dovecot(os.path.join(self.directory, "dovecot"), self.ca))
+        self.instance = Instance(os.path.join(self.directory, "house"))
         for day in range(3):
             self.write_day(days_after(DAY, -day), day)
         self.child = None
@@ -77,7 +77,7 @@ class Recipe:
         papers = [element(2 * number + 1), element(2 * number + 2)]
         for paper, title in zip(papers, ("A diffusion model", "A survey of diffusion")):
             paper["title"] = paper["paper"]["title"] = f"{title} {number}"
-        path = os.path.join(self.house.papers, f"daily_papers-{day}.json")
+        path = os.path.join(self.instance.papers, f"daily_papers-{day}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(papers, file)
 
@@ -89,19 +89,19 @@ class Recipe:
 
     def configure(self, replace):
         """The configuration: README's, and what a test has instead of /etc and /var."""
-        self.house.set(mail__from=None, mail__owner=None, mail__alerts=None,
+        self.instance.set(mail__from=None, mail__owner=None, mail__alerts=None,
                        smtp__host=None, smtp__port=None)
-        reader = os.path.join(top_builddir(), "paperboy-letter")
+        reader = os.path.join(top_builddir(), "paperboy-parser")
         text = self.adapt(find_block(self.mark), replace)
-        text = self.adapt(text, {"mailbox: {": f'mailbox: {{ reader = "{reader}";',
+        text = self.adapt(text, {"receive: {": f'receive: {{ parser = "{reader}";',
                                  "mail: {": "mail: { alerts = false;"})
-        with open(self.house.config, "a", encoding="utf-8") as file:
+        with open(self.instance.config, "a", encoding="utf-8") as file:
             file.write(text)
 
     def start(self):
-        self.child = self.tap.enter(self.house.start())
+        self.child = self.tap.enter(self.instance.start())
         self.child.wait_line("paperboyd .* started")
-        self.child.wait_file(os.path.join(self.house.state, "control"))
+        self.child.wait_file(os.path.join(self.instance.state, "control"))
 
     def follow(self, replace, runners):
         """The commands behind the configuration.  runners: {program: function}"""
@@ -114,7 +114,7 @@ class Recipe:
         """paperboyctl check: all is well but for the signature, which nobody makes."""
         (words,) = commands(find_block("paperboyctl check"))
         assert words == ["paperboyctl", "check"], words
-        text = self.house.ctl("--json", "check", "--wait", "50", wanted=SIGNATURE)
+        text = self.instance.ctl("--json", "check", "--wait", "50", wanted=SIGNATURE)
         rows = {row["check"]: row for row in json.loads(text)}
         wrong = [name for name, row in rows.items() if not row["ok"]]
         assert wrong == ["signature"], text
@@ -148,15 +148,15 @@ class Recipe:
         self.write(smtp_port, digest["Reply-To"], "Re: " + digest["Subject"], later)
         answer = self.read(4)[3].get_content()
         assert "error" not in answer, answer
-        (person,) = self.house.rows("SELECT state, text FROM subscriber JOIN subscription"
+        (person,) = self.instance.rows("SELECT state, text FROM subscriber JOIN subscription"
                                     " ON subscriber_id = subscriber.id")
         assert person == ("paused", "diffusion -survey upvotes:>=5"), person
-        told = self.house.ctl("status", wanted=(0, 1))
-        assert ":ok" in told and "TO DO" not in told, told
-        self.house.check_store()
+        reported = self.instance.ctl("status", wanted=(0, 1))
+        assert ":ok" in reported and "TO DO" not in reported, reported
+        self.instance.check_store()
 
     def reload(self, _words):
-        self.house.ctl("reload")
+        self.instance.ctl("reload")
 
 
 def postfix_beside_it(tap):
@@ -165,9 +165,9 @@ def postfix_beside_it(tap):
     # what was shipped names example.org, which is nobody's own
     domain = {"example.org": "news.example"}
     postfix = tap.enter(Postfix(
-        os.path.join(recipe.folder, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        os.path.join(recipe.directory, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
         settings={"virtual_mailbox_domains": "example.org, news.example"}))
-    path = os.path.join(recipe.folder, "lmtp")
+    path = os.path.join(recipe.directory, "lmtp")
     recipe.start()  # as it was installed: the recipe reloads it
     recipe.configure(domain | {
         'host = "localhost"': f'host = "localhost"; port = {postfix.port}',
@@ -203,13 +203,13 @@ def mailbox_at_a_host(tap):
     recipe = Recipe(tap, "hosted", "imap_host")
     box = "papers@example.org"
     postfix = tap.enter(Postfix(
-        os.path.join(recipe.folder, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        os.path.join(recipe.directory, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
         sasl=recipe.dovecot.sasl,
         settings={  # who is logged in sends in the own name alone, +tag and all
             "smtpd_sender_login_maps": f"inline:{{{box}={box}}}",
             "smtpd_sender_restrictions": "reject_sender_login_mismatch",
         }))
-    secret = os.path.join(recipe.folder, "password")
+    secret = os.path.join(recipe.directory, "password")
     trust = f'ca_file = "{recipe.ca.cert}"'
     recipe.start()
     recipe.configure({
@@ -243,18 +243,18 @@ def read_source(*path):
 def pipe_of_the_manual(tap):
     """paperboyd(8): Postfix hands letters to a program, by its pipe"""
     recipe = Recipe(tap, "pipe", "lmtp_socket")
-    path = os.path.join(recipe.folder, "lmtp")
+    path = os.path.join(recipe.directory, "lmtp")
     ctl = os.path.join(os.path.abspath(top_builddir()), "paperboyctl")
     block = re.search(r"\nWhere Postfix may not.*?\n\.Bd [^\n]*\n(.*?)\.Ed",
                       read_source("man", "paperboyd.8.in"), re.S)[1]
     block = recipe.adapt(block, {
         "@bindir@/paperboyctl":
-            f"{ctl} -c {recipe.house.config} --now {recipe.house.clock.now()}",
+            f"{ctl} -c {recipe.instance.config} --now {recipe.instance.clock.now()}",
         "user=paperboy": "user=nobody:mail", "example.org": "news.example"})
     master, main = re.fullmatch(r"# master.cf:\n(.*)# main.cf:\n(.*)", block, re.S).groups()
     settings = dict(line.split(" = ", 1) for line in main.splitlines())
     postfix = tap.enter(Postfix(
-        os.path.join(recipe.folder, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        os.path.join(recipe.directory, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
         settings={"virtual_mailbox_domains": "example.org, news.example"} | settings,
         services=master))
     recipe.configure({
@@ -271,13 +271,13 @@ def pipe_of_the_manual(tap):
 def maildir_of_the_configuration(tap):
     """paperboy.conf: a mail server delivers into a Maildir"""
     recipe = Recipe(tap, "maildir", "lmtp_socket")
-    inbox = os.path.join(recipe.folder, "dovecot", "mail", "news.example", "paperboy")
+    inbox = os.path.join(recipe.directory, "dovecot", "mail", "news.example", "paperboy")
     lines = re.findall(r"^\t# ((?:maildir|recipient_header) = .*;)$",
-                       read_source("etc", "paperboy.conf").partition("mailbox: {")[2],
+                       read_source("etc", "paperboy.conf").partition("receive: {")[2],
                        re.M)
     assert len(lines) == 2, lines
     postfix = tap.enter(Postfix(
-        os.path.join(recipe.folder, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
+        os.path.join(recipe.directory, "postfix"), recipe.ca, lmtp=recipe.dovecot.lmtp,
         settings={"virtual_mailbox_domains": "example.org, news.example"}))
     recipe.write(postfix.port, "paperboy@news.example", "info", "info\n")
     postfix.wait_sent(1)  # Dovecot has made the Maildir

@@ -70,11 +70,11 @@ def versions(days):
 class Life:
     """All days with files, the quiet ones behind them, and the mail of each run."""
 
-    def __init__(self, folder):
+    def __init__(self, directory):
         self.days = load_calendar()
-        self.source = os.path.join(folder, "source")
+        self.source = os.path.join(directory, "source")
         os.mkdir(self.source)
-        self.paperboy = Paperboy(folder, f"file://{self.source}")
+        self.paperboy = Paperboy(directory, f"file://{self.source}")
         self.mails = []
         self.runs = 0
 
@@ -177,9 +177,9 @@ def test_digests_are_right(tap, life):
 
 def test_late_papers(tap, life):
     """papers that were listed late are in the next digest of those they are for"""
-    told = collections.defaultdict(set)
+    reported = collections.defaultdict(set)
     for mail in life.mails:
-        told[mail.recipient, mail.run].update(mail.ids)
+        reported[mail.recipient, mail.run].update(mail.ids)
     late = hits = 0
     for date, day in life.days.items():
         if not day.later:
@@ -192,7 +192,7 @@ def test_late_papers(tap, life):
             tree = parse(PEOPLE[address].filter)
             wanted = {paper.id for paper in fresh if tree.truth(paper)}
             hits += len(wanted)
-            missing = wanted - told[address, f"{date + ONE_DAY}T09:00"]
+            missing = wanted - reported[address, f"{date + ONE_DAY}T09:00"]
             assert not missing, (address, date, missing)
     tap.diag(f"{late} late papers, {hits} times in the next digest")
     assert late > 100 and hits > 30
@@ -215,7 +215,7 @@ def test_risen_papers(tap, life):
     assert risen > 10
 
 
-def test_rhythm(life):
+def test_schedule(life):
     """digests come when they are wanted: daily, on Mondays and Thursdays, by zone"""
     dates = life.dates()
     # One who was asleep when a digest was due makes it on waking.
@@ -248,9 +248,9 @@ def test_seed_papers(tap):
     papers = load_papers(real_data("seed-papers.json"))
     papers = [dict(paper, id=f"2604.{number:05d}", authors=["Ada Example"], upvotes=1)
               for number, paper in enumerate(papers, 1)]
-    folder = tap.subfolder("seed")
-    write_day(folder, "2026-04-15", papers)
-    paperboy = Paperboy(folder, f"file://{folder}")
+    directory = tap.subdirectory("seed")
+    write_day(directory, "2026-04-15", papers)
+    paperboy = Paperboy(directory, f"file://{directory}")
     paperboy.add("reader@example.org", [plain_scan.FILTER], now="2026-04-15T08:00:00Z",
                  max=200)
     paperboy.run_once("2026-04-15T09:00:00Z")
@@ -266,7 +266,7 @@ def test_seed_papers(tap):
 def main():
     with Tap() as tap:
         try:
-            life = Life(tap.subfolder("life"))
+            life = Life(tap.subdirectory("life"))
         except Skip as reason:
             tap.skip("all real days are lived through", reason)
             return
@@ -274,7 +274,7 @@ def main():
         for test in (test_store_holds_all, test_texts, test_digests_are_right,
                      test_late_papers, test_risen_papers):
             tap.run(test, tap, life)
-        for test in (test_votes, test_rhythm, test_messages):
+        for test in (test_votes, test_schedule, test_messages):
             tap.run(test, life)
         tap.run(test_seed_papers, tap)
 

@@ -5,13 +5,13 @@
 #include <glib.h>
 #include <string.h>
 
-#include "lib/lab.h"
+#include "lib/store_fixture.h"
 #include "query/query.h"
-#include "service/backtest.h"
-#include "service/match.h"
-#include "service/search.h"
-#include "service/why.h"
-#include "store/papers.h"
+#include "service/explain/backtest.h"
+#include "service/explain/why.h"
+#include "service/match/match.h"
+#include "service/match/search.h"
+#include "store/paper/papers.h"
 
 #define ADA    "ada@example.org"
 #define DAYS   40 /* of simulated time */
@@ -125,7 +125,7 @@ draw_story(GRand *random, struct story *story, int number)
 static int64_t
 at(int day)
 {
-	return lab_time("2026-11-01T12:00:00Z") + day * (int64_t)CLOCK_DAY_S;
+	return store_fixture_time("2026-11-01T12:00:00Z") + day * (int64_t)CLOCK_DAY_S;
 }
 
 static int64_t
@@ -137,9 +137,10 @@ get_votes(const struct story *story, int day)
 }
 
 static void
-save_listing(struct lab *lab, const struct story *story, int day, int listed)
+save_listing(
+    struct store_fixture *fixture, const struct story *story, int day, int listed)
 {
-	struct paper *paper = lab_paper(story->id, "Diffusion", "");
+	struct paper *paper = store_fixture_paper(story->id, "Diffusion", "");
 	char text[DAY_BYTES];
 
 	if (day >= story->code)
@@ -148,19 +149,19 @@ save_listing(struct lab *lab, const struct story *story, int day, int listed)
 		paper->organization = g_strdup("Example Institute");
 	paper->upvotes = get_votes(story, day);
 	day_format(at(listed), text);
-	lab_save(lab, "hf", text, at(day), paper);
+	store_fixture_save(fixture, "hf", text, at(day), paper);
 }
 
 static void
-save_story(struct lab *lab, const struct story *story, int day)
+save_story(struct store_fixture *fixture, const struct story *story, int day)
 {
 	if (day < story->seen)
 		return;
-	save_listing(lab, story, day, story->listed);
+	save_listing(fixture, story, day, story->listed);
 	if (day == story->again)
-		save_listing(lab, story, day, story->again);
+		save_listing(fixture, story, day, story->again);
 	if (day == story->backdated)
-		save_listing(lab, story, day, story->early);
+		save_listing(fixture, story, day, story->early);
 }
 
 /* ---- a plain reading ---- */
@@ -225,15 +226,15 @@ read_plainly(const struct expression *expression, const struct story *story, int
 /* ---- the tests ---- */
 
 static void
-assert_explained(struct lab *lab, const char *text, const struct expression *expression,
-    const struct story *story, int day)
+assert_explained(struct store_fixture *fixture, const char *text,
+    const struct expression *expression, const struct story *story, int day)
 {
 	g_autoptr(GError) error = NULL;
-	pb_auto(stored_paper) stored = papers_find(lab->store, story->id, &error);
+	pb_auto(stored_paper) stored = papers_find(fixture->store, story->id, &error);
 	struct why_filter *filter;
 
 	g_assert_no_error(error);
-	filter = why_explain(lab->store, text, stored, at(day), NULL, NULL, &error);
+	filter = why_explain(fixture->store, text, stored, at(day), NULL, NULL, &error);
 	g_assert_no_error(error);
 	if ((int)filter->truth != read_plainly(expression, story, day))
 		g_error("%s: why says %d of %s on day %d", text, filter->truth,
@@ -252,18 +253,18 @@ note_id(void *data, const struct stored_paper *stored,
 }
 
 static void
-assert_searched(struct lab *lab, const char *text, const struct expression *expression,
-    const struct story *stories)
+assert_searched(struct store_fixture *fixture, const char *text,
+    const struct expression *expression, const struct story *stories)
 {
 	g_autoptr(GHashTable) found =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	const struct search_scope scope = {.now = at(DAYS)};
 	g_autoptr(GError) error = NULL;
 	pb_auto(query) query =
-	    query_parse(text, store_get_tokenizer(lab->store), NULL, NULL, &error);
+	    query_parse(text, store_get_tokenizer(fixture->store), NULL, NULL, &error);
 
 	g_assert_no_error(error);
-	search_each(lab->store, query, &scope, note_id, found, NULL, &error);
+	search_each(fixture->store, query, &scope, note_id, found, NULL, &error);
 	g_assert_no_error(error);
 	for (int i = 0; i < PAPERS; i++)
 		if (g_hash_table_contains(found, stories[i].id) !=
@@ -272,7 +273,7 @@ assert_searched(struct lab *lab, const char *text, const struct expression *expr
 }
 
 static bool
-is_matched(struct lab *lab, const char *address, const char *id)
+is_matched(struct store_fixture *fixture, const char *address, const char *id)
 {
 	g_autofree char *sql = g_strdup_printf(
 	    "SELECT count(*) FROM match m JOIN paper p ON p.seq = m.paper_seq"
@@ -281,7 +282,7 @@ is_matched(struct lab *lab, const char *address, const char *id)
 	    " WHERE m.state = 'yes' AND p.id = '%s' AND r.address = '%s'",
 	    id, address);
 
-	return lab_number(lab, sql) > 0;
+	return store_fixture_number(fixture, sql) > 0;
 }
 
 /* Each person has one filter; what it found on any day stays found. */
@@ -293,7 +294,8 @@ struct trial {
 };
 
 static void
-draw_trial(struct lab *lab, GRand *random, struct trial *trial, int number)
+draw_trial(
+    struct store_fixture *fixture, GRand *random, struct trial *trial, int number)
 {
 	g_autofree char *inner = NULL;
 
@@ -301,7 +303,7 @@ draw_trial(struct lab *lab, GRand *random, struct trial *trial, int number)
 	inner = format_expression(trial->expression);
 	trial->text = g_strdup_printf("diffusion (%s)", inner);
 	trial->address = g_strdup_printf("p%d@example.org", number);
-	lab_subscribe(lab, trial->address, "UTC", trial->text, at(-1));
+	store_fixture_subscribe(fixture, trial->address, "UTC", trial->text, at(-1));
 }
 
 /* Whether filters look at a paper: it may still change, or was listed anew. */
@@ -314,15 +316,15 @@ is_looked_at(const struct story *story, int day)
 }
 
 static void
-live_a_day(struct lab *lab, GRand *random, struct trial *trials, struct story *stories,
-    int day)
+live_a_day(struct store_fixture *fixture, GRand *random, struct trial *trials,
+    struct story *stories, int day)
 {
 	struct match_report report = {0};
 	g_autoptr(GError) error = NULL;
 
 	for (int i = 0; i < PAPERS; i++)
-		save_story(lab, &stories[i], day);
-	match_run(lab->store, at(day), &report, &error);
+		save_story(fixture, &stories[i], day);
+	match_run(fixture->store, at(day), &report, &error);
 	g_assert_no_error(error);
 	for (int i = 0; i < ROUNDS; i++) {
 		const struct expression *expression = trials[i].expression;
@@ -334,7 +336,7 @@ live_a_day(struct lab *lab, GRand *random, struct trial *trials, struct story *s
 			    read_plainly(expression, &stories[j], day) == QUERY_TRUE;
 		if (day >= stories[asked].seen)
 			assert_explained(
-			    lab, trials[i].text, expression, &stories[asked], day);
+			    fixture, trials[i].text, expression, &stories[asked], day);
 	}
 }
 
@@ -342,7 +344,7 @@ static void
 matcher_search_and_why_agree_with_a_plain_reading_for_forty_days(void)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(12);
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct story stories[PAPERS];
 	struct trial trials[ROUNDS] = {0};
 	unsigned found = 0;
@@ -350,14 +352,14 @@ matcher_search_and_why_agree_with_a_plain_reading_for_forty_days(void)
 	for (int i = 0; i < PAPERS; i++)
 		draw_story(random, &stories[i], i);
 	for (int i = 0; i < ROUNDS; i++)
-		draw_trial(lab, random, &trials[i], i);
+		draw_trial(fixture, random, &trials[i], i);
 	for (int day = 0; day <= DAYS; day++)
-		live_a_day(lab, random, trials, stories, day);
+		live_a_day(fixture, random, trials, stories, day);
 	for (int i = 0; i < ROUNDS; i++) {
-		assert_searched(lab, trials[i].text, trials[i].expression, stories);
+		assert_searched(fixture, trials[i].text, trials[i].expression, stories);
 		for (int j = 0; j < PAPERS; j++) {
 			found += trials[i].is_found[j];
-			if (is_matched(lab, trials[i].address, stories[j].id) !=
+			if (is_matched(fixture, trials[i].address, stories[j].id) !=
 			    trials[i].is_found[j])
 				g_error("%s: the matcher differs on %s", trials[i].text,
 				    stories[j].id);
@@ -373,7 +375,7 @@ matcher_search_and_why_agree_with_a_plain_reading_for_forty_days(void)
 
 /* Two papers a day, one of which gets a link to code three days later. */
 static void
-list_papers(struct lab *lab, int day)
+list_papers(struct store_fixture *fixture, int day)
 {
 	char text[DAY_BYTES];
 
@@ -381,23 +383,23 @@ list_papers(struct lab *lab, int day)
 		for (int age = 0; age <= 3 && age <= day; age += 3) {
 			g_autofree char *id =
 			    g_strdup_printf("2611.%03d%02d", day - age, i);
-			struct paper *paper = lab_paper(id, "Diffusion", "");
+			struct paper *paper = store_fixture_paper(id, "Diffusion", "");
 
 			if (age == 3 && i == 1)
 				paper->code_url = g_strdup("https://code.example.org/");
 			day_format(at(day - age), text);
-			lab_save(lab, "hf", text, at(day), paper);
+			store_fixture_save(fixture, "hf", text, at(day), paper);
 		}
 }
 
 /* Each simulated day: papers come, and the day's digests are made and sent. */
 static void
-live(struct lab *lab, int days)
+live(struct store_fixture *fixture, int days)
 {
 	for (int day = 0; day <= days; day++) {
-		list_papers(lab, day);
-		lab_press(lab, at(day));
-		lab_run(lab,
+		list_papers(fixture, day);
+		store_fixture_press(fixture, at(day));
+		store_fixture_run(fixture,
 		    "UPDATE outbox SET state = 'SENDING', next_try_at = NULL,"
 		    " attempt = 1, claimed_at = 1 WHERE state = 'NEW';"
 		    "UPDATE outbox SET state = 'SENT', ended_at = 2,"
@@ -415,22 +417,22 @@ live(struct lab *lab, int days)
 static void
 papers_without_code_are_delivered_when_the_deadline_passes(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct backtest_request request = {
 	    .text = "diffusion date:7d.. NOT has:code", .now = at(20)};
 	g_autoptr(GError) error = NULL;
 	pb_auto(backtest) backtest = NULL;
 
-	lab_subscribe(lab, ADA, "UTC", request.text, at(-1));
-	live(lab, 20);
+	store_fixture_subscribe(fixture, ADA, "UTC", request.text, at(-1));
+	live(fixture, 20);
 	/* One paper of each of the days 0 to 5 has no code. */
-	lab_assert_text(lab, DELIVERED, "6");
-	lab_assert_text(lab,
+	store_fixture_assert_text(fixture, DELIVERED, "6");
+	store_fixture_assert_text(fixture,
 	    DELIVERED " WHERE paper_seq IN (SELECT seq FROM paper WHERE code_url IS"
 	              " NOT NULL OR last_day > '2026-11-06')",
 	    "0");
 	/* A test of the filter shows what is delivered in the end. */
-	backtest = backtest_run(lab->store, &request, NULL, &error);
+	backtest = backtest_run(fixture->store, &request, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(backtest->found, ==, 24);
 }
@@ -438,11 +440,12 @@ papers_without_code_are_delivered_when_the_deadline_passes(void)
 static void
 no_paper_is_delivered_because_it_has_become_old(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	lab_subscribe(lab, ADA, "UTC", "diffusion (date:..3d OR org:x)", at(-1));
-	live(lab, 25);
-	lab_assert_text(lab, DELIVERED, "0");
+	store_fixture_subscribe(
+	    fixture, ADA, "UTC", "diffusion (date:..3d OR org:x)", at(-1));
+	live(fixture, 25);
+	store_fixture_assert_text(fixture, DELIVERED, "0");
 }
 
 int

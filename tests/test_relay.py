@@ -16,22 +16,22 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour, days_after, papers_of, parse
+from daemon import Instance, at_hour, days_after, papers_of, parse
 from peers import Ca, SmtpSink
 from smalldisk import fill, small_disk
-from smtplab import DROP, Relay
+from smtp_fixture import DROP, Relay
 from tap import Skip, Tap, free_port, top_srcdir, wait_until
 
 DAY = "2026-11-20"
 AHEAD = 4  # messages that two connections may have on their way, once one has gone
 
 
-def make_house(tap, name, port, people=1, **settings):
+def make_instance(tap, name, port, people=1, **settings):
     """A house with today's three papers and some people."""
-    house = House(tap.subfolder(name), port=port, **settings)
-    house.write_day(DAY, range(3))
-    house.add_people(people, now=at_hour(DAY, 6))
-    return house
+    instance = Instance(tap.subdirectory(name), port=port, **settings)
+    instance.write_day(DAY, range(3))
+    instance.add_people(people, now=at_hour(DAY, 6))
+    return instance
 
 
 def person(number):
@@ -42,8 +42,8 @@ def everybody(count):
     return [person(number) for number in range(1, count + 1)]
 
 
-def attempts(house):
-    return sorted(attempt for (attempt,) in house.rows("SELECT attempt FROM outbox"))
+def attempts(instance):
+    return sorted(attempt for (attempt,) in instance.rows("SELECT attempt FROM outbox"))
 
 
 def count_lines(run_, pattern):
@@ -64,10 +64,10 @@ def first_time(*verbs):
     return is_first
 
 
-def all_sent_once(house, relay, count):
-    assert house.states() == {"SENT": count}, house.states()
+def all_sent_once(instance, relay, count):
+    assert instance.states() == {"SENT": count}, instance.states()
     assert relay.recipients() == everybody(count), relay.recipients()
-    house.check_store()
+    instance.check_store()
 
 
 # ---- the relay is not there, or refuses us ----------------------------------
@@ -75,73 +75,73 @@ def all_sent_once(house, relay, count):
 
 def relay_down(tap):
     """a relay that is down costs no attempt, few words, and no digest"""
-    house = make_house(tap, "down", free_port(), 20)
+    instance = make_instance(tap, "down", free_port(), 20)
     for minute in range(0, 50, 10):
-        down = house.once(at_hour(DAY, 8, minute), wanted=75)
+        down = instance.once(at_hour(DAY, 8, minute), wanted=75)
         assert count_lines(down, "delivery ") == 1, down.output
-        assert count_lines(down, "relay fails next_in=60s: ") == 1, down.output
-        assert attempts(house) == [0] * 20
+        assert count_lines(down, "relay failed next_in=60s: ") == 1, down.output
+        assert attempts(instance) == [0] * 20
     # each run has tried one, and the others have not been tried at all
-    states = house.states()
+    states = instance.states()
     assert 1 <= states["DEFERRED"] <= 5 and sum(states.values()) == 20, states
-    status = house.ctl("status", now=at_hour(DAY, 9))
+    status = instance.ctl("status", now=at_hour(DAY, 9))
     assert f"{states['NEW']} new" in status, status
     assert f"{states['DEFERRED']} deferred" in status, status
-    assert "refused" in house.ctl("queue"), house.ctl("queue")
+    assert "refused" in instance.ctl("queue"), instance.ctl("queue")
     with Relay() as relay:
-        house.set(smtp__port=relay.port)
-        house.once(at_hour(DAY, 10), wanted=0)
-        all_sent_once(house, relay, 20)
-        assert attempts(house) == [1] * 20
+        instance.set(smtp__port=relay.port)
+        instance.once(at_hour(DAY, 10), wanted=0)
+        all_sent_once(instance, relay, 20)
+        assert attempts(instance) == [1] * 20
 
 
 def daemon_relay_down(tap):
     """the daemon tells systemd that the relay is down, and leaves it alone"""
-    path = os.path.join(tap.folder, "notify")
-    house = House(tap.subfolder("told"), port=free_port())
-    house.write_day(DAY, range(3))
-    house.add_people(20)
-    told = []
+    path = os.path.join(tap.directory, "notify")
+    instance = Instance(tap.subdirectory("told"), port=free_port())
+    instance.write_day(DAY, range(3))
+    instance.add_people(20)
+    reported = []
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(path)
         notify.settimeout(30)
-        with house.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
-            while not any("relay away since" in t for t in told):
-                told.append(notify.recv(4096).decode())
-            if "READY=1" not in "".join(told):
+        with instance.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
+            while not any("relay away since" in t for t in reported):
+                reported.append(notify.recv(4096).decode())
+            if "READY=1" not in "".join(reported):
                 raise Skip("built without systemd")
             child.wait_fact(
-                lambda: house.states() == {"DEFERRED": 1, "NEW": 19}, "all waiting")
+                lambda: instance.states() == {"DEFERRED": 1, "NEW": 19}, "all waiting")
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output
-            assert child.output.count("relay fails") == 1, child.output
+            assert child.output.count("relay failed") == 1, child.output
             assert child.output.count("delivery ") == 1, child.output
-    assert attempts(house) == [0] * 20
+    assert attempts(instance) == [0] * 20
 
 
 def login_refused(tap):
     """a refused login loses nothing, is tried no more, and is told in clear words"""
-    folder = tap.subfolder("login")
-    ca = Ca(tap.subfolder("ca"))
-    password = os.path.join(folder, "password")
+    directory = tap.subdirectory("login")
+    ca = Ca(tap.subdirectory("ca"))
+    password = os.path.join(directory, "password")
     write_secret(password, "wrong")
     with Relay(ca.make_pair("localhost")) as relay:
-        house = make_house(
+        instance = make_instance(
             tap, "login-house", relay.port, 20, smtp__host="localhost",
             smtp__tls="starttls", smtp__ca_file=ca.cert, smtp__user="ann",
             smtp__password_file=password,
         )
-        refused = house.once(at_hour(DAY), wanted=75)
+        refused = instance.once(at_hour(DAY), wanted=75)
         assert relay.verbs().count("AUTH") == 1, relay.verbs()
         assert count_lines(
             refused, "relay refuses our login next_in=1800s: 535 5.7.8 wrong user"
         ) == 1, refused.output
         assert "wrong\n" not in refused.output and "d3Jvbmc" not in refused.output
-        assert attempts(house) == [0] * 20
-        assert "535 5.7.8" in house.ctl("queue")
+        assert attempts(instance) == [0] * 20
+        assert "535 5.7.8" in instance.ctl("queue")
         write_secret(password, "secret")
-        house.once(at_hour(DAY, 9), wanted=0)
-        all_sent_once(house, relay, 20)
+        instance.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(instance, relay, 20)
 
 
 def write_secret(path, text):
@@ -158,16 +158,16 @@ def starttls_stripped(tap):
             ("asked", {"smtp__tls": "starttls"}),
         ):
             relay.forget()
-            house = make_house(tap, f"stripped-{name}", relay.port, 3, **settings)
-            refused = house.once(at_hour(DAY), wanted=75)
+            instance = make_instance(tap, f"stripped-{name}", relay.port, 3, **settings)
+            refused = instance.once(at_hour(DAY), wanted=75)
             assert "STARTTLS" in refused.output, refused.output
             assert not {"MAIL", "RCPT", "DATA", "AUTH"} & set(relay.verbs())
-            assert attempts(house) == [0] * 3
+            assert attempts(instance) == [0] * 3
             # somebody in between who refuses it is no better
             relay.act = lambda verb, _: (
                 b"502 5.5.1 no\r\n" if verb == "STARTTLS"
                 else b"250-lab\r\n250 STARTTLS\r\n" if verb == "EHLO" else None)
-            house.once(at_hour(DAY, 9), wanted=75)
+            instance.once(at_hour(DAY, 9), wanted=75)
             assert not {"MAIL", "RCPT", "DATA", "AUTH"} & set(relay.verbs())
             relay.act = lambda verb, _: None
 
@@ -181,20 +181,20 @@ def greylisted(tap):
     with Relay() as relay:
         relay.act = lambda *words: (
             b"450 4.7.1 come again\r\n" if is_first(*words) else None)
-        house = make_house(tap, "grey", relay.port, 5)
-        house.once(at_hour(DAY), wanted=75)
-        assert house.states() == {"DEFERRED": 5} and attempts(house) == [1] * 5
+        instance = make_instance(tap, "grey", relay.port, 5)
+        instance.once(at_hour(DAY), wanted=75)
+        assert instance.states() == {"DEFERRED": 5} and attempts(instance) == [1] * 5
         ids = {
-            parse(house.ctl("digest", "show", str(number), "--raw").encode())["Message-ID"]
+            parse(instance.ctl("digest", "show", str(number), "--raw").encode())["Message-ID"]
             for number in range(1, 6)
         }
         relay.forget()
-        house.once("2026-11-20T08:00:59Z", wanted=75)
+        instance.once("2026-11-20T08:00:59Z", wanted=75)
         assert not relay.connections
-        house.once(at_hour(DAY, 8, 2), wanted=0)
-        all_sent_once(house, relay, 5)
+        instance.once(at_hour(DAY, 8, 2), wanted=0)
+        all_sent_once(instance, relay, 5)
         assert {parse(raw)["Message-ID"] for _, raw in relay.accepted()} == ids
-        assert attempts(house) == [2] * 5
+        assert attempts(instance) == [2] * 5
 
 
 def later_at_the_dot(tap):
@@ -202,21 +202,21 @@ def later_at_the_dot(tap):
     is_first = first_time(".")
     with Relay() as relay:
         relay.act = lambda *words: b"450 4.2.0 busy\r\n" if is_first(*words) else None
-        house = make_house(tap, "dot", relay.port, 5)
-        house.once(at_hour(DAY), wanted=75)
-        assert house.states() == {"DEFERRED": 5}
-        change_words(house)
-        house.once(at_hour(DAY, 9), wanted=0)
-        all_sent_once(house, relay, 5)
+        instance = make_instance(tap, "dot", relay.port, 5)
+        instance.once(at_hour(DAY), wanted=75)
+        assert instance.states() == {"DEFERRED": 5}
+        change_words(instance)
+        instance.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(instance, relay, 5)
         check_copies(relay, 5, 2)
-        assert house.value("SELECT count(*) FROM paper WHERE abstract LIKE 'New%'") == 0
-        house.once(at_hour(DAY, 10), wanted=0)
-        assert house.value("SELECT count(*) FROM paper WHERE abstract LIKE 'New%'") == 3
+        assert instance.value("SELECT count(*) FROM paper WHERE abstract LIKE 'New%'") == 0
+        instance.once(at_hour(DAY, 10), wanted=0)
+        assert instance.value("SELECT count(*) FROM paper WHERE abstract LIKE 'New%'") == 3
 
 
-def change_words(house):
+def change_words(instance):
     """The source tells other words of all papers."""
-    path = os.path.join(house.papers, f"daily_papers-{DAY}.json")
+    path = os.path.join(instance.papers, f"daily_papers-{DAY}.json")
     with open(path, encoding="utf-8") as file:
         text = file.read().replace("It was made up.", "New words.")
     text = text.replace("Ada Example", "Ada Other").replace("Made-up", "Made up")
@@ -240,19 +240,19 @@ def one_refused(tap):
     with Relay() as relay:
         relay.act = lambda verb, text: (
             b"550 5.1.1 nobody\r\n" if verb == "RCPT" and person(7) in text else None)
-        house = make_house(tap, "one", relay.port, 20)
-        house.once(at_hour(DAY), wanted=0)
-        assert house.states() == {"SENT": 19, "FAILED": 1}, house.states()
+        instance = make_instance(tap, "one", relay.port, 20)
+        instance.once(at_hour(DAY), wanted=0)
+        assert instance.states() == {"SENT": 19, "FAILED": 1}, instance.states()
         assert person(7) not in relay.recipients()
-        assert house.value("SELECT count(*) FROM delivered") == 19 * 3
+        assert instance.value("SELECT count(*) FROM delivered") == 19 * 3
         relay.act = lambda verb, text: None
         relay.forget()
-        house.write_day(days_after(DAY, 1), range(3, 5))
-        house.once(at_hour(days_after(DAY, 1)), wanted=0)
-        told = {to: papers_of(raw) for to, raw in relay.accepted()}
-        assert len(told) == 20
-        assert told.pop(person(7)) == [0, 1, 2, 3, 4]
-        assert all(papers == [3, 4] for papers in told.values()), told
+        instance.write_day(days_after(DAY, 1), range(3, 5))
+        instance.once(at_hour(days_after(DAY, 1)), wanted=0)
+        reported = {to: papers_of(raw) for to, raw in relay.accepted()}
+        assert len(reported) == 20
+        assert reported.pop(person(7)) == [0, 1, 2, 3, 4]
+        assert all(papers == [3, 4] for papers in reported.values()), reported
 
 
 def refused_content(tap):
@@ -260,21 +260,21 @@ def refused_content(tap):
     answers = {person(1): b"552 5.3.4 too big\r\n", person(2): b"554 5.6.0 spam\r\n"}
     with Relay() as relay:
         relay.act = lambda verb, text: answers.get(text) if verb == "." else None
-        house = make_house(tap, "content", relay.port, 3)
-        house.once(at_hour(DAY), wanted=0)
-        assert house.states() == {"SENT": 1, "FAILED": 2}
+        instance = make_instance(tap, "content", relay.port, 3)
+        instance.once(at_hour(DAY), wanted=0)
+        assert instance.states() == {"SENT": 1, "FAILED": 2}
         # nothing but failures: that is told by the status
-        house.once(at_hour(days_after(DAY, 1)), wanted=75)
-        assert house.states() == {"SENT": 1, "FAILED": 4}
-        assert house.rows("SELECT DISTINCT times FROM refused") == [(2,)]
+        instance.once(at_hour(days_after(DAY, 1)), wanted=75)
+        assert instance.states() == {"SENT": 1, "FAILED": 4}
+        assert instance.rows("SELECT DISTINCT times FROM digest_rejected") == [(2,)]
         relay.forget()
         relay.act = lambda verb, text: None
-        house.write_day(days_after(DAY, 2), [7])
-        house.once(at_hour(days_after(DAY, 2)), wanted=0)
-        told = {to: papers_of(raw) for to, raw in relay.accepted()}
-        assert told == {to: [7] for to in everybody(3)}, told
+        instance.write_day(days_after(DAY, 2), [7])
+        instance.once(at_hour(days_after(DAY, 2)), wanted=0)
+        reported = {to: papers_of(raw) for to, raw in relay.accepted()}
+        assert reported == {to: [7] for to in everybody(3)}, reported
         relay.forget()
-        house.once(at_hour(days_after(DAY, 3)), wanted=0)
+        instance.once(at_hour(days_after(DAY, 3)), wanted=0)
         assert not relay.arrived
 
 
@@ -282,43 +282,43 @@ def given_up(tap):
     """given up after 36 hours, its papers go into the next digest"""
     with Relay() as relay:
         relay.act = lambda verb, _: b"450 4.2.0 full\r\n" if verb == "RCPT" else None
-        house = make_house(tap, "late", relay.port, 2)
-        house.once(at_hour(DAY), wanted=75)
+        instance = make_instance(tap, "late", relay.port, 2)
+        instance.once(at_hour(DAY), wanted=75)
         for hours in (8, 11, 20, 31, 35):  # of the day, then of the next
             day = days_after(DAY, hours // 24)
-            house.once(at_hour(day, hours % 24, 30), wanted=75)
-            assert house.states() == {"DEFERRED": 2}, (hours, house.states())
-        gone = house.once(at_hour(days_after(DAY, 1), 20))
-        assert house.states() == {"FAILED": 2}, gone.output
-        assert house.value("SELECT count(*) FROM delivered") == 0
+            instance.once(at_hour(day, hours % 24, 30), wanted=75)
+            assert instance.states() == {"DEFERRED": 2}, (hours, instance.states())
+        gone = instance.once(at_hour(days_after(DAY, 1), 20))
+        assert instance.states() == {"FAILED": 2}, gone.output
+        assert instance.value("SELECT count(*) FROM delivered") == 0
         relay.act = lambda verb, _: None
-        house.write_day(days_after(DAY, 2), [9])
-        house.once(at_hour(days_after(DAY, 2)), wanted=0)
-        told = [papers_of(raw) for _, raw in relay.accepted()]
-        assert told == [[0, 1, 2, 9]] * 2, told
+        instance.write_day(days_after(DAY, 2), [9])
+        instance.once(at_hour(days_after(DAY, 2)), wanted=0)
+        reported = [papers_of(raw) for _, raw in relay.accepted()]
+        assert reported == [[0, 1, 2, 9]] * 2, reported
 
 
 def given_up_unknown(tap):
     """given up in doubt, it counts as delivered"""
     with Relay() as relay:
         relay.act = lambda verb, _: DROP if verb == "." else None
-        house = make_house(tap, "doubt", relay.port, 1)
-        house.once(at_hour(DAY), wanted=75)
-        assert house.states() == {"UNKNOWN": 1}
-        house.once(at_hour(days_after(DAY, 1), 1), wanted=75)
+        instance = make_instance(tap, "doubt", relay.port, 1)
+        instance.once(at_hour(DAY), wanted=75)
+        assert instance.states() == {"UNKNOWN": 1}
+        instance.once(at_hour(days_after(DAY, 1), 1), wanted=75)
         # what is refused for now after that does not make it certain again
         relay.act = lambda verb, _: b"450 4.2.0 full\r\n" if verb == "RCPT" else None
-        house.once(at_hour(days_after(DAY, 1), 3), wanted=75)
-        assert house.states() == {"UNKNOWN": 1}
-        house.once(at_hour(days_after(DAY, 1), 21))
-        assert house.rows("SELECT state, ended_at IS NOT NULL FROM outbox") == [
+        instance.once(at_hour(days_after(DAY, 1), 3), wanted=75)
+        assert instance.states() == {"UNKNOWN": 1}
+        instance.once(at_hour(days_after(DAY, 1), 21))
+        assert instance.rows("SELECT state, ended_at IS NOT NULL FROM outbox") == [
             ("UNKNOWN", 1)]
-        assert house.value("SELECT count(*) FROM delivered") == 3
+        assert instance.value("SELECT count(*) FROM delivered") == 3
         check_copies(relay, 1, 2)
         relay.forget()
         relay.act = lambda verb, _: None
-        house.write_day(days_after(DAY, 2), [9])
-        house.once(at_hour(days_after(DAY, 2)), wanted=0)
+        instance.write_day(days_after(DAY, 2), [9])
+        instance.once(at_hour(days_after(DAY, 2)), wanted=0)
         assert [papers_of(raw) for _, raw in relay.accepted()] == [[9]]
 
 
@@ -326,15 +326,15 @@ def removed_meanwhile(tap):
     """whoever leaves while a message waits gets nothing"""
     with Relay() as relay:
         relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
-        house = make_house(tap, "gone", relay.port, 2)
-        house.once(at_hour(DAY), wanted=75)
-        house.ctl("subscriber", "remove", person(1), "--yes", now=at_hour(DAY, 8, 1))
-        assert house.states() == {"CANCELLED": 1, "DEFERRED": 1}
+        instance = make_instance(tap, "gone", relay.port, 2)
+        instance.once(at_hour(DAY), wanted=75)
+        instance.ctl("subscriber", "remove", person(1), "--yes", now=at_hour(DAY, 8, 1))
+        assert instance.states() == {"CANCELLED": 1, "DEFERRED": 1}
         relay.act = lambda verb, _: None
-        house.once(at_hour(DAY, 9), wanted=0)
+        instance.once(at_hour(DAY, 9), wanted=0)
         assert relay.recipients() == [person(2)]
-        assert house.states() == {"CANCELLED": 1, "SENT": 1}
-        house.once(at_hour(days_after(DAY, 1)), wanted=0)
+        assert instance.states() == {"CANCELLED": 1, "SENT": 1}
+        instance.once(at_hour(days_after(DAY, 1)), wanted=0)
         assert relay.recipients() == [person(2)]
 
 
@@ -345,18 +345,18 @@ def cut_after_the_dot(tap):
     """cut after the dot: UNKNOWN, then the same Message-ID and octets again"""
     with Relay() as relay:
         relay.act = lambda verb, _: DROP if verb == "." else None
-        house = make_house(tap, "cut", relay.port, 20)
-        doubt = house.once(at_hour(DAY), wanted=75)
-        states = house.states()
+        instance = make_instance(tap, "cut", relay.port, 20)
+        doubt = instance.once(at_hour(DAY), wanted=75)
+        states = instance.states()
         # five in a row, and what was on its way then
         assert 5 <= states["UNKNOWN"] <= 5 + AHEAD, states
         assert states["UNKNOWN"] + states["NEW"] == 20, states
         assert len(relay.arrived) == states["UNKNOWN"]
         assert count_lines(doubt, "delivery unknown") == states["UNKNOWN"]
-        change_words(house)
+        change_words(instance)
         relay.act = lambda verb, _: None
-        house.once(at_hour(DAY, 9), wanted=0)
-        all_sent_once(house, relay, 20)
+        instance.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(instance, relay, 20)
         copies = collections.Counter(to for to, _, _ in relay.arrived)
         assert max(copies.values()) == 2
         assert len({(to, raw) for to, raw, _ in relay.arrived}) == 20
@@ -364,16 +364,16 @@ def cut_after_the_dot(tap):
 
 def sink_cuts_after_the_dot(tap):
     """the same against smtp-sink -q ."""
-    with SmtpSink(tap.subfolder("sink-cut"), ["-q", "."]) as sink:
-        house = make_house(tap, "sink-cut-house", sink.port, 1)
-        house.once(at_hour(DAY), wanted=75)
-        assert house.states() == {"UNKNOWN": 1}
+    with SmtpSink(tap.subdirectory("sink-cut"), ["-q", "."]) as sink:
+        instance = make_instance(tap, "sink-cut-house", sink.port, 1)
+        instance.once(at_hour(DAY), wanted=75)
+        assert instance.states() == {"UNKNOWN": 1}
         first = sink.messages()
-    with SmtpSink(tap.subfolder("sink-whole")) as sink:
-        house.set(smtp__port=sink.port)
-        house.once(at_hour(DAY, 9), wanted=0)
+    with SmtpSink(tap.subdirectory("sink-whole")) as sink:
+        instance.set(smtp__port=sink.port)
+        instance.once(at_hour(DAY, 9), wanted=0)
         (second,) = sink.wait_messages(1)
-    assert house.states() == {"SENT": 1}
+    assert instance.states() == {"SENT": 1}
     assert all(message.raw == second.raw for message in first)
 
 
@@ -381,14 +381,14 @@ def cut_before_the_dot(tap):
     """cut before the dot: certainly not taken, no attempt, one copy in the end"""
     with Relay() as relay:
         relay.act = lambda verb, _: DROP if verb == "BODY" else None
-        house = make_house(tap, "half", relay.port, 20)
-        house.once(at_hour(DAY), wanted=75)
+        instance = make_instance(tap, "half", relay.port, 20)
+        instance.once(at_hour(DAY), wanted=75)
         # a cut while the last of it was written cannot be told from one behind it
-        assert house.states().get("UNKNOWN", 0) <= 5 + AHEAD, house.states()
+        assert instance.states().get("UNKNOWN", 0) <= 5 + AHEAD, instance.states()
         assert not relay.arrived
         relay.act = lambda verb, _: None
-        house.once(at_hour(DAY, 9), wanted=0)
-        all_sent_once(house, relay, 20)
+        instance.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(instance, relay, 20)
 
 
 def closing(tap):
@@ -397,14 +397,14 @@ def closing(tap):
         with Relay() as relay:
             relay.act = lambda verb, _, step=step: (
                 b"421 4.3.2 shutting down\r\n" if verb == step else None)
-            house = make_house(tap, f"421-{step.strip('.') or 'dot'}", relay.port, 3)
-            house.once(at_hour(DAY), wanted=75)
+            instance = make_instance(tap, f"421-{step.strip('.') or 'dot'}", relay.port, 3)
+            instance.once(at_hour(DAY), wanted=75)
             # what was sent up to its dot has been tried, whoever is to blame
             tried = 1 if step in ("DATA", ".") else 0
-            assert attempts(house) == [tried] * 3, (step, attempts(house))
+            assert attempts(instance) == [tried] * 3, (step, attempts(instance))
             relay.act = lambda verb, _: None
-            house.once(at_hour(DAY, 9), wanted=0)
-            all_sent_once(house, relay, 3)
+            instance.once(at_hour(DAY, 9), wanted=0)
+            all_sent_once(instance, relay, 3)
 
 
 def closing_once(tap):
@@ -418,9 +418,9 @@ def closing_once(tap):
 
     with Relay() as relay:
         relay.act = act
-        house = make_house(tap, "421-often", relay.port, 20)
-        house.once(at_hour(DAY), wanted=0)
-        all_sent_once(house, relay, 20)
+        instance = make_instance(tap, "421-often", relay.port, 20)
+        instance.once(at_hour(DAY), wanted=0)
+        all_sent_once(instance, relay, 20)
 
 
 # ---- ending, and no room ----------------------------------------------------
@@ -428,24 +428,24 @@ def closing_once(tap):
 
 def ended_at_the_dot(tap):
     """SIGTERM while the relay thinks about the dot: heard out, recorded, exit 0"""
-    with SmtpSink(tap.subfolder("slow"), ["-W", ".:2"]) as sink:
-        house = House(tap.subfolder("ended"), port=sink.port)
-        house.write_day(DAY, range(3))
-        house.add_people(10)
-        with house.start() as child:
+    with SmtpSink(tap.subdirectory("slow"), ["-W", ".:2"]) as sink:
+        instance = Instance(tap.subdirectory("ended"), port=sink.port)
+        instance.write_day(DAY, range(3))
+        instance.add_people(10)
+        with instance.start() as child:
             sink.wait_messages(1)
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output
         taken = sink.messages()
-        states = house.states()
+        states = instance.states()
         assert states.get("SENT") == len(taken) <= 2, (states, len(taken))
         assert set(states) <= {"SENT", "NEW", "DEFERRED"}, states
-        assert sum(attempts(house)) == len(taken)
-    with SmtpSink(tap.subfolder("quick")) as sink:
-        house.set(smtp__port=sink.port)
-        house.once(wanted=0)
+        assert sum(attempts(instance)) == len(taken)
+    with SmtpSink(tap.subdirectory("quick")) as sink:
+        instance.set(smtp__port=sink.port)
+        instance.once(wanted=0)
         rest = sink.wait_messages(10 - len(taken))
-    assert house.states() == {"SENT": 10}
+    assert instance.states() == {"SENT": 10}
     both = [message.recipients[0] for message in taken + rest]
     assert sorted(both) == everybody(10), sorted(both)
 
@@ -474,17 +474,17 @@ class SlowRelay(Relay):
         super().close()
 
 
-def end_while_held(house, relay):
+def end_while_held(instance, relay):
     """A daemon with two connections that wait for the relay is told to end.
 
     @return the daemon, when it has given back what was not on its way
     """
-    child = house.start()
+    child = instance.start()
     try:
         child.wait_fact(lambda: len(relay.held) == 2, "two messages that wait")
         child.signal(signal.SIGTERM)
         # one answered, and two on each connection at most
-        child.wait_fact(lambda: house.states().get("NEW", 0) >= 15, "most given back")
+        child.wait_fact(lambda: instance.states().get("NEW", 0) >= 15, "most given back")
     except BaseException:
         child.stop()
         raise
@@ -494,42 +494,42 @@ def end_while_held(house, relay):
 def ended_while_slow(tap):
     """SIGTERM while the relay takes its time: nothing begins, what is begun is heard out"""
     with SlowRelay() as relay:
-        house = House(tap.subfolder("slow-end"), port=relay.port)
-        house.write_day(DAY, range(3))
-        house.add_people(20)
-        with end_while_held(house, relay) as child:
-            assert set(house.states()) == {"SENT", "SENDING", "NEW"}, house.states()
-            begun = 20 - house.states()["NEW"]
+        instance = Instance(tap.subdirectory("slow-end"), port=relay.port)
+        instance.write_day(DAY, range(3))
+        instance.add_people(20)
+        with end_while_held(instance, relay) as child:
+            assert set(instance.states()) == {"SENT", "SENDING", "NEW"}, instance.states()
+            begun = 20 - instance.states()["NEW"]
             relay.opened.set()
             assert child.wait_exit() == 0, child.output
-        assert house.states() == {"SENT": begun, "NEW": 20 - begun}, house.states()
-        assert sum(attempts(house)) == begun == len(relay.arrived)
+        assert instance.states() == {"SENT": begun, "NEW": 20 - begun}, instance.states()
+        assert sum(attempts(instance)) == begun == len(relay.arrived)
         assert relay.verbs().count("MAIL") == begun, relay.verbs()
-        house.once(wanted=0)
-        all_sent_once(house, relay, 20)
+        instance.once(wanted=0)
+        all_sent_once(instance, relay, 20)
 
 
 def ended_while_silent(tap):
-    """SIGTERM while the relay never answers: waited for smtp.stop_wait_s, then in doubt"""
+    """SIGTERM while the relay never answers: waited for smtp.shutdown_timeout_s, then in doubt"""
     with SlowRelay() as relay:
-        house = House(tap.subfolder("silent-end"), port=relay.port, smtp__stop_wait_s=1)
-        house.write_day(DAY, range(3))
-        house.add_people(20)
-        with end_while_held(house, relay) as child:
+        instance = Instance(tap.subdirectory("silent-end"), port=relay.port, smtp__shutdown_timeout_s=1)
+        instance.write_day(DAY, range(3))
+        instance.add_people(20)
+        with end_while_held(instance, relay) as child:
             assert child.wait_exit() == 0, child.output
             assert "ended" in child.output.splitlines()[-1], child.output
-        states = collections.Counter(house.states())
+        states = collections.Counter(instance.states())
         assert states["SENT"] == 1 and states["UNKNOWN"] == 2, states
         assert states["NEW"] + states["DEFERRED"] == 17, states
-        assert sum(attempts(house)) == 3, attempts(house)
-        house.check_store()
+        assert sum(attempts(instance)) == 3, attempts(instance)
+        instance.check_store()
         relay.opened.set()
         wait_until(lambda: relay.held <= set(relay.whole()), "what it had taken")
         in_doubt = {to: relay.whole()[to] for to in relay.held}
     with Relay() as relay:
-        house.set(smtp__port=relay.port)
-        house.once(at_hour(DAY, 13), wanted=0)
-        assert house.states() == {"SENT": 20}, house.states()
+        instance.set(smtp__port=relay.port)
+        instance.once(at_hour(DAY, 13), wanted=0)
+        assert instance.states() == {"SENT": 20}, instance.states()
         again = dict(relay.accepted())
         assert len(relay.accepted()) == len(again) == 19, relay.recipients()
         assert in_doubt.items() <= again.items(), "others octets than before"
@@ -537,8 +537,8 @@ def ended_while_silent(tap):
 
 def unit_waits_longer(tap):
     """systemd waits longer for the end than the daemon does for the relay"""
-    house = House(tap.subfolder("unit"))
-    waits = re.search(r"smtp\.stop_wait_s\D+(\d+)", house.ctl("config"))
+    instance = Instance(tap.subdirectory("unit"))
+    waits = re.search(r"smtp\.shutdown_timeout_s\D+(\d+)", instance.ctl("config"))
     unit = os.path.join(top_srcdir(), "systemd", "paperboyd.service.in")
     with open(unit, encoding="utf-8") as file:
         stops = re.search(r"^TimeoutStopSec=(\d+)s$", file.read(), re.MULTILINE)
@@ -548,56 +548,56 @@ def unit_waits_longer(tap):
 def disk_full(tap):
     """no room for the store: said so, nothing half done, and it goes on with room"""
     with small_disk(tap, "disk") as disk, Relay() as relay:
-        house = House(tap.subfolder("full"), port=relay.port,
+        instance = Instance(tap.subdirectory("full"), port=relay.port,
                       state_dir=os.path.join(disk, "state"))
-        house.state = os.path.join(disk, "state")
-        os.makedirs(house.state, mode=0o700)
-        house.add_people(60, now=at_hour(DAY, 6))
-        house.once(at_hour(DAY, 7), wanted=0)  # draws the key
-        house.write_day(DAY, range(3))
-        before = house.rows("SELECT (SELECT count(*) FROM paper),"
+        instance.state = os.path.join(disk, "state")
+        os.makedirs(instance.state, mode=0o700)
+        instance.add_people(60, now=at_hour(DAY, 6))
+        instance.once(at_hour(DAY, 7), wanted=0)  # draws the key
+        instance.write_day(DAY, range(3))
+        before = instance.rows("SELECT (SELECT count(*) FROM paper),"
                             " (SELECT count(*) FROM digest)")
         filler = fill(disk)
-        full = house.once(at_hour(DAY))
+        full = instance.once(at_hour(DAY))
         assert full.status not in (0, -signal.SIGABRT, -signal.SIGBUS), full
         assert "full" in full.output, full.output
         assert not relay.arrived
-        house.check_store()
-        assert house.rows("SELECT (SELECT count(*) FROM paper),"
+        instance.check_store()
+        assert instance.rows("SELECT (SELECT count(*) FROM paper),"
                           " (SELECT count(*) FROM digest)") == before
         os.unlink(filler)
-        house.once(at_hour(DAY, 9), wanted=0)
-        all_sent_once(house, relay, 60)
+        instance.once(at_hour(DAY, 9), wanted=0)
+        all_sent_once(instance, relay, 60)
 
 
 def disk_full_behind_the_dot(tap):
     """no room to record what was sent: the same octets again, and nothing lost"""
     with small_disk(tap, "disk2") as disk, Relay() as relay:
-        house = House(tap.subfolder("full2"), port=relay.port,
+        instance = Instance(tap.subdirectory("full2"), port=relay.port,
                       state_dir=os.path.join(disk, "state"))
-        house.state = os.path.join(disk, "state")
-        os.makedirs(house.state, mode=0o700)
-        house.write_day(DAY, range(3))
-        house.add_people(60, now=at_hour(DAY, 6))
+        instance.state = os.path.join(disk, "state")
+        os.makedirs(instance.state, mode=0o700)
+        instance.write_day(DAY, range(3))
+        instance.add_people(60, now=at_hour(DAY, 6))
 
         def act(verb, _):
             if verb == "." and not relay.arrived:
                 fill(disk)
 
         relay.act = act
-        full = house.once(at_hour(DAY))
+        full = instance.once(at_hour(DAY))
         assert full.status not in (0, -signal.SIGABRT, -signal.SIGBUS), full
         assert "full" in full.output, full.output
-        house.check_store()
+        instance.check_store()
         doubt = len(relay.arrived)
         assert 0 < doubt < 60, doubt
-        assert "SENT" not in house.states(), house.states()
+        assert "SENT" not in instance.states(), instance.states()
         relay.act = lambda verb, _: None
         os.unlink(os.path.join(disk, "filler"))
-        house.once(at_hour(DAY, 9), wanted=75)
-        house.once(at_hour(DAY, 9, 5), wanted=0)
-        assert house.states() == {"SENT": 60}
-        house.check_store()
+        instance.once(at_hour(DAY, 9), wanted=75)
+        instance.once(at_hour(DAY, 9, 5), wanted=0)
+        assert instance.states() == {"SENT": 60}
+        instance.check_store()
         assert len(relay.arrived) == 60 + doubt
         assert len({(to, raw) for to, raw, _ in relay.arrived}) == 60
 
@@ -605,27 +605,27 @@ def disk_full_behind_the_dot(tap):
 def daemon_disk_full(tap):
     """the daemon keeps the answers of the relay until there is room for them"""
     with small_disk(tap, "disk3") as disk, Relay() as relay:
-        house = House(tap.subfolder("full3"), port=relay.port,
+        instance = Instance(tap.subdirectory("full3"), port=relay.port,
                       state_dir=os.path.join(disk, "state"))
-        house.state = os.path.join(disk, "state")
-        os.makedirs(house.state, mode=0o700)
-        house.write_day(DAY, range(3))
-        house.add_people(60)
+        instance.state = os.path.join(disk, "state")
+        os.makedirs(instance.state, mode=0o700)
+        instance.write_day(DAY, range(3))
+        instance.add_people(60)
 
         def act(verb, _):
             if verb == "." and not relay.arrived:
                 fill(disk)
 
         relay.act = act
-        with house.start() as child:
-            child.wait_line("post failed .*full")
+        with instance.start() as child:
+            child.wait_line("mailer failed .*full")
             relay.act = lambda verb, _: None
             os.unlink(os.path.join(disk, "filler"))
-            house.ctl("source", "fetch")  # pokes it
-            child.wait_fact(lambda: house.states() == {"SENT": 60}, "all sent")
+            instance.ctl("source", "fetch")  # pokes it
+            child.wait_fact(lambda: instance.states() == {"SENT": 60}, "all sent")
             child.signal(signal.SIGTERM)
             assert child.wait_exit() == 0, child.output
-        all_sent_once(house, relay, 60)
+        all_sent_once(instance, relay, 60)
 
 
 TESTS = (

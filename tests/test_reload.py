@@ -14,9 +14,9 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 from clock import DAY
-from daemon import House, at_hour, parse
+from daemon import Instance, at_hour, parse
 from peers import Ca
-from smtplab import DROP, Relay
+from smtp_fixture import DROP, Relay
 from tap import Skip, Tap, run, top_srcdir, wait_until
 
 RELOADS = 200
@@ -30,32 +30,32 @@ MISTAKES = [
     'digest: {', 'max = 0;', 'zones = "UTC";', 'at = 730;', '};',
     'collect: {', 'interval_s = 1;', 'contact = 9;', '};',
     'huggingface: { enabled = "yes"; };',
-    'delivery: {', 'method = "pigeon";', 'give_up_h = 1000;', 'maildirs = "";', '};',
+    'delivery: {', 'method = "pigeon";', 'expire_h = 1000;', 'maildirs = "";', '};',
     'smtp: {', 'port = 70000;', 'tls = "maybe";', 'connections = 0;', 'user = 7;', '};',
     'feeds = "http://example.org";',
 ]
 MISTAKE_COUNT = 20
 
 
-def make_house(tap, name, port, **settings):
+def make_instance(tap, name, port, **settings):
     """A house whose templates may be edited, with today's three papers."""
-    folder = tap.subfolder(name)
-    templates = os.path.join(folder, "templates")
+    directory = tap.subdirectory(name)
+    templates = os.path.join(directory, "templates")
     shutil.copytree(os.path.join(top_srcdir(), "etc", "templates"), templates)
     os.chmod(templates, 0o755)
-    house = House(os.path.join(folder, "house"), port=port, template_dir=templates,
+    instance = Instance(os.path.join(directory, "house"), port=port, template_dir=templates,
                   **settings)
-    house.write_day(DAY, range(3))
-    return house
+    instance.write_day(DAY, range(3))
+    return instance
 
 
-def edit(house, mark):
+def edit(instance, mark):
     """All templates of the whole digest say so."""
     for name in ("digest.txt", "digest.html", "digest.subject"):
         source = os.path.join(top_srcdir(), "etc", "templates", name)
         with open(source, encoding="utf-8") as file:
             text = file.read()
-        with open(os.path.join(house.settings["template_dir"], name), "w",
+        with open(os.path.join(instance.settings["template_dir"], name), "w",
                   encoding="utf-8") as file:
             file.write(f"{text.rstrip()} {mark}\n" if name == "digest.subject"
                        else f"{text}{mark}\n")
@@ -70,18 +70,18 @@ def marks_of(raw):
 
 
 @contextlib.contextmanager
-def started(house, **popen):
-    with house.start(**popen) as child:
+def started(instance, **popen):
+    with instance.start(**popen) as child:
         for _ in range(2):  # in either order
-            child.wait_line(r"paperboyd \S+ started|collect done")
+            child.wait_line(r"paperboyd \S+ started|collector done")
         yield child
 
 
-def ask(house, word):
+def ask(instance, word):
     """One line to the control socket, its whole answer."""
     with socket.socket(socket.AF_UNIX) as one:
         one.settimeout(30)
-        one.connect(os.path.join(house.state, "control"))
+        one.connect(os.path.join(instance.state, "control"))
         one.sendall(f"{word}\n".encode())
         answer = b""
         while part := one.recv(65536):
@@ -94,8 +94,8 @@ def count(child, text):
 
 
 def wait_in_force(child, times=1):
-    for stage in ("collect", "press", "post"):
-        text = f"configuration in force stage={stage}"
+    for stage in ("collector", "scheduler", "mailer"):
+        text = f"configuration applied stage={stage}"
         child.wait_fact(lambda text=text: count(child, text) >= times, text)
 
 
@@ -110,18 +110,18 @@ def end(child):
 def good(tap):
     """templates, relay and log level are others from the reload on"""
     with Relay() as first, Relay() as second:
-        house = make_house(tap, "good", first.port)
-        with started(house) as child:
-            house.add_person("ada@example.org")
+        instance = make_instance(tap, "good", first.port)
+        with started(instance) as child:
+            instance.add_person("ada@example.org")
             wait_until(lambda: first.recipients() == ["ada@example.org"], "mail")
-            wait_until(lambda: house.states() == {"SENT": 1}, "the record")
-            edit(house, "mark-1")
-            house.set(smtp__port=second.port, log_level="debug")
-            told = house.ctl("reload")
-            assert "in force" in told, told
+            wait_until(lambda: instance.states() == {"SENT": 1}, "the record")
+            edit(instance, "mark-1")
+            instance.set(smtp__port=second.port, log_level="debug")
+            reported = instance.ctl("reload")
+            assert "in force" in reported, reported
             wait_in_force(child)
             child.wait_line(r"configuration reloaded changed=2: log_level, smtp.port")
-            house.add_person("bob@example.org")
+            instance.add_person("bob@example.org")
             wait_until(lambda: second.recipients() == ["bob@example.org"], "mail")
             child.wait_line(r"debug   delivery answer .*recipient=bob@example.org")
             assert first.recipients() == ["ada@example.org"]
@@ -129,19 +129,19 @@ def good(tap):
         assert marks_of(first.accepted()[0][1]) == [[], [], []]
         assert marks_of(second.accepted()[0][1]) == [["mark-1"]] * 3
         assert "debug" not in child.output.split("configuration reloaded")[0]
-        assert house.states() == {"SENT": 2}
+        assert instance.states() == {"SENT": 2}
 
 
 def edited_template(tap):
     """a template that was edited counts after SIGHUP, with the same paperboy.conf"""
     with Relay() as relay:
-        house = make_house(tap, "edited", relay.port)
-        with started(house) as child:
-            edit(house, "mark-7")
+        instance = make_instance(tap, "edited", relay.port)
+        with started(instance) as child:
+            edit(instance, "mark-7")
             child.signal(signal.SIGHUP)
             wait_in_force(child)
             child.wait_line(r"configuration reloaded changed=0$")
-            house.add_person("ada@example.org")
+            instance.add_person("ada@example.org")
             wait_until(relay.accepted, "mail")
             end(child)
         assert marks_of(relay.accepted()[0][1]) == [["mark-7"]] * 3
@@ -150,50 +150,50 @@ def edited_template(tap):
 def new_address(tap):
     """a source in a pause is asked at once after a reload with another address"""
     with Relay() as relay:
-        house = make_house(tap, "address", relay.port)
-        right = house.settings["huggingface.url"]
-        house.set(huggingface__url=f"{right}-not-there")
-        with started(house) as child:
-            house.set(huggingface__url=right)
+        instance = make_instance(tap, "address", relay.port)
+        right = instance.settings["huggingface.url"]
+        instance.set(huggingface__url=f"{right}-not-there")
+        with started(instance) as child:
+            instance.set(huggingface__url=right)
             child.signal(signal.SIGHUP)
-            child.wait_line(r"collect done answers=\d+ failed=0 fresh=3")
+            child.wait_line(r"collector done answers=\d+ failed=0 fresh=3")
             end(child)
-        [source] = json.loads(house.ctl("--json", "source", "list"))
+        [source] = json.loads(instance.ctl("--json", "source", "list"))
         assert source["error"] is None and source["paused_until"] is None, source
 
 
-def told_to_systemd(tap):
+def reported_to_systemd(tap):
     """systemd is told when a reload begins and ends, good or bad"""
-    path = os.path.join(tap.folder, "notify")
+    path = os.path.join(tap.directory, "notify")
     with Relay() as relay, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(path)
         notify.settimeout(10)
-        house = make_house(tap, "told", relay.port)
-        with started(house, env=os.environ | {"NOTIFY_SOCKET": path}) as child:
+        instance = make_instance(tap, "told", relay.port)
+        with started(instance, env=os.environ | {"NOTIFY_SOCKET": path}) as child:
             try:
                 while notify.recv(4096) != b"READY=1":
                     pass
             except TimeoutError:
                 raise Skip("built without systemd") from None
             for is_good in (True, False):
-                house.set(smtp__port=relay.port if is_good else 0)
+                instance.set(smtp__port=relay.port if is_good else 0)
                 child.signal(signal.SIGHUP)
-                told = []
-                while told[-1:] != ["READY=1"]:
+                reported = []
+                while reported[-1:] != ["READY=1"]:
                     text = notify.recv(4096).decode()
                     if not text.startswith("STATUS="):
-                        told.append(text)
-                assert len(told) == 2, told
-                assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", told[0]), told
+                        reported.append(text)
+                assert len(reported) == 2, reported
+                assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", reported[0]), reported
             child.wait_line("configuration refused problems=1")
             end(child)
 
 
 def password(tap):
     """a password that was mended is tried at once, and what waited is sent"""
-    folder = tap.subfolder("login")
-    ca = Ca(tap.subfolder("ca"))
-    secret = os.path.join(folder, "password")
+    directory = tap.subdirectory("login")
+    ca = Ca(tap.subdirectory("ca"))
+    secret = os.path.join(directory, "password")
 
     def write_secret(text):
         with open(secret, "w", encoding="ascii") as file:
@@ -202,38 +202,38 @@ def password(tap):
 
     write_secret("wrong")
     with Relay(ca.make_pair("localhost")) as relay:
-        house = make_house(
+        instance = make_instance(
             tap, "login-house", relay.port, smtp__host="localhost",
             smtp__tls="starttls", smtp__ca_file=ca.cert, smtp__user="ann",
             smtp__password_file=secret,
         )
-        with started(house) as child:
-            house.add_person("ada@example.org")
+        with started(instance) as child:
+            instance.add_person("ada@example.org")
             child.wait_line("relay refuses our login next_in=1800s")
             # an account is not locked by reloads that change nothing of that
-            house.set(digest__max=30)
-            assert ask(house, "reload") == "ok\n"
+            instance.set(digest__max=30)
+            assert ask(instance, "reload") == "ok\n"
             wait_in_force(child)
             assert relay.verbs().count("AUTH") == 1, relay.verbs()
             write_secret("secret")
-            assert ask(house, "reload") == "ok\n"
+            assert ask(instance, "reload") == "ok\n"
             wait_until(lambda: relay.recipients() == ["ada@example.org"], "mail")
-            child.wait_line("relay works again")
-            house.add_person("bob@example.org")
+            child.wait_line("relay recovered")
+            instance.add_person("bob@example.org")
             wait_until(lambda: len(relay.recipients()) == 2, "the second mail")
             end(child)
-        assert count(child, "relay works again") == 1, child.output
-        assert house.rows("SELECT state, attempt FROM outbox") == [("SENT", 1)] * 2
+        assert count(child, "relay recovered") == 1, child.output
+        assert instance.rows("SELECT state, attempt FROM outbox") == [("SENT", 1)] * 2
 
 
 def alarms(pid):
     """Seconds until each armed timer of a process goes off."""
     found = []
-    folder = f"/proc/{pid}/fdinfo"
+    directory = f"/proc/{pid}/fdinfo"
     try:
-        for name in os.listdir(folder):
+        for name in os.listdir(directory):
             with contextlib.suppress(FileNotFoundError):
-                with open(os.path.join(folder, name), encoding="ascii") as file:
+                with open(os.path.join(directory, name), encoding="ascii") as file:
                     match = re.search(r"it_value: \((\d+),", file.read())
                 if match and int(match[1]):
                     found.append(int(match[1]))
@@ -245,75 +245,75 @@ def alarms(pid):
 def interval(tap):
     """the next look at the sources is the new interval after the last one"""
     with Relay() as relay:
-        house = make_house(tap, "interval", relay.port, collect__interval_s=86400)
-        with started(house) as child:
+        instance = make_instance(tap, "interval", relay.port, collect__interval_s=86400)
+        with started(instance) as child:
             child.wait_fact(lambda: any(at > 80000 for at in alarms(child.pid)), "alarm")
-            house.set(collect__interval_s=300)
-            assert ask(house, "reload") == "ok\n"
+            instance.set(collect__interval_s=300)
+            assert ask(instance, "reload") == "ok\n"
             wait_in_force(child)
             child.wait_fact(lambda: any(at <= 300 for at in alarms(child.pid)), "alarm")
-            assert count(child, "collect done") == 1
-            house.set(collect__interval_s=86400)
-            assert ask(house, "reload") == "ok\n"
+            assert count(child, "collector done") == 1
+            instance.set(collect__interval_s=86400)
+            assert ask(instance, "reload") == "ok\n"
             child.wait_fact(
                 lambda: not any(at <= 300 for at in alarms(child.pid)), "alarm")
-            assert count(child, "collect done") == 1
+            assert count(child, "collector done") == 1
             end(child)
 
 
 def maildir(tap):
     """mail goes into a folder from the reload on"""
-    folder = os.path.join(tap.folder, "Mail")
+    directory = os.path.join(tap.directory, "Mail")
     with Relay() as relay:
-        house = make_house(tap, "maildir", relay.port)
-        with started(house) as child:
-            house.set(delivery__method="maildir", delivery__maildir=folder)
-            assert ask(house, "reload") == "ok\n"
+        instance = make_instance(tap, "maildir", relay.port)
+        with started(instance) as child:
+            instance.set(delivery__method="maildir", delivery__maildir=directory)
+            assert ask(instance, "reload") == "ok\n"
             wait_in_force(child)
-            house.add_person("ada@example.org")
-            wait_until(lambda: house.states() == {"SENT": 1}, "sent")
+            instance.add_person("ada@example.org")
+            wait_until(lambda: instance.states() == {"SENT": 1}, "sent")
             end(child)
-        assert len(os.listdir(os.path.join(folder, "new"))) == 1
+        assert len(os.listdir(os.path.join(directory, "new"))) == 1
         assert not relay.arrived
 
 
 # ---- a bad one --------------------------------------------------------------
 
 
-def check_unchanged(house, relay, child, name):
+def check_unchanged(instance, relay, child, name):
     """The daemon is well, and works as it did."""
-    house.add_person(f"{name}@example.org")
+    instance.add_person(f"{name}@example.org")
     wait_until(lambda: f"{name}@example.org" in relay.recipients(), "mail")
-    wait_until(lambda: set(house.states()) == {"SENT"}, "the record")
+    wait_until(lambda: set(instance.states()) == {"SENT"}, "the record")
     assert child.is_running and count(child, "in force") == 0
 
 
 def mistakes(tap):
     """twenty mistakes are told with file and line, and nothing changes"""
     with Relay() as relay:
-        house = make_house(tap, "bad", relay.port)
-        with started(house) as child:
-            with open(house.config, encoding="utf-8") as file:
+        instance = make_instance(tap, "bad", relay.port)
+        with started(instance) as child:
+            with open(instance.config, encoding="utf-8") as file:
                 good_text = file.read()
-            with open(house.config, "w", encoding="utf-8") as file:
+            with open(instance.config, "w", encoding="utf-8") as file:
                 file.write("\n".join(MISTAKES) + "\n")
             child.signal(signal.SIGHUP)
             child.wait_line(f"error   configuration refused problems={MISTAKE_COUNT}: "
                             "the old configuration stays")
-            wrong = [line for line in child.lines if "configuration wrong" in line]
+            wrong = [line for line in child.lines if "configuration error" in line]
             assert len(wrong) == MISTAKE_COUNT, wrong
-            where = f"error   configuration wrong: {re.escape(house.config)}:"
+            where = f"error   configuration error: {re.escape(instance.config)}:"
             lines = {int(re.search(where + r"(\d+): \S", line)[1]) for line in wrong}
             assert len(lines) == MISTAKE_COUNT, lines
             # whoever asks for it is told the same
-            answer = ask(house, "reload").splitlines()
+            answer = ask(instance, "reload").splitlines()
             assert answer[0] == "refused" and len(answer) == 1 + MISTAKE_COUNT, answer
-            told = house.ctl("reload", wanted=78)
-            assert all(line in told for line in answer[1:]), told
-            with open(house.config, "w", encoding="utf-8") as file:
+            reported = instance.ctl("reload", wanted=78)
+            assert all(line in reported for line in answer[1:]), reported
+            with open(instance.config, "w", encoding="utf-8") as file:
                 file.write(good_text)
-            check_unchanged(house, relay, child, "ada")
-            assert ask(house, "reload") == "ok\n"
+            check_unchanged(instance, relay, child, "ada")
+            assert ask(instance, "reload") == "ok\n"
             wait_in_force(child)
             end(child)
 
@@ -321,47 +321,47 @@ def mistakes(tap):
 def bad_template(tap):
     """a template, a secret or a file that is gone: told, and nothing changes"""
     with Relay() as relay:
-        house = make_house(tap, "template", relay.port)
-        path = os.path.join(house.settings["template_dir"], "digest.txt")
-        with started(house) as child:
-            edit(house, "mark-3")
+        instance = make_instance(tap, "template", relay.port)
+        path = os.path.join(instance.settings["template_dir"], "digest.txt")
+        with started(instance) as child:
+            edit(instance, "mark-3")
             with open(path, "a", encoding="utf-8") as file:
                 file.write("{{nonsense}}\n")
-            told = house.ctl("reload", wanted=78)
-            assert re.search(r"digest.txt:\d+:\d+: ", told), told
-            assert "goes on with the old configuration" in told, told
-            told = house.ctl("--json", "reload", wanted=78)
-            told = json.loads(told[told.index("{"):])
-            assert told["reloaded"] is False and len(told["problems"]) == 1, told
+            reported = instance.ctl("reload", wanted=78)
+            assert re.search(r"digest.txt:\d+:\d+: ", reported), reported
+            assert "goes on with the old configuration" in reported, reported
+            reported = instance.ctl("--json", "reload", wanted=78)
+            reported = json.loads(reported[reported.index("{"):])
+            assert reported["reloaded"] is False and len(reported["problems"]) == 1, reported
             os.unlink(path)
-            assert path in house.ctl("reload", wanted=78)
-            edit(house, "mark-3")
-            house.set(smtp__user="ann", smtp__password_file="/nowhere/password")
-            assert "/nowhere/password" in house.ctl("reload", wanted=78)
-            house.set(smtp__user=None, smtp__password_file=None)
-            check_unchanged(house, relay, child, "ada")
+            assert path in instance.ctl("reload", wanted=78)
+            edit(instance, "mark-3")
+            instance.set(smtp__user="ann", smtp__password_file="/nowhere/password")
+            assert "/nowhere/password" in instance.ctl("reload", wanted=78)
+            instance.set(smtp__user=None, smtp__password_file=None)
+            check_unchanged(instance, relay, child, "ada")
             assert marks_of(relay.accepted()[0][1]) == [[], [], []]
-            assert json.loads(house.ctl("--json", "reload")) == {
+            assert json.loads(instance.ctl("--json", "reload")) == {
                 "reloaded": True, "problems": []}
             end(child)
 
 
-def state_folder(tap):
+def state_directory(tap):
     """another state folder needs a restart, and the reload is refused whole"""
     with Relay() as relay:
-        house = make_house(tap, "state", relay.port)
-        with started(house) as child:
-            house.set(state_dir=os.path.join(tap.folder, "elsewhere"), smtp__port=1)
+        instance = make_instance(tap, "state", relay.port)
+        with started(instance) as child:
+            instance.set(state_dir=os.path.join(tap.directory, "elsewhere"), smtp__port=1)
             child.signal(signal.SIGHUP)
-            child.wait_line("configuration wrong: .*: state_dir needs a restart")
+            child.wait_line("configuration error: .*: state_dir needs a restart")
             child.wait_line("configuration refused problems=1: the old")
             # paperboyctl looks where the file says, and nobody is there
-            assert "elsewhere" in house.ctl("reload", wanted=69)
-            assert not os.path.exists(os.path.join(tap.folder, "elsewhere"))
-            house.set(state_dir=house.state, smtp__port=relay.port)
-            check_unchanged(house, relay, child, "ada")
+            assert "elsewhere" in instance.ctl("reload", wanted=69)
+            assert not os.path.exists(os.path.join(tap.directory, "elsewhere"))
+            instance.set(state_dir=instance.state, smtp__port=relay.port)
+            check_unchanged(instance, relay, child, "ada")
             end(child)
-        assert "no paperboyd runs" in house.ctl("reload", wanted=75)
+        assert "no paperboyd runs" in instance.ctl("reload", wanted=75)
 
 
 # ---- messages on their way --------------------------------------------------
@@ -386,25 +386,25 @@ class Stall:
 def stalled(tap, name, answer, is_edited):
     with Relay() as first, Relay() as second:
         first.act = stall = Stall(answer)
-        house = make_house(tap, name, first.port, smtp__connections=1)
-        house.add_people(5)
-        with started(house) as child:
+        instance = make_instance(tap, name, first.port, smtp__connections=1)
+        instance.add_people(5)
+        with started(instance) as child:
             assert stall.begun.wait(30)
             if is_edited:
-                edit(house, "mark-5")
-            house.set(smtp__port=second.port, smtp__connections=3)
+                edit(instance, "mark-5")
+            instance.set(smtp__port=second.port, smtp__connections=3)
             child.signal(signal.SIGHUP)
-            child.wait_line("configuration in force stage=collect")
+            child.wait_line("configuration applied stage=collector")
             # nobody but the post waits for that relay
-            house.add_person("late@example.org")
-            assert ask(house, "look") == "ok\n"
-            assert ask(house, "reload") == "ok\n"
-            wait_until(lambda: house.states()["SENDING"] == 1, "only one on its way")
-            assert count(child, "in force stage=post") == 0
+            instance.add_person("late@example.org")
+            assert ask(instance, "look") == "ok\n"
+            assert ask(instance, "reload") == "ok\n"
+            wait_until(lambda: instance.states()["SENDING"] == 1, "only one on its way")
+            assert count(child, "in force stage=mailer") == 0
             stall.go.set()
             wait_until(lambda: len(second.accepted()) == 5, "the others")
-            child.wait_fact(lambda: count(child, "in force stage=post"), "post")
-            wait_until(lambda: house.states().get("SENT", 0) >= 5, "the records")
+            child.wait_fact(lambda: count(child, "in force stage=mailer"), "post")
+            wait_until(lambda: instance.states().get("SENT", 0) >= 5, "the records")
             end(child)
         (mine,) = first.arrived
         assert marks_of(mine[1]) == [[], [], []]
@@ -413,12 +413,12 @@ def stalled(tap, name, answer, is_edited):
         wanted = ["mark-5"] if is_edited else []
         assert all(marks_of(raw) == [wanted] * 3 for raw in later.values())
         if answer != DROP:
-            assert house.states() == {"SENT": 6}
+            assert instance.states() == {"SENT": 6}
             return None
-        assert house.states() == {"SENT": 5, "UNKNOWN": 1}
-        again = house.once(at_hour(DAY, 23))
+        assert instance.states() == {"SENT": 5, "UNKNOWN": 1}
+        again = instance.once(at_hour(DAY, 23))
         assert again.status == 0, again.output
-        assert house.states() == {"SENT": 6} and len(second.accepted()) == 6
+        assert instance.states() == {"SENT": 6} and len(second.accepted()) == 6
         (copy,) = [raw for to, raw in second.accepted() if to == mine[0]]
         assert parse(copy)["Message-ID"] == parse(mine[1])["Message-ID"]
         return mine[1], copy, again.output
@@ -453,34 +453,34 @@ def under_load(tap):
 
         for relay in relays:
             relay.act = think
-        house = make_house(tap, "load", first.port, smtp__connections=4)
-        house.add_people(PEOPLE)
-        with started(house) as child:
+        instance = make_instance(tap, "load", first.port, smtp__connections=4)
+        instance.add_people(PEOPLE)
+        with started(instance) as child:
             wait_until(first.accepted, "the first")
             begun = len(first.accepted())
             for number in range(RELOADS):
-                edit(house, f"mark-{number}")
-                house.set(
+                edit(instance, f"mark-{number}")
+                instance.set(
                     smtp__port=relays[number % 2].port, smtp__connections=1 + number % 5,
                     log_level=("info", "warning")[number % 3 == 0],
                 )
-                assert ask(house, "reload") == "ok\n", number
-            house.set(log_level="info", smtp__connections=4)
-            assert ask(house, "reload") == "ok\n"
+                assert ask(instance, "reload") == "ok\n", number
+            instance.set(log_level="info", smtp__connections=4)
+            assert ask(instance, "reload") == "ok\n"
             during = sum(len(relay.accepted()) for relay in relays) - begun
-            child.wait_fact(lambda: house.states() == {"SENT": PEOPLE}, "all", 120)
+            child.wait_fact(lambda: instance.states() == {"SENT": PEOPLE}, "all", 120)
             end(child)
         arrived = first.arrived + second.arrived
-        told = {to for to, _, _ in arrived}
-        assert len(arrived) == len(told) == PEOPLE, (len(arrived), len(told))
-        assert house.rows("SELECT DISTINCT state, attempt FROM outbox") == [("SENT", 1)]
+        reported = {to for to, _, _ in arrived}
+        assert len(arrived) == len(reported) == PEOPLE, (len(arrived), len(reported))
+        assert instance.rows("SELECT DISTINCT state, attempt FROM outbox") == [("SENT", 1)]
         for _, raw, _ in arrived:
             subject, text, html = marks_of(raw)
             assert subject == text == html and len(subject) <= 1
         assert 0 < during, during
         assert second.arrived, "nobody went over to the second relay"
         tap.diag(f"{during} of {PEOPLE} messages went out during {RELOADS} reloads")
-        house.check_store()
+        instance.check_store()
 
 
 # ---- signals at other times -------------------------------------------------
@@ -489,14 +489,14 @@ def under_load(tap):
 def early(tap):
     """a SIGHUP while it starts is kept, and ends nothing"""
     with Relay() as relay:
-        house = make_house(tap, "early", relay.port)
+        instance = make_instance(tap, "early", relay.port)
 
         def is_held(child):
             with open(f"/proc/{child.pid}/status", encoding="ascii") as file:
                 mask = re.search(r"SigBlk:\s*([0-9a-f]+)", file.read())[1]
             return int(mask, 16) & 1 or "started" in child.output
 
-        with house.start() as child:
+        with instance.start() as child:
             child.wait_fact(lambda: is_held(child), "that it can be told")
             child.signal(signal.SIGHUP)
             child.wait_line(r"paperboyd \S+ started")
@@ -506,16 +506,16 @@ def early(tap):
 
 def at_birth(tap):
     """a SIGHUP before main() begins is kept: the libraries take their time to start"""
-    folder = tap.subfolder("birth")
-    source, library = (os.path.join(folder, name) for name in ("hup.c", "hup.so"))
+    directory = tap.subdirectory("birth")
+    source, library = (os.path.join(directory, name) for name in ("hup.c", "hup.so"))
     with open(source, "w", encoding="ascii") as file:
         file.write("#include <signal.h>\n#include <unistd.h>\n"
                    "__attribute__((constructor)) static void hup(void)"
                    " { kill(getpid(), SIGHUP); }\n")
     run(["cc", "-shared", "-fPIC", "-o", library, source])
     with Relay() as relay:
-        house = make_house(tap, "birth-house", relay.port)
-        with house.start(env=dict(os.environ, LD_PRELOAD=library)) as child:
+        instance = make_instance(tap, "birth-house", relay.port)
+        with instance.start(env=dict(os.environ, LD_PRELOAD=library)) as child:
             child.wait_line(r"paperboyd \S+ started")
             child.wait_line("configuration reloaded changed=0")
             end(child)
@@ -525,21 +525,21 @@ def once(tap):
     """one round has nothing to reload: SIGHUP ends it, and the next makes it good"""
     with Relay() as relay:
         relay.act = stall = Stall(None)
-        house = make_house(tap, "once", relay.port, smtp__connections=1)
-        house.add_people(3)
-        with house.start_once() as child:
+        instance = make_instance(tap, "once", relay.port, smtp__connections=1)
+        instance.add_people(3)
+        with instance.start_once() as child:
             assert stall.begun.wait(30)
             child.signal(signal.SIGHUP)
             assert child.wait_exit() == -signal.SIGHUP, child.output
         stall.go.set()
-        house.once(wanted=75)  # the one that was in flight waits a minute
-        again = house.once(at_hour(DAY, 14), wanted=0)
-        assert house.states() == {"SENT": 3}, again.output
+        instance.once(wanted=75)  # the one that was in flight waits a minute
+        again = instance.once(at_hour(DAY, 14), wanted=0)
+        assert instance.states() == {"SENT": 3}, again.output
 
 
 TESTS = (
-    good, edited_template, new_address, told_to_systemd, password, interval, maildir,
-    mistakes, bad_template, state_folder, stalled_and_taken, stalled_and_cut,
+    good, edited_template, new_address, reported_to_systemd, password, interval, maildir,
+    mistakes, bad_template, state_directory, stalled_and_taken, stalled_and_cut,
     stalled_cut_and_edited, under_load, early, at_birth,
     once,
 )

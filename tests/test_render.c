@@ -52,8 +52,8 @@ the_same_digest_gives_the_same_octets(void)
 
 	g_assert_cmpstr(first, ==, again);
 	g_assert_cmpstr(first, ==, fresh);
-	g_assert_cmpstr(renderer_get_key(one), ==, renderer_get_key(other));
-	g_assert_cmpuint(strlen(renderer_get_key(one)), ==, 64);
+	g_assert_cmpstr(renderer_get_cache_key(one), ==, renderer_get_cache_key(other));
+	g_assert_cmpuint(strlen(renderer_get_cache_key(one)), ==, 64);
 }
 
 static void
@@ -70,7 +70,7 @@ a_changed_paper_is_rendered_anew(void)
 	pb_auto(renderer) renderer = render_sample_new_renderer();
 	pb_auto(digest) digest = render_sample_new_digest();
 	struct digest_entry *entry =
-	    render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+	    render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
 	struct digest_reason *reason = entry->reasons->pdata[0];
 	g_autofree char *before = compose(renderer, digest);
 
@@ -109,7 +109,7 @@ a_changed_paper_is_rendered_anew(void)
 			set_text(&reason->words, "other words");
 			break;
 		case 9:
-			entry->shown = DIGEST_SHOWN_TITLE;
+			entry->shown = DIGEST_DETAIL_TITLE;
 			break;
 		}
 		after = compose(renderer, digest);
@@ -164,7 +164,7 @@ the_cache_forgets_and_nobody_sees(void)
 		for (unsigned i = 0; i < BOUNDS_DIGEST_FULL_MAX; i++) {
 			g_autofree char *id = g_strdup_printf("%u.%u", round, i);
 			struct digest_entry *entry =
-			    render_sample_add(digest, id, "Title", DIGEST_SHOWN_FULL);
+			    render_sample_add(digest, id, "Title", DIGEST_DETAIL_FULL);
 
 			set_text(&entry->paper->abstract, abstract);
 		}
@@ -191,7 +191,7 @@ compose_with_abstract(struct renderer *renderer, size_t size)
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct digest_entry *entry =
-		    render_sample_add(digest, "1", "Title", DIGEST_SHOWN_FULL);
+		    render_sample_add(digest, "1", "Title", DIGEST_DETAIL_FULL);
 
 		if (i == 2) {
 			g_free(entry->paper->abstract);
@@ -253,7 +253,7 @@ full_papers_and_titles_have_a_most(void)
 
 		for (unsigned i = 0; i < full + titles; i++) {
 			struct digest_entry *entry = render_sample_add(digest, "1", "T",
-			    i < full ? DIGEST_SHOWN_FULL : DIGEST_SHOWN_TITLE);
+			    i < full ? DIGEST_DETAIL_FULL : DIGEST_DETAIL_TITLE);
 
 			set_text(&entry->paper->abstract, "");
 			set_text(&entry->paper->url, "");
@@ -334,7 +334,7 @@ a_digest_that_is_none_is_refused(void)
 
 	g_assert_null(renderer_compose(renderer, digest, &empty_error));
 	g_assert_error(empty_error, PB_ERROR, PB_ERROR_INPUT);
-	render_sample_add(digest, "1", "T", DIGEST_SHOWN_COUNT);
+	render_sample_add(digest, "1", "T", DIGEST_DETAIL_COUNT);
 	g_free(compose(renderer, digest));
 	g_strlcpy(digest->date, "2026-02-30", sizeof(digest->date));
 	g_assert_null(renderer_compose(renderer, digest, &date_error));
@@ -407,7 +407,7 @@ every_setting_changes_the_key(void)
 		renderer = renderer_new(&settings, NULL);
 		g_assert_nonnull(renderer);
 		g_assert_true(
-		    g_hash_table_add(seen, g_strdup(renderer_get_key(renderer))));
+		    g_hash_table_add(seen, g_strdup(renderer_get_cache_key(renderer))));
 	}
 }
 
@@ -477,7 +477,7 @@ reasons_stand_where_the_template_has_them(void)
 		    "paper.txt", rows[i].template, strlen(rows[i].template), &error);
 		pb_auto(digest) digest = render_sample_new_digest();
 		struct digest_entry *entry =
-		    render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+		    render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
 		struct digest_reason *reason = digest_reason_new("x", "1");
 
 		g_assert_no_error(error);
@@ -529,7 +529,7 @@ a_template_may_name_the_reader_anywhere(void)
 		g_autofree char *part = NULL;
 
 		set_text(&digest->recipient, readers[i]);
-		render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
 		message = compose(named, digest);
 		g_assert_nonnull(strstr(message, field));
 		part = renderer_format_html(page, digest, NULL);
@@ -558,7 +558,7 @@ each_digest_says_which_lists_it_is_made_of(void)
 		g_autofree char *html = NULL;
 
 		set_text(&digest->coverage, lines[i]);
-		render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
 		text = renderer_format_text(renderer, digest, NULL);
 		html = renderer_format_html(renderer, digest, NULL);
 		for (size_t j = 0; j < G_N_ELEMENTS(lines); j++) {
@@ -634,7 +634,7 @@ blanks_around_the_name_of_a_phrase_are_allowed(void)
 		char *subject;
 
 		g_assert_no_error(error);
-		render_sample_add(digest, "1", "A title", DIGEST_SHOWN_FULL);
+		render_sample_add(digest, "1", "A title", DIGEST_DETAIL_FULL);
 		message = compose(renderer, digest);
 		subject = strstr(message, "\r\nSubject: ");
 		*strstr(subject + 2, "\r\n") = '\0';
@@ -670,7 +670,7 @@ every_template_changes_the_key(void)
 
 		g_assert_no_error(error);
 		g_assert_true(
-		    g_hash_table_add(seen, g_strdup(renderer_get_key(renderer))));
+		    g_hash_table_add(seen, g_strdup(renderer_get_cache_key(renderer))));
 	}
 }
 
@@ -718,17 +718,17 @@ subjects_have_a_largest_length(void)
 	g_autofree char *title = g_strnfill(500, 't');
 	g_autofree char *message = NULL;
 	const char *subject;
-	unsigned letters = 0;
+	unsigned messages = 0;
 
 	g_assert_nonnull(renderer);
-	render_sample_add(digest, "1", title, DIGEST_SHOWN_FULL);
+	render_sample_add(digest, "1", title, DIGEST_DETAIL_FULL);
 	message = compose(renderer, digest);
 	subject = strstr(message, "Subject: ");
 	for (const char *p = subject; p < strstr(subject, "Message-ID"); p++)
-		letters += *p == 't';
+		messages += *p == 't';
 	/* Three titles of 79 letters and an ellipsis, cut at 200 characters. */
-	g_assert_cmpuint(letters, >, BOUNDS_SUBJECT_CHARS - 10);
-	g_assert_cmpuint(letters, <, BOUNDS_SUBJECT_CHARS + 1);
+	g_assert_cmpuint(messages, >, BOUNDS_SUBJECT_CHARS - 10);
+	g_assert_cmpuint(messages, <, BOUNDS_SUBJECT_CHARS + 1);
 }
 
 int

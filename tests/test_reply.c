@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "transport/meaning.h"
+#include "transport/classify.h"
 #include "transport/reply.h"
 
 #define BYTES(literal) literal, sizeof(literal) - 1
@@ -286,11 +286,11 @@ enhanced_codes_decide_scope_and_policy(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(GString) bytes = g_string_new(cases[i].line);
 		g_autofree char *found = NULL;
-		struct meaning meaning;
+		struct reply_class meaning;
 		struct reply reply;
 
 		g_assert_cmpint(feed_all(bytes, &reply), ==, REPLY_WHOLE);
-		meaning = meaning_find(cases[i].stage, &reply);
+		meaning = classify_reply(cases[i].stage, &reply);
 		found = g_strdup_printf("%c%c%s%s",
 		    delivery_outcome_get_name(meaning.outcome)[0],
 		    delivery_scope_get_name(meaning.scope)[0],
@@ -309,7 +309,7 @@ every_code_at_every_stage_has_a_meaning(void)
 		for (enum smtp_stage stage = SMTP_STAGE_CONNECT;
 		     stage <= SMTP_STAGE_DOT; stage++) {
 			struct reply reply = {.code = code};
-			struct meaning meaning = meaning_find(stage, &reply);
+			struct reply_class meaning = classify_reply(stage, &reply);
 
 			g_assert_cmpint(meaning.outcome == DELIVERY_SENT, ==,
 			    stage == SMTP_STAGE_DOT && code < 300);

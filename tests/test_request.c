@@ -1,7 +1,7 @@
 /*
  * test_request.c - ordinary words that ask to subscribe or to leave.
  */
-#include "service/request_match.h"
+#include "service/command/request_match.h"
 
 #include <glib.h>
 
@@ -91,13 +91,13 @@ check(const char *const *lines, size_t count, enum request wanted)
 }
 
 static void
-people_leave_in_their_own_words(void)
+subscribers_leave_in_their_own_words(void)
 {
 	check(leaving, G_N_ELEMENTS(leaving), REQUEST_UNSUBSCRIBE);
 }
 
 static void
-people_subscribe_in_their_own_words(void)
+subscribers_subscribe_in_their_own_words(void)
 {
 	check(coming, G_N_ELEMENTS(coming), REQUEST_SUBSCRIBE);
 }
@@ -148,9 +148,9 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/request/people leave in their own words",
-	    people_leave_in_their_own_words);
+	    subscribers_leave_in_their_own_words);
 	g_test_add_func("/request/people subscribe in their own words",
-	    people_subscribe_in_their_own_words);
+	    subscribers_subscribe_in_their_own_words);
 	g_test_add_func("/request/closings are recognised", closings_are_recognised);
 	g_test_add_func("/request/other lines are neither", other_lines_are_neither);
 	g_test_add_func("/request/the language is guessed where it can be",

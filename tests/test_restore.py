@@ -16,8 +16,8 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour, days_after, papers_of, parse
-from smtplab import Server
+from daemon import Instance, at_hour, days_after, papers_of, parse
+from smtp_fixture import Server
 from tap import Tap, need_strace, run
 
 OK, WANTED, DATA, NOUSER, UNAVAILABLE, TEMPFAIL = 0, 1, 65, 67, 69, 75
@@ -39,21 +39,21 @@ def read(path):
         return file.read()
 
 
-def key_of(house):
-    return read(os.path.join(house.state, "key"))
+def key_of(instance):
+    return read(os.path.join(instance.state, "key"))
 
 
 def people_of(raws):
     return collections.Counter(parse(raw)["To"] for raw in raws)
 
 
-def sent_house(tap, name, day, **more):
+def sent_instance(tap, name, day, **more):
     """Three people who have had their first digest on a day."""
-    house = House(tap.subfolder(name), **more)
-    house.write_day(day, range(3))
-    house.add_people(PEOPLE, now=at_hour(day, 6))
-    house.once(at_hour(day), wanted=0)
-    return house
+    instance = Instance(tap.subdirectory(name), **more)
+    instance.write_day(day, range(3))
+    instance.add_people(PEOPLE, now=at_hour(day, 6))
+    instance.once(at_hour(day), wanted=0)
+    return instance
 
 
 # ---- backup -----------------------------------------------------------------
@@ -61,9 +61,9 @@ def sent_house(tap, name, day, **more):
 
 def backup_is_whole(tap):
     """a backup is one private file with everything in it and the key, and is checked"""
-    house = sent_house(tap, "whole", DAY, maildir=os.path.join(tap.folder, "whole-mail"))
-    path = os.path.join(tap.folder, "whole.backup")
-    said = house.ctl("backup", path, now=at_hour(DAY, 9))
+    instance = sent_instance(tap, "whole", DAY, maildir=os.path.join(tap.directory, "whole-mail"))
+    path = os.path.join(tap.directory, "whole.backup")
+    said = instance.ctl("backup", path, now=at_hour(DAY, 9))
     assert f"{path} written and checked" in said and "secret key" in said, said
     assert mode_of(path) == 0o600
     assert glob.glob(path + "*") == [path], glob.glob(path + "*")
@@ -72,59 +72,59 @@ def backup_is_whole(tap):
         assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
         ((key,),) = db.execute("SELECT key FROM backup").fetchall()
         assert db.execute("SELECT count(*) FROM delivered").fetchone() == (9,)
-    assert bytes.fromhex(key) == key_of(house)
+    assert bytes.fromhex(key) == key_of(instance)
     # the store itself has the key in its own file alone
-    assert house.rows("SELECT * FROM backup") == []
-    assert house.value("SELECT value FROM cursor WHERE name = 'backup made'") > 0
-    assert "last backup  2026-11-20 09:00 UTC" in house.ctl(
+    assert instance.rows("SELECT * FROM backup") == []
+    assert instance.value("SELECT value FROM cursor WHERE name = 'backup made'") > 0
+    assert "last backup  2026-11-20 09:00 UTC" in instance.ctl(
         "status", now=at_hour(DAY, 9))
-    told = json.loads(house.ctl("--json", "backup", path, "--yes"))
-    assert told == {"backup": path, "bytes": os.path.getsize(path)}, told
+    reported = json.loads(instance.ctl("--json", "backup", path, "--yes"))
+    assert reported == {"backup": path, "bytes": os.path.getsize(path)}, reported
 
 
 def backup_replaces_nothing(tap):
     """a backup replaces a file only when told to, and never one of the store's"""
-    house = sent_house(tap, "place", DAY, maildir=os.path.join(tap.folder, "place-mail"))
-    path = os.path.join(tap.folder, "place.backup")
+    instance = sent_instance(tap, "place", DAY, maildir=os.path.join(tap.directory, "place-mail"))
+    path = os.path.join(tap.directory, "place.backup")
     with open(path, "w", encoding="ascii") as file:
         file.write("mine")
-    said = house.ctl("backup", path, wanted=DATA)
+    said = instance.ctl("backup", path, wanted=DATA)
     assert "exists already" in said and "--yes" in said, said
     assert read(path) == b"mine"
-    house.ctl("backup", path, "--yes")
+    instance.ctl("backup", path, "--yes")
     before = read(path)
     for name in ("paperboy.db", "key", "copy.db"):
-        said = house.ctl("backup", os.path.join(house.state, name), "--yes", wanted=DATA)
+        said = instance.ctl("backup", os.path.join(instance.state, name), "--yes", wanted=DATA)
         assert "choose another folder" in said, said
-    house.check_store()
-    house.ctl("backup", "/nonexistent/x", wanted=UNAVAILABLE)
+    instance.check_store()
+    instance.ctl("backup", "/nonexistent/x", wanted=UNAVAILABLE)
     # root would lose /dev/null
-    pipe = os.path.join(tap.folder, "pipe")
+    pipe = os.path.join(tap.directory, "pipe")
     os.mkfifo(pipe)
-    for name in (pipe, tap.folder):
-        said = house.ctl("backup", name, "--yes", wanted=DATA)
+    for name in (pipe, tap.directory):
+        said = instance.ctl("backup", name, "--yes", wanted=DATA)
         assert "no regular file" in said, said
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
     os.unlink(pipe)
     # a link is what is replaced, not what it leads to
-    link = os.path.join(tap.folder, "link.backup")
+    link = os.path.join(tap.directory, "link.backup")
     os.symlink(path, link)
-    house.ctl("backup", link, "--yes")
+    instance.ctl("backup", link, "--yes")
     assert not os.path.islink(link) and read(path) == before
-    assert not glob.glob(os.path.join(tap.folder, "*.new.*"))
+    assert not glob.glob(os.path.join(tap.directory, "*.new.*"))
 
 
 def backup_under_load(tap):
     """a backup ends and is sound while another program commits all the time"""
-    house = sent_house(tap, "load", DAY, maildir=os.path.join(tap.folder, "load-mail"))
-    with contextlib.closing(sqlite3.connect(house.store)) as db, db:
+    instance = sent_instance(tap, "load", DAY, maildir=os.path.join(tap.directory, "load-mail"))
+    with contextlib.closing(sqlite3.connect(instance.store)) as db, db:
         db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
                    " WHERE i < 20000) INSERT INTO cursor SELECT 'row ' || i, 0 FROM n")
     stop = threading.Event()
     commits = []
 
     def hammer():
-        with contextlib.closing(sqlite3.connect(house.store, timeout=30)) as db:
+        with contextlib.closing(sqlite3.connect(instance.store, timeout=30)) as db:
             while not stop.is_set():
                 with db:  # two rows that are always alike
                     db.execute("UPDATE cursor SET value = value + 1"
@@ -135,10 +135,10 @@ def backup_under_load(tap):
     writer = threading.Thread(target=hammer)
     writer.start()
     try:
-        path = os.path.join(tap.folder, "load.backup")
+        path = os.path.join(tap.directory, "load.backup")
         for _ in range(3):
             had = len(commits)
-            house.ctl("backup", path, "--yes")
+            instance.ctl("backup", path, "--yes")
             assert len(commits) > had, "nobody wrote meanwhile"
             with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro",
                                                     uri=True)) as db:
@@ -153,21 +153,21 @@ def backup_under_load(tap):
 def backup_while_messages_go_out(tap):
     """a backup while 10,000 messages go out, restored elsewhere, loses and sends none"""
     relay, other = Server(), Server()
-    house = House(tap.subfolder("many"), port=relay.port, smtp__connections=4)
-    house.write_day(DAY, [1])
-    house.add_people(MANY, now=at_hour(DAY, 6))
-    path = os.path.join(tap.folder, "many.backup")
-    with house.start_once(at_hour(DAY)) as child:
+    instance = Instance(tap.subdirectory("many"), port=relay.port, smtp__connections=4)
+    instance.write_day(DAY, [1])
+    instance.add_people(MANY, now=at_hour(DAY, 6))
+    path = os.path.join(tap.directory, "many.backup")
+    with instance.start_once(at_hour(DAY)) as child:
         child.wait_fact(lambda: len(relay.arrived) >= MANY // 20, "messages", 120)
         begun = len(relay.arrived)
-        house.ctl("backup", path, now=at_hour(DAY, 9))
+        instance.ctl("backup", path, now=at_hour(DAY, 9))
         ended = len(relay.arrived)
         assert child.wait_exit(120) == 0
     assert begun < ended < MANY == len(relay.arrived), (begun, ended, len(relay.arrived))
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-    new = House(tap.subfolder("elsewhere"), port=other.port, papers=house.papers,
+    new = Instance(tap.subdirectory("elsewhere"), port=other.port, papers=instance.papers,
                 smtp__connections=4)
     new.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
     new.once(at_hour(DAY, 11), wanted=0)
@@ -193,128 +193,128 @@ def backup_while_messages_go_out(tap):
 
 def restore_refuses(tap):
     """what is no sound backup is refused, and nothing has changed"""
-    house = sent_house(tap, "refuse", DAY, maildir=os.path.join(tap.folder, "refuse-mail"))
-    path = os.path.join(tap.folder, "refuse.backup")
-    house.ctl("backup", path)
-    broken = os.path.join(tap.folder, "broken.backup")
+    instance = sent_instance(tap, "refuse", DAY, maildir=os.path.join(tap.directory, "refuse-mail"))
+    path = os.path.join(tap.directory, "refuse.backup")
+    instance.ctl("backup", path)
+    broken = os.path.join(tap.directory, "broken.backup")
     whole = read(path)
 
     def damage(change):
-        octets = bytearray(whole)
-        change(octets)
+        content = bytearray(whole)
+        change(content)
         with open(broken, "wb") as file:
-            file.write(octets)
+            file.write(content)
 
-    def cut(octets):
-        del octets[-4096:]
+    def cut(content):
+        del content[-4096:]
 
-    def rubbish(octets):
-        octets[3 * 4096:5 * 4096] = b"\x55" * 8192
+    def rubbish(content):
+        content[3 * 4096:5 * 4096] = b"\x55" * 8192
 
-    def header(octets):
-        octets[0] = 0
+    def header(content):
+        content[0] = 0
 
-    names = sorted(os.listdir(house.state))
-    rows = house.rows("SELECT * FROM outbox")
+    names = sorted(os.listdir(instance.state))
+    rows = instance.rows("SELECT * FROM outbox")
     for change in (cut, rubbish, header):
         damage(change)
-        said = house.ctl("restore", broken, "--yes", wanted=(DATA, UNAVAILABLE))
+        said = instance.ctl("restore", broken, "--yes", wanted=(DATA, UNAVAILABLE))
         assert "damaged" in said or "malformed" in said, (change.__name__, said)
-    said = house.ctl("restore", house.store, "--yes", wanted=DATA)
+    said = instance.ctl("restore", instance.store, "--yes", wanted=DATA)
     assert "no backup: the key is not in it" in said, said
-    said = house.ctl("restore", "/nonexistent/x", "--yes", wanted=NOUSER)
-    said = house.ctl("restore", path, wanted=DATA)
+    said = instance.ctl("restore", "/nonexistent/x", "--yes", wanted=NOUSER)
+    said = instance.ctl("restore", path, wanted=DATA)
     assert "--yes" in said, said
-    with house.start() as child:
+    with instance.start() as child:
         child.wait_line("paperboyd .* started")
-        said = house.ctl("restore", path, "--yes", wanted=TEMPFAIL)
+        said = instance.ctl("restore", path, "--yes", wanted=TEMPFAIL)
         assert "stop paperboyd first" in said, said
-    assert house.rows("SELECT * FROM outbox") == rows
-    house.check_store()
-    assert sorted(set(os.listdir(house.state)) - {"paperboy.db-wal", "paperboy.db-shm"}) \
-        == names, os.listdir(house.state)
+    assert instance.rows("SELECT * FROM outbox") == rows
+    instance.check_store()
+    assert sorted(set(os.listdir(instance.state)) - {"paperboy.db-wal", "paperboy.db-shm"}) \
+        == names, os.listdir(instance.state)
 
 
 # ---- nothing twice, nothing lost ----------------------------------------------
 
 
-def restored_house(tap, name, base, now=None):
+def restored_instance(tap, name, base, now=None):
     """Mail of two days, restored to the evening of the first.
 
     @return (house, where mail goes from now on, what was mailed since the backup)"""
-    maildir = os.path.join(tap.folder, f"{name}-mail")
-    house = sent_house(tap, name, base, maildir=maildir)
-    path = os.path.join(tap.folder, f"{name}.backup")
-    house.ctl("backup", path, now=at_hour(base, 9))
-    house.write_day(days_after(base, 1), range(3, 5))
-    house.once(at_hour(days_after(base, 1)), wanted=0)
-    assert house.states() == {"SENT": 2 * PEOPLE}
+    maildir = os.path.join(tap.directory, f"{name}-mail")
+    instance = sent_instance(tap, name, base, maildir=maildir)
+    path = os.path.join(tap.directory, f"{name}.backup")
+    instance.ctl("backup", path, now=at_hour(base, 9))
+    instance.write_day(days_after(base, 1), range(3, 5))
+    instance.once(at_hour(days_after(base, 1)), wanted=0)
+    assert instance.states() == {"SENT": 2 * PEOPLE}
     lost = [read(one) for one in files_in(maildir)][PEOPLE:]
-    numbers = house.value("SELECT max(id) FROM digest")
+    numbers = instance.value("SELECT max(id) FROM digest")
     shutil.move(maildir, maildir + "-before")
-    said = house.ctl("restore", path, "--yes", now=now)
+    said = instance.ctl("restore", path, "--yes", now=now)
     assert "Everything is as it was at" in said and "next digests\n  of 3 people" in said
-    assert house.value("SELECT seq FROM sqlite_sequence WHERE name = 'digest'") == numbers
-    return house, maildir, lost
+    assert instance.value("SELECT seq FROM sqlite_sequence WHERE name = 'digest'") == numbers
+    return instance, maildir, lost
 
 
 def nothing_by_itself(tap):
     """after a restore the daemon mails nothing by itself; released, each goes once"""
     base = days_after(DAY, -3)
-    house, maildir, lost = restored_house(tap, "story", base)
+    instance, maildir, lost = restored_instance(tap, "story", base)
     assert len(lost) == PEOPLE
-    said = house.ctl("status", wanted=WANTED)
+    said = instance.ctl("status", wanted=WANTED)
     assert said.startswith("RESTORED     at "), said
     assert "the next digests of 3 people" in said and "queue drop --delivered" in said
     for _ in range(2):  # and no more when it starts again
-        with house.start() as child:
-            child.wait_line("collect done")
-            child.wait_fact(lambda: house.states().get("HELD") == PEOPLE,
+        with instance.start() as child:
+            child.wait_line("collector done")
+            child.wait_fact(lambda: instance.states().get("HELD") == PEOPLE,
                             "the held editions")
             assert child.stop() == 0, child.output
-        assert house.states() == {"SENT": PEOPLE, "HELD": PEOPLE}
+        assert instance.states() == {"SENT": PEOPLE, "HELD": PEOPLE}
         assert files_in(maildir) == []
     # they are other messages than those that were sent under the old numbers
-    assert house.value("SELECT min(id) FROM digest WHERE state = 'live'") > 2 * PEOPLE
-    held = json.loads(house.ctl("--json", "queue", "list", "--state", "held"))
+    assert instance.value("SELECT min(id) FROM digest WHERE state = 'live'") > 2 * PEOPLE
+    held = json.loads(instance.ctl("--json", "queue", "list", "--state", "held"))
     assert [row["held_why"] for row in held] == ["restore"] * PEOPLE, held
-    assert "3 messages are held" in house.ctl("status", wanted=WANTED)
-    said = house.ctl("queue", "release", "all", wanted=DATA)
+    assert "3 messages are held" in instance.ctl("status", wanted=WANTED)
+    said = instance.ctl("queue", "release", "all", wanted=DATA)
     assert "--yes" in said
-    with house.start() as child:
+    with instance.start() as child:
         child.wait_line("paperboyd .* started")
-        house.ctl("queue", "release", "all", "--yes")
-        child.wait_fact(lambda: house.states() == {"SENT": 2 * PEOPLE}, "the released")
+        instance.ctl("queue", "release", "all", "--yes")
+        child.wait_fact(lambda: instance.states() == {"SENT": 2 * PEOPLE}, "the released")
     mails = [read(one) for one in files_in(maildir)]
     assert set(people_of(mails).values()) == {1} and len(mails) == PEOPLE
     assert all(papers_of(mail) == [3, 4] for mail in mails)
-    said = house.ctl("status", wanted=WANTED)  # for the list of today, which is late
+    said = instance.ctl("status", wanted=WANTED)  # for the list of today, which is late
     assert "RESTORED" not in said and " 0 held" in said and "LATE" in said, said
     # what comes now goes as if nothing had been
     tomorrow = days_after(DAY, 1)
-    house.write_day(tomorrow, [8])
-    house.once(at_hour(tomorrow), wanted=0)
+    instance.write_day(tomorrow, [8])
+    instance.once(at_hour(tomorrow), wanted=0)
     fresh = [read(one) for one in files_in(maildir) if read(one) not in mails]
     assert len(fresh) == PEOPLE and all(papers_of(mail) == [8] for mail in fresh)
     ids = [parse(mail)["Message-ID"] for mail in lost + mails + fresh]
     assert len(set(ids)) == len(ids), "a Message-ID was used twice"
-    house.check_store()
+    instance.check_store()
 
 
 def dropped_as_delivered(tap):
     """held editions that are dropped as delivered are not mailed again, others are"""
     for delivered, wanted in ((True, [8]), (False, [3, 4, 8])):
-        house, maildir, _ = restored_house(
+        instance, maildir, _ = restored_instance(
             tap, f"drop-{delivered}", DAY, at_hour(days_after(DAY, 2), 7))
         after = days_after(DAY, 2)
-        house.once(at_hour(after), wanted=0)
-        assert house.states() == {"SENT": PEOPLE, "HELD": PEOPLE}, house.states()
+        instance.once(at_hour(after), wanted=0)
+        assert instance.states() == {"SENT": PEOPLE, "HELD": PEOPLE}, instance.states()
         words = ["--delivered"] if delivered else []
-        house.ctl("queue", "drop", "all", *words, "--state", "HELD", wanted=DATA)
-        house.ctl("queue", "drop", "all", *words, "--state", "HELD", "--yes",
+        instance.ctl("queue", "drop", "all", *words, "--state", "HELD", wanted=DATA)
+        instance.ctl("queue", "drop", "all", *words, "--state", "HELD", "--yes",
                   now=at_hour(after, 9))
-        house.write_day(days_after(after, 1), [8])
-        house.once(at_hour(days_after(after, 1)), wanted=0)
+        instance.write_day(days_after(after, 1), [8])
+        instance.once(at_hour(days_after(after, 1)), wanted=0)
         mails = [read(one) for one in files_in(maildir)]
         assert len(mails) == PEOPLE, len(mails)
         assert all(papers_of(mail) == wanted for mail in mails), papers_of(mails[0])
@@ -322,62 +322,62 @@ def dropped_as_delivered(tap):
 
 def source_that_fails(tap):
     """while a source fails after a restore, editions stay held: it may tell old papers"""
-    house, maildir, _ = restored_house(tap, "deaf", DAY, at_hour(days_after(DAY, 2), 7))
-    house.set(huggingface__url="http://127.0.0.1:1/")
-    house.once(at_hour(days_after(DAY, 2)), wanted=TEMPFAIL)
-    assert house.states() == {"SENT": PEOPLE}, house.states()
-    assert house.value("SELECT count(*) FROM subscriber WHERE is_next_held") == PEOPLE
-    house.set(huggingface__url=f"file://{house.papers}")
-    house.once(at_hour(days_after(DAY, 3)), wanted=0)
-    assert house.states() == {"SENT": PEOPLE, "HELD": PEOPLE}, house.states()
-    assert house.value("SELECT count(*) FROM subscriber WHERE is_next_held") == 0
+    instance, maildir, _ = restored_instance(tap, "deaf", DAY, at_hour(days_after(DAY, 2), 7))
+    instance.set(huggingface__url="http://127.0.0.1:1/")
+    instance.once(at_hour(days_after(DAY, 2)), wanted=TEMPFAIL)
+    assert instance.states() == {"SENT": PEOPLE}, instance.states()
+    assert instance.value("SELECT count(*) FROM subscriber WHERE is_next_held") == PEOPLE
+    instance.set(huggingface__url=f"file://{instance.papers}")
+    instance.once(at_hour(days_after(DAY, 3)), wanted=0)
+    assert instance.states() == {"SENT": PEOPLE, "HELD": PEOPLE}, instance.states()
+    assert instance.value("SELECT count(*) FROM subscriber WHERE is_next_held") == 0
     assert files_in(maildir) == []
 
 
 def nobody_is_due(tap):
     """whose slot has not passed since the backup gets the next digest as ever"""
-    maildir = os.path.join(tap.folder, "soon-mail")
-    house = sent_house(tap, "soon", DAY, maildir=maildir)
-    path = os.path.join(tap.folder, "soon.backup")
-    house.ctl("backup", path, now=at_hour(DAY, 9))
-    house.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
-    house.ctl("status", now=at_hour(DAY, 10))
-    house.write_day(days_after(DAY, 1), [5])
-    house.once(at_hour(days_after(DAY, 1)), wanted=0)
-    assert house.states() == {"SENT": 2 * PEOPLE}
+    maildir = os.path.join(tap.directory, "soon-mail")
+    instance = sent_instance(tap, "soon", DAY, maildir=maildir)
+    path = os.path.join(tap.directory, "soon.backup")
+    instance.ctl("backup", path, now=at_hour(DAY, 9))
+    instance.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
+    instance.ctl("status", now=at_hour(DAY, 10))
+    instance.write_day(days_after(DAY, 1), [5])
+    instance.once(at_hour(days_after(DAY, 1)), wanted=0)
+    assert instance.states() == {"SENT": 2 * PEOPLE}
 
 
 def unsent_is_held(tap):
     """what was unsent in the backup is held; released it has the octets of before"""
     relay = Server()
-    house = House(tap.subfolder("unsent"), port=relay.port)
-    house.write_day(DAY, range(3))
-    house.add_people(PEOPLE, now=at_hour(DAY, 6))
+    instance = Instance(tap.subdirectory("unsent"), port=relay.port)
+    instance.write_day(DAY, range(3))
+    instance.add_people(PEOPLE, now=at_hour(DAY, 6))
     relay.act = lambda verb, _: b"450 4.7.1 later\r\n" if verb == "RCPT" else None
-    house.once(at_hour(DAY), wanted=TEMPFAIL)
-    path = os.path.join(tap.folder, "unsent.backup")
-    house.ctl("backup", path, now=at_hour(DAY, 9))
+    instance.once(at_hour(DAY), wanted=TEMPFAIL)
+    path = os.path.join(tap.directory, "unsent.backup")
+    instance.ctl("backup", path, now=at_hour(DAY, 9))
     relay.act = lambda verb, _: None
-    house.once(at_hour(DAY, 10), wanted=0)
+    instance.once(at_hour(DAY, 10), wanted=0)
     before = {who: raw for who, raw, _ in relay.arrived}
     assert len(before) == PEOPLE
     relay.arrived.clear()
-    house.ctl("restore", path, "--yes", now=at_hour(DAY, 11))
-    assert house.states() == {"HELD": PEOPLE}
+    instance.ctl("restore", path, "--yes", now=at_hour(DAY, 11))
+    assert instance.states() == {"HELD": PEOPLE}
     for hour in (12, 23):
-        house.once(at_hour(DAY, hour), wanted=0)
-    assert relay.arrived == [] and house.states() == {"HELD": PEOPLE}
+        instance.once(at_hour(DAY, hour), wanted=0)
+    assert relay.arrived == [] and instance.states() == {"HELD": PEOPLE}
     # the source has other words now: they wait, since the octets must not change
-    said = house.ctl("queue", "drop", "1", "--delivered", "--yes", now=at_hour(DAY, 23))
+    said = instance.ctl("queue", "drop", "1", "--delivered", "--yes", now=at_hour(DAY, 23))
     assert "counts as read" in said, said
-    house.ctl("queue", "release", "2", now=at_hour(DAY, 23))
-    house.ctl("queue", "drop", "3", "--yes", now=at_hour(DAY, 23))
-    house.once(at_hour(DAY, 23, 30), wanted=0)
+    instance.ctl("queue", "release", "2", now=at_hour(DAY, 23))
+    instance.ctl("queue", "drop", "3", "--yes", now=at_hour(DAY, 23))
+    instance.once(at_hour(DAY, 23, 30), wanted=0)
     assert [(who, raw) for who, raw, _ in relay.arrived] == [
         ("person-0002@example.org", before["person-0002@example.org"])]
     relay.arrived.clear()
-    house.write_day(days_after(DAY, 1), [7])
-    house.once(at_hour(days_after(DAY, 1)), wanted=0)
+    instance.write_day(days_after(DAY, 1), [7])
+    instance.once(at_hour(days_after(DAY, 1)), wanted=0)
     found = {who: papers_of(raw) for who, raw, _ in relay.arrived}
     assert found == {"person-0001@example.org": [7], "person-0002@example.org": [7],
                      "person-0003@example.org": [0, 1, 2, 7]}, found
@@ -386,19 +386,19 @@ def unsent_is_held(tap):
 
 def another_machine(tap):
     """on a new machine a restore brings the key, and numbers go on behind all others"""
-    maildir = os.path.join(tap.folder, "machine-mail")
-    house = sent_house(tap, "machine", DAY, maildir=maildir)
-    path = os.path.join(tap.folder, "machine.backup")
-    house.ctl("backup", path, now=at_hour(DAY, 9))
-    raw = house.ctl("digest", "show", "1", "--raw")
+    maildir = os.path.join(tap.directory, "machine-mail")
+    instance = sent_instance(tap, "machine", DAY, maildir=maildir)
+    path = os.path.join(tap.directory, "machine.backup")
+    instance.ctl("backup", path, now=at_hour(DAY, 9))
+    raw = instance.ctl("digest", "show", "1", "--raw")
     for name, has_other in (("bare", False), ("other", True)):
-        new = House(tap.subfolder(name), papers=house.papers, maildir=maildir + name)
+        new = Instance(tap.subdirectory(name), papers=instance.papers, maildir=maildir + name)
         if has_other:
             new.ctl("subscriber", "list")
             new.once(at_hour(DAY), wanted=0)  # a store and a key of its own
-            assert key_of(new) != key_of(house)
+            assert key_of(new) != key_of(instance)
         new.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
-        assert key_of(new) == key_of(house) and mode_of(new.store) == 0o600
+        assert key_of(new) == key_of(instance) and mode_of(new.store) == 0o600
         assert mode_of(os.path.join(new.state, "key")) == 0o600
         assert new.ctl("digest", "show", "1", "--raw") == raw
         assert new.rows("SELECT * FROM backup") == []
@@ -413,101 +413,101 @@ def another_machine(tap):
 
 def damaged_store(tap):
     """a store that cannot be read is put away whole, with its log"""
-    maildir = os.path.join(tap.folder, "ill-mail")
-    house = sent_house(tap, "ill", DAY, maildir=maildir)
-    path = os.path.join(tap.folder, "ill.backup")
-    house.ctl("backup", path, now=at_hour(DAY, 9))
+    maildir = os.path.join(tap.directory, "ill-mail")
+    instance = sent_instance(tap, "ill", DAY, maildir=maildir)
+    path = os.path.join(tap.directory, "ill.backup")
+    instance.ctl("backup", path, now=at_hour(DAY, 9))
     for name in ("rubbish", "empty", "log"):
         if name == "log":
-            os.unlink(house.store)
+            os.unlink(instance.store)
         else:
-            with open(house.store, "wb") as file:
+            with open(instance.store, "wb") as file:
                 file.write(b"\x55" * 9000 if name == "rubbish" else b"")
-        with open(house.store + "-wal", "wb") as file:
+        with open(instance.store + "-wal", "wb") as file:
             file.write(name.encode() * 1000)
-        house.ctl("queue", wanted=UNAVAILABLE)
-        house.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
-        house.check_store()
-        asides = glob.glob(os.path.join(house.state, "before-restore-*", "*-wal"))
+        instance.ctl("queue", wanted=UNAVAILABLE)
+        instance.ctl("restore", path, "--yes", now=at_hour(DAY, 10))
+        instance.check_store()
+        asides = glob.glob(os.path.join(instance.state, "before-restore-*", "*-wal"))
         assert any(read(one) == name.encode() * 1000 for one in asides), (name, asides)
         if name == "rubbish":
-            olds = glob.glob(os.path.join(house.state, "before-restore-*", "damaged.db"))
+            olds = glob.glob(os.path.join(instance.state, "before-restore-*", "damaged.db"))
             assert [len(read(one)) for one in olds] == [9000]
-        assert house.states() == {"SENT": PEOPLE}
+        assert instance.states() == {"SENT": PEOPLE}
 
 
 def consent_carried_over(tap):
     """who left, was suppressed or erased since the backup is so after the restore"""
-    maildir = os.path.join(tap.folder, "consent-mail")
-    house = House(tap.subfolder("consent"), maildir=maildir)
-    house.write_day(DAY, range(3))
-    house.add_people(6, now=at_hour(DAY, 6))
-    house.once(at_hour(DAY), wanted=0)
-    path = os.path.join(tap.folder, "consent.backup")
-    house.ctl("backup", path, now=at_hour(DAY, 9))
+    maildir = os.path.join(tap.directory, "consent-mail")
+    instance = Instance(tap.subdirectory("consent"), maildir=maildir)
+    instance.write_day(DAY, range(3))
+    instance.add_people(6, now=at_hour(DAY, 6))
+    instance.once(at_hour(DAY), wanted=0)
+    path = os.path.join(tap.directory, "consent.backup")
+    instance.ctl("backup", path, now=at_hour(DAY, 9))
     # with a key that the backup has not
-    house.ctl("key", "rotate", "--yes", now=at_hour(DAY, 10))
+    instance.ctl("key", "rotate", "--yes", now=at_hour(DAY, 10))
     name = "person-000{}@example.org".format
-    house.ctl("subscriber", "remove", name(1), "--yes", now=at_hour(DAY, 10))
-    house.ctl("suppression", "add", name(2), "--yes", now=at_hour(DAY, 10))
-    house.ctl("subscriber", "forget", name(3), "--yes", now=at_hour(DAY, 10))
-    house.ctl("subscriber", "forget", name(4), "--never-again", "--yes",
+    instance.ctl("subscriber", "remove", name(1), "--yes", now=at_hour(DAY, 10))
+    instance.ctl("suppression", "add", name(2), "--yes", now=at_hour(DAY, 10))
+    instance.ctl("subscriber", "forget", name(3), "--yes", now=at_hour(DAY, 10))
+    instance.ctl("subscriber", "forget", name(4), "--never-again", "--yes",
               now=at_hour(DAY, 10))
-    house.ctl("subscriber", "remove", name(5), "--yes", now=at_hour(DAY, 10))
-    house.ctl("subscriber", "add", name(5), "--consent", "again", now=at_hour(DAY, 11))
-    later = os.path.join(tap.folder, "later.backup")
-    house.ctl("backup", later, now=at_hour(DAY, 11))
+    instance.ctl("subscriber", "remove", name(5), "--yes", now=at_hour(DAY, 10))
+    instance.ctl("subscriber", "add", name(5), "--consent", "again", now=at_hour(DAY, 11))
+    later = os.path.join(tap.directory, "later.backup")
+    instance.ctl("backup", later, now=at_hour(DAY, 11))
     for number in range(2):
-        said = house.ctl("restore", path, "--yes", now=at_hour(DAY, 12))
+        said = instance.ctl("restore", path, "--yes", now=at_hour(DAY, 12))
         if number == 0:
             assert "2 unsubscribed, 2 suppressed, 2 erased" in said, said
-        people = dict(house.rows("SELECT address, state FROM subscriber"))
+        people = dict(instance.rows("SELECT address, state FROM subscriber"))
         assert people == {name(1): "gone", name(2): "gone", name(5): "active",
                           name(6): "active"}, people
         for who in (2, 4):
-            said = house.ctl("subscriber", "add", name(who), "--consent", "x",
+            said = instance.ctl("subscriber", "add", name(who), "--consent", "x",
                              wanted=DATA)
             assert "suppressed since" in said, said
-        house.check_store()
-        with open(house.store, "rb") as file:
+        instance.check_store()
+        with open(instance.store, "rb") as file:
             assert name(3).encode() not in file.read()
-        assert "key" not in [row["check"] for row in json.loads(house.ctl(
+        assert "key" not in [row["check"] for row in json.loads(instance.ctl(
             "--json", "doctor", now=at_hour(DAY, 12), wanted=(OK, DATA)))
             if not row["ok"]]
     # back to the newer one: a consent after leaving is kept
-    house.ctl("restore", later, "--yes", now=at_hour(DAY, 13))
-    assert house.value("SELECT consent_text FROM subscriber WHERE address = ?",
+    instance.ctl("restore", later, "--yes", now=at_hour(DAY, 13))
+    assert instance.value("SELECT consent_text FROM subscriber WHERE address = ?",
                        name(5)) == "again"
-    assert house.value("SELECT state FROM subscriber WHERE address = ?",
+    assert instance.value("SELECT state FROM subscriber WHERE address = ?",
                        name(5)) == "active"
 
 
 # ---- killed ---------------------------------------------------------------------
 
 
-def state_of(house):
+def state_of(instance):
     """"old", or "new"; all rows of either, and the key that goes with them."""
-    house.ctl("queue", "list")  # it opens
-    house.check_store()
-    raw = house.ctl("digest", "show", "1", "--raw")
-    is_new = bool(house.rows("SELECT 1 FROM cursor WHERE name = 'restored at'"))
-    rows = house.rows("SELECT id, subscriber_id, digest_id, state FROM outbox ORDER BY 1")
+    instance.ctl("queue", "list")  # it opens
+    instance.check_store()
+    raw = instance.ctl("digest", "show", "1", "--raw")
+    is_new = bool(instance.rows("SELECT 1 FROM cursor WHERE name = 'restored at'"))
+    rows = instance.rows("SELECT id, subscriber_id, digest_id, state FROM outbox ORDER BY 1")
     return ("new" if is_new else "old"), rows, raw
 
 
 def try_points(tap, fault, calls):
     strace = need_strace()
     name = fault.replace("=", "-")
-    source = House(tap.subfolder(f"from-{name}"),
-                   maildir=os.path.join(tap.folder, "kill-mail"))
+    source = Instance(tap.subdirectory(f"from-{name}"),
+                   maildir=os.path.join(tap.directory, "kill-mail"))
     source.write_day(DAY, range(3))
     source.add_people(2, now=at_hour(DAY, 6))
     source.once(at_hour(DAY), wanted=0)
     source.ctl("queue", "list")
-    path = os.path.join(tap.folder, f"{name}.backup")
+    path = os.path.join(tap.directory, f"{name}.backup")
     source.ctl("backup", path, now=at_hour(DAY, 9))
-    other = House(tap.subfolder(f"onto-{name}"), papers=source.papers,
-                  maildir=os.path.join(tap.folder, "kill-mail2"))
+    other = Instance(tap.subdirectory(f"onto-{name}"), papers=source.papers,
+                  maildir=os.path.join(tap.directory, "kill-mail2"))
     other.add_people(4, now=at_hour(DAY, 6))
     other.once(at_hour(DAY), wanted=0)
     wanted = {"old": state_of(other)}
@@ -517,12 +517,12 @@ def try_points(tap, fault, calls):
     for call in calls:
         number = 1
         while True:
-            house = House(os.path.join(tap.folder, "point"), papers=source.papers,
-                          maildir=os.path.join(tap.folder, "kill-mail3"))
-            shutil.rmtree(house.state)
-            shutil.copytree(other.state, house.state)
-            trace = os.path.join(house.folder, "trace")
-            status, said = run_restore(house, path, [
+            instance = Instance(os.path.join(tap.directory, "point"), papers=source.papers,
+                          maildir=os.path.join(tap.directory, "kill-mail3"))
+            shutil.rmtree(instance.state)
+            shutil.copytree(other.state, instance.state)
+            trace = os.path.join(instance.directory, "trace")
+            status, said = run_restore(instance, path, [
                 strace, "-f", "-qq", "-o", trace, "-e", f"trace={call}", "-e",
                 f"inject={call}:{fault}:when={number}"])
             assert os.path.exists(trace), f"no trace: status {status}, {said}"
@@ -530,20 +530,20 @@ def try_points(tap, fault, calls):
                 is_hit = status == -signal.SIGKILL or "(INJECTED)" in file.read()
             where = f"{fault} at {call} number {number}: status {status}"
             try:
-                found = state_of(house)
+                found = state_of(instance)
                 if found[0] == "new" and "new" not in wanted:
                     wanted["new"] = found
                 assert found == wanted[found[0]], (where, found[:2])
                 assert status != 0 or found[0] == "new", where
                 # and it can be done again
-                house.ctl("restore", path, "--yes", now=at_hour(DAY, 11))
-                assert state_of(house)[0] == "new", where
-                assert key_of(house) == key_of(source), where
+                instance.ctl("restore", path, "--yes", now=at_hour(DAY, 11))
+                assert state_of(instance)[0] == "new", where
+                assert key_of(instance) == key_of(source), where
             except AssertionError:
                 tap.diag(where)
                 raise
             seen[found[0]] += 1
-            shutil.rmtree(house.folder)
+            shutil.rmtree(instance.directory)
             if not is_hit:
                 break
             points[call] += 1
@@ -552,11 +552,11 @@ def try_points(tap, fault, calls):
     assert points[calls[0]] and seen["old"] and seen["new"], (points, seen)
 
 
-def run_restore(house, path, prefix):
+def run_restore(instance, path, prefix):
     """@return (exit status, what was said)"""
-    ctl = os.path.join(os.path.dirname(house.daemon), "paperboyctl")
+    ctl = os.path.join(os.path.dirname(instance.daemon), "paperboyctl")
     done = subprocess.run(
-        [*prefix, ctl, "-c", house.config, "--now", at_hour(DAY, 10), "restore", path,
+        [*prefix, ctl, "-c", instance.config, "--now", at_hour(DAY, 10), "restore", path,
          "--yes"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=60, check=False,
         # who is traced cannot be looked through for leaks
@@ -580,14 +580,14 @@ def every_failure(tap):
 def plain_rename(tap):
     """where two files cannot change places in one step, a link does instead"""
     strace = need_strace()
-    house = sent_house(tap, "plain", DAY, maildir=os.path.join(tap.folder, "plain-mail"))
-    path = os.path.join(tap.folder, "plain.backup")
-    house.ctl("backup", path, now=at_hour(DAY, 9))
-    status, said = run_restore(house, path, [
+    instance = sent_instance(tap, "plain", DAY, maildir=os.path.join(tap.directory, "plain-mail"))
+    path = os.path.join(tap.directory, "plain.backup")
+    instance.ctl("backup", path, now=at_hour(DAY, 9))
+    status, said = run_restore(instance, path, [
         strace, "-f", "-qq", "-o", "/dev/null", "-e", "inject=renameat2:error=EINVAL"])
     assert status == 0, (status, said)
-    house.check_store()
-    (aside,) = glob.glob(os.path.join(house.state, "before-restore-*"))
+    instance.check_store()
+    (aside,) = glob.glob(os.path.join(instance.state, "before-restore-*"))
     assert sorted(os.listdir(aside)) == ["key", "paperboy.db"], os.listdir(aside)
 
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
-#include "letter/sandbox.h"
+#include "parser/sandbox.h"
 
 #define EXIT_CLOSED   0
 #define EXIT_OPEN     1

@@ -6,13 +6,13 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "lib/lab.h"
-#include "query/candidates.h"
-#include "service/search.h"
-#include "store/archive.h"
+#include "lib/store_fixture.h"
+#include "query/eval/fts_query.h"
+#include "service/match/search.h"
+#include "store/paper/archive.h"
 
 #define DAY "2026-11-20"
-#define NOW lab_time("2026-11-20T13:00:00Z")
+#define NOW store_fixture_time("2026-11-20T13:00:00Z")
 
 static GPtrArray *
 load_class(void *data, const char *folded, GError **error)
@@ -35,7 +35,7 @@ load_class(void *data, const char *folded, GError **error)
 	return g_steal_pointer(&words);
 }
 
-static const struct candidates_lexicon lexicon = {load_class, NULL};
+static const struct term_frequencies lexicon = {load_class, NULL};
 
 static void
 an_expression_asks_for_what_words_can_tell(void)
@@ -74,15 +74,15 @@ an_expression_asks_for_what_words_can_tell(void)
 	        " \"manya1\" OR \"manya2\" OR \"manya3\" OR \"manya4\" OR \"manya5\""
 	        " OR \"manya\"))"},
 	};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(query) query = query_parse(
-		    rows[i].query, store_get_tokenizer(lab->store), NULL, NULL, NULL);
+		pb_auto(query) query = query_parse(rows[i].query,
+		    store_get_tokenizer(fixture->store), NULL, NULL, NULL);
 		g_autofree char *expression = NULL;
 
 		g_assert_nonnull(query);
-		g_assert_true(candidates_format(query, &lexicon, &expression, NULL));
+		g_assert_true(fts_query_format(query, &lexicon, &expression, NULL));
 		g_assert_cmpstr(expression, ==, rows[i].expression);
 	}
 }
@@ -92,15 +92,15 @@ a_lexicon_that_fails_is_told(void)
 {
 	static const char *const rows[] = {"broken", "a OR broken", "a NEAR broken",
 	    "a -b broken", "title:\"a broken b\""};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = query_parse(
-		    rows[i], store_get_tokenizer(lab->store), NULL, NULL, NULL);
+		    rows[i], store_get_tokenizer(fixture->store), NULL, NULL, NULL);
 		g_autoptr(GError) error = NULL;
 		char *expression = (char *)"untouched";
 
-		g_assert_false(candidates_format(query, &lexicon, &expression, &error));
+		g_assert_false(fts_query_format(query, &lexicon, &expression, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 		g_assert_cmpstr(expression, ==, "untouched");
 	}
@@ -119,7 +119,7 @@ note_id(void *data, const struct stored_paper *stored,
 }
 
 struct everything {
-	struct lab *lab;
+	struct store_fixture *fixture;
 	GPtrArray *documents; /* of struct query_document * */
 	GPtrArray *ids;       /* of char * */
 	GPtrArray *words;     /* of char *: as papers write them */
@@ -131,10 +131,10 @@ note_paper(void *data, const struct stored_paper *stored, GError **error)
 	struct everything *all = data;
 	g_auto(GStrv) words = g_strsplit(stored->paper->title, " ", -1);
 	struct query_document *document = query_document_new(
-	    stored->paper, DAY, store_get_tokenizer(all->lab->store), error);
+	    stored->paper, DAY, store_get_tokenizer(all->fixture->store), error);
 
 	g_assert_nonnull(document);
-	query_document_settle(document, QUERY_SETTLED_FINALLY);
+	query_document_finalize(document, QUERY_SETTLED_FINALLY);
 	g_ptr_array_add(all->documents, document);
 	g_ptr_array_add(all->ids, g_strdup(stored->paper->id));
 	for (char **word = words; *word; word++)
@@ -203,8 +203,8 @@ append_query(GRand *random, const struct everything *all, int depth, GString *te
 static bool
 compare(const struct everything *all, const char *text, unsigned *found)
 {
-	pb_auto(query) query =
-	    query_parse(text, store_get_tokenizer(all->lab->store), NULL, NULL, NULL);
+	pb_auto(query) query = query_parse(
+	    text, store_get_tokenizer(all->fixture->store), NULL, NULL, NULL);
 	const struct search_scope scope = {.now = NOW};
 	g_autoptr(GHashTable) ids =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -213,11 +213,11 @@ compare(const struct everything *all, const char *text, unsigned *found)
 
 	if (!query)
 		return false;
-	search_each(all->lab->store, query, &scope, note_id, ids, NULL, &error);
+	search_each(all->fixture->store, query, &scope, note_id, ids, NULL, &error);
 	g_assert_no_error(error);
 	for (unsigned i = 0; i < all->documents->len; i++) {
-		if (query_evaluate(query, all->documents->pdata[i], QUERY_AS_TOLD) !=
-		    QUERY_TRUE)
+		if (query_evaluate(query, all->documents->pdata[i],
+		        QUERY_AS_REPORTED) != QUERY_TRUE)
 			continue;
 		wanted++;
 		if (!g_hash_table_contains(ids, all->ids->pdata[i]))
@@ -233,8 +233,8 @@ static void
 it_finds_what_asking_every_paper_finds(void)
 {
 	enum { FILTERS = 600 };
-	pb_auto(lab) lab = lab_new();
-	struct everything all = {lab,
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct everything all = {fixture,
 	    g_ptr_array_new_with_free_func((GDestroyNotify)query_document_free),
 	    g_ptr_array_new_with_free_func(g_free),
 	    g_ptr_array_new_with_free_func(g_free)};
@@ -243,11 +243,12 @@ it_finds_what_asking_every_paper_finds(void)
 	unsigned found = 0, asked = 0;
 	bool is_cut;
 
-	if (!lab_fill_real(lab)) {
-		g_test_skip(LAB_NO_REAL_DATA);
+	if (!store_fixture_fill_real(fixture)) {
+		g_test_skip(STORE_FIXTURE_NO_REAL_DATA);
 		goto end;
 	}
-	g_assert_true(archive_scan(lab->store, &scan, note_paper, &all, &is_cut, NULL));
+	g_assert_true(
+	    archive_scan(fixture->store, &scan, note_paper, &all, &is_cut, NULL));
 	for (int i = 0; i < 3 * FILTERS && asked < FILTERS; i++) {
 		g_autoptr(GString) text = g_string_new(NULL);
 
@@ -267,22 +268,24 @@ end:
 /* ---- answers ---------------------------------------------------------------- */
 
 static void
-list(struct lab *lab, const char *day, const char *id, const char *title,
+list(struct store_fixture *fixture, const char *day, const char *id, const char *title,
     const char *abstract, int64_t upvotes)
 {
-	struct paper *paper = lab_paper(id, title, abstract);
+	struct paper *paper = store_fixture_paper(id, title, abstract);
 
 	paper->upvotes = upvotes;
-	lab_save(lab, "hf", day, lab_time("2026-11-20T12:00:00Z"), paper);
+	store_fixture_save(
+	    fixture, "hf", day, store_fixture_time("2026-11-20T12:00:00Z"), paper);
 }
 
 static char *
-search(struct lab *lab, const char *text, unsigned limit, const char *since)
+search(
+    struct store_fixture *fixture, const char *text, unsigned limit, const char *since)
 {
 	const struct search_scope scope = {.now = NOW, .oldest_day = since};
 	g_autoptr(GError) error = NULL;
 	pb_auto(search_answer) answer =
-	    search_run(lab->store, text, &scope, limit, NULL, &error);
+	    search_run(fixture->store, text, &scope, limit, NULL, &error);
 	GString *ids = g_string_new(NULL);
 
 	g_assert_no_error(error);
@@ -293,7 +296,7 @@ search(struct lab *lab, const char *text, unsigned limit, const char *since)
 		    ids, "%s%s", i ? " " : "", result->stored->paper->id);
 	}
 	g_string_append_printf(ids, " of %u", answer->found);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 	return g_string_free(ids, FALSE);
 }
 
@@ -315,16 +318,16 @@ the_best_comes_first(void)
 	    {"mamba NOT cat:cs.CV", 9, NULL, "4 3 2 1 of 4"},
 	    {"nothing", 9, NULL, " of 0"},
 	};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	list(lab, "2026-11-19", "1", "A paper", "on mamba it is", 0);
-	list(lab, "2026-11-20", "2", "A paper", "on mamba it is", 0);
-	list(lab, "2026-11-20", "3", "A paper", "on mamba it is", 40);
-	list(lab, "2026-10-20", "4", "Mamba paper", "on and on it goes", 0);
-	list(lab, "2026-10-20", "5", "Trees", "", 0);
+	list(fixture, "2026-11-19", "1", "A paper", "on mamba it is", 0);
+	list(fixture, "2026-11-20", "2", "A paper", "on mamba it is", 0);
+	list(fixture, "2026-11-20", "3", "A paper", "on mamba it is", 40);
+	list(fixture, "2026-10-20", "4", "Mamba paper", "on and on it goes", 0);
+	list(fixture, "2026-10-20", "5", "Trees", "", 0);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *got =
-		    search(lab, rows[i].query, rows[i].limit, rows[i].since);
+		    search(fixture, rows[i].query, rows[i].limit, rows[i].since);
 
 		if (strcmp(got, rows[i].wanted) != 0)
 			g_test_fail_printf(
@@ -335,14 +338,14 @@ the_best_comes_first(void)
 static void
 a_search_asks_so_many_papers_and_says_so(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(query) query =
-	    query_parse("mamba", store_get_tokenizer(lab->store), NULL, NULL, NULL);
+	    query_parse("mamba", store_get_tokenizer(fixture->store), NULL, NULL, NULL);
 
 	for (int i = 0; i < 3; i++) {
 		g_autofree char *id = g_strdup_printf("%d", i);
 
-		list(lab, DAY, id, "Mamba", "", 0);
+		list(fixture, DAY, id, "Mamba", "", 0);
 	}
 	for (unsigned most = 2; most < 5; most++) {
 		const struct search_scope scope = {.now = NOW, .most = most};
@@ -351,7 +354,7 @@ a_search_asks_so_many_papers_and_says_so(void)
 		bool is_cut;
 
 		g_assert_true(search_each(
-		    lab->store, query, &scope, note_id, ids, &is_cut, NULL));
+		    fixture->store, query, &scope, note_id, ids, &is_cut, NULL));
 		g_assert_cmpuint(g_hash_table_size(ids), ==, MIN(most, 3));
 		g_assert_true(is_cut == (most < 3));
 	}
@@ -371,17 +374,17 @@ what_cannot_be_is_refused(void)
 	    {"NOT mamba", 5, PB_ERROR_INPUT},
 	};
 	const struct search_scope scope = {.now = NOW};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *most = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
 
-		g_assert_null(search_run(
-		    lab->store, rows[i].query, &scope, rows[i].limit, NULL, &error));
+		g_assert_null(search_run(fixture->store, rows[i].query, &scope,
+		    rows[i].limit, NULL, &error));
 		g_assert_error(error, PB_ERROR, rows[i].code);
 	}
-	most = search(lab, "mamba", BOUNDS_SEARCH_RESULTS, NULL);
+	most = search(fixture, "mamba", BOUNDS_SEARCH_RESULTS, NULL);
 	g_assert_cmpstr(most, ==, " of 0");
 }
 

@@ -26,10 +26,10 @@ PEOPLE = 40  # whose digests wait while the package is upgraded
 SERVERS = ["postfix", "dovecot-core", "dovecot-lmtpd"]
 
 
-def build(folder):
+def build(directory):
     """The package of this tree. @return its file"""
     need_programs("dpkg-buildpackage", "dh", "lintian")
-    place = os.path.join(folder, "package")
+    place = os.path.join(directory, "package")
     tree = os.path.join(place, "paperboy")
     os.makedirs(place)
     run(["make", "-s", "-C", top_builddir(), "distdir", f"distdir={tree}"], 300)
@@ -41,16 +41,16 @@ def build(folder):
     return package
 
 
-def renamed(package, folder):
+def renamed(package, directory):
     """The same package as a later version, without another build."""
-    tree = os.path.join(folder, "later")
+    tree = os.path.join(directory, "later")
     run(["dpkg-deb", "-R", package, tree], 60)
     path = os.path.join(tree, "DEBIAN", "control")
     with open(path, encoding="utf-8") as file:
         text = file.read()
     with open(path, "w", encoding="utf-8") as file:
         file.write(re.sub(r"^Version: (.*)$", r"Version: \1+later", text, flags=re.M))
-    later = os.path.join(folder, "later.deb")
+    later = os.path.join(directory, "later.deb")
     run(["dpkg-deb", "--root-owner-group", "-b", tree, later], 60)
     return later
 
@@ -61,15 +61,15 @@ def lintian_finds_nothing(package):
     assert not re.search("^E:", found, re.M), found
 
 
-def bring(lab, package):
+def bring(machine, package):
     """Put a package where the container can install it."""
-    shutil.copy(package, lab.path("/root"))
+    shutil.copy(package, machine.path("/root"))
     return f"/root/{os.path.basename(package)}"
 
 
-def prepare_mail(lab):
+def prepare_mail(machine):
     """Postfix takes mail for users of the container, into a Maildir of theirs."""
-    lab.shell(
+    machine.shell(
         "useradd -m reader && useradd -m other && useradd -m eva"
         " && postconf -e mydestination=lab.example home_mailbox=Maildir/"
         " myhostname=lab.example inet_interfaces=loopback-only inet_protocols=ipv4"
@@ -78,224 +78,224 @@ def prepare_mail(lab):
     )
 
 
-def configure(lab, **more):
-    lab.write("/srv/papers/README", "days\n")
-    lab.write("/etc/paperboy/paperboy.conf", f"""
-mail: {{ from = "paperboy@lab.example"; owner = "root@lab.example"; }};
+def configure(machine, **more):
+    machine.write("/srv/papers/README", "days\n")
+    machine.write("/etc/paperboy/paperboy.conf", f"""
+mail: {{ from = "paperboy@machine.example"; owner = "root@machine.example"; }};
 smtp: {{ host = "127.0.0.1"; tls = "off"; }};
 huggingface: {{ url = "file:///srv/papers"; }};
 {more.get("text", "")}
 """)
 
 
-def write_day(lab, numbers):
-    day = lab.run("date", "-u", "+%F").strip()
-    lab.write(f"/srv/papers/daily_papers-{day}.json",
+def write_day(machine, numbers):
+    day = machine.run("date", "-u", "+%F").strip()
+    machine.write(f"/srv/papers/daily_papers-{day}.json",
               json.dumps([element(number) for number in numbers]))
 
 
-def mails(lab, user="reader"):
+def mails(machine, user="reader"):
     """What is in a user's Maildir, parsed."""
     found = []
-    for path in sorted(glob.glob(lab.path(f"/home/{user}/Maildir/new/*"))):
+    for path in sorted(glob.glob(machine.path(f"/home/{user}/Maildir/new/*"))):
         with open(path, "rb") as file:
             found.append(email.message_from_bytes(file.read(), policy=email.policy.default))
     return found
 
 
-def is_installed_and_started(lab, package):
+def is_installed_and_started(machine, package):
     """the package installs, and is a notified, active unit at once"""
-    lab.run("dpkg", "-i", bring(lab, package))
-    assert lab.show(UNIT, "ActiveState") == "active", lab.run("systemctl", "status", UNIT)
-    assert lab.show(UNIT, "Type") == "notify"
-    assert lab.show(UNIT, "StatusText"), "no status"
-    assert lab.shell("stat -c '%U %a' /var/lib/paperboy").strip() == "paperboy 700"
-    assert lab.shell("paperboyctl doctor")
+    machine.run("dpkg", "-i", bring(machine, package))
+    assert machine.show(UNIT, "ActiveState") == "active", machine.run("systemctl", "status", UNIT)
+    assert machine.show(UNIT, "Type") == "notify"
+    assert machine.show(UNIT, "StatusText"), "no status"
+    assert machine.shell("stat -c '%U %a' /var/lib/paperboy").strip() == "paperboy 700"
+    assert machine.shell("paperboyctl doctor")
 
 
-def is_exposed_little(lab):
+def is_exposed_little(machine):
     """systemd-analyze has nothing to say against the unit"""
-    assert lab.run("systemd-analyze", "verify", "--man=no", UNIT) == ""
-    told = lab.run("systemd-analyze", "security", "--no-pager", UNIT)
-    exposure = float(re.search(r"exposure level for \S+: ([0-9.]+)", told).group(1))
-    assert exposure <= EXPOSURE, told
+    assert machine.run("systemd-analyze", "verify", "--man=no", UNIT) == ""
+    reported = machine.run("systemd-analyze", "security", "--no-pager", UNIT)
+    exposure = float(re.search(r"exposure level for \S+: ([0-9.]+)", reported).group(1))
+    assert exposure <= EXPOSURE, reported
 
 
-def brings_a_digest(lab):
+def brings_a_digest(machine):
     """configured and reloaded, it brings a digest into a mailbox there"""
-    prepare_mail(lab)
-    configure(lab)
-    write_day(lab, range(3))
-    lab.run("systemctl", "restart", UNIT)
-    lab.run("paperboyctl", "subscriber", "add", "reader@lab.example", "--filter", "paper",
+    prepare_mail(machine)
+    configure(machine)
+    write_day(machine, range(3))
+    machine.run("systemctl", "restart", UNIT)
+    machine.run("paperboyctl", "subscriber", "add", "reader@lab.example", "--filter", "paper",
             "--consent", "asked for it")
-    lab.wait_for(lambda: mails(lab), "a digest")
-    (digest,) = mails(lab)
+    machine.wait_for(lambda: mails(machine), "a digest")
+    (digest,) = mails(machine)
     assert "Made-up paper number 1" in " ".join(
         digest.get_body(("plain",)).get_content().split())
 
 
-def reloads(lab):
+def reloads(machine):
     """a good change is taken by systemctl reload, a bad one is refused and told"""
-    configure(lab, text='log_level = "debug";')
-    lab.run("systemctl", "reload", UNIT)
-    assert "debug" in lab.run("paperboyctl", "config")
-    configure(lab, text='log_levle = "debug";')
-    status, output = lab.try_run("systemctl", "reload", UNIT)
+    configure(machine, text='log_level = "debug";')
+    machine.run("systemctl", "reload", UNIT)
+    assert "debug" in machine.run("paperboyctl", "config")
+    configure(machine, text='log_levle = "debug";')
+    status, output = machine.try_run("systemctl", "reload", UNIT)
     assert status != 0, output
-    assert "log_levle" in lab.run("journalctl", "-u", UNIT, "-n", "20", "--no-pager")
-    assert lab.show(UNIT, "ActiveState") == "active"
-    configure(lab)
-    lab.run("systemctl", "reload", UNIT)
+    assert "log_levle" in machine.run("journalctl", "-u", UNIT, "-n", "20", "--no-pager")
+    assert machine.show(UNIT, "ActiveState") == "active"
+    configure(machine)
+    machine.run("systemctl", "reload", UNIT)
 
 
-def is_not_started_over_with_a_wrong_configuration(lab):
+def is_not_started_over_with_a_wrong_configuration(machine):
     """started with a wrong configuration it fails once, and says where it is wrong"""
-    configure(lab, text='log_levle = "debug";')
-    assert lab.try_run("systemctl", "restart", UNIT)[0] != 0
-    lab.wait_for(lambda: lab.show(UNIT, "ActiveState") == "failed", "the failure")
-    assert lab.show(UNIT, "ExecMainStatus") == "78"
-    told = lab.run("journalctl", "-u", UNIT, "-n", "20", "--no-pager")
-    assert "log_levle" in told and "Scheduled restart" not in told, told
-    configure(lab)
-    lab.run("systemctl", "start", UNIT)
+    configure(machine, text='log_levle = "debug";')
+    assert machine.try_run("systemctl", "restart", UNIT)[0] != 0
+    machine.wait_for(lambda: machine.show(UNIT, "ActiveState") == "failed", "the failure")
+    assert machine.show(UNIT, "ExecMainStatus") == "78"
+    reported = machine.run("journalctl", "-u", UNIT, "-n", "20", "--no-pager")
+    assert "log_levle" in reported and "Scheduled restart" not in reported, reported
+    configure(machine)
+    machine.run("systemctl", "start", UNIT)
 
 
-def survives_a_reboot(lab):
+def survives_a_reboot(machine):
     """after a reboot it is there again, and mails nothing twice"""
-    lab.reboot()
-    lab.wait_for(lambda: lab.show(UNIT, "ActiveState") == "active", "the unit")
-    lab.wait_for(lambda: "running" in lab.run("paperboyctl", "status").lower(), "status")
-    assert len(mails(lab)) == 1
+    machine.reboot()
+    machine.wait_for(lambda: machine.show(UNIT, "ActiveState") == "active", "the unit")
+    machine.wait_for(lambda: "running" in machine.run("paperboyctl", "status").lower(), "status")
+    assert len(mails(machine)) == 1
 
 
-def write_letter(lab, recipient, subject, text):
+def write_message(machine, recipient, subject, text):
     """A letter of eva's, as her mail program hands it in."""
-    lab.run("/usr/sbin/sendmail", "-f", "eva@lab.example", recipient, text=(
+    machine.run("/usr/sbin/sendmail", "-f", "eva@lab.example", recipient, text=(
         f"From: eva@lab.example\nTo: {recipient}\nSubject: {subject}\n\n{text}\n"))
 
 
-def subscribes_by_mail(lab):
+def subscribes_by_mail(machine):
     """a letter through its Postfix, an answer, and the first digest is in a mailbox there"""
-    lab.shell(
+    machine.shell(
         "usermod -aG paperboy postfix"
         " && printf 'paperboy  unix - - n - - lmtp\\n' >>/etc/postfix/master.cf"
         " && postconf -e 'transport_maps = inline:{ paperboy@lab.example="
         "paperboy:unix:/run/paperboy/lmtp }' 'lmtp_line_length_limit = 0'"
         " && systemctl restart postfix@-.service")
-    configure(lab, text="""
+    configure(machine, text="""
 commands: { address = "paperboy@lab.example"; };
-mailbox: { lmtp_socket = "/run/paperboy/lmtp"; lmtp_group = "paperboy"; };
+receive: { lmtp_socket = "/run/paperboy/lmtp"; lmtp_group = "paperboy"; };
 """)
-    lab.run("systemctl", "reload", UNIT)
-    write_letter(lab, "paperboy@lab.example", "subscribe", "add name=papers paper")
-    lab.wait_for(lambda: mails(lab, "eva"), "a confirmation")
-    (asked,) = mails(lab, "eva")
+    machine.run("systemctl", "reload", UNIT)
+    write_message(machine, "paperboy@lab.example", "subscribe", "add name=papers paper")
+    machine.wait_for(lambda: mails(machine, "eva"), "a confirmation")
+    (asked,) = mails(machine, "eva")
     assert asked["Reply-To"].startswith("paperboy+c-"), asked["Reply-To"]
-    write_letter(lab, asked["Reply-To"], "Re: " + asked["Subject"], "ok")
-    lab.wait_for(lambda: [mail for mail in mails(lab, "eva") if mail["List-Id"]],
+    write_message(machine, asked["Reply-To"], "Re: " + asked["Subject"], "ok")
+    machine.wait_for(lambda: [mail for mail in mails(machine, "eva") if mail["List-Id"]],
                  "the first digest")
-    told = lab.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
-    assert re.search("letter handled .*road=lmtp filtered=yes", told), told
-    assert "filtered=no" not in told
-    status = lab.run("stat", "-c", "%U %G %a", "/run/paperboy/lmtp").strip()
+    reported = machine.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
+    assert re.search("inbox handled .*receiver=lmtp filtered=yes", reported), reported
+    assert "filtered=no" not in reported
+    status = machine.run("stat", "-c", "%U %G %a", "/run/paperboy/lmtp").strip()
     assert status == "paperboy paperboy 660", status
 
 
-def main_pid(lab):
+def main_pid(machine):
     """The service's process, as this machine numbers it."""
-    inside = lab.show(UNIT, "MainPID")
+    inside = machine.show(UNIT, "MainPID")
     for path in glob.glob("/proc/[0-9]*/status"):
         try:
             with open(path, encoding="ascii") as file:
-                told = file.read()
+                reported = file.read()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        numbers = re.search(r"^NSpid:\t(.*)$", told, re.M).group(1).split()
-        if told.startswith("Name:\tpaperboyd\n") and numbers[1:] == [inside]:
+        numbers = re.search(r"^NSpid:\t(.*)$", reported, re.M).group(1).split()
+        if reported.startswith("Name:\tpaperboyd\n") and numbers[1:] == [inside]:
             return int(numbers[0])
     raise AssertionError(f"no process {inside}")
 
 
-def is_restarted_when_a_thread_hangs(lab):
+def is_restarted_when_a_thread_hangs(machine):
     """a thread that stands still brings a watchdog restart, and nothing is lost"""
     drop_in = "/etc/systemd/system/paperboyd.service.d/soon.conf"
-    lab.write(drop_in, "[Service]\nWatchdogSec=6s\nRestartSec=1s\n")
-    lab.shell(f"systemctl daemon-reload && systemctl restart {UNIT}")
-    digests = len(mails(lab, "eva"))
-    with Stopped(find_thread(main_pid(lab), "post")) as post:
-        lab.run("paperboyctl", "subscriber", "add", "eva+hung@lab.example",
+    machine.write(drop_in, "[Service]\nWatchdogSec=6s\nRestartSec=1s\n")
+    machine.shell(f"systemctl daemon-reload && systemctl restart {UNIT}")
+    digests = len(mails(machine, "eva"))
+    with Stopped(find_thread(main_pid(machine), "mailer")) as network:
+        machine.run("paperboyctl", "subscriber", "add", "eva+hung@lab.example",
                 "--filter", "paper", "--consent", "asked for it")
-        lab.wait_for(lambda: "eva+hung" in lab.run("paperboyctl", "queue", "list", "--all"),
+        machine.wait_for(lambda: "eva+hung" in machine.run("paperboyctl", "queue", "list", "--all"),
                      "a digest that waits")
-        lab.wait_for(post.bury, "the watchdog")
-    lab.wait_for(lambda: lab.show(UNIT, "NRestarts") == "1", "the restart")
-    lab.wait_for(lambda: len(mails(lab, "eva")) > digests, "the digest that waited")
-    told = lab.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
-    assert "thread hangs thread=post" in told and "atchdog" in told, told
-    assert lab.show(UNIT, "ActiveState") == "active"
-    lab.shell(f"rm {drop_in} && systemctl daemon-reload && systemctl restart {UNIT}")
-    assert len(mails(lab, "eva")) == digests + 1
-    lab.run("paperboyctl", "subscriber", "remove", "eva+hung@lab.example", "--yes")
+        machine.wait_for(network.bury, "the watchdog")
+    machine.wait_for(lambda: machine.show(UNIT, "NRestarts") == "1", "the restart")
+    machine.wait_for(lambda: len(mails(machine, "eva")) > digests, "the digest that waited")
+    reported = machine.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
+    assert "thread stuck thread=mailer" in reported and "atchdog" in reported, reported
+    assert machine.show(UNIT, "ActiveState") == "active"
+    machine.shell(f"rm {drop_in} && systemctl daemon-reload && systemctl restart {UNIT}")
+    assert len(mails(machine, "eva")) == digests + 1
+    machine.run("paperboyctl", "subscriber", "remove", "eva+hung@lab.example", "--yes")
 
 
-def is_upgraded_with_a_full_queue(lab, package):
+def is_upgraded_with_a_full_queue(machine, package):
     """upgraded while its queue is full, it loses nothing and sends nothing twice"""
-    lab.run("systemctl", "stop", "postfix@-.service")
+    machine.run("systemctl", "stop", "postfix@-.service")
     for number in range(PEOPLE):
-        lab.run("paperboyctl", "subscriber", "add", f"other+{number}@lab.example",
+        machine.run("paperboyctl", "subscriber", "add", f"other+{number}@lab.example",
                 "--filter", "paper", "--consent", "asked for it")
 
-    lab.wait_for(
-        lambda: lab.run("paperboyctl", "queue", "list", "--all").count("other+") == PEOPLE,
+    machine.wait_for(
+        lambda: machine.run("paperboyctl", "queue", "list", "--all").count("other+") == PEOPLE,
         "a full queue")
-    before = lab.run("paperboyctl", "subscriber", "export")
-    lab.run("dpkg", "-i", bring(lab, package))
-    assert lab.show(UNIT, "ActiveState") == "active"
-    assert "+later" in lab.run("dpkg-query", "-W", "-f", "${Version}", "paperboy")
-    assert lab.run("paperboyctl", "subscriber", "export") == before
-    lab.run("systemctl", "start", "postfix@-.service")
-    lab.run("paperboyctl", "queue", "retry", "all")
-    lab.wait_for(lambda: len(mails(lab, "other")) >= PEOPLE, "all digests")
-    recipients = [mail["To"] for mail in mails(lab, "other")]
+    before = machine.run("paperboyctl", "subscriber", "export")
+    machine.run("dpkg", "-i", bring(machine, package))
+    assert machine.show(UNIT, "ActiveState") == "active"
+    assert "+later" in machine.run("dpkg-query", "-W", "-f", "${Version}", "paperboy")
+    assert machine.run("paperboyctl", "subscriber", "export") == before
+    machine.run("systemctl", "start", "postfix@-.service")
+    machine.run("paperboyctl", "queue", "retry", "all")
+    machine.wait_for(lambda: len(mails(machine, "other")) >= PEOPLE, "all digests")
+    recipients = [mail["To"] for mail in mails(machine, "other")]
     assert len(set(recipients)) == len(recipients) == PEOPLE, recipients
 
 
-def is_purged(lab):
+def is_purged(machine):
     """purged, it leaves nothing"""
-    lab.run("dpkg", "--remove", "paperboy")
-    assert os.path.exists(lab.path("/var/lib/paperboy/paperboy.db"))
-    lab.run("dpkg", "--purge", "paperboy")
-    left = lab.shell(
+    machine.run("dpkg", "--remove", "paperboy")
+    assert os.path.exists(machine.path("/var/lib/paperboy/paperboy.db"))
+    machine.run("dpkg", "--purge", "paperboy")
+    left = machine.shell(
         "find / -xdev \\( -path /proc -o -path /sys -o -path /root -o -path /home"
         " -o -path /var/log -o -path /var/spool/postfix -o -path /run/log \\) -prune -o -iname '*paperboy*' -print")
     assert left == "", left
-    assert lab.try_run("getent", "passwd", "paperboy")[0] != 0
-    assert lab.try_run("systemctl", "cat", UNIT)[0] != 0
+    assert machine.try_run("getent", "passwd", "paperboy")[0] != 0
+    assert machine.try_run("systemctl", "cat", UNIT)[0] != 0
 
 
 def live(tap, package):
     """From the installation to the purge."""
     depends = run(["dpkg", "-f", package, "Depends"])
     needed = [re.split(r"[ |(]", one.strip())[0] for one in depends.split(",")]
-    root = make_root(tap.folder, sorted({*needed, *SERVERS}))
-    with Container(root) as lab:
-        tap.run(is_installed_and_started, lab, package)
-        tap.run(is_exposed_little, lab)
-        tap.run(brings_a_digest, lab)
-        tap.run(subscribes_by_mail, lab)
-        tap.run(reloads, lab)
-        tap.run(is_not_started_over_with_a_wrong_configuration, lab)
-        tap.run(is_restarted_when_a_thread_hangs, lab)
-        tap.run(survives_a_reboot, lab)
-        tap.run(is_upgraded_with_a_full_queue, lab, renamed(package, tap.folder))
-        tap.run(is_purged, lab)
+    root = make_root(tap.directory, sorted({*needed, *SERVERS}))
+    with Container(root) as machine:
+        tap.run(is_installed_and_started, machine, package)
+        tap.run(is_exposed_little, machine)
+        tap.run(brings_a_digest, machine)
+        tap.run(subscribes_by_mail, machine)
+        tap.run(reloads, machine)
+        tap.run(is_not_started_over_with_a_wrong_configuration, machine)
+        tap.run(is_restarted_when_a_thread_hangs, machine)
+        tap.run(survives_a_reboot, machine)
+        tap.run(is_upgraded_with_a_full_queue, machine, renamed(package, tap.directory))
+        tap.run(is_purged, machine)
 
 
 with Tap() as tap:
     try:
         need_root()
-        package = build(tap.folder)
+        package = build(tap.directory)
         tap.run(lintian_finds_nothing, package)
         live(tap, package)
     except Skip as why:

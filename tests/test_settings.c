@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "config/numbers.h"
-#include "lib/lab.h"
+#include "config/overflow.h"
+#include "lib/store_fixture.h"
 
 /* What every file has to say. */
 #define MAIL "mail: { from = \"p@example.org\"; owner = \"o@example.org\"; };\n"
@@ -31,7 +31,7 @@ struct folder {
 static void
 folder_free(struct folder *folder)
 {
-	lab_remove_folder(folder->path);
+	store_fixture_remove_folder(folder->path);
 	g_free(folder->path);
 	g_free(folder);
 }
@@ -101,7 +101,7 @@ what_is_not_said_has_its_default(void)
 	g_assert_true(settings->huggingface_enabled);
 	g_assert_cmpstr(settings->huggingface_url, ==, "https://huggingface.co");
 	g_assert_cmpint(settings->delivery, ==, SETTINGS_DELIVERY_SMTP);
-	g_assert_cmpint(settings->give_up_h, ==, 36);
+	g_assert_cmpint(settings->expire_h, ==, 36);
 	g_assert_cmpstr(settings->smtp_host, ==, "localhost");
 	g_assert_cmpint(settings->smtp_port, ==, 25);
 	g_assert_cmpint(settings->smtp_tls, ==, SETTINGS_TLS_AUTO);
@@ -358,7 +358,7 @@ format_all(const struct settings *settings)
 {
 	struct writing writing = {.text = g_string_new(NULL)};
 
-	settings_visit(settings, write_setting, &writing);
+	settings_foreach(settings, write_setting, &writing);
 	if (writing.group)
 		g_string_append(writing.text, "};\n");
 	g_free(writing.group);
@@ -432,7 +432,7 @@ large_numbers_are_found_where_they_are_numbers(void)
 		unsigned line = 1;
 		size_t size = 0;
 
-		for (; (at = numbers_find_large(at, &line, &size)); at += size)
+		for (; (at = overflow_find(at, &line, &size)); at += size)
 			g_string_append_printf(found, "%u:%.*s ", line, (int)size, at);
 		if (strcmp(found->str, rows[i].found) != 0)
 			g_test_fail_printf("%s: %s", rows[i].text, found->str);

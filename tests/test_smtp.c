@@ -14,7 +14,7 @@
 
 #define TEXT "Subject: t\r\n\r\nHello.\r\n"
 
-struct lab {
+struct store_fixture {
 	struct fakesmtp *server;
 	struct smtp_options options;
 	struct transport *transport;
@@ -22,48 +22,49 @@ struct lab {
 };
 
 static void
-lab_init(struct lab *lab)
+store_fixture_init(struct store_fixture *fixture)
 {
-	*lab = (struct lab){.server = fakesmtp_new()};
-	lab->options = (struct smtp_options){
+	*fixture = (struct store_fixture){.server = fakesmtp_new()};
+	fixture->options = (struct smtp_options){
 	    .stream = {.host = "127.0.0.1",
-	        .port = fakesmtp_get_port(lab->server),
+	        .port = fakesmtp_get_port(fixture->server),
 	        .hello = "client.example"},
 	    .times = {LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS},
 	    .use_messages = SMTP_USE_MESSAGES,
 	    .use_s = SMTP_USE_S,
 	};
-	lab->transport = smtp_new(&lab->options);
+	fixture->transport = smtp_new(&fixture->options);
 }
 
 static void
-lab_clear(struct lab *lab)
+store_fixture_clear(struct store_fixture *fixture)
 {
-	transport_free(lab->transport);
-	fakesmtp_free(lab->server);
-	delivery_clear(&lab->result);
+	transport_free(fixture->transport);
+	fakesmtp_free(fixture->server);
+	delivery_clear(&fixture->result);
 }
 
 static void
-deliver_as(struct lab *lab, const char *sender, const char *recipient, const char *text)
+deliver_as(struct store_fixture *fixture, const char *sender, const char *recipient,
+    const char *text)
 {
 	g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
 	struct envelope envelope = {
 	    .id = "1", .sender = sender, .recipient = recipient, .message = message};
 
-	transport_deliver(lab->transport, &envelope, &lab->result);
+	transport_deliver(fixture->transport, &envelope, &fixture->result);
 }
 
 static void
-deliver(struct lab *lab)
+deliver(struct store_fixture *fixture)
 {
-	deliver_as(lab, "from@a.example", "to@b.example", TEXT);
+	deliver_as(fixture, "from@a.example", "to@b.example", TEXT);
 }
 
 static void
-assert_seen(struct lab *lab, const char *text, bool is_expected)
+assert_seen(struct store_fixture *fixture, const char *text, bool is_expected)
 {
-	g_autofree char *transcript = fakesmtp_dup_transcript(lab->server);
+	g_autofree char *transcript = fakesmtp_dup_transcript(fixture->server);
 
 	if ((strstr(transcript, text) != NULL) != is_expected)
 		g_error("wanted %s\"%s\" in: %s", is_expected ? "" : "no ", text,
@@ -159,40 +160,40 @@ shorten(struct smtp_times *times, enum smtp_stage stage)
 
 /* What the host offers, so that a fault can show at a stage. */
 static void
-set_stage_up(struct lab *lab, enum smtp_stage stage, bool is_grouped)
+set_stage_up(struct store_fixture *fixture, enum smtp_stage stage, bool is_grouped)
 {
 	struct fake_rule hello = {.act = FAKE_NORMAL};
 
 	if (stage == SMTP_STAGE_STARTTLS) {
-		lab->options.stream.tls = STREAM_TLS_STARTTLS;
+		fixture->options.stream.tls = STREAM_TLS_STARTTLS;
 		hello = (struct fake_rule){
 		    FAKE_REPLY, "250-STARTTLS\r\n" FAKE_HELLO_MODERN, 0, 0};
 	} else if (stage == SMTP_STAGE_AUTH) {
-		lab->options.stream.user = "ada";
-		lab->options.stream.password = "secret";
+		fixture->options.stream.user = "ada";
+		fixture->options.stream.password = "secret";
 		hello = (struct fake_rule){
 		    FAKE_REPLY, "250-fake\r\n250-AUTH PLAIN\r\n250 SIZE\r\n", 0, 0};
 	} else if (is_grouped) {
 		hello = (struct fake_rule){FAKE_REPLY, FAKE_HELLO_MODERN, 0, 0};
 	}
-	fakesmtp_set(lab->server, FAKE_EHLO, hello);
+	fakesmtp_set(fixture->server, FAKE_EHLO, hello);
 }
 
 static void
 check_cell(const struct line *line, const struct column *column, const char *cell,
     bool is_grouped)
 {
-	struct lab lab;
-	const struct delivery *result = &lab.result;
+	struct store_fixture fixture;
+	const struct delivery *result = &fixture.result;
 	char found[3];
 
-	lab_init(&lab);
-	set_stage_up(&lab, column->stage, is_grouped);
+	store_fixture_init(&fixture);
+	set_stage_up(&fixture, column->stage, is_grouped);
 	if (line->act == FAKE_STALL)
-		shorten(&lab.options.times, column->stage);
-	fakesmtp_set(lab.server, column->fake,
+		shorten(&fixture.options.times, column->stage);
+	fakesmtp_set(fixture.server, column->fake,
 	    (struct fake_rule){.act = line->act, .text = line->text});
-	deliver(&lab);
+	deliver(&fixture);
 	found[0] = delivery_outcome_get_name(result->outcome)[0];
 	found[1] = delivery_scope_get_name(result->scope)[0];
 	found[2] = '\0';
@@ -202,8 +203,8 @@ check_cell(const struct line *line, const struct column *column, const char *cel
 		    smtp_stage_get_name(column->stage), cell, found,
 		    smtp_stage_get_name(result->stage), result->code, result->text);
 	/* A fresh connection that fails is not tried twice in one delivery. */
-	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 1);
-	lab_clear(&lab);
+	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 1);
+	store_fixture_clear(&fixture);
 }
 
 static void
@@ -222,46 +223,46 @@ every_fault_has_its_outcome_and_scope(void)
 static void
 nobody_listens(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 	g_autofree char *wanted = NULL;
 
-	lab_init(&lab);
+	store_fixture_init(&fixture);
 	wanted =
 	    g_strdup_printf("cannot connect to 127.0.0.1 port %u: connection refused",
-	        lab.options.stream.port);
-	fakesmtp_free(g_steal_pointer(&lab.server));
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(lab.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_cmpint(lab.result.stage, ==, SMTP_STAGE_CONNECT);
-	g_assert_cmpstr(lab.result.text, ==, wanted);
-	g_assert_false(lab.result.needs_operator);
-	lab_clear(&lab);
+	        fixture.options.stream.port);
+	fakesmtp_free(g_steal_pointer(&fixture.server));
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_cmpint(fixture.result.stage, ==, SMTP_STAGE_CONNECT);
+	g_assert_cmpstr(fixture.result.text, ==, wanted);
+	g_assert_false(fixture.result.needs_operator);
+	store_fixture_clear(&fixture);
 }
 
 static void
 a_refusal_is_followed_by_rset_and_the_connection_kept(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	fakesmtp_set(lab.server, FAKE_RCPT,
+	store_fixture_init(&fixture);
+	fakesmtp_set(fixture.server, FAKE_RCPT,
 	    (struct fake_rule){FAKE_REPLY, "550 5.1.1 nobody\r\n", 0, 1});
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_FAILED);
-	g_assert_cmpint(lab.result.code, ==, 550);
-	g_assert_cmpstr(lab.result.enhanced, ==, "5.1.1");
-	g_assert_cmpstr(lab.result.text, ==, "550 5.1.1 nobody");
-	assert_seen(&lab, "RSET", false);
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(
-	    &lab, "RCPT TO:<to@b.example>\r\nRSET\r\nMAIL FROM:<from@a.example>", true);
-	deliver(&lab);
-	assert_seen(&lab, ".\r\nMAIL FROM", true);
-	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 1);
-	g_assert_cmpuint(fakesmtp_get_messages(lab.server), ==, 2);
-	lab_clear(&lab);
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_FAILED);
+	g_assert_cmpint(fixture.result.code, ==, 550);
+	g_assert_cmpstr(fixture.result.enhanced, ==, "5.1.1");
+	g_assert_cmpstr(fixture.result.text, ==, "550 5.1.1 nobody");
+	assert_seen(&fixture, "RSET", false);
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(&fixture,
+	    "RCPT TO:<to@b.example>\r\nRSET\r\nMAIL FROM:<from@a.example>", true);
+	deliver(&fixture);
+	assert_seen(&fixture, ".\r\nMAIL FROM", true);
+	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 1);
+	g_assert_cmpuint(fakesmtp_get_messages(fixture.server), ==, 2);
+	store_fixture_clear(&fixture);
 }
 
 static void
@@ -280,117 +281,119 @@ a_kept_connection_that_died_is_replaced_without_a_word(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct lab lab;
+		struct store_fixture fixture;
 
-		lab_init(&lab);
-		fakesmtp_set(lab.server, rows[i].stage, rows[i].rule);
-		deliver(&lab);
-		deliver(&lab);
-		g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-		g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 2);
-		g_assert_cmpuint(fakesmtp_get_messages(lab.server), ==, 2);
-		lab_clear(&lab);
+		store_fixture_init(&fixture);
+		fakesmtp_set(fixture.server, rows[i].stage, rows[i].rule);
+		deliver(&fixture);
+		deliver(&fixture);
+		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+		g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 2);
+		g_assert_cmpuint(fakesmtp_get_messages(fixture.server), ==, 2);
+		store_fixture_clear(&fixture);
 	}
 }
 
 static void
 a_kept_connection_is_replaced_only_once(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	fakesmtp_set(lab.server, FAKE_MAIL, (struct fake_rule){FAKE_DROP, NULL, 1, 0});
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(lab.result.scope, ==, DELIVERY_SCOPE_RELAY);
-	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 2);
-	lab_clear(&lab);
+	store_fixture_init(&fixture);
+	fakesmtp_set(
+	    fixture.server, FAKE_MAIL, (struct fake_rule){FAKE_DROP, NULL, 1, 0});
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_RELAY);
+	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 2);
+	store_fixture_clear(&fixture);
 }
 
 static void
 a_kept_connection_that_dies_after_mail_is_not_replaced(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	fakesmtp_set(lab.server, FAKE_DOT, (struct fake_rule){FAKE_DROP, NULL, 1, 1});
-	deliver(&lab);
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_UNKNOWN);
-	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 1);
-	lab_clear(&lab);
+	store_fixture_init(&fixture);
+	fakesmtp_set(
+	    fixture.server, FAKE_DOT, (struct fake_rule){FAKE_DROP, NULL, 1, 1});
+	deliver(&fixture);
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_UNKNOWN);
+	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 1);
+	store_fixture_clear(&fixture);
 }
 
 static void
 a_connection_is_closed_after_its_messages_or_its_time(void)
 {
 	for (int is_timed = 0; is_timed < 2; is_timed++) {
-		struct lab lab;
+		struct store_fixture fixture;
 
-		lab_init(&lab);
+		store_fixture_init(&fixture);
 		if (is_timed)
-			lab.options.use_s = 0;
+			fixture.options.use_s = 0;
 		else
-			lab.options.use_messages = 2;
+			fixture.options.use_messages = 2;
 		for (int i = 0; i < 3; i++)
-			deliver(&lab);
+			deliver(&fixture);
 		g_assert_cmpuint(
-		    fakesmtp_get_connections(lab.server), ==, is_timed ? 3 : 2);
-		assert_seen(&lab, ".\r\nQUIT\r\nEHLO", true);
-		lab_clear(&lab);
+		    fakesmtp_get_connections(fixture.server), ==, is_timed ? 3 : 2);
+		assert_seen(&fixture, ".\r\nQUIT\r\nEHLO", true);
+		store_fixture_clear(&fixture);
 	}
 }
 
 static void
 rset_that_fails_means_a_new_connection(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	fakesmtp_set(
-	    lab.server, FAKE_RCPT, (struct fake_rule){FAKE_REPLY, "450 no\r\n", 0, 1});
-	fakesmtp_set(lab.server, FAKE_RSET, (struct fake_rule){.act = FAKE_DROP});
-	deliver(&lab);
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 2);
-	lab_clear(&lab);
+	store_fixture_init(&fixture);
+	fakesmtp_set(fixture.server, FAKE_RCPT,
+	    (struct fake_rule){FAKE_REPLY, "450 no\r\n", 0, 1});
+	fakesmtp_set(fixture.server, FAKE_RSET, (struct fake_rule){.act = FAKE_DROP});
+	deliver(&fixture);
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 2);
+	store_fixture_clear(&fixture);
 }
 
 static void
 closing_says_quit_and_does_not_hang(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	lab.options.times.quit_ms = FEW_MS;
-	fakesmtp_set(lab.server, FAKE_QUIT, (struct fake_rule){.act = FAKE_STALL});
-	deliver(&lab);
-	transport_close(lab.transport);
-	assert_seen(&lab, "QUIT", true);
-	transport_close(lab.transport);
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	lab_clear(&lab);
+	store_fixture_init(&fixture);
+	fixture.options.times.quit_ms = FEW_MS;
+	fakesmtp_set(fixture.server, FAKE_QUIT, (struct fake_rule){.act = FAKE_STALL});
+	deliver(&fixture);
+	transport_close(fixture.transport);
+	assert_seen(&fixture, "QUIT", true);
+	transport_close(fixture.transport);
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	store_fixture_clear(&fixture);
 }
 
 static void
 noop_is_the_first_command_and_its_421_counts(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	fakesmtp_set(
-	    lab.server, FAKE_NOOP, (struct fake_rule){FAKE_REPLY, "421 no\r\n", 0, 1});
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_DEFERRED);
-	g_assert_cmpint(lab.result.stage, ==, SMTP_STAGE_EHLO);
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(&lab, "EHLO client.example\r\nNOOP\r\nMAIL FROM", true);
-	lab_clear(&lab);
+	store_fixture_init(&fixture);
+	fakesmtp_set(fixture.server, FAKE_NOOP,
+	    (struct fake_rule){FAKE_REPLY, "421 no\r\n", 0, 1});
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_DEFERRED);
+	g_assert_cmpint(fixture.result.stage, ==, SMTP_STAGE_EHLO);
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(&fixture, "EHLO client.example\r\nNOOP\r\nMAIL FROM", true);
+	store_fixture_clear(&fixture);
 }
 
 /* ---- What is written ------------------------------------------------------ */
@@ -419,14 +422,14 @@ the_bytes_on_the_wire_are_exact(void)
 		                    "RCPT TO:<to@b.example>\r\nDATA\r\n%s",
 		        strlen(rows[i].message), rows[i].wire);
 		g_autofree char *found = NULL;
-		struct lab lab;
+		struct store_fixture fixture;
 
-		lab_init(&lab);
-		deliver_as(&lab, "from@a.example", "to@b.example", rows[i].message);
-		g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-		found = fakesmtp_dup_transcript(lab.server);
+		store_fixture_init(&fixture);
+		deliver_as(&fixture, "from@a.example", "to@b.example", rows[i].message);
+		g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+		found = fakesmtp_dup_transcript(fixture.server);
 		g_assert_cmpstr(found, ==, wanted);
-		lab_clear(&lab);
+		store_fixture_clear(&fixture);
 	}
 }
 
@@ -463,16 +466,17 @@ what_cannot_be_written_never_reaches_the_wire(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct lab lab;
+		struct store_fixture fixture;
 
-		lab_init(&lab);
-		deliver_as(&lab, rows[i].sender, rows[i].recipient, rows[i].message);
-		g_assert_cmpint(lab.result.outcome, ==,
+		store_fixture_init(&fixture);
+		deliver_as(
+		    &fixture, rows[i].sender, rows[i].recipient, rows[i].message);
+		g_assert_cmpint(fixture.result.outcome, ==,
 		    rows[i].is_good ? DELIVERY_SENT : DELIVERY_FAILED);
-		g_assert_cmpint(lab.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
-		g_assert_cmpuint(
-		    fakesmtp_get_connections(lab.server), ==, rows[i].is_good ? 1 : 0);
-		lab_clear(&lab);
+		g_assert_cmpint(fixture.result.scope, ==, DELIVERY_SCOPE_MESSAGE);
+		g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==,
+		    rows[i].is_good ? 1 : 0);
+		store_fixture_clear(&fixture);
 	}
 }
 
@@ -502,33 +506,33 @@ extensions_are_used_when_offered(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct lab lab;
+		struct store_fixture fixture;
 
-		lab_init(&lab);
-		fakesmtp_set(lab.server, FAKE_EHLO,
+		store_fixture_init(&fixture);
+		fakesmtp_set(fixture.server, FAKE_EHLO,
 		    (struct fake_rule){.act = FAKE_REPLY, .text = rows[i].ehlo});
-		deliver_as(&lab, "a@a.example", rows[i].recipient, rows[i].message);
-		g_assert_cmpint(lab.result.outcome, ==,
+		deliver_as(&fixture, "a@a.example", rows[i].recipient, rows[i].message);
+		g_assert_cmpint(fixture.result.outcome, ==,
 		    rows[i].mail ? DELIVERY_SENT : DELIVERY_FAILED);
-		g_assert_cmpstr(lab.result.enhanced, ==, rows[i].enhanced);
-		assert_seen(
-		    &lab, rows[i].mail ? rows[i].mail : "MAIL", rows[i].mail != NULL);
-		lab_clear(&lab);
+		g_assert_cmpstr(fixture.result.enhanced, ==, rows[i].enhanced);
+		assert_seen(&fixture, rows[i].mail ? rows[i].mail : "MAIL",
+		    rows[i].mail != NULL);
+		store_fixture_clear(&fixture);
 	}
 }
 
 static void
 an_old_host_is_greeted_with_helo(void)
 {
-	struct lab lab;
+	struct store_fixture fixture;
 
-	lab_init(&lab);
-	fakesmtp_set(lab.server, FAKE_EHLO,
+	store_fixture_init(&fixture);
+	fakesmtp_set(fixture.server, FAKE_EHLO,
 	    (struct fake_rule){FAKE_REPLY, "502 5.5.1 what?\r\n", 0, 1});
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	assert_seen(&lab, "EHLO client.example\r\nHELO client.example\r\n", true);
-	lab_clear(&lab);
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	assert_seen(&fixture, "EHLO client.example\r\nHELO client.example\r\n", true);
+	store_fixture_clear(&fixture);
 }
 
 static void
@@ -547,17 +551,17 @@ a_cut_while_the_body_is_written_is_no_doubt(void)
 	while (text->len < 16 * 1024 * 1024)
 		g_string_append(text, "0123456789012345678901234567890123456789\r\n");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct lab lab;
+		struct store_fixture fixture;
 
-		lab_init(&lab);
-		lab.options.times.dot_ms = FEW_MS;
-		fakesmtp_set(lab.server, FAKE_BODY, rows[i].rule);
-		deliver_as(&lab, "a@a.example", "b@b.example", text->str);
-		g_assert_cmpint(lab.result.outcome, ==, rows[i].outcome);
-		g_assert_cmpint(lab.result.stage, ==,
+		store_fixture_init(&fixture);
+		fixture.options.times.dot_ms = FEW_MS;
+		fakesmtp_set(fixture.server, FAKE_BODY, rows[i].rule);
+		deliver_as(&fixture, "a@a.example", "b@b.example", text->str);
+		g_assert_cmpint(fixture.result.outcome, ==, rows[i].outcome);
+		g_assert_cmpint(fixture.result.stage, ==,
 		    rows[i].outcome == DELIVERY_UNKNOWN ? SMTP_STAGE_DOT
 		                                        : SMTP_STAGE_DATA);
-		lab_clear(&lab);
+		store_fixture_clear(&fixture);
 	}
 }
 
@@ -565,7 +569,7 @@ a_cut_while_the_body_is_written_is_no_doubt(void)
 
 static struct stream *
 open_pair(const struct stream_options *options, void *data,
-    struct stream_failure *failure, GError **error)
+    struct stream_error *failure, GError **error)
 {
 	static const char *const hello[] = {"host.example", "SIZE", NULL};
 	int *fd = data;
@@ -579,20 +583,20 @@ a_stream_of_a_socket_pair_does(void)
 {
 	static const char replies[] =
 	    "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n250 2.0.0 taken\r\n";
-	struct lab lab;
+	struct store_fixture fixture;
 	int fds[2];
 
 	g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), ==, 0);
 	g_assert_cmpint(write(fds[1], replies, strlen(replies)), ==, strlen(replies));
-	lab_init(&lab);
-	lab.options.open = open_pair;
-	lab.options.open_data = &fds[0];
-	deliver(&lab);
-	g_assert_cmpint(lab.result.outcome, ==, DELIVERY_SENT);
-	g_assert_cmpstr(lab.result.text, ==, "250 2.0.0 taken");
-	g_assert_cmpuint(fakesmtp_get_connections(lab.server), ==, 0);
+	store_fixture_init(&fixture);
+	fixture.options.open = open_pair;
+	fixture.options.open_data = &fds[0];
+	deliver(&fixture);
+	g_assert_cmpint(fixture.result.outcome, ==, DELIVERY_SENT);
+	g_assert_cmpstr(fixture.result.text, ==, "250 2.0.0 taken");
+	g_assert_cmpuint(fakesmtp_get_connections(fixture.server), ==, 0);
 	close(fds[1]);
-	lab_clear(&lab);
+	store_fixture_clear(&fixture);
 }
 
 int

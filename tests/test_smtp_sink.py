@@ -8,17 +8,17 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "lib"))
-import smtplab
-from smtplab import equal, send
+import smtp_fixture
+from smtp_fixture import equal, send
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/lib/postfix/sbin"
 SINK = shutil.which("smtp-sink", path=PATH)
 if not SINK:
-    smtplab.skip_all("smtp-sink is not there")
+    smtp_fixture.skip_all("smtp-sink is not there")
 
-folder = smtplab.Folder()
-os.chmod(folder.path, 0o755)
-message = folder.file("message", b"Subject: t\r\n\r\n.dot\r\n")
+directory = smtp_fixture.Directory()
+os.chmod(directory.path, 0o755)
+message = directory.file("message", b"Subject: t\r\n\r\n.dot\r\n")
 
 
 def find_port(process):
@@ -89,7 +89,7 @@ def faults_have_outcomes(option, reply, code, cells):
 
 def accepts():
     """messages are taken, as they are, over one connection"""
-    dumps = folder.file("dumps")
+    dumps = directory.file("dumps")
     os.mkdir(dumps)
     os.chmod(dumps, 0o777)
     with sink("-d", dumps + "/%M.") as port:
@@ -133,7 +133,7 @@ def others_go_on():
         equal([result.outcome for result in results], ["failed"] * 3)
 
 
-tap = smtplab.Tap()
+tap = smtp_fixture.Tap()
 tap.run(accepts)
 tap.run(plain_hosts)
 tap.run(refused_early)
@@ -144,5 +144,5 @@ for row in FAULTS:
         faults_have_outcomes(*row)
     check.__doc__ = f"smtp-sink {row[0][0]}, {row[1] or 'its own reply'}"
     tap.run(check)
-folder.remove()
+directory.remove()
 tap.end()

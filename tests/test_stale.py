@@ -8,8 +8,8 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House, at_hour, days_after, papers_of, parse
-from smtplab import Server
+from daemon import Instance, at_hour, days_after, papers_of, parse
+from smtp_fixture import Server
 from tap import Tap
 
 DAY = "2026-11-20"
@@ -18,29 +18,29 @@ PEOPLE = 40
 OK, WANTED, DATA = 0, 1, 65
 
 
-def new_house(tap, name, relay):
-    house = House(tap.subfolder(name), port=relay.port, mail__alerts=True)
-    house.write_day(DAY, range(3))
-    house.add_people(PEOPLE, now=at_hour(DAY, 6))
-    house.once(at_hour(DAY), wanted=0)
-    house.write_day(NEXT, range(3, 5))
-    return house
+def new_instance(tap, name, relay):
+    instance = Instance(tap.subdirectory(name), port=relay.port, mail__alerts=True)
+    instance.write_day(DAY, range(3))
+    instance.add_people(PEOPLE, now=at_hour(DAY, 6))
+    instance.once(at_hour(DAY), wanted=0)
+    instance.write_day(NEXT, range(3, 5))
+    return instance
 
 
-def copy_store(house, folder):
-    os.makedirs(folder)
+def copy_store(instance, directory):
+    os.makedirs(directory)
     for name in ("paperboy.db", "paperboy.db-wal"):
-        if os.path.exists(os.path.join(house.state, name)):
-            shutil.copy2(os.path.join(house.state, name), folder)
+        if os.path.exists(os.path.join(instance.state, name)):
+            shutil.copy2(os.path.join(instance.state, name), directory)
 
 
-def put_back(house, folder):
+def put_back(instance, directory):
     for name in ("paperboy.db", "paperboy.db-wal", "paperboy.db-shm"):
-        path = os.path.join(house.state, name)
+        path = os.path.join(instance.state, name)
         if os.path.exists(path):
             os.unlink(path)
-        if os.path.exists(os.path.join(folder, name)):
-            shutil.copy2(os.path.join(folder, name), path)
+        if os.path.exists(os.path.join(directory, name)):
+            shutil.copy2(os.path.join(directory, name), path)
 
 
 def digests(relay):
@@ -52,53 +52,53 @@ def digests(relay):
     return found
 
 
-def check_held(house, relay, hour):
+def check_held(instance, relay, hour):
     """Nothing goes out but an alert; all that may have been mailed is HELD, and said."""
     relay.arrived.clear()
-    said = house.ctl("status", now=at_hour(NEXT, hour), wanted=WANTED)
+    said = instance.ctl("status", now=at_hour(NEXT, hour), wanted=WANTED)
     assert "older than the mail that was sent" in said, said
-    rows = json.loads(house.ctl("--json", "doctor", now=at_hour(NEXT, hour),
+    rows = json.loads(instance.ctl("--json", "doctor", now=at_hour(NEXT, hour),
                                 wanted=(OK, DATA)))
     (row,) = [row for row in rows if row["check"] == "generation"]
     assert not row["ok"] and "start paperboyd" in row["advice"], row
-    with house.start(now=at_hour(NEXT, hour)) as child:
+    with instance.start(now=at_hour(NEXT, hour)) as child:
         child.wait_line("old database put back")
-        child.wait_fact(lambda: house.states().get("HELD") == PEOPLE, "held digests")
+        child.wait_fact(lambda: instance.states().get("HELD") == PEOPLE, "held digests")
         child.wait_fact(lambda: relay.arrived, "the alert")
         assert child.stop() == 0
     (alert,) = relay.arrived
     assert alert[0] == "owner@news.example", alert
     assert b"older than the mail that was sent" in b" ".join(alert[1].split()), alert[1]
-    said = house.ctl("status", now=at_hour(NEXT, hour), wanted=WANTED)
+    said = instance.ctl("status", now=at_hour(NEXT, hour), wanted=WANTED)
     assert f"{PEOPLE} messages are held" in said and "queue release" in said, said
     relay.arrived.clear()
 
 
-def release(house, hour):
-    house.ctl("queue", "release", "all", "--yes", now=at_hour(NEXT, hour))
-    house.once(at_hour(NEXT, hour), wanted=0)
+def release(instance, hour):
+    instance.ctl("queue", "release", "all", "--yes", now=at_hour(NEXT, hour))
+    instance.once(at_hour(NEXT, hour), wanted=0)
 
 
 def yesterdays_copy(tap):
     """yesterday's database put back: held, reported, and released with the same id"""
     relay = Server()
-    house = new_house(tap, "copy", relay)
-    old = os.path.join(tap.folder, "old")
-    copy_store(house, old)
+    instance = new_instance(tap, "copy", relay)
+    old = os.path.join(tap.directory, "old")
+    copy_store(instance, old)
     relay.arrived.clear()
-    house.once(at_hour(NEXT), wanted=0)
+    instance.once(at_hour(NEXT), wanted=0)
     sent = digests(relay)
     assert len(sent) == PEOPLE
-    put_back(house, old)
-    check_held(house, relay, 10)
-    release(house, 11)
+    put_back(instance, old)
+    check_held(instance, relay, 10)
+    release(instance, 11)
     assert digests(relay) == sent
     assert all(papers_of(raw) == [3, 4] for who, raw, _ in relay.arrived
                if not who.startswith("owner@"))
     # what comes now is sent as ever
     relay.arrived.clear()
-    house.write_day(days_after(DAY, 2), [9])
-    house.once(at_hour(days_after(DAY, 2)), wanted=0)
+    instance.write_day(days_after(DAY, 2), [9])
+    instance.once(at_hour(days_after(DAY, 2)), wanted=0)
     assert len(digests(relay)) == PEOPLE
     assert not set(sum(digests(relay).values(), [])) & set(sum(sent.values(), []))
     relay.close()
@@ -107,17 +107,17 @@ def yesterdays_copy(tap):
 def truncated_log(tap):
     """a write-ahead log that was cut after a crash: the same"""
     relay = Server()
-    house = new_house(tap, "log", relay)
+    instance = new_instance(tap, "log", relay)
     relay.arrived.clear()
-    with house.start(now=at_hour(NEXT)) as child:
+    with instance.start(now=at_hour(NEXT)) as child:
         child.wait_fact(lambda: len(digests(relay)) == PEOPLE, "the digests")
-        child.wait_fact(lambda: house.states() == {"SENT": 2 * PEOPLE}, "the results")
+        child.wait_fact(lambda: instance.states() == {"SENT": 2 * PEOPLE}, "the results")
         child.kill()
     sent = digests(relay)
-    assert os.path.getsize(house.store + "-wal") > 0
-    os.truncate(house.store + "-wal", 0)
-    check_held(house, relay, 10)
-    release(house, 11)
+    assert os.path.getsize(instance.store + "-wal") > 0
+    os.truncate(instance.store + "-wal", 0)
+    check_held(instance, relay, 10)
+    release(instance, 11)
     assert digests(relay) == sent
     relay.close()
 
@@ -125,18 +125,18 @@ def truncated_log(tap):
 def first_digest(tap):
     """a first digest that an older copy builds again has the same Message-ID"""
     relay = Server()
-    house = House(tap.subfolder("first"), port=relay.port)
-    house.write_day(DAY, range(3))
-    house.add_people(3, now=at_hour(DAY, 6))
-    old = os.path.join(tap.folder, "first-old")
-    copy_store(house, old)
-    house.once(at_hour(DAY), wanted=0)
+    instance = Instance(tap.subdirectory("first"), port=relay.port)
+    instance.write_day(DAY, range(3))
+    instance.add_people(3, now=at_hour(DAY, 6))
+    old = os.path.join(tap.directory, "first-old")
+    copy_store(instance, old)
+    instance.once(at_hour(DAY), wanted=0)
     sent = digests(relay)
-    put_back(house, old)
-    house.once(at_hour(DAY, 9))
-    assert house.states() == {"HELD": 3}, house.states()
-    house.ctl("queue", "release", "all", "--yes", now=at_hour(DAY, 10))
-    house.once(at_hour(DAY, 10), wanted=0)
+    put_back(instance, old)
+    instance.once(at_hour(DAY, 9))
+    assert instance.states() == {"HELD": 3}, instance.states()
+    instance.ctl("queue", "release", "all", "--yes", now=at_hour(DAY, 10))
+    instance.once(at_hour(DAY, 10), wanted=0)
     assert {who: ids * 2 for who, ids in sent.items()} == digests(relay)
     relay.close()
 
@@ -144,8 +144,8 @@ def first_digest(tap):
 def no_false_alarm(tap):
     """a crash between the claim and the counter, or a lost counter, holds nothing"""
     relay = Server()
-    house = new_house(tap, "calm", relay)
-    counter = os.path.join(house.state, "generation")
+    instance = new_instance(tap, "calm", relay)
+    counter = os.path.join(instance.state, "generation")
     value = int(open(counter, encoding="ascii").read())
     assert value > 0
     for damage in ("empty", "behind", "lost"):
@@ -156,12 +156,12 @@ def no_false_alarm(tap):
                 file.write(f"{value - 1:020}\n")
         else:
             os.unlink(counter)
-        house.once(at_hour(DAY, 9), wanted=0)
-        assert set(house.states()) == {"SENT"}
+        instance.once(at_hour(DAY, 9), wanted=0)
+        assert set(instance.states()) == {"SENT"}
         assert int(open(counter, encoding="ascii").read()) >= value
     with open(counter, "w", encoding="ascii") as file:
         file.write("rubbish")
-    run = house.once(at_hour(DAY, 10))
+    run = instance.once(at_hour(DAY, 10))
     assert run.status == 69 and "remove it" in run.output, run
     relay.close()
 

@@ -1,15 +1,15 @@
 /*
  * test_status.c - what status and metrics cost, and that their numbers are right.
  */
-#include "service/status.h"
+#include "service/health/status.h"
 
 #include <glib.h>
 #include <string.h>
 
-#include "daemon/standing.h"
-#include "lib/lab.h"
-#include "service/metrics.h"
-#include "store/sql.h"
+#include "daemon/status_line.h"
+#include "lib/store_fixture.h"
+#include "service/health/metrics.h"
+#include "store/core/sql.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
@@ -19,7 +19,7 @@
 	"%d) "
 
 static const char *const fill[] = {
-    ROWS "INSERT INTO paper (seq, id, title, abstract, authors, url, told_at,"
+    ROWS "INSERT INTO paper (seq, id, title, abstract, authors, url, fetched_at,"
          " first_seen_at, last_day, revision) SELECT i, 'p' || i, 't', '', '',"
          " 'https://a.example/', 1, 1, '2026-11-20', i FROM n",
     ROWS "INSERT INTO listing (source, day, paper_seq, first_seen_at)"
@@ -27,7 +27,7 @@ static const char *const fill[] = {
     ROWS "INSERT INTO filter (id, canonical, hash, created_at)"
          " SELECT i, 'f' || i, printf('%%064d', i), 1 FROM n",
     ROWS "INSERT INTO match_found SELECT i, 1, '1,2,3' FROM n",
-    ROWS "INSERT INTO match_waiting SELECT i, i, 1, 1 FROM n",
+    ROWS "INSERT INTO match_pending SELECT i, i, 1, 1 FROM n",
     ROWS "INSERT INTO subscriber (id, address, address_key, state, cadence, weekdays,"
          " minute, zone, max_full, created_at, consent_at, consent_text, next_due_at,"
          " is_next_held) SELECT i, i || '@a.example', i || '@a.example', 'active',"
@@ -42,12 +42,12 @@ static const char *const fill[] = {
          "  WHEN 3 THEN 'FAILED' WHEN 4 THEN 'HELD' WHEN 5 THEN 'UNKNOWN'"
          "  ELSE 'CANCELLED' END, i, iif(i % 7 < 2, i, NULL), 1,"
          " iif(i % 7 IN (2, 3, 6), i, NULL), iif(i % 7 = 4, 'restore', NULL) FROM n",
-    ROWS "INSERT INTO letter (key, road, came_at, size, state, ended_at)"
+    ROWS "INSERT INTO inbox (key, receiver, received_at, size, state, ended_at)"
          " SELECT printf('%%064d', i), 'lmtp', i, 1, 'done', i FROM n",
 };
 
 static void
-fill_tables(struct lab *lab, int from, int to)
+fill_tables(struct store_fixture *fixture, int from, int to)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(fill); i++) {
 		char *sql;
@@ -56,7 +56,7 @@ fill_tables(struct lab *lab, int from, int to)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		sql = g_strdup_printf(fill[i], from, to);
 #pragma GCC diagnostic pop
-		lab_run(lab, sql);
+		store_fixture_run(fixture, sql);
 		g_free(sql);
 	}
 }
@@ -70,7 +70,7 @@ count_step(void *data)
 
 /* Steps of SQLite's virtual machine that one look at the numbers takes. */
 static unsigned
-measure_steps(struct lab *lab, const struct settings *settings)
+measure_steps(struct store_fixture *fixture, const struct settings *settings)
 {
 	const struct status_daemon daemon = {.is_running = true};
 	g_autoptr(GError) error = NULL;
@@ -78,28 +78,28 @@ measure_steps(struct lab *lab, const struct settings *settings)
 	int64_t next_at, waiting;
 	unsigned steps = 0;
 
-	sqlite3_progress_handler(lab->store->db, 1, count_step, &steps);
-	text =
-	    metrics_format(lab->store, settings, &daemon, NULL, lab_time(NOW), &error);
+	sqlite3_progress_handler(fixture->store->db, 1, count_step, &steps);
+	text = metrics_format(
+	    fixture->store, settings, &daemon, NULL, store_fixture_time(NOW), &error);
 	g_assert_no_error(error);
-	standing_load(lab->store, &next_at, &waiting, &error);
+	status_line_load(fixture->store, &next_at, &waiting, &error);
 	g_assert_no_error(error);
-	sqlite3_progress_handler(lab->store->db, 0, NULL, NULL);
+	sqlite3_progress_handler(fixture->store->db, 0, NULL, NULL);
 	return steps;
 }
 
 static void
 no_number_takes_longer_in_a_large_store(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	pb_auto(settings) settings = settings_new();
 	unsigned few, many;
 
-	fill_tables(lab, 1, 70);
-	measure_steps(lab, settings);
-	few = measure_steps(lab, settings);
-	fill_tables(lab, 71, 7000);
-	many = measure_steps(lab, settings);
+	fill_tables(fixture, 1, 70);
+	measure_steps(fixture, settings);
+	few = measure_steps(fixture, settings);
+	fill_tables(fixture, 71, 7000);
+	many = measure_steps(fixture, settings);
 	g_test_message("%u steps with 70 rows a table, %u with 7000", few, many);
 	g_assert_cmpuint(many, <, few + few / 10);
 }
@@ -111,7 +111,7 @@ static const struct {
     {"paper", "SELECT count(*) FROM paper"},
     {"filter", "SELECT count(*) FROM filter"},
     {"match", "SELECT count(*) FROM match WHERE state = 'yes'"},
-    {"match_waiting", "SELECT count(*) FROM match_waiting"},
+    {"match_pending", "SELECT count(*) FROM match_pending"},
     {"next held",
         "SELECT count(*) FROM subscriber WHERE is_next_held AND state = 'active'"},
     {"subscriber active", "SELECT count(*) FROM subscriber WHERE state = 'active'"},
@@ -144,14 +144,14 @@ every_change_is_counted(void)
 	    "UPDATE subscriber SET is_next_held = 0 WHERE id BETWEEN 30 AND 40",
 	    "UPDATE match_found SET papers = papers || ',4,5' WHERE filter_id < 9",
 	    "DELETE FROM match_found WHERE filter_id BETWEEN 6 AND 12",
-	    "INSERT INTO match_waiting VALUES (5, 5, 9, 9)"
+	    "INSERT INTO match_pending VALUES (5, 5, 9, 9)"
 	    " ON CONFLICT DO UPDATE SET decided_at = 9",
 	    "DELETE FROM filter WHERE id BETWEEN 20 AND 25",
 	    "DELETE FROM outbox WHERE id BETWEEN 10 AND 30",
 	};
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 
-	fill_tables(lab, 1, 70);
+	fill_tables(fixture, 1, 70);
 	for (size_t i = 0; i <= G_N_ELEMENTS(changes); i++) {
 		for (size_t j = 0; j < G_N_ELEMENTS(counts); j++) {
 			g_autofree char *sql = g_strdup_printf(
@@ -160,11 +160,11 @@ every_change_is_counted(void)
 
 			g_test_message("%s behind %s", counts[j].name,
 			    i ? changes[i - 1] : "nothing");
-			g_assert_cmpint(
-			    lab_number(lab, sql), ==, lab_number(lab, counts[j].sql));
+			g_assert_cmpint(store_fixture_number(fixture, sql), ==,
+			    store_fixture_number(fixture, counts[j].sql));
 		}
 		if (i < G_N_ELEMENTS(changes))
-			lab_run(lab, changes[i]);
+			store_fixture_run(fixture, changes[i]);
 	}
 }
 

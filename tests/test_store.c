@@ -10,79 +10,81 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "lib/lab.h"
-#include "service/edition.h"
-#include "service/match.h"
-#include "service/subscribe.h"
-#include "service/upkeep.h"
-#include "store/audit.h"
-#include "store/editions.h"
-#include "store/filing.h"
-#include "store/letters.h"
-#include "store/matches.h"
-#include "store/migrate.h"
-#include "store/outbox.h"
-#include "store/papers.h"
-#include "store/people.h"
-#include "store/sql.h"
-#include "store/suppression.h"
+#include "lib/store_fixture.h"
+#include "service/digest/digest_build.h"
+#include "service/health/maintenance.h"
+#include "service/match/match.h"
+#include "service/people/subscribe.h"
+#include "store/core/audit.h"
+#include "store/core/migrate.h"
+#include "store/core/sql.h"
+#include "store/core/suppression.h"
+#include "store/mail/digests.h"
+#include "store/mail/inbox.h"
+#include "store/mail/outbox.h"
+#include "store/paper/filter_index.h"
+#include "store/paper/matches.h"
+#include "store/paper/papers.h"
+#include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 
 static void
 a_store_is_made_whole_and_for_its_owner_only(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	GStatBuf status;
-	GDir *dir = g_dir_open(lab->folder, 0, NULL);
+	GDir *dir = g_dir_open(fixture->folder, 0, NULL);
 	const char *name;
 
-	g_assert_cmpint(g_stat(lab->path, &status), ==, 0);
+	g_assert_cmpint(g_stat(fixture->path, &status), ==, 0);
 	g_assert_cmpint(status.st_mode & 07777, ==, 0600);
 	g_assert_cmpint(status.st_nlink, ==, 1);
 	/* No draft is left behind. */
 	while ((name = g_dir_read_name(dir)))
 		g_assert_null(strstr(name, ".new"));
 	g_dir_close(dir);
-	lab_assert_text(lab, "PRAGMA journal_mode", "wal");
-	lab_assert_text(lab, "PRAGMA foreign_keys", "1");
-	lab_assert_text(lab, "PRAGMA synchronous", "2");
-	lab_assert_text(lab, "PRAGMA integrity_check", "ok");
-	g_assert_cmpint(lab_number(lab, "PRAGMA user_version"), ==, MIGRATE_VERSION);
+	store_fixture_assert_text(fixture, "PRAGMA journal_mode", "wal");
+	store_fixture_assert_text(fixture, "PRAGMA foreign_keys", "1");
+	store_fixture_assert_text(fixture, "PRAGMA synchronous", "2");
+	store_fixture_assert_text(fixture, "PRAGMA integrity_check", "ok");
 	g_assert_cmpint(
-	    lab_number(lab, "PRAGMA application_id"), ==, MIGRATE_APPLICATION_ID);
+	    store_fixture_number(fixture, "PRAGMA user_version"), ==, MIGRATE_VERSION);
+	g_assert_cmpint(store_fixture_number(fixture, "PRAGMA application_id"), ==,
+	    MIGRATE_APPLICATION_ID);
 }
 
 static void
 a_store_keeps_what_was_committed_when_opened_again(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	g_autofree char *before = NULL, *after = NULL;
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	lab_subscribe(lab, "ada@example.org", "UTC", "diffusion", lab_time(NOW));
-	before = lab_hash(lab);
-	store_free(lab->store);
-	lab->store = store_open(lab->path, &error);
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
+	before = store_fixture_hash(fixture);
+	store_free(fixture->store);
+	fixture->store = store_open(fixture->path, &error);
 	g_assert_no_error(error);
-	after = lab_hash(lab);
+	after = store_fixture_hash(fixture);
 	g_assert_cmpstr(before, ==, after);
 }
 
 static void
 two_handles_work_on_one_store(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
-	pb_auto(store) other = store_open(lab->path, &error);
+	pb_auto(store) other = store_open(fixture->path, &error);
 	int64_t value;
 
 	g_assert_no_error(error);
 	g_assert_true(store_save_cursor(other, "made-up", 42, &error));
-	g_assert_true(store_load_cursor(lab->store, "made-up", 0, &value, &error));
+	g_assert_true(store_load_cursor(fixture->store, "made-up", 0, &value, &error));
 	g_assert_cmpint(value, ==, 42);
-	g_assert_true(store_save_cursor(lab->store, "made-up", 43, &error));
+	g_assert_true(store_save_cursor(fixture->store, "made-up", 43, &error));
 	g_assert_true(store_load_cursor(other, "made-up", 0, &value, &error));
 	g_assert_cmpint(value, ==, 43);
 	g_assert_true(store_load_cursor(other, "never set", -7, &value, &error));
@@ -202,7 +204,7 @@ a_file_that_is_no_store_is_refused_and_left_alone(void)
 			g_test_fail_printf("row %zu: %s", i, error->message);
 		g_file_get_contents(path, &after, &after_size, NULL);
 		g_assert_cmpmem(before, before_size, after, after_size);
-		lab_remove_folder(folder);
+		store_fixture_remove_folder(folder);
 	}
 }
 
@@ -241,31 +243,33 @@ processes_that_make_one_store_at_once_share_it(void)
 		g_assert_cmpint(waitpid(children[i], &status, 0), ==, children[i]);
 		g_assert_cmpint(status, ==, 0);
 	}
-	lab_remove_folder(folder);
+	store_fixture_remove_folder(folder);
 }
 
 /* ---- states that cannot be ------------------------------------------------- */
 
 /* Subscriber 1 is active and has a filter, a match, and a digest in the outbox that
  * is NEW; 2 is pending; 3 is gone. */
-static struct lab *
+static struct store_fixture *
 new_world(void)
 {
-	struct lab *lab = lab_new();
+	struct store_fixture *fixture = store_fixture_new();
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	lab_list(lab, "2026-11-20", "2611.00002", "Mamba", 3);
-	g_assert_cmpint(lab_subscribe(lab, "ada@example.org", "UTC",
-	                    "diffusion upvotes:>=3", lab_time(NOW)),
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Mamba", 3);
+	g_assert_cmpint(store_fixture_subscribe(fixture, "ada@example.org", "UTC",
+	                    "diffusion upvotes:>=3", store_fixture_time(NOW)),
 	    ==, 1);
-	lab_subscribe(lab, "pending@example.org", "UTC", NULL, lab_time(NOW));
-	lab_subscribe(lab, "gone@example.org", "UTC", NULL, lab_time(NOW));
-	g_assert_cmpuint(lab_press(lab, lab_time(NOW)), ==, 1);
-	lab_run(lab,
+	store_fixture_subscribe(
+	    fixture, "pending@example.org", "UTC", NULL, store_fixture_time(NOW));
+	store_fixture_subscribe(
+	    fixture, "gone@example.org", "UTC", NULL, store_fixture_time(NOW));
+	g_assert_cmpuint(store_fixture_press(fixture, store_fixture_time(NOW)), ==, 1);
+	store_fixture_run(fixture,
 	    "UPDATE subscriber SET state = 'pending' WHERE id = 2;"
 	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL WHERE id = 3;"
-	    "INSERT INTO match_waiting VALUES (1, 2, 0, 9)");
-	return lab;
+	    "INSERT INTO match_pending VALUES (1, 2, 0, 9)");
+	return fixture;
 }
 
 #define CLAIM                                                                    \
@@ -336,7 +340,7 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	    {"", "UPDATE subscription SET number = 0", "CHECK"},
 	    {"", "UPDATE subscription SET filter_id = 99", "FOREIGN KEY"},
 	    {"", "UPDATE subscription SET name = char(27) || '[2J'", "CHECK"},
-	    {"", "UPDATE match_waiting SET due_at = NULL", "NOT NULL"},
+	    {"", "UPDATE match_pending SET due_at = NULL", "NOT NULL"},
 	    {"", "UPDATE match_found SET papers = '2'",
 	        "a match that was decided stays"},
 	    {"", "UPDATE match_found SET papers = '12'",
@@ -345,7 +349,7 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	        "a match that was decided stays"},
 	    {"", "INSERT INTO match_found VALUES (1, 0, '')", "CHECK"},
 	    {"", "INSERT INTO match_found VALUES (1, 0, ',1')", "CHECK"},
-	    {"", "INSERT INTO match_waiting VALUES (1, 99, 0, 9)", "FOREIGN KEY"},
+	    {"", "INSERT INTO match_pending VALUES (1, 99, 0, 9)", "FOREIGN KEY"},
 	    /* Papers. */
 	    {"", "UPDATE paper SET title = ''", "CHECK"},
 	    {"", "UPDATE paper SET url = 'javascript:alert(1)'", "CHECK"},
@@ -356,8 +360,8 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	    {"", "UPDATE paper SET id = printf('%.*c', 201, 'a') WHERE seq = 1",
 	        "CHECK"},
 	    {"", "DELETE FROM paper WHERE seq = 1", "FOREIGN KEY"},
-	    {"", "UPDATE batch SET status = 'failed', error = NULL", "CHECK"},
-	    {"", "UPDATE batch SET error = 'but it was ok'", "CHECK"},
+	    {"", "UPDATE source_fetch SET status = 'failed', error = NULL", "CHECK"},
+	    {"", "UPDATE source_fetch SET error = 'but it was ok'", "CHECK"},
 	    /* Digests. */
 	    {"",
 	        "INSERT INTO " DIGEST
@@ -429,11 +433,11 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_world();
+		pb_auto(store_fixture) fixture = new_world();
 		g_autofree char *says = NULL;
 
-		lab_run(lab, rows[i].first);
-		says = lab_try(lab, rows[i].sql);
+		store_fixture_run(fixture, rows[i].first);
+		says = store_fixture_try(fixture, rows[i].sql);
 		if (!says || !strstr(says, rows[i].says))
 			g_test_fail_printf(
 			    "%s: %s", rows[i].sql, says ? says : "accepted");
@@ -460,57 +464,63 @@ the_good_states_are_accepted(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_world();
+		pb_auto(store_fixture) fixture = new_world();
 
-		lab_run(lab, rows[i]);
+		store_fixture_run(fixture, rows[i]);
 	}
 }
 
 /* ---- failures in the middle ------------------------------------------------ */
 
 static bool
-call_claim(struct lab *lab, void *data, GError **error)
+call_claim(struct store_fixture *fixture, void *data, GError **error)
 {
-	const struct outbox_claim claim = {
-	    .now = lab_time(NOW), .limit = 50, .render_key = "key", .key = lab->key};
+	const struct outbox_claim claim = {.now = store_fixture_time(NOW),
+	    .limit = 50,
+	    .cache_key = "key",
+	    .key = fixture->key};
 	bool is_more;
-	g_autoptr(GPtrArray) jobs = outbox_claim(lab->store, &claim, &is_more, error);
+	g_autoptr(GPtrArray) jobs =
+	    outbox_claim(fixture->store, &claim, &is_more, error);
 
 	(void)data;
 	return jobs != NULL;
 }
 
 static bool
-call_save_results(struct lab *lab, void *data, GError **error)
+call_save_results(struct store_fixture *fixture, void *data, GError **error)
 {
-	struct outbox_result result = {
-	    .id = 1, .end = *(enum outbox_end *)data, .next_try_at = -1, .code = 250};
+	struct outbox_result result = {.id = 1,
+	    .end = *(enum outbox_status *)data,
+	    .next_try_at = -1,
+	    .code = 250};
 	g_autoptr(GPtrArray) results = g_ptr_array_new();
 
 	if (result.end == OUTBOX_DEFERRED || result.end == OUTBOX_RETURNED)
-		result.next_try_at = lab_time(NOW) + 60;
+		result.next_try_at = store_fixture_time(NOW) + 60;
 	g_ptr_array_add(results, &result);
-	return outbox_save_results(lab->store, results, lab_time(NOW), error);
+	return outbox_save_results(
+	    fixture->store, results, store_fixture_time(NOW), error);
 }
 
 static bool
-call_edition(struct lab *lab, void *data, GError **error)
+call_edition(struct store_fixture *fixture, void *data, GError **error)
 {
-	struct edition_report report = {0};
+	struct digest_build_report report = {0};
 
 	(void)data;
-	return edition_run(
-	    lab->store, lab->key, NULL, lab_time(NOW) + CLOCK_DAY_S, &report, error);
+	return digest_build_run(fixture->store, fixture->key, NULL,
+	    store_fixture_time(NOW) + CLOCK_DAY_S, &report, error);
 }
 
 static bool
-call_batch(struct lab *lab, void *data, GError **error)
+call_batch(struct store_fixture *fixture, void *data, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
 	const struct batch batch = {.source = "made-up",
 	    .day = "2026-11-20",
-	    .asked_at = lab_time(NOW),
+	    .asked_at = store_fixture_time(NOW),
 	    .status = BATCH_OK};
 	struct papers_saved saved = {77, 77, 77, 77};
 	bool is_ok;
@@ -526,7 +536,7 @@ call_batch(struct lab *lab, void *data, GError **error)
 		paper->upvotes = 9;
 		g_ptr_array_add(listings, listing_new(paper, "2026-11-21"));
 	}
-	is_ok = papers_save_batch(lab->store, &batch, listings, &saved, error);
+	is_ok = papers_save_batch(fixture->store, &batch, listings, &saved, error);
 	g_assert_cmpuint(saved.listed, ==, is_ok ? 3 : 77);
 	g_assert_cmpuint(saved.fresh, ==, is_ok ? 1 : 77);
 	g_assert_cmpuint(saved.changed, ==, is_ok ? 2 : 77);
@@ -534,46 +544,48 @@ call_batch(struct lab *lab, void *data, GError **error)
 }
 
 static bool
-call_subscribe(struct lab *lab, void *data, GError **error)
+call_subscribe(struct store_fixture *fixture, void *data, GError **error)
 {
 	const struct subscribe_filter filters[] = {
 	    {.text = "mamba"}, {.text = "diffusion upvotes:>=3"}};
 	const struct subscribe_request request = {
 	    .address = data,
-	    .consent = LAB_CONSENT,
+	    .consent = STORE_FIXTURE_CONSENT,
 	    .zone = "UTC",
 	    .max_full = 20,
 	    .filters = filters,
 	    .filter_count = 2,
 	    .who = "test",
-	    .key = lab->key,
+	    .key = fixture->key,
 	};
-	pb_auto(subscriber) subscriber =
-	    subscribe_add(lab->store, &request, lab_time(NOW), NULL, NULL, error);
+	pb_auto(subscriber) subscriber = subscribe_add(
+	    fixture->store, &request, store_fixture_time(NOW), NULL, NULL, error);
 
 	return subscriber != NULL;
 }
 
 static bool
-call_remove(struct lab *lab, void *data, GError **error)
+call_remove(struct store_fixture *fixture, void *data, GError **error)
 {
-	return subscribe_remove(lab->store, data, "test", lab_time(NOW), error);
+	return subscribe_remove(
+	    fixture->store, data, "test", store_fixture_time(NOW), error);
 }
 
 static bool
-call_remove_filter(struct lab *lab, void *data, GError **error)
+call_remove_filter(struct store_fixture *fixture, void *data, GError **error)
 {
 	return subscribe_remove_filter(
-	    lab->store, data, 1, "test", lab_time(NOW), error);
+	    fixture->store, data, 1, "test", store_fixture_time(NOW), error);
 }
 
 static void
 a_failure_anywhere_leaves_the_store_as_it_was(void)
 {
-	static enum outbox_end ends[] = {OUTBOX_SENT, OUTBOX_DEFERRED, OUTBOX_RETURNED,
-	    OUTBOX_UNKNOWN, OUTBOX_FAILED, OUTBOX_REFUSED, OUTBOX_HELD};
+	static enum outbox_status ends[] = {OUTBOX_SENT, OUTBOX_DEFERRED,
+	    OUTBOX_RETURNED, OUTBOX_UNKNOWN, OUTBOX_FAILED, OUTBOX_REFUSED,
+	    OUTBOX_HELD};
 	static const struct {
-		bool (*call)(struct lab *lab, void *data, GError **error);
+		bool (*call)(struct store_fixture *fixture, void *data, GError **error);
 		void *data;
 		const char *first;
 		unsigned least; /* failures there must have been */
@@ -596,11 +608,12 @@ a_failure_anywhere_leaves_the_store_as_it_was(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_world();
+		pb_auto(store_fixture) fixture = new_world();
 		unsigned failures;
 
-		lab_run(lab, rows[i].first);
-		failures = lab_fail_everywhere(lab, rows[i].call, rows[i].data, true);
+		store_fixture_run(fixture, rows[i].first);
+		failures = store_fixture_fail_everywhere(
+		    fixture, rows[i].call, rows[i].data, true);
 		g_test_message("row %zu failed %u times", i, failures);
 		g_assert_cmpuint(failures, >=, rows[i].least);
 	}
@@ -609,51 +622,57 @@ a_failure_anywhere_leaves_the_store_as_it_was(void)
 static void
 what_a_filter_found_goes_with_it(void)
 {
-	pb_auto(lab) lab = new_world();
+	pb_auto(store_fixture) fixture = new_world();
 
-	lab_run(lab, "DELETE FROM match_found; INSERT INTO match_found VALUES"
-	             " (1, 0, '1'), (1, 1, '2'); DELETE FROM subscription;"
-	             "DELETE FROM filter WHERE id = 1");
-	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM match_found"), ==, 0);
+	store_fixture_run(fixture,
+	    "DELETE FROM match_found; INSERT INTO match_found VALUES"
+	    " (1, 0, '1'), (1, 1, '2'); DELETE FROM subscription;"
+	    "DELETE FROM filter WHERE id = 1");
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM match_found"), ==, 0);
 }
 
 static void
 an_edition_that_fails_is_made_at_the_next_run(void)
 {
-	pb_auto(lab) lab = new_world();
+	pb_auto(store_fixture) fixture = new_world();
 
-	lab_run(lab, "DELETE FROM match_waiting;"
-	             "INSERT INTO match_found VALUES (1, 0, '2')");
+	store_fixture_run(fixture, "DELETE FROM match_pending;"
+	                           "INSERT INTO match_found VALUES (1, 0, '2')");
 	/* It commits page by page; what was made stays, and once. */
-	g_assert_cmpuint(lab_fail_everywhere(lab, call_edition, NULL, false), >=, 20);
-	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM digest"), ==, 2);
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_edition, NULL, false), >=, 20);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), ==, 2);
 }
 
 /* @return "1" to "3": which of the cursors are set */
 static char *
-write_nested(struct lab *lab, bool keeps_inner, bool keeps_outer)
+write_nested(struct store_fixture *fixture, bool keeps_inner, bool keeps_outer)
 {
 	g_autoptr(GError) error = NULL;
 
 	{
 		pb_transaction outer = {0};
 
-		g_assert_true(store_begin(lab->store, &outer, &error));
-		g_assert_true(store_save_cursor(lab->store, "1", 1, &error));
+		g_assert_true(store_begin(fixture->store, &outer, &error));
+		g_assert_true(store_save_cursor(fixture->store, "1", 1, &error));
 		{
 			pb_transaction inner = {0};
 
-			g_assert_true(store_begin(lab->store, &inner, &error));
-			g_assert_true(store_save_cursor(lab->store, "2", 1, &error));
+			g_assert_true(store_begin(fixture->store, &inner, &error));
+			g_assert_true(
+			    store_save_cursor(fixture->store, "2", 1, &error));
 			if (keeps_inner)
 				g_assert_true(store_commit(&inner, &error));
 		}
-		g_assert_true(store_save_cursor(lab->store, "3", 1, &error));
+		g_assert_true(store_save_cursor(fixture->store, "3", 1, &error));
 		if (keeps_outer)
 			g_assert_true(store_commit(&outer, &error));
 	}
-	lab_assert_idle(lab);
-	return lab_text(lab, "SELECT name FROM cursor WHERE name < '4' ORDER BY name");
+	store_fixture_assert_idle(fixture);
+	return store_fixture_text(
+	    fixture, "SELECT name FROM cursor WHERE name < '4' ORDER BY name");
 }
 
 static void
@@ -670,9 +689,9 @@ a_transaction_within_another_is_a_part_of_it(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		g_autofree char *found =
-		    write_nested(lab, cases[i].keeps_inner, cases[i].keeps_outer);
+		    write_nested(fixture, cases[i].keeps_inner, cases[i].keeps_outer);
 
 		g_assert_cmpstr(found, ==, cases[i].wanted);
 	}
@@ -681,28 +700,29 @@ a_transaction_within_another_is_a_part_of_it(void)
 static void
 a_transaction_that_is_left_rolls_back(void)
 {
-	pb_auto(lab) lab = new_world();
-	g_autofree char *before = lab_hash(lab);
+	pb_auto(store_fixture) fixture = new_world();
+	g_autofree char *before = store_fixture_hash(fixture);
 	g_autofree char *after = NULL;
 	g_autoptr(GError) error = NULL;
 
 	for (int i = 0; i < 2; i++) {
 		pb_transaction transaction = {0};
 
-		g_assert_true(store_begin(lab->store, &transaction, &error));
-		g_assert_true(store_save_cursor(lab->store, "made-up", 42 + i, &error));
+		g_assert_true(store_begin(fixture->store, &transaction, &error));
 		g_assert_true(
-		    audit_insert(lab->store, 5, "test", "made-up", 0, NULL, &error));
+		    store_save_cursor(fixture->store, "made-up", 42 + i, &error));
+		g_assert_true(audit_insert(
+		    fixture->store, 5, "test", "made-up", 0, NULL, &error));
 	}
-	lab_assert_idle(lab);
-	after = lab_hash(lab);
+	store_fixture_assert_idle(fixture);
+	after = store_fixture_hash(fixture);
 	g_assert_cmpstr(before, ==, after);
 }
 
 static void
 a_refused_row_leaves_no_statement_open(void)
 {
-	pb_auto(lab) lab = new_world();
+	pb_auto(store_fixture) fixture = new_world();
 	g_autoptr(GError) error = NULL;
 	struct subscriber subscriber = {
 	    .address = (char *)"a\n@b.example",
@@ -715,19 +735,20 @@ a_refused_row_leaves_no_statement_open(void)
 	    .next_due_at = -1,
 	};
 
-	g_assert_false(people_insert(lab->store, &subscriber, &error));
+	g_assert_false(subscribers_insert(fixture->store, &subscriber, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_assert_cmpint(subscriber.id, ==, 0);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 }
 
 /* ---- query plans ----------------------------------------------------------- */
 
 /* The plan of every statement that was prepared, but for those that write one row. */
 static void
-assert_plans(struct lab *lab, const char *what, const char *const *indexes)
+assert_plans(
+    struct store_fixture *fixture, const char *what, const char *const *indexes)
 {
-	g_autofree char *plans = lab_format_plans(lab);
+	g_autofree char *plans = store_fixture_format_plans(fixture);
 
 	g_test_message("%s: %s", what, plans);
 	for (; *indexes; indexes++)
@@ -748,7 +769,7 @@ assert_plans(struct lab *lab, const char *what, const char *const *indexes)
 static void
 hot_due(struct store *store)
 {
-	g_autoptr(GPtrArray) rows = people_load_due(store, 5, 5, 50, NULL);
+	g_autoptr(GPtrArray) rows = subscribers_load_due(store, 5, 5, 50, NULL);
 
 	g_assert_nonnull(rows);
 }
@@ -758,13 +779,13 @@ hot_next_due(struct store *store)
 {
 	int64_t at;
 
-	people_load_next_due(store, &at, NULL);
+	subscribers_load_next_due(store, &at, NULL);
 }
 
 static void
 hot_waking(struct store *store)
 {
-	g_autoptr(GPtrArray) rows = people_load_waking(store, 5, 50, NULL);
+	g_autoptr(GPtrArray) rows = subscribers_load_waking(store, 5, 50, NULL);
 
 	g_assert_nonnull(rows);
 }
@@ -782,7 +803,8 @@ static void
 hot_suppression(struct store *store)
 {
 	g_autoptr(GPtrArray) page = suppression_load_page(store, "", 50, NULL);
-	g_autoptr(GBytes) key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
 	pb_auto(suppression) found = suppression_find(store, key, "x", NULL);
 
 	g_assert_true(page && !found);
@@ -791,9 +813,10 @@ hot_suppression(struct store *store)
 static void
 hot_claim(struct store *store)
 {
-	g_autoptr(GBytes) key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
 	const struct outbox_claim claim = {
-	    .now = 5, .limit = 50, .render_key = "key", .key = key};
+	    .now = 5, .limit = 50, .cache_key = "key", .key = key};
 	bool is_more;
 	g_autoptr(GPtrArray) rows = outbox_claim(store, &claim, &is_more, NULL);
 
@@ -809,39 +832,40 @@ hot_next_try(struct store *store)
 }
 
 static void
-hot_letters(struct store *store)
+hot_inbox(struct store *store)
 {
-	g_autoptr(GArray) ids = letters_load_due(store, 5, 50, NULL);
-	pb_auto(letters_row) row = letters_load(store, 1, NULL, NULL);
+	g_autoptr(GArray) ids = inbox_load_due(store, 5, 50, NULL);
+	pb_auto(inbox_row) row = inbox_load(store, 1, NULL, NULL);
 	int64_t at;
 
 	g_assert_nonnull(ids);
-	letters_load_next_due(store, &at, NULL);
+	inbox_load_next_due(store, &at, NULL);
 }
 
 static void
-hot_new_letter(struct store *store)
+hot_new_mail(struct store *store)
 {
-	const struct letters_fresh fresh = {.key = "x", .road = "lmtp", .raw = "x"};
+	const struct inbox_new fresh = {.key = "x", .receiver = "lmtp", .raw = "x"};
 	bool is_fresh;
 
-	letters_insert(store, &fresh, 5, &is_fresh, NULL);
-	letters_save_done(store, 1, "x", 5, NULL);
+	inbox_insert(store, &fresh, 5, &is_fresh, NULL);
+	inbox_mark_done(store, 1, "x", 5, NULL);
 }
 
 static void
-hot_old_letters(struct store *store)
+hot_old_mail(struct store *store)
 {
 	unsigned count;
 
-	letters_prune_quarantine(store, 5, 50, &count, NULL);
-	letters_prune(store, 5, 50, &count, NULL);
+	inbox_prune_quarantine(store, 5, 50, &count, NULL);
+	inbox_prune(store, 5, 50, &count, NULL);
 }
 
 static void
 hot_in_flight(struct store *store)
 {
-	g_autoptr(GBytes) key = g_bytes_new_static(LAB_KEY, strlen(LAB_KEY));
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
 	g_autoptr(GPtrArray) jobs = outbox_load_in_flight(store, key, NULL);
 
 	g_assert_nonnull(jobs);
@@ -856,14 +880,14 @@ hot_cancel(struct store *store)
 static void
 hot_pull_in(struct store *store)
 {
-	outbox_pull_in(store, 5, NULL);
+	outbox_retry_now(store, 5, NULL);
 }
 
 static void
 hot_candidates(struct store *store)
 {
 	g_autoptr(GPtrArray) rows =
-	    editions_load_candidates(store, 1, "2026-11-01", NULL);
+	    digests_load_candidates(store, 1, "2026-11-01", NULL);
 
 	g_assert_nonnull(rows);
 }
@@ -893,14 +917,14 @@ ignore_term(void *data, const struct term *term, int64_t filter_id)
 }
 
 static void
-hot_filing(struct store *store)
+hot_index(struct store *store)
 {
-	const struct filing_terms terms = {TERM_WORD, "[\"diffusion\"]"};
-	const struct filing_range range = {0, 5};
+	const struct filter_index_terms terms = {TERM_WORD, "[\"diffusion\"]"};
+	const struct filter_index_range range = {0, 5};
 
-	filing_find(store, &terms, &range, ignore_filter, NULL, NULL);
-	filing_walk(store, &range, ignore_term, NULL, NULL);
-	filing_save(store, 1, "text:diffusion OR text:quant*", NULL);
+	filter_index_find(store, &terms, &range, ignore_filter, NULL, NULL);
+	filter_index_foreach(store, &range, ignore_term, NULL, NULL);
+	filter_index_save(store, 1, "text:diffusion OR text:quant*", NULL);
 }
 
 static bool
@@ -919,13 +943,13 @@ visit_filter(void *data, int64_t id, const char *canonical, GError **error)
 }
 
 static void
-hot_crowd(struct store *store)
+hot_batch(struct store *store)
 {
-	const struct matches_visitor visitor = {want_filter, visit_filter, NULL};
+	const struct match_ops user = {want_filter, visit_filter, NULL};
 	bool has;
 
-	g_assert_true(matches_visit_joined(store, "[1,2]", &visitor, NULL));
-	g_assert_true(matches_visit_joined_range(store, 0, 5, &visitor, NULL));
+	g_assert_true(matches_visit_joined(store, "[1,2]", &user, NULL));
+	g_assert_true(matches_visit_joined_range(store, 0, 5, &user, NULL));
 	g_assert_true(matches_has_found(store, 1, 1, &has, NULL) && has);
 	g_assert_true(matches_prune(store, 0, 0, 500, NULL));
 }
@@ -986,7 +1010,7 @@ hot_etag(struct store *store)
 static void
 hot_prune(struct store *store)
 {
-	upkeep_run(store, 5, NULL);
+	maintenance_run(store, 5, NULL);
 }
 
 static void
@@ -1002,18 +1026,18 @@ hot_statements_use_their_indexes(void)
 	        {"subscriber_due", "subscriber_waking"}},
 	    {"people_load_waking", hot_waking, {"subscriber_waking (next_due_at<?)"}},
 	    {"audit_load", hot_audit,
-	        {"change_at (at>?)", "change_subscriber (subscriber_id=?)"}},
+	        {"audit_log_at (at>?)", "audit_log_subscriber (subscriber_id=?)"}},
 	    {"suppression", hot_suppression,
 	        {"PRIMARY KEY (hash>?)", "PRIMARY KEY (hash=?)"}},
 	    {"outbox_claim", hot_claim,
-	        {"outbox_due (next_try_at<?)", "outbox_letter_due (next_try_at<?)"}},
+	        {"outbox_due (next_try_at<?)", "outbox_inbox_due (next_try_at<?)"}},
 	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
-	    {"letters_load_due", hot_letters,
-	        {"letter_due (next_try_at<?)", "letter_due",
-	            "letter USING INTEGER PRIMARY KEY"}},
-	    {"letters_insert", hot_new_letter, {"letter USING INTEGER PRIMARY KEY"}},
-	    {"letters_prune", hot_old_letters,
-	        {"letter_done (came_at<?)", "letter_quarantined (ended_at<?)"}},
+	    {"letters_load_due", hot_inbox,
+	        {"inbox_due (next_try_at<?)", "inbox_due",
+	            "inbox USING INTEGER PRIMARY KEY"}},
+	    {"letters_insert", hot_new_mail, {"inbox USING INTEGER PRIMARY KEY"}},
+	    {"letters_prune", hot_old_mail,
+	        {"inbox_done (received_at<?)", "inbox_quarantined (ended_at<?)"}},
 	    {"outbox_load_in_flight", hot_in_flight, {"outbox_sending"}},
 	    {"outbox_cancel", hot_cancel, {"outbox_live (subscriber_id=?"}},
 	    {"outbox_pull_in", hot_pull_in, {"outbox_due (next_try_at>?)"}},
@@ -1023,39 +1047,39 @@ hot_statements_use_their_indexes(void)
 	            "d USING PRIMARY KEY (subscriber_id=? AND paper_seq=? AND "
 	            "replacement>?)"}},
 	    {"matches_load_behind", hot_behind, {"filter_behind (matched_through<?)"}},
-	    {"crowd", hot_crowd,
+	    {"crowd", hot_batch,
 	        {"f USING INTEGER PRIMARY KEY (rowid=?)",
 	            "filter USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
 	            "match_found USING PRIMARY KEY (filter_id=?)",
 	            "match_found USING PRIMARY KEY (filter_id>? AND filter_id<?)",
-	            "match_waiting USING PRIMARY KEY (filter_id>? AND filter_id<?)"}},
+	            "match_pending USING PRIMARY KEY (filter_id>? AND filter_id<?)"}},
 	    {"matches_join", hot_joining, {"filter_behind"}},
-	    {"filing", hot_filing,
+	    {"filing", hot_index,
 	        {"PRIMARY KEY (kind=? AND term=? AND filter_id>? AND filter_id<?)",
-	            "filter_term_filter (filter_id=?)", "word_class (folded=?)",
+	            "filter_term_filter (filter_id=?)", "vocabulary_class (folded=?)",
 	            "PRIMARY KEY (text>? AND text<?)"}},
 	    {"matches_load_waiting", hot_waiting,
-	        {"match_waiting_paper (paper_seq=? AND filter_id>?)"}},
+	        {"match_pending_paper (paper_seq=? AND filter_id>?)"}},
 	    {"matches_find_due", hot_overdue,
-	        {"match_waiting_due (due_at<?)", "match_waiting_due"}},
+	        {"match_pending_due (due_at<?)", "match_pending_due"}},
 	    {"papers_find_changed", hot_changed, {"paper_changed"}},
 	    {"papers_load_revisions", hot_revisions,
 	        {"(revision>? AND revision<?)", "paper_last_day (last_day>?)"}},
-	    {"papers_load_etag", hot_etag, {"batch_day (source=? AND day=?)"}},
+	    {"papers_load_etag", hot_etag, {"source_fetch_day (source=? AND day=?)"}},
 	    {"prune", hot_prune,
 	        {"outbox_ended (ended_at<?)", "delivered_at (at<?)",
-	            "batch_asked (asked_at<?)", "refused_at (at<?)",
+	            "source_fetch_asked (asked_at<?)", "digest_rejected_at (at<?)",
 	            "digest_created (created_at<?)"}},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = new_world();
+		pb_auto(store_fixture) fixture = new_world();
 
-		g_hash_table_remove_all(lab->store->statements);
-		rows[i].call(lab->store);
-		g_assert_cmpuint(g_hash_table_size(lab->store->statements), >, 0);
-		assert_plans(lab, rows[i].what, rows[i].indexes);
-		lab_assert_idle(lab);
+		g_hash_table_remove_all(fixture->store->statements);
+		rows[i].call(fixture->store);
+		g_assert_cmpuint(g_hash_table_size(fixture->store->statements), >, 0);
+		assert_plans(fixture, rows[i].what, rows[i].indexes);
+		store_fixture_assert_idle(fixture);
 	}
 }
 

@@ -5,159 +5,159 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "lib"))
-import smtplab
-from smtplab import contains, equal, send
+import smtp_fixture
+from smtp_fixture import contains, equal, send
 
 if not shutil.which("openssl"):
-    smtplab.skip_all("openssl is not there to make certificates")
+    smtp_fixture.skip_all("openssl is not there to make certificates")
 
-folder = smtplab.Folder()
-ca = smtplab.make_ca(folder, "ca")
-other_ca = smtplab.make_ca(folder, "other-ca")
-good = smtplab.make_certificate(folder, "ca", "good", "localhost")
-other = smtplab.make_certificate(folder, "ca", "other", "other.example")
-message = folder.file("message", b"Subject: t\r\n\r\n.dot\r\n")
-right = folder.file("right", b"secret\n")
-wrong = folder.file("wrong", b"guess\n")
+directory = smtp_fixture.Directory()
+ca = smtp_fixture.make_ca(directory, "ca")
+other_ca = smtp_fixture.make_ca(directory, "other-ca")
+good = smtp_fixture.make_certificate(directory, "ca", "good", "localhost")
+other = smtp_fixture.make_certificate(directory, "ca", "other", "other.example")
+message = directory.file("message", b"Subject: t\r\n\r\n.dot\r\n")
+right = directory.file("right", b"secret\n")
+wrong = directory.file("wrong", b"guess\n")
 MODES = ("starttls", "implicit")
 
 
 @contextlib.contextmanager
 def server(mode, certificate=good):
-    lab = smtplab.Server(certificate, implicit=mode == "implicit")
+    machine = smtp_fixture.Server(certificate, implicit=mode == "implicit")
     try:
-        yield lab
+        yield machine
     finally:
-        lab.close()
+        machine.close()
 
 
-def send_one(lab, mode, *arguments, host="localhost", trusted=ca):
-    return send("--host", host, "--port", lab.port, "--tls", mode, "--ca", trusted,
+def send_one(machine, mode, *arguments, host="localhost", trusted=ca):
+    return send("--host", host, "--port", machine.port, "--tls", mode, "--ca", trusted,
                 *arguments, message)[0]
 
 
-def says_nothing(lab):
+def says_nothing(machine):
     """No command that follows TLS, and no password, has left."""
-    equal([verb for verb in lab.verbs() if verb not in ("EHLO", "STARTTLS")], [])
-    equal(lab.messages, [])
+    equal([verb for verb in machine.verbs() if verb not in ("EHLO", "STARTTLS")], [])
+    equal(machine.messages, [])
 
 
 def delivers():
     """a host with the right certificate gets the message"""
     for mode in MODES:
-        with server(mode) as lab:
-            send_one(lab, mode).check("sent", stage="dot", code="250", enhanced="2.0.0")
-            equal(lab.messages, [b"Subject: t\r\n\r\n.dot\r\n"])
-            equal({secure for secure, line in lab.commands
+        with server(mode) as machine:
+            send_one(machine, mode).check("sent", stage="dot", code="250", enhanced="2.0.0")
+            equal(machine.messages, [b"Subject: t\r\n\r\n.dot\r\n"])
+            equal({secure for secure, line in machine.commands
                    if not line.startswith(("EHLO", "STARTTLS"))}, {True})
 
 
 def refuses_authority():
     """a certificate of another authority is refused"""
     for mode, stage in zip(MODES, ("starttls", "connect")):
-        with server(mode) as lab:
-            result = send_one(lab, mode, "--user", "ann", "--password-file", right,
+        with server(mode) as machine:
+            result = send_one(machine, mode, "--user", "ann", "--password-file", right,
                               trusted=other_ca)
             result.check("deferred", scope="relay", stage=stage, operator="yes")
-            contains(result.text, f"cannot connect to localhost port {lab.port}: ")
-            says_nothing(lab)
+            contains(result.text, f"cannot connect to localhost port {machine.port}: ")
+            says_nothing(machine)
 
 
 def refuses_name():
     """a certificate for another name is refused"""
     for mode in MODES:
         for certificate, host in ((other, "localhost"), (good, "127.0.0.1")):
-            with server(mode, certificate) as lab:
-                result = send_one(lab, mode, "--user", "ann", "--password-file", right,
+            with server(mode, certificate) as machine:
+                result = send_one(machine, mode, "--user", "ann", "--password-file", right,
                                   host=host)
                 result.check("deferred", scope="relay", operator="yes")
-                says_nothing(lab)
+                says_nothing(machine)
 
 
 def refuses_missing_authorities():
     """a file of authorities that is not there is told"""
-    with server("implicit") as lab:
-        result = send_one(lab, "implicit", trusted=folder.file("nothing"))
+    with server("implicit") as machine:
+        result = send_one(machine, "implicit", trusted=directory.file("nothing"))
         result.check("deferred", scope="relay", operator="yes")
-        says_nothing(lab)
+        says_nothing(machine)
 
 
 def refuses_stripped():
     """STARTTLS that is not offered is an error and nothing goes in clear"""
-    with server("starttls") as lab:
-        lab.starttls = False
-        lab.clear_lines = ["AUTH PLAIN LOGIN"]
-        result = send_one(lab, "starttls", "--user", "ann", "--password-file", right)
+    with server("starttls") as machine:
+        machine.starttls = False
+        machine.clear_lines = ["AUTH PLAIN LOGIN"]
+        result = send_one(machine, "starttls", "--user", "ann", "--password-file", right)
         result.check("deferred", scope="relay", stage="starttls", operator="yes")
         contains(result.text, "STARTTLS is required")
-        says_nothing(lab)
+        says_nothing(machine)
 
 
 def starttls_refused():
     """STARTTLS that is refused is an error, for now or for good"""
     for reply, code, operator in ((b"454 4.7.0 not now\r\n", "454", "no"),
                                   (b"502 5.5.1 what?\r\n", "502", "yes")):
-        with server("starttls") as lab:
-            lab.starttls_reply = reply
-            send_one(lab, "starttls").check("deferred", scope="relay", code=code,
+        with server("starttls") as machine:
+            machine.starttls_reply = reply
+            send_one(machine, "starttls").check("deferred", scope="relay", code=code,
                                             stage="starttls", operator=operator)
-            says_nothing(lab)
+            says_nothing(machine)
 
 
 def starttls_injected():
     """bytes put in before the handshake end the connection"""
-    with server("starttls") as lab:
-        lab.starttls_reply = b"220 go on\r\n250-lab.example\r\n250 SMTPUTF8\r\n"
-        send_one(lab, "starttls").check("deferred", scope="relay")
-        says_nothing(lab)
+    with server("starttls") as machine:
+        machine.starttls_reply = b"220 go on\r\n250-lab.example\r\n250 SMTPUTF8\r\n"
+        send_one(machine, "starttls").check("deferred", scope="relay")
+        says_nothing(machine)
 
 
 def plain_host_with_tls():
     """TLS on a port that speaks plainly does not hang"""
-    with server("starttls") as lab:
-        send_one(lab, "implicit").check("deferred", scope="relay", stage="connect")
-        equal(lab.messages, [])
+    with server("starttls") as machine:
+        send_one(machine, "implicit").check("deferred", scope="relay", stage="connect")
+        equal(machine.messages, [])
 
 
 def logs_in():
     """the right password logs in, by PLAIN and by LOGIN"""
     for mode in MODES:
         for mechanism in ("PLAIN", "LOGIN", "CRAM-MD5 PLAIN"):
-            with server(mode) as lab:
-                lab.secure_lines = ["AUTH " + mechanism]
-                send_one(lab, mode, "--user", "ann", "--password-file", right).check(
+            with server(mode) as machine:
+                machine.secure_lines = ["AUTH " + mechanism]
+                send_one(machine, mode, "--user", "ann", "--password-file", right).check(
                     "sent", stage="dot")
-                equal(len(lab.messages), 1)
+                equal(len(machine.messages), 1)
 
 
 def login_refused():
     """the wrong password is our login's fault, and is tried once"""
     for mode in MODES:
-        with server(mode) as lab:
-            result = send_one(lab, mode, "--user", "ann", "--password-file", wrong)
+        with server(mode) as machine:
+            result = send_one(machine, mode, "--user", "ann", "--password-file", wrong)
             result.check("deferred", scope="login", stage="auth", code="535",
                          enhanced="5.7.8", operator="yes")
             equal(result.text, "535 5.7.8 wrong user or password")
-            equal(lab.verbs().count("AUTH"), 1)
-            equal(lab.connections, 1)
+            equal(machine.verbs().count("AUTH"), 1)
+            equal(machine.connections, 1)
 
 
 def login_deferred():
     """a login that cannot be checked now is the relay's fault"""
-    with server("starttls") as lab:
-        lab.auth_reply = b"454 4.7.0 the directory is away\r\n"
-        send_one(lab, "starttls", "--user", "ann", "--password-file", right).check(
+    with server("starttls") as machine:
+        machine.auth_reply = b"454 4.7.0 the directory is away\r\n"
+        send_one(machine, "starttls", "--user", "ann", "--password-file", right).check(
             "deferred", scope="relay", stage="auth", code="454", operator="no")
 
 
 def login_not_offered():
     """a host without AUTH does not get mail that was to be logged in"""
     for lines in (["SIZE 1000"], ["AUTH GSSAPI"], ["AUTH CRAM-MD5 NTLM"]):
-        with server("starttls") as lab:
-            lab.secure_lines = lines
-            send_one(lab, "starttls", "--user", "ann", "--password-file", right).check(
+        with server("starttls") as machine:
+            machine.secure_lines = lines
+            send_one(machine, "starttls", "--user", "ann", "--password-file", right).check(
                 "deferred", scope="login", stage="auth", operator="yes")
-            equal(lab.messages, [])
+            equal(machine.messages, [])
 
 
 def password_stays_home():
@@ -170,44 +170,44 @@ def password_stays_home():
 
 def extensions_of_tls_count():
     """what is offered inside TLS counts, and nothing that was offered before"""
-    with server("starttls") as lab:
-        lab.clear_lines = ["SIZE 1"]
-        lab.secure_lines = ["PIPELINING"]
-        send_one(lab, "starttls").check("sent")
-        contains([line for _, line in lab.commands], "MAIL FROM:<a@a.example>")
-    with server("starttls") as lab:
-        send_one(lab, "starttls").check("sent")
-        contains([line for _, line in lab.commands], "MAIL FROM:<a@a.example> SIZE=20")
+    with server("starttls") as machine:
+        machine.clear_lines = ["SIZE 1"]
+        machine.secure_lines = ["PIPELINING"]
+        send_one(machine, "starttls").check("sent")
+        contains([line for _, line in machine.commands], "MAIL FROM:<a@a.example>")
+    with server("starttls") as machine:
+        send_one(machine, "starttls").check("sent")
+        contains([line for _, line in machine.commands], "MAIL FROM:<a@a.example> SIZE=20")
 
 
 def large_message():
     """a message of several megabytes comes through TLS as it was"""
     text = b"Subject: big\r\n\r\n" + b"".join(
         b"%d .....\r\n.%d\r\n" % (i, i) for i in range(150000))
-    path = folder.file("big", text)
+    path = directory.file("big", text)
     for mode in MODES:
-        with server(mode) as lab:
-            send("--host", "localhost", "--port", lab.port, "--tls", mode, "--ca", ca,
+        with server(mode) as machine:
+            send("--host", "localhost", "--port", machine.port, "--tls", mode, "--ca", ca,
                  path)[0].check("sent")
-            if lab.messages != [text]:
+            if machine.messages != [text]:
                 raise AssertionError("the message has changed on its way")
 
 
 def one_connection():
     """many messages go over one connection"""
-    with server("implicit") as lab:
-        results = send("--host", "localhost", "--port", lab.port, "--tls", "implicit",
+    with server("implicit") as machine:
+        results = send("--host", "localhost", "--port", machine.port, "--tls", "implicit",
                        "--ca", ca, *[message] * 20)
         equal([result.outcome for result in results], ["sent"] * 20)
-        equal(lab.connections, 1)
+        equal(machine.connections, 1)
 
 
-tap = smtplab.Tap()
+tap = smtp_fixture.Tap()
 for function in (delivers, refuses_authority, refuses_name, refuses_missing_authorities,
                  refuses_stripped, starttls_refused, starttls_injected,
                  plain_host_with_tls, logs_in, login_refused, login_deferred,
                  login_not_offered, password_stays_home, extensions_of_tls_count,
                  large_message, one_connection):
     tap.run(function)
-folder.remove()
+directory.remove()
 tap.end()

@@ -186,31 +186,31 @@ settings_that_cannot_work_are_told(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct stream_options options = rows[i];
-		struct stream_failure failure = {0};
+		struct stream_error failure = {0};
 		g_autoptr(GError) error = NULL;
 
 		options.connect_ms = options.open_ms = LONG_MS;
 		g_assert_null(stream_open(&options, &failure, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-		g_assert_cmpint(failure.fault, ==, STREAM_FAULT_SETTINGS);
-		stream_failure_clear(&failure);
+		g_assert_cmpint(failure.fault, ==, STREAM_ERROR_SETTINGS);
+		stream_error_clear(&failure);
 	}
 }
 
 static bool
-opens(struct fakesmtp *server, enum stream_fault *fault)
+opens(struct fakesmtp *server, enum stream_error_kind *fault)
 {
 	struct stream_options options = {.host = "127.0.0.1",
 	    .port = fakesmtp_get_port(server),
 	    .hello = "client.example",
 	    .connect_ms = LONG_MS,
 	    .open_ms = LONG_MS};
-	struct stream_failure failure = {0};
+	struct stream_error failure = {0};
 	pb_auto(stream) stream = stream_open(&options, &failure, NULL);
 
 	if (!stream)
 		*fault = failure.fault;
-	stream_failure_clear(&failure);
+	stream_error_clear(&failure);
 	return stream != NULL;
 }
 
@@ -238,7 +238,7 @@ answers_at_the_opening_have_limits(void)
 		const char *code = rows[i].stage == FAKE_EHLO ? "250" : "220";
 		g_autofree char *filler = g_strnfill(rows[i].n_line - 4, 'x');
 		g_autoptr(GString) text = g_string_new(NULL);
-		enum stream_fault fault = STREAM_FAULT_SETTINGS;
+		enum stream_error_kind fault = STREAM_ERROR_SETTINGS;
 
 		for (unsigned k = 1; k <= rows[i].n_lines; k++)
 			g_string_append_printf(text, "%s%c%s\r\n", code,
@@ -248,7 +248,7 @@ answers_at_the_opening_have_limits(void)
 		if (opens(server, &fault) != rows[i].is_good)
 			g_error("row %zu", i);
 		if (!rows[i].is_good)
-			g_assert_cmpint(fault, ==, STREAM_FAULT_PROTOCOL);
+			g_assert_cmpint(fault, ==, STREAM_ERROR_PROTOCOL);
 	}
 }
 
@@ -258,7 +258,7 @@ an_endless_answer_ends_the_opening(void)
 	pb_auto(fakesmtp) server = fakesmtp_new();
 	g_autofree char *filler = g_strnfill(8 * 1024 * 1024, 'x');
 	g_autoptr(GString) lines = g_string_new(NULL);
-	enum stream_fault fault = STREAM_FAULT_SETTINGS;
+	enum stream_error_kind fault = STREAM_ERROR_SETTINGS;
 
 	while (lines->len < 2 * 1024 * 1024)
 		g_string_append(lines, "250-x\r\n");
@@ -301,7 +301,7 @@ a_host_that_does_not_answer_has_a_shorter_wait(void)
 	    .hello = "client.example",
 	    .connect_ms = FEW_MS,
 	    .open_ms = 10 * LONG_MS};
-	struct stream_failure failure = {0};
+	struct stream_error failure = {0};
 	g_autoptr(GError) error = NULL;
 	int clients[8];
 	int listener = make_full_listener(clients, &options.port);
@@ -310,7 +310,7 @@ a_host_that_does_not_answer_has_a_shorter_wait(void)
 	g_assert_null(stream_open(&options, &failure, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	g_assert_nonnull(strstr(error->message, "no connection in time"));
-	g_assert_cmpint(failure.fault, ==, STREAM_FAULT_UNREACHABLE);
+	g_assert_cmpint(failure.fault, ==, STREAM_ERROR_UNREACHABLE);
 	g_assert_cmpint(failure.step, ==, STREAM_STEP_CONNECT);
 	g_assert_cmpint(g_get_monotonic_time(), <, limit);
 	for (int i = 0; i < 8; i++)
@@ -326,7 +326,7 @@ a_host_that_is_slow_to_greet_is_waited_for(void)
 	    .connect_ms = 1000,
 	    .open_ms = 1500};
 	pb_auto(fakesmtp) server = fakesmtp_new();
-	struct stream_failure failure = {0};
+	struct stream_error failure = {0};
 	g_autoptr(GError) error = NULL;
 
 	options.port = fakesmtp_get_port(server);

@@ -1,40 +1,40 @@
 /*
  * test_subscribe.c - people come, go, and change their filters; each change whole.
  */
-#include "service/subscribe.h"
+#include "service/people/subscribe.h"
 
 #include <glib.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "lib/lab.h"
-#include "store/people.h"
+#include "lib/store_fixture.h"
+#include "store/subscriber/subscribers.h"
 
 #define NOW "2026-11-20T09:00:00Z"
 #define ADA "ada@example.org"
 
 static const struct subscribe_request model = {
     .address = ADA,
-    .consent = LAB_CONSENT,
+    .consent = STORE_FIXTURE_CONSENT,
     .zone = "UTC",
-    .rhythm = {.cadence = RHYTHM_DAILY, .minute = 450},
+    .rhythm = {.cadence = SCHEDULE_DAILY, .minute = 450},
     .max_full = 20,
     .who = "test",
 };
 
 /* @return NULL when it went well */
 static char *
-add(struct lab *lab, const struct subscribe_request *request)
+add(struct store_fixture *fixture, const struct subscribe_request *request)
 {
 	struct subscribe_request whole = *request;
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 
-	whole.key = lab->key;
-	subscriber =
-	    subscribe_add(lab->store, &whole, lab_time(NOW), NULL, NULL, &error);
-	lab_assert_idle(lab);
+	whole.key = fixture->key;
+	subscriber = subscribe_add(
+	    fixture->store, &whole, store_fixture_time(NOW), NULL, NULL, &error);
+	store_fixture_assert_idle(fixture);
 	g_assert_true(!subscriber == !!error);
 	return error ? g_strdup(error->message) : NULL;
 }
@@ -42,23 +42,26 @@ add(struct lab *lab, const struct subscribe_request *request)
 static void
 a_subscriber_is_stored_as_asked_for(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = model;
 
 	request.address = "Ada Example <Ada.E@EXAMPLE.org>";
-	request.rhythm = (struct rhythm){RHYTHM_WEEKLY, 0x08, 60};
+	request.rhythm = (struct schedule){SCHEDULE_WEEKLY, 0x08, 60};
 	request.zone = "Europe/Berlin";
 	request.max_full = BOUNDS_DIGEST_FULL_MAX;
-	g_assert_null(add(lab, &request));
-	lab_assert_text(lab,
+	g_assert_null(add(fixture, &request));
+	store_fixture_assert_text(fixture,
 	    "SELECT address, name, state, cadence, weekdays, minute, zone, max_full,"
 	    " consent_text, is_first_due, consent_at = created_at FROM subscriber",
 	    "Ada.E@example.org|Ada "
-	    "Example|active|weekly|8|60|Europe/Berlin|200|" LAB_CONSENT "|1|1");
+	    "Example|active|weekly|8|60|Europe/Berlin|200|" STORE_FIXTURE_CONSENT
+	    "|1|1");
 	g_assert_cmpint(
-	    lab_number(lab, "SELECT next_due_at FROM subscriber"), ==, lab_time(NOW));
-	lab_assert_text(lab, "SELECT who, what, subscriber_id, detail FROM change",
-	    "test|subscriber added|1|" LAB_CONSENT);
+	    store_fixture_number(fixture, "SELECT next_due_at FROM subscriber"), ==,
+	    store_fixture_time(NOW));
+	store_fixture_assert_text(fixture,
+	    "SELECT who, what, subscriber_id, detail FROM audit_log",
+	    "test|subscriber added|1|" STORE_FIXTURE_CONSENT);
 }
 
 static void
@@ -104,10 +107,10 @@ what_is_wrong_is_refused_and_nothing_stored(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 		const struct subscribe_request *with = &rows[i].with;
 		struct subscribe_request request = model;
-		g_autofree char *before = lab_hash(lab);
+		g_autofree char *before = store_fixture_hash(fixture);
 		g_autofree char *after = NULL, *says = NULL;
 
 		request.address = with->address ? with->address : request.address;
@@ -117,10 +120,10 @@ what_is_wrong_is_refused_and_nothing_stored(void)
 		request.max_full = with->max_full ? with->max_full : request.max_full;
 		request.filters = with->filters;
 		request.filter_count = with->filter_count;
-		says = add(lab, &request);
+		says = add(fixture, &request);
 		if (!says || !strstr(says, rows[i].says))
 			g_test_fail_printf("row %zu: %s", i, says ? says : "accepted");
-		after = lab_hash(lab);
+		after = store_fixture_hash(fixture);
 		g_assert_cmpstr(before, ==, after);
 	}
 }
@@ -128,84 +131,88 @@ what_is_wrong_is_refused_and_nothing_stored(void)
 static void
 the_limits_themselves_are_allowed(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *name = g_strnfill(BOUNDS_PERSON_NAME_BYTES, 'n');
 	g_autofree char *consent = g_strnfill(BOUNDS_CONSENT_BYTES, 'c');
 	struct subscribe_request request = model;
 
 	request.name = name;
 	request.consent = consent;
-	g_assert_null(add(lab, &request));
+	g_assert_null(add(fixture, &request));
 }
 
 static void
 a_refused_filter_is_pointed_at(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const struct subscribe_filter filters[] = {
 	    {.text = "good"}, {.text = "diffusion upvotes:>=ten"}};
 	struct subscribe_request request = model;
-	struct query_problem problem = {0};
+	struct query_error problem = {0};
 	g_autoptr(GError) error = NULL;
 	unsigned refused = 99;
 
 	request.filters = filters;
 	request.filter_count = 2;
-	request.key = lab->key;
-	g_assert_null(subscribe_add(
-	    lab->store, &request, lab_time(NOW), &problem, &refused, &error));
+	request.key = fixture->key;
+	g_assert_null(subscribe_add(fixture->store, &request, store_fixture_time(NOW),
+	    &problem, &refused, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_assert_cmpuint(refused, ==, 1);
 	g_assert_cmpuint(problem.column, ==, 21);
 	g_assert_nonnull(problem.message);
-	query_problem_clear(&problem);
+	query_error_clear(&problem);
 }
 
 static void
 an_address_is_one_subscriber_however_it_is_written(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = model;
 	static const char *const same[] = {ADA, "ada@EXAMPLE.ORG", "<ada@example.org>"};
 
-	g_assert_null(add(lab, &request));
+	g_assert_null(add(fixture, &request));
 	for (size_t i = 0; i < G_N_ELEMENTS(same); i++) {
 		g_autofree char *says = NULL;
 
 		request.address = same[i];
-		says = add(lab, &request);
+		says = add(fixture, &request);
 		g_assert_cmpstr(says, ==, "this address is a subscriber already");
 	}
-	g_assert_cmpint(lab_number(lab, "SELECT count(*) FROM subscriber"), ==, 1);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM subscriber"), ==, 1);
 }
 
 static void
 who_leaves_loses_filters_and_unsent_mail_and_may_return(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
-	int64_t now = lab_time(NOW);
+	int64_t now = store_fixture_time(NOW);
 	struct subscribe_request request = model;
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	lab_press(lab, now);
-	g_assert_true(subscribe_remove(lab->store, ADA, "test", now + 5, &error));
-	lab_assert_text(lab, "SELECT state, next_due_at FROM subscriber", "gone|-");
-	lab_assert_text(lab, "SELECT count(*) FROM subscription", "0");
-	lab_assert_text(lab, "SELECT state, next_try_at FROM outbox", "CANCELLED|-");
-	lab_assert_text(lab, "SELECT what FROM change ORDER BY id DESC LIMIT 1",
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_press(fixture, now);
+	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now + 5, &error));
+	store_fixture_assert_text(
+	    fixture, "SELECT state, next_due_at FROM subscriber", "gone|-");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscription", "0");
+	store_fixture_assert_text(
+	    fixture, "SELECT state, next_try_at FROM outbox", "CANCELLED|-");
+	store_fixture_assert_text(fixture,
+	    "SELECT what FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "subscriber removed");
-	g_assert_null(subscribe_find(lab->store, ADA, &error));
+	g_assert_null(subscribe_find(fixture->store, ADA, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 	g_clear_error(&error);
-	g_assert_false(subscribe_remove(lab->store, ADA, "test", now, &error));
+	g_assert_false(subscribe_remove(fixture->store, ADA, "test", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 
 	request.consent = "asked again by phone";
 	request.zone = "Asia/Kathmandu";
-	g_assert_null(add(lab, &request));
-	lab_assert_text(lab,
+	g_assert_null(add(fixture, &request));
+	store_fixture_assert_text(fixture,
 	    "SELECT id, state, zone, consent_text, is_first_due FROM subscriber",
 	    "1|active|Asia/Kathmandu|asked again by phone|1");
 }
@@ -213,72 +220,75 @@ who_leaves_loses_filters_and_unsent_mail_and_may_return(void)
 static void
 a_message_that_is_being_sent_when_somebody_leaves_goes_on(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
-	int64_t now = lab_time(NOW);
+	int64_t now = store_fixture_time(NOW);
 
-	lab_list(lab, "2026-11-20", "2611.00001", "Diffusion", 3);
-	lab_subscribe(lab, ADA, "UTC", "diffusion", now);
-	lab_press(lab, now);
-	lab_run(lab, "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
-	             " next_try_at = NULL");
-	g_assert_true(subscribe_remove(lab->store, ADA, "test", now + 5, &error));
-	lab_assert_text(lab, "SELECT state FROM outbox", "SENDING");
-	lab_assert_text(lab, "SELECT state FROM digest", "live");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_press(fixture, now);
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'SENDING', attempt = 1, claimed_at = 1,"
+	    " next_try_at = NULL");
+	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now + 5, &error));
+	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "SENDING");
+	store_fixture_assert_text(fixture, "SELECT state FROM digest", "live");
 }
 
 static void
 filters_take_the_smallest_free_number(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
-	int64_t now = lab_time(NOW);
+	int64_t now = store_fixture_time(NOW);
 
-	lab_subscribe(lab, ADA, "UTC", "one", now);
-	lab_add_filter(lab, ADA, "two", now);
-	lab_add_filter(lab, ADA, "three", now);
-	g_assert_true(subscribe_remove_filter(lab->store, ADA, 2, "test", now, &error));
+	store_fixture_subscribe(fixture, ADA, "UTC", "one", now);
+	store_fixture_add_filter(fixture, ADA, "two", now);
+	store_fixture_add_filter(fixture, ADA, "three", now);
+	g_assert_true(
+	    subscribe_remove_filter(fixture->store, ADA, 2, "test", now, &error));
 	g_assert_false(
-	    subscribe_remove_filter(lab->store, ADA, 2, "test", now, &error));
+	    subscribe_remove_filter(fixture->store, ADA, 2, "test", now, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
-	lab_add_filter(lab, ADA, "four", now);
-	lab_assert_text(lab, "SELECT number, text FROM subscription ORDER BY number",
+	store_fixture_add_filter(fixture, ADA, "four", now);
+	store_fixture_assert_text(fixture,
+	    "SELECT number, text FROM subscription ORDER BY number",
 	    "1|one 2|four 3|three");
-	lab_assert_text(
-	    lab, "SELECT since_day FROM subscription LIMIT 1", "2026-11-17");
+	store_fixture_assert_text(
+	    fixture, "SELECT since_day FROM subscription LIMIT 1", "2026-11-17");
 }
 
 static void
 a_person_has_so_many_filters_and_no_more(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	const struct subscribe_filter more = {.text = "more"};
 
-	lab_subscribe(lab, ADA, "UTC", NULL, lab_time(NOW));
+	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
 	for (int i = 0; i < BOUNDS_FILTERS_PERSON; i++) {
 		g_autofree char *text = g_strdup_printf("word%d", i);
 
-		lab_add_filter(lab, ADA, text, lab_time(NOW));
+		store_fixture_add_filter(fixture, ADA, text, store_fixture_time(NOW));
 	}
-	g_assert_null(subscribe_add_filter(
-	    lab->store, ADA, &more, "test", lab_time(NOW), NULL, NULL, &error));
+	g_assert_null(subscribe_add_filter(fixture->store, ADA, &more, "test",
+	    store_fixture_time(NOW), NULL, NULL, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 }
 
 static void
 a_warning_comes_with_a_filter_that_may_mean_something_else(void)
 {
-	pb_auto(lab) lab = lab_new();
+	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) warnings = NULL;
 	const struct subscribe_filter filter = {.text = "cat or dog"};
 	pb_auto(subscription) subscription = NULL;
 
-	lab_subscribe(lab, ADA, "UTC", NULL, lab_time(NOW));
-	subscription = subscribe_add_filter(
-	    lab->store, ADA, &filter, "test", lab_time(NOW), NULL, &warnings, &error);
+	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
+	subscription = subscribe_add_filter(fixture->store, ADA, &filter, "test",
+	    store_fixture_time(NOW), NULL, &warnings, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(warnings->len, ==, 1);
 	g_assert_nonnull(strstr(((struct msg *)warnings->pdata[0])->text, "OR"));

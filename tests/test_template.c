@@ -6,8 +6,8 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "render/locale_format.h"
 #include "render/template.h"
-#include "render/words.h"
 #include "render/wrap.h"
 #include "render_sample.h"
 
@@ -216,11 +216,11 @@ static void
 days_and_counts_read_as_english(void)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
-	pb_auto(phrasebook) book = phrasebook_load(dir, NULL);
+	pb_auto(catalog) book = catalog_load(dir, NULL);
 	const struct words words = {book, "en"};
 	static const struct {
 		const char *day;
-		const char *short_form;
+		const char *acronym;
 		const char *long_form;
 	} rows[] = {
 	    {"2026-11-21", "Sat 21 Nov 2026", "Saturday 21 November 2026"},
@@ -233,18 +233,18 @@ days_and_counts_read_as_english(void)
 	    {"2026-11-21T", NULL, NULL},
 	    {"", NULL, NULL},
 	};
-	g_autofree char *one = words_format_count(&words, 1, "votes");
-	g_autofree char *many = words_format_count(&words, 0, "votes");
+	g_autofree char *one = locale_format_format_count(&words, 1, "votes");
+	g_autofree char *many = locale_format_format_count(&words, 0, "votes");
 
 	g_assert_cmpstr(one, ==, "1 vote");
 	g_assert_cmpstr(many, ==, "0 votes");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *brief =
-		    words_format_day(&words, rows[i].day, WORDS_SHORT);
+		    locale_format_format_day(&words, rows[i].day, WORDS_SHORT);
 		g_autofree char *full =
-		    words_format_day(&words, rows[i].day, WORDS_LONG);
+		    locale_format_format_day(&words, rows[i].day, WORDS_LONG);
 
-		g_assert_cmpstr(brief, ==, rows[i].short_form);
+		g_assert_cmpstr(brief, ==, rows[i].acronym);
 		g_assert_cmpstr(full, ==, rows[i].long_form);
 	}
 }
@@ -253,21 +253,21 @@ static void
 names_end_in_a_count(void)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
-	pb_auto(phrasebook) book = phrasebook_load(dir, NULL);
+	pb_auto(catalog) book = catalog_load(dir, NULL);
 	const struct words words = {book, "en"};
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	g_autofree char *none =
-	    words_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
+	    locale_format_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_autofree char *at = NULL;
 	g_autofree char *past = NULL;
 
 	g_assert_null(none);
 	for (unsigned i = 0; i < BOUNDS_DIGEST_AUTHORS; i++)
 		g_ptr_array_add(names, (char *)"A");
-	at = words_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
+	at = locale_format_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_assert_cmpstr(at, ==, "A, A, A, A, A, A");
 	g_ptr_array_add(names, (char *)"B");
-	past = words_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
+	past = locale_format_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_assert_cmpstr(past, ==, "A, A, A, A, A, A and 1 more");
 }
 

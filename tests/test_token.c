@@ -47,13 +47,13 @@ has_the_shape_it_promises(void)
 static void
 equals_a_known_token(void)
 {
-	char octets[32];
+	char bytes[32];
 	g_autoptr(GBytes) key = NULL;
 	g_autofree char *token = NULL;
 
-	for (size_t i = 0; i < sizeof(octets); i++)
-		octets[i] = (char)i;
-	key = g_bytes_new(octets, sizeof(octets));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)i;
+	key = g_bytes_new(bytes, sizeof(bytes));
 	token = token_derive(key, "reply", 42);
 	g_assert_cmpstr(token, ==, "qmdriejd7hk75ahmt");
 }
@@ -85,16 +85,16 @@ differs_by_key_purpose_and_id(void)
 static void
 stands_for_a_text_that_it_does_not_tell(void)
 {
-	char octets[32];
+	char bytes[32];
 	g_autoptr(GBytes) key = NULL;
 	g_autofree char *hash = NULL;
 	g_autofree char *other = NULL;
 
-	for (size_t i = 0; i < sizeof(octets); i++)
-		octets[i] = (char)i;
-	key = g_bytes_new(octets, sizeof(octets));
-	hash = token_hash_text(key, "suppression", "ada@example.org");
-	other = token_hash_text(key, "suppressing", "ada@example.org");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)i;
+	key = g_bytes_new(bytes, sizeof(bytes));
+	hash = token_hash_string(key, "suppression", "ada@example.org");
+	other = token_hash_string(key, "suppressing", "ada@example.org");
 	g_assert_cmpstr(hash, ==,
 	    "8a8a3bbb622ec8a8532c9bbacb668ec3a331a9fa27ab70fbe06273f2058fe25b");
 	g_assert_cmpstr(hash, !=, other);
@@ -144,13 +144,13 @@ a_text_has_a_token(void)
 {
 	char bytes[32];
 	g_autoptr(GBytes) key = NULL;
-	pb_auto(token_maker) maker = NULL;
+	pb_auto(token_signer) maker = NULL;
 	g_autofree char *token = NULL;
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (char)i;
 	key = g_bytes_new(bytes, sizeof(bytes));
-	maker = token_maker_new(key);
+	maker = token_signer_new(key);
 	token = token_maker_derive_text(maker, "message-id", "7:2026-11-20T07:30:a b");
 	g_assert_cmpstr(token, ==, "qyggknbrvpsalilie");
 }
@@ -166,19 +166,19 @@ what_is_no_token_is_none(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		g_assert_false(token_parse_id(texts[i], &id));
 	g_assert_cmpint(id, ==, -1);
-	g_assert_null(token_hash_drawn("abcdefghijklmnopqrstuvwxy"));
-	g_assert_null(token_hash_drawn("abcdefghijklmnopqrstuvwxyza"));
-	g_assert_null(token_hash_drawn("abcdefghijklmnopqrstuvwxy1"));
+	g_assert_null(token_hash_random("abcdefghijklmnopqrstuvwxy"));
+	g_assert_null(token_hash_random("abcdefghijklmnopqrstuvwxyza"));
+	g_assert_null(token_hash_random("abcdefghijklmnopqrstuvwxy1"));
 }
 
 static void
 a_drawn_token_is_known_by_its_hash_in_any_case(void)
 {
-	static const uint8_t octets[TOKEN_DRAWN_BYTES] = {0xff, 1};
-	g_autofree char *token = token_format_drawn(octets);
+	static const uint8_t bytes[TOKEN_RANDOM_BYTES] = {0xff, 1};
+	g_autofree char *token = token_format_random(bytes);
 	g_autofree char *upper = g_ascii_strup(token, -1);
-	g_autofree char *hash = token_hash_drawn(token);
-	g_autofree char *again = token_hash_drawn(upper);
+	g_autofree char *hash = token_hash_random(token);
+	g_autofree char *again = token_hash_random(upper);
 
 	g_assert_cmpstr(token, ==, "74aqaaaaaaaaaaaaaaaaaaaaaa");
 	g_assert_cmpstr(hash, ==, again);

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "query/tokens.h"
+#include "query/text/tokens.h"
 #include "test_query.h"
 
 static char *
@@ -23,7 +23,8 @@ join_tokens(const struct query_fixture *fixture, const char *text, size_t len)
 }
 
 static void
-words_are_cut_with_their_places(struct query_fixture *fixture, const void *unused)
+locale_format_are_cut_with_their_places(
+    struct query_fixture *fixture, const void *unused)
 {
 	static const struct {
 		const char *text;
@@ -121,7 +122,7 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	ADD_TEST("/tokenizer/words are cut with their places",
-	    words_are_cut_with_their_places);
+	    locale_format_are_cut_with_their_places);
 	ADD_TEST(
 	    "/tokenizer/only the given length is cut", only_the_given_length_is_cut);
 	ADD_TEST("/tokenizer/a token is its own token", a_token_is_its_own_token);

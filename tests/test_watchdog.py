@@ -7,12 +7,12 @@ import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
-from daemon import House
+from daemon import Instance
 from stopped import Stopped, find_thread
 from tap import Skip, Tap
 
 WATCHDOG_US = 6_000_000  # beats each second, and three missed are late
-THREADS = ("collect", "press", "post", "sender-1", "lmtp", "maildir", "imap")
+THREADS = ("collector", "scheduler", "mailer", "connection-1", "lmtp", "maildir", "imap")
 
 
 class Notify:
@@ -25,9 +25,9 @@ class Notify:
         self.socket.settimeout(30)
 
     def wait(self, text):
-        while text not in (told := self.socket.recv(4096).decode()):
+        while text not in (reported := self.socket.recv(4096).decode()):
             pass
-        return told
+        return reported
 
     def count_waiting(self, text):
         """How many such messages are there already."""
@@ -42,40 +42,40 @@ class Notify:
             self.socket.settimeout(30)
 
 
-def mailbox_of(thread, folder):
+def mailbox_of(thread, directory):
     """What makes the daemon have that thread; an IMAP server is waited for in vain."""
     if thread == "lmtp":
-        return {"mailbox__lmtp_socket": os.path.join(folder, "lmtp.sock")}
+        return {"receive__lmtp_socket": os.path.join(directory, "lmtp.sock")}
     if thread == "maildir":
-        return {"mailbox__maildir": os.path.join(folder, "Maildir")}
+        return {"receive__maildir": os.path.join(directory, "Maildir")}
     if thread == "imap":
-        secret = os.path.join(folder, "password")
+        secret = os.path.join(directory, "password")
         with open(secret, "w", encoding="ascii") as file:
             file.write("secret\n")
         os.chmod(secret, 0o600)
-        return {"mailbox__imap_host": "127.0.0.1", "mailbox__imap_port": 1,
-                "mailbox__imap_tls": "off", "mailbox__imap_user": "paperboy",
-                "mailbox__imap_password_file": secret}
+        return {"receive__imap_host": "127.0.0.1", "receive__imap_port": 1,
+                "receive__imap_tls": "off", "receive__imap_user": "paperboy",
+                "receive__imap_password_file": secret}
     return {}
 
 
 def watch(tap, thread):
-    path = os.path.join(tap.folder, f"notify-{thread}")
+    path = os.path.join(tap.directory, f"notify-{thread}")
     notify = Notify(path)
-    folder = tap.subfolder(thread)
-    house = House(folder, port=1, **mailbox_of(thread, folder))
+    directory = tap.subdirectory(thread)
+    instance = Instance(directory, port=1, **mailbox_of(thread, directory))
     environment = os.environ | {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": str(WATCHDOG_US)}
-    with house.start(env=environment) as child:
+    with instance.start(env=environment) as child:
         if "READY=1" not in notify.wait("=1"):
             raise Skip("built without systemd")
         notify.wait("WATCHDOG=1")
         notify.wait("WATCHDOG=1")
-        told = f"thread hangs thread={thread}"
+        reported = f"thread stuck thread={thread}"
         with Stopped(find_thread(child.pid, thread)):
-            child.wait_line(told)
+            child.wait_line(reported)
             notify.count_waiting("")
-            child.wait_line(told)
-            child.wait_line(told)
+            child.wait_line(reported)
+            child.wait_line(reported)
             assert notify.count_waiting("WATCHDOG=1") == 0
         notify.wait("WATCHDOG=1")
 

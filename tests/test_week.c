@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/lab.h"
 #include "lib/paperserver.h"
-#include "service/collect.h"
+#include "lib/store_fixture.h"
+#include "service/collect/collect.h"
 #include "sources/arxiv.h"
+#include "sources/feed.h"
 #include "sources/huggingface.h"
-#include "sources/newsfeed.h"
 
 #define DAYS   5
 #define PAPERS 4 /* a day; all three list each but the last, which is arXiv's alone */
@@ -81,9 +81,9 @@ write_day(const char *folder, int day)
 
 /* As if every message had been sent. */
 static void
-deliver(struct lab *lab)
+deliver(struct store_fixture *fixture)
 {
-	lab_run(lab,
+	store_fixture_run(fixture,
 	    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, digest_id, at) "
 	    "SELECT d.subscriber_id, i.paper_seq, d.id, 5"
 	    " FROM digest_item i JOIN digest d ON d.id = i.digest_id"
@@ -94,31 +94,33 @@ deliver(struct lab *lab)
 }
 
 static void
-run_week(struct lab *lab, struct paperserver *server, const int order[3])
+run_week(struct store_fixture *fixture, struct paperserver *server, const int order[3])
 {
 	g_autofree char *folder = g_dir_make_tmp("paperboy-week-XXXXXX", NULL);
 	g_autofree char *base = g_filename_to_uri(folder, NULL, NULL);
-	g_autofree char *lab_url = g_strconcat(base, "/lab.xml", NULL);
+	g_autofree char *store_fixture_url = g_strconcat(base, "/lab.xml", NULL);
 	g_autofree char *api = paperserver_mode_url(server, "feed-api");
 	const struct arxiv_options options = {base, api, 0};
 	struct source *all[] = {huggingface_new(base), arxiv_new(&options, "cs.CL"),
-	    newsfeed_new("lab", lab_url)};
+	    feed_source_new("lab", store_fixture_url)};
 	struct source *sources[] = {all[order[0]], all[order[1]], all[order[2]]};
 	const struct http_settings settings = {
 	    .user_agent = "test", .allow_private = true, .allow_file = true};
 	pb_auto(http) http = http_new(&settings);
 	const struct collect collect = {
-	    .store = lab->store,
+	    .store = fixture->store,
 	    .http = http,
 	    .sources = sources,
 	    .source_count = 3,
 	    .arxiv = &options,
 	};
-	int64_t start = lab_time("2026-11-16T06:00:00Z");
+	int64_t start = store_fixture_time("2026-11-16T06:00:00Z");
 
-	lab_subscribe(lab, "ada@example.org", "UTC", "mamba", start);
-	lab_subscribe(lab, "bo@example.org", "UTC", "mamba cat:cs.LG", start);
-	lab_subscribe(lab, "cy@example.org", "UTC", "mamba -cs.LG", start);
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba", start);
+	store_fixture_subscribe(
+	    fixture, "bo@example.org", "UTC", "mamba cat:cs.LG", start);
+	store_fixture_subscribe(
+	    fixture, "cy@example.org", "UTC", "mamba -cs.LG", start);
 	for (int day = 0; day < DAYS; day++) {
 		struct collect_report report = {0};
 		g_autoptr(GError) error = NULL;
@@ -131,14 +133,14 @@ run_week(struct lab *lab, struct paperserver *server, const int order[3])
 			g_assert_no_error(error);
 			g_assert_cmpuint(report.failed, ==, 0);
 		}
-		lab_press(lab, at + 2 * 3600);
-		deliver(lab);
+		store_fixture_press(fixture, at + 2 * 3600);
+		deliver(fixture);
 	}
-	lab_press(lab, start + DAYS * (int64_t)CLOCK_DAY_S + 3600);
-	deliver(lab);
+	store_fixture_press(fixture, start + DAYS * (int64_t)CLOCK_DAY_S + 3600);
+	deliver(fixture);
 	for (int i = 0; i < 3; i++)
 		source_free(all[i]);
-	lab_remove_folder(folder);
+	store_fixture_remove_folder(folder);
 }
 
 static void
@@ -152,37 +154,38 @@ each_paper_is_one_row_and_one_delivery(void)
 		return;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(orders); i++) {
-		pb_auto(lab) lab = lab_new();
+		pb_auto(store_fixture) fixture = store_fixture_new();
 
-		run_week(lab, server, orders[i]);
+		run_week(fixture, server, orders[i]);
 		g_test_message("order %zu", i);
 		g_assert_cmpint(
-		    lab_number(lab, "SELECT count(*) FROM paper"), ==, DAYS * PAPERS);
+		    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==,
+		    DAYS * PAPERS);
 		/* Whoever was first: arXiv's id, text and people, the votes of hf. */
-		g_assert_cmpint(
-		    lab_number(lab, "SELECT count(*) FROM paper WHERE id GLOB '2611.*'"
+		g_assert_cmpint(store_fixture_number(fixture,
+		                    "SELECT count(*) FROM paper WHERE id GLOB '2611.*'"
 		                    " AND abstract = 'Of arXiv.' AND authors ="
 		                    " 'Ada Example' || char(10) || 'Bo Li'"),
 		    ==, DAYS * PAPERS);
-		lab_assert_text(lab,
+		store_fixture_assert_text(fixture,
 		    "SELECT source, count(*) FROM listing GROUP BY 1 ORDER BY 1",
 		    "arxiv/cs.CL|20 hf|15 lab|15");
-		lab_assert_text(lab,
+		store_fixture_assert_text(fixture,
 		    "SELECT group_concat(upvotes) FROM paper WHERE id GLOB '2611.16*'"
 		    " ORDER BY id",
 		    "0,1,2");
 		/* The API told categories; who waited for them got their papers. */
-		lab_assert_text(lab,
+		store_fixture_assert_text(fixture,
 		    "SELECT categories, count(*) FROM paper GROUP BY 1 ORDER BY 1",
 		    "cs.CL|5 cs.LG\nstat.ML|15");
-		lab_assert_text(lab,
+		store_fixture_assert_text(fixture,
 		    "SELECT s.name, count(*), count(DISTINCT paper_seq) FROM delivered"
 		    " JOIN (SELECT id, substr(address, 1, 3) AS name FROM subscriber) s"
 		    " ON s.id = subscriber_id GROUP BY 1 ORDER BY 1",
 		    "ada|20|20 bo@|15|15 cy@|5|5");
 		g_assert_cmpint(
-		    lab_number(
-		        lab, "SELECT count(*) FROM match WHERE state = 'waiting'"),
+		    store_fixture_number(
+		        fixture, "SELECT count(*) FROM match WHERE state = 'waiting'"),
 		    ==, 0);
 	}
 }

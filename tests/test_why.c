@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "lib/lab.h"
-#include "service/why.h"
-#include "store/history.h"
+#include "lib/store_fixture.h"
+#include "service/explain/why.h"
+#include "store/paper/paper_history.h"
 
 #define ADA  "ada@example.org"
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -45,7 +45,7 @@ struct world {
 	const char *filter; /* of Ada, who comes a day before; or NULL */
 	const char *block;  /* or NULL */
 	const char *day;    /* or NULL: 2026-11-20 */
-	bool is_told;       /* categories */
+	bool is_reported;   /* categories */
 	bool is_pressed;    /* matched, and the edition made */
 	const char *then;   /* SQL, or NULL */
 	int later_s;        /* when it is asked */
@@ -54,34 +54,35 @@ struct world {
 };
 
 static struct why *
-ask(struct lab *lab, int64_t now)
+ask(struct store_fixture *fixture, int64_t now)
 {
 	g_autoptr(GError) error = NULL;
-	struct why *why = why_ask(lab->store, ADA, "2611.00001", now, &error);
+	struct why *why = why_ask(fixture->store, ADA, "2611.00001", now, &error);
 
 	g_assert_no_error(error);
-	lab_assert_idle(lab);
+	store_fixture_assert_idle(fixture);
 	return why;
 }
 
-static struct lab *
+static struct store_fixture *
 make_world(const struct world *world, int64_t now)
 {
-	struct lab *lab = lab_new();
-	struct paper *paper = lab_paper("2611.00001", "Diffusion survey", "");
+	struct store_fixture *fixture = store_fixture_new();
+	struct paper *paper = store_fixture_paper("2611.00001", "Diffusion survey", "");
 
 	paper->upvotes = 3;
-	lab_subscribe(lab, ADA, "UTC", world->filter, now - CLOCK_DAY_S);
+	store_fixture_subscribe(fixture, ADA, "UTC", world->filter, now - CLOCK_DAY_S);
 	if (world->block)
-		lab_add_block(lab, ADA, world->block, now - CLOCK_DAY_S);
-	lab_save(lab, "hf", world->day ? world->day : "2026-11-20", now, paper);
-	if (world->is_told)
-		lab_enrich(lab, "2611.00001", "cs.CV cs.LG", now);
+		store_fixture_add_block(fixture, ADA, world->block, now - CLOCK_DAY_S);
+	store_fixture_save(
+	    fixture, "hf", world->day ? world->day : "2026-11-20", now, paper);
+	if (world->is_reported)
+		store_fixture_enrich(fixture, "2611.00001", "cs.CV cs.LG", now);
 	if (world->is_pressed)
-		lab_press(lab, now);
+		store_fixture_press(fixture, now);
 	if (world->then)
-		lab_run(lab, world->then);
-	return lab;
+		store_fixture_run(fixture, world->then);
+	return fixture;
 }
 
 static void
@@ -122,8 +123,8 @@ the_one_thing_that_decided_is_told(void)
 	        "message is HELD until the operator releases it; 5 copies may have "
 	        "arrived"},
 	    {"refused", "diffusion", NULL, NULL, false, true,
-	        DROPPED "INSERT INTO refused VALUES (1, 1, 2, 5)", 0, WHY_REFUSED,
-	        "refused for their content twice"},
+	        DROPPED "INSERT INTO digest_rejected VALUES (1, 1, 2, 5)", 0,
+	        WHY_REFUSED, "refused for their content twice"},
 	    {"cancelled", "diffusion", NULL, NULL, false, true, DROPPED, 0, WHY_NEXT,
 	        "in the next digest, at 2026-11-21 07:30 UTC; digest 1 with it was "
 	        "cancelled"},
@@ -146,7 +147,7 @@ the_one_thing_that_decided_is_told(void)
 	        "filter 1 waits for votes, links and the like to change, until "
 	        "2026-12-05 00:00 UTC"},
 	    {"waited enough", "diffusion upvotes:>=20", NULL, NULL, false, true,
-	        "DELETE FROM match_waiting", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE,
+	        "DELETE FROM match_pending", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE,
 	        "no filter"},
 	    {"blocked", "diffusion", "survey", NULL, false, true, NULL, 0, WHY_BLOCKED,
 	        "block 2 takes it away"},
@@ -198,9 +199,9 @@ the_one_thing_that_decided_is_told(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		int64_t now = lab_time(TIME);
-		pb_auto(lab) lab = make_world(&rows[i], now);
-		pb_auto(why) why = ask(lab, now + rows[i].later_s);
+		int64_t now = store_fixture_time(TIME);
+		pb_auto(store_fixture) fixture = make_world(&rows[i], now);
+		pb_auto(why) why = ask(fixture, now + rows[i].later_s);
 
 		if (why->outcome != rows[i].outcome ||
 		    !strstr(why->sentence, rows[i].says))
@@ -223,22 +224,22 @@ a_paper_beyond_max_is_told_by_title_or_count(void)
 	const struct world world = {.filter = "diffusion", .is_pressed = true};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		int64_t now = lab_time(TIME);
-		pb_auto(lab) lab = make_world(&world, now);
+		int64_t now = store_fixture_time(TIME);
+		pb_auto(store_fixture) fixture = make_world(&world, now);
 		g_autofree char *sql = g_strdup_printf(
 		    "DROP TRIGGER digest_frozen; UPDATE digest_item SET shown = %d",
 		    rows[i].shown);
 		pb_auto(why) why = NULL;
 
-		lab_run(lab, sql);
-		lab_run(lab, SENT);
-		why = ask(lab, now);
+		store_fixture_run(fixture, sql);
+		store_fixture_run(fixture, SENT);
+		why = ask(fixture, now);
 		g_assert_cmpint(why->outcome, ==, WHY_SENT);
 		g_assert_nonnull(strstr(why->sentence, rows[i].says));
 		/* Two weeks later nobody knows how it was shown. */
 		g_clear_pointer(&why, why_free);
-		lab_run(lab, "DELETE FROM outbox; DELETE FROM digest");
-		why = ask(lab, now);
+		store_fixture_run(fixture, "DELETE FROM outbox; DELETE FROM digest");
+		why = ask(fixture, now);
 		g_assert_cmpint(why->outcome, ==, WHY_SENT);
 		g_assert_true(g_str_has_suffix(why->sentence, "in digest 1"));
 	}
@@ -250,7 +251,7 @@ each_clause_says_what_it_finds(void)
 	static const struct {
 		unsigned depth;
 		const char *text;
-		enum query_truth truth;
+		enum query_verdict truth;
 		const char *hit; /* the first one, or NULL */
 	} wanted[] = {
 	    {0, "AND", QUERY_UNKNOWN, NULL},
@@ -262,9 +263,9 @@ each_clause_says_what_it_finds(void)
 	const struct world world = {
 	    .filter = "diffusion (cat:cs.CV OR mamba) NOT (survey mamba)",
 	    .is_pressed = true};
-	int64_t now = lab_time(TIME);
-	pb_auto(lab) lab = make_world(&world, now);
-	pb_auto(why) why = ask(lab, now);
+	int64_t now = store_fixture_time(TIME);
+	pb_auto(store_fixture) fixture = make_world(&world, now);
+	pb_auto(why) why = ask(fixture, now);
 	const struct why_filter *filter = why->filters->pdata[0];
 
 	g_assert_cmpint(filter->truth, ==, QUERY_UNKNOWN);
@@ -294,15 +295,15 @@ static void
 who_listed_it_and_what_was_found_is_told(void)
 {
 	const struct world world = {.filter = "diffusion", .is_pressed = true};
-	int64_t now = lab_time(TIME);
-	pb_auto(lab) lab = make_world(&world, now);
+	int64_t now = store_fixture_time(TIME);
+	pb_auto(store_fixture) fixture = make_world(&world, now);
 	pb_auto(why) why = NULL;
 	const struct history_listing *listing;
 	const struct why_filter *filter;
 
-	lab_save(lab, "arxiv", "2026-11-19", now + 60,
-	    lab_paper("2611.00001", "Another title", ""));
-	why = ask(lab, now + 120);
+	store_fixture_save(fixture, "arxiv", "2026-11-19", now + 60,
+	    store_fixture_paper("2611.00001", "Another title", ""));
+	why = ask(fixture, now + 120);
 	g_assert_cmpuint(why->listings->len, ==, 2);
 	listing = why->listings->pdata[0];
 	g_assert_cmpstr(listing->source, ==, "hf");
@@ -332,16 +333,16 @@ who_or_what_is_not_there_is_told(void)
 	    {"no address", "2611.00001", "", PB_ERROR_INPUT},
 	};
 	const struct world world = {.filter = "diffusion"};
-	pb_auto(lab) lab = make_world(&world, lab_time(TIME));
+	pb_auto(store_fixture) fixture = make_world(&world, store_fixture_time(TIME));
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
 
 		g_assert_null(
-		    why_ask(lab->store, rows[i].address, rows[i].paper, 5, &error));
+		    why_ask(fixture->store, rows[i].address, rows[i].paper, 5, &error));
 		g_assert_error(error, PB_ERROR, rows[i].code);
 		g_assert_nonnull(strstr(error->message, rows[i].says));
-		lab_assert_idle(lab);
+		store_fixture_assert_idle(fixture);
 	}
 }
 
@@ -349,20 +350,20 @@ static void
 a_filter_is_explained_without_a_person(void)
 {
 	const struct world world = {.filter = "diffusion"};
-	int64_t now = lab_time(TIME);
-	pb_auto(lab) lab = make_world(&world, now);
-	pb_auto(stored_paper) stored = papers_find(lab->store, "2611.00001", NULL);
+	int64_t now = store_fixture_time(TIME);
+	pb_auto(store_fixture) fixture = make_world(&world, now);
+	pb_auto(stored_paper) stored = papers_find(fixture->store, "2611.00001", NULL);
 	pb_auto(why_filter) filter = why_explain(
-	    lab->store, "diffusion NOT cat:cs.CL", stored, now, NULL, NULL, NULL);
-	pb_auto(why_filter) alone =
-	    why_explain(lab->store, "diffusion OR mamba", NULL, now, NULL, NULL, NULL);
+	    fixture->store, "diffusion NOT cat:cs.CL", stored, now, NULL, NULL, NULL);
+	pb_auto(why_filter) alone = why_explain(
+	    fixture->store, "diffusion OR mamba", NULL, now, NULL, NULL, NULL);
 	g_autoptr(GError) error = NULL;
 
 	g_assert_cmpint(filter->truth, ==, QUERY_UNKNOWN);
 	g_assert_cmpint(filter->waits_until, ==, now + PAPERS_ENRICH_S);
 	g_assert_cmpuint(alone->steps->len, ==, 3);
 	g_assert_null(
-	    why_explain(lab->store, "mamba (", stored, now, NULL, NULL, &error));
+	    why_explain(fixture->store, "mamba (", stored, now, NULL, NULL, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 }
 

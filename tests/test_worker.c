@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "lib/lab.h"
+#include "lib/store_fixture.h"
 
 /*
  * The machine's clock is not ours to set.  So a test can put itself in the place of the
@@ -124,7 +124,7 @@ read_wall(const struct clock *clock)
 }
 
 static int64_t
-read_standing(const struct clock *clock)
+load_status_line(const struct clock *clock)
 {
 	return clock->at_s;
 }
@@ -180,7 +180,7 @@ it_works_at_once_and_when_poked(void)
 	worker = start(&log, &clock);
 	g_assert_true(wait_steps(&log, 1, 30000));
 	for (int i = 2; i < 20; i++) {
-		worker_poke(worker);
+		worker_wake(worker);
 		g_assert_true(wait_steps(&log, i, 30000));
 	}
 	worker_free(worker);
@@ -197,8 +197,8 @@ a_poke_during_a_step_is_not_lost(void)
 	g_mutex_lock(&log.mutex);
 	worker = start(&log, &clock);
 	/* The step cannot begin before we let it; the pokes are there by then. */
-	worker_poke(worker);
-	worker_poke(worker);
+	worker_wake(worker);
+	worker_wake(worker);
 	g_mutex_unlock(&log.mutex);
 	g_assert_true(wait_steps(&log, 2, 30000));
 	worker_free(worker);
@@ -265,7 +265,7 @@ stop_is_told_to_a_step_under_way_and_ends_the_thread(void)
 	worker = start(&log, &clock);
 	g_assert_true(wait_steps(&log, 1, 30000));
 	worker_stop(worker);
-	worker_poke(worker);
+	worker_wake(worker);
 	worker_free(worker);
 	g_assert_true(log.saw_stop);
 	g_assert_cmpint(log.steps, ==, 1);
@@ -274,7 +274,7 @@ stop_is_told_to_a_step_under_way_and_ends_the_thread(void)
 static void
 a_clock_that_is_set_is_looked_at_again_at_once(void)
 {
-	struct clock clock = {.read = read_standing, .at_s = 1800000000};
+	struct clock clock = {.read = load_status_line, .at_s = 1800000000};
 	struct log log;
 	struct worker *worker;
 	uint64_t one = 1;
@@ -302,7 +302,7 @@ a_clock_that_is_set_is_looked_at_again_at_once(void)
 static void
 a_clock_that_is_set_during_a_step_is_looked_at_again_too(void)
 {
-	const struct clock clock = {.read = read_standing, .at_s = 1800000000};
+	const struct clock clock = {.read = load_status_line, .at_s = 1800000000};
 	struct log log;
 	struct worker *worker;
 

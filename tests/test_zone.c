@@ -79,7 +79,7 @@ static void
 the_nearest_zone_is_suggested(void)
 {
 	static const struct {
-		const char *typed, *meant;
+		const char *typed, *suggested;
 	} rows[] = {
 	    {"Berlin", "Europe/Berlin"},
 	    {"europe/berlin", "Europe/Berlin"},
@@ -98,7 +98,7 @@ the_nearest_zone_is_suggested(void)
 		g_autofree char *found = zone_find_nearest(rows[i].typed);
 		g_autoptr(GTimeZone) zone = found ? zone_load(found, NULL) : NULL;
 
-		g_assert_cmpstr(found, ==, rows[i].meant);
+		g_assert_cmpstr(found, ==, rows[i].suggested);
 		g_assert_true(!found == !zone);
 	}
 }

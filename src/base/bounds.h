@@ -11,7 +11,7 @@
 #define BOUNDS_QUERY_BYTES    512
 #define BOUNDS_QUERY_TERMS    40
 #define BOUNDS_QUERY_DEPTH    8
-#define BOUNDS_PREFIX_LETTERS 3
+#define BOUNDS_PREFIX_CHARS   3
 #define BOUNDS_NUMBER_DIGITS  9
 #define BOUNDS_NEAR_WORDS     99
 #define BOUNDS_BOOST          10
@@ -26,7 +26,7 @@
 #define BOUNDS_QUERY_EXPLAIN_CHARS   200
 
 /* A short form that a paper explains: "low-rank adaptation (LoRA)". */
-#define BOUNDS_SHORT_FORM_LETTERS 10
+#define BOUNDS_ACRONYM_CHARS 10
 
 /* Mail (RFC 5321 section 4.5.3.1, RFC 5322 section 2.1.1, RFC 2047 section 2). */
 #define BOUNDS_ADDRESS_BYTES      254
@@ -53,43 +53,43 @@
  * Letters: messages from outside, as their reader takes them (src/letter).  What is
  * past the first group is refused whole; what is past the second is cut.
  */
-#define BOUNDS_LETTER_MB             1
-#define BOUNDS_LETTER_BYTES          (BOUNDS_LETTER_MB * 1024 * 1024)
-#define BOUNDS_LETTER_HEADER_BYTES   (64 * 1024) /* one header block, a part's too */
-#define BOUNDS_LETTER_FIELDS         200         /* in one header block */
-#define BOUNDS_LETTER_DEPTH          10 /* multiparts and messages in messages */
-#define BOUNDS_LETTER_PARTS          100
-#define BOUNDS_LETTER_BOUNDARIES     100 /* parameters of that name */
-#define BOUNDS_LETTER_BOUNDARY_BYTES 200 /* RFC 2046 section 5.1.1 wants at most 70 */
-#define BOUNDS_LETTER_PARENTHESES    500 /* opened in one field */
-#define BOUNDS_LETTER_LINE_BYTES     (64 * 1024)
-#define BOUNDS_LETTER_NULS           0
-#define BOUNDS_LETTER_HEADER_CRS     0 /* that end no line, in the first header block */
+#define BOUNDS_MAIL_MB             1
+#define BOUNDS_MAIL_BYTES          (BOUNDS_MAIL_MB * 1024 * 1024)
+#define BOUNDS_MAIL_HEADER_BYTES   (64 * 1024) /* one header block, a part's too */
+#define BOUNDS_MAIL_FIELDS         200         /* in one header block */
+#define BOUNDS_MAIL_DEPTH          10          /* multiparts and messages in messages */
+#define BOUNDS_MAIL_PARTS          100
+#define BOUNDS_MAIL_BOUNDARIES     100 /* parameters of that name */
+#define BOUNDS_MAIL_BOUNDARY_BYTES 200 /* RFC 2046 section 5.1.1 wants at most 70 */
+#define BOUNDS_MAIL_PARENTHESES    500 /* opened in one field */
+#define BOUNDS_MAIL_LINE_BYTES     (64 * 1024)
+#define BOUNDS_MAIL_NULS           0
+#define BOUNDS_MAIL_HEADER_CRS     0 /* that end no line, in the first header block */
 
 /* Received fields: a message that went through more has lost its way. */
-#define BOUNDS_LETTER_HOPS 30
+#define BOUNDS_MAIL_HOPS 30
 
-#define BOUNDS_LETTER_ADDRESSES    100 /* of one kind */
-#define BOUNDS_LETTER_IDS          50  /* of References; the last ones are kept */
-#define BOUNDS_LETTER_MARKS        50
-#define BOUNDS_LETTER_SIGNATURES   5           /* DKIM-Signature fields that are told */
-#define BOUNDS_LETTER_RESULTS      100         /* of all Authentication-Results */
-#define BOUNDS_LETTER_VALUE_BYTES  4096        /* one field's value */
-#define BOUNDS_LETTER_TEXT_BYTES   (16 * 1024) /* what the person wrote */
-#define BOUNDS_LETTER_BODY_BYTES   (64 * 1024) /* with all that was quoted */
-#define BOUNDS_LETTER_DECODE_BYTES (256 * 1024)
-#define BOUNDS_LETTER_CHARSETS     16
-#define BOUNDS_LETTER_QUOTES       100 /* depth of ">" */
-#define BOUNDS_HTML_DEPTH          256
-#define BOUNDS_HTML_TAG_BYTES      (16 * 1024)
-#define BOUNDS_REPORT_GROUPS       100
-#define BOUNDS_REPORT_FIELDS       500
+#define BOUNDS_MAIL_ADDRESSES    100 /* of one kind */
+#define BOUNDS_MAIL_IDS          50  /* of References; the last ones are kept */
+#define BOUNDS_MAIL_MARKS        50
+#define BOUNDS_MAIL_SIGNATURES   5           /* DKIM-Signature fields that are told */
+#define BOUNDS_MAIL_RESULTS      100         /* of all Authentication-Results */
+#define BOUNDS_MAIL_VALUE_BYTES  4096        /* one field's value */
+#define BOUNDS_MAIL_TEXT_BYTES   (16 * 1024) /* what the person wrote */
+#define BOUNDS_MAIL_BODY_BYTES   (64 * 1024) /* with all that was quoted */
+#define BOUNDS_MAIL_DECODE_BYTES (256 * 1024)
+#define BOUNDS_MAIL_CHARSETS     16
+#define BOUNDS_MAIL_QUOTES       100 /* depth of ">" */
+#define BOUNDS_HTML_DEPTH        256
+#define BOUNDS_HTML_TAG_BYTES    (16 * 1024)
+#define BOUNDS_REPORT_GROUPS     100
+#define BOUNDS_REPORT_FIELDS     500
 
 /* Commands of a letter. */
 #define BOUNDS_COMMANDS          20
 #define BOUNDS_COMMAND_BYTES     (8 * 1024) /* subject and text that are read */
 #define BOUNDS_COMMAND_ECHO      600        /* characters of one line that come back */
-#define BOUNDS_STRANGER_ECHO     400 /* octets of a stranger's lines in one answer */
+#define BOUNDS_UNKNOWN_ECHO      400 /* octets of a stranger's lines in one answer */
 #define BOUNDS_COMMAND_ARGUMENTS 64  /* numbers of filters, keys, in one line */
 
 /* The process that reads a letter, and what it may say. */
@@ -112,7 +112,7 @@
 #define BOUNDS_LMTP_FLOOD_BYTES  (16 * 1024 * 1024) /* of a letter that is refused */
 #define BOUNDS_LMTP_OUTPUT_BYTES (64 * 1024)        /* not read by the client */
 #define BOUNDS_LMTP_IDLE_S       300
-#define BOUNDS_LMTP_LETTER_S     600 /* until a letter is whole */
+#define BOUNDS_LMTP_MAIL_S       600 /* until a letter is whole */
 
 /* Names of a Maildir that are read at once, to take the oldest first. */
 #define BOUNDS_INCOMING_NAMES 20000
@@ -124,7 +124,7 @@
 #define BOUNDS_PREHEADER_CHARS     72
 #define BOUNDS_SUBJECT_TITLE_CHARS 80
 #define BOUNDS_RENDER_CACHE_BYTES  (16 * 1024 * 1024)
-#define BOUNDS_SHELF_PAPERS        1000 /* kept ready by who composes */
+#define BOUNDS_CACHE_PAPERS        1000 /* kept ready by who composes */
 
 /* SMTP replies: one line, and all lines of one reply. */
 #define BOUNDS_REPLY_LINE_BYTES 1024

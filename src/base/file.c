@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 bool
-file_fail(const char *doing, const char *path, enum pb_error code, GError **error)
+file_set_error(const char *doing, const char *path, enum pb_error code, GError **error)
 {
 	int number = errno;
 
@@ -26,7 +26,7 @@ sync_path(const char *path, int flags, enum pb_error code, GError **error)
 	bool is_ok = fd >= 0 && fsync(fd) == 0;
 
 	if (!is_ok)
-		file_fail("cannot sync", path, code, error);
+		file_set_error("cannot sync", path, code, error);
 	if (fd >= 0)
 		close(fd);
 	return is_ok;
@@ -39,7 +39,7 @@ file_sync(const char *path, enum pb_error code, GError **error)
 }
 
 bool
-file_sync_folder(const char *path, enum pb_error code, GError **error)
+file_sync_directory(const char *path, enum pb_error code, GError **error)
 {
 	return sync_path(path, O_DIRECTORY, code, error);
 }

@@ -16,13 +16,14 @@
  * @param doing  "cannot write"
  * @return false
  */
-bool file_fail(const char *doing, const char *path, enum pb_error code, GError **error);
+bool
+file_set_error(const char *doing, const char *path, enum pb_error code, GError **error);
 
 /** Wait until what was written to a file is on the disk. @return false with code */
 bool file_sync(const char *path, enum pb_error code, GError **error);
 
 /** The same for a folder: its entries stay, whatever happens to the machine. */
-bool file_sync_folder(const char *path, enum pb_error code, GError **error);
+bool file_sync_directory(const char *path, enum pb_error code, GError **error);
 
 /** The name of a user, or "uid 12345" of one without. @return a new string */
 char *file_format_user(uid_t uid);

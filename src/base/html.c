@@ -32,8 +32,7 @@ struct page {
 static void
 append_line(struct page *page, const char *line)
 {
-	unsigned quotes =
-	    MIN(page->quoted + page->is_rest_quoted, BOUNDS_LETTER_QUOTES);
+	unsigned quotes = MIN(page->quoted + page->is_rest_quoted, BOUNDS_MAIL_QUOTES);
 
 	for (unsigned i = 0; i < quotes; i++)
 		g_string_append_c(page->out, '>');
@@ -246,7 +245,7 @@ html_format_text(const char *html, size_t size)
 	page->out = g_string_new(NULL);
 	page->line = g_string_new(NULL);
 	while (page->at < page->end &&
-	       page->out->len + page->line->len < BOUNDS_LETTER_DECODE_BYTES) {
+	       page->out->len + page->line->len < BOUNDS_MAIL_DECODE_BYTES) {
 		if (*page->at == '<')
 			read_markup(page);
 		else

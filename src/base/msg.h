@@ -2,7 +2,7 @@
  * msg.h - what the program says to people: an id and its arguments.
  *
  * The English texts are those of msg_table.h; the log and the command line use them.
- * A catalog (render/phrases.h) has the texts of other languages under the names of the
+ * A catalog (render/catalog.h) has the texts of other languages under the names of the
  * ids, so that a reply is written in the language of its reader, wherever in the
  * program its words come from.
  */
@@ -12,7 +12,7 @@
 #include <glib.h>
 #include <stdint.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 
 enum msg_id {
 	MSG_NONE,

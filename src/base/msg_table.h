@@ -6,7 +6,7 @@
 /* One message is one paragraph, even where it is wider than other code. */
 /* clang-format off */
 
-/* ---- filters: what is wrong, each told with its column (query/problem.h) ---- */
+/* ---- filters: what is wrong, each told with its column (query/query_error.h) ---- */
 
 MSG(QUERY_CUT, "cannot cut the text into words")
 MSG(QUERY_EMPTY, "there is nothing to search for")
@@ -52,7 +52,7 @@ MSG(QUERY_STAR_END, "\"*\" stands only at the end of a word or of a phrase")
 MSG(QUERY_PREFIX_SHORT, "at least {least} letters are wanted before \"*\"")
 MSG(QUERY_PHRASE_EMPTY, "the phrase is empty")
 MSG(QUERY_SIGN_ALONE, "\"{sign}\" must stand directly before its word")
-MSG(QUERY_NO_LETTER, "there is no letter or digit in \"{text}\"")
+MSG(QUERY_NO_ALNUM, "there is no letter or digit in \"{text}\"")
 MSG(QUERY_SIGN_FIRST, "\"{sign}\" may follow a word, not stand before it")
 MSG(QUERY_EXACT_ONE, "\"=\" (these very letters) stands before one whole word")
 MSG(QUERY_EXACT_DIRECT, "\"=\" (these very letters) stands directly before its word")

@@ -18,7 +18,7 @@
 static void decode_span(GString *out, const char *at, const char *end, unsigned depth);
 
 static size_t
-letters_length(const char *at, const char *end)
+alphas_length(const char *at, const char *end)
 {
 	const char *stop = at;
 
@@ -70,10 +70,10 @@ read_base(const char *at, const char *end, gunichar *base, bool *is_braced)
 	if (text >= end)
 		return NULL;
 	if (*text == '\\') {
-		size_t length = letters_length(text + 1, end);
+		size_t length = alphas_length(text + 1, end);
 		const struct tex_symbol *symbol = tex_find_symbol(text + 1, length);
 
-		if (!symbol || symbol->kind != TEX_LETTER)
+		if (!symbol || symbol->kind != TEX_CHARACTER)
 			return NULL;
 		*base = g_utf8_get_char(symbol->text);
 		next = skip_blanks(text + 1 + length, end);
@@ -121,7 +121,7 @@ static const char *
 decode_contraction(GString *out, const char *at, const char *end)
 {
 	static const char *const endings[] = {"s", "t", "m", "d", "ll", "re", "ve"};
-	size_t length = letters_length(at, end);
+	size_t length = alphas_length(at, end);
 
 	if (out->len == 0 || !g_ascii_isalnum(out->str[out->len - 1]))
 		return NULL;
@@ -144,7 +144,7 @@ decode_symbol(
 	if (at + 1 < end && at[0] == '{' && at[1] == '}')
 		return at + 2;
 	/* In prose `\times ` is typed with its blank meant; `S\o ren` is not. */
-	return symbol->kind == TEX_LETTER ? skip_blanks(at, end) : at;
+	return symbol->kind == TEX_CHARACTER ? skip_blanks(at, end) : at;
 }
 
 /* A text command's argument, at `at`.  Returns what follows it, or NULL. */
@@ -167,10 +167,10 @@ static const char *
 decode_named(GString *out, const char *at, const char *end, unsigned depth)
 {
 	const char *name = at + 1;
-	size_t length = letters_length(name, end);
+	size_t length = alphas_length(name, end);
 	const char *behind = name + length;
 	const struct tex_symbol *symbol = tex_find_symbol(name, length);
-	gunichar mark = length == 1 ? tex_find_mark(*name) : 0;
+	gunichar mark = length == 1 ? tex_find_accent(*name) : 0;
 
 	if (mark)
 		return decode_accent(out, skip_blanks(behind, end), end, mark);
@@ -284,8 +284,8 @@ decode_command(GString *out, const char *at, const char *end, unsigned depth)
 		return decode_math(out, at, end, depth);
 	if (at[1] == '\'')
 		next = decode_contraction(out, at + 2, end);
-	if (!next && tex_find_mark(at[1]))
-		next = decode_accent(out, at + 2, end, tex_find_mark(at[1]));
+	if (!next && tex_find_accent(at[1]))
+		next = decode_accent(out, at + 2, end, tex_find_accent(at[1]));
 	return next;
 }
 
@@ -293,7 +293,7 @@ decode_command(GString *out, const char *at, const char *end, unsigned depth)
 static const char *
 copy_command(GString *out, const char *at, const char *end)
 {
-	const char *behind = at + 1 + letters_length(at + 1, end);
+	const char *behind = at + 1 + alphas_length(at + 1, end);
 
 	if (behind == at + 1 && behind < end && *behind == '\\')
 		behind++;
@@ -311,7 +311,7 @@ decode_group(GString *out, const char *at, const char *end, unsigned depth)
 	const char *next = NULL;
 
 	if (at + 1 < end && at[1] == '\\' && depth < DEPTH_MAX) {
-		size_t length = letters_length(at + 2, end);
+		size_t length = alphas_length(at + 2, end);
 
 		if (tex_is_font_switch(at + 2, length)) {
 			const char *close = closing_brace(at, end);

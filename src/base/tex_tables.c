@@ -7,27 +7,27 @@
 
 static const struct tex_symbol symbols[] = {
     /* Letters. */
-    {"ss", "ß", TEX_LETTER},
-    {"o", "ø", TEX_LETTER},
-    {"O", "Ø", TEX_LETTER},
-    {"l", "ł", TEX_LETTER},
-    {"L", "Ł", TEX_LETTER},
-    {"ae", "æ", TEX_LETTER},
-    {"AE", "Æ", TEX_LETTER},
-    {"oe", "œ", TEX_LETTER},
-    {"OE", "Œ", TEX_LETTER},
-    {"aa", "å", TEX_LETTER},
-    {"AA", "Å", TEX_LETTER},
-    {"i", "ı", TEX_LETTER},
-    {"j", "ȷ", TEX_LETTER},
-    {"dh", "ð", TEX_LETTER},
-    {"DH", "Ð", TEX_LETTER},
-    {"th", "þ", TEX_LETTER},
-    {"TH", "Þ", TEX_LETTER},
-    {"dj", "đ", TEX_LETTER},
-    {"DJ", "Đ", TEX_LETTER},
-    {"ng", "ŋ", TEX_LETTER},
-    {"NG", "Ŋ", TEX_LETTER},
+    {"ss", "ß", TEX_CHARACTER},
+    {"o", "ø", TEX_CHARACTER},
+    {"O", "Ø", TEX_CHARACTER},
+    {"l", "ł", TEX_CHARACTER},
+    {"L", "Ł", TEX_CHARACTER},
+    {"ae", "æ", TEX_CHARACTER},
+    {"AE", "Æ", TEX_CHARACTER},
+    {"oe", "œ", TEX_CHARACTER},
+    {"OE", "Œ", TEX_CHARACTER},
+    {"aa", "å", TEX_CHARACTER},
+    {"AA", "Å", TEX_CHARACTER},
+    {"i", "ı", TEX_CHARACTER},
+    {"j", "ȷ", TEX_CHARACTER},
+    {"dh", "ð", TEX_CHARACTER},
+    {"DH", "Ð", TEX_CHARACTER},
+    {"th", "þ", TEX_CHARACTER},
+    {"TH", "Þ", TEX_CHARACTER},
+    {"dj", "đ", TEX_CHARACTER},
+    {"DJ", "Đ", TEX_CHARACTER},
+    {"ng", "ŋ", TEX_CHARACTER},
+    {"NG", "Ŋ", TEX_CHARACTER},
     /* Greek. */
     {"alpha", "α", TEX_SYMBOL},
     {"beta", "β", TEX_SYMBOL},
@@ -190,7 +190,7 @@ tex_find_symbol(const char *name, size_t length)
 }
 
 gunichar
-tex_find_mark(char name)
+tex_find_accent(char name)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(accents); i++)
 		if (accents[i].name == name)

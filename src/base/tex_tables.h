@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 enum tex_kind {
-	TEX_LETTER, /* of a word: blanks after the command belong to it */
+	TEX_CHARACTER, /* of a word: blanks after the command belong to it */
 	TEX_SYMBOL,
 };
 
@@ -26,7 +26,7 @@ struct tex_symbol {
 const struct tex_symbol *tex_find_symbol(const char *name, size_t length);
 
 /** @return the combining mark of an accent (`'`, `v`, ...), or 0 */
-gunichar tex_find_mark(char name);
+gunichar tex_find_accent(char name);
 
 /** @return whether it only dresses the text in its one argument (`emph`) */
 bool tex_is_text_command(const char *name, size_t length);

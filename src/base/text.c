@@ -36,7 +36,7 @@ static const struct {
 };
 
 bool
-text_is_dropped(gunichar c)
+text_is_stripped_char(gunichar c)
 {
 	if (c >= 0x20 && c < 0x7f)
 		return false;
@@ -82,7 +82,7 @@ clean(const char *text, size_t length, size_t max_bytes)
 	for (const char *at = text; at < end && out->len <= max_bytes;) {
 		gunichar c = read_character(&at, end);
 
-		if (text_is_dropped(c))
+		if (text_is_stripped_char(c))
 			continue;
 		if (is_blank(c)) {
 			owes_blank = out->len > 0;
@@ -212,7 +212,7 @@ text_normalize_url(const char *url, size_t max_bytes)
 		gunichar c = g_utf8_get_char(at);
 		const char *next = g_utf8_next_char(at);
 
-		if (c <= ' ' || strchr("\"'`<>\\", *at) || text_is_dropped(c) ||
+		if (c <= ' ' || strchr("\"'`<>\\", *at) || text_is_stripped_char(c) ||
 		    is_blank(c) || out->len > max_bytes) {
 			g_string_free(out, TRUE);
 			return NULL;

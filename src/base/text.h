@@ -35,7 +35,7 @@ char *text_normalize(const char *text, size_t length, size_t max_bytes);
  * Tell whether text_normalize() drops a character: controls but white space, and
  * what does not show (soft hyphens, zero-width characters, marks of direction).
  */
-bool text_is_dropped(gunichar c);
+bool text_is_stripped_char(gunichar c);
 
 /**
  * What somebody typed, as it is shown within a message.

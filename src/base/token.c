@@ -10,7 +10,7 @@ static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
 #define MAC_BYTES   32
 #define TOKEN_BYTES 10
 
-struct token_maker {
+struct token_signer {
 	GHmac *primed;  /* with the key, and nothing else */
 	char key_digit; /* tells which key made a token */
 };
@@ -52,7 +52,7 @@ token_get_key(GBytes *keys, unsigned number)
 }
 
 char *
-token_hash_text(GBytes *key, const char *purpose, const char *text)
+token_hash_string(GBytes *key, const char *purpose, const char *text)
 {
 	g_autofree char *whole = g_strdup_printf("%s:%s", purpose, text);
 	uint8_t mac[MAC_BYTES];
@@ -69,13 +69,13 @@ token_hash_text(GBytes *key, const char *purpose, const char *text)
 
 /* Base32 of lower case; bits that are left over at the end are filled with zeros. */
 static void
-append_base32(GString *out, const uint8_t *octets, size_t count)
+append_base32(GString *out, const uint8_t *bytes, size_t count)
 {
 	unsigned bits = 0;
 	uint32_t held = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		held = held << 8 | octets[i];
+		held = held << 8 | bytes[i];
 		for (bits += 8; bits >= 5; bits -= 5)
 			g_string_append_c(out, alphabet[held >> (bits - 5) & 31]);
 	}
@@ -83,10 +83,10 @@ append_base32(GString *out, const uint8_t *octets, size_t count)
 		g_string_append_c(out, alphabet[held << (5 - bits) & 31]);
 }
 
-struct token_maker *
-token_maker_new(GBytes *key)
+struct token_signer *
+token_signer_new(GBytes *key)
 {
-	struct token_maker *maker = g_new0(struct token_maker, 1);
+	struct token_signer *maker = g_new0(struct token_signer, 1);
 	uint8_t mac[MAC_BYTES];
 
 	maker->primed = prime(key);
@@ -97,7 +97,7 @@ token_maker_new(GBytes *key)
 }
 
 void
-token_maker_free(struct token_maker *maker)
+token_signer_free(struct token_signer *maker)
 {
 	if (!maker)
 		return;
@@ -107,12 +107,12 @@ token_maker_free(struct token_maker *maker)
 
 /* The key's character and some octets of a MAC. */
 static GString *
-format_mac(const struct token_maker *maker, const uint8_t octets[TOKEN_BYTES])
+format_mac(const struct token_signer *maker, const uint8_t bytes[TOKEN_BYTES])
 {
 	GString *token = g_string_sized_new(TOKEN_SIGNED_BYTES_MAX);
 
 	g_string_append_c(token, maker->key_digit);
-	append_base32(token, octets, TOKEN_BYTES);
+	append_base32(token, bytes, TOKEN_BYTES);
 	return token;
 }
 
@@ -154,7 +154,7 @@ make_text(char text[TEXT_BYTES], const char *purpose, int64_t id, const int64_t 
 }
 
 char *
-token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t id)
+token_signer_derive(const struct token_signer *maker, const char *purpose, int64_t id)
 {
 	char text[TEXT_BYTES];
 	uint8_t mac[MAC_BYTES];
@@ -166,7 +166,7 @@ token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t
 
 char *
 token_maker_derive_text(
-    const struct token_maker *maker, const char *purpose, const char *text)
+    const struct token_signer *maker, const char *purpose, const char *text)
 {
 	g_autofree char *whole = g_strconcat(purpose, ":", text, NULL);
 	uint8_t mac[MAC_BYTES];
@@ -178,7 +178,7 @@ token_maker_derive_text(
 
 /* The token ends with its id. */
 static char *
-format_signed(const struct token_maker *maker, const uint8_t *mac, int64_t id)
+format_signed(const struct token_signer *maker, const uint8_t *mac, int64_t id)
 {
 	GString *token = format_mac(maker, mac);
 	char digits[TOKEN_SIGNED_BYTES_MAX - TOKEN_LENGTH];
@@ -194,8 +194,8 @@ format_signed(const struct token_maker *maker, const uint8_t *mac, int64_t id)
 }
 
 char *
-token_maker_sign(
-    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound)
+token_signer_sign(
+    const struct token_signer *maker, const char *purpose, int64_t id, int64_t bound)
 {
 	char text[TEXT_BYTES];
 	uint8_t mac[MAC_BYTES];
@@ -208,9 +208,9 @@ token_maker_sign(
 char *
 token_sign(GBytes *key, const char *purpose, int64_t id, int64_t bound)
 {
-	pb_auto(token_maker) maker = token_maker_new(key);
+	pb_auto(token_signer) maker = token_signer_new(key);
 
-	return token_maker_sign(maker, purpose, id, bound);
+	return token_signer_sign(maker, purpose, id, bound);
 }
 
 /* @return the value of a base32 digit in any case, or -1 */
@@ -272,20 +272,20 @@ token_check_signed(
 }
 
 char *
-token_format_drawn(const uint8_t *octets)
+token_format_random(const uint8_t *bytes)
 {
 	GString *token = g_string_new(NULL);
 
-	append_base32(token, octets, TOKEN_DRAWN_BYTES);
+	append_base32(token, bytes, TOKEN_RANDOM_BYTES);
 	return g_string_free(token, FALSE);
 }
 
 char *
-token_hash_drawn(const char *text)
+token_hash_random(const char *text)
 {
 	g_autofree char *lower = NULL;
 
-	if (!is_base32(text, TOKEN_DRAWN_LENGTH, TOKEN_DRAWN_LENGTH))
+	if (!is_base32(text, TOKEN_RANDOM_LENGTH, TOKEN_RANDOM_LENGTH))
 		return NULL;
 	lower = g_ascii_strdown(text, -1);
 	return g_compute_checksum_for_string(G_CHECKSUM_SHA256, lower, -1);
@@ -294,7 +294,7 @@ token_hash_drawn(const char *text)
 char *
 token_derive(GBytes *key, const char *purpose, int64_t id)
 {
-	pb_auto(token_maker) maker = token_maker_new(key);
+	pb_auto(token_signer) maker = token_signer_new(key);
 
-	return token_maker_derive(maker, purpose, id);
+	return token_signer_derive(maker, purpose, id);
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 
 /*
  * A key of a state directory.  Functions that take `keys` take the key in use followed
@@ -74,12 +74,12 @@ bool token_check_signed(
     GBytes *keys, const char *purpose, int64_t id, int64_t bound, const char *text);
 
 /* A token that is drawn: 128 bits in base32. */
-#define TOKEN_DRAWN_BYTES  16
-#define TOKEN_DRAWN_LENGTH 26
+#define TOKEN_RANDOM_BYTES  16
+#define TOKEN_RANDOM_LENGTH 26
 
-/** @param octets  TOKEN_DRAWN_BYTES random ones @return [a-z2-7], owned by the caller
+/** @param octets  TOKEN_RANDOM_BYTES random ones @return [a-z2-7], owned by the caller
  */
-char *token_format_drawn(const uint8_t *octets);
+char *token_format_random(const uint8_t *bytes);
 
 /**
  * What is kept of a drawn token: SHA-256 of it in lower case, as 64 hexadecimal digits.
@@ -87,31 +87,31 @@ char *token_format_drawn(const uint8_t *octets);
  * @param text  any
  * @return NULL when it cannot be a drawn token; owned by the caller
  */
-char *token_hash_drawn(const char *text);
+char *token_hash_random(const char *text);
 
-struct token_maker;
+struct token_signer;
 
 /** Allocate what derives many tokens of one key, which is borrowed by nobody then. */
-struct token_maker *token_maker_new(GBytes *key);
-void token_maker_free(struct token_maker *maker);
-PB_DEFINE_AUTO(token_maker, token_maker_free);
+struct token_signer *token_signer_new(GBytes *key);
+void token_signer_free(struct token_signer *maker);
+PB_DEFINE_AUTO(token_signer, token_signer_free);
 
 /** Derive as token_derive() does. @return owned by the caller */
 char *
-token_maker_derive(const struct token_maker *maker, const char *purpose, int64_t id);
+token_signer_derive(const struct token_signer *maker, const char *purpose, int64_t id);
 
 /** Sign as token_sign() does. @return owned by the caller */
-char *token_maker_sign(
-    const struct token_maker *maker, const char *purpose, int64_t id, int64_t bound);
+char *token_signer_sign(
+    const struct token_signer *maker, const char *purpose, int64_t id, int64_t bound);
 
 /**
- * Derive a token from a text, as token_maker_derive() does from an id.
+ * Derive a token from a text, as token_signer_derive() does from an id.
  *
  * @param text  NUL-terminated, of any length
  * @return owned by the caller
  */
 char *token_maker_derive_text(
-    const struct token_maker *maker, const char *purpose, const char *text);
+    const struct token_signer *maker, const char *purpose, const char *text);
 
 /**
  * Stand for a text without telling it: HMAC-SHA256 under the key and a purpose, as 64
@@ -122,6 +122,6 @@ char *token_maker_derive_text(
  * @param text     NUL-terminated
  * @return owned by the caller
  */
-char *token_hash_text(GBytes *key, const char *purpose, const char *text);
+char *token_hash_string(GBytes *key, const char *purpose, const char *text);
 
 #endif

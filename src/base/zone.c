@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/edit_distance.h"
 #include "base/error.h"
-#include "base/nearest.h"
 #include "base/text.h"
 
 #define ZONE_FOLDER "/usr/share/zoneinfo"
@@ -98,7 +98,8 @@ zone_find_nearest(const char *text)
 {
 	g_autoptr(GPtrArray) names = list_names();
 
-	return g_strdup(nearest_find(text, (const char *const *)names->pdata));
+	return g_strdup(
+	    edit_distance_find_closest(text, (const char *const *)names->pdata));
 }
 
 static void

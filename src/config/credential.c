@@ -5,12 +5,12 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "config/plain.h"
 #include "config/settings.h"
+#include "config/text_file.h"
 
 /* @return what is wrong, or NULL */
 static char *
-check_secret(const struct plain *plain, bool is_credential)
+check_secret(const struct text_file *plain, bool is_credential)
 {
 	size_t size = strcspn(plain->text, "\n");
 
@@ -34,7 +34,7 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 	g_autofree char *problem = NULL;
 	char *secret;
 	bool is_credential = !g_path_is_absolute(path);
-	struct plain plain = {0};
+	struct text_file plain = {0};
 
 	if (!is_credential) {
 		full = g_strdup(path);
@@ -47,11 +47,11 @@ settings_load_secret(const char *path, const char *credentials, GError **error)
 		    path);
 		return NULL;
 	}
-	problem = plain_load(&plain, full, BOUNDS_SECRET_BYTES);
+	problem = text_file_load(&plain, full, BOUNDS_SECRET_BYTES);
 	if (!problem)
 		problem = check_secret(&plain, is_credential);
 	secret = problem ? NULL : g_strndup(plain.text, strcspn(plain.text, "\n"));
-	plain_clear(&plain);
+	text_file_clear(&plain);
 	if (!secret)
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s': %s", full, problem);
 	return secret;

@@ -24,7 +24,7 @@ struct setting {
 };
 
 /* What is known of a setting in the file that was read. */
-struct setting_note {
+struct setting_origin {
 	char *file; /* NULL: it is not said */
 	unsigned line;
 	bool is_wrong;

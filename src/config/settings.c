@@ -73,21 +73,21 @@ const struct setting setting_table[] = {
         "what the mail server knows our +addresses by"),
     TEXT("commands.authserv_id", commands_authserv_id, "", 0,
         "our server's name in Authentication-Results, if it proves senders"),
-    INT("limits.confirm_again_h", limit_confirm_again_h, 24, 1, 72,
+    INT("limits.confirm_interval_h", limit_confirm_again_h, 24, 1, 72,
         "hours in which a stranger is asked for one confirmation only"),
-    INT("limits.confirmations_month", limit_confirmations_month, 3, 1, 100,
+    INT("limits.confirmations_per_month", limit_confirmations_month, 3, 1, 100,
         "times in 30 days that a stranger is asked"),
-    INT("limits.confirmations_hour", limit_confirmations_hour, 60, 1, 100000,
+    INT("limits.confirmations_per_hour", limit_confirmations_hour, 60, 1, 100000,
         "unknown senders who are asked in an hour; of them a quarter only if vouched"),
-    INT("limits.confirmations_domain_hour", limit_confirmations_domain_hour, 30, 1,
+    INT("limits.confirmations_per_domain_hour", limit_confirmations_domain_hour, 30, 1,
         100000, "of them in one domain"),
-    INT("limits.stranger_day", limit_stranger_day, 3, 0, 100,
+    INT("limits.unknown_sender_per_day", unknown_sender_per_day, 3, 0, 100,
         "other answers to a stranger in a day"),
-    INT("limits.answers_day", limit_answers_day, 10, 1, 1000,
+    INT("limits.replies_per_day", limit_answers_day, 10, 1, 1000,
         "answers to a subscriber in a day; as many again to proven letters"),
-    INT("limits.help_day", limit_help_day, 1, 0, 100,
+    INT("limits.help_per_day", limit_help_day, 1, 0, 100,
         "answers in a day to letters of an address without a command"),
-    INT("limits.owner_day", limit_owner_day, 50, 0, 10000,
+    INT("limits.owner_mail_per_day", limit_owner_day, 50, 0, 10000,
         "letters in a day that are passed on to mail.owner"),
     TEXT("digest.zone", digest_zone, "UTC", 1, "time zone of a new subscriber"),
     TEXT("digest.at", digest_at, "07:30", 1, "local hour of a new subscriber's digest"),
@@ -111,14 +111,14 @@ const struct setting setting_table[] = {
         "the service's feeds, or a mirror; file:///folder reads CATEGORY.xml there"),
     TEXT("arxiv.api_url", arxiv_api_url, "https://export.arxiv.org", 1,
         "the service's API, or a mirror"),
-    INT("arxiv.gap_s", arxiv_gap_s, 3, 0, 600,
+    INT("arxiv.request_interval_s", arxiv_gap_s, 3, 0, 600,
         "seconds before each request; arXiv's terms ask for 3 at least"),
     TEXT("feeds.urls", feeds_urls, "", 0,
         "RSS and Atom feeds as NAME=URL, with blanks between"),
     CHOICE("delivery.method", delivery, SETTINGS_DELIVERY_SMTP, delivery_choices,
         "smtp, or maildir for a local folder"),
     TEXT("delivery.maildir", maildir, "", 0, "the folder, when the method is maildir"),
-    INT("delivery.give_up_h", give_up_h, 36, 1, 120,
+    INT("delivery.expire_h", expire_h, 36, 1, 120,
         "hours after which a digest that cannot be sent is given up"),
     INT("delivery.per_second", per_second, 0, 0, 1000,
         "messages a second at most; 0: no limit"),
@@ -140,39 +140,39 @@ const struct setting setting_table[] = {
         "file with the password, mode 0600; a bare name is a systemd credential"),
     TEXT("smtp.ehlo_name", smtp_ehlo_name, "", 0, "our name; empty: mail.domain"),
     INT("smtp.connections", smtp_connections, 2, 1, 50, "connections at a time"),
-    INT("smtp.stop_wait_s", smtp_stop_wait_s, 60, 1, 3600,
+    INT("smtp.shutdown_timeout_s", smtp_stop_wait_s, 60, 1, 3600,
         "seconds that a stop waits for answers; less than systemd's TimeoutStopSec"),
-    TEXT("mailbox.lmtp_socket", lmtp_socket, "", 0,
+    TEXT("receive.lmtp_socket", lmtp_socket, "", 0,
         "Unix socket on which the mail server hands in letters (LMTP)"),
-    TEXT("mailbox.lmtp_group", lmtp_group, "", 0,
+    TEXT("receive.lmtp_group", lmtp_group, "", 0,
         "group that may write to it; empty: only the daemon's user"),
-    TEXT("mailbox.lmtp_listen", lmtp_listen, "", 0,
+    TEXT("receive.lmtp_listen", lmtp_listen, "", 0,
         "the same on this machine's network: 127.0.0.1:24"),
-    TEXT("mailbox.maildir", incoming, "", 0,
+    TEXT("receive.maildir", incoming, "", 0,
         "folder into which the mail server delivers letters"),
-    TEXT("mailbox.imap_host", imap_host, "", 0, "host whose folder is read (IMAP)"),
-    INT("mailbox.imap_port", imap_port, 993, 1, 65535, "its port"),
-    CHOICE("mailbox.imap_tls", imap_tls, SETTINGS_TLS_AUTO, tls_choices,
+    TEXT("receive.imap_host", imap_host, "", 0, "host whose folder is read (IMAP)"),
+    INT("receive.imap_port", imap_port, 993, 1, 65535, "its port"),
+    CHOICE("receive.imap_tls", imap_tls, SETTINGS_TLS_AUTO, tls_choices,
         "auto (993: implicit, 143: starttls, else detected), off, "
         "starttls or implicit"),
-    TEXT("mailbox.imap_ca_file", imap_ca_file, "", 0,
+    TEXT("receive.imap_ca_file", imap_ca_file, "", 0,
         "certificates to trust; empty: those of the system"),
-    TEXT("mailbox.imap_user", imap_user, "", 0, "log in as"),
-    TEXT("mailbox.imap_password_file", imap_password_file, "", 0,
+    TEXT("receive.imap_user", imap_user, "", 0, "log in as"),
+    TEXT("receive.imap_password_file", imap_password_file, "", 0,
         "file with the password, mode 0600; a bare name is a systemd credential"),
-    TEXT("mailbox.imap_folder", imap_folder, "INBOX", 1, "the folder"),
-    TEXT("mailbox.imap_move_to", imap_move_to, "", 0,
+    TEXT("receive.imap_folder", imap_folder, "INBOX", 1, "the folder"),
+    TEXT("receive.imap_move_to", imap_move_to, "", 0,
         "folder for messages that are stored; empty: they are marked and stay"),
-    BOOL("mailbox.imap_expunge", imap_expunge, false,
+    BOOL("receive.imap_expunge", imap_expunge, false,
         "remove messages from the server once they are stored"),
-    INT("mailbox.imap_poll_s", imap_poll_s, 60, 10, 3600,
+    INT("receive.imap_poll_s", imap_poll_s, 60, 10, 3600,
         "seconds between two looks at a server without IDLE"),
-    TEXT("mailbox.recipient_header", recipient_header, "", 0,
+    TEXT("receive.recipient_header", recipient_header, "", 0,
         "field with the envelope recipient where LMTP does not tell it, topmost only"),
-    INT("mailbox.disk_floor_mb", disk_floor_mb, 100, 0, 1000000,
+    INT("receive.min_free_mb", min_free_mb, 100, 0, 1000000,
         "megabytes; with less free disk letters are told to come later"),
-    TEXT("mailbox.reader", letter_program, "", 0,
-        "the program that reads letters; empty: paperboy-letter where it is installed"),
+    TEXT("receive.parser", parser_program, "", 0,
+        "the program that reads letters; empty: paperboy-parser where it is installed"),
 };
 
 const size_t setting_count = G_N_ELEMENTS(setting_table);
@@ -182,7 +182,7 @@ settings_new(void)
 {
 	struct settings *settings = g_new0(struct settings, 1);
 
-	settings->notes = g_new0(struct setting_note, setting_count);
+	settings->notes = g_new0(struct setting_origin, setting_count);
 	for (size_t i = 0; i < setting_count; i++) {
 		switch (setting_table[i].type) {
 		case TYPE_TEXT:
@@ -277,14 +277,14 @@ format_range(const struct setting *setting)
 
 /* As in etc/paperboy.conf. */
 bool
-settings_is_untouched(const struct settings *settings)
+settings_is_default(const struct settings *settings)
 {
 	return g_ascii_strcasecmp(settings->mail_from, "paperboy@example.org") == 0 ||
 	       g_ascii_strcasecmp(settings->mail_owner, "postmaster@example.org") == 0;
 }
 
 void
-settings_visit(const struct settings *settings,
+settings_foreach(const struct settings *settings,
     void (*visit)(const struct settings_row *row, void *data), void *data)
 {
 	for (size_t i = 0; i < setting_count; i++) {

@@ -11,7 +11,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 
 enum settings_delivery { SETTINGS_DELIVERY_SMTP, SETTINGS_DELIVERY_MAILDIR };
 
@@ -51,7 +51,7 @@ struct settings {
 	int limit_confirmations_month;
 	int limit_confirmations_hour;
 	int limit_confirmations_domain_hour;
-	int limit_stranger_day;
+	int unknown_sender_per_day;
 	int limit_answers_day;
 	int limit_help_day;
 	int limit_owner_day;
@@ -87,7 +87,7 @@ struct settings {
 	char *smtp_ehlo_name; /* "" means the domain */
 	int smtp_connections;
 	int smtp_stop_wait_s;
-	int give_up_h;
+	int expire_h;
 	int per_second; /* messages; 0: as many as go */
 	int per_hour;
 	int domain_per_hour; /* to one domain */
@@ -108,12 +108,12 @@ struct settings {
 	bool imap_expunge;
 	int imap_poll_s;
 	char *recipient_header;
-	int disk_floor_mb;
-	char *letter_program; /* "" means the one that was installed */
+	int min_free_mb;
+	char *parser_program; /* "" means the one that was installed */
 
 	/* Of the file that was read, for those that say what is wrong in it. */
-	char *path;                 /* NULL: defaults alone */
-	struct setting_note *notes; /* one for each row of the table */
+	char *path;                   /* NULL: defaults alone */
+	struct setting_origin *notes; /* one for each row of the table */
 };
 
 /** All settings at their defaults. */
@@ -137,7 +137,7 @@ struct settings *settings_read(const char *path, GPtrArray *problems);
 char *settings_format_place(const struct settings *settings, const char *name);
 
 /** Whether a problem was told of a setting's value. */
-bool settings_is_wrong(const struct settings *settings, const char *name);
+bool settings_has_error(const struct settings *settings, const char *name);
 
 /**
  * Read a configuration file.
@@ -149,7 +149,7 @@ bool settings_is_wrong(const struct settings *settings, const char *name);
 struct settings *settings_load(const char *path, GPtrArray *problems, GError **error);
 
 /** Its addresses are still those of the file that ships, which are nobody's. */
-bool settings_is_untouched(const struct settings *settings);
+bool settings_is_default(const struct settings *settings);
 
 /* One setting, for those who print them. */
 struct settings_row {
@@ -161,7 +161,7 @@ struct settings_row {
 };
 
 /** Show every setting with its value, in the table's order. */
-void settings_visit(const struct settings *settings,
+void settings_foreach(const struct settings *settings,
     void (*visit)(const struct settings_row *row, void *data), void *data);
 
 /**

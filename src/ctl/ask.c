@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "service/backtest.h"
-#include "service/filters.h"
-#include "service/search.h"
-#include "service/subscribe.h"
-#include "sources/days.h"
-#include "store/people.h"
+#include "service/explain/backtest.h"
+#include "service/match/search.h"
+#include "service/people/filters.h"
+#include "service/people/subscribe.h"
+#include "sources/fetch_days.h"
+#include "store/subscriber/subscribers.h"
 
 #define SEARCH_LIMIT 20
 
@@ -121,7 +121,7 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	struct backtest_request request = {.now = clock_get_now(&ctl->clock)};
-	struct query_problem problem = {0};
+	struct query_error problem = {0};
 	pb_auto(subscription) own = NULL;
 	pb_auto(backtest) backtest = NULL;
 
@@ -139,7 +139,7 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 	backtest = backtest_run(ctl->store, &request, &problem, error);
 	if (!backtest)
 		ctl_explain_problem(request.text, &problem, error);
-	query_problem_clear(&problem);
+	query_error_clear(&problem);
 	if (!backtest)
 		return false;
 	if (ctl->is_json)
@@ -199,12 +199,12 @@ ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	struct search_scope scope = {.now = clock_get_now(&ctl->clock)};
-	struct query_problem problem = {0};
+	struct query_error problem = {0};
 	pb_auto(search_answer) answer = NULL;
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
-	if (since && !days_is_valid(since)) {
+	if (since && !fetch_days_is_valid(since)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "'%s' is no day: 2026-11-01 is one", since);
 		return false;
@@ -214,7 +214,7 @@ ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
 	    ctl->store, argv[1], &scope, (unsigned)MAX(limit, 0), &problem, error);
 	if (!answer)
 		ctl_explain_problem(argv[1], &problem, error);
-	query_problem_clear(&problem);
+	query_error_clear(&problem);
 	if (!answer)
 		return false;
 	if (ctl->is_json) {

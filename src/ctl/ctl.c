@@ -13,7 +13,7 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "service/startup.h"
+#include "service/setup/startup.h"
 
 /* What the help of a command says beside its usage: mostly its options. */
 
@@ -60,7 +60,7 @@ static const char remove_details[] =
     "the person may come back and the log tells what was; forget erases that too.\n\n"
     "  --yes  do not ask";
 
-static const char forget_details[] =
+static const char erase_details[] =
     "Everything that is kept about the person is erased, from the files too; this\n"
     "takes as long as copying the store. A message that is being sent arrives. "
     "Backups,\n"
@@ -135,7 +135,7 @@ static const char receive_details[] =
     "paperboyd does not run or cannot store it now: the mail server tries again.\n\n"
     "  --recipient ADDRESS  whom it was sent to; else mail.from\n"
     "  --sender ADDRESS     who sent it, '' for a bounce; else as the letter tells\n"
-    "  --socket PATH        instead of mailbox.lmtp_socket";
+    "  --socket PATH        instead of receive.lmtp_socket";
 
 static const char rotate_details[] =
     "Mail from now on has tokens of the new key. The old one is kept for what was "
@@ -159,7 +159,7 @@ const struct ctl_command ctl_commands[] = {
     {"subscriber", "remove", "ADDRESS [--yes]", "stop all mail to an address",
         remove_details, ctl_run_subscriber_remove},
     {"subscriber", "forget", "ADDRESS [--never-again] [--yes]",
-        "erase all that is kept about somebody", forget_details,
+        "erase all that is kept about somebody", erase_details,
         ctl_run_subscriber_forget},
     {"subscriber", "import", "FILE|- [OPTION]...", "add many subscribers from a table",
         import_details, ctl_run_subscriber_import},
@@ -205,10 +205,10 @@ const struct ctl_command ctl_commands[] = {
     {"key", "restore", "FILE", "take the key from a backup; stop paperboyd first",
         "The store stays as it is. For a key file that was damaged or lost.",
         ctl_run_key_restore},
-    {"ticket", "list", "", "list what waits for somebody's confirmation",
+    {"confirmation", "list", "", "list what waits for somebody's confirmation",
         "Whom was asked what by mail, or can undo it still, and until when.  Their "
         "tokens are not kept.",
-        ctl_run_ticket_list},
+        ctl_run_confirmation_list},
     {"config", NULL, "[NAME]", "show the settings, or one", NULL, ctl_run_config},
     {"log", NULL, "[--address ADDRESS] [--since TIME] [--limit N]",
         "show who changed what, and when", log_details, ctl_run_log},
@@ -256,16 +256,16 @@ const struct ctl_command ctl_commands[] = {
         ctl_run_queue_drop},
     {"queue", NULL, "[--all] [--state S] [--address A]", "the same as queue list", NULL,
         ctl_run_queue_list},
-    {"letter", "list", "[--state S]", "list letters that wait or are quarantined",
-        "States: new quarantined, and with --state done.", ctl_run_letter_list},
-    {"letter", "show", "ID [--raw]", "tell what is known of one letter, or its octets",
-        NULL, ctl_run_letter_show},
-    {"letter", "retry", "ID...|all", "handle letters again",
-        "all is all that are quarantined.", ctl_run_letter_retry},
-    {"letter", "drop", "ID...|all [--yes]", "forget letters without handling them",
+    {"inbox", "list", "[--state S]", "list letters that wait or are quarantined",
+        "States: new quarantined, and with --state done.", ctl_run_inbox_list},
+    {"inbox", "show", "ID [--raw]", "tell what is known of one letter, or its octets",
+        NULL, ctl_run_inbox_show},
+    {"inbox", "retry", "ID...|all", "handle letters again",
+        "all is all that are quarantined.", ctl_run_inbox_retry},
+    {"inbox", "drop", "ID...|all [--yes]", "forget letters without handling them",
         "all is all that are quarantined. Only a hash of them is kept, so that they\n"
         "are not taken when they come again.",
-        ctl_run_letter_drop},
+        ctl_run_inbox_drop},
     {"receive", NULL, "[--recipient ADDRESS] [--sender ADDRESS] [--socket PATH]",
         "hand in the letter on standard input", receive_details, ctl_run_receive},
     {"backup", NULL, "FILE [--yes]",
@@ -475,14 +475,13 @@ ctl_format_time(int64_t at)
 }
 
 void
-ctl_explain_problem(
-    const char *text, const struct query_problem *problem, GError **error)
+ctl_explain_problem(const char *text, const struct query_error *problem, GError **error)
 {
 	g_autofree char *lines = NULL;
 
 	if (!problem->message)
 		return;
-	lines = query_problem_format(problem, text, 0);
+	lines = query_error_format(problem, text, 0);
 	fputs(lines, stderr);
 	g_clear_error(error);
 	g_set_error(error, PB_ERROR, problem->code,

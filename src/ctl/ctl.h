@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "config/settings.h"
-#include "query/problem.h"
-#include "store/store.h"
+#include "query/query_error.h"
+#include "store/core/store.h"
 
 struct ctl {
 	const struct settings *settings;
@@ -45,7 +45,7 @@ bool ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **
 bool ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_ticket_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_confirmation_list(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_key_rotate(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_key_restore(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error);
@@ -75,10 +75,10 @@ bool ctl_run_queue_retry(struct ctl *ctl, int argc, char **argv, GError **error)
 bool ctl_run_queue_hold(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_queue_release(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_queue_drop(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_letter_list(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_letter_show(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_letter_retry(struct ctl *ctl, int argc, char **argv, GError **error);
-bool ctl_run_letter_drop(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_inbox_list(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_inbox_show(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_inbox_retry(struct ctl *ctl, int argc, char **argv, GError **error);
+bool ctl_run_inbox_drop(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error);
@@ -155,7 +155,7 @@ bool ctl_is_daemon_running(const struct ctl *ctl);
  * it was refused; nothing when it is not wrong.
  */
 void ctl_explain_problem(
-    const char *text, const struct query_problem *problem, GError **error);
+    const char *text, const struct query_error *problem, GError **error);
 
 /** @param warnings  of struct msg *, or NULL */
 void ctl_print_warnings(GPtrArray *warnings);

@@ -6,12 +6,12 @@
 
 #include "base/bounds.h"
 #include "base/day.h"
+#include "base/edit_distance.h"
 #include "base/error.h"
-#include "base/nearest.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "service/subscribe.h"
-#include "store/audit.h"
+#include "service/people/subscribe.h"
+#include "store/core/audit.h"
 
 #define LOG_LINES 50
 
@@ -63,8 +63,8 @@ load_shown(const struct settings *settings)
 	struct defaults defaults = {.all = all};
 	pb_auto(settings) usual = settings_new();
 
-	settings_visit(settings, note_value, all);
-	settings_visit(usual, note_default, &defaults);
+	settings_foreach(settings, note_value, all);
+	settings_foreach(usual, note_default, &defaults);
 	return all;
 }
 
@@ -135,7 +135,7 @@ print_one(struct ctl *ctl, const GPtrArray *all, const char *name, GError **erro
 		return true;
 	}
 	g_ptr_array_add(names, NULL);
-	nearest = nearest_find(name, (const char *const *)names->pdata);
+	nearest = edit_distance_find_closest(name, (const char *const *)names->pdata);
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 	    "there is no setting '%.40s'%s%s%s", name,
 	    nearest ? ": did you mean " : "; paperboyctl config lists all",

@@ -6,10 +6,10 @@
 #include "ctl/ctl.h"
 #include "ctl/pages.h"
 #include "ctl/print.h"
-#include "service/forget.h"
-#include "service/subscribe.h"
-#include "store/people.h"
-#include "store/suppression.h"
+#include "service/people/erase.h"
+#include "service/people/subscribe.h"
+#include "store/core/suppression.h"
+#include "store/subscriber/subscribers.h"
 
 #define HASH_SHOWN 12
 
@@ -59,7 +59,7 @@ ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error
 	    {0},
 	};
 	g_autoptr(GBytes) key = NULL;
-	struct forget_request request = {.who = ctl->who};
+	struct erase_request request = {.who = ctl->who};
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
 	    !confirm_forget(ctl, argv[1], is_yes, error))
@@ -70,7 +70,7 @@ ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error
 	request.address = argv[1];
 	request.is_never_again = is_never_again;
 	request.key = key;
-	if (!forget_person(ctl->store, &request, clock_get_now(&ctl->clock), error))
+	if (!erase_person(ctl->store, &request, clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
 		print_json(json_pack("{s:s, s:b}", "forgotten", argv[1], "suppressed",
@@ -166,7 +166,7 @@ ctl_run_suppression_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	g_autoptr(GBytes) key = NULL;
-	struct forget_request request = {.who = ctl->who};
+	struct erase_request request = {.who = ctl->who};
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
 	    !confirm_suppress(ctl, argv[1], is_yes, error))
@@ -176,7 +176,7 @@ ctl_run_suppression_add(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	request.address = argv[1];
 	request.key = key;
-	if (!forget_suppress(ctl->store, &request, reason ? reason : FORGET_OPERATOR,
+	if (!erase_suppress(ctl->store, &request, reason ? reason : ERASE_OPERATOR,
 	        clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
@@ -194,7 +194,7 @@ ctl_run_suppression_remove(struct ctl *ctl, int argc, char **argv, GError **erro
 	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
 	g_autoptr(GBytes) key = NULL;
 	g_autofree char *question = NULL;
-	struct forget_request request = {.who = ctl->who};
+	struct erase_request request = {.who = ctl->who};
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
@@ -206,7 +206,7 @@ ctl_run_suppression_remove(struct ctl *ctl, int argc, char **argv, GError **erro
 		return false;
 	request.address = argv[1];
 	request.key = key;
-	if (!forget_release(ctl->store, &request, clock_get_now(&ctl->clock), error))
+	if (!erase_release(ctl->store, &request, clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
 		print_json(json_pack("{s:s}", "released", argv[1]));

@@ -7,20 +7,21 @@
 
 #include "base/error.h"
 #include "ctl/print.h"
-#include "service/filters.h"
-#include "service/profile.h"
+#include "service/people/filters.h"
+#include "service/people/profile.h"
 
 char *
 listing_format_rhythm(const struct subscriber *subscriber)
 {
-	const struct rhythm *rhythm = &subscriber->rhythm;
-	g_autofree char *days = rhythm->cadence == RHYTHM_WEEKLY
-	                            ? rhythm_format_weekdays(rhythm->weekdays)
+	const struct schedule *rhythm = &subscriber->rhythm;
+	g_autofree char *days = rhythm->cadence == SCHEDULE_WEEKLY
+	                            ? schedule_format_weekdays(rhythm->weekdays)
 	                            : NULL;
 
 	return g_strdup_printf("%s%s%s at %02d:%02d %s",
-	    rhythm_cadence_name(rhythm->cadence), days ? " on " : "", days ? days : "",
-	    rhythm->minute / 60, rhythm->minute % 60, subscriber->zone);
+	    schedule_frequency_name(rhythm->cadence), days ? " on " : "",
+	    days ? days : "", rhythm->minute / 60, rhythm->minute % 60,
+	    subscriber->zone);
 }
 
 char *
@@ -47,7 +48,7 @@ json_preferences(const struct subscriber *subscriber)
 json_t *
 listing_json_subscriber(const struct subscriber *subscriber)
 {
-	const struct rhythm *rhythm = &subscriber->rhythm;
+	const struct schedule *rhythm = &subscriber->rhythm;
 	g_autofree char *whole = listing_format_rhythm(subscriber);
 	g_autofree char *cadence = profile_format_cadence(rhythm);
 	g_autofree char *at =

@@ -17,10 +17,10 @@
 #include "ctl/ctl.h"
 #include "ctl/help.h"
 #include "ctl/owner.h"
-#include "service/assembly.h"
-#include "service/lock.h"
-#include "service/log.h"
-#include "service/startup.h"
+#include "service/log/log.h"
+#include "service/setup/factory.h"
+#include "service/setup/startup.h"
+#include "service/state/lock.h"
 
 struct options {
 	char *config, *now;
@@ -96,7 +96,7 @@ run_reading(const struct ctl_command *command, struct ctl *ctl, int argc, char *
 {
 	bool is_ok;
 
-	ctl->store = assembly_open_store_for_reading(ctl->settings, error);
+	ctl->store = factory_open_store_for_reading(ctl->settings, error);
 	is_ok = ctl->store && command->run(ctl, argc, argv, error);
 	store_free(ctl->store);
 	return is_ok;
@@ -115,7 +115,7 @@ run_with_store(const struct ctl_command *command, struct ctl *ctl, int argc,
 	lock = lock_share(ctl->settings->state_dir, error);
 	if (lock < 0)
 		return false;
-	ctl->store = assembly_open_store(ctl->settings, error);
+	ctl->store = factory_open_store(ctl->settings, error);
 	is_ok = ctl->store && command->run(ctl, argc, argv, error);
 	store_free(ctl->store);
 	close(lock);
@@ -174,7 +174,7 @@ wants_help(int argc, char **argv)
 }
 
 static int
-dispatch(const struct options *options, int argc, char **argv)
+system_mailer(const struct options *options, int argc, char **argv)
 {
 	const struct ctl_command *command;
 
@@ -238,7 +238,7 @@ main(int argc, char **argv)
 	json_set_alloc_funcs(g_malloc, g_free);
 	log_start("warning", "paperboyctl");
 	if (parse_options(&options, &argc, &argv, &error))
-		status = dispatch(&options, argc, argv);
+		status = system_mailer(&options, argc, argv);
 	else
 		status = fail(NULL, error);
 	g_free(options.config);

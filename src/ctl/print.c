@@ -48,11 +48,11 @@ print_cell(const char *cell, long width)
 
 	for (; *cell; cell = g_utf8_next_char(cell)) {
 		gunichar c = g_utf8_get_char(cell);
-		char octets[7] = "?";
+		char bytes[7] = "?";
 
 		if (!g_unichar_iscntrl(c))
-			octets[g_unichar_to_utf8(c, octets)] = '\0';
-		fputs(octets, stdout);
+			bytes[g_unichar_to_utf8(c, bytes)] = '\0';
+		fputs(bytes, stdout);
 		used++;
 	}
 	for (; used < width; used++)

@@ -6,11 +6,11 @@
 
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "service/why.h"
-#include "store/history.h"
+#include "service/explain/why.h"
+#include "store/paper/paper_history.h"
 
 /* Hits of one clause that a reader is told. */
-#define HITS_TOLD 4
+#define HITS_SHOWN 4
 
 static const char *const field_names[] = {
     [QUERY_FIELD_TITLE] = "title",
@@ -39,7 +39,7 @@ static char *
 format_hits(const GPtrArray *hits)
 {
 	GString *text = g_string_new(NULL);
-	unsigned told = 0;
+	unsigned reported = 0;
 
 	for (unsigned i = 0; i < hits->len; i++) {
 		const struct query_hit *hit = hits->pdata[i];
@@ -48,7 +48,7 @@ format_hits(const GPtrArray *hits)
 		if (before && before->field == hit->field &&
 		    strcmp(before->folded, hit->folded) == 0)
 			continue;
-		if (told++ == HITS_TOLD) {
+		if (reported++ == HITS_SHOWN) {
 			g_string_append(text, ", ...");
 			break;
 		}
@@ -76,7 +76,7 @@ print_steps(const struct why_filter *filter, bool has_paper)
 			int used = (int)g_utf8_strlen(line, -1);
 
 			printf("%*s%s", MAX(44 - used, 2), "",
-			    why_truth_name(step->truth));
+			    why_verdict_name(step->truth));
 			if (*hits && step->truth == QUERY_TRUE)
 				printf("  %s", hits);
 		}
@@ -104,7 +104,7 @@ json_of_steps(const GPtrArray *steps)
 		}
 		json_array_append_new(list,
 		    json_pack("{s:i, s:s, s:s, s:b, s:o}", "depth", (int)step->depth,
-		        "text", step->text, "truth", why_truth_name(step->truth),
+		        "text", step->text, "truth", why_verdict_name(step->truth),
 		        "final", (int)step->is_final, "hits", hits));
 	}
 	return list;
@@ -116,7 +116,7 @@ json_of_filter(const struct why_filter *filter)
 	return json_pack("{s:i, s:s, s:s, s:b, s:b, s:s, s:b, s:o, s:o, s:o}", "number",
 	    filter->number, "label", filter->label, "canonical", filter->canonical,
 	    "block", (int)filter->is_block, "readable", (int)filter->is_readable,
-	    "truth", why_truth_name(filter->truth), "found", (int)filter->is_found,
+	    "truth", why_verdict_name(filter->truth), "found", (int)filter->is_found,
 	    "found_at", print_json_number(filter->found_at), "waits_until",
 	    print_json_number(filter->waits_until), "steps",
 	    json_of_steps(filter->steps));
@@ -133,7 +133,7 @@ json_of_why(const struct why *why)
 
 		json_array_append_new(listings,
 		    json_pack("{s:s, s:s, s:s, s:I}", "source", listing->source, "day",
-		        listing->day, "type", listing->announcement, "seen_at",
+		        listing->day, "type", listing->listing_type, "seen_at",
 		        (json_int_t)listing->first_seen_at));
 	}
 	for (unsigned i = 0; i < why->filters->len; i++)
@@ -164,7 +164,7 @@ print_listings(const GPtrArray *listings)
 		g_autofree char *seen = ctl_format_time(listing->first_seen_at);
 
 		printf("%-9s%s on %s as %s, seen at %s\n", i ? "" : "listed",
-		    listing->source, listing->day, listing->announcement, seen);
+		    listing->source, listing->day, listing->listing_type, seen);
 	}
 }
 
@@ -175,7 +175,7 @@ print_filter(const struct why_filter *filter)
 	g_autofree char *waits = ctl_format_time(filter->waits_until);
 
 	printf("\n%s %d, %s: %s", filter->is_block ? "block" : "filter", filter->number,
-	    filter->label, why_truth_name(filter->truth));
+	    filter->label, why_verdict_name(filter->truth));
 	if (filter->is_found && !filter->is_block)
 		printf("; found it at %s%s", found,
 		    filter->truth == QUERY_TRUE ? ""
@@ -228,7 +228,7 @@ bool
 ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	bool has_paper;
-	struct query_problem problem = {0};
+	struct query_error problem = {0};
 	g_autoptr(GPtrArray) warnings = NULL;
 	g_autofree char *id = NULL;
 	pb_auto(stored_paper) stored = NULL;
@@ -247,7 +247,7 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 	    &warnings, &problem, error);
 	if (!filter)
 		ctl_explain_problem(argv[1], &problem, error);
-	query_problem_clear(&problem);
+	query_error_clear(&problem);
 	if (!filter)
 		return false;
 	if (ctl->is_json) {
@@ -258,7 +258,7 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 	printf("%s\n", filter->canonical);
 	if (stored)
 		printf("%s  %s: %s\n", stored->paper->id, stored->paper->title,
-		    why_truth_name(filter->truth));
+		    why_verdict_name(filter->truth));
 	print_steps(filter, has_paper);
 	return true;
 }

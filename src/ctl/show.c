@@ -6,23 +6,23 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "base/fingerprint.h"
+#include "base/fnv1a.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "service/assembly.h"
-#include "service/edition.h"
-#include "service/match.h"
-#include "service/startup.h"
-#include "service/subscribe.h"
-#include "store/editions.h"
-#include "store/waiting.h"
+#include "service/digest/digest_build.h"
+#include "service/match/match.h"
+#include "service/people/subscribe.h"
+#include "service/setup/factory.h"
+#include "service/setup/startup.h"
+#include "store/mail/digests.h"
+#include "store/mail/outbox_queue.h"
 
 static struct renderer *
 new_renderer(struct ctl *ctl, GError **error)
 {
 	g_autoptr(GBytes) key = startup_load_key(ctl->settings, ctl->store, error);
 
-	return key ? assembly_new_renderer(ctl->settings, key, error) : NULL;
+	return key ? factory_new_renderer(ctl->settings, key, error) : NULL;
 }
 
 static bool
@@ -57,19 +57,18 @@ print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is
  * @return why not, or NULL
  */
 static const char *
-find_difference(const struct waiting_message *message, const struct renderer *renderer,
-    GBytes *octets)
+find_difference(const struct outbox_message *message, const struct renderer *renderer,
+    GBytes *bytes)
 {
-	const char *key = renderer_get_key(renderer);
-	bool is_key_other =
-	    message->render_key && strcmp(message->render_key, key) != 0;
+	const char *key = renderer_get_cache_key(renderer);
+	bool is_key_other = message->cache_key && strcmp(message->cache_key, key) != 0;
 
-	if (message->octets >= 0 && message->octets == fingerprint_of(octets))
+	if (message->bytes >= 0 && message->bytes == fnv1a_hash(bytes))
 		return NULL;
 	if (is_key_other)
 		return "templates or settings have changed since";
-	return message->octets >= 0 ? "a paper or the reader's name has changed since"
-	                            : NULL;
+	return message->bytes >= 0 ? "a paper or the reader's name has changed since"
+	                           : NULL;
 }
 
 /* On standard error, so that the octets stay what they are. */
@@ -77,10 +76,10 @@ static bool
 warn_of_difference(struct ctl *ctl, const struct digest *digest, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
-	pb_auto(waiting_message) message =
-	    waiting_load_digest(ctl->store, digest->id, &problem);
+	pb_auto(outbox_message) message =
+	    outbox_load_digest(ctl->store, digest->id, &problem);
 	pb_auto(renderer) renderer = message ? new_renderer(ctl, error) : NULL;
-	g_autoptr(GBytes) octets =
+	g_autoptr(GBytes) bytes =
 	    renderer ? renderer_compose(renderer, digest, error) : NULL;
 	const char *difference;
 
@@ -95,9 +94,9 @@ warn_of_difference(struct ctl *ctl, const struct digest *digest, GError **error)
 		g_propagate_error(error, g_steal_pointer(&problem));
 		return false;
 	}
-	if (!octets)
+	if (!bytes)
 		return false;
-	difference = find_difference(message, renderer, octets);
+	difference = find_difference(message, renderer, bytes);
 	if (difference)
 		fprintf(stderr, "note: this is not what was sent: %s\n", difference);
 	return true;
@@ -139,7 +138,7 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 	};
 	struct match_report matched = {0};
 	pb_auto(subscriber) subscriber = NULL;
-	pb_auto(phrasebook) book = NULL;
+	pb_auto(catalog) book = NULL;
 	pb_auto(digest) digest = NULL;
 	int64_t now = clock_get_now(&ctl->clock);
 
@@ -149,9 +148,10 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 	/* Matching is the same whoever does it; a filter given just now is in then. */
 	if (!subscriber || !match_run(ctl->store, now, &matched, error))
 		return false;
-	book = phrasebook_load(ctl->settings->template_dir, error);
+	book = catalog_load(ctl->settings->template_dir, error);
 	digest =
-	    book ? edition_preview(ctl->store, book, subscriber->id, now, error) : NULL;
+	    book ? digest_build_preview(ctl->store, book, subscriber->id, now, error)
+	         : NULL;
 	if (!digest)
 		return false;
 	if (ctl->is_json) {
@@ -165,7 +165,7 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 static json_t *
-json_of_row(const struct edition_row *row)
+json_of_row(const struct digest_row *row)
 {
 	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:I, s:I}", "digest",
 	    (json_int_t)row->id, "recipient", row->recipient, "slot", row->slot, "date",
@@ -175,7 +175,7 @@ json_of_row(const struct edition_row *row)
 }
 
 static char **
-table_row(const struct edition_row *row)
+table_row(const struct digest_row *row)
 {
 	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
 	g_autofree char *papers = g_strdup_printf("%" G_GINT64_FORMAT, row->papers);
@@ -231,7 +231,7 @@ ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	}
 	if (address && !subscribe_find_id(ctl->store, address, &subscriber_id, error))
 		return false;
-	rows = editions_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
+	rows = digests_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
 	if (!rows)
 		return false;
 	print_rows(ctl, rows);
@@ -244,7 +244,7 @@ find_digest(struct ctl *ctl, const char *text, int64_t *id, GError **error)
 	guint64 number = 0;
 
 	if (strcmp(text, "last") == 0)
-		return editions_load_last(ctl->store, id, error);
+		return digests_load_last(ctl->store, id, error);
 	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "'%s' is no digest: its number, or last, is wanted", text);
@@ -269,7 +269,7 @@ ctl_run_digest_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
 	    !find_digest(ctl, argv[1], &id, error))
 		return false;
-	digest = editions_load(ctl->store, id, error);
+	digest = digests_load(ctl->store, id, error);
 	if (!digest)
 		return false;
 	if (ctl->is_json) {

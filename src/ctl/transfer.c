@@ -10,9 +10,9 @@
 #include "ctl/ctl.h"
 #include "ctl/listing.h"
 #include "ctl/print.h"
-#include "service/export.h"
-#include "service/import.h"
-#include "store/people.h"
+#include "service/people/export.h"
+#include "service/people/import.h"
+#include "store/subscriber/subscribers.h"
 
 #define PAGE 500
 
@@ -97,7 +97,7 @@ import(struct ctl *ctl, struct import_request *request, GError **error)
 {
 	struct import_report report = {0};
 	g_autoptr(GBytes) key = ctl_load_key(ctl, error);
-	bool is_ok = key && rhythm_parse_minute(ctl->settings->digest_at,
+	bool is_ok = key && schedule_parse_minute(ctl->settings->digest_at,
 	                        &request->source.minute, error);
 
 	request->key = key;
@@ -142,7 +142,7 @@ ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error
 	request.is_skip_bad = is_skip_bad;
 	request.is_take_back = is_take_back;
 	request.is_first = is_first;
-	request.source = (struct roster_source){
+	request.source = (struct subscriber_csv_source){
 	    .file = argv[1],
 	    .data = text->str,
 	    .size = text->len,
@@ -218,7 +218,8 @@ append_json_page(struct ctl *ctl, const GPtrArray *people, bool has_filters,
 		json_array_append_new(list, object);
 		if (!has_filters)
 			continue;
-		filters = people_load_subscriptions(ctl->store, subscriber->id, error);
+		filters =
+		    subscribers_load_subscriptions(ctl->store, subscriber->id, error);
 		if (!filters)
 			return false;
 		json_object_set_new(object, "filters", listing_json_filters(filters));
@@ -235,7 +236,7 @@ export_json(struct ctl *ctl, bool has_filters, GError **error)
 
 	while (is_ok && !is_end) {
 		g_autoptr(GPtrArray) people =
-		    people_load_page(ctl->store, after, PAGE, error);
+		    subscribers_load_page(ctl->store, after, PAGE, error);
 
 		is_ok =
 		    people && append_json_page(ctl, people, has_filters, list, error);

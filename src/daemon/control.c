@@ -23,7 +23,7 @@
 struct control {
 	GSocketService *service;
 	char *path;
-	const struct control_word *words;
+	const struct control_command *words;
 	void *data;
 };
 
@@ -62,9 +62,9 @@ shorten(char *answer)
 
 /* @return lines with their ends, for g_free() */
 static char *
-answer_line(const struct control *control, const char *line)
+reply_text_line(const struct control *control, const char *line)
 {
-	for (const struct control_word *word = control->words; word->word; word++) {
+	for (const struct control_command *word = control->words; word->word; word++) {
 		g_autofree char *answer = NULL;
 
 		if (strcmp(line, word->word) != 0)
@@ -87,7 +87,7 @@ handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 		               !memchr(request->line, '\0', (size_t)size);
 
 		request->line[is_line ? size : 0] = '\0';
-		text = answer_line(request->control, g_strchomp(request->line));
+		text = reply_text_line(request->control, g_strchomp(request->line));
 		/* An answer fits into any socket's buffer: this does not block. */
 		g_output_stream_write_all(
 		    g_io_stream_get_output_stream(G_IO_STREAM(request->connection)),
@@ -114,8 +114,8 @@ handle_connection(GSocketService *service, GSocketConnection *connection,
 }
 
 struct control *
-control_new(
-    const char *state_dir, const struct control_word *words, void *data, GError **error)
+control_new(const char *state_dir, const struct control_command *words, void *data,
+    GError **error)
 {
 	struct control *control = g_new0(struct control, 1);
 	g_autoptr(GSocketAddress) address = NULL;

@@ -13,7 +13,7 @@
 struct control;
 
 /* One word and who answers it, in the main thread. */
-struct control_word {
+struct control_command {
 	const char *word;
 	/* @return the answer, lines without the last one's end, for g_free(); NULL for
 	 * "ok" */
@@ -29,7 +29,7 @@ struct control_word {
  *
  * @param words  ended by one without a word; outlive the control
  */
-struct control *control_new(const char *state_dir, const struct control_word *words,
+struct control *control_new(const char *state_dir, const struct control_command *words,
     void *data, GError **error);
 void control_free(struct control *control);
 

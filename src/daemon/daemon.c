@@ -8,50 +8,50 @@
 #include <unistd.h>
 
 #include "daemon/daemon_private.h"
-#include "daemon/hurry.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
+#include "daemon/shutdown.h"
 #include "daemon/watchdog.h"
-#include "service/event.h"
-#include "service/lock.h"
-#include "service/startup.h"
+#include "service/log/event.h"
+#include "service/setup/startup.h"
+#include "service/state/lock.h"
 
 /* A step that takes longer hangs: the slowest source, a long night of letters. */
 #define STEP_S (30 * 60)
 
 /* The settings that the program begins with. @return a reference, or NULL */
-static struct snapshot *
+static struct config_snapshot *
 make_first_snapshot(const struct daemon_options *options, GError **error)
 {
 	pb_auto(settings) settings = options->settings;
-	pb_auto(store) store = assembly_open_store(settings, error);
+	pb_auto(store) store = factory_open_store(settings, error);
 	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
 
 	if (!key)
 		return NULL;
-	return snapshot_new(
+	return config_snapshot_new(
 	    g_steal_pointer(&settings), options->credentials, key, error);
 }
 
 bool
 daemon_init_stages(struct daemon *daemon, GError **error)
 {
-	struct snapshot *first = make_first_snapshot(daemon->options, error);
+	struct config_snapshot *first = make_first_snapshot(daemon->options, error);
 
-	daemon->snapshot = first;
-	return first && collect_stage_init(&daemon->collect, first, error) &&
-	       press_stage_init(&daemon->press, first, error) &&
-	       post_stage_init(&daemon->post, first, daemon->options->clock,
-	           daemon->pulses, &daemon->hurry_fd, error);
+	daemon->config_snapshot = first;
+	return first && collector_init(&daemon->collect, first, error) &&
+	       digest_cache_stage_init(&daemon->scheduler, first, error) &&
+	       mailer_stage_init(&daemon->mailer, first, daemon->options->clock,
+	           daemon->heartbeats, &daemon->shutdown_fd, error);
 }
 
 void
 daemon_clear_stages(struct daemon *daemon)
 {
-	post_stage_clear(&daemon->post);
-	press_stage_clear(&daemon->press);
-	collect_stage_clear(&daemon->collect);
-	snapshot_unref(daemon->snapshot);
+	mailer_stage_clear(&daemon->mailer);
+	digest_cache_stage_clear(&daemon->scheduler);
+	collector_clear(&daemon->collect);
+	config_snapshot_unref(daemon->config_snapshot);
 }
 
 int
@@ -82,44 +82,46 @@ handle_end(gpointer data)
 
 /* From the thread of a mailbox. */
 static void
-note_letter(void *data)
+note_mail(void *data)
 {
 	struct daemon *daemon = data;
 
-	worker_poke(daemon->presser);
+	worker_wake(daemon->presser);
 }
 
 static bool
-start_inlets(struct daemon *daemon, GError **error)
+start_receivers(struct daemon *daemon, GError **error)
 {
-	const struct inlet_options options = {
+	const struct receivers_options options = {
 	    .clock = daemon->options->clock,
 	    .credentials = daemon->options->credentials,
-	    .arrived = note_letter,
+	    .arrived = note_mail,
 	    .data = daemon,
-	    .pulses = daemon->pulses,
+	    .heartbeats = daemon->heartbeats,
 	};
 
-	daemon->inlets = inlets_new(&options, daemon->snapshot, error);
-	return daemon->inlets != NULL;
+	daemon->receivers = receivers_new(&options, daemon->config_snapshot, error);
+	return daemon->receivers != NULL;
 }
 
 /* A long night of matching gets on commit by commit. */
 static void
 note_commit(void *data)
 {
-	pulse_promise(data, STEP_S);
+	heartbeat_arm(data, STEP_S);
 }
 
 static void
-make_pulses(struct daemon *daemon)
+make_heartbeats(struct daemon *daemon)
 {
-	daemon->collect_pulse = pulse_new(daemon->pulses, "collect");
-	daemon->press_pulse = pulse_new(daemon->pulses, "press");
-	daemon->post_pulse = pulse_new(daemon->pulses, "post");
-	store_tell_commits(daemon->collect.store, note_commit, daemon->collect_pulse);
-	store_tell_commits(daemon->press.store, note_commit, daemon->press_pulse);
-	post_set_pulse(daemon->post.post, daemon->post_pulse);
+	daemon->collector_heartbeat = heartbeat_new(daemon->heartbeats, "collector");
+	daemon->scheduler_heartbeat = heartbeat_new(daemon->heartbeats, "scheduler");
+	daemon->mailer_heartbeat = heartbeat_new(daemon->heartbeats, "mailer");
+	store_set_commit_hook(
+	    daemon->collect.store, note_commit, daemon->collector_heartbeat);
+	store_set_commit_hook(
+	    daemon->scheduler.store, note_commit, daemon->scheduler_heartbeat);
+	mailer_set_heartbeat(daemon->mailer.mailer, daemon->mailer_heartbeat);
 }
 
 /* From the last step of the way to the first: collect pokes press pokes post. */
@@ -132,17 +134,17 @@ start_workers(struct daemon *daemon, GError **error)
 	    .step_s = STEP_S,
 	};
 
-	make_pulses(daemon);
-	options.name = "post";
-	options.pulse = daemon->post_pulse;
-	options.step = daemon_step_post;
+	make_heartbeats(daemon);
+	options.name = "mailer";
+	options.heartbeat = daemon->mailer_heartbeat;
+	options.step = daemon_step_deliver;
 	daemon->poster = worker_new(&options, error);
-	options.name = "press";
-	options.pulse = daemon->press_pulse;
-	options.step = daemon_step_press;
+	options.name = "scheduler";
+	options.heartbeat = daemon->scheduler_heartbeat;
+	options.step = daemon_step_schedule;
 	daemon->presser = daemon->poster ? worker_new(&options, error) : NULL;
-	options.name = "collect";
-	options.pulse = daemon->collect_pulse;
+	options.name = "collector";
+	options.heartbeat = daemon->collector_heartbeat;
 	options.step = daemon_step_collect;
 	daemon->collector = daemon->presser ? worker_new(&options, error) : NULL;
 	return daemon->collector != NULL;
@@ -159,7 +161,8 @@ end_work(struct daemon *daemon)
 	worker_stop(daemon->poster);
 	worker_stop(daemon->presser);
 	worker_stop(daemon->collector);
-	hurry_begin(daemon->hurry_fd, daemon->snapshot->settings->smtp_stop_wait_s);
+	shutdown_cut_short(
+	    daemon->shutdown_fd, daemon->config_snapshot->settings->smtp_stop_wait_s);
 }
 
 static void
@@ -170,15 +173,15 @@ stop_workers(struct daemon *daemon)
 	worker_free(daemon->collector);
 	worker_free(daemon->presser);
 	worker_free(daemon->poster);
-	pulse_free(daemon->collect_pulse);
-	pulse_free(daemon->press_pulse);
-	pulse_free(daemon->post_pulse);
+	heartbeat_free(daemon->collector_heartbeat);
+	heartbeat_free(daemon->scheduler_heartbeat);
+	heartbeat_free(daemon->mailer_heartbeat);
 }
 
 static void
 work(struct daemon *daemon)
 {
-	guint watchdog = watchdog_start(daemon->pulses);
+	guint watchdog = watchdog_start(daemon->heartbeats);
 
 	reload_hold(false);
 	notify_ready();
@@ -196,10 +199,10 @@ daemon_run(const struct daemon_options *options, GError **error)
 {
 	struct daemon daemon = {
 	    .options = options,
-	    .hurry_fd = -1,
-	    .looked_at = -1,
+	    .shutdown_fd = -1,
+	    .collected_at = -1,
 	    .posted_at = -1,
-	    .standing = {.next_digest_at = -1},
+	    .status_line = {.next_digest_at = -1},
 	    .started_at = clock_get_now(options->clock),
 	};
 	int lock = daemon_lock_state(options, error);
@@ -212,16 +215,17 @@ daemon_run(const struct daemon_options *options, GError **error)
 	signals[0] = g_unix_signal_add(SIGTERM, handle_end, &daemon);
 	signals[1] = g_unix_signal_add(SIGINT, handle_end, &daemon);
 	signals[2] = g_unix_signal_add(SIGHUP, handle_reload, &daemon);
-	g_mutex_init(&daemon.told_lock);
+	g_mutex_init(&daemon.stats_lock);
 	g_mutex_init(&daemon.clock_lock);
 	daemon.loop = g_main_loop_new(NULL, FALSE);
-	daemon.pulses = pulses_new(watchdog_get_beat_s());
+	daemon.heartbeats = heartbeats_new(watchdog_get_beat_s());
 	is_ok = daemon_init_stages(&daemon, error) &&
-	        hurry_open(&daemon.hurry_fd, error) && start_workers(&daemon, error) &&
-	        start_inlets(&daemon, error);
+	        shutdown_open(&daemon.shutdown_fd, error) &&
+	        start_workers(&daemon, error) && start_receivers(&daemon, error);
 	if (is_ok)
-		daemon.control = control_new(
-		    daemon.snapshot->settings->state_dir, daemon_words, &daemon, error);
+		daemon.control =
+		    control_new(daemon.config_snapshot->settings->state_dir,
+		        daemon_words, &daemon, error);
 	is_ok = is_ok && daemon.control;
 	if (is_ok)
 		work(&daemon);
@@ -230,18 +234,18 @@ daemon_run(const struct daemon_options *options, GError **error)
 	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
 		g_source_remove(signals[i]);
 	control_free(daemon.control);
-	inlets_free(daemon.inlets);
+	receivers_free(daemon.receivers);
 	stop_workers(&daemon);
 	if (is_ok)
-		store_checkpoint(daemon.press.store);
+		store_checkpoint(daemon.scheduler.store);
 	daemon_clear_stages(&daemon);
-	pulses_free(daemon.pulses);
+	heartbeats_free(daemon.heartbeats);
 	g_free(daemon.relay);
-	post_relay_clear(&daemon.standing.relay);
-	g_mutex_clear(&daemon.told_lock);
+	mailer_relay_clear(&daemon.status_line.relay);
+	g_mutex_clear(&daemon.stats_lock);
 	g_mutex_clear(&daemon.clock_lock);
 	g_main_loop_unref(daemon.loop);
-	hurry_close(daemon.hurry_fd);
+	shutdown_close(daemon.shutdown_fd);
 	close(lock);
 	if (is_ok)
 		event_log(EVENT_ENDED);

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "config/settings.h"
-#include "service/log.h"
+#include "service/log/log.h"
 
 /* What both ways of running have in common. */
 struct daemon_options {

@@ -10,49 +10,49 @@
 
 #include "daemon/control.h"
 #include "daemon/daemon.h"
-#include "daemon/inlet.h"
-#include "daemon/stage.h"
-#include "daemon/standing.h"
+#include "daemon/pipeline.h"
+#include "daemon/receivers.h"
+#include "daemon/status_line.h"
 #include "daemon/worker.h"
-#include "service/clock_watch.h"
-#include "service/metrics.h"
+#include "service/health/metrics.h"
+#include "service/state/clock_watch.h"
 
 /* Whose work is told to systemd, the most telling last. */
-enum job { JOB_COLLECT, JOB_PRESS, JOB_POST, N_JOBS };
+enum job { JOB_COLLECT, JOB_SCHEDULE, JOB_DELIVER, N_JOBS };
 
 struct daemon {
 	const struct daemon_options *options;
-	struct snapshot *snapshot; /* the newest; of the main thread */
-	struct collect_stage collect;
-	struct press_stage press;
-	struct post_stage post;
+	struct config_snapshot *config_snapshot; /* the newest; of the main thread */
+	struct collector collect;
+	struct scheduler scheduler;
+	struct mailer_stage mailer;
 	struct worker *collector;
 	struct worker *presser;
 	struct worker *poster;
-	struct pulses *pulses; /* of all threads */
-	struct pulse *collect_pulse, *press_pulse, *post_pulse;
-	struct inlets *inlets; /* of the main thread */
+	struct heartbeats *heartbeats; /* of all threads */
+	struct heartbeat *collector_heartbeat, *scheduler_heartbeat, *mailer_heartbeat;
+	struct receivers *receivers; /* of the main thread */
 	struct control *control;
 	GMainLoop *loop;
 	/* Once readable the relay is not waited for any more; or -1. */
-	int hurry_fd;
+	int shutdown_fd;
 	/* The next look at the sources, s; until then editions may be made. */
 	_Atomic int64_t collect_at;
 	/* The relay is to be tried, though it is left alone. */
 	_Atomic bool is_retry_wanted;
 	/* The last look at the sources that ended, s; or -1. */
-	_Atomic int64_t looked_at;
+	_Atomic int64_t collected_at;
 	/* The last time all that was due had been sent, s; or -1. */
 	_Atomic int64_t posted_at;
 	int64_t retry_at; /* of the collector: when a source in a pause may be asked */
 	int64_t started_at;
 	GMutex clock_lock;
 	struct clock_watch clock_watch; /* under that lock */
-	GMutex told_lock;
-	char *relay;               /* what the post last said of the relay */
-	struct standing standing;  /* under the lock */
-	const char *doing[N_JOBS]; /* static; NULL: nothing; under the lock */
-	struct metrics_work work;  /* as the relay, under the lock */
+	GMutex stats_lock;
+	char *relay;                    /* what the post last said of the relay */
+	struct status_line status_line; /* under the lock */
+	const char *doing[N_JOBS];      /* static; NULL: nothing; under the lock */
+	struct metrics_work work;       /* as the relay, under the lock */
 };
 
 /** Take the lock of the state folder. @return it, or -1, and then the settings are
@@ -69,11 +69,11 @@ bool daemon_watch_clock(
 
 /* One step of a thread each, as struct worker_options wants it; data is the daemon. */
 int64_t daemon_step_collect(void *data, int64_t now, const int *stop);
-int64_t daemon_step_press(void *data, int64_t now, const int *stop);
-int64_t daemon_step_post(void *data, int64_t now, const int *stop);
+int64_t daemon_step_schedule(void *data, int64_t now, const int *stop);
+int64_t daemon_step_deliver(void *data, int64_t now, const int *stop);
 
 /* What paperboyctl may say; for control_new(), with the daemon as its data. */
-extern const struct control_word daemon_words[];
+extern const struct control_command daemon_words[];
 
 /** Read the configuration again. @return what to say to who asked for it; NULL for ok
  */

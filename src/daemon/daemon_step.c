@@ -6,7 +6,7 @@
 
 #include "daemon/daemon_private.h"
 #include "daemon/notify.h"
-#include "service/event.h"
+#include "service/log/event.h"
 
 /* After a failure of the store or the machine, look again so much later. */
 #define TROUBLE_S 60
@@ -27,42 +27,42 @@ tell_doing(struct daemon *daemon, enum job job, const char *doing)
 {
 	g_autofree char *line = NULL;
 
-	g_mutex_lock(&daemon->told_lock);
+	g_mutex_lock(&daemon->stats_lock);
 	daemon->doing[job] = doing;
-	daemon->standing.doing = NULL;
+	daemon->status_line.doing = NULL;
 	for (int i = 0; i < N_JOBS; i++)
 		if (daemon->doing[i])
-			daemon->standing.doing = daemon->doing[i];
-	line = standing_format(&daemon->standing);
+			daemon->status_line.doing = daemon->doing[i];
+	line = status_line_format(&daemon->status_line);
 	/* Under the lock, so that an older line does not come last. */
 	notify_status(line);
-	g_mutex_unlock(&daemon->told_lock);
+	g_mutex_unlock(&daemon->stats_lock);
 }
 
 /* What waits and what comes next, by the store of the thread that asks. */
 static void
-note_standing(struct daemon *daemon, struct store *store)
+note_status_line(struct daemon *daemon, struct store *store)
 {
 	int64_t next_at, waiting;
 
 	/* What fails here fails elsewhere too, and is told there. */
-	if (!standing_load(store, &next_at, &waiting, NULL))
+	if (!status_line_load(store, &next_at, &waiting, NULL))
 		return;
-	g_mutex_lock(&daemon->told_lock);
-	daemon->standing.next_digest_at = next_at;
-	daemon->standing.waiting = waiting;
-	g_mutex_unlock(&daemon->told_lock);
+	g_mutex_lock(&daemon->stats_lock);
+	daemon->status_line.next_digest_at = next_at;
+	daemon->status_line.waiting = waiting;
+	g_mutex_unlock(&daemon->stats_lock);
 }
 
 /* When to look at the sources again: sooner when one of them is in a pause. */
 static int64_t
 next_look(const struct daemon *daemon)
 {
-	int64_t next =
-	    daemon->looked_at + daemon->collect.snapshot->settings->collect_interval_s;
+	int64_t next = daemon->collected_at +
+	               daemon->collect.config_snapshot->settings->collect_interval_s;
 
-	return daemon->retry_at > daemon->looked_at ? MIN(next, daemon->retry_at)
-	                                            : next;
+	return daemon->retry_at > daemon->collected_at ? MIN(next, daemon->retry_at)
+	                                               : next;
 }
 
 /* A source that failed and has a new address is asked at once. */
@@ -106,11 +106,11 @@ static bool
 collect(
     struct daemon *daemon, int64_t now, struct collect_report *report, GError **error)
 {
-	struct collect_stage *stage = &daemon->collect;
+	struct collector *stage = &daemon->collect;
 	bool is_ok;
 
 	if (!daemon_watch_clock(daemon, stage->store, now, error) ||
-	    !collect_stage_run(stage, now, report, error))
+	    !collector_run(stage, now, report, error))
 		return false;
 	g_mutex_lock(&daemon->clock_lock);
 	is_ok = clock_watch_confirm(stage->store, clock_get_now(daemon->options->clock),
@@ -128,54 +128,54 @@ daemon_step_collect(void *data, int64_t now, const int *stop)
 	int64_t at;
 
 	(void)stop;
-	if (collect_stage_renew(&daemon->collect) && daemon->looked_at >= 0)
+	if (collector_renew(&daemon->collect) && daemon->collected_at >= 0)
 		daemon->collect_at = look_after_reload(daemon, now);
 	at = daemon->collect_at;
 	/* Poked before it is time: the sources are not asked more often for that, but
 	 * a clock that was set back must not silence them. */
 	if (now < at &&
-	    at - now <= daemon->collect.snapshot->settings->collect_interval_s)
+	    at - now <= daemon->collect.config_snapshot->settings->collect_interval_s)
 		return at;
 	tell_doing(daemon, JOB_COLLECT, "asking the sources");
 	if (collect(daemon, now, &report, &problem)) {
-		event_log(EVENT_COLLECT_DONE, EVENT_INT("answers", report.answers),
+		event_log(EVENT_COLLECTOR_DONE, EVENT_INT("answers", report.answers),
 		    EVENT_INT("failed", report.failed),
 		    EVENT_INT("fresh", report.fresh),
 		    EVENT_INT("changed", report.changed));
-		g_mutex_lock(&daemon->told_lock);
+		g_mutex_lock(&daemon->stats_lock);
 		daemon->work.collects++;
 		daemon->work.fresh_papers += report.fresh;
 		daemon->work.failed_answers += report.failed;
-		g_mutex_unlock(&daemon->told_lock);
-		daemon->looked_at = now;
+		g_mutex_unlock(&daemon->stats_lock);
+		daemon->collected_at = now;
 		daemon->retry_at = report.retry_at;
 		at = next_look(daemon);
 	} else {
-		at = note_trouble(EVENT_COLLECT_FAILED, now, problem);
+		at = note_trouble(EVENT_COLLECTOR_FAILED, now, problem);
 	}
 	daemon->collect_at = at;
 	tell_doing(daemon, JOB_COLLECT, NULL);
 	/* Whether or not there is something new: editions waited for the look. */
-	worker_poke(daemon->presser);
+	worker_wake(daemon->presser);
 	return at;
 }
 
 /* Papers do not wait for letters that cannot be read. @return when the next is due */
 static int64_t
-read_letters(struct daemon *daemon, int64_t now, const int *stop)
+process_inbox(struct daemon *daemon, int64_t now, const int *stop)
 {
-	struct intake_report report = {0};
+	struct inbox_process_report report = {0};
 	GError *problem = NULL;
 	int64_t next = -1;
-	bool is_ok = press_stage_read_letters(
-	    &daemon->press, now, stop, &report, &next, &problem);
+	bool is_ok = scheduler_process_inbox(
+	    &daemon->scheduler, now, stop, &report, &next, &problem);
 
 	if (report.handled)
-		worker_poke(daemon->poster);
-	g_mutex_lock(&daemon->told_lock);
-	daemon->work.letters += report.handled;
-	g_mutex_unlock(&daemon->told_lock);
-	return is_ok ? next : note_trouble(EVENT_INTAKE_FAILED, now, problem);
+		worker_wake(daemon->poster);
+	g_mutex_lock(&daemon->stats_lock);
+	daemon->work.messages += report.handled;
+	g_mutex_unlock(&daemon->stats_lock);
+	return is_ok ? next : note_trouble(EVENT_INBOX_ERROR, now, problem);
 }
 
 static int64_t
@@ -189,22 +189,23 @@ earlier(int64_t one, int64_t other)
 static int64_t
 alert_owner(struct daemon *daemon, int64_t now)
 {
-	struct post_relay relay;
+	struct mailer_relay relay;
 	g_autoptr(GError) problem = NULL;
-	unsigned told;
+	unsigned reported;
 
-	g_mutex_lock(&daemon->told_lock);
-	relay = daemon->standing.relay;
+	g_mutex_lock(&daemon->stats_lock);
+	relay = daemon->status_line.relay;
 	relay.domain = g_strdup(relay.domain);
-	g_mutex_unlock(&daemon->told_lock);
-	if (!press_stage_alert(&daemon->press, now, &relay, &told, &problem))
-		event_log(EVENT_PRESS_FAILED,
-		    EVENT_SECONDS("next_in", daemon->press.alerts_at - now),
+	g_mutex_unlock(&daemon->stats_lock);
+	if (!digest_cache_stage_alert(
+	        &daemon->scheduler, now, &relay, &reported, &problem))
+		event_log(EVENT_SCHEDULER_FAILED,
+		    EVENT_SECONDS("next_in", daemon->scheduler.alerts_at - now),
 		    EVENT_TEXT(problem->message));
-	if (told)
-		worker_poke(daemon->poster);
-	post_relay_clear(&relay);
-	return daemon->press.alerts_at;
+	if (reported)
+		worker_wake(daemon->poster);
+	mailer_relay_clear(&relay);
+	return daemon->scheduler.alerts_at;
 }
 
 /*
@@ -212,67 +213,68 @@ alert_owner(struct daemon *daemon, int64_t now)
  * what a slot is due to bring would otherwise come a day, or a week, later.
  */
 int64_t
-daemon_step_press(void *data, int64_t now, const int *stop)
+daemon_step_schedule(void *data, int64_t now, const int *stop)
 {
 	struct daemon *daemon = data;
-	struct edition_report report = {0};
+	struct digest_build_report report = {0};
 	GError *problem = NULL;
-	int64_t next = -1, letters_due;
+	int64_t next = -1, inbox_due;
 	bool is_ok;
 
-	press_stage_renew(&daemon->press);
-	store_set_stop(daemon->press.store, stop);
-	letters_due = read_letters(daemon, now, stop);
+	digest_cache_stage_renew(&daemon->scheduler);
+	store_set_stop(daemon->scheduler.store, stop);
+	inbox_due = process_inbox(daemon, now, stop);
 	if (now >= daemon->collect_at)
-		return letters_due;
-	tell_doing(daemon, JOB_PRESS, "making digests");
-	is_ok = daemon_watch_clock(daemon, daemon->press.store, now, &problem) &&
-	        press_stage_run(&daemon->press, now, &report, &next, &problem);
+		return inbox_due;
+	tell_doing(daemon, JOB_SCHEDULE, "making digests");
+	is_ok =
+	    daemon_watch_clock(daemon, daemon->scheduler.store, now, &problem) &&
+	    digest_cache_stage_run(&daemon->scheduler, now, &report, &next, &problem);
 	/* Some pages may be committed although a later one failed. */
-	g_mutex_lock(&daemon->told_lock);
+	g_mutex_lock(&daemon->stats_lock);
 	daemon->work.digests += report.digests;
 	daemon->work.quiet += report.quiet;
-	g_mutex_unlock(&daemon->told_lock);
+	g_mutex_unlock(&daemon->stats_lock);
 	if (report.digests)
-		worker_poke(daemon->poster);
-	note_standing(daemon, daemon->press.store);
-	tell_doing(daemon, JOB_PRESS, NULL);
+		worker_wake(daemon->poster);
+	note_status_line(daemon, daemon->scheduler.store);
+	tell_doing(daemon, JOB_SCHEDULE, NULL);
 	if (!is_ok)
-		next = note_trouble(EVENT_PRESS_FAILED, now, problem);
-	return earlier(earlier(next, letters_due), alert_owner(daemon, now));
+		next = note_trouble(EVENT_SCHEDULER_FAILED, now, problem);
+	return earlier(earlier(next, inbox_due), alert_owner(daemon, now));
 }
 
 int64_t
-daemon_step_post(void *data, int64_t now, const int *stop)
+daemon_step_deliver(void *data, int64_t now, const int *stop)
 {
 	struct daemon *daemon = data;
-	struct post_report report = {0};
+	struct mailer_report report = {0};
 	GError *problem = NULL;
 	char *relay;
 	int64_t next;
 	bool is_ok;
 
-	if (!post_stage_renew(&daemon->post, &problem))
-		return note_trouble(EVENT_POST_FAILED, now, problem);
+	if (!mailer_stage_renew(&daemon->mailer, &problem))
+		return note_trouble(EVENT_MAILER_FAILED, now, problem);
 	if (daemon->is_retry_wanted) {
 		daemon->is_retry_wanted = false;
-		post_try_now(daemon->post.post);
+		mailer_reset_breakers(daemon->mailer.mailer);
 	}
-	tell_doing(daemon, JOB_POST, "sending");
-	is_ok = post_stage_run(&daemon->post, stop, &report, &next, &problem);
-	note_standing(daemon, daemon->post.store);
+	tell_doing(daemon, JOB_DELIVER, "sending");
+	is_ok = mailer_stage_run(&daemon->mailer, stop, &report, &next, &problem);
+	note_status_line(daemon, daemon->mailer.store);
 	if (is_ok)
 		daemon->posted_at = clock_get_now(daemon->options->clock);
-	relay = post_format_relay(daemon->post.post);
-	g_mutex_lock(&daemon->told_lock);
+	relay = mailer_format_relay(daemon->mailer.mailer);
+	g_mutex_lock(&daemon->stats_lock);
 	g_free(daemon->relay);
 	daemon->relay = relay;
-	post_relay_clear(&daemon->standing.relay);
-	post_describe_relay(daemon->post.post, &daemon->standing.relay);
+	mailer_relay_clear(&daemon->status_line.relay);
+	mailer_describe_relay(daemon->mailer.mailer, &daemon->status_line.relay);
 	daemon->work.sent += report.sent;
 	daemon->work.deferred += report.deferred;
 	daemon->work.failed += report.failed;
-	g_mutex_unlock(&daemon->told_lock);
-	tell_doing(daemon, JOB_POST, NULL);
-	return is_ok ? next : note_trouble(EVENT_POST_FAILED, now, problem);
+	g_mutex_unlock(&daemon->stats_lock);
+	tell_doing(daemon, JOB_DELIVER, NULL);
+	return is_ok ? next : note_trouble(EVENT_MAILER_FAILED, now, problem);
 }

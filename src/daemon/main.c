@@ -13,8 +13,8 @@
 #include "daemon/daemon.h"
 #include "daemon/options.h"
 #include "daemon/reload.h"
-#include "service/log.h"
-#include "service/startup.h"
+#include "service/log/log.h"
+#include "service/setup/startup.h"
 #include "sources/huggingface_parse.h"
 
 static struct settings *
@@ -41,7 +41,7 @@ run(const struct options *options, struct clock *clock)
 
 	if (!settings)
 		return EX_CONFIG;
-	if (options->is_check && settings_is_untouched(settings))
+	if (options->is_check && settings_is_default(settings))
 		fputs("paperboyd: mail.from or mail.owner is as it was shipped: put "
 		      "your own addresses there\n",
 		    stderr);

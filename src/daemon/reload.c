@@ -5,8 +5,8 @@
 
 #include <signal.h>
 
-#include "service/event.h"
-#include "service/startup.h"
+#include "service/log/event.h"
+#include "service/setup/startup.h"
 
 static void
 check_fixed(
@@ -23,21 +23,21 @@ check_fixed(
 	}
 }
 
-struct snapshot *
-reload_load(const char *config, const char *credentials, const struct snapshot *current,
-    GPtrArray *problems)
+struct config_snapshot *
+reload_load(const char *config, const char *credentials,
+    const struct config_snapshot *current, GPtrArray *problems)
 {
 	pb_auto(settings) settings =
 	    startup_load_checked(config, credentials, problems);
 	g_autoptr(GError) problem = NULL;
-	struct snapshot *fresh;
+	struct config_snapshot *fresh;
 
 	if (!settings)
 		return NULL;
 	check_fixed(current->settings, settings, problems);
 	if (problems->len)
 		return NULL;
-	fresh = snapshot_new(
+	fresh = config_snapshot_new(
 	    g_steal_pointer(&settings), credentials, current->key, &problem);
 	/* A file that was good a moment ago is another one now. */
 	if (!fresh)
@@ -48,7 +48,7 @@ reload_load(const char *config, const char *credentials, const struct snapshot *
 }
 
 void
-reload_log(const struct snapshot *current, const struct snapshot *fresh,
+reload_log(const struct config_snapshot *current, const struct config_snapshot *fresh,
     const GPtrArray *problems)
 {
 	g_autoptr(GPtrArray) names = NULL;
@@ -56,7 +56,7 @@ reload_log(const struct snapshot *current, const struct snapshot *fresh,
 
 	if (!fresh) {
 		for (unsigned i = 0; i < problems->len; i++)
-			event_log(EVENT_CONFIG_WRONG, EVENT_TEXT(problems->pdata[i]));
+			event_log(EVENT_CONFIG_ERROR, EVENT_TEXT(problems->pdata[i]));
 		event_log(EVENT_CONFIG_REFUSED, EVENT_INT("problems", problems->len));
 		return;
 	}

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-#include "daemon/snapshot.h"
+#include "daemon/config_snapshot.h"
 
 /**
  * Read the configuration as at the start, with its templates and secrets.
@@ -17,12 +17,12 @@
  * @param problems     of char *: a line for each thing that is wrong is added
  * @return NULL when anything is
  */
-struct snapshot *reload_load(const char *config, const char *credentials,
-    const struct snapshot *current, GPtrArray *problems);
+struct config_snapshot *reload_load(const char *config, const char *credentials,
+    const struct config_snapshot *current, GPtrArray *problems);
 
 /** Log how it went. @param fresh NULL when there were problems */
-void reload_log(const struct snapshot *current, const struct snapshot *fresh,
-    const GPtrArray *problems);
+void reload_log(const struct config_snapshot *current,
+    const struct config_snapshot *fresh, const GPtrArray *problems);
 
 /**
  * The answer to who asked for it: NULL for ok, or "refused" and a line for each

@@ -4,7 +4,7 @@
 #include "daemon/watchdog.h"
 
 #include "daemon/notify.h"
-#include "service/event.h"
+#include "service/log/event.h"
 
 /* So many times in the time of the watchdog it is told that all is well. */
 #define BEATS 6
@@ -19,21 +19,21 @@ watchdog_get_beat_s(void)
 static gboolean
 feed_watchdog(gpointer data)
 {
-	struct pulses *pulses = data;
+	struct heartbeats *heartbeats = data;
 	g_autofree char *name = NULL;
 
-	if (pulses_count_late(pulses, &name))
-		event_log(EVENT_THREAD_HANGS, EVENT_WORD("thread", name));
+	if (heartbeats_count_overdue(heartbeats, &name))
+		event_log(EVENT_THREAD_STUCK, EVENT_WORD("thread", name));
 	else
 		notify_alive();
 	return G_SOURCE_CONTINUE;
 }
 
 guint
-watchdog_start(struct pulses *pulses)
+watchdog_start(struct heartbeats *heartbeats)
 {
 	if (!notify_get_watchdog_s())
 		return 0;
 	return g_timeout_add_seconds(
-	    (guint)MAX(watchdog_get_beat_s(), 1), feed_watchdog, pulses);
+	    (guint)MAX(watchdog_get_beat_s(), 1), feed_watchdog, heartbeats);
 }

@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <stdint.h>
 
-#include "service/pulse.h"
+#include "service/log/heartbeat.h"
 
 /** How often a thread that sleeps has to show itself, s; 0 where nobody watches. */
 int64_t watchdog_get_beat_s(void);
@@ -18,6 +18,6 @@ int64_t watchdog_get_beat_s(void);
  * @param pulses  borrowed while it goes on
  * @return the source to remove; 0 where nobody watches
  */
-guint watchdog_start(struct pulses *pulses);
+guint watchdog_start(struct heartbeats *heartbeats);
 
 #endif

@@ -52,7 +52,7 @@ wait_for(struct worker *worker, struct pollfd *fds, nfds_t count)
 	int ready;
 
 	do {
-		int64_t beat_s = pulse_rest(worker->options.pulse);
+		int64_t beat_s = heartbeat_idle(worker->options.heartbeat);
 
 		ready = poll(fds, count, beat_s ? (int)beat_s * 1000 : -1);
 	} while (ready == 0 || (ready < 0 && errno == EINTR));
@@ -85,7 +85,7 @@ run(gpointer data)
 	while (!g_atomic_int_get(&worker->stop)) {
 		int64_t next;
 
-		pulse_promise(worker->options.pulse, worker->options.step_s);
+		heartbeat_arm(worker->options.heartbeat, worker->options.step_s);
 		next = worker->options.step(worker->options.data,
 		    clock_get_now(worker->options.clock), &worker->stop);
 		if (!g_atomic_int_get(&worker->stop))
@@ -114,7 +114,7 @@ worker_new(const struct worker_options *options, GError **error)
 }
 
 void
-worker_poke(struct worker *worker)
+worker_wake(struct worker *worker)
 {
 	uint64_t one = 1;
 	ssize_t size = write(worker->poke_fd, &one, sizeof(one));
@@ -127,7 +127,7 @@ void
 worker_stop(struct worker *worker)
 {
 	g_atomic_int_set(&worker->stop, 1);
-	worker_poke(worker);
+	worker_wake(worker);
 }
 
 void

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "service/pulse.h"
+#include "service/log/heartbeat.h"
 
 struct worker;
 
@@ -31,15 +31,16 @@ struct worker_options {
 	const struct clock *clock;
 	worker_step step;
 	void *data;
-	int64_t step_s;      /* a step that takes longer than that hangs */
-	struct pulse *pulse; /* its promise, which a long step renews; NULL for none */
+	int64_t step_s; /* a step that takes longer than that hangs */
+	struct heartbeat
+	    *heartbeat; /* its promise, which a long step renews; NULL for none */
 };
 
 /** Start a thread. */
 struct worker *worker_new(const struct worker_options *options, GError **error);
 
 /** Make the worker look again now; from any thread. */
-void worker_poke(struct worker *worker);
+void worker_wake(struct worker *worker);
 
 /** Ask the worker to end; worker_free() waits for it. */
 void worker_stop(struct worker *worker);

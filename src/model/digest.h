@@ -12,11 +12,17 @@
 #include "model/paper.h"
 #include "model/preferences.h"
 
+/* Days for which a paper is eligible for digests after it was last listed. */
+#define DIGEST_ELIGIBLE_DAYS 30
+
+/* Days that the first digest of a new filter covers. */
+#define DIGEST_FIRST_DAYS 3
+
 /* How a paper stands in a digest. */
-enum digest_shown {
-	DIGEST_SHOWN_FULL = 0,  /* with authors, reasons, abstract */
-	DIGEST_SHOWN_TITLE = 1, /* past the person's max: one line */
-	DIGEST_SHOWN_COUNT = 2, /* past that: counted only */
+enum digest_detail {
+	DIGEST_DETAIL_FULL = 0,  /* with authors, reasons, abstract */
+	DIGEST_DETAIL_TITLE = 1, /* past the person's max: one line */
+	DIGEST_DETAIL_COUNT = 2, /* past that: counted only */
 };
 
 /* One filter of the person that found the paper. */
@@ -30,12 +36,12 @@ struct digest_entry {
 	struct paper *paper; /* owned */
 	char day[DAY_BYTES]; /* the day it was listed, YYYY-MM-DD */
 	int64_t upvotes;     /* as it was when the digest was made, or PAPER_UNKNOWN */
-	enum digest_shown shown;
+	enum digest_detail shown;
 	GPtrArray *reasons; /* of struct digest_reason *; never empty */
 };
 
 /* What a digest looks like: chosen by the person, and frozen when it is made. */
-struct digest_look {
+struct digest_style {
 	enum preference_abstract abstract;
 	enum preference_format format;
 	enum preference_attach attach;
@@ -55,7 +61,7 @@ struct digest {
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */
 	char *coverage;       /* which lists it is made of, in one line; "" or NULL */
-	struct digest_look look;
+	struct digest_style look;
 	bool is_note;       /* that there is nothing new: without entries */
 	GPtrArray *entries; /* of struct digest_entry *, in reading order */
 };

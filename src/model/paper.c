@@ -6,18 +6,18 @@
 #include <string.h>
 
 static const char *const announcement_names[] = {
-    [ANNOUNCEMENT_NEW] = "new",
-    [ANNOUNCEMENT_CROSS] = "cross",
-    [ANNOUNCEMENT_REPLACE] = "replace",
-    [ANNOUNCEMENT_REPLACE_CROSS] = "replace-cross",
+    [LISTING_NEW] = "new",
+    [LISTING_CROSS] = "cross",
+    [LISTING_REPLACE] = "replace",
+    [LISTING_REPLACE_CROSS] = "replace-cross",
 };
 
 static void
 clear_appearance(void *data)
 {
-	struct appearance *appearance = data;
+	struct paper_listing *paper_listing = data;
 
-	g_free(appearance->source);
+	g_free(paper_listing->source);
 }
 
 struct paper *
@@ -26,7 +26,7 @@ paper_new(void)
 	struct paper *paper = g_new0(struct paper, 1);
 
 	paper->authors = g_ptr_array_new_with_free_func(g_free);
-	paper->appearances = g_array_new(FALSE, FALSE, sizeof(struct appearance));
+	paper->appearances = g_array_new(FALSE, FALSE, sizeof(struct paper_listing));
 	g_array_set_clear_func(paper->appearances, clear_appearance);
 	paper->published_at = PAPER_UNKNOWN;
 	paper->upvotes = PAPER_UNKNOWN;
@@ -47,7 +47,7 @@ paper_free(struct paper *paper)
 	g_free(paper->id);
 	g_free(paper->guid);
 	g_free(paper->link);
-	g_free(paper->post);
+	g_free(paper->mailer);
 	g_free(paper->title);
 	g_free(paper->abstract);
 	g_ptr_array_unref(paper->authors);
@@ -73,52 +73,52 @@ paper_share(struct paper *paper)
 }
 
 void
-paper_add_appearance(struct paper *paper, const char *source, const char *day,
-    enum announcement announcement)
+paper_add_listing(struct paper *paper, const char *source, const char *day,
+    enum listing_type listing_type)
 {
-	struct appearance appearance = {
-	    .source = g_strdup(source), .announcement = announcement};
+	struct paper_listing paper_listing = {
+	    .source = g_strdup(source), .listing_type = listing_type};
 
-	g_strlcpy(appearance.day, day, sizeof(appearance.day));
-	g_array_append_val(paper->appearances, appearance);
+	g_strlcpy(paper_listing.day, day, sizeof(paper_listing.day));
+	g_array_append_val(paper->appearances, paper_listing);
 }
 
 const char *
-announcement_name(enum announcement announcement)
+listing_type_name(enum listing_type listing_type)
 {
-	return announcement_names[announcement];
+	return announcement_names[listing_type];
 }
 
 bool
-announcement_parse(const char *name, enum announcement *announcement)
+listing_type_parse(const char *name, enum listing_type *listing_type)
 {
 	for (unsigned i = 0; i < G_N_ELEMENTS(announcement_names); i++)
 		if (strcmp(name, announcement_names[i]) == 0) {
-			*announcement = (enum announcement)i;
+			*listing_type = (enum listing_type)i;
 			return true;
 		}
 	return false;
 }
 
 const char *
-paper_find_wanted_day(
+paper_find_matching_day(
     const struct paper *paper, bool wants_crosslist, bool wants_updates)
 {
 	const bool wanted[] = {
-	    [ANNOUNCEMENT_NEW] = true,
-	    [ANNOUNCEMENT_CROSS] = wants_crosslist,
-	    [ANNOUNCEMENT_REPLACE] = wants_updates,
-	    [ANNOUNCEMENT_REPLACE_CROSS] = wants_crosslist && wants_updates,
+	    [LISTING_NEW] = true,
+	    [LISTING_CROSS] = wants_crosslist,
+	    [LISTING_REPLACE] = wants_updates,
+	    [LISTING_REPLACE_CROSS] = wants_crosslist && wants_updates,
 	};
 	const char *day = NULL;
 
 	for (unsigned i = 0; i < paper->appearances->len; i++) {
-		const struct appearance *appearance =
-		    &g_array_index(paper->appearances, struct appearance, i);
+		const struct paper_listing *paper_listing =
+		    &g_array_index(paper->appearances, struct paper_listing, i);
 
-		if (wanted[appearance->announcement] &&
-		    (!day || strcmp(appearance->day, day) > 0))
-			day = appearance->day;
+		if (wanted[paper_listing->listing_type] &&
+		    (!day || strcmp(paper_listing->day, day) > 0))
+			day = paper_listing->day;
 	}
 	return day;
 }
@@ -127,7 +127,7 @@ bool
 paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates)
 {
 	return paper->appearances->len == 0 ||
-	       paper_find_wanted_day(paper, wants_crosslist, wants_updates) != NULL;
+	       paper_find_matching_day(paper, wants_crosslist, wants_updates) != NULL;
 }
 
 struct listing *

@@ -12,28 +12,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 #include "base/day.h"
 
 /* A number or a time that no source has told yet. */
 #define PAPER_UNKNOWN ((int64_t)-1)
 
 /* As what a source announced a paper. */
-enum announcement {
-	ANNOUNCEMENT_NEW,
-	ANNOUNCEMENT_CROSS,   /* new, and of another category in the first place */
-	ANNOUNCEMENT_REPLACE, /* a new version */
-	ANNOUNCEMENT_REPLACE_CROSS, /* a new version of a cross-list */
+enum listing_type {
+	LISTING_NEW,
+	LISTING_CROSS,         /* new, and of another category in the first place */
+	LISTING_REPLACE,       /* a new version */
+	LISTING_REPLACE_CROSS, /* a new version of a cross-list */
 };
 
 /* Who told title and abstract; a later one is believed before an earlier one. */
-enum paper_teller { PAPER_TELLER_FEED, PAPER_TELLER_HF, PAPER_TELLER_ARXIV };
+enum paper_source_rank {
+	PAPER_SOURCE_RANK_FEED,
+	PAPER_SOURCE_RANK_HF,
+	PAPER_SOURCE_RANK_ARXIV
+};
 
 /* Where a paper was listed: one source, one day. */
-struct appearance {
+struct paper_listing {
 	char *source;        /* "hf" */
 	char day[DAY_BYTES]; /* YYYY-MM-DD, UTC */
-	enum announcement announcement;
+	enum listing_type listing_type;
 	/* Of the day on which the paper was first seen, or earlier, and learned on a
 	 * later one. */
 	bool is_late;
@@ -41,12 +45,12 @@ struct appearance {
 
 struct paper {
 	unsigned shares; /* holders besides the first; with any, nobody changes it */
-	char *id;        /* canonical (model/identity.h); never NULL */
+	char *id;        /* canonical (model/paper_id.h); never NULL */
 	char *guid;      /* "SOURCE:what it calls the paper", or NULL */
-	/* Names of an entry of a feed (model/identity.h), or NULL. */
-	char *link; /* "link=..." */
-	char *post; /* "post=SOURCE:..." */
-	enum paper_teller teller;
+	/* Names of an entry of a feed (model/paper_id.h), or NULL. */
+	char *link;   /* "link=..." */
+	char *mailer; /* "post=SOURCE:..." */
+	enum paper_source_rank source_rank;
 	char *title;        /* never NULL, never empty */
 	char *abstract;     /* never NULL; may be empty */
 	GPtrArray *authors; /* of char *, in order, hidden ones left out; never NULL */
@@ -75,7 +79,7 @@ struct paper {
 struct listing {
 	struct paper *paper; /* owned */
 	char day[DAY_BYTES]; /* YYYY-MM-DD, UTC, as the source dates its list */
-	enum announcement announcement;
+	enum listing_type listing_type;
 	unsigned version; /* of the paper, from 1; 0: not told */
 };
 
@@ -93,14 +97,14 @@ struct paper *paper_share(struct paper *paper);
 PB_DEFINE_AUTO(paper, paper_free);
 
 /** Note where a paper was listed. */
-void paper_add_appearance(struct paper *paper, const char *source, const char *day,
-    enum announcement announcement);
+void paper_add_listing(struct paper *paper, const char *source, const char *day,
+    enum listing_type listing_type);
 
 /** "new", "cross", "replace", "replace-cross" */
-const char *announcement_name(enum announcement announcement);
+const char *listing_type_name(enum listing_type listing_type);
 
 /** The announcement with a name. @return false when there is none */
-bool announcement_parse(const char *name, enum announcement *announcement);
+bool listing_type_parse(const char *name, enum listing_type *listing_type);
 
 /**
  * Whether a paper is for a person at all: those listed as new somewhere are for
@@ -113,7 +117,7 @@ bool
 paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates);
 
 /** The last day on which it was listed so. @return NULL when it was not */
-const char *paper_find_wanted_day(
+const char *paper_find_matching_day(
     const struct paper *paper, bool wants_crosslist, bool wants_updates);
 
 /** Allocate a listing of a paper, as new. @param paper taken */

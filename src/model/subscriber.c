@@ -57,7 +57,7 @@ subscription_free(struct subscription *subscription)
 }
 
 int64_t
-subscriber_get_since(const struct subscriber *subscriber)
+subscriber_get_joined(const struct subscriber *subscriber)
 {
 	return MAX(subscriber->created_at, subscriber->moved_at);
 }

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 #include "base/day.h"
 #include "model/preferences.h"
-#include "model/rhythm.h"
+#include "model/schedule.h"
 
 enum subscriber_state {
 	SUBSCRIBER_PENDING, /* asked, not confirmed */
@@ -24,10 +24,10 @@ enum subscriber_state {
 struct subscriber {
 	int64_t id;
 	char *address;     /* addr-spec, as given, domain as A-labels in lower case */
-	char *address_key; /* what makes it the same address (mail/address.h) */
+	char *address_key; /* what makes it the same address (message/address.h) */
 	char *name;        /* or NULL */
 	enum subscriber_state state;
-	struct rhythm rhythm;
+	struct schedule rhythm;
 	char *zone;   /* IANA name */
 	int max_full; /* papers with abstract in one digest, 1..200 */
 	int64_t created_at;
@@ -72,7 +72,7 @@ PB_DEFINE_AUTO(subscription, subscription_free);
  * Since when the address has been this person's: tokens in mail hold for that, so that
  * those in mail to an address before it prove nothing.
  */
-int64_t subscriber_get_since(const struct subscriber *subscriber);
+int64_t subscriber_get_joined(const struct subscriber *subscriber);
 
 /** "active", ...: as in the store and for people. */
 const char *subscriber_state_name(enum subscriber_state state);

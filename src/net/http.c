@@ -18,7 +18,7 @@ struct http {
 	struct http_settings settings; /* zeros replaced by their bounds */
 	char *user_agent;
 	char *ca_file;
-	int64_t served_at; /* Date of the last response, or HTTP_WAIT_UNKNOWN */
+	int64_t served_at; /* Date of the last response, or HTTP_RETRY_AFTER_UNKNOWN */
 };
 
 /* What became too much, or was refused, while libcurl called us. */
@@ -233,9 +233,10 @@ static void
 set_transfer_error(
     const struct transfer *transfer, CURLcode code, const char *host, GError **error)
 {
-	const char *told =
+	const char *reported =
 	    *transfer->curl_error ? transfer->curl_error : curl_easy_strerror(code);
-	g_autofree char *detail = text_normalize(told, strlen(told), CURL_ERROR_SIZE);
+	g_autofree char *detail =
+	    text_normalize(reported, strlen(reported), CURL_ERROR_SIZE);
 	size_t body_bytes = transfer->http->settings.body_bytes;
 	enum verdict verdict =
 	    code == CURLE_FILESIZE_EXCEEDED ? VERDICT_BODY : transfer->verdict;
@@ -326,20 +327,20 @@ fill_response(struct http_response *response, struct transfer *transfer, long st
     const char *url)
 {
 	const char *etag = transfer->headers[HEADER_ETAG];
-	int64_t wait_s = HTTP_WAIT_UNKNOWN;
+	int64_t wait_s = HTTP_RETRY_AFTER_UNKNOWN;
 
 	if (status == 429)
-		wait_s = http_wait_parse_ratelimit(transfer->headers[HEADER_RATELIMIT]);
-	if (status >= 400 && wait_s == HTTP_WAIT_UNKNOWN)
-		wait_s =
-		    http_wait_parse_retry_after(transfer->headers[HEADER_RETRY_AFTER],
-		        transfer->headers[HEADER_DATE]);
+		wait_s = http_retry_after_parse_ratelimit(
+		    transfer->headers[HEADER_RATELIMIT]);
+	if (status >= 400 && wait_s == HTTP_RETRY_AFTER_UNKNOWN)
+		wait_s = http_retry_after_parse(transfer->headers[HEADER_RETRY_AFTER],
+		    transfer->headers[HEADER_DATE]);
 	*response = (struct http_response){
 	    .status = (int)status,
 	    .body = g_byte_array_free_to_bytes(g_steal_pointer(&transfer->body)),
 	    .etag = etag && is_etag(etag) ? g_strdup(etag) : NULL,
 	    .retry_after_s = wait_s,
-	    .served_at = http_wait_parse_date(transfer->headers[HEADER_DATE]),
+	    .served_at = http_retry_after_parse_date(transfer->headers[HEADER_DATE]),
 	    .final_url = g_strdup(url),
 	};
 }
@@ -403,8 +404,8 @@ get_file(const struct http *http, const char *url, struct http_response *respons
 	*response = (struct http_response){
 	    .status = 200,
 	    .body = body,
-	    .retry_after_s = HTTP_WAIT_UNKNOWN,
-	    .served_at = HTTP_WAIT_UNKNOWN,
+	    .retry_after_s = HTTP_RETRY_AFTER_UNKNOWN,
+	    .served_at = HTTP_RETRY_AFTER_UNKNOWN,
 	    .final_url = g_strdup(url),
 	};
 	return true;
@@ -430,7 +431,7 @@ http_get(struct http *http, const char *url, const char *etag,
 		headers = curl_slist_append(NULL, line);
 	}
 	ok = get_over_network(http, url, headers, response, error);
-	if (ok && response->served_at != HTTP_WAIT_UNKNOWN)
+	if (ok && response->served_at != HTTP_RETRY_AFTER_UNKNOWN)
 		http->served_at = response->served_at;
 	curl_slist_free_all(headers);
 	return ok;
@@ -441,7 +442,7 @@ http_take_date(struct http *http)
 {
 	int64_t served_at = http->served_at;
 
-	http->served_at = HTTP_WAIT_UNKNOWN;
+	http->served_at = HTTP_RETRY_AFTER_UNKNOWN;
 	return served_at;
 }
 
@@ -463,7 +464,7 @@ http_new(const struct http_settings *settings)
 	struct http *http = g_new0(struct http, 1);
 	struct http_settings *own = &http->settings;
 
-	http->served_at = HTTP_WAIT_UNKNOWN;
+	http->served_at = HTTP_RETRY_AFTER_UNKNOWN;
 	*own = *settings;
 	if (own->connect_ms == 0)
 		own->connect_ms = BOUNDS_HTTP_CONNECT_S * 1000;

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/auto.h"
-#include "net/http_wait.h"
+#include "base/cleanup.h"
+#include "net/http_retry_after.h"
 
 /* Zero and NULL mean what the comment says; strings are copied. */
 struct http_settings {
@@ -45,9 +45,9 @@ struct http_response {
 	int status;            /* 200 for a file */
 	GBytes *body;          /* never NULL; empty with 304 */
 	char *etag;            /* verbatim, to be given back as it is; or NULL */
-	int64_t retry_after_s; /* of status >= 400, or HTTP_WAIT_UNKNOWN */
-	int64_t served_at;     /* the server's Date, s, UTC, or HTTP_WAIT_UNKNOWN */
-	char *final_url;       /* after redirects */
+	int64_t retry_after_s; /* of status >= 400, or HTTP_RETRY_AFTER_UNKNOWN */
+	int64_t served_at; /* the server's Date, s, UTC, or HTTP_RETRY_AFTER_UNKNOWN */
+	char *final_url;   /* after redirects */
 };
 
 /** A response is caller's memory: all zero before use. */
@@ -71,8 +71,8 @@ PB_DEFINE_AUTO(http, http_free);
  */
 bool http_pause(struct http *http, int64_t ms, GError **error);
 
-/** Take the Date of the last response that had one, s, or HTTP_WAIT_UNKNOWN: none since
- * it was taken before. */
+/** Take the Date of the last response that had one, s, or HTTP_RETRY_AFTER_UNKNOWN:
+ * none since it was taken before. */
 int64_t http_take_date(struct http *http);
 
 /**

@@ -56,19 +56,19 @@ read32(const uint8_t *at)
 }
 
 static bool
-is_public6(const uint8_t octets[16])
+is_public6(const uint8_t bytes[16])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	static const uint8_t nat64[12] = {0x00, 0x64, 0xff, 0x9b};
 
-	if (!memcmp(octets, mapped, 12) || !memcmp(octets, nat64, 12))
-		return is_public4(read32(octets + 12));
-	if (octets[0] == 0x20 && octets[1] == 0x02)
-		return is_public4(read32(octets + 2));
-	if (octets[0] >> 5 != 1)
+	if (!memcmp(bytes, mapped, 12) || !memcmp(bytes, nat64, 12))
+		return is_public4(read32(bytes + 12));
+	if (bytes[0] == 0x20 && bytes[1] == 0x02)
+		return is_public4(read32(bytes + 2));
+	if (bytes[0] >> 5 != 1)
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(special6); i++)
-		if ((read32(octets) ^ read32(special6[i].prefix)) >>
+		if ((read32(bytes) ^ read32(special6[i].prefix)) >>
 		        (32 - special6[i].bits) ==
 		    0)
 			return false;

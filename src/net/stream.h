@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 
 struct stream;
 
@@ -64,19 +64,19 @@ enum stream_step {
 };
 
 /* What a failed opening tells its caller to do, with the GError code. */
-enum stream_fault {
-	STREAM_FAULT_SETTINGS,    /* INPUT: options that cannot work */
-	STREAM_FAULT_UNREACHABLE, /* TEMPORARY: no connection, cut, or time is up */
-	STREAM_FAULT_REFUSED,     /* TEMPORARY: the host answered, but not now */
-	STREAM_FAULT_PROTOCOL,    /* TEMPORARY: an answer that is none */
-	STREAM_FAULT_INSECURE,    /* PERMANENT: certificate or name is wrong, or
+enum stream_error_kind {
+	STREAM_ERROR_SETTINGS,    /* INPUT: options that cannot work */
+	STREAM_ERROR_UNREACHABLE, /* TEMPORARY: no connection, cut, or time is up */
+	STREAM_ERROR_REFUSED,     /* TEMPORARY: the host answered, but not now */
+	STREAM_ERROR_PROTOCOL,    /* TEMPORARY: an answer that is none */
+	STREAM_ERROR_INSECURE,    /* PERMANENT: certificate or name is wrong, or
 	                             STARTTLS is not there; nothing was sent in clear */
-	STREAM_FAULT_LOGIN,       /* PERMANENT: user or password refused, or no AUTH
+	STREAM_ERROR_LOGIN,       /* PERMANENT: user or password refused, or no AUTH
 	                             offered; trying again may lock the account */
 };
 
-struct stream_failure {
-	enum stream_fault fault;
+struct stream_error {
+	enum stream_error_kind fault;
 	enum stream_step step;
 	bool is_not_tls; /* the TLS handshake with a host failed at its first answer */
 	char *reply;     /* owned: the peer's last reply as it came, lines ending in \n;
@@ -84,17 +84,17 @@ struct stream_failure {
 };
 
 /** Free what a failure owns. NULL reply is fine; the struct may be used again. */
-void stream_failure_clear(struct stream_failure *failure);
+void stream_error_clear(struct stream_error *failure);
 
 /**
  * Open a stream.
  *
  * @param failure  set on failure only, to be cleared by the caller; may be NULL
- * @return a new stream, or NULL with the code that stream_fault names; the message
+ * @return a new stream, or NULL with the code that stream_error_kind names; the message
  *         names host and port, is printable ASCII and never holds the password
  */
-struct stream *stream_open(const struct stream_options *options,
-    struct stream_failure *failure, GError **error);
+struct stream *stream_open(
+    const struct stream_options *options, struct stream_error *failure, GError **error);
 
 /**
  * Make a stream of a connected socket, as if it had been opened: for tests.

@@ -53,56 +53,56 @@ code_from_text(const char *text, size_t size)
 
 /* A result has come: libcurl now takes its next step. */
 static void
-note_result(struct opening *opening)
+note_result(struct connecting *connecting)
 {
-	bool is_good = opening->code == 200;
+	bool is_good = connecting->code == 200;
 
-	opening->is_reply_whole = true;
-	switch (opening->step) {
+	connecting->is_reply_whole = true;
+	switch (connecting->step) {
 	case STREAM_STEP_CONNECT:
 		if (is_good)
-			opening->step = STREAM_STEP_HELLO;
+			connecting->step = STREAM_STEP_HELLO;
 		break;
 	case STREAM_STEP_HELLO:
-		if (opening->options->tls == STREAM_TLS_STARTTLS &&
-		    !opening->is_secured)
-			opening->step = STREAM_STEP_STARTTLS;
+		if (connecting->options->tls == STREAM_TLS_STARTTLS &&
+		    !connecting->is_secured)
+			connecting->step = STREAM_STEP_STARTTLS;
 		else
-			opening->step = STREAM_STEP_LOGIN;
+			connecting->step = STREAM_STEP_LOGIN;
 		break;
 	case STREAM_STEP_STARTTLS:
-		opening->is_secured = is_good;
+		connecting->is_secured = is_good;
 		break;
 	case STREAM_STEP_LOGIN:
-		opening->is_logged_in = is_good;
+		connecting->is_logged_in = is_good;
 		break;
 	}
 }
 
 static void
-begin_answer(struct opening *opening)
+begin_answer(struct connecting *connecting)
 {
-	g_string_truncate(opening->reply, 0);
-	opening->n_lines = 0;
-	opening->is_reply_whole = false;
+	g_string_truncate(connecting->reply, 0);
+	connecting->n_lines = 0;
+	connecting->is_reply_whole = false;
 	/* The handshake has succeeded, since the host answers again. */
-	if (opening->step == STREAM_STEP_STARTTLS && opening->is_secured)
-		opening->step = STREAM_STEP_HELLO;
+	if (connecting->step == STREAM_STEP_STARTTLS && connecting->is_secured)
+		connecting->step = STREAM_STEP_HELLO;
 }
 
 bool
-stream_imap_note_line(struct opening *opening, const char *line, size_t size)
+stream_imap_note_line(struct connecting *connecting, const char *line, size_t size)
 {
 	const char *text;
 	unsigned code;
 	bool is_untagged;
 
-	if (opening->is_reply_whole)
-		begin_answer(opening);
+	if (connecting->is_reply_whole)
+		begin_answer(connecting);
 	while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
 		size--;
 	if (size == 0 || size > BOUNDS_IMAP_HELLO_BYTES || memchr(line, '\0', size) ||
-	    ++opening->n_lines > BOUNDS_IMAP_HELLO_LINES)
+	    ++connecting->n_lines > BOUNDS_IMAP_HELLO_LINES)
 		return false;
 	if (line[0] == '+')
 		return true;
@@ -113,16 +113,16 @@ stream_imap_note_line(struct opening *opening, const char *line, size_t size)
 	is_untagged = text == line + 2 && line[0] == '*';
 	code = code_from_text(text, size - (size_t)(text - line));
 
-	if (is_untagged && opening->step != STREAM_STEP_CONNECT && code != 400)
+	if (is_untagged && connecting->step != STREAM_STEP_CONNECT && code != 400)
 		return true;
 	/* A host that takes us as somebody already is not asked who we are. */
 	if (is_untagged && has_word(text, size - 2, "PREAUTH"))
-		return !opening->options->user;
+		return !connecting->options->user;
 	if (code == 0)
 		return false;
-	opening->code = code;
-	g_string_append_len(opening->reply, line, (gssize)size);
-	g_string_append_c(opening->reply, '\n');
-	note_result(opening);
+	connecting->code = code;
+	g_string_append_len(connecting->reply, line, (gssize)size);
+	g_string_append_c(connecting->reply, '\n');
+	note_result(connecting);
 	return true;
 }

@@ -10,78 +10,78 @@
 #include "net/stream_private.h"
 
 void
-stream_failure_clear(struct stream_failure *failure)
+stream_error_clear(struct stream_error *failure)
 {
 	g_clear_pointer(&failure->reply, g_free);
 }
 
 static void
-opening_clear(struct opening *opening)
+opening_clear(struct connecting *connecting)
 {
-	if (opening->easy)
-		curl_easy_cleanup(opening->easy);
-	if (opening->hello)
-		g_ptr_array_unref(opening->hello);
-	if (opening->reply)
-		g_string_free(opening->reply, TRUE);
+	if (connecting->easy)
+		curl_easy_cleanup(connecting->easy);
+	if (connecting->hello)
+		g_ptr_array_unref(connecting->hello);
+	if (connecting->reply)
+		g_string_free(connecting->reply, TRUE);
 }
 
 /* The last line of an SMTP reply has come: libcurl now takes its next step. */
 static void
-note_reply(struct opening *opening)
+note_reply(struct connecting *connecting)
 {
-	const struct stream_options *options = opening->options;
-	bool is_positive = opening->code / 100 == 2;
+	const struct stream_options *options = connecting->options;
+	bool is_positive = connecting->code / 100 == 2;
 
-	opening->is_reply_whole = true;
-	switch (opening->step) {
+	connecting->is_reply_whole = true;
+	switch (connecting->step) {
 	case STREAM_STEP_CONNECT:
 		if (is_positive)
-			opening->step = STREAM_STEP_HELLO;
+			connecting->step = STREAM_STEP_HELLO;
 		break;
 	case STREAM_STEP_HELLO:
 		/* A refused EHLO stays here: without TLS, HELO follows it. */
 		if (!is_positive)
 			break;
-		if (options->tls == STREAM_TLS_STARTTLS && !opening->is_secured)
-			opening->step = STREAM_STEP_STARTTLS;
+		if (options->tls == STREAM_TLS_STARTTLS && !connecting->is_secured)
+			connecting->step = STREAM_STEP_STARTTLS;
 		else
-			opening->step = STREAM_STEP_LOGIN;
+			connecting->step = STREAM_STEP_LOGIN;
 		break;
 	case STREAM_STEP_STARTTLS:
-		opening->is_secured = is_positive;
+		connecting->is_secured = is_positive;
 		break;
 	case STREAM_STEP_LOGIN:
-		opening->is_logged_in = opening->code == 235;
+		connecting->is_logged_in = connecting->code == 235;
 		break;
 	}
 }
 
 static void
-begin_reply(struct opening *opening)
+begin_reply(struct connecting *connecting)
 {
-	g_string_truncate(opening->reply, 0);
-	opening->n_lines = 0;
-	opening->is_reply_whole = false;
+	g_string_truncate(connecting->reply, 0);
+	connecting->n_lines = 0;
+	connecting->is_reply_whole = false;
 	/* The handshake has succeeded, since the host answers again. */
-	if (opening->step == STREAM_STEP_STARTTLS && opening->is_secured)
-		opening->step = STREAM_STEP_HELLO;
-	if (opening->step == STREAM_STEP_HELLO)
-		g_ptr_array_set_size(opening->hello, 0);
+	if (connecting->step == STREAM_STEP_STARTTLS && connecting->is_secured)
+		connecting->step = STREAM_STEP_HELLO;
+	if (connecting->step == STREAM_STEP_HELLO)
+		g_ptr_array_set_size(connecting->hello, 0);
 }
 
 /* libcurl passes over lines that are no reply until time is up: stop it at once. */
 static bool
-note_line(struct opening *opening, const char *line, size_t size)
+note_line(struct connecting *connecting, const char *line, size_t size)
 {
 	char mark;
 
-	if (opening->is_reply_whole)
-		begin_reply(opening);
+	if (connecting->is_reply_whole)
+		begin_reply(connecting);
 	while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
 		size--;
 	if (size < 3 || size > BOUNDS_REPLY_LINE_BYTES || memchr(line, '\0', size) ||
-	    ++opening->n_lines > BOUNDS_REPLY_LINES)
+	    ++connecting->n_lines > BOUNDS_REPLY_LINES)
 		return false;
 	if (!g_ascii_isdigit(line[0]) || !g_ascii_isdigit(line[1]) ||
 	    !g_ascii_isdigit(line[2]))
@@ -90,34 +90,35 @@ note_line(struct opening *opening, const char *line, size_t size)
 	if (mark != ' ' && mark != '-')
 		return false;
 
-	g_string_append_len(opening->reply, line, (gssize)size);
-	g_string_append_c(opening->reply, '\n');
-	if (opening->step == STREAM_STEP_HELLO)
-		g_ptr_array_add(opening->hello,
+	g_string_append_len(connecting->reply, line, (gssize)size);
+	g_string_append_c(connecting->reply, '\n');
+	if (connecting->step == STREAM_STEP_HELLO)
+		g_ptr_array_add(connecting->hello,
 		    size > 4 ? g_strndup(line + 4, size - 4) : g_strdup(""));
-	opening->code = (unsigned)(line[0] - '0') * 100 +
-	                (unsigned)(line[1] - '0') * 10 + (unsigned)(line[2] - '0');
+	connecting->code = (unsigned)(line[0] - '0') * 100 +
+	                   (unsigned)(line[1] - '0') * 10 + (unsigned)(line[2] - '0');
 	if (mark == ' ')
-		note_reply(opening);
+		note_reply(connecting);
 	return true;
 }
 
 static size_t
 on_line(char *line, size_t unit, size_t count, void *data)
 {
-	struct opening *opening = data;
+	struct connecting *connecting = data;
 
-	bool is_good = !opening->is_garbled;
+	bool is_good = !connecting->is_garbled;
 
-	switch (opening->options->protocol) {
+	switch (connecting->options->protocol) {
 	case STREAM_PROTOCOL_SMTP:
-		is_good = is_good && note_line(opening, line, unit * count);
+		is_good = is_good && note_line(connecting, line, unit * count);
 		break;
 	case STREAM_PROTOCOL_IMAP:
-		is_good = is_good && stream_imap_note_line(opening, line, unit * count);
+		is_good =
+		    is_good && stream_imap_note_line(connecting, line, unit * count);
 		break;
 	}
-	opening->is_garbled = !is_good;
+	connecting->is_garbled = !is_good;
 	return is_good ? unit * count : 0;
 }
 
@@ -126,18 +127,19 @@ static int
 on_progress(void *data, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
     curl_off_t up)
 {
-	struct opening *opening = data;
-	int64_t waited_us = g_get_monotonic_time() - opening->started_us;
+	struct connecting *connecting = data;
+	int64_t waited_us = g_get_monotonic_time() - connecting->started_us;
 	curl_off_t connected_us = 0;
 
 	(void)down_total, (void)down, (void)up_total, (void)up;
-	if (opening->options->stop_fd && stream_is_stopped(*opening->options->stop_fd))
+	if (connecting->options->stop_fd &&
+	    stream_is_stopped(*connecting->options->stop_fd))
 		return 1;
-	if (waited_us / 1000 < (int64_t)opening->options->connect_ms)
+	if (waited_us / 1000 < (int64_t)connecting->options->connect_ms)
 		return 0;
-	curl_easy_getinfo(opening->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
-	opening->is_abandoned = connected_us == 0 && opening->code == 0;
-	return opening->is_abandoned;
+	curl_easy_getinfo(connecting->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
+	connecting->is_abandoned = connected_us == 0 && connecting->code == 0;
+	return connecting->is_abandoned;
 }
 
 static bool
@@ -150,10 +152,10 @@ is_this_machine(const char *host)
 static bool
 is_hello_name(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
-	                              "TUVWXYZ0123456789.-:[]";
+	static const char messages[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
+	                               "TUVWXYZ0123456789.-:[]";
 
-	return *name && !name[strspn(name, letters)];
+	return *name && !name[strspn(name, messages)];
 }
 
 static bool
@@ -200,10 +202,10 @@ format_url(const struct stream_options *options)
 }
 
 static bool
-set_security(struct opening *opening)
+set_security(struct connecting *connecting)
 {
-	const struct stream_options *options = opening->options;
-	CURL *easy = opening->easy;
+	const struct stream_options *options = connecting->options;
+	CURL *easy = connecting->easy;
 	bool is_set = true;
 
 	if (options->tls != STREAM_TLS_OFF)
@@ -221,7 +223,7 @@ set_security(struct opening *opening)
 		/* Inside TLS the plain ones are the ones that every host does alike. */
 		is_set &= !curl_easy_setopt(easy, CURLOPT_USERNAME, options->user);
 		is_set &= !curl_easy_setopt(easy, CURLOPT_PASSWORD, options->password);
-		if (!opening->is_any_login)
+		if (!connecting->is_any_login)
 			is_set &= !curl_easy_setopt(
 			    easy, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN");
 	}
@@ -229,11 +231,11 @@ set_security(struct opening *opening)
 }
 
 static bool
-set_options(struct opening *opening, char *message)
+set_options(struct connecting *connecting, char *message)
 {
-	const struct stream_options *options = opening->options;
+	const struct stream_options *options = connecting->options;
 	g_autofree char *url = format_url(options);
-	CURL *easy = opening->easy;
+	CURL *easy = connecting->easy;
 	bool is_set = true;
 
 	is_set &= !curl_easy_setopt(easy, CURLOPT_URL, url);
@@ -251,18 +253,18 @@ set_options(struct opening *opening, char *message)
 	is_set &= !curl_easy_setopt(
 	    easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)(options->open_ms / 1000 + 1));
 	is_set &= !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_line);
-	is_set &= !curl_easy_setopt(easy, CURLOPT_HEADERDATA, opening);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_HEADERDATA, connecting);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
 	is_set &= !curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
-	is_set &= !curl_easy_setopt(easy, CURLOPT_XFERINFODATA, opening);
-	return is_set && set_security(opening);
+	is_set &= !curl_easy_setopt(easy, CURLOPT_XFERINFODATA, connecting);
+	return is_set && set_security(connecting);
 }
 
-static enum stream_fault
-fault_from_curl(const struct opening *opening, CURLcode result)
+static enum stream_error_kind
+fault_from_curl(const struct connecting *connecting, CURLcode result)
 {
-	if (opening->is_garbled)
-		return STREAM_FAULT_PROTOCOL;
+	if (connecting->is_garbled)
+		return STREAM_ERROR_PROTOCOL;
 	switch ((int)result) {
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
@@ -270,66 +272,66 @@ fault_from_curl(const struct opening *opening, CURLcode result)
 	case CURLE_UNKNOWN_OPTION:
 	case CURLE_BAD_FUNCTION_ARGUMENT:
 	case CURLE_SSL_CACERT_BADFILE:
-		return STREAM_FAULT_SETTINGS;
+		return STREAM_ERROR_SETTINGS;
 	case CURLE_PEER_FAILED_VERIFICATION:
-		return STREAM_FAULT_INSECURE;
+		return STREAM_ERROR_INSECURE;
 	case CURLE_USE_SSL_FAILED:
 		/* Not offered (the last code is EHLO's), or refused. */
-		return opening->code / 100 == 4 ? STREAM_FAULT_REFUSED
-		                                : STREAM_FAULT_INSECURE;
+		return connecting->code / 100 == 4 ? STREAM_ERROR_REFUSED
+		                                   : STREAM_ERROR_INSECURE;
 	case CURLE_LOGIN_DENIED:
 		/* Refused, or (the last code is EHLO's) not in a way that we know. */
-		return opening->code / 100 == 4 ? STREAM_FAULT_REFUSED
-		                                : STREAM_FAULT_LOGIN;
+		return connecting->code / 100 == 4 ? STREAM_ERROR_REFUSED
+		                                   : STREAM_ERROR_LOGIN;
 	case CURLE_WEIRD_SERVER_REPLY:
 	case CURLE_REMOTE_ACCESS_DENIED:
-		return opening->code >= 400 ? STREAM_FAULT_REFUSED
-		                            : STREAM_FAULT_PROTOCOL;
+		return connecting->code >= 400 ? STREAM_ERROR_REFUSED
+		                               : STREAM_ERROR_PROTOCOL;
 	default:
-		return STREAM_FAULT_UNREACHABLE;
+		return STREAM_ERROR_UNREACHABLE;
 	}
 }
 
 static enum pb_error
-code_from_fault(enum stream_fault fault)
+code_from_fault(enum stream_error_kind fault)
 {
 	switch (fault) {
-	case STREAM_FAULT_SETTINGS:
+	case STREAM_ERROR_SETTINGS:
 		return PB_ERROR_INPUT;
-	case STREAM_FAULT_UNREACHABLE:
-	case STREAM_FAULT_REFUSED:
-	case STREAM_FAULT_PROTOCOL:
+	case STREAM_ERROR_UNREACHABLE:
+	case STREAM_ERROR_REFUSED:
+	case STREAM_ERROR_PROTOCOL:
 		return PB_ERROR_TEMPORARY;
-	case STREAM_FAULT_INSECURE:
-	case STREAM_FAULT_LOGIN:
+	case STREAM_ERROR_INSECURE:
+	case STREAM_ERROR_LOGIN:
 		return PB_ERROR_PERMANENT;
 	}
 	g_assert_not_reached();
 }
 
 static bool
-is_connected(const struct opening *opening)
+is_connected(const struct connecting *connecting)
 {
 	curl_off_t connected_us = 0;
 
-	curl_easy_getinfo(opening->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
+	curl_easy_getinfo(connecting->easy, CURLINFO_CONNECT_TIME_T, &connected_us);
 	return connected_us > 0;
 }
 
 /* An implicit TLS handshake failed; a wrong certificate is another error. */
 static bool
-is_not_tls(const struct opening *opening, CURLcode result)
+is_not_tls(const struct connecting *connecting, CURLcode result)
 {
-	return opening->options->tls == STREAM_TLS_IMPLICIT &&
-	       opening->step == STREAM_STEP_CONNECT &&
+	return connecting->options->tls == STREAM_TLS_IMPLICIT &&
+	       connecting->step == STREAM_STEP_CONNECT &&
 	       result == CURLE_SSL_CONNECT_ERROR;
 }
 
 /* What went wrong, as one line; libcurl's own words where nothing is clearer. */
 static char *
-format_cause(const struct opening *opening, CURLcode result, const char *message)
+format_cause(const struct connecting *connecting, CURLcode result, const char *message)
 {
-	bool is_smtp = opening->options->protocol == STREAM_PROTOCOL_SMTP;
+	bool is_smtp = connecting->options->protocol == STREAM_PROTOCOL_SMTP;
 	const char *const steps[] = {
 	    [STREAM_STEP_CONNECT] = "at connecting",
 	    [STREAM_STEP_HELLO] = is_smtp ? "at EHLO" : "at CAPABILITY",
@@ -339,22 +341,23 @@ format_cause(const struct opening *opening, CURLcode result, const char *message
 	long number = 0;
 	char *cause;
 
-	curl_easy_getinfo(opening->easy, CURLINFO_OS_ERRNO, &number);
-	if (opening->is_garbled)
+	curl_easy_getinfo(connecting->easy, CURLINFO_OS_ERRNO, &number);
+	if (connecting->is_garbled)
 		return g_strdup_printf("the answer %s is no %s reply, or too long",
-		    steps[opening->step], is_smtp ? "SMTP" : "IMAP");
-	if (opening->is_abandoned)
+		    steps[connecting->step], is_smtp ? "SMTP" : "IMAP");
+	if (connecting->is_abandoned)
 		return g_strdup("no connection in time");
-	if (result == CURLE_OK || (result == CURLE_LOGIN_DENIED && opening->code < 400))
+	if (result == CURLE_OK ||
+	    (result == CURLE_LOGIN_DENIED && connecting->code < 400))
 		return g_strdup("the host offers no login that we know (PLAIN, LOGIN)");
 	if (result == CURLE_OPERATION_TIMEDOUT &&
-	    opening->step == STREAM_STEP_CONNECT && is_connected(opening))
-		return g_strdup(opening->options->tls == STREAM_TLS_IMPLICIT
+	    connecting->step == STREAM_STEP_CONNECT && is_connected(connecting))
+		return g_strdup(connecting->options->tls == STREAM_TLS_IMPLICIT
 		                    ? "no greeting in time"
 		                    : "no greeting in time; if this port expects TLS "
 		                      "from the start, set tls to \"implicit\"");
 	if (result == CURLE_OPERATION_TIMEDOUT)
-		return g_strdup_printf("no answer in time %s", steps[opening->step]);
+		return g_strdup_printf("no answer in time %s", steps[connecting->step]);
 	if (result == CURLE_USE_SSL_FAILED)
 		return g_strdup("STARTTLS is required and the host does not do it");
 	if (result == CURLE_LOGIN_DENIED)
@@ -364,16 +367,16 @@ format_cause(const struct opening *opening, CURLcode result, const char *message
 		cause[0] = g_ascii_tolower(cause[0]);
 		return cause;
 	}
-	if (opening->is_reply_whole && opening->code >= 400 && !is_smtp)
-		return g_strdup_printf("refused %s", steps[opening->step]);
-	if (opening->is_reply_whole && opening->code >= 400)
+	if (connecting->is_reply_whole && connecting->code >= 400 && !is_smtp)
+		return g_strdup_printf("refused %s", steps[connecting->step]);
+	if (connecting->is_reply_whole && connecting->code >= 400)
 		return g_strdup_printf(
-		    "refused with %u %s", opening->code, steps[opening->step]);
-	if (is_not_tls(opening, result))
+		    "refused with %u %s", connecting->code, steps[connecting->step]);
+	if (is_not_tls(connecting, result))
 		return g_strdup("the host does not answer as TLS does; if this port "
 		                "expects STARTTLS, set tls to \"starttls\"");
 	return g_strdup_printf("%s %s", *message ? message : curl_easy_strerror(result),
-	    steps[opening->step]);
+	    steps[connecting->step]);
 }
 
 /* Certificates name what they like: only printable ASCII leaves here. */
@@ -386,16 +389,16 @@ make_printable(char *text)
 }
 
 static void
-tell_failure(const struct opening *opening, CURLcode result, const char *message,
-    struct stream_failure *failure, GError **error)
+tell_failure(const struct connecting *connecting, CURLcode result, const char *message,
+    struct stream_error *failure, GError **error)
 {
-	const struct stream_options *options = opening->options;
-	enum stream_fault fault = STREAM_FAULT_LOGIN;
-	g_autofree char *cause = format_cause(opening, result, message);
-	bool is_answered = opening->is_reply_whole && opening->code >= 400;
+	const struct stream_options *options = connecting->options;
+	enum stream_error_kind fault = STREAM_ERROR_LOGIN;
+	g_autofree char *cause = format_cause(connecting, result, message);
+	bool is_answered = connecting->is_reply_whole && connecting->code >= 400;
 
 	if (result != CURLE_OK)
-		fault = fault_from_curl(opening, result);
+		fault = fault_from_curl(connecting, result);
 	make_printable(cause);
 	g_set_error(error, PB_ERROR, code_from_fault(fault),
 	    "cannot connect to %s port %u: %s", options->host, (unsigned)options->port,
@@ -403,71 +406,72 @@ tell_failure(const struct opening *opening, CURLcode result, const char *message
 	if (!failure)
 		return;
 	failure->fault = fault;
-	failure->step = opening->step;
-	failure->is_not_tls = is_not_tls(opening, result);
-	failure->reply = is_answered ? g_strdup(opening->reply->str) : NULL;
+	failure->step = connecting->step;
+	failure->is_not_tls = is_not_tls(connecting, result);
+	failure->reply = is_answered ? g_strdup(connecting->reply->str) : NULL;
 }
 
 static struct stream *
-open_with(struct opening *opening, struct stream_failure *failure, GError **error)
+open_with(struct connecting *connecting, struct stream_error *failure, GError **error)
 {
 	char message[CURL_ERROR_SIZE] = "";
 	curl_socket_t fd = CURL_SOCKET_BAD;
 	CURLcode result = CURLE_BAD_FUNCTION_ARGUMENT;
 
-	if (set_options(opening, message))
-		result = curl_easy_perform(opening->easy);
-	if (result == CURLE_OK && (!opening->options->user || opening->is_logged_in))
-		curl_easy_getinfo(opening->easy, CURLINFO_ACTIVESOCKET, &fd);
+	if (set_options(connecting, message))
+		result = curl_easy_perform(connecting->easy);
+	if (result == CURLE_OK &&
+	    (!connecting->options->user || connecting->is_logged_in))
+		curl_easy_getinfo(connecting->easy, CURLINFO_ACTIVESOCKET, &fd);
 	else {
-		tell_failure(opening, result, message, failure, error);
+		tell_failure(connecting, result, message, failure, error);
 		return NULL;
 	}
 	/* These point into this frame; the handle lives on. */
-	curl_easy_setopt(opening->easy, CURLOPT_ERRORBUFFER, NULL);
-	curl_easy_setopt(opening->easy, CURLOPT_NOPROGRESS, 1L);
-	curl_easy_setopt(opening->easy, CURLOPT_HEADERFUNCTION, NULL);
-	curl_easy_setopt(opening->easy, CURLOPT_HEADERDATA, NULL);
-	return stream_new_connected(g_steal_pointer(&opening->easy), fd,
-	    g_steal_pointer(&opening->hello),
-	    opening->options->stop_fd ? *opening->options->stop_fd : -1);
+	curl_easy_setopt(connecting->easy, CURLOPT_ERRORBUFFER, NULL);
+	curl_easy_setopt(connecting->easy, CURLOPT_NOPROGRESS, 1L);
+	curl_easy_setopt(connecting->easy, CURLOPT_HEADERFUNCTION, NULL);
+	curl_easy_setopt(connecting->easy, CURLOPT_HEADERDATA, NULL);
+	return stream_new_connected(g_steal_pointer(&connecting->easy), fd,
+	    g_steal_pointer(&connecting->hello),
+	    connecting->options->stop_fd ? *connecting->options->stop_fd : -1);
 }
 
 /* @param is_any_login  whatever the host has, IMAP's own LOGIN too */
 static struct stream *
 open_once(const struct stream_options *options, bool is_any_login,
-    struct stream_failure *failure, GError **error)
+    struct stream_error *failure, GError **error)
 {
-	struct opening opening = {.options = options,
+	struct connecting connecting = {.options = options,
 	    .step = STREAM_STEP_CONNECT,
 	    .is_any_login = is_any_login};
 	struct stream *stream;
 
-	opening.easy = curl_easy_init();
-	g_assert(opening.easy);
-	opening.hello = g_ptr_array_new_with_free_func(g_free);
-	opening.reply = g_string_new(NULL);
-	opening.started_us = g_get_monotonic_time();
-	stream = open_with(&opening, failure, error);
-	opening_clear(&opening);
+	connecting.easy = curl_easy_init();
+	g_assert(connecting.easy);
+	connecting.hello = g_ptr_array_new_with_free_func(g_free);
+	connecting.reply = g_string_new(NULL);
+	connecting.started_us = g_get_monotonic_time();
+	stream = open_with(&connecting, failure, error);
+	opening_clear(&connecting);
 	return stream;
 }
 
 /* No login was tried, since the host told of none that libcurl was to use. */
 static bool
 wants_any_login(
-    const struct stream_options *options, const struct stream_failure *failure)
+    const struct stream_options *options, const struct stream_error *failure)
 {
 	return options->protocol == STREAM_PROTOCOL_IMAP && options->user &&
-	       failure->fault == STREAM_FAULT_LOGIN && !failure->reply;
+	       failure->fault == STREAM_ERROR_LOGIN && !failure->reply;
 }
 
 /* With TLS as the options say, which is not DETECT. */
 static struct stream *
-open_checked(const struct stream_options *options, struct stream_failure *failure,
-    GError **error)
+open_checked(
+    const struct stream_options *options, struct stream_error *failure, GError **error)
 {
-	struct stream_failure first = {0};
+	struct stream_error first = {0};
 	g_autoptr(GError) problem = NULL;
 	struct stream *stream;
 
@@ -475,14 +479,14 @@ open_checked(const struct stream_options *options, struct stream_failure *failur
 	if (stream)
 		return stream;
 	if (wants_any_login(options, &first)) {
-		stream_failure_clear(&first);
+		stream_error_clear(&first);
 		return open_once(options, true, failure, error);
 	}
 	g_propagate_error(error, g_steal_pointer(&problem));
 	if (failure)
 		*failure = first;
 	else
-		stream_failure_clear(&first);
+		stream_error_clear(&first);
 	return NULL;
 }
 
@@ -491,11 +495,11 @@ open_checked(const struct stream_options *options, struct stream_failure *failur
  * waits for the handshake would leave a client without TLS waiting.
  */
 static struct stream *
-open_detecting(const struct stream_options *options, struct stream_failure *failure,
-    GError **error)
+open_detecting(
+    const struct stream_options *options, struct stream_error *failure, GError **error)
 {
 	struct stream_options attempt = *options;
-	struct stream_failure first = {0}, second = {0};
+	struct stream_error first = {0}, second = {0};
 	g_autoptr(GError) problem = NULL;
 	GError *other = NULL;
 	struct stream *stream;
@@ -509,30 +513,29 @@ open_detecting(const struct stream_options *options, struct stream_failure *fail
 	/* It did not greet either: the first error says more. */
 	if (other && second.step != STREAM_STEP_CONNECT) {
 		g_propagate_error(error, other);
-		stream_failure_clear(&first);
+		stream_error_clear(&first);
 		first = second;
 	} else {
 		g_clear_error(&other);
-		stream_failure_clear(&second);
+		stream_error_clear(&second);
 		if (!stream)
 			g_propagate_error(error, g_steal_pointer(&problem));
 	}
 	if (failure && !stream)
 		*failure = first;
 	else
-		stream_failure_clear(&first);
+		stream_error_clear(&first);
 	return stream;
 }
 
 struct stream *
-stream_open(const struct stream_options *options, struct stream_failure *failure,
-    GError **error)
+stream_open(
+    const struct stream_options *options, struct stream_error *failure, GError **error)
 {
 	if (!check_options(options, error)) {
 		if (failure)
-			*failure =
-			    (struct stream_failure){.fault = STREAM_FAULT_SETTINGS,
-			        .step = STREAM_STEP_CONNECT};
+			*failure = (struct stream_error){.fault = STREAM_ERROR_SETTINGS,
+			    .step = STREAM_STEP_CONNECT};
 		return NULL;
 	}
 	return options->tls == STREAM_TLS_DETECT

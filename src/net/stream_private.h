@@ -19,7 +19,7 @@ struct stream {
 };
 
 /* One opening under way, and what the peer has answered to libcurl so far. */
-struct opening {
+struct connecting {
 	const struct stream_options *options;
 	CURL *easy;
 	enum stream_step step;
@@ -43,7 +43,8 @@ struct opening {
  *
  * @return false when it is none, or too much
  */
-bool stream_imap_note_line(struct opening *opening, const char *line, size_t size);
+bool
+stream_imap_note_line(struct connecting *connecting, const char *line, size_t size);
 
 /** Make the stream object. @param easy taken @param hello taken @param stop_fd or -1 */
 struct stream *stream_new_connected(CURL *easy, int fd, GPtrArray *hello, int stop_fd);

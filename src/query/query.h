@@ -40,16 +40,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 #include "model/paper.h"
-#include "query/problem.h"
-#include "query/tokenizer.h"
+#include "query/query_error.h"
+#include "query/tokenizer_ops.h"
 
 struct query;
 struct query_document;
 
 /* Ordered: AND is the least of its operands, OR the greatest. */
-enum query_truth {
+enum query_verdict {
 	QUERY_FALSE,
 	QUERY_UNKNOWN,
 	QUERY_TRUE,
@@ -57,13 +57,13 @@ enum query_truth {
 
 /* What to take for a field that may be told or corrected later. */
 enum query_mode {
-	QUERY_AS_TOLD,    /* not told yet is unknown, and so is NOT of it */
-	QUERY_MAY_CHANGE, /* what changes with time is unknown though it is told: is
-	                   * there a way for a "no" to become a "yes"? */
+	QUERY_AS_REPORTED, /* not told yet is unknown, and so is NOT of it */
+	QUERY_MAY_CHANGE,  /* what changes with time is unknown though it is told: is
+	                    * there a way for a "no" to become a "yes"? */
 };
 
 /* How long a paper has been waited for: what was not told by then is false. */
-enum query_settlement {
+enum query_finality {
 	QUERY_SETTLED_NOTHING,
 	QUERY_SETTLED_ENRICHED, /* after two hours: categories, comment, journal, doi */
 	QUERY_SETTLED_FINALLY,  /* after 14 days: everything, and nothing changes */
@@ -116,8 +116,8 @@ struct query_step {
 	unsigned depth; /* of the whole filter 0 */
 	unsigned boost; /* 1 when none was given */
 	char *text;     /* a clause in canonical form, without boost; else "AND", ... */
-	enum query_truth truth; /* as told */
-	bool is_final;          /* nothing that may be told or change later turns it */
+	enum query_verdict truth; /* as told */
+	bool is_final;   /* nothing that may be told or change later turns it */
 	GPtrArray *hits; /* of struct query_hit *; clauses under a NOT have them too */
 };
 
@@ -133,7 +133,7 @@ struct query_step {
  *         failed); the message begins with "column 14: "
  */
 struct query *query_parse(const char *text, const struct tokenizer *tokenizer,
-    GPtrArray **warnings, struct query_problem *problem, GError **error);
+    GPtrArray **warnings, struct query_error *problem, GError **error);
 
 /**
  * Parse what query_format() made: longer than what people may type, since
@@ -161,7 +161,7 @@ char *query_hash(const struct query *query);
  * what arXiv tells (query_needs_enrichment()), on votes, comments, stars, links,
  * organization or keywords.
  */
-bool query_is_changing(const struct query *query);
+bool query_is_time_dependent(const struct query *query);
 
 /* A clause on a field that sources give up to 14 days after the paper. */
 struct query_slow {
@@ -200,13 +200,13 @@ struct query_document *query_document_new(const struct paper *paper,
 
 /** Say what counts as told from now on; a new document has settled nothing. */
 void
-query_document_settle(struct query_document *document, enum query_settlement settled);
+query_document_finalize(struct query_document *document, enum query_finality settled);
 
 void query_document_free(struct query_document *document);
 PB_DEFINE_AUTO(query_document, query_document_free);
 
 /** What a query says of a paper. @param mode  what to take for what may change */
-enum query_truth query_evaluate(const struct query *query,
+enum query_verdict query_evaluate(const struct query *query,
     const struct query_document *document, enum query_mode mode);
 
 /**

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "mail/inert.h"
+#include "message/sanitize.h"
 
 #define YEAR_DIGITS 4
 
 static const struct {
-	char letter;
+	char mail;
 	const char *tex;
 } escapes[] = {
     {'\\', "\\textbackslash{}"},
@@ -32,7 +32,7 @@ append_escaped(GString *out, const char *text)
 	for (; *text; text++) {
 		size_t i = 0;
 
-		while (i < G_N_ELEMENTS(escapes) && escapes[i].letter != *text)
+		while (i < G_N_ELEMENTS(escapes) && escapes[i].mail != *text)
 			i++;
 		if (i < G_N_ELEMENTS(escapes))
 			g_string_append(out, escapes[i].tex);
@@ -53,7 +53,7 @@ append_key(GString *out, const char *id)
 static void
 append_title(GString *out, const char *title)
 {
-	g_autofree char *line = inert_format_line(title, 0);
+	g_autofree char *line = sanitize_line(title, 0);
 
 	/* Two braces: no style is to make small letters of it. */
 	g_string_append(out, "  title = {{");
@@ -76,7 +76,7 @@ append_authors(GString *out, const GPtrArray *authors)
 		return;
 	g_string_append(out, "  author = {");
 	for (unsigned i = 0; i < authors->len; i++) {
-		g_autofree char *name = inert_format_line(authors->pdata[i], 0);
+		g_autofree char *name = sanitize_line(authors->pdata[i], 0);
 		bool is_whole = !is_one_name(name);
 
 		g_string_append(out, i ? " and " : "");
@@ -137,7 +137,7 @@ bibtex_append(GString *out, const struct paper *paper, const char *day)
 			    out, "primaryClass", paper->categories->pdata[0]);
 	}
 	append_verbatim(out, "doi", paper->doi);
-	if (inert_is_web_url(paper->url))
+	if (sanitize_is_web_url(paper->url))
 		append_verbatim(out, "url", paper->url);
 	g_string_append(out, "}\n\n");
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "mail/inert.h"
+#include "message/sanitize.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
@@ -53,7 +53,7 @@ find_end(const char *text, const char *at)
 char *
 excerpt_format(const char *text)
 {
-	g_autofree char *line = inert_format_line(text, 0);
+	g_autofree char *line = sanitize_line(text, 0);
 	g_autofree char *begun = NULL;
 	unsigned sentences = 0;
 	const char *end = NULL;
@@ -68,9 +68,9 @@ excerpt_format(const char *text)
 		end = behind;
 	}
 	if (sentences < EXCERPT_SENTENCES || !*end)
-		return inert_format_line(line, EXCERPT_CHARS);
+		return sanitize_line(line, EXCERPT_CHARS);
 	begun = g_strndup(line, (size_t)(end - line));
 	if (g_utf8_strlen(begun, -1) > EXCERPT_CHARS - 2)
-		return inert_format_line(begun, EXCERPT_CHARS);
+		return sanitize_line(begun, EXCERPT_CHARS);
 	return g_strconcat(begun, " " ELLIPSIS, NULL);
 }

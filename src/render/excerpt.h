@@ -17,7 +17,7 @@
  * abbreviation ends no sentence, nor does one before a small letter.
  *
  * @param text  any text
- * @return one inert line (mail/inert.h), owned by the caller
+ * @return one inert line (message/sanitize.h), owned by the caller
  */
 char *excerpt_format(const char *text);
 

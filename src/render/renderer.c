@@ -5,17 +5,17 @@
 
 #include <string.h>
 
-#include "mail/message.h"
+#include "message/compose.h"
+#include "render/assemble.h"
 #include "render/bibtex.h"
-#include "render/layout.h"
-#include "render/masthead.h"
-#include "render/render_key.h"
-#include "render/voices.h"
+#include "render/cache_key.h"
+#include "render/locales.h"
+#include "render/sender.h"
 
 struct renderer {
-	struct masthead masthead;
-	struct voices voices;
-	GArray *runs;        /* of struct message_run: to work on */
+	struct sender_identity sender_identity;
+	struct locales locales;
+	GArray *runs;        /* of struct compose_span: to work on */
 	int64_t dated_at;    /* digests that are made together have one date */
 	GString *date_field; /* of that time; empty: not made yet */
 	char *key;
@@ -24,21 +24,21 @@ struct renderer {
 static void
 make_frames(struct renderer *renderer)
 {
-	for (unsigned i = 0; i < renderer->voices.list->len; i++) {
-		struct voice *voice = renderer->voices.list->pdata[i];
-		const struct frame_settings settings = {
-		    .subject = voice->templates[VOICE_SUBJECT],
-		    .text = voice->templates[VOICE_TEXT],
-		    .html = voice->templates[VOICE_HTML],
-		    .words = &voice->words,
-		    .list_name = renderer->masthead.list_name,
-		    .owner = renderer->masthead.owner,
-		    .change_url = renderer->masthead.change_url,
+	for (unsigned i = 0; i < renderer->locales.list->len; i++) {
+		struct locale *locale = renderer->locales.list->pdata[i];
+		const struct page_settings settings = {
+		    .subject = locale->templates[LOCALE_SUBJECT],
+		    .text = locale->templates[LOCALE_TEXT],
+		    .html = locale->templates[LOCALE_HTML],
+		    .words = &locale->words,
+		    .list_name = renderer->sender_identity.list_name,
+		    .owner = renderer->sender_identity.owner,
+		    .change_url = renderer->sender_identity.change_url,
 		};
 
-		voice->frames = frames_new(&settings);
+		locale->frames = pages_new(&settings);
 	}
-	renderer->runs = g_array_new(FALSE, FALSE, sizeof(struct message_run));
+	renderer->runs = g_array_new(FALSE, FALSE, sizeof(struct compose_span));
 }
 
 /*
@@ -46,13 +46,13 @@ make_frames(struct renderer *renderer)
  * start than in the night.
  */
 static bool
-check_voice(struct renderer *renderer, const struct voice *voice, GError **error)
+check_locale(struct renderer *renderer, const struct locale *locale, GError **error)
 {
 	for (unsigned titles = 0; titles <= 1; titles++) {
 		pb_auto(digest) digest = digest_new();
 		g_autoptr(GBytes) message = NULL;
 
-		g_strlcpy(digest->look.language, voice->language,
+		g_strlcpy(digest->look.language, locale->language,
 		    sizeof(digest->look.language));
 		digest->recipient = g_strdup("reader@example.org");
 		g_strlcpy(digest->date, "2000-01-01", sizeof(digest->date));
@@ -65,7 +65,8 @@ check_voice(struct renderer *renderer, const struct voice *voice, GError **error
 			paper->abstract = g_strdup("Abstract");
 			paper->url = g_strdup("https://example.org/");
 			entry = digest_entry_new(paper, digest->date);
-			entry->shown = i == 0 ? DIGEST_SHOWN_FULL : DIGEST_SHOWN_TITLE;
+			entry->shown =
+			    i == 0 ? DIGEST_DETAIL_FULL : DIGEST_DETAIL_TITLE;
 			g_ptr_array_add(
 			    entry->reasons, digest_reason_new("filter", "word"));
 			g_ptr_array_add(digest->entries, entry);
@@ -80,8 +81,8 @@ check_voice(struct renderer *renderer, const struct voice *voice, GError **error
 static bool
 check_by_use(struct renderer *renderer, GError **error)
 {
-	for (unsigned i = 0; i < renderer->voices.list->len; i++)
-		if (!check_voice(renderer, renderer->voices.list->pdata[i], error))
+	for (unsigned i = 0; i < renderer->locales.list->len; i++)
+		if (!check_locale(renderer, renderer->locales.list->pdata[i], error))
 			return false;
 	return true;
 }
@@ -93,11 +94,11 @@ renderer_new(const struct renderer_settings *settings, GError **error)
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 
 	renderer->date_field = g_string_new(NULL);
-	if (!masthead_init(&renderer->masthead, settings, error) ||
-	    !voices_load(&renderer->voices, settings->template_dir, sum, error))
+	if (!sender_identity_init(&renderer->sender_identity, settings, error) ||
+	    !locales_load(&renderer->locales, settings->template_dir, sum, error))
 		return NULL;
-	render_key_add(sum, RENDER_KEY_VERSION);
-	masthead_hash(&renderer->masthead, sum);
+	cache_key_add(sum, CACHE_KEY_VERSION);
+	sender_identity_hash(&renderer->sender_identity, sum);
 	renderer->key = g_strdup(g_checksum_get_string(sum));
 	make_frames(renderer);
 	if (!check_by_use(renderer, error))
@@ -110,37 +111,37 @@ renderer_free(struct renderer *renderer)
 {
 	if (!renderer)
 		return;
-	voices_clear(&renderer->voices);
-	masthead_clear(&renderer->masthead);
+	locales_clear(&renderer->locales);
+	sender_identity_clear(&renderer->sender_identity);
 	g_clear_pointer(&renderer->runs, g_array_unref);
 	g_string_free(renderer->date_field, TRUE);
 	g_free(renderer->key);
 	g_free(renderer);
 }
 
-const struct phrasebook *
+const struct catalog *
 renderer_get_phrases(const struct renderer *renderer)
 {
-	return renderer->voices.book;
+	return renderer->locales.book;
 }
 
 const char *
-renderer_get_key(const struct renderer *renderer)
+renderer_get_cache_key(const struct renderer *renderer)
 {
 	return renderer->key;
 }
 
 static bool
-lay_out(struct renderer *renderer, const struct digest *digest, struct layout *layout,
-    GError **error)
+lay_out(struct renderer *renderer, const struct digest *digest,
+    struct assembled_message *layout, GError **error)
 {
 	g_autofree char *stop_url =
-	    masthead_format_stop_url(&renderer->masthead, digest);
-	const struct voice *voice =
-	    voices_get(&renderer->voices, digest->look.language);
+	    sender_identity_format_stop_url(&renderer->sender_identity, digest);
+	const struct locale *locale =
+	    locales_get(&renderer->locales, digest->look.language);
 
-	return layout_init(
-	    layout, voice->frames, voice->cache, digest, stop_url, error);
+	return assemble_init(
+	    layout, locale->frames, locale->cache, digest, stop_url, error);
 }
 
 /*
@@ -150,24 +151,24 @@ lay_out(struct renderer *renderer, const struct digest *digest, struct layout *l
  * @param octets  set for a part that was made: kept until the message is built
  */
 static unsigned
-list_part(const struct layout *layout, bool is_html, GArray *runs, GString **octets,
-    enum encoding *encoding)
+list_part(const struct assembled_message *layout, bool is_html, GArray *runs,
+    GString **bytes, enum encoding *encoding)
 {
-	const struct layout_part *part = is_html ? &layout->html : &layout->text;
+	const struct assemble_part *part = is_html ? &layout->html : &layout->text;
 	unsigned before = runs->len;
 
-	*encoding = piece_sum_get_encoding(&part->sum);
+	*encoding = chunk_stats_get_encoding(&part->sum);
 	switch (*encoding) {
 	case ENCODING_QUOTED_PRINTABLE:
-		layout_list_runs(layout, is_html, runs);
+		assemble_list_runs(layout, is_html, runs);
 		break;
 	case ENCODING_BASE64: {
-		g_autofree char *plain = layout_format_plain(layout, is_html);
-		struct message_run run;
+		g_autofree char *plain = assemble_format_plain(layout, is_html);
+		struct compose_span run;
 
-		*octets = g_string_new(NULL);
-		encoding_append_base64(*octets, plain, strlen(plain));
-		run = (struct message_run){(*octets)->str, (*octets)->len};
+		*bytes = g_string_new(NULL);
+		encoding_append_base64(*bytes, plain, strlen(plain));
+		run = (struct compose_span){(*bytes)->str, (*bytes)->len};
 		g_array_append_val(runs, run);
 		break;
 	}
@@ -177,7 +178,7 @@ list_part(const struct layout *layout, bool is_html, GArray *runs, GString **oct
 
 /* What is shown, in the same order; encoded. */
 static enum encoding
-append_bibtex(GString *out, const struct layout *layout)
+append_bibtex(GString *out, const struct assembled_message *layout)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
@@ -202,35 +203,35 @@ make_date_field(struct renderer *renderer, int64_t at, GError **error)
 
 static GBytes *
 build_message(struct renderer *renderer, const struct digest *digest,
-    const struct layout *layout, GError **error)
+    const struct assembled_message *layout, GError **error)
 {
 	g_autofree char *stop = g_strconcat("<", layout->stop_url, ">", NULL);
 	const char *token = digest->message_token ? digest->message_token : "preview";
 	g_autofree char *reply_to =
-	    masthead_format_reply_to(&renderer->masthead, digest);
-	const struct message_field own[] = {
+	    sender_identity_format_reply_to(&renderer->sender_identity, digest);
+	const struct compose_header own[] = {
 	    {"Reply-To", reply_to},
 	    {"List-Unsubscribe", stop},
 	};
-	g_autofree char *message_id =
-	    g_strconcat("digest.", token, "@", renderer->masthead.message_domain, NULL);
+	g_autofree char *message_id = g_strconcat(
+	    "digest.", token, "@", renderer->sender_identity.message_domain, NULL);
 	/* "=_" comes in neither encoding (RFC 2045 section 6.7). */
 	g_autofree char *boundary = g_strconcat("=_", token, NULL);
 	g_autoptr(GString) text = NULL;
 	g_autoptr(GString) html = NULL;
 	g_autofree char *file_name = NULL;
 	g_autoptr(GString) papers = NULL;
-	struct message_run papers_run;
+	struct compose_span papers_run;
 	GArray *runs = g_array_set_size(renderer->runs, 0);
-	struct message_fields fields = {
+	struct compose_headers fields = {
 	    .to = {digest->recipient_name, digest->recipient},
-	    .subject = layout_get_subject(layout),
+	    .subject = assemble_get_subject(layout),
 	    .subject_field = layout->frame->subject_field,
 	    .message_id = message_id,
 	    .extra = own,
 	    .extra_count = G_N_ELEMENTS(own),
 	    .boundary = boundary,
-	    .fixed = &renderer->masthead.fixed,
+	    .fixed = &renderer->sender_identity.fixed,
 	};
 
 	if (!make_date_field(renderer, digest->created_at, error))
@@ -240,35 +241,35 @@ build_message(struct renderer *renderer, const struct digest *digest,
 	    list_part(layout, false, runs, &text, &fields.text.encoding);
 	fields.html.run_count =
 	    list_part(layout, true, runs, &html, &fields.html.encoding);
-	fields.text.runs = (const struct message_run *)(void *)runs->data;
+	fields.text.runs = (const struct compose_span *)(void *)runs->data;
 	fields.html.runs = fields.text.runs + fields.text.run_count;
 	if (digest->look.format == PREFERENCE_FORMAT_HTML)
-		fields.text = (struct message_part){0};
+		fields.text = (struct compose_part){0};
 	if (digest->look.format == PREFERENCE_FORMAT_TEXT)
-		fields.html = (struct message_part){0};
+		fields.html = (struct compose_part){0};
 	if (digest->look.attach == PREFERENCE_ATTACH_BIBTEX && layout->shown) {
 		papers = g_string_new(NULL);
 		file_name = g_strdup_printf("paperboy-%s.bib", digest->date);
-		fields.file = (struct message_file){
+		fields.file = (struct compose_attachment){
 		    .name = file_name,
 		    .type = "text/x-bibtex",
 		    .part = {&papers_run, 1, append_bibtex(papers, layout)},
 		};
-		papers_run = (struct message_run){papers->str, papers->len};
+		papers_run = (struct compose_span){papers->str, papers->len};
 	}
-	return message_build(&fields, error);
+	return compose_message(&fields, error);
 }
 
 GBytes *
 renderer_compose(struct renderer *renderer, const struct digest *digest, GError **error)
 {
-	struct layout layout;
+	struct assembled_message layout;
 	GBytes *message;
 
 	if (!lay_out(renderer, digest, &layout, error))
 		return NULL;
 	message = build_message(renderer, digest, &layout, error);
-	layout_clear(&layout);
+	assemble_clear(&layout);
 	return message;
 }
 
@@ -276,13 +277,13 @@ static char *
 format_part(struct renderer *renderer, const struct digest *digest, bool is_html,
     GError **error)
 {
-	struct layout layout;
+	struct assembled_message layout;
 	char *part;
 
 	if (!lay_out(renderer, digest, &layout, error))
 		return NULL;
-	part = layout_format_plain(&layout, is_html);
-	layout_clear(&layout);
+	part = assemble_format_plain(&layout, is_html);
+	assemble_clear(&layout);
 	return part;
 }
 

@@ -4,7 +4,7 @@
  * A pure function of the digest, the templates and the settings: the same
  * three give the same octets, on any machine, locale and day.  So a message
  * may be composed when it is sent and again after a crash, and
- * renderer_get_key() tells whether the second would equal the first.
+ * renderer_get_cache_key() tells whether the second would equal the first.
  *
  * Templates are read once, from one folder: `digest.subject`, `digest.txt` and
  * `digest.html` see the reader and the whole digest; `paper.txt` and
@@ -16,8 +16,8 @@
 
 #include <glib.h>
 
-#include "base/auto.h"
-#include "mail/extension.h"
+#include "base/cleanup.h"
+#include "message/subaddress.h"
 #include "model/digest.h"
 
 struct renderer;
@@ -33,7 +33,7 @@ struct renderer_settings {
 	const char *owner_address; /* a person: how to change or stop the digest */
 	/* Where people write commands; NULL: nowhere, they write to the owner.  Copied.
 	 */
-	const struct extension_base *commands;
+	const struct subaddress_base *commands;
 	GBytes *key; /* secret, BOUNDS_KEY_BYTES_MIN octets or more */
 };
 
@@ -51,10 +51,10 @@ void renderer_free(struct renderer *renderer);
 PB_DEFINE_AUTO(renderer, renderer_free);
 
 /** Get its phrases, which any thread may read. */
-const struct phrasebook *renderer_get_phrases(const struct renderer *renderer);
+const struct catalog *renderer_get_phrases(const struct renderer *renderer);
 
 /** Get 64 hex digits that change when the same digest would become other octets. */
-const char *renderer_get_key(const struct renderer *renderer);
+const char *renderer_get_cache_key(const struct renderer *renderer);
 
 /**
  * Compose the whole message, headers and all, lines ending in CRLF.

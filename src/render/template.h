@@ -5,7 +5,7 @@
  * true or once an item of a list, `{{^x}}…{{/x}}` for what is not, `{{.}}` for
  * the item itself, `{{! … }}` a comment.  A section or comment that stands alone on
  * its line takes the line with it.  Nothing else: no partials, no lambdas, no
- * other delimiters (`{{>x}}` is render/voice.h's).  Values are data: `{{` in one of
+ * other delimiters (`{{>x}}` is render/locale.h's).  Values are data: `{{` in one of
  * them means nothing.
  */
 #ifndef PAPERBOY_RENDER_TEMPLATE_H
@@ -14,7 +14,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 #include "render/view.h"
 
 enum template_kind {

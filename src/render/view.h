@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 
 enum view_kind {
 	VIEW_TEXT,

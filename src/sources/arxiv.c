@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/zone.h"
 #include "sources/arxiv_listing.h"
-#include "sources/bulletin.h"
+#include "sources/feed_xml.h"
 
 /* Rebuilt at midnight Eastern, which is 05:00 UTC at the latest; three hours more. */
 #define EXPECTED_BY (8 * 60)
@@ -58,7 +58,7 @@ without_slash(const char *url)
 
 /* The title of a feed that tells of an error, with status 400 and with 200. */
 static bool
-is_feed_error(const struct bulletin *bulletin)
+is_feed_error(const struct feed_xml *bulletin)
 {
 	return bulletin->title && g_str_has_prefix(bulletin->title, "Feed error");
 }
@@ -67,18 +67,18 @@ static void
 set_feed_error(
     const struct arxiv *self, const struct http_response *response, GError **error)
 {
-	pb_auto(bulletin) bulletin =
-	    bulletin_parse(response->body, response->final_url, NULL);
-	g_autofree char *told = bulletin
-	                            ? bulletin_format_line(bulletin->title,
-	                                  BULLETIN_PLAIN, BOUNDS_SOURCE_ERROR_BYTES)
-	                            : NULL;
+	pb_auto(feed_xml) bulletin =
+	    feed_xml_parse(response->body, response->final_url, NULL);
+	g_autofree char *reported = bulletin
+	                                ? feed_xml_format_line(bulletin->title,
+	                                      FEED_XML_PLAIN, BOUNDS_SOURCE_ERROR_BYTES)
+	                                : NULL;
 
 	if (bulletin && is_feed_error(bulletin))
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "arXiv has no category '%s': %s", self->category, told);
+		    "arXiv has no category '%s': %s", self->category, reported);
 	else
-		source_set_status_error(response->status, told, error);
+		source_set_status_error(response->status, reported, error);
 }
 
 /* Fill an answer from a feed's octets. @param day  of a feed that tells none */
@@ -86,7 +86,7 @@ static bool
 read_feed(const struct arxiv *self, GBytes *xml, const char *url, const char *day,
     struct source_answer *answer, GError **error)
 {
-	pb_auto(bulletin) bulletin = bulletin_parse(xml, url, error);
+	pb_auto(feed_xml) bulletin = feed_xml_parse(xml, url, error);
 	GPtrArray *listings;
 
 	if (!bulletin)
@@ -111,7 +111,7 @@ static bool
 take_response(const struct arxiv *self, struct http_response *response,
     const char *etag, struct source_answer *answer, GError **error)
 {
-	if (source_answer_take_unchanged(answer, response, etag))
+	if (source_answer_set_not_modified(answer, response, etag))
 		return true;
 	if (response->status != 200) {
 		set_feed_error(self, response, error);
@@ -146,18 +146,18 @@ fetch_now(struct source *source, struct http *http, const char *today, const cha
 }
 
 /* Ask the API one question, after a pause. */
-static struct bulletin *
+static struct feed_xml *
 ask_api(struct http *http, const char *url, int64_t gap_ms, int64_t *retry_after_s,
     GError **error)
 {
 	struct http_response response = {0};
-	struct bulletin *bulletin = NULL;
+	struct feed_xml *bulletin = NULL;
 
 	if (!http_pause(http, gap_ms, error) ||
 	    !http_get(http, url, NULL, &response, error))
 		return NULL;
 	*retry_after_s = response.retry_after_s;
-	bulletin = bulletin_parse(
+	bulletin = feed_xml_parse(
 	    response.body, response.final_url, response.status == 200 ? error : NULL);
 	/* An error of the API is a feed of one entry, whatever its status. */
 	if (response.status != 200 && bulletin) {
@@ -165,7 +165,7 @@ ask_api(struct http *http, const char *url, int64_t gap_ms, int64_t *retry_after
 
 		if (none)
 			source_set_status_error(response.status, NULL, error);
-		g_clear_pointer(&bulletin, bulletin_free);
+		g_clear_pointer(&bulletin, feed_xml_free);
 	} else if (response.status != 200) {
 		source_set_status_error(response.status, NULL, error);
 	}
@@ -249,8 +249,7 @@ add_found(const struct arxiv *self, GPtrArray *found, const char *day, GHashTabl
 			continue;
 		found->pdata[i] = NULL;
 		g_strlcpy(listing->day, day, sizeof(listing->day));
-		listing->announcement =
-		    is_primary ? ANNOUNCEMENT_NEW : ANNOUNCEMENT_CROSS;
+		listing->listing_type = is_primary ? LISTING_NEW : LISTING_CROSS;
 		g_hash_table_add(seen, listing->paper->id);
 		g_ptr_array_add(listings, listing);
 	}
@@ -273,7 +272,7 @@ search(const struct arxiv *self, struct http *http, const char *day, int64_t fro
 	for (unsigned page = 0; entries > 0; page++) {
 		g_autofree char *url =
 		    make_search_url(self, from, to, page * PAGE_RESULTS);
-		pb_auto(bulletin) bulletin =
+		pb_auto(feed_xml) bulletin =
 		    ask_api(http, url, self->gap_ms, retry_after_s, error);
 		g_autoptr(GPtrArray) found =
 		    bulletin ? arxiv_listing_make_found(bulletin, error) : NULL;
@@ -382,9 +381,9 @@ arxiv_find(struct http *http, const struct arxiv_options *options, const GPtrArr
 {
 	g_autofree char *api_url = without_slash(options->api_url);
 	g_autoptr(GString) url = g_string_new(api_url);
-	pb_auto(bulletin) bulletin = NULL;
+	pb_auto(feed_xml) bulletin = NULL;
 
-	*retry_after_s = HTTP_WAIT_UNKNOWN;
+	*retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
 	/* Ten are told when no number is asked for. */
 	g_string_append_printf(url, "/api/query?max_results=%d&id_list=", ARXIV_IDS);
 	for (unsigned i = 0; i < ids->len && i < ARXIV_IDS; i++)

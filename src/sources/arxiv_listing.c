@@ -9,7 +9,7 @@
 #include "base/day.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "model/identity.h"
+#include "model/paper_id.h"
 
 #define PAGE "https://arxiv.org/abs/"
 
@@ -111,7 +111,7 @@ skip_head(const char *summary, char **type)
 static char *
 format_line(const char *text, size_t max_bytes)
 {
-	return bulletin_format_line(text, BULLETIN_PLAIN, max_bytes);
+	return feed_xml_format_line(text, FEED_XML_PLAIN, max_bytes);
 }
 
 static void
@@ -127,7 +127,7 @@ add_category(GPtrArray *categories, const char *name)
 
 /* @param primary  goes first; or NULL */
 static GPtrArray *
-make_categories(const struct bulletin_entry *entry, const char *primary)
+make_categories(const struct feed_xml_entry *entry, const char *primary)
 {
 	GPtrArray *categories = g_ptr_array_new_with_free_func(g_free);
 
@@ -140,23 +140,23 @@ make_categories(const struct bulletin_entry *entry, const char *primary)
 
 /* What both kinds of answers have. @return NULL when it is no paper of arXiv's */
 static struct listing *
-make_paper(const struct bulletin_entry *entry, const char *day)
+make_paper(const struct feed_xml_entry *entry, const char *day)
 {
 	pb_auto(paper) paper = paper_new();
 	unsigned version = 0;
 	struct listing *listing;
 
-	if (!identity_parse_arxiv(entry->guid, &paper->id, &version) &&
-	    !identity_parse_arxiv(entry->url, &paper->id, &version))
+	if (!paper_id_parse_arxiv(entry->guid, &paper->id, &version) &&
+	    !paper_id_parse_arxiv(entry->url, &paper->id, &version))
 		return NULL;
 	paper->title = format_line(entry->title, BOUNDS_PAPER_TITLE_BYTES);
 	if (!paper->title)
 		return NULL;
-	paper->teller = PAPER_TELLER_ARXIV;
+	paper->source_rank = PAPER_SOURCE_RANK_ARXIV;
 	paper->url = g_strconcat(PAGE, paper->id, NULL);
 	paper->comment = format_line(entry->comment, BOUNDS_PAPER_TITLE_BYTES);
 	paper->journal = format_line(entry->journal, BOUNDS_PAPER_TITLE_BYTES);
-	paper->doi = identity_parse_doi(entry->doi);
+	paper->doi = paper_id_parse_doi(entry->doi);
 	for (unsigned i = 0; i < entry->authors->len && !entry->creator; i++)
 		add_author(paper->authors, entry->authors->pdata[i],
 		    strlen(entry->authors->pdata[i]));
@@ -168,7 +168,7 @@ make_paper(const struct bulletin_entry *entry, const char *day)
 }
 
 static struct listing *
-make_announced(const struct bulletin_entry *entry, const char *day)
+make_announced(const struct feed_xml_entry *entry, const char *day)
 {
 	pb_auto(listing) listing = make_paper(entry, day);
 	g_autofree char *type = NULL;
@@ -177,9 +177,9 @@ make_announced(const struct bulletin_entry *entry, const char *day)
 	if (!listing)
 		return NULL;
 	summary = entry->summary ? skip_head(entry->summary, &type) : "";
-	announced = entry->announcement ? entry->announcement : type;
+	announced = entry->listing_type ? entry->listing_type : type;
 	/* A list that tells no type is one of new papers. */
-	if (announced && !announcement_parse(announced, &listing->announcement))
+	if (announced && !listing_type_parse(announced, &listing->listing_type))
 		return NULL;
 	listing->paper->abstract = format_line(summary, BOUNDS_PAPER_ABSTRACT_BYTES);
 	if (!listing->paper->abstract)
@@ -201,13 +201,13 @@ add_listing(GPtrArray *listings, GHashTable *seen, struct listing *listing)
 		g_hash_table_insert(seen, listing->paper->id, listing);
 		return;
 	}
-	before->announcement = MIN(before->announcement, listing->announcement);
+	before->listing_type = MIN(before->listing_type, listing->listing_type);
 	before->version = MAX(before->version, listing->version);
 	listing_free(listing);
 }
 
 GPtrArray *
-arxiv_listing_make(const struct bulletin *bulletin, const char *day, GError **error)
+arxiv_listing_make(const struct feed_xml *bulletin, const char *day, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
@@ -230,22 +230,22 @@ arxiv_listing_make(const struct bulletin *bulletin, const char *day, GError **er
 }
 
 static bool
-check_error(const struct bulletin *bulletin, GError **error)
+check_error(const struct feed_xml *bulletin, GError **error)
 {
-	const struct bulletin_entry *first =
+	const struct feed_xml_entry *first =
 	    bulletin->entries->len ? bulletin->entries->pdata[0] : NULL;
-	g_autofree char *told = NULL;
+	g_autofree char *reported = NULL;
 
 	if (!first || !first->guid || !strstr(first->guid, "arxiv.org/api/errors"))
 		return true;
-	told = format_line(first->summary, BOUNDS_SOURCE_ERROR_BYTES);
+	reported = format_line(first->summary, BOUNDS_SOURCE_ERROR_BYTES);
 	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "arXiv says: %s",
-	    told ? told : "an error");
+	    reported ? reported : "an error");
 	return false;
 }
 
 GPtrArray *
-arxiv_listing_make_found(const struct bulletin *bulletin, GError **error)
+arxiv_listing_make_found(const struct feed_xml *bulletin, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
@@ -254,7 +254,7 @@ arxiv_listing_make_found(const struct bulletin *bulletin, GError **error)
 	if (!check_error(bulletin, error))
 		return NULL;
 	for (unsigned i = 0; i < bulletin->entries->len; i++) {
-		const struct bulletin_entry *entry = bulletin->entries->pdata[i];
+		const struct feed_xml_entry *entry = bulletin->entries->pdata[i];
 		struct listing *listing = make_paper(entry, "");
 		struct paper *paper;
 

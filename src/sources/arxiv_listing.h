@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "model/paper.h"
-#include "sources/bulletin.h"
+#include "sources/feed_xml.h"
 
 /**
  * Make listings of a category's feed, RSS or Atom.
@@ -25,7 +25,7 @@
  *         with PB_ERROR_INPUT when an entry is none of arXiv's
  */
 GPtrArray *
-arxiv_listing_make(const struct bulletin *bulletin, const char *day, GError **error);
+arxiv_listing_make(const struct feed_xml *bulletin, const char *day, GError **error);
 
 /**
  * Make papers of an answer of the API: every field is told, and each category with the
@@ -34,7 +34,7 @@ arxiv_listing_make(const struct bulletin *bulletin, const char *day, GError **er
  * @return of struct listing *, as new on the day of their first version; NULL with
  *         PB_ERROR_PERMANENT and arXiv's words when the answer is an error
  */
-GPtrArray *arxiv_listing_make_found(const struct bulletin *bulletin, GError **error);
+GPtrArray *arxiv_listing_make_found(const struct feed_xml *bulletin, GError **error);
 
 /**
  * Cut apart what dc:creator holds: commas between people, affiliations in parentheses

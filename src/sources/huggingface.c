@@ -62,7 +62,7 @@ is_past(const char *day, int64_t served_at)
 	g_autoptr(GDateTime) served = NULL;
 	g_autofree char *yesterday = NULL;
 
-	if (served_at == HTTP_WAIT_UNKNOWN)
+	if (served_at == HTTP_RETRY_AFTER_UNKNOWN)
 		return false;
 	served = g_date_time_new_from_unix_utc(served_at - DAY_S);
 	yesterday = served ? g_date_time_format(served, "%Y-%m-%d") : NULL;
@@ -73,7 +73,7 @@ is_past(const char *day, int64_t served_at)
 static enum page_end
 refuse(const struct fetch *fetch, const struct http_response *response, GError **error)
 {
-	g_autofree char *told = huggingface_parse_error(response->body);
+	g_autofree char *reported = huggingface_parse_error(response->body);
 	int status = response->status;
 	enum pb_error code = PB_ERROR_PERMANENT;
 
@@ -81,11 +81,12 @@ refuse(const struct fetch *fetch, const struct http_response *response, GError *
 		code = PB_ERROR_TEMPORARY;
 	else if (status == 200)
 		code = PB_ERROR_INPUT;
-	if (told && (status == 400 || status == 200) && fetch->pages == 0 &&
-	    huggingface_is_not_yet(told) && !is_past(fetch->day, response->served_at))
+	if (reported && (status == 400 || status == 200) && fetch->pages == 0 &&
+	    huggingface_is_not_yet(reported) &&
+	    !is_past(fetch->day, response->served_at))
 		return PAGE_NOT_YET;
 	g_set_error(error, PB_ERROR, code, "the source answered with status %d%s%s",
-	    status, told ? ": " : "", told ? told : "");
+	    status, reported ? ": " : "", reported ? reported : "");
 	return PAGE_FAILED;
 }
 
@@ -125,9 +126,9 @@ read_page(struct fetch *fetch, const struct http_response *response, GError **er
 
 	page = huggingface_parse_page(response->body, fetch->day, &elements, &failure);
 	if (!page) {
-		g_autofree char *told = huggingface_parse_error(response->body);
+		g_autofree char *reported = huggingface_parse_error(response->body);
 
-		if (told)
+		if (reported)
 			return refuse(fetch, response, error);
 		g_propagate_error(error, g_steal_pointer(&failure));
 		return PAGE_FAILED;
@@ -221,7 +222,7 @@ fetch_day(struct source *source, struct http *http, const char *day, const char 
 	};
 	enum page_end end;
 
-	answer->retry_after_s = HTTP_WAIT_UNKNOWN;
+	answer->retry_after_s = HTTP_RETRY_AFTER_UNKNOWN;
 	end = fetch_pages(&fetch, etag, error);
 	switch (end) {
 	case PAGE_FAILED:

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/paper.h"
-#include "sources/days.h"
+#include "sources/fetch_days.h"
 
 #define PAPER_PAGE "https://huggingface.co/papers/"
 
@@ -56,7 +56,7 @@ load(GBytes *bytes, GError **error)
 	json_error_t where;
 	size_t length;
 	const char *text = g_bytes_get_data(bytes, &length);
-	g_autofree char *told = NULL;
+	g_autofree char *reported = NULL;
 	json_t *json;
 
 	if (length > 0 && !has_few_values(text, length)) {
@@ -71,11 +71,11 @@ load(GBytes *bytes, GError **error)
 	/* Where it is, is told by line and column; the words near it are not ours. */
 	if (strstr(where.text, " near "))
 		*strstr(where.text, " near ") = '\0';
-	told =
+	reported =
 	    text_normalize(where.text, strlen(where.text), BOUNDS_SOURCE_ERROR_BYTES);
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 	    "the list is not JSON: line %d, column %d: %s", where.line, where.column,
-	    told);
+	    reported);
 	return NULL;
 }
 
@@ -282,7 +282,7 @@ parse_element(const json_t *outer, const char **what)
 	if (!paper->abstract)
 		paper->abstract = g_strdup("");
 	add_authors(paper, json_object_get(inner, "authors"));
-	paper->teller = PAPER_TELLER_HF;
+	paper->source_rank = PAPER_SOURCE_RANK_HF;
 	paper->url = g_strconcat(PAPER_PAGE, paper->id, NULL);
 	/* The outer publishedAt is Eastern time with a wrong Z since March 2025. */
 	paper->published_at = get_time(inner, "publishedAt");
@@ -363,7 +363,7 @@ holds_day(const char *text)
 		char day[DAY_BYTES];
 
 		g_strlcpy(day, at, sizeof(day));
-		if (days_is_valid(day))
+		if (fetch_days_is_valid(day))
 			return true;
 	}
 	return false;

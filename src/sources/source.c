@@ -8,12 +8,12 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "net/http_file.h"
-#include "sources/days.h"
+#include "sources/fetch_days.h"
 
 void
 source_answer_init(struct source_answer *answer)
 {
-	*answer = (struct source_answer){.retry_after_s = HTTP_WAIT_UNKNOWN};
+	*answer = (struct source_answer){.retry_after_s = HTTP_RETRY_AFTER_UNKNOWN};
 }
 
 void
@@ -34,7 +34,7 @@ compare_ids(const void *left, const void *right)
 }
 
 bool
-source_answer_take_unchanged(struct source_answer *answer,
+source_answer_set_not_modified(struct source_answer *answer,
     const struct http_response *response, const char *etag)
 {
 	answer->retry_after_s = response->retry_after_s;
@@ -73,7 +73,7 @@ source_answer_set_listings(struct source_answer *answer, GPtrArray *listings)
 static bool
 check_day(const char *day, GError **error)
 {
-	if (days_is_valid(day))
+	if (fetch_days_is_valid(day))
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 	    "'%s' is not a day such as 2026-11-18", day);
@@ -97,7 +97,7 @@ source_fetch_day(struct source *source, struct http *http, const char *day,
 }
 
 bool
-source_fetch_now(struct source *source, struct http *http, const char *today,
+source_poll(struct source *source, struct http *http, const char *today,
     const char *etag, struct source_answer *answer, GError **error)
 {
 	if (!check_day(today, error))
@@ -116,14 +116,14 @@ source_load_file(const char *path, GError **error)
 }
 
 void
-source_set_status_error(int status, const char *told, GError **error)
+source_set_status_error(int status, const char *reported, GError **error)
 {
 	enum pb_error code = status == 429 || status == 408 || status >= 500
 	                         ? PB_ERROR_TEMPORARY
 	                         : PB_ERROR_PERMANENT;
 
 	g_set_error(error, PB_ERROR, code, "the source answered with status %d%s%s",
-	    status, told ? ": " : "", told ? told : "");
+	    status, reported ? ": " : "", reported ? reported : "");
 }
 
 bool

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 #include "base/day.h"
 #include "model/paper.h"
 #include "net/http.h"
@@ -26,13 +26,14 @@ enum source_status {
 
 struct source_answer {
 	enum source_status status;
-	char day[DAY_BYTES];   /* that it speaks of: YYYY-MM-DD */
-	GPtrArray *listings;   /* of struct listing *, distinct papers, in the source's
-	                          order; NULL unless SOURCE_OK */
-	char *etag;            /* for the next time, or NULL */
-	size_t count;          /* of listings */
-	char ids_sha256[65];   /* hexadecimal, of the sorted ids, each with "\n" */
-	int64_t retry_after_s; /* HTTP_WAIT_UNKNOWN when the source did not say */
+	char day[DAY_BYTES]; /* that it speaks of: YYYY-MM-DD */
+	GPtrArray *listings; /* of struct listing *, distinct papers, in the source's
+	                        order; NULL unless SOURCE_OK */
+	char *etag;          /* for the next time, or NULL */
+	size_t count;        /* of listings */
+	char ids_sha256[65]; /* hexadecimal, of the sorted ids, each with "\n" */
+	int64_t
+	    retry_after_s; /* HTTP_RETRY_AFTER_UNKNOWN when the source did not say */
 };
 
 /** An answer is the caller's memory: init before use, clear after. */
@@ -55,7 +56,7 @@ enum source_kind {
  * @param etag  that was sent, or NULL
  * @return whether that is the whole answer: SOURCE_NOT_MODIFIED
  */
-bool source_answer_take_unchanged(struct source_answer *answer,
+bool source_answer_set_not_modified(struct source_answer *answer,
     const struct http_response *response, const char *etag);
 
 /* A source's constructor is in its own header. */
@@ -102,7 +103,7 @@ bool source_fetch_day(struct source *source, struct http *http, const char *day,
  * @param etag   of the last answer, or NULL
  * @return as source_fetch_day()
  */
-bool source_fetch_now(struct source *source, struct http *http, const char *today,
+bool source_poll(struct source *source, struct http *http, const char *today,
     const char *etag, struct source_answer *answer, GError **error);
 
 /** Read what stands for an answer from a file. @return NULL as http_file_read() */
@@ -114,7 +115,7 @@ GBytes *source_load_file(const char *path, GError **error);
  *
  * @param told  the service's own words, or NULL
  */
-void source_set_status_error(int status, const char *told, GError **error);
+void source_set_status_error(int status, const char *reported, GError **error);
 
 /**
  * Read a day from a file that has what the source answered, of one page.

@@ -23,7 +23,7 @@ choose_below(uint64_t id, unsigned attempts, int64_t limit)
 }
 
 bool
-backoff_next(const struct backoff_case *attempt, int64_t *next_at, GError **error)
+backoff_next(const struct backoff_policy *attempt, int64_t *next_at, GError **error)
 {
 	int64_t now = MAX(attempt->now, attempt->queued_at);
 	int64_t left_s = attempt->give_up_s - (now - attempt->queued_at);

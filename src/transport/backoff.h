@@ -21,7 +21,7 @@
 #define BACKOFF_AGE_CONFIRMATION_S 3600
 #define BACKOFF_AGE_ANSWER_S       (24 * 3600)
 
-struct backoff_case {
+struct backoff_policy {
 	int64_t queued_at; /* when the message entered the outbox, s */
 	int64_t now; /* the time of the failed attempt, s; before queued_at (a clock
 	                that was set back) counts as queued_at */
@@ -36,6 +36,7 @@ struct backoff_case {
  * @param next_at  set on success only: s, at least a minute after now
  * @return false with PB_ERROR_PERMANENT when the message has been tried long enough
  */
-bool backoff_next(const struct backoff_case *attempt, int64_t *next_at, GError **error);
+bool
+backoff_next(const struct backoff_policy *attempt, int64_t *next_at, GError **error);
 
 #endif

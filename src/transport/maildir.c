@@ -34,9 +34,9 @@ make_folder(const char *path, GError **error)
 	g_autofree char *above = g_path_get_dirname(path);
 
 	if (mkdir(path, 0700) == 0)
-		return file_sync_folder(above, PB_ERROR_TEMPORARY, error);
+		return file_sync_directory(above, PB_ERROR_TEMPORARY, error);
 	return errno == EEXIST ||
-	       file_fail("cannot make folder", path, PB_ERROR_TEMPORARY, error);
+	       file_set_error("cannot make folder", path, PB_ERROR_TEMPORARY, error);
 }
 
 static void
@@ -66,7 +66,7 @@ open_folders(struct maildir *maildir, GError **error)
 		maildir->folders[i] =
 		    open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (maildir->folders[i] < 0)
-			return file_fail(
+			return file_set_error(
 			    "cannot open folder", path, PB_ERROR_TEMPORARY, error);
 	}
 	maildir->is_open = true;
@@ -94,7 +94,7 @@ find_read(struct maildir *maildir, const char *name, bool *is_found, GError **er
 	bool is_there = false;
 
 	if (!folder) {
-		file_fail(
+		file_set_error(
 		    "cannot read folder", maildir->path, PB_ERROR_TEMPORARY, error);
 		if (fd >= 0)
 			close(fd);
@@ -105,7 +105,7 @@ find_read(struct maildir *maildir, const char *name, bool *is_found, GError **er
 		is_there = strncmp(entry->d_name, name, n) == 0 &&
 		           (entry->d_name[n] == '\0' || entry->d_name[n] == ':');
 	if (!is_there && errno != 0) {
-		file_fail(
+		file_set_error(
 		    "cannot read folder", maildir->path, PB_ERROR_TEMPORARY, error);
 		closedir(folder);
 		return false;
@@ -140,19 +140,19 @@ store_tmp(
 	int fd;
 
 	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
-		return file_fail("cannot remove old file in tmp of", maildir->path,
+		return file_set_error("cannot remove old file in tmp of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
 	fd = openat(
 	    folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return file_fail("cannot make file in tmp of", maildir->path,
+		return file_set_error("cannot make file in tmp of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
 	is_stored = write_file(fd, file);
 	if (!is_stored)
-		file_fail("cannot write file in tmp of", maildir->path,
+		file_set_error("cannot write file in tmp of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
 	if (close(fd) < 0 && is_stored)
-		is_stored = file_fail("cannot write file in tmp of", maildir->path,
+		is_stored = file_set_error("cannot write file in tmp of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
 	if (!is_stored)
 		unlinkat(folder, name, 0);
@@ -180,7 +180,7 @@ store(struct maildir *maildir, const char *name, const GString *file, bool *is_n
 	is_linked =
 	    linkat(folders[FOLDER_TMP], name, folders[FOLDER_NEW], name, 0) == 0;
 	if (!is_linked && errno != EEXIST) {
-		file_fail("cannot move file to new of", maildir->path,
+		file_set_error("cannot move file to new of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
 		unlinkat(folders[FOLDER_TMP], name, 0);
 		return false;
@@ -188,7 +188,7 @@ store(struct maildir *maildir, const char *name, const GString *file, bool *is_n
 	unlinkat(folders[FOLDER_TMP], name, 0);
 	/* Also for the file of a delivery that was killed before it came here. */
 	if (fsync(folders[FOLDER_NEW]) < 0)
-		return file_fail(
+		return file_set_error(
 		    "cannot sync new of", maildir->path, PB_ERROR_TEMPORARY, error);
 	*is_new = is_linked;
 	return true;
@@ -247,7 +247,7 @@ maildir_free(struct transport *transport)
 struct transport *
 transport_maildir_new(const char *path)
 {
-	static const struct transport_class class = {
+	static const struct transport_ops class = {
 	    .deliver = maildir_deliver,
 	    .close = maildir_close,
 	    .free = maildir_free,

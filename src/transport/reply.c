@@ -22,11 +22,11 @@ reply_parser_clear(struct reply_parser *parser)
 }
 
 static bool
-is_printable(gunichar letter)
+is_printable(gunichar mail)
 {
-	GUnicodeType type = g_unichar_type(letter);
+	GUnicodeType type = g_unichar_type(mail);
 
-	return g_unichar_isprint(letter) && type != G_UNICODE_LINE_SEPARATOR &&
+	return g_unichar_isprint(mail) && type != G_UNICODE_LINE_SEPARATOR &&
 	       type != G_UNICODE_PARAGRAPH_SEPARATOR && type != G_UNICODE_PRIVATE_USE;
 }
 
@@ -37,16 +37,16 @@ reply_format_printable(const char *text, size_t size, size_t limit)
 	const char *end = text + size;
 
 	while (text < end) {
-		gunichar letter = g_utf8_get_char_validated(text, end - text);
+		gunichar mail = g_utf8_get_char_validated(text, end - text);
 		char bytes[6] = "?";
 		int n_bytes = 1;
-		bool is_valid = letter != (gunichar)-1 && letter != (gunichar)-2;
+		bool is_valid = mail != (gunichar)-1 && mail != (gunichar)-2;
 
 		text += is_valid ? g_utf8_skip[(unsigned char)*text] : 1;
-		if (is_valid && (letter == ' ' || letter == '\t' || letter == '\n'))
+		if (is_valid && (mail == ' ' || mail == '\t' || mail == '\n'))
 			bytes[0] = ' ';
-		else if (is_valid && is_printable(letter))
-			n_bytes = g_unichar_to_utf8(letter, bytes);
+		else if (is_valid && is_printable(mail))
+			n_bytes = g_unichar_to_utf8(mail, bytes);
 		if (bytes[0] == ' ' &&
 		    (line->len == 0 || line->str[line->len - 1] == ' '))
 			continue;

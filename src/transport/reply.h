@@ -4,7 +4,7 @@
  * Bounded: at most BOUNDS_REPLY_LINES lines of BOUNDS_REPLY_LINE_BYTES without
  * their line ends, and none of it is kept but the code, the enhanced code and
  * BOUNDS_REPLY_TEXT_BYTES of text.  Fed with bytes as they come, in pieces of any
- * size.  Does no I/O; what a reply means is in meaning.h.
+ * size.  Does no I/O; what a reply means is in classify.h.
  */
 #ifndef PAPERBOY_TRANSPORT_REPLY_H
 #define PAPERBOY_TRANSPORT_REPLY_H

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "transport/lmtp.h"
+#include "transport/lmtp_client_transport.h"
 
 #define BLOCK_BYTES (64 * 1024)
 
@@ -112,7 +112,7 @@ stage_from_step(enum stream_step step)
 /* The host's own words where it had some, else what the stream says. */
 static void
 tell_opening(
-    const struct stream_failure *failure, const GError *error, struct delivery *result)
+    const struct stream_error *failure, const GError *error, struct delivery *result)
 {
 	enum smtp_stage stage = stage_from_step(failure->step);
 	struct reply_parser parser;
@@ -121,20 +121,20 @@ tell_opening(
 	reply_parser_init(&parser);
 	if (failure->reply && reply_parser_feed(&parser, failure->reply,
 	                          strlen(failure->reply), &n_used) == REPLY_WHOLE) {
-		dialogue_set_result(result, stage, reply_parser_get(&parser));
+		smtp_transaction_set_result(result, stage, reply_parser_get(&parser));
 	} else {
-		dialogue_set_silence(result, stage, error->message);
+		smtp_transaction_set_timeout(result, stage, error->message);
 	}
 	reply_parser_clear(&parser);
-	result->scope = failure->fault == STREAM_FAULT_LOGIN ? DELIVERY_SCOPE_LOGIN
+	result->scope = failure->fault == STREAM_ERROR_LOGIN ? DELIVERY_SCOPE_LOGIN
 	                                                     : DELIVERY_SCOPE_RELAY;
-	result->needs_operator = failure->fault == STREAM_FAULT_LOGIN ||
-	                         failure->fault == STREAM_FAULT_INSECURE ||
-	                         failure->fault == STREAM_FAULT_SETTINGS;
+	result->needs_operator = failure->fault == STREAM_ERROR_LOGIN ||
+	                         failure->fault == STREAM_ERROR_INSECURE ||
+	                         failure->fault == STREAM_ERROR_SETTINGS;
 }
 
 static void
-forget_input(struct session *session)
+erase_input(struct session *session)
 {
 	session->n_input = session->input_at = 0;
 	reply_parser_clear(&session->parser);
@@ -145,11 +145,12 @@ static bool
 connect_host(struct session *session, struct delivery *result)
 {
 	struct stream_options options = session->options->stream;
-	struct stream_failure failure = {0};
+	struct stream_error failure = {0};
 	g_autoptr(GError) error = NULL;
 
 	if (session->stop_fd && stream_is_stopped(*session->stop_fd)) {
-		dialogue_set_silence(result, SMTP_STAGE_CONNECT, "told to stop");
+		smtp_transaction_set_timeout(
+		    result, SMTP_STAGE_CONNECT, "told to stop");
 		return false;
 	}
 	options.connect_ms = session->options->times.connect_ms;
@@ -164,12 +165,12 @@ connect_host(struct session *session, struct delivery *result)
 		session->stream = stream_open(&options, &failure, &error);
 	if (!session->stream) {
 		tell_opening(&failure, error, result);
-		stream_failure_clear(&failure);
+		stream_error_clear(&failure);
 		return false;
 	}
 	extensions_parse(stream_get_hello(session->stream), &session->extensions);
 	session->extensions.is_lmtp = session->options->is_lmtp;
-	forget_input(session);
+	erase_input(session);
 	session->n_messages = 0;
 	session->needs_reset = false;
 	session->opened_us = g_get_monotonic_time();
@@ -189,9 +190,9 @@ session_open(struct session *session, struct delivery *result)
 	if (reply && reply->code != 421)
 		return true;
 	if (reply)
-		dialogue_set_result(result, SMTP_STAGE_EHLO, reply);
+		smtp_transaction_set_result(result, SMTP_STAGE_EHLO, reply);
 	else
-		dialogue_set_silence(result, SMTP_STAGE_EHLO, error->message);
+		smtp_transaction_set_timeout(result, SMTP_STAGE_EHLO, error->message);
 	session_drop(session);
 	return false;
 }

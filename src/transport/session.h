@@ -2,16 +2,16 @@
  * session.h - one connection to an SMTP or LMTP host, kept between messages.
  *
  * It opens, says what is in `out`, reads replies one by one, and takes leave; whose
- * commands these are is dialogue.h's affair.
+ * commands these are is smtp_transaction.h's affair.
  */
 #ifndef PAPERBOY_TRANSPORT_SESSION_H
 #define PAPERBOY_TRANSPORT_SESSION_H
 
 #include <stdbool.h>
 
-#include "transport/dialogue.h"
 #include "transport/reply.h"
 #include "transport/smtp.h"
+#include "transport/smtp_transaction.h"
 
 struct session {
 	const struct smtp_options *options; /* borrowed */

@@ -3,22 +3,22 @@
  */
 #include "transport/smtp.h"
 
-#include "transport/dialogue.h"
 #include "transport/session.h"
+#include "transport/smtp_transaction.h"
 
 /* A message that is under way on the connection. */
 struct transaction {
-	struct parcel *parcel; /* NULL: there is none */
-	struct dialogue dialogue;
-	bool is_begun; /* its dialogue was started on this very connection */
-	bool was_kept; /* ... which had served others before */
+	struct delivery_job *delivery_job; /* NULL: there is none */
+	struct smtp_transaction smtp_transaction;
+	bool is_begun;   /* its dialogue was started on this very connection */
+	bool was_stored; /* ... which had served others before */
 };
 
 struct smtp {
 	struct transport transport;
 	struct session session;
-	const struct transport_feed *feed; /* while it runs */
-	struct transaction now;            /* whose replies are awaited */
+	const struct job_queue *feed; /* while it runs */
+	struct transaction now;       /* whose replies are awaited */
 	struct transaction ahead; /* whose envelope went out behind the other's dot */
 };
 
@@ -34,31 +34,32 @@ smtp_close(struct transport *transport)
 static bool
 take_next(struct smtp *smtp, struct transaction *transaction)
 {
-	struct parcel *parcel = smtp->feed->next(smtp->feed->data);
+	struct delivery_job *delivery_job = smtp->feed->next(smtp->feed->data);
 
-	*transaction = (struct transaction){.parcel = parcel};
-	if (!parcel)
+	*transaction = (struct transaction){.delivery_job = delivery_job};
+	if (!delivery_job)
 		return false;
-	dialogue_init(&transaction->dialogue, &parcel->envelope, &parcel->result);
+	smtp_transaction_init(&transaction->smtp_transaction, &delivery_job->envelope,
+	    &delivery_job->result);
 	return true;
 }
 
 static void
 tell_written(struct smtp *smtp, const struct transaction *transaction)
 {
-	smtp->feed->written(smtp->feed->data, transaction->parcel);
+	smtp->feed->written(smtp->feed->data, transaction->delivery_job);
 }
 
 /* The first is done, and the one behind it moves up. */
 static void
 finish(struct smtp *smtp)
 {
-	struct parcel *parcel = smtp->now.parcel;
+	struct delivery_job *delivery_job = smtp->now.delivery_job;
 
-	dialogue_clear(&smtp->now.dialogue);
+	smtp_transaction_clear(&smtp->now.smtp_transaction);
 	smtp->now = smtp->ahead;
 	smtp->ahead = (struct transaction){0};
-	smtp->feed->done(smtp->feed->data, parcel);
+	smtp->feed->done(smtp->feed->data, delivery_job);
 }
 
 static void
@@ -71,16 +72,16 @@ drop(struct smtp *smtp)
 /* ---- One write, one reply --------------------------------------------------- */
 
 static void
-start(struct smtp *smtp, struct transaction *transaction, bool was_kept)
+start(struct smtp *smtp, struct transaction *transaction, bool was_stored)
 {
 	struct session *session = &smtp->session;
 
 	session->n_messages++;
-	dialogue_start(
-	    &transaction->dialogue, &session->extensions, session->needs_reset);
+	smtp_transaction_start(
+	    &transaction->smtp_transaction, &session->extensions, session->needs_reset);
 	session->needs_reset = false;
 	transaction->is_begun = true;
-	transaction->was_kept = was_kept;
+	transaction->was_stored = was_stored;
 }
 
 /*
@@ -92,27 +93,27 @@ look_ahead(struct smtp *smtp)
 {
 	struct session *session = &smtp->session;
 
-	if (!session->extensions.has_pipelining || smtp->ahead.parcel ||
-	    smtp->now.dialogue.is_refused || session_is_spent(session) ||
-	    !take_next(smtp, &smtp->ahead) || smtp->ahead.dialogue.is_over)
+	if (!session->extensions.has_pipelining || smtp->ahead.delivery_job ||
+	    smtp->now.smtp_transaction.is_refused || session_is_spent(session) ||
+	    !take_next(smtp, &smtp->ahead) || smtp->ahead.smtp_transaction.is_over)
 		return;
 	start(smtp, &smtp->ahead, true);
-	dialogue_give_bytes(&smtp->ahead.dialogue, session->out);
+	smtp_transaction_give_bytes(&smtp->ahead.smtp_transaction, session->out);
 }
 
 /* @param is_written  set: the first message's bytes have been handed over */
 static bool
 write_group(struct smtp *smtp, bool *is_written, GError **error)
 {
-	struct dialogue *dialogue = &smtp->now.dialogue;
+	struct smtp_transaction *smtp_transaction = &smtp->now.smtp_transaction;
 	struct session *session = &smtp->session;
 	size_t n_own;
 
 	*is_written = true;
-	if (!dialogue_give_bytes(dialogue, session->out))
+	if (!smtp_transaction_give_bytes(smtp_transaction, session->out))
 		return true;
 	n_own = session->out->len;
-	if (dialogue->given == SMTP_STAGE_DOT) {
+	if (smtp_transaction->given == SMTP_STAGE_DOT) {
 		tell_written(smtp, &smtp->now);
 		look_ahead(smtp);
 	}
@@ -123,12 +124,14 @@ write_group(struct smtp *smtp, bool *is_written, GError **error)
 }
 
 static unsigned
-get_wait_ms(const struct smtp_times *times, const struct dialogue *dialogue)
+get_wait_ms(
+    const struct smtp_times *times, const struct smtp_transaction *smtp_transaction)
 {
-	if (dialogue->awaited == SMTP_STAGE_DOT && !dialogue->is_refused)
+	if (smtp_transaction->awaited == SMTP_STAGE_DOT &&
+	    !smtp_transaction->is_refused)
 		return times->dot_ms;
-	return dialogue->awaited == SMTP_STAGE_DATA ? times->data_ms
-	                                            : times->command_ms;
+	return smtp_transaction->awaited == SMTP_STAGE_DATA ? times->data_ms
+	                                                    : times->command_ms;
 }
 
 /*
@@ -138,23 +141,24 @@ get_wait_ms(const struct smtp_times *times, const struct dialogue *dialogue)
 static void
 talk(struct smtp *smtp)
 {
-	struct dialogue *dialogue = &smtp->now.dialogue;
+	struct smtp_transaction *smtp_transaction = &smtp->now.smtp_transaction;
 	const struct smtp_times *times = &smtp->session.options->times;
 
-	while (!dialogue->is_over) {
+	while (!smtp_transaction->is_over) {
 		g_autoptr(GError) error = NULL;
 		const struct reply *reply;
 		bool is_written;
 		bool is_whole = write_group(smtp, &is_written, &error);
 
 		reply = session_read_reply(&smtp->session,
-		    is_whole ? get_wait_ms(times, dialogue) : 0,
+		    is_whole ? get_wait_ms(times, smtp_transaction) : 0,
 		    is_whole ? &error : NULL);
 		if (reply && (is_written || reply->code >= 400))
-			dialogue_take_reply(dialogue, reply);
+			smtp_transaction_take_reply(smtp_transaction, reply);
 		else
-			dialogue_break(dialogue, is_written, error->message);
-		dialogue->is_last |= !is_whole;
+			smtp_transaction_break(
+			    smtp_transaction, is_written, error->message);
+		smtp_transaction->is_last |= !is_whole;
 	}
 }
 
@@ -164,9 +168,9 @@ talk(struct smtp *smtp)
 static bool
 is_stale(const struct transaction *transaction)
 {
-	const struct delivery *result = transaction->dialogue.result;
+	const struct delivery *result = transaction->smtp_transaction.result;
 
-	return transaction->was_kept && transaction->dialogue.is_last &&
+	return transaction->was_stored && transaction->smtp_transaction.is_last &&
 	       result->stage == SMTP_STAGE_MAIL &&
 	       (result->code == 0 || result->code == 421);
 }
@@ -176,16 +180,16 @@ static bool
 begin(struct smtp *smtp)
 {
 	struct session *session = &smtp->session;
-	bool was_kept;
+	bool was_stored;
 
 	if (smtp->now.is_begun)
 		return true;
 	if (session->stream && session_is_spent(session))
 		session_close(session);
-	was_kept = session->stream != NULL;
-	if (!was_kept && !session_open(session, smtp->now.dialogue.result))
+	was_stored = session->stream != NULL;
+	if (!was_stored && !session_open(session, smtp->now.smtp_transaction.result))
 		return false;
-	start(smtp, &smtp->now, was_kept);
+	start(smtp, &smtp->now, was_stored);
 	return true;
 }
 
@@ -194,21 +198,21 @@ deliver(struct smtp *smtp)
 {
 	struct transaction *now = &smtp->now;
 
-	if (!now->dialogue.is_over) {
+	if (!now->smtp_transaction.is_over) {
 		if (!begin(smtp)) {
 			finish(smtp);
 			return;
 		}
 		talk(smtp);
-		if (now->dialogue.given >= SMTP_STAGE_MAIL)
+		if (now->smtp_transaction.given >= SMTP_STAGE_MAIL)
 			smtp->session.needs_reset =
-			    now->dialogue.result->outcome != DELIVERY_SENT;
-		if (now->dialogue.is_last) {
+			    now->smtp_transaction.result->outcome != DELIVERY_SENT;
+		if (now->smtp_transaction.is_last) {
 			bool is_again = is_stale(now);
 
 			drop(smtp);
 			if (is_again) {
-				now->dialogue.is_over = false;
+				now->smtp_transaction.is_over = false;
 				return;
 			}
 		}
@@ -217,13 +221,13 @@ deliver(struct smtp *smtp)
 }
 
 static void
-smtp_run(struct transport *transport, const struct transport_feed *feed)
+smtp_run(struct transport *transport, const struct job_queue *feed)
 {
 	struct smtp *smtp = (struct smtp *)transport;
 
 	smtp->feed = feed;
 	smtp->session.stop_fd = transport->stop_fd;
-	while (smtp->now.parcel || take_next(smtp, &smtp->now))
+	while (smtp->now.delivery_job || take_next(smtp, &smtp->now))
 		deliver(smtp);
 	smtp->feed = NULL;
 }
@@ -256,7 +260,7 @@ set_waits(struct transport *transport, const struct smtp_times *times)
 struct transport *
 smtp_new(const struct smtp_options *options)
 {
-	static const struct transport_class class = {
+	static const struct transport_ops class = {
 	    .close = smtp_close,
 	    .free = smtp_free,
 	    .run = smtp_run,

@@ -56,7 +56,7 @@ struct smtp_options {
 	unsigned use_s;        /* age at which a connection is given up, s */
 	/* Another way to get a stream, for tests; NULL: stream_open(). */
 	struct stream *(*open)(const struct stream_options *options, void *data,
-	    struct stream_failure *failure, GError **error);
+	    struct stream_error *failure, GError **error);
 	void *open_data;
 };
 

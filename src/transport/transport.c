@@ -5,11 +5,11 @@
 
 /* A feed of one. */
 struct single {
-	struct parcel parcel;
+	struct delivery_job delivery_job;
 	bool is_taken;
 };
 
-static struct parcel *
+static struct delivery_job *
 take_single(void *data)
 {
 	struct single *single = data;
@@ -17,22 +17,22 @@ take_single(void *data)
 	if (single->is_taken)
 		return NULL;
 	single->is_taken = true;
-	return &single->parcel;
+	return &single->delivery_job;
 }
 
 static void
-ignore(void *data, struct parcel *parcel)
+ignore(void *data, struct delivery_job *delivery_job)
 {
 	(void)data;
-	(void)parcel;
+	(void)delivery_job;
 }
 
 void
 transport_deliver(struct transport *transport, const struct envelope *envelope,
     struct delivery *result)
 {
-	struct single single = {.parcel = {.envelope = *envelope}};
-	const struct transport_feed feed = {take_single, ignore, ignore, &single};
+	struct single single = {.delivery_job = {.envelope = *envelope}};
+	const struct job_queue feed = {take_single, ignore, ignore, &single};
 
 	delivery_clear(result);
 	if (transport->class->deliver) {
@@ -40,22 +40,23 @@ transport_deliver(struct transport *transport, const struct envelope *envelope,
 		return;
 	}
 	transport->class->run(transport, &feed);
-	*result = single.parcel.result;
+	*result = single.delivery_job.result;
 }
 
 void
-transport_run(struct transport *transport, const struct transport_feed *feed)
+transport_run(struct transport *transport, const struct job_queue *feed)
 {
-	struct parcel *parcel;
+	struct delivery_job *delivery_job;
 
 	if (transport->class->run) {
 		transport->class->run(transport, feed);
 		return;
 	}
-	while ((parcel = feed->next(feed->data))) {
-		transport_deliver(transport, &parcel->envelope, &parcel->result);
-		feed->written(feed->data, parcel);
-		feed->done(feed->data, parcel);
+	while ((delivery_job = feed->next(feed->data))) {
+		transport_deliver(
+		    transport, &delivery_job->envelope, &delivery_job->result);
+		feed->written(feed->data, delivery_job);
+		feed->done(feed->data, delivery_job);
 	}
 }
 

@@ -8,7 +8,7 @@
 #ifndef PAPERBOY_TRANSPORT_TRANSPORT_H
 #define PAPERBOY_TRANSPORT_TRANSPORT_H
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 #include "transport/delivery.h"
 #include "transport/envelope.h"
 
@@ -18,7 +18,7 @@
 struct transport;
 
 /* A message on its way, and what became of it. */
-struct parcel {
+struct delivery_job {
 	struct envelope envelope;
 	struct delivery result; /* all zero before, to be cleared by the owner */
 };
@@ -27,28 +27,28 @@ struct parcel {
  * Where messages come from.  While one is on its way the next is asked for, so that
  * its envelope goes out with the other's last octets.
  */
-struct transport_feed {
+struct job_queue {
 	/* The next that is at hand at this moment, or NULL; never waits. */
-	struct parcel *(*next)(void *data);
+	struct delivery_job *(*next)(void *data);
 	/* Its octets are not looked at again, whatever becomes of it. */
-	void (*written)(void *data, struct parcel *parcel);
+	void (*written)(void *data, struct delivery_job *delivery_job);
 	/* Its result is set; in the order of next(). */
-	void (*done)(void *data, struct parcel *parcel);
+	void (*done)(void *data, struct delivery_job *delivery_job);
 	void *data;
 };
 
-struct transport_class {
+struct transport_ops {
 	/* One of deliver() and run() is NULL. */
 	void (*deliver)(struct transport *transport, const struct envelope *envelope,
 	    struct delivery *result);
 	void (*close)(struct transport *transport);
 	void (*free)(struct transport *transport);
-	void (*run)(struct transport *transport, const struct transport_feed *feed);
+	void (*run)(struct transport *transport, const struct job_queue *feed);
 };
 
 /* First member of every transport. */
 struct transport {
-	const struct transport_class *class;
+	const struct transport_ops *class;
 	/* The longest between two calls of a feed's functions, s, by its time-outs: for
 	 * one message, and for each block of TRANSPORT_BLOCK_BYTES of it. */
 	int64_t wait_s, block_wait_s;
@@ -66,7 +66,7 @@ void transport_deliver(struct transport *transport, const struct envelope *envel
     struct delivery *result);
 
 /** Deliver, each once, until there is none at hand and all are done. */
-void transport_run(struct transport *transport, const struct transport_feed *feed);
+void transport_run(struct transport *transport, const struct job_queue *feed);
 
 /**
  * The longest between two calls of a feed's functions, s, by all time-outs.

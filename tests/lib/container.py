@@ -36,22 +36,22 @@ def need_root():
 
 def find_mirror():
     """Where this machine has its packages from."""
-    told = subprocess.run(
+    reported = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(SITE) $(CODENAME) $(COMPONENT)"],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
     ).stdout
-    sites = [line.split() for line in told.splitlines()]
+    sites = [line.split() for line in reported.splitlines()]
     found = [site for site, suite, part in sites if suite == SUITE and part == "main"]
     if not found:
         raise Skip(f"{NO_CONTAINER}: no mirror of {SUITE}")
     return found[0]
 
 
-def make_root(folder, packages):
+def make_root(directory, packages):
     """A fresh Debian with systemd and some packages. @return its folder"""
     need_root()
     (debootstrap,) = need_programs("debootstrap")
-    root = os.path.join(folder, "root")
+    root = os.path.join(directory, "root")
     wanted = ["systemd", "systemd-sysv", "dbus", "procps", *packages]
     done = subprocess.run(
         [debootstrap, "--variant=minbase", f"--include={','.join(wanted)}",

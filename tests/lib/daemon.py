@@ -1,11 +1,11 @@
 """daemon.py - paperboyd and paperboyctl at work in a folder of their own.
 
-    house = House(tap.subfolder("house"), port=sink.port)
-    house.write_day("2026-11-20", range(3))
-    house.add_people(20)
-    run = house.once("2026-11-20T08:00:00Z")
+    instance = Instance(tap.subdirectory("instance"), port=sink.port)
+    instance.write_day("2026-11-20", range(3))
+    instance.add_people(20)
+    run = instance.once("2026-11-20T08:00:00Z")
     assert run.status == 0, run.output
-    house.rows("SELECT state FROM outbox")
+    instance.rows("SELECT state FROM outbox")
 
 The store is asked through connections that only read: they neither fold the log
 in nor change what a killed daemon has left behind.
@@ -40,7 +40,7 @@ def days_after(day, count):
     return str(datetime.date.fromisoformat(day) + datetime.timedelta(days=count))
 
 
-class House:
+class Instance:
     """A configuration, a state folder, a folder of papers, and the two programs.
 
     port is an SMTP relay's on this machine; maildir a folder instead of one.
@@ -48,12 +48,12 @@ class House:
     Further settings by name, "__" for the dot: smtp__connections=1.
     """
 
-    def __init__(self, folder, port=None, maildir=None, papers=None, **settings):
-        self.folder = folder
+    def __init__(self, directory, port=None, maildir=None, papers=None, **settings):
+        self.directory = directory
         self.clock = Clock()
-        self.state = os.path.join(folder, "state")
-        self.papers = papers or os.path.join(folder, "papers")
-        self.config = os.path.join(folder, "paperboy.conf")
+        self.state = os.path.join(directory, "state")
+        self.papers = papers or os.path.join(directory, "papers")
+        self.config = os.path.join(directory, "paperboy.conf")
         self.settings = {
             "state_dir": self.state,
             "template_dir": os.path.join(top_srcdir(), "etc", "templates"),

@@ -311,7 +311,7 @@ REFUSED = [
 ]
 
 # a clause, when it is decided though nobody told
-NOT_TOLD = [
+NOT_KNOWN = [
     ("cat:cs.CL", ENRICHED), ("cs.CL", ENRICHED), ("primary:cs.CL", ENRICHED),
     ("comment:a", ENRICHED), ("journal:a", ENRICHED), ("doi:10.1/a", ENRICHED),
     ("upvotes:>=0", FINALLY), ("comments:>=0", FINALLY), ("stars:>=0", FINALLY),

@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-#include "service/command.h"
-#include "service/subscribe.h"
-#include "store/people.h"
+#include "service/command/command.h"
+#include "service/people/subscribe.h"
+#include "store/subscriber/subscribers.h"
 
 GString *fakecommands_done;
 
 static const struct {
 	const char *word;
-	enum command_purpose purpose;
+	enum command_mode purpose;
 } waiting[] = {
     {"change", COMMAND_CONFIRM_CHANGE},
     {"export", COMMAND_CONFIRM_EXPORT},
@@ -22,33 +22,32 @@ static const struct {
 };
 
 static bool
-unsubscribe(const struct command_context *context,
-    const struct command_visitor *visitor, struct command_reply *reply, GError **error)
+unsubscribe(const struct command_context *context, const struct command_user *user,
+    struct command_reply *reply, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
 
 	reply->text = g_strdup("gone; undo " COMMAND_UNDO_MARK "\n");
-	if (!visitor->subscriber_id)
+	if (!user->subscriber_id)
 		return true;
 	reply->undo = g_strdup("restore");
-	subscriber = people_load(context->store, visitor->subscriber_id, error);
+	subscriber = subscribers_load(context->store, user->subscriber_id, error);
 	return subscriber &&
-	       subscribe_let_go(context->store, subscriber, context->now, error);
+	       subscribe_remove_now(context->store, subscriber, context->now, error);
 }
 
 bool
-command_run(const struct command_context *context,
-    const struct command_visitor *visitor, const struct letter *letter,
-    struct command_reply *reply, GError **error)
+command_run(const struct command_context *context, const struct command_user *user,
+    const struct inmail *mail, struct command_reply *reply, GError **error)
 {
-	const char *said = visitor->verb ? visitor->verb : letter->subject;
+	const char *said = user->verb ? user->verb : mail->subject;
 	g_auto(GStrv) words = g_strsplit(said, " ", -1);
 	const char *word = words[0] ? words[0] : "";
 
-	g_string_append_printf(fakecommands_done, "run %s%s %s;", visitor->address,
-	    visitor->is_proven ? " proven" : "", word);
+	g_string_append_printf(fakecommands_done, "run %s%s %s;", user->address,
+	    user->is_proven ? " proven" : "", word);
 	if (g_str_equal(word, "unsubscribe"))
-		return unsubscribe(context, visitor, reply, error);
+		return unsubscribe(context, user, reply, error);
 	reply->text = g_strdup("an answer\n");
 	if (g_str_equal(word, "confirm"))
 		reply->confirm_token = g_strdup(words[1] ? words[1] : "");
@@ -56,15 +55,15 @@ command_run(const struct command_context *context,
 		reply->undo_token = g_strdup(words[1]);
 	else if (g_str_equal(word, ""))
 		reply->is_help = true;
-	else if (g_str_equal(word, "subscribe") && !visitor->subscriber_id) {
+	else if (g_str_equal(word, "subscribe") && !user->subscriber_id) {
 		reply->pending = g_strdup("subscribe\nadd diffusion");
 		reply->purpose = COMMAND_CONFIRM_SUBSCRIBE;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(waiting); i++)
 		if (g_str_equal(word, waiting[i].word) &&
-		    (visitor->subscriber_id ||
+		    (user->subscriber_id ||
 		        waiting[i].purpose == COMMAND_CONFIRM_FORGET) &&
-		    (i > 0 || !visitor->is_proven)) {
+		    (i > 0 || !user->is_proven)) {
 			reply->pending = g_strdup(said);
 			reply->purpose = waiting[i].purpose;
 		}
@@ -80,24 +79,23 @@ command_run(const struct command_context *context,
 }
 
 bool
-command_say(const struct command_context *context,
-    const struct command_visitor *visitor, const char *phrase, const char *value,
-    struct command_reply *reply, GError **error)
+command_say(const struct command_context *context, const struct command_user *user,
+    const char *phrase, const char *value, struct command_reply *reply, GError **error)
 {
 	(void)context;
 	(void)error;
-	g_string_append_printf(fakecommands_done, "say %s %s%s%s;", visitor->address,
+	g_string_append_printf(fakecommands_done, "say %s %s%s%s;", user->address,
 	    phrase, value ? " " : "", value ? value : "");
 	reply->text = g_strconcat(phrase, "; undo " COMMAND_UNDO_MARK "\n", NULL);
 	return true;
 }
 
 bool
-command_run_pending(const struct command_context *context,
-    const struct command_visitor *visitor, const char *pending,
-    struct command_reply *reply, GError **error)
+command_run_confirmed(const struct command_context *context,
+    const struct command_user *user, const char *pending, struct command_reply *reply,
+    GError **error)
 {
-	const struct subscribe_request request = {.address = visitor->address,
+	const struct subscribe_request request = {.address = user->address,
 	    .consent = "by mail",
 	    .zone = "UTC",
 	    .max_full = 20,
@@ -105,18 +103,18 @@ command_run_pending(const struct command_context *context,
 	    .key = context->key};
 	pb_auto(subscriber) added = NULL;
 
-	if (g_str_has_prefix(pending, "address ") && visitor->subscriber_id) {
-		added = subscribe_change_address(context->store, visitor->address,
+	if (g_str_has_prefix(pending, "address ") && user->subscriber_id) {
+		added = subscribe_change_address(context->store, user->address,
 		    pending + strlen("address "), context->key, context->who,
 		    context->now, error);
-		reply->old_address = g_strdup(visitor->address);
+		reply->old_address = g_strdup(user->address);
 		reply->old_subject = g_strdup("moved");
 		reply->old_text = g_strdup("it moved\n");
 		if (!added)
 			return false;
 	}
-	g_string_append_printf(fakecommands_done, "pending %s%s %.9s;",
-	    visitor->address, visitor->is_proven ? " proven" : "", pending);
+	g_string_append_printf(fakecommands_done, "pending %s%s %.9s;", user->address,
+	    user->is_proven ? " proven" : "", pending);
 	reply->text = g_strdup("welcome\n");
 	if (g_str_equal(pending, "forget"))
 		reply->is_forgotten = true;

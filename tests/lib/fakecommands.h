@@ -1,8 +1,8 @@
 /*
  * fakecommands.h - commands that note what they were asked for, and do little.
  *
- * They stand in the place of service/command.h, so that what the front itself lets
- * through shows.
+ * They stand in the place of service/command/command.h, so that what the front itself
+ * lets through shows.
  */
 #ifndef TESTS_LIB_FAKECOMMANDS_H
 #define TESTS_LIB_FAKECOMMANDS_H

@@ -10,7 +10,7 @@
 #include <glib.h>
 #include <stdint.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 
 enum fake_stage {
 	FAKE_GREETING,

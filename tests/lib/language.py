@@ -363,8 +363,8 @@ class Filters:
     # -- what sources say --
 
     def category(self):
-        told = self.paper().get("categories") or ()
-        few = [name for name in told if name in CATEGORIES]
+        reported = self.paper().get("categories") or ()
+        few = [name for name in reported if name in CATEGORIES]
         name = self.rng.choice(few or CATEGORIES)
         return name.lower() if self.rng.random() < 0.2 else name
 

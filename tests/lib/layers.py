@@ -11,8 +11,8 @@ import re
 import sys
 
 # A layer may include itself and these.
-CORE = ("base", "model", "config", "query", "store", "net", "sources", "mail",
-        "letter", "mailbox", "transport", "render")
+CORE = ("base", "model", "config", "query", "store", "net", "sources", "message",
+        "parser", "receive", "transport", "render")
 MAY_USE = {
     "base": (),
     "model": ("base",),
@@ -21,15 +21,33 @@ MAY_USE = {
     "store": ("base", "model", "query"),
     "net": ("base",),
     "sources": ("base", "model", "net"),
-    "mail": ("base", "model"),
-    "letter": ("base", "mail"),
-    "mailbox": ("base", "model", "net", "mail"),
-    "transport": ("base", "model", "net", "mail"),
-    "render": ("base", "model", "mail"),
+    "message": ("base", "model"),
+    "parser": ("base", "message"),
+    "receive": ("base", "model", "net", "message"),
+    "transport": ("base", "model", "net", "message"),
+    "render": ("base", "model", "message"),
     "service": CORE,
     "web": CORE + ("service",),
     "daemon": CORE + ("service", "web", "ctl"),
     "ctl": CORE + ("service",),
+}
+
+# Floors inside a layer, the lowest first: a directory may include itself and those
+# on lower floors, and never another one on its own floor.
+FLOORS = {
+    "query": (("query",), ("query/text",), ("query/parse",), ("query/eval",)),
+    "store": (("store/core",), ("store/paper",), ("store/subscriber",), ("store/mail",)),
+    "service": (
+        ("service/log",),
+        ("service/state", "service/match"),
+        ("service/setup",),
+        ("service/collect", "service/people"),
+        ("service/digest",),
+        ("service/explain", "service/delivery"),
+        ("service/command",),
+        ("service/inbound",),
+        ("service/health",),
+    ),
 }
 
 # Third-party headers (a name, or a folder with its slash) and who may see them.
@@ -38,9 +56,9 @@ HOMES = {
     "sqlite3.h": ("store",),
     "curl/": ("net",),
     "jansson.h": ("sources", "ctl"),
-    "libetpan/": ("letter", "mailbox"),
+    "libetpan/": ("parser", "receive"),
     "expat.h": ("sources",),
-    "seccomp.h": ("letter",),
+    "seccomp.h": ("parser",),
     "microhttpd.h": ("web",),
     "systemd/": ("daemon",),
 }
@@ -144,7 +162,7 @@ def home_of(name):
     return None
 
 
-def check_include(layer, folder, name, is_system, src):
+def check_include(layer, directory, base, name, is_system, src):
     """What is wrong with one #include, or None."""
     home = home_of(name)
     if home is not None:
@@ -163,15 +181,81 @@ def check_include(layer, folder, name, is_system, src):
     if ".." in name.split("/"):
         return f'"{name}" climbs: name it from src'
     if "/" not in name:
-        if os.path.exists(os.path.join(folder, name)):
+        if os.path.exists(os.path.join(base, name)):
             return None
         return f'"{name}" has no layer: name it from src'
     target = name.split("/")[0]
+    if target == layer and layer in FLOORS:
+        return check_floor(layer, directory, os.path.dirname(name))
     if target == layer or target in MAY_USE[layer]:
         return None
     if target not in MAY_USE:
         return f'"{name}" is of no known layer'
     return f'"{name}": {layer} may not use {target}'
+
+
+def floor_of(layer, directory):
+    """The number of a directory's floor, or None."""
+    for number, floor in enumerate(FLOORS[layer]):
+        if directory in floor:
+            return number
+    return None
+
+
+def check_floor(layer, directory, target):
+    """Report an include within a layer that does not point down, or None."""
+    if directory == target:
+        return None
+    above, below = floor_of(layer, directory), floor_of(layer, target)
+    if above is None:
+        return f"{directory} is on no floor of {layer}"
+    if below is None:
+        return f"{target} is on no floor of {layer}"
+    if below < above:
+        return None
+    return f"{directory} (floor {above + 1}) may not use {target} (floor {below + 1})"
+
+
+def include_graph(src):
+    """Number of includes from one directory to another: {(from, to): count}."""
+    edges = {}
+    for path in source_files(src):
+        with open(os.path.join(src, path), encoding="utf-8") as file:
+            source = Source(path, file.read())
+        directory = os.path.dirname(path)
+        for _, is_system, name in source.includes():
+            target = os.path.dirname(name)
+            if not is_system and target and target != directory:
+                edges[directory, target] = edges.get((directory, target), 0) + 1
+    return edges
+
+
+def find_cycles(edges):
+    """Directories that reach themselves along the edges of an include graph."""
+    reach = {}
+    for start, end in edges:
+        reach.setdefault(start, set()).add(end)
+    changed = True
+    while changed:
+        changed = False
+        for ends in reach.values():
+            more = set().union(*(reach.get(end, ()) for end in ends)) - ends
+            if more:
+                ends |= more
+                changed = True
+    return sorted(start for start, ends in reach.items() if start in ends)
+
+
+def same_names(src):
+    """Names of files that stand in two directories, main.c excepted."""
+    places = {}
+    for path in source_files(src):
+        places.setdefault(os.path.basename(path), []).append(path)
+    return {
+        name: paths
+        for name, paths in places.items()
+        if len(paths) > 1 and name != "main.c"
+    }
 
 
 def check_purpose(source):
@@ -196,7 +280,9 @@ def check_file(src, path):
         return [(1, f"{layer} is of no known layer")]
 
     for line, is_system, name in source.includes():
-        problem = check_include(layer, os.path.dirname(full), name, is_system, src)
+        problem = check_include(
+            layer, os.path.dirname(path), os.path.dirname(full), name, is_system, src
+        )
         if problem:
             problems.append((line, problem))
 
@@ -227,11 +313,11 @@ def check_file(src, path):
 def source_files(src):
     """All *.c and *.h below src, relative to it, in order."""
     found = []
-    for folder, folders, names in os.walk(src):
+    for directory, folders, names in os.walk(src):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in names:
             if name.endswith((".c", ".h")):
-                found.append(os.path.relpath(os.path.join(folder, name), src))
+                found.append(os.path.relpath(os.path.join(directory, name), src))
     return sorted(found)
 
 

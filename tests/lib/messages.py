@@ -135,7 +135,7 @@ def check_bytes(raw):
     longest = max(len(line) for line in raw.split(b"\r\n"))
     if longest > MAX_LINE:
         problems.append(f"a line of {longest} octets")
-    if any(octet > 0x7F for octet in raw):
+    if any(byte > 0x7F for byte in raw):
         problems.append("not 7-bit")
     if b"\0" in raw:
         problems.append("a NUL")

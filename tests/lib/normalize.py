@@ -63,8 +63,8 @@ _MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$]*?)(?<![\s\\])\$(?!\d|\$)")
 
 
 def _accent(match):
-    letter = next(group for group in match.groups()[1:] if group)
-    return unicodedata.normalize("NFC", letter + ACCENTS[match.group(1)])
+    message = next(group for group in match.groups()[1:] if group)
+    return unicodedata.normalize("NFC", message + ACCENTS[match.group(1)])
 
 
 def _symbol(match):

@@ -44,7 +44,7 @@ import sys
 
 from normalize import normalize
 from oracle_paper import (  # for whoever imports the oracle
-    AS_TOLD, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, Paper,
+    AS_REPORTED, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, Paper,
 )
 from oracle_parse import MAX_BYTES, FilterError, parse
 from papers import load_papers

@@ -26,10 +26,10 @@ SETTLED = {
 
 # The two ways to ask: by what is told, or "could it change yet?", where numbers that
 # change with time count as not told until the end.
-AS_TOLD, MAY_CHANGE = False, True
+AS_REPORTED, MAY_CHANGE = False, True
 
 
-def not_told(field, settled):
+def not_known(field, settled):
     """The truth of a clause on a field that was not told: unknown, later false."""
     return None if settled < SETTLED[field] else False
 

@@ -8,7 +8,7 @@ import datetime
 import itertools
 import re
 
-from oracle_paper import AS_TOLD, FINALLY, MAY_CHANGE, NOTHING_SETTLED, not_told
+from oracle_paper import AS_REPORTED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, not_known
 from words import spans, tokens
 
 PARTICLES = frozenset(
@@ -42,7 +42,7 @@ class And:
     def __init__(self, parts):
         self.parts = parts
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         return truth_and(part.truth(paper, settled, mode) for part in self.parts)
 
     def is_positive(self, is_negated=False):
@@ -54,7 +54,7 @@ class Or:
     def __init__(self, parts):
         self.parts = parts
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         return truth_or(part.truth(paper, settled, mode) for part in self.parts)
 
     def is_positive(self, is_negated=False):
@@ -67,7 +67,7 @@ class Not:
         self.part = part
         self.column = column
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         return truth_not(self.part.truth(paper, settled, mode))
 
     def is_positive(self, is_negated=False):
@@ -100,10 +100,10 @@ class Words(Leaf):
         self.is_prefix = is_prefix
         self.is_exact = is_exact
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         texts = paper.texts[self.field]
         if texts is None:
-            return not_told(self.field, settled)
+            return not_known(self.field, settled)
         return any(self.find_in(text) for text in texts)
 
     def find_in(self, text):
@@ -164,7 +164,7 @@ class Near(Leaf):
         self.operands = operands
         self.distance = distance
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         return any(self.is_in(text) for text in paper.texts[self.field])
 
     def is_in(self, text):
@@ -190,7 +190,7 @@ class Name(Leaf):
         self.field = field
         self.given, self.last, self.has_comma = read_name(typed)
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         authors = paper.authors[:1] if self.field == "first" else paper.authors
         return any(self.is_name(author) for author in authors)
 
@@ -274,11 +274,11 @@ class Number(Leaf):
         self.low = low
         self.high = high
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         value = paper.numbers[self.field]
         if self.field != "authors":
             if value is None:
-                return not_told(self.field, settled)
+                return not_known(self.field, settled)
             if mode == MAY_CHANGE and settled < FINALLY:
                 return None
         return (self.low is None or value >= self.low) and (
@@ -293,7 +293,7 @@ class Days(Leaf):
         self.low = low
         self.high = high
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         low, high = (as_day(day, paper.today) for day in (self.low, self.high))
         is_relative = (low, high) != (self.low, self.high)
         return any(
@@ -328,9 +328,9 @@ class Category(Leaf):
         self.name = name
         self.is_archive = is_archive
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         if paper.categories is None:
-            return not_told(self.field, settled)
+            return not_known(self.field, settled)
         few = paper.categories[:1] if self.field == "primary" else paper.categories
         return any(
             name == self.name or (self.is_archive and name.startswith(self.name + "."))
@@ -348,11 +348,11 @@ class Whole(Leaf):
         if field == "id" and not is_prefix:
             self.value = bare_id(self.value)
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         value = paper.id
         if self.field == "doi":
             if paper.categories is None:
-                return not_told("doi", settled)
+                return not_known("doi", settled)
             value = paper.doi or ""
         value = ascii_lower(value)
         return value.startswith(self.value) if self.is_prefix else value == self.value
@@ -377,7 +377,7 @@ class Appearance(Leaf):
         self.at = {"source": 0, "type": 2}[field]
         self.value = ascii_lower(value)
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
         return any(ascii_lower(row[self.at]) == self.value for row in paper.appearances)
 
 
@@ -387,5 +387,5 @@ class Has(Leaf):
     def __init__(self, kind):
         self.kind = kind
 
-    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_TOLD):
-        return True if self.kind in paper.links else not_told("has", settled)
+    def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
+        return True if self.kind in paper.links else not_known("has", settled)

@@ -6,7 +6,7 @@
 
 #include <gio/gio.h>
 
-#include "base/auto.h"
+#include "base/cleanup.h"
 
 struct paperserver {
 	GSubprocess *process;

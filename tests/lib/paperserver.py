@@ -302,12 +302,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def mode_gzip_bad(self):
         self.reply(200, b"this is not gzip", [("Content-Encoding", "gzip")])
 
-    def mode_octets(self):
-        """/octets-N: a body of N octets."""
+    def mode_bytes(self):
+        """/bytes-N: a body of N octets."""
         self.reply(200, b"x" * self.count)
 
-    def mode_octets_chunked(self):
-        """/octets-chunked-N: without saying so before."""
+    def mode_bytes_chunked(self):
+        """/bytes-chunked-N: without saying so before."""
         self.send_response(200)
         self.close_connection = True
         self.end_headers()

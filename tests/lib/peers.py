@@ -1,11 +1,11 @@
 """peers.py - real mail servers for tests: smtp-sink, Postfix, Dovecot.
 
-Each lives in a folder of its own, on ports that the kernel chose, beside
+Each lives in a directory of its own, on ports that the kernel chose, beside
 whatever the machine runs; each is a context manager.  What cannot run here
 raises Skip with the reason.  Postfix wants root; the others run as anybody.
 
-    with Dovecot(tap.subfolder("dovecot"), ca) as dovecot:
-        with Postfix(tap.subfolder("postfix"), ca, lmtp=dovecot.lmtp) as postfix:
+    with Dovecot(tap.subdirectory("dovecot"), ca) as dovecot:
+        with Postfix(tap.subdirectory("postfix"), ca, lmtp=dovecot.lmtp) as postfix:
             ...smtplib.SMTP("127.0.0.1", postfix.port)...
             dovecot.wait_mails("person@example.org", 1)
 """
@@ -62,11 +62,11 @@ Cert = collections.namedtuple("Cert", "cert key")
 class Ca:
     """A test authority made on the spot, good for two days."""
 
-    def __init__(self, folder):
+    def __init__(self, directory):
         (self.openssl,) = need_programs("openssl")
-        self.folder = folder
-        self.key = os.path.join(folder, "ca.key")
-        self.cert = os.path.join(folder, "ca.pem")
+        self.directory = directory
+        self.key = os.path.join(directory, "ca.key")
+        self.cert = os.path.join(directory, "ca.pem")
         self._count = 0
         run(
             [self.openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt",
@@ -78,7 +78,7 @@ class Ca:
     def make_cert(self, *names, days=2):
         """A certificate for names (DNS or IPv4) as Cert(cert, key) paths."""
         self._count += 1
-        stem = os.path.join(self.folder, f"cert{self._count}")
+        stem = os.path.join(self.directory, f"cert{self._count}")
         request, key, cert = stem + ".csr", stem + ".key", stem + ".pem"
         alternatives = ",".join(
             ("IP:" if re.fullmatch(r"[\d.]+", name) else "DNS:") + name
@@ -113,8 +113,8 @@ class Ca:
         return ssl.create_default_context(cafile=self.cert)
 
 
-def make_ca(folder):
-    return Ca(folder)
+def make_ca(directory):
+    return Ca(directory)
 
 
 def make_cert(ca, *names, days=2):
@@ -137,12 +137,12 @@ class SmtpSink:
     options: as smtp-sink takes them, e.g. ["-f", "RCPT"], ["-B", "550 5.7.1 no"].
     """
 
-    def __init__(self, folder, options=(), port=None, user="nobody"):
+    def __init__(self, directory, options=(), port=None, user="nobody"):
         (self.program,) = need_programs("smtp-sink")
-        self.folder = folder
+        self.directory = directory
         self.options = list(options)
         self.port = port or free_port()
-        self.dump = os.path.join(folder, "dump")
+        self.dump = os.path.join(directory, "dump")
         self.user = user if is_root() else None
         self.child = None
 
@@ -248,8 +248,8 @@ def parse_dump(data):
 
 DOVECOT_CONF = """\
 # made for one test
-base_dir = {folder}/run
-state_dir = {folder}/state
+base_dir = {directory}/run
+state_dir = {directory}/state
 log_path = /dev/stderr
 auth_verbose = yes
 auth_failure_delay = 0
@@ -259,7 +259,7 @@ default_internal_user = {internal_user}
 default_internal_group = {internal_group}
 default_login_user = {login_user}
 first_valid_uid = 0
-mail_location = maildir:{folder}/mail/%d/%n
+mail_location = maildir:{directory}/mail/%d/%n
 mail_fsync = never
 ssl = yes
 ssl_cert = <{cert}
@@ -275,7 +275,7 @@ passdb {{
 }}
 userdb {{
   driver = static
-  args = uid={mail_uid} gid={mail_gid} home={folder}/mail/%d/%n allow_all_users=yes
+  args = uid={mail_uid} gid={mail_gid} home={directory}/mail/%d/%n allow_all_users=yes
 }}
 namespace inbox {{
   inbox = yes
@@ -313,10 +313,10 @@ service stats {{
 class Dovecot:
     """Dovecot 2.3: LMTP and SASL on Unix sockets, IMAP with STARTTLS and IMAPS.
 
-    Any user of example.org exists, with PASSWORD; mail is Maildir in the folder.
+    Any user of example.org exists, with PASSWORD; mail is Maildir in the directory.
     """
 
-    def __init__(self, folder, ca, names=("localhost", HOST), extra="", days=2):
+    def __init__(self, directory, ca, names=("localhost", HOST), extra="", days=2):
         self.program, self.doveconf = need_programs("dovecot", "doveconf")
         if not os.path.exists("/usr/lib/dovecot/lmtp"):
             raise Skip("dovecot-lmtpd is not installed")
@@ -324,19 +324,19 @@ class Dovecot:
             raise Skip("dovecot-imapd is not installed")
         if not run([self.program, "--version"]).startswith("2.3."):
             raise Skip("Dovecot is not 2.3")
-        self.folder = folder
+        self.directory = directory
         self.ca = ca
         self.cert = ca.make_cert(*names, days=days)
         self.extra = extra
         self.imap_port = free_port()
         self.imaps_port = free_port()
-        self.lmtp = socket_path(os.path.join(folder, "lmtp.sock"))
-        self.sasl = socket_path(os.path.join(folder, "sasl.sock"))
-        self.config = os.path.join(folder, "dovecot.conf")
+        self.lmtp = socket_path(os.path.join(directory, "lmtp.sock"))
+        self.sasl = socket_path(os.path.join(directory, "sasl.sock"))
+        self.config = os.path.join(directory, "dovecot.conf")
         self.child = None
 
     def start(self):
-        mail = os.path.join(self.folder, "mail")
+        mail = os.path.join(self.directory, "mail")
         os.makedirs(mail, exist_ok=True)
         if is_root():
             need_user("dovecot")
@@ -351,7 +351,7 @@ class Dovecot:
         write(
             self.config,
             DOVECOT_CONF.format(
-                folder=self.folder, host=HOST, domain=DOMAIN, password=PASSWORD,
+                directory=self.directory, host=HOST, domain=DOMAIN, password=PASSWORD,
                 internal_user=internal[0], internal_group=internal[1],
                 login_user=internal[2], mail_uid=owner.pw_uid, mail_gid=owner.pw_gid,
                 cert=self.cert.cert, key=self.cert.key,
@@ -507,17 +507,17 @@ class Postfix:
     services: more lines of master.cf, e.g. 'policy ... ' or a second smtpd
     """
 
-    def __init__(self, folder, ca, lmtp=None, sasl=None, relay_to=None, settings=None,
+    def __init__(self, directory, ca, lmtp=None, sasl=None, relay_to=None, settings=None,
                  services="", names=("localhost", HOST)):
         if not is_root():
             raise Skip("Postfix needs root")
         self.program, self.postqueue, self.postsuper = need_programs(
             "postfix", "postqueue", "postsuper"
         )
-        self.folder = folder
-        self.config = os.path.join(folder, "etc")
-        self.queue = os.path.join(folder, "spool")
-        self.data = os.path.join(folder, "data")
+        self.directory = directory
+        self.config = os.path.join(directory, "etc")
+        self.queue = os.path.join(directory, "spool")
+        self.data = os.path.join(directory, "data")
         self.port = free_port()
         self.ca = ca
         cert = ca.make_cert(*names)

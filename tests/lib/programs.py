@@ -1,6 +1,6 @@
 """programs.py - the built programs as a test drives them: paperboyd, paperboyctl.
 
-    paperboy = Paperboy(tap.subfolder("one"), papers="file:///some/folder")
+    paperboy = Paperboy(tap.subdirectory("one"), papers="file:///some/folder")
     paperboy.add("ada@example.org", ["diffusion"], now="2026-11-18T08:00:00Z")
     paperboy.run_once("2026-11-18T09:00:00Z")
     for mail in paperboy.mails(): ...
@@ -51,13 +51,13 @@ class Paperboy:
     extra:   more lines of the configuration
     """
 
-    def __init__(self, folder, papers, relay=None, connections=2, log_level="warning",
+    def __init__(self, directory, papers, relay=None, connections=2, log_level="warning",
                  extra=""):
-        self.folder = folder
+        self.directory = directory
         self.clock = Clock()
-        self.state = os.path.join(folder, "state")
-        self.maildir = os.path.join(folder, "Maildir")
-        self.config = os.path.join(folder, "paperboy.conf")
+        self.state = os.path.join(directory, "state")
+        self.maildir = os.path.join(directory, "Maildir")
+        self.config = os.path.join(directory, "paperboy.conf")
         self.seconds = []  # how long each run took
         self._seen = set()
         os.makedirs(self.state, mode=0o700, exist_ok=True)
@@ -156,9 +156,9 @@ def api_element(paper):
     return {"paper": inner, "title": paper["title"], "numComments": 0}
 
 
-def write_day(folder, day, papers):
+def write_day(directory, day, papers):
     """A day that a source can read: papers of load_papers(), or a file's name."""
-    path = os.path.join(folder, f"daily_papers-{day}.json")
+    path = os.path.join(directory, f"daily_papers-{day}.json")
     draft = path + ".new"
     if isinstance(papers, str):
         shutil.copyfile(papers, draft)

@@ -23,21 +23,21 @@ def unpack(*packages):
     if os.geteuid() != 0:
         raise Skip("a root of its own needs root")
     apt, dpkg = need_programs("apt-get", "dpkg")
-    folder = os.path.join(top_builddir(), "relays")
-    os.makedirs(folder, exist_ok=True)
-    root = os.path.join(folder, "-".join(packages))
+    directory = os.path.join(top_builddir(), "relays")
+    os.makedirs(directory, exist_ok=True)
+    root = os.path.join(directory, "-".join(packages))
     for package in packages:
-        if glob.glob(os.path.join(folder, f"{package}_*.deb")):
+        if glob.glob(os.path.join(directory, f"{package}_*.deb")):
             continue
         try:
             run([apt, "-q", "-o", "APT::Sandbox::User=root", "download", package],
-                cwd=folder)
+                cwd=directory)
         except (AssertionError, OSError) as error:
             raise Skip(f"apt-get cannot download {package}: {error}") from None
     if not os.path.isdir(root):
         draft = f"{root}.new.{os.getpid()}"
         for package in packages:
-            (deb,) = glob.glob(os.path.join(folder, f"{package}_*.deb"))
+            (deb,) = glob.glob(os.path.join(directory, f"{package}_*.deb"))
             run([dpkg, "-x", deb, draft])
         os.rename(draft, root)
     return root
@@ -46,9 +46,9 @@ def unpack(*packages):
 class Root:
     """A folder that a program takes for all there is."""
 
-    def __init__(self, folder, unpacked, program, users):
-        self.path = folder
-        os.chmod(folder, 0o755)
+    def __init__(self, directory, unpacked, program, users):
+        self.path = directory
+        os.chmod(directory, 0o755)
         self._copy(os.path.join(unpacked, program.lstrip("/")), program)
         libraries = ":".join(glob.glob(os.path.join(unpacked, "usr/lib/*-linux-gnu")))
         found = run(["ldd", os.path.join(unpacked, program.lstrip("/"))],
@@ -61,11 +61,11 @@ class Root:
             if inside.startswith("/lib/"):
                 inside = "/usr" + inside
             self._copy(path, inside)
-        os.symlink("usr/lib", os.path.join(folder, "lib"))
-        self.folder("tmp", 0o1777)
-        self.folder("dev")
+        os.symlink("usr/lib", os.path.join(directory, "lib"))
+        self.directory("tmp", 0o1777)
+        self.directory("dev")
         for name, minor in (("null", 3), ("zero", 5), ("urandom", 9)):
-            path = os.path.join(folder, "dev", name)
+            path = os.path.join(directory, "dev", name)
             os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
             os.chmod(path, 0o666)
         lines = ["root:x:0:0::/:/bin/false\n", "nobody:x:65534:65534::/:/bin/false\n"]
@@ -82,7 +82,7 @@ class Root:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copy(source, target)
 
-    def folder(self, name, mode=0o755, owner=(0, 0)):
+    def directory(self, name, mode=0o755, owner=(0, 0)):
         path = os.path.join(self.path, name)
         os.makedirs(path, exist_ok=True)
         os.chown(path, *owner)
@@ -111,14 +111,14 @@ class Relay:
 
 
 class OpenSmtpd(Relay):
-    def __init__(self, folder, sink_port):
+    def __init__(self, directory, sink_port):
         unpacked = unpack("opensmtpd")
         self.port = free_port()
-        self.root = Root(folder, unpacked, "/usr/sbin/smtpd", ("opensmtpd", "opensmtpq"))
-        self.root.folder("var/lib/opensmtpd/empty")
-        self.root.folder("var/empty")
-        self.root.folder("var/run")
-        self.root.folder("var/spool/smtpd", 0o711)
+        self.root = Root(directory, unpacked, "/usr/sbin/smtpd", ("opensmtpd", "opensmtpq"))
+        self.root.directory("var/lib/opensmtpd/empty")
+        self.root.directory("var/empty")
+        self.root.directory("var/run")
+        self.root.directory("var/spool/smtpd", 0o711)
         self.root.file("etc/mailname", "mail.example.org\n")
         self.root.file("etc/smtpd.conf", f"""\
 listen on {HOST} port {self.port} hostname mail.example.org
@@ -129,13 +129,13 @@ match from any for domain example.org action out
 
 
 class Exim(Relay):
-    def __init__(self, folder, sink_port):
+    def __init__(self, directory, sink_port):
         unpacked = unpack("exim4-daemon-light", "libidn12")
         self.port = free_port()
-        self.root = Root(folder, unpacked, "/usr/sbin/exim4", ("Debian-exim",))
+        self.root = Root(directory, unpacked, "/usr/sbin/exim4", ("Debian-exim",))
         owner = (9001, 9001)
-        self.root.folder("var/spool/exim4", 0o750, owner)
-        self.root.folder("var/log/exim4", 0o750, owner)
+        self.root.directory("var/spool/exim4", 0o750, owner)
+        self.root.directory("var/log/exim4", 0o750, owner)
         self.root.file("etc/exim4/exim4.conf", f"""\
 primary_hostname = mail.example.org
 local_interfaces = {HOST}

@@ -1,6 +1,6 @@
 """slots.py - when a person's editions are due, by Python's own time zones.
 
-A second implementation of src/model/rhythm.h, from its rules alone: an hour that
+A second implementation of src/model/schedule.h, from its rules alone: an hour that
 the clocks skip is the end of the gap, one that comes twice is the second.
 """
 
@@ -68,7 +68,7 @@ def changes(zone, begin, end):
     return found
 
 
-class Rhythm:
+class Schedule:
     """All slots of one person in a time, as (second, name).
 
     weekdays has a bit for each day, bit 0 is Monday.

@@ -12,20 +12,20 @@ def small_disk(tap, name, megabytes=32):
     if os.geteuid() != 0:
         raise Skip("mounting needs root")
     mount, umount = need_programs("mount", "umount")
-    folder = tap.subfolder(name)
+    directory = tap.subdirectory(name)
     try:
-        run([mount, "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "tmpfs", folder])
+        run([mount, "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "tmpfs", directory])
     except AssertionError as problem:
         raise Skip(f"no tmpfs: {problem}") from None
     try:
-        yield folder
+        yield directory
     finally:
-        run([umount, folder])
+        run([umount, directory])
 
 
-def fill(folder):
+def fill(directory):
     """Take all room but what files have already."""
-    path = os.path.join(folder, "filler")
+    path = os.path.join(directory, "filler")
     with open(path, "wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(b"\0" * 4096):
             pass

@@ -1,6 +1,6 @@
 """stopped.py - one thread of another program stands still, as under a debugger.
 
-    with Stopped(find_thread(pid, "post")):
+    with Stopped(find_thread(pid, "mailer")):
         ...
 """
 

@@ -91,8 +91,8 @@ def real_files(pattern):
 
     .ci/run knows the words of the reason, and LAB_NO_REAL_DATA is the same for C.
     """
-    folder = os.path.join(top_srcdir(), "..", "shared", "data")
-    paths = sorted(glob.glob(os.path.join(folder, pattern)))
+    directory = os.path.join(top_srcdir(), "..", "shared", "data")
+    paths = sorted(glob.glob(os.path.join(directory, pattern)))
     if not paths:
         raise Skip(f"no real data: {pattern}")
     return paths
@@ -110,21 +110,21 @@ class Tap:
         self.out = out or sys.stdout
         self.count = 0
         self.failed = 0
-        self._folder = None
+        self._directory = None
         self._stack = contextlib.ExitStack()
 
     # -- the folder --
 
     @property
-    def folder(self):
+    def directory(self):
         """A folder under $TMPDIR, removed at the end unless a test failed."""
-        if self._folder is None:
-            self._folder = tempfile.mkdtemp(prefix="pb-")
-            os.chmod(self._folder, 0o755)  # servers under other users go in
-        return self._folder
+        if self._directory is None:
+            self._directory = tempfile.mkdtemp(prefix="pb-")
+            os.chmod(self._directory, 0o755)  # servers under other users go in
+        return self._directory
 
-    def subfolder(self, name):
-        path = os.path.join(self.folder, name)
+    def subdirectory(self, name):
+        path = os.path.join(self.directory, name)
         os.makedirs(path)
         return path
 
@@ -195,23 +195,23 @@ class Tap:
         if kind is not None and issubclass(kind, Exception):
             self.diag("".join(traceback.format_exception(kind, value, trace)))
             self._line(f"Bail out! {one_line(value) or kind.__name__}")
-            self._leave_folder(is_removed=False)
+            self._leave_directory(is_removed=False)
             sys.exit(99)
         if kind is not None:
-            self._leave_folder(is_removed=True)
+            self._leave_directory(is_removed=True)
             return False
         self._line(f"1..{self.count}")
-        self._leave_folder(is_removed=self.failed == 0)
+        self._leave_directory(is_removed=self.failed == 0)
         sys.exit(1 if self.failed else 0)
 
-    def _leave_folder(self, is_removed):
-        if self._folder is None:
+    def _leave_directory(self, is_removed):
+        if self._directory is None:
             return
         if is_removed:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            shutil.rmtree(self._directory, ignore_errors=True)
         else:
-            self.diag(f"left for inspection: {self._folder}")
-        self._folder = None
+            self.diag(f"left for inspection: {self._directory}")
+        self._directory = None
 
 
 # ---- facts ------------------------------------------------------------------

@@ -21,8 +21,8 @@ CREATE TABLE paper (
 	upvotes       INTEGER CHECK (upvotes >= 0),
 	comments      INTEGER CHECK (comments >= 0),
 	stars         INTEGER CHECK (stars >= 0),
-	teller        INTEGER NOT NULL DEFAULT 0 CHECK (teller BETWEEN 0 AND 2), -- of its text
-	told_at       INTEGER NOT NULL, -- when the changing fields were read
+	source_rank        INTEGER NOT NULL DEFAULT 0 CHECK (source_rank BETWEEN 0 AND 2), -- of its text
+	fetched_at       INTEGER NOT NULL, -- when the changing fields were read
 	first_seen_at INTEGER NOT NULL,
 	last_day      TEXT NOT NULL CHECK (last_day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
 	replacement   INTEGER NOT NULL DEFAULT 0 CHECK (replacement >= 0), -- version announced; 0: none
@@ -34,21 +34,21 @@ CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
 CREATE INDEX paper_bare ON paper (first_seen_at) WHERE categories IS NULL;
 
--- Every name by which a paper is known (src/model/identity.h).
-CREATE TABLE paper_name (
+-- Every name by which a paper is known (src/model/paper_id.h).
+CREATE TABLE paper_alias (
 	name      TEXT PRIMARY KEY CHECK (name <> ''),
 	paper_seq INTEGER NOT NULL REFERENCES paper (seq)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX paper_name_paper ON paper_name (paper_seq);
+CREATE INDEX paper_alias_paper ON paper_alias (paper_seq);
 
 -- Two rows that are one paper, while neither can go: both are in messages on their way.
-CREATE TABLE paper_twin (
+CREATE TABLE paper_duplicate (
 	one_seq   INTEGER NOT NULL REFERENCES paper (seq),
 	other_seq INTEGER NOT NULL REFERENCES paper (seq),
 	PRIMARY KEY (one_seq, other_seq),
 	CHECK (one_seq < other_seq)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX paper_twin_other ON paper_twin (other_seq);
+CREATE INDEX paper_duplicate_other ON paper_duplicate (other_seq);
 
 CREATE TABLE listing (
 	source        TEXT NOT NULL CHECK (source <> ''),
@@ -89,15 +89,15 @@ BEGIN
 END;
 
 -- Every word of titles and abstracts, its plural class, and in how many papers it is.
-CREATE TABLE word (
+CREATE TABLE vocabulary (
 	text   TEXT PRIMARY KEY CHECK (text <> ''),
 	folded TEXT NOT NULL CHECK (folded <> ''),
 	papers INTEGER NOT NULL CHECK (papers >= 1)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX word_class ON word (folded);
+CREATE INDEX vocabulary_class ON vocabulary (folded);
 
 -- "low-rank adaptation (LoRA)": what short forms stand for, and how many papers say so.
-CREATE TABLE short_form (
+CREATE TABLE acronym (
 	short  TEXT NOT NULL CHECK (short <> ''), -- folded: lora
 	long   TEXT NOT NULL CHECK (long <> ''),  -- folded: low rank adaptation
 	shown  TEXT NOT NULL CHECK (shown <> ''), -- as the first paper wrote the long one
@@ -106,7 +106,7 @@ CREATE TABLE short_form (
 ) STRICT, WITHOUT ROWID;
 
 -- The lists that are collected, as the collector last saw them.
-CREATE TABLE list (
+CREATE TABLE source_list (
 	position    INTEGER PRIMARY KEY,
 	name        TEXT NOT NULL UNIQUE CHECK (name <> ''), -- as in batch.source
 	label       TEXT NOT NULL CHECK (label <> ''),
@@ -114,7 +114,7 @@ CREATE TABLE list (
 	wait_s      INTEGER NOT NULL CHECK (wait_s >= 0)
 ) STRICT;
 
-CREATE TABLE batch (
+CREATE TABLE source_fetch (
 	id       INTEGER PRIMARY KEY,
 	source   TEXT NOT NULL CHECK (source <> ''),
 	day      TEXT NOT NULL,
@@ -129,8 +129,8 @@ CREATE TABLE batch (
 	is_of_day INTEGER NOT NULL DEFAULT 0 CHECK (is_of_day IN (0, 1)),
 	CHECK ((status = 'failed') = (error IS NOT NULL))
 ) STRICT;
-CREATE INDEX batch_day ON batch (source, day, id);
-CREATE INDEX batch_asked ON batch (asked_at);
+CREATE INDEX source_fetch_day ON source_fetch (source, day, id);
+CREATE INDEX source_fetch_asked ON source_fetch (asked_at);
 
 CREATE TABLE filter (
 	id              INTEGER PRIMARY KEY,
@@ -143,7 +143,7 @@ CREATE TABLE filter (
 ) STRICT;
 CREATE INDEX filter_behind ON filter (matched_through, id) WHERE matched_through IS NOT NULL;
 
--- Terms (src/query/terms.h), one of which a paper must have for the filter.
+-- Terms (src/query/eval/terms.h), one of which a paper must have for the filter.
 CREATE TABLE filter_term (
 	kind      INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 4),
 	term      TEXT NOT NULL CHECK ((term = '') = (kind = 0)),
@@ -252,22 +252,22 @@ BEGIN
 	DELETE FROM match_found WHERE filter_id = OLD.id;
 END;
 
-CREATE TABLE match_waiting (
+CREATE TABLE match_pending (
 	filter_id  INTEGER NOT NULL REFERENCES filter (id) ON DELETE CASCADE,
 	paper_seq  INTEGER NOT NULL REFERENCES paper (seq),
 	decided_at INTEGER NOT NULL,
 	due_at     INTEGER NOT NULL, -- when what is not told counts as false
 	PRIMARY KEY (filter_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX match_waiting_due ON match_waiting (due_at, paper_seq);
-CREATE INDEX match_waiting_paper ON match_waiting (paper_seq, filter_id);
+CREATE INDEX match_pending_due ON match_pending (due_at, paper_seq);
+CREATE INDEX match_pending_paper ON match_pending (paper_seq, filter_id);
 
 -- Both, a row for each filter and paper.
 CREATE VIEW match (filter_id, paper_seq, state, decided_at, due_at) AS
 	SELECT m.filter_id, j.value, 'yes', m.decided_at, NULL
 	FROM match_found m, json_each('[' || m.papers || ']') j
 	UNION ALL
-	SELECT filter_id, paper_seq, 'waiting', decided_at, due_at FROM match_waiting;
+	SELECT filter_id, paper_seq, 'waiting', decided_at, due_at FROM match_pending;
 
 CREATE TABLE digest (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: it names the message
@@ -319,14 +319,14 @@ CREATE TABLE delivered (
 CREATE INDEX delivered_at ON delivered (at);
 
 -- How often a paper was in a message that was refused for its content.
-CREATE TABLE refused (
+CREATE TABLE digest_rejected (
 	subscriber_id INTEGER NOT NULL REFERENCES subscriber (id),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
 	times         INTEGER NOT NULL CHECK (times >= 1),
 	at            INTEGER NOT NULL,
 	PRIMARY KEY (subscriber_id, paper_seq)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX refused_at ON refused (at);
+CREATE INDEX digest_rejected_at ON digest_rejected (at);
 
 CREATE TABLE outbox (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -385,7 +385,7 @@ CREATE TABLE outbox (
 	CHECK (state <> 'SENDING' OR attempt >= 1)
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (next_try_at, id) WHERE next_try_at IS NOT NULL;
-CREATE INDEX outbox_letter_due ON outbox (next_try_at, id)
+CREATE INDEX outbox_mail_due ON outbox (next_try_at, id)
 	WHERE kind <> 'digest' AND next_try_at IS NOT NULL;
 CREATE INDEX outbox_address ON outbox (address_key) WHERE address_key IS NOT NULL;
 CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
@@ -399,7 +399,7 @@ CREATE INDEX outbox_deferred ON outbox (queued_at, id)
 CREATE INDEX outbox_failed ON outbox (ended_at) WHERE state = 'FAILED';
 
 -- What waits for somebody's word.  Of a token only its hash is kept.
-CREATE TABLE ticket (
+CREATE TABLE confirmation (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: bounces name it
 	hash          TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
 	purpose       TEXT NOT NULL CHECK (purpose IN ('confirm', 'undo', 'address', 'forget')),
@@ -417,12 +417,12 @@ CREATE TABLE ticket (
 	questioned_at INTEGER, -- an unclear reply was answered with a question
 	CHECK ((used_at IS NULL) = (action <> ''))
 ) STRICT;
-CREATE INDEX ticket_address ON ticket (address_key, purpose);
-CREATE INDEX ticket_expires ON ticket (expires_at);
-CREATE INDEX ticket_subscriber ON ticket (subscriber_id) WHERE subscriber_id IS NOT NULL;
+CREATE INDEX confirmation_address ON confirmation (address_key, purpose);
+CREATE INDEX confirmation_expires ON confirmation (expires_at);
+CREATE INDEX confirmation_subscriber ON confirmation (subscriber_id) WHERE subscriber_id IS NOT NULL;
 
 -- Who is forgotten as soon as the last answer is out.
-CREATE TABLE farewell (
+CREATE TABLE pending_erasure (
 	address_key TEXT PRIMARY KEY CHECK (address_key <> ''),
 	outbox_id   INTEGER NOT NULL,
 	address     TEXT NOT NULL,
@@ -430,7 +430,7 @@ CREATE TABLE farewell (
 ) STRICT, WITHOUT ROWID;
 
 -- How much was answered to whom lately.  Addresses and domains are HMACs.
-CREATE TABLE allowance (
+CREATE TABLE rate_log (
 	id     INTEGER PRIMARY KEY,
 	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'stranger', 'answer', 'proven',
 		'help', 'owner', 'left')),
@@ -438,20 +438,20 @@ CREATE TABLE allowance (
 	domain TEXT NOT NULL CHECK (length(domain) = 64),
 	at     INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX allowance_person ON allowance (person, kind, at);
-CREATE INDEX allowance_domain ON allowance (domain, kind, at);
-CREATE INDEX allowance_kind ON allowance (kind, at);
-CREATE INDEX allowance_at ON allowance (at);
+CREATE INDEX rate_log_person ON rate_log (person, kind, at);
+CREATE INDEX rate_log_domain ON rate_log (domain, kind, at);
+CREATE INDEX rate_log_kind ON rate_log (kind, at);
+CREATE INDEX rate_log_at ON rate_log (at);
 
 -- Letters that came in.  Of one that was handled the key is kept, so that it counts once
--- whatever road it comes by again; what it said and who sent it are not.
-CREATE TABLE letter (
+-- whatever receiver it comes by again; what it said and who sent it are not.
+CREATE TABLE inbox (
 	id          INTEGER PRIMARY KEY AUTOINCREMENT,
 	key         TEXT NOT NULL UNIQUE CHECK (length(key) = 64),
-	road        TEXT NOT NULL CHECK (road IN ('lmtp', 'maildir', 'imap')),
+	receiver        TEXT NOT NULL CHECK (receiver IN ('lmtp', 'maildir', 'imap')),
 	sender      TEXT, -- of the envelope: '' is the null one; NULL: not told
 	recipient   TEXT, -- of the envelope, one a line; NULL: not known
-	came_at     INTEGER NOT NULL,
+	received_at     INTEGER NOT NULL,
 	-- In bytes, of the whole message; raw is its header alone where it is too large.
 	size        INTEGER NOT NULL CHECK (size >= 0),
 	state       TEXT NOT NULL CHECK (state IN ('new', 'done', 'quarantined')),
@@ -467,17 +467,17 @@ CREATE TABLE letter (
 	CHECK ((state = 'new') = (next_try_at IS NOT NULL)),
 	CHECK ((state = 'new') = (ended_at IS NULL))
 ) STRICT;
-CREATE INDEX letter_due ON letter (next_try_at, id) WHERE state = 'new';
-CREATE INDEX letter_quarantined ON letter (ended_at) WHERE state = 'quarantined';
-CREATE INDEX letter_done ON letter (came_at) WHERE state = 'done';
+CREATE INDEX inbox_due ON inbox (next_try_at, id) WHERE state = 'new';
+CREATE INDEX inbox_quarantined ON inbox (ended_at) WHERE state = 'quarantined';
+CREATE INDEX inbox_done ON inbox (received_at) WHERE state = 'done';
 
 -- Messages that stay in a mailbox, since they are too large or cannot be read.
 CREATE TABLE skipped_message (
-	road   TEXT NOT NULL CHECK (road IN ('maildir', 'imap')),
+	receiver   TEXT NOT NULL CHECK (receiver IN ('maildir', 'imap')),
 	name   TEXT NOT NULL, -- by which the mailbox finds it again
 	since  INTEGER NOT NULL,
 	reason TEXT NOT NULL,
-	PRIMARY KEY (road, name)
+	PRIMARY KEY (receiver, name)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE cursor (
@@ -500,7 +500,7 @@ CREATE TABLE key_check (
 	mac TEXT NOT NULL CHECK (length(mac) = 64)
 ) STRICT;
 
-CREATE TABLE change (
+CREATE TABLE audit_log (
 	id            INTEGER PRIMARY KEY,
 	at            INTEGER NOT NULL,
 	who           TEXT NOT NULL,
@@ -508,8 +508,8 @@ CREATE TABLE change (
 	subscriber_id INTEGER REFERENCES subscriber (id),
 	detail        TEXT
 ) STRICT;
-CREATE INDEX change_subscriber ON change (subscriber_id, id);
-CREATE INDEX change_at ON change (at, id);
+CREATE INDEX audit_log_subscriber ON audit_log (subscriber_id, id);
+CREATE INDEX audit_log_at ON audit_log (at, id);
 
 -- Bad states are impossible, whoever writes.
 
@@ -533,7 +533,7 @@ BEGIN
 END;
 
 -- What goes out again is what went out first.
-CREATE TRIGGER outbox_letter_frozen BEFORE UPDATE OF kind, recipient, sender, message ON outbox
+CREATE TRIGGER outbox_mail_frozen BEFORE UPDATE OF kind, recipient, sender, message ON outbox
 WHEN NEW.kind <> OLD.kind OR NEW.recipient IS NOT OLD.recipient
 	OR NEW.sender IS NOT OLD.sender
 	OR (NEW.message IS NOT OLD.message AND NEW.message IS NOT NULL)
@@ -550,7 +550,7 @@ BEGIN
 END;
 
 CREATE TRIGGER digest_frozen_paper BEFORE UPDATE OF paper_seq ON digest_item
-WHEN NOT EXISTS (SELECT 1 FROM paper_twin
+WHEN NOT EXISTS (SELECT 1 FROM paper_duplicate
 	WHERE one_seq = min(OLD.paper_seq, NEW.paper_seq)
 	AND other_seq = max(OLD.paper_seq, NEW.paper_seq))
 BEGIN
@@ -565,7 +565,7 @@ END;
 
 CREATE TRIGGER digest_kept BEFORE DELETE ON digest_item
 WHEN EXISTS (SELECT 1 FROM digest WHERE id = OLD.digest_id)
-	AND NOT EXISTS (SELECT 1 FROM paper_twin t JOIN digest_item i
+	AND NOT EXISTS (SELECT 1 FROM paper_duplicate t JOIN digest_item i
 		ON i.digest_id = OLD.digest_id
 		AND i.paper_seq = iif(t.one_seq = OLD.paper_seq, t.other_seq, t.one_seq)
 		WHERE OLD.paper_seq IN (t.one_seq, t.other_seq))
@@ -588,8 +588,8 @@ BEGIN
 END;
 
 -- Whose it is may be learnt later.
-CREATE TRIGGER ticket_is_used_once BEFORE UPDATE OF id, hash, purpose, address, address_key,
-	recipient, action, details, made_at, expires_at, used_at ON ticket
+CREATE TRIGGER confirmation_is_used_once BEFORE UPDATE OF id, hash, purpose, address, address_key,
+	recipient, action, details, made_at, expires_at, used_at ON confirmation
 WHEN OLD.used_at IS NOT NULL
 BEGIN
 	SELECT RAISE(ABORT, 'a ticket is used once');
@@ -600,8 +600,8 @@ WHEN NEW.filter_id <> OLD.filter_id OR NEW.decided_at <> OLD.decided_at
 	OR (substr(NEW.papers, 1, length(OLD.papers) + 1) <> OLD.papers || ','
 	-- Only two rows of one paper may become one.
 	AND NOT EXISTS (SELECT 1
-		FROM (SELECT one_seq AS gone, other_seq AS kept FROM paper_twin
-			UNION ALL SELECT other_seq, one_seq FROM paper_twin)
+		FROM (SELECT one_seq AS gone, other_seq AS kept FROM paper_duplicate
+			UNION ALL SELECT other_seq, one_seq FROM paper_duplicate)
 		WHERE ',' || NEW.papers || ',' IN (
 			replace(',' || OLD.papers || ',', ',' || gone || ',', ',' || kept || ','),
 			replace(',' || OLD.papers || ',', ',' || gone || ',', ','))))
@@ -609,7 +609,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'a match that was decided stays');
 END;
 
-CREATE TRIGGER letter_done_is_final BEFORE UPDATE OF state ON letter
+CREATE TRIGGER inbox_done_is_final BEFORE UPDATE OF state ON inbox
 WHEN OLD.state = 'done' AND NEW.state <> 'done'
 BEGIN
 	SELECT RAISE(ABORT, 'a letter that was handled stays so');
@@ -624,7 +624,7 @@ CREATE TABLE row_count (
 
 -- Messages are counted by state while they have not ended, and when they are FAILED.
 INSERT INTO row_count (name, count) VALUES ('paper', 0), ('filter', 0), ('match', 0),
-	('match_waiting', 0), ('next held', 0),
+	('match_pending', 0), ('next held', 0),
 	('subscriber pending', 0), ('subscriber active', 0), ('subscriber paused', 0),
 	('subscriber suspended', 0), ('subscriber gone', 0),
 	('outbox NEW', 0), ('outbox SENDING', 0), ('outbox DEFERRED', 0),
@@ -655,16 +655,16 @@ BEGIN
 	WHERE name = 'filter';
 END;
 
-CREATE TRIGGER match_waiting_count_insert AFTER INSERT ON match_waiting
+CREATE TRIGGER match_pending_count_insert AFTER INSERT ON match_pending
 BEGIN
 	UPDATE row_count SET count = count + 1
-	WHERE name = 'match_waiting';
+	WHERE name = 'match_pending';
 END;
 
-CREATE TRIGGER match_waiting_count_delete AFTER DELETE ON match_waiting
+CREATE TRIGGER match_pending_count_delete AFTER DELETE ON match_pending
 BEGIN
 	UPDATE row_count SET count = count - 1
-	WHERE name = 'match_waiting';
+	WHERE name = 'match_pending';
 END;
 
 CREATE TRIGGER match_found_count_insert AFTER INSERT ON match_found

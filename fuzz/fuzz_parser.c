@@ -1,0 +1,38 @@
+/*
+ * fuzz_parser.c - any message, past the scan, through the parser and back.
+ *
+ * Whatever the reader tells is a letter or a refusal to those who read it.
+ */
+#include <string.h>
+
+#include "fuzz.h"
+#include "message/parser_decode.h"
+#include "parser/mime_parser.h"
+
+static void
+check_mail(const struct inmail *mail)
+{
+	g_assert(mail->from_fields >= (mail->from->len > 0));
+	g_assert((mail->source == INMAIL_SOURCE_NONE) <= (mail->text[0] == '\0'));
+	g_assert(mail->report != INMAIL_REPORT_NONE || mail->groups->len == 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* NUL-terminated by nobody: of just this size. */
+	g_autofree char *raw = g_memdup2(data, size);
+	pb_auto(mime_parser) reader = mime_parser_new(raw ? raw : "", size, true);
+	g_autoptr(GString) out = g_string_new(NULL);
+	pb_auto(inmail) mail = NULL;
+	g_autofree char *refusal = NULL;
+	g_autoptr(GError) error = NULL;
+
+	mime_parser_append(out, reader, false);
+	if (!parser_decode(out->str, out->len, &mail, &refusal, &error))
+		g_error("%s", error->message);
+	g_assert(!mail == !!refusal);
+	if (mail)
+		check_mail(mail);
+	return 0;
+}

@@ -1,0 +1,32 @@
+/*
+ * fuzz_parser_proto.c - anything that a reader of letters may say.
+ */
+#include "fuzz.h"
+#include "message/parser_decode.h"
+
+static void
+parse(const char *data, size_t size)
+{
+	g_autofree char *copy = g_memdup2(data, size);
+	pb_auto(inmail) mail = NULL;
+	g_autofree char *refusal = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (!parser_decode(copy ? copy : "", size, &mail, &refusal, &error))
+		fuzz_check_error(error);
+	else
+		g_assert(!mail == !!refusal);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	g_autoptr(GString) begun = g_string_new("paperboy-parser 1\n");
+
+	parse((const char *)data, size);
+	g_string_append_len(begun, (const char *)data, (gssize)size);
+	parse(begun->str, begun->len);
+	g_string_append(begun, "end 0\n\n");
+	parse(begun->str, begun->len);
+	return 0;
+}

@@ -1,0 +1,352 @@
+/*
+ * settings_parse.c - paperboy.conf into settings, and what is wrong with its values.
+ */
+#include <libconfig.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "config/include.h"
+#include "config/recover.h"
+#include "config/setting.h"
+#include "config/settings.h"
+#include "config/suggest.h"
+
+/* What a reader needs to say where something is wrong. */
+struct reading {
+	struct settings *settings;
+	GPtrArray *problems;
+	struct source_map *lines;
+	bool
+	    is_cut; /* the form of the text is wrong somewhere: not all of it is read */
+};
+
+#define add_problem(reading, at, ...)                                 \
+	source_map_add_problem((reading)->lines, (reading)->problems, \
+	    config_setting_source_line(at), __VA_ARGS__)
+
+/* What stands there instead of what is wanted. */
+static const char *
+kind_of(const config_setting_t *at)
+{
+	switch (config_setting_type(at)) {
+	case CONFIG_TYPE_INT:
+	case CONFIG_TYPE_INT64:
+		return "a number";
+	case CONFIG_TYPE_FLOAT:
+		return "a number with a fraction";
+	case CONFIG_TYPE_STRING:
+		return "a text in quotes";
+	case CONFIG_TYPE_BOOL:
+		return "true or false";
+	case CONFIG_TYPE_GROUP:
+		return "a group";
+	default: /* No enum of ours: an array, or a list. */
+		return "a list";
+	}
+}
+
+static bool
+has_control(const char *text)
+{
+	for (; *text; text = g_utf8_next_char(text))
+		if (g_unichar_iscntrl(g_utf8_get_char(text)))
+			return true;
+	return false;
+}
+
+static bool
+refuse_choice(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
+
+	add_problem(reading, at, "%s must be one of \"%s\"", setting->name, list);
+	return false;
+}
+
+/* @return whether it was taken */
+static bool
+read_text(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	const char *text = config_setting_get_string(at);
+
+	if (!text)
+		add_problem(reading, at, "%s must be a text in quotes, not %s",
+		    setting->name, kind_of(at));
+	else if (!g_utf8_validate(text, -1, NULL) || has_control(text))
+		add_problem(reading, at,
+		    "%s must be UTF-8 on one line, without control characters",
+		    setting->name);
+	else if ((int)strlen(text) < setting->minimum)
+		add_problem(reading, at, "%s must not be empty", setting->name);
+	else if (setting->choices && !g_strv_contains(setting->choices, text))
+		return refuse_choice(reading, setting, at);
+	else {
+		g_free(*setting_get_text(reading->settings, setting));
+		*setting_get_text(reading->settings, setting) = g_strdup(text);
+		return true;
+	}
+	return false;
+}
+
+static bool
+read_int(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	long long number = config_setting_type(at) == CONFIG_TYPE_INT64
+	                       ? config_setting_get_int64(at)
+	                       : config_setting_get_int(at);
+
+	if (config_setting_type(at) != CONFIG_TYPE_INT &&
+	    config_setting_type(at) != CONFIG_TYPE_INT64) {
+		add_problem(reading, at, "%s must be a whole number, not %s",
+		    setting->name, kind_of(at));
+		return false;
+	}
+	if (number < setting->minimum || number > setting->maximum) {
+		add_problem(reading, at, "%s must be from %d to %d", setting->name,
+		    setting->minimum, setting->maximum);
+		return false;
+	}
+	*setting_get_int(reading->settings, setting) = (int)number;
+	return true;
+}
+
+static bool
+read_bool(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	if (config_setting_type(at) != CONFIG_TYPE_BOOL) {
+		add_problem(reading, at,
+		    "%s must be true or false, without quotes, not %s", setting->name,
+		    kind_of(at));
+		return false;
+	}
+	*setting_get_bool(reading->settings, setting) = config_setting_get_bool(at);
+	return true;
+}
+
+static bool
+read_choice(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	const char *text = config_setting_get_string(at);
+
+	for (int i = 0; text && setting->choices[i]; i++) {
+		if (strcmp(text, setting->choices[i]) == 0) {
+			*setting_get_int(reading->settings, setting) = i;
+			return true;
+		}
+	}
+	return refuse_choice(reading, setting, at);
+}
+
+static bool
+read_value(
+    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+{
+	switch (setting->type) {
+	case TYPE_TEXT:
+		return read_text(reading, setting, at);
+	case TYPE_INT:
+		return read_int(reading, setting, at);
+	case TYPE_BOOL:
+		return read_bool(reading, setting, at);
+	case TYPE_CHOICE:
+		return read_choice(reading, setting, at);
+	}
+	return false;
+}
+
+static void
+read_setting(struct reading *reading, size_t row, const config_setting_t *at)
+{
+	const struct source_map_origin *origin =
+	    source_map_find(reading->lines, config_setting_source_line(at));
+	struct setting_origin *note = &reading->settings->notes[row];
+
+	note->line = origin->line;
+	g_free(note->file);
+	note->file = g_strdup(origin->file);
+	note->is_wrong =
+	    origin->is_wrong || !read_value(reading, &setting_table[row], at);
+}
+
+static bool
+is_group(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < setting_count; i++)
+		if (strncmp(setting_table[i].name, name, length) == 0 &&
+		    setting_table[i].name[length] == '.')
+			return true;
+	return false;
+}
+
+static void
+refuse_unknown(struct reading *reading, const char *name, const config_setting_t *at)
+{
+	bool is_group = config_setting_is_group(at) && !strchr(name, '.');
+	g_autofree char *group = is_group ? suggest_group(name) : NULL;
+	const struct setting *suggested = is_group ? NULL : suggest_setting(name);
+	const char *own = suggested ? suggest_get_own_name(suggested->name) : NULL;
+
+	if (group)
+		add_problem(reading, at, "unknown group \"%s\": the nearest is \"%s\"",
+		    name, group);
+	else if (is_group)
+		add_problem(reading, at, "unknown group \"%s\"", name);
+	else if (!suggested)
+		add_problem(reading, at, "unknown setting \"%s\"", name);
+	else if (strcmp(own, suggest_get_own_name(name)) != 0)
+		add_problem(reading, at,
+		    "unknown setting \"%s\": the nearest is \"%s\"", name,
+		    suggested->name);
+	else if (own == suggested->name)
+		add_problem(reading, at,
+		    "unknown setting \"%s\": %s stands outside of all groups", name,
+		    own);
+	else
+		add_problem(reading, at,
+		    "unknown setting \"%s\": write it as %.*s: { %s = ...; };", name,
+		    (int)(own - suggested->name - 1), suggested->name, own);
+}
+
+static void
+read_group(struct reading *reading, const config_setting_t *group, const char *prefix)
+{
+	for (int i = 0; i < config_setting_length(group); i++) {
+		const config_setting_t *at =
+		    config_setting_get_elem(group, (unsigned)i);
+		g_autofree char *name =
+		    g_strconcat(prefix, config_setting_name(at), NULL);
+		size_t row = 0;
+
+		/* The form is wrong within it: that was told. */
+		if (config_setting_type(at) == CONFIG_TYPE_NONE)
+			continue;
+		if (!*prefix && is_group(name)) {
+			g_autofree char *inner = g_strconcat(name, ".", NULL);
+
+			if (config_setting_is_group(at))
+				read_group(reading, at, inner);
+			else
+				add_problem(reading, at,
+				    "%s is a group: write %s: { ... };", name, name);
+			continue;
+		}
+		while (
+		    row < setting_count && strcmp(setting_table[row].name, name) != 0)
+			row++;
+		if (row == setting_count)
+			refuse_unknown(reading, name, at);
+		else
+			read_setting(reading, row, at);
+	}
+}
+
+static const struct setting_origin *
+get_note(const struct settings *settings, const char *name)
+{
+	size_t row = 0;
+
+	while (row < setting_count && strcmp(setting_table[row].name, name) != 0)
+		row++;
+	g_assert(row < setting_count);
+	return &settings->notes[row];
+}
+
+static void G_GNUC_PRINTF(3, 4)
+    add_whole(struct reading *reading, const char *name, const char *format, ...)
+{
+	g_autofree char *place = settings_format_place(reading->settings, name);
+	g_autofree char *message = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	message = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_ptr_array_add(reading->problems, g_strdup_printf("%s: %s", place, message));
+}
+
+/* What is wrong although each value alone is right. */
+static void
+check_whole(struct reading *reading)
+{
+	struct settings *settings = reading->settings;
+
+	for (size_t i = 0; i < setting_count; i++)
+		if (setting_table[i].type == TYPE_TEXT &&
+		    setting_table[i].minimum > 0 && !settings->notes[i].is_wrong &&
+		    !reading->is_cut &&
+		    !**setting_get_text(settings, &setting_table[i]))
+			add_whole(reading, setting_table[i].name, "%s is not set: %s",
+			    setting_table[i].name, setting_table[i].help);
+	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir &&
+	    !settings_has_error(settings, "delivery.maildir") && !reading->is_cut)
+		add_whole(reading, "delivery.method",
+		    "delivery.method is maildir, but delivery.maildir is not set");
+	if (*settings->smtp_user && !*settings->smtp_password_file &&
+	    !settings_has_error(settings, "smtp.password_file") && !reading->is_cut)
+		add_whole(reading, "smtp.user",
+		    "smtp.user is set, but smtp.password_file is not");
+	if (settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP && *settings->smtp_user)
+		add_whole(reading, "smtp.user",
+		    "smtp.user is set, but lmtp knows no login: leave it out");
+	if (settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP &&
+	    settings->smtp_tls != SETTINGS_TLS_AUTO &&
+	    settings->smtp_tls != SETTINGS_TLS_OFF)
+		add_whole(reading, "smtp.tls",
+		    "smtp.tls is set, but lmtp knows no TLS: leave it out");
+}
+
+char *
+settings_format_place(const struct settings *settings, const char *name)
+{
+	const struct setting_origin *note = get_note(settings, name);
+
+	return note->file ? g_strdup_printf("%s:%u", note->file, note->line)
+	                  : g_strdup(settings->path ? settings->path : "defaults");
+}
+
+bool
+settings_has_error(const struct settings *settings, const char *name)
+{
+	return get_note(settings, name)->is_wrong;
+}
+
+struct settings *
+settings_read(const char *path, GPtrArray *problems)
+{
+	pb_auto(source_map) lines = source_map_load(path, problems);
+	pb_auto(settings) settings = NULL;
+	struct reading reading = {NULL, problems, lines, false};
+	config_t config;
+
+	if (!lines)
+		return NULL;
+	settings = settings_new();
+	settings->path = g_strdup(path);
+	reading.settings = settings;
+	config_init(&config);
+	reading.is_cut = !recover_parse(&config, lines, problems);
+	read_group(&reading, config_root_setting(&config), "");
+	check_whole(&reading);
+	config_destroy(&config);
+	return g_steal_pointer(&settings);
+}
+
+struct settings *
+settings_load(const char *path, GPtrArray *problems, GError **error)
+{
+	unsigned before = problems->len;
+	pb_auto(settings) settings = settings_read(path, problems);
+
+	if (problems->len == before)
+		return g_steal_pointer(&settings);
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' has %u error%s", path,
+	    problems->len - before, problems->len - before == 1 ? "" : "s");
+	return NULL;
+}

@@ -1,0 +1,47 @@
+/*
+ * ctl_check.c - the command that tries everything that paperboy needs.
+ */
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "ctl/ctl.h"
+#include "service/health/mail_check.h"
+
+#define WAIT_S      20
+#define WAIT_MOST_S 600
+
+static void
+draw(void *data, uint8_t *bytes, size_t size)
+{
+	(void)data;
+	/* So few come whole, and always (getrandom(2)). */
+	g_assert(getrandom(bytes, size, 0) == (ssize_t)size);
+}
+
+bool
+ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	int wait_s = WAIT_S;
+	const GOptionEntry entries[] = {
+	    {"wait", 0, 0, G_OPTION_ARG_INT, &wait_s, NULL, NULL}, {0}};
+	struct mail_check check = {
+	    .settings = ctl->settings,
+	    .store = ctl->store,
+	    .clock = &ctl->clock,
+	    .draw = draw,
+	};
+	g_autoptr(GPtrArray) findings = NULL;
+
+	if (!ctl_parse(entries, 0, &argc, &argv, error))
+		return false;
+	if (wait_s < 0 || wait_s > WAIT_MOST_S) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "--wait wants 0 to %d seconds", WAIT_MOST_S);
+		return false;
+	}
+	check.wait_s = wait_s;
+	check.is_daemon_running = ctl_is_daemon_running(ctl);
+	findings = mail_check_run(&check);
+	ctl_print_findings(ctl, findings);
+	return true;
+}

@@ -1,0 +1,31 @@
+/*
+ * ctl_metrics.c - the command that prints how everything is for a monitoring system.
+ */
+#include <stdio.h>
+
+#include "ctl/ctl.h"
+#include "service/health/metrics.h"
+
+bool
+ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	const struct status_daemon nobody = {
+	    .started_at = -1,
+	    .collected_at = -1,
+	    .posted_at = -1,
+	};
+	g_autofree char *text = NULL;
+
+	if (!ctl_parse(NULL, 0, &argc, &argv, error))
+		return false;
+	text = ctl_ask_daemon(ctl, "metrics");
+	if (text) {
+		puts(text);
+		return true;
+	}
+	text = metrics_format(ctl->store, ctl->settings, &nobody, NULL,
+	    clock_get_now(&ctl->clock), error);
+	if (text)
+		fputs(text, stdout);
+	return text != NULL;
+}

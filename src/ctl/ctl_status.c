@@ -1,0 +1,391 @@
+/*
+ * ctl_status.c - the command that tells how everything is, on one screen.
+ */
+#include "service/health/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/ctl.h"
+#include "ctl/print.h"
+#include "service/collect/source_status.h"
+
+/* Something wants a person. */
+#define STATUS_WANTED 1
+
+static int64_t
+number_behind(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	return at ? g_ascii_strtoll(at + strlen(name), NULL, 10) : -1;
+}
+
+/* The word behind a name. @return a new string, or NULL */
+static char *
+dup_word_behind(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	return at ? g_strndup(at + strlen(name), strcspn(at + strlen(name), " "))
+	          : NULL;
+}
+
+/* "started=N looked=N posted=N mailboxes=WORD relay=words" */
+static void
+ask_daemon(const struct ctl *ctl, struct status_daemon *daemon)
+{
+	g_autofree char *line = ctl_ask_daemon(ctl, "status");
+	const char *relay = line ? strstr(line, " relay=") : NULL;
+
+	*daemon = (struct status_daemon){
+	    .is_running = line != NULL,
+	    .started_at = -1,
+	    .collected_at = -1,
+	    .posted_at = -1,
+	};
+	if (!relay)
+		return;
+	daemon->started_at = number_behind(line, "started=");
+	daemon->collected_at = number_behind(line, "looked=");
+	daemon->posted_at = number_behind(line, "posted=");
+	daemon->mailboxes = dup_word_behind(line, " mailboxes=");
+	daemon->relay = print_dup_line(relay + strlen(" relay="));
+}
+
+/* ---- JSON ---- */
+
+static json_t *
+json_of_sources(const GPtrArray *sources)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < sources->len; i++) {
+		const struct source_status_source *source = sources->pdata[i];
+
+		if (source->asked_at < 0)
+			continue;
+		json_array_append_new(
+		    list, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:I}",
+		              "source", source->name, "day", source->day, "status",
+		              source->status, "asked_at", (json_int_t)source->asked_at,
+		              "good_at", print_json_number(source->good_at), "error",
+		              print_json_text(source->error), "papers_day",
+		              print_json_text(source->papers_day), "papers",
+		              (json_int_t)source->papers));
+	}
+	return list;
+}
+
+static json_t *
+json_of_people(const struct status *status)
+{
+	json_t *people = json_object();
+
+	for (unsigned i = 0; i <= SUBSCRIBER_GONE; i++)
+		json_object_set_new(people, subscriber_state_name(i),
+		    json_integer((json_int_t)status->people[i]));
+	return people;
+}
+
+static json_t *
+json_of_oldest(const struct outbox_message *message)
+{
+	if (!message)
+		return json_null();
+	return json_pack("{s:I, s:s, s:I, s:o, s:o}", "id", (json_int_t)message->id,
+	    "state", message->state, "queued_at", (json_int_t)message->queued_at,
+	    "next_try_at", print_json_number(message->next_try_at), "reply",
+	    print_json_text(message->reply));
+}
+
+static json_t *
+json_of_restore(const struct status *status)
+{
+	if (status->past.restored_at < 0)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:I}", "restored_at",
+	    (json_int_t)status->past.restored_at, "made_at",
+	    (json_int_t)status->past.made_at, "held",
+	    (json_int_t)status->held_by_restore, "people",
+	    (json_int_t)status->past.people);
+}
+
+static json_t *
+json_of_status(const struct status *status, const struct status_daemon *daemon)
+{
+	json_t *problems = json_array();
+	json_t *object = json_pack("{s:b, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o,"
+	                           " s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
+	    "running", (int)daemon->is_running, "sources",
+	    json_of_sources(status->sources), "lists", status->coverage, "papers",
+	    (json_int_t)status->papers, "subscribers",
+	    (json_int_t)status->people[SUBSCRIBER_ACTIVE], "filters",
+	    (json_int_t)status->filters, "matches", (json_int_t)status->matches,
+	    "waiting", (json_int_t)status->waiting, "next_digest_at",
+	    print_json_number(status->next_due), "queue", "new",
+	    (json_int_t)status->fresh, "sending", (json_int_t)status->sending,
+	    "deferred", (json_int_t)status->deferred, "unknown",
+	    (json_int_t)status->unknown, "held", (json_int_t)status->held, "failed",
+	    (json_int_t)status->failed);
+	json_t *more;
+
+	for (unsigned i = 0; i < status->problems->len; i++) {
+		const struct status_problem *problem = status->problems->pdata[i];
+
+		json_array_append_new(problems, json_string(problem->text));
+	}
+	more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o,"
+	                 " s:o, s:{s:I, s:I, s:I},"
+	                 " s:{s:I, s:I, s:I, s:I}}",
+	    "started_at", print_json_number(daemon->started_at), "looked_at",
+	    print_json_number(daemon->collected_at), "posted_at",
+	    print_json_number(daemon->posted_at), "relay",
+	    print_json_text(daemon->relay), "people", json_of_people(status), "oldest",
+	    json_of_oldest(status->oldest), "restore", json_of_restore(status),
+	    "backup_at", print_json_number(status->past.last_made_at),
+	    "disk_free_bytes", (json_int_t)status->disk_free_bytes, "store_bytes",
+	    (json_int_t)status->store_bytes, "log_bytes", (json_int_t)status->log_bytes,
+	    "problems", problems, "mailboxes", print_json_text(daemon->mailboxes),
+	    "letters", "new", (json_int_t)status->messages, "quarantined",
+	    (json_int_t)status->quarantined, "skipped", (json_int_t)status->skipped,
+	    "tickets", "pending", (json_int_t)status->pending, "asked_hour",
+	    (json_int_t)status->asked_hour, "asked_most",
+	    (json_int_t)status->asked_most, "dropped",
+	    (json_int_t)status->dropped.total);
+	json_object_update(object, more);
+	json_decref(more);
+	return object;
+}
+
+/* ---- words ---- */
+
+/* "open" and "closed" are words of circuits, not of people. */
+static void
+print_relay(const char *relay)
+{
+	static const struct {
+		const char *word, *shown;
+	} words[] = {
+	    {"closed, ", "takes mail, after "},
+	    {"closed", "takes mail"},
+	    {"open, relay failed, ", "takes no mail, "},
+	    {"open, login refused, ", "refuses our login (smtp.user), "},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+		if (!g_str_has_prefix(relay, words[i].word))
+			continue;
+		printf("relay        %s%s\n", words[i].shown,
+		    relay + strlen(words[i].word));
+		return;
+	}
+	printf("relay        %s\n", relay);
+}
+
+static void
+print_daemon(const struct status_daemon *daemon)
+{
+	g_autofree char *started = ctl_format_time(daemon->started_at);
+	g_autofree char *looked = ctl_format_time(daemon->collected_at);
+
+	if (!daemon->is_running) {
+		puts("paperboyd    not running: nothing is collected or sent");
+		return;
+	}
+	fputs("paperboyd    running", stdout);
+	if (daemon->started_at >= 0)
+		printf(" since %s; last look at the sources %s", started,
+		    daemon->collected_at < 0 ? "under way" : looked);
+	putchar('\n');
+	if (daemon->relay)
+		print_relay(daemon->relay);
+}
+
+static void
+print_source(const struct source_status_source *source)
+{
+	g_autofree char *asked = ctl_format_time(source->asked_at);
+	g_autofree char *good = ctl_format_time(source->good_at);
+	g_autofree char *error = source->error ? print_dup_line(source->error) : NULL;
+
+	if (!source->is_on)
+		return;
+	if (source->asked_at < 0)
+		printf("source %-5s never asked yet\n", source->name);
+	else if (error)
+		printf("source %-5s FAILED at %s: %s\n"
+		       "             last good answer at %s; it is asked again by "
+		       "itself\n",
+		    source->name, asked, error, good);
+	else
+		printf("source %-5s %s at %s; newest day %s with %" G_GINT64_FORMAT
+		       " papers\n",
+		    source->name,
+		    source->is_late || *source->missing_day ? "LATE: last asked" : "ok",
+		    asked, source->papers_day ? source->papers_day : "none",
+		    source->papers);
+}
+
+static void
+print_people(const struct status *status)
+{
+	g_autofree char *due = ctl_format_time(status->next_due);
+
+	printf("subscribers  %" G_GINT64_FORMAT " active",
+	    status->people[SUBSCRIBER_ACTIVE]);
+	for (unsigned i = 0; i < SUBSCRIBER_GONE; i++)
+		if (i != SUBSCRIBER_ACTIVE && status->people[i])
+			printf(", %" G_GINT64_FORMAT " %s", status->people[i],
+			    subscriber_state_name(i));
+	printf("; next digest due %s\n", due);
+	printf("filters      %" G_GINT64_FORMAT " distinct, %" G_GINT64_FORMAT
+	       " matches, %" G_GINT64_FORMAT " waiting for news\n",
+	    status->filters, status->matches, status->waiting);
+}
+
+static void
+print_queue(const struct status *status)
+{
+	const struct outbox_message *oldest = status->oldest;
+	const struct outbox_message *deferred = status->deferred_first;
+
+	printf("queue        %" G_GINT64_FORMAT " new, %" G_GINT64_FORMAT
+	       " being sent, %" G_GINT64_FORMAT " deferred, %" G_GINT64_FORMAT
+	       " in doubt, %" G_GINT64_FORMAT " held\n",
+	    status->fresh, status->sending, status->deferred, status->unknown,
+	    status->held);
+	if (oldest) {
+		g_autofree char *since = ctl_format_time(oldest->queued_at);
+		g_autofree char *next = ctl_format_time(oldest->next_try_at);
+
+		printf("             the oldest, message %" G_GINT64_FORMAT
+		       ", waits since %s; next try %s\n",
+		    oldest->id, since, next);
+	}
+	if (deferred) {
+		g_autofree char *reply =
+		    print_dup_line(deferred->reply ? deferred->reply : "no answer");
+
+		printf("             message %" G_GINT64_FORMAT " is deferred: %s\n",
+		    deferred->id, reply);
+	}
+	if (status->deferred + status->unknown + status->held)
+		puts("             paperboyctl queue tells why");
+	if (status->failed)
+		printf("FAILED       %" G_GINT64_FORMAT
+		       " in the last two weeks: paperboyctl queue --all tells why\n",
+		    status->failed);
+}
+
+static void
+print_inbox(const struct status *status, const struct status_daemon *daemon)
+{
+	g_autofree char *since = ctl_format_time(status->inbox_oldest_at);
+
+	printf("letters      %" G_GINT64_FORMAT " waiting, %" G_GINT64_FORMAT
+	       " quarantined",
+	    status->messages, status->quarantined);
+	if (status->skipped)
+		printf(", %" G_GINT64_FORMAT " skipped", status->skipped);
+	if (status->messages)
+		printf("; the oldest came at %s", since);
+	if (daemon->mailboxes)
+		printf("; mailboxes: %s", daemon->mailboxes);
+	putchar('\n');
+}
+
+static void
+print_restore(const struct status *status)
+{
+	g_autofree char *at = ctl_format_time(status->past.restored_at);
+	g_autofree char *made = ctl_format_time(status->past.made_at);
+	bool is_stale = status->past.made_at < 0;
+
+	if (status->past.restored_at < 0 ||
+	    (!status->held_by_restore && !status->past.people))
+		return;
+	if (is_stale)
+		printf("OLD DATABASE found at %s", at);
+	else
+		printf("RESTORED     at %s, from the backup of %s", at, made);
+	printf(": %" G_GINT64_FORMAT " %s held%s", status->held_by_restore,
+	    status->held_by_restore == 1 ? "message is" : "messages are",
+	    status->past.people ? "," : ".\n");
+	if (status->past.people)
+		printf("\n             and so will be the next digests of "
+		       "%" G_GINT64_FORMAT " %s.\n",
+		    status->past.people,
+		    status->past.people == 1 ? "person" : "people");
+	puts("             They may have been mailed already. paperboyctl "
+	     "queue\n"
+	     "             list --state HELD; queue release sends, queue drop "
+	     "--delivered\n"
+	     "             counts them as read, queue drop keeps them for the next "
+	     "digest.");
+}
+
+static void
+print_disk(const struct status *status)
+{
+	g_autofree char *store = g_format_size((guint64)status->store_bytes);
+	g_autofree char *log = g_format_size((guint64)status->log_bytes);
+	g_autofree char *room = g_format_size((guint64)MAX(status->disk_free_bytes, 0));
+	g_autofree char *backup = ctl_format_time(status->past.last_made_at);
+
+	printf("store        %s, its log %s; %s free on the disk\n", store, log, room);
+	printf("last backup  %s\n",
+	    status->past.last_made_at < 0 ? "never: paperboyctl backup FILE" : backup);
+}
+
+static void
+print_status(const struct status *status, const struct status_daemon *daemon)
+{
+	print_restore(status);
+	print_daemon(daemon);
+	for (unsigned i = 0; i < status->sources->len; i++)
+		print_source(status->sources->pdata[i]);
+	if (*status->coverage)
+		printf("lists        %s\n", status->coverage);
+	printf("papers       %" G_GINT64_FORMAT "\n", status->papers);
+	print_people(status);
+	print_queue(status);
+	print_inbox(status, daemon);
+	printf("tickets      %" G_GINT64_FORMAT
+	       " %s for a confirmation; %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+	       " strangers were asked in the last hour\n",
+	    status->pending, status->pending == 1 ? "waits" : "wait",
+	    status->asked_hour, status->asked_most);
+	print_disk(status);
+	for (unsigned i = 0; i < status->problems->len; i++) {
+		const struct status_problem *problem = status->problems->pdata[i];
+
+		printf("%s %s\n", i ? "            " : "\nTO DO       ", problem->text);
+	}
+}
+
+bool
+ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	struct status_daemon daemon;
+	struct status status;
+	bool is_ok;
+
+	if (!ctl_parse(NULL, 0, &argc, &argv, error))
+		return false;
+	ask_daemon(ctl, &daemon);
+	is_ok = status_load(ctl->store, ctl->settings, &daemon,
+	    clock_get_now(&ctl->clock), &status, error);
+	if (is_ok) {
+		if (ctl->is_json)
+			print_json(json_of_status(&status, &daemon));
+		else
+			print_status(&status, &daemon);
+		if (status.problems->len)
+			ctl->status = STATUS_WANTED;
+		status_clear(&status);
+	}
+	g_free(daemon.relay);
+	g_free(daemon.mailboxes);
+	return is_ok;
+}

@@ -1,0 +1,91 @@
+/*
+ * config_snapshot.c - one configuration that was checked whole, and its way to the
+ * stages.
+ */
+#include "daemon/config_snapshot.h"
+
+#include <stdatomic.h>
+
+static void
+free_parts(struct config_snapshot *config_snapshot)
+{
+	renderer_free(config_snapshot->renderer);
+	renderer_free(config_snapshot->digest_cache_renderer);
+	own_addresses_free((struct own_addresses *)config_snapshot->own_addresses);
+	factory_free_transport((struct factory_transport *)config_snapshot->outlet);
+	g_bytes_unref(config_snapshot->key);
+	settings_free((struct settings *)config_snapshot->settings);
+	g_free(config_snapshot);
+}
+
+/* What letters are handled with, where they are. */
+static bool
+load_parts(struct config_snapshot *config_snapshot, GError **error)
+{
+	const struct settings *settings = config_snapshot->settings;
+
+	config_snapshot->own_addresses = own_addresses_new(settings, error);
+	if (!config_snapshot->own_addresses ||
+	    !config_snapshot->own_addresses->has_commands)
+		return config_snapshot->own_addresses != NULL;
+	config_snapshot->digest_cache_renderer =
+	    factory_new_renderer(settings, config_snapshot->key, error);
+	return config_snapshot->digest_cache_renderer != NULL;
+}
+
+struct config_snapshot *
+config_snapshot_new(
+    struct settings *settings, const char *credentials, GBytes *key, GError **error)
+{
+	struct config_snapshot *config_snapshot = g_new0(struct config_snapshot, 1);
+
+	config_snapshot->references = 1;
+	config_snapshot->settings = settings;
+	config_snapshot->key = g_bytes_ref(key);
+	config_snapshot->outlet =
+	    factory_new_transport_options(settings, credentials, error);
+	if (config_snapshot->outlet)
+		config_snapshot->renderer = factory_new_renderer(settings, key, error);
+	if (config_snapshot->renderer && load_parts(config_snapshot, error))
+		return config_snapshot;
+	free_parts(config_snapshot);
+	return NULL;
+}
+
+struct config_snapshot *
+config_snapshot_ref(struct config_snapshot *config_snapshot)
+{
+	atomic_fetch_add(&config_snapshot->references, 1);
+	return config_snapshot;
+}
+
+void
+config_snapshot_unref(struct config_snapshot *config_snapshot)
+{
+	if (config_snapshot && atomic_fetch_sub(&config_snapshot->references, 1) == 1)
+		free_parts(config_snapshot);
+}
+
+void
+config_snapshot_publish(
+    struct config_snapshot_holder *slot, struct config_snapshot *config_snapshot)
+{
+	config_snapshot_unref(
+	    atomic_exchange(&slot->next, config_snapshot_ref(config_snapshot)));
+}
+
+struct config_snapshot *
+config_snapshot_take(struct config_snapshot_holder *slot)
+{
+	return atomic_exchange(&slot->next, NULL);
+}
+
+void
+config_snapshot_reject(
+    struct config_snapshot_holder *slot, struct config_snapshot *config_snapshot)
+{
+	struct config_snapshot *none = NULL;
+
+	if (!atomic_compare_exchange_strong(&slot->next, &none, config_snapshot))
+		config_snapshot_unref(config_snapshot);
+}

@@ -1,0 +1,422 @@
+/*
+ * pipeline.c - the three jobs of the daemon, each with a store of its own.
+ */
+#include "daemon/pipeline.h"
+
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "service/health/alerts.h"
+#include "service/health/maintenance.h"
+#include "service/health/status.h"
+#include "service/inbound/handler.h"
+#include "service/log/event.h"
+#include "service/people/erase.h"
+#include "service/state/clock_watch.h"
+#include "store/paper/papers.h"
+#include "store/subscriber/erasure.h"
+#include "store/subscriber/subscribers.h"
+
+/* A clock that is wrong is looked at again so soon. */
+#define CLOCK_LOOK_S 600
+
+/* Letters in one go, and how long: then those who wait for editions have their turn. */
+#define INBOX_RUN    200
+#define INBOX_RUN_MS 5000
+
+/* @return whether there is a new one, and the old one is given back */
+static bool
+renew(struct config_snapshot **config_snapshot, struct config_snapshot *next,
+    const char *stage)
+{
+	if (!next)
+		return false;
+	config_snapshot_unref(*config_snapshot);
+	*config_snapshot = next;
+	event_log(EVENT_CONFIG_APPLIED, EVENT_WORD("stage", stage));
+	return true;
+}
+
+static void
+collector_build(struct collector *stage)
+{
+	const struct settings *settings = stage->config_snapshot->settings;
+
+	g_clear_pointer(&stage->sources, g_ptr_array_unref);
+	g_clear_pointer(&stage->http, http_free);
+	stage->http = factory_new_http(settings, &stage->stop);
+	stage->sources = factory_new_sources(settings);
+}
+
+bool
+collector_init(
+    struct collector *stage, struct config_snapshot *config_snapshot, GError **error)
+{
+	*stage =
+	    (struct collector){.config_snapshot = config_snapshot_ref(config_snapshot)};
+	stage->store = factory_open_store(config_snapshot->settings, error);
+	if (!stage->store)
+		return false;
+	collector_build(stage);
+	return true;
+}
+
+bool
+collector_renew(struct collector *stage)
+{
+	if (!renew(&stage->config_snapshot, config_snapshot_take(&stage->next),
+	        "collector"))
+		return false;
+	collector_build(stage);
+	return true;
+}
+
+void
+collector_clear(struct collector *stage)
+{
+	g_clear_pointer(&stage->sources, g_ptr_array_unref);
+	g_clear_pointer(&stage->http, http_free);
+	g_clear_pointer(&stage->store, store_free);
+	config_snapshot_unref(config_snapshot_take(&stage->next));
+	g_clear_pointer(&stage->config_snapshot, config_snapshot_unref);
+}
+
+bool
+collector_run(
+    struct collector *stage, int64_t now, struct collect_report *report, GError **error)
+{
+	struct arxiv_options arxiv;
+	const struct collect collect = {
+	    .arxiv = factory_get_arxiv(stage->config_snapshot->settings, &arxiv),
+	    .store = stage->store,
+	    .http = stage->http,
+	    .wait_s = stage->config_snapshot->settings->collect_wait_min * 60,
+	    .sources = (struct source **)stage->sources->pdata,
+	    .source_count = stage->sources->len,
+	    .stop = &stage->stop,
+	};
+
+	return collect_run(&collect, false, now, report, error);
+}
+
+bool
+digest_cache_stage_init(
+    struct scheduler *stage, struct config_snapshot *config_snapshot, GError **error)
+{
+	*stage =
+	    (struct scheduler){.config_snapshot = config_snapshot_ref(config_snapshot)};
+	stage->store = factory_open_store(config_snapshot->settings, error);
+	return stage->store && inbox_process_load_oldest_waiting(
+	                           stage->store, &stage->waited_id, error);
+}
+
+void
+digest_cache_stage_clear(struct scheduler *stage)
+{
+	g_clear_pointer(&stage->store, store_free);
+	config_snapshot_unref(config_snapshot_take(&stage->next));
+	g_clear_pointer(&stage->config_snapshot, config_snapshot_unref);
+}
+
+void
+digest_cache_stage_renew(struct scheduler *stage)
+{
+	renew(&stage->config_snapshot, config_snapshot_take(&stage->next), "scheduler");
+}
+
+static void
+draw(void *data, uint8_t *bytes, size_t size)
+{
+	(void)data;
+	/* So few come whole, and always (getrandom(2)). */
+	g_assert(getrandom(bytes, size, 0) == (ssize_t)size);
+}
+
+/* The intake's handler: letters are commands. */
+static bool
+handle_mail(void *data, struct store *store, const struct inmail *mail,
+    const struct inbox_process_envelope *envelope, char **verdict, GError **error)
+{
+	const struct scheduler *stage = data;
+	const struct config_snapshot *config_snapshot = stage->config_snapshot;
+	const struct handler_options options = {
+	    .settings = config_snapshot->settings,
+	    .own_addresses = config_snapshot->own_addresses,
+	    .phrases = renderer_get_phrases(config_snapshot->renderer),
+	    .renderer = config_snapshot->digest_cache_renderer,
+	    .key = config_snapshot->key,
+	    .draw = draw,
+	    .now = stage->inbox_at,
+	};
+	const struct handler_envelope from = {envelope->id, envelope->sender,
+	    envelope->recipient, envelope->is_too_large};
+	struct handler_report report;
+
+	if (!handler_run(store, &options, mail, &from, &report, error))
+		return false;
+	*verdict = handler_format_verdict(&report);
+	return true;
+}
+
+bool
+scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
+    struct inbox_process_report *report, int64_t *next_due, GError **error)
+{
+	const char *program = stage->config_snapshot->settings->parser_program;
+	const struct inbox_process_options options = {
+	    .reading = {.program = *program ? program : NULL},
+	    .waited_id = stage->waited_id,
+	    .handle = stage->config_snapshot->own_addresses->has_commands
+	                  ? handle_mail
+	                  : inbox_process_noop_handler,
+	    .data = stage,
+	    .limit = stop ? INBOX_RUN : 0,
+	    .time_ms = stop ? INBOX_RUN_MS : 0,
+	    .stop = stop,
+	};
+	bool is_ok;
+
+	stage->inbox_at = now;
+	is_ok = inbox_process_run(stage->store, &options, now, report, error);
+
+	if (report->handled || report->failed)
+		event_log(EVENT_INBOX_DONE, EVENT_INT("handled", report->handled),
+		    EVENT_INT("failed", report->failed),
+		    EVENT_INT("quarantined", report->quarantined));
+	if (!is_ok || !inbox_process_load_due(stage->store, next_due, error))
+		return false;
+	if (report->is_more)
+		*next_due = now;
+	return true;
+}
+
+/* Who is waiting to be forgotten is looked at again so soon. */
+#define FINAL_REPLY_S 10
+
+/* Erase whose last answer is out. @param due  made earlier when somebody waits */
+static bool
+part(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	unsigned forgotten = 0;
+	bool is_waiting = true;
+
+	/* While others read, the file cannot be cleaned: soon they do not. */
+	if (!erase_clean(stage->store, &problem) ||
+	    !erase_finish(
+	        stage->store, stage->config_snapshot->key, now, &forgotten, &problem)) {
+		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return false;
+		}
+	} else if (!erasure_has_pending(stage->store, &is_waiting, error)) {
+		return false;
+	}
+	if (is_waiting && (*due < 0 || *due > now + FINAL_REPLY_S))
+		*due = now + FINAL_REPLY_S;
+	return true;
+}
+
+bool
+digest_cache_stage_alert(struct scheduler *stage, int64_t now,
+    const struct mailer_relay *relay, unsigned *reported, GError **error)
+{
+	const struct alerts alerts = {
+	    .store = stage->store,
+	    .settings = stage->config_snapshot->settings,
+	    .own_addresses = stage->config_snapshot->own_addresses,
+	    .relay = relay,
+	    .draw = draw,
+	};
+
+	*reported = 0;
+	/* A time that is far away: the clock was set back. */
+	if (now < stage->alerts_at && stage->alerts_at <= now + ALERTS_LOOK_S)
+		return true;
+	stage->alerts_at = now + ALERTS_LOOK_S;
+	if (!alerts_run(&alerts, now, reported, error))
+		return false;
+	if (*reported)
+		event_log(EVENT_ALERT_SENT, EVENT_INT("subjects", *reported));
+	return true;
+}
+
+bool
+digest_cache_stage_run(struct scheduler *stage, int64_t now,
+    struct digest_build_report *report, int64_t *next_due, GError **error)
+{
+	struct match_report matched = {0};
+	int64_t newest, digest_build_due = -1, match_due, maintenance_due;
+	struct clock_jump jump;
+
+	if (!clock_watch_load(stage->store, &jump, error))
+		return false;
+	if (jump.is_held) {
+		*next_due = now + CLOCK_LOOK_S;
+		return true;
+	}
+
+	/*
+	 * Before the very first paper there are no editions: they would all be
+	 * empty, and a new subscriber's first one, with the last days' papers,
+	 * would be lost.  Asked before matching, so that papers which come
+	 * meanwhile are matched before they count.
+	 */
+	if (!papers_load_newest_revision(stage->store, &newest, error) ||
+	    !match_run(stage->store, now, &matched, error) ||
+	    (newest && !digest_build_run(stage->store, stage->config_snapshot->key,
+	                   renderer_get_phrases(stage->config_snapshot->renderer), now,
+	                   report, error)) ||
+	    !maintenance_load_due(stage->store, now, &maintenance_due, error))
+		return false;
+	if (matched.compared || matched.decided)
+		event_log(EVENT_MATCH_DONE, EVENT_INT("compared", matched.compared),
+		    EVENT_INT("found", matched.found),
+		    EVENT_INT("waiting", matched.waiting),
+		    EVENT_INT("decided", matched.decided));
+	if (matched.broken)
+		event_log(EVENT_MATCH_SKIPPED, EVENT_INT("filters", matched.broken));
+	if (report->due)
+		event_log(EVENT_DIGESTS_BUILT, EVENT_INT("due", report->due),
+		    EVENT_INT("digests", report->digests),
+		    EVENT_INT("quiet", report->quiet),
+		    EVENT_INT("papers", report->papers));
+	/* It may take long, and is as well done at the next start. */
+	if (maintenance_due <= now && !store_is_stopped(stage->store)) {
+		if (!maintenance_run(stage->store, now, error) ||
+		    !maintenance_load_due(stage->store, now, &maintenance_due, error))
+			return false;
+		event_log(EVENT_MAINTENANCE_DONE);
+	}
+	if (newest &&
+	    !subscribers_load_next_due(stage->store, &digest_build_due, error))
+		return false;
+	/* Those that wait for a late list are made then, or when it has come. */
+	if (newest && digest_build_due >= 0 && report->held_until > now)
+		digest_build_due = MAX(digest_build_due, report->held_until);
+	if (!match_load_next_due(stage->store, &match_due, error))
+		return false;
+	if (!part(stage, now, &match_due, error))
+		return false;
+	*next_due = digest_build_due < 0 ? maintenance_due
+	                                 : MIN(digest_build_due, maintenance_due);
+	if (match_due >= 0)
+		*next_due = MIN(*next_due, match_due);
+	return true;
+}
+
+static struct transport *
+new_transport(void *data)
+{
+	const struct factory_transport *outlet = data;
+
+	return factory_new_transport(outlet);
+}
+
+static struct mailer_options
+mailer_options_of(
+    struct mailer_stage *stage, const struct config_snapshot *config_snapshot)
+{
+	const struct settings *settings = config_snapshot->settings;
+	bool is_maildir = settings->delivery == SETTINGS_DELIVERY_MAILDIR;
+
+	return (struct mailer_options){
+	    .store = stage->store,
+	    .renderer = config_snapshot->renderer,
+	    .clock = stage->clock,
+	    .key = config_snapshot->key,
+	    .envelope_from = factory_get_envelope_from(settings),
+	    .bounces = config_snapshot->own_addresses->has_commands
+	                   ? &config_snapshot->own_addresses->bounces
+	                   : NULL,
+	    /* A folder is no faster for many; one writer keeps its promises simple. */
+	    .senders = is_maildir ? 1 : (unsigned)settings->smtp_connections,
+	    .give_up_s = settings->expire_h * (int64_t)CLOCK_HOUR_S,
+	    .per_second = (unsigned)settings->per_second,
+	    .per_hour = (unsigned)settings->per_hour,
+	    .domain_per_hour = (unsigned)settings->domain_per_hour,
+	    .new_transport = new_transport,
+	    .data = (void *)config_snapshot->outlet,
+	    .heartbeats = stage->heartbeats,
+	    .state_dir = settings->state_dir,
+	    .disk_least_bytes = STATUS_DISK_LEAST,
+	    .pause = &stage->pause,
+	    .stop_fd = stage->stop_fd,
+	};
+}
+
+bool
+mailer_stage_init(struct mailer_stage *stage, struct config_snapshot *config_snapshot,
+    const struct clock *clock, struct heartbeats *heartbeats, const int *stop_fd,
+    GError **error)
+{
+	*stage = (struct mailer_stage){
+	    .clock = clock,
+	    .config_snapshot = config_snapshot_ref(config_snapshot),
+	    .heartbeats = heartbeats,
+	    .stop_fd = stop_fd,
+	};
+	stage->store = factory_open_store(config_snapshot->settings, error);
+	if (stage->store) {
+		struct mailer_options options =
+		    mailer_options_of(stage, config_snapshot);
+
+		stage->mailer = mailer_new(&options, error);
+	}
+	return stage->mailer != NULL;
+}
+
+void
+mailer_stage_clear(struct mailer_stage *stage)
+{
+	g_clear_pointer(&stage->mailer, mailer_free);
+	g_clear_pointer(&stage->store, store_free);
+	config_snapshot_unref(config_snapshot_take(&stage->next));
+	g_clear_pointer(&stage->config_snapshot, config_snapshot_unref);
+}
+
+void
+mailer_stage_offer(struct mailer_stage *stage, struct config_snapshot *config_snapshot)
+{
+	config_snapshot_publish(&stage->next, config_snapshot);
+	g_atomic_int_set(&stage->pause, 1);
+}
+
+bool
+mailer_stage_renew(struct mailer_stage *stage, GError **error)
+{
+	struct config_snapshot *next;
+	struct mailer_options options;
+
+	/* In this order: what is offered in between ends the run that follows. */
+	g_atomic_int_set(&stage->pause, 0);
+	next = config_snapshot_take(&stage->next);
+	if (!next)
+		return true;
+	options = mailer_options_of(stage, next);
+	if (!mailer_reload(stage->mailer, &options,
+	        !factory_is_same_transport(
+	            stage->config_snapshot->outlet, next->outlet),
+	        error)) {
+		config_snapshot_reject(&stage->next, next);
+		return false;
+	}
+	renew(&stage->config_snapshot, next, "mailer");
+	return true;
+}
+
+bool
+mailer_stage_run(struct mailer_stage *stage, const int *stop,
+    struct mailer_report *report, int64_t *next, GError **error)
+{
+	if (!mailer_run(stage->mailer, stop, report, next, error))
+		return false;
+	if (report->sent || report->deferred || report->failed || report->unknown ||
+	    report->cancelled)
+		event_log(EVENT_MAILER_DONE, EVENT_INT("sent", report->sent),
+		    EVENT_INT("deferred", report->deferred),
+		    EVENT_INT("failed", report->failed),
+		    EVENT_INT("unknown", report->unknown),
+		    EVENT_INT("cancelled", report->cancelled));
+	return true;
+}

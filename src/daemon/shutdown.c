@@ -1,0 +1,42 @@
+/*
+ * shutdown.c - a file that becomes readable some time after the program was told to
+ * end.
+ */
+#include "daemon/shutdown.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+bool
+shutdown_open(int *fd, GError **error)
+{
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (timer < 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "cannot make a timer: %s", g_strerror(errno));
+		return false;
+	}
+	*fd = timer;
+	return true;
+}
+
+void
+shutdown_cut_short(int fd, int wait_s)
+{
+	const struct itimerspec once = {.it_value.tv_sec = wait_s};
+
+	/* It fails for what is no timer only. Nobody reads it: it stays readable. */
+	if (timerfd_settime(fd, 0, &once, NULL) != 0)
+		g_assert_not_reached();
+}
+
+void
+shutdown_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}

@@ -1,0 +1,61 @@
+/*
+ * status_line.c - what goes on, in one line for systemctl status.
+ */
+#include "daemon/status_line.h"
+
+#include "store/mail/outbox.h"
+#include "store/subscriber/subscribers.h"
+
+static void
+append_time(GString *line, const char *words, int64_t at)
+{
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(at);
+	g_autofree char *text =
+	    time ? g_date_time_format(time, "%Y-%m-%d %H:%M UTC") : NULL;
+
+	g_string_append_printf(line, "%s %s", words, text ? text : "?");
+}
+
+char *
+status_line_format(const struct status_line *status_line)
+{
+	const struct mailer_relay *relay = &status_line->relay;
+	GString *line = g_string_new(status_line->doing ? status_line->doing : "idle");
+
+	if (relay->is_away) {
+		append_time(line,
+		    relay->is_login ? "; relay refuses our login since"
+		                    : "; relay away since",
+		    relay->since);
+		append_time(line, ", next trial", relay->retry_at);
+	}
+	if (relay->paused)
+		g_string_append_printf(line, "; %s%s our mail by policy", relay->domain,
+		    relay->paused > 1 ? " and others refuse" : " refuses");
+	if (status_line->next_digest_at >= 0)
+		append_time(line, "; next digest", status_line->next_digest_at);
+	if (status_line->waiting)
+		g_string_append_printf(line, "; %" G_GINT64_FORMAT " message%s",
+		    status_line->waiting,
+		    status_line->waiting == 1 ? " waits" : "s wait");
+	return g_string_free(line, FALSE);
+}
+
+bool
+status_line_load(
+    struct store *store, int64_t *next_digest_at, int64_t *waiting, GError **error)
+{
+	static const char *const states[] = {"NEW", "DEFERRED", "UNKNOWN", "SENDING"};
+	int64_t next_at = -1, all = 0, count;
+
+	if (!subscribers_load_next_due(store, &next_at, error))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+		if (!outbox_count(store, states[i], &count, error))
+			return false;
+		all += count;
+	}
+	*next_digest_at = next_at;
+	*waiting = all;
+	return true;
+}

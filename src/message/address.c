@@ -1,0 +1,309 @@
+/*
+ * address.c - mail addresses: what may enter, and when two are the same.
+ */
+#include "message/address.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "message/sanitize.h"
+
+static bool
+refuse(GError **error, enum msg_id id)
+{
+	return pb_error_set(error, PB_ERROR_INPUT, id, NULL);
+}
+
+static bool
+refuse_length(GError **error, enum msg_id id, unsigned limit)
+{
+	return pb_error_set(error, PB_ERROR_LIMIT, id, "most", MSG_INT(limit), NULL);
+}
+
+static bool
+is_invisible(gunichar c)
+{
+	GUnicodeType type = g_unichar_type(c);
+
+	return type == G_UNICODE_CONTROL || type == G_UNICODE_FORMAT ||
+	       type == G_UNICODE_UNASSIGNED || type == G_UNICODE_LINE_SEPARATOR ||
+	       type == G_UNICODE_PARAGRAPH_SEPARATOR ||
+	       type == G_UNICODE_SPACE_SEPARATOR;
+}
+
+static bool
+check_characters(const char *text, GError **error)
+{
+	/* An international domain may shrink to a quarter in its A-labels. */
+	if (strlen(text) > 4 * BOUNDS_ADDRESS_BYTES)
+		return refuse_length(error, MSG_ADDRESS_LONG, BOUNDS_ADDRESS_BYTES);
+	if (!g_utf8_validate(text, -1, NULL))
+		return refuse(error, MSG_ADDRESS_UTF8);
+	for (const char *p = text; *p; p = g_utf8_next_char(p)) {
+		if (*p == ' ' || *p == '\t')
+			return refuse(error, MSG_ADDRESS_BLANK);
+		if (is_invisible(g_utf8_get_char(p)))
+			return refuse(error, MSG_ADDRESS_CONTROL);
+		if (*p == '<' || *p == '>')
+			return refuse(error, MSG_ADDRESS_ANGLE);
+	}
+	return true;
+}
+
+/*
+ * RFC 5322 section 3.2.3 and RFC 6532 section 3.2, without "%" and "!": relays
+ * still rewrite those into routes, so the mail would go where nobody asked.
+ */
+static bool
+is_atom_char(char c)
+{
+	return g_ascii_isalnum(c) || (unsigned char)c >= 0x80 ||
+	       (c != '\0' && strchr("#$&'*+-/=?^_`{|}~", c) != NULL);
+}
+
+static bool
+is_dot_atom(const char *text, size_t size)
+{
+	if (size == 0 || text[0] == '.' || text[size - 1] == '.')
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '.' ? text[i + 1] == '.' : !is_atom_char(text[i]))
+			return false;
+	}
+	return true;
+}
+
+static char *
+parse_local(const char *text, size_t size, GError **error)
+{
+	bool is_quoted = size >= 2 && text[0] == '"' && text[size - 1] == '"';
+	const char *inner = is_quoted ? text + 1 : text;
+	size_t inner_size = is_quoted ? size - 2 : size;
+	char *local = NULL;
+
+	if (inner_size == 0) {
+		refuse(error, MSG_ADDRESS_NO_LOCAL);
+	} else if (size > BOUNDS_LOCAL_PART_BYTES) {
+		refuse_length(error, MSG_ADDRESS_LONG_LOCAL, BOUNDS_LOCAL_PART_BYTES);
+	} else if (is_dot_atom(inner, inner_size)) {
+		local = g_strndup(inner, inner_size);
+	} else {
+		for (size_t i = 0; i < inner_size; i++) {
+			if (inner[i] == '@')
+				refuse(error, MSG_ADDRESS_AT_TWICE);
+			else if (inner[i] == '!' || inner[i] == '%')
+				refuse(error, MSG_ADDRESS_ROUTE);
+			else if (!is_atom_char(inner[i]) && inner[i] != '.')
+				refuse(error, MSG_ADDRESS_LOCAL);
+			else
+				continue;
+			return NULL;
+		}
+		if (is_quoted)
+			local = g_strndup(text, size);
+		else
+			refuse(error, MSG_ADDRESS_DOTS);
+	}
+	return local;
+}
+
+static bool
+check_label(const char *label, size_t size, GError **error)
+{
+	if (size == 0)
+		return refuse(error, MSG_ADDRESS_LABEL_EMPTY);
+	if (size > BOUNDS_LABEL_BYTES)
+		return refuse_length(error, MSG_ADDRESS_LONG_LABEL, BOUNDS_LABEL_BYTES);
+	if (label[0] == '-' || label[size - 1] == '-')
+		return refuse(error, MSG_ADDRESS_LABEL_HYPHEN);
+	for (size_t i = 0; i < size; i++) {
+		if (!g_ascii_isalnum(label[i]) && label[i] != '-')
+			return refuse(error, MSG_ADDRESS_LABEL);
+	}
+	return true;
+}
+
+char *
+address_parse_domain(const char *text, GError **error)
+{
+	g_autofree char *domain = NULL;
+	const char *label;
+
+	if (!check_characters(text, error))
+		return NULL;
+	if (text[0] == '\0') {
+		refuse(error, MSG_ADDRESS_NO_DOMAIN);
+		return NULL;
+	}
+	if (text[0] == '[') {
+		refuse(error, MSG_ADDRESS_BRACKETS);
+		return NULL;
+	}
+	if (g_str_is_ascii(text)) {
+		domain = g_ascii_strdown(text, -1);
+	} else {
+		g_autofree char *ascii = g_hostname_to_ascii(text);
+
+		if (!ascii) {
+			refuse(error, MSG_ADDRESS_IDN);
+			return NULL;
+		}
+		domain = g_ascii_strdown(ascii, -1);
+	}
+	for (label = domain;; label = strchr(label, '.') + 1) {
+		if (!check_label(label, strcspn(label, "."), error))
+			return NULL;
+		if (!strchr(label, '.'))
+			break;
+	}
+	if (label == domain) {
+		refuse(error, MSG_ADDRESS_DOTLESS);
+		return NULL;
+	}
+	if (strspn(label, "0123456789") == strlen(label)) {
+		refuse(error, MSG_ADDRESS_NUMBER);
+		return NULL;
+	}
+	if (strlen(domain) > BOUNDS_DOMAIN_BYTES) {
+		refuse_length(error, MSG_ADDRESS_LONG_DOMAIN, BOUNDS_DOMAIN_BYTES);
+		return NULL;
+	}
+	return g_steal_pointer(&domain);
+}
+
+bool
+address_parse(const char *text, struct address *out, GError **error)
+{
+	g_autofree char *local = NULL;
+	g_autofree char *domain = NULL;
+	const char *at;
+
+	if (text[0] == '\0')
+		return refuse(error, MSG_ADDRESS_EMPTY);
+	if (!check_characters(text, error))
+		return false;
+	if (text[0] == '@' && strchr(text, ':'))
+		return refuse(error, MSG_ADDRESS_SOURCE_ROUTE);
+	at = strrchr(text, '@');
+	if (!at)
+		return refuse(error, MSG_ADDRESS_NO_AT);
+	local = parse_local(text, (size_t)(at - text), error);
+	if (!local)
+		return false;
+	domain = address_parse_domain(at + 1, error);
+	if (!domain)
+		return false;
+	if (strlen(local) + 1 + strlen(domain) > BOUNDS_ADDRESS_BYTES)
+		return refuse_length(error, MSG_ADDRESS_LONG, BOUNDS_ADDRESS_BYTES);
+	out->text = g_strconcat(local, "@", domain, NULL);
+	out->local = g_steal_pointer(&local);
+	out->domain = g_steal_pointer(&domain);
+	return true;
+}
+
+static char *
+unquote_name(const char *quoted, size_t size, GError **error)
+{
+	g_autoptr(GString) name = g_string_new(NULL);
+
+	for (size_t i = 1; i + 1 < size; i++) {
+		if (quoted[i] == '"' || (quoted[i] == '\\' && ++i + 1 >= size)) {
+			refuse(error, MSG_ADDRESS_NAME_QUOTE);
+			return NULL;
+		}
+		g_string_append_c(name, quoted[i]);
+	}
+	return g_string_free(g_steal_pointer(&name), FALSE);
+}
+
+static bool
+parse_name(const char *text, size_t size, char **out, GError **error)
+{
+	g_autofree char *name = NULL;
+
+	if (size >= 2 && text[0] == '"' && text[size - 1] == '"') {
+		name = unquote_name(text, size, error);
+		if (!name)
+			return false;
+	} else {
+		name = g_strndup(text, size);
+		if (strpbrk(name, "()<>[]:;@\\,\""))
+			return refuse(error, MSG_ADDRESS_NAME_BARE);
+	}
+	if (!g_utf8_validate(name, -1, NULL))
+		return refuse(error, MSG_ADDRESS_NAME_UTF8);
+	for (const char *p = name; *p; p++) {
+		if (g_ascii_iscntrl(*p))
+			return refuse(error, MSG_ADDRESS_NAME_CONTROL);
+	}
+	if (strlen(name) > BOUNDS_PERSON_NAME_BYTES)
+		return refuse_length(
+		    error, MSG_ADDRESS_LONG_NAME, BOUNDS_PERSON_NAME_BYTES);
+	*out = sanitize_line(name, 0);
+	if ((*out)[0] == '\0')
+		g_clear_pointer(out, g_free);
+	return true;
+}
+
+bool
+address_parse_mailbox(
+    const char *text, struct address *out, char **name, GError **error)
+{
+	size_t start = strspn(text, " ");
+	size_t end = strlen(text);
+	g_autofree char *spec = NULL;
+	g_autofree char *found = NULL;
+	const char *open;
+
+	while (end > start && text[end - 1] == ' ')
+		end--;
+	if (end > start && text[end - 1] == '>') {
+		open = g_strrstr_len(text, (gssize)end, "<");
+		if (!open)
+			return refuse(error, MSG_ADDRESS_OPEN);
+		spec = g_strndup(open + 1, (size_t)(text + end - 1 - open - 1));
+		end = (size_t)(open - text);
+		while (end > start && text[end - 1] == ' ')
+			end--;
+		if (end > start &&
+		    !parse_name(text + start, end - start, &found, error))
+			return false;
+	} else {
+		spec = g_strndup(text + start, end - start);
+	}
+	if (!address_parse(spec, out, error))
+		return false;
+	*name = g_steal_pointer(&found);
+	return true;
+}
+
+void
+address_clear(struct address *address)
+{
+	g_clear_pointer(&address->local, g_free);
+	g_clear_pointer(&address->domain, g_free);
+	g_clear_pointer(&address->text, g_free);
+}
+
+char *
+address_format_key(const struct address *address)
+{
+	g_autofree char *given = g_utf8_normalize(address->local, -1, G_NORMALIZE_NFC);
+	g_autofree char *folded = g_utf8_casefold(given, -1);
+	g_autofree char *local = g_utf8_normalize(folded, -1, G_NORMALIZE_NFC);
+
+	return g_strconcat(local, "@", address->domain, NULL);
+}
+
+char *
+address_format_mailto(const struct address *address, const char *subject)
+{
+	/* RFC 6068 section 2 lets it stand, and not all who read links decode them. */
+	g_autofree char *local = g_uri_escape_string(address->local, "+", FALSE);
+	g_autofree char *escaped =
+	    subject ? g_uri_escape_string(subject, NULL, FALSE) : NULL;
+
+	return g_strconcat("mailto:", local, "@", address->domain,
+	    escaped ? "?subject=" : NULL, escaped, NULL);
+}

@@ -1,0 +1,174 @@
+/*
+ * subaddress.c - the addresses of ours that say what a letter is for.
+ */
+#include "message/subaddress.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/token.h"
+
+/* Of each kind: what stands behind the delimiter, and how long a token may be. */
+static const struct {
+	const char *word;
+	size_t token_bytes; /* the most; 0: none */
+} kinds[] = {
+    [SUBADDRESS_COMMANDS] = {"", 0},
+    [SUBADDRESS_SUBSCRIBE] = {"subscribe", 0},
+    [SUBADDRESS_UNSUBSCRIBE] = {"unsubscribe", 0},
+    [SUBADDRESS_HELP] = {"help", 0},
+    [SUBADDRESS_OWNER] = {"owner", 0},
+    [SUBADDRESS_CONFIRM] = {"c-", TOKEN_RANDOM_LENGTH},
+    [SUBADDRESS_REPLY] = {"r-", TOKEN_SIGNED_BYTES_MAX},
+    [SUBADDRESS_LEAVE] = {"u-", TOKEN_SIGNED_BYTES_MAX},
+    [SUBADDRESS_BOUNCE] = {"b-", TOKEN_SIGNED_BYTES_MAX},
+    [SUBADDRESS_CHECK] = {"check-", TOKEN_RANDOM_LENGTH},
+};
+
+/* The delimiter, "r-", and the longest token. */
+#define SUBADDRESS_BYTES (3 + TOKEN_SIGNED_BYTES_MAX)
+
+bool
+subaddress_base_parse(const char *address, const char *delimiter,
+    struct subaddress_base *base, GError **error)
+{
+	struct address parsed = {0};
+
+	if (strlen(delimiter) != 1 || !strchr("+-=_.", delimiter[0])) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "only + - = _ or . can set an address apart from what it is for");
+		return false;
+	}
+	if (!address_parse(address, &parsed, error))
+		return false;
+	if (parsed.local[0] == '"' || !g_str_is_ascii(parsed.text) ||
+	    strlen(parsed.local) > BOUNDS_LOCAL_PART_BYTES - SUBADDRESS_BYTES ||
+	    strlen(parsed.text) > BOUNDS_ADDRESS_BYTES - SUBADDRESS_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is too long to have a token behind it: at most %d octets "
+		    "before the @, all of them ASCII and unquoted",
+		    parsed.text, BOUNDS_LOCAL_PART_BYTES - SUBADDRESS_BYTES);
+		address_clear(&parsed);
+		return false;
+	}
+	base->address = parsed;
+	base->delimiter = delimiter[0];
+	return true;
+}
+
+void
+subaddress_base_clear(struct subaddress_base *base)
+{
+	address_clear(&base->address);
+}
+
+static enum subaddress_kind
+find_kind(const char *detail, char **token)
+{
+	for (unsigned i = SUBADDRESS_SUBSCRIBE; i < G_N_ELEMENTS(kinds); i++) {
+		size_t size = strlen(kinds[i].word);
+		const char *rest = detail + size;
+
+		if (!g_str_has_prefix(detail, kinds[i].word))
+			continue;
+		if (kinds[i].token_bytes ? *rest && strlen(rest) <= kinds[i].token_bytes
+		                         : !*rest) {
+			*token = g_strdup(rest);
+			return (enum subaddress_kind)i;
+		}
+	}
+	*token = g_strdup("");
+	return SUBADDRESS_UNKNOWN;
+}
+
+bool
+subaddress_parse(const struct subaddress_base *base, const char *text,
+    enum subaddress_kind *kind, char **token)
+{
+	size_t size = strlen(base->address.local);
+	g_autofree char *local = NULL;
+	struct address address = {0};
+	bool is_ours;
+
+	if (!address_parse(text, &address, NULL))
+		return false;
+	is_ours = strcmp(address.domain, base->address.domain) == 0 &&
+	          g_ascii_strncasecmp(address.local, base->address.local, size) == 0 &&
+	          (!address.local[size] || address.local[size] == base->delimiter);
+	local = g_ascii_strdown(address.local, -1);
+	address_clear(&address);
+	if (!is_ours)
+		return false;
+	if (local[size]) {
+		*kind = find_kind(local + size + 1, token);
+		return true;
+	}
+	*kind = SUBADDRESS_COMMANDS;
+	*token = g_strdup("");
+	return true;
+}
+
+char *
+subaddress_format(
+    const struct subaddress_base *base, enum subaddress_kind kind, const char *token)
+{
+	g_assert(kind < SUBADDRESS_UNKNOWN);
+	g_assert(!token == !kinds[kind].token_bytes);
+	if (kind == SUBADDRESS_COMMANDS)
+		return g_strdup(base->address.text);
+	return g_strdup_printf("%s%c%s%s@%s", base->address.local, base->delimiter,
+	    kinds[kind].word, token ? token : "", base->address.domain);
+}
+
+char *
+subaddress_format_mailto(
+    const struct subaddress_base *base, enum subaddress_kind kind, const char *token)
+{
+	g_autofree char *text = subaddress_format(base, kind, token);
+	struct address address = {0};
+	g_autofree char *link = NULL;
+
+	/* The base was read with room for the longest token. */
+	if (!address_parse(text, &address, NULL))
+		g_assert_not_reached();
+	link = address_format_mailto(&address, NULL);
+	address_clear(&address);
+	return g_steal_pointer(&link);
+}
+
+static char *
+format_either(const struct subaddress_base *base, enum subaddress_kind kind,
+    bool is_link, const char *token)
+{
+	return is_link ? subaddress_format_mailto(base, kind, token)
+	               : subaddress_format(base, kind, token);
+}
+
+/* Where two of them differ there is the token. */
+void
+subaddress_template_init(struct subaddress_template *form,
+    const struct subaddress_base *base, enum subaddress_kind kind, bool is_link)
+{
+	g_autofree char *one = format_either(base, kind, is_link, "a");
+	g_autofree char *other = format_either(base, kind, is_link, "b");
+	size_t at = 0;
+
+	while (one[at] == other[at])
+		at++;
+	form->before = g_strndup(one, at);
+	form->behind = g_strdup(one + at + 1);
+}
+
+void
+subaddress_template_clear(struct subaddress_template *form)
+{
+	g_clear_pointer(&form->before, g_free);
+	g_clear_pointer(&form->behind, g_free);
+}
+
+char *
+subaddress_template_expand(const struct subaddress_template *form, const char *token)
+{
+	return g_strconcat(form->before, token, form->behind, NULL);
+}

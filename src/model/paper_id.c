@@ -1,0 +1,358 @@
+/*
+ * paper_id.c - by which names one paper is known, whoever lists it.
+ */
+#include "model/paper_id.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+
+#define DIGITS "0123456789"
+
+/* A title of fewer letters is "Editorial" or "Reply": it tells no paper from another.
+ */
+#define TITLE_CHARS 20
+#define HASH_CHARS  20
+
+/* What may stand before an id. */
+static const char *const arxiv_heads[] = {
+    "oai:arXiv.org:",
+    "https://arxiv.org/abs/",
+    "http://arxiv.org/abs/",
+    "https://www.arxiv.org/abs/",
+    "http://export.arxiv.org/abs/",
+    "https://arxiv.org/pdf/",
+    "http://arxiv.org/pdf/",
+    "https://doi.org/10.48550/arxiv.",
+    "http://dx.doi.org/10.48550/arxiv.",
+    "doi:10.48550/arxiv.",
+    "10.48550/arxiv.",
+    "arXiv:",
+    /* As paper_id_format_link() leaves them. */
+    "arxiv.org/abs/",
+    "arxiv.org/pdf/",
+    "arxiv.org/html/",
+    "export.arxiv.org/abs/",
+    "huggingface.co/papers/",
+    "doi.org/10.48550/arxiv.",
+    "dx.doi.org/10.48550/arxiv.",
+};
+static const char *const doi_heads[] = {
+    "https://doi.org/",
+    "http://doi.org/",
+    "https://dx.doi.org/",
+    "http://dx.doi.org/",
+    "https://www.doi.org/",
+    "info:doi/",
+    "urn:doi:",
+    "doi:",
+    "doi.org/",
+    "dx.doi.org/",
+};
+
+/* Parameters of a link that say by which way a reader came. */
+static const char *const tracking[] = {
+    "_hsenc",
+    "_hsmi",
+    "af",    /* Atypon: ACS, Science, Wiley */
+    "dgcid", /* Elsevier */
+    "fbclid",
+    "gbraid",
+    "gclid",
+    "igshid",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "msclkid",
+    "ref_src",
+    "rss", /* Oxford University Press */
+    "wbraid",
+    "yclid",
+};
+
+static const char *
+skip_head(const char *text, const char *const heads[], size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strlen(heads[i]);
+
+		if (g_ascii_strncasecmp(text, heads[i], len) == 0)
+			return text + len;
+	}
+	return text;
+}
+
+/* 2608.13210, and of before 2015 2608.1321. @return how many octets, 0: it is none */
+static size_t
+measure_new_id(const char *text)
+{
+	size_t digits = strspn(text, DIGITS);
+	size_t more;
+
+	if (digits != 4 || text[4] != '.')
+		return 0;
+	more = strspn(text + 5, DIGITS);
+	return more == 4 || more == 5 ? 5 + more : 0;
+}
+
+/* hep-ex/0307015, math.AG/0309225 */
+static size_t
+measure_old_id(const char *text)
+{
+	size_t archive = strspn(text, "abcdefghijklmnopqrstuvwxyz-");
+	size_t at = archive;
+
+	if (archive < 2 || archive > 10)
+		return 0;
+	if (text[at] == '.' && g_ascii_isupper(text[at + 1]) &&
+	    g_ascii_isupper(text[at + 2]))
+		at += 3;
+	if (text[at] != '/' || strspn(text + at + 1, DIGITS) != 7)
+		return 0;
+	return at + 8;
+}
+
+bool
+paper_id_parse_arxiv(const char *text, char **id, unsigned *version)
+{
+	const char *at, *rest;
+	size_t size;
+	unsigned number = 0;
+
+	if (!text)
+		return false;
+	while (g_ascii_isspace(*text))
+		text++;
+	at = skip_head(text, arxiv_heads, G_N_ELEMENTS(arxiv_heads));
+	size = measure_new_id(at);
+	if (!size)
+		size = measure_old_id(at);
+	if (!size)
+		return false;
+	rest = at + size;
+	if (*rest == 'v' && strspn(rest + 1, DIGITS) > 0 &&
+	    strspn(rest + 1, DIGITS) <= 4) {
+		number = (unsigned)g_ascii_strtoull(rest + 1, NULL, 10);
+		rest += 1 + strspn(rest + 1, DIGITS);
+	}
+	if (g_str_has_prefix(rest, ".pdf"))
+		rest += 4;
+	while (g_ascii_isspace(*rest))
+		rest++;
+	if (*rest)
+		return false;
+	if (id)
+		*id = g_strndup(at, size);
+	if (version)
+		*version = number;
+	return true;
+}
+
+bool
+paper_id_is_arxiv(const char *id)
+{
+	size_t size = measure_new_id(id);
+
+	if (!size)
+		size = measure_old_id(id);
+	return size && !id[size];
+}
+
+char *
+paper_id_parse_doi(const char *text)
+{
+	g_autofree char *doi = NULL;
+	size_t length;
+
+	if (!text)
+		return NULL;
+	while (g_ascii_isspace(*text))
+		text++;
+	doi = g_ascii_strdown(skip_head(text, doi_heads, G_N_ELEMENTS(doi_heads)), -1);
+	g_strchomp(doi);
+	length = strlen(doi);
+	if (length < 7 || length > BOUNDS_PAPER_DOI_BYTES ||
+	    !g_str_has_prefix(doi, "10.") || strspn(doi + 3, DIGITS ".") < 4 ||
+	    doi[3 + strspn(doi + 3, DIGITS ".")] != '/')
+		return NULL;
+	for (const char *at = doi; *at; at++)
+		if (!g_ascii_isgraph(*at) || strchr("\"\\{}|^`", *at))
+			return NULL;
+	return g_steal_pointer(&doi);
+}
+
+/* Letters and digits alone, without case and marks. @return how many characters */
+static size_t
+append_folded(GString *out, const char *text, size_t most)
+{
+	g_autofree char *folded = g_utf8_casefold(text, -1);
+	g_autofree char *apart = g_utf8_normalize(folded, -1, G_NORMALIZE_NFKD);
+	size_t messages = 0;
+
+	for (const char *at = apart; at && *at && messages < most;
+	     at = g_utf8_next_char(at)) {
+		gunichar c = g_utf8_get_char(at);
+
+		if (!g_unichar_isalnum(c))
+			continue;
+		g_string_append_unichar(out, c);
+		messages++;
+	}
+	return messages;
+}
+
+/* "Joswig, Michael" or "Michael Joswig": the word that both have is the family's. */
+static void
+append_family(GString *out, const char *name)
+{
+	const char *comma = strchr(name, ',');
+	const char *blank = comma ? NULL : strrchr(name, ' ');
+	g_autofree char *family = comma ? g_strndup(name, (gsize)(comma - name)) : NULL;
+	const char *last = family ? strrchr(family, ' ') : blank;
+
+	append_folded(out, last ? last + 1 : (family ? family : name), 100);
+}
+
+static bool
+is_tracking(const char *parameter)
+{
+	size_t size = strcspn(parameter, "=");
+
+	if (g_ascii_strncasecmp(parameter, "utm_", 4) == 0 ||
+	    g_ascii_strncasecmp(parameter, "source=rss", 10) == 0)
+		return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(tracking); i++)
+		if (strlen(tracking[i]) == size &&
+		    g_ascii_strncasecmp(parameter, tracking[i], size) == 0)
+			return true;
+	return false;
+}
+
+/* @param query  behind the "?" */
+static void
+append_query(GString *out, const char *query)
+{
+	g_auto(GStrv) parameters = g_strsplit(query, "&", -1);
+	char mark = '?';
+
+	for (char **at = parameters; *at; at++) {
+		if (!**at || is_tracking(*at))
+			continue;
+		g_string_append_printf(out, "%c%s", mark, *at);
+		mark = '&';
+	}
+}
+
+/* The host without "www." and the scheme's own port, in lower case. */
+static void
+append_host(GString *out, const char *url, size_t size)
+{
+	const char *own = g_str_has_prefix(url, "https:") ? ":443" : ":80";
+	const char *host = strstr(url, "//") + 2;
+	g_autofree char *lower = g_ascii_strdown(host, (gssize)size);
+
+	if (g_str_has_suffix(lower, own))
+		lower[strlen(lower) - strlen(own)] = '\0';
+	g_string_append(out, lower + (g_str_has_prefix(lower, "www.") ? 4 : 0));
+}
+
+char *
+paper_id_format_link(const char *url)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	g_autofree char *path = NULL;
+	const char *host, *query;
+	size_t size;
+
+	if (!url ||
+	    (!g_str_has_prefix(url, "http://") && !g_str_has_prefix(url, "https://")))
+		return NULL;
+	host = strstr(url, "//") + 2;
+	size = strcspn(host, "/?#");
+	append_host(out, url, size);
+	path = g_strndup(host + size, strcspn(host + size, "?#"));
+	while (g_str_has_suffix(path, "/"))
+		path[strlen(path) - 1] = '\0';
+	g_string_append(out, path);
+	size = out->len - strlen(path);
+	query = strpbrk(host, "?#");
+	if (query && *query == '?') {
+		g_autofree char *own = g_strndup(query + 1, strcspn(query + 1, "#"));
+
+		append_query(out, own);
+	}
+	return out->len > size ? g_strdup(out->str) : NULL;
+}
+
+char *
+paper_id_format_entry(const char *source, const char *title)
+{
+	g_autoptr(GString) folded = g_string_new(NULL);
+	g_autofree char *hash = NULL;
+
+	/* A title without letters is itself. */
+	if (!append_folded(folded, title, BOUNDS_PAPER_TITLE_BYTES))
+		g_string_assign(folded, title);
+	hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, folded->str, -1);
+	return g_strdup_printf("post=%s:%.40s", source, hash);
+}
+
+bool
+paper_id_is_long_title(const char *title)
+{
+	g_autoptr(GString) folded = g_string_new(NULL);
+
+	return append_folded(folded, title, TITLE_CHARS) == TITLE_CHARS;
+}
+
+char *
+paper_id_format_title(const struct paper *paper)
+{
+	GString *key = g_string_new("title:");
+	size_t messages = paper->title ? append_folded(key, paper->title, 300) : 0;
+	size_t before = key->len;
+
+	if (messages >= TITLE_CHARS && paper->authors->len)
+		append_family(key, paper->authors->pdata[0]);
+	if (key->len > before)
+		return g_string_free(key, FALSE);
+	g_string_free(key, TRUE);
+	return NULL;
+}
+
+/* Whether it can be an id: those stand in commands, links and queries. */
+static bool
+is_plain(const char *text)
+{
+	for (const char *at = text; *at; at++)
+		if (!g_ascii_isalnum(*at) && !strchr(".-_/:()", *at))
+			return false;
+	return strlen(text) <= BOUNDS_PAPER_ID_BYTES;
+}
+
+static char *
+hash_of(const char *head, const char *text)
+{
+	g_autofree char *hash =
+	    g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+
+	hash[HASH_CHARS] = '\0';
+	return g_strdup_printf("%s:%s", head, hash);
+}
+
+void
+paper_id_choose(
+    struct paper *paper, const char *arxiv_id, const char *source, const char *own)
+{
+	g_autofree char *doi =
+	    paper->doi ? g_strconcat("doi:", paper->doi, NULL) : NULL;
+
+	g_free(paper->id);
+	if (arxiv_id) {
+		paper->id = g_strdup(arxiv_id);
+	} else if (doi) {
+		paper->id = is_plain(doi) ? g_steal_pointer(&doi) : hash_of("doi", doi);
+	} else {
+		paper->id = hash_of(source, own);
+	}
+}

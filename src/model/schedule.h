@@ -1,0 +1,69 @@
+/*
+ * schedule.h - when a person's editions are due.
+ *
+ * Pure arithmetic: the zone and the time are passed in.  An edition has a
+ * slot, named by its local date and hour, and an instant in UTC.  An hour
+ * that a clock change skips moves to the end of the gap, even into the next
+ * day; of an hour that comes twice the second is taken.
+ */
+#ifndef PAPERBOY_MODEL_SCHEDULE_H
+#define PAPERBOY_MODEL_SCHEDULE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/day.h"
+
+enum schedule_frequency {
+	SCHEDULE_DAILY,
+	SCHEDULE_NOW,      /* at every full hour */
+	SCHEDULE_WEEKDAYS, /* Monday to Friday */
+	SCHEDULE_WEEKLY,   /* on the days of `weekdays` */
+};
+
+#define SCHEDULE_MONDAY  0x01
+#define SCHEDULE_ALL     0x7f
+#define SCHEDULE_WORKING 0x1f
+
+struct schedule {
+	enum schedule_frequency cadence;
+	unsigned weekdays; /* bit 0 is Monday; used when SCHEDULE_WEEKLY */
+	int minute; /* local time, minutes after midnight, 0..1439; not for NOW */
+};
+
+struct schedule_slot {
+	int64_t at;    /* s since the epoch, UTC */
+	char name[17]; /* YYYY-MM-DDTHH:MM, local */
+};
+
+/** The first slot after a time. */
+void schedule_get_next(const struct schedule *rhythm, GTimeZone *zone, int64_t after,
+    struct schedule_slot *slot);
+
+/** The last slot at or before a time. */
+void schedule_get_latest(const struct schedule *rhythm, GTimeZone *zone, int64_t now,
+    struct schedule_slot *slot);
+
+/** The local date of a time, YYYY-MM-DD. */
+void schedule_format_date(int64_t at, GTimeZone *zone, char date[DAY_BYTES]);
+
+/** Make a rhythm whole: no weekly one without a day, no days where none count. */
+struct schedule schedule_normalize(const struct schedule *rhythm);
+
+/** "daily", "weekdays", "weekly", "now": as in the store and for people. */
+const char *schedule_frequency_name(enum schedule_frequency cadence);
+bool schedule_parse_frequency(
+    const char *text, enum schedule_frequency *cadence, GError **error);
+
+/** "mon,thu" or "monday thursday" to bits. */
+bool schedule_parse_weekdays(const char *text, unsigned *weekdays, GError **error);
+char *schedule_format_weekdays(unsigned weekdays);
+
+/** "07:30" or "7:30" to minutes after midnight. */
+bool schedule_parse_minute(const char *text, int *minute, GError **error);
+
+#define SCHEDULE_MINUTE_BYTES sizeof("00:00")
+void schedule_format_minute(int minute, char text[SCHEDULE_MINUTE_BYTES]);
+
+#endif

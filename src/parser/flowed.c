@@ -1,0 +1,78 @@
+/*
+ * flowed.c - paragraphs of format=flowed text on one line each (RFC 3676).
+ */
+#include "parser/flowed.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+
+struct flow {
+	GString *out;
+	bool is_open; /* the last line ended softly */
+	size_t depth; /* of it */
+};
+
+static void
+end_paragraph(struct flow *flow)
+{
+	if (flow->is_open)
+		g_string_append_c(flow->out, '\n');
+	flow->is_open = false;
+}
+
+static void
+begin_paragraph(struct flow *flow, size_t depth)
+{
+	for (size_t i = 0; i < MIN(depth, BOUNDS_MAIL_QUOTES); i++)
+		g_string_append_c(flow->out, '>');
+	if (depth > 0)
+		g_string_append_c(flow->out, ' ');
+	flow->depth = depth;
+}
+
+static void
+add_line(struct flow *flow, const char *line, size_t size, bool is_deleted)
+{
+	size_t depth = 0;
+	bool is_soft, is_signature;
+
+	while (depth < size && line[depth] == '>')
+		depth++;
+	line += depth;
+	size -= depth;
+	if (size > 0 && line[0] == ' ') {
+		line++;
+		size--;
+	}
+	/* Section 4.3: the line before a signature is a hard break in itself. */
+	is_signature = size == 3 && memcmp(line, "-- ", 3) == 0;
+	is_soft = !is_signature && size > 0 && line[size - 1] == ' ';
+	if (flow->is_open && (flow->depth != depth || is_signature))
+		end_paragraph(flow);
+	if (!flow->is_open)
+		begin_paragraph(flow, depth);
+	g_string_append_len(
+	    flow->out, line, (gssize)(size - (is_soft && is_deleted ? 1 : 0)));
+	flow->is_open = true;
+	if (!is_soft)
+		end_paragraph(flow);
+}
+
+char *
+flowed_decode(const char *text, bool is_deleted)
+{
+	struct flow flow = {.out = g_string_sized_new(strlen(text))};
+
+	while (*text) {
+		size_t size = strcspn(text, "\n");
+
+		add_line(&flow, text, size, is_deleted);
+		text += size;
+		if (*text == '\n')
+			text++;
+	}
+	end_paragraph(&flow);
+	return g_string_free(flow.out, FALSE);
+}

@@ -1,0 +1,327 @@
+/*
+ * quote_strip.c - what a person wrote, without what that person's program added.
+ */
+#include "parser/quote_strip.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "parser/quote_patterns.h"
+
+/* Programs break attributions at their line length, and names are long. */
+#define ATTRIBUTION_LINES 4
+#define ATTRIBUTION_BYTES 500
+
+/* Lines after "From:" that are looked at, and how many of them have to be headers. */
+#define HEADER_LINES 6
+#define HEADER_COUNT 2
+
+#define UNDERSCORES_MIN     20
+#define DIVIDER_BYTES       120
+#define DIVIDER_DASHES      3
+#define ADVERTISEMENT_BYTES 160
+
+static bool
+is_empty(const char *line)
+{
+	return line[0] == '\0';
+}
+
+/* Blanks before the mark: some programs indent what they quote. */
+static bool
+is_quoted(const char *line)
+{
+	return line[strspn(line, " ")] == '>';
+}
+
+/* The next line that is not empty, or NULL at the end. */
+static const char *
+find_next(char *const *lines)
+{
+	while (*lines && is_empty(*lines))
+		lines++;
+	return *lines;
+}
+
+static bool
+ends_with_colon(const char *text)
+{
+	return g_str_has_suffix(text, ":") || g_str_has_suffix(text, "：");
+}
+
+/* "10:00", "20.11.", "2026-11-20", "11/20", "2026年": a time or a date. */
+static bool
+has_date(const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		if (!g_ascii_isdigit(*p))
+			continue;
+		if (g_str_has_prefix(p + 1, "年"))
+			return true;
+		if (p[1] && strchr(":.-/h", p[1]) && g_ascii_isdigit(p[2]))
+			return true;
+	}
+	return false;
+}
+
+static unsigned
+count_digits(const char *text)
+{
+	unsigned count = 0;
+
+	for (; *text; text++)
+		count += g_ascii_isdigit(*text);
+	return count;
+}
+
+/* "Fri, 20 Nov 2026 at 10:00, Eva <eva@example.org>:": programs that use no verb. */
+static bool
+is_date_and_address(const char *text)
+{
+	const char *at = strrchr(text, '<');
+	const char *close = at ? strchr(at, '>') : NULL;
+
+	return close && memchr(at, '@', (size_t)(close - at)) &&
+	       (!strcmp(close, ">:") || !strcmp(close, ">：")) &&
+	       count_digits(text) >= 6 && has_date(text);
+}
+
+/* Join so many lines. @return NULL where they cannot be one attribution */
+static char *
+join_lines(char *const *lines, unsigned count)
+{
+	g_autoptr(GString) joined = g_string_new(NULL);
+	char *folded;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!lines[i] || is_empty(lines[i]) || is_quoted(lines[i]))
+			return NULL;
+		if (i > 0)
+			g_string_append_c(joined, ' ');
+		g_string_append(joined, lines[i] + strspn(lines[i], " "));
+		if (joined->len > ATTRIBUTION_BYTES)
+			return NULL;
+	}
+	if (!ends_with_colon(joined->str))
+		return NULL;
+	folded = g_utf8_casefold(joined->str, -1);
+	return folded;
+}
+
+/* Tell whether exactly these lines are an attribution, whatever follows. */
+static bool
+is_attribution_of(char *const *lines, unsigned count)
+{
+	g_autofree char *text = join_lines(lines, count);
+
+	if (!text)
+		return false;
+	if (count > 1 && !quote_patterns_has_opening(text) &&
+	    !g_ascii_isdigit(text[0]) && !strchr(lines[0], '<') &&
+	    !strchr(lines[0], '"'))
+		return false;
+	return is_date_and_address(text) ||
+	       (quote_patterns_has_verb(text) && (strchr(text, '@') || has_date(text)));
+}
+
+/* "Eva wrote:" says nothing by itself; before a quote it does. */
+static bool
+is_short_attribution(char *const *lines)
+{
+	g_autofree char *text = join_lines(lines, 1);
+	const char *next;
+
+	if (!text ||
+	    (!quote_patterns_has_verb(text) && !(strchr(text, '@') && has_date(text))))
+		return false;
+	next = find_next(lines + 1);
+	return next && is_quoted(next);
+}
+
+static bool
+has_opening(const char *line)
+{
+	g_autofree char *folded = g_utf8_casefold(line + strspn(line, " "), -1);
+
+	return quote_patterns_has_opening(folded);
+}
+
+/*
+ * How many lines from here are an attribution; 0 for none.  It may begin further down,
+ * behind a line of the person's: "more\n2 3\nOn Friday, Eva\nwrote:".
+ */
+static unsigned
+measure_attribution(char *const *lines)
+{
+	for (unsigned count = 1; count <= ATTRIBUTION_LINES; count++) {
+		bool begins_later = false;
+
+		if (!is_attribution_of(lines, count))
+			continue;
+		for (unsigned i = 1; i < count && !begins_later; i++)
+			begins_later =
+			    is_attribution_of(lines + i, count - i) &&
+			    (has_opening(lines[i]) || !has_opening(lines[0]));
+		return begins_later ? 0 : count;
+	}
+	return is_short_attribution(lines) ? 1 : 0;
+}
+
+static bool
+has_alpha(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (g_ascii_isalpha(text[i]) || (guchar)text[i] >= 0x80)
+			return true;
+	return false;
+}
+
+/* "-----Original Message-----" and the like, in any language. */
+static bool
+is_dashed(const char *line)
+{
+	size_t size = strlen(line);
+	size_t before = strspn(line, "-");
+	size_t after = 0;
+
+	while (after < size && line[size - 1 - after] == '-')
+		after++;
+	return size <= DIVIDER_BYTES && before >= DIVIDER_DASHES &&
+	       after >= DIVIDER_DASHES && before + after < size &&
+	       has_alpha(line + before, size - before - after);
+}
+
+static bool
+is_underscored(const char *line)
+{
+	size_t count = strspn(line, "_");
+
+	return count >= UNDERSCORES_MIN && line[count] == '\0';
+}
+
+static bool
+is_header_block(char *const *lines)
+{
+	g_autofree char *first = g_utf8_casefold(lines[0], -1);
+	unsigned count = 0;
+
+	if (!quote_patterns_is_from(first))
+		return false;
+	for (unsigned i = 1, seen = 0; lines[i] && seen < HEADER_LINES; i++) {
+		g_autofree char *line = g_utf8_casefold(lines[i], -1);
+
+		if (is_empty(line))
+			continue;
+		seen++;
+		count += quote_patterns_is_header(line);
+	}
+	return count >= HEADER_COUNT;
+}
+
+/* What ends the text. */
+static bool
+is_end(char *const *lines)
+{
+	const char *line = lines[0];
+	g_autofree char *folded = NULL;
+
+	/* The blank behind "--" is gone with all blanks at the ends of lines. */
+	if (!strcmp(line, "--") || is_underscored(line) || is_dashed(line))
+		return true;
+	if (is_header_block(lines))
+		return true;
+	folded = g_utf8_casefold(line, -1);
+	return quote_patterns_is_divider(folded);
+}
+
+/* It stands last, or last before what is quoted. */
+static bool
+is_advertisement(char *const *lines)
+{
+	g_autofree char *folded = NULL;
+	const char *next;
+
+	if (strlen(lines[0]) > ADVERTISEMENT_BYTES)
+		return false;
+	folded = g_utf8_casefold(lines[0], -1);
+	if (!quote_patterns_is_advertisement(folded))
+		return false;
+	for (lines++; *lines && is_empty(*lines);)
+		lines++;
+	next = *lines;
+	return !next || is_quoted(next) || is_end(lines) ||
+	       measure_attribution(lines) > 0;
+}
+
+/*
+ * A clear-signed message (RFC 9580 section 7): its head up to an empty line.
+ * @return how many lines that is; 0 where it does not begin here
+ */
+static unsigned
+measure_signed_head(char *const *lines)
+{
+	unsigned count = 1;
+
+	if (strcmp(lines[0], "-----BEGIN PGP SIGNED MESSAGE-----") != 0)
+		return 0;
+	while (lines[count] && !is_empty(lines[count]))
+		count++;
+	return count;
+}
+
+static void
+trim(char *line)
+{
+	size_t size = strlen(line);
+
+	for (;;) {
+		if (size > 0 && strchr(" \t\r", line[size - 1]))
+			size--;
+		else if (size > 1 && !memcmp(line + size - 2, "\xc2\xa0", 2))
+			size -= 2;
+		else
+			break;
+	}
+	line[size] = '\0';
+}
+
+static void
+append_line(GString *out, const char *line)
+{
+	if (is_empty(line) && (out->len == 0 || g_str_has_suffix(out->str, "\n\n")))
+		return;
+	g_string_append(out, line);
+	g_string_append_c(out, '\n');
+}
+
+char *
+quote_strip(const char *text)
+{
+	g_auto(GStrv) all = g_strsplit(text, "\n", -1);
+	GString *out = g_string_new(NULL);
+
+	for (char **line = all; *line; line++)
+		trim(*line);
+	for (char **lines = all; *lines;) {
+		unsigned skipped = measure_signed_head(lines);
+		const char *next;
+
+		if (skipped == 0 && is_end(lines))
+			break;
+		if (skipped == 0 && (is_quoted(*lines) || is_advertisement(lines)))
+			skipped = 1;
+		if (skipped == 0) {
+			skipped = measure_attribution(lines);
+			next = find_next(lines + skipped);
+			if (skipped > 0 && next && !is_quoted(next))
+				break;
+		}
+		if (skipped == 0)
+			append_line(out, *lines++);
+		lines += skipped;
+	}
+	while (g_str_has_suffix(out->str, "\n\n"))
+		g_string_truncate(out, out->len - 1);
+	return g_string_free(out, FALSE);
+}

@@ -1,0 +1,98 @@
+/*
+ * evaluate.c - is this paper theirs: yes, no, or not known yet.
+ */
+#include "query/query.h"
+
+#include "base/bounds.h"
+#include "query/eval/evaluate.h"
+#include "query/eval/indexed_doc.h"
+
+static bool
+has_author(const struct query_document *document, const struct node *node)
+{
+	guint n = document->names->len;
+
+	for (guint i = 0; i < (node->field->is_first ? MIN(n, 1) : n); i++) {
+		const struct name *name = g_ptr_array_index(document->names, i);
+
+		if (name && name_is_match(node->name, name))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_near(const struct query_document *document, const struct node *node)
+{
+	int places[BOUNDS_QUERY_TERMS];
+
+	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
+		if (!(node->field->texts & 1U << text))
+			continue;
+		for (guint i = 0; i < node->phrases->len; i++)
+			places[i] = -1;
+		if (document_find_near(document, node, text, places))
+			return true;
+	}
+	return false;
+}
+
+/* The least of all operands' truths (AND), or the greatest (OR). */
+static enum query_verdict
+evaluate_operands(const struct node *node, const struct query_document *document,
+    enum query_mode mode)
+{
+	bool is_and = node->kind == NODE_AND;
+	enum query_verdict decisive = is_and ? QUERY_FALSE : QUERY_TRUE;
+	enum query_verdict truth = is_and ? QUERY_TRUE : QUERY_FALSE;
+
+	for (guint i = 0; i < node->operands->len && truth != decisive; i++) {
+		enum query_verdict one =
+		    node_evaluate(g_ptr_array_index(node->operands, i), document, mode);
+
+		truth = is_and ? MIN(truth, one) : MAX(truth, one);
+	}
+	return truth;
+}
+
+enum query_verdict
+node_evaluate(const struct node *node, const struct query_document *document,
+    enum query_mode mode)
+{
+	bool is_there = false;
+
+	switch (node->kind) {
+	case NODE_AND:
+	case NODE_OR:
+		return evaluate_operands(node, document, mode);
+	case NODE_NOT:
+		return QUERY_TRUE - node_evaluate(g_ptr_array_index(node->operands, 0),
+		                        document, mode);
+	case NODE_WORDS:
+		is_there =
+		    document_has_phrase(document, node->phrase, node->field->texts);
+		break;
+	case NODE_NEAR:
+		is_there = has_near(document, node);
+		break;
+	case NODE_NAME:
+		is_there = has_author(document, node);
+		break;
+	case NODE_FACT_WORDS:
+		return doc_values_evaluate_words(document->facts, node);
+	case NODE_FACT:
+		return doc_values_evaluate_value(document->facts, node);
+	case NODE_NUMBER:
+		return doc_values_evaluate_number(document->facts, node, mode);
+	case NODE_DATE:
+		return doc_values_evaluate_date(document->facts, node);
+	}
+	return is_there ? QUERY_TRUE : QUERY_FALSE;
+}
+
+enum query_verdict
+query_evaluate(const struct query *query, const struct query_document *document,
+    enum query_mode mode)
+{
+	return node_evaluate(query->root, document, mode);
+}

@@ -1,0 +1,13 @@
+/*
+ * evaluate.h - the truth of one part of a filter for one paper.
+ */
+#ifndef PAPERBOY_QUERY_EVAL_EVALUATE_H
+#define PAPERBOY_QUERY_EVAL_EVALUATE_H
+
+#include "query/parse/tree.h"
+
+/** As query_evaluate(), of a tree that is a part of a filter. */
+enum query_verdict node_evaluate(const struct node *node,
+    const struct query_document *document, enum query_mode mode);
+
+#endif

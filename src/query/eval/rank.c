@@ -1,0 +1,196 @@
+/*
+ * rank.c - which of the papers that a filter finds come first.
+ */
+#include "query/eval/rank.h"
+
+#include <math.h>
+
+#include "query/eval/evaluate.h"
+#include "query/eval/indexed_doc.h"
+#include "query/parse/tree.h"
+
+#define SATURATION    1.2
+#define LENGTH_WEIGHT 0.75
+#define TITLE_WEIGHT  3.0
+#define VOTES_WEIGHT  0.1
+#define AGE_WEIGHT    0.5
+#define HALF_LIFE     180.0
+
+/* A clause that is not under a NOT. */
+struct leaf {
+	const struct node *node;
+	double boost;
+	double idf; /* of words; 0 of other clauses */
+};
+
+struct rank {
+	GArray *leaves; /* of struct leaf */
+	double title_words;
+	double abstract_words;
+};
+
+static bool
+count_phrase(const struct phrase *phrase, const struct rank_corpus *corpus,
+    int64_t *papers, GError **error)
+{
+	int64_t least = *papers;
+
+	for (guint i = 0; i < phrase->words->len; i++) {
+		bool is_prefix = phrase->is_prefix && i + 1 == phrase->words->len;
+		int64_t count;
+
+		if (!corpus->count(corpus->data, phrase_get_word(phrase, i)->key.text,
+		        is_prefix, &count, error))
+			return false;
+		least = MIN(least, count);
+	}
+	*papers = least;
+	return true;
+}
+
+static bool
+add_leaf(struct rank *rank, const struct node *node, double boost,
+    const struct rank_corpus *corpus, GError **error)
+{
+	struct leaf leaf = {.node = node, .boost = boost};
+	int64_t papers = corpus->papers;
+
+	if (node->kind == NODE_WORDS &&
+	    !count_phrase(node->phrase, corpus, &papers, error))
+		return false;
+	for (guint i = 0; node->kind == NODE_NEAR && i < node->phrases->len; i++)
+		if (!count_phrase(node->phrases->pdata[i], corpus, &papers, error))
+			return false;
+	if (node->kind == NODE_WORDS || node->kind == NODE_NEAR)
+		leaf.idf = log(1 + ((double)(corpus->papers - papers) + 0.5) /
+		                       ((double)papers + 0.5));
+	g_array_append_val(rank->leaves, leaf);
+	return true;
+}
+
+static bool
+add_node(struct rank *rank, const struct node *node, double boost,
+    const struct rank_corpus *corpus, GError **error)
+{
+	boost *= node->boost;
+	switch (node->kind) {
+	case NODE_NOT:
+		return true;
+	case NODE_AND:
+	case NODE_OR:
+		for (guint i = 0; i < node->operands->len; i++)
+			if (!add_node(
+			        rank, node->operands->pdata[i], boost, corpus, error))
+				return false;
+		return true;
+	case NODE_WORDS:
+	case NODE_NEAR:
+	case NODE_FACT_WORDS:
+	case NODE_NAME:
+	case NODE_FACT:
+	case NODE_NUMBER:
+	case NODE_DATE:
+		break;
+	}
+	return add_leaf(rank, node, boost, corpus, error);
+}
+
+struct rank *
+rank_new(const struct query *query, const struct rank_corpus *corpus, GError **error)
+{
+	pb_auto(rank) rank = g_new0(struct rank, 1);
+
+	rank->leaves = g_array_new(FALSE, FALSE, sizeof(struct leaf));
+	rank->title_words = corpus->title_words;
+	rank->abstract_words = corpus->abstract_words;
+	return add_node(rank, query->root, 1, corpus, error) ? g_steal_pointer(&rank)
+	                                                     : NULL;
+}
+
+void
+rank_free(struct rank *rank)
+{
+	if (!rank)
+		return;
+	g_array_unref(rank->leaves);
+	g_free(rank);
+}
+
+static unsigned
+count_phrase_hits(
+    const struct query_document *document, const struct phrase *phrase, unsigned text)
+{
+	unsigned count = 0;
+
+	for (int at = document_find_phrase(document, phrase, text, -1); at >= 0;
+	     at = document_find_phrase(document, phrase, text, at))
+		count++;
+	return count;
+}
+
+static unsigned
+count_near_hits(
+    const struct query_document *document, const struct node *node, unsigned text)
+{
+	g_autofree int *places = g_new(int, node->phrases->len);
+	unsigned count = 0;
+
+	for (guint i = 0; i < node->phrases->len; i++)
+		places[i] = -1;
+	while (document_find_near(document, node, text, places))
+		count++;
+	return count;
+}
+
+/* How often the clause is in a text, against the text's length. */
+static double
+weigh_text(const struct leaf *leaf, const struct query_document *document,
+    unsigned text, double mean)
+{
+	double length = document->texts[text].tokens->len;
+	unsigned count;
+
+	if (!(leaf->node->field->texts & 1U << text))
+		return 0;
+	count = leaf->node->kind == NODE_NEAR
+	            ? count_near_hits(document, leaf->node, text)
+	            : count_phrase_hits(document, leaf->node->phrase, text);
+	if (!count)
+		return 0;
+	return count /
+	       (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * (mean > 0 ? length / mean : 1));
+}
+
+double
+rank_get_relevance(const struct rank *rank, const struct query_document *document)
+{
+	double relevance = 0;
+
+	for (guint i = 0; i < rank->leaves->len; i++) {
+		const struct leaf *leaf = &g_array_index(rank->leaves, struct leaf, i);
+		double often;
+
+		if (leaf->node->kind != NODE_WORDS && leaf->node->kind != NODE_NEAR) {
+			if (node_evaluate(leaf->node, document, QUERY_AS_REPORTED) ==
+			    QUERY_TRUE)
+				relevance += leaf->boost;
+			continue;
+		}
+		often = TITLE_WEIGHT * weigh_text(leaf, document, QUERY_FIELD_TITLE,
+		                           rank->title_words) +
+		        weigh_text(
+		            leaf, document, QUERY_FIELD_ABSTRACT, rank->abstract_words);
+		relevance += leaf->boost * leaf->idf * (SATURATION + 1) * often /
+		             (often + SATURATION);
+	}
+	return relevance;
+}
+
+double
+rank_blend(double relevance, int64_t upvotes, int64_t age_days)
+{
+	double votes = 1 + VOTES_WEIGHT * log2(1 + (double)MAX(upvotes, 0));
+	double age = 1 - AGE_WEIGHT + AGE_WEIGHT * exp2(-(double)age_days / HALF_LIFE);
+
+	return relevance * votes * age;
+}

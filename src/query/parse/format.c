@@ -1,0 +1,146 @@
+/*
+ * format.c - the canonical text of a filter, and its hash.
+ */
+#include "query/query.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/parse/tree.h"
+
+G_STATIC_ASSERT(BOUNDS_NUMBER_DIGITS == 9);
+#define LARGEST_NUMBER 999999999
+
+static void
+append_number(const struct node *node, GString *out)
+{
+	if (node->min == node->max)
+		g_string_append_printf(out, "=%" PRId64, node->min);
+	else if (node->max < INT64_MAX && node->min > 0)
+		g_string_append_printf(
+		    out, "%" PRId64 "..%" PRId64, node->min, node->max);
+	else if (node->max < INT64_MAX)
+		g_string_append_printf(out, "<=%" PRId64, node->max);
+	else if (node->min > LARGEST_NUMBER)
+		g_string_append_printf(out, ">%" PRId64, node->min - 1);
+	else
+		g_string_append_printf(out, ">=%" PRId64, node->min);
+}
+
+/* NEAR("chain of thought" faithful*, 8) */
+static void
+append_near(const struct node *node, GString *out)
+{
+	g_string_append(out, "NEAR(");
+	for (guint i = 0; i < node->phrases->len; i++) {
+		if (i > 0)
+			g_string_append_c(out, ' ');
+		phrase_append(g_ptr_array_index(node->phrases, i), out);
+	}
+	g_string_append_printf(out, ", %u)", node->distance);
+}
+
+/* A value that is no plain word stands in quotation marks. */
+static void
+append_value(const struct node *node, GString *out)
+{
+	bool is_plain = g_ascii_isalnum(*node->value);
+	bool has_star = node->is_beginning && node->field->kind != FIELD_CATEGORY;
+
+	for (const char *p = node->value; *p; p++)
+		is_plain = is_plain && (g_ascii_isalnum(*p) || strchr("-._/+", *p));
+	g_string_append_printf(
+	    out, is_plain ? "%s%s" : "\"%s%s\"", node->value, has_star ? "*" : "");
+}
+
+void
+node_append_clause(const struct node *node, GString *out)
+{
+	if (node->field != field_get_text())
+		g_string_append_printf(out, "%s:", node->field->name);
+	switch (node->kind) {
+	case NODE_AND:
+	case NODE_OR:
+	case NODE_NOT:
+		g_assert_not_reached();
+	case NODE_WORDS:
+	case NODE_FACT_WORDS:
+		phrase_append(node->phrase, out);
+		break;
+	case NODE_NEAR:
+		append_near(node, out);
+		break;
+	case NODE_NAME:
+		name_append(node->name, out);
+		break;
+	case NODE_FACT:
+		append_value(node, out);
+		break;
+	case NODE_NUMBER:
+		append_number(node, out);
+		break;
+	case NODE_DATE:
+		date_append(&node->dates, out);
+		break;
+	}
+}
+
+static void
+append_operands(const struct node *node, GString *out)
+{
+	for (guint i = 0; i < node->operands->len; i++) {
+		const struct node *operand = g_ptr_array_index(node->operands, i);
+		/* AND binds before OR, NOT before both; a weight groups by itself. */
+		bool is_group =
+		    operand->boost == 1 &&
+		    (operand->kind == NODE_OR || operand->kind == NODE_AND) &&
+		    node->kind != NODE_OR;
+
+		if (i > 0 && node->kind == NODE_OR)
+			g_string_append(out, " OR ");
+		else if (i > 0)
+			g_string_append(out, operand->kind == NODE_NOT ? " " : " AND ");
+		if (is_group)
+			g_string_append_c(out, '(');
+		node_append(operand, out);
+		if (is_group)
+			g_string_append_c(out, ')');
+	}
+}
+
+void
+node_append(const struct node *node, GString *out)
+{
+	bool is_group = node->boost > 1 && node->operands;
+
+	if (is_group)
+		g_string_append_c(out, '(');
+	if (node->kind == NODE_NOT)
+		g_string_append(out, "NOT ");
+	if (node->operands)
+		append_operands(node, out);
+	else
+		node_append_clause(node, out);
+	if (is_group)
+		g_string_append_c(out, ')');
+	if (node->boost > 1)
+		g_string_append_printf(out, "^%u", node->boost);
+}
+
+char *
+query_format(const struct query *query)
+{
+	GString *out = g_string_new(NULL);
+
+	node_append(query->root, out);
+	return g_string_free(out, FALSE);
+}
+
+char *
+query_hash(const struct query *query)
+{
+	g_autofree char *text = query_format(query);
+
+	return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+}

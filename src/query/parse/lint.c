@@ -1,0 +1,79 @@
+/*
+ * lint.c - signs that mean something in other search languages, and nothing here.
+ */
+#include "query/parse/lint.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* R&D and Q&A are words; mamba&ssm is two. */
+#define SHORT_SIDE 2
+
+static const struct {
+	const char *signs;
+	enum msg_id id;
+} habits[] = {
+    {"[]{}", MSG_WARN_BRACKET},
+    {"?~", MSG_WARN_WILDCARD},
+    {"<>=", MSG_WARN_COMPARISON},
+    {"%", MSG_WARN_PERCENT},
+};
+
+/* They open a quotation; at the end of a word they may be an apostrophe. */
+static bool
+is_single_quote(gunichar c)
+{
+	return c == '\'' || c == '`' || c == 0x2018 || c == 0x201A || c == 0x2039;
+}
+
+static bool
+is_short(const struct lexeme *word)
+{
+	return word->kind == LEXEME_WORD && word->len <= SHORT_SIDE;
+}
+
+static struct msg *
+find_habit(const struct lexeme *word)
+{
+	const char *end = word->text + word->len;
+
+	for (const char *p = word->text; p < end; p = g_utf8_next_char(p)) {
+		/* =RAG */
+		if (p == word->text && *p == '=')
+			continue;
+		for (size_t i = 0; i < G_N_ELEMENTS(habits); i++)
+			if (strchr(habits[i].signs, *p))
+				return msg_new(habits[i].id, "column",
+				    MSG_INT(word->column +
+				            g_utf8_pointer_to_offset(word->text, p)),
+				    "sign", ((char[]){*p, '\0'}), NULL);
+	}
+	return NULL;
+}
+
+void
+lint_query(const struct lexeme *word, const struct field *field, GPtrArray *warnings)
+{
+	bool has_words = !field || field->kind == FIELD_WORDS ||
+	                 field->kind == FIELD_FACT_WORDS || field->kind == FIELD_NAME;
+	const struct lexeme *next = word + 1;
+	struct msg *warning = NULL;
+
+	if (word->kind != LEXEME_WORD)
+		return;
+	if (has_words && is_single_quote(g_utf8_get_char(word->text)))
+		warning = msg_new(
+		    MSG_WARN_SINGLE_QUOTE, "column", MSG_INT(word->column), NULL);
+	else if (next->start == word->end && next->kind == LEXEME_OPEN)
+		warning =
+		    msg_new(MSG_WARN_GROUP, "column", MSG_INT(next->column), NULL);
+	else if (next->start == word->end && next->kind == LEXEME_AND &&
+	         (next + 1)->start == next->end &&
+	         (is_short(word) || is_short(next + 1)))
+		warning =
+		    msg_new(MSG_WARN_AMPERSAND, "column", MSG_INT(next->column), NULL);
+	else if (has_words)
+		warning = find_habit(word);
+	if (warning)
+		g_ptr_array_add(warnings, warning);
+}

@@ -1,0 +1,217 @@
+/*
+ * query.c - from what a person typed to a query in canonical form.
+ */
+#include "query/query.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/parse/lex.h"
+#include "query/parse/parse.h"
+#include "query/parse/tree.h"
+
+/* The column of the character that an octet of a text belongs to. */
+static unsigned
+find_column(const char *text, size_t offset)
+{
+	const char *end;
+
+	(void)g_utf8_validate(text, (gssize)offset, &end);
+	return (unsigned)g_utf8_strlen(text, end - text) + 1;
+}
+
+static struct query *
+new_query(struct node *root)
+{
+	struct query *query = g_new0(struct query, 1);
+
+	query->root = node_simplify(root);
+	return query;
+}
+
+static struct query *
+parse_text(const char *text, size_t limit_bytes, const struct tokenizer *tokenizer,
+    GPtrArray *warnings, struct query_error *problem)
+{
+	g_autoptr(GArray) lexemes = NULL;
+	pb_auto(node) root = NULL;
+	const struct node *negative;
+
+	if (strnlen(text, limit_bytes + 1) > limit_bytes) {
+		query_error_set(problem, PB_ERROR_LIMIT, find_column(text, limit_bytes),
+		    NULL, MSG_QUERY_TOO_LONG, "most", MSG_INT((int64_t)limit_bytes),
+		    NULL);
+		return NULL;
+	}
+	lexemes = lex_split(text, problem);
+	if (!lexemes)
+		return NULL;
+	root = parse_tree(lexemes, tokenizer, warnings, problem);
+	if (!root)
+		return NULL;
+	negative = node_find_negative(root);
+	if (negative) {
+		query_error_set(problem, PB_ERROR_INPUT, negative->column,
+		    "agent -survey", MSG_QUERY_NEGATIVE, NULL);
+		return NULL;
+	}
+	return new_query(g_steal_pointer(&root));
+}
+
+struct query *
+query_parse(const char *text, const struct tokenizer *tokenizer, GPtrArray **warnings,
+    struct query_error *problem, GError **error)
+{
+	g_autoptr(GPtrArray) noted =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)msg_unref);
+	struct query_error found = {0};
+	struct query *query =
+	    parse_text(text, BOUNDS_QUERY_BYTES, tokenizer, noted, &found);
+
+	if (query) {
+		if (warnings)
+			*warnings = g_steal_pointer(&noted);
+		return query;
+	}
+	query_error_set_error(&found, error);
+	if (problem)
+		*problem = found;
+	else
+		query_error_clear(&found);
+	return NULL;
+}
+
+struct query *
+query_parse_canonical(
+    const char *text, const struct tokenizer *tokenizer, GError **error)
+{
+	struct query_error found = {0};
+	struct query *query =
+	    parse_text(text, BOUNDS_QUERY_CANONICAL_BYTES, tokenizer, NULL, &found);
+
+	if (!query)
+		query_error_set_error(&found, error);
+	query_error_clear(&found);
+	return query;
+}
+
+struct query *
+query_parse_part(const char *text, const struct tokenizer *tokenizer)
+{
+	struct query_error problem = {0};
+	g_autoptr(GArray) lexemes = lex_split(text, &problem);
+	pb_auto(node) root = NULL;
+
+	if (lexemes)
+		root = parse_tree(lexemes, tokenizer, NULL, &problem);
+	query_error_clear(&problem);
+	return root ? new_query(g_steal_pointer(&root)) : NULL;
+}
+
+void
+query_free(struct query *query)
+{
+	if (!query)
+		return;
+	node_free(query->root);
+	g_free(query);
+}
+
+/* Whether a clause waits so long. */
+static bool
+has_wait(const struct node *node, enum field_availability least,
+    enum field_availability most)
+{
+	if (node->field)
+		return node->field->wait >= least && node->field->wait <= most;
+	for (guint i = 0; i < node->operands->len; i++)
+		if (has_wait(g_ptr_array_index(node->operands, i), least, most))
+			return true;
+	return false;
+}
+
+static void
+add_sources(const struct node *node, GPtrArray *names)
+{
+	if (node->field && node->field->kind == FIELD_SOURCE)
+		g_ptr_array_add(names, node->value);
+	for (guint i = 0; !node->field && i < node->operands->len; i++)
+		add_sources(g_ptr_array_index(node->operands, i), names);
+}
+
+GPtrArray *
+query_list_sources(const struct query *query)
+{
+	GPtrArray *names = g_ptr_array_new();
+
+	add_sources(query->root, names);
+	return names;
+}
+
+static void
+free_slow(void *data)
+{
+	struct query_slow *slow = data;
+
+	g_free(slow->text);
+	g_free(slow);
+}
+
+static void
+add_slow(const struct node *node, bool is_negated, GPtrArray *list)
+{
+	GString *text;
+	struct query_slow *slow;
+
+	for (guint i = 0; !node->field && i < node->operands->len; i++)
+		add_slow(node->operands->pdata[i],
+		    is_negated != (node->kind == NODE_NOT), list);
+	if (!node->field || node->field->wait != FIELD_WAITS_FINALLY)
+		return;
+	text = g_string_new(is_negated ? "NOT " : NULL);
+	node_append_clause(node, text);
+	slow = g_new(struct query_slow, 1);
+	slow->name = node->kind == NODE_FACT ? node->value : node->field->name;
+	slow->text = g_string_free(text, FALSE);
+	slow->is_negated = is_negated;
+	g_ptr_array_add(list, slow);
+}
+
+GPtrArray *
+query_list_slow(const struct query *query)
+{
+	GPtrArray *list = g_ptr_array_new_with_free_func(free_slow);
+
+	add_slow(query->root, false, list);
+	return list;
+}
+
+static bool
+has_relative_date(const struct node *node)
+{
+	if (node->field)
+		return node->kind == NODE_DATE && date_is_relative(&node->dates);
+	for (guint i = 0; i < node->operands->len; i++)
+		if (has_relative_date(node->operands->pdata[i]))
+			return true;
+	return false;
+}
+
+bool
+query_has_relative_date(const struct query *query)
+{
+	return has_relative_date(query->root);
+}
+
+bool
+query_is_time_dependent(const struct query *query)
+{
+	return has_wait(query->root, FIELD_WAITS_FOR_ENRICHMENT, FIELD_WAITS_FINALLY);
+}
+
+bool
+query_needs_enrichment(const struct query *query)
+{
+	return has_wait(
+	    query->root, FIELD_WAITS_FOR_ENRICHMENT, FIELD_WAITS_FOR_ENRICHMENT);
+}

@@ -1,0 +1,248 @@
+/*
+ * stem.c - `models` is `model`: English plurals made equal, nothing else.
+ */
+#include "query/text/stem.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below this many characters an s belongs to the word: gas, bus, its. */
+#define SHORTEST_PLURAL 4
+
+struct exception {
+	const char *word;
+	const char *singular; /* NULL: the word stays as it is */
+};
+
+/* In the order of strcmp(), for bsearch(). */
+static const struct exception exceptions[] = {
+    {"aches", "ache"},
+    {"acoustics", NULL},
+    {"adams", NULL},
+    {"aesthetics", NULL},
+    {"alias", NULL},
+    {"aliases", "alias"},
+    {"always", NULL},
+    {"analyses", "analysis"},
+    {"analytics", NULL},
+    {"apparatuses", "apparatus"},
+    {"appendices", "appendix"},
+    {"arkansas", NULL},
+    {"atlas", NULL},
+    {"atlases", "atlas"},
+    {"avalanches", "avalanche"},
+    {"axes", "axis"},
+    {"axis", NULL},
+    {"basics", NULL},
+    {"bayes", NULL},
+    {"besides", NULL},
+    {"biases", "bias"},
+    {"bonuses", "bonus"},
+    {"buses", "bus"},
+    {"caches", "cache"},
+    {"calories", "calorie"},
+    {"campuses", "campus"},
+    {"canoes", "canoe"},
+    {"canvas", NULL},
+    {"canvases", "canvas"},
+    {"censuses", "census"},
+    {"chaos", NULL},
+    {"christmas", NULL},
+    {"collins", NULL},
+    {"consensuses", "consensus"},
+    {"cookies", "cookie"},
+    {"corpuses", "corpus"},
+    {"cortices", "cortex"},
+    {"cosmos", NULL},
+    {"crises", "crisis"},
+    {"cybernetics", NULL},
+    {"diagnoses", "diagnosis"},
+    {"does", NULL},
+    {"economics", NULL},
+    {"electronics", NULL},
+    {"emojis", "emoji"},
+    {"ethos", NULL},
+    {"fibroses", "fibrosis"},
+    {"focuses", "focus"},
+    {"gases", "gas"},
+    {"genetics", NULL},
+    {"genomics", NULL},
+    {"goes", NULL},
+    {"graphics", NULL},
+    {"haptics", NULL},
+    {"hawkes", NULL},
+    {"headaches", "headache"},
+    {"helices", "helix"},
+    {"hermes", NULL},
+    {"https", NULL},
+    {"hypotheses", "hypothesis"},
+    {"indices", "index"},
+    {"iris", NULL},
+    {"irises", "iris"},
+    {"jones", NULL},
+    {"kansas", NULL},
+    {"keras", NULL},
+    {"kinematics", NULL},
+    {"kinetics", NULL},
+    {"kubernetes", NULL},
+    {"lens", NULL},
+    {"lenses", "lens"},
+    {"linguistics", NULL},
+    {"logistics", NULL},
+    {"lvis", NULL},
+    {"macos", NULL},
+    {"mars", NULL},
+    {"mathematics", NULL},
+    {"matrices", "matrix"},
+    {"means", NULL},
+    {"mechanics", NULL},
+    {"menus", "menu"},
+    {"mers", NULL},
+    {"metanalyses", "metanalysis"},
+    {"metastases", "metastasis"},
+    {"movies", "movie"},
+    {"news", NULL},
+    {"niches", "niche"},
+    {"onus", NULL},
+    {"optics", NULL},
+    {"opus", NULL},
+    {"ovis", NULL},
+    {"pancreas", NULL},
+    {"parentheses", "parenthesis"},
+    {"pathos", NULL},
+    {"perhaps", NULL},
+    {"phonetics", NULL},
+    {"photonics", NULL},
+    {"plateaus", "plateau"},
+    {"plus", NULL},
+    {"pluses", "plus"},
+    {"politics", NULL},
+    {"pragmatics", NULL},
+    {"prairies", "prairie"},
+    {"prognoses", "prognosis"},
+    {"prostheses", "prosthesis"},
+    {"proteomics", NULL},
+    {"psyches", "psyche"},
+    {"quizzes", "quiz"},
+    {"rabies", NULL},
+    {"relus", "relu"},
+    {"robotics", NULL},
+    {"sars", NULL},
+    {"selfies", "selfie"},
+    {"semantics", NULL},
+    {"series", NULL},
+    {"simplices", "simplex"},
+    {"sometimes", NULL},
+    {"species", NULL},
+    {"statuses", "status"},
+    {"stokes", NULL},
+    {"submatrices", "submatrix"},
+    {"syntheses", "synthesis"},
+    {"taxis", "taxi"},
+    {"texas", NULL},
+    {"theses", "thesis"},
+    {"this", NULL},
+    {"thus", NULL},
+    {"towards", NULL},
+    {"tsunamis", "tsunami"},
+    {"vertices", "vertex"},
+    {"viruses", "virus"},
+    {"vortices", "vortex"},
+    {"whereas", NULL},
+    {"wikis", "wiki"},
+    {"zombies", "zombie"},
+};
+
+/* Endings of whole families that stay: debias, astrophysics, hydrodynamics. */
+static const char *const exempt_endings[] = {
+    "bias",
+    "dynamics",
+    "ethics",
+    "informatics",
+    "physics",
+    "ss",
+};
+
+/* What ends in one of these loses -es; every other -s word loses -s alone. */
+static const char *const hissing_endings[] = {"ches", "shes", "sses", "xes", "zzes"};
+
+static bool
+ends_in(const char *word, size_t len, const char *ending)
+{
+	size_t ending_len = strlen(ending);
+
+	return len >= ending_len &&
+	       memcmp(word + len - ending_len, ending, ending_len) == 0;
+}
+
+static bool
+ends_in_any(const char *word, size_t len, const char *const *endings, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ends_in(word, len, endings[i]))
+			return true;
+	return false;
+}
+
+static int
+compare_exception(const void *key, const void *row)
+{
+	return strcmp(key, ((const struct exception *)row)->word);
+}
+
+/* How many of the word's octets the rules keep; -ies gets a y behind them. */
+static size_t
+measure_stem(const char *word, size_t len, size_t chars, bool *wants_y)
+{
+	*wants_y = false;
+	if (ends_in_any(word, len, exempt_endings, G_N_ELEMENTS(exempt_endings)))
+		return len;
+	/* virus and analysis are no plurals, GPUs and APIs are. */
+	if (chars > SHORTEST_PLURAL &&
+	    (ends_in(word, len, "us") || ends_in(word, len, "is")))
+		return len;
+	/* queries, but ties and dies. */
+	if (chars > SHORTEST_PLURAL && ends_in(word, len, "ies")) {
+		*wants_y = true;
+		return len - 3;
+	}
+	/* heroes, but shoes. */
+	if (chars > SHORTEST_PLURAL + 1 && ends_in(word, len, "oes"))
+		return len - 2;
+	if (chars > SHORTEST_PLURAL &&
+	    ends_in_any(word, len, hissing_endings, G_N_ELEMENTS(hissing_endings)))
+		return len - 2;
+	return len - 1;
+}
+
+/* 50ms is a time; 50m is fifty millions of something. */
+static bool
+is_milliseconds(const char *word, size_t len)
+{
+	return ends_in(word, len, "ms") && g_ascii_isdigit(word[len - 3]);
+}
+
+char *
+stem_plural(const char *word, size_t len)
+{
+	g_autofree char *whole = g_strndup(word, len);
+	const struct exception *row;
+	size_t chars, stem_len;
+	bool wants_y;
+
+	if (len < SHORTEST_PLURAL || word[len - 1] != 's' ||
+	    g_ascii_isdigit(word[len - 2]) || is_milliseconds(word, len))
+		return g_steal_pointer(&whole);
+	chars = g_utf8_strlen(whole, -1);
+	if (chars < SHORTEST_PLURAL)
+		return g_steal_pointer(&whole);
+	row = bsearch(whole, exceptions, G_N_ELEMENTS(exceptions), sizeof(*exceptions),
+	    compare_exception);
+	if (row)
+		return row->singular ? g_strdup(row->singular)
+		                     : g_steal_pointer(&whole);
+	stem_len = measure_stem(whole, len, chars, &wants_y);
+	return g_strdup_printf("%.*s%s", (int)stem_len, whole, wants_y ? "y" : "");
+}

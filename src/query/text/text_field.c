@@ -1,0 +1,126 @@
+/*
+ * text_field.c - one text of a paper with its words and their places.
+ */
+#include "query/text/text_field.h"
+
+#include <string.h>
+
+#include "query/text/stem.h"
+
+struct splitter {
+	GArray *tokens;
+	GStringChunk *strings;
+};
+
+void
+text_field_init(struct text_field *passage, const char *text)
+{
+	passage->text = g_strdup(text);
+	passage->len = strlen(text);
+	passage->tokens = g_array_new(FALSE, FALSE, sizeof(struct text_field_token));
+}
+
+void
+text_field_clear(struct text_field *passage)
+{
+	g_free(passage->text);
+	g_clear_pointer(&passage->tokens, g_array_unref);
+}
+
+static void
+add_token(void *data, const char *text, size_t text_len, size_t start, size_t end)
+{
+	const struct splitter *splitter = data;
+	g_autofree char *folded = stem_plural(text, text_len);
+	struct text_field_token token = {
+	    .plain =
+	        g_string_chunk_insert_len(splitter->strings, text, (gssize)text_len),
+	    .start = (uint32_t)start,
+	    .end = (uint32_t)end,
+	    .next = -1,
+	};
+
+	token.key.hash = g_str_hash(folded);
+	token.key.text = g_string_chunk_insert(splitter->strings, folded);
+	g_array_append_val(splitter->tokens, token);
+}
+
+bool
+text_field_split(struct text_field *passage, GStringChunk *strings,
+    const struct tokenizer *tokenizer)
+{
+	struct splitter splitter = {passage->tokens, strings};
+
+	return tokenizer->split(
+	    tokenizer->self, passage->text, passage->len, add_token, &splitter);
+}
+
+/* Whether the signs typed behind a word stand in the text too: c++, node.js. */
+static bool
+has_signs(const struct text_field *passage, const struct text_field_token *token,
+    const struct phrase_word *word)
+{
+	const char *behind = passage->text + token->end;
+	size_t len = passage->len - token->end;
+	size_t n, wanted;
+
+	if (!word->signs)
+		return true;
+	n = phrase_count_wildcards(behind, len);
+	wanted = strlen(word->signs);
+	if (n < wanted || memcmp(behind, word->signs, wanted) != 0)
+		return false;
+	/* A next word at once, or else only dots: "in C++." but not "c+" in "C++". */
+	if (word->is_joined)
+		return n == wanted && (token + 1)->start == token->end + n;
+	return strspn(behind + wanted, ".") >= n - wanted;
+}
+
+static bool
+has_alphas(const struct text_field *passage, const struct text_field_token *token,
+    const struct phrase_word *word)
+{
+	size_t len = token->end - token->start;
+
+	return !word->messages ||
+	       (strlen(word->messages) == len &&
+	           memcmp(passage->text + token->start, word->messages, len) == 0);
+}
+
+bool
+text_field_has_phrase_at(
+    const struct text_field *passage, const struct phrase *phrase, int at)
+{
+	guint n = phrase->words->len;
+
+	if ((guint)at + n > passage->tokens->len)
+		return false;
+	for (guint i = 0; i < n; i++) {
+		const struct phrase_word *word = phrase_get_word(phrase, i);
+		const struct text_field_token *token =
+		    text_field_get_token(passage, at + (int)i);
+
+		if (phrase->is_prefix && i + 1 == n) {
+			if (!g_str_has_prefix(token->plain, word->key.text))
+				return false;
+		} else if (!phrase_key_equal(&word->key, &token->key)) {
+			return false;
+		}
+		if (!has_signs(passage, token, word) ||
+		    !has_alphas(passage, token, word))
+			return false;
+	}
+	return true;
+}
+
+int
+text_field_find_phrase(
+    const struct text_field *passage, const struct phrase *phrase, int from)
+{
+	int end = (int)passage->tokens->len - (int)phrase->words->len;
+
+	for (int at = from; at <= end; at++)
+		if (text_field_has_phrase_at(passage, phrase, at))
+			return at;
+	return -1;
+}

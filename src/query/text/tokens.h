@@ -1,0 +1,20 @@
+/*
+ * tokens.h - all words of a short text in one array.
+ */
+#ifndef PAPERBOY_QUERY_TEXT_TOKENS_H
+#define PAPERBOY_QUERY_TEXT_TOKENS_H
+
+#include <glib.h>
+
+#include "query/tokenizer_ops.h"
+
+struct token {
+	char *text;   /* as the tokenizer gives it: plain, not folded */
+	size_t start; /* in the text, octets */
+	size_t end;
+};
+
+/** Cut a text. @return of struct token; NULL when the tokenizer failed */
+GArray *tokens_split(const struct tokenizer *tokenizer, const char *text, size_t len);
+
+#endif

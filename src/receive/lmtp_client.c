@@ -1,0 +1,195 @@
+/*
+ * lmtp_client.c - handing one letter to an LMTP server on a Unix socket.
+ */
+#include "receive/lmtp_client.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+
+#define ANSWER_BYTES 4096
+
+/* The recipient is unknown, whatever the message is. */
+#define UNKNOWN_USER "550 5.1.1 "
+
+struct client {
+	int fd;
+	char answer[ANSWER_BYTES]; /* what came and was not looked at yet */
+	size_t size;
+};
+
+static bool
+fail(GError **error, const char *what)
+{
+	int code = errno;
+
+	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "%s: %s", what,
+	    code == EAGAIN ? "it does not answer" : g_strerror(code));
+	return false;
+}
+
+static bool
+connect_to(struct client *client, const char *path, GError **error)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct timeval patience = {.tv_sec = BOUNDS_LMTP_IDLE_S};
+	g_autofree char *what = g_strdup_printf("cannot reach paperboyd on '%s'", path);
+
+	if (g_strlcpy(address.sun_path, path, sizeof(address.sun_path)) >=
+	    sizeof(address.sun_path)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "socket '%s': the name is too long", path);
+		return false;
+	}
+	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (client->fd < 0 ||
+	    setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
+	        sizeof(patience)) != 0 ||
+	    setsockopt(client->fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
+	        sizeof(patience)) != 0 ||
+	    connect(client->fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+		return fail(error, what);
+	return true;
+}
+
+static bool
+write_all(struct client *client, const char *bytes, size_t size, GError **error)
+{
+	while (size) {
+		ssize_t put = send(client->fd, bytes, size, MSG_NOSIGNAL);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return fail(error, "paperboyd is gone");
+		bytes += put;
+		size -= (size_t)put;
+	}
+	return true;
+}
+
+/* @return one line without its end, owned by the caller, or NULL */
+static char *
+read_line(struct client *client, GError **error)
+{
+	for (;;) {
+		char *end = memchr(client->answer, '\n', client->size);
+		ssize_t got;
+
+		if (end) {
+			size_t used = (size_t)(end - client->answer) + 1;
+			char *line = g_strndup(client->answer, used);
+
+			client->size -= used;
+			memmove(client->answer, end + 1, client->size);
+			return g_strchomp(line);
+		}
+		if (client->size == sizeof(client->answer)) {
+			g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+			    "the answer is no LMTP");
+			return NULL;
+		}
+		got = recv(client->fd, client->answer + client->size,
+		    sizeof(client->answer) - client->size, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			errno = got ? errno : ECONNRESET;
+			fail(error, "paperboyd is gone");
+			return NULL;
+		}
+		client->size += (size_t)got;
+	}
+}
+
+/* Read a reply. @return false when it is not the one that is wanted */
+static bool
+expect(struct client *client, char wanted, GError **error)
+{
+	g_autofree char *line = NULL;
+
+	do {
+		g_free(line);
+		line = read_line(client, error);
+		if (!line)
+			return false;
+	} while (strlen(line) > 3 && line[3] == '-');
+	if (line[0] == wanted)
+		return true;
+	g_set_error(error, PB_ERROR,
+	    g_str_has_prefix(line, UNKNOWN_USER) ? PB_ERROR_NOT_FOUND
+	    : line[0] == '5'                     ? PB_ERROR_INPUT
+	                                         : PB_ERROR_TEMPORARY,
+	    "paperboyd says: %s", line);
+	return false;
+}
+
+static bool
+command(struct client *client, const char *line, char wanted, GError **error)
+{
+	return write_all(client, line, strlen(line), error) &&
+	       expect(client, wanted, error);
+}
+
+/* With CRLF, a dot more where a line begins with one, and the end. */
+static GString *
+make_data(const char *raw, size_t size)
+{
+	GString *data = g_string_sized_new(size + size / 32 + 16);
+	bool is_start = true;
+
+	for (size_t i = 0; i < size; i++) {
+		if (is_start && raw[i] == '.')
+			g_string_append_c(data, '.');
+		if (raw[i] == '\n' && (i == 0 || raw[i - 1] != '\r'))
+			g_string_append_c(data, '\r');
+		g_string_append_c(data, raw[i]);
+		is_start = raw[i] == '\n';
+	}
+	g_string_append(data, is_start ? ".\r\n" : "\r\n.\r\n");
+	return data;
+}
+
+static bool
+converse(struct client *client, const char *sender, const char *recipient,
+    const GString *data, GError **error)
+{
+	bool is_utf8 = !g_str_is_ascii(sender) || !g_str_is_ascii(recipient);
+	g_autofree char *mail = g_strdup_printf(
+	    "MAIL FROM:<%s> BODY=8BITMIME%s\r\n", sender, is_utf8 ? " SMTPUTF8" : "");
+	g_autofree char *rcpt = g_strdup_printf("RCPT TO:<%s>\r\n", recipient);
+
+	return expect(client, '2', error) &&
+	       command(client, "LHLO localhost\r\n", '2', error) &&
+	       command(client, mail, '2', error) && command(client, rcpt, '2', error) &&
+	       command(client, "DATA\r\n", '3', error) &&
+	       write_all(client, data->str, data->len, error) &&
+	       expect(client, '2', error);
+}
+
+bool
+lmtp_client_send(const char *path, const char *sender, const char *recipient,
+    const void *raw, size_t size, GError **error)
+{
+	struct client client = {.fd = -1};
+	GString *data;
+	bool is_ok = connect_to(&client, path, error);
+
+	if (is_ok) {
+		data = make_data(raw, size);
+		is_ok = converse(&client, sender, recipient, data, error);
+		g_string_free(data, TRUE);
+	}
+	/* Nobody waits for the answer to that. */
+	if (is_ok)
+		write_all(&client, "QUIT\r\n", 6, NULL);
+	if (client.fd >= 0)
+		close(client.fd);
+	return is_ok;
+}

@@ -1,0 +1,113 @@
+/*
+ * locale_format.c - counts and dates as a reader says them, in the language of the
+ * reader.
+ */
+#include "render/locale_format.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "message/sanitize.h"
+
+char *
+locale_format_format_count(const struct words *words, int64_t count, const char *noun)
+{
+	g_autofree char *name = g_strconcat("digest.", noun, NULL);
+
+	return catalog_format_count(words->book, words->language, name, count);
+}
+
+char *
+locale_format_text(const struct words *words, const char *name)
+{
+	g_autofree char *whole = g_strconcat("digest.", name, NULL);
+
+	return catalog_format(words->book, words->language, whole, NULL);
+}
+
+/* One of the words of a phrase; "?" where it has too few. @param number  from 1 */
+static char *
+pick(const struct words *words, const char *phrase, unsigned number)
+{
+	g_autofree char *text =
+	    catalog_format(words->book, words->language, phrase, NULL);
+	g_auto(GStrv) all = g_strsplit_set(text, " \n", -1);
+
+	return g_strdup(number <= g_strv_length(all) ? all[number - 1] : "?");
+}
+
+static bool
+parse_day(const char *day, GDate *out)
+{
+	static const char shape[] = "dddd-dd-dd";
+	unsigned year;
+	unsigned month;
+	unsigned mday;
+
+	for (size_t i = 0; i < strlen(shape); i++) {
+		if (shape[i] == 'd' ? !g_ascii_isdigit(day[i]) : day[i] != shape[i])
+			return false;
+	}
+	if (day[strlen(shape)] != '\0')
+		return false;
+	year = (unsigned)g_ascii_strtoull(day, NULL, 10);
+	month = (unsigned)g_ascii_strtoull(day + 5, NULL, 10);
+	mday = (unsigned)g_ascii_strtoull(day + 8, NULL, 10);
+	if (!g_date_valid_dmy((GDateDay)mday, (GDateMonth)month, (GDateYear)year))
+		return false;
+	g_date_clear(out, 1);
+	g_date_set_dmy(out, (GDateDay)mday, (GDateMonth)month, (GDateYear)year);
+	return true;
+}
+
+char *
+locale_format_format_day(
+    const struct words *words, const char *day, enum locale_format_length length)
+{
+	/* Not strftime(): that speaks the language of the locale. */
+	static const struct {
+		const char *weekdays;
+		const char *months;
+		const char *date;
+	} names[] = {
+	    [WORDS_SHORT] = {"weekdays", "months", "date_year"},
+	    [WORDS_LONG] = {"digest.weekdays", "digest.months", "digest.date"},
+	};
+	g_autofree char *weekday = NULL;
+	g_autofree char *month = NULL;
+	g_autofree char *mday = NULL;
+	g_autofree char *year = NULL;
+	GDate date;
+
+	if (!parse_day(day, &date))
+		return NULL;
+	weekday = pick(words, names[length].weekdays, g_date_get_weekday(&date));
+	month = pick(words, names[length].months, g_date_get_month(&date));
+	mday = g_strdup_printf("%d", g_date_get_day(&date));
+	year = g_strdup_printf("%d", g_date_get_year(&date));
+	return catalog_format(words->book, words->language, names[length].date,
+	    "weekday", weekday, "day", mday, "month", month, "year", year, NULL);
+}
+
+char *
+locale_format_format_names(
+    const struct words *words, const GPtrArray *names, unsigned limit)
+{
+	GString *out;
+
+	if (names->len == 0)
+		return NULL;
+	out = g_string_new(NULL);
+	for (unsigned i = 0; i < names->len && i < limit; i++) {
+		g_autofree char *name = sanitize_line(names->pdata[i], 0);
+
+		g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", name);
+	}
+	if (names->len > limit) {
+		g_autofree char *more =
+		    locale_format_format_count(words, names->len - limit, "more_names");
+
+		g_string_append_printf(out, " %s", more);
+	}
+	return g_string_free(out, FALSE);
+}

@@ -1,0 +1,407 @@
+/*
+ * collect.c - ask the sources, and store what they say.
+ */
+#include "service/collect/collect.h"
+
+#include <string.h>
+
+#include "base/day.h"
+#include "base/error.h"
+#include "service/collect/enrich.h"
+#include "service/collect/source_backoff.h"
+#include "service/log/event.h"
+#include "sources/fetch_days.h"
+#include "store/core/backup.h"
+#include "store/paper/papers.h"
+#include "store/paper/source_lists.h"
+
+#define TWINS 100
+
+static enum batch_status
+status_of(enum source_status status)
+{
+	switch (status) {
+	case SOURCE_OK:
+		return BATCH_OK;
+	case SOURCE_NOT_MODIFIED:
+		return BATCH_SAME;
+	case SOURCE_EMPTY:
+		return BATCH_EMPTY;
+	case SOURCE_NOT_YET:
+		return BATCH_NOT_YET;
+	}
+	return BATCH_OK;
+}
+
+/*
+ * Whether a list has the papers of an earlier day under a new date.  arXiv serves such
+ * a list unchanged; a list that is asked for by day may have grown meanwhile.
+ */
+static bool
+find_stale(const struct collect *collect, const struct source *source,
+    const struct source_answer *answer, bool *is_stale, GError **error)
+{
+	*is_stale = false;
+	if (answer->status != SOURCE_OK || source->kind == SOURCE_ROLLING)
+		return true;
+	if (source->kind == SOURCE_BY_DAY)
+		return papers_is_copied(collect->store, source->name, answer->day,
+		    answer->listings, is_stale, error);
+	return papers_has_ids(collect->store, source->name, answer->ids_sha256,
+	    answer->day, is_stale, error);
+}
+
+/*
+ * An empty list of a day that had papers is a failure of the source.
+ *
+ * @param problem  set when it is one
+ */
+static bool
+check_emptied(const struct collect *collect, const struct source *source,
+    const struct source_answer *answer, GError **problem, GError **error)
+{
+	struct source_list_day found;
+
+	if (answer->status != SOURCE_EMPTY || source->kind == SOURCE_ROLLING)
+		return true;
+	if (!source_lists_load_day(
+	        collect->store, source->name, answer->day, &found, error))
+		return false;
+	if (found.read)
+		g_set_error(problem, PB_ERROR, PB_ERROR_INPUT,
+		    "the list of %s is empty, and had %" G_GINT64_FORMAT
+		    " papers before",
+		    answer->day, found.read);
+	return true;
+}
+
+static bool
+save_answer(const struct collect *collect, const struct source *source, const char *day,
+    const struct source_answer *answer, int64_t now, struct collect_report *report,
+    GError **error)
+{
+	struct batch batch = {
+	    .source = source->name,
+	    .day = day,
+	    .asked_at = now,
+	    .status = status_of(answer->status),
+	    .etag = answer->etag,
+	    .ids_hash = *answer->ids_sha256 ? answer->ids_sha256 : NULL,
+	    .is_rolling = source->kind == SOURCE_ROLLING,
+	};
+	struct papers_saved saved;
+	bool is_stale;
+
+	if (!find_stale(collect, source, answer, &is_stale, error))
+		return false;
+	if (is_stale) {
+		/* The next answer is to be whole again. */
+		batch.status = BATCH_STALE;
+		batch.etag = NULL;
+	}
+	if (!papers_save_batch(collect->store, &batch,
+	        is_stale ? NULL : answer->listings, &saved, error))
+		return false;
+	report->fresh += saved.fresh;
+	report->changed += saved.changed;
+	if (is_stale)
+		event_log(EVENT_FETCH_STALE, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day));
+	else if (batch.status == BATCH_NOT_YET)
+		event_log(EVENT_FETCH_NOT_YET, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day));
+	else
+		event_log(EVENT_FETCH_STORED, EVENT_WORD("source", source->name),
+		    EVENT_WORD("day", day),
+		    EVENT_WORD("status", batch_status_name(batch.status)),
+		    EVENT_INT("papers", saved.listed), EVENT_INT("fresh", saved.fresh),
+		    EVENT_INT("changed", saved.changed));
+	return true;
+}
+
+/* A malformed day says nothing about the others; all else does. */
+static bool
+is_about_day(const GError *problem)
+{
+	return g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) ||
+	       g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT);
+}
+
+static bool
+save_failure(const struct collect *collect, const struct source *source,
+    const char *day, const GError *problem, int64_t now, GError **error)
+{
+	struct batch batch = {
+	    .source = source->name,
+	    .day = day,
+	    .asked_at = now,
+	    .status = BATCH_FAILED,
+	    .error = problem->message,
+	    .is_of_day = source->kind == SOURCE_BY_DAY && is_about_day(problem),
+	};
+	struct papers_saved saved;
+
+	event_log(EVENT_FETCH_FAILED, EVENT_WORD("source", source->name),
+	    EVENT_WORD("day", day), EVENT_TEXT(problem->message));
+	return papers_save_batch(collect->store, &batch, NULL, &saved, error);
+}
+
+/* Store what was said, or that nothing was. *is_failed: it is to be left alone. */
+static bool
+take_answer(const struct collect *collect, struct source *source, const char *day,
+    const struct source_answer *answer, const GError *problem, int64_t now,
+    struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autoptr(GError) emptied = NULL;
+
+	if (!problem && !check_emptied(collect, source, answer, &emptied, error))
+		return false;
+	if (!problem && !emptied)
+		return save_answer(collect, source, day, answer, now, report, error);
+	if (!problem)
+		problem = emptied;
+	/* Ended by us: that is no failure of the source. */
+	*is_failed = true;
+	if (collect->stop && g_atomic_int_get(collect->stop))
+		return true;
+	report->failed++;
+	*is_failed = !is_about_day(problem);
+	return save_failure(collect, source, day, problem, now, error) &&
+	       (!*is_failed || source_backoff_save_pause(collect->store, source->name,
+	                           source->url, answer->retry_after_s, now, error));
+}
+
+/* Ask for what a source lists now: one answer. */
+static bool
+ask_now(const struct collect *collect, struct source *source, int64_t now,
+    struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autofree char *etag = NULL;
+	g_autoptr(GError) problem = NULL;
+	struct source_answer answer;
+	char today[DAY_BYTES], etag_day[DAY_BYTES];
+	bool is_ok;
+
+	if (!papers_load_last_etag(
+	        collect->store, source->name, &etag, etag_day, error))
+		return false;
+	day_format(now, today);
+	source_answer_init(&answer);
+	report->answers++;
+	source_poll(source, collect->http, today, etag, &answer, &problem);
+	/* Nothing new: it is still the list of then. */
+	if (!problem && answer.status == SOURCE_NOT_MODIFIED &&
+	    source->kind == SOURCE_DATED)
+		g_strlcpy(answer.day, etag_day, sizeof(answer.day));
+	is_ok = take_answer(collect, source, problem ? today : answer.day, &answer,
+	    problem, now, report, is_failed, error);
+	source_answer_clear(&answer);
+	return is_ok;
+}
+
+/* Ask for one day. *is_failed: the source is to be left alone for now. */
+static bool
+ask_day(const struct collect *collect, struct source *source, const char *day,
+    int64_t now, struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autofree char *etag = NULL;
+	g_autoptr(GError) problem = NULL;
+	struct source_answer answer;
+	bool is_ok;
+
+	if (!papers_load_etag(collect->store, source->name, day, &etag, error))
+		return false;
+	source_answer_init(&answer);
+	report->answers++;
+	source_fetch_day(source, collect->http, day, etag, &answer, &problem);
+	is_ok = take_answer(
+	    collect, source, day, &answer, problem, now, report, is_failed, error);
+	source_answer_clear(&answer);
+	return is_ok;
+}
+
+static void
+note_pause(struct collect_report *report, int64_t until)
+{
+	if (until > 0 && (!report->retry_at || until < report->retry_at))
+		report->retry_at = until;
+}
+
+static bool
+ask_source(const struct collect *collect, struct source *source, bool is_all,
+    int64_t now, struct collect_report *report, GError **error)
+{
+	g_autoptr(GPtrArray) days = g_ptr_array_new_with_free_func(g_free);
+	int64_t old_poll_at, pause_s, paused_until;
+	bool has_old, is_failed = false;
+
+	if (!source_backoff_load(collect->store, source->name, SOURCE_BACKOFF_OLD_DAYS,
+	        &old_poll_at, error) ||
+	    !source_backoff_find_pause(
+	        collect->store, source->name, source->url, now, &paused_until, error))
+		return false;
+	if (!is_all && paused_until >= 0) {
+		note_pause(report, paused_until);
+		return true;
+	}
+	/* A list of now is all there is; so it is noted as asked for whole. */
+	has_old = source->kind != SOURCE_BY_DAY ||
+	          fetch_days_due(now, is_all ? -1 : old_poll_at, days);
+	if (source->kind != SOURCE_BY_DAY) {
+		if (collect->progress)
+			collect->progress(
+			    collect->progress_data, source->label, "what is new");
+		if (!ask_now(collect, source, now, report, &is_failed, error))
+			return false;
+	}
+	for (unsigned i = 0; i < days->len && !is_failed; i++) {
+		if (collect->stop && g_atomic_int_get(collect->stop))
+			return true;
+		if (collect->progress)
+			collect->progress(
+			    collect->progress_data, source->name, days->pdata[i]);
+		if (!ask_day(collect, source, days->pdata[i], now, report, &is_failed,
+		        error))
+			return false;
+	}
+	if (is_failed) {
+		if (!source_backoff_load_pause(collect->store, source->name,
+		        source->url, &pause_s, &paused_until, error))
+			return false;
+		note_pause(report, paused_until);
+		return true;
+	}
+	return source_backoff_clear_pause(collect->store, source->name, error) &&
+	       (!has_old || source_backoff_save(collect->store, source->name,
+	                        SOURCE_BACKOFF_OLD_DAYS, now, error));
+}
+
+/*
+ * After a restore: has everything been asked for since that the sources still tell?
+ * Before that, an edition cannot know what may have been mailed already.
+ */
+static bool
+note_asked(const struct collect *collect, int64_t now, GError **error)
+{
+	struct backup_restored_from past;
+
+	if (!backup_load_restored_from(collect->store, &past, error))
+		return false;
+	if (past.restored_at < 0 || past.asked_at >= past.restored_at)
+		return true;
+	for (unsigned i = 0; i < collect->source_count; i++) {
+		int64_t old_poll_at;
+
+		if (!source_backoff_load(collect->store, collect->sources[i]->name,
+		        SOURCE_BACKOFF_OLD_DAYS, &old_poll_at, error))
+			return false;
+		if (old_poll_at < past.restored_at)
+			return true;
+	}
+	return backup_save_requested(collect->store, now, error);
+}
+
+/* What is collected from now on. */
+static bool
+note_lists(const struct collect *collect, GError **error)
+{
+	g_autoptr(GPtrArray) lists =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)source_list_free);
+
+	for (unsigned i = 0; i < collect->source_count; i++) {
+		const struct source *source = collect->sources[i];
+		struct source_list *list = g_new0(struct source_list, 1);
+
+		list->name = g_strdup(source->name);
+		list->label = g_strdup(source->label ? source->label : source->name);
+		list->expected_by = source->expected_by;
+		list->wait_s = collect->wait_s;
+		g_ptr_array_add(lists, list);
+	}
+	return source_lists_save(collect->store, lists, error);
+}
+
+bool
+collect_run(const struct collect *collect, bool is_all, int64_t now,
+    struct collect_report *report, GError **error)
+{
+	unsigned failed = report->failed;
+
+	if (!collect->is_part && !note_lists(collect, error))
+		return false;
+
+	for (unsigned i = 0; i < collect->source_count; i++)
+		if (!ask_source(
+		        collect, collect->sources[i], is_all, now, report, error))
+			return false;
+	if (!papers_merge_duplicates(collect->store, now, TWINS, error) ||
+	    (collect->arxiv && !enrich_run(collect, now, report, error)))
+		return false;
+	if (report->failed > failed || report->retry_at || collect->is_part)
+		return true;
+	return note_asked(collect, now, error);
+}
+
+bool
+collect_is_moved(
+    struct store *store, const GPtrArray *sources, bool *is_moved, GError **error)
+{
+	*is_moved = false;
+	for (unsigned i = 0; i < sources->len && !*is_moved; i++) {
+		const struct source *source = sources->pdata[i];
+
+		if (!source_backoff_is_moved(
+		        store, source->name, source->url, is_moved, error))
+			return false;
+	}
+	return true;
+}
+
+/* Days of before a restore may have been mailed by the store that is gone. */
+static bool
+doubt_day(const struct collect *collect, const char *day, GError **error)
+{
+	struct backup_restored_from past;
+	char restored_day[DAY_BYTES];
+
+	if (!backup_load_restored_from(collect->store, &past, error))
+		return false;
+	if (past.restored_at < 0)
+		return true;
+	day_format(past.restored_at, restored_day);
+	return strcmp(day, restored_day) > 0 ||
+	       backup_hold_on_next_start(collect->store, error);
+}
+
+bool
+collect_replay(const struct collect *collect, struct source *source, const char *day,
+    const char *path, int64_t now, struct collect_report *report, GError **error)
+{
+	g_autoptr(GError) emptied = NULL;
+	struct source_answer answer;
+	char today[DAY_BYTES];
+	bool is_ok;
+
+	day_format(now, today);
+	if (strcmp(day, today) > 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is no day up to today, such as %s", day, today);
+		return false;
+	}
+	source_answer_init(&answer);
+	is_ok =
+	    path ? source_read_day(source, path, day, &answer, error)
+	         : source_fetch_day(source, collect->http, day, NULL, &answer, error);
+	is_ok = is_ok && check_emptied(collect, source, &answer, &emptied, error);
+	if (is_ok && emptied) {
+		g_propagate_error(error, g_steal_pointer(&emptied));
+		is_ok = false;
+	}
+	if (is_ok && answer.status != SOURCE_NOT_YET) {
+		report->answers++;
+		is_ok = doubt_day(collect, day, error) &&
+		        save_answer(collect, source, day, &answer, now, report, error);
+	}
+	source_answer_clear(&answer);
+	return is_ok;
+}

@@ -1,0 +1,321 @@
+/*
+ * coverage.c - proof that nothing new means nothing new.
+ */
+#include "service/collect/coverage.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/day.h"
+#include "base/msg.h"
+#include "store/paper/source_lists.h"
+
+/* How far back the first missing day is looked for. */
+#define LOOK_BACK_DAYS 30
+
+/* A list without days that was not read for so long is late. */
+#define ANY_DAY_S (36 * CLOCK_HOUR_S)
+
+static void
+list_clear(void *data)
+{
+	struct coverage_list *list = data;
+
+	g_free(list->name);
+	g_free(list->label);
+	g_free(list);
+}
+
+void
+coverage_free(struct coverage *coverage)
+{
+	if (!coverage)
+		return;
+	g_ptr_array_unref(coverage->lists);
+	g_free(coverage);
+}
+
+/* 1970-01-01 was a Thursday. */
+static bool
+is_working(int64_t at)
+{
+	return (at / CLOCK_DAY_S + 3) % 7 < 5;
+}
+
+/* The last moment by which a list should have come. */
+static int64_t
+find_expected(int expected_by, int64_t now)
+{
+	int64_t at = now - now % CLOCK_DAY_S + expected_by * (int64_t)60;
+
+	while (at > now || !is_working(at))
+		at -= CLOCK_DAY_S;
+	return at;
+}
+
+static enum coverage_state
+judge(const struct source_list_day *day)
+{
+	if (day->listed >= 0)
+		return COVERAGE_OK;
+	if (day->is_empty)
+		return COVERAGE_QUIET;
+	if (strcmp(day->status, "stale") == 0)
+		return COVERAGE_STALE;
+	return strcmp(day->status, "failed") == 0 ? COVERAGE_FAILED : COVERAGE_LATE;
+}
+
+static bool
+is_missing(enum coverage_state state)
+{
+	return state == COVERAGE_LATE || state == COVERAGE_STALE ||
+	       state == COVERAGE_FAILED;
+}
+
+/* The first working day of those that are missing without one between. */
+static bool
+find_since(struct store *store, struct coverage_list *list,
+    const struct list_baseline *past, GError **error)
+{
+	int64_t at = list->expected_at;
+
+	g_strlcpy(list->since_day, list->day, sizeof(list->since_day));
+	for (int back = 0; back < LOOK_BACK_DAYS; back++) {
+		struct source_list_day found;
+		char day[DAY_BYTES];
+
+		at -= CLOCK_DAY_S;
+		if (!is_working(at))
+			continue;
+		if (at < past->asked_at)
+			return true;
+		day_format(at, day);
+		if (!source_lists_load_day(store, list->name, day, &found, error))
+			return false;
+		if (!is_missing(judge(&found)))
+			return true;
+		g_strlcpy(list->since_day, day, sizeof(list->since_day));
+	}
+	return true;
+}
+
+static bool
+look_at_day(struct store *store, struct coverage_list *list,
+    const struct list_baseline *past, GError **error)
+{
+	struct source_list_day found;
+
+	day_format(list->expected_at, list->day);
+	/* What came since is better: of today, before it is expected. */
+	if (strcmp(past->newest_day, list->day) > 0)
+		g_strlcpy(list->day, past->newest_day, sizeof(list->day));
+	if (!source_lists_load_day(store, list->name, list->day, &found, error))
+		return false;
+	list->state = judge(&found);
+	list->listed = found.listed;
+	list->read = found.read;
+	return !is_missing(list->state) || find_since(store, list, past, error);
+}
+
+static void
+look_at_any(struct coverage_list *list, const struct list_baseline *past, int64_t now)
+{
+	bool is_old = now - past->good_at > ANY_DAY_S;
+
+	list->listed = past->listed;
+	list->read = -1;
+	if (past->is_failing && is_old)
+		list->state = COVERAGE_FAILED;
+	else if (is_old)
+		list->state = COVERAGE_LATE;
+	else
+		list->state = past->listed > 0 ? COVERAGE_OK : COVERAGE_QUIET;
+	if (is_old)
+		day_format(past->good_at >= 0 ? past->good_at : past->asked_at,
+		    list->since_day);
+}
+
+static bool
+look(struct store *store, const struct source_list *row, int64_t now,
+    struct coverage_list *list, GError **error)
+{
+	struct list_baseline past;
+
+	list->name = g_strdup(row->name);
+	list->label = g_strdup(row->label);
+	list->wait_s = row->wait_s;
+	list->state = COVERAGE_NEW;
+	list->expected_at = -1;
+	if (!source_lists_load_baseline(store, row->name, &past, error))
+		return false;
+	if (past.asked_at < 0)
+		return true;
+	if (row->expected_by < 0) {
+		look_at_any(list, &past, now);
+		return true;
+	}
+	list->expected_at = find_expected(row->expected_by, now);
+	return look_at_day(store, list, &past, error);
+}
+
+/* A line under way. */
+struct line {
+	const char *const *texts;
+	int64_t now;
+	GString *text;
+	GHashTable *reported; /* services that were summed, char * */
+};
+
+/* "Tue", or the day itself when that was more than six days ago. */
+static char *
+format_since(const struct line *line, const char *day)
+{
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(day_start(day));
+	pb_auto(msg) msg = msg_new(MSG_LIST_WEEKDAYS, NULL);
+	g_autofree char *all = msg_format(msg, line->texts);
+	g_auto(GStrv) names = g_strsplit(all, " ", -1);
+	unsigned number = (unsigned)g_date_time_get_day_of_week(time);
+
+	return g_strdup(line->now - day_start(day) >= 7 * (int64_t)CLOCK_DAY_S ||
+	                        number > g_strv_length(names)
+	                    ? day
+	                    : names[number - 1]);
+}
+
+/* @param msg  taken */
+static void
+append(struct line *line, struct msg *msg)
+{
+	g_autofree char *part = msg_format(msg, line->texts);
+
+	g_string_append_printf(line->text, "%s%s", line->text->len ? "; " : "", part);
+	msg_unref(msg);
+}
+
+static void
+append_counts(struct line *line, const char *label, int64_t listed, int64_t read)
+{
+	append(line, read < 0 ? msg_new(MSG_LIST_LISTED, "list", label, "listed",
+	                            MSG_INT(listed), NULL)
+	                      : msg_new(MSG_LIST_READ, "list", label, "listed",
+	                            MSG_INT(listed), "read", MSG_INT(read), NULL));
+}
+
+/* The lists of one service that are all right are told as one. @return how many */
+static unsigned
+sum_service(const GPtrArray *lists, const struct coverage_list *first, int64_t *listed,
+    int64_t *read)
+{
+	size_t size = strcspn(first->name, "/");
+	unsigned count = 0;
+
+	*listed = *read = 0;
+	for (unsigned i = 0; i < lists->len; i++) {
+		const struct coverage_list *list = lists->pdata[i];
+
+		if (list->state != COVERAGE_OK || strcspn(list->name, "/") != size ||
+		    strncmp(list->name, first->name, size) != 0)
+			continue;
+		*listed += list->listed;
+		*read += list->read;
+		count++;
+	}
+	return count;
+}
+
+static void
+append_missing(struct line *line, const struct coverage_list *list, enum msg_id id)
+{
+	g_autofree char *since = format_since(line, list->since_day);
+
+	append(line, msg_new(id, "list", list->label, "day", since, NULL));
+}
+
+static void
+append_read(struct line *line, const GPtrArray *lists, const struct coverage_list *list)
+{
+	g_autofree char *service = g_strndup(list->name, strcspn(list->name, "/"));
+	g_autofree char *label = NULL;
+	int64_t listed, read;
+
+	if (g_hash_table_contains(line->reported, service))
+		return;
+	if (sum_service(lists, list, &listed, &read) == 1) {
+		append_counts(line, list->label, list->listed, list->read);
+		return;
+	}
+	label = g_strndup(list->label, strcspn(list->label, " "));
+	append_counts(line, label, listed, read);
+	g_hash_table_add(line->reported, g_steal_pointer(&service));
+}
+
+static void
+append_list(struct line *line, const GPtrArray *lists, const struct coverage_list *list)
+{
+	switch (list->state) {
+	case COVERAGE_OK:
+		append_read(line, lists, list);
+		break;
+	case COVERAGE_QUIET:
+		append(line, msg_new(MSG_LIST_QUIET, "list", list->label, NULL));
+		break;
+	case COVERAGE_LATE:
+		append_missing(line, list, MSG_LIST_LATE);
+		break;
+	case COVERAGE_STALE:
+		append_missing(line, list, MSG_LIST_STALE);
+		break;
+	case COVERAGE_FAILED:
+		append_missing(line, list, MSG_LIST_FAILED);
+		break;
+	case COVERAGE_NEW:
+		break;
+	}
+}
+
+char *
+coverage_format_line(const struct coverage *coverage, const char *const *texts)
+{
+	g_autoptr(GHashTable) reported =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct line line = {texts, coverage->now, g_string_new(NULL), reported};
+
+	for (unsigned i = 0; i < coverage->lists->len; i++)
+		append_list(&line, coverage->lists, coverage->lists->pdata[i]);
+	return g_string_free(line.text, FALSE);
+}
+
+static void
+note_hold(struct coverage *coverage, const struct coverage_list *list, int64_t now)
+{
+	int64_t until = list->expected_at + list->wait_s;
+
+	if (!is_missing(list->state) || list->expected_at < 0 || now >= until)
+		return;
+	if (coverage->held_from < 0 || list->expected_at < coverage->held_from)
+		coverage->held_from = list->expected_at;
+	coverage->held_until = MAX(coverage->held_until, until);
+}
+
+struct coverage *
+coverage_load(struct store *store, int64_t now, GError **error)
+{
+	g_autoptr(GPtrArray) rows = source_lists_load(store, error);
+	pb_auto(coverage) coverage = NULL;
+
+	if (!rows)
+		return NULL;
+	coverage = g_new0(struct coverage, 1);
+	coverage->lists = g_ptr_array_new_with_free_func(list_clear);
+	coverage->held_from = coverage->held_until = -1;
+	coverage->now = now;
+	for (unsigned i = 0; i < rows->len; i++) {
+		struct coverage_list *list = g_new0(struct coverage_list, 1);
+
+		g_ptr_array_add(coverage->lists, list);
+		if (!look(store, rows->pdata[i], now, list, error))
+			return NULL;
+		note_hold(coverage, list, now);
+	}
+	return g_steal_pointer(&coverage);
+}

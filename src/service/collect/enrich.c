@@ -1,0 +1,83 @@
+/*
+ * enrich.c - ask arXiv what it knows of papers that others told of.
+ */
+#include "service/collect/enrich.h"
+
+#include "base/clock.h"
+#include "service/collect/source_backoff.h"
+#include "service/log/event.h"
+#include "sources/fetch_days.h"
+#include "store/paper/papers.h"
+
+/* What is remembered of arXiv's API is so under this name. */
+#define NAME      "arxiv-api"
+#define ASKED     "asked"
+#define ASKED_ALL "asked for all"
+
+#define PAGES 10
+#define ALL_S (6 * CLOCK_HOUR_S)
+
+/* Ask about some papers and store the answer. */
+static bool
+enrich_some(const struct collect *collect, GPtrArray *ids, int64_t now,
+    struct collect_report *report, bool *is_failed, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	int64_t retry_after_s;
+	g_autoptr(GPtrArray) found =
+	    arxiv_find(collect->http, collect->arxiv, ids, &retry_after_s, &problem);
+	g_autoptr(GPtrArray) papers = g_ptr_array_new();
+	struct papers_saved saved;
+
+	if (!found) {
+		*is_failed = true;
+		if (collect->stop && g_atomic_int_get(collect->stop))
+			return true;
+		event_log(EVENT_ENRICH_FAILED, EVENT_TEXT(problem->message));
+		return source_backoff_save_pause(collect->store, NAME,
+		    collect->arxiv->api_url, retry_after_s, now, error);
+	}
+	for (unsigned i = 0; i < found->len; i++)
+		g_ptr_array_add(papers, ((struct listing *)found->pdata[i])->paper);
+	if (!papers_save_enrichment(collect->store, papers, now, &saved, error))
+		return false;
+	report->changed += saved.changed;
+	event_log(EVENT_PAPERS_ENRICHED, EVENT_INT("asked", ids->len),
+	    EVENT_INT("told", saved.listed), EVENT_INT("changed", saved.changed));
+	return true;
+}
+
+bool
+enrich_run(const struct collect *collect, int64_t now, struct collect_report *report,
+    GError **error)
+{
+	g_autoptr(GPtrArray) ids = NULL;
+	int64_t asked_at, all_at, until,
+	    oldest = now - DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
+	bool is_failed = false, is_all;
+
+	if (!source_backoff_load(collect->store, NAME, ASKED, &asked_at, error) ||
+	    !source_backoff_load(collect->store, NAME, ASKED_ALL, &all_at, error) ||
+	    !source_backoff_find_pause(
+	        collect->store, NAME, collect->arxiv->api_url, now, &until, error))
+		return false;
+	if (until >= 0)
+		return true;
+	is_all = all_at < 0 || all_at > now || now - all_at >= ALL_S;
+	ids = papers_load_bare(collect->store, is_all ? oldest : MAX(asked_at, oldest),
+	    ARXIV_IDS * PAGES, error);
+	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS) {
+		g_autoptr(GPtrArray) page = g_ptr_array_new();
+
+		for (unsigned i = at; i < MIN(at + ARXIV_IDS, ids->len); i++)
+			g_ptr_array_add(page, ids->pdata[i]);
+		if (!enrich_some(collect, page, now, report, &is_failed, error))
+			return false;
+	}
+	if (!ids || is_failed || !ids->len)
+		return ids != NULL;
+	return source_backoff_clear_pause(collect->store, NAME, error) &&
+	       source_backoff_save(collect->store, NAME, ASKED, now, error) &&
+	       (!is_all ||
+	           source_backoff_save(collect->store, NAME, ASKED_ALL, now, error));
+}

@@ -1,0 +1,38 @@
+/*
+ * request_match.h - whether a line asks to subscribe or to leave in ordinary words.
+ */
+#ifndef PAPERBOY_SERVICE_COMMAND_REQUEST_MATCH_H
+#define PAPERBOY_SERVICE_COMMAND_REQUEST_MATCH_H
+
+#include <stdbool.h>
+
+enum request {
+	REQUEST_NONE,          /* something else */
+	REQUEST_LEAVE_UNCLEAR, /* something about leaving: it is asked what is meant */
+	REQUEST_FILLER, /* only words such as a greeting has: look at the next line */
+	REQUEST_SUBSCRIBE,   /* "please sign me up" */
+	REQUEST_UNSUBSCRIBE, /* "bitte nehmt mich von der Liste" */
+};
+
+/**
+ * Match a whole line with the phrases of each language.
+ *
+ * A line matches when it has a phrase of a request and beside it only words that say
+ * nothing more: "stop sending papers about agents" does not.
+ *
+ * @param line  valid UTF-8
+ */
+enum request request_match(const char *line);
+
+/** Whether a line closes a message: thanks, regards. */
+bool request_is_closing(const char *line);
+
+/**
+ * Guess the language of a text by its frequent words.
+ *
+ * @param text  valid UTF-8
+ * @return a static code such as "de"; NULL when it cannot be determined
+ */
+const char *request_guess_language(const char *text);
+
+#endif

@@ -1,0 +1,203 @@
+/*
+ * queue.c - what an operator does to messages that wait.
+ */
+#include "service/delivery/queue.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/day.h"
+#include "model/digest.h"
+#include "store/core/audit.h"
+#include "store/mail/outbox.h"
+#include "store/mail/outbox_queue.h"
+
+#define PAGE 500
+
+static const char *const done_names[] = {
+    [QUEUE_RETRY] = "message retried",
+    [QUEUE_HOLD] = "message held",
+    [QUEUE_RELEASE] = "message released",
+    [QUEUE_DROP] = "message dropped",
+    [QUEUE_DROP_DELIVERED] = "message dropped as delivered",
+};
+
+static bool
+is_state(const char *state, const char *wanted)
+{
+	return g_strcmp0(state, wanted) == 0;
+}
+
+/* May an earlier copy have arrived? */
+static bool
+is_doubtful(const struct outbox_message *message)
+{
+	return is_state(message->state, "UNKNOWN") ||
+	       (is_state(message->state, "HELD") &&
+	           is_state(message->held_from, "UNKNOWN"));
+}
+
+static bool
+retry(struct store *store, const struct outbox_message *message, int64_t now,
+    enum queue_outcome *outcome, GError **error)
+{
+	*outcome = is_doubtful(message) ? QUEUE_DOUBTFUL : QUEUE_DONE;
+	return outbox_save_due(store, message->id, now, error);
+}
+
+static bool
+drop(struct store *store, const struct outbox_message *message, bool is_delivered,
+    int64_t now, enum queue_outcome *outcome, GError **error)
+{
+	bool counts = is_delivered || is_doubtful(message);
+
+	*outcome = counts ? QUEUE_DELIVERED : QUEUE_DONE;
+	return outbox_cancel_one(store, message->id, counts, now, error);
+}
+
+/* Is it of no use any more? */
+static bool
+is_too_old(const struct outbox_message *message, int64_t now)
+{
+	char oldest[DAY_BYTES];
+
+	if (message->digest_id < 0)
+		return message->queued_at <
+		       now - QUEUE_MAIL_DAYS * (int64_t)CLOCK_DAY_S;
+	day_format(now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest);
+	return strcmp(message->newest_day, oldest) < 0;
+}
+
+static bool
+release(struct store *store, const struct outbox_message *message, int64_t now,
+    enum queue_outcome *outcome, GError **error)
+{
+	if (is_too_old(message, now)) {
+		bool is_ok = drop(store, message, false, now, outcome, error);
+
+		*outcome = QUEUE_TOO_OLD;
+		return is_ok;
+	}
+	*outcome = is_doubtful(message) ? QUEUE_DOUBTFUL : QUEUE_DONE;
+	return outbox_release(store, message->id, now, error);
+}
+
+/* @param is_named  the operator named this very message */
+static bool
+apply(struct store *store, const struct queue_request *request,
+    const struct outbox_message *message, bool is_named, enum queue_outcome *outcome,
+    GError **error)
+{
+	bool is_held = is_state(message->state, "HELD");
+	bool is_delivered = false;
+
+	switch (request->action) {
+	case QUEUE_RETRY:
+		if (is_held && is_named)
+			return release(store, message, request->now, outcome, error);
+		if (is_held)
+			break;
+		return retry(store, message, request->now, outcome, error);
+	case QUEUE_HOLD:
+		if (is_held)
+			break;
+		*outcome = QUEUE_DONE;
+		return outbox_hold(store, message->id, "operator", error);
+	case QUEUE_RELEASE:
+		if (is_held)
+			return release(store, message, request->now, outcome, error);
+		*outcome = QUEUE_NOT_HELD;
+		return true;
+	case QUEUE_DROP_DELIVERED:
+		is_delivered = true;
+		/* fall through */
+	case QUEUE_DROP:
+		return drop(store, message, is_delivered, request->now, outcome, error);
+	}
+	*outcome = QUEUE_IS_HELD;
+	return true;
+}
+
+static bool
+change_one(struct store *store, const struct queue_request *request, int64_t id,
+    bool is_named, enum queue_outcome *outcome, GError **error)
+{
+	pb_auto(outbox_message) message = outbox_load_message(store, id, error);
+	g_autofree char *detail = g_strdup_printf("outbox %" G_GINT64_FORMAT, id);
+
+	if (!message)
+		return false;
+	if (message->ended_at >= 0) {
+		*outcome = QUEUE_HAS_ENDED;
+		return true;
+	}
+	if (is_state(message->state, "SENDING")) {
+		*outcome = QUEUE_SENDING;
+		return true;
+	}
+	if (!apply(store, request, message, is_named, outcome, error))
+		return false;
+	if (*outcome > QUEUE_TOO_OLD)
+		return true;
+	return audit_insert(store, request->now, request->who,
+	    done_names[request->action], MAX(message->subscriber_id, 0), detail, error);
+}
+
+bool
+queue_change(struct store *store, const struct queue_request *request,
+    const int64_t *ids, unsigned count, enum queue_outcome *outcomes, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		if (!change_one(store, request, ids[i], true, &outcomes[i], error))
+			return false;
+	return store_commit(&transaction, error);
+}
+
+static bool
+change_page(struct store *store, const struct queue_request *request, const char *state,
+    int64_t *after, unsigned *count, unsigned counts[QUEUE_OUTCOMES], GError **error)
+{
+	unsigned sums[QUEUE_OUTCOMES] = {0};
+	g_autoptr(GArray) ids = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	ids = outbox_load_ids(store, state, *after, PAGE, error);
+	if (!ids)
+		return false;
+	for (unsigned i = 0; i < ids->len; i++) {
+		enum queue_outcome outcome;
+
+		if (!change_one(store, request, g_array_index(ids, int64_t, i), false,
+		        &outcome, error))
+			return false;
+		sums[outcome]++;
+	}
+	if (!store_commit(&transaction, error))
+		return false;
+	for (unsigned i = 0; i < QUEUE_OUTCOMES; i++)
+		counts[i] += sums[i];
+	*count = ids->len;
+	if (ids->len)
+		*after = g_array_index(ids, int64_t, ids->len - 1);
+	return true;
+}
+
+bool
+queue_change_all(struct store *store, const struct queue_request *request,
+    const char *state, unsigned counts[QUEUE_OUTCOMES], GError **error)
+{
+	int64_t after = 0;
+	unsigned count;
+
+	do {
+		if (!change_page(store, request, state, &after, &count, counts, error))
+			return false;
+	} while (count == PAGE);
+	return true;
+}

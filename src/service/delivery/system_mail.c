@@ -1,0 +1,171 @@
+/*
+ * system_mail.c - one of our answers becomes a message in the outbox.
+ */
+#include "service/delivery/system_mail.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/token.h"
+#include "message/address.h"
+#include "message/compose.h"
+#include "message/encoding.h"
+#include "message/sanitize.h"
+
+/* So many ids of a conversation are repeated in References. */
+#define REFERENCES 10
+
+char *
+system_mail_new_token(const struct system_mailer *system_mailer)
+{
+	uint8_t bytes[TOKEN_RANDOM_BYTES];
+	char *token;
+
+	system_mailer->draw(system_mailer->data, bytes, sizeof(bytes));
+	token = token_format_random(bytes);
+	explicit_bzero(bytes, sizeof(bytes));
+	return token;
+}
+
+char *
+system_mail_format_message_id(const struct system_mailer *system_mailer, const char *id)
+{
+	return g_strdup_printf(
+	    "letter.%s@%s", id, system_mailer->own_addresses->domain);
+}
+
+char *
+system_mail_format_subject(const struct inmail *mail)
+{
+	const char *subject = mail->subject;
+	g_autofree char *line = NULL;
+
+	while (g_ascii_strncasecmp(subject, "re:", 3) == 0)
+		for (subject += 3; *subject == ' ';)
+			subject++;
+	line = sanitize_line(subject, BOUNDS_SUBJECT_CHARS - strlen("Re: "));
+	return *line ? g_strconcat("Re: ", line, NULL) : g_strdup("Re: your letter");
+}
+
+static void
+append_id(GString *out, const char *id)
+{
+	if (header_is_message_id(id))
+		g_string_append_printf(out, "%s<%s>", out->len ? " " : "", id);
+}
+
+/* RFC 5322 section 3.6.4. @return NULL where nothing can be referred to */
+static char *
+format_references(const struct inmail *mail)
+{
+	GString *out = g_string_new(NULL);
+	const GPtrArray *ids = mail->references;
+	unsigned first = 0;
+
+	if (ids->len > REFERENCES)
+		first = ids->len - REFERENCES;
+	for (unsigned i = first; i < ids->len; i++)
+		append_id(out, ids->pdata[i]);
+	if (mail->message_id)
+		append_id(out, mail->message_id);
+	return g_string_free(out, out->len == 0);
+}
+
+static char *
+format_in_reply_to(const struct inmail *mail)
+{
+	GString *out = g_string_new(NULL);
+
+	if (mail->message_id)
+		append_id(out, mail->message_id);
+	return g_string_free(out, out->len == 0);
+}
+
+/* Whole lines, encoded. @param text may be NULL */
+static struct compose_part
+encode(GString *buffer, const char *text, struct compose_span *run)
+{
+	struct compose_part part = {.runs = run, .run_count = 1};
+
+	if (!text)
+		return (struct compose_part){0};
+	part.encoding = encoding_append_text(buffer, text, strlen(text));
+	if (!g_str_has_suffix(buffer->str, "\r\n"))
+		g_string_append(buffer, "\r\n");
+	*run = (struct compose_span){buffer->str, buffer->len};
+	return part;
+}
+
+static GBytes *
+build(const struct system_mailer *system_mailer, const struct system_mail *mail,
+    GError **error)
+{
+	const struct inmail *answered = mail->answered;
+	const char *from = system_mailer->own_addresses->has_commands
+	                       ? system_mailer->own_addresses->commands.address.text
+	                       : system_mailer->settings->mail_from;
+	g_autofree char *token = system_mail_new_token(system_mailer);
+	const char *unique = mail->id ? mail->id : token;
+	g_autofree char *seam = system_mail_new_token(system_mailer);
+	g_autofree char *boundary = g_strconcat("=_", seam, NULL);
+	g_autofree char *id = system_mail_format_message_id(system_mailer, unique);
+	g_autofree char *in_reply_to = answered ? format_in_reply_to(answered) : NULL;
+	g_autofree char *references = answered ? format_references(answered) : NULL;
+	g_autofree char *subject = sanitize_line(mail->subject, BOUNDS_SUBJECT_CHARS);
+	const char *name = *system_mailer->settings->mail_from_name
+	                       ? system_mailer->settings->mail_from_name
+	                       : NULL;
+	const struct compose_header extra[] = {
+	    {"Reply-To", mail->reply_to},
+	    {"In-Reply-To", in_reply_to},
+	    {"References", references},
+	    {"Auto-Submitted", answered ? "auto-replied" : "auto-generated"},
+	    {"X-Auto-Response-Suppress", "OOF, AutoReply"},
+	    {"X-Loop", from},
+	};
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GString) file = g_string_new(NULL);
+	struct compose_span runs[2];
+	const struct compose_headers fields = {
+	    .date = system_mailer->now,
+	    .from = {name, from},
+	    .to = {NULL, mail->recipient},
+	    .subject = subject,
+	    .message_id = id,
+	    .extra = extra,
+	    .extra_count = G_N_ELEMENTS(extra),
+	    .boundary = boundary,
+	    .text = encode(text, mail->text, &runs[0]),
+	    .file = {mail->file_name, mail->file_type,
+	        encode(file, mail->file_text, &runs[1])},
+	};
+
+	return compose_message(&fields, error);
+}
+
+bool
+system_mail_send(const struct system_mailer *system_mailer,
+    const struct system_mail *mail, int64_t *id, GError **error)
+{
+	struct address recipient = {0};
+	g_autofree char *key = NULL;
+	g_autoptr(GBytes) message = NULL;
+	struct outbox_mail row = {
+	    .kind = mail->kind,
+	    .subscriber_id = mail->subscriber_id,
+	    .recipient = mail->recipient,
+	    .sender = mail->sender,
+	    .now = system_mailer->now,
+	};
+
+	if (!address_parse(mail->recipient, &recipient, error))
+		return false;
+	key = address_format_key(&recipient);
+	address_clear(&recipient);
+	message = build(system_mailer, mail, error);
+	if (!message)
+		return false;
+	row.address_key = key;
+	row.message = message;
+	return outbox_add_mail(system_mailer->store, &row, id, error);
+}

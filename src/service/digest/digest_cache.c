@@ -1,0 +1,283 @@
+/*
+ * digest_cache.c - what many people's editions share: papers, filters and words made
+ * ready.
+ */
+#include "service/digest/digest_cache.h"
+
+#include "base/clock.h"
+#include "base/day.h"
+#include "base/zone.h"
+#include "service/log/event.h"
+#include "service/match/match.h"
+#include "service/match/search.h"
+#include "store/paper/papers.h"
+
+#define CACHE_HITS    50000
+#define CACHE_PAPERS  2000
+#define CACHE_FILTERS 5000
+#define CACHE_ZONES   1000
+
+static void
+free_paper(void *data)
+{
+	struct digest_cache_paper *paper = data;
+
+	query_document_free(paper->document);
+	g_free(paper->id);
+	g_free(paper);
+}
+
+/* A filter made ready; how to rank what it finds once that is asked for. */
+struct digest_cache_filter {
+	struct query *query;
+	struct rank *rank;
+};
+
+static void
+free_filter(void *data)
+{
+	struct digest_cache_filter *filter = data;
+
+	rank_free(filter->rank);
+	query_free(filter->query);
+	g_free(filter);
+}
+
+/* What words and scores are of. */
+struct digest_cache_hit {
+	int64_t filter_id;
+	int64_t paper_seq;
+	const char *const *texts; /* of words: their language */
+};
+
+static guint
+hash_hit(gconstpointer key)
+{
+	const struct digest_cache_hit *hit = key;
+
+	return (guint)hit->filter_id * 2654435761U ^ (guint)hit->paper_seq;
+}
+
+static gboolean
+is_hit_equal(gconstpointer a, gconstpointer b)
+{
+	const struct digest_cache_hit *left = a, *right = b;
+
+	return left->filter_id == right->filter_id &&
+	       left->paper_seq == right->paper_seq && left->texts == right->texts;
+}
+
+static struct digest_cache_hit
+get_hit(const struct candidate *candidate, const char *const *texts)
+{
+	return (struct digest_cache_hit){
+	    candidate->filter_id, candidate->paper_seq, texts};
+}
+
+void
+digest_cache_init(struct digest_cache *cache, struct store *store, int64_t now)
+{
+	*cache = (struct digest_cache){.store = store, .now = now};
+	cache->documents =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_paper);
+	cache->filters =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_filter);
+	cache->words = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
+	cache->scores = g_hash_table_new_full(hash_hit, is_hit_equal, g_free, g_free);
+	cache->coverage_lines = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	cache->zones = g_hash_table_new_full(
+	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_time_zone_unref);
+}
+
+void
+digest_cache_clear(struct digest_cache *cache)
+{
+	g_hash_table_unref(cache->documents);
+	g_hash_table_unref(cache->filters);
+	g_hash_table_unref(cache->words);
+	g_hash_table_unref(cache->scores);
+	g_hash_table_unref(cache->zones);
+	g_hash_table_unref(cache->coverage_lines);
+}
+
+static void
+remember(GHashTable *table, int64_t id, gpointer value, unsigned most)
+{
+	if (g_hash_table_size(table) >= most)
+		g_hash_table_remove_all(table);
+	g_hash_table_insert(table, g_memdup2(&id, sizeof(id)), value);
+}
+
+static void
+note_wanted_days(struct digest_cache_paper *paper, const struct stored_paper *stored)
+{
+	for (int i = 0; i < 4; i++) {
+		bool crosslist = i & 1, updates = i & 2;
+		const char *day = "";
+
+		if (paper_is_wanted(stored->paper, crosslist, updates))
+			day =
+			    paper_find_matching_day(stored->paper, crosslist, updates);
+		/* Of one that no source lists any more its last day is known. */
+		g_strlcpy(paper->wanted_day[crosslist][updates],
+		    day ? day : stored->day, DAY_BYTES);
+	}
+}
+
+const struct digest_cache_paper *
+digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
+{
+	struct digest_cache_paper *paper = g_hash_table_lookup(cache->documents, &seq);
+	pb_auto(stored_paper) stored = NULL;
+	struct query_document *document;
+
+	if (paper)
+		return paper;
+	stored = papers_load(cache->store, seq, error);
+	if (!stored)
+		return NULL;
+	document = match_make_document(cache->store, stored, cache->now, error);
+	if (!document)
+		return NULL;
+	paper = g_new(struct digest_cache_paper, 1);
+	paper->id = g_strdup(stored->paper->id);
+	paper->document = document;
+	paper->is_bare =
+	    !stored->paper->categories &&
+	    match_get_finality(stored, cache->now) == QUERY_SETTLED_NOTHING;
+	note_wanted_days(paper, stored);
+	remember(cache->documents, seq, paper, CACHE_PAPERS);
+	return paper;
+}
+
+static struct digest_cache_filter *
+get_filter(struct digest_cache *cache, const struct candidate *candidate)
+{
+	struct digest_cache_filter *filter =
+	    g_hash_table_lookup(cache->filters, &candidate->filter_id);
+	struct query *query;
+
+	if (filter)
+		return filter;
+	query = query_parse_canonical(
+	    candidate->canonical, store_get_tokenizer(cache->store), NULL);
+	if (!query)
+		return NULL;
+	filter = g_new0(struct digest_cache_filter, 1);
+	filter->query = query;
+	remember(cache->filters, candidate->filter_id, filter, CACHE_FILTERS);
+	return filter;
+}
+
+const struct query *
+digest_cache_get_query(struct digest_cache *cache, const struct candidate *candidate)
+{
+	struct digest_cache_filter *filter = get_filter(cache, candidate);
+
+	return filter ? filter->query : NULL;
+}
+
+/* A full table is emptied. */
+static void
+remember_hit(GHashTable *table, const struct digest_cache_hit *hit, gpointer value)
+{
+	if (g_hash_table_size(table) >= CACHE_HITS)
+		g_hash_table_remove_all(table);
+	g_hash_table_insert(table, g_memdup2(hit, sizeof(*hit)), value);
+}
+
+static bool
+reckon_score(struct digest_cache *cache, const struct candidate *candidate,
+    double *score, GError **error)
+{
+	struct digest_cache_filter *filter = get_filter(cache, candidate);
+	const struct digest_cache_paper *paper;
+	int64_t age_s = cache->now - day_start(candidate->day);
+
+	*score = 0;
+	if (!filter)
+		return true;
+	if (!filter->rank)
+		filter->rank = search_make_rank(cache->store, filter->query, error);
+	if (!filter->rank)
+		return false;
+	paper = digest_cache_get_paper(cache, candidate->paper_seq, error);
+	if (!paper)
+		return false;
+	*score = rank_blend(rank_get_relevance(filter->rank, paper->document),
+	    candidate->upvotes, MAX(age_s, 0) / CLOCK_DAY_S);
+	return true;
+}
+
+bool
+digest_cache_get_score(struct digest_cache *cache, const struct candidate *candidate,
+    double *score, GError **error)
+{
+	const struct digest_cache_hit hit = get_hit(candidate, NULL);
+	const double *known = g_hash_table_lookup(cache->scores, &hit);
+	double reckoned;
+
+	if (!known) {
+		if (!reckon_score(cache, candidate, &reckoned, error))
+			return false;
+		known = g_memdup2(&reckoned, sizeof(reckoned));
+		remember_hit(cache->scores, &hit, (void *)known);
+	}
+	*score = *known;
+	return true;
+}
+
+const char *
+digest_cache_get_words(
+    struct digest_cache *cache, const struct candidate *candidate, GError **error)
+{
+	const struct digest_cache_hit hit = get_hit(candidate, cache->texts);
+	char *words = g_hash_table_lookup(cache->words, &hit);
+	const struct digest_cache_paper *paper;
+	const struct query *query;
+
+	if (words)
+		return words;
+	query = digest_cache_get_query(cache, candidate);
+	if (!query)
+		return "";
+	paper = digest_cache_get_paper(cache, candidate->paper_seq, error);
+	if (!paper)
+		return NULL;
+	words = query_explain_text(query, paper->document, cache->texts);
+	g_strdelimit(words, "\t\n", ' ');
+	remember_hit(cache->words, &hit, words);
+	return words;
+}
+
+const char *
+digest_cache_get_coverage(struct digest_cache *cache)
+{
+	char *line = g_hash_table_lookup(cache->coverage_lines, cache->texts);
+
+	if (line || !cache->coverage)
+		return line;
+	line = coverage_format_line(cache->coverage, cache->texts);
+	g_hash_table_insert(cache->coverage_lines, (gpointer)cache->texts, line);
+	return line;
+}
+
+/* A zone that was removed from the system must not silence anybody. */
+GTimeZone *
+digest_cache_get_zone(struct digest_cache *cache, const struct subscriber *subscriber)
+{
+	GTimeZone *zone = g_hash_table_lookup(cache->zones, subscriber->zone);
+
+	if (zone)
+		return zone;
+	zone = zone_load(subscriber->zone, NULL);
+	if (!zone) {
+		/* Once a run, since it is kept. */
+		event_log(EVENT_TIMEZONE_MISSING, EVENT_WORD("zone", subscriber->zone));
+		zone = g_time_zone_new_utc();
+	}
+	if (g_hash_table_size(cache->zones) >= CACHE_ZONES)
+		g_hash_table_remove_all(cache->zones);
+	g_hash_table_insert(cache->zones, g_strdup(subscriber->zone), zone);
+	return zone;
+}

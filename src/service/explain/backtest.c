@@ -1,0 +1,347 @@
+/*
+ * backtest.c - what a filter would have found, before anybody waits for it.
+ */
+#include "service/explain/backtest.h"
+#include "service/people/filters.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/clock.h"
+#include "base/day.h"
+#include "base/error.h"
+#include "query/query.h"
+#include "service/match/query_stats.h"
+#include "service/match/search.h"
+#include "service/people/filters.h"
+#include "store/paper/paper_history.h"
+#include "store/subscriber/subscribers.h"
+
+/* Another filter of the same person. */
+struct other {
+	struct query *query;
+	bool is_block;
+};
+
+static void
+other_free(void *data)
+{
+	struct other *other = data;
+
+	query_free(other->query);
+	g_free(other);
+}
+
+/* A test under way. */
+struct trial {
+	const struct query *query;
+	GPtrArray *others; /* of struct other * */
+	struct backtest *backtest;
+	const char *const *texts;
+};
+
+static void
+backtest_paper_free(void *data)
+{
+	struct backtest_paper *paper = data;
+
+	g_free(paper->id);
+	g_free(paper->title);
+	g_free(paper->words);
+	g_free(paper);
+}
+
+void
+backtest_free(struct backtest *backtest)
+{
+	if (!backtest)
+		return;
+	g_free(backtest->canonical);
+	g_ptr_array_unref(backtest->newest);
+	g_ptr_array_unref(backtest->notes);
+	g_free(backtest);
+}
+
+/* The rest of the person's filters; one that cannot be read is left out. */
+static GPtrArray *
+load_others(struct store *store, const struct backtest_request *request, GError **error)
+{
+	g_autoptr(GPtrArray) others = g_ptr_array_new_with_free_func(other_free);
+	g_autoptr(GPtrArray) own = NULL;
+
+	if (!request->subscriber_id)
+		return g_steal_pointer(&others);
+	own = subscribers_load_subscriptions(store, request->subscriber_id, error);
+	if (!own)
+		return NULL;
+	for (unsigned i = 0; i < own->len; i++) {
+		const struct subscription *subscription = own->pdata[i];
+		struct query *query = NULL;
+		struct other *other;
+
+		if (subscription->number != request->number)
+			query = query_parse_canonical(
+			    subscription->canonical, store_get_tokenizer(store), NULL);
+		if (!query)
+			continue;
+		other = g_new(struct other, 1);
+		*other = (struct other){query, subscription->is_block};
+		g_ptr_array_add(others, other);
+	}
+	return g_steal_pointer(&others);
+}
+
+static bool
+is_found_by(
+    const struct trial *trial, const struct query_document *document, bool is_block)
+{
+	for (unsigned i = 0; i < trial->others->len; i++) {
+		const struct other *other = trial->others->pdata[i];
+
+		if (other->is_block == is_block &&
+		    query_evaluate(other->query, document, QUERY_AS_REPORTED) ==
+		        QUERY_TRUE)
+			return true;
+	}
+	return false;
+}
+
+/* Keep it when it is among the newest; by day, then by id. */
+static void
+keep_newest(struct trial *trial, const struct stored_paper *stored,
+    const struct query_document *document)
+{
+	GPtrArray *newest = trial->backtest->newest;
+	struct backtest_paper *paper;
+	guint at = newest->len;
+
+	for (; at > 0; at--) {
+		const struct backtest_paper *before = newest->pdata[at - 1];
+		int by_day = strcmp(before->day, stored->day);
+
+		if (by_day > 0 ||
+		    (by_day == 0 && strcmp(before->id, stored->paper->id) > 0))
+			break;
+	}
+	if (at == BACKTEST_NEWEST)
+		return;
+	paper = g_new0(struct backtest_paper, 1);
+	paper->id = g_strdup(stored->paper->id);
+	paper->title = g_strdup(stored->paper->title);
+	g_strlcpy(paper->day, stored->day, sizeof(paper->day));
+	paper->words = query_explain_text(trial->query, document, trial->texts);
+	g_ptr_array_insert(newest, (int)at, paper);
+	if (newest->len > BACKTEST_NEWEST)
+		g_ptr_array_remove_index(newest, BACKTEST_NEWEST);
+}
+
+static bool
+count_paper(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
+{
+	struct trial *trial = data;
+
+	(void)error;
+	trial->backtest->found++;
+	trial->backtest->known += is_found_by(trial, document, false);
+	trial->backtest->blocked += is_found_by(trial, document, true);
+	keep_newest(trial, stored, document);
+	return true;
+}
+
+static bool
+count_more(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
+{
+	(void)stored;
+	(void)document;
+	(void)error;
+	++*(unsigned *)data;
+	return true;
+}
+
+/* How many of the days the archive can know: it began at some time. */
+static bool
+load_covered(
+    struct store *store, int64_t now, struct backtest *backtest, GError **error)
+{
+	char first[DAY_BYTES];
+	int64_t known = 0;
+
+	if (!history_load_first_day(store, first, error))
+		return false;
+	if (*first)
+		known = (now - day_start(first)) / CLOCK_DAY_S + 1;
+	backtest->covered_days = (unsigned)CLAMP(known, 0, (int64_t)backtest->days);
+	if (backtest->covered_days)
+		backtest->a_day =
+		    (double)backtest->found / (double)backtest->covered_days;
+	return true;
+}
+
+static void
+add_note(struct backtest *backtest, struct msg *note)
+{
+	g_ptr_array_add(backtest->notes, note);
+}
+
+/* Nothing found: for a longer time, perhaps? */
+static bool
+note_nothing(struct store *store, const struct query *query, int64_t now,
+    struct backtest *backtest, GError **error)
+{
+	char day[DAY_BYTES];
+	const struct search_scope scope = {.oldest_day = day, .now = now};
+	unsigned found = 0;
+
+	if (backtest->days >= BACKTEST_LONG_DAYS) {
+		add_note(backtest,
+		    msg_new(MSG_NOTE_NOTHING, "days", MSG_INT(backtest->days), NULL));
+		return true;
+	}
+	day_format(now - BACKTEST_LONG_DAYS * (int64_t)CLOCK_DAY_S, day);
+	if (!search_each(store, query, &scope, count_more, &found, NULL, error))
+		return false;
+	add_note(backtest, found ? msg_new(MSG_NOTE_NOTHING_BUT, "days",
+	                               MSG_INT(backtest->days), "count", MSG_INT(found),
+	                               "more", MSG_INT(BACKTEST_LONG_DAYS), NULL)
+	                         : msg_new(MSG_NOTE_NOTHING, "days",
+	                               MSG_INT(BACKTEST_LONG_DAYS), NULL));
+	return true;
+}
+
+static bool
+add_notes(struct store *store, const struct query *query, int64_t now,
+    struct backtest *backtest, GError **error)
+{
+	char day[DAY_BYTES];
+	const struct search_scope scope = {.oldest_day = day, .now = now};
+
+	day_format(now - backtest->days * (int64_t)CLOCK_DAY_S, day);
+	if (!backtest->found && backtest->covered_days &&
+	    !note_nothing(store, query, now, backtest, error))
+		return false;
+	if (backtest->a_day > BACKTEST_MANY_A_DAY)
+		add_note(
+		    backtest, msg_new(MSG_NOTE_MANY, "count",
+		                  MSG_INT((int64_t)(backtest->a_day + 0.5)), NULL));
+	return query_stats_add(store, query, &scope, backtest->notes, error);
+}
+
+static bool
+find(struct store *store, const struct backtest_request *request, struct trial *trial,
+    GError **error)
+{
+	struct backtest *backtest = trial->backtest;
+	char day[DAY_BYTES];
+	const struct search_scope scope = {.oldest_day = day, .now = request->now};
+	bool is_cut;
+
+	day_format(request->now - backtest->days * (int64_t)CLOCK_DAY_S, day);
+	trial->others = load_others(store, request, error);
+	if (!trial->others)
+		return false;
+	if (!search_each(
+	        store, trial->query, &scope, count_paper, trial, &is_cut, error))
+		return false;
+	if (is_cut)
+		add_note(backtest,
+		    msg_new(MSG_NOTE_CUT, "most", MSG_INT(BOUNDS_SEARCH_PAPERS), NULL));
+	return load_covered(store, request->now, backtest, error) &&
+	       add_notes(store, trial->query, request->now, backtest, error);
+}
+
+struct backtest *
+backtest_run(struct store *store, const struct backtest_request *request,
+    struct query_error *problem, GError **error)
+{
+	g_autoptr(GPtrArray) warnings = NULL;
+	pb_auto(query) query = NULL;
+	pb_auto(backtest) backtest = NULL;
+	struct trial trial = {0};
+	bool is_ok;
+
+	if (request->days > BOUNDS_BACKTEST_DAYS) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "a test can look back 1 to %d days", BOUNDS_BACKTEST_DAYS);
+		return NULL;
+	}
+	query = query_parse(
+	    request->text, store_get_tokenizer(store), &warnings, problem, error);
+	if (!query)
+		return NULL;
+	backtest = g_new0(struct backtest, 1);
+	backtest->canonical = query_format(query);
+	backtest->days = request->days ? request->days : BACKTEST_DAYS;
+	backtest->newest = g_ptr_array_new_with_free_func(backtest_paper_free);
+	backtest->notes = g_steal_pointer(&warnings);
+	trial.query = query;
+	trial.backtest = backtest;
+	trial.texts = request->texts;
+	is_ok = filters_note_untold(
+	            store, query, request->is_block, backtest->notes, error) &&
+	        find(store, request, &trial, error);
+	g_clear_pointer(&trial.others, g_ptr_array_unref);
+	return is_ok ? g_steal_pointer(&backtest) : NULL;
+}
+
+static bool
+note_paper(void *data, const struct stored_paper *stored,
+    const struct query_document *document, GError **error)
+{
+	(void)document;
+	(void)error;
+	g_hash_table_add(data, g_strdup(stored->paper->id));
+	return true;
+}
+
+/* @return the ids of the papers, NULL with an error */
+static GHashTable *
+collect(struct store *store, const char *canonical, unsigned days, int64_t now,
+    GError **error)
+{
+	g_autoptr(GHashTable) ids =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	pb_auto(query) query =
+	    query_parse_canonical(canonical, store_get_tokenizer(store), error);
+	char day[DAY_BYTES];
+	const struct search_scope scope = {.oldest_day = day, .now = now};
+
+	day_format(now - days * (int64_t)CLOCK_DAY_S, day);
+	if (!query || !search_each(store, query, &scope, note_paper, ids, NULL, error))
+		return NULL;
+	return g_steal_pointer(&ids);
+}
+
+bool
+backtest_compare(struct store *store, const char *before, const char *after,
+    unsigned days, int64_t now, struct backtest_difference *difference, GError **error)
+{
+	g_autoptr(GHashTable) one = collect(store, before, days, now, error);
+	g_autoptr(GHashTable) other =
+	    one ? collect(store, after, days, now, error) : NULL;
+	GHashTableIter iter;
+	gpointer id;
+	unsigned both = 0;
+
+	if (!other)
+		return false;
+	g_hash_table_iter_init(&iter, one);
+	while (g_hash_table_iter_next(&iter, &id, NULL))
+		both += g_hash_table_contains(other, id);
+	difference->before = g_hash_table_size(one);
+	difference->after = g_hash_table_size(other);
+	difference->both = both;
+	return true;
+}
+
+bool
+backtest_count(struct store *store, const char *canonical, unsigned days, int64_t now,
+    unsigned *found, GError **error)
+{
+	g_autoptr(GHashTable) ids = collect(store, canonical, days, now, error);
+
+	if (ids)
+		*found = g_hash_table_size(ids);
+	return ids != NULL;
+}

@@ -1,0 +1,460 @@
+/*
+ * backup_service.c - backups are made, and restored.
+ */
+#include "service/health/backup_service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "service/log/event.h"
+#include "service/people/subscribe.h"
+#include "service/setup/factory.h"
+#include "service/setup/startup.h"
+#include "service/state/generation.h"
+#include "service/state/lock.h"
+#include "service/state/secret.h"
+#include "store/core/audit.h"
+#include "store/core/key_check.h"
+#include "store/subscriber/carry_over.h"
+#include "store/subscriber/erasure.h"
+#include "store/subscriber/subscribers.h"
+
+static bool
+exists(const char *path)
+{
+	return g_file_test(path, G_FILE_TEST_EXISTS | G_FILE_TEST_IS_SYMLINK);
+}
+
+/* ---- backup ---- */
+
+/* It would be lost with the store; and it must never be one of our own files. */
+static bool
+check_place(const struct settings *settings, const char *folder, GError **error)
+{
+	GStatBuf place, state;
+
+	if (g_stat(folder, &place) != 0)
+		return file_set_error(
+		    "cannot use the folder", folder, PB_ERROR_PERMANENT, error);
+	if (g_stat(settings->state_dir, &state) != 0)
+		return file_set_error("cannot use the folder", settings->state_dir,
+		    PB_ERROR_PERMANENT, error);
+	if (place.st_dev != state.st_dev || place.st_ino != state.st_ino)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "a backup in the state folder is lost with it: choose another folder");
+	return false;
+}
+
+static bool
+put_in_place(
+    const char *skeleton, const struct backup_service_request *request, GError **error)
+{
+	unsigned flags = request->may_replace ? 0 : RENAME_NOREPLACE;
+
+	if (renameat2(AT_FDCWD, skeleton, AT_FDCWD, request->path, flags) == 0)
+		return true;
+	/* A file system that does not know the flag. */
+	if (errno == EINVAL && !exists(request->path) &&
+	    rename(skeleton, request->path) == 0)
+		return true;
+	file_set_error("cannot make", request->path, PB_ERROR_PERMANENT, error);
+	g_unlink(skeleton);
+	return false;
+}
+
+/* The backup is whole; that the store does not know of it is no failure of it. */
+static void
+note_made(struct store *store, const struct backup_service_request *request)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, &problem) ||
+	    !backup_save_completed(store, request->now, &problem) ||
+	    !audit_insert(store, request->now, request->who, "backup made", 0,
+	        request->path, &problem) ||
+	    !store_commit(&transaction, &problem))
+		event_log(EVENT_BACKUP_NOT_RECORDED, EVENT_TEXT(problem->message));
+}
+
+bool
+backup_service_run(const struct settings *settings, struct store *store,
+    const struct backup_service_request *request, int64_t *size_bytes, GError **error)
+{
+	g_autofree char *folder = g_path_get_dirname(request->path);
+	g_autofree char *skeleton =
+	    g_strdup_printf("%s.new.%d", request->path, (int)getpid());
+	g_autoptr(GBytes) key = NULL;
+	struct backup_plan plan = {
+	    .now = request->now,
+	    .progress = request->progress,
+	    .data = request->data,
+	};
+	GStatBuf status;
+
+	if (!check_place(settings, folder, error))
+		return false;
+	if (!request->may_replace && exists(request->path)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' exists already",
+		    request->path);
+		return false;
+	}
+	key = startup_load_key(settings, store, error);
+	if (!key)
+		return false;
+	plan.key = key;
+	if (!backup_write(store, skeleton, &plan, error))
+		return false;
+	if (g_stat(skeleton, &status) != 0)
+		return file_set_error(
+		    "cannot read", skeleton, PB_ERROR_PERMANENT, error);
+	if (!put_in_place(skeleton, request, error) ||
+	    !file_sync_directory(folder, PB_ERROR_PERMANENT, error))
+		return false;
+	note_made(store, request);
+	*size_bytes = status.st_size;
+	return true;
+}
+
+/* ---- restore ---- */
+
+/* Where one restore works. */
+struct restoring {
+	char *store;    /* the store's place */
+	char *log;      /* its log */
+	char *index;    /* and the index of that */
+	char *work;     /* a folder of ours, until it gets its name */
+	char *skeleton; /* in it: the new store, and after the exchange the old one */
+	char *old;      /* in it: an old store that is not sound, with its log */
+	char *key;      /* in it: the old key */
+};
+
+static void
+restoring_init(struct restoring *at, const char *state_dir)
+{
+	g_autofree char *name = g_strdup_printf("restore.new.%d", (int)getpid());
+
+	at->store = g_build_filename(state_dir, "paperboy.db", NULL);
+	at->log = g_strconcat(at->store, "-wal", NULL);
+	at->index = g_strconcat(at->store, "-shm", NULL);
+	at->work = g_build_filename(state_dir, name, NULL);
+	at->skeleton = g_build_filename(at->work, "paperboy.db", NULL);
+	at->old = g_build_filename(at->work, "damaged.db", NULL);
+	at->key = g_build_filename(at->work, "key", NULL);
+}
+
+static void
+restoring_clear(struct restoring *at)
+{
+	g_free(at->store);
+	g_free(at->log);
+	g_free(at->index);
+	g_free(at->work);
+	g_free(at->skeleton);
+	g_free(at->old);
+	g_free(at->key);
+}
+
+/* Two files change places, so that there is always one at each. */
+static bool
+exchange(const char *one, const char *other, GError **error)
+{
+	g_autofree char *spare = g_strconcat(one, ".old", NULL);
+
+	if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0)
+		return true;
+	/* A file system that does not know the flag. */
+	if ((errno == EINVAL || errno == ENOSYS) && link(other, spare) == 0 &&
+	    rename(one, other) == 0 && rename(spare, one) == 0)
+		return true;
+	return file_set_error("cannot exchange", other, PB_ERROR_PERMANENT, error);
+}
+
+static bool
+move(const char *from, const char *folder, const char *name, GError **error)
+{
+	g_autofree char *to = g_build_filename(folder, name, NULL);
+
+	if (!exists(from) || rename(from, to) == 0)
+		return true;
+	return file_set_error("cannot move", from, PB_ERROR_PERMANENT, error);
+}
+
+/*
+ * The log of an old store that cannot be folded must not stay, or it would be taken for
+ * the new one's.  An empty file, which every program refuses as a store, keeps the
+ * place meanwhile: without its log the old store must not be used, and no new one be
+ * made.
+ */
+static bool
+put_away_damaged(const struct restoring *at, GError **error)
+{
+	if (exists(at->store)) {
+		int fd = g_open(at->old, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+
+		if (fd < 0)
+			return file_set_error(
+			    "cannot create", at->old, PB_ERROR_PERMANENT, error);
+		close(fd);
+		if (!exchange(at->old, at->store, error))
+			return false;
+	}
+	return move(at->log, at->work, "damaged.db-wal", error) &&
+	       move(at->index, at->work, "damaged.db-shm", error);
+}
+
+/*
+ * Fold the log of the old store into its file, so that one step takes both away.
+ *
+ * @param is_sound  set on success; false for none, or one that is damaged
+ * @return false with PB_ERROR_TEMPORARY when somebody has it open
+ */
+static bool
+fold_old(const struct restoring *at, bool *is_sound, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	*is_sound = exists(at->store) && backup_vacuum_into(at->store, &problem) &&
+	            !exists(at->log);
+	if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+static bool
+install(const struct restoring *at, const char *state_dir, GError **error)
+{
+	GStatBuf status;
+
+	if (!exists(at->store)) {
+		if (rename(at->skeleton, at->store) != 0)
+			return file_set_error(
+			    "cannot move", at->skeleton, PB_ERROR_PERMANENT, error);
+	} else if (!exchange(at->skeleton, at->store, error)) {
+		return false;
+	} else if (g_stat(at->skeleton, &status) == 0 && status.st_size == 0) {
+		/* What kept the place; nobody's store. */
+		g_unlink(at->skeleton);
+	}
+	return file_sync_directory(at->work, PB_ERROR_PERMANENT, error) &&
+	       file_sync_directory(state_dir, PB_ERROR_PERMANENT, error);
+}
+
+/* The old key; a restored store brings its own. */
+static bool
+copy_key(const struct restoring *at, const char *state_dir, GError **error)
+{
+	g_autofree char *path = g_build_filename(state_dir, "key", NULL);
+	g_autofree char *bytes = NULL;
+	g_autoptr(GBytes) key = NULL;
+	gsize size;
+
+	if (!g_file_get_contents(path, &bytes, &size, NULL))
+		return true;
+	key = g_bytes_new_take(g_steal_pointer(&bytes), size);
+	return secret_replace_key(at->work, key, error);
+}
+
+/* @return the name of a folder that is not there yet */
+static char *
+name_aside(const char *state_dir, int64_t now)
+{
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(now);
+	g_autofree char *text = g_date_time_format(time, "%Y-%m-%dT%H-%M-%SZ");
+
+	for (unsigned i = 1;; i++) {
+		g_autofree char *name =
+		    i == 1 ? g_strdup_printf("before-restore-%s", text)
+		           : g_strdup_printf("before-restore-%s-%u", text, i);
+		char *path = g_build_filename(state_dir, name, NULL);
+
+		if (!exists(path))
+			return path;
+		g_free(path);
+	}
+}
+
+/* Before anything has changed: as if nobody had been here. */
+static void
+give_up(const struct restoring *at)
+{
+	g_unlink(at->skeleton);
+	g_unlink(at->key);
+	g_rmdir(at->work);
+}
+
+/* The key goes into its file; who is killed before leaves that to the next. */
+static bool
+settle_key(const struct settings *settings, GError **error)
+{
+	pb_auto(store) store = factory_open_store(settings, error);
+	g_autoptr(GBytes) key = store ? startup_load_key(settings, store, error) : NULL;
+
+	return key != NULL;
+}
+
+/*
+ * Whether the store at a path had the keys of the backup; the newer ones of the two go
+ * into the draft, so that what was hashed since a rotation is recognised.
+ */
+static bool
+adopt_newer_keys(struct store *skeleton, const char *state_dir, const char *path,
+    int64_t now, bool *is_same, GError **error)
+{
+	pb_auto(store) old = store_open_for_reading(path, error);
+	g_autoptr(GBytes) current = secret_load_key(state_dir, NULL, NULL);
+	g_autoptr(GBytes) keys = NULL;
+	g_autofree char *old_mac = NULL, *current_mac = NULL, *mac = NULL;
+	gsize size, current_size = current ? g_bytes_get_size(current) : 0;
+	const char *end;
+
+	if (!old || !key_check_load(old, &old_mac, error) ||
+	    !backup_load_key(skeleton, &keys, error))
+		return false;
+	mac = secret_format_mac(keys);
+	current_mac = current ? secret_format_mac(current) : NULL;
+	size = g_bytes_get_size(keys);
+	*is_same = g_strcmp0(mac, old_mac) == 0;
+	if (*is_same || current_size <= size || g_strcmp0(current_mac, old_mac) != 0)
+		return true;
+	end = (const char *)g_bytes_get_data(current, NULL) + current_size - size;
+	*is_same = memcmp(end, g_bytes_get_data(keys, NULL), size) == 0;
+	return !*is_same || (backup_save_key(skeleton, current, now, error) &&
+	                        key_check_save(skeleton, current_mac, error));
+}
+
+static bool
+erase_again(
+    struct store *skeleton, struct backup_service_report *report, GError **error)
+{
+	g_autoptr(GArray) ids = carry_over_find_erased(skeleton, error);
+
+	for (unsigned i = 0; ids && i < ids->len; i++)
+		if (!erasure_delete_person(
+		        skeleton, g_array_index(ids, int64_t, i), error))
+			return false;
+	if (!ids || !carry_over_erased(skeleton, error))
+		return false;
+	report->erased = ids->len;
+	return true;
+}
+
+static bool
+unsubscribe_again(struct store *skeleton, const struct backup_make *make,
+    struct backup_service_report *report, GError **error)
+{
+	g_autoptr(GArray) ids = carry_over_find_left(skeleton, error);
+
+	for (unsigned i = 0; ids && i < ids->len; i++) {
+		pb_auto(subscriber) subscriber =
+		    subscribers_load(skeleton, g_array_index(ids, int64_t, i), error);
+
+		if (!subscriber ||
+		    !subscribe_remove_now(skeleton, subscriber, make->now, error) ||
+		    !audit_insert(skeleton, make->now, make->who, "subscriber removed",
+		        subscriber->id, "left after the backup", error))
+			return false;
+	}
+	if (!ids)
+		return false;
+	report->unsubscribed = ids->len;
+	return true;
+}
+
+/*
+ * Consent that was withdrawn since the backup stays withdrawn: unsubscribes,
+ * suppressions and erasures of the store that is replaced.
+ */
+static bool
+carry_over(const struct restoring *at, const char *state_dir,
+    const struct backup_make *make, struct backup_service_report *report,
+    GError **error)
+{
+	pb_auto(store) skeleton = store_open(at->skeleton, error);
+	pb_transaction transaction = {0};
+	bool is_same;
+
+	if (!skeleton || !adopt_newer_keys(skeleton, state_dir, at->store, make->now,
+	                     &is_same, error))
+		return false;
+	if (!is_same)
+		return true;
+	if (!carry_over_attach(skeleton, at->store, error) ||
+	    !store_begin(skeleton, &transaction, error) ||
+	    !carry_over_suppressions(skeleton, &report->suppressed, error) ||
+	    !erase_again(skeleton, report, error) ||
+	    !unsubscribe_again(skeleton, make, report, error) ||
+	    !store_commit(&transaction, error) ||
+	    (report->erased && !store_erase(skeleton, error)))
+		return false;
+	report->is_carried = true;
+	return true;
+}
+
+static bool
+restore(const struct settings *settings, const struct restoring *at,
+    struct backup_make *make, struct backup_service_report *report, GError **error)
+{
+	const char *state_dir = settings->state_dir;
+	struct backup_restored restored;
+	g_autofree char *aside = NULL;
+	bool is_sound;
+
+	make->skeleton = at->skeleton;
+	make->newest_id = -1;
+	if (!generation_load_file(state_dir, &make->generation, error) ||
+	    !fold_old(at, &is_sound, error) ||
+	    (is_sound && !backup_load_newest_id(at->store, &make->newest_id, error)) ||
+	    !backup_make_store(make, &restored, error) ||
+	    (is_sound && (!carry_over(at, state_dir, make, report, error) ||
+	                     !backup_vacuum_into(at->skeleton, error) ||
+	                     !file_sync(at->skeleton, PB_ERROR_PERMANENT, error))) ||
+	    !copy_key(at, state_dir, error) ||
+	    !file_sync_directory(at->work, PB_ERROR_PERMANENT, error)) {
+		give_up(at);
+		return false;
+	}
+	/* From here on nothing is taken back: what was put away could be needed. */
+	if ((!is_sound && !put_away_damaged(at, error)) ||
+	    !install(at, state_dir, error) || !settle_key(settings, error))
+		return false;
+	aside = name_aside(state_dir, make->now);
+	if (rename(at->work, aside) != 0)
+		return file_set_error(
+		    "cannot rename", at->work, PB_ERROR_PERMANENT, error);
+	report->restored = restored;
+	report->aside = g_steal_pointer(&aside);
+	return file_sync_directory(state_dir, PB_ERROR_PERMANENT, error);
+}
+
+bool
+backup_service_restore(const struct settings *settings, const char *path, int64_t now,
+    const char *who, struct backup_service_report *report, GError **error)
+{
+	struct backup_make make = {.path = path, .now = now, .who = who};
+	struct backup_info info;
+	struct restoring at;
+	bool is_ok;
+	int lock = lock_take_alone(settings->state_dir, error);
+
+	if (lock < 0)
+		return false;
+	restoring_init(&at, settings->state_dir);
+	is_ok = backup_check(path, &info, error);
+	if (is_ok && g_mkdir(at.work, 0700) != 0)
+		is_ok = file_set_error(
+		    "cannot make the folder", at.work, PB_ERROR_PERMANENT, error);
+	is_ok = is_ok && restore(settings, &at, &make, report, error);
+	restoring_clear(&at);
+	close(lock);
+	return is_ok;
+}

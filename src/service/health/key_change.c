@@ -1,0 +1,156 @@
+/*
+ * key_change.c - rotate the key of a state directory, or take it from a backup.
+ */
+#include "service/health/key_change.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "base/token.h"
+#include "service/setup/factory.h"
+#include "service/setup/startup.h"
+#include "service/state/lock.h"
+#include "service/state/secret.h"
+#include "store/core/audit.h"
+#include "store/core/backup.h"
+#include "store/core/key_check.h"
+#include "store/core/suppression.h"
+#include "store/mail/outbox_queue.h"
+
+/* @return the new key followed by the old ones, or NULL */
+static GBytes *
+make_keys(GBytes *old, GError **error)
+{
+	g_autoptr(GByteArray) keys = g_byte_array_new();
+	guint8 fresh[TOKEN_KEY_BYTES];
+
+	if (old && token_count_keys(old) >= BOUNDS_KEYS) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "there are %d keys already, and no more can be kept", BOUNDS_KEYS);
+		return NULL;
+	}
+	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "the system has no random bytes");
+		return NULL;
+	}
+	g_byte_array_append(keys, fresh, sizeof(fresh));
+	if (old)
+		g_byte_array_append(
+		    keys, g_bytes_get_data(old, NULL), (guint)g_bytes_get_size(old));
+	return g_byte_array_free_to_bytes(g_steal_pointer(&keys));
+}
+
+/* Composed with another key it would be another message. */
+static bool
+check_doubt(struct store *store, GError **error)
+{
+	int64_t count;
+
+	if (!waiting_count_doubtful(store, &count, error))
+		return false;
+	if (!count)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+	    "%" G_GINT64_FORMAT
+	    " %s may have arrived and will be sent again: rotate the "
+	    "key later, or end %s (paperboyctl queue drop --delivered)",
+	    count, count == 1 ? "message" : "messages", count == 1 ? "it" : "them");
+	return false;
+}
+
+static bool
+rotate(struct store *store, const struct settings *settings,
+    const struct key_change *change, int64_t *suppressed, GError **error)
+{
+	g_autoptr(GBytes) old =
+	    change->is_lost ? NULL : startup_load_key(settings, store, error);
+	g_autoptr(GBytes) keys = NULL;
+	g_autoptr(GBytes) loaded = NULL;
+	g_autofree char *mac = NULL;
+	int64_t count = 0;
+	pb_transaction transaction = {0};
+
+	if (!change->is_lost && !old)
+		return false;
+	keys = make_keys(old, error);
+	if (!keys)
+		return false;
+	mac = secret_format_mac(keys);
+	if (!store_begin(store, &transaction, error) || !check_doubt(store, error) ||
+	    (change->is_lost && !suppression_count(store, &count, error)) ||
+	    !backup_save_key(store, keys, change->now, error) ||
+	    !key_check_save(store, mac, error) ||
+	    !audit_insert(store, change->now, change->who,
+	        change->is_lost ? "key replaced" : "key rotated", 0, NULL, error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	loaded = startup_load_key(settings, store, error);
+	if (!loaded)
+		return false;
+	*suppressed = count;
+	return true;
+}
+
+bool
+key_rotate(const struct settings *settings, const struct key_change *change,
+    int64_t *suppressed, GError **error)
+{
+	int lock = lock_take_alone(settings->state_dir, error);
+	struct store *store;
+	bool is_ok;
+
+	if (lock < 0)
+		return false;
+	store = factory_open_store(settings, error);
+	is_ok = store && rotate(store, settings, change, suppressed, error);
+	store_free(store);
+	close(lock);
+	return is_ok;
+}
+
+static bool
+restore(struct store *store, const struct settings *settings, const char *path,
+    GError **error)
+{
+	pb_auto(store) backup = store_open_for_reading(path, error);
+	g_autofree char *mac = NULL;
+	g_autofree char *wanted = NULL;
+	g_autoptr(GBytes) keys = NULL;
+
+	if (!backup || !backup_load_key(backup, &keys, error) ||
+	    !key_check_load(store, &wanted, error))
+		return false;
+	if (!keys) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is a store, but not a backup: it does not contain the key",
+		    path);
+		return false;
+	}
+	mac = secret_format_mac(keys);
+	if (g_strcmp0(mac, wanted) != 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' has the key of another store, or one from before a rotation",
+		    path);
+		return false;
+	}
+	return secret_replace_key(settings->state_dir, keys, error);
+}
+
+bool
+key_restore(const struct settings *settings, const char *path, GError **error)
+{
+	int lock = lock_take_alone(settings->state_dir, error);
+	struct store *store;
+	bool is_ok;
+
+	if (lock < 0)
+		return false;
+	store = factory_open_store(settings, error);
+	is_ok = store && restore(store, settings, path, error);
+	store_free(store);
+	close(lock);
+	return is_ok;
+}

@@ -1,0 +1,402 @@
+/*
+ * mail_check.c - tries everything that paperboy needs, as it will be used.
+ */
+#include "service/health/mail_check.h"
+
+#include <string.h>
+
+#include "base/day.h"
+#include "base/token.h"
+#include "message/compose.h"
+#include "net/http.h"
+#include "receive/receiver.h"
+#include "service/inbound/probe_mail.h"
+#include "service/setup/factory.h"
+#include "service/state/own_addresses.h"
+#include "sources/source.h"
+#include "store/mail/inbox.h"
+#include "store/paper/papers.h"
+
+/* The mail is looked for so often, and among so many of the newest letters. */
+#define LOOK_US (G_USEC_PER_SEC / 5)
+#define NEWEST  50
+
+struct work {
+	const struct mail_check *check;
+	GPtrArray *findings;
+	bool is_relay_ok, is_mailbox_ok;
+};
+
+/* @param text    taken; @param advice  NULL: it is as it should be */
+static void
+add(struct work *work, const char *name, char *text, const char *advice)
+{
+	struct doctor_finding *finding = g_new0(struct doctor_finding, 1);
+
+	finding->name = g_strdup(name);
+	finding->is_ok = !advice;
+	finding->text = text;
+	finding->advice = g_strdup(advice);
+	g_ptr_array_add(work->findings, finding);
+}
+
+static void
+check_configuration(struct work *work)
+{
+	const struct settings *settings = work->check->settings;
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+
+	factory_check(settings, NULL, problems);
+	for (unsigned i = 0; i < problems->len; i++)
+		add(work, "configuration", g_strdup(problems->pdata[i]),
+		    "change that line: paperboy.conf(5), then paperboyd --check");
+	if (settings_is_default(settings))
+		add(work, "configuration",
+		    g_strdup("mail.from or mail.owner is as it was shipped"),
+		    "put your own addresses there, and your relay into smtp.host");
+	else if (!problems->len)
+		add(work, "configuration",
+		    g_strdup(settings->path ? settings->path : "defaults"), NULL);
+}
+
+static void
+check_store(struct work *work)
+{
+	g_autoptr(GError) error = NULL;
+	int64_t count;
+
+	if (papers_count(work->check->store, &count, &error))
+		add(work, "store",
+		    g_strdup_printf("%" G_GINT64_FORMAT " papers", count), NULL);
+	else
+		add(work, "store", g_strdup(error->message),
+		    "paperboyctl doctor looks at all of it");
+	if (!work->check->is_daemon_running)
+		add(work, "daemon", g_strdup("paperboyd does not run"),
+		    "systemctl start paperboyd");
+}
+
+static void
+check_source(struct work *work, struct http *http, struct source *source)
+{
+	g_autofree char *name = g_strconcat("source ", source->name, NULL);
+	g_autoptr(GDateTime) now =
+	    g_date_time_new_from_unix_utc(clock_get_now(work->check->clock));
+	g_autofree char *day = g_date_time_format(now, "%Y-%m-%d");
+	struct source_answer answer;
+	g_autoptr(GError) error = NULL;
+
+	source_answer_init(&answer);
+	if (source_fetch_day(source, http, day, NULL, &answer, &error))
+		add(work, name,
+		    g_strdup_printf("answers: %zu papers for %s", answer.count, day),
+		    NULL);
+	else
+		add(work, name, g_strdup(error->message),
+		    "is this machine on the network, and the address right? "
+		    "paperboyctl source list");
+	source_answer_clear(&answer);
+}
+
+static void
+check_sources(struct work *work)
+{
+	const struct settings *settings = work->check->settings;
+	g_autoptr(GPtrArray) sources = factory_new_sources(settings);
+	pb_auto(http) http = factory_new_http(settings, NULL);
+
+	for (unsigned i = 0; i < sources->len; i++)
+		check_source(work, http, sources->pdata[i]);
+	if (!sources->len)
+		add(work, "sources", g_strdup("none is switched on"),
+		    "huggingface.enabled, in paperboy.conf(5)");
+}
+
+static void
+check_relay(struct work *work, const struct factory_transport *outlet)
+{
+	g_autoptr(GError) error = NULL;
+	char *reported;
+
+	work->is_relay_ok = factory_probe_transport(outlet, &reported, &error);
+	if (work->is_relay_ok)
+		add(work, "relay", reported, NULL);
+	else
+		add(work, "relay", g_strdup(error->message),
+		    "smtp.host, port, tls, ca_file, user and password_file in "
+		    "paperboy.conf(5); does the relay run, and let this machine in?");
+}
+
+static void
+check_receiver(struct work *work, enum factory_receiver receiver, unsigned *count)
+{
+	static const char *const advice[] = {
+	    [FACTORY_RECEIVER_LMTP] =
+	        "does paperboyd run with this configuration? Its log tells why not",
+	    [FACTORY_RECEIVER_MAILDIR] =
+	        "the folder has to be there, and writable for the "
+	        "user paperboy: paperboyd(8), Letters",
+	    [FACTORY_RECEIVER_IMAP] =
+	        "receive.imap_host, port, tls, user, password_file "
+	        "and folder in paperboy.conf(5)",
+	};
+	g_autofree char *name =
+	    g_strconcat("mailbox ", factory_get_receiver_name(receiver), NULL);
+	struct store *store = work->check->store;
+	pb_auto(receiver) mailbox = NULL;
+	g_autoptr(GError) error = NULL;
+	char *reported;
+
+	if (!factory_new_receiver(
+	        work->check->settings, NULL, receiver, &store, &mailbox, &error)) {
+		add(work, name, g_strdup(error->message), advice[receiver]);
+		(*count)++;
+		return;
+	}
+	if (!mailbox)
+		return;
+	(*count)++;
+	if (!receiver_probe(mailbox, &reported, &error)) {
+		add(work, name, g_strdup(error->message), advice[receiver]);
+		return;
+	}
+	work->is_mailbox_ok = true;
+	add(work, name, reported, NULL);
+}
+
+static void
+check_mailboxes(struct work *work)
+{
+	unsigned count = 0;
+
+	for (int receiver = 0; receiver < FACTORY_RECEIVERS; receiver++)
+		check_receiver(work, (enum factory_receiver)receiver, &count);
+	if (!count)
+		add(work, "mailbox",
+		    g_strdup("none: people cannot write to paperboy, only read"), NULL);
+}
+
+/* ---- the mail to itself ---- */
+
+/* What digests have, so that it is signed as they are. */
+static GBytes *
+compose(const struct work *work, const struct own_addresses *own_addresses,
+    const char *address, const char *id, GError **error)
+{
+	static const char text[] =
+	    "paperboyctl check has sent this to paperboy itself.\r\n";
+	const struct compose_span run = {text, strlen(text)};
+	const struct settings *settings = work->check->settings;
+	const char *list_id = *settings->mail_list_id ? settings->mail_list_id : NULL;
+	g_autofree char *list =
+	    list_id ? g_strdup_printf("<%s>", list_id)
+	            : g_strdup_printf("<digest.%s>", own_addresses->domain);
+	g_autofree char *leave = g_strdup_printf("<mailto:%s>", address);
+	const struct compose_header extra[] = {
+	    {"Auto-Submitted", "auto-generated"},
+	    {"List-Id", list},
+	    {"List-Unsubscribe", leave},
+	    {"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
+	};
+	const struct compose_headers fields = {
+	    .date = clock_get_now(work->check->clock),
+	    .from = {settings->mail_from_name, settings->mail_from},
+	    .to = {NULL, address},
+	    .subject = "paperboyctl check",
+	    .message_id = id,
+	    .extra = extra,
+	    .extra_count = G_N_ELEMENTS(extra),
+	    .text = {&run, 1, ENCODING_QUOTED_PRINTABLE},
+	};
+
+	return compose_message(&fields, error);
+}
+
+/* @return whether the relay has taken it; else a finding says why */
+static bool
+send_mail(struct work *work, const struct factory_transport *outlet,
+    const struct own_addresses *own_addresses, const char *address, const char *token)
+{
+	pb_auto(transport) transport = factory_new_transport(outlet);
+	g_autofree char *id =
+	    g_strdup_printf("check.%s@%s", token, own_addresses->domain);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) message = compose(work, own_addresses, address, id, &error);
+	const struct envelope envelope = {
+	    .id = id,
+	    .sender = factory_get_envelope_from(work->check->settings),
+	    .recipient = address,
+	    .message = message,
+	};
+	struct delivery result = {0};
+	bool is_sent;
+
+	if (!message) {
+		add(work, "mail to itself", g_strdup(error->message),
+		    "mail.from and mail.domain in paperboy.conf(5)");
+		return false;
+	}
+	transport_deliver(transport, &envelope, &result);
+	is_sent = result.outcome == DELIVERY_SENT;
+	if (!is_sent)
+		add(work, "mail to itself",
+		    g_strdup_printf("the relay does not take it: %s", result.text),
+		    "the relay has to know commands.address and all its +addresses: "
+		    "paperboyd(8), Letters");
+	delivery_clear(&result);
+	return is_sent;
+}
+
+/* @return whether it has come back */
+static bool
+find_mail(struct work *work, const char *token, struct probe_mail *mail)
+{
+	g_autoptr(GPtrArray) rows =
+	    inbox_load_page(work->check->store, "done", INT64_MAX, NEWEST, NULL);
+
+	for (unsigned i = 0; rows && i < rows->len; i++) {
+		const struct inbox_row *row = rows->pdata[i];
+
+		if (row->verdict && probe_mail_parse(row->verdict, token, mail))
+			return true;
+	}
+	return false;
+}
+
+static bool
+await_mail(struct work *work, const char *token, struct probe_mail *mail)
+{
+	int64_t end = g_get_monotonic_time() + work->check->wait_s * G_USEC_PER_SEC;
+
+	while (!find_mail(work, token, mail)) {
+		if (g_get_monotonic_time() >= end)
+			return false;
+		g_usleep(LOOK_US);
+	}
+	return true;
+}
+
+/* @return a new string */
+static char *
+join(const GPtrArray *words)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; i < words->len; i++)
+		g_string_append_printf(
+		    text, "%s%s", i ? ", " : "", (const char *)words->pdata[i]);
+	return g_string_free(text, FALSE);
+}
+
+static void
+judge_signature(struct work *work, const struct probe_mail *mail)
+{
+	g_autofree char *signers = join(mail->signers);
+	g_autofree char *missing = join(mail->missing);
+
+	if (!mail->signers->len) {
+		add(work, "signature", g_strdup("it came back without DKIM-Signature"),
+		    "let the mail server sign what comes from this machine (opendkim, "
+		    "rspamd); large providers refuse or hide what is not signed. Where "
+		    "a host behind the relay signs, look at a mail that went there");
+		return;
+	}
+	add(work, "signature", g_strdup_printf("signed by %s", signers), NULL);
+	if (mail->missing->len)
+		add(work, "signed headers",
+		    g_strdup_printf("the signature leaves out %s", missing),
+		    "name them where it signs (opendkim: SignHeaders; rspamd: "
+		    "sign_headers): one-click unsubscribing counts only when signed "
+		    "(RFC 8058)");
+	else
+		add(work, "signed headers",
+		    g_strdup("List-Id, List-Unsubscribe and List-Unsubscribe-Post"),
+		    NULL);
+}
+
+static void
+judge_results(struct work *work, const struct probe_mail *mail)
+{
+	g_autofree char *results = join(mail->results);
+	bool is_failed = false;
+
+	for (unsigned i = 0; i < mail->results->len; i++)
+		is_failed |= g_str_has_suffix(mail->results->pdata[i], "fail") ||
+		             g_str_has_suffix(mail->results->pdata[i], "error");
+	if (!mail->results->len)
+		add(work, "authentication",
+		    g_strdup("no Authentication-Results told by the mail server"),
+		    NULL);
+	else
+		add(work, "authentication", g_steal_pointer(&results),
+		    is_failed ? "look at the SPF, DKIM and DMARC records of the domain "
+		                "of mail.from; they are not looked at here"
+		              : NULL);
+}
+
+static void
+check_mail(struct work *work, const struct factory_transport *outlet)
+{
+	const struct mail_check *check = work->check;
+	g_autoptr(GError) error = NULL;
+	pb_auto(own_addresses) own_addresses =
+	    own_addresses_new(check->settings, &error);
+	uint8_t bytes[TOKEN_RANDOM_BYTES];
+	g_autofree char *token = NULL;
+	g_autofree char *address = NULL;
+	struct probe_mail mail = {0};
+
+	if (!own_addresses || !own_addresses->has_commands || !work->is_relay_ok ||
+	    !work->is_mailbox_ok || !check->is_daemon_running) {
+		add(work, "mail to itself",
+		    g_strdup("not tried: it wants commands.address, relay, mailbox and "
+		             "daemon"),
+		    NULL);
+		return;
+	}
+	check->draw(check->data, bytes, sizeof(bytes));
+	token = token_format_random(bytes);
+	address = subaddress_format(&own_addresses->commands, SUBADDRESS_CHECK, token);
+	if (!send_mail(work, outlet, own_addresses, address, token))
+		return;
+	if (!await_mail(work, token, &mail)) {
+		add(work, "mail to itself",
+		    g_strdup_printf("the relay has taken it, and in %" G_GINT64_FORMAT
+		                    " s it has not come back",
+		        check->wait_s),
+		    "the mail server's log tells where it went: what comes to "
+		    "commands.address and its +addresses goes to a mailbox of ours "
+		    "(paperboyd(8), Letters); slow servers want --wait 120");
+		return;
+	}
+	add(work, "mail to itself", g_strdup("it came back"), NULL);
+	judge_signature(work, &mail);
+	judge_results(work, &mail);
+	probe_mail_clear(&mail);
+}
+
+GPtrArray *
+mail_check_run(const struct mail_check *check)
+{
+	struct work work = {.check = check};
+	struct factory_transport *outlet;
+	g_autoptr(GError) error = NULL;
+
+	work.findings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)doctor_finding_free);
+	check_configuration(&work);
+	check_store(&work);
+	check_sources(&work);
+	outlet = factory_new_transport_options(check->settings, NULL, &error);
+	if (outlet)
+		check_relay(&work, outlet);
+	else
+		add(&work, "relay", g_strdup(error->message),
+		    "the smtp group of paperboy.conf(5)");
+	check_mailboxes(&work);
+	if (outlet && check->wait_s)
+		check_mail(&work, outlet);
+	if (outlet)
+		factory_free_transport(outlet);
+	return work.findings;
+}

@@ -1,0 +1,132 @@
+/*
+ * maintenance.c - forgetting what has had its time.
+ */
+#include "service/health/maintenance.h"
+
+#include "base/clock.h"
+#include "service/log/event.h"
+#include "service/people/erase.h"
+#include "service/state/clock_watch.h"
+#include "store/mail/digests.h"
+#include "store/mail/inbox.h"
+#include "store/mail/outbox.h"
+#include "store/mail/rate_log.h"
+#include "store/paper/archive.h"
+#include "store/paper/filter_index.h"
+#include "store/paper/matches.h"
+#include "store/paper/papers.h"
+#include "store/subscriber/confirmations.h"
+#include "store/subscriber/subscribers.h"
+
+#define LAST_RUN "upkeep"
+
+/* Rows in one transaction: nobody else who writes waits long. */
+#define PAGE_ROWS 500
+
+/* Filters that are filed anew in one: each of their words is looked up. */
+#define PAGE_FILED 200
+
+/* What goes, and how many days it is kept.  Messages go before their digests. */
+static const struct {
+	bool (*prune)(struct store *store, int64_t before, unsigned limit,
+	    unsigned *count, GError **error);
+	int days;
+} jobs[] = {
+    {digests_prune_delivered, MAINTENANCE_DELIVERED_DAYS},
+    {digests_prune_refused, MAINTENANCE_DELIVERED_DAYS},
+    {outbox_prune, MAINTENANCE_OUTBOX_DAYS},
+    {digests_prune, MAINTENANCE_DIGEST_DAYS},
+    {confirmations_prune, MAINTENANCE_TICKET_DAYS},
+    {rate_log_prune, MAINTENANCE_ALLOWANCE_DAYS},
+    {papers_prune_batches, MAINTENANCE_BATCH_DAYS},
+    {subscribers_prune_filters, 0},
+    {inbox_prune_quarantine, MAINTENANCE_QUARANTINE_DAYS},
+    {inbox_prune, MAINTENANCE_INBOX_DAYS},
+};
+
+/* By ranges of filters, each in a transaction of its own: there is no index by time,
+ * which would cost as much as to match. */
+static bool
+prune_matches(struct store *store, int64_t before, GError **error)
+{
+	int64_t last;
+
+	if (!matches_load_last_filter(store, &last, error))
+		return false;
+	for (int64_t after = 0; after < last; after += PAGE_ROWS)
+		if (!matches_prune(store, before, after, after + PAGE_ROWS, error))
+			return false;
+	return true;
+}
+
+/* What the archive lost, by damage or by a hand in the file, is made anew. */
+static bool
+mend_archive(struct store *store, GError **error)
+{
+	g_autofree char *problem = NULL;
+
+	if (!archive_check_counts(store, &problem, error))
+		return false;
+	if (!problem)
+		return true;
+	event_log(EVENT_INDEX_REBUILT, EVENT_TEXT(problem));
+	return archive_rebuild(store, error);
+}
+
+/* What has become common since they were filed is a bad place for filters. */
+static bool
+file_anew(struct store *store, GError **error)
+{
+	bool is_done;
+
+	do {
+		if (!filter_index_rebuild(store, PAGE_FILED, &is_done, error))
+			return false;
+	} while (!is_done);
+	return true;
+}
+
+bool
+maintenance_run(struct store *store, int64_t now, GError **error)
+{
+	struct clock_jump jump;
+
+	if (!clock_watch_load(store, &jump, error))
+		return false;
+	/* By a wrong clock all would be old. */
+	if (jump.by_s)
+		return true;
+	if (!prune_matches(
+	        store, now - MAINTENANCE_MATCH_DAYS * (int64_t)CLOCK_DAY_S, error))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(jobs); i++) {
+		int64_t before = now - jobs[i].days * (int64_t)CLOCK_DAY_S;
+		unsigned count;
+
+		do {
+			/* One statement is a transaction of its own. */
+			if (!jobs[i].prune(store, before, PAGE_ROWS, &count, error))
+				return false;
+		} while (count == PAGE_ROWS);
+	}
+	/* An erasure whose file could not be cleaned at once. */
+	return mend_archive(store, error) && file_anew(store, error) &&
+	       erase_clean(store, error) &&
+	       store_save_cursor(store, LAST_RUN, now, error);
+}
+
+bool
+maintenance_load_due(struct store *store, int64_t now, int64_t *at, GError **error)
+{
+	struct clock_jump jump;
+	int64_t last;
+
+	if (!store_load_cursor(store, LAST_RUN, 0, &last, error) ||
+	    !clock_watch_load(store, &jump, error))
+		return false;
+	/* A last run in the future: the clock was wrong then. */
+	*at = last > now ? now : last + CLOCK_DAY_S;
+	if (jump.by_s)
+		*at = MAX(*at, now + CLOCK_HOUR_S);
+	return true;
+}

@@ -1,0 +1,371 @@
+/*
+ * inbox_process.c - letters: stored as they come, read by a process of their own,
+ * handed on.
+ */
+#include "service/inbound/inbox_process.h"
+
+#include "base/bounds.h"
+#include "base/disk.h"
+#include "base/error.h"
+#include "message/dedup_key.h"
+#include "service/inbound/probe_mail.h"
+#include "service/log/event.h"
+#include "store/mail/inbox.h"
+#include "store/mail/skipped.h"
+
+/* What is known of due letters at a time. */
+#define PAGE 100
+
+static bool
+has_room(const struct inbox_process_rules *rules, GError **error)
+{
+	int64_t free_bytes = disk_get_free(rules->state_dir);
+
+	/* Unknown is no reason to send mail away. */
+	if (free_bytes < 0 || free_bytes >= rules->disk_floor_bytes)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+	    "the disk of the state folder is nearly full");
+	return false;
+}
+
+/* Whatever the store's trouble is, it is not the letter's: it has to come again. */
+static bool
+insert(struct store *store, const struct inbox_new *fresh, int64_t now, bool *is_fresh,
+    GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	/* One statement or two; the second changes nothing that was promised. */
+	if (inbox_insert(store, fresh, now, is_fresh, &problem))
+		return true;
+	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
+	return false;
+}
+
+/* A header without its body is not the same as a message that has none. */
+static char *
+format_key(const struct receive_mail *mail)
+{
+	g_autofree char *key = inmail_key_format(mail->raw, mail->size);
+	g_autofree char *text = NULL;
+
+	if (!mail->full_size)
+		return g_steal_pointer(&key);
+	text = g_strdup_printf("%s header of %zu", key, mail->full_size);
+	return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+}
+
+/* In the caller's transaction where there is one. */
+static bool
+save(struct store *store, const struct inbox_process_rules *rules, const char *receiver,
+    const struct receive_mail *mail, int64_t now, bool *is_fresh, GError **error)
+{
+	g_autofree char *key = format_key(mail), *recipient = NULL;
+	struct inbox_new fresh = {
+	    .key = key,
+	    .receiver = receiver,
+	    .sender = mail->sender,
+	    .recipient = mail->recipient,
+	    .raw = mail->raw,
+	    .size = mail->size,
+	    .full_size = mail->full_size,
+	};
+
+	if (!fresh.recipient && rules->recipient_header && *rules->recipient_header) {
+		recipient = inmail_key_find_address(
+		    mail->raw, mail->size, rules->recipient_header);
+		fresh.recipient = recipient;
+	}
+	return insert(store, &fresh, now, is_fresh, error);
+}
+
+bool
+inbox_process_store(struct store *store, const struct inbox_process_rules *rules,
+    const char *receiver, const struct receive_mail *mail, int64_t now, bool *is_fresh,
+    GError **error)
+{
+	if (mail->size > BOUNDS_MAIL_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "the letter has more than %d octets", BOUNDS_MAIL_BYTES);
+		return false;
+	}
+	return has_room(rules, error) &&
+	       save(store, rules, receiver, mail, now, is_fresh, error);
+}
+
+static bool
+record_skipped(struct store *store, const struct inbox_process_rules *rules,
+    const char *receiver, const char *name, const struct receive_mail *head,
+    const char *reason, int64_t now, bool *is_new, bool *is_fresh, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	*is_fresh = false;
+	return store_begin(store, &transaction, error) &&
+	       skipped_insert(store, receiver, name, reason, now, is_new, error) &&
+	       (!*is_new || !head ||
+	           save(store, rules, receiver, head, now, is_fresh, error)) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+inbox_process_skip(struct store *store, const struct inbox_process_rules *rules,
+    const char *receiver, const char *name, const struct receive_mail *head,
+    const char *reason, int64_t now, bool *is_new, bool *is_fresh, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+
+	if (!has_room(rules, error))
+		return false;
+	if (record_skipped(store, rules, receiver, name, head, reason, now, is_new,
+	        is_fresh, &problem))
+		return true;
+	g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, problem->message);
+	return false;
+}
+
+bool
+inbox_process_noop_handler(void *data, struct store *store, const struct inmail *mail,
+    const struct inbox_process_envelope *envelope, char **verdict, GError **error)
+{
+	(void)data;
+	(void)store;
+	(void)mail;
+	(void)envelope;
+	(void)error;
+	*verdict = g_strdup("no handler");
+	return true;
+}
+
+/* What one run has in hand. */
+struct run {
+	struct store *store;
+	const struct inbox_process_options *options;
+	int64_t now;
+	int64_t ends_at; /* of the monotonic clock, us; or INT64_MAX */
+	struct inbox_process_report *report;
+	unsigned begun;
+};
+
+static bool
+is_over(const struct run *run)
+{
+	const struct inbox_process_options *options = run->options;
+
+	return (options->limit && run->begun >= options->limit) ||
+	       g_get_monotonic_time() >= run->ends_at ||
+	       (options->stop && g_atomic_int_get(options->stop));
+}
+
+/* Count a failed try, which may be the last. @param problem  what failed */
+static bool
+note_failure(struct run *run, const struct inbox_row *row, bool waits,
+    const GError *problem, bool *is_ended, GError **error)
+{
+	unsigned tries = row->tries + 1;
+	int64_t wait_s = waits ? INBOX_PROCESS_WAIT_S * (int64_t)tries * tries : 0;
+
+	run->report->failed++;
+	if (tries >= INBOX_PROCESS_TRIES) {
+		if (!inbox_save_quarantined(
+		        run->store, row->id, problem->message, run->now, error))
+			return false;
+		event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("letter", row->id),
+		    EVENT_INT("tries", tries), EVENT_TEXT(problem->message));
+		run->report->quarantined++;
+		*is_ended = true;
+		return true;
+	}
+	if (!inbox_save_failure(
+	        run->store, row->id, problem->message, run->now + wait_s, error))
+		return false;
+	event_log(EVENT_INBOX_FAILED, EVENT_INT("letter", row->id),
+	    EVENT_INT("try", tries), EVENT_SECONDS("next_in", wait_s),
+	    EVENT_TEXT(problem->message));
+	*is_ended = waits;
+	return true;
+}
+
+/*
+ * Effect, answer and "done" in one commit.
+ *
+ * @return false with any error: nothing of it is there
+ */
+static bool
+hand_on(struct run *run, const struct inbox_row *row, const struct inmail *mail,
+    GError **error)
+{
+	const struct inbox_process_envelope envelope = {
+	    .id = row->id,
+	    .receiver = row->receiver,
+	    .sender = row->sender ? row->sender : mail->return_path,
+	    .recipient = row->recipient,
+	    .received_at = row->received_at,
+	    .is_too_large = row->size > BOUNDS_MAIL_BYTES,
+	};
+	pb_transaction transaction = {0};
+	pb_auto(inbox_row) still = NULL;
+	g_autofree char *verdict = NULL;
+
+	if (!store_begin(run->store, &transaction, error))
+		return false;
+	/* An operator may have dropped it while it was read. */
+	still = inbox_load(run->store, row->id, NULL, error);
+	if (!still)
+		return false;
+	if (g_strcmp0(still->state, "new") != 0)
+		return true;
+	if (!run->options->handle(
+	        run->options->data, run->store, mail, &envelope, &verdict, error) ||
+	    !inbox_mark_done(run->store, row->id, verdict, run->now, error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	run->report->handled++;
+	/* What a mail to itself came to has its token in it. */
+	event_log(EVENT_INBOX_HANDLED, EVENT_INT("letter", row->id),
+	    EVENT_WORD("receiver", row->receiver),
+	    EVENT_WORD("filtered", mail->is_filtered ? "yes" : "no"),
+	    EVENT_TEXT(verdict && g_str_has_prefix(verdict, PROBE_MAIL_WORD)
+	                   ? "check"
+	                   : verdict));
+	return true;
+}
+
+/* One whose turn did not come has not been tried.  It is counted if this fails. */
+static void
+erase_begun(struct run *run, const struct inbox_row *row)
+{
+	if (row->id <= run->options->waited_id)
+		inbox_mark_started(run->store, row->id, row->begun, NULL);
+}
+
+/* @param is_ended  set on success: it was the last try */
+static bool
+note_begun(struct run *run, const struct inbox_row *row, bool *is_ended, GError **error)
+{
+	static const char verdict[] = "paperboyd died of it";
+
+	*is_ended = false;
+	if (row->id > run->options->waited_id)
+		return true;
+	/* That which nobody counted was the first. */
+	if (row->begun + 1 < INBOX_PROCESS_CRASHES)
+		return inbox_mark_started(run->store, row->id, row->begun + 1, error);
+	if (!inbox_save_quarantined(run->store, row->id, verdict, run->now, error))
+		return false;
+	event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("letter", row->id),
+	    EVENT_INT("tries", row->begun + 1), EVENT_TEXT(verdict));
+	run->report->quarantined++;
+	*is_ended = true;
+	return true;
+}
+
+/* One try. @param is_ended  set on success: not to be tried again in this run */
+static bool
+try_mail(struct run *run, int64_t id, bool *is_ended, GError **error)
+{
+	g_autoptr(GBytes) raw = NULL;
+	pb_auto(inbox_row) row = inbox_load(run->store, id, &raw, error);
+	pb_auto(inmail) mail = NULL;
+	g_autoptr(GError) problem = NULL;
+	const void *bytes;
+	bool waits = true;
+	gsize size;
+
+	if (!row)
+		return false;
+	*is_ended = true;
+	if (g_strcmp0(row->state, "new") != 0 || !raw)
+		return true;
+	if (!note_begun(run, row, is_ended, error))
+		return false;
+	if (*is_ended)
+		return true;
+	*is_ended = true;
+	bytes = g_bytes_get_data(raw, &size);
+	if (parser_process_run(
+	        bytes ? bytes : "", size, &run->options->reading, &mail, &problem)) {
+		if (hand_on(run, row, mail, &problem))
+			return true;
+		/* Not the letter's fault. */
+		if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
+			erase_begun(run, row);
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return false;
+		}
+	} else {
+		/* It cannot be run at all. */
+		if (g_error_matches(problem, PB_ERROR, PB_ERROR_PERMANENT)) {
+			erase_begun(run, row);
+			g_propagate_error(error, g_steal_pointer(&problem));
+			return false;
+		}
+		waits = g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY);
+	}
+	return note_failure(run, row, waits, problem, is_ended, error);
+}
+
+/* @return false too when the run is over */
+static bool
+run_page(struct run *run, const GArray *ids, GError **error)
+{
+	for (unsigned i = 0; i < ids->len; i++) {
+		bool is_ended = false;
+
+		if (is_over(run)) {
+			run->report->is_more = true;
+			return false;
+		}
+		run->begun++;
+		while (!is_ended)
+			if (!try_mail(
+			        run, g_array_index(ids, int64_t, i), &is_ended, error))
+				return false;
+	}
+	return true;
+}
+
+bool
+inbox_process_run(struct store *store, const struct inbox_process_options *options,
+    int64_t now, struct inbox_process_report *report, GError **error)
+{
+	struct run run = {
+	    .store = store,
+	    .options = options,
+	    .now = now,
+	    .ends_at = options->time_ms
+	                   ? g_get_monotonic_time() + options->time_ms * 1000
+	                   : INT64_MAX,
+	    .report = report,
+	};
+	g_autoptr(GError) problem = NULL;
+	unsigned count;
+
+	report->is_more = false;
+	do {
+		g_autoptr(GArray) ids = inbox_load_due(store, now, PAGE, error);
+
+		if (!ids)
+			return false;
+		count = ids->len;
+		if (!run_page(&run, ids, &problem))
+			break;
+	} while (count == PAGE);
+	if (!problem)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+bool
+inbox_process_load_oldest_waiting(struct store *store, int64_t *id, GError **error)
+{
+	return inbox_load_newest(store, id, error);
+}
+
+bool
+inbox_process_load_due(struct store *store, int64_t *at, GError **error)
+{
+	return inbox_load_next_due(store, at, error);
+}

@@ -1,0 +1,176 @@
+/*
+ * probe_mail.c - what a mail of ours to ourselves has met on its way.
+ */
+#include "service/inbound/probe_mail.h"
+
+#include <string.h>
+
+#include "message/address.h"
+
+/* Domains and results that are told at most. */
+#define PREFIX 5
+
+/* What a signature has to cover, or others can exchange it (RFC 8058 section 4). */
+static const char *const list_headers[] = {
+    "list-id", "list-unsubscribe", "list-unsubscribe-post"};
+
+static const char *const methods[] = {"dkim", "spf", "dmarc"};
+static const char *const outcomes[] = {
+    "pass", "fail", "softfail", "neutral", "none", "temperror", "permerror", "policy"};
+
+void
+probe_mail_clear(struct probe_mail *mail)
+{
+	g_clear_pointer(&mail->signers, g_ptr_array_unref);
+	g_clear_pointer(&mail->missing, g_ptr_array_unref);
+	g_clear_pointer(&mail->results, g_ptr_array_unref);
+}
+
+static bool
+is_among(const char *const *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (g_ascii_strcasecmp(words[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* One tag of a signature (RFC 6376 section 3.2). @return a new string, or NULL */
+static char *
+find_tag(const char *signature, const char *name)
+{
+	g_auto(GStrv) tags = g_strsplit(signature, ";", 100);
+
+	for (size_t i = 0; tags[i]; i++) {
+		char *value = strchr(tags[i], '=');
+
+		if (!value)
+			continue;
+		*value++ = '\0';
+		if (strcmp(g_strstrip(tags[i]), name) == 0)
+			return g_strdup(g_strstrip(value));
+	}
+	return NULL;
+}
+
+static void
+note_covered(const char *signature, bool *is_covered)
+{
+	g_autofree char *value = find_tag(signature, "h");
+	g_auto(GStrv) names = value ? g_strsplit(value, ":", 200) : NULL;
+
+	for (size_t i = 0; names && names[i]; i++) {
+		const char *name = g_strstrip(names[i]);
+
+		for (size_t k = 0; k < G_N_ELEMENTS(list_headers); k++)
+			if (g_ascii_strcasecmp(name, list_headers[k]) == 0)
+				is_covered[k] = true;
+	}
+}
+
+static void
+append(GString *out, const char *word, unsigned *count)
+{
+	g_string_append_printf(out, "%s%s", (*count)++ ? "," : "", word);
+}
+
+static void
+append_signatures(GString *out, const struct inmail *mail)
+{
+	bool is_covered[G_N_ELEMENTS(list_headers)] = {false};
+	unsigned count = 0;
+
+	g_string_append(out, " signed=");
+	for (unsigned i = 0; i < mail->marks->len; i++) {
+		const struct inmail_field *mark = mail->marks->pdata[i];
+		g_autofree char *value = NULL;
+		g_autofree char *domain = NULL;
+
+		if (g_ascii_strcasecmp(mark->name, "DKIM-Signature") != 0)
+			continue;
+		value = find_tag(mark->value, "d");
+		domain = value ? address_parse_domain(value, NULL) : NULL;
+		if (!domain || count >= PREFIX)
+			continue;
+		append(out, domain, &count);
+		note_covered(mark->value, is_covered);
+	}
+	count = 0;
+	g_string_append(out, " covers=");
+	for (size_t i = 0; i < G_N_ELEMENTS(list_headers); i++)
+		if (is_covered[i])
+			append(out, list_headers[i], &count);
+}
+
+static void
+append_results(GString *out, const struct inmail *mail, const char *authserv_id)
+{
+	const struct auth_results *top =
+	    mail->authentications->len ? mail->authentications->pdata[0] : NULL;
+	unsigned count = 0;
+
+	g_string_append(out, " results=");
+	if (!top || (*authserv_id && g_ascii_strcasecmp(top->server, authserv_id) != 0))
+		return;
+	for (unsigned i = 0; i < top->results->len && count < PREFIX; i++) {
+		const struct auth_result *result = top->results->pdata[i];
+		g_autofree char *word =
+		    g_strdup_printf("%s:%s", result->method, result->result);
+
+		if (is_among(methods, G_N_ELEMENTS(methods), result->method) &&
+		    is_among(outcomes, G_N_ELEMENTS(outcomes), result->result))
+			append(out, word, &count);
+	}
+}
+
+char *
+probe_mail_format(const struct inmail *mail, const char *token, const char *authserv_id)
+{
+	GString *out = g_string_new(PROBE_MAIL_WORD);
+
+	/* A token of ours has nothing else in it. */
+	for (const char *at = token; *at; at++)
+		g_string_append_c(out, g_ascii_isalnum(*at) ? *at : '?');
+	append_signatures(out, mail);
+	append_results(out, mail, authserv_id);
+	return g_string_free(out, FALSE);
+}
+
+/* @return of char *, without empty ones */
+static GPtrArray *
+split(const char *text)
+{
+	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+	g_auto(GStrv) parts = g_strsplit(text, ",", -1);
+
+	for (size_t i = 0; parts[i]; i++)
+		if (*parts[i])
+			g_ptr_array_add(words, g_strdup(parts[i]));
+	return words;
+}
+
+bool
+probe_mail_parse(const char *line, const char *token, struct probe_mail *mail)
+{
+	static const char *const names[] = {"signed=", "covers=", "results="};
+	GPtrArray *lists[G_N_ELEMENTS(names)];
+	g_auto(GStrv) words = g_strsplit(line, " ", -1);
+
+	if (g_strv_length(words) != 2 + G_N_ELEMENTS(names) ||
+	    strcmp(words[0], "check") != 0 || strcmp(words[1], token) != 0)
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (!g_str_has_prefix(words[2 + i], names[i]))
+			return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		lists[i] = split(words[2 + i] + strlen(names[i]));
+	mail->signers = lists[0];
+	mail->results = lists[2];
+	mail->missing = g_ptr_array_new_with_free_func(g_free);
+	for (size_t i = 0; i < G_N_ELEMENTS(list_headers); i++)
+		if (!g_ptr_array_find_with_equal_func(
+		        lists[1], list_headers[i], g_str_equal, NULL))
+			g_ptr_array_add(mail->missing, g_strdup(list_headers[i]));
+	g_ptr_array_unref(lists[1]);
+	return true;
+}

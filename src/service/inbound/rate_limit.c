@@ -1,0 +1,247 @@
+/*
+ * rate_limit.c - how much is answered, lest somebody be flooded in another's name.
+ */
+#include "service/inbound/rate_limit.h"
+
+#include "base/clock.h"
+#include "message/address.h"
+#include "service/inbound/autoreply_policy.h"
+#include "store/mail/rate_log.h"
+#include "store/subscriber/confirmations.h"
+
+#define HOUR_S  3600
+#define DAY_S   ((int64_t)CLOCK_DAY_S)
+#define MONTH_S (30 * DAY_S)
+
+#define DOMAIN_HOUR "confirmations-domain-hour"
+#define ALL_HOUR    "confirmations-hour"
+
+enum scope { SCOPE_PERSON, SCOPE_DOMAIN, SCOPE_ALL };
+
+/* One limit: who is counted, of which kind, over how long, and how many may be. */
+static const struct rule {
+	enum rate_case what;
+	enum rate_kind kind;
+	enum scope scope;
+	int64_t span_s;
+	size_t offset; /* of the setting, an int */
+	int most;      /* not 0: the limit, which is not a setting */
+	const char *why;
+} rules[] = {
+#define RULE(what, kind, scope, span, setting, why)                                 \
+	{                                                                           \
+		what, kind, scope, span, offsetof(struct settings, setting), 0, why \
+	}
+    RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_PERSON, MONTH_S,
+        limit_confirmations_month, "confirmations-month"),
+    RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_DOMAIN, HOUR_S,
+        limit_confirmations_domain_hour, DOMAIN_HOUR),
+    RULE(RATE_CASE_CONFIRMATION, RATE_CONFIRMATION, SCOPE_ALL, HOUR_S,
+        limit_confirmations_hour, ALL_HOUR),
+    RULE(RATE_CASE_UNKNOWN, RATE_UNKNOWN, SCOPE_PERSON, DAY_S, unknown_sender_per_day,
+        "stranger-day"),
+    RULE(RATE_CASE_UNKNOWN_HELP, RATE_UNKNOWN, SCOPE_PERSON, DAY_S,
+        unknown_sender_per_day, "stranger-day"),
+    RULE(RATE_CASE_UNKNOWN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_day,
+        "help-day"),
+    RULE(RATE_CASE_ANSWER, RATE_ANSWER, SCOPE_PERSON, DAY_S, limit_answers_day,
+        "answers-day"),
+    RULE(RATE_CASE_ANSWER_HELP, RATE_ANSWER, SCOPE_PERSON, DAY_S, limit_answers_day,
+        "answers-day"),
+    RULE(RATE_CASE_ANSWER_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_day,
+        "help-day"),
+    RULE(RATE_CASE_PROVEN, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_answers_day,
+        "answers-day"),
+    {RATE_CASE_LEFT, RATE_LEFT, SCOPE_PERSON, DAY_S, 0, 1, "left-day"},
+    RULE(RATE_CASE_PROVEN_HELP, RATE_PROVEN, SCOPE_PERSON, DAY_S, limit_answers_day,
+        "answers-day"),
+    RULE(RATE_CASE_PROVEN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_day,
+        "help-day"),
+    RULE(RATE_CASE_OWNER, RATE_OWNER, SCOPE_ALL, DAY_S, limit_owner_day, "owner-day"),
+#undef RULE
+};
+
+/* Whose rules apply. */
+static enum rate_case
+get_rules(enum rate_case what)
+{
+	return what == RATE_CASE_CONFIRMATION_VOUCHED ? RATE_CASE_CONFIRMATION : what;
+}
+
+static int64_t
+get_most(const struct rate_limit *limits, const struct rule *rule, enum rate_case what)
+{
+	const char *settings = (const char *)limits->settings;
+	int64_t most =
+	    rule->most ? rule->most : *(const int *)(settings + rule->offset);
+
+	/* Forged requests of a whole domain, or of many, leave the rest to others. */
+	if (what == RATE_CASE_CONFIRMATION && rule->scope != SCOPE_PERSON &&
+	    *limits->settings->commands_authserv_id)
+		most -= most / RATE_CASE_RESERVED_PART;
+	return most;
+}
+
+static bool
+count(const struct rate_limit *limits, const struct rule *rule,
+    const struct rate_key *person, int64_t *found, GError **error)
+{
+	int64_t since = limits->now - rule->span_s;
+
+	switch (rule->scope) {
+	case SCOPE_PERSON:
+		return rate_log_count(
+		    limits->store, rule->kind, person, since, found, error);
+	case SCOPE_DOMAIN:
+		return rate_log_count_domain(
+		    limits->store, rule->kind, person, since, found, error);
+	case SCOPE_ALL:
+		return rate_log_count_all(
+		    limits->store, rule->kind, since, found, error);
+	}
+	g_assert_not_reached();
+}
+
+static int64_t
+get_interval_start(const struct rate_limit *limits)
+{
+	return limits->now - limits->settings->limit_confirm_again_h * (int64_t)HOUR_S;
+}
+
+/* One confirmation is on its way still, or lies unread. */
+static bool
+check_again(const struct rate_limit *limits, const struct rate_key *person,
+    const char **why, GError **error)
+{
+	int64_t found;
+
+	if (!rate_log_count(limits->store, RATE_CONFIRMATION, person,
+	        get_interval_start(limits), &found, error))
+		return false;
+	if (found)
+		*why = "confirmation-pending";
+	return true;
+}
+
+bool
+rate_limit_check(const struct rate_limit *limits, enum rate_case what,
+    const char *address, const char **why, GError **error)
+{
+	g_autofree char *limit_key = autoreply_format_rate_key(address);
+	struct rate_key person;
+	bool is_ok = true;
+
+	*why = NULL;
+	rate_key_init(limits->key, limit_key, &person);
+	if (get_rules(what) == RATE_CASE_CONFIRMATION)
+		is_ok = check_again(limits, &person, why, error);
+	for (size_t i = 0; is_ok && !*why && i < G_N_ELEMENTS(rules); i++) {
+		int64_t found;
+
+		if (rules[i].what != get_rules(what))
+			continue;
+		is_ok = count(limits, &rules[i], &person, &found, error);
+		if (is_ok && found >= get_most(limits, &rules[i], what))
+			*why = rules[i].why;
+	}
+	rate_key_clear(&person);
+	return is_ok;
+}
+
+/* The help has a limit of its own, which is no end of answers. */
+static bool
+is_of_day(const struct rule *rule)
+{
+	switch (rule->kind) {
+	case RATE_UNKNOWN:
+	case RATE_ANSWER:
+	case RATE_PROVEN:
+		return true;
+	case RATE_CONFIRMATION:
+	case RATE_HELP:
+	case RATE_OWNER:
+	case RATE_LEFT:
+		break;
+	}
+	return false;
+}
+
+bool
+rate_limit_find_last(const struct rate_limit *limits, enum rate_case what,
+    const char *address, unsigned *most, GError **error)
+{
+	g_autofree char *limit_key = autoreply_format_rate_key(address);
+	struct rate_key person;
+	unsigned last = 0;
+	bool is_ok = true;
+
+	rate_key_init(limits->key, limit_key, &person);
+	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
+		int64_t found;
+
+		if (rules[i].what != what || !is_of_day(&rules[i]))
+			continue;
+		is_ok = count(limits, &rules[i], &person, &found, error);
+		if (is_ok && found + 1 == get_most(limits, &rules[i], what))
+			last = (unsigned)get_most(limits, &rules[i], what);
+	}
+	rate_key_clear(&person);
+	if (is_ok)
+		*most = last;
+	return is_ok;
+}
+
+bool
+rate_limit_is_exhausted(const char *why)
+{
+	return g_str_equal(why, DOMAIN_HOUR) || g_str_equal(why, ALL_HOUR);
+}
+
+bool
+rate_limit_count(const struct rate_limit *limits, enum rate_case what,
+    const char *address, GError **error)
+{
+	g_autofree char *limit_key = autoreply_format_rate_key(address);
+	struct rate_key person;
+	bool is_done[RATE_LEFT + 1] = {false};
+	bool is_ok = true;
+
+	rate_key_init(limits->key, limit_key, &person);
+	for (size_t i = 0; is_ok && i < G_N_ELEMENTS(rules); i++) {
+		if (rules[i].what != get_rules(what) || is_done[rules[i].kind])
+			continue;
+		is_done[rules[i].kind] = true;
+		is_ok = rate_log_insert(
+		    limits->store, rules[i].kind, &person, limits->now, error);
+	}
+	rate_key_clear(&person);
+	return is_ok;
+}
+
+bool
+rate_limit_refund(const struct rate_limit *limits, const char *address, GError **error)
+{
+	g_autofree char *limit_key = autoreply_format_rate_key(address);
+	struct rate_key person;
+	bool is_ok;
+
+	rate_key_init(limits->key, limit_key, &person);
+	is_ok = rate_log_delete(limits->store, RATE_CONFIRMATION, &person, error);
+	rate_key_clear(&person);
+	return is_ok;
+}
+
+bool
+rate_limit_end_interval(
+    const struct rate_limit *limits, const char *address, GError **error)
+{
+	g_autofree char *limit_key = autoreply_format_rate_key(address);
+	struct rate_key person;
+	bool is_ok;
+
+	rate_key_init(limits->key, limit_key, &person);
+	is_ok = rate_log_date_back(limits->store, RATE_CONFIRMATION, &person,
+	    get_interval_start(limits), error);
+	rate_key_clear(&person);
+	return is_ok;
+}

@@ -1,0 +1,152 @@
+/*
+ * event.h - what is worth a line in the log: one table, one call.
+ *
+ *	event_log(EVENT_DELIVERY_DEFERRED, EVENT_INT("outbox", 42),
+ *	    EVENT_INT("attempt", 3), EVENT_SECONDS("next_in", 1200));
+ *
+ * On a terminal that is `delivery deferred outbox=42 attempt=3 next_in=1200s`.  The
+ * journal gets the same line with the MESSAGE_ID of the kind, PAPERBOY_EVENT with its
+ * name, and a field for each value: PAPERBOY_OUTBOX=42, PAPERBOY_NEXT_IN=1200.
+ *
+ * Above debug level no event holds what a person wrote, an address, a token or a
+ * subject: fields are numbers and our own words, and the one text that may come from
+ * elsewhere has its addresses masked here.
+ */
+#ifndef PAPERBOY_SERVICE_LOG_EVENT_H
+#define PAPERBOY_SERVICE_LOG_EVENT_H
+
+#include <glib.h>
+#include <stdint.h>
+
+/* In the order of the table (event.c), which says what each is. */
+enum event_kind {
+	EVENT_STARTED,
+	EVENT_STOPPING,
+	EVENT_ENDED,
+	EVENT_THREAD_STUCK,
+	EVENT_RUN_DONE,
+	EVENT_CONFIG_RELOADED,
+	EVENT_CONFIG_ERROR,
+	EVENT_CONFIG_REFUSED,
+	EVENT_CONFIG_APPLIED,
+	EVENT_COLLECTOR_DONE,
+	EVENT_COLLECTOR_FAILED,
+	EVENT_FETCH_STORED,
+	EVENT_FETCH_NOT_YET,
+	EVENT_FETCH_STALE,
+	EVENT_FETCH_FAILED,
+	EVENT_PAPERS_ENRICHED,
+	EVENT_ENRICH_FAILED,
+	EVENT_SOURCE_PAUSED,
+	EVENT_SOURCE_RECOVERED,
+	EVENT_MATCH_DONE,
+	EVENT_MATCH_SKIPPED,
+	EVENT_DIGESTS_BUILT,
+	EVENT_TIMEZONE_MISSING,
+	EVENT_CLOCK_SET_BACK,
+	EVENT_CLOCK_JUMPED,
+	EVENT_CLOCK_TRUSTED,
+	EVENT_MAINTENANCE_DONE,
+	EVENT_ALERT_SENT,
+	EVENT_INDEX_REBUILT,
+	EVENT_BACKUP_NOT_RECORDED,
+	EVENT_STORE_STALE,
+	EVENT_SCHEDULER_FAILED,
+	EVENT_INBOX_STORED,
+	EVENT_INBOX_REJECTED,
+	EVENT_INBOX_HANDLED,
+	EVENT_INBOX_FAILED,
+	EVENT_INBOX_QUARANTINED,
+	EVENT_INBOX_DONE,
+	EVENT_INBOX_ERROR,
+	EVENT_RECEIVER_FAILED,
+	EVENT_RECEIVER_RECOVERED,
+	EVENT_INBOX_SKIPPED,
+	EVENT_INBOX_SKIP_CLEARED,
+	EVENT_DELIVERY_SENT,
+	EVENT_DELIVERY_DEFERRED,
+	EVENT_DELIVERY_FAILED,
+	EVENT_DELIVERY_UNKNOWN,
+	EVENT_DELIVERY_EXPIRED,
+	EVENT_DELIVERY_HELD,
+	EVENT_DELIVERY_CANCELLED,
+	EVENT_DELIVERY_REPLY,
+	EVENT_DIGEST_CHANGED,
+	EVENT_DIGEST_BROKEN,
+	EVENT_PARSER_TIMEOUT,
+	EVENT_RELAY_FAILED,
+	EVENT_RELAY_AUTH_FAILED,
+	EVENT_RELAY_RECOVERED,
+	EVENT_DOMAIN_PAUSED,
+	EVENT_OUTBOX_RECOVERED,
+	EVENT_OUTBOX_IN_DOUBT,
+	EVENT_MAILER_DONE,
+	EVENT_MAILER_FAILED,
+	N_EVENTS,
+};
+
+/* What a kind of event is; all of it static. */
+struct event_row {
+	const char *name;       /* "delivery-deferred" */
+	const char *message_id; /* of the journal: 32 hex digits, for ever the same */
+	GLogLevelFlags level;
+	const char *text; /* how its line begins: "delivery deferred" */
+	const char *hint; /* how it ends, behind a colon: what to do; or NULL */
+	const char *help; /* when it comes and what it means, a sentence or more */
+};
+
+/** Get the row of a kind, which is less than N_EVENTS. */
+const struct event_row *event_get_row(enum event_kind kind);
+
+/** "error", "warning", "info" or "debug", as in the setting log_level. */
+const char *event_get_level_name(const struct event_row *row);
+
+enum event_type {
+	EVENT_TYPE_NONE, /* ends a list */
+	EVENT_TYPE_INT,
+	EVENT_TYPE_SECONDS,
+	EVENT_TYPE_WORD,
+	EVENT_TYPE_TEXT,
+};
+
+struct event_field {
+	const char *name; /* small letters and _; static */
+	enum event_type type;
+	int64_t number;
+	const char *text;
+};
+
+/* Of both kinds of number: a negative one means none, and is left out. */
+#define EVENT_INT(name_, number_) \
+	((struct event_field){    \
+	    .name = (name_), .type = EVENT_TYPE_INT, .number = (number_)})
+/* "20s" on a terminal. */
+#define EVENT_SECONDS(name_, number_) \
+	((struct event_field){        \
+	    .name = (name_), .type = EVENT_TYPE_SECONDS, .number = (number_)})
+/* A word of ours without blanks, such as the name of a source; NULL or empty: left out.
+ */
+#define EVENT_WORD(name_, word_) \
+	((struct event_field){   \
+	    .name = (name_), .type = EVENT_TYPE_WORD, .text = (word_)})
+/* Words that may come from elsewhere, the last of the line; NULL or empty: left out. */
+#define EVENT_TEXT(text_) \
+	((struct event_field){.name = "text", .type = EVENT_TYPE_TEXT, .text = (text_)})
+
+/** Log an event: event_log(kind, field...). */
+#define event_log(kind, ...) \
+	event_log_fields(    \
+	    (kind), (const struct event_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
+
+/** @param fields  up to one of EVENT_TYPE_NONE */
+void event_log_fields(enum event_kind kind, const struct event_field *fields);
+
+/**
+ * Put [address] where a text has a mail address, in any of the shapes that mail
+ * servers use: bare, in angle brackets, quoted, as an address literal, with %40.
+ *
+ * @return a new string
+ */
+char *event_mask_addresses(const char *text);
+
+#endif

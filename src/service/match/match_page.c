@@ -1,0 +1,245 @@
+/*
+ * match_page.c - papers that are shown to filters, and what is recorded of it.
+ */
+#include "service/match/match_page.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/day.h"
+#include "store/paper/matches.h"
+
+static void
+free_paper(gpointer data)
+{
+	struct match_page_paper *paper = data;
+
+	query_document_free(paper->document);
+	stored_paper_free(paper->stored);
+	g_free(paper);
+}
+
+void
+match_page_clear(struct match_page *match_page)
+{
+	/* It has the documents of the papers. */
+	g_clear_pointer(&match_page->bulk, batch_eval_free);
+	g_clear_pointer(&match_page->papers, g_ptr_array_unref);
+	g_clear_pointer(&match_page->found, g_array_unref);
+	if (match_page->found_texts)
+		g_string_free(g_steal_pointer(&match_page->found_texts), TRUE);
+}
+
+/* The last word is only spoken by a clock that is trusted. */
+static enum query_finality
+get_settlement(const struct stored_paper *stored, const struct page_context *moment)
+{
+	enum query_finality settlement = match_get_finality(stored, moment->now);
+
+	return moment->now < moment->trusted_at
+	           ? MIN(settlement, QUERY_SETTLED_ENRICHED)
+	           : settlement;
+}
+
+struct query_document *
+match_page_make_document(struct store *store, const struct stored_paper *stored,
+    const struct page_context *moment, GError **error)
+{
+	struct query_document *document =
+	    match_make_document(store, stored, moment->now, error);
+
+	if (document)
+		query_document_finalize(document, get_settlement(stored, moment));
+	return document;
+}
+
+/* @param stored  taken */
+static bool
+add_paper(struct match_page *match_page, struct store *store,
+    struct stored_paper *stored, GError **error)
+{
+	struct match_page_paper *paper = g_new0(struct match_page_paper, 1);
+
+	paper->stored = stored;
+	paper->seq_len = g_snprintf(
+	    paper->seq, sizeof(paper->seq), "%" G_GINT64_FORMAT ",", stored->seq);
+	g_ptr_array_add(match_page->papers, paper);
+	paper->document =
+	    match_page_make_document(store, stored, &match_page->moment, error);
+	if (!paper->document)
+		return false;
+	batch_eval_add(match_page->bulk, paper->document);
+	return true;
+}
+
+bool
+match_page_load(struct match_page *match_page, struct store *store, int64_t after,
+    int64_t newest, const struct page_context *moment, GError **error)
+{
+	char oldest_day[DAY_BYTES];
+	g_autoptr(GPtrArray) stored = NULL;
+
+	day_format(moment->now - MATCH_WINDOW_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
+	stored = papers_load_revisions(
+	    store, after, newest, oldest_day, BATCH_EVAL_PAPERS, error);
+	if (!stored)
+		return false;
+	match_page_clear(match_page);
+	match_page->papers = g_ptr_array_new_with_free_func(free_paper);
+	match_page->bulk = batch_eval_new(store_get_tokenizer(store));
+	match_page->found = g_array_new(FALSE, FALSE, sizeof(struct matches_found));
+	match_page->found_texts = g_string_new(NULL);
+	match_page->moment = *moment;
+	match_page->after = after;
+	match_page->through = newest;
+	if (stored->len == BATCH_EVAL_PAPERS)
+		match_page->through =
+		    ((struct stored_paper *)stored->pdata[stored->len - 1])->revision;
+	while (stored->len)
+		if (!add_paper(
+		        match_page, store, g_ptr_array_steal_index(stored, 0), error))
+			return false;
+	return true;
+}
+
+/* What the filter knew of the paper's earlier text: found stays found, and what waited
+ * waits no more. */
+static bool
+settle_earlier(struct store *store, int64_t filter_id,
+    const struct stored_paper *stored, bool *is_known, GError **error)
+{
+	return matches_has_found(store, filter_id, stored->seq, is_known, error) &&
+	       (*is_known ||
+	           matches_delete_waiting(store, filter_id, stored->seq, error));
+}
+
+bool
+match_page_save(struct match_page *match_page, struct store *store, GError **error)
+{
+	struct matches_found *found =
+	    (struct matches_found *)(void *)match_page->found->data;
+	const char *text = match_page->found_texts->str;
+
+	for (unsigned i = 0; i < match_page->found->len; i++) {
+		found[i].papers = text;
+		text += strlen(text) + 1;
+	}
+	if (!matches_save_found(
+	        store, found, match_page->found->len, match_page->moment.now, error))
+		return false;
+	g_array_set_size(match_page->found, 0);
+	g_string_truncate(match_page->found_texts, 0);
+	return true;
+}
+
+static bool
+save_found(struct match_page *match_page, struct store *store,
+    const struct match_page_filter *filter, const struct bitset *papers,
+    struct match_report *report, GError **error)
+{
+	GString *texts = match_page->found_texts;
+	struct matches_found row = {.filter_id = filter->id};
+	size_t start = texts->len;
+	unsigned found = 0;
+	char *to;
+
+	/* There are so many that g_string_append() would be seen. */
+	g_string_set_size(texts, start + bitset_count(papers) * MATCH_PAGE_SEQ_BYTES);
+	to = texts->str + start;
+	for (unsigned i = bitset_find(papers, 0); i < BATCH_EVAL_PAPERS;
+	     i = bitset_find(papers, i + 1)) {
+		const struct match_page_paper *paper = match_page->papers->pdata[i];
+		bool is_known = false;
+
+		if ((!filter->is_new_to_them || paper->stored->is_revised) &&
+		    !settle_earlier(store, filter->id, paper->stored, &is_known, error))
+			return false;
+		if (is_known)
+			continue;
+		memcpy(to, paper->seq, MATCH_PAGE_SEQ_BYTES);
+		to += paper->seq_len;
+		found++;
+	}
+	report->found += found;
+	if (found)
+		to[-1] = '\0';
+	g_string_set_size(texts, (gsize)(to - texts->str));
+	if (!found)
+		return true;
+	g_array_append_val(match_page->found, row);
+	return match_page->found->len < MATCHES_FOUND_AT_ONCE ||
+	       match_page_save(match_page, store, error);
+}
+
+bool
+match_page_save_waiting(struct store *store, int64_t filter_id,
+    const struct query *query, const struct stored_paper *stored,
+    const struct page_context *moment, GError **error)
+{
+	int64_t due_at = match_get_recheck_time(query, stored, moment->now);
+
+	/* What is due is not settled yet: the clock is not trusted. */
+	if (due_at <= moment->now)
+		due_at = moment->trusted_at;
+	return matches_save_waiting(
+	    store, filter_id, stored->seq, due_at, moment->now, error);
+}
+
+static bool
+save_waiting(struct match_page *match_page, struct store *store,
+    const struct match_page_filter *filter, const struct bitset *papers,
+    struct match_report *report, GError **error)
+{
+	pb_auto(query) query =
+	    query_parse_canonical(filter->canonical, store_get_tokenizer(store), error);
+
+	for (unsigned i = bitset_find(papers, 0); query && i < BATCH_EVAL_PAPERS;
+	     i = bitset_find(papers, i + 1)) {
+		const struct match_page_paper *paper = match_page->papers->pdata[i];
+		bool is_known = false;
+
+		if ((!filter->is_new_to_them || paper->stored->is_revised) &&
+		    !matches_has_found(
+		        store, filter->id, paper->stored->seq, &is_known, error))
+			return false;
+		if (is_known)
+			continue;
+		if (!match_page_save_waiting(store, filter->id, query, paper->stored,
+		        &match_page->moment, error))
+			return false;
+		report->waiting++;
+	}
+	return query != NULL;
+}
+
+bool
+match_page_run(struct match_page *match_page, struct store *store,
+    const struct match_page_filter *filter, struct match_report *report, GError **error)
+{
+	struct batch_result answer;
+
+	if (!batch_eval_run(
+	        match_page->bulk, filter->canonical, &filter->papers, &answer, NULL)) {
+		report->broken++;
+		return true;
+	}
+	report->asked++;
+	report->compared += bitset_count(&filter->papers);
+	return save_found(match_page, store, filter, &answer.yes, report, error) &&
+	       (bitset_is_empty(&answer.waiting) ||
+	           save_waiting(
+	               match_page, store, filter, &answer.waiting, report, error));
+}
+
+bool
+match_page_save_decided(struct store *store, int64_t filter_id,
+    const struct stored_paper *stored, int64_t now, GError **error)
+{
+	g_autofree char *papers = g_strdup_printf("%" G_GINT64_FORMAT, stored->seq);
+	const struct matches_found found = {filter_id, papers};
+	bool is_known;
+
+	return matches_has_found(store, filter_id, stored->seq, &is_known, error) &&
+	       (is_known || matches_save_found(store, &found, 1, now, error)) &&
+	       matches_delete_waiting(store, filter_id, stored->seq, error);
+}

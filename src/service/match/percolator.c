@@ -1,0 +1,291 @@
+/*
+ * percolator.c - which filters a batch of papers is worth showing to.
+ */
+#include "service/match/percolator.h"
+
+#include <string.h>
+
+#include "store/paper/filter_index.h"
+
+/* To look for a term takes as long as to walk past so many, each with a filter. */
+#define WALK_PAST 6
+
+/* A term and the papers that have it. */
+struct probe {
+	struct term term;
+	guint hash;
+	struct bitset papers;
+};
+
+/* The probes of one kind, which stand together when they are sorted. */
+struct probes_of_kind {
+	enum term_kind kind;
+	unsigned first;
+	GString *texts; /* a JSON array */
+};
+
+struct percolator {
+	unsigned paper_count;
+	GHashTable *seen;  /* of struct probe * */
+	GPtrArray *probes; /* of the same, which it owns */
+	GPtrArray *kinds;  /* of struct probes_of_kind *; NULL: not sorted yet */
+	int64_t after;     /* masks are of the ids in (after, after + length] */
+	unsigned length;
+	unsigned capacity;
+	struct bitset *masks;
+	const struct probes_of_kind *kind; /* the one that is being looked up */
+	const struct probe *last;          /* the one that was walked by, or NULL */
+	GString *last_text;                /* of it, and empty at the start */
+	enum term_kind last_kind;
+};
+
+static guint
+hash_probe(gconstpointer data)
+{
+	return ((const struct probe *)data)->hash;
+}
+
+static gboolean
+is_probe_equal(gconstpointer a, gconstpointer b)
+{
+	const struct probe *left = a, *right = b;
+
+	return left->hash == right->hash && left->term.kind == right->term.kind &&
+	       strcmp(left->term.text, right->term.text) == 0;
+}
+
+static void
+free_probe(gpointer data)
+{
+	g_free(((struct probe *)data)->term.text);
+	g_free(data);
+}
+
+static void
+free_kind(gpointer data)
+{
+	g_string_free(((struct probes_of_kind *)data)->texts, TRUE);
+	g_free(data);
+}
+
+struct percolator *
+percolator_new(void)
+{
+	struct percolator *percolator = g_new0(struct percolator, 1);
+
+	percolator->seen = g_hash_table_new(hash_probe, is_probe_equal);
+	percolator->probes = g_ptr_array_new_with_free_func(free_probe);
+	percolator->last_text = g_string_new(NULL);
+	return percolator;
+}
+
+void
+percolator_free(struct percolator *percolator)
+{
+	if (!percolator)
+		return;
+	g_hash_table_unref(percolator->seen);
+	g_ptr_array_unref(percolator->probes);
+	g_clear_pointer(&percolator->kinds, g_ptr_array_unref);
+	g_string_free(percolator->last_text, TRUE);
+	g_free(percolator->masks);
+	g_free(percolator);
+}
+
+static struct probe
+make_probe(enum term_kind kind, const char *text)
+{
+	return (struct probe){
+	    .term = {kind, (char *)text}, .hash = g_str_hash(text) * 5 + (guint)kind};
+}
+
+static void
+add_probe(void *data, enum term_kind kind, const char *text)
+{
+	struct percolator *percolator = data;
+	const struct probe wanted = make_probe(kind, text);
+	struct probe *probe = g_hash_table_lookup(percolator->seen, &wanted);
+
+	if (!probe) {
+		probe = g_memdup2(&wanted, sizeof(wanted));
+		probe->term.text = g_strdup(text);
+		g_hash_table_add(percolator->seen, probe);
+		g_ptr_array_add(percolator->probes, probe);
+	}
+	bulk_mask_add(&probe->papers, percolator->paper_count);
+}
+
+void
+percolator_add(struct percolator *percolator, const struct query_document *document)
+{
+	g_assert(percolator->paper_count < BATCH_EVAL_PAPERS && !percolator->capacity);
+	add_probe(percolator, TERM_ALWAYS, "");
+	terms_list(document, add_probe, percolator);
+	percolator->paper_count++;
+}
+
+static gint
+compare_probes(gconstpointer a, gconstpointer b)
+{
+	const struct probe *const *left = a, *const *right = b;
+
+	if ((*left)->term.kind != (*right)->term.kind)
+		return (*left)->term.kind < (*right)->term.kind ? -1 : 1;
+	return strcmp((*left)->term.text, (*right)->term.text);
+}
+
+static void
+append_text(GString *json, const char *text)
+{
+	if (json->len > 1)
+		g_string_append_c(json, ',');
+	g_string_append_c(json, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			g_string_append_c(json, '\\');
+		if ((unsigned char)*text < ' ')
+			g_string_append_printf(json, "\\u%04x", *text);
+		else
+			g_string_append_c(json, *text);
+	}
+	g_string_append_c(json, '"');
+}
+
+/* Neighbours in the store are looked up one after another. */
+static void
+sort_probes(struct percolator *percolator)
+{
+	struct probes_of_kind *kind = NULL;
+
+	g_ptr_array_sort(percolator->probes, compare_probes);
+	percolator->kinds = g_ptr_array_new_with_free_func(free_kind);
+	for (unsigned i = 0; i < percolator->probes->len; i++) {
+		const struct probe *probe = percolator->probes->pdata[i];
+
+		if (!kind || kind->kind != probe->term.kind) {
+			kind = g_new(struct probes_of_kind, 1);
+			kind->kind = probe->term.kind;
+			kind->first = i;
+			kind->texts = g_string_new("[");
+			g_ptr_array_add(percolator->kinds, kind);
+		}
+		append_text(kind->texts, probe->term.text);
+	}
+	for (unsigned i = 0; i < percolator->kinds->len; i++) {
+		kind = percolator->kinds->pdata[i];
+		g_string_append_c(kind->texts, ']');
+	}
+}
+
+static void
+add_candidate(
+    struct percolator *percolator, const struct probe *probe, int64_t filter_id)
+{
+	struct bitset *mask = &percolator->masks[filter_id - percolator->after - 1];
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(mask->bits); i++)
+		mask->bits[i] |= probe->papers.bits[i];
+}
+
+static void
+take_found(void *data, unsigned term, int64_t filter_id)
+{
+	struct percolator *percolator = data;
+
+	add_candidate(percolator,
+	    percolator->probes->pdata[percolator->kind->first + term], filter_id);
+}
+
+static bool
+look_for_terms(struct percolator *percolator, struct store *store,
+    const struct filter_index_range *range, GError **error)
+{
+	if (!percolator->kinds)
+		sort_probes(percolator);
+	for (unsigned i = 0; i < percolator->kinds->len; i++) {
+		struct filter_index_terms terms;
+
+		percolator->kind = percolator->kinds->pdata[i];
+		terms.kind = percolator->kind->kind;
+		terms.texts = percolator->kind->texts->str;
+		if (!filter_index_find(
+		        store, &terms, range, take_found, percolator, error))
+			return false;
+	}
+	return true;
+}
+
+/* The filters of one term follow each other. */
+static void
+take_walked(void *data, const struct term *term, int64_t filter_id)
+{
+	struct percolator *percolator = data;
+	GString *last_text = percolator->last_text;
+
+	if (term->kind != percolator->last_kind ||
+	    strcmp(term->text, last_text->str) != 0) {
+		const struct probe wanted = make_probe(term->kind, term->text);
+
+		percolator->last = g_hash_table_lookup(percolator->seen, &wanted);
+		percolator->last_kind = term->kind;
+		g_string_assign(last_text, term->text);
+	}
+	if (percolator->last)
+		add_candidate(percolator, percolator->last, filter_id);
+}
+
+static bool
+walk_terms(struct percolator *percolator, struct store *store,
+    const struct filter_index_range *range, GError **error)
+{
+	const struct probe always = make_probe(TERM_ALWAYS, "");
+
+	percolator->last = g_hash_table_lookup(percolator->seen, &always);
+	percolator->last_kind = TERM_ALWAYS;
+	g_string_truncate(percolator->last_text, 0);
+	return filter_index_foreach(store, range, take_walked, percolator, error);
+}
+
+bool
+percolator_look_up(struct percolator *percolator, struct store *store, int64_t after,
+    int64_t last, GError **error)
+{
+	unsigned length = (unsigned)CLAMP(last - after, 0, PERCOLATOR_RANGE);
+	const struct filter_index_range range = {after, after + length};
+	pb_transaction transaction = {0};
+
+	if (length > percolator->capacity) {
+		percolator->masks = g_renew(struct bitset, percolator->masks, length);
+		percolator->capacity = length;
+	}
+	percolator->after = after;
+	percolator->length = length;
+	if (!length)
+		return true;
+	memset(percolator->masks, 0, length * sizeof(struct bitset));
+	/* In one transaction: a lock for each would cost more than all the rest. */
+	if (!store_begin_reading(store, &transaction, error))
+		return false;
+	return last <= (int64_t)percolator->probes->len * WALK_PAST
+	           ? walk_terms(percolator, store, &range, error)
+	           : look_for_terms(percolator, store, &range, error);
+}
+
+bool
+percolator_find_next(const struct percolator *percolator, int64_t *id)
+{
+	int64_t at = MAX(*id, percolator->after) - percolator->after;
+
+	while (at < percolator->length && bitset_is_empty(&percolator->masks[at]))
+		at++;
+	*id = percolator->after + MIN(at + 1, (int64_t)percolator->length);
+	return at < percolator->length;
+}
+
+const struct bitset *
+percolator_get_papers(const struct percolator *percolator, int64_t id)
+{
+	g_assert(
+	    id > percolator->after && id <= percolator->after + percolator->length);
+	return &percolator->masks[id - percolator->after - 1];
+}

@@ -1,0 +1,327 @@
+/*
+ * data_export.c - all that is kept about one person, for that person.
+ */
+#include "service/people/data_export.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/day.h"
+#include "service/people/profile.h"
+#include "store/core/audit.h"
+#include "store/core/suppression.h"
+#include "store/mail/digests.h"
+#include "store/paper/paper_history.h"
+#include "store/subscriber/personal_data.h"
+#include "store/subscriber/subscribers.h"
+
+/* What is written, as text or as JSON: sections of records of fields. */
+struct writer {
+	GString *out;
+	bool is_text;
+	bool is_list; /* the section holds records, not fields */
+	unsigned sections, records, fields;
+};
+
+static void
+append_json(GString *out, const char *text)
+{
+	g_autofree char *valid = g_utf8_make_valid(text, -1);
+
+	g_string_append_c(out, '"');
+	for (const char *p = valid; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			g_string_append_c(out, '\\');
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			g_string_append_printf(out, "\\u%04x", (unsigned char)*p);
+		else
+			g_string_append_c(out, *p);
+	}
+	g_string_append_c(out, '"');
+}
+
+static void
+begin_section(struct writer *writer, const char *name, bool is_list)
+{
+	if (writer->is_text) {
+		g_string_append_printf(
+		    writer->out, "%s%s\n", writer->sections ? "\n" : "", name);
+	} else {
+		g_string_append(writer->out, writer->sections ? ",\n  " : "{\n  ");
+		append_json(writer->out, name);
+		g_string_append(writer->out, is_list ? ": [" : ": {");
+	}
+	writer->sections++;
+	writer->is_list = is_list;
+	writer->records = 0;
+	writer->fields = 0;
+}
+
+static void
+end_section(struct writer *writer)
+{
+	if (writer->is_text) {
+		if (!writer->records && !writer->fields)
+			g_string_append(writer->out, "  -\n");
+		return;
+	}
+	if (writer->records || writer->fields)
+		g_string_append(writer->out, "\n  ");
+	g_string_append_c(writer->out, writer->is_list ? ']' : '}');
+}
+
+static void
+begin_record(struct writer *writer)
+{
+	if (!writer->is_text)
+		g_string_append(writer->out, writer->records ? ",\n    {" : "\n    {");
+	else if (writer->records)
+		g_string_append_c(writer->out, '\n');
+	writer->records++;
+	writer->fields = 0;
+}
+
+static void
+end_record(struct writer *writer)
+{
+	if (!writer->is_text)
+		g_string_append_c(writer->out, '}');
+}
+
+/* A message has lines: they stay below each other. */
+static void
+append_field(GString *out, const char *name, const char *value)
+{
+	g_autofree char *valid = g_utf8_make_valid(value, -1);
+	g_auto(GStrv) lines = g_strsplit(g_strchomp(valid), "\n", -1);
+
+	for (int i = 0; lines[i]; i++)
+		g_string_append_printf(
+		    out, "  %-12s %s\n", i ? "" : name, g_strchomp(lines[i]));
+}
+
+/* @param value  NULL: nothing is kept */
+static void
+add(struct writer *writer, const char *name, const char *value)
+{
+	if (writer->is_text) {
+		if (value)
+			append_field(writer->out, name, value);
+		writer->fields++;
+		return;
+	}
+	if (writer->fields++)
+		g_string_append(writer->out, writer->is_list ? ", " : ",");
+	if (!writer->is_list)
+		g_string_append(writer->out, "\n    ");
+	append_json(writer->out, name);
+	g_string_append(writer->out, ": ");
+	if (value)
+		append_json(writer->out, value);
+	else
+		g_string_append(writer->out, "null");
+}
+
+static void
+add_number(struct writer *writer, const char *name, int64_t number)
+{
+	g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, number);
+
+	add(writer, name, text);
+}
+
+static void
+add_time(struct writer *writer, const char *name, int64_t at)
+{
+	g_autofree char *text = at < 0 ? NULL : day_format_time(at);
+
+	add(writer, name, text);
+}
+
+static void
+write_person(struct writer *writer, const struct subscriber *subscriber)
+{
+	g_autofree char *when = profile_format_cadence(&subscriber->rhythm);
+	g_autofree char *at = g_strdup_printf("%02d:%02d",
+	    subscriber->rhythm.minute / 60, subscriber->rhythm.minute % 60);
+
+	begin_section(writer, "person", false);
+	add(writer, "address", subscriber->address);
+	add(writer, "name", subscriber->name);
+	add(writer, "state", subscriber_state_name(subscriber->state));
+	add_time(writer, "created", subscriber->created_at);
+	add_time(writer, "agreed", subscriber->consent_at);
+	add(writer, "consent", subscriber->consent_text);
+	add(writer, "when", when);
+	add(writer, "at", at);
+	add(writer, "tz", subscriber->zone);
+	add_number(writer, "max", subscriber->max_full);
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		add(writer, preferences_get_name((enum preference)i),
+		    preferences_get_word(&subscriber->preferences, (enum preference)i));
+	add(writer, "language", *subscriber->language ? subscriber->language : NULL);
+	add(writer, "paused_until",
+	    *subscriber->paused_until ? subscriber->paused_until : NULL);
+	add_time(writer, "next_digest", subscriber->next_due_at);
+	end_section(writer);
+}
+
+static bool
+write_filters(
+    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
+{
+	g_autoptr(GPtrArray) own =
+	    subscribers_load_subscriptions(store, subscriber_id, error);
+
+	if (!own)
+		return false;
+	begin_section(writer, "filters", true);
+	for (unsigned i = 0; i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+
+		begin_record(writer);
+		add_number(writer, "number", one->number);
+		add(writer, "kind", one->is_block ? "block" : "filter");
+		add(writer, "name", one->name);
+		add(writer, "text", one->text);
+		add(writer, "canonical", one->canonical);
+		add(writer, "note", one->note);
+		if (one->max_papers)
+			add_number(writer, "max", one->max_papers);
+		add(writer, "since", one->since_day);
+		add_time(writer, "created", one->created_at);
+		end_record(writer);
+	}
+	end_section(writer);
+	return true;
+}
+
+static bool
+write_digests(
+    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
+{
+	g_autoptr(GPtrArray) rows =
+	    digests_load_newest(store, subscriber_id, G_MAXINT32, error);
+	g_autoptr(GPtrArray) papers =
+	    rows ? history_load_papers(store, subscriber_id, error) : NULL;
+
+	if (!papers)
+		return false;
+	begin_section(writer, "digests", true);
+	for (unsigned i = 0; i < rows->len; i++) {
+		const struct digest_row *row = rows->pdata[i];
+
+		begin_record(writer);
+		add(writer, "date", row->date);
+		add_time(writer, "made", row->created_at);
+		add(writer, "state", row->state);
+		add(writer, "message", row->message_state);
+		add_number(writer, "papers", row->papers);
+		end_record(writer);
+	}
+	end_section(writer);
+	begin_section(writer, "papers", true);
+	for (unsigned i = 0; i < papers->len; i++) {
+		begin_record(writer);
+		add(writer, "id", papers->pdata[i]);
+		end_record(writer);
+	}
+	end_section(writer);
+	return true;
+}
+
+static bool
+write_changes(
+    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
+{
+	g_autoptr(GPtrArray) rows =
+	    audit_load(store, subscriber_id, 0, BOUNDS_LOG_LINES, error);
+
+	if (!rows)
+		return false;
+	begin_section(writer, "changes", true);
+	for (unsigned i = 0; i < rows->len; i++) {
+		const struct audit_row *row = rows->pdata[i];
+
+		begin_record(writer);
+		add_time(writer, "at", row->at);
+		add(writer, "what", row->what);
+		add(writer, "who", row->who);
+		add(writer, "detail", row->detail);
+		end_record(writer);
+	}
+	end_section(writer);
+	return true;
+}
+
+static bool
+write_stored(
+    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
+{
+	for (unsigned kind = 0; personal_data_kinds[kind].name; kind++) {
+		g_autoptr(GPtrArray) rows =
+		    personal_data_load(store, kind, subscriber_id, error);
+
+		if (!rows)
+			return false;
+		begin_section(writer, personal_data_kinds[kind].name, true);
+		for (unsigned i = 0; i < rows->len; i++) {
+			char **row = rows->pdata[i];
+
+			begin_record(writer);
+			for (int k = 0; personal_data_kinds[kind].fields[k]; k++)
+				add(writer, personal_data_kinds[kind].fields[k],
+				    row[k]);
+			end_record(writer);
+		}
+		end_section(writer);
+	}
+	return true;
+}
+
+/* Told by a hash alone, so that it has to be asked for. */
+static bool
+write_suppression(struct writer *writer, struct store *store, GBytes *key,
+    const struct subscriber *subscriber, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(suppression) found =
+	    suppression_find(store, key, subscriber->address_key, &problem);
+
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	begin_section(writer, "suppression", false);
+	if (found) {
+		add(writer, "reason", found->reason);
+		add_time(writer, "at", found->at);
+	}
+	end_section(writer);
+	return true;
+}
+
+char *
+data_export_format(struct store *store, GBytes *key, int64_t subscriber_id,
+    bool is_text, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = subscribers_load(store, subscriber_id, error);
+	g_autoptr(GString) out = g_string_new(NULL);
+	struct writer writer = {.out = out, .is_text = is_text};
+
+	if (!subscriber)
+		return NULL;
+	begin_section(&writer, "export", false);
+	add_time(&writer, "made", now);
+	end_section(&writer);
+	write_person(&writer, subscriber);
+	if (!write_filters(&writer, store, subscriber_id, error) ||
+	    !write_digests(&writer, store, subscriber_id, error) ||
+	    !write_changes(&writer, store, subscriber_id, error) ||
+	    !write_stored(&writer, store, subscriber_id, error) ||
+	    !write_suppression(&writer, store, key, subscriber, error))
+		return NULL;
+	if (!is_text)
+		g_string_append(out, "\n}\n");
+	return g_string_free(g_steal_pointer(&out), FALSE);
+}

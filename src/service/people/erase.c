@@ -1,0 +1,199 @@
+/*
+ * erase.c - a person leaves no trace; and addresses that are never to be mailed.
+ */
+#include "service/people/erase.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "message/address.h"
+#include "service/people/subscribe.h"
+#include "store/core/audit.h"
+#include "store/core/suppression.h"
+#include "store/subscriber/erasure.h"
+#include "store/subscriber/subscribers.h"
+
+/* Set in the commit that erases, taken back when the file is clean. */
+#define UNCLEAN "erasure"
+
+/* Who it is about. @param key  set to what makes it the same address */
+static char *
+parse_address(const struct erase_request *request, char **key, GError **error)
+{
+	struct address address = {0};
+	char *text;
+
+	if (!address_parse(request->address, &address, error))
+		return NULL;
+	*key = address_format_key(&address);
+	text = g_strdup(address.text);
+	address_clear(&address);
+	return text;
+}
+
+/* What a suppression is told by. @return NULL with PB_ERROR_INPUT */
+static char *
+hash_address(const struct erase_request *request, GError **error)
+{
+	g_autofree char *key = NULL;
+	g_autofree char *text = parse_address(request, &key, error);
+
+	return text ? suppression_hash(request->key, key) : NULL;
+}
+
+/* The person, and what the address was asked or answered without being one. */
+static bool
+erase_all(struct store *store, const struct erase_request *request, GError **error)
+{
+	g_autofree char *key = NULL;
+	g_autofree char *text = parse_address(request, &key, error);
+	g_autoptr(GError) problem = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	unsigned count;
+
+	if (!text)
+		return false;
+	subscriber = subscribe_find_any(store, text, &problem);
+	if (!subscriber && !g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (subscriber && !erasure_delete_person(store, subscriber->id, error))
+		return false;
+	if (!erasure_delete_address(store, key, text, &count, error))
+		return false;
+	if (subscriber || count)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+/* The rows, in one commit. */
+static bool
+erase_rows(struct store *store, const struct erase_request *request, int64_t now,
+    GError **error)
+{
+	g_autofree char *hash = hash_address(request, error);
+	pb_transaction transaction = {0};
+
+	if (!hash || !store_begin(store, &transaction, error) ||
+	    !erase_all(store, request, error))
+		return false;
+	if (request->is_never_again &&
+	    !suppression_insert(store, hash, ERASE_NEVER_AGAIN, now, error))
+		return false;
+	/* Only that it happened: whom it was about is what is forgotten. */
+	return audit_insert(store, now, request->who, "subscriber forgotten", 0,
+	           request->is_never_again ? ERASE_NEVER_AGAIN : NULL, error) &&
+	       store_save_cursor(store, UNCLEAN, 1, error) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+erase_clean(struct store *store, GError **error)
+{
+	int64_t is_unclean;
+
+	if (!store_load_cursor(store, UNCLEAN, 0, &is_unclean, error))
+		return false;
+	if (!is_unclean)
+		return true;
+	return store_erase(store, error) && store_save_cursor(store, UNCLEAN, 0, error);
+}
+
+bool
+erase_person(struct store *store, const struct erase_request *request, int64_t now,
+    GError **error)
+{
+	if (!erase_rows(store, request, now, error)) {
+		/* Forgotten before, and asked again because of what stayed. */
+		erase_clean(store, NULL);
+		return false;
+	}
+	if (erase_clean(store, error))
+		return true;
+	g_prefix_error(error,
+	    "the person is forgotten, but traces may be left in the store's file; "
+	    "they go when nobody else uses it, at the latest tomorrow: ");
+	return false;
+}
+
+/* The person of an address leaves, if there is one. */
+static bool
+let_go(struct store *store, const struct erase_request *request, int64_t now,
+    GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(subscriber) subscriber =
+	    subscribe_find(store, request->address, &problem);
+
+	if (subscriber)
+		return subscribe_remove_now(store, subscriber, now, error) &&
+		       audit_insert(store, now, request->who, "subscriber removed",
+		           subscriber->id, "the address is suppressed", error);
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+bool
+erase_suppress(struct store *store, const struct erase_request *request,
+    const char *reason, int64_t now, GError **error)
+{
+	static const char *const reasons[] = {
+	    ERASE_OPERATOR, ERASE_NEVER_AGAIN, "complaint", "dead", NULL};
+	g_autofree char *hash = hash_address(request, error);
+	pb_transaction transaction = {0};
+
+	if (!hash)
+		return false;
+	if (!g_strv_contains(reasons, reason)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%.20s' is no reason: operator, never-again, complaint or dead is",
+		    reason);
+		return false;
+	}
+	return store_begin(store, &transaction, error) &&
+	       let_go(store, request, now, error) &&
+	       suppression_insert(store, hash, reason, now, error) &&
+	       audit_insert(
+	           store, now, request->who, "suppression added", 0, reason, error) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+erase_release(struct store *store, const struct erase_request *request, int64_t now,
+    GError **error)
+{
+	g_autofree char *key = NULL;
+	g_autofree char *text = parse_address(request, &key, error);
+	pb_transaction transaction = {0};
+
+	return text && store_begin(store, &transaction, error) &&
+	       suppression_delete(store, request->key, key, error) &&
+	       audit_insert(
+	           store, now, request->who, "suppression removed", 0, NULL, error) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+erase_finish(
+    struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error)
+{
+	for (;;) {
+		g_autoptr(GError) problem = NULL;
+		g_autofree char *address = erasure_find_pending(store, &problem);
+		const struct erase_request request = {
+		    .address = address, .key = key, .who = "mail"};
+
+		if (!address) {
+			if (problem)
+				g_propagate_error(error, g_steal_pointer(&problem));
+			return !problem;
+		}
+		if (!erase_person(store, &request, now, error))
+			return false;
+		(*count)++;
+	}
+}

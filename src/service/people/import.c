@@ -1,0 +1,217 @@
+/*
+ * import.c - many people at once, from a table.
+ */
+#include "service/people/import.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "service/people/filters.h"
+#include "service/people/profile.h"
+#include "store/core/audit.h"
+#include "store/core/suppression.h"
+#include "store/subscriber/subscribers.h"
+
+#define PAGE_PEOPLE 500
+
+/* What is to become of a line. */
+enum fate { FATE_ADD, FATE_TAKE_BACK, FATE_PRESENT, FATE_LEFT, FATE_SUPPRESSED };
+
+struct import {
+	struct store *store;
+	const struct import_request *request;
+	const struct subscriber_csv *subscriber_csv;
+	struct filters_start start;
+};
+
+void
+import_report_clear(struct import_report *report)
+{
+	g_clear_pointer(&report->problems, g_ptr_array_unref);
+}
+
+static bool
+is_suppressed(
+    struct import *import, const char *address_key, bool *is_found, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(suppression) found = suppression_find(
+	    import->store, import->request->key, address_key, &problem);
+
+	*is_found = found != NULL;
+	if (!problem)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&problem));
+	return false;
+}
+
+/* @param known  set to who has the address, or NULL */
+static bool
+decide(struct import *import, const struct subscriber_csv_row *row, enum fate *fate,
+    struct subscriber **known, GError **error)
+{
+	const char *key = row->subscriber->address_key;
+	g_autoptr(GError) missing = NULL;
+	bool is_never;
+
+	if (!is_suppressed(import, key, &is_never, error))
+		return false;
+	*known = subscribers_find(import->store, key, &missing);
+	if (!*known && !g_error_matches(missing, PB_ERROR, PB_ERROR_NOT_FOUND)) {
+		g_propagate_error(error, g_steal_pointer(&missing));
+		return false;
+	}
+	if (*known && (*known)->state != SUBSCRIBER_GONE)
+		*fate = FATE_PRESENT;
+	else if (is_never)
+		*fate = FATE_SUPPRESSED;
+	else if (!*known)
+		*fate = FATE_ADD;
+	else
+		*fate = import->request->is_take_back ? FATE_TAKE_BACK : FATE_LEFT;
+	return true;
+}
+
+/* When the first digest is due. */
+static void
+set_due(const struct import *import, struct subscriber *subscriber)
+{
+	int64_t now = import->request->source.now;
+	GTimeZone *zone =
+	    g_hash_table_lookup(import->subscriber_csv->zones, subscriber->zone);
+	struct schedule_slot slot;
+
+	subscriber->is_first_due = false;
+	subscriber->next_due_at = -1;
+	if (*subscriber->paused_until)
+		subscriber->next_due_at =
+		    profile_find_slot(subscriber, zone, subscriber->paused_until);
+	if (subscriber->state != SUBSCRIBER_ACTIVE)
+		return;
+	subscriber->is_first_due = import->request->is_first;
+	schedule_get_next(&subscriber->rhythm, zone, now, &slot);
+	subscriber->next_due_at = import->request->is_first ? now : slot.at;
+}
+
+static bool
+store_person(struct import *import, const struct subscriber_csv_row *row,
+    const struct subscriber *known, GError **error)
+{
+	const struct import_request *request = import->request;
+	struct subscriber *subscriber = row->subscriber;
+	int64_t now = request->source.now;
+	struct filters_insertion to = {.start = &import->start, .now = now};
+
+	set_due(import, subscriber);
+	subscriber->id = known ? known->id : 0;
+	if (known ? !subscribers_update(import->store, subscriber, error)
+	          : !subscribers_insert(import->store, subscriber, error))
+		return false;
+	to.subscriber_id = subscriber->id;
+	for (unsigned i = 0; i < row->filters->len; i++) {
+		const struct subscription *filter = row->filters->pdata[i];
+		const struct subscribe_filter wanted = {
+		    .text = filter->text,
+		    .name = filter->name,
+		    .number = filter->number,
+		    .max_papers = filter->max_papers,
+		    .note = filter->note,
+		    .is_block = filter->is_block,
+		};
+		pb_auto(subscription) made =
+		    filters_insert(import->store, &to, &wanted, error);
+
+		if (!made)
+			return false;
+	}
+	return audit_insert(import->store, now, request->who, "subscriber imported",
+	    subscriber->id, subscriber->consent_text, error);
+}
+
+static void
+count(struct import_report *report, enum fate fate)
+{
+	switch (fate) {
+	case FATE_ADD:
+		report->added++;
+		break;
+	case FATE_TAKE_BACK:
+		report->taken_back++;
+		break;
+	case FATE_PRESENT:
+		report->present++;
+		break;
+	case FATE_LEFT:
+		report->left++;
+		break;
+	case FATE_SUPPRESSED:
+		report->suppressed++;
+		break;
+	}
+}
+
+static bool
+store_row(struct import *import, const struct subscriber_csv_row *row,
+    struct import_report *sums, GError **error)
+{
+	pb_auto(subscriber) known = NULL;
+	enum fate fate;
+
+	if (!decide(import, row, &fate, &known, error))
+		return false;
+	count(sums, fate);
+	if (import->request->is_dry_run ||
+	    (fate != FATE_ADD && fate != FATE_TAKE_BACK) ||
+	    store_person(import, row, known, error))
+		return true;
+	g_prefix_error(error, "%s:%u: ", import->request->source.file, row->line);
+	return false;
+}
+
+static bool
+store_rows(struct import *import, struct import_report *report, GError **error)
+{
+	const GPtrArray *rows = import->subscriber_csv->rows;
+	unsigned at = 0;
+
+	while (at < rows->len) {
+		unsigned end = MIN(at + PAGE_PEOPLE, rows->len);
+		struct import_report sums = *report;
+		pb_transaction transaction = {0};
+
+		if (!store_begin(import->store, &transaction, error))
+			return false;
+		for (; at < end; at++)
+			if (!store_row(import, rows->pdata[at], &sums, error))
+				return false;
+		if (!store_commit(&transaction, error))
+			return false;
+		*report = sums;
+	}
+	return true;
+}
+
+bool
+import_people(struct store *store, const struct import_request *request,
+    struct import_report *report, GError **error)
+{
+	pb_auto(subscriber_csv) subscriber_csv =
+	    subscriber_csv_read(&request->source, error);
+	struct import import = {store, request, subscriber_csv, {0}};
+
+	if (!subscriber_csv)
+		return false;
+	report->problems = g_ptr_array_ref(subscriber_csv->problems);
+	report->bad = subscriber_csv->bad;
+	/* Without a first line that can be gone by there are no good lines, either. */
+	if (subscriber_csv->bad &&
+	    !(request->is_skip_bad && subscriber_csv->rows->len)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "%u %s wrong in %s, and nothing was stored", subscriber_csv->bad,
+		    subscriber_csv->bad == 1 ? "line is" : "lines are",
+		    request->source.file);
+		return false;
+	}
+	return filters_load_start(store, request->source.now, &import.start, error) &&
+	       store_rows(&import, report, error);
+}

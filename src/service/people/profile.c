@@ -1,0 +1,387 @@
+/*
+ * profile.c - a person's name and rhythm, and pauses.
+ */
+#include "service/people/profile.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/clock.h"
+#include "base/day.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/zone.h"
+#include "model/natural_time.h"
+#include "service/people/subscribe.h"
+#include "store/core/audit.h"
+#include "store/mail/outbox.h"
+#include "store/subscriber/subscribers.h"
+
+#define PAGE_PEOPLE 200
+#define WEEKLY_DAYS "weekly:"
+
+bool
+profile_check_max(int max_full, GError **error)
+{
+	if (max_full >= 1 && max_full <= BOUNDS_DIGEST_FULL_MAX)
+		return true;
+	return pb_error_set(error, PB_ERROR_INPUT, MSG_MAX, "most",
+	    MSG_INT(BOUNDS_DIGEST_FULL_MAX), NULL);
+}
+
+bool
+profile_parse_minute(const char *text, int *minute, GError **error)
+{
+	int found;
+	char morning[SCHEDULE_MINUTE_BYTES], evening[SCHEDULE_MINUTE_BYTES];
+
+	switch (natural_time_parse_minute(text, &found)) {
+	case NATURAL_TIME_HOUR_CLEAR:
+		*minute = found;
+		return true;
+	case NATURAL_TIME_HOUR_EITHER:
+		schedule_format_minute(found, morning);
+		schedule_format_minute((found + 12 * 60) % (24 * 60), evening);
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_MINUTE_EITHER, "morning",
+		    morning, "evening", evening, NULL);
+	case NATURAL_TIME_HOUR_NOTHING:
+		break;
+	}
+	return schedule_parse_minute(text, minute, error);
+}
+
+bool
+profile_parse_cadence(const char *text, struct schedule *rhythm, GError **error)
+{
+	size_t prefix = strlen(WEEKLY_DAYS);
+	struct schedule parsed = {.weekdays = SCHEDULE_MONDAY};
+
+	if (g_ascii_strncasecmp(text, WEEKLY_DAYS, prefix) == 0) {
+		parsed.cadence = SCHEDULE_WEEKLY;
+		if (!schedule_parse_weekdays(text + prefix, &parsed.weekdays, error))
+			return false;
+	} else if (!schedule_parse_frequency(text, &parsed.cadence, error)) {
+		return false;
+	}
+	parsed = schedule_normalize(&parsed);
+	rhythm->cadence = parsed.cadence;
+	rhythm->weekdays = parsed.weekdays;
+	return true;
+}
+
+char *
+profile_format_cadence(const struct schedule *rhythm)
+{
+	g_autofree char *days = NULL;
+
+	if (rhythm->cadence != SCHEDULE_WEEKLY)
+		return g_strdup(schedule_frequency_name(rhythm->cadence));
+	days = schedule_format_weekdays(rhythm->weekdays);
+	return g_strconcat(WEEKLY_DAYS, days, NULL);
+}
+
+static bool
+parse_days(const char *text, struct schedule *rhythm, GError **error)
+{
+	if (!schedule_parse_weekdays(text, &rhythm->weekdays, error))
+		return false;
+	rhythm->cadence = SCHEDULE_WEEKLY;
+	return true;
+}
+
+bool
+profile_check_language(const char *text, GError **error)
+{
+	if (!*text || g_regex_match_simple("^[a-z]{2}\\z", text, 0, 0))
+		return true;
+	return pb_error_set(error, PB_ERROR_INPUT, MSG_LANGUAGE, NULL);
+}
+
+/* Put what is asked for into the person; nothing is stored. */
+static bool
+apply(
+    struct subscriber *subscriber, const struct profile_change *change, GError **error)
+{
+	g_autofree char *zone = NULL;
+
+	if (change->name && *change->name &&
+	    !text_check_line("name", change->name, BOUNDS_PERSON_NAME_BYTES, error))
+		return false;
+	if (change->zone && !(zone = zone_find(change->zone, error)))
+		return false;
+	if ((change->at &&
+	        !profile_parse_minute(change->at, &subscriber->rhythm.minute, error)) ||
+	    (change->cadence &&
+	        !profile_parse_cadence(change->cadence, &subscriber->rhythm, error)) ||
+	    (change->days && !parse_days(change->days, &subscriber->rhythm, error)) ||
+	    (change->max_full && !profile_check_max(change->max_full, error)))
+		return false;
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		if (change->words[i] &&
+		    !preferences_choose(&subscriber->preferences, (enum preference)i,
+		        change->words[i], error))
+			return false;
+	if (change->language && !profile_check_language(change->language, error))
+		return false;
+	if (change->language)
+		g_strlcpy(subscriber->language, change->language,
+		    sizeof(subscriber->language));
+	if (change->name) {
+		g_free(subscriber->name);
+		subscriber->name = *change->name ? g_strdup(change->name) : NULL;
+	}
+	if (change->zone) {
+		g_free(subscriber->zone);
+		subscriber->zone = g_steal_pointer(&zone);
+	}
+	if (change->max_full)
+		subscriber->max_full = change->max_full;
+	return true;
+}
+
+int64_t
+profile_find_slot(const struct subscriber *subscriber, GTimeZone *zone, const char *day)
+{
+	struct schedule_slot slot;
+	int64_t midnight = 0;
+
+	day_parse(day, zone, &midnight, NULL);
+	schedule_get_next(&subscriber->rhythm, zone, midnight - 1, &slot);
+	return slot.at;
+}
+
+/* When the next digest is due, by a rhythm that has changed. */
+static void
+reckon_due(struct subscriber *subscriber, int64_t now)
+{
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
+	struct schedule_slot slot;
+
+	/* One that is due and not made yet: late, or the first. */
+	if (subscriber->next_due_at < 0 || subscriber->next_due_at <= now)
+		return;
+	if (*subscriber->paused_until) {
+		subscriber->next_due_at =
+		    profile_find_slot(subscriber, zone, subscriber->paused_until);
+		return;
+	}
+	schedule_get_next(&subscriber->rhythm, zone, now, &slot);
+	subscriber->next_due_at = slot.at;
+}
+
+bool
+profile_is_change(const struct profile_change *change)
+{
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		if (change->words[i])
+			return true;
+	return change->name || change->zone || change->at || change->cadence ||
+	       change->max_full || change->days || change->language;
+}
+
+char *
+profile_format_preferences(const struct subscriber *subscriber)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		if (subscriber->preferences.choice[i])
+			g_string_append_printf(text, "%s%s %s", text->len ? ", " : "",
+			    preferences_get_name((enum preference)i),
+			    preferences_get_word(
+			        &subscriber->preferences, (enum preference)i));
+	if (*subscriber->language)
+		g_string_append_printf(
+		    text, "%slanguage %s", text->len ? ", " : "", subscriber->language);
+	return text->len ? g_strdup(text->str) : NULL;
+}
+
+static char *
+describe(const struct profile_change *change)
+{
+	GString *text = g_string_new(NULL);
+	const char *const parts[][2] = {
+	    {"zone", change->zone},
+	    {"at", change->at},
+	    {"cadence", change->cadence},
+	    {"days", change->days},
+	    {"language", change->language},
+	    {"name", change->name},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		if (parts[i][1])
+			g_string_append_printf(text, "%s%s %s", text->len ? ", " : "",
+			    parts[i][0], *parts[i][1] ? parts[i][1] : "none");
+	for (int i = 0; i < PREFERENCE_COUNT; i++)
+		if (change->words[i])
+			g_string_append_printf(text, "%s%s %s", text->len ? ", " : "",
+			    preferences_get_name((enum preference)i), change->words[i]);
+	if (change->max_full)
+		g_string_append_printf(
+		    text, "%smax %d", text->len ? ", " : "", change->max_full);
+	return g_string_free(text, FALSE);
+}
+
+struct subscriber *
+profile_set(struct store *store, const char *address,
+    const struct profile_change *change, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	g_autofree char *detail = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber || !apply(subscriber, change, error))
+		return NULL;
+	if (change->zone || change->at || change->cadence || change->days)
+		reckon_due(subscriber, now);
+	detail = describe(change);
+	if (!subscribers_update(store, subscriber, error) ||
+	    !audit_insert(store, now, change->who, "subscriber changed", subscriber->id,
+	        detail, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	return g_steal_pointer(&subscriber);
+}
+
+bool
+profile_parse_until(
+    const char *text, GTimeZone *zone, int64_t now, char day[DAY_BYTES], GError **error)
+{
+	g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(now);
+	g_autoptr(GDateTime) here = g_date_time_to_timezone(utc, zone);
+	g_autoptr(GDateTime) last = g_date_time_add_days(here, BOUNDS_PAUSE_DAYS);
+	g_autofree char *today = g_date_time_format(here, "%Y-%m-%d");
+	g_autofree char *farthest = g_date_time_format(last, "%Y-%m-%d");
+	char wanted[DAY_BYTES];
+	int64_t at;
+
+	if (!natural_time_parse_day(text, here, wanted)) {
+		if (!day_parse(text, zone, &at, error))
+			return false;
+		g_strlcpy(wanted, text, sizeof(wanted));
+	}
+	if (strcmp(wanted, today) <= 0)
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_PAST, "day",
+		    wanted, "today", today, NULL);
+	if (strcmp(wanted, farthest) > 0)
+		return pb_error_set(error, PB_ERROR_LIMIT, MSG_PAUSE_LONG, "most",
+		    MSG_INT(BOUNDS_PAUSE_DAYS), "day", farthest, NULL);
+	g_strlcpy(day, wanted, DAY_BYTES);
+	return true;
+}
+
+static bool
+set_pause(struct subscriber *subscriber, const char *until, int64_t now, GError **error)
+{
+	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
+
+	if (subscriber->state != SUBSCRIBER_ACTIVE &&
+	    subscriber->state != SUBSCRIBER_PAUSED)
+		return pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_STATE, "address",
+		    subscriber->address, "state",
+		    subscriber_state_name(subscriber->state), NULL);
+	if (until &&
+	    !profile_parse_until(until, zone, now, subscriber->paused_until, error))
+		return false;
+	if (!until)
+		*subscriber->paused_until = '\0';
+	subscriber->state = SUBSCRIBER_PAUSED;
+	subscriber->next_due_at =
+	    until ? profile_find_slot(subscriber, zone, subscriber->paused_until) : -1;
+	return true;
+}
+
+struct subscriber *
+profile_pause(struct store *store, const char *address, const char *until,
+    const char *who, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	g_autofree char *detail = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber || !set_pause(subscriber, until, now, error))
+		return NULL;
+	if (until)
+		detail = g_strdup_printf("until %s", subscriber->paused_until);
+	if (!subscribers_update(store, subscriber, error) ||
+	    !outbox_cancel(store, subscriber->id, now, error) ||
+	    !audit_insert(
+	        store, now, who, "subscriber paused", subscriber->id, detail, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	return g_steal_pointer(&subscriber);
+}
+
+/* In the caller's transaction. */
+static bool
+end_pause(struct store *store, struct subscriber *subscriber, const char *who,
+    const char *detail, int64_t now, GError **error)
+{
+	subscriber->state = SUBSCRIBER_ACTIVE;
+	*subscriber->paused_until = '\0';
+	return subscribers_update(store, subscriber, error) &&
+	       audit_insert(store, now, who, "subscriber resumed", subscriber->id,
+	           detail, error);
+}
+
+struct subscriber *
+profile_resume(struct store *store, const char *address, int catch_up, const char *who,
+    int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	pb_transaction transaction = {0};
+
+	if ((catch_up && !profile_check_max(catch_up, error)) ||
+	    !store_begin(store, &transaction, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber)
+		return NULL;
+	if (subscriber->state != SUBSCRIBER_PAUSED) {
+		pb_error_set(error, PB_ERROR_INPUT, MSG_PAUSE_NONE, "address",
+		    subscriber->address, "state",
+		    subscriber_state_name(subscriber->state), NULL);
+		return NULL;
+	}
+	/* Not that of a slot: the slot's own digest may have been cancelled. */
+	subscriber->is_first_due = true;
+	subscriber->next_due_at = now;
+	subscriber->catch_up = catch_up;
+	if (!end_pause(store, subscriber, who, NULL, now, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	return g_steal_pointer(&subscriber);
+}
+
+bool
+profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **error)
+{
+	for (;;) {
+		g_autoptr(GPtrArray) people = NULL;
+		pb_transaction transaction = {0};
+
+		if (!store_begin(store, &transaction, error))
+			return false;
+		people = subscribers_load_waking(store, now, PAGE_PEOPLE, error);
+		if (!people)
+			return false;
+		/* The due time stays: it is that of the slot which is due now. */
+		for (unsigned i = 0; i < people->len; i++)
+			if (!end_pause(store, people->pdata[i], "paperboy",
+			        "the day of the pause's end came", now, error))
+				return false;
+		if (!store_commit(&transaction, error))
+			return false;
+		*count += people->len;
+		if (!people->len)
+			break;
+	}
+	return true;
+}

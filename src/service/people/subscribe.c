@@ -1,0 +1,323 @@
+/*
+ * subscribe.c - people come, go, and change their filters.
+ */
+#include "service/people/subscribe.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/day.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/zone.h"
+#include "message/address.h"
+#include "service/people/filters.h"
+#include "service/people/profile.h"
+#include "store/core/audit.h"
+#include "store/core/suppression.h"
+#include "store/mail/outbox.h"
+#include "store/subscriber/subscribers.h"
+
+static bool
+set_input_error(GError **error, enum msg_id id)
+{
+	return pb_error_set(error, PB_ERROR_INPUT, id, NULL);
+}
+
+/* Fill a new or returning subscriber from what was asked for. */
+static bool
+apply_request(struct subscriber *subscriber, const struct subscribe_request *request,
+    int64_t now, GError **error)
+{
+	g_autoptr(GTimeZone) zone = zone_load(request->zone, error);
+
+	if (!zone)
+		return false;
+	if (!request->consent || !*request->consent)
+		return set_input_error(error, MSG_PERSON_CONSENT);
+	if (!text_check_line(
+	        "consent", request->consent, BOUNDS_CONSENT_BYTES, error) ||
+	    !text_check_line(
+	        "name", subscriber->name, BOUNDS_PERSON_NAME_BYTES, error) ||
+	    !profile_check_max(request->max_full, error))
+		return false;
+	subscriber->state = SUBSCRIBER_ACTIVE;
+	subscriber->rhythm = schedule_normalize(&request->rhythm);
+	subscriber->max_full = request->max_full;
+	g_free(subscriber->zone);
+	subscriber->zone = g_strdup(request->zone);
+	g_free(subscriber->consent_text);
+	subscriber->consent_text = g_strdup(request->consent);
+	subscriber->consent_at = now;
+	subscriber->is_first_due = true;
+	subscriber->next_due_at = now;
+	return true;
+}
+
+static struct subscriber *
+save_subscriber(struct store *store, const struct subscribe_request *request,
+    int64_t now, GError **error)
+{
+	struct address address = {0};
+	g_autofree char *name = NULL;
+	g_autofree char *key = NULL;
+	g_autoptr(GError) missing = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	bool is_new, is_ok;
+
+	if (!address_parse_mailbox(request->address, &address, &name, error))
+		return NULL;
+	key = address_format_key(&address);
+	subscriber = subscribers_find(store, key, &missing);
+	is_new = !subscriber;
+	if (is_new && !g_error_matches(missing, PB_ERROR, PB_ERROR_NOT_FOUND)) {
+		g_propagate_error(error, g_steal_pointer(&missing));
+		address_clear(&address);
+		return NULL;
+	}
+	if (!subscribe_check_suppression(store, request->key, key, error)) {
+		address_clear(&address);
+		return NULL;
+	}
+	if (!is_new && subscriber->state != SUBSCRIBER_GONE) {
+		set_input_error(error, MSG_PERSON_ALREADY);
+		address_clear(&address);
+		return NULL;
+	}
+	if (is_new) {
+		subscriber = subscriber_new();
+		subscriber->address_key = g_steal_pointer(&key);
+		subscriber->created_at = now;
+	}
+	g_free(subscriber->address);
+	subscriber->address = g_strdup(address.text);
+	g_free(subscriber->name);
+	subscriber->name =
+	    request->name ? g_strdup(request->name) : g_steal_pointer(&name);
+	address_clear(&address);
+	is_ok = apply_request(subscriber, request, now, error) &&
+	        (is_new ? subscribers_insert(store, subscriber, error)
+	                : subscribers_update(store, subscriber, error));
+	return is_ok ? g_steal_pointer(&subscriber) : NULL;
+}
+
+bool
+subscribe_check_suppression(
+    struct store *store, GBytes *key, const char *address_key, GError **error)
+{
+	g_autoptr(GError) problem = NULL;
+	pb_auto(suppression) found =
+	    suppression_find(store, key, address_key, &problem);
+	char day[DAY_BYTES];
+
+	if (problem) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return false;
+	}
+	if (!found)
+		return true;
+	day_format(found->at, day);
+	return pb_error_set(error, PB_ERROR_INPUT, MSG_ADDRESS_SUPPRESSED, "day", day,
+	    "reason", found->reason, NULL);
+}
+
+struct subscriber *
+subscribe_add(struct store *store, const struct subscribe_request *request, int64_t now,
+    struct query_error *problem, unsigned *refused, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	pb_transaction transaction = {0};
+	struct filters_start start;
+	struct filters_insertion to = {.start = &start, .now = now, .problem = problem};
+
+	if (!store_begin(store, &transaction, error) ||
+	    !filters_load_start(store, now, &start, error))
+		return NULL;
+	subscriber = save_subscriber(store, request, now, error);
+	if (!subscriber)
+		return NULL;
+	to.subscriber_id = subscriber->id;
+	for (unsigned i = 0; i < request->filter_count; i++) {
+		pb_auto(subscription) subscription =
+		    filters_insert(store, &to, &request->filters[i], error);
+
+		if (!subscription) {
+			if (refused)
+				*refused = i;
+			return NULL;
+		}
+	}
+	if (!audit_insert(store, now, request->who, "subscriber added", subscriber->id,
+	        request->consent, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	return g_steal_pointer(&subscriber);
+}
+
+/* Put the new address into the person. @param parsed  what is wanted */
+static bool
+move(struct store *store, struct subscriber *subscriber, const struct address *parsed,
+    GBytes *key, int64_t now, GError **error)
+{
+	g_autofree char *address_key = address_format_key(parsed);
+	pb_auto(subscriber) other = subscribers_find(store, address_key, NULL);
+
+	if (other && other->id != subscriber->id)
+		return set_input_error(error, MSG_ADDRESS_TAKEN);
+	if (!subscribe_check_suppression(store, key, address_key, error))
+		return false;
+	/* Another case of the same letters is no other mailbox. */
+	if (strcmp(subscriber->address_key, address_key) != 0)
+		subscriber->moved_at = MAX(now, subscriber_get_joined(subscriber) + 1);
+	g_free(subscriber->address);
+	subscriber->address = g_strdup(parsed->text);
+	g_free(subscriber->address_key);
+	subscriber->address_key = g_steal_pointer(&address_key);
+	return subscribers_change_address(store, subscriber, error);
+}
+
+struct subscriber *
+subscribe_change_address(struct store *store, const char *address, const char *wanted,
+    GBytes *key, const char *who, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	struct address parsed = {0};
+	pb_transaction transaction = {0};
+	bool is_ok;
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber || !address_parse(wanted, &parsed, error))
+		return NULL;
+	is_ok = move(store, subscriber, &parsed, key, now, error) &&
+	        audit_insert(
+	            store, now, who, "address changed", subscriber->id, NULL, error) &&
+	        store_commit(&transaction, error);
+	address_clear(&parsed);
+	return is_ok ? g_steal_pointer(&subscriber) : NULL;
+}
+
+struct subscriber *
+subscribe_find_any(struct store *store, const char *text, GError **error)
+{
+	struct address address = {0};
+	g_autofree char *key = NULL;
+	g_autoptr(GError) problem = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+
+	if (!address_parse(text, &address, error))
+		return NULL;
+	key = address_format_key(&address);
+	address_clear(&address);
+	subscriber = subscribers_find(store, key, &problem);
+	if (subscriber)
+		return g_steal_pointer(&subscriber);
+	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		pb_error_set(
+		    error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
+	else
+		g_propagate_error(error, g_steal_pointer(&problem));
+	return NULL;
+}
+
+struct subscriber *
+subscribe_find(struct store *store, const char *text, GError **error)
+{
+	pb_auto(subscriber) subscriber = subscribe_find_any(store, text, error);
+
+	if (!subscriber || subscriber->state != SUBSCRIBER_GONE)
+		return g_steal_pointer(&subscriber);
+	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
+	return NULL;
+}
+
+bool
+subscribe_find_id(struct store *store, const char *address, int64_t *id, GError **error)
+{
+	pb_auto(subscriber) subscriber = subscribe_find(store, address, error);
+
+	if (subscriber)
+		*id = subscriber->id;
+	return subscriber != NULL;
+}
+
+bool
+subscribe_remove_now(
+    struct store *store, struct subscriber *subscriber, int64_t now, GError **error)
+{
+	subscriber->state = SUBSCRIBER_GONE;
+	subscriber->next_due_at = -1;
+	*subscriber->paused_until = '\0';
+	return subscribers_update(store, subscriber, error) &&
+	       subscribers_delete_subscriptions(store, subscriber->id, error) &&
+	       outbox_cancel(store, subscriber->id, now, error);
+}
+
+bool
+subscribe_remove(struct store *store, const char *address, const char *who, int64_t now,
+    GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber)
+		return false;
+	return subscribe_remove_now(store, subscriber, now, error) &&
+	       audit_insert(store, now, who, "subscriber removed", subscriber->id, NULL,
+	           error) &&
+	       store_commit(&transaction, error);
+}
+
+struct subscription *
+subscribe_add_filter(struct store *store, const char *address,
+    const struct subscribe_filter *filter, const char *who, int64_t now,
+    struct query_error *problem, GPtrArray **warnings, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	pb_auto(subscription) subscription = NULL;
+	g_autoptr(GPtrArray) notes = NULL;
+	pb_transaction transaction = {0};
+	struct filters_start start;
+	struct filters_insertion to = {
+	    .start = &start, .now = now, .problem = problem, .warnings = &notes};
+
+	if (!store_begin(store, &transaction, error) ||
+	    !filters_load_start(store, now, &start, error))
+		return NULL;
+	subscriber = subscribe_find(store, address, error);
+	if (!subscriber)
+		return NULL;
+	to.subscriber_id = subscriber->id;
+	subscription = filters_insert(store, &to, filter, error);
+	if (!subscription ||
+	    !audit_insert(store, now, who,
+	        filter->is_block ? "block added" : "filter added", subscriber->id,
+	        subscription->canonical, error) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	if (warnings)
+		*warnings = g_steal_pointer(&notes);
+	return g_steal_pointer(&subscription);
+}
+
+bool
+subscribe_remove_filter(struct store *store, const char *address, int number,
+    const char *who, int64_t now, GError **error)
+{
+	pb_auto(subscriber) subscriber = NULL;
+	g_autofree char *detail = g_strdup_printf("filter %d", number);
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	subscriber = subscribe_find(store, address, error);
+	return subscriber &&
+	       subscribers_delete_subscription(store, subscriber->id, number, error) &&
+	       audit_insert(
+	           store, now, who, "filter removed", subscriber->id, detail, error) &&
+	       store_commit(&transaction, error);
+}

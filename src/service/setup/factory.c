@@ -1,0 +1,412 @@
+/*
+ * factory.c - parts of the program, built as the settings say.
+ */
+#include "service/setup/factory.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "message/address.h"
+#include "message/sanitize.h"
+#include "receive/lmtp_server.h"
+#include "receive/maildir_in.h"
+#include "service/setup/imap_setup.h"
+#include "service/state/own_addresses.h"
+#include "sources/arxiv.h"
+#include "sources/feed.h"
+#include "sources/huggingface.h"
+#include "transport/maildir.h"
+#include "transport/smtp.h"
+
+#define WAIT_STEP_MS 100
+
+struct factory_transport {
+	char *maildir; /* NULL for SMTP */
+	char *host;
+	char *ca_file;
+	char *user;
+	char *password;
+	char *hello;
+	struct smtp_options smtp; /* borrows the texts above */
+};
+
+struct store *
+factory_open_store(const struct settings *settings, GError **error)
+{
+	g_autofree char *path =
+	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
+	g_autofree char *key = g_build_filename(settings->state_dir, "key", NULL);
+
+	/* The store is made before its key, so look in the opposite order. */
+	if (g_file_test(key, G_FILE_TEST_EXISTS) &&
+	    !g_file_test(path, G_FILE_TEST_EXISTS)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is missing although its key '%s' is there: restore both from "
+		    "a backup (paperboyctl restore FILE), or move the key away to "
+		    "begin with an empty store",
+		    path, key);
+		return NULL;
+	}
+	return store_open(path, error);
+}
+
+struct store *
+factory_open_store_for_reading(const struct settings *settings, GError **error)
+{
+	g_autofree char *path =
+	    g_build_filename(settings->state_dir, "paperboy.db", NULL);
+
+	return store_open_for_reading(path, error);
+}
+
+/* @param stop  int *, or NULL. @return false when it was set meanwhile */
+static bool
+wait_or_stop(void *stop, int64_t ms)
+{
+	/* Short naps: whoever stops the program does not wait for arXiv's rules. */
+	for (int64_t left = ms; left > 0; left -= WAIT_STEP_MS) {
+		if (stop && g_atomic_int_get((int *)stop))
+			return false;
+		g_usleep((gulong)MIN(left, WAIT_STEP_MS) * 1000);
+	}
+	return true;
+}
+
+struct http *
+factory_new_http(const struct settings *settings, const int *stop)
+{
+	const char *contact = *settings->collect_contact ? settings->collect_contact
+	                                                 : settings->mail_owner;
+	g_autofree char *agent =
+	    g_strdup_printf("paperboy/%s (mailto:%s)", PACKAGE_VERSION, contact);
+	const struct http_settings options = {
+	    .user_agent = agent,
+	    /* The operator named the host: it may be one of their own. */
+	    .allow_private = true,
+	    /* Only what the operator wrote is asked for: no redirect leads to a file.
+	     */
+	    .allow_file = true,
+	    .wait = wait_or_stop,
+	    .wait_data = (void *)stop,
+	    .stop = stop,
+	};
+
+	return http_new(&options);
+}
+
+const struct arxiv_options *
+factory_get_arxiv(const struct settings *settings, struct arxiv_options *options)
+{
+	*options = (struct arxiv_options){
+	    .feed_url = settings->arxiv_url,
+	    .api_url = settings->arxiv_api_url,
+	    .gap_ms = settings->arxiv_gap_s * (int64_t)1000,
+	};
+	return settings->arxiv_enrich ? options : NULL;
+}
+
+static bool
+has_source(const GPtrArray *sources, const char *name)
+{
+	for (unsigned i = 0; i < sources->len; i++)
+		if (strcmp(((struct source *)sources->pdata[i])->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* One twice, or too many: it is not asked twice. */
+static void
+add_source(GPtrArray *sources, struct source *source)
+{
+	if (has_source(sources, source->name) || sources->len == BOUNDS_SOURCE_LISTS)
+		source_free(source);
+	else
+		g_ptr_array_add(sources, source);
+}
+
+static void
+add_categories(const struct settings *settings, GPtrArray *sources)
+{
+	g_auto(GStrv) names = g_strsplit(settings->arxiv_categories, " ", -1);
+	struct arxiv_options options;
+
+	factory_get_arxiv(settings, &options);
+	for (char **name = names; *name; name++)
+		if (arxiv_is_category(*name))
+			add_source(sources, arxiv_new(&options, *name));
+}
+
+static void
+add_feeds(const struct settings *settings, GPtrArray *sources)
+{
+	g_auto(GStrv) feeds = g_strsplit(settings->feeds_urls, " ", -1);
+
+	for (char **feed = feeds; *feed; feed++) {
+		char *url = strchr(*feed, '=');
+
+		if (!url)
+			continue;
+		*url = '\0';
+		if (feed_source_is_name(*feed))
+			add_source(sources, feed_source_new(*feed, url + 1));
+	}
+}
+
+GPtrArray *
+factory_new_sources(const struct settings *settings)
+{
+	GPtrArray *sources =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)source_free);
+
+	if (settings->huggingface_enabled)
+		g_ptr_array_add(sources, huggingface_new(settings->huggingface_url));
+	add_categories(settings, sources);
+	add_feeds(settings, sources);
+	return sources;
+}
+
+struct renderer *
+factory_new_renderer(const struct settings *settings, GBytes *key, GError **error)
+{
+	g_autofree char *domain = own_addresses_format_domain(settings);
+	pb_auto(own_addresses) own_addresses = own_addresses_new(settings, error);
+	g_autofree char *list_id = *settings->mail_list_id
+	                               ? g_strdup(settings->mail_list_id)
+	                               : g_strdup_printf("digest.%s", domain);
+	const struct renderer_settings options = {
+	    .template_dir = settings->template_dir,
+	    .from_name = *settings->mail_from_name ? settings->mail_from_name : NULL,
+	    .from_address = settings->mail_from,
+	    .message_domain = domain,
+	    .list_id = list_id,
+	    .list_name = "paperboy",
+	    .owner_address = settings->mail_owner,
+	    .commands = own_addresses && own_addresses->has_commands
+	                    ? &own_addresses->commands
+	                    : NULL,
+	    .key = key,
+	};
+
+	if (!own_addresses)
+		return NULL;
+	return renderer_new(&options, error);
+}
+
+static bool
+is_loopback(const char *host)
+{
+	g_autoptr(GInetAddress) address = g_inet_address_new_from_string(host);
+
+	return address ? g_inet_address_get_is_loopback(address)
+	               : g_ascii_strcasecmp(host, "localhost") == 0;
+}
+
+enum stream_tls
+factory_choose_tls(enum settings_tls wanted, enum stream_tls usual)
+{
+	switch (wanted) {
+	case SETTINGS_TLS_AUTO:
+		break;
+	case SETTINGS_TLS_OFF:
+		return STREAM_TLS_OFF;
+	case SETTINGS_TLS_STARTTLS:
+		return STREAM_TLS_STARTTLS;
+	case SETTINGS_TLS_IMPLICIT:
+		return STREAM_TLS_IMPLICIT;
+	}
+	return usual;
+}
+
+static enum stream_tls
+get_relay_tls(const struct settings *settings)
+{
+	return factory_choose_tls((enum settings_tls)settings->smtp_tls,
+	    is_loopback(settings->smtp_host) ? STREAM_TLS_OFF : STREAM_TLS_STARTTLS);
+}
+
+static char *
+text_or_null(const char *text)
+{
+	return *text ? g_strdup(text) : NULL;
+}
+
+struct factory_transport *
+factory_new_transport_options(
+    const struct settings *settings, const char *credentials, GError **error)
+{
+	struct factory_transport *outlet = g_new0(struct factory_transport, 1);
+
+	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR) {
+		outlet->maildir = g_strdup(settings->maildir);
+		return outlet;
+	}
+	if (*settings->smtp_user) {
+		outlet->password = settings_load_secret(
+		    settings->smtp_password_file, credentials, error);
+		if (!outlet->password) {
+			factory_free_transport(outlet);
+			return NULL;
+		}
+	}
+	outlet->host = g_strdup(settings->smtp_host);
+	outlet->ca_file = text_or_null(settings->smtp_ca_file);
+	outlet->user = text_or_null(settings->smtp_user);
+	outlet->hello = *settings->smtp_ehlo_name
+	                    ? g_strdup(settings->smtp_ehlo_name)
+	                    : own_addresses_format_domain(settings);
+	outlet->smtp = (struct smtp_options){
+	    .stream =
+	        {
+	            .protocol = STREAM_PROTOCOL_SMTP,
+	            .tls = settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP
+	                       ? STREAM_TLS_OFF
+	                       : get_relay_tls(settings),
+	            .host = outlet->host,
+	            .port = (uint16_t)settings->smtp_port,
+	            .ca_file = outlet->ca_file,
+	            .user = outlet->user,
+	            .password = outlet->password,
+	            .hello = outlet->hello,
+	        },
+	    .times = SMTP_TIMES_STANDARD,
+	    .is_lmtp = settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP,
+	    .use_messages = SMTP_USE_MESSAGES,
+	    .use_s = SMTP_USE_S,
+	};
+	return outlet;
+}
+
+void
+factory_free_transport(struct factory_transport *outlet)
+{
+	if (!outlet)
+		return;
+	if (outlet->password)
+		explicit_bzero(outlet->password, strlen(outlet->password));
+	g_free(outlet->password);
+	g_free(outlet->maildir);
+	g_free(outlet->host);
+	g_free(outlet->ca_file);
+	g_free(outlet->user);
+	g_free(outlet->hello);
+	g_free(outlet);
+}
+
+bool
+factory_is_same_transport(
+    const struct factory_transport *one, const struct factory_transport *other)
+{
+	return g_strcmp0(one->maildir, other->maildir) == 0 &&
+	       g_strcmp0(one->host, other->host) == 0 &&
+	       g_strcmp0(one->ca_file, other->ca_file) == 0 &&
+	       g_strcmp0(one->user, other->user) == 0 &&
+	       g_strcmp0(one->password, other->password) == 0 &&
+	       g_strcmp0(one->hello, other->hello) == 0 &&
+	       one->smtp.is_lmtp == other->smtp.is_lmtp &&
+	       one->smtp.stream.port == other->smtp.stream.port &&
+	       one->smtp.stream.tls == other->smtp.stream.tls;
+}
+
+/* So long it may take a person to look on. */
+#define PROBE_MS (20 * 1000)
+
+bool
+factory_probe_transport(
+    const struct factory_transport *outlet, char **reported, GError **error)
+{
+	const struct smtp_options *smtp = &outlet->smtp;
+	struct stream_options options = smtp->stream;
+	struct stream_error failure = {0};
+	pb_auto(stream) stream = NULL;
+	const GPtrArray *hello;
+	GString *text;
+
+	if (outlet->maildir) {
+		*reported =
+		    g_strdup_printf("messages go to the Maildir %s", outlet->maildir);
+		return true;
+	}
+	options.connect_ms = options.open_ms = PROBE_MS;
+	stream = smtp->open ? smtp->open(&options, smtp->open_data, &failure, error)
+	                    : stream_open(&options, &failure, error);
+	stream_error_clear(&failure);
+	if (!stream)
+		return false;
+	text = g_string_new(outlet->host);
+	g_string_append(text, options.tls == STREAM_TLS_OFF ? ", no TLS" : ", TLS");
+	g_string_append(text, options.user ? ", logged in; it offers" : "; it offers");
+	hello = stream_get_hello(stream);
+	for (unsigned i = 1; i < hello->len; i++) {
+		g_autofree char *line = sanitize_line(hello->pdata[i], 40);
+
+		g_string_append_printf(text, "%s %s", i > 1 ? "," : "", line);
+	}
+	*reported = g_string_free(text, FALSE);
+	return true;
+}
+
+struct transport *
+factory_new_transport(const struct factory_transport *outlet)
+{
+	if (outlet->maildir)
+		return transport_maildir_new(outlet->maildir);
+	return smtp_new(&outlet->smtp);
+}
+
+const char *
+factory_get_envelope_from(const struct settings *settings)
+{
+	return *settings->mail_envelope_from ? settings->mail_envelope_from
+	                                     : settings->mail_from;
+}
+
+const char *
+factory_get_receiver_name(enum factory_receiver receiver)
+{
+	static const char *const names[FACTORY_RECEIVERS] = {
+	    [FACTORY_RECEIVER_LMTP] = "lmtp",
+	    [FACTORY_RECEIVER_MAILDIR] = "maildir",
+	    [FACTORY_RECEIVER_IMAP] = "imap",
+	};
+
+	return names[receiver];
+}
+
+static struct receiver *
+new_lmtp(const struct settings *settings)
+{
+	const struct lmtp_options options = {
+	    .path = *settings->lmtp_socket ? settings->lmtp_socket : NULL,
+	    .group = *settings->lmtp_group ? settings->lmtp_group : NULL,
+	    .listen = *settings->lmtp_listen ? settings->lmtp_listen : NULL,
+	    .times = LMTP_TIMES_STANDARD,
+	};
+
+	return options.path || options.listen ? lmtp_new(&options) : NULL;
+}
+
+bool
+factory_new_receiver(const struct settings *settings, const char *credentials,
+    enum factory_receiver receiver, struct store *const *store,
+    struct receiver **mailbox, GError **error)
+{
+	switch (receiver) {
+	case FACTORY_RECEIVER_LMTP:
+		*mailbox = new_lmtp(settings);
+		return true;
+	case FACTORY_RECEIVER_MAILDIR:
+		*mailbox =
+		    *settings->incoming ? maildir_in_new(settings->incoming) : NULL;
+		return true;
+	case FACTORY_RECEIVER_IMAP:
+		*mailbox = NULL;
+		if (*settings->imap_host)
+			*mailbox = imap_setup_new(settings, credentials, store, error);
+		return !*settings->imap_host || *mailbox;
+	case FACTORY_RECEIVERS:
+		break;
+	}
+	g_assert_not_reached();
+}

@@ -1,0 +1,390 @@
+/*
+ * settings_check.c - settings that can be read and still cannot work together.
+ */
+#include "service/setup/factory.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <grp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/zone.h"
+#include "message/address.h"
+#include "model/schedule.h"
+#include "query/parse/category.h"
+#include "receive/lmtp_listen.h"
+#include "service/setup/imap_setup.h"
+#include "sources/feed.h"
+
+#define FILE_SCHEME "file://"
+
+/* What factory_check() has in hand. */
+struct check {
+	const struct settings *settings;
+	GPtrArray *problems;
+};
+
+static void
+add_problem(const struct check *check, const char *name, const char *problem)
+{
+	g_autofree char *place = settings_format_place(check->settings, name);
+
+	g_ptr_array_add(
+	    check->problems, g_strdup_printf("%s: %s: %s", place, name, problem));
+}
+
+/* Whether there is anything to check that was not found wrong before. */
+static bool
+is_said(const struct check *check, const char *name, const char *text)
+{
+	return *text && !settings_has_error(check->settings, name);
+}
+
+static void
+check_address(const struct check *check, const char *name, const char *text)
+{
+	struct address address = {0};
+	g_autoptr(GError) problem = NULL;
+
+	if (!is_said(check, name, text))
+		return;
+	if (!address_parse(text, &address, &problem))
+		add_problem(check, name, problem->message);
+	address_clear(&address);
+}
+
+/* Whether there is room for tokens beside it. */
+static void
+check_base(const struct check *check, const char *name, const char *text)
+{
+	const char *delimiter = check->settings->commands_delimiter;
+	struct subaddress_base base = {0};
+	g_autoptr(GError) problem = NULL;
+
+	if (!is_said(check, name, text))
+		return;
+	if (!subaddress_base_parse(text, delimiter, &base, &problem))
+		add_problem(check, name, problem->message);
+	subaddress_base_clear(&base);
+}
+
+static void
+check_commands(const struct check *check)
+{
+	const struct settings *settings = check->settings;
+
+	check_base(check, "commands.address", settings->commands_address);
+	if (!*settings->commands_address || !*settings->mail_envelope_from)
+		check_address(
+		    check, "mail.envelope_from", settings->mail_envelope_from);
+	else
+		check_base(check, "mail.envelope_from", settings->mail_envelope_from);
+}
+
+static void
+check_domain(const struct check *check, const char *name, const char *text)
+{
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *domain = NULL;
+
+	if (!is_said(check, name, text))
+		return;
+	domain = address_parse_domain(text, &problem);
+	if (!domain)
+		add_problem(check, name, problem->message);
+}
+
+static bool
+is_url(const char *text)
+{
+	static const char *const schemes[] = {"https://", "http://", FILE_SCHEME "/"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(schemes); i++)
+		if (g_str_has_prefix(text, schemes[i]) && text[strlen(schemes[i])])
+			return true;
+	return false;
+}
+
+static void
+check_url(const struct check *check, const char *name, const char *url)
+{
+	g_autofree char *problem = NULL;
+
+	if (!is_said(check, name, url) || is_url(url))
+		return;
+	problem = g_strdup_printf(
+	    "'%s' is no https:// or http:// URL, nor file:///folder", url);
+	add_problem(check, name, problem);
+}
+
+/* What arXiv does not know has a list with nothing on it, every day. */
+static bool
+is_category(const char *name)
+{
+	g_autofree char *archive = category_find_archive(name, strlen(name));
+	const char *category = category_find(name, strlen(name));
+
+	return g_strcmp0(archive, name) == 0 || g_strcmp0(category, name) == 0;
+}
+
+static void
+check_categories(const struct check *check)
+{
+	const char *text = check->settings->arxiv_categories;
+	g_auto(GStrv) names = g_strsplit(text, " ", -1);
+
+	if (!is_said(check, "arxiv.categories", text))
+		return;
+	for (char **name = names; *name; name++) {
+		g_autofree char *nearest = NULL;
+		g_autofree char *problem = NULL;
+
+		if (!**name || is_category(*name))
+			continue;
+		nearest = category_find_nearest(*name, strlen(*name));
+		problem =
+		    nearest ? g_strdup_printf(
+		                  "'%s' is no category of arXiv: the nearest is %s",
+		                  *name, nearest)
+		            : g_strdup_printf("'%s' is no category of arXiv: cs.CL and "
+		                              "hep-th are, with blanks between them",
+		                  *name);
+		add_problem(check, "arxiv.categories", problem);
+	}
+}
+
+/* What is wrong with NAME=URL. @return NULL for nothing */
+static char *
+find_feed_problem(const char *feed, GHashTable *names)
+{
+	const char *equals = strchr(feed, '=');
+	g_autofree char *name =
+	    g_strndup(feed, equals ? (gsize)(equals - feed) : strlen(feed));
+
+	if (!equals)
+		return g_strdup_printf(
+		    "'%s' is no NAME=URL, such as nature=https://example.org/rss",
+		    feed);
+	if (!feed_source_is_name(name))
+		return g_strdup_printf("a feed cannot be called '%s': a name is of a "
+		                       "to z, digits and hyphens, and no other "
+		                       "source has it",
+		    name);
+	if (!g_hash_table_add(names, g_steal_pointer(&name)))
+		return g_strdup_printf(
+		    "two feeds are called '%.*s'", (int)(equals - feed), feed);
+	if (is_url(equals + 1))
+		return NULL;
+	return g_strdup_printf(
+	    "'%s' is no https:// or http:// URL, nor file:///file", equals + 1);
+}
+
+static void
+check_feeds(const struct check *check)
+{
+	const char *text = check->settings->feeds_urls;
+	g_auto(GStrv) feeds = g_strsplit(text, " ", -1);
+	g_autoptr(GHashTable) names =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	if (!is_said(check, "feeds.urls", text))
+		return;
+	for (char **feed = feeds; *feed; feed++) {
+		g_autofree char *problem =
+		    **feed ? find_feed_problem(*feed, names) : NULL;
+
+		if (problem)
+			add_problem(check, "feeds.urls", problem);
+	}
+}
+
+/* A name or an address, and nothing else: people write the port behind it. */
+static void
+check_host(const struct check *check, const char *name, const char *host)
+{
+	const char *colon = strrchr(host, ':');
+	g_autofree char *problem = NULL;
+
+	if (!is_said(check, name, host) || g_hostname_is_ip_address(host))
+		return;
+	if (colon && colon > host && colon[1] &&
+	    strspn(colon + 1, "0123456789") == strlen(colon + 1))
+		problem = g_strdup_printf("'%s' has a port in it: write host = "
+		                          "\"%.*s\"; port = %s;",
+		    host, (int)(colon - host), host, colon + 1);
+	else if (strpbrk(host, ":/@[]() \t,"))
+		problem = g_strdup_printf("'%s' is no name of a host, and no address: "
+		                          "mail.example.org is one",
+		    host);
+	if (problem)
+		add_problem(check, name, problem);
+}
+
+static void
+check_file(const struct check *check, const char *name, const char *path)
+{
+	g_autofree char *problem = NULL;
+
+	if (!is_said(check, name, path))
+		return;
+	if (!g_file_test(path, G_FILE_TEST_EXISTS))
+		problem = g_strdup_printf("there is no file '%s'", path);
+	else if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+		problem = g_strdup_printf("'%s' is no regular file", path);
+	else if (access(path, R_OK) != 0)
+		problem = g_strdup_printf("'%s': %s", path, g_strerror(errno));
+	if (problem)
+		add_problem(check, name, problem);
+}
+
+static void
+check_time(const struct check *check)
+{
+	const struct settings *settings = check->settings;
+	g_autoptr(GTimeZone) zone = NULL;
+	g_autoptr(GError) problem = NULL;
+	int minute;
+
+	if (is_said(check, "digest.zone", settings->digest_zone)) {
+		zone = zone_load(settings->digest_zone, &problem);
+		if (!zone)
+			add_problem(check, "digest.zone", problem->message);
+		g_clear_error(&problem);
+	}
+	if (is_said(check, "digest.at", settings->digest_at) &&
+	    !schedule_parse_minute(settings->digest_at, &minute, &problem))
+		add_problem(check, "digest.at", problem->message);
+}
+
+static void
+check_password(const struct check *check, const char *credentials, const char *name,
+    const char *path)
+{
+	g_autoptr(GError) problem = NULL;
+	char *password;
+
+	if (!is_said(check, name, path))
+		return;
+	password = settings_load_secret(path, credentials, &problem);
+	if (!password) {
+		add_problem(check, name, problem->message);
+		return;
+	}
+	explicit_bzero(password, strlen(password));
+	g_free(password);
+}
+
+static void
+check_templates(const struct check *check)
+{
+	static const guint8 sham_key[32];
+	const char *folder = check->settings->template_dir;
+	g_autoptr(GBytes) key = g_bytes_new_static(sham_key, sizeof(sham_key));
+	g_autofree char *missing = NULL;
+	pb_auto(renderer) renderer = NULL;
+	g_autoptr(GError) problem = NULL;
+
+	if (!is_said(check, "template_dir", folder))
+		return;
+	if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
+		missing = g_strdup_printf("there is no folder '%s'", folder);
+		add_problem(check, "template_dir", missing);
+		return;
+	}
+	/* Composing needs the addresses and names to be right. */
+	if (check->problems->len)
+		return;
+	renderer = factory_new_renderer(check->settings, key, &problem);
+	if (!renderer)
+		add_problem(check, "template_dir", problem->message);
+}
+
+static void
+check_absolute(const struct check *check, const char *name, const char *path)
+{
+	g_autofree char *problem = NULL;
+
+	if (!is_said(check, name, path) || g_path_is_absolute(path))
+		return;
+	problem = g_strdup_printf("'%s' is no absolute path: it begins with /", path);
+	add_problem(check, name, problem);
+}
+
+static void
+check_imap(const struct check *check, const char *credentials)
+{
+	const struct settings *settings = check->settings;
+	g_autofree char *problem = NULL;
+
+	if (!*settings->imap_host)
+		return;
+	check_host(check, "receive.imap_host", settings->imap_host);
+	check_file(check, "receive.imap_ca_file", settings->imap_ca_file);
+	check_password(check, credentials, "receive.imap_password_file",
+	    settings->imap_password_file);
+	problem = imap_setup_find_problem(settings);
+	if (problem)
+		add_problem(check, "receive.imap_host", problem);
+}
+
+static void
+check_mailboxes(const struct check *check)
+{
+	const struct settings *settings = check->settings;
+	const char *group = settings->lmtp_group;
+	const char *field = settings->recipient_header;
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *wrong = NULL;
+
+	check_absolute(check, "receive.lmtp_socket", settings->lmtp_socket);
+	check_absolute(check, "receive.maildir", settings->incoming);
+	check_absolute(check, "receive.parser", settings->parser_program);
+	if (strlen(settings->lmtp_socket) > LMTP_LISTEN_PATH_BYTES)
+		add_problem(check, "receive.lmtp_socket",
+		    "the name is too long for a socket: at most 107 octets");
+	if (is_said(check, "receive.lmtp_listen", settings->lmtp_listen) &&
+	    !lmtp_listen_check(settings->lmtp_listen, &problem))
+		add_problem(check, "receive.lmtp_listen", problem->message);
+	if (is_said(check, "receive.lmtp_group", group) && !getgrnam(group)) {
+		wrong = g_strdup_printf("there is no group '%s'", group);
+		add_problem(check, "receive.lmtp_group", wrong);
+	}
+	/* RFC 5322 section 2.2. */
+	for (const char *at = field; *at; at++)
+		if (!g_ascii_isgraph(*at) || *at == ':') {
+			add_problem(check, "receive.recipient_header",
+			    "a field's name is wanted, such as \"Delivered-To\"");
+			break;
+		}
+}
+
+void
+factory_check(
+    const struct settings *settings, const char *credentials, GPtrArray *problems)
+{
+	const struct check check = {settings, problems};
+
+	check_address(&check, "mail.from", settings->mail_from);
+	check_address(&check, "mail.owner", settings->mail_owner);
+	check_commands(&check);
+	check_domain(&check, "mail.domain", settings->mail_domain);
+	check_domain(&check, "mail.list_id", settings->mail_list_id);
+	check_url(&check, "huggingface.url", settings->huggingface_url);
+	check_url(&check, "arxiv.url", settings->arxiv_url);
+	check_url(&check, "arxiv.api_url", settings->arxiv_api_url);
+	check_categories(&check);
+	check_feeds(&check);
+	check_time(&check);
+	if (settings->smtp_protocol != SETTINGS_PROTOCOL_LMTP ||
+	    *settings->smtp_host != '/')
+		check_host(&check, "smtp.host", settings->smtp_host);
+	check_file(&check, "smtp.ca_file", settings->smtp_ca_file);
+	/* Without a user nobody reads it. */
+	if (*settings->smtp_user)
+		check_password(&check, credentials, "smtp.password_file",
+		    settings->smtp_password_file);
+	check_mailboxes(&check);
+	check_imap(&check, credentials);
+	check_templates(&check);
+}

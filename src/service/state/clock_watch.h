@@ -1,0 +1,63 @@
+/*
+ * clock_watch.h - notice that the clock jumped, and distrust it until that is
+ * confirmed.
+ *
+ * The clock is compared with the running time: with CLOCK_BOOTTIME inside one process,
+ * which goes on while the machine sleeps; between two processes with the time at which
+ * the store was last looked at.  After a jump nothing is deleted by age (maintenance.h)
+ * until the Date header of a source (RFC 9110 section 6.6.1) confirms the clock, it is
+ * back where it would be without the jump, or it has gone on for CLOCK_WATCH_TRUST_S of
+ * running time.  No digest is built while the clock is set back, while the running time
+ * shows that it is wrong, or while a source contradicts it.
+ *
+ * The state is kept in the store.
+ */
+#ifndef PAPERBOY_SERVICE_STATE_CLOCK_WATCH_H
+#define PAPERBOY_SERVICE_STATE_CLOCK_WATCH_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/core/store.h"
+
+/* Running time after which a clock is trusted again, s. */
+#define CLOCK_WATCH_TRUST_S 86400
+
+/* Difference that is not a jump, s; and between two processes, forward. */
+#define CLOCK_WATCH_SLACK_S 3600
+#define CLOCK_WATCH_GAP_S   (2 * 86400)
+
+/* State of one process; zero before its first check. */
+struct clock_watch {
+	bool is_begun;
+	int64_t ran_at; /* running time when the state was saved, s */
+};
+
+struct clock_jump {
+	int64_t by_s;  /* forward, or back when negative; 0: the clock is trusted */
+	int64_t at;    /* the wrong time at which it was noticed, s */
+	int64_t ran_s; /* running time since */
+	bool is_held;  /* no digest is built */
+};
+
+/**
+ * Look at the clock, before anything that depends on it.
+ *
+ * @param running_s  CLOCK_BOOTTIME, s; -1 when there is none
+ */
+bool clock_watch_look(struct clock_watch *watch, struct store *store, int64_t now,
+    int64_t running_s, GError **error);
+
+/**
+ * Compare the clock with a source's.
+ *
+ * @param served_at  its Date, s; negative: not known
+ */
+bool clock_watch_confirm(
+    struct store *store, int64_t now, int64_t served_at, GError **error);
+
+/** Load the jump that is not confirmed. */
+bool clock_watch_load(struct store *store, struct clock_jump *jump, GError **error);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * own_addresses.h - our own addresses, as the settings say.
+ */
+#ifndef PAPERBOY_SERVICE_STATE_OWN_ADDRESSES_H
+#define PAPERBOY_SERVICE_STATE_OWN_ADDRESSES_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "config/settings.h"
+#include "message/subaddress.h"
+
+struct own_addresses {
+	/* Where people write commands; has_commands: whether there is one. */
+	struct subaddress_base commands;
+	bool has_commands;
+	/* What envelope senders are made of; the same unless another one is set. */
+	struct subaddress_base bounces;
+	char *domain; /* of our Message-IDs */
+};
+
+/**
+ * Read them.
+ *
+ * @return NULL with PB_ERROR_INPUT, which names the setting
+ */
+struct own_addresses *
+own_addresses_new(const struct settings *settings, GError **error);
+void own_addresses_free(struct own_addresses *own_addresses);
+PB_DEFINE_AUTO(own_addresses, own_addresses_free);
+
+/** The domain of our Message-IDs. @return owned by the caller */
+char *own_addresses_format_domain(const struct settings *settings);
+
+#endif

@@ -1,0 +1,399 @@
+/*
+ * feed.c - any RSS or Atom feed as a source.
+ */
+#include "sources/feed.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/day.h"
+#include "base/text.h"
+#include "model/paper_id.h"
+
+struct feed_source {
+	struct source source;
+	char *name;
+	char *url;
+};
+
+bool
+feed_source_is_name(const char *text)
+{
+	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return size >= 1 && size <= BOUNDS_SOURCE_NAME_BYTES && !text[size] &&
+	       g_ascii_isalpha(text[0]) && strcmp(text, "hf") != 0 &&
+	       strcmp(text, "arxiv") != 0 && strcmp(text, "doi") != 0;
+}
+
+/* Several in one element: "A. One, B. Two and C. Three". */
+static void
+add_authors(const struct feed_xml_entry *entry, GPtrArray *authors)
+{
+	for (unsigned i = 0; i < entry->authors->len; i++) {
+		const char *text = entry->authors->pdata[i];
+		bool is_reversed;
+		g_auto(GStrv) names = NULL;
+
+		/* "Joswig, Michael" is one; more commas are between people. */
+		is_reversed = strchr(text, ',') &&
+		              !strchr(strchr(text, ',') + 1, ',') &&
+		              entry->authors->len > 1;
+		names = g_strsplit(text, is_reversed ? "\n" : ",", -1);
+		for (char **name = names; *name; name++) {
+			const char *at = g_strchug(*name);
+			char *line;
+
+			if (g_str_has_prefix(at, "and "))
+				at += 4;
+			line = feed_xml_format_line(
+			    at, FEED_XML_MAYBE_HTML, BOUNDS_PAPER_AUTHOR_BYTES);
+			if (line && authors->len < BOUNDS_PAPER_AUTHORS)
+				g_ptr_array_add(authors, line);
+			else
+				g_free(line);
+		}
+	}
+}
+
+static GPtrArray *
+make_keywords(const struct feed_xml_entry *entry)
+{
+	g_autoptr(GPtrArray) keywords = g_ptr_array_new_with_free_func(g_free);
+
+	for (unsigned i = 0; i < entry->categories->len; i++) {
+		char *line = feed_xml_format_line(entry->categories->pdata[i],
+		    FEED_XML_MAYBE_HTML, BOUNDS_PAPER_KEYWORD_BYTES);
+
+		if (line)
+			g_ptr_array_add(keywords, line);
+	}
+	return keywords->len ? g_steal_pointer(&keywords) : NULL;
+}
+
+static void
+choose_day(const struct feed_xml_entry *entry, const char *today, char day[DAY_BYTES])
+{
+	int64_t at = entry->published_at >= 0 ? entry->published_at : entry->updated_at;
+
+	g_strlcpy(day, today, DAY_BYTES);
+	if (at < 0)
+		return;
+	day_format(at, day);
+	if (strcmp(day, today) > 0)
+		g_strlcpy(day, today, DAY_BYTES);
+}
+
+/* @return NULL for what tells no entry from another */
+static char *
+format_link(const char *text)
+{
+	g_autofree char *url = text_normalize_url(text, BOUNDS_PAPER_URL_BYTES);
+
+	return paper_id_format_link(url);
+}
+
+static char *
+find_arxiv_id(const struct feed_xml_entry *entry)
+{
+	g_autofree char *link = format_link(entry->url);
+	char *id = NULL;
+
+	if (paper_id_parse_arxiv(link, &id, NULL) ||
+	    paper_id_parse_arxiv(entry->guid, &id, NULL) ||
+	    paper_id_parse_arxiv(entry->doi, &id, NULL))
+		return id;
+	return NULL;
+}
+
+static char *
+find_doi(const struct feed_xml_entry *entry)
+{
+	char *doi = paper_id_parse_doi(entry->doi);
+
+	if (!doi)
+		doi = paper_id_parse_doi(entry->guid);
+	if (!doi && entry->url && strstr(entry->url, "doi.org/")) {
+		g_autofree char *link = format_link(entry->url);
+
+		doi = paper_id_parse_doi(link);
+	}
+	return doi;
+}
+
+static void
+fill_texts(struct paper *paper, const struct feed_xml_entry *entry)
+{
+	paper->abstract = feed_xml_format_line(
+	    entry->summary, entry->summary_form, BOUNDS_PAPER_ABSTRACT_BYTES);
+	if (!paper->abstract)
+		paper->abstract = g_strdup("");
+	paper->comment = feed_xml_format_line(
+	    entry->comment, FEED_XML_PLAIN, BOUNDS_PAPER_TITLE_BYTES);
+	paper->journal = feed_xml_format_line(
+	    entry->journal, FEED_XML_MAYBE_HTML, BOUNDS_PAPER_TITLE_BYTES);
+	add_authors(entry, paper->authors);
+	paper->keywords = make_keywords(entry);
+}
+
+static char *
+hash_name(const char *head, const char *text)
+{
+	g_autofree char *hash =
+	    g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+
+	return g_strconcat(head, hash, NULL);
+}
+
+/*
+ * The names by which the entry is known (paperboyd(8)): a link or guid that is the page
+ * of the feed, or the front page of a site, is not one.
+ *
+ * @param page  of the feed, as format_link() has it, or NULL
+ */
+static void
+fill_names(struct paper *paper, const struct feed_xml_entry *entry, const char *name,
+    const char *page)
+{
+	g_autofree char *link = format_link(paper->url);
+	g_autofree char *guid_url =
+	    text_normalize_url(entry->guid, BOUNDS_PAPER_URL_BYTES);
+	g_autofree char *guid_link = paper_id_format_link(guid_url);
+	g_autofree char *head = g_strconcat(name, ":", NULL);
+
+	if (link && g_strcmp0(link, page) != 0)
+		paper->link = hash_name("link=", link);
+	if (entry->guid &&
+	    (!guid_url || (guid_link && g_strcmp0(guid_link, page) != 0)))
+		paper->guid = hash_name(head, entry->guid);
+	paper->mailer = paper_id_format_entry(name, paper->title);
+}
+
+/* @return NULL for an entry that is no paper: nothing to read, or nowhere to go; its
+ * id is NULL unless it is arXiv's */
+static struct listing *
+make_listing(const struct feed_xml_entry *entry, const char *name, const char *page,
+    const char *today)
+{
+	pb_auto(paper) paper = paper_new();
+	char day[DAY_BYTES];
+
+	paper->title = feed_xml_format_line(
+	    entry->title, entry->title_form, BOUNDS_PAPER_TITLE_BYTES);
+	paper->url = text_normalize_url(entry->url, BOUNDS_PAPER_URL_BYTES);
+	paper->doi = find_doi(entry);
+	if (!paper->url && paper->doi) {
+		g_autofree char *link =
+		    g_strconcat("https://doi.org/", paper->doi, NULL);
+
+		paper->url = text_normalize_url(link, BOUNDS_PAPER_URL_BYTES);
+	}
+	if (!paper->title || !paper->url)
+		return NULL;
+	fill_texts(paper, entry);
+	paper->source_rank = PAPER_SOURCE_RANK_FEED;
+	paper->published_at = entry->published_at;
+	paper->id = find_arxiv_id(entry);
+	/* arXiv has nothing to tell of what is not its own. */
+	if (!paper->id)
+		paper->categories = g_ptr_array_new_with_free_func(g_free);
+	fill_names(paper, entry, name, page);
+	choose_day(entry, today, day);
+	return listing_new(g_steal_pointer(&paper), day);
+}
+
+/* Whether two entries of a document are told apart by what both have. */
+static bool
+are_apart(const char *one, const char *other)
+{
+	return g_strcmp0(one, other) != 0;
+}
+
+/*
+ * Names that entries with different titles share, and titles that entries with
+ * different links and guids share, tell nothing.
+ *
+ * @return a set of names, borrowed from the listings
+ */
+static GHashTable *
+find_shared_names(const GPtrArray *listings)
+{
+	GHashTable *shared = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) first = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (unsigned i = 0; i < listings->len; i++) {
+		struct paper *paper = ((struct listing *)listings->pdata[i])->paper;
+		char *const names[] = {paper->link, paper->guid, paper->mailer};
+
+		for (size_t n = 0; n < G_N_ELEMENTS(names); n++) {
+			const struct paper *other =
+			    names[n] ? g_hash_table_lookup(first, names[n]) : NULL;
+
+			if (names[n] && !other)
+				g_hash_table_insert(first, names[n], paper);
+			else if (other &&
+			         (names[n] == paper->mailer
+			                 ? are_apart(paper->link, other->link) &&
+			                       are_apart(paper->guid, other->guid)
+			                 : are_apart(paper->mailer, other->mailer)))
+				g_hash_table_add(shared, names[n]);
+		}
+	}
+	return shared;
+}
+
+/* Leave out a name that is shared, and keep it for those that are still to come. */
+static void
+drop_name(GHashTable *shared, char **name, GPtrArray *dropped)
+{
+	if (*name && g_hash_table_contains(shared, *name))
+		g_ptr_array_add(dropped, g_steal_pointer(name));
+}
+
+/* The id is chosen when it is known which names tell the entries apart. */
+static void
+choose_id(struct paper *paper, const char *name)
+{
+	g_autofree char *arxiv_id = g_steal_pointer(&paper->id);
+
+	if (!paper->guid) {
+		g_autofree char *head = g_strconcat(name, ":", NULL);
+		g_autofree char *text = paper->link ? g_strdup(paper->link)
+		                                    : g_strconcat(paper->title, "\n",
+		                                          paper->abstract, NULL);
+
+		paper->guid = hash_name(head, text);
+	}
+	paper_id_choose(paper, arxiv_id, name, paper->link ? paper->link : paper->guid);
+}
+
+static GPtrArray *
+make_listings(const struct feed_xml *bulletin, const char *name, const char *today)
+{
+	g_autofree char *page = format_link(bulletin->url);
+	GPtrArray *listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+
+	for (unsigned i = 0; i < bulletin->entries->len; i++) {
+		struct listing *listing =
+		    make_listing(bulletin->entries->pdata[i], name, page, today);
+
+		if (listing)
+			g_ptr_array_add(listings, listing);
+	}
+	return listings;
+}
+
+GPtrArray *
+feed_source_make(const struct feed_xml *bulletin, const char *name, const char *today)
+{
+	GPtrArray *listings = make_listings(bulletin, name, today);
+	g_autoptr(GHashTable) shared = find_shared_names(listings);
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GPtrArray) dropped = g_ptr_array_new_with_free_func(g_free);
+
+	for (unsigned i = 0; i < listings->len;) {
+		struct paper *paper = ((struct listing *)listings->pdata[i])->paper;
+
+		drop_name(shared, &paper->link, dropped);
+		drop_name(shared, &paper->guid, dropped);
+		drop_name(shared, &paper->mailer, dropped);
+		choose_id(paper, name);
+		/* Asked first: adding a key again would swap in one that is freed. */
+		if (g_hash_table_contains(seen, paper->id)) {
+			g_ptr_array_remove_index(listings, i);
+			continue;
+		}
+		g_hash_table_add(seen, paper->id);
+		i++;
+	}
+	return listings;
+}
+
+static bool
+read_feed(const struct feed_source *self, GBytes *xml, const char *url,
+    struct source_answer *answer, GError **error)
+{
+	pb_auto(feed_xml) bulletin = feed_xml_parse(xml, url, error);
+
+	if (!bulletin)
+		return false;
+	source_answer_set_listings(
+	    answer, feed_source_make(bulletin, self->name, answer->day));
+	return true;
+}
+
+static bool
+take_response(const struct feed_source *self, struct http_response *response,
+    const char *etag, struct source_answer *answer, GError **error)
+{
+	if (source_answer_set_not_modified(answer, response, etag))
+		return true;
+	if (response->status != 200) {
+		source_set_status_error(response->status, NULL, error);
+		return false;
+	}
+	if (!read_feed(self, response->body, response->final_url, answer, error))
+		return false;
+	answer->etag = g_steal_pointer(&response->etag);
+	return true;
+}
+
+static bool
+fetch_now(struct source *source, struct http *http, const char *today, const char *etag,
+    struct source_answer *answer, GError **error)
+{
+	struct feed_source *self = (struct feed_source *)source;
+	struct http_response response = {0};
+	bool is_ok = http_get(http, self->url, etag, &response, error) &&
+	             take_response(self, &response, etag, answer, error);
+
+	(void)today;
+	http_response_clear(&response);
+	return is_ok;
+}
+
+static bool
+read_day(struct source *source, const char *path, const char *day,
+    struct source_answer *answer, GError **error)
+{
+	g_autoptr(GBytes) xml = source_load_file(path, error);
+
+	(void)day;
+	if (!xml)
+		return false;
+	if (read_feed((struct feed_source *)source, xml, NULL, answer, error))
+		return true;
+	g_prefix_error(error, "'%s': ", path);
+	return false;
+}
+
+static void
+feed_source_free(struct source *source)
+{
+	struct feed_source *self = (struct feed_source *)source;
+
+	g_free(self->name);
+	g_free(self->url);
+	g_free(self);
+}
+
+struct source *
+feed_source_new(const char *name, const char *url)
+{
+	struct feed_source *self = g_new0(struct feed_source, 1);
+
+	self->name = g_strdup(name);
+	self->url = g_strdup(url);
+	self->source = (struct source){
+	    .name = self->name,
+	    .label = self->name,
+	    .url = self->url,
+	    .kind = SOURCE_ROLLING,
+	    .expected_by = -1,
+	    .fetch_now = fetch_now,
+	    .read_day = read_day,
+	    .free = feed_source_free,
+	};
+	return &self->source;
+}

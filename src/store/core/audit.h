@@ -1,0 +1,45 @@
+/*
+ * audit.h - who changed what, and how it was asked for.
+ */
+#ifndef PAPERBOY_STORE_CORE_AUDIT_H
+#define PAPERBOY_STORE_CORE_AUDIT_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/core/store.h"
+
+/**
+ * Record a change, in the caller's transaction.
+ *
+ * @param who            such as "operator root"
+ * @param what           a stable verb, such as "subscriber added"
+ * @param subscriber_id  0 for none
+ * @param detail         or NULL
+ */
+bool audit_insert(struct store *store, int64_t now, const char *who, const char *what,
+    int64_t subscriber_id, const char *detail, GError **error);
+
+/* One line of the audit. */
+struct audit_row {
+	int64_t at;
+	char *who;
+	char *what;
+	char *address; /* of the subscriber, or NULL */
+	char *detail;  /* or NULL */
+};
+
+void audit_row_free(struct audit_row *row);
+
+/**
+ * Load the newest changes, oldest of them first.
+ *
+ * @param subscriber_id  0 for all
+ * @param since          s; changes at it and later
+ * @return of struct audit_row *
+ */
+GPtrArray *audit_load(struct store *store, int64_t subscriber_id, int64_t since,
+    unsigned limit, GError **error);
+
+#endif

@@ -1,0 +1,479 @@
+/*
+ * backup.c - a store as one file that is whole with its key, and back again.
+ */
+#include "store/core/backup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "store/core/audit.h"
+#include "store/core/integrity.h"
+#include "store/core/row_count.h"
+#include "store/core/sql.h"
+
+/* Without an old store to ask, numbers go on from the time: none was drawn before. */
+#define IDS_A_SECOND 100
+
+static bool
+make_empty(const char *path, GError **error)
+{
+	int fd = g_open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return file_set_error("cannot create", path, PB_ERROR_PERMANENT, error);
+	close(fd);
+	return true;
+}
+
+/* The file and what SQLite may have put beside it. */
+static void
+remove_draft(const char *path)
+{
+	static const char *const ends[] = {"", "-journal", "-wal", "-shm"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		g_autofree char *name = g_strconcat(path, ends[i], NULL);
+
+		g_unlink(name);
+	}
+}
+
+/* Copy all pages of one snapshot, which the source holds while it is copied. */
+static bool
+copy_pages(sqlite3 *from, const char *path, backup_progress progress, void *data,
+    GError **error)
+{
+	sqlite3 *to = NULL;
+	sqlite3_backup *backup = NULL;
+	int rc = sqlite3_open_v2(
+	    path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc == SQLITE_OK)
+		backup = sqlite3_backup_init(to, "main", from, "main");
+	if (backup) {
+		do {
+			rc = sqlite3_backup_step(backup, BACKUP_STEP_PAGES);
+			if (progress)
+				progress(data,
+				    sqlite3_backup_pagecount(backup) -
+				        sqlite3_backup_remaining(backup),
+				    sqlite3_backup_pagecount(backup));
+		} while (rc == SQLITE_OK);
+		rc = sqlite3_backup_finish(backup);
+	} else if (rc == SQLITE_OK) {
+		rc = sqlite3_errcode(to);
+	}
+	if (rc != SQLITE_OK) {
+		sql_set_error(error, to, rc, "cannot copy the store");
+		g_prefix_error(error, "'%s': ", path);
+	}
+	sqlite3_close(to);
+	return rc == SQLITE_OK;
+}
+
+static bool
+copy_snapshot(struct store *store, const char *path, backup_progress progress,
+    void *data, GError **error)
+{
+	static const char sql_begin[] = "BEGIN";
+	static const char sql_read[] = "SELECT count(*) FROM sqlite_schema";
+	static const char sql_end[] = "COMMIT";
+	int64_t tables;
+	bool is_ok;
+
+	/* The snapshot begins with the first read.  Without it, every commit of
+	 * another program between two steps would let the copy begin anew. */
+	if (!sql_exec(store, sql_begin, error))
+		return false;
+	is_ok = sql_number(store, sql_read, &tables, error) &&
+	        copy_pages(store->db, path, progress, data, error);
+	return sql_exec(store, sql_end, is_ok ? error : NULL) && is_ok;
+}
+
+static char *
+format_hex(GBytes *key)
+{
+	gsize size;
+	const guint8 *data = g_bytes_get_data(key, &size);
+	GString *text = g_string_sized_new(2 * size);
+
+	for (gsize i = 0; i < size; i++)
+		g_string_append_printf(text, "%02x", data[i]);
+	return g_string_free(text, FALSE);
+}
+
+/* One file, with no log that it could be parted from. */
+static bool
+end_log(struct store *store, GError **error)
+{
+	static const char sql[] = "PRAGMA journal_mode = DELETE";
+
+	return sql_exec(store, sql, error);
+}
+
+bool
+backup_save_key(struct store *store, GBytes *keys, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT OR REPLACE INTO backup (id, made_at, key) VALUES (1, ?1, ?2)";
+	g_autofree char *text = format_hex(keys);
+	bool is_ok = sql_exec(store, sql, error, SQL_INT(now), SQL_TEXT(text));
+
+	explicit_bzero(text, strlen(text));
+	return is_ok;
+}
+
+bool
+backup_write(struct store *store, const char *path, const struct backup_plan *plan,
+    GError **error)
+{
+	struct backup_info info;
+	struct store *copy = NULL;
+	bool is_ok = make_empty(path, error);
+
+	if (!is_ok)
+		return false;
+	is_ok = copy_snapshot(store, path, plan->progress, plan->data, error);
+	if (is_ok)
+		copy = store_open(path, error);
+	is_ok = copy && backup_save_key(copy, plan->key, plan->now, error) &&
+	        end_log(copy, error);
+	store_free(copy);
+	is_ok = is_ok && backup_check(path, &info, error) &&
+	        file_sync(path, PB_ERROR_PERMANENT, error);
+	if (!is_ok)
+		remove_draft(path);
+	return is_ok;
+}
+
+static bool
+load_info(struct store *store, struct backup_info *info, GError **error)
+{
+	static const char sql_made[] = "SELECT made_at FROM backup WHERE id = 1";
+	static const char sql_people[] =
+	    "SELECT count(*) FROM subscriber WHERE state <> 'gone'";
+	static const char sql_unsent[] =
+	    "SELECT count(*) FROM outbox WHERE ended_at IS NULL";
+
+	return sql_number(store, sql_made, &info->made_at, error) &&
+	       sql_number(store, sql_people, &info->subscribers, error) &&
+	       sql_number(store, sql_unsent, &info->unsent, error);
+}
+
+bool
+backup_check(const char *path, struct backup_info *info, GError **error)
+{
+	pb_auto(store) store = store_open_for_reading(path, error);
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) missing = NULL;
+	struct backup_info found;
+
+	if (!store || !check_pages(store, problems, error) ||
+	    !check_references(store, problems, error))
+		return false;
+	if (problems->len) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is damaged, take another backup: %s", path,
+		    (char *)problems->pdata[0]);
+		return false;
+	}
+	if (!load_info(store, &found, &missing)) {
+		if (g_error_matches(missing, PB_ERROR, PB_ERROR_NOT_FOUND))
+			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+			    "'%s' is a store, but no backup: the key is not in it",
+			    path);
+		else
+			g_propagate_error(error, g_steal_pointer(&missing));
+		return false;
+	}
+	*info = found;
+	return true;
+}
+
+/* Numbers that were given since the backup was made are not given again: they name
+ * other messages, which a reader's server may know by their Message-ID. */
+static bool
+skip_ids(struct store *store, int64_t newest_id, GError **error)
+{
+	static const char sql_rows[] =
+	    "INSERT INTO sqlite_sequence (name, seq)"
+	    " SELECT n.name, 0 FROM (SELECT 'digest' AS name UNION SELECT 'outbox'"
+	    " UNION SELECT 'confirmation' UNION SELECT 'subscriber') n"
+	    " WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence q WHERE q.name = n.name)";
+	static const char sql[] =
+	    "UPDATE sqlite_sequence SET seq = max(seq, ?1)"
+	    " WHERE name IN ('digest', 'outbox', 'confirmation', 'subscriber')";
+
+	return sql_exec(store, sql_rows, error) &&
+	       sql_exec(store, sql, error, SQL_INT(newest_id));
+}
+
+static bool
+hold_unsent(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET held_why = 'restore', next_try_at = NULL,"
+	    " held_from = CASE state WHEN 'SENDING' THEN 'UNKNOWN' WHEN 'HELD'"
+	    "  THEN held_from ELSE state END, state = 'HELD' WHERE ended_at IS NULL";
+
+	if (!sql_exec(store, sql, error))
+		return false;
+	*count = sqlite3_changes(store->db);
+	return true;
+}
+
+/* Who is paused now may have been active since. */
+static bool
+hold_passed(struct store *store, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET is_next_held = 1 WHERE state <> 'gone'"
+	    " AND (next_due_at IS NULL OR next_due_at <= ?1)";
+
+	return sql_exec(store, sql, error, SQL_INT(now));
+}
+
+/* One that waits in the backup may have been used since, and must not be again. */
+static bool
+kill_tickets(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql_waiting[] =
+	    "SELECT count(*) FROM confirmation WHERE used_at IS NULL";
+	static const char sql[] = "DELETE FROM confirmation";
+
+	return sql_number(store, sql_waiting, count, error) &&
+	       sql_exec(store, sql, error);
+}
+
+/* What was new in the backup was handled, and answered, a moment later. */
+static bool
+quarantine_inbox(struct store *store, int64_t now, int64_t *count, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE inbox SET state = 'quarantined', next_try_at = NULL,"
+	    " ended_at = ?1, verdict = 'it may have been handled since the backup'"
+	    " WHERE state = 'new'";
+	unsigned changed;
+
+	if (!sql_exec_count(store, sql, &changed, error, SQL_INT(now)))
+		return false;
+	*count = changed;
+	return true;
+}
+
+/* The sources are asked for all their days again, before editions are let go. */
+static bool
+erase_looks(struct store *store, GError **error)
+{
+	static const char sql[] = "DELETE FROM cursor WHERE name = 'restore asked'"
+	                          " OR name GLOB '* old days' OR name GLOB '* pause*'";
+
+	return sql_exec(store, sql, error);
+}
+
+/* In the caller's transaction; see backup.h. */
+static bool
+hold_all(struct store *store, int64_t newest_id, int64_t now,
+    struct backup_restored *restored, GError **error)
+{
+	static const char sql_people[] = "SELECT count(*) FROM subscriber"
+	                                 " WHERE is_next_held = 1 AND state = 'active'";
+
+	return skip_ids(store, newest_id < 0 ? now * IDS_A_SECOND : newest_id, error) &&
+	       hold_unsent(store, &restored->held, error) &&
+	       hold_passed(store, now, error) && erase_looks(store, error) &&
+	       kill_tickets(store, &restored->tickets, error) &&
+	       quarantine_inbox(store, now, &restored->messages, error) &&
+	       sql_number(store, sql_people, &restored->people, error) &&
+	       store_save_cursor(store, "restored at", now, error) &&
+	       store_save_cursor(store, "restored from", restored->made_at, error);
+}
+
+static bool
+hold_restored(struct store *store, const struct backup_make *make,
+    struct backup_restored *restored, GError **error)
+{
+	static const char sql_made[] = "SELECT made_at FROM backup WHERE id = 1";
+	pb_transaction transaction = {0};
+
+	return store_begin(store, &transaction, error) &&
+	       sql_number(store, sql_made, &restored->made_at, error) &&
+	       hold_all(store, make->newest_id, make->now, restored, error) &&
+	       store_save_cursor(store, "backup made", restored->made_at, error) &&
+	       store_save_cursor(store, "generation", make->generation, error) &&
+	       audit_insert(store, make->now, make->who, "backup restored", 0,
+	           make->path, error) &&
+	       store_commit(&transaction, error);
+}
+
+bool
+backup_hold_stale(struct store *store, int64_t generation, int64_t now,
+    struct backup_restored *held, GError **error)
+{
+	struct backup_restored found = {.made_at = -1};
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error) ||
+	    !hold_all(store, -1, now, &found, error) ||
+	    !store_save_cursor(store, "generation", generation, error) ||
+	    !audit_insert(store, now, "paperboy", "mail held", 0,
+	        "the database is older than the mail that was sent", error) ||
+	    !store_commit(&transaction, error))
+		return false;
+	*held = found;
+	return true;
+}
+
+bool
+backup_make_store(
+    const struct backup_make *make, struct backup_restored *restored, GError **error)
+{
+	pb_auto(store) from = store_open_for_reading(make->path, error);
+	struct backup_restored made = {0};
+	struct store *store = NULL;
+	bool is_ok;
+
+	if (!from || !make_empty(make->skeleton, error))
+		return false;
+	if (copy_snapshot(from, make->skeleton, NULL, NULL, error))
+		store = store_open(make->skeleton, error);
+	is_ok =
+	    store && hold_restored(store, make, &made, error) && end_log(store, error);
+	store_free(store);
+	is_ok = is_ok && file_sync(make->skeleton, PB_ERROR_PERMANENT, error);
+	if (is_ok)
+		*restored = made;
+	else
+		remove_draft(make->skeleton);
+	return is_ok;
+}
+
+bool
+backup_load_newest_id(const char *path, int64_t *id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce(max(seq), 0) FROM sqlite_sequence"
+	    " WHERE name IN ('digest', 'outbox', 'confirmation', 'subscriber')";
+	pb_auto(store) store = store_open_for_reading(path, error);
+
+	return store && sql_number(store, sql, id, error);
+}
+
+bool
+backup_vacuum_into(const char *path, GError **error)
+{
+	pb_auto(store) store = store_open(path, error);
+
+	return store && end_log(store, error);
+}
+
+bool
+backup_load_key(struct store *store, GBytes **key, GError **error)
+{
+	static const char sql[] = "SELECT key FROM backup WHERE id = 1";
+	sql_auto *statement = sql_bind(store, sql, error);
+	g_autofree guint8 *bytes = NULL;
+	const char *text;
+	gsize size;
+
+	if (!statement)
+		return false;
+	switch (sql_step(statement, error)) {
+	case SQL_STEP_FAILED:
+		return false;
+	case SQL_STEP_DONE:
+		*key = NULL;
+		return true;
+	case SQL_STEP_ROW:
+		break;
+	}
+	text = (const char *)sqlite3_column_text(statement, 0);
+	size = (gsize)sqlite3_column_bytes(statement, 0) / 2;
+	bytes = g_malloc(size);
+	for (gsize i = 0; i < size; i++) {
+		int high = g_ascii_xdigit_value(text[2 * i]);
+		int low = g_ascii_xdigit_value(text[2 * i + 1]);
+
+		if (high < 0 || low < 0) {
+			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+			    "the key that came with the backup is damaged");
+			return false;
+		}
+		bytes[i] = (guint8)(high << 4 | low);
+	}
+	*key = g_bytes_new(bytes, size);
+	explicit_bzero(bytes, size);
+	return true;
+}
+
+bool
+backup_delete_key(struct store *store, GError **error)
+{
+	static const char sql[] = "DELETE FROM backup";
+
+	return sql_exec(store, sql, error);
+}
+
+bool
+backup_load_restored_from(
+    struct store *store, struct backup_restored_from *past, GError **error)
+{
+	struct backup_restored_from found;
+
+	if (!store_load_cursor(store, "restored at", -1, &found.restored_at, error) ||
+	    !store_load_cursor(store, "restored from", -1, &found.made_at, error) ||
+	    !store_load_cursor(store, "backup made", -1, &found.last_made_at, error) ||
+	    !store_load_cursor(store, "restore asked", -1, &found.asked_at, error) ||
+	    !row_count_load(store, "next held", &found.people, error))
+		return false;
+	*past = found;
+	return true;
+}
+
+bool
+backup_save_completed(struct store *store, int64_t now, GError **error)
+{
+	return store_save_cursor(store, "backup made", now, error);
+}
+
+bool
+backup_save_requested(struct store *store, int64_t now, GError **error)
+{
+	return store_save_cursor(store, "restore asked", now, error);
+}
+
+bool
+backup_is_next_held(
+    struct store *store, int64_t subscriber_id, bool *is_held, GError **error)
+{
+	static const char sql[] = "SELECT is_next_held FROM subscriber WHERE id = ?1";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error, SQL_INT(subscriber_id)))
+		return false;
+	*is_held = found == 1;
+	return true;
+}
+
+bool
+backup_clear_next_held(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET is_next_held = 0 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(subscriber_id));
+}
+
+bool
+backup_hold_on_next_start(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE subscriber SET is_next_held = 1 WHERE state <> 'gone'";
+
+	return sql_exec(store, sql, error);
+}

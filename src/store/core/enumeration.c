@@ -1,0 +1,127 @@
+/*
+ * enumeration.c - columns that hold one of a few values, checked when they are read.
+ */
+#include "store/core/enumeration.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* A number has no words: it is 0 to `most`. */
+static const struct {
+	const char *table, *column;
+	const char *words[9];
+	int most;
+} rows[ENUMERATIONS] = {
+    [ENUMERATION_SUBSCRIBER_STATE] = {"subscriber", "state",
+        {"pending", "active", "paused", "suspended", "gone"}, 0},
+    [ENUMERATION_SUBSCRIBER_CADENCE] = {"subscriber", "cadence",
+        {"now", "daily", "weekdays", "weekly"}, 0},
+    [ENUMERATION_SUBSCRIBER_SORTING] = {"subscriber", "sorting",
+        {"votes", "score", "date"}, 0},
+    [ENUMERATION_SUBSCRIBER_ABSTRACT] = {"subscriber", "abstract",
+        {"full", "short", "none"}, 0},
+    [ENUMERATION_SUBSCRIBER_FORMAT] = {"subscriber", "format", {"both", "text", "html"},
+        0},
+    [ENUMERATION_SUBSCRIBER_QUIET] = {"subscriber", "quiet", {"off", "note"}, 0},
+    [ENUMERATION_SUBSCRIBER_UPDATES] = {"subscriber", "updates", {"off", "on"}, 0},
+    [ENUMERATION_SUBSCRIBER_CROSSLIST] = {"subscriber", "crosslist", {"on", "off"}, 0},
+    [ENUMERATION_SUBSCRIBER_ATTACH] = {"subscriber", "attach", {"none", "bibtex"}, 0},
+    [ENUMERATION_SUPPRESSION_REASON] = {"suppression", "reason",
+        {"operator", "never-again", "complaint", "dead"}, 0},
+    [ENUMERATION_PAPER_SOURCE] = {"paper", "source_rank", {NULL}, 2},
+    [ENUMERATION_LISTING_ANNOUNCEMENT] = {"listing", "announcement",
+        {"new", "cross", "replace", "replace-cross"}, 0},
+    [ENUMERATION_SOURCE_FETCH_STATUS] = {"source_fetch", "status",
+        {"ok", "same", "empty", "not-yet", "stale", "failed"}, 0},
+    [ENUMERATION_DIGEST_STATE] = {"digest", "state",
+        {"live", "sent", "failed", "cancelled"}, 0},
+    [ENUMERATION_DIGEST_ABSTRACT] = {"digest", "abstract", {"full", "short", "none"},
+        0},
+    [ENUMERATION_DIGEST_FORMAT] = {"digest", "format", {"both", "text", "html"}, 0},
+    [ENUMERATION_DIGEST_ATTACH] = {"digest", "attach", {"none", "bibtex"}, 0},
+    [ENUMERATION_DIGEST_ITEM_SHOWN] = {"digest_item", "shown", {NULL}, 2},
+    [ENUMERATION_OUTBOX_KIND] = {"outbox", "kind",
+        {"digest", "answer", "confirmation", "notice"}, 0},
+    [ENUMERATION_OUTBOX_STATE] = {"outbox", "state",
+        {"NEW", "SENDING", "SENT", "DEFERRED", "FAILED", "UNKNOWN", "CANCELLED",
+            "HELD"},
+        0},
+    [ENUMERATION_OUTBOX_HELD_FROM] = {"outbox", "held_from",
+        {"NEW", "DEFERRED", "UNKNOWN"}, 0},
+    [ENUMERATION_OUTBOX_HELD_WHY] = {"outbox", "held_why",
+        {"restore", "operator", "crash"}, 0},
+    [ENUMERATION_CONFIRMATION_PURPOSE] = {"confirmation", "purpose",
+        {"confirm", "undo", "address", "forget"}, 0},
+    [ENUMERATION_INBOX_RECEIVER] = {"inbox", "receiver", {"lmtp", "maildir", "imap"},
+        0},
+    [ENUMERATION_INBOX_STATE] = {"inbox", "state", {"new", "done", "quarantined"}, 0},
+};
+
+void
+enumeration_get_name(enum enumeration which, const char **table, const char **column)
+{
+	*table = rows[which].table;
+	*column = rows[which].column;
+}
+
+static bool
+has_word(enum enumeration which, const char *word)
+{
+	return word && g_strv_contains((const char *const *)rows[which].words, word);
+}
+
+static bool
+has_words_in_lines(enum enumeration which, const char *lines)
+{
+	g_auto(GStrv) parts = g_strsplit(lines, "\n", -1);
+
+	for (char **part = parts; *part; part++) {
+		g_auto(GStrv) cells = g_strsplit(*part, "\t", 3);
+
+		if (!cells[0] || !has_word(which, cells[1]))
+			return false;
+	}
+	return true;
+}
+
+static bool
+is_sound(sqlite3_stmt *statement, const struct enumeration_column *column)
+{
+	bool is_null = sqlite3_column_type(statement, column->column) == SQLITE_NULL;
+	const char *text;
+
+	if (is_null)
+		return column->shape != ENUMERATION_VALUE;
+	if (!rows[column->which].words[0]) {
+		int64_t number = sqlite3_column_int64(statement, column->column);
+
+		return number >= 0 && number <= rows[column->which].most;
+	}
+	text = (const char *)sqlite3_column_text(statement, column->column);
+	return column->shape == ENUMERATION_LINES
+	           ? has_words_in_lines(column->which, text)
+	           : has_word(column->which, text);
+}
+
+enum sql_step
+enumeration_step(sqlite3_stmt *statement, const struct enumeration_column *columns,
+    size_t count, GError **error)
+{
+	enum sql_step step = sql_step(statement, error);
+
+	for (size_t i = 0; step == SQL_STEP_ROW && i < count; i++) {
+		const char *name;
+
+		if (is_sound(statement, &columns[i]))
+			continue;
+		name = (const char *)sqlite3_column_text(statement, columns[i].row);
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "the store is damaged: table %s, row %s: invalid value in column "
+		    "%s; run paperboyctl doctor",
+		    rows[columns[i].which].table, name ? name : "NULL",
+		    rows[columns[i].which].column);
+		return SQL_STEP_FAILED;
+	}
+	return step;
+}

@@ -1,0 +1,215 @@
+/*
+ * integrity.c - whether a store is what it has to be: its pages, references and rows.
+ */
+#include "store/core/integrity.h"
+
+#include "store/core/sql.h"
+
+#define MOST_PROBLEMS 10
+
+const struct check_rule check_rules[] = {
+    {"digest-without-message", "digests are under way without a message",
+        "their papers wait for ever: restore a backup, or ask the authors"},
+    {"message-without-end", "messages have ended, and their digests have not",
+        "their papers wait for ever: restore a backup, or ask the authors"},
+    {"digest-ended-early", "messages are under way, and their digests have ended",
+        "a paper may be mailed twice: paperboyctl queue drop --delivered them"},
+    {"message-without-digest", "messages have no digest",
+        "they cannot be composed: restore a backup, or ask the authors"},
+    {"digest-without-papers", "digests have no papers",
+        "paperboyctl queue drop them: they would be empty"},
+    {"sent-not-delivered", "papers were sent and do not count as delivered",
+        "they may be mailed again: restore a backup, or ask the authors"},
+    {"delivered-without-digest",
+        "papers count as delivered by digests that were never "
+        "made",
+        "harmless; they are forgotten after 60 days"},
+    {"no-due-time", "active subscribers have no time for a next digest",
+        "they hear nothing: paperboyctl subscriber show tells, remove and add them"},
+    {"far-due-time", "active subscribers are due more than 15 days from now",
+        "the clock was wrong; paperboyd mends that when it next makes digests"},
+    {"filter-of-nobody", "filters that nobody has were not forgotten for two days",
+        "harmless; is paperboyd running? It forgets them once a day"},
+    {"filter-not-filed", "filters are filed under no word",
+        "new papers do not find them; paperboyd mends that once a day"},
+    {"waiting-too-long", "matches wait for votes for more than 16 days",
+        "is paperboyd running? It decides them when it next looks"},
+    {"sending-too-long", "messages are being sent for more than two hours",
+        "is paperboyd running? When it starts it takes them up again"},
+    {"letter-waiting", "letters have waited for more than an hour",
+        "is paperboyd running? Its log tells why letters cannot be read"},
+    {"inbox-quarantined", "letters could not be handled and are quarantined",
+        "paperboyctl inbox list shows them; inbox retry or inbox drop them"},
+    {"letter-deadly", "letters were in hand when paperboyd died, more than once",
+        "its log tells how it died; after the tenth time they are quarantined"},
+    {"letter-too-old", "letters are kept for longer than they are to be",
+        "is paperboyd running? It forgets them once a day"},
+    {"ticket-too-old", "tickets are kept for longer than they are to be",
+        "harmless; is paperboyd running? It forgets them once a day"},
+    {"ticket-far", "tickets are good for longer than any is",
+        "the clock was wrong; harmless, but they can be used for longer"},
+    {0},
+};
+
+bool
+check_count(
+    struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error)
+{
+	/* In the order of check_rules; ?1 is the time. */
+	static const char *const statements[] = {
+	    "SELECT count(*) FROM digest g WHERE g.state = 'live' AND NOT EXISTS"
+	    " (SELECT 1 FROM outbox o WHERE o.digest_id = g.id AND ?1)",
+	    "SELECT count(*) FROM digest g JOIN outbox o ON o.digest_id = g.id"
+	    " WHERE g.state = 'live' AND o.ended_at IS NOT NULL AND ?1",
+	    "SELECT count(*) FROM outbox o JOIN digest g ON g.id = o.digest_id"
+	    " WHERE o.ended_at IS NULL AND g.state <> 'live' AND ?1",
+	    "SELECT count(*) FROM outbox o WHERE o.kind = 'digest' AND NOT EXISTS"
+	    " (SELECT 1 FROM digest g WHERE g.id = o.digest_id AND ?1)",
+	    "SELECT count(*) FROM digest g WHERE g.is_note = 0 AND NOT EXISTS"
+	    " (SELECT 1 FROM digest_item i WHERE i.digest_id = g.id AND ?1)",
+	    "SELECT count(*) FROM digest g JOIN digest_item i ON i.digest_id = g.id"
+	    " WHERE g.state = 'sent' AND NOT EXISTS (SELECT 1 FROM delivered d"
+	    "  WHERE d.subscriber_id = g.subscriber_id AND d.paper_seq = i.paper_seq)"
+	    /* What is forgotten after its time is no fault. */
+	    " AND g.created_at > ?1 - 59 * 86400",
+	    "SELECT count(*) FROM delivered d WHERE d.digest_id >"
+	    " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'digest' AND ?1)",
+	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
+	    " AND next_due_at IS NULL AND ?1",
+	    "SELECT count(*) FROM subscriber WHERE state = 'active'"
+	    " AND next_due_at > ?1 + 15 * 86400",
+	    /* They go once a day: until then it is no fault that they are there. */
+	    "SELECT count(*) FROM filter f WHERE f.created_at < ?1 - 2 * 86400"
+	    " AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.filter_id = f.id)"
+	    " AND NOT EXISTS (SELECT 1 FROM cursor c WHERE c.name = 'upkeep'"
+	    "  AND c.value > ?1 - 2 * 86400)",
+	    "SELECT count(*) FROM filter f WHERE NOT EXISTS"
+	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id AND ?1)",
+	    "SELECT count(*) FROM match_pending m JOIN paper p ON p.seq = m.paper_seq"
+	    " WHERE p.last_day < date(?1 - 16 * 86400, 'unixepoch')",
+	    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"
+	    " AND claimed_at < ?1 - 7200",
+	    "SELECT count(*) FROM inbox WHERE state = 'new' AND received_at < ?1 - "
+	    "3600",
+	    "SELECT count(*) FROM inbox WHERE state = 'quarantined' AND ?1",
+	    "SELECT count(*) FROM inbox WHERE state = 'new' AND begun > 1 AND ?1",
+	    /* A day of grace, and one more to go. */
+	    "SELECT count(*) FROM inbox WHERE state = 'quarantined'"
+	    " AND ended_at < ?1 - 16 * 86400",
+	    "SELECT count(*) FROM confirmation WHERE expires_at < ?1 - 9 * 86400",
+	    "SELECT count(*) FROM confirmation WHERE expires_at > ?1 + 8 * 86400",
+	};
+
+	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(check_rules) - 1);
+	g_assert(rule < G_N_ELEMENTS(statements));
+	return sql_number(store, statements[rule], count, error, SQL_INT(now));
+}
+
+bool
+check_pages(struct store *store, GPtrArray *problems, GError **error)
+{
+	static const char sql[] = "PRAGMA integrity_check(10)";
+	sql_auto *statement = sql_bind(store, sql, error);
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		g_autofree char *text = sql_dup_text(statement, 0);
+
+		g_strdelimit(text, "\n", ' ');
+		if (g_strcmp0(text, "ok") != 0)
+			g_ptr_array_add(problems, g_steal_pointer(&text));
+	}
+	return step == SQL_STEP_DONE;
+}
+
+/* @param statement  of rows: a table, a number of it, the table that has no such row */
+static bool
+add_orphans(sqlite3_stmt *statement, GPtrArray *problems, GError **error)
+{
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		if (problems->len < MOST_PROBLEMS)
+			g_ptr_array_add(problems,
+			    g_strdup_printf("row %" G_GINT64_FORMAT
+			                    " of %s refers to no row of %s",
+			        sql_get_int(statement, 1),
+			        (const char *)sqlite3_column_text(statement, 0),
+			        (const char *)sqlite3_column_text(statement, 2)));
+	return step == SQL_STEP_DONE;
+}
+
+bool
+check_references(struct store *store, GPtrArray *problems, GError **error)
+{
+	static const char sql[] = "PRAGMA foreign_key_check";
+	/* The one that is not declared. */
+	static const char sql_found[] =
+	    "SELECT DISTINCT 'match_found', filter_id, 'filter' FROM match_found"
+	    " WHERE filter_id NOT IN (SELECT id FROM filter)";
+	sql_auto *declared = sql_bind(store, sql, error);
+	sql_auto *found = declared ? sql_bind(store, sql_found, error) : NULL;
+
+	return add_orphans(declared, problems, error) &&
+	       add_orphans(found, problems, error);
+}
+
+void
+check_filter_free(struct check_filter *filter)
+{
+	if (!filter)
+		return;
+	g_free(filter->canonical);
+	g_free(filter->hash);
+	g_free(filter);
+}
+
+GPtrArray *
+check_load_filters(struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT id, canonical, hash FROM filter"
+	                          " WHERE id > ?1 ORDER BY id LIMIT ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
+	g_autoptr(GPtrArray) filters =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)check_filter_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct check_filter *filter = g_new0(struct check_filter, 1);
+
+		filter->id = sql_get_int(statement, 0);
+		filter->canonical = sql_dup_text(statement, 1);
+		filter->hash = sql_dup_text(statement, 2);
+		g_ptr_array_add(filters, filter);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&filters) : NULL;
+}
+
+GPtrArray *
+check_load_zones(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "SELECT DISTINCT zone FROM subscriber WHERE state <> 'gone' ORDER BY zone";
+
+	return sql_load_texts(store, sql, error);
+}
+
+bool
+check_load_newest_time(struct store *store, int64_t *at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT max(at) FROM (SELECT max(asked_at) AS at FROM source_fetch"
+	    " UNION ALL SELECT max(created_at) FROM digest"
+	    " UNION ALL SELECT max(claimed_at) FROM outbox"
+	    " UNION ALL SELECT max(at) FROM audit_log"
+	    " UNION ALL SELECT max(first_seen_at) FROM paper)";
+
+	return sql_number(store, sql, at, error);
+}

@@ -1,0 +1,36 @@
+/*
+ * key_check.c - the MAC of the key file, by which another or a damaged key is noticed.
+ */
+#include "store/core/key_check.h"
+
+#include "store/core/sql.h"
+
+bool
+key_check_load(struct store *store, char **mac, GError **error)
+{
+	static const char sql[] = "SELECT mac FROM key_check WHERE id = 1";
+	sql_auto *statement = sql_bind(store, sql, error);
+
+	if (!statement)
+		return false;
+	switch (sql_step(statement, error)) {
+	case SQL_STEP_ROW:
+		*mac = sql_dup_text(statement, 0);
+		return true;
+	case SQL_STEP_DONE:
+		*mac = NULL;
+		return true;
+	case SQL_STEP_FAILED:
+		break;
+	}
+	return false;
+}
+
+bool
+key_check_save(struct store *store, const char *mac, GError **error)
+{
+	static const char sql[] = "INSERT INTO key_check (id, mac) VALUES (1, ?1)"
+	                          " ON CONFLICT (id) DO UPDATE SET mac = excluded.mac";
+
+	return sql_exec(store, sql, error, SQL_TEXT(mac));
+}

@@ -1,0 +1,195 @@
+/*
+ * sql.c - prepared statements with bound values; for files of this folder only.
+ */
+#include "store/core/sql.h"
+
+#include "base/error.h"
+
+static enum pb_error
+code_of(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_FULL:
+	case SQLITE_INTERRUPT:
+		return PB_ERROR_TEMPORARY;
+	case SQLITE_CONSTRAINT:
+	case SQLITE_TOOBIG:
+		return PB_ERROR_INPUT;
+	default:
+		return PB_ERROR_PERMANENT;
+	}
+}
+
+void
+sql_set_error(GError **error, sqlite3 *db, int rc, const char *doing)
+{
+	/* Its words for these would send people to their backups. */
+	bool is_about_room = rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMSIZE ||
+	                     rc == SQLITE_IOERR_WRITE;
+
+	g_set_error(error, PB_ERROR, code_of(rc), "%s: %s%s", doing,
+	    db ? sqlite3_errmsg(db) : sqlite3_errstr(rc),
+	    is_about_room ? "; is the disk full?" : "");
+}
+
+static int
+bind_value(sqlite3_stmt *statement, int position, const struct sql_value *value)
+{
+	switch (value->kind) {
+	case SQL_KIND_INT:
+		return sqlite3_bind_int64(statement, position, value->number);
+	case SQL_KIND_TEXT:
+		return sqlite3_bind_text(
+		    statement, position, value->text, -1, SQLITE_STATIC);
+	case SQL_KIND_BLOB:
+		return sqlite3_bind_blob(statement, position, value->text,
+		    (int)value->number, SQLITE_STATIC);
+	case SQL_KIND_NULL:
+		return sqlite3_bind_null(statement, position);
+	case SQL_KIND_END:
+		break;
+	}
+	return SQLITE_MISUSE;
+}
+
+sqlite3_stmt *
+sql_bind_values(struct store *store, const char *sql, const struct sql_value *values,
+    GError **error)
+{
+	sqlite3_stmt *statement = g_hash_table_lookup(store->statements, sql);
+	int count = 0;
+
+	if (!statement) {
+		int rc = sqlite3_prepare_v3(
+		    store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+
+		if (rc != SQLITE_OK) {
+			sql_set_error(
+			    error, store->db, rc, "cannot prepare a statement");
+			return NULL;
+		}
+		g_hash_table_insert(store->statements, (gpointer)sql, statement);
+	}
+	/* Two users of one statement at a time would silently share its rows. */
+	g_assert(!sqlite3_stmt_busy(statement));
+	for (; values[count].kind != SQL_KIND_END; count++) {
+		int rc = bind_value(statement, count + 1, &values[count]);
+
+		if (rc != SQLITE_OK) {
+			sql_set_error(error, store->db, rc, "cannot bind a value");
+			return NULL;
+		}
+	}
+	g_assert(count == sqlite3_bind_parameter_count(statement));
+	return statement;
+}
+
+enum sql_step
+sql_step(sqlite3_stmt *statement, GError **error)
+{
+	int rc = sqlite3_step(statement);
+
+	if (rc == SQLITE_ROW)
+		return SQL_STEP_ROW;
+	if (rc == SQLITE_DONE)
+		return SQL_STEP_DONE;
+	sql_set_error(error, sqlite3_db_handle(statement), rc, "store");
+	return SQL_STEP_FAILED;
+}
+
+bool
+sql_exec_values(struct store *store, const char *sql, const struct sql_value *values,
+    GError **error)
+{
+	sql_auto *statement = sql_bind_values(store, sql, values, error);
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	do {
+		step = sql_step(statement, error);
+	} while (step == SQL_STEP_ROW);
+	return step == SQL_STEP_DONE;
+}
+
+bool
+sql_exec_count_values(struct store *store, const char *sql,
+    const struct sql_value *values, unsigned *count, GError **error)
+{
+	if (!sql_exec_values(store, sql, values, error))
+		return false;
+	*count = (unsigned)sqlite3_changes(store->db);
+	return true;
+}
+
+bool
+sql_number_values(struct store *store, const char *sql, const struct sql_value *values,
+    int64_t *number, GError **error)
+{
+	sql_auto *statement = sql_bind_values(store, sql, values, error);
+
+	if (!statement)
+		return false;
+	switch (sql_step(statement, error)) {
+	case SQL_STEP_ROW:
+		*number = sql_get_int(statement, 0);
+		return true;
+	case SQL_STEP_DONE:
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such row");
+		return false;
+	case SQL_STEP_FAILED:
+		break;
+	}
+	return false;
+}
+
+GPtrArray *
+sql_load_texts_values(struct store *store, const char *sql,
+    const struct sql_value *values, GError **error)
+{
+	sql_auto *statement = sql_bind_values(store, sql, values, error);
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(texts, sql_dup_text(statement, 0));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&texts) : NULL;
+}
+
+char *
+sql_dup_text(sqlite3_stmt *statement, int column)
+{
+	return g_strdup((const char *)sqlite3_column_text(statement, column));
+}
+
+GBytes *
+sql_dup_bytes(sqlite3_stmt *statement, int column)
+{
+	const void *bytes = sqlite3_column_blob(statement, column);
+
+	/* Of an empty one SQLite has no pointer either. */
+	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+		return NULL;
+	return g_bytes_new(bytes, (gsize)sqlite3_column_bytes(statement, column));
+}
+
+int64_t
+sql_get_int(sqlite3_stmt *statement, int column)
+{
+	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+		return -1;
+	return sqlite3_column_int64(statement, column);
+}
+
+void
+sql_reset(sqlite3_stmt **statement)
+{
+	if (!*statement)
+		return;
+	sqlite3_reset(*statement);
+	sqlite3_clear_bindings(*statement);
+}

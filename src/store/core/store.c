@@ -1,0 +1,508 @@
+/*
+ * store.c - the SQLite file: opening it, and transactions.
+ */
+#include "store/core/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "store/core/migrate.h"
+#include "store/core/sql.h"
+#include "store/core/suppression.h"
+#include "store/core/tokenizer.h"
+
+/* While another one writes: at first so often that none of the short times between two
+ * of its transactions is missed, then seldom, until it is 10 seconds in all. */
+#define BUSY_OFTEN_TIMES  2500
+#define BUSY_OFTEN_US     200
+#define BUSY_SELDOM_TIMES 950
+#define BUSY_SELDOM_US    10000
+
+/* The file's header, and where PRAGMA application_id is in it. */
+#define HEADER_BYTES      100
+#define APPLICATION_ID_AT 68
+
+static void
+finalize_statement(gpointer statement)
+{
+	sqlite3_finalize(statement);
+}
+
+static int
+wait_for_writer(void *data, int times)
+{
+	(void)data;
+	if (times >= BUSY_OFTEN_TIMES + BUSY_SELDOM_TIMES)
+		return 0;
+	g_usleep(times < BUSY_OFTEN_TIMES ? BUSY_OFTEN_US : BUSY_SELDOM_US);
+	return 1;
+}
+
+static const char pragmas[] = "PRAGMA foreign_keys = ON;"
+                              "PRAGMA journal_mode = WAL;"
+                              "PRAGMA synchronous = FULL;"
+                              "PRAGMA temp_store = MEMORY;"
+                              "PRAGMA secure_delete = ON;"
+                              "PRAGMA cache_size = -8192;";
+
+static const char pragmas_read[] = "PRAGMA query_only = ON;"
+                                   "PRAGMA temp_store = MEMORY;"
+                                   "PRAGMA cache_size = -8192;";
+
+static bool
+set_file_error(GError **error, const char *doing, const char *path)
+{
+	int saved = errno;
+
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "%s '%s': %s", doing, path,
+	    g_strerror(saved));
+	return false;
+}
+
+static uint32_t
+read_number(const guint8 *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 |
+	       at[3];
+}
+
+/* SQLite's "Database File Format" section 1.3, as far as ours never differs. */
+static bool
+is_header_sound(const guint8 *header, sqlite3_int64 size)
+{
+	static const guint8 fractions[] = {0, 64, 32, 32}; /* no reserved octets */
+	uint32_t page_size = (uint32_t)header[16] << 8 | header[17];
+
+	if (page_size == 1)
+		page_size = 65536;
+	return memcmp(header, "SQLite format 3", 16) == 0 && page_size >= 512 &&
+	       (page_size & (page_size - 1)) == 0 && size >= page_size &&
+	       (header[18] == 1 || header[18] == 2) && header[19] == header[18] &&
+	       memcmp(header + 20, fractions, sizeof(fractions)) == 0;
+}
+
+/*
+ * A file that ends within a page was cut short, and SQLite takes the rest of that page
+ * for zeros.  With a log beside it a crash may have left it so, which the log mends.
+ */
+static bool
+is_cut(const char *path, const guint8 *header, sqlite3_int64 size)
+{
+	g_autofree char *log = g_strconcat(path, "-wal", NULL);
+	uint32_t page_size = (uint32_t)header[16] << 8 | header[17];
+	GStatBuf status;
+
+	if (page_size == 1)
+		page_size = 65536;
+	return size % page_size != 0 &&
+	       (g_stat(log, &status) != 0 || status.st_size == 0);
+}
+
+/*
+ * Look before SQLite does: it takes a file of less than a page for a new one and
+ * writes into it, and it makes anybody's database a WAL one when it is told to.
+ *
+ * Read through SQLite's own descriptor: to close another one on the same file
+ * would drop the locks that all handles of this process have on it (fcntl(2)).
+ */
+static bool
+check_header(sqlite3 *db, const char *path, GError **error)
+{
+	guint8 header[HEADER_BYTES];
+	sqlite3_file *file = NULL;
+	sqlite3_int64 size = 0;
+	int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+
+	if (rc == SQLITE_OK)
+		rc = file->pMethods->xFileSize(file, &size);
+	if (rc == SQLITE_OK)
+		rc = file->pMethods->xRead(file, header, sizeof(header), 0);
+	if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ) {
+		sql_set_error(error, NULL, rc, "cannot read the header");
+		return false;
+	}
+	if (rc != SQLITE_OK || !is_header_sound(header, size) ||
+	    is_cut(path, header, size)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is damaged, or no store at all: restore it from a backup",
+		    path);
+		return false;
+	}
+	if (read_number(header + APPLICATION_ID_AT) != MIGRATE_APPLICATION_ID) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is a database of another program", path);
+		return false;
+	}
+	return true;
+}
+
+/* How a file is opened. */
+enum connecting {
+	OPENING_STORE,
+	OPENING_DRAFT, /* an empty file that is to become a store */
+	OPENING_READ,  /* nothing is written */
+};
+
+/*
+ * SQLite wants to make a log and its index even for reading.  Where it cannot, and
+ * there is no log, the file is all there is.
+ */
+static bool
+is_immutable(const char *path)
+{
+	g_autofree char *log = g_strconcat(path, "-wal", NULL);
+
+	return file_is_read_only(path) && !g_file_test(log, G_FILE_TEST_EXISTS);
+}
+
+static char *
+format_immutable(const char *path)
+{
+	g_autofree char *whole = g_canonicalize_filename(path, NULL);
+	g_autofree char *uri = g_filename_to_uri(whole, NULL, NULL);
+
+	return g_strconcat(uri, "?immutable=1", NULL);
+}
+
+/* @param name  the name under which messages speak of it */
+static sqlite3 *
+open_database(
+    const char *path, const char *name, enum connecting connecting, GError **error)
+{
+	const char *sql = connecting == OPENING_READ ? pragmas_read : pragmas;
+	int mode =
+	    connecting == OPENING_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	bool is_fixed = connecting == OPENING_READ && is_immutable(path);
+	g_autofree char *uri = is_fixed ? format_immutable(path) : NULL;
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(is_fixed ? uri : path, &db,
+	    mode | SQLITE_OPEN_NOMUTEX | (is_fixed ? SQLITE_OPEN_URI : 0), NULL);
+
+	if (rc == SQLITE_OK && connecting != OPENING_DRAFT &&
+	    !check_header(db, path, error)) {
+		sqlite3_close(db);
+		return NULL;
+	}
+	if (rc == SQLITE_OK) {
+		sqlite3_extended_result_codes(db, 1);
+		sqlite3_busy_handler(db, wait_for_writer, NULL);
+		/* First of all, since WAL mode is written into the file: a database
+		 * of another program must stay as it is. */
+		if (!migrate_check(db, name, error)) {
+			sqlite3_close(db);
+			return NULL;
+		}
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	}
+	if (rc == SQLITE_OK)
+		rc = suppression_register(db);
+	if (rc == SQLITE_OK)
+		return db;
+	sql_set_error(error, db, rc, "cannot open the store");
+	g_prefix_error(error, "'%s': ", name);
+	sqlite3_close(db);
+	return NULL;
+}
+
+/*
+ * A new store is made whole under another name and then linked into place, so
+ * that no crash can leave an empty file that looks like a store.
+ */
+static bool
+create_file(const char *path, GError **error)
+{
+	g_autofree char *skeleton = g_strdup_printf("%s.new.%d", path, (int)getpid());
+	int fd = g_open(skeleton, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	bool is_made = false;
+	sqlite3 *db;
+
+	if (fd < 0)
+		return set_file_error(error, "cannot create", skeleton);
+	close(fd);
+	db = open_database(skeleton, path, OPENING_DRAFT, error);
+	if (db) {
+		is_made = migrate_run(db, path, error);
+		/* Closing the last handle folds the log into the file. */
+		sqlite3_close(db);
+	}
+	/* EEXIST: another process made it meanwhile; theirs is as good. */
+	if (is_made && link(skeleton, path) != 0 && errno != EEXIST)
+		is_made = set_file_error(error, "cannot create", path);
+	g_unlink(skeleton);
+	return is_made;
+}
+
+static bool
+check_file(const char *path, GError **error)
+{
+	g_autofree char *log = g_strconcat(path, "-wal", NULL);
+	GStatBuf status;
+
+	if (g_stat(path, &status) != 0) {
+		if (errno != ENOENT)
+			return set_file_error(error, "cannot open", path);
+		if (g_file_test(log, G_FILE_TEST_EXISTS)) {
+			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+			    "'%s' is gone, but its log '%s' is there: "
+			    "restore the store from a backup",
+			    path, log);
+			return false;
+		}
+		return create_file(path, error);
+	}
+	if (!S_ISREG(status.st_mode)) {
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is no file", path);
+		return false;
+	}
+	if (status.st_size == 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "'%s' is empty, which a store never is: restore it from a backup,"
+		    " or "
+		    "remove it to start anew",
+		    path);
+		return false;
+	}
+	if (status.st_mode & (S_IRWXG | S_IRWXO)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
+		    "others may look into the store '%s': chmod 600 it", path);
+		return false;
+	}
+	return true;
+}
+
+/* @param db  taken */
+static struct store *
+new_store(sqlite3 *db)
+{
+	struct store *store = g_new0(struct store, 1);
+
+	store->db = db;
+	store->statements = g_hash_table_new_full(
+	    g_direct_hash, g_direct_equal, NULL, finalize_statement);
+	return store;
+}
+
+struct store *
+store_open(const char *path, GError **error)
+{
+	struct store *store;
+	sqlite3 *db;
+
+	if (!check_file(path, error))
+		return NULL;
+	db = open_database(path, path, OPENING_STORE, error);
+	if (!db)
+		return NULL;
+	store = new_store(db);
+	if (migrate_run(db, path, error))
+		store->tokenizer = tokenizer_new_unicode61(db, error);
+	if (store->tokenizer)
+		return store;
+	store_free(store);
+	return NULL;
+}
+
+struct store *
+store_open_for_reading(const char *path, GError **error)
+{
+	struct store *store;
+	GStatBuf status;
+	sqlite3 *db;
+
+	if (g_stat(path, &status) != 0) {
+		g_set_error(error, PB_ERROR,
+		    errno == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_PERMANENT,
+		    "cannot open '%s': %s", path, g_strerror(errno));
+		return NULL;
+	}
+	/* Not so much as opened: closing it drops the locks of all handles on it. */
+	if (!S_ISREG(status.st_mode) || status.st_size == 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "'%s' is %s", path,
+		    S_ISREG(status.st_mode) ? "empty, which a store never is"
+		                            : "no file");
+		return NULL;
+	}
+	db = open_database(path, path, OPENING_READ, error);
+	if (!db)
+		return NULL;
+	store = new_store(db);
+	store->tokenizer = tokenizer_new_unicode61(db, error);
+	if (store->tokenizer)
+		return store;
+	store_free(store);
+	return NULL;
+}
+
+bool
+store_get_data_version(struct store *store, int *version, int *ours, GError **error)
+{
+	static const char sql[] = "PRAGMA user_version";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error))
+		return false;
+	*version = (int)found;
+	*ours = MIGRATE_VERSION;
+	return true;
+}
+
+void
+store_free(struct store *store)
+{
+	if (!store)
+		return;
+	g_hash_table_unref(store->statements);
+	tokenizer_free(store->tokenizer);
+	sqlite3_close(store->db);
+	g_free(store);
+}
+
+const struct tokenizer *
+store_get_tokenizer(struct store *store)
+{
+	return store->tokenizer;
+}
+
+bool
+store_begin_reading(
+    struct store *store, struct store_transaction *transaction, GError **error)
+{
+	static const char sql[] = "BEGIN";
+
+	g_assert(!transaction->store);
+	if (!sql_exec(store, sql, error))
+		return false;
+	transaction->store = store;
+	return true;
+}
+
+bool
+store_begin(struct store *store, struct store_transaction *transaction, GError **error)
+{
+	static const char sql[] = "BEGIN IMMEDIATE";
+	static const char sql_inner[] = "SAVEPOINT inner";
+	bool is_inner = !sqlite3_get_autocommit(store->db);
+
+	g_assert(!transaction->store);
+	if (!(is_inner ? sql_exec(store, sql_inner, error)
+	               : sql_exec(store, sql, error)))
+		return false;
+	transaction->store = store;
+	transaction->is_inner = is_inner;
+	return true;
+}
+
+bool
+store_commit(struct store_transaction *transaction, GError **error)
+{
+	static const char sql[] = "COMMIT";
+	static const char sql_inner[] = "RELEASE inner";
+	struct store *store = transaction->store;
+
+	g_assert(store);
+	if (!(transaction->is_inner ? sql_exec(store, sql_inner, error)
+	                            : sql_exec(store, sql, error)))
+		return false;
+	transaction->store = NULL;
+	if (store->reported && !transaction->is_inner)
+		store->reported(store->hook_data);
+	return true;
+}
+
+void
+store_set_commit_hook(struct store *store, void (*reported)(void *data), void *data)
+{
+	store->reported = reported;
+	store->hook_data = data;
+}
+
+void
+store_yield(void)
+{
+	g_usleep(2 * BUSY_OFTEN_US);
+}
+
+void
+store_set_stop(struct store *store, const int *stop)
+{
+	store->stop = stop;
+}
+
+bool
+store_is_stopped(const struct store *store)
+{
+	return store->stop && g_atomic_int_get(store->stop);
+}
+
+void
+store_rollback(struct store_transaction *transaction)
+{
+	if (!transaction->store)
+		return;
+	/* Some errors have rolled back already.  An interrupt may stop this, too: once.
+	 */
+	for (int i = 0; i < 2 && !sqlite3_get_autocommit(transaction->store->db); i++)
+		if (sqlite3_exec(transaction->store->db,
+		        transaction->is_inner ? "ROLLBACK TO inner; RELEASE inner"
+		                              : "ROLLBACK",
+		        NULL, NULL, NULL) != SQLITE_INTERRUPT)
+			break;
+	transaction->store = NULL;
+}
+
+void
+store_checkpoint(struct store *store)
+{
+	sqlite3_wal_checkpoint_v2(
+	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+bool
+store_erase(struct store *store, GError **error)
+{
+	int log = -1, copied = -1, rc;
+
+	/* secure_delete wipes what is freed, but splitting a page leaves copies of
+	 * the moved rows behind; only a new file has none.  In a file, since it may
+	 * be larger than the memory. */
+	rc = sqlite3_exec(
+	    store->db, "PRAGMA temp_store = FILE; VACUUM;", NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		sql_set_error(error, store->db, rc, "cannot clean the store's file");
+	sqlite3_exec(store->db, "PRAGMA temp_store = MEMORY;", NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		return false;
+	rc = sqlite3_wal_checkpoint_v2(
+	    store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, &log, &copied);
+	if (rc == SQLITE_OK)
+		return true;
+	sql_set_error(error, store->db, rc, "cannot clean the store's log");
+	return false;
+}
+
+bool
+store_load_cursor(struct store *store, const char *name, int64_t fallback,
+    int64_t *value, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce((SELECT value FROM cursor WHERE name = ?1), ?2)";
+
+	return sql_number(store, sql, value, error, SQL_TEXT(name), SQL_INT(fallback));
+}
+
+bool
+store_save_cursor(struct store *store, const char *name, int64_t value, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO cursor (name, value) VALUES (?1, ?2)"
+	    " ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+	return sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(value));
+}

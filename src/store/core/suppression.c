@@ -1,0 +1,145 @@
+/*
+ * suppression.c - addresses that are never to be mailed.
+ */
+#include "store/core/suppression.h"
+
+#include "base/error.h"
+#include "base/token.h"
+#include "store/core/enumeration.h"
+#include "store/core/sql.h"
+
+void
+suppression_free(struct suppression *suppression)
+{
+	if (!suppression)
+		return;
+	g_free(suppression->hash);
+	g_free(suppression->reason);
+	g_free(suppression);
+}
+
+char *
+suppression_hash(GBytes *key, const char *address_key)
+{
+	return token_hash_string(key, "suppression", address_key);
+}
+
+static void
+run_hashes(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const char *address_key = (const char *)sqlite3_value_text(values[1]);
+	g_autoptr(GBytes) keys = NULL;
+	GString *list;
+
+	(void)count;
+	if (!address_key)
+		return;
+	keys = g_bytes_new(
+	    sqlite3_value_blob(values[0]), (gsize)sqlite3_value_bytes(values[0]));
+	list = g_string_new("[");
+	for (unsigned i = 0; i < token_count_keys(keys); i++) {
+		g_autoptr(GBytes) key = token_get_key(keys, i);
+		g_autofree char *hash = suppression_hash(key, address_key);
+
+		g_string_append_printf(list, "%s\"%s\"", i ? "," : "", hash);
+	}
+	g_string_append_c(list, ']');
+	sqlite3_result_text(context, g_string_free(list, FALSE), -1, g_free);
+}
+
+int
+suppression_register(struct sqlite3 *db)
+{
+	return sqlite3_create_function(db, "suppression_hashes", 2,
+	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, run_hashes,
+	    NULL, NULL);
+}
+
+bool
+suppression_insert(struct store *store, const char *hash, const char *reason,
+    int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO suppression (hash, reason, at) VALUES (?1, ?2, ?3)"
+	    " ON CONFLICT DO NOTHING";
+
+	return sql_exec(
+	    store, sql, error, SQL_TEXT(hash), SQL_TEXT(reason), SQL_INT(now));
+}
+
+bool
+suppression_delete(
+    struct store *store, GBytes *keys, const char *address_key, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM suppression WHERE hash IN"
+	    " (SELECT value FROM json_each(suppression_hashes(?1, ?2)) j)";
+	unsigned count;
+
+	if (!sql_exec_count(
+	        store, sql, &count, error, SQL_BYTES(keys), SQL_TEXT(address_key)))
+		return false;
+	if (count)
+		return true;
+	g_set_error(
+	    error, PB_ERROR, PB_ERROR_NOT_FOUND, "the address is not suppressed");
+	return false;
+}
+
+static GPtrArray *
+load_all(sqlite3_stmt *statement, GError **error)
+{
+	static const struct enumeration_column enumerations[] = {
+	    {1, ENUMERATION_SUPPRESSION_REASON, ENUMERATION_VALUE, 0}};
+	g_autoptr(GPtrArray) rows =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)suppression_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
+		struct suppression *row = g_new0(struct suppression, 1);
+
+		row->hash = sql_dup_text(statement, 0);
+		row->reason = sql_dup_text(statement, 1);
+		row->at = sql_get_int(statement, 2);
+		g_ptr_array_add(rows, row);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+struct suppression *
+suppression_find(
+    struct store *store, GBytes *keys, const char *address_key, GError **error)
+{
+	static const char sql[] =
+	    "SELECT hash, reason, at FROM suppression WHERE hash IN"
+	    " (SELECT value FROM json_each(suppression_hashes(?1, ?2)) j)"
+	    " ORDER BY at, hash";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_BYTES(keys), SQL_TEXT(address_key));
+	g_autoptr(GPtrArray) rows = load_all(statement, error);
+
+	return rows && rows->len ? g_ptr_array_steal_index(rows, 0) : NULL;
+}
+
+GPtrArray *
+suppression_load_page(
+    struct store *store, const char *after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT hash, reason, at FROM suppression"
+	                          " WHERE hash > ?1 ORDER BY hash LIMIT ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_TEXT(after), SQL_INT(limit));
+
+	return load_all(statement, error);
+}
+
+bool
+suppression_count(struct store *store, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM suppression";
+
+	return sql_number(store, sql, count, error);
+}

@@ -1,0 +1,27 @@
+/*
+ * tokenizer.h - the tokenizer of SQLite's full-text search, for the matcher.
+ */
+#ifndef PAPERBOY_STORE_CORE_TOKENIZER_H
+#define PAPERBOY_STORE_CORE_TOKENIZER_H
+
+#include <glib.h>
+
+#include "base/cleanup.h"
+#include "query/tokenizer_ops.h"
+
+struct sqlite3;
+
+/**
+ * Make FTS5's `unicode61 remove_diacritics 2`: runs of letters and digits, in
+ * lower case, without diacritics.
+ *
+ * An object belongs to one thread: shared ones give wrong words in silence.
+ *
+ * @param db  outlives the tokenizer
+ * @return NULL with PB_ERROR_PERMANENT when SQLite has no FTS5 or no memory
+ */
+struct tokenizer *tokenizer_new_unicode61(struct sqlite3 *db, GError **error);
+void tokenizer_free(struct tokenizer *tokenizer);
+PB_DEFINE_AUTO(tokenizer, tokenizer_free);
+
+#endif

@@ -1,0 +1,492 @@
+/*
+ * digests.c - digests: what a person is due, what was put in, what arrived.
+ */
+#include "store/mail/digests.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "store/core/enumeration.h"
+#include "store/core/sql.h"
+#include "store/paper/papers.h"
+
+void
+candidate_free(struct candidate *candidate)
+{
+	if (!candidate)
+		return;
+	g_free(candidate->label);
+	g_free(candidate->canonical);
+	g_free(candidate);
+}
+
+void
+digest_record_item_free(struct digest_record_item *item)
+{
+	if (!item)
+		return;
+	g_free(item->reasons);
+	g_free(item);
+}
+
+GPtrArray *
+digests_load_candidates(
+    struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error)
+{
+	static const char sql[] =
+	    "SELECT p.seq, s.filter_id, s.number, coalesce(s.name, s.text),"
+	    " f.canonical, p.last_day, p.upvotes, max(s.since_day, ?2), p.replacement,"
+	    " s.max_papers"
+	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
+	    " JOIN match_found m ON m.filter_id = s.filter_id"
+	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
+	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0"
+	    " AND p.last_day >= max(s.since_day, ?2)"
+	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
+	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq"
+	    /* Once more with each replacement, for who wants updates. */
+	    "  AND d.replacement >= iif((SELECT updates = 'on' FROM subscriber"
+	    "   WHERE id = ?1), p.replacement, 0))"
+	    /* Most have neither: that is asked once, not for each paper. */
+	    " AND (NOT EXISTS (SELECT 1 FROM digest"
+	    "   WHERE subscriber_id = ?1 AND state = 'live')"
+	    "  OR NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
+	    "   ON i.digest_id = g.id WHERE g.subscriber_id = ?1"
+	    "   AND g.state = 'live' AND i.paper_seq = p.seq))"
+	    " AND (NOT EXISTS (SELECT 1 FROM digest_rejected WHERE subscriber_id = ?1)"
+	    "  OR NOT EXISTS (SELECT 1 FROM digest_rejected r WHERE r.subscriber_id = "
+	    "?1"
+	    "   AND r.paper_seq = p.seq AND r.times >= 2))"
+	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(oldest_day));
+	g_autoptr(GPtrArray) candidates =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)candidate_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct candidate *candidate = g_new0(struct candidate, 1);
+
+		candidate->paper_seq = sql_get_int(statement, 0);
+		candidate->filter_id = sql_get_int(statement, 1);
+		candidate->number = (int)sql_get_int(statement, 2);
+		candidate->label = sql_dup_text(statement, 3);
+		candidate->canonical = sql_dup_text(statement, 4);
+		g_strlcpy(candidate->day,
+		    (const char *)sqlite3_column_text(statement, 5),
+		    sizeof(candidate->day));
+		candidate->upvotes = sql_get_int(statement, 6);
+		g_strlcpy(candidate->since_day,
+		    (const char *)sqlite3_column_text(statement, 7),
+		    sizeof(candidate->since_day));
+		candidate->replacement = sql_get_int(statement, 8);
+		candidate->max_papers = MAX((int)sql_get_int(statement, 9), 0);
+		g_ptr_array_add(candidates, candidate);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&candidates) : NULL;
+}
+
+GPtrArray *
+digests_load_blocks(struct store *store, int64_t subscriber_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT s.filter_id, s.number, coalesce(s.name, s.text), f.canonical"
+	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
+	    " WHERE s.subscriber_id = ?1 AND s.is_block = 1 ORDER BY s.number";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(subscriber_id));
+	g_autoptr(GPtrArray) blocks =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)candidate_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct candidate *block = g_new0(struct candidate, 1);
+
+		block->filter_id = sql_get_int(statement, 0);
+		block->number = (int)sql_get_int(statement, 1);
+		block->label = sql_dup_text(statement, 2);
+		block->canonical = sql_dup_text(statement, 3);
+		g_ptr_array_add(blocks, block);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&blocks) : NULL;
+}
+
+bool
+digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
+    bool *has, GError **error)
+{
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM digest WHERE "
+	                          "subscriber_id = ?1 AND slot = ?2)";
+	int64_t found;
+
+	if (!sql_number(
+	        store, sql, &found, error, SQL_INT(subscriber_id), SQL_TEXT(slot)))
+		return false;
+	*has = found == 1;
+	return true;
+}
+
+#define TWICE(x) x x
+#define INSERT_ITEM                                                              \
+	"INSERT INTO digest_item (digest_id, position, paper_seq, day, upvotes," \
+	" shown, reasons, replacement) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+#define ONE_ITEM   ", (?1, ?, ?, ?, ?, ?, ?, ?)"
+#define ITEMS_MOST 8
+
+/* @param count  1, 2, 4 or ITEMS_MOST: to begin a statement costs more than a row */
+static bool
+insert_items(struct store *store, int64_t digest_id, const GPtrArray *items,
+    unsigned at, unsigned count, GError **error)
+{
+	static const char one[] = INSERT_ITEM;
+	static const char two[] = INSERT_ITEM ONE_ITEM;
+	static const char four[] = INSERT_ITEM ONE_ITEM TWICE(ONE_ITEM);
+	static const char eight[] =
+	    INSERT_ITEM ONE_ITEM TWICE(ONE_ITEM) TWICE(TWICE(ONE_ITEM));
+	struct sql_value values[7 * ITEMS_MOST + 2] = {SQL_INT(digest_id)};
+	struct sql_value *value = values + 1;
+
+	for (unsigned i = at; i < at + count; i++) {
+		const struct digest_record_item *item = items->pdata[i];
+
+		*value++ = SQL_INT(i + 1);
+		*value++ = SQL_INT(item->paper_seq);
+		*value++ = SQL_TEXT(item->day);
+		*value++ = SQL_INT_OR_NULL(item->upvotes);
+		*value++ = SQL_INT(item->shown);
+		*value++ = SQL_TEXT(item->reasons);
+		*value++ = SQL_INT(item->replacement);
+	}
+	return sql_exec_values(store,
+	    count == 1   ? one
+	    : count == 2 ? two
+	    : count == 4 ? four
+	                 : eight,
+	    values, error);
+}
+
+static bool
+insert_all_items(
+    struct store *store, int64_t digest_id, const GPtrArray *items, GError **error)
+{
+	unsigned count = ITEMS_MOST;
+
+	for (unsigned at = 0; at < items->len; at += count) {
+		while (count > items->len - at)
+			count /= 2;
+		if (!insert_items(store, digest_id, items, at, count, error))
+			return false;
+	}
+	return true;
+}
+
+/* The word for one choice. */
+static const char *
+word_of(enum preference preference, int choice)
+{
+	struct preferences all = {0};
+
+	all.choice[preference] = choice;
+	return preferences_get_word(&all, preference);
+}
+
+bool
+digests_insert(
+    struct store *store, const struct digest_record *digest_record, GError **error)
+{
+	static const char sql_digest[] =
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
+	    " abstract, format, attach, language, is_note, coverage, message_token)"
+	    " VALUES (?1, ?2, ?3, ?4, 'live', ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+	static const char sql_outbox[] =
+	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
+	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
+	const struct digest_style *look = &digest_record->look;
+	const GPtrArray *items = digest_record->items;
+	int64_t digest_id;
+
+	if (!sql_exec(store, sql_digest, error, SQL_INT(digest_record->subscriber_id),
+	        SQL_TEXT(digest_record->slot), SQL_TEXT(digest_record->date),
+	        SQL_INT(digest_record->created_at),
+	        SQL_TEXT(word_of(PREFERENCE_ABSTRACT, (int)look->abstract)),
+	        SQL_TEXT(word_of(PREFERENCE_FORMAT, (int)look->format)),
+	        SQL_TEXT(word_of(PREFERENCE_ATTACH, (int)look->attach)),
+	        SQL_TEXT(*look->language ? look->language : NULL),
+	        SQL_INT(items->len == 0),
+	        SQL_TEXT(digest_record->coverage ? digest_record->coverage : ""),
+	        SQL_TEXT(digest_record->message_token)))
+		return false;
+	digest_id = sqlite3_last_insert_rowid(store->db);
+	if (!insert_all_items(store, digest_id, items, error))
+		return false;
+	return sql_exec(store, sql_outbox, error, SQL_INT(digest_record->subscriber_id),
+	    SQL_INT(digest_id), SQL_INT(digest_record->created_at));
+}
+
+bool
+digests_load_latest(
+    struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce(max(created_at), -1) FROM digest"
+	    " WHERE subscriber_id = ?1 AND state IN ('live', 'sent')";
+
+	return sql_number(store, sql, made_at, error, SQL_INT(subscriber_id));
+}
+
+/* Three columns from here on, and the language. */
+static void
+load_look(sqlite3_stmt *row, int column, struct digest_style *look)
+{
+	static const enum preference which[] = {
+	    PREFERENCE_ABSTRACT, PREFERENCE_FORMAT, PREFERENCE_ATTACH};
+	struct preferences all = {0};
+
+	for (int i = 0; i < (int)G_N_ELEMENTS(which); i++)
+		preferences_choose(&all, which[i],
+		    (const char *)sqlite3_column_text(row, column + i), NULL);
+	*look = (struct digest_style){
+	    .abstract = (enum preference_abstract)all.choice[PREFERENCE_ABSTRACT],
+	    .format = (enum preference_format)all.choice[PREFERENCE_FORMAT],
+	    .attach = (enum preference_attach)all.choice[PREFERENCE_ATTACH],
+	};
+	column += (int)G_N_ELEMENTS(which);
+	if (sqlite3_column_type(row, column) != SQLITE_NULL)
+		g_strlcpy(look->language,
+		    (const char *)sqlite3_column_text(row, column),
+		    sizeof(look->language));
+}
+
+void
+digests_parse_reasons(const char *text, GPtrArray *reasons)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++) {
+		char *tab = strchr(*line, '\t');
+
+		if (tab)
+			*tab = '\0';
+		g_ptr_array_add(reasons, digest_reason_new(*line, tab ? tab + 1 : ""));
+	}
+}
+
+struct digest *
+digests_load_head(struct store *store, int64_t digest_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
+	    " max(s.created_at, coalesce(s.moved_at, 0)), d.abstract, d.format, "
+	    "d.attach, d.language,"
+	    " d.is_note, d.coverage, d.message_token, d.id"
+	    " FROM digest d JOIN subscriber s ON s.id = d.subscriber_id"
+	    " WHERE d.id = ?1";
+	static const struct enumeration_column enumerations[] = {
+	    {7, ENUMERATION_DIGEST_ABSTRACT, ENUMERATION_VALUE, 14},
+	    {8, ENUMERATION_DIGEST_FORMAT, ENUMERATION_VALUE, 14},
+	    {9, ENUMERATION_DIGEST_ATTACH, ENUMERATION_VALUE, 14},
+	};
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
+	pb_auto(digest) digest = NULL;
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	step = ENUMERATION_STEP(statement, enumerations, error);
+	if (step == SQL_STEP_DONE)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such digest");
+	if (step != SQL_STEP_ROW)
+		return NULL;
+	digest = digest_new();
+	digest->id = digest_id;
+	digest->subscriber_id = sql_get_int(statement, 0);
+	digest->slot = sql_dup_text(statement, 1);
+	g_strlcpy(digest->date, (const char *)sqlite3_column_text(statement, 2),
+	    sizeof(digest->date));
+	digest->created_at = sql_get_int(statement, 3);
+	digest->recipient = sql_dup_text(statement, 4);
+	digest->recipient_name = sql_dup_text(statement, 5);
+	digest->subscriber_since = sql_get_int(statement, 6);
+	load_look(statement, 7, &digest->look);
+	digest->is_note = sql_get_int(statement, 11) == 1;
+	digest->coverage = sql_dup_text(statement, 12);
+	digest->message_token = sql_dup_text(statement, 13);
+	return g_steal_pointer(&digest);
+}
+
+/* @param shelf  or NULL */
+static struct paper *
+load_paper(
+    struct store *store, struct paper_cache *paper_cache, int64_t seq, GError **error)
+{
+	pb_auto(stored_paper) stored = NULL;
+
+	if (paper_cache)
+		return paper_cache_get(paper_cache, seq, error);
+	stored = papers_load(store, seq, error);
+	return stored ? g_steal_pointer(&stored->paper) : NULL;
+}
+
+struct digest *
+digests_load(struct store *store, int64_t digest_id, GError **error)
+{
+	return digests_load_shared(store, NULL, digest_id, error);
+}
+
+struct digest *
+digests_load_shared(struct store *store, struct paper_cache *paper_cache,
+    int64_t digest_id, GError **error)
+{
+	static const char sql[] =
+	    "SELECT paper_seq, day, upvotes, shown, reasons FROM digest_item"
+	    " WHERE digest_id = ?1 ORDER BY position";
+	static const struct enumeration_column enumerations[] = {
+	    {3, ENUMERATION_DIGEST_ITEM_SHOWN, ENUMERATION_VALUE, 0}};
+	pb_auto(digest) digest = digests_load_head(store, digest_id, error);
+	sql_auto *statement = NULL;
+	enum sql_step step;
+
+	if (!digest || (paper_cache && !paper_cache_refresh(paper_cache, error)))
+		return NULL;
+	statement = sql_bind(store, sql, error, SQL_INT(digest_id));
+	if (!statement)
+		return NULL;
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
+		struct paper *paper =
+		    load_paper(store, paper_cache, sql_get_int(statement, 0), error);
+		struct digest_entry *entry;
+
+		if (!paper)
+			return NULL;
+		entry = digest_entry_new(
+		    paper, (const char *)sqlite3_column_text(statement, 1));
+		entry->upvotes = sql_get_int(statement, 2);
+		entry->shown = (enum digest_detail)sql_get_int(statement, 3);
+		digests_parse_reasons(
+		    (const char *)sqlite3_column_text(statement, 4), entry->reasons);
+		g_ptr_array_add(digest->entries, entry);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&digest) : NULL;
+}
+
+void
+digest_row_free(struct digest_row *row)
+{
+	if (!row)
+		return;
+	g_free(row->recipient);
+	g_free(row->slot);
+	g_free(row->date);
+	g_free(row->state);
+	g_free(row->message_state);
+	g_free(row);
+}
+
+GPtrArray *
+digests_load_newest(
+    struct store *store, int64_t subscriber_id, unsigned limit, GError **error)
+{
+	static const struct enumeration_column enumerations[] = {
+	    {4, ENUMERATION_DIGEST_STATE, ENUMERATION_VALUE, 0},
+	    {5, ENUMERATION_OUTBOX_STATE, ENUMERATION_OPTIONAL, 0},
+	};
+	static const char sql[] =
+	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
+	    " (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id)"
+	    " FROM digest g JOIN subscriber s ON s.id = g.subscriber_id"
+	    " LEFT JOIN outbox o ON o.digest_id = g.id"
+	    " ORDER BY g.id DESC LIMIT ?1";
+	/* A person has a few of very many: by the index on them, then sorted. */
+	static const char sql_person[] =
+	    "SELECT g.id, s.address, g.slot, g.date, g.state, o.state, g.created_at,"
+	    " (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id)"
+	    " FROM digest g JOIN subscriber s ON s.id = g.subscriber_id"
+	    " LEFT JOIN outbox o ON o.digest_id = g.id"
+	    " WHERE g.subscriber_id = ?2 ORDER BY g.id DESC LIMIT ?1";
+	sql_auto *statement = subscriber_id
+	                          ? sql_bind(store, sql_person, error, SQL_INT(limit),
+	                                SQL_INT(subscriber_id))
+	                          : sql_bind(store, sql, error, SQL_INT(limit));
+	g_autoptr(GPtrArray) rows =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_row_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
+		struct digest_row *row = g_new0(struct digest_row, 1);
+
+		row->id = sql_get_int(statement, 0);
+		row->recipient = sql_dup_text(statement, 1);
+		row->slot = sql_dup_text(statement, 2);
+		row->date = sql_dup_text(statement, 3);
+		row->state = sql_dup_text(statement, 4);
+		row->message_state = sql_dup_text(statement, 5);
+		row->created_at = sql_get_int(statement, 6);
+		row->papers = sql_get_int(statement, 7);
+		g_ptr_array_add(rows, row);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+bool
+digests_load_last(struct store *store, int64_t *digest_id, GError **error)
+{
+	static const char sql[] = "SELECT max(id) FROM digest";
+	int64_t last;
+
+	if (!sql_number(store, sql, &last, error))
+		return false;
+	if (last < 0) {
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "no digest was made yet");
+		return false;
+	}
+	*digest_id = last;
+	return true;
+}
+
+bool
+digests_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM digest WHERE id IN (SELECT d.id FROM digest d"
+	    " WHERE d.created_at < ?1 AND d.state <> 'live'"
+	    " AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = d.id)"
+	    " LIMIT ?2)";
+
+	return sql_exec_count(
+	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}
+
+bool
+digests_prune_delivered(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM delivered WHERE (subscriber_id, paper_seq, replacement) IN"
+	    " (SELECT subscriber_id, paper_seq, replacement FROM delivered WHERE at < "
+	    "?1 LIMIT ?2)";
+
+	return sql_exec_count(
+	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}
+
+bool
+digests_prune_refused(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM digest_rejected WHERE (subscriber_id, paper_seq) IN"
+	    " (SELECT subscriber_id, paper_seq FROM digest_rejected WHERE at < ?1 "
+	    "LIMIT ?2)";
+
+	return sql_exec_count(
+	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}

@@ -1,0 +1,146 @@
+/*
+ * digests.h - digests: what a person is due, what was put in, what arrived.
+ */
+#ifndef PAPERBOY_STORE_MAIL_DIGESTS_H
+#define PAPERBOY_STORE_MAIL_DIGESTS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/digest.h"
+#include "store/core/store.h"
+#include "store/paper/paper_cache.h"
+
+/* A paper that one filter of a person found, and that is to be mailed. */
+struct candidate {
+	int64_t paper_seq;
+	int64_t filter_id;
+	int number;      /* of the person's filter */
+	char *label;     /* the filter's name, else its text as typed */
+	char *canonical; /* the filter's canonical form */
+	char day[11];
+	int64_t upvotes;     /* or PAPER_UNKNOWN */
+	char since_day[11];  /* what was listed before is not for the filter */
+	int64_t replacement; /* of the paper, announced last; 0: none */
+	int max_papers; /* that the filter may show in full; 0: no limit of its own */
+};
+
+void candidate_free(struct candidate *candidate);
+
+/**
+ * What a person's next edition may hold: matches of the person's filters on
+ * papers listed on or after oldest_day (and the filter's own first day),
+ * neither delivered nor in a digest under way nor refused twice for content.
+ *
+ * @return of struct candidate *: papers in reading order (votes, day, id), the
+ *         filters of one paper side by side, by number
+ */
+GPtrArray *digests_load_candidates(
+    struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error);
+
+/**
+ * The blocks of a person: filters whose papers are taken away from all others.
+ *
+ * @return of struct candidate * without a paper, by number; most people have none
+ */
+GPtrArray *
+digests_load_blocks(struct store *store, int64_t subscriber_id, GError **error);
+
+/* A line of a new digest. */
+struct digest_record_item {
+	int64_t paper_seq;
+	char day[11];
+	int64_t upvotes;
+	enum digest_detail shown;
+	int64_t replacement;
+	char *reasons;  /* a line each: filter, tab, words */
+	unsigned at;    /* its candidates are from here on in the loaded ones, */
+	unsigned finds; /* so many */
+	double score;   /* see query/eval/rank.h; where the order asks for it */
+};
+
+/* A new digest. */
+struct digest_record {
+	int64_t subscriber_id;
+	const char *slot;
+	const char *message_token;
+	const char *date; /* local, YYYY-MM-DD */
+	struct digest_style look;
+	const GPtrArray *items; /* of struct digest_record_item *, in reading order;
+	                           empty: it says that there is nothing new */
+	int64_t created_at;
+	const char *coverage; /* which lists it is made of, in one line; "" or NULL */
+};
+
+void digest_record_item_free(struct digest_record_item *item);
+
+/** Is there a digest of that person for that slot? */
+bool digests_has_slot(struct store *store, int64_t subscriber_id, const char *slot,
+    bool *has, GError **error);
+
+/**
+ * Store a digest with its items and its place in the outbox.
+ *
+ * The caller's transaction moves the person's due time in the same commit.
+ */
+bool digests_insert(
+    struct store *store, const struct digest_record *digest_record, GError **error);
+
+/** When the last digest of a person was made that went out or may yet.
+ * @param made_at -1 for never */
+bool digests_load_latest(
+    struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error);
+
+/** Load a digest without what is in it. @return NULL with PB_ERROR_NOT_FOUND */
+struct digest *
+digests_load_head(struct store *store, int64_t digest_id, GError **error);
+
+/** Load a digest as it was frozen, with its papers and the person's address. */
+struct digest *digests_load(struct store *store, int64_t digest_id, GError **error);
+
+/** The same with papers from a shelf of that store, which the digest shares. */
+struct digest *digests_load_shared(struct store *store, struct paper_cache *paper_cache,
+    int64_t digest_id, GError **error);
+
+/* A line of a list of digests. */
+struct digest_row {
+	int64_t id;
+	char *recipient;
+	char *slot;
+	char *date;
+	char *state;
+	char *
+	    message_state; /* of its place in the outbox; NULL when that is forgotten */
+	int64_t created_at;
+	int64_t papers;
+};
+
+void digest_row_free(struct digest_row *row);
+
+/**
+ * Load the newest digests, newest first.
+ *
+ * @param subscriber_id  or 0 for everybody
+ * @return of struct digest_row *
+ */
+GPtrArray *digests_load_newest(
+    struct store *store, int64_t subscriber_id, unsigned limit, GError **error);
+
+/** The newest digest. @return PB_ERROR_NOT_FOUND when there is none */
+bool digests_load_last(struct store *store, int64_t *digest_id, GError **error);
+
+/** Turn "filter TAB words" lines into reasons. */
+void digests_parse_reasons(const char *text, GPtrArray *reasons);
+
+/** Forget up to a limit of ended digests that are in the outbox no more. */
+bool digests_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error);
+
+/** Forget which papers somebody had, or could not be sent, before a time. */
+bool digests_prune_delivered(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
+bool digests_prune_refused(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error);
+
+#endif

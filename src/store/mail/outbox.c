@@ -1,0 +1,582 @@
+/*
+ * outbox.c - messages to send and what became of them.
+ */
+#include "store/mail/outbox.h"
+
+#include "base/clock.h"
+#include "store/core/enumeration.h"
+#include "store/core/row_count.h"
+#include "store/core/sql.h"
+#include "store/core/suppression.h"
+
+void
+outbox_job_free(struct outbox_job *job)
+{
+	if (!job)
+		return;
+	g_free(job->recipient);
+	g_free(job->sender);
+	g_free(job->cache_key);
+	g_free(job);
+}
+
+void
+outbox_result_free(struct outbox_result *result)
+{
+	if (!result)
+		return;
+	g_free(result->reply);
+	g_free(result);
+}
+
+void
+outbox_row_free(struct outbox_row *row)
+{
+	if (!row)
+		return;
+	g_free(row->kind);
+	g_free(row->recipient);
+	g_free(row->state);
+	g_free(row->reply);
+	g_free(row->held_why);
+	g_free(row);
+}
+
+static const char *const kind_names[] = {
+    [OUTBOX_DIGEST] = "digest",
+    [OUTBOX_ANSWER] = "answer",
+    [OUTBOX_CONFIRMATION] = "confirmation",
+    [OUTBOX_NOTICE] = "notice",
+};
+
+const char *
+outbox_kind_get_name(enum outbox_kind kind)
+{
+	return kind_names[kind];
+}
+
+static enum outbox_kind
+find_kind(const char *name)
+{
+	for (unsigned kind = 0; kind < G_N_ELEMENTS(kind_names); kind++)
+		if (g_str_equal(kind_names[kind], name))
+			return kind;
+	g_assert_not_reached();
+}
+
+/* Of a row `o` with its person `s`, or none; ?1 is the keys. */
+#define IS_WANTED                                                      \
+	"(o.kind <> 'digest' OR s.state = 'active')"                   \
+	" AND NOT (EXISTS (SELECT 1 FROM suppression WHERE hash > '')" \
+	"  AND EXISTS (SELECT 1 FROM suppression WHERE hash IN"        \
+	"   (SELECT value FROM json_each(suppression_hashes(?1,"       \
+	"    coalesce(o.address_key, s.address_key))) j)))"
+
+/* The columns that load_jobs() reads, in its order. */
+#define JOB_COLUMNS                                                                    \
+	"SELECT o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address)," \
+	" o.render_key, o.queued_at, o.attempt + 1, o.state = 'UNKNOWN', o.kind,"      \
+	" o.sender, " IS_WANTED ", o.possible_copies, o.crashes"                       \
+	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
+
+static bool
+load_jobs(sqlite3_stmt *statement, GPtrArray *jobs, GError **error)
+{
+	static const struct enumeration_column enumerations[] = {
+	    {8, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0}};
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
+		struct outbox_job *job = g_new0(struct outbox_job, 1);
+
+		job->id = sql_get_int(statement, 0);
+		job->digest_id = sql_get_int(statement, 1);
+		job->subscriber_id = sql_get_int(statement, 2);
+		job->recipient = sql_dup_text(statement, 3);
+		job->cache_key = sql_dup_text(statement, 4);
+		job->queued_at = sql_get_int(statement, 5);
+		job->attempt = (unsigned)sql_get_int(statement, 6);
+		job->was_unknown = sql_get_int(statement, 7) == 1;
+		job->kind = find_kind((const char *)sqlite3_column_text(statement, 8));
+		job->sender = sql_dup_text(statement, 9);
+		job->is_wanted = sql_get_int(statement, 10) == 1;
+		job->copies = (unsigned)sql_get_int(statement, 11);
+		job->crashes = (unsigned)sql_get_int(statement, 12);
+		job->bytes = -1;
+		g_ptr_array_add(jobs, job);
+	}
+	return step == SQL_STEP_DONE;
+}
+
+/* Messages that are looked at in one claim, at most. */
+#define CLAIM_PAGE 50
+
+static GPtrArray *
+load_due(struct store *store, int64_t now, GBytes *key, GError **error)
+{
+	static const char sql_system_mail[] = JOB_COLUMNS
+	    " WHERE o.kind <> 'digest'"
+	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
+	static const char sql_digests[] = JOB_COLUMNS
+	    " WHERE o.kind = 'digest'"
+	    " AND o.next_try_at <= ?2 ORDER BY o.next_try_at, o.id LIMIT ?3";
+	sql_auto *messages = sql_bind(store, sql_system_mail, error, SQL_BYTES(key),
+	    SQL_INT(now), SQL_INT(CLAIM_PAGE));
+	sql_auto *digests = NULL;
+	g_autoptr(GPtrArray) jobs =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+
+	if (!load_jobs(messages, jobs, error))
+		return NULL;
+	digests = sql_bind(store, sql_digests, error, SQL_BYTES(key), SQL_INT(now),
+	    SQL_INT(CLAIM_PAGE - jobs->len));
+	return load_jobs(digests, jobs, error) ? g_steal_pointer(&jobs) : NULL;
+}
+
+/* The papers of a digest have reached the person (or may have). */
+static bool
+save_delivered(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at,"
+	    " replacement)"
+	    " SELECT o.subscriber_id, i.paper_seq, i.digest_id, ?2, i.replacement"
+	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
+	    " WHERE o.id = ?1 ON CONFLICT DO NOTHING";
+	static const char sql_digest[] =
+	    "UPDATE digest SET state = 'sent'"
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now)) &&
+	       sql_exec(store, sql_digest, error, SQL_INT(id));
+}
+
+/*
+ * Nobody wants it any more: the digest's papers are free again, but for one that
+ * may have arrived, whose papers count as read.
+ */
+static bool
+cancel_row(
+    struct store *store, int64_t id, bool was_unknown, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = ?2, next_try_at = NULL,"
+	    " message = NULL WHERE id = ?1";
+	static const char sql_digest[] =
+	    "UPDATE digest SET state = 'cancelled'"
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+
+	if (!sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now)))
+		return false;
+	return was_unknown ? save_delivered(store, id, now, error)
+	                   : sql_exec(store, sql_digest, error, SQL_INT(id));
+}
+
+static bool
+claim_job(struct store *store, const struct outbox_claim *claim,
+    const struct outbox_job *job, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox"
+	    " SET state = 'SENDING', attempt = attempt + 1, claimed_at = ?2,"
+	    " next_try_at = NULL, render_key = coalesce(render_key, ?3) WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(job->id), SQL_INT(claim->now),
+	    SQL_TEXT(claim->cache_key));
+}
+
+static bool
+postpone_job(
+    struct store *store, const struct outbox_job *job, int64_t next_at, GError **error)
+{
+	static const char sql[] = "UPDATE outbox SET next_try_at = ?2 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(job->id), SQL_INT(next_at));
+}
+
+bool
+outbox_is_sent_alone(const struct outbox_job *job)
+{
+	return job->crashes >= OUTBOX_CRASHES_ALONE;
+}
+
+/* A claim in progress. */
+struct claiming {
+	struct store *store;
+	const struct outbox_claim *claim;
+	unsigned claimed;
+	bool is_full; /* no other message can be claimed */
+};
+
+/* Claim, cancel or postpone a message. @param is_taken  it is claimed or cancelled */
+static bool
+take_due(struct claiming *claiming, const struct outbox_job *job, bool *is_taken,
+    GError **error)
+{
+	const struct outbox_claim *claim = claiming->claim;
+	bool is_alone = outbox_is_sent_alone(job);
+	int64_t next_at = claim->now;
+
+	*is_taken = !job->is_wanted;
+	if (!job->is_wanted)
+		return cancel_row(
+		    claiming->store, job->id, job->was_unknown, claim->now, error);
+	claiming->is_full = claiming->claimed >= claim->limit ||
+	                    (is_alone && (claiming->claimed || !claim->is_idle));
+	if (claiming->is_full)
+		return true;
+	if (claim->allow && !claim->allow(claim->data, job->recipient, &next_at))
+		return postpone_job(claiming->store, job, next_at, error);
+	*is_taken = true;
+	claiming->claimed++;
+	claiming->is_full = is_alone;
+	return claim_job(claiming->store, claim, job, error);
+}
+
+/* Read back by outbox_load_generation(). */
+static bool
+advance_generation(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO cursor (name, value) VALUES ('generation', 1)"
+	    " ON CONFLICT (name) DO UPDATE SET value = value + 1";
+
+	return sql_exec(store, sql, error);
+}
+
+bool
+outbox_load_generation(struct store *store, int64_t *generation, GError **error)
+{
+	return store_load_cursor(store, "generation", 0, generation, error);
+}
+
+GPtrArray *
+outbox_claim(struct store *store, const struct outbox_claim *claim, bool *is_more,
+    GError **error)
+{
+	g_autoptr(GPtrArray) due = NULL;
+	g_autoptr(GPtrArray) jobs =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+	struct claiming claiming = {.store = store, .claim = claim};
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return NULL;
+	due = load_due(store, claim->now, claim->key, error);
+	if (!due)
+		return NULL;
+	for (unsigned i = 0; i < due->len && !claiming.is_full; i++) {
+		bool is_taken;
+
+		if (!take_due(&claiming, due->pdata[i], &is_taken, error))
+			return NULL;
+		if (is_taken)
+			g_ptr_array_add(jobs, g_steal_pointer(&due->pdata[i]));
+	}
+	if ((jobs->len && !advance_generation(store, error)) ||
+	    !store_commit(&transaction, error))
+		return NULL;
+	*is_more = claiming.is_full || due->len == CLAIM_PAGE;
+	return g_steal_pointer(&jobs);
+}
+
+GPtrArray *
+outbox_load_in_flight(struct store *store, GBytes *key, GError **error)
+{
+	static const char sql[] =
+	    JOB_COLUMNS " WHERE o.state = 'SENDING' ORDER BY o.id";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_BYTES(key));
+	g_autoptr(GPtrArray) jobs =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_job_free);
+
+	if (!load_jobs(statement, jobs, error))
+		return NULL;
+	/* The attempt that it is in. */
+	for (unsigned i = 0; i < jobs->len; i++)
+		((struct outbox_job *)jobs->pdata[i])->attempt--;
+	return g_steal_pointer(&jobs);
+}
+
+bool
+outbox_is_wanted(struct store *store, const struct outbox_job *job, GBytes *key,
+    bool *is_wanted, GError **error)
+{
+	/* No row: the person was forgotten. */
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM outbox o"
+	                          " LEFT JOIN subscriber s ON s.id = o.subscriber_id"
+	                          " WHERE o.id = ?2 AND " IS_WANTED ")";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error, SQL_BYTES(key), SQL_INT(job->id)))
+		return false;
+	*is_wanted = found == 1;
+	return true;
+}
+
+static bool
+save_refused(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO digest_rejected (subscriber_id, paper_seq, times, at)"
+	    " SELECT o.subscriber_id, i.paper_seq, 1, ?2"
+	    " FROM outbox o JOIN digest_item i ON i.digest_id = o.digest_id"
+	    " WHERE o.id = ?1"
+	    " ON CONFLICT DO UPDATE SET times = times + 1, at = excluded.at";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now));
+}
+
+static bool
+fail_digest(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE digest SET state = 'failed'"
+	    " WHERE id = (SELECT digest_id FROM outbox WHERE id = ?1)";
+
+	return sql_exec(store, sql, error, SQL_INT(id));
+}
+
+static bool
+end_row(struct store *store, const struct outbox_result *result, const char *state,
+    int64_t now, GError **error)
+{
+	static const char sql[] = "UPDATE outbox SET state = ?2, ended_at = ?3, "
+	                          "next_try_at = NULL, message = NULL, code = ?4,"
+	                          " reply = ?5, octets = coalesce(?6, octets),"
+	                          " possible_copies = ?7, crashes = ?8"
+	                          " WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
+	    SQL_INT(now), SQL_INT_OR_NULL(result->code), SQL_TEXT(result->reply),
+	    SQL_INT_OR_NULL(result->bytes), SQL_INT(result->copies),
+	    SQL_INT(result->crashes));
+}
+
+static bool
+requeue_row(struct store *store, const struct outbox_result *result, const char *state,
+    GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = ?2, next_try_at = ?3, code = coalesce(?4, code),"
+	    " reply = coalesce(?5, reply), octets = coalesce(?6, octets),"
+	    " possible_copies = ?7, crashes = ?8 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
+	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
+	    SQL_TEXT(result->reply), SQL_INT_OR_NULL(result->bytes),
+	    SQL_INT(result->copies), SQL_INT(result->crashes));
+}
+
+static bool
+hold_row(struct store *store, const struct outbox_result *result, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = 'HELD', held_from = 'UNKNOWN',"
+	    " held_why = 'crash', next_try_at = NULL, possible_copies = ?2,"
+	    " crashes = ?3 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(result->id), SQL_INT(result->copies),
+	    SQL_INT(result->crashes));
+}
+
+/* Back to how it was before the claim; but a word of the relay is kept. */
+static bool
+return_row(struct store *store, const struct outbox_result *result, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE outbox SET state = CASE WHEN ?5 THEN 'UNKNOWN'"
+	    "  WHEN attempt = 1 AND coalesce(?4, reply) IS NULL THEN 'NEW'"
+	    "  ELSE 'DEFERRED' END,"
+	    " next_try_at = ?2, code = coalesce(?3, code), reply = coalesce(?4, reply),"
+	    " render_key = CASE WHEN attempt > 1 THEN render_key END,"
+	    " attempt = attempt - 1 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(result->id),
+	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
+	    SQL_TEXT(result->reply), SQL_INT(result->was_unknown));
+}
+
+static bool
+save_result(struct store *store, const struct outbox_result *result, int64_t now,
+    GError **error)
+{
+	switch (result->end) {
+	case OUTBOX_SENT:
+		return end_row(store, result, "SENT", now, error) &&
+		       save_delivered(store, result->id, now, error);
+	case OUTBOX_DEFERRED:
+		return requeue_row(store, result, "DEFERRED", error);
+	case OUTBOX_RETURNED:
+		return return_row(store, result, error);
+	case OUTBOX_UNKNOWN:
+		if (result->next_try_at >= 0)
+			return requeue_row(store, result, "UNKNOWN", error);
+		return end_row(store, result, "UNKNOWN", now, error) &&
+		       save_delivered(store, result->id, now, error);
+	case OUTBOX_HELD:
+		return hold_row(store, result, error);
+	case OUTBOX_FAILED:
+		return end_row(store, result, "FAILED", now, error) &&
+		       fail_digest(store, result->id, error);
+	case OUTBOX_CANCELLED:
+		return cancel_row(store, result->id, result->was_unknown, now, error);
+	case OUTBOX_REFUSED:
+		return end_row(store, result, "FAILED", now, error) &&
+		       save_refused(store, result->id, now, error) &&
+		       fail_digest(store, result->id, error);
+	}
+	return false;
+}
+
+bool
+outbox_save_results(
+    struct store *store, const GPtrArray *results, int64_t now, GError **error)
+{
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	for (unsigned i = 0; i < results->len; i++) {
+		const struct outbox_result *result = results->pdata[i];
+
+		if (!save_result(store, result, now, error)) {
+			g_prefix_error(
+			    error, "message %" G_GINT64_FORMAT ": ", result->id);
+			return false;
+		}
+	}
+	return store_commit(&transaction, error);
+}
+
+bool
+outbox_retry_now(struct store *store, int64_t now, GError **error)
+{
+	static const char sql[] = "UPDATE outbox SET next_try_at = ?1"
+	                          " WHERE next_try_at > ?2";
+
+	return sql_exec(store, sql, error, SQL_INT(now), SQL_INT(now + CLOCK_DAY_S));
+}
+
+bool
+outbox_cancel(struct store *store, int64_t subscriber_id, int64_t now, GError **error)
+{
+	/* One that is being sent goes on; the post looks again before it does. */
+	static const char sql[] =
+	    "SELECT id, 'UNKNOWN' IN (state, held_from) FROM outbox"
+	    " WHERE subscriber_id = ?1 AND kind = 'digest'"
+	    " AND state IN ('NEW', 'DEFERRED', 'UNKNOWN', 'HELD')"
+	    " AND ended_at IS NULL ORDER BY id LIMIT 1";
+
+	for (;;) {
+		sql_auto *statement =
+		    sql_bind(store, sql, error, SQL_INT(subscriber_id));
+		enum sql_step step;
+		int64_t id;
+		bool was_unknown;
+
+		if (!statement)
+			return false;
+		step = sql_step(statement, error);
+		if (step != SQL_STEP_ROW)
+			return step == SQL_STEP_DONE;
+		id = sql_get_int(statement, 0);
+		was_unknown = sql_get_int(statement, 1) == 1;
+		if (!cancel_row(store, id, was_unknown, now, error))
+			return false;
+	}
+}
+
+bool
+outbox_load_next_try(struct store *store, int64_t *at, GError **error)
+{
+	static const char sql[] = "SELECT min(next_try_at) FROM outbox"
+	                          " WHERE next_try_at IS NOT NULL";
+
+	return sql_number(store, sql, at, error);
+}
+
+bool
+outbox_cancel_one(
+    struct store *store, int64_t id, bool is_delivered, int64_t now, GError **error)
+{
+	return cancel_row(store, id, is_delivered, now, error);
+}
+
+GPtrArray *
+outbox_load_rows(struct store *store, const struct outbox_filter *choice, int64_t after,
+    unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT o.id, o.digest_id, coalesce(o.recipient, s.address), o.state,"
+	    " o.attempt, o.queued_at, o.next_try_at, o.ended_at, o.code, o.reply,"
+	    " CASE WHEN o.state = 'HELD' THEN o.held_why END, o.kind,"
+	    " o.possible_copies, o.crashes"
+	    " FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"
+	    " WHERE o.id > ?1 AND (?2 OR o.ended_at IS NULL)"
+	    " AND (?4 IS NULL OR o.state = ?4) AND (?5 = 0 OR o.subscriber_id = ?5)"
+	    " ORDER BY o.id LIMIT ?3";
+	static const struct enumeration_column enumerations[] = {
+	    {3, ENUMERATION_OUTBOX_STATE, ENUMERATION_VALUE, 0},
+	    {10, ENUMERATION_OUTBOX_HELD_WHY, ENUMERATION_OPTIONAL, 0},
+	    {11, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0},
+	};
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after),
+	    SQL_INT(choice->is_all), SQL_INT(limit), SQL_TEXT(choice->state),
+	    SQL_INT(choice->subscriber_id));
+	g_autoptr(GPtrArray) rows =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_row_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
+		struct outbox_row *row = g_new0(struct outbox_row, 1);
+
+		row->id = sql_get_int(statement, 0);
+		row->digest_id = sql_get_int(statement, 1);
+		row->recipient = sql_dup_text(statement, 2);
+		row->state = sql_dup_text(statement, 3);
+		row->attempt = (unsigned)sql_get_int(statement, 4);
+		row->queued_at = sql_get_int(statement, 5);
+		row->next_try_at = sql_get_int(statement, 6);
+		row->ended_at = sql_get_int(statement, 7);
+		row->code = (int)sql_get_int(statement, 8);
+		row->reply = sql_dup_text(statement, 9);
+		row->held_why = sql_dup_text(statement, 10);
+		row->kind = sql_dup_text(statement, 11);
+		row->copies = (unsigned)sql_get_int(statement, 12);
+		row->crashes = (unsigned)sql_get_int(statement, 13);
+		g_ptr_array_add(rows, row);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+bool
+outbox_count(struct store *store, const char *state, int64_t *count, GError **error)
+{
+	g_autofree char *name = g_strconcat("outbox ", state, NULL);
+
+	return row_count_load(store, name, count, error);
+}
+
+bool
+outbox_count_failed(struct store *store, int64_t *count, GError **error)
+{
+	return row_count_load(store, "outbox FAILED", count, error);
+}
+
+bool
+outbox_prune(struct store *store, int64_t before, unsigned limit, unsigned *count,
+    GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM outbox WHERE id IN"
+	    " (SELECT id FROM outbox WHERE ended_at < ?1 LIMIT ?2)";
+
+	return sql_exec_count(
+	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}

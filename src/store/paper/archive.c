@@ -1,0 +1,468 @@
+/*
+ * archive.c - the archive learns words with each paper; whether it did, and anew.
+ */
+#include "store/paper/archive.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "query/text/acronym.h"
+#include "query/text/stem.h"
+#include "store/core/sql.h"
+#include "store/paper/paper_row.h"
+
+#define PAGE_PAPERS 500
+
+/* Named numbers: what has been learnt so far. */
+#define LEARNT_PAPERS         "archive papers"
+#define LEARNT_TITLE_WORDS    "archive title words"
+#define LEARNT_ABSTRACT_WORDS "archive abstract words"
+
+/* What there is to learn of one paper, or of all. */
+struct lesson {
+	GHashTable *words; /* char * -> struct learnt *, with the folded word */
+	GHashTable *forms; /* "short TAB long", folded -> struct learnt *, as shown */
+	int64_t papers;
+	int64_t title_words;
+	int64_t abstract_words;
+};
+
+struct learnt {
+	char *text;
+	int64_t papers;
+};
+
+/* What a tokenizer is told to fill. */
+struct reading {
+	struct lesson *lesson;
+	int64_t *words;
+};
+
+static void
+learnt_free(void *data)
+{
+	struct learnt *learnt = data;
+
+	g_free(learnt->text);
+	g_free(learnt);
+}
+
+static void
+lesson_init(struct lesson *lesson)
+{
+	*lesson = (struct lesson){
+	    .words =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, learnt_free),
+	    .forms =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, learnt_free),
+	};
+}
+
+static void
+lesson_clear(struct lesson *lesson)
+{
+	g_hash_table_unref(lesson->words);
+	g_hash_table_unref(lesson->forms);
+}
+
+#define auto_lesson __attribute__((cleanup(lesson_clear))) struct lesson
+
+/* @param key, text  taken */
+static void
+put(GHashTable *table, char *key, char *text)
+{
+	struct learnt *learnt = g_new(struct learnt, 1);
+
+	*learnt = (struct learnt){.text = text, .papers = 1};
+	g_hash_table_insert(table, key, learnt);
+}
+
+static void
+read_word(void *data, const char *token, size_t len, size_t start, size_t end)
+{
+	const struct reading *reading = data;
+	char *word = g_strndup(token, len);
+
+	(void)start;
+	(void)end;
+	(*reading->words)++;
+	if (g_hash_table_contains(reading->lesson->words, word))
+		g_free(word);
+	else
+		put(reading->lesson->words, word, stem_plural(word, len));
+}
+
+static void
+append_folded(void *data, const char *token, size_t len, size_t start, size_t end)
+{
+	GString *text = data;
+	g_autofree char *folded = stem_plural(token, len);
+
+	(void)start;
+	(void)end;
+	g_string_append_printf(text, "%s%s", text->len ? " " : "", folded);
+}
+
+static char *
+fold(const struct tokenizer *tokenizer, const char *text)
+{
+	GString *folded = g_string_new(NULL);
+
+	tokenizer->split(tokenizer->self, text, strlen(text), append_folded, folded);
+	return g_string_free(folded, FALSE);
+}
+
+static void
+read_forms(struct lesson *lesson, const struct tokenizer *tokenizer, const char *text)
+{
+	g_autoptr(GPtrArray) forms = acronym_find(text);
+
+	for (unsigned i = 0; i < forms->len; i++) {
+		struct acronym *form = forms->pdata[i];
+		g_autofree char *short_text = fold(tokenizer, form->short_text);
+		g_autofree char *long_text = fold(tokenizer, form->long_text);
+		g_autofree char *key = g_strconcat(short_text, "\t", long_text, NULL);
+
+		if (*short_text && *long_text &&
+		    !g_hash_table_contains(lesson->forms, key))
+			put(lesson->forms, g_steal_pointer(&key),
+			    g_steal_pointer(&form->long_text));
+	}
+}
+
+static bool
+read_paper(struct lesson *lesson, const struct tokenizer *tokenizer,
+    const struct paper *paper, GError **error)
+{
+	const char *texts[] = {paper->title, paper->abstract};
+	int64_t *counts[] = {&lesson->title_words, &lesson->abstract_words};
+
+	lesson->papers = 1;
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		struct reading reading = {lesson, counts[i]};
+
+		if (!tokenizer->split(tokenizer->self, texts[i], strlen(texts[i]),
+		        read_word, &reading)) {
+			g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+			    "cannot cut paper %s into words", paper->id);
+			return false;
+		}
+		read_forms(lesson, tokenizer, texts[i]);
+	}
+	return true;
+}
+
+static bool
+add_word(
+    struct store *store, const char *text, const struct learnt *learnt, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO vocabulary (text, folded, papers) VALUES (?1, ?2, ?3)"
+	    " ON CONFLICT DO UPDATE SET papers = papers + excluded.papers";
+
+	return sql_exec(store, sql, error, SQL_TEXT(text), SQL_TEXT(learnt->text),
+	    SQL_INT(learnt->papers));
+}
+
+static bool
+remove_word(
+    struct store *store, const char *text, const struct learnt *learnt, GError **error)
+{
+	static const char sql_last[] =
+	    "DELETE FROM vocabulary WHERE text = ?1 AND papers <= 1";
+	static const char sql[] =
+	    "UPDATE vocabulary SET papers = papers - 1 WHERE text = ?1 AND papers > 1";
+
+	(void)learnt;
+	return sql_exec(store, sql_last, error, SQL_TEXT(text)) &&
+	       (sqlite3_changes(store->db) ||
+	           sql_exec(store, sql, error, SQL_TEXT(text)));
+}
+
+static bool
+add_form(
+    struct store *store, const char *key, const struct learnt *learnt, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO acronym (short, long, shown, papers)"
+	    " VALUES (?1, ?2, ?3, ?4)"
+	    " ON CONFLICT DO UPDATE SET papers = papers + excluded.papers";
+	g_auto(GStrv) parts = g_strsplit(key, "\t", 2);
+
+	return sql_exec(store, sql, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1]),
+	    SQL_TEXT(learnt->text), SQL_INT(learnt->papers));
+}
+
+static bool
+remove_form(
+    struct store *store, const char *key, const struct learnt *learnt, GError **error)
+{
+	static const char sql_last[] =
+	    "DELETE FROM acronym WHERE short = ?1 AND long = ?2 AND papers <= 1";
+	static const char sql[] = "UPDATE acronym SET papers = papers - 1"
+	                          " WHERE short = ?1 AND long = ?2 AND papers > 1";
+	g_auto(GStrv) parts = g_strsplit(key, "\t", 2);
+
+	(void)learnt;
+	return sql_exec(
+	           store, sql_last, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1])) &&
+	       (sqlite3_changes(store->db) ||
+	           sql_exec(store, sql, error, SQL_TEXT(parts[0]), SQL_TEXT(parts[1])));
+}
+
+typedef bool (*lesson_change)(
+    struct store *store, const char *key, const struct learnt *learnt, GError **error);
+
+/* Make a change for what is in one table and not in the other (NULL: empty). */
+static bool
+change(struct store *store, GHashTable *here, GHashTable *not_there,
+    lesson_change apply, GError **error)
+{
+	GHashTableIter iter;
+	gpointer key, value;
+
+	g_hash_table_iter_init(&iter, here);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		if (not_there && g_hash_table_contains(not_there, key))
+			continue;
+		if (!apply(store, key, value, error))
+			return false;
+	}
+	return true;
+}
+
+static bool
+add_number(struct store *store, const char *name, int64_t more, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO cursor (name, value) VALUES (?1, ?2)"
+	    " ON CONFLICT DO UPDATE SET value = value + excluded.value";
+
+	return !more || sql_exec(store, sql, error, SQL_TEXT(name), SQL_INT(more));
+}
+
+/* @param old  of the paper before; empty for a new one */
+static bool
+add_numbers(struct store *store, const struct lesson *fresh, const struct lesson *old,
+    GError **error)
+{
+	return add_number(store, LEARNT_PAPERS, fresh->papers - old->papers, error) &&
+	       add_number(store, LEARNT_TITLE_WORDS,
+	           fresh->title_words - old->title_words, error) &&
+	       add_number(store, LEARNT_ABSTRACT_WORDS,
+	           fresh->abstract_words - old->abstract_words, error);
+}
+
+bool
+archive_index(struct store *store, const struct paper *old, const struct paper *fresh,
+    GError **error)
+{
+	auto_lesson before, after;
+
+	lesson_init(&before);
+	lesson_init(&after);
+	return (!old || read_paper(&before, store->tokenizer, old, error)) &&
+	       (!fresh || read_paper(&after, store->tokenizer, fresh, error)) &&
+	       change(store, after.words, before.words, add_word, error) &&
+	       change(store, before.words, after.words, remove_word, error) &&
+	       change(store, after.forms, before.forms, add_form, error) &&
+	       change(store, before.forms, after.forms, remove_form, error) &&
+	       add_numbers(store, &after, &before, error);
+}
+
+/* Add what one paper taught to what all taught. */
+static void
+merge(GHashTable *all, GHashTable *one)
+{
+	GHashTableIter iter;
+	gpointer key, value;
+
+	g_hash_table_iter_init(&iter, one);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		struct learnt *known = g_hash_table_lookup(all, key);
+
+		if (known) {
+			known->papers++;
+			continue;
+		}
+		g_hash_table_iter_steal(&iter);
+		g_hash_table_insert(all, key, value);
+	}
+}
+
+static GPtrArray *
+load_page(struct store *store, int64_t after, GError **error)
+{
+	static const char sql[] = "SELECT " PAPER_ROW_COLUMNS " FROM paper"
+	                          " WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(PAGE_PAPERS));
+
+	return paper_row_load_all(statement, error);
+}
+
+static bool
+read_all(struct store *store, struct lesson *all, GError **error)
+{
+	int64_t after = 0;
+
+	for (;;) {
+		g_autoptr(GPtrArray) page = load_page(store, after, error);
+
+		if (!page)
+			return false;
+		if (!page->len)
+			return true;
+		for (unsigned i = 0; i < page->len; i++) {
+			const struct stored_paper *stored = page->pdata[i];
+			auto_lesson one;
+
+			lesson_init(&one);
+			if (!read_paper(&one, store->tokenizer, stored->paper, error))
+				return false;
+			merge(all->words, one.words);
+			merge(all->forms, one.forms);
+			all->papers++;
+			all->title_words += one.title_words;
+			all->abstract_words += one.abstract_words;
+			after = stored->seq;
+		}
+	}
+}
+
+bool
+archive_load_size(struct store *store, struct archive_size *size, GError **error)
+{
+	int64_t papers, title_words, abstract_words;
+
+	if (!store_load_cursor(store, LEARNT_PAPERS, 0, &papers, error) ||
+	    !store_load_cursor(store, LEARNT_TITLE_WORDS, 0, &title_words, error) ||
+	    !store_load_cursor(store, LEARNT_ABSTRACT_WORDS, 0, &abstract_words, error))
+		return false;
+	*size = (struct archive_size){
+	    .papers = papers,
+	    .title_words = papers ? (double)title_words / (double)papers : 0,
+	    .abstract_words = papers ? (double)abstract_words / (double)papers : 0,
+	};
+	return true;
+}
+
+bool
+archive_check_counts(struct store *store, char **problem, GError **error)
+{
+	static const char sql_papers[] = "SELECT count(*) FROM paper";
+	static const char sql_indexed[] = "SELECT count(*) FROM paper_fts_docsize";
+	int64_t papers, indexed, learnt;
+
+	if (!sql_number(store, sql_papers, &papers, error) ||
+	    !sql_number(store, sql_indexed, &indexed, error) ||
+	    !store_load_cursor(store, LEARNT_PAPERS, 0, &learnt, error))
+		return false;
+	*problem = NULL;
+	if (indexed != papers || learnt != papers)
+		*problem = g_strdup_printf("there are %" G_GINT64_FORMAT
+		                           " papers, %" G_GINT64_FORMAT
+		                           " in the index, and the words of "
+		                           "%" G_GINT64_FORMAT,
+		    papers, indexed, learnt);
+	return true;
+}
+
+/* FTS5's own check, against the papers too (its section 6.4). */
+static bool
+check_index(struct store *store, char **problem, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO paper_fts (paper_fts, rank) VALUES ('integrity-check', 1)";
+	g_autoptr(GError) found = NULL;
+
+	*problem = NULL;
+	if (sql_exec(store, sql, &found))
+		return true;
+	if ((sqlite3_extended_errcode(store->db) & 0xff) != SQLITE_CORRUPT) {
+		g_propagate_error(error, g_steal_pointer(&found));
+		return false;
+	}
+	*problem = g_strdup("the index is damaged, or not that of the papers");
+	return true;
+}
+
+/* @param wanted  emptied of what is right */
+static bool
+check_table(struct store *store, const char *sql, const char *what, GHashTable *wanted,
+    char **problem, GError **error)
+{
+	sql_auto *statement = sql_bind(store, sql, error);
+	enum sql_step step;
+	guint wrong = 0;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		const char *key = (const char *)sqlite3_column_text(statement, 0);
+		const struct learnt *learnt = g_hash_table_lookup(wanted, key);
+
+		if (!learnt || learnt->papers != sql_get_int(statement, 1))
+			wrong++;
+		g_hash_table_remove(wanted, key);
+	}
+	wrong += g_hash_table_size(wanted);
+	if (step == SQL_STEP_DONE && wrong)
+		*problem = g_strdup_printf("%u %s are counted wrong", wrong, what);
+	return step == SQL_STEP_DONE;
+}
+
+bool
+archive_check(struct store *store, char **problem, GError **error)
+{
+	static const char sql_words[] = "SELECT text, papers FROM vocabulary";
+	static const char sql_forms[] =
+	    "SELECT short || char(9) || long, papers FROM acronym";
+	g_autofree char *found = NULL;
+	pb_transaction transaction = {0}; /* so that nobody writes meanwhile */
+	auto_lesson all;
+
+	lesson_init(&all);
+	if (!store_begin(store, &transaction, error) ||
+	    !archive_check_counts(store, &found, error) ||
+	    (!found && !check_index(store, &found, error)) ||
+	    (!found && !read_all(store, &all, error)) ||
+	    (!found &&
+	        !check_table(store, sql_words, "words", all.words, &found, error)) ||
+	    (!found && !check_table(
+	                   store, sql_forms, "short forms", all.forms, &found, error)))
+		return false;
+	*problem = g_steal_pointer(&found);
+	return true;
+}
+
+static bool
+erase_all(struct store *store, GError **error)
+{
+	static const char sql_index[] =
+	    "INSERT INTO paper_fts (paper_fts) VALUES ('rebuild')";
+	static const char sql_words[] = "DELETE FROM vocabulary";
+	static const char sql_forms[] = "DELETE FROM acronym";
+
+	return sql_exec(store, sql_words, error) && sql_exec(store, sql_forms, error) &&
+	       store_save_cursor(store, LEARNT_PAPERS, 0, error) &&
+	       store_save_cursor(store, LEARNT_TITLE_WORDS, 0, error) &&
+	       store_save_cursor(store, LEARNT_ABSTRACT_WORDS, 0, error) &&
+	       sql_exec(store, sql_index, error);
+}
+
+bool
+archive_rebuild(struct store *store, GError **error)
+{
+	static const struct lesson nothing = {0};
+	pb_transaction transaction = {0};
+	auto_lesson all;
+
+	lesson_init(&all);
+	return store_begin(store, &transaction, error) && erase_all(store, error) &&
+	       read_all(store, &all, error) &&
+	       change(store, all.words, NULL, add_word, error) &&
+	       change(store, all.forms, NULL, add_form, error) &&
+	       add_numbers(store, &all, &nothing, error) &&
+	       store_commit(&transaction, error);
+}

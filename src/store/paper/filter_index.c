@@ -1,0 +1,199 @@
+/*
+ * filter_index.c - filters filed under the terms that a paper must have for them.
+ */
+#include "store/paper/filter_index.h"
+
+#include "store/core/sql.h"
+#include "store/paper/archive.h"
+#include "store/paper/matches.h"
+
+/* How many papers the archive had when all were filed, and how far filing anew is. */
+#define FILED_PAPERS "filed papers"
+#define FILED_FILTER "filed filter"
+
+/* Below so many papers nothing is rare. */
+#define ARCHIVE_LEAST 1000
+
+/* A rough number will do, and short beginnings have thousands of words. */
+static bool
+load_prefix_papers(
+    struct store *store, const char *prefix, int64_t *papers, GError **error)
+{
+	static const char sql[] = "SELECT papers FROM vocabulary WHERE text >= ?1"
+	                          " AND text < ?1 || char(1114111) LIMIT 100";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(prefix));
+	enum sql_step step;
+	int64_t sum = 0;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		sum += sql_get_int(statement, 0);
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*papers = sum;
+	return true;
+}
+
+static bool
+load_papers(void *data, const struct term *term, int64_t *papers, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce(sum(papers), 0) FROM vocabulary WHERE folded = ?1";
+
+	return term->kind == TERM_PREFIX
+	           ? load_prefix_papers(data, term->text, papers, error)
+	           : sql_number(data, sql, papers, error, SQL_TEXT(term->text));
+}
+
+static bool
+insert_term(
+    struct store *store, int64_t filter_id, const struct term *term, GError **error)
+{
+	static const char sql[] = "INSERT INTO filter_term (kind, term, filter_id)"
+	                          " VALUES (?1, ?2, ?3)";
+
+	return sql_exec(store, sql, error, SQL_INT(term->kind), SQL_TEXT(term->text),
+	    SQL_INT(filter_id));
+}
+
+bool
+filter_index_save(
+    struct store *store, int64_t filter_id, const char *canonical, GError **error)
+{
+	static const char sql_delete[] = "DELETE FROM filter_term WHERE filter_id = ?1";
+	static const struct term always = {TERM_ALWAYS, (char *)""};
+	const struct document_frequency rarity = {load_papers, store};
+	pb_auto(query) query =
+	    query_parse_canonical(canonical, store_get_tokenizer(store), NULL);
+	g_autoptr(GPtrArray) terms = NULL;
+
+	if (query) {
+		terms = terms_select_required(query, &rarity, error);
+		if (!terms)
+			return false;
+	}
+	if (!sql_exec(store, sql_delete, error, SQL_INT(filter_id)))
+		return false;
+	if (!terms)
+		return insert_term(store, filter_id, &always, error);
+	for (unsigned i = 0; i < terms->len; i++)
+		if (!insert_term(store, filter_id, terms->pdata[i], error))
+			return false;
+	return true;
+}
+
+bool
+filter_index_find(struct store *store, const struct filter_index_terms *terms,
+    const struct filter_index_range *range,
+    void (*found)(void *data, unsigned term, int64_t filter_id), void *data,
+    GError **error)
+{
+	/* In one statement, and sorted: the next one mostly stands on the same page. */
+	static const char sql[] =
+	    "SELECT j.key, t.filter_id FROM json_each(?1) j CROSS JOIN filter_term t"
+	    " WHERE t.kind = ?2 AND t.term = j.value"
+	    " AND t.filter_id > ?3 AND t.filter_id <= ?4";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(terms->texts),
+	    SQL_INT(terms->kind), SQL_INT(range->after), SQL_INT(range->through));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		found(data, (unsigned)sql_get_int(statement, 0),
+		    sql_get_int(statement, 1));
+	return step == SQL_STEP_DONE;
+}
+
+bool
+filter_index_foreach(struct store *store, const struct filter_index_range *range,
+    void (*found)(void *data, const struct term *term, int64_t filter_id), void *data,
+    GError **error)
+{
+	/* The other index has the range together, but each term many times. */
+	static const char sql[] =
+	    "SELECT kind, term, filter_id FROM filter_term NOT INDEXED"
+	    " WHERE filter_id > ?1 AND filter_id <= ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(range->after), SQL_INT(range->through));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		const struct term term = {
+		    (enum term_kind)sqlite3_column_int(statement, 0),
+		    (char *)sqlite3_column_text(statement, 1)};
+
+		found(data, &term, sqlite3_column_int64(statement, 2));
+	}
+	return step == SQL_STEP_DONE;
+}
+
+static bool
+file_all(struct store *store, const GPtrArray *filters, GError **error)
+{
+	for (unsigned i = 0; i < filters->len; i++) {
+		const struct stored_filter *filter = filters->pdata[i];
+
+		if (!filter_index_save(store, filter->id, filter->canonical, error))
+			return false;
+	}
+	return true;
+}
+
+/* Whether what was rare may be common by now, or the other way round. */
+static bool
+is_stale(int64_t filed, int64_t papers)
+{
+	filed = MAX(filed, ARCHIVE_LEAST);
+	papers = MAX(papers, ARCHIVE_LEAST);
+	return papers >= 2 * filed || filed >= 2 * papers;
+}
+
+/* The next page of all filters, when they are to be filed anew. */
+static bool
+renew_page(struct store *store, unsigned limit, bool *is_done, GError **error)
+{
+	struct archive_size size;
+	int64_t filed, after;
+	g_autoptr(GPtrArray) filters = NULL;
+
+	if (!archive_load_size(store, &size, error) ||
+	    !store_load_cursor(store, FILED_PAPERS, 0, &filed, error) ||
+	    !store_load_cursor(store, FILED_FILTER, 0, &after, error))
+		return false;
+	*is_done = !is_stale(filed, size.papers);
+	if (*is_done)
+		return true;
+	filters = matches_load_filters(store, after, limit, error);
+	if (!filters || !file_all(store, filters, error))
+		return false;
+	if (filters->len == limit) {
+		const struct stored_filter *last = filters->pdata[limit - 1];
+
+		return store_save_cursor(store, FILED_FILTER, last->id, error);
+	}
+	*is_done = true;
+	return store_save_cursor(store, FILED_FILTER, 0, error) &&
+	       store_save_cursor(store, FILED_PAPERS, size.papers, error);
+}
+
+bool
+filter_index_rebuild(struct store *store, unsigned limit, bool *is_done, GError **error)
+{
+	g_autoptr(GPtrArray) unfiled = NULL;
+	pb_transaction transaction = {0};
+	bool is_last = false;
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	unfiled = matches_load_unfiled(store, limit, error);
+	if (!unfiled || !file_all(store, unfiled, error) ||
+	    (unfiled->len < limit && !renew_page(store, limit, &is_last, error)) ||
+	    !store_commit(&transaction, error))
+		return false;
+	*is_done = is_last;
+	return true;
+}

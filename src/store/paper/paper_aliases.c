@@ -1,0 +1,276 @@
+/*
+ * paper_aliases.c - one paper, one row: found by any of its names, and united when two
+ * rows turn out to be one.
+ */
+#include "store/paper/paper_aliases.h"
+
+#include <string.h>
+
+#include "model/paper_id.h"
+#include "store/core/sql.h"
+#include "store/paper/archive.h"
+#include "store/paper/matches.h"
+#include "store/paper/paper_row.h"
+
+/* The surest first. */
+enum name { NAME_ID, NAME_DOI, NAME_LINK, NAME_GUID, NAME_TITLE, NAME_ENTRY, N_NAMES };
+
+/* Two posts of one title within this time may be one. */
+#define MAILER_S (3 * INT64_C(86400))
+
+static void
+make_names(const struct paper *paper, char *names[N_NAMES])
+{
+	names[NAME_ID] = g_strdup(paper->id);
+	names[NAME_DOI] = paper->doi ? g_strconcat("doi:", paper->doi, NULL) : NULL;
+	names[NAME_LINK] = g_strdup(paper->link);
+	names[NAME_GUID] = g_strdup(paper->guid);
+	names[NAME_ENTRY] = g_strdup(paper->mailer);
+	names[NAME_TITLE] = paper_id_format_title(paper);
+}
+
+static void
+clear_names(char *names[N_NAMES])
+{
+	for (int i = 0; i < N_NAMES; i++)
+		g_clear_pointer(&names[i], g_free);
+}
+
+/* @param stored  stays NULL when nobody has the name */
+static bool
+load_named(
+    struct store *store, const char *name, struct stored_paper **stored, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq ="
+	    " coalesce((SELECT paper_seq FROM paper_alias WHERE name = ?1),"
+	    /* Its id is a name of its own, learnt or not. */
+	    "  (SELECT p.seq FROM paper p WHERE p.id = ?1))";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	step = paper_row_step(statement, error);
+	if (step == SQL_STEP_ROW)
+		*stored = paper_row_load(statement);
+	return step != SQL_STEP_FAILED;
+}
+
+/* Whether one source calls them differently. */
+static bool
+is_distinguished(
+    struct store *store, const char *guid, int64_t seq, bool *is_apart, GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM paper_alias WHERE paper_seq = ?1"
+	    " AND name <> ?2 AND substr(name, 1, length(?3)) = ?3)";
+	g_autofree char *head = NULL;
+	int64_t found;
+
+	*is_apart = false;
+	if (!guid)
+		return true;
+	head = g_strndup(guid, (gsize)(strchr(guid, ':') - guid + 1));
+	if (!sql_number(store, sql, &found, error, SQL_INT(seq), SQL_TEXT(guid),
+	        SQL_TEXT(head)))
+		return false;
+	*is_apart = found == 1;
+	return true;
+}
+
+static bool
+is_another(const struct paper *reported, const struct paper *stored)
+{
+	bool has_two_ids = paper_id_is_arxiv(reported->id) &&
+	                   paper_id_is_arxiv(stored->id) &&
+	                   strcmp(reported->id, stored->id) != 0;
+
+	return has_two_ids || (reported->doi && stored->doi &&
+	                          strcmp(reported->doi, stored->doi) != 0 &&
+	                          strcmp(reported->id, stored->id) != 0);
+}
+
+/*
+ * Whether an entry is one of its feed that was told under another guid and link.  Of a
+ * weekly column the title is always the same; so two of these have to speak for it: a
+ * long title, the same text, and little time between.
+ */
+static bool
+is_same_entry(
+    const struct paper *reported, const struct stored_paper *stored, int64_t now)
+{
+	const struct paper *paper = stored->paper;
+	int64_t reported_at =
+	    reported->published_at >= 0 ? reported->published_at : now;
+	int64_t other_at =
+	    paper->published_at >= 0 ? paper->published_at : stored->first_seen_at;
+	bool is_same_text =
+	    *reported->abstract && strcmp(reported->abstract, paper->abstract) == 0;
+	bool is_near = ABS(reported_at - other_at) < MAILER_S;
+
+	return paper_id_is_long_title(reported->title) + is_same_text + is_near >= 2;
+}
+
+/* Take a row that a name led to, unless it is another paper, or was found before. */
+static bool
+add_found(struct store *store, const struct paper *reported, enum name by, int64_t now,
+    struct stored_paper *stored, GPtrArray *found, GError **error)
+{
+	bool is_apart = false;
+
+	if (by == NAME_TITLE &&
+	    !is_distinguished(store, reported->guid, stored->seq, &is_apart, error)) {
+		stored_paper_free(stored);
+		return false;
+	}
+	if (by == NAME_ENTRY)
+		is_apart = found->len || !is_same_entry(reported, stored, now);
+	for (unsigned i = 0; i < found->len; i++)
+		is_apart |=
+		    ((struct stored_paper *)found->pdata[i])->seq == stored->seq;
+	if (is_apart || is_another(reported, stored->paper))
+		stored_paper_free(stored);
+	else
+		g_ptr_array_add(found, stored);
+	return true;
+}
+
+GPtrArray *
+paper_aliases_find(
+    struct store *store, const struct paper *reported, int64_t now, GError **error)
+{
+	g_autoptr(GPtrArray) found =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
+	char *names[N_NAMES];
+	bool is_ok = true;
+
+	make_names(reported, names);
+	for (int i = 0; i < N_NAMES && is_ok; i++) {
+		struct stored_paper *stored = NULL;
+
+		if (!names[i])
+			continue;
+		is_ok = load_named(store, names[i], &stored, error) &&
+		        (!stored || add_found(store, reported, (enum name)i, now,
+		                        stored, found, error));
+	}
+	clear_names(names);
+	return is_ok ? g_steal_pointer(&found) : NULL;
+}
+
+bool
+paper_aliases_add(
+    struct store *store, const struct paper *paper, int64_t seq, GError **error)
+{
+	static const char sql[] = "INSERT INTO paper_alias (name, paper_seq)"
+	                          " VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+	/* The newest of a title is what a new one may be. */
+	static const char sql_entry[] =
+	    "INSERT INTO paper_alias (name, paper_seq) VALUES (?1, ?2)"
+	    " ON CONFLICT DO UPDATE SET paper_seq = excluded.paper_seq";
+	char *names[N_NAMES];
+	bool is_ok = true;
+
+	make_names(paper, names);
+	for (int i = 0; i < N_NAMES && is_ok; i++)
+		if (names[i])
+			is_ok = sql_exec(store, i == NAME_ENTRY ? sql_entry : sql,
+			    error, SQL_TEXT(names[i]), SQL_INT(seq));
+	clear_names(names);
+	return is_ok;
+}
+
+bool
+paper_aliases_add_duplicates(
+    struct store *store, int64_t one, int64_t other, GError **error)
+{
+	static const char sql[] = "INSERT INTO paper_duplicate (one_seq, other_seq)"
+	                          " VALUES (min(?1, ?2), max(?1, ?2))"
+	                          " ON CONFLICT DO NOTHING";
+
+	return sql_exec(store, sql, error, SQL_INT(one), SQL_INT(other));
+}
+
+GArray *
+paper_aliases_load_duplicates(struct store *store, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT one_seq, other_seq FROM paper_duplicate LIMIT ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
+	g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW)
+		for (int i = 0; i < 2; i++) {
+			int64_t seq = sql_get_int(statement, i);
+
+			g_array_append_val(pairs, seq);
+		}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&pairs) : NULL;
+}
+
+static bool
+move_listings(struct store *store, int64_t from, int64_t to, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE OR IGNORE listing SET paper_seq = ?2 WHERE paper_seq = ?1";
+	static const char sql_rest[] = "DELETE FROM listing WHERE paper_seq = ?1";
+	static const char sql_day[] =
+	    "UPDATE paper SET"
+	    " last_day = max(last_day, (SELECT last_day FROM paper WHERE seq = ?1)),"
+	    " first_seen_at ="
+	    "  min(first_seen_at, (SELECT first_seen_at FROM paper WHERE seq = ?1)),"
+	    " replacement ="
+	    "  max(replacement, (SELECT replacement FROM paper WHERE seq = ?1))"
+	    " WHERE seq = ?2";
+
+	return sql_exec(store, sql_day, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_exec(store, sql_rest, error, SQL_INT(from));
+}
+
+/* What people had: one of the two is both. */
+static bool
+move_deliveries(struct store *store, int64_t from, int64_t to, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE OR IGNORE delivered SET paper_seq = ?2 WHERE paper_seq = ?1";
+	static const char sql_rest[] = "DELETE FROM delivered WHERE paper_seq = ?1";
+	static const char sql_item[] =
+	    "UPDATE OR IGNORE digest_item SET paper_seq = ?2 WHERE paper_seq = ?1";
+	static const char sql_item_rest[] =
+	    "DELETE FROM digest_item WHERE paper_seq = ?1";
+	static const char sql_refused[] =
+	    "UPDATE OR IGNORE digest_rejected SET paper_seq = ?2 WHERE paper_seq = ?1";
+	static const char sql_refused_rest[] =
+	    "DELETE FROM digest_rejected WHERE paper_seq = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_exec(store, sql_rest, error, SQL_INT(from)) &&
+	       sql_exec(store, sql_item, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_exec(store, sql_item_rest, error, SQL_INT(from)) &&
+	       sql_exec(store, sql_refused, error, SQL_INT(from), SQL_INT(to)) &&
+	       sql_exec(store, sql_refused_rest, error, SQL_INT(from));
+}
+
+bool
+paper_aliases_move(
+    struct store *store, const struct stored_paper *from, int64_t to, GError **error)
+{
+	static const char sql_name[] =
+	    "UPDATE paper_alias SET paper_seq = ?2 WHERE paper_seq = ?1";
+	static const char sql_twin[] =
+	    "DELETE FROM paper_duplicate WHERE one_seq = ?1 OR other_seq = ?1";
+	static const char sql[] = "DELETE FROM paper WHERE seq = ?1";
+
+	return move_listings(store, from->seq, to, error) &&
+	       move_deliveries(store, from->seq, to, error) &&
+	       matches_move(store, from->seq, to, error) &&
+	       sql_exec(store, sql_name, error, SQL_INT(from->seq), SQL_INT(to)) &&
+	       sql_exec(store, sql_twin, error, SQL_INT(from->seq)) &&
+	       archive_index(store, from->paper, NULL, error) &&
+	       sql_exec(store, sql, error, SQL_INT(from->seq));
+}

@@ -1,0 +1,107 @@
+/*
+ * paper_cache.c - papers that were read, kept to be read again.
+ */
+#include "store/paper/paper_cache.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "store/core/sql.h"
+#include "store/paper/papers.h"
+
+struct paper_cache {
+	struct store *store;
+	GHashTable *books; /* paper seq -> struct book * */
+	int64_t version;   /* of the store, when it was last looked at */
+};
+
+struct book {
+	struct paper *paper;
+	int64_t version; /* at which it was last read */
+};
+
+static void
+book_free(void *data)
+{
+	struct book *book = data;
+
+	paper_free(book->paper);
+	g_free(book);
+}
+
+struct paper_cache *
+paper_cache_new(struct store *store)
+{
+	struct paper_cache *paper_cache = g_new0(struct paper_cache, 1);
+
+	paper_cache->store = store;
+	paper_cache->version = -1;
+	paper_cache->books =
+	    g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, book_free);
+	return paper_cache;
+}
+
+void
+paper_cache_free(struct paper_cache *paper_cache)
+{
+	if (!paper_cache)
+		return;
+	g_hash_table_unref(paper_cache->books);
+	g_free(paper_cache);
+}
+
+bool
+paper_cache_refresh(struct paper_cache *paper_cache, GError **error)
+{
+	static const char sql[] = "PRAGMA data_version";
+
+	return sql_number(paper_cache->store, sql, &paper_cache->version, error);
+}
+
+static bool
+is_same_list(const GPtrArray *a, const GPtrArray *b)
+{
+	if (a->len != b->len)
+		return false;
+	for (unsigned i = 0; i < a->len; i++)
+		if (strcmp(a->pdata[i], b->pdata[i]) != 0)
+			return false;
+	return true;
+}
+
+/* In all that a digest tells. */
+static bool
+is_same(const struct paper *a, const struct paper *b)
+{
+	return strcmp(a->id, b->id) == 0 && strcmp(a->title, b->title) == 0 &&
+	       strcmp(a->abstract, b->abstract) == 0 && strcmp(a->url, b->url) == 0 &&
+	       g_strcmp0(a->code_url, b->code_url) == 0 &&
+	       g_strcmp0(a->project_url, b->project_url) == 0 &&
+	       is_same_list(a->authors, b->authors);
+}
+
+struct paper *
+paper_cache_get(struct paper_cache *paper_cache, int64_t seq, GError **error)
+{
+	struct book *book = g_hash_table_lookup(paper_cache->books, &seq);
+	pb_auto(stored_paper) stored = NULL;
+
+	if (book && book->version == paper_cache->version)
+		return paper_share(book->paper);
+	stored = papers_load(paper_cache->store, seq, error);
+	if (!stored)
+		return NULL;
+	if (!book) {
+		if (g_hash_table_size(paper_cache->books) >= BOUNDS_CACHE_PAPERS)
+			g_hash_table_remove_all(paper_cache->books);
+		book = g_new0(struct book, 1);
+		g_hash_table_insert(
+		    paper_cache->books, g_memdup2(&seq, sizeof(seq)), book);
+	}
+	if (!book->paper || !is_same(book->paper, stored->paper)) {
+		paper_free(book->paper);
+		book->paper = g_steal_pointer(&stored->paper);
+	}
+	book->version = paper_cache->version;
+	return paper_share(book->paper);
+}

@@ -1,0 +1,214 @@
+/*
+ * paper_dedup.c - what is kept of a paper that several sources tell of.
+ */
+#include "store/paper/paper_dedup.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "model/paper_id.h"
+
+/* Which of two values stays.  What is not told never replaces what is. */
+enum rule {
+	RULE_BEST_ID,     /* arXiv's, then a DOI, then the source's own */
+	RULE_SOURCE_RANK, /* of who tells text best: arXiv, then Hugging Face, then
+	                     feeds */
+	RULE_PAGE,        /* Hugging Face's page, then arXiv's, then a feed's link */
+	RULE_LONGER,      /* the longer list; of one length, the better teller's */
+	RULE_ARXIV,       /* arXiv's; others' only while it has told nothing */
+	RULE_LATEST,      /* what was told last */
+	RULE_EARLIEST,    /* the earlier time */
+};
+
+enum type { TYPE_TEXT, TYPE_LIST, TYPE_NUMBER };
+
+static const struct {
+	const char *name;
+	size_t offset;
+	enum type type;
+	enum rule rule;
+} fields[] = {
+#define FIELD(n, t, r)                                  \
+	{                                               \
+#n, offsetof(struct paper, n), (t), (r) \
+	}
+    FIELD(id, TYPE_TEXT, RULE_BEST_ID),
+    FIELD(guid, TYPE_TEXT, RULE_LATEST),
+    FIELD(title, TYPE_TEXT, RULE_SOURCE_RANK),
+    FIELD(abstract, TYPE_TEXT, RULE_SOURCE_RANK),
+    FIELD(authors, TYPE_LIST, RULE_LONGER),
+    FIELD(url, TYPE_TEXT, RULE_PAGE),
+    FIELD(published_at, TYPE_NUMBER, RULE_EARLIEST),
+    FIELD(upvotes, TYPE_NUMBER, RULE_LATEST),
+    FIELD(comments, TYPE_NUMBER, RULE_LATEST),
+    FIELD(stars, TYPE_NUMBER, RULE_LATEST),
+    FIELD(code_url, TYPE_TEXT, RULE_LATEST),
+    FIELD(project_url, TYPE_TEXT, RULE_LATEST),
+    FIELD(video_url, TYPE_TEXT, RULE_LATEST),
+    FIELD(organization, TYPE_TEXT, RULE_LATEST),
+    FIELD(keywords, TYPE_LIST, RULE_SOURCE_RANK),
+    FIELD(categories, TYPE_LIST, RULE_ARXIV),
+    FIELD(comment, TYPE_TEXT, RULE_ARXIV),
+    FIELD(journal, TYPE_TEXT, RULE_ARXIV),
+    FIELD(doi, TYPE_TEXT, RULE_ARXIV),
+#undef FIELD
+};
+
+/* A paper that is merged, and where a field of it is. */
+struct side {
+	const struct paper *paper;
+	const char *text;
+	const GPtrArray *list;
+	int64_t number;
+};
+
+static struct side
+get_side(const struct paper *paper, size_t i)
+{
+	const char *at = (const char *)paper + fields[i].offset;
+	struct side side = {.paper = paper, .number = PAPER_UNKNOWN};
+
+	switch (fields[i].type) {
+	case TYPE_TEXT:
+		side.text = *(char *const *)at;
+		break;
+	case TYPE_LIST:
+		side.list = *(GPtrArray *const *)at;
+		break;
+	case TYPE_NUMBER:
+		side.number = *(const int64_t *)at;
+		break;
+	}
+	return side;
+}
+
+/* Whether anything is told; an empty text or list is better than none at all. */
+static int
+fullness(const struct side *side, size_t i)
+{
+	switch (fields[i].type) {
+	case TYPE_TEXT:
+		return side->text ? 1 + (*side->text != '\0') : 0;
+	case TYPE_LIST:
+		return side->list ? 1 + (side->list->len > 0) : 0;
+	case TYPE_NUMBER:
+		return side->number != PAPER_UNKNOWN ? 2 : 0;
+	}
+	return 0;
+}
+
+static int
+rank_of_id(const char *id)
+{
+	if (paper_id_is_arxiv(id))
+		return 2;
+	return g_str_has_prefix(id, "doi:") ? 1 : 0;
+}
+
+bool
+paper_dedup_is_better_id(const char *id, const char *than)
+{
+	return rank_of_id(id) > rank_of_id(than);
+}
+
+static int
+rank_of_page(const char *url)
+{
+	if (g_str_has_prefix(url, "https://huggingface.co/"))
+		return 2;
+	return g_str_has_prefix(url, "https://arxiv.org/") ? 1 : 0;
+}
+
+/* Of two values that are both told. */
+static bool
+is_better(const struct side *stored, const struct side *reported, enum rule rule)
+{
+	bool is_trusted = reported->paper->source_rank >= stored->paper->source_rank;
+
+	switch (rule) {
+	case RULE_BEST_ID:
+		return paper_dedup_is_better_id(reported->text, stored->text);
+	case RULE_SOURCE_RANK:
+		return is_trusted;
+	case RULE_PAGE:
+		return rank_of_page(reported->text) >= rank_of_page(stored->text);
+	case RULE_LONGER:
+		/* Hugging Face puts its own lists right, also by naming fewer. */
+		return (is_trusted &&
+		           reported->paper->source_rank == PAPER_SOURCE_RANK_HF) ||
+		       reported->list->len > stored->list->len ||
+		       (reported->list->len == stored->list->len && is_trusted);
+	case RULE_ARXIV:
+		return is_trusted ||
+		       reported->paper->source_rank == PAPER_SOURCE_RANK_ARXIV;
+	case RULE_LATEST:
+		return true;
+	case RULE_EARLIEST:
+		return reported->number < stored->number;
+	}
+	return false;
+}
+
+static GPtrArray *
+copy_list(const GPtrArray *list)
+{
+	GPtrArray *copy;
+
+	if (!list)
+		return NULL;
+	copy = g_ptr_array_new_with_free_func(g_free);
+	for (unsigned i = 0; i < list->len; i++)
+		g_ptr_array_add(copy, g_strdup(list->pdata[i]));
+	return copy;
+}
+
+static void
+set_field(struct paper *paper, const struct side *side, size_t i)
+{
+	char *at = (char *)paper + fields[i].offset;
+	GPtrArray *list;
+
+	switch (fields[i].type) {
+	case TYPE_TEXT:
+		*(char **)at = g_strdup(side->text);
+		break;
+	case TYPE_LIST:
+		list = *(GPtrArray **)at;
+		*(GPtrArray **)at = copy_list(side->list);
+		g_clear_pointer(&list, g_ptr_array_unref);
+		break;
+	case TYPE_NUMBER:
+		*(int64_t *)at = side->number;
+		break;
+	}
+}
+
+/* Only arXiv knows that a paper of its own has no categories. */
+static bool
+knows_of_none(const struct paper *paper)
+{
+	return paper->categories && paper->source_rank == PAPER_SOURCE_RANK_ARXIV &&
+	       paper_id_is_arxiv(paper->id);
+}
+
+struct paper *
+paper_dedup_merge(const struct paper *stored, const struct paper *reported)
+{
+	struct paper *merged = paper_new();
+
+	merged->source_rank = MAX(stored->source_rank, reported->source_rank);
+	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
+		struct side before = get_side(stored, i), now = get_side(reported, i);
+		int fuller = fullness(&now, i) - fullness(&before, i);
+		bool is_reported = fuller > 0;
+
+		if (fuller == 0 && fullness(&now, i) > 0)
+			is_reported = is_better(&before, &now, fields[i].rule);
+		set_field(merged, is_reported ? &now : &before, i);
+	}
+	if (merged->categories && !merged->categories->len &&
+	    paper_id_is_arxiv(merged->id) && !knows_of_none(stored) &&
+	    !knows_of_none(reported))
+		g_clear_pointer(&merged->categories, g_ptr_array_unref);
+	return merged;
+}

@@ -1,0 +1,192 @@
+/*
+ * paper_row.c - a row of the table of papers read; for files of this folder only.
+ */
+#include "store/paper/paper_row.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/core/enumeration.h"
+
+char *
+paper_row_join(const GPtrArray *texts)
+{
+	GString *lines;
+
+	if (!texts)
+		return NULL;
+	lines = g_string_new(NULL);
+	for (unsigned i = 0; i < texts->len; i++)
+		g_string_append_printf(
+		    lines, "%s%s", i ? "\n" : "", (char *)texts->pdata[i]);
+	return g_string_free(lines, FALSE);
+}
+
+/* Add the lines of a column. @return false when it is NULL */
+static bool
+split(sqlite3_stmt *row, int column, GPtrArray *texts)
+{
+	const char *lines = (const char *)sqlite3_column_text(row, column);
+	g_auto(GStrv) parts = NULL;
+
+	if (!lines)
+		return false;
+	parts = g_strsplit(lines, "\n", -1);
+	for (char **part = parts; *part; part++)
+		if (**part)
+			g_ptr_array_add(texts, g_strdup(*part));
+	return true;
+}
+
+static GPtrArray *
+load_texts(sqlite3_stmt *row, int column)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+
+	return split(row, column, texts) ? g_steal_pointer(&texts) : NULL;
+}
+
+static int
+compare_appearances(const void *a, const void *b)
+{
+	const struct paper_listing *left = a, *right = b;
+	int by_day = strcmp(left->day, right->day);
+
+	return by_day ? by_day : strcmp(left->source, right->source);
+}
+
+static void
+note_appearance(struct paper *paper, const char *source, const char *day,
+    enum listing_type listing_type, bool is_late)
+{
+	for (unsigned i = 0; i < paper->appearances->len; i++) {
+		struct paper_listing *known =
+		    &g_array_index(paper->appearances, struct paper_listing, i);
+
+		if (strcmp(known->day, day) == 0 &&
+		    strcmp(known->source, source) == 0) {
+			known->listing_type = MIN(known->listing_type, listing_type);
+			known->is_late = known->is_late && is_late;
+			return;
+		}
+	}
+	paper_add_listing(paper, source, day, listing_type);
+	g_array_index(
+	    paper->appearances, struct paper_listing, paper->appearances->len - 1)
+	    .is_late = is_late;
+}
+
+/* Whether a listing became known too late for the relative dates of filters. */
+static bool
+is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
+{
+	char first_day[DAY_BYTES];
+
+	if (listed_at / CLOCK_DAY_S <= first_seen_at / CLOCK_DAY_S)
+		return false;
+	day_format(first_seen_at, first_day);
+	return strcmp(day, first_day) <= 0;
+}
+
+/*
+ * A line each: day, announcement, time of its first sight, source, tabs between.  Lists
+ * of one service are one listing on a day, as the strongest of what they say: new in
+ * one category and cross-listed in another is new.
+ */
+static void
+load_appearances(
+    sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper *paper)
+{
+	g_autofree char *lines = sql_dup_text(row, column);
+	g_auto(GStrv) parts = lines ? g_strsplit(lines, "\n", -1) : NULL;
+
+	for (char **part = parts; part && *part; part++) {
+		g_auto(GStrv) cells = g_strsplit(*part, "\t", 4);
+		enum listing_type listing_type = LISTING_NEW;
+
+		cells[3][strcspn(cells[3], "/")] = '\0';
+		listing_type_parse(cells[1], &listing_type);
+		note_appearance(paper, cells[3], cells[0], listing_type,
+		    is_late(
+		        cells[0], g_ascii_strtoll(cells[2], NULL, 10), first_seen_at));
+	}
+	g_array_sort(paper->appearances, compare_appearances);
+}
+
+enum sql_step
+paper_row_step(sqlite3_stmt *row, GError **error)
+{
+	static const struct enumeration_column enumerations[] = {
+	    {23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0},
+	    {24, ENUMERATION_LISTING_ANNOUNCEMENT, ENUMERATION_LINES, 0},
+	};
+
+	return ENUMERATION_STEP(row, enumerations, error);
+}
+
+struct stored_paper *
+paper_row_load(sqlite3_stmt *row)
+{
+	struct stored_paper *stored = g_new0(struct stored_paper, 1);
+	struct paper *paper = paper_new();
+
+	stored->paper = paper;
+	stored->seq = sql_get_int(row, 0);
+	paper->id = sql_dup_text(row, 1);
+	paper->title = sql_dup_text(row, 2);
+	paper->abstract = sql_dup_text(row, 3);
+	split(row, 4, paper->authors);
+	paper->url = sql_dup_text(row, 5);
+	paper->code_url = sql_dup_text(row, 6);
+	paper->project_url = sql_dup_text(row, 7);
+	paper->video_url = sql_dup_text(row, 8);
+	paper->organization = sql_dup_text(row, 9);
+	paper->keywords = load_texts(row, 10);
+	paper->categories = load_texts(row, 11);
+	paper->comment = sql_dup_text(row, 12);
+	paper->journal = sql_dup_text(row, 13);
+	paper->doi = sql_dup_text(row, 14);
+	paper->published_at = sql_get_int(row, 15);
+	paper->upvotes = sql_get_int(row, 16);
+	paper->comments = sql_get_int(row, 17);
+	paper->stars = sql_get_int(row, 18);
+	stored->revision = sql_get_int(row, 19);
+	g_strlcpy(stored->day, (const char *)sqlite3_column_text(row, 20),
+	    sizeof(stored->day));
+	stored->first_seen_at = sql_get_int(row, 21);
+	stored->is_revised = sql_get_int(row, 22) == 1;
+	paper->source_rank = (enum paper_source_rank)sql_get_int(row, 23);
+	load_appearances(row, 24, stored->first_seen_at, paper);
+	return stored;
+}
+
+GPtrArray *
+paper_row_load_all(sqlite3_stmt *statement, GError **error)
+{
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_paper_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = paper_row_step(statement, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(papers, paper_row_load(statement));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
+}
+
+bool
+paper_row_find(
+    struct store *store, const char *id, struct stored_paper **stored, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(id));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	step = paper_row_step(statement, error);
+	if (step == SQL_STEP_ROW)
+		*stored = paper_row_load(statement);
+	return step != SQL_STEP_FAILED;
+}

@@ -1,0 +1,40 @@
+/*
+ * paper_row.h - a row of the table of papers read; for files of this folder only.
+ */
+#ifndef PAPERBOY_STORE_PAPER_PAPER_ROW_H
+#define PAPERBOY_STORE_PAPER_PAPER_ROW_H
+
+#include "store/core/sql.h"
+#include "store/paper/papers.h"
+
+/* The columns that paper_row_load() reads, in its order; the table is `paper`. */
+#define PAPER_ROW_COLUMNS                                                             \
+	"paper.seq, paper.id, paper.title, paper.abstract, paper.authors, paper.url," \
+	" paper.code_url, paper.project_url, paper.video_url, paper.organization,"    \
+	" paper.keywords, paper.categories, paper.comment, paper.journal, paper.doi," \
+	" paper.published_at, paper.upvotes, paper.comments, paper.stars,"            \
+	" paper.revision, paper.last_day, paper.first_seen_at, paper.is_revised,"     \
+	" paper.source_rank,"                                                         \
+	" (SELECT group_concat(l.day || char(9) || ifnull(l.announcement, '')"        \
+	"   || char(9) ||"                                                            \
+	"   l.first_seen_at || char(9) || l.source, char(10))"                        \
+	"  FROM listing l WHERE l.paper_seq = paper.seq)"
+
+/** Step a statement whose first columns are PAPER_ROW_COLUMNS
+ * (store/core/enumeration.h). */
+enum sql_step paper_row_step(sqlite3_stmt *row, GError **error);
+
+/** The paper of the row that a statement stands on by paper_row_step(). */
+struct stored_paper *paper_row_load(sqlite3_stmt *row);
+
+/** All rows of a statement. @return of struct stored_paper *; NULL on failure */
+GPtrArray *paper_row_load_all(sqlite3_stmt *statement, GError **error);
+
+/** Find a paper by its id. @param stored stays NULL when it is new */
+bool paper_row_find(
+    struct store *store, const char *id, struct stored_paper **stored, GError **error);
+
+/** What is kept one a line. @return a new string; NULL for NULL */
+char *paper_row_join(const GPtrArray *texts);
+
+#endif

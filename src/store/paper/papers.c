@@ -1,0 +1,378 @@
+/*
+ * papers.c - papers, who listed them when, and every answer of a source.
+ */
+#include "store/paper/papers.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "store/core/enumeration.h"
+#include "store/core/row_count.h"
+#include "store/core/sql.h"
+#include "store/paper/paper_row.h"
+
+static const char *const status_names[] = {
+    [BATCH_OK] = "ok",
+    [BATCH_SAME] = "same",
+    [BATCH_EMPTY] = "empty",
+    [BATCH_NOT_YET] = "not-yet",
+    [BATCH_STALE] = "stale",
+    [BATCH_FAILED] = "failed",
+};
+
+const char *
+batch_status_name(enum batch_status status)
+{
+	return status_names[status];
+}
+
+void
+stored_paper_free(struct stored_paper *stored)
+{
+	if (!stored)
+		return;
+	paper_free(stored->paper);
+	g_free(stored);
+}
+
+void
+source_report_free(struct source_report *report)
+{
+	if (!report)
+		return;
+	g_free(report->source);
+	g_free(report->day);
+	g_free(report->status);
+	g_free(report->error);
+	g_free(report->papers_day);
+	g_free(report);
+}
+
+GPtrArray *
+papers_load_bare(
+    struct store *store, int64_t seen_after, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT id FROM paper WHERE categories IS NULL AND first_seen_at > ?1"
+	    /* Only arXiv's own: 2611.12345 and hep-ex/0307015. */
+	    " AND (id GLOB '[0-9][0-9][0-9][0-9].[0-9]*' OR id GLOB '[a-z]*/[0-9]*')"
+	    " ORDER BY first_seen_at DESC LIMIT ?2";
+
+	return sql_load_texts(store, sql, error, SQL_INT(seen_after), SQL_INT(limit));
+}
+
+bool
+papers_load_etag(struct store *store, const char *source, const char *day, char **etag,
+    GError **error)
+{
+	static const char sql[] =
+	    "SELECT etag FROM source_fetch WHERE source = ?1 AND day = ?2"
+	    " AND status = 'ok' ORDER BY id DESC LIMIT 1";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_TEXT(source), SQL_TEXT(day));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	step = sql_step(statement, error);
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*etag = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
+	return true;
+}
+
+bool
+papers_load_last_etag(
+    struct store *store, const char *source, char **etag, char day[11], GError **error)
+{
+	/* What failed since says nothing about what is kept; a list without says all.
+	 */
+	static const char sql[] =
+	    "SELECT etag, day FROM source_fetch WHERE id = (SELECT max(id) FROM "
+	    "source_fetch"
+	    " WHERE source = ?1 AND status IN ('ok', 'empty', 'stale'))";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(source));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	step = sql_step(statement, error);
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*etag = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
+	if (*etag)
+		g_strlcpy(day, (const char *)sqlite3_column_text(statement, 1), 11);
+	return true;
+}
+
+bool
+papers_has_ids(struct store *store, const char *source, const char *ids_hash,
+    const char *day, bool *is_known, GError **error)
+{
+	/* The last list of another day: an older one may come again by chance. */
+	static const char sql[] =
+	    "SELECT coalesce((SELECT ids_hash = ?2 FROM source_fetch WHERE source = ?1"
+	    " AND day < ?3 AND status = 'ok' ORDER BY day DESC, id DESC LIMIT 1), 0)";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error, SQL_TEXT(source), SQL_TEXT(ids_hash),
+	        SQL_TEXT(day)))
+		return false;
+	*is_known = found == 1;
+	return true;
+}
+
+bool
+papers_is_copied(struct store *store, const char *source, const char *day,
+    const GPtrArray *listings, bool *is_copied, GError **error)
+{
+	/* Ids hold nothing that JSON would escape (model/paper_id.h).  The order of the
+	 * joins is given, since SQLite would begin with all listings of the source. */
+	static const char sql[] =
+	    "SELECT coalesce(max(papers), 0) FROM (SELECT count(*) AS papers"
+	    " FROM json_each(?1) j CROSS JOIN paper p ON p.id = j.value"
+	    " CROSS JOIN listing l ON l.paper_seq = p.seq"
+	    " WHERE l.source = ?2 AND l.day < ?3 GROUP BY l.day)";
+	g_autoptr(GString) ids = g_string_new("[");
+	int64_t papers;
+
+	for (unsigned i = 0; i < listings->len; i++) {
+		const struct listing *listing = listings->pdata[i];
+
+		g_string_append_printf(
+		    ids, "%s\"%s\"", i ? "," : "", listing->paper->id);
+	}
+	g_string_append_c(ids, ']');
+	if (!sql_number(store, sql, &papers, error, SQL_TEXT(ids->str),
+	        SQL_TEXT(source), SQL_TEXT(day)))
+		return false;
+	*is_copied = papers >= 2 && 2 * papers > (int64_t)listings->len;
+	return true;
+}
+
+bool
+papers_load_etag_time(
+    struct store *store, const char *source, int64_t *at, GError **error)
+{
+	static const char sql[] =
+	    "SELECT max(asked_at) FROM source_fetch WHERE source = ?1"
+	    " AND etag IS NOT NULL";
+
+	return sql_number(store, sql, at, error, SQL_TEXT(source));
+}
+
+bool
+papers_load_newest_revision(struct store *store, int64_t *revision, GError **error)
+{
+	static const char sql[] = "SELECT coalesce(max(revision), 0) FROM paper";
+
+	return sql_number(store, sql, revision, error);
+}
+
+bool
+papers_load_revision_before(
+    struct store *store, const char *day, int64_t *revision, GError **error)
+{
+	/* The "+" keeps SQLite from walking all older papers in order of revision. */
+	static const char sql[] = "SELECT coalesce((SELECT min(+revision) - 1 FROM "
+	                          "paper WHERE last_day >= ?1),"
+	                          " (SELECT max(revision) FROM paper), 0)";
+
+	return sql_number(store, sql, revision, error, SQL_TEXT(day));
+}
+
+GPtrArray *
+papers_load_revisions(struct store *store, int64_t after, int64_t through,
+    const char *oldest_day, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper"
+	    " WHERE revision > ?1 AND revision <= ?2 AND last_day >= ?3"
+	    " ORDER BY revision LIMIT ?4";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(after),
+	    SQL_INT(through), SQL_TEXT(oldest_day), SQL_INT(limit));
+
+	return paper_row_load_all(statement, error);
+}
+
+bool
+papers_find_changed(struct store *store, int64_t *seq, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce((SELECT seq FROM paper WHERE is_changed = 1"
+	    " ORDER BY seq LIMIT 1), 0)";
+
+	return sql_number(store, sql, seq, error);
+}
+
+bool
+papers_clear_changed(struct store *store, int64_t seq, GError **error)
+{
+	static const char sql[] = "UPDATE paper SET is_changed = 0 WHERE seq = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(seq));
+}
+
+struct stored_paper *
+papers_load(struct store *store, int64_t seq, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE seq = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(seq));
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	step = paper_row_step(statement, error);
+	if (step == SQL_STEP_ROW)
+		return paper_row_load(statement);
+	if (step == SQL_STEP_DONE)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such paper");
+	return NULL;
+}
+
+struct stored_paper *
+papers_find(struct store *store, const char *id, GError **error)
+{
+	pb_auto(stored_paper) stored = NULL;
+
+	if (!paper_row_find(store, id, &stored, error))
+		return NULL;
+	if (!stored)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		    "no source has listed a paper '%s' yet", id);
+	return g_steal_pointer(&stored);
+}
+
+/* No good answer has ended the failure f.  The "+" has SQLite look at later rows only.
+ */
+#define STILL_FAILING                                                                 \
+	"NOT EXISTS (SELECT 1 FROM source_fetch later WHERE +later.source = f.source" \
+	" AND (later.day = f.day OR NOT f.is_of_day)"                                 \
+	" AND later.id > f.id AND later.status <> 'failed')"
+
+GPtrArray *
+papers_load_reports(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "WITH last AS (SELECT source, max(id) AS id FROM source_fetch GROUP BY "
+	    "source)"
+	    " SELECT b.source, b.day, b.status,"
+	    /* Of the last day or so: a day that failed and has not been good since. */
+	    " (SELECT f.day || ': ' || f.error FROM source_fetch f WHERE f.source = "
+	    "b.source"
+	    "  AND f.asked_at > b.asked_at - 100000 AND f.status = 'failed'"
+	    "  AND " STILL_FAILING "  ORDER BY f.id DESC LIMIT 1), b.asked_at,"
+	    /* Of several days that are asked for at once, none may have failed. */
+	    " (SELECT g.asked_at FROM source_fetch g WHERE g.source = b.source"
+	    "  AND g.status NOT IN ('failed', 'stale')"
+	    "  AND NOT EXISTS (SELECT 1 FROM source_fetch f WHERE f.source = g.source"
+	    "   AND f.asked_at = g.asked_at AND f.status = 'failed'"
+	    "   AND " STILL_FAILING ")"
+	    "  ORDER BY g.asked_at DESC LIMIT 1),"
+	    " (SELECT max(day) FROM listing l WHERE l.source = b.source),"
+	    " (SELECT count(*) FROM listing l WHERE l.source = b.source AND l.day ="
+	    "  (SELECT max(day) FROM listing m WHERE m.source = b.source))"
+	    ", b.id FROM last JOIN source_fetch b ON b.id = last.id ORDER BY b.source";
+	static const struct enumeration_column enumerations[] = {
+	    {2, ENUMERATION_SOURCE_FETCH_STATUS, ENUMERATION_VALUE, 8}};
+	sql_auto *statement = sql_bind(store, sql, error);
+	g_autoptr(GPtrArray) reports =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)source_report_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
+		struct source_report *report = g_new0(struct source_report, 1);
+
+		report->source = sql_dup_text(statement, 0);
+		report->day = sql_dup_text(statement, 1);
+		report->status = sql_dup_text(statement, 2);
+		report->error = sql_dup_text(statement, 3);
+		report->asked_at = sql_get_int(statement, 4);
+		report->good_at = sql_get_int(statement, 5);
+		report->papers_day = sql_dup_text(statement, 6);
+		report->papers = sql_get_int(statement, 7);
+		g_ptr_array_add(reports, report);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&reports) : NULL;
+}
+
+bool
+papers_count(struct store *store, int64_t *count, GError **error)
+{
+	return row_count_load(store, "paper", count, error);
+}
+
+GPtrArray *
+papers_load_services(struct store *store, GError **error)
+{
+	/* From name to name by the index, and not through all answers. */
+	static const char sql[] =
+	    "WITH RECURSIVE name (text) AS (SELECT min(source) FROM source_fetch UNION "
+	    "ALL"
+	    " SELECT (SELECT min(source) FROM source_fetch WHERE source > text)"
+	    " FROM name WHERE text IS NOT NULL)"
+	    " SELECT DISTINCT substr(text, 1, instr(text || '/', '/') - 1) FROM name"
+	    " WHERE text IS NOT NULL ORDER BY 1";
+
+	return sql_load_texts(store, sql, error);
+}
+
+bool
+papers_has_categories(struct store *store, bool *has, GError **error)
+{
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM paper"
+	                          " WHERE categories IS NOT NULL AND categories <> '')";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error))
+		return false;
+	*has = found == 1;
+	return true;
+}
+
+/* Whether one of the newest papers has a column; every one, when there is none. */
+#define SQL_HAS_COLUMN(column)                                 \
+	"SELECT coalesce(max(" column " IS NOT NULL), 1) FROM" \
+	" (SELECT " column " FROM paper ORDER BY seq DESC LIMIT 20000)"
+
+bool
+papers_has_field(struct store *store, const char *name, bool *has, GError **error)
+{
+	static const struct {
+		const char *name;
+		const char *sql;
+	} fields[] = {
+	    {"upvotes", SQL_HAS_COLUMN("upvotes")},
+	    {"comments", SQL_HAS_COLUMN("comments")},
+	    {"stars", SQL_HAS_COLUMN("stars")},
+	    {"org", SQL_HAS_COLUMN("organization")},
+	    {"kw", SQL_HAS_COLUMN("keywords")},
+	    {"code", SQL_HAS_COLUMN("code_url")},
+	    {"project", SQL_HAS_COLUMN("project_url")},
+	    {"video", SQL_HAS_COLUMN("video_url")},
+	};
+	int64_t found = 1;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+		if (strcmp(fields[i].name, name) == 0 &&
+		    !sql_number(store, fields[i].sql, &found, error))
+			return false;
+	*has = found == 1;
+	return true;
+}
+
+bool
+papers_prune_batches(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM source_fetch WHERE id IN"
+	    " (SELECT id FROM source_fetch WHERE asked_at < ?1 LIMIT ?2)";
+
+	return sql_exec_count(
+	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}

@@ -1,0 +1,511 @@
+/*
+ * papers_save.c - what sources tell of papers is taken over, each into its one row.
+ */
+#include <string.h>
+
+#include "store/core/sql.h"
+#include "store/paper/archive.h"
+#include "store/paper/paper_aliases.h"
+#include "store/paper/paper_dedup.h"
+#include "store/paper/paper_diff.h"
+#include "store/paper/paper_row.h"
+#include "store/paper/papers.h"
+
+/* @return the place of the new row in *seq */
+static bool
+insert_paper(struct store *store, const struct paper *paper, const char *day,
+    int64_t now, int64_t *seq, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO paper (id, title, abstract, authors, url, code_url,"
+	    " project_url, video_url, organization, keywords, categories, comment,"
+	    " journal, doi, published_at, upvotes, comments, stars, fetched_at,"
+	    " first_seen_at, last_day, source_rank, revision)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+	    " ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21,"
+	    " (SELECT coalesce(max(revision), 0) + 1 FROM paper))";
+	g_autofree char *authors = paper_row_join(paper->authors);
+	g_autofree char *keywords = paper_row_join(paper->keywords);
+	g_autofree char *categories = paper_row_join(paper->categories);
+
+	if (!sql_exec(store, sql, error, SQL_TEXT(paper->id), SQL_TEXT(paper->title),
+	        SQL_TEXT(paper->abstract), SQL_TEXT(authors), SQL_TEXT(paper->url),
+	        SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
+	        SQL_TEXT(paper->video_url), SQL_TEXT(paper->organization),
+	        SQL_TEXT(keywords), SQL_TEXT(categories), SQL_TEXT(paper->comment),
+	        SQL_TEXT(paper->journal), SQL_TEXT(paper->doi),
+	        SQL_INT_OR_NULL(paper->published_at), SQL_INT_OR_NULL(paper->upvotes),
+	        SQL_INT_OR_NULL(paper->comments), SQL_INT_OR_NULL(paper->stars),
+	        SQL_INT(now), SQL_TEXT(day), SQL_INT(paper->source_rank)))
+		return false;
+	*seq = sqlite3_last_insert_rowid(store->db);
+	return archive_index(store, NULL, paper, error) &&
+	       paper_aliases_add(store, paper, *seq, error);
+}
+
+/*
+ * A digest that may have reached its reader is composed of its papers again when
+ * it is sent again, to the same octets: so their words stay until it has ended.
+ */
+static bool
+are_words_frozen(struct store *store, int64_t seq, bool *are_frozen, GError **error)
+{
+	static const char sql[] =
+	    "SELECT EXISTS (SELECT 1 FROM outbox o JOIN digest_item i"
+	    " ON i.digest_id = o.digest_id WHERE i.paper_seq = ?1"
+	    /* What a restored backup holds may have been sent since it was made. */
+	    " AND (o.attempt > 0 OR o.state = 'HELD')"
+	    " AND o.state IN ('NEW', 'SENDING', 'DEFERRED', 'UNKNOWN', 'HELD'))";
+	int64_t found;
+
+	if (!sql_number(store, sql, &found, error, SQL_INT(seq)))
+		return false;
+	*are_frozen = found == 1;
+	return true;
+}
+
+/* Filters that saw the paper look at it once more. */
+static bool
+renew_revision(struct store *store, int64_t seq, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET is_revised = 1, revision ="
+	    " (SELECT max(revision) + 1 FROM paper) WHERE seq = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(seq));
+}
+
+static bool
+update_links(
+    struct store *store, const struct paper *paper, int64_t seq, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET id = ?6, url = ?2, code_url = coalesce(?3, code_url),"
+	    " project_url = coalesce(?4, project_url),"
+	    " video_url = coalesce(?5, video_url) WHERE seq = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(paper->url),
+	    SQL_TEXT(paper->code_url), SQL_TEXT(paper->project_url),
+	    SQL_TEXT(paper->video_url), SQL_TEXT(paper->id));
+}
+
+static bool
+update_text(struct store *store, const struct paper *paper,
+    const struct stored_paper *stored, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET title = ?2, abstract = ?3, authors = ?4 WHERE seq = ?1";
+	g_autofree char *authors = paper_row_join(paper->authors);
+
+	return sql_exec(store, sql, error, SQL_INT(stored->seq), SQL_TEXT(paper->title),
+	           SQL_TEXT(paper->abstract), SQL_TEXT(authors)) &&
+	       archive_index(store, stored->paper, paper, error);
+}
+
+static bool
+update_reported(struct store *store, const struct paper *paper, int64_t now,
+    int64_t seq, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE paper SET organization = coalesce(?2, organization),"
+	    " keywords = coalesce(?3, keywords),"
+	    " published_at = coalesce(?4, published_at),"
+	    " upvotes = coalesce(?5, upvotes), comments = coalesce(?6, comments),"
+	    " stars = coalesce(?7, stars), fetched_at = ?8, source_rank = ?9 WHERE seq "
+	    "= ?1";
+	g_autofree char *keywords = paper_row_join(paper->keywords);
+
+	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(paper->organization),
+	    SQL_TEXT(keywords), SQL_INT_OR_NULL(paper->published_at),
+	    SQL_INT_OR_NULL(paper->upvotes), SQL_INT_OR_NULL(paper->comments),
+	    SQL_INT_OR_NULL(paper->stars), SQL_INT(now), SQL_INT(paper->source_rank));
+}
+
+static bool
+update_enrichment(
+    struct store *store, const struct paper *paper, int64_t seq, GError **error)
+{
+	static const char sql[] = "UPDATE paper SET categories = ?2,"
+	                          " comment = ?3, journal = ?4,"
+	                          " doi = ?5 WHERE seq = ?1";
+	g_autofree char *categories = paper_row_join(paper->categories);
+
+	return sql_exec(store, sql, error, SQL_INT(seq), SQL_TEXT(categories),
+	    SQL_TEXT(paper->comment), SQL_TEXT(paper->journal), SQL_TEXT(paper->doi));
+}
+
+static bool
+mark_changed(struct store *store, int64_t seq, GError **error)
+{
+	static const char sql[] = "UPDATE paper SET is_changed = 1 WHERE seq = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(seq));
+}
+
+static bool
+is_settled(const struct stored_paper *stored, int64_t now)
+{
+	return now >= stored->first_seen_at + PAPERS_ENRICH_S;
+}
+
+/*
+ * Take over what an answer tells of a paper that is known.
+ *
+ * @param is_anew  whether filters that saw it have to look again; set too
+ */
+static bool
+update_paper(struct store *store, const struct paper *paper,
+    const struct stored_paper *stored, int64_t now, struct papers_saved *saved,
+    bool *is_anew, GError **error)
+{
+	struct paper_news news;
+	bool are_frozen = false;
+
+	paper_diff_find(paper, stored->paper, is_settled(stored, now), &news);
+	if ((news.is_text || news.are_links) &&
+	    !are_words_frozen(store, stored->seq, &are_frozen, error))
+		return false;
+	if (are_frozen)
+		news.is_text = news.are_links = false;
+	news.is_changed |= news.are_links;
+	if ((news.are_links && !update_links(store, paper, stored->seq, error)) ||
+	    (news.is_text && !update_text(store, paper, stored, error)) ||
+	    !update_reported(store, paper, now, stored->seq, error) ||
+	    !update_enrichment(store, paper, stored->seq, error) ||
+	    (news.is_changed && !mark_changed(store, stored->seq, error)))
+		return false;
+	*is_anew |= news.is_text || news.is_anew;
+	saved->changed += news.is_changed;
+	saved->frozen += are_frozen;
+	return true;
+}
+
+/* @return the version that replaces another, which is 2 at least; 0: it does not */
+static int64_t
+get_replacement(const struct listing *listing)
+{
+	switch (listing->listing_type) {
+	case LISTING_NEW:
+	case LISTING_CROSS:
+		return 0;
+	case LISTING_REPLACE:
+	case LISTING_REPLACE_CROSS:
+		return MAX(listing->version, 2);
+	}
+	return 0;
+}
+
+/* @param is_anew  set when this source had not listed it like this on that day */
+static bool
+note_listing(struct store *store, const char *source, const struct listing *listing,
+    int64_t seq, int64_t now, bool *is_anew, GError **error)
+{
+	static const char sql_has[] =
+	    "SELECT EXISTS (SELECT 1 FROM listing WHERE source = ?1 AND day = ?2"
+	    " AND paper_seq = ?3 AND announcement = ?4)";
+	static const char sql[] =
+	    "INSERT INTO listing (source, day, paper_seq, announcement, upvotes,"
+	    " first_seen_at, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+	    " ON CONFLICT DO UPDATE SET announcement = excluded.announcement,"
+	    " upvotes = coalesce(excluded.upvotes, upvotes),"
+	    " version = coalesce(excluded.version, version)";
+	static const char sql_day[] =
+	    "UPDATE paper SET last_day = max(last_day, ?2),"
+	    " replacement = max(replacement, ?3) WHERE seq = ?1"
+	    " AND (last_day < ?2 OR replacement < ?3)";
+	const char *listing_type = listing_type_name(listing->listing_type);
+	int64_t has;
+
+	if (!sql_number(store, sql_has, &has, error, SQL_TEXT(source),
+	        SQL_TEXT(listing->day), SQL_INT(seq), SQL_TEXT(listing_type)) ||
+	    !sql_exec(store, sql, error, SQL_TEXT(source), SQL_TEXT(listing->day),
+	        SQL_INT(seq), SQL_TEXT(listing_type),
+	        SQL_INT_OR_NULL(listing->paper->upvotes), SQL_INT(now),
+	        SQL_INT_OR_NULL(listing->version ? (int64_t)listing->version : -1)) ||
+	    !sql_exec(store, sql_day, error, SQL_INT(seq), SQL_TEXT(listing->day),
+	        SQL_INT(get_replacement(listing))))
+		return false;
+	*is_anew = !has;
+	return true;
+}
+
+/*
+ * Two rows are one paper: what is in a message that may have reached its reader stays,
+ * else what has the better id, else what came first.  *kept becomes the row that stays.
+ */
+static bool
+unite(struct store *store, struct stored_paper **stored, struct stored_paper **other,
+    int64_t now, GError **error)
+{
+	bool is_frozen, is_other_frozen, is_other_better;
+	pb_auto(paper) merged = NULL;
+	struct papers_saved saved = {0};
+	bool is_anew = false; /* the row is renewed in any case */
+
+	if (!are_words_frozen(store, (*stored)->seq, &is_frozen, error) ||
+	    !are_words_frozen(store, (*other)->seq, &is_other_frozen, error))
+		return false;
+	/* What is in a digest may only become its twin. */
+	if (!paper_aliases_add_duplicates(store, (*stored)->seq, (*other)->seq, error))
+		return false;
+	if (is_frozen && is_other_frozen)
+		return true;
+	is_other_better = is_other_frozen ||
+	                  (!is_frozen && paper_dedup_is_better_id((*other)->paper->id,
+	                                     (*stored)->paper->id));
+	if (is_other_better) {
+		struct stored_paper *swap = *stored;
+
+		*stored = *other;
+		*other = swap;
+	}
+	merged = paper_dedup_merge((*stored)->paper, (*other)->paper);
+	/* First it goes, since it may have the id that the other gets. */
+	return paper_aliases_move(store, *other, (*stored)->seq, error) &&
+	       update_paper(store, merged, *stored, now, &saved, &is_anew, error) &&
+	       renew_revision(store, (*stored)->seq, error);
+}
+
+/* Read a row again that was changed. */
+static bool
+reload(struct store *store, struct stored_paper **stored, GError **error)
+{
+	struct stored_paper *fresh = papers_load(store, (*stored)->seq, error);
+
+	if (!fresh)
+		return false;
+	stored_paper_free(*stored);
+	*stored = fresh;
+	return true;
+}
+
+/* Find the row of a paper. *kept stays NULL when there is none. */
+static bool
+find_one(struct store *store, const struct paper *reported, int64_t now,
+    struct stored_paper **stored, GError **error)
+{
+	g_autoptr(GPtrArray) found = paper_aliases_find(store, reported, now, error);
+
+	if (!found)
+		return false;
+	for (unsigned i = 1; i < found->len; i++)
+		if (!unite(store, (struct stored_paper **)&found->pdata[0],
+		        (struct stored_paper **)&found->pdata[i], now, error) ||
+		    !reload(store, (struct stored_paper **)&found->pdata[0], error))
+			return false;
+	if (found->len)
+		*stored = g_ptr_array_steal_index(found, 0);
+	return true;
+}
+
+bool
+papers_merge_duplicates(
+    struct store *store, int64_t now, unsigned limit, GError **error)
+{
+	g_autoptr(GArray) pairs = paper_aliases_load_duplicates(store, limit, error);
+	pb_transaction transaction = {0};
+
+	if (!pairs || !pairs->len)
+		return pairs != NULL;
+	if (!store_begin(store, &transaction, error))
+		return false;
+	for (unsigned i = 0; i + 1 < pairs->len; i += 2) {
+		/* One of an earlier pair of these may be gone. */
+		pb_auto(stored_paper) one =
+		    papers_load(store, g_array_index(pairs, int64_t, i), NULL);
+		pb_auto(stored_paper) other =
+		    papers_load(store, g_array_index(pairs, int64_t, i + 1), NULL);
+
+		if (one && other && !unite(store, &one, &other, now, error))
+			return false;
+	}
+	return store_commit(&transaction, error);
+}
+
+/* What a source that has no days listed before is not listed again. */
+static bool
+is_listed_before(struct store *store, const struct batch *batch, int64_t seq,
+    bool *is_listed, GError **error)
+{
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM listing"
+	                          " WHERE paper_seq = ?1 AND source = ?2)";
+	int64_t found = 0;
+
+	if (batch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
+	                             SQL_TEXT(batch->source)))
+		return false;
+	*is_listed = found == 1;
+	return true;
+}
+
+/*
+ * Of two feeds with different words for one paper, those of the first are kept: they
+ * would change at every poll.
+ */
+static bool
+is_first_elsewhere(struct store *store, const struct batch *batch, int64_t seq,
+    bool *is_elsewhere, GError **error)
+{
+	static const char sql[] =
+	    "SELECT coalesce((SELECT source <> ?2 FROM listing WHERE paper_seq = ?1"
+	    " ORDER BY first_seen_at, source LIMIT 1), 0)";
+	int64_t found = 0;
+
+	if (batch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
+	                             SQL_TEXT(batch->source)))
+		return false;
+	*is_elsewhere = found == 1;
+	return true;
+}
+
+static bool
+save_listing(struct store *store, const struct batch *batch,
+    const struct listing *listing, struct papers_saved *saved, GError **error)
+{
+	const struct paper *paper = listing->paper;
+	pb_auto(stored_paper) stored = NULL;
+	pb_auto(paper) merged = NULL;
+	bool is_anew = false, is_listed, is_elsewhere;
+	int64_t seq;
+
+	if (!find_one(store, paper, batch->asked_at, &stored, error))
+		return false;
+	if (!stored) {
+		saved->fresh++;
+		return insert_paper(
+		           store, paper, listing->day, batch->asked_at, &seq, error) &&
+		       note_listing(store, batch->source, listing, seq, batch->asked_at,
+		           &is_anew, error);
+	}
+	if (!is_first_elsewhere(store, batch, stored->seq, &is_elsewhere, error))
+		return false;
+	merged = is_elsewhere ? paper_dedup_merge(paper, stored->paper)
+	                      : paper_dedup_merge(stored->paper, paper);
+	return is_listed_before(store, batch, stored->seq, &is_listed, error) &&
+	       (is_listed || note_listing(store, batch->source, listing, stored->seq,
+	                         batch->asked_at, &is_anew, error)) &&
+	       update_paper(
+	           store, merged, stored, batch->asked_at, saved, &is_anew, error) &&
+	       paper_aliases_add(store, paper, stored->seq, error) &&
+	       (!is_anew || renew_revision(store, stored->seq, error));
+}
+
+/*
+ * What appears in a feed that was read before is of the day on which it appears,
+ * however old its own date is; at the first reading that date is all there is.
+ */
+static bool
+date_listings(struct store *store, const struct batch *batch, const GPtrArray *listings,
+    GError **error)
+{
+	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM source_fetch"
+	                          " WHERE source = ?1 AND status IN ('ok', 'empty'))";
+	int64_t was_read;
+
+	if (!batch->is_rolling || !listings)
+		return true;
+	if (!sql_number(store, sql, &was_read, error, SQL_TEXT(batch->source)))
+		return false;
+	for (unsigned i = 0; was_read && i < listings->len; i++) {
+		struct listing *listing = listings->pdata[i];
+
+		g_strlcpy(listing->day, batch->day, sizeof(listing->day));
+	}
+	return true;
+}
+
+bool
+papers_save_batch(struct store *store, const struct batch *batch,
+    const GPtrArray *listings, struct papers_saved *saved, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO source_fetch (source, day, asked_at, status, "
+	    "etag, count, fresh, ids_hash,"
+	    " error, is_of_day)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+	struct papers_saved sums = {.listed = listings ? listings->len : 0};
+	const char *etag;
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error) ||
+	    !date_listings(store, batch, listings, error))
+		return false;
+	for (unsigned i = 0; i < sums.listed; i++) {
+		const struct listing *listing = listings->pdata[i];
+
+		if (!save_listing(store, batch, listing, &sums, error)) {
+			g_prefix_error(error, "paper %s: ", listing->paper->id);
+			return false;
+		}
+	}
+	/* What was not taken now has to be told again. */
+	etag = sums.frozen ? NULL : batch->etag;
+	if (!sql_exec(store, sql, error, SQL_TEXT(batch->source), SQL_TEXT(batch->day),
+	        SQL_INT(batch->asked_at), SQL_TEXT(batch_status_name(batch->status)),
+	        SQL_TEXT(etag), SQL_INT(sums.listed), SQL_INT(sums.fresh),
+	        SQL_TEXT(batch->ids_hash), SQL_TEXT(batch->error),
+	        SQL_INT(batch->is_of_day)) ||
+	    !store_commit(&transaction, error))
+		return false;
+	*saved = sums;
+	return true;
+}
+
+static bool
+save_enriched(struct store *store, const struct paper *reported, int64_t now,
+    struct papers_saved *sums, GError **error)
+{
+	/* What it says of the text was said by a list before. */
+	const struct paper answer = {
+	    .id = reported->id,
+	    .source_rank = PAPER_SOURCE_RANK_ARXIV,
+	    .authors = reported->authors,
+	    .published_at = PAPER_UNKNOWN,
+	    .upvotes = PAPER_UNKNOWN,
+	    .comments = PAPER_UNKNOWN,
+	    .stars = PAPER_UNKNOWN,
+	    .categories = reported->categories,
+	    .comment = reported->comment,
+	    .journal = reported->journal,
+	    .doi = reported->doi,
+	};
+	pb_auto(stored_paper) stored = NULL;
+	pb_auto(paper) merged = NULL;
+	struct paper_news news;
+
+	if (!paper_row_find(store, reported->id, &stored, error))
+		return false;
+	if (!stored)
+		return true;
+	g_clear_pointer(&stored, stored_paper_free);
+	/* A DOI may tell that another row is the same paper. */
+	if (!find_one(store, &answer, now, &stored, error))
+		return false;
+	merged = paper_dedup_merge(stored->paper, &answer);
+	sums->listed++;
+	paper_diff_find_enrichment(
+	    merged, stored->paper, is_settled(stored, now), &news);
+	sums->changed += news.is_changed;
+	return update_enrichment(store, merged, stored->seq, error) &&
+	       paper_aliases_add(store, &answer, stored->seq, error) &&
+	       (!news.is_changed || mark_changed(store, stored->seq, error)) &&
+	       (!news.is_anew || renew_revision(store, stored->seq, error));
+}
+
+bool
+papers_save_enrichment(struct store *store, const GPtrArray *papers, int64_t now,
+    struct papers_saved *saved, GError **error)
+{
+	struct papers_saved sums = {0};
+	pb_transaction transaction = {0};
+
+	if (!store_begin(store, &transaction, error))
+		return false;
+	for (unsigned i = 0; i < papers->len; i++)
+		if (!save_enriched(store, papers->pdata[i], now, &sums, error))
+			return false;
+	if (!store_commit(&transaction, error))
+		return false;
+	*saved = sums;
+	return true;
+}

@@ -1,0 +1,142 @@
+/*
+ * source_lists.c - the lists that are collected, and what came of each on a day.
+ */
+#include "store/paper/source_lists.h"
+
+#include "store/core/sql.h"
+
+void
+source_list_free(struct source_list *list)
+{
+	if (!list)
+		return;
+	g_free(list->name);
+	g_free(list->label);
+	g_free(list);
+}
+
+static bool
+is_same(const struct source_list *one, const struct source_list *other)
+{
+	return g_strcmp0(one->name, other->name) == 0 &&
+	       g_strcmp0(one->label, other->label) == 0 &&
+	       one->expected_by == other->expected_by && one->wait_s == other->wait_s;
+}
+
+static bool
+are_same(const GPtrArray *one, const GPtrArray *other)
+{
+	for (unsigned i = 0; i < one->len && one->len == other->len; i++)
+		if (!is_same(one->pdata[i], other->pdata[i]))
+			return false;
+	return one->len == other->len;
+}
+
+bool
+source_lists_save(struct store *store, const GPtrArray *lists, GError **error)
+{
+	static const char sql_clear[] = "DELETE FROM source_list";
+	static const char sql[] =
+	    "INSERT INTO source_list (position, name, label, expected_by, wait_s)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5)";
+	g_autoptr(GPtrArray) stored = source_lists_load(store, error);
+	pb_transaction transaction = {0};
+
+	/* Nothing is written in nearly every run. */
+	if (!stored || are_same(stored, lists))
+		return stored != NULL;
+	if (!store_begin(store, &transaction, error) ||
+	    !sql_exec(store, sql_clear, error))
+		return false;
+	for (unsigned i = 0; i < lists->len; i++) {
+		const struct source_list *list = lists->pdata[i];
+
+		if (!sql_exec(store, sql, error, SQL_INT(i), SQL_TEXT(list->name),
+		        SQL_TEXT(list->label), SQL_INT_OR_NULL(list->expected_by),
+		        SQL_INT(list->wait_s)))
+			return false;
+	}
+	return store_commit(&transaction, error);
+}
+
+GPtrArray *
+source_lists_load(struct store *store, GError **error)
+{
+	static const char sql[] = "SELECT name, label, expected_by, wait_s FROM "
+	                          "source_list ORDER BY position";
+	sql_auto *statement = sql_bind(store, sql, error);
+	g_autoptr(GPtrArray) lists =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)source_list_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct source_list *list = g_new0(struct source_list, 1);
+
+		list->name = sql_dup_text(statement, 0);
+		list->label = sql_dup_text(statement, 1);
+		list->expected_by = (int)sql_get_int(statement, 2);
+		list->wait_s = sql_get_int(statement, 3);
+		g_ptr_array_add(lists, list);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&lists) : NULL;
+}
+
+bool
+source_lists_load_day(struct store *store, const char *name, const char *day,
+    struct source_list_day *found, GError **error)
+{
+	static const char sql[] =
+	    "SELECT (SELECT count FROM source_fetch WHERE source = ?1 AND day = ?2"
+	    "  AND status = 'ok' ORDER BY id DESC LIMIT 1),"
+	    " (SELECT count(*) FROM listing WHERE source = ?1 AND day = ?2),"
+	    " EXISTS (SELECT 1 FROM source_fetch WHERE source = ?1 AND day = ?2"
+	    "  AND status = 'empty'),"
+	    /* Whether the source recovered is what came since, for whatever day. */
+	    " coalesce((SELECT status FROM source_fetch f WHERE source = ?1 AND day = "
+	    "?2"
+	    "  AND (status <> 'failed' OR is_of_day OR NOT EXISTS (SELECT 1"
+	    "   FROM source_fetch g WHERE +g.source = ?1 AND g.id > f.id"
+	    "   AND g.status <> 'failed'))"
+	    "  ORDER BY id DESC LIMIT 1), '')";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_TEXT(name), SQL_TEXT(day));
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	found->listed = sql_get_int(statement, 0);
+	found->read = sql_get_int(statement, 1);
+	found->is_empty = sql_get_int(statement, 2) == 1;
+	g_strlcpy(found->status, (const char *)sqlite3_column_text(statement, 3),
+	    sizeof(found->status));
+	return true;
+}
+
+bool
+source_lists_load_baseline(
+    struct store *store, const char *name, struct list_baseline *past, GError **error)
+{
+	static const char sql[] =
+	    "SELECT (SELECT min(asked_at) FROM source_fetch WHERE source = ?1),"
+	    " (SELECT max(asked_at) FROM source_fetch WHERE source = ?1"
+	    "  AND status <> 'failed'),"
+	    " (SELECT count FROM source_fetch WHERE source = ?1 AND status = 'ok'"
+	    "  ORDER BY day DESC, id DESC LIMIT 1),"
+	    " coalesce((SELECT status = 'failed' FROM source_fetch WHERE source = ?1"
+	    "  ORDER BY id DESC LIMIT 1), 0),"
+	    " coalesce((SELECT day FROM source_fetch WHERE source = ?1 AND status = "
+	    "'ok'"
+	    "  ORDER BY day DESC, id DESC LIMIT 1), '')";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(name));
+
+	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
+		return false;
+	past->asked_at = sql_get_int(statement, 0);
+	past->good_at = sql_get_int(statement, 1);
+	past->listed = sql_get_int(statement, 2);
+	past->is_failing = sql_get_int(statement, 3) == 1;
+	g_strlcpy(past->newest_day, (const char *)sqlite3_column_text(statement, 4),
+	    sizeof(past->newest_day));
+	return true;
+}

@@ -1,0 +1,73 @@
+/*
+ * carry_over.c - what a restored store takes from the database that it replaces.
+ */
+#include "store/subscriber/carry_over.h"
+
+#include "store/core/sql.h"
+
+bool
+carry_over_attach(struct store *store, const char *path, GError **error)
+{
+	static const char sql[] = "ATTACH ?1 AS replaced";
+
+	return sql_exec(store, sql, error, SQL_TEXT(path));
+}
+
+bool
+carry_over_suppressions(struct store *store, unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO suppression (hash, reason, at)"
+	    " SELECT hash, reason, at FROM replaced.suppression WHERE true"
+	    " ON CONFLICT DO NOTHING";
+
+	return sql_exec_count(store, sql, count, error);
+}
+
+static GArray *
+load_ids(sqlite3_stmt *statement, GError **error)
+{
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t id = sql_get_int(statement, 0);
+
+		g_array_append_val(ids, id);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&ids) : NULL;
+}
+
+GArray *
+carry_over_find_erased(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "SELECT e.number FROM replaced.erased e"
+	    " JOIN main.subscriber s ON s.id = e.number ORDER BY 1";
+	sql_auto *statement = sql_bind(store, sql, error);
+
+	return load_ids(statement, error);
+}
+
+bool
+carry_over_erased(struct store *store, GError **error)
+{
+	static const char sql[] = "INSERT OR IGNORE INTO erased (number)"
+	                          " SELECT number FROM replaced.erased";
+
+	return sql_exec(store, sql, error);
+}
+
+GArray *
+carry_over_find_left(struct store *store, GError **error)
+{
+	static const char sql[] =
+	    "SELECT s.id FROM main.subscriber s JOIN replaced.subscriber o"
+	    " ON o.id = s.id WHERE o.state = 'gone' AND s.state <> 'gone'"
+	    " AND coalesce(o.consent_at, 0) >= coalesce(s.consent_at, 0) ORDER BY 1";
+	sql_auto *statement = sql_bind(store, sql, error);
+
+	return load_ids(statement, error);
+}

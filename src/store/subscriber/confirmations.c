@@ -1,0 +1,245 @@
+/*
+ * confirmations.c - what waits for somebody's word: confirmations, undoing, leaving for
+ * good.
+ */
+#include "store/subscriber/confirmations.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "store/core/enumeration.h"
+#include "store/core/sql.h"
+
+static const char *const purposes[] = {
+    [CONFIRMATION_CONFIRM] = "confirm",
+    [CONFIRMATION_UNDO] = "undo",
+    [CONFIRMATION_ADDRESS] = "address",
+    [CONFIRMATION_FORGET] = "forget",
+};
+
+void
+confirmation_free(struct confirmation *ticket)
+{
+	if (!ticket)
+		return;
+	g_free(ticket->hash);
+	g_free(ticket->address);
+	g_free(ticket->address_key);
+	g_free(ticket->recipient);
+	g_free(ticket->action);
+	g_free(ticket->details);
+	g_free(ticket);
+}
+
+const char *
+confirmation_purpose_name(enum confirmation_purpose purpose)
+{
+	return purposes[purpose];
+}
+
+static enum confirmation_purpose
+parse_purpose(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(purposes); i++)
+		if (strcmp(purposes[i], name) == 0)
+			return (enum confirmation_purpose)i;
+	/* The schema has no other. */
+	g_assert_not_reached();
+}
+
+bool
+confirmations_revoke(struct store *store, enum confirmation_purpose purpose,
+    const char *address_key, GError **error)
+{
+	/* Of a change of address one half may have been used already. */
+	static const char sql[] =
+	    "DELETE FROM confirmation WHERE purpose = ?1 AND address_key = ?2"
+	    " AND (used_at IS NULL OR purpose = 'address')";
+
+	return sql_exec(store, sql, error, SQL_TEXT(confirmation_purpose_name(purpose)),
+	    SQL_TEXT(address_key));
+}
+
+bool
+confirmations_insert(struct store *store, struct confirmation *ticket, GError **error)
+{
+	static const char sql[] =
+	    "INSERT INTO confirmation (hash, purpose, address, address_key, recipient,"
+	    " subscriber_id, action, details, made_at, expires_at)"
+	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
+	if (!sql_exec(store, sql, error, SQL_TEXT(ticket->hash),
+	        SQL_TEXT(confirmation_purpose_name(ticket->purpose)),
+	        SQL_TEXT(ticket->address), SQL_TEXT(ticket->address_key),
+	        SQL_TEXT(ticket->recipient),
+	        SQL_INT_OR_NULL(ticket->subscriber_id ? ticket->subscriber_id : -1),
+	        SQL_TEXT(ticket->action), SQL_TEXT(ticket->details),
+	        SQL_INT(ticket->made_at), SQL_INT(ticket->expires_at)))
+		return false;
+	ticket->id = sqlite3_last_insert_rowid(store->db);
+	ticket->used_at = -1;
+	ticket->questioned_at = -1;
+	return true;
+}
+
+#define COLUMNS                                               \
+	"id, hash, purpose, address, address_key, recipient," \
+	" subscriber_id, action, details, made_at, expires_at, used_at, questioned_at"
+
+static const struct enumeration_column enumerations[] = {
+    {2, ENUMERATION_CONFIRMATION_PURPOSE, ENUMERATION_VALUE, 0}};
+
+/* The row that a statement stands on by ENUMERATION_STEP(). */
+static struct confirmation *
+read_row(sqlite3_stmt *statement)
+{
+	struct confirmation *ticket = g_new0(struct confirmation, 1);
+
+	ticket->id = sql_get_int(statement, 0);
+	ticket->hash = sql_dup_text(statement, 1);
+	ticket->purpose =
+	    parse_purpose((const char *)sqlite3_column_text(statement, 2));
+	ticket->address = sql_dup_text(statement, 3);
+	ticket->address_key = sql_dup_text(statement, 4);
+	ticket->recipient = sql_dup_text(statement, 5);
+	ticket->subscriber_id = MAX(sql_get_int(statement, 6), 0);
+	ticket->action = sql_dup_text(statement, 7);
+	ticket->details = sql_dup_text(statement, 8);
+	ticket->made_at = sql_get_int(statement, 9);
+	ticket->expires_at = sql_get_int(statement, 10);
+	ticket->used_at = sql_get_int(statement, 11);
+	ticket->questioned_at = sql_get_int(statement, 12);
+	return ticket;
+}
+
+static struct confirmation *
+read_one(sqlite3_stmt *statement, GError **error)
+{
+	if (!statement ||
+	    ENUMERATION_STEP(statement, enumerations, error) != SQL_STEP_ROW)
+		return NULL;
+	return read_row(statement);
+}
+
+struct confirmation *
+confirmations_find(struct store *store, const char *hash, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " COLUMNS " FROM confirmation WHERE hash = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(hash));
+
+	return read_one(statement, error);
+}
+
+struct confirmation *
+confirmations_find_id(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM confirmation WHERE id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
+
+	return read_one(statement, error);
+}
+
+struct confirmation *
+confirmations_find_waiting(struct store *store, enum confirmation_purpose purpose,
+    const char *address_key, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " COLUMNS
+	    " FROM confirmation WHERE purpose = ?1 AND address_key = ?2"
+	    " AND used_at IS NULL AND expires_at > ?3 ORDER BY id DESC LIMIT 1";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_TEXT(confirmation_purpose_name(purpose)),
+	        SQL_TEXT(address_key), SQL_INT(now));
+
+	return read_one(statement, error);
+}
+
+bool
+confirmations_consume(struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] = "UPDATE confirmation SET used_at = ?2, action = ''"
+	                          " WHERE id = ?1 AND used_at IS NULL";
+	unsigned count;
+
+	if (!sql_exec_count(store, sql, &count, error, SQL_INT(id), SQL_INT(now)))
+		return false;
+	if (count == 1)
+		return true;
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "this was done already");
+	return false;
+}
+
+bool
+confirmations_save_questioned(
+    struct store *store, int64_t id, int64_t now, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE confirmation SET questioned_at = ?2 WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now));
+}
+
+bool
+confirmations_delete(struct store *store, int64_t id, GError **error)
+{
+	static const char sql[] = "DELETE FROM confirmation WHERE id = ?1";
+
+	return sql_exec(store, sql, error, SQL_INT(id));
+}
+
+bool
+confirmations_count_used(struct store *store, enum confirmation_purpose purpose,
+    const char *address_key, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM confirmation"
+	                          " WHERE purpose = ?1 AND address_key = ?2"
+	                          " AND used_at IS NOT NULL";
+
+	return sql_number(store, sql, count, error,
+	    SQL_TEXT(confirmation_purpose_name(purpose)), SQL_TEXT(address_key));
+}
+
+bool
+confirmations_count_pending(
+    struct store *store, int64_t now, int64_t *count, GError **error)
+{
+	static const char sql[] = "SELECT count(*) FROM confirmation WHERE used_at IS "
+	                          "NULL AND expires_at > ?1"
+	                          " AND purpose <> 'undo'";
+
+	return sql_number(store, sql, count, error, SQL_INT(now));
+}
+
+GPtrArray *
+confirmations_load_page(
+    struct store *store, int64_t now, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM confirmation"
+	                          " WHERE id > ?1 AND used_at IS NULL AND expires_at > "
+	                          "?2 ORDER BY id LIMIT ?3";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(now), SQL_INT(limit));
+	g_autoptr(GPtrArray) page =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)confirmation_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while (
+	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW)
+		g_ptr_array_add(page, read_row(statement));
+	return step == SQL_STEP_DONE ? g_steal_pointer(&page) : NULL;
+}
+
+bool
+confirmations_prune(struct store *store, int64_t before, unsigned limit,
+    unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "DELETE FROM confirmation WHERE id IN"
+	    " (SELECT id FROM confirmation WHERE expires_at < ?1 LIMIT ?2)";
+
+	return sql_exec_count(
+	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));
+}

@@ -1,0 +1,263 @@
+/*
+ * lmtp_client_transport.c - opening a connection to an LMTP host on this machine.
+ */
+#include "transport/lmtp_client_transport.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "transport/reply.h"
+
+/* One opening under way. */
+struct connecting {
+	const struct stream_options *options;
+	int fd;
+	int64_t deadline;
+	struct reply_parser parser;
+	bool is_stopped; /* a wait was ended from outside */
+	GString *reply;  /* the last one, as it came */
+};
+
+static bool
+fail(const struct connecting *connecting, const char *why, GError **error)
+{
+	const struct stream_options *options = connecting->options;
+
+	if (*options->host == '/')
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "cannot connect to %s: %s", options->host, why);
+	else
+		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
+		    "cannot connect to %s port %u: %s", options->host,
+		    (unsigned)options->port, why);
+	return false;
+}
+
+static int
+get_stop(const struct stream_options *options)
+{
+	return options->stop_fd ? *options->stop_fd : -1;
+}
+
+static bool
+wait_for(struct connecting *connecting, short events, int64_t deadline)
+{
+	struct pollfd items[] = {{.fd = connecting->fd, .events = events},
+	    {.fd = get_stop(connecting->options), .events = POLLIN}};
+
+	for (;;) {
+		int64_t left_us = deadline - g_get_monotonic_time();
+		int n;
+
+		if (left_us <= 0)
+			return false;
+		n = poll(items, G_N_ELEMENTS(items),
+		    (int)MIN((left_us + 999) / 1000, INT_MAX));
+		connecting->is_stopped = n > 0 && items[1].revents;
+		if (connecting->is_stopped)
+			return false;
+		if (n > 0 || (n < 0 && errno != EINTR))
+			return true;
+	}
+}
+
+/* @return whether the socket is connected; errno tells why not */
+static bool
+connect_to(struct connecting *connecting, const struct sockaddr *address,
+    socklen_t size, int family, int64_t deadline)
+{
+	int number = 0;
+	socklen_t n = sizeof(number);
+
+	connecting->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (connecting->fd < 0)
+		return false;
+	if (connect(connecting->fd, address, size) == 0)
+		return true;
+	number = errno;
+	if (number == EINPROGRESS) {
+		number = ETIMEDOUT;
+		if (wait_for(connecting, POLLOUT, deadline) &&
+		    getsockopt(connecting->fd, SOL_SOCKET, SO_ERROR, &number, &n) != 0)
+			number = errno;
+	}
+	if (number == 0)
+		return true;
+	close(connecting->fd);
+	connecting->fd = -1;
+	errno = number;
+	return false;
+}
+
+static bool
+connect_socket(struct connecting *connecting, int64_t deadline, GError **error)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (strlen(connecting->options->host) >= sizeof(address.sun_path))
+		return fail(connecting, "the path is too long for a socket", error);
+	g_strlcpy(
+	    address.sun_path, connecting->options->host, sizeof(address.sun_path));
+	if (connect_to(connecting, (const struct sockaddr *)&address, sizeof(address),
+	        AF_UNIX, deadline))
+		return true;
+	return fail(connecting, g_strerror(errno), error);
+}
+
+static bool
+connect_port(struct connecting *connecting, int64_t deadline, GError **error)
+{
+	const struct addrinfo query_stats = {
+	    .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+	g_autofree char *port =
+	    g_strdup_printf("%u", (unsigned)connecting->options->port);
+	struct addrinfo *found = NULL;
+	int rc = getaddrinfo(connecting->options->host, port, &query_stats, &found);
+	int number = EHOSTUNREACH;
+
+	if (rc != 0)
+		return fail(connecting, gai_strerror(rc), error);
+	for (struct addrinfo *one = found; one && connecting->fd < 0;
+	     one = one->ai_next)
+		if (!connect_to(connecting, one->ai_addr, one->ai_addrlen,
+		        one->ai_family, deadline))
+			number = errno;
+	freeaddrinfo(found);
+	if (connecting->fd >= 0)
+		return true;
+	return fail(connecting, g_strerror(number), error);
+}
+
+/* Read one reply octet by octet of what is there: nothing may be read behind it. */
+static bool
+read_reply(struct connecting *connecting, GError **error)
+{
+	enum reply_progress progress = REPLY_MORE;
+
+	g_string_truncate(connecting->reply, 0);
+	while (progress == REPLY_MORE) {
+		char byte;
+		size_t n_used;
+		ssize_t n = recv(connecting->fd, &byte, 1, 0);
+
+		if (n == 0)
+			return fail(
+			    connecting, "the host has closed the connection", error);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return fail(connecting, g_strerror(errno), error);
+		if (n < 0) {
+			if (!wait_for(connecting, POLLIN, connecting->deadline))
+				return fail(connecting,
+				    connecting->is_stopped ? "told to stop"
+				                           : "no answer in time",
+				    error);
+			continue;
+		}
+		g_string_append_c(connecting->reply, byte);
+		progress = reply_parser_feed(&connecting->parser, &byte, 1, &n_used);
+	}
+	if (progress == REPLY_WHOLE)
+		return true;
+	return fail(connecting, "the answer is no LMTP reply, or too long", error);
+}
+
+/* @param failure  set when the answer is a refusal */
+static bool
+expect(struct connecting *connecting, struct stream_error *failure, GError **error)
+{
+	int code;
+
+	if (!read_reply(connecting, error))
+		return false;
+	code = reply_parser_get(&connecting->parser)->code;
+	if (code / 100 == 2)
+		return true;
+	failure->fault = STREAM_ERROR_REFUSED;
+	failure->reply = g_strdup(connecting->reply->str);
+	return fail(connecting, reply_parser_get(&connecting->parser)->text, error);
+}
+
+static bool
+say_hello(struct connecting *connecting, struct stream_error *failure, GError **error)
+{
+	g_autofree char *line =
+	    g_strdup_printf("LHLO %s\r\n", connecting->options->hello);
+	size_t size = strlen(line);
+
+	failure->step = STREAM_STEP_HELLO;
+	/* The first octets on a new connection: there is room for them. */
+	if (send(connecting->fd, line, size, MSG_NOSIGNAL) != (ssize_t)size)
+		return fail(connecting, g_strerror(errno), error);
+	return expect(connecting, failure, error);
+}
+
+static bool
+open_with(struct connecting *connecting, struct stream_error *failure, GError **error)
+{
+	int64_t deadline =
+	    g_get_monotonic_time() + (int64_t)connecting->options->connect_ms * 1000;
+	bool is_connected = *connecting->options->host == '/'
+	                        ? connect_socket(connecting, deadline, error)
+	                        : connect_port(connecting, deadline, error);
+
+	return is_connected && expect(connecting, failure, error) &&
+	       say_hello(connecting, failure, error);
+}
+
+/* The lines of the answer to LHLO, without their code and end. */
+static char **
+split_hello(const char *reply)
+{
+	char **lines = g_strsplit(reply, "\n", -1);
+	unsigned count = 0;
+
+	for (unsigned i = 0; lines[i]; i++) {
+		char *line = lines[i];
+
+		g_strchomp(line);
+		if (strlen(line) < 4)
+			g_free(line);
+		else
+			memmove(lines[count++] = line, line + 4, strlen(line + 4) + 1);
+	}
+	lines[count] = NULL;
+	return lines;
+}
+
+struct stream *
+lmtp_open(
+    const struct stream_options *options, struct stream_error *failure, GError **error)
+{
+	struct connecting connecting = {
+	    .options = options,
+	    .fd = -1,
+	    .deadline = g_get_monotonic_time() + (int64_t)options->open_ms * 1000,
+	    .reply = g_string_new(NULL),
+	};
+	struct stream_error found = {
+	    .fault = STREAM_ERROR_UNREACHABLE, .step = STREAM_STEP_CONNECT};
+	struct stream *stream = NULL;
+
+	reply_parser_init(&connecting.parser);
+	if (open_with(&connecting, &found, error)) {
+		g_auto(GStrv) hello = split_hello(connecting.reply->str);
+
+		stream = stream_new_socket(connecting.fd, (const char *const *)hello);
+		stream_set_stop(stream, get_stop(options));
+	} else if (connecting.fd >= 0) {
+		close(connecting.fd);
+	}
+	reply_parser_clear(&connecting.parser);
+	g_string_free(connecting.reply, TRUE);
+	if (!stream && failure)
+		*failure = found;
+	else
+		stream_error_clear(&found);
+	return stream;
+}

@@ -1,0 +1,224 @@
+/*
+ * inbound_fixture.c - a post over a made-up store, with a transport that answers as
+ * told.
+ */
+#include "lib/inbound_fixture.h"
+
+#include <glib.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "render_sample.h"
+#include "service/people/erase.h"
+
+struct fake {
+	struct transport transport;
+	struct script *script;
+};
+
+/* Another program, such as paperboyctl, does that. */
+static void
+erase_first_and_last(const char *path)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
+	pb_auto(store) store = store_open(path, &error);
+	static const char *const addresses[] = {"p0@example.org", "p39@example.org"};
+
+	g_assert_no_error(error);
+	for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
+		const struct erase_request request = {
+		    .address = addresses[i], .key = key, .who = "test"};
+
+		erase_person(store, &request, store_fixture_time(NOW), &error);
+		g_assert_no_error(error);
+	}
+}
+
+/* As a kill at this moment would leave it. */
+static unsigned
+count_sending(const char *path)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *statement = NULL;
+	unsigned count = 0;
+
+	g_assert_cmpint(
+	    sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), ==, SQLITE_OK);
+	sqlite3_busy_timeout(db, 10000);
+	g_assert_cmpint(sqlite3_prepare_v2(db,
+	                    "SELECT count(*) FROM outbox WHERE state = 'SENDING'", -1,
+	                    &statement, NULL),
+	    ==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
+	count = (unsigned)sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+	return count;
+}
+
+/* Note how many messages a kill would leave in flight now. */
+static void
+note_sending(struct script *script, const char *recipient)
+{
+	unsigned sending = count_sending(script->path_in_flight);
+
+	script->most_sending = MAX(script->most_sending, sending);
+	if (g_strcmp0(script->alone, recipient) == 0)
+		script->sending_with_alone = sending;
+}
+
+static void
+deliver(struct transport *transport, const struct envelope *envelope,
+    struct delivery *result)
+{
+	struct script *script = ((struct fake *)transport)->script;
+	const struct delivery *answer;
+	char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, envelope->message);
+	const char *known;
+
+	g_mutex_lock(&script->mutex);
+	if (script->path_in_flight)
+		note_sending(script, envelope->recipient);
+	script->tried++;
+	if (script->path && script->tried == 1)
+		erase_first_and_last(script->path);
+	answer = script->fail_after && script->tried > script->fail_after
+	             ? &script->later
+	             : &script->answer;
+	*result = *answer;
+	if (script->domain && !g_str_has_suffix(envelope->recipient, script->domain))
+		*result = (struct delivery){
+		    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+	result->text = g_strdup(answer->text ? answer->text : "made up");
+	g_string_append_printf(script->envelopes, "%s<%s %s\n", envelope->recipient,
+	    envelope->sender, envelope->id);
+	/* The same bytes at every attempt. */
+	known = g_hash_table_lookup(script->bytes, envelope->id);
+	if (known)
+		g_assert_cmpstr(known, ==, sum);
+	g_hash_table_insert(script->bytes, g_strdup(envelope->id), sum);
+	if (script->stop && script->tried == script->stop_after)
+		g_atomic_int_set(script->stop, 1);
+	g_mutex_unlock(&script->mutex);
+}
+
+static void
+close_fake(struct transport *transport)
+{
+	struct script *script = ((struct fake *)transport)->script;
+
+	g_mutex_lock(&script->mutex);
+	script->closed++;
+	g_mutex_unlock(&script->mutex);
+}
+
+static void
+free_fake(struct transport *transport)
+{
+	g_free(transport);
+}
+
+static const struct transport_ops fake_class = {
+    .deliver = deliver, .close = close_fake, .free = free_fake};
+
+struct transport *
+inbound_fixture_new_fake(void *data)
+{
+	struct fake *fake = g_new0(struct fake, 1);
+
+	fake->transport.class = &fake_class;
+	fake->script = data;
+	return &fake->transport;
+}
+
+struct mailer_options
+inbound_fixture_options(struct inbound_fixture *inbound)
+{
+	return (struct mailer_options){
+	    .store = inbound->fixture->store,
+	    .renderer = inbound->renderer,
+	    .clock = &inbound->fixture->clock,
+	    .key = inbound->key,
+	    .envelope_from = "bounce@example.org",
+	    .senders = inbound->senders,
+	    .give_up_s = GIVE_UP_S,
+	    .new_transport = inbound_fixture_new_fake,
+	    .data = &inbound->script,
+	    .pause = &inbound->pause,
+	};
+}
+
+void
+inbound_fixture_open(struct inbound_fixture *inbound)
+{
+	const struct mailer_options options = inbound_fixture_options(inbound);
+	g_autoptr(GError) error = NULL;
+
+	inbound->mailer = mailer_new(&options, &error);
+	g_assert_no_error(error);
+}
+
+struct inbound_fixture *
+inbound_fixture_new(unsigned people, unsigned senders)
+{
+	struct inbound_fixture *inbound = g_new0(struct inbound_fixture, 1);
+	int64_t now = store_fixture_time(NOW);
+
+	inbound->fixture = store_fixture_new();
+	store_fixture_set_now(inbound->fixture, now);
+	store_fixture_list(
+	    inbound->fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_list(
+	    inbound->fixture, "2026-11-20", "2611.00002", "Diffusion again", 3);
+	for (unsigned i = 0; i < people; i++) {
+		g_autofree char *address = g_strdup_printf("p%u@example.org", i);
+
+		store_fixture_subscribe(
+		    inbound->fixture, address, "UTC", "diffusion", now);
+	}
+	g_assert_cmpuint(store_fixture_press(inbound->fixture, now), ==, people);
+	inbound->renderer = render_sample_new_renderer();
+	inbound->key = g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	g_mutex_init(&inbound->script.mutex);
+	inbound->script.envelopes = g_string_new(NULL);
+	inbound->script.bytes =
+	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	inbound->script.answer = (struct delivery){
+	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+	inbound->senders = senders;
+	inbound_fixture_open(inbound);
+	return inbound;
+}
+
+void
+inbound_fixture_free(struct inbound_fixture *inbound)
+{
+	mailer_free(inbound->mailer);
+	g_string_free(inbound->script.envelopes, TRUE);
+	g_hash_table_unref(inbound->script.bytes);
+	g_mutex_clear(&inbound->script.mutex);
+	renderer_free(inbound->renderer);
+	g_bytes_unref(inbound->key);
+	store_fixture_free(inbound->fixture);
+	g_free(inbound);
+}
+
+struct mailer_report
+inbound_fixture_run_at(struct inbound_fixture *inbound, int64_t now, const int *stop)
+{
+	struct mailer_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_set_now(inbound->fixture, now);
+	mailer_run(inbound->mailer, stop, &report, &inbound->next, &error);
+	g_assert_no_error(error);
+	store_fixture_assert_idle(inbound->fixture);
+	/* Nothing is in flight when it returns. */
+	g_assert_cmpint(store_fixture_number(inbound->fixture,
+	                    "SELECT count(*) FROM outbox WHERE state = 'SENDING'"),
+	    ==, 0);
+	return report;
+}

@@ -1,0 +1,286 @@
+# smtplab.py - what the SMTP test scripts share: TAP, certificates, a small TLS server.
+import base64
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+
+BUILD = os.environ.get("top_builddir", ".")
+SMTPSEND = os.path.join(BUILD, "tests", "smtpsend")
+
+
+class Tap:
+    """Runs functions as test points: each fails by an exception."""
+
+    def __init__(self):
+        self.count = 0
+        self.failed = 0
+
+    def run(self, function, *arguments):
+        self.count += 1
+        name = (function.__doc__ or function.__name__).split("\n")[0]
+        try:
+            function(*arguments)
+            print(f"ok {self.count} - {name}", flush=True)
+        except Exception as error:  # every failure is told, the others still run
+            self.failed += 1
+            print(f"not ok {self.count} - {name}")
+            for line in f"{type(error).__name__}: {error}".split("\n"):
+                print(f"# {line}", flush=True)
+
+    def end(self):
+        print(f"1..{self.count}")
+        sys.exit(1 if self.failed else 0)
+
+
+def skip_all(why):
+    print(f"1..0 # SKIP {why}")
+    sys.exit(0)
+
+
+def equal(found, wanted):
+    if found != wanted:
+        raise AssertionError(f"found {found!r}, wanted {wanted!r}")
+
+
+def contains(text, part):
+    if part not in text:
+        raise AssertionError(f"no {part!r} in {text!r}")
+
+
+class Directory:
+    """A folder for the time of a test."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="paperboy-test-")
+
+    def file(self, name, content=None):
+        path = os.path.join(self.path, name)
+        if content is not None:
+            with open(path, "wb") as stream:
+                stream.write(content)
+        return path
+
+    def remove(self):
+        shutil.rmtree(self.path)
+
+
+class Delivery:
+    """One line of smtpsend."""
+
+    def __init__(self, line):
+        head, self.text = line.split(" text=", 1)
+        words = head.split(" ")
+        self.outcome = words[0]
+        self.fields = dict(word.split("=", 1) for word in words[1:])
+
+    def check(self, outcome, **fields):
+        found = {name: self.fields[name] for name in fields}
+        equal((self.outcome, found, self.text), (outcome, fields, self.text))
+
+
+def send(*arguments, wait_ms=10000):
+    """Run smtpsend; returns a list of Delivery."""
+    done = subprocess.run(
+        [SMTPSEND, "--from", "a@a.example", "--to", "b@b.example",
+         "--wait", str(wait_ms), *map(str, arguments)],
+        capture_output=True, timeout=120)
+    if done.returncode not in (0, 1) or done.stderr:
+        raise AssertionError(f"smtpsend {done.returncode}: {done.stderr.decode()}")
+    lines = done.stdout.decode().splitlines()
+    deliveries = [Delivery(line) for line in lines]
+    equal(done.returncode, 0 if all(d.outcome == "sent" for d in deliveries) else 1)
+    return deliveries
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+
+def make_ca(directory, name):
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+            "-nodes", "-days", "2", "-subj", f"/CN={name}",
+            "-addext", "basicConstraints=critical,CA:TRUE",
+            "-addext", "keyUsage=critical,keyCertSign",
+            "-keyout", directory.file(f"{name}.key"), "-out", directory.file(f"{name}.pem"))
+    return directory.file(f"{name}.pem")
+
+
+def make_certificate(directory, ca, name, host):
+    """Returns one PEM file with key and certificate for a host."""
+    key, request, out = (directory.file(f"{name}.{end}") for end in ("key", "csr", "crt"))
+    extensions = directory.file(f"{name}.ext", f"subjectAltName=DNS:{host}\n".encode())
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+            "-subj", f"/CN={host}", "-keyout", key, "-out", request)
+    openssl("x509", "-req", "-in", request, "-CA", directory.file(f"{ca}.pem"),
+            "-CAkey", directory.file(f"{ca}.key"), "-CAcreateserial", "-days", "2",
+            "-extfile", extensions, "-out", out)
+    with open(key, "rb") as first, open(out, "rb") as second:
+        return directory.file(f"{name}.pem", first.read() + second.read())
+
+
+DROP = b""  # what act() gives for hanging up without a word
+
+
+class Server:
+    """An SMTP server with TLS and AUTH; its attributes are set before clients come.
+
+    act(verb, text) may misbehave: a reply to give, DROP, or None for as usual.  It is
+    asked for each command, for "BODY" when the first line of a message has come, and
+    for "." when all of it has; there the text is the recipient.  Clients are served
+    side by side.
+    """
+
+    def __init__(self, certificate=None, implicit=False):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        if certificate:
+            self.context.load_cert_chain(certificate)
+        self.implicit = implicit
+        self.starttls = bool(certificate) and not implicit
+        self.act = lambda verb, text: None
+        self.arrived = []  # (recipient, message, the reply), DROP for none
+        self.starttls_reply = b"220 2.0.0 go on\r\n"
+        self.clear_lines = []  # extensions offered before TLS
+        self.secure_lines = ["SIZE 50000000", "AUTH PLAIN LOGIN"]
+        self.users = {"ann": "secret"}
+        self.auth_reply = None  # instead of looking at the users
+        self.commands = []  # (inside TLS, line)
+        self.messages = []
+        self.connections = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.listener.close()
+
+    def serve(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self.serve_one, args=(client,), daemon=True).start()
+
+    def serve_one(self, client):
+        try:
+            with client:
+                self.serve_client(client)
+        except OSError:
+            pass  # the client has gone, or refused our certificate
+
+    def take_message(self, client, stream, recipient):
+        """Behind DATA.  @return whether to go on"""
+        client.sendall(b"354 go on\r\n")
+        message = []
+        while (line := stream.readline()) not in (b".\r\n", b""):
+            if not message and self.act("BODY", recipient) == DROP:
+                return False
+            message.append(line[1:] if line.startswith(b".") else line)
+        reply = self.act(".", recipient)
+        if reply is None:
+            reply = b"250 2.0.0 taken\r\n"
+        whole = b"".join(message)
+        self.arrived.append((recipient, whole, reply))
+        if reply.startswith(b"2"):
+            self.messages.append(whole)
+        client.sendall(reply)
+        return reply != DROP and not reply.startswith(b"421")
+
+    def serve_client(self, client):
+        if self.implicit:
+            client = self.context.wrap_socket(client, server_side=True)
+        secure = self.implicit
+        stream = client.makefile("rb")
+        greeting = self.act("CONNECT", "")
+        client.sendall(b"220 lab.example ESMTP\r\n" if greeting is None else greeting)
+        if greeting is not None:
+            return
+        recipient = ""
+        while line := stream.readline():
+            text = line.decode("latin-1").rstrip("\r\n")
+            self.commands.append((secure, text))
+            verb = text.split(" ")[0].upper()
+            reply = self.act(verb, text)
+            if reply is not None:
+                client.sendall(reply)
+                if reply == DROP or reply.startswith(b"421"):
+                    return
+            elif verb == "EHLO":
+                lines = ["lab.example"]
+                lines += self.secure_lines if secure else self.clear_lines
+                if self.starttls and not secure:
+                    lines.append("STARTTLS")
+                for one in lines[:-1]:
+                    client.sendall(f"250-{one}\r\n".encode())
+                client.sendall(f"250 {lines[-1]}\r\n".encode())
+            elif verb == "STARTTLS":
+                client.sendall(self.starttls_reply)
+                if self.starttls_reply.startswith(b"220"):
+                    client = self.context.wrap_socket(client, server_side=True)
+                    stream = client.makefile("rb")
+                    secure = True
+            elif verb == "AUTH":
+                client.sendall(self.log_in(client, stream, text))
+            elif verb == "RCPT":
+                recipient = text.partition("<")[2].partition(">")[0]
+                client.sendall(b"250 2.1.5 fine\r\n")
+            elif verb == "DATA":
+                if not self.take_message(client, stream, recipient):
+                    return
+            elif verb == "QUIT":
+                client.sendall(b"221 2.0.0 bye\r\n")
+                return
+            else:
+                client.sendall(b"250 2.0.0 fine\r\n")
+
+    def log_in(self, client, stream, text):
+        def ask(prompt):
+            client.sendall(b"334 " + base64.b64encode(prompt) + b"\r\n")
+            return base64.b64decode(stream.readline())
+
+        words = text.split(" ")
+        if words[1] == "PLAIN":
+            answer = base64.b64decode(words[2]) if len(words) > 2 else ask(b"")
+            _, user, password = answer.split(b"\0")
+        else:
+            user = base64.b64decode(words[2]) if len(words) > 2 else ask(b"Username:")
+            password = ask(b"Password:")
+        if self.auth_reply:
+            return self.auth_reply
+        if self.users.get(user.decode()) == password.decode():
+            return b"235 2.7.0 welcome\r\n"
+        return b"535 5.7.8 wrong user or password\r\n"
+
+    def verbs(self):
+        return [line.split(" ")[0] for _, line in self.commands]
+
+
+class Relay(Server):
+    """A scripted relay, for the time of a test."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def accepted(self):
+        """[(recipient, message)] of those with a good answer."""
+        return [(to, raw) for to, raw, reply in self.arrived if reply[:1] == b"2"]
+
+    def recipients(self):
+        return sorted(to for to, _ in self.accepted())
+
+    def forget(self):
+        self.arrived.clear()
+        self.commands.clear()
+        self.connections = 0

@@ -1,0 +1,485 @@
+/*
+ * store_fixture.c - a store in a folder of its own, filled by hand, at a made-up time.
+ */
+#include "store_fixture.h"
+
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "service/digest/digest_build.h"
+#include "service/match/match.h"
+#include "service/people/subscribe.h"
+#include "sources/huggingface_parse.h"
+#include "store/core/sql.h"
+#include "store/paper/papers.h"
+
+static int64_t
+load_status_line(const struct clock *clock)
+{
+	return clock->at_s;
+}
+
+struct store_fixture *
+store_fixture_new(void)
+{
+	struct store_fixture *fixture = g_new0(struct store_fixture, 1);
+	g_autoptr(GError) error = NULL;
+
+	fixture->folder = g_dir_make_tmp("pb-test-XXXXXX", &error);
+	g_assert_no_error(error);
+	fixture->path = g_build_filename(fixture->folder, "paperboy.db", NULL);
+	fixture->store = store_open(fixture->path, &error);
+	g_assert_no_error(error);
+	fixture->clock.read = load_status_line;
+	fixture->key = g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
+	return fixture;
+}
+
+void
+store_fixture_remove_folder(const char *folder)
+{
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir))) {
+		g_autofree char *path = g_build_filename(folder, name, NULL);
+
+		if (g_file_test(path, G_FILE_TEST_IS_DIR) &&
+		    !g_file_test(path, G_FILE_TEST_IS_SYMLINK))
+			store_fixture_remove_folder(path);
+		else
+			g_unlink(path);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_rmdir(folder);
+}
+
+void
+store_fixture_free(struct store_fixture *fixture)
+{
+	if (!fixture)
+		return;
+	store_free(fixture->store);
+	g_bytes_unref(fixture->key);
+	store_fixture_remove_folder(fixture->folder);
+	g_free(fixture->folder);
+	g_free(fixture->path);
+	g_free(fixture);
+}
+
+int64_t
+store_fixture_time(const char *text)
+{
+	g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(text, NULL);
+
+	g_assert_nonnull(time);
+	return g_date_time_to_unix(time);
+}
+
+void
+store_fixture_set_now(struct store_fixture *fixture, int64_t now)
+{
+	fixture->clock.at_s = now;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of all files of whole days, without those of the next day. */
+static GPtrArray *
+list_days(const char *folder)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir)))
+		if (g_regex_match_simple(
+		        "^daily_papers-\\d{4}-\\d\\d-\\d\\d\\.json$", name, 0, 0))
+			g_ptr_array_add(names, g_strdup(name));
+	if (dir)
+		g_dir_close(dir);
+	g_ptr_array_sort(names, compare_names);
+	return names;
+}
+
+unsigned
+store_fixture_fill_real(struct store_fixture *fixture)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *folder =
+	    g_build_filename(top ? top : ".", "..", "shared", "data", NULL);
+	g_autoptr(GPtrArray) names = list_days(folder);
+
+	for (unsigned i = 0; i < names->len; i++) {
+		g_autofree char *path = g_build_filename(folder, names->pdata[i], NULL);
+		g_autofree char *day =
+		    g_strndup((char *)names->pdata[i] + strlen("daily_papers-"), 10);
+		g_autofree char *noon = g_strconcat(day, "T12:00:00Z", NULL);
+		g_autoptr(GPtrArray) listings = NULL;
+		g_autoptr(GBytes) bytes = NULL;
+		g_autoptr(GError) error = NULL;
+		struct batch batch = {.source = "hf", .day = day, .status = BATCH_OK};
+		struct papers_saved saved;
+		char *text = NULL;
+		size_t size, elements;
+
+		g_file_get_contents(path, &text, &size, &error);
+		g_assert_no_error(error);
+		bytes = g_bytes_new_take(text, size);
+		listings = huggingface_parse_page(bytes, day, &elements, &error);
+		g_assert_no_error(error);
+		batch.asked_at = store_fixture_time(noon);
+		papers_save_batch(fixture->store, &batch, listings, &saved, &error);
+		g_assert_no_error(error);
+	}
+	return names->len;
+}
+
+struct paper *
+store_fixture_paper(const char *id, const char *title, const char *abstract)
+{
+	struct paper *paper = paper_new();
+
+	paper->id = g_strdup(id);
+	paper->title = g_strdup(title);
+	paper->abstract = g_strdup(abstract);
+	paper->url = g_strdup_printf("https://example.org/%s", id);
+	g_ptr_array_add(paper->authors, g_strdup("Ada Example"));
+	return paper;
+}
+
+void
+store_fixture_save(struct store_fixture *fixture, const char *source, const char *day,
+    int64_t at, struct paper *paper)
+{
+	store_fixture_announce(fixture, source, day, at, paper, LISTING_NEW, 0);
+}
+
+void
+store_fixture_announce(struct store_fixture *fixture, const char *source,
+    const char *day, int64_t at, struct paper *paper, enum listing_type listing_type,
+    unsigned version)
+{
+	struct listing *listing = listing_new(paper, day);
+	g_autoptr(GPtrArray) listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	g_autoptr(GError) error = NULL;
+	struct batch batch = {
+	    .source = source,
+	    .day = day,
+	    .asked_at = at,
+	    .status = BATCH_OK,
+	};
+	struct papers_saved saved;
+
+	listing->listing_type = listing_type;
+	listing->version = version;
+	g_ptr_array_add(listings, listing);
+	papers_save_batch(fixture->store, &batch, listings, &saved, &error);
+	g_assert_no_error(error);
+}
+
+void
+store_fixture_enrich(
+    struct store_fixture *fixture, const char *id, const char *categories, int64_t at)
+{
+	struct paper *paper = store_fixture_paper(id, "", "");
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	g_auto(GStrv) names = g_strsplit(categories, " ", -1);
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+
+	paper->categories = g_ptr_array_new_with_free_func(g_free);
+	for (char **name = names; *name; name++)
+		g_ptr_array_add(paper->categories, g_strdup(*name));
+	g_ptr_array_add(papers, paper);
+	papers_save_enrichment(fixture->store, papers, at, &saved, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(saved.listed, ==, 1);
+}
+
+void
+store_fixture_list(struct store_fixture *fixture, const char *day, const char *id,
+    const char *title, int64_t upvotes)
+{
+	g_autofree char *noon = g_strconcat(day, "T12:00:00Z", NULL);
+	struct paper *paper = store_fixture_paper(id, title, "");
+
+	paper->upvotes = upvotes;
+	store_fixture_save(fixture, "made-up", day, store_fixture_time(noon), paper);
+}
+
+int64_t
+store_fixture_subscribe(struct store_fixture *fixture, const char *address,
+    const char *zone, const char *filter, int64_t now)
+{
+	const struct subscribe_filter filters[] = {{.text = filter}};
+	const struct subscribe_request request = {
+	    .address = address,
+	    .consent = STORE_FIXTURE_CONSENT,
+	    .zone = zone,
+	    .rhythm = {.cadence = SCHEDULE_DAILY, .minute = 7 * 60 + 30},
+	    .max_full = 20,
+	    .filters = filters,
+	    .filter_count = filter ? 1 : 0,
+	    .who = "test",
+	    .key = fixture->key,
+	};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) subscriber =
+	    subscribe_add(fixture->store, &request, now, NULL, NULL, &error);
+
+	g_assert_no_error(error);
+	return subscriber->id;
+}
+
+static void
+add_filter(struct store_fixture *fixture, const char *address, const char *filter,
+    bool is_block, int64_t now)
+{
+	const struct subscribe_filter wanted = {.text = filter, .is_block = is_block};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscription) subscription = subscribe_add_filter(
+	    fixture->store, address, &wanted, "test", now, NULL, NULL, &error);
+
+	g_assert_no_error(error);
+	g_assert_nonnull(subscription);
+}
+
+void
+store_fixture_add_filter(
+    struct store_fixture *fixture, const char *address, const char *filter, int64_t now)
+{
+	add_filter(fixture, address, filter, false, now);
+}
+
+void
+store_fixture_add_block(
+    struct store_fixture *fixture, const char *address, const char *filter, int64_t now)
+{
+	add_filter(fixture, address, filter, true, now);
+}
+
+unsigned
+store_fixture_press(struct store_fixture *fixture, int64_t now)
+{
+	struct match_report matched = {0};
+	struct digest_build_report made = {0};
+	g_autoptr(GError) error = NULL;
+
+	match_run(fixture->store, now, &matched, &error);
+	g_assert_no_error(error);
+	digest_build_run(fixture->store, fixture->key, NULL, now, &made, &error);
+	g_assert_no_error(error);
+	return made.digests;
+}
+
+void
+store_fixture_run(struct store_fixture *fixture, const char *sql)
+{
+	g_autofree char *refusal = store_fixture_try(fixture, sql);
+
+	if (refusal)
+		g_error("%s: %s", sql, refusal);
+}
+
+char *
+store_fixture_try(struct store_fixture *fixture, const char *sql)
+{
+	char *message = NULL;
+	char *copy = NULL;
+
+	if (sqlite3_exec(fixture->store->db, sql, NULL, NULL, &message) != SQLITE_OK)
+		copy = g_strdup(message);
+	sqlite3_free(message);
+	return copy;
+}
+
+static sqlite3_stmt *
+prepare(struct store_fixture *fixture, const char *sql)
+{
+	sqlite3_stmt *statement = NULL;
+
+	if (sqlite3_prepare_v2(fixture->store->db, sql, -1, &statement, NULL) !=
+	    SQLITE_OK)
+		g_error("%s: %s", sql, sqlite3_errmsg(fixture->store->db));
+	return statement;
+}
+
+int64_t
+store_fixture_number(struct store_fixture *fixture, const char *sql)
+{
+	sqlite3_stmt *statement = prepare(fixture, sql);
+	int64_t number = -1;
+
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		number = sql_get_int(statement, 0);
+	sqlite3_finalize(statement);
+	return number;
+}
+
+char *
+store_fixture_text(struct store_fixture *fixture, const char *sql)
+{
+	sqlite3_stmt *statement = prepare(fixture, sql);
+	GString *text = g_string_new(NULL);
+
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		if (text->len)
+			g_string_append_c(text, ' ');
+		for (int i = 0; i < sqlite3_column_count(statement); i++) {
+			const char *cell =
+			    (const char *)sqlite3_column_text(statement, i);
+
+			g_string_append_printf(
+			    text, "%s%s", i ? "|" : "", cell ? cell : "-");
+		}
+	}
+	sqlite3_finalize(statement);
+	return g_string_free(text, FALSE);
+}
+
+char *
+store_fixture_format_plans(struct store_fixture *fixture)
+{
+	GString *plans = g_string_new(NULL);
+	GHashTableIter iter;
+	gpointer sql;
+
+	g_hash_table_iter_init(&iter, fixture->store->statements);
+	while (g_hash_table_iter_next(&iter, &sql, NULL)) {
+		g_autofree char *explain =
+		    g_strconcat("EXPLAIN QUERY PLAN ", (const char *)sql, NULL);
+		g_autofree char *plan = store_fixture_text(fixture, explain);
+
+		g_string_append_printf(plans, "%s\n    %s\n", (const char *)sql, plan);
+	}
+	return g_string_free(plans, FALSE);
+}
+
+char *
+store_fixture_hash(struct store_fixture *fixture)
+{
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_autofree char *tables = store_fixture_text(fixture,
+	    "SELECT name FROM sqlite_schema WHERE type = 'table'"
+	    " AND name NOT GLOB 'sqlite_*'"
+	    " AND name NOT GLOB 'paper_fts*' ORDER BY name");
+	g_auto(GStrv) names = g_strsplit(tables, " ", -1);
+
+	for (char **name = names; *name; name++) {
+		g_autofree char *sql =
+		    g_strdup_printf("SELECT *, 0, 0 FROM %s ORDER BY 1, 2, 3", *name);
+		g_autofree char *text = NULL;
+
+		if (strcmp(*name, "cursor") == 0)
+			strstr(sql, ", 3")[0] = '\0';
+		text = store_fixture_text(fixture, sql);
+		g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text));
+	}
+	return g_strdup(g_checksum_get_string(sum));
+}
+
+void
+store_fixture_assert_idle(struct store_fixture *fixture)
+{
+	GHashTableIter iter;
+	gpointer sql, statement;
+
+	g_hash_table_iter_init(&iter, fixture->store->statements);
+	while (g_hash_table_iter_next(&iter, &sql, &statement))
+		if (sqlite3_stmt_busy(statement))
+			g_error("still open: %s", (const char *)sql);
+	g_assert_true(sqlite3_get_autocommit(fixture->store->db));
+}
+
+static bool
+is_any_running(sqlite3 *db)
+{
+	sqlite3_stmt *statement = NULL;
+
+	while ((statement = sqlite3_next_stmt(db, statement)))
+		if (sqlite3_stmt_busy(statement))
+			return true;
+	return false;
+}
+
+static int
+count_down(void *data)
+{
+	struct store_fixture *fixture = data;
+
+	/* SQLite would call a commit interrupted that it has just made; no real
+	 * failure does that. */
+	if (!fixture->steps_left ||
+	    (fixture->steps_left == 1 && !is_any_running(fixture->store->db)))
+		return 0;
+	return --fixture->steps_left == 0;
+}
+
+void
+store_fixture_interrupt_at(struct store_fixture *fixture, int nth)
+{
+	fixture->steps_left = nth;
+	sqlite3_progress_handler(
+	    fixture->store->db, nth ? 1 : 0, nth ? count_down : NULL, fixture);
+}
+
+static int
+refuse_commit(void *data)
+{
+	(void)data;
+	return 1;
+}
+
+static void
+assert_same(struct store_fixture *fixture, const char *before)
+{
+	g_autofree char *after = store_fixture_hash(fixture);
+
+	g_assert_cmpstr(before, ==, after);
+}
+
+unsigned
+store_fixture_fail_everywhere(struct store_fixture *fixture,
+    bool (*call)(struct store_fixture *fixture, void *data, GError **error), void *data,
+    bool is_whole)
+{
+	g_autofree char *before = store_fixture_hash(fixture);
+	g_autoptr(GError) refusal = NULL;
+	unsigned failures = 0;
+	int nth = 1;
+
+	sqlite3_commit_hook(fixture->store->db, refuse_commit, NULL);
+	g_assert_false(call(fixture, data, &refusal));
+	sqlite3_commit_hook(fixture->store->db, NULL, NULL);
+	g_assert_nonnull(refusal);
+	store_fixture_assert_idle(fixture);
+	assert_same(fixture, before);
+	for (;;) {
+		g_autoptr(GError) error = NULL;
+		bool is_ok;
+
+		store_fixture_interrupt_at(fixture, nth);
+		is_ok = call(fixture, data, &error);
+		store_fixture_interrupt_at(fixture, 0);
+		store_fixture_assert_idle(fixture);
+		if (is_ok) {
+			g_assert_no_error(error);
+			return failures;
+		}
+		g_assert_nonnull(error);
+		failures++;
+		if (is_whole)
+			assert_same(fixture, before);
+		/* Densely at first, where most steps begin, then in strides. */
+		nth += nth < 200 ? 3 : nth / 20;
+	}
+}

@@ -1,0 +1,147 @@
+/*
+ * store_fixture.h - a store in a folder of its own, filled by hand, at a made-up time.
+ */
+#ifndef PAPERBOY_TESTS_LIB_STORE_FIXTURE_H
+#define PAPERBOY_TESTS_LIB_STORE_FIXTURE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "model/paper.h"
+#include "store/core/store.h"
+
+/* The consent of everybody in the tests. */
+#define STORE_FIXTURE_CONSENT "signed the made-up list"
+
+/* The secret of a made-up state folder. */
+#define STORE_FIXTURE_KEY "0123456789abcdef0123456789abcdef"
+
+struct store_fixture {
+	char *folder; /* removed at the end, with all in it */
+	char *path;   /* of the store */
+	struct store *store;
+	GBytes *key;        /* of a made-up state folder */
+	struct clock clock; /* reads as set by store_fixture_set_now() */
+	int steps_left;     /* of store_fixture_interrupt_at() */
+};
+
+struct store_fixture *store_fixture_new(void);
+void store_fixture_free(struct store_fixture *fixture);
+PB_DEFINE_AUTO(store_fixture, store_fixture_free);
+
+/** Remove a folder and all in it. */
+void store_fixture_remove_folder(const char *folder);
+
+/** Seconds since the epoch. @param text such as "2026-11-20T09:00:00Z" */
+int64_t store_fixture_time(const char *text);
+
+/** Make the clock stand at that time. */
+void store_fixture_set_now(struct store_fixture *fixture, int64_t now);
+
+/**
+ * A source lists one paper, in a batch of its own.
+ *
+ * @param upvotes  or PAPER_UNKNOWN
+ */
+void store_fixture_list(struct store_fixture *fixture, const char *day, const char *id,
+    const char *title, int64_t upvotes);
+
+/* Why a test is skipped in a tree that has no real papers beside it; see real_files()
+ * of tests/lib/tap.py. */
+#define STORE_FIXTURE_NO_REAL_DATA "no real data"
+
+/**
+ * Store all real days that are at hand, at noon of each.
+ *
+ * @return how many days; 0: there are none
+ */
+unsigned store_fixture_fill_real(struct store_fixture *fixture);
+
+/** A paper to be filled further: id, title, abstract, an author and a link. */
+struct paper *
+store_fixture_paper(const char *id, const char *title, const char *abstract);
+
+/** A source lists one paper at a time. @param paper taken */
+void store_fixture_save(struct store_fixture *fixture, const char *source,
+    const char *day, int64_t at, struct paper *paper);
+
+/** The same, announced as something. @param version  0: not told */
+void store_fixture_announce(struct store_fixture *fixture, const char *source,
+    const char *day, int64_t at, struct paper *paper, enum listing_type listing_type,
+    unsigned version);
+
+/**
+ * arXiv tells the categories of a paper.
+ *
+ * @param categories  blanks between; "" for none
+ */
+void store_fixture_enrich(
+    struct store_fixture *fixture, const char *id, const char *categories, int64_t at);
+
+/**
+ * Somebody subscribes at `now` to a daily digest at 07:30 in a zone.
+ *
+ * @param filter  or NULL
+ * @return the subscriber's id
+ */
+int64_t store_fixture_subscribe(struct store_fixture *fixture, const char *address,
+    const char *zone, const char *filter, int64_t now);
+
+void store_fixture_add_filter(struct store_fixture *fixture, const char *address,
+    const char *filter, int64_t now);
+
+/** The same of a block. */
+void store_fixture_add_block(struct store_fixture *fixture, const char *address,
+    const char *filter, int64_t now);
+
+/** Match, and make the editions that are due. @return digests made */
+unsigned store_fixture_press(struct store_fixture *fixture, int64_t now);
+
+/** Run SQL; fails the test when SQLite refuses. */
+void store_fixture_run(struct store_fixture *fixture, const char *sql);
+
+/** Run SQL that is to be refused. @return what SQLite says, NULL when it did it */
+char *store_fixture_try(struct store_fixture *fixture, const char *sql);
+
+/** The one number that SQL selects; -1 for NULL or no row. */
+int64_t store_fixture_number(struct store_fixture *fixture, const char *sql);
+
+/** All rows that SQL selects: cells joined by "|", rows by " ". @return a new string */
+char *store_fixture_text(struct store_fixture *fixture, const char *sql);
+
+/** Every statement that the store has prepared, with its plan below. @return a new
+ * string */
+char *store_fixture_format_plans(struct store_fixture *fixture);
+
+#define store_fixture_assert_text(fixture, sql, wanted)           \
+	do {                                                      \
+		g_autofree char *store_fixture_text_ =            \
+		    store_fixture_text(fixture, sql);             \
+		g_assert_cmpstr(store_fixture_text_, ==, wanted); \
+	} while (0)
+
+/** All that is in the store, as one hash. @return a new string */
+char *store_fixture_hash(struct store_fixture *fixture);
+
+/** No statement may be open and no transaction under way. */
+void store_fixture_assert_idle(struct store_fixture *fixture);
+
+/** Make SQLite fail once, at its nth step from now on; 0: not any more. */
+void store_fixture_interrupt_at(struct store_fixture *fixture, int nth);
+
+/**
+ * Call a function with SQLite refusing to commit, then failing at its first step,
+ * then at a later one, and so on until it gets through.  After each failure there must
+ * be an error, no statement open, no transaction under way, and, when `is_whole`, the
+ * store as it was.
+ *
+ * @return how often it failed
+ */
+unsigned store_fixture_fail_everywhere(struct store_fixture *fixture,
+    bool (*call)(struct store_fixture *fixture, void *data, GError **error), void *data,
+    bool is_whole);
+
+#endif

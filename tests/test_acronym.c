@@ -1,0 +1,120 @@
+/*
+ * test_acronym.c - what a text says its short forms stand for.
+ */
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "query/text/acronym.h"
+
+static char *
+find(const char *text)
+{
+	g_autoptr(GPtrArray) forms = acronym_find(text);
+	GString *found = g_string_new(NULL);
+
+	for (unsigned i = 0; i < forms->len; i++) {
+		const struct acronym *form = forms->pdata[i];
+
+		g_string_append_printf(
+		    found, "%s%s=%s", i ? "; " : "", form->short_text, form->long_text);
+	}
+	return g_string_free(found, FALSE);
+}
+
+static void
+pairs_are_found_as_papers_write_them(void)
+{
+	static const struct {
+		const char *text;
+		const char *found;
+	} rows[] = {
+	    {"We use low-rank adaptation (LoRA) here.", "LoRA=low-rank adaptation"},
+	    {"LoRA (low-rank adaptation) is used", "LoRA=low-rank adaptation"},
+	    {"Large Language Models (LLMs) are", "LLM=Large Language Models"},
+	    {"of multi-modal large language models (MLLMs)",
+	        "MLLM=multi-modal large language models"},
+	    {"reinforcement learning from human feedback (RLHF)",
+	        "RLHF=reinforcement learning from human feedback"},
+	    {"with Chain-of-Thought (CoT) and Mixture-of-Experts (MoE)",
+	        "CoT=Chain-of-Thought; MoE=Mixture-of-Experts"},
+	    {"text-to-image (T2I) and image-to-video (I2V)",
+	        "T2I=text-to-image; I2V=image-to-video"},
+	    {"the text-to-speech (TTS) task", "TTS=text-to-speech"},
+	    {"3D Gaussian Splatting (3DGS)", "3DGS=3D Gaussian Splatting"},
+	    {"DEtection TRansformer (DETR)", "DETR=DEtection TRansformer"},
+	    {"a Diffusion Transformer (DiT; Peebles et al.)",
+	        "DiT=Diffusion Transformer"},
+	    {"generative pre-trained transformers (GPTs)",
+	        "GPT=generative pre-trained transformers"},
+	    {"vision-language-action (VLA) models", "VLA=vision-language-action"},
+	    /* No pair: another sense, another order, a letter too many or too few. */
+	    {"a model (LLM) that", ""},
+	    {"large models of language (LLM)", ""},
+	    {"large fast language model (LLM)", ""},
+	    {"language model (LLM)", ""},
+	    {"learning. Large language model (LL)", ""},
+	    {"large, language model (LLM)", ""},
+	    {"Eq. (1) and Figure (A) and (see B)", ""},
+	    {"one word (OW", ""},
+	    {"one word ()", ""},
+	    {"(LLM) large language model", ""},
+	    {"photos (Ph)", ""},
+	    {"a big house (aBH)", ""},
+	    {"LoRA (low-rank adaptation of models)", ""},
+	    {"", ""},
+	    {"(", ""},
+	    {"((LLM))", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *found = find(rows[i].text);
+
+		g_assert_cmpstr(found, ==, rows[i].found);
+	}
+}
+
+static void
+a_short_form_has_at_most_so_many_letters(void)
+{
+	for (int more = 0; more < 2; more++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		g_autoptr(GPtrArray) forms = NULL;
+		int messages = BOUNDS_ACRONYM_CHARS + more;
+
+		for (int i = 0; i < messages; i++)
+			g_string_append_printf(text, "%c%c ", 'a' + i, 'a' + i);
+		g_string_append_c(text, '(');
+		for (int i = 0; i < messages; i++)
+			g_string_append_c(text, (char)('A' + i));
+		g_string_append_c(text, ')');
+		forms = acronym_find(text->str);
+		g_assert_cmpuint(forms->len, ==, more ? 0 : 1);
+	}
+}
+
+static void
+no_text_makes_it_slow(void)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GPtrArray) forms = NULL;
+
+	/* Words whose letters fit everywhere, and a last one that never does. */
+	for (int i = 0; i < 2000; i++)
+		g_string_append(
+		    text, "aaaaaaaaaaaaaaaa-aaaaaaaaaaa of aaaaaaaa b (AAaaaaaaac) ");
+	forms = acronym_find(text->str);
+	g_assert_cmpuint(forms->len, ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/short-form/" #name, name)
+	ADD(pairs_are_found_as_papers_write_them);
+	ADD(a_short_form_has_at_most_so_many_letters);
+	ADD(no_text_makes_it_slow);
+	return g_test_run();
+}

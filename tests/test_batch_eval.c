@@ -1,0 +1,210 @@
+/*
+ * test_batch_eval.c - a filter asked about many papers at once says what it says of
+ * each alone.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/store_fixture.h"
+#include "query/eval/batch_eval.h"
+#include "query/query.h"
+
+/* As many as there may be. */
+#define PAPERS BATCH_EVAL_PAPERS
+
+struct paper_cache {
+	struct query_document *documents[PAPERS];
+	struct paper *papers[PAPERS];
+};
+
+/* Papers with all ways to have and not to have some words, votes and categories. */
+static struct paper_cache *
+new_cache(const struct tokenizer *tokenizer)
+{
+	static const char *const words[] = {
+	    "diffusion", "models", "state space", "survey", "quantized", "node.js"};
+	struct paper_cache *paper_cache = g_new0(struct paper_cache, 1);
+
+	for (unsigned i = 0; i < PAPERS; i++) {
+		g_autofree char *id = g_strdup_printf("2611.%05u", i + 1);
+		GString *title = g_string_new("On");
+
+		for (unsigned n = 0; n < G_N_ELEMENTS(words); n++)
+			if (i >> n & 1)
+				g_string_append_printf(title, " %s", words[n]);
+		paper_cache->papers[i] = store_fixture_paper(
+		    id, title->str, i % 3 ? "A survey of models." : "None.");
+		paper_cache->papers[i]->upvotes = i % 4 ? (int64_t)i : -1;
+		if (i % 5 == 0) {
+			paper_cache->papers[i]->categories =
+			    g_ptr_array_new_with_free_func(g_free);
+			g_ptr_array_add(
+			    paper_cache->papers[i]->categories, g_strdup("cs.CV"));
+		}
+		paper_cache->documents[i] =
+		    query_document_new(paper_cache->papers[i], NULL, tokenizer, NULL);
+		g_string_free(title, TRUE);
+	}
+	return paper_cache;
+}
+
+static void
+free_cache(struct paper_cache *paper_cache)
+{
+	for (unsigned i = 0; i < PAPERS; i++) {
+		query_document_free(paper_cache->documents[i]);
+		paper_free(paper_cache->papers[i]);
+	}
+	g_free(paper_cache);
+}
+
+/* Every third paper is not asked about. */
+static struct bitset
+choose_papers(void)
+{
+	struct bitset papers = {0};
+
+	for (unsigned i = 0; i < PAPERS; i++)
+		if (i % 3)
+			bulk_mask_add(&papers, i);
+	return papers;
+}
+
+static void
+assert_same(struct batch_eval *bulk, const struct paper_cache *paper_cache,
+    const struct query *query, const struct bitset *papers)
+{
+	g_autofree char *canonical = query_format(query);
+	g_autoptr(GError) error = NULL;
+	struct batch_result answer;
+
+	batch_eval_run(bulk, canonical, papers, &answer, &error);
+	g_assert_no_error(error);
+	for (unsigned i = 0; i < PAPERS; i++) {
+		const struct query_document *document = paper_cache->documents[i];
+		bool is_asked = bulk_mask_has(papers, i);
+		bool is_yes =
+		    query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_TRUE;
+		bool is_waiting =
+		    !is_yes && query_is_time_dependent(query) &&
+		    query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE;
+
+		if (bulk_mask_has(&answer.yes, i) != (is_asked && is_yes) ||
+		    bulk_mask_has(&answer.waiting, i) != (is_asked && is_waiting))
+			g_error("%s: not so of paper %u", canonical, i);
+	}
+}
+
+static void
+it_says_of_many_papers_what_it_says_of_each(void)
+{
+	static const char *const texts[] = {
+	    "diffusion",
+	    "\"state space\"",
+	    "diffusion models",
+	    "diffusion OR quant*",
+	    "diffusion -survey",
+	    "diffusion -(survey OR models)",
+	    "(diffusion OR \"state space\") (models OR survey) -quantized",
+	    "diffusion OR (models -(survey \"state space\"))",
+	    "node.js OR title:survey",
+	    "diffusion NEAR/3 models",
+	    "(diffusion NEAR/9 \"state space\") OR title:(survey NEAR/1 quantized)",
+	    "upvotes:>=20 diffusion",
+	    "diffusion -upvotes:>=20",
+	    "diffusion -upvotes:>=20 -cat:cs.CV",
+	    "cat:cs.CV models",
+	    "models -cat:cs.CV",
+	    "models (cat:cs.CV OR upvotes:10..50)",
+	    "survey (diffusion OR -cat:cs.LG)",
+	    "diffusion^3 (models OR survey)^2",
+	    "(diffusion -survey)^2 OR models",
+	    "author:\"Example, Ada\" OR author:ada diffusion",
+	    "id:\"2611.00001\" OR has:code survey",
+	    "date:2026-11..2026-12 diffusion",
+	    "nothing has this",
+	};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
+	struct paper_cache *paper_cache = new_cache(tokenizer);
+	pb_auto(batch_eval) bulk = batch_eval_new(tokenizer);
+	struct bitset some = choose_papers(), all;
+
+	memset(&all, 0xff, sizeof(all));
+	for (unsigned i = 0; i < PAPERS; i++)
+		batch_eval_add(bulk, paper_cache->documents[i]);
+	/* Twice: what is known of a clause for some papers is used for the others. */
+	for (unsigned round = 0; round < 2; round++)
+		for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+			g_autoptr(GError) error = NULL;
+			pb_auto(query) query =
+			    query_parse(texts[i], tokenizer, NULL, NULL, &error);
+
+			g_assert_no_error(error);
+			assert_same(bulk, paper_cache, query, round ? &all : &some);
+		}
+	free_cache(paper_cache);
+}
+
+static void
+clauses_that_are_forgotten_are_asked_again(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
+	struct paper_cache *paper_cache = new_cache(tokenizer);
+	pb_auto(batch_eval) bulk = batch_eval_new(tokenizer);
+	struct bitset some = choose_papers();
+
+	for (unsigned i = 0; i < PAPERS; i++)
+		batch_eval_add(bulk, paper_cache->documents[i]);
+	/* More clauses than are kept. */
+	for (unsigned i = 0; i < 20000; i++) {
+		g_autofree char *text = g_strdup_printf("diffusion OR novelty%u", i);
+		pb_auto(query) query = query_parse(text, tokenizer, NULL, NULL, NULL);
+
+		if (i % 500 == 0)
+			assert_same(bulk, paper_cache, query, &some);
+		else {
+			g_autofree char *canonical = query_format(query);
+			struct batch_result answer;
+
+			g_assert_true(
+			    batch_eval_run(bulk, canonical, &some, &answer, NULL));
+		}
+	}
+	free_cache(paper_cache);
+}
+
+static void
+what_is_no_filter_is_refused(void)
+{
+	static const char *const texts[] = {"", "(", "diffusion AND", "diffusion )",
+	    "(diffusion", "\"diffusion", "nofield:x", "diffusion OR ",
+	    "((((((((((diffusion))))))))))"};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
+	pb_auto(batch_eval) bulk = batch_eval_new(tokenizer);
+	const struct bitset none = {0};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autoptr(GError) error = NULL;
+		struct batch_result answer;
+		pb_auto(query) query = query_parse_canonical(texts[i], tokenizer, NULL);
+
+		g_test_message("%s", texts[i]);
+		g_assert_true(
+		    batch_eval_run(bulk, texts[i], &none, &answer, &error) == !!query);
+		g_assert_true(!query == !!error);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/bulk/" #name, name)
+	ADD(it_says_of_many_papers_what_it_says_of_each);
+	ADD(clauses_that_are_forgotten_are_asked_again);
+	ADD(what_is_no_filter_is_refused);
+	return g_test_run();
+}

@@ -1,0 +1,312 @@
+/*
+ * test_catalog.c - the words of answers: read, filled in, and all there.
+ */
+#include "render/catalog.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <glob.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "service/command/command_private.h"
+#include "service/explain/why.h"
+
+static char *
+get_source_path(const char *path)
+{
+	const char *top = g_getenv("top_srcdir");
+
+	return g_build_filename(top ? top : ".", path, NULL);
+}
+
+static struct catalog *
+load_shipped(void)
+{
+	g_autofree char *folder = get_source_path("etc/templates");
+	g_autoptr(GError) error = NULL;
+	struct catalog *book = catalog_load(folder, &error);
+
+	g_assert_no_error(error);
+	return book;
+}
+
+/* @param german  NULL: no such file @return what is wrong with it, or NULL */
+static char *
+load(const char *english, const char *german, struct catalog **book)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *folder = g_dir_make_tmp("pb-phrases-XXXXXX", NULL);
+	g_autofree char *en = g_build_filename(folder, "answers.en", NULL);
+	g_autofree char *de = g_build_filename(folder, "answers.de", NULL);
+	struct catalog *loaded;
+
+	g_assert_true(g_file_set_contents(en, english, -1, NULL));
+	if (german)
+		g_assert_true(g_file_set_contents(de, german, -1, NULL));
+	loaded = catalog_load(folder, &error);
+	g_unlink(en);
+	g_unlink(de);
+	g_rmdir(folder);
+	g_assert_true(!loaded == !!error);
+	if (book)
+		*book = loaded;
+	else
+		catalog_free(loaded);
+	return error ? g_strdup(error->message) : NULL;
+}
+
+static void
+phrases_are_filled_in(void)
+{
+	pb_auto(catalog) book = NULL;
+	g_autofree char *problem =
+	    load("# to the writer\n[a]\nso {x} and {y}\n[b]\none\n\n"
+	         "two\n\n[n.one]\n1 day\n[n.many]\n{count} days\n",
+	        "[a]\n{y}, dann {x}\n", &book);
+	g_autofree char *plain = NULL;
+	g_autofree char *german = NULL;
+	g_autofree char *braces = NULL;
+	g_autofree char *lines = NULL;
+	g_autofree char *other = NULL;
+	g_autofree char *one = NULL;
+	g_autofree char *many = NULL;
+
+	g_assert_null(problem);
+	plain = catalog_format(book, "en", "a", "x", "1", "y", "2", NULL);
+	g_assert_cmpstr(plain, ==, "so 1 and 2");
+	german = catalog_format(book, "de", "a", "x", "1", "y", "2", NULL);
+	g_assert_cmpstr(german, ==, "2, dann 1");
+	/* A value is no phrase. */
+	braces = catalog_format(book, "en", "a", "x", "{y}", "y", "{x}", NULL);
+	g_assert_cmpstr(braces, ==, "so {y} and {x}");
+	lines = catalog_format(book, "de", "b", NULL);
+	g_assert_cmpstr(lines, ==, "one\n\ntwo");
+	other = catalog_format(book, "fr", "b", NULL);
+	g_assert_cmpstr(other, ==, "one\n\ntwo");
+	one = catalog_format_count(book, "en", "n", 1);
+	g_assert_cmpstr(one, ==, "1 day");
+	many = catalog_format_count(book, "en", "n", 0);
+	g_assert_cmpstr(many, ==, "0 days");
+}
+
+static void
+a_wrong_file_is_refused_with_its_place(void)
+{
+	static const struct {
+		const char *english, *german, *says;
+	} rows[] = {
+	    {"words\n", NULL, "answers.en:1: a line [name] is wanted"},
+	    {"[a]\nx\n[a]\ny\n", NULL, "answers.en:3: there twice"},
+	    {"[a]\n\xff\n", NULL, "not UTF-8"},
+	    {"[a]\nx\n", "[b]\ny\n", "English has no phrase [b]"},
+	    {"[a]\nx {y}\n", "[a]\nx {z}\n", "[a] has no {z} in English"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *problem = load(rows[i].english, rows[i].german, NULL);
+
+		g_assert_nonnull(problem);
+		if (!strstr(problem, rows[i].says))
+			g_error("%zu: %s", i, problem);
+	}
+}
+
+/* Check the phrases named in a source file. @return how many there are */
+static unsigned
+check_phrases(const struct catalog *book, const GRegex *call, const char *path)
+{
+	g_autofree char *text = NULL;
+	g_autoptr(GMatchInfo) match = NULL;
+	unsigned found = 0;
+
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	g_regex_match(call, text, 0, &match);
+	for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
+		g_autofree char *phrase = g_match_info_fetch(match, 1);
+		g_autofree char *counted = g_strconcat(phrase, ".many", NULL);
+
+		found++;
+		if (!catalog_has(book, phrase) && !catalog_has(book, counted))
+			g_error("%s: there is no phrase [%s]", path, phrase);
+	}
+	return found;
+}
+
+/* Names that the program asks for, in literal strings. */
+static void
+the_shipped_files_have_what_the_program_says(void)
+{
+	pb_auto(catalog) book = load_shipped();
+	g_autofree char *pattern = get_source_path("src/service/*/*.c");
+	glob_t files;
+	/* Only reply_phrase() has something before the name: the margin. */
+	g_autoptr(GRegex) call = g_regex_new(
+	    "(?:reply_phrase\\(&work->answer,\\s*\"[a-z]*\",|"
+	    "(?:reply_text_say_plain|reply_text_format|reply_text_format_count|pick_"
+	    "word)\\("
+	    "(?:&work->answer|&answer|answer),|command_fail\\(\\s*work, error,)"
+	    "\\s*\"([a-z_.]+)\"",
+	    0, 0, NULL);
+	unsigned found = 0;
+
+	g_assert_cmpint(glob(pattern, 0, NULL, &files), ==, 0);
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		found += check_phrases(book, call, files.gl_pathv[i]);
+	globfree(&files);
+	g_assert_cmpuint(found, >, 60);
+}
+
+static void
+every_command_has_its_help(void)
+{
+	pb_auto(catalog) book = load_shipped();
+
+	for (const struct command_row *row = command_rows; row->verb; row++) {
+		g_autofree char *help = g_strconcat("help.", row->verb, NULL);
+		g_autofree char *brief = g_strconcat("brief.", row->verb, NULL);
+
+		g_assert_true(catalog_has(book, help));
+		g_assert_true(catalog_has(book, brief));
+	}
+	g_assert_true(catalog_has_language(book, "de"));
+	g_assert_false(catalog_has_language(book, "xx"));
+}
+
+static void
+assert_has(const struct catalog *book, const char *kind, const char *word)
+{
+	g_autofree char *name = g_strconcat(kind, word, NULL);
+
+	g_strdelimit(name, "-", '_');
+	if (!catalog_has(book, name))
+		g_error("there is no phrase [%s]", name);
+}
+
+/* Names that are made of what the store or the matcher says. */
+static void
+every_state_and_outcome_has_its_words(void)
+{
+	static const char *const digests[] = {
+	    "live", "sent", "failed", "cancelled"}; /* as the store has them */
+	pb_auto(catalog) book = load_shipped();
+
+	for (int i = WHY_SENT; i <= WHY_NEXT; i++)
+		assert_has(book, "why_", why_outcome_name((enum why_outcome)i));
+	for (int i = QUERY_FALSE; i <= QUERY_TRUE; i++) {
+		assert_has(book, "truth_", why_verdict_name((enum query_verdict)i));
+		assert_has(book, "mark_", why_verdict_name((enum query_verdict)i));
+	}
+	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_ACTIVE));
+	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_PAUSED));
+	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_SUSPENDED));
+	for (size_t i = 0; i < G_N_ELEMENTS(digests); i++)
+		assert_has(book, "status_", digests[i]);
+}
+
+/* The same word in both languages, or nothing but values, commands and marks. */
+static const char *const same_in_german[] = {
+    "list_filter", "hit", "set_is", "mark_unknown", "digest.code_at", NULL};
+
+static char *
+read_german(void)
+{
+	g_autofree char *path = get_source_path("etc/templates/answers.de");
+	char *text = NULL;
+
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	return text;
+}
+
+static void
+german_says_everything_in_german(void)
+{
+	pb_auto(catalog) book = load_shipped();
+	g_autoptr(GPtrArray) names = catalog_list(book);
+	g_autofree char *german = read_german();
+	unsigned wrong = 0;
+
+	g_assert_cmpuint(names->len, >, 350);
+	for (unsigned i = 0; i < names->len; i++) {
+		const char *name = names->pdata[i];
+		g_autofree char *head = g_strdup_printf("[%s]\n", name);
+		g_autofree char *en = catalog_format(book, "en", name, NULL);
+		g_autofree char *de = catalog_format(book, "de", name, NULL);
+		bool is_same = strcmp(en, de) == 0;
+		bool may_be = g_strv_contains(same_in_german, name) ||
+		              g_str_has_prefix(name, "example.");
+
+		if (is_same == may_be && (may_be || strstr(german, head)))
+			continue;
+		g_test_message("[%s] is %s", name,
+		    is_same ? "the same in German" : "listed as the same, and is not");
+		wrong++;
+	}
+	g_assert_cmpuint(wrong, ==, 0);
+}
+
+/* An argument that German leaves out would be missed by its reader. */
+static void
+german_has_the_arguments_of_each_message(void)
+{
+	pb_auto(catalog) book = load_shipped();
+	const char *const *texts = catalog_get_texts(book, "de");
+	g_autoptr(GRegex) word = g_regex_new("\\{[a-z_]+\\}", 0, 0, NULL);
+
+	for (int id = MSG_NONE + 1; id < MSG_COUNT; id++) {
+		const char *english = msg_get_english((enum msg_id)id);
+		g_autoptr(GMatchInfo) match = NULL;
+
+		g_regex_match(word, english, 0, &match);
+		for (; g_match_info_matches(match); g_match_info_next(match, NULL)) {
+			g_autofree char *found = g_match_info_fetch(match, 0);
+
+			if (!strstr(texts[id], found))
+				g_error("%s: no %s", texts[id], found);
+		}
+	}
+	g_assert_true(catalog_get_texts(book, "xx") == catalog_get_texts(book, "en"));
+}
+
+/* The message goes with the error, and with its copies. */
+static void
+an_error_is_read_in_any_language(void)
+{
+	pb_auto(catalog) book = load_shipped();
+	g_autoptr(GError) error = NULL, copy = NULL, plain = NULL;
+	g_autofree char *german = NULL;
+
+	g_assert_false(
+	    pb_error_set(&error, PB_ERROR_INPUT, MSG_FILTER_NONE, "number", "7", NULL));
+	g_assert_cmpstr(error->message, ==, "there is no filter 7");
+	copy = g_error_copy(error);
+	g_clear_error(&error);
+	german = msg_format(pb_error_get_msg(copy), catalog_get_texts(book, "de"));
+	g_assert_cmpstr(german, ==, "einen Filter 7 gibt es nicht");
+	g_assert_false(
+	    pb_error_set(NULL, PB_ERROR_INPUT, MSG_FILTER_NONE, "number", "7", NULL));
+	g_set_error(&plain, PB_ERROR, PB_ERROR_TEMPORARY, "busy");
+	g_assert_null(pb_error_get_msg(plain));
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/phrases/phrases are filled in", phrases_are_filled_in);
+	g_test_add_func("/phrases/a wrong file is refused with its place",
+	    a_wrong_file_is_refused_with_its_place);
+	g_test_add_func("/phrases/the shipped files have what the program says",
+	    the_shipped_files_have_what_the_program_says);
+	g_test_add_func(
+	    "/phrases/every command has its help", every_command_has_its_help);
+	g_test_add_func("/phrases/every state and outcome has its words",
+	    every_state_and_outcome_has_its_words);
+	g_test_add_func("/phrases/German says everything in German",
+	    german_says_everything_in_german);
+	g_test_add_func("/phrases/German has the arguments of each message",
+	    german_has_the_arguments_of_each_message);
+	g_test_add_func("/phrases/an error is read in any language",
+	    an_error_is_read_in_any_language);
+	return g_test_run();
+}

@@ -1,0 +1,61 @@
+/*
+ * test_chunk.c - a part is measured as it will be made.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "render/chunk.h"
+
+static void
+a_part_has_the_octets_that_were_measured(void)
+{
+	static const char *const texts[] = {
+	    "",
+	    "\n",
+	    "one line",
+	    "one line\n",
+	    "two\n\nand more\n",
+	    "na\u00EFve = 3\n",
+	    "\u957F\u6587\u672C\n\u6A21\u578B\nand some ASCII\n",
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		for (size_t j = 0; j < G_N_ELEMENTS(texts); j++) {
+			struct chunk first, second;
+			struct chunk_stats sum = {0};
+			g_autoptr(GString) both = g_string_new(NULL);
+			g_autoptr(GString) bytes = g_string_new(NULL);
+			struct chunk_stats appended = {0};
+
+			chunk_init(&first, g_string_new(texts[i]));
+			chunk_init(&second, g_string_new(texts[j]));
+			g_string_append(both, first.plain->str);
+			g_string_append(both, second.plain->str);
+			chunk_stats_add(&sum, &first);
+			chunk_stats_add(&sum, &second);
+			chunk_stats_append(&appended, bytes, both->str, both->len);
+			g_assert_cmpuint(appended.plain_bytes, ==, sum.plain_bytes);
+			g_assert_cmpuint(appended.encoded_bytes, ==, sum.encoded_bytes);
+			g_assert_cmpuint(appended.foreign, ==, sum.foreign);
+			if (chunk_stats_get_encoding(&sum) == ENCODING_BASE64) {
+				g_string_truncate(bytes, 0);
+				encoding_append_base64(bytes, both->str, both->len);
+			}
+			g_assert_cmpuint(
+			    bytes->len, ==, chunk_stats_get_part_bytes(&sum));
+			chunk_stats_subtract(&sum, &second);
+			chunk_stats_subtract(&sum, &first);
+			g_assert_cmpuint(sum.plain_bytes, ==, 0);
+			chunk_clear(&first);
+			chunk_clear(&second);
+		}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/piece/a part has the octets that were measured",
+	    a_part_has_the_octets_that_were_measured);
+	return g_test_run();
+}

@@ -1,0 +1,192 @@
+/*
+ * test_compose.c - whole messages: every octet, and what is refused.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "message/compose.h"
+
+/* In two runs, which come out as one. */
+static const struct compose_span text_runs[] = {{"te", 2}, {"xt\r\n", 4}};
+static const struct compose_span html_run = {"PGI+\r\n", 6};
+
+static const struct compose_headers base = {
+    .date = 0,
+    .from = {"A", "a@one.example"},
+    .to = {NULL, "b@two.example"},
+    .subject = "Hello",
+    .message_id = "x@one.example",
+    .boundary = "=_b",
+    .text = {text_runs, G_N_ELEMENTS(text_runs), ENCODING_QUOTED_PRINTABLE},
+    .html = {&html_run, 1, ENCODING_BASE64},
+};
+
+static void
+check_message(const struct compose_headers *fields, const char *wanted)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) message = compose_message(fields, &error);
+	g_autofree char *text = NULL;
+	size_t size;
+	const char *data;
+
+	g_assert_no_error(error);
+	data = g_bytes_get_data(message, &size);
+	text = g_strndup(data, size);
+	g_assert_cmpstr(text, ==, wanted);
+}
+
+#define HEADER                                     \
+	"Date: Thu, 1 Jan 1970 00:00:00 +0000\r\n" \
+	"From: A <a@one.example>\r\n"              \
+	"To: b@two.example\r\n"                    \
+	"Subject: Hello\r\n"                       \
+	"Message-ID: <x@one.example>\r\n"          \
+	"MIME-Version: 1.0\r\n"
+
+static void
+has_text_first_and_html_last(void)
+{
+	static const struct compose_header extra[] = {{"Precedence", "bulk"}};
+	struct compose_headers fields = base;
+
+	fields.extra = extra;
+	fields.extra_count = 1;
+	check_message(&fields,
+	    HEADER "Precedence: bulk\r\n"
+	           "Content-Type: multipart/alternative; boundary=\"=_b\"\r\n"
+	           "\r\n"
+	           "--=_b\r\n"
+	           "Content-Type: text/plain; charset=utf-8\r\n"
+	           "Content-Transfer-Encoding: quoted-printable\r\n"
+	           "\r\n"
+	           "text\r\n"
+	           "\r\n"
+	           "--=_b\r\n"
+	           "Content-Type: text/html; charset=utf-8\r\n"
+	           "Content-Transfer-Encoding: base64\r\n"
+	           "\r\n"
+	           "PGI+\r\n"
+	           "\r\n"
+	           "--=_b--\r\n");
+}
+
+static void
+is_plain_without_html(void)
+{
+	struct compose_headers fields = base;
+
+	fields.html.runs = NULL;
+	fields.boundary = NULL;
+	check_message(&fields, HEADER "Content-Type: text/plain; charset=utf-8\r\n"
+	                              "Content-Transfer-Encoding: quoted-printable\r\n"
+	                              "\r\n"
+	                              "text\r\n");
+}
+
+static void
+refuse(const struct compose_headers *fields)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(compose_message(fields, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+static void
+refuses_what_would_break_it(void)
+{
+	static const struct compose_header own = {"subject", "again"};
+	static const struct compose_header twice[] = {
+	    {"List-Id", "x"}, {"LIST-ID", "y"}};
+	static const struct compose_header injected = {"X-Y", "x\r\nBcc: y"};
+	struct compose_headers fields = base;
+
+	fields.extra = &own;
+	fields.extra_count = 1;
+	refuse(&fields);
+	fields.extra = &injected;
+	refuse(&fields);
+	fields.extra = twice;
+	fields.extra_count = 2;
+	refuse(&fields);
+	fields = base;
+	fields.to.address = "b@two.example>\r\nRCPT TO:<c@three.example";
+	refuse(&fields);
+	fields = base;
+	fields.from.address = "nobody";
+	refuse(&fields);
+	fields = base;
+	fields.message_id = "x";
+	refuse(&fields);
+	fields = base;
+	fields.date = INT64_MAX;
+	refuse(&fields);
+}
+
+static void
+refuses_a_boundary_that_is_none(void)
+{
+	g_autofree char *at = g_strnfill(BOUNDS_BOUNDARY_BYTES, 'b');
+	g_autofree char *past = g_strnfill(BOUNDS_BOUNDARY_BYTES + 1, 'b');
+	const char *const bad[] = {NULL, "", past, "a b", "a\"b", "a\r\nb", "\u00FC",
+	    /* These two stand in the parts. */
+	    "text", "PGI+"};
+	struct compose_headers fields = base;
+	g_autoptr(GBytes) message = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+		fields.boundary = bad[i];
+		refuse(&fields);
+	}
+	fields.boundary = at;
+	message = compose_message(&fields, NULL);
+	g_assert_nonnull(message);
+}
+
+static void
+fixed_fields_are_those_that_it_would_make(void)
+{
+	static const struct compose_header extra[] = {
+	    {"List-Id", "x"}, {"Precedence", "bulk"}};
+	struct compose_headers fields = base;
+	struct compose_prefix fixed = {0};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) made = NULL;
+	g_autoptr(GBytes) copied = NULL;
+
+	fields.extra = extra;
+	fields.extra_count = G_N_ELEMENTS(extra);
+	made = compose_message(&fields, &error);
+	g_assert_no_error(error);
+	g_assert_true(compose_prefix_init(&fixed, &fields, &error));
+	fields.fixed = &fixed;
+	fields.extra_count = 0;
+	fields.from.address = "nobody";
+	copied = compose_message(&fields, &error);
+	g_assert_no_error(error);
+	g_assert_true(g_bytes_equal(made, copied));
+	compose_prefix_clear(&fixed);
+
+	g_assert_false(compose_prefix_init(&fixed, &fields, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_null(fixed.from);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/message/has text first and HTML last", has_text_first_and_html_last);
+	g_test_add_func("/message/is plain without HTML", is_plain_without_html);
+	g_test_add_func(
+	    "/message/refuses what would break it", refuses_what_would_break_it);
+	g_test_add_func("/message/fixed fields are those that it would make",
+	    fixed_fields_are_those_that_it_would_make);
+	g_test_add_func("/message/refuses a boundary that is none",
+	    refuses_a_boundary_that_is_none);
+	return g_test_run();
+}

@@ -1,0 +1,158 @@
+/*
+ * test_config_snapshot.c - settings go from one thread to others, whole and once.
+ */
+#include "daemon/config_snapshot.h"
+
+#include <glib.h>
+
+#include "base/error.h"
+#include "lib/store_fixture.h"
+
+#define OFFERS 300
+#define TAKERS 3
+
+static struct config_snapshot *
+make(int interval_s)
+{
+	struct settings *settings = settings_new();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	g_autoptr(GError) error = NULL;
+	struct config_snapshot *config_snapshot;
+	const char *top = g_getenv("top_srcdir");
+
+	g_free(settings->template_dir);
+	settings->template_dir =
+	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
+	g_free(settings->mail_from);
+	settings->mail_from = g_strdup("paperboy@example.org");
+	g_free(settings->mail_owner);
+	settings->mail_owner = g_strdup("owner@example.org");
+	settings->collect_interval_s = interval_s;
+	settings->expire_h = interval_s;
+	config_snapshot = config_snapshot_new(settings, NULL, key, &error);
+	g_assert_no_error(error);
+	return config_snapshot;
+}
+
+static void
+what_cannot_be_built_is_no_snapshot(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GBytes) key =
+	    g_bytes_new_static("0123456789abcdef0123456789abcdef", 32);
+	struct settings *settings = settings_new();
+	g_autoptr(GError) error = NULL;
+
+	g_free(settings->template_dir);
+	settings->template_dir = g_strdup(fixture->folder);
+	g_assert_null(config_snapshot_new(settings, NULL, key, &error));
+	g_assert_nonnull(error);
+	g_clear_error(&error);
+	settings = settings_new();
+	settings->smtp_user = (g_free(settings->smtp_user), g_strdup("ann"));
+	g_free(settings->smtp_password_file);
+	settings->smtp_password_file = g_strdup("/nowhere/password");
+	g_assert_null(config_snapshot_new(settings, NULL, key, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+}
+
+static void
+the_last_that_was_offered_is_taken_once(void)
+{
+	struct config_snapshot_holder slot = {0};
+	struct config_snapshot *first = make(60), *second = make(61), *taken;
+
+	g_assert_null(config_snapshot_take(&slot));
+	config_snapshot_publish(&slot, first);
+	config_snapshot_publish(&slot, second);
+	g_assert_cmpuint(first->references, ==, 1);
+	taken = config_snapshot_take(&slot);
+	g_assert_true(taken == second);
+	g_assert_null(config_snapshot_take(&slot));
+	/* Back into an empty slot, but not over a newer one. */
+	config_snapshot_reject(&slot, taken);
+	taken = config_snapshot_take(&slot);
+	g_assert_true(taken == second);
+	config_snapshot_publish(&slot, first);
+	config_snapshot_reject(&slot, taken);
+	g_assert_cmpuint(second->references, ==, 1);
+	taken = config_snapshot_take(&slot);
+	g_assert_true(taken == first);
+	config_snapshot_unref(taken);
+	config_snapshot_unref(first);
+	config_snapshot_unref(second);
+	config_snapshot_unref(NULL);
+}
+
+struct taker {
+	struct config_snapshot_holder slot;
+	GThread *thread;
+	int stop;
+	int last; /* seen */
+	unsigned taken;
+};
+
+/* Works by what it has, as a stage does, and looks for the next in between. */
+static gpointer
+run_taker(gpointer data)
+{
+	struct taker *taker = data;
+	struct config_snapshot *mine = NULL;
+	bool is_last = false;
+
+	while (!is_last) {
+		struct config_snapshot *next;
+
+		is_last = g_atomic_int_get(&taker->stop);
+		next = config_snapshot_take(&taker->slot);
+		if (next) {
+			config_snapshot_unref(mine);
+			mine = next;
+			taker->taken++;
+		}
+		if (!mine)
+			continue;
+		/* Never half of one and half of another, nor an older one. */
+		g_assert_cmpint(
+		    mine->settings->collect_interval_s, ==, mine->settings->expire_h);
+		g_assert_cmpint(mine->settings->collect_interval_s, >=, taker->last);
+		g_assert_cmpstr(mine->settings->mail_from, ==, "paperboy@example.org");
+		taker->last = mine->settings->collect_interval_s;
+	}
+	config_snapshot_unref(mine);
+	return NULL;
+}
+
+static void
+many_threads_end_with_the_last_one(void)
+{
+	struct taker takers[TAKERS] = {0};
+
+	for (size_t i = 0; i < TAKERS; i++)
+		takers[i].thread = g_thread_new("taker", run_taker, &takers[i]);
+	for (int i = 1; i <= OFFERS; i++) {
+		struct config_snapshot *config_snapshot = make(i);
+
+		for (size_t j = 0; j < TAKERS; j++)
+			config_snapshot_publish(&takers[j].slot, config_snapshot);
+		config_snapshot_unref(config_snapshot);
+	}
+	for (size_t i = 0; i < TAKERS; i++) {
+		g_atomic_int_set(&takers[i].stop, 1);
+		g_thread_join(takers[i].thread);
+		g_assert_cmpint(takers[i].last, ==, OFFERS);
+		g_assert_null(config_snapshot_take(&takers[i].slot));
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/snapshot/" #name, name)
+	ADD(what_cannot_be_built_is_no_snapshot);
+	ADD(the_last_that_was_offered_is_taken_once);
+	ADD(many_threads_end_with_the_last_one);
+	return g_test_run();
+}

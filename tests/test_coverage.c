@@ -1,0 +1,395 @@
+/*
+ * test_coverage.c - a month of lists that come, come late, come stale, or do not come.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/day.h"
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "render/catalog.h"
+#include "service/collect/collect.h"
+#include "service/collect/coverage.h"
+#include "service/digest/digest_build.h"
+
+#define EXPECTED_BY (8 * 60)
+
+/* What a list does on a day. */
+enum deed { DEED_LIST, DEED_EMPTY, DEED_STALE, DEED_LATE, DEED_FAIL };
+
+/* A list that dates itself, as arXiv's do. */
+struct fake {
+	struct source source;
+	enum deed deed;
+	char yesterday[11]; /* of the last list that was told */
+	unsigned asked;
+};
+
+static void
+add(GPtrArray *listings, const char *day, unsigned number)
+{
+	g_autofree char *id =
+	    g_strdup_printf("%.2s%.2s.%.2s%03u", day + 2, day + 5, day + 8, number);
+	struct paper *paper = store_fixture_paper(id, "Mamba", "A made-up abstract.");
+
+	g_free(g_ptr_array_index(paper->authors, 0));
+	g_ptr_array_index(paper->authors, 0) = g_strdup(id);
+	g_ptr_array_add(listings, listing_new(paper, day));
+}
+
+static bool
+fetch_now(struct source *source, struct http *http, const char *today, const char *etag,
+    struct source_answer *answer, GError **error)
+{
+	struct fake *fake = (struct fake *)source;
+	GPtrArray *listings =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
+	const char *of = fake->deed == DEED_LIST ? today : fake->yesterday;
+
+	(void)http, (void)etag;
+	fake->asked++;
+	for (unsigned i = 0; i < 3 && fake->deed != DEED_EMPTY; i++)
+		add(listings, of, i);
+	switch (fake->deed) {
+	case DEED_FAIL:
+		g_ptr_array_unref(listings);
+		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, "status 503");
+		return false;
+	case DEED_LATE:
+		g_strlcpy(answer->day, fake->yesterday, sizeof(answer->day));
+		break;
+	case DEED_LIST:
+		g_strlcpy(fake->yesterday, today, sizeof(fake->yesterday));
+		break;
+	case DEED_EMPTY:
+	case DEED_STALE:
+		break;
+	}
+	source_answer_set_listings(answer, listings);
+	return true;
+}
+
+static void
+fake_init(struct fake *fake)
+{
+	*fake = (struct fake){
+	    .source =
+	        {
+	            .name = "arxiv/cs.CL",
+	            .label = "arXiv cs.CL",
+	            .kind = SOURCE_DATED,
+	            .expected_by = EXPECTED_BY,
+	            .fetch_now = fetch_now,
+	        },
+	};
+	g_strlcpy(fake->yesterday, "2026-10-30", sizeof(fake->yesterday));
+}
+
+static void
+ask(struct store_fixture *fixture, struct fake *fake, enum deed deed, int64_t at)
+{
+	struct source *source = &fake->source;
+	const struct collect collect = {.store = fixture->store,
+	    .sources = &source,
+	    .source_count = 1,
+	    .wait_s = 3600};
+	struct collect_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	fake->deed = deed;
+	collect_run(&collect, true, at, &report, &error);
+	g_assert_no_error(error);
+}
+
+static char *
+state_at(struct store_fixture *fixture, int64_t at)
+{
+	pb_auto(coverage) coverage = coverage_load(fixture->store, at, NULL);
+
+	return coverage_format_line(coverage, NULL);
+}
+
+#define assert_line(fixture, time, wanted)                                            \
+	do {                                                                          \
+		g_autofree char *line_ = state_at(fixture, store_fixture_time(time)); \
+		g_assert_cmpstr(line_, ==, wanted);                                   \
+	} while (0)
+
+static void
+the_line_is_in_the_readers_language(void)
+{
+	static const char *const rows[][2] = {
+	    {"2026-11-02T06:00:00Z", "arXiv cs.CL: 3 genannt, 3 gelesen"},
+	    {"2026-11-03T08:00:00Z", "arXiv cs.CL verspätet seit Di"},
+	};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *templates =
+	    g_build_filename(top ? top : ".", "etc/templates", NULL);
+	pb_auto(catalog) book = catalog_load(templates, NULL);
+	struct fake fake;
+
+	fake_init(&fake);
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(coverage) coverage =
+		    coverage_load(fixture->store, store_fixture_time(rows[i][0]), NULL);
+		g_autofree char *line =
+		    coverage_format_line(coverage, catalog_get_texts(book, "de"));
+
+		g_assert_cmpstr(line, ==, rows[i][1]);
+	}
+}
+
+/* 2026-11-02 is a Monday. */
+static void
+each_state_is_told_as_it_is(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct fake fake;
+
+	fake_init(&fake);
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
+	assert_line(fixture, "2026-11-02T06:00:00Z", "arXiv cs.CL: 3 listed, 3 read");
+	/* Before it is expected nobody is late; then it is. */
+	assert_line(fixture, "2026-11-03T07:59:59Z", "arXiv cs.CL: 3 listed, 3 read");
+	assert_line(fixture, "2026-11-03T08:00:00Z", "arXiv cs.CL late since Tue");
+	ask(fixture, &fake, DEED_LATE, store_fixture_time("2026-11-03T08:10:00Z"));
+	assert_line(fixture, "2026-11-03T08:10:00Z", "arXiv cs.CL late since Tue");
+	ask(fixture, &fake, DEED_STALE, store_fixture_time("2026-11-03T08:20:00Z"));
+	assert_line(fixture, "2026-11-03T08:20:00Z", "arXiv cs.CL stale since Tue");
+	ask(fixture, &fake, DEED_FAIL, store_fixture_time("2026-11-03T08:30:00Z"));
+	assert_line(fixture, "2026-11-03T08:30:00Z", "arXiv cs.CL failed since Tue");
+	assert_line(fixture, "2026-11-04T09:00:00Z", "arXiv cs.CL late since Tue");
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-04T09:30:00Z"));
+	assert_line(fixture, "2026-11-04T09:30:00Z", "arXiv cs.CL: 3 listed, 3 read");
+	/* A holiday; a week-end is expected of nobody. */
+	ask(fixture, &fake, DEED_EMPTY, store_fixture_time("2026-11-05T06:00:00Z"));
+	assert_line(fixture, "2026-11-05T08:00:00Z", "arXiv cs.CL: nothing new");
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-06T06:00:00Z"));
+	assert_line(fixture, "2026-11-08T12:00:00Z", "arXiv cs.CL: 3 listed, 3 read");
+	assert_line(fixture, "2026-11-09T08:00:00Z", "arXiv cs.CL late since Mon");
+	assert_line(
+	    fixture, "2026-11-17T08:00:00Z", "arXiv cs.CL late since 2026-11-09");
+}
+
+static void
+yesterdays_papers_under_todays_date_are_no_list(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct fake fake;
+
+	fake_init(&fake);
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
+	ask(fixture, &fake, DEED_STALE, store_fixture_time("2026-11-03T06:00:00Z"));
+	store_fixture_assert_text(
+	    fixture, "SELECT DISTINCT day FROM listing", "2026-11-02");
+	store_fixture_assert_text(fixture,
+	    "SELECT day, status FROM source_fetch ORDER BY id",
+	    "2026-11-02|ok 2026-11-03|stale");
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T07:00:00Z"));
+	store_fixture_assert_text(fixture,
+	    "SELECT DISTINCT day FROM listing ORDER BY 1", "2026-11-02 2026-11-03");
+}
+
+static void
+an_edition_waits_for_a_late_list_and_then_says_what_is_missing(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct fake fake;
+	struct digest_build_report report = {0};
+
+	fake_init(&fake);
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
+	/* At 09:30 in Athens it is 07:30 UTC; at 07:30 in Reykjavik too. */
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
+	    store_fixture_time("2026-11-02T06:00:00Z"));
+	store_fixture_run(fixture, "UPDATE subscriber SET minute = 510");
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-02T06:00:01Z")),
+	    ==, 1);
+	store_fixture_assert_text(
+	    fixture, "SELECT coverage FROM digest", "arXiv cs.CL: 3 listed, 3 read");
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
+	    " next_try_at = NULL;"
+	    "UPDATE digest SET state = 'sent';"
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "SELECT 1, paper_seq, digest_id, 5"
+	    " FROM digest_item;"
+	    "UPDATE subscriber SET next_due_at = "
+	    " unixepoch('2026-11-03T08:30:00Z')");
+	/* Due at 08:30, expected by 08:00, and waited for until 09:00. */
+	store_fixture_list(fixture, "2026-11-03", "2611.99999", "Mamba too", 1);
+	g_assert_true(digest_build_run(fixture->store, fixture->key, NULL,
+	    store_fixture_time("2026-11-03T08:30:00Z"), &report, NULL));
+	g_assert_cmpuint(report.due, ==, 0);
+	g_assert_cmpint(
+	    report.held_until, ==, store_fixture_time("2026-11-03T09:00:00Z"));
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-03T08:59:59Z")),
+	    ==, 0);
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-03T09:00:00Z")),
+	    ==, 1);
+	store_fixture_assert_text(fixture,
+	    "SELECT coverage FROM digest ORDER BY id DESC LIMIT 1",
+	    "arXiv cs.CL late since Tue");
+}
+
+static void
+an_edition_goes_as_soon_as_the_list_is_there(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct fake fake;
+
+	fake_init(&fake);
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-02T06:00:00Z"));
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
+	    store_fixture_time("2026-11-03T08:05:00Z"));
+	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 0");
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-03T08:05:00Z")),
+	    ==, 0);
+	ask(fixture, &fake, DEED_LIST, store_fixture_time("2026-11-03T08:15:00Z"));
+	g_assert_cmpuint(
+	    store_fixture_press(fixture, store_fixture_time("2026-11-03T08:15:00Z")),
+	    ==, 1);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM digest_item"), ==, 6);
+}
+
+/* A first one, or what was missed in a pause; and the next hour has what is late. */
+static void
+what_comes_at_once_or_hourly_waits_for_no_list(void)
+{
+	static const struct {
+		const char *sql;
+		unsigned digests;
+	} rows[] = {
+	    {"UPDATE subscriber SET is_first_due = 0", 0},
+	    {"UPDATE subscriber SET is_first_due = 1", 1},
+	    {"UPDATE subscriber SET is_first_due = 0, cadence = 'now'", 1},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		struct fake fake;
+
+		fake_init(&fake);
+		ask(fixture, &fake, DEED_LIST,
+		    store_fixture_time("2026-11-02T06:00:00Z"));
+		store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba",
+		    store_fixture_time("2026-11-03T08:05:00Z"));
+		store_fixture_run(fixture, rows[i].sql);
+		g_assert_cmpuint(store_fixture_press(fixture,
+		                     store_fixture_time("2026-11-03T08:05:00Z")),
+		    ==, rows[i].digests);
+	}
+}
+
+/* One deed a working day, asked three times each; 20 days with a list. */
+static void
+in_a_month_nothing_is_missed_and_nothing_comes_twice(void)
+{
+	static const enum deed deeds[][3] = {
+	    {DEED_LATE, DEED_LIST, DEED_LIST},
+	    {DEED_STALE, DEED_LIST, DEED_LIST},
+	    {DEED_FAIL, DEED_FAIL, DEED_LIST},
+	    {DEED_LIST, DEED_LIST, DEED_FAIL},
+	    {DEED_LIST, DEED_LATE, DEED_LIST},
+	    {DEED_EMPTY, DEED_EMPTY, DEED_EMPTY},
+	    {DEED_EMPTY, DEED_LIST, DEED_LIST},
+	};
+	static const int hours[] = {6, 8, 10};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t start = store_fixture_time("2026-11-02T00:00:00Z");
+	unsigned with_list = 0, digests = 0;
+	struct fake fake;
+
+	fake_init(&fake);
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "mamba", start);
+	for (int day = 0; day < 30; day++) {
+		const enum deed *deed = deeds[day % G_N_ELEMENTS(deeds)];
+		bool is_working = day % 7 < 5;
+
+		for (int i = 0; i < 3; i++) {
+			int64_t at =
+			    start + day * (int64_t)CLOCK_DAY_S + hours[i] * 3600;
+
+			ask(fixture, &fake, is_working ? deed[i] : DEED_EMPTY, at);
+			digests += store_fixture_press(fixture, at + 60);
+			store_fixture_run(fixture,
+			    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, "
+			    "digest_id, at) SELECT 1, i.paper_seq,"
+			    " i.digest_id, 5 FROM digest_item i JOIN digest d ON"
+			    " d.id = i.digest_id WHERE d.state = 'live';"
+			    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
+			    " next_try_at = NULL"
+			    " WHERE ended_at IS NULL;"
+			    "UPDATE digest SET state = 'sent'");
+		}
+		with_list +=
+		    is_working && (deed[0] == DEED_LIST || deed[1] == DEED_LIST ||
+		                      deed[2] == DEED_LIST);
+	}
+	digests += store_fixture_press(fixture, start + 31 * (int64_t)CLOCK_DAY_S);
+	store_fixture_run(fixture,
+	    "INSERT OR FAIL INTO delivered (subscriber_id, paper_seq, "
+	    "digest_id, at) SELECT 1, i.paper_seq, i.digest_id,"
+	    " 5 FROM digest_item i JOIN digest d ON d.id = i.digest_id"
+	    " WHERE d.state = 'live'");
+	g_assert_cmpuint(digests, >, 10);
+	/* Every paper of every list once; the days are those of the lists. */
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM paper"
+	                                  " WHERE last_day >= '2026-11-02'"),
+	    ==, with_list * 3);
+	g_assert_cmpint(store_fixture_number(
+	                    fixture, "SELECT count(DISTINCT paper_seq) FROM delivered"),
+	    ==, store_fixture_number(fixture, "SELECT count(*) FROM paper"));
+	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM listing"),
+	    ==, store_fixture_number(fixture, "SELECT count(*) FROM paper"));
+}
+
+static void
+source_lists_of_one_service_are_told_as_one(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct fake one, other;
+	struct source *sources[] = {&one.source, &other.source};
+	const struct collect collect = {
+	    .store = fixture->store, .sources = sources, .source_count = 2};
+	struct collect_report report = {0};
+
+	fake_init(&one);
+	fake_init(&other);
+	other.source.name = "arxiv/cs.LG";
+	other.source.label = "arXiv cs.LG";
+	g_assert_true(collect_run(
+	    &collect, true, store_fixture_time("2026-11-02T06:00:00Z"), &report, NULL));
+	assert_line(fixture, "2026-11-02T09:00:00Z", "arXiv: 6 listed, 6 read");
+	other.deed = DEED_EMPTY;
+	g_assert_true(collect_run(
+	    &collect, true, store_fixture_time("2026-11-03T06:00:00Z"), &report, NULL));
+	assert_line(fixture, "2026-11-03T09:00:00Z",
+	    "arXiv cs.CL: 3 listed, 3 read; arXiv cs.LG: nothing new");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* Failures of sources are told as warnings. */
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+#define ADD(name) g_test_add_func("/silence/" #name, name)
+	ADD(each_state_is_told_as_it_is);
+	ADD(the_line_is_in_the_readers_language);
+	ADD(yesterdays_papers_under_todays_date_are_no_list);
+	ADD(an_edition_waits_for_a_late_list_and_then_says_what_is_missing);
+	ADD(what_comes_at_once_or_hourly_waits_for_no_list);
+	ADD(an_edition_goes_as_soon_as_the_list_is_there);
+	ADD(in_a_month_nothing_is_missed_and_nothing_comes_twice);
+	ADD(source_lists_of_one_service_are_told_as_one);
+	return g_test_run();
+}

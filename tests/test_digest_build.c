@@ -1,0 +1,868 @@
+/*
+ * test_digest_build.c - months of editions in a second: who gets what, when, and once.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "lib/store_fixture.h"
+#include "service/digest/digest_build.h"
+#include "service/match/match.h"
+#include "service/people/subscribe.h"
+#include "store/mail/digests.h"
+#include "store/mail/outbox.h"
+#include "store/paper/papers.h"
+
+#define ADA "ada@example.org"
+
+#define SLOTS  "SELECT slot FROM digest ORDER BY id"
+#define PAPERS /* of the newest digest */                                     \
+	"SELECT substr(p.id, -2) FROM digest_item i JOIN paper p ON p.seq = " \
+	"i.paper_seq"                                                         \
+	" WHERE i.digest_id = (SELECT max(id) FROM digest) ORDER BY i.position"
+#define DUE \
+	"SELECT strftime('%Y-%m-%dT%H:%M', next_due_at, 'unixepoch') FROM subscriber"
+
+/* All that is due is sent, or ends in another way. */
+static void
+end_all(struct store_fixture *fixture, int64_t now, enum outbox_status end)
+{
+	g_autoptr(GError) error = NULL;
+	const struct outbox_claim claim = {.now = now,
+	    .limit = 500,
+	    .is_idle = true,
+	    .cache_key = "key",
+	    .key = fixture->key};
+	bool is_more;
+	g_autoptr(GPtrArray) jobs =
+	    outbox_claim(fixture->store, &claim, &is_more, &error);
+	g_autoptr(GPtrArray) results =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)outbox_result_free);
+
+	g_assert_no_error(error);
+	g_assert_false(is_more);
+	for (unsigned i = 0; i < jobs->len; i++) {
+		struct outbox_result *result = g_new0(struct outbox_result, 1);
+
+		result->id = ((struct outbox_job *)jobs->pdata[i])->id;
+		result->end = end;
+		result->next_try_at = -1;
+		result->code = 250;
+		g_ptr_array_add(results, result);
+	}
+	outbox_save_results(fixture->store, results, now, &error);
+	g_assert_no_error(error);
+}
+
+static unsigned
+scheduler(struct store_fixture *fixture, const char *at)
+{
+	return store_fixture_press(fixture, store_fixture_time(at));
+}
+
+static void
+an_edition_waits_for_the_match(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	struct digest_build_report report = {0};
+
+	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion", now);
+	store_fixture_list(fixture, "2026-11-20", "2611.00020", "Diffusion", 1);
+	g_assert_true(
+	    digest_build_run(fixture->store, fixture->key, NULL, now, &report, NULL));
+	g_assert_cmpuint(report.due, ==, 0);
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "20");
+}
+
+/* Two papers and one subscriber, listed in the given order; other rows come before. */
+static char *
+make_token(unsigned before, const char *one, const char *other, const char *now)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t joined = store_fixture_time("2026-11-20T13:00:00Z");
+
+	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion", joined);
+	for (unsigned i = 0; i < before; i++) {
+		store_fixture_list(fixture, "2026-11-01", "2611.00001", "Another", 1);
+		store_fixture_run(
+		    fixture, "INSERT INTO sqlite_sequence VALUES ('digest', 40)");
+	}
+	store_fixture_list(fixture, "2026-11-20", one, "Diffusion", 1);
+	store_fixture_list(fixture, "2026-11-20", other, "Diffusion", 9);
+	g_assert_cmpuint(scheduler(fixture, now), ==, 1);
+	return store_fixture_text(
+	    fixture, "SELECT slot || ' ' || message_token FROM digest");
+}
+
+static void
+the_same_digest_built_again_has_the_same_message_id(void)
+{
+	const char *now = "2026-11-20T13:00:00Z", *later = "2026-11-20T15:00:00Z";
+	g_autofree char *first = make_token(0, "2611.00020", "2611.00021", now);
+	g_autofree char *again = make_token(1, "2611.00021", "2611.00020", later);
+	g_autofree char *other = make_token(0, "2611.00020", "2611.00022", now);
+
+	g_assert_cmpstr(first, ==, again);
+	g_assert_cmpstr(first, !=, other);
+	g_assert_true(g_str_has_prefix(first, "first-1795179600 "));
+}
+
+static void
+the_first_edition_comes_at_once_with_the_last_three_days(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+	store_fixture_list(fixture, "2026-11-16", "2611.00016", "Diffusion", 1);
+	store_fixture_list(fixture, "2026-11-17", "2611.00017", "Diffusion", 1);
+	store_fixture_list(fixture, "2026-11-20", "2611.00020", "Diffusion", 1);
+	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion", now);
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "20 17");
+	store_fixture_assert_text(fixture, "SELECT date FROM digest", "2026-11-20");
+	store_fixture_assert_text(fixture, DUE, "2026-11-21T06:30");
+	g_assert_cmpint(store_fixture_number(
+	                    fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'"),
+	    ==, 1);
+	/* The next minute nothing more is due. */
+	g_assert_cmpuint(store_fixture_press(fixture, now + 60), ==, 0);
+}
+
+static void
+each_day_has_one_slot_and_a_quiet_day_only_moves_on(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion",
+	    store_fixture_time("2026-11-20T13:00:00Z"));
+	g_assert_cmpuint(scheduler(fixture, "2026-11-20T13:00:00Z"), ==, 0);
+	store_fixture_assert_text(fixture, DUE, "2026-11-21T06:30");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T06:29:59Z"), ==, 0);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T06:30:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, SLOTS, "2026-11-21T07:30");
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T23:59:00Z"), ==, 0);
+	store_fixture_assert_text(fixture, DUE, "2026-11-22T06:30");
+	g_assert_cmpuint(scheduler(fixture, "2026-11-22T06:30:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "02");
+	/* Nothing new: no digest, and the due time moves. */
+	g_assert_cmpuint(scheduler(fixture, "2026-11-23T06:30:00Z"), ==, 0);
+	store_fixture_assert_text(fixture, SLOTS, "2026-11-21T07:30 2026-11-22T07:30");
+	store_fixture_assert_text(fixture, DUE, "2026-11-24T06:30");
+}
+
+static void
+a_week_asleep_is_one_edition(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
+	    store_fixture_time("2026-11-01T13:00:00Z"));
+	scheduler(fixture, "2026-11-01T13:00:00Z");
+	store_fixture_list(fixture, "2026-11-02", "2611.00002", "Diffusion", 1);
+	store_fixture_list(fixture, "2026-11-05", "2611.00005", "Diffusion", 1);
+	store_fixture_list(fixture, "2026-11-09", "2611.00009", "Diffusion", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-09T16:00:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, SLOTS, "2026-11-09T07:30");
+	store_fixture_assert_text(fixture, PAPERS, "09 05 02");
+	store_fixture_assert_text(fixture, DUE, "2026-11-10T07:30");
+}
+
+static void
+no_paper_comes_twice_in_a_month_of_days(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t start = store_fixture_time("2026-10-10T05:30:00Z");
+	unsigned digests = 0;
+
+	store_fixture_subscribe(fixture, ADA, "Europe/Berlin", "diffusion", start);
+	store_fixture_add_filter(fixture, ADA, "diffusion OR mamba", start);
+	store_fixture_add_filter(fixture, ADA, "upvotes:>=4", start);
+	for (int hour = 0; hour < 24 * 40; hour++) {
+		int64_t now = start + hour * (int64_t)CLOCK_HOUR_S;
+		g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(now);
+		g_autofree char *day = g_date_time_format(time, "%Y-%m-%d");
+
+		if (hour % 8 == 0) {
+			g_autofree char *id = g_strdup_printf("2611.%05d", hour);
+
+			store_fixture_list(
+			    fixture, day, id, hour % 16 ? "Diffusion" : "Mamba", 0);
+		}
+		if (hour % 24 == 12) { /* Votes rise on what is a day old. */
+			g_autofree char *id = g_strdup_printf("2611.%05d", hour - 20);
+
+			if (hour > 24)
+				store_fixture_list(fixture, day, id, "Diffusion", 5);
+		}
+		digests += store_fixture_press(fixture, now);
+		end_all(fixture, now, OUTBOX_SENT);
+	}
+	g_assert_cmpuint(digests, ==, 40);
+	g_assert_cmpint(store_fixture_number(fixture,
+	                    "SELECT count(*) FROM (SELECT 1 FROM digest_item"
+	                    " GROUP BY paper_seq HAVING count(*) > 1)"),
+	    ==, 0);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(DISTINCT slot) FROM digest"),
+	    ==, store_fixture_number(fixture, "SELECT count(*) FROM digest"));
+	/* One a day, and on the two days of the clock change too. */
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(DISTINCT date) FROM digest"),
+	    ==, 40);
+}
+
+static void
+a_block_beats_every_filter_of_the_same_person(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion survey", 3);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 3);
+	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Mamba survey", 30);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_add_filter(fixture, ADA, "survey OR mamba", now);
+	store_fixture_add_block(fixture, ADA, "survey upvotes:<10", now);
+	/* Of another person, whom it leaves alone. */
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "survey", now);
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
+	store_fixture_assert_text(fixture,
+	    "SELECT g.subscriber_id, substr(p.id, -1) FROM digest g JOIN digest_item i"
+	    " ON i.digest_id = g.id JOIN paper p ON p.seq = i.paper_seq"
+	    " ORDER BY 1, 2",
+	    "1|2 1|3 2|1 2|3");
+	/* Votes are asked as they are when the digest is made. */
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 1,"
+	    " next_try_at = NULL; UPDATE digest SET state = 'sent'");
+	store_fixture_run(fixture,
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "SELECT g.subscriber_id, i.paper_seq, g.id, 1"
+	    " FROM digest g JOIN digest_item i ON i.digest_id = g.id");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion survey", 12);
+	g_assert_cmpuint(store_fixture_press(fixture, now + CLOCK_DAY_S), ==, 1);
+	store_fixture_assert_text(
+	    fixture, "SELECT paper_seq FROM digest_item WHERE digest_id = 3", "1");
+}
+
+/* Titles of a person's newest digest, in their order. */
+#define TITLES(person)                                                         \
+	"SELECT group_concat(title, '') FROM (SELECT p.title FROM digest_item" \
+	" JOIN paper p ON p.seq = paper_seq WHERE digest_id = (SELECT max(id)" \
+	" FROM digest WHERE subscriber_id = " person ") ORDER BY p.title)"
+
+static void
+announce(struct store_fixture *fixture, const char *list, const char *day,
+    const char *id, const char *title, enum listing_type listing_type, unsigned version)
+{
+	g_autofree char *time = g_strconcat(day, "T06:00:00Z", NULL);
+
+	store_fixture_announce(fixture, list, day, store_fixture_time(time),
+	    store_fixture_paper(id, title, "diffusion"), listing_type, version);
+}
+
+static void
+cross_lists_and_new_versions_are_for_those_who_want_them(void)
+{
+	static const struct {
+		const char *crosslist, *updates, *titles;
+	} rows[] = {{"on", "off", "AB"}, {"on", "on", "ABCD"}, {"off", "off", "A"},
+	    {"off", "on", "AC"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE subscriber SET crosslist = '%s', updates = '%s'",
+		    rows[i].crosslist, rows[i].updates);
+
+		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+		store_fixture_run(fixture, sql);
+		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2611.00001", "A",
+		    LISTING_NEW, 1);
+		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2611.00002", "B",
+		    LISTING_CROSS, 1);
+		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2611.00003", "C",
+		    LISTING_REPLACE, 2);
+		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2611.00004", "D",
+		    LISTING_REPLACE_CROSS, 3);
+		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+		store_fixture_assert_text(fixture, TITLES("1"), rows[i].titles);
+		/* What another list calls new is new. */
+		announce(fixture, "arxiv/cs.AI", "2026-11-20", "2611.00004", "D",
+		    LISTING_NEW, 1);
+		end_all(fixture, now, OUTBOX_SENT);
+		g_assert_cmpuint(store_fixture_press(fixture, now + CLOCK_DAY_S), ==,
+		    strchr(rows[i].titles, 'D') ? 0 : 1);
+	}
+}
+
+static void
+a_replacement_comes_once_more_to_those_who_want_updates(void)
+{
+	/* Each day: what is announced, and where, and who gets it. */
+	static const struct {
+		const char *day, *list;
+		enum listing_type listing_type;
+		unsigned version;
+		const char *getters;
+	} days[] = {
+	    {"2026-11-02", "hf", LISTING_NEW, 0, "1 2"},
+	    {"2026-11-03", "arxiv/cs.CL", LISTING_NEW, 1, ""},
+	    {"2026-11-04", "arxiv/cs.CL", LISTING_REPLACE, 2, "1"},
+	    {"2026-11-05", "arxiv/cs.CL", LISTING_REPLACE, 2, ""},
+	    {"2026-11-06", "arxiv/cs.LG", LISTING_REPLACE_CROSS, 2, ""},
+	    {"2026-11-09", "hf", LISTING_NEW, 0, ""},
+	    {"2026-11-10", "arxiv/cs.LG", LISTING_REPLACE_CROSS, 3, "1"},
+	    {"2026-11-11", "arxiv/cs.CL", LISTING_REPLACE, 3, ""},
+	};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t start = store_fixture_time("2026-11-01T12:00:00Z");
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", start);
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", start);
+	store_fixture_run(fixture, "UPDATE subscriber SET updates = 'on' WHERE id = 1");
+	store_fixture_press(fixture, start);
+	for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
+		g_autofree char *time = g_strconcat(days[i].day, "T08:00:00Z", NULL);
+
+		announce(fixture, days[i].list, days[i].day, "2611.00001", "A",
+		    days[i].listing_type, days[i].version);
+		scheduler(fixture, time);
+		g_test_message("%s", days[i].day);
+		store_fixture_assert_text(fixture,
+		    "SELECT subscriber_id FROM digest WHERE state = 'live' ORDER BY 1",
+		    days[i].getters);
+		end_all(fixture, store_fixture_time(time), OUTBOX_SENT);
+	}
+	store_fixture_assert_text(fixture,
+	    "SELECT subscriber_id, replacement FROM delivered ORDER BY 1, 2",
+	    "1|0 1|2 1|3 2|0");
+}
+
+/* Its deliveries are forgotten after 60 days, and it was new before the filter was. */
+static void
+an_old_paper_that_is_replaced_is_not_new(void)
+{
+	static const struct {
+		const char *updates;
+		unsigned digests;
+	} rows[] = {{"off", 0}, {"on", 1}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE subscriber SET updates = '%s'", rows[i].updates);
+
+		announce(fixture, "arxiv/cs.CL", "2026-09-01", "2609.00001", "A",
+		    LISTING_NEW, 1);
+		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
+		    store_fixture_time("2026-11-18T12:00:00Z"));
+		store_fixture_run(fixture, sql);
+		announce(fixture, "arxiv/cs.CL", "2026-11-20", "2609.00001", "A",
+		    LISTING_REPLACE, 2);
+		g_assert_cmpuint(
+		    scheduler(fixture, "2026-11-20T12:00:00Z"), ==, rows[i].digests);
+	}
+}
+
+static void
+a_block_that_waits_for_arxiv_holds_a_paper_back(void)
+{
+	static const struct {
+		const char *categories; /* told, or NULL */
+		unsigned digests;       /* after two hours */
+	} rows[] = {{NULL, 1}, {"cs.LG", 1}, {"cs.CV", 0}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time("2026-11-20T12:00:00Z");
+
+		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+		store_fixture_add_block(fixture, ADA, "cat:cs.CV", now);
+		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 0);
+		if (rows[i].categories)
+			store_fixture_enrich(
+			    fixture, "2611.00001", rows[i].categories, now + 60);
+		store_fixture_run(fixture, "UPDATE subscriber SET next_due_at = 0");
+		g_assert_cmpuint(store_fixture_press(fixture, now + PAPERS_ENRICH_S),
+		    ==, rows[i].digests);
+	}
+}
+
+static void
+papers_of_a_live_digest_wait_for_its_end(void)
+{
+	static const struct {
+		enum outbox_status end;
+		const char *next; /* papers of the next edition */
+	} rows[] = {
+	    {OUTBOX_SENT, ""}, {OUTBOX_UNKNOWN, ""}, /* given up: it may have arrived */
+	    {OUTBOX_FAILED, "01"},
+	    {OUTBOX_REFUSED, "01"}, /* once is no reason to skip it */
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+		store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+		g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+		end_all(fixture, now, rows[i].end);
+		g_assert_cmpuint(scheduler(fixture, "2026-11-22T07:30:00Z"), ==,
+		    *rows[i].next ? 1 : 0);
+		if (*rows[i].next)
+			store_fixture_assert_text(fixture, PAPERS, rows[i].next);
+	}
+}
+
+static void
+a_paper_that_was_refused_twice_is_skipped(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
+	    store_fixture_time("2026-11-20T13:00:00Z"));
+	scheduler(fixture, "2026-11-20T13:00:00Z");
+	end_all(fixture, store_fixture_time("2026-11-20T13:00:00Z"), OUTBOX_REFUSED);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	end_all(fixture, store_fixture_time("2026-11-21T07:30:00Z"), OUTBOX_REFUSED);
+	store_fixture_list(fixture, "2026-11-21", "2611.00002", "Diffusion", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-22T07:30:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "02");
+}
+
+static void
+a_paper_is_eligible_for_thirty_days(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_list(fixture, "2026-11-01", "2611.00001", "Diffusion", 1);
+	store_fixture_list(fixture, "2026-11-02", "2611.00002", "Diffusion", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
+	    store_fixture_time("2026-11-02T13:00:00Z"));
+	store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
+	scheduler(fixture, "2026-11-02T13:00:00Z");
+	store_fixture_run(
+	    fixture, "UPDATE subscriber SET state = 'active', is_first_due = 0");
+	g_assert_cmpuint(scheduler(fixture, "2026-12-02T23:00:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "02");
+}
+
+static void
+full_then_title_then_count_as_max_says(void)
+{
+	enum { MAX = 3, EXTRA = 5 };
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	int papers = MAX + BOUNDS_DIGEST_TITLES_MAX + EXTRA;
+
+	for (int i = 0; i < papers; i++) {
+		g_autofree char *id = g_strdup_printf("2611.%05d", i);
+
+		store_fixture_list(fixture, "2026-11-20", id, "Diffusion", papers - i);
+	}
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_run(fixture, "UPDATE subscriber SET max_full = 3");
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	store_fixture_assert_text(fixture,
+	    "SELECT shown, min(position), max(position), count(*)"
+	    " FROM digest_item GROUP BY shown",
+	    "0|1|3|3 1|4|203|200 2|204|208|5");
+	/* Those that were only counted count as delivered too. */
+	end_all(fixture, now, OUTBOX_SENT);
+	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM delivered"),
+	    ==, papers);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+}
+
+static void
+papers_stand_by_votes_then_day_then_id(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00001", "Diffusion", PAPER_UNKNOWN);
+	store_fixture_list(fixture, "2026-11-19", "2611.00002", "Diffusion", 7);
+	store_fixture_list(fixture, "2026-11-20", "2611.00004", "Diffusion", 7);
+	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion", 7);
+	store_fixture_list(fixture, "2026-11-18", "2611.00005", "Diffusion", 8);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_press(fixture, now);
+	store_fixture_assert_text(fixture, PAPERS, "05 03 04 02 01");
+}
+
+static void
+a_clock_that_is_set_back_makes_no_second_digest_of_a_slot(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
+	    store_fixture_time("2026-11-19T13:00:00Z"));
+	scheduler(fixture, "2026-11-19T13:00:00Z");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-20T08:00:00Z"), ==, 1);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
+	/* As if the due time had been written by a clock that was two days behind. */
+	store_fixture_run(fixture, "UPDATE subscriber SET next_due_at = 1");
+	g_assert_cmpuint(scheduler(fixture, "2026-11-20T07:45:00Z"), ==, 0);
+	store_fixture_assert_text(fixture, DUE, "2026-11-21T07:30");
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "02");
+}
+
+static void
+a_clock_that_was_ten_days_ahead_silences_nobody(void)
+{
+	static const char daily[] = "SELECT strftime('%d %H:%M', next_due_at, "
+	                            "'unixepoch') FROM subscriber WHERE id = 1";
+	static const char late[] = "SELECT strftime('%d %H:%M', next_due_at, "
+	                           "'unixepoch') FROM subscriber WHERE id = 2";
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
+	    store_fixture_time("2026-11-19T13:00:00Z"));
+	scheduler(fixture, "2026-11-19T13:00:00Z");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-20T07:30:00Z"), ==, 1);
+	end_all(fixture, store_fixture_time("2026-11-20T07:30:00Z"), OUTBOX_SENT);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
+	/* Ahead: one edition, in the slot of that day. */
+	g_assert_cmpuint(scheduler(fixture, "2026-11-30T09:00:00Z"), ==, 1);
+	end_all(fixture, store_fixture_time("2026-11-30T09:00:00Z"), OUTBOX_SENT);
+	store_fixture_assert_text(fixture, daily, "01 07:30");
+	/* Who comes now looks back to days that are not there yet. */
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion",
+	    store_fixture_time("2026-11-30T10:00:00Z"));
+	/* Back: for everybody the next morning is the next one again. */
+	store_fixture_list(fixture, "2026-11-20", "2611.00003", "Diffusion", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-20T11:00:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, daily, "21 07:30");
+	store_fixture_assert_text(fixture, late, "21 07:30");
+	store_fixture_assert_text(fixture, PAPERS, "01 02 03");
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "03");
+	/* The slot that had its digest has no other; what comes goes into the next. */
+	store_fixture_list(fixture, "2026-11-29", "2611.00004", "Diffusion", 1);
+	scheduler(fixture, "2026-11-29T07:30:00Z");
+	end_all(fixture, store_fixture_time("2026-11-29T07:30:00Z"), OUTBOX_SENT);
+	store_fixture_list(fixture, "2026-11-29", "2611.00005", "Diffusion", 1);
+	scheduler(fixture, "2026-11-30T07:30:00Z");
+	scheduler(fixture, "2026-12-01T07:30:00Z");
+	store_fixture_assert_text(fixture,
+	    "SELECT slot FROM digest WHERE subscriber_id = 1 AND id > 3 ORDER BY id",
+	    "2026-11-21T07:30 2026-11-29T07:30 2026-12-01T07:30");
+}
+
+static void
+putting_the_clock_right_by_minutes_reckons_nothing_again(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
+	    store_fixture_time("2026-11-19T13:00:00Z"));
+	scheduler(fixture, "2026-11-19T13:00:00Z");
+	scheduler(fixture, "2026-11-20T07:40:00Z");
+	scheduler(fixture, "2026-11-20T07:20:00Z");
+	store_fixture_assert_text(fixture, DUE, "2026-11-21T07:30");
+	scheduler(fixture, "2026-11-19T07:20:00Z");
+	store_fixture_assert_text(fixture, DUE, "2026-11-19T07:30");
+}
+
+static void
+who_has_left_gets_nothing_and_who_returns_no_paper_again(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_press(fixture, now);
+	end_all(fixture, now, OUTBOX_SENT);
+	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now, &error));
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion", 1);
+	g_assert_cmpuint(store_fixture_press(fixture, now + 2 * CLOCK_DAY_S), ==, 0);
+	/* Back on the very day: the first edition comes at once again. */
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 600);
+	g_assert_cmpuint(store_fixture_press(fixture, now + 600), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "02");
+}
+
+static void
+a_digest_that_was_cancelled_frees_its_papers(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_press(fixture, now);
+	g_assert_true(subscribe_remove(fixture->store, ADA, "test", now, &error));
+	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
+	store_fixture_assert_text(fixture, "SELECT state FROM digest", "cancelled");
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now + 60);
+	g_assert_cmpuint(store_fixture_press(fixture, now + 60), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "01");
+}
+
+static void
+reasons_tell_each_filter_and_what_it_hit(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	const struct subscribe_filter named = {.text = "state space", .name = "ssm"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(digest) digest = NULL;
+	pb_auto(subscription) subscription = NULL;
+	struct digest_entry *entry;
+	struct digest_reason *reason;
+
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00001", "Diffusion in State Spaces", 23);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion upvotes:>=20", now);
+	subscription = subscribe_add_filter(
+	    fixture->store, ADA, &named, "test", now, NULL, NULL, &error);
+	store_fixture_press(fixture, now);
+	digest = digests_load(fixture->store, 1, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(digest->entries->len, ==, 1);
+	entry = digest->entries->pdata[0];
+	g_assert_cmpuint(entry->reasons->len, ==, 2);
+	reason = entry->reasons->pdata[0];
+	g_assert_cmpstr(reason->filter, ==, "diffusion upvotes:>=20");
+	g_assert_cmpstr(reason->words, ==, "Diffusion in the title; 23 votes");
+	reason = entry->reasons->pdata[1];
+	g_assert_cmpstr(reason->filter, ==, "ssm");
+	g_assert_cmpstr(reason->words, ==, "State, Spaces in the title");
+}
+
+static void
+reasons_are_in_the_readers_language(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *templates =
+	    g_build_filename(top ? top : ".", "etc/templates", NULL);
+	g_autoptr(GError) error = NULL;
+	pb_auto(catalog) book = catalog_load(templates, &error);
+	struct digest_build_report report = {0};
+	static const char *const people[] = {ADA, "bob@example.org", "eve@example.org"};
+
+	g_assert_no_error(error);
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00001", "Diffusion in State Spaces", 23);
+	for (size_t i = 0; i < G_N_ELEMENTS(people); i++)
+		store_fixture_subscribe(
+		    fixture, people[i], "UTC", "diffusion upvotes:>=20", now);
+	/* "xx" is a language that there was once. */
+	store_fixture_run(fixture,
+	    "UPDATE subscriber SET language = CASE id WHEN 2 THEN 'de'"
+	    " ELSE 'xx' END WHERE id > 1");
+	g_assert_true(
+	    match_run(fixture->store, now, &(struct match_report){0}, &error));
+	g_assert_true(
+	    digest_build_run(fixture->store, fixture->key, book, now, &report, &error));
+	g_assert_no_error(error);
+	store_fixture_assert_text(fixture,
+	    "SELECT substr(reasons, instr(reasons, char(9)) + 1) FROM digest_item i"
+	    " JOIN digest d ON d.id = i.digest_id ORDER BY d.subscriber_id",
+	    "Diffusion in the title; 23 votes Diffusion im Titel; 23 Stimmen "
+	    "Diffusion in the title; 23 votes");
+}
+
+static void
+a_long_filter_is_cut_in_its_reason(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	g_autofree char *reasons = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 23);
+	store_fixture_subscribe(fixture, ADA, "UTC",
+	    "diffusion OR \"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 "
+	    "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"",
+	    now);
+	store_fixture_press(fixture, now);
+	reasons = store_fixture_text(fixture, "SELECT reasons FROM digest_item");
+	g_assert_true(g_utf8_validate(reasons, -1, NULL));
+	g_assert_nonnull(strstr(reasons, "bbb\xe2\x80\xa6\tDiffusion in the title"));
+	g_assert_cmpint(
+	    g_utf8_strlen(reasons, strchr(reasons, '\t') - reasons), ==, 60);
+}
+
+static void
+a_preview_stores_nothing_and_equals_the_edition(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+	g_autoptr(GError) error = NULL;
+	g_autofree char *before = NULL, *after = NULL;
+	pb_auto(digest) digest = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
+	store_fixture_press(fixture, now);
+	before = store_fixture_hash(fixture);
+	digest = digest_build_preview(fixture->store, NULL, 1, now, &error);
+	g_assert_no_error(error);
+	after = store_fixture_hash(fixture);
+	g_assert_cmpstr(before, ==, after);
+	g_assert_cmpuint(digest->entries->len, ==, 1);
+	g_assert_cmpstr(digest->recipient, ==, ADA);
+}
+
+static void
+more_people_than_a_page_get_their_editions(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	for (int i = 0; i < 123; i++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", i);
+
+		store_fixture_subscribe(
+		    fixture, address, "UTC", i % 3 ? "diffusion" : "mamba", now);
+	}
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 82);
+	g_assert_cmpint(store_fixture_number(fixture,
+	                    "SELECT count(*) FROM subscriber WHERE next_due_at <= 1"),
+	    ==, 0);
+	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM subscriber"
+	                                              " WHERE is_first_due"),
+	    ==, 0);
+}
+
+/* Counts the lines of the log that tell of a zone. */
+static GLogWriterOutput
+count_zones(GLogLevelFlags flags, const GLogField *fields, gsize count, gpointer data)
+{
+	for (gsize i = 0; i < count; i++)
+		if (g_str_equal(fields[i].key, "MESSAGE") &&
+		    strstr(fields[i].value, "zone=Mars/Olympus_Mons") &&
+		    (flags & G_LOG_LEVEL_WARNING))
+			++*(unsigned *)data;
+	return G_LOG_WRITER_HANDLED;
+}
+
+static void
+a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run(void)
+{
+	if (g_test_subprocess()) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+		unsigned lines = 0;
+
+		g_log_set_writer_func(count_zones, &lines, NULL);
+		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+		store_fixture_subscribe(
+		    fixture, ADA, "America/Los_Angeles", "diffusion", now);
+		store_fixture_subscribe(
+		    fixture, "bob@example.org", "Asia/Tokyo", "diffusion", now);
+		g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
+		end_all(fixture, now, OUTBOX_SENT);
+		g_assert_cmpuint(lines, ==, 0);
+		store_fixture_run(
+		    fixture, "UPDATE subscriber SET zone = 'Mars/Olympus_Mons'");
+		for (int day = 1; day < 5; day++) {
+			g_autofree char *date = g_strdup_printf("2026-11-%d", 20 + day);
+			g_autofree char *id = g_strdup_printf("2611.0001%d", day);
+
+			/* Late in the day, when it has come everywhere. */
+			now = store_fixture_time("2026-11-20T23:00:00Z") +
+			      day * CLOCK_DAY_S;
+			store_fixture_list(fixture, date, id, "Diffusion", 1);
+			g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
+			end_all(fixture, now, OUTBOX_SENT);
+			g_assert_cmpuint(lines, ==, day);
+		}
+		return;
+	}
+	g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+	g_test_trap_assert_passed();
+}
+
+static void
+a_filter_that_cannot_be_read_any_more_stops_no_edition(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time("2026-11-20T13:00:00Z");
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion", now);
+	store_fixture_run(fixture, "UPDATE subscriber SET state = 'paused'");
+	store_fixture_press(fixture, now);
+	store_fixture_run(fixture, "UPDATE filter SET canonical = 'future:('");
+	store_fixture_run(fixture, "UPDATE subscriber SET state = 'active'");
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 2);
+	store_fixture_assert_text(fixture,
+	    "SELECT quote(reasons) FROM digest_item WHERE digest_id = 1",
+	    "'diffusion\t'");
+}
+
+static void
+what_was_of_the_last_days_when_it_matched_keeps_its_reasons(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "date:2d.. diffusion",
+	    store_fixture_time("2026-11-20T06:00:00Z"));
+	store_fixture_run(fixture, "UPDATE subscriber SET is_first_due = 0,"
+	                           " next_due_at = unixepoch('2026-11-25T07:30:00Z')");
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-20T13:00:00Z"), ==, 0);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-25T08:00:00Z"), ==, 1);
+	store_fixture_assert_text(fixture,
+	    "SELECT reasons LIKE '%Diffusion in the title%' FROM digest_item", "1");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/edition/" #name, name)
+	ADD(an_edition_waits_for_the_match);
+	ADD(the_same_digest_built_again_has_the_same_message_id);
+	ADD(the_first_edition_comes_at_once_with_the_last_three_days);
+	ADD(each_day_has_one_slot_and_a_quiet_day_only_moves_on);
+	ADD(a_week_asleep_is_one_edition);
+	ADD(no_paper_comes_twice_in_a_month_of_days);
+	ADD(a_block_beats_every_filter_of_the_same_person);
+	ADD(cross_lists_and_new_versions_are_for_those_who_want_them);
+	ADD(a_replacement_comes_once_more_to_those_who_want_updates);
+	ADD(an_old_paper_that_is_replaced_is_not_new);
+	ADD(a_block_that_waits_for_arxiv_holds_a_paper_back);
+	ADD(papers_of_a_live_digest_wait_for_its_end);
+	ADD(a_paper_that_was_refused_twice_is_skipped);
+	ADD(a_paper_is_eligible_for_thirty_days);
+	ADD(full_then_title_then_count_as_max_says);
+	ADD(papers_stand_by_votes_then_day_then_id);
+	ADD(a_clock_that_is_set_back_makes_no_second_digest_of_a_slot);
+	ADD(a_clock_that_was_ten_days_ahead_silences_nobody);
+	ADD(putting_the_clock_right_by_minutes_reckons_nothing_again);
+	ADD(who_has_left_gets_nothing_and_who_returns_no_paper_again);
+	ADD(a_digest_that_was_cancelled_frees_its_papers);
+	ADD(reasons_tell_each_filter_and_what_it_hit);
+	ADD(reasons_are_in_the_readers_language);
+	ADD(a_long_filter_is_cut_in_its_reason);
+	ADD(a_preview_stores_nothing_and_equals_the_edition);
+	ADD(more_people_than_a_page_get_their_editions);
+	ADD(a_zone_that_is_gone_silences_nobody_and_is_told_once_a_run);
+	ADD(a_filter_that_cannot_be_read_any_more_stops_no_edition);
+	ADD(what_was_of_the_last_days_when_it_matched_keeps_its_reasons);
+	return g_test_run();
+}

@@ -1,0 +1,465 @@
+/*
+ * test_digest_order.c - an edition obeys what the person chose: order, limits, quiet
+ * days.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "lib/store_fixture.h"
+#include "service/digest/digest_build.h"
+#include "service/people/profile.h"
+#include "service/people/subscribe.h"
+#include "store/mail/digests.h"
+
+#define ADA "ada@example.org"
+#define NOW "2026-11-20T13:00:00Z" /* a Friday */
+
+/* Of the newest digest: the end of each id, and how it is shown. */
+#define PAPERS                                                           \
+	"SELECT substr(p.id, -2), shown FROM digest_item i JOIN paper p" \
+	" ON p.seq = i.paper_seq"                                        \
+	" WHERE i.digest_id = (SELECT max(id) FROM digest) ORDER BY i.position"
+#define MADE                                                                     \
+	"SELECT strftime('%d %H:%M', created_at, 'unixepoch') FROM digest ORDER" \
+	" BY id"
+
+static void
+choose(struct store_fixture *fixture, enum preference preference, const char *word,
+    const char *at)
+{
+	struct profile_change change = {.who = "test"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+
+	change.words[preference] = word;
+	subscriber =
+	    profile_set(fixture->store, ADA, &change, store_fixture_time(at), &error);
+	g_assert_no_error(error);
+}
+
+static void
+choose_cadence(struct store_fixture *fixture, const char *cadence, const char *at)
+{
+	const struct profile_change change = {.cadence = cadence, .who = "test"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) subscriber =
+	    profile_set(fixture->store, ADA, &change, store_fixture_time(at), &error);
+
+	g_assert_no_error(error);
+}
+
+static void
+add_filter(struct store_fixture *fixture, const char *text, int max_papers)
+{
+	const struct subscribe_filter filter = {.text = text, .max_papers = max_papers};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscription) subscription = subscribe_add_filter(fixture->store, ADA,
+	    &filter, "test", store_fixture_time(NOW), NULL, NULL, &error);
+
+	g_assert_no_error(error);
+}
+
+static unsigned
+scheduler(struct store_fixture *fixture, const char *at)
+{
+	return store_fixture_press(fixture, store_fixture_time(at));
+}
+
+static void
+save(struct store_fixture *fixture, const char *day, const char *id, const char *title,
+    const char *abstract, int64_t upvotes)
+{
+	struct paper *paper = store_fixture_paper(id, title, abstract);
+
+	paper->upvotes = upvotes;
+	store_fixture_save(
+	    fixture, "made-up", day, store_fixture_time("2026-11-20T12:00:00Z"), paper);
+}
+
+static void
+papers_stand_in_the_order_that_was_chosen(void)
+{
+	static const struct {
+		const char *order;
+		const char *wanted;
+	} rows[] = {
+	    {"votes", "01|0 02|0 03|0"},
+	    {"date", "03|0 01|0 02|0"},
+	    {"score", "02|0 03|0 01|0"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+
+		save(fixture, "2026-11-19", "2611.00001", "Of trees", "With a kernel.",
+		    9);
+		save(fixture, "2026-11-18", "2611.00002", "Kernel of kernels",
+		    "A kernel.", 8);
+		save(fixture, "2026-11-20", "2611.00003", "A kernel", "Of trees.", 0);
+		store_fixture_subscribe(
+		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
+		choose(fixture, PREFERENCE_ORDER, rows[i].order, NOW);
+		g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+		store_fixture_assert_text(fixture, PAPERS, rows[i].wanted);
+	}
+}
+
+static void
+the_best_of_the_filters_tells_the_score(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	save(fixture, "2026-11-20", "2611.00001", "A kernel", "", 1);
+	save(fixture, "2026-11-20", "2611.00002", "A zebra", "", 0);
+	store_fixture_subscribe(
+	    fixture, ADA, "UTC", "kernel OR zebra", store_fixture_time(NOW));
+	add_filter(fixture, "zebra^9", 0);
+	choose(fixture, PREFERENCE_ORDER, "score", NOW);
+	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "02|0 01|0");
+}
+
+static void
+a_filter_shows_no_more_in_full_than_its_max(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
+	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
+	save(fixture, "2026-11-20", "2611.00003", "Kernel", "", 7);
+	save(fixture, "2026-11-20", "2611.00004", "Kernel and zebra", "", 6);
+	save(fixture, "2026-11-20", "2611.00005", "Zebra", "", 5);
+	save(fixture, "2026-11-20", "2611.00006", "Zebra", "", 4);
+	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
+	add_filter(fixture, "kernel", 1);
+	add_filter(fixture, "zebra", 2);
+	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	/* 04 is shown by the second filter's place, and takes it. */
+	store_fixture_assert_text(fixture, PAPERS, "01|0 04|0 05|0 02|1 03|1 06|1");
+}
+
+static void
+a_paper_past_the_max_of_a_filter_counts_as_delivered(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
+	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
+	store_fixture_subscribe(fixture, ADA, "UTC", NULL, store_fixture_time(NOW));
+	add_filter(fixture, "kernel", 1);
+	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "01|0 02|1");
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+}
+
+static void
+a_catch_up_holds_for_the_digest_that_follows_and_no_other(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) paused = NULL;
+	pb_auto(subscriber) resumed = NULL;
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
+	g_assert_cmpuint(scheduler(fixture, NOW), ==, 0);
+	paused = profile_pause(
+	    fixture->store, ADA, NULL, "test", store_fixture_time(NOW), &error);
+	g_assert_no_error(error);
+	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
+	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
+	save(fixture, "2026-11-20", "2611.00003", "Kernel", "", 7);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 0);
+	resumed = profile_resume(fixture->store, ADA, 2, "test",
+	    store_fixture_time("2026-11-22T12:00:00Z"), &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-22T12:00:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "01|0 02|0 03|1");
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT catch_up FROM subscriber"), ==, -1);
+	save(fixture, "2026-11-22", "2611.00004", "Kernel", "", 9);
+	save(fixture, "2026-11-22", "2611.00005", "Kernel", "", 8);
+	save(fixture, "2026-11-22", "2611.00006", "Kernel", "", 7);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-23T07:30:00Z"), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "04|0 05|0 06|0");
+}
+
+static void
+a_catch_up_may_be_more_than_the_max(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
+	save(fixture, "2026-11-20", "2611.00002", "Kernel", "", 8);
+	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
+	store_fixture_run(fixture, "UPDATE subscriber SET max_full = 1, catch_up = 2");
+	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	store_fixture_assert_text(fixture, PAPERS, "01|0 02|0");
+}
+
+static void
+a_quiet_day_is_told_to_who_wants_it_but_not_every_hour(void)
+{
+	static const struct {
+		const char *cadence;
+		const char *quiet;
+		unsigned digests; /* from Saturday to Monday */
+	} rows[] = {
+	    {"daily", "off", 0},
+	    {"daily", "note", 3},
+	    {"weekdays", "note", 1},
+	    {"weekly:sun", "note", 1},
+	    {"now", "note", 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		unsigned digests = 0;
+
+		store_fixture_subscribe(
+		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
+		g_assert_cmpuint(scheduler(fixture, NOW), ==, 0);
+		choose_cadence(fixture, rows[i].cadence, NOW);
+		choose(fixture, PREFERENCE_EMPTY, rows[i].quiet, NOW);
+		for (int hour = 14; hour < 13 + 3 * 24; hour++)
+			digests += store_fixture_press(fixture,
+			    store_fixture_time("2026-11-20T00:00:00Z") + hour * 3600);
+		g_assert_cmpuint(digests, ==, rows[i].digests);
+		g_assert_cmpint(store_fixture_number(fixture,
+		                    "SELECT count(*) FROM digest WHERE is_note"),
+		    ==, rows[i].digests);
+		g_assert_cmpint(store_fixture_number(fixture,
+		                    "SELECT count(*) FROM outbox WHERE state = 'NEW'"),
+		    ==, rows[i].digests);
+	}
+}
+
+static void
+a_day_with_papers_has_no_note(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
+	choose(fixture, PREFERENCE_EMPTY, "note", NOW);
+	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
+	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	store_fixture_assert_text(fixture, "SELECT is_note FROM digest", "0");
+}
+
+static void
+at_once_is_at_most_once_an_hour(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t midnight = store_fixture_time("2026-11-21T00:00:00Z");
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
+	choose_cadence(fixture, "now", NOW);
+	/* Something new every five minutes; the machine is late now and then. */
+	for (int minute = 0; minute < 600; minute += 5) {
+		g_autofree char *id = g_strdup_printf("2611.%05d", minute);
+
+		save(fixture, "2026-11-20", id, "Kernel", "", 1);
+		if (minute % 65)
+			store_fixture_press(fixture, midnight + minute * 60);
+	}
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), >=, 8);
+	g_assert_cmpint(
+	    store_fixture_number(fixture,
+	        "SELECT min(later - created_at) FROM (SELECT created_at,"
+	        " lead(created_at) OVER (ORDER BY id) AS later FROM digest)"),
+	    >=, 3600);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) - count(DISTINCT paper_seq)"
+	                                  " FROM digest_item"),
+	    ==, 0);
+}
+
+static void
+who_changes_to_at_once_after_a_digest_waits_for_an_hour(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
+	scheduler(fixture, NOW);
+	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
+	choose_cadence(fixture, "now", "2026-11-21T07:35:00Z");
+	save(fixture, "2026-11-21", "2611.00002", "Kernel", "", 1);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T08:00:00Z"), ==, 0);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T08:29:59Z"), ==, 0);
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T08:30:00Z"), ==, 1);
+	/* The quiet hours that follow are full ones again. */
+	g_assert_cmpuint(scheduler(fixture, "2026-11-21T10:00:00Z"), ==, 0);
+	store_fixture_assert_text(fixture, MADE, "21 07:30 21 08:30");
+	store_fixture_assert_text(fixture,
+	    "SELECT strftime('%H:%M', next_due_at, 'unixepoch') FROM subscriber",
+	    "11:00");
+}
+
+static void
+what_a_digest_looks_like_is_frozen_with_it(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GError) error = NULL;
+	pb_auto(digest) digest = NULL;
+	const struct profile_change german = {.language = "de", .who = "test"};
+	const struct profile_change none = {.language = "", .who = "test"};
+	pb_auto(subscriber) first = NULL;
+	pb_auto(subscriber) second = NULL;
+
+	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 9);
+	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
+	choose(fixture, PREFERENCE_ABSTRACT, "short", NOW);
+	choose(fixture, PREFERENCE_FORMAT, "html", NOW);
+	choose(fixture, PREFERENCE_ATTACH, "bibtex", NOW);
+	first =
+	    profile_set(fixture->store, ADA, &german, store_fixture_time(NOW), &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(scheduler(fixture, NOW), ==, 1);
+	choose(fixture, PREFERENCE_ABSTRACT, "none", NOW);
+	choose(fixture, PREFERENCE_FORMAT, "text", NOW);
+	choose(fixture, PREFERENCE_ATTACH, "none", NOW);
+	second =
+	    profile_set(fixture->store, ADA, &none, store_fixture_time(NOW), &error);
+	g_assert_no_error(error);
+	digest = digests_load(fixture->store, 1, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(digest->look.abstract, ==, PREFERENCE_ABSTRACT_SHORT);
+	g_assert_cmpint(digest->look.format, ==, PREFERENCE_FORMAT_HTML);
+	g_assert_cmpint(digest->look.attach, ==, PREFERENCE_ATTACH_BIBTEX);
+	g_assert_cmpstr(digest->look.language, ==, "de");
+}
+
+/* One day's whims of a person; what was chosen last holds. */
+static void
+live_a_day(struct store_fixture *fixture, GRand *rand, const char *address, int64_t now)
+{
+	static const char *const cadences[] = {
+	    "now", "daily", "weekdays", "weekly:mon,thu", "now"};
+	static const char *const zones[] = {"UTC", "Europe/Berlin", "Asia/Tokyo",
+	    "America/St_Johns", "Pacific/Kiritimati", "Australia/Lord_Howe"};
+	struct profile_change change = {.who = "test"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+	int die = g_rand_int_range(rand, 0, 8);
+
+	if (die == 0)
+		change.cadence =
+		    cadences[g_rand_int_range(rand, 0, (gint32)G_N_ELEMENTS(cadences))];
+	else if (die == 1)
+		change.zone =
+		    zones[g_rand_int_range(rand, 0, (gint32)G_N_ELEMENTS(zones))];
+	else if (die == 2)
+		change.at = "18:45";
+	if (die == 3)
+		subscriber =
+		    profile_pause(fixture->store, address, "2d", "test", now, &error);
+	else if (die == 4)
+		subscriber = profile_resume(fixture->store, address, 1, "test", now,
+		    NULL); /* or was not paused */
+	else if (die < 3)
+		subscriber = profile_set(fixture->store, address, &change, now, &error);
+	g_assert_no_error(error);
+}
+
+/* All that is under way arrives. */
+static void
+deliver(struct store_fixture *fixture)
+{
+	store_fixture_run(fixture,
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at)"
+	    " SELECT g.subscriber_id, i.paper_seq, g.id,"
+	    " g.created_at FROM digest g JOIN digest_item i ON i.digest_id = g.id"
+	    " WHERE g.state = 'live';"
+	    "UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1, "
+	    "claimed_at = 1"
+	    " WHERE state = 'NEW';"
+	    "UPDATE outbox SET state = 'SENT', ended_at = 1, next_try_at = NULL"
+	    " WHERE state = 'SENDING';"
+	    "UPDATE digest SET state = 'sent' WHERE state = 'live'");
+}
+
+/*
+ * Sent at once or cancelled by a pause: whatever people change, nobody has a paper
+ * twice, or a slot, and in the end everybody has had them all.
+ */
+static void
+a_month_of_pauses_moves_and_changes_gives_every_paper_once(void)
+{
+	enum { DAYS = 31, PEOPLE = 8, STEP_MIN = 20 };
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+	int64_t begin =
+	    store_fixture_time("2026-10-20T00:00:00Z"); /* a clock change comes */
+	int papers = 0;
+
+	for (int person = 0; person < PEOPLE; person++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", person);
+
+		store_fixture_subscribe(
+		    fixture, address, "Europe/Berlin", "kernel", begin);
+	}
+	for (int minute = 0; minute < (DAYS + 12) * 24 * 60; minute += STEP_MIN) {
+		int64_t now = begin + minute * 60;
+		int day = minute / (24 * 60);
+
+		if (day < DAYS && minute % (3 * 60) == 0) {
+			g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(now);
+			g_autofree char *date = g_date_time_format(at, "%Y-%m-%d");
+			g_autofree char *id = g_strdup_printf("2611.%05d", ++papers);
+
+			store_fixture_save(fixture, "made-up", date, now,
+			    store_fixture_paper(id, "A kernel", ""));
+		}
+		if (day < DAYS && minute % (8 * 60) == 0)
+			for (int person = 0; person < PEOPLE; person++) {
+				g_autofree char *address =
+				    g_strdup_printf("p%d@example.org", person);
+
+				live_a_day(fixture, rand, address, now);
+			}
+		/* The last days: nobody stays away. */
+		if (day == DAYS && minute % (24 * 60) == 0)
+			store_fixture_run(fixture,
+			    "UPDATE subscriber SET state = 'active',"
+			    " paused_until = NULL");
+		store_fixture_press(fixture, now);
+		if (g_rand_boolean(rand))
+			deliver(fixture);
+	}
+	deliver(fixture);
+	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM delivered"),
+	    ==, PEOPLE * papers);
+	g_assert_cmpint(store_fixture_number(fixture,
+	                    "SELECT count(*) - count(DISTINCT subscriber_id || ' ' ||"
+	                    " paper_seq) FROM digest_item i JOIN digest g"
+	                    " ON g.id = i.digest_id WHERE g.state = 'sent'"),
+	    ==, 0);
+	g_assert_cmpint(store_fixture_number(fixture,
+	                    "SELECT count(*) - count(DISTINCT subscriber_id || slot)"
+	                    " FROM digest"),
+	    ==, 0);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), >, 100);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(test) g_test_add_func("/arrange/" #test, test)
+	ADD(papers_stand_in_the_order_that_was_chosen);
+	ADD(the_best_of_the_filters_tells_the_score);
+	ADD(a_filter_shows_no_more_in_full_than_its_max);
+	ADD(a_paper_past_the_max_of_a_filter_counts_as_delivered);
+	ADD(a_catch_up_holds_for_the_digest_that_follows_and_no_other);
+	ADD(a_catch_up_may_be_more_than_the_max);
+	ADD(a_quiet_day_is_told_to_who_wants_it_but_not_every_hour);
+	ADD(a_day_with_papers_has_no_note);
+	ADD(at_once_is_at_most_once_an_hour);
+	ADD(who_changes_to_at_once_after_a_digest_waits_for_an_hour);
+	ADD(a_month_of_pauses_moves_and_changes_gives_every_paper_once);
+	ADD(what_a_digest_looks_like_is_frozen_with_it);
+#undef ADD
+	return g_test_run();
+}

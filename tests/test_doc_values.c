@@ -1,0 +1,423 @@
+/*
+ * test_doc_values.c - what is not told yet waits, days are reckoned, and the reasons
+ * are told, for every kind of clause.
+ */
+#include <string.h>
+
+#include "test_query.h"
+
+#define F QUERY_FALSE
+#define U QUERY_UNKNOWN
+#define T QUERY_TRUE
+
+static struct paper *
+make_paper(void)
+{
+	struct paper *paper = paper_new();
+
+	paper->id = g_strdup("2607.01234");
+	paper->title = g_strdup("Diffusion");
+	paper->abstract = g_strdup("");
+	g_ptr_array_add(paper->authors, g_strdup("Ada Smith"));
+	return paper;
+}
+
+static void
+add_strings(GPtrArray **list, const char *const *strings)
+{
+	*list = g_ptr_array_new_with_free_func(g_free);
+	for (; *strings; strings++)
+		g_ptr_array_add(*list, g_strdup(*strings));
+}
+
+static struct query_document *
+make_ready(
+    const struct query_fixture *fixture, const struct paper *paper, const char *today)
+{
+	g_autoptr(GError) error = NULL;
+	struct query_document *document =
+	    query_document_new(paper, today, fixture->tokenizer, &error);
+
+	g_assert_no_error(error);
+	return document;
+}
+
+static void
+what_is_not_told_is_unknown_until_it_is_settled(
+    struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		enum query_verdict truths[3]; /* by enum query_finality */
+	} rows[] = {
+	    {"cat:cs.CV", {U, F, F}},
+	    {"primary:cs", {U, F, F}},
+	    {"comment:neurips", {U, F, F}},
+	    {"journal:nature", {U, F, F}},
+	    {"doi:10.1145*", {U, F, F}},
+	    {"upvotes:>=1", {U, U, F}},
+	    {"comments:>=1", {U, U, F}},
+	    {"stars:>=1", {U, U, F}},
+	    {"has:code", {U, U, F}},
+	    {"org:mila", {U, U, F}},
+	    {"kw:reward", {U, U, F}},
+	    {"source:hf", {F, F, F}},
+	    {"id:1234", {F, F, F}},
+	    {"type:new", {F, F, F}},
+	    {"date:2026", {F, F, F}},
+	    {"author:jones", {F, F, F}},
+	    {"first:jones", {F, F, F}},
+	    {"authors:>=2", {F, F, F}},
+	    {"title:mamba", {F, F, F}},
+	    {"mamba NEAR ssm", {F, F, F}},
+	    {"diffusion NOT cat:cs.CV", {U, T, T}},
+	    {"diffusion NOT has:code", {U, U, T}},
+	    {"diffusion OR cat:cs.CV", {T, T, T}},
+	    {"mamba cat:cs.CV", {F, F, F}},
+	    {"cat:cs.CV has:code", {U, F, F}},
+	    {"cat:cs.CV OR has:code", {U, U, F}},
+	};
+	pb_auto(paper) paper = make_paper();
+	pb_auto(query_document) document = make_ready(fixture, paper, NULL);
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(query) query = must_parse(fixture, rows[i].text);
+
+		for (int settled = 0; settled < 3; settled++) {
+			query_document_finalize(document, (enum query_finality)settled);
+			if (query_evaluate(query, document, QUERY_AS_REPORTED) !=
+			    rows[i].truths[settled])
+				g_error("'%s' should be %d when %d is settled",
+				    rows[i].text, rows[i].truths[settled], settled);
+		}
+	}
+}
+
+/* Told, and with nothing of what is asked. */
+static void
+what_is_told_without_it_is_false(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		enum query_verdict reported;
+		enum query_verdict may_change;
+	} rows[] = {
+	    {"cat:cs.CV", F, F},
+	    {"comment:neurips", F, F},
+	    {"journal:nature", F, F},
+	    {"doi:10.1145*", F, F},
+	    {"org:mila", F, F},
+	    {"kw:reward", F, F},
+	    {"has:code", U, U},
+	    {"upvotes:>=1", F, U},
+	    {"comments:>=1", F, U},
+	    {"stars:>=1", F, U},
+	    {"upvotes:0", T, U},
+	    {"diffusion NOT stars:0", F, U},
+	};
+	static const char *const categories[] = {"cs.CL", NULL};
+	static const char *const keywords[] = {NULL};
+	pb_auto(paper) paper = make_paper();
+	pb_auto(query_document) document = NULL;
+
+	(void)unused;
+	add_strings(&paper->categories, categories);
+	add_strings(&paper->keywords, keywords);
+	paper->organization = g_strdup("ETH");
+	paper->upvotes = paper->comments = paper->stars = 0;
+	document = make_ready(fixture, paper, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(query) query = must_parse(fixture, rows[i].text);
+
+		query_document_finalize(document, QUERY_SETTLED_NOTHING);
+		g_assert_cmpint(query_evaluate(query, document, QUERY_AS_REPORTED), ==,
+		    rows[i].reported);
+		g_assert_cmpint(query_evaluate(query, document, QUERY_MAY_CHANGE), ==,
+		    rows[i].may_change);
+		/* After its time nothing changes. */
+		query_document_finalize(document, QUERY_SETTLED_FINALLY);
+		g_assert_cmpint(query_evaluate(query, document, QUERY_MAY_CHANGE), ==,
+		    query_evaluate(query, document, QUERY_AS_REPORTED));
+	}
+}
+
+static void
+filters_know_what_they_wait_for(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		bool is_changing;
+		bool needs_enrichment;
+	} rows[] = {
+	    {"a OR (title:b NOT au:c)", false, false},
+	    {"a NEAR b", false, false},
+	    {"source:hf type:new date:7d.. authors:3 id:2607.01234", false, false},
+	    {"a (b NOT (c OR upvotes:>3))", true, false},
+	    {"a has:code", true, false},
+	    {"org:mila", true, false},
+	    {"a -cs.CV", true, true},
+	    {"a OR comment:b", true, true},
+	    {"journal:b", true, true},
+	    {"doi:10.1145*", true, true},
+	    {"primary:cs stars:3", true, true},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(query) query = must_parse(fixture, rows[i].text);
+
+		g_assert_cmpint(
+		    query_is_time_dependent(query), ==, rows[i].is_changing);
+		g_assert_cmpint(
+		    query_needs_enrichment(query), ==, rows[i].needs_enrichment);
+	}
+}
+
+static void
+days_are_reckoned_from_today(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *range;
+		const char *day;
+		const char *today;
+		bool is_within;
+	} rows[] = {
+	    {"2026-07", "2026-07-01", NULL, true},
+	    {"2026-07", "2026-07-31", NULL, true},
+	    {"2026-07", "2026-06-30", NULL, false},
+	    {"2026-07", "2026-08-01", NULL, false},
+	    {"2026-02", "2026-02-28", NULL, true},
+	    {"2026", "2026-12-31", NULL, true},
+	    {"2026", "2027-01-01", NULL, false},
+	    {"2026-07-15", "2026-07-15", NULL, true},
+	    {"2026-07-15", "2026-07-16", NULL, false},
+	    {"2026-07..", "2026-07-01", NULL, true},
+	    {"2026-07..", "2026-06-30", NULL, false},
+	    {"..2026-07", "2026-07-31", NULL, true},
+	    {"..2026-07", "2026-08-01", NULL, false},
+	    {"2026-07..2026-08-15", "2026-08-15", NULL, true},
+	    {"2026-07..2026-08-15", "2026-08-16", NULL, false},
+	    /* Relative ends. */
+	    {"7d..", "2026-07-24", "2026-07-31", true},
+	    {"7d..", "2026-07-23", "2026-07-31", false},
+	    {"7d", "2026-08-09", "2026-07-31", true},
+	    {"..7d", "2026-07-24", "2026-07-31", true},
+	    {"..7d", "2026-07-25", "2026-07-31", false},
+	    {"0d", "2026-07-31", "2026-07-31", true},
+	    {"0d", "2026-07-30", "2026-07-31", false},
+	    {"2w..", "2026-07-17", "2026-07-31", true},
+	    {"2w..", "2026-07-16", "2026-07-31", false},
+	    {"2w..3d", "2026-07-28", "2026-07-31", true},
+	    {"2w..3d", "2026-07-29", "2026-07-31", false},
+	    {"1m..", "2026-02-28", "2026-03-31", true},
+	    {"1m..", "2026-02-27", "2026-03-31", false},
+	    {"1m..", "2024-02-29", "2024-03-30", true},
+	    {"1m..", "2024-02-28", "2024-03-30", false},
+	    {"1m..", "2025-12-15", "2026-01-15", true},
+	    {"1m..", "2025-12-14", "2026-01-15", false},
+	    {"13m..", "2025-06-30", "2026-07-31", true},
+	    {"13m..", "2025-06-29", "2026-07-31", false},
+	    {"1y..", "2023-02-28", "2024-02-29", true},
+	    {"1y..", "2023-02-27", "2024-02-29", false},
+	    {"1y..", "2025-07-31", "2026-07-31", true},
+	    {"999y..", "1027-07-31", "2026-07-31", true},
+	    {"999y..", "0001-02-01", "0900-07-31", true},
+	    {"2026-07..7d", "2026-07-10", "2026-07-31", true},
+	    {"2026-07..7d", "2026-07-10", "2026-07-16", false},
+	    /* Without a today, the last appearance is it. */
+	    {"7d..", "2026-07-23", NULL, true},
+	    {"..1d", "2026-07-23", NULL, false},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *text = g_strconcat("date:", rows[i].range, NULL);
+		pb_auto(query) query = must_parse(fixture, text);
+		pb_auto(paper) paper = make_paper();
+		pb_auto(query_document) document = NULL;
+		enum query_verdict wanted = rows[i].is_within ? T : F;
+
+		paper_add_listing(paper, "hf", rows[i].day, LISTING_NEW);
+		document = make_ready(fixture, paper, rows[i].today);
+		if (query_evaluate(query, document, QUERY_AS_REPORTED) != wanted)
+			g_error("date:%s on %s with today %s should be %d",
+			    rows[i].range, rows[i].day, rows[i].today, wanted);
+	}
+}
+
+static struct query_document *
+make_rich(const struct query_fixture *fixture)
+{
+	static const char *const categories[] = {"cs.CL", "cs.LG", NULL};
+	static const char *const keywords[] = {"reward models", "RLHF", NULL};
+	pb_auto(paper) paper = make_paper();
+
+	g_free(paper->abstract);
+	paper->abstract = g_strdup("Reward for hacking; the RAG of a reward. Hacking!");
+	add_strings(&paper->categories, categories);
+	add_strings(&paper->keywords, keywords);
+	paper->organization = g_strdup("Allen Institute for AI");
+	paper->comment = g_strdup("Accepted at NeurIPS");
+	paper->doi = g_strdup("10.1145/3292500");
+	paper->upvotes = 23;
+	paper->comments = 1;
+	paper->stars = 1;
+	paper->code_url = g_strdup("https://example.org/");
+	paper_add_listing(paper, "hf", "2026-07-30", LISTING_NEW);
+	paper_add_listing(paper, "arxiv", "2026-08-03", LISTING_CROSS);
+	return make_ready(fixture, paper, "2026-08-03");
+}
+
+static void
+every_kind_of_clause_is_told_to_a_reader(
+    struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		const char *text;
+		const char *reported;
+	} rows[] = {
+	    {"reward NEAR/1 hacking cs.CL upvotes:>=20 has:code",
+	        "Reward near hacking in the abstract; cs.CL; 23 votes; code"},
+	    {"=RAG", "RAG in the abstract"},
+	    {"=Hacking", "Hacking in the abstract"},
+	    {"cat:cs", "cs.CL, cs.LG"},
+	    {"primary:cs cat:cs", "primary cs.CL; cs.LG"},
+	    {"org:\"allen institute\"", "\"Allen Institute\" in the organization"},
+	    {"kw:(reward RLHF)", "reward, RLHF in the keywords"},
+	    {"reward kw:reward", "Reward in the abstract"},
+	    {"co:neurips", "NeurIPS in the comment"},
+	    {"doi:10.1145*", "doi 10.1145/3292500"},
+	    {"id:2607*", "id 2607.01234"},
+	    {"source:hf OR source:arxiv", "listed by hf, arxiv"},
+	    {"type:cross", "announced as cross"},
+	    {"date:7d", "listed on 2026-07-30, 2026-08-03"},
+	    {"comments:1 stars:1 authors:1", "1 comment; 1 star; 1 author"},
+	    {"authors:<3 upvotes:>=20", "23 votes; 1 author"},
+	    {"first:smith", "by Ada Smith"},
+	    {"has:video OR diffusion", "Diffusion in the title"},
+	    {"diffusion NOT cat:cs.CV", "Diffusion in the title"},
+	    {"diffusion^3 OR mamba", "Diffusion in the title"},
+	};
+	pb_auto(query_document) document = make_rich(fixture);
+
+	(void)unused;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(query) query = must_parse(fixture, rows[i].text);
+		g_autofree char *reported = query_explain_text(query, document, NULL);
+
+		g_assert_cmpstr(reported, ==, rows[i].reported);
+	}
+}
+
+static void
+the_tree_is_walked_in_reading_order(struct query_fixture *fixture, const void *unused)
+{
+	static const struct {
+		enum query_step_kind kind;
+		unsigned depth;
+		unsigned boost;
+		const char *text;
+		enum query_verdict truth;
+		bool is_final;
+		const char *words; /* of the hits */
+	} rows[] = {
+	    {QUERY_STEP_AND, 0, 1, "AND", U, false, ""},
+	    {QUERY_STEP_OR, 1, 2, "OR", T, true, ""},
+	    {QUERY_STEP_CLAUSE, 2, 3, "diffusion", T, true, "Diffusion"},
+	    {QUERY_STEP_CLAUSE, 2, 1, "mamba", F, true, ""},
+	    {QUERY_STEP_CLAUSE, 1, 1, "upvotes:>=20", T, false, "23"},
+	    {QUERY_STEP_NOT, 1, 1, "NOT", F, true, ""},
+	    {QUERY_STEP_CLAUSE, 2, 1, "abstract:reward", T, true, "Reward,reward"},
+	    {QUERY_STEP_NOT, 1, 1, "NOT", U, false, ""},
+	    {QUERY_STEP_CLAUSE, 2, 1, "has:video", U, false, ""},
+	};
+	pb_auto(query_document) document = make_rich(fixture);
+	pb_auto(query) query = must_parse(fixture,
+	    "(diffusion^3 OR mamba)^2 upvotes:>=20 -has:video NOT abs:reward^9");
+	g_autoptr(GPtrArray) steps = query_explain_tree(query, document);
+
+	(void)unused;
+	g_assert_cmpuint(steps->len, ==, G_N_ELEMENTS(rows));
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		const struct query_step *step = g_ptr_array_index(steps, i);
+		g_autoptr(GString) words = g_string_new(NULL);
+
+		for (guint j = 0; j < step->hits->len; j++) {
+			const struct query_hit *hit = g_ptr_array_index(step->hits, j);
+
+			g_string_append_printf(
+			    words, "%s%s", j > 0 ? "," : "", hit->words);
+		}
+		g_assert_cmpint(step->kind, ==, rows[i].kind);
+		g_assert_cmpuint(step->depth, ==, rows[i].depth);
+		g_assert_cmpuint(step->boost, ==, rows[i].boost);
+		g_assert_cmpstr(step->text, ==, rows[i].text);
+		if (i > 0)
+			g_assert_cmpint(step->truth, ==, rows[i].truth);
+		if (i > 0)
+			g_assert_cmpint(step->is_final, ==, rows[i].is_final);
+		g_assert_cmpstr(words->str, ==, rows[i].words);
+	}
+	/* NOT of what is there is a no for good. */
+	g_assert_cmpint(((struct query_step *)steps->pdata[0])->truth, ==, QUERY_FALSE);
+	g_assert_true(((struct query_step *)steps->pdata[0])->is_final);
+}
+
+#undef F
+#undef U
+#undef T
+
+/* A tokenizer that works while the document is made, and not when facts are cut. */
+static bool
+fail_to_split(
+    void *self, const char *text, size_t len, tokenizer_found found, void *data)
+{
+	const struct tokenizer *good = self;
+
+	if (strcmp(text, "Allen Institute") == 0)
+		return false;
+	return good->split(good->self, text, len, found, data);
+}
+
+static void
+doc_values_that_cannot_be_cut_are_unknown(
+    struct query_fixture *fixture, const void *unused)
+{
+	const struct tokenizer broken = {fail_to_split, fixture->tokenizer};
+	pb_auto(paper) paper = make_paper();
+	pb_auto(query_document) document = NULL;
+	pb_auto(query) query = must_parse(fixture, "org:allen");
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) hits = NULL;
+
+	(void)unused;
+	paper->organization = g_strdup("Allen Institute");
+	document = query_document_new(paper, NULL, &broken, &error);
+	g_assert_no_error(error);
+	g_assert_cmpint(
+	    query_evaluate(query, document, QUERY_AS_REPORTED), ==, QUERY_UNKNOWN);
+	hits = query_explain(query, document);
+	g_assert_cmpuint(hits->len, ==, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	ADD_TEST("/query_facts/what is not told is unknown until it is settled",
+	    what_is_not_told_is_unknown_until_it_is_settled);
+	ADD_TEST("/query_facts/what is told without it is false",
+	    what_is_told_without_it_is_false);
+	ADD_TEST("/query_facts/filters know what they wait for",
+	    filters_know_what_they_wait_for);
+	ADD_TEST(
+	    "/query_facts/days are reckoned from today", days_are_reckoned_from_today);
+	ADD_TEST("/query_facts/every kind of clause is told to a reader",
+	    every_kind_of_clause_is_told_to_a_reader);
+	ADD_TEST("/query_facts/the tree is walked in reading order",
+	    the_tree_is_walked_in_reading_order);
+	ADD_TEST("/query_facts/facts that cannot be cut are unknown",
+	    doc_values_that_cannot_be_cut_are_unknown);
+	return g_test_run();
+}

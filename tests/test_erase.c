@@ -1,0 +1,487 @@
+/*
+ * test_erase.c - who is forgotten leaves no trace, in rows or in files.
+ */
+#include "service/people/erase.h"
+
+#include <glib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "service/health/maintenance.h"
+#include "service/people/data_export.h"
+#include "service/people/profile.h"
+#include "service/people/subscribe.h"
+#include "store/core/suppression.h"
+#include "store/mail/outbox.h"
+
+#define NOW   "2026-11-20T09:00:00Z"
+#define ZEBRA "Zebra.Quagga@example.org"
+
+/* Words that are nowhere but in what is kept about one person. */
+static const char *const traces[] = {"quagga", "xylophonia", "wombatword", "wombatname",
+    "numbatword", "consentiform", "refusalgram", "answergram", "strangergram"};
+
+/* Look with another program's eyes: no lock of ours is touched by it. */
+static bool
+is_in_files(struct store_fixture *fixture, const char *word)
+{
+	char *arguments[] = {"grep", "-r", "-q", "-a", "-i", "-F", "-e", (char *)word,
+	    fixture->folder, NULL};
+	int status = -1;
+
+	g_assert_true(g_spawn_sync(NULL, arguments, NULL, G_SPAWN_SEARCH_PATH, NULL,
+	    NULL, NULL, NULL, &status, NULL));
+	g_assert_cmpint(WIFEXITED(status) ? WEXITSTATUS(status) : 99, <=, 1);
+	return WEXITSTATUS(status) == 0;
+}
+
+static void
+add_zebra(struct store_fixture *fixture, int64_t now)
+{
+	const struct subscribe_filter filters[] = {
+	    {.text = "diffusion OR wombatword", .name = "wombatname"},
+	    {.text = "numbatword"},
+	    {.text = "diffusion"},
+	};
+	const struct subscribe_request request = {
+	    .address = ZEBRA,
+	    .name = "Xylophonia",
+	    .consent = "said so, consentiform",
+	    .zone = "UTC",
+	    .max_full = 20,
+	    .filters = filters,
+	    .filter_count = 3,
+	    .who = "test",
+	    .key = fixture->key,
+	};
+	const struct profile_change change = {.name = "Xylophonia II", .who = "test"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) added =
+	    subscribe_add(fixture->store, &request, now, NULL, NULL, &error);
+	pb_auto(subscriber) changed =
+	    profile_set(fixture->store, ZEBRA, &change, now, &error);
+
+	g_assert_no_error(error);
+	g_assert_true(
+	    subscribe_remove_filter(fixture->store, ZEBRA, 2, "test", now, NULL));
+}
+
+/* One that is hers, one that went to her address before she was a person here. */
+static void
+add_mail(struct store_fixture *fixture)
+{
+	static const char *const words[] = {"answergram", "strangergram"};
+
+	for (int i = 0; i < 2; i++) {
+		g_autofree char *text = g_strdup_printf(
+		    "Message-ID: <%d@example.org>\r\n\r\n%s\r\n", i, words[i]);
+		g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
+		g_autofree char *key =
+		    store_fixture_text(fixture, "SELECT address_key FROM subscriber"
+		                                " WHERE address = '" ZEBRA "'");
+		struct outbox_mail mail = {.kind = OUTBOX_ANSWER,
+		    .recipient = ZEBRA,
+		    .address_key = key,
+		    .sender = "",
+		    .message = message,
+		    .now = store_fixture_time(NOW)};
+		g_autoptr(GError) error = NULL;
+		int64_t id;
+
+		if (i == 0)
+			mail.subscriber_id = store_fixture_number(fixture,
+			    "SELECT id FROM subscriber WHERE address = '" ZEBRA "'");
+		outbox_add_mail(fixture->store, &mail, &id, &error);
+		g_assert_no_error(error);
+	}
+}
+
+/* One to forget among many others, and with something in every table. */
+static struct store_fixture *
+new_fixture(int64_t *id)
+{
+	struct store_fixture *fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_list(fixture, "2026-11-20", "2611.00002", "Diffusion again", 3);
+	for (int i = 0; i < 150; i++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", i);
+
+		store_fixture_subscribe(fixture, address, "UTC", "diffusion", now);
+		if (i == 75)
+			add_zebra(fixture, now);
+	}
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 151);
+	*id = store_fixture_number(
+	    fixture, "SELECT id FROM subscriber WHERE address = '" ZEBRA "'");
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'DEFERRED', reply ="
+	    " '450 Zebra.Quagga: refusalgram' WHERE subscriber_id ="
+	    " (SELECT id FROM subscriber WHERE address = '" ZEBRA "')");
+	add_mail(fixture);
+	store_fixture_run(fixture,
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "SELECT id, 1, 1, 1 FROM subscriber");
+	store_fixture_run(
+	    fixture, "INSERT INTO digest_rejected SELECT id, 1, 1, 1 FROM subscriber");
+	store_fixture_run(fixture,
+	    "INSERT INTO pending_erasure (address_key, address, outbox_id, at)"
+	    " SELECT address_key, address, 1, 1 FROM subscriber");
+	store_fixture_run(fixture,
+	    "INSERT INTO confirmation (hash, purpose, address, address_key,"
+	    " recipient, subscriber_id, action, details, made_at, expires_at)"
+	    " SELECT printf('%064d', id), 'confirm', address, address_key,"
+	    " address, id, 'add ' || coalesce(name, 'x'), 'asked', 1, 2 FROM "
+	    "subscriber");
+	return fixture;
+}
+
+static bool
+forget(struct store_fixture *fixture, const char *address, bool is_never_again,
+    GError **error)
+{
+	const struct erase_request request = {
+	    .address = address,
+	    .is_never_again = is_never_again,
+	    .key = fixture->key,
+	    .who = "operator test",
+	};
+	bool is_ok =
+	    erase_person(fixture->store, &request, store_fixture_time(NOW), error);
+
+	store_fixture_assert_idle(fixture);
+	return is_ok;
+}
+
+/* Who asks before leaving is shown what there is to forget. */
+static void
+an_export_tells_all_that_would_be_forgotten(void)
+{
+	int64_t id;
+	pb_auto(store_fixture) fixture = new_fixture(&id);
+	g_autoptr(GError) error = NULL;
+
+	{
+		g_autofree char *address =
+		    store_fixture_text(fixture, "SELECT address_key FROM subscriber"
+		                                " WHERE address = '" ZEBRA "'");
+		g_autofree char *hash = suppression_hash(fixture->key, address);
+
+		g_assert_true(suppression_insert(fixture->store, hash, "never-again",
+		    store_fixture_time(NOW), &error));
+	}
+	for (int is_text = 0; is_text <= 1; is_text++) {
+		g_autofree char *reported = NULL, *small = NULL;
+
+		reported = data_export_format(fixture->store, fixture->key, id, is_text,
+		    store_fixture_time(NOW), &error);
+		g_assert_no_error(error);
+		small = g_ascii_strdown(reported, -1);
+		for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
+			/* Whose a filter was that was taken away is not kept. */
+			if (strcmp(traces[i], "numbatword") != 0 &&
+			    !strstr(small, traces[i]))
+				g_test_fail_printf("%s is not told", traces[i]);
+		g_assert_nonnull(
+		    strstr(small, is_text ? "refusals\n  paper" : "\"refusals\": [\n"));
+		g_assert_nonnull(strstr(small, "never-again"));
+	}
+}
+
+static void
+no_row_and_no_octet_is_left(void)
+{
+	int64_t id;
+	pb_auto(store_fixture) fixture = new_fixture(&id);
+	g_autofree char *names = store_fixture_text(fixture,
+	    "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c"
+	    " WHERE m.type = 'table' AND c.name = 'subscriber_id' ORDER BY 1");
+	g_auto(GStrv) tables = g_strsplit(names, " ", -1);
+	g_autoptr(GError) error = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
+		if (!is_in_files(fixture, traces[i]))
+			g_test_fail_printf("%s was never there", traces[i]);
+	g_assert_cmpuint(g_strv_length(tables), >=, 6);
+	for (char **table = tables; *table; table++) {
+		g_autofree char *sql =
+		    g_strdup_printf("SELECT count(*) FROM %s"
+		                    " WHERE subscriber_id = %" G_GINT64_FORMAT,
+		        *table, id);
+
+		if (!store_fixture_number(fixture, sql))
+			g_test_fail_printf("nothing to forget in %s", *table);
+	}
+	g_assert_true(forget(fixture, "zebra.quagga@EXAMPLE.org", false, &error));
+	g_assert_no_error(error);
+	for (char **table = tables; *table; table++) {
+		g_autofree char *sql =
+		    g_strdup_printf("SELECT count(*) FROM %s"
+		                    " WHERE subscriber_id = %" G_GINT64_FORMAT,
+		        *table, id);
+
+		if (store_fixture_number(fixture, sql))
+			g_test_fail_printf("%s is not empty", *table);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
+		if (is_in_files(fixture, traces[i]))
+			g_test_fail_printf("%s is still there", traces[i]);
+	/* The others have what they had. */
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "150");
+	store_fixture_assert_text(
+	    fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'", "150");
+	store_fixture_assert_text(fixture, "SELECT canonical FROM filter", "diffusion");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM match", "2");
+	store_fixture_assert_text(fixture, "PRAGMA integrity_check", "ok");
+	store_fixture_assert_text(fixture, "PRAGMA foreign_key_check", "");
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM suppression", "0");
+	store_fixture_assert_text(fixture,
+	    "SELECT who, what, subscriber_id, detail FROM audit_log"
+	    " ORDER BY id DESC LIMIT 1",
+	    "operator test|subscriber forgotten|-|-");
+}
+
+static void
+who_has_left_before_is_forgotten_too(void)
+{
+	int64_t id;
+	pb_auto(store_fixture) fixture = new_fixture(&id);
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(subscribe_remove(
+	    fixture->store, ZEBRA, "test", store_fixture_time(NOW), NULL));
+	g_assert_true(is_in_files(fixture, "quagga"));
+	g_assert_true(forget(fixture, ZEBRA, false, NULL));
+	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
+		if (is_in_files(fixture, traces[i]))
+			g_test_fail_printf("%s is still there", traces[i]);
+	g_assert_false(forget(fixture, ZEBRA, false, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+}
+
+static void
+what_is_kept_of_a_former_address_goes_too(void)
+{
+	int64_t id;
+	pb_auto(store_fixture) fixture = new_fixture(&id);
+	pb_auto(subscriber) moved = NULL;
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_run(
+	    fixture, "DELETE FROM pending_erasure"); /* who moves is here still */
+	/* What she asked for before she was a person here. */
+	store_fixture_run(fixture,
+	    "INSERT INTO confirmation (hash, purpose, address, address_key,"
+	    " recipient, action, details, made_at, expires_at)"
+	    " SELECT printf('%064d', 9999), 'undo', address, address_key,"
+	    " address, 'x', 'asked', 1, 2 FROM subscriber"
+	    " WHERE address = '" ZEBRA "'");
+	store_fixture_run(fixture, "UPDATE confirmation SET used_at = 1, action = ''");
+	moved = subscribe_change_address(fixture->store, ZEBRA, "okapi@example.org",
+	    fixture->key, "test", store_fixture_time(NOW), &error);
+	g_assert_no_error(error);
+	g_assert_nonnull(moved);
+	g_assert_true(is_in_files(fixture, "strangergram"));
+	g_assert_true(forget(fixture, "okapi@example.org", false, &error));
+	g_assert_no_error(error);
+	store_fixture_assert_text(fixture,
+	    "SELECT count(*) FROM confirmation WHERE recipient LIKE '%quagga%'", "0");
+	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
+		if (is_in_files(fixture, traces[i]))
+			g_test_fail_printf("%s is still there", traces[i]);
+	g_assert_false(is_in_files(fixture, "okapi"));
+}
+
+/* Asked to confirm, and never a person here. */
+static void
+who_was_only_ever_asked_is_forgotten_too(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	static const char text[] =
+	    "Message-ID: <3@example.org>\r\n\r\na wombatword\r\n";
+	g_autoptr(GBytes) message = g_bytes_new_static(text, strlen(text));
+	struct outbox_mail mail = {.kind = OUTBOX_CONFIRMATION,
+	    .recipient = ZEBRA,
+	    .address_key = "zebra.quagga@example.org",
+	    .sender = "",
+	    .message = message,
+	    .now = store_fixture_time(NOW)};
+	g_autoptr(GError) error = NULL;
+	int64_t id;
+
+	g_assert_true(outbox_add_mail(fixture->store, &mail, &id, &error));
+	store_fixture_run(fixture,
+	    "INSERT INTO confirmation (hash, purpose, address, address_key,"
+	    " recipient, action, details, made_at, expires_at)"
+	    " VALUES (printf('%064d', 1), 'confirm', '" ZEBRA "',"
+	    " 'zebra.quagga@example.org', '" ZEBRA "', 'subscribe', '', 1, 2)");
+	store_fixture_subscribe(
+	    fixture, "p@example.org", "UTC", "diffusion", store_fixture_time(NOW));
+	g_assert_true(is_in_files(fixture, "quagga"));
+	g_assert_true(forget(fixture, ZEBRA, false, &error));
+	g_assert_no_error(error);
+	g_assert_false(is_in_files(fixture, "quagga"));
+	g_assert_false(is_in_files(fixture, "wombatword"));
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "1");
+	g_assert_false(forget(fixture, ZEBRA, false, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+}
+
+static void
+who_asked_never_to_be_mailed_is_not_added_again(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct subscribe_request request = {
+	    .address = "ZEBRA.quagga@example.org",
+	    .consent = STORE_FIXTURE_CONSENT,
+	    .zone = "UTC",
+	    .max_full = 20,
+	    .who = "test",
+	    .key = fixture->key,
+	};
+	const struct erase_request release = {
+	    .address = ZEBRA, .key = fixture->key, .who = "test"};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) refused = NULL;
+	pb_auto(subscriber) added = NULL;
+
+	add_zebra(fixture, store_fixture_time(NOW));
+	g_assert_true(forget(fixture, ZEBRA, true, NULL));
+	g_assert_false(is_in_files(fixture, "quagga"));
+	store_fixture_assert_text(
+	    fixture, "SELECT length(hash), reason FROM suppression", "64|never-again");
+	refused = subscribe_add(
+	    fixture->store, &request, store_fixture_time(NOW), NULL, NULL, &error);
+	g_assert_null(refused);
+	g_assert_cmpstr(error->message, ==,
+	    "no mail may go to this address: it is suppressed since 2026-11-20 "
+	    "(never-again)");
+	g_clear_error(&error);
+	g_assert_true(
+	    erase_release(fixture->store, &release, store_fixture_time(NOW), &error));
+	added = subscribe_add(
+	    fixture->store, &request, store_fixture_time(NOW), NULL, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_nonnull(added);
+	g_assert_false(
+	    erase_release(fixture->store, &release, store_fixture_time(NOW), &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+}
+
+static void
+who_is_suppressed_leaves_and_the_first_reason_stays(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	const struct erase_request request = {
+	    .address = ZEBRA, .key = fixture->key, .who = "test"};
+	g_autoptr(GError) error = NULL;
+	int64_t now = store_fixture_time(NOW);
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	add_zebra(fixture, now);
+	store_fixture_press(fixture, now);
+	g_assert_false(erase_suppress(fixture->store, &request, "spam", now, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "active");
+	g_assert_true(erase_suppress(fixture->store, &request, "complaint", now, NULL));
+	g_assert_true(erase_suppress(fixture->store, &request, "operator", now, NULL));
+	store_fixture_assert_text(fixture, "SELECT state FROM subscriber", "gone");
+	store_fixture_assert_text(
+	    fixture, "SELECT DISTINCT state FROM outbox", "CANCELLED");
+	store_fixture_assert_text(
+	    fixture, "SELECT reason FROM suppression", "complaint");
+}
+
+/* Also when the row was never cancelled, whoever wrote it: the claim looks again. */
+static void
+the_claim_cancels_what_is_suppressed(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *hash =
+	    suppression_hash(fixture->key, "zebra.quagga@example.org");
+	g_autoptr(GPtrArray) jobs = NULL;
+	int64_t now = store_fixture_time(NOW);
+	const struct outbox_job *job;
+	bool is_more;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	add_zebra(fixture, now);
+	store_fixture_press(fixture, now);
+	g_assert_true(suppression_insert(fixture->store, hash, "operator", now, NULL));
+	jobs = outbox_claim(fixture->store,
+	    &(struct outbox_claim){
+	        .now = now, .limit = 10, .cache_key = "key", .key = fixture->key},
+	    &is_more, NULL);
+	g_assert_cmpuint(jobs->len, ==, 1);
+	job = jobs->pdata[0];
+	g_assert_false(job->is_wanted);
+	store_fixture_assert_text(fixture, "SELECT state FROM outbox", "CANCELLED");
+}
+
+/* A reader keeps the log from being cut: the rows go, and it is cut when that ends. */
+static void
+a_file_in_use_is_cleaned_later(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GError) error = NULL;
+	struct store_fixture reader = {.store = NULL};
+
+	add_zebra(fixture, store_fixture_time(NOW));
+	store_fixture_run(fixture, "PRAGMA busy_timeout = 1");
+	reader.store = store_open(fixture->path, &error);
+	g_assert_no_error(error);
+	store_fixture_run(&reader, "BEGIN; SELECT count(*) FROM subscriber");
+	g_assert_false(forget(fixture, ZEBRA, false, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_assert_nonnull(strstr(error->message, "traces may be left"));
+	g_clear_error(&error);
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM subscriber", "0");
+	g_assert_true(is_in_files(fixture, "quagga"));
+	store_fixture_run(&reader, "COMMIT");
+	/* Whoever asks again is told that nobody is there, and the file gets clean. */
+	g_assert_false(forget(fixture, ZEBRA, false, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+	g_assert_false(is_in_files(fixture, "quagga"));
+	store_free(reader.store);
+}
+
+static void
+what_could_not_be_cleaned_is_cleaned_by_the_upkeep(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GError) error = NULL;
+
+	add_zebra(fixture, store_fixture_time(NOW));
+	/* As after a kill between the commit and the cleaning. */
+	store_fixture_run(fixture, "INSERT INTO cursor VALUES ('erasure', 1)");
+	store_fixture_run(fixture, "PRAGMA secure_delete = OFF");
+	store_fixture_run(fixture, "DELETE FROM audit_log");
+	store_fixture_run(fixture, "DELETE FROM subscription");
+	store_fixture_run(fixture, "DELETE FROM subscriber");
+	g_assert_true(is_in_files(fixture, "quagga"));
+	g_assert_true(maintenance_run(fixture->store, store_fixture_time(NOW), &error));
+	g_assert_false(is_in_files(fixture, "quagga"));
+	store_fixture_assert_text(
+	    fixture, "SELECT value FROM cursor WHERE name = 'erasure'", "0");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/forget/" #name, name)
+	ADD(an_export_tells_all_that_would_be_forgotten);
+	ADD(no_row_and_no_octet_is_left);
+	ADD(who_has_left_before_is_forgotten_too);
+	ADD(what_is_kept_of_a_former_address_goes_too);
+	ADD(who_was_only_ever_asked_is_forgotten_too);
+	ADD(who_asked_never_to_be_mailed_is_not_added_again);
+	ADD(who_is_suppressed_leaves_and_the_first_reason_stays);
+	ADD(the_claim_cancels_what_is_suppressed);
+	ADD(a_file_in_use_is_cleaned_later);
+	ADD(what_could_not_be_cleaned_is_cleaned_by_the_upkeep);
+	return g_test_run();
+}

@@ -1,0 +1,460 @@
+/*
+ * test_feed.c - any RSS or Atom feed is read, whatever its spelling.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/paperserver.h"
+#include "model/paper_id.h"
+#include "sources/feed.h"
+#include "sources/feed_date.h"
+
+#define TODAY "2026-11-20"
+
+static struct feed_xml *
+parse_bytes(const char *xml, size_t size, GError **error)
+{
+	g_autoptr(GBytes) bytes = g_bytes_new(xml, size);
+
+	return feed_xml_parse(bytes, "https://example.org/feeds/new.xml", error);
+}
+
+static GPtrArray *
+parse(const char *xml)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(feed_xml) bulletin = parse_bytes(xml, strlen(xml), &error);
+
+	g_assert_no_error(error);
+	return feed_source_make(bulletin, "lab", TODAY);
+}
+
+static char *
+join(const GPtrArray *texts)
+{
+	GString *out = g_string_new(NULL);
+
+	for (guint i = 0; texts && i < texts->len; i++)
+		g_string_append_printf(
+		    out, "%s%s", i ? "|" : "", (char *)texts->pdata[i]);
+	return g_string_free(out, FALSE);
+}
+
+static void
+dates_are_read_in_all_their_spellings(void)
+{
+	static const struct {
+		const char *text;
+		int64_t at; /* -1: none */
+		const char *day;
+	} rows[] = {
+	    {"Wed, 18 Nov 2026 00:00:00 -0500", 1794978000, "2026-11-18"},
+	    {"Wed, 18 Nov 2026 05:00:05 +0000", 1794978005, "2026-11-18"},
+	    {"18 Nov 26 05:00 GMT", 1794978000, "2026-11-18"},
+	    {"Wed, 18 Nov 2026 00:00:00 EST", 1794978000, "2026-11-18"},
+	    {"Tue, 17 Nov 2026 21:00:00 PST", 1794978000, "2026-11-17"},
+	    {"Wed, 18 Nov 2026 05:00:00 Z", 1794978000, "2026-11-18"},
+	    {"Wed, 18 Nov 2026 05:00:00 A", 1794978000, "2026-11-18"},
+	    {"Wednesday, 18-Nov-26 05:00:00 GMT", 1794978000, "2026-11-18"},
+	    {"18 November 2026", 1794960000, "2026-11-18"},
+	    {"Wed Nov 18 05:00:00 2026", 1794978000, "2026-11-18"},
+	    {"Nov 18, 2026", 1794960000, "2026-11-18"},
+	    {"5 Aug 99 12:00 UT", 933854400, "1999-08-05"},
+	    {"5 Aug 103 12:00 UT", 1060084800, "2003-08-05"},
+	    {"2026-11-18T05:00:00Z", 1794978000, "2026-11-18"},
+	    {"2026-11-18T06:00:00.123456+01:00", 1794978000, "2026-11-18"},
+	    {"2026-11-18t00:00-0500", 1794978000, "2026-11-18"},
+	    {"2026-11-18 05:00:00", 1794978000, "2026-11-18"},
+	    {" 2026-11-18\n", 1794960000, "2026-11-18"},
+	    {"20261118", 1794960000, "2026-11-18"},
+	    {"2026-11", 1793491200, "2026-11-01"},
+	    {"2026", 1767225600, "2026-01-01"},
+	    {"2026-12-31T23:59:60Z", 1798761600, "2026-12-31"},
+	    {"2026-13-01", -1, ""},
+	    {"2026-02-30", -1, ""},
+	    {"30 Feb 2026", -1, ""},
+	    {"1969-12-31", -1, ""},
+	    {"1970-01-01T00:00:00+01:00", -1, ""},
+	    {"2026-11-18T5", -1, ""},
+	    {"yesterday", -1, ""},
+	    {"Wed, 18", -1, ""},
+	    {"", -1, ""},
+	    {NULL, -1, ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		char day[11] = "";
+		int64_t at = -1;
+		bool is_date = feed_date_parse(rows[i].text, &at, day);
+
+		g_test_message("%s", rows[i].text ? rows[i].text : "NULL");
+		g_assert_cmpint(is_date, ==, rows[i].at >= 0);
+		g_assert_cmpint(at, ==, rows[i].at);
+		g_assert_cmpstr(day, ==, rows[i].day);
+	}
+}
+
+#define RSS2(items)                                                      \
+	"<rss version='2.0'"                                             \
+	" xmlns:dc='http://purl.org/dc/elements/1.1/'"                   \
+	" xmlns:content='http://purl.org/rss/1.0/modules/content/'"      \
+	" xmlns:prism='http://prismstandard.org/namespaces/basic/2.0/'>" \
+	"<channel><title>F</title>" items "</channel></rss>"
+#define ATOM(entries) "<feed xmlns='http://www.w3.org/2005/Atom'>" entries "</feed>"
+
+/* One entry in each dialect, and what it is: id, title, url, abstract, authors, day. */
+static void
+every_dialect_is_read(void)
+{
+	static const struct {
+		const char *xml, *id, *title, *url, *abstract, *authors, *day;
+	} rows[] = {
+	    {RSS2("<item><title>A &lt;b&gt;bold&lt;/b&gt; paper</title>"
+	          "<link>https://example.org/1</link>"
+	          "<description>&lt;p&gt;One&lt;p&gt;two &amp;amp; &amp;eacute;"
+	          "</description><pubDate>Tue, 17 Nov 2026 12:00:00 GMT</pubDate>"
+	          "<author>ada@example.org (Ada Example)</author>"
+	          "<guid isPermaLink='false'>g1</guid></item>"),
+	        NULL, "A bold paper", "https://example.org/1", "One two & é",
+	        "Ada Example", "2026-11-17"},
+	    {RSS2(
+	         "<item><title>Let's &lt;think&gt; about it</title>"
+	         "<guid>https://example.org/2</guid><dc:creator>Ada Example, Bo Li and "
+	         "Cy Doe</dc:creator><content:encoded><![CDATA[<div>All of "
+	         "it</div>]]></content:encoded></item>"),
+	        NULL, "Let's <think> about it", "https://example.org/2", "All of it",
+	        "Ada Example|Bo Li and Cy Doe", TODAY},
+	    {RSS2("<item><title>T</title><link>../p/3?a=1&amp;b=2</link><description/>"
+	          "<dc:creator>Li, Bo</dc:creator><dc:creator>Example, "
+	          "Ada</dc:creator></item>"),
+	        NULL, "T", "https://example.org/p/3?a=1&b=2", "", "Li, Bo|Example, Ada",
+	        TODAY},
+	    {RSS2(
+	         "<item><title>T</title><link>https://arxiv.org/abs/2611.00001v2</link>"
+	         "</item>"),
+	        "2611.00001", "T", "https://arxiv.org/abs/2611.00001v2", "", "", TODAY},
+	    {RSS2("<item><title>T</title><link>https://example.org/x</link>"
+	          "<prism:doi>10.1000/ABC</prism:doi></item>"),
+	        "doi:10.1000/abc", "T", "https://example.org/x", "", "", TODAY},
+	    {RSS2("<item><title>T</title><prism:doi>10.1000/ABC</prism:doi></item>"),
+	        "doi:10.1000/abc", "T", "https://doi.org/10.1000/abc", "", "", TODAY},
+	    {RSS2("<item><title>T</title><link>https://example.org/x</link>"
+	          "<pubDate>Mon, 18 Nov 2030 12:00:00 GMT</pubDate></item>"),
+	        NULL, "T", "https://example.org/x", "", "", TODAY},
+	    {"<rss version='0.91'><channel><item><title>T</title>"
+	     "<link>https://example.org/x</link></item></channel></rss>",
+	        NULL, "T", "https://example.org/x", "", "", TODAY},
+	    {"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'"
+	     " xmlns='http://purl.org/rss/1.0/'"
+	     " xmlns:dc='http://purl.org/dc/elements/1.1/'><channel rdf:about='c'>"
+	     "<title>C</title></channel><item rdf:about='https://example.org/4'>"
+	     "<title>T</title><link>https://example.org/4</link>"
+	     "<dc:date>2026-11-16T23:00:00-05:00</dc:date>"
+	     "<dc:identifier>doi:10.1000/4</dc:identifier></item></rdf:RDF>",
+	        "doi:10.1000/4", "T", "https://example.org/4", "", "", "2026-11-17"},
+	    {"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'"
+	     " xmlns='http://my.netscape.com/rdf/simple/0.9/'><item><title>T</title>"
+	     "<link>https://example.org/5</link></item></rdf:RDF>",
+	        NULL, "T", "https://example.org/5", "", "", TODAY},
+	    {ATOM("<entry xml:base='https://example.net/a/'><id>tag:6</id>"
+	          "<title type='html'>a &amp;lt; b &amp;amp;amp; c</title>"
+	          "<link rel='self' href='https://example.org/no'/>"
+	          "<link href='../six'/><link rel='enclosure' href='x.pdf'/>"
+	          "<summary type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>"
+	          "<p>One <b>b</b>old</p><p>two</p></div></summary>"
+	          "<author><name>Ada Example</name><email>x@y</email></author>"
+	          "<author><name>Bo Li</name></author>"
+	          "<updated>2026-11-19T00:00:00Z</updated>"
+	          "<published>2026-11-18T23:30:00-01:00</published></entry>"),
+	        NULL, "a < b &amp; c", "https://example.net/six", "One bold two",
+	        "Ada Example|Bo Li", "2026-11-19"},
+	    {ATOM("<entry><id>tag:7</id><title>a &lt;b&gt; c</title>"
+	          "<link href='https://example.org/7'/><content>&amp;amp;</content>"
+	          "<source><id>x</id><title>Elsewhere</title></source></entry>"),
+	        NULL, "a <b> c", "https://example.org/7", "&amp;", "", TODAY},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autoptr(GPtrArray) listings = parse(rows[i].xml);
+		const struct listing *listing;
+		g_autofree char *authors = NULL;
+
+		g_test_message("row %zu", i);
+		g_assert_cmpuint(listings->len, ==, 1);
+		listing = listings->pdata[0];
+		authors = join(listing->paper->authors);
+		if (rows[i].id)
+			g_assert_cmpstr(listing->paper->id, ==, rows[i].id);
+		else
+			g_assert_true(g_str_has_prefix(listing->paper->id, "lab:"));
+		g_assert_cmpstr(listing->paper->title, ==, rows[i].title);
+		g_assert_cmpstr(listing->paper->url, ==, rows[i].url);
+		g_assert_cmpstr(listing->paper->abstract, ==, rows[i].abstract);
+		g_assert_cmpstr(authors, ==, rows[i].authors);
+		g_assert_cmpstr(listing->day, ==, rows[i].day);
+	}
+}
+
+static void
+links_are_resolved_only_against_a_web_address(void)
+{
+	static const struct {
+		const char *base, *link, *url; /* NULL: dropped */
+	} rows[] = {
+	    {"urn:x", "..//", NULL},
+	    {"urn:x", "https://example.net/1", "https://example.net/1"},
+	    {"mailto:a@example.org", "/x", NULL},
+	    {"http:..//", "x", NULL},
+	    {"https:///x", "..//", NULL},
+	    {"https://example.net/a/", "..//x", "https://example.net//x"},
+	    {"https://example.net/a/", "urn:..//", NULL},
+	    {"https://example.net/a/", "https:..//", NULL},
+	    {"https://example.net/a/", "//example.com/x", "https://example.com/x"},
+	    {"https://example.net/a/", "//;x", NULL},
+	    {"https://example.net/a/", "/&#9;/;x", NULL},
+	    {"https://example.net/a/", "https://;x", NULL},
+	    {"https://example.net/a/", "https://example.com;x", NULL},
+	    {"https://example.net/a/", "b c", "https://example.net/a/b%20c"},
+	    {"https://example.net/a/", " https://example.com/b c ",
+	        "https://example.com/b%20c"},
+	    {"https://example.net", "x", "https://example.net/x"},
+	    {"../b/", "c", "https://example.org/b/c"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *xml = g_strdup_printf(
+		    ATOM("<entry xml:base='%s'><title>T</title><link href='%s'/>"
+		         "</entry>"),
+		    rows[i].base, rows[i].link);
+		g_autoptr(GPtrArray) listings = parse(xml);
+
+		g_test_message("%s with %s", rows[i].link, rows[i].base);
+		g_assert_cmpuint(listings->len, ==, rows[i].url ? 1 : 0);
+		if (rows[i].url)
+			g_assert_cmpstr(
+			    ((struct listing *)listings->pdata[0])->paper->url, ==,
+			    rows[i].url);
+	}
+}
+
+static void
+all_spellings_of_a_link_are_one(void)
+{
+	static const struct {
+		const char *url, *link; /* NULL: it identifies no entry */
+	} rows[] = {
+	    {"https://example.org/a/b", "example.org/a/b"},
+	    {"http://example.org/a/b", "example.org/a/b"},
+	    {"https://WWW.Example.org/a/b/", "example.org/a/b"},
+	    {"https://example.org:443/a/b", "example.org/a/b"},
+	    {"http://example.org:80/a/b//", "example.org/a/b"},
+	    {"http://example.org:443/a/b", "example.org:443/a/b"},
+	    {"https://example.org:8080/a/b", "example.org:8080/a/b"},
+	    {"https://example.org/a/b#part", "example.org/a/b"},
+	    {"https://example.org/a/b?", "example.org/a/b"},
+	    {"https://example.org/a/b?utm_source=rss&utm_medium=x", "example.org/a/b"},
+	    {"https://example.org/a/b?UTM_Source=rss", "example.org/a/b"},
+	    {"https://example.org/a/b/?fbclid=1&p=2#c", "example.org/a/b?p=2"},
+	    {"https://example.org/a?gclid=1&b=2&mc_eid=3&c", "example.org/a?b=2&c"},
+	    {"https://example.org/a?source=rss----1---2", "example.org/a"},
+	    {"https://example.org/a?dgcid=rss_sd_all", "example.org/a"},
+	    {"https://example.org/doi/10.1/x?af=R", "example.org/doi/10.1/x"},
+	    /* Parameters that can identify a page. */
+	    {"https://example.org/a?ref=main", "example.org/a?ref=main"},
+	    {"https://example.org/a?source=code", "example.org/a?source=code"},
+	    {"https://example.org/a?afx=1", "example.org/a?afx=1"},
+	    {"https://example.org/A/b", "example.org/A/b"},
+	    {"https://example.org/?p=12", "example.org?p=12"},
+	    {"https://wwwexample.org/a", "wwwexample.org/a"},
+	    {"https://blog.example.org/a", "blog.example.org/a"},
+	    {"https://example.org/www.a", "example.org/www.a"},
+	    {"https://[::1]:443/a", "[::1]/a"},
+	    /* Front pages. */
+	    {"https://example.org", NULL},
+	    {"https://example.org/", NULL},
+	    {"https://www.example.org//", NULL},
+	    {"https://example.org/#post-1", NULL},
+	    {"https://example.org/?utm_source=rss", NULL},
+	    {"https://example.org:443/?", NULL},
+	    {"mailto:a@example.org", NULL},
+	    {"urn:x", NULL},
+	    {"", NULL},
+	    {NULL, NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *link = paper_id_format_link(rows[i].url);
+
+		g_test_message("%s", rows[i].url ? rows[i].url : "NULL");
+		g_assert_cmpstr(link, ==, rows[i].link);
+	}
+}
+
+static void
+ids_in_links_come_first(void)
+{
+	static const struct {
+		const char *link, *id;
+	} rows[] = {
+	    {"http://www.arxiv.org/abs/2611.00001v2?utm_source=rss", "2611.00001"},
+	    {"https://arxiv.org/pdf/2611.00001.pdf#page=2", "2611.00001"},
+	    {"https://arxiv.org/html/2611.00001v1/", "2611.00001"},
+	    {"https://huggingface.co/papers/2611.00001", "2611.00001"},
+	    {"https://doi.org/10.48550/arXiv.2611.00001#x", "2611.00001"},
+	    {"https://www.doi.org/10.1000/ABC?utm_source=rss", "doi:10.1000/abc"},
+	    {"https://example.org/arxiv.org/abs/2611.00001", "lab:"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *xml = g_strdup_printf(
+		    RSS2("<item><title>T</title><link>%s</link></item>"), rows[i].link);
+		g_autoptr(GPtrArray) listings = parse(xml);
+		const struct listing *listing = listings->pdata[0];
+
+		g_test_message("%s", rows[i].link);
+		g_assert_true(g_str_has_prefix(listing->paper->id, rows[i].id));
+		g_assert_cmpuint(strlen(listing->paper->id), ==,
+		    strcmp(rows[i].id, "lab:") == 0 ? 24 : strlen(rows[i].id));
+	}
+}
+
+static void
+what_is_no_paper_is_left_out(void)
+{
+	g_autoptr(GPtrArray) listings = parse(
+	    RSS2("<item><title> </title><link>https://example.org/1</link></item>"
+	         "<item><title>T</title><link>javascript:alert(1)</link></item>"
+	         "<item><title>T</title></item><item/>"
+	         "<item><title>T</title><link>https://example.org/2</link></item>"
+	         "<item><title>T</title><link>https://example.org/2</link></item>"));
+
+	g_assert_cmpuint(listings->len, ==, 1);
+}
+
+static void
+encodings_are_read(void)
+{
+	static const struct {
+		const char *head, *title;
+	} rows[] = {
+	    {"<?xml version='1.0' encoding='iso-8859-1'?>", "caf\xe9"},
+	    {"<?xml version=\"1.0\" encoding=\"windows-1252\"?>", "caf\xe9"},
+	    {"<?xml version='1.0' encoding = 'ISO-8859-15' ?>", "caf\xe9"},
+	    {"<?xml version='1.0' encoding='utf-8'?>", "caf\xc3\xa9"},
+	    {"\xef\xbb\xbf", "caf\xc3\xa9"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *xml = g_strdup_printf(
+		    "%s<rss><channel><item><title>%s</title>"
+		    "<link>https://example.org/1</link></item></channel></rss>",
+		    rows[i].head, rows[i].title);
+		g_autoptr(GPtrArray) listings = parse(xml);
+
+		g_assert_cmpstr(
+		    ((struct listing *)listings->pdata[0])->paper->title, ==, "café");
+	}
+}
+
+static void
+rate_limit_are_kept(void)
+{
+	g_autoptr(GString) xml = g_string_new("<rss><channel>");
+	g_autoptr(GError) error = NULL;
+	pb_auto(feed_xml) bulletin = NULL;
+	g_autofree char *text = g_strnfill(BOUNDS_XML_TEXT_BYTES + 1, 'x');
+	g_autofree char *entry = g_strdup_printf(
+	    "<rss><channel><item><title>%s</title></item></channel></rss>", text);
+
+	for (unsigned i = 0; i < BOUNDS_PAPERS_BATCH; i++)
+		g_string_append(xml, "<item/>");
+	bulletin = parse_bytes(xml->str, 0, &error);
+	g_assert_null(bulletin);
+	g_clear_error(&error);
+	g_string_append(xml, "</channel></rss>");
+	bulletin = parse_bytes(xml->str, xml->len, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(bulletin->entries->len, ==, BOUNDS_PAPERS_BATCH);
+	g_clear_pointer(&bulletin, feed_xml_free);
+	g_string_insert(xml, 14, "<item/>");
+	g_assert_null(parse_bytes(xml->str, xml->len, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	bulletin = parse_bytes(entry, strlen(entry), NULL);
+	g_assert_cmpuint(
+	    strlen(((struct feed_xml_entry *)bulletin->entries->pdata[0])->title), ==,
+	    BOUNDS_XML_TEXT_BYTES);
+}
+
+static void
+names_of_feeds_are_plain(void)
+{
+	static const char *const wrong[] = {"", "hf", "arxiv", "doi", "Nature", "1st",
+	    "a b", "a/b", "a:b", "abcdefghijklmnopqrstuvwxyzabcde"};
+
+	g_assert_true(feed_source_is_name("nature"));
+	g_assert_true(feed_source_is_name("lab-2"));
+	g_assert_true(feed_source_is_name("abcdefghijklmnopqrstuvwxyzabcd"));
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
+		g_assert_false(feed_source_is_name(wrong[i]));
+}
+
+static void
+a_feed_that_misbehaves_is_an_error_of_its_kind(void)
+{
+	static const struct {
+		const char *mode;
+		int code;
+	} rows[] = {
+	    {"feed-laughs", PB_ERROR_INPUT},
+	    {"feed-cut", PB_ERROR_INPUT},
+	    {"feed-limit", PB_ERROR_TEMPORARY},
+	    {"404", PB_ERROR_PERMANENT},
+	    {"endless", PB_ERROR_LIMIT},
+	    {"bomb", PB_ERROR_LIMIT},
+	    {"headers", PB_ERROR_LIMIT},
+	    {"redirect-host", PB_ERROR_PERMANENT},
+	    {"bytes-104857600", PB_ERROR_LIMIT},
+	    {"bytes-chunked-104857600", PB_ERROR_LIMIT},
+	};
+	pb_auto(paperserver) server = paperserver_start(NULL, NULL);
+	const struct http_settings settings = {
+	    .user_agent = "test", .allow_private = true};
+	pb_auto(http) http = http_new(&settings);
+
+	if (!server) {
+		g_test_skip("there is no Python to serve papers");
+		return;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *url = paperserver_mode_url(server, rows[i].mode);
+		pb_auto(source) source = feed_source_new("lab", url);
+		struct source_answer answer;
+		g_autoptr(GError) error = NULL;
+
+		g_test_message("%s", rows[i].mode);
+		source_answer_init(&answer);
+		g_assert_false(source_poll(source, http, TODAY, NULL, &answer, &error));
+		g_assert_error(error, PB_ERROR, rows[i].code);
+		source_answer_clear(&answer);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/newsfeed/" #name, name)
+	ADD(dates_are_read_in_all_their_spellings);
+	ADD(every_dialect_is_read);
+	ADD(links_are_resolved_only_against_a_web_address);
+	ADD(all_spellings_of_a_link_are_one);
+	ADD(ids_in_links_come_first);
+	ADD(what_is_no_paper_is_left_out);
+	ADD(encodings_are_read);
+	ADD(rate_limit_are_kept);
+	ADD(names_of_feeds_are_plain);
+	ADD(a_feed_that_misbehaves_is_an_error_of_its_kind);
+	return g_test_run();
+}

@@ -1,0 +1,716 @@
+/*
+ * test_handler.c - from a letter to its one answer: limits, silence, what is sent.
+ *
+ * The commands are made up here, so that what the front itself lets through shows.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/token.h"
+#include "lib/command_fixture.h"
+#include "lib/fakecommands.h"
+#include "service/people/erase.h"
+#include "service/people/subscribe.h"
+#include "store/mail/rate_log.h"
+#include "store/subscriber/subscribers.h"
+
+#define DAY  86400
+#define HOUR 3600
+#define EVA  "Eva@example.com"
+
+static void
+subscribe(struct command_fixture *commands, const char *address)
+{
+	store_fixture_subscribe(
+	    commands->fixture, address, "UTC", NULL, commands->options.now - DAY);
+	g_string_truncate(fakecommands_done, 0);
+}
+
+static void
+row_4_5_a_stranger_is_nobody_until_the_confirmation(void)
+{
+	command_fixture_auto commands;
+	g_autofree char *reply_to = NULL;
+	g_autofree char *mail = NULL;
+
+	command_fixture_init(&commands);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
+	    ==, HANDLER_ASKED);
+	store_fixture_assert_text(
+	    commands.fixture, "SELECT count(*) FROM subscriber", "0");
+	store_fixture_assert_text(commands.fixture,
+	    "SELECT kind, recipient, sender GLOB 'paperboy+b-*@example.org' FROM "
+	    "outbox",
+	    "confirmation|Eva@example.com|1");
+	mail = command_fixture_get_mail(&commands);
+	g_assert_nonnull(strstr(mail, "\r\nAuto-Submitted: auto-replied\r\n"));
+	g_assert_nonnull(
+	    strstr(mail, "\r\nIn-Reply-To: <made-up@mail.example.com>\r\n"));
+	g_assert_nonnull(
+	    strstr(mail, "\r\nReferences: <made-up@mail.example.com>\r\n"));
+	g_assert_nonnull(strstr(mail, "\r\nX-Loop: paperboy@example.org\r\n"));
+	g_assert_null(strstr(mail, "subscribe"));
+	reply_to = command_fixture_find_reply_to(&commands);
+	g_assert_true(g_str_has_prefix(reply_to, "paperboy+c-"));
+	fakecommands_assert("run Eva@example.com subscribe;");
+
+	/* Capitals, another From, any words: the token is the proof. */
+	commands.options.now += HOUR;
+	g_free(mail);
+	mail = g_ascii_strup(reply_to, -1);
+	g_assert_cmpint(command_fixture_write_to(
+	                    &commands, "eva.private@example.net", mail, "Re: ok"),
+	    ==, HANDLER_ANSWERED);
+	fakecommands_assert("pending Eva@example.com proven subscribe;");
+	store_fixture_assert_text(commands.fixture,
+	    "SELECT address, state, next_due_at FROM subscriber",
+	    "Eva@example.com|active|1795168800");
+	store_fixture_assert_text(commands.fixture,
+	    "SELECT kind, recipient, sender FROM outbox ORDER BY id DESC LIMIT 1",
+	    "answer|Eva@example.com|");
+}
+
+static void
+row_4_6_a_thousand_requests_are_one_confirmation(void)
+{
+	command_fixture_auto commands;
+
+	command_fixture_init(&commands);
+	for (int i = 0; i < 1000; i++) {
+		g_autofree char *from = i % 2
+		                            ? g_strdup_printf("e.va+%d@example.com", i)
+		                            : g_strdup("Eva@example.com");
+
+		commands.options.now += 60;
+		g_assert_cmpint(
+		    command_fixture_write_to(&commands, from,
+		        i % 3 ? COMMAND_FIXTURE_HOME : "paperboy+subscribe@example.org",
+		        "subscribe"),
+		    ==, i ? HANDLER_LIMITED : HANDLER_ASKED);
+	}
+	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
+	store_fixture_assert_text(
+	    commands.fixture, "SELECT count(*) FROM confirmation", "1");
+}
+
+static void
+row_4_6_three_in_thirty_days_and_a_new_one_kills_the_old(void)
+{
+	command_fixture_auto commands;
+	g_autofree char *first = NULL;
+
+	command_fixture_init(&commands);
+	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
+	first = command_fixture_find_reply_to(&commands);
+	commands.options.now += DAY - 1;
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
+	    ==, HANDLER_LIMITED);
+	commands.options.now += 1;
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
+	    ==, HANDLER_ASKED);
+	g_string_truncate(fakecommands_done, 0);
+	g_assert_cmpint(command_fixture_write_to(&commands, EVA, first, "ok"), ==,
+	    HANDLER_ANSWERED);
+	fakecommands_assert("run Eva@example.com confirm;");
+	commands.options.now += DAY;
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
+	    ==, HANDLER_ASKED);
+	for (int day = 3; day < 30; day++) {
+		commands.options.now += DAY;
+		g_assert_cmpint(command_fixture_write_to(
+		                    &commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
+		    ==, HANDLER_LIMITED);
+	}
+	commands.options.now += DAY;
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
+	    ==, HANDLER_ASKED);
+}
+
+static void
+row_4_7_confirmations_are_limited_for_a_domain_and_for_all(void)
+{
+	command_fixture_auto commands;
+	int asked = 0;
+
+	command_fixture_init(&commands);
+	for (int i = 0; i < 100; i++) {
+		g_autofree char *from = g_strdup_printf("p%d@example.com", i);
+
+		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
+		             "subscribe") == HANDLER_ASKED;
+	}
+	g_assert_cmpint(asked, ==, commands.settings->limit_confirmations_domain_hour);
+	for (int i = 0; i < 100; i++) {
+		g_autofree char *from = g_strdup_printf("p@d%d.example.com", i);
+
+		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
+		             "subscribe") == HANDLER_ASKED;
+	}
+	g_assert_cmpint(asked, ==, commands.settings->limit_confirmations_hour);
+	commands.options.now += HOUR;
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
+	    ==, HANDLER_ASKED);
+}
+
+/* From a domain of its own. */
+static enum handler_outcome
+request(struct command_fixture *commands, unsigned number, const char *server)
+{
+	g_autofree char *domain = g_strdup_printf("d%u.example.com", number);
+	g_autofree char *from = g_strconcat("p@", domain, NULL);
+	g_autofree char *properties = g_strconcat("header.from=", domain, NULL);
+	pb_auto(inmail) inmail = inbox_new(from, "subscribe", "");
+
+	if (server)
+		inbox_vouch(inmail, server, "dmarc", "pass", properties);
+	return command_fixture_hand_in(commands, inmail, from, COMMAND_FIXTURE_HOME)
+	    .outcome;
+}
+
+static void
+forged_requests_leave_a_share_to_authenticated_senders(void)
+{
+	command_fixture_auto commands;
+	struct rate_log_dropped dropped;
+	unsigned asked = 0;
+
+	command_fixture_init(&commands);
+	command_fixture_set(&commands.settings->commands_authserv_id, "mx.example.org");
+	for (unsigned i = 0; i < 70; i++)
+		asked += request(&commands, i, i % 2 ? "mx.forger.example" : NULL) ==
+		         HANDLER_ASKED;
+	g_assert_cmpuint(asked, ==, 45);
+	g_assert_true(rate_log_load_dropped(commands.fixture->store, &dropped, NULL));
+	g_assert_cmpint(dropped.total, ==, 25);
+	g_assert_cmpint(dropped.lately, ==, 25);
+	g_assert_cmpint(dropped.last_at, ==, commands.options.now);
+	asked = 0;
+	for (unsigned i = 100; i < 120; i++)
+		asked += request(&commands, i, "mx.example.org") == HANDLER_ASKED;
+	g_assert_cmpuint(asked, ==, 15);
+	/* Of one domain, too. */
+	commands.options.now += HOUR;
+	asked = 0;
+	for (int i = 0; i < 40; i++) {
+		g_autofree char *from = g_strdup_printf("p%d@example.com", i);
+
+		asked += command_fixture_write_to(&commands, from, COMMAND_FIXTURE_HOME,
+		             "subscribe") == HANDLER_ASKED;
+	}
+	g_assert_cmpuint(asked, ==, 23);
+	{
+		pb_auto(inmail) inmail = inbox_new(EVA, "subscribe", "");
+
+		inbox_vouch(inmail, "mx.example.org", "dmarc", "pass",
+		    "header.from=example.com");
+		g_assert_cmpint(command_fixture_hand_in(
+		                    &commands, inmail, EVA, COMMAND_FIXTURE_HOME)
+		                    .outcome,
+		    ==, HANDLER_ASKED);
+	}
+}
+
+static void
+row_4_21_a_sender_that_our_server_vouches_for_is_proven(void)
+{
+	command_fixture_auto commands;
+	pb_auto(inmail) inmail = inbox_new(EVA, "change", "");
+
+	command_fixture_init(&commands);
+	subscribe(&commands, EVA);
+	inbox_vouch(
+	    inmail, "mx.example.org", "dmarc", "pass", "header.from=example.com");
+	command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
+	fakecommands_assert("run Eva@example.com change;");
+	command_fixture_set(&commands.settings->commands_authserv_id, "mx.example.org");
+	command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
+	fakecommands_assert("run Eva@example.com proven change;");
+}
+
+static void
+row_6_8_an_export_goes_to_its_own_address_only(void)
+{
+	command_fixture_auto commands;
+	g_autofree char *reply_to = NULL;
+	g_autofree char *mail = NULL;
+
+	command_fixture_init(&commands);
+	subscribe(&commands, EVA);
+	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "export");
+	reply_to = command_fixture_find_reply_to(&commands);
+	command_fixture_write_to(&commands, "thief@example.net", reply_to, "ok");
+	store_fixture_assert_text(
+	    commands.fixture, "SELECT DISTINCT recipient FROM outbox", EVA);
+	mail = command_fixture_get_mail(&commands);
+	g_assert_nonnull(strstr(mail, "multipart/mixed"));
+	g_assert_nonnull(strstr(mail, "filename=\"paperboy-export.json\""));
+}
+
+static void
+row_6_8_the_last_answer_goes_out_and_then_all_is_erased(void)
+{
+	command_fixture_auto commands;
+	g_autofree char *reply_to = NULL;
+	unsigned count = 0;
+	GError *error = NULL;
+
+	command_fixture_init(&commands);
+	subscribe(&commands, EVA);
+	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "forget");
+	reply_to = command_fixture_find_reply_to(&commands);
+	g_assert_cmpint(command_fixture_write_to(&commands, EVA, reply_to, "ok"), ==,
+	    HANDLER_ANSWERED);
+	store_fixture_assert_text(
+	    commands.fixture, "SELECT state FROM subscriber", "gone");
+	g_assert_true(erase_finish(commands.fixture->store, commands.fixture->key,
+	    commands.options.now, &count, &error));
+	g_assert_cmpuint(count, ==, 0);
+	store_fixture_assert_text(commands.fixture,
+	    "SELECT count(*) FROM outbox WHERE state = 'NEW'"
+	    " AND kind = 'answer'",
+	    "1");
+	store_fixture_run(commands.fixture,
+	    "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
+	    " next_try_at = NULL, message = NULL");
+	g_assert_true(erase_finish(commands.fixture->store, commands.fixture->key,
+	    commands.options.now, &count, &error));
+	g_assert_cmpuint(count, ==, 1);
+	store_fixture_assert_text(commands.fixture,
+	    "SELECT (SELECT count(*) FROM subscriber), (SELECT count(*) FROM "
+	    "confirmation),"
+	    " (SELECT count(*) FROM outbox), (SELECT count(*) FROM pending_erasure)",
+	    "0|0|0|0");
+}
+
+/* Who has left, and who was only ever asked whether to come. */
+static void
+row_6_8_who_is_no_subscriber_is_forgotten_too(void)
+{
+	for (int has_left = 0; has_left < 2; has_left++) {
+		command_fixture_auto commands;
+		g_autofree char *reply_to = NULL;
+		unsigned count = 0;
+		GError *error = NULL;
+
+		command_fixture_init(&commands);
+		if (has_left) {
+			subscribe(&commands, EVA);
+			command_fixture_write_to(
+			    &commands, EVA, COMMAND_FIXTURE_HOME, "unsubscribe");
+		} else {
+			command_fixture_write_to(
+			    &commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
+			commands.options.now += DAY;
+		}
+		g_assert_cmpint(command_fixture_write_to(
+		                    &commands, EVA, COMMAND_FIXTURE_HOME, "forget"),
+		    ==, HANDLER_ASKED);
+		reply_to = command_fixture_find_reply_to(&commands);
+		g_assert_cmpint(
+		    command_fixture_write_to(&commands, EVA, reply_to, "yes"), ==,
+		    HANDLER_ANSWERED);
+		store_fixture_run(commands.fixture,
+		    "UPDATE outbox SET state = 'FAILED', ended_at = 1,"
+		    " next_try_at = NULL, message = NULL");
+		g_assert_true(erase_finish(commands.fixture->store,
+		    commands.fixture->key, commands.options.now, &count, &error));
+		g_assert_cmpuint(count, ==, 1);
+		store_fixture_assert_text(commands.fixture,
+		    "SELECT (SELECT count(*) FROM subscriber),"
+		    " (SELECT count(*) FROM confirmation), (SELECT count(*) FROM "
+		    "outbox),"
+		    " (SELECT count(*) FROM pending_erasure)",
+		    "0|0|0|0");
+	}
+}
+
+static void
+row_4_9_nothing_goes_out_to_who_is_never_answered(void)
+{
+	static const struct {
+		const char *name, *value;
+	} marks[] = {{"Auto-Submitted", "auto-replied"}, {"Precedence", "bulk"},
+	    {"List-Id", "<x.example>"}, {"X-Auto-Response-Suppress", "OOF"},
+	    {"X-Loop", COMMAND_FIXTURE_HOME}};
+	static const char *const robots[] = {"mailer-daemon@example.com",
+	    "cats-request@example.com", COMMAND_FIXTURE_HOME};
+	command_fixture_auto commands;
+
+	command_fixture_init(&commands);
+	subscribe(&commands, EVA);
+	for (size_t i = 0; i < G_N_ELEMENTS(marks); i++) {
+		pb_auto(inmail) inmail = inbox_new(EVA, "list", "");
+
+		inbox_mark(inmail, marks[i].name, marks[i].value);
+		command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(robots); i++)
+		command_fixture_write_to(
+		    &commands, robots[i], COMMAND_FIXTURE_HOME, "help");
+	{
+		pb_auto(inmail) inmail = inbox_new(EVA, "list", "");
+
+		command_fixture_hand_in(&commands, inmail, "", COMMAND_FIXTURE_HOME);
+		inmail->report = INMAIL_REPORT_DELIVERY;
+		command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
+	}
+	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 0);
+	fakecommands_assert("");
+}
+
+static void
+row_4_11_ten_answers_a_day_and_one_help(void)
+{
+	command_fixture_auto commands;
+
+	command_fixture_init(&commands);
+	subscribe(&commands, EVA);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
+	    HANDLER_ANSWERED);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
+	    HANDLER_LIMITED);
+	for (int i = 1; i < 10; i++)
+		g_assert_cmpint(command_fixture_write_to(
+		                    &commands, EVA, COMMAND_FIXTURE_HOME, "list"),
+		    ==, HANDLER_ANSWERED);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list"), ==,
+	    HANDLER_LIMITED);
+	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 10);
+	/* A proof has ten of its own, so that nobody can use a person's up. */
+	{
+		g_autofree char *reply_to = command_fixture_find_reply_to(&commands);
+
+		g_assert_cmpint(
+		    command_fixture_write_to(&commands, EVA, reply_to, "list"), ==,
+		    HANDLER_ANSWERED);
+	}
+	/* Unsubscribing never waits, and is told. */
+	g_assert_cmpint(command_fixture_write_to(
+	                    &commands, EVA, COMMAND_FIXTURE_HOME, "unsubscribe"),
+	    ==, HANDLER_ANSWERED);
+	commands.options.now += DAY;
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "list"), ==,
+	    HANDLER_ANSWERED);
+}
+
+static void
+row_4_11_a_stranger_gets_three_answers_a_day(void)
+{
+	command_fixture_auto commands;
+
+	command_fixture_init(&commands);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
+	    HANDLER_ANSWERED);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, ""), ==,
+	    HANDLER_LIMITED);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
+	    HANDLER_ANSWERED);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
+	    HANDLER_ANSWERED);
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help"), ==,
+	    HANDLER_LIMITED);
+	/* It is no reason not to let somebody in. */
+	g_assert_cmpint(
+	    command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe"),
+	    ==, HANDLER_ASKED);
+}
+
+/* Of all that comes only the last one says it. */
+static void
+write_until_limited(struct command_fixture *commands, const char *recipient,
+    const char *words, const char *exception)
+{
+	bool was_said = false;
+
+	for (int i = 0; i < 11; i++) {
+		g_autofree char *mail = NULL;
+		enum handler_outcome outcome =
+		    command_fixture_write_to(commands, EVA, recipient, "list");
+
+		g_assert_cmpint(
+		    outcome, ==, was_said ? HANDLER_LIMITED : HANDLER_ANSWERED);
+		if (was_said)
+			return;
+		mail = command_fixture_get_mail(commands);
+		was_said = strstr(mail, words) != NULL;
+		g_assert_true(was_said == (strstr(mail, exception) != NULL));
+	}
+	g_assert_not_reached();
+}
+
+static void
+the_last_answer_of_a_day_says_so(void)
+{
+	static const struct {
+		const char *language; /* NULL: a stranger */
+		const char *words, *proven;
+		const char *exception; /* in no other answer */
+	} rows[] = {
+	    {"en", "name: 10 in 24 hours are all.",
+	        "This is the last answer for now: 10 in 24 hours are all.",
+	        "\"unsubscribe\""},
+	    {"de", "mehr als 10 gibt es in 24 Stunden nicht.",
+	        "die letzte Antwort: mehr als 10", "\"unsubscribe\""},
+	    {NULL, "This is the last answer for now: 3 in 24 hours are all.", NULL,
+	        "Only \"subscribe\""},
+	};
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *templates =
+	    g_build_filename(top ? top : ".", "etc", "templates", NULL);
+	g_autoptr(GError) error = NULL;
+	pb_auto(catalog) book = catalog_load(templates, &error);
+
+	g_assert_no_error(error);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		command_fixture_auto commands;
+		g_autofree char *mail = NULL, *reply_to = NULL;
+
+		command_fixture_init(&commands);
+		commands.options.phrases = book;
+		if (rows[i].language) {
+			g_autofree char *sql = g_strdup_printf(
+			    "UPDATE subscriber SET language = '%s'", rows[i].language);
+
+			subscribe(&commands, EVA);
+			store_fixture_run(commands.fixture, sql);
+		}
+		write_until_limited(
+		    &commands, COMMAND_FIXTURE_HOME, rows[i].words, rows[i].exception);
+		reply_to =
+		    rows[i].language ? command_fixture_find_reply_to(&commands) : NULL;
+		if (reply_to)
+			write_until_limited(
+			    &commands, reply_to, rows[i].proven, rows[i].exception);
+		/* Who leaves is told of that in any case, and of nothing else. */
+		g_assert_cmpint(command_fixture_write_to(&commands, EVA,
+		                    COMMAND_FIXTURE_HOME, "unsubscribe"),
+		    ==, reply_to ? HANDLER_ANSWERED : HANDLER_LIMITED);
+		mail = command_fixture_get_mail(&commands);
+		g_assert_true(!strstr(mail, rows[i].exception) == !!reply_to);
+		/* The one help of a day is no end of anything. */
+		commands.options.now += DAY;
+		command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "");
+		g_free(mail);
+		mail = command_fixture_get_mail(&commands);
+		g_assert_null(strstr(mail, rows[i].exception));
+	}
+}
+
+static void
+row_4_13_no_word_of_a_letter_becomes_a_header(void)
+{
+	command_fixture_auto commands;
+	pb_auto(inmail) inmail =
+	    inbox_new(EVA, "list\r\nBcc: victim@example.net\nX: \xe2\x80\xae", "");
+	g_autofree char *mail = NULL;
+
+	command_fixture_init(&commands);
+	subscribe(&commands, EVA);
+	g_free(inmail->message_id);
+	inmail->message_id = g_strdup("a@b>\r\nBcc: victim@example.net");
+	g_ptr_array_add(inmail->references, g_strdup("x\r\nBcc: victim@example.net"));
+	command_fixture_hand_in(&commands, inmail, EVA, COMMAND_FIXTURE_HOME);
+	mail = command_fixture_get_mail(&commands);
+	g_assert_null(strstr(mail, "\nBcc:"));
+	g_assert_null(strstr(mail, "\r\nIn-Reply-To:"));
+	g_assert_nonnull(
+	    strstr(mail, "\r\nSubject: Re: list Bcc: victim@example.net X:\r\n"));
+}
+
+static void
+row_4_12_answers_have_the_null_sender_and_confirmations_a_token(void)
+{
+	command_fixture_auto commands;
+	g_autofree char *sender = NULL;
+	pb_auto(inmail) back = inbox_new("mailer-daemon@example.com", "failed", "");
+	struct handler_report report;
+
+	command_fixture_init(&commands);
+	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "help");
+	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
+	store_fixture_assert_text(commands.fixture,
+	    "SELECT kind, sender = '' FROM outbox ORDER BY id",
+	    "answer|1 confirmation|0");
+	sender = store_fixture_text(
+	    commands.fixture, "SELECT sender FROM outbox WHERE id = 2");
+	/* 5.6: what came back waits for nobody, and is never answered. */
+	report = command_fixture_hand_in(&commands, back, "", sender);
+	g_assert_cmpint(report.outcome, ==, HANDLER_CAME_BACK);
+	g_assert_cmpint(report.ticket_id, ==, 1);
+	store_fixture_assert_text(
+	    commands.fixture, "SELECT count(*) FROM confirmation", "1");
+	back->report = INMAIL_REPORT_DELIVERY;
+	inmail_add_group(back);
+	g_ptr_array_add(inmail_add_group(back), inmail_field_new("Action", "failed"));
+	report = command_fixture_hand_in(&commands, back, "", sender);
+	store_fixture_assert_text(
+	    commands.fixture, "SELECT count(*) FROM confirmation", "0");
+	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 2);
+}
+
+static void
+row_4_8_a_stranger_cannot_tell_who_is_a_subscriber(void)
+{
+	command_fixture_auto commands;
+	int64_t before;
+
+	command_fixture_init(&commands);
+	subscribe(&commands, EVA);
+	/* All that is told is told to the address itself. */
+	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
+	command_fixture_write_to(
+	    &commands, "adam@example.com", COMMAND_FIXTURE_HOME, "subscribe");
+	before = store_fixture_number(commands.fixture,
+	    "SELECT count(*) FROM outbox WHERE recipient NOT IN"
+	    " ('Eva@example.com', 'adam@example.com')");
+	g_assert_cmpint(before, ==, 0);
+}
+
+static void
+a_suppressed_address_gets_nothing_ever(void)
+{
+	command_fixture_auto commands;
+	const struct erase_request request = {.address = EVA, .who = "test"};
+	struct erase_request keyed = request;
+	g_autofree char *leave = NULL;
+
+	command_fixture_init(&commands);
+	keyed.key = commands.fixture->key;
+	subscribe(&commands, EVA);
+	leave = command_fixture_format_leave(&commands, commands.fixture->key, 1);
+	g_assert_true(erase_suppress(commands.fixture->store, &keyed, ERASE_OPERATOR,
+	    commands.options.now, NULL));
+	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "subscribe");
+	command_fixture_write_to(&commands, EVA, COMMAND_FIXTURE_HOME, "");
+	command_fixture_write_to(&commands, EVA, leave, "");
+	fakecommands_assert("");
+	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 0);
+}
+
+static void
+a_letter_to_the_owner_goes_to_the_owner(void)
+{
+	command_fixture_auto commands;
+	pb_auto(inmail) inmail =
+	    inbox_new(EVA, "hello\r\nBcc: x@y.example", "A question.");
+	g_autofree char *mail = NULL;
+	struct handler_report report;
+
+	command_fixture_init(&commands);
+	report = command_fixture_hand_in(
+	    &commands, inmail, EVA, "paperboy+owner@example.org");
+	g_assert_cmpint(report.outcome, ==, HANDLER_PASSED_ON);
+	store_fixture_assert_text(commands.fixture,
+	    "SELECT kind, recipient, sender FROM outbox", "notice|owner@example.org|");
+	mail = command_fixture_get_mail(&commands);
+	g_assert_nonnull(strstr(mail, "\r\nReply-To: Eva@example.com\r\n"));
+	g_assert_nonnull(strstr(mail, "A question."));
+	g_assert_null(strstr(mail, "\nBcc:"));
+	commands.settings->limit_owner_day = 1;
+	report = command_fixture_hand_in(
+	    &commands, inmail, EVA, "paperboy+owner@example.org");
+	g_assert_cmpint(report.outcome, ==, HANDLER_LIMITED);
+}
+
+static bool
+call_handler(struct store_fixture *fixture, void *data, GError **error)
+{
+	struct command_fixture *commands = data;
+	pb_auto(inmail) inmail = inbox_new(EVA, "subscribe", "");
+	const struct handler_envelope envelope = {1, EVA, COMMAND_FIXTURE_HOME, false};
+	struct handler_report report;
+	pb_transaction transaction = {0};
+
+	return store_begin(fixture->store, &transaction, error) &&
+	       handler_run(fixture->store, &commands->options, inmail, &envelope,
+	           &report, error) &&
+	       store_commit(&transaction, error);
+}
+
+static void
+a_store_that_fails_leaves_nothing_half_done(void)
+{
+	command_fixture_auto commands;
+
+	command_fixture_init(&commands);
+	g_assert_cmpuint(store_fixture_fail_everywhere(
+	                     commands.fixture, call_handler, &commands, true),
+	    >, 5);
+	g_assert_cmpint(command_fixture_count_mails(&commands), ==, 1);
+	store_fixture_assert_text(
+	    commands.fixture, "SELECT count(*) FROM confirmation", "1");
+}
+
+static const struct {
+	const char *name;
+	void (*test)(void);
+} tests[] = {
+    {"4.5 a stranger is nobody until the confirmation",
+        row_4_5_a_stranger_is_nobody_until_the_confirmation},
+    {"4.6 a thousand requests are one confirmation",
+        row_4_6_a_thousand_requests_are_one_confirmation},
+    {"4.6 three in thirty days, and a new one kills the old",
+        row_4_6_three_in_thirty_days_and_a_new_one_kills_the_old},
+    {"4.7 confirmations are limited for a domain and for all",
+        row_4_7_confirmations_are_limited_for_a_domain_and_for_all},
+    {"forged requests leave a share to authenticated senders",
+        forged_requests_leave_a_share_to_authenticated_senders},
+    {"4.8 a stranger cannot tell who is a subscriber",
+        row_4_8_a_stranger_cannot_tell_who_is_a_subscriber},
+    {"4.9 nothing goes out to who is never answered",
+        row_4_9_nothing_goes_out_to_who_is_never_answered},
+    {"4.11 a stranger gets three answers a day",
+        row_4_11_a_stranger_gets_three_answers_a_day},
+    {"the last answer of a day says so", the_last_answer_of_a_day_says_so},
+    {"4.11 ten answers a day, and one help", row_4_11_ten_answers_a_day_and_one_help},
+    {"4.12 answers have the null sender, and confirmations a token",
+        row_4_12_answers_have_the_null_sender_and_confirmations_a_token},
+    {"4.13 no word of a letter becomes a header",
+        row_4_13_no_word_of_a_letter_becomes_a_header},
+    {"4.21 a sender that our server vouches for is proven",
+        row_4_21_a_sender_that_our_server_vouches_for_is_proven},
+    {"6.8 an export goes to its own address only",
+        row_6_8_an_export_goes_to_its_own_address_only},
+    {"6.8 the last answer goes out, and then all is erased",
+        row_6_8_the_last_answer_goes_out_and_then_all_is_erased},
+    {"6.8 who is no subscriber is forgotten too",
+        row_6_8_who_is_no_subscriber_is_forgotten_too},
+    {"a suppressed address gets nothing, ever", a_suppressed_address_gets_nothing_ever},
+    {"a letter to the owner goes to the owner",
+        a_letter_to_the_owner_goes_to_the_owner},
+    {"a store that fails leaves nothing half done",
+        a_store_that_fails_leaves_nothing_half_done},
+};
+
+int
+main(int argc, char **argv)
+{
+	int result;
+
+	g_test_init(&argc, &argv, NULL);
+	fakecommands_done = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
+		g_autofree char *path = g_strconcat("/front/", tests[i].name, NULL);
+
+		g_test_add_func(path, tests[i].test);
+	}
+	result = g_test_run();
+	g_string_free(fakecommands_done, TRUE);
+	return result;
+}

@@ -1,0 +1,884 @@
+#!/usr/bin/env python3
+"""test_inbox.py - letters come in whatever happens, and each counts once.
+
+Clients that misbehave, letters that are bombs, many that wait, a daemon that is killed,
+a disk that is full; and what an operator sees and does.  PAPERBOY_LONG=1: 10,000 letters
+wait at start, and every call is one to die at.
+"""
+
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import smtplib
+import socket
+import sqlite3
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from mime_bombs import BOMBS, CONTROLS
+from clock import DAY
+from daemon import Instance, parse
+from sample_mail import sample_mails, with_id
+from smalldisk import fill, small_disk
+from tap import Skip, Tap, need_programs, run, top_builddir, wait_until
+
+IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
+SEED = int(os.environ.get("PAPERBOY_SEED") or random.randrange(1 << 30))
+WAITING = 10000 if IS_LONG else 500
+GROWTH_KIB = 64 * 1024  # beside what the daemon needs anyway
+CLIENTS = 32  # BOUNDS_LMTP_CLIENTS
+MESSAGE_BYTES = 1024 * 1024  # BOUNDS_LETTER_BYTES
+NOON = "2026-11-20T12:00:00Z"
+UNSCANNED = os.path.join(top_builddir(), "tests", "helper_parser_unscanned")
+
+Box = collections.namedtuple("Box", "instance inbox socket")
+
+
+def reader():
+    return os.path.join(top_builddir(), "paperboy-parser")
+
+
+def is_sanitized():
+    with open(reader(), "rb") as file:
+        return b"__asan_init" in file.read()
+
+
+def new_box(tap, name, **settings):
+    """A house with an LMTP socket and a Maildir; its papers are of no interest."""
+    directory = tap.subdirectory(name)
+    inbox = os.path.join(directory, "inbox")
+    for part in ("new", "cur", "tmp"):
+        os.makedirs(os.path.join(inbox, part))
+    path = os.path.join(directory, "lmtp")
+    home = os.path.join(directory, "house")
+    os.makedirs(home)
+    instance = Instance(home, maildir=os.path.join(directory, "out"), **{
+        "receive__lmtp_socket": path, "receive__maildir": inbox,
+        "receive__parser": reader()} | settings)
+    return Box(instance, inbox, path)
+
+
+def drop(box, number, raw):
+    """As a delivery agent does it."""
+    name = f"{1000000000 + number}.M{number}P1.mail"
+    with open(os.path.join(box.inbox, "tmp", name), "wb") as file:
+        file.write(raw)
+    os.rename(os.path.join(box.inbox, "tmp", name), os.path.join(box.inbox, "new", name))
+
+
+def names(box, part):
+    return sorted(os.listdir(os.path.join(box.inbox, part)))
+
+
+def count(box, state="done"):
+    return box.instance.value("SELECT count(*) FROM inbox WHERE state = ?", state)
+
+
+def start(tap, box):
+    daemon = tap.enter(box.instance.start())
+    daemon.wait_file(box.socket)
+    daemon.wait_file(os.path.join(box.instance.state, "control"))
+    return daemon
+
+
+def wait_count(daemon, box, wanted, state="done", deadline_s=60):
+    daemon.wait_fact(lambda: count(box, state) >= wanted, f"{wanted} {state}", deadline_s)
+
+
+def hand_in(box, raw, recipient="paperboy@news.example", sender="eva@people.example"):
+    with smtplib.LMTP(box.socket) as lmtp:
+        return lmtp.sendmail(sender, [recipient], raw)
+
+
+# ---- LMTP ---------------------------------------------------------------------
+
+
+class Line:
+    """A client that can do anything."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(30)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("rb")
+
+    def say(self, content):
+        self.socket.sendall(content)
+
+    def hear(self):
+        """One reply, its last line."""
+        while True:
+            line = self.file.readline()
+            if line[3:4] != b"-":
+                return line.decode().strip()
+
+    def ask(self, line):
+        self.say(line + b"\r\n")
+        return self.hear()
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+# How far a dialogue has come before something goes wrong.
+STATES = {
+    "the greeting": b"",
+    "LHLO": b"LHLO x\r\n",
+    "MAIL": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\n",
+    "RCPT": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\n",
+    "DATA": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\nDATA\r\n",
+    "half a letter": b"LHLO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\n"
+                     b"DATA\r\nFrom: a@b.example\r\n\r\nhalf\r\n.y",
+}
+
+FLOODS = {
+    "a line without end": b"x" * 65536,
+    "empty lines": b"\r\n" * 32768,
+    "NOOP": b"NOOP\r\n" * 10000,
+    "LHLO": b"LHLO x\r\n" * 10000,
+    "RCPT": b"RCPT TO:<a@b.example>\r\n" * 3000,
+    "noise": bytes(range(256)) * 256,
+}
+
+
+def pour(line, content):
+    """Until it is taken, or the other side has enough.  @return octets that went"""
+    sent = 0
+    line.socket.settimeout(5)
+    try:
+        while sent < 40_000_000:
+            line.say(content)
+            sent += len(content)
+    except (BrokenPipeError, ConnectionResetError, TimeoutError):
+        pass
+    return sent
+
+
+def bad_clients_do_no_harm(tap):
+    """clients that cut, reset, hang or flood at each state leave the daemon well"""
+    box = new_box(tap, "clients")
+    daemon = start(tap, box)
+    hand_in(box, sample_mails(1)[0])
+    wait_count(daemon, box, 1)
+    before = memory(daemon.pid, "VmHWM")
+    hanging = []
+    for said in STATES.values():
+        one = Line(box.socket)
+        one.say(said)
+        one.close()
+        one = Line(box.socket)
+        one.say(said)
+        # a reset, not a farewell
+        one.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        one.close()
+        hanging.append(Line(box.socket))
+        hanging[-1].say(said)
+        for flood in FLOODS.values():
+            one = Line(box.socket)
+            one.say(said)
+            assert pour(one, flood) < 40_000_000, (said, flood[:20])
+            one.close()
+    hand_in(box, sample_mails(2)[1])
+    wait_count(daemon, box, 2)
+    assert box.instance.value("SELECT count(*) FROM inbox") == 2
+    grown = memory(daemon.pid, "VmHWM") - before
+    tap.diag(f"the daemon has grown by {grown} KiB")
+    assert is_sanitized() or grown < GROWTH_KIB
+    # those who hang are in nobody's way, as long as there is a place
+    while len(hanging) < CLIENTS:
+        hanging.append(Line(box.socket))
+        assert hanging[-1].hear().startswith("220")
+    late = Line(box.socket)
+    assert late.hear().startswith("421 4.3.2"), "one too many"
+    late.close()
+    hanging.pop().close()
+    wait_until(lambda: is_taken(box), "a place")
+    assert daemon.stop() == 0
+    # who waited for a command was told
+    assert hanging[0].hear().startswith("220")
+    assert hanging[0].hear().startswith("421 4.3.2 paperboy stops")
+    for one in hanging:
+        one.close()
+    assert not os.path.exists(box.socket)
+
+
+def is_taken(box):
+    one = Line(box.socket)
+    greeting = one.hear()
+    one.close()
+    return greeting.startswith("220")
+
+
+def letters_survive_the_road(tap):
+    """dots, sizes and pipelined letters come as they were sent"""
+    box = new_box(tap, "receiver", receive__parser="/nonexistent/reader")
+    daemon = start(tap, box)
+    raws = sample_mails(60)
+    line = Line(box.socket)
+    line.hear()
+    line.say(b"LHLO x\r\n" + b"".join(
+        b"MAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\nRCPT TO:<e@d.example>\r\n"
+        for _ in range(1)))
+    assert line.hear() == "250 ENHANCEDSTATUSCODES"
+    for raw in raws:
+        stuffed = raw.replace(b"\r\n.", b"\r\n..")
+        if not stuffed.endswith(b"\r\n"):
+            stuffed += b"\r\n"
+        # the answers to a letter and the next envelope cross
+        line.say(b"DATA\r\n")
+        line.say(stuffed + b".\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\n"
+                 b"RCPT TO:<e@d.example>\r\n")
+    answers = [line.hear()[:3] for _ in range(3 + len(raws) * 6)]
+    assert answers == ["250"] * 3 + ["354", *["250"] * 5] * len(raws), answers
+    line.close()
+    stored = [raw for (raw,) in box.instance.rows("SELECT raw FROM inbox ORDER BY id")]
+    assert [raw.rstrip(b"\r\n") for raw in stored] == [raw.rstrip(b"\r\n") for raw in raws]
+    # at the bound, and one past it
+    for size, code in ((MESSAGE_BYTES, "250"), (MESSAGE_BYTES + 1, "552")):
+        line = Line(box.socket)
+        line.hear()
+        for command in (b"LHLO x", b"MAIL FROM:<>", b"RCPT TO:<c@d.example>", b"DATA"):
+            line.ask(command)
+        head = b"Message-ID: <%d@b>\r\n\r\n" % size
+        line.say(head + b"x" * (size - len(head) - 2) + b"\r\n.\r\n")
+        assert line.hear().startswith(code), size
+        assert line.ask(b"NOOP").startswith("250")
+        line.close()
+    assert daemon.stop() == 0
+
+
+def one_letter_counts_once(tap):
+    """a letter that comes again, by any receiver and with other traces, counts once"""
+    box = new_box(tap, "once", receive__recipient_header="Delivered-To")
+    raw = sample_mails(1)[0]
+    drop(box, 1, b"Return-Path: <x@y.example>\nReceived: from a\n" + raw.replace(b"\r\n", b"\n"))
+    daemon = start(tap, box)
+    wait_count(daemon, box, 1)
+    for _ in range(3):
+        for recipient in ("paperboy@news.example", "paperboy+u-abc@news.example"):
+            hand_in(box, b"Received: from b by c\r\n" + raw, recipient)
+    drop(box, 2, raw + b"\r\n\r\n")
+    wait_until(lambda: names(box, "new") == [], "an empty folder")
+    assert box.instance.rows("SELECT state, tries FROM inbox") == [("done", 0)]
+    # another letter by the same person is another
+    hand_in(box, raw.replace(b"<letter.0@", b"<letter.1@"))
+    hand_in(box, raw.replace(b"list", b"stop"))
+    wait_count(daemon, box, 3)
+    assert daemon.stop() == 0
+
+
+def later_is_said(tap):
+    """a busy store and a full disk say 452, and a Maildir keeps what it has"""
+    box = new_box(tap, "later", receive__min_free_mb=1000000)
+    daemon = start(tap, box)
+    raw = sample_mails(1)[0]
+    try:
+        hand_in(box, raw)
+        raise AssertionError("it was taken")
+    except smtplib.SMTPDataError as refusal:
+        assert refusal.smtp_code == 452, refusal
+    daemon.wait_line("receiver failed receiver=lmtp: the disk of the state folder is nearly full")
+    drop(box, 1, raw)
+    daemon.wait_line("receiver failed receiver=maildir")
+    assert len(names(box, "new")) == 1
+    assert "mailboxes: lmtp:fails,maildir:fails" in box.instance.ctl("status", wanted=(0, 1))
+    box.instance.set(receive__min_free_mb=0)
+    box.instance.ctl("reload")
+    hand_in(box, raw)
+    daemon.wait_line("receiver recovered receiver=lmtp")
+    wait_count(daemon, box, 1)
+    with sqlite3.connect(box.instance.store, isolation_level=None) as lock:
+        lock.execute("BEGIN IMMEDIATE")
+        try:
+            hand_in(box, sample_mails(2)[1])
+            raise AssertionError("it was taken")
+        except smtplib.SMTPDataError as refusal:
+            assert refusal.smtp_code == 452, refusal
+        lock.execute("ROLLBACK")
+    hand_in(box, sample_mails(2)[1])
+    wait_count(daemon, box, 2)
+    assert daemon.stop() == 0
+
+
+def refuse(box, raw):
+    """The letter is not taken: it is to come again later."""
+    try:
+        hand_in(box, raw)
+    except smtplib.SMTPDataError as refusal:
+        assert refusal.smtp_code == 452, refusal
+        return
+    raise AssertionError("it was taken")
+
+
+def survives_a_full_disk(tap):
+    """with the disk full letters come later and digests wait; with room all goes on"""
+    with small_disk(tap, "disk") as disk:
+        state = os.path.join(disk, "state")
+        os.makedirs(state, mode=0o700)
+        box = new_box(tap, "full", state_dir=state, receive__min_free_mb=0)
+        box.instance.state = state
+        box.instance.add_person("ada@people.example")
+        daemon = start(tap, box)
+        daemon.wait_line("maintenance done")
+        # Larger than what is left over in the store's files.
+        large = [with_id(raw, number) + (b"y" * 70 + b"\r\n") * 9000
+                 for number, raw in enumerate(sample_mails(3))]
+        filler = fill(disk)
+        refuse(box, large[0])
+        daemon.wait_line("receiver failed receiver=lmtp: .*full")
+        drop(box, 1, large[1])
+        daemon.wait_line("receiver failed receiver=maildir: .*full")
+        box.instance.write_day(DAY, range(40))
+        reported = box.instance.ctl("source", "fetch", wanted=(69, 75))
+        assert "full" in reported, reported
+        refuse(box, large[2])
+        assert daemon.is_running, daemon.output
+        assert box.instance.value("SELECT count(*) FROM digest") == 0
+        assert "disk of the state folder is full" in box.instance.ctl("status", wanted=1)
+        assert names(box, "new") and count(box) == 0
+        os.unlink(filler)
+        wait_count(daemon, box, 1)  # that of the Maildir, by itself
+        for raw in large:
+            hand_in(box, raw)
+        wait_count(daemon, box, 3)
+        box.instance.ctl("source", "fetch")  # the daemon does so in half an hour
+        daemon.wait_fact(lambda: box.instance.states() == {"SENT": 1}, "the digest")
+        assert box.instance.rows("SELECT state FROM inbox") == [("done",)] * 3
+        box.instance.check_store()
+        assert daemon.stop() == 0
+
+
+def reload_moves_the_socket(tap):
+    """a reload opens another socket, and one on the network, and closes the old"""
+    box = new_box(tap, "reload")
+    daemon = start(tap, box)
+    other = box._replace(socket=box.socket + "2")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    box.instance.set(receive__lmtp_socket=other.socket,
+                  receive__lmtp_listen=f"127.0.0.1:{port}")
+    box.instance.ctl("reload")
+    daemon.wait_file(other.socket)
+    daemon.wait_port(port)
+    assert not os.path.exists(box.socket)
+    hand_in(other, sample_mails(1)[0])
+    with smtplib.LMTP("127.0.0.1", port) as lmtp:
+        lmtp.sendmail("eva@people.example", ["paperboy@news.example"], sample_mails(2)[1])
+    wait_count(daemon, other, 2)
+    assert os.stat(other.socket).st_mode & 0o777 == 0o600
+    # what is wrong is told, and nothing of it is used
+    box.instance.set(receive__lmtp_listen="192.0.2.1:24", receive__lmtp_group="nosuchgroup")
+    reported = box.instance.ctl("reload", wanted=78)
+    assert "no address of this machine alone" in reported and "nosuchgroup" in reported, reported
+    assert daemon.stop() == 0
+
+
+def a_dead_daemon_leaves_its_socket(tap):
+    """the socket of a killed daemon is taken over, that of a living one is not"""
+    box = new_box(tap, "stale")
+    start(tap, box).kill()
+    assert os.path.exists(box.socket)
+    daemon = start(tap, box)
+    daemon.wait_fact(lambda: is_open(box.socket), "an open socket")
+    hand_in(box, sample_mails(1)[0])
+    wait_count(daemon, box, 1)
+    other = new_box(tap, "stale-other")
+    other.instance.set(receive__lmtp_socket=box.socket)
+    second = tap.enter(other.instance.start())
+    second.wait_line("receiver failed receiver=lmtp: somebody else listens on")
+    hand_in(box, sample_mails(2)[1])
+    wait_count(daemon, box, 2)
+    assert second.stop() == 0
+    assert is_open(box.socket), "the other took it away"
+    assert daemon.stop() == 0
+
+
+def is_open(path):
+    with socket.socket(socket.AF_UNIX) as one:
+        try:
+            one.connect(path)
+        except OSError:
+            return False
+    return True
+
+
+# ---- Maildir --------------------------------------------------------------------
+
+
+def a_folder_comes_and_goes(tap):
+    """a Maildir that is missing is waited for; one that comes back is watched"""
+    box = new_box(tap, "folder")
+    shutil.rmtree(box.inbox)
+    daemon = start(tap, box)
+    daemon.wait_line("receiver failed receiver=maildir: cannot open the folder")
+    raws = sample_mails(6)
+
+    def make():
+        for part in ("tmp", "new"):  # without cur: it is made
+            os.makedirs(os.path.join(box.inbox, part))
+
+    make()
+    drop(box, 1, raws[1])
+    wait_count(daemon, box, 1)
+    drop(box, 2, raws[2])
+    wait_count(daemon, box, 2)
+    shutil.rmtree(box.inbox)
+    daemon.wait_line("receiver failed receiver=maildir: cannot open the folder")
+    make()
+    drop(box, 3, raws[3])
+    wait_count(daemon, box, 3)
+    # another folder under the same name
+    os.rename(os.path.join(box.inbox, "new"), os.path.join(box.inbox, "old"))
+    os.makedirs(os.path.join(box.inbox, "new"))
+    drop(box, 4, raws[4])
+    wait_count(daemon, box, 4)
+    assert daemon.stop() == 0
+
+
+ODD = {  # names in new, and what is said of them
+    "1000000000.folder": "is a directory",
+    "1000000000.link": "is a symbolic link",
+    "1000000000.pipe": "is not a regular file",
+    "1000000002.M2P1.mail": f"bytes, more than the {MESSAGE_BYTES} that are read",
+}
+
+
+def what_cannot_be_taken_stays(tap):
+    """what is not a message, or too large, stays in new and is reported until it is gone"""
+    box = new_box(tap, "odd")
+    raws = sample_mails(5)
+    drop(box, 1, raws[1])
+    fresh = os.path.join(box.inbox, "new")
+    os.makedirs(os.path.join(fresh, "1000000000.folder"))
+    os.symlink("/etc/hostname", os.path.join(fresh, "1000000000.link"))
+    os.mkfifo(os.path.join(fresh, "1000000000.pipe"))
+    drop(box, 2, raws[2] + b"x" * MESSAGE_BYTES)
+    drop(box, 3, raws[3])
+    with open(os.path.join(fresh, ".hidden"), "wb"):
+        pass
+    for _ in range(2):
+        daemon = start(tap, box)
+        wait_until(lambda: len(names(box, "cur")) == 2, "two moved")
+        wait_until(lambda: box.instance.value("SELECT count(*) FROM skipped_message") == 4,
+                   "four skipped")
+        assert [name[-1] for name in names(box, "cur")] == ["S", "S"], names(box, "cur")
+        assert [name for name in names(box, "new") if name[0] != "."] == sorted(ODD)
+        reported = box.instance.ctl("status", wanted=1)
+        assert "mailboxes: lmtp:ok,maildir:ok" in reported, reported
+        assert "letters cannot come in" not in reported and "4 skipped" in reported, reported
+        found = json.loads(box.instance.ctl("--json", "status", wanted=1))
+        assert found["letters"]["skipped"] == 4, found["letters"]
+        stays = [text for text in found["problems"] if "stays there until" in text]
+        assert len(stays) == 3, found["problems"]  # each of a few, then a number
+        assert "1 more" in reported, reported
+        assert daemon.stop() == 0
+    reasons = dict(box.instance.rows("SELECT name, reason FROM skipped_message"))
+    for name, words in ODD.items():
+        assert name in reasons[name] and words in reasons[name], reasons
+    daemon = start(tap, box)
+    shutil.rmtree(os.path.join(fresh, "1000000000.folder"))
+    for name in sorted(ODD)[1:]:
+        os.unlink(os.path.join(fresh, name))
+    drop(box, 4, raws[4])
+    daemon.wait_line("skipped message taken or gone")
+    wait_until(lambda: box.instance.value("SELECT count(*) FROM skipped_message") == 0,
+               "none skipped")
+    assert "stays there" not in box.instance.ctl("status", wanted=(0, 1))
+    assert daemon.stop() == 0
+
+
+def large(sender, number, *fields):
+    """A message that is larger than what is taken in."""
+    head = [f"From: {sender}", "To: paperboy@news.example", "Subject: add agents",
+            f"Message-ID: <large.{number}@people.example>", *fields, "", ""]
+    return "\n".join(head).encode() + b"x" * MESSAGE_BYTES
+
+
+def too_large_is_answered_once(tap):
+    """who sent a message that is too large is told once, unless a program sent it"""
+    box = new_box(tap, "large", commands__address="paperboy@news.example",
+                  limits__unknown_sender_per_day=1, receive__recipient_header="Delivered-To")
+    drop(box, 1, large("eva@people.example", 1))
+    drop(box, 2, large("robot@people.example", 2, "Auto-Submitted: auto-generated"))
+    drop(box, 3, large("list@people.example", 3, "List-Id: <x.people.example>"))
+    drop(box, 4, large("ada@people.example", 4,
+                       "Delivered-To: paperboy+unsubscribe@news.example"))
+    drop(box, 5, b"Subject: no end " + b"x" * 2 * MESSAGE_BYTES)
+    drop(box, 6, large("eva@people.example", 6))
+    sent = "SELECT count(*) FROM outbox WHERE state = 'SENT'"
+    for turn in range(2):
+        daemon = start(tap, box)
+        wait_count(daemon, box, 5)
+        wait_until(lambda: box.instance.value(sent) >= 2, "answers")
+        if turn:  # the same message elsewhere
+            drop(box, 7, large("eva@people.example", 1))
+            wait_until(lambda: box.instance.value("SELECT count(*) FROM skipped_message")
+                       == 7, "seven skipped")
+        assert daemon.stop() == 0
+    assert box.instance.value(sent) == 2
+    verdicts = [row[0] for row in box.instance.rows("SELECT verdict FROM inbox ORDER BY id")]
+    assert verdicts == ["answered", "silent: automatic", "silent: list", "answered",
+                        "limit: stranger-day"]
+    directory = os.path.join(os.path.dirname(box.inbox), "out", "new")
+    texts = {}
+    for name in os.listdir(directory):
+        with open(os.path.join(directory, name), "rb") as file:
+            mail = parse(file.read())
+        texts[mail["To"]] = mail.get_body(("plain",)).get_content()
+    assert "Your message is too large" in texts["eva@people.example"], texts
+    assert "limit is 1 MB" in texts["eva@people.example"], texts
+    assert "too large" not in texts["ada@people.example"], texts
+    assert names(box, "cur") == []
+
+
+def many_wait_at_start(tap):
+    """letters that wait at start are handled in bounded memory"""
+    box = new_box(tap, "many")
+    raws = sample_mails(WAITING)
+    for number, raw in enumerate(raws):
+        drop(box, number, raw)
+    idle = new_box(tap, "many-idle")
+    daemon = start(tap, idle)
+    drop(idle, 1, raws[0])
+    wait_count(daemon, idle, 1)
+    before = memory(daemon.pid, "VmHWM")
+    assert daemon.stop() == 0
+    begun = time.monotonic()
+    daemon = tap.enter(box.instance.start())
+    daemon.wait_fact(lambda: os.path.exists(box.instance.store), "a store")
+    wait_count(daemon, box, WAITING, deadline_s=1200)
+    took = time.monotonic() - begun
+    peak = memory(daemon.pid, "VmHWM")
+    log = os.path.getsize(box.instance.store + "-wal")
+    size = os.path.getsize(box.instance.store)
+    assert daemon.stop() == 0
+    tap.diag(f"{WAITING} letters of {sum(map(len, raws))} octets in {took:.1f} s, "
+             f"{WAITING / took:.0f} a second; at most {peak} KiB, {peak - before} more "
+             f"than for one; the store's log has {log} octets, the store {size}")
+    assert is_sanitized() or peak - before < GROWTH_KIB
+    # the oldest came first
+    order = [sent for (sent,) in box.instance.rows("SELECT size FROM inbox ORDER BY id")]
+    assert order == [len(raw) for raw in raws]
+    assert names(box, "new") == [] and len(names(box, "cur")) == WAITING
+
+
+def memory(pid, name):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        for line in file:
+            if line.startswith(name):
+                return int(line.split()[1])
+    raise AssertionError(name)
+
+
+# ---- bombs ------------------------------------------------------------------------
+
+
+def bombs_are_handled_or_quarantined(tap):
+    """every bomb is handled or quarantined, and the daemon goes on"""
+    box = new_box(tap, "bombs")
+    wanted = {}
+    for number, (name, make, refusal) in enumerate(BOMBS):
+        raw = make()
+        if isinstance(raw, bytes) and 0 < len(raw) <= MESSAGE_BYTES:
+            drop(box, number, with_number(raw, number))
+            wanted[number] = (name, refusal)
+    plain = sample_mails(1)[0]
+    drop(box, 9999, plain)
+    daemon = start(tap, box)
+    daemon.wait_fact(lambda: count(box) + count(box, "quarantined") == len(wanted) + 1,
+                     "all of them", 120)
+    rows = box.instance.rows("SELECT state, tries, verdict, raw FROM inbox ORDER BY id")
+    for (name, refusal), (state, tries, verdict, raw) in zip(wanted.values(), rows):
+        if refusal:
+            assert (state, tries) == ("quarantined", 3), (name, state, tries, verdict)
+            assert verdict.startswith("inbox rejected: "), (name, verdict)
+            assert raw is not None
+        else:
+            assert (state, tries, raw) == ("done", 0, None), (name, state, verdict)
+    assert rows[-1][0] == "done"
+    assert daemon.stop() == 0
+
+
+def with_number(raw, number):
+    """Not too much, so that each is told from the others and stays what it is."""
+    return b"Message-ID: <bomb.%d@b.example>\n" % number + raw if len(raw) < 1000000 else raw
+
+
+def a_dying_reader_costs_a_letter(tap):
+    """without the look before parsing the child dies; three tries, then quarantine"""
+    box = new_box(tap, "dying", receive__parser=UNSCANNED)
+    plain, later = sample_mails(2)
+    for number, (_, make) in enumerate(CONTROLS):
+        drop(box, number, make()[:MESSAGE_BYTES])
+    drop(box, 99, plain)
+    run_ = box.instance.once(NOON, wanted=75)
+    assert run_.output.count("the letter's reader died") == 3 or is_sanitized(), run_.output
+    assert count(box, "new") == 3 and count(box) == 1
+    assert box.instance.value("SELECT sum(tries) FROM inbox") == 3
+    # not before its time
+    box.instance.once(NOON, wanted=75)
+    assert box.instance.value("SELECT sum(tries) FROM inbox") == 3
+    box.instance.once("2026-11-20T12:01:00Z", wanted=75)
+    box.instance.once("2026-11-20T12:10:00Z", wanted=0)
+    assert count(box, "quarantined") == 3
+    assert box.instance.value("SELECT min(tries) FROM inbox WHERE state <> 'done'") == 3
+    # the daemon lives through it
+    box.instance.ctl("inbox", "retry", "all")
+    daemon = start(tap, box)
+    daemon.wait_line("inbox failed letter=")
+    hand_in(box, later)
+    wait_count(daemon, box, 2)
+    assert daemon.stop() == 0
+
+
+# ---- killed -------------------------------------------------------------------------
+
+
+def tracer():
+    (strace,) = need_programs("strace")
+    probe = run([strace, "-qq", "-e", "trace=none", "true"], check=False)
+    if probe.strip():
+        raise Skip(f"strace does not work here: {probe}")
+    return strace
+
+
+# And how many of each are passed over at most, in the short run.
+CALLS = {"pwrite64": 11, "fdatasync": 3, "rename": 1, "pipe2": 3, "wait4": 2, "openat": 30,
+         "read": 20, "write": 9}
+
+
+def every_kill_counts_once(tap):
+    """killed at any step from the folder to the commit, each letter counts once"""
+    strace = tracer()
+    rng = random.Random(SEED)
+    raws = sample_mails(4)
+    kills = collections.Counter()
+    first = new_box(tap, "kill-first")
+    first.instance.once(NOON, wanted=0)
+    for call, step in CALLS.items():
+        number = 0
+        while True:
+            number += 1 if IS_LONG else rng.randint(1, step)
+            if not kill_at(tap, strace, call, number, first, raws):
+                break
+            kills[call] += 1
+    tap.diag(f"{sum(kills.values())} kills: {dict(kills)}")
+    assert kills["fdatasync"] >= 2 and kills["rename"] >= 4, kills
+
+
+def kill_at(tap, strace, call, number, first, raws):
+    """@return whether there was such a call"""
+    name = f"kill-{call}"
+    box = new_box(tap, name)
+    shutil.rmtree(box.instance.state)
+    shutil.copytree(first.instance.state, box.instance.state)
+    for at, raw in enumerate(raws):
+        drop(box, at, raw)
+    where = f"killed at {call} number {number}"
+    try:
+        done = box.instance.once(NOON, prefix=[
+            # who is traced cannot look for its leaks
+            strace, "-qq", "-E", "ASAN_OPTIONS=detect_leaks=0", "-o",
+            os.path.join(box.instance.directory, "trace"), "-e",
+            f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"])
+        assert done.status in (0, -signal.SIGKILL), (where, done)
+        box.instance.check_store()
+        box.instance.once(NOON, wanted=0)
+        rows = box.instance.rows("SELECT state, tries, verdict FROM inbox")
+        assert rows == [("done", 0, "no handler")] * len(raws), (where, rows)
+        assert names(box, "new") == [] and len(names(box, "cur")) == len(raws), where
+    finally:
+        shutil.rmtree(os.path.dirname(box.instance.directory))
+    return done.status != 0
+
+
+def kills_lose_no_letter_that_was_taken(tap):
+    """killed while letters come by LMTP: what had its 250 is there, and once"""
+    rng = random.Random(SEED + 1)
+    box = new_box(tap, "kill-lmtp")
+    waiting = dict(enumerate(sample_mails(400 if IS_LONG else 120)))
+    total, kills = len(waiting), 0
+    while waiting:
+        daemon = tap.enter(box.instance.start())
+        daemon.wait_fact(lambda: is_open(box.socket), "an open socket")
+        left = rng.randint(1, 40)
+        try:
+            while waiting and left:
+                number = next(iter(waiting))
+                left -= 1
+                if left == 0:
+                    # in the middle of this one
+                    killer = subprocess.Popen(["kill", "-9", str(daemon.pid)])
+                hand_in(box, waiting[number])
+                del waiting[number]
+        except (OSError, smtplib.SMTPException):
+            pass
+        if left == 0:
+            killer.wait()
+            kills += 1
+        daemon.kill()
+    daemon = start(tap, box)
+    wait_count(daemon, box, total)
+    assert daemon.stop() == 0
+    assert box.instance.value("SELECT count(*) FROM inbox") == total
+    tap.diag(f"{kills} kills while {total} letters came")
+    assert kills >= 2
+
+
+# ---- the operator ---------------------------------------------------------------------
+
+
+def an_operator_looks_and_decides(tap):
+    """inbox list, show, retry and drop; doctor and status tell of the quarantine"""
+    box = new_box(tap, "operator")
+    instance = box.instance
+    assert instance.ctl("inbox", "list") == "No letter waits, and none is quarantined.\n"
+    bad = b"From: eva@people.example\nSubject: a\x1b[2Jb\nX: \0\n\nx\n"
+    for number in range(3):
+        drop(box, number, b"Message-ID: <%d@b.example>\n" % number + bad)
+    instance.once(NOON, wanted=0)
+    assert count(box, "quarantined") == 3
+    listed = instance.ctl("inbox", "list")
+    assert listed.count("quarantined  maildir") == 3 and "inbox rejected" in listed, listed
+    rows = json.loads(instance.ctl("--json", "inbox", "list"))
+    assert [row["id"] for row in rows] == [3, 2, 1] and rows[0]["tries"] == 3, rows
+    shown = instance.ctl("inbox", "show", "1")
+    assert "From         eva@people.example" in shown and "\x1b" not in shown, shown
+    assert instance.ctl("inbox", "show", "1", "--raw").encode() == (
+        b"Message-ID: <0@b.example>\n" + bad)
+    assert "3 letters are quarantined: paperboyctl inbox list tells why" in instance.ctl(
+        "status", wanted=1)
+    assert "letters could not be handled" in instance.ctl("doctor", wanted=65)
+    reported = json.loads(instance.ctl("--json", "status", wanted=1))
+    assert reported["letters"] == {"new": 0, "quarantined": 3, "skipped": 0}, reported
+    assert "1 letter: due now" in instance.ctl("inbox", "retry", "1", now=NOON)
+    assert count(box, "new") == 1
+    assert instance.ctl("inbox", "drop", "2", wanted=65).count("--yes") == 1
+    assert "1 letter: dropped" in instance.ctl("inbox", "drop", "2", "--yes")
+    assert "handled already" in instance.ctl("inbox", "retry", "2", wanted=65)
+    assert "handled, and what it said is gone" in instance.ctl("inbox", "show", "2")
+    instance.ctl("inbox", "show", "2", "--raw", wanted=67)
+    instance.ctl("inbox", "show", "99", wanted=67)
+    instance.ctl("inbox", "list", "--state", "odd", wanted=65)
+    assert "2 letters: due now" not in instance.ctl(
+        "inbox", "retry", "all", now=NOON)
+    instance.once(NOON, wanted=0)
+    assert "2 letters: dropped" in instance.ctl("inbox", "drop", "all", "--yes")
+    assert instance.ctl("inbox", "drop", "all", "--yes") == "No letter is quarantined.\n"
+    assert "letters could not be handled" not in instance.ctl("doctor", wanted=(0, 65))
+    assert instance.ctl("inbox", "list", "--state", "done").count("done") == 3
+    assert instance.ctl("log").count("letter dropped") == 3
+    # what was dropped is not taken again
+    drop(box, 9, b"Message-ID: <1@b.example>\n" + bad)
+    instance.once(NOON, wanted=0)
+    assert instance.value("SELECT count(*) FROM inbox") == 3
+
+
+def letters_that_wait_are_told(tap):
+    """letters that wait for an hour are told by doctor and status"""
+    box = new_box(tap, "wait", receive__parser="/nonexistent/reader")
+    drop(box, 1, sample_mails(1)[0])
+    run_ = box.instance.once("2026-11-20T08:00:00Z", wanted=75)
+    assert "letters wait: cannot read letters: /nonexistent/reader" in run_.output
+    late = "2026-11-20T10:00:00Z"
+    assert "letters have waited for more than an hour" in box.instance.ctl(
+        "doctor", now=late, wanted=65)
+    assert "letters have waited for 2 hours: start paperboyd" in box.instance.ctl(
+        "status", now=late, wanted=1)
+
+
+def forgotten_people_leave_no_letter(tap):
+    """who is forgotten leaves no quarantined letter behind"""
+    box = new_box(tap, "forget")
+    for number, text in enumerate((b"Eva.Secret@people.example", b"other@people.example")):
+        drop(box, number, b"From: " + text + b"\nX: \0\n\nx\n")
+    box.instance.once(NOON, wanted=0)
+    assert count(box, "quarantined") == 2
+    box.instance.add_person("Eva.Secret@people.example")
+    box.instance.ctl("subscriber", "forget", "Eva.Secret@people.example", "--yes")
+    assert count(box, "quarantined") == 1
+    with open(box.instance.store, "rb") as file:
+        assert b"Eva.Secret" not in file.read()
+
+
+# ---- receive ----------------------------------------------------------------------------
+
+
+def receive(box, raw, *arguments, config=None):
+    done = subprocess.run(
+        [os.path.join(top_builddir(), "paperboyctl"), "-c", config or box.instance.config,
+         "--now", box.instance.clock.now(), "receive", *arguments], input=raw, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=60, check=False)
+    return done.returncode, done.stdout.decode()
+
+
+def a_pipe_hands_in(tap):
+    """receive hands in what a pipe brings, and ends as a mail server understands"""
+    box = new_box(tap, "receive", receive__parser="/nonexistent/reader",
+                  commands__address="paperboy@news.example")
+    raw = sample_mails(1)[0].replace(b"\r\n", b"\n")
+    status, text = receive(box, raw)
+    assert status == 75 and "cannot reach paperboyd" in text, (status, text)
+    status, text = receive(box, raw, config="/nonexistent/paperboy.conf")
+    assert status == 75, (status, text)
+    daemon = start(tap, box)
+    for arguments, head, wanted in (
+        (["--recipient", "a@news.example", "--sender", "b@c.example"], b"",
+         ("b@c.example", "a@news.example")),
+        (["--sender", ""], b"", ("", "paperboy@news.example")),
+        (["--sender", "<>"], b"", ("", "paperboy@news.example")),
+        ([], b"Return-Path: <r@p.example>\n", ("r@p.example", "paperboy@news.example")),
+        ([], b"Return-Path: <>\n", ("", "paperboy@news.example")),
+        ([], b"From f@l.example Sat Nov 21 09:00:00 2026\n",
+         ("f@l.example", "paperboy@news.example")),
+        (["--recipient", "\u00e4@news.example"], b"Return-Path: <r@p.example>\n",
+         ("r@p.example", "\u00e4@news.example")),
+    ):
+        number = box.instance.value("SELECT count(*) FROM inbox") if os.path.exists(
+            box.instance.store) else 0
+        own = with_id(raw, 100 + number).replace(b"\r\n", b"\n")
+        assert receive(box, head + own, *arguments) == (0, ""), arguments
+        row = box.instance.rows(
+            "SELECT sender, recipient, raw FROM inbox ORDER BY id DESC LIMIT 1")[0]
+        assert row[:2] == wanted, (row[:2], wanted)
+        assert b"\nFrom f@l" not in b"\n" + row[2]
+    # A bounce would go to a sender that may be forged: it is logged and dropped.
+    number = box.instance.value("SELECT count(*) FROM inbox")
+    assert receive(box, with_id(raw, 99), "--recipient",
+                   "paperboy+nonsense@news.example") == (0, "")
+    daemon.wait_line("inbox rejected.*unknown extension")
+    assert box.instance.value("SELECT count(*) FROM inbox") == number
+    assert receive(box, b"")[0] == 65
+    assert receive(box, b"x" * (MESSAGE_BYTES + 1))[0] == 65
+    assert receive(box, raw, "--recipient", "two words@news.example")[0] == 65
+    assert receive(box, raw, "--socket", "/nonexistent/socket")[0] == 75
+    assert receive(box, raw, "--nonsense")[0] == 64
+    box.instance.set(receive__min_free_mb=1000000)
+    box.instance.ctl("reload")
+    status, text = receive(box, raw)
+    assert status == 75 and "452 4.3.1" in text, (status, text)
+    assert daemon.stop() == 0
+
+
+with Tap() as tap:
+    tap.diag(f"PAPERBOY_SEED={SEED}")
+    for function in (
+        letters_survive_the_road, one_letter_counts_once, bad_clients_do_no_harm,
+        later_is_said, survives_a_full_disk, reload_moves_the_socket, a_dead_daemon_leaves_its_socket,
+        a_folder_comes_and_goes, what_cannot_be_taken_stays, too_large_is_answered_once,
+        many_wait_at_start,
+        bombs_are_handled_or_quarantined, a_dying_reader_costs_a_letter,
+        every_kill_counts_once, kills_lose_no_letter_that_was_taken,
+        an_operator_looks_and_decides, letters_that_wait_are_told,
+        forgotten_people_leave_no_letter, a_pipe_hands_in,
+    ):
+        tap.run(function, tap)

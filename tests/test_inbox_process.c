@@ -1,0 +1,423 @@
+/*
+ * test_inbox_process.c - what a letter brings about, and that it was handled, are one.
+ */
+#include "service/inbound/inbox_process.h"
+
+#include <glib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "store/core/audit.h"
+#include "store/mail/inbox.h"
+
+#define NOW 1000
+
+/* A handler that writes a row, and then may fail. */
+struct hand {
+	int failure; /* a pb_error, or -1 */
+	unsigned calls;
+	char *said; /* what it saw */
+};
+
+static bool
+handle(void *data, struct store *store, const struct inmail *mail,
+    const struct inbox_process_envelope *envelope, char **verdict, GError **error)
+{
+	struct hand *hand = data;
+
+	hand->calls++;
+	g_free(hand->said);
+	hand->said = g_strdup_printf("%s|%s|%s|%s|%s|%" G_GINT64_FORMAT, mail->subject,
+	    mail->text, envelope->receiver, envelope->sender ? envelope->sender : "-",
+	    envelope->recipient ? envelope->recipient : "-", envelope->received_at);
+	if (!audit_insert(store, NOW, "eva", "handled", 0, mail->subject, error))
+		return false;
+	if (hand->failure >= 0) {
+		g_set_error(error, PB_ERROR, hand->failure, "the handler failed");
+		return false;
+	}
+	*verdict = g_strdup("well");
+	return true;
+}
+
+static bool
+save(struct store_fixture *fixture, const char *raw, const char *sender,
+    const char *recipient)
+{
+	const struct inbox_process_rules rules = {
+	    .state_dir = fixture->folder, .recipient_header = "X-To"};
+	const struct receive_mail mail = {
+	    .raw = raw, .size = strlen(raw), .sender = sender, .recipient = recipient};
+	g_autoptr(GError) error = NULL;
+	bool is_fresh = false;
+
+	g_assert_true(inbox_process_store(
+	    fixture->store, &rules, "imap", &mail, NOW, &is_fresh, &error));
+	g_assert_no_error(error);
+	return is_fresh;
+}
+
+static bool
+run(struct store_fixture *fixture, struct hand *hand, const char *program, int64_t now,
+    struct inbox_process_report *report, GError **error)
+{
+	const char *top = g_getenv("top_builddir");
+	g_autofree char *path = g_build_filename(
+	    top ? top : ".", program ? program : "paperboy-parser", NULL);
+	const struct inbox_process_options options = {
+	    .reading = {.program = path}, .handle = handle, .data = hand};
+	bool is_ok = inbox_process_run(fixture->store, &options, now, report, error);
+
+	store_fixture_assert_idle(fixture);
+	return is_ok;
+}
+
+#define MAIL(n) "From: e@b.example\nSubject: s" n "\nMessage-ID: <" n "@b>\n\nlist\n"
+
+static void
+a_handler_sees_the_letter_and_its_envelope(void)
+{
+	static const struct {
+		const char *raw, *sender, *recipient, *said;
+	} rows[] = {
+	    {MAIL("1"), "a@b.example", "c@d.example",
+	        "s1|list\n|imap|a@b.example|c@d.example|1000"},
+	    {MAIL("2"), NULL, NULL, "s2|list\n|imap|-|-|1000"},
+	    {"Return-Path: <>\n" MAIL("3"), NULL, NULL, "s3|list\n|imap||-|1000"},
+	    {"Return-Path: <r@b.example>\n" MAIL("4"), "", NULL,
+	        "s4|list\n|imap||-|1000"},
+	    {"Return-Path: <r@b.example>\n" MAIL("5"), NULL, NULL,
+	        "s5|list\n|imap|r@b.example|-|1000"},
+	    {"X-To: top@d.example\nX-To: low@d.example\n" MAIL("6"), NULL, NULL,
+	        "s6|list\n|imap|-|top@d.example|1000"},
+	    {"X-To: top@d.example\n" MAIL("7"), NULL, "c@d.example",
+	        "s7|list\n|imap|-|c@d.example|1000"},
+	    {"X-To: a@b, c@d\n" MAIL("8"), NULL, NULL, "s8|list\n|imap|-|-|1000"},
+	};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct hand hand = {.failure = -1};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		struct inbox_process_report report = {0};
+		g_autoptr(GError) error = NULL;
+
+		g_assert_true(
+		    save(fixture, rows[i].raw, rows[i].sender, rows[i].recipient));
+		g_assert_true(run(fixture, &hand, NULL, NOW, &report, &error));
+		g_assert_no_error(error);
+		g_assert_cmpuint(report.handled, ==, 1);
+		g_assert_cmpstr(hand.said, ==, rows[i].said);
+	}
+	store_fixture_assert_text(
+	    fixture, "SELECT DISTINCT state, verdict, tries FROM inbox", "done|well|0");
+	g_free(hand.said);
+}
+
+static void
+a_handler_that_fails_leaves_nothing_behind(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct hand hand = {.failure = PB_ERROR_PERMANENT};
+	struct inbox_process_report report = {0};
+	int64_t now = NOW, at;
+	g_autoptr(GError) error = NULL;
+
+	save(fixture, MAIL("1"), NULL, NULL);
+	for (unsigned i = 1; i <= INBOX_PROCESS_TRIES; i++) {
+		g_assert_true(run(fixture, &hand, NULL, now, &report, &error));
+		g_assert_cmpuint(hand.calls, ==, i);
+		g_assert_cmpint(
+		    store_fixture_number(fixture, "SELECT count(*) FROM audit_log"), ==,
+		    0);
+		g_assert_cmpint(
+		    store_fixture_number(fixture, "SELECT tries FROM inbox"), ==, i);
+		/* Not before its time. */
+		g_assert_true(run(fixture, &hand, NULL, now, &report, &error));
+		g_assert_cmpuint(hand.calls, ==, i);
+		g_assert_true(inbox_process_load_due(fixture->store, &at, &error));
+		if (i < INBOX_PROCESS_TRIES)
+			g_assert_cmpint(at, ==, now + INBOX_PROCESS_WAIT_S * i * i);
+		now = at;
+	}
+	g_assert_cmpint(at, ==, -1);
+	store_fixture_assert_text(fixture, "SELECT state, verdict FROM inbox",
+	    "quarantined|the handler failed");
+	g_assert_cmpuint(report.quarantined, ==, 1);
+	g_free(hand.said);
+}
+
+static void
+nothing_is_held_against_a_letter_when_the_store_is_busy(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
+	struct inbox_process_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	save(fixture, MAIL("1"), NULL, NULL);
+	for (int i = 0; i < 5; i++) {
+		g_assert_false(run(fixture, &hand, NULL, NOW, &report, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+		g_clear_error(&error);
+	}
+	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "new|0");
+	g_assert_false(run(fixture, &hand, "no-such-reader", NOW, &report, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "new|0");
+	g_free(hand.said);
+}
+
+static void
+a_refusal_is_tried_at_once_and_the_others_go_on(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct hand hand = {.failure = -1};
+	struct inbox_process_report report = {0};
+	g_autoptr(GError) error = NULL;
+	GString *bomb = g_string_new("From: e@b.example\n");
+
+	for (int i = 0; i < BOUNDS_MAIL_FIELDS + 1; i++)
+		g_string_append(bomb, "X: y\n");
+	save(fixture, bomb->str, NULL, NULL);
+	save(fixture, MAIL("1"), NULL, NULL);
+	g_assert_true(run(fixture, &hand, NULL, NOW, &report, &error));
+	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox ORDER BY id",
+	    "quarantined|3 done|0");
+	g_assert_cmpuint(report.failed, ==, 3);
+	g_assert_cmpuint(report.quarantined, ==, 1);
+	g_string_free(bomb, TRUE);
+	g_free(hand.said);
+}
+
+static void
+a_run_has_its_limits(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	const char *top = g_getenv("top_builddir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "paperboy-parser", NULL);
+	struct hand hand = {.failure = -1};
+	int stop = 0;
+	struct inbox_process_options options = {.reading = {.program = path},
+	    .handle = handle,
+	    .data = &hand,
+	    .limit = 2,
+	    .stop = &stop};
+	struct inbox_process_report report = {0};
+
+	save(fixture, MAIL("1"), NULL, NULL);
+	save(fixture, MAIL("2"), NULL, NULL);
+	save(fixture, MAIL("3"), NULL, NULL);
+	g_assert_true(inbox_process_run(fixture->store, &options, NOW, &report, NULL));
+	g_assert_cmpuint(report.handled, ==, 2);
+	g_assert_true(report.is_more);
+	stop = 1;
+	g_assert_true(inbox_process_run(fixture->store, &options, NOW, &report, NULL));
+	g_assert_cmpuint(report.handled, ==, 2);
+	stop = 0;
+	g_assert_true(inbox_process_run(fixture->store, &options, NOW, &report, NULL));
+	g_assert_cmpuint(report.handled, ==, 3);
+	g_assert_false(report.is_more);
+	g_free(hand.said);
+}
+
+static void
+what_is_too_large_or_finds_no_room_is_not_stored(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct inbox_process_rules rules = {.state_dir = fixture->folder};
+	g_autofree char *raw = g_strnfill(BOUNDS_MAIL_BYTES + 1, 'x');
+	struct receive_mail mail = {.raw = raw, .size = BOUNDS_MAIL_BYTES + 1};
+	g_autoptr(GError) error = NULL;
+	bool is_fresh;
+
+	g_assert_false(inbox_process_store(
+	    fixture->store, &rules, "lmtp", &mail, NOW, &is_fresh, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	g_clear_error(&error);
+	mail.size--;
+	rules.disk_floor_bytes = INT64_MAX;
+	g_assert_false(inbox_process_store(
+	    fixture->store, &rules, "lmtp", &mail, NOW, &is_fresh, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
+	g_clear_error(&error);
+	rules.disk_floor_bytes = 0;
+	g_assert_true(inbox_process_store(
+	    fixture->store, &rules, "lmtp", &mail, NOW, &is_fresh, &error));
+	g_assert_true(is_fresh);
+	g_assert_cmpint(store_fixture_number(fixture, "SELECT length(raw) FROM inbox"),
+	    ==, BOUNDS_MAIL_BYTES);
+}
+
+/* A program that dies of any letter. */
+static bool
+die(void *data, struct store *store, const struct inmail *mail,
+    const struct inbox_process_envelope *envelope, char **verdict, GError **error)
+{
+	(void)data;
+	(void)store;
+	(void)mail;
+	(void)envelope;
+	(void)verdict;
+	(void)error;
+	abort();
+}
+
+static void
+run_life(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiting,
+    int64_t now)
+{
+	const struct rlimit no_core = {0, 0};
+	const char *top = g_getenv("top_builddir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "paperboy-parser", NULL);
+	struct hand hand = {.failure = -1};
+	struct inbox_process_options options = {
+	    .reading = {.program = path}, .handle = handle_mail, .data = &hand};
+	struct inbox_process_report report = {0};
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	fixture->store = store_open(fixture->path, NULL);
+	if (is_waiting)
+		inbox_process_load_oldest_waiting(
+		    fixture->store, &options.waited_id, NULL);
+	inbox_process_run(fixture->store, &options, now, &report, NULL);
+	store_free(fixture->store);
+	_exit(0);
+}
+
+/* In a process of its own; no store is open while it begins. @return its status */
+static int
+live(struct store_fixture *fixture, inbox_handler handle_mail, bool is_waiting,
+    int64_t now)
+{
+	int status;
+	pid_t child;
+
+	store_free(fixture->store);
+	child = fork();
+	g_assert_cmpint(child, >=, 0);
+	if (child == 0)
+		run_life(fixture, handle_mail, is_waiting, now);
+	g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+	fixture->store = store_open(fixture->path, NULL);
+	g_assert_nonnull(fixture->store);
+	return status;
+}
+
+static void
+a_letter_that_the_program_dies_of_is_quarantined(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	save(fixture, MAIL("1"), NULL, NULL);
+	save(fixture, MAIL("2"), NULL, NULL);
+	for (unsigned i = 0; i < INBOX_PROCESS_CRASHES; i++) {
+		store_fixture_assert_text(
+		    fixture, "SELECT DISTINCT state FROM inbox", "new");
+		g_assert_true(WIFSIGNALED(live(fixture, die, i > 0, NOW)));
+	}
+	store_fixture_assert_text(fixture,
+	    "SELECT state, tries, begun FROM inbox ORDER BY id", "new|0|9 new|0|0");
+	/* The next life does not touch it, and goes on with the others. */
+	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
+	store_fixture_assert_text(fixture,
+	    "SELECT state, verdict FROM inbox ORDER BY id",
+	    "quarantined|paperboyd died of it done|well");
+	/* Tried again it has all its tries. */
+	g_assert_true(inbox_retry_at(fixture->store, 1, NOW, NULL));
+	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
+	store_fixture_assert_text(fixture, "SELECT DISTINCT state FROM inbox", "done");
+}
+
+static void
+what_is_no_death_is_not_counted_as_one(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct hand hand = {.failure = PB_ERROR_TEMPORARY};
+	struct inbox_process_options options = {
+	    .handle = handle, .data = &hand, .waited_id = 1};
+	const char *top = g_getenv("top_builddir");
+	g_autofree char *path =
+	    g_build_filename(top ? top : ".", "paperboy-parser", NULL);
+
+	options.reading.program = path;
+	save(fixture, MAIL("1"), NULL, NULL);
+	/* A store that is busy is no death, however often. */
+	for (unsigned i = 0; i < 2 * INBOX_PROCESS_CRASHES; i++) {
+		struct inbox_process_report report = {0};
+
+		g_assert_false(
+		    inbox_process_run(fixture->store, &options, NOW, &report, NULL));
+		store_fixture_assert_text(
+		    fixture, "SELECT state, begun FROM inbox", "new|0");
+	}
+	/* Nor is a failure that is counted by itself. */
+	hand.failure = PB_ERROR_PERMANENT;
+	for (unsigned i = 1; i < INBOX_PROCESS_TRIES; i++) {
+		struct inbox_process_report report = {0};
+
+		g_assert_true(inbox_process_run(
+		    fixture->store, &options, NOW + i * 100, &report, NULL));
+		store_fixture_assert_text(
+		    fixture, "SELECT state, begun FROM inbox", "new|0");
+	}
+	g_free(hand.said);
+}
+
+static bool
+call_run(struct store_fixture *fixture, void *data, GError **error)
+{
+	struct inbox_process_report report = {0};
+
+	return run(fixture, data, NULL, NOW, &report, error) && report.handled == 1;
+}
+
+static void
+a_failing_store_does_nothing_by_half(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	struct hand hand = {.failure = -1};
+
+	save(fixture, MAIL("1"), NULL, NULL);
+	/* What is interrupted holds nothing against the letter, and leaves no effect.
+	 */
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_run, &hand, true), >=, 3);
+	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "done|0");
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM audit_log"), ==, 1);
+	g_free(hand.said);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* A letter that fails is told in the log. */
+	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
+	g_test_add_func("/intake/a handler sees the letter and its envelope",
+	    a_handler_sees_the_letter_and_its_envelope);
+	g_test_add_func("/intake/a handler that fails leaves nothing behind",
+	    a_handler_that_fails_leaves_nothing_behind);
+	g_test_add_func(
+	    "/intake/nothing is held against a letter when the store is busy",
+	    nothing_is_held_against_a_letter_when_the_store_is_busy);
+	g_test_add_func("/intake/a refusal is tried at once and the others go on",
+	    a_refusal_is_tried_at_once_and_the_others_go_on);
+	g_test_add_func("/intake/a run has its limits", a_run_has_its_limits);
+	g_test_add_func("/intake/what is too large or finds no room is not stored",
+	    what_is_too_large_or_finds_no_room_is_not_stored);
+	g_test_add_func("/intake/a letter that the program dies of is quarantined",
+	    a_letter_that_the_program_dies_of_is_quarantined);
+	g_test_add_func("/intake/what is no death is not counted as one",
+	    what_is_no_death_is_not_counted_as_one);
+	g_test_add_func("/intake/a failing store does nothing by half",
+	    a_failing_store_does_nothing_by_half);
+	return g_test_run();
+}

@@ -1,0 +1,261 @@
+/*
+ * test_inbox_store.c - rows of letters: kept once, raw until handled, gone after their
+ * time.
+ */
+#include "store/mail/inbox.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "service/health/maintenance.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+/* 64 digits. */
+#define KEY(c)                                                                        \
+	c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c \
+	    c c c c c c c c c c c c c c c c c c c c c c c c c
+
+static bool
+insert(
+    struct store_fixture *fixture, const char *key, const char *recipient, int64_t now)
+{
+	const struct inbox_new fresh = {
+	    .key = key,
+	    .receiver = "lmtp",
+	    .sender = "",
+	    .recipient = recipient,
+	    .raw = "a\0b\n",
+	    .size = 4,
+	};
+	g_autoptr(GError) error = NULL;
+	bool is_fresh = false;
+
+	g_assert_true(inbox_insert(fixture->store, &fresh, now, &is_fresh, &error));
+	g_assert_no_error(error);
+	store_fixture_assert_idle(fixture);
+	return is_fresh;
+}
+
+static void
+a_letter_is_kept_once_and_as_it_came(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GBytes) raw = NULL;
+	pb_auto(inbox_row) row = NULL;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(insert(fixture, KEY("a"), "p@n.example", 5));
+	g_assert_false(insert(fixture, KEY("a"), "p@n.example", 6));
+	g_assert_true(insert(fixture, KEY("b"), NULL, 7));
+	row = inbox_load(fixture->store, 1, &raw, &error);
+	g_assert_nonnull(row);
+	g_assert_cmpmem(
+	    g_bytes_get_data(raw, NULL), g_bytes_get_size(raw), "a\0b\n", 4);
+	g_assert_cmpstr(row->state, ==, "new");
+	g_assert_cmpstr(row->sender, ==, "");
+	g_assert_cmpstr(row->recipient, ==, "p@n.example");
+	g_assert_cmpint(row->received_at, ==, 5);
+	g_assert_cmpint(row->next_try_at, ==, 5);
+	g_assert_cmpint(row->size, ==, 4);
+	g_assert_null(inbox_load(fixture->store, 9, NULL, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+}
+
+static void
+all_recipients_are_kept_while_it_is_new(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	static const char sql[] = "SELECT ifnull(recipient, '-') FROM inbox";
+
+	insert(fixture, KEY("a"), NULL, 5);
+	insert(fixture, KEY("a"), "p@n.example", 5);
+	store_fixture_assert_text(fixture, sql, "p@n.example");
+	insert(fixture, KEY("a"), "p+r-x@n.example", 5);
+	insert(fixture, KEY("a"), "p@n.example", 5);
+	insert(fixture, KEY("a"), NULL, 5);
+	store_fixture_assert_text(fixture, sql, "p@n.example\np+r-x@n.example");
+	/* Not without end. */
+	for (int i = 0; i < 2 * BOUNDS_LMTP_RECIPIENTS; i++) {
+		g_autofree char *more = g_strdup_printf("p+r-%0240d@n.example", i);
+
+		insert(fixture, KEY("a"), more, 5);
+	}
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT length(recipient) FROM inbox"), <=,
+	    BOUNDS_RECIPIENTS_BYTES);
+	g_assert_true(inbox_mark_done(fixture->store, 1, "x", 6, NULL));
+	insert(fixture, KEY("a"), "p+r-xyz@n.example", 7);
+	store_fixture_assert_text(fixture, sql, "-");
+}
+
+static void
+what_is_done_says_nothing_any_more(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GBytes) raw = NULL;
+	pb_auto(inbox_row) row = NULL;
+	g_autofree char *said = NULL;
+
+	insert(fixture, KEY("a"), "p@n.example", 5);
+	g_assert_true(inbox_mark_done(fixture->store, 1, "no handler", 6, NULL));
+	row = inbox_load(fixture->store, 1, &raw, NULL);
+	g_assert_null(raw);
+	g_assert_null(row->sender);
+	g_assert_null(row->recipient);
+	g_assert_cmpstr(row->verdict, ==, "no handler");
+	/* It is final, whoever writes. */
+	g_assert_true(inbox_retry_at(fixture->store, 1, 7, NULL));
+	g_assert_true(inbox_save_quarantined(fixture->store, 1, "x", 7, NULL));
+	store_fixture_assert_text(fixture, "SELECT state, tries FROM inbox", "done|0");
+	said = store_fixture_try(fixture,
+	    "UPDATE inbox SET state = 'new', raw = x'00', ended_at = NULL,"
+	    " next_try_at = 1");
+	g_assert_nonnull(strstr(said, "stays so"));
+}
+
+static void
+bad_rows_are_impossible(void)
+{
+	static const char *const bad[] = {
+	    "UPDATE inbox SET raw = NULL",
+	    "UPDATE inbox SET state = 'done'",
+	    "UPDATE inbox SET next_try_at = NULL",
+	    "UPDATE inbox SET state = 'quarantined'",
+	    "UPDATE inbox SET receiver = 'pigeon'",
+	    "UPDATE inbox SET key = 'short'",
+	    "UPDATE inbox SET tries = -1",
+	};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	insert(fixture, KEY("a"), "p@n.example", 5);
+	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+		g_autofree char *said = store_fixture_try(fixture, bad[i]);
+
+		g_assert_nonnull(said);
+	}
+}
+
+static void
+what_is_due_comes_the_oldest_first(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GArray) ids = NULL;
+	int64_t at = 0;
+
+	g_assert_true(inbox_load_next_due(fixture->store, &at, NULL));
+	g_assert_cmpint(at, ==, -1);
+	insert(fixture, KEY("a"), NULL, 20);
+	insert(fixture, KEY("b"), NULL, 10);
+	insert(fixture, KEY("c"), NULL, 30);
+	insert(fixture, KEY("d"), NULL, 20);
+	g_assert_true(inbox_save_failure(fixture->store, 2, "died", 25, NULL));
+	ids = inbox_load_due(fixture->store, 29, 2, NULL);
+	g_assert_cmpuint(ids->len, ==, 2);
+	g_assert_cmpint(g_array_index(ids, int64_t, 0), ==, 1);
+	g_assert_cmpint(g_array_index(ids, int64_t, 1), ==, 4);
+	g_array_unref(g_steal_pointer(&ids));
+	ids = inbox_load_due(fixture->store, 29, 9, NULL);
+	g_assert_cmpuint(ids->len, ==, 3);
+	g_assert_true(inbox_load_next_due(fixture->store, &at, NULL));
+	g_assert_cmpint(at, ==, 20);
+}
+
+static void
+pages_go_from_the_newest_down(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autoptr(GPtrArray) page = NULL;
+
+	insert(fixture, KEY("a"), NULL, 1);
+	insert(fixture, KEY("b"), NULL, 2);
+	insert(fixture, KEY("c"), NULL, 3);
+	inbox_save_quarantined(fixture->store, 2, "x", 4, NULL);
+	inbox_mark_done(fixture->store, 3, "x", 4, NULL);
+	page = inbox_load_page(fixture->store, NULL, INT64_MAX, 9, NULL);
+	g_assert_cmpuint(page->len, ==, 2);
+	g_assert_cmpint(((struct inbox_row *)page->pdata[0])->id, ==, 2);
+	g_ptr_array_unref(g_steal_pointer(&page));
+	page = inbox_load_page(fixture->store, NULL, 2, 9, NULL);
+	g_assert_cmpuint(page->len, ==, 1);
+	g_ptr_array_unref(g_steal_pointer(&page));
+	page = inbox_load_page(fixture->store, "done", INT64_MAX, 9, NULL);
+	g_assert_cmpuint(page->len, ==, 1);
+	g_assert_cmpint(((struct inbox_row *)page->pdata[0])->id, ==, 3);
+}
+
+static void
+maintenance_forgets_each_in_its_time(void)
+{
+	int64_t now = store_fixture_time(NOW);
+
+	for (int offset = -1; offset <= 1; offset++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+		int64_t fourteen =
+		    now - MAINTENANCE_QUARANTINE_DAYS * (int64_t)CLOCK_DAY_S + offset;
+		int64_t thirty =
+		    now - MAINTENANCE_INBOX_DAYS * (int64_t)CLOCK_DAY_S + offset;
+		g_autoptr(GError) error = NULL;
+
+		insert(fixture, KEY("a"), NULL, thirty);
+		inbox_mark_done(fixture->store, 1, "x", now, NULL);
+		insert(fixture, KEY("b"), NULL, thirty);
+		insert(fixture, KEY("c"), NULL, fourteen);
+		inbox_save_quarantined(fixture->store, 3, "x", fourteen, NULL);
+		g_assert_true(maintenance_run(fixture->store, now, &error));
+		/* One that is new waits however long it takes. */
+		store_fixture_assert_text(fixture,
+		    "SELECT id, state FROM inbox WHERE id > 1",
+		    offset < 0 ? "2|new 3|done" : "2|new 3|quarantined");
+		g_assert_cmpint(store_fixture_number(
+		                    fixture, "SELECT count(*) FROM inbox WHERE id = 1"),
+		    ==, offset >= 0);
+	}
+}
+
+static bool
+call_insert(struct store_fixture *fixture, void *data, GError **error)
+{
+	const struct inbox_new fresh = {
+	    .key = data, .receiver = "imap", .raw = "x", .size = 1};
+	bool is_fresh;
+
+	return inbox_insert(fixture->store, &fresh, 5, &is_fresh, error);
+}
+
+static void
+a_failing_store_keeps_nothing_by_half(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	char key[] = KEY("a");
+
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_insert, key, true), >=, 1);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM inbox"), ==, 1);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/letters/a letter is kept once and as it came",
+	    a_letter_is_kept_once_and_as_it_came);
+	g_test_add_func("/letters/all recipients are kept while it is new",
+	    all_recipients_are_kept_while_it_is_new);
+	g_test_add_func("/letters/what is done says nothing any more",
+	    what_is_done_says_nothing_any_more);
+	g_test_add_func("/letters/bad rows are impossible", bad_rows_are_impossible);
+	g_test_add_func("/letters/what is due comes the oldest first",
+	    what_is_due_comes_the_oldest_first);
+	g_test_add_func(
+	    "/letters/pages go from the newest down", pages_go_from_the_newest_down);
+	g_test_add_func("/letters/upkeep forgets each in its time",
+	    maintenance_forgets_each_in_its_time);
+	g_test_add_func("/letters/a failing store keeps nothing by half",
+	    a_failing_store_keeps_nothing_by_half);
+	return g_test_run();
+}

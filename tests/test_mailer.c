@@ -1,0 +1,719 @@
+/*
+ * test_mailer.c - what becomes of a message, whatever the relay and the store do.
+ */
+#include <glib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lib/inbound_fixture.h"
+#include "service/people/erase.h"
+#include "service/people/subscribe.h"
+#include "store/core/suppression.h"
+
+#define RELAY(stage_)                                                        \
+	{                                                                    \
+		.outcome = DELIVERY_DEFERRED, .scope = DELIVERY_SCOPE_RELAY, \
+		.stage = (stage_)                                            \
+	}
+
+static void
+each_outcome_leaves_its_row(void)
+{
+	static const struct {
+		struct delivery answer;
+		const char
+		    *row; /* state, attempt, seconds to the next try, ended, code */
+		const char *digest;
+		int delivered, refused; /* papers */
+	} rows[] = {
+	    {{.outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250},
+	        "SENT|1|-|1|250|made up", "sent", 2, 0},
+	    {{.outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450},
+	        "DEFERRED|1|60|0|450|made up", "live", 0, 0},
+	    {{.outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_RCPT, .code = 550},
+	        "FAILED|1|-|1|550|made up", "failed", 0, 0},
+	    {{.outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_DATA, .code = 554},
+	        "FAILED|1|-|1|554|made up", "failed", 0, 2},
+	    {{.outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_DOT, .code = 552},
+	        "FAILED|1|-|1|552|made up", "failed", 0, 2},
+	    {{.outcome = DELIVERY_UNKNOWN,
+	         .scope = DELIVERY_SCOPE_RELAY,
+	         .stage = SMTP_STAGE_DOT},
+	        "UNKNOWN|1|60|0|-|made up", "live", 0, 0},
+	    /* The relay is down: that was no attempt. */
+	    {RELAY(SMTP_STAGE_CONNECT), "DEFERRED|0|0|0|-|made up", "live", 0, 0},
+	    {{.outcome = DELIVERY_DEFERRED,
+	         .scope = DELIVERY_SCOPE_LOGIN,
+	         .stage = SMTP_STAGE_AUTH,
+	         .code = 535},
+	        "DEFERRED|0|0|0|535|made up", "live", 0, 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+		g_autofree char *sql = g_strdup_printf(
+		    "SELECT state, attempt, (next_try_at - %" G_GINT64_FORMAT
+		    ") / 10 * 10, ended_at IS NOT NULL, code, reply FROM outbox",
+		    store_fixture_time(NOW));
+		g_autofree char *row = NULL, *digest = NULL;
+
+		inbound->script.answer = rows[i].answer;
+		inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+		row = store_fixture_text(inbound->fixture, sql);
+		digest =
+		    store_fixture_text(inbound->fixture, "SELECT state FROM digest");
+		if (strcmp(row, rows[i].row) != 0)
+			g_test_fail_printf("row %zu: %s", i, row);
+		g_assert_cmpstr(digest, ==, rows[i].digest);
+		g_assert_cmpint(store_fixture_number(
+		                    inbound->fixture, "SELECT count(*) FROM delivered"),
+		    ==, rows[i].delivered);
+		g_assert_cmpint(store_fixture_number(inbound->fixture,
+		                    "SELECT count(*) FROM digest_rejected"),
+		    ==, rows[i].refused);
+	}
+}
+
+static void
+a_deferred_message_goes_again_the_same_until_it_is_given_up(void)
+{
+	static const struct {
+		struct delivery answer;
+		const char *end;
+		const char *digest;
+		int delivered;
+		unsigned least, most; /* tries */
+	} rows[] = {
+	    /* 1, 5, 15, 30, 60 minutes, then an hour each, for 36 hours. */
+	    {{.outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450},
+	        "FAILED", "failed", 0, 34, 42},
+	    /* Each may have arrived: few, and its papers are not sent again. */
+	    {{.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT}, "UNKNOWN", "sent",
+	        2, 5, 5},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+		int64_t now = store_fixture_time(NOW);
+		unsigned runs = 0;
+
+		inbound->script.answer = rows[i].answer;
+		do {
+			inbound_fixture_run_at(inbound, now, NULL);
+			g_assert_cmpuint(inbound->script.tried, ==, ++runs);
+			g_assert_true(inbound->next < 0 || inbound->next >= now + 60);
+			now = inbound->next;
+		} while (now >= 0);
+		g_assert_cmpuint(runs, >=, rows[i].least);
+		g_assert_cmpuint(runs, <=, rows[i].most);
+		store_fixture_assert_text(
+		    inbound->fixture, "SELECT state FROM outbox", rows[i].end);
+		if (rows[i].answer.outcome == DELIVERY_DEFERRED)
+			g_assert_cmpint(store_fixture_number(inbound->fixture,
+			                    "SELECT ended_at FROM outbox"),
+			    >=, store_fixture_time(NOW) + GIVE_UP_S);
+		store_fixture_assert_text(
+		    inbound->fixture, "SELECT state FROM digest", rows[i].digest);
+		g_assert_cmpint(store_fixture_number(
+		                    inbound->fixture, "SELECT count(*) FROM delivered"),
+		    ==, rows[i].delivered);
+		g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 1);
+	}
+}
+
+static void
+without_room_to_record_it_nothing_is_sent(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 2);
+	struct mailer_options options = inbound_fixture_options(inbound);
+	int64_t now = store_fixture_time(NOW);
+
+	options.state_dir = inbound->fixture->folder;
+	options.disk_least_bytes = G_MAXINT64;
+	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
+	inbound_fixture_run_at(inbound, now, NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 0);
+	g_assert_cmpint(inbound->next, ==, now + 60);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "NEW|0");
+	options.disk_least_bytes = 1;
+	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
+	inbound_fixture_run_at(inbound, inbound->next, NULL);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+}
+
+static void
+what_a_stop_broke_off_is_not_given_up_for_that(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+	struct mailer_options options = inbound_fixture_options(inbound);
+	int ends[2];
+
+	g_assert_cmpint(pipe(ends), ==, 0);
+	close(ends[1]); /* which makes the other one readable */
+	options.stop_fd = &ends[0];
+	g_assert_true(mailer_reload(inbound->mailer, &options, false, NULL));
+	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 2 * GIVE_UP_S, NULL);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT state, attempt FROM outbox", "DEFERRED|0");
+	close(ends[0]);
+}
+
+static void
+who_was_in_doubt_stays_so_when_deferred(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+	int64_t now = store_fixture_time(NOW);
+
+	inbound->script.answer =
+	    (struct delivery){.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT};
+	inbound_fixture_run_at(inbound, now, NULL);
+	inbound->script.answer = (struct delivery){
+	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
+	inbound_fixture_run_at(inbound, inbound->next, NULL);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
+	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	inbound_fixture_run_at(inbound, inbound->next, NULL);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT state, attempt FROM outbox", "UNKNOWN|2");
+	/* Given up for its age: an earlier copy may have arrived. */
+	inbound_fixture_run_at(inbound, now + GIVE_UP_S + CLOCK_HOUR_S, NULL);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, ended_at IS NULL FROM outbox", "UNKNOWN|0");
+	g_assert_cmpint(
+	    store_fixture_number(inbound->fixture, "SELECT count(*) FROM delivered"),
+	    ==, 2);
+}
+
+static void
+many_messages_go_once_each_whatever_the_senders(void)
+{
+	static const unsigned senders[] = {1, 3, 8};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(senders); i++) {
+		enum { PEOPLE = 117 };
+		pb_auto(inbound_fixture) inbound =
+		    inbound_fixture_new(PEOPLE, senders[i]);
+		struct mailer_report report =
+		    inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+
+		g_assert_cmpuint(report.sent, ==, PEOPLE);
+		g_assert_cmpuint(inbound->script.tried, ==, PEOPLE);
+		g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, PEOPLE);
+		g_assert_cmpint(inbound->next, ==, -1);
+		store_fixture_assert_text(inbound->fixture,
+		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+		g_assert_nonnull(strstr(inbound->script.envelopes->str,
+		    "p7@example.org<bounce@example.org digest-8."));
+	}
+}
+
+static void
+a_relay_that_is_down_is_left_alone_and_tried_by_one(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(30, 3);
+	int64_t now = store_fixture_time(NOW);
+	struct mailer_report report;
+	g_autofree char *line = NULL;
+	unsigned tried;
+
+	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	report = inbound_fixture_run_at(inbound, now, NULL);
+	/* Those that were on their way when the first came back, and no more. */
+	g_assert_cmpuint(inbound->script.tried, <=, 6);
+	g_assert_cmpuint(report.failed + report.sent, ==, 0);
+	g_assert_cmpint(inbound->next, ==, now + 60);
+	g_assert_cmpint(
+	    store_fixture_number(inbound->fixture, "SELECT max(attempt) FROM outbox"),
+	    ==, 0);
+	g_assert_cmpint(store_fixture_number(inbound->fixture,
+	                    "SELECT count(*) FROM outbox"
+	                    " WHERE state IN ('NEW', 'DEFERRED')"),
+	    ==, 30);
+	line = mailer_format_relay(inbound->mailer);
+	g_assert_nonnull(strstr(line, "made up"));
+
+	tried = inbound->script.tried;
+	inbound_fixture_run_at(inbound, now + 59, NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, tried);
+	inbound_fixture_run_at(inbound, now + 60, NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, tried + 1);
+	g_assert_cmpint(inbound->next, ==, now + 60 + 120);
+
+	inbound->script.answer = (struct delivery){
+	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+	report = inbound_fixture_run_at(inbound, inbound->next, NULL);
+	g_assert_cmpuint(report.sent, ==, 30);
+	g_assert_cmpint(inbound->next, ==, -1);
+}
+
+static void
+a_relay_that_goes_down_midway_keeps_what_it_took(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 2);
+	struct mailer_report report;
+
+	inbound->script.fail_after = 10;
+	inbound->script.later = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 10);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "10");
+	inbound->script.fail_after = 0;
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 60, NULL);
+	g_assert_cmpuint(report.sent, ==, 30);
+	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 40);
+}
+
+/* One who was forgotten while the message was being sent, one while it waited. */
+static void
+who_is_forgotten_meanwhile_is_in_nobodys_way(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 1);
+	struct mailer_report report;
+
+	inbound->script.path = inbound->fixture->path;
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 39);
+	g_assert_nonnull(strstr(inbound->script.envelopes->str, "p0@"));
+	g_assert_null(strstr(inbound->script.envelopes->str, "p39@"));
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, count(*) FROM outbox GROUP BY state", "SENT|38");
+	g_assert_cmpint(inbound->next, ==, -1);
+}
+
+static void
+a_suppressed_address_gets_nothing(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
+	g_autofree char *hash = suppression_hash(inbound->key, "p1@example.org");
+	struct mailer_report report;
+
+	g_assert_true(suppression_insert(
+	    inbound->fixture->store, hash, "operator", store_fixture_time(NOW), NULL));
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 2);
+	g_assert_cmpuint(report.cancelled, ==, 1);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT s.address FROM outbox o JOIN subscriber s ON s.id = o.subscriber_id"
+	    " WHERE o.state = 'CANCELLED'",
+	    "p1@example.org");
+}
+
+static void
+a_stop_returns_what_was_claimed_as_it_was(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 1);
+	int stop = 1;
+	struct mailer_report report =
+	    inbound_fixture_run_at(inbound, store_fixture_time(NOW), &stop);
+
+	g_assert_cmpuint(inbound->script.tried, ==, 0);
+	g_assert_cmpuint(report.sent, ==, 0);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox",
+	    "NEW|0|-|-|-");
+
+	stop = 0;
+	inbound->script.stop = &stop;
+	inbound->script.stop_after = 5;
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), &stop);
+	g_assert_cmpuint(report.sent, >=, 5);
+	g_assert_cmpuint(report.sent, <, 40);
+	g_assert_cmpuint(report.sent, ==, inbound->script.tried);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox"
+	    " WHERE state <> 'SENT'",
+	    "NEW|0|-|-|-");
+	g_assert_cmpint(store_fixture_number(inbound->fixture,
+	                    "SELECT count(*) FROM outbox WHERE state = 'SENT'"),
+	    ==, report.sent);
+	stop = 0;
+	inbound->script.stop = NULL;
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW), &stop);
+	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 40);
+	g_assert_cmpuint(inbound->script.tried, ==, 40);
+}
+
+static void
+reload(struct inbound_fixture *inbound, const char *envelope_from, bool is_other_relay)
+{
+	struct mailer_options options = inbound_fixture_options(inbound);
+	g_autoptr(GError) error = NULL;
+
+	options.envelope_from = envelope_from;
+	g_assert_true(mailer_reload(inbound->mailer, &options, is_other_relay, &error));
+	g_assert_no_error(error);
+}
+
+static void
+a_pause_ends_a_run_and_the_next_goes_by_other_options(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 2);
+	struct mailer_report report;
+
+	inbound->script.stop = &inbound->pause;
+	inbound->script.stop_after = 5;
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, >=, 5);
+	g_assert_cmpuint(report.sent, <, 40);
+	/* What is left is as it was, and due at once. */
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT DISTINCT state, attempt, code, reply, render_key FROM outbox"
+	    " WHERE state <> 'SENT'",
+	    "NEW|0|-|-|-");
+	g_assert_cmpint(inbound->next, <=, store_fixture_time(NOW));
+	g_assert_null(strstr(inbound->script.envelopes->str, "<other@example.org"));
+	inbound->script.stop = NULL;
+	inbound->pause = 0;
+	g_string_assign(inbound->script.envelopes, "");
+	reload(inbound, "other@example.org", false);
+	/* The old senders have taken leave. */
+	g_assert_cmpuint(inbound->script.closed, >=, 2);
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 40);
+	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 40);
+	g_assert_null(strstr(inbound->script.envelopes->str, "<bounce@example.org"));
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+}
+
+static void
+what_is_not_recorded_yet_outlives_a_reload(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(12, 2);
+	struct mailer_report report = {0};
+
+	store_fixture_run(inbound->fixture,
+	    "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
+	    " NEW.state = 'SENT' BEGIN SELECT"
+	    " RAISE(FAIL, 'made-up refusal'); END");
+	g_assert_false(
+	    mailer_run(inbound->mailer, NULL, &report, &inbound->next, NULL));
+	g_assert_cmpuint(inbound->script.tried, >, 0);
+	store_fixture_run(inbound->fixture, "DROP TRIGGER made_up");
+	reload(inbound, "bounce@example.org", true);
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 60, NULL);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+	g_assert_cmpuint(inbound->script.tried, ==, 12);
+}
+
+static void
+only_another_relay_is_tried_before_its_time(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
+	int64_t now = store_fixture_time(NOW);
+
+	inbound->script.answer = (struct delivery)RELAY(SMTP_STAGE_CONNECT);
+	inbound_fixture_run_at(inbound, now, NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 1);
+	/* A template was edited: the relay is as it was. */
+	reload(inbound, "bounce@example.org", false);
+	inbound_fixture_run_at(inbound, now + 1, NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 1);
+	inbound->script.answer = (struct delivery){
+	    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+	reload(inbound, "bounce@example.org", true);
+	inbound_fixture_run_at(inbound, now + 1, NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 4);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+}
+
+static void
+who_left_or_paused_gets_nothing(void)
+{
+	static const char *const states[] = {"paused", "suspended", "pending"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new(2, 1);
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE subscriber SET state = '%s' WHERE id = 1", states[i]);
+		struct mailer_report report;
+
+		store_fixture_run(inbound->fixture, sql);
+		report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+		g_assert_cmpuint(report.sent, ==, 1);
+		g_assert_cmpuint(report.cancelled, ==, 1);
+		g_assert_cmpuint(inbound->script.tried, ==, 1);
+		store_fixture_assert_text(inbound->fixture,
+		    "SELECT state, attempt FROM outbox ORDER BY id",
+		    "CANCELLED|0 SENT|1");
+		store_fixture_assert_text(inbound->fixture,
+		    "SELECT state FROM digest ORDER BY id", "cancelled sent");
+	}
+}
+
+static void
+a_digest_that_cannot_be_composed_stops_no_other(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
+	struct mailer_report report;
+
+	/* Nothing but a raw hand could make such a row. */
+	store_fixture_run(
+	    inbound->fixture, "UPDATE digest SET date = 'never' WHERE id = 2");
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 2);
+	g_assert_cmpuint(report.failed, ==, 1);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, attempt, code, length(reply) > 5 FROM outbox WHERE id = 2",
+	    "FAILED|1|-|1");
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT state FROM digest WHERE id = 2", "failed");
+}
+
+static void
+what_was_being_sent_when_the_program_ended_goes_again_the_same(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(2, 1);
+
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 2);
+	mailer_free(g_steal_pointer(&inbound->mailer));
+	/* As if the result of the first had never been recorded. */
+	store_fixture_run(inbound->fixture,
+	    "DELETE FROM delivered; DROP TRIGGER outbox_end_is_final;"
+	    "DROP TRIGGER digest_end_is_final; UPDATE outbox SET state = 'SENDING',"
+	    " ended_at = NULL WHERE id = 1; UPDATE digest SET state = 'live'"
+	    " WHERE id = 1");
+	inbound_fixture_open(inbound);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, attempt, possible_copies, crashes FROM outbox ORDER BY id",
+	    "UNKNOWN|1|1|1 SENT|1|0|0");
+	/* It waits as what is tried for the second time. */
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 59, NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 2);
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 66, NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 3);
+	/* deliver() has seen that the bytes are the same. */
+	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 2);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, attempt FROM outbox ORDER BY id", "SENT|2 SENT|1");
+}
+
+/* The state after a kill: claimed, committed, no result. */
+#define KILLED                                                                        \
+	"UPDATE outbox SET state = 'SENDING', attempt = attempt + 1, claimed_at = 1," \
+	" next_try_at = NULL WHERE ended_at IS NULL AND state <> 'HELD'"
+
+static void
+kill_and_open(struct inbound_fixture *inbound, int64_t now)
+{
+	g_clear_pointer(&inbound->mailer, mailer_free);
+	store_fixture_run(inbound->fixture, KILLED);
+	store_fixture_set_now(inbound->fixture, now);
+	inbound_fixture_open(inbound);
+}
+
+static void
+each_crash_is_counted_and_lengthens_the_wait(void)
+{
+	static const struct {
+		const char *row; /* state, copies, crashes, held_why */
+		int64_t wait_s;  /* -1: not tried again */
+	} rows[] = {
+	    {"UNKNOWN|1|1|-", 60},
+	    {"UNKNOWN|2|2|-", 5 * 60},
+	    {"UNKNOWN|3|3|-", 15 * 60},
+	    {"UNKNOWN|4|4|-", 30 * 60},
+	    {"HELD|5|5|crash", -1},
+	    {"HELD|5|5|crash", -1},
+	};
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+	/* Long after it would be given up, had the relay deferred it. */
+	int64_t now = store_fixture_time(NOW) + 2 * GIVE_UP_S;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		int64_t next_at;
+
+		kill_and_open(inbound, now);
+		store_fixture_assert_text(inbound->fixture,
+		    "SELECT state, possible_copies, crashes, held_why FROM outbox",
+		    rows[i].row);
+		next_at = store_fixture_number(
+		    inbound->fixture, "SELECT coalesce(next_try_at, -1) FROM outbox");
+		if (rows[i].wait_s < 0) {
+			g_assert_cmpint(next_at, ==, -1);
+			continue;
+		}
+		g_assert_cmpint(next_at, >=, now + rows[i].wait_s);
+		g_assert_cmpint(next_at, <=, now + rows[i].wait_s * 11 / 10);
+		now = next_at;
+	}
+	g_assert_cmpint(
+	    store_fixture_number(inbound->fixture, "SELECT count(*) FROM delivered"),
+	    ==, 0);
+	/* Released it is sent once more; a crash then holds it again. */
+	store_fixture_run(inbound->fixture,
+	    "UPDATE outbox SET state = held_from, held_from = NULL, held_why = NULL,"
+	    " next_try_at = 1");
+	kill_and_open(inbound, now);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, possible_copies, crashes, held_why FROM outbox",
+	    "HELD|6|6|crash");
+}
+
+static void
+five_possible_copies_count_as_delivered(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+	int64_t now = store_fixture_time(NOW);
+
+	/* Killed once, then cut after the dot each time; deferrals do not count. */
+	kill_and_open(inbound, now);
+	inbound->script.answer = (struct delivery){
+	    .outcome = DELIVERY_DEFERRED, .stage = SMTP_STAGE_RCPT, .code = 450};
+	for (unsigned i = 0; i < 3; i++)
+		inbound_fixture_run_at(inbound, now += CLOCK_HOUR_S, NULL);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, attempt, possible_copies FROM outbox", "UNKNOWN|4|1");
+	inbound->script.answer =
+	    (struct delivery){.outcome = DELIVERY_UNKNOWN, .stage = SMTP_STAGE_DOT};
+	for (unsigned i = 0; i < 4; i++)
+		inbound_fixture_run_at(inbound, now += CLOCK_HOUR_S, NULL);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, possible_copies, crashes, ended_at IS NULL FROM outbox",
+	    "UNKNOWN|5|1|0");
+	g_assert_cmpint(inbound->next, ==, -1);
+	store_fixture_assert_text(inbound->fixture, "SELECT state FROM digest", "sent");
+	g_assert_cmpint(
+	    store_fixture_number(inbound->fixture, "SELECT count(*) FROM delivered"),
+	    ==, 2);
+}
+
+static void
+a_message_with_two_crashes_is_sent_while_nothing_else_is(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(40, 4);
+	struct mailer_report report;
+
+	store_fixture_run(inbound->fixture,
+	    "UPDATE outbox SET possible_copies = 2, crashes = 2"
+	    " WHERE id IN (3, 20, 40)");
+	inbound->script.path_in_flight = inbound->fixture->path;
+	inbound->script.alone = "p19@example.org";
+	report = inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(report.sent, ==, 40);
+	g_assert_cmpuint(inbound->script.most_sending, >, 4);
+	g_assert_cmpuint(inbound->script.sending_with_alone, ==, 1);
+}
+
+static void
+a_crash_leaves_few_in_flight(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(60, 2);
+
+	inbound->script.path_in_flight = inbound->fixture->path;
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(inbound->script.most_sending, >, 2);
+	g_assert_cmpuint(inbound->script.most_sending, <=, 2 * MAILER_AHEAD);
+}
+
+static void
+a_store_that_fails_loses_no_message_and_sends_none_twice(void)
+{
+	enum { PEOPLE = 12 };
+	unsigned failures = 0, runs = 0;
+
+	for (int nth = 1; nth < 40000; nth += nth < 300 ? 17 : nth / 8) {
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new(PEOPLE, 2);
+		struct mailer_report report = {0};
+		bool is_ok;
+
+		store_fixture_interrupt_at(inbound->fixture, nth);
+		is_ok =
+		    mailer_run(inbound->mailer, NULL, &report, &inbound->next, NULL);
+		store_fixture_interrupt_at(inbound->fixture, 0);
+		store_fixture_assert_idle(inbound->fixture);
+		runs++;
+		failures += !is_ok;
+		inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 60, NULL);
+		store_fixture_assert_text(inbound->fixture,
+		    "SELECT DISTINCT state, attempt FROM outbox", "SENT|1");
+		g_assert_cmpuint(inbound->script.tried, ==, PEOPLE);
+	}
+	g_assert_cmpuint(failures, >=, 10);
+	g_assert_cmpuint(failures, <, runs);
+}
+
+static void
+results_that_the_store_refuses_hold_up_nobody(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(3, 1);
+	struct mailer_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_run(inbound->fixture,
+	    "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
+	    " NEW.state = 'SENT' AND NEW.id = 2 BEGIN SELECT"
+	    " RAISE(ABORT, 'made-up refusal'); END");
+	g_assert_false(
+	    mailer_run(inbound->mailer, NULL, &report, &inbound->next, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	store_fixture_run(inbound->fixture, "DROP TRIGGER made_up");
+	store_fixture_run(inbound->fixture,
+	    "CREATE TRIGGER made_up BEFORE UPDATE ON outbox WHEN"
+	    " NEW.state = 'SENT' AND NEW.id = 2 AND OLD.attempt = 1"
+	    " BEGIN SELECT RAISE(ABORT, 'made-up refusal'); END");
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 60, NULL);
+	/* It may have arrived, and is sent again with the same bytes. */
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, possible_copies, crashes FROM outbox WHERE id = 2",
+	    "UNKNOWN|1|0");
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW) + 180, NULL);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT DISTINCT state FROM outbox", "SENT");
+	g_assert_cmpuint(g_hash_table_size(inbound->script.bytes), ==, 3);
+}
+
+static void
+a_held_message_waits_for_an_operator(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(1, 1);
+
+	store_fixture_run(
+	    inbound->fixture, "UPDATE outbox SET state = 'HELD', next_try_at = NULL");
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	g_assert_cmpuint(inbound->script.tried, ==, 0);
+	g_assert_cmpint(inbound->next, ==, -1);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* Failures are what is tested here: their log lines are wanted. */
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+#define ADD(name) g_test_add_func("/post/" #name, name)
+	ADD(each_outcome_leaves_its_row);
+	ADD(a_deferred_message_goes_again_the_same_until_it_is_given_up);
+	ADD(without_room_to_record_it_nothing_is_sent);
+	ADD(what_a_stop_broke_off_is_not_given_up_for_that);
+	ADD(who_was_in_doubt_stays_so_when_deferred);
+	ADD(many_messages_go_once_each_whatever_the_senders);
+	ADD(a_relay_that_is_down_is_left_alone_and_tried_by_one);
+	ADD(a_relay_that_goes_down_midway_keeps_what_it_took);
+	ADD(who_is_forgotten_meanwhile_is_in_nobodys_way);
+	ADD(a_suppressed_address_gets_nothing);
+	ADD(a_stop_returns_what_was_claimed_as_it_was);
+	ADD(a_pause_ends_a_run_and_the_next_goes_by_other_options);
+	ADD(what_is_not_recorded_yet_outlives_a_reload);
+	ADD(only_another_relay_is_tried_before_its_time);
+	ADD(who_left_or_paused_gets_nothing);
+	ADD(a_digest_that_cannot_be_composed_stops_no_other);
+	ADD(what_was_being_sent_when_the_program_ended_goes_again_the_same);
+	ADD(each_crash_is_counted_and_lengthens_the_wait);
+	ADD(five_possible_copies_count_as_delivered);
+	ADD(a_message_with_two_crashes_is_sent_while_nothing_else_is);
+	ADD(a_crash_leaves_few_in_flight);
+	ADD(a_store_that_fails_loses_no_message_and_sends_none_twice);
+	ADD(results_that_the_store_refuses_hold_up_nobody);
+	ADD(a_held_message_waits_for_an_operator);
+	return g_test_run();
+}

@@ -1,0 +1,263 @@
+/*
+ * test_maintenance.c - what has had its time goes, what is needed stays.
+ */
+#include "service/health/maintenance.h"
+#include "store/paper/archive.h"
+
+#include <glib.h>
+
+#include "lib/store_fixture.h"
+#include "model/digest.h"
+#include "service/people/subscribe.h"
+
+#define NOW "2026-11-20T09:00:00Z"
+
+/* Rows around the number of days that they are kept, on either side. */
+static void
+rows_are_kept_for_their_days_and_no_longer(void)
+{
+	static const struct {
+		const char *table;
+		const char *insert; /* %lld: the time that counts */
+		int days;
+	} rows[] = {
+	    {"match_found",
+	        "INSERT INTO match_found VALUES (1, %" G_GINT64_FORMAT ", '1')",
+	        MAINTENANCE_MATCH_DAYS},
+	    {"match_pending",
+	        "INSERT INTO match_pending VALUES (1, 1, %" G_GINT64_FORMAT ", 9)",
+	        MAINTENANCE_MATCH_DAYS},
+	    {"delivered",
+	        "INSERT INTO delivered VALUES (1, 1, 0, 1, %" G_GINT64_FORMAT ")",
+	        MAINTENANCE_DELIVERED_DAYS},
+	    {"digest_rejected",
+	        "INSERT INTO digest_rejected VALUES (1, 1, 2, %" G_GINT64_FORMAT ")",
+	        MAINTENANCE_DELIVERED_DAYS},
+	    {"source_fetch",
+	        "INSERT INTO source_fetch (source, day, asked_at, status)"
+	        " VALUES ('x', '2026-01-01', %" G_GINT64_FORMAT ", 'ok')",
+	        MAINTENANCE_BATCH_DAYS},
+	};
+	int64_t now = store_fixture_time(NOW);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		for (int offset = -1; offset <= 1; offset++) {
+			pb_auto(store_fixture) fixture = store_fixture_new();
+			g_autofree char *count =
+			    g_strdup_printf("SELECT count(*) FROM %s", rows[i].table);
+			int64_t at = now - rows[i].days * (int64_t)CLOCK_DAY_S + offset;
+			g_autofree char *sql = NULL;
+			g_autoptr(GError) error = NULL;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+			sql = g_strdup_printf(rows[i].insert, at);
+#pragma GCC diagnostic pop
+			store_fixture_list(
+			    fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+			store_fixture_run(fixture, "DELETE FROM source_fetch");
+			store_fixture_subscribe(
+			    fixture, "ada@example.org", "UTC", "diffusion", now);
+			store_fixture_run(fixture, sql);
+			g_assert_true(maintenance_run(fixture->store, now, &error));
+			g_assert_cmpint(
+			    store_fixture_number(fixture, count), ==, offset >= 0);
+			store_fixture_assert_idle(fixture);
+		}
+	}
+}
+
+static void
+a_message_goes_fourteen_days_after_its_end_with_its_digest(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *end = g_strdup_printf(
+	    "UPDATE digest SET state = 'sent' WHERE id = 1;"
+	    "UPDATE outbox SET state = 'SENDING', next_try_at = NULL, attempt = 1,"
+	    " claimed_at = 1 WHERE id = 1;"
+	    "UPDATE outbox SET state = 'SENT', next_try_at = NULL,"
+	    " ended_at = %" G_GINT64_FORMAT " WHERE id = 1",
+	    now);
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "diffusion", now);
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
+	store_fixture_press(fixture, now);
+	store_fixture_run(fixture, end);
+	now += MAINTENANCE_OUTBOX_DAYS * (int64_t)CLOCK_DAY_S;
+	g_assert_true(maintenance_run(fixture->store, now, &error));
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM digest"), ==, 2);
+	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
+	/* The other one was never sent: it waits however old it is. */
+	store_fixture_assert_text(fixture, "SELECT id, state FROM outbox", "2|NEW");
+	/* An answer to it is its reader's for thirty days. */
+	store_fixture_assert_text(
+	    fixture, "SELECT id, state FROM digest", "1|sent 2|live");
+	now = store_fixture_time(NOW) + MAINTENANCE_DIGEST_DAYS * (int64_t)CLOCK_DAY_S;
+	g_assert_true(maintenance_run(fixture->store, now, &error));
+	store_fixture_assert_text(
+	    fixture, "SELECT id, state FROM digest", "1|sent 2|live");
+	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
+	store_fixture_assert_text(fixture, "SELECT id, state FROM digest", "2|live");
+	store_fixture_assert_text(fixture, "SELECT digest_id FROM digest_item", "2");
+	/* A digest's number is never used again: it names the message. */
+	store_fixture_run(fixture,
+	    "INSERT INTO digest (subscriber_id, slot, date, created_at, state,"
+	    " message_token) VALUES (1, 's', 'd', 0, 'live',"
+	    " 'abcdefghijklmnopq')");
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT max(id) FROM digest"), ==, 3);
+}
+
+static void
+filters_that_nobody_has_go_with_their_matches(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_list(
+	    fixture, "2026-11-20", "2611.00001", "Diffusion of mamba", 3);
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "diffusion", now);
+	store_fixture_subscribe(fixture, "bob@example.org", "UTC", "diffusion", now);
+	store_fixture_add_filter(fixture, "bob@example.org", "mamba", now);
+	store_fixture_press(fixture, now);
+	g_assert_true(
+	    subscribe_remove(fixture->store, "bob@example.org", "test", now, &error));
+	g_assert_true(maintenance_run(fixture->store, now + 1, &error));
+	store_fixture_assert_text(fixture, "SELECT canonical FROM filter", "diffusion");
+	store_fixture_assert_text(fixture, "SELECT filter_id FROM match", "1");
+}
+
+static void
+more_than_a_page_goes_in_one_run(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_run(fixture,
+	    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
+	    " WHERE i < 1499) INSERT INTO filter (canonical, hash,"
+	    " matched_through, created_at) SELECT 'text:w' || i,"
+	    " printf('%064d', i), 0, 0 FROM n;"
+	    "INSERT INTO source_fetch (source, day, asked_at, status)"
+	    " SELECT 'x', 'd', id, 'ok' FROM filter");
+	g_assert_true(maintenance_run(fixture->store, now, &error));
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM filter"), ==, 0);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM source_fetch"), ==, 0);
+}
+
+static void
+filters_are_filed_anew_when_the_archive_has_doubled(void)
+{
+	static const char terms[] = "SELECT kind || term FROM filter_term"
+	                            " WHERE filter_id = 1";
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW);
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "diffusion mamba", now);
+	store_fixture_assert_text(fixture, terms, "1diffusion");
+	store_fixture_run(
+	    fixture, "INSERT INTO vocabulary VALUES ('diffusion', 'diffusion', 9)");
+	g_assert_true(maintenance_run(fixture->store, now, &error));
+	store_fixture_assert_text(fixture, terms, "1diffusion");
+	store_fixture_run(
+	    fixture, "INSERT OR REPLACE INTO cursor VALUES ('filed papers', 2000)");
+	g_assert_true(maintenance_run(fixture->store, now, &error));
+	store_fixture_assert_text(fixture, terms, "1mamba");
+	/* What is filed nowhere is filed whatever has been. */
+	store_fixture_run(fixture, "DELETE FROM filter_term");
+	g_assert_true(maintenance_run(fixture->store, now, &error));
+	store_fixture_assert_text(fixture, terms, "1mamba");
+}
+
+static void
+it_is_due_at_first_and_then_once_a_day(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW), at;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(maintenance_load_due(fixture->store, now, &at, &error));
+	g_assert_cmpint(at, <, now);
+	g_assert_true(maintenance_run(fixture->store, now, &error));
+	g_assert_true(maintenance_load_due(fixture->store, now, &at, &error));
+	g_assert_cmpint(at, ==, now + CLOCK_DAY_S);
+}
+
+static bool
+call_maintenance(struct store_fixture *fixture, void *data, GError **error)
+{
+	return maintenance_run(fixture->store, *(int64_t *)data, error);
+}
+
+static void
+a_run_that_fails_is_due_again(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOW) + 90 * (int64_t)CLOCK_DAY_S;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
+	store_fixture_press(fixture, store_fixture_time(NOW));
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, call_maintenance, &now, false), >=,
+	    20);
+	g_assert_cmpint(store_fixture_number(
+	                    fixture, "SELECT value FROM cursor WHERE name = 'upkeep'"),
+	    ==, now);
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM match"), ==, 0);
+}
+
+static void
+what_is_eligible_is_remembered_as_delivered(void)
+{
+	/* Else a paper could come twice. */
+	g_assert_cmpint(MAINTENANCE_DELIVERED_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
+	g_assert_cmpint(MAINTENANCE_MATCH_DAYS, >, DIGEST_ELIGIBLE_DAYS + 1);
+}
+
+static void
+an_archive_that_lost_something_is_made_anew(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *problem = NULL;
+	g_autoptr(GError) error = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 1);
+	store_fixture_run(
+	    fixture, "DELETE FROM vocabulary; UPDATE cursor SET value = 0");
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+	maintenance_run(fixture->store, store_fixture_time(NOW), &error);
+	g_assert_no_error(error);
+	store_fixture_assert_text(fixture, "SELECT text FROM vocabulary", "diffusion");
+	g_assert_true(archive_check(fixture->store, &problem, &error));
+	g_assert_cmpstr(problem, ==, NULL);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/upkeep/" #name, name)
+	ADD(rows_are_kept_for_their_days_and_no_longer);
+	ADD(a_message_goes_fourteen_days_after_its_end_with_its_digest);
+	ADD(filters_that_nobody_has_go_with_their_matches);
+	ADD(more_than_a_page_goes_in_one_run);
+	ADD(filters_are_filed_anew_when_the_archive_has_doubled);
+	ADD(it_is_due_at_first_and_then_once_a_day);
+	ADD(a_run_that_fails_is_due_again);
+	ADD(what_is_eligible_is_remembered_as_delivered);
+	ADD(an_archive_that_lost_something_is_made_anew);
+	return g_test_run();
+}

@@ -1,0 +1,146 @@
+/*
+ * test_natural_time.c - times of day and days as people say them.
+ */
+#include "model/natural_time.h"
+
+#include <glib.h>
+
+#define NOTHING (-1)
+#define EITHER  (-2)
+
+static void
+an_hour_is_understood_where_it_is_clear(void)
+{
+	static const struct {
+		const char *text;
+		int minute; /* or one of the above */
+	} rows[] = {
+	    {"9pm", 21 * 60},
+	    {"9 pm", 21 * 60},
+	    {"9PM", 21 * 60},
+	    {"9 p.m.", 21 * 60},
+	    {"9:30pm", 21 * 60 + 30},
+	    {"9.30 am", 9 * 60 + 30},
+	    {"7am", 7 * 60},
+	    {"12am", 0},
+	    {"12pm", 12 * 60},
+	    {"12:01 am", 1},
+	    {"noon", 12 * 60},
+	    {"Midnight", 0},
+	    {"21", 21 * 60},
+	    {"13", 13 * 60},
+	    {"0", 0},
+	    {"00", 0},
+	    {"21h", 21 * 60},
+	    {"9 Uhr", 9 * 60},
+	    {"21 uhr", 21 * 60},
+	    {"7.30 Uhr", 7 * 60 + 30},
+	    {"07.30", 7 * 60 + 30},
+	    {"7:30", 7 * 60 + 30},
+	    {"15 o'clock", 15 * 60},
+	    {" 9pm! ", 21 * 60},
+	    {"9", EITHER},
+	    {"1", EITHER},
+	    {"12", EITHER},
+	    {"9 o'clock", EITHER},
+	    {"13pm", NOTHING},
+	    {"0am", NOTHING},
+	    {"24", NOTHING},
+	    {"24 Uhr", NOTHING},
+	    {"9:60pm", NOTHING},
+	    {"9:5", NOTHING},
+	    {"930", NOTHING},
+	    {"9 pm sharp", NOTHING},
+	    {"nine", NOTHING},
+	    {"pm", NOTHING},
+	    {"-9", NOTHING},
+	    {"9-10", NOTHING},
+	    {"", NOTHING},
+	    {"9\xff", NOTHING},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		int minute = NOTHING;
+		enum natural_time_hour hour =
+		    natural_time_parse_minute(rows[i].text, &minute);
+		int found = hour == NATURAL_TIME_HOUR_EITHER    ? EITHER
+		            : hour == NATURAL_TIME_HOUR_NOTHING ? NOTHING
+		                                                : minute;
+
+		if (found != rows[i].minute)
+			g_test_fail_printf("'%s': %d", rows[i].text, found);
+		if (hour == NATURAL_TIME_HOUR_NOTHING)
+			g_assert_cmpint(minute, ==, NOTHING);
+	}
+}
+
+static void
+a_day_is_understood_where_it_is_clear(void)
+{
+	static const struct {
+		const char *text, *day; /* NULL: not understood */
+	} rows[] = {
+	    {"14d", "2026-12-04"},
+	    {"14 d", "2026-12-04"},
+	    {"14 days", "2026-12-04"},
+	    {"0d", "2026-11-20"},
+	    {"2 weeks", "2026-12-04"},
+	    {"2weeks", "2026-12-04"},
+	    {"2w", "2026-12-04"},
+	    {"two weeks", "2026-12-04"},
+	    {"Two Weeks.", "2026-12-04"},
+	    {"for 2 weeks", "2026-12-04"},
+	    {"for the next two weeks", "2026-12-04"},
+	    {"a week", "2026-11-27"},
+	    {"one week", "2026-11-27"},
+	    {"a fortnight", "2026-12-04"},
+	    {"a month", "2026-12-20"},
+	    {"3 months", "2027-02-20"},
+	    {"a year", "2027-11-20"},
+	    {"zwei Wochen", "2026-12-04"},
+	    {"für 3 Tage", "2026-11-23"},
+	    {"einen Monat", "2026-12-20"},
+	    {"tomorrow", "2026-11-21"},
+	    {"until tomorrow", "2026-11-21"},
+	    /* 2026-11-20 is a Friday. */
+	    {"saturday", "2026-11-21"},
+	    {"until monday", "2026-11-23"},
+	    {"till Thu", "2026-11-26"},
+	    {"friday", "2026-11-27"},
+	    {"next friday", NULL},
+	    {"next week", NULL},
+	    {"mon,thu", NULL},
+	    {"mon thu", NULL},
+	    {"2 m", NULL},
+	    {"some weeks", NULL},
+	    {"weeks", NULL},
+	    {"2 weeks or so", NULL},
+	    {"-2 weeks", NULL},
+	    {"10000d", NULL},
+	    {"9999 weeks", "2218-07-10"},
+	    {"2026-12-01", NULL},
+	    {"", NULL},
+	    {"2 \xff", NULL},
+	};
+	g_autoptr(GDateTime) here = g_date_time_new_utc(2026, 11, 20, 9, 0, 0);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		char day[DAY_BYTES] = "";
+		bool is_known = natural_time_parse_day(rows[i].text, here, day);
+
+		if (is_known != (rows[i].day != NULL) ||
+		    g_strcmp0(day, rows[i].day ? rows[i].day : "") != 0)
+			g_test_fail_printf("'%s': '%s'", rows[i].text, day);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/spoken/an hour is understood where it is clear",
+	    an_hour_is_understood_where_it_is_clear);
+	g_test_add_func("/spoken/a day is understood where it is clear",
+	    a_day_is_understood_where_it_is_clear);
+	return g_test_run();
+}

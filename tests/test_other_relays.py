@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""test_other_relays.py - grouped writes at Postfix, OpenSMTPD and Exim, refused in the middle."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import relays
+from peers import Dovecot, Postfix, SmtpSink, make_ca
+from smtp_fixture import send
+from tap import Tap
+
+COUNT = 7
+
+
+def write_messages(tap, name):
+    directory = tap.subdirectory(name)
+    paths = []
+    for number in range(COUNT):
+        path = os.path.join(directory, f"m{number}")
+        with open(path, "wb") as file:
+            file.write(b"From: <a@example.org>\r\nTo: <b@example.org>\r\n"
+                       b"Date: Sat, 21 Nov 2026 07:30:00 +0100\r\n"
+                       b"Message-ID: <%d@example.org>\r\nSubject: %d\r\n\r\n"
+                       b"..number %d\r\n.\r\n" % (number, number, number)
+                       + b"x" * 70 * (number % 2) + b"\r\n" * 2000)
+        paths.append(path)
+    return paths
+
+
+def people(*refused):
+    return [relays.REFUSED if n in refused else f"p{n}@example.org" for n in range(COUNT)]
+
+
+def check_relay(tap, name, relay, sink):
+    """All but the refused ones arrive, once, as they were, over one connection."""
+    paths = write_messages(tap, f"{name}-messages")
+    for refused in ((), (0,), (3,), (2, 3), (COUNT - 1,), (0, 2, 4, 6), tuple(range(COUNT))):
+        sink.clear()
+        to = people(*refused)
+        found = send("--host", "127.0.0.1", "--port", relay.port, "--from",
+                     "b@example.org", "--to", ",".join(to), *paths, wait_ms=30000)
+        outcomes = [one.outcome for one in found]
+        wanted = ["failed" if n in refused else "sent" for n in range(COUNT)]
+        # A relay may call "we do not relay" a policy (5.7.1): then it is put off.
+        assert [o.replace("deferred", "failed") for o in outcomes] == wanted, (
+            name, refused, [(o.outcome, o.text) for o in found])
+        for number in refused:
+            assert found[number].fields["stage"] == "rcpt", found[number].fields
+        wanted = COUNT - len(refused)
+        arrived = sink.wait_messages(wanted) if wanted else sink.messages()
+        got = sorted((one.recipients[0], one.raw.split(b"\r\n\r\n", 1)[1])
+                     for one in arrived)
+        sent = []
+        for number, path in enumerate(paths):
+            if number not in refused:
+                with open(path, "rb") as file:
+                    sent.append((to[number], file.read().split(b"\r\n\r\n", 1)[1]))
+        assert got == sorted(sent), (name, refused, [who for who, _ in got])
+
+
+def postfix(tap):
+    """Postfix takes groups with refusals in the middle"""
+    with SmtpSink(tap.subdirectory("postfix-sink")) as sink:
+        with Postfix(tap.subdirectory("postfix"), make_ca(tap.subdirectory("ca")), settings={
+            "relay_domains": "example.org", "virtual_mailbox_domains": "",
+            "relay_transport": f"smtp:[127.0.0.1]:{sink.port}",
+            "smtpd_relay_restrictions": "reject_unauth_destination",
+            "smtpd_recipient_restrictions": "reject_unauth_destination",
+        }) as relay:
+            check_relay(tap, "Postfix", relay, sink)
+
+
+def opensmtpd(tap):
+    """OpenSMTPD takes groups with refusals in the middle"""
+    with SmtpSink(tap.subdirectory("opensmtpd-sink")) as sink:
+        with relays.OpenSmtpd(tap.subdirectory("opensmtpd"), sink.port) as relay:
+            check_relay(tap, "OpenSMTPD", relay, sink)
+
+
+def exim(tap):
+    """Exim takes groups with refusals in the middle"""
+    with SmtpSink(tap.subdirectory("exim-sink")) as sink:
+        with relays.Exim(tap.subdirectory("exim"), sink.port) as relay:
+            check_relay(tap, "Exim", relay, sink)
+
+
+def dovecot_lmtp(tap):
+    """Dovecot takes messages over LMTP on a socket, each once"""
+    with Dovecot(tap.subdirectory("dovecot"), make_ca(tap.subdirectory("lmtp-ca"))) as dovecot:
+        found = send("--lmtp", "--host", dovecot.lmtp, "--from", "b@example.org", "--to",
+                     "person@example.org", *write_messages(tap, "lmtp-messages"))
+        assert [one.outcome for one in found] == ["sent"] * COUNT, found[0].text
+        dovecot.wait_mails("person@example.org", COUNT)
+
+
+def main():
+    with Tap() as tap:
+        for test in (postfix, opensmtpd, exim, dovecot_lmtp):
+            tap.run(test, tap)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,430 @@
+/*
+ * test_outbox_mail.c - letters in the outbox: stored, claimed, ended, erased.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "service/delivery/queue.h"
+#include "store/core/suppression.h"
+#include "store/mail/outbox.h"
+#include "store/mail/outbox_queue.h"
+
+#define NOW     "2026-11-20T09:00:00Z"
+#define HEADERS "Message-ID: <a1@example.org>\r\nSubject: Re: zebrafilter\r\n"
+#define TEXT    HEADERS "\r\nYour quaggafilter is gone.\r\n"
+
+static struct store_fixture *
+new_fixture(void)
+{
+	struct store_fixture *fixture = store_fixture_new();
+
+	store_fixture_set_now(fixture, store_fixture_time(NOW));
+	return fixture;
+}
+
+static bool
+try_to_add(struct store_fixture *fixture, enum outbox_kind kind, int64_t subscriber_id,
+    const char *recipient, GBytes *message, int64_t *id, GError **error)
+{
+	const struct outbox_mail mail = {
+	    .kind = kind,
+	    .subscriber_id = subscriber_id,
+	    .recipient = recipient,
+	    .address_key = recipient,
+	    .sender = kind == OUTBOX_CONFIRMATION ? "paperboy+b-x@example.org" : "",
+	    .message = message,
+	    .now = store_fixture_time(NOW),
+	};
+
+	return outbox_add_mail(fixture->store, &mail, id, error);
+}
+
+static int64_t
+add(struct store_fixture *fixture, enum outbox_kind kind, int64_t subscriber_id,
+    const char *recipient)
+{
+	g_autoptr(GBytes) message = g_bytes_new_static(TEXT, strlen(TEXT));
+	g_autoptr(GError) error = NULL;
+	int64_t id = -1;
+
+	try_to_add(fixture, kind, subscriber_id, recipient, message, &id, &error);
+	g_assert_no_error(error);
+	return id;
+}
+
+static GPtrArray *
+claim(struct store_fixture *fixture, unsigned limit)
+{
+	g_autoptr(GError) error = NULL;
+	const struct outbox_claim request = {.now = store_fixture_time(NOW),
+	    .limit = limit,
+	    .is_idle = true,
+	    .cache_key = "render key",
+	    .key = fixture->key};
+	bool is_more;
+	GPtrArray *jobs = outbox_claim(fixture->store, &request, &is_more, &error);
+
+	g_assert_no_error(error);
+	return jobs;
+}
+
+static void
+finish(struct store_fixture *fixture, int64_t id, enum outbox_status end)
+{
+	g_autoptr(GPtrArray) results = g_ptr_array_new();
+	g_autoptr(GError) error = NULL;
+	struct outbox_result result = {
+	    .id = id, .end = end, .next_try_at = store_fixture_time(NOW), .code = 250};
+
+	if (end == OUTBOX_UNKNOWN)
+		result.next_try_at = -1;
+	g_ptr_array_add(results, &result);
+	outbox_save_results(fixture->store, results, store_fixture_time(NOW), &error);
+	g_assert_no_error(error);
+}
+
+static void
+what_was_stored_is_what_is_sent(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	int64_t id = add(fixture, OUTBOX_ANSWER, 0, "ada@example.org");
+	g_autoptr(GPtrArray) jobs = claim(fixture, 50);
+	const struct outbox_job *job = jobs->pdata[0];
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GBytes) message = outbox_load_mail(fixture->store, id, &error);
+	g_autoptr(GBytes) text = g_bytes_new_static(TEXT, strlen(TEXT));
+
+	g_assert_no_error(error);
+	g_assert_true(g_bytes_equal(message, text));
+	g_assert_cmpuint(jobs->len, ==, 1);
+	g_assert_cmpint(job->id, ==, id);
+	g_assert_cmpint(job->kind, ==, OUTBOX_ANSWER);
+	g_assert_cmpint(job->digest_id, ==, -1);
+	g_assert_cmpint(job->subscriber_id, ==, -1);
+	g_assert_cmpstr(job->recipient, ==, "ada@example.org");
+	g_assert_cmpstr(job->sender, ==, "");
+	g_assert_true(job->is_wanted);
+}
+
+static void
+a_letter_that_cannot_be_sent_is_not_stored(void)
+{
+	static const struct {
+		const char *bytes, *says;
+	} rows[] = {
+	    {"Subject: x\r\n\r\nno id\r\n", "no Message-ID"},
+	    {"Subject: x\r\n\r\nMessage-ID: <late@example.org>\r\n", "no Message-ID"},
+	    {"Message-ID:\r\n\r\nempty\r\n", "no Message-ID"},
+	    {HEADERS, "no empty line"},
+	    {HEADERS "\r\nend", "a last line without its end"},
+	    {HEADERS "\r\na\nb\r\n", "not CRLF"},
+	    {HEADERS "\r\na\rb\r\n", "not CRLF"},
+	    {HEADERS "\n\r\n", "not CRLF"},
+	    {"", "no empty line"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_fixture();
+		g_autoptr(GBytes) message =
+		    g_bytes_new_static(rows[i].bytes, strlen(rows[i].bytes));
+		g_autoptr(GError) error = NULL;
+		int64_t id = -7;
+
+		g_assert_false(try_to_add(
+		    fixture, OUTBOX_ANSWER, 0, "a@example.org", message, &id, &error));
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+		if (!strstr(error->message, rows[i].says))
+			g_test_fail_printf("row %zu: %s", i, error->message);
+		g_assert_cmpint(id, ==, -7);
+		store_fixture_assert_text(fixture, "SELECT count(*) FROM outbox", "0");
+	}
+}
+
+/* @param bytes  of all; of which one line has `line` octets */
+static bool
+is_taken(size_t bytes, size_t line, char inside)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	g_autoptr(GString) text = g_string_new(HEADERS "\r\n");
+	g_autoptr(GBytes) message = NULL;
+	g_autoptr(GError) error = NULL;
+	int64_t id;
+	bool is_ok;
+
+	for (size_t i = 0; i < line; i++)
+		g_string_append_c(text, i == line / 2 ? inside : 'x');
+	g_string_append(text, "\r\n");
+	while (text->len < bytes)
+		g_string_append(text, bytes - text->len == 3 ? "x\r\n" : "\r\n");
+	message = g_bytes_new(text->str, text->len);
+	is_ok = try_to_add(
+	    fixture, OUTBOX_NOTICE, 0, "a@example.org", message, &id, &error);
+	if (!is_ok)
+		g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
+	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM outbox"),
+	    ==, is_ok ? 1 : 0);
+	return is_ok;
+}
+
+static void
+its_size_and_its_lines_have_an_end(void)
+{
+	g_assert_true(is_taken(BOUNDS_STORED_BYTES, 10, 'y'));
+	g_assert_false(is_taken(BOUNDS_STORED_BYTES + 1, 10, 'y'));
+	g_assert_true(is_taken(0, BOUNDS_LINE_BYTES, 'y'));
+	g_assert_false(is_taken(0, BOUNDS_LINE_BYTES + 1, 'y'));
+	g_assert_false(is_taken(0, 10, '\0'));
+}
+
+static void
+bad_letters_are_impossible_whoever_writes(void)
+{
+#define INSERT(kind, person, digest, to, key, from, message)                      \
+	"INSERT INTO outbox (kind, subscriber_id, digest_id, recipient,"          \
+	" address_key, sender, message, state, queued_at, next_try_at) VALUES"    \
+	" (" kind ", " person ", " digest ", " to ", " key ", " from ", " message \
+	", 'NEW', 0, 0)"
+	static const char *const rows[] = {
+	    INSERT("'letter'", "NULL", "NULL", "'a@b.org'", "'k'", "''", "x'41'"),
+	    INSERT("'digest'", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL"),
+	    INSERT("'digest'", "1", "NULL", "NULL", "NULL", "NULL", "NULL"),
+	    INSERT("'answer'", "NULL", "1", "'a@b.org'", "'k'", "''", "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "NULL", "'k'", "''", "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "NULL", "''", "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "''", "''", "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "'k'", "NULL", "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "'k'", "''", "NULL"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "'k'", "''", "x''"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "'k'", "''",
+	        "zeroblob(262145)"),
+	    INSERT("'answer'", "NULL", "NULL", "'a b@b.org'", "'k'", "''", "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "'a>@b.org'", "'k'", "''", "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'||char(13)", "'k'", "''",
+	        "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "'k'", "'c'", "x'41'"),
+	    INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "'k'", "'c@d e'", "x'41'"),
+	    "UPDATE outbox SET message = x'42'",
+	    "UPDATE outbox SET message = NULL",
+	    "UPDATE outbox SET recipient = 'other@b.org'",
+	    "UPDATE outbox SET sender = 'other@b.org'",
+	    "UPDATE outbox SET kind = 'notice'",
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5, next_try_at = NULL",
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_fixture();
+		g_autofree char *says = NULL;
+
+		store_fixture_run(
+		    fixture, INSERT("'answer'", "NULL", "NULL", "'a@b.org'", "'k'",
+		                 "''", "zeroblob(262144)"));
+		says = store_fixture_try(fixture, rows[i]);
+		if (!says || !(strstr(says, "CHECK") || strstr(says, "frozen")))
+			g_test_fail_printf("%s: %s", rows[i], says ? says : "accepted");
+	}
+}
+
+static void
+inbox_are_claimed_before_digests(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	g_autoptr(GPtrArray) first = NULL, second = NULL;
+	int64_t id;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	for (int i = 0; i < 5; i++) {
+		g_autofree char *address = g_strdup_printf("p%d@example.org", i);
+
+		store_fixture_subscribe(
+		    fixture, address, "UTC", "diffusion", store_fixture_time(NOW));
+	}
+	g_assert_cmpuint(store_fixture_press(fixture, store_fixture_time(NOW)), ==, 5);
+	id = add(fixture, OUTBOX_CONFIRMATION, 0, "new@example.org");
+	first = claim(fixture, 2);
+	g_assert_cmpuint(first->len, ==, 2);
+	g_assert_cmpint(((struct outbox_job *)first->pdata[0])->id, ==, id);
+	g_assert_cmpstr(((struct outbox_job *)first->pdata[0])->sender, ==,
+	    "paperboy+b-x@example.org");
+	g_assert_cmpint(
+	    ((struct outbox_job *)first->pdata[1])->kind, ==, OUTBOX_DIGEST);
+	g_assert_null(((struct outbox_job *)first->pdata[1])->sender);
+	second = claim(fixture, 50);
+	g_assert_cmpuint(second->len, ==, 4);
+}
+
+static void
+who_is_answered_need_not_be_active_but_not_suppressed(void)
+{
+	static const struct {
+		const char *state;
+		bool is_suppressed, is_wanted;
+	} rows[] = {
+	    {"active", false, true},
+	    {"pending", false, true},
+	    {"paused", false, true},
+	    {"suspended", false, true},
+	    {"gone", false, true},
+	    {"active", true, false},
+	    {"gone", true, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_fixture();
+		int64_t person = store_fixture_subscribe(
+		    fixture, "ada@example.org", "UTC", NULL, store_fixture_time(NOW));
+		g_autofree char *sql = g_strdup_printf(
+		    "UPDATE subscriber SET state = '%s', next_due_at = NULL",
+		    rows[i].state);
+		g_autofree char *hash =
+		    suppression_hash(fixture->key, "ada@example.org");
+		g_autoptr(GPtrArray) jobs = NULL;
+
+		store_fixture_run(fixture, sql);
+		if (rows[i].is_suppressed)
+			suppression_insert(fixture->store, hash, "operator", 1, NULL);
+		add(fixture, OUTBOX_ANSWER, person, "ada@example.org");
+		jobs = claim(fixture, 50);
+		g_assert_cmpuint(jobs->len, ==, 1);
+		g_assert_true(((struct outbox_job *)jobs->pdata[0])->is_wanted ==
+		              rows[i].is_wanted);
+		store_fixture_assert_text(fixture,
+		    "SELECT state, message IS NULL FROM outbox",
+		    rows[i].is_wanted ? "SENDING|0" : "CANCELLED|1");
+	}
+}
+
+static void
+a_suppression_after_the_claim_is_seen_too(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	g_autofree char *hash = suppression_hash(fixture->key, "ada@example.org");
+	g_autoptr(GPtrArray) jobs = NULL;
+	bool is_wanted = false;
+
+	add(fixture, OUTBOX_NOTICE, 0, "ada@example.org");
+	jobs = claim(fixture, 50);
+	g_assert_true(outbox_is_wanted(
+	    fixture->store, jobs->pdata[0], fixture->key, &is_wanted, NULL));
+	g_assert_true(is_wanted);
+	suppression_insert(fixture->store, hash, "complaint", 1, NULL);
+	g_assert_true(outbox_is_wanted(
+	    fixture->store, jobs->pdata[0], fixture->key, &is_wanted, NULL));
+	g_assert_false(is_wanted);
+}
+
+static void
+its_octets_go_when_it_ends_and_stay_until_then(void)
+{
+	static const struct {
+		enum outbox_status end;
+		const char *row;
+	} rows[] = {
+	    {OUTBOX_SENT, "SENT|1"},
+	    {OUTBOX_FAILED, "FAILED|1"},
+	    {OUTBOX_REFUSED, "FAILED|1"},
+	    {OUTBOX_UNKNOWN, "UNKNOWN|1"},
+	    {OUTBOX_CANCELLED, "CANCELLED|1"},
+	    {OUTBOX_DEFERRED, "DEFERRED|0"},
+	    {OUTBOX_RETURNED, "NEW|0"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_fixture();
+		int64_t id = add(fixture, OUTBOX_ANSWER, 0, "ada@example.org");
+		g_autoptr(GPtrArray) jobs = claim(fixture, 50);
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GBytes) message = NULL;
+
+		g_assert_cmpuint(jobs->len, ==, 1);
+		finish(fixture, id, rows[i].end);
+		store_fixture_assert_text(
+		    fixture, "SELECT state, message IS NULL FROM outbox", rows[i].row);
+		message = outbox_load_mail(fixture->store, id, &error);
+		if (g_str_has_suffix(rows[i].row, "0"))
+			g_assert_no_error(error);
+		else
+			g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+	}
+}
+
+static void
+leaving_cancels_digests_and_not_what_tells_of_it(void)
+{
+	pb_auto(store_fixture) fixture = new_fixture();
+	g_autoptr(GError) error = NULL;
+	int64_t person;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
+	person = store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "diffusion", store_fixture_time(NOW));
+	store_fixture_press(fixture, store_fixture_time(NOW));
+	add(fixture, OUTBOX_ANSWER, person, "ada@example.org");
+	outbox_cancel(fixture->store, person, store_fixture_time(NOW), &error);
+	g_assert_no_error(error);
+	store_fixture_assert_text(fixture, "SELECT kind, state FROM outbox ORDER BY id",
+	    "digest|CANCELLED answer|NEW");
+}
+
+static void
+an_operator_holds_releases_and_drops_it(void)
+{
+	static const struct {
+		enum queue_action action;
+		int days; /* since it was queued */
+		enum queue_outcome outcome;
+		const char *state;
+	} rows[] = {
+	    {QUEUE_RELEASE, 0, QUEUE_DONE, "NEW"},
+	    {QUEUE_RELEASE, QUEUE_MAIL_DAYS, QUEUE_DONE, "NEW"},
+	    {QUEUE_RELEASE, QUEUE_MAIL_DAYS + 1, QUEUE_TOO_OLD, "CANCELLED"},
+	    {QUEUE_RETRY, 0, QUEUE_DONE, "NEW"},
+	    {QUEUE_DROP, 0, QUEUE_DONE, "CANCELLED"},
+	    {QUEUE_DROP_DELIVERED, 0, QUEUE_DELIVERED, "CANCELLED"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(store_fixture) fixture = new_fixture();
+		const struct queue_request hold = {
+		    QUEUE_HOLD, "test", store_fixture_time(NOW)};
+		const struct queue_request request = {rows[i].action, "test",
+		    store_fixture_time(NOW) + rows[i].days * CLOCK_DAY_S};
+		int64_t id = add(fixture, OUTBOX_ANSWER, 0, "ada@example.org");
+		enum queue_outcome outcome;
+		g_autoptr(GError) error = NULL;
+		pb_auto(outbox_message) message = NULL;
+
+		queue_change(fixture->store, &hold, &id, 1, &outcome, &error);
+		g_assert_no_error(error);
+		queue_change(fixture->store, &request, &id, 1, &outcome, &error);
+		g_assert_no_error(error);
+		g_assert_cmpint(outcome, ==, rows[i].outcome);
+		message = outbox_load_message(fixture->store, id, &error);
+		g_assert_no_error(error);
+		g_assert_cmpstr(message->state, ==, rows[i].state);
+		g_assert_cmpstr(message->kind, ==, "answer");
+		g_assert_cmpstr(message->recipient, ==, "ada@example.org");
+		g_assert_null(message->recipient_state);
+		g_assert_null(message->slot);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define TEST(name) g_test_add_func("/outbox-letter/" #name, name)
+	TEST(what_was_stored_is_what_is_sent);
+	TEST(a_letter_that_cannot_be_sent_is_not_stored);
+	TEST(its_size_and_its_lines_have_an_end);
+	TEST(bad_letters_are_impossible_whoever_writes);
+	TEST(inbox_are_claimed_before_digests);
+	TEST(who_is_answered_need_not_be_active_but_not_suppressed);
+	TEST(a_suppression_after_the_claim_is_seen_too);
+	TEST(its_octets_go_when_it_ends_and_stay_until_then);
+	TEST(leaving_cancels_digests_and_not_what_tells_of_it);
+	TEST(an_operator_holds_releases_and_drops_it);
+	return g_test_run();
+}

@@ -1,0 +1,130 @@
+/*
+ * test_paper_cache.c - papers are read once, and again when somebody has written.
+ */
+#include <glib.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "store/paper/paper_cache.h"
+
+static struct paper *
+take(struct paper_cache *paper_cache, int64_t seq)
+{
+	g_autoptr(GError) error = NULL;
+	struct paper *paper;
+
+	g_assert_true(paper_cache_refresh(paper_cache, &error));
+	paper = paper_cache_get(paper_cache, seq, &error);
+	g_assert_no_error(error);
+	return paper;
+}
+
+/* The post reads on a handle of its own; who collects writes on another. */
+static void
+a_paper_is_the_same_one_until_its_texts_change(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(store) reader = NULL;
+	pb_auto(paper_cache) paper_cache = NULL;
+	pb_auto(paper) first = NULL;
+	pb_auto(paper) again = NULL;
+	pb_auto(paper) voted = NULL;
+	pb_auto(paper) changed = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "A title", 23);
+	reader = store_open(fixture->path, NULL);
+	paper_cache = paper_cache_new(reader);
+	first = take(paper_cache, 1);
+	again = take(paper_cache, 1);
+	g_assert_true(first == again);
+	g_assert_cmpuint(first->shares, >, 0);
+
+	store_fixture_run(fixture, "UPDATE paper SET upvotes = 99");
+	voted = take(paper_cache, 1);
+	g_assert_true(voted == first);
+
+	store_fixture_run(
+	    fixture, "UPDATE paper SET code_url = 'https://code.example.org/'");
+	changed = take(paper_cache, 1);
+	g_assert_true(changed != first);
+	g_assert_cmpstr(changed->code_url, ==, "https://code.example.org/");
+	g_assert_cmpstr(first->title, ==, "A title");
+	g_assert_null(first->code_url);
+}
+
+/* Each column that a digest tells. */
+static void
+every_text_counts(void)
+{
+	static const char *const changes[] = {
+	    "UPDATE paper SET title = 'Another'",
+	    "UPDATE paper SET abstract = 'Another'",
+	    "UPDATE paper SET authors = 'Some One'",
+	    "UPDATE paper SET authors = 'Some One' || char(10) || 'Another One'",
+	    "UPDATE paper SET authors = 'Some One' || char(10) || 'Another'",
+	    "UPDATE paper SET url = 'https://papers.example.net/'",
+	    "UPDATE paper SET code_url = 'https://code.example.org/'",
+	    "UPDATE paper SET project_url = 'https://project.example.org/'",
+	    "UPDATE paper SET project_url = NULL",
+	};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(store) reader = NULL;
+	pb_auto(paper_cache) paper_cache = NULL;
+	pb_auto(paper) before = NULL;
+
+	store_fixture_list(fixture, "2026-11-20", "2611.00001", "A title", 23);
+	reader = store_open(fixture->path, NULL);
+	paper_cache = paper_cache_new(reader);
+	before = take(paper_cache, 1);
+	for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+		struct paper *after;
+
+		store_fixture_run(fixture, changes[i]);
+		after = take(paper_cache, 1);
+		if (after == before)
+			g_error("not seen: %s", changes[i]);
+		paper_free(before);
+		before = after;
+	}
+}
+
+static void
+it_holds_no_more_than_its_bound(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(paper_cache) paper_cache = paper_cache_new(fixture->store);
+	pb_auto(paper) first = NULL;
+	pb_auto(paper) again = NULL;
+	pb_auto(paper) anew = NULL;
+	g_autoptr(GError) error = NULL;
+
+	for (unsigned i = 1; i <= BOUNDS_CACHE_PAPERS + 1; i++) {
+		g_autofree char *id = g_strdup_printf("2611.%05u", i);
+
+		store_fixture_list(fixture, "2026-11-20", id, "A title", 1);
+	}
+	first = take(paper_cache, 1);
+	for (int64_t seq = 2; seq <= BOUNDS_CACHE_PAPERS; seq++)
+		paper_free(take(paper_cache, seq));
+	again = take(paper_cache, 1);
+	g_assert_true(again == first);
+	paper_free(take(paper_cache, BOUNDS_CACHE_PAPERS + 1));
+	anew = take(paper_cache, 1);
+	g_assert_true(anew != first);
+
+	g_assert_null(paper_cache_get(paper_cache, BOUNDS_CACHE_PAPERS + 2, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/shelf/a paper is the same one until its texts change",
+	    a_paper_is_the_same_one_until_its_texts_change);
+	g_test_add_func("/shelf/every text counts", every_text_counts);
+	g_test_add_func(
+	    "/shelf/it holds no more than its bound", it_holds_no_more_than_its_bound);
+	return g_test_run();
+}

@@ -1,0 +1,803 @@
+/*
+ * test_paper_dedup.c - one paper is one row, whoever lists it, and in what order.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/day.h"
+#include "lib/store_fixture.h"
+#include "model/paper_id.h"
+#include "service/match/match.h"
+#include "sources/feed.h"
+#include "store/paper/paper_dedup.h"
+#include "store/paper/papers.h"
+
+#define DAY  "2026-11-18"
+#define NOON "2026-11-18T12:00:00Z"
+#define LONG "A made-up way to merge papers"
+
+static GPtrArray *
+list_of(const char *text)
+{
+	GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
+	g_auto(GStrv) parts = g_strsplit(text, "|", -1);
+
+	for (char **part = parts; *part; part++)
+		if (**part)
+			g_ptr_array_add(list, g_strdup(*part));
+	return list;
+}
+
+static char *
+join(const GPtrArray *list)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned i = 0; list && i < list->len; i++)
+		g_string_append_printf(
+		    text, "%s%s", i ? "|" : "", (char *)list->pdata[i]);
+	return g_string_free(text, FALSE);
+}
+
+/* What two tell of one field, and what is kept, whoever was first. */
+struct row {
+	const char *field;
+	enum paper_source_rank one, other;
+	const char *reported, *too; /* "" for what is not told */
+	const char *stored;
+};
+
+static const struct row rows[] = {
+    {"id", 0, 2, "doi:10.1/x", "2611.00001", "2611.00001"},
+    {"id", 0, 0, "nature:abc", "doi:10.1/x", "doi:10.1/x"},
+    {"title", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV, "of hf", "of arXiv",
+        "of arXiv"},
+    {"title", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_FEED, "of hf", "of a feed",
+        "of hf"},
+    {"abstract", PAPER_SOURCE_RANK_FEED, PAPER_SOURCE_RANK_ARXIV, "short", "longer",
+        "longer"},
+    {"abstract", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV, "words", "", "words"},
+    {"authors", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV, "A|B|C", "A|B", "A|B|C"},
+    {"authors", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV, "A|B", "A. A|B. B",
+        "A. A|B. B"},
+    {"url", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV,
+        "https://huggingface.co/papers/1", "https://arxiv.org/abs/1",
+        "https://huggingface.co/papers/1"},
+    {"url", PAPER_SOURCE_RANK_FEED, PAPER_SOURCE_RANK_ARXIV, "https://example.org/1",
+        "https://arxiv.org/abs/1", "https://arxiv.org/abs/1"},
+    {"categories", PAPER_SOURCE_RANK_FEED, PAPER_SOURCE_RANK_ARXIV, "cs.AI",
+        "cs.CL|cs.AI", "cs.CL|cs.AI"},
+    {"journal", PAPER_SOURCE_RANK_FEED, PAPER_SOURCE_RANK_ARXIV, "Made Up",
+        "J. Made Up 3", "J. Made Up 3"},
+    {"journal", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_FEED, "", "Made Up", "Made Up"},
+    {"doi", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV, "", "10.1/x", "10.1/x"},
+    {"comment", PAPER_SOURCE_RANK_FEED, PAPER_SOURCE_RANK_ARXIV, "", "12 pages",
+        "12 pages"},
+    {"published_at", PAPER_SOURCE_RANK_FEED, PAPER_SOURCE_RANK_ARXIV, "200", "100",
+        "100"},
+    {"upvotes", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV, "7", "", "7"},
+    {"code_url", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV, "https://example.org/c",
+        "", "https://example.org/c"},
+    {"keywords", PAPER_SOURCE_RANK_HF, PAPER_SOURCE_RANK_ARXIV, "a|b", "", "a|b"},
+};
+
+static struct paper *
+make(const struct row *row, enum paper_source_rank source_rank, const char *value)
+{
+	struct paper *paper = store_fixture_paper("x", "T", "");
+	const struct {
+		const char *name;
+		char **text;
+	} texts[] = {{"id", &paper->id}, {"title", &paper->title},
+	    {"abstract", &paper->abstract}, {"url", &paper->url},
+	    {"journal", &paper->journal}, {"doi", &paper->doi},
+	    {"comment", &paper->comment}, {"code_url", &paper->code_url}};
+
+	paper->source_rank = source_rank;
+	if (!*value)
+		return paper;
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (strcmp(row->field, texts[i].name) == 0) {
+			g_free(*texts[i].text);
+			*texts[i].text = g_strdup(value);
+		}
+	if (strcmp(row->field, "authors") == 0) {
+		g_ptr_array_unref(paper->authors);
+		paper->authors = list_of(value);
+	} else if (strcmp(row->field, "categories") == 0) {
+		paper->categories = list_of(value);
+	} else if (strcmp(row->field, "keywords") == 0) {
+		paper->keywords = list_of(value);
+	} else if (strcmp(row->field, "published_at") == 0) {
+		paper->published_at = g_ascii_strtoll(value, NULL, 10);
+	} else if (strcmp(row->field, "upvotes") == 0) {
+		paper->upvotes = g_ascii_strtoll(value, NULL, 10);
+	}
+	return paper;
+}
+
+static char *
+read_field(const struct row *row, const struct paper *paper)
+{
+	const struct {
+		const char *name, *text;
+	} texts[] = {{"id", paper->id}, {"title", paper->title},
+	    {"abstract", paper->abstract}, {"url", paper->url},
+	    {"journal", paper->journal}, {"doi", paper->doi},
+	    {"comment", paper->comment}, {"code_url", paper->code_url}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (strcmp(row->field, texts[i].name) == 0)
+			return g_strdup(texts[i].text);
+	if (strcmp(row->field, "authors") == 0)
+		return join(paper->authors);
+	if (strcmp(row->field, "categories") == 0)
+		return join(paper->categories);
+	if (strcmp(row->field, "keywords") == 0)
+		return join(paper->keywords);
+	return g_strdup_printf("%" G_GINT64_FORMAT,
+	    strcmp(row->field, "upvotes") == 0 ? paper->upvotes : paper->published_at);
+}
+
+static void
+each_field_has_its_rule_whoever_was_first(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(paper) one = make(&rows[i], rows[i].one, rows[i].reported);
+		pb_auto(paper) other = make(&rows[i], rows[i].other, rows[i].too);
+		pb_auto(paper) forth = paper_dedup_merge(one, other);
+		pb_auto(paper) back = paper_dedup_merge(other, one);
+		pb_auto(paper) again = paper_dedup_merge(forth, one);
+		g_autofree char *first = read_field(&rows[i], forth);
+		g_autofree char *second = read_field(&rows[i], back);
+		g_autofree char *third = read_field(&rows[i], again);
+
+		g_test_message(
+		    "%s: %s, %s", rows[i].field, rows[i].reported, rows[i].too);
+		g_assert_cmpstr(first, ==, rows[i].stored);
+		g_assert_cmpstr(second, ==, rows[i].stored);
+		g_assert_cmpstr(third, ==, rows[i].stored);
+	}
+}
+
+static void
+votes_that_fall_are_told_too(void)
+{
+	static const struct row row = {"upvotes", 1, 1, "", "", ""};
+	pb_auto(paper) stored = make(&row, PAPER_SOURCE_RANK_HF, "9");
+	pb_auto(paper) reported = make(&row, PAPER_SOURCE_RANK_HF, "7");
+	pb_auto(paper) merged = paper_dedup_merge(stored, reported);
+
+	g_assert_cmpint(merged->upvotes, ==, 7);
+}
+
+/* A paper of a feed. @param guid, doi  or NULL */
+static struct paper *
+of_feed(const char *id, const char *guid, const char *doi, const char *title)
+{
+	struct paper *paper = store_fixture_paper(id, title, "Of a feed.");
+
+	paper->guid = g_strdup(guid);
+	paper->doi = g_strdup(doi);
+	return paper;
+}
+
+static struct paper *
+of_arxiv(const char *id, const char *doi, const char *title)
+{
+	struct paper *paper = store_fixture_paper(id, title, "Of arXiv.");
+
+	paper->source_rank = PAPER_SOURCE_RANK_ARXIV;
+	paper->doi = g_strdup(doi);
+	paper->categories = list_of("cs.CL");
+	return paper;
+}
+
+#define IDS "SELECT id FROM paper ORDER BY seq"
+
+static void
+a_paper_is_found_by_any_of_its_names(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	store_fixture_save(fixture, "nature", DAY, now,
+	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG " once"));
+	/* By DOI, under another title. */
+	store_fixture_save(fixture, "arxiv/cs.CL", DAY, now,
+	    of_arxiv("2611.00001", "10.1000/x", "Quite another title than the first"));
+	store_fixture_assert_text(fixture, IDS, "2611.00001");
+	/* By id alone; by what the source calls it, without a DOI now. */
+	store_fixture_save(fixture, "hf", DAY, now,
+	    store_fixture_paper("2611.00001", "Short", "Of hf."));
+	store_fixture_save(
+	    fixture, "nature", DAY, now, of_feed("nature:h", "nature:1", NULL, LONG));
+	store_fixture_assert_text(fixture, IDS, "2611.00001");
+	/* By title and first author: letters count, not how they are set. */
+	store_fixture_save(fixture, "lab", DAY, now,
+	    of_feed("lab:1", "lab:1", NULL, "A Made-Up way, to merge PAPERS, once"));
+	store_fixture_assert_text(fixture, IDS, "2611.00001");
+	store_fixture_assert_text(fixture, "SELECT source FROM listing ORDER BY 1",
+	    "arxiv/cs.CL hf lab nature");
+	store_fixture_assert_text(
+	    fixture, "SELECT title FROM paper", "Quite another title than the first");
+}
+
+static void
+what_shares_a_name_may_be_another_paper(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	/* Two ids of arXiv, two DOIs, two entries of one feed. */
+	store_fixture_save(
+	    fixture, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00001", NULL, LONG));
+	store_fixture_save(
+	    fixture, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00002", NULL, LONG));
+	store_fixture_save(fixture, "nature", DAY, now,
+	    of_feed("doi:10.1/a", "nature:1", "10.1/a", LONG "s"));
+	store_fixture_save(fixture, "nature", DAY, now,
+	    of_feed("doi:10.1/b", "nature:2", "10.1/b", LONG "s"));
+	store_fixture_save(
+	    fixture, "lab", DAY, now, of_feed("lab:1", "lab:1", NULL, LONG "t"));
+	store_fixture_save(
+	    fixture, "lab", DAY, now, of_feed("lab:2", "lab:2", NULL, LONG "t"));
+	/* Too short to tell papers apart. */
+	store_fixture_save(
+	    fixture, "lab", DAY, now, of_feed("lab:3", "lab:3", NULL, "Editorial"));
+	store_fixture_save(fixture, "nature", DAY, now,
+	    of_feed("nature:4", "nature:4", NULL, "Editorial"));
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==, 8);
+}
+
+static void
+enrich_doi(struct store_fixture *fixture, const char *id, const char *doi, int64_t now)
+{
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	g_autoptr(GError) error = NULL;
+	struct papers_saved saved;
+
+	g_ptr_array_add(papers, of_arxiv(id, doi, ""));
+	papers_save_enrichment(fixture->store, papers, now, &saved, &error);
+	g_assert_no_error(error);
+}
+
+/* One from a feed and one from Hugging Face, of which a DOI tells that they are one. */
+static void
+fill_two(struct store_fixture *fixture, int64_t now)
+{
+	store_fixture_save(fixture, "nature", DAY, now,
+	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	store_fixture_save(fixture, "hf", DAY, now,
+	    store_fixture_paper("2611.00001", "Mamba", "Of hf."));
+}
+
+static void
+two_rows_become_one_without_a_second_delivery(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
+	store_fixture_save(fixture, "nature", DAY, now,
+	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	store_fixture_run(fixture,
+	    "INSERT INTO delivered (subscriber_id, paper_seq, digest_id, at) "
+	    "SELECT 1, paper_seq, digest_id, 5"
+	    " FROM digest_item;"
+	    "UPDATE digest SET state = 'sent';"
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
+	    " next_try_at = NULL");
+	store_fixture_save(fixture, "hf", DAY, now,
+	    store_fixture_paper("2611.00001", "Mamba", "Of hf."));
+	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
+	store_fixture_assert_text(fixture, IDS, "2611.00001");
+	store_fixture_assert_text(
+	    fixture, "SELECT source FROM listing ORDER BY 1", "hf nature");
+	g_assert_cmpuint(store_fixture_press(fixture, now + CLOCK_DAY_S), ==, 0);
+	store_fixture_assert_text(fixture, "SELECT count(*) FROM delivered", "1");
+	store_fixture_assert_text(
+	    fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+static void
+rows_in_messages_on_their_way_wait_to_become_one(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	store_fixture_subscribe(
+	    fixture, "ada@example.org", "UTC", "merge OR mamba", now);
+	fill_two(fixture, now);
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'UNKNOWN', attempt = 1, claimed_at = 5");
+	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
+	store_fixture_assert_text(fixture, IDS, "doi:10.1000/x 2611.00001");
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM paper_duplicate"), ==,
+	    1);
+	g_assert_true(papers_merge_duplicates(fixture->store, now, 10, NULL));
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==, 2);
+	store_fixture_run(fixture,
+	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 5,"
+	    " next_try_at = NULL; UPDATE digest SET state = 'sent'");
+	g_assert_true(papers_merge_duplicates(fixture->store, now, 10, NULL));
+	store_fixture_assert_text(fixture, IDS, "2611.00001");
+	g_assert_cmpint(
+	    store_fixture_number(fixture, "SELECT count(*) FROM paper_duplicate"), ==,
+	    0);
+	store_fixture_assert_text(
+	    fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+/* A table that comes later must be thought of when two rows become one. */
+static void
+everything_that_names_a_paper_is_moved(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_assert_text(fixture,
+	    "SELECT m.name || '.' || f.\"from\" FROM sqlite_schema m,"
+	    " pragma_foreign_key_list(m.name) f WHERE f.\"table\" = 'paper'"
+	    " ORDER BY 1",
+	    "delivered.paper_seq digest_item.paper_seq digest_rejected.paper_seq "
+	    "listing.paper_seq"
+	    " match_pending.paper_seq paper_alias.paper_seq paper_duplicate.one_seq"
+	    " paper_duplicate.other_seq");
+	/* What a filter found is a list, which no foreign key can name. */
+	store_fixture_assert_text(fixture,
+	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"
+	    " pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'papers'"
+	    " AND c.type = 'TEXT'",
+	    "match_found.papers");
+}
+
+/* Of filters 1, 2, ...: "f@at:papers", and "f?paper" of those that wait. */
+static void
+assert_matches(struct store_fixture *fixture, const char *found, const char *waiting)
+{
+	store_fixture_assert_text(fixture,
+	    "SELECT filter_id || '@' || decided_at || ':' || papers FROM match_found"
+	    " ORDER BY filter_id, decided_at",
+	    found);
+	store_fixture_assert_text(fixture,
+	    "SELECT filter_id || '?' || paper_seq FROM match_pending ORDER BY 1",
+	    waiting);
+}
+
+static void
+what_found_one_row_has_found_the_other(void)
+{
+	static const char *const filters[] = {
+	    "merge", "mamba", "zebra", "made-up", "way", "papers"};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(filters); i++) {
+		g_autofree char *address = g_strdup_printf("p%zu@example.org", i);
+
+		store_fixture_subscribe(fixture, address, "UTC", filters[i], now);
+	}
+	fill_two(fixture, now);
+	/* Row 1 goes, row 2 stays: found with others, alone, in another run, of both,
+	 * and waiting for the one or the other. */
+	store_fixture_run(fixture,
+	    "INSERT INTO paper (seq, id, title, abstract, authors, url, fetched_at,"
+	    " first_seen_at, last_day, revision) SELECT 11, '2611.00011', title,"
+	    " abstract, authors, url, fetched_at, first_seen_at, last_day, 11 FROM "
+	    "paper"
+	    " WHERE seq = 1;"
+	    "INSERT INTO match_found VALUES (1, 5, '11,1'), (2, 5, '1'), (2, 6, '2'),"
+	    " (3, 5, '1,11,2'), (6, 5, '1');"
+	    "INSERT INTO match_pending VALUES (4, 1, 5, 9), (5, 1, 5, 9), (5, 2, 5, 9),"
+	    " (6, 2, 5, 9)");
+	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
+	store_fixture_assert_text(fixture, IDS, "2611.00001 2611.00011");
+	assert_matches(fixture, "1@5:11,2 2@6:2 3@5:11,2 6@5:2", "4?2 5?2");
+	store_fixture_assert_text(
+	    fixture, "SELECT count(*) FROM pragma_foreign_key_check", "0");
+}
+
+static void
+look(struct store_fixture *fixture, int64_t now)
+{
+	struct match_report report = {0};
+	g_autoptr(GError) error = NULL;
+
+	match_run(fixture->store, now, &report, &error);
+	g_assert_no_error(error);
+}
+
+/* The text that a filter found may be the one that goes. */
+static void
+who_would_have_had_a_paper_still_has_it(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge", now);
+	fill_two(fixture, now);
+	store_fixture_run(
+	    fixture, "UPDATE paper SET source_rank = 1 WHERE id = '2611.00001'");
+	look(fixture, now);
+	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
+	store_fixture_assert_text(fixture, "SELECT title FROM paper", "Mamba");
+	g_assert_cmpuint(store_fixture_press(fixture, now), ==, 1);
+	g_assert_cmpuint(store_fixture_press(fixture, now + CLOCK_DAY_S), ==, 0);
+}
+
+static void
+assert_final(struct store_fixture *fixture, const char *sql)
+{
+	g_autofree char *refusal = store_fixture_try(fixture, sql);
+
+	g_assert_cmpstr(refusal, ==, "a match that was decided stays");
+}
+
+static void
+only_rows_of_one_paper_may_change_places_in_what_was_found(void)
+{
+	static const char *const table[] = {"12", "1,2", "2,11", "11", "1", "11,2,3"};
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge", now);
+	fill_two(fixture, now);
+	store_fixture_run(fixture, "INSERT INTO match_found VALUES (1, 5, '11,1')");
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *sql =
+		    g_strdup_printf("UPDATE match_found SET papers = '%s'", table[i]);
+
+		assert_final(fixture, sql);
+	}
+	store_fixture_run(fixture, "INSERT INTO paper_duplicate VALUES (1, 2)");
+	assert_final(fixture, "UPDATE match_found SET papers = '12'");
+	store_fixture_run(fixture, "UPDATE match_found SET papers = '11,2'");
+	store_fixture_run(fixture, "UPDATE match_found SET papers = '11'");
+}
+
+/* A number that was used twice would be found by those who found the first. */
+static void
+the_number_of_a_paper_that_went_is_not_used_again(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	int64_t now = store_fixture_time(NOON);
+
+	store_fixture_save(fixture, "hf", DAY, now,
+	    store_fixture_paper("2611.00001", "Mamba", "Of hf."));
+	store_fixture_save(fixture, "nature", DAY, now,
+	    of_feed("doi:10.1000/x", "nature:1", "10.1000/x", LONG));
+	enrich_doi(fixture, "2611.00001", "10.1000/x", now);
+	store_fixture_save(fixture, "hf", DAY, now,
+	    store_fixture_paper("2611.00002", "Zebra", "Of hf."));
+	store_fixture_assert_text(fixture,
+	    "SELECT seq || ':' || id FROM paper ORDER BY seq",
+	    "1:2611.00001 3:2611.00002");
+}
+
+static bool
+unite_two(struct store_fixture *fixture, void *data, GError **error)
+{
+	g_autoptr(GPtrArray) papers =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
+	struct papers_saved saved;
+
+	(void)data;
+	g_ptr_array_add(papers, of_arxiv("2611.00001", "10.1000/x", ""));
+	return papers_save_enrichment(
+	    fixture->store, papers, store_fixture_time(NOON), &saved, error);
+}
+
+static void
+uniting_is_whole_or_not_at_all(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge OR mamba",
+	    store_fixture_time(NOON));
+	fill_two(fixture, store_fixture_time(NOON));
+	look(fixture, store_fixture_time(NOON));
+	g_assert_cmpuint(
+	    store_fixture_fail_everywhere(fixture, unite_two, NULL, true), >, 10);
+	store_fixture_assert_text(fixture, IDS, "2611.00001");
+}
+
+static void
+source_lists_of_one_service_are_one_listing_a_day(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	pb_auto(stored_paper) stored = NULL;
+	int64_t now = store_fixture_time(NOON);
+
+	store_fixture_save(
+	    fixture, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00001", NULL, LONG));
+	store_fixture_save(
+	    fixture, "arxiv/cs.LG", DAY, now, of_arxiv("2611.00001", NULL, LONG));
+	store_fixture_run(fixture, "UPDATE listing SET announcement = 'cross'"
+	                           " WHERE source = 'arxiv/cs.CL'");
+	stored = papers_find(fixture->store, "2611.00001", NULL);
+	g_assert_cmpuint(stored->paper->appearances->len, ==, 1);
+	g_assert_cmpstr(
+	    g_array_index(stored->paper->appearances, struct paper_listing, 0).source,
+	    ==, "arxiv");
+	g_assert_cmpint(
+	    g_array_index(stored->paper->appearances, struct paper_listing, 0)
+	        .listing_type,
+	    ==, LISTING_NEW);
+}
+
+static void
+cross_lists_and_new_versions_are_for_those_who_want_them(void)
+{
+	static const struct {
+		enum listing_type one, other;
+		bool plain, crosslist, updates, both;
+	} table[] = {
+	    {LISTING_NEW, LISTING_NEW, 1, 1, 1, 1},
+	    {LISTING_CROSS, LISTING_CROSS, 0, 1, 0, 1},
+	    {LISTING_REPLACE, LISTING_REPLACE, 0, 0, 1, 1},
+	    {LISTING_REPLACE_CROSS, LISTING_REPLACE_CROSS, 0, 0, 0, 1},
+	    {LISTING_CROSS, LISTING_NEW, 1, 1, 1, 1},
+	    {LISTING_REPLACE, LISTING_CROSS, 0, 1, 1, 1},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		pb_auto(paper) paper = store_fixture_paper("1", "T", "");
+
+		paper_add_listing(paper, "arxiv", DAY, table[i].one);
+		paper_add_listing(paper, "hf", DAY, table[i].other);
+		g_assert_cmpint(
+		    paper_is_wanted(paper, false, false), ==, table[i].plain);
+		g_assert_cmpint(
+		    paper_is_wanted(paper, true, false), ==, table[i].crosslist);
+		g_assert_cmpint(
+		    paper_is_wanted(paper, false, true), ==, table[i].updates);
+		g_assert_cmpint(paper_is_wanted(paper, true, true), ==, table[i].both);
+	}
+}
+
+static void
+dois_are_read_in_their_dresses(void)
+{
+	static const struct {
+		const char *text, *doi;
+	} table[] = {
+	    {"10.1000/ABC", "10.1000/abc"},
+	    {" https://doi.org/10.1000/x\n", "10.1000/x"},
+	    {"http://dx.doi.org/10.1000/x", "10.1000/x"},
+	    {"doi:10.1000.10/x", "10.1000.10/x"},
+	    {"10.1000", NULL},
+	    {"10./x", NULL},
+	    {"10.1000/a b", NULL},
+	    {"10.1000/\"x", NULL},
+	    {"https://example.org/10.1000/x", NULL},
+	    {"", NULL},
+	    {NULL, NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *doi = paper_id_parse_doi(table[i].text);
+
+		g_assert_cmpstr(doi, ==, table[i].doi);
+	}
+}
+
+/* A document of a feed, read on a day of November 2026. */
+struct poll {
+	const char *feed;
+	int day;
+	const char *items[3]; /* "title|link|guid|text|its day" */
+};
+
+#define HOME   "https://example.org/blog/"
+#define COLUMN "Our column on learning machines"
+
+static const struct {
+	const char *name;
+	struct poll polls[3];
+	int papers;
+} feed_rows[] = {
+    /* By link. */
+    {"one link in two feeds",
+        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
+            {"planet", 18,
+                {"Elsewhere: one post|http://www.example.org/p/1/?utm_source=x#y|h1"}}},
+        1},
+    {"the same title in two feeds",
+        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
+            {"planet", 18, {COLUMN "|https://example.net/p/1|h1|Text"}}},
+        2},
+    {"an edited title",
+        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {"One post, corrected|https://example.org/p/1|g2|Text"}}},
+        1},
+    {"all link to the front page",
+        {{"lab", 18,
+             {"A|https://example.org/|g1", "B|https://example.org/|g2",
+                 "C|https://example.org/|g3"}},
+            {"lab", 19, {"D|https://example.org/|g4"}}},
+        4},
+    {"one at a time, each links to the page of the feed",
+        {{"lab", 18, {"A|" HOME "|g1"}}, {"lab", 19, {"B|" HOME "|g2"}}}, 2},
+    {"all link to one page below",
+        {{"lab", 18, {"A|https://example.org/x#1|g1", "B|https://example.org/x#2|g2"}},
+            {"lab", 19,
+                {"B|https://example.org/x#2|g2", "C|https://example.org/x#3|g3"}}},
+        3},
+    {"one page, named in two lines",
+        {{"lab", 18, {"A|https://example.org/x|g1", "A|https://example.org/x/|g2"}}},
+        1},
+    /* By guid. */
+    {"a new link for a guid",
+        {{"lab", 18, {"One post|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {"One|https://example.org/2026/one|g1|Other text"}}},
+        1},
+    {"one guid in two feeds",
+        {{"lab", 18, {"A|https://example.org/p/1|1"}},
+            {"planet", 18, {"B|https://example.net/p/1|1"}}},
+        2},
+    {"all have one guid",
+        {{"lab", 18, {"A|https://example.org/1|g", "B|https://example.org/2|g"}},
+            {"lab", 19, {"C|https://example.org/3|g", "B|https://example.org/2|g"}}},
+        3},
+    {"the guid is the page of the feed",
+        {{"lab", 18, {"A|https://example.org/1|" HOME}},
+            {"lab", 19, {"B|https://example.org/2|" HOME}}},
+        2},
+    {"neither link nor guid tell them apart",
+        {{"lab", 18, {"A|" HOME "|" HOME, "B|" HOME "|" HOME}},
+            {"lab", 19, {"B|" HOME "|" HOME, "C|" HOME "|" HOME}}},
+        3},
+    /* By feed and title. */
+    {"a post with a new link and guid",
+        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text|18"}},
+            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text|18"}}},
+        1},
+    {"likewise with an edited text",
+        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Other text"}}},
+        1},
+    {"likewise after a week with the same text",
+        {{"lab", 10, {COLUMN "|https://example.org/p/1|g1|Text|10"}},
+            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text|19"}}},
+        1},
+    {"a short title with the same text",
+        {{"lab", 18, {"Mamba|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {"Mamba|https://example.org/p/2|g2|Text"}}},
+        1},
+    {"a short title with another text",
+        {{"lab", 18, {"Weekly update|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {"Weekly update|https://example.org/p/2|g2|Other text"}}},
+        2},
+    {"a short title with the same text a week later",
+        {{"lab", 10, {"Weekly update|https://example.org/p/1|g1|Text|10"}},
+            {"lab", 17, {"Weekly update|https://example.org/p/2|g2|Text|17"}}},
+        2},
+    {"a weekly column",
+        {{"lab", 4, {COLUMN "|https://example.org/p/1|g1|Text|4"}},
+            {"lab", 11, {COLUMN "|https://example.org/p/2|g2|Other text|11"}},
+            {"lab", 18, {COLUMN "|https://example.org/p/3|g3|Third text|18"}}},
+        3},
+    {"a daily column, of which the feed keeps two",
+        {{"lab", 17,
+             {COLUMN "|https://example.org/p/1|g1|Text",
+                 COLUMN "|https://example.org/p/2|g2|Other text"}},
+            {"lab", 18,
+                {COLUMN "|https://example.org/p/2|g2|Other text",
+                    COLUMN "|https://example.org/p/3|g3|Third text"}}},
+        3},
+    {"the same again from then on",
+        {{"lab", 18, {COLUMN "|https://example.org/p/1|g1|Text"}},
+            {"lab", 19, {COLUMN "|https://example.org/p/2|g2|Text"}},
+            {"lab", 20, {COLUMN "|https://example.org/p/1|g1|Text"}}},
+        1},
+    /* Ids come first. */
+    {"two arXiv papers of one title",
+        {{"lab", 18, {COLUMN "|https://arxiv.org/abs/2611.00001|g1|Text"}},
+            {"lab", 19, {COLUMN "|https://arxiv.org/abs/2611.00002|g1|Text"}}},
+        2},
+    {"an arXiv paper in two feeds",
+        {{"lab", 18, {"A|https://arxiv.org/abs/2611.00001v1?utm_source=x|g1"}},
+            {"planet", 19, {"B|https://huggingface.co/papers/2611.00001|h1"}}},
+        1},
+};
+
+static void
+save_poll(struct store_fixture *fixture, const struct poll *poll)
+{
+	GString *xml = g_string_new("<rss><channel><link>" HOME "</link>");
+	g_autofree char *day = g_strdup_printf("2026-11-%02d", poll->day);
+	const struct batch batch = {
+	    .source = poll->feed,
+	    .day = day,
+	    .asked_at = day_start(day) + 43200,
+	    .is_rolling = true,
+	};
+	g_autoptr(GPtrArray) listings = NULL;
+	g_autoptr(GBytes) bytes = NULL;
+	g_autoptr(GError) error = NULL;
+	pb_auto(feed_xml) bulletin = NULL;
+	struct papers_saved saved;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(poll->items) && poll->items[i]; i++) {
+		g_auto(GStrv) item = g_strsplit(poll->items[i], "|", -1);
+		unsigned cells = g_strv_length(item);
+
+		g_string_append_printf(xml,
+		    "<item><title>%s</title><link>%s</link><guid>%s</guid>"
+		    "<description>%s</description>",
+		    item[0], item[1], item[2], cells > 3 ? item[3] : "");
+		if (cells > 4)
+			g_string_append_printf(
+			    xml, "<pubDate>%s Nov 2026 06:00 GMT</pubDate>", item[4]);
+		g_string_append(xml, "</item>");
+	}
+	g_string_append(xml, "</channel></rss>");
+	bytes = g_string_free_to_bytes(xml);
+	bulletin = feed_xml_parse(bytes, NULL, &error);
+	g_assert_no_error(error);
+	listings = feed_source_make(bulletin, poll->feed, day);
+	g_assert_true(
+	    papers_save_batch(fixture->store, &batch, listings, &saved, &error));
+	g_assert_no_error(error);
+}
+
+static void
+entries_of_feeds_are_known_by_link_then_guid_then_title(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(feed_rows); i++) {
+		pb_auto(store_fixture) fixture = store_fixture_new();
+
+		g_test_message("%s", feed_rows[i].name);
+		for (size_t j = 0;
+		     j < G_N_ELEMENTS(feed_rows[i].polls) && feed_rows[i].polls[j].feed;
+		     j++)
+			save_poll(fixture, &feed_rows[i].polls[j]);
+		g_assert_cmpint(
+		    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==,
+		    feed_rows[i].papers);
+		/* Nobody's name leads to a row that is gone. */
+		g_assert_cmpint(store_fixture_number(fixture,
+		                    "SELECT count(*) FROM paper_alias WHERE"
+		                    " paper_seq NOT IN (SELECT seq FROM paper)"),
+		    ==, 0);
+		/* The same documents again change nothing. */
+		for (size_t j = 0;
+		     j < G_N_ELEMENTS(feed_rows[i].polls) && feed_rows[i].polls[j].feed;
+		     j++)
+			save_poll(fixture, &feed_rows[i].polls[j]);
+		g_assert_cmpint(
+		    store_fixture_number(fixture, "SELECT count(*) FROM paper"), ==,
+		    feed_rows[i].papers);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+#define ADD(name) g_test_add_func("/paper-merge/" #name, name)
+	ADD(each_field_has_its_rule_whoever_was_first);
+	ADD(votes_that_fall_are_told_too);
+	ADD(a_paper_is_found_by_any_of_its_names);
+	ADD(what_shares_a_name_may_be_another_paper);
+	ADD(two_rows_become_one_without_a_second_delivery);
+	ADD(rows_in_messages_on_their_way_wait_to_become_one);
+	ADD(everything_that_names_a_paper_is_moved);
+	ADD(what_found_one_row_has_found_the_other);
+	ADD(who_would_have_had_a_paper_still_has_it);
+	ADD(only_rows_of_one_paper_may_change_places_in_what_was_found);
+	ADD(the_number_of_a_paper_that_went_is_not_used_again);
+	ADD(uniting_is_whole_or_not_at_all);
+	ADD(source_lists_of_one_service_are_one_listing_a_day);
+	ADD(cross_lists_and_new_versions_are_for_those_who_want_them);
+	ADD(dois_are_read_in_their_dresses);
+	ADD(entries_of_feeds_are_known_by_link_then_guid_then_title);
+	return g_test_run();
+}

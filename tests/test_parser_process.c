@@ -1,0 +1,321 @@
+/*
+ * test_parser_process.c - a letter is read by a process that may die, hang or lie.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "lib/store_fixture.h"
+#include "service/inbound/parser_process.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define IS_SANITIZED true
+#else
+#define IS_SANITIZED false
+#endif
+
+#define LIBRARY_SIGNALS UINT64_C(0x180000000) /* 32 and 33 */
+#define STOP_SIGNALS    UINT64_C(0x4007)      /* HUP, INT, QUIT, TERM */
+
+#define MAIL "From: Eva <eva@b.example>\r\nSubject: list\r\n\r\nstatus\r\n"
+
+static char *
+find_program(const char *name)
+{
+	const char *top = g_getenv("top_builddir");
+
+	return g_build_filename(top ? top : ".", name, NULL);
+}
+
+/* No process of ours is left, running or dead. */
+static void
+check_nothing_left(void)
+{
+	g_assert_cmpint(waitpid(-1, NULL, WNOHANG), ==, -1);
+}
+
+static struct inmail *
+read_well(const char *raw, size_t size)
+{
+	g_autofree char *program = find_program("paperboy-parser");
+	struct parser_process_options options = {.program = program};
+	struct inmail *mail = NULL;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(parser_process_run(raw, size, &options, &mail, &error));
+	g_assert_no_error(error);
+	check_nothing_left();
+	return mail;
+}
+
+static void
+test_read(void)
+{
+	pb_auto(inmail) mail = read_well(MAIL, strlen(MAIL));
+	const struct inmail_address *from;
+
+	g_assert_cmpuint(mail->from->len, ==, 1);
+	from = mail->from->pdata[0];
+	g_assert_cmpstr(from->address, ==, "eva@b.example");
+	g_assert_cmpstr(mail->subject, ==, "list");
+	g_assert_cmpstr(mail->text, ==, "status\n");
+}
+
+static void
+test_nothing(void)
+{
+	pb_auto(inmail) mail = read_well("", 0);
+
+	g_assert_cmpuint(mail->from->len, ==, 0);
+	g_assert_cmpstr(mail->text, ==, "");
+}
+
+static void
+check_refused(
+    const GString *raw, enum pb_error code, const char *program_name, const char *words)
+{
+	g_autofree char *program = find_program(program_name);
+	struct parser_process_options options = {.program = program};
+	struct inmail *mail = (struct inmail *)1;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_false(parser_process_run(raw->str, raw->len, &options, &mail, &error));
+	g_assert_error(error, PB_ERROR, (int)code);
+	g_assert_nonnull(strstr(error->message, words));
+	g_assert_true(mail == (struct inmail *)1);
+	check_nothing_left();
+}
+
+static void
+test_refused(void)
+{
+	g_autoptr(GString) raw = g_string_new("A: b\n\n");
+
+	/* More than both pipes hold: it is refused before all of it was written. */
+	while (raw->len < 8 * BOUNDS_MAIL_BYTES)
+		g_string_append(raw, "a line of a long letter\n");
+	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser",
+	    "inbox rejected: it has more than 1048576 octets");
+}
+
+static GString *
+make_bomb(void)
+{
+	GString *raw = g_string_new("A: b\n");
+
+	for (unsigned i = 0; i < 32000; i++)
+		g_string_append(raw, "Content-Type: message/rfc822\n\n");
+	return raw;
+}
+
+static void
+test_bomb(void)
+{
+	g_autoptr(GString) raw = make_bomb();
+
+	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser", "parts within parts");
+}
+
+static void
+test_death(void)
+{
+	g_autoptr(GString) raw = make_bomb();
+	pb_auto(inmail) mail = NULL;
+
+	/* A sanitizer ends it before the signal does. */
+	check_refused(raw, PB_ERROR_TEMPORARY, "tests/helper_parser_unscanned",
+	    IS_SANITIZED ? "status 1" : "died of signal 11");
+	/* And the next one is read. */
+	mail = read_well(MAIL, strlen(MAIL));
+	g_assert_cmpstr(mail->text, ==, "status\n");
+}
+
+/* What a program that was taken over may do. */
+static const struct {
+	const char *name, *script;
+	enum pb_error code;
+	const char *words;
+} scripts[] = {
+    {"says nothing", "cat >/dev/null", PB_ERROR_TEMPORARY, "nothing that can be read"},
+    {"does not read", "exit 0", PB_ERROR_TEMPORARY, "nothing that can be read"},
+    {"fails", "exit 3", PB_ERROR_TEMPORARY, "status 3"},
+    {"cannot run", "exit 71", PB_ERROR_PERMANENT, "cannot run here"},
+    {"kills itself", "kill -SEGV $$", PB_ERROR_TEMPORARY, "signal 11"},
+    {"hangs", "while :; do read x || :; done", PB_ERROR_TEMPORARY, "too long"},
+    {"hangs and ignores signals",
+        "trap '' TERM INT HUP PIPE; while :; do read x || :; done", PB_ERROR_TEMPORARY,
+        "too long"},
+    {"hangs with its output closed", "exec >&-; while :; do read x || :; done",
+        PB_ERROR_TEMPORARY, "signal 9"},
+    {"says too much", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
+        PB_ERROR_TEMPORARY, "too much"},
+    {"lies", "printf 'paperboy-parser 1\\nsubject 9\\nx\\nend 0\\n\\n'",
+        PB_ERROR_TEMPORARY, "not true"},
+    {"refuses and tells",
+        "printf 'paperboy-parser 1\\nrefused 1\\nx\\ntext 0\\n\\n"
+        "end 0\\n\\n'",
+        PB_ERROR_TEMPORARY, "refused what it told"},
+    {"tells and fails", "printf 'paperboy-parser 1\\nend 0\\n\\n'; exit 1",
+        PB_ERROR_TEMPORARY, "status 1"},
+};
+
+static char *
+write_script(const struct store_fixture *fixture, const char *script)
+{
+	char *path = g_build_filename(fixture->folder, "reader", NULL);
+	g_autofree char *text = g_strconcat("#!/bin/sh\n", script, "\n", NULL);
+
+	g_assert_true(g_file_set_contents(path, text, -1, NULL));
+	g_assert_cmpint(g_chmod(path, 0700), ==, 0);
+	return path;
+}
+
+static void
+test_scripts(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
+		g_autofree char *program = write_script(fixture, scripts[i].script);
+		struct parser_process_options options = {
+		    .program = program, .time_ms = 1000};
+		struct inmail *mail = NULL;
+		g_autoptr(GError) error = NULL;
+
+		g_test_message("a reader that %s", scripts[i].name);
+		g_assert_false(
+		    parser_process_run(MAIL, strlen(MAIL), &options, &mail, &error));
+		g_assert_error(error, PB_ERROR, (int)scripts[i].code);
+		if (!strstr(error->message, scripts[i].words))
+			g_error("%s: %s", scripts[i].name, error->message);
+		check_nothing_left();
+	}
+}
+
+/* A script that sets $x tells it as its subject, for that is what comes back. */
+static char *
+ask_script(const char *script)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *program = NULL;
+	g_autofree char *whole = g_strdup_printf(
+	    "%s\nprintf 'paperboy-parser 1\\nsubject %%s\\n%%s\\nend 0\\n\\n' "
+	    "${#x} \"$x\"",
+	    script);
+	struct parser_process_options options = {0};
+	pb_auto(inmail) mail = NULL;
+	g_autoptr(GError) error = NULL;
+
+	program = write_script(fixture, whole);
+	options.program = program;
+	parser_process_run(MAIL, strlen(MAIL), &options, &mail, &error);
+	g_assert_no_error(error);
+	return g_strdup(mail->subject);
+}
+
+static void
+test_inherited(void)
+{
+	int secret =
+	    open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a library may */
+	g_autofree char *descriptors = NULL;
+	g_autofree char *environment = NULL;
+	g_autofree char *signals = NULL;
+
+	g_setenv("PAPERBOY_TEST_SECRET", "x", TRUE);
+	/* 10 and more are the shell's own. */
+	descriptors = ask_script("x=; for i in 3 4 5 6 7 8 9; do"
+	                         " [ -e /proc/$$/fd/$i ] && x=\"$x $i\"; done\n"
+	                         "x=\"$x$(pwd)\"");
+	environment = ask_script("x=\"$PAPERBOY_TEST_SECRET$HOME$USER\"");
+	signals = ask_script("x=$(sed -n '/^Sig\\(Blk\\|Ign\\):/s/.*\\t//p'"
+	                     " /proc/$$/status | tr -d '\\n')");
+	g_assert_cmpstr(descriptors, ==, "/");
+	g_assert_cmpstr(environment, ==, "");
+	g_assert_cmpuint(strlen(signals), ==, 32);
+	g_assert_true(g_str_has_prefix(signals, "0000000000000000"));
+	/* The C library keeps two for itself, and does not let anybody at them.  Who
+	 * stops the daemon does not stop the reader, which would look like a bad
+	 * letter. */
+	g_assert_cmphex(g_ascii_strtoull(signals + 16, NULL, 16) & ~LIBRARY_SIGNALS, ==,
+	    STOP_SIGNALS);
+	close(secret);
+}
+
+static void
+test_missing(void)
+{
+	struct parser_process_options options = {
+	    .program = "/nonexistent/paperboy-parser"};
+	struct inmail *mail = NULL;
+	g_autoptr(GError) error = NULL;
+
+	g_assert_false(parser_process_run(MAIL, strlen(MAIL), &options, &mail, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_PERMANENT);
+	g_assert_nonnull(strstr(error->message, "/nonexistent/paperboy-parser"));
+	check_nothing_left();
+}
+
+static unsigned
+count_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+static void
+test_many(void)
+{
+	unsigned before = count_descriptors();
+
+	for (unsigned i = 0; i < 50; i++) {
+		pb_auto(inmail) mail = read_well(MAIL, strlen(MAIL));
+
+		g_assert_cmpstr(mail->subject, ==, "list");
+	}
+	g_assert_cmpuint(count_descriptors(), ==, before);
+}
+
+static void
+test_peak(void)
+{
+	g_autofree char *program = find_program("paperboy-parser");
+	long peak_kib = 0;
+	struct parser_process_options options = {
+	    .program = program, .peak_kib = &peak_kib};
+	pb_auto(inmail) mail = NULL;
+
+	g_assert_true(parser_process_run(MAIL, strlen(MAIL), &options, &mail, NULL));
+	g_assert_cmpint(peak_kib, >, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	g_test_add_func("/reading/a letter is read", test_read);
+	g_test_add_func("/reading/nothing is an empty letter", test_nothing);
+	g_test_add_func("/reading/a letter past a bound is refused", test_refused);
+	g_test_add_func("/reading/a bomb is refused", test_bomb);
+	g_test_add_func("/reading/the caller outlives the process", test_death);
+	g_test_add_func("/reading/a process may do what it likes", test_scripts);
+	g_test_add_func("/reading/nothing is inherited", test_inherited);
+	g_test_add_func(
+	    "/reading/a missing program is the machine's fault", test_missing);
+	g_test_add_func("/reading/many letters leave nothing open", test_many);
+	g_test_add_func("/reading/the memory of the process is told", test_peak);
+	return g_test_run();
+}

@@ -1,0 +1,230 @@
+/*
+ * test_prescan.c - each bound of a letter at its number and one past it.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/error.h"
+#include "parser/prescan.h"
+
+struct row {
+	const char *name;
+	const char *words; /* of the refusal one past the bound */
+	unsigned bound;
+	void (*make)(GString *out, unsigned count);
+};
+
+static void
+repeat(GString *out, const char *text, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		g_string_append(out, text);
+}
+
+static void
+make_bytes(GString *out, unsigned count)
+{
+	g_string_append(out, "A: b\n\n");
+	while (out->len + 2 <= count)
+		g_string_append(out, "x\n");
+	if (out->len < count)
+		g_string_append_c(out, 'x');
+}
+
+static void
+make_header(GString *out, unsigned count)
+{
+	while (count - out->len > 2000) {
+		g_string_append(out, "A: ");
+		repeat(out, "x", 996);
+		g_string_append_c(out, '\n');
+	}
+	g_string_append(out, "B:");
+	repeat(out, "x", count - (unsigned)out->len - 1);
+	g_string_append(out, "\n\nbody\n");
+}
+
+static void
+make_fields(GString *out, unsigned count)
+{
+	repeat(out, "A: b\n c\n", count);
+	g_string_append(out, "\nB: c\n");
+}
+
+static void
+make_depth_of_messages(GString *out, unsigned count)
+{
+	repeat(out, "Content-Type: message/rfc822\n\n", count);
+}
+
+static void
+make_depth_of_multiparts(GString *out, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		g_string_append_printf(out,
+		    "Content-Type:\n\tMultipart/Mixed; x=y; Boundary = \"b %u\"\n\n"
+		    "--b %u \n",
+		    i, i);
+}
+
+/* Closed ones do not count. */
+static void
+make_depth_after_closing(GString *out, unsigned count)
+{
+	g_string_append(out, "Content-Type: multipart/mixed; boundary=top\n\n");
+	for (unsigned i = 0; i < 20; i++)
+		g_string_append(out,
+		    "--top\nContent-Type: multipart/mixed; boundary=in\n\n"
+		    "--in\nContent-Type: message/rfc822\n\nA: b\n\n--in--\n");
+	g_string_append(out, "--top\n");
+	make_depth_of_messages(out, count - 1);
+}
+
+static void
+make_parts(GString *out, unsigned count)
+{
+	g_string_append(out, "Content-Type: multipart/mixed; boundary=b\n\n");
+	repeat(out, "--b\n\nx\n", count);
+	g_string_append(out, "--b--\n");
+}
+
+/* In a body too: another reading of the message may see headers there. */
+static void
+make_types(GString *out, unsigned count)
+{
+	g_string_append(out, "A: b\n\n");
+	repeat(out, "content-TYPE : text/plain\n", count);
+}
+
+static void
+make_boundaries(GString *out, unsigned count)
+{
+	g_string_append(out, "A: b\n\nContent-Type: x/y");
+	repeat(out, ";\n boundary*0=b", count);
+	g_string_append(out, "\n");
+}
+
+static void
+make_boundary(GString *out, unsigned count)
+{
+	g_string_append(out, "Content-Type: multipart/mixed; boundary=");
+	repeat(out, "b", count);
+	g_string_append(out, "\n\nx\n");
+}
+
+static void
+make_parentheses(GString *out, unsigned count)
+{
+	g_string_append(out, "A: (((\nB: ");
+	repeat(out, "(\n ", count);
+	g_string_append(out, "\nC: (((\n\n");
+}
+
+static void
+make_line(GString *out, unsigned count)
+{
+	g_string_append(out, "A: b\n\n");
+	repeat(out, "x", count);
+	g_string_append(out, "\nx");
+}
+
+static void
+make_nuls(GString *out, unsigned count)
+{
+	g_string_append(out, "A: b\n\nx");
+	g_string_append_len(out, "\0\0\0", count);
+}
+
+static void
+make_returns(GString *out, unsigned count)
+{
+	g_string_append(out, "A: b");
+	repeat(out, "\rB: c", count);
+	g_string_append(out, "\r\nC: d\r\r\n\r\nx\ry\r");
+}
+
+static const struct row rows[] = {
+    {"octets", "octets", BOUNDS_MAIL_BYTES, make_bytes},
+    {"a header", "octets in a header", BOUNDS_MAIL_HEADER_BYTES, make_header},
+    {"fields", "fields in a header", BOUNDS_MAIL_FIELDS, make_fields},
+    {"messages in messages", "within parts", BOUNDS_MAIL_DEPTH, make_depth_of_messages},
+    {"multiparts in multiparts", "within parts", BOUNDS_MAIL_DEPTH,
+        make_depth_of_multiparts},
+    {"depth behind closed parts", "within parts", BOUNDS_MAIL_DEPTH,
+        make_depth_after_closing},
+    {"parts", "parts", BOUNDS_MAIL_PARTS, make_parts},
+    {"content types", "content types", 2 * BOUNDS_MAIL_PARTS, make_types},
+    {"boundaries", "boundaries", BOUNDS_MAIL_BOUNDARIES, make_boundaries},
+    {"a boundary", "in a boundary", BOUNDS_MAIL_BOUNDARY_BYTES, make_boundary},
+    {"parentheses", "parentheses", BOUNDS_MAIL_PARENTHESES, make_parentheses},
+    {"a line", "in a line", BOUNDS_MAIL_LINE_BYTES, make_line},
+    {"NULs", "NUL", BOUNDS_MAIL_NULS, make_nuls},
+    {"CRs in the header", "CR", BOUNDS_MAIL_HEADER_CRS, make_returns},
+};
+
+static bool
+scan(const GString *raw, GError **error)
+{
+	size_t size = 0;
+	g_autofree char *text = prescan_normalize(raw->str, raw->len, &size, error);
+
+	return text && prescan_check(text, size, error);
+}
+
+static void
+test_bound(const void *data)
+{
+	const struct row *row = data;
+	g_autoptr(GString) at = g_string_new(NULL);
+	g_autoptr(GString) past = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+
+	row->make(at, row->bound);
+	g_assert_true(scan(at, &error));
+	g_assert_no_error(error);
+	row->make(past, row->bound + 1);
+	g_assert_false(scan(past, &error));
+	g_assert_error(error, PB_ERROR, PB_ERROR_LIMIT);
+	g_assert_nonnull(strstr(error->message, row->words));
+}
+
+static void
+test_normalize(void)
+{
+	static const struct {
+		const char *raw, *text;
+	} cases[] = {
+	    {"", ""},
+	    {"A: b\r\n\r\nx\r\n", "A: b\n\nx\n"},
+	    {"A: b\n\nx\ry\r", "A: b\n\nx\ny\n"},
+	    {"A: b\r\r\n\nx", "A: b\n\nx"},
+	    {"From a b\r\nA: b\n", "A: b\n"},
+	    {"From a b", ""},
+	    {"\nx\r\r\ry", "\nx\n\n\ny"},
+	    {"From: a\n\n", "From: a\n\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		size_t size = 0;
+		g_autofree char *text =
+		    prescan_normalize(cases[i].raw, strlen(cases[i].raw), &size, NULL);
+
+		g_assert_cmpstr(text, ==, cases[i].text);
+		g_assert_cmpuint(size, ==, strlen(cases[i].text));
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *name =
+		    g_strdup_printf("/letter_scan/%s are bounded", rows[i].name);
+
+		g_test_add_data_func(name, &rows[i], test_bound);
+	}
+	g_test_add_func("/letter_scan/line ends become plain", test_normalize);
+	return g_test_run();
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""test_quote_strip.py - of replies by all kinds of programs, what the person typed.
+
+tests/messages/NAME.eml is a message in the shape that a mail program gives it, and
+NAME.txt what its writer typed.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import parser_output
+from tap import Tap, top_srcdir
+
+DIRECTORY = os.path.join(top_srcdir(), "tests", "messages")
+LEAST = 60
+
+
+def main(tap):
+    names = sorted(name[:-4] for name in os.listdir(DIRECTORY) if name.endswith(".eml"))
+    tap.ok(len(names) >= LEAST, f"there are at least {LEAST} replies")
+    for name in names:
+        path = os.path.join(DIRECTORY, name)
+        with open(path + ".eml", "rb") as file:
+            result = parser_output.run(file.read())
+        with open(path + ".txt", encoding="utf-8") as file:
+            wanted = file.read()
+        try:
+            tap.equal(result.one("text"), wanted, name.replace("-", " "))
+        except ValueError as wrong:
+            tap.ok(False, name.replace("-", " "))
+            tap.diag(f"{wrong}: status {result.code}, {result.output[:300]!r}")
+    tap.diag(f"{len(names)} replies")
+
+
+with Tap() as tap:
+    main(tap)

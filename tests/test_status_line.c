@@ -1,0 +1,53 @@
+/*
+ * test_status_line.c - what systemctl status shows.
+ */
+#include "daemon/status_line.h"
+
+#include <glib.h>
+
+#include "lib/store_fixture.h"
+
+static void
+it_says_in_words_what_goes_on(void)
+{
+	int64_t now = store_fixture_time("2026-11-21T07:00:00Z");
+	const struct {
+		struct status_line status_line;
+		const char *line;
+	} rows[] = {
+	    {{.next_digest_at = -1}, "idle"},
+	    {{.doing = "sending", .next_digest_at = -1, .waiting = 1},
+	        "sending; 1 message waits"},
+	    {{.next_digest_at = now + 86400 + 1800, .waiting = 12},
+	        "idle; next digest 2026-11-22 07:30 UTC; 12 messages wait"},
+	    {{.next_digest_at = -1,
+	         .relay = {.is_away = true, .since = now, .retry_at = now + 60}},
+	        "idle; relay away since 2026-11-21 07:00 UTC, next trial 2026-11-21 "
+	        "07:01 UTC"},
+	    {{.next_digest_at = -1,
+	         .relay = {.is_away = true,
+	             .is_login = true,
+	             .since = now,
+	             .retry_at = now + 1800}},
+	        "idle; relay refuses our login since 2026-11-21 07:00 UTC, next trial "
+	        "2026-11-21 07:30 UTC"},
+	    {{.next_digest_at = -1,
+	         .relay = {.paused = 2, .domain = (char *)"a.example"}},
+	        "idle; a.example and others refuse our mail by policy"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree char *line = status_line_format(&rows[i].status_line);
+
+		g_assert_cmpstr(line, ==, rows[i].line);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func(
+	    "/standing/it_says_in_words_what_goes_on", it_says_in_words_what_goes_on);
+	return g_test_run();
+}

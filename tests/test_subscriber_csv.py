@@ -1,0 +1,389 @@
+#!/usr/bin/env python3
+"""test_subscriber_csv.py - the commands on people: tables, pauses, asking, forgetting."""
+import json
+import os
+import pty
+import re
+import select
+import stat
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from programs import Paperboy, built  # noqa: E402
+from tap import DEADLINE_S, Child, Tap, top_builddir, top_srcdir  # noqa: E402
+
+CTL = built("paperboyctl")
+NOW = "2026-11-20T18:00:00Z"
+OK, USAGE, DATA, NOUSER = 0, 64, 65, 67
+SAMPLES = "file://" + os.path.join(top_srcdir(), "samples")
+
+
+class Instance(Paperboy):
+    """A Paperboy whose commands tell status and both outputs."""
+
+    def __init__(self, tap, name):
+        super().__init__(tap.subdirectory(name), SAMPLES)
+        self.clock.set(NOW)
+
+    def say(self, *arguments, stdin=subprocess.DEVNULL, text=None, status=OK, out="",
+            err=""):
+        """Run a command; words that have to be in its outputs.  @return its output"""
+        more = {"input": text.encode()} if text is not None else {"stdin": stdin}
+        done = subprocess.run([CTL, "-c", self.config, "--now", NOW, *arguments],
+                              capture_output=True, timeout=120, **more)
+        reported = f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == status, reported
+        for words in [out] if isinstance(out, str) else out:
+            assert words in done.stdout.decode(), (words, reported)
+        for words in [err] if isinstance(err, str) else err:
+            assert words in done.stderr.decode(), (words, reported)
+        if not err:
+            assert done.stderr == b"", reported
+        return done.stdout.decode()
+
+    def json(self, *arguments, **more):
+        return json.loads(self.say("--json", *arguments, **more))
+
+    def people(self):
+        return [one["address"] for one in self.json("subscriber", "list")]
+
+    def at_terminal(self, answer, *arguments):
+        """Run a command at a terminal and answer its question.
+
+        answer: typed once the question is there; None: the terminal is closed
+        @return status, all that stood on the terminal
+        """
+        ours, theirs = pty.openpty()
+        child = subprocess.Popen([CTL, "-c", self.config, "--now", NOW, *arguments],
+                                 stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        while True:
+            assert select.select([ours], [], [], DEADLINE_S)[0], shown
+            try:
+                piece = os.read(ours, 1000)
+            except OSError:  # the last one there has gone
+                break
+            if not piece:
+                break
+            shown += piece
+            if shown.endswith(b"? [y/N] "):
+                os.write(ours, b"\x04" if answer is None else answer.encode() + b"\n")
+        os.close(ours)
+        return child.wait(timeout=DEADLINE_S), shown.decode().replace("\r\n", "\n")
+
+
+# ---- asking -----------------------------------------------------------------
+
+DESTRUCTIVE = [
+    (["subscriber", "remove", "ada@example.org"], "Remove ada@example.org with all filters"),
+    (["subscriber", "forget", "ada@example.org"], "Forget ada@example.org, for good"),
+    (["filter", "remove", "ada@example.org", "1"],
+     "Remove filter 1 of ada@example.org, mamba"),
+    (["suppression", "add", "ada@example.org"],
+     "Remove the subscriber ada@example.org, never to be mailed again"),
+    (["suppression", "remove", "bob@example.org"], "Let bob@example.org be mailed again"),
+]
+
+
+def test_asking(tap):
+    """what destroys asks on a terminal, and only y or yes does it"""
+    for number, (arguments, question) in enumerate(DESTRUCTIVE):
+        instance = Instance(tap, f"asking-{number}")
+        instance.add("ada@example.org", ["mamba"], now=NOW)
+        instance.say("suppression", "add", "bob@example.org", out="is suppressed")
+        before = state_of(instance)
+        for answer in ("", "n", "no", "yy", "ja", "never", None):
+            status, shown = instance.at_terminal(answer, *arguments)
+            assert status == DATA, (answer, shown)
+            assert shown.startswith(question + "? [y/N] "), shown
+            assert "paperboyctl: not done\n" in shown, shown
+            assert state_of(instance) == before, (arguments, answer)
+        status, shown = instance.at_terminal(("y", "YES", "Y", "yes", "y")[number], *arguments)
+        assert status == OK and "not done" not in shown, shown
+        assert state_of(instance) != before, arguments
+
+
+def state_of(instance):
+    return (instance.json("subscriber", "list"), instance.json("suppression", "list"),
+            instance.rows("SELECT number, text FROM subscription"))
+
+
+def test_no_terminal(instance):
+    """without a terminal it wants --yes, says so, and does nothing, status 65"""
+    instance.add("ada@example.org", ["mamba"], now=NOW)
+    instance.say("suppression", "add", "bob@example.org", out="is suppressed")
+    before = state_of(instance)
+    for arguments, _ in DESTRUCTIVE:
+        instance.say(*arguments, status=DATA, err="there is no terminal to ask on; --yes")
+        instance.say(*arguments, text="y\n", status=DATA, err="no terminal")
+        assert state_of(instance) == before
+    # The one that takes away least first, and the person last.
+    for arguments, _ in (DESTRUCTIVE[4], DESTRUCTIVE[2], DESTRUCTIVE[0], DESTRUCTIVE[1]):
+        instance.say(*arguments, "--yes", out="")
+    # Where nobody is there is nothing to ask.
+    instance.say("subscriber", "forget", "ada@example.org", status=NOUSER,
+              err="is not a subscriber")
+    instance.say("suppression", "add", "carl@example.org", out="is suppressed")
+
+
+# ---- tables -----------------------------------------------------------------
+
+
+def test_round_trip(tap, instance):
+    """export, import elsewhere and export again give the same bytes"""
+    instance.add("ada@example.org", ['"state space" OR mamba', "-survey diffusion"], now=NOW,
+              name="=Ada, \"A.\"", cadence="weekly:mon,thu")
+    instance.add("+odd@example.org", ["größe"], now=NOW, zone="Asia/Tokyo")
+    instance.say("filter", "remove", "ada@example.org", "1", "--yes", out="removed")
+    instance.say("filter", "add", "ada@example.org", "survey", "--block", "--note", "too many")
+    instance.say("filter", "add", "ada@example.org", "reward", "--max", "3", "--name", "r")
+    instance.say("subscriber", "set", "ada@example.org", "--order", "score", "--attach",
+              "bibtex", "--language", "de", "--quiet", "note")
+    instance.say("subscriber", "pause", "ada@example.org", "--until", "2026-12-01",
+              out="paused until 2026-12-01; next digest 2026-12-03")
+    whole = instance.say("subscriber", "export", "--filters")
+    assert whole.splitlines()[0] == (
+        "address,name,state,cadence,weekdays,at,zone,max,paused_until,order,abstract,"
+        "format,quiet,updates,crosslist,attach,language,catch_up,consent_at,"
+        "consent_text,created_at,filters"), whole
+    assert '"\'=Ada, ""A."""' in whole and "\n'+odd@example.org," in whole, whole
+    path = os.path.join(instance.directory, "people.csv")
+    instance.say("subscriber", "export", path, "--filters", out=f"2 subscribers in {path}")
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    instance.say("subscriber", "export", path, status=DATA, err="not done: there is no terminal")
+    assert instance.json("subscriber", "export", path, "--filters", "--yes") == {
+        "file": path, "exported": 2}
+    other = Instance(tap, "other")
+    other.say("subscriber", "import", path, out="2 added")
+    assert other.say("subscriber", "export", "-", "--filters") == whole
+    other.say("subscriber", "import", "-", text=whole,
+              out="2 there already, and left alone")
+    assert instance.json("subscriber", "export") == [
+        {key: value for key, value in one.items() if key != "filters"}
+        for one in instance.json("subscriber", "export", "--filters")]
+    assert "filters" not in instance.say("subscriber", "export")
+
+
+def test_import(instance):
+    """all mistakes of a table are told with line and column, and nothing is stored"""
+    table = ("address,zone,max\ngood@example.org,,\nnobody,Europe/Berlni,0\n"
+             "b@example.org,,x\n")
+    instance.say("subscriber", "import", "-", "--consent", "on paper", text=table,
+              status=DATA, err=[
+                  "-:3: column address: address has no '@'\n",
+                  "-:3: column zone: unknown time zone 'Europe/Berlni': did you mean "
+                  "Europe/Berlin?\n",
+                  "-:3: column max: max must be from 1 to 200\n", "-:4: column max: ",
+                  "paperboyctl: 2 lines are wrong in -, and nothing was stored\n"])
+    assert instance.people() == []
+    report = instance.json("subscriber", "import", "-", "--consent", "x", "--dry-run",
+                        "--skip-bad", text=table)
+    assert report == {
+        "dry_run": True, "added": 1, "taken_back": 0, "present": 0, "left": 0,
+        "suppressed": 0, "bad": 2, "problems": report["problems"]}, report
+    assert len(report["problems"]) == 4 and instance.people() == []
+    instance.say("subscriber", "import", "-", "--consent", "x", "--dry-run", text=table,
+              status=DATA, err="nothing was stored")
+    instance.say("subscriber", "import", "-", "--consent", "x", "--skip-bad", text=table,
+              out=["1 added\n", "2 bad lines left out\n"], err="-:3: column address")
+    instance.say("subscriber", "remove", "good@example.org", "--yes", out="removed")
+    instance.say("subscriber", "import", "-", "--consent", "x",
+              text="address\ngood@example.org\n",
+              out=["0 added\n", "1 had left, and stay away: --take-back"])
+    instance.say("subscriber", "import", "-", "--consent", "x", "--take-back", "--first",
+              text="address\ngood@example.org\n", out="1 had left and taken back")
+    instance.say("subscriber", "forget", "good@example.org", "--yes", "--never-again",
+              out="good@example.org forgotten, and never to be mailed again")
+    instance.say("subscriber", "import", "-", "--consent", "x", "--take-back",
+              text="address\ngood@example.org\n", out=["0 added", "1 never to be mailed"])
+    instance.say("subscriber", "import", "/nonexistent.csv", status=DATA,
+              err="cannot read '/nonexistent.csv': No such file")
+    instance.say("subscriber", "export", "/nonexistent/people.csv", status=DATA,
+              err="cannot write: ")
+    # root would lose /dev/null
+    pipe = os.path.join(instance.directory, "pipe")
+    os.mkfifo(pipe)
+    instance.say("subscriber", "export", pipe, status=DATA, err="no regular file")
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+
+
+# ---- one person -------------------------------------------------------------
+
+
+def test_schedule(instance):
+    """a rhythm is changed and paused, and show tells all of it"""
+    instance.add("ada@example.org", ["mamba"], now=NOW)
+    # The first digest is due already, and stays so.
+    instance.say("subscriber", "set", "ada@example.org", "--zone", "Asia/Tokyo", "--at",
+              "6:30", "--cadence", "weekly:sat,tue", "--max", "7", "--name", "Ada",
+              out="is now weekly on tue,sat at 06:30 Asia/Tokyo, 7 papers with abstract")
+    instance.say("subscriber", "show", "ada@example.org", out=[
+        "name         Ada\n", "state        active\n",
+        "rhythm       weekly on tue,sat at 06:30 Asia/Tokyo\n",
+        "max          7 papers", "added        2026-11-20 18:00 UTC\n"])
+    instance.say("subscriber", "set", "ada@example.org", "--zone", "Tokio", status=DATA,
+              err="unknown time zone 'Tokio': did you mean Asia/Tokyo?")
+    for max_full in ("0", "201", "-1"):
+        instance.say("subscriber", "set", "ada@example.org", "--max", max_full, status=DATA,
+                  err="max must be from 1 to 200")
+    paused = instance.json("subscriber", "pause", "ada@example.org", "--until", "14d")
+    assert paused["state"] == "paused" and paused["paused_until"] == "2026-12-05", paused
+    assert paused["next_due_at"] == 1796419800, paused  # Saturday, 06:30 in Tokyo
+    instance.say("subscriber", "show", "ada@example.org",
+              out="state        paused until 2026-12-05\n")
+    instance.say("subscriber", "list", out="paused until 2026-12-05  2026-12-04 21:30 UTC")
+    instance.say("subscriber", "pause", "ada@example.org", "--until", "2026-11-21",
+              status=DATA, err="a pause ends on a day to come")
+    instance.say("subscriber", "pause", "ada@example.org", out="paused; next digest -")
+    instance.say("subscriber", "resume", "ada@example.org",
+              out="active, with what was missed; next digest 2026-11-20 18:00 UTC")
+    instance.say("subscriber", "resume", "ada@example.org", status=DATA, err="is not paused")
+
+
+def test_filters(instance):
+    """filters are changed, moved, named and tried"""
+    instance.add("ada@example.org", ["model", "diffusion", "mamba"], now=NOW)
+    assert instance.json("filter", "move", "ada@example.org", "3", "1") == {
+        "from": 3, "to": 1}
+    assert instance.json("filter", "rename", "ada@example.org", "1", "mine") == {
+        "number": 1, "name": "mine"}
+    instance.say("filter", "edit", "ada@example.org", "1", "ssm OR mambas",
+              out="filter 1: mamba OR ssm")
+    listed = [(one["number"], one["name"], one["text"])
+              for one in instance.json("filter", "list", "ada@example.org")]
+    assert listed == [(1, "mine", "ssm OR mambas"), (2, None, "model"),
+                      (3, None, "diffusion")], listed
+    instance.say("filter", "rename", "ada@example.org", "1", "", out="has no name now")
+    instance.say("filter", "edit", "ada@example.org", "1", "ti:", status=DATA,
+              err=["error  column 4", "the filter was refused, and nothing was stored"])
+    instance.say("filter", "move", "ada@example.org", "9", "1", status=NOUSER,
+              err="there is no filter 9")
+    instance.say("filter", "move", "ada@example.org", "1", "0", status=DATA,
+              err="'0' is no filter number")
+    instance.say("filter", "test", "model", out=["30 days: 0 papers, 0.0 a day",
+                                              "paperboyctl source fetch"])
+    instance.say("source", "fetch", out="33 new papers")
+    before = instance.rows("SELECT count(*), max(id) FROM filter")
+    instance.say("filter", "test", "Models", out=[
+        "model\n30 days: 31 papers, ", "The archive knows 3 of these days.",
+        "Newest:\n", "in the title"])
+    tried = instance.json("filter", "test", "--address", "ada@example.org", "2", "--days", "2")
+    assert tried["canonical"] == "model" and tried["days"] == 2, tried
+    assert tried["found"] > 5, tried
+    assert len(tried["newest"]) == 5 and tried["newest"][0]["words"], tried
+    assert instance.json("filter", "test", "cat or dog", err="")["notes"], tried
+    instance.say("filter", "test", "--", "-survey diffusion", out="diffusion NOT survey")
+    instance.say("filter", "test", "upvotes:>=ten", status=DATA, err="error  column 11")
+    instance.say("filter", "test", "x", "--days", "366", status=DATA,
+              err="days must be from 1 to 365")
+    assert instance.rows("SELECT count(*), max(id) FROM filter") == before
+
+
+# ---- settings and the audit -------------------------------------------------
+
+
+def test_config(instance):
+    """the settings are shown with their values, and which are the defaults"""
+    table = instance.say("config", out="SETTING")
+    lines = {line.split()[0]: line.split()[1:] for line in table.splitlines()}
+    assert lines["mail.owner"] == ["file", '"owner@example.org"'], table
+    assert lines["smtp.port"] == ["default", "25"], table
+    settings = {one["name"]: one for one in instance.json("config")}
+    assert settings["mail.owner"]["value"] == "owner@example.org"
+    assert settings["mail.owner"]["is_default"] is False
+    assert settings["smtp.port"] == {"name": "smtp.port", "value": "25", "default": "25",
+                                     "is_default": True}
+    with open(os.path.join(top_builddir(), "man", "paperboy.conf.5"),
+              encoding="utf-8") as file:
+        page = file.read()
+    for name in settings:
+        assert name.split(".")[-1] in page, name
+    assert instance.say("config", "mail.from") == "paperboy@news.example\n"
+    assert instance.json("config", "state_dir")["value"] == instance.state
+    instance.say("config", "mail.form", status=DATA,
+              err="there is no setting 'mail.form': did you mean mail.from?")
+    instance.say("config", "nonsense", status=DATA, err="paperboyctl config lists all")
+    # It needs no store, and makes none.
+    assert os.listdir(instance.state) == []
+    os.rmdir(instance.state)
+    instance.say("config", "log_level", out="warning")
+
+
+def test_log(instance):
+    """the log tells who changed what, when and how it was asked"""
+    instance.say("log", out="Nothing was changed.")
+    instance.add("ada@example.org", ["mamba"], now="2026-11-18T08:00:00Z")
+    instance.add("bob@example.org", [], now="2026-11-19T08:00:00Z")
+    instance.say("subscriber", "pause", "ada@example.org", out="paused")
+    instance.say("subscriber", "remove", "ada@example.org", "--yes", out="removed")
+    rows = instance.json("log")
+    assert [row["what"] for row in rows] == [
+        "subscriber added", "subscriber added", "subscriber paused",
+        "subscriber removed"], rows
+    assert rows[0]["who"].startswith("operator ") and rows[0]["address"] == \
+        "ada@example.org" and rows[0]["how"] == "asked in a test", rows
+    assert rows[0]["at"] == 1794988800, rows
+    table = instance.say("log", "--address", "ada@example.org").splitlines()
+    assert table[0].split() == ["TIME", "WHO", "WHAT", "ADDRESS", "HOW"] and \
+        len(table) == 4, table
+    assert len(instance.json("log", "--since", "2026-11-19")) == 3
+    assert len(instance.json("log", "--since", "2026-11-19T08:00:01Z")) == 2
+    assert [row["what"] for row in instance.json("log", "--limit", "1")] == [
+        "subscriber removed"]
+    instance.say("log", "--since", "noon", status=DATA, err="'noon' is no time")
+    for limit in ("0", "100001"):
+        instance.say("log", "--limit", limit, status=DATA, err="the limit is from 1 to 100000")
+    instance.say("log", "--limit", "100000", out="subscriber added")
+    instance.say("log", "--address", "none@example.org", status=NOUSER,
+              err="none@example.org is not a subscriber")
+
+
+# ---- forgetting -------------------------------------------------------------
+
+
+def test_erase(instance):
+    """with the daemon at work, no byte of a forgotten person stays in its files"""
+    words = ["quagga", "xylophonia", "numbatword"]
+    daemon = built("paperboyd")
+    with Child([daemon, "-c", instance.config, "--now", NOW]) as child:
+        child.wait_file(os.path.join(instance.state, "control"))
+        for number in range(20):
+            instance.add(f"p{number}@example.org", ["model"])
+        instance.add("zebra.quagga@example.org", ["numbatword OR model"], name="Xylophonia")
+        for word in words:
+            assert find_in_files(instance.state, word), word
+        instance.say("subscriber", "forget", "zebra.quagga@example.org", "--yes",
+                  out="zebra.quagga@example.org forgotten")
+        for word in words:
+            assert not find_in_files(instance.state, word), word
+        assert child.stop() == 0
+    for word in words:
+        assert not find_in_files(instance.state, word), word
+    assert len(instance.people()) == 20
+
+
+def find_in_files(directory, word):
+    found = []
+    for name in os.listdir(directory):
+        path = os.path.join(directory, name)
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                if re.search(word.encode(), file.read(), re.I):
+                    found.append(name)
+    return found
+
+
+def main():
+    with Tap() as tap:
+        tap.run(test_asking, tap)
+        tap.run(test_round_trip, tap, Instance(tap, "round-trip"))
+        for test in (test_no_terminal, test_import, test_schedule, test_filters, test_config,
+                     test_log, test_erase):
+            tap.run(test, Instance(tap, test.__name__))
+
+
+if __name__ == "__main__":
+    main()

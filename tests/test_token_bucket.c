@@ -1,0 +1,327 @@
+/*
+ * test_token_bucket.c - limits, domains that are left alone, and a relay that is away.
+ */
+#include "transport/token_bucket.h"
+
+#include <string.h>
+
+#include "base/bounds.h"
+#include "lib/inbound_fixture.h"
+#include "service/delivery/domain_throttle.h"
+#include "transport/breaker.h"
+
+#define HOUR CLOCK_HOUR_S
+
+/* ---- pace --------------------------------------------------------------------- */
+
+static void
+no_window_has_more_than_the_limit(void)
+{
+	static const struct {
+		unsigned most;
+		int64_t window_s;
+	} rows[] = {{1, HOUR}, {2, HOUR}, {7, HOUR}, {59, HOUR}, {60, HOUR},
+	    {100, HOUR}, {3600, HOUR}, {10000, HOUR}, {1, 1}, {10, 1}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		g_autofree unsigned *sent = g_new0(unsigned, 5 * HOUR);
+		unsigned in_window = 0, total = 0;
+		struct token_bucket token_bucket;
+
+		token_bucket_init(&token_bucket, rows[i].most, rows[i].window_s);
+		for (int64_t t = 0; t < 5 * HOUR; t++) {
+			int64_t now = 1000000 + t;
+
+			while (token_bucket_get_available(&token_bucket, now, 1)) {
+				g_assert_cmpint(
+				    token_bucket_get_next(&token_bucket, now), ==, now);
+				token_bucket_take(&token_bucket, now);
+				sent[t]++;
+			}
+			g_assert_cmpint(
+			    token_bucket_get_next(&token_bucket, now), >, now);
+			in_window += sent[t];
+			total += sent[t];
+			if (t >= rows[i].window_s)
+				in_window -= sent[t - rows[i].window_s];
+			g_assert_cmpuint(in_window, <=, rows[i].most);
+		}
+		/* Nor much fewer: what may go at once is kept back from the rest. */
+		g_assert_cmpuint(total, >=,
+		    MAX(rows[i].most - rows[i].most / 60 - 1, 1) *
+		        (5 * HOUR / rows[i].window_s) * 9 / 10);
+	}
+}
+
+static void
+no_limit_is_none_and_a_wrong_clock_does_not_last(void)
+{
+	struct token_bucket token_bucket;
+
+	token_bucket_init(&token_bucket, 0, HOUR);
+	token_bucket_take(&token_bucket, 5);
+	g_assert_cmpuint(token_bucket_get_available(&token_bucket, 5, 1000), ==, 1000);
+	g_assert_cmpint(token_bucket_get_next(&token_bucket, 5), ==, 5);
+	token_bucket_init(&token_bucket, 2, HOUR);
+	for (int i = 0; i < 3; i++)
+		token_bucket_take(&token_bucket, 1000000000);
+	g_assert_cmpuint(token_bucket_get_available(&token_bucket, 5, 1), ==, 1);
+}
+
+/* ---- domains ------------------------------------------------------------------ */
+
+static const struct delivery policy = {.outcome = DELIVERY_DEFERRED,
+    .stage = SMTP_STAGE_RCPT,
+    .code = 550,
+    .enhanced = "5.7.26",
+    .is_policy = true};
+static const struct delivery taken = {
+    .outcome = DELIVERY_SENT, .stage = SMTP_STAGE_DOT, .code = 250};
+static const struct delivery unknown_user = {
+    .outcome = DELIVERY_FAILED, .stage = SMTP_STAGE_RCPT, .code = 550};
+
+static void
+a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one(void)
+{
+	pb_auto(domain_throttle) domains = domain_throttle_new(0);
+	int64_t now = 1000000, pause_s = 0, next = 0;
+	const char *name;
+
+	for (int i = 0; i < DOMAIN_THROTTLE_REFUSALS - 1; i++)
+		g_assert_null(domain_throttle_report(
+		    domains, "a@big.example", &policy, now, &pause_s));
+	/* One that was taken, or was nobody's: it begins anew. */
+	g_assert_null(domain_throttle_report(
+	    domains, "a@big.example", &unknown_user, now, &pause_s));
+	for (int i = 0; i < DOMAIN_THROTTLE_REFUSALS - 1; i++)
+		g_assert_null(domain_throttle_report(
+		    domains, "a@big.example", &policy, now, &pause_s));
+	g_assert_cmpstr(
+	    domain_throttle_report(domains, "b@BIG.example", &policy, now, &pause_s),
+	    ==, "BIG.example");
+	g_assert_cmpint(pause_s, ==, DOMAIN_THROTTLE_PAUSE_S);
+	g_assert_false(domain_throttle_allow(domains, "c@big.example", now, &next));
+	g_assert_cmpint(next, ==, now + DOMAIN_THROTTLE_PAUSE_S);
+	g_assert_true(domain_throttle_allow(domains, "c@other.example", now, &next));
+	g_assert_cmpuint(domain_throttle_count_paused(domains, now, &name), ==, 1);
+	g_assert_cmpstr(name, ==, "big.example");
+	/* Then one goes; the others hear what it was told. */
+	now = next;
+	g_assert_true(domain_throttle_allow(domains, "c@big.example", now, &next));
+	g_assert_false(domain_throttle_allow(domains, "d@big.example", now, &next));
+	g_assert_nonnull(
+	    domain_throttle_report(domains, "c@big.example", &policy, now, &pause_s));
+	g_assert_cmpint(pause_s, ==, 2 * DOMAIN_THROTTLE_PAUSE_S);
+	for (int i = 0; i < 5; i++) {
+		now += pause_s;
+		g_assert_true(
+		    domain_throttle_allow(domains, "c@big.example", now, &next));
+		domain_throttle_report(
+		    domains, "c@big.example", &policy, now, &pause_s);
+	}
+	g_assert_cmpint(pause_s, ==, DOMAIN_THROTTLE_PAUSE_MAX_S);
+	now += pause_s;
+	g_assert_true(domain_throttle_allow(domains, "c@big.example", now, &next));
+	domain_throttle_report(domains, "c@big.example", &taken, now, &pause_s);
+	g_assert_true(domain_throttle_allow(domains, "d@big.example", now, &next));
+	g_assert_cmpuint(domain_throttle_count_paused(domains, now, &name), ==, 0);
+}
+
+static void
+what_waits_for_a_domain_is_put_one_behind_the_other(void)
+{
+	pb_auto(domain_throttle) domains = domain_throttle_new(120);
+	int64_t now = 1000000, last = now, next = 0;
+
+	g_assert_true(domain_throttle_allow(domains, "a@big.example", now, &next));
+	g_assert_true(domain_throttle_allow(domains, "a@big.example", now, &next));
+	for (int i = 0; i < 500; i++) {
+		g_assert_false(
+		    domain_throttle_allow(domains, "a@big.example", now, &next));
+		g_assert_cmpint(next, >=, last + (i ? 30 : 1));
+		g_assert_cmpint(next, <=, last + 31);
+		last = next;
+	}
+}
+
+static void
+only_so_many_domains_are_remembered(void)
+{
+	pb_auto(domain_throttle) domains = domain_throttle_new(1);
+	int64_t next;
+
+	for (int i = 0; i <= BOUNDS_DOMAINS; i++) {
+		g_autofree char *address = g_strdup_printf("a@d%d.example", i);
+
+		g_assert_true(domain_throttle_allow(domains, address, 1000000, &next));
+		/* One past it is not remembered, and not held up. */
+		g_assert_true(domain_throttle_allow(domains, address, 1000000, &next) ==
+		              (i == BOUNDS_DOMAINS));
+	}
+	/* An hour later none of them has anything to remember. */
+	g_assert_true(domain_throttle_allow(domains, "a@new.example", 1003700, &next));
+	g_assert_false(domain_throttle_allow(domains, "a@new.example", 1003700, &next));
+}
+
+/* ---- the post ------------------------------------------------------------------ */
+
+static void
+set_limits(struct inbound_fixture *inbound, unsigned per_second, unsigned per_hour,
+    unsigned domain_per_hour)
+{
+	struct mailer_options options = inbound_fixture_options(inbound);
+	g_autoptr(GError) error = NULL;
+
+	options.per_second = per_second;
+	options.per_hour = per_hour;
+	options.domain_per_hour = domain_per_hour;
+	mailer_reload(inbound->mailer, &options, false, &error);
+	g_assert_no_error(error);
+}
+
+/* @return how long it took until nothing waits, s */
+static int64_t
+drain(struct inbound_fixture *inbound, int64_t from, unsigned most_at_once)
+{
+	int64_t now = from;
+
+	do {
+		unsigned before = inbound->script.tried;
+
+		inbound_fixture_run_at(inbound, now, NULL);
+		g_assert_cmpuint(inbound->script.tried - before, <=, most_at_once);
+		if (inbound->next < 0)
+			return now - from;
+		g_assert_cmpint(inbound->next, >, now);
+		now = inbound->next;
+	} while (now - from < 48 * HOUR);
+	g_assert_not_reached();
+}
+
+static void
+rate_limit_are_kept_and_all_are_sent_once(void)
+{
+	static const struct {
+		unsigned per_second, per_hour, domain_per_hour, at_once;
+		int64_t least_s, most_s;
+	} rows[] = {
+	    {4, 0, 0, 4, 29, 31},
+	    {0, 60, 0, 1, 119 * 60, 124 * 60},
+	    {0, 600, 0, 10, 600, 720},
+	    {0, 0, 60, 1, 119 * 60, 126 * 60},
+	    {3, 600, 120, 2, 58 * 60, 62 * 60},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		pb_auto(inbound_fixture) inbound = inbound_fixture_new(120, 4);
+		int64_t took_s;
+
+		set_limits(inbound, rows[i].per_second, rows[i].per_hour,
+		    rows[i].domain_per_hour);
+		took_s = drain(inbound, store_fixture_time(NOW), rows[i].at_once);
+		g_assert_cmpint(took_s, >=, rows[i].least_s);
+		g_assert_cmpint(took_s, <=, rows[i].most_s);
+		g_assert_cmpuint(inbound->script.tried, ==, 120);
+		store_fixture_assert_text(inbound->fixture,
+		    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
+		    "SENT|120|1");
+	}
+}
+
+static void
+a_domains_policy_pauses_it_and_no_row_is_lost(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(200, 4);
+	g_autofree char *relay = NULL;
+
+	store_fixture_run(inbound->fixture,
+	    "UPDATE subscriber SET address = 'p' || id || "
+	    "'@small.example' WHERE id > 150");
+	inbound->script.answer = policy;
+	inbound->script.domain = "example.org"; /* the others are taken */
+	inbound_fixture_run_at(inbound, store_fixture_time(NOW), NULL);
+	/* Those that were on their way when the fifth was refused. */
+	g_assert_cmpuint(
+	    inbound->script.tried, <=, 50 + DOMAIN_THROTTLE_REFUSALS + 4 * 3);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT count(*) FROM outbox WHERE state = 'SENT'", "50");
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT count(*) FROM outbox WHERE state IN ('FAILED', 'CANCELLED')", "0");
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT count(*) FROM subscriber WHERE state = 'active'", "200");
+	relay = mailer_format_relay(inbound->mailer);
+	g_assert_nonnull(strstr(relay, "closed; example.org is refused by policy"));
+	/* Mended: one tries it, and then all go. */
+	inbound->script.answer = taken;
+	drain(inbound, inbound->next, 200);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, count(*) FROM outbox GROUP BY 1", "SENT|200");
+}
+
+/* Lines that an operator sees; what is below is not looked at here. */
+static GLogWriterOutput
+count_line(GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
+{
+	(void)fields, (void)n_fields;
+	if (level <= G_LOG_LEVEL_MESSAGE)
+		++*(unsigned *)data;
+	return G_LOG_WRITER_HANDLED;
+}
+
+static void
+six_hours_without_a_relay_and_all_is_sent_once_and_paced(void)
+{
+	pb_auto(inbound_fixture) inbound = inbound_fixture_new(300, 8);
+	int64_t now = store_fixture_time(NOW), back = now + 6 * HOUR;
+	static unsigned lines;
+	unsigned knocks;
+
+	g_log_set_writer_func(count_line, &lines, NULL);
+	set_limits(inbound, 5, 0, 0);
+	inbound->script.answer = (struct delivery){.outcome = DELIVERY_DEFERRED,
+	    .scope = DELIVERY_SCOPE_RELAY,
+	    .stage = SMTP_STAGE_CONNECT};
+	while (now < back) {
+		unsigned before = inbound->script.tried;
+
+		inbound_fixture_run_at(inbound, now, NULL);
+		/* One message at a time asks whether it is there. */
+		g_assert_cmpuint(inbound->script.tried - before, <=, 1);
+		g_assert_cmpint(inbound->next, >=, now + BREAKER_WAIT_S);
+		now = inbound->next;
+	}
+	knocks = inbound->script.tried;
+	g_assert_cmpuint(lines, <=, 20);
+	/* 1, 2, 4, 8, 16 minutes, then each half hour. */
+	g_assert_cmpuint(knocks, >=, 15);
+	g_assert_cmpuint(knocks, <=, 18);
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT max(attempt) FROM outbox", "0");
+	g_assert_cmpint(now, <=, back + BREAKER_WAIT_MAX_S);
+	inbound->script.answer = taken;
+	g_assert_cmpint(drain(inbound, now, 5), >=, 300 / 5 - 2);
+	g_assert_cmpuint(inbound->script.tried, ==, knocks + 300);
+	store_fixture_assert_text(inbound->fixture,
+	    "SELECT state, count(*), max(attempt) FROM outbox GROUP BY 1",
+	    "SENT|300|1");
+	store_fixture_assert_text(
+	    inbound->fixture, "SELECT count(*) FROM delivered", "600");
+}
+
+int
+main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	/* What is warned of here is what is tested. */
+	g_log_set_always_fatal(G_LOG_FATAL_MASK);
+#define TEST(name) g_test_add_func("/pace/" #name, name)
+	TEST(no_window_has_more_than_the_limit);
+	TEST(no_limit_is_none_and_a_wrong_clock_does_not_last);
+	TEST(a_domain_is_paused_after_refusals_in_a_row_and_tried_by_one);
+	TEST(what_waits_for_a_domain_is_put_one_behind_the_other);
+	TEST(only_so_many_domains_are_remembered);
+	TEST(rate_limit_are_kept_and_all_are_sent_once);
+	TEST(a_domains_policy_pauses_it_and_no_row_is_lost);
+	TEST(six_hours_without_a_relay_and_all_is_sent_once_and_paced);
+	return g_test_run();
+}
