@@ -285,7 +285,7 @@ def check_unchanged(instance, relay, child, name):
     instance.add_person(f"{name}@example.org")
     wait_until(lambda: f"{name}@example.org" in relay.recipients(), "mail")
     wait_until(lambda: set(instance.states()) == {"SENT"}, "the record")
-    assert child.is_running and count(child, "in force") == 0
+    assert child.is_running and count(child, "configuration applied") == 0
 
 
 def mistakes(tap):
@@ -400,10 +400,10 @@ def stalled(tap, name, answer, is_edited):
             assert ask(instance, "look") == "ok\n"
             assert ask(instance, "reload") == "ok\n"
             wait_until(lambda: instance.states()["SENDING"] == 1, "only one on its way")
-            assert count(child, "in force stage=mailer") == 0
+            assert count(child, "applied stage=mailer") == 0
             stall.go.set()
             wait_until(lambda: len(second.accepted()) == 5, "the others")
-            child.wait_fact(lambda: count(child, "in force stage=mailer"), "post")
+            child.wait_fact(lambda: count(child, "configuration applied stage=mailer"), "mailer")
             wait_until(lambda: instance.states().get("SENT", 0) >= 5, "the records")
             end(child)
         (mine,) = first.arrived

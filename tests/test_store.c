@@ -1030,7 +1030,7 @@ hot_statements_use_their_indexes(void)
 	    {"suppression", hot_suppression,
 	        {"PRIMARY KEY (hash>?)", "PRIMARY KEY (hash=?)"}},
 	    {"outbox_claim", hot_claim,
-	        {"outbox_due (next_try_at<?)", "outbox_inbox_due (next_try_at<?)"}},
+	        {"outbox_due (next_try_at<?)", "outbox_mail_due (next_try_at<?)"}},
 	    {"outbox_load_next_try", hot_next_try, {"outbox_due"}},
 	    {"letters_load_due", hot_inbox,
 	        {"inbox_due (next_try_at<?)", "inbox_due",

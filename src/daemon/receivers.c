@@ -392,7 +392,7 @@ receivers_free(struct receivers *receivers)
 static bool
 is_changed(const GPtrArray *names, const char *receiver)
 {
-	g_autofree char *prefix = g_strdup_printf("mailbox.%s", receiver);
+	g_autofree char *prefix = g_strdup_printf("receive.%s", receiver);
 
 	for (unsigned i = 0; i < names->len; i++)
 		if (g_str_has_prefix(names->pdata[i], prefix))

@@ -88,7 +88,7 @@ enum factory_receiver {
 	FACTORY_RECEIVERS
 };
 
-/** "lmtp", "maildir", "imap": as its settings begin, behind "mailbox." */
+/** "lmtp", "maildir", "imap": as its settings begin, after "receive." */
 const char *factory_get_receiver_name(enum factory_receiver receiver);
 
 /**
