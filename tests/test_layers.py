@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_layers.py - the house is in order, and the checker sees each broken rule."""
+"""test_layers.py - layers, vocabulary and file names, and the checks themselves."""
 
 import os
 import subprocess
@@ -7,9 +7,10 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
+import vocabulary
 from layers import (
-    FLOORS, HOMES, MAX_LINES, MAY_USE, check_tree, find_cycles, include_graph, same_names,
-    source_files,
+    HOMES, MAX_LINES, MAY_USE, check_tree, count_floors, find_cycles, include_graph,
+    same_names, source_files, upward_edges,
 )
 from tap import Tap, top_builddir, top_srcdir
 
@@ -38,11 +39,11 @@ CASES = [
     ("service/a.c", '#include "service/log/a.h"', "is on no floor of service"),
     ("service/log/a.c", '#include "service/shop/a.h"', "is on no floor of service"),
     ("query/eval/a.c", '#include "query/a.h"', ""),
-    ("store/a.c", '#include "../net/a.h"', "climbs"),
-    ("store/a.c", '#include "nowhere.h"', "has no layer"),
+    ("store/a.c", '#include "../net/a.h"', "expected a path from src"),
+    ("store/a.c", '#include "nowhere.h"', "expected a path from src"),
     ("store/a.c", '#include "a.c"', ""),
-    ("store/a.c", '#include "shop/a.h"', "of no known layer"),
-    ("shop/a.c", "", "of no known layer"),
+    ("store/a.c", '#include "shop/a.h"', "in no known layer"),
+    ("shop/a.c", "", "in no known layer"),
     ("store/a.c", '/* #include "net/a.h" */', ""),
     ("store/a.c", '#include "config.h"', ""),
     # third parties
@@ -95,7 +96,8 @@ CASES = [
     ("base/a.c", "char *s = \"\\\"\"; // why", "a // comment"),
     # sizes: the head has three lines and the last one ends
     ("base/a.c", "\n".join(["int x;"] * (MAX_LINES - 3)), ""),
-    ("base/a.c", "\n".join(["int x;"] * (MAX_LINES - 2)), f"{MAX_LINES + 1} lines, more than {MAX_LINES}"),
+    ("base/a.c", "\n".join(["int x;"] * (MAX_LINES - 2)),
+     f"{MAX_LINES + 1} lines, more than {MAX_LINES}"),
 ]
 
 # path, whole contents, the problem
@@ -106,6 +108,41 @@ HEADS = [
     ("base/a.c", "/*\n * b.c - purpose.\n */\n", "the second line"),
     ("base/a.c", "/*\n * a.c\n */\n", "the second line"),
     ("base/a.c", "/*\n * a.c - purpose.\n */\n", ""),
+]
+
+
+# path, contents, the finding of the vocabulary check ("" for none)
+WORDS = [
+    ("src/a.c", "int inmail_size;", ""),
+    ("src/a.c", "\nint letter_size;", "a.c:2: 'letter_size': use the term 'inmail'"),
+    ("src/a.c", "enum { LETTER_MAX, };", "'LETTER_MAX'"),
+    ("src/a.c", "void sendLetter(void);", "'sendLetter'"),
+    ("src/a.c", "int newsletter, frontier, impressed;", ""),
+    ("src/a.c", "int octets; int octets;", "'octets': use the term 'bytes'"),
+    ("src/a.c", '/* a letter */ char *s = "letter";\n#include "letter.h"\n', ""),
+    ("src/a.c", "g_subprocess_new(G_SUBPROCESS_FLAGS_STDERR_SILENCE);", ""),
+    ("src/a.c", "curl_easy_setopt(c, CURLOPT_POST, 1L);", ""),
+    ("src/a.c", "store_load_version(store);", "use the term 'store_yield"),
+    ("src/a.c", "is_read = pull_in(x);", "'pull_in'"),
+    ("src/a.c", "struct { int looked_at; } x;", "'looked_at'"),
+    ("src/a.c", "int look_ahead, store_load_version_of;", ""),
+    ("src/a.c", "char *folder;", "'directory'"),
+    ("src/imap.c", "char *folder;", ""),
+    ("src/a.c", "/* Whatever is given. */\n/* The rest: What is left. */", ""),
+    ("src/a.c", "/* What is left. */", "1: the comment begins with 'What'"),
+    ("src/a.c", "/*\n * Those that wait.\n */", "begins with 'Those'"),
+    ("src/a.c", "/** So many a day. */", "begins with 'So many'"),
+    ("src/a.c", "int x; // Whoever comes", "begins with 'Whoever'"),
+    ("src/a.c", 'event(EVENT, "thread-hangs");', "'thread-hangs' was renamed"),
+    ("tests/a.py", "x = made.visitor\n", "'visitor': use the term 'callback'"),
+    ("tests/a.py", "f(letter=1)  # a letter\n", "'letter'"),
+    ("tests/a.py", 'x = "letter"  # The letter\n', ""),
+    ("tests/a.py", "import string\nx = string.ascii_letters\n", ""),
+    ("tests/a.py", "# Who is asked.\n# That of\n", "1: the comment begins with 'Who'"),
+    ("tests/a.py", 'def f():\n    """What is asked."""\n', "2: the comment begins"),
+    ("src/a.sql", "CREATE TABLE letter (a); -- the rest", "'letter'"),
+    ("src/a.sql", "-- What waits\nSELECT 'letter';", "begins with 'What'"),
+    ("man/a.in", "a letter and What; limits.answers_day", "'limits.answers_day' was"),
 ]
 
 
@@ -136,25 +173,72 @@ def test_tables():
     assert all(layer in MAY_USE for layers in HOMES.values() for layer in layers)
 
 
-def test_instance(tap):
+def test_vocabulary(tap):
+    """each replaced term is found, and nothing else"""
+    for path, contents, wanted in WORDS:
+        found = [f"{path}:{line}: {text}"
+                 for line, text in vocabulary.check_text(path, contents)]
+        if wanted:
+            assert len(found) == 1 and wanted in found[0], (path, contents, found)
+        else:
+            assert found == [], (path, contents, found)
+    top = tap.subdirectory("words")
+    for path in ("src/base/a.c", "src/base/b.c", "tests/b.c", "src/main.c"):
+        os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
+        with open(os.path.join(top, path), "w", encoding="utf-8") as file:
+            file.write("int octets;\n")
+    findings = vocabulary.check_tree(top)
+    assert {key: len(lines) for key, lines in findings.items()} == {
+        "src/base": 2, "src": 1, "tests": 1}, findings
+    ceilings = {"src/base": 2, "src": 2}
+    assert vocabulary.over_ceiling(findings, ceilings) == [
+        "tests: 1 findings, at most 0 allowed"]
+    assert vocabulary.over_ceiling(findings, {**ceilings, "src/base": 1, "tests": 1}) == [
+        "src/base: 2 findings, at most 1 allowed"]
+    assert same_names(top, ("src", "tests")) == {"b.c": ["src/base/b.c", "tests/b.c"]}
+    assert same_names(top, ("src",)) == {}
+
+
+def test_graph():
+    """upward edges, cycles and floors of an include graph"""
+    edges = {("service/health", "service/log"): 2, ("service/log", "base"): 1,
+             ("ctl", "service/health"): 1}
+    assert upward_edges(edges) == [] and find_cycles(edges) == []
+    assert count_floors(edges) == 4
+    edges["service/log", "service/health"] = 1
+    edges["base", "net"] = 1
+    assert upward_edges(edges) == [("base", "net"), ("service/log", "service/health")]
+    assert find_cycles(edges) == ["service/health", "service/log"]
+
+
+def test_repository_layers(tap):
+    """no include points up, no directories include each other"""
     src = os.path.join(top_srcdir(), "src")
-    files = source_files(src)
-    tap.ok(len(files) > 3, "sources are found")
+    assert len(source_files(src)) > 3
     edges = include_graph(src)
-    cycles = find_cycles(edges)
-    tap.ok(not cycles, "no directory includes itself through others")
-    doubles = same_names(src)
-    tap.ok(not doubles, "no two directories have a file of the same name")
-    floors = sum(len(floors) for floors in FLOORS.values())
-    tap.diag(
-        f"{len({end for edge in edges for end in edge})} directories, {len(edges)} edges,"
-        f" {len(cycles)} in cycles, {floors} floors inside layers"
-    )
-    for name, paths in sorted(doubles.items()):
-        tap.diag(f"{name}: {' '.join(paths)}")
+    upward, cycles = upward_edges(edges), find_cycles(edges)
+    directories = {end for edge in edges for end in edge}
+    tap.diag(f"{len(directories)} directories, {len(edges)} edges, {len(upward)} upward,"
+             f" {len(cycles)} directories in cycles, {0 if cycles else count_floors(edges)}"
+             " floors")
+    assert not upward and not cycles, (upward, cycles)
     problems = check_tree(src)
-    if not tap.ok(not problems, "src keeps the layers, the homes and the shapes"):
-        tap.diag("\n".join(problems))
+    assert not problems, "\n".join(problems)
+
+
+def test_repository_names(tap):
+    """identifiers, comments and file names keep the vocabulary"""
+    found = vocabulary.check_tree(top_srcdir())
+    for directory, lines in sorted(found.items()):
+        tap.diag(f"TODO {directory}: {len(lines)}, at most"
+                 f" {vocabulary.CEILINGS.get(directory, 0)}")
+    doubles = same_names(top_srcdir(), vocabulary.DIRECTORIES)
+    for name, paths in sorted(doubles.items()):
+        tap.diag(f"TODO {name}: {' '.join(paths)}")
+    excess = vocabulary.over_ceiling(found, vocabulary.CEILINGS)
+    lines = [line for text in excess for line in found[text.split(":")[0]]]
+    assert not excess, "\n".join(excess + lines)
+    assert len(doubles) <= vocabulary.SAME_NAMES, doubles
 
 
 def test_clock():
@@ -175,7 +259,10 @@ def main():
         tap.run(test_clock)
         tap.run(test_rules, tap)
         tap.run(test_tables)
-        test_instance(tap)
+        tap.run(test_graph)
+        tap.run(test_vocabulary, tap)
+        tap.run(test_repository_layers, tap)
+        tap.run(test_repository_names, tap)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""layers.py - the rules of the house that a compiler does not check.
+"""layers.py - check the layers of src, and rules that a compiler does not check.
 
-check_tree(src) reads all *.c and *.h below src and lists problems as
-"path:line: what"; an empty list is a clean house.  The tables below are the
-layer picture: change them only together with it.
+check_tree(src) reads all *.c and *.h below src and returns the problems as
+"path:line: text".  The tables below define the layers that HACKING describes.
 """
 
 import os
@@ -50,7 +49,8 @@ FLOORS = {
     ),
 }
 
-# Third-party headers (a name, or a folder with its slash) and who may see them.
+# Third-party headers (a name, or a directory with its slash) and the layers that may
+# include them.
 HOMES = {
     "libconfig.h": ("config",),
     "sqlite3.h": ("store",),
@@ -64,7 +64,7 @@ HOMES = {
 }
 EVERYWHERE = ("glib.h", "glib-object.h", "glib-unix.h", "glib/", "gio/")
 
-# The C library and the kernel: what has no home and needs none.
+# Headers of the C library and the kernel; any layer may include them.
 SYSTEM = frozenset(
     """assert complex ctype dirent errno fcntl fenv fnmatch float ftw getopt glob grp
     inttypes iso646 langinfo libgen limits locale malloc math netdb poll pthread pwd
@@ -72,7 +72,7 @@ SYSTEM = frozenset(
     stddef stdint stdio stdio_ext stdlib stdnoreturn string strings sysexits syslog
     termios threads time tgmath uchar unistd utime wchar wctype""".split()
 )
-SYSTEM_FOLDERS = ("arpa/", "linux/", "net/", "netinet/", "sys/")
+SYSTEM_DIRECTORIES = ("arpa/", "linux/", "net/", "netinet/", "sys/")
 
 MAX_LINES = 1000
 
@@ -84,14 +84,14 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 EXIT = re.compile(r"(?<![\w.>])exit\s*\(")
-# Lines of the log come from the table of events; g_debug() may tell anything.
+# Log lines come from the table of events; only g_debug() may print anything.
 LOGGING = re.compile(r"\bg_(?:message|warning|info|critical|error)\s*\(")
 TYPEDEF = re.compile(r"\btypedef\s+(?:const\s+)?struct\b")
 INCLUDE = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE
 )
 
-# Comments, strings, characters: whichever begins first is one.
+# Comments, strings and characters; the first to begin wins.
 PIECE = re.compile(
     r"(?P<block>/\*.*?(?:\*/|\Z))"
     r"|(?P<line>//[^\n]*)"
@@ -102,7 +102,7 @@ PIECE = re.compile(
 
 
 def blanked(text):
-    """Text of the same shape with every character but line ends a blank."""
+    """Replace all characters but line ends by blanks."""
     return re.sub(r"[^\n]", " ", text)
 
 
@@ -111,13 +111,13 @@ def line_of(text, at):
 
 
 class Source:
-    """One file: its code without comments and strings, and those apart."""
+    """One file, split into code, comments and strings."""
 
     def __init__(self, path, text):
         self.path = path
         self.text = text
-        self.line_comments = []  # places
-        self.strings = []  # (place, contents); neighbours are one string
+        self.line_comments = []  # offsets
+        self.strings = []  # (offset, contents); adjacent literals are joined
 
         def piece(match):
             if match["line"]:
@@ -126,7 +126,7 @@ class Source:
                 self.add_string(match)
             return blanked(match[0])
 
-        # an include's own quotes or slashes are neither string nor comment
+        # quotes and slashes of an include are neither string nor comment
         shielded = INCLUDE.sub(lambda match: blanked(match[0]), text)
         self._last_end = None
         self._shielded = shielded
@@ -145,7 +145,7 @@ class Source:
         self._last_end = match.end()
 
     def includes(self):
-        """(line, is in angle brackets, name), comments left out."""
+        """All includes outside of comments, as (line, is_system, name)."""
         visible = re.sub(
             r"/\*.*?\*/", lambda match: blanked(match[0]), self.text, flags=re.DOTALL
         )
@@ -155,7 +155,7 @@ class Source:
 
 
 def home_of(name):
-    """Layers that may include a third-party header; None when it is not one."""
+    """Layers that may include a third-party header, or None for other headers."""
     for known, layers in HOMES.items():
         if name == known or (known.endswith("/") and name.startswith(known)):
             return layers
@@ -163,7 +163,7 @@ def home_of(name):
 
 
 def check_include(layer, directory, base, name, is_system, src):
-    """What is wrong with one #include, or None."""
+    """Report the problem of one #include, or None."""
     home = home_of(name)
     if home is not None:
         if layer not in home:
@@ -175,22 +175,22 @@ def check_include(layer, directory, base, name, is_system, src):
     ):
         return None
     if is_system:
-        if name.startswith(SYSTEM_FOLDERS) or name.removesuffix(".h") in SYSTEM:
+        if name.startswith(SYSTEM_DIRECTORIES) or name.removesuffix(".h") in SYSTEM:
             return None
         return f"<{name}> has no home in the table"
     if ".." in name.split("/"):
-        return f'"{name}" climbs: name it from src'
+        return f'"{name}": expected a path from src'
     if "/" not in name:
         if os.path.exists(os.path.join(base, name)):
             return None
-        return f'"{name}" has no layer: name it from src'
+        return f'"{name}": expected a path from src'
     target = name.split("/")[0]
     if target == layer and layer in FLOORS:
         return check_floor(layer, directory, os.path.dirname(name))
     if target == layer or target in MAY_USE[layer]:
         return None
     if target not in MAY_USE:
-        return f'"{name}" is of no known layer'
+        return f'"{name}" is in no known layer'
     return f'"{name}": {layer} may not use {target}'
 
 
@@ -230,6 +230,33 @@ def include_graph(src):
     return edges
 
 
+def upward_edges(edges):
+    """Edges of an include graph that the tables of layers and floors do not allow."""
+    upward = []
+    for start, end in sorted(edges):
+        layer, target = start.split("/")[0], end.split("/")[0]
+        if layer == target and layer in FLOORS:
+            is_allowed = check_floor(layer, start, end) is None
+        else:
+            is_allowed = layer == target or target in MAY_USE.get(layer, ())
+        if not is_allowed:
+            upward.append((start, end))
+    return upward
+
+
+def count_floors(edges):
+    """Number of floors of an include graph without cycles: its longest path."""
+    heights = {}
+
+    def height(directory):
+        if directory not in heights:
+            below = [height(end) for start, end in edges if start == directory]
+            heights[directory] = 1 + max(below, default=0)
+        return heights[directory]
+
+    return max((height(start) for start, _ in edges), default=0)
+
+
 def find_cycles(edges):
     """Directories that reach themselves along the edges of an include graph."""
     reach = {}
@@ -246,20 +273,20 @@ def find_cycles(edges):
     return sorted(start for start, ends in reach.items() if start in ends)
 
 
-def same_names(src):
-    """Names of files that stand in two directories, main.c excepted."""
+def same_names(top, directories):
+    """Names of code files in more than one directory: {name: [path]}."""
     places = {}
-    for path in source_files(src):
-        places.setdefault(os.path.basename(path), []).append(path)
-    return {
-        name: paths
-        for name, paths in places.items()
-        if len(paths) > 1 and name != "main.c"
-    }
+    for start in directories:
+        for directory, _, names in os.walk(os.path.join(top, start)):
+            for name in names:
+                if name.endswith((".c", ".h", ".py")) and name != "main.c":
+                    path = os.path.relpath(os.path.join(directory, name), top)
+                    places.setdefault(name, []).append(path)
+    return {name: sorted(paths) for name, paths in places.items() if len(paths) > 1}
 
 
 def check_purpose(source):
-    """The first two lines say the file's name and what it is for."""
+    """Report a file whose first two lines do not give its name and purpose, or None."""
     lines = source.text.split("\n", 2)
     name = re.escape(os.path.basename(source.path))
     if len(lines) < 2 or lines[0] != "/*":
@@ -270,14 +297,14 @@ def check_purpose(source):
 
 
 def check_file(src, path):
-    """Problems of one file, path relative to src, as (line, text)."""
+    """Problems of one file as [(line, text)]; path is relative to src."""
     full = os.path.join(src, path)
     with open(full, encoding="utf-8") as file:
         source = Source(path, file.read())
     layer = path.split(os.sep)[0]
     problems = []
     if layer not in MAY_USE or os.sep not in path:
-        return [(1, f"{layer} is of no known layer")]
+        return [(1, f"{layer} is in no known layer")]
 
     for line, is_system, name in source.includes():
         problem = check_include(
@@ -311,10 +338,10 @@ def check_file(src, path):
 
 
 def source_files(src):
-    """All *.c and *.h below src, relative to it, in order."""
+    """All *.c and *.h below src, sorted and relative to it."""
     found = []
-    for directory, folders, names in os.walk(src):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    for directory, below, names in os.walk(src):
+        below[:] = sorted(name for name in below if not name.startswith("."))
         for name in names:
             if name.endswith((".c", ".h")):
                 found.append(os.path.relpath(os.path.join(directory, name), src))
@@ -322,7 +349,7 @@ def source_files(src):
 
 
 def check_tree(src):
-    """All problems below src, "path:line: what"."""
+    """All problems below src, as "path:line: text"."""
     return [
         f"{path}:{line}: {text}"
         for path in source_files(src)
