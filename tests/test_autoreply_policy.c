@@ -33,7 +33,7 @@ static const char *
 judge(const struct inmail *mail, const char *sender, const char *recipient,
     struct autoreply_verdict *judgement)
 {
-	const struct autoreply_envelope envelope = {sender, recipient};
+	const struct receive_mail envelope = {.sender = sender, .recipient = recipient};
 
 	autoreply_clear(judgement);
 	autoreply_check(&settings, mail, &envelope, judgement);
@@ -377,7 +377,7 @@ row_4_21_only_the_topmost_word_of_our_own_server_counts(void)
 		    "mx.evil.example", "dmarc", "pass", "header.from=x.example");
 		pb_auto(inmail) both = vouched(
 		    "mx.example.org", "dmarc", "pass", "header.from=example.com");
-		const struct autoreply_envelope none = {NULL, NULL};
+		const struct receive_mail none = {0};
 		struct auth_results *top = both->authentications->pdata[0];
 
 		inbox_vouch(below, "mx.example.org", "dmarc", "pass",

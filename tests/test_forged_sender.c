@@ -187,8 +187,8 @@ row_4_12_a_long_letter_gets_a_short_answer(void)
 			command_fixture_auto commands;
 			g_autoptr(GString) text = g_string_new("subscribe\n");
 			pb_auto(inmail) mail = NULL;
-			const struct handler_envelope envelope = {
-			    1, EVA, COMMAND_FIXTURE_HOME, false};
+			const struct receive_mail envelope = {
+			    .id = 1, .sender = EVA, .recipient = COMMAND_FIXTURE_HOME};
 			struct handler_report report;
 			pb_transaction transaction = {0};
 			int64_t size;

@@ -633,7 +633,8 @@ call_handler(struct store_fixture *fixture, void *data, GError **error)
 {
 	struct command_fixture *commands = data;
 	pb_auto(inmail) inmail = inbox_new(EVA, "subscribe", "");
-	const struct handler_envelope envelope = {1, EVA, COMMAND_FIXTURE_HOME, false};
+	const struct receive_mail envelope = {
+	    .id = 1, .sender = EVA, .recipient = COMMAND_FIXTURE_HOME};
 	struct handler_report report;
 	pb_transaction transaction = {0};
 

@@ -26,15 +26,15 @@ struct hand {
 
 static bool
 handle(void *data, struct store *store, const struct inmail *mail,
-    const struct inbox_process_envelope *envelope, char **verdict, GError **error)
+    const struct receive_mail *envelope, char **verdict, GError **error)
 {
 	struct hand *hand = data;
 
 	hand->calls++;
 	g_free(hand->said);
-	hand->said = g_strdup_printf("%s|%s|%s|%s|%s|%" G_GINT64_FORMAT, mail->subject,
-	    mail->text, envelope->receiver, envelope->sender ? envelope->sender : "-",
-	    envelope->recipient ? envelope->recipient : "-", envelope->received_at);
+	hand->said = g_strdup_printf("%s|%s|%s|%s|%" G_GINT64_FORMAT, mail->subject,
+	    mail->text, envelope->sender ? envelope->sender : "-",
+	    envelope->recipient ? envelope->recipient : "-", envelope->id);
 	if (!audit_insert(store, NOW, "eva", "handled", 0, mail->subject, error))
 		return false;
 	if (hand->failure >= 0) {
@@ -80,24 +80,23 @@ run(struct store_fixture *fixture, struct hand *hand, const char *program, int64
 #define MAIL(n) "From: e@b.example\nSubject: s" n "\nMessage-ID: <" n "@b>\n\nlist\n"
 
 static void
-a_handler_sees_the_letter_and_its_envelope(void)
+handler_gets_message_and_envelope(void)
 {
 	static const struct {
 		const char *raw, *sender, *recipient, *said;
 	} rows[] = {
 	    {MAIL("1"), "a@b.example", "c@d.example",
-	        "s1|list\n|imap|a@b.example|c@d.example|1000"},
-	    {MAIL("2"), NULL, NULL, "s2|list\n|imap|-|-|1000"},
-	    {"Return-Path: <>\n" MAIL("3"), NULL, NULL, "s3|list\n|imap||-|1000"},
-	    {"Return-Path: <r@b.example>\n" MAIL("4"), "", NULL,
-	        "s4|list\n|imap||-|1000"},
+	        "s1|list\n|a@b.example|c@d.example|1"},
+	    {MAIL("2"), NULL, NULL, "s2|list\n|-|-|2"},
+	    {"Return-Path: <>\n" MAIL("3"), NULL, NULL, "s3|list\n||-|3"},
+	    {"Return-Path: <r@b.example>\n" MAIL("4"), "", NULL, "s4|list\n||-|4"},
 	    {"Return-Path: <r@b.example>\n" MAIL("5"), NULL, NULL,
-	        "s5|list\n|imap|r@b.example|-|1000"},
+	        "s5|list\n|r@b.example|-|5"},
 	    {"X-To: top@d.example\nX-To: low@d.example\n" MAIL("6"), NULL, NULL,
-	        "s6|list\n|imap|-|top@d.example|1000"},
+	        "s6|list\n|-|top@d.example|6"},
 	    {"X-To: top@d.example\n" MAIL("7"), NULL, "c@d.example",
-	        "s7|list\n|imap|-|c@d.example|1000"},
-	    {"X-To: a@b, c@d\n" MAIL("8"), NULL, NULL, "s8|list\n|imap|-|-|1000"},
+	        "s7|list\n|-|c@d.example|7"},
+	    {"X-To: a@b, c@d\n" MAIL("8"), NULL, NULL, "s8|list\n|-|-|8"},
 	};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct hand hand = {.failure = -1};
@@ -257,7 +256,7 @@ what_is_too_large_or_finds_no_room_is_not_stored(void)
 /* A program that dies of any letter. */
 static bool
 die(void *data, struct store *store, const struct inmail *mail,
-    const struct inbox_process_envelope *envelope, char **verdict, GError **error)
+    const struct receive_mail *envelope, char **verdict, GError **error)
 {
 	(void)data;
 	(void)store;
@@ -402,7 +401,7 @@ main(int argc, char **argv)
 	/* A letter that fails is told in the log. */
 	g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_FATAL_MASK);
 	g_test_add_func("/intake/a handler sees the letter and its envelope",
-	    a_handler_sees_the_letter_and_its_envelope);
+	    handler_gets_message_and_envelope);
 	g_test_add_func("/intake/a handler that fails leaves nothing behind",
 	    a_handler_that_fails_leaves_nothing_behind);
 	g_test_add_func(

@@ -135,7 +135,7 @@ draw(void *data, uint8_t *bytes, size_t size)
 /* The intake's handler: letters are commands. */
 static bool
 handle_mail(void *data, struct store *store, const struct inmail *mail,
-    const struct inbox_process_envelope *envelope, char **verdict, GError **error)
+    const struct receive_mail *envelope, char **verdict, GError **error)
 {
 	const struct scheduler *stage = data;
 	const struct config_snapshot *config_snapshot = stage->config_snapshot;
@@ -148,11 +148,9 @@ handle_mail(void *data, struct store *store, const struct inmail *mail,
 	    .draw = draw,
 	    .now = stage->inbox_at,
 	};
-	const struct handler_envelope from = {envelope->id, envelope->sender,
-	    envelope->recipient, envelope->is_too_large};
 	struct handler_report report;
 
-	if (!handler_run(store, &options, mail, &from, &report, error))
+	if (!handler_run(store, &options, mail, envelope, &report, error))
 		return false;
 	*verdict = handler_format_verdict(&report);
 	return true;

@@ -12,16 +12,21 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 
-/* One message and what its envelope told.  Borrowed for the time of the call. */
+/*
+ * An inbound message with its envelope (RFC 5321 section 2.3.1), from the receiver to
+ * the reply.  Borrowed for the time of the call.
+ */
 struct receive_mail {
-	const void *raw; /* as it came; at most BOUNDS_MAIL_BYTES */
+	int64_t id;      /* of its row in the inbox; 0: not stored yet */
+	const void *raw; /* as received; at most BOUNDS_MAIL_BYTES */
 	size_t size;
-	size_t full_size;      /* more than size: raw is the header alone; else 0 */
-	const char *sender;    /* envelope sender; "" is the null one, NULL: not told */
-	const char *recipient; /* envelope recipients, one a line; NULL: not known */
+	size_t full_size;   /* if raw is only the header: size of the message; else 0 */
+	const char *sender; /* "" is the null reverse-path; NULL: unknown */
+	const char *recipient; /* forward-paths, one per line; NULL: unknown */
 };
 
 /* Where the letters go. */

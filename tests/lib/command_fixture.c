@@ -64,7 +64,8 @@ struct handler_report
 command_fixture_hand_in(struct command_fixture *commands, const struct inmail *mail,
     const char *sender, const char *recipient)
 {
-	const struct handler_envelope envelope = {1, sender, recipient, false};
+	const struct receive_mail envelope = {
+	    .id = 1, .sender = sender, .recipient = recipient};
 	struct handler_report report = {0};
 	pb_transaction transaction = {0};
 	GError *error = NULL;

@@ -12,7 +12,7 @@
 struct look {
 	const struct autoreply_settings *settings;
 	const struct inmail *mail;
-	const struct autoreply_envelope *envelope;
+	const struct receive_mail *envelope;
 };
 
 static bool
@@ -488,7 +488,7 @@ is_vouched(const struct look *look, const char *domain)
 
 void
 autoreply_check(const struct autoreply_settings *settings, const struct inmail *mail,
-    const struct autoreply_envelope *envelope, struct autoreply_verdict *judgement)
+    const struct receive_mail *envelope, struct autoreply_verdict *judgement)
 {
 	const struct look look = {settings, mail, envelope};
 

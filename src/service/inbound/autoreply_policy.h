@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "message/subaddress.h"
 #include "model/inmail.h"
+#include "receive/receiver.h"
 
 /* What is ours.  Borrowed. */
 struct autoreply_settings {
@@ -24,12 +25,6 @@ struct autoreply_settings {
 	/* The authserv-id of the operator's mail server, in any case, which takes it
 	 * out of what strangers send (RFC 8601 section 5); "": nobody vouches. */
 	const char *authserv_id;
-};
-
-/* What the letter came in.  Borrowed. */
-struct autoreply_envelope {
-	const char *sender;    /* "" is the null one; NULL: not told */
-	const char *recipient; /* one a line; NULL: not known */
 };
 
 /* One of our addresses. */
@@ -60,7 +55,7 @@ struct autoreply_verdict {
 /** @param judgement  zeroed by the caller; autoreply_clear() it */
 void
 autoreply_check(const struct autoreply_settings *settings, const struct inmail *mail,
-    const struct autoreply_envelope *envelope, struct autoreply_verdict *judgement);
+    const struct receive_mail *envelope, struct autoreply_verdict *judgement);
 
 void autoreply_clear(struct autoreply_verdict *judgement);
 

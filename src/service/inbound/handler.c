@@ -89,7 +89,7 @@ request_drop(struct request *work, enum handler_outcome outcome, const char *why
 {
 	work->report->outcome = outcome;
 	work->report->why = why;
-	event_log(EVENT_PARSER_TIMEOUT, EVENT_INT("letter", work->envelope->id),
+	event_log(EVENT_REPLY_SUPPRESSED, EVENT_INT("letter", work->envelope->id),
 	    EVENT_WORD("why", why));
 }
 
@@ -158,7 +158,7 @@ static bool
 run_or_refuse(struct request *work, const struct command_user *user,
     struct command_reply *reply, GError **error)
 {
-	if (work->envelope->is_too_large && !user->verb)
+	if (work->envelope->full_size && !user->verb)
 		return command_say(&work->context, user, "too_large",
 		    G_STRINGIFY(BOUNDS_MAIL_MB), reply, error);
 	return command_run(&work->context, user, work->mail, reply, error);
@@ -449,7 +449,7 @@ serve(struct request *work, GError **error)
 		request_drop(work, HANDLER_IGNORED, work->autoreply.coverage);
 		return true;
 	}
-	if (work->envelope->is_too_large && needs_body(work->autoreply.kind))
+	if (work->envelope->full_size && needs_body(work->autoreply.kind))
 		return serve_sender(work, NULL, NULL, 0, error);
 	switch (work->autoreply.kind) {
 	case SUBADDRESS_CONFIRM:
@@ -572,7 +572,7 @@ fill_parts(struct request *work, const char *help_address)
 
 bool
 handler_run(struct store *store, const struct handler_options *options,
-    const struct inmail *mail, const struct handler_envelope *envelope,
+    const struct inmail *mail, const struct receive_mail *envelope,
     struct handler_report *report, GError **error)
 {
 	const struct own_addresses *own_addresses = options->own_addresses;
@@ -593,13 +593,11 @@ handler_run(struct store *store, const struct handler_options *options,
 	    .message_domain = own_addresses->domain,
 	    .authserv_id = options->settings->commands_authserv_id,
 	};
-	const struct autoreply_envelope reported = {
-	    envelope->sender, envelope->recipient};
 	bool is_ok;
 
 	g_assert(own_addresses->has_commands);
 	fill_parts(&work, help);
-	autoreply_check(&autoreply, mail, &reported, &work.autoreply);
+	autoreply_check(&autoreply, mail, envelope, &work.autoreply);
 	is_ok = serve_all(&work, error);
 	autoreply_clear(&work.autoreply);
 	if (is_ok)

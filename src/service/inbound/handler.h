@@ -15,6 +15,7 @@
 
 #include "config/settings.h"
 #include "model/inmail.h"
+#include "receive/receiver.h"
 #include "render/catalog.h"
 #include "render/renderer.h"
 #include "service/inbound/autoreply_policy.h"
@@ -39,13 +40,6 @@ struct handler_options {
 	void (*draw)(void *data, uint8_t *bytes, size_t size);
 	void *data;
 	int64_t now;
-};
-
-struct handler_envelope {
-	int64_t id;            /* of the letter, for the log */
-	const char *sender;    /* "" is the null one; NULL: not told */
-	const char *recipient; /* one a line; NULL: not known */
-	bool is_too_large;     /* only its header is known */
 };
 
 enum handler_outcome {
@@ -79,7 +73,7 @@ char *handler_format_verdict(const struct handler_report *report);
  * @return false when the store fails; then the caller rolls back
  */
 bool handler_run(struct store *store, const struct handler_options *options,
-    const struct inmail *mail, const struct handler_envelope *envelope,
+    const struct inmail *mail, const struct receive_mail *envelope,
     struct handler_report *report, GError **error);
 
 #endif

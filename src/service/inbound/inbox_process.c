@@ -127,7 +127,7 @@ inbox_process_skip(struct store *store, const struct inbox_process_rules *rules,
 
 bool
 inbox_process_noop_handler(void *data, struct store *store, const struct inmail *mail,
-    const struct inbox_process_envelope *envelope, char **verdict, GError **error)
+    const struct receive_mail *envelope, char **verdict, GError **error)
 {
 	(void)data;
 	(void)store;
@@ -193,16 +193,17 @@ note_failure(struct run *run, const struct inbox_row *row, bool waits,
  * @return false with any error: nothing of it is there
  */
 static bool
-hand_on(struct run *run, const struct inbox_row *row, const struct inmail *mail,
-    GError **error)
+hand_on(struct run *run, const struct inbox_row *row, GBytes *raw,
+    const struct inmail *mail, GError **error)
 {
-	const struct inbox_process_envelope envelope = {
+	const struct receive_mail envelope = {
 	    .id = row->id,
-	    .receiver = row->receiver,
+	    .raw = g_bytes_get_data(raw, NULL),
+	    .size = g_bytes_get_size(raw),
+	    .full_size = row->size > BOUNDS_MAIL_BYTES ? (size_t)row->size : 0,
+	    /* A receiver without an envelope has the topmost Return-Path. */
 	    .sender = row->sender ? row->sender : mail->return_path,
 	    .recipient = row->recipient,
-	    .received_at = row->received_at,
-	    .is_too_large = row->size > BOUNDS_MAIL_BYTES,
 	};
 	pb_transaction transaction = {0};
 	pb_auto(inbox_row) still = NULL;
@@ -286,7 +287,7 @@ try_mail(struct run *run, int64_t id, bool *is_ended, GError **error)
 	bytes = g_bytes_get_data(raw, &size);
 	if (parser_process_run(
 	        bytes ? bytes : "", size, &run->options->reading, &mail, &problem)) {
-		if (hand_on(run, row, mail, &problem))
+		if (hand_on(run, row, raw, mail, &problem))
 			return true;
 		/* Not the letter's fault. */
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {

@@ -66,20 +66,6 @@ bool inbox_process_skip(struct store *store, const struct inbox_process_rules *r
     const char *receiver, const char *name, const struct receive_mail *head,
     const char *reason, int64_t now, bool *is_new, bool *is_fresh, GError **error);
 
-/* What is known of a letter beside what it says.  Borrowed for the call. */
-struct inbox_process_envelope {
-	int64_t id;           /* of the letter's row */
-	const char *receiver; /* "lmtp", "maildir" or "imap" */
-	/*
-	 * Envelope sender: "" is the null one, NULL is not told.  Where the receiver
-	 * does not tell it, that is the topmost Return-Path.
-	 */
-	const char *sender;
-	const char *recipient; /* envelope recipients, one a line; NULL: not known */
-	int64_t received_at;   /* s */
-	bool is_too_large;     /* only the header is known: it is in a mailbox still */
-};
-
 /**
  * Do what a letter asks for, within the caller's transaction.
  *
@@ -89,13 +75,13 @@ struct inbox_process_envelope {
  * any other error counts as a failed try
  */
 typedef bool (*inbox_handler)(void *data, struct store *store,
-    const struct inmail *mail, const struct inbox_process_envelope *envelope,
-    char **verdict, GError **error);
+    const struct inmail *mail, const struct receive_mail *envelope, char **verdict,
+    GError **error);
 
 /** The handler while there is no other: the verdict is "no handler". */
 bool
 inbox_process_noop_handler(void *data, struct store *store, const struct inmail *mail,
-    const struct inbox_process_envelope *envelope, char **verdict, GError **error);
+    const struct receive_mail *envelope, char **verdict, GError **error);
 
 /*
  * A letter at which the program itself dies would be tried for ever.  So a try of one

@@ -18,7 +18,7 @@ struct request {
 	struct store *store;
 	const struct handler_options *options;
 	const struct inmail *mail;
-	const struct handler_envelope *envelope;
+	const struct receive_mail *envelope;
 	struct handler_report *report;
 	struct autoreply_verdict autoreply;
 	struct mail_token mail_token;

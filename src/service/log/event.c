@@ -211,8 +211,8 @@ static const struct event_row rows[N_EVENTS] = {
         G_LOG_LEVEL_WARNING, "digest broken", NULL,
         "A digest could not be composed, and is not sent; its papers go into the next "
         "one."},
-    [EVENT_PARSER_TIMEOUT] = {"parser-timeout", "723a4924258a4df5ae3c1f8d48f158b2",
-        G_LOG_LEVEL_INFO, "letter not answered", NULL,
+    [EVENT_REPLY_SUPPRESSED] = {"reply-suppressed", "723a4924258a4df5ae3c1f8d48f158b2",
+        G_LOG_LEVEL_INFO, "no reply sent", NULL,
         "A letter gets no answer, and why: what it is (automatic, bulk, list, report, "
         "loop, robot, our-own, suppressed, ...) or the limit that was reached "
         "(answers-day, confirmation-pending, ...)."},
