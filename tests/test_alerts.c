@@ -22,14 +22,6 @@ struct command_fixture {
 };
 
 static void
-draw(void *data, uint8_t *bytes, size_t size)
-{
-	(void)data;
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = (uint8_t)g_random_int();
-}
-
-static void
 set(char **field, const char *value)
 {
 	g_free(*field);
@@ -76,7 +68,7 @@ look_at(struct command_fixture *commands, int64_t now)
 	    .settings = commands->settings,
 	    .own_addresses = commands->own_addresses,
 	    .relay = &commands->relay,
-	    .draw = draw,
+	    .random = &random_system,
 	};
 	g_autoptr(GError) error = NULL;
 	unsigned reported;

@@ -521,7 +521,7 @@ source_lists_of_one_service_are_one_listing_a_day(void)
 	    fixture, "arxiv/cs.LG", DAY, now, of_arxiv("2611.00001", NULL, LONG));
 	store_fixture_run(fixture, "UPDATE listing SET announcement = 'cross'"
 	                           " WHERE source = 'arxiv/cs.CL'");
-	stored = papers_find(fixture->store, "2611.00001", NULL);
+	stored = papers_load_id(fixture->store, "2611.00001", NULL);
 	g_assert_cmpuint(stored->paper->appearances->len, ==, 1);
 	g_assert_cmpstr(
 	    g_array_index(stored->paper->appearances, struct paper_listing, 0).source,

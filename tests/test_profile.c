@@ -156,7 +156,7 @@ what_people_choose_is_kept(void)
 				continue;
 			change.words[i] = *word;
 			g_assert_null(set(fixture, change, NOW));
-			after = subscribe_find(fixture->store, ADA, &error);
+			after = subscribe_load(fixture->store, ADA, &error);
 			g_assert_no_error(error);
 			g_assert_cmpstr(
 			    preferences_get_word(&after->preferences, preference), ==,

@@ -230,7 +230,8 @@ assert_explained(struct store_fixture *fixture, const char *text,
     const struct expression *expression, const struct story *story, int day)
 {
 	g_autoptr(GError) error = NULL;
-	pb_auto(stored_paper) stored = papers_find(fixture->store, story->id, &error);
+	pb_auto(stored_paper) stored =
+	    papers_load_id(fixture->store, story->id, &error);
 	struct why_filter *filter;
 
 	g_assert_no_error(error);

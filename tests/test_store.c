@@ -805,8 +805,9 @@ hot_suppression(struct store *store)
 	g_autoptr(GPtrArray) page = suppression_load_page(store, "", 50, NULL);
 	g_autoptr(GBytes) key =
 	    g_bytes_new_static(STORE_FIXTURE_KEY, strlen(STORE_FIXTURE_KEY));
-	pb_auto(suppression) found = suppression_find(store, key, "x", NULL);
+	pb_auto(suppression) found = NULL;
 
+	g_assert_true(suppression_find(store, key, "x", &found, NULL));
 	g_assert_true(page && !found);
 }
 

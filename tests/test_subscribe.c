@@ -203,7 +203,7 @@ who_leaves_loses_filters_and_unsent_mail_and_may_return(void)
 	store_fixture_assert_text(fixture,
 	    "SELECT what FROM audit_log ORDER BY id DESC LIMIT 1",
 	    "subscriber removed");
-	g_assert_null(subscribe_find(fixture->store, ADA, &error));
+	g_assert_null(subscribe_load(fixture->store, ADA, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_NOT_FOUND);
 	g_clear_error(&error);
 	g_assert_false(subscribe_remove(fixture->store, ADA, "test", now, &error));

@@ -352,7 +352,8 @@ a_filter_is_explained_without_a_person(void)
 	const struct world world = {.filter = "diffusion"};
 	int64_t now = store_fixture_time(TIME);
 	pb_auto(store_fixture) fixture = make_world(&world, now);
-	pb_auto(stored_paper) stored = papers_find(fixture->store, "2611.00001", NULL);
+	pb_auto(stored_paper) stored =
+	    papers_load_id(fixture->store, "2611.00001", NULL);
 	pb_auto(why_filter) filter = why_explain(
 	    fixture->store, "diffusion NOT cat:cs.CL", stored, now, NULL, NULL, NULL);
 	pb_auto(why_filter) alone = why_explain(

@@ -61,6 +61,15 @@ pb_error_set(GError **error, enum pb_error code, enum msg_id id, ...)
 	return false;
 }
 
+bool
+pb_error_forward(GError **error, GError **problem)
+{
+	if (!*problem)
+		return true;
+	g_propagate_error(error, g_steal_pointer(problem));
+	return false;
+}
+
 int
 pb_error_exit_status(const GError *error)
 {

@@ -34,6 +34,14 @@ GQuark pb_error_quark(void);
 bool pb_error_set(
     GError **error, enum pb_error code, enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
 
+/**
+ * Forward an error to the caller, and clear it here.
+ *
+ * @param problem  an error, or NULL inside
+ * @return whether there was none
+ */
+bool pb_error_forward(GError **error, GError **problem);
+
 /** Attach the message that the text of an error was made of. */
 void pb_error_attach(GError *error, struct msg *msg);
 

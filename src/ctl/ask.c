@@ -93,7 +93,7 @@ static bool
 find_filter(struct ctl *ctl, const char *address, struct backtest_request *request,
     struct subscription **own, GError **error)
 {
-	pb_auto(subscriber) subscriber = subscribe_find(ctl->store, address, error);
+	pb_auto(subscriber) subscriber = subscribe_load(ctl->store, address, error);
 	guint64 number = 0;
 
 	if (!subscriber)
@@ -101,7 +101,7 @@ find_filter(struct ctl *ctl, const char *address, struct backtest_request *reque
 	request->subscriber_id = subscriber->id;
 	if (!g_ascii_string_to_unsigned(request->text, 10, 1, 9999, &number, NULL))
 		return true;
-	*own = filters_find(ctl->store, address, (int)number, error);
+	*own = filters_load(ctl->store, address, (int)number, error);
 	if (!*own)
 		return false;
 	request->number = (*own)->number;

@@ -1,22 +1,12 @@
 /*
  * ctl_check.c - the command that tries everything that paperboy needs.
  */
-#include <sys/random.h>
-
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "service/health/mail_check.h"
 
 #define WAIT_S      20
 #define WAIT_MOST_S 600
-
-static void
-draw(void *data, uint8_t *bytes, size_t size)
-{
-	(void)data;
-	/* So few come whole, and always (getrandom(2)). */
-	g_assert(getrandom(bytes, size, 0) == (ssize_t)size);
-}
 
 bool
 ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error)
@@ -28,7 +18,7 @@ ctl_run_check(struct ctl *ctl, int argc, char **argv, GError **error)
 	    .settings = ctl->settings,
 	    .store = ctl->store,
 	    .clock = &ctl->clock,
-	    .draw = draw,
+	    .random = &random_system,
 	};
 	g_autoptr(GPtrArray) findings = NULL;
 

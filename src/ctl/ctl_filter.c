@@ -94,7 +94,7 @@ ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(NULL, 1, &argc, &argv, error))
 		return false;
-	subscriber = subscribe_find(ctl->store, argv[1], error);
+	subscriber = subscribe_load(ctl->store, argv[1], error);
 	filters = subscriber ? subscribers_load_subscriptions(
 	                           ctl->store, subscriber->id, error)
 	                     : NULL;
@@ -120,7 +120,7 @@ ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse(entries, 2, &argc, &argv, error) ||
 	    !listing_parse_number(argv[1], argv[2], &number, error))
 		return false;
-	subscription = filters_find(ctl->store, argv[1], number, error);
+	subscription = filters_load(ctl->store, argv[1], number, error);
 	if (!subscription)
 		return false;
 	question = g_strdup_printf(

@@ -416,7 +416,6 @@ ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error)
 	 * daemon has logged it. */
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
 		return true;
-	if (problem)
-		g_propagate_error(error, g_steal_pointer(&problem));
+	pb_error_forward(error, &problem);
 	return is_ok;
 }

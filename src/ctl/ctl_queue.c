@@ -147,7 +147,7 @@ ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
 		return false;
 	if (address &&
-	    !subscribe_find_id(ctl->store, address, &choice.subscriber_id, error))
+	    !subscribe_load_id(ctl->store, address, &choice.subscriber_id, error))
 		return false;
 	choice.is_all = is_all || is_ended_state(state);
 	choice.state = state;

@@ -214,7 +214,7 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(NULL, 1, &argc, &argv, error))
 		return false;
-	subscriber = subscribe_find(ctl->store, argv[1], error);
+	subscriber = subscribe_load(ctl->store, argv[1], error);
 	filters = subscriber ? subscribers_load_subscriptions(
 	                           ctl->store, subscriber->id, error)
 	                     : NULL;

@@ -220,7 +220,7 @@ show_log(
 	if (since && !day_parse_time(since, &from, error))
 		return false;
 	/* Also of somebody who has left. */
-	if (address && !(subscriber = subscribe_find_any(ctl->store, address, error)))
+	if (address && !(subscriber = subscribe_load_any(ctl->store, address, error)))
 		return false;
 	changes = audit_load(
 	    ctl->store, subscriber ? subscriber->id : 0, from, (unsigned)limit, error);

@@ -24,7 +24,7 @@ ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
-	subscriber = subscribe_find(ctl->store, argv[1], error);
+	subscriber = subscribe_load(ctl->store, argv[1], error);
 	if (!subscriber)
 		return false;
 	question = g_strdup_printf("Remove %s with all filters", subscriber->address);
@@ -43,10 +43,11 @@ ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error
 static bool
 confirm_forget(struct ctl *ctl, const char *address, bool is_yes, GError **error)
 {
-	pb_auto(subscriber) subscriber = subscribe_find_any(ctl->store, address, NULL);
+	pb_auto(subscriber) subscriber = NULL;
 	g_autofree char *question = g_strdup_printf("Forget %s, for good", address);
 
-	return !subscriber || ctl_confirm(is_yes, question, error);
+	return subscribe_find(ctl->store, address, &subscriber, error) &&
+	       (!subscriber || ctl_confirm(is_yes, question, error));
 }
 
 bool
@@ -148,11 +149,13 @@ ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error)
 static bool
 confirm_suppress(struct ctl *ctl, const char *address, bool is_yes, GError **error)
 {
-	pb_auto(subscriber) subscriber = subscribe_find(ctl->store, address, NULL);
+	pb_auto(subscriber) subscriber = NULL;
 	g_autofree char *question = g_strdup_printf(
 	    "Remove the subscriber %s, never to be mailed again", address);
 
-	return !subscriber || ctl_confirm(is_yes, question, error);
+	return subscribe_find(ctl->store, address, &subscriber, error) &&
+	       (!subscriber || subscriber->state == SUBSCRIBER_GONE ||
+	           ctl_confirm(is_yes, question, error));
 }
 
 bool

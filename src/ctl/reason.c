@@ -239,7 +239,7 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 	has_paper = argc == 3;
 	if (has_paper) {
 		id = why_clean_id(argv[2]);
-		stored = papers_find(ctl->store, id, error);
+		stored = papers_load_id(ctl->store, id, error);
 		if (!stored)
 			return false;
 	}

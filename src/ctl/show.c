@@ -75,25 +75,22 @@ find_difference(const struct outbox_message *message, const struct renderer *ren
 static bool
 warn_of_difference(struct ctl *ctl, const struct digest *digest, GError **error)
 {
-	g_autoptr(GError) problem = NULL;
-	pb_auto(outbox_message) message =
-	    outbox_load_digest(ctl->store, digest->id, &problem);
-	pb_auto(renderer) renderer = message ? new_renderer(ctl, error) : NULL;
-	g_autoptr(GBytes) bytes =
-	    renderer ? renderer_compose(renderer, digest, error) : NULL;
+	pb_auto(outbox_message) message = NULL;
+	pb_auto(renderer) renderer = NULL;
+	g_autoptr(GBytes) bytes = NULL;
 	const char *difference;
 
-	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
+	if (!outbox_find_digest(ctl->store, digest->id, &message, error))
+		return false;
+	if (!message) {
 		fputs(
 		    "note: when it was sent is forgotten, and so is whether these were "
 		    "its octets\n",
 		    stderr);
 		return true;
 	}
-	if (problem) {
-		g_propagate_error(error, g_steal_pointer(&problem));
-		return false;
-	}
+	renderer = new_renderer(ctl, error);
+	bytes = renderer ? renderer_compose(renderer, digest, error) : NULL;
 	if (!bytes)
 		return false;
 	difference = find_difference(message, renderer, bytes);
@@ -144,7 +141,7 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
-	subscriber = subscribe_find(ctl->store, argv[1], error);
+	subscriber = subscribe_load(ctl->store, argv[1], error);
 	/* Matching is the same whoever does it; a filter given just now is in then. */
 	if (!subscriber || !match_run(ctl->store, now, &matched, error))
 		return false;
@@ -229,7 +226,7 @@ ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
 		    "the limit must be from 1 to %d", BOUNDS_LIST_ROWS);
 		return false;
 	}
-	if (address && !subscribe_find_id(ctl->store, address, &subscriber_id, error))
+	if (address && !subscribe_load_id(ctl->store, address, &subscriber_id, error))
 		return false;
 	rows = digests_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
 	if (!rows)

@@ -3,8 +3,6 @@
  */
 #include "daemon/pipeline.h"
 
-#include <sys/random.h>
-
 #include "base/error.h"
 #include "service/health/alerts.h"
 #include "service/health/maintenance.h"
@@ -124,14 +122,6 @@ digest_cache_stage_renew(struct scheduler *stage)
 	renew(&stage->config_snapshot, config_snapshot_take(&stage->next), "scheduler");
 }
 
-static void
-draw(void *data, uint8_t *bytes, size_t size)
-{
-	(void)data;
-	/* So few come whole, and always (getrandom(2)). */
-	g_assert(getrandom(bytes, size, 0) == (ssize_t)size);
-}
-
 /* The intake's handler: letters are commands. */
 static bool
 handle_mail(void *data, struct store *store, const struct inmail *mail,
@@ -145,7 +135,7 @@ handle_mail(void *data, struct store *store, const struct inmail *mail,
 	    .phrases = renderer_get_phrases(config_snapshot->renderer),
 	    .renderer = config_snapshot->digest_cache_renderer,
 	    .key = config_snapshot->key,
-	    .draw = draw,
+	    .random = &random_system,
 	    .now = stage->inbox_at,
 	};
 	struct handler_report report;
@@ -203,10 +193,8 @@ part(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
 	if (!erase_clean(stage->store, &problem) ||
 	    !erase_finish(
 	        stage->store, stage->config_snapshot->key, now, &forgotten, &problem)) {
-		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
-			g_propagate_error(error, g_steal_pointer(&problem));
-			return false;
-		}
+		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
+			return pb_error_forward(error, &problem);
 	} else if (!erasure_has_pending(stage->store, &is_waiting, error)) {
 		return false;
 	}
@@ -224,7 +212,7 @@ digest_cache_stage_alert(struct scheduler *stage, int64_t now,
 	    .settings = stage->config_snapshot->settings,
 	    .own_addresses = stage->config_snapshot->own_addresses,
 	    .relay = relay,
-	    .draw = draw,
+	    .random = &random_system,
 	};
 
 	*reported = 0;

@@ -355,10 +355,7 @@ start_receiver(
 		return true;
 	}
 	receiver_thread_free(receiver_thread);
-	if (!problem)
-		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	return pb_error_forward(error, &problem);
 }
 
 struct receivers *
@@ -464,10 +461,8 @@ receivers_poll(const struct receivers_options *options,
 		if (receiver_thread &&
 		    !receiver_poll_once(receiver_thread->mailbox, &sink, &problem))
 			note(receiver_thread, problem);
-		if (!receiver_thread && problem) {
-			g_propagate_error(error, g_steal_pointer(&problem));
-			return false;
-		}
+		if (!receiver_thread && problem)
+			return pb_error_forward(error, &problem);
 		if (receiver_thread && receiver_thread->is_failing)
 			*is_clean = false;
 		receiver_thread_free(receiver_thread);

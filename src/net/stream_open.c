@@ -482,7 +482,7 @@ open_checked(
 		stream_error_clear(&first);
 		return open_once(options, true, failure, error);
 	}
-	g_propagate_error(error, g_steal_pointer(&problem));
+	pb_error_forward(error, &problem);
 	if (failure)
 		*failure = first;
 	else
@@ -519,7 +519,7 @@ open_detecting(
 		g_clear_error(&other);
 		stream_error_clear(&second);
 		if (!stream)
-			g_propagate_error(error, g_steal_pointer(&problem));
+			pb_error_forward(error, &problem);
 	}
 	if (failure && !stream)
 		*failure = first;

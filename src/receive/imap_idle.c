@@ -50,8 +50,7 @@ rest(struct imap_session *session, bool *has_news, GError **error)
 		if (!is_ok) {
 			if (is_time_up)
 				return true;
-			g_propagate_error(error, g_steal_pointer(&problem));
-			return false;
+			return pb_error_forward(error, &problem);
 		}
 		if (line.kind == IMAP_LINE_RESULT) {
 			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,

@@ -198,8 +198,7 @@ hand(struct maildir_in *incoming, const struct receiver_sink *sink,
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) ||
 	    g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT))
 		return skip(incoming, sink, file, NULL, problem->message, error);
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	return pb_error_forward(error, &problem);
 }
 
 static bool

@@ -130,14 +130,12 @@ read_page(struct fetch *fetch, const struct http_response *response, GError **er
 
 		if (reported)
 			return refuse(fetch, response, error);
-		g_propagate_error(error, g_steal_pointer(&failure));
+		pb_error_forward(error, &failure);
 		return PAGE_FAILED;
 	}
 	has_new = add_new(fetch, page, &failure);
-	if (failure) {
-		g_propagate_error(error, g_steal_pointer(&failure));
+	if (!pb_error_forward(error, &failure))
 		return PAGE_FAILED;
-	}
 	if (fetch->pages == 0)
 		fetch->etag = g_strdup(response->etag);
 	else
@@ -173,7 +171,7 @@ fetch_page(struct fetch *fetch, const char *etag, GError **error)
 		if (fetch->self->is_folder &&
 		    g_error_matches(failure, PB_ERROR, PB_ERROR_NOT_FOUND))
 			return end_without_file(fetch->self, error);
-		g_propagate_error(error, g_steal_pointer(&failure));
+		pb_error_forward(error, &failure);
 		return PAGE_FAILED;
 	}
 	if (response.status == 200)

@@ -8,9 +8,10 @@
 #include "base/token.h"
 
 static void
-draw(void *data, uint8_t *bytes, size_t size)
+fill(void *data, void *to, size_t size)
 {
 	struct command_fixture *commands = data;
+	uint8_t *bytes = to;
 
 	memset(bytes, 0, size);
 	bytes[0] = ++commands->drawn;
@@ -39,12 +40,12 @@ command_fixture_init(struct command_fixture *commands)
 	    &commands->settings->commands_address, COMMAND_FIXTURE_HOME);
 	commands->own_addresses = own_addresses_new(commands->settings, &error);
 	g_assert_no_error(error);
+	commands->random = (struct random_source){fill, commands};
 	commands->options = (struct handler_options){
 	    .settings = commands->settings,
 	    .own_addresses = commands->own_addresses,
 	    .key = commands->fixture->key,
-	    .draw = draw,
-	    .data = commands,
+	    .random = &commands->random,
 	    .now = store_fixture_time(COMMAND_FIXTURE_NOW),
 	};
 }

@@ -18,6 +18,7 @@
 
 /* A house with a door. */
 struct command_fixture {
+	struct random_source random;
 	struct store_fixture *fixture;
 	struct settings *settings;
 	struct own_addresses *own_addresses;

@@ -393,10 +393,7 @@ collect_replay(const struct collect *collect, struct source *source, const char 
 	    path ? source_read_day(source, path, day, &answer, error)
 	         : source_fetch_day(source, collect->http, day, NULL, &answer, error);
 	is_ok = is_ok && check_emptied(collect, source, &answer, &emptied, error);
-	if (is_ok && emptied) {
-		g_propagate_error(error, g_steal_pointer(&emptied));
-		is_ok = false;
-	}
+	is_ok = is_ok && pb_error_forward(error, &emptied);
 	if (is_ok && answer.status != SOURCE_NOT_YET) {
 		report->answers++;
 		is_ok = doubt_day(collect, day, error) &&

@@ -76,8 +76,7 @@ attempt(struct command_work *work, const struct command_row *row, const char *ar
 	g_string_truncate(work->answer.text, before);
 	if (is_reported(*problem))
 		return true;
-	g_propagate_error(error, g_steal_pointer(problem));
-	return false;
+	return pb_error_forward(error, problem);
 }
 
 bool
@@ -170,10 +169,8 @@ let_wait(struct command_work *work, const struct command_row *row,
 		return true;
 	}
 	if (!line) {
-		if (!is_reported(problem)) {
-			g_propagate_error(error, g_steal_pointer(&problem));
-			return false;
-		}
+		if (!is_reported(problem))
+			return pb_error_forward(error, &problem);
 		say_problem(work, row, problem);
 		return true;
 	}

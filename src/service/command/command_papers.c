@@ -216,10 +216,8 @@ command_run_why(struct command_work *work, const char *arguments, GError **error
 		say_why(work, why);
 		return true;
 	}
-	if (!g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
-		g_propagate_error(error, g_steal_pointer(&problem));
-		return false;
-	}
+	if (!g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return pb_error_forward(error, &problem);
 	{
 		g_autofree char *shown = reply_text_quote(&work->answer, id);
 

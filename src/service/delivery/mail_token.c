@@ -12,36 +12,6 @@
 #include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
-/* Nobody, which is no failure. */
-static bool
-is_missing(GError **problem, GError **error)
-{
-	if (g_error_matches(*problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-		return true;
-	g_propagate_error(error, g_steal_pointer(problem));
-	return false;
-}
-
-static bool
-load_subscriber(const struct mail_token *mail_token, int64_t id,
-    struct subscriber **subscriber, GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-
-	*subscriber = subscribers_load(mail_token->store, id, &problem);
-	return *subscriber || is_missing(&problem, error);
-}
-
-static bool
-load_digest(const struct mail_token *mail_token, int64_t id, struct digest **digest,
-    GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-
-	*digest = digests_load_head(mail_token->store, id, &problem);
-	return *digest || is_missing(&problem, error);
-}
-
 /* The day of an answer, and whom it was for: not who has the address since. */
 static int64_t
 bind_answer(const struct subscriber *subscriber, int64_t day)
@@ -101,10 +71,11 @@ mail_token_find_reply(const struct mail_token *mail_token, const char *token,
 	*digest_id = 0;
 	if (!token_parse_id(token, &id))
 		return true;
-	if (!load_digest(mail_token, id, &digest, error))
+	if (!digests_find_head(mail_token->store, id, &digest, error))
 		return false;
 	if (digest && is_of_digest(mail_token, digest, token)) {
-		if (!load_subscriber(mail_token, digest->subscriber_id, &person, error))
+		if (!subscribers_find_id(
+		        mail_token->store, digest->subscriber_id, &person, error))
 			return false;
 		/* It may have gone to an address that the person has no more. */
 		if (person && digest->created_at >= person->moved_at) {
@@ -113,7 +84,7 @@ mail_token_find_reply(const struct mail_token *mail_token, const char *token,
 		}
 		return true;
 	}
-	if (!load_subscriber(mail_token, id, &person, error))
+	if (!subscribers_find_id(mail_token->store, id, &person, error))
 		return false;
 	if (person && is_of_answer(mail_token, person, token))
 		*subscriber = g_steal_pointer(&person);
@@ -130,7 +101,7 @@ mail_token_find_leave(const struct mail_token *mail_token, const char *token,
 	*subscriber = NULL;
 	if (!token_parse_id(token, &id))
 		return true;
-	if (!load_subscriber(mail_token, id, &person, error))
+	if (!subscribers_find_id(mail_token->store, id, &person, error))
 		return false;
 	if (person && token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_LEAVE, id,
 	                  subscriber_get_joined(person), token))
@@ -144,22 +115,17 @@ mail_token_find_bounce(const struct mail_token *mail_token, const char *token,
 {
 	pb_auto(digest) digest = NULL;
 	pb_auto(confirmation) ticket = NULL;
-	g_autoptr(GError) problem = NULL;
 	int64_t id;
 
 	*digest_id = *ticket_id = 0;
 	if (!token_parse_id(token, &id))
 		return true;
-	if (!load_digest(mail_token, id, &digest, error))
+	if (!digests_find_head(mail_token->store, id, &digest, error) ||
+	    !confirmations_find_id(mail_token->store, id, &ticket, error))
 		return false;
 	if (digest && token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_BOUNCE, id,
 	                  digest->created_at, token))
 		*digest_id = id;
-	ticket = confirmations_find_id(mail_token->store, id, &problem);
-	if (problem) {
-		g_propagate_error(error, g_steal_pointer(&problem));
-		return false;
-	}
 	if (ticket && token_check_signed(mail_token->keys,
 	                  SUBADDRESS_TOKEN_BOUNCE_TICKET, id, ticket->made_at, token))
 		*ticket_id = id;

@@ -39,8 +39,8 @@ load_parts(struct mailer *mailer, const struct outbox_job *job, struct digest **
 		*digest = digests_load_shared(
 		    mailer->options.store, mailer->paper_cache, job->digest_id, error);
 	else
-		*message = outbox_load_mail(mailer->options.store, job->id, error);
-	return *digest || *message;
+		return outbox_find_mail(mailer->options.store, job->id, message, error);
+	return *digest != NULL;
 }
 
 /*
@@ -56,13 +56,11 @@ load_job(struct mailer *mailer, const struct outbox_job *job, bool *is_wanted,
 	if (!outbox_is_wanted(
 	        mailer->options.store, job, mailer->options.key, is_wanted, error))
 		return false;
-	if (!*is_wanted || load_parts(mailer, job, digest, message, &problem))
-		return true;
-	*is_wanted = false;
-	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	if (*is_wanted && !load_parts(mailer, job, digest, message, &problem) &&
+	    !g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+		return pb_error_forward(error, &problem);
+	*is_wanted = *digest || *message;
+	return true;
 }
 
 static GBytes *

@@ -21,7 +21,7 @@ system_mail_new_token(const struct system_mailer *system_mailer)
 	uint8_t bytes[TOKEN_RANDOM_BYTES];
 	char *token;
 
-	system_mailer->draw(system_mailer->data, bytes, sizeof(bytes));
+	system_mailer->random->fill(system_mailer->random->data, bytes, sizeof(bytes));
 	token = token_format_random(bytes);
 	explicit_bzero(bytes, sizeof(bytes));
 	return token;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/random.h"
 #include "config/settings.h"
 #include "model/inmail.h"
 #include "service/state/own_addresses.h"
@@ -23,9 +24,7 @@ struct system_mailer {
 	const struct settings *settings;
 	const struct own_addresses
 	    *own_addresses; /* without an address for commands: mail.from */
-	/* Fill with random octets that nobody can foretell. */
-	void (*draw)(void *data, uint8_t *bytes, size_t size);
-	void *data;
+	const struct random_source *random;
 	int64_t now;
 };
 

@@ -216,19 +216,15 @@ find_person(struct store *store, const char *text, GError **error)
 {
 	struct address address = {0};
 	g_autofree char *key = NULL;
-	g_autoptr(GError) problem = NULL;
-	struct subscriber *subscriber;
+	struct subscriber *subscriber = NULL;
 
 	if (!address_parse(text, &address, error))
 		return NULL;
 	key = address_format_key(&address);
 	address_clear(&address);
-	subscriber = subscribers_find(store, key, &problem);
-	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+	if (subscribers_find(store, key, &subscriber, error) && !subscriber)
 		pb_error_set(
 		    error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
-	else if (problem)
-		g_propagate_error(error, g_steal_pointer(&problem));
 	return subscriber;
 }
 
@@ -240,7 +236,7 @@ why_ask(struct store *store, const char *address, const char *paper_id, int64_t 
 	pb_auto(why) why = g_new0(struct why, 1);
 	struct why_context inquiry = {.why = why, .subscriber = subscriber, .now = now};
 
-	why->stored = subscriber ? papers_find(store, paper_id, error) : NULL;
+	why->stored = subscriber ? papers_load_id(store, paper_id, error) : NULL;
 	if (!why->stored)
 		return NULL;
 	why->listings = history_load_listings(store, why->stored->seq, error);

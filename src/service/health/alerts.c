@@ -165,7 +165,7 @@ put_mail(const struct work *work, GError **error)
 {
 	const struct alerts *alerts = work->alerts;
 	const struct system_mailer system_mailer = {alerts->store, alerts->settings,
-	    alerts->own_addresses, alerts->draw, alerts->data, work->now};
+	    alerts->own_addresses, alerts->random, work->now};
 	g_autofree char *subject =
 	    work->reported->len == 1
 	        ? g_strdup_printf("paperboy: %s", work->first)

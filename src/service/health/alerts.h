@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/random.h"
 #include "config/settings.h"
 #include "service/delivery/mailer.h"
 #include "service/state/own_addresses.h"
@@ -32,9 +33,7 @@ struct alerts {
 	const struct settings *settings;
 	const struct own_addresses *own_addresses;
 	const struct mailer_relay *relay; /* NULL: not known */
-	/* Fill with random octets that nobody can foretell. */
-	void (*draw)(void *data, uint8_t *bytes, size_t size);
-	void *data;
+	const struct random_source *random;
 };
 
 /**

@@ -226,8 +226,7 @@ fold_old(const struct restoring *at, bool *is_sound, GError **error)
 	            !exists(at->log);
 	if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
 		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	return pb_error_forward(error, &problem);
 }
 
 static bool

@@ -3,11 +3,11 @@
  */
 #include "service/health/key_change.h"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/bounds.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "base/token.h"
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
@@ -31,11 +31,7 @@ make_keys(GBytes *old, GError **error)
 		    "there are %d keys already, and no more can be kept", BOUNDS_KEYS);
 		return NULL;
 	}
-	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the system has no random bytes");
-		return NULL;
-	}
+	random_system.fill(random_system.data, fresh, sizeof(fresh));
 	g_byte_array_append(keys, fresh, sizeof(fresh));
 	if (old)
 		g_byte_array_append(

@@ -354,7 +354,7 @@ check_mail(struct work *work, const struct factory_transport *outlet)
 		    NULL);
 		return;
 	}
-	check->draw(check->data, bytes, sizeof(bytes));
+	check->random->fill(check->random->data, bytes, sizeof(bytes));
 	token = token_format_random(bytes);
 	address = subaddress_format(&own_addresses->commands, SUBADDRESS_CHECK, token);
 	if (!send_mail(work, outlet, own_addresses, address, token))

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "config/settings.h"
 #include "service/health/doctor.h"
 #include "store/core/store.h"
@@ -23,9 +24,7 @@ struct mail_check {
 	const struct settings *settings;
 	struct store *store;
 	const struct clock *clock;
-	/* Fill with random octets that nobody can foretell. */
-	void (*draw)(void *data, uint8_t *bytes, size_t size);
-	void *data;
+	const struct random_source *random;
 	bool is_daemon_running;
 	int64_t wait_s; /* for the mail to come back; 0: none is sent */
 };

@@ -80,20 +80,6 @@ load_counts(struct store *store, int64_t now, struct status *status, GError **er
 	       backup_load_restored_from(store, &status->past, error);
 }
 
-/* @param message  set to NULL when there is none */
-static bool
-load_oldest(struct store *store, bool is_deferred, struct outbox_message **message,
-    GError **error)
-{
-	g_autoptr(GError) problem = NULL;
-
-	*message = outbox_load_oldest(store, is_deferred, &problem);
-	if (*message || g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
-}
-
 static void
 problem_free(gpointer data)
 {
@@ -369,8 +355,8 @@ status_load(struct store *store, const struct settings *settings,
 	if (!coverage || !load_counts(store, now, &found, error) ||
 	    !clock_watch_load(store, &found.jump, error) ||
 	    !generation_is_stale(store, settings->state_dir, &found.is_stale, error) ||
-	    !load_oldest(store, false, &found.oldest, error) ||
-	    !load_oldest(store, true, &found.deferred_first, error)) {
+	    !outbox_find_oldest(store, false, &found.oldest, error) ||
+	    !outbox_find_oldest(store, true, &found.deferred_first, error)) {
 		status_clear(&found);
 		return false;
 	}

@@ -47,7 +47,6 @@ request_find_requester(
     struct request *work, const char *text, struct requester *requester, GError **error)
 {
 	struct address address = {0};
-	g_autoptr(GError) problem = NULL;
 	struct subscriber *subscriber;
 
 	if (!address_parse(text, &address, error))
@@ -55,11 +54,8 @@ request_find_requester(
 	requester->address = g_strdup(address.text);
 	requester->key = address_format_key(&address);
 	address_clear(&address);
-	subscriber = subscribers_find(work->store, requester->key, &problem);
-	if (!subscriber && !g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
-		g_propagate_error(error, g_steal_pointer(&problem));
+	if (!subscribers_find(work->store, requester->key, &subscriber, error))
 		return false;
-	}
 	if (subscriber && is_here(subscriber)) {
 		requester->subscriber = subscriber;
 		/* As it was given once, not as this letter spells it. */
@@ -103,9 +99,7 @@ is_suppressed(struct request *work, const char *key, bool *is, GError **error)
 	if (subscribe_check_suppression(work->store, work->options->key, key, &problem))
 		return true;
 	*is = g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT);
-	if (!*is)
-		g_propagate_error(error, g_steal_pointer(&problem));
-	return *is;
+	return *is || pb_error_forward(error, &problem);
 }
 
 /* "no" above the line, or a program's subject, counts here as well. */
@@ -186,15 +180,12 @@ static bool
 redeem_yes(struct request *work, const struct requester *requester, bool *is_done,
     GError **error)
 {
-	g_autoptr(GError) problem = NULL;
-	pb_auto(confirmation) ticket = confirmations_find_waiting(work->store,
-	    CONFIRMATION_CONFIRM, requester->key, work->options->now, &problem);
+	pb_auto(confirmation) ticket = NULL;
 
 	*is_done = false;
-	if (problem) {
-		g_propagate_error(error, g_steal_pointer(&problem));
+	if (!confirmations_find_pending(work->store, CONFIRMATION_CONFIRM,
+	        requester->key, work->options->now, &ticket, error))
 		return false;
-	}
 	if (!ticket || handler_judge_consent(work, ticket, "") != CONSENT_YES)
 		return true;
 	*is_done = true;
@@ -289,14 +280,11 @@ leave_silently(struct request *work, const struct requester *requester, GError *
 static bool
 serve_left(struct request *work, struct requester *requester, GError **error)
 {
-	g_autoptr(GError) problem = NULL;
-	pb_auto(confirmation) undo = confirmations_find_waiting(work->store,
-	    CONFIRMATION_UNDO, requester->key, work->options->now, &problem);
+	pb_auto(confirmation) undo = NULL;
 
-	if (problem) {
-		g_propagate_error(error, g_steal_pointer(&problem));
+	if (!confirmations_find_pending(work->store, CONFIRMATION_UNDO, requester->key,
+	        work->options->now, &undo, error))
 		return false;
-	}
 	requester->has_left = true;
 	requester->undo = undo;
 	return undo ? request_offer_undo(work, requester, error)
@@ -556,7 +544,7 @@ fill_parts(struct request *work, const char *help_address)
 	work->limits = (struct rate_limit){
 	    work->store, options->settings, options->key, options->now};
 	work->system_mailer = (struct system_mailer){work->store, options->settings,
-	    options->own_addresses, options->draw, options->data, options->now};
+	    options->own_addresses, options->random, options->now};
 	work->context = (struct command_context){
 	    .store = work->store,
 	    .settings = options->settings,

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/random.h"
 #include "config/settings.h"
 #include "model/inmail.h"
 #include "receive/receiver.h"
@@ -36,9 +37,7 @@ struct handler_options {
 	const struct catalog *phrases;
 	struct renderer *renderer;
 	GBytes *key; /* keys of the state directory (base/token.h) */
-	/* Fill with random octets that nobody can foretell. */
-	void (*draw)(void *data, uint8_t *bytes, size_t size);
-	void *data;
+	const struct random_source *random;
 	int64_t now;
 };
 

@@ -13,17 +13,13 @@ request_find_confirmation(struct request *work, const char *token, unsigned purp
     struct confirmation **ticket, GError **error)
 {
 	g_autofree char *hash = token_hash_random(token);
-	g_autoptr(GError) problem = NULL;
 	pb_auto(confirmation) found = NULL;
 
 	*ticket = NULL;
 	if (!hash)
 		return true;
-	found = confirmations_find(work->store, hash, &problem);
-	if (problem) {
-		g_propagate_error(error, g_steal_pointer(&problem));
+	if (!confirmations_find(work->store, hash, &found, error))
 		return false;
-	}
 	if (found && found->used_at < 0 && found->expires_at > work->options->now &&
 	    purposes & 1U << found->purpose)
 		*ticket = g_steal_pointer(&found);
@@ -36,10 +32,10 @@ save_consent(struct request *work, const struct confirmation *ticket, GError **e
 {
 	g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(work->options->now);
 	g_autofree char *when = g_date_time_format(at, "%Y-%m-%d %H:%M:%S UTC");
-	g_autoptr(GError) problem = NULL;
-	pb_auto(subscriber) subscriber =
-	    subscribers_find(work->store, ticket->address_key, &problem);
+	pb_auto(subscriber) subscriber = NULL;
 
+	if (!subscribers_find(work->store, ticket->address_key, &subscriber, error))
+		return false;
 	if (!subscriber || subscriber->state != SUBSCRIBER_ACTIVE || !ticket->details)
 		return true;
 	g_free(subscriber->consent_text);

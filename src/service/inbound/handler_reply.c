@@ -280,19 +280,13 @@ load_reply_to(struct request *work, const struct requester *requester, char **re
 {
 	pb_auto(subscriber) subscriber = NULL;
 	g_autofree char *token = NULL;
-	g_autoptr(GError) problem = NULL;
 
 	*reply_to = g_strdup(requester->reply_to);
 	if (*reply_to)
 		return true;
-	subscriber = subscribers_find(work->store, requester->key, &problem);
-	if (!subscriber) {
-		if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-			return true;
-		g_propagate_error(error, g_steal_pointer(&problem));
+	if (!subscribers_find(work->store, requester->key, &subscriber, error))
 		return false;
-	}
-	if (subscriber->state == SUBSCRIBER_GONE ||
+	if (!subscriber || subscriber->state == SUBSCRIBER_GONE ||
 	    subscriber->state == SUBSCRIBER_PENDING)
 		return true;
 	token = mail_token_format_answer(
@@ -307,15 +301,10 @@ static bool
 say_final(struct request *work, const struct requester *requester, int64_t outbox_id,
     GError **error)
 {
-	g_autoptr(GError) problem = NULL;
-	pb_auto(subscriber) subscriber =
-	    subscribe_find_any(work->store, requester->address, &problem);
+	pb_auto(subscriber) subscriber = NULL;
 
-	if (!subscriber && !g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
-		g_propagate_error(error, g_steal_pointer(&problem));
-		return false;
-	}
-	return (!subscriber || subscribe_remove_now(work->store, subscriber,
+	return subscribers_find(work->store, requester->key, &subscriber, error) &&
+	       (!subscriber || subscribe_remove_now(work->store, subscriber,
 	                           work->options->now, error)) &&
 	       erasure_insert_pending(work->store, requester->key, requester->address,
 	           outbox_id, work->options->now, error);

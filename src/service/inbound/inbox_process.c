@@ -292,15 +292,13 @@ try_mail(struct run *run, int64_t id, bool *is_ended, GError **error)
 		/* Not the letter's fault. */
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY)) {
 			erase_begun(run, row);
-			g_propagate_error(error, g_steal_pointer(&problem));
-			return false;
+			return pb_error_forward(error, &problem);
 		}
 	} else {
 		/* It cannot be run at all. */
 		if (g_error_matches(problem, PB_ERROR, PB_ERROR_PERMANENT)) {
 			erase_begun(run, row);
-			g_propagate_error(error, g_steal_pointer(&problem));
-			return false;
+			return pb_error_forward(error, &problem);
 		}
 		waits = g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY);
 	}
@@ -353,10 +351,7 @@ inbox_process_run(struct store *store, const struct inbox_process_options *optio
 		if (!run_page(&run, ids, &problem))
 			break;
 	} while (count == PAGE);
-	if (!problem)
-		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	return pb_error_forward(error, &problem);
 }
 
 bool

@@ -284,14 +284,10 @@ static bool
 write_suppression(struct writer *writer, struct store *store, GBytes *key,
     const struct subscriber *subscriber, GError **error)
 {
-	g_autoptr(GError) problem = NULL;
-	pb_auto(suppression) found =
-	    suppression_find(store, key, subscriber->address_key, &problem);
+	pb_auto(suppression) found = NULL;
 
-	if (problem) {
-		g_propagate_error(error, g_steal_pointer(&problem));
+	if (!suppression_find(store, key, subscriber->address_key, &found, error))
 		return false;
-	}
 	begin_section(writer, "suppression", false);
 	if (found) {
 		add(writer, "reason", found->reason);

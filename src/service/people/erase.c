@@ -47,25 +47,16 @@ erase_all(struct store *store, const struct erase_request *request, GError **err
 {
 	g_autofree char *key = NULL;
 	g_autofree char *text = parse_address(request, &key, error);
-	g_autoptr(GError) problem = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 	unsigned count;
 
-	if (!text)
+	if (!text || !subscribers_find(store, key, &subscriber, error) ||
+	    (subscriber && !erasure_delete_person(store, subscriber->id, error)) ||
+	    !erasure_delete_address(store, key, text, &count, error))
 		return false;
-	subscriber = subscribe_find_any(store, text, &problem);
-	if (!subscriber && !g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND)) {
-		g_propagate_error(error, g_steal_pointer(&problem));
-		return false;
-	}
-	if (subscriber && !erasure_delete_person(store, subscriber->id, error))
-		return false;
-	if (!erasure_delete_address(store, key, text, &count, error))
-		return false;
-	if (subscriber || count)
-		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	return subscriber || count ||
+	       pb_error_set(
+	           error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
 }
 
 /* The rows, in one commit. */
@@ -123,18 +114,15 @@ static bool
 let_go(struct store *store, const struct erase_request *request, int64_t now,
     GError **error)
 {
-	g_autoptr(GError) problem = NULL;
-	pb_auto(subscriber) subscriber =
-	    subscribe_find(store, request->address, &problem);
+	pb_auto(subscriber) subscriber = NULL;
 
-	if (subscriber)
-		return subscribe_remove_now(store, subscriber, now, error) &&
-		       audit_insert(store, now, request->who, "subscriber removed",
-		           subscriber->id, "the address is suppressed", error);
-	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
+	if (!subscribe_find(store, request->address, &subscriber, error))
+		return false;
+	if (!subscriber || subscriber->state == SUBSCRIBER_GONE)
 		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	return subscribe_remove_now(store, subscriber, now, error) &&
+	       audit_insert(store, now, request->who, "subscriber removed",
+	           subscriber->id, "the address is suppressed", error);
 }
 
 bool
@@ -182,16 +170,14 @@ erase_finish(
     struct store *store, GBytes *key, int64_t now, unsigned *count, GError **error)
 {
 	for (;;) {
-		g_autoptr(GError) problem = NULL;
-		g_autofree char *address = erasure_find_pending(store, &problem);
-		const struct erase_request request = {
-		    .address = address, .key = key, .who = "mail"};
+		g_autofree char *address = NULL;
+		struct erase_request request = {.key = key, .who = "mail"};
 
-		if (!address) {
-			if (problem)
-				g_propagate_error(error, g_steal_pointer(&problem));
-			return !problem;
-		}
+		if (!erasure_find_pending(store, &address, error))
+			return false;
+		if (!address)
+			return true;
+		request.address = address;
 		if (!erase_person(store, &request, now, error))
 			return false;
 		(*count)++;

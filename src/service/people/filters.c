@@ -244,9 +244,9 @@ steal_number(GPtrArray *own, int number, GError **error)
 }
 
 struct subscription *
-filters_find(struct store *store, const char *address, int number, GError **error)
+filters_load(struct store *store, const char *address, int number, GError **error)
 {
-	pb_auto(subscriber) subscriber = subscribe_find(store, address, error);
+	pb_auto(subscriber) subscriber = subscribe_load(store, address, error);
 	g_autoptr(GPtrArray) own =
 	    subscriber ? subscribers_load_subscriptions(store, subscriber->id, error)
 	               : NULL;
@@ -319,7 +319,7 @@ filters_move(struct store *store, const char *address, int from, int to,
 	}
 	if (!store_begin(store, &transaction, error))
 		return false;
-	subscriber = subscribe_find(store, address, error);
+	subscriber = subscribe_load(store, address, error);
 	own = subscriber ? subscribers_load_subscriptions(store, subscriber->id, error)
 	                 : NULL;
 	if (!own)
@@ -345,7 +345,7 @@ filters_rename(struct store *store, const char *address, int number, const char 
 	if (!text_check_line("name", wanted, BOUNDS_FILTER_NAME, error) ||
 	    !store_begin(store, &transaction, error))
 		return false;
-	subscription = filters_find(store, address, number, error);
+	subscription = filters_load(store, address, number, error);
 	return subscription && check_new_name(store, subscription, wanted, error) &&
 	       subscribers_name_subscription(store, subscription->id, wanted, error) &&
 	       audit_insert(store, now, who, "filter renamed",
@@ -427,7 +427,7 @@ filters_edit(struct store *store, const struct filters_change *change, int64_t n
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
-	subscription = filters_find(store, change->address, change->number, error);
+	subscription = filters_load(store, change->address, change->number, error);
 	if (!subscription || !set_labels(store, subscription, change, error) ||
 	    !set_query(
 	        store, subscription, change->text, &hash, &notes, problem, error) ||

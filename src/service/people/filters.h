@@ -59,7 +59,7 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 
 /** One of a person's filters. @return NULL with PB_ERROR_NOT_FOUND */
 struct subscription *
-filters_find(struct store *store, const char *address, int number, GError **error);
+filters_load(struct store *store, const char *address, int number, GError **error);
 
 /**
  * Give a filter another number.  One that is free is simply taken; else the filters

@@ -34,15 +34,13 @@ static bool
 is_suppressed(
     struct import *import, const char *address_key, bool *is_found, GError **error)
 {
-	g_autoptr(GError) problem = NULL;
-	pb_auto(suppression) found = suppression_find(
-	    import->store, import->request->key, address_key, &problem);
+	pb_auto(suppression) found = NULL;
 
+	if (!suppression_find(
+	        import->store, import->request->key, address_key, &found, error))
+		return false;
 	*is_found = found != NULL;
-	if (!problem)
-		return true;
-	g_propagate_error(error, g_steal_pointer(&problem));
-	return false;
+	return true;
 }
 
 /* @param known  set to who has the address, or NULL */
@@ -51,16 +49,11 @@ decide(struct import *import, const struct subscriber_csv_row *row, enum fate *f
     struct subscriber **known, GError **error)
 {
 	const char *key = row->subscriber->address_key;
-	g_autoptr(GError) missing = NULL;
 	bool is_never;
 
-	if (!is_suppressed(import, key, &is_never, error))
+	if (!is_suppressed(import, key, &is_never, error) ||
+	    !subscribers_find(import->store, key, known, error))
 		return false;
-	*known = subscribers_find(import->store, key, &missing);
-	if (!*known && !g_error_matches(missing, PB_ERROR, PB_ERROR_NOT_FOUND)) {
-		g_propagate_error(error, g_steal_pointer(&missing));
-		return false;
-	}
 	if (*known && (*known)->state != SUBSCRIBER_GONE)
 		*fate = FATE_PRESENT;
 	else if (is_never)

@@ -233,7 +233,7 @@ profile_set(struct store *store, const char *address,
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
-	subscriber = subscribe_find(store, address, error);
+	subscriber = subscribe_load(store, address, error);
 	if (!subscriber || !apply(subscriber, change, error))
 		return NULL;
 	if (change->zone || change->at || change->cadence || change->days)
@@ -305,7 +305,7 @@ profile_pause(struct store *store, const char *address, const char *until,
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
-	subscriber = subscribe_find(store, address, error);
+	subscriber = subscribe_load(store, address, error);
 	if (!subscriber || !set_pause(subscriber, until, now, error))
 		return NULL;
 	if (until)
@@ -341,7 +341,7 @@ profile_resume(struct store *store, const char *address, int catch_up, const cha
 	if ((catch_up && !profile_check_max(catch_up, error)) ||
 	    !store_begin(store, &transaction, error))
 		return NULL;
-	subscriber = subscribe_find(store, address, error);
+	subscriber = subscribe_load(store, address, error);
 	if (!subscriber)
 		return NULL;
 	if (subscriber->state != SUBSCRIBER_PAUSED) {

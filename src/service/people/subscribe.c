@@ -61,24 +61,18 @@ save_subscriber(struct store *store, const struct subscribe_request *request,
 	struct address address = {0};
 	g_autofree char *name = NULL;
 	g_autofree char *key = NULL;
-	g_autoptr(GError) missing = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 	bool is_new, is_ok;
 
 	if (!address_parse_mailbox(request->address, &address, &name, error))
 		return NULL;
 	key = address_format_key(&address);
-	subscriber = subscribers_find(store, key, &missing);
+	if (!subscribers_find(store, key, &subscriber, error) ||
+	    !subscribe_check_suppression(store, request->key, key, error)) {
+		address_clear(&address);
+		return NULL;
+	}
 	is_new = !subscriber;
-	if (is_new && !g_error_matches(missing, PB_ERROR, PB_ERROR_NOT_FOUND)) {
-		g_propagate_error(error, g_steal_pointer(&missing));
-		address_clear(&address);
-		return NULL;
-	}
-	if (!subscribe_check_suppression(store, request->key, key, error)) {
-		address_clear(&address);
-		return NULL;
-	}
 	if (!is_new && subscriber->state != SUBSCRIBER_GONE) {
 		set_input_error(error, MSG_PERSON_ALREADY);
 		address_clear(&address);
@@ -105,15 +99,11 @@ bool
 subscribe_check_suppression(
     struct store *store, GBytes *key, const char *address_key, GError **error)
 {
-	g_autoptr(GError) problem = NULL;
-	pb_auto(suppression) found =
-	    suppression_find(store, key, address_key, &problem);
+	pb_auto(suppression) found = NULL;
 	char day[DAY_BYTES];
 
-	if (problem) {
-		g_propagate_error(error, g_steal_pointer(&problem));
+	if (!suppression_find(store, key, address_key, &found, error))
 		return false;
-	}
 	if (!found)
 		return true;
 	day_format(found->at, day);
@@ -160,8 +150,10 @@ move(struct store *store, struct subscriber *subscriber, const struct address *p
     GBytes *key, int64_t now, GError **error)
 {
 	g_autofree char *address_key = address_format_key(parsed);
-	pb_auto(subscriber) other = subscribers_find(store, address_key, NULL);
+	pb_auto(subscriber) other = NULL;
 
+	if (!subscribers_find(store, address_key, &other, error))
+		return false;
 	if (other && other->id != subscriber->id)
 		return set_input_error(error, MSG_ADDRESS_TAKEN);
 	if (!subscribe_check_suppression(store, key, address_key, error))
@@ -187,7 +179,7 @@ subscribe_change_address(struct store *store, const char *address, const char *w
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
-	subscriber = subscribe_find(store, address, error);
+	subscriber = subscribe_load(store, address, error);
 	if (!subscriber || !address_parse(wanted, &parsed, error))
 		return NULL;
 	is_ok = move(store, subscriber, &parsed, key, now, error) &&
@@ -198,44 +190,49 @@ subscribe_change_address(struct store *store, const char *address, const char *w
 	return is_ok ? g_steal_pointer(&subscriber) : NULL;
 }
 
-struct subscriber *
-subscribe_find_any(struct store *store, const char *text, GError **error)
+bool
+subscribe_find(struct store *store, const char *text, struct subscriber **subscriber,
+    GError **error)
 {
 	struct address address = {0};
 	g_autofree char *key = NULL;
-	g_autoptr(GError) problem = NULL;
-	pb_auto(subscriber) subscriber = NULL;
 
 	if (!address_parse(text, &address, error))
-		return NULL;
+		return false;
 	key = address_format_key(&address);
 	address_clear(&address);
-	subscriber = subscribers_find(store, key, &problem);
-	if (subscriber)
-		return g_steal_pointer(&subscriber);
-	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
-		pb_error_set(
-		    error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
-	else
-		g_propagate_error(error, g_steal_pointer(&problem));
-	return NULL;
+	return subscribers_find(store, key, subscriber, error);
 }
 
-struct subscriber *
-subscribe_find(struct store *store, const char *text, GError **error)
+static struct subscriber *
+load(struct store *store, const char *text, bool is_any, GError **error)
 {
-	pb_auto(subscriber) subscriber = subscribe_find_any(store, text, error);
+	pb_auto(subscriber) subscriber = NULL;
 
-	if (!subscriber || subscriber->state != SUBSCRIBER_GONE)
+	if (!subscribe_find(store, text, &subscriber, error))
+		return NULL;
+	if (subscriber && (is_any || subscriber->state != SUBSCRIBER_GONE))
 		return g_steal_pointer(&subscriber);
 	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_PERSON_NONE, "address", text, NULL);
 	return NULL;
 }
 
-bool
-subscribe_find_id(struct store *store, const char *address, int64_t *id, GError **error)
+struct subscriber *
+subscribe_load(struct store *store, const char *text, GError **error)
 {
-	pb_auto(subscriber) subscriber = subscribe_find(store, address, error);
+	return load(store, text, false, error);
+}
+
+struct subscriber *
+subscribe_load_any(struct store *store, const char *text, GError **error)
+{
+	return load(store, text, true, error);
+}
+
+bool
+subscribe_load_id(struct store *store, const char *address, int64_t *id, GError **error)
+{
+	pb_auto(subscriber) subscriber = subscribe_load(store, address, error);
 
 	if (subscriber)
 		*id = subscriber->id;
@@ -263,7 +260,7 @@ subscribe_remove(struct store *store, const char *address, const char *who, int6
 
 	if (!store_begin(store, &transaction, error))
 		return false;
-	subscriber = subscribe_find(store, address, error);
+	subscriber = subscribe_load(store, address, error);
 	if (!subscriber)
 		return false;
 	return subscribe_remove_now(store, subscriber, now, error) &&
@@ -288,7 +285,7 @@ subscribe_add_filter(struct store *store, const char *address,
 	if (!store_begin(store, &transaction, error) ||
 	    !filters_load_start(store, now, &start, error))
 		return NULL;
-	subscriber = subscribe_find(store, address, error);
+	subscriber = subscribe_load(store, address, error);
 	if (!subscriber)
 		return NULL;
 	to.subscriber_id = subscriber->id;
@@ -314,7 +311,7 @@ subscribe_remove_filter(struct store *store, const char *address, int number,
 
 	if (!store_begin(store, &transaction, error))
 		return false;
-	subscriber = subscribe_find(store, address, error);
+	subscriber = subscribe_load(store, address, error);
 	return subscriber &&
 	       subscribers_delete_subscription(store, subscriber->id, number, error) &&
 	       audit_insert(

@@ -51,12 +51,20 @@ struct subscriber *
 subscribe_add(struct store *store, const struct subscribe_request *request, int64_t now,
     struct query_error *problem, unsigned *refused, GError **error);
 
-/** Find somebody who has not left. @return NULL with PB_ERROR_NOT_FOUND */
-struct subscriber *
-subscribe_find(struct store *store, const char *address, GError **error);
+/** Find a subscriber by address, in any state. @param subscriber  set; NULL for none */
+bool subscribe_find(struct store *store, const char *address,
+    struct subscriber **subscriber, GError **error);
 
-/** The same, but only the row's id. @param id  set on success */
-bool subscribe_find_id(
+/** Load a subscriber who has not left. @return NULL with PB_ERROR_NOT_FOUND for none */
+struct subscriber *
+subscribe_load(struct store *store, const char *address, GError **error);
+
+/** Load a subscriber in any state. @return NULL with PB_ERROR_NOT_FOUND for none */
+struct subscriber *
+subscribe_load_any(struct store *store, const char *address, GError **error);
+
+/** Load the id of a subscriber who has not left. */
+bool subscribe_load_id(
     struct store *store, const char *address, int64_t *id, GError **error);
 
 /** Let a subscriber go: filters are removed, unsent mail is cancelled. */
@@ -72,10 +80,6 @@ bool subscribe_remove(struct store *store, const char *address, const char *who,
  */
 struct subscriber *subscribe_change_address(struct store *store, const char *address,
     const char *wanted, GBytes *key, const char *who, int64_t now, GError **error);
-
-/** Find somebody by address, gone or not. @return NULL with PB_ERROR_NOT_FOUND */
-struct subscriber *
-subscribe_find_any(struct store *store, const char *address, GError **error);
 
 /**
  * Let somebody go who was found: no more mail, no filters; in the caller's

@@ -4,9 +4,9 @@
 #include "service/setup/startup.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "service/setup/factory.h"
 #include "service/state/secret.h"
 #include "store/core/backup.h"
@@ -132,11 +132,7 @@ startup_load_key(const struct settings *settings, struct store *store, GError **
 	if (!adopt_key(settings, store, error) ||
 	    !key_check_load(store, &known_mac, error))
 		return NULL;
-	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the system gives no random octets");
-		return NULL;
-	}
+	random_system.fill(random_system.data, fresh, sizeof(fresh));
 	keys = secret_load_key(settings->state_dir, known_mac ? NULL : fresh, error);
 	if (!keys || !secret_check_mac(settings->state_dir, keys, known_mac, error))
 		return NULL;

@@ -151,10 +151,11 @@ backup_write(struct store *store, const char *path, const struct backup_plan *pl
 	return is_ok;
 }
 
+/* @param info  its made_at is -1 when the store has no key: it is not a backup */
 static bool
 load_info(struct store *store, struct backup_info *info, GError **error)
 {
-	static const char sql_made[] = "SELECT made_at FROM backup WHERE id = 1";
+	static const char sql_made[] = "SELECT max(made_at) FROM backup WHERE id = 1";
 	static const char sql_people[] =
 	    "SELECT count(*) FROM subscriber WHERE state <> 'gone'";
 	static const char sql_unsent[] =
@@ -170,7 +171,6 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 {
 	pb_auto(store) store = store_open_for_reading(path, error);
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) missing = NULL;
 	struct backup_info found;
 
 	if (!store || !check_pages(store, problems, error) ||
@@ -182,13 +182,11 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 		    (char *)problems->pdata[0]);
 		return false;
 	}
-	if (!load_info(store, &found, &missing)) {
-		if (g_error_matches(missing, PB_ERROR, PB_ERROR_NOT_FOUND))
-			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "'%s' is a store, but no backup: the key is not in it",
-			    path);
-		else
-			g_propagate_error(error, g_steal_pointer(&missing));
+	if (!load_info(store, &found, error))
+		return false;
+	if (found.made_at < 0) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "'%s' is a store but not a backup: it contains no key", path);
 		return false;
 	}
 	*info = found;

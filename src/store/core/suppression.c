@@ -109,9 +109,9 @@ load_all(sqlite3_stmt *statement, GError **error)
 	return step == SQL_STEP_DONE ? g_steal_pointer(&rows) : NULL;
 }
 
-struct suppression *
-suppression_find(
-    struct store *store, GBytes *keys, const char *address_key, GError **error)
+bool
+suppression_find(struct store *store, GBytes *keys, const char *address_key,
+    struct suppression **suppression, GError **error)
 {
 	static const char sql[] =
 	    "SELECT hash, reason, at FROM suppression WHERE hash IN"
@@ -121,7 +121,10 @@ suppression_find(
 	    sql_bind(store, sql, error, SQL_BYTES(keys), SQL_TEXT(address_key));
 	g_autoptr(GPtrArray) rows = load_all(statement, error);
 
-	return rows && rows->len ? g_ptr_array_steal_index(rows, 0) : NULL;
+	if (!rows)
+		return false;
+	*suppression = rows->len ? g_ptr_array_steal_index(rows, 0) : NULL;
+	return true;
 }
 
 GPtrArray *

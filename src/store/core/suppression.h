@@ -56,10 +56,10 @@ bool suppression_delete(
 /**
  * Find an address, whichever key it was hashed with.
  *
- * @return NULL without an error when the address is not there
+ * @param suppression  set; NULL when the address is not suppressed
  */
-struct suppression *suppression_find(
-    struct store *store, GBytes *keys, const char *address_key, GError **error);
+bool suppression_find(struct store *store, GBytes *keys, const char *address_key,
+    struct suppression **suppression, GError **error);
 
 /**
  * Load a page, by hash.

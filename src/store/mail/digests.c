@@ -274,8 +274,9 @@ digests_parse_reasons(const char *text, GPtrArray *reasons)
 	}
 }
 
-struct digest *
-digests_load_head(struct store *store, int64_t digest_id, GError **error)
+bool
+digests_find_head(
+    struct store *store, int64_t digest_id, struct digest **found, GError **error)
 {
 	static const char sql[] =
 	    "SELECT d.subscriber_id, d.slot, d.date, d.created_at, s.address, s.name,"
@@ -294,12 +295,12 @@ digests_load_head(struct store *store, int64_t digest_id, GError **error)
 	enum sql_step step;
 
 	if (!statement)
-		return NULL;
+		return false;
 	step = ENUMERATION_STEP(statement, enumerations, error);
 	if (step == SQL_STEP_DONE)
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such digest");
+		*found = NULL;
 	if (step != SQL_STEP_ROW)
-		return NULL;
+		return step == SQL_STEP_DONE;
 	digest = digest_new();
 	digest->id = digest_id;
 	digest->subscriber_id = sql_get_int(statement, 0);
@@ -314,7 +315,8 @@ digests_load_head(struct store *store, int64_t digest_id, GError **error)
 	digest->is_note = sql_get_int(statement, 11) == 1;
 	digest->coverage = sql_dup_text(statement, 12);
 	digest->message_token = sql_dup_text(statement, 13);
-	return g_steal_pointer(&digest);
+	*found = g_steal_pointer(&digest);
+	return true;
 }
 
 /* @param shelf  or NULL */
@@ -345,11 +347,17 @@ digests_load_shared(struct store *store, struct paper_cache *paper_cache,
 	    " WHERE digest_id = ?1 ORDER BY position";
 	static const struct enumeration_column enumerations[] = {
 	    {3, ENUMERATION_DIGEST_ITEM_SHOWN, ENUMERATION_VALUE, 0}};
-	pb_auto(digest) digest = digests_load_head(store, digest_id, error);
+	pb_auto(digest) digest = NULL;
 	sql_auto *statement = NULL;
 	enum sql_step step;
 
-	if (!digest || (paper_cache && !paper_cache_refresh(paper_cache, error)))
+	if (!digests_find_head(store, digest_id, &digest, error))
+		return NULL;
+	if (!digest) {
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such digest");
+		return NULL;
+	}
+	if (paper_cache && !paper_cache_refresh(paper_cache, error))
 		return NULL;
 	statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 	if (!statement)

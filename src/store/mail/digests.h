@@ -92,11 +92,15 @@ bool digests_insert(
 bool digests_load_latest(
     struct store *store, int64_t subscriber_id, int64_t *made_at, GError **error);
 
-/** Load a digest without what is in it. @return NULL with PB_ERROR_NOT_FOUND */
-struct digest *
-digests_load_head(struct store *store, int64_t digest_id, GError **error);
+/** Find a digest, without its entries. @param digest  set; NULL when there is none */
+bool digests_find_head(
+    struct store *store, int64_t digest_id, struct digest **digest, GError **error);
 
-/** Load a digest as it was frozen, with its papers and the person's address. */
+/**
+ * Load a digest as it was frozen, with its papers and the subscriber's address.
+ *
+ * @return NULL with PB_ERROR_NOT_FOUND when it does not exist
+ */
 struct digest *digests_load(struct store *store, int64_t digest_id, GError **error);
 
 /** The same with papers from a shelf of that store, which the digest shares. */

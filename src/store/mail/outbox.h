@@ -92,8 +92,9 @@ struct outbox_mail {
 bool outbox_add_mail(
     struct store *store, const struct outbox_mail *mail, int64_t *id, GError **error);
 
-/** The octets of a letter. @return NULL with PB_ERROR_NOT_FOUND when it has ended */
-GBytes *outbox_load_mail(struct store *store, int64_t id, GError **error);
+/** Find the bytes of a system mail. @param message  set; NULL when it has ended */
+bool
+outbox_find_mail(struct store *store, int64_t id, GBytes **message, GError **error);
 
 /* Which messages to claim. */
 struct outbox_claim {

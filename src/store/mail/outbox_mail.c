@@ -88,24 +88,15 @@ outbox_add_mail(
 	return true;
 }
 
-GBytes *
-outbox_load_mail(struct store *store, int64_t id, GError **error)
+bool
+outbox_find_mail(struct store *store, int64_t id, GBytes **message, GError **error)
 {
-	static const char sql[] =
-	    "SELECT message FROM outbox WHERE id = ?1 AND message IS NOT NULL";
+	static const char sql[] = "SELECT message FROM outbox WHERE id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
 
-	if (!statement)
-		return NULL;
-	switch (sql_step(statement, error)) {
-	case SQL_STEP_ROW:
-		return sql_dup_bytes(statement, 0);
-	case SQL_STEP_DONE:
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-		    "message %" G_GINT64_FORMAT " has no octets of its own", id);
-		break;
-	case SQL_STEP_FAILED:
-		break;
-	}
-	return NULL;
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*message = step == SQL_STEP_ROW ? sql_dup_bytes(statement, 0) : NULL;
+	return true;
 }

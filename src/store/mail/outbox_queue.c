@@ -75,9 +75,9 @@ load_message(sqlite3_stmt *row)
 	return message;
 }
 
-/* @param missing  what to say when there is no row */
-static struct outbox_message *
-load_one(sqlite3_stmt *statement, const char *missing, GError **error)
+/* @param message  set; NULL when there is no row */
+static bool
+find_one(sqlite3_stmt *statement, struct outbox_message **message, GError **error)
 {
 	static const struct enumeration_column enumerations[] = {
 	    {4, ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_OPTIONAL, 2},
@@ -88,42 +88,42 @@ load_one(sqlite3_stmt *statement, const char *missing, GError **error)
 	    {23, ENUMERATION_OUTBOX_KIND, ENUMERATION_VALUE, 0},
 	};
 
-	if (!statement)
-		return NULL;
-	switch (ENUMERATION_STEP(statement, enumerations, error)) {
-	case SQL_STEP_ROW:
-		return load_message(statement);
-	case SQL_STEP_DONE:
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_NOT_FOUND, missing);
-		break;
-	case SQL_STEP_FAILED:
-		break;
-	}
-	return NULL;
+	enum sql_step step = statement
+	                         ? ENUMERATION_STEP(statement, enumerations, error)
+	                         : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*message = step == SQL_STEP_ROW ? load_message(statement) : NULL;
+	return true;
 }
 
 struct outbox_message *
 outbox_load_message(struct store *store, int64_t id, GError **error)
 {
 	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.id = ?1";
-	g_autofree char *missing =
-	    g_strdup_printf("there is no message %" G_GINT64_FORMAT, id);
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
+	pb_auto(outbox_message) message = NULL;
 
-	return load_one(statement, missing, error);
+	if (find_one(statement, &message, error) && !message)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
+		    "no such message: %" G_GINT64_FORMAT, id);
+	return g_steal_pointer(&message);
 }
 
-struct outbox_message *
-outbox_load_digest(struct store *store, int64_t digest_id, GError **error)
+bool
+outbox_find_digest(struct store *store, int64_t digest_id,
+    struct outbox_message **message, GError **error)
 {
 	static const char sql[] = "SELECT " MESSAGE_COLUMNS " WHERE o.digest_id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(digest_id));
 
-	return load_one(statement, "its message is not known any more", error);
+	return find_one(statement, message, error);
 }
 
-struct outbox_message *
-outbox_load_oldest(struct store *store, bool is_deferred, GError **error)
+bool
+outbox_find_oldest(struct store *store, bool is_deferred,
+    struct outbox_message **message, GError **error)
 {
 	static const char sql[] =
 	    "SELECT " MESSAGE_COLUMNS " WHERE o.ended_at IS NULL AND o.state <> 'HELD'"
@@ -135,7 +135,7 @@ outbox_load_oldest(struct store *store, bool is_deferred, GError **error)
 	sql_auto *statement = is_deferred ? sql_bind(store, sql_deferred, error)
 	                                  : sql_bind(store, sql, error);
 
-	return load_one(statement, "nothing waits", error);
+	return find_one(statement, message, error);
 }
 
 GArray *

@@ -52,9 +52,9 @@ PB_DEFINE_AUTO(outbox_message, outbox_message_free);
 struct outbox_message *
 outbox_load_message(struct store *store, int64_t id, GError **error);
 
-/** The message that a digest is sent with. @return as outbox_load_message() */
-struct outbox_message *
-outbox_load_digest(struct store *store, int64_t digest_id, GError **error);
+/** Find the message of a digest. @param message  set; NULL when it was pruned */
+bool outbox_find_digest(struct store *store, int64_t digest_id,
+    struct outbox_message **message, GError **error);
 
 /**
  * Load a page of numbers of messages that have not ended, by number.
@@ -87,13 +87,13 @@ bool
 outbox_count_held(struct store *store, const char *why, int64_t *count, GError **error);
 
 /**
- * The message that waits longest and is not HELD.
+ * Find the oldest message that has not ended and is not HELD.
  *
- * @param is_deferred  only of those that are DEFERRED
- * @return NULL with PB_ERROR_NOT_FOUND when there is none
+ * @param is_deferred  only among DEFERRED messages
+ * @param message      set; NULL when there is none
  */
-struct outbox_message *
-outbox_load_oldest(struct store *store, bool is_deferred, GError **error);
+bool outbox_find_oldest(struct store *store, bool is_deferred,
+    struct outbox_message **message, GError **error);
 
 /** Count messages that were given up after a time. */
 bool outbox_count_failed_since(

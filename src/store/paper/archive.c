@@ -379,10 +379,8 @@ check_index(struct store *store, char **problem, GError **error)
 	*problem = NULL;
 	if (sql_exec(store, sql, &found))
 		return true;
-	if ((sqlite3_extended_errcode(store->db) & 0xff) != SQLITE_CORRUPT) {
-		g_propagate_error(error, g_steal_pointer(&found));
-		return false;
-	}
+	if ((sqlite3_extended_errcode(store->db) & 0xff) != SQLITE_CORRUPT)
+		return pb_error_forward(error, &found);
 	*problem = g_strdup("the index is damaged, or not that of the papers");
 	return true;
 }

@@ -233,8 +233,7 @@ insert_found(struct store *store, const struct matches_found *found, int64_t now
 	*is_done = sql_exec_values(store, sql, values, &refused);
 	if (*is_done || g_error_matches(refused, PB_ERROR, PB_ERROR_INPUT))
 		return true;
-	g_propagate_error(error, g_steal_pointer(&refused));
-	return false;
+	return pb_error_forward(error, &refused);
 }
 
 bool

@@ -173,20 +173,3 @@ paper_row_load_all(sqlite3_stmt *statement, GError **error)
 		g_ptr_array_add(papers, paper_row_load(statement));
 	return step == SQL_STEP_DONE ? g_steal_pointer(&papers) : NULL;
 }
-
-bool
-paper_row_find(
-    struct store *store, const char *id, struct stored_paper **stored, GError **error)
-{
-	static const char sql[] =
-	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE id = ?1";
-	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(id));
-	enum sql_step step;
-
-	if (!statement)
-		return false;
-	step = paper_row_step(statement, error);
-	if (step == SQL_STEP_ROW)
-		*stored = paper_row_load(statement);
-	return step != SQL_STEP_FAILED;
-}

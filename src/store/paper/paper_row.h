@@ -30,10 +30,6 @@ struct stored_paper *paper_row_load(sqlite3_stmt *row);
 /** All rows of a statement. @return of struct stored_paper *; NULL on failure */
 GPtrArray *paper_row_load_all(sqlite3_stmt *statement, GError **error);
 
-/** Find a paper by its id. @param stored stays NULL when it is new */
-bool paper_row_find(
-    struct store *store, const char *id, struct stored_paper **stored, GError **error);
-
 /** What is kept one a line. @return a new string; NULL for NULL */
 char *paper_row_join(const GPtrArray *texts);
 

@@ -231,14 +231,29 @@ papers_load(struct store *store, int64_t seq, GError **error)
 	return NULL;
 }
 
+bool
+papers_find(
+    struct store *store, const char *id, struct stored_paper **stored, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " PAPER_ROW_COLUMNS " FROM paper WHERE id = ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(id));
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	step = paper_row_step(statement, error);
+	if (step != SQL_STEP_FAILED)
+		*stored = step == SQL_STEP_ROW ? paper_row_load(statement) : NULL;
+	return step != SQL_STEP_FAILED;
+}
+
 struct stored_paper *
-papers_find(struct store *store, const char *id, GError **error)
+papers_load_id(struct store *store, const char *id, GError **error)
 {
 	pb_auto(stored_paper) stored = NULL;
 
-	if (!paper_row_find(store, id, &stored, error))
-		return NULL;
-	if (!stored)
+	if (papers_find(store, id, &stored, error) && !stored)
 		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
 		    "no source has listed a paper '%s' yet", id);
 	return g_steal_pointer(&stored);

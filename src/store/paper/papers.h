@@ -158,11 +158,15 @@ GPtrArray *papers_load_revisions(struct store *store, int64_t after, int64_t thr
 bool papers_find_changed(struct store *store, int64_t *seq, GError **error);
 bool papers_clear_changed(struct store *store, int64_t seq, GError **error);
 
+/** Find a paper by its canonical id. @param stored  set; NULL when no source listed it
+ */
+bool papers_find(
+    struct store *store, const char *id, struct stored_paper **stored, GError **error);
+
 /** Load one paper. @return NULL with PB_ERROR_NOT_FOUND when it does not exist */
 struct stored_paper *papers_load(struct store *store, int64_t seq, GError **error);
-
-/** Find a paper by its canonical id. @return NULL with PB_ERROR_NOT_FOUND */
-struct stored_paper *papers_find(struct store *store, const char *id, GError **error);
+struct stored_paper *
+papers_load_id(struct store *store, const char *id, GError **error);
 
 /* The last answer of a source for its newest day, for status. */
 struct source_report {

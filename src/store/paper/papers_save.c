@@ -473,7 +473,7 @@ save_enriched(struct store *store, const struct paper *reported, int64_t now,
 	pb_auto(paper) merged = NULL;
 	struct paper_news news;
 
-	if (!paper_row_find(store, reported->id, &stored, error))
+	if (!papers_find(store, reported->id, &stored, error))
 		return false;
 	if (!stored)
 		return true;

@@ -112,37 +112,44 @@ read_row(sqlite3_stmt *statement)
 	return ticket;
 }
 
-static struct confirmation *
-read_one(sqlite3_stmt *statement, GError **error)
+static bool
+find_one(sqlite3_stmt *statement, struct confirmation **confirmation, GError **error)
 {
-	if (!statement ||
-	    ENUMERATION_STEP(statement, enumerations, error) != SQL_STEP_ROW)
-		return NULL;
-	return read_row(statement);
+	enum sql_step step = statement
+	                         ? ENUMERATION_STEP(statement, enumerations, error)
+	                         : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*confirmation = step == SQL_STEP_ROW ? read_row(statement) : NULL;
+	return true;
 }
 
-struct confirmation *
-confirmations_find(struct store *store, const char *hash, GError **error)
+bool
+confirmations_find(struct store *store, const char *hash,
+    struct confirmation **confirmation, GError **error)
 {
 	static const char sql[] =
 	    "SELECT " COLUMNS " FROM confirmation WHERE hash = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(hash));
 
-	return read_one(statement, error);
+	return find_one(statement, confirmation, error);
 }
 
-struct confirmation *
-confirmations_find_id(struct store *store, int64_t id, GError **error)
+bool
+confirmations_find_id(
+    struct store *store, int64_t id, struct confirmation **confirmation, GError **error)
 {
 	static const char sql[] = "SELECT " COLUMNS " FROM confirmation WHERE id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 
-	return read_one(statement, error);
+	return find_one(statement, confirmation, error);
 }
 
-struct confirmation *
-confirmations_find_waiting(struct store *store, enum confirmation_purpose purpose,
-    const char *address_key, int64_t now, GError **error)
+bool
+confirmations_find_pending(struct store *store, enum confirmation_purpose purpose,
+    const char *address_key, int64_t now, struct confirmation **confirmation,
+    GError **error)
 {
 	static const char sql[] =
 	    "SELECT " COLUMNS
@@ -152,7 +159,7 @@ confirmations_find_waiting(struct store *store, enum confirmation_purpose purpos
 	    sql_bind(store, sql, error, SQL_TEXT(confirmation_purpose_name(purpose)),
 	        SQL_TEXT(address_key), SQL_INT(now));
 
-	return read_one(statement, error);
+	return find_one(statement, confirmation, error);
 }
 
 bool

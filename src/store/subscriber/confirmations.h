@@ -55,19 +55,17 @@ bool confirmations_revoke(struct store *store, enum confirmation_purpose purpose
 bool
 confirmations_insert(struct store *store, struct confirmation *ticket, GError **error);
 
-/** @return NULL without an error when there is none of that hash */
-struct confirmation *
-confirmations_find(struct store *store, const char *hash, GError **error);
+/** Find by hash, or by id for a bounce. @param confirmation  set; NULL for none */
+bool confirmations_find(struct store *store, const char *hash,
+    struct confirmation **confirmation, GError **error);
+bool confirmations_find_id(struct store *store, int64_t id,
+    struct confirmation **confirmation, GError **error);
 
-/** Find by number, for what came back. @return NULL without an error */
-struct confirmation *
-confirmations_find_id(struct store *store, int64_t id, GError **error);
-
-/** Find the newest that waits for an address. @return NULL without an error when none
- * does */
-struct confirmation *
-confirmations_find_waiting(struct store *store, enum confirmation_purpose purpose,
-    const char *address_key, int64_t now, GError **error);
+/** Find the newest pending one of an address. @param confirmation  set; NULL for none
+ */
+bool confirmations_find_pending(struct store *store, enum confirmation_purpose purpose,
+    const char *address_key, int64_t now, struct confirmation **confirmation,
+    GError **error);
 
 /**
  * Use a ticket: it does nothing any more, and forgets what it did.

@@ -106,8 +106,8 @@ erasure_insert_pending(struct store *store, const char *address_key,
 	    SQL_INT(outbox_id), SQL_INT(now));
 }
 
-char *
-erasure_find_pending(struct store *store, GError **error)
+bool
+erasure_find_pending(struct store *store, char **address, GError **error)
 {
 	/* One that is in doubt may be sent once more: it has not ended. */
 	static const char sql[] = "SELECT f.address FROM pending_erasure f"
@@ -116,9 +116,12 @@ erasure_find_pending(struct store *store, GError **error)
 	                          " ORDER BY f.at, f.address_key LIMIT 1";
 	sql_auto *statement = sql_bind(store, sql, error);
 
-	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
-		return NULL;
-	return sql_dup_text(statement, 0);
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*address = step == SQL_STEP_ROW ? sql_dup_text(statement, 0) : NULL;
+	return true;
 }
 
 bool

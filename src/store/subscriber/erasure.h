@@ -32,9 +32,9 @@ bool erasure_delete_address(struct store *store, const char *address_key,
 bool erasure_insert_pending(struct store *store, const char *address_key,
     const char *address, int64_t outbox_id, int64_t now, GError **error);
 
-/** The address of somebody whose last message has ended. @return NULL without an error
- * when there is nobody */
-char *erasure_find_pending(struct store *store, GError **error);
+/** Find a pending erasure whose last message has ended. @param address  set; NULL: none
+ */
+bool erasure_find_pending(struct store *store, char **address, GError **error);
 
 /** Whether anybody waits to be erased. */
 bool erasure_has_pending(struct store *store, bool *has, GError **error);

@@ -103,21 +103,18 @@ load_subscriber(sqlite3_stmt *row)
 	return subscriber;
 }
 
-static struct subscriber *
-load_one(sqlite3_stmt *statement, GError **error)
+/* @param subscriber  set; NULL when there is no row */
+static bool
+find_one(sqlite3_stmt *statement, struct subscriber **subscriber, GError **error)
 {
-	if (!statement)
-		return NULL;
-	switch (ENUMERATION_STEP(statement, subscriber_enumerations, error)) {
-	case SQL_STEP_ROW:
-		return load_subscriber(statement);
-	case SQL_STEP_DONE:
-		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such subscriber");
-		break;
-	case SQL_STEP_FAILED:
-		break;
-	}
-	return NULL;
+	enum sql_step step =
+	    statement ? ENUMERATION_STEP(statement, subscriber_enumerations, error)
+	              : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*subscriber = step == SQL_STEP_ROW ? load_subscriber(statement) : NULL;
+	return true;
 }
 
 static GPtrArray *
@@ -217,24 +214,36 @@ subscribers_change_address(
 	           SQL_INT_OR_NULL(subscriber->moved_at));
 }
 
-struct subscriber *
-subscribers_find(struct store *store, const char *address_key, GError **error)
+bool
+subscribers_find(struct store *store, const char *address_key,
+    struct subscriber **subscriber, GError **error)
 {
 	static const char sql[] =
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber WHERE address_key = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(address_key));
 
-	return load_one(statement, error);
+	return find_one(statement, subscriber, error);
 }
 
-struct subscriber *
-subscribers_load(struct store *store, int64_t id, GError **error)
+bool
+subscribers_find_id(
+    struct store *store, int64_t id, struct subscriber **subscriber, GError **error)
 {
 	static const char sql[] =
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber WHERE id = ?1";
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(id));
 
-	return load_one(statement, error);
+	return find_one(statement, subscriber, error);
+}
+
+struct subscriber *
+subscribers_load(struct store *store, int64_t id, GError **error)
+{
+	struct subscriber *subscriber = NULL;
+
+	if (subscribers_find_id(store, id, &subscriber, error) && !subscriber)
+		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND, "no such subscriber");
+	return subscriber;
 }
 
 GPtrArray *

@@ -29,9 +29,13 @@ bool subscribers_update(
 bool subscribers_change_address(
     struct store *store, const struct subscriber *subscriber, GError **error);
 
-/** Find by address key, whatever the state. @return NULL with PB_ERROR_NOT_FOUND */
-struct subscriber *
-subscribers_find(struct store *store, const char *address_key, GError **error);
+/** Find by address key or id, in any state. @param subscriber  set; NULL for none */
+bool subscribers_find(struct store *store, const char *address_key,
+    struct subscriber **subscriber, GError **error);
+bool subscribers_find_id(
+    struct store *store, int64_t id, struct subscriber **subscriber, GError **error);
+
+/** @return NULL with PB_ERROR_NOT_FOUND when there is none */
 struct subscriber *subscribers_load(struct store *store, int64_t id, GError **error);
 
 /**
