@@ -38,6 +38,19 @@ subscriber_free(struct subscriber *subscriber)
 	g_free(subscriber);
 }
 
+struct subscriber *
+subscriber_copy(const struct subscriber *subscriber)
+{
+	struct subscriber *copy = g_memdup2(subscriber, sizeof(*subscriber));
+
+	copy->address = g_strdup(subscriber->address);
+	copy->address_key = g_strdup(subscriber->address_key);
+	copy->name = g_strdup(subscriber->name);
+	copy->zone = g_strdup(subscriber->zone);
+	copy->consent_text = g_strdup(subscriber->consent_text);
+	return copy;
+}
+
 struct subscription *
 subscription_new(void)
 {
@@ -54,6 +67,18 @@ subscription_free(struct subscription *subscription)
 	g_free(subscription->text);
 	g_free(subscription->canonical);
 	g_free(subscription);
+}
+
+struct subscription *
+subscription_copy(const struct subscription *subscription)
+{
+	struct subscription *copy = g_memdup2(subscription, sizeof(*subscription));
+
+	copy->name = g_strdup(subscription->name);
+	copy->note = g_strdup(subscription->note);
+	copy->text = g_strdup(subscription->text);
+	copy->canonical = g_strdup(subscription->canonical);
+	return copy;
 }
 
 int64_t

@@ -63,10 +63,12 @@ struct subscription {
 struct subscriber *subscriber_new(void);
 void subscriber_free(struct subscriber *subscriber);
 PB_DEFINE_AUTO(subscriber, subscriber_free);
+struct subscriber *subscriber_copy(const struct subscriber *subscriber);
 
 struct subscription *subscription_new(void);
 void subscription_free(struct subscription *subscription);
 PB_DEFINE_AUTO(subscription, subscription_free);
+struct subscription *subscription_copy(const struct subscription *subscription);
 
 /**
  * Since when the address has been this person's: tokens in mail hold for that, so that

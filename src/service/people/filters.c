@@ -126,22 +126,35 @@ filters_note_untold(struct store *store, const struct query *query, bool is_bloc
 	return note_sources(store, query, notes, error);
 }
 
-/* Understand a query and put it into a subscription. @param hash set on success */
+/* Results of reading a query beside the subscription itself. */
+struct parsed {
+	struct query_error *problem; /* borrowed, or NULL */
+	GPtrArray *warnings;
+	char *hash;
+};
+
+static void
+parsed_clear(struct parsed *parsed)
+{
+	g_clear_pointer(&parsed->warnings, g_ptr_array_unref);
+	g_clear_pointer(&parsed->hash, g_free);
+}
+
 static bool
 set_query(struct store *store, struct subscription *subscription, const char *text,
-    char **hash, GPtrArray **warnings, struct query_error *problem, GError **error)
+    struct parsed *parsed, GError **error)
 {
-	pb_auto(query) query =
-	    query_parse(text, store_get_tokenizer(store), warnings, problem, error);
+	pb_auto(query) query = query_parse(text, store_get_tokenizer(store),
+	    &parsed->warnings, parsed->problem, error);
 
-	if (!query || !filters_note_untold(
-	                  store, query, subscription->is_block, *warnings, error))
+	if (!query || !filters_note_untold(store, query, subscription->is_block,
+	                  parsed->warnings, error))
 		return false;
 	g_free(subscription->text);
 	subscription->text = g_strdup(text);
 	g_free(subscription->canonical);
 	subscription->canonical = query_format(query);
-	*hash = query_hash(query);
+	parsed->hash = query_hash(query);
 	return true;
 }
 
@@ -154,12 +167,12 @@ check_labels(const char *name, const char *note, int max_papers, GError **error)
 }
 
 /*
- * A name stands for one filter, and a number for another.
+ * Names are unique and cannot be confused with numbers.
  *
- * @param id  the filter that is to have it, or 0 for a new one
+ * @param number  of the filter that gets the name, or 0 for a new one
  */
 static bool
-check_name_is_free(const GPtrArray *own, int64_t id, const char *name, GError **error)
+check_name_is_free(const GPtrArray *own, int number, const char *name, GError **error)
 {
 	if (!name)
 		return true;
@@ -170,7 +183,7 @@ check_name_is_free(const GPtrArray *own, int64_t id, const char *name, GError **
 	for (unsigned i = 0; i < own->len; i++) {
 		const struct subscription *one = own->pdata[i];
 
-		if (one->id == id || !one->name ||
+		if (one->number == number || !one->name ||
 		    g_ascii_strcasecmp(one->name, name) != 0)
 			continue;
 		return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_NAME_TAKEN,
@@ -187,21 +200,52 @@ check_new_name(struct store *store, const struct subscription *subscription,
 	g_autoptr(GPtrArray) own =
 	    subscribers_load_subscriptions(store, subscription->subscriber_id, error);
 
-	return own && check_name_is_free(own, subscription->id, name, error);
+	return own && check_name_is_free(own, subscription->number, name, error);
 }
 
-struct subscription *
-filters_insert(struct store *store, const struct filters_insertion *to,
-    const struct subscribe_filter *filter, GError **error)
+static bool
+has_number(const GPtrArray *own, int number)
 {
-	g_autoptr(GPtrArray) own =
-	    subscribers_load_subscriptions(store, to->subscriber_id, error);
-	g_autoptr(GPtrArray) notes = NULL;
-	pb_auto(subscription) subscription = subscription_new();
-	g_autofree char *hash = NULL;
+	for (unsigned i = 0; i < own->len; i++)
+		if (((struct subscription *)own->pdata[i])->number == number)
+			return true;
+	return false;
+}
 
-	if (!own ||
-	    !check_labels(filter->name, filter->note, filter->max_papers, error) ||
+static bool
+check_is_new(
+    const GPtrArray *own, const struct subscription *subscription, GError **error)
+{
+	for (unsigned i = 0; i < own->len; i++) {
+		const struct subscription *one = own->pdata[i];
+
+		if (one->number != subscription->number &&
+		    strcmp(one->canonical, subscription->canonical) == 0)
+			return pb_error_set(error, PB_ERROR_INPUT, MSG_FILTER_SAME,
+			    "number", MSG_INT(one->number), "filter",
+			    subscription->canonical, NULL);
+	}
+	return true;
+}
+
+/* @return the smallest number that no filter has */
+static int
+find_free_number(const GPtrArray *own)
+{
+	int number = 1;
+
+	while (has_number(own, number))
+		number++;
+	return number;
+}
+
+static struct subscription *
+prepare(struct store *store, const GPtrArray *own,
+    const struct subscribe_filter *filter, struct parsed *parsed, GError **error)
+{
+	pb_auto(subscription) subscription = subscription_new();
+
+	if (!check_labels(filter->name, filter->note, filter->max_papers, error) ||
 	    !check_name_is_free(own, 0, filter->name, error))
 		return NULL;
 	if (own->len >= BOUNDS_FILTERS_PERSON) {
@@ -210,37 +254,80 @@ filters_insert(struct store *store, const struct filters_insertion *to,
 		return NULL;
 	}
 	subscription->is_block = filter->is_block;
-	if (!set_query(
-	        store, subscription, filter->text, &hash, &notes, to->problem, error))
+	if (!set_query(store, subscription, filter->text, parsed, error) ||
+	    !check_is_new(own, subscription, error))
 		return NULL;
-	subscription->subscriber_id = to->subscriber_id;
-	subscription->number = filter->number;
+	subscription->number = filter->number ? filter->number : find_free_number(own);
 	subscription->name = g_strdup(filter->name);
 	subscription->note = g_strdup(filter->note);
 	subscription->max_papers = filter->max_papers;
+	return g_steal_pointer(&subscription);
+}
+
+struct subscription *
+filters_prepare(struct store *store, const GPtrArray *own,
+    const struct subscribe_filter *filter, struct query_error *problem, GError **error)
+{
+	struct parsed parsed = {.problem = problem};
+	struct subscription *subscription = prepare(store, own, filter, &parsed, error);
+
+	parsed_clear(&parsed);
+	return subscription;
+}
+
+static bool
+insert(struct store *store, const struct filters_insertion *to,
+    struct subscription *subscription, const char *hash, GError **error)
+{
+	subscription->subscriber_id = to->subscriber_id;
 	g_strlcpy(subscription->since_day, to->start->since_day,
 	    sizeof(subscription->since_day));
-	if (!subscribers_insert_subscription(
-	        store, subscription, hash, to->start->matched_through, to->now, error))
-		return NULL;
-	if (to->warnings)
-		*to->warnings = g_steal_pointer(&notes);
-	return g_steal_pointer(&subscription);
+	return subscribers_insert_subscription(
+	    store, subscription, hash, to->start->matched_through, to->now, error);
+}
+
+struct subscription *
+filters_insert(struct store *store, const struct filters_insertion *to,
+    const struct subscribe_filter *filter, GError **error)
+{
+	g_autoptr(GPtrArray) own =
+	    subscribers_load_subscriptions(store, to->subscriber_id, error);
+	struct parsed parsed = {.problem = to->problem};
+	pb_auto(subscription) subscription =
+	    own ? prepare(store, own, filter, &parsed, error) : NULL;
+	bool is_ok =
+	    subscription && insert(store, to, subscription, parsed.hash, error);
+
+	if (is_ok && to->warnings)
+		*to->warnings = g_steal_pointer(&parsed.warnings);
+	parsed_clear(&parsed);
+	return is_ok ? g_steal_pointer(&subscription) : NULL;
+}
+
+static struct subscription *
+find_number(const GPtrArray *own, int number, GError **error)
+{
+	for (unsigned i = 0; i < own->len; i++) {
+		struct subscription *subscription = own->pdata[i];
+
+		if (subscription->number == number)
+			return subscription;
+	}
+	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
+	    MSG_INT(number), NULL);
+	return NULL;
 }
 
 /* The one with a number, taken out of a person's filters. */
 static struct subscription *
 steal_number(GPtrArray *own, int number, GError **error)
 {
-	for (unsigned i = 0; i < own->len; i++) {
-		const struct subscription *subscription = own->pdata[i];
+	struct subscription *found = find_number(own, number, error);
+	guint index;
 
-		if (subscription->number == number)
-			return g_ptr_array_steal_index(own, i);
-	}
-	pb_error_set(error, PB_ERROR_NOT_FOUND, MSG_FILTER_NONE, "number",
-	    MSG_INT(number), NULL);
-	return NULL;
+	return found && g_ptr_array_find(own, found, &index)
+	           ? g_ptr_array_steal_index(own, index)
+	           : NULL;
 }
 
 struct subscription *
@@ -252,15 +339,6 @@ filters_load(struct store *store, const char *address, int number, GError **erro
 	               : NULL;
 
 	return own ? steal_number(own, number, error) : NULL;
-}
-
-static bool
-has_number(const GPtrArray *own, int number)
-{
-	for (unsigned i = 0; i < own->len; i++)
-		if (((struct subscription *)own->pdata[i])->number == number)
-			return true;
-	return false;
 }
 
 /* Move the filters between two places by one; the moved one stands elsewhere. */
@@ -373,8 +451,8 @@ choose_since(const struct subscriber *subscriber, struct subscription *subscript
 }
 
 static bool
-edit(struct store *store, const struct filters_change *change,
-    struct subscription *subscription, int64_t now, const char *hash, GError **error)
+save_edit(struct store *store, const struct filters_change *change,
+    struct subscription *subscription, const char *hash, int64_t now, GError **error)
 {
 	pb_auto(subscriber) subscriber =
 	    subscribers_load(store, subscription->subscriber_id, error);
@@ -396,12 +474,13 @@ choose_label(const char *wanted)
 }
 
 static bool
-set_labels(struct store *store, struct subscription *subscription,
+set_labels(struct subscription *subscription, const GPtrArray *own,
     const struct filters_change *change, GError **error)
 {
 	if (!check_labels(choose_label(change->name), choose_label(change->note),
 	        change->max_papers, error) ||
-	    !check_new_name(store, subscription, choose_label(change->name), error))
+	    !check_name_is_free(
+	        own, subscription->number, choose_label(change->name), error))
 		return false;
 	if (change->name) {
 		g_free(subscription->name);
@@ -416,25 +495,54 @@ set_labels(struct store *store, struct subscription *subscription,
 	return true;
 }
 
+static struct subscription *
+prepare_edit(struct store *store, const GPtrArray *own,
+    const struct filters_change *change, struct parsed *parsed, GError **error)
+{
+	const struct subscription *found = find_number(own, change->number, error);
+	pb_auto(subscription) subscription = found ? subscription_copy(found) : NULL;
+
+	if (!subscription || !set_labels(subscription, own, change, error) ||
+	    !set_query(store, subscription, change->text, parsed, error) ||
+	    !check_is_new(own, subscription, error))
+		return NULL;
+	return g_steal_pointer(&subscription);
+}
+
+struct subscription *
+filters_prepare_edit(struct store *store, const GPtrArray *own,
+    const struct filters_change *change, struct query_error *problem, GError **error)
+{
+	struct parsed parsed = {.problem = problem};
+	struct subscription *subscription =
+	    prepare_edit(store, own, change, &parsed, error);
+
+	parsed_clear(&parsed);
+	return subscription;
+}
+
 struct subscription *
 filters_edit(struct store *store, const struct filters_change *change, int64_t now,
     struct query_error *problem, GPtrArray **warnings, GError **error)
 {
+	struct parsed parsed = {.problem = problem};
+	pb_auto(subscriber) subscriber = NULL;
 	pb_auto(subscription) subscription = NULL;
-	g_autoptr(GPtrArray) notes = NULL;
-	g_autofree char *hash = NULL;
+	g_autoptr(GPtrArray) own = NULL;
 	pb_transaction transaction = {0};
+	bool is_ok;
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
-	subscription = filters_load(store, change->address, change->number, error);
-	if (!subscription || !set_labels(store, subscription, change, error) ||
-	    !set_query(
-	        store, subscription, change->text, &hash, &notes, problem, error) ||
-	    !edit(store, change, subscription, now, hash, error) ||
-	    !store_commit(&transaction, error))
-		return NULL;
-	if (warnings)
-		*warnings = g_steal_pointer(&notes);
-	return g_steal_pointer(&subscription);
+	subscriber = subscribe_load(store, change->address, error);
+	own = subscriber ? subscribers_load_subscriptions(store, subscriber->id, error)
+	                 : NULL;
+	subscription = own ? prepare_edit(store, own, change, &parsed, error) : NULL;
+	is_ok = subscription &&
+	        save_edit(store, change, subscription, parsed.hash, now, error) &&
+	        store_commit(&transaction, error);
+	if (is_ok && warnings)
+		*warnings = g_steal_pointer(&parsed.warnings);
+	parsed_clear(&parsed);
+	return is_ok ? g_steal_pointer(&subscription) : NULL;
 }

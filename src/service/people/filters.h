@@ -49,6 +49,16 @@ struct filters_insertion {
 };
 
 /**
+ * Check a new filter against the ones that a subscriber has; nothing is stored.
+ *
+ * @param own  of struct subscription *
+ * @return with text, canonical form, number and labels; NULL with PB_ERROR_INPUT or
+ *         PB_ERROR_LIMIT
+ */
+struct subscription *filters_prepare(struct store *store, const GPtrArray *own,
+    const struct subscribe_filter *filter, struct query_error *problem, GError **error);
+
+/**
  * Give a filter to somebody, in the caller's transaction.
  *
  * @return NULL with PB_ERROR_INPUT or PB_ERROR_LIMIT
@@ -84,6 +94,15 @@ struct filters_change {
 	int max_papers;   /* 0: stays */
 	const char *who;  /* for the audit */
 };
+
+/**
+ * Check an edit against the filters that a subscriber has; nothing is stored.
+ *
+ * @param own  of struct subscription *
+ * @return the filter as it would be; errors as filters_edit()
+ */
+struct subscription *filters_prepare_edit(struct store *store, const GPtrArray *own,
+    const struct filters_change *change, struct query_error *problem, GError **error);
 
 /**
  * Give a filter another query; its number stays.

@@ -97,9 +97,8 @@ profile_check_language(const char *text, GError **error)
 	return pb_error_set(error, PB_ERROR_INPUT, MSG_LANGUAGE, NULL);
 }
 
-/* Put what is asked for into the person; nothing is stored. */
-static bool
-apply(
+bool
+profile_apply(
     struct subscriber *subscriber, const struct profile_change *change, GError **error)
 {
 	g_autofree char *zone = NULL;
@@ -234,7 +233,7 @@ profile_set(struct store *store, const char *address,
 	if (!store_begin(store, &transaction, error))
 		return NULL;
 	subscriber = subscribe_load(store, address, error);
-	if (!subscriber || !apply(subscriber, change, error))
+	if (!subscriber || !profile_apply(subscriber, change, error))
 		return NULL;
 	if (change->zone || change->at || change->cadence || change->days)
 		reckon_due(subscriber, now);
@@ -274,8 +273,9 @@ profile_parse_until(
 	return true;
 }
 
-static bool
-set_pause(struct subscriber *subscriber, const char *until, int64_t now, GError **error)
+bool
+profile_apply_pause(
+    struct subscriber *subscriber, const char *until, int64_t now, GError **error)
 {
 	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
 
@@ -306,7 +306,7 @@ profile_pause(struct store *store, const char *address, const char *until,
 	if (!store_begin(store, &transaction, error))
 		return NULL;
 	subscriber = subscribe_load(store, address, error);
-	if (!subscriber || !set_pause(subscriber, until, now, error))
+	if (!subscriber || !profile_apply_pause(subscriber, until, now, error))
 		return NULL;
 	if (until)
 		detail = g_strdup_printf("until %s", subscriber->paused_until);

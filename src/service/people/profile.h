@@ -67,6 +67,18 @@ int64_t profile_find_slot(
     const struct subscriber *subscriber, GTimeZone *zone, const char *day);
 
 /**
+ * Apply a change to a subscriber in memory.
+ *
+ * @return false with PB_ERROR_INPUT; the subscriber may have been changed in part
+ */
+bool profile_apply(
+    struct subscriber *subscriber, const struct profile_change *change, GError **error);
+
+/** Apply a pause to a subscriber in memory; until and errors as profile_pause(). */
+bool profile_apply_pause(
+    struct subscriber *subscriber, const char *until, int64_t now, GError **error);
+
+/**
  * Change name or rhythm.  The next digest is at the next slot of the new rhythm; one
  * that is due already stays due.
  *

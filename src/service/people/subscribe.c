@@ -54,8 +54,8 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	return true;
 }
 
-static struct subscriber *
-save_subscriber(struct store *store, const struct subscribe_request *request,
+struct subscriber *
+subscribe_prepare(struct store *store, const struct subscribe_request *request,
     int64_t now, GError **error)
 {
 	struct address address = {0};
@@ -89,9 +89,7 @@ save_subscriber(struct store *store, const struct subscribe_request *request,
 	subscriber->name =
 	    request->name ? g_strdup(request->name) : g_steal_pointer(&name);
 	address_clear(&address);
-	is_ok = apply_request(subscriber, request, now, error) &&
-	        (is_new ? subscribers_insert(store, subscriber, error)
-	                : subscribers_update(store, subscriber, error));
+	is_ok = apply_request(subscriber, request, now, error);
 	return is_ok ? g_steal_pointer(&subscriber) : NULL;
 }
 
@@ -123,8 +121,10 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 	if (!store_begin(store, &transaction, error) ||
 	    !filters_load_start(store, now, &start, error))
 		return NULL;
-	subscriber = save_subscriber(store, request, now, error);
-	if (!subscriber)
+	subscriber = subscribe_prepare(store, request, now, error);
+	if (!subscriber ||
+	    !(subscriber->id ? subscribers_update(store, subscriber, error)
+	                     : subscribers_insert(store, subscriber, error)))
 		return NULL;
 	to.subscriber_id = subscriber->id;
 	for (unsigned i = 0; i < request->filter_count; i++) {
@@ -144,10 +144,9 @@ subscribe_add(struct store *store, const struct subscribe_request *request, int6
 	return g_steal_pointer(&subscriber);
 }
 
-/* Put the new address into the person. @param parsed  what is wanted */
 static bool
-move(struct store *store, struct subscriber *subscriber, const struct address *parsed,
-    GBytes *key, int64_t now, GError **error)
+apply_address(struct store *store, struct subscriber *subscriber,
+    const struct address *parsed, GBytes *key, int64_t now, GError **error)
 {
 	g_autofree char *address_key = address_format_key(parsed);
 	pb_auto(subscriber) other = NULL;
@@ -165,7 +164,21 @@ move(struct store *store, struct subscriber *subscriber, const struct address *p
 	subscriber->address = g_strdup(parsed->text);
 	g_free(subscriber->address_key);
 	subscriber->address_key = g_steal_pointer(&address_key);
-	return subscribers_change_address(store, subscriber, error);
+	return true;
+}
+
+bool
+subscribe_apply_address(struct store *store, struct subscriber *subscriber,
+    const char *wanted, GBytes *key, int64_t now, GError **error)
+{
+	struct address parsed = {0};
+	bool is_ok;
+
+	if (!address_parse(wanted, &parsed, error))
+		return false;
+	is_ok = apply_address(store, subscriber, &parsed, key, now, error);
+	address_clear(&parsed);
+	return is_ok;
 }
 
 struct subscriber *
@@ -173,21 +186,19 @@ subscribe_change_address(struct store *store, const char *address, const char *w
     GBytes *key, const char *who, int64_t now, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
-	struct address parsed = {0};
 	pb_transaction transaction = {0};
-	bool is_ok;
 
 	if (!store_begin(store, &transaction, error))
 		return NULL;
 	subscriber = subscribe_load(store, address, error);
-	if (!subscriber || !address_parse(wanted, &parsed, error))
+	if (!subscriber ||
+	    !subscribe_apply_address(store, subscriber, wanted, key, now, error) ||
+	    !subscribers_change_address(store, subscriber, error) ||
+	    !audit_insert(
+	        store, now, who, "address changed", subscriber->id, NULL, error) ||
+	    !store_commit(&transaction, error))
 		return NULL;
-	is_ok = move(store, subscriber, &parsed, key, now, error) &&
-	        audit_insert(
-	            store, now, who, "address changed", subscriber->id, NULL, error) &&
-	        store_commit(&transaction, error);
-	address_clear(&parsed);
-	return is_ok ? g_steal_pointer(&subscriber) : NULL;
+	return g_steal_pointer(&subscriber);
 }
 
 bool

@@ -38,6 +38,14 @@ struct subscribe_request {
 };
 
 /**
+ * Check a request without its filters, and fill the subscriber; nothing is stored.
+ *
+ * @return with id 0 if the address is new; NULL with PB_ERROR_INPUT as subscribe_add()
+ */
+struct subscriber *subscribe_prepare(struct store *store,
+    const struct subscribe_request *request, int64_t now, GError **error);
+
+/**
  * Add a subscriber whose consent is known, or take one back who had left.
  *
  * The first edition is due at once: it has the papers of the last days.
@@ -70,6 +78,10 @@ bool subscribe_load_id(
 /** Let a subscriber go: filters are removed, unsent mail is cancelled. */
 bool subscribe_remove(struct store *store, const char *address, const char *who,
     int64_t now, GError **error);
+
+/** Apply a new address to a subscriber in memory; errors as the next. */
+bool subscribe_apply_address(struct store *store, struct subscriber *subscriber,
+    const char *wanted, GBytes *key, int64_t now, GError **error);
 
 /**
  * Let a subscriber's mail go to another address; all else stays.
