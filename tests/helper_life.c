@@ -9,7 +9,7 @@
  *     set TIME    somebody sets the clock, or a laptop wakes up
  *     add ADDRESS ZONE CADENCE WEEKDAYS MINUTE FILTER...    separated by tabs
  *
- * The way from one stage to the next is that of src/daemon/daemon_step.c.
+ * The way from one stage to the next is that of src/daemon/daemon.c.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ step(struct life *life)
 		life->digest_cache_at = now;
 	}
 	if (is_due(life->digest_cache_at, now)) {
-		need(digest_cache_stage_run(
+		need(scheduler_run(
 		         &life->scheduler, now, &made, &life->digest_cache_at, &error),
 		    error);
 		if (made.digests)
@@ -224,8 +224,7 @@ start(struct life *life, const char *config, const char *clock_path)
 	        : NULL;
 	need(life->config_snapshot &&
 	         collector_init(&life->collect, life->config_snapshot, &error) &&
-	         digest_cache_stage_init(
-	             &life->scheduler, life->config_snapshot, &error) &&
+	         scheduler_init(&life->scheduler, life->config_snapshot, &error) &&
 	         mailer_stage_init(&life->mailer, life->config_snapshot, &life->clock,
 	             NULL, NULL, &error),
 	    error);
@@ -249,7 +248,7 @@ main(int argc, char **argv)
 		obey(&life, g_strchomp(line));
 	free(line);
 	mailer_stage_clear(&life.mailer);
-	digest_cache_stage_clear(&life.scheduler);
+	scheduler_clear(&life.scheduler);
 	collector_clear(&life.collect);
 	config_snapshot_unref(life.config_snapshot);
 	close(life.clock_fd);

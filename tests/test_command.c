@@ -27,6 +27,7 @@ struct inbound_fixture {
 	struct settings *settings;
 	struct catalog *phrases;
 	struct renderer *renderer;
+	GPtrArray *sources;
 	struct command_context context;
 	int64_t ada;
 };
@@ -82,9 +83,11 @@ inbound_fixture_new(void)
 	inbound->ada = store_fixture_subscribe(inbound->fixture, ADA, "Europe/Berlin",
 	    "diffusion", store_fixture_time(NOW));
 	store_fixture_press(inbound->fixture, store_fixture_time(NOW));
+	inbound->sources = factory_new_sources(inbound->settings);
 	inbound->context = (struct command_context){
 	    .store = inbound->fixture->store,
 	    .settings = inbound->settings,
+	    .sources = inbound->sources,
 	    .phrases = inbound->phrases,
 	    .renderer = inbound->renderer,
 	    .key = inbound->fixture->key,
@@ -99,6 +102,7 @@ inbound_fixture_new(void)
 static void
 inbound_fixture_free(struct inbound_fixture *inbound)
 {
+	g_ptr_array_unref(inbound->sources);
 	renderer_free(inbound->renderer);
 	catalog_free(inbound->phrases);
 	settings_free(inbound->settings);

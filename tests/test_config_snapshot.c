@@ -60,7 +60,7 @@ what_cannot_be_built_is_no_snapshot(void)
 static void
 the_last_that_was_offered_is_taken_once(void)
 {
-	struct config_snapshot_holder slot = {0};
+	struct config_snapshot_slot slot = {0};
 	struct config_snapshot *first = make(60), *second = make(61), *taken;
 
 	g_assert_null(config_snapshot_take(&slot));
@@ -86,7 +86,7 @@ the_last_that_was_offered_is_taken_once(void)
 }
 
 struct taker {
-	struct config_snapshot_holder slot;
+	struct config_snapshot_slot slot;
 	GThread *thread;
 	int stop;
 	int last; /* seen */

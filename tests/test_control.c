@@ -22,7 +22,7 @@ count(void *data)
 
 /* At the limit, with its line end. */
 static char *
-reply_text_most(void *data)
+reply_of_maximum_size(void *data)
 {
 	(void)data;
 	return g_strnfill(BOUNDS_CONTROL_ANSWER_BYTES - 1, 'x');
@@ -30,7 +30,7 @@ reply_text_most(void *data)
 
 /* Lines of ten octets, the last one longer: one octet past the limit. */
 static char *
-reply_text_too_much(void *data)
+reply_over_maximum_size(void *data)
 {
 	GString *answer = g_string_new(NULL);
 
@@ -49,10 +49,10 @@ tell(void *data)
 	return g_strdup("relay=takes mail");
 }
 
-static const struct control_command words[] = {
+static const struct control_command commands[] = {
     {"look", count},
-    {"most", reply_text_most},
-    {"much", reply_text_too_much},
+    {"most", reply_of_maximum_size},
+    {"much", reply_over_maximum_size},
     {"a-word-that-has-with-its-line-end-the-very-length-of-the-limit.", count},
     {"a-word-that-has-with-its-line-end-one-octet-more-than-the-limit.", count},
     {"status", tell},
@@ -131,7 +131,8 @@ a_line_in_gets_a_line_out(void)
 	g_autofree char *path = g_build_filename(fixture->folder, "control", NULL);
 	g_autoptr(GError) error = NULL;
 	int looks = 0;
-	struct control *control = control_new(fixture->folder, words, &looks, &error);
+	struct control *control =
+	    control_new(fixture->folder, commands, &looks, &error);
 	GStatBuf status;
 
 	g_assert_no_error(error);
@@ -161,7 +162,7 @@ an_answer_that_is_too_long_is_cut_at_a_line(void)
 	g_autoptr(GError) error = NULL;
 	struct client most = {.path = path, .line = "most\n", .size = 5};
 	struct client much = {.path = path, .line = "much\n", .size = 5};
-	struct control *control = control_new(fixture->folder, words, NULL, &error);
+	struct control *control = control_new(fixture->folder, commands, NULL, &error);
 	unsigned lines = 0, more = 0;
 
 	g_assert_no_error(error);
@@ -190,7 +191,7 @@ a_leftover_of_a_killed_daemon_is_replaced(void)
 	struct control *control;
 
 	g_file_set_contents(path, "left over", -1, NULL);
-	control = control_new(fixture->folder, words, &looks, &error);
+	control = control_new(fixture->folder, commands, &looks, &error);
 	g_assert_no_error(error);
 	control_free(control);
 }
@@ -205,7 +206,7 @@ a_folder_too_deep_for_a_socket_is_told(void)
 	int looks = 0;
 
 	g_mkdir(folder, 0700);
-	g_assert_null(control_new(folder, words, &looks, &error));
+	g_assert_null(control_new(folder, commands, &looks, &error));
 	g_assert_nonnull(error);
 	g_assert_nonnull(strstr(error->message, "too long"));
 	g_assert_nonnull(strstr(error->message, folder));

@@ -289,7 +289,7 @@ def later_is_said(tap):
     drop(box, 1, raw)
     daemon.wait_line("receiver failed receiver=maildir")
     assert len(names(box, "new")) == 1
-    assert "mailboxes: lmtp:fails,maildir:fails" in box.instance.ctl("status", wanted=(0, 1))
+    assert "mailboxes: lmtp:failed,maildir:failed" in box.instance.ctl("status", wanted=(0, 1))
     box.instance.set(receive__min_free_mb=0)
     box.instance.ctl("reload")
     hand_in(box, raw)

@@ -106,7 +106,7 @@ def daemon_relay_down(tap):
         notify.bind(path)
         notify.settimeout(30)
         with instance.start(env=os.environ | {"NOTIFY_SOCKET": path}) as child:
-            while not any("relay away since" in t for t in reported):
+            while not any("relay unavailable since" in t for t in reported):
                 reported.append(notify.recv(4096).decode())
             if "READY=1" not in "".join(reported):
                 raise Skip("built without systemd")

@@ -156,7 +156,7 @@ def new_address(tap):
         with started(instance) as child:
             instance.set(huggingface__url=right)
             child.signal(signal.SIGHUP)
-            child.wait_line(r"collector done answers=\d+ failed=0 fresh=3")
+            child.wait_line(r"collector done answers=\d+ failed=0 new=3")
             end(child)
         [source] = json.loads(instance.ctl("--json", "source", "list"))
         assert source["error"] is None and source["paused_until"] is None, source
@@ -397,7 +397,7 @@ def stalled(tap, name, answer, is_edited):
             child.wait_line("configuration applied stage=collector")
             # nobody but the post waits for that relay
             instance.add_person("late@example.org")
-            assert ask(instance, "look") == "ok\n"
+            assert ask(instance, "wake") == "ok\n"
             assert ask(instance, "reload") == "ok\n"
             wait_until(lambda: instance.states()["SENDING"] == 1, "only one on its way")
             assert count(child, "applied stage=mailer") == 0

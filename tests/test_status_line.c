@@ -8,7 +8,7 @@
 #include "lib/store_fixture.h"
 
 static void
-it_says_in_words_what_goes_on(void)
+shows_activity_relay_next_digest_and_queue(void)
 {
 	int64_t now = store_fixture_time("2026-11-21T07:00:00Z");
 	const struct {
@@ -16,24 +16,26 @@ it_says_in_words_what_goes_on(void)
 		const char *line;
 	} rows[] = {
 	    {{.next_digest_at = -1}, "idle"},
-	    {{.doing = "sending", .next_digest_at = -1, .waiting = 1},
-	        "sending; 1 message waits"},
+	    {{.activity = "sending", .next_digest_at = -1, .waiting = 1},
+	        "sending; 1 message queued"},
 	    {{.next_digest_at = now + 86400 + 1800, .waiting = 12},
-	        "idle; next digest 2026-11-22 07:30 UTC; 12 messages wait"},
+	        "idle; next digest 2026-11-22 07:30 UTC; 12 messages queued"},
 	    {{.next_digest_at = -1,
 	         .relay = {.is_away = true, .since = now, .retry_at = now + 60}},
-	        "idle; relay away since 2026-11-21 07:00 UTC, next trial 2026-11-21 "
+	        "idle; relay unavailable since 2026-11-21 07:00 UTC, next attempt "
+	        "2026-11-21 "
 	        "07:01 UTC"},
 	    {{.next_digest_at = -1,
 	         .relay = {.is_away = true,
 	             .is_login = true,
 	             .since = now,
 	             .retry_at = now + 1800}},
-	        "idle; relay refuses our login since 2026-11-21 07:00 UTC, next trial "
+	        "idle; relay rejects our login since 2026-11-21 07:00 UTC, next "
+	        "attempt "
 	        "2026-11-21 07:30 UTC"},
 	    {{.next_digest_at = -1,
 	         .relay = {.paused = 2, .domain = (char *)"a.example"}},
-	        "idle; a.example and others refuse our mail by policy"},
+	        "idle; a.example and others reject our mail by policy"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -47,7 +49,7 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func(
-	    "/standing/it_says_in_words_what_goes_on", it_says_in_words_what_goes_on);
+	g_test_add_func("/status_line/shows_activity_relay_next_digest_and_queue",
+	    shows_activity_relay_next_digest_and_queue);
 	return g_test_run();
 }

@@ -463,7 +463,7 @@ ctl_ask_daemon(const struct ctl *ctl, const char *word)
 void
 ctl_poke_daemon(const struct ctl *ctl)
 {
-	g_autofree char *answer = ctl_ask_daemon(ctl, "look");
+	g_autofree char *answer = ctl_ask_daemon(ctl, "wake");
 }
 
 char *

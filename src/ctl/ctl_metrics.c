@@ -12,7 +12,7 @@ ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error)
 	const struct status_daemon nobody = {
 	    .started_at = -1,
 	    .collected_at = -1,
-	    .posted_at = -1,
+	    .delivered_at = -1,
 	};
 	g_autofree char *text = NULL;
 

@@ -206,13 +206,14 @@ print_source(const struct ctl *ctl, const struct source_status_source *source)
 bool
 ctl_run_source_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
+	g_autoptr(GPtrArray) enabled = factory_new_sources(ctl->settings);
 	g_autoptr(GPtrArray) sources = NULL;
 	json_t *list;
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
 		return false;
-	sources = source_status_load(
-	    ctl->store, ctl->settings, clock_get_now(&ctl->clock), error);
+	sources = source_status_load(ctl->store, enabled,
+	    ctl->settings->collect_interval_s, clock_get_now(&ctl->clock), error);
 	if (!sources)
 		return false;
 	list = json_array();

@@ -31,7 +31,7 @@ dup_word_behind(const char *line, const char *name)
 	          : NULL;
 }
 
-/* "started=N looked=N posted=N mailboxes=WORD relay=words" */
+/* "started=N looked=N posted=N receivers=WORD relay=words" */
 static void
 ask_daemon(const struct ctl *ctl, struct status_daemon *daemon)
 {
@@ -42,14 +42,14 @@ ask_daemon(const struct ctl *ctl, struct status_daemon *daemon)
 	    .is_running = line != NULL,
 	    .started_at = -1,
 	    .collected_at = -1,
-	    .posted_at = -1,
+	    .delivered_at = -1,
 	};
 	if (!relay)
 		return;
 	daemon->started_at = number_behind(line, "started=");
-	daemon->collected_at = number_behind(line, "looked=");
-	daemon->posted_at = number_behind(line, "posted=");
-	daemon->mailboxes = dup_word_behind(line, " mailboxes=");
+	daemon->collected_at = number_behind(line, "collected=");
+	daemon->delivered_at = number_behind(line, "delivered=");
+	daemon->receivers = dup_word_behind(line, " receivers=");
 	daemon->relay = print_dup_line(relay + strlen(" relay="));
 }
 
@@ -139,14 +139,14 @@ json_of_status(const struct status *status, const struct status_daemon *daemon)
 	                 " s:o, s:{s:I, s:I, s:I},"
 	                 " s:{s:I, s:I, s:I, s:I}}",
 	    "started_at", print_json_number(daemon->started_at), "looked_at",
-	    print_json_number(daemon->collected_at), "posted_at",
-	    print_json_number(daemon->posted_at), "relay",
+	    print_json_number(daemon->collected_at), "delivered_at",
+	    print_json_number(daemon->delivered_at), "relay",
 	    print_json_text(daemon->relay), "people", json_of_people(status), "oldest",
 	    json_of_oldest(status->oldest), "restore", json_of_restore(status),
 	    "backup_at", print_json_number(status->past.last_made_at),
 	    "disk_free_bytes", (json_int_t)status->disk_free_bytes, "store_bytes",
 	    (json_int_t)status->store_bytes, "log_bytes", (json_int_t)status->log_bytes,
-	    "problems", problems, "mailboxes", print_json_text(daemon->mailboxes),
+	    "problems", problems, "mailboxes", print_json_text(daemon->receivers),
 	    "letters", "new", (json_int_t)status->messages, "quarantined",
 	    (json_int_t)status->quarantined, "skipped", (json_int_t)status->skipped,
 	    "tickets", "pending", (json_int_t)status->pending, "asked_hour",
@@ -290,8 +290,8 @@ print_inbox(const struct status *status, const struct status_daemon *daemon)
 		printf(", %" G_GINT64_FORMAT " skipped", status->skipped);
 	if (status->messages)
 		printf("; the oldest came at %s", since);
-	if (daemon->mailboxes)
-		printf("; mailboxes: %s", daemon->mailboxes);
+	if (daemon->receivers)
+		printf("; mailboxes: %s", daemon->receivers);
 	putchar('\n');
 }
 
@@ -386,6 +386,6 @@ ctl_run_status(struct ctl *ctl, int argc, char **argv, GError **error)
 		status_clear(&status);
 	}
 	g_free(daemon.relay);
-	g_free(daemon.mailboxes);
+	g_free(daemon.receivers);
 	return is_ok;
 }

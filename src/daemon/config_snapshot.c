@@ -1,6 +1,5 @@
 /*
- * config_snapshot.c - one configuration that was checked whole, and its way to the
- * stages.
+ * config_snapshot.c - an immutable, validated configuration with a reference count.
  */
 #include "daemon/config_snapshot.h"
 
@@ -10,17 +9,18 @@ static void
 free_parts(struct config_snapshot *config_snapshot)
 {
 	renderer_free(config_snapshot->renderer);
-	renderer_free(config_snapshot->digest_cache_renderer);
+	renderer_free(config_snapshot->command_renderer);
 	own_addresses_free((struct own_addresses *)config_snapshot->own_addresses);
-	factory_free_transport((struct factory_transport *)config_snapshot->outlet);
+	factory_free_transport((struct factory_transport *)config_snapshot->transport);
 	g_bytes_unref(config_snapshot->key);
+	g_ptr_array_unref(config_snapshot->sources);
 	settings_free((struct settings *)config_snapshot->settings);
 	g_free(config_snapshot);
 }
 
-/* What letters are handled with, where they are. */
+/* For commands by mail, where they are configured. */
 static bool
-load_parts(struct config_snapshot *config_snapshot, GError **error)
+load_command_parts(struct config_snapshot *config_snapshot, GError **error)
 {
 	const struct settings *settings = config_snapshot->settings;
 
@@ -28,9 +28,9 @@ load_parts(struct config_snapshot *config_snapshot, GError **error)
 	if (!config_snapshot->own_addresses ||
 	    !config_snapshot->own_addresses->has_commands)
 		return config_snapshot->own_addresses != NULL;
-	config_snapshot->digest_cache_renderer =
+	config_snapshot->command_renderer =
 	    factory_new_renderer(settings, config_snapshot->key, error);
-	return config_snapshot->digest_cache_renderer != NULL;
+	return config_snapshot->command_renderer != NULL;
 }
 
 struct config_snapshot *
@@ -42,11 +42,12 @@ config_snapshot_new(
 	config_snapshot->references = 1;
 	config_snapshot->settings = settings;
 	config_snapshot->key = g_bytes_ref(key);
-	config_snapshot->outlet =
+	config_snapshot->sources = factory_new_sources(settings);
+	config_snapshot->transport =
 	    factory_new_transport_options(settings, credentials, error);
-	if (config_snapshot->outlet)
+	if (config_snapshot->transport)
 		config_snapshot->renderer = factory_new_renderer(settings, key, error);
-	if (config_snapshot->renderer && load_parts(config_snapshot, error))
+	if (config_snapshot->renderer && load_command_parts(config_snapshot, error))
 		return config_snapshot;
 	free_parts(config_snapshot);
 	return NULL;
@@ -68,21 +69,21 @@ config_snapshot_unref(struct config_snapshot *config_snapshot)
 
 void
 config_snapshot_publish(
-    struct config_snapshot_holder *slot, struct config_snapshot *config_snapshot)
+    struct config_snapshot_slot *slot, struct config_snapshot *config_snapshot)
 {
 	config_snapshot_unref(
 	    atomic_exchange(&slot->next, config_snapshot_ref(config_snapshot)));
 }
 
 struct config_snapshot *
-config_snapshot_take(struct config_snapshot_holder *slot)
+config_snapshot_take(struct config_snapshot_slot *slot)
 {
 	return atomic_exchange(&slot->next, NULL);
 }
 
 void
 config_snapshot_reject(
-    struct config_snapshot_holder *slot, struct config_snapshot *config_snapshot)
+    struct config_snapshot_slot *slot, struct config_snapshot *config_snapshot)
 {
 	struct config_snapshot *none = NULL;
 

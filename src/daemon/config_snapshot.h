@@ -1,11 +1,9 @@
 /*
- * config_snapshot.h - one configuration that was checked whole, and its way to the
- * stages.
+ * config_snapshot.h - an immutable, validated configuration with a reference count.
  *
- * All that can be wrong with a configuration shows while its snapshot is made: the
- * templates are read, and so is the password.  After that nobody changes it; the main
- * thread offers it, each stage takes it between two of its runs and keeps a reference
- * as long as it works by it.  The last one frees it.
+ * Templates and the password are read while it is made, so all errors appear then.
+ * The main thread publishes a snapshot; each stage takes it between two runs and holds
+ * a reference while it uses it.
  */
 #ifndef PAPERBOY_DAEMON_CONFIG_SNAPSHOT_H
 #define PAPERBOY_DAEMON_CONFIG_SNAPSHOT_H
@@ -21,13 +19,14 @@
 struct config_snapshot {
 	_Atomic unsigned references;
 	const struct settings *settings;
-	const struct factory_transport *outlet;
+	const struct factory_transport *transport;
 	GBytes *key;
-	/* Keeps what it has rendered: of the post's thread alone. */
+	GPtrArray *sources; /* of struct source *, enabled; to be read only */
+	/* With a cache: of the mailer's thread only. */
 	struct renderer *renderer;
 	const struct own_addresses *own_addresses;
-	/* Where there are commands by mail: of the press's thread alone; else NULL. */
-	struct renderer *digest_cache_renderer;
+	/* Of the scheduler's thread only; NULL without commands by mail. */
+	struct renderer *command_renderer;
 };
 
 /**
@@ -40,30 +39,30 @@ struct config_snapshot {
 struct config_snapshot *config_snapshot_new(
     struct settings *settings, const char *credentials, GBytes *key, GError **error);
 
-/** Add a reference; from any thread, as the next. @return the same */
+/** Add a reference, from any thread. @return the snapshot */
 struct config_snapshot *config_snapshot_ref(struct config_snapshot *config_snapshot);
 
-/** Give a reference back. NULL is fine. */
+/** Drop a reference, from any thread. @param config_snapshot  or NULL */
 void config_snapshot_unref(struct config_snapshot *config_snapshot);
 
-/* Where a stage finds what it is to work by next; zeroed it is empty. */
-struct config_snapshot_holder {
+/* The next snapshot of a stage; zeroed: none. */
+struct config_snapshot_slot {
 	struct config_snapshot *_Atomic next;
 };
 
-/** Offer a snapshot in place of one that was not taken yet. */
+/** Put a snapshot into the slot, instead of one that was not taken yet. */
 void config_snapshot_publish(
-    struct config_snapshot_holder *slot, struct config_snapshot *config_snapshot);
+    struct config_snapshot_slot *slot, struct config_snapshot *config_snapshot);
 
-/** Take what was offered last. @return a reference, or NULL for nothing new */
-struct config_snapshot *config_snapshot_take(struct config_snapshot_holder *slot);
+/** Take the snapshot out of the slot. @return a reference, or NULL when it is empty */
+struct config_snapshot *config_snapshot_take(struct config_snapshot_slot *slot);
 
 /**
- * Put back what cannot be used yet, unless a newer one was offered meanwhile.
+ * Put back a snapshot that cannot be used yet, unless a newer one was published.
  *
- * @param snapshot  the reference is taken
+ * @param config_snapshot  the reference is taken
  */
 void config_snapshot_reject(
-    struct config_snapshot_holder *slot, struct config_snapshot *config_snapshot);
+    struct config_snapshot_slot *slot, struct config_snapshot *config_snapshot);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * control.c - the socket on which paperboyctl asks the daemon for something.
+ * control.c - the control socket, for commands of paperboyctl.
  */
 #include "daemon/control.h"
 
@@ -14,38 +14,38 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
-/* A line has so long to come. */
-#define WAIT_S 5
+/* Timeout for the command of a client. */
+#define TIMEOUT_S 5
 
-/* Room that is kept for the line which tells what was cut. */
+/* Reserved for the last line of a reply that was cut. */
 #define CUT_BYTES 64
 
 struct control {
 	GSocketService *service;
 	char *path;
-	const struct control_command *words;
+	const struct control_command *commands;
 	void *data;
 };
 
-/* One request: where its answer goes. */
-struct request {
+struct control_request {
 	struct control *control;
 	GSocketConnection *connection;
 	char line[BOUNDS_CONTROL_LINE_BYTES + 1];
 };
 
 static void
-request_free(struct request *request)
+request_free(struct control_request *request)
 {
 	g_object_unref(request->connection);
 	g_free(request);
 }
 
-/* Cut an answer behind a line, so that it fits into any socket's buffer. */
+/* Cut after a line, so that the reply fits into any socket buffer.  @param reply  taken
+ */
 static char *
-shorten(char *answer)
+shorten(char *reply)
 {
-	g_autofree char *whole = answer;
+	g_autofree char *whole = reply;
 	size_t size = strlen(whole), keep = 0;
 	unsigned more = 0;
 
@@ -62,15 +62,16 @@ shorten(char *answer)
 
 /* @return lines with their ends, for g_free() */
 static char *
-reply_text_line(const struct control *control, const char *line)
+run_command(const struct control *control, const char *line)
 {
-	for (const struct control_command *word = control->words; word->word; word++) {
-		g_autofree char *answer = NULL;
+	for (const struct control_command *command = control->commands; command->name;
+	     command++) {
+		g_autofree char *reply = NULL;
 
-		if (strcmp(line, word->word) != 0)
+		if (strcmp(line, command->name) != 0)
 			continue;
-		answer = word->answer(control->data);
-		return shorten(g_strdup_printf("%s\n", answer ? answer : "ok"));
+		reply = command->run(control->data);
+		return shorten(g_strdup_printf("%s\n", reply ? reply : "ok"));
 	}
 	return g_strdup("unknown\n");
 }
@@ -78,7 +79,7 @@ reply_text_line(const struct control *control, const char *line)
 static void
 handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 {
-	struct request *request = data;
+	struct control_request *request = data;
 	gssize size = g_input_stream_read_finish(G_INPUT_STREAM(stream), result, NULL);
 	g_autofree char *text = NULL;
 
@@ -87,8 +88,8 @@ handle_line(GObject *stream, GAsyncResult *result, gpointer data)
 		               !memchr(request->line, '\0', (size_t)size);
 
 		request->line[is_line ? size : 0] = '\0';
-		text = reply_text_line(request->control, g_strchomp(request->line));
-		/* An answer fits into any socket's buffer: this does not block. */
+		text = run_command(request->control, g_strchomp(request->line));
+		/* Does not block: a reply fits into any socket buffer. */
 		g_output_stream_write_all(
 		    g_io_stream_get_output_stream(G_IO_STREAM(request->connection)),
 		    text, strlen(text), NULL, NULL, NULL);
@@ -100,13 +101,13 @@ static gboolean
 handle_connection(GSocketService *service, GSocketConnection *connection,
     GObject *source, gpointer data)
 {
-	struct request *request = g_new0(struct request, 1);
+	struct control_request *request = g_new0(struct control_request, 1);
 
 	(void)service;
 	(void)source;
 	request->control = data;
 	request->connection = g_object_ref(connection);
-	g_socket_set_timeout(g_socket_connection_get_socket(connection), WAIT_S);
+	g_socket_set_timeout(g_socket_connection_get_socket(connection), TIMEOUT_S);
 	g_input_stream_read_async(g_io_stream_get_input_stream(G_IO_STREAM(connection)),
 	    request->line, BOUNDS_CONTROL_LINE_BYTES + 1, G_PRIORITY_DEFAULT, NULL,
 	    handle_line, request);
@@ -114,27 +115,26 @@ handle_connection(GSocketService *service, GSocketConnection *connection,
 }
 
 struct control *
-control_new(const char *state_dir, const struct control_command *words, void *data,
+control_new(const char *state_dir, const struct control_command *commands, void *data,
     GError **error)
 {
 	struct control *control = g_new0(struct control, 1);
 	g_autoptr(GSocketAddress) address = NULL;
 
 	control->path = g_build_filename(state_dir, "control", NULL);
-	control->words = words;
+	control->commands = commands;
 	control->data = data;
-	/* GLib would cut it, and listen under another name. */
+	/* GLib would truncate it, and listen under another name. */
 	if (strlen(control->path) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "control socket '%s': the name is too long, "
-		    "choose a shorter state_dir",
+		    "control socket '%s': name too long, choose a shorter state_dir",
 		    control->path);
 		g_free(control->path);
 		g_free(control);
 		return NULL;
 	}
 	control->service = g_socket_service_new();
-	/* The lock on the state folder is ours, so what lies there is a leftover. */
+	/* We hold the lock of the state directory, so an old socket is stale. */
 	g_unlink(control->path);
 	address = g_unix_socket_address_new(control->path);
 	if (!g_socket_listener_add_address(G_SOCKET_LISTENER(control->service), address,

@@ -1,9 +1,9 @@
 /*
- * control.h - the socket on which paperboyctl asks the daemon for something.
+ * control.h - the control socket, for commands of paperboyctl.
  *
- * `control` in the state folder, mode 0600: a line in, lines out, and it is closed.
- * Which words there are is the daemon's table (daemon_word.c); any other is answered
- * with "unknown".
+ * `control` in the state directory, mode 0600.  The client sends a line, the daemon
+ * replies with lines and closes.  Commands are a table of the daemon (daemon.c); the
+ * reply to others is "unknown".
  */
 #ifndef PAPERBOY_DAEMON_CONTROL_H
 #define PAPERBOY_DAEMON_CONTROL_H
@@ -12,25 +12,24 @@
 
 struct control;
 
-/* One word and who answers it, in the main thread. */
 struct control_command {
-	const char *word;
-	/* @return the answer, lines without the last one's end, for g_free(); NULL for
-	 * "ok" */
-	char *(*answer)(void *data);
+	const char *name;
+	/* In the main thread.  @return the reply, without the last line's end, for
+	 * g_free(); NULL for "ok" */
+	char *(*run)(void *data);
 };
 
 /**
  * Listen in the default main context.
  *
- * A line has at most BOUNDS_CONTROL_LINE_BYTES.  Of an answer that is longer than
- * BOUNDS_CONTROL_ANSWER_BYTES go out as many whole lines as fit, and how many more
- * there are.
+ * A command has at most BOUNDS_CONTROL_LINE_BYTES.  A reply longer than
+ * BOUNDS_CONTROL_ANSWER_BYTES is cut after a line and ends with the number of lines
+ * left out.
  *
- * @param words  ended by one without a word; outlive the control
+ * @param commands  ended by an empty row; borrowed
  */
-struct control *control_new(const char *state_dir, const struct control_command *words,
-    void *data, GError **error);
+struct control *control_new(const char *state_dir,
+    const struct control_command *commands, void *data, GError **error);
 void control_free(struct control *control);
 
 #endif

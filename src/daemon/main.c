@@ -1,5 +1,5 @@
 /*
- * main.c - paperboyd: options, settings, and off it goes.
+ * main.c - paperboyd: options, settings, exit status.
  */
 #include <locale.h>
 #include <signal.h>
@@ -42,8 +42,8 @@ run(const struct options *options, struct clock *clock)
 	if (!settings)
 		return EX_CONFIG;
 	if (options->is_check && settings_is_default(settings))
-		fputs("paperboyd: mail.from or mail.owner is as it was shipped: put "
-		      "your own addresses there\n",
+		fputs("paperboyd: mail.from or mail.owner is still the shipped "
+		      "default: set your own addresses\n",
 		    stderr);
 	if (options->is_check)
 		return EX_OK;
@@ -63,7 +63,7 @@ hold_reload(void)
 	reload_hold(true);
 }
 
-/* Libraries take milliseconds to start, and an early SIGHUP would end the program. */
+/* Before constructors of libraries, which take ms: an early SIGHUP would kill us. */
 __attribute__((section(".preinit_array"), used)) static void (*const first)(
     void) = hold_reload;
 
@@ -78,7 +78,7 @@ main(int argc, char **argv)
 	setlocale(LC_ALL, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);
 	umask(0077);
-	/* No core file: the relay's password and people's addresses would be in it. */
+	/* A core file would contain the relay's password and addresses. */
 	prctl(PR_SET_DUMPABLE, 0);
 	huggingface_parse_init();
 	if (!options_parse(&options, &argc, &argv, &error) ||
@@ -92,7 +92,7 @@ main(int argc, char **argv)
 		printf("paperboyd %s\n", PACKAGE_VERSION);
 		status = EX_OK;
 	} else {
-		/* A change after the first reading is read again; one round ends. */
+		/* The daemon reloads after the start; --once ends. */
 		if (options.is_once)
 			reload_hold(false);
 		status = run(&options, &clock);

@@ -1,5 +1,5 @@
 /*
- * notify.c - telling systemd how the service is; nothing without it.
+ * notify.c - sd_notify(3) messages; no-ops without systemd.
  */
 #include "daemon/notify.h"
 
@@ -23,7 +23,7 @@ notify_stopping(void)
 void
 notify_reloading(void)
 {
-	/* GLib's monotonic time is CLOCK_MONOTONIC in microseconds, as is wanted. */
+	/* CLOCK_MONOTONIC in us, as sd_notify(3) expects. */
 	sd_notifyf(
 	    0, "RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time());
 }

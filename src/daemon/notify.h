@@ -1,5 +1,5 @@
 /*
- * notify.h - telling systemd how the service is; nothing without it.
+ * notify.h - sd_notify(3) messages; no-ops without systemd.
  */
 #ifndef PAPERBOY_DAEMON_NOTIFY_H
 #define PAPERBOY_DAEMON_NOTIFY_H
@@ -9,14 +9,14 @@
 void notify_ready(void);
 void notify_stopping(void);
 
-/** A new configuration is read; notify_ready() ends it, however it went. */
+/** A reload begins; notify_ready() ends it, also after a failure. */
 void notify_reloading(void);
 
-/** How often systemd wants to hear notify_alive(), s; 0: it does not. */
+/** WatchdogSec of the service, s; 0 without a watchdog. */
 int64_t notify_get_watchdog_s(void);
 void notify_alive(void);
 
-/** What goes on, on one line. */
+/** @param text  one line, for systemctl status */
 void notify_status(const char *text);
 
 #endif

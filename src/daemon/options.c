@@ -1,16 +1,17 @@
 /*
- * options.c - what paperboyd can be told on its command line.
+ * options.c - the command line of paperboyd.
  */
 #include "daemon/options.h"
 
 static const char description[] =
-    "Collects new papers, matches them with people's filters, and mails each person a\n"
-    "digest of their own. Runs in the foreground until SIGTERM.";
+    "Collects new papers, matches them against the filters of its subscribers, and\n"
+    "mails each of them a digest. Runs in the foreground until SIGTERM.";
 
 static const char after_options[] =
-    "Exit status: 0 done; 65 wrong input; 75 something is to be tried again (a source\n"
-    "failed, a message waits); 78 wrong configuration; others as in sysexits.h.\n\n"
-    "paperboyctl(8) adds subscribers and shows what goes on.";
+    "Exit status: 0 success; 65 invalid input; 75 temporary failure (a source failed, "
+    "a\n"
+    "message is waiting); 78 invalid configuration; others as in sysexits.h.\n\n"
+    "See also paperboyctl(8), which manages subscribers and shows the status.";
 
 bool
 options_parse(struct options *options, int *argc, char ***argv, GError **error)
@@ -19,13 +20,13 @@ options_parse(struct options *options, int *argc, char ***argv, GError **error)
 	    {"config", 'c', 0, G_OPTION_ARG_FILENAME, &options->config,
 	        "Read FILE instead of " PAPERBOY_SYSCONFDIR "/paperboy.conf", "FILE"},
 	    {"check", 0, 0, G_OPTION_ARG_NONE, &options->is_check,
-	        "Check the configuration, say what is wrong, and end", NULL},
+	        "Check the configuration, report errors and exit", NULL},
 	    {"once", 0, 0, G_OPTION_ARG_NONE, &options->is_once,
-	        "Collect, match and send what is due now, then end", NULL},
+	        "Collect, match and send what is due now, then exit", NULL},
 	    {"now", 0, 0, G_OPTION_ARG_STRING, &options->now,
 	        "Start the clock at TIME, such as 2026-11-20T09:00:00Z", "TIME"},
 	    {"version", 0, 0, G_OPTION_ARG_NONE, &options->is_version,
-	        "Print the version and end", NULL},
+	        "Print the version and exit", NULL},
 	    {0},
 	};
 	GOptionContext *context = g_option_context_new(NULL);
@@ -38,7 +39,7 @@ options_parse(struct options *options, int *argc, char ***argv, GError **error)
 	g_option_context_free(context);
 	if (is_ok && *argc > 1) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "no arguments are wanted, and '%s' is one", (*argv)[1]);
+		    "unexpected argument '%s'", (*argv)[1]);
 		return false;
 	}
 	return is_ok;

@@ -1,5 +1,5 @@
 /*
- * options.h - what paperboyd can be told on its command line.
+ * options.h - the command line of paperboyd.
  */
 #ifndef PAPERBOY_DAEMON_OPTIONS_H
 #define PAPERBOY_DAEMON_OPTIONS_H
@@ -13,7 +13,7 @@ struct options {
 	gboolean is_once, is_check, is_version;
 };
 
-/** Read the command line. @return false with an error of G_OPTION_ERROR */
+/** @return false with an error of G_OPTION_ERROR */
 bool options_parse(struct options *options, int *argc, char ***argv, GError **error);
 void options_clear(struct options *options);
 

@@ -1,5 +1,5 @@
 /*
- * pipeline.c - the three jobs of the daemon, each with a store of its own.
+ * pipeline.c - the stages of the daemon: collector, scheduler, mailer.
  */
 #include "daemon/pipeline.h"
 
@@ -15,16 +15,16 @@
 #include "store/subscriber/erasure.h"
 #include "store/subscriber/subscribers.h"
 
-/* A clock that is wrong is looked at again so soon. */
-#define CLOCK_LOOK_S 600
+/* Interval of checks while the clock is not trusted. */
+#define CLOCK_CHECK_S 600
 
-/* Letters in one go, and how long: then those who wait for editions have their turn. */
-#define INBOX_RUN    200
-#define INBOX_RUN_MS 5000
+/* Maximum size and time of one inbox batch, so that digests are not delayed. */
+#define INBOX_BATCH    200
+#define INBOX_BATCH_MS 5000
 
-/* @return whether there is a new one, and the old one is given back */
+/* Takes `next`.  @return whether it is not NULL */
 static bool
-renew(struct config_snapshot **config_snapshot, struct config_snapshot *next,
+switch_snapshot(struct config_snapshot **config_snapshot, struct config_snapshot *next,
     const char *stage)
 {
 	if (!next)
@@ -60,10 +60,10 @@ collector_init(
 }
 
 bool
-collector_renew(struct collector *stage)
+collector_reload(struct collector *stage)
 {
-	if (!renew(&stage->config_snapshot, config_snapshot_take(&stage->next),
-	        "collector"))
+	if (!switch_snapshot(&stage->config_snapshot,
+	        config_snapshot_take(&stage->next), "collector"))
 		return false;
 	collector_build(stage);
 	return true;
@@ -98,7 +98,7 @@ collector_run(
 }
 
 bool
-digest_cache_stage_init(
+scheduler_init(
     struct scheduler *stage, struct config_snapshot *config_snapshot, GError **error)
 {
 	*stage =
@@ -109,7 +109,7 @@ digest_cache_stage_init(
 }
 
 void
-digest_cache_stage_clear(struct scheduler *stage)
+scheduler_clear(struct scheduler *stage)
 {
 	g_clear_pointer(&stage->store, store_free);
 	config_snapshot_unref(config_snapshot_take(&stage->next));
@@ -117,12 +117,13 @@ digest_cache_stage_clear(struct scheduler *stage)
 }
 
 void
-digest_cache_stage_renew(struct scheduler *stage)
+scheduler_reload(struct scheduler *stage)
 {
-	renew(&stage->config_snapshot, config_snapshot_take(&stage->next), "scheduler");
+	switch_snapshot(
+	    &stage->config_snapshot, config_snapshot_take(&stage->next), "scheduler");
 }
 
-/* The intake's handler: letters are commands. */
+/* The handler of the inbox: messages are commands. */
 static bool
 handle_mail(void *data, struct store *store, const struct inmail *mail,
     const struct receive_mail *envelope, char **verdict, GError **error)
@@ -132,8 +133,9 @@ handle_mail(void *data, struct store *store, const struct inmail *mail,
 	const struct handler_options options = {
 	    .settings = config_snapshot->settings,
 	    .own_addresses = config_snapshot->own_addresses,
+	    .sources = config_snapshot->sources,
 	    .phrases = renderer_get_phrases(config_snapshot->renderer),
-	    .renderer = config_snapshot->digest_cache_renderer,
+	    .renderer = config_snapshot->command_renderer,
 	    .key = config_snapshot->key,
 	    .random = &random_system,
 	    .now = stage->inbox_at,
@@ -158,15 +160,14 @@ scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
 	                  ? handle_mail
 	                  : inbox_process_noop_handler,
 	    .data = stage,
-	    .limit = stop ? INBOX_RUN : 0,
-	    .time_ms = stop ? INBOX_RUN_MS : 0,
+	    .limit = stop ? INBOX_BATCH : 0,
+	    .time_ms = stop ? INBOX_BATCH_MS : 0,
 	    .stop = stop,
 	};
 	bool is_ok;
 
 	stage->inbox_at = now;
 	is_ok = inbox_process_run(stage->store, &options, now, report, error);
-
 	if (report->handled || report->failed)
 		event_log(EVENT_INBOX_DONE, EVENT_INT("handled", report->handled),
 		    EVENT_INT("failed", report->failed),
@@ -178,21 +179,21 @@ scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
 	return true;
 }
 
-/* Who is waiting to be forgotten is looked at again so soon. */
+/* Interval of checks whether the last reply to somebody to be erased was sent. */
 #define FINAL_REPLY_S 10
 
-/* Erase whose last answer is out. @param due  made earlier when somebody waits */
+/* Erase everybody whose last reply was sent.  @param due  advanced while any is left */
 static bool
-part(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
+erase_pending(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
-	unsigned forgotten = 0;
+	unsigned erased = 0;
 	bool is_waiting = true;
 
-	/* While others read, the file cannot be cleaned: soon they do not. */
+	/* Readers delay the clean-up of the file: retry. */
 	if (!erase_clean(stage->store, &problem) ||
 	    !erase_finish(
-	        stage->store, stage->config_snapshot->key, now, &forgotten, &problem)) {
+	        stage->store, stage->config_snapshot->key, now, &erased, &problem)) {
 		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
 			return pb_error_forward(error, &problem);
 	} else if (!erasure_has_pending(stage->store, &is_waiting, error)) {
@@ -204,7 +205,7 @@ part(struct scheduler *stage, int64_t now, int64_t *due, GError **error)
 }
 
 bool
-digest_cache_stage_alert(struct scheduler *stage, int64_t now,
+scheduler_send_alerts(struct scheduler *stage, int64_t now,
     const struct mailer_relay *relay, unsigned *reported, GError **error)
 {
 	const struct alerts alerts = {
@@ -216,10 +217,10 @@ digest_cache_stage_alert(struct scheduler *stage, int64_t now,
 	};
 
 	*reported = 0;
-	/* A time that is far away: the clock was set back. */
-	if (now < stage->alerts_at && stage->alerts_at <= now + ALERTS_LOOK_S)
+	/* A later time than the interval allows: the clock was set back. */
+	if (now < stage->alerts_at && stage->alerts_at <= now + ALERTS_INTERVAL_S)
 		return true;
-	stage->alerts_at = now + ALERTS_LOOK_S;
+	stage->alerts_at = now + ALERTS_INTERVAL_S;
 	if (!alerts_run(&alerts, now, reported, error))
 		return false;
 	if (*reported)
@@ -228,8 +229,8 @@ digest_cache_stage_alert(struct scheduler *stage, int64_t now,
 }
 
 bool
-digest_cache_stage_run(struct scheduler *stage, int64_t now,
-    struct digest_build_report *report, int64_t *next_due, GError **error)
+scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *report,
+    int64_t *next_due, GError **error)
 {
 	struct match_report matched = {0};
 	int64_t newest, digest_build_due = -1, match_due, maintenance_due;
@@ -238,15 +239,14 @@ digest_cache_stage_run(struct scheduler *stage, int64_t now,
 	if (!clock_watch_load(stage->store, &jump, error))
 		return false;
 	if (jump.is_held) {
-		*next_due = now + CLOCK_LOOK_S;
+		*next_due = now + CLOCK_CHECK_S;
 		return true;
 	}
 
 	/*
-	 * Before the very first paper there are no editions: they would all be
-	 * empty, and a new subscriber's first one, with the last days' papers,
-	 * would be lost.  Asked before matching, so that papers which come
-	 * meanwhile are matched before they count.
+	 * No digests before the first paper: they would all be empty, and a new
+	 * subscriber's first one, with the papers of the last days, would be lost.
+	 * Read before matching, so that papers which come meanwhile are matched first.
 	 */
 	if (!papers_load_newest_revision(stage->store, &newest, error) ||
 	    !match_run(stage->store, now, &matched, error) ||
@@ -265,9 +265,9 @@ digest_cache_stage_run(struct scheduler *stage, int64_t now,
 	if (report->due)
 		event_log(EVENT_DIGESTS_BUILT, EVENT_INT("due", report->due),
 		    EVENT_INT("digests", report->digests),
-		    EVENT_INT("quiet", report->quiet),
+		    EVENT_INT("empty", report->quiet),
 		    EVENT_INT("papers", report->papers));
-	/* It may take long, and is as well done at the next start. */
+	/* It may take long, and can be done at the next start. */
 	if (maintenance_due <= now && !store_is_stopped(stage->store)) {
 		if (!maintenance_run(stage->store, now, error) ||
 		    !maintenance_load_due(stage->store, now, &maintenance_due, error))
@@ -277,12 +277,12 @@ digest_cache_stage_run(struct scheduler *stage, int64_t now,
 	if (newest &&
 	    !subscribers_load_next_due(stage->store, &digest_build_due, error))
 		return false;
-	/* Those that wait for a late list are made then, or when it has come. */
+	/* Digests held for a late list are built then, or when it has come. */
 	if (newest && digest_build_due >= 0 && report->held_until > now)
 		digest_build_due = MAX(digest_build_due, report->held_until);
 	if (!match_load_next_due(stage->store, &match_due, error))
 		return false;
-	if (!part(stage, now, &match_due, error))
+	if (!erase_pending(stage, now, &match_due, error))
 		return false;
 	*next_due = digest_build_due < 0 ? maintenance_due
 	                                 : MIN(digest_build_due, maintenance_due);
@@ -294,9 +294,7 @@ digest_cache_stage_run(struct scheduler *stage, int64_t now,
 static struct transport *
 new_transport(void *data)
 {
-	const struct factory_transport *outlet = data;
-
-	return factory_new_transport(outlet);
+	return factory_new_transport(data);
 }
 
 static struct mailer_options
@@ -315,14 +313,14 @@ mailer_options_of(
 	    .bounces = config_snapshot->own_addresses->has_commands
 	                   ? &config_snapshot->own_addresses->bounces
 	                   : NULL,
-	    /* A folder is no faster for many; one writer keeps its promises simple. */
+	    /* A Maildir is not faster with several writers. */
 	    .senders = is_maildir ? 1 : (unsigned)settings->smtp_connections,
 	    .give_up_s = settings->expire_h * (int64_t)CLOCK_HOUR_S,
 	    .per_second = (unsigned)settings->per_second,
 	    .per_hour = (unsigned)settings->per_hour,
 	    .domain_per_hour = (unsigned)settings->domain_per_hour,
 	    .new_transport = new_transport,
-	    .data = (void *)config_snapshot->outlet,
+	    .data = (void *)config_snapshot->transport,
 	    .heartbeats = stage->heartbeats,
 	    .state_dir = settings->state_dir,
 	    .disk_least_bytes = STATUS_DISK_LEAST,
@@ -362,19 +360,20 @@ mailer_stage_clear(struct mailer_stage *stage)
 }
 
 void
-mailer_stage_offer(struct mailer_stage *stage, struct config_snapshot *config_snapshot)
+mailer_stage_publish(
+    struct mailer_stage *stage, struct config_snapshot *config_snapshot)
 {
 	config_snapshot_publish(&stage->next, config_snapshot);
 	g_atomic_int_set(&stage->pause, 1);
 }
 
 bool
-mailer_stage_renew(struct mailer_stage *stage, GError **error)
+mailer_stage_reload(struct mailer_stage *stage, GError **error)
 {
 	struct config_snapshot *next;
 	struct mailer_options options;
 
-	/* In this order: what is offered in between ends the run that follows. */
+	/* In this order: a snapshot published in between ends the next run. */
 	g_atomic_int_set(&stage->pause, 0);
 	next = config_snapshot_take(&stage->next);
 	if (!next)
@@ -382,12 +381,12 @@ mailer_stage_renew(struct mailer_stage *stage, GError **error)
 	options = mailer_options_of(stage, next);
 	if (!mailer_reload(stage->mailer, &options,
 	        !factory_is_same_transport(
-	            stage->config_snapshot->outlet, next->outlet),
+	            stage->config_snapshot->transport, next->transport),
 	        error)) {
 		config_snapshot_reject(&stage->next, next);
 		return false;
 	}
-	renew(&stage->config_snapshot, next, "mailer");
+	switch_snapshot(&stage->config_snapshot, next, "mailer");
 	return true;
 }
 

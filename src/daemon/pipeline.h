@@ -1,9 +1,9 @@
 /*
- * pipeline.h - the three jobs of the daemon, each with a store of its own.
+ * pipeline.h - the stages of the daemon: collector, scheduler, mailer.
  *
- * A stage belongs to the one thread that runs it; they meet in the store only.  It
- * works by one snapshot of the settings; the next is offered to it from outside, and
- * it goes over to that at the begin of a run.
+ * A stage and its store connection belong to one thread; stages share only the
+ * database.  A stage uses one snapshot of the settings; another thread publishes the
+ * next one, and the stage switches to it between two runs.
  */
 #ifndef PAPERBOY_DAEMON_PIPELINE_H
 #define PAPERBOY_DAEMON_PIPELINE_H
@@ -20,92 +20,93 @@
 #include "service/inbound/inbox_process.h"
 #include "service/match/match.h"
 
-/* Asks the sources. */
+/* Polls the sources. */
 struct collector {
 	struct config_snapshot *config_snapshot;
-	struct config_snapshot_holder next;
+	struct config_snapshot_slot next;
 	struct store *store;
 	struct http *http;
 	GPtrArray *sources;
-	int stop; /* ends a transfer */
+	int stop; /* not 0: abort transfers */
 };
 
-/* Handles letters, matches, makes editions, forgets the old. */
+/* Processes the inbox, matches papers, builds digests, runs the maintenance. */
 struct scheduler {
 	struct config_snapshot *config_snapshot;
-	struct config_snapshot_holder next;
+	struct config_snapshot_slot next;
 	struct store *store;
-	int64_t alerts_at; /* the next look at what wants a person, s; 0: now */
-	int64_t inbox_at;  /* when the letters in hand are handled, s */
-	int64_t waited_id; /* letters up to that were here at the start */
+	int64_t alerts_at; /* the next check for alerts, s; 0: now */
+	int64_t inbox_at;  /* time of the current inbox run, s */
+	int64_t waited_id; /* last message that had waited since before the start */
 };
 
-/* Sends. */
+/* Sends the outbox. */
 struct mailer_stage {
 	const struct clock *clock;
 	struct config_snapshot *config_snapshot;
-	struct config_snapshot_holder next;
+	struct config_snapshot_slot next;
 	struct heartbeats *heartbeats; /* borrowed; or NULL */
 	const int *stop_fd;            /* likewise */
-	int pause; /* not 0: something is in the slot, and a run is to end for it */
+	int pause; /* not 0: end the run, a snapshot was published */
 	struct store *store;
 	struct mailer *mailer;
 };
 
-/** @param snapshot  to begin with; the stage takes a reference of its own */
+/** @param config_snapshot  the first; the stage adds a reference */
 bool collector_init(
     struct collector *stage, struct config_snapshot *config_snapshot, GError **error);
 void collector_clear(struct collector *stage);
 
-/** Go over to the snapshot that was offered. @return whether there was one */
-bool collector_renew(struct collector *stage);
+/** Switch to the published snapshot. @return whether there was one */
+bool collector_reload(struct collector *stage);
 bool collector_run(struct collector *stage, int64_t now, struct collect_report *report,
     GError **error);
 
-bool digest_cache_stage_init(
+bool scheduler_init(
     struct scheduler *stage, struct config_snapshot *config_snapshot, GError **error);
-void digest_cache_stage_clear(struct scheduler *stage);
-void digest_cache_stage_renew(struct scheduler *stage);
+void scheduler_clear(struct scheduler *stage);
+void scheduler_reload(struct scheduler *stage);
 
 /**
- * Read and handle letters.
+ * Process received mail.
  *
- * @param stop      not 0: come back soon; NULL: all that are due in one go, else so
- *                  many that editions do not wait long
- * @param next_due  set to when the next letter is due, now for one that is left; -1
+ * @param stop      not 0: return soon; NULL: process all that is due, else a batch
+ *                  that does not delay digests for long
+ * @param next_due  set to when the next message is due, s; `now` when some are left; -1
  */
 bool scheduler_process_inbox(struct scheduler *stage, int64_t now, const int *stop,
     struct inbox_process_report *report, int64_t *next_due, GError **error);
 
 /**
- * Tell the owner what wants a person, when it is time to look.
+ * Mail alerts to the owner, when the next check is due.
  *
- * @param relay  NULL: not known
- * @param told   set on success: so many things
+ * @param relay     NULL: not known
+ * @param reported  set on success: number of alerts in the mail
  */
-bool digest_cache_stage_alert(struct scheduler *stage, int64_t now,
+bool scheduler_send_alerts(struct scheduler *stage, int64_t now,
     const struct mailer_relay *relay, unsigned *reported, GError **error);
 
-/** @param next_due  set to when the next edition or upkeep is due */
-bool digest_cache_stage_run(struct scheduler *stage, int64_t now,
+/** @param next_due  set to when the next digest or maintenance is due, s */
+bool scheduler_run(struct scheduler *stage, int64_t now,
     struct digest_build_report *report, int64_t *next_due, GError **error);
 
 /**
- * @param pulses   where its threads promise to live on; borrowed; or NULL
- * @param stop_fd  once readable no answer of the relay is waited for any more;
- *                 borrowed; or NULL
+ * @param heartbeats  of its threads; borrowed; or NULL
+ * @param stop_fd     once readable, replies of the relay are not awaited any more;
+ *                    borrowed; or NULL
  */
 bool mailer_stage_init(struct mailer_stage *stage,
     struct config_snapshot *config_snapshot, const struct clock *clock,
     struct heartbeats *heartbeats, const int *stop_fd, GError **error);
 void mailer_stage_clear(struct mailer_stage *stage);
 
-/** Offer a snapshot; from another thread.  Messages under way are finished first. */
-void
-mailer_stage_offer(struct mailer_stage *stage, struct config_snapshot *config_snapshot);
+/** From another thread.  Messages in flight are finished with the old snapshot. */
+void mailer_stage_publish(
+    struct mailer_stage *stage, struct config_snapshot *config_snapshot);
 
-/** @return false when a thread cannot be had: the old one stays until the next call */
-bool mailer_stage_renew(struct mailer_stage *stage, GError **error);
+/** @return false when no thread can be created: keeps the old one until the next call
+ */
+bool mailer_stage_reload(struct mailer_stage *stage, GError **error);
 bool mailer_stage_run(struct mailer_stage *stage, const int *stop,
     struct mailer_report *report, int64_t *next, GError **error);
 

@@ -1,5 +1,5 @@
 /*
- * receivers.c - the mailboxes at work: each in a thread and with a store of its own.
+ * receivers.c - the threads that receive mail: LMTP, Maildir, IMAP.
  */
 #include "daemon/receivers.h"
 
@@ -14,122 +14,120 @@
 #include "service/setup/factory.h"
 #include "store/mail/skipped.h"
 
-/* A mailbox that could not go on is started again after that. */
-#define TROUBLE_MS (30 * 1000)
+/* Pause before a failed receiver is restarted. */
+#define RESTART_MS (30 * 1000)
 
-/* Between two letters, or a letter and a wait, is less: the slowest server's answers,
- * and a store that is busy. */
+/* Longest time between two messages, or a message and a pause: a slow server and a
+ * busy store. */
 #define WORK_S (30 * 60)
 
 #define BYTES_PER_MB (INT64_C(1000) * 1000)
 
 struct receiver_thread {
 	const struct receivers_options *options;
-	struct receiver *mailbox;
+	struct receiver *receiver;
 	struct store *store;
-	struct config_snapshot
-	    *config_snapshot; /* of the thread, for how letters are stored */
-	struct config_snapshot_holder next;
+	struct config_snapshot *config_snapshot; /* of the thread */
+	struct config_snapshot_slot next;
 	struct heartbeat *heartbeat;
-	GThread *thread;
+	GThread *gthread;
 	int stop_fd;
 	_Atomic bool is_failing;
-	char *problem; /* what was told last; of the thread, as the next */
-	_Atomic bool is_store_failing; /* it was about storing */
+	char *problem;                 /* last logged error; of the thread */
+	_Atomic bool is_store_failing; /* the error was the store's */
 };
 
 struct receivers {
 	struct receivers_options options;
 	struct config_snapshot *config_snapshot;
-	struct receiver_thread
-	    *members[FACTORY_RECEIVERS]; /* by receiver; NULL: not configured */
+	struct receiver_thread *threads[FACTORY_RECEIVERS]; /* NULL: not configured */
 };
 
 /* ---- the sink ---- */
 
 static int64_t
-rest(void *data)
+pause_heartbeat(void *data)
 {
-	const struct receiver_thread *receiver_thread = data;
+	const struct receiver_thread *thread = data;
 
-	return heartbeat_idle(receiver_thread->heartbeat);
+	return heartbeat_idle(thread->heartbeat);
 }
 
 static void
-rise(void *data)
+arm_heartbeat(void *data)
 {
-	const struct receiver_thread *receiver_thread = data;
+	const struct receiver_thread *thread = data;
 
-	heartbeat_arm(receiver_thread->heartbeat, WORK_S);
+	heartbeat_arm(thread->heartbeat, WORK_S);
 }
 
 static void
-note(void *data, const GError *problem)
+set_problem(void *data, const GError *problem)
 {
-	struct receiver_thread *receiver_thread = data;
+	struct receiver_thread *thread = data;
 
-	/* Once: who tries again in vain has nothing new to say. */
-	if (problem && g_strcmp0(problem->message, receiver_thread->problem) != 0)
+	/* The same error is logged once. */
+	if (problem && g_strcmp0(problem->message, thread->problem) != 0)
 		event_log(EVENT_RECEIVER_FAILED,
-		    EVENT_WORD("receiver", receiver_thread->mailbox->receiver),
+		    EVENT_WORD("receiver", thread->receiver->receiver),
 		    EVENT_TEXT(problem->message));
-	else if (!problem && receiver_thread->is_failing)
+	else if (!problem && thread->is_failing)
 		event_log(EVENT_RECEIVER_RECOVERED,
-		    EVENT_WORD("receiver", receiver_thread->mailbox->receiver));
-	receiver_thread->is_failing = problem != NULL;
-	g_free(receiver_thread->problem);
-	receiver_thread->problem = problem ? g_strdup(problem->message) : NULL;
+		    EVENT_WORD("receiver", thread->receiver->receiver));
+	thread->is_failing = problem != NULL;
+	g_free(thread->problem);
+	thread->problem = problem ? g_strdup(problem->message) : NULL;
 }
 
-/* What goes well again here may still be wrong elsewhere in the mailbox. */
+/* Success of the store does not clear an error of the receiver. */
 static void
-note_storing(struct receiver_thread *receiver_thread, const GError *problem)
+set_store_problem(struct receiver_thread *thread, const GError *problem)
 {
-	if (problem || receiver_thread->is_store_failing)
-		note(receiver_thread, problem);
-	receiver_thread->is_store_failing = problem != NULL;
+	if (problem || thread->is_store_failing)
+		set_problem(thread, problem);
+	thread->is_store_failing = problem != NULL;
 }
 
 static void
-take_snapshot(struct receiver_thread *receiver_thread)
+take_snapshot(struct receiver_thread *thread)
 {
-	struct config_snapshot *next = config_snapshot_take(&receiver_thread->next);
+	struct config_snapshot *next = config_snapshot_take(&thread->next);
 
 	if (!next)
 		return;
-	config_snapshot_unref(receiver_thread->config_snapshot);
-	receiver_thread->config_snapshot = next;
+	config_snapshot_unref(thread->config_snapshot);
+	thread->config_snapshot = next;
 }
 
-/* An extension of our address that means nothing is nobody's. */
+/* Reject unknown subaddresses of the command address. */
 static bool
 is_known(void *data, const char *recipient)
 {
-	struct receiver_thread *receiver_thread = data;
+	struct receiver_thread *thread = data;
 	const struct own_addresses *own_addresses;
 	enum subaddress_kind kind;
 	g_autofree char *token = NULL;
 
-	take_snapshot(receiver_thread);
-	own_addresses = receiver_thread->config_snapshot->own_addresses;
+	take_snapshot(thread);
+	own_addresses = thread->config_snapshot->own_addresses;
 	if (!own_addresses->has_commands ||
 	    !subaddress_parse(&own_addresses->commands, recipient, &kind, &token) ||
 	    kind != SUBADDRESS_UNKNOWN)
 		return true;
 	event_log(EVENT_INBOX_REJECTED,
-	    EVENT_WORD("receiver", receiver_thread->mailbox->receiver),
-	    EVENT_TEXT("unknown extension of the recipient address"));
+	    EVENT_WORD("receiver", thread->receiver->receiver),
+	    EVENT_TEXT("unknown subaddress of the recipient"));
 	return false;
 }
 
-/* By the newest settings. */
+/* Of the newest settings. */
 static struct inbox_process_rules
-get_rules(struct receiver_thread *receiver_thread)
+get_rules(struct receiver_thread *thread)
 {
 	const struct settings *settings;
 
-	take_snapshot(receiver_thread);
-	settings = receiver_thread->config_snapshot->settings;
+	take_snapshot(thread);
+	settings = thread->config_snapshot->settings;
 	return (struct inbox_process_rules){
 	    .state_dir = settings->state_dir,
 	    .disk_floor_bytes = settings->min_free_mb * BYTES_PER_MB,
@@ -140,32 +138,31 @@ get_rules(struct receiver_thread *receiver_thread)
 static bool
 take(void *data, const struct receive_mail *mail, GError **error)
 {
-	struct receiver_thread *receiver_thread = data;
-	const struct inbox_process_rules rules = get_rules(receiver_thread);
+	struct receiver_thread *thread = data;
+	const struct inbox_process_rules rules = get_rules(thread);
 	GError *problem = NULL;
 	bool is_fresh;
 
-	rise(receiver_thread);
-	if (!inbox_process_store(receiver_thread->store, &rules,
-	        receiver_thread->mailbox->receiver, mail,
-	        clock_get_now(receiver_thread->options->clock), &is_fresh, &problem)) {
+	arm_heartbeat(thread);
+	if (!inbox_process_store(thread->store, &rules, thread->receiver->receiver,
+	        mail, clock_get_now(thread->options->clock), &is_fresh, &problem)) {
 		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
 			event_log(EVENT_INBOX_REJECTED,
-			    EVENT_WORD("receiver", receiver_thread->mailbox->receiver),
+			    EVENT_WORD("receiver", thread->receiver->receiver),
 			    EVENT_INT("size", (int64_t)mail->size),
 			    EVENT_TEXT(problem->message));
 		else
-			note_storing(receiver_thread, problem);
+			set_store_problem(thread, problem);
 		g_propagate_error(error, problem);
 		return false;
 	}
-	note_storing(receiver_thread, NULL);
+	set_store_problem(thread, NULL);
 	if (!is_fresh)
 		return true;
 	event_log(EVENT_INBOX_STORED,
-	    EVENT_WORD("receiver", receiver_thread->mailbox->receiver),
+	    EVENT_WORD("receiver", thread->receiver->receiver),
 	    EVENT_INT("size", (int64_t)mail->size));
-	receiver_thread->options->arrived(receiver_thread->options->data);
+	thread->options->arrived(thread->options->data);
 	return true;
 }
 
@@ -173,42 +170,41 @@ static bool
 skip(void *data, const char *name, const struct receive_mail *head, const char *reason,
     GError **error)
 {
-	struct receiver_thread *receiver_thread = data;
-	const struct inbox_process_rules rules = get_rules(receiver_thread);
+	struct receiver_thread *thread = data;
+	const struct inbox_process_rules rules = get_rules(thread);
 	GError *problem = NULL;
 	bool is_new, is_fresh;
 
-	rise(receiver_thread);
-	if (!inbox_process_skip(receiver_thread->store, &rules,
-	        receiver_thread->mailbox->receiver, name, head, reason,
-	        clock_get_now(receiver_thread->options->clock), &is_new, &is_fresh,
+	arm_heartbeat(thread);
+	if (!inbox_process_skip(thread->store, &rules, thread->receiver->receiver, name,
+	        head, reason, clock_get_now(thread->options->clock), &is_new, &is_fresh,
 	        &problem)) {
-		note_storing(receiver_thread, problem);
+		set_store_problem(thread, problem);
 		g_propagate_error(error, problem);
 		return false;
 	}
-	note_storing(receiver_thread, NULL);
+	set_store_problem(thread, NULL);
 	if (is_new)
 		event_log(EVENT_INBOX_SKIPPED,
-		    EVENT_WORD("receiver", receiver_thread->mailbox->receiver),
+		    EVENT_WORD("receiver", thread->receiver->receiver),
 		    EVENT_TEXT(reason));
 	if (is_fresh)
-		receiver_thread->options->arrived(receiver_thread->options->data);
+		thread->options->arrived(thread->options->data);
 	return true;
 }
 
 static bool
 unskip(void *data, const char *name, GError **error)
 {
-	struct receiver_thread *receiver_thread = data;
+	struct receiver_thread *thread = data;
 	bool was_there;
 
-	if (!skipped_delete(receiver_thread->store, receiver_thread->mailbox->receiver,
-	        name, &was_there, error))
+	if (!skipped_delete(
+	        thread->store, thread->receiver->receiver, name, &was_there, error))
 		return false;
 	if (was_there)
 		event_log(EVENT_INBOX_SKIP_CLEARED,
-		    EVENT_WORD("receiver", receiver_thread->mailbox->receiver),
+		    EVENT_WORD("receiver", thread->receiver->receiver),
 		    EVENT_TEXT(name));
 	return true;
 }
@@ -216,14 +212,13 @@ unskip(void *data, const char *name, GError **error)
 static GPtrArray *
 load_skipped(void *data, GError **error)
 {
-	const struct receiver_thread *receiver_thread = data;
+	const struct receiver_thread *thread = data;
 
-	return skipped_load_names(
-	    receiver_thread->store, receiver_thread->mailbox->receiver, error);
+	return skipped_load_names(thread->store, thread->receiver->receiver, error);
 }
 
 static struct receiver_sink
-make_sink(struct receiver_thread *receiver_thread)
+make_sink(struct receiver_thread *thread)
 {
 	return (struct receiver_sink){
 	    .take = take,
@@ -231,20 +226,20 @@ make_sink(struct receiver_thread *receiver_thread)
 	    .skip = skip,
 	    .unskip = unskip,
 	    .load_skipped = load_skipped,
-	    .note = note,
-	    .data = receiver_thread,
-	    .rest = rest,
-	    .rise = rise,
+	    .note = set_problem,
+	    .data = thread,
+	    .rest = pause_heartbeat,
+	    .rise = arm_heartbeat,
 	};
 }
 
-/* ---- one mailbox ---- */
+/* ---- one receiver ---- */
 
-/* @return whether it is to end */
+/* @return whether the thread is to end */
 static bool
-wait_for_stop(const struct receiver_thread *receiver_thread, int time_ms)
+wait_for_stop(const struct receiver_thread *thread, int time_ms)
 {
-	struct pollfd stop = {.fd = receiver_thread->stop_fd, .events = POLLIN};
+	struct pollfd stop = {.fd = thread->stop_fd, .events = POLLIN};
 	int count;
 
 	do {
@@ -256,88 +251,87 @@ wait_for_stop(const struct receiver_thread *receiver_thread, int time_ms)
 static gpointer
 run(gpointer data)
 {
-	struct receiver_thread *receiver_thread = data;
-	const struct receiver_sink sink = make_sink(receiver_thread);
+	struct receiver_thread *thread = data;
+	const struct receiver_sink sink = make_sink(thread);
 
-	rise(receiver_thread);
-	while (!wait_for_stop(receiver_thread, 0)) {
+	arm_heartbeat(thread);
+	while (!wait_for_stop(thread, 0)) {
 		g_autoptr(GError) problem = NULL;
 
-		if (receiver_run(receiver_thread->mailbox, &sink,
-		        receiver_thread->stop_fd, &problem))
+		if (receiver_run(thread->receiver, &sink, thread->stop_fd, &problem))
 			break;
-		note(receiver_thread, problem);
-		rise(receiver_thread);
-		if (wait_for_stop(receiver_thread, TROUBLE_MS))
+		set_problem(thread, problem);
+		arm_heartbeat(thread);
+		if (wait_for_stop(thread, RESTART_MS))
 			break;
 	}
 	return NULL;
 }
 
 static void
-receiver_thread_free(struct receiver_thread *receiver_thread)
+receiver_thread_free(struct receiver_thread *thread)
 {
 	uint64_t one = 1;
 
-	if (!receiver_thread)
+	if (!thread)
 		return;
-	if (receiver_thread->thread) {
-		ssize_t size = write(receiver_thread->stop_fd, &one, sizeof(one));
+	if (thread->gthread) {
+		ssize_t size = write(thread->stop_fd, &one, sizeof(one));
 
-		/* A fresh counter takes it. */
+		/* Cannot fail: the counter is 0. */
 		(void)size;
-		g_thread_join(receiver_thread->thread);
+		g_thread_join(thread->gthread);
 	}
-	if (receiver_thread->stop_fd >= 0)
-		close(receiver_thread->stop_fd);
-	heartbeat_free(receiver_thread->heartbeat);
-	receiver_free(receiver_thread->mailbox);
-	store_free(receiver_thread->store);
-	config_snapshot_unref(config_snapshot_take(&receiver_thread->next));
-	config_snapshot_unref(receiver_thread->config_snapshot);
-	g_free(receiver_thread->problem);
-	g_free(receiver_thread);
+	if (thread->stop_fd >= 0)
+		close(thread->stop_fd);
+	heartbeat_free(thread->heartbeat);
+	receiver_free(thread->receiver);
+	store_free(thread->store);
+	config_snapshot_unref(config_snapshot_take(&thread->next));
+	config_snapshot_unref(thread->config_snapshot);
+	g_free(thread->problem);
+	g_free(thread);
 }
 
-/* @return NULL without an error where there is no such mailbox */
+/* @return NULL without an error for a receiver that is not configured */
 static struct receiver_thread *
 receiver_thread_new(const struct receivers_options *options,
     struct config_snapshot *config_snapshot, enum factory_receiver receiver,
     GError **error)
 {
-	struct receiver_thread *receiver_thread = g_new0(struct receiver_thread, 1);
+	struct receiver_thread *thread = g_new0(struct receiver_thread, 1);
 
-	receiver_thread->options = options;
-	receiver_thread->config_snapshot = config_snapshot_ref(config_snapshot);
-	receiver_thread->stop_fd = -1;
-	receiver_thread->store = factory_open_store(config_snapshot->settings, error);
-	if (receiver_thread->store &&
+	thread->options = options;
+	thread->config_snapshot = config_snapshot_ref(config_snapshot);
+	thread->stop_fd = -1;
+	thread->store = factory_open_store(config_snapshot->settings, error);
+	if (thread->store &&
 	    factory_new_receiver(config_snapshot->settings, options->credentials,
-	        receiver, &receiver_thread->store, &receiver_thread->mailbox, error)) {
-		if (receiver_thread->mailbox)
-			return receiver_thread;
-		/* Nobody looks any more whether they are there. */
+	        receiver, &thread->store, &thread->receiver, error)) {
+		if (thread->receiver)
+			return thread;
+		/* A disabled receiver does not check any more whether they exist. */
 		skipped_delete_all(
-		    receiver_thread->store, factory_get_receiver_name(receiver), error);
+		    thread->store, factory_get_receiver_name(receiver), error);
 	}
-	receiver_thread_free(receiver_thread);
+	receiver_thread_free(thread);
 	return NULL;
 }
 
 static bool
-receiver_thread_start(struct receiver_thread *receiver_thread, GError **error)
+receiver_thread_start(struct receiver_thread *thread, GError **error)
 {
-	receiver_thread->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (receiver_thread->stop_fd < 0) {
+	thread->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (thread->stop_fd < 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot make an event: %s", g_strerror(errno));
+		    "cannot create an event file descriptor: %s", g_strerror(errno));
 		return false;
 	}
-	receiver_thread->heartbeat = heartbeat_new(
-	    receiver_thread->options->heartbeats, receiver_thread->mailbox->receiver);
-	receiver_thread->thread = g_thread_try_new(
-	    receiver_thread->mailbox->receiver, run, receiver_thread, error);
-	return receiver_thread->thread != NULL;
+	thread->heartbeat =
+	    heartbeat_new(thread->options->heartbeats, thread->receiver->receiver);
+	thread->gthread =
+	    g_thread_try_new(thread->receiver->receiver, run, thread, error);
+	return thread->gthread != NULL;
 }
 
 /* ---- all of them ---- */
@@ -347,14 +341,14 @@ start_receiver(
     struct receivers *receivers, enum factory_receiver receiver, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
-	struct receiver_thread *receiver_thread = receiver_thread_new(
+	struct receiver_thread *thread = receiver_thread_new(
 	    &receivers->options, receivers->config_snapshot, receiver, &problem);
 
-	if (receiver_thread && receiver_thread_start(receiver_thread, &problem)) {
-		receivers->members[receiver] = receiver_thread;
+	if (thread && receiver_thread_start(thread, &problem)) {
+		receivers->threads[receiver] = thread;
 		return true;
 	}
-	receiver_thread_free(receiver_thread);
+	receiver_thread_free(thread);
 	return pb_error_forward(error, &problem);
 }
 
@@ -380,12 +374,12 @@ receivers_free(struct receivers *receivers)
 	if (!receivers)
 		return;
 	for (int receiver = 0; receiver < FACTORY_RECEIVERS; receiver++)
-		receiver_thread_free(receivers->members[receiver]);
+		receiver_thread_free(receivers->threads[receiver]);
 	config_snapshot_unref(receivers->config_snapshot);
 	g_free(receivers);
 }
 
-/* The settings of a mailbox begin with its name: receive.lmtp_socket. */
+/* The settings of a receiver begin with its name: receive.lmtp_socket. */
 static bool
 is_changed(const GPtrArray *names, const char *receiver)
 {
@@ -408,20 +402,17 @@ receivers_reload(struct receivers *receivers, struct config_snapshot *config_sna
 	for (int receiver = 0; receiver < FACTORY_RECEIVERS; receiver++) {
 		const char *name = factory_get_receiver_name(receiver);
 		g_autoptr(GError) problem = NULL;
+		struct receiver_thread *thread = receivers->threads[receiver];
 
-		struct receiver_thread *receiver_thread = receivers->members[receiver];
-
-		/* What fails may do so by what is no setting: a password in a file. The
-		 * store is asked at each letter anyway. */
+		/* A failed receiver is restarted too: a password file may have changed.
+		 * The store is retried with each message anyway. */
 		if (!is_changed(names, name) &&
-		    !(receiver_thread && receiver_thread->is_failing &&
-		        !receiver_thread->is_store_failing)) {
-			if (receiver_thread)
-				config_snapshot_publish(
-				    &receiver_thread->next, config_snapshot);
+		    !(thread && thread->is_failing && !thread->is_store_failing)) {
+			if (thread)
+				config_snapshot_publish(&thread->next, config_snapshot);
 			continue;
 		}
-		g_clear_pointer(&receivers->members[receiver], receiver_thread_free);
+		g_clear_pointer(&receivers->threads[receiver], receiver_thread_free);
 		if (!start_receiver(receivers, receiver, &problem))
 			event_log(EVENT_RECEIVER_FAILED, EVENT_WORD("receiver", name),
 			    EVENT_TEXT(problem->message));
@@ -434,13 +425,12 @@ receivers_format(struct receivers *receivers)
 	GString *text = g_string_new(NULL);
 
 	for (int receiver = 0; receiver < FACTORY_RECEIVERS; receiver++) {
-		const struct receiver_thread *receiver_thread =
-		    receivers->members[receiver];
+		const struct receiver_thread *thread = receivers->threads[receiver];
 
-		if (receiver_thread)
+		if (thread)
 			g_string_append_printf(text, "%s%s:%s", text->len ? "," : "",
 			    factory_get_receiver_name(receiver),
-			    receiver_thread->is_failing ? "fails" : "ok");
+			    thread->is_failing ? "failed" : "ok");
 	}
 	if (!text->len)
 		g_string_append(text, "none");
@@ -454,18 +444,17 @@ receivers_poll(const struct receivers_options *options,
 	*is_clean = true;
 	for (int receiver = 0; receiver < FACTORY_RECEIVERS; receiver++) {
 		g_autoptr(GError) problem = NULL;
-		struct receiver_thread *receiver_thread =
+		struct receiver_thread *thread =
 		    receiver_thread_new(options, config_snapshot, receiver, &problem);
-		const struct receiver_sink sink = make_sink(receiver_thread);
+		const struct receiver_sink sink = make_sink(thread);
 
-		if (receiver_thread &&
-		    !receiver_poll_once(receiver_thread->mailbox, &sink, &problem))
-			note(receiver_thread, problem);
-		if (!receiver_thread && problem)
+		if (thread && !receiver_poll_once(thread->receiver, &sink, &problem))
+			set_problem(thread, problem);
+		if (!thread && problem)
 			return pb_error_forward(error, &problem);
-		if (receiver_thread && receiver_thread->is_failing)
+		if (thread && thread->is_failing)
 			*is_clean = false;
-		receiver_thread_free(receiver_thread);
+		receiver_thread_free(thread);
 	}
 	return true;
 }

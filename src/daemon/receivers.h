@@ -1,9 +1,9 @@
 /*
- * receivers.h - the mailboxes at work: each in a thread and with a store of its own.
+ * receivers.h - the threads that receive mail: LMTP, Maildir, IMAP.
  *
- * What a mailbox brings is stored (service/inbound/inbox_process.h); then somebody is
- * told that there is something to read.  A mailbox that cannot go on is started again
- * after a while.
+ * Each has a store connection of its own, stores what it receives
+ * (service/inbound/inbox_process.h) and then calls back.  A receiver that fails is
+ * restarted after a pause.
  */
 #ifndef PAPERBOY_DAEMON_RECEIVERS_H
 #define PAPERBOY_DAEMON_RECEIVERS_H
@@ -18,34 +18,31 @@
 struct receivers_options {
 	const struct clock *clock;
 	const char *credentials;     /* $CREDENTIALS_DIRECTORY, or NULL */
-	void (*arrived)(void *data); /* a letter is new; from any thread */
+	void (*arrived)(void *data); /* a message was stored; from any thread */
 	void *data;
-	struct heartbeats
-	    *heartbeats; /* where the threads promise to live on; or NULL */
+	struct heartbeats *heartbeats; /* of the threads; or NULL */
 };
 
 struct receivers;
 
-/** Start the mailboxes that are configured. @param options  what it names outlives it
- */
+/** Start the configured receivers. @param options  copied; pointers are borrowed */
 struct receivers *receivers_new(const struct receivers_options *options,
     struct config_snapshot *config_snapshot, GError **error);
 
-/** Ends them in good order. NULL is fine. */
+/** End all threads and wait for them. @param receivers  or NULL */
 void receivers_free(struct receivers *receivers);
 
-/** Go over to other settings: a mailbox that they change is started anew. */
+/** Switch to other settings; a receiver with changed settings is restarted. */
 void
 receivers_reload(struct receivers *receivers, struct config_snapshot *config_snapshot);
 
-/** How they are, on one line: "lmtp:ok,maildir:fails", or "none". @return a new string
- */
+/** "lmtp:ok,maildir:failed", or "none". @return a new string */
 char *receivers_format(struct receivers *receivers);
 
 /**
- * Take in what waits, once, with no thread.
+ * Poll each receiver once, in the calling thread.
  *
- * @param is_clean  set on success: all that waited was taken in
+ * @param is_clean  set on success: whether all waiting messages were stored
  */
 bool receivers_poll(const struct receivers_options *options,
     struct config_snapshot *config_snapshot, bool *is_clean, GError **error);

@@ -1,5 +1,5 @@
 /*
- * reload.c - a new configuration: read whole, checked, and only then used.
+ * reload.c - reloading the configuration.
  */
 #include "daemon/reload.h"
 
@@ -39,7 +39,7 @@ reload_load(const char *config, const char *credentials,
 		return NULL;
 	fresh = config_snapshot_new(
 	    g_steal_pointer(&settings), credentials, current->key, &problem);
-	/* A file that was good a moment ago is another one now. */
+	/* A file may have changed since the check. */
 	if (!fresh)
 		g_ptr_array_add(
 		    problems, g_strdup_printf("%s: %s", startup_get_config(config),

@@ -1,5 +1,5 @@
 /*
- * reload.h - a new configuration: read whole, checked, and only then used.
+ * reload.h - reloading the configuration.
  */
 #ifndef PAPERBOY_DAEMON_RELOAD_H
 #define PAPERBOY_DAEMON_RELOAD_H
@@ -9,31 +9,25 @@
 #include "daemon/config_snapshot.h"
 
 /**
- * Read the configuration as at the start, with its templates and secrets.
+ * Load the configuration as at the start, with templates and secrets.
  *
- * @param config       the file, or NULL for where it is installed
+ * @param config       the file; NULL: the installed one
  * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
- * @param current      what the program works by: some settings cannot leave it
- * @param problems     of char *: a line for each thing that is wrong is added
- * @return NULL when anything is
+ * @param current      in use; some settings must not differ
+ * @param problems     of char *: a line for each error is added
+ * @return NULL after errors
  */
 struct config_snapshot *reload_load(const char *config, const char *credentials,
     const struct config_snapshot *current, GPtrArray *problems);
 
-/** Log how it went. @param fresh NULL when there were problems */
+/** Log the result of a reload. @param fresh  NULL when there were problems */
 void reload_log(const struct config_snapshot *current,
     const struct config_snapshot *fresh, const GPtrArray *problems);
 
-/**
- * The answer to who asked for it: NULL for ok, or "refused" and a line for each
- * problem.
- */
+/** The reply on the control socket: NULL for ok, or "refused" and the problems. */
 char *reload_format_answer(const GPtrArray *problems);
 
-/**
- * Keep a SIGHUP that comes from now on until it can be answered, or let it through; for
- * all threads, before any other one is started.
- */
+/** Block or unblock SIGHUP, before other threads start, which inherit the mask. */
 void reload_hold(bool is_held);
 
 #endif

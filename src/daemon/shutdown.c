@@ -1,6 +1,5 @@
 /*
- * shutdown.c - a file that becomes readable some time after the program was told to
- * end.
+ * shutdown.c - deadline of a shutdown, as a file descriptor to poll.
  */
 #include "daemon/shutdown.h"
 
@@ -17,7 +16,7 @@ shutdown_open(int *fd, GError **error)
 
 	if (timer < 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot make a timer: %s", g_strerror(errno));
+		    "cannot create a timer: %s", g_strerror(errno));
 		return false;
 	}
 	*fd = timer;
@@ -29,7 +28,7 @@ shutdown_cut_short(int fd, int wait_s)
 {
 	const struct itimerspec once = {.it_value.tv_sec = wait_s};
 
-	/* It fails for what is no timer only. Nobody reads it: it stays readable. */
+	/* Fails only for a bad descriptor.  Never read, so it stays readable. */
 	if (timerfd_settime(fd, 0, &once, NULL) != 0)
 		g_assert_not_reached();
 }

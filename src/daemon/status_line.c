@@ -1,5 +1,5 @@
 /*
- * status_line.c - what goes on, in one line for systemctl status.
+ * status_line.c - the STATUS= line of sd_notify(3), for systemctl status.
  */
 #include "daemon/status_line.h"
 
@@ -20,24 +20,24 @@ char *
 status_line_format(const struct status_line *status_line)
 {
 	const struct mailer_relay *relay = &status_line->relay;
-	GString *line = g_string_new(status_line->doing ? status_line->doing : "idle");
+	GString *line =
+	    g_string_new(status_line->activity ? status_line->activity : "idle");
 
 	if (relay->is_away) {
 		append_time(line,
-		    relay->is_login ? "; relay refuses our login since"
-		                    : "; relay away since",
+		    relay->is_login ? "; relay rejects our login since"
+		                    : "; relay unavailable since",
 		    relay->since);
-		append_time(line, ", next trial", relay->retry_at);
+		append_time(line, ", next attempt", relay->retry_at);
 	}
 	if (relay->paused)
 		g_string_append_printf(line, "; %s%s our mail by policy", relay->domain,
-		    relay->paused > 1 ? " and others refuse" : " refuses");
+		    relay->paused > 1 ? " and others reject" : " rejects");
 	if (status_line->next_digest_at >= 0)
 		append_time(line, "; next digest", status_line->next_digest_at);
 	if (status_line->waiting)
-		g_string_append_printf(line, "; %" G_GINT64_FORMAT " message%s",
-		    status_line->waiting,
-		    status_line->waiting == 1 ? " waits" : "s wait");
+		g_string_append_printf(line, "; %" G_GINT64_FORMAT " message%s queued",
+		    status_line->waiting, status_line->waiting == 1 ? "" : "s");
 	return g_string_free(line, FALSE);
 }
 

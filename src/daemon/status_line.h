@@ -1,5 +1,5 @@
 /*
- * status_line.h - what goes on, in one line for systemctl status.
+ * status_line.h - the STATUS= line of sd_notify(3), for systemctl status.
  */
 #ifndef PAPERBOY_DAEMON_STATUS_LINE_H
 #define PAPERBOY_DAEMON_STATUS_LINE_H
@@ -9,17 +9,18 @@
 #include "service/delivery/mailer.h"
 
 struct status_line {
-	const char *doing;      /* "sending", NULL: nothing */
+	const char *activity;   /* "sending"; NULL: idle */
 	int64_t next_digest_at; /* s; -1: none is due */
 	int64_t waiting;        /* messages */
 	struct mailer_relay relay;
 };
 
-/** Ask the store. @param waiting  messages that are to be sent */
+/** @param waiting  set to the number of unsent messages that are not held */
 bool status_line_load(
     struct store *store, int64_t *next_digest_at, int64_t *waiting, GError **error);
 
-/** "idle; next digest 2026-11-22 07:30 UTC; 12 messages wait". @return a new string */
+/** "idle; next digest 2026-11-22 07:30 UTC; 12 messages queued". @return a new string
+ */
 char *status_line_format(const struct status_line *status_line);
 
 #endif

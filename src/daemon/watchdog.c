@@ -1,23 +1,23 @@
 /*
- * watchdog.c - telling systemd that every thread lives.
+ * watchdog.c - watchdog messages to systemd while every thread sends heartbeats.
  */
 #include "daemon/watchdog.h"
 
 #include "daemon/notify.h"
 #include "service/log/event.h"
 
-/* So many times in the time of the watchdog it is told that all is well. */
+/* Messages per WatchdogSec. */
 #define BEATS 6
 
 int64_t
-watchdog_get_beat_s(void)
+watchdog_get_interval_s(void)
 {
 	return notify_get_watchdog_s() / BEATS;
 }
 
-/* Who is late is told once more by the journal: systemd ends the program then. */
+/* Without the message systemd kills and restarts us; the event names the thread. */
 static gboolean
-feed_watchdog(gpointer data)
+notify_watchdog(gpointer data)
 {
 	struct heartbeats *heartbeats = data;
 	g_autofree char *name = NULL;
@@ -35,5 +35,5 @@ watchdog_start(struct heartbeats *heartbeats)
 	if (!notify_get_watchdog_s())
 		return 0;
 	return g_timeout_add_seconds(
-	    (guint)MAX(watchdog_get_beat_s(), 1), feed_watchdog, heartbeats);
+	    (guint)MAX(watchdog_get_interval_s(), 1), notify_watchdog, heartbeats);
 }

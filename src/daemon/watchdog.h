@@ -1,5 +1,5 @@
 /*
- * watchdog.h - telling systemd that every thread lives.
+ * watchdog.h - watchdog messages to systemd while every thread sends heartbeats.
  */
 #ifndef PAPERBOY_DAEMON_WATCHDOG_H
 #define PAPERBOY_DAEMON_WATCHDOG_H
@@ -9,14 +9,14 @@
 
 #include "service/log/heartbeat.h"
 
-/** How often a thread that sleeps has to show itself, s; 0 where nobody watches. */
-int64_t watchdog_get_beat_s(void);
+/** Interval of the messages, and of heartbeats of idle threads, s; 0: no watchdog. */
+int64_t watchdog_get_interval_s(void);
 
 /**
- * Tell it again and again, as long as nobody is late, from the main loop.
+ * Send the messages from the main loop, while no heartbeat is overdue.
  *
- * @param pulses  borrowed while it goes on
- * @return the source to remove; 0 where nobody watches
+ * @param heartbeats  borrowed until the source is removed
+ * @return the source to remove; 0 without a watchdog
  */
 guint watchdog_start(struct heartbeats *heartbeats);
 

@@ -1,5 +1,5 @@
 /*
- * worker.c - a thread that does one job whenever it is time or it is poked.
+ * worker.c - a thread that runs a step at a given time or when woken.
  */
 #include "daemon/worker.h"
 
@@ -14,7 +14,7 @@
 struct worker {
 	struct worker_options options;
 	GThread *thread;
-	int poke_fd;
+	int wake_fd;
 	int timer_fd;
 	int stop;
 };
@@ -25,29 +25,29 @@ drain(int fd)
 	uint64_t count;
 	ssize_t size = read(fd, &count, sizeof(count));
 
-	/* ECANCELED tells that the clock was set: that wakes us, and is all it does. */
+	/* ECANCELED: the clock was set, which has woken us. */
 	(void)size;
 }
 
-/* @return false when the clock was set since the alarm was set the last time */
+/* @return false when the clock was set since the timer was armed the last time */
 static bool
-set_alarm(struct worker *worker, int64_t at)
+arm_timer(struct worker *worker, int64_t at)
 {
-	struct itimerspec alarm = {0};
+	struct itimerspec timer = {0};
 	int flags = 0;
 
 	if (at >= 0) {
-		/* At least one, since zero would disarm. */
-		alarm.it_value.tv_sec = MAX(at - worker->options.clock->offset_s, 1);
+		/* 0 would disarm. */
+		timer.it_value.tv_sec = MAX(at - worker->options.clock->offset_s, 1);
 		flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
 	}
-	return timerfd_settime(worker->timer_fd, flags, &alarm, NULL) == 0 ||
+	return timerfd_settime(worker->timer_fd, flags, &timer, NULL) == 0 ||
 	       errno != ECANCELED;
 }
 
-/* Asleep, but not for dead. */
+/* Idle threads still send heartbeats. */
 static int
-wait_for(struct worker *worker, struct pollfd *fds, nfds_t count)
+poll_with_heartbeats(struct worker *worker, struct pollfd *fds, nfds_t count)
 {
 	int ready;
 
@@ -63,14 +63,14 @@ static void
 sleep_until(struct worker *worker, int64_t at)
 {
 	struct pollfd fds[] = {
-	    {.fd = worker->poke_fd, .events = POLLIN},
+	    {.fd = worker->wake_fd, .events = POLLIN},
 	    {.fd = worker->timer_fd, .events = POLLIN},
 	};
 
-	/* Set while the step was at work: what it asks for may be wrong by days. */
-	if (!set_alarm(worker, at))
+	/* The clock was set during the step, whose result may be wrong by days. */
+	if (!arm_timer(worker, at))
 		return;
-	if (wait_for(worker, fds, G_N_ELEMENTS(fds)) < 0)
+	if (poll_with_heartbeats(worker, fds, G_N_ELEMENTS(fds)) < 0)
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(fds); i++)
 		if (fds[i].revents)
@@ -100,13 +100,13 @@ worker_new(const struct worker_options *options, GError **error)
 	struct worker *worker = g_new0(struct worker, 1);
 
 	worker->options = *options;
-	worker->poke_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	worker->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (worker->poke_fd >= 0 && worker->timer_fd >= 0)
+	if (worker->wake_fd >= 0 && worker->timer_fd >= 0)
 		worker->thread = g_thread_try_new(options->name, run, worker, error);
 	else
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot make a timer: %s", g_strerror(errno));
+		    "cannot create a timer: %s", g_strerror(errno));
 	if (worker->thread)
 		return worker;
 	worker_free(worker);
@@ -117,9 +117,9 @@ void
 worker_wake(struct worker *worker)
 {
 	uint64_t one = 1;
-	ssize_t size = write(worker->poke_fd, &one, sizeof(one));
+	ssize_t size = write(worker->wake_fd, &one, sizeof(one));
 
-	/* It can only fail when pokes are pending already. */
+	/* Fails only when the counter is full, and then the worker is woken anyway. */
 	(void)size;
 }
 
@@ -139,8 +139,8 @@ worker_free(struct worker *worker)
 		worker_stop(worker);
 		g_thread_join(worker->thread);
 	}
-	if (worker->poke_fd >= 0)
-		close(worker->poke_fd);
+	if (worker->wake_fd >= 0)
+		close(worker->wake_fd);
 	if (worker->timer_fd >= 0)
 		close(worker->timer_fd);
 	g_free(worker);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/token.h"
+#include "service/setup/factory.h"
 
 static void
 fill(void *data, void *to, size_t size)
@@ -41,9 +42,11 @@ command_fixture_init(struct command_fixture *commands)
 	commands->own_addresses = own_addresses_new(commands->settings, &error);
 	g_assert_no_error(error);
 	commands->random = (struct random_source){fill, commands};
+	commands->sources = factory_new_sources(commands->settings);
 	commands->options = (struct handler_options){
 	    .settings = commands->settings,
 	    .own_addresses = commands->own_addresses,
+	    .sources = commands->sources,
 	    .key = commands->fixture->key,
 	    .random = &commands->random,
 	    .now = store_fixture_time(COMMAND_FIXTURE_NOW),
@@ -55,6 +58,7 @@ command_fixture_clear(struct command_fixture *commands)
 {
 	store_fixture_assert_idle(commands->fixture);
 	own_addresses_free(commands->own_addresses);
+	g_ptr_array_unref(commands->sources);
 	catalog_free(commands->phrases);
 	renderer_free(commands->renderer);
 	settings_free(commands->settings);

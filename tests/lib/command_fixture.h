@@ -24,6 +24,7 @@ struct command_fixture {
 	struct own_addresses *own_addresses;
 	struct catalog *phrases;   /* or NULL */
 	struct renderer *renderer; /* or NULL */
+	GPtrArray *sources;
 	struct handler_options options;
 	uint8_t drawn;
 };

@@ -39,12 +39,12 @@ FLOORS = {
     "service": (
         ("service/log",),
         ("service/state", "service/match"),
-        ("service/setup",),
         ("service/collect", "service/people"),
         ("service/digest",),
         ("service/explain", "service/delivery"),
         ("service/command",),
         ("service/inbound",),
+        ("service/setup",),
         ("service/health",),
     ),
 }

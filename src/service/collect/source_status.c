@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "service/collect/coverage.h"
 #include "service/collect/source_backoff.h"
-#include "service/setup/factory.h"
+#include "sources/source.h"
 #include "store/paper/papers.h"
 
 /* Without a good answer for so many looks, and for so long at least, it is late. */
@@ -64,10 +64,10 @@ take_report(struct source_status_source *source, struct source_report *report)
 }
 
 static bool
-load_times(struct store *store, const struct settings *settings, const char *url,
+load_times(struct store *store, int64_t interval_s, const char *url,
     struct source_status_source *source, int64_t now, GError **error)
 {
-	int64_t late_s = MAX(LATE_LOOKS * settings->collect_interval_s, LATE_S);
+	int64_t late_s = MAX(LATE_LOOKS * interval_s, LATE_S);
 
 	if (!papers_load_etag_time(store, source->name, &source->etag_at, error) ||
 	    !source_backoff_load_pause(store, source->name, url, &source->pause_s,
@@ -79,10 +79,9 @@ load_times(struct store *store, const struct settings *settings, const char *url
 	else if (source->paused_until > now)
 		source->next_at = source->paused_until;
 	else
-		source->next_at =
-		    source->asked_at < 0
-		        ? now
-		        : MAX(now, source->asked_at + settings->collect_interval_s);
+		source->next_at = source->asked_at < 0
+		                      ? now
+		                      : MAX(now, source->asked_at + interval_s);
 	return true;
 }
 
@@ -106,18 +105,18 @@ take_coverage(struct source_status_source *source, const struct coverage *covera
 	}
 }
 
-/* Sources that are on come first.  @return NULL for one that is off */
+/* Enabled sources come first.  @return NULL for a disabled one */
 static const char *
-find_url(const GPtrArray *on, unsigned i)
+find_url(const GPtrArray *enabled, unsigned i)
 {
-	return i < on->len ? ((const struct source *)on->pdata[i])->url : NULL;
+	return i < enabled->len ? ((const struct source *)enabled->pdata[i])->url
+	                        : NULL;
 }
 
 GPtrArray *
-source_status_load(
-    struct store *store, const struct settings *settings, int64_t now, GError **error)
+source_status_load(struct store *store, const GPtrArray *enabled, int64_t interval_s,
+    int64_t now, GError **error)
 {
-	g_autoptr(GPtrArray) on = factory_new_sources(settings);
 	g_autoptr(GPtrArray) reports = papers_load_reports(store, error);
 	g_autoptr(GPtrArray) sources =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)source_status_source_free);
@@ -125,8 +124,8 @@ source_status_load(
 
 	if (!reports || !coverage)
 		return NULL;
-	for (unsigned i = 0; i < on->len; i++) {
-		const struct source *source = on->pdata[i];
+	for (unsigned i = 0; i < enabled->len; i++) {
+		const struct source *source = enabled->pdata[i];
 
 		g_ptr_array_add(sources, new_source(source->name, true));
 		take_coverage(sources->pdata[i], coverage);
@@ -142,8 +141,8 @@ source_status_load(
 		take_report(source, report);
 	}
 	for (unsigned i = 0; i < sources->len; i++)
-		if (!load_times(store, settings, find_url(on, i), sources->pdata[i],
-		        now, error))
+		if (!load_times(store, interval_s, find_url(enabled, i),
+		        sources->pdata[i], now, error))
 			return NULL;
 	return g_steal_pointer(&sources);
 }

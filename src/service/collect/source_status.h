@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "base/day.h"
-#include "config/settings.h"
 #include "store/core/store.h"
 
 /* One that is switched on, or was when it was last asked.  Times are s, -1 for never.
@@ -37,8 +36,12 @@ struct source_status_source {
 
 void source_status_source_free(struct source_status_source *source);
 
-/** @return of struct source_status_source *, those that are on first */
-GPtrArray *source_status_load(
-    struct store *store, const struct settings *settings, int64_t now, GError **error);
+/**
+ * @param enabled     of struct source *
+ * @param interval_s  between two polls of the collector
+ * @return of struct source_status_source *: the enabled ones, then those polled earlier
+ */
+GPtrArray *source_status_load(struct store *store, const GPtrArray *enabled,
+    int64_t interval_s, int64_t now, GError **error);
 
 #endif

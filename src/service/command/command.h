@@ -54,6 +54,7 @@ struct command_user {
 struct command_context {
 	struct store *store; /* a transaction is open */
 	const struct settings *settings;
+	const GPtrArray *sources; /* of struct source *: the enabled ones */
 	const struct catalog *phrases;
 	struct renderer *renderer; /* for `last` */
 	GBytes *key;               /* the secret of the state folder */

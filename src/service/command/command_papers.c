@@ -295,8 +295,9 @@ say_source(struct command_work *work, const struct source_status_source *source)
 bool
 command_run_sources(struct command_work *work, const char *arguments, GError **error)
 {
-	g_autoptr(GPtrArray) sources = source_status_load(
-	    work->context->store, work->context->settings, work->context->now, error);
+	g_autoptr(GPtrArray) sources =
+	    source_status_load(work->context->store, work->context->sources,
+	        work->context->settings->collect_interval_s, work->context->now, error);
 
 	(void)arguments;
 	if (!sources)

@@ -21,7 +21,7 @@
 #include "store/core/store.h"
 
 /* How often to look, s. */
-#define ALERTS_LOOK_S (10 * 60)
+#define ALERTS_INTERVAL_S (10 * 60)
 
 /* What has to last so long before it is told, s. */
 #define ALERTS_SOURCE_S (3 * 3600)

@@ -113,12 +113,12 @@ check_sources(struct work *work)
 }
 
 static void
-check_relay(struct work *work, const struct factory_transport *outlet)
+check_relay(struct work *work, const struct factory_transport *options)
 {
 	g_autoptr(GError) error = NULL;
 	char *reported;
 
-	work->is_relay_ok = factory_probe_transport(outlet, &reported, &error);
+	work->is_relay_ok = factory_probe_transport(options, &reported, &error);
 	if (work->is_relay_ok)
 		add(work, "relay", reported, NULL);
 	else
@@ -214,10 +214,10 @@ compose(const struct work *work, const struct own_addresses *own_addresses,
 
 /* @return whether the relay has taken it; else a finding says why */
 static bool
-send_mail(struct work *work, const struct factory_transport *outlet,
+send_mail(struct work *work, const struct factory_transport *options,
     const struct own_addresses *own_addresses, const char *address, const char *token)
 {
-	pb_auto(transport) transport = factory_new_transport(outlet);
+	pb_auto(transport) transport = factory_new_transport(options);
 	g_autofree char *id =
 	    g_strdup_printf("check.%s@%s", token, own_addresses->domain);
 	g_autoptr(GError) error = NULL;
@@ -335,7 +335,7 @@ judge_results(struct work *work, const struct probe_mail *mail)
 }
 
 static void
-check_mail(struct work *work, const struct factory_transport *outlet)
+check_mail(struct work *work, const struct factory_transport *options)
 {
 	const struct mail_check *check = work->check;
 	g_autoptr(GError) error = NULL;
@@ -357,7 +357,7 @@ check_mail(struct work *work, const struct factory_transport *outlet)
 	check->random->fill(check->random->data, bytes, sizeof(bytes));
 	token = token_format_random(bytes);
 	address = subaddress_format(&own_addresses->commands, SUBADDRESS_CHECK, token);
-	if (!send_mail(work, outlet, own_addresses, address, token))
+	if (!send_mail(work, options, own_addresses, address, token))
 		return;
 	if (!await_mail(work, token, &mail)) {
 		add(work, "mail to itself",
@@ -379,7 +379,7 @@ GPtrArray *
 mail_check_run(const struct mail_check *check)
 {
 	struct work work = {.check = check};
-	struct factory_transport *outlet;
+	struct factory_transport *options;
 	g_autoptr(GError) error = NULL;
 
 	work.findings =
@@ -387,16 +387,16 @@ mail_check_run(const struct mail_check *check)
 	check_configuration(&work);
 	check_store(&work);
 	check_sources(&work);
-	outlet = factory_new_transport_options(check->settings, NULL, &error);
-	if (outlet)
-		check_relay(&work, outlet);
+	options = factory_new_transport_options(check->settings, NULL, &error);
+	if (options)
+		check_relay(&work, options);
 	else
 		add(&work, "relay", g_strdup(error->message),
 		    "the smtp group of paperboy.conf(5)");
 	check_mailboxes(&work);
-	if (outlet && check->wait_s)
-		check_mail(&work, outlet);
-	if (outlet)
-		factory_free_transport(outlet);
+	if (options && check->wait_s)
+		check_mail(&work, options);
+	if (options)
+		factory_free_transport(options);
 	return work.findings;
 }

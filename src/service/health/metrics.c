@@ -179,7 +179,7 @@ add_daemon(GString *text, const struct status_daemon *daemon)
 	add_one(text, "collect_time_seconds", GAUGE,
 	    "When the sources were last looked at.", daemon->collected_at);
 	add_one(text, "post_time_seconds", GAUGE,
-	    "When all mail that was due had last been sent.", daemon->posted_at);
+	    "When all mail that was due had last been sent.", daemon->delivered_at);
 	add_one(text, "relay_up", GAUGE, "0: the relay is left alone for failing.",
 	    !daemon->relay || !g_str_has_prefix(daemon->relay, "open"));
 }
@@ -192,21 +192,21 @@ add_work(GString *text, const struct metrics_work *work)
 		int64_t count;
 	} rows[] = {
 	    {"collects_total", "Looks at the sources.", work->collects},
-	    {"fresh_papers_total", "Papers never seen before.", work->fresh_papers},
-	    {"failed_answers_total", "Answers of sources that failed.",
-	        work->failed_answers},
+	    {"new_papers_total", "Papers never seen before.", work->new_papers},
+	    {"failed_fetches_total", "Answers of sources that failed.",
+	        work->failed_fetches},
 	    {"digests_total", "Digests made.", work->digests},
-	    {"quiet_editions_total", "Editions without a paper.", work->quiet},
+	    {"quiet_editions_total", "Editions without a paper.", work->empty_digests},
 	    {"sent_total", "Messages sent.", work->sent},
 	    {"deferred_total", "Messages put off.", work->deferred},
 	    {"failed_total", "Messages given up.", work->failed},
-	    {"letters_total", "Letters handled.", work->messages},
+	    {"letters_total", "Letters handled.", work->inbox},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		add_one(text, rows[i].name, COUNTER, rows[i].help, rows[i].count);
 	add_one(text, "threads_late", GAUGE, "Threads that are not back in time.",
-	    work->late_threads);
+	    work->overdue_threads);
 }
 
 char *

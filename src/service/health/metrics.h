@@ -17,11 +17,12 @@
 
 /* What the daemon has done since it started, and what its threads do. */
 struct metrics_work {
-	int64_t collects, fresh_papers, failed_answers;
-	int64_t digests, quiet;
+	int64_t collects, new_papers, failed_fetches;
+	int64_t digests, empty_digests;
 	int64_t sent, failed, deferred;
-	int64_t messages;
-	int64_t late_threads; /* that broke their promise (service/log/heartbeat.h) */
+	int64_t inbox;
+	int64_t
+	    overdue_threads; /* that broke their promise (service/log/heartbeat.h) */
 };
 
 /**

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "service/collect/coverage.h"
 #include "service/collect/source_status.h"
+#include "service/setup/factory.h"
 #include "service/state/generation.h"
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
@@ -246,10 +247,10 @@ find_inbox_problems(
 		    (now - status->inbox_oldest_at) / CLOCK_HOUR_S,
 		    daemon->is_running ? "the log of paperboyd tells why"
 		                       : "start paperboyd");
-	if (daemon->mailboxes && strstr(daemon->mailboxes, ":fails"))
+	if (daemon->receivers && strstr(daemon->receivers, ":failed"))
 		add(status, STATUS_PROBLEM_OTHER,
 		    "letters cannot come in (%s): the log of paperboyd tells why",
-		    daemon->mailboxes);
+		    daemon->receivers);
 }
 
 /* Each message that stays in a mailbox, up to a few. */
@@ -290,7 +291,7 @@ find_autoreply_problems(struct status *status, const struct settings *settings,
 		        ? "senders that your mail server vouches for still get through"
 		        : "set commands.authserv_id, so that senders that your mail "
 		          "server vouches for get through");
-	if (daemon->mailboxes && strchr(daemon->mailboxes, ':') &&
+	if (daemon->receivers && strchr(daemon->receivers, ':') &&
 	    !*settings->commands_address)
 		add(status, STATUS_PROBLEM_OTHER,
 		    "letters come in and none is answered: set "
@@ -349,8 +350,10 @@ status_load(struct store *store, const struct settings *settings,
 {
 	struct status found = {0};
 	pb_auto(coverage) coverage = NULL;
+	g_autoptr(GPtrArray) enabled = factory_new_sources(settings);
 
-	found.sources = source_status_load(store, settings, now, error);
+	found.sources = source_status_load(
+	    store, enabled, settings->collect_interval_s, now, error);
 	coverage = found.sources ? coverage_load(store, now, error) : NULL;
 	if (!coverage || !load_counts(store, now, &found, error) ||
 	    !clock_watch_load(store, &found.jump, error) ||

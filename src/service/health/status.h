@@ -30,9 +30,9 @@ struct status_daemon {
 	bool is_running;
 	int64_t started_at;
 	int64_t collected_at;
-	int64_t posted_at;
+	int64_t delivered_at;
 	char *relay;     /* owned by the caller; NULL when it is not running */
-	char *mailboxes; /* "lmtp:ok,maildir:fails", "none"; the same */
+	char *receivers; /* "lmtp:ok,maildir:failed", "none"; the same */
 };
 
 enum status_problem_kind {

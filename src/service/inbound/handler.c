@@ -548,6 +548,7 @@ fill_parts(struct request *work, const char *help_address)
 	work->context = (struct command_context){
 	    .store = work->store,
 	    .settings = options->settings,
+	    .sources = options->sources,
 	    .phrases = options->phrases,
 	    .renderer = options->renderer,
 	    .key = options->key,

@@ -34,6 +34,7 @@
 struct handler_options {
 	const struct settings *settings;
 	const struct own_addresses *own_addresses; /* with an address for commands */
+	const GPtrArray *sources; /* of struct source *: the enabled ones */
 	const struct catalog *phrases;
 	struct renderer *renderer;
 	GBytes *key; /* keys of the state directory (base/token.h) */

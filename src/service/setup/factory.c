@@ -236,62 +236,62 @@ struct factory_transport *
 factory_new_transport_options(
     const struct settings *settings, const char *credentials, GError **error)
 {
-	struct factory_transport *outlet = g_new0(struct factory_transport, 1);
+	struct factory_transport *transport = g_new0(struct factory_transport, 1);
 
 	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR) {
-		outlet->maildir = g_strdup(settings->maildir);
-		return outlet;
+		transport->maildir = g_strdup(settings->maildir);
+		return transport;
 	}
 	if (*settings->smtp_user) {
-		outlet->password = settings_load_secret(
+		transport->password = settings_load_secret(
 		    settings->smtp_password_file, credentials, error);
-		if (!outlet->password) {
-			factory_free_transport(outlet);
+		if (!transport->password) {
+			factory_free_transport(transport);
 			return NULL;
 		}
 	}
-	outlet->host = g_strdup(settings->smtp_host);
-	outlet->ca_file = text_or_null(settings->smtp_ca_file);
-	outlet->user = text_or_null(settings->smtp_user);
-	outlet->hello = *settings->smtp_ehlo_name
-	                    ? g_strdup(settings->smtp_ehlo_name)
-	                    : own_addresses_format_domain(settings);
-	outlet->smtp = (struct smtp_options){
+	transport->host = g_strdup(settings->smtp_host);
+	transport->ca_file = text_or_null(settings->smtp_ca_file);
+	transport->user = text_or_null(settings->smtp_user);
+	transport->hello = *settings->smtp_ehlo_name
+	                       ? g_strdup(settings->smtp_ehlo_name)
+	                       : own_addresses_format_domain(settings);
+	transport->smtp = (struct smtp_options){
 	    .stream =
 	        {
 	            .protocol = STREAM_PROTOCOL_SMTP,
 	            .tls = settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP
 	                       ? STREAM_TLS_OFF
 	                       : get_relay_tls(settings),
-	            .host = outlet->host,
+	            .host = transport->host,
 	            .port = (uint16_t)settings->smtp_port,
-	            .ca_file = outlet->ca_file,
-	            .user = outlet->user,
-	            .password = outlet->password,
-	            .hello = outlet->hello,
+	            .ca_file = transport->ca_file,
+	            .user = transport->user,
+	            .password = transport->password,
+	            .hello = transport->hello,
 	        },
 	    .times = SMTP_TIMES_STANDARD,
 	    .is_lmtp = settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP,
 	    .use_messages = SMTP_USE_MESSAGES,
 	    .use_s = SMTP_USE_S,
 	};
-	return outlet;
+	return transport;
 }
 
 void
-factory_free_transport(struct factory_transport *outlet)
+factory_free_transport(struct factory_transport *transport)
 {
-	if (!outlet)
+	if (!transport)
 		return;
-	if (outlet->password)
-		explicit_bzero(outlet->password, strlen(outlet->password));
-	g_free(outlet->password);
-	g_free(outlet->maildir);
-	g_free(outlet->host);
-	g_free(outlet->ca_file);
-	g_free(outlet->user);
-	g_free(outlet->hello);
-	g_free(outlet);
+	if (transport->password)
+		explicit_bzero(transport->password, strlen(transport->password));
+	g_free(transport->password);
+	g_free(transport->maildir);
+	g_free(transport->host);
+	g_free(transport->ca_file);
+	g_free(transport->user);
+	g_free(transport->hello);
+	g_free(transport);
 }
 
 bool
@@ -314,18 +314,18 @@ factory_is_same_transport(
 
 bool
 factory_probe_transport(
-    const struct factory_transport *outlet, char **reported, GError **error)
+    const struct factory_transport *transport, char **reported, GError **error)
 {
-	const struct smtp_options *smtp = &outlet->smtp;
+	const struct smtp_options *smtp = &transport->smtp;
 	struct stream_options options = smtp->stream;
 	struct stream_error failure = {0};
 	pb_auto(stream) stream = NULL;
 	const GPtrArray *hello;
 	GString *text;
 
-	if (outlet->maildir) {
-		*reported =
-		    g_strdup_printf("messages go to the Maildir %s", outlet->maildir);
+	if (transport->maildir) {
+		*reported = g_strdup_printf(
+		    "messages go to the Maildir %s", transport->maildir);
 		return true;
 	}
 	options.connect_ms = options.open_ms = PROBE_MS;
@@ -334,7 +334,7 @@ factory_probe_transport(
 	stream_error_clear(&failure);
 	if (!stream)
 		return false;
-	text = g_string_new(outlet->host);
+	text = g_string_new(transport->host);
 	g_string_append(text, options.tls == STREAM_TLS_OFF ? ", no TLS" : ", TLS");
 	g_string_append(text, options.user ? ", logged in; it offers" : "; it offers");
 	hello = stream_get_hello(stream);
@@ -348,11 +348,11 @@ factory_probe_transport(
 }
 
 struct transport *
-factory_new_transport(const struct factory_transport *outlet)
+factory_new_transport(const struct factory_transport *transport)
 {
-	if (outlet->maildir)
-		return transport_maildir_new(outlet->maildir);
-	return smtp_new(&outlet->smtp);
+	if (transport->maildir)
+		return transport_maildir_new(transport->maildir);
+	return smtp_new(&transport->smtp);
 }
 
 const char *

@@ -63,14 +63,14 @@ struct factory_transport;
 
 struct factory_transport *factory_new_transport_options(
     const struct settings *settings, const char *credentials, GError **error);
-void factory_free_transport(struct factory_transport *outlet);
+void factory_free_transport(struct factory_transport *transport);
 
 /** Do two lead to the same host, by the same way and login, or to the same folder? */
 bool factory_is_same_transport(
     const struct factory_transport *one, const struct factory_transport *other);
 
-/** Make a transport for one sender. @param outlet outlives it */
-struct transport *factory_new_transport(const struct factory_transport *outlet);
+/** Make a transport for one sender. @param transport outlives it */
+struct transport *factory_new_transport(const struct factory_transport *transport);
 
 /**
  * Connect to the relay, by TLS and login as the settings say, and take leave.
@@ -78,7 +78,7 @@ struct transport *factory_new_transport(const struct factory_transport *outlet);
  * @param told  set on success: what it offers; owned by the caller
  */
 bool factory_probe_transport(
-    const struct factory_transport *outlet, char **reported, GError **error);
+    const struct factory_transport *transport, char **reported, GError **error);
 
 /* The receivers by which letters come in. */
 enum factory_receiver {
