@@ -374,7 +374,7 @@ def test_archive(ctl_fixture):
 
     ctl_fixture.ctl("preview", "ada@example.org").expect(OK)
     why = ctl_fixture.ctl("why", "ada@example.org", "2611.11340").expect(
-        OK, ["answer   block 3 takes it away", "listed   hf on 2026-11-18 as new",
+        OK, ["answer   block 3 excludes it", "listed   hf on 2026-11-18 as new",
              "filter 1, mamba: true; found it at 2026-11-20", "block 3, memory: true",
              "filter 2, diffusion: false"])
     assert all(len(line) <= 160 for line in why.out.splitlines()), why.text

@@ -1,11 +1,12 @@
 /*
- * test_why.c - each thing that decides about a paper, said in words.
+ * test_why.c - explanations of why a paper is, or is not, in a digest.
  */
 #include <glib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "lib/store_fixture.h"
+#include "service/digest/digest_build.h"
 #include "service/explain/why.h"
 #include "store/paper/paper_history.h"
 
@@ -39,16 +40,16 @@
 	"paper_seq, digest_id, 1795176000"                                           \
 	" FROM digest_item;"
 
-/* One paper, a diffusion survey of cs.CV that arXiv may have told, listed on DAY. */
+/* One paper, a diffusion survey of cs.CV, listed on `day`. */
 struct world {
 	const char *name;
-	const char *filter; /* of Ada, who comes a day before; or NULL */
+	const char *filter; /* of Ada, who subscribed a day before; or NULL */
 	const char *block;  /* or NULL */
 	const char *day;    /* or NULL: 2026-11-20 */
-	bool is_reported;   /* categories */
-	bool is_pressed;    /* matched, and the edition made */
+	bool is_enriched;   /* with categories */
+	bool is_built;      /* matched, and the digest built */
 	const char *then;   /* SQL, or NULL */
-	int later_s;        /* when it is asked */
+	int later_s;        /* time from then until `why` */
 	enum why_outcome outcome;
 	const char *says;
 };
@@ -76,45 +77,57 @@ make_world(const struct world *world, int64_t now)
 		store_fixture_add_block(fixture, ADA, world->block, now - CLOCK_DAY_S);
 	store_fixture_save(
 	    fixture, "hf", world->day ? world->day : "2026-11-20", now, paper);
-	if (world->is_reported)
+	if (world->is_enriched)
 		store_fixture_enrich(fixture, "2611.00001", "cs.CV cs.LG", now);
-	if (world->is_pressed)
+	if (world->is_built)
 		store_fixture_press(fixture, now);
 	if (world->then)
 		store_fixture_run(fixture, world->then);
 	return fixture;
 }
 
+/* Whether a digest built now would have the paper. */
+static bool
+is_previewed(struct store_fixture *fixture, int64_t now)
+{
+	g_autoptr(GError) error = NULL;
+	pb_auto(digest) digest =
+	    digest_build_preview(fixture->store, NULL, 1, now, &error);
+
+	g_assert_no_error(error);
+	return digest->entries->len > 0;
+}
+
 static void
-the_one_thing_that_decided_is_told(void)
+outcome_is_the_decision_of_the_digest(void)
 {
 	static const struct world rows[] = {
 	    {"sent", "diffusion", NULL, NULL, false, true, SENT, 0, WHY_SENT,
 	        "mailed at 2026-11-20 12:00 UTC in digest 1, with its abstract"},
 	    {"not matched yet", "diffusion", NULL, NULL, false, false,
 	        "UPDATE subscriber SET next_due_at = NULL", 0, WHY_NOT_MATCHED_YET,
-	        "have not seen it yet"},
+	        "not matched with the filters yet"},
 	    {"on its way", "diffusion", NULL, NULL, false, true, NULL, 0,
 	        WHY_ON_ITS_WAY,
-	        "in digest 1, whose message is NEW, about to go out; the next try is "
-	        "at 2026-11-20 "
-	        "12:00"},
+	        "in digest 1, whose message is NEW, about to be sent; next attempt at "
+	        "2026-11-20 12:00"},
 	    {"held", "diffusion", NULL, NULL, false, true,
 	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, reply = '550 "
 	        "no'",
 	        0, WHY_ON_ITS_WAY,
-	        "message is HELD until the operator releases it; the mail server said: "
-	        "550 no"},
-	    {"put off", "diffusion", NULL, NULL, false, true,
+	        "message is HELD until the operator releases it; reply of the mail "
+	        "server: 550 no"},
+	    {"deferred", "diffusion", NULL, NULL, false, true,
 	        "UPDATE outbox SET state = 'DEFERRED'", 0, WHY_ON_ITS_WAY,
-	        "message is DEFERRED, tried again by itself; the next try is at"},
+	        "message is DEFERRED, retried automatically; next attempt at"},
 	    {"dropped as read", "diffusion", NULL, NULL, false, true, DROPPED_READ, 0,
 	        WHY_READ,
 	        "the message of digest 1 was cancelled at 2026-11-20 12:00 UTC, and "
 	        "its papers count as read"},
 	    {"given up in doubt", "diffusion", NULL, NULL, false, true, DOUBTED, 0,
 	        WHY_READ,
-	        "the message of digest 1 was given up at 2026-11-20 12:00 UTC, and its "
+	        "the message of digest 1 was abandoned in doubt at 2026-11-20 12:00 "
+	        "UTC, and its "
 	        "papers count as read; 5 copies may have arrived"},
 	    {"held after crashes", "diffusion", NULL, NULL, false, true,
 	        "UPDATE outbox SET state = 'HELD', next_try_at = NULL, held_why ="
@@ -124,7 +137,7 @@ the_one_thing_that_decided_is_told(void)
 	        "arrived"},
 	    {"refused", "diffusion", NULL, NULL, false, true,
 	        DROPPED "INSERT INTO digest_rejected VALUES (1, 1, 2, 5)", 0,
-	        WHY_REFUSED, "refused for their content twice"},
+	        WHY_REFUSED, "rejected for their content"},
 	    {"cancelled", "diffusion", NULL, NULL, false, true, DROPPED, 0, WHY_NEXT,
 	        "in the next digest, at 2026-11-21 07:30 UTC; digest 1 with it was "
 	        "cancelled"},
@@ -137,11 +150,10 @@ the_one_thing_that_decided_is_told(void)
 	    {"only a block", NULL, "mamba", NULL, false, false, NULL, 0, WHY_NO_FILTER,
 	        "has no filter"},
 	    {"no clause", "mamba", NULL, NULL, false, true, NULL, 0, WHY_NO_CLAUSE,
-	        "no filter finds it"},
+	        "no filter matches it"},
 	    {"waits for arXiv", "diffusion NOT cat:cs.CL", NULL, NULL, false, true,
 	        NULL, 0, WHY_WAITING,
-	        "filter 1 waits for what arXiv tells of it, until 2026-11-20 14:00 "
-	        "UTC"},
+	        "filter 1 waits for its arXiv record, until 2026-11-20 14:00 UTC"},
 	    {"waits for votes", "diffusion upvotes:>=20", NULL, NULL, false, true, NULL,
 	        0, WHY_WAITING,
 	        "filter 1 waits for votes, links and the like to change, until "
@@ -150,24 +162,25 @@ the_one_thing_that_decided_is_told(void)
 	        "DELETE FROM match_pending", 15 * CLOCK_DAY_S, WHY_NO_CLAUSE,
 	        "no filter"},
 	    {"blocked", "diffusion", "survey", NULL, false, true, NULL, 0, WHY_BLOCKED,
-	        "block 2 takes it away"},
+	        "block 2 excludes it"},
 	    {"blocked by category", "diffusion", "cat:cs.CV", NULL, true, true, NULL, 0,
-	        WHY_BLOCKED, "block 2 takes it away"},
+	        WHY_BLOCKED, "block 2 excludes it"},
 	    {"block waits", "diffusion", "cat:cs.CV", NULL, false, true, NULL, 0,
 	        WHY_BLOCK_WAITING,
-	        "block 2 waits for what arXiv tells of it, until 2026-11-20 14:00"},
+	        "block 2 waits for its arXiv record, until 2026-11-20 14:00"},
 	    {"block on votes", "diffusion", "upvotes:>=20", NULL, false, true, DROPPED,
 	        0, WHY_NEXT, "in the next digest"},
 	    {"before the person", "diffusion", NULL, "2026-11-10", false, true, NULL, 0,
 	        WHY_NOT_SUBSCRIBED,
-	        "listed on 2026-11-10, more than 3 days before the person subscribed"},
+	        "listed on 2026-11-10, more than 3 days before the subscription"},
 	    {"filter newer", "diffusion", NULL, "2026-11-10", false, true,
 	        "UPDATE subscriber SET consent_at = 5", 0, WHY_FILTER_NEWER,
-	        "listed on 2026-11-10; filter 1 is newer and for papers from "
+	        "listed on 2026-11-10; filter 1 is newer and covers papers from "
 	        "2026-11-16"},
 	    {"the filter that waits is newer", "diffusion upvotes:>=20", NULL,
 	        "2026-11-10", false, true, "UPDATE subscriber SET consent_at = 5", 0,
-	        WHY_FILTER_NEWER, "filter 1 is newer and for papers from 2026-11-16"},
+	        WHY_FILTER_NEWER,
+	        "filter 1 is newer and covers papers from 2026-11-16"},
 	    {"one filter is newer, another waits", "diffusion", NULL, NULL, false, true,
 	        DROPPED
 	        "UPDATE subscription SET since_day = '2026-11-21';"
@@ -181,21 +194,36 @@ the_one_thing_that_decided_is_told(void)
 	    {"cross-listed only", "diffusion", NULL, NULL, false, true,
 	        DROPPED "UPDATE listing SET announcement = 'cross';"
 	                "UPDATE subscriber SET crosslist = 'off'",
-	        0, WHY_UNWANTED, "only cross-listed, and the person leaves such"},
+	        0, WHY_UNWANTED, "only cross-listed, and the subscriber does not want"},
 	    {"cross-listed", "diffusion", NULL, NULL, false, true,
 	        DROPPED "UPDATE listing SET announcement = 'cross'", 0, WHY_NEXT,
 	        "in the next digest"},
 	    {"replaced only", "diffusion", NULL, NULL, false, true,
 	        DROPPED "UPDATE listing SET announcement = 'replace'", 0, WHY_UNWANTED,
-	        "only replaced by a new version, and the person leaves such papers "
-	        "out: updates off"},
+	        "only replaced by a new version, and the subscriber does not want "
+	        "these: updates off"},
+	    {"new long ago, replaced now", "diffusion", NULL, NULL, false, true,
+	        DROPPED "INSERT INTO listing (paper_seq, source, day, announcement,"
+	                " first_seen_at) SELECT 1, 'arxiv', '2026-12-29', 'replace', 5;"
+	                "UPDATE paper SET last_day = '2026-12-29'",
+	        40 * CLOCK_DAY_S, WHY_UNWANTED, "only replaced by a new version"},
+	    {"mailed, and replaced since", "diffusion", NULL, NULL, false, true,
+	        SENT "UPDATE subscriber SET updates = 'on';"
+	             "UPDATE paper SET replacement = 7",
+	        0, WHY_NEXT,
+	        "in the next digest, at 2026-11-21 07:30 UTC; digest 1 had "
+	        "an earlier version"},
+	    {"mailed, and replaced for somebody else", "diffusion", NULL, NULL, false,
+	        true, SENT "UPDATE paper SET replacement = 7", 0, WHY_SENT,
+	        "mailed at"},
 	    {"paused", "diffusion", NULL, NULL, false, true,
 	        DROPPED "UPDATE subscriber SET state = 'paused'", 0, WHY_NOT_ACTIVE,
-	        "the person is paused: no digests are made"},
+	        "the subscriber is paused: no digests are made"},
 	    {"paused until", "diffusion", NULL, NULL, false, true,
 	        DROPPED "UPDATE subscriber SET state = 'paused',"
 	                " paused_until = '2026-12-01'",
-	        0, WHY_NOT_ACTIVE, "the person is paused until 2026-12-01: no digests"},
+	        0, WHY_NOT_ACTIVE,
+	        "the subscriber is paused until 2026-12-01: no digests"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -207,11 +235,15 @@ the_one_thing_that_decided_is_told(void)
 		    !strstr(why->sentence, rows[i].says))
 			g_test_fail_printf("%s: %s: %s", rows[i].name,
 			    why_outcome_name(why->outcome), why->sentence);
+		if (is_previewed(fixture, now + rows[i].later_s) !=
+		    (why->outcome == WHY_NEXT || why->outcome == WHY_NOT_ACTIVE))
+			g_test_fail_printf("%s: %s, but the preview differs",
+			    rows[i].name, why_outcome_name(why->outcome));
 	}
 }
 
 static void
-a_paper_beyond_max_is_told_by_title_or_count(void)
+delivered_paper_beyond_max_has_its_detail(void)
 {
 	static const struct {
 		int shown;
@@ -221,7 +253,7 @@ a_paper_beyond_max_is_told_by_title_or_count(void)
 	    {1, "in digest 1, by its title alone"},
 	    {2, "in digest 1, only counted"},
 	};
-	const struct world world = {.filter = "diffusion", .is_pressed = true};
+	const struct world world = {.filter = "diffusion", .is_built = true};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		int64_t now = store_fixture_time(TIME);
@@ -236,7 +268,7 @@ a_paper_beyond_max_is_told_by_title_or_count(void)
 		why = ask(fixture, now);
 		g_assert_cmpint(why->outcome, ==, WHY_SENT);
 		g_assert_nonnull(strstr(why->sentence, rows[i].says));
-		/* Two weeks later nobody knows how it was shown. */
+		/* After two weeks the digest is pruned, and its detail with it. */
 		g_clear_pointer(&why, why_free);
 		store_fixture_run(fixture, "DELETE FROM outbox; DELETE FROM digest");
 		why = ask(fixture, now);
@@ -246,7 +278,7 @@ a_paper_beyond_max_is_told_by_title_or_count(void)
 }
 
 static void
-each_clause_says_what_it_finds(void)
+clauses_have_their_verdict_and_hit(void)
 {
 	static const struct {
 		unsigned depth;
@@ -262,7 +294,7 @@ each_clause_says_what_it_finds(void)
 	};
 	const struct world world = {
 	    .filter = "diffusion (cat:cs.CV OR mamba) NOT (survey mamba)",
-	    .is_pressed = true};
+	    .is_built = true};
 	int64_t now = store_fixture_time(TIME);
 	pb_auto(store_fixture) fixture = make_world(&world, now);
 	pb_auto(why) why = ask(fixture, now);
@@ -292,9 +324,9 @@ each_clause_says_what_it_finds(void)
 }
 
 static void
-who_listed_it_and_what_was_found_is_told(void)
+listings_and_matches_are_reported(void)
 {
-	const struct world world = {.filter = "diffusion", .is_pressed = true};
+	const struct world world = {.filter = "diffusion", .is_built = true};
 	int64_t now = store_fixture_time(TIME);
 	pb_auto(store_fixture) fixture = make_world(&world, now);
 	pb_auto(why) why = NULL;
@@ -312,7 +344,7 @@ who_listed_it_and_what_was_found_is_told(void)
 	listing = why->listings->pdata[1];
 	g_assert_cmpstr(listing->source, ==, "arxiv");
 	g_assert_cmpint(listing->first_seen_at, ==, now + 60);
-	/* It lost the word; what was found stays. */
+	/* The new title does not match; the match of the old one stays. */
 	filter = why->filters->pdata[0];
 	g_assert_cmpint(filter->truth, ==, QUERY_FALSE);
 	g_assert_true(filter->is_found);
@@ -320,7 +352,7 @@ who_listed_it_and_what_was_found_is_told(void)
 }
 
 static void
-who_or_what_is_not_there_is_told(void)
+unknown_subscriber_or_paper_is_an_error(void)
 {
 	static const struct {
 		const char *address, *paper, *says;
@@ -347,7 +379,7 @@ who_or_what_is_not_there_is_told(void)
 }
 
 static void
-a_filter_is_explained_without_a_person(void)
+filter_is_explained_without_subscriber(void)
 {
 	const struct world world = {.filter = "diffusion"};
 	int64_t now = store_fixture_time(TIME);
@@ -373,11 +405,11 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/why/" #name, name)
-	ADD(the_one_thing_that_decided_is_told);
-	ADD(a_paper_beyond_max_is_told_by_title_or_count);
-	ADD(each_clause_says_what_it_finds);
-	ADD(who_listed_it_and_what_was_found_is_told);
-	ADD(who_or_what_is_not_there_is_told);
-	ADD(a_filter_is_explained_without_a_person);
+	ADD(outcome_is_the_decision_of_the_digest);
+	ADD(delivered_paper_beyond_max_has_its_detail);
+	ADD(clauses_have_their_verdict_and_hit);
+	ADD(listings_and_matches_are_reported);
+	ADD(unknown_subscriber_or_paper_is_an_error);
+	ADD(filter_is_explained_without_subscriber);
 	return g_test_run();
 }

@@ -1,19 +1,17 @@
 /*
- * digest_build.c - from matches to digests: one edition for each person who is due.
+ * digest_build.c - builds the digests that are due from matches.
  */
 #include "service/digest/digest_build.h"
-#include "model/digest.h"
 
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/day.h"
 #include "base/token.h"
 #include "base/zone.h"
-#include "query/query.h"
 #include "service/collect/coverage.h"
 #include "service/digest/clock_repair.h"
 #include "service/digest/digest_cache.h"
+#include "service/digest/digest_decide.h"
 #include "service/digest/digest_order.h"
 #include "service/people/profile.h"
 #include "service/state/clock_watch.h"
@@ -23,10 +21,10 @@
 #include "store/paper/papers.h"
 #include "store/subscriber/subscribers.h"
 
-/* Of one commit: people, and about as many papers in their digests. */
-#define PAGE_PEOPLE 25
-#define PAGE_PAPERS 500
-#define LABEL_CHARS 60
+/* Maximum number of subscribers, and about that of papers, in one commit. */
+#define PAGE_SUBSCRIBERS 25
+#define PAGE_PAPERS      500
+#define LABEL_CHARS      60
 
 static void
 append_label(GString *text, const char *label)
@@ -41,162 +39,120 @@ append_label(GString *text, const char *label)
 		g_string_append(text, "\xe2\x80\xa6");
 }
 
-/* The candidates of one paper, from *at on, become one item. */
-static struct digest_record_item *
-make_item(struct digest_cache *cache, const GPtrArray *candidates, unsigned *at,
-    GError **error)
+/* Append a line with the filter and its hits to the reasons of an item. */
+static bool
+append_reason(struct digest_cache *cache, const struct candidate *match,
+    GString *reasons, GError **error)
 {
-	const struct candidate *first = candidates->pdata[*at];
-	struct digest_record_item *item = g_new0(struct digest_record_item, 1);
-	GString *reasons = g_string_new(NULL);
+	const char *words = digest_cache_get_words(cache, match, error);
 
+	if (!words)
+		return false;
+	if (reasons->len)
+		g_string_append_c(reasons, '\n');
+	append_label(reasons, match->label);
+	g_string_append_c(reasons, '\t');
+	g_string_append(reasons, words);
+	return true;
+}
+
+/* Make the item of a paper from its matches, which begin at `at`. */
+static struct digest_record_item *
+make_item(
+    struct digest_cache *cache, const GPtrArray *matches, unsigned at, GError **error)
+{
+	const struct candidate *first = matches->pdata[at];
+	g_autoptr(GString) reasons = g_string_new(NULL);
+	struct digest_record_item *item;
+
+	for (unsigned i = at; i < matches->len; i++)
+		if (!append_reason(cache, matches->pdata[i], reasons, error))
+			return NULL;
+	item = g_new0(struct digest_record_item, 1);
 	item->paper_seq = first->paper_seq;
 	item->upvotes = first->upvotes;
 	item->replacement = first->replacement;
-	item->at = *at;
 	g_strlcpy(item->day, first->day, sizeof(item->day));
-	for (; *at < candidates->len; (*at)++) {
-		const struct candidate *candidate = candidates->pdata[*at];
-		const char *words;
-
-		if (candidate->paper_seq != first->paper_seq)
-			break;
-		words = digest_cache_get_words(cache, candidate, error);
-		if (!words) {
-			g_string_free(reasons, TRUE);
-			digest_record_item_free(item);
-			return NULL;
-		}
-		if (reasons->len)
-			g_string_append_c(reasons, '\n');
-		append_label(reasons, candidate->label);
-		g_string_append_c(reasons, '\t');
-		g_string_append(reasons, words);
-	}
-	item->finds = *at - item->at;
-	item->reasons = g_string_free(reasons, FALSE);
+	item->at = at;
+	item->finds = matches->len - at;
+	item->reasons = g_string_free(g_steal_pointer(&reasons), FALSE);
 	return item;
 }
 
-/*
- * Whether a block of the person takes a paper away, or may yet when arXiv has told of
- * it: then the paper waits for a later digest.  Asked now and not when the paper came,
- * since votes that a block asks for go on changing.
- */
-static bool
-is_blocked(struct digest_cache *cache, const GPtrArray *blocks, int64_t paper_seq,
-    bool *is_out, GError **error)
+/* Count the candidates of one paper, side by side from `at` on. */
+static unsigned
+count_matches(const GPtrArray *candidates, unsigned at)
 {
-	const struct digest_cache_paper *paper;
+	const struct candidate *first = candidates->pdata[at];
+	unsigned end = at + 1;
 
-	*is_out = false;
-	if (!blocks->len)
-		return true;
-	paper = digest_cache_get_paper(cache, paper_seq, error);
-	if (!paper)
-		return false;
-	for (unsigned i = 0; i < blocks->len && !*is_out; i++) {
-		const struct query *query =
-		    digest_cache_get_query(cache, blocks->pdata[i]);
-		enum query_verdict truth = QUERY_FALSE;
-
-		if (query)
-			truth =
-			    query_evaluate(query, paper->document, QUERY_AS_REPORTED);
-		*is_out =
-		    truth == QUERY_TRUE || (truth == QUERY_UNKNOWN && paper->is_bare &&
-		                               query_needs_enrichment(query));
-	}
-	return true;
-}
-
-static void
-skip_paper(const GPtrArray *candidates, unsigned *at)
-{
-	int64_t seq = ((const struct candidate *)candidates->pdata[*at])->paper_seq;
-
-	while (*at < candidates->len &&
-	       ((const struct candidate *)candidates->pdata[*at])->paper_seq == seq)
-		(*at)++;
+	while (end < candidates->len &&
+	       ((const struct candidate *)candidates->pdata[end])->paper_seq ==
+	           first->paper_seq)
+		end++;
+	return end - at;
 }
 
 /*
- * Leave out what is not for the person: cross-lists and new versions that are not
- * wanted.  What was listed as new before the filter was there, and is now only
- * replaced, is none that is new.
+ * Choose the papers of a digest.
+ *
+ * @param matches  gets the candidates of the chosen papers, borrowed
+ * @param items    gets struct digest_record_item *
  */
 static bool
-leave_unwanted(struct digest_cache *cache, const struct subscriber *subscriber,
-    GPtrArray *candidates, GError **error)
+choose_papers(struct digest_cache *cache, const struct digest_rules *rules,
+    const GPtrArray *candidates, GPtrArray *matches, GPtrArray *items, GError **error)
 {
-	const int *choice = subscriber->preferences.choice;
-	bool crosslist = choice[PREFERENCE_CROSSLIST] == PREFERENCE_CROSSLIST_ON;
-	bool updates = choice[PREFERENCE_UPDATES] == PREFERENCE_UPDATES_ON;
-	unsigned stored = 0;
+	unsigned count;
 
-	for (unsigned i = 0; i < candidates->len; i++) {
-		struct candidate *candidate = candidates->pdata[i];
-		const struct digest_cache_paper *paper =
-		    digest_cache_get_paper(cache, candidate->paper_seq, error);
+	for (unsigned at = 0; at < candidates->len; at += count) {
+		const struct candidate *first = candidates->pdata[at];
+		struct digest_decision decision;
+		struct digest_record_item *item;
+		unsigned from = matches->len;
 
-		if (!paper)
+		count = count_matches(candidates, at);
+		if (!digest_decide(cache, rules,
+		        &(struct digest_matches){.paper_seq = first->paper_seq,
+		            .candidates = candidates->pdata + at,
+		            .count = count},
+		        matches, &decision, error))
 			return false;
-		if (strcmp(paper->wanted_day[crosslist][updates],
-		        candidate->since_day) < 0)
+		if (decision.outcome != DIGEST_OUTCOME_INCLUDED)
 			continue;
-		candidates->pdata[i] = candidates->pdata[stored];
-		candidates->pdata[stored++] = candidate;
+		item = make_item(cache, matches, from, error);
+		if (!item)
+			return false;
+		g_ptr_array_add(items, item);
 	}
-	g_ptr_array_set_size(candidates, (int)stored);
 	return true;
 }
 
-/* What is new for a person. @return of struct digest_record_item *, in reading order */
+/* @return of struct digest_record_item *, in reading order */
 static GPtrArray *
 make_items(
     struct digest_cache *cache, const struct subscriber *subscriber, GError **error)
 {
+	pb_auto(digest_rules) rules = digest_rules_load(cache, subscriber, error);
 	g_autoptr(GPtrArray) candidates = NULL;
-	g_autoptr(GPtrArray) blocks =
-	    digests_load_blocks(cache->store, subscriber->id, error);
+	g_autoptr(GPtrArray) matches = g_ptr_array_new();
 	g_autoptr(GPtrArray) items =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)digest_record_item_free);
-	char oldest_day[DAY_BYTES];
 
-	if (!blocks)
-		return NULL;
-	day_format(
-	    cache->now - DIGEST_ELIGIBLE_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
-	candidates =
-	    digests_load_candidates(cache->store, subscriber->id, oldest_day, error);
-	if (!candidates || !leave_unwanted(cache, subscriber, candidates, error))
-		return NULL;
-	for (unsigned at = 0; at < candidates->len;) {
-		const struct candidate *first = candidates->pdata[at];
-		struct digest_record_item *item;
-		bool is_out;
-
-		if (!is_blocked(cache, blocks, first->paper_seq, &is_out, error))
-			return NULL;
-		if (is_out) {
-			skip_paper(candidates, &at);
-			continue;
-		}
-		item = make_item(cache, candidates, &at, error);
-		if (!item)
-			return NULL;
-		g_ptr_array_add(items, item);
-	}
-	if (!digest_order_items(cache, subscriber, candidates, items, error))
+	if (rules)
+		candidates = digests_load_candidates(
+		    cache->store, subscriber->id, rules->oldest_day, error);
+	if (!candidates ||
+	    !choose_papers(cache, rules, candidates, matches, items, error) ||
+	    !digest_order_items(cache, subscriber, matches, items, error))
 		return NULL;
 	return g_steal_pointer(&items);
 }
 
 /*
- * A slot has one digest, whatever the clock does.  A first edition is named by the time
- * from which it is due, that of the consent or of the end of a pause, so that it has
- * the same name when an older copy of the store builds it again; who leaves and returns
- * on one day has two.
+ * A slot has one digest, whatever the clock does.  A first digest is named after its
+ * due time, which a restored backup has too; leaving and returning on one day makes
+ * two.
  */
 static char *
 format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
@@ -211,9 +167,9 @@ format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
 }
 
 /*
- * What a backup knows of was perhaps mailed since, and so was what the sources tell
- * again of the days between: the first edition that can have it all is HELD, and so are
- * those before it.
+ * After a restore, papers of the backup and of the days since may have been mailed
+ * already: digests are HELD up to and including the first one that can contain them
+ * all.
  */
 static bool
 hold_restored(struct digest_cache *cache, const struct subscriber *subscriber,
@@ -234,20 +190,20 @@ hold_restored(struct digest_cache *cache, const struct subscriber *subscriber,
 }
 
 static struct digest_style
-choose_look(const struct subscriber *subscriber)
+make_style(const struct subscriber *subscriber)
 {
 	const int *choice = subscriber->preferences.choice;
-	struct digest_style look = {
+	struct digest_style style = {
 	    .abstract = (enum preference_abstract)choice[PREFERENCE_ABSTRACT],
 	    .format = (enum preference_format)choice[PREFERENCE_FORMAT],
 	    .attach = (enum preference_attach)choice[PREFERENCE_ATTACH],
 	};
 
-	g_strlcpy(look.language, subscriber->language, sizeof(look.language));
-	return look;
+	g_strlcpy(style.language, subscriber->language, sizeof(style.language));
+	return style;
 }
 
-/* Who wants mail at once would be told every hour that there is nothing. */
+/* An immediate schedule has a slot every hour: no notes for these. */
 static bool
 wants_note(const struct subscriber *subscriber)
 {
@@ -257,24 +213,24 @@ wants_note(const struct subscriber *subscriber)
 }
 
 /*
- * "At once" is at most once an hour, though a digest went out of rhythm: late, or by
- * another rhythm before.  Then this one waits until the hour is over.
+ * An immediate schedule has at most one digest per hour.  If the last one was late or
+ * of another schedule, postpone this one until the hour is over.
  */
 static bool
-put_off(struct digest_cache *cache, const struct subscriber *subscriber, int64_t now,
-    bool *is_put_off, GError **error)
+postpone(struct digest_cache *cache, const struct subscriber *subscriber, int64_t now,
+    bool *is_postponed, GError **error)
 {
 	int64_t made_at;
 
-	*is_put_off = false;
+	*is_postponed = false;
 	if (subscriber->rhythm.cadence != SCHEDULE_NOW)
 		return true;
 	if (!digests_load_latest(cache->store, subscriber->id, &made_at, error))
 		return false;
-	/* After now: the clock was wrong then. */
+	/* A time in the future: the clock was wrong then. */
 	if (made_at < 0 || made_at > now || made_at + CLOCK_HOUR_S <= now)
 		return true;
-	*is_put_off = true;
+	*is_postponed = true;
 	return subscribers_put_off(
 	    cache->store, subscriber->id, made_at + CLOCK_HOUR_S, error);
 }
@@ -286,8 +242,8 @@ compare_ids(gconstpointer a, gconstpointer b)
 }
 
 /*
- * Derive what names the digest in its Message-ID: the same papers for the same slot of
- * the same person are the same message, in whatever order.
+ * Derive the token of the Message-ID from subscriber, slot and papers in any order, so
+ * that a digest that is built again is the same message.
  */
 static char *
 format_message_token(struct digest_cache *cache,
@@ -322,9 +278,9 @@ choose_texts(struct digest_cache *cache, const struct subscriber *subscriber)
 		cache->texts = catalog_get_texts(cache->book, subscriber->language);
 }
 
-/* Of what is new for a person, or of nothing, which is told to who wants it. */
+/* Save the digest, or a note that there is nothing new for those who want it. */
 static bool
-save_edition(struct digest_cache *cache, const struct subscriber *subscriber,
+save_digest(struct digest_cache *cache, const struct subscriber *subscriber,
     struct digest_record *digest_record, struct digest_build_report *report,
     bool *is_made, GError **error)
 {
@@ -345,14 +301,14 @@ save_edition(struct digest_cache *cache, const struct subscriber *subscriber,
 	if (!token)
 		return false;
 	digest_record->message_token = token;
-	digest_record->look = choose_look(subscriber);
+	digest_record->look = make_style(subscriber);
 	digest_record->coverage = digest_cache_get_coverage(cache);
 	return digests_insert(cache->store, digest_record, error);
 }
 
-/* The edition that is due for one person; in the caller's transaction. */
+/* Make the digest that is due for one subscriber, in the caller's transaction. */
 static bool
-make_edition(struct digest_cache *cache, const struct subscriber *subscriber,
+make_digest(struct digest_cache *cache, const struct subscriber *subscriber,
     int64_t now, struct digest_build_report *report, GError **error)
 {
 	GTimeZone *zone = digest_cache_get_zone(cache, subscriber);
@@ -361,11 +317,11 @@ make_edition(struct digest_cache *cache, const struct subscriber *subscriber,
 	    .subscriber_id = subscriber->id, .slot = slot, .created_at = now};
 	struct schedule_slot next;
 	char date[DAY_BYTES];
-	bool is_put_off, has_slot, is_made = false;
+	bool is_postponed, has_slot, is_made = false;
 
-	if (!put_off(cache, subscriber, now, &is_put_off, error))
+	if (!postpone(cache, subscriber, now, &is_postponed, error))
 		return false;
-	if (is_put_off)
+	if (is_postponed)
 		return true;
 	schedule_format_date(now, zone, date);
 	digest_record.date = date;
@@ -374,7 +330,7 @@ make_edition(struct digest_cache *cache, const struct subscriber *subscriber,
 	if (!digests_has_slot(cache->store, subscriber->id, slot, &has_slot, error))
 		return false;
 	if (!has_slot &&
-	    !save_edition(cache, subscriber, &digest_record, report, &is_made, error))
+	    !save_digest(cache, subscriber, &digest_record, report, &is_made, error))
 		return false;
 	if (!is_made)
 		report->quiet++;
@@ -388,37 +344,37 @@ make_page(struct digest_cache *cache, int64_t now, struct digest_build_report *r
     bool *is_end, GError **error)
 {
 	struct digest_build_report sums = *report;
-	g_autoptr(GPtrArray) people = NULL;
+	g_autoptr(GPtrArray) subscribers = NULL;
 	pb_transaction transaction = {0};
 
 	if (!store_begin(cache->store, &transaction, error))
 		return false;
-	people =
-	    subscribers_load_due(cache->store, now, cache->through, PAGE_PEOPLE, error);
-	if (!people)
+	subscribers = subscribers_load_due(
+	    cache->store, now, cache->through, PAGE_SUBSCRIBERS, error);
+	if (!subscribers)
 		return false;
 	for (unsigned i = 0;
-	     i < people->len && sums.papers < report->papers + PAGE_PAPERS; i++) {
-		const struct subscriber *subscriber = people->pdata[i];
+	     i < subscribers->len && sums.papers < report->papers + PAGE_PAPERS; i++) {
+		const struct subscriber *subscriber = subscribers->pdata[i];
 
-		if (!make_edition(cache, subscriber, now, &sums, error)) {
+		if (!make_digest(cache, subscriber, now, &sums, error)) {
 			g_prefix_error(error,
-			    "edition of subscriber %" G_GINT64_FORMAT ": ",
+			    "digest of subscriber %" G_GINT64_FORMAT ": ",
 			    subscriber->id);
 			return false;
 		}
 	}
 	if (!store_commit(&transaction, error))
 		return false;
-	*is_end = people->len == 0;
+	*is_end = subscribers->len == 0;
 	*report = sums;
 	return true;
 }
 
-/* A list that is late is waited for by those who would be due after it; what was
- * promised at once comes at once, and what comes hourly has its next hour. */
+/* Digests due after a list that is late wait for it; first and immediate ones do not.
+ */
 static void
-hear(struct digest_cache *cache, const struct coverage *coverage,
+set_coverage(struct digest_cache *cache, const struct coverage *coverage,
     struct digest_build_report *report)
 {
 	cache->coverage = coverage;
@@ -434,10 +390,10 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 {
 	pb_auto(token_signer) tokens = token_signer_new(key);
 	struct digest_cache cache;
-	struct backup_restored_from past;
+	struct backup_restored_from restore;
 	struct clock_jump jump;
 	pb_auto(coverage) coverage = NULL;
-	unsigned woken = 0;
+	unsigned resumed = 0;
 	bool is_end = false;
 	bool is_ok;
 
@@ -446,17 +402,17 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	if (jump.is_held)
 		return true;
 	is_ok = clock_repair_run(store, now, error) &&
-	        profile_end_pause(store, now, &woken, error) &&
-	        backup_load_restored_from(store, &past, error);
+	        profile_end_pause(store, now, &resumed, error) &&
+	        backup_load_restored_from(store, &restore, error);
 	digest_cache_init(&cache, store, now);
 	cache.tokens = tokens;
 	cache.book = book;
 	coverage = is_ok ? coverage_load(store, now, error) : NULL;
 	is_ok = is_ok && coverage;
 	if (is_ok)
-		hear(&cache, coverage, report);
-	cache.is_restored = is_ok && past.restored_at >= 0;
-	cache.is_asked = is_ok && past.asked_at >= past.restored_at;
+		set_coverage(&cache, coverage, report);
+	cache.is_restored = is_ok && restore.restored_at >= 0;
+	cache.is_asked = is_ok && restore.asked_at >= restore.restored_at;
 	while (is_ok && !is_end && !store_is_stopped(store)) {
 		is_ok = make_page(&cache, now, report, &is_end, error);
 		store_yield();
@@ -511,7 +467,7 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);
-	digest->look = choose_look(subscriber);
+	digest->look = make_style(subscriber);
 	schedule_format_date(now, zone, digest->date);
 	for (unsigned i = 0; i < items->len; i++)
 		if (!add_preview_entry(store, items->pdata[i], digest, error))

@@ -1,10 +1,9 @@
 /*
- * digest_build.h - from matches to digests: one edition for each person who is due.
+ * digest_build.h - builds the digests that are due from matches.
  *
- * The digest, its items, its place in the outbox and the person's next due
- * time are one commit; a person with nothing to read only moves on.  A first
- * edition is due at once and has the papers of the last days; after a long
- * sleep there is one edition, not one for each missed slot.
+ * A digest, its items, its message in the outbox and the subscriber's next due time are
+ * one commit; without new papers only the due time moves.  A first digest is due at
+ * once and covers DIGEST_FIRST_DAYS; several missed slots make one digest.
  */
 #ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_BUILD_H
 #define PAPERBOY_SERVICE_DIGEST_DIGEST_BUILD_H
@@ -18,27 +17,26 @@
 #include "store/core/store.h"
 
 struct digest_build_report {
-	unsigned due;       /* people whose slot had come */
-	unsigned digests;   /* made */
-	unsigned quiet;     /* people with nothing new */
+	unsigned due;       /* subscribers whose slot has come */
+	unsigned digests;   /* built */
+	unsigned quiet;     /* subscribers without new papers */
 	unsigned papers;    /* in all digests together */
-	int64_t held_until; /* most who are due wait for a late list; -1: none */
+	int64_t held_until; /* most digests wait for a late list until then, s; or -1 */
 };
 
 /**
- * Make the editions of everybody who is due, or, asked to stop (store_set_stop()), of
- * the first ones: the others stay due.
+ * Build the digests that are due.  A stop (store_set_stop()) leaves the rest due.
  *
- * @param key   for their Message-IDs
- * @param book  in whose languages the reasons are; NULL: English
+ * @param key   derives Message-IDs
+ * @param book  languages of the reasons; NULL: English
  */
 bool digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
     int64_t now, struct digest_build_report *report, GError **error);
 
 /**
- * Make the digest that a person would get now, without storing anything.
+ * Build the digest that a subscriber would get now, without storing anything.
  *
- * @return with an empty entries array when there is nothing new
+ * @return without entries when there are no new papers
  */
 struct digest *digest_build_preview(struct store *store, const struct catalog *book,
     int64_t subscriber_id, int64_t now, GError **error);

@@ -1,14 +1,32 @@
 /*
- * why.c - why a paper is, or is not, in somebody's digest.
+ * why.c - why a paper is, or is not, in a subscriber's digest.
  */
+#include "service/explain/why.h"
+
 #include <string.h>
 
+#include "base/day.h"
 #include "base/error.h"
 #include "message/address.h"
-#include "service/explain/why_private.h"
+#include "model/digest.h"
+#include "model/subscriber.h"
+#include "service/digest/digest_decide.h"
 #include "service/match/match.h"
 #include "store/paper/matches.h"
+#include "store/paper/paper_history.h"
 #include "store/subscriber/subscribers.h"
+
+/* Facts that the outcome is made of. */
+struct why_context {
+	struct store *store;
+	struct why *why;
+	const struct subscriber *subscriber;
+	const struct query_document *document; /* of the paper; borrowed */
+	int64_t now;
+	struct history_delivery delivery;
+	GPtrArray *matches; /* of struct candidate * */
+	bool is_behind;     /* a filter has not been matched with the paper yet */
+};
 
 static const char *const outcome_names[] = {
     [WHY_SENT] = "sent",
@@ -40,18 +58,18 @@ char *
 why_clean_id(const char *text)
 {
 	static const char *const links[] = {"/papers/", "/abs/", "/pdf/"};
-	bool has_name = g_ascii_strncasecmp(text, "arxiv:", 6) == 0;
+	bool has_prefix = g_ascii_strncasecmp(text, "arxiv:", 6) == 0;
 	g_autoptr(GRegex) version =
 	    g_regex_new("^(\\d{4}\\.\\d{4,5})v\\d+$", 0, 0, NULL);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
-		const char *place = strstr(text, "://") ? strstr(text, links[i]) : NULL;
+		const char *link = strstr(text, "://") ? strstr(text, links[i]) : NULL;
 
-		if (place)
-			text = place + strlen(links[i]);
+		if (link)
+			text = link + strlen(links[i]);
 	}
 	return g_regex_replace(
-	    version, has_name ? text + 6 : text, -1, 0, "\\1", 0, NULL);
+	    version, has_prefix ? text + 6 : text, -1, 0, "\\1", 0, NULL);
 }
 
 const char *
@@ -90,7 +108,7 @@ why_free(struct why *why)
 	g_free(why);
 }
 
-/* What a filter says of the paper, whoever's it is. */
+/* Explain what a filter, whose query it is, says of the paper. */
 static void
 explain(struct why_filter *filter, const struct query *query,
     const struct query_document *document, const struct stored_paper *stored,
@@ -124,7 +142,7 @@ struct why_filter *
 why_explain(struct store *store, const char *text, const struct stored_paper *stored,
     int64_t now, GPtrArray **warnings, struct query_error *problem, GError **error)
 {
-	/* Without a paper, one that has nothing: its truth is of no interest. */
+	/* An empty paper stands in for none. */
 	struct paper none = {.id = (char *)"",
 	    .title = (char *)"",
 	    .abstract = (char *)"",
@@ -151,17 +169,35 @@ why_explain(struct store *store, const char *text, const struct stored_paper *st
 	return filter;
 }
 
-/* One filter of the person, with what matching made of the paper. */
-static struct why_filter *
-ask_filter(struct store *store, const struct subscription *subscription,
-    const struct query_document *document, const struct stored_paper *stored,
-    int64_t now, GError **error)
+/* A match of the paper, as digests_load_candidates() would load it. */
+static struct candidate *
+make_candidate(
+    const struct subscription *subscription, const struct stored_paper *stored)
 {
-	pb_auto(query) query = query_parse_canonical(
-	    subscription->canonical, store_get_tokenizer(store), NULL);
-	pb_auto(why_filter) filter = new_filter();
-	struct stored_match match;
+	struct candidate *candidate = g_new0(struct candidate, 1);
 
+	candidate->paper_seq = stored->seq;
+	candidate->filter_id = subscription->filter_id;
+	candidate->number = subscription->number;
+	g_strlcpy(candidate->day, stored->day, sizeof(candidate->day));
+	g_strlcpy(candidate->since_day, subscription->since_day,
+	    sizeof(candidate->since_day));
+	return candidate;
+}
+
+/* Explain one filter of the subscriber, with the result of matching. */
+static bool
+ask_filter(struct why_context *context, const struct subscription *subscription,
+    GError **error)
+{
+	struct why *why = context->why;
+	pb_auto(query) query = query_parse_canonical(
+	    subscription->canonical, store_get_tokenizer(context->store), NULL);
+	struct why_filter *filter = new_filter();
+	struct stored_match match;
+	int64_t through;
+
+	g_ptr_array_add(why->filters, filter);
 	filter->number = subscription->number;
 	filter->label =
 	    g_strdup(subscription->name ? subscription->name : subscription->text);
@@ -170,49 +206,402 @@ ask_filter(struct store *store, const struct subscription *subscription,
 	g_strlcpy(
 	    filter->since_day, subscription->since_day, sizeof(filter->since_day));
 	if (query)
-		explain(filter, query, document, stored, now);
-	if (!matches_find(store, subscription->filter_id, stored->seq, &match, error))
-		return NULL;
-	filter->is_found = match.is_yes;
-	filter->found_at = match.is_yes ? match.decided_at : -1;
-	if (match.is_yes)
-		filter->waits_until = -1;
-	return g_steal_pointer(&filter);
-}
-
-static bool
-ask_filters(struct store *store, struct why_context *inquiry, GError **error)
-{
-	struct why *why = inquiry->why;
-	g_autoptr(GPtrArray) own =
-	    subscribers_load_subscriptions(store, inquiry->subscriber->id, error);
-	pb_auto(query_document) document =
-	    own ? match_make_document(store, why->stored, inquiry->now, error) : NULL;
-	int64_t through;
-
-	if (!document)
+		explain(filter, query, context->document, why->stored, context->now);
+	if (!matches_find(context->store, subscription->filter_id, why->stored->seq,
+	        &match, error) ||
+	    !matches_load_through(
+	        context->store, subscription->filter_id, &through, error))
 		return false;
-	why->filters = g_ptr_array_new_with_free_func((GDestroyNotify)why_filter_free);
-	for (unsigned i = 0; i < own->len; i++) {
-		const struct subscription *subscription = own->pdata[i];
-		struct why_filter *filter = ask_filter(
-		    store, subscription, document, why->stored, inquiry->now, error);
-
-		if (!filter)
-			return false;
-		g_ptr_array_add(why->filters, filter);
-		if (!matches_load_through(
-		        store, subscription->filter_id, &through, error))
-			return false;
-		inquiry->is_behind |=
-		    !subscription->is_block && through < why->stored->revision;
-	}
+	context->is_behind |=
+	    !subscription->is_block && through < why->stored->revision;
+	if (!match.is_yes)
+		return true;
+	filter->is_found = true;
+	filter->found_at = match.decided_at;
+	filter->waits_until = -1;
+	if (!subscription->is_block)
+		g_ptr_array_add(
+		    context->matches, make_candidate(subscription, why->stored));
 	return true;
 }
 
-/* Whoever that was, gone or not. */
+static bool
+ask_filters(struct why_context *context, GError **error)
+{
+	g_autoptr(GPtrArray) own = subscribers_load_subscriptions(
+	    context->store, context->subscriber->id, error);
+
+	if (!own)
+		return false;
+	context->why->filters =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)why_filter_free);
+	for (unsigned i = 0; i < own->len; i++)
+		if (!ask_filter(context, own->pdata[i], error))
+			return false;
+	return true;
+}
+
+static char *
+format_time(int64_t at)
+{
+	g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(at);
+
+	return g_date_time_format(time, "%Y-%m-%d %H:%M UTC");
+}
+
+/* @param sentence  taken */
+static void
+set_outcome(struct why *why, enum why_outcome outcome, int64_t at, char *sentence)
+{
+	g_free(why->sentence);
+	why->outcome = outcome;
+	why->at = at;
+	why->sentence = sentence;
+}
+
+static const char *
+detail_words(enum digest_detail detail)
+{
+	switch (detail) {
+	case DIGEST_DETAIL_FULL:
+		return "with its abstract";
+	case DIGEST_DETAIL_TITLE:
+		return "by its title alone: there were more papers than max";
+	case DIGEST_DETAIL_COUNT:
+		return "only counted under \"and more\": there were far more papers "
+		       "than max";
+	}
+	return "";
+}
+
+/* "; 5 copies may have arrived" @param digest  or NULL */
+static char *
+format_copies(const struct history_digest *digest)
+{
+	unsigned copies = digest ? digest->copies : 0;
+
+	if (!copies)
+		return g_strdup("");
+	return g_strdup_printf(
+	    "; %u %s may have arrived", copies, copies == 1 ? "copy" : "copies");
+}
+
+static void
+set_delivered(const struct why_context *context)
+{
+	const struct history_delivery *delivery = &context->delivery;
+	const struct history_digest *digest = NULL;
+	g_autofree char *at = format_time(delivery->at);
+	g_autofree char *copies = NULL;
+
+	for (unsigned i = 0; i < context->why->digests->len; i++) {
+		const struct history_digest *one = context->why->digests->pdata[i];
+
+		if (one->id == delivery->digest_id)
+			digest = one;
+	}
+	copies = format_copies(digest);
+	if (digest && g_strcmp0(digest->message, "SENT") != 0)
+		set_outcome(context->why, WHY_READ, delivery->at,
+		    g_strdup_printf("the message of digest %" G_GINT64_FORMAT
+		                    " %s at %s, and its papers count as read%s",
+		        digest->id,
+		        g_strcmp0(digest->message, "UNKNOWN") == 0
+		            ? "was abandoned in doubt"
+		            : "was cancelled",
+		        at, copies));
+	else
+		set_outcome(context->why, WHY_SENT, delivery->at,
+		    g_strdup_printf("mailed at %s in digest %" G_GINT64_FORMAT "%s%s",
+		        at, delivery->digest_id, digest ? ", " : "",
+		        digest ? detail_words(digest->shown) : ""));
+}
+
+/* What happens next to a message that has not ended. */
+static const char *
+message_words(const char *state)
+{
+	static const char *const rows[][2] = {
+	    {"NEW", ", about to be sent"},
+	    {"SENDING", ", being sent"},
+	    {"DEFERRED", ", retried automatically"},
+	    {"UNKNOWN", ", retried automatically"},
+	    {"HELD", " until the operator releases it"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		if (g_strcmp0(state, rows[i][0]) == 0)
+			return rows[i][1];
+	return "";
+}
+
+static void
+set_in_progress(const struct why_context *context)
+{
+	const GPtrArray *digests = context->why->digests;
+	const struct history_digest *digest =
+	    digests->len ? digests->pdata[digests->len - 1] : NULL;
+	g_autofree char *next = NULL, *copies = format_copies(digest);
+
+	if (!digest) {
+		set_outcome(context->why, WHY_ON_ITS_WAY, -1,
+		    g_strdup("it is in a digest that is being made"));
+		return;
+	}
+	if (digest->next_try_at >= 0)
+		next = format_time(digest->next_try_at);
+	set_outcome(context->why, WHY_ON_ITS_WAY, digest->next_try_at,
+	    g_strdup_printf("in digest %" G_GINT64_FORMAT
+	                    ", whose message is %s%s%s%s%s%s%s",
+	        digest->id, digest->message ? digest->message : "lost",
+	        message_words(digest->message), copies,
+	        next ? "; next attempt at " : "", next ? next : "",
+	        digest->reply ? "; reply of the mail server: " : "",
+	        digest->reply ? digest->reply : ""));
+}
+
+static bool
+is_before(const struct why *why, const struct why_filter *filter)
+{
+	return strcmp(why->stored->day, filter->since_day) < 0;
+}
+
+static void
+set_before(const struct why_context *context, const struct why_filter *filter)
+{
+	struct why *why = context->why;
+	char subscribed[DAY_BYTES];
+
+	day_format(MAX(context->subscriber->consent_at, 0), subscribed);
+	if (context->subscriber->consent_at >= 0 &&
+	    strcmp(why->stored->day, subscribed) < 0)
+		set_outcome(why, WHY_NOT_SUBSCRIBED, context->subscriber->consent_at,
+		    g_strdup_printf("listed on %s, more than %d days before the "
+		                    "subscription of %s",
+		        why->stored->day, DIGEST_FIRST_DAYS, subscribed));
+	else
+		set_outcome(why, WHY_FILTER_NEWER, -1,
+		    g_strdup_printf("listed on %s; filter %d is newer and covers "
+		                    "papers from %s on",
+		        why->stored->day, filter->number, filter->since_day));
+}
+
+static void
+set_waiting(struct why *why, const struct why_filter *filter)
+{
+	g_autofree char *until = format_time(filter->waits_until);
+
+	set_outcome(why, WHY_WAITING, filter->waits_until,
+	    g_strdup_printf("filter %d waits for %s, until %s at the latest",
+	        filter->number,
+	        filter->waits_for_arxiv ? "its arXiv record"
+	                                : "votes, links and the like to change",
+	        until));
+}
+
+/* No filter has matched it in time: list the reasons, the most promising one first. */
+static void
+set_not_matched(const struct why_context *context)
+{
+	struct why *why = context->why;
+	const struct why_filter *waiting = NULL, *newer = NULL;
+	bool has_filter = false, matches_now = false;
+
+	for (unsigned i = 0; i < why->filters->len; i++) {
+		const struct why_filter *filter = why->filters->pdata[i];
+		bool waits = filter->waits_until >= 0;
+		bool is_true = filter->truth == QUERY_TRUE;
+
+		if (filter->is_block)
+			continue;
+		has_filter = true;
+		if (is_before(why, filter)) {
+			if (!newer && (filter->is_found || is_true || waits))
+				newer = filter;
+			continue;
+		}
+		matches_now |= is_true;
+		if (waits && (!waiting || filter->waits_until < waiting->waits_until))
+			waiting = filter;
+	}
+	if (!has_filter)
+		set_outcome(
+		    why, WHY_NO_FILTER, -1, g_strdup("the subscriber has no filter"));
+	else if (newer && !matches_now && !waiting)
+		set_before(context, newer);
+	else if (context->is_behind || matches_now)
+		set_outcome(why, WHY_NOT_MATCHED_YET, -1,
+		    g_strdup("not matched with the filters yet; paperboyd does this "
+		             "within a minute"));
+	else if (waiting)
+		set_waiting(why, waiting);
+	else
+		set_outcome(why, WHY_NO_CLAUSE, -1,
+		    g_strdup("no filter matches it: see the clauses that are false"));
+}
+
+/* @param is_cross  with crosslist on it would be in the digest */
+static void
+set_unwanted(
+    const struct why_context *context, const struct digest_rules *rules, bool is_cross)
+{
+	if (is_cross)
+		set_outcome(context->why, WHY_UNWANTED, -1,
+		    g_strdup("it was only cross-listed, and the subscriber does not "
+		             "want cross-lists: crosslist off"));
+	else
+		set_outcome(context->why, WHY_UNWANTED, -1,
+		    g_strdup_printf("it was only replaced by a new version, and the "
+		                    "subscriber does not want these: updates %s",
+		        rules->wants_updates ? "on, crosslist off" : "off"));
+}
+
+static void
+set_block_pending(const struct why_context *context, int number)
+{
+	struct why *why = context->why;
+	int64_t at = why->stored->first_seen_at + PAPERS_ENRICH_S;
+	g_autofree char *until = format_time(at);
+
+	set_outcome(why, WHY_BLOCK_WAITING, at,
+	    g_strdup_printf("block %d waits for its arXiv record, until %s at the "
+	                    "latest",
+	        number, until));
+}
+
+/* The next digest has it; the subscriber may not be getting any. */
+static void
+set_included(const struct why_context *context)
+{
+	const struct subscriber *subscriber = context->subscriber;
+	bool has_end = *subscriber->paused_until != '\0';
+	g_autofree char *due = format_time(MAX(subscriber->next_due_at, 0));
+
+	if (subscriber->state == SUBSCRIBER_ACTIVE)
+		set_outcome(context->why, WHY_NEXT, subscriber->next_due_at,
+		    g_strdup_printf("it will be in the next digest, at %s", due));
+	else
+		set_outcome(context->why, WHY_NOT_ACTIVE,
+		    has_end ? subscriber->next_due_at : -1,
+		    g_strdup_printf("the subscriber is %s%s%s: no digests are made",
+		        subscriber_state_name(subscriber->state),
+		        has_end ? " until " : "", subscriber->paused_until));
+}
+
+/* Mention an earlier digest that did not arrive, or had an earlier version. */
+static void
+add_earlier_digest(const struct why_context *context)
+{
+	struct why *why = context->why;
+	const struct history_digest *digest = NULL;
+	GString *text;
+
+	if (why->outcome == WHY_SENT || why->outcome == WHY_READ)
+		return;
+	text = g_string_new(why->sentence);
+	if (context->delivery.at >= 0)
+		g_string_append_printf(text,
+		    "; digest %" G_GINT64_FORMAT " had an earlier version",
+		    context->delivery.digest_id);
+	for (unsigned i = 0; i < why->digests->len; i++) {
+		const struct history_digest *one = why->digests->pdata[i];
+
+		if (g_str_equal(one->state, "failed") ||
+		    g_str_equal(one->state, "cancelled"))
+			digest = one;
+	}
+	if (digest && why->outcome != WHY_ON_ITS_WAY && why->outcome != WHY_REFUSED)
+		g_string_append_printf(text,
+		    "; digest %" G_GINT64_FORMAT " with it %s%s%s", digest->id,
+		    g_str_equal(digest->state, "failed") ? "could not be delivered"
+		                                         : "was cancelled",
+		    digest->reply ? ": " : "", digest->reply ? digest->reply : "");
+	g_free(why->sentence);
+	why->sentence = g_string_free(text, FALSE);
+}
+
+/* Put the decision of the digest into words. */
+static void
+explain_decision(const struct why_context *context, const struct digest_rules *rules,
+    const struct digest_decision *decision, bool is_cross)
+{
+	struct why *why = context->why;
+
+	switch (decision->outcome) {
+	case DIGEST_OUTCOME_DELIVERED:
+		set_delivered(context);
+		break;
+	case DIGEST_OUTCOME_IN_PROGRESS:
+		set_in_progress(context);
+		break;
+	case DIGEST_OUTCOME_REJECTED:
+		set_outcome(why, WHY_REFUSED, -1,
+		    g_strdup("two messages with it were rejected for their content, so "
+		             "it is left out"));
+		break;
+	case DIGEST_OUTCOME_NOT_MATCHED:
+	case DIGEST_OUTCOME_BEFORE_FILTER:
+		set_not_matched(context);
+		break;
+	case DIGEST_OUTCOME_TOO_OLD:
+		set_outcome(why, WHY_TOO_OLD, -1,
+		    g_strdup_printf("last listed on %s, and digests go back %d days",
+		        why->stored->day, DIGEST_ELIGIBLE_DAYS));
+		break;
+	case DIGEST_OUTCOME_UNWANTED:
+		set_unwanted(context, rules, is_cross);
+		break;
+	case DIGEST_OUTCOME_BLOCKED:
+		set_outcome(why, WHY_BLOCKED, -1,
+		    g_strdup_printf("block %d excludes it", decision->block->number));
+		break;
+	case DIGEST_OUTCOME_BLOCK_PENDING:
+		set_block_pending(context, decision->block->number);
+		break;
+	case DIGEST_OUTCOME_INCLUDED:
+		set_included(context);
+		break;
+	}
+}
+
+/* Let the digest decide, and decide again as if cross-lists were wanted. */
+static bool
+decide(struct why_context *context, struct digest_cache *cache, GError **error)
+{
+	pb_auto(digest_rules) rules =
+	    digest_rules_load(cache, context->subscriber, error);
+	g_autoptr(GPtrArray) eligible = g_ptr_array_new();
+	struct digest_matches matches = {
+	    .paper_seq = context->why->stored->seq,
+	    .candidates = context->matches->pdata,
+	    .count = context->matches->len,
+	};
+	struct digest_rules with_cross;
+	struct digest_decision decision, other;
+
+	if (!rules ||
+	    !digests_find_exclusion(context->store, context->subscriber->id,
+	        matches.paper_seq, &matches.exclusion, error) ||
+	    !digest_decide(cache, rules, &matches, eligible, &decision, error))
+		return false;
+	with_cross = *rules;
+	with_cross.wants_crosslist = true;
+	if (!digest_decide(cache, &with_cross, &matches, eligible, &other, error))
+		return false;
+	if (context->subscriber->state == SUBSCRIBER_GONE &&
+	    decision.outcome > DIGEST_OUTCOME_REJECTED)
+		set_outcome(
+		    context->why, WHY_GONE, -1, g_strdup("the subscriber has left"));
+	else
+		explain_decision(
+		    context, rules, &decision, other.outcome > DIGEST_OUTCOME_UNWANTED);
+	add_earlier_digest(context);
+	return true;
+}
+
+/* Find a subscriber, also one who has left. */
 static struct subscriber *
-find_person(struct store *store, const char *text, GError **error)
+find_subscriber(struct store *store, const char *text, GError **error)
 {
 	struct address address = {0};
 	g_autofree char *key = NULL;
@@ -228,26 +617,45 @@ find_person(struct store *store, const char *text, GError **error)
 	return subscriber;
 }
 
+static bool
+load_history(struct why_context *context, GError **error)
+{
+	struct why *why = context->why;
+	int64_t seq = why->stored->seq, id = context->subscriber->id;
+
+	why->listings = history_load_listings(context->store, seq, error);
+	if (!why->listings)
+		return false;
+	why->digests = history_load_digests(context->store, id, seq, error);
+	return why->digests && history_load_delivery(
+	                           context->store, id, seq, &context->delivery, error);
+}
+
 struct why *
 why_ask(struct store *store, const char *address, const char *paper_id, int64_t now,
     GError **error)
 {
-	pb_auto(subscriber) subscriber = find_person(store, address, error);
+	pb_auto(subscriber) subscriber = find_subscriber(store, address, error);
 	pb_auto(why) why = g_new0(struct why, 1);
-	struct why_context inquiry = {.why = why, .subscriber = subscriber, .now = now};
+	g_autoptr(GPtrArray) matches =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)candidate_free);
+	struct why_context context = {.store = store,
+	    .why = why,
+	    .subscriber = subscriber,
+	    .now = now,
+	    .matches = matches};
+	const struct digest_cache_paper *paper;
+	struct digest_cache cache;
+	bool is_ok;
 
 	why->stored = subscriber ? papers_load_id(store, paper_id, error) : NULL;
-	if (!why->stored)
+	if (!why->stored || !load_history(&context, error))
 		return NULL;
-	why->listings = history_load_listings(store, why->stored->seq, error);
-	why->digests = why->listings ? history_load_digests(store, subscriber->id,
-	                                   why->stored->seq, error)
-	                             : NULL;
-	if (!why->digests ||
-	    !history_load_delivery(
-	        store, subscriber->id, why->stored->seq, &inquiry.delivery, error) ||
-	    !ask_filters(store, &inquiry, error))
-		return NULL;
-	why_rules_run(&inquiry);
-	return g_steal_pointer(&why);
+	digest_cache_init(&cache, store, now);
+	paper = digest_cache_get_paper(&cache, why->stored->seq, error);
+	context.document = paper ? paper->document : NULL;
+	is_ok =
+	    paper && ask_filters(&context, error) && decide(&context, &cache, error);
+	digest_cache_clear(&cache);
+	return is_ok ? g_steal_pointer(&why) : NULL;
 }

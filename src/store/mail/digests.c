@@ -29,34 +29,60 @@ digest_record_item_free(struct digest_record_item *item)
 	g_free(item);
 }
 
+/* Conditions that exclude a paper p from the digests of the subscriber ?1. */
+
+/* A replaced paper is sent again to those who want updates. */
+#define IS_DELIVERED                                                        \
+	" EXISTS (SELECT 1 FROM delivered d"                                \
+	"  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq"              \
+	"  AND d.replacement >= iif((SELECT updates = 'on' FROM subscriber" \
+	"   WHERE id = ?1), p.replacement, 0))"
+#define IS_IN_PROGRESS                                                             \
+	" EXISTS (SELECT 1 FROM digest g JOIN digest_item i ON i.digest_id = g.id" \
+	"  WHERE g.subscriber_id = ?1 AND g.state = 'live' AND i.paper_seq = p.seq)"
+#define IS_REJECTED                                                           \
+	" EXISTS (SELECT 1 FROM digest_rejected r WHERE r.subscriber_id = ?1" \
+	"  AND r.paper_seq = p.seq AND r.times >= 2)"
+
+bool
+digests_find_exclusion(struct store *store, int64_t subscriber_id, int64_t paper_seq,
+    enum digest_exclusion *exclusion, GError **error)
+{
+	static const char sql[] = "SELECT CASE WHEN" IS_DELIVERED " THEN 1"
+	                          " WHEN" IS_IN_PROGRESS " THEN 2"
+	                          " WHEN" IS_REJECTED " THEN 3 ELSE 0 END"
+	                          " FROM paper p WHERE p.seq = ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
+	enum sql_step step = statement ? sql_step(statement, error) : SQL_STEP_FAILED;
+
+	if (step == SQL_STEP_FAILED)
+		return false;
+	*exclusion = step == SQL_STEP_ROW
+	                 ? (enum digest_exclusion)sql_get_int(statement, 0)
+	                 : DIGEST_EXCLUSION_NONE;
+	return true;
+}
+
 GPtrArray *
 digests_load_candidates(
     struct store *store, int64_t subscriber_id, const char *oldest_day, GError **error)
 {
+	/* Most subscribers have no live digest and no rejection: check these once, not
+	 * for each paper. */
 	static const char sql[] =
 	    "SELECT p.seq, s.filter_id, s.number, coalesce(s.name, s.text),"
-	    " f.canonical, p.last_day, p.upvotes, max(s.since_day, ?2), p.replacement,"
+	    " f.canonical, p.last_day, p.upvotes, s.since_day, p.replacement,"
 	    " s.max_papers"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
 	    " JOIN match_found m ON m.filter_id = s.filter_id"
 	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
 	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0"
 	    " AND p.last_day >= max(s.since_day, ?2)"
-	    " AND NOT EXISTS (SELECT 1 FROM delivered d"
-	    "  WHERE d.subscriber_id = ?1 AND d.paper_seq = p.seq"
-	    /* Once more with each replacement, for who wants updates. */
-	    "  AND d.replacement >= iif((SELECT updates = 'on' FROM subscriber"
-	    "   WHERE id = ?1), p.replacement, 0))"
-	    /* Most have neither: that is asked once, not for each paper. */
-	    " AND (NOT EXISTS (SELECT 1 FROM digest"
-	    "   WHERE subscriber_id = ?1 AND state = 'live')"
-	    "  OR NOT EXISTS (SELECT 1 FROM digest g JOIN digest_item i"
-	    "   ON i.digest_id = g.id WHERE g.subscriber_id = ?1"
-	    "   AND g.state = 'live' AND i.paper_seq = p.seq))"
+	    " AND NOT" IS_DELIVERED " AND (NOT EXISTS (SELECT 1 FROM digest"
+	    "   WHERE subscriber_id = ?1 AND state = 'live') OR NOT" IS_IN_PROGRESS ")"
 	    " AND (NOT EXISTS (SELECT 1 FROM digest_rejected WHERE subscriber_id = ?1)"
-	    "  OR NOT EXISTS (SELECT 1 FROM digest_rejected r WHERE r.subscriber_id = "
-	    "?1"
-	    "   AND r.paper_seq = p.seq AND r.times >= 2))"
+	    "  OR NOT" IS_REJECTED ")"
 	    " ORDER BY coalesce(p.upvotes, 0) DESC, p.last_day DESC, p.id, s.number";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_TEXT(oldest_day));

@@ -21,17 +21,29 @@ struct candidate {
 	char *canonical; /* the filter's canonical form */
 	char day[11];
 	int64_t upvotes;     /* or PAPER_UNKNOWN */
-	char since_day[11];  /* what was listed before is not for the filter */
+	char since_day[11];  /* first day of the filter */
 	int64_t replacement; /* of the paper, announced last; 0: none */
 	int max_papers; /* that the filter may show in full; 0: no limit of its own */
 };
 
 void candidate_free(struct candidate *candidate);
 
+/* Reason in the history of a paper to exclude it from a subscriber's digests. */
+enum digest_exclusion {
+	DIGEST_EXCLUSION_NONE,
+	DIGEST_EXCLUSION_DELIVERED,   /* delivered, and not replaced since */
+	DIGEST_EXCLUSION_IN_PROGRESS, /* in a digest whose message has not ended */
+	DIGEST_EXCLUSION_REJECTED,    /* in two messages rejected for their content */
+};
+
+/** Find why digests_load_candidates() would leave out a paper that matches. */
+bool digests_find_exclusion(struct store *store, int64_t subscriber_id,
+    int64_t paper_seq, enum digest_exclusion *exclusion, GError **error);
+
 /**
- * What a person's next edition may hold: matches of the person's filters on
- * papers listed on or after oldest_day (and the filter's own first day),
- * neither delivered nor in a digest under way nor refused twice for content.
+ * Load candidates for a subscriber's next digest: matches of the subscriber's filters
+ * with papers listed on or after oldest_day and the filter's first day, without those
+ * that have a digest_exclusion.
  *
  * @return of struct candidate *: papers in reading order (votes, day, id), the
  *         filters of one paper side by side, by number

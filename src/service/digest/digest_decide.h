@@ -1,0 +1,66 @@
+/*
+ * digest_decide.h - whether a paper is in a subscriber's next digest, and if not, why.
+ *
+ * Nothing else decides this: digests are built by it, and `why` prints it.
+ */
+#ifndef PAPERBOY_SERVICE_DIGEST_DIGEST_DECIDE_H
+#define PAPERBOY_SERVICE_DIGEST_DIGEST_DECIDE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/subscriber.h"
+#include "service/digest/digest_cache.h"
+#include "store/mail/digests.h"
+
+/* In the order of the checks: an outcome has passed all checks before it. */
+enum digest_outcome {
+	DIGEST_OUTCOME_DELIVERED, /* as DIGEST_EXCLUSION_DELIVERED, ... */
+	DIGEST_OUTCOME_IN_PROGRESS,
+	DIGEST_OUTCOME_REJECTED,
+	DIGEST_OUTCOME_NOT_MATCHED,   /* no filter matches it */
+	DIGEST_OUTCOME_BEFORE_FILTER, /* last listed before a filter's first day */
+	DIGEST_OUTCOME_TOO_OLD,       /* last listed over DIGEST_ELIGIBLE_DAYS ago */
+	DIGEST_OUTCOME_UNWANTED,      /* since then, only cross-listed or replaced */
+	DIGEST_OUTCOME_BLOCKED,
+	DIGEST_OUTCOME_BLOCK_PENDING, /* a block needs the enrichment by arXiv */
+	DIGEST_OUTCOME_INCLUDED,
+};
+
+struct digest_decision {
+	enum digest_outcome outcome;
+	const struct candidate *block; /* borrowed; of BLOCKED, BLOCK_PENDING */
+};
+
+/* Settings of a subscriber that decide. */
+struct digest_rules {
+	GPtrArray *blocks; /* of struct candidate * */
+	bool wants_crosslist;
+	bool wants_updates;
+	char oldest_day[DAY_BYTES];
+};
+
+struct digest_rules *digest_rules_load(
+    struct digest_cache *cache, const struct subscriber *subscriber, GError **error);
+void digest_rules_free(struct digest_rules *rules);
+PB_DEFINE_AUTO(digest_rules, digest_rules_free);
+
+/* A paper and the filters of one subscriber that match it. */
+struct digest_matches {
+	int64_t paper_seq;
+	enum digest_exclusion exclusion; /* NONE for loaded candidates */
+	const gpointer *candidates;      /* of struct candidate * */
+	unsigned count;
+};
+
+/**
+ * Decide about one paper.
+ *
+ * @param eligible  gets those matches that put it into the digest; none otherwise
+ */
+bool digest_decide(struct digest_cache *cache, const struct digest_rules *rules,
+    const struct digest_matches *matches, GPtrArray *eligible,
+    struct digest_decision *decision, GError **error);
+
+#endif
