@@ -13,7 +13,7 @@
 static void
 check_line(const struct imap_line *line, bool is_rest)
 {
-	g_assert(is_rest == (line->kind == IMAP_LINE_REST));
+	g_assert(is_rest == (line->kind == IMAP_LINE_AFTER_LITERAL));
 	g_assert(line->kind <= IMAP_LINE_OTHER);
 	g_assert(line->literal_bytes <= BOUNDS_MAIL_BYTES + 1);
 	g_assert(line->has_literal || line->literal_bytes == 0);

@@ -150,12 +150,13 @@ serve(struct run *run, struct imap_options *options)
 	    .skip = skip,
 	    .unskip = unskip,
 	    .load_skipped = load_skipped,
-	    .note = note,
+	    .report = note,
 	    .data = run};
 	g_autoptr(GError) error = NULL;
 	pb_auto(receiver) mailbox = NULL;
 
-	options->keeper = (struct imap_cursor_store){load_mark, save_mark, NULL, run};
+	options->cursor_store =
+	    (struct imap_cursor_store){load_mark, save_mark, NULL, run};
 	options->random = half;
 	mailbox = imap_receiver_new(options, &error);
 	if (!mailbox || !receiver_run(mailbox, &sink, STDIN_FILENO, &error)) {
@@ -218,8 +219,8 @@ main(int argc, char **argv)
 	        .idle_s = (unsigned)idle_s,
 	        .poll_s = (unsigned)poll_s,
 	        .retry_ms = 20,
-	        .retry_most_ms = 200,
-	        .refused_ms = 500,
+	        .retry_max_ms = 200,
+	        .login_failed_ms = 500,
 	        .postponed_ms = 20}};
 	status = serve(&run, &options);
 	g_free(host), g_free(tls), g_free(ca), g_free(user), g_free(password);

@@ -206,7 +206,7 @@ def checks_an_imap_mailbox(tap):
     found = checked()
     assert found["ok"], found
     assert found["found"] == (
-        "logged in at localhost as box@example.org, folder INBOX is there"), found
+        "logged in to localhost as box@example.org, folder INBOX exists"), found
     instance.set(receive__imap_folder="Nowhere")
     found = checked()
     assert not found["ok"] and "cannot open the folder 'Nowhere'" in found["found"], found

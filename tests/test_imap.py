@@ -452,7 +452,7 @@ def main():
                     child.wait_fact(lambda: len(dovecot.mails(user)) == 3,
                                     "the small one is removed", 60)
                     reported = instance.ctl("status", wanted=1)
-                    assert reported.count("bytes, more than the 1048576") == 3, reported
+                    assert reported.count("bytes, the limit is 1048576") == 3, reported
                     assert "3 skipped; mailboxes: imap:ok" in reported, reported
                     assert "letters cannot come in" not in reported, reported
                     child.stop()

@@ -43,8 +43,8 @@ static const struct row good[] = {
     {"idle1 BAD what\r\n", IMAP_LINE_RESULT, 0, -1},
     {"12 NO\r\n", IMAP_LINE_RESULT, 0, -1},
     {"12 MAYBE\r\n", IMAP_LINE_OTHER, 0, -1},
-    {"+ idling\r\n", IMAP_LINE_GO_ON, 0, -1},
-    {"+\r\n", IMAP_LINE_GO_ON, 0, -1},
+    {"+ idling\r\n", IMAP_LINE_CONTINUE, 0, -1},
+    {"+\r\n", IMAP_LINE_CONTINUE, 0, -1},
     {"\r\n", IMAP_LINE_OTHER, 0, -1},
     {"*\r\n", IMAP_LINE_OTHER, 0, -1},
     {"* \r\n", IMAP_LINE_OTHER, 0, -1},
@@ -114,7 +114,7 @@ test_literal_bound(void)
 	check_refused(past, strlen(past), false);
 	check_refused(rest, strlen(rest), true);
 	g_assert_true(imap_line_parse(" X {5}\r\n", 8, true, &line, NULL));
-	g_assert_cmpint(line.kind, ==, IMAP_LINE_REST);
+	g_assert_cmpint(line.kind, ==, IMAP_LINE_AFTER_LITERAL);
 	g_assert_cmpuint(line.literal_bytes, ==, 5);
 }
 

@@ -103,7 +103,7 @@ test_drops(void)
 	g_assert_true(imap_wire_take_untagged(pair.wire));
 	g_assert_false(imap_wire_take_untagged(pair.wire));
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
-	    "the IMAP server has said goodbye");
+	    "the IMAP server sent BYE");
 	g_string_free(got, TRUE);
 	pair.low = imap_wire_new_plain(pair.wire);
 	pair_clear(&pair);
@@ -124,7 +124,7 @@ check_line(size_t size, const char *wanted)
 	got = read_all(&pair, text);
 	g_assert_cmpuint(got->len, ==, wanted ? 0 : size);
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
-	    wanted ? wanted : "the IMAP server has cut the connection");
+	    wanted ? wanted : "the IMAP server closed the connection");
 	g_string_free(got, TRUE);
 	pair.low = imap_wire_new_plain(pair.wire);
 	pair_clear(&pair);
@@ -134,7 +134,7 @@ static void
 test_line_bound(void)
 {
 	check_line(BOUNDS_IMAP_LINE_BYTES, NULL);
-	check_line(BOUNDS_IMAP_LINE_BYTES + 1, "the IMAP server sent too long a line");
+	check_line(BOUNDS_IMAP_LINE_BYTES + 1, "the IMAP server sent a line that is too long");
 }
 
 /* What is dropped counts too, and a letter does not. */
@@ -166,8 +166,8 @@ static void
 test_answer_bound(void)
 {
 	check_answer(
-	    BOUNDS_IMAP_ANSWER_BYTES, "the IMAP server has cut the connection");
-	check_answer(BOUNDS_IMAP_ANSWER_BYTES + 1, "the IMAP server sent too much");
+	    BOUNDS_IMAP_ANSWER_BYTES, "the IMAP server closed the connection");
+	check_answer(BOUNDS_IMAP_ANSWER_BYTES + 1, "the IMAP server sent a response that is too large");
 }
 
 static void
@@ -184,7 +184,7 @@ test_one_message(void)
 	got = read_all(&pair, text);
 	g_assert_cmpuint(got->len, ==, sizeof(one) - 1 + 3);
 	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
-	    "the IMAP server sent a literal where none belongs");
+	    "the IMAP server sent an unexpected literal");
 	g_string_free(got, TRUE);
 	pair.low = imap_wire_new_plain(pair.wire);
 	pair_clear(&pair);

@@ -174,7 +174,7 @@ static char *
 talk(struct basket *basket, const char *said, size_t size, size_t piece)
 {
 	const struct receiver_sink sink = {
-	    .take = take, .note = note, .is_known = is_known, .data = basket};
+	    .take = take, .report = note, .is_known = is_known, .data = basket};
 	pb_auto(lmtp_session) session = lmtp_session_new(&sink);
 
 	for (size_t at = 0; at < size; at += piece)
@@ -340,7 +340,7 @@ start_server(const struct store_fixture *fixture, struct lmtp_times times)
 
 	server->basket = (struct basket){.raw = g_string_new(NULL), .failure = -1};
 	server->sink =
-	    (struct receiver_sink){.take = take, .note = note, .data = &server->basket};
+	    (struct receiver_sink){.take = take, .report = note, .data = &server->basket};
 	server->mailbox = lmtp_new(&options);
 	server->stop_fd = eventfd(0, EFD_CLOEXEC);
 	server->thread = g_thread_new("lmtp", serve, server);

@@ -230,7 +230,7 @@ def mailbox_at_a_host(tap):
         "install": install, "systemctl reload paperboyd": recipe.reload})
     rows = recipe.check()
     assert rows["mailbox imap"]["found"] == (
-        f"logged in at localhost as {box}, folder INBOX is there"), rows
+        f"logged in to localhost as {box}, folder INBOX exists"), rows
     recipe.subscribe(postfix.port, box)
     assert any(f"sasl_username={box}" in line for line in postfix.log)
 

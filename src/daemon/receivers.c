@@ -69,11 +69,11 @@ set_problem(void *data, const GError *problem)
 	/* The same error is logged once. */
 	if (problem && g_strcmp0(problem->message, thread->problem) != 0)
 		event_log(EVENT_RECEIVER_FAILED,
-		    EVENT_WORD("receiver", thread->receiver->receiver),
+		    EVENT_WORD("receiver", thread->receiver->kind),
 		    EVENT_TEXT(problem->message));
 	else if (!problem && thread->is_failing)
 		event_log(EVENT_RECEIVER_RECOVERED,
-		    EVENT_WORD("receiver", thread->receiver->receiver));
+		    EVENT_WORD("receiver", thread->receiver->kind));
 	thread->is_failing = problem != NULL;
 	g_free(thread->problem);
 	thread->problem = problem ? g_strdup(problem->message) : NULL;
@@ -114,8 +114,7 @@ is_known(void *data, const char *recipient)
 	    !subaddress_parse(&own_addresses->commands, recipient, &kind, &token) ||
 	    kind != SUBADDRESS_UNKNOWN)
 		return true;
-	event_log(EVENT_INBOX_REJECTED,
-	    EVENT_WORD("receiver", thread->receiver->receiver),
+	event_log(EVENT_INBOX_REJECTED, EVENT_WORD("receiver", thread->receiver->kind),
 	    EVENT_TEXT("unknown subaddress of the recipient"));
 	return false;
 }
@@ -144,11 +143,11 @@ take(void *data, const struct receive_mail *mail, GError **error)
 	bool is_fresh;
 
 	arm_heartbeat(thread);
-	if (!inbox_process_store(thread->store, &rules, thread->receiver->receiver,
-	        mail, clock_get_now(thread->options->clock), &is_fresh, &problem)) {
+	if (!inbox_process_store(thread->store, &rules, thread->receiver->kind, mail,
+	        clock_get_now(thread->options->clock), &is_fresh, &problem)) {
 		if (!g_error_matches(problem, PB_ERROR, PB_ERROR_TEMPORARY))
 			event_log(EVENT_INBOX_REJECTED,
-			    EVENT_WORD("receiver", thread->receiver->receiver),
+			    EVENT_WORD("receiver", thread->receiver->kind),
 			    EVENT_INT("size", (int64_t)mail->size),
 			    EVENT_TEXT(problem->message));
 		else
@@ -159,8 +158,7 @@ take(void *data, const struct receive_mail *mail, GError **error)
 	set_store_problem(thread, NULL);
 	if (!is_fresh)
 		return true;
-	event_log(EVENT_INBOX_STORED,
-	    EVENT_WORD("receiver", thread->receiver->receiver),
+	event_log(EVENT_INBOX_STORED, EVENT_WORD("receiver", thread->receiver->kind),
 	    EVENT_INT("size", (int64_t)mail->size));
 	thread->options->arrived(thread->options->data);
 	return true;
@@ -176,7 +174,7 @@ skip(void *data, const char *name, const struct receive_mail *head, const char *
 	bool is_new, is_fresh;
 
 	arm_heartbeat(thread);
-	if (!inbox_process_skip(thread->store, &rules, thread->receiver->receiver, name,
+	if (!inbox_process_skip(thread->store, &rules, thread->receiver->kind, name,
 	        head, reason, clock_get_now(thread->options->clock), &is_new, &is_fresh,
 	        &problem)) {
 		set_store_problem(thread, problem);
@@ -186,8 +184,7 @@ skip(void *data, const char *name, const struct receive_mail *head, const char *
 	set_store_problem(thread, NULL);
 	if (is_new)
 		event_log(EVENT_INBOX_SKIPPED,
-		    EVENT_WORD("receiver", thread->receiver->receiver),
-		    EVENT_TEXT(reason));
+		    EVENT_WORD("receiver", thread->receiver->kind), EVENT_TEXT(reason));
 	if (is_fresh)
 		thread->options->arrived(thread->options->data);
 	return true;
@@ -200,12 +197,11 @@ unskip(void *data, const char *name, GError **error)
 	bool was_there;
 
 	if (!skipped_delete(
-	        thread->store, thread->receiver->receiver, name, &was_there, error))
+	        thread->store, thread->receiver->kind, name, &was_there, error))
 		return false;
 	if (was_there)
 		event_log(EVENT_INBOX_SKIP_CLEARED,
-		    EVENT_WORD("receiver", thread->receiver->receiver),
-		    EVENT_TEXT(name));
+		    EVENT_WORD("receiver", thread->receiver->kind), EVENT_TEXT(name));
 	return true;
 }
 
@@ -214,7 +210,7 @@ load_skipped(void *data, GError **error)
 {
 	const struct receiver_thread *thread = data;
 
-	return skipped_load_names(thread->store, thread->receiver->receiver, error);
+	return skipped_load_names(thread->store, thread->receiver->kind, error);
 }
 
 static struct receiver_sink
@@ -226,10 +222,10 @@ make_sink(struct receiver_thread *thread)
 	    .skip = skip,
 	    .unskip = unskip,
 	    .load_skipped = load_skipped,
-	    .note = set_problem,
+	    .report = set_problem,
 	    .data = thread,
-	    .rest = pause_heartbeat,
-	    .rise = arm_heartbeat,
+	    .pause = pause_heartbeat,
+	    .wake = arm_heartbeat,
 	};
 }
 
@@ -328,9 +324,8 @@ receiver_thread_start(struct receiver_thread *thread, GError **error)
 		return false;
 	}
 	thread->heartbeat =
-	    heartbeat_new(thread->options->heartbeats, thread->receiver->receiver);
-	thread->gthread =
-	    g_thread_try_new(thread->receiver->receiver, run, thread, error);
+	    heartbeat_new(thread->options->heartbeats, thread->receiver->kind);
+	thread->gthread = g_thread_try_new(thread->receiver->kind, run, thread, error);
 	return thread->gthread != NULL;
 }
 

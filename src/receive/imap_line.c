@@ -1,5 +1,5 @@
 /*
- * imap_line.c - one line that an IMAP server says, looked at before it is believed.
+ * imap_line.c - check of one line from an IMAP server before libetpan sees it.
  */
 #include "receive/imap_line.h"
 
@@ -8,7 +8,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
-/* What is left of a line to be read. */
+/* The unread part of a line. */
 struct rest {
 	const char *at;
 	const char *end;
@@ -22,9 +22,9 @@ refuse(const char *what, GError **error)
 	return false;
 }
 
-/* A number of at most 32 bits; the place is moved behind it. */
+/* Read a number of at most 32 bits. */
 static bool
-take_number(struct rest *rest, uint32_t *number)
+read_number(struct rest *rest, uint32_t *number)
 {
 	uint64_t value = 0;
 	const char *at = rest->at;
@@ -41,9 +41,9 @@ take_number(struct rest *rest, uint32_t *number)
 	return true;
 }
 
-/* A word in any case, and the space behind it if there is one. */
+/* Read a word, case-insensitively, and the space behind it. */
 static bool
-take_word(struct rest *rest, const char *word)
+read_word(struct rest *rest, const char *word)
 {
 	size_t length = strlen(word);
 	size_t left = (size_t)(rest->end - rest->at);
@@ -57,18 +57,16 @@ take_word(struct rest *rest, const char *word)
 }
 
 static bool
-take_any(struct rest *rest, const char *const *words, size_t count)
+read_any(struct rest *rest, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (take_word(rest, words[i]))
+		if (read_word(rest, words[i]))
 			return true;
 	return false;
 }
 
-/*
- * "{", a number, "}" and the line end announce a literal.  An open brace and a number
- * anywhere else may be one to another reader: it must not be a large one.
- */
+/* "{number}" at the end of a line announces a literal. Other parsers may accept one
+ * elsewhere: large numbers are rejected everywhere. */
 static bool
 find_literal(struct rest rest, struct imap_line *line, GError **error)
 {
@@ -79,7 +77,7 @@ find_literal(struct rest rest, struct imap_line *line, GError **error)
 		if (*rest.at != '{' || inside.at == inside.end ||
 		    !g_ascii_isdigit(*inside.at))
 			continue;
-		if (!take_number(&inside, &bytes) || bytes > BOUNDS_MAIL_BYTES + 1)
+		if (!read_number(&inside, &bytes) || bytes > BOUNDS_MAIL_BYTES + 1)
 			return refuse("a literal that is too large", error);
 		if (inside.at + 1 != inside.end || *inside.at != '}')
 			continue;
@@ -106,13 +104,13 @@ check_bytes(struct rest rest, GError **error)
 static enum imap_line_kind
 find_numbered_kind(struct rest *rest)
 {
-	if (take_word(rest, "EXISTS"))
+	if (read_word(rest, "EXISTS"))
 		return IMAP_LINE_EXISTS;
-	if (take_word(rest, "EXPUNGE"))
+	if (read_word(rest, "EXPUNGE"))
 		return IMAP_LINE_EXPUNGED;
-	if (take_word(rest, "RECENT"))
+	if (read_word(rest, "RECENT"))
 		return IMAP_LINE_DATA;
-	if (take_word(rest, "FETCH") && rest->at < rest->end && *rest->at == '(')
+	if (read_word(rest, "FETCH") && rest->at < rest->end && *rest->at == '(')
 		return IMAP_LINE_FETCH;
 	return IMAP_LINE_OTHER;
 }
@@ -124,41 +122,41 @@ find_kind(struct rest rest, uint32_t *number)
 	static const char *const asked[] = {"CAPABILITY", "FLAGS", "SEARCH"};
 
 	if (rest.at < rest.end && *rest.at == '+')
-		return IMAP_LINE_GO_ON;
-	if (take_word(&rest, "*")) {
-		if (take_number(&rest, number))
-			return take_word(&rest, "") ? find_numbered_kind(&rest)
+		return IMAP_LINE_CONTINUE;
+	if (read_word(&rest, "*")) {
+		if (read_number(&rest, number))
+			return read_word(&rest, "") ? find_numbered_kind(&rest)
 			                            : IMAP_LINE_OTHER;
-		if (take_word(&rest, "BYE"))
+		if (read_word(&rest, "BYE"))
 			return IMAP_LINE_BYE;
-		if (take_any(&rest, results, G_N_ELEMENTS(results)))
+		if (read_any(&rest, results, G_N_ELEMENTS(results)))
 			return IMAP_LINE_STATUS;
-		return take_any(&rest, asked, G_N_ELEMENTS(asked)) ? IMAP_LINE_DATA
+		return read_any(&rest, asked, G_N_ELEMENTS(asked)) ? IMAP_LINE_DATA
 		                                                   : IMAP_LINE_OTHER;
 	}
 	while (rest.at < rest.end && g_ascii_isalnum(*rest.at))
 		rest.at++;
-	return take_word(&rest, "") && take_any(&rest, results, G_N_ELEMENTS(results))
+	return read_word(&rest, "") && read_any(&rest, results, G_N_ELEMENTS(results))
 	           ? IMAP_LINE_RESULT
 	           : IMAP_LINE_OTHER;
 }
 
 bool
-imap_line_parse(
-    const char *text, size_t size, bool is_rest, struct imap_line *line, GError **error)
+imap_line_parse(const char *text, size_t size, bool is_after_literal,
+    struct imap_line *line, GError **error)
 {
-	struct imap_line found = {.kind = IMAP_LINE_REST};
+	struct imap_line found = {.kind = IMAP_LINE_AFTER_LITERAL};
 	struct rest rest = {text, text + size};
 
 	while (rest.end > rest.at && (rest.end[-1] == '\n' || rest.end[-1] == '\r'))
 		rest.end--;
 	if (!check_bytes(rest, error) || !find_literal(rest, &found, error))
 		return false;
-	if (!is_rest)
+	if (!is_after_literal)
 		found.kind = find_kind(rest, &found.number);
 	if (found.has_literal && found.kind != IMAP_LINE_FETCH &&
-	    found.kind != IMAP_LINE_REST)
-		return refuse("a literal where none belongs", error);
+	    found.kind != IMAP_LINE_AFTER_LITERAL)
+		return refuse("an unexpected literal", error);
 	*line = found;
 	return true;
 }

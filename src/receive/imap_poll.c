@@ -1,134 +1,132 @@
 /*
- * imap_poll.c - one round through a folder: everything that is not done, once.
+ * imap_poll.c - one IMAP poll cycle: receive and mark all unprocessed messages.
  */
 #include "receive/imap_poll.h"
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "receive/imap_private.h"
 
-/* Letters between two marks: killed in between, so many come again. */
+/* Messages marked by one command. After a crash at most these are received again. */
 #define GROUP_MESSAGES 25
 
-/* What became of one letter. */
-enum handed {
-	HANDED_SETTLED,   /* stored: mark it */
-	HANDED_GONE,      /* somebody else removed it */
-	HANDED_SKIPPED,   /* stays as it is, and that is recorded */
-	HANDED_POSTPONED, /* the sink cannot take it now */
-	HANDED_FAILED,    /* the session is gone */
+/* Outcome for one message. */
+enum outcome {
+	OUTCOME_STORED,    /* mark it on the server */
+	OUTCOME_GONE,      /* removed by another client */
+	OUTCOME_SKIPPED,   /* left unchanged, recorded as skipped */
+	OUTCOME_POSTPONED, /* the sink cannot accept it now */
+	OUTCOME_FAILED,    /* the session failed */
 };
 
 void
-imap_poll_init(struct imap_poll *round, const struct imap_options *options)
+imap_poll_init(struct imap_poll *poll, const struct imap_options *options)
 {
-	round->options = options;
-	round->settled = g_hash_table_new(NULL, NULL);
-	round->broken = g_hash_table_new(NULL, NULL);
-	round->skipped = g_hash_table_new(NULL, NULL);
+	poll->options = options;
+	poll->stored = g_hash_table_new(NULL, NULL);
+	poll->broken = g_hash_table_new(NULL, NULL);
+	poll->skipped = g_hash_table_new(NULL, NULL);
 }
 
 void
-imap_poll_clear(struct imap_poll *round)
+imap_poll_clear(struct imap_poll *poll)
 {
-	g_hash_table_unref(round->settled);
-	g_hash_table_unref(round->broken);
-	g_hash_table_unref(round->skipped);
+	g_hash_table_unref(poll->stored);
+	g_hash_table_unref(poll->broken);
+	g_hash_table_unref(poll->skipped);
 }
 
 void
-imap_poll_begin(struct imap_poll *round)
+imap_poll_begin(struct imap_poll *poll)
 {
-	round->options->keeper.load(round->options->keeper.data, &round->mark);
+	poll->options->cursor_store.load(
+	    poll->options->cursor_store.data, &poll->cursor);
 }
 
-/* The name of a message for the sink: the UID alone names another one later. */
+/* Name of a message for the sink. A UID alone is ambiguous. */
 static char *
-format_name(const struct imap_poll *round, uint32_t uid)
+format_name(const struct imap_poll *poll, uint32_t uid)
 {
-	return g_strdup_printf("%u.%u", round->uidvalidity, uid);
+	return g_strdup_printf("%u.%u", poll->uidvalidity, uid);
 }
 
-/* @return the UID, 0 when the name is of another UIDVALIDITY */
+/* @return the UID; 0 for another UIDVALIDITY */
 static uint32_t
-parse_name(const struct imap_poll *round, const char *name)
+parse_name(const struct imap_poll *poll, const char *name)
 {
 	char *end;
 	uint64_t validity = g_ascii_strtoull(name, &end, 10);
 
-	if (validity != round->uidvalidity || *end != '.')
+	if (validity != poll->uidvalidity || *end != '.')
 		return 0;
 	return (uint32_t)g_ascii_strtoull(end + 1, NULL, 10);
 }
 
-/* Messages of another UIDVALIDITY cannot be found again: each is recorded anew. */
+/* Messages of another UIDVALIDITY cannot be identified: they are recorded again. */
 static bool
-load_skipped(struct imap_poll *round, const struct receiver_sink *sink, GError **error)
+load_skipped(struct imap_poll *poll, const struct receiver_sink *sink, GError **error)
 {
 	g_autoptr(GPtrArray) names = sink->load_skipped(sink->data, error);
 
-	g_hash_table_remove_all(round->skipped);
+	g_hash_table_remove_all(poll->skipped);
 	for (guint i = 0; names && i < names->len; i++) {
-		uint32_t uid = parse_name(round, names->pdata[i]);
+		uint32_t uid = parse_name(poll, names->pdata[i]);
 
 		if (uid)
-			g_hash_table_add(round->skipped, GUINT_TO_POINTER(uid));
+			g_hash_table_add(poll->skipped, GUINT_TO_POINTER(uid));
 		else if (!sink->unskip(sink->data, names->pdata[i], error))
 			return false;
 	}
 	return names != NULL;
 }
 
-/*
- * UIDs of another UIDVALIDITY name other messages; those of a server that has none are
- * good for one selection.
- */
+/* UIDs are valid for one UIDVALIDITY; without one, for one SELECT. */
 static bool
-follow_validity(struct imap_poll *round, const struct imap_session *session,
+check_uidvalidity(struct imap_poll *poll, const struct imap_session *session,
     const struct receiver_sink *sink, GError **error)
 {
 	uint32_t validity = imap_session_get_uidvalidity(session);
 
-	if (round->uidvalidity == validity &&
-	    (validity != 0 || round->selected_at == session->selected_at))
+	if (poll->uidvalidity == validity &&
+	    (validity != 0 ||
+	        poll->selected_at == imap_session_get_selected_at(session)))
 		return true;
-	round->uidvalidity = validity;
-	round->selected_at = session->selected_at;
-	round->fetching = 0;
-	g_hash_table_remove_all(round->settled);
-	g_hash_table_remove_all(round->broken);
-	if (load_skipped(round, sink, error))
+	poll->uidvalidity = validity;
+	poll->selected_at = imap_session_get_selected_at(session);
+	poll->fetching = 0;
+	g_hash_table_remove_all(poll->stored);
+	g_hash_table_remove_all(poll->broken);
+	if (load_skipped(poll, sink, error))
 		return true;
-	round->uidvalidity = 0;
-	round->selected_at = 0;
+	poll->uidvalidity = 0;
+	poll->selected_at = 0;
 	return false;
 }
 
 static uint32_t
-get_mark_uid(const struct imap_poll *round)
+get_cursor_uid(const struct imap_poll *poll)
 {
-	return round->mark.uidvalidity == round->uidvalidity && round->uidvalidity != 0
-	           ? round->mark.uid
+	return poll->cursor.uidvalidity == poll->uidvalidity && poll->uidvalidity != 0
+	           ? poll->cursor.uid
 	           : 0;
 }
 
-/* The connection broke while a letter was fetched: perhaps on that letter. */
+/* Blame a broken connection on the message that was being fetched. */
 static void
-count_break(struct imap_poll *round)
+count_broken_fetch(struct imap_poll *poll)
 {
-	gpointer key = GUINT_TO_POINTER(round->fetching);
+	gpointer key = GUINT_TO_POINTER(poll->fetching);
 	guint n;
 
-	if (round->fetching == 0)
+	if (poll->fetching == 0)
 		return;
-	n = GPOINTER_TO_UINT(g_hash_table_lookup(round->broken, key)) + 1;
-	g_hash_table_insert(round->broken, key, GUINT_TO_POINTER(n));
-	round->fetching = 0;
+	n = GPOINTER_TO_UINT(g_hash_table_lookup(poll->broken, key)) + 1;
+	g_hash_table_insert(poll->broken, key, GUINT_TO_POINTER(n));
+	poll->fetching = 0;
 }
 
-/* Forget letters that are not found any more: so this does not grow for ever. */
+/* Drop messages that are not found any more, so that the table stays bounded. */
 static void
-erase_others(struct imap_poll *round, const GArray *uids)
+prune_stored(struct imap_poll *poll, const GArray *uids)
 {
 	g_autoptr(GHashTable) stored = g_hash_table_new(NULL, NULL);
 
@@ -136,86 +134,86 @@ erase_others(struct imap_poll *round, const GArray *uids)
 		gpointer key = GUINT_TO_POINTER(g_array_index(uids, uint32_t, i));
 		gpointer value;
 
-		if (g_hash_table_lookup_extended(round->settled, key, NULL, &value))
+		if (g_hash_table_lookup_extended(poll->stored, key, NULL, &value))
 			g_hash_table_insert(stored, key, value);
 	}
-	g_hash_table_unref(round->settled);
-	round->settled = g_steal_pointer(&stored);
+	g_hash_table_unref(poll->stored);
+	poll->stored = g_steal_pointer(&stored);
 }
 
-/* A letter that we marked is found again as not marked: the server said yes and kept
- * nothing. */
+/* Whether a marked message is found unmarked: the server did not store the keyword. */
 static bool
-finds_marked_again(const struct imap_poll *round, const GArray *uids)
+has_marked_again(const struct imap_poll *poll, const GArray *uids)
 {
 	for (guint i = 0; i < uids->len; i++)
-		if (GPOINTER_TO_INT(g_hash_table_lookup(round->settled,
+		if (GPOINTER_TO_INT(g_hash_table_lookup(poll->stored,
 		        GUINT_TO_POINTER(g_array_index(uids, uint32_t, i)))))
 			return true;
 	return false;
 }
 
-/* List open messages in order of UID, with those skipped that may be gone by now. */
+/* List unprocessed messages by UID, with skipped ones that may be gone by now. */
 static GArray *
-search(struct imap_poll *round, struct imap_session *session, bool *is_whole,
+search(struct imap_poll *poll, struct imap_session *session, bool *is_whole,
     GError **error)
 {
 	g_autoptr(GArray) uids = NULL;
-	bool is_by_mark;
+	bool is_by_cursor;
 
-	if (round->forgets_keyword)
+	if (poll->keywords_lost)
 		imap_session_disable_keywords(session);
-	is_by_mark = imap_session_get_disposition(session) == IMAP_DISPOSITION_CURSOR;
-	uids = imap_session_search(session, is_by_mark ? get_mark_uid(round) : 0,
-	    round->skipped, is_whole, error);
+	is_by_cursor = imap_session_get_disposition(session) == IMAP_DISPOSITION_CURSOR;
+	uids = imap_session_search(session, is_by_cursor ? get_cursor_uid(poll) : 0,
+	    poll->skipped, is_whole, error);
 	if (!uids)
 		return NULL;
 	if (imap_session_get_disposition(session) == IMAP_DISPOSITION_KEYWORD &&
-	    finds_marked_again(round, uids)) {
-		round->forgets_keyword = true;
+	    has_marked_again(poll, uids)) {
+		poll->keywords_lost = true;
 		g_array_unref(g_steal_pointer(&uids));
-		return search(round, session, is_whole, error);
+		return search(poll, session, is_whole, error);
 	}
 	if (*is_whole)
-		erase_others(round, uids);
+		prune_stored(poll, uids);
 	return g_steal_pointer(&uids);
 }
 
-/* Record that a message stays as it is. @param head  NULL: not known */
-static enum handed
-skip(struct imap_poll *round, const struct receiver_sink *sink, uint32_t uid,
+/* Record a message as skipped. @param head  NULL if unknown */
+static enum outcome
+skip(struct imap_poll *poll, const struct receiver_sink *sink, uint32_t uid,
     const struct receive_mail *head, const char *reason)
 {
-	g_autofree char *name = format_name(round, uid);
+	g_autofree char *name = format_name(poll, uid);
 
 	if (!sink->skip(sink->data, name, head, reason, NULL))
-		return HANDED_POSTPONED;
-	g_hash_table_add(round->skipped, GUINT_TO_POINTER(uid));
-	return HANDED_SKIPPED;
+		return OUTCOME_POSTPONED;
+	g_hash_table_add(poll->skipped, GUINT_TO_POINTER(uid));
+	return OUTCOME_SKIPPED;
 }
 
-/* @param raw   its begin, as much as there is of the header
- * @param size  of the whole message */
-static enum handed
-skip_large(struct imap_poll *round, const struct receiver_sink *sink, uint32_t uid,
+/*
+ * @param raw   beginning of the message, with as much of the header as fits
+ * @param size  of the whole message, bytes
+ */
+static enum outcome
+skip_large(struct imap_poll *poll, const struct receiver_sink *sink, uint32_t uid,
     GBytes *raw, size_t size)
 {
 	g_autofree char *reason = g_strdup_printf(
-	    "message with UID %u in '%s' has %zu bytes, more than the %d that are read",
-	    uid, round->options->folder, size, BOUNDS_MAIL_BYTES);
+	    "message with UID %u in '%s' has %zu bytes, the limit is %d", uid,
+	    poll->options->folder, size, BOUNDS_MAIL_BYTES);
 	struct receive_mail head = {.full_size = size};
 
 	head.raw = g_bytes_get_data(raw, &head.size);
-	head.size = mailbox_measure_header(head.raw, head.size);
+	head.size = receiver_measure_header(head.raw, head.size);
 	if (head.size > BOUNDS_MAIL_HEADER_BYTES)
 		head.size = 0;
-	return skip(round, sink, uid, head.size ? &head : NULL, reason);
+	return skip(poll, sink, uid, head.size ? &head : NULL, reason);
 }
 
-/* Hand a letter over. */
-static enum handed
-hand(struct imap_poll *round, const struct receiver_sink *sink, uint32_t uid,
-    GBytes *raw)
+static enum outcome
+deliver(
+    struct imap_poll *poll, const struct receiver_sink *sink, uint32_t uid, GBytes *raw)
 {
 	g_autoptr(GError) refusal = NULL;
 	struct receive_mail mail = {0};
@@ -224,217 +222,216 @@ hand(struct imap_poll *round, const struct receiver_sink *sink, uint32_t uid,
 	if (!mail.raw)
 		mail.raw = "";
 	if (sink->take(sink->data, &mail, &refusal)) {
-		round->n_taken++;
-		return HANDED_SETTLED;
+		poll->n_taken++;
+		return OUTCOME_STORED;
 	}
 	if (g_error_matches(refusal, PB_ERROR, PB_ERROR_INPUT) ||
 	    g_error_matches(refusal, PB_ERROR, PB_ERROR_LIMIT))
-		return skip(round, sink, uid, NULL, refusal->message);
-	return HANDED_POSTPONED;
+		return skip(poll, sink, uid, NULL, refusal->message);
+	return OUTCOME_POSTPONED;
 }
 
-/* The connection broke on a message too often. */
-static enum handed
-skip_broken(struct imap_poll *round, const struct receiver_sink *sink, uint32_t uid)
+static enum outcome
+skip_broken(struct imap_poll *poll, const struct receiver_sink *sink, uint32_t uid)
 {
 	g_autofree char *reason =
-	    g_strdup_printf("message with UID %u in '%s' cannot be fetched: the "
-	                    "connection broke on it %d times",
-	        uid, round->options->folder, IMAP_TRIES);
+	    g_strdup_printf("cannot fetch message with UID %u in '%s': the connection "
+	                    "broke %d times",
+	        uid, poll->options->folder, IMAP_TRIES);
 
-	if (g_hash_table_contains(round->skipped, GUINT_TO_POINTER(uid)))
-		return HANDED_SKIPPED;
-	return skip(round, sink, uid, NULL, reason);
+	if (g_hash_table_contains(poll->skipped, GUINT_TO_POINTER(uid)))
+		return OUTCOME_SKIPPED;
+	return skip(poll, sink, uid, NULL, reason);
 }
 
 static unsigned
-get_breaks(const struct imap_poll *round, uint32_t uid)
+get_breaks(const struct imap_poll *poll, uint32_t uid)
 {
 	return GPOINTER_TO_UINT(
-	    g_hash_table_lookup(round->broken, GUINT_TO_POINTER(uid)));
+	    g_hash_table_lookup(poll->broken, GUINT_TO_POINTER(uid)));
 }
 
-/* Fetch a message, or of one that is too large the header. @param size  as was said */
-static enum handed
-fetch_and_hand(struct imap_poll *round, struct imap_session *session,
+/* Fetch a message, or the header of one that is too large (@param size). */
+static enum outcome
+fetch_and_deliver(struct imap_poll *poll, struct imap_session *session,
     const struct receiver_sink *sink, uint32_t uid, uint32_t size, GError **error)
 {
 	g_autoptr(GBytes) raw = NULL;
 	bool is_large = size > BOUNDS_MAIL_BYTES;
 
-	round->fetching = uid;
-	/* One byte more than is taken tells a message that is larger than was said. */
+	poll->fetching = uid;
+	/* One more byte than the limit detects a message larger than announced. */
 	if (!imap_session_fetch(session, uid,
 	        is_large ? BOUNDS_MAIL_HEADER_BYTES + 2 : BOUNDS_MAIL_BYTES + 1, &raw,
 	        error))
-		return HANDED_FAILED;
-	round->fetching = 0;
-	/* Its size was told just now; if it is gone, the next round sees that. */
+		return OUTCOME_FAILED;
+	poll->fetching = 0;
+	/*
+	 * Its size was reported just now. If it was removed, the next cycle skips it.
+	 */
 	if (!raw) {
-		g_autofree char *reason = g_strdup_printf(
-		    "the server does not send the message with UID %u in '%s'", uid,
-		    round->options->folder);
+		g_autofree char *reason =
+		    g_strdup_printf("the server does not send message UID %u of '%s'",
+		        uid, poll->options->folder);
 
-		return skip(round, sink, uid, NULL, reason);
+		return skip(poll, sink, uid, NULL, reason);
 	}
 	if (is_large || g_bytes_get_size(raw) > BOUNDS_MAIL_BYTES)
 		return skip_large(
-		    round, sink, uid, raw, MAX(size, g_bytes_get_size(raw)));
-	return hand(round, sink, uid, raw);
+		    poll, sink, uid, raw, MAX(size, g_bytes_get_size(raw)));
+	return deliver(poll, sink, uid, raw);
 }
 
-/* Do what one message wants. @param size  UINT32_MAX: it is not there */
-static enum handed
-handle(struct imap_poll *round, struct imap_session *session,
+/* @param size  UINT32_MAX: not found */
+static enum outcome
+handle(struct imap_poll *poll, struct imap_session *session,
     const struct receiver_sink *sink, uint32_t uid, uint32_t size, GError **error)
 {
 	gpointer key = GUINT_TO_POINTER(uid);
 
-	if (g_hash_table_contains(round->settled, key))
-		return HANDED_SETTLED;
+	if (g_hash_table_contains(poll->stored, key))
+		return OUTCOME_STORED;
 	if (size == UINT32_MAX)
-		return HANDED_GONE;
-	if (get_breaks(round, uid) >= IMAP_TRIES)
-		return skip_broken(round, sink, uid);
-	if (size > BOUNDS_MAIL_BYTES && g_hash_table_contains(round->skipped, key))
-		return HANDED_SKIPPED;
-	return fetch_and_hand(round, session, sink, uid, size, error);
+		return OUTCOME_GONE;
+	if (get_breaks(poll, uid) >= IMAP_TRIES)
+		return skip_broken(poll, sink, uid);
+	if (size > BOUNDS_MAIL_BYTES && g_hash_table_contains(poll->skipped, key))
+		return OUTCOME_SKIPPED;
+	return fetch_and_deliver(poll, session, sink, uid, size, error);
 }
 
-/* A skipped message was taken, or is gone. */
 static bool
-unskip(struct imap_poll *round, const struct receiver_sink *sink, uint32_t uid,
+unskip(struct imap_poll *poll, const struct receiver_sink *sink, uint32_t uid,
     GError **error)
 {
 	g_autofree char *name = NULL;
 
-	if (!g_hash_table_contains(round->skipped, GUINT_TO_POINTER(uid)))
+	if (!g_hash_table_contains(poll->skipped, GUINT_TO_POINTER(uid)))
 		return true;
-	name = format_name(round, uid);
+	name = format_name(poll, uid);
 	if (!sink->unskip(sink->data, name, error))
 		return false;
-	g_hash_table_remove(round->skipped, GUINT_TO_POINTER(uid));
+	g_hash_table_remove(poll->skipped, GUINT_TO_POINTER(uid));
 	return true;
 }
 
-/* Keep how far we are, where the server does not. @param uid  all up to it are done */
+/* Save the cursor if the server does not store marks. */
 static bool
-keep_mark(struct imap_poll *round, uint32_t uid, GError **error)
+save_cursor(struct imap_poll *poll, uint32_t uid, GError **error)
 {
-	struct imap_cursor mark = {round->uidvalidity, uid};
+	struct imap_cursor cursor = {poll->uidvalidity, uid};
 
-	if (mark.uid <= get_mark_uid(round))
+	if (cursor.uid <= get_cursor_uid(poll))
 		return true;
-	if (!round->options->keeper.save(round->options->keeper.data, &mark, error))
+	if (!poll->options->cursor_store.save(
+	        poll->options->cursor_store.data, &cursor, error))
 		return false;
-	round->mark = mark;
+	poll->cursor = cursor;
 	return true;
 }
 
-/* Mark those that are settled, in a group. */
 static bool
-mark_group(struct imap_poll *round, struct imap_session *session, GArray *settled,
+mark_group(struct imap_poll *poll, struct imap_session *session, GArray *stored,
     GError **error)
 {
-	const uint32_t *uids = (const uint32_t *)(void *)settled->data;
+	const uint32_t *uids = (const uint32_t *)(void *)stored->data;
 
-	if (settled->len == 0)
+	if (stored->len == 0)
 		return true;
-	/* Told in between: these UIDs would name messages that nobody has stored. */
-	if (imap_session_get_uidvalidity(session) != round->uidvalidity) {
+	/* UIDVALIDITY changed: the UIDs would name messages that were not stored. */
+	if (imap_session_get_uidvalidity(session) != poll->uidvalidity) {
 		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "the folder was replaced while it was read");
+		    "UIDVALIDITY of the folder has changed");
 		return false;
 	}
-	if (!imap_session_mark(session, uids, settled->len, error))
+	if (!imap_session_mark(session, uids, stored->len, error))
 		return false;
-	for (guint i = 0; i < settled->len; i++)
+	for (guint i = 0; i < stored->len; i++)
 		g_hash_table_insert(
-		    round->settled, GUINT_TO_POINTER(uids[i]), GINT_TO_POINTER(TRUE));
+		    poll->stored, GUINT_TO_POINTER(uids[i]), GINT_TO_POINTER(TRUE));
 	return true;
 }
 
-/* @return how the last letter of the group went, or what ended it before */
-static enum handed
-run_group(struct imap_poll *round, struct imap_session *session,
+/* @return outcome of the last message, or of the one that ended the group early */
+static enum outcome
+run_group(struct imap_poll *poll, struct imap_session *session,
     const struct receiver_sink *sink, const uint32_t *uids, size_t count,
     GError **error)
 {
 	uint32_t sizes[GROUP_MESSAGES];
-	g_autoptr(GArray) settled = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	enum handed last = HANDED_SETTLED;
+	g_autoptr(GArray) stored = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	enum outcome last = OUTCOME_STORED;
 	uint32_t done = 0;
 
 	if (!imap_session_fetch_sizes(session, uids, count, sizes, error))
-		return HANDED_FAILED;
+		return OUTCOME_FAILED;
 	for (size_t i = 0; i < count; i++) {
-		last = handle(round, session, sink, uids[i], sizes[i], error);
-		if (last == HANDED_FAILED)
+		last = handle(poll, session, sink, uids[i], sizes[i], error);
+		if (last == OUTCOME_FAILED)
 			return last;
-		if (last == HANDED_POSTPONED)
+		if (last == OUTCOME_POSTPONED)
 			break;
 		done = uids[i];
-		if (last == HANDED_SKIPPED)
+		if (last == OUTCOME_SKIPPED)
 			continue;
-		if (!unskip(round, sink, done, error))
-			return HANDED_FAILED;
-		if (last != HANDED_SETTLED)
+		if (!unskip(poll, sink, done, error))
+			return OUTCOME_FAILED;
+		if (last != OUTCOME_STORED)
 			continue;
-		g_array_append_val(settled, done);
-		if (!g_hash_table_contains(round->settled, GUINT_TO_POINTER(done)))
-			g_hash_table_insert(
-			    round->settled, GUINT_TO_POINTER(done), NULL);
+		g_array_append_val(stored, done);
+		if (!g_hash_table_contains(poll->stored, GUINT_TO_POINTER(done)))
+			g_hash_table_insert(poll->stored, GUINT_TO_POINTER(done), NULL);
 	}
-	if (!mark_group(round, session, settled, error))
-		return HANDED_FAILED;
+	if (!mark_group(poll, session, stored, error))
+		return OUTCOME_FAILED;
 	if (imap_session_get_disposition(session) == IMAP_DISPOSITION_CURSOR &&
-	    done != 0 && !keep_mark(round, done, error))
-		return HANDED_FAILED;
+	    done != 0 && !save_cursor(poll, done, error))
+		return OUTCOME_FAILED;
 	return last;
 }
 
 bool
-imap_poll_run(struct imap_poll *round, struct imap_session *session,
+imap_poll_run(struct imap_poll *poll, struct imap_session *session,
     const struct receiver_sink *sink, int stop_fd, enum imap_poll_result *result,
     GError **error)
 {
 	g_autoptr(GArray) uids = NULL;
-	uint64_t n_before = round->n_taken;
+	uint64_t n_before = poll->n_taken;
 	guint n_skipped;
 	bool is_whole = true;
 
-	count_break(round);
-	if (!follow_validity(round, session, sink, error))
+	count_broken_fetch(poll);
+	if (!check_uidvalidity(poll, session, sink, error))
 		return false;
-	n_skipped = g_hash_table_size(round->skipped);
-	uids = search(round, session, &is_whole, error);
+	n_skipped = g_hash_table_size(poll->skipped);
+	uids = search(poll, session, &is_whole, error);
 	if (!uids)
 		return false;
 	for (guint i = 0; i < uids->len; i += GROUP_MESSAGES) {
 		const uint32_t *group = &g_array_index(uids, uint32_t, i);
 
 		if (stream_is_stopped(stop_fd)) {
-			g_set_error_literal(
-			    error, PB_ERROR, PB_ERROR_TEMPORARY, "told to stop");
+			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
+			    "interrupted by shutdown");
 			return false;
 		}
-		switch (run_group(round, session, sink, group,
+		switch (run_group(poll, session, sink, group,
 		    MIN(uids->len - i, GROUP_MESSAGES), error)) {
-		case HANDED_FAILED:
+		case OUTCOME_FAILED:
 			return false;
-		case HANDED_POSTPONED:
+		case OUTCOME_POSTPONED:
 			*result = IMAP_POLL_POSTPONED;
 			return true;
-		case HANDED_SETTLED:
-		case HANDED_GONE:
-		case HANDED_SKIPPED:
+		case OUTCOME_STORED:
+		case OUTCOME_GONE:
+		case OUTCOME_SKIPPED:
 			break;
 		}
 	}
-	if (!is_whole && (round->n_taken > n_before ||
-	                     g_hash_table_size(round->skipped) > n_skipped))
+	if (!is_whole &&
+	    (poll->n_taken > n_before || g_hash_table_size(poll->skipped) > n_skipped))
 		*result = IMAP_POLL_MORE;
 	else
-		*result = round->n_taken > n_before ? IMAP_POLL_DONE : IMAP_POLL_EMPTY;
+		*result = poll->n_taken > n_before ? IMAP_POLL_DONE : IMAP_POLL_EMPTY;
 	return true;
 }

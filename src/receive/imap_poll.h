@@ -1,9 +1,8 @@
 /*
- * imap_poll.h - one round through a folder: everything that is not done, once.
+ * imap_poll.h - one poll cycle: receive and mark all unprocessed messages.
  *
- * It remembers, over connections, which letters were handed over but not yet marked,
- * on which ones the connection broke, and which ones are skipped.  Only what the sink
- * has stored is ever marked, moved or removed.
+ * The state survives reconnects: messages that were stored but not yet marked, messages
+ * on which the connection broke, and skipped messages.
  */
 #ifndef PAPERBOY_RECEIVE_IMAP_POLL_H
 #define PAPERBOY_RECEIVE_IMAP_POLL_H
@@ -17,38 +16,38 @@
 
 struct imap_poll {
 	const struct imap_options *options; /* borrowed */
-	struct imap_cursor mark;            /* as it was loaded, or last saved */
-	uint32_t uidvalidity;               /* that the UIDs below are of; 0: none */
-	int64_t selected_at;                /* the selection that it was read from */
-	GHashTable *settled;  /* UIDs handed over; the value: whether marked too */
-	GHashTable *broken;   /* UID: how often the connection broke on it */
-	GHashTable *skipped;  /* UIDs that the sink has recorded as skipped */
-	uint32_t fetching;    /* UID that is being fetched, or 0 */
-	uint64_t n_taken;     /* letters handed over; for the caller to set to 0 */
-	bool forgets_keyword; /* as was seen */
+	struct imap_cursor cursor;          /* as last loaded or saved */
+	uint32_t uidvalidity;               /* of the UIDs below; 0: none */
+	int64_t selected_at;                /* time of the SELECT that returned it */
+	GHashTable *stored;  /* stored UIDs; value: whether marked, too */
+	GHashTable *broken;  /* UID: number of connections that broke on it */
+	GHashTable *skipped; /* UIDs recorded by the sink as skipped */
+	uint32_t fetching;   /* UID being fetched, or 0 */
+	uint64_t n_taken;    /* messages stored; the caller resets it */
+	bool keywords_lost;  /* the server accepts keywords but does not store them */
 };
 
 enum imap_poll_result {
-	IMAP_POLL_EMPTY,     /* there was nothing to do, or all of it was skipped */
-	IMAP_POLL_DONE,      /* something was done, and nothing is left */
-	IMAP_POLL_MORE,      /* there is more than one round takes */
-	IMAP_POLL_POSTPONED, /* the sink cannot take letters now */
+	IMAP_POLL_EMPTY,     /* nothing to do, or all of it was skipped */
+	IMAP_POLL_DONE,      /* messages were stored, none is left */
+	IMAP_POLL_MORE,      /* more messages than one cycle handles */
+	IMAP_POLL_POSTPONED, /* the sink cannot accept messages now */
 };
 
-void imap_poll_init(struct imap_poll *round, const struct imap_options *options);
-void imap_poll_clear(struct imap_poll *round);
+void imap_poll_init(struct imap_poll *poll, const struct imap_options *options);
+void imap_poll_clear(struct imap_poll *poll);
 
-/** Load what was kept, before the first connection. */
-void imap_poll_begin(struct imap_poll *round);
+/** Load the cursor; call before the first connection. */
+void imap_poll_begin(struct imap_poll *poll);
 
 /**
- * Hand over and mark all that is not done.
+ * Store and mark all unprocessed messages.
  *
- * @param stop_fd  ends it between two letters
+ * @param stop_fd  checked between groups of messages
  * @param result   set on success only
- * @return false when the session has failed, or when told to stop
+ * @return false if the session failed or stop_fd is readable
  */
-bool imap_poll_run(struct imap_poll *round, struct imap_session *session,
+bool imap_poll_run(struct imap_poll *poll, struct imap_session *session,
     const struct receiver_sink *sink, int stop_fd, enum imap_poll_result *result,
     GError **error);
 

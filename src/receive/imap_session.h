@@ -1,8 +1,8 @@
 /*
  * imap_session.h - one connection to an IMAP server, logged in, a folder selected.
  *
- * Each call is one command, or a few.  After a call has failed the session is good for
- * nothing but to be freed: answers that come late would be taken for later ones.
+ * After a failed call the session can only be freed: late responses would be taken for
+ * those of later commands.
  */
 #ifndef PAPERBOY_RECEIVE_IMAP_SESSION_H
 #define PAPERBOY_RECEIVE_IMAP_SESSION_H
@@ -16,74 +16,74 @@
 
 struct imap_session;
 
-/** Wait on the stop file alone. @return true when the time has passed */
+/** Wait for a time or for stop_fd. @return true after the whole time */
 bool imap_wait(const struct receiver_sink *sink, int stop_fd, int64_t wait_ms);
 
-/* How a letter is marked as done. */
+/* How processed messages are marked. */
 enum imap_disposition {
 	IMAP_DISPOSITION_KEYWORD,
 	IMAP_DISPOSITION_MOVE,
-	IMAP_DISPOSITION_CURSOR, /* not on the server */
+	IMAP_DISPOSITION_CURSOR, /* by a UID cursor, not on the server */
 };
 
 /**
  * Connect, log in and select the folder.
  *
- * @param sink        told of waits, in later calls too; borrowed
+ * @param sink        its pause and wake are called, in later calls too; borrowed
  * @param stop_fd     ends every wait, in later calls too
- * @param is_refused  set when false is returned: whether a login was refused
+ * @param is_refused  set on failure: whether the login was refused
  * @return NULL with the codes of stream_open(), or PB_ERROR_TEMPORARY, or
- *         PB_ERROR_NOT_FOUND when there is no such folder
+ *         PB_ERROR_NOT_FOUND if the folder does not exist
  */
 struct imap_session *imap_session_open(const struct imap_options *options,
     const struct receiver_sink *sink, int stop_fd, bool *is_refused, GError **error);
 void imap_session_free(struct imap_session *session);
 PB_DEFINE_AUTO(imap_session, imap_session_free);
 
-/** How letters are marked there, once the folder is selected. */
 enum imap_disposition imap_session_get_disposition(const struct imap_session *session);
 uint32_t imap_session_get_uidvalidity(const struct imap_session *session);
+/** @return time of the last SELECT, g_get_monotonic_time() */
+int64_t imap_session_get_selected_at(const struct imap_session *session);
 
-/** The server forgets keywords although it said that it would keep them. */
+/** Use a cursor: the server accepts keywords but does not store them. */
 void imap_session_disable_keywords(struct imap_session *session);
 
 /**
- * Find what is not done, in order of UID.
+ * Find unprocessed messages, in order of UID.
  *
- * @param after_uid  only behind this one; 0: all
- * @param skipped    UIDs that are added wherever they are, and not counted
- * @param is_whole   set: false when there is more than BOUNDS_IMAP_WAITING
- * @return of uint32_t, or NULL with PB_ERROR_TEMPORARY
+ * @param after_uid  only UIDs greater than this; 0: all
+ * @param skipped    UIDs that are added in any case, and not counted
+ * @param is_whole   set: false if there are more than BOUNDS_IMAP_WAITING
+ * @return array of uint32_t, or NULL with PB_ERROR_TEMPORARY
  */
 GArray *imap_session_search(struct imap_session *session, uint32_t after_uid,
     GHashTable *skipped, bool *is_whole, GError **error);
 
 /**
- * Ask how large letters are.
+ * Fetch RFC822.SIZE of messages.
  *
- * @param sizes  as many as uids; UINT32_MAX for one that the server told nothing of
+ * @param sizes  one per UID, bytes; UINT32_MAX if not reported
  */
 bool imap_session_fetch_sizes(struct imap_session *session, const uint32_t *uids,
     size_t count, uint32_t *sizes, GError **error);
 
 /**
- * Fetch a letter, or its begin; nothing is marked as seen.
+ * Fetch a message or its beginning, without setting \Seen.
  *
- * @param most_bytes  at most BOUNDS_MAIL_BYTES + 1
- * @param raw         set on success: at most so much of it; NULL when it is gone
+ * @param max_bytes  at most BOUNDS_MAIL_BYTES + 1
+ * @param raw        set on success: at most max_bytes; NULL if the message is gone
  */
-bool imap_session_fetch(struct imap_session *session, uint32_t uid, uint32_t most_bytes,
+bool imap_session_fetch(struct imap_session *session, uint32_t uid, uint32_t max_bytes,
     GBytes **raw, GError **error);
 
-/** Mark letters as done, by the session's receiver; by IMAP_DISPOSITION_CURSOR does
- * nothing. */
+/** Mark messages as processed; IMAP_DISPOSITION_CURSOR only expunges. */
 bool imap_session_mark(
     struct imap_session *session, const uint32_t *uids, size_t count, GError **error);
 
 /**
- * Wait until there may be news, or the time for it is over.
+ * Wait for new messages, at most for one IDLE or poll interval.
  *
- * @return false with PB_ERROR_TEMPORARY: the connection is gone, or told to stop
+ * @return false with PB_ERROR_TEMPORARY: the connection failed, or stop_fd is readable
  */
 bool imap_session_wait(struct imap_session *session, GError **error);
 

@@ -1,6 +1,5 @@
 /*
- * imap_wire.c - an IMAP connection as libetpan may see it: bounded in bytes and in
- * time.
+ * imap_wire.c - an IMAP connection for libetpan, limited in size and time.
  */
 #include "receive/imap_wire.h"
 
@@ -14,15 +13,15 @@
 
 struct imap_wire {
 	struct stream *stream;
-	GByteArray *inbound; /* came and was not judged, or not handed over */
-	size_t judged;       /* so much of it may be handed over */
-	size_t literal_left; /* of a literal, not judged and not to be */
-	size_t n_bytes;      /* of the command's answer, without its literal */
+	GByteArray *buffered; /* received, not yet passed on */
+	size_t checked;       /* bytes at its beginning that may be passed on */
+	size_t literal_left;  /* bytes of a literal, passed on without a check */
+	size_t n_bytes;       /* in the response of the command, without its literal */
 	uint32_t exists;
-	bool has_news; /* there are more messages than there were */
+	bool has_new; /* EXISTS has increased */
 	int64_t deadline;
-	bool may_have_message; /* one literal may still come */
-	bool is_in_line;       /* a literal ends; its line goes on */
+	bool may_have_message; /* one literal is still allowed */
+	bool is_in_line;       /* after a literal, within the same line */
 	bool is_closed;
 	GError *problem; /* or NULL */
 };
@@ -34,11 +33,11 @@ imap_wire_new(struct stream *stream)
 	static const char greeting[] = "* PREAUTH here\r\n";
 
 	wire->stream = stream;
-	wire->inbound = g_byte_array_new();
-	/* libcurl has heard the greeting, and libetpan waits for one. */
+	wire->buffered = g_byte_array_new();
+	/* libcurl has read the greeting, but libetpan waits for one. */
 	g_byte_array_append(
-	    wire->inbound, (const guint8 *)greeting, sizeof(greeting) - 1);
-	wire->judged = wire->inbound->len;
+	    wire->buffered, (const guint8 *)greeting, sizeof(greeting) - 1);
+	wire->checked = wire->buffered->len;
 	return wire;
 }
 
@@ -48,7 +47,7 @@ imap_wire_free(struct imap_wire *wire)
 	if (!wire)
 		return;
 	stream_free(wire->stream);
-	g_byte_array_unref(wire->inbound);
+	g_byte_array_unref(wire->buffered);
 	g_clear_error(&wire->problem);
 	g_free(wire);
 }
@@ -82,13 +81,13 @@ imap_wire_get_exists(const struct imap_wire *wire)
 bool
 imap_wire_take_untagged(struct imap_wire *wire)
 {
-	bool has_news = wire->has_news;
+	bool has_new = wire->has_new;
 
-	wire->has_news = false;
-	return has_news;
+	wire->has_new = false;
+	return has_new;
 }
 
-/* @param problem  taken */
+/* @param problem  takes it */
 static bool
 fail(struct imap_wire *wire, GError *problem)
 {
@@ -106,7 +105,7 @@ fail_with(struct imap_wire *wire, const char *message)
 	return fail(wire, g_error_new_literal(PB_ERROR, PB_ERROR_TEMPORARY, message));
 }
 
-/* Wait for bytes. @return false when the wire has closed, or time is up */
+/* @return false if the wire is closed, or on timeout */
 static bool
 receive(struct imap_wire *wire, int64_t deadline, bool *is_time_up)
 {
@@ -115,12 +114,12 @@ receive(struct imap_wire *wire, int64_t deadline, bool *is_time_up)
 	gssize n = stream_read(wire->stream, chunk, sizeof(chunk), deadline, &problem);
 
 	if (n > 0) {
-		g_byte_array_append(wire->inbound, chunk, (guint)n);
+		g_byte_array_append(wire->buffered, chunk, (guint)n);
 		return true;
 	}
 	if (n == 0)
-		return fail_with(wire, "the IMAP server has cut the connection");
-	if (is_time_up && wire->inbound->len == 0 &&
+		return fail_with(wire, "the IMAP server closed the connection");
+	if (is_time_up && wire->buffered->len == 0 &&
 	    g_get_monotonic_time() >= deadline) {
 		g_error_free(problem);
 		*is_time_up = true;
@@ -130,23 +129,22 @@ receive(struct imap_wire *wire, int64_t deadline, bool *is_time_up)
 	return fail(wire, problem);
 }
 
-/* Whether libetpan, or IDLE, is to see such a line. */
+/* Whether libetpan or IDLE gets to see the line. */
 static bool
-is_wanted(const struct imap_line *line)
+is_passed_on(const struct imap_line *line)
 {
 	return line->kind != IMAP_LINE_OTHER && line->kind != IMAP_LINE_BYE;
 }
 
 static bool
-note_line(struct imap_wire *wire, const struct imap_line *line)
+record_line(struct imap_wire *wire, const struct imap_line *line)
 {
 	if (line->kind == IMAP_LINE_BYE)
-		return fail_with(wire, "the IMAP server has said goodbye");
+		return fail_with(wire, "the IMAP server sent BYE");
 	if (line->has_literal && !wire->may_have_message)
-		return fail_with(
-		    wire, "the IMAP server sent a literal where none belongs");
+		return fail_with(wire, "the IMAP server sent an unexpected literal");
 	if (line->kind == IMAP_LINE_EXISTS) {
-		wire->has_news |= line->number > wire->exists;
+		wire->has_new |= line->number > wire->exists;
 		wire->exists = line->number;
 	}
 	if (line->kind == IMAP_LINE_EXPUNGED && wire->exists > 0)
@@ -159,48 +157,51 @@ note_line(struct imap_wire *wire, const struct imap_line *line)
 	return true;
 }
 
-/* Have a whole line at the front, judged; those that nobody wants are dropped. */
+/* Receive and check a whole line; drop those that are not passed on. */
 static bool
 fetch_line(
     struct imap_wire *wire, int64_t deadline, struct imap_line *line, bool *is_time_up)
 {
 	for (;;) {
-		GByteArray *inbound = wire->inbound;
-		const guint8 *end =
-		    inbound->len > 0 ? memchr(inbound->data, '\n', inbound->len) : NULL;
-		size_t size = end ? (size_t)(end - inbound->data) + 1 : inbound->len;
+		GByteArray *buffered = wire->buffered;
+		const guint8 *end = buffered->len > 0
+		                        ? memchr(buffered->data, '\n', buffered->len)
+		                        : NULL;
+		size_t size = end ? (size_t)(end - buffered->data) + 1 : buffered->len;
 		GError *problem = NULL;
 
 		if (size > BOUNDS_IMAP_LINE_BYTES)
-			return fail_with(wire, "the IMAP server sent too long a line");
+			return fail_with(
+			    wire, "the IMAP server sent a line that is too long");
 		if (!end && receive(wire, deadline, is_time_up))
 			continue;
 		if (!end)
 			return false;
 		wire->n_bytes += size;
 		if (wire->n_bytes > BOUNDS_IMAP_ANSWER_BYTES)
-			return fail_with(wire, "the IMAP server sent too much");
-		if (!imap_line_parse((const char *)inbound->data, size,
+			return fail_with(
+			    wire, "the IMAP server sent a response that is too large");
+		if (!imap_line_parse((const char *)buffered->data, size,
 		        wire->is_in_line, line, &problem))
 			return fail(wire, problem);
-		if (!note_line(wire, line))
+		if (!record_line(wire, line))
 			return false;
-		if (is_wanted(line)) {
-			wire->judged = size;
+		if (is_passed_on(line)) {
+			wire->checked = size;
 			return true;
 		}
-		g_byte_array_remove_range(inbound, 0, (guint)size);
+		g_byte_array_remove_range(buffered, 0, (guint)size);
 	}
 }
 
 static void
-drop_judged(struct imap_wire *wire, size_t size)
+drop_checked(struct imap_wire *wire, size_t size)
 {
-	g_byte_array_remove_range(wire->inbound, 0, (guint)size);
-	wire->judged -= size;
+	g_byte_array_remove_range(wire->buffered, 0, (guint)size);
+	wire->checked -= size;
 }
 
-/* What libetpan reads: never more than one line, or what follows of a literal. */
+/* Read for libetpan: never more than one line, or part of a literal. */
 static ssize_t
 wire_read(mailstream_low *low, void *buffer, size_t size)
 {
@@ -210,16 +211,16 @@ wire_read(mailstream_low *low, void *buffer, size_t size)
 
 	if (wire->is_closed)
 		return -1;
-	if (wire->judged == 0 && wire->literal_left > 0) {
-		if (wire->inbound->len == 0 && !receive(wire, wire->deadline, NULL))
+	if (wire->checked == 0 && wire->literal_left > 0) {
+		if (wire->buffered->len == 0 && !receive(wire, wire->deadline, NULL))
 			return -1;
-		wire->judged = MIN(wire->literal_left, wire->inbound->len);
-		wire->literal_left -= wire->judged;
-	} else if (wire->judged == 0 && !fetch_line(wire, wire->deadline, &line, NULL))
+		wire->checked = MIN(wire->literal_left, wire->buffered->len);
+		wire->literal_left -= wire->checked;
+	} else if (wire->checked == 0 && !fetch_line(wire, wire->deadline, &line, NULL))
 		return -1;
-	n = MIN(size, wire->judged);
-	memcpy(buffer, wire->inbound->data, n);
-	drop_judged(wire, n);
+	n = MIN(size, wire->checked);
+	memcpy(buffer, wire->buffered->data, n);
+	drop_checked(wire, n);
 	return (ssize_t)n;
 }
 
@@ -284,7 +285,7 @@ imap_wire_new_plain(struct imap_wire *wire)
 }
 
 static bool
-tell_problem(const struct imap_wire *wire, GError **error)
+propagate_problem(const struct imap_wire *wire, GError **error)
 {
 	if (wire->problem)
 		g_propagate_error(error, g_error_copy(wire->problem));
@@ -300,12 +301,12 @@ imap_wire_write(struct imap_wire *wire, const char *text, GError **error)
 	GError *problem = NULL;
 
 	if (wire->is_closed)
-		return tell_problem(wire, error);
+		return propagate_problem(wire, error);
 	if (stream_write(wire->stream, text, strlen(text), wire->deadline, &problem))
 		return true;
 	g_prefix_error(&problem, "IMAP: ");
 	fail(wire, problem);
-	return tell_problem(wire, error);
+	return propagate_problem(wire, error);
 }
 
 bool
@@ -314,16 +315,15 @@ imap_wire_read_line(struct imap_wire *wire, int64_t deadline, struct imap_line *
 {
 	*is_time_up = false;
 	if (wire->is_closed)
-		return tell_problem(wire, error);
-	g_assert(wire->judged == 0 && wire->literal_left == 0);
+		return propagate_problem(wire, error);
+	g_assert(wire->checked == 0 && wire->literal_left == 0);
 	if (fetch_line(wire, MIN(deadline, wire->deadline), line, is_time_up)) {
-		drop_judged(wire, wire->judged);
+		drop_checked(wire, wire->checked);
 		return true;
 	}
 	if (*is_time_up)
-		g_set_error_literal(
-		    error, PB_ERROR, PB_ERROR_TEMPORARY, "no news in time");
+		g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY, "timeout");
 	else
-		tell_problem(wire, error);
+		propagate_problem(wire, error);
 	return false;
 }

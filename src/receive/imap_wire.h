@@ -1,10 +1,9 @@
 /*
- * imap_wire.h - an IMAP connection as libetpan may see it: bounded in bytes and in
- * time.
+ * imap_wire.h - an IMAP connection for libetpan, limited in size and time.
  *
- * Between stream and libetpan: whole lines are judged (imap_line.h) and handed over one
- * by one, so that libetpan never holds a byte of the next one; how many messages there
- * are is counted on the way.  The first thing wrong closes the wire for good.
+ * Sits between the stream and libetpan: checks whole lines (imap_line.h) and passes
+ * them on one by one, so that libetpan never buffers part of the next one; counts the
+ * messages in the folder. The first error closes the wire for good.
  */
 #ifndef PAPERBOY_RECEIVE_IMAP_WIRE_H
 #define PAPERBOY_RECEIVE_IMAP_WIRE_H
@@ -21,47 +20,46 @@
 
 struct imap_wire;
 
-/** @param stream  taken */
+/** @param stream  takes it */
 struct imap_wire *imap_wire_new(struct stream *stream);
 void imap_wire_free(struct imap_wire *wire);
 PB_DEFINE_AUTO(imap_wire, imap_wire_free);
 
-/**
- * Make what libetpan reads from and writes to.  It does not close the wire, which has
- * to live longer.
- */
+/** Create libetpan's end. It does not close the wire, which must outlive it. */
 mailstream_low *imap_wire_new_plain(struct imap_wire *wire);
 
 /**
- * Begin a command: all of its answer has to be there within wait_ms, and to be
- * at most BOUNDS_IMAP_ANSWER_BYTES.
+ * Start a command: its complete response must arrive within wait_ms and be at most
+ * BOUNDS_IMAP_ANSWER_BYTES, not counting the literal.
  *
- * @param may_have_letter  whether one literal may come
+ * @param may_have_message  whether one literal is allowed
  */
 void imap_wire_begin(struct imap_wire *wire, unsigned wait_ms, bool may_have_message);
 
-/** Nothing is read or written any more. */
+/** Stop all reading and writing. */
 void imap_wire_close(struct imap_wire *wire);
 
-/** Why the wire has closed; NULL when it has not, or was told to. @return borrowed */
+/**
+ * The error that closed the wire; NULL if open, or closed by imap_wire_close().
+ * Borrowed.
+ */
 const GError *imap_wire_get_problem(const struct imap_wire *wire);
 
-/** Messages in the selected folder, as far as the server has told. */
+/** Number of messages in the selected folder (EXISTS, EXPUNGE). */
 uint32_t imap_wire_get_exists(const struct imap_wire *wire);
 
-/** Whether messages were added since it was last asked. */
+/** Whether messages were added since the last call. */
 bool imap_wire_take_untagged(struct imap_wire *wire);
 
-/* Without libetpan, for IDLE. */
+/* For IDLE, without libetpan. */
 
-/** Write a text. @return false with PB_ERROR_TEMPORARY */
 bool imap_wire_write(struct imap_wire *wire, const char *text, GError **error);
 
 /**
- * Read a line and what it tells; the wire closes on an error, but not when time is up.
+ * Read and parse a line; an error closes the wire, but not a timeout.
  *
- * @param deadline     of this line, as those of stream.h; the command's counts too
- * @param is_time_up   set when false: the deadline passed with no line begun
+ * @param deadline    for this line, as in stream.h; the command's applies too
+ * @param is_time_up  set on failure: the deadline passed before a line began
  * @return false with PB_ERROR_TEMPORARY
  */
 bool imap_wire_read_line(struct imap_wire *wire, int64_t deadline,

@@ -1,5 +1,5 @@
 /*
- * lmtp_client.c - handing one letter to an LMTP server on a Unix socket.
+ * lmtp_client.c - LMTP client for a Unix socket.
  */
 #include "receive/lmtp_client.h"
 
@@ -13,14 +13,14 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
-#define ANSWER_BYTES 4096
+#define REPLY_BYTES 4096
 
-/* The recipient is unknown, whatever the message is. */
+/* Bad destination mailbox address (RFC 3463 section 3.2). */
 #define UNKNOWN_USER "550 5.1.1 "
 
 struct client {
 	int fd;
-	char answer[ANSWER_BYTES]; /* what came and was not looked at yet */
+	char buffer[REPLY_BYTES]; /* received, not yet parsed */
 	size_t size;
 };
 
@@ -30,7 +30,7 @@ fail(GError **error, const char *what)
 	int code = errno;
 
 	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY, "%s: %s", what,
-	    code == EAGAIN ? "it does not answer" : g_strerror(code));
+	    code == EAGAIN ? "timeout" : g_strerror(code));
 	return false;
 }
 
@@ -39,12 +39,13 @@ connect_to(struct client *client, const char *path, GError **error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct timeval patience = {.tv_sec = BOUNDS_LMTP_IDLE_S};
-	g_autofree char *what = g_strdup_printf("cannot reach paperboyd on '%s'", path);
+	g_autofree char *what =
+	    g_strdup_printf("cannot connect to paperboyd at '%s'", path);
 
 	if (g_strlcpy(address.sun_path, path, sizeof(address.sun_path)) >=
 	    sizeof(address.sun_path)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "socket '%s': the name is too long", path);
+		    "socket path '%s' is too long", path);
 		return false;
 	}
 	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -62,55 +63,55 @@ static bool
 write_all(struct client *client, const char *bytes, size_t size, GError **error)
 {
 	while (size) {
-		ssize_t put = send(client->fd, bytes, size, MSG_NOSIGNAL);
+		ssize_t sent = send(client->fd, bytes, size, MSG_NOSIGNAL);
 
-		if (put < 0 && errno == EINTR)
+		if (sent < 0 && errno == EINTR)
 			continue;
-		if (put <= 0)
-			return fail(error, "paperboyd is gone");
-		bytes += put;
-		size -= (size_t)put;
+		if (sent <= 0)
+			return fail(error, "lost connection to paperboyd");
+		bytes += sent;
+		size -= (size_t)sent;
 	}
 	return true;
 }
 
-/* @return one line without its end, owned by the caller, or NULL */
+/* @return a line without its line end, owned by the caller, or NULL */
 static char *
 read_line(struct client *client, GError **error)
 {
 	for (;;) {
-		char *end = memchr(client->answer, '\n', client->size);
+		char *end = memchr(client->buffer, '\n', client->size);
 		ssize_t got;
 
 		if (end) {
-			size_t used = (size_t)(end - client->answer) + 1;
-			char *line = g_strndup(client->answer, used);
+			size_t used = (size_t)(end - client->buffer) + 1;
+			char *line = g_strndup(client->buffer, used);
 
 			client->size -= used;
-			memmove(client->answer, end + 1, client->size);
+			memmove(client->buffer, end + 1, client->size);
 			return g_strchomp(line);
 		}
-		if (client->size == sizeof(client->answer)) {
-			g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-			    "the answer is no LMTP");
+		if (client->size == sizeof(client->buffer)) {
+			g_set_error(
+			    error, PB_ERROR, PB_ERROR_TEMPORARY, "invalid LMTP reply");
 			return NULL;
 		}
-		got = recv(client->fd, client->answer + client->size,
-		    sizeof(client->answer) - client->size, 0);
+		got = recv(client->fd, client->buffer + client->size,
+		    sizeof(client->buffer) - client->size, 0);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
 			errno = got ? errno : ECONNRESET;
-			fail(error, "paperboyd is gone");
+			fail(error, "lost connection to paperboyd");
 			return NULL;
 		}
 		client->size += (size_t)got;
 	}
 }
 
-/* Read a reply. @return false when it is not the one that is wanted */
+/* Read a reply. @return false unless its first digit is the expected one */
 static bool
-expect(struct client *client, char wanted, GError **error)
+expect(struct client *client, char expected, GError **error)
 {
 	g_autofree char *line = NULL;
 
@@ -120,26 +121,26 @@ expect(struct client *client, char wanted, GError **error)
 		if (!line)
 			return false;
 	} while (strlen(line) > 3 && line[3] == '-');
-	if (line[0] == wanted)
+	if (line[0] == expected)
 		return true;
 	g_set_error(error, PB_ERROR,
 	    g_str_has_prefix(line, UNKNOWN_USER) ? PB_ERROR_NOT_FOUND
 	    : line[0] == '5'                     ? PB_ERROR_INPUT
 	                                         : PB_ERROR_TEMPORARY,
-	    "paperboyd says: %s", line);
+	    "paperboyd replied: %s", line);
 	return false;
 }
 
 static bool
-command(struct client *client, const char *line, char wanted, GError **error)
+command(struct client *client, const char *line, char expected, GError **error)
 {
 	return write_all(client, line, strlen(line), error) &&
-	       expect(client, wanted, error);
+	       expect(client, expected, error);
 }
 
-/* With CRLF, a dot more where a line begins with one, and the end. */
+/* @return the message with CRLF, dot stuffing and the final dot */
 static GString *
-make_data(const char *raw, size_t size)
+encode_data(const char *raw, size_t size)
 {
 	GString *data = g_string_sized_new(size + size / 32 + 16);
 	bool is_start = true;
@@ -157,7 +158,7 @@ make_data(const char *raw, size_t size)
 }
 
 static bool
-converse(struct client *client, const char *sender, const char *recipient,
+run_transaction(struct client *client, const char *sender, const char *recipient,
     const GString *data, GError **error)
 {
 	bool is_utf8 = !g_str_is_ascii(sender) || !g_str_is_ascii(recipient);
@@ -182,11 +183,11 @@ lmtp_client_send(const char *path, const char *sender, const char *recipient,
 	bool is_ok = connect_to(&client, path, error);
 
 	if (is_ok) {
-		data = make_data(raw, size);
-		is_ok = converse(&client, sender, recipient, data, error);
+		data = encode_data(raw, size);
+		is_ok = run_transaction(&client, sender, recipient, data, error);
 		g_string_free(data, TRUE);
 	}
-	/* Nobody waits for the answer to that. */
+	/* The reply to QUIT is not read. */
 	if (is_ok)
 		write_all(&client, "QUIT\r\n", 6, NULL);
 	if (client.fd >= 0)

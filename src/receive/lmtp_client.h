@@ -1,5 +1,5 @@
 /*
- * lmtp_client.h - handing one letter to an LMTP server on a Unix socket.
+ * lmtp_client.h - LMTP client for a Unix socket.
  */
 #ifndef PAPERBOY_RECEIVE_LMTP_CLIENT_H
 #define PAPERBOY_RECEIVE_LMTP_CLIENT_H
@@ -9,14 +9,15 @@
 #include <stddef.h>
 
 /**
- * Hand in a letter.  Blocks, for BOUNDS_LMTP_IDLE_S at most at each step.
+ * Deliver a message. Each step blocks for at most BOUNDS_LMTP_IDLE_S.
  *
  * @param path       of the socket
- * @param sender     "" for the null one
- * @param recipient  one
- * @param raw        with line ends of either kind
- * @return false with PB_ERROR_TEMPORARY when nobody listens, the server hangs or says
- * 4xx, PB_ERROR_NOT_FOUND when it says 550 5.1.1, PB_ERROR_INPUT for any other 5xx
+ * @param sender     "" for the null sender
+ * @param recipient  one address
+ * @param raw        line ends of either kind
+ * @return false with PB_ERROR_TEMPORARY if connecting failed, on a timeout or a 4xx
+ *         reply, PB_ERROR_NOT_FOUND for 550 5.1.1, PB_ERROR_INPUT for any other 5xx
+ *         reply
  */
 bool lmtp_client_send(const char *path, const char *sender, const char *recipient,
     const void *raw, size_t size, GError **error);

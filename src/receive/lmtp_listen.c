@@ -1,5 +1,5 @@
 /*
- * lmtp_listen.c - the sockets on which letters are handed in.
+ * lmtp_listen.c - listening sockets of the LMTP server.
  */
 #include "receive/lmtp_listen.h"
 
@@ -19,7 +19,7 @@
 
 #define BACKLOG 64
 
-/* A probe waits so long for an answer. */
+/* Timeout of a probe. */
 #define PROBE_S 5
 
 union any_address {
@@ -58,13 +58,14 @@ parse_listen(const char *text, union any_address *address, socklen_t *size)
 }
 
 static bool
-read_listen(
+parse_address(
     const char *text, union any_address *address, socklen_t *size, GError **error)
 {
 	if (parse_listen(text, address, size))
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%s' is no address of this machine alone: 127.0.0.1:24 is one", text);
+	    "'%s' is not a loopback address with a port (expected e.g. 127.0.0.1:24)",
+	    text);
 	return false;
 }
 
@@ -74,7 +75,7 @@ lmtp_listen_check(const char *text, GError **error)
 	union any_address address;
 	socklen_t size;
 
-	return read_listen(text, &address, &size, error);
+	return parse_address(text, &address, &size, error);
 }
 
 void
@@ -112,7 +113,7 @@ listen_tcp(struct lmtp_listen *at, GError **error)
 	socklen_t size;
 	int fd, one = 1;
 
-	if (!read_listen(at->tcp, &address, &size, error))
+	if (!parse_address(at->tcp, &address, &size, error))
 		return false;
 	fd = new_socket(address.any.sa_family);
 	at->fds[LMTP_LISTEN_TCP] = fd;
@@ -124,9 +125,9 @@ listen_tcp(struct lmtp_listen *at, GError **error)
 	return true;
 }
 
-/* What a killed daemon left is taken away; what somebody listens on is not. */
+/* Remove a stale socket, but not one in use. */
 static bool
-clear_path(const char *path, const struct sockaddr_un *address, GError **error)
+remove_stale(const char *path, const struct sockaddr_un *address, GError **error)
 {
 	struct stat status;
 	bool is_alive;
@@ -137,7 +138,7 @@ clear_path(const char *path, const struct sockaddr_un *address, GError **error)
 		                              PB_ERROR_TEMPORARY, error);
 	if (!S_ISSOCK(status.st_mode)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is no socket, and stays as it is", path);
+		    "'%s' exists and is not a socket", path);
 		return false;
 	}
 	fd = new_socket(AF_UNIX);
@@ -147,15 +148,15 @@ clear_path(const char *path, const struct sockaddr_un *address, GError **error)
 	if (fd >= 0)
 		close(fd);
 	if (is_alive) {
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "somebody else listens on '%s'", path);
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_TEMPORARY, "socket '%s' is in use", path);
 		return false;
 	}
 	return unlink(path) == 0 ||
 	       file_set_error("cannot remove", path, PB_ERROR_TEMPORARY, error);
 }
 
-/* Ours already, in a sandbox that lets nobody change owners. */
+/* The group may be right although chown() is forbidden. */
 static bool
 has_group(const char *path, gid_t group)
 {
@@ -164,9 +165,9 @@ has_group(const char *path, gid_t group)
 	return lstat(path, &status) == 0 && status.st_gid == group;
 }
 
-/* The group first: with the mode alone a wrong one would have its chance. */
+/* Group before mode, so that no other group gets access. */
 static bool
-open_to_group(const struct lmtp_listen *at, GError **error)
+set_permissions(const struct lmtp_listen *at, GError **error)
 {
 	const struct group *group;
 
@@ -176,8 +177,8 @@ open_to_group(const struct lmtp_listen *at, GError **error)
 		           PB_ERROR_TEMPORARY, error);
 	group = getgrnam(at->group);
 	if (!group) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "there is no group '%s'",
-		    at->group);
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_INPUT, "no such group '%s'", at->group);
 		return false;
 	}
 	return ((has_group(at->path, group->gr_gid) ||
@@ -196,19 +197,19 @@ listen_unix(struct lmtp_listen *at, GError **error)
 	if (g_strlcpy(address.sun_path, at->path, sizeof(address.sun_path)) >=
 	    sizeof(address.sun_path)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "socket '%s': the name is too long", at->path);
+		    "socket path '%s' is too long", at->path);
 		return false;
 	}
-	if (!clear_path(at->path, &address, error))
+	if (!remove_stale(at->path, &address, error))
 		return false;
 	fd = new_socket(AF_UNIX);
 	at->fds[LMTP_LISTEN_UNIX] = fd;
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
 		return file_set_error(
-		    "cannot make the socket", at->path, PB_ERROR_TEMPORARY, error);
+		    "cannot create the socket", at->path, PB_ERROR_TEMPORARY, error);
 	at->is_bound = true;
-	/* Nobody can connect before it listens, and then the mode is right. */
-	return open_to_group(at, error) &&
+	/* Connections are refused until listen(), when the mode is set. */
+	return set_permissions(at, error) &&
 	       (listen(fd, BACKLOG) == 0 || file_set_error("cannot listen on", at->path,
 	                                        PB_ERROR_TEMPORARY, error));
 }
@@ -237,9 +238,9 @@ lmtp_listen_open(struct lmtp_listen *at, GError **error)
 	return true;
 }
 
-/* As a mail server would begin. @return whether there was a greeting */
+/* @return whether a 220 greeting was received */
 static bool
-is_greeted(int fd, const struct sockaddr *address, socklen_t size)
+read_greeting(int fd, const struct sockaddr *address, socklen_t size)
 {
 	struct timeval wait = {.tv_sec = PROBE_S};
 	char greeting[3];
@@ -259,12 +260,12 @@ probe_one(const char *name, int family, const struct sockaddr *address, socklen_
 	bool is_ok;
 
 	errno = 0;
-	is_ok = fd >= 0 && is_greeted(fd, address, size);
+	is_ok = fd >= 0 && read_greeting(fd, address, size);
 	if (!is_ok) {
 		if (!errno)
 			errno = EPROTO;
 		file_set_error(
-		    "cannot hand letters in at", name, PB_ERROR_TEMPORARY, error);
+		    "no LMTP greeting from", name, PB_ERROR_TEMPORARY, error);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -286,7 +287,7 @@ lmtp_listen_probe(const struct lmtp_listen *at, GError **error)
 	}
 	if (!at->tcp)
 		return true;
-	if (!read_listen(at->tcp, &address, &size, error))
+	if (!parse_address(at->tcp, &address, &size, error))
 		return false;
 	return probe_one(at->tcp, address.any.sa_family, &address.any, size, error);
 }

@@ -1,7 +1,6 @@
 /*
- * lmtp_listen.h - the sockets on which letters are handed in.
- *
- * A Unix socket, whose mode says who may connect, a TCP port of this machine, or both.
+ * lmtp_listen.h - listening sockets of the LMTP server: a Unix socket, a TCP port on a
+ * loopback address, or both.
  */
 #ifndef PAPERBOY_RECEIVE_LMTP_LISTEN_H
 #define PAPERBOY_RECEIVE_LMTP_LISTEN_H
@@ -9,38 +8,39 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Of a socket's name (unix(7)), without the NUL. */
+/* Maximum length of a socket path (unix(7)), without the NUL. */
 #define LMTP_LISTEN_PATH_BYTES 107
 
 enum { LMTP_LISTEN_UNIX, LMTP_LISTEN_TCP, LMTP_LISTEN_COUNT };
 
 struct lmtp_listen {
-	char *path;  /* of the Unix socket, or NULL */
-	char *group; /* that may connect to it; NULL: nobody but its owner */
-	char *tcp;   /* "127.0.0.1:24", or NULL */
+	char *path;                 /* of the Unix socket, or NULL */
+	char *group;                /* that may connect to it; NULL: only the owner */
+	char *tcp;                  /* "127.0.0.1:24", or NULL */
 	int fds[LMTP_LISTEN_COUNT]; /* non-blocking; or -1 */
-	bool is_bound;              /* the socket's name is ours to take away */
+	bool is_bound;              /* the socket was created by us */
 };
 
-/** Begin with all closed. @param path, group, tcp  copied */
+/** @param path, group, tcp  copied; may be NULL */
 void lmtp_listen_init(
-    struct lmtp_listen *at, const char *path, const char *group, const char *tcp);
-void lmtp_listen_clear(struct lmtp_listen *at);
+    struct lmtp_listen *listen, const char *path, const char *group, const char *tcp);
+void lmtp_listen_clear(struct lmtp_listen *listen);
 
-/** Whether that is an address of this machine's own with a port. */
+/** Check for a loopback address with a port. */
 bool lmtp_listen_check(const char *text, GError **error);
 
 /**
- * Listen.  A socket that a killed program left is taken away, what somebody listens on
- * is not, nor what is no socket.
+ * Open the sockets. A stale Unix socket is replaced; one that is in use, or a file of
+ * another type, is not.
  *
- * @return false with PB_ERROR_INPUT (a name is wrong), PB_ERROR_TEMPORARY, or
- *         PB_ERROR_PERMANENT (no socket is in the way); then all are closed
+ * @return false with PB_ERROR_INPUT (invalid path, group or address),
+ *         PB_ERROR_TEMPORARY, or PB_ERROR_PERMANENT (a file of another type exists);
+ *         then all are closed
  */
-bool lmtp_listen_open(struct lmtp_listen *at, GError **error);
-void lmtp_listen_close(struct lmtp_listen *at);
+bool lmtp_listen_open(struct lmtp_listen *listen, GError **error);
+void lmtp_listen_close(struct lmtp_listen *listen);
 
-/** Connect as a mail server does, and wait for the greeting of whoever listens. */
-bool lmtp_listen_probe(const struct lmtp_listen *at, GError **error);
+/** Connect and wait for the greeting. */
+bool lmtp_listen_probe(const struct lmtp_listen *listen, GError **error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * lmtp_server.c - a mailbox that a mail server hands letters to (LMTP, RFC 2033).
+ * lmtp_server.c - LMTP server (RFC 2033): sockets, clients and timeouts.
  */
 #include "receive/lmtp_server.h"
 
@@ -14,27 +14,27 @@
 
 #define READ_BYTES (64 * 1024)
 
-/* When there is no descriptor for another client, look again so much later, ms. */
-#define SHORT_OF_MS 1000
+/* Without a free file descriptor, accept again after this time, ms. */
+#define ACCEPT_RETRY_MS 1000
 
 struct client {
 	int fd;
 	struct lmtp_session *session;
-	int64_t heard_at;  /* of the monotonic clock, us: octets went either way */
-	int64_t mail_at;   /* the last letter, or when it came */
-	unsigned messages; /* of its session, as seen last */
+	int64_t active_at; /* monotonic time of the last transfer, us */
+	int64_t mail_at;   /* time of the last message, or of the connection */
+	unsigned messages; /* lmtp_session_get_accepted() as last read */
 };
 
 struct lmtp {
-	struct receiver mailbox;
+	struct receiver receiver;
 	struct lmtp_listen listen;
 	struct lmtp_times times;
 	GPtrArray *clients;
 	char *buffer;
-	bool is_short; /* of descriptors */
+	bool is_short; /* of file descriptors */
 };
 
-/* ---- clients ---- */
+/* ---- Clients ---- */
 
 static void
 client_free(struct client *client)
@@ -48,17 +48,17 @@ static void
 flush_output(struct client *client, int64_t now)
 {
 	GString *out = lmtp_session_get_output(client->session);
-	ssize_t put;
+	ssize_t sent;
 
 	if (!out->len)
 		return;
-	put = send(client->fd, out->str, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (put > 0) {
-		g_string_erase(out, 0, put);
-		client->heard_at = now;
-	} else if (put < 0 && errno != EAGAIN && errno != EINTR) {
-		/* Nobody is there any more. */
-		lmtp_session_end(client->session, "421 4.4.2 gone");
+	sent = send(client->fd, out->str, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (sent > 0) {
+		g_string_erase(out, 0, sent);
+		client->active_at = now;
+	} else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+		/* The connection is lost. */
+		lmtp_session_end(client->session, "421 4.4.2 Lost connection");
 		g_string_truncate(out, 0);
 	}
 }
@@ -67,7 +67,7 @@ static void
 accept_client(
     struct lmtp *lmtp, int listener, const struct receiver_sink *sink, int64_t now)
 {
-	static const char crowded[] = "421 4.3.2 too many clients at a time\r\n";
+	static const char too_many[] = "421 4.3.2 too many clients listen a time\r\n";
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *client;
 
@@ -77,24 +77,24 @@ accept_client(
 		return;
 	}
 	if (lmtp->clients->len >= BOUNDS_LMTP_CLIENTS) {
-		/* A fresh socket has room for a line. */
-		ssize_t put =
-		    send(fd, crowded, strlen(crowded), MSG_NOSIGNAL | MSG_DONTWAIT);
+		/* The buffer of a new socket has room for a line. */
+		ssize_t sent =
+		    send(fd, too_many, strlen(too_many), MSG_NOSIGNAL | MSG_DONTWAIT);
 
-		(void)put;
+		(void)sent;
 		close(fd);
 		return;
 	}
 	client = g_new0(struct client, 1);
 	client->fd = fd;
 	client->session = lmtp_session_new(sink);
-	client->heard_at = client->mail_at = now;
+	client->active_at = client->mail_at = now;
 	g_ptr_array_add(lmtp->clients, client);
 	flush_output(client, now);
 }
 
 static void
-hear(struct lmtp *lmtp, struct client *client)
+read_input(struct lmtp *lmtp, struct client *client)
 {
 	ssize_t got = recv(client->fd, lmtp->buffer, READ_BYTES, MSG_DONTWAIT);
 	unsigned messages;
@@ -102,87 +102,87 @@ hear(struct lmtp *lmtp, struct client *client)
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got <= 0) {
-		lmtp_session_end(client->session, "421 4.4.2 gone");
+		lmtp_session_end(client->session, "421 4.4.2 Lost connection");
 		g_string_truncate(lmtp_session_get_output(client->session), 0);
 		return;
 	}
 	lmtp_session_feed(client->session, lmtp->buffer, (size_t)got);
-	/* Storing takes its time, and that is not the client's. */
-	client->heard_at = g_get_monotonic_time();
+	/* The time spent storing does not count as idle. */
+	client->active_at = g_get_monotonic_time();
 	messages = lmtp_session_get_accepted(client->session);
 	if (messages != client->messages)
-		client->mail_at = client->heard_at;
+		client->mail_at = client->active_at;
 	client->messages = messages;
 }
 
 static int64_t
-deadline_of(const struct lmtp *lmtp, const struct client *client)
+get_deadline(const struct lmtp *lmtp, const struct client *client)
 {
-	return MIN(client->heard_at + lmtp->times.idle * 1000,
+	return MIN(client->active_at + lmtp->times.idle * 1000,
 	    client->mail_at + lmtp->times.mail * 1000);
 }
 
 static short
-events_of(struct client *client)
+get_events(struct client *client)
 {
 	size_t waiting = lmtp_session_get_output(client->session)->len;
 	short events = waiting ? POLLOUT : 0;
 
-	/* Who does not read is not heard any further. */
+	/* Stop reading from a client that does not read its replies. */
 	if (!lmtp_session_is_closed(client->session) &&
 	    waiting < BOUNDS_LMTP_OUTPUT_BYTES)
 		events |= POLLIN;
 	return events;
 }
 
-/* @return whether it is done with */
+/* @return whether the client is finished */
 static bool
-attend(struct lmtp *lmtp, struct client *client, short events, int64_t now)
+serve_client(struct lmtp *lmtp, struct client *client, short events, int64_t now)
 {
 	struct lmtp_session *session = client->session;
 
 	if ((events & (POLLIN | POLLHUP | POLLERR)) && !lmtp_session_is_closed(session))
-		hear(lmtp, client);
-	if (now >= deadline_of(lmtp, client)) {
-		/* What it does not read it has to do without. */
+		read_input(lmtp, client);
+	if (now >= get_deadline(lmtp, client)) {
+		/* Unread replies are dropped. */
 		if (lmtp_session_get_output(session)->len)
 			return true;
-		lmtp_session_end(session, "421 4.4.2 that took too long");
+		lmtp_session_end(session, "421 4.4.2 Error: timeout exceeded");
 	}
 	flush_output(client, now);
 	return lmtp_session_is_closed(session) &&
 	       !lmtp_session_get_output(session)->len;
 }
 
-/* ---- the loop ---- */
+/* ---- Event loop ---- */
 
-/* Those who wait for a command are told; who is in the middle of something sees. */
+/* Send 421 to all clients (RFC 5321 section 3.8). */
 static void
-say_goodbye(struct lmtp *lmtp)
+disconnect_all(struct lmtp *lmtp)
 {
 	for (unsigned i = 0; i < lmtp->clients->len; i++) {
 		struct client *client = lmtp->clients->pdata[i];
 
-		lmtp_session_end(client->session, "421 4.3.2 paperboy stops");
+		lmtp_session_end(client->session, "421 4.3.2 Service shutting down");
 		flush_output(client, 0);
 	}
 	g_ptr_array_set_size(lmtp->clients, 0);
 }
 
 static int
-find_wait_ms(const struct lmtp *lmtp, int64_t now)
+get_wait_ms(const struct lmtp *lmtp, int64_t now)
 {
-	int64_t next = lmtp->is_short ? now + SHORT_OF_MS * 1000 : INT64_MAX;
+	int64_t next = lmtp->is_short ? now + ACCEPT_RETRY_MS * 1000 : INT64_MAX;
 
 	for (unsigned i = 0; i < lmtp->clients->len; i++)
-		next = MIN(next, deadline_of(lmtp, lmtp->clients->pdata[i]));
+		next = MIN(next, get_deadline(lmtp, lmtp->clients->pdata[i]));
 	return next == INT64_MAX ? -1
 	                         : (int)CLAMP((next - now + 999) / 1000, 0, G_MAXINT);
 }
 
-/* One round. @return false when it is to end */
+/* Handle one set of events. @return false when stop_fd is readable */
 static bool
-run_round(struct lmtp *lmtp, const struct receiver_sink *sink, int stop_fd)
+run_once(struct lmtp *lmtp, const struct receiver_sink *sink, int stop_fd)
 {
 	struct pollfd fds[1 + LMTP_LISTEN_COUNT + BOUNDS_LMTP_CLIENTS];
 	unsigned count = lmtp->clients->len;
@@ -196,18 +196,18 @@ run_round(struct lmtp *lmtp, const struct receiver_sink *sink, int stop_fd)
 		struct client *client = lmtp->clients->pdata[i];
 
 		fds[1 + LMTP_LISTEN_COUNT + i] =
-		    (struct pollfd){.fd = client->fd, .events = events_of(client)};
+		    (struct pollfd){.fd = client->fd, .events = get_events(client)};
 	}
 	if (poll(fds, 1 + LMTP_LISTEN_COUNT + count,
-	        receiver_pause(sink, find_wait_ms(lmtp, now))) < 0)
+	        receiver_pause(sink, get_wait_ms(lmtp, now))) < 0)
 		return errno == EINTR;
 	receiver_wake(sink);
 	if (fds[0].revents)
 		return false;
 	lmtp->is_short = false;
-	/* From behind, so that those before keep their places. */
+	/* Backwards, because removal moves the clients behind. */
 	for (unsigned i = count; i-- > 0;)
-		if (attend(lmtp, lmtp->clients->pdata[i],
+		if (serve_client(lmtp, lmtp->clients->pdata[i],
 		        fds[1 + LMTP_LISTEN_COUNT + i].revents, g_get_monotonic_time()))
 			g_ptr_array_remove_index(lmtp->clients, i);
 	for (int i = 0; i < LMTP_LISTEN_COUNT; i++)
@@ -218,38 +218,38 @@ run_round(struct lmtp *lmtp, const struct receiver_sink *sink, int stop_fd)
 }
 
 static bool
-lmtp_serve(struct receiver *mailbox, const struct receiver_sink *sink, int stop_fd,
+lmtp_run(struct receiver *receiver, const struct receiver_sink *sink, int stop_fd,
     GError **error)
 {
-	struct lmtp *lmtp = (struct lmtp *)mailbox;
+	struct lmtp *lmtp = (struct lmtp *)receiver;
 
 	if (!lmtp_listen_open(&lmtp->listen, error))
 		return false;
-	sink->note(sink->data, NULL);
-	while (run_round(lmtp, sink, stop_fd))
+	sink->report(sink->data, NULL);
+	while (run_once(lmtp, sink, stop_fd))
 		continue;
-	/* First nobody else comes, then those who are here are told. */
+	/* Stop accepting before disconnecting. */
 	lmtp_listen_close(&lmtp->listen);
-	say_goodbye(lmtp);
+	disconnect_all(lmtp);
 	return true;
 }
 
 static bool
-lmtp_probe(struct receiver *mailbox, char **reported, GError **error)
+lmtp_probe(struct receiver *receiver, char **reported, GError **error)
 {
-	const struct lmtp_listen *at = &((const struct lmtp *)mailbox)->listen;
+	const struct lmtp_listen *listen = &((const struct lmtp *)receiver)->listen;
 
-	if (!lmtp_listen_probe(at, error))
+	if (!lmtp_listen_probe(listen, error))
 		return false;
-	*reported =
-	    g_strdup_printf("paperboyd answers on %s", at->path ? at->path : at->tcp);
+	*reported = g_strdup_printf("paperboyd accepts connections on %s",
+	    listen->path ? listen->path : listen->tcp);
 	return true;
 }
 
 static void
-lmtp_free(struct receiver *mailbox)
+lmtp_free(struct receiver *receiver)
 {
-	struct lmtp *lmtp = (struct lmtp *)mailbox;
+	struct lmtp *lmtp = (struct lmtp *)receiver;
 
 	lmtp_listen_clear(&lmtp->listen);
 	g_ptr_array_unref(lmtp->clients);
@@ -262,13 +262,11 @@ lmtp_new(const struct lmtp_options *options)
 {
 	struct lmtp *lmtp = g_new0(struct lmtp, 1);
 
-	lmtp->mailbox = (struct receiver){.receiver = "lmtp",
-	    .serve = lmtp_serve,
-	    .probe = lmtp_probe,
-	    .free = lmtp_free};
+	lmtp->receiver = (struct receiver){
+	    .kind = "lmtp", .run = lmtp_run, .probe = lmtp_probe, .free = lmtp_free};
 	lmtp_listen_init(&lmtp->listen, options->path, options->group, options->listen);
 	lmtp->times = options->times;
 	lmtp->clients = g_ptr_array_new_with_free_func((GDestroyNotify)client_free);
 	lmtp->buffer = g_malloc(READ_BYTES);
-	return &lmtp->mailbox;
+	return &lmtp->receiver;
 }

@@ -1,10 +1,10 @@
 /*
- * lmtp_server.h - a mailbox that a mail server hands letters to (LMTP, RFC 2033).
+ * lmtp_server.h - LMTP server (RFC 2033).
  *
- * On a Unix socket, on a TCP port of this machine, or both; several clients at a time,
- * each within base/bounds.h.  250 is said once the sink has committed the letter, 452
- * while it cannot.  Whoever can connect can hand in letters: the socket's mode is the
- * lock, and the port has none.
+ * Listens on a Unix socket, a loopback TCP port, or both, and serves several clients at
+ * a time, each within the limits of base/bounds.h. It replies 250 after the sink has
+ * committed the message, 452 while it cannot. There is no authentication: the mode of
+ * the Unix socket restricts access to it, every local user can connect to the TCP port.
  */
 #ifndef PAPERBOY_RECEIVE_LMTP_SERVER_H
 #define PAPERBOY_RECEIVE_LMTP_SERVER_H
@@ -17,10 +17,10 @@
 #include "base/bounds.h"
 #include "receive/receiver.h"
 
-/* When a client is given up, ms. */
+/* Timeouts after which a client is disconnected, ms. */
 struct lmtp_times {
-	int64_t idle; /* it says nothing, or reads nothing */
-	int64_t mail; /* it hands in no whole letter */
+	int64_t idle; /* without any data in either direction */
+	int64_t mail; /* without a complete message */
 };
 
 #define LMTP_TIMES_STANDARD                                                          \
@@ -31,7 +31,7 @@ struct lmtp_times {
 
 struct lmtp_options {
 	const char *path;   /* of the Unix socket, absolute; or NULL */
-	const char *group;  /* that may write to it; NULL: nobody else */
+	const char *group;  /* that may connect to it; NULL: only the owner */
 	const char *listen; /* "127.0.0.1:24", "[::1]:24"; or NULL */
 	struct lmtp_times times;
 };

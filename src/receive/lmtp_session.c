@@ -1,5 +1,5 @@
 /*
- * lmtp_session.c - one client's LMTP dialogue (RFC 2033), octets in and octets out.
+ * lmtp_session.c - protocol state of one LMTP client (RFC 2033): bytes in, bytes out.
  */
 #include "receive/lmtp_session.h"
 
@@ -7,38 +7,37 @@
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "receive/lmtp_envelope.h"
 
-/* Words of an error that go into a reply. */
+/* Maximum length of an error message in a reply. */
 #define REASON_BYTES 200
 
 enum stage {
-	STAGE_NEW,   /* LHLO is wanted */
-	STAGE_READY, /* MAIL is */
-	STAGE_MAIL,  /* RCPT, then DATA */
+	STAGE_NEW,   /* before LHLO */
+	STAGE_READY, /* before MAIL */
+	STAGE_MAIL,  /* before DATA */
 	STAGE_DATA,
-	STAGE_OVER,
+	STAGE_CLOSED,
 };
 
-/* Where in the letter's lines we are; CR and dots wait until they are told apart. */
+/* Position in a line of the message; a CR or dot is held back until the next byte. */
 enum place { PLACE_START, PLACE_DOT, PLACE_DOT_CR, PLACE_CR, PLACE_MIDDLE };
 
 struct lmtp_session {
 	const struct receiver_sink *sink;
 	GString *out;
 	enum stage stage;
-	GString *line;  /* a command that is not whole yet */
-	size_t skipped; /* of one that is too long; it is read over to its end */
+	GString *line;  /* incomplete command */
+	size_t skipped; /* of a command that is too long, bytes dropped */
 	unsigned errors;
-	unsigned commands; /* since the last letter */
+	unsigned commands; /* since the last message */
 	unsigned messages;
 	char *sender;
-	bool is_utf8;          /* SMTPUTF8 was said */
+	bool is_utf8;          /* SMTPUTF8 was requested */
 	GPtrArray *recipients; /* char * */
-	unsigned unknown;      /* recipients that were rejected */
+	unsigned unknown;      /* unknown recipients */
 	enum place place;
 	GString *mail;
-	size_t more_bytes; /* of one that is too large; it is not kept */
+	size_t more_bytes; /* beyond the size limit, dropped */
 };
 
 struct lmtp_session *
@@ -68,7 +67,7 @@ lmtp_session_free(struct lmtp_session *session)
 }
 
 static void
-say(struct lmtp_session *session, const char *reply)
+add_reply(struct lmtp_session *session, const char *reply)
 {
 	g_string_append(session->out, reply);
 	g_string_append(session->out, "\r\n");
@@ -77,22 +76,22 @@ say(struct lmtp_session *session, const char *reply)
 void
 lmtp_session_end(struct lmtp_session *session, const char *reply)
 {
-	if (session->stage == STAGE_OVER)
+	if (session->stage == STAGE_CLOSED)
 		return;
-	say(session, reply);
-	session->stage = STAGE_OVER;
+	add_reply(session, reply);
+	session->stage = STAGE_CLOSED;
 }
 
 static void
-refuse(struct lmtp_session *session, const char *reply)
+reject(struct lmtp_session *session, const char *reply)
 {
 	if (++session->errors >= BOUNDS_LMTP_ERRORS)
 		lmtp_session_end(session, "421 4.7.0 Too many errors");
 	else
-		say(session, reply);
+		add_reply(session, reply);
 }
 
-/* Forget the letter under way. */
+/* End the transaction. */
 static void
 reset(struct lmtp_session *session)
 {
@@ -101,16 +100,16 @@ reset(struct lmtp_session *session)
 	session->unknown = 0;
 	session->is_utf8 = false;
 	session->more_bytes = 0;
-	/* Its memory, too: there may be many clients. */
+	/* Release the memory as well: there may be many clients. */
 	g_string_free(session->mail, TRUE);
 	session->mail = g_string_new(NULL);
-	if (session->stage > STAGE_READY && session->stage != STAGE_OVER)
+	if (session->stage > STAGE_READY && session->stage != STAGE_CLOSED)
 		session->stage = STAGE_READY;
 }
 
-/* ---- the letter ---- */
+/* ---- Message ---- */
 
-/* @return all recipients, one a line */
+/* @return all recipients, one per line */
 static char *
 format_recipients(GPtrArray *recipients)
 {
@@ -122,7 +121,7 @@ format_recipients(GPtrArray *recipients)
 	return text;
 }
 
-/* What is told of a failure: our words, but a stranger may be in them. */
+/* Reply for an error. Its text may quote the client. */
 static char *
 format_failure(const GError *problem)
 {
@@ -141,7 +140,7 @@ format_failure(const GError *problem)
 }
 
 static char *
-take_message(struct lmtp_session *session)
+store_message(struct lmtp_session *session)
 {
 	g_autofree char *recipients = format_recipients(session->recipients);
 	const struct receive_mail mail = {
@@ -161,19 +160,19 @@ take_message(struct lmtp_session *session)
 	return format_failure(problem);
 }
 
-/* One answer for each recipient (RFC 2033 section 4.2). */
+/* One reply per recipient (RFC 2033 section 4.2). */
 static void
 end_message(struct lmtp_session *session)
 {
-	g_autofree char *reply = take_message(session);
+	g_autofree char *reply = store_message(session);
 
 	for (unsigned i = 0; i < session->recipients->len; i++)
-		say(session, reply);
+		add_reply(session, reply);
 	reset(session);
 }
 
 static void
-keep(struct lmtp_session *session, char byte)
+add_to_message(struct lmtp_session *session, char byte)
 {
 	if (!session->more_bytes && session->mail->len < BOUNDS_MAIL_BYTES) {
 		g_string_append_c(session->mail, byte);
@@ -184,7 +183,7 @@ keep(struct lmtp_session *session, char byte)
 		lmtp_session_end(session, "421 4.7.0 Message size exceeds fixed limit");
 }
 
-/* @return whether it was the last octet of the letter */
+/* @return whether this byte ends the message */
 static bool
 add_byte(struct lmtp_session *session, char byte)
 {
@@ -194,15 +193,15 @@ add_byte(struct lmtp_session *session, char byte)
 			return true;
 		/* fall through */
 	case PLACE_CR:
-		keep(session, '\r');
+		add_to_message(session, '\r');
 		if (byte == '\n') {
-			keep(session, '\n');
+			add_to_message(session, '\n');
 			session->place = PLACE_START;
 			return false;
 		}
 		break;
 	case PLACE_DOT:
-		/* The dot before anything else is not part of the line. */
+		/* Dot stuffing (RFC 5321 section 4.5.2). */
 		session->place = PLACE_MIDDLE;
 		if (byte == '\r') {
 			session->place = PLACE_DOT_CR;
@@ -220,11 +219,11 @@ add_byte(struct lmtp_session *session, char byte)
 	}
 	session->place = byte == '\r' ? PLACE_CR : PLACE_MIDDLE;
 	if (byte != '\r')
-		keep(session, byte);
+		add_to_message(session, byte);
 	return false;
 }
 
-/* @return octets that were used */
+/* @return number of bytes consumed */
 static size_t
 feed_message(struct lmtp_session *session, const char *bytes, size_t size)
 {
@@ -233,97 +232,188 @@ feed_message(struct lmtp_session *session, const char *bytes, size_t size)
 			end_message(session);
 			return i + 1;
 		}
-		if (session->stage == STAGE_OVER)
+		if (session->stage == STAGE_CLOSED)
 			return size;
 	}
 	return size;
 }
 
-/* ---- commands ---- */
+/* ---- Parameters of MAIL and RCPT; errors are complete static replies ---- */
+
+/*
+ * Parse "<a@b> SIZE=1".
+ *
+ * @param rest  set on success: the parameters
+ * @return a new string without the source route (RFC 5321 appendix C), or NULL
+ */
+static char *
+parse_path(const char *text, const char **rest)
+{
+	bool is_quoted = false;
+	const char *from;
+
+	while (*text == ' ')
+		text++;
+	if (*text++ != '<')
+		return NULL;
+	if (*text == '@') {
+		text = strchr(text, ':');
+		if (!text)
+			return NULL;
+		text++;
+	}
+	for (from = text; *text && (is_quoted || *text != '>'); text++) {
+		if (*text == '"')
+			is_quoted = !is_quoted;
+		else if (*text == '\\' && text[1])
+			text++;
+	}
+	if (*text != '>' || (text[1] && text[1] != ' '))
+		return NULL;
+	*rest = text + 1;
+	return g_strndup(from, (gsize)(text - from));
+}
+
+static const char *
+check_address(const char *address, bool is_utf8)
+{
+	if (strlen(address) > BOUNDS_ADDRESS_BYTES || strpbrk(address, " <>,"))
+		return "553 5.1.3 Bad address syntax";
+	if (g_str_is_ascii(address))
+		return NULL;
+	if (!is_utf8)
+		return "553 5.6.7 Address requires SMTPUTF8";
+	return g_utf8_validate(address, -1, NULL)
+	           ? NULL
+	           : "553 5.6.7 Address is not valid UTF-8";
+}
+
+/* @return an error reply, or NULL */
+static const char *
+check_mail_parameter(const char *word, bool *is_utf8)
+{
+	if (g_ascii_strcasecmp(word, "SMTPUTF8") == 0) {
+		*is_utf8 = true;
+		return NULL;
+	}
+	if (g_ascii_strcasecmp(word, "BODY=7BIT") == 0 ||
+	    g_ascii_strcasecmp(word, "BODY=8BITMIME") == 0)
+		return NULL;
+	if (g_ascii_strncasecmp(word, "SIZE=", 5) == 0) {
+		guint64 size;
+
+		/* RFC 1870 section 3: at most twenty digits. */
+		if (!g_ascii_string_to_unsigned(
+		        word + 5, 10, 0, G_MAXUINT64, &size, NULL))
+			return "501 5.5.4 Bad message size syntax";
+		return size > BOUNDS_MAIL_BYTES
+		           ? "552 5.3.4 Message size exceeds fixed limit"
+		           : NULL;
+	}
+	return "555 5.5.4 Unsupported option";
+}
+
+static const char *
+check_mail_parameters(const char *text, bool *is_utf8)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+
+	for (char **word = words; *word; word++) {
+		const char *rejection =
+		    **word ? check_mail_parameter(*word, is_utf8) : NULL;
+
+		if (rejection)
+			return rejection;
+	}
+	return NULL;
+}
+
+/* ---- Commands ---- */
 
 static void
 do_mail(struct lmtp_session *session, const char *text)
 {
-	const char *rest, *refusal;
+	const char *rest, *rejection;
 	g_autofree char *path = NULL;
 	bool is_utf8 = false;
 
 	if (session->stage != STAGE_READY) {
-		refuse(session, session->stage == STAGE_NEW
+		reject(session, session->stage == STAGE_NEW
 		                    ? "503 5.5.1 Error: send LHLO first"
 		                    : "503 5.5.1 Error: nested MAIL command");
 		return;
 	}
-	path = g_ascii_strncasecmp(text, "FROM:", 5) == 0
-	           ? lmtp_envelope_parse_path(text + 5, &rest)
-	           : NULL;
+	path = g_ascii_strncasecmp(text, "FROM:", 5) == 0 ? parse_path(text + 5, &rest)
+	                                                  : NULL;
 	if (!path) {
-		refuse(session, "501 5.5.4 Syntax: MAIL FROM:<address>");
+		reject(session, "501 5.5.4 Syntax: MAIL FROM:<address>");
 		return;
 	}
-	refusal = lmtp_envelope_check_mail(rest, &is_utf8);
-	if (!refusal)
-		refusal = lmtp_envelope_check_address(path, is_utf8);
-	if (refusal) {
-		refuse(session, refusal);
+	rejection = check_mail_parameters(rest, &is_utf8);
+	if (!rejection)
+		rejection = check_address(path, is_utf8);
+	if (rejection) {
+		reject(session, rejection);
 		return;
 	}
 	session->sender = g_steal_pointer(&path);
 	session->is_utf8 = is_utf8;
 	session->stage = STAGE_MAIL;
-	say(session, "250 2.1.0 OK");
+	add_reply(session, "250 2.1.0 OK");
 }
 
 static void
 do_rcpt(struct lmtp_session *session, const char *text)
 {
-	const char *rest, *refusal = NULL;
+	const char *rest, *rejection = NULL;
 	g_autofree char *path = NULL;
 
 	if (session->stage != STAGE_MAIL) {
-		refuse(session, "503 5.5.1 Error: need MAIL command");
+		reject(session, "503 5.5.1 Error: need MAIL command");
 		return;
 	}
-	path = g_ascii_strncasecmp(text, "TO:", 3) == 0
-	           ? lmtp_envelope_parse_path(text + 3, &rest)
-	           : NULL;
+	path = g_ascii_strncasecmp(text, "TO:", 3) == 0 ? parse_path(text + 3, &rest)
+	                                                : NULL;
 	if (!path)
-		refusal = "501 5.5.4 Syntax: RCPT TO:<address>";
+		rejection = "501 5.5.4 Syntax: RCPT TO:<address>";
 	else if (!*path)
-		refusal = "553 5.1.3 Bad recipient address syntax";
+		rejection = "553 5.1.3 Bad recipient address syntax";
 	else if (rest[strspn(rest, " ")])
-		refusal = "555 5.5.4 Unsupported option";
+		rejection = "555 5.5.4 Unsupported option";
 	else
-		refusal = lmtp_envelope_check_address(path, session->is_utf8);
-	if (!refusal &&
+		rejection = check_address(path, session->is_utf8);
+	if (!rejection &&
 	    session->recipients->len + session->unknown >= BOUNDS_LMTP_RECIPIENTS)
-		refusal = "452 4.5.3 Too many recipients";
-	if (refusal) {
-		refuse(session, refusal);
+		rejection = "452 4.5.3 Too many recipients";
+	if (rejection) {
+		reject(session, rejection);
 		return;
 	}
 	if (session->sink->is_known &&
 	    !session->sink->is_known(session->sink->data, path)) {
-		/* Not the client's error: it verifies addresses of senders. */
+		/*
+		 * Not counted as an error: servers probe addresses to verify senders.
+		 */
 		session->unknown++;
-		say(session, "550 5.1.1 Recipient address rejected: User unknown");
+		add_reply(
+		    session, "550 5.1.1 Recipient address rejected: User unknown");
 		return;
 	}
 	g_ptr_array_add(session->recipients, g_steal_pointer(&path));
-	say(session, "250 2.1.5 OK");
+	add_reply(session, "250 2.1.5 OK");
 }
 
 static void
 do_data(struct lmtp_session *session, const char *text)
 {
 	if (*text) {
-		refuse(session, "501 5.5.4 Syntax: DATA");
+		reject(session, "501 5.5.4 Syntax: DATA");
 	} else if (session->stage != STAGE_MAIL || !session->recipients->len) {
-		refuse(session, "503 5.5.1 Error: no valid recipients");
+		reject(session, "503 5.5.1 Error: no valid recipients");
 	} else {
 		session->stage = STAGE_DATA;
 		session->place = PLACE_START;
-		say(session, "354 End data with <CR><LF>.<CR><LF>");
+		add_reply(session, "354 End data with <CR><LF>.<CR><LF>");
 	}
 }
 
@@ -331,7 +421,7 @@ static void
 do_lhlo(struct lmtp_session *session, const char *text)
 {
 	if (!*text) {
-		refuse(session, "501 5.5.4 Syntax: LHLO hostname");
+		reject(session, "501 5.5.4 Syntax: LHLO hostname");
 		return;
 	}
 	reset(session);
@@ -347,21 +437,21 @@ do_rset(struct lmtp_session *session, const char *text)
 {
 	(void)text;
 	reset(session);
-	say(session, "250 2.0.0 OK");
+	add_reply(session, "250 2.0.0 OK");
 }
 
 static void
 do_noop(struct lmtp_session *session, const char *text)
 {
 	(void)text;
-	say(session, "250 2.0.0 OK");
+	add_reply(session, "250 2.0.0 OK");
 }
 
 static void
 do_vrfy(struct lmtp_session *session, const char *text)
 {
 	(void)text;
-	say(session, "252 2.5.0 Cannot VRFY user, but will accept message");
+	add_reply(session, "252 2.5.0 Cannot VRFY user, but will accept message");
 }
 
 static void
@@ -376,7 +466,7 @@ static void
 do_helo(struct lmtp_session *session, const char *text)
 {
 	(void)text;
-	refuse(session, "500 5.5.1 Error: this is LMTP, send LHLO");
+	reject(session, "500 5.5.1 Error: this is LMTP, send LHLO");
 }
 
 static const struct {
@@ -412,12 +502,12 @@ run_line(struct lmtp_session *session)
 	const char *text = line->str + size + strspn(line->str + size, " ");
 
 	if (has_control(line)) {
-		refuse(session, "500 5.5.2 Error: control characters in command");
+		reject(session, "500 5.5.2 Error: control characters in command");
 		return;
 	}
 	while (line->len && line->str[line->len - 1] == ' ')
 		g_string_truncate(line, line->len - 1);
-	/* A letter may have many recipients, and they are counted by themselves. */
+	/* RCPT has a limit of its own. */
 	if (g_ascii_strncasecmp(line->str, "RCPT", 4) != 0 &&
 	    ++session->commands > BOUNDS_LMTP_COMMANDS) {
 		lmtp_session_end(session, "421 4.7.0 Too many commands");
@@ -429,10 +519,10 @@ run_line(struct lmtp_session *session)
 			commands[i].run(session, text);
 			return;
 		}
-	refuse(session, "500 5.5.1 Error: command not recognized");
+	reject(session, "500 5.5.1 Error: command not recognized");
 }
 
-/* @return octets that were used */
+/* @return number of bytes consumed */
 static size_t
 feed_line(struct lmtp_session *session, const char *bytes, size_t size)
 {
@@ -441,7 +531,7 @@ feed_line(struct lmtp_session *session, const char *bytes, size_t size)
 	size_t used = end ? (size_t)(end - bytes) + 1 : size;
 	size_t part = end ? used - 1 : used;
 
-	/* One more, for the CR. */
+	/* One more for the CR. */
 	if (session->skipped || line->len + part > BOUNDS_LMTP_LINE_BYTES + 1)
 		session->skipped += part;
 	else
@@ -455,7 +545,7 @@ feed_line(struct lmtp_session *session, const char *bytes, size_t size)
 	if (line->len && line->str[line->len - 1] == '\r')
 		g_string_truncate(line, line->len - 1);
 	if (session->skipped || line->len > BOUNDS_LMTP_LINE_BYTES)
-		refuse(session, "500 5.5.2 Error: line too long");
+		reject(session, "500 5.5.2 Error: line too long");
 	else
 		run_line(session);
 	session->skipped = 0;
@@ -466,7 +556,7 @@ feed_line(struct lmtp_session *session, const char *bytes, size_t size)
 void
 lmtp_session_feed(struct lmtp_session *session, const char *bytes, size_t size)
 {
-	while (size && session->stage != STAGE_OVER) {
+	while (size && session->stage != STAGE_CLOSED) {
 		size_t used = session->stage == STAGE_DATA
 		                  ? feed_message(session, bytes, size)
 		                  : feed_line(session, bytes, size);
@@ -485,7 +575,7 @@ lmtp_session_get_output(struct lmtp_session *session)
 bool
 lmtp_session_is_closed(const struct lmtp_session *session)
 {
-	return session->stage == STAGE_OVER;
+	return session->stage == STAGE_CLOSED;
 }
 
 unsigned

@@ -1,5 +1,5 @@
 /*
- * maildir_in.c - a Maildir into which the mail server delivers letters for us.
+ * maildir_in.c - receiver for a Maildir that the mail server delivers to.
  */
 #include "receive/maildir_in.h"
 
@@ -17,22 +17,23 @@
 #include "base/error.h"
 #include "base/file.h"
 
-/* Without an event we look again so often: a folder above may have been exchanged. */
-#define LOOK_MS (60 * 1000)
+/* Poll interval without inotify events: a parent directory may have been replaced. */
+#define POLL_MS (60 * 1000)
 
-/* A letter that has to come later, or a folder that fails, is tried again after. */
-#define AGAIN_MS (30 * 1000)
+/* Retry delay after a postponed message or a failing directory. */
+#define RETRY_MS (30 * 1000)
 
-/* A delivery is a rename or a link; the rest is about the watched folder itself. */
-#define NEWS (IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+/* A delivery is a rename or a link; the rest concerns the watched directory itself. */
+#define WATCH_EVENTS \
+	(IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
 struct maildir_in {
-	struct receiver mailbox;
-	char *path, *fresh, *cur; /* the Maildir, its new, its cur */
-	int inotify_fd;           /* or -1 */
-	bool is_noted;            /* a problem was told */
-	GHashTable *skipped; /* escaped names that the sink has recorded; or NULL */
-	uint64_t n_handled;  /* files that were taken, or skipped for the first time */
+	struct receiver receiver;
+	char *path, *new_path, *cur; /* the Maildir, its new and cur */
+	int inotify_fd;
+	bool is_reported;    /* a problem has been reported */
+	GHashTable *skipped; /* escaped names recorded by the sink; NULL: not loaded */
+	uint64_t n_handled;  /* files stored, or skipped for the first time */
 };
 
 static bool
@@ -43,23 +44,25 @@ is_stopped(int stop_fd)
 	return stop_fd >= 0 && poll(&stop, 1, 0) > 0;
 }
 
-/* ---- one message ---- */
+/* ---- One message ---- */
 
-/* A file in new.  Its name can have any bytes: it is shown, and recorded, escaped. */
+/*
+ * A file in `new`. Its name can contain any bytes: it is reported and recorded escaped.
+ */
 struct file {
 	const char *name; /* borrowed */
 	char *path;
-	char *escaped; /* the name */
-	char *shown;   /* the path, with that */
+	char *escaped;      /* the name */
+	char *display_path; /* path with the escaped name */
 };
 
 static void
-file_init(struct file *file, const struct maildir_in *incoming, const char *name)
+file_init(struct file *file, const struct maildir_in *maildir, const char *name)
 {
 	file->name = name;
-	file->path = g_build_filename(incoming->fresh, name, NULL);
+	file->path = g_build_filename(maildir->new_path, name, NULL);
 	file->escaped = g_strescape(name, NULL);
-	file->shown = g_build_filename(incoming->fresh, file->escaped, NULL);
+	file->display_path = g_build_filename(maildir->new_path, file->escaped, NULL);
 }
 
 static void
@@ -67,10 +70,10 @@ file_clear(struct file *file)
 {
 	g_free(file->path);
 	g_free(file->escaped);
-	g_free(file->shown);
+	g_free(file->display_path);
 }
 
-/* Open a regular file. @return -1 without an error when it is gone */
+/* Open a regular file. @return -1 without an error if it is gone */
 static int
 open_file(const struct file *file, struct stat *status, GError **error)
 {
@@ -82,21 +85,22 @@ open_file(const struct file *file, struct stat *status, GError **error)
 	if (fd < 0 && errno == ELOOP)
 		wrong = "is a symbolic link";
 	else if (fd < 0 || fstat(fd, status) != 0)
-		file_set_error("cannot read", file->shown, PB_ERROR_TEMPORARY, error);
+		file_set_error(
+		    "cannot read", file->display_path, PB_ERROR_TEMPORARY, error);
 	else if (!S_ISREG(status->st_mode))
 		wrong = S_ISDIR(status->st_mode) ? "is a directory"
 		                                 : "is not a regular file";
 	else
 		return fd;
 	if (wrong)
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "'%s' %s", file->shown, wrong);
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "'%s' %s",
+		    file->display_path, wrong);
 	if (fd >= 0)
 		close(fd);
 	return -1;
 }
 
-/* @param size  room on call, bytes read on return */
+/* @param size  in: capacity, out: bytes read */
 static bool
 read_file(const struct file *file, int fd, char *bytes, size_t *size, GError **error)
 {
@@ -111,118 +115,116 @@ read_file(const struct file *file, int fd, char *bytes, size_t *size, GError **e
 			part = 1;
 	}
 	*size = got;
-	return part >= 0 ||
-	       file_set_error("cannot read", file->shown, PB_ERROR_TEMPORARY, error);
+	return part >= 0 || file_set_error("cannot read", file->display_path,
+	                        PB_ERROR_TEMPORARY, error);
 }
 
-/* Leave it in new, and record that once. @param head  NULL: not known */
+/* Leave it in `new` and record that once. @param head  NULL if unknown */
 static bool
-skip(struct maildir_in *incoming, const struct receiver_sink *sink,
+skip(struct maildir_in *maildir, const struct receiver_sink *sink,
     const struct file *file, const struct receive_mail *head, const char *reason,
     GError **error)
 {
-	if (g_hash_table_contains(incoming->skipped, file->escaped))
+	if (g_hash_table_contains(maildir->skipped, file->escaped))
 		return true;
 	if (!sink->skip(sink->data, file->escaped, head, reason, error))
 		return false;
-	incoming->n_handled++;
-	g_hash_table_add(incoming->skipped, g_strdup(file->escaped));
+	maildir->n_handled++;
+	g_hash_table_add(maildir->skipped, g_strdup(file->escaped));
 	return true;
 }
 
-/* It was taken, or is gone. */
+/* Forget a skipped file that was received or removed. */
 static bool
-unskip(struct maildir_in *incoming, const struct receiver_sink *sink,
+unskip(struct maildir_in *maildir, const struct receiver_sink *sink,
     const char *escaped, GError **error)
 {
-	if (!g_hash_table_contains(incoming->skipped, escaped))
+	if (!g_hash_table_contains(maildir->skipped, escaped))
 		return true;
 	if (!sink->unskip(sink->data, escaped, error))
 		return false;
-	g_hash_table_remove(incoming->skipped, escaped);
+	g_hash_table_remove(maildir->skipped, escaped);
 	return true;
 }
 
 static bool
-skip_large(struct maildir_in *incoming, const struct receiver_sink *sink,
+skip_large(struct maildir_in *maildir, const struct receiver_sink *sink,
     const struct file *file, int fd, size_t size, GError **error)
 {
-	g_autofree char *reason =
-	    g_strdup_printf("'%s' has %zu bytes, more than the %d that are read",
-	        file->shown, size, BOUNDS_MAIL_BYTES);
+	g_autofree char *reason = g_strdup_printf("'%s' has %zu bytes, the limit is %d",
+	    file->display_path, size, BOUNDS_MAIL_BYTES);
 	g_autofree char *bytes = g_malloc(BOUNDS_MAIL_HEADER_BYTES);
 	struct receive_mail head = {
 	    .raw = bytes, .size = BOUNDS_MAIL_HEADER_BYTES, .full_size = size};
 
-	if (g_hash_table_contains(incoming->skipped, file->escaped))
+	if (g_hash_table_contains(maildir->skipped, file->escaped))
 		return true;
 	if (!read_file(file, fd, bytes, &head.size, NULL))
 		head.size = 0;
-	head.size = mailbox_measure_header(bytes, head.size);
-	return skip(incoming, sink, file, head.size ? &head : NULL, reason, error);
+	head.size = receiver_measure_header(bytes, head.size);
+	return skip(maildir, sink, file, head.size ? &head : NULL, reason, error);
 }
 
-/* A name in new has no flags yet; what a confused program put there goes. */
+/* Names in `new` have no flags; remove any found. */
 static bool
-move(const struct maildir_in *incoming, const struct file *file, GError **error)
+move(const struct maildir_in *maildir, const struct file *file, GError **error)
 {
 	const char *info = strstr(file->name, ":2,");
 	g_autofree char *base = info ? g_strndup(file->name, (gsize)(info - file->name))
 	                             : g_strdup(file->name);
-	g_autofree char *to = g_strdup_printf("%s/%s:2,S", incoming->cur, base);
+	g_autofree char *to = g_strdup_printf("%s/%s:2,S", maildir->cur, base);
 
 	if (rename(file->path, to) == 0)
 		return true;
-	/* Somebody else has moved it. */
+	/* Moved by another process. */
 	if (errno == ENOENT && access(file->path, F_OK) != 0)
 		return true;
-	if (errno == ENOENT && mkdir(incoming->cur, 0700) == 0 &&
+	if (errno == ENOENT && mkdir(maildir->cur, 0700) == 0 &&
 	    rename(file->path, to) == 0)
 		return true;
 	return file_set_error(
-	    "cannot move to cur", file->shown, PB_ERROR_TEMPORARY, error);
+	    "cannot move to cur", file->display_path, PB_ERROR_TEMPORARY, error);
 }
 
-/* Only what is stored is moved. */
 static bool
-hand(struct maildir_in *incoming, const struct receiver_sink *sink,
+deliver(struct maildir_in *maildir, const struct receiver_sink *sink,
     const struct file *file, const struct receive_mail *mail, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 
 	if (sink->take(sink->data, mail, &problem)) {
-		incoming->n_handled++;
-		return unskip(incoming, sink, file->escaped, error) &&
-		       move(incoming, file, error);
+		maildir->n_handled++;
+		return unskip(maildir, sink, file->escaped, error) &&
+		       move(maildir, file, error);
 	}
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_INPUT) ||
 	    g_error_matches(problem, PB_ERROR, PB_ERROR_LIMIT))
-		return skip(incoming, sink, file, NULL, problem->message, error);
+		return skip(maildir, sink, file, NULL, problem->message, error);
 	return pb_error_forward(error, &problem);
 }
 
 static bool
-take_open(struct maildir_in *incoming, const struct receiver_sink *sink,
+take_open(struct maildir_in *maildir, const struct receiver_sink *sink,
     const struct file *file, int fd, size_t size, GError **error)
 {
 	g_autofree char *bytes = NULL;
 	struct receive_mail mail = {.size = size};
 	g_autoptr(GError) problem = NULL;
 
-	/* Nothing in it: somebody has not written it yet, or could not. */
+	/* Empty: perhaps still being written. */
 	if (size == 0)
 		return true;
 	if (size > BOUNDS_MAIL_BYTES)
-		return skip_large(incoming, sink, file, fd, size, error);
+		return skip_large(maildir, sink, file, fd, size, error);
 	mail.raw = bytes = g_malloc(size);
 	if (!read_file(file, fd, bytes, &mail.size, &problem))
-		return skip(incoming, sink, file, NULL, problem->message, error);
-	return hand(incoming, sink, file, &mail, error);
+		return skip(maildir, sink, file, NULL, problem->message, error);
+	return deliver(maildir, sink, file, &mail, error);
 }
 
-/* @return false when the others have to wait, too */
+/* @return false if the other messages have to wait, too */
 static bool
-take(struct maildir_in *incoming, const struct receiver_sink *sink, const char *name,
+take(struct maildir_in *maildir, const struct receiver_sink *sink, const char *name,
     GError **error)
 {
 	__attribute__((cleanup(file_clear))) struct file file = {0};
@@ -231,17 +233,17 @@ take(struct maildir_in *incoming, const struct receiver_sink *sink, const char *
 	bool is_ok;
 	int fd;
 
-	file_init(&file, incoming, name);
+	file_init(&file, maildir, name);
 	fd = open_file(&file, &status, &problem);
 	if (fd < 0)
 		return !problem ||
-		       skip(incoming, sink, &file, NULL, problem->message, error);
-	is_ok = take_open(incoming, sink, &file, fd, (size_t)status.st_size, error);
+		       skip(maildir, sink, &file, NULL, problem->message, error);
+	is_ok = take_open(maildir, sink, &file, fd, (size_t)status.st_size, error);
 	close(fd);
 	return is_ok;
 }
 
-/* ---- the folder ---- */
+/* ---- The directory ---- */
 
 static int
 compare_names(gconstpointer a, gconstpointer b)
@@ -250,66 +252,65 @@ compare_names(gconstpointer a, gconstpointer b)
 }
 
 static bool
-is_skipped(const struct maildir_in *incoming, const char *name)
+is_skipped(const struct maildir_in *maildir, const char *name)
 {
 	g_autofree char *escaped = g_strescape(name, NULL);
 
-	return incoming->skipped && g_hash_table_contains(incoming->skipped, escaped);
+	return maildir->skipped && g_hash_table_contains(maildir->skipped, escaped);
 }
 
 /*
- * Names begin with the time of delivery.
+ * List the messages. Names begin with the time of delivery.
  *
- * @param is_whole  set: false when there are more than BOUNDS_INCOMING_NAMES, those
- *                  left out that are skipped
- * @return of char *, the oldest first
+ * @param is_whole  set: false if there are more than BOUNDS_INCOMING_NAMES without
+ *                  skipped ones
+ * @return array of char *, oldest first
  */
 static GPtrArray *
-list_names(const struct maildir_in *incoming, bool *is_whole, GError **error)
+list_names(const struct maildir_in *maildir, bool *is_whole, GError **error)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-	DIR *folder = opendir(incoming->fresh);
+	DIR *dir = opendir(maildir->new_path);
 	const struct dirent *entry = NULL;
 	unsigned n_open = 0;
 
-	if (!folder) {
-		file_set_error("cannot open the folder", incoming->fresh,
+	if (!dir) {
+		file_set_error("cannot open the dir", maildir->new_path,
 		    PB_ERROR_TEMPORARY, error);
 		return NULL;
 	}
-	while (n_open < BOUNDS_INCOMING_NAMES && (entry = readdir(folder))) {
+	while (n_open < BOUNDS_INCOMING_NAMES && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		n_open += !is_skipped(incoming, entry->d_name);
+		n_open += !is_skipped(maildir, entry->d_name);
 		g_ptr_array_add(names, g_strdup(entry->d_name));
 	}
 	*is_whole = !entry;
-	closedir(folder);
+	closedir(dir);
 	g_ptr_array_sort(names, compare_names);
 	return g_steal_pointer(&names);
 }
 
 static bool
 load_skipped(
-    struct maildir_in *incoming, const struct receiver_sink *sink, GError **error)
+    struct maildir_in *maildir, const struct receiver_sink *sink, GError **error)
 {
 	g_autoptr(GPtrArray) names = NULL;
 
-	if (incoming->skipped)
+	if (maildir->skipped)
 		return true;
 	names = sink->load_skipped(sink->data, error);
 	if (!names)
 		return false;
-	incoming->skipped =
-	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	maildir->skipped = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (unsigned i = 0; i < names->len; i++)
-		g_hash_table_add(incoming->skipped, g_strdup(names->pdata[i]));
+		g_hash_table_add(maildir->skipped, g_strdup(names->pdata[i]));
 	return true;
 }
 
-/* @param names  all that there are */
+/* @param names  all files in `new` */
 static bool
-unskip_gone(struct maildir_in *incoming, const struct receiver_sink *sink,
+unskip_gone(struct maildir_in *maildir, const struct receiver_sink *sink,
     const GPtrArray *names, GError **error)
 {
 	g_autoptr(GHashTable) present =
@@ -317,11 +318,11 @@ unskip_gone(struct maildir_in *incoming, const struct receiver_sink *sink,
 	GHashTableIter iter;
 	gpointer escaped;
 
-	if (!g_hash_table_size(incoming->skipped))
+	if (!g_hash_table_size(maildir->skipped))
 		return true;
 	for (unsigned i = 0; i < names->len; i++)
 		g_hash_table_add(present, g_strescape(names->pdata[i], NULL));
-	g_hash_table_iter_init(&iter, incoming->skipped);
+	g_hash_table_iter_init(&iter, maildir->skipped);
 	while (g_hash_table_iter_next(&iter, &escaped, NULL)) {
 		if (g_hash_table_contains(present, escaped))
 			continue;
@@ -333,59 +334,57 @@ unskip_gone(struct maildir_in *incoming, const struct receiver_sink *sink,
 }
 
 /*
- * Take in all that is there.
+ * Receive all messages.
  *
  * @param stop_fd  or -1
- * @return false when some has to wait, or the folder cannot be used
+ * @return false if some have to wait, or the directory cannot be used
  */
 static bool
-look(struct maildir_in *incoming, const struct receiver_sink *sink, int stop_fd,
+poll_once(struct maildir_in *maildir, const struct receiver_sink *sink, int stop_fd,
     GError **error)
 {
 	bool is_whole = false;
 	uint64_t n_before;
 
-	if (!load_skipped(incoming, sink, error))
+	if (!load_skipped(maildir, sink, error))
 		return false;
 	do {
-		g_autoptr(GPtrArray) names = list_names(incoming, &is_whole, error);
+		g_autoptr(GPtrArray) names = list_names(maildir, &is_whole, error);
 
-		if (!names || (is_whole && !unskip_gone(incoming, sink, names, error)))
+		if (!names || (is_whole && !unskip_gone(maildir, sink, names, error)))
 			return false;
-		n_before = incoming->n_handled;
+		n_before = maildir->n_handled;
 		for (unsigned i = 0; i < names->len && !is_stopped(stop_fd); i++)
-			if (!take(incoming, sink, names->pdata[i], error))
+			if (!take(maildir, sink, names->pdata[i], error))
 				return false;
-	} while (!is_whole && incoming->n_handled > n_before && !is_stopped(stop_fd));
+	} while (!is_whole && maildir->n_handled > n_before && !is_stopped(stop_fd));
 	return true;
 }
 
-/* @return false: it is not there, or cannot be watched */
+/* @return false if it does not exist or cannot be watched */
 static bool
-watch(const struct maildir_in *incoming, const char *path)
+watch(const struct maildir_in *maildir, const char *path)
 {
-	return inotify_add_watch(incoming->inotify_fd, path, NEWS) >= 0;
+	return inotify_add_watch(maildir->inotify_fd, path, WATCH_EVENTS) >= 0;
 }
 
-/*
- * Watch `new`, or as much of the way there as exists.  Watches of before are given up:
- * under the same name there may be another folder now.
- */
+/* Watch `new` or its nearest existing ancestor. Earlier watches are dropped: the path
+ * may name another directory now. */
 static bool
-watch_anew(struct maildir_in *incoming, GError **error)
+watch_path(struct maildir_in *maildir, GError **error)
 {
-	g_autofree char *path = g_strdup(incoming->fresh);
+	g_autofree char *path = g_strdup(maildir->new_path);
 
-	if (incoming->inotify_fd >= 0)
-		close(incoming->inotify_fd);
-	incoming->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (incoming->inotify_fd < 0)
+	if (maildir->inotify_fd >= 0)
+		close(maildir->inotify_fd);
+	maildir->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (maildir->inotify_fd < 0)
 		return file_set_error(
-		    "cannot watch", incoming->fresh, PB_ERROR_TEMPORARY, error);
-	while (!watch(incoming, path)) {
+		    "cannot watch", maildir->new_path, PB_ERROR_TEMPORARY, error);
+	while (!watch(maildir, path)) {
 		char *above;
 
-		/* No more watches: looking now and then has to do. */
+		/* Out of inotify watches: polling remains. */
 		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 			return file_set_error(
 			    "cannot watch", path, PB_ERROR_TEMPORARY, error);
@@ -398,16 +397,16 @@ watch_anew(struct maildir_in *incoming, GError **error)
 	return true;
 }
 
-/* @return whether the watched folders themselves may be others now */
+/* @return whether a watched directory may have been replaced */
 static bool
-drain(const struct maildir_in *incoming)
+drain(const struct maildir_in *maildir)
 {
 	char buffer[16 * 1024]
 	    __attribute__((aligned(__alignof__(struct inotify_event))));
 	bool is_moved = false;
 	ssize_t size;
 
-	while ((size = read(incoming->inotify_fd, buffer, sizeof(buffer))) > 0) {
+	while ((size = read(maildir->inotify_fd, buffer, sizeof(buffer))) > 0) {
 		for (const char *at = buffer; at < buffer + size;) {
 			const struct inotify_event *event = (const void *)at;
 
@@ -420,26 +419,26 @@ drain(const struct maildir_in *incoming)
 	return is_moved;
 }
 
-/* Tell what has changed. @param problem  NULL: all is well */
+/* Report a change of state. @param problem  NULL: working */
 static void
-note(struct maildir_in *incoming, const struct receiver_sink *sink,
-    const GError *problem)
+report(
+    struct maildir_in *maildir, const struct receiver_sink *sink, const GError *problem)
 {
-	if (problem && !incoming->is_noted)
-		sink->note(sink->data, problem);
-	if (!problem && incoming->is_noted)
-		sink->note(sink->data, NULL);
-	incoming->is_noted = problem != NULL;
+	if (problem && !maildir->is_reported)
+		sink->report(sink->data, problem);
+	if (!problem && maildir->is_reported)
+		sink->report(sink->data, NULL);
+	maildir->is_reported = problem != NULL;
 }
 
-/* @return whether anything has come, or it is to end */
+/* @return whether there was an event, or stop_fd is readable */
 static bool
-wait_for_news(const struct maildir_in *incoming, const struct receiver_sink *sink,
+wait_for_events(const struct maildir_in *maildir, const struct receiver_sink *sink,
     int stop_fd, int64_t wait_ms)
 {
 	struct pollfd fds[] = {
 	    {.fd = stop_fd, .events = POLLIN},
-	    {.fd = incoming->inotify_fd, .events = POLLIN},
+	    {.fd = maildir->inotify_fd, .events = POLLIN},
 	};
 	int64_t end = g_get_monotonic_time() / 1000 + wait_ms;
 	int count;
@@ -454,84 +453,84 @@ wait_for_news(const struct maildir_in *incoming, const struct receiver_sink *sin
 }
 
 static bool
-incoming_serve(struct receiver *mailbox, const struct receiver_sink *sink, int stop_fd,
+maildir_run(struct receiver *receiver, const struct receiver_sink *sink, int stop_fd,
     GError **error)
 {
-	struct maildir_in *incoming = (struct maildir_in *)mailbox;
-	bool is_anew = true;
+	struct maildir_in *maildir = (struct maildir_in *)receiver;
+	bool must_watch = true;
 
 	while (!is_stopped(stop_fd)) {
 		g_autoptr(GError) problem = NULL;
 
-		/* First the watch, then the look: nothing comes between. */
-		if (is_anew && !watch_anew(incoming, error))
+		/* Watch before listing, so that no delivery is missed. */
+		if (must_watch && !watch_path(maildir, error))
 			return false;
-		is_anew = !look(incoming, sink, stop_fd, &problem);
-		note(incoming, sink, problem);
-		/* Nothing for so long: is it still the same folder? */
-		if (!wait_for_news(
-		        incoming, sink, stop_fd, problem ? AGAIN_MS : LOOK_MS) ||
-		    drain(incoming))
-			is_anew = true;
+		must_watch = !poll_once(maildir, sink, stop_fd, &problem);
+		report(maildir, sink, problem);
+		/* No event for long: it may not be the same directory any more. */
+		if (!wait_for_events(
+		        maildir, sink, stop_fd, problem ? RETRY_MS : POLL_MS) ||
+		    drain(maildir))
+			must_watch = true;
 	}
 	return true;
 }
 
 static bool
-incoming_sweep(
-    struct receiver *mailbox, const struct receiver_sink *sink, GError **error)
+maildir_poll_once(
+    struct receiver *receiver, const struct receiver_sink *sink, GError **error)
 {
-	return look((struct maildir_in *)mailbox, sink, -1, error);
+	return poll_once((struct maildir_in *)receiver, sink, -1, error);
 }
 
 static bool
-maildir_in_probe(struct receiver *mailbox, char **reported, GError **error)
+maildir_in_probe(struct receiver *receiver, char **reported, GError **error)
 {
-	const struct maildir_in *incoming = (struct maildir_in *)mailbox;
+	const struct maildir_in *maildir = (struct maildir_in *)receiver;
 	bool is_whole;
-	g_autoptr(GPtrArray) names = list_names(incoming, &is_whole, error);
+	g_autoptr(GPtrArray) names = list_names(maildir, &is_whole, error);
 
 	if (!names)
 		return false;
-	/* What is stored is moved to cur. */
-	if (access(incoming->fresh, W_OK) != 0)
-		return file_set_error("cannot write to the folder", incoming->fresh,
+	/* Stored messages are moved to cur. */
+	if (access(maildir->new_path, W_OK) != 0)
+		return file_set_error("cannot write to the dir", maildir->new_path,
 		    PB_ERROR_TEMPORARY, error);
 	*reported =
-	    g_strdup_printf("%s can be read; %u wait", incoming->path, names->len);
+	    g_strdup_printf("%s is readable, %u waiting", maildir->path, names->len);
 	return true;
 }
 
 static void
-incoming_free(struct receiver *mailbox)
+maildir_free(struct receiver *receiver)
 {
-	struct maildir_in *incoming = (struct maildir_in *)mailbox;
+	struct maildir_in *maildir = (struct maildir_in *)receiver;
 
-	if (incoming->inotify_fd >= 0)
-		close(incoming->inotify_fd);
-	if (incoming->skipped)
-		g_hash_table_unref(incoming->skipped);
-	g_free(incoming->path);
-	g_free(incoming->fresh);
-	g_free(incoming->cur);
-	g_free(incoming);
+	if (maildir->inotify_fd >= 0)
+		close(maildir->inotify_fd);
+	if (maildir->skipped)
+		g_hash_table_unref(maildir->skipped);
+	g_free(maildir->path);
+	g_free(maildir->new_path);
+	g_free(maildir->cur);
+	g_free(maildir);
 }
 
 struct receiver *
 maildir_in_new(const char *path)
 {
-	struct maildir_in *incoming = g_new0(struct maildir_in, 1);
+	struct maildir_in *maildir = g_new0(struct maildir_in, 1);
 
-	incoming->mailbox = (struct receiver){
-	    .receiver = "maildir",
-	    .serve = incoming_serve,
-	    .sweep = incoming_sweep,
+	maildir->receiver = (struct receiver){
+	    .kind = "maildir",
+	    .run = maildir_run,
+	    .poll_once = maildir_poll_once,
 	    .probe = maildir_in_probe,
-	    .free = incoming_free,
+	    .free = maildir_free,
 	};
-	incoming->path = g_strdup(path);
-	incoming->fresh = g_build_filename(path, "new", NULL);
-	incoming->cur = g_build_filename(path, "cur", NULL);
-	incoming->inotify_fd = -1;
-	return &incoming->mailbox;
+	maildir->path = g_strdup(path);
+	maildir->new_path = g_build_filename(path, "new", NULL);
+	maildir->cur = g_build_filename(path, "cur", NULL);
+	maildir->inotify_fd = -1;
+	return &maildir->receiver;
 }

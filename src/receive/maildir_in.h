@@ -1,10 +1,10 @@
 /*
- * maildir_in.h - a Maildir into which the mail server delivers letters for us.
+ * maildir_in.h - receiver for a Maildir that the mail server delivers to.
  *
- * Messages in `new` are taken in, the oldest first, and moved to `cur` with the flag S
- * (seen) once it is committed.  What is too large or cannot be read is skipped (the
- * sink's skip()) and stays in `new`.  The kernel tells of deliveries; a folder that is
- * missing is waited for.  Nothing is ever deleted.
+ * Messages in `new` are received, oldest first, and moved to `cur` with the flag S
+ * (seen) after they are committed. Too large or unreadable ones are skipped (the sink's
+ * skip()) and stay in `new`. Deliveries are noticed by inotify; a missing directory is
+ * waited for. Nothing is ever deleted.
  */
 #ifndef PAPERBOY_RECEIVE_MAILDIR_IN_H
 #define PAPERBOY_RECEIVE_MAILDIR_IN_H

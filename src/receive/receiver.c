@@ -1,5 +1,5 @@
 /*
- * receiver.c - what is the same for all mailboxes.
+ * receiver.c - functions common to all receivers.
  */
 #include "receive/receiver.h"
 
@@ -8,60 +8,60 @@
 int
 receiver_pause(const struct receiver_sink *sink, int64_t wait_ms)
 {
-	int64_t most_ms = sink->rest ? sink->rest(sink->data) * 1000 : 0;
+	int64_t max_ms = sink->pause ? sink->pause(sink->data) * 1000 : 0;
 
-	if (most_ms && (wait_ms < 0 || wait_ms > most_ms))
-		wait_ms = most_ms;
+	if (max_ms && (wait_ms < 0 || wait_ms > max_ms))
+		wait_ms = max_ms;
 	return (int)MIN(wait_ms, G_MAXINT);
 }
 
 void
 receiver_wake(const struct receiver_sink *sink)
 {
-	if (sink->rise)
-		sink->rise(sink->data);
+	if (sink->wake)
+		sink->wake(sink->data);
 }
 
 size_t
-mailbox_measure_header(const void *raw, size_t size)
+receiver_measure_header(const void *raw, size_t size)
 {
 	const char *text = raw, *end = text + size, *line = text;
 
 	while (line < end) {
-		const char *feed = memchr(line, '\n', (size_t)(end - line));
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
 
-		if (!feed)
+		if (!newline)
 			return 0;
-		if (feed == line || (feed == line + 1 && *line == '\r'))
-			return (size_t)(feed + 1 - text);
-		line = feed + 1;
+		if (newline == line || (newline == line + 1 && *line == '\r'))
+			return (size_t)(newline + 1 - text);
+		line = newline + 1;
 	}
 	return 0;
 }
 
 bool
-receiver_run(struct receiver *mailbox, const struct receiver_sink *sink, int stop_fd,
+receiver_run(struct receiver *receiver, const struct receiver_sink *sink, int stop_fd,
     GError **error)
 {
-	return mailbox->serve(mailbox, sink, stop_fd, error);
+	return receiver->run(receiver, sink, stop_fd, error);
 }
 
 bool
 receiver_poll_once(
-    struct receiver *mailbox, const struct receiver_sink *sink, GError **error)
+    struct receiver *receiver, const struct receiver_sink *sink, GError **error)
 {
-	return !mailbox->sweep || mailbox->sweep(mailbox, sink, error);
+	return !receiver->poll_once || receiver->poll_once(receiver, sink, error);
 }
 
 bool
-receiver_probe(struct receiver *mailbox, char **reported, GError **error)
+receiver_probe(struct receiver *receiver, char **reported, GError **error)
 {
-	return mailbox->probe(mailbox, reported, error);
+	return receiver->probe(receiver, reported, error);
 }
 
 void
-receiver_free(struct receiver *mailbox)
+receiver_free(struct receiver *receiver)
 {
-	if (mailbox)
-		mailbox->free(mailbox);
+	if (receiver)
+		receiver->free(receiver);
 }

@@ -1,10 +1,10 @@
 /*
- * receiver.h - the one small interface of every receiver by which letters come in.
+ * receiver.h - common interface of the receivers: LMTP, Maildir, IMAP.
  *
- * A mailbox waits for letters and hands each to a sink, which stores and commits it.
- * Only then is the letter marked as done where it came from (LMTP's 250, a flag, a
- * moved file): killed in between, it comes again and the sink knows it.  Each mailbox
- * has a thread of its own, and no store.
+ * A receiver waits for messages and hands each to a sink, which stores and commits it.
+ * Only then is the message acknowledged where it came from (LMTP's 250, an IMAP flag, a
+ * renamed file). After a crash in between it is received again, and the sink recognises
+ * the duplicate. Each receiver has a thread of its own and does not use the store.
  */
 #ifndef PAPERBOY_RECEIVE_RECEIVER_H
 #define PAPERBOY_RECEIVE_RECEIVER_H
@@ -29,84 +29,84 @@ struct receive_mail {
 	const char *recipient; /* forward-paths, one per line; NULL: unknown */
 };
 
-/* Where the letters go. */
+/* Consumer of received messages. */
 struct receiver_sink {
 	/*
-	 * @return true once the letter is stored and committed, now or before; false
-	 * with PB_ERROR_TEMPORARY: offer it again later (the store is busy, the disk
-	 * nearly full); PB_ERROR_INPUT or PB_ERROR_LIMIT: it will never be taken, to be
-	 * skipped
+	 * Store a message.
+	 *
+	 * @return true once it is committed, now or earlier; false with
+	 *         PB_ERROR_TEMPORARY (offer it again later: the store is busy, the disk
+	 *         nearly full), or PB_ERROR_INPUT or PB_ERROR_LIMIT (never accepted;
+	 *         skip it)
 	 */
 	bool (*take)(void *data, const struct receive_mail *mail, GError **error);
 	/*
-	 * Record that a message cannot be taken and stays where it is, unchanged: it is
-	 * too large, or cannot be read.
+	 * Record that a message cannot be received and stays where it is, unchanged: it
+	 * is too large or unreadable.
 	 *
-	 * @param name    by which the mailbox finds it again, also after a restart
-	 * @param head    its header, of a message that is too large; NULL: not known
-	 * @param reason  what is wrong with it
+	 * @param name    identifies it within the receiver, also after a restart
+	 * @param head    header of a message that is too large; NULL if unknown
+	 * @param reason  description of the problem
 	 * @return false with PB_ERROR_TEMPORARY: not recorded, call again later
 	 */
 	bool (*skip)(void *data, const char *name, const struct receive_mail *head,
 	    const char *reason, GError **error);
-	/* Record that a skipped message was taken, or is gone. */
+	/* Record that a skipped message was received or removed. */
 	bool (*unskip)(void *data, const char *name, GError **error);
 	/* Load the names of skipped messages. @return of char *, or NULL */
 	GPtrArray *(*load_skipped)(void *data, GError **error);
-	/* Whether mail to an address can be for us; NULL: any can. */
+	/* Whether an address may be one of ours; NULL: every address. */
 	bool (*is_known)(void *data, const char *recipient);
-	/* Something that an operator should see: the server is away, a login fails.
-	 * Called when it changes: NULL when all is well again. */
-	void (*note)(void *data, const GError *problem);
+	/* Report a problem to the operator (server unreachable, login failed) when it
+	 * changes; NULL: working again. */
+	void (*report)(void *data, const GError *problem);
 	void *data;
-	/* The thread lies down to wait. @return the longest that it may before it says
-	 * so again, s; 0: as long as it likes.  NULL: nobody wants to know */
-	int64_t (*rest)(void *data);
-	/* It is up, and at something that ends by itself. */
-	void (*rise)(void *data);
+	/* The thread is about to wait. @return maximum time until the next call, s; 0:
+	 * unlimited. NULL: not needed */
+	int64_t (*pause)(void *data);
+	/* The thread has resumed work that is bounded in time. */
+	void (*wake)(void *data);
 };
 
-/** Before a wait of so many ms, -1 for without end. @return how long to wait, ms */
+/** Call pause before a wait. @param wait_ms -1: unlimited @return time to wait, ms */
 int receiver_pause(const struct receiver_sink *sink, int64_t wait_ms);
 
-/** After it. */
+/** Call wake after a wait. */
 void receiver_wake(const struct receiver_sink *sink);
 
-/** Measure the header of a message. @return its bytes with the empty line; 0: no end */
-size_t mailbox_measure_header(const void *raw, size_t size);
+/** @return size of the header with the empty line, bytes; 0 if incomplete */
+size_t receiver_measure_header(const void *raw, size_t size);
 
-/* A mailbox's constructor is in its own header. */
+/* Base of all receivers; constructors are in imap.h, lmtp_server.h and maildir_in.h. */
 struct receiver {
-	const char *receiver; /* "lmtp", "maildir", "imap"; static */
-	/* @param stop_fd  readable once it is to end, at once and in good order
-	 * @return false when it cannot go on at all; the message says why */
-	bool (*serve)(struct receiver *mailbox, const struct receiver_sink *sink,
+	const char *kind; /* "lmtp", "maildir", "imap"; static */
+	/* Receive until stop_fd is readable. @return false if it cannot continue */
+	bool (*run)(struct receiver *receiver, const struct receiver_sink *sink,
 	    int stop_fd, GError **error);
-	/* Take in what waits and come back; NULL where nothing waits for us. */
-	bool (*sweep)(
-	    struct receiver *mailbox, const struct receiver_sink *sink, GError **error);
-	/* Whether letters could come in, without taking one.
-	 * @param told  set on success: what was seen, owned by the caller */
-	bool (*probe)(struct receiver *mailbox, char **reported, GError **error);
-	void (*free)(struct receiver *mailbox);
+	/* Receive all that is waiting and return; NULL for LMTP. */
+	bool (*poll_once)(struct receiver *receiver, const struct receiver_sink *sink,
+	    GError **error);
+	/* See receiver_probe(). */
+	bool (*probe)(struct receiver *receiver, char **reported, GError **error);
+	void (*free)(struct receiver *receiver);
 };
 
-/** Take in letters until stop_fd is readable.  Blocks; one thread a mailbox. */
-bool receiver_run(struct receiver *mailbox, const struct receiver_sink *sink,
+/** Receive messages until stop_fd is readable. Blocks; needs a thread of its own. */
+bool receiver_run(struct receiver *receiver, const struct receiver_sink *sink,
     int stop_fd, GError **error);
 
-/** Take in the letters that wait, once. @return false as receiver_run() */
+/** Receive all waiting messages once. @return as receiver_run() */
 bool receiver_poll_once(
-    struct receiver *mailbox, const struct receiver_sink *sink, GError **error);
+    struct receiver *receiver, const struct receiver_sink *sink, GError **error);
 
 /**
- * Look whether letters could come in.  Of LMTP: whether somebody listens there.
+ * Check whether messages can be received, e.g. whether LMTP accepts connections.
  *
- * @param told  set on success: what was seen; owned by the caller
+ * @param reported  set on success: description of the state, owned by the caller
  */
-bool receiver_probe(struct receiver *mailbox, char **reported, GError **error);
+bool receiver_probe(struct receiver *receiver, char **reported, GError **error);
 
-void receiver_free(struct receiver *mailbox);
+void receiver_free(struct receiver *receiver);
 PB_DEFINE_AUTO(receiver, receiver_free);
 
 #endif

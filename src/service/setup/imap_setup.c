@@ -128,7 +128,7 @@ imap_setup_new(const struct settings *settings, const char *credentials,
 	keeper->store = store;
 	keeper->cursor = format_cursor(settings);
 	options = options_of(settings, password);
-	options.keeper =
+	options.cursor_store =
 	    (struct imap_cursor_store){load_mark, save_mark, keeper_free, keeper};
 	mailbox = imap_receiver_new(&options, error);
 	explicit_bzero(password, strlen(password));
