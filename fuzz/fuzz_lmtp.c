@@ -68,7 +68,8 @@ static char *
 talk(const char *bytes, size_t size, size_t piece, unsigned failures)
 {
 	struct basket basket = {.reported = g_string_new(NULL), .failures = failures};
-	const struct receiver_sink sink = {.take = take, .report = note, .data = &basket};
+	const struct receiver_sink sink = {
+	    .take = take, .report = note, .data = &basket};
 	struct lmtp_session *session = lmtp_session_new(&sink);
 
 	for (size_t at = 0; at < size; at += piece) {

@@ -102,8 +102,8 @@ test_drops(void)
 	g_assert_cmpuint(imap_wire_get_exists(pair.wire), ==, 3);
 	g_assert_true(imap_wire_take_untagged(pair.wire));
 	g_assert_false(imap_wire_take_untagged(pair.wire));
-	g_assert_cmpstr(imap_wire_get_problem(pair.wire)->message, ==,
-	    "the IMAP server sent BYE");
+	g_assert_cmpstr(
+	    imap_wire_get_problem(pair.wire)->message, ==, "the IMAP server sent BYE");
 	g_string_free(got, TRUE);
 	pair.low = imap_wire_new_plain(pair.wire);
 	pair_clear(&pair);
@@ -134,7 +134,8 @@ static void
 test_line_bound(void)
 {
 	check_line(BOUNDS_IMAP_LINE_BYTES, NULL);
-	check_line(BOUNDS_IMAP_LINE_BYTES + 1, "the IMAP server sent a line that is too long");
+	check_line(
+	    BOUNDS_IMAP_LINE_BYTES + 1, "the IMAP server sent a line that is too long");
 }
 
 /* What is dropped counts too, and a letter does not. */
@@ -165,9 +166,9 @@ check_answer(size_t size, const char *wanted)
 static void
 test_answer_bound(void)
 {
-	check_answer(
-	    BOUNDS_IMAP_ANSWER_BYTES, "the IMAP server closed the connection");
-	check_answer(BOUNDS_IMAP_ANSWER_BYTES + 1, "the IMAP server sent a response that is too large");
+	check_answer(BOUNDS_IMAP_ANSWER_BYTES, "the IMAP server closed the connection");
+	check_answer(BOUNDS_IMAP_ANSWER_BYTES + 1,
+	    "the IMAP server sent a response that is too large");
 }
 
 static void

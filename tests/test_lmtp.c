@@ -339,8 +339,8 @@ start_server(const struct store_fixture *fixture, struct lmtp_times times)
 	int fd;
 
 	server->basket = (struct basket){.raw = g_string_new(NULL), .failure = -1};
-	server->sink =
-	    (struct receiver_sink){.take = take, .report = note, .data = &server->basket};
+	server->sink = (struct receiver_sink){
+	    .take = take, .report = note, .data = &server->basket};
 	server->mailbox = lmtp_new(&options);
 	server->stop_fd = eventfd(0, EFD_CLOEXEC);
 	server->thread = g_thread_new("lmtp", serve, server);

@@ -85,7 +85,7 @@ def with_line_ends(raw):
 def all_kinds(count):
     """So many letters that differ, of all shapes, each as it is on the wire."""
     found = []
-    for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "letters",
+    for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "messages",
                                               "*.eml"))):
         with open(path, "rb") as file:
             found.append(with_line_ends(file.read()))

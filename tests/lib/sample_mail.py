@@ -75,7 +75,7 @@ MADE_UP = [
 
 def samples():
     """The replies that are kept as files."""
-    for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "letters", "*.eml"))):
+    for path in sorted(glob.glob(os.path.join(top_srcdir(), "tests", "messages", "*.eml"))):
         with open(path, "rb") as file:
             raw = file.read().replace(b"\r\n", b"\n")
         if max(map(len, raw.split(b"\n"))) <= LINE_BYTES:
