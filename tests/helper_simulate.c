@@ -1,0 +1,285 @@
+/*
+ * helper_simulate.c - run the daemon's stages through simulated time.
+ *
+ * helper_simulate CONFIG CLOCK starts at the time in the file CLOCK (s since the epoch)
+ * and keeps the file up to date, so that a test that kills the process knows when it
+ * died.  Each line on standard input is an order, answered with "done":
+ *
+ *     run TIME           run until TIME; work due at TIME waits for the next order
+ *     set TIME           set the clock and wake the scheduler and the mailer
+ *     fetch [SOURCE...]  make the sources due, and fetch these first, in this order
+ *     add ADDRESS ZONE FREQUENCY WEEKDAYS MINUTE FILTER...    separated by tabs
+ *
+ * The stages wake each other as in src/daemon/daemon.c.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/pipeline.h"
+#include "service/log/log.h"
+#include "service/people/subscribe.h"
+#include "service/setup/startup.h"
+
+/* Contents of CLOCK: eleven digits and a line end. */
+#define CLOCK_FORMAT "%011" G_GINT64_FORMAT "\n"
+
+/*
+ * A killed process loses nothing that it has written, only a crashed machine does.  No
+ * sync is needed here, and a quarter has some hundred thousand commits.
+ */
+__attribute__((visibility("default"))) int
+fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+__attribute__((visibility("default"))) int
+fdatasync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+/* Times at which a stage is due are seconds since the epoch; -1: when it is woken. */
+struct simulation {
+	struct config_snapshot *config_snapshot;
+	struct clock clock;
+	int clock_fd;
+	struct collector collector;
+	struct scheduler scheduler;
+	struct mailer_stage mailer;
+	int64_t collector_at;
+	int64_t scheduler_at;
+	int64_t mailer_at;
+};
+
+static int64_t
+read_clock(const struct clock *clock)
+{
+	return clock->at_s;
+}
+
+static void
+set_now(struct simulation *simulation, int64_t now)
+{
+	char text[16];
+	int length = g_snprintf(text, sizeof(text), CLOCK_FORMAT, now);
+
+	simulation->clock.at_s = now;
+	if (pwrite(simulation->clock_fd, text, (size_t)length, 0) != length)
+		g_error("cannot write the clock");
+}
+
+static int64_t
+load_now(struct simulation *simulation, const char *path)
+{
+	char text[16] = "";
+
+	simulation->clock_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (simulation->clock_fd < 0 ||
+	    read(simulation->clock_fd, text, sizeof(text) - 1) <= 0)
+		g_error("cannot read '%s'", path);
+	return g_ascii_strtoll(text, NULL, 10);
+}
+
+static void
+check(bool is_ok, const GError *error)
+{
+	if (!is_ok)
+		g_error("%s", error->message);
+}
+
+static bool
+is_due(int64_t at, int64_t now)
+{
+	return at >= 0 && at <= now;
+}
+
+/* Run the stages that are due, in the order in which they wake each other. */
+static void
+step(struct simulation *simulation)
+{
+	int64_t now = simulation->clock.at_s;
+	int64_t interval_s = simulation->config_snapshot->settings->collect_interval_s;
+	struct collect_report collected = {0};
+	struct digest_build_report built = {0};
+	struct mailer_report mailed = {0};
+	g_autoptr(GError) error = NULL;
+
+	if (simulation->collector_at <= now ||
+	    simulation->collector_at > now + interval_s) {
+		check(collector_run(&simulation->collector, now, &collected, &error),
+		    error);
+		simulation->collector_at = now + interval_s;
+		if (collected.retry_at > now)
+			simulation->collector_at =
+			    MIN(simulation->collector_at, collected.retry_at);
+		simulation->scheduler_at = now;
+	}
+	if (is_due(simulation->scheduler_at, now)) {
+		check(scheduler_run(&simulation->scheduler, now, &built,
+		          &simulation->scheduler_at, &error),
+		    error);
+		if (built.digests)
+			simulation->mailer_at = now;
+	}
+	if (is_due(simulation->mailer_at, now))
+		check(mailer_stage_run(&simulation->mailer, NULL, &mailed,
+		          &simulation->mailer_at, &error),
+		    error);
+}
+
+static int64_t
+sooner(int64_t one, int64_t other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
+static void
+run_until(struct simulation *simulation, int64_t end)
+{
+	while (simulation->clock.at_s < end) {
+		int64_t next;
+
+		step(simulation);
+		next = sooner(simulation->collector_at,
+		    sooner(simulation->scheduler_at, simulation->mailer_at));
+		set_now(simulation, CLAMP(next, simulation->clock.at_s + 1, end));
+	}
+}
+
+/* Set the clock: it wakes all workers but the collector (src/daemon/worker.c). */
+static void
+wake(struct simulation *simulation, int64_t now)
+{
+	set_now(simulation, now);
+	simulation->scheduler_at = simulation->mailer_at = now;
+}
+
+static void
+add_subscriber(struct simulation *simulation, const char *row)
+{
+	g_auto(GStrv) cells = g_strsplit(row, "\t", -1);
+	unsigned count = g_strv_length(cells) - 5;
+	g_autofree struct subscribe_filter *filters =
+	    g_new0(struct subscribe_filter, count);
+	struct subscribe_request request = {
+	    .address = cells[0],
+	    .consent = "made up for a test",
+	    .zone = cells[1],
+	    .rhythm = {.weekdays = (unsigned)atoi(cells[3]), .minute = atoi(cells[4])},
+	    .max_full = 20,
+	    .filters = filters,
+	    .filter_count = count,
+	    .key = simulation->config_snapshot->key,
+	    .who = "test",
+	};
+	g_autoptr(GError) error = NULL;
+	pb_auto(subscriber) subscriber = NULL;
+
+	check(
+	    schedule_parse_frequency(cells[2], &request.rhythm.cadence, &error), error);
+	for (unsigned i = 0; i < count; i++)
+		filters[i].text = cells[5 + i];
+	subscriber = subscribe_add(simulation->scheduler.store, &request,
+	    simulation->clock.at_s, NULL, NULL, &error);
+	check(subscriber != NULL, error);
+	simulation->scheduler_at = simulation->clock.at_s;
+}
+
+/* Move the named sources to the front; collector_run() asks them in this order. */
+static void
+fetch(struct simulation *simulation, const char *names)
+{
+	g_auto(GStrv) words = g_strsplit(names, " ", -1);
+	GPtrArray *sources = simulation->collector.sources;
+	unsigned ready = 0;
+
+	for (char **name = words; *name; name++)
+		for (unsigned i = ready; i < sources->len; i++)
+			if (strcmp(((struct source *)sources->pdata[i])->name, *name) ==
+			    0)
+				g_ptr_array_insert(sources, (int)ready++,
+				    g_ptr_array_steal_index(sources, i));
+	simulation->collector_at = simulation->clock.at_s;
+}
+
+static void
+run_order(struct simulation *simulation, const char *order)
+{
+	if (g_str_has_prefix(order, "run "))
+		run_until(simulation, g_ascii_strtoll(order + 4, NULL, 10));
+	else if (g_str_has_prefix(order, "set "))
+		wake(simulation, g_ascii_strtoll(order + 4, NULL, 10));
+	else if (g_str_has_prefix(order, "fetch"))
+		fetch(simulation, order + strlen("fetch"));
+	else if (g_str_has_prefix(order, "add "))
+		add_subscriber(simulation, order + 4);
+	else
+		g_error("unknown order '%s'", order);
+	printf("done\n");
+	fflush(stdout);
+}
+
+static void
+start(struct simulation *simulation, const char *config, const char *clock_path)
+{
+	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+
+	pb_auto(settings) settings = startup_load_settings(config, problems);
+	pb_auto(store) store = NULL;
+	g_autoptr(GBytes) key = NULL;
+
+	if (!settings)
+		g_error("%s", (char *)problems->pdata[0]);
+	log_start(settings->log_level, "helper_simulate");
+	simulation->clock = (struct clock){
+	    .read = read_clock,
+	    .at_s = load_now(simulation, clock_path),
+	};
+	store = factory_open_store(settings, &error);
+	key = store ? startup_load_key(settings, store, &error) : NULL;
+	simulation->config_snapshot =
+	    key ? config_snapshot_new(g_steal_pointer(&settings), NULL, key, &error)
+	        : NULL;
+	check(simulation->config_snapshot &&
+	          collector_init(
+	              &simulation->collector, simulation->config_snapshot, &error) &&
+	          scheduler_init(
+	              &simulation->scheduler, simulation->config_snapshot, &error) &&
+	          mailer_stage_init(&simulation->mailer, simulation->config_snapshot,
+	              &simulation->clock, NULL, NULL, &error),
+	    error);
+	simulation->collector_at = simulation->scheduler_at = simulation->mailer_at =
+	    simulation->clock.at_s;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct simulation simulation = {0};
+	char *line = NULL;
+	size_t size = 0;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: helper_simulate CONFIG CLOCK\n");
+		return 64;
+	}
+	umask(0077);
+	start(&simulation, argv[1], argv[2]);
+	while (getline(&line, &size, stdin) > 0)
+		run_order(&simulation, g_strchomp(line));
+	free(line);
+	mailer_stage_clear(&simulation.mailer);
+	scheduler_clear(&simulation.scheduler);
+	collector_clear(&simulation.collector);
+	config_snapshot_unref(simulation.config_snapshot);
+	close(simulation.clock_fd);
+	return 0;
+}

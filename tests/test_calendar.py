@@ -1,0 +1,814 @@
+#!/usr/bin/env python3
+"""test_calendar.py - simulated weeks and quarters, compared with models of the rules.
+
+tests/lib/simulation.py runs the scenarios; each names its papers, subscribers, events
+and checks:
+
+  days       every stored day is read, and its papers are those in the file
+  week       three sources list the same papers, whichever lists them first
+  fortnight  votes, links and categories of real papers arrive later
+  quarter    the clock is set, sources and outlet fail, the machine sleeps for a week,
+             and a kill -9 ends the program each day; digests are computed
+             independently, with Python's time zones (lib/slots.py) and the second
+             implementation of the filters (lib/oracle.py)
+
+PAPERBOY_LONG=1: more subscribers, both halves of the year, several seeds.
+PAPERBOY_SEED=N repeats a run.
+"""
+
+import collections
+import copy
+import datetime
+import glob
+import json
+import os
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import zlib
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+import slots
+from oracle import Paper, parse
+from papers import load_papers
+from simulation import (
+    HOUR_S, Digest, Event, Instant, Simulation, Subscriber, daily_checks,
+)
+from slots import DAY_S, utc
+from tap import Child, Tap, real_data, real_files, top_builddir, top_srcdir
+
+IS_LONG = os.environ.get("PAPERBOY_LONG", "") not in ("", "0")
+SEED = int(os.environ.get("PAPERBOY_SEED") or (random.randrange(1 << 30) if IS_LONG else 1))
+
+
+def day_of(at):
+    return datetime.datetime.fromtimestamp(at, datetime.timezone.utc).date().isoformat()
+
+
+def write_file(directory, name, text):
+    with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+# ---- days -------------------------------------------------------------------
+
+
+def fetch_day(path, day):
+    """Read a file as the source does: (status, count, [[id, title]])."""
+    program = os.path.join(top_builddir(), "tests", "fetchday")
+    with tempfile.TemporaryDirectory() as directory:
+        os.symlink(path, os.path.join(directory, f"daily_papers-{day}.json"))
+        result = subprocess.run([program, "file://" + directory, day], text=True,
+                                capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr.strip()
+    lines = [line.split(" ", 2) for line in result.stdout.splitlines()]
+    values = {line[0]: line[1] for line in lines if line[0] != "paper"}
+    papers = [line[1:] for line in lines if line[0] == "paper"]
+    return values["status"], int(values["count"]), papers
+
+
+def check_day(path):
+    day = re.search(r"daily_papers-(\d{4}-\d\d-\d\d)", path)[1]
+    with open(path, encoding="utf-8") as file:
+        elements = json.load(file)
+    titles = {}
+    for element in elements:
+        titles[element["paper"]["id"]] = element["paper"]["title"]
+    status, count, papers = fetch_day(path, day)
+    assert status == ("ok" if titles else "empty"), (path, status)
+    assert count == len(titles), (path, count, len(titles))
+    assert [paper for paper, _ in papers] == list(titles), path
+    for paper, title in papers:
+        plain = " ".join(titles[paper].split())
+        if not set(plain) & set("\\${"):
+            assert title == plain, (path, paper, title)
+
+
+def check_days(tap, paths):
+    for path in paths:
+        check_day(os.path.abspath(path))
+    tap.diag(f"{len(paths)} files")
+
+
+def test_sample_days(tap):
+    """all made-up days are read whole"""
+    directory = os.path.join(top_srcdir(), "samples")
+    check_days(tap, sorted(glob.glob(f"{directory}/**/daily_papers-*.json",
+                                     recursive=True)))
+
+
+def test_real_days(tap):
+    """all real days are read whole"""
+    check_days(tap, real_files("daily_papers-*.json"))
+
+
+# ---- week -------------------------------------------------------------------
+
+
+class Week:
+    """Hugging Face, arXiv and a feed list the same papers, in a given order.
+
+    Of the papers of a day the last is listed by arXiv alone; only its category is in
+    arXiv's list, those of the others come from the API.
+    """
+
+    begin, end = utc("2026-11-16T00:00"), utc("2026-11-21T12:00")  # from a Monday
+    seed = 0
+    papers_per_day = 4
+    days = 5
+
+    def __init__(self, directory, source_order, api):
+        self.source_order = source_order
+        papers = os.path.join(directory, "papers")
+        self.settings = {
+            "collect__interval_s": HOUR_S // 2, "collect__wait_min": 0,
+            "arxiv__categories": "cs.CL", "arxiv__url": f"file://{papers}",
+            "arxiv__enrich": True, "arxiv__api_url": api,
+            "arxiv__request_interval_s": 0,
+            "feeds__urls": f"group=file://{papers}/group.xml",
+        }
+        span = (self.begin, self.end)
+        self.subscribers = [
+            Subscriber(address, "UTC", "daily", slots.ALL, 9 * 60, [text], span)
+            for address, text in (("ada@example.org", "mamba"),
+                                  ("bo@example.org", "mamba cat:cs.LG"),
+                                  ("cy@example.org", "mamba -cs.LG"))]
+        os.makedirs(papers)
+        self.write_arxiv(papers, "13", "")
+        self.write_feed(papers, "")
+
+    def get_events(self):
+        events = [Event(self.begin, 4, "join", who) for who in self.subscribers]
+        for day in range(self.days):
+            at = self.begin + day * DAY_S + 6 * HOUR_S
+            events += [Event(at, 1, "call", self.listing(source, day))
+                       for source in (self.huggingface, self.arxiv, self.feed)]
+        return events + daily_checks(self.begin, self.end)
+
+    @staticmethod
+    def listing(source, day):
+        """A call that writes a day's list of one source."""
+        return lambda simulation: source(simulation.instance.papers, day)
+
+    @staticmethod
+    def title(day, number):
+        return f"Mamba of the made-up day {16 + day}, paper {number}"
+
+    def huggingface(self, directory, day):
+        elements = [
+            {"paper": {"id": f"2611.{16 + day}00{number}", "title": self.title(day, number),
+                       "summary": "Of hf.", "upvotes": number,
+                       "authors": [{"name": "Ada Example"}]}}
+            for number in range(self.papers_per_day - 1)]
+        write_file(directory, f"daily_papers-2026-11-{16 + day}.json",
+                   json.dumps(elements))
+
+    @staticmethod
+    def write_arxiv(directory, day, items):
+        write_file(directory, "cs.CL.xml",
+                   "<rss xmlns:dc='http://purl.org/dc/elements/1.1/' version='2.0'>"
+                   f"<channel><pubDate>{day} Nov 2026 00:00:00 -0500</pubDate>{items}"
+                   "</channel></rss>")
+
+    def arxiv(self, directory, day):
+        last = self.papers_per_day - 1
+        self.write_arxiv(directory, 16 + day, "".join(
+            f"<item><title>{self.title(day, number)}</title>"
+            f"<description>arXiv:2611.{16 + day}00{number}v1 Announce Type: new \n"
+            f"Abstract: Of arXiv.</description>"
+            f"<guid>oai:arXiv.org:2611.{16 + day}00{number}v1</guid>"
+            f"{'<category>cs.CL</category>' if number == last else ''}"
+            "<dc:creator>Ada Example, Bo Li</dc:creator></item>"
+            for number in range(self.papers_per_day)))
+
+    @staticmethod
+    def write_feed(directory, items):
+        write_file(directory, "group.xml",
+                   f"<rss version='2.0'><channel>{items}</channel></rss>")
+
+    def feed(self, directory, day):
+        """The papers can be recognised by title and author alone."""
+        self.write_feed(directory, "".join(
+            f"<item><title>{self.title(day, number)}</title><author>Ada Example</author>"
+            f"<link>https://example.org/{day}/{number}</link></item>"
+            for number in range(self.papers_per_day - 1)))
+
+
+def check_week(week, simulation):
+    """Each paper is one row and one delivery, with the best of each source."""
+    rows, value = simulation.instance.rows, simulation.instance.value
+    total = week.days * week.papers_per_day
+    assert not rows("SELECT * FROM source_fetch WHERE status NOT IN"
+                    " ('ok', 'empty', 'unchanged', 'not-yet')"), rows(
+                        "SELECT source, status, count(*) FROM source_fetch GROUP BY 1, 2")
+    assert value("SELECT count(*) FROM paper") == total
+    assert value("SELECT count(*) FROM paper WHERE id GLOB '2611.*' AND abstract ="
+                 " 'Of arXiv.' AND authors = 'Ada Example' || char(10) || 'Bo Li'"
+                 ) == total
+    assert rows("SELECT source, count(*) FROM listing GROUP BY 1 ORDER BY 1") == [
+        ("arxiv/cs.CL", 20), ("group", 15), ("hf", 15)]
+    votes = rows("SELECT upvotes FROM paper WHERE id GLOB '2611.16*' ORDER BY id")
+    assert votes == [(0,), (1,), (2,), (None,)], votes
+    assert rows("SELECT categories, count(*) FROM paper GROUP BY 1 ORDER BY 1") == [
+        ("cs.CL", 5), ("cs.LG\nstat.ML", 15)]
+    assert value("SELECT count(*) FROM match WHERE state = 'waiting'") == 0
+    for subscriber, expected in zip(week.subscribers, (20, 15, 5)):
+        counts = simulation.delivered(subscriber)
+        assert len(counts) == expected, (subscriber.address, len(counts))
+        assert set(counts.values()) == {1}, (subscriber.address, counts)
+
+
+def test_week(tap):
+    """a paper of three sources is one row and one delivery, whichever lists it first"""
+    server = tap.enter(Child([sys.executable, "-B", os.path.join(
+        top_srcdir(), "tests", "lib", "paperserver.py")], stdin=subprocess.PIPE))
+    port = server.wait_line(r"^port (\d+)")[1]
+    orders = ("hf arxiv/cs.CL group", "arxiv/cs.CL hf group", "group arxiv/cs.CL hf",
+              "group hf arxiv/cs.CL")
+    for number, order in enumerate(orders):
+        directory = tap.subdirectory(f"week-{number}")
+        week = Week(directory, order, f"http://127.0.0.1:{port}/feed-api")
+        simulation = Simulation(directory, week)
+        simulation.run()
+        check_week(week, simulation)
+        check_mail(simulation)
+
+
+# ---- fortnight --------------------------------------------------------------
+
+
+# Records each decision about a match.
+DECISIONS = """
+CREATE TABLE decision (filter_id, paper_seq, what);
+CREATE TRIGGER decided_first AFTER INSERT ON match_pending BEGIN
+    INSERT INTO decision VALUES (NEW.filter_id, NEW.paper_seq, 'pending'); END;
+CREATE TRIGGER decided_yes AFTER INSERT ON match_found BEGIN
+    INSERT INTO decision SELECT NEW.filter_id, value, 'yes'
+        FROM json_each('[' || NEW.papers || ']'); END;
+CREATE TRIGGER decided_more AFTER UPDATE ON match_found BEGIN
+    INSERT INTO decision SELECT NEW.filter_id, value, 'yes'
+        FROM json_each('[' || substr(NEW.papers, length(OLD.papers) + 2) || ']'); END;
+CREATE TRIGGER decided_no AFTER DELETE ON match_pending BEGIN
+    INSERT INTO decision VALUES (OLD.filter_id, OLD.paper_seq, 'settled'); END;
+"""
+
+
+class Fortnight:
+    """Two weeks of real days with their files of the next day, and made-up categories.
+
+    A paper's categories arrive in time, too late, or never.
+    """
+
+    first, last = datetime.date(2025, 7, 14), datetime.date(2025, 7, 25)
+    begin = utc(f"{first}T00:00")
+    end = utc(f"{last}T09:00") + 17 * DAY_S  # until nothing is pending
+    seed = 0
+    source_order = ""
+    settings = {"collect__interval_s": DAY_S, "collect__wait_min": 0}
+    category_lists = ("cs.CV", "cs.CL cs.LG", "cs.LG cs.CV", "cs.RO")
+    # A filter for each field that arrives later, and its terms.
+    filters = {
+        "votes": ("model upvotes:>=20", "model"),
+        "few": ("model NOT upvotes:>=20", "model"),
+        "code": ("video has:code", "video"),
+        "vision": ("model cat:cs.CV", "model"),
+        "other": ("model NOT cat:cs.LG", "model"),
+        "plain": ("diffusion", "diffusion"),
+    }
+
+    def __init__(self):
+        span = (self.begin, self.end)
+        self.subscribers = [
+            Subscriber(f"{name}@example.org", "UTC", "daily", slots.ALL, 12 * 60, [text],
+                       span) for name, (text, _) in self.filters.items()]
+        self.versions = collections.defaultdict(list)  # id: papers as listed
+        self.lists = []
+        for number in range((self.last - self.first).days + 1):
+            date = self.first + datetime.timedelta(days=number)
+            if date.isoweekday() <= 5:
+                at = utc(f"{date}T09:00")
+                self.lists.append((at, date, real_data(f"daily_papers-{date}.json")))
+                self.lists.append((at + 17 * HOUR_S + 1800, date,
+                                   real_data(f"daily_papers-{date}.next-day.json")))
+        self.lists.sort()
+
+    @classmethod
+    def plan(cls, paper):
+        """(hours after the paper was first listed, or None; categories)."""
+        number = zlib.crc32(paper.encode())
+        categories = cls.category_lists[number // 3 % len(cls.category_lists)]
+        return (0.5, 5, None)[number % 3], categories
+
+    def get_events(self):
+        events = [Event(self.begin, 4, "join", who) for who in self.subscribers]
+        events.append(Event(self.begin + HOUR_S, 1, "call", self.add_triggers))
+        for at, date, path in self.lists:
+            events.append(Event(at, 1, "call", self.listing(date, path)))
+            with open(path, encoding="utf-8") as file:
+                linked = {element["paper"]["id"] for element in json.load(file)
+                          if element["paper"].get("githubRepo")}
+            for paper in load_papers(path):
+                paper["code"] = paper["id"] in linked
+                if paper["id"] not in self.versions:
+                    hours, categories = self.plan(paper["id"])
+                    if hours:
+                        events.append(Event(at + int(hours * HOUR_S), 1, "call",
+                                            self.enrichment(paper["id"], categories)))
+                self.versions[paper["id"]].append(paper)
+        return events + daily_checks(self.begin, self.end)
+
+    @staticmethod
+    def add_triggers(simulation):
+        db = sqlite3.connect(simulation.instance.store)
+        db.executescript(DECISIONS)
+        db.close()
+
+    @staticmethod
+    def listing(date, path):
+        return lambda simulation: shutil.copy(path, os.path.join(
+            simulation.instance.papers, f"daily_papers-{date}.json"))
+
+    @staticmethod
+    def enrichment(paper, categories):
+        """A call that saves the categories of a paper."""
+        program = os.path.join(top_builddir(), "tests", "helper_enrich")
+
+        def enrich(simulation):
+            now = datetime.datetime.fromtimestamp(simulation.clock, datetime.timezone.utc)
+            subprocess.run([program, simulation.instance.store,
+                            f"{now:%Y-%m-%dT%H:%M:%S}Z"], check=True, text=True,
+                           input=f"{paper} {categories}\n", capture_output=True)
+        return enrich
+
+    def expected(self, name):
+        """Papers that a filter finds, by the oracle and the table below."""
+        terms = parse(self.filters[name][1])
+        papers = set()
+        for paper, versions in self.versions.items():
+            if not any(terms.truth(Paper(version)) for version in versions):
+                continue
+            hours, categories = self.plan(paper)
+            votes = [version["upvotes"] for version in versions]
+            categories = categories.split() if hours else []
+            is_match = {
+                "plain": True,
+                "votes": max(votes) >= 20,
+                "few": min(votes) < 20,  # at any time: a match stays one
+                "code": any(version["code"] for version in versions),
+                "vision": "cs.CV" in categories,
+                # categories that come too late do not undo the decision
+                "other": hours != 0.5 or "cs.LG" not in categories,
+            }[name]
+            if is_match:
+                papers.add(paper)
+        return papers
+
+
+def check_late_fields(tap, fortnight, simulation):
+    """votes, links and categories that come later find their papers, mailed once"""
+    for name, subscriber in zip(fortnight.filters, fortnight.subscribers):
+        found = {paper for (paper,) in simulation.instance.rows(
+            "SELECT p.id FROM match m JOIN paper p ON p.seq = m.paper_seq"
+            " JOIN subscription s ON s.filter_id = m.filter_id"
+            " WHERE m.state = 'yes' AND s.subscriber_id = ?", subscriber.id)}
+        expected = fortnight.expected(name)
+        tap.diag(f"{subscriber.filters[0]}: {len(found)} papers")
+        assert found == expected, (name, sorted(found ^ expected))
+        assert expected, name
+        assert simulation.delivered(subscriber) == collections.Counter(expected), name
+
+
+def check_decisions(tap, simulation):
+    """each pending match is decided once, and none stays pending"""
+    instance = simulation.instance
+    assert instance.rows("SELECT count(*) FROM match WHERE state = 'waiting'") == [(0,)]
+    decisions = collections.defaultdict(list)
+    for filter_id, seq, what in instance.rows(
+            "SELECT filter_id, paper_seq, what FROM decision"):
+        decisions[filter_id, seq].append(what)
+    counts = collections.Counter(" ".join(what) for what in decisions.values())
+    tap.diag(f"{dict(counts)}")
+    # Only categories that come too late turn a "no" into a "yes".
+    to_yes, to_no = "pending yes settled", "pending settled"
+    assert set(counts) <= {"yes", to_yes, to_no, to_no + " yes"}, counts
+    assert counts[to_yes] > 20 and counts[to_no] > 20
+    late = [key for key, what in decisions.items() if what[-1] == "yes" and what[1:]]
+    ids = dict(instance.rows("SELECT seq, id FROM paper"))
+    assert all(Fortnight.plan(ids[seq])[0] == 5 for _, seq in late), late
+
+
+def test_fortnight(tap):
+    """a fortnight of real days passes, and all know their next digest"""
+    fortnight = Fortnight()
+    simulation = Simulation(tap.subdirectory("fortnight"), fortnight)
+    simulation.run()
+    tap.run(check_late_fields, tap, fortnight, simulation)
+    tap.run(check_decisions, tap, simulation)
+    check_mail(simulation)
+
+
+# ---- quarter ----------------------------------------------------------------
+
+
+SUBSCRIBERS = 800 if IS_LONG else 200
+DAYS = 92
+POLL_S = 4 * HOUR_S
+EXPIRE_S = 6 * HOUR_S
+FIRST_DAYS = 3  # days that the first digest of a subscriber covers
+
+# Zones north and south, with half and quarter hours, across the date line; where
+# midnight is skipped (Havana, Beirut, the Azores, Santiago, Cairo) or repeated; that
+# change by half an hour (Lord Howe) or two hours (Troll), in winter (Dublin), or for a
+# month (Casablanca).
+ZONES = """
+    UTC Europe/Berlin Europe/London Europe/Dublin Atlantic/Azores America/New_York
+    America/Los_Angeles America/St_Johns America/Havana America/Santiago America/Nuuk
+    America/Sao_Paulo Asia/Tokyo Asia/Kolkata Asia/Kathmandu Asia/Beirut Asia/Jerusalem
+    Asia/Tehran Africa/Cairo Africa/Casablanca Australia/Sydney Australia/Adelaide
+    Australia/Lord_Howe Australia/Eucla Pacific/Auckland Pacific/Chatham
+    Pacific/Kiritimati Pacific/Pago_Pago Pacific/Apia Antarctica/Troll Etc/GMT+12
+    US/Eastern
+""".split()
+
+WORDS = """
+    agent attention bandit benchmark causal cluster code contrast corpus dataset
+    diffusion distillation embedding entropy evaluation exploration feature flow forest
+    graph gradient image inference kernel language latent layer learning memory mixture
+    model neuron noise optimizer parser planning policy prior prompt pruning query
+    reasoning retrieval reward robot sampling scaling segment sequence speech survey
+    token transformer translation tree uncertainty video vision zebra
+""".split()
+NAMES = "Ada Lovelace;Alan Turing;Grace Hopper;Emmy Noether;Edsger Dijkstra".split(";")
+
+FILTERS = """
+    diffusion;robot;speech;zebra;"language model";"graph neuron";agent OR bandit
+    title:video;title:"latent flow" OR title:noise;reasoning -survey;reward policy
+    transl*;optimi* OR prun*;author:Turing;(image OR video) vision;kernel entropy
+    retrieval -title:benchmark;upvotes:>=20;upvotes:>=35;code upvotes:>=10
+    (agent OR token) upvotes:>=15;memory OR upvotes:>=45;zymurgy;"xylem phloem"
+""".replace("\n", ";").split(";")
+FILTERS = [text.strip() for text in FILTERS if text.strip()]
+
+# Epochs that begin with the clock ten days ahead, and after the sleep.
+JUMP, WAKE = 3, 5
+
+LISTING_TIMES = ((8, 10), (15, 40), (26, 20))  # hour and minute, from the day's midnight
+
+
+class MadeUpPaper:
+    """A paper with random words, the time it is listed at, and its rising votes."""
+
+    def __init__(self, rng, day, number):
+        at = utc(f"{day}T00:00")
+        self.id = f"{day[2:4]}{day[5:7]}.{number:05}"
+        self.title = " ".join(rng.choices(WORDS, k=rng.randint(3, 7)))
+        self.abstract = " ".join(rng.choices(WORDS, k=12))
+        self.authors = rng.sample(NAMES, 2)
+        hour, minute = rng.choices(LISTING_TIMES, (5, 3, 2))[0]
+        self.listed_at = at + hour * HOUR_S + minute * 60
+        if rng.random() < 0.03:  # listed days late
+            self.listed_at += rng.randint(2, 9) * DAY_S
+        self.votes = [(0, rng.choice((0, 1, 3, 9)))]
+        for _ in range(rng.choice((0, 1, 2, 4))):
+            risen = self.votes[-1][1] + rng.choice((1, 6, 11, 17))
+            self.votes.append((at + rng.randint(0, 11 * DAY_S), risen))
+        self.votes.sort()
+        self.oracle = Paper({"id": self.id, "title": self.title, "upvotes": 0,
+                             "abstract": self.abstract, "authors": self.authors})
+
+    def votes_at(self, at):
+        return max(votes for since, votes in self.votes if since <= at)
+
+    def element(self, at):
+        return {"paper": {"id": self.id, "title": self.title, "summary": self.abstract,
+                          "authors": [{"name": name} for name in self.authors],
+                          "publishedAt": "2026-01-01T00:00:00.000Z",
+                          "upvotes": self.votes_at(at)}, "numComments": 0}
+
+
+class Quarter:
+    """A quarter of a year with clock changes, outages and kills."""
+
+    settings = {
+        # No digest waits for a late list; tests/test_coverage.c covers these waits.
+        "collect__interval_s": POLL_S, "collect__wait_min": 0,
+        "delivery__expire_h": EXPIRE_S // HOUR_S,
+    }
+
+    def __init__(self, begin, seed):
+        self.begin = utc(f"{begin}T00:00")
+        self.end = self.begin + DAYS * DAY_S
+        self.seed = seed
+        rng = random.Random(seed)
+        self.days = {}
+        number = 1
+        for at in range(self.begin, self.end, DAY_S):
+            day = day_of(at)
+            if datetime.date.fromisoformat(day).weekday() < 5:
+                count = rng.choice((0, 4, 8, 12, 16, 20)) if number > 20 else 12
+                self.days[day] = [MadeUpPaper(rng, day, number + n) for n in range(count)]
+                number += count
+        self.papers = {paper.id: paper for day in self.days.values() for paper in day}
+        self.day_of = {paper.id: day for day, papers in self.days.items()
+                       for paper in papers}
+        self.subscribers = [self.make_subscriber(rng, n) for n in range(SUBSCRIBERS)]
+        self.events = self.plan(rng)
+
+    def make_subscriber(self, rng, number):
+        span = (self.begin, self.end)
+        zone = ZONES[number % len(ZONES)]
+        minute = rng.randrange(24 * 60)
+        changes = slots.changes(slots.zone_of(zone), *span)
+        if changes and number % 3:  # within the hour that is skipped or repeated
+            when, moved = rng.choice(changes)
+            local = when + slots.offset_at(slots.zone_of(zone), when)
+            if moved > 0:
+                minute = (local // 60 - rng.randint(0, moved)) % (24 * 60)
+            else:
+                minute = (local // 60 + rng.randint(0, -moved)) % (24 * 60)
+        frequency = rng.choice(("daily", "daily", "weekdays", "weekly"))
+        days = {"daily": slots.ALL, "weekdays": slots.WORKING,
+                "weekly": rng.choice((1, 0x40, 0x09, 0x12, 0x61, rng.randint(1, 127)))}
+        filters = rng.sample(FILTERS, rng.randint(1, 4))
+        return Subscriber(f"person-{number:04}@example.org", zone, frequency,
+                          days[frequency], minute, filters, span)
+
+    def plan(self, rng):
+        """Events by true time; no outage overlaps another one of its kind."""
+
+        def at(day, low=0, high=23):
+            return self.begin + day * DAY_S + rng.randint(low * 60, high * 60) * 60
+
+        events = daily_checks(self.begin, self.end)
+        for day in range(DAYS):
+            start = self.begin + day * DAY_S
+            for hour, minute in LISTING_TIMES:
+                events.append(Event(start + hour * HOUR_S + minute * 60, 1, "show", None))
+            events.append(Event(start + rng.randrange(DAY_S), 5, "kill", None))
+        self.asleep = (at(68), at(75))
+        self.outages = [("papers", at(12), at(13)), ("papers", at(55), at(62)),
+                        ("Maildir", at(30, 3, 8), at(30, 10, 15)),
+                        ("Maildir", at(36), at(39)), ("Maildir", at(80), at(81))]
+        for name, start, end in self.outages:
+            events += [Event(start, 2, "remove", name), Event(end, 2, "restore", name)]
+        jump = (at(44, 6, 14), at(44, 16, 23))
+        events += [Event(at(20), 3, "clock", -DAY_S), Event(at(23), 3, "clock", 0)]
+        events += [Event(jump[0], 3, "clock", 10 * DAY_S), Event(jump[1], 3, "clock", 0)]
+        events += [Event(self.asleep[0], 3, "sleep", None),
+                   Event(self.asleep[1], 3, "wake", None)]
+        late = self.subscribers[-SUBSCRIBERS // 10:]
+        during = late[: len(late) // 4]  # while the clock is ten days ahead
+        for subscriber in self.subscribers[: -len(late)]:
+            events.append(Event(self.begin + DAY_S + 12 * HOUR_S, 4, "join", subscriber))
+        for subscriber in late:
+            when = at(rng.randint(5, 65))
+            if subscriber in during:
+                when = rng.randint(jump[0] // 60 + 30, jump[1] // 60 - 30) * 60
+            events.append(Event(when, 4, "join", subscriber))
+        return [event for event in events if event.at <= self.end]
+
+    def get_events(self):
+        return self.events
+
+    def show(self, at, directory):
+        """Write the lists of the last two weeks."""
+        for age in range(16):
+            day = day_of(at - age * DAY_S)
+            if at >= utc(f"{day}T08:10") and day in self.days:
+                listed = [paper.element(at) for paper in self.days[day]
+                          if paper.listed_at <= at]
+                write_file(directory, f"daily_papers-{day}.json", json.dumps(listed))
+
+
+class Model:
+    """Computes from the rules which papers each subscriber gets, and when."""
+
+    def __init__(self, quarter, simulation):
+        self.quarter = quarter
+        self.simulation = simulation
+        self.found = {text: self.find(text) for text in FILTERS}
+
+    def find(self, text):
+        """When a filter could first find each of its papers: {id: Instant}."""
+        tree = parse(text)
+        found = {}
+        for paper in self.quarter.papers.values():
+            truths = {votes: self.is_match(tree, paper, votes) for _, votes in paper.votes}
+            for fetch in self.simulation.fetches[self.quarter.day_of[paper.id]]:
+                shown_at = self.last_shown(fetch.at)
+                if paper.listed_at <= shown_at and truths[paper.votes_at(shown_at)]:
+                    found[paper.id] = fetch.instant
+                    break
+        return found
+
+    @staticmethod
+    def last_shown(at):
+        """When the source's files were last written before a time."""
+        day = at // DAY_S * DAY_S
+        times = [day - late + hour * HOUR_S + minute * 60 for late in (0, DAY_S)
+                 for hour, minute in LISTING_TIMES]
+        return max(time for time in times if time <= at)
+
+    @staticmethod
+    def is_match(tree, paper, votes):
+        seen = copy.copy(paper.oracle)
+        seen.numbers = dict(seen.numbers, upvotes=votes)
+        return tree.truth(seen) is True
+
+    def papers_for(self, subscriber):
+        """[(Instant, id)] in the order in which the papers can be mailed."""
+        oldest = day_of(subscriber.joined.clock - FIRST_DAYS * DAY_S)
+        earliest = subscriber.joined
+        if earliest.epoch == JUMP:  # joined by a wrong clock, which is then corrected
+            back = self.simulation.epochs[JUMP + 1][0]
+            oldest = day_of(back - FIRST_DAYS * DAY_S)
+            earliest = Instant(JUMP + 1, back, False)
+        known = {}
+        for text in subscriber.filters:
+            for paper, instant in self.found[text].items():
+                if self.quarter.day_of[paper] >= oldest:
+                    instant = max(instant, earliest)
+                    known[paper] = min(instant, known.get(paper, instant))
+        return sorted((instant, paper) for paper, instant in known.items())
+
+    def due_times(self, subscriber):
+        """When digests are due: [(slot, Instant)]."""
+        joined = subscriber.joined
+        due, slot, found = joined.clock, f"first-{joined.clock}", []
+        for epoch, (begin, end) in enumerate(self.simulation.epochs):
+            if epoch < joined.epoch:
+                continue
+            if epoch > joined.epoch:
+                due, slot = min((due, slot), subscriber.schedule.next_after(begin - 1))
+                if due < begin:
+                    due, slot = begin, subscriber.schedule.latest_at(begin)[1]
+            while due < end:
+                found.append((slot, Instant(epoch, due, False)))
+                due, slot = subscriber.schedule.next_after(due)
+        return found
+
+    def digests_for(self, subscriber, got, ends):
+        """Expected digests, given those that were made and the end of each."""
+        got_at = {digest.instant for digest in got}
+        waiting = self.papers_for(subscriber)
+        used, expected = set(), []
+        for slot, instant in self.due_times(subscriber):
+            after = instant._replace(clock=instant.clock + 1)
+            if instant in self.simulation.kills and after in got_at:
+                instant = after
+                if slot.startswith("first"):
+                    slot = f"first-{after.clock}"
+            ready = {paper for since, paper in waiting if since <= instant}
+            if slot in used or not ready:
+                continue
+            used.add(slot)
+            waiting = [row for row in waiting if row[1] not in ready]
+            state, end = (ends[len(expected)] if len(expected) < len(ends)
+                          else ("SENT", instant))
+            if state == "FAILED":
+                waiting = sorted(waiting + [(end, paper) for paper in ready])
+            expected.append(Digest(slot, instant, frozenset(ready)))
+        return expected
+
+
+def check_digests(tap, simulation, model):
+    """each slot has one digest, on time, with exactly the papers that are due"""
+    total = papers = woken = 0
+    for subscriber in simulation.scenario.subscribers:
+        rows = simulation.digests[subscriber.id]
+        ends = [simulation.ends[number] for number, _ in rows if number in simulation.ends]
+        got = [digest for _, digest in rows]
+        expected = model.digests_for(subscriber, got, ends)
+        for one, other in zip(got + [None], expected + [None]):
+            assert one == other, f"{subscriber.row} {subscriber.filters}\n{one}\n{other}"
+        names = [digest.slot for digest in got]
+        assert len(names) == len(set(names)), (subscriber.row, names)
+        total += len(got)
+        papers += sum(len(digest.papers) for digest in got)
+        waking = Instant(WAKE, simulation.scenario.asleep[1], False)
+        woken += sum(digest.instant == waking for digest in got)
+    tap.diag(f"{total} digests with {papers} papers, {woken} of them on waking up")
+    count = len(simulation.scenario.subscribers)
+    assert total > 10 * count and woken > count // 2
+
+
+def check_papers(tap, simulation, model):
+    """each paper that a subscriber's filters find is delivered, and none twice"""
+    hits = 0
+    for subscriber in simulation.scenario.subscribers:
+        got = simulation.delivered(subscriber)
+        again = [paper for paper, count in got.items() if count > 1]
+        assert not again, (subscriber.row, again)
+        last = subscriber.schedule.latest_at(simulation.clock - DAY_S)[0]
+        expected = {paper for since, paper in model.papers_for(subscriber)
+                    if since.clock < last - 7 * DAY_S or since.epoch < simulation.epoch}
+        assert expected <= set(got), (
+            subscriber.row, subscriber.filters, expected - set(got))
+        hits += len(expected)
+    tap.diag(f"{hits} papers delivered to {len(simulation.scenario.subscribers)}"
+             " subscribers, each once")
+
+
+def check_mail(simulation):
+    """The files in the Maildir are the digests that were sent, each once."""
+    sent = collections.Counter()
+    for subscriber in simulation.scenario.subscribers:
+        for number, digest in simulation.digests[subscriber.id]:
+            if simulation.has_arrived(number):
+                sent[subscriber.address, digest.instant.clock, digest.papers] += 1
+    got = collections.Counter(read_mail(path) for path in
+                              glob.glob(os.path.join(simulation.maildir, "new", "*")))
+    assert not got - sent, list((got - sent).items())[:2]
+    missing = len(list((sent - got).elements()))
+    doubtful = [state for state, _ in simulation.ends.values() if state == "UNKNOWN"]
+    assert missing <= len(doubtful), list((sent - got).items())[:2]
+    return got
+
+
+def read_mail(path):
+    """The recipient, the time and the papers of a digest."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    to = re.search(rb"^Delivered-To: (\S+)", raw, re.M)[1].decode()
+    date = re.search(rb"^Date: (.*)", raw, re.M)[1].decode().strip()
+    at = datetime.datetime.strptime(date, "%a, %d %b %Y %H:%M:%S %z")
+    text = raw.replace(b"=\r\n", b"").replace(b"=\n", b"")
+    papers = frozenset(paper.decode() for paper in
+                       re.findall(rb"(?:papers|abs)/(\d{4}\.\d{5})", text))
+    return to, int(at.timestamp()), papers
+
+
+def check_quarter_mail(tap, simulation):
+    """the mails in the Maildir are the digests that were sent"""
+    got = check_mail(simulation)
+    addresses = {mail[0] for mail in got}
+    kills = len(simulation.kills)
+    tap.diag(f"{len(got)} mails; {kills} kills, {simulation.busy_kills} of them at work;"
+             f" {simulation.due_checked} due times checked; {simulation.seconds:.1f} s")
+    assert len(addresses) > len(simulation.scenario.subscribers) // 2
+    assert simulation.busy_kills > kills // 3
+
+
+def check_failures(tap, simulation):
+    """only digests that waited too long for the outlet have failed"""
+    outages = [row[1:] for row in simulation.scenario.outages if row[0] == "Maildir"]
+    longest = max(end - start for start, end in outages)
+    states = collections.Counter(state for state, _ in simulation.ends.values())
+    for rows in simulation.digests.values():
+        for number, digest in rows:
+            if number not in simulation.ends:
+                assert digest.instant.clock > simulation.scenario.end - DAY_S
+                continue
+            state, instant = simulation.ends[number]
+            late_s = instant.clock - digest.instant.clock
+            assert late_s <= longest + HOUR_S, late_s
+            if state in ("FAILED", "UNKNOWN"):
+                assert late_s > EXPIRE_S - 60, late_s  # the last retry is within a minute
+                assert any(start < instant.clock < end for start, end in outages)
+            else:
+                assert state == "SENT", state
+    tap.diag(f"ends: {dict(states)}")
+    assert states["FAILED"] > 10
+
+
+def run_quarter(tap, begin, seed):
+    tap.diag(f"the quarter from {begin}, PAPERBOY_SEED={seed}")
+    quarter = Quarter(begin, seed)
+    simulation = Simulation(tap.subdirectory(f"{begin}-{seed}"), quarter)
+
+    def run():
+        """a quarter passes, with a kill each day, and all know their next digest"""
+        simulation.run()
+
+    failed = tap.failed
+    tap.run(run)
+    if tap.failed > failed:
+        return
+    model = Model(quarter, simulation)
+    tap.run(check_digests, tap, simulation, model)
+    tap.run(check_papers, tap, simulation, model)
+    tap.run(check_quarter_mail, tap, simulation)
+    tap.run(check_failures, tap, simulation)
+
+
+def main():
+    runs = [("2026-09-01", SEED)]
+    if IS_LONG:
+        runs = [(begin, SEED + more) for begin in ("2026-09-01", "2027-02-15")
+                for more in range(3)]
+    with Tap() as tap:
+        tap.run(test_sample_days, tap)
+        tap.run(test_real_days, tap)
+        tap.run(test_week, tap)
+        tap.run(test_fortnight, tap)
+        for begin, seed in runs:
+            run_quarter(tap, begin, seed)
+
+
+if __name__ == "__main__":
+    main()
