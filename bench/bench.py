@@ -47,7 +47,7 @@ STEPS = ("candidates", "blocks", "items", "messages", "plans", "commits", "other
 
 Sizes = collections.namedtuple(
     "Sizes",
-    "runs people many crowd composed queued sent1 sent8 far queries archive idle")
+    "runs people many subscribers composed queued sent1 sent8 far queries archive idle")
 WHOLE = Sizes(runs=5, people=(1000, 10000), many=(100000,), subscribers=100000, composed=4000,
               queued=(10000, 100000), sent1=4000, sent8=16000, far=100, queries=100,
               archive=12000, idle=600)
@@ -365,7 +365,7 @@ def bench_composing(store, sizes):
     calls.append(lambda: call(program("mailmime"), store.made, templates, sizes.composed))
     figures = alternate(sizes.runs, *calls)
     peer = figures.pop()
-    names = ("all fragments known", "as people come", "no fragment known")
+    names = ("all papers cached", "as people come", "no paper cached")
     for name, one in zip(names, figures):
         scale = 1e6 / one.facts["messages"]
         print_row(name, "us", scale, one,
@@ -376,7 +376,7 @@ def bench_composing(store, sizes):
 def bench_opening(directory, sizes):
     """The whole program from its start to its end, beside SQLite's own."""
     (peer,) = need_programs("sqlite3")
-    instance = Instance(os.path.join(directory, "crowd"))
+    instance = Instance(os.path.join(directory, "opening"))
     instance.add_people(sizes.subscribers)
     ctl = os.path.join(top_builddir(), "paperboyctl")
     ours, theirs = alternate(

@@ -1,9 +1,8 @@
 /*
- * compose.c - renderer_compose of digests of five papers.
+ * compose.c - renderer_compose() of digests of five papers.
  *
- * compose STORE TEMPLATES WAY COUNT: a fragment is what a paper becomes for one set of
- * reasons.  "warm": all were rendered before; "cold": none was; "mixed": each person's
- * digest once, in the order in which they were made, as the post has them.
+ * compose STORE TEMPLATES WAY COUNT.  "warm": all papers are cached; "cold": none is;
+ * "mixed": each subscriber's digest once, in the mailer's order.
  */
 #include <glib.h>
 #include <stdio.h>
@@ -13,27 +12,24 @@
 #include "input.h"
 #include "stopwatch.h"
 
-/* Their fragments fit into the renderer's cache. */
+/* Their papers fit into the cache. */
 #define DIGESTS 50
 
-/* Reasons that nobody had before make fragments that nobody had before. */
+/* Other votes make another block of a paper. */
 static void
 make_cold(struct digest *digest, unsigned serial)
 {
 	for (unsigned i = 0; i < digest->entries->len; i++) {
 		struct digest_entry *entry = digest->entries->pdata[i];
-		struct digest_reason *reason = entry->reasons->pdata[0];
 
-		g_free(reason->filter);
-		reason->filter = g_strdup_printf("filter %06u", serial);
+		entry->upvotes = serial;
 	}
 }
 
-/* What was composed, and how long it and its steps took. */
 struct sums {
 	struct stopwatch watch;
-	struct stopwatch load; /* the digests' rows */
-	struct stopwatch copy; /* as many octets, once from one place to another */
+	struct stopwatch load; /* reading rows */
+	struct stopwatch copy; /* copying the messages once */
 	unsigned messages;
 	size_t bytes;
 };

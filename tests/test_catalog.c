@@ -25,15 +25,15 @@ load_shipped(void)
 {
 	g_autofree char *folder = get_source_path("etc/templates");
 	g_autoptr(GError) error = NULL;
-	struct catalog *book = catalog_load(folder, &error);
+	struct catalog *catalog = catalog_load(folder, &error);
 
 	g_assert_no_error(error);
-	return book;
+	return catalog;
 }
 
 /* @param german  NULL: no such file @return what is wrong with it, or NULL */
 static char *
-load(const char *english, const char *german, struct catalog **book)
+load(const char *english, const char *german, struct catalog **catalog)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *folder = g_dir_make_tmp("pb-phrases-XXXXXX", NULL);
@@ -49,8 +49,8 @@ load(const char *english, const char *german, struct catalog **book)
 	g_unlink(de);
 	g_rmdir(folder);
 	g_assert_true(!loaded == !!error);
-	if (book)
-		*book = loaded;
+	if (catalog)
+		*catalog = loaded;
 	else
 		catalog_free(loaded);
 	return error ? g_strdup(error->message) : NULL;
@@ -59,11 +59,11 @@ load(const char *english, const char *german, struct catalog **book)
 static void
 phrases_are_filled_in(void)
 {
-	pb_auto(catalog) book = NULL;
+	pb_auto(catalog) catalog = NULL;
 	g_autofree char *problem =
 	    load("# to the writer\n[a]\nso {x} and {y}\n[b]\none\n\n"
 	         "two\n\n[n.one]\n1 day\n[n.many]\n{count} days\n",
-	        "[a]\n{y}, dann {x}\n", &book);
+	        "[a]\n{y}, dann {x}\n", &catalog);
 	g_autofree char *plain = NULL;
 	g_autofree char *german = NULL;
 	g_autofree char *braces = NULL;
@@ -73,20 +73,20 @@ phrases_are_filled_in(void)
 	g_autofree char *many = NULL;
 
 	g_assert_null(problem);
-	plain = catalog_format(book, "en", "a", "x", "1", "y", "2", NULL);
+	plain = catalog_format(catalog, "en", "a", "x", "1", "y", "2", NULL);
 	g_assert_cmpstr(plain, ==, "so 1 and 2");
-	german = catalog_format(book, "de", "a", "x", "1", "y", "2", NULL);
+	german = catalog_format(catalog, "de", "a", "x", "1", "y", "2", NULL);
 	g_assert_cmpstr(german, ==, "2, dann 1");
 	/* A value is no phrase. */
-	braces = catalog_format(book, "en", "a", "x", "{y}", "y", "{x}", NULL);
+	braces = catalog_format(catalog, "en", "a", "x", "{y}", "y", "{x}", NULL);
 	g_assert_cmpstr(braces, ==, "so {y} and {x}");
-	lines = catalog_format(book, "de", "b", NULL);
+	lines = catalog_format(catalog, "de", "b", NULL);
 	g_assert_cmpstr(lines, ==, "one\n\ntwo");
-	other = catalog_format(book, "fr", "b", NULL);
+	other = catalog_format(catalog, "fr", "b", NULL);
 	g_assert_cmpstr(other, ==, "one\n\ntwo");
-	one = catalog_format_count(book, "en", "n", 1);
+	one = catalog_format_count(catalog, "en", "n", 1);
 	g_assert_cmpstr(one, ==, "1 day");
-	many = catalog_format_count(book, "en", "n", 0);
+	many = catalog_format_count(catalog, "en", "n", 0);
 	g_assert_cmpstr(many, ==, "0 days");
 }
 
@@ -96,10 +96,10 @@ a_wrong_file_is_refused_with_its_place(void)
 	static const struct {
 		const char *english, *german, *says;
 	} rows[] = {
-	    {"words\n", NULL, "answers.en:1: a line [name] is wanted"},
-	    {"[a]\nx\n[a]\ny\n", NULL, "answers.en:3: there twice"},
+	    {"words\n", NULL, "answers.en:1: expected a line [name]"},
+	    {"[a]\nx\n[a]\ny\n", NULL, "answers.en:3: duplicate phrase"},
 	    {"[a]\n\xff\n", NULL, "not UTF-8"},
-	    {"[a]\nx\n", "[b]\ny\n", "English has no phrase [b]"},
+	    {"[a]\nx\n", "[b]\ny\n", "no such phrase in English: [b]"},
 	    {"[a]\nx {y}\n", "[a]\nx {z}\n", "[a] has no {z} in English"},
 	};
 
@@ -114,7 +114,7 @@ a_wrong_file_is_refused_with_its_place(void)
 
 /* Check the phrases named in a source file. @return how many there are */
 static unsigned
-check_phrases(const struct catalog *book, const GRegex *call, const char *path)
+check_phrases(const struct catalog *catalog, const GRegex *call, const char *path)
 {
 	g_autofree char *text = NULL;
 	g_autoptr(GMatchInfo) match = NULL;
@@ -127,7 +127,7 @@ check_phrases(const struct catalog *book, const GRegex *call, const char *path)
 		g_autofree char *counted = g_strconcat(phrase, ".many", NULL);
 
 		found++;
-		if (!catalog_has(book, phrase) && !catalog_has(book, counted))
+		if (!catalog_has(catalog, phrase) && !catalog_has(catalog, counted))
 			g_error("%s: there is no phrase [%s]", path, phrase);
 	}
 	return found;
@@ -137,7 +137,7 @@ check_phrases(const struct catalog *book, const GRegex *call, const char *path)
 static void
 the_shipped_files_have_what_the_program_says(void)
 {
-	pb_auto(catalog) book = load_shipped();
+	pb_auto(catalog) catalog = load_shipped();
 	g_autofree char *pattern = get_source_path("src/service/*/*.c");
 	glob_t files;
 	/* Only reply_phrase() has something before the name: the margin. */
@@ -152,7 +152,7 @@ the_shipped_files_have_what_the_program_says(void)
 
 	g_assert_cmpint(glob(pattern, 0, NULL, &files), ==, 0);
 	for (size_t i = 0; i < files.gl_pathc; i++)
-		found += check_phrases(book, call, files.gl_pathv[i]);
+		found += check_phrases(catalog, call, files.gl_pathv[i]);
 	globfree(&files);
 	g_assert_cmpuint(found, >, 60);
 }
@@ -160,26 +160,26 @@ the_shipped_files_have_what_the_program_says(void)
 static void
 every_command_has_its_help(void)
 {
-	pb_auto(catalog) book = load_shipped();
+	pb_auto(catalog) catalog = load_shipped();
 
 	for (const struct command_row *row = command_rows; row->verb; row++) {
 		g_autofree char *help = g_strconcat("help.", row->verb, NULL);
 		g_autofree char *brief = g_strconcat("brief.", row->verb, NULL);
 
-		g_assert_true(catalog_has(book, help));
-		g_assert_true(catalog_has(book, brief));
+		g_assert_true(catalog_has(catalog, help));
+		g_assert_true(catalog_has(catalog, brief));
 	}
-	g_assert_true(catalog_has_language(book, "de"));
-	g_assert_false(catalog_has_language(book, "xx"));
+	g_assert_true(catalog_has_language(catalog, "de"));
+	g_assert_false(catalog_has_language(catalog, "xx"));
 }
 
 static void
-assert_has(const struct catalog *book, const char *kind, const char *word)
+assert_has(const struct catalog *catalog, const char *kind, const char *word)
 {
 	g_autofree char *name = g_strconcat(kind, word, NULL);
 
 	g_strdelimit(name, "-", '_');
-	if (!catalog_has(book, name))
+	if (!catalog_has(catalog, name))
 		g_error("there is no phrase [%s]", name);
 }
 
@@ -189,19 +189,19 @@ every_state_and_outcome_has_its_words(void)
 {
 	static const char *const digests[] = {
 	    "live", "sent", "failed", "cancelled"}; /* as the store has them */
-	pb_auto(catalog) book = load_shipped();
+	pb_auto(catalog) catalog = load_shipped();
 
 	for (int i = WHY_SENT; i <= WHY_NEXT; i++)
-		assert_has(book, "why_", why_outcome_name((enum why_outcome)i));
+		assert_has(catalog, "why_", why_outcome_name((enum why_outcome)i));
 	for (int i = QUERY_FALSE; i <= QUERY_TRUE; i++) {
-		assert_has(book, "truth_", why_verdict_name((enum query_verdict)i));
-		assert_has(book, "mark_", why_verdict_name((enum query_verdict)i));
+		assert_has(catalog, "truth_", why_verdict_name((enum query_verdict)i));
+		assert_has(catalog, "mark_", why_verdict_name((enum query_verdict)i));
 	}
-	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_ACTIVE));
-	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_PAUSED));
-	assert_has(book, "state_", subscriber_state_name(SUBSCRIBER_SUSPENDED));
+	assert_has(catalog, "state_", subscriber_state_name(SUBSCRIBER_ACTIVE));
+	assert_has(catalog, "state_", subscriber_state_name(SUBSCRIBER_PAUSED));
+	assert_has(catalog, "state_", subscriber_state_name(SUBSCRIBER_SUSPENDED));
 	for (size_t i = 0; i < G_N_ELEMENTS(digests); i++)
-		assert_has(book, "status_", digests[i]);
+		assert_has(catalog, "status_", digests[i]);
 }
 
 /* The same word in both languages, or nothing but values, commands and marks. */
@@ -221,8 +221,8 @@ read_german(void)
 static void
 german_says_everything_in_german(void)
 {
-	pb_auto(catalog) book = load_shipped();
-	g_autoptr(GPtrArray) names = catalog_list(book);
+	pb_auto(catalog) catalog = load_shipped();
+	g_autoptr(GPtrArray) names = catalog_list(catalog);
 	g_autofree char *german = read_german();
 	unsigned wrong = 0;
 
@@ -230,8 +230,8 @@ german_says_everything_in_german(void)
 	for (unsigned i = 0; i < names->len; i++) {
 		const char *name = names->pdata[i];
 		g_autofree char *head = g_strdup_printf("[%s]\n", name);
-		g_autofree char *en = catalog_format(book, "en", name, NULL);
-		g_autofree char *de = catalog_format(book, "de", name, NULL);
+		g_autofree char *en = catalog_format(catalog, "en", name, NULL);
+		g_autofree char *de = catalog_format(catalog, "de", name, NULL);
 		bool is_same = strcmp(en, de) == 0;
 		bool may_be = g_strv_contains(same_in_german, name) ||
 		              g_str_has_prefix(name, "example.");
@@ -249,8 +249,8 @@ german_says_everything_in_german(void)
 static void
 german_has_the_arguments_of_each_message(void)
 {
-	pb_auto(catalog) book = load_shipped();
-	const char *const *texts = catalog_get_texts(book, "de");
+	pb_auto(catalog) catalog = load_shipped();
+	const char *const *texts = catalog_get_texts(catalog, "de");
 	g_autoptr(GRegex) word = g_regex_new("\\{[a-z_]+\\}", 0, 0, NULL);
 
 	for (int id = MSG_NONE + 1; id < MSG_COUNT; id++) {
@@ -265,14 +265,15 @@ german_has_the_arguments_of_each_message(void)
 				g_error("%s: no %s", texts[id], found);
 		}
 	}
-	g_assert_true(catalog_get_texts(book, "xx") == catalog_get_texts(book, "en"));
+	g_assert_true(
+	    catalog_get_texts(catalog, "xx") == catalog_get_texts(catalog, "en"));
 }
 
 /* The message goes with the error, and with its copies. */
 static void
 an_error_is_read_in_any_language(void)
 {
-	pb_auto(catalog) book = load_shipped();
+	pb_auto(catalog) catalog = load_shipped();
 	g_autoptr(GError) error = NULL, copy = NULL, plain = NULL;
 	g_autofree char *german = NULL;
 
@@ -281,7 +282,7 @@ an_error_is_read_in_any_language(void)
 	g_assert_cmpstr(error->message, ==, "there is no filter 7");
 	copy = g_error_copy(error);
 	g_clear_error(&error);
-	german = msg_format(pb_error_get_msg(copy), catalog_get_texts(book, "de"));
+	german = msg_format(pb_error_get_msg(copy), catalog_get_texts(catalog, "de"));
 	g_assert_cmpstr(german, ==, "einen Filter 7 gibt es nicht");
 	g_assert_false(
 	    pb_error_set(NULL, PB_ERROR_INPUT, MSG_FILTER_NONE, "number", "7", NULL));

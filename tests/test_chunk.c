@@ -36,7 +36,7 @@ a_part_has_the_octets_that_were_measured(void)
 			chunk_stats_append(&appended, bytes, both->str, both->len);
 			g_assert_cmpuint(appended.plain_bytes, ==, sum.plain_bytes);
 			g_assert_cmpuint(appended.encoded_bytes, ==, sum.encoded_bytes);
-			g_assert_cmpuint(appended.foreign, ==, sum.foreign);
+			g_assert_cmpuint(appended.non_ascii, ==, sum.non_ascii);
 			if (chunk_stats_get_encoding(&sum) == ENCODING_BASE64) {
 				g_string_truncate(bytes, 0);
 				encoding_append_base64(bytes, both->str, both->len);

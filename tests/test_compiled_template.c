@@ -1,6 +1,5 @@
 /*
- * test_compiled_template.c - lines encoded before and lines filled later come out as
- * one text.
+ * test_compiled_template.c - compiled templates give the same output as templates.
  */
 #include <glib.h>
 #include <string.h>
@@ -13,10 +12,10 @@
 
 enum { READER, COUNT, VALUES };
 
-/* Each holds {0}, {1} or nothing, and ends with a line or without. */
+/* With or without {0}, {1} and a final LF. */
 static const char *const texts[] = {
     "",
-    "no hole at all\nin two lines = 3\n",
+    "no placeholder\nin two lines = 3\n",
     "{0}",
     "{0}\n",
     "To {0}: {1} papers for {0}, which is so long a line that it has to be wrapped\n",
@@ -32,35 +31,36 @@ static const char *const values[][VALUES] = {
     {"{1}", "&lt;"},
 };
 
-/* @param value  what stands for {number} */
+/* Replace {number}. */
 static char *
 replace(const char *text, unsigned number, const char *value)
 {
-	g_autofree char *mark = g_strdup_printf("{%u}", number);
-	g_auto(GStrv) parts = g_strsplit(text, mark, -1);
+	g_autofree char *marker = g_strdup_printf("{%u}", number);
+	g_auto(GStrv) parts = g_strsplit(text, marker, -1);
 
 	return g_strjoinv(value, parts);
 }
 
 static struct compiled_template *
-new_pattern(const char *text, unsigned columns)
+new_compiled(const char *text, unsigned columns)
 {
-	char reader[COMPILED_TEMPLATE_HOLE_BYTES], count[COMPILED_TEMPLATE_HOLE_BYTES];
+	char reader[COMPILED_TEMPLATE_PLACEHOLDER_BYTES],
+	    count[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
 	g_autofree char *half = NULL;
 	g_autofree char *whole = NULL;
 
-	compiled_template_format_hole(READER, reader);
-	compiled_template_format_hole(COUNT, count);
+	compiled_template_format_placeholder(READER, reader);
+	compiled_template_format_placeholder(COUNT, count);
 	half = replace(text, READER, reader);
 	whole = replace(half, COUNT, count);
 	return compiled_template_new(whole, columns);
 }
 
-/* What the text is without any pattern. */
+/* Substitute first, then wrap. */
 static char *
-format_wanted(const char *text, const char *const *filled, unsigned columns)
+format_expected(const char *text, const char *const *filled, unsigned columns)
 {
-	/* Backwards, so that no value is taken for a mark. */
+	/* Split first, so that values are not searched. */
 	g_auto(GStrv) parts = g_strsplit(text, "{0}", -1);
 	char *whole;
 
@@ -87,85 +87,75 @@ format_wanted(const char *text, const char *const *filled, unsigned columns)
 }
 
 static void
-check(const struct compiled_template *pattern, const char *const *filled,
-    const char *wanted)
+check(const struct compiled_template *compiled, const char *const *filled,
+    const char *expected)
 {
 	g_autoptr(GString) plain = g_string_new(NULL);
 	g_autoptr(GString) encoded = g_string_new(NULL);
-	struct chunk_stats sum = {0};
-	struct filling filling;
+	struct chunk_stats stats = {0};
+	struct template_buffer buffer;
 
-	compiled_template_append_plain(pattern, filled, plain);
-	g_assert_cmpstr(plain->str, ==, wanted);
+	compiled_template_append_plain(compiled, filled, plain);
+	g_assert_cmpstr(plain->str, ==, expected);
 
-	filling_init(&filling);
-	compiled_template_fill(pattern, filled, &filling);
-	chunk_stats_append(&sum, encoded, wanted, strlen(wanted));
-	g_assert_cmpstr(filling.encoded->str, ==, encoded->str);
-	g_assert_cmpmem(&filling.sum, sizeof(sum), &sum, sizeof(sum));
-	filling_clear(&filling);
+	template_buffer_init(&buffer);
+	compiled_template_fill(compiled, filled, &buffer);
+	chunk_stats_append(&stats, encoded, expected, strlen(expected));
+	g_assert_cmpstr(buffer.encoded->str, ==, encoded->str);
+	g_assert_cmpmem(&buffer.stats, sizeof(stats), &stats, sizeof(stats));
+	template_buffer_clear(&buffer);
 }
 
 static void
-it_is_what_the_whole_text_would_be(void)
+output_equals_the_text_with_all_values(void)
 {
 	static const unsigned widths[] = {0, 20, 72};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		for (size_t j = 0; j < G_N_ELEMENTS(values); j++)
 			for (size_t k = 0; k < G_N_ELEMENTS(widths); k++) {
-				const char *const reader[] = {values[j][READER], NULL};
-				const char *const count[] = {NULL, values[j][COUNT]};
-				g_autofree char *wanted =
-				    format_wanted(texts[i], values[j], widths[k]);
-				struct compiled_template *pattern =
-				    new_pattern(texts[i], widths[k]);
-				struct compiled_template *bound =
-				    compiled_template_bind(pattern, count);
-				struct compiled_template *whole =
-				    compiled_template_bind(bound, reader);
+				g_autofree char *expected =
+				    format_expected(texts[i], values[j], widths[k]);
+				struct compiled_template *compiled =
+				    new_compiled(texts[i], widths[k]);
 
-				check(pattern, values[j], wanted);
-				check(bound, values[j], wanted);
-				check(whole, values[j], wanted);
-				g_assert_false(compiled_template_has_hole(whole));
-				g_assert_true(compiled_template_has_hole(bound) ==
-				              (strstr(texts[i], "{0}") != NULL));
-				compiled_template_free(pattern);
-				compiled_template_free(bound);
-				compiled_template_free(whole);
+				check(compiled, values[j], expected);
+				g_assert_true(
+				    compiled_template_has_placeholder(compiled) ==
+				    (strchr(texts[i], '{') != NULL));
+				compiled_template_free(compiled);
 			}
 }
 
 static void
-a_hole_is_escaped_as_its_template_says(void)
+placeholder_is_escaped_as_in_its_template(void)
 {
-	static const char wanted[] = "a &lt;b&gt; &amp; c <b>&lt;b&gt;\n";
+	static const char expected[] = "a &lt;b&gt; &amp; c <b>&lt;b&gt;\n";
 	const char *const filled[] = {"<b>"};
 	g_autoptr(GString) out = g_string_new(NULL);
 	g_autoptr(GString) rendered = g_string_new(NULL);
-	char placeholder[COMPILED_TEMPLATE_HOLE_BYTES];
+	char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
 	pb_auto(view) view = view_new_map();
 	pb_auto(template) template = template_parse(
 	    "x", "a {{x}} &amp; c {{{x}}}{{x}}\n", TEMPLATE_HTML, NULL, NULL);
-	struct compiled_template *pattern;
+	struct compiled_template *compiled;
 
-	compiled_template_format_hole(0, placeholder);
+	compiled_template_format_placeholder(0, placeholder);
 	view_put_text(view, "x", placeholder);
 	template_append(template, view, rendered);
-	pattern = compiled_template_new(rendered->str, 0);
-	compiled_template_append_plain(pattern, filled, out);
-	g_assert_cmpstr(out->str, ==, wanted);
-	compiled_template_free(pattern);
+	compiled = compiled_template_new(rendered->str, 0);
+	compiled_template_append_plain(compiled, filled, out);
+	g_assert_cmpstr(out->str, ==, expected);
+	compiled_template_free(compiled);
 }
 
 int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/pattern/it is what the whole text would be",
-	    it_is_what_the_whole_text_would_be);
-	g_test_add_func("/pattern/a hole is escaped as its template says",
-	    a_hole_is_escaped_as_its_template_says);
+	g_test_add_func("/compiled_template/output equals the text with all values",
+	    output_equals_the_text_with_all_values);
+	g_test_add_func("/compiled_template/placeholder is escaped as in its template",
+	    placeholder_is_escaped_as_in_its_template);
 	return g_test_run();
 }

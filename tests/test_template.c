@@ -112,21 +112,23 @@ errors_have_line_and_column(void)
 		const char *template;
 		const char *message;
 	} rows[] = {
-	    {"a\n  {{#yes}}\nb", "t:2:3: section 'yes' is never closed"},
+	    {"a\n  {{#yes}}\nb", "t:2:3: section 'yes' is not closed"},
 	    {"{{#a}}\n{{#b}}\n{{/a}}{{/b}}",
-	        "t:3:1: section 'a' is closed, but 'b' is open since line 2"},
-	    {"\u00FC\u00FC{{/a}}", "t:1:3: section 'a' is closed, but none is open"},
-	    {"a\n\nb {{x", "t:3:3: this tag has no '}}'"},
-	    {"{{{x}}", "t:1:1: this tag has no '}}}'"},
-	    {"{{}}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
-	    {"{{ {x}}}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
-	    {"{{a.b}}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
-	    {"{{# a b }}", "t:1:1: a tag wants a name of letters, digits, '_' and '-'"},
-	    {"{{> other}}", "t:1:1: there are no partials in these templates"},
-	    {"{{=<% %>=}}", "t:1:1: there are no other delimiters in these templates"},
-	    {"{{known}}\n{{typo}}", "t:2:1: there is no 'typo' here"},
-	    {"a\x01", "t:1:2: this is a control character"},
-	    {"ab\n\xFF", "t:2:1: this is not valid UTF-8"},
+	        "t:3:1: section 'a' is closed inside section 'b' of line 2"},
+	    {"\u00FC\u00FC{{/a}}", "t:1:3: section 'a' is closed but was not opened"},
+	    {"a\n\nb {{x", "t:3:3: tag without '}}'"},
+	    {"{{{x}}", "t:1:1: tag without '}}}'"},
+	    {"{{}}", "t:1:1: invalid tag name (expected letters, digits, '_', '-')"},
+	    {"{{ {x}}}",
+	        "t:1:1: invalid tag name (expected letters, digits, '_', '-')"},
+	    {"{{a.b}}", "t:1:1: invalid tag name (expected letters, digits, '_', '-')"},
+	    {"{{# a b }}",
+	        "t:1:1: invalid tag name (expected letters, digits, '_', '-')"},
+	    {"{{> other}}", "t:1:1: partials are not supported"},
+	    {"{{=<% %>=}}", "t:1:1: other delimiters are not supported"},
+	    {"{{known}}\n{{typo}}", "t:2:1: unknown name 'typo'"},
+	    {"a\x01", "t:1:2: control character"},
+	    {"ab\n\xFF", "t:2:1: invalid UTF-8"},
 	};
 	static const char *const names[] = {"known", "x", "yes", "a", "b", NULL};
 
@@ -216,8 +218,8 @@ static void
 days_and_counts_read_as_english(void)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
-	pb_auto(catalog) book = catalog_load(dir, NULL);
-	const struct words words = {book, "en"};
+	pb_auto(catalog) catalog = catalog_load(dir, NULL);
+	const struct locale_format words = {catalog, "en"};
 	static const struct {
 		const char *day;
 		const char *acronym;
@@ -233,16 +235,16 @@ days_and_counts_read_as_english(void)
 	    {"2026-11-21T", NULL, NULL},
 	    {"", NULL, NULL},
 	};
-	g_autofree char *one = locale_format_format_count(&words, 1, "votes");
-	g_autofree char *many = locale_format_format_count(&words, 0, "votes");
+	g_autofree char *one = locale_format_count(&words, 1, "votes");
+	g_autofree char *many = locale_format_count(&words, 0, "votes");
 
 	g_assert_cmpstr(one, ==, "1 vote");
 	g_assert_cmpstr(many, ==, "0 votes");
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autofree char *brief =
-		    locale_format_format_day(&words, rows[i].day, WORDS_SHORT);
+		    locale_format_day(&words, rows[i].day, LOCALE_FORMAT_SHORT);
 		g_autofree char *full =
-		    locale_format_format_day(&words, rows[i].day, WORDS_LONG);
+		    locale_format_day(&words, rows[i].day, LOCALE_FORMAT_LONG);
 
 		g_assert_cmpstr(brief, ==, rows[i].acronym);
 		g_assert_cmpstr(full, ==, rows[i].long_form);
@@ -253,21 +255,21 @@ static void
 names_end_in_a_count(void)
 {
 	g_autofree char *dir = render_sample_get_template_dir();
-	pb_auto(catalog) book = catalog_load(dir, NULL);
-	const struct words words = {book, "en"};
+	pb_auto(catalog) catalog = catalog_load(dir, NULL);
+	const struct locale_format words = {catalog, "en"};
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	g_autofree char *none =
-	    locale_format_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
+	    locale_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_autofree char *at = NULL;
 	g_autofree char *past = NULL;
 
 	g_assert_null(none);
 	for (unsigned i = 0; i < BOUNDS_DIGEST_AUTHORS; i++)
 		g_ptr_array_add(names, (char *)"A");
-	at = locale_format_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
+	at = locale_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_assert_cmpstr(at, ==, "A, A, A, A, A, A");
 	g_ptr_array_add(names, (char *)"B");
-	past = locale_format_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
+	past = locale_format_names(&words, names, BOUNDS_DIGEST_AUTHORS);
 	g_assert_cmpstr(past, ==, "A, A, A, A, A, A and 1 more");
 }
 

@@ -134,7 +134,7 @@ handle_mail(void *data, struct store *store, const struct inmail *mail,
 	    .settings = config_snapshot->settings,
 	    .own_addresses = config_snapshot->own_addresses,
 	    .sources = config_snapshot->sources,
-	    .phrases = renderer_get_phrases(config_snapshot->renderer),
+	    .phrases = renderer_get_catalog(config_snapshot->renderer),
 	    .renderer = config_snapshot->command_renderer,
 	    .key = config_snapshot->key,
 	    .random = &random_system,
@@ -251,7 +251,7 @@ scheduler_run(struct scheduler *stage, int64_t now, struct digest_build_report *
 	if (!papers_load_newest_revision(stage->store, &newest, error) ||
 	    !match_run(stage->store, now, &matched, error) ||
 	    (newest && !digest_build_run(stage->store, stage->config_snapshot->key,
-	                   renderer_get_phrases(stage->config_snapshot->renderer), now,
+	                   renderer_get_catalog(stage->config_snapshot->renderer), now,
 	                   report, error)) ||
 	    !maintenance_load_due(stage->store, now, &maintenance_due, error))
 		return false;

@@ -1,5 +1,5 @@
 /*
- * assemble.c - which papers of a digest are shown how, and both parts around them.
+ * assemble.c - both parts of a digest from the page and the papers' blocks.
  */
 #include "render/assemble.h"
 
@@ -9,19 +9,18 @@
 #include "base/error.h"
 #include "message/compose.h"
 #include "message/sanitize.h"
-#include "render/entry_block_view.h"
 
-/* In the order of the digest, whose numbers the commands take: `why 3`. */
+/* Numbers are those of the digest, which commands refer to: `why 3`. */
 static void
 append_entry(
-    struct assembled_message *layout, const struct digest *digest, unsigned index)
+    struct assembled_message *assembled, const struct digest *digest, unsigned index)
 {
-	g_ptr_array_add(layout->entries, digest->entries->pdata[index]);
-	g_string_append_printf(layout->numbers, "%3u.", (index + 1) % 1000);
+	g_ptr_array_add(assembled->entries, digest->entries->pdata[index]);
+	g_string_append_printf(assembled->numbers, "%3u.", (index + 1) % 1000);
 }
 
 static void
-choose_entries(struct assembled_message *layout, const struct digest *digest)
+choose_entries(struct assembled_message *assembled, const struct digest *digest)
 {
 	g_autoptr(GArray) titles = g_array_new(FALSE, FALSE, sizeof(unsigned));
 
@@ -30,8 +29,8 @@ choose_entries(struct assembled_message *layout, const struct digest *digest)
 
 		switch (entry->shown) {
 		case DIGEST_DETAIL_FULL:
-			if (layout->entries->len < BOUNDS_DIGEST_FULL_MAX)
-				append_entry(layout, digest, i);
+			if (assembled->entries->len < BOUNDS_DIGEST_FULL_MAX)
+				append_entry(assembled, digest, i);
 			else
 				g_array_append_val(titles, i);
 			break;
@@ -42,147 +41,144 @@ choose_entries(struct assembled_message *layout, const struct digest *digest)
 			break;
 		}
 	}
-	layout->full = layout->entries->len;
+	assembled->full = assembled->entries->len;
 	for (unsigned i = 0; i < MIN(titles->len, BOUNDS_DIGEST_TITLES_MAX); i++)
-		append_entry(layout, digest, g_array_index(titles, unsigned, i));
-	layout->shown = layout->entries->len;
-	layout->total = digest->entries->len;
+		append_entry(assembled, digest, g_array_index(titles, unsigned, i));
+	assembled->shown = assembled->entries->len;
+	assembled->total = digest->entries->len;
 }
 
 static void
-load_fragments(struct assembled_message *layout, struct entry_block_cache *cache)
+load_blocks(struct assembled_message *assembled, struct entry_block_cache *cache)
 {
-	for (unsigned i = 0; i < layout->shown; i++)
-		g_ptr_array_add(layout->fragments,
-		    entry_block_cache_get(cache, layout->entries->pdata[i],
-		        i < layout->full ? layout->depth : ENTRY_BLOCK_TITLE));
+	for (unsigned i = 0; i < assembled->shown; i++)
+		g_ptr_array_add(assembled->blocks,
+		    entry_block_new(cache, assembled->entries->pdata[i],
+		        i < assembled->full ? assembled->depth : ENTRY_BLOCK_TITLE));
 }
 
 static const char *
-get_number(const struct assembled_message *layout, unsigned index)
+get_number(const struct assembled_message *assembled, unsigned index)
 {
-	return layout->numbers->str + index * strlen(ENTRY_BLOCK_VIEW_NUMBER);
+	return assembled->numbers->str + index * strlen(ENTRY_BLOCK_NUMBER);
 }
 
 static bool
-find_frame(struct assembled_message *layout, struct pages *frames,
+find_page(struct assembled_message *assembled, struct pages *pages,
     const struct digest *digest, GError **error)
 {
 	const GPtrArray *from =
-	    layout->entries->len > 0 ? layout->entries : digest->entries;
+	    assembled->entries->len > 0 ? assembled->entries : digest->entries;
 	const struct digest_entry *first = from->len > 0 ? from->pdata[0] : NULL;
-	const struct page_heading heading = {
+	const struct page_params heading = {
 	    .date = digest->date,
 	    .first_title = first ? first->paper->title : "",
 	    .coverage = digest->coverage,
 	    .is_note = digest->is_note,
-	    .total = layout->total,
-	    .shown = layout->shown,
-	    .has_titles = layout->shown > layout->full,
-	    .titles_start = layout->shown > layout->full
+	    .total = assembled->total,
+	    .shown = assembled->shown,
+	    .has_titles = assembled->shown > assembled->full,
+	    .titles_start = assembled->shown > assembled->full
 	                        ? (unsigned)g_ascii_strtoull(
-	                              get_number(layout, layout->full), NULL, 10)
+	                              get_number(assembled, assembled->full), NULL, 10)
 	                        : 0,
 	};
 
-	layout->frame = pages_get(frames, &heading, error);
-	if (!layout->frame)
+	assembled->page = pages_get(pages, &heading, error);
+	if (!assembled->page)
 		return false;
-	g_clear_pointer(&layout->subject, g_free);
-	if (layout->frame->subject)
-		layout->subject = page_format_subject(
-		    layout->frame->subject, (const char *const[PAGE_OPEN_VALUES]){
-		                                [PAGE_RECIPIENT] = layout->recipient,
-		                                [PAGE_STOP_URL] = layout->stop_url,
-		                            });
+	g_clear_pointer(&assembled->subject, g_free);
+	if (assembled->page->subject)
+		assembled->subject = page_format_subject(assembled->page->subject,
+		    (const char *const[PAGE_VALUES]){
+		        [PAGE_RECIPIENT] = assembled->recipient,
+		        [PAGE_STOP_URL] = assembled->stop_url,
+		    });
 	return true;
 }
 
 const char *
-assemble_get_subject(const struct assembled_message *layout)
+assemble_get_subject(const struct assembled_message *assembled)
 {
-	return layout->subject ? layout->subject : layout->frame->known_subject;
+	return assembled->subject ? assembled->subject : assembled->page->fixed_subject;
 }
 
-/* Show one paper less: the last full one by title, or the last title not at all. */
+/* Show the last full paper by title only, or omit the last title. */
 static void
-demote_last(struct assembled_message *layout, struct entry_block_cache *cache,
-    struct chunk_stats *sum)
+demote_last(struct assembled_message *assembled, struct entry_block_cache *cache,
+    struct chunk_stats *stats)
 {
-	unsigned last = layout->full > 0 ? layout->full - 1 : layout->shown - 1;
-	struct entry_block *fragment = layout->fragments->pdata[last];
+	unsigned last =
+	    assembled->full > 0 ? assembled->full - 1 : assembled->shown - 1;
+	struct entry_block *block = assembled->blocks->pdata[last];
 
-	entry_block_subtract_from(sum, &fragment->html);
-	entry_block_unref(fragment);
-	if (layout->full > 0) {
-		fragment = entry_block_cache_get(
-		    cache, layout->entries->pdata[last], ENTRY_BLOCK_TITLE);
-		layout->fragments->pdata[last] = fragment;
-		entry_block_add_to(sum, &fragment->html);
-		layout->full--;
+	entry_block_subtract_from(stats, &block->html);
+	entry_block_free(block);
+	if (assembled->full > 0) {
+		block = entry_block_new(
+		    cache, assembled->entries->pdata[last], ENTRY_BLOCK_TITLE);
+		assembled->blocks->pdata[last] = block;
+		entry_block_add_to(stats, &block->html);
+		assembled->full--;
 	} else {
-		layout->fragments->pdata[last] = NULL;
-		g_ptr_array_set_size(layout->fragments, (int)last);
-		layout->shown--;
+		assembled->blocks->pdata[last] = NULL;
+		g_ptr_array_set_size(assembled->blocks, (int)last);
+		assembled->shown--;
 	}
 }
 
 static void
-fill_part(const struct assembled_message *layout, struct pages *frames, bool is_html,
-    struct assemble_part *part)
+fill_part(const struct assembled_message *assembled, struct pages *pages, bool is_html,
+    struct assembled_part *part)
 {
-	const struct page_part *frame =
-	    is_html ? &layout->frame->html : &layout->frame->text;
-	const char *const values[PAGE_OPEN_VALUES] = {
-	    [PAGE_RECIPIENT] = layout->recipient,
-	    [PAGE_STOP_URL] = layout->stop_url,
-	    [PAGE_SUBJECT] = layout->subject,
+	const struct page_part *page =
+	    is_html ? &assembled->page->html : &assembled->page->text;
+	const char *const values[PAGE_VALUES] = {
+	    [PAGE_RECIPIENT] = assembled->recipient,
+	    [PAGE_STOP_URL] = assembled->stop_url,
+	    [PAGE_SUBJECT] = assembled->subject,
 	};
-	struct filling *filling = pages_get_filling(frames, is_html);
+	struct template_buffer *buffer = pages_get_buffer(pages, is_html);
 
-	part->frame = filling;
-	compiled_template_fill(frame->head, values, filling);
-	part->head = filling->encoded->len;
-	compiled_template_fill(frame->middle, values, filling);
-	part->middle = filling->encoded->len;
-	compiled_template_fill(frame->tail, values, filling);
-	part->sum = filling->sum;
-	for (unsigned i = 0; i < layout->shown; i++) {
-		const struct entry_block *fragment = layout->fragments->pdata[i];
+	part->buffer = buffer;
+	compiled_template_fill(page->head, values, buffer);
+	part->head = buffer->encoded->len;
+	compiled_template_fill(page->middle, values, buffer);
+	part->middle = buffer->encoded->len;
+	compiled_template_fill(page->tail, values, buffer);
+	part->stats = buffer->stats;
+	for (unsigned i = 0; i < assembled->shown; i++) {
+		const struct entry_block *block = assembled->blocks->pdata[i];
 
-		entry_block_add_to(
-		    &part->sum, is_html ? &fragment->html : &fragment->text);
+		entry_block_add_to(&part->stats, is_html ? &block->html : &block->text);
 	}
 }
 
-/*
- * The frame depends a little on what is shown, so it is made anew after papers
- * were demoted; each round demotes at least one.
- */
+/* The page depends on the numbers, so it is looked up again after each demotion. */
 static bool
-fit_html(struct assembled_message *layout, struct pages *frames,
+fit_html(struct assembled_message *assembled, struct pages *pages,
     struct entry_block_cache *cache, const struct digest *digest, GError **error)
 {
 	for (;;) {
-		struct chunk_stats sum;
+		struct chunk_stats stats;
 
-		if (!find_frame(layout, frames, digest, error))
+		if (!find_page(assembled, pages, digest, error))
 			return false;
-		fill_part(layout, frames, true, &layout->html);
-		sum = layout->html.sum;
-		if (chunk_stats_get_part_bytes(&sum) <= BOUNDS_HTML_PART_BYTES)
+		fill_part(assembled, pages, true, &assembled->html);
+		stats = assembled->html.stats;
+		if (chunk_stats_get_part_bytes(&stats) <= BOUNDS_HTML_PART_BYTES)
 			break;
-		if (layout->shown == 0) {
+		if (assembled->shown == 0) {
 			g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-			    "digest.html alone makes more than %d octets",
+			    "digest.html without papers is larger than %d bytes",
 			    BOUNDS_HTML_PART_BYTES);
 			return false;
 		}
-		while (layout->shown > 0 &&
-		       chunk_stats_get_part_bytes(&sum) > BOUNDS_HTML_PART_BYTES)
-			demote_last(layout, cache, &sum);
+		while (assembled->shown > 0 &&
+		       chunk_stats_get_part_bytes(&stats) > BOUNDS_HTML_PART_BYTES)
+			demote_last(assembled, cache, &stats);
 	}
-	fill_part(layout, frames, false, &layout->text);
+	fill_part(assembled, pages, false, &assembled->text);
 	return true;
 }
 
@@ -191,152 +187,155 @@ choose_depth(const struct digest *digest)
 {
 	switch (digest->look.abstract) {
 	case PREFERENCE_ABSTRACT_FULL:
-		return ENTRY_BLOCK_WHOLE;
+		return ENTRY_BLOCK_FULL;
 	case PREFERENCE_ABSTRACT_SHORT:
-		return ENTRY_BLOCK_SHORT;
+		return ENTRY_BLOCK_EXCERPT;
 	case PREFERENCE_ABSTRACT_NONE:
-		return ENTRY_BLOCK_BARE;
+		return ENTRY_BLOCK_NO_ABSTRACT;
 	}
-	return ENTRY_BLOCK_WHOLE;
+	return ENTRY_BLOCK_FULL;
 }
 
 bool
-assemble_init(struct assembled_message *layout, struct pages *frames,
+assemble_init(struct assembled_message *assembled, struct pages *pages,
     struct entry_block_cache *cache, const struct digest *digest, const char *stop_url,
     GError **error)
 {
-	struct assembled_message made = {0};
+	struct assembled_message result = {0};
 
 	if (digest->entries->len == 0 && !digest->is_note) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
 		    "digest %" G_GINT64_FORMAT " has no papers", digest->id);
 		return false;
 	}
-	made.depth = choose_depth(digest);
-	made.entries = g_ptr_array_sized_new(digest->entries->len);
-	made.fragments = g_ptr_array_new_full(
-	    digest->entries->len, (GDestroyNotify)entry_block_unref);
-	made.numbers = g_string_new(NULL);
-	choose_entries(&made, digest);
-	load_fragments(&made, cache);
-	made.recipient = sanitize_line(digest->recipient, 0);
-	made.stop_url = g_strdup(stop_url);
-	if (!fit_html(&made, frames, cache, digest, error)) {
-		assemble_clear(&made);
+	result.depth = choose_depth(digest);
+	result.entries = g_ptr_array_sized_new(digest->entries->len);
+	result.blocks = g_ptr_array_new_full(
+	    digest->entries->len, (GDestroyNotify)entry_block_free);
+	result.numbers = g_string_new(NULL);
+	choose_entries(&result, digest);
+	load_blocks(&result, cache);
+	result.recipient = sanitize_line(digest->recipient, 0);
+	result.stop_url = g_strdup(stop_url);
+	if (!fit_html(&result, pages, cache, digest, error)) {
+		assemble_clear(&result);
 		return false;
 	}
-	*layout = made;
+	*assembled = result;
 	return true;
 }
 
 void
-assemble_clear(struct assembled_message *layout)
+assemble_clear(struct assembled_message *assembled)
 {
-	g_clear_pointer(&layout->entries, g_ptr_array_unref);
-	g_clear_pointer(&layout->fragments, g_ptr_array_unref);
-	if (layout->numbers)
-		g_string_free(layout->numbers, TRUE);
-	layout->numbers = NULL;
-	g_clear_pointer(&layout->recipient, g_free);
-	g_clear_pointer(&layout->stop_url, g_free);
-	g_clear_pointer(&layout->subject, g_free);
+	g_clear_pointer(&assembled->entries, g_ptr_array_unref);
+	g_clear_pointer(&assembled->blocks, g_ptr_array_unref);
+	if (assembled->numbers)
+		g_string_free(assembled->numbers, TRUE);
+	assembled->numbers = NULL;
+	g_clear_pointer(&assembled->recipient, g_free);
+	g_clear_pointer(&assembled->stop_url, g_free);
+	g_clear_pointer(&assembled->subject, g_free);
 }
 
 static const struct entry_block_part *
-get_part(const struct assembled_message *layout, unsigned index, bool is_html)
+get_part(const struct assembled_message *assembled, unsigned index, bool is_html)
 {
-	const struct entry_block *fragment = layout->fragments->pdata[index];
+	const struct entry_block *block = assembled->blocks->pdata[index];
 
-	return is_html ? &fragment->html : &fragment->text;
+	return is_html ? &block->html : &block->text;
 }
 
-/* How much of a paper's part is the place of its number. */
+/* Get the size of the number at the start of a block, or 0. */
 static size_t
-measure_place(const struct entry_block_part *part)
+get_number_size(const struct entry_block_part *part)
 {
-	return g_str_has_prefix(part->pieces[0]->plain->str, ENTRY_BLOCK_VIEW_NUMBER)
-	           ? strlen(ENTRY_BLOCK_VIEW_NUMBER)
+	return g_str_has_prefix(part->chunks[0]->plain->str, ENTRY_BLOCK_NUMBER)
+	           ? strlen(ENTRY_BLOCK_NUMBER)
 	           : 0;
 }
 
-/* How many runs a part has: its papers' pieces, and what stands around them. */
+/* The page's three spans, and those of the blocks. */
 static unsigned
-count_runs(const struct assembled_message *layout, bool is_html)
+count_spans(const struct assembled_message *assembled, bool is_html)
 {
 	unsigned count = 3;
 
-	for (unsigned i = 0; i < layout->shown; i++)
-		count += get_part(layout, i, is_html)->count +
-		         (measure_place(get_part(layout, i, is_html)) > 0);
+	for (unsigned i = 0; i < assembled->shown; i++)
+		count += get_part(assembled, i, is_html)->count +
+		         (get_number_size(get_part(assembled, i, is_html)) > 0);
 	return count;
 }
 
 void
-assemble_list_runs(const struct assembled_message *layout, bool is_html, GArray *runs)
+assemble_list_spans(
+    const struct assembled_message *assembled, bool is_html, GArray *spans)
 {
-	const struct assemble_part *part = is_html ? &layout->html : &layout->text;
-	const GString *frame = part->frame->encoded;
-	unsigned before = runs->len, count = count_runs(layout, is_html);
-	struct compose_span *run;
+	const struct assembled_part *part =
+	    is_html ? &assembled->html : &assembled->text;
+	const GString *encoded_page = part->buffer->encoded;
+	unsigned before = spans->len, count = count_spans(assembled, is_html);
+	struct compose_span *span;
 
-	g_array_set_size(runs, before + count);
-	run = &g_array_index(runs, struct compose_span, before);
-	*run++ = (struct compose_span){frame->str, part->head};
-	for (unsigned i = 0; i <= layout->shown; i++) {
-		const struct entry_block_part *fragment;
-		size_t place;
+	g_array_set_size(spans, before + count);
+	span = &g_array_index(spans, struct compose_span, before);
+	*span++ = (struct compose_span){encoded_page->str, part->head};
+	for (unsigned i = 0; i <= assembled->shown; i++) {
+		const struct entry_block_part *block;
+		size_t number_size;
 
-		if (i == layout->full)
-			*run++ = (struct compose_span){
-			    frame->str + part->head, part->middle - part->head};
-		if (i == layout->shown)
+		if (i == assembled->full)
+			*span++ = (struct compose_span){
+			    encoded_page->str + part->head, part->middle - part->head};
+		if (i == assembled->shown)
 			break;
-		fragment = get_part(layout, i, is_html);
-		place = measure_place(fragment);
-		if (place)
-			*run++ = (struct compose_span){get_number(layout, i), place};
-		for (unsigned j = 0; j < fragment->count; j++, place = 0) {
-			const GString *encoded = fragment->pieces[j]->encoded;
+		block = get_part(assembled, i, is_html);
+		number_size = get_number_size(block);
+		if (number_size)
+			*span++ = (struct compose_span){
+			    get_number(assembled, i), number_size};
+		for (unsigned j = 0; j < block->count; j++, number_size = 0) {
+			const GString *encoded = block->chunks[j]->encoded;
 
-			*run++ = (struct compose_span){
-			    encoded->str + place, encoded->len - place};
+			*span++ = (struct compose_span){
+			    encoded->str + number_size, encoded->len - number_size};
 		}
 	}
-	*run =
-	    (struct compose_span){frame->str + part->middle, frame->len - part->middle};
+	*span = (struct compose_span){
+	    encoded_page->str + part->middle, encoded_page->len - part->middle};
 }
 
 char *
-assemble_format_plain(const struct assembled_message *layout, bool is_html)
+assemble_format_plain(const struct assembled_message *assembled, bool is_html)
 {
-	const struct page_part *frame =
-	    is_html ? &layout->frame->html : &layout->frame->text;
-	const char *const values[PAGE_OPEN_VALUES] = {
-	    [PAGE_RECIPIENT] = layout->recipient,
-	    [PAGE_STOP_URL] = layout->stop_url,
-	    [PAGE_SUBJECT] = layout->subject,
+	const struct page_part *page =
+	    is_html ? &assembled->page->html : &assembled->page->text;
+	const char *const values[PAGE_VALUES] = {
+	    [PAGE_RECIPIENT] = assembled->recipient,
+	    [PAGE_STOP_URL] = assembled->stop_url,
+	    [PAGE_SUBJECT] = assembled->subject,
 	};
 	GString *out = g_string_new(NULL);
 
-	compiled_template_append_plain(frame->head, values, out);
-	for (unsigned i = 0; i <= layout->shown; i++) {
-		const struct entry_block_part *fragment;
-		size_t place;
+	compiled_template_append_plain(page->head, values, out);
+	for (unsigned i = 0; i <= assembled->shown; i++) {
+		const struct entry_block_part *block;
+		size_t number_size;
 
-		if (i == layout->full)
-			compiled_template_append_plain(frame->middle, values, out);
-		if (i == layout->shown)
+		if (i == assembled->full)
+			compiled_template_append_plain(page->middle, values, out);
+		if (i == assembled->shown)
 			break;
-		fragment = get_part(layout, i, is_html);
-		place = measure_place(fragment);
-		g_string_append_len(out, get_number(layout, i), (gssize)place);
-		for (unsigned j = 0; j < fragment->count; j++, place = 0) {
-			const GString *plain = fragment->pieces[j]->plain;
+		block = get_part(assembled, i, is_html);
+		number_size = get_number_size(block);
+		g_string_append_len(out, get_number(assembled, i), (gssize)number_size);
+		for (unsigned j = 0; j < block->count; j++, number_size = 0) {
+			const GString *plain = block->chunks[j]->plain;
 
-			g_string_append_len(
-			    out, plain->str + place, (gssize)(plain->len - place));
+			g_string_append_len(out, plain->str + number_size,
+			    (gssize)(plain->len - number_size));
 		}
 	}
-	compiled_template_append_plain(frame->tail, values, out);
+	compiled_template_append_plain(page->tail, values, out);
 	return g_string_free(out, FALSE);
 }

@@ -1,5 +1,5 @@
 /*
- * bibtex.c - papers as entries of a bibliography (BibTeX).
+ * bibtex.c - papers as BibTeX entries.
  */
 #include "render/bibtex.h"
 
@@ -41,7 +41,7 @@ append_escaped(GString *out, const char *text)
 	}
 }
 
-/* A key is a word of few signs. */
+/* A key is limited to a few characters. */
 static void
 append_key(GString *out, const char *id)
 {
@@ -55,13 +55,13 @@ append_title(GString *out, const char *title)
 {
 	g_autofree char *line = sanitize_line(title, 0);
 
-	/* Two braces: no style is to make small letters of it. */
+	/* Two braces: styles must not change it to lower case. */
 	g_string_append(out, "  title = {{");
 	append_escaped(out, line);
 	g_string_append(out, "}},\n");
 }
 
-/* "A and B" would be two people, and "A, B" one with the names turned. */
+/* "A and B" would be two people, and "A, B" one with the names swapped. */
 static bool
 is_one_name(const char *name)
 {
@@ -102,7 +102,7 @@ append_year(GString *out, const struct paper *paper, const char *day)
 		g_string_append_printf(out, "  year = {%.*s},\n", YEAR_DIGITS, day);
 }
 
-/* These are read to the letter; one that would end its field is left out. */
+/* These are not escaped; a value that would end its field is left out. */
 static void
 append_verbatim(GString *out, const char *name, const char *value)
 {

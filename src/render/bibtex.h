@@ -1,8 +1,7 @@
 /*
- * bibtex.h - papers as entries of a bibliography (BibTeX).
+ * bibtex.h - papers as BibTeX entries.
  *
- * UTF-8, as biber and every BibTeX of this century read it; what TeX would take for
- * its own is escaped, so that a title says what it says here.
+ * UTF-8, which biber and current BibTeX read; TeX's special characters are escaped.
  */
 #ifndef PAPERBOY_RENDER_BIBTEX_H
 #define PAPERBOY_RENDER_BIBTEX_H
@@ -12,10 +11,10 @@
 #include "model/paper.h"
 
 /**
- * Append one entry, with a blank line behind it: @misc with title, author, year,
- * eprint (of an arXiv id alone), doi and url, as far as they are known.
+ * Append one @misc entry and a blank line: title, author, year, eprint (arXiv ids
+ * only), doi and url, as far as they are known.
  *
- * @param day  the day it was listed, YYYY-MM-DD: tells the year where nothing else does
+ * @param day  the day of listing, YYYY-MM-DD: gives the year if nothing else does
  */
 void bibtex_append(GString *out, const struct paper *paper, const char *day);
 

@@ -1,5 +1,5 @@
 /*
- * cache_key.h - what the octets of a digest depend on besides the digest, as a hash.
+ * cache_key.h - hash of everything but the digest that a message depends on.
  */
 #ifndef PAPERBOY_RENDER_CACHE_KEY_H
 #define PAPERBOY_RENDER_CACHE_KEY_H
@@ -7,17 +7,16 @@
 #include <glib.h>
 #include <string.h>
 
-/* Raise it whenever the code makes other octets of the same input. */
+/* To be changed with code that changes the output. */
 #define CACHE_KEY_VERSION "6"
 
-/** Add a text, with its zero octet: so no two run into each other. @param text or NULL
- */
+/** Add a text with its NUL, so that fields cannot run together. @param text or NULL */
 static inline void
-cache_key_add(GChecksum *sum, const char *text)
+cache_key_add(GChecksum *checksum, const char *text)
 {
 	if (!text)
 		text = "";
-	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text) + 1);
+	g_checksum_update(checksum, (const guchar *)text, (gssize)strlen(text) + 1);
 }
 
 #endif

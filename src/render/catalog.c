@@ -1,5 +1,5 @@
 /*
- * catalog.c - what answers say, in each language that there is a file for.
+ * catalog.c - message catalogue: the texts of replies and digests in each language.
  */
 #include "render/catalog.h"
 
@@ -18,53 +18,53 @@ struct catalog {
 	GHashTable *texts;     /* char * -> const char *[MSG_COUNT] */
 };
 
-/* A file under way. */
-struct reading {
+struct parser {
 	const char *path;
 	GHashTable *phrases;
-	char *name; /* of the phrase that is being read, or NULL */
+	char *name; /* of the current phrase, or NULL */
 	GString *text;
 };
 
 static bool
-set_error(GError **error, const struct reading *reading, unsigned line,
+set_error(GError **error, const struct parser *parser, unsigned line,
     const char *message, const char *what)
 {
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s:%u: %s%s", reading->path, line,
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s:%u: %s%s", parser->path, line,
 	    message, what);
 	return false;
 }
 
 static void
-end_phrase(struct reading *reading)
+end_phrase(struct parser *parser)
 {
-	if (!reading->name)
+	if (!parser->name)
 		return;
-	g_strchomp(reading->text->str);
-	g_hash_table_insert(reading->phrases, g_steal_pointer(&reading->name),
-	    g_strdup(reading->text->str));
-	g_string_truncate(reading->text, 0);
+	g_strchomp(parser->text->str);
+	g_hash_table_insert(parser->phrases, g_steal_pointer(&parser->name),
+	    g_strdup(parser->text->str));
+	g_string_truncate(parser->text, 0);
 }
 
 static bool
-read_line(struct reading *reading, const char *line, unsigned number, GError **error)
+read_line(struct parser *parser, const char *line, unsigned number, GError **error)
 {
 	size_t size = strlen(line);
 
 	if (*line == '#')
 		return true;
 	if (*line == '[' && size > 2 && line[size - 1] == ']') {
-		end_phrase(reading);
-		reading->name = g_strndup(line + 1, size - 2);
-		if (g_hash_table_contains(reading->phrases, reading->name))
-			return set_error(error, reading, number, "there twice: ", line);
+		end_phrase(parser);
+		parser->name = g_strndup(line + 1, size - 2);
+		if (g_hash_table_contains(parser->phrases, parser->name))
+			return set_error(
+			    error, parser, number, "duplicate phrase ", line);
 		return true;
 	}
-	if (!reading->name && *line)
+	if (!parser->name && *line)
 		return set_error(
-		    error, reading, number, "a line [name] is wanted before ", line);
-	if (reading->name)
-		g_string_append_printf(reading->text, "%s\n", line);
+		    error, parser, number, "expected a line [name] before ", line);
+	if (parser->name)
+		g_string_append_printf(parser->text, "%s\n", line);
 	return true;
 }
 
@@ -75,33 +75,33 @@ load_file(const char *path, GError **error)
 	g_autoptr(GHashTable) phrases =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	g_autoptr(GString) text = g_string_new(NULL);
-	struct reading reading = {.path = path, .phrases = phrases, .text = text};
+	struct parser parser = {.path = path, .phrases = phrases, .text = text};
 	g_autofree char *bytes = NULL;
 	g_auto(GStrv) lines = NULL;
-	g_autoptr(GError) problem = NULL;
+	g_autoptr(GError) local_error = NULL;
 	size_t size;
 	bool is_ok = true;
 
-	if (!g_file_get_contents(path, &bytes, &size, &problem)) {
+	if (!g_file_get_contents(path, &bytes, &size, &local_error)) {
 		g_set_error(
-		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s", problem->message);
+		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "%s", local_error->message);
 		return NULL;
 	}
 	if (size > BOUNDS_TEMPLATE_BYTES ||
 	    !g_utf8_validate(bytes, (gssize)size, NULL)) {
-		set_error(error, &reading, 1, "too large, or not UTF-8", "");
+		set_error(error, &parser, 1, "too large or not UTF-8", "");
 		return NULL;
 	}
 	lines = g_strsplit(bytes, "\n", -1);
 	for (unsigned i = 0; is_ok && lines[i]; i++)
-		is_ok = read_line(&reading, lines[i], i + 1, error);
-	end_phrase(&reading);
+		is_ok = read_line(&parser, lines[i], i + 1, error);
+	end_phrase(&parser);
 	return is_ok ? g_steal_pointer(&phrases) : NULL;
 }
 
-/* Another language says what English says, with the same words to be put in. */
+/* Other languages have phrases and placeholders of the English file only. */
 static bool
-check_against(GHashTable *english, GHashTable *other, const char *path, GError **error)
+check_phrases(GHashTable *english, GHashTable *other, const char *path, GError **error)
 {
 	g_autoptr(GRegex) word = g_regex_new("\\{[a-z_]+\\}", 0, 0, NULL);
 	GHashTableIter iter;
@@ -114,7 +114,7 @@ check_against(GHashTable *english, GHashTable *other, const char *path, GError *
 
 		if (!original) {
 			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "%s: English has no phrase [%s]", path, (char *)name);
+			    "%s: no such phrase in English: [%s]", path, (char *)name);
 			return false;
 		}
 		g_regex_match(word, text, 0, &match);
@@ -132,14 +132,14 @@ check_against(GHashTable *english, GHashTable *other, const char *path, GError *
 }
 
 static bool
-load_others(struct catalog *book, const char *folder, GError **error)
+load_others(struct catalog *catalog, const char *template_dir, GError **error)
 {
-	GHashTable *english = g_hash_table_lookup(book->languages, ENGLISH);
-	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+	GHashTable *english = g_hash_table_lookup(catalog->languages, ENGLISH);
+	g_autoptr(GDir) dir = g_dir_open(template_dir, 0, NULL);
 	const char *file;
 
 	while (dir && (file = g_dir_read_name(dir))) {
-		g_autofree char *path = g_build_filename(folder, file, NULL);
+		g_autofree char *path = g_build_filename(template_dir, file, NULL);
 		GHashTable *phrases;
 
 		if (!g_regex_match_simple("^answers\\.[a-z]{2}\\z", file, 0, 0) ||
@@ -149,27 +149,27 @@ load_others(struct catalog *book, const char *folder, GError **error)
 		if (!phrases)
 			return false;
 		g_hash_table_insert(
-		    book->languages, g_strdup(file + strlen(FILE_PREFIX)), phrases);
-		if (!check_against(english, phrases, path, error))
+		    catalog->languages, g_strdup(file + strlen(FILE_PREFIX)), phrases);
+		if (!check_phrases(english, phrases, path, error))
 			return false;
 	}
 	return true;
 }
 
-/* @return NULL when no language has it */
+/* Find a phrase, in English if the language lacks it. @return NULL for none */
 static const char *
-find(const struct catalog *book, const char *language, const char *name)
+find(const struct catalog *catalog, const char *language, const char *name)
 {
 	GHashTable *phrases =
-	    language ? g_hash_table_lookup(book->languages, language) : NULL;
+	    language ? g_hash_table_lookup(catalog->languages, language) : NULL;
 	const char *text = phrases ? g_hash_table_lookup(phrases, name) : NULL;
 
 	return text ? text
 	            : g_hash_table_lookup(
-	                  g_hash_table_lookup(book->languages, ENGLISH), name);
+	                  g_hash_table_lookup(catalog->languages, ENGLISH), name);
 }
 
-/* The messages have their English with them. */
+/* Add the English texts of base/msg.h. */
 static void
 add_messages(GHashTable *english)
 {
@@ -184,33 +184,33 @@ add_messages(GHashTable *english)
 	}
 }
 
-/* For those who have no names at hand but ids. */
+/* Index the texts of base/msg.h by id. */
 static void
-list_texts(struct catalog *book)
+list_texts(struct catalog *catalog)
 {
 	GHashTableIter iter;
 	gpointer language;
 
-	g_hash_table_iter_init(&iter, book->languages);
+	g_hash_table_iter_init(&iter, catalog->languages);
 	while (g_hash_table_iter_next(&iter, &language, NULL)) {
 		const char **texts = g_new0(const char *, MSG_COUNT);
 
 		for (int id = MSG_NONE + 1; id < MSG_COUNT; id++) {
 			g_autofree char *name = msg_format_name((enum msg_id)id);
 
-			texts[id] = find(book, language, name);
+			texts[id] = find(catalog, language, name);
 		}
-		g_hash_table_insert(book->texts, language, texts);
+		g_hash_table_insert(catalog->texts, language, texts);
 	}
 }
 
 const char *const *
-catalog_get_texts(const struct catalog *book, const char *language)
+catalog_get_texts(const struct catalog *catalog, const char *language)
 {
 	const char *const *texts =
-	    language ? g_hash_table_lookup(book->texts, language) : NULL;
+	    language ? g_hash_table_lookup(catalog->texts, language) : NULL;
 
-	return texts ? texts : g_hash_table_lookup(book->texts, ENGLISH);
+	return texts ? texts : g_hash_table_lookup(catalog->texts, ENGLISH);
 }
 
 struct catalog *
@@ -219,43 +219,43 @@ catalog_load(const char *template_dir, GError **error)
 	g_autofree char *path =
 	    g_build_filename(template_dir, FILE_PREFIX ENGLISH, NULL);
 	GHashTable *english = load_file(path, error);
-	pb_auto(catalog) book = NULL;
+	pb_auto(catalog) catalog = NULL;
 
 	if (!english)
 		return NULL;
 	add_messages(english);
-	book = g_new0(struct catalog, 1);
-	book->languages = g_hash_table_new_full(
+	catalog = g_new0(struct catalog, 1);
+	catalog->languages = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
-	g_hash_table_insert(book->languages, g_strdup(ENGLISH), english);
-	if (!load_others(book, template_dir, error))
+	g_hash_table_insert(catalog->languages, g_strdup(ENGLISH), english);
+	if (!load_others(catalog, template_dir, error))
 		return NULL;
-	book->texts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
-	list_texts(book);
-	return g_steal_pointer(&book);
+	catalog->texts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	list_texts(catalog);
+	return g_steal_pointer(&catalog);
 }
 
 void
-catalog_free(struct catalog *book)
+catalog_free(struct catalog *catalog)
 {
-	if (!book)
+	if (!catalog)
 		return;
-	g_clear_pointer(&book->texts, g_hash_table_unref);
-	g_hash_table_unref(book->languages);
-	g_free(book);
+	g_clear_pointer(&catalog->texts, g_hash_table_unref);
+	g_hash_table_unref(catalog->languages);
+	g_free(catalog);
 }
 
 bool
-catalog_has_language(const struct catalog *book, const char *language)
+catalog_has_language(const struct catalog *catalog, const char *language)
 {
-	return g_hash_table_contains(book->languages, language);
+	return g_hash_table_contains(catalog->languages, language);
 }
 
 char *
-catalog_format_languages(const struct catalog *book)
+catalog_format_languages(const struct catalog *catalog)
 {
-	GList *names =
-	    g_list_sort(g_hash_table_get_keys(book->languages), (GCompareFunc)strcmp);
+	GList *names = g_list_sort(
+	    g_hash_table_get_keys(catalog->languages), (GCompareFunc)strcmp);
 	GString *text = g_string_new(NULL);
 
 	for (GList *name = names; name; name = name->next)
@@ -266,29 +266,30 @@ catalog_format_languages(const struct catalog *book)
 }
 
 bool
-catalog_has(const struct catalog *book, const char *name)
+catalog_has(const struct catalog *catalog, const char *name)
 {
-	return find(book, NULL, name) != NULL;
+	return find(catalog, NULL, name) != NULL;
 }
 
 GPtrArray *
-catalog_list(const struct catalog *book)
+catalog_list(const struct catalog *catalog)
 {
 	GPtrArray *list = g_ptr_array_new();
 	GHashTableIter iter;
 	gpointer name;
 
-	g_hash_table_iter_init(&iter, g_hash_table_lookup(book->languages, ENGLISH));
+	g_hash_table_iter_init(&iter, g_hash_table_lookup(catalog->languages, ENGLISH));
 	while (g_hash_table_iter_next(&iter, &name, NULL))
 		g_ptr_array_add(list, name);
 	return list;
 }
 
 char *
-catalog_format(const struct catalog *book, const char *language, const char *name, ...)
+catalog_format(
+    const struct catalog *catalog, const char *language, const char *name, ...)
 {
 	g_autoptr(GPtrArray) values = g_ptr_array_new();
-	const char *text = find(book, language, name);
+	const char *text = find(catalog, language, name);
 	const char *word;
 	va_list args;
 
@@ -299,17 +300,18 @@ catalog_format(const struct catalog *book, const char *language, const char *nam
 	}
 	va_end(args);
 	g_ptr_array_add(values, NULL);
-	/* An older English file than the program: better this than no answer. */
+	/* The English file is older than the program. */
 	return text ? msg_fill(text, (const char *const *)values->pdata)
 	            : g_strdup(name);
 }
 
 char *
-catalog_format_count(
-    const struct catalog *book, const char *language, const char *name, int64_t count)
+catalog_format_count(const struct catalog *catalog, const char *language,
+    const char *name, int64_t count)
 {
-	g_autofree char *whole = g_strconcat(name, count == 1 ? ".one" : ".many", NULL);
+	g_autofree char *full_name =
+	    g_strconcat(name, count == 1 ? ".one" : ".many", NULL);
 	g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, count);
 
-	return catalog_format(book, language, whole, "count", number, NULL);
+	return catalog_format(catalog, language, full_name, "count", number, NULL);
 }

@@ -1,11 +1,10 @@
 /*
- * catalog.h - what answers say, in each language that there is a file for.
+ * catalog.h - message catalogue: the texts of replies and digests in each language.
  *
- * A file `answers.LANGUAGE` of the template folder has a line `[name]` before each
- * phrase; `{word}` stands for what is put in; a line that starts with `#` says
- * something to who writes the file.  English has every phrase; where another language
- * lacks one, it speaks English.  A count has two phrases, such as `papers.one` and
- * `papers.many`.
+ * A file `answers.LANGUAGE` of the template directory has a line `[name]` before each
+ * phrase; `{word}` is a placeholder; a line that starts with `#` is a comment.  The
+ * English file is complete; phrases missing in another language are taken from it.  A
+ * count has two phrases, such as `papers.one` and `papers.many`.
  */
 #ifndef PAPERBOY_RENDER_CATALOG_H
 #define PAPERBOY_RENDER_CATALOG_H
@@ -19,45 +18,46 @@
 struct catalog;
 
 /**
- * Load all languages of a folder.
+ * Load all languages of a directory.
  *
  * @return NULL with PB_ERROR_INPUT (`file:line: ...`) or PB_ERROR_NOT_FOUND
  */
 struct catalog *catalog_load(const char *template_dir, GError **error);
-void catalog_free(struct catalog *book);
+void catalog_free(struct catalog *catalog);
 PB_DEFINE_AUTO(catalog, catalog_free);
 
 /** Whether there is a file for a language, such as "de". */
-bool catalog_has_language(const struct catalog *book, const char *language);
+bool catalog_has_language(const struct catalog *catalog, const char *language);
 
-/** The languages that there are: "de, en". @return a new string */
-char *catalog_format_languages(const struct catalog *book);
-
-/**
- * Say something: a name of the English file, then words with their values up to NULL.
- * A word without a value stays as it is written.
- *
- * @return a new string without a line end at its end
- */
-char *catalog_format(const struct catalog *book, const char *language, const char *name,
-    ...) G_GNUC_NULL_TERMINATED;
-
-/** Say a count: phrase NAME.one or NAME.many, with {count}. @return a new string */
-char *catalog_format_count(
-    const struct catalog *book, const char *language, const char *name, int64_t count);
+/** Format the list of languages: "de, en". @return owned by the caller */
+char *catalog_format_languages(const struct catalog *catalog);
 
 /**
- * Get the texts of the messages that are made elsewhere (base/msg.h).
+ * Format a phrase: its name, then pairs of word and value up to NULL.  Placeholders
+ * without a value stay.
  *
- * @param language  one that there is no file for gets English
- * @return by enum msg_id; the book's
+ * @return owned by the caller, without a final line end
  */
-const char *const *catalog_get_texts(const struct catalog *book, const char *language);
+char *catalog_format(const struct catalog *catalog, const char *language,
+    const char *name, ...) G_GNUC_NULL_TERMINATED;
 
-/** Whether English has a phrase of that name. */
-bool catalog_has(const struct catalog *book, const char *name);
+/** Format NAME.one or NAME.many, with {count}. @return owned by the caller */
+char *catalog_format_count(const struct catalog *catalog, const char *language,
+    const char *name, int64_t count);
 
-/** All names of the English file. @return of const char *, the book's */
-GPtrArray *catalog_list(const struct catalog *book);
+/**
+ * Get the texts for base/msg.h.
+ *
+ * @param language  English is used if there is no file for it
+ * @return by enum msg_id; borrowed from the catalogue
+ */
+const char *const *
+catalog_get_texts(const struct catalog *catalog, const char *language);
+
+/** Whether the English file has a phrase. */
+bool catalog_has(const struct catalog *catalog, const char *name);
+
+/** List the names of all phrases. @return of const char *, borrowed */
+GPtrArray *catalog_list(const struct catalog *catalog);
 
 #endif

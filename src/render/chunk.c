@@ -1,5 +1,5 @@
 /*
- * chunk.c - a run of whole lines of a part, kept plain and encoded.
+ * chunk.c - whole lines of a part, plain and encoded.
  */
 #include "render/chunk.h"
 
@@ -19,68 +19,68 @@ count_lines(const char *text, size_t size)
 }
 
 void
-chunk_init(struct chunk *piece, GString *text)
+chunk_init(struct chunk *chunk, GString *text)
 {
 	if (text->len > 0 && text->str[text->len - 1] != '\n')
 		g_string_append_c(text, '\n');
-	piece->plain = text;
-	piece->encoded = g_string_sized_new(text->len + text->len / 16);
-	encoding_append_quoted_printable(piece->encoded, text->str, text->len);
-	piece->foreign = encoding_count_non_ascii(text->str, text->len);
-	piece->lines = count_lines(text->str, text->len);
+	chunk->plain = text;
+	chunk->encoded = g_string_sized_new(text->len + text->len / 16);
+	encoding_append_quoted_printable(chunk->encoded, text->str, text->len);
+	chunk->non_ascii = encoding_count_non_ascii(text->str, text->len);
+	chunk->lines = count_lines(text->str, text->len);
 }
 
 void
-chunk_clear(struct chunk *piece)
+chunk_clear(struct chunk *chunk)
 {
-	if (!piece->plain)
+	if (!chunk->plain)
 		return;
-	g_string_free(g_steal_pointer(&piece->plain), TRUE);
-	g_string_free(g_steal_pointer(&piece->encoded), TRUE);
+	g_string_free(g_steal_pointer(&chunk->plain), TRUE);
+	g_string_free(g_steal_pointer(&chunk->encoded), TRUE);
 }
 
 void
-chunk_stats_add(struct chunk_stats *sum, const struct chunk *piece)
+chunk_stats_add(struct chunk_stats *stats, const struct chunk *chunk)
 {
-	sum->plain_bytes += piece->plain->len + piece->lines;
-	sum->encoded_bytes += piece->encoded->len;
-	sum->foreign += piece->foreign;
+	stats->plain_bytes += chunk->plain->len + chunk->lines;
+	stats->encoded_bytes += chunk->encoded->len;
+	stats->non_ascii += chunk->non_ascii;
 }
 
 void
-chunk_stats_subtract(struct chunk_stats *sum, const struct chunk *piece)
+chunk_stats_subtract(struct chunk_stats *stats, const struct chunk *chunk)
 {
-	sum->plain_bytes -= piece->plain->len + piece->lines;
-	sum->encoded_bytes -= piece->encoded->len;
-	sum->foreign -= piece->foreign;
+	stats->plain_bytes -= chunk->plain->len + chunk->lines;
+	stats->encoded_bytes -= chunk->encoded->len;
+	stats->non_ascii -= chunk->non_ascii;
 }
 
 void
 chunk_stats_append(
-    struct chunk_stats *sum, GString *encoded, const char *text, size_t size)
+    struct chunk_stats *stats, GString *encoded, const char *text, size_t size)
 {
 	size_t before = encoded->len;
 
 	encoding_append_quoted_printable(encoded, text, size);
-	sum->plain_bytes += size + count_lines(text, size);
-	sum->encoded_bytes += encoded->len - before;
-	sum->foreign += encoding_count_non_ascii(text, size);
+	stats->plain_bytes += size + count_lines(text, size);
+	stats->encoded_bytes += encoded->len - before;
+	stats->non_ascii += encoding_count_non_ascii(text, size);
 }
 
 enum encoding
-chunk_stats_get_encoding(const struct chunk_stats *sum)
+chunk_stats_get_encoding(const struct chunk_stats *stats)
 {
-	return encoding_choose(sum->plain_bytes, sum->foreign);
+	return encoding_choose(stats->plain_bytes, stats->non_ascii);
 }
 
 size_t
-chunk_stats_get_part_bytes(const struct chunk_stats *sum)
+chunk_stats_get_part_bytes(const struct chunk_stats *stats)
 {
-	switch (chunk_stats_get_encoding(sum)) {
+	switch (chunk_stats_get_encoding(stats)) {
 	case ENCODING_QUOTED_PRINTABLE:
-		return sum->encoded_bytes;
+		return stats->encoded_bytes;
 	case ENCODING_BASE64:
-		return encoding_get_base64_size(sum->plain_bytes);
+		return encoding_get_base64_size(stats->plain_bytes);
 	}
 	g_assert_not_reached();
 }

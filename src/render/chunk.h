@@ -1,7 +1,7 @@
 /*
- * chunk.h - a run of whole lines of a part, kept plain and encoded.
+ * chunk.h - whole lines of a part, plain and encoded.
  *
- * Lines are what makes encoding apart exact: see message/encoding.h.
+ * Whole lines, because these can be encoded separately (message/encoding.h).
  */
 #ifndef PAPERBOY_RENDER_CHUNK_H
 #define PAPERBOY_RENDER_CHUNK_H
@@ -11,34 +11,34 @@
 #include "message/encoding.h"
 
 struct chunk {
-	GString *plain;   /* lines that end in LF */
+	GString *plain;   /* lines ending in LF */
 	GString *encoded; /* the same in quoted-printable */
 	size_t lines;
-	size_t foreign; /* octets that are not ASCII */
+	size_t non_ascii; /* bytes */
 };
 
-/** What many pieces come to, so that a part can be measured before it is made. */
+/* Totals of several chunks, to measure a part before it is built. */
 struct chunk_stats {
 	size_t plain_bytes; /* with CRLF */
 	size_t encoded_bytes;
-	size_t foreign;
+	size_t non_ascii;
 };
 
-/** Make a piece of a text; a last line without LF gets one. @param text taken */
-void chunk_init(struct chunk *piece, GString *text);
-void chunk_clear(struct chunk *piece);
+/** Encode a text; LF is added if the last line lacks it. @param text taken */
+void chunk_init(struct chunk *chunk, GString *text);
+void chunk_clear(struct chunk *chunk);
 
-void chunk_stats_add(struct chunk_stats *sum, const struct chunk *piece);
-void chunk_stats_subtract(struct chunk_stats *sum, const struct chunk *piece);
+void chunk_stats_add(struct chunk_stats *stats, const struct chunk *chunk);
+void chunk_stats_subtract(struct chunk_stats *stats, const struct chunk *chunk);
 
-/** Append whole lines in quoted-printable, and add what they come to. */
+/** Append whole lines in quoted-printable, and add their sizes. */
 void chunk_stats_append(
-    struct chunk_stats *sum, GString *encoded, const char *text, size_t size);
+    struct chunk_stats *stats, GString *encoded, const char *text, size_t size);
 
-/** Tell which encoding suits a part of that sum. */
-enum encoding chunk_stats_get_encoding(const struct chunk_stats *sum);
+/** Get the best encoding for a part. */
+enum encoding chunk_stats_get_encoding(const struct chunk_stats *stats);
 
-/** Tell how many octets a part of that sum has once it is encoded. */
-size_t chunk_stats_get_part_bytes(const struct chunk_stats *sum);
+/** Get the size of a part in that encoding. */
+size_t chunk_stats_get_part_bytes(const struct chunk_stats *stats);
 
 #endif

@@ -1,110 +1,295 @@
 /*
- * entry_block.c - a paper's part of a digest, rendered and encoded once.
+ * entry_block.c - one paper of a digest, rendered and encoded.
  */
 #include "render/entry_block.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bounds.h"
-#include "render/entry_block_key.h"
-#include "render/entry_block_view.h"
+#include "message/sanitize.h"
+#include "render/excerpt.h"
 #include "render/view.h"
 #include "render/wrap.h"
 
-/* A control character, which neither a template nor an inert text can have. */
-#define PLACE_REASONS "\x04"
+/* Marks the reasons: a control character, which templates and sanitized text lack. */
+#define MARKER "\x04"
+
+const char *const entry_block_names[] = {"abstract", "authors", "code_url", "day",
+    "filter", "full", "has_links", "number", "project_url", "reasons", "title", "url",
+    "votes", "words", NULL};
+
+/* In a key: the block is the same whatever the reasons are. */
+#define REASONS_ANY G_MAXUINT
+
+static const char *const reason_names[] = {"filter", "words", ".", NULL};
 
 /*
- * One part of a paper without its reasons, which are the only thing in it that differs
- * between readers: whole lines before them and behind them.
+ * Everything that determines a shared block.  A paper object that several digests
+ * share is identified by its address, any other by its texts.  Only the first part is
+ * hashed: the rest rarely differs.
  */
-struct shared_prefix_part {
+struct key {
+	GString *bytes;
+	size_t hashed;
+	struct paper
+	    *paper; /* a reference, so that the address is not reused; or NULL */
+};
+
+struct key_head {
+	const struct paper *paper;
+	int64_t upvotes;
+	enum entry_block_depth depth;
+	unsigned reasons; /* number of them in the block, or REASONS_ANY */
+};
+
+/* One part of a paper without its reasons: whole lines before and after them. */
+struct shared_part {
 	struct chunk head;
 	struct chunk tail;
-	bool has_reasons; /* between them; else the template tells none */
+	bool has_reasons;
 };
 
-struct shared_prefix {
-	struct shared_prefix_part text;
-	struct shared_prefix_part html;
-	struct entry_block_key key;
+/* Reference-counted: blocks in use outlive the cache's contents. */
+struct shared_block {
+	struct shared_part text;
+	struct shared_part html;
+	struct key key;
 };
 
-struct slot {
-	struct entry_block fragment; /* first: fragments are handed out as this */
-	struct entry_block_key key;
-	struct shared_prefix
-	    *shared_prefix; /* then the pieces are the reasons; or NULL */
-	struct chunk text;
-	struct chunk html;
+struct own_block {
+	struct entry_block block; /* first: handed out as this */
+	struct shared_block *shared;
+	struct chunk text_reasons;
+	struct chunk html_reasons;
 };
 
 struct entry_block_cache {
 	const struct template *text;
 	const struct template *html;
-	const struct words *words;
-	bool is_parted; /* the templates let reasons be made apart */
+	const struct locale_format *format;
+	bool is_separable; /* the templates keep reasons on lines of their own */
 	GHashTable
-	    *slots; /* a set: struct entry_block_key * of a slot → struct slot * */
-	GHashTable *trunks; /* likewise: those of trunks → struct trunk * */
+	    *entries; /* a set: struct key * -> the struct shared_block * of it */
 	size_t bytes;
-	struct entry_block_key probe;
+	struct key lookup_key;
 };
 
-static void
-free_trunk(void *data)
-{
-	struct shared_prefix *shared_prefix = data;
+/* ---- the view of a paper ---- */
 
-	chunk_clear(&shared_prefix->text.head);
-	chunk_clear(&shared_prefix->text.tail);
-	chunk_clear(&shared_prefix->html.head);
-	chunk_clear(&shared_prefix->html.tail);
-	entry_block_key_clear(&shared_prefix->key);
+static void
+put_line(struct view *map, const char *name, const char *text)
+{
+	g_autofree char *line = sanitize_line(text, 0);
+
+	view_put_text(map, name, line);
 }
 
 static void
-unref_trunk(void *shared_prefix)
+put_url(struct view *map, const char *name, const char *url)
 {
-	if (shared_prefix)
-		g_rc_box_release_full(shared_prefix, free_trunk);
+	if (sanitize_is_web_url(url))
+		view_put_text(map, name, url);
+}
+
+static struct view *
+new_reasons(const GPtrArray *reasons)
+{
+	struct view *list = view_new_list();
+
+	for (unsigned i = 0; i < reasons->len; i++) {
+		const struct digest_reason *reason = reasons->pdata[i];
+		struct view *item = view_new_map();
+
+		put_line(item, "filter", reason->filter);
+		put_line(item, "words", reason->words);
+		view_append(list, item);
+	}
+	return list;
 }
 
 static void
-free_slot(void *data)
+put_abstract(struct view *view, const char *abstract, enum entry_block_depth depth)
 {
-	struct slot *slot = data;
+	g_autofree char *excerpt = NULL;
 
-	chunk_clear(&slot->text);
-	chunk_clear(&slot->html);
-	unref_trunk(slot->shared_prefix);
-	entry_block_key_clear(&slot->key);
+	switch (depth) {
+	case ENTRY_BLOCK_TITLE:
+	case ENTRY_BLOCK_NO_ABSTRACT:
+		break;
+	case ENTRY_BLOCK_EXCERPT:
+		excerpt = excerpt_format(abstract);
+		view_put_text(view, "abstract", excerpt);
+		break;
+	case ENTRY_BLOCK_FULL:
+		put_line(view, "abstract", abstract);
+		break;
+	}
 }
 
-void
-entry_block_unref(struct entry_block *fragment)
+/* Counters are those stored with the digest: the paper's own may have changed since. */
+static struct view *
+new_view(const struct locale_format *format, const struct digest_entry *entry,
+    enum entry_block_depth depth)
 {
-	if (fragment)
-		g_rc_box_release_full((struct slot *)fragment, free_slot);
+	const struct paper *paper = entry->paper;
+	struct view *view = view_new_map();
+	g_autofree char *title = sanitize_line(paper->title, 0);
+	g_autofree char *day =
+	    locale_format_day(format, entry->day, LOCALE_FORMAT_SHORT);
+	g_autofree char *authors = NULL;
+	g_autofree char *votes = NULL;
+
+	if (!*title) {
+		g_free(title);
+		title = locale_format_text(format, "untitled");
+	}
+	view_put_text(view, "number", ENTRY_BLOCK_NUMBER);
+	view_put_text(view, "title", title);
+	put_url(view, "url", paper->url);
+	view_put_text(view, "day", day);
+	if (entry->upvotes > 0) {
+		votes = locale_format_count(format, entry->upvotes, "votes");
+		view_put_text(view, "votes", votes);
+	}
+	if (depth == ENTRY_BLOCK_TITLE)
+		return view;
+	view_put(view, "full", view_new_bool(true));
+	authors = locale_format_names(format, paper->authors, BOUNDS_DIGEST_AUTHORS);
+	view_put_text(view, "authors", authors);
+	put_url(view, "code_url", paper->code_url);
+	put_url(view, "project_url", paper->project_url);
+	view_put(view, "has_links",
+	    view_new_bool(
+	        view_find(view, "code_url") || view_find(view, "project_url")));
+	view_put(view, "reasons", new_reasons(entry->reasons));
+	put_abstract(view, paper->abstract, depth);
+	return view;
+}
+
+/* ---- keys ---- */
+
+static guint
+hash_key(gconstpointer data)
+{
+	const struct key *key = data;
+	const uint64_t odd = 0x9E3779B97F4A7C15;
+	uint64_t hash = key->hashed, eight;
+	size_t i = 0;
+
+	for (; i + sizeof(eight) <= key->hashed; i += sizeof(eight)) {
+		memcpy(&eight, key->bytes->str + i, sizeof(eight));
+		hash = (hash ^ eight) * odd;
+		hash ^= hash >> 29;
+	}
+	for (; i < key->hashed; i++)
+		hash = (hash ^ (unsigned char)key->bytes->str[i]) * odd;
+	return (guint)(hash >> 32);
+}
+
+static gboolean
+is_key_equal(gconstpointer a, gconstpointer b)
+{
+	const GString *left = ((const struct key *)a)->bytes;
+	const GString *right = ((const struct key *)b)->bytes;
+
+	return left->len == right->len && memcmp(left->str, right->str, left->len) == 0;
+}
+
+static void
+add_field(GString *bytes, const char *text)
+{
+	g_string_append_len(
+	    bytes, text ? text : "", text ? (gssize)strlen(text) + 1 : 1);
+}
+
+static void
+add_texts(GString *bytes, const struct paper *paper)
+{
+	unsigned authors = paper->authors->len;
+
+	g_string_append_len(bytes, (const char *)&authors, sizeof(authors));
+	add_field(bytes, paper->title);
+	add_field(bytes, paper->url);
+	add_field(bytes, paper->code_url);
+	add_field(bytes, paper->project_url);
+	for (unsigned i = 0; i < MIN(paper->authors->len, BOUNDS_DIGEST_AUTHORS); i++)
+		add_field(bytes, paper->authors->pdata[i]);
+	add_field(bytes, paper->abstract);
+}
+
+static void
+set_key(struct key *key, const struct digest_entry *entry, enum entry_block_depth depth,
+    unsigned reasons)
+{
+	const struct paper *paper = entry->paper;
+	GString *bytes = key->bytes;
+	const struct key_head head = {
+	    .paper = paper->shares > 0 ? paper : NULL,
+	    .upvotes = entry->upvotes,
+	    .depth = depth,
+	    .reasons = reasons,
+	};
+
+	g_string_truncate(bytes, 0);
+	g_string_append_len(bytes, (const char *)&head, sizeof(head));
+	add_field(bytes, entry->day);
+	for (unsigned i = 0; reasons != REASONS_ANY && i < reasons; i++) {
+		const struct digest_reason *reason = entry->reasons->pdata[i];
+
+		add_field(bytes, reason->filter);
+		add_field(bytes, reason->words);
+	}
+	if (!head.paper)
+		add_field(bytes, paper->id);
+	key->hashed = bytes->len;
+	if (!head.paper)
+		add_texts(bytes, paper);
+}
+
+static void
+copy_key(struct key *copy, const struct key *key, struct paper *paper)
+{
+	copy->bytes = g_string_new_len(key->bytes->str, (gssize)key->bytes->len);
+	copy->hashed = key->hashed;
+	copy->paper = paper->shares > 0 ? paper_share(paper) : NULL;
+}
+
+/* ---- shared blocks ---- */
+
+static void
+clear_shared(void *data)
+{
+	struct shared_block *shared = data;
+
+	chunk_clear(&shared->text.head);
+	chunk_clear(&shared->text.tail);
+	chunk_clear(&shared->html.head);
+	chunk_clear(&shared->html.tail);
+	g_string_free(shared->key.bytes, TRUE);
+	paper_free(shared->key.paper);
+}
+
+static void
+unref_shared(void *shared)
+{
+	g_rc_box_release_full(shared, clear_shared);
 }
 
 struct entry_block_cache *
-entry_block_cache_new(
-    const struct template *text, const struct template *html, const struct words *words)
+entry_block_cache_new(const struct template *text, const struct template *html,
+    const struct locale_format *format)
 {
 	struct entry_block_cache *cache = g_new0(struct entry_block_cache, 1);
 
 	cache->text = text;
 	cache->html = html;
-	cache->words = words;
-	cache->slots = g_hash_table_new_full(entry_block_key_hash,
-	    entry_block_key_is_equal, NULL, (GDestroyNotify)entry_block_unref);
-	cache->trunks = g_hash_table_new_full(
-	    entry_block_key_hash, entry_block_key_is_equal, NULL, unref_trunk);
-	cache->is_parted =
-	    template_is_apart(text, "reasons", entry_block_view_reason_names) &&
-	    template_is_apart(html, "reasons", entry_block_view_reason_names);
-	cache->probe.bytes = g_string_new(NULL);
+	cache->format = format;
+	cache->entries =
+	    g_hash_table_new_full(hash_key, is_key_equal, NULL, unref_shared);
+	cache->is_separable = template_is_separable(text, "reasons", reason_names) &&
+	                      template_is_separable(html, "reasons", reason_names);
+	cache->lookup_key.bytes = g_string_new(NULL);
 	return cache;
 }
 
@@ -113,106 +298,102 @@ entry_block_cache_free(struct entry_block_cache *cache)
 {
 	if (!cache)
 		return;
-	g_hash_table_unref(cache->slots);
-	g_hash_table_unref(cache->trunks);
-	g_string_free(cache->probe.bytes, TRUE);
+	g_hash_table_unref(cache->entries);
+	g_string_free(cache->lookup_key.bytes, TRUE);
 	g_free(cache);
 }
 
 /* @param columns  to wrap at, or 0 */
 static void
-init_piece(struct chunk *piece, const char *text, unsigned columns)
+init_chunk(struct chunk *chunk, const char *text, unsigned columns)
 {
 	g_autofree char *wrapped = columns > 0 ? wrap_format_text(text, columns) : NULL;
 
-	chunk_init(piece, g_string_new(wrapped ? wrapped : text));
+	chunk_init(chunk, g_string_new(wrapped ? wrapped : text));
 }
 
-static void
-render_whole(struct chunk *piece, const struct template *template,
-    const struct view *view, unsigned columns)
-{
-	g_autoptr(GString) text = g_string_new(NULL);
-
-	template_append(template, view, text);
-	init_piece(piece, text->str, columns);
-}
-
-/* ---- apart ---- */
-
-/* @return false where reasons do not stand on lines of their own, once */
+/* @return false where the reasons are not on lines of their own, once */
 static bool
-init_trunk_part(struct shared_prefix_part *part, const struct template *template,
-    const struct view *view, unsigned columns)
+init_part(struct shared_part *part, const struct template *template,
+    const struct view *view, bool is_separable, unsigned columns)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	char *place;
+	char *marker = NULL;
 
-	template_append_around(template, view, "reasons", PLACE_REASONS, text);
-	place = strstr(text->str, PLACE_REASONS);
-	if (place && (strstr(place + 1, PLACE_REASONS) ||
-	                 (place > text->str && place[-1] != '\n')))
+	if (is_separable) {
+		template_append_with_marker(template, view, "reasons", MARKER, text);
+		marker = strstr(text->str, MARKER);
+	} else {
+		template_append(template, view, text);
+	}
+	if (marker &&
+	    (strstr(marker + 1, MARKER) || (marker > text->str && marker[-1] != '\n')))
 		return false;
-	part->has_reasons = place != NULL;
-	if (place)
-		*place = '\0';
-	init_piece(&part->head, text->str, columns);
-	init_piece(&part->tail, place ? place + 1 : "", columns);
+	part->has_reasons = marker != NULL;
+	if (marker)
+		*marker = '\0';
+	init_chunk(&part->head, text->str, columns);
+	init_chunk(&part->tail, marker ? marker + 1 : "", columns);
 	return true;
 }
 
 static size_t
-get_piece_bytes(const struct chunk *piece)
+get_chunk_bytes(const struct chunk *chunk)
 {
-	return piece->plain->allocated_len + piece->encoded->allocated_len;
+	return chunk->plain->allocated_len + chunk->encoded->allocated_len;
 }
 
 static void
-make_room(struct entry_block_cache *cache, size_t bytes)
+add_shared(struct entry_block_cache *cache, struct shared_block *shared)
 {
+	size_t bytes =
+	    sizeof(*shared) + shared->key.bytes->allocated_len +
+	    get_chunk_bytes(&shared->text.head) + get_chunk_bytes(&shared->text.tail) +
+	    get_chunk_bytes(&shared->html.head) + get_chunk_bytes(&shared->html.tail);
+
 	if (cache->bytes + bytes > BOUNDS_RENDER_CACHE_BYTES) {
-		g_hash_table_remove_all(cache->slots);
-		g_hash_table_remove_all(cache->trunks);
+		g_hash_table_remove_all(cache->entries);
 		cache->bytes = 0;
 	}
 	cache->bytes += bytes;
+	g_hash_table_insert(cache->entries, &shared->key, shared);
 }
 
-/* @return NULL where the templates do not let reasons be made apart */
-static struct shared_prefix *
-get_trunk(struct entry_block_cache *cache, const struct digest_entry *entry,
+/* @return a new reference; NULL where the reasons cannot be rendered separately */
+static struct shared_block *
+get_shared(struct entry_block_cache *cache, const struct digest_entry *entry,
     enum entry_block_depth depth)
 {
-	struct shared_prefix *shared_prefix;
+	bool has_reasons = depth != ENTRY_BLOCK_TITLE && entry->reasons->len > 0;
+	bool is_separable = cache->is_separable && has_reasons;
+	struct shared_block *shared;
 	pb_auto(view) view = NULL;
 
-	entry_block_key_set(&cache->probe, entry, depth, ENTRY_BLOCK_KEY_ANY);
-	shared_prefix = g_hash_table_lookup(cache->trunks, &cache->probe);
-	if (shared_prefix)
-		return shared_prefix;
-	view = entry_block_view_new(cache->words, entry, depth);
-	shared_prefix = g_rc_box_new0(struct shared_prefix);
-	entry_block_key_init(&shared_prefix->key, &cache->probe, entry->paper);
-	if (!init_trunk_part(
-	        &shared_prefix->text, cache->text, view, BOUNDS_TEXT_COLUMNS) ||
-	    !init_trunk_part(&shared_prefix->html, cache->html, view, 0)) {
-		cache->is_parted = false;
-		unref_trunk(shared_prefix);
+	set_key(&cache->lookup_key, entry, depth,
+	    is_separable  ? REASONS_ANY
+	    : has_reasons ? entry->reasons->len
+	                  : 0);
+	shared = g_hash_table_lookup(cache->entries, &cache->lookup_key);
+	if (shared)
+		return g_rc_box_acquire(shared);
+	view = new_view(cache->format, entry, depth);
+	shared = g_rc_box_new0(struct shared_block);
+	copy_key(&shared->key, &cache->lookup_key, entry->paper);
+	if (!init_part(
+	        &shared->text, cache->text, view, is_separable, BOUNDS_TEXT_COLUMNS) ||
+	    !init_part(&shared->html, cache->html, view, is_separable, 0)) {
+		unref_shared(shared);
 		return NULL;
 	}
-	make_room(cache, sizeof(*shared_prefix) +
-	                     shared_prefix->key.bytes->allocated_len +
-	                     get_piece_bytes(&shared_prefix->text.head) +
-	                     get_piece_bytes(&shared_prefix->text.tail) +
-	                     get_piece_bytes(&shared_prefix->html.head) +
-	                     get_piece_bytes(&shared_prefix->html.tail));
-	g_hash_table_insert(cache->trunks, &shared_prefix->key, shared_prefix);
-	return shared_prefix;
+	add_shared(cache, shared);
+	return g_rc_box_acquire(shared);
 }
+
+/* ---- blocks ---- */
 
 /* @return false where the reasons do not end with a line */
 static bool
-init_reasons(struct chunk *piece, const struct template *template,
+init_reasons(struct chunk *chunk, const struct template *template,
     const struct view *view, unsigned columns)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -220,103 +401,78 @@ init_reasons(struct chunk *piece, const struct template *template,
 	template_append_section(template, view, "reasons", text);
 	if (text->len && text->str[text->len - 1] != '\n')
 		return false;
-	init_piece(piece, text->str, columns);
+	init_chunk(chunk, text->str, columns);
 	return true;
 }
 
-/* @return whether it could be done */
 static bool
-render_reasons(struct entry_block_cache *cache, struct slot *slot,
-    const struct digest_entry *entry, enum entry_block_depth depth)
+render_reasons(struct own_block *own, const struct entry_block_cache *cache,
+    const struct digest_entry *entry)
 {
-	struct shared_prefix *shared_prefix = get_trunk(cache, entry, depth);
 	pb_auto(view) view = NULL;
 
-	if (!shared_prefix)
-		return false;
+	if (!own->shared->text.has_reasons && !own->shared->html.has_reasons)
+		return true;
 	view = view_new_map();
-	view_put(view, "reasons", entry_block_view_new_reasons(entry->reasons));
-	if (!init_reasons(&slot->text, cache->text, view, BOUNDS_TEXT_COLUMNS))
-		return false;
-	if (!init_reasons(&slot->html, cache->html, view, 0)) {
-		chunk_clear(&slot->text);
-		return false;
-	}
-	slot->shared_prefix = g_rc_box_acquire(shared_prefix);
-	return true;
+	view_put(view, "reasons", new_reasons(entry->reasons));
+	return init_reasons(
+	           &own->text_reasons, cache->text, view, BOUNDS_TEXT_COLUMNS) &&
+	       init_reasons(&own->html_reasons, cache->html, view, 0);
 }
 
 static void
-add_piece(struct entry_block_part *part, const struct chunk *piece)
+list_chunks(struct entry_block_part *part, const struct shared_part *shared,
+    const struct chunk *reasons)
 {
-	part->pieces[part->count++] = piece;
-}
-
-/* @param own  the slot's piece */
-static void
-list_pieces(struct entry_block_part *part, const struct shared_prefix_part *around,
-    const struct chunk *own)
-{
-	if (around)
-		add_piece(part, &around->head);
-	if (!around || around->has_reasons)
-		add_piece(part, own);
-	if (around)
-		add_piece(part, &around->tail);
-}
-
-/* ---- fragments ---- */
-
-static struct slot *
-make_slot(struct entry_block_cache *cache, const struct digest_entry *entry,
-    enum entry_block_depth depth)
-{
-	struct slot *slot = g_rc_box_new0(struct slot);
-
-	entry_block_key_init(&slot->key, &cache->probe, entry->paper);
-	if (depth == ENTRY_BLOCK_TITLE || !entry->reasons->len || !cache->is_parted ||
-	    !render_reasons(cache, slot, entry, depth)) {
-		pb_auto(view) view = entry_block_view_new(cache->words, entry, depth);
-
-		render_whole(&slot->text, cache->text, view, BOUNDS_TEXT_COLUMNS);
-		render_whole(&slot->html, cache->html, view, 0);
-	}
-	list_pieces(&slot->fragment.text,
-	    slot->shared_prefix ? &slot->shared_prefix->text : NULL, &slot->text);
-	list_pieces(&slot->fragment.html,
-	    slot->shared_prefix ? &slot->shared_prefix->html : NULL, &slot->html);
-	make_room(cache, sizeof(*slot) + slot->key.bytes->allocated_len +
-	                     get_piece_bytes(&slot->text) +
-	                     get_piece_bytes(&slot->html));
-	g_hash_table_insert(cache->slots, &slot->key, g_rc_box_acquire(slot));
-	return slot;
+	part->chunks[part->count++] = &shared->head;
+	if (!shared->has_reasons)
+		return;
+	part->chunks[part->count++] = reasons;
+	part->chunks[part->count++] = &shared->tail;
 }
 
 struct entry_block *
-entry_block_cache_get(struct entry_block_cache *cache, const struct digest_entry *entry,
+entry_block_new(struct entry_block_cache *cache, const struct digest_entry *entry,
     enum entry_block_depth depth)
 {
-	struct slot *slot;
+	struct own_block *own = g_new0(struct own_block, 1);
 
-	/* A title alone is the same whatever found it. */
-	entry_block_key_set(&cache->probe, entry, depth,
-	    depth == ENTRY_BLOCK_TITLE ? 0 : entry->reasons->len);
-	slot = g_hash_table_lookup(cache->slots, &cache->probe);
-	if (slot)
-		return &((struct slot *)g_rc_box_acquire(slot))->fragment;
-	return &make_slot(cache, entry, depth)->fragment;
+	own->shared = get_shared(cache, entry, depth);
+	if (!own->shared || !render_reasons(own, cache, entry)) {
+		g_assert(cache->is_separable);
+		cache->is_separable = false;
+		entry_block_free(&own->block);
+		return entry_block_new(cache, entry, depth);
+	}
+	list_chunks(&own->block.text, &own->shared->text, &own->text_reasons);
+	list_chunks(&own->block.html, &own->shared->html, &own->html_reasons);
+	return &own->block;
 }
 
 void
-entry_block_add_to(struct chunk_stats *sum, const struct entry_block_part *part)
+entry_block_free(struct entry_block *block)
 {
-	for (unsigned i = 0; i < part->count; i++)
-		chunk_stats_add(sum, part->pieces[i]);
+	struct own_block *own = (struct own_block *)block;
+
+	if (!own)
+		return;
+	g_clear_pointer(&own->shared, unref_shared);
+	chunk_clear(&own->text_reasons);
+	chunk_clear(&own->html_reasons);
+	g_free(own);
 }
 
 void
-entry_block_subtract_from(struct chunk_stats *sum, const struct entry_block_part *part)
+entry_block_add_to(struct chunk_stats *stats, const struct entry_block_part *part)
 {
 	for (unsigned i = 0; i < part->count; i++)
-		chunk_stats_subtract(sum, part->pieces[i]);
+		chunk_stats_add(stats, part->chunks[i]);
+}
+
+void
+entry_block_subtract_from(
+    struct chunk_stats *stats, const struct entry_block_part *part)
+{
+	for (unsigned i = 0; i < part->count; i++)
+		chunk_stats_subtract(stats, part->chunks[i]);
 }

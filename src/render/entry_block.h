@@ -1,10 +1,9 @@
 /*
- * entry_block.h - a paper's part of a digest, rendered and encoded once.
+ * entry_block.h - one paper of a digest, rendered and encoded.
  *
- * Its templates see the paper and why it was found, never the reader, so that
- * everyone who gets the same paper for the same reasons gets the same octets.  Where
- * the templates tell the reasons on lines of their own, what is around them is
- * the same for everybody who gets the paper.
+ * The templates of a paper see the paper and the reasons it matched, never the reader.
+ * Where they put the reasons on lines of their own, everything around those lines is
+ * rendered once per paper and cached; the reasons are rendered per digest.
  */
 #ifndef PAPERBOY_RENDER_ENTRY_BLOCK_H
 #define PAPERBOY_RENDER_ENTRY_BLOCK_H
@@ -17,11 +16,17 @@
 #include "render/locale_format.h"
 #include "render/template.h"
 
-/* What stands before its reasons, they, and what stands behind them; or all in one. */
-#define ENTRY_BLOCK_PIECES 3
+/* Placeholder for the paper's number in the digest; the number has the same size. */
+#define ENTRY_BLOCK_NUMBER "000."
+
+/* Lines before the reasons, the reasons, and lines after them. */
+#define ENTRY_BLOCK_CHUNKS 3
+
+/* Names that a paper's template may use; ends with NULL. */
+extern const char *const entry_block_names[];
 
 struct entry_block_part {
-	const struct chunk *pieces[ENTRY_BLOCK_PIECES];
+	const struct chunk *chunks[ENTRY_BLOCK_CHUNKS];
 	unsigned count;
 };
 
@@ -30,41 +35,36 @@ struct entry_block {
 	struct entry_block_part html;
 };
 
-/* How much of a paper is told. */
 enum entry_block_depth {
 	ENTRY_BLOCK_TITLE,
-	ENTRY_BLOCK_BARE,  /* with authors and reasons, and no abstract */
-	ENTRY_BLOCK_SHORT, /* with the beginning of the abstract (render/excerpt.h) */
-	ENTRY_BLOCK_WHOLE,
+	ENTRY_BLOCK_NO_ABSTRACT,
+	ENTRY_BLOCK_EXCERPT, /* the beginning of the abstract (render/excerpt.h) */
+	ENTRY_BLOCK_FULL,
 };
 
 struct entry_block_cache;
 
 /**
- * Allocate a cache of fragments for one thread.  It empties itself before it
- * passes BOUNDS_RENDER_CACHE_BYTES; whether something was in it never shows.
+ * Allocate a cache for one thread.  It is emptied before it exceeds
+ * BOUNDS_RENDER_CACHE_BYTES; the result never depends on its contents.
  *
- * @param text  template of the paper in the text part, borrowed for the cache's life
- * @param html   and in the HTML part, likewise
- * @param words  likewise
+ * @param text    template of a paper in the text part
+ * @param html    template of a paper in the HTML part
+ * @param format  all three are borrowed for the cache's lifetime
  */
 struct entry_block_cache *entry_block_cache_new(const struct template *text,
-    const struct template *html, const struct words *words);
+    const struct template *html, const struct locale_format *format);
 void entry_block_cache_free(struct entry_block_cache *cache);
 PB_DEFINE_AUTO(entry_block_cache, entry_block_cache_free);
 
-/**
- * Get an entry's fragment, rendering it where it is not there yet.
- *
- * @return entry_block_unref() it
- */
-struct entry_block *entry_block_cache_get(struct entry_block_cache *cache,
+/** Render an entry, the shared part from the cache. @return owned by the caller */
+struct entry_block *entry_block_new(struct entry_block_cache *cache,
     const struct digest_entry *entry, enum entry_block_depth depth);
-void entry_block_unref(struct entry_block *fragment);
+void entry_block_free(struct entry_block *block);
 
-/** Add what a part of a fragment comes to, or take it away again. */
-void entry_block_add_to(struct chunk_stats *sum, const struct entry_block_part *part);
-void
-entry_block_subtract_from(struct chunk_stats *sum, const struct entry_block_part *part);
+/** Add or subtract the sizes of one part. */
+void entry_block_add_to(struct chunk_stats *stats, const struct entry_block_part *part);
+void entry_block_subtract_from(
+    struct chunk_stats *stats, const struct entry_block_part *part);
 
 #endif

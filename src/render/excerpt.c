@@ -1,5 +1,5 @@
 /*
- * excerpt.c - the beginning of an abstract, for who wants it short.
+ * excerpt.c - the beginning of an abstract.
  */
 #include "render/excerpt.h"
 
@@ -10,14 +10,14 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* Full stops of Chinese and Japanese need no blank behind them. */
+/* Chinese and Japanese full stops need no blank after them. */
 static const char *const wide_stops[] = {"\u3002", "\uff01", "\uff1f"};
 
 static const char *const short_forms[] = {"al", "approx", "cf", "dr", "e.g", "eq",
     "eqs", "etc", "fig", "figs", "i.e", "no", "prof", "resp", "sec", "st", "vs",
     "w.r.t"};
 
-/* @param stop  the full stop behind the word */
+/* @param stop  the full stop after the word */
 static bool
 is_short_form(const char *text, const char *stop)
 {
@@ -36,7 +36,7 @@ is_short_form(const char *text, const char *stop)
 	return false;
 }
 
-/* @return what is behind the sentence that ends at `at`, or NULL: none ends there */
+/* @return the text after a sentence that ends at `at`; NULL if none does */
 static const char *
 find_end(const char *text, const char *at)
 {

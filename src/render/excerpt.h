@@ -1,23 +1,23 @@
 /*
- * excerpt.h - the beginning of an abstract, for who wants it short.
+ * excerpt.h - the beginning of an abstract.
  */
 #ifndef PAPERBOY_RENDER_EXCERPT_H
 #define PAPERBOY_RENDER_EXCERPT_H
 
 #include <glib.h>
 
-/* At most so many characters, the ellipsis among them. */
+/* Maximum length in characters, including the ellipsis. */
 #define EXCERPT_CHARS 300
 
 #define EXCERPT_SENTENCES 2
 
 /**
  * Format the first EXCERPT_SENTENCES sentences, or EXCERPT_CHARS of them, cut at a
- * word.  What was cut ends in U+2026.  A full stop behind one letter or behind a usual
- * abbreviation ends no sentence, nor does one before a small letter.
+ * word and ended with U+2026.  A full stop after a single letter or a common
+ * abbreviation does not end a sentence, nor does one before a lower-case letter.
  *
  * @param text  any text
- * @return one inert line (message/sanitize.h), owned by the caller
+ * @return one sanitized line (message/sanitize.h), owned by the caller
  */
 char *excerpt_format(const char *text);
 

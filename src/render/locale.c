@@ -1,12 +1,17 @@
 /*
- * locale.c - what digests say in one language: templates, words, and what they made.
+ * locale.c - the templates of each language, with their caches.
  */
 #include "render/locale.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/error.h"
-#include "render/entry_block_view.h"
+#include "render/cache_key.h"
+
+#define ENGLISH "en"
 
 #define OPEN  "{{"
 #define CLOSE "}}"
@@ -20,17 +25,11 @@ static const struct {
     [LOCALE_SUBJECT] = {"digest.subject", TEMPLATE_TEXT, page_names},
     [LOCALE_TEXT] = {"digest.txt", TEMPLATE_TEXT, page_names},
     [LOCALE_HTML] = {"digest.html", TEMPLATE_HTML, page_names},
-    [LOCALE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, entry_block_view_names},
-    [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_block_view_names},
+    [LOCALE_PAPER_TEXT] = {"paper.txt", TEMPLATE_TEXT, entry_block_names},
+    [LOCALE_PAPER_HTML] = {"paper.html", TEMPLATE_HTML, entry_block_names},
 };
 
-const char *
-locale_get_file_name(enum locale_file file)
-{
-	return files[file].name;
-}
-
-/* Find the next tag that stands for a phrase. @param name  set to what follows ">" */
+/* Find the next tag of a phrase. @param name  set to the text after ">" */
 static const char *
 find_phrase(const char *text, const char **name)
 {
@@ -46,10 +45,10 @@ find_phrase(const char *text, const char **name)
 	return NULL;
 }
 
-/* Put the phrases in; one has no further tag of that kind. @return a new string */
+/* Phrases do not nest. @return owned by the caller */
 static char *
-put_phrases(
-    const struct words *words, const char *label, const char *text, GError **error)
+insert_phrases(const struct locale_format *format, const char *label, const char *text,
+    GError **error)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 	const char *at, *begin;
@@ -61,12 +60,12 @@ put_phrases(
 		g_autofree char *whole = g_strconcat("digest.", name, NULL);
 		g_autofree char *phrase = NULL;
 
-		if (!catalog_has(words->book, whole)) {
+		if (!catalog_has(format->catalog, whole)) {
 			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "%s: there is no phrase [%s] in answers.en", label, whole);
+			    "%s: no such phrase in answers.en: [%s]", label, whole);
 			return NULL;
 		}
-		phrase = locale_format_text(words, name);
+		phrase = locale_format_text(format, name);
 		g_string_append_len(out, text, at - text);
 		g_string_append(out, phrase);
 		text = end + strlen(CLOSE);
@@ -75,17 +74,32 @@ put_phrases(
 	return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
-struct locale *
-locale_new(const struct catalog *book, const char *language, char *const *texts,
+static void
+locale_free(struct locale *locale)
+{
+	if (!locale)
+		return;
+	entry_block_cache_free(locale->cache);
+	pages_free(locale->pages);
+	for (size_t i = 0; i < LOCALE_FILES; i++)
+		template_free(locale->templates[i]);
+	g_free(locale->language);
+	g_free(locale);
+}
+PB_DEFINE_AUTO(locale, locale_free);
+
+/* @param texts  of the templates, by enum locale_file */
+static struct locale *
+locale_new(const struct catalog *catalog, const char *language, char *const *texts,
     GError **error)
 {
 	pb_auto(locale) locale = g_new0(struct locale, 1);
 
 	locale->language = g_strdup(language);
-	locale->words = (struct words){book, locale->language};
+	locale->format = (struct locale_format){catalog, locale->language};
 	for (size_t i = 0; i < LOCALE_FILES; i++) {
 		g_autofree char *text =
-		    put_phrases(&locale->words, files[i].name, texts[i], error);
+		    insert_phrases(&locale->format, files[i].name, texts[i], error);
 
 		locale->templates[i] = text ? template_parse(files[i].name, text,
 		                                  files[i].kind, files[i].names, error)
@@ -94,24 +108,132 @@ locale_new(const struct catalog *book, const char *language, char *const *texts,
 			return NULL;
 	}
 	if (template_is_blank(locale->templates[LOCALE_SUBJECT])) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "%s is empty: digests need a subject", files[LOCALE_SUBJECT].name);
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "%s is empty",
+		    files[LOCALE_SUBJECT].name);
 		return NULL;
 	}
 	locale->cache = entry_block_cache_new(locale->templates[LOCALE_PAPER_TEXT],
-	    locale->templates[LOCALE_PAPER_HTML], &locale->words);
+	    locale->templates[LOCALE_PAPER_HTML], &locale->format);
 	return g_steal_pointer(&locale);
 }
 
-void
-locale_free(struct locale *locale)
+/* Reads at most one byte more than allowed, whatever kind of file it is. */
+static char *
+load_file(const char *path, GError **error)
 {
+	g_autofree char *text = g_malloc(BOUNDS_TEMPLATE_BYTES + 2);
+	FILE *file = fopen(path, "re");
+	size_t size = file ? fread(text, 1, BOUNDS_TEMPLATE_BYTES + 1, file) : 0;
+	int saved = errno;
+	bool is_read = file && !ferror(file);
+
+	if (file)
+		fclose(file);
+	if (!is_read) {
+		g_set_error(error, PB_ERROR,
+		    saved == ENOENT ? PB_ERROR_NOT_FOUND : PB_ERROR_INPUT,
+		    "cannot read '%s': %s", path, g_strerror(saved));
+		return NULL;
+	}
+	if (size > BOUNDS_TEMPLATE_BYTES) {
+		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
+		    "'%s' is larger than %d bytes", path, BOUNDS_TEMPLATE_BYTES);
+		return NULL;
+	}
+	text[size] = '\0';
+	if (strlen(text) != size) {
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_INPUT, "'%s' contains a NUL byte", path);
+		return NULL;
+	}
+	return g_steal_pointer(&text);
+}
+
+static int
+compare_names(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Hash the phrases that digests use; those of replies do not matter here. */
+static void
+hash_phrases(const struct catalog *catalog, const char *language, GChecksum *checksum)
+{
+	g_autoptr(GPtrArray) names = catalog_list(catalog);
+
+	g_ptr_array_sort(names, compare_names);
+	cache_key_add(checksum, language);
+	for (unsigned i = 0; i < names->len; i++) {
+		const char *name = names->pdata[i];
+		g_autofree char *text = NULL;
+
+		if (!g_str_has_prefix(name, "digest.") && strcmp(name, "weekdays") &&
+		    strcmp(name, "months") && strcmp(name, "date_year"))
+			continue;
+		text = catalog_format(catalog, language, name, NULL);
+		cache_key_add(checksum, name);
+		cache_key_add(checksum, text);
+	}
+}
+
+static bool
+add_locale(struct locales *locales, const char *language, char *const *texts,
+    GChecksum *checksum, GError **error)
+{
+	struct locale *locale = locale_new(locales->catalog, language, texts, error);
+
 	if (!locale)
-		return;
-	entry_block_cache_free(locale->cache);
-	pages_free(locale->frames);
-	for (size_t i = 0; i < LOCALE_FILES; i++)
-		template_free(locale->templates[i]);
-	g_free(locale->language);
-	g_free(locale);
+		return false;
+	g_ptr_array_add(locales->list, locale);
+	hash_phrases(locales->catalog, language, checksum);
+	return true;
+}
+
+bool
+locales_load(
+    struct locales *locales, const char *dir, GChecksum *checksum, GError **error)
+{
+	g_auto(GStrv) texts = g_new0(char *, LOCALE_FILES + 1);
+	g_autofree char *joined = NULL;
+	g_auto(GStrv) languages = NULL;
+
+	locales->list = g_ptr_array_new_with_free_func((GDestroyNotify)locale_free);
+	for (size_t i = 0; i < LOCALE_FILES; i++) {
+		const char *name = files[i].name;
+		g_autofree char *path = g_build_filename(dir, name, NULL);
+
+		texts[i] = load_file(path, error);
+		if (!texts[i])
+			return false;
+		cache_key_add(checksum, texts[i]);
+	}
+	locales->catalog = catalog_load(dir, error);
+	if (!locales->catalog || !add_locale(locales, ENGLISH, texts, checksum, error))
+		return false;
+	joined = catalog_format_languages(locales->catalog);
+	languages = g_strsplit(joined, ", ", -1);
+	for (char **language = languages; *language; language++)
+		if (strcmp(*language, ENGLISH) != 0 &&
+		    !add_locale(locales, *language, texts, checksum, error))
+			return false;
+	return true;
+}
+
+void
+locales_clear(struct locales *locales)
+{
+	g_clear_pointer(&locales->list, g_ptr_array_unref);
+	g_clear_pointer(&locales->catalog, catalog_free);
+}
+
+struct locale *
+locales_get(const struct locales *locales, const char *language)
+{
+	for (unsigned i = 0; i < locales->list->len; i++) {
+		struct locale *locale = locales->list->pdata[i];
+
+		if (strcmp(locale->language, language) == 0)
+			return locale;
+	}
+	return locales->list->pdata[0];
 }

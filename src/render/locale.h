@@ -1,16 +1,17 @@
 /*
- * locale.h - what digests say in one language: templates, words, and what they made.
+ * locale.h - the templates of each language, with their caches.
  *
- * The templates are the same for all languages.  A tag `{{>name}}` in one stands for
- * the phrase [digest.name] of the language (render/catalog.h), which is a piece of
- * template itself; it is put in before the template is read.
+ * There is one set of templates.  A tag `{{>name}}` stands for the phrase
+ * [digest.name] of the language (render/catalog.h), which may contain tags itself; it
+ * is inserted before the template is parsed.
  */
 #ifndef PAPERBOY_RENDER_LOCALE_H
 #define PAPERBOY_RENDER_LOCALE_H
 
 #include <glib.h>
+#include <stdbool.h>
 
-#include "base/cleanup.h"
+#include "render/catalog.h"
 #include "render/entry_block.h"
 #include "render/locale_format.h"
 #include "render/page.h"
@@ -26,25 +27,30 @@ enum locale_file {
 
 struct locale {
 	char *language;
-	struct words words;
+	struct locale_format format;
 	struct template *templates[LOCALE_FILES];
 	struct entry_block_cache *cache;
-	struct pages *frames; /* made by whoever has the settings */
+	struct pages *pages; /* set by the renderer, which has the settings */
 };
 
-/** The template's name in its folder. */
-const char *locale_get_file_name(enum locale_file file);
+struct locales {
+	struct catalog *catalog;
+	GPtrArray *list; /* of struct locale *, English first */
+};
 
 /**
- * Read the templates in one language.
+ * Load the templates and the catalogue of a directory.
  *
- * @param texts  of the templates, by enum locale_file
- * @param book   borrowed for the voice's life
- * @return NULL with PB_ERROR_INPUT or PB_ERROR_LIMIT
+ * @param locales   zeroed by the caller; to be passed to locales_clear() even after
+ *                  a failure
+ * @param checksum  updated with everything read, for renderer_get_cache_key()
+ * @return false with PB_ERROR_INPUT, PB_ERROR_NOT_FOUND or PB_ERROR_LIMIT
  */
-struct locale *locale_new(const struct catalog *book, const char *language,
-    char *const *texts, GError **error);
-void locale_free(struct locale *locale);
-PB_DEFINE_AUTO(locale, locale_free);
+bool locales_load(
+    struct locales *locales, const char *dir, GChecksum *checksum, GError **error);
+void locales_clear(struct locales *locales);
+
+/** Get the locale of a language, or English. */
+struct locale *locales_get(const struct locales *locales, const char *language);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * locale_format.c - counts and dates as a reader says them, in the language of the
- * reader.
+ * locale_format.c - counts, dates and lists in the reader's language.
  */
 #include "render/locale_format.h"
 
@@ -10,27 +9,27 @@
 #include "message/sanitize.h"
 
 char *
-locale_format_format_count(const struct words *words, int64_t count, const char *noun)
+locale_format_count(const struct locale_format *format, int64_t count, const char *noun)
 {
 	g_autofree char *name = g_strconcat("digest.", noun, NULL);
 
-	return catalog_format_count(words->book, words->language, name, count);
+	return catalog_format_count(format->catalog, format->language, name, count);
 }
 
 char *
-locale_format_text(const struct words *words, const char *name)
+locale_format_text(const struct locale_format *format, const char *name)
 {
-	g_autofree char *whole = g_strconcat("digest.", name, NULL);
+	g_autofree char *full_name = g_strconcat("digest.", name, NULL);
 
-	return catalog_format(words->book, words->language, whole, NULL);
+	return catalog_format(format->catalog, format->language, full_name, NULL);
 }
 
-/* One of the words of a phrase; "?" where it has too few. @param number  from 1 */
+/* Get a word of a phrase, or "?" if it has fewer. @param number  from 1 */
 static char *
-pick(const struct words *words, const char *phrase, unsigned number)
+get_word(const struct locale_format *format, const char *phrase, unsigned number)
 {
 	g_autofree char *text =
-	    catalog_format(words->book, words->language, phrase, NULL);
+	    catalog_format(format->catalog, format->language, phrase, NULL);
 	g_auto(GStrv) all = g_strsplit_set(text, " \n", -1);
 
 	return g_strdup(number <= g_strv_length(all) ? all[number - 1] : "?");
@@ -61,17 +60,17 @@ parse_day(const char *day, GDate *out)
 }
 
 char *
-locale_format_format_day(
-    const struct words *words, const char *day, enum locale_format_length length)
+locale_format_day(const struct locale_format *format, const char *day,
+    enum locale_format_length length)
 {
-	/* Not strftime(): that speaks the language of the locale. */
+	/* Not strftime(), which uses the language of the C locale. */
 	static const struct {
 		const char *weekdays;
 		const char *months;
 		const char *date;
 	} names[] = {
-	    [WORDS_SHORT] = {"weekdays", "months", "date_year"},
-	    [WORDS_LONG] = {"digest.weekdays", "digest.months", "digest.date"},
+	    [LOCALE_FORMAT_SHORT] = {"weekdays", "months", "date_year"},
+	    [LOCALE_FORMAT_LONG] = {"digest.weekdays", "digest.months", "digest.date"},
 	};
 	g_autofree char *weekday = NULL;
 	g_autofree char *month = NULL;
@@ -81,17 +80,17 @@ locale_format_format_day(
 
 	if (!parse_day(day, &date))
 		return NULL;
-	weekday = pick(words, names[length].weekdays, g_date_get_weekday(&date));
-	month = pick(words, names[length].months, g_date_get_month(&date));
+	weekday = get_word(format, names[length].weekdays, g_date_get_weekday(&date));
+	month = get_word(format, names[length].months, g_date_get_month(&date));
 	mday = g_strdup_printf("%d", g_date_get_day(&date));
 	year = g_strdup_printf("%d", g_date_get_year(&date));
-	return catalog_format(words->book, words->language, names[length].date,
+	return catalog_format(format->catalog, format->language, names[length].date,
 	    "weekday", weekday, "day", mday, "month", month, "year", year, NULL);
 }
 
 char *
-locale_format_format_names(
-    const struct words *words, const GPtrArray *names, unsigned limit)
+locale_format_names(
+    const struct locale_format *format, const GPtrArray *names, unsigned limit)
 {
 	GString *out;
 
@@ -105,7 +104,7 @@ locale_format_format_names(
 	}
 	if (names->len > limit) {
 		g_autofree char *more =
-		    locale_format_format_count(words, names->len - limit, "more_names");
+		    locale_format_count(format, names->len - limit, "more_names");
 
 		g_string_append_printf(out, " %s", more);
 	}

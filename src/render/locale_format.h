@@ -1,6 +1,5 @@
 /*
- * locale_format.h - counts and dates as a reader says them, in the language of the
- * reader.
+ * locale_format.h - counts, dates and lists in the reader's language.
  */
 #ifndef PAPERBOY_RENDER_LOCALE_FORMAT_H
 #define PAPERBOY_RENDER_LOCALE_FORMAT_H
@@ -10,40 +9,39 @@
 
 #include "render/catalog.h"
 
-/* A language of the file of phrases. */
-struct words {
-	const struct catalog *book;
+/* Both are borrowed. */
+struct locale_format {
+	const struct catalog *catalog;
 	const char *language; /* "de" */
 };
 
 /**
- * Format a count by the phrases digest.NOUN.one and digest.NOUN.many: "42 votes".
+ * Format a count with the phrases digest.NOUN.one and digest.NOUN.many: "42 votes".
  *
  * @return owned by the caller
  */
-char *
-locale_format_format_count(const struct words *words, int64_t count, const char *noun);
+char *locale_format_count(
+    const struct locale_format *format, int64_t count, const char *noun);
 
-/** Say the phrase digest.NAME. @return owned by the caller */
-char *locale_format_text(const struct words *words, const char *name);
+/** Format the phrase digest.NAME. @return owned by the caller */
+char *locale_format_text(const struct locale_format *format, const char *name);
 
 enum locale_format_length {
-	WORDS_SHORT, /* Sat 21 Nov 2026 */
-	WORDS_LONG,  /* Saturday 21 November 2026 */
+	LOCALE_FORMAT_SHORT, /* Sat 21 Nov 2026 */
+	LOCALE_FORMAT_LONG,  /* Saturday 21 November 2026 */
 };
 
-/** Format a day. @param day  YYYY-MM-DD @return owned by the caller; NULL for no such
- * day */
-char *locale_format_format_day(
-    const struct words *words, const char *day, enum locale_format_length length);
+/** Format a day. @param day  YYYY-MM-DD @return owned by the caller; NULL if invalid */
+char *locale_format_day(const struct locale_format *format, const char *day,
+    enum locale_format_length length);
 
 /**
- * Format a list of names: all of them up to `limit`, then "and 12 more".
+ * Format a list of names: up to `limit` of them, then "and 12 more".
  *
  * @param names  of char *
- * @return owned by the caller; NULL for none
+ * @return owned by the caller; NULL for an empty list
  */
-char *locale_format_format_names(
-    const struct words *words, const GPtrArray *names, unsigned limit);
+char *locale_format_names(
+    const struct locale_format *format, const GPtrArray *names, unsigned limit);
 
 #endif

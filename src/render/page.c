@@ -1,66 +1,33 @@
 /*
- * page.c - what stands around the papers in both parts of a digest.
+ * page.c - the parts of a digest around its papers.
  */
 #include "render/page.h"
 
 #include <string.h>
 
 #include "base/bounds.h"
-#include "base/day.h"
 #include "base/error.h"
 #include "message/header.h"
 #include "message/sanitize.h"
 #include "render/view.h"
 
-/* So many are kept: a day has two or three drafts, and some hundred frames. */
-#define DRAFTS_MAX 64
-#define FRAMES_MAX 1000
+/* Maximum number of cached pages; a day has some hundred. */
+#define PAGES_MAX 1000
 
-/* A date, then hexadecimal digits with two bits for each value, and one. */
-#define KEY_DIGITS   5
-#define START_DIGITS 3 /* of the number of the first title */
-#define KEY_BYTES    (DAY_BYTES + KEY_DIGITS + START_DIGITS)
-
-/* What stands for the reader while nobody is known. */
-#define SOMEBODY "?"
+/* Control characters, which templates and sanitized text cannot contain. */
+#define MARKER_PAPERS "\x01"
+#define MARKER_TITLES "\x02"
 
 const char *const page_names[] = {"change_url", "count_new", "count_papers", "coverage",
     "date", "date_long", "first_title", "has_titles", "is_note", "list_name", "owner",
     "papers", "preheader", "recipient", "rest", "stop_url", "subject", "titles",
     "titles_start", NULL};
 
-static const char *const value_names[PAGE_VALUES] = {
-    [PAGE_RECIPIENT] = "recipient",
-    [PAGE_STOP_URL] = "stop_url",
-    [PAGE_COUNT_NEW] = "count_new",
-    [PAGE_COUNT_PAPERS] = "count_papers",
-    [PAGE_FIRST_TITLE] = "first_title",
-    [PAGE_PREHEADER] = "preheader",
-    [PAGE_REST] = "rest",
-    [PAGE_COVERAGE] = "coverage",
-    [PAGE_SUBJECT] = "subject",
-};
-
-/*
- * A place is a control character, which neither a template may hold nor a
- * text that was made inert: so nobody can forge one.
- */
-#define PLACE_PAPERS "\x01"
-#define PLACE_TITLES "\x02"
-
-/* The templates of one date, rendered with a hole for each value that there is. */
-struct skeleton {
-	struct compiled_template *subject;
-	struct page_part text;
-	struct page_part html;
-};
-
 struct pages {
 	struct page_settings settings;
-	GHashTable *drafts; /* key -> struct draft * */
-	GHashTable *known;  /* heading in one text -> struct frame * */
-	GString *probe;
-	struct filling text, html; /* kept, so that no message allocates them */
+	GHashTable *entries; /* parameters as text -> struct page * */
+	GString *lookup_key;
+	struct template_buffer text, html; /* reused for all messages */
 };
 
 static void
@@ -72,76 +39,62 @@ clear_part(struct page_part *part)
 }
 
 static void
-draft_free(struct skeleton *skeleton)
+page_free(struct page *page)
 {
-	if (!skeleton)
+	if (!page)
 		return;
-	compiled_template_free(skeleton->subject);
-	clear_part(&skeleton->text);
-	clear_part(&skeleton->html);
-	g_free(skeleton);
+	compiled_template_free(page->subject);
+	g_free(page->fixed_subject);
+	g_free(page->subject_field);
+	clear_part(&page->text);
+	clear_part(&page->html);
+	g_free(page);
 }
-PB_DEFINE_AUTO(skeleton, draft_free);
-
-static void
-page_free(struct page *frame)
-{
-	compiled_template_free(frame->subject);
-	g_free(frame->known_subject);
-	g_free(frame->subject_field);
-	clear_part(&frame->text);
-	clear_part(&frame->html);
-	g_free(frame);
-}
+PB_DEFINE_AUTO(page, page_free);
 
 struct pages *
 pages_new(const struct page_settings *settings)
 {
-	struct pages *frames = g_new0(struct pages, 1);
+	struct pages *pages = g_new0(struct pages, 1);
 
-	frames->settings = *settings;
-	frames->drafts = g_hash_table_new_full(
-	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)draft_free);
-	frames->known = g_hash_table_new_full(
+	pages->settings = *settings;
+	pages->entries = g_hash_table_new_full(
 	    g_str_hash, g_str_equal, g_free, (GDestroyNotify)page_free);
-	frames->probe = g_string_new(NULL);
-	filling_init(&frames->text);
-	filling_init(&frames->html);
-	return frames;
+	pages->lookup_key = g_string_new(NULL);
+	template_buffer_init(&pages->text);
+	template_buffer_init(&pages->html);
+	return pages;
 }
 
 void
-pages_free(struct pages *frames)
+pages_free(struct pages *pages)
 {
-	if (!frames)
+	if (!pages)
 		return;
-	g_hash_table_unref(frames->drafts);
-	g_hash_table_unref(frames->known);
-	g_string_free(frames->probe, TRUE);
-	filling_clear(&frames->text);
-	filling_clear(&frames->html);
-	g_free(frames);
+	g_hash_table_unref(pages->entries);
+	g_string_free(pages->lookup_key, TRUE);
+	template_buffer_clear(&pages->text);
+	template_buffer_clear(&pages->html);
+	g_free(pages);
 }
 
-struct filling *
-pages_get_filling(struct pages *frames, bool is_html)
+struct template_buffer *
+pages_get_buffer(struct pages *pages, bool is_html)
 {
-	struct filling *filling = is_html ? &frames->html : &frames->text;
+	struct template_buffer *buffer = is_html ? &pages->html : &pages->text;
 
-	g_string_truncate(filling->encoded, 0);
-	filling->sum = (struct chunk_stats){0};
-	return filling;
+	g_string_truncate(buffer->encoded, 0);
+	buffer->stats = (struct chunk_stats){0};
+	return buffer;
 }
 
-/*
- * Cut the line of a place out of a text.  On success *rest is what follows.
- */
+/* Cut the line of a marker out of a text. @param rest  set to what follows it */
 static bool
-cut_at(char *text, const char *place, char **rest)
+cut_at(char *text, const char *marker, char **rest)
 {
-	char *found = strstr(text, place);
+	char *found = strstr(text, marker);
 
-	if (!found || strstr(found + 1, place) || found[1] != '\n' ||
+	if (!found || strstr(found + 1, marker) || found[1] != '\n' ||
 	    (found > text && found[-1] != '\n'))
 		return false;
 	*found = '\0';
@@ -149,7 +102,7 @@ cut_at(char *text, const char *place, char **rest)
 	return true;
 }
 
-/* @param label  what errors call the template */
+/* @param label  the template's name in errors */
 static bool
 init_part(struct page_part *part, const char *label, const struct template *template,
     const struct view *view, unsigned columns, GError **error)
@@ -160,12 +113,12 @@ init_part(struct page_part *part, const char *label, const struct template *temp
 	char *tail = NULL;
 
 	template_append(template, view, whole);
-	if (!cut_at(whole->str, PLACE_PAPERS, &middle) ||
-	    (has_titles ? !cut_at(middle, PLACE_TITLES, &tail)
-	                : strstr(middle, PLACE_TITLES) != NULL)) {
+	if (!cut_at(whole->str, MARKER_PAPERS, &middle) ||
+	    (has_titles ? !cut_at(middle, MARKER_TITLES, &tail)
+	                : strstr(middle, MARKER_TITLES) != NULL)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "%s wants {{{papers}}} once, and after it {{{titles}}} once where "
-		    "has_titles is true, each alone on a line",
+		    "%s: expected {{{papers}}} once, and after it {{{titles}}} once "
+		    "where has_titles is true, each alone on a line",
 		    label);
 		return false;
 	}
@@ -176,138 +129,74 @@ init_part(struct page_part *part, const char *label, const struct template *temp
 }
 
 static void
-put_value(struct view *view, unsigned number, const char *value)
+put_placeholder(struct view *view, const char *name, enum page_value value)
 {
-	char placeholder[COMPILED_TEMPLATE_HOLE_BYTES];
+	char placeholder[COMPILED_TEMPLATE_PLACEHOLDER_BYTES];
 
-	if (!value)
-		return;
-	compiled_template_format_hole(number, placeholder);
-	view_put_text(view, value_names[number], *value ? placeholder : "");
+	compiled_template_format_placeholder(value, placeholder);
+	view_put_text(view, name, placeholder);
 }
 
-/* @return NULL for no such date */
+static void
+put_counts(struct view *view, const struct locale_format *format,
+    const struct page_params *params)
+{
+	g_autofree char *count_new =
+	    params->is_note ? locale_format_text(format, "no_new_papers")
+	                    : locale_format_count(format, params->total, "new_papers");
+	g_autofree char *count_papers =
+	    params->is_note ? locale_format_text(format, "no_papers")
+	                    : locale_format_count(format, params->total, "papers");
+	g_autofree char *first_title =
+	    sanitize_line(params->first_title, BOUNDS_SUBJECT_TITLE_CHARS);
+	g_autofree char *sentence =
+	    g_strconcat(count_new, params->is_note ? "" : ": ", first_title, NULL);
+	g_autofree char *preheader = sanitize_line(sentence, BOUNDS_PREHEADER_CHARS);
+	g_autofree char *start = g_strdup_printf("%u", params->titles_start);
+
+	view_put_text(view, "count_new", count_new);
+	view_put_text(view, "count_papers", count_papers);
+	view_put_text(view, "first_title", first_title);
+	view_put_text(view, "preheader", preheader);
+	view_put_text(view, "titles_start", start);
+	if (params->shown < params->total) {
+		g_autofree char *rest = locale_format_count(
+		    format, params->total - params->shown, "more_papers");
+
+		view_put_text(view, "rest", rest);
+	}
+}
+
+/* @return NULL for an invalid date */
 static struct view *
-new_view(const struct page_settings *settings, const struct page_heading *heading)
+new_view(const struct page_settings *settings, const struct page_params *params)
 {
 	g_autofree char *list_name = sanitize_line(settings->list_name, 0);
-	g_autofree char *date_short =
-	    locale_format_format_day(settings->words, heading->date, WORDS_SHORT);
+	g_autofree char *date =
+	    locale_format_day(settings->format, params->date, LOCALE_FORMAT_SHORT);
 	g_autofree char *date_long =
-	    locale_format_format_day(settings->words, heading->date, WORDS_LONG);
-	g_autofree char *start = g_strdup_printf("%u", heading->titles_start);
+	    locale_format_day(settings->format, params->date, LOCALE_FORMAT_LONG);
+	g_autofree char *coverage =
+	    params->coverage ? sanitize_line(params->coverage, 0) : NULL;
 	struct view *view;
 
-	if (!date_short)
+	if (!date)
 		return NULL;
 	view = view_new_map();
 	view_put_text(view, "list_name", list_name);
 	view_put_text(view, "owner", settings->owner);
 	view_put_text(view, "change_url", settings->change_url);
-	view_put_text(view, "date", date_short);
+	view_put_text(view, "date", date);
 	view_put_text(view, "date_long", date_long);
-	view_put_text(view, "papers", PLACE_PAPERS);
-	view_put_text(view, "titles", PLACE_TITLES);
-	view_put(view, "has_titles", view_new_bool(heading->has_titles));
-	view_put_text(view, "titles_start", start);
-	view_put(view, "is_note", view_new_bool(heading->is_note));
+	view_put_text(view, "coverage", coverage);
+	view_put_text(view, "papers", MARKER_PAPERS);
+	view_put_text(view, "titles", MARKER_TITLES);
+	view_put(view, "has_titles", view_new_bool(params->has_titles));
+	view_put(view, "is_note", view_new_bool(params->is_note));
+	put_placeholder(view, "recipient", PAGE_RECIPIENT);
+	put_placeholder(view, "stop_url", PAGE_STOP_URL);
+	put_counts(view, settings->format, params);
 	return view;
-}
-
-static struct skeleton *
-new_draft(const struct page_settings *settings, const struct page_heading *heading,
-    const char *const *values, GError **error)
-{
-	pb_auto(skeleton) skeleton = g_new0(struct skeleton, 1);
-	pb_auto(view) view = new_view(settings, heading);
-	g_autoptr(GString) subject = g_string_new(NULL);
-
-	if (!view) {
-		g_set_error(
-		    error, PB_ERROR, PB_ERROR_INPUT, "the digest has no valid date");
-		return NULL;
-	}
-	/* The subject sees all but itself. */
-	for (unsigned i = 0; i < PAGE_VALUES; i++)
-		if (i != PAGE_SUBJECT)
-			put_value(view, i, values[i]);
-	template_append(settings->subject, view, subject);
-	skeleton->subject = compiled_template_new(subject->str, 0);
-	put_value(view, PAGE_SUBJECT, values[PAGE_SUBJECT]);
-	if (!init_part(
-	        &skeleton->html, "digest.html", settings->html, view, 0, error) ||
-	    !init_part(&skeleton->text, "digest.txt", settings->text, view,
-	        BOUNDS_TEXT_COLUMNS, error))
-		return NULL;
-	return g_steal_pointer(&skeleton);
-}
-
-static void
-set_key(
-    char key[KEY_BYTES], const struct page_heading *heading, const char *const *values)
-{
-	static const char hex[] = "0123456789abcdef";
-	unsigned bits = (unsigned)heading->is_note << 1 | heading->has_titles;
-	unsigned start = heading->titles_start;
-	size_t at = g_strlcpy(key, heading->date, DAY_BYTES);
-
-	for (unsigned i = 0; i < PAGE_VALUES; i++)
-		bits = bits << 2 | (values[i] ? 1U + (*values[i] != '\0') : 0U);
-	at = MIN(at, DAY_BYTES - 1);
-	for (unsigned i = 0; i < KEY_DIGITS; i++, bits >>= 4)
-		key[at++] = hex[bits & 15];
-	for (unsigned i = 0; i < START_DIGITS; i++, start >>= 4)
-		key[at++] = hex[start & 15];
-	key[at] = '\0';
-}
-
-/* Of the values it only counts whether they are there and empty. */
-static const struct skeleton *
-get_draft(struct pages *frames, const struct page_heading *heading,
-    const char *const *values, GError **error)
-{
-	struct skeleton *skeleton;
-	char key[KEY_BYTES];
-
-	set_key(key, heading, values);
-	skeleton = g_hash_table_lookup(frames->drafts, key);
-	if (skeleton)
-		return skeleton;
-	skeleton = new_draft(&frames->settings, heading, values, error);
-	if (!skeleton)
-		return NULL;
-	if (g_hash_table_size(frames->drafts) >= DRAFTS_MAX)
-		g_hash_table_remove_all(frames->drafts);
-	g_hash_table_insert(frames->drafts, g_strdup(key), skeleton);
-	return skeleton;
-}
-
-static void
-make_values(
-    const struct words *words, char **values, const struct page_heading *heading)
-{
-	g_autofree char *sentence = NULL;
-
-	for (unsigned i = 0; i < PAGE_OPEN_VALUES; i++)
-		values[i] = g_strdup(SOMEBODY);
-	values[PAGE_COUNT_NEW] =
-	    heading->is_note
-	        ? locale_format_text(words, "no_new_papers")
-	        : locale_format_format_count(words, heading->total, "new_papers");
-	values[PAGE_COUNT_PAPERS] =
-	    heading->is_note
-	        ? locale_format_text(words, "no_papers")
-	        : locale_format_format_count(words, heading->total, "papers");
-	values[PAGE_FIRST_TITLE] =
-	    sanitize_line(heading->first_title, BOUNDS_SUBJECT_TITLE_CHARS);
-	sentence = g_strconcat(values[PAGE_COUNT_NEW], heading->is_note ? "" : ": ",
-	    values[PAGE_FIRST_TITLE], NULL);
-	values[PAGE_PREHEADER] = sanitize_line(sentence, BOUNDS_PREHEADER_CHARS);
-	if (heading->coverage && *heading->coverage)
-		values[PAGE_COVERAGE] = sanitize_line(heading->coverage, 0);
-	if (heading->shown < heading->total)
-		values[PAGE_REST] = locale_format_format_count(
-		    words, heading->total - heading->shown, "more_papers");
 }
 
 char *
@@ -319,95 +208,82 @@ page_format_subject(const struct compiled_template *subject, const char *const *
 	return sanitize_line(line->str, BOUNDS_SUBJECT_CHARS);
 }
 
+/* The subject is rendered first: both parts may show it. */
 static void
-bind_part(
-    struct page_part *part, const struct page_part *skeleton, const char *const *values)
+init_subject(struct page *page, const struct template *template, struct view *view)
 {
-	part->head = compiled_template_bind(skeleton->head, values);
-	part->middle = compiled_template_bind(skeleton->middle, values);
-	part->tail = compiled_template_bind(skeleton->tail, values);
+	static const char *const no_values[PAGE_VALUES] = {0};
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct compiled_template *subject;
+	GString *field;
+
+	template_append(template, view, text);
+	subject = compiled_template_new(text->str, 0);
+	if (compiled_template_has_placeholder(subject)) {
+		page->subject = subject;
+		put_placeholder(view, "subject", PAGE_SUBJECT);
+		return;
+	}
+	page->fixed_subject = page_format_subject(subject, no_values);
+	compiled_template_free(subject);
+	field = g_string_new(NULL);
+	header_append_text(field, "Subject", page->fixed_subject);
+	page->subject_field = g_string_free(field, FALSE);
+	view_put_text(view, "subject", page->fixed_subject);
 }
 
-/* @param values  all; the reader's are taken away */
 static struct page *
-new_frame(struct pages *frames, const struct page_heading *heading, char **values,
+new_page(const struct page_settings *settings, const struct page_params *params,
     GError **error)
 {
-	const char *const *known = (const char *const *)values;
-	const struct skeleton *skeleton = get_draft(frames, heading, known, error);
-	struct compiled_template *subject;
-	struct page *frame;
+	pb_auto(view) view = new_view(settings, params);
+	pb_auto(page) page = g_new0(struct page, 1);
 
-	if (!skeleton)
-		return NULL;
-	for (unsigned i = 0; i < PAGE_OPEN_VALUES; i++)
-		g_clear_pointer(&values[i], g_free);
-	frame = g_new0(struct page, 1);
-	subject = compiled_template_bind(skeleton->subject, known);
-	if (compiled_template_has_hole(subject)) {
-		frame->subject = subject;
-	} else {
-		GString *field = g_string_new(NULL);
-
-		frame->known_subject = page_format_subject(subject, known);
-		header_append_text(field, "Subject", frame->known_subject);
-		frame->subject_field = g_string_free(field, FALSE);
-		values[PAGE_SUBJECT] = g_strdup(frame->known_subject);
-		compiled_template_free(subject);
-	}
-	/* A subject that came out empty is none to the templates either. */
-	if (values[PAGE_SUBJECT] && !*values[PAGE_SUBJECT]) {
-		for (unsigned i = 0; i < PAGE_SUBJECT; i++)
-			values[i] = g_strdup(SOMEBODY);
-		skeleton = get_draft(frames, heading, known, error);
-		for (unsigned i = 0; i < PAGE_SUBJECT; i++)
-			g_clear_pointer(&values[i], g_free);
-	}
-	if (!skeleton) {
-		page_free(frame);
+	if (!view) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "invalid digest date '%s'",
+		    params->date);
 		return NULL;
 	}
-	bind_part(&frame->text, &skeleton->text, known);
-	bind_part(&frame->html, &skeleton->html, known);
-	return frame;
+	init_subject(page, settings->subject, view);
+	if (!init_part(&page->text, "digest.txt", settings->text, view,
+	        BOUNDS_TEXT_COLUMNS, error) ||
+	    !init_part(&page->html, "digest.html", settings->html, view, 0, error))
+		return NULL;
+	return g_steal_pointer(&page);
 }
 
 static void
-set_probe(GString *probe, const struct page_heading *heading)
+set_key(GString *key, const struct page_params *params)
 {
-	const char *coverage = heading->coverage ? heading->coverage : "";
-	const unsigned numbers[] = {heading->total, heading->shown, heading->has_titles,
-	    heading->titles_start, heading->is_note, (unsigned)strlen(coverage)};
+	const char *coverage = params->coverage ? params->coverage : "";
+	const unsigned numbers[] = {params->total, params->shown, params->has_titles,
+	    params->titles_start, params->is_note, (unsigned)strlen(coverage)};
 
-	g_string_assign(probe, heading->date);
+	g_string_assign(key, params->date);
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
-		/* Seven bits at a time, and never a zero octet. */
+		/* Seven bits per byte, and never a NUL. */
 		for (unsigned rest = numbers[i]; rest; rest >>= 7)
-			g_string_append_c(probe, (char)(rest | 128));
-		g_string_append_c(probe, '\n');
+			g_string_append_c(key, (char)(rest | 128));
+		g_string_append_c(key, '\n');
 	}
-	g_string_append(probe, coverage);
-	g_string_append(probe, heading->first_title);
+	g_string_append(key, coverage);
+	g_string_append(key, params->first_title);
 }
 
 const struct page *
-pages_get(struct pages *frames, const struct page_heading *heading, GError **error)
+pages_get(struct pages *pages, const struct page_params *params, GError **error)
 {
-	char *values[PAGE_VALUES] = {0};
-	struct page *frame;
+	struct page *page;
 
-	set_probe(frames->probe, heading);
-	frame = g_hash_table_lookup(frames->known, frames->probe->str);
-	if (frame)
-		return frame;
-	make_values(frames->settings.words, values, heading);
-	frame = new_frame(frames, heading, values, error);
-	for (unsigned i = 0; i < PAGE_VALUES; i++)
-		g_free(values[i]);
-	if (!frame)
+	set_key(pages->lookup_key, params);
+	page = g_hash_table_lookup(pages->entries, pages->lookup_key->str);
+	if (page)
+		return page;
+	page = new_page(&pages->settings, params, error);
+	if (!page)
 		return NULL;
-	if (g_hash_table_size(frames->known) >= FRAMES_MAX)
-		g_hash_table_remove_all(frames->known);
-	g_hash_table_insert(frames->known, g_strdup(frames->probe->str), frame);
-	return frame;
+	if (g_hash_table_size(pages->entries) >= PAGES_MAX)
+		g_hash_table_remove_all(pages->entries);
+	g_hash_table_insert(pages->entries, g_strdup(pages->lookup_key->str), page);
+	return page;
 }

@@ -1,5 +1,5 @@
 /*
- * view.c - what a template sees: a small tree of texts, truths, lists and maps.
+ * view.c - the input of a template: a tree of texts, booleans, lists and maps.
  */
 #include "render/view.h"
 
@@ -74,7 +74,7 @@ void
 view_put(struct view *map, const char *name, struct view *member)
 {
 	g_assert(map->kind == VIEW_MAP);
-	/* The table never writes through its keys. */
+	/* The table does not write to its keys. */
 	g_hash_table_replace(map->map, (char *)name, member);
 }
 

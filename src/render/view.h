@@ -1,5 +1,5 @@
 /*
- * view.h - what a template sees: a small tree of texts, truths, lists and maps.
+ * view.h - the input of a template: a tree of texts, booleans, lists and maps.
  */
 #ifndef PAPERBOY_RENDER_VIEW_H
 #define PAPERBOY_RENDER_VIEW_H
@@ -22,12 +22,11 @@ struct view {
 		char *text;
 		bool truth;
 		GPtrArray *list; /* of struct view * */
-		GHashTable
-		    *map; /* names of ours, kept alive by the caller → struct view * */
+		GHashTable *map; /* string literals → struct view * */
 	};
 };
 
-/** Allocate a text. @param text  NULL is the empty text */
+/** Allocate a text. @param text  NULL for an empty one */
 struct view *view_new_text(const char *text);
 struct view *view_new_bool(bool truth);
 struct view *view_new_list(void);
@@ -38,17 +37,16 @@ PB_DEFINE_AUTO(view, view_free);
 /** Put a member into a map. @param name a string literal; @param member taken */
 void view_put(struct view *map, const char *name, struct view *member);
 
-/** Put a text into a map; NULL puts nothing, so that a section on it is skipped. */
+/** Put a text into a map; NULL is left out, so that sections on it are skipped. */
 void view_put_text(struct view *map, const char *name, const char *text);
 
 /** Append to a list. @param item taken */
 void view_append(struct view *list, struct view *item);
 
-/** Find a member; NULL where the view is no map or has none of that name. */
+/** Find a member. @return NULL if the view is not a map or lacks it */
 const struct view *view_find(const struct view *view, const char *name);
 
-/** Tell whether a section on this view is shown: NULL, false and all that is empty are
- * not. */
+/** Whether sections on this view are shown: false for NULL, false and empty values. */
 bool view_is_true(const struct view *view);
 
 #endif

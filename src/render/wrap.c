@@ -1,15 +1,15 @@
 /*
- * wrap.c - lines of a plain text brought to a width.
+ * wrap.c - line wrapping of plain text.
  */
 #include "render/wrap.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Maximum digits of a number in a list; more are a year. */
+/* Maximum number of digits of a list number; more may be a year. */
 #define NUMBER_DIGITS 3
 
-/* Most text is ASCII, and Unicode's tables are slow to ask. */
+/* Most text is ASCII, and lookups in Unicode tables are slow. */
 static bool
 is_wide(gunichar c)
 {
@@ -25,8 +25,8 @@ get_width(gunichar c)
 }
 
 /*
- * A small part of UAX 14: ideographs may be parted from their neighbours, but
- * no line starts with closing punctuation or ends with an opening one.
+ * A small part of UAX 14: lines may be broken around ideographs, but do not start with
+ * closing punctuation or end with opening punctuation.
  */
 static bool
 may_break_between(gunichar before, gunichar after)
@@ -63,7 +63,7 @@ append_line(GString *out, size_t indent, const char *from, const char *to)
 	g_string_append_c(out, '\n');
 }
 
-/* How many characters of ASCII a word goes on with, up to `most`. */
+/* Count the ASCII characters that a word continues with, at most `most`. */
 static size_t
 measure_word(const char *text, const char *end, size_t most)
 {
@@ -74,7 +74,7 @@ measure_word(const char *text, const char *end, size_t most)
 	return n;
 }
 
-/* "12. " at the start of an item of a list. @return 0 for none */
+/* "12. " at the start of a list item. @return 0 for none */
 static size_t
 measure_number(const char *text)
 {
@@ -113,7 +113,7 @@ wrap_line(GString *out, const char *line, const char *end, unsigned columns)
 		size_t word = before < 0x80 ? measure_word(p, end, most) : 0;
 		gunichar c;
 
-		/* Most words have no place to break in them, and fit. */
+		/* Most words fit and cannot be broken. */
 		if (word && (!break_end || column + word <= columns)) {
 			column += word;
 			p += word;
@@ -150,7 +150,7 @@ wrap_append_text(GString *out, const char *text, unsigned columns)
 	while (*text) {
 		const char *end = strchrnul(text, '\n');
 
-		/* No character has more columns than octets. */
+		/* No character has more columns than bytes. */
 		if ((size_t)(end - text) <= columns)
 			append_line(out, 0, text, end);
 		else

@@ -1,5 +1,5 @@
 /*
- * wrap.h - lines of a plain text brought to a width.
+ * wrap.h - line wrapping of plain text.
  */
 #ifndef PAPERBOY_RENDER_WRAP_H
 #define PAPERBOY_RENDER_WRAP_H
@@ -7,17 +7,16 @@
 #include <glib.h>
 
 /**
- * Break every line that is wider than `columns`, at blanks and between wide
- * characters.  What follows is indented as the line was, and by two more behind
- * a bullet (`* ` or `- `).  A word that fits on no line, such as a link, stays
- * whole.  No line ends in a blank, and none is "--" at its start alone, which
- * mail programs take for the end of a text.
+ * Break every line that is wider than `columns`, at blanks and between wide characters.
+ * Continuation lines are indented like the line, and by two more after a bullet (`* `
+ * or `- `).  A word that is longer than a line, such as a link, is not broken.  No line
+ * ends in a blank, and none consists of "--", which mail programs take for the start of
+ * a signature.
  *
- * Columns are those of a terminal: two for a wide character, none for a
- * combining one.
+ * Columns are those of a terminal: two for a wide character, none for a combining one.
  *
- * @param text  valid UTF-8; lines end with LF
- * @return owned by the caller; ends with LF unless it is empty
+ * @param text  valid UTF-8; lines end in LF
+ * @return owned by the caller; ends in LF unless it is empty
  */
 char *wrap_format_text(const char *text, unsigned columns);
 
