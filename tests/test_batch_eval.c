@@ -66,31 +66,31 @@ choose_papers(void)
 
 	for (unsigned i = 0; i < PAPERS; i++)
 		if (i % 3)
-			bulk_mask_add(&papers, i);
+			bitset_add(&papers, i);
 	return papers;
 }
 
 static void
-assert_same(struct batch_eval *bulk, const struct paper_cache *paper_cache,
+assert_same(struct batch_eval *batch, const struct paper_cache *paper_cache,
     const struct query *query, const struct bitset *papers)
 {
 	g_autofree char *canonical = query_format(query);
 	g_autoptr(GError) error = NULL;
 	struct batch_result answer;
 
-	batch_eval_run(bulk, canonical, papers, &answer, &error);
+	batch_eval_run(batch, canonical, papers, &answer, &error);
 	g_assert_no_error(error);
 	for (unsigned i = 0; i < PAPERS; i++) {
 		const struct query_document *document = paper_cache->documents[i];
-		bool is_asked = bulk_mask_has(papers, i);
+		bool is_asked = bitset_has(papers, i);
 		bool is_yes =
 		    query_evaluate(query, document, QUERY_AS_REPORTED) == QUERY_TRUE;
 		bool is_waiting =
 		    !is_yes && query_is_time_dependent(query) &&
 		    query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE;
 
-		if (bulk_mask_has(&answer.yes, i) != (is_asked && is_yes) ||
-		    bulk_mask_has(&answer.waiting, i) != (is_asked && is_waiting))
+		if (bitset_has(&answer.yes, i) != (is_asked && is_yes) ||
+		    bitset_has(&answer.waiting, i) != (is_asked && is_waiting))
 			g_error("%s: not so of paper %u", canonical, i);
 	}
 }
@@ -127,12 +127,12 @@ it_says_of_many_papers_what_it_says_of_each(void)
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
 	struct paper_cache *paper_cache = new_cache(tokenizer);
-	pb_auto(batch_eval) bulk = batch_eval_new(tokenizer);
+	pb_auto(batch_eval) batch = batch_eval_new(tokenizer);
 	struct bitset some = choose_papers(), all;
 
 	memset(&all, 0xff, sizeof(all));
 	for (unsigned i = 0; i < PAPERS; i++)
-		batch_eval_add(bulk, paper_cache->documents[i]);
+		batch_eval_add(batch, paper_cache->documents[i]);
 	/* Twice: what is known of a clause for some papers is used for the others. */
 	for (unsigned round = 0; round < 2; round++)
 		for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -141,7 +141,7 @@ it_says_of_many_papers_what_it_says_of_each(void)
 			    query_parse(texts[i], tokenizer, NULL, NULL, &error);
 
 			g_assert_no_error(error);
-			assert_same(bulk, paper_cache, query, round ? &all : &some);
+			assert_same(batch, paper_cache, query, round ? &all : &some);
 		}
 	free_cache(paper_cache);
 }
@@ -152,24 +152,24 @@ clauses_that_are_forgotten_are_asked_again(void)
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
 	struct paper_cache *paper_cache = new_cache(tokenizer);
-	pb_auto(batch_eval) bulk = batch_eval_new(tokenizer);
+	pb_auto(batch_eval) batch = batch_eval_new(tokenizer);
 	struct bitset some = choose_papers();
 
 	for (unsigned i = 0; i < PAPERS; i++)
-		batch_eval_add(bulk, paper_cache->documents[i]);
+		batch_eval_add(batch, paper_cache->documents[i]);
 	/* More clauses than are kept. */
 	for (unsigned i = 0; i < 20000; i++) {
 		g_autofree char *text = g_strdup_printf("diffusion OR novelty%u", i);
 		pb_auto(query) query = query_parse(text, tokenizer, NULL, NULL, NULL);
 
 		if (i % 500 == 0)
-			assert_same(bulk, paper_cache, query, &some);
+			assert_same(batch, paper_cache, query, &some);
 		else {
 			g_autofree char *canonical = query_format(query);
 			struct batch_result answer;
 
 			g_assert_true(
-			    batch_eval_run(bulk, canonical, &some, &answer, NULL));
+			    batch_eval_run(batch, canonical, &some, &answer, NULL));
 		}
 	}
 	free_cache(paper_cache);
@@ -183,7 +183,7 @@ what_is_no_filter_is_refused(void)
 	    "((((((((((diffusion))))))))))"};
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct tokenizer *tokenizer = store_get_tokenizer(fixture->store);
-	pb_auto(batch_eval) bulk = batch_eval_new(tokenizer);
+	pb_auto(batch_eval) batch = batch_eval_new(tokenizer);
 	const struct bitset none = {0};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -193,7 +193,7 @@ what_is_no_filter_is_refused(void)
 
 		g_test_message("%s", texts[i]);
 		g_assert_true(
-		    batch_eval_run(bulk, texts[i], &none, &answer, &error) == !!query);
+		    batch_eval_run(batch, texts[i], &none, &answer, &error) == !!query);
 		g_assert_true(!query == !!error);
 	}
 }
@@ -202,7 +202,7 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/bulk/" #name, name)
+#define ADD(name) g_test_add_func("/batch/" #name, name)
 	ADD(it_says_of_many_papers_what_it_says_of_each);
 	ADD(clauses_that_are_forgotten_are_asked_again);
 	ADD(what_is_no_filter_is_refused);

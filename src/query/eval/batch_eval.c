@@ -1,32 +1,33 @@
 /*
- * batch_eval.c - a filter's answer for many papers at once.
+ * batch_eval.c - bit-parallel evaluation of filters for a batch of papers.
  */
 #include "query/eval/batch_eval.h"
 
 #include <string.h>
 
 #include "base/bounds.h"
+#include "query/parse/canonical.h"
 #include "query/parse/tree.h"
 
-/* When so many clauses are kept, they are forgotten: some 10 MB. */
-#define CLAUSES_MOST 16384
+/* Maximum number of clauses in the cache, about 10 MB; a full cache is emptied. */
+#define CLAUSES_MAX 16384
 
 #define MODES (QUERY_MAY_CHANGE + 1)
 
 #define WORDS (BATCH_EVAL_PAPERS / 64)
 
-/* Of some papers: for which it is true, and for which it is not false. */
-struct truths {
+/* Sets of papers for which something is true, and for which it is not false. */
+struct verdicts {
 	struct bitset yes;
 	struct bitset maybe;
 };
 
-/* A clause, and what is known of it so far. */
+/* A clause and its verdicts so far, valid for the papers that are evaluated. */
 struct clause {
 	struct query *query;
-	bool is_changing;
-	struct bitset known[MODES];
-	struct truths truths[MODES];
+	bool is_time_dependent;
+	struct bitset evaluated[MODES];
+	struct verdicts verdicts[MODES];
 };
 
 struct batch_eval {
@@ -34,44 +35,44 @@ struct batch_eval {
 	const struct query_document *documents[BATCH_EVAL_PAPERS];
 	unsigned count;
 	GHashTable *clauses; /* canonical text -> struct clause * */
-	GString *text;       /* of the clause that is being read */
+	GString *text;       /* buffer for the text of a clause */
 };
 
-/* A canonical text that is being read. */
-struct mime_parser {
-	struct batch_eval *bulk;
+/* Evaluation of one canonical text in one mode. */
+struct evaluation {
+	struct batch_eval *batch;
 	const char *at;
 	enum query_mode mode;
 	unsigned depth;
-	bool is_changing; /* a clause waits, or may change */
-	bool is_bad;      /* this is no canonical text */
+	bool is_time_dependent; /* any clause is */
+	bool is_bad;            /* the text is not canonical */
 };
 
 bool
-bitset_is_empty(const struct bitset *mask)
+bitset_is_empty(const struct bitset *set)
 {
 	uint64_t any = 0;
 
 	for (unsigned i = 0; i < WORDS; i++)
-		any |= mask->bits[i];
+		any |= set->bits[i];
 	return any == 0;
 }
 
 unsigned
-bitset_count(const struct bitset *mask)
+bitset_count(const struct bitset *set)
 {
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < WORDS; i++)
-		count += (unsigned)__builtin_popcountll(mask->bits[i]);
+		count += (unsigned)__builtin_popcountll(set->bits[i]);
 	return count;
 }
 
 unsigned
-bitset_find(const struct bitset *mask, unsigned paper)
+bitset_find(const struct bitset *set, unsigned paper)
 {
 	for (; paper < BATCH_EVAL_PAPERS; paper = (paper / 64 + 1) * 64) {
-		uint64_t rest = mask->bits[paper / 64] >> paper % 64;
+		uint64_t rest = set->bits[paper / 64] >> paper % 64;
 
 		if (rest)
 			return paper + (unsigned)__builtin_ctzll(rest);
@@ -82,32 +83,31 @@ bitset_find(const struct bitset *mask, unsigned paper)
 static struct bitset
 intersect(const struct bitset *a, const struct bitset *b)
 {
-	struct bitset mask;
+	struct bitset set;
 
 	for (unsigned i = 0; i < WORDS; i++)
-		mask.bits[i] = a->bits[i] & b->bits[i];
-	return mask;
+		set.bits[i] = a->bits[i] & b->bits[i];
+	return set;
 }
 
 static struct bitset
 unite(const struct bitset *a, const struct bitset *b)
 {
-	struct bitset mask;
+	struct bitset set;
 
 	for (unsigned i = 0; i < WORDS; i++)
-		mask.bits[i] = a->bits[i] | b->bits[i];
-	return mask;
+		set.bits[i] = a->bits[i] | b->bits[i];
+	return set;
 }
 
-/* What is in a and not in b. */
 static struct bitset
 subtract(const struct bitset *a, const struct bitset *b)
 {
-	struct bitset mask;
+	struct bitset set;
 
 	for (unsigned i = 0; i < WORDS; i++)
-		mask.bits[i] = a->bits[i] & ~b->bits[i];
-	return mask;
+		set.bits[i] = a->bits[i] & ~b->bits[i];
+	return set;
 }
 
 static void
@@ -122,35 +122,35 @@ free_clause(gpointer data)
 struct batch_eval *
 batch_eval_new(const struct tokenizer *tokenizer)
 {
-	struct batch_eval *bulk = g_new0(struct batch_eval, 1);
+	struct batch_eval *batch = g_new0(struct batch_eval, 1);
 
-	bulk->tokenizer = tokenizer;
-	bulk->clauses =
+	batch->tokenizer = tokenizer;
+	batch->clauses =
 	    g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_clause);
-	bulk->text = g_string_new(NULL);
-	return bulk;
+	batch->text = g_string_new(NULL);
+	return batch;
 }
 
 void
-batch_eval_free(struct batch_eval *bulk)
+batch_eval_free(struct batch_eval *batch)
 {
-	if (!bulk)
+	if (!batch)
 		return;
-	g_hash_table_unref(bulk->clauses);
-	g_string_free(bulk->text, TRUE);
-	g_free(bulk);
+	g_hash_table_unref(batch->clauses);
+	g_string_free(batch->text, TRUE);
+	g_free(batch);
 }
 
 void
-batch_eval_add(struct batch_eval *bulk, const struct query_document *document)
+batch_eval_add(struct batch_eval *batch, const struct query_document *document)
 {
-	g_assert(bulk->count < BATCH_EVAL_PAPERS);
-	bulk->documents[bulk->count++] = document;
+	g_assert(batch->count < BATCH_EVAL_PAPERS);
+	batch->documents[batch->count++] = document;
 }
 
-/* @param query  of that text, taken; NULL gives NULL */
+/* Add a clause to the cache. @param query  taken; NULL gives NULL */
 static struct clause *
-keep_clause(struct batch_eval *bulk, const char *text, struct query *query)
+add_clause(struct batch_eval *batch, const char *text, struct query *query)
 {
 	struct clause *clause;
 
@@ -158,158 +158,135 @@ keep_clause(struct batch_eval *bulk, const char *text, struct query *query)
 		return NULL;
 	clause = g_new0(struct clause, 1);
 	clause->query = query;
-	clause->is_changing = query_is_time_dependent(query);
-	if (g_hash_table_size(bulk->clauses) >= CLAUSES_MOST)
-		g_hash_table_remove_all(bulk->clauses);
-	g_hash_table_insert(bulk->clauses, g_strdup(text), clause);
+	clause->is_time_dependent = query_is_time_dependent(query);
+	if (g_hash_table_size(batch->clauses) >= CLAUSES_MAX)
+		g_hash_table_remove_all(batch->clauses);
+	g_hash_table_insert(batch->clauses, g_strdup(text), clause);
 	return clause;
 }
 
-/* The clause with the text that was read; NULL when it is none. */
+/* Get the clause whose text is in the buffer. @return NULL when it is not one */
 static struct clause *
-get_clause(struct batch_eval *bulk)
+get_clause(struct batch_eval *batch)
 {
-	const char *text = bulk->text->str;
-	struct clause *clause = g_hash_table_lookup(bulk->clauses, text);
+	const char *text = batch->text->str;
+	struct clause *clause = g_hash_table_lookup(batch->clauses, text);
 
-	return clause
-	           ? clause
-	           : keep_clause(bulk, text, query_parse_part(text, bulk->tokenizer));
+	if (clause)
+		return clause;
+	return add_clause(batch, text, query_parse_clause(text, batch->tokenizer));
 }
 
-static struct truths
-ask_clause(const struct batch_eval *bulk, struct clause *clause, enum query_mode wanted,
-    const struct bitset *papers)
+static struct verdicts
+evaluate_clause(const struct batch_eval *batch, struct clause *clause,
+    enum query_mode wanted, const struct bitset *papers)
 {
-	enum query_mode mode = clause->is_changing ? wanted : QUERY_AS_REPORTED;
-	struct bitset missing = subtract(papers, &clause->known[mode]);
-	struct truths *truths = &clause->truths[mode];
+	enum query_mode mode = clause->is_time_dependent ? wanted : QUERY_AS_REPORTED;
+	struct bitset missing = subtract(papers, &clause->evaluated[mode]);
+	struct verdicts *verdicts = &clause->verdicts[mode];
 
-	for (unsigned paper = bitset_find(&missing, 0); paper < bulk->count;
+	for (unsigned paper = bitset_find(&missing, 0); paper < batch->count;
 	     paper = bitset_find(&missing, paper + 1)) {
-		enum query_verdict truth =
-		    query_evaluate(clause->query, bulk->documents[paper], mode);
+		enum query_verdict verdict =
+		    query_evaluate(clause->query, batch->documents[paper], mode);
 
-		if (truth == QUERY_TRUE)
-			bulk_mask_add(&truths->yes, paper);
-		if (truth != QUERY_FALSE)
-			bulk_mask_add(&truths->maybe, paper);
+		if (verdict == QUERY_TRUE)
+			bitset_add(&verdicts->yes, paper);
+		if (verdict != QUERY_FALSE)
+			bitset_add(&verdicts->maybe, paper);
 	}
-	clause->known[mode] = unite(&clause->known[mode], papers);
-	return (struct truths){
-	    intersect(&truths->yes, papers), intersect(&truths->maybe, papers)};
+	clause->evaluated[mode] = unite(&clause->evaluated[mode], papers);
+	return (struct verdicts){
+	    intersect(&verdicts->yes, papers), intersect(&verdicts->maybe, papers)};
 }
 
-/* A clause ends at a blank or a ")" that is neither quoted nor in its own NEAR(). */
-static void
-read_text(struct mime_parser *reader)
+static struct verdicts
+read_clause(struct evaluation *evaluation, const struct bitset *papers)
 {
-	const char *start = reader->at;
-	bool is_quoted = false;
-	unsigned depth = 0;
-
-	for (; *reader->at; reader->at++) {
-		if (*reader->at == '"')
-			is_quoted = !is_quoted;
-		if (is_quoted)
-			continue;
-		if (!depth && (*reader->at == ' ' || *reader->at == ')'))
-			break;
-		depth += *reader->at == '(';
-		depth -= *reader->at == ')';
-	}
-	g_string_truncate(reader->bulk->text, 0);
-	g_string_append_len(reader->bulk->text, start, reader->at - start);
-}
-
-static struct truths
-read_clause(struct mime_parser *reader, const struct bitset *papers)
-{
+	struct batch_eval *batch = evaluation->batch;
+	const char *start = evaluation->at;
 	struct clause *clause;
 
-	read_text(reader);
-	clause = get_clause(reader->bulk);
-	reader->is_bad = reader->is_bad || !clause;
-	if (!clause)
-		return (struct truths){0};
-	reader->is_changing = reader->is_changing || clause->is_changing;
-	return ask_clause(reader->bulk, clause, reader->mode, papers);
+	canonical_skip_clause(&evaluation->at);
+	g_string_truncate(batch->text, 0);
+	g_string_append_len(batch->text, start, evaluation->at - start);
+	clause = get_clause(batch);
+	if (!clause) {
+		evaluation->is_bad = true;
+		return (struct verdicts){0};
+	}
+	evaluation->is_time_dependent |= clause->is_time_dependent;
+	return evaluate_clause(batch, clause, evaluation->mode, papers);
 }
 
-static struct truths read_or(struct mime_parser *reader, const struct bitset *papers);
+static struct verdicts
+read_or(struct evaluation *evaluation, const struct bitset *papers);
 
-static inline bool
-is_at(const struct mime_parser *reader, const char *word)
+static struct verdicts
+read_group(struct evaluation *evaluation, const struct bitset *papers)
 {
-	return *reader->at == *word && strncmp(reader->at, word, strlen(word)) == 0;
+	struct verdicts verdicts = {0};
+
+	if (!canonical_accept(&evaluation->at, CANONICAL_OPEN))
+		return read_clause(evaluation, papers);
+	if (++evaluation->depth <= BOUNDS_QUERY_DEPTH)
+		verdicts = read_or(evaluation, papers);
+	if (evaluation->depth > BOUNDS_QUERY_DEPTH ||
+	    !canonical_accept(&evaluation->at, CANONICAL_CLOSE))
+		evaluation->is_bad = true;
+	evaluation->depth--;
+	if (!evaluation->is_bad)
+		canonical_skip_boost(&evaluation->at);
+	return verdicts;
 }
 
-static inline bool
-read_word(struct mime_parser *reader, const char *word)
+static struct verdicts
+read_not(struct evaluation *evaluation, const struct bitset *papers)
 {
-	if (!is_at(reader, word))
+	struct verdicts verdicts;
+
+	if (!canonical_accept(&evaluation->at, CANONICAL_NOT))
+		return read_group(evaluation, papers);
+	verdicts = read_group(evaluation, papers);
+	return (struct verdicts){
+	    subtract(papers, &verdicts.maybe), subtract(papers, &verdicts.yes)};
+}
+
+/* Skip what joins the operands of an AND: a space alone before a NOT. */
+static bool
+accept_and(struct evaluation *evaluation)
+{
+	if (canonical_accept(&evaluation->at, CANONICAL_AND))
+		return true;
+	if (!canonical_is_at(evaluation->at, " " CANONICAL_NOT))
 		return false;
-	reader->at += strlen(word);
+	evaluation->at++;
 	return true;
 }
 
-/* A group may have a weight behind it, which says nothing here. */
-static struct truths
-read_group(struct mime_parser *reader, const struct bitset *papers)
+/* Each operand is evaluated only for papers whose verdict it can still change. */
+static struct verdicts
+read_and(struct evaluation *evaluation, const struct bitset *papers)
 {
-	struct truths truths = {0};
+	struct verdicts all = read_not(evaluation, papers);
 
-	if (!read_word(reader, "("))
-		return read_clause(reader, papers);
-	if (++reader->depth <= BOUNDS_QUERY_DEPTH)
-		truths = read_or(reader, papers);
-	reader->is_bad = reader->is_bad || reader->depth > BOUNDS_QUERY_DEPTH ||
-	                 !read_word(reader, ")");
-	reader->depth--;
-	if (!reader->is_bad && read_word(reader, "^"))
-		reader->at += strspn(reader->at, "0123456789");
-	return truths;
-}
+	while (!evaluation->is_bad && accept_and(evaluation)) {
+		struct verdicts one = read_not(evaluation, &all.maybe);
 
-static struct truths
-read_not(struct mime_parser *reader, const struct bitset *papers)
-{
-	struct truths truths, turned;
-
-	if (!read_word(reader, "NOT "))
-		return read_group(reader, papers);
-	truths = read_group(reader, papers);
-	turned.yes = subtract(papers, &truths.maybe);
-	turned.maybe = subtract(papers, &truths.yes);
-	return turned;
-}
-
-/* Of each operand only those papers are asked for that it can still turn. */
-static struct truths
-read_and(struct mime_parser *reader, const struct bitset *papers)
-{
-	struct truths all = read_not(reader, papers);
-
-	while (
-	    !reader->is_bad && (read_word(reader, " AND ") || is_at(reader, " NOT "))) {
-		struct truths one;
-
-		(void)read_word(reader, " ");
-		one = read_not(reader, &all.maybe);
 		all.yes = intersect(&all.yes, &one.yes);
 		all.maybe = one.maybe;
 	}
 	return all;
 }
 
-static struct truths
-read_or(struct mime_parser *reader, const struct bitset *papers)
+static struct verdicts
+read_or(struct evaluation *evaluation, const struct bitset *papers)
 {
-	struct truths any = read_and(reader, papers);
+	struct verdicts any = read_and(evaluation, papers);
 
-	while (!reader->is_bad && read_word(reader, " OR ")) {
+	while (!evaluation->is_bad && canonical_accept(&evaluation->at, CANONICAL_OR)) {
 		struct bitset rest = subtract(papers, &any.yes);
-		struct truths one = read_and(reader, &rest);
+		struct verdicts one = read_and(evaluation, &rest);
 
 		any.yes = unite(&any.yes, &one.yes);
 		any.maybe = unite(&any.maybe, &one.maybe);
@@ -317,55 +294,57 @@ read_or(struct mime_parser *reader, const struct bitset *papers)
 	return any;
 }
 
-/* @return false when the text is not as it is formatted */
+/* @return false when the text is not canonical */
 static bool
-read_all(struct mime_parser *reader, const char *canonical, enum query_mode mode,
-    const struct bitset *papers, struct truths *truths)
+evaluate_text(struct evaluation *evaluation, const char *canonical,
+    enum query_mode mode, const struct bitset *papers, struct verdicts *verdicts)
 {
-	reader->at = canonical;
-	reader->mode = mode;
-	*truths = read_or(reader, papers);
-	return !reader->is_bad && !*reader->at;
+	evaluation->at = canonical;
+	evaluation->mode = mode;
+	*verdicts = read_or(evaluation, papers);
+	return !evaluation->is_bad && !*evaluation->at;
 }
 
-/* A filter whose text is none of ours: the parser may know better. */
+/* Evaluate a text that is not canonical: parse it whole, as one clause. */
 static bool
-ask_whole(struct batch_eval *bulk, const char *text, const struct bitset *papers,
-    struct batch_result *answer, GError **error)
+evaluate_whole(struct batch_eval *batch, const char *text, const struct bitset *papers,
+    struct batch_result *result, GError **error)
 {
-	struct clause *clause = keep_clause(
-	    bulk, text, query_parse_canonical(text, bulk->tokenizer, error));
+	struct clause *clause = add_clause(
+	    batch, text, query_parse_canonical(text, batch->tokenizer, error));
 	struct bitset rest;
 
 	if (!clause)
 		return false;
-	answer->yes = ask_clause(bulk, clause, QUERY_AS_REPORTED, papers).yes;
-	rest = subtract(papers, &answer->yes);
-	answer->waiting = (struct bitset){0};
-	if (clause->is_changing)
-		answer->waiting =
-		    ask_clause(bulk, clause, QUERY_MAY_CHANGE, &rest).maybe;
+	result->yes = evaluate_clause(batch, clause, QUERY_AS_REPORTED, papers).yes;
+	rest = subtract(papers, &result->yes);
+	result->waiting = (struct bitset){0};
+	if (clause->is_time_dependent)
+		result->waiting =
+		    evaluate_clause(batch, clause, QUERY_MAY_CHANGE, &rest).maybe;
 	return true;
 }
 
 bool
-batch_eval_run(struct batch_eval *bulk, const char *canonical,
-    const struct bitset *papers, struct batch_result *answer, GError **error)
+batch_eval_run(struct batch_eval *batch, const char *canonical,
+    const struct bitset *papers, struct batch_result *result, GError **error)
 {
-	struct mime_parser reader = {.bulk = bulk};
+	struct evaluation evaluation = {.batch = batch};
 	struct batch_result found = {0};
-	struct truths truths;
+	struct verdicts verdicts;
 
-	if (!read_all(&reader, canonical, QUERY_AS_REPORTED, papers, &truths))
-		return ask_whole(bulk, canonical, papers, answer, error);
-	found.yes = truths.yes;
-	if (reader.is_changing) {
+	if (!evaluate_text(
+	        &evaluation, canonical, QUERY_AS_REPORTED, papers, &verdicts))
+		return evaluate_whole(batch, canonical, papers, result, error);
+	found.yes = verdicts.yes;
+	if (evaluation.is_time_dependent) {
 		struct bitset rest = subtract(papers, &found.yes);
 
-		if (!read_all(&reader, canonical, QUERY_MAY_CHANGE, &rest, &truths))
-			return ask_whole(bulk, canonical, papers, answer, error);
-		found.waiting = truths.maybe;
+		if (!evaluate_text(
+		        &evaluation, canonical, QUERY_MAY_CHANGE, &rest, &verdicts))
+			return evaluate_whole(batch, canonical, papers, result, error);
+		found.waiting = verdicts.maybe;
 	}
-	*answer = found;
+	*result = found;
 	return true;
 }

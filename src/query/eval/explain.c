@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "query/eval/evaluate.h"
 #include "query/eval/highlight.h"
+#include "query/parse/canonical.h"
 
 static const char ellipsis[] = "…";
 

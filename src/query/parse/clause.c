@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "base/bounds.h"
+#include "base/edit_distance.h"
 #include "query/parse/category.h"
-#include "query/parse/number.h"
-#include "query/parse/value.h"
 
 const struct field *
 clause_find_field(const struct lexeme *name, struct query_error *problem)
@@ -159,6 +159,343 @@ read_dates(
 	return date_parse(lexeme->text, lexeme->len, column, &node->dates, problem);
 }
 
+/* The longer ones first. */
+static const char *const comparisons[] = {">=", "<=", ">", "<", "="};
+
+/* A number within a clause. */
+struct digits {
+	const char *text;
+	size_t len;
+	unsigned column;
+	const char *after; /* what it stands behind */
+};
+
+static size_t
+measure_comparison(const char *text, size_t len)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(comparisons); i++) {
+		size_t n = strlen(comparisons[i]);
+
+		if (len >= n && memcmp(text, comparisons[i], n) == 0)
+			return n;
+	}
+	return 0;
+}
+
+static bool
+read_digits(const struct digits *digits, const struct field *field, int64_t *number,
+    struct query_error *problem)
+{
+	int64_t value = 0;
+	size_t n = 0;
+
+	while (n < digits->len && g_ascii_isdigit(digits->text[n]))
+		n++;
+	if (n == 0 || n < digits->len) {
+		query_error_set(problem, PB_ERROR_INPUT, digits->column, field->example,
+		    MSG_QUERY_NUMBER_AFTER, "after", digits->after, NULL);
+		return false;
+	}
+	if (n > BOUNDS_NUMBER_DIGITS) {
+		query_error_set(problem, PB_ERROR_LIMIT, digits->column, field->example,
+		    MSG_QUERY_DIGITS, "most", MSG_INT(BOUNDS_NUMBER_DIGITS), NULL);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		value = value * 10 + (digits->text[i] - '0');
+	*number = value;
+	return true;
+}
+
+static bool
+read_comparison(const struct lexeme *lexeme, size_t sign_len, struct node *node,
+    struct query_error *problem)
+{
+	g_autofree char *sign = g_strndup(lexeme->text, sign_len);
+	const struct digits digits = {
+	    .text = lexeme->text + sign_len,
+	    .len = lexeme->len - sign_len,
+	    .column = lexeme->column + (unsigned)sign_len,
+	    .after = sign,
+	};
+	int64_t number;
+
+	if (!read_digits(&digits, node->field, &number, problem))
+		return false;
+	node->min = 0;
+	node->max = INT64_MAX;
+	if (sign[0] == '>' || sign[0] == '=')
+		node->min = number + (strcmp(sign, ">") == 0);
+	if (sign[0] == '<' || sign[0] == '=')
+		node->max = number - (strcmp(sign, "<") == 0);
+	if (node->max < 0) {
+		query_error_set(problem, PB_ERROR_INPUT, digits.column,
+		    node->field->example, MSG_QUERY_BELOW_ZERO, NULL);
+		return false;
+	}
+	return true;
+}
+
+static bool
+read_range(const struct lexeme *lexeme, const char *dots, struct node *node,
+    struct query_error *problem)
+{
+	size_t left_len = dots - lexeme->text;
+	const struct digits left = {
+	    .text = lexeme->text,
+	    .len = left_len,
+	    .column = lexeme->column,
+	    .after = node->field->name,
+	};
+	const struct digits right = {
+	    .text = dots + 2,
+	    .len = lexeme->len - left_len - 2,
+	    .column = lexeme->column +
+	              (unsigned)g_utf8_strlen(lexeme->text, (gssize)left_len) + 2,
+	    .after = "..",
+	};
+
+	node->min = 0;
+	node->max = INT64_MAX;
+	if (left.len > 0 && !read_digits(&left, node->field, &node->min, problem))
+		return false;
+	if ((right.len > 0 || left.len == 0) &&
+	    !read_digits(&right, node->field, &node->max, problem))
+		return false;
+	if (node->min > node->max) {
+		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    node->field->example, MSG_QUERY_RANGE, NULL);
+		return false;
+	}
+	return true;
+}
+
+static bool
+read_number(
+    const struct clause_source *source, struct node *node, struct query_error *problem)
+{
+	const struct lexeme *lexeme = source->lexeme;
+	size_t sign_len = measure_comparison(lexeme->text, lexeme->len);
+	const char *dots = g_strstr_len(lexeme->text, (gssize)lexeme->len, "..");
+	const struct digits alone = {
+	    .text = lexeme->text,
+	    .len = lexeme->len,
+	    .column = lexeme->column,
+	    .after = node->field->name,
+	};
+
+	if (lexeme->kind == LEXEME_WORD && sign_len > 0)
+		return read_comparison(lexeme, sign_len, node, problem);
+	if (lexeme->kind == LEXEME_WORD && dots)
+		return read_range(lexeme, dots, node, problem);
+	if (lexeme->kind == LEXEME_WORD && g_ascii_isdigit(*lexeme->text)) {
+		if (!read_digits(&alone, node->field, &node->min, problem))
+			return false;
+		node->max = node->min;
+		return true;
+	}
+	query_error_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
+	    MSG_QUERY_COMPARISON, "field", node->field->name, NULL);
+	return false;
+}
+
+static bool
+read_category(
+    const struct lexeme *lexeme, struct node *node, struct query_error *problem)
+{
+	size_t len = lexeme->len;
+	const char *category = category_find(lexeme->text, len);
+	g_autofree char *nearest = NULL, *text = NULL;
+
+	if (category) {
+		node->value = g_strdup(category);
+		return true;
+	}
+	if (len > 2 && memcmp(lexeme->text + len - 2, ".*", 2) == 0)
+		len -= 2;
+	node->value = category_find_archive(lexeme->text, len);
+	/* hep-th is both, and then it is the category. */
+	node->is_beginning =
+	    node->value && !category_find(node->value, strlen(node->value));
+	if (node->value)
+		return true;
+	nearest = category_find_nearest(lexeme->text, lexeme->len);
+	text = g_strndup(lexeme->text, lexeme->len);
+	query_error_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
+	    MSG_QUERY_CATEGORY, "text", text, "nearest", nearest, NULL);
+	return false;
+}
+
+static bool
+read_choice(const struct lexeme *lexeme, struct node *node, struct query_error *problem)
+{
+	const char *const *choices = node->field->choices;
+	g_autofree char *typed = g_ascii_strdown(lexeme->text, (gssize)lexeme->len);
+	g_autofree char *all = g_strjoinv(", ", (char **)choices);
+	g_autofree char *text = g_strndup(lexeme->text, lexeme->len);
+	const char *nearest = choices[0];
+	unsigned least = G_MAXUINT;
+
+	for (; *choices; choices++) {
+		unsigned distance = edit_distance_measure(typed, *choices);
+
+		if (distance < least) {
+			least = distance;
+			nearest = *choices;
+		}
+	}
+	if (least == 0) {
+		node->value = g_strdup(nearest);
+		return true;
+	}
+	query_error_set(problem, PB_ERROR_INPUT, lexeme->column, node->field->example,
+	    MSG_QUERY_CHOICE, "field", node->field->name, "all", all, "text", text,
+	    "nearest", nearest, NULL);
+	return false;
+}
+
+/* The shapes of arXiv's ids: 2605.15202, and hep-th/9901001 until 2007. */
+static bool
+is_arxiv_id(const char *id, size_t len)
+{
+	const char *slash = memchr(id, '/', len);
+	const char *number = slash ? slash + 1 : id;
+	size_t size = len - (size_t)(number - id);
+
+	if (slash ? size != 7 || slash == id
+	          : (size != 9 && size != 10) || id[4] != '.')
+		return false;
+	for (const char *p = id; slash && p < slash; p++)
+		if (!g_ascii_islower(*p) && *p != '-' && *p != '.')
+			return false;
+	for (size_t i = 0; i < size; i++)
+		if (!g_ascii_isdigit(number[i]) && (slash || i != 4))
+			return false;
+	return true;
+}
+
+/* 2605.15202v2 is the paper 2605.15202. */
+static void
+drop_version(char *id)
+{
+	size_t len = strlen(id);
+	size_t end = len;
+
+	while (end > 0 && g_ascii_isdigit(id[end - 1]))
+		end--;
+	if (end < len && end > 0 && id[end - 1] == 'v' && is_arxiv_id(id, end - 1))
+		id[end - 1] = '\0';
+}
+
+/* arXiv cites its papers as arXiv:2605.15202. */
+static void
+drop_archive(char *id)
+{
+	static const char archive[] = "arxiv:";
+	char *number = id + strlen(archive);
+
+	if (!g_str_has_prefix(id, archive))
+		return;
+	drop_version(number);
+	if (is_arxiv_id(number, strlen(number)))
+		memmove(id, number, strlen(number) + 1);
+}
+
+static bool
+has_alpha(const char *text)
+{
+	for (const char *p = text; *p; p = g_utf8_next_char(p))
+		if (g_unichar_isalnum(g_utf8_get_char(p)))
+			return true;
+	return false;
+}
+
+static bool
+check_star(const struct lexeme *lexeme, const char *value, const struct node *node,
+    struct query_error *problem)
+{
+	const char *star = memchr(lexeme->text, '*', lexeme->len);
+	unsigned column = lexeme->column + (lexeme->kind == LEXEME_PHRASE);
+
+	if (!star)
+		return true;
+	if (node->field->kind == FIELD_SOURCE)
+		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    node->field->example, MSG_QUERY_SOURCE_STAR, NULL);
+	else if (!node->is_beginning || strchr(value, '*'))
+		query_error_set(problem, PB_ERROR_INPUT,
+		    column + (unsigned)g_utf8_strlen(lexeme->text, star - lexeme->text),
+		    node->field->example, MSG_QUERY_VALUE_STAR, NULL);
+	else if (g_utf8_strlen(value, -1) < BOUNDS_PREFIX_CHARS)
+		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    node->field->example, MSG_QUERY_PREFIX_SHORT, "least",
+		    MSG_INT(BOUNDS_PREFIX_CHARS), NULL);
+	else
+		return true;
+	return false;
+}
+
+/* In small letters, with one blank for all white space between, none around. */
+static char *
+fold_value(const char *text, size_t len)
+{
+	GString *out = g_string_new(NULL);
+	bool owes_blank = false;
+
+	for (const char *p = text; p < text + len; p = g_utf8_next_char(p)) {
+		gunichar c = g_utf8_get_char(p);
+
+		if (g_unichar_isspace(c)) {
+			owes_blank = out->len > 0;
+			continue;
+		}
+		if (owes_blank)
+			g_string_append_c(out, ' ');
+		owes_blank = false;
+		g_string_append_unichar(
+		    out, c < 0x80 ? (gunichar)g_ascii_tolower((char)c) : c);
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* An id, a DOI, a source; "*" at the end taken off. */
+static bool
+read_whole(const struct lexeme *lexeme, struct node *node, struct query_error *problem)
+{
+	g_autofree char *value = fold_value(lexeme->text, lexeme->len);
+
+	if (node->field->kind == FIELD_WHOLE && g_str_has_suffix(value, "*")) {
+		node->is_beginning = true;
+		value[strlen(value) - 1] = '\0';
+		g_strchomp(value);
+	} else if (node->field->hit == QUERY_FIELD_ID) {
+		drop_archive(value);
+		drop_version(value);
+	}
+	if (!check_star(lexeme, value, node, problem))
+		return false;
+	if (!has_alpha(value)) {
+		g_autofree char *text = g_strndup(lexeme->text, lexeme->len);
+
+		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
+		    node->field->example, MSG_QUERY_NO_ALNUM, "text", text, NULL);
+		return false;
+	}
+	node->value = g_steal_pointer(&value);
+	return true;
+}
+
+static bool
+read_value(
+    const struct clause_source *source, struct node *node, struct query_error *problem)
+{
+	if (node->field->kind == FIELD_CATEGORY)
+		return read_category(source->lexeme, node, problem);
+	if (node->field->kind == FIELD_CHOICE)
+		return read_choice(source->lexeme, node, problem);
+	return read_whole(source->lexeme, node, problem);
+}
+
 /* How the value of a field is read, and into which kind of node. */
 static const struct {
 	enum node_kind kind;
@@ -168,11 +505,11 @@ static const struct {
     [FIELD_WORDS] = {NODE_WORDS, read_words},
     [FIELD_FACT_WORDS] = {NODE_FACT_WORDS, read_words},
     [FIELD_NAME] = {NODE_NAME, read_name},
-    [FIELD_CATEGORY] = {NODE_FACT, value_read},
-    [FIELD_WHOLE] = {NODE_FACT, value_read},
-    [FIELD_SOURCE] = {NODE_FACT, value_read},
-    [FIELD_CHOICE] = {NODE_FACT, value_read},
-    [FIELD_NUMBER] = {NODE_NUMBER, number_read},
+    [FIELD_CATEGORY] = {NODE_FACT, read_value},
+    [FIELD_WHOLE] = {NODE_FACT, read_value},
+    [FIELD_SOURCE] = {NODE_FACT, read_value},
+    [FIELD_CHOICE] = {NODE_FACT, read_value},
+    [FIELD_NUMBER] = {NODE_NUMBER, read_number},
     [FIELD_DATE] = {NODE_DATE, read_dates},
 };
 

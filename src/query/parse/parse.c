@@ -1,16 +1,317 @@
 /*
- * parse.c - a filter's text as a tree: recursive descent over the lexemes.
+ * parse.c - builds the tree of a filter from its lexemes, by recursive descent.
  */
 #include "query/parse/parse.h"
 
 #include <string.h>
 
 #include "base/bounds.h"
-#include "query/parse/parser.h"
-#include "query/parse/proximity.h"
+#include "query/parse/clause.h"
+#include "query/parse/lex.h"
+#include "query/parse/lint.h"
 
-/* The field is that of the group around, or NULL. */
+/* Default maximum number of words between the operands of NEAR. */
+#define NEAR_DISTANCE 10
+
+G_STATIC_ASSERT(BOUNDS_NEAR_WORDS == 99);
+
+static const char near_example[] = "reward NEAR/5 hacking";
+
+struct parser {
+	GArray *lexemes;
+	guint at;
+	unsigned depth;
+	unsigned terms;
+	const struct tokenizer *tokenizer;
+	GPtrArray *warnings; /* or NULL */
+	struct query_error *problem;
+};
+
+/* The field is that of the enclosing group, or NULL. */
 static struct node *parse_or(struct parser *parser, const struct field *field);
+
+static inline const struct lexeme *
+get_lexeme(const struct parser *parser, int ahead)
+{
+	return &g_array_index(parser->lexemes, struct lexeme, parser->at + ahead);
+}
+
+static bool
+starts_operand(enum lexeme_kind kind)
+{
+	switch (kind) {
+	case LEXEME_OPEN:
+	case LEXEME_FIELD:
+	case LEXEME_PHRASE:
+	case LEXEME_WORD:
+	case LEXEME_NOT:
+		return true;
+	case LEXEME_END:
+	case LEXEME_CLOSE:
+	case LEXEME_AND:
+	case LEXEME_OR:
+	case LEXEME_ANDNOT:
+	case LEXEME_NEAR:
+	case LEXEME_CARET:
+	case LEXEME_COMMA:
+	case LEXEME_COLON:
+		return false;
+	}
+	return false;
+}
+
+static bool
+is_operator(enum lexeme_kind kind)
+{
+	return kind == LEXEME_AND || kind == LEXEME_OR || kind == LEXEME_NOT ||
+	       kind == LEXEME_ANDNOT || kind == LEXEME_NEAR;
+}
+
+static void
+error_open(struct parser *parser, unsigned column)
+{
+	query_error_set(parser->problem, PB_ERROR_INPUT, column, "title:(mamba OR ssm)",
+	    MSG_QUERY_OPEN_ALONE, NULL);
+}
+
+static void
+error_missing(struct parser *parser)
+{
+	const struct lexeme *here = get_lexeme(parser, 0);
+	const struct lexeme *before = parser->at > 0 ? get_lexeme(parser, -1) : NULL;
+	enum msg_id id = MSG_QUERY_WORD_AFTER;
+	const struct lexeme *sign = before;
+	g_autofree char *text = NULL;
+
+	if (!before && here->kind == LEXEME_END) {
+		query_error_set(parser->problem, PB_ERROR_INPUT, 1, "diffusion",
+		    MSG_QUERY_EMPTY, NULL);
+		return;
+	}
+	if (before && before->kind == LEXEME_OPEN && here->kind == LEXEME_END) {
+		error_open(parser, before->column);
+		return;
+	}
+	if (!before || !is_operator(before->kind)) {
+		id = MSG_QUERY_WORD_BEFORE;
+		sign = here;
+	}
+	text = g_strndup(sign->text, sign->len);
+	query_error_set(parser->problem, PB_ERROR_INPUT, sign->column,
+	    "diffusion OR \"flow matching\"", id, "sign", text, NULL);
+}
+
+static struct node *
+parse_clause(struct parser *parser, const struct field *field)
+{
+	const struct clause_source source = {
+	    .lexeme = get_lexeme(parser, 0),
+	    .field = field,
+	    .tokenizer = parser->tokenizer,
+	};
+
+	if (++parser->terms > BOUNDS_QUERY_TERMS) {
+		query_error_set(parser->problem, PB_ERROR_LIMIT, source.lexeme->column,
+		    NULL, MSG_QUERY_TOO_MANY, "most", MSG_INT(BOUNDS_QUERY_TERMS),
+		    NULL);
+		return NULL;
+	}
+	if (parser->warnings)
+		lint_query(source.lexeme, field, parser->warnings);
+	parser->at++;
+	return clause_parse(&source, parser->problem);
+}
+
+static unsigned
+read_int(const char *text, size_t len)
+{
+	unsigned number = 0;
+
+	if (len > 2)
+		return 0;
+	for (size_t i = 0; i < len; i++) {
+		if (!g_ascii_isdigit(text[i]))
+			return 0;
+		number = number * 10 + (unsigned)(text[i] - '0');
+	}
+	return number;
+}
+
+static bool
+is_near_call(const struct parser *parser)
+{
+	const struct lexeme *near = get_lexeme(parser, 0);
+
+	return near->kind == LEXEME_NEAR && near->len == strlen("NEAR") &&
+	       (near + 1)->kind == LEXEME_OPEN && (near + 1)->start == near->end;
+}
+
+static bool
+is_near_infix(const struct parser *parser)
+{
+	return get_lexeme(parser, 0)->kind == LEXEME_NEAR && !is_near_call(parser);
+}
+
+static bool
+read_distance(struct parser *parser, const char *text, size_t len, unsigned column,
+    unsigned *distance)
+{
+	*distance = read_int(text, len);
+	if (*distance == 0)
+		query_error_set(parser->problem, PB_ERROR_INPUT, column, near_example,
+		    MSG_QUERY_NEAR_DISTANCE, "most", MSG_INT(BOUNDS_NEAR_WORDS), NULL);
+	return *distance > 0;
+}
+
+/* NEAR stands where words of title and abstract do. */
+static bool
+check_near_field(struct parser *parser, const struct field *field)
+{
+	if (!field || field->kind == FIELD_WORDS)
+		return true;
+	query_error_set(parser->problem, PB_ERROR_INPUT, get_lexeme(parser, 0)->column,
+	    near_example, MSG_QUERY_NEAR_FIELD, "field", field->name, NULL);
+	return false;
+}
+
+static void
+error_near_operand(struct parser *parser, const struct lexeme *lexeme)
+{
+	query_error_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
+	    lexeme->kind == LEXEME_FIELD ? "title:(reward NEAR/5 hacking)"
+	                                 : near_example,
+	    MSG_QUERY_NEAR_OPERAND, NULL);
+}
+
+/* Read one of the words and phrases that NEAR joins; nothing else may stand there. */
+static struct node *
+parse_near_operand(struct parser *parser, const struct field *field)
+{
+	const struct lexeme *lexeme = get_lexeme(parser, 0);
+	pb_auto(node) node = NULL;
+
+	if (lexeme->kind == LEXEME_WORD || lexeme->kind == LEXEME_PHRASE) {
+		node = parse_clause(parser, field);
+		if (!node || node->kind == NODE_WORDS)
+			return g_steal_pointer(&node);
+	}
+	error_near_operand(parser, lexeme);
+	return NULL;
+}
+
+/* Read ", 8" and the ")" of a NEAR( ). */
+static bool
+parse_near_end(struct parser *parser, unsigned open_column, unsigned *distance)
+{
+	const struct lexeme *lexeme = get_lexeme(parser, 0);
+
+	if (lexeme->kind == LEXEME_COMMA) {
+		lexeme++;
+		if (!read_distance(parser, lexeme->text,
+		        lexeme->kind == LEXEME_WORD ? lexeme->len : 0, lexeme->column,
+		        distance))
+			return false;
+		parser->at += 2;
+		lexeme++;
+	}
+	if (lexeme->kind == LEXEME_CLOSE) {
+		parser->at++;
+		return true;
+	}
+	if (lexeme->kind == LEXEME_END)
+		error_open(parser, open_column);
+	else
+		query_error_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
+		    near_example, MSG_QUERY_NEAR_CLOSE, NULL);
+	return false;
+}
+
+static struct node *
+parse_near_call(struct parser *parser, const struct field *field)
+{
+	unsigned column = get_lexeme(parser, 0)->column;
+	pb_auto(node) near = node_new(NODE_NEAR, column);
+
+	if (!check_near_field(parser, field))
+		return NULL;
+	near->distance = NEAR_DISTANCE;
+	parser->at += 2;
+	for (;;) {
+		enum lexeme_kind kind = get_lexeme(parser, 0)->kind;
+		struct node *operand;
+
+		if (kind == LEXEME_COMMA || kind == LEXEME_CLOSE || kind == LEXEME_END)
+			break;
+		operand = parse_near_operand(parser, field);
+		if (!operand)
+			return NULL;
+		node_add_phrase(near, operand);
+	}
+	if (!parse_near_end(parser, column + strlen("NEAR"), &near->distance))
+		return NULL;
+	if (!near->phrases || near->phrases->len < 2) {
+		query_error_set(parser->problem, PB_ERROR_INPUT, column, near_example,
+		    MSG_QUERY_NEAR_FEW, NULL);
+		return NULL;
+	}
+	node_finish_near(near);
+	return g_steal_pointer(&near);
+}
+
+/* Read the distance of the NEAR that is here, which must be that of the chain. */
+static bool
+read_near_infix(struct parser *parser, struct node *near)
+{
+	static const char sign[] = "NEAR/";
+	const struct lexeme *lexeme = get_lexeme(parser, 0);
+	unsigned distance = NEAR_DISTANCE;
+
+	if (lexeme->len >= strlen(sign) &&
+	    !read_distance(parser, lexeme->text + strlen(sign),
+	        lexeme->len - strlen(sign), lexeme->column + (unsigned)strlen(sign),
+	        &distance))
+		return false;
+	if (near->phrases->len > 1 && near->distance != distance) {
+		query_error_set(parser->problem, PB_ERROR_INPUT, lexeme->column,
+		    near_example, MSG_QUERY_NEAR_CHAIN, NULL);
+		return false;
+	}
+	near->distance = distance;
+	parser->at++;
+	return true;
+}
+
+static struct node *
+parse_near_chain(struct parser *parser, const struct field *field,
+    const struct lexeme *first, struct node *operand)
+{
+	pb_auto(node) near = node_new(NODE_NEAR, first->column);
+	pb_auto(node) taken = operand;
+
+	if (!check_near_field(parser, field))
+		return NULL;
+	if (taken->kind != NODE_WORDS ||
+	    (first->kind != LEXEME_WORD && first->kind != LEXEME_PHRASE)) {
+		error_near_operand(parser, first);
+		return NULL;
+	}
+	node_add_phrase(near, g_steal_pointer(&taken));
+	while (is_near_infix(parser)) {
+		if (!read_near_infix(parser, near))
+			return NULL;
+		if (!starts_operand(get_lexeme(parser, 0)->kind) &&
+		    !is_near_call(parser)) {
+			error_missing(parser);
+			return NULL;
+		}
+		taken = parse_near_operand(parser, field);
+		if (!taken)
+			return NULL;
+		node_add_phrase(near, g_steal_pointer(&taken));
+	}
+	node_finish_near(near);
+	return g_steal_pointer(&near);
+}
 
 static bool
 ends_operand(enum lexeme_kind kind)
@@ -20,15 +321,15 @@ ends_operand(enum lexeme_kind kind)
 
 /* Refuse a lexeme that no operand begins with. */
 static void
-refuse_lexeme(struct parser *parser)
+error_lexeme(struct parser *parser)
 {
-	const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
+	const struct lexeme *lexeme = get_lexeme(parser, 0);
 	enum msg_id id = MSG_NONE;
 
 	switch (lexeme->kind) {
 	case LEXEME_CLOSE:
 		if (parser->depth > 0) {
-			parser_error_missing(parser);
+			error_missing(parser);
 			return;
 		}
 		id = MSG_QUERY_CLOSE_ALONE;
@@ -53,12 +354,11 @@ refuse_lexeme(struct parser *parser)
 	case LEXEME_FIELD:
 	case LEXEME_PHRASE:
 	case LEXEME_WORD:
-		parser_error_missing(parser);
+		error_missing(parser);
 		return;
 	case LEXEME_NEAR:
-		if (parser->at < 2 ||
-		    parser_get_lexeme(parser, -2)->kind != LEXEME_CARET) {
-			parser_error_missing(parser);
+		if (parser->at < 2 || get_lexeme(parser, -2)->kind != LEXEME_CARET) {
+			error_missing(parser);
 			return;
 		}
 		id = MSG_QUERY_NEAR_WEIGHT;
@@ -85,14 +385,14 @@ static void
 warn_of_operator(struct parser *parser)
 {
 	static const char *const operators[] = {"AND", "OR", "NOT", "ANDNOT", "NEAR"};
-	const struct lexeme *word = parser_get_lexeme(parser, 0);
+	const struct lexeme *word = get_lexeme(parser, 0);
 	enum lexeme_kind next = (word + 1)->kind;
 	bool follows_operand =
-	    parser->at > 0 && ends_operand(parser_get_lexeme(parser, -1)->kind);
+	    parser->at > 0 && ends_operand(get_lexeme(parser, -1)->kind);
 	g_autofree char *text = NULL;
 
 	if (!parser->warnings || word->kind != LEXEME_WORD ||
-	    (next != LEXEME_NEAR && !parser_at_operand(next)))
+	    (next != LEXEME_NEAR && !starts_operand(next)))
 		return;
 	text = g_strndup(word->text, word->len);
 	for (size_t i = 0; i < G_N_ELEMENTS(operators); i++) {
@@ -110,7 +410,7 @@ warn_of_operator(struct parser *parser)
 static struct node *
 parse_group(struct parser *parser, const struct field *field)
 {
-	unsigned column = parser_get_lexeme(parser, 0)->column;
+	unsigned column = get_lexeme(parser, 0)->column;
 	struct node *inner;
 	pb_auto(node) node = NULL;
 
@@ -120,7 +420,7 @@ parse_group(struct parser *parser, const struct field *field)
 		return NULL;
 	}
 	parser->at++;
-	if (parser_get_lexeme(parser, 0)->kind == LEXEME_CLOSE) {
+	if (get_lexeme(parser, 0)->kind == LEXEME_CLOSE) {
 		query_error_set(parser->problem, PB_ERROR_INPUT, column,
 		    "title:(mamba OR ssm)", MSG_QUERY_GROUP_EMPTY, NULL);
 		return NULL;
@@ -132,8 +432,8 @@ parse_group(struct parser *parser, const struct field *field)
 	/* One clause in it is still a group, to NEAR and to a weight. */
 	node = node_new(NODE_OR, column);
 	node_add_operand(node, inner);
-	if (parser_get_lexeme(parser, 0)->kind != LEXEME_CLOSE) {
-		parser_refuse_open(parser, column);
+	if (get_lexeme(parser, 0)->kind != LEXEME_CLOSE) {
+		error_open(parser, column);
 		return NULL;
 	}
 	parser->depth--;
@@ -144,8 +444,8 @@ parse_group(struct parser *parser, const struct field *field)
 static struct node *
 parse_fielded(struct parser *parser)
 {
-	const struct lexeme *name = parser_get_lexeme(parser, 0);
-	const struct lexeme *value = parser_get_lexeme(parser, 1);
+	const struct lexeme *name = get_lexeme(parser, 0);
+	const struct lexeme *value = get_lexeme(parser, 1);
 	const struct field *field = clause_find_field(name, parser->problem);
 
 	if (!field)
@@ -155,9 +455,9 @@ parse_fielded(struct parser *parser)
 		if (value->kind == LEXEME_OPEN)
 			return parse_group(parser, field);
 		if (value->kind == LEXEME_WORD || value->kind == LEXEME_PHRASE)
-			return parser_parse_clause(parser, field);
-		if (proximity_is_call(parser))
-			return proximity_parse_call(parser, field);
+			return parse_clause(parser, field);
+		if (is_near_call(parser))
+			return parse_near_call(parser, field);
 	}
 	clause_refuse_value(name, value, field, parser->problem);
 	return NULL;
@@ -166,19 +466,19 @@ parse_fielded(struct parser *parser)
 static struct node *
 parse_primary(struct parser *parser, const struct field *field)
 {
-	switch (parser_get_lexeme(parser, 0)->kind) {
+	switch (get_lexeme(parser, 0)->kind) {
 	case LEXEME_OPEN:
 		return parse_group(parser, field);
 	case LEXEME_FIELD:
 		return parse_fielded(parser);
 	case LEXEME_WORD:
 		warn_of_operator(parser);
-		return parser_parse_clause(parser, field);
+		return parse_clause(parser, field);
 	case LEXEME_PHRASE:
-		return parser_parse_clause(parser, field);
+		return parse_clause(parser, field);
 	case LEXEME_NEAR:
-		if (proximity_is_call(parser))
-			return proximity_parse_call(parser, field);
+		if (is_near_call(parser))
+			return parse_near_call(parser, field);
 		break;
 	case LEXEME_END:
 	case LEXEME_CLOSE:
@@ -191,35 +491,35 @@ parse_primary(struct parser *parser, const struct field *field)
 	case LEXEME_COLON:
 		break;
 	}
-	refuse_lexeme(parser);
+	error_lexeme(parser);
 	return NULL;
 }
 
 /* A clause or a group, or several clauses that NEAR joins. */
 static struct node *
-parse_near(struct parser *parser, const struct field *field)
+parse_proximity(struct parser *parser, const struct field *field)
 {
-	const struct lexeme *first = parser_get_lexeme(parser, 0);
+	const struct lexeme *first = get_lexeme(parser, 0);
 	struct node *operand = parse_primary(parser, field);
 
-	if (!operand || !proximity_is_infix(parser))
+	if (!operand || !is_near_infix(parser))
 		return operand;
-	return proximity_parse_chain(parser, field, first, operand);
+	return parse_near_chain(parser, field, first, operand);
 }
 
 /* speech^3, (a OR b)^2 */
 static struct node *
 parse_boost(struct parser *parser, const struct field *field)
 {
-	pb_auto(node) node = parse_near(parser, field);
-	const struct lexeme *caret = parser_get_lexeme(parser, 0);
+	pb_auto(node) node = parse_proximity(parser, field);
+	const struct lexeme *caret = get_lexeme(parser, 0);
 	const struct lexeme *number = caret + 1;
 	unsigned boost = 0;
 
 	if (!node || caret->kind != LEXEME_CARET || caret->start != (caret - 1)->end)
 		return g_steal_pointer(&node);
 	if (number->kind == LEXEME_WORD && number->start == caret->end)
-		boost = parser_read_int(number->text, number->len);
+		boost = read_int(number->text, number->len);
 	if (boost < 1 || boost > BOUNDS_BOOST) {
 		query_error_set(parser->problem, PB_ERROR_INPUT, caret->column + 1,
 		    "speech^3 recognition", MSG_QUERY_WEIGHT, "most",
@@ -246,7 +546,7 @@ negate(struct node *operand, unsigned column)
 static struct node *
 parse_not(struct parser *parser, const struct field *field)
 {
-	const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
+	const struct lexeme *lexeme = get_lexeme(parser, 0);
 
 	if (lexeme->kind != LEXEME_NOT)
 		return parse_boost(parser, field);
@@ -258,7 +558,7 @@ parse_not(struct parser *parser, const struct field *field)
 static bool
 ends_and(const struct parser *parser)
 {
-	enum lexeme_kind kind = parser_get_lexeme(parser, 0)->kind;
+	enum lexeme_kind kind = get_lexeme(parser, 0)->kind;
 
 	return kind == LEXEME_END || kind == LEXEME_OR ||
 	       (kind == LEXEME_CLOSE && parser->depth > 0);
@@ -268,7 +568,7 @@ ends_and(const struct parser *parser)
 static struct node *
 parse_further(struct parser *parser, const struct field *field)
 {
-	const struct lexeme *lexeme = parser_get_lexeme(parser, 0);
+	const struct lexeme *lexeme = get_lexeme(parser, 0);
 
 	switch (lexeme->kind) {
 	case LEXEME_CLOSE:
@@ -299,7 +599,7 @@ parse_further(struct parser *parser, const struct field *field)
 static struct node *
 parse_and(struct parser *parser, const struct field *field)
 {
-	unsigned column = parser_get_lexeme(parser, 0)->column;
+	unsigned column = get_lexeme(parser, 0)->column;
 	struct node *operand = parse_not(parser, field);
 	pb_auto(node) node = NULL;
 
@@ -318,16 +618,16 @@ parse_and(struct parser *parser, const struct field *field)
 static struct node *
 parse_or(struct parser *parser, const struct field *field)
 {
-	unsigned column = parser_get_lexeme(parser, 0)->column;
+	unsigned column = get_lexeme(parser, 0)->column;
 	struct node *operand = parse_and(parser, field);
 	pb_auto(node) node = NULL;
 
-	if (operand && parser_get_lexeme(parser, 0)->kind != LEXEME_OR)
+	if (operand && get_lexeme(parser, 0)->kind != LEXEME_OR)
 		return operand;
 	node = node_new(NODE_OR, column);
 	while (operand) {
 		node_add_operand(node, operand);
-		if (parser_get_lexeme(parser, 0)->kind != LEXEME_OR)
+		if (get_lexeme(parser, 0)->kind != LEXEME_OR)
 			return g_steal_pointer(&node);
 		parser->at++;
 		operand = parse_and(parser, field);

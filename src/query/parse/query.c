@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "query/parse/canonical.h"
 #include "query/parse/lex.h"
 #include "query/parse/parse.h"
 #include "query/parse/tree.h"
@@ -96,7 +97,7 @@ query_parse_canonical(
 }
 
 struct query *
-query_parse_part(const char *text, const struct tokenizer *tokenizer)
+query_parse_clause(const char *text, const struct tokenizer *tokenizer)
 {
 	struct query_error problem = {0};
 	g_autoptr(GArray) lexemes = lex_split(text, &problem);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "query/parse/canonical.h"
 
 static void
 free_operand(void *data)

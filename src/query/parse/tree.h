@@ -81,12 +81,6 @@ struct node *node_simplify(struct node *node);
  * Parse a part of a canonical text (query.c): one that would find every paper is no
  * filter, and yet may be a clause of one.  @return NULL when it cannot be read
  */
-struct query *query_parse_part(const char *text, const struct tokenizer *tokenizer);
-
-/** Format a tree (format.c). */
-void node_append(const struct node *node, GString *out);
-
-/** Format a clause, with its field and without its boost. */
-void node_append_clause(const struct node *node, GString *out);
+struct query *query_parse_clause(const char *text, const struct tokenizer *tokenizer);
 
 #endif

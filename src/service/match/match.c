@@ -94,7 +94,7 @@ show_filter(struct match_page *match_page, struct store *store,
 		const struct match_page_paper *paper = match_page->papers->pdata[i];
 
 		if (paper->stored->revision > filter->matched_through)
-			bulk_mask_add(&shown.papers, i);
+			bitset_add(&shown.papers, i);
 	}
 	return match_page_run(match_page, store, &shown, report, error);
 }

@@ -112,7 +112,7 @@ add_probe(void *data, enum term_kind kind, const char *text)
 		g_hash_table_add(percolator->seen, probe);
 		g_ptr_array_add(percolator->probes, probe);
 	}
-	bulk_mask_add(&probe->papers, percolator->paper_count);
+	bitset_add(&probe->papers, percolator->paper_count);
 }
 
 void

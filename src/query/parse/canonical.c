@@ -1,13 +1,14 @@
 /*
- * format.c - the canonical text of a filter, and its hash.
+ * canonical.c - canonical text of a filter: format, hash and reader.
  */
-#include "query/query.h"
+#include "query/parse/canonical.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/bounds.h"
 #include "query/parse/tree.h"
+#include "query/query.h"
 
 G_STATIC_ASSERT(BOUNDS_NUMBER_DIGITS == 9);
 #define LARGEST_NUMBER 999999999
@@ -41,7 +42,7 @@ append_near(const struct node *node, GString *out)
 	g_string_append_printf(out, ", %u)", node->distance);
 }
 
-/* A value that is no plain word stands in quotation marks. */
+/* A value that is not a plain word is quoted. */
 static void
 append_value(const struct node *node, GString *out)
 {
@@ -91,21 +92,23 @@ append_operands(const struct node *node, GString *out)
 {
 	for (guint i = 0; i < node->operands->len; i++) {
 		const struct node *operand = g_ptr_array_index(node->operands, i);
-		/* AND binds before OR, NOT before both; a weight groups by itself. */
+		/* NOT binds tightest, then AND; a boosted operand is a group already.
+		 */
 		bool is_group =
 		    operand->boost == 1 &&
 		    (operand->kind == NODE_OR || operand->kind == NODE_AND) &&
 		    node->kind != NODE_OR;
 
 		if (i > 0 && node->kind == NODE_OR)
-			g_string_append(out, " OR ");
+			g_string_append(out, CANONICAL_OR);
 		else if (i > 0)
-			g_string_append(out, operand->kind == NODE_NOT ? " " : " AND ");
+			g_string_append(
+			    out, operand->kind == NODE_NOT ? " " : CANONICAL_AND);
 		if (is_group)
-			g_string_append_c(out, '(');
+			g_string_append(out, CANONICAL_OPEN);
 		node_append(operand, out);
 		if (is_group)
-			g_string_append_c(out, ')');
+			g_string_append(out, CANONICAL_CLOSE);
 	}
 }
 
@@ -115,17 +118,17 @@ node_append(const struct node *node, GString *out)
 	bool is_group = node->boost > 1 && node->operands;
 
 	if (is_group)
-		g_string_append_c(out, '(');
+		g_string_append(out, CANONICAL_OPEN);
 	if (node->kind == NODE_NOT)
-		g_string_append(out, "NOT ");
+		g_string_append(out, CANONICAL_NOT);
 	if (node->operands)
 		append_operands(node, out);
 	else
 		node_append_clause(node, out);
 	if (is_group)
-		g_string_append_c(out, ')');
+		g_string_append(out, CANONICAL_CLOSE);
 	if (node->boost > 1)
-		g_string_append_printf(out, "^%u", node->boost);
+		g_string_append_printf(out, CANONICAL_BOOST "%u", node->boost);
 }
 
 char *
@@ -143,4 +146,31 @@ query_hash(const struct query *query)
 	g_autofree char *text = query_format(query);
 
 	return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+}
+
+void
+canonical_skip_clause(const char **at)
+{
+	const char *p = *at;
+	bool is_quoted = false;
+	unsigned depth = 0; /* in the parentheses of its NEAR() */
+
+	for (; *p; p++) {
+		if (*p == '"')
+			is_quoted = !is_quoted;
+		if (is_quoted)
+			continue;
+		if (!depth && (*p == ' ' || *p == ')'))
+			break;
+		depth += *p == '(';
+		depth -= *p == ')';
+	}
+	*at = p;
+}
+
+void
+canonical_skip_boost(const char **at)
+{
+	if (canonical_accept(at, CANONICAL_BOOST))
+		*at += strspn(*at, "0123456789");
 }
