@@ -329,16 +329,16 @@ CUT = [
     ("references", 50, lambda n: b"References:" + b" <a@b>" * n + b"\n\nx\n",
      "reference", len),
     ("marks", 50, lambda n: b"List-Id: a\n" * n + b"\nx\n", "mark", len),
-    ("octets of a subject", 4096, lambda n: b"Subject: " + b"x" * n + b"\n\nx\n",
+    ("bytes of a subject", 4096, lambda n: b"Subject: " + b"x" * n + b"\n\nx\n",
      "subject", lambda reported: len(reported[0])),
-    ("octets of a display name", 200, lambda n: b"From: " + b"x" * n +
+    ("bytes of a display name", 200, lambda n: b"From: " + b"x" * n +
      b" <a@b.example>\n\nx\n", "from", lambda reported: len(reported[0]) - 12),
-    ("octets of a body", 65536, lambda n: b"A: b\n\n" +
+    ("bytes of a body", 65536, lambda n: b"A: b\n\n" +
      ((b"x" * 63 + b"\n") * 1025)[:n], "body",
      lambda reported: len(reported[0])),
-    ("octets of a text", 16384, lambda n: b"A: b\n\n" + b"x" * (n - 1) + b"\n", "text",
+    ("bytes of a text", 16384, lambda n: b"A: b\n\n" + b"x" * (n - 1) + b"\n", "text",
      lambda reported: len(reported[0])),
-    ("octets of a message id", 250, lambda n: b"References: <a> <" + b"x" * n +
+    ("bytes of a message id", 250, lambda n: b"References: <a> <" + b"x" * n +
      b">\n\nx\n", "reference", lambda reported: len(reported[-1]) if reported[-1] != "a" else 250),
     ("results", 100, lambda n: b"Authentication-Results: a" + b"; b=c" * n + b"\n\nx\n",
      "auth-result", len),

@@ -102,7 +102,7 @@ test_refused(void)
 	while (raw->len < 8 * BOUNDS_MAIL_BYTES)
 		g_string_append(raw, "a line of a long letter\n");
 	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser",
-	    "inbox rejected: it has more than 1048576 octets");
+	    "inbox rejected: message has more than 1048576 bytes");
 }
 
 static GString *
@@ -120,7 +120,7 @@ test_bomb(void)
 {
 	g_autoptr(GString) raw = make_bomb();
 
-	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser", "parts within parts");
+	check_refused(raw, PB_ERROR_INPUT, "paperboy-parser", "levels of nested parts");
 }
 
 static void

@@ -357,12 +357,12 @@ test_counts(void)
 static void
 test_too_much(void)
 {
-	g_autofree char *data = g_malloc(BOUNDS_READER_OUTPUT_BYTES + 1);
+	g_autofree char *data = g_malloc(BOUNDS_PARSER_OUTPUT_BYTES + 1);
 
-	memset(data, 'x', BOUNDS_READER_OUTPUT_BYTES + 1);
+	memset(data, 'x', BOUNDS_PARSER_OUTPUT_BYTES + 1);
 	memcpy(data, FIRST, strlen(FIRST));
-	refuse(data, BOUNDS_READER_OUTPUT_BYTES, "no name");
-	refuse(data, BOUNDS_READER_OUTPUT_BYTES + 1, "too much");
+	refuse(data, BOUNDS_PARSER_OUTPUT_BYTES, "no name");
+	refuse(data, BOUNDS_PARSER_OUTPUT_BYTES + 1, "too much");
 }
 
 int

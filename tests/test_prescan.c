@@ -145,13 +145,13 @@ make_returns(GString *out, unsigned count)
 }
 
 static const struct row rows[] = {
-    {"octets", "octets", BOUNDS_MAIL_BYTES, make_bytes},
-    {"a header", "octets in a header", BOUNDS_MAIL_HEADER_BYTES, make_header},
+    {"bytes", "bytes", BOUNDS_MAIL_BYTES, make_bytes},
+    {"a header", "bytes in a header", BOUNDS_MAIL_HEADER_BYTES, make_header},
     {"fields", "fields in a header", BOUNDS_MAIL_FIELDS, make_fields},
-    {"messages in messages", "within parts", BOUNDS_MAIL_DEPTH, make_depth_of_messages},
-    {"multiparts in multiparts", "within parts", BOUNDS_MAIL_DEPTH,
+    {"messages in messages", "nested parts", BOUNDS_MAIL_DEPTH, make_depth_of_messages},
+    {"multiparts in multiparts", "nested parts", BOUNDS_MAIL_DEPTH,
         make_depth_of_multiparts},
-    {"depth behind closed parts", "within parts", BOUNDS_MAIL_DEPTH,
+    {"depth behind closed parts", "nested parts", BOUNDS_MAIL_DEPTH,
         make_depth_after_closing},
     {"parts", "parts", BOUNDS_MAIL_PARTS, make_parts},
     {"content types", "content types", 2 * BOUNDS_MAIL_PARTS, make_types},

@@ -54,14 +54,14 @@ copy_descriptor(void)
 static bool
 take_memory(void)
 {
-	return mmap(NULL, BOUNDS_READER_DATA_BYTES, PROT_READ | PROT_WRITE,
+	return mmap(NULL, BOUNDS_PARSER_DATA_BYTES, PROT_READ | PROT_WRITE,
 	           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
 }
 
 static bool
 take_space(void)
 {
-	return mmap(NULL, BOUNDS_READER_SPACE_BYTES, PROT_NONE,
+	return mmap(NULL, BOUNDS_PARSER_SPACE_BYTES, PROT_NONE,
 	           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 

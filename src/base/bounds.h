@@ -93,12 +93,12 @@
 #define BOUNDS_COMMAND_ARGUMENTS 64  /* numbers of filters, keys, in one line */
 
 /* The process that reads a letter, and what it may say. */
-#define BOUNDS_READER_OUTPUT_BYTES (2 * 1024 * 1024)
-#define BOUNDS_READER_CPU_S        2
-#define BOUNDS_READER_TIME_S       20
-#define BOUNDS_READER_SPACE_BYTES  (256 * 1024 * 1024)
-#define BOUNDS_READER_DATA_BYTES   (48 * 1024 * 1024)
-#define BOUNDS_READER_STACK_BYTES  (1024 * 1024)
+#define BOUNDS_PARSER_OUTPUT_BYTES (2 * 1024 * 1024)
+#define BOUNDS_PARSER_CPU_S        2
+#define BOUNDS_PARSER_TIME_S       20
+#define BOUNDS_PARSER_SPACE_BYTES  (256 * 1024 * 1024)
+#define BOUNDS_PARSER_DATA_BYTES   (48 * 1024 * 1024)
+#define BOUNDS_PARSER_STACK_BYTES  (1024 * 1024)
 
 /* LMTP clients that hand in letters (RFC 2033; RFC 5321 section 4.5.3). */
 #define BOUNDS_LMTP_CLIENTS      32          /* at a time */

@@ -13,7 +13,7 @@
 /* Longer than the name of any tag. */
 #define TAG_NAME_BYTES 20
 
-/* BOUNDS_READER_OUTPUT_BYTES has no more digits. */
+/* BOUNDS_PARSER_OUTPUT_BYTES has no more digits. */
 #define LENGTH_DIGITS 7
 
 #define MAILBOX_BYTES (BOUNDS_ADDRESS_BYTES + 1 + BOUNDS_PERSON_NAME_BYTES)
@@ -186,7 +186,7 @@ parser_proto_read(const char *data, size_t size, GError **error)
 	struct wire wire = {.at = data, .left = size};
 	struct proto_record *record;
 
-	if (size > BOUNDS_READER_OUTPUT_BYTES) {
+	if (size > BOUNDS_PARSER_OUTPUT_BYTES) {
 		refuse(error, "too much");
 		return NULL;
 	}

@@ -67,7 +67,7 @@ void parser_proto_begin(GString *out);
 void parser_proto_append(GString *out, enum proto_tag tag, const char *data);
 
 /**
- * Read a whole output.  Refused are: more than BOUNDS_READER_OUTPUT_BYTES, another
+ * Read a whole output.  Refused are: more than BOUNDS_PARSER_OUTPUT_BYTES, another
  * first line, unknown tags, lengths with signs, leading zeros or more than there is,
  * data that is longer than its tag may have, is not UTF-8 or has control characters,
  * more records of a tag than it may have, an end that is missing or not the last.

@@ -1,6 +1,5 @@
 /*
- * address_fields.c - who wrote to whom: addresses, ids and dates of a header, as
- * records.
+ * address_fields.c - addresses, message ids and dates of a header as records.
  */
 #include "parser/address_fields.h"
 
@@ -13,7 +12,7 @@
 
 #define MINUTE_S 60
 
-struct source_list {
+struct address_list {
 	GString *out;
 	enum proto_tag tag;
 	struct charset_set *charsets;
@@ -21,24 +20,26 @@ struct source_list {
 };
 
 static void
-append_mailbox(struct source_list *list, const char *spec, const char *name)
+append_mailbox(struct address_list *list, const char *spec, const char *name)
 {
-	g_autofree char *shown = name ? encoded_word_decode(list->charsets, name,
-	                                    strlen(name), BOUNDS_PERSON_NAME_BYTES)
-	                              : NULL;
+	g_autofree char *display_name =
+	    name ? encoded_word_decode(
+	               list->charsets, name, strlen(name), BOUNDS_PERSON_NAME_BYTES)
+	         : NULL;
 	g_autofree char *record = NULL;
 	struct address address = {0};
 
 	if (list->left == 0 || !spec || !address_parse(spec, &address, NULL))
 		return;
-	record = g_strdup_printf("%s %s", address.text, shown ? shown : "");
+	record =
+	    g_strdup_printf("%s %s", address.text, display_name ? display_name : "");
 	parser_proto_append(list->out, list->tag, record);
 	list->left--;
 	address_clear(&address);
 }
 
 static void
-append_parsed(struct source_list *list, const clist *addresses)
+append_parsed(struct address_list *list, const clist *addresses)
 {
 	for (clistiter *i = clist_begin(addresses); i; i = clist_next(i)) {
 		const struct mailimf_address *one = clist_content(i);
@@ -62,7 +63,7 @@ append_parsed(struct source_list *list, const clist *addresses)
 	}
 }
 
-/* The value on one line, its octets as they are; NULL where it is empty. */
+/* @return the unfolded value, its bytes unchanged; NULL if empty */
 static char *
 unfold(const struct headers_entry *entry)
 {
@@ -76,7 +77,7 @@ unfold(const struct headers_entry *entry)
 }
 
 static void
-append_value(struct source_list *list, const struct headers_entry *entry)
+append_value(struct address_list *list, const struct headers_entry *entry)
 {
 	g_autofree char *value = unfold(entry);
 	struct mailimf_address_list *parsed = NULL;
@@ -93,7 +94,7 @@ unsigned
 address_fields_append_mailboxes(GString *out, const GArray *fields, const char *name,
     enum proto_tag tag, struct charset_set *charsets)
 {
-	struct source_list list = {out, tag, charsets, BOUNDS_MAIL_ADDRESSES};
+	struct address_list list = {out, tag, charsets, BOUNDS_MAIL_ADDRESSES};
 	unsigned count = 0;
 
 	for (guint i = 0; i < fields->len; i++) {
@@ -110,7 +111,7 @@ address_fields_append_mailboxes(GString *out, const GArray *fields, const char *
 
 void
 address_fields_append_address(GString *out, const GArray *fields, const char *name,
-    enum proto_tag tag, bool is_null_reported)
+    enum proto_tag tag, bool has_null)
 {
 	const struct headers_entry *entry = headers_find(fields, name);
 	g_autofree char *value = entry ? unfold(entry) : NULL;
@@ -123,7 +124,7 @@ address_fields_append_address(GString *out, const GArray *fields, const char *na
 		spec = value + 1;
 		spec[strlen(spec) - 1] = '\0';
 	}
-	if (spec[0] == '\0' && is_null_reported)
+	if (spec[0] == '\0' && has_null)
 		parser_proto_append(out, tag, "");
 	else if (address_parse(spec, &address, NULL))
 		parser_proto_append(out, tag, address.text);
@@ -141,7 +142,7 @@ is_id(const char *id)
 	return size > 0 && size <= BOUNDS_MESSAGE_ID_BYTES;
 }
 
-/* More than RFC 5322 section 3.6.4 allows: whatever is in angle brackets. */
+/* More lenient than RFC 5322 section 3.6.4: anything in angle brackets. */
 void
 address_fields_append_ids(GString *out, const GArray *fields, const char *name,
     enum proto_tag tag, unsigned count)
@@ -163,7 +164,7 @@ address_fields_append_ids(GString *out, const GArray *fields, const char *name,
 		parser_proto_append(out, tag, ids->pdata[i]);
 }
 
-/* The zone is hours and minutes as one number: -330 is three and a half hours west. */
+/* The zone is hours and minutes in one number: -330 is 3.5 hours west. */
 static bool
 parse_date(const struct mailimf_date_time *date, int64_t *at)
 {
@@ -172,7 +173,7 @@ parse_date(const struct mailimf_date_time *date, int64_t *at)
 
 	if (date->dt_year < 1970 || date->dt_year > 9999 || ABS(zone_min) > 24 * 60)
 		return false;
-	/* A leap second is the one before it. */
+	/* A leap second becomes second 59. */
 	time = g_date_time_new_utc(date->dt_year, date->dt_month, date->dt_day,
 	    date->dt_hour, date->dt_min, MIN(date->dt_sec, 59));
 	if (!time)

@@ -1,9 +1,8 @@
 /*
- * address_fields.h - who wrote to whom: addresses, ids and dates of a header, as
- * records.
+ * address_fields.h - addresses, message ids and dates of a header as records.
  *
- * libetpan reads the syntax; message/address.h decides what is an address.  Those that
- * it refuses are left out.
+ * libetpan parses the syntax, message/address.h validates the addresses. Invalid ones
+ * are omitted.
  */
 #ifndef PAPERBOY_PARSER_ADDRESS_FIELDS_H
 #define PAPERBOY_PARSER_ADDRESS_FIELDS_H
@@ -16,26 +15,26 @@
 #include "parser/headers.h"
 
 /**
- * Append every usable address of all fields of a name, groups' members too.
+ * Append the valid addresses in all fields of a name, including group members.
  *
- * @return how many such fields there are
+ * @return number of such fields
  */
 unsigned address_fields_append_mailboxes(GString *out, const GArray *fields,
     const char *name, enum proto_tag tag, struct charset_set *charsets);
 
 /**
- * Append the one address that the topmost field of a name has.
+ * Append the single address in the topmost field of a name.
  *
- * @param is_null_told  append an empty record for "<>"
+ * @param has_null  whether to append an empty record for "<>"
  */
 void address_fields_append_address(GString *out, const GArray *fields, const char *name,
-    enum proto_tag tag, bool is_null_reported);
+    enum proto_tag tag, bool has_null);
 
-/** Append the message ids in the topmost field of a name: the last `count` of them. */
+/** Append the last `count` message ids in the topmost field of a name. */
 void address_fields_append_ids(GString *out, const GArray *fields, const char *name,
     enum proto_tag tag, unsigned count);
 
-/** Append the topmost Date, where it can be read and is of the years 1970 to 9999. */
+/** Append the topmost Date if valid, years 1970 to 9999. */
 void address_fields_append_date(GString *out, const GArray *fields);
 
 #endif

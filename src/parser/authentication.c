@@ -1,5 +1,5 @@
 /*
- * authentication.c - Authentication-Results fields, taken apart (RFC 8601).
+ * authentication.c - parse Authentication-Results fields (RFC 8601).
  */
 #include "parser/authentication.h"
 
@@ -8,15 +8,13 @@
 
 #include "message/parser_proto.h"
 
-/*
- * Take comments out, at any depth, make one blank of what is between words and none
- * around "=" and ";", and an octet 1 of a ";" that is no end.
- */
+/* Remove comments, collapse white space, drop it around "=" and ";", and replace a
+ * quoted ";" by \1. */
 static char *
-simplify(const char *value)
+normalize(const char *value)
 {
 	GString *out = g_string_new(NULL);
-	bool is_quoted = false, owes_blank = false;
+	bool is_quoted = false, pending_blank = false;
 	unsigned depth = 0;
 
 	for (const char *p = value; *p; p++) {
@@ -26,7 +24,7 @@ simplify(const char *value)
 				continue;
 		} else if (!is_quoted && (*p == '(' || (*p == ')' && depth > 0))) {
 			depth += *p == '(' ? 1 : -1u;
-			owes_blank = true;
+			pending_blank = true;
 			continue;
 		} else if (depth > 0) {
 			continue;
@@ -34,19 +32,19 @@ simplify(const char *value)
 			is_quoted = !is_quoted;
 			continue;
 		} else if (!is_quoted && *p == ' ') {
-			owes_blank = true;
+			pending_blank = true;
 			continue;
 		}
-		if (owes_blank && out->len > 0 && !strchr("=;", *p) &&
+		if (pending_blank && out->len > 0 && !strchr("=;", *p) &&
 		    !strchr("=;", out->str[out->len - 1]))
 			g_string_append_c(out, ' ');
-		owes_blank = false;
+		pending_blank = false;
 		g_string_append_c(out, *p == ';' && is_quoted ? '\1' : *p);
 	}
 	return g_string_free(out, FALSE);
 }
 
-/* "dmarc=pass header.from=example.org"; "none" is no result. */
+/* Parse "dmarc=pass header.from=example.org"; "none" is not a result. */
 static bool
 append_result(GString *out, const char *result)
 {
@@ -58,7 +56,7 @@ append_result(GString *out, const char *result)
 
 	if (!equals || equals == result || equals + 1 == result + end)
 		return false;
-	/* A version of the method is of no use ("dkim/1=pass"). */
+	/* The method's version is ignored ("dkim/1=pass"). */
 	method = g_ascii_strdown(
 	    result, (gssize)MIN(strcspn(result, "/"), (size_t)(equals - result)));
 	verdict = g_ascii_strdown(equals + 1, result + end - equals - 1);
@@ -74,12 +72,12 @@ append_result(GString *out, const char *result)
 void
 authentication_append(GString *out, const char *value, unsigned *left)
 {
-	g_autofree char *simple = simplify(value);
-	g_auto(GStrv) results = g_strsplit(simple, ";", -1);
+	g_autofree char *normalized = normalize(value);
+	g_auto(GStrv) results = g_strsplit(normalized, ";", -1);
 	g_autofree char *server = NULL;
 
 	parser_proto_append(out, PROTO_TAG_AUTHENTICATION, value);
-	/* A version may stand behind the authserv-id. */
+	/* A version may follow the authserv-id. */
 	if (results[0]) {
 		g_strdelimit(results[0], "\1", ';');
 		server = g_ascii_strdown(results[0], (gssize)strcspn(results[0], " "));

@@ -1,7 +1,7 @@
 /*
- * authentication.h - Authentication-Results fields, taken apart (RFC 8601).
+ * authentication.h - parse Authentication-Results fields (RFC 8601).
  *
- * Who may be believed is not decided here.
+ * Whether to trust them is decided elsewhere (service/inbound/autoreply_policy.h).
  */
 #ifndef PAPERBOY_PARSER_AUTHENTICATION_H
 #define PAPERBOY_PARSER_AUTHENTICATION_H
@@ -9,10 +9,10 @@
 #include <glib.h>
 
 /**
- * Append one field as records: its raw value, its authserv-id, its results.
+ * Append one field as records: its raw value, authserv-id and results.
  *
- * @param value  one harmless line
- * @param left   how many results may still be told, lowered by those that were
+ * @param value  one sanitized line
+ * @param left   in/out: number of results that may still be appended
  */
 void authentication_append(GString *out, const char *value, unsigned *left);
 

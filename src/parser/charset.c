@@ -1,5 +1,5 @@
 /*
- * charset.c - text in any charset that mail is written in, as UTF-8.
+ * charset.c - conversion of mail charsets to UTF-8.
  */
 #include "parser/charset.h"
 
@@ -9,15 +9,13 @@
 
 #include "base/bounds.h"
 
-/* The longest name in the table, and a little. */
+/* Longer than any label in the table. */
 #define NAME_BYTES 32
 
 #define NO_CONVERTER ((GIConv)-1)
 
-/*
- * What mail says, in lower case (the Encoding Standard's labels, and what mail programs
- * add), and what the C library calls what is meant.  NULL is windows-1252.
- */
+/* Charset labels in lower case (Encoding Standard and additions of mail programs) with
+ * the converter's name in iconv. NULL: windows-1252. */
 static const struct {
 	const char *label, *converter;
 } labels[] = {
@@ -99,18 +97,19 @@ static const struct {
     {"utf-16be", "UTF-16BE"},
 };
 
-/* 0x80 to 0x9f of windows-1252; what it leaves open is as in the Encoding Standard. */
+/* 0x80 to 0x9f of windows-1252; undefined bytes as in the Encoding Standard. */
 static const gunichar windows_1252[32] = {0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026,
     0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f, 0x90,
     0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161,
     0x203a, 0x153, 0x9d, 0x17e, 0x178};
 
 struct charset_set {
-	GIConv opened[G_N_ELEMENTS(labels)]; /* for the first label of each converter */
+	GIConv opened[G_N_ELEMENTS(
+	    labels)]; /* at the index of the first label of each converter */
 	unsigned count;
 };
 
-/* Find a label's place by a name of any case. @return the table's size for none */
+/* @return index of a label, case-insensitively; size of the table if unknown */
 static size_t
 find_label(const char *name, size_t size)
 {
@@ -132,9 +131,9 @@ needs_converter(size_t label)
 	       strcmp(labels[label].converter, "UTF-8") != 0;
 }
 
-/* Labels of one converter share the place of the first of them. */
+/* Labels of the same converter share the index of the first. */
 static size_t
-find_place(size_t label)
+find_slot(size_t label)
 {
 	size_t i = 0;
 
@@ -148,14 +147,14 @@ static void
 open_named(struct charset_set *set, const char *name, size_t size)
 {
 	size_t label = find_label(name, size);
-	size_t place;
+	size_t slot;
 
 	if (!needs_converter(label) || set->count >= BOUNDS_MAIL_CHARSETS)
 		return;
-	place = find_place(label);
-	if (set->opened[place] != NO_CONVERTER)
+	slot = find_slot(label);
+	if (set->opened[slot] != NO_CONVERTER)
 		return;
-	set->opened[place] = g_iconv_open("UTF-8", labels[label].converter);
+	set->opened[slot] = g_iconv_open("UTF-8", labels[label].converter);
 	set->count++;
 }
 
@@ -170,7 +169,7 @@ measure_name(const char *at, const char *end)
 	return n;
 }
 
-/* Behind "charset": perhaps "*0*", blanks, "=", blanks, a quote. */
+/* Skip from "charset" to its value: "*0*", blanks, "=", blanks, a quote. */
 static const char *
 skip_to_value(const char *at, const char *end)
 {
@@ -287,7 +286,7 @@ charset_decode(struct charset_set *set, const char *name, const char *data, size
 	GIConv converter = NO_CONVERTER;
 
 	if (needs_converter(label))
-		converter = set->opened[find_place(label)];
+		converter = set->opened[find_slot(label)];
 	if (converter != NO_CONVERTER)
 		append_converted(out, converter, data, size, max_bytes);
 	else if ((label < G_N_ELEMENTS(labels) && labels[label].converter &&

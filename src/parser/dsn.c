@@ -1,5 +1,5 @@
 /*
- * dsn.c - the machine-readable part of a report (RFC 6522), as records.
+ * dsn.c - parse multipart/report messages (RFC 6522): DSN, MDN, ARF.
  */
 #include "parser/dsn.h"
 
@@ -11,7 +11,7 @@
 #include "parser/headers.h"
 
 static const struct {
-	const char *subtype; /* of message/... (RFC 3464, 6533, 5965, 8098) */
+	const char *subtype; /* of message/ (RFC 3464, 6533, 5965, 8098) */
 	const char *kind;
 } kinds[] = {
     {"delivery-status", "delivery"},
@@ -21,7 +21,7 @@ static const struct {
     {"global-disposition-notification", "disposition"},
 };
 
-/* Parts that have the message or its header. */
+/* Types of the returned message or header. */
 static const char *const returned[][2] = {
     {"message", "rfc822"},
     {"text", "rfc822-headers"},
@@ -90,8 +90,8 @@ dsn_append(GString *out, const struct part_tree *tree, struct charset_set *chars
 {
 	const struct mailmime *report = part_find_report(tree);
 	g_autoptr(GPtrArray) children = NULL;
-	const struct mailmime *machine = NULL, *about = NULL;
-	g_autofree char *said = NULL;
+	const struct mailmime *status_part = NULL, *returned_part = NULL;
+	g_autofree char *status_text = NULL;
 	g_autofree char *header = NULL;
 
 	if (!report)
@@ -100,19 +100,20 @@ dsn_append(GString *out, const struct part_tree *tree, struct charset_set *chars
 	for (guint i = 0; i < children->len; i++) {
 		const struct mailmime *part = children->pdata[i];
 
-		if (!machine && find_kind(part))
-			machine = part;
-		else if (!about && is_returned(part))
-			about = part;
+		if (!status_part && find_kind(part))
+			status_part = part;
+		else if (!returned_part && is_returned(part))
+			returned_part = part;
 	}
 	parser_proto_append(
-	    out, PROTO_TAG_REPORT, machine ? find_kind(machine) : "other");
-	if (machine) {
-		said = part_decode(machine, charsets, BOUNDS_MAIL_HEADER_BYTES);
-		append_groups(out, said, charsets);
+	    out, PROTO_TAG_REPORT, status_part ? find_kind(status_part) : "other");
+	if (status_part) {
+		status_text =
+		    part_decode(status_part, charsets, BOUNDS_MAIL_HEADER_BYTES);
+		append_groups(out, status_text, charsets);
 	}
-	if (about) {
-		header = part_decode(about, charsets, BOUNDS_MAIL_HEADER_BYTES);
+	if (returned_part) {
+		header = part_decode(returned_part, charsets, BOUNDS_MAIL_HEADER_BYTES);
 		append_returned(out, header, charsets);
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * dsn.h - the machine-readable part of a report (RFC 6522), as records.
+ * dsn.h - parse multipart/report messages (RFC 6522): DSN, MDN, ARF.
  */
 #ifndef PAPERBOY_PARSER_DSN_H
 #define PAPERBOY_PARSER_DSN_H
@@ -10,13 +10,13 @@
 #include "parser/part.h"
 
 /**
- * Append what a multipart/report says: its kind, groups of fields, and the header of
- * the message that it is about (mail/inmail_wire.h).  Nothing for another message.
+ * Append the kind of a multipart/report, its groups of fields, and the header of the
+ * returned message. Appends nothing for other messages.
  */
 void
 dsn_append(GString *out, const struct part_tree *tree, struct charset_set *charsets);
 
-/** Append one field as a record, "Name: value", its encoded words read. */
+/** Append a field as a record "Name: value", with encoded words decoded. */
 void dsn_append_field(GString *out, enum proto_tag tag,
     const struct headers_entry *entry, struct charset_set *charsets);
 

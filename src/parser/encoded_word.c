@@ -1,5 +1,5 @@
 /*
- * encoded_word.c - text of header fields, decoded (RFC 2047).
+ * encoded_word.c - decoder for encoded words in header fields (RFC 2047).
  */
 #include "parser/encoded_word.h"
 
@@ -10,14 +10,14 @@
 
 struct word {
 	const char *charset;
-	size_t charset_size; /* without RFC 2231's language */
+	size_t charset_size; /* without the language (RFC 2231 section 5) */
 	bool is_base64;
 	const char *text;
 	size_t text_size;
 	const char *end;
 };
 
-/* What was decoded, and the words of one charset that wait to be. */
+/* Decoded text, and pending words of one charset. */
 struct decoder {
 	struct charset_set *set;
 	GString *out;
@@ -27,9 +27,9 @@ struct decoder {
 	size_t max_bytes;
 };
 
-/* A token of an encoded word, up to its question mark. */
+/* Find the question mark that ends a token of an encoded word. */
 static const char *
-find_mark(const char *at, const char *end)
+find_question_mark(const char *at, const char *end)
 {
 	while (at < end && *at != '?' && g_ascii_isgraph(*at))
 		at++;
@@ -44,14 +44,14 @@ parse_word(const char *at, const char *end, struct word *word)
 	if (end - at < 2 || at[0] != '=' || at[1] != '?')
 		return false;
 	word->charset = at + 2;
-	mark = find_mark(word->charset, end);
+	mark = find_question_mark(word->charset, end);
 	if (!mark || end - mark < 3 || mark[2] != '?' || !strchr("bBqQ", mark[1]))
 		return false;
 	star = memchr(word->charset, '*', (size_t)(mark - word->charset));
 	word->charset_size = (size_t)((star ? star : mark) - word->charset);
 	word->is_base64 = mark[1] == 'b' || mark[1] == 'B';
 	word->text = mark + 3;
-	/* Blanks are not allowed in it, and common. */
+	/* Blanks are not allowed here, but common. */
 	for (mark = word->text; mark < end && *mark != '?'; mark++)
 		if (*mark == '\n')
 			return false;
@@ -127,7 +127,7 @@ add_plain(struct decoder *decoder, const char *text, size_t size)
 	g_string_append(decoder->out, plain);
 }
 
-/* Up to the next thing that may be an encoded word. */
+/* Find the next possible encoded word. */
 static const char *
 find_word(const char *at, const char *end)
 {
@@ -149,7 +149,7 @@ decode_all(struct decoder *decoder, const char *at, const char *end)
 
 			while (blanks < stop && strchr(" \t\n", *blanks))
 				blanks++;
-			/* White space between two words does not count. */
+			/* White space between two encoded words is ignored. */
 			next = stop;
 			if (blanks < stop || !decoder->charset ||
 			    !parse_word(stop, end, &word))
@@ -175,7 +175,7 @@ encoded_word_decode(
 	    .set = set, .out = out, .bytes = bytes, .max_bytes = max_bytes};
 	g_autofree char *line = NULL;
 
-	/* The blank behind the colon shall not count. */
+	/* Skip the blank behind the colon. */
 	while (size > 0 && strchr(" \t\n", *value)) {
 		value++;
 		size--;

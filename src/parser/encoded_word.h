@@ -1,5 +1,5 @@
 /*
- * encoded_word.h - text of header fields, decoded (RFC 2047).
+ * encoded_word.h - decoder for encoded words in header fields (RFC 2047).
  */
 #ifndef PAPERBOY_PARSER_ENCODED_WORD_H
 #define PAPERBOY_PARSER_ENCODED_WORD_H
@@ -7,9 +7,9 @@
 #include "parser/charset.h"
 
 /**
- * Decode a field's value to one harmless line (message/sanitize.h).  Words of one
- * charset that follow each other are joined before they are decoded: some programs cut
- * characters in two.  Raw octets are taken for UTF-8, else for windows-1252.
+ * Decode a field's value to one sanitized line (message/sanitize.h). Adjacent words of
+ * the same charset are joined before decoding, because some programs split characters.
+ * Raw bytes are read as UTF-8, else as windows-1252.
  *
  * @param max_bytes  longer text is cut at a character
  * @return owned by the caller

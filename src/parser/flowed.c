@@ -1,5 +1,5 @@
 /*
- * flowed.c - paragraphs of format=flowed text on one line each (RFC 3676).
+ * flowed.c - decoder for format=flowed text (RFC 3676).
  */
 #include "parser/flowed.h"
 
@@ -10,8 +10,8 @@
 
 struct flow {
 	GString *out;
-	bool is_open; /* the last line ended softly */
-	size_t depth; /* of it */
+	bool is_open; /* the last line ended with a soft break */
+	size_t depth; /* quote depth of the last line */
 };
 
 static void
@@ -33,7 +33,7 @@ begin_paragraph(struct flow *flow, size_t depth)
 }
 
 static void
-add_line(struct flow *flow, const char *line, size_t size, bool is_deleted)
+add_line(struct flow *flow, const char *line, size_t size, bool is_delsp)
 {
 	size_t depth = 0;
 	bool is_soft, is_signature;
@@ -46,7 +46,7 @@ add_line(struct flow *flow, const char *line, size_t size, bool is_deleted)
 		line++;
 		size--;
 	}
-	/* Section 4.3: the line before a signature is a hard break in itself. */
+	/* RFC 3676 section 4.3: a signature separator is never flowed. */
 	is_signature = size == 3 && memcmp(line, "-- ", 3) == 0;
 	is_soft = !is_signature && size > 0 && line[size - 1] == ' ';
 	if (flow->is_open && (flow->depth != depth || is_signature))
@@ -54,21 +54,21 @@ add_line(struct flow *flow, const char *line, size_t size, bool is_deleted)
 	if (!flow->is_open)
 		begin_paragraph(flow, depth);
 	g_string_append_len(
-	    flow->out, line, (gssize)(size - (is_soft && is_deleted ? 1 : 0)));
+	    flow->out, line, (gssize)(size - (is_soft && is_delsp ? 1 : 0)));
 	flow->is_open = true;
 	if (!is_soft)
 		end_paragraph(flow);
 }
 
 char *
-flowed_decode(const char *text, bool is_deleted)
+flowed_decode(const char *text, bool is_delsp)
 {
 	struct flow flow = {.out = g_string_sized_new(strlen(text))};
 
 	while (*text) {
 		size_t size = strcspn(text, "\n");
 
-		add_line(&flow, text, size, is_deleted);
+		add_line(&flow, text, size, is_delsp);
 		text += size;
 		if (*text == '\n')
 			text++;

@@ -1,5 +1,5 @@
 /*
- * flowed.h - paragraphs of format=flowed text on one line each (RFC 3676).
+ * flowed.h - decoder for format=flowed text (RFC 3676).
  */
 #ifndef PAPERBOY_PARSER_FLOWED_H
 #define PAPERBOY_PARSER_FLOWED_H
@@ -7,13 +7,13 @@
 #include <stdbool.h>
 
 /**
- * Undo the breaks and the stuffing of flowed text.
+ * Join soft-broken lines and remove space-stuffing.
  *
  * @param text        valid UTF-8 with LF line ends
- * @param is_deleted  DelSp=yes: the blank that marks a soft break goes too
- * @return a line a paragraph; quoted ones begin with one ">" for each level and a
- * blank; owned by the caller
+ * @param is_delsp  DelSp=yes: remove the space of a soft break
+ * @return one line per paragraph; quoted ones begin with one ">" per level and a space;
+ *         owned by the caller
  */
-char *flowed_decode(const char *text, bool is_deleted);
+char *flowed_decode(const char *text, bool is_delsp);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * headers.c - the header fields of a message, as they stand.
+ * headers.c - raw header fields of a message.
  */
 #include "parser/headers.h"
 
@@ -7,10 +7,10 @@
 
 #include "base/bounds.h"
 
-/* Names of real fields have a quarter of it. */
+/* Maximum length of a field name; real names are much shorter. */
 #define NAME_BYTES 200
 
-/* A line, with the lines that continue it. @return its end, behind the line feed */
+/* @return end of a field with its continuation lines */
 static const char *
 find_field_end(const char *at, const char *end)
 {
@@ -33,7 +33,7 @@ measure_name(const char *at, const char *end)
 	return at + n < end && n <= NAME_BYTES && at[n] == ':' ? n : 0;
 }
 
-/* Parse up to an empty line or the end. @return where it stopped */
+/* Parse up to an empty line. @return where it stopped */
 static const char *
 parse_block(GArray *fields, const char *at, const char *end)
 {

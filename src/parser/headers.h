@@ -1,9 +1,8 @@
 /*
- * headers.h - the header fields of a message, as they stand.
+ * headers.h - raw header fields of a message.
  *
- * Stricter than the standard in one thing: a name ends at its colon.  With a blank
- * before it (RFC 5322 section 4.5) the line is no field, for the mail server that
- * removes forged fields may not have seen one either.
+ * Unlike RFC 5322 section 4.5, no blanks are allowed before the colon: a mail server
+ * that removes forged fields may not treat such a line as a field either.
  */
 #ifndef PAPERBOY_PARSER_HEADERS_H
 #define PAPERBOY_PARSER_HEADERS_H
@@ -12,31 +11,31 @@
 #include <stdbool.h>
 
 struct headers_entry {
-	const char *name; /* printable ASCII, not ended by a NUL */
+	const char *name; /* printable ASCII, not NUL-terminated */
 	size_t name_size;
-	const char *value; /* with its folds, not ended by a NUL */
+	const char *value; /* still folded, not NUL-terminated */
 	size_t value_size;
 };
 
 /**
- * Parse a header block.
+ * Parse a header.
  *
- * @param text  with plain line ends (parser/prescan.h), borrowed by the result
- * @return struct headers_entry, at most BOUNDS_MAIL_FIELDS
+ * @param text  with LF line ends (prescan_normalize()), borrowed by the result
+ * @return array of struct headers_entry, at most BOUNDS_MAIL_FIELDS
  */
 GArray *headers_parse(const char *text, size_t size);
 
 /**
- * Parse groups of fields with empty lines between them (RFC 3464 section 2.1).
+ * Parse groups of fields separated by empty lines (RFC 3464 section 2.1).
  *
  * @return arrays as of headers_parse(), at most BOUNDS_REPORT_GROUPS, none empty
  */
 GPtrArray *headers_parse_groups(const char *text, size_t size);
 
-/** Tell whether a field has that name, in any case. */
+/** Whether a field has this name, case-insensitively. */
 bool headers_is_named(const struct headers_entry *entry, const char *name);
 
-/** Find the topmost field of a name. @return it, of the array, or NULL */
+/** @return the topmost field of this name, owned by the array, or NULL */
 const struct headers_entry *headers_find(const GArray *fields, const char *name);
 
 #endif

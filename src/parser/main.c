@@ -1,5 +1,5 @@
 /*
- * main.c - paperboy-parser: what a message says, by a process that may die of it.
+ * main.c - paperboy-parser: parse one message in a sandboxed process.
  */
 #include "parser/mime_parser.h"
 

@@ -1,8 +1,8 @@
 /*
- * mime_parser.h - a foreign message in, records out (mail/inmail_wire.h).
+ * mime_parser.h - parse an untrusted message into records (message/parser_proto.h).
  *
- * Two steps, so that the sandbox (parser/sandbox.h) can close in between: what opens
- * files and is code of ours alone comes first, the parser last.
+ * Two steps, so that the sandbox (parser/sandbox.h) can close in between: opening
+ * converters and our own checks first, libetpan second.
  */
 #ifndef PAPERBOY_PARSER_MIME_PARSER_H
 #define PAPERBOY_PARSER_MIME_PARSER_H
@@ -15,22 +15,25 @@
 struct mime_parser;
 
 /**
- * Take a message in: check it against the bounds and open converters for its charsets.
+ * Check a message against the bounds and open converters for its charsets.
  *
- * @param is_scanned  false only in a test that wants to see the parser die
+ * @param is_scanned  false only in tests of the unprotected parser
  */
 struct mime_parser *mime_parser_new(const char *raw, size_t size, bool is_scanned);
-void mime_parser_free(struct mime_parser *reader);
+void mime_parser_free(struct mime_parser *parser);
 PB_DEFINE_AUTO(mime_parser, mime_parser_free);
 
-/** Parse it, or tell why it is refused. @param is_filtered what sandbox_enter() said */
-void mime_parser_append(GString *out, struct mime_parser *reader, bool is_filtered);
+/**
+ * Append the records, or why the message was refused. @param is_filtered of
+ * sandbox_enter()
+ */
+void mime_parser_append(GString *out, struct mime_parser *parser, bool is_filtered);
 
 /**
- * All that the program does: read standard input, write to standard output.
+ * The program paperboy-parser: read standard input, write records to standard output.
  *
- * @return an exit status: EX_OK when all was told, a refusal too; EX_OSERR when the
- * kernel does not let it work
+ * @return exit status: EX_OK, also for a refused message; EX_OSERR if the kernel denied
+ *         something
  */
 int mime_parser_run(bool is_scanned);
 

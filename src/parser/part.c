@@ -1,5 +1,5 @@
 /*
- * part.c - the parts of a message that matter (RFC 2045, RFC 2046).
+ * part.c - MIME parts of a message (RFC 2045, RFC 2046).
  */
 #include "parser/part.h"
 
@@ -115,7 +115,7 @@ get_top(const struct part_tree *tree)
 	                                         : root;
 }
 
-/* The encoded octets of a part. */
+/* @return the encoded body */
 static const char *
 get_body(const struct mailmime *part, size_t *size)
 {
@@ -139,7 +139,7 @@ has_text(const struct mailmime *part)
 	return false;
 }
 
-/* Depth is within BOUNDS_MAIL_DEPTH, save for what the scan was not asked about. */
+/* prescan_check() limits the depth; the check here is for tests without it. */
 static const struct mailmime *
 find_of_type(const struct mailmime *part, const char *subtype, unsigned depth)
 {
@@ -157,10 +157,8 @@ find_of_type(const struct mailmime *part, const char *subtype, unsigned depth)
 	return found;
 }
 
-/*
- * The first child with text, in whatever form: a footer that a list added in plain
- * text behind an HTML message is not what the person wrote.
- */
+/* The first child with text of either type: a text/plain footer added by a list behind
+ * a text/html body is not the body. */
 static const struct mailmime *
 find_text(const struct mailmime *part, unsigned depth)
 {
@@ -210,9 +208,9 @@ part_get_children(const struct mailmime *part)
 	return children;
 }
 
-/* CR LF and CR as LF: an encoded text may have them. */
+/* Convert CR LF and CR in decoded text to LF. */
 static void
-make_plain_ends(char *text)
+normalize_line_ends(char *text)
 {
 	char *to = text;
 
@@ -238,6 +236,6 @@ part_decode(const struct mailmime *part, struct charset_set *charsets, size_t ma
 	text = charset_decode(charsets, part_get_parameter(part, "charset"), decoded,
 	    decoded_size, max_bytes);
 	mmap_string_unref(decoded);
-	make_plain_ends(text);
+	normalize_line_ends(text);
 	return text;
 }

@@ -1,5 +1,5 @@
 /*
- * prescan.c - a look at a foreign message before its parser sees it.
+ * prescan.c - structural limits, checked before the MIME parser runs.
  */
 #include "parser/prescan.h"
 
@@ -8,26 +8,27 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
-/* A multipart that is open. */
+/* An open multipart. */
 struct level {
 	const char *boundary;
 	size_t size;
-	unsigned depth; /* of what is between its boundaries */
+	unsigned depth; /* of its parts */
 };
 
 struct scan {
 	struct level levels[BOUNDS_MAIL_DEPTH];
 	unsigned level_count;
-	unsigned depth; /* multiparts and messages around this line */
+	unsigned depth; /* enclosing multiparts and messages */
 	unsigned parts;
-	unsigned types;      /* lines that may be a Content-Type, wherever they are */
-	unsigned boundaries; /* their parameters of that name */
+	unsigned types;      /* lines that may be a Content-Type, anywhere */
+	unsigned boundaries; /* boundary parameters in these lines */
 
-	/* The field, or what may be one, that this line belongs to. */
+	/* Of the possible field that this line belongs to. */
 	unsigned parentheses;
-	const char *type;    /* the value's beginning where it is a Content-Type */
-	const char *to_read; /* the value that the header block's end will read */
-	size_t to_read_size;
+	const char *type; /* its value if it is a Content-Type */
+	const char
+	    *content_type; /* Content-Type to evaluate at the end of the header */
+	size_t content_type_size;
 
 	bool is_header;
 	size_t header_bytes;
@@ -37,13 +38,13 @@ struct scan {
 static bool
 refuse(GError **error, const char *what, unsigned limit)
 {
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_LIMIT, "it has more than %u %s", limit, what);
+	g_set_error(error, PB_ERROR, PB_ERROR_LIMIT, "message has more than %u %s",
+	    limit, what);
 	return false;
 }
 
 static bool
-refuse_plainly(GError **error, const char *why)
+refuse_with(GError **error, const char *why)
 {
 	g_set_error_literal(error, PB_ERROR, PB_ERROR_LIMIT, why);
 	return false;
@@ -57,7 +58,7 @@ prescan_normalize(const char *raw, size_t size, size_t *size_out, GError **error
 	size_t nuls = 0, returns = 0, n = 0;
 
 	if (size > BOUNDS_MAIL_BYTES) {
-		refuse(error, "octets", BOUNDS_MAIL_BYTES);
+		refuse(error, "bytes", BOUNDS_MAIL_BYTES);
 		return NULL;
 	}
 	text = g_malloc(size + 1);
@@ -85,9 +86,9 @@ prescan_normalize(const char *raw, size_t size, size_t *size_out, GError **error
 		n++;
 	}
 	if (nuls > BOUNDS_MAIL_NULS)
-		refuse_plainly(error, "it has a NUL in it");
+		refuse_with(error, "message contains a NUL");
 	else if (returns > BOUNDS_MAIL_HEADER_CRS)
-		refuse_plainly(error, "its header has a CR that ends no line");
+		refuse_with(error, "header contains a bare CR");
 	else {
 		text[n] = '\0';
 		*size_out = n;
@@ -113,7 +114,7 @@ skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* Read the value of a parameter that stands behind "=". @return its end */
+/* Read a parameter value behind "=". @return its end */
 static const char *
 read_value(const char *at, const char *end, const char **value)
 {
@@ -130,10 +131,7 @@ read_value(const char *at, const char *end, const char **value)
 	return at;
 }
 
-/*
- * Look for boundaries in a line that may be of a Content-Type, and count them all;
- * the first one is the one.
- */
+/* Count all boundary parameters in a possible Content-Type; the first one is used. */
 static bool
 find_boundary(struct scan *scan, const char *at, const char *end, const char **boundary,
     size_t *size, GError **error)
@@ -154,7 +152,7 @@ find_boundary(struct scan *scan, const char *at, const char *end, const char **b
 			return refuse(error, "boundaries", BOUNDS_MAIL_BOUNDARIES);
 		if (stop - value > BOUNDS_MAIL_BOUNDARY_BYTES)
 			return refuse(
-			    error, "octets in a boundary", BOUNDS_MAIL_BOUNDARY_BYTES);
+			    error, "bytes in a boundary", BOUNDS_MAIL_BOUNDARY_BYTES);
 		if (!*boundary) {
 			*boundary = value;
 			*size = (size_t)(stop - value);
@@ -164,7 +162,7 @@ find_boundary(struct scan *scan, const char *at, const char *end, const char **b
 	return true;
 }
 
-/* A field ends: where it may be a Content-Type, look into it. */
+/* End of a field: evaluate it if it may be a Content-Type. */
 static bool
 end_field(struct scan *scan, const char *end, GError **error)
 {
@@ -176,19 +174,19 @@ end_field(struct scan *scan, const char *end, GError **error)
 	scan->type = NULL;
 	if (!type)
 		return true;
-	if (scan->is_header && !scan->to_read) {
-		scan->to_read = type;
-		scan->to_read_size = (size_t)(end - type);
+	if (scan->is_header && !scan->content_type) {
+		scan->content_type = type;
+		scan->content_type_size = (size_t)(end - type);
 		return true;
 	}
 	return find_boundary(scan, type, end, &boundary, &size, error);
 }
 
 static bool
-go_deeper(struct scan *scan, GError **error)
+enter_level(struct scan *scan, GError **error)
 {
 	if (++scan->depth > BOUNDS_MAIL_DEPTH)
-		return refuse(error, "parts within parts", BOUNDS_MAIL_DEPTH);
+		return refuse(error, "levels of nested parts", BOUNDS_MAIL_DEPTH);
 	return true;
 }
 
@@ -198,14 +196,14 @@ begin_header(struct scan *scan)
 	scan->is_header = true;
 	scan->header_bytes = 0;
 	scan->fields = 0;
-	scan->to_read = NULL;
+	scan->content_type = NULL;
 }
 
-/* The header block is over: what comes now, parts, another header or a body? */
+/* End of a header: parts, another header or a body follows. */
 static bool
 end_header(struct scan *scan, GError **error)
 {
-	const char *at = scan->to_read;
+	const char *at = scan->content_type;
 	const char *boundary = NULL;
 	const char *end;
 	size_t size = 0;
@@ -213,8 +211,8 @@ end_header(struct scan *scan, GError **error)
 	scan->is_header = false;
 	if (!at)
 		return true;
-	end = at + scan->to_read_size;
-	scan->to_read = NULL;
+	end = at + scan->content_type_size;
+	scan->content_type = NULL;
 	if (!find_boundary(scan, at, end, &boundary, &size, error))
 		return false;
 	at = skip_blanks(at, end);
@@ -222,18 +220,18 @@ end_header(struct scan *scan, GError **error)
 	    has_prefix(at, end, "message/global") ||
 	    has_prefix(at, end, "message/news")) {
 		begin_header(scan);
-		return go_deeper(scan, error);
+		return enter_level(scan, error);
 	}
 	if (!has_prefix(at, end, "multipart") || !boundary || size == 0)
 		return true;
-	if (!go_deeper(scan, error))
+	if (!enter_level(scan, error))
 		return false;
-	/* Depth counts levels and messages, so that there is room for a level. */
+	/* The depth includes all levels, so there is room for one more. */
 	scan->levels[scan->level_count++] = (struct level){boundary, size, scan->depth};
 	return true;
 }
 
-/* RFC 2046 section 5.1.1; the innermost multipart that a line belongs to. */
+/* Find the innermost multipart whose boundary the line is (RFC 2046 section 5.1.1). */
 static bool
 find_level(const struct scan *scan, const char *line, size_t size, unsigned *found)
 {
@@ -295,7 +293,7 @@ scan_line(struct scan *scan, const char *line, size_t size, GError **error)
 	unsigned found;
 
 	if (size > BOUNDS_MAIL_LINE_BYTES)
-		return refuse(error, "octets in a line", BOUNDS_MAIL_LINE_BYTES);
+		return refuse(error, "bytes in a line", BOUNDS_MAIL_LINE_BYTES);
 	if (!is_continued && !end_field(scan, line, error))
 		return false;
 	for (size_t i = 0; i < size; i++)
@@ -313,7 +311,7 @@ scan_line(struct scan *scan, const char *line, size_t size, GError **error)
 	scan->header_bytes += size + 1;
 	scan->fields += !is_continued;
 	if (scan->header_bytes > BOUNDS_MAIL_HEADER_BYTES)
-		return refuse(error, "octets in a header", BOUNDS_MAIL_HEADER_BYTES);
+		return refuse(error, "bytes in a header", BOUNDS_MAIL_HEADER_BYTES);
 	if (scan->fields > BOUNDS_MAIL_FIELDS)
 		return refuse(error, "fields in a header", BOUNDS_MAIL_FIELDS);
 	return true;
@@ -326,7 +324,7 @@ prescan_check(const char *text, size_t size, GError **error)
 	const char *end = text + size;
 
 	if (size > BOUNDS_MAIL_BYTES)
-		return refuse(error, "octets", BOUNDS_MAIL_BYTES);
+		return refuse(error, "bytes", BOUNDS_MAIL_BYTES);
 	for (const char *line = text; line < end;) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
 		size_t length = (size_t)((newline ? newline : end) - line);

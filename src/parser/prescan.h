@@ -1,10 +1,10 @@
 /*
- * prescan.h - a look at a foreign message before its parser sees it.
+ * prescan.h - structural limits, checked before the MIME parser runs.
  *
- * The parser recurses: a message nested deep enough ends it or keeps it busy for
- * minutes.  Here are no recursion, no allocation that grows with depth, and one pass.
- * What the parser may take for structure is counted even where this reading of
- * RFC 2046 does not, so that no other reading gets past the bounds.
+ * libetpan recurses: deep nesting can crash it or keep it busy for minutes. The scan is
+ * a single pass without recursion or allocation. Anything that libetpan might treat as
+ * structure is counted, even where RFC 2046 does not, so that no other interpretation
+ * exceeds the limits.
  */
 #ifndef PAPERBOY_PARSER_PRESCAN_H
 #define PAPERBOY_PARSER_PRESCAN_H
@@ -13,22 +13,22 @@
 #include <stdbool.h>
 
 /**
- * Give a message plain line ends: LF for CRLF (and for CR CR LF, which gateways
- * make) and, in bodies, for CR alone.  A line "From " before the header goes.
+ * Convert line ends to LF: from CR LF, CR CR LF (made by gateways) and, in bodies, CR.
+ * A first line "From " is removed.
  *
- * In the header a CR that ends no line is refused: it would make a field of its own
- * that the mail server, which removes forged fields, did not see.
+ * A bare CR in the header is refused: it would start a field that the mail server,
+ * which removes forged fields, did not see.
  *
  * @param size_out  set on success only
- * @return NUL-terminated, owned by the caller; NULL with PB_ERROR_LIMIT that says which
- * bound was passed
+ * @return NUL-terminated, owned by the caller; NULL with PB_ERROR_LIMIT naming the
+ *         limit
  */
 char *prescan_normalize(const char *raw, size_t size, size_t *size_out, GError **error);
 
 /**
- * Check a message with plain line ends against the bounds of a letter.
+ * Check a normalized message against the limits of base/bounds.h.
  *
- * @return false with PB_ERROR_LIMIT that says which bound was passed
+ * @return false with PB_ERROR_LIMIT naming the limit
  */
 bool prescan_check(const char *text, size_t size, GError **error);
 

@@ -1,5 +1,5 @@
 /*
- * quote_patterns.c - how mail programs begin what they quote, in many languages.
+ * quote_patterns.c - attribution lines and other markers of quotes, by language.
  */
 #include "parser/quote_patterns.h"
 
@@ -25,9 +25,9 @@ static const char *const dividers[] = {"begin forwarded message:",
     "начало переадресованного сообщения:", "転送されたメッセージ:",
     "下面是被转发的邮件:", "下面是被轉寄的郵件:"};
 
-/* How such a line begins, and what else has to be in it. */
+/* Beginning of the line, and text that must occur in it. */
 static const struct {
-	const char *beginning, *also;
+	const char *beginning, *contains;
 } advertisements[] = {
     {"sent from my ", ""},
     {"sent from mail for ", ""},
@@ -148,7 +148,7 @@ quote_patterns_is_advertisement(const char *folded)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(advertisements); i++)
 		if (g_str_has_prefix(folded, advertisements[i].beginning) &&
-		    strstr(folded, advertisements[i].also))
+		    strstr(folded, advertisements[i].contains))
 			return true;
 	return false;
 }

@@ -1,5 +1,5 @@
 /*
- * quote_strip.c - what a person wrote, without what that person's program added.
+ * quote_strip.c - remove quotes and signatures from a message.
  */
 #include "parser/quote_strip.h"
 
@@ -9,11 +9,11 @@
 
 #include "parser/quote_patterns.h"
 
-/* Programs break attributions at their line length, and names are long. */
+/* Limits of an attribution, which may be wrapped and contain long names. */
 #define ATTRIBUTION_LINES 4
 #define ATTRIBUTION_BYTES 500
 
-/* Lines after "From:" that are looked at, and how many of them have to be headers. */
+/* Lines examined after "From:", and how many of them must be header lines. */
 #define HEADER_LINES 6
 #define HEADER_COUNT 2
 
@@ -28,14 +28,14 @@ is_empty(const char *line)
 	return line[0] == '\0';
 }
 
-/* Blanks before the mark: some programs indent what they quote. */
+/* Some programs indent quotes. */
 static bool
 is_quoted(const char *line)
 {
 	return line[strspn(line, " ")] == '>';
 }
 
-/* The next line that is not empty, or NULL at the end. */
+/* @return the next line that is not empty, or NULL */
 static const char *
 find_next(char *const *lines)
 {
@@ -50,7 +50,8 @@ ends_with_colon(const char *text)
 	return g_str_has_suffix(text, ":") || g_str_has_suffix(text, "：");
 }
 
-/* "10:00", "20.11.", "2026-11-20", "11/20", "2026年": a time or a date. */
+/* "10:00", "20.11.", "2026-11-20", "11/20", "2026年": whether the text has a time or
+ * date. */
 static bool
 has_date(const char *text)
 {
@@ -75,7 +76,7 @@ count_digits(const char *text)
 	return count;
 }
 
-/* "Fri, 20 Nov 2026 at 10:00, Eva <eva@example.org>:": programs that use no verb. */
+/* "Fri, 20 Nov 2026 at 10:00, Eva <eva@example.org>:", of programs that use no verb. */
 static bool
 is_date_and_address(const char *text)
 {
@@ -87,7 +88,7 @@ is_date_and_address(const char *text)
 	       count_digits(text) >= 6 && has_date(text);
 }
 
-/* Join so many lines. @return NULL where they cannot be one attribution */
+/* @return the lines joined and case-folded; NULL if they cannot be an attribution */
 static char *
 join_lines(char *const *lines, unsigned count)
 {
@@ -109,7 +110,7 @@ join_lines(char *const *lines, unsigned count)
 	return folded;
 }
 
-/* Tell whether exactly these lines are an attribution, whatever follows. */
+/* Whether exactly these lines are an attribution. */
 static bool
 is_attribution_of(char *const *lines, unsigned count)
 {
@@ -125,7 +126,7 @@ is_attribution_of(char *const *lines, unsigned count)
 	       (quote_patterns_has_verb(text) && (strchr(text, '@') || has_date(text)));
 }
 
-/* "Eva wrote:" says nothing by itself; before a quote it does. */
+/* "Eva wrote:" counts as an attribution only before a quote. */
 static bool
 is_short_attribution(char *const *lines)
 {
@@ -148,11 +149,14 @@ has_opening(const char *line)
 }
 
 /*
- * How many lines from here are an attribution; 0 for none.  It may begin further down,
- * behind a line of the person's: "more\n2 3\nOn Friday, Eva\nwrote:".
+ * Number of lines of an attribution, 0 if none. It may start later, behind a line of
+ * the author: "more
+ * 2 3
+ * On Friday, Eva
+ * wrote:".
  */
 static unsigned
-measure_attribution(char *const *lines)
+count_attribution_lines(char *const *lines)
 {
 	for (unsigned count = 1; count <= ATTRIBUTION_LINES; count++) {
 		bool begins_later = false;
@@ -177,7 +181,7 @@ has_alpha(const char *text, size_t size)
 	return false;
 }
 
-/* "-----Original Message-----" and the like, in any language. */
+/* Like "-----Original Message-----", in any language. */
 static bool
 is_dashed(const char *line)
 {
@@ -219,14 +223,14 @@ is_header_block(char *const *lines)
 	return count >= HEADER_COUNT;
 }
 
-/* What ends the text. */
+/* Whether the text ends here. */
 static bool
 is_end(char *const *lines)
 {
 	const char *line = lines[0];
 	g_autofree char *folded = NULL;
 
-	/* The blank behind "--" is gone with all blanks at the ends of lines. */
+	/* Trailing blanks, as of "-- ", have been removed. */
 	if (!strcmp(line, "--") || is_underscored(line) || is_dashed(line))
 		return true;
 	if (is_header_block(lines))
@@ -235,7 +239,7 @@ is_end(char *const *lines)
 	return quote_patterns_is_divider(folded);
 }
 
-/* It stands last, or last before what is quoted. */
+/* An advertisement at the end, or right before a quote. */
 static bool
 is_advertisement(char *const *lines)
 {
@@ -251,15 +255,15 @@ is_advertisement(char *const *lines)
 		lines++;
 	next = *lines;
 	return !next || is_quoted(next) || is_end(lines) ||
-	       measure_attribution(lines) > 0;
+	       count_attribution_lines(lines) > 0;
 }
 
 /*
- * A clear-signed message (RFC 9580 section 7): its head up to an empty line.
- * @return how many lines that is; 0 where it does not begin here
+ * Header of a clear-signed message (RFC 9580 section 7) up to an empty line.
+ * @return number of lines; 0 if it does not start here
  */
 static unsigned
-measure_signed_head(char *const *lines)
+count_signed_header_lines(char *const *lines)
 {
 	unsigned count = 1;
 
@@ -304,7 +308,7 @@ quote_strip(const char *text)
 	for (char **line = all; *line; line++)
 		trim(*line);
 	for (char **lines = all; *lines;) {
-		unsigned skipped = measure_signed_head(lines);
+		unsigned skipped = count_signed_header_lines(lines);
 		const char *next;
 
 		if (skipped == 0 && is_end(lines))
@@ -312,7 +316,7 @@ quote_strip(const char *text)
 		if (skipped == 0 && (is_quoted(*lines) || is_advertisement(lines)))
 			skipped = 1;
 		if (skipped == 0) {
-			skipped = measure_attribution(lines);
+			skipped = count_attribution_lines(lines);
 			next = find_next(lines + skipped);
 			if (skipped > 0 && next && !is_quoted(next))
 				break;

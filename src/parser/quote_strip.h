@@ -1,22 +1,22 @@
 /*
- * quote_strip.h - what a person wrote, without what that person's program added.
+ * quote_strip.h - remove quotes and signatures from a message.
  */
 #ifndef PAPERBOY_PARSER_QUOTE_STRIP_H
 #define PAPERBOY_PARSER_QUOTE_STRIP_H
 
 /**
- * Cut quotes, attributions ("On ... wrote:" in the languages of quote_patterns.h),
- * signatures and what programs advertise.
+ * Remove quotes, attributions ("On ... wrote:" in the languages of quote_patterns.h),
+ * signatures and advertisements of mail programs.
  *
- * Lines that begin with ">" go wherever they are, and so does an attribution that is
- * followed by one or by nothing: answers below and between quotes stay.  What follows
- * an attribution otherwise is quoted without marks, and ends the text; so does a
- * divider ("-----Original Message-----"), a block of header lines (From, Sent, To), a
- * line of underscores, and a line "-- ".
+ * Lines with ">" are removed everywhere, as is an attribution followed by such a line
+ * or by nothing: text below and between quotes stays. An attribution followed by other
+ * text starts an unmarked quote, which ends the text, as do a divider ("-----Original
+ * Message-----"), a block of header lines (From, Sent, To), a line of underscores, and
+ * a line "-- ".
  *
  * @param text  valid UTF-8 with LF line ends
- * @return lines without blanks at their ends, without empty lines at the beginning
- * and the end or two in a row, ended by a line feed; or empty; owned by the caller
+ * @return lines without trailing blanks, without leading, trailing or repeated empty
+ *         lines, ending with LF, or empty; owned by the caller
  */
 char *quote_strip(const char *text);
 

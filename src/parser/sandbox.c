@@ -1,5 +1,5 @@
 /*
- * sandbox.c - what a process that reads foreign mail can no longer do.
+ * sandbox.c - restrictions of the process that parses untrusted mail.
  */
 #include "parser/sandbox.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/bounds.h"
 
-/* Sanitizers want terabytes of address space, and to look around at the end. */
+/* Sanitizers need terabytes of address space, and open files at the end. */
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_SANITIZED true
 #elif defined(__has_feature)
@@ -39,7 +39,7 @@ set_limits(const struct limit *limits, size_t count)
 
 		if (getrlimit((__rlimit_resource_t)limits[i].resource, &limit) != 0)
 			return false;
-		/* Whoever started this process may have been stricter. */
+		/* Never raise limits that were inherited. */
 		limit.rlim_max = MIN(limit.rlim_max, limits[i].hard);
 		limit.rlim_cur = MIN(limit.rlim_max, limits[i].soft);
 		if (setrlimit((__rlimit_resource_t)limits[i].resource, &limit) != 0)
@@ -53,14 +53,14 @@ sandbox_limit(void)
 {
 	static const struct limit limits[] = {
 	    {RLIMIT_CORE, 0, 0},
-	    {RLIMIT_FSIZE, BOUNDS_READER_OUTPUT_BYTES, BOUNDS_READER_OUTPUT_BYTES},
-	    {RLIMIT_CPU, BOUNDS_READER_CPU_S, BOUNDS_READER_CPU_S + 1},
-	    {RLIMIT_STACK, BOUNDS_READER_STACK_BYTES, BOUNDS_READER_STACK_BYTES},
+	    {RLIMIT_FSIZE, BOUNDS_PARSER_OUTPUT_BYTES, BOUNDS_PARSER_OUTPUT_BYTES},
+	    {RLIMIT_CPU, BOUNDS_PARSER_CPU_S, BOUNDS_PARSER_CPU_S + 1},
+	    {RLIMIT_STACK, BOUNDS_PARSER_STACK_BYTES, BOUNDS_PARSER_STACK_BYTES},
 	    {RLIMIT_NPROC, 0, 0},
 	};
 	static const struct limit memory[] = {
-	    {RLIMIT_AS, BOUNDS_READER_SPACE_BYTES, BOUNDS_READER_SPACE_BYTES},
-	    {RLIMIT_DATA, BOUNDS_READER_DATA_BYTES, BOUNDS_READER_DATA_BYTES},
+	    {RLIMIT_AS, BOUNDS_PARSER_SPACE_BYTES, BOUNDS_PARSER_SPACE_BYTES},
+	    {RLIMIT_DATA, BOUNDS_PARSER_DATA_BYTES, BOUNDS_PARSER_DATA_BYTES},
 	};
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -72,10 +72,8 @@ sandbox_limit(void)
 }
 
 #ifdef HAVE_SECCOMP
-/*
- * A call that is not in the list fails with EPERM instead of ending the process: with
- * another C library a harmless one may turn up.  It is not made, and that is the point.
- */
+/* Other system calls fail with EPERM instead of killing the process: another C library
+ * may make a harmless one. */
 static bool
 filter_calls(void)
 {

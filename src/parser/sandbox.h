@@ -1,9 +1,9 @@
 /*
- * sandbox.h - what a process that reads foreign mail can no longer do.
+ * sandbox.h - restrictions of the process that parses untrusted mail.
  *
- * Two steps: limits as soon as it runs, and the rest once all that it needs (charset
- * converters) is open.  Then it can compute, use little memory, read and write what is
- * open already, and end.
+ * Two steps: resource limits at the start, the rest after everything needed (charset
+ * converters) is open. After that the process can only compute, use limited memory,
+ * read and write open files, and exit.
  */
 #ifndef PAPERBOY_PARSER_SANDBOX_H
 #define PAPERBOY_PARSER_SANDBOX_H
@@ -11,21 +11,19 @@
 #include <stdbool.h>
 
 /**
- * Limit processor time, memory, stack; no core files, no large files, no privileges
- * can be gained.  In a build with a sanitizer memory is not limited, and the second
- * step does nothing.
+ * Limit CPU time, memory and stack; forbid core dumps, large files and new privileges.
+ * With sanitizers the memory is not limited, and sandbox_enter() does nothing.
  *
- * @return false where the kernel does not let it; errno says why
+ * @return false with errno if the kernel refuses
  */
 bool sandbox_limit(void);
 
 /**
- * Open nothing any more, neither files nor sockets, and make no system calls but a
- * few.  The first is a resource limit, so that it holds without seccomp too.
+ * Forbid opening files and sockets (a resource limit, so that it holds without seccomp,
+ * too), and all but a few system calls.
  *
- * @param is_filtered  set: whether system calls are limited (seccomp(2), by the call or
- *                     by prctl(2) where a service manager forbids the call)
- * @return false where not even the first can be had; errno says why
+ * @param is_filtered  set: whether system calls are filtered by seccomp(2)
+ * @return false with errno if not even the resource limit can be set
  */
 bool sandbox_enter(bool *is_filtered);
 

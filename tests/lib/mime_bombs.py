@@ -49,13 +49,13 @@ def zip_of_bombs():
 # name, message, the words of the refusal; or None where it has to be read
 BOMBS = [
     ("32,000 messages within messages", lambda: nested_messages(32000)[:1048576],
-     "content types|parts within parts"),
-    ("100 messages within messages", lambda: nested_messages(100), "parts within parts"),
-    ("50,000 multiparts within multiparts", lambda: nested_multiparts(50000), "octets"),
+     "content types|levels of nested parts"),
+    ("100 messages within messages", lambda: nested_messages(100), "levels of nested parts"),
+    ("50,000 multiparts within multiparts", lambda: nested_multiparts(50000), "bytes"),
     ("10,000 multiparts within multiparts", lambda: nested_multiparts(10000),
-     "parts within parts"),
+     "levels of nested parts"),
     ("150,000 parentheses in a field",
-     lambda: HEAD + b"Cc: " + b"(" * 150000 + b"\n\nx\n", "octets in a line"),
+     lambda: HEAD + b"Cc: " + b"(" * 150000 + b"\n\nx\n", "bytes in a line"),
     ("60,000 parentheses in a field",
      lambda: HEAD + b"Cc: " + b"(" * 60000 + b"\n\nx\n", "parentheses"),
     ("60,000 parentheses on lines of one field",
@@ -68,12 +68,12 @@ BOMBS = [
     ("a CR within the header", lambda: HEAD + b"X: a\rFrom: b@c.example\n\nx\n", "CR"),
     ("a CR within the body", lambda: HEAD + b"\nx\ry\n", None),
     ("CRs before each LF", lambda: (HEAD + b"\nx\n").replace(b"\n", b"\r\r\n"), None),
-    ("a line without end", lambda: HEAD + b"\n" + b"x" * 1000000, "octets in a line"),
-    ("more than a megabyte", lambda: HEAD + b"\n" + b"x\n" * 600000, "octets"),
-    ("100 megabytes", lambda: [HEAD, b"\n"] + [b"x\n" * 50_000] * 1000, "octets"),
-    ("a boundary of 10,000 octets",
+    ("a line without end", lambda: HEAD + b"\n" + b"x" * 1000000, "bytes in a line"),
+    ("more than a megabyte", lambda: HEAD + b"\n" + b"x\n" * 600000, "bytes"),
+    ("100 megabytes", lambda: [HEAD, b"\n"] + [b"x\n" * 50_000] * 1000, "bytes"),
+    ("a boundary of 10,000 bytes",
      lambda: HEAD + b"Content-Type: multipart/mixed; boundary=" + b"b" * 10000 +
-     b"\n\nx\n", "octets in a boundary"),
+     b"\n\nx\n", "bytes in a boundary"),
     ("1,000 boundaries",
      lambda: HEAD + b"Content-Type: multipart/mixed" + b";\n boundary=b" * 1000 +
      b"\n\nx\n", "boundaries"),
@@ -88,7 +88,7 @@ BOMBS = [
     ("5,000 parts", lambda: multipart(*[b"\nx\n"] * 5000), "parts"),
     ("boundaries that contain each other", lambda: HEAD +
      b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" +
-     b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" * 50, "parts within parts"),
+     b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" * 50, "levels of nested parts"),
     ("a boundary that is empty",
      lambda: HEAD + b'Content-Type: multipart/mixed; boundary=""\n\n--\nx\n----\n', None),
     ("HTML of 30,000 open elements", lambda: HEAD + b"Content-Type: text/html\n\n" +

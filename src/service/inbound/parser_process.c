@@ -146,7 +146,7 @@ read_some(struct child *child, char *buffer)
 		g_string_append_len(child->output, buffer, got);
 	else if (got == 0 || (errno != EAGAIN && errno != EINTR))
 		close_end(&child->from);
-	child->is_long = child->output->len > BOUNDS_READER_OUTPUT_BYTES;
+	child->is_long = child->output->len > BOUNDS_PARSER_OUTPUT_BYTES;
 }
 
 /* Feed it and listen to it, until it ends, or says too much or nothing for too long. */
@@ -256,7 +256,7 @@ parser_process_run(const void *raw, size_t size,
 	}
 	child.output = output;
 	converse(&child,
-	    chosen->time_ms ? chosen->time_ms : (int64_t)BOUNDS_READER_TIME_S * 1000);
+	    chosen->time_ms ? chosen->time_ms : (int64_t)BOUNDS_PARSER_TIME_S * 1000);
 	finish(&child, chosen->peak_kib);
 	if (child.is_late || child.is_long || !WIFEXITED(child.status) ||
 	    WEXITSTATUS(child.status) != 0)

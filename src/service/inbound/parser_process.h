@@ -16,7 +16,7 @@
 
 struct parser_process_options {
 	const char *program; /* absolute path; NULL for the one that was installed */
-	int64_t time_ms;     /* it is killed after that; 0 for BOUNDS_READER_TIME_S */
+	int64_t time_ms;     /* it is killed after that; 0 for BOUNDS_PARSER_TIME_S */
 	long *peak_kib;      /* set to the most memory it had at once, if not NULL */
 };
 
