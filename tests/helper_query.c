@@ -1,14 +1,17 @@
 /*
- * helper_query.c - the filter language, for the scripts that compare it with theirs.
+ * helper_query.c - evaluate filters for the scripts that compare them with an oracle.
  *
- * helper_query fold: for each word on standard input, its singular.
+ * helper_query fold: print the stem of each word on standard input.
  *
- * helper_query judge PAPERS DAY: papers that were first seen on a day; for each filter
- * on standard input, its truth for each paper: "found", the canonical text, and six
- * strings of a digit a paper (0 no, 1 unknown, 2 yes): as told, with nothing settled,
- * enriched, all settled; the same with what may change; or "refused", the column, the
- * reason; or "changed", the canonical text, what that is when it is read again.  Tabs
- * between.  PAPERS holds a JSON object a line, with the names of struct paper.
+ * helper_query evaluate PAPERS DAY: evaluate each filter on standard input on papers
+ * first seen on DAY.  PAPERS has a JSON object on each line, with the member names of
+ * struct paper.  The fields of an output line are separated by tabs:
+ *
+ *     found CANONICAL TRUTHS...   six strings with a digit for each paper (0 no,
+ *                                 1 unknown, 2 yes): with no field final, enriched, all
+ *                                 final; the same for fields that may still change
+ *     invalid COLUMN REASON       a parse error
+ *     changed CANONICAL AGAIN     the canonical text is parsed as another query
  */
 #include <jansson.h>
 #include <sqlite3.h>
@@ -23,16 +26,16 @@
 #include "query/text/stem.h"
 #include "store/core/tokenizer.h"
 
-/* The papers, each ready for many filters. */
-struct bench {
+/* Papers to evaluate filters on. */
+struct corpus {
 	const struct tokenizer *tokenizer;
 	const char *today;
-	GPtrArray *papers;    /* of struct paper * */
-	GPtrArray *documents; /* of struct query_document *, in the same order */
+	GPtrArray *papers;    /* struct paper * */
+	GPtrArray *documents; /* struct query_document *, same order */
 };
 
 static const enum query_mode modes[] = {QUERY_AS_REPORTED, QUERY_MAY_CHANGE};
-static const enum query_finality settlements[] = {
+static const enum query_finality finalities[] = {
     QUERY_SETTLED_NOTHING,
     QUERY_SETTLED_ENRICHED,
     QUERY_SETTLED_FINALLY,
@@ -47,21 +50,21 @@ fold_line(void *data, const char *line)
 	puts(folded);
 }
 
-/* The six strings of truths, each behind a tab. */
+/* Format the six strings of truth values, each after a tab. */
 static char *
-format_truths(const struct bench *bench, const struct query *query)
+format_truths(const struct corpus *corpus, const struct query *query)
 {
 	GString *text = g_string_new(NULL);
 
-	for (guint i = 0; i < G_N_ELEMENTS(modes) * G_N_ELEMENTS(settlements); i++) {
-		enum query_mode mode = modes[i / G_N_ELEMENTS(settlements)];
+	for (guint i = 0; i < G_N_ELEMENTS(modes) * G_N_ELEMENTS(finalities); i++) {
+		enum query_mode mode = modes[i / G_N_ELEMENTS(finalities)];
 
 		g_string_append_c(text, '\t');
-		for (guint at = 0; at < bench->documents->len; at++) {
-			struct query_document *document = bench->documents->pdata[at];
+		for (guint at = 0; at < corpus->documents->len; at++) {
+			struct query_document *document = corpus->documents->pdata[at];
 
 			query_document_finalize(
-			    document, settlements[i % G_N_ELEMENTS(settlements)]);
+			    document, finalities[i % G_N_ELEMENTS(finalities)]);
 			g_string_append_c(
 			    text, (char)('0' + query_evaluate(query, document, mode)));
 		}
@@ -69,17 +72,17 @@ format_truths(const struct bench *bench, const struct query *query)
 	return g_string_free(text, FALSE);
 }
 
-/* Prints what a query is; its canonical text has to be the same query. */
+/* Print a query; its canonical text must be parsed as the same query. */
 static void
-print_query(const struct bench *bench, const struct query *query)
+print_query(const struct corpus *corpus, const struct query *query)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *canonical = query_format(query);
-	g_autofree char *truths = format_truths(bench, query);
+	g_autofree char *truths = format_truths(corpus, query);
 	pb_auto(query) again =
-	    query_parse_canonical(canonical, bench->tokenizer, &error);
+	    query_parse_canonical(canonical, corpus->tokenizer, &error);
 	g_autofree char *text = again ? query_format(again) : NULL;
-	g_autofree char *same = again ? format_truths(bench, again) : NULL;
+	g_autofree char *same = again ? format_truths(corpus, again) : NULL;
 
 	if (!again)
 		printf("changed\t%s\t%s\n", canonical, error->message);
@@ -90,17 +93,17 @@ print_query(const struct bench *bench, const struct query *query)
 }
 
 static void
-judge_line(void *data, const char *line)
+evaluate_line(void *data, const char *line)
 {
-	const struct bench *bench = data;
+	const struct corpus *corpus = data;
 	struct query_error problem = {0};
 	pb_auto(query) query =
-	    query_parse(line, bench->tokenizer, NULL, &problem, NULL);
+	    query_parse(line, corpus->tokenizer, NULL, &problem, NULL);
 
 	if (query)
-		print_query(bench, query);
+		print_query(corpus, query);
 	else
-		printf("refused\t%u\t%s\n", problem.column, problem.message->text);
+		printf("invalid\t%u\t%s\n", problem.column, problem.message->text);
 	query_error_clear(&problem);
 }
 
@@ -119,7 +122,7 @@ read_lines(FILE *file, void (*handle)(void *data, const char *line), void *data)
 	free(line);
 }
 
-/* The text as a source would hand it in, or NULL when there is none. */
+/* A text normalised as by a source, or NULL. */
 static char *
 read_text(const json_t *value)
 {
@@ -149,9 +152,9 @@ read_texts(const json_t *value)
 	return texts;
 }
 
-/* Each is an array: source, day, announcement, and "late" or nothing. */
+/* Each listing is an array: source, day, listing type and optionally "late". */
 static void
-read_appearances(struct paper *paper, const json_t *value)
+read_listings(struct paper *paper, const json_t *value)
 {
 	const json_t *item;
 	size_t at;
@@ -198,37 +201,37 @@ read_paper(const json_t *json)
 	paper->comment = read_text(json_object_get(json, "comment"));
 	paper->journal = read_text(json_object_get(json, "journal"));
 	paper->doi = read_text(json_object_get(json, "doi"));
-	read_appearances(paper, json_object_get(json, "appearances"));
+	read_listings(paper, json_object_get(json, "listings"));
 	return paper;
 }
 
 static void
 paper_line(void *data, const char *line)
 {
-	struct bench *bench = data;
+	struct corpus *corpus = data;
 	json_error_t where;
 	json_t *json = json_loads(line, 0, &where);
 	struct query_document *document;
 
 	if (!json)
 		g_error("papers: %s", where.text);
-	g_ptr_array_add(bench->papers, read_paper(json));
+	g_ptr_array_add(corpus->papers, read_paper(json));
 	json_decref(json);
-	document = query_document_new(bench->papers->pdata[bench->papers->len - 1],
-	    bench->today, bench->tokenizer, NULL);
+	document = query_document_new(corpus->papers->pdata[corpus->papers->len - 1],
+	    corpus->today, corpus->tokenizer, NULL);
 	g_assert(document);
-	g_ptr_array_add(bench->documents, document);
+	g_ptr_array_add(corpus->documents, document);
 }
 
 static bool
-run_judge(const struct tokenizer *tokenizer, const char *path, const char *today,
+run_evaluate(const struct tokenizer *tokenizer, const char *path, const char *today,
     GError **error)
 {
 	g_autoptr(GPtrArray) papers =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_free);
 	g_autoptr(GPtrArray) documents =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)query_document_free);
-	struct bench bench = {tokenizer, today, papers, documents};
+	struct corpus corpus = {tokenizer, today, papers, documents};
 	FILE *file = fopen(path, "re");
 
 	if (!file) {
@@ -236,9 +239,9 @@ run_judge(const struct tokenizer *tokenizer, const char *path, const char *today
 		    error, PB_ERROR, PB_ERROR_NOT_FOUND, "cannot open '%s'", path);
 		return false;
 	}
-	read_lines(file, paper_line, &bench);
+	read_lines(file, paper_line, &corpus);
 	fclose(file);
-	read_lines(stdin, judge_line, &bench);
+	read_lines(stdin, evaluate_line, &corpus);
 	return true;
 }
 
@@ -253,13 +256,13 @@ main(int argc, char **argv)
 		read_lines(stdin, fold_line, NULL);
 		return 0;
 	}
-	if (argc != 4 || strcmp(argv[1], "judge") != 0) {
-		fprintf(stderr, "usage: helper_query fold | judge PAPERS DAY\n");
+	if (argc != 4 || strcmp(argv[1], "evaluate") != 0) {
+		fprintf(stderr, "usage: helper_query fold | evaluate PAPERS DAY\n");
 		return 64;
 	}
 	if (sqlite3_open(":memory:", &db) == SQLITE_OK)
 		tokenizer = tokenizer_new_unicode61(db, &error);
-	if (!tokenizer || !run_judge(tokenizer, argv[2], argv[3], &error))
+	if (!tokenizer || !run_evaluate(tokenizer, argv[2], argv[3], &error))
 		fprintf(
 		    stderr, "helper_query: %s\n", error ? error->message : "no SQLite");
 	g_clear_pointer(&tokenizer, tokenizer_free);

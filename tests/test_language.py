@@ -24,7 +24,7 @@ from oracle import (
     AS_REPORTED, ENRICHED, FINALLY, MAY_CHANGE, NOTHING_SETTLED, FilterError, Paper, parse,
 )
 from oracle_tree import Number
-from programs import judge, load_days
+from programs import evaluate, load_days
 from tap import Tap, top_srcdir
 
 IS_LONG = bool(os.environ.get("PAPERBOY_LONG"))
@@ -38,10 +38,10 @@ DIGIT = {False: "0", None: "1", True: "2"}
 CORNERS = [
     {"id": "nothing-told", "title": "a"},
     {"id": "nothing-there", "title": "x", "abstract": "", "authors": [], "keywords": [],
-     "categories": [], "upvotes": 0, "comments": 0, "stars": 0, "appearances": []},
+     "categories": [], "upvotes": 0, "comments": 0, "stars": 0, "listings": []},
     {"id": "2608.00001", "title": "one two three", "authors": ["One"],
      "abstract": "three four five six one", "categories": ["astro-ph"], "doi": "10.1/A",
-     "appearances": [["hf", "2026-08-21", "new"], ["arxiv", "2026-08-20", "replace"]]},
+     "listings": [["hf", "2026-08-21", "new"], ["arxiv", "2026-08-20", "replace"]]},
     {"id": "hep-th/9901001", "title": "C++ C# C node.js node. js",
      "abstract": "c++, c#; .c", "categories": ["hep-th", "math-ph"], "comment": "C++",
      "keywords": ["c++", "c", "C#"], "authors": ["Bo O'Neil III", "van der Berg"]},
@@ -49,10 +49,10 @@ CORNERS = [
      "abstract": "RAG rag Rag RAGs rags. " * 40, "organization": "News Models",
      "categories": ["cs.CL", "cs.AI"], "upvotes": 999999999, "authors": ["Ada"] * 30,
      "code_url": "https://code.example/",
-     "appearances": [["News", "2024-02-29", "cross"]]},
+     "listings": [["News", "2024-02-29", "cross"]]},
     {"id": "spread", "title": "begin",
      "abstract": "begin " + "x " * 98 + "middle " + "y " * 100 + "end",
-     "appearances": [["hf", "2025-08-21", "new"]]},
+     "listings": [["hf", "2025-08-21", "new"]]},
     {"id": "signs", "title": "a-b a_b a.b a+b a/b",
      "abstract": "π^3 α-mem 大模型 e\u0301tude",
      "keywords": ["", "a b"], "organization": "", "authors": ["", "A.-B. C"]},
@@ -81,8 +81,8 @@ class Bench:
             file.writelines(json.dumps(paper) + "\n" for paper in papers)
         self.papers = [Paper(paper, today=today) for paper in papers]
 
-    def judge(self, filters):
-        return judge(self.path, self.today, filters)
+    def evaluate(self, filters):
+        return evaluate(self.path, self.today, filters)
 
     def truths(self, tree):
         """What the oracle says, in the words of the program's driver."""
@@ -96,31 +96,31 @@ class Bench:
     def compare(self, filters):
         """@return (differences as text, refused by both, that found something)"""
         bad, refused, hits = [], 0, 0
-        for source, judged in zip(filters, self.judge(filters)):
+        for source, result in zip(filters, self.evaluate(filters)):
             try:
                 wanted = self.truths(parse(source))
             except FilterError as error:
                 refused += 1
-                column = judged.column
+                column = result.column
                 if column is None or (error.is_sure and error.column != column):
-                    bad.append(f"{source!r}\n  program: {column} {judged.reason} "
-                               f"{judged.canonical!r}\n  oracle: {error}")
+                    bad.append(f"{source!r}\n  program: {column} {result.reason} "
+                               f"{result.canonical!r}\n  oracle: {error}")
                 continue
-            if judged.column is not None or judged.again is not None:
-                bad.append(f"{source!r}\n  program: {judged.column} {judged.reason} "
-                           f"{judged.canonical!r} {judged.again!r}\n  oracle: takes it")
+            if result.column is not None or result.again is not None:
+                bad.append(f"{source!r}\n  program: {result.column} {result.reason} "
+                           f"{result.canonical!r} {result.again!r}\n  oracle: takes it")
                 continue
             hits += "2" in wanted[0]
-            if judged.truths != wanted:
-                bad.append(self.tell(source, judged, wanted))
-            check_settling(source, judged.truths)
+            if result.truths != wanted:
+                bad.append(self.tell(source, result, wanted))
+            check_settling(source, result.truths)
         return bad, refused, hits
 
-    def tell(self, source, judged, wanted):
+    def tell(self, source, result, wanted):
         """The first papers about which they differ."""
-        rows = [f"{source!r}: {judged.canonical!r}"]
+        rows = [f"{source!r}: {result.canonical!r}"]
         for number, paper in enumerate(self.papers):
-            got = "".join(text[number] for text in judged.truths)
+            got = "".join(text[number] for text in result.truths)
             want = "".join(text[number] for text in wanted)
             if got != want:
                 rows.append(f"  {paper.id}: program {got}, oracle {want}")
@@ -163,15 +163,15 @@ def test_examples(tap):
     full = Bench(tap.subdirectory("full"), [FULL])
     sources = [source for source, _ in FIELDS]
     no_difference(full.compare(sources)[0])
-    for (source, wanted), judged in zip(FIELDS, full.judge(sources)):
-        assert judged.truths[0] == DIGIT[wanted], (source, judged.canonical)
+    for (source, wanted), result in zip(FIELDS, full.evaluate(sources)):
+        assert result.truths[0] == DIGIT[wanted], (source, result.canonical)
     pair = [dict(paper, id=str(number)) for number, paper in enumerate(
         (DIFFUSION, AGENT))]
     pair = Bench(tap.subdirectory("pair"), pair)
     sources = [source for source, *_ in EXAMPLES]
-    for (source, *wanted), judged in zip(EXAMPLES, pair.judge(sources)):
-        assert judged.truths, (source, judged.column, judged.reason)
-        assert list(judged.truths[0]) == [DIGIT[one] for one in wanted], source
+    for (source, *wanted), result in zip(EXAMPLES, pair.evaluate(sources)):
+        assert result.truths, (source, result.column, result.reason)
+        assert list(result.truths[0]) == [DIGIT[one] for one in wanted], source
 
 
 def test_refusals(tap):
@@ -184,7 +184,7 @@ def test_refusals(tap):
 def test_lengths_of_time(tap):
     """days before today are the same days, whatever day it is"""
     for number, (today, (count, unit), day) in enumerate(LENGTHS):
-        papers = [{"id": day, "title": "a", "appearances": [["hf", day, "new"]]}]
+        papers = [{"id": day, "title": "a", "listings": [["hf", day, "new"]]}]
         bench = Bench(tap.subdirectory(f"length-{number}"), papers, today)
         length = f"{count}{unit}"
         no_difference(bench.compare([
@@ -256,10 +256,10 @@ def test_canonical(tap):
     drawn = Filters(rng, papers)
     filters = [drawn.valid() for _ in range(FILTERS // 5)]
     bad = []
-    for source, judged in zip(filters, bench.judge(filters)):
-        text = judged.canonical
+    for source, result in zip(filters, bench.evaluate(filters)):
+        text = result.canonical
         try:
-            if bench.truths(parse(text, is_limited=False)) != judged.truths:
+            if bench.truths(parse(text, is_limited=False)) != result.truths:
                 bad.append(f"{source!r}: {text!r}")
         except FilterError as error:
             bad.append(f"{source!r}: {text!r}: {error}")
@@ -281,11 +281,11 @@ def test_fts5(tap):
                  for _ in range(count)]
         pairs = [pair for pair in pairs if len(pair[0].encode()) <= 512]
         hits = 0
-        for (ours, theirs), judged in zip(pairs, bench.judge([a for a, _ in pairs])):
+        for (ours, theirs), result in zip(pairs, bench.evaluate([a for a, _ in pairs])):
             wanted = archive.find(theirs)
             by_oracle = bench.truths(parse(ours))
-            by_program = [at for at, c in enumerate(judged.truths[0]) if c == "2"]
-            assert by_oracle == judged.truths and by_program == wanted, (
+            by_program = [at for at, c in enumerate(result.truths[0]) if c == "2"]
+            assert by_oracle == result.truths and by_program == wanted, (
                 ours, theirs, wanted, by_program, by_oracle[0])
             hits += bool(wanted)
         tap.diag(f"{name}: {len(pairs)} filters, {hits} found something")

@@ -1,4 +1,4 @@
-"""clock.py - the time at which a test runs the programs, whatever day it is.
+"""clock.py - the simulated time that tests pass to the programs.
 
     clock = Clock()                    # starts at START and advances from there
     run([..., "--now", clock.now()])
@@ -12,7 +12,7 @@ START = f"{DAY}T12:00:00Z"
 
 
 class Clock:
-    """A clock that shows START when it is made, and advances normally."""
+    """A clock that starts at START and runs at normal speed."""
 
     def __init__(self, start=START):
         self.set(start)
@@ -22,8 +22,8 @@ class Clock:
         self._began = time.monotonic()
 
     def advance(self):
-        """A time for a program that follows another, whose clock had whole seconds and
-        so may have been up to one second ahead of this."""
+        """Advance by a second.  The clock of the program before was rounded to seconds
+        and may have been up to one second ahead of this one."""
         self._start += datetime.timedelta(seconds=1)
         return self.now()
 

@@ -1,11 +1,11 @@
-"""container.py - a small Debian whose first process is systemd, for a test.
+"""container.py - boot a small Debian with systemd in a container.
 
-    root = make_root(folder, packages)      # debootstrap; some minutes of network
-    with Container(root) as lab:
-        lab.run("systemctl", "start", "paperboyd")
+    root = make_root(directory, packages)   # debootstrap; downloads for some minutes
+    with Container(root) as container:
+        container.run("systemctl", "start", "paperboyd")
 
-The container has its own processes, users, mounts and network (loopback only); it
-knows nothing of this machine and is gone when the test ends.
+The container has its own processes, users, mounts and network (loopback only), and
+ends with the test.
 """
 
 import glob
@@ -20,27 +20,26 @@ BOOT_S = 120
 RUN_S = 180
 SUITE = "bookworm"
 
-# Neither root's rights nor a package helps: the machine is one itself, or has no
-# mirror that it may ask.  .ci/run knows the words.
+# The machine is a container itself, or reaches no mirror.  .ci/run expects this text.
 NO_CONTAINER = "no container can be started here"
 
 
-# What is preloaded here is not there.
+# Libraries preloaded by a test do not exist in the container.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 
 
 def need_root():
     if os.geteuid() != 0:
-        raise Skip(f"{NO_CONTAINER}: only root can")
+        raise Skip(f"{NO_CONTAINER}: needs root")
 
 
 def find_mirror():
-    """Where this machine has its packages from."""
-    reported = subprocess.run(
+    """URL of the mirror that this machine uses."""
+    output = subprocess.run(
         ["apt-get", "indextargets", "--format", "$(SITE) $(CODENAME) $(COMPONENT)"],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
     ).stdout
-    sites = [line.split() for line in reported.splitlines()]
+    sites = [line.split() for line in output.splitlines()]
     found = [site for site, suite, part in sites if suite == SUITE and part == "main"]
     if not found:
         raise Skip(f"{NO_CONTAINER}: no mirror of {SUITE}")
@@ -48,7 +47,7 @@ def find_mirror():
 
 
 def make_root(directory, packages):
-    """A fresh Debian with systemd and some packages. @return its folder"""
+    """Install a Debian with systemd and some packages.  @return its root directory"""
     need_root()
     (debootstrap,) = need_programs("debootstrap")
     root = os.path.join(directory, "root")
@@ -62,12 +61,12 @@ def make_root(directory, packages):
     if done.returncode != 0:
         raise Skip(f"{NO_CONTAINER}: {done.stdout.strip()[-300:]}")
     with open(os.path.join(root, "etc", "hostname"), "w", encoding="utf-8") as file:
-        file.write("lab\n")
+        file.write("container\n")
     return root
 
 
 def find_leader(pid):
-    """The first process of a container. @return None while there is none"""
+    """PID of the first process of a container, or None."""
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
         try:
             with open(path, encoding="ascii") as file:
@@ -85,7 +84,7 @@ def find_leader(pid):
 
 
 class Container:
-    """A root folder, booted."""
+    """A booted root directory."""
 
     def __init__(self, root):
         self.root = root
@@ -107,7 +106,7 @@ class Container:
 
     def boot(self):
         nspawn, _ = need_programs("systemd-nspawn", "nsenter")
-        # Without a manager on this machine there is nobody to register with.
+        # There is no systemd-machined to register with on this machine.
         self.child = Child([
             nspawn, "-q", "-D", self.root, "-M", f"paperboy-{os.getpid()}", "-b",
             "--register=no", "--keep-unit", "--console=pipe", "--private-network",
@@ -124,7 +123,7 @@ class Container:
         assert state in ("running", "degraded"), state
 
     def try_run(self, *command, text=None):
-        """Run inside. @return (exit status, what it printed)"""
+        """Run a command inside.  @return (exit status, output)"""
         done = subprocess.run(
             ["nsenter", "-t", str(self.leader), "-m", "-u", "-i", "-n", "-p", "-C", "--",
              "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8",
@@ -144,14 +143,14 @@ class Container:
         return self.run("sh", "-ec", script)
 
     def show(self, unit, name):
-        """One property of a unit."""
+        """A property of a unit."""
         return self.run("systemctl", "show", unit, "--value", "-p", name).strip()
 
     def wait_for(self, check, what):
         wait_until(check, what, deadline_s=BOOT_S, pause=lambda _: time.sleep(0.1))
 
     def path(self, inside):
-        """A file of the container, from outside."""
+        """Path of a file of the container on this machine."""
         return os.path.join(self.root, inside.lstrip("/"))
 
     def write(self, inside, text):
@@ -161,7 +160,7 @@ class Container:
 
     def power_off(self):
         if self.child.is_running and self.leader:
-            # SIGRTMIN+4 is what systemd takes as "power off".
+            # systemd(1): SIGRTMIN+4 starts poweroff.target
             try:
                 os.kill(self.leader, signal.SIGRTMIN + 4)
             except ProcessLookupError:
@@ -171,6 +170,6 @@ class Container:
         self.child = self.leader = None
 
     def reboot(self):
-        # nspawn cannot start over by itself where it is not a unit of a manager
+        # nspawn cannot reboot when it is not run as a unit
         self.power_off()
         self.boot()

@@ -160,7 +160,7 @@ FULL = {
     "categories": ["cs.CL", "stat.ML", "hep-th", "astro-ph.GA", "math-ph"],
     "comment": "12 pages, accepted at ICML 2026",
     "journal": "J. Made-Up Res. 7 (2026) 1-9", "doi": "10.1145/3292500.AbC",
-    "appearances": [("arxiv", "2026-07-31", "cross"), ("hf", "2026-08-14", "new"),
+    "listings": [("arxiv", "2026-07-31", "cross"), ("hf", "2026-08-14", "new"),
                     ("made-up", "2026-05-01", "new", "late")],
 }
 TODAY = "2026-08-21"

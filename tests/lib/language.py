@@ -94,7 +94,7 @@ def add_facts(rng, paper):
         paper["doi"] = rng.choice((None, "10.1145/3292500.%d" % rng.randint(1, 9),
                                    "10.1016/S0370-2693(97)0%dA" % rng.randint(1, 9)))
     rows = [make_appearance(rng) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))]
-    paper["appearances"] = sorted(rows, key=lambda row: (row[1], row[0]))
+    paper["listings"] = sorted(rows, key=lambda row: (row[1], row[0]))
     return paper
 
 
@@ -344,7 +344,7 @@ class Filters:
 
     def date(self):
         rng = self.rng
-        days = [day for _, day, *_ in self.paper().get("appearances") or ()]
+        days = [day for _, day, *_ in self.paper().get("listings") or ()]
         day = rng.choice(days or [day_before(rng, 99)])
         if rng.random() < 0.3:
             day = day_before(rng, 400)

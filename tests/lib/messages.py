@@ -1,7 +1,7 @@
-"""messages.py - what must be true of every message that paperboy sends.
+"""messages.py - check messages against RFC 5322, MIME and the rules for digests.
 
-check(raw) lists problems as sentences; an empty list is a good message.  The
-bytes are those on the wire: CRLF, dots unstuffed.
+check(raw) returns problems as texts.  raw is the message on the wire: lines end in
+CRLF, dots are unstuffed.
 """
 
 import email
@@ -10,9 +10,9 @@ import html.parser
 import re
 
 REQUIRED = ("Date", "From", "To", "Subject", "Message-ID", "MIME-Version")
-# In a digest also these.
+# Additional headers of a digest.
 DIGEST = REQUIRED + ("List-Id", "List-Unsubscribe", "Auto-Submitted")
-# At most once in any message (RFC 5322 section 3.6 and the MIME fields).
+# Headers that occur at most once (RFC 5322 section 3.6, RFC 2045).
 SINGLE = (
     "Sender", "Reply-To", "Cc", "Bcc", "In-Reply-To", "References", "Content-Type",
     "Content-Transfer-Encoding", "List-Unsubscribe-Post", "Precedence",
@@ -27,7 +27,7 @@ PAPER = re.compile(
 
 
 def parse(raw):
-    """The message; its own `defects` are part of check()."""
+    """Parse a message; check() reports its `defects`."""
     return email.message_from_bytes(raw, policy=email.policy.default)
 
 
@@ -37,7 +37,7 @@ def subject(raw):
 
 
 def text_of(part):
-    """A text part decoded by its own charset; ValueError when it does not fit."""
+    """Decode a text part; ValueError if it is not valid in its charset."""
     charset = part.get_content_charset() or "us-ascii"
     data = part.get_payload(decode=True)
     try:
@@ -49,7 +49,7 @@ def text_of(part):
 
 
 def parts(raw):
-    """The decoded bodies: (text/plain, text/html), None for one that is missing."""
+    """The decoded bodies (text/plain, text/html); None if missing."""
     message = parse(raw)
     plain = html_part = None
     for part in message.walk():
@@ -61,7 +61,7 @@ def parts(raw):
 
 
 def links_of_text(text):
-    """http(s) links in their order, each once; a full stop behind is no part."""
+    """http(s) links in order, without duplicates and trailing punctuation."""
     found = []
     for link in LINK.findall(text):
         link = link.rstrip(".,;:!?'")
@@ -75,7 +75,7 @@ class _Anchors(html.parser.HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.links = []
-        self.unread = None  # the element whose text nobody reads
+        self.unread = None  # element whose text is not displayed
 
     def handle_starttag(self, tag, attributes):
         if tag in ("style", "script", "title"):
@@ -95,10 +95,9 @@ class _Anchors(html.parser.HTMLParser):
 
 
 def links_of_html(text):
-    """http(s) targets of <a href>, and addresses in plain sight, each once.
+    """http(s) targets of <a href> and URLs in visible text, without duplicates.
 
-    Who wrote an address into an abstract sees it in both parts: mail programs make
-    a link of it in the text, and most of them in the HTML too.
+    Mail programs turn a URL in an abstract into a link in both parts.
     """
     anchors = _Anchors()
     anchors.feed(text)
@@ -107,13 +106,13 @@ def links_of_html(text):
 
 
 def paper_links(raw):
-    """Links to papers in the plain part, in order."""
+    """Links to papers in the text part, in order."""
     plain, _ = parts(raw)
     return [link for link in links_of_text(plain or "") if PAPER.match(link)]
 
 
 def paper_ids(raw):
-    """Ids of those papers, arXiv ids without version, each once."""
+    """Ids of these papers without arXiv versions and duplicates."""
     found = []
     for link in paper_links(raw):
         name = PAPER.match(link)["id"].removesuffix(".pdf").rstrip("/")
@@ -131,10 +130,10 @@ def check_bytes(raw):
     if re.search(rb"\r(?!\n)", raw):
         problems.append("a carriage return without line feed")
     if not raw.endswith(b"\r\n"):
-        problems.append("the last line does not end")
+        problems.append("the last line is not terminated")
     longest = max(len(line) for line in raw.split(b"\r\n"))
     if longest > MAX_LINE:
-        problems.append(f"a line of {longest} octets")
+        problems.append(f"a line of {longest} bytes")
     if any(byte > 0x7F for byte in raw):
         problems.append("not 7-bit")
     if b"\0" in raw:
@@ -161,7 +160,7 @@ def check_headers(message, required):
             problems += [f"{name}: defect {defect!r}" for defect in value.defects]
     message_id = str(message["Message-ID"] or "")
     if not re.fullmatch(r"<[^\s<>@]+@[^\s<>@]+>", message_id.strip()):
-        problems.append(f"Message-ID: odd form {message_id!r}")
+        problems.append(f"Message-ID: invalid {message_id!r}")
     if message["Date"] and getattr(message["Date"], "datetime", None) is None:
         problems.append("Date: not a date")
     return problems
@@ -194,17 +193,17 @@ def check_alternative(message):
                 if link not in of_text:
                     problems.append(f"link only in the HTML: {link}")
             if sorted(of_text) == sorted(of_html):
-                problems.append("the links stand in another order in the HTML")
+                problems.append("the HTML has the links in another order")
         if not texts[0].strip():
             problems.append("text/plain: empty")
     return problems
 
 
 def check(raw, required=REQUIRED, is_alternative=True):
-    """All problems of one message.
+    """All problems of a message.
 
-    required: headers that stand there exactly once (DIGEST for digests);
-    is_alternative: False for an answer that is plain text alone.
+    required: headers that occur exactly once (DIGEST for digests);
+    is_alternative: False for a reply in plain text.
     """
     problems = check_bytes(raw)
     message = parse(raw)

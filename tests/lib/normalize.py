@@ -1,14 +1,13 @@
-r"""normalize.py - the text normalisation that happens once, at intake.
+r"""normalize.py - normalise text as the program does when it stores a paper.
 
-TeX accents and symbols become the characters they stand for, text loses its
-clothes (\emph{X} is X), then NFC, then white space is collapsed.  Any other command
-stays as it is.
+TeX accents and symbols become characters, font commands are stripped (\emph{X} becomes
+X), then NFC, then white space is collapsed.  Other commands are left alone.
 """
 
 import re
 import unicodedata
 
-# Accents by their sign or letter: the combining character they stand for.
+# Combining characters of TeX accents.
 ACCENTS = {
     "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304",
     "u": "\u0306", ".": "\u0307", '"': "\u0308", "r": "\u030a", "H": "\u030b",
@@ -40,22 +39,22 @@ TEXT_COMMANDS = """emph text textsc textbf textit texttt textrm textsf textsl te
     textup textnormal mathrm mathbf mathit mathsf mathtt mbox underline""".split()
 FONTS = "it bf em sc tt rm sf sl".split()
 
-_LETTER = r"(?:\\([ij])(?![A-Za-z])|([^\W\d_]))"
-# \'e \'{e} \'\i \'{\i}: signs need no blank; letters (\v z) need one or a brace.
+_BASE = r"(?:\\([ij])(?![A-Za-z])|([^\W\d_]))"
+# \'e \'{e} \'\i \'{\i}; accents that are letters (\v z) need a blank or a brace.
 _SIGN_ACCENT = re.compile(
-    r"""\\([`'^~=."])\s*(?:[{\x01]\s*%s\s*\}|%s)""" % (_LETTER, _LETTER)
+    r"""\\([`'^~=."])\s*(?:[{\x01]\s*%s\s*\}|%s)""" % (_BASE, _BASE)
 )
-_LETTER_ACCENT = re.compile(
-    r"\\([urHvdckb])(?:\s*[{\x01]\s*%s\s*\}|\s+%s|(?=\\)%s)" % (_LETTER, _LETTER, _LETTER)
+_NAMED_ACCENT = re.compile(
+    r"\\([urHvdckb])(?:\s*[{\x01]\s*%s\s*\}|\s+%s|(?=\\)%s)" % (_BASE, _BASE, _BASE)
 )
 _SYMBOL = re.compile(r"\\([A-Za-z]+)(?:\{\}|\s+(?=[^\W\d_])|)")
 _ESCAPED = re.compile(r"\\([&%_#])")
 _BLANK = re.compile(r"\\[,;: ]")
-# model\'s: an apostrophe that was escaped once too often, no accent.
+# model\'s: an escaped apostrophe, not an accent.
 _CONTRACTION = re.compile(r"(?<=[A-Za-z0-9])\\'(?=(?:s|t|m|d|ll|re|ve)(?![^\W\d_]))")
 _TEXT = re.compile(r"\\(?:%s)\{([^{}]*)\}" % "|".join(TEXT_COMMANDS))
 _FONT = re.compile(r"\{\\(?:%s)(?![A-Za-z]) *([^{}]*)\}" % "|".join(FONTS))
-# A group around one command, {\"o} or {\ss}: \x01 is its brace meanwhile.
+# A group around one command, {\"o} or {\ss}; \x01 replaces its brace for now.
 _OPEN = re.compile(r"\{(?=\\)")
 _GROUP = re.compile("\x01([^\\s{}\\\\])\\}")
 # As in Pandoc: "$5 and $6" is money, not mathematics.
@@ -63,8 +62,8 @@ _MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$]*?)(?<![\s\\])\$(?!\d|\$)")
 
 
 def _accent(match):
-    message = next(group for group in match.groups()[1:] if group)
-    return unicodedata.normalize("NFC", message + ACCENTS[match.group(1)])
+    base = next(group for group in match.groups()[1:] if group)
+    return unicodedata.normalize("NFC", base + ACCENTS[match.group(1)])
 
 
 def _symbol(match):
@@ -78,7 +77,7 @@ def _math(match):
 
 
 def decode_tex(text):
-    """Accents and symbols as characters; anything unknown stays as it is."""
+    """Replace accents and symbols; unknown commands are left alone."""
     if "\\" not in text and "$" not in text:
         return text
     text = _CONTRACTION.sub("'", text)
@@ -88,7 +87,7 @@ def decode_tex(text):
             text, count = pattern.subn(r"\1", text)
     text = _OPEN.sub("\x01", text)
     text = _SIGN_ACCENT.sub(_accent, text)
-    text = _LETTER_ACCENT.sub(_accent, text)
+    text = _NAMED_ACCENT.sub(_accent, text)
     text = _SYMBOL.sub(_symbol, text)
     text = _ESCAPED.sub(r"\1", text)
     text = _BLANK.sub(" ", text)
@@ -97,7 +96,7 @@ def decode_tex(text):
 
 
 def normalize(text):
-    """TeX decoded, NFC, one line, single blanks, no controls."""
+    """Decode TeX; NFC; one line with single blanks and no control characters."""
     text = unicodedata.normalize("NFC", decode_tex(text))
     text = "".join(" " if unicodedata.category(c) == "Cc" else c for c in text)
     return " ".join(text.split())

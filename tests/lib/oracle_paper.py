@@ -2,7 +2,7 @@
 
 A paper is a dict: id, title, abstract, authors, upvotes, comments, stars, code_url,
 project_url, video_url, organization, keywords, categories, comment, journal, doi, and
-appearances, a list of (source, day, announcement), with "late" behind it when it became
+listings, a list of (source, day, announcement), with "late" behind it when it became
 known on a later day than the paper.  Missing or None is "not told".
 """
 
@@ -66,7 +66,7 @@ class Paper:
         self.links = {
             kind for kind in ("code", "project", "video") if paper.get(f"{kind}_url")
         }
-        self.appearances = [tuple(row) for row in paper.get("appearances") or ()]
+        self.listings = [tuple(row) for row in paper.get("listings") or ()]
 
         def texts(values):
             return None if values is None else [Text(v, fold) for v in values if v]

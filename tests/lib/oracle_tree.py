@@ -298,7 +298,7 @@ class Days(Leaf):
         is_relative = (low, high) != (self.low, self.high)
         return any(
             (low is None or low <= day) and (high is None or day <= high)
-            for _, day, _, *late in paper.appearances
+            for _, day, _, *late in paper.listings
             if not (late and is_relative)
         )
 
@@ -378,7 +378,7 @@ class Appearance(Leaf):
         self.value = ascii_lower(value)
 
     def truth(self, paper, settled=NOTHING_SETTLED, mode=AS_REPORTED):
-        return any(ascii_lower(row[self.at]) == self.value for row in paper.appearances)
+        return any(ascii_lower(row[self.at]) == self.value for row in paper.listings)
 
 
 class Has(Leaf):

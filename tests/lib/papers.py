@@ -1,9 +1,8 @@
-"""papers.py - read papers from the JSON files that the tests use.
+"""papers.py - read papers from JSON files.
 
-Three shapes are known: Hugging Face's daily list (an array of {"paper": ...}),
-a plain array of {"title", "summary"}, and our own {"id", "title", "abstract",
-"authors", "upvotes"}.  What a file does not tell is None: unknown, not empty.  The
-keys are those of oracle_paper.py.
+Three formats: Hugging Face's daily list (an array of {"paper": ...}), an array of
+{"title", "summary"}, and our own {"id", "title", "abstract", "authors", "upvotes"}.
+A value that is absent is None: unknown, not empty.  Keys as in oracle_paper.py.
 """
 
 import json
@@ -11,7 +10,7 @@ import os
 
 
 def paper_from_element(element, fallback_id):
-    """One array element as {id, title, abstract, authors, upvotes}."""
+    """One element of an array, with the keys of oracle_paper.py."""
     inner = element.get("paper", element)
 
     def first(*keys):
@@ -44,7 +43,7 @@ def paper_from_element(element, fallback_id):
 
 
 def load_papers(path):
-    """All papers of one file, in its order; "NAME#N" stands in for a missing id."""
+    """All papers of a file, in its order; a missing id becomes "NAME#N"."""
     with open(path, encoding="utf-8") as file:
         elements = json.load(file)
     if isinstance(elements, dict):

@@ -1,12 +1,12 @@
-"""programs.py - the built programs as a test drives them: paperboyd, paperboyctl.
+"""programs.py - run paperboyd, paperboyctl and the query helper from a test.
 
-    paperboy = Paperboy(tap.subdirectory("one"), papers="file:///some/folder")
+    paperboy = Paperboy(tap.subdirectory("one"), papers="file:///some/directory")
     paperboy.add("ada@example.org", ["diffusion"], now="2026-11-18T08:00:00Z")
     paperboy.run_once("2026-11-18T09:00:00Z")
     for mail in paperboy.mails(): ...
 
-Each Paperboy has a state folder and a configuration of its own; without a relay
-its mail goes into a Maildir beside them.
+Each Paperboy has a state directory and a configuration of its own; without a relay
+its mail goes to a Maildir beside them.
 """
 
 import json
@@ -44,11 +44,11 @@ def built(*names):
 
 
 class Paperboy:
-    """A state folder, a configuration, and the programs that go by them.
+    """A state directory, a configuration, and the programs that use them.
 
     papers:  huggingface.url
-    relay:   port of an SMTP server here; None for a Maildir
-    extra:   more lines of the configuration
+    relay:   port of a local SMTP server, or None for a Maildir
+    extra:   additional lines of the configuration
     """
 
     def __init__(self, directory, papers, relay=None, connections=2, log_level="warning",
@@ -58,7 +58,7 @@ class Paperboy:
         self.state = os.path.join(directory, "state")
         self.maildir = os.path.join(directory, "Maildir")
         self.config = os.path.join(directory, "paperboy.conf")
-        self.seconds = []  # how long each run took
+        self.seconds = []  # duration of each run
         self._seen = set()
         os.makedirs(self.state, mode=0o700, exist_ok=True)
         deliver = SMTP.format(relay, connections) if relay else MAILDIR.format(
@@ -73,24 +73,24 @@ class Paperboy:
             )
 
     def take_state(self, other):
-        """Go on from where another one is, which must not be at work."""
+        """Copy the state of another Paperboy, which must not be running."""
         shutil.rmtree(self.state)
         shutil.copytree(other.state, self.state)
 
     def ctl(self, *arguments, now=None, check=True):
-        """paperboyctl to its end: what it printed."""
+        """Run paperboyctl.  @return its output"""
         return run([built("paperboyctl"), "-c", self.config, "--now",
                     now or self.clock.now(), *arguments], check=check)
 
     def add(self, address, filters, now=None, **settings):
-        """A subscriber; settings as paperboyctl names them: zone="UTC", max=200."""
+        """Add a subscriber; settings are options of paperboyctl: zone="UTC", max=200."""
         options = [f"--{name}={value}" for name, value in settings.items()]
         options += [f"--filter={text}" for text in filters]
         self.ctl("subscriber", "add", address, "--consent=asked in a test", *options,
                  now=now)
 
     def run_once(self, now, wanted=0):
-        """`paperboyd --once`; AssertionError for another exit status."""
+        """Run `paperboyd --once`.  @return its output"""
         begin = time.monotonic()
         done = subprocess.run(
             [built("paperboyd"), "-c", self.config, "--once", "--now", now],
@@ -102,12 +102,12 @@ class Paperboy:
         return done.stdout
 
     def start(self, name="paperboyd"):
-        """The daemon; it ends with the context manager."""
+        """Start the daemon; a context manager that stops it."""
         return Child([built("paperboyd"), "-c", self.config, "--now",
                       self.clock.advance()], name=name)
 
     def new_mails(self):
-        """Mails that lie in the Maildir since this was asked last: raw bytes."""
+        """Mails (bytes) that arrived in the Maildir since the last call."""
         place = os.path.join(self.maildir, "new")
         names = set(os.listdir(place)) if os.path.isdir(place) else set()
         found = []
@@ -118,7 +118,7 @@ class Paperboy:
         return found
 
     def rows(self, sql, *values):
-        """Rows of the store, which is opened for reading only."""
+        """Rows of the store, opened read-only."""
         uri = f"file:{self.state}/paperboy.db?mode=ro"
         db = sqlite3.connect(uri, uri=True, timeout=30)
         try:
@@ -127,7 +127,7 @@ class Paperboy:
             db.close()
 
     def count_sent(self):
-        """Messages that the relay has taken, as the store tells."""
+        """Messages that the relay has accepted, according to the store."""
         return self.rows("SELECT count(*) FROM outbox WHERE state = 'SENT'")[0][0]
 
 
@@ -135,7 +135,7 @@ class Paperboy:
 
 
 def as_sent(raw):
-    """Bytes of a mailbox file as they were on the wire: lines end in CRLF."""
+    """A mail file as it was on the wire: lines end in CRLF."""
     return re.sub(rb"\r?\n", b"\r\n", raw)
 
 
@@ -143,7 +143,7 @@ def as_sent(raw):
 
 
 def api_element(paper):
-    """A paper of papers.load_papers() in the shape of the API's list."""
+    """A paper of papers.load_papers() as an element of the API's list."""
     inner = {
         "id": paper["id"],
         "title": paper["title"],
@@ -157,20 +157,20 @@ def api_element(paper):
 
 
 def write_day(directory, day, papers):
-    """A day that a source can read: papers of load_papers(), or a file's name."""
+    """Write a day for a source: papers of load_papers(), or a copy of a file."""
     path = os.path.join(directory, f"daily_papers-{day}.json")
-    draft = path + ".new"
+    temporary = path + ".new"
     if isinstance(papers, str):
-        shutil.copyfile(papers, draft)
+        shutil.copyfile(papers, temporary)
     else:
-        with open(draft, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8") as file:
             json.dump([api_element(paper) for paper in papers], file)
-    os.replace(draft, path)
+    os.replace(temporary, path)
     return path
 
 
 def load_days(paths):
-    """Distinct papers of many files, the last word on each, by id."""
+    """Papers of several files by id; the last file wins."""
     return {paper["id"]: paper for path in paths for paper in load_papers(path)}
 
 
@@ -178,7 +178,7 @@ def load_days(paths):
 
 
 def helper_query(*arguments, lines):
-    """What tests/helper_query prints for these lines of input."""
+    """Lines that tests/helper_query prints for lines of input."""
     done = subprocess.run(
         [built("tests", "helper_query"), *arguments],
         input="".join(f"{line}\n" for line in lines).encode(),
@@ -190,25 +190,26 @@ def helper_query(*arguments, lines):
 
 
 def fold_words(words):
-    """The singular of each, by the program."""
+    """The program's stem of each word."""
     return helper_query("fold", lines=words)
 
 
-class Judged:
-    """What the program says about one filter.
+class Evaluated:
+    """The program's result for one filter.
 
-    column, reason:  where and why it is refused; None when it is not
+    column, reason:  position and text of a parse error, or None
     canonical:       the canonical text
-    again:           what that is when it is read again, where that is not the same
-    truths:          six strings, a digit a paper: 0 no, 1 unknown, 2 yes; as told with
-                     nothing settled, enriched, all settled; the same of what may change
+    again:           its canonical text, if that differs
+    truths:          six strings with a digit for each paper (0 no, 1 unknown, 2 yes):
+                     with no field final, enriched, all final; then the same three for
+                     fields that may still change
     """
 
     def __init__(self, row):
         kind, *fields = row.split("\t")
         self.column = self.reason = self.canonical = self.again = None
         self.truths = ()
-        if kind == "refused":
+        if kind == "invalid":
             self.column, self.reason = int(fields[0]), fields[1]
         elif kind == "changed":
             self.canonical, self.again = fields
@@ -216,6 +217,7 @@ class Judged:
             self.canonical, *self.truths = fields
 
 
-def judge(path, today, filters):
-    """For each filter its truth for each paper of a file of JSON lines."""
-    return [Judged(row) for row in helper_query("judge", path, today, lines=filters)]
+def evaluate(path, today, filters):
+    """Evaluate each filter on each paper of a file of JSON lines."""
+    return [Evaluated(row)
+            for row in helper_query("evaluate", path, today, lines=filters)]

@@ -1,7 +1,7 @@
-"""slots.py - when a person's editions are due, by Python's own time zones.
+"""slots.py - when a subscriber's digests are due, computed with Python's time zones.
 
-A second implementation of src/model/schedule.h, from its rules alone: an hour that
-the clocks skip is the end of the gap, one that comes twice is the second.
+A second implementation of src/model/schedule.h: a local time that a clock change
+skips is due at the end of the gap, a repeated one the second time.
 """
 
 import bisect
@@ -26,13 +26,13 @@ def utc(text):
 
 
 def offset_at(zone, at):
-    """Seconds that local time is ahead of UTC."""
-    moment = datetime.datetime.fromtimestamp(at, datetime.timezone.utc)
-    return int(moment.astimezone(zone).utcoffset().total_seconds())
+    """UTC offset, s."""
+    time = datetime.datetime.fromtimestamp(at, datetime.timezone.utc)
+    return int(time.astimezone(zone).utcoffset().total_seconds())
 
 
 def first_change(zone, low, high):
-    """The second in (low, high] at which the offset is no longer that of low."""
+    """The first second in (low, high] whose offset differs from that of low."""
     before = offset_at(zone, low)
     while high - low > 1:
         middle = (low + high) // 2
@@ -44,21 +44,21 @@ def first_change(zone, low, high):
 
 
 def instant(zone, date, minute):
-    """The second at which a local hour is, after the rules above."""
+    """The second at which a local time is due."""
     local = datetime.datetime.combine(date, datetime.time(minute // 60, minute % 60))
     wall = int(local.replace(tzinfo=datetime.timezone.utc).timestamp())
     found = {}
     for fold in (0, 1):
         offset = local.replace(tzinfo=zone, fold=fold).utcoffset()
         found[fold] = wall - int(offset.total_seconds())
-    is_there = [at for at in found.values() if at + offset_at(zone, at) == wall]
-    if is_there:
-        return max(is_there)
+    valid = [at for at in found.values() if at + offset_at(zone, at) == wall]
+    if valid:
+        return max(valid)
     return first_change(zone, min(found.values()), max(found.values()))
 
 
 def changes(zone, begin, end):
-    """The clock changes in a time: (second, minutes skipped; negative: repeated)."""
+    """Clock changes as [(second, minutes skipped; negative: repeated)]."""
     found = []
     for at in range(begin, end, DAY_S):
         if offset_at(zone, at) != offset_at(zone, at + DAY_S):
@@ -69,7 +69,7 @@ def changes(zone, begin, end):
 
 
 class Schedule:
-    """All slots of one person in a time, as (second, name).
+    """All slots of a subscriber from begin to end, as (second, name).
 
     weekdays has a bit for each day, bit 0 is Monday.
     """

@@ -1,4 +1,4 @@
-"""smalldisk.py - a file system of a few megabytes, and how to fill it."""
+"""smalldisk.py - mount a file system of a few megabytes, and fill it."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from tap import Skip, need_programs, run
 
 @contextlib.contextmanager
 def small_disk(tap, name, megabytes=32):
-    """A file system of its own.  @return its folder"""
+    """Mount a tmpfs.  @return its directory"""
     if os.geteuid() != 0:
         raise Skip("mounting needs root")
     mount, umount = need_programs("mount", "umount")
@@ -24,7 +24,7 @@ def small_disk(tap, name, megabytes=32):
 
 
 def fill(directory):
-    """Take all room but what files have already."""
+    """Use up all free space."""
     path = os.path.join(directory, "filler")
     with open(path, "wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(b"\0" * 4096):

@@ -1,4 +1,4 @@
-"""stopped.py - one thread of another program stands still, as under a debugger.
+"""stopped.py - stop one thread of another process with ptrace(2).
 
     with Stopped(find_thread(pid, "mailer")):
         ...
@@ -18,11 +18,11 @@ def find_thread(pid, name):
         with open(f"/proc/{pid}/task/{tid}/comm", encoding="ascii") as file:
             if file.read().strip() == name:
                 return int(tid)
-    raise AssertionError(f"no thread {name}")
+    raise AssertionError(f"no thread named '{name}'")
 
 
 class Stopped:
-    """One thread of another program stands still, as under a debugger."""
+    """A stopped thread of another process; it continues at the end of the block."""
 
     def __init__(self, tid):
         self.tid = tid
@@ -39,8 +39,8 @@ class Stopped:
         os.waitpid(self.tid, WALL)
         return self
 
-    def bury(self):
-        """Once its process was killed it is ours to bury. @return whether it is gone"""
+    def reap(self):
+        """Reap the thread of a killed process, as its tracer.  @return whether it ended"""
         if not self.is_gone:
             pid, status = os.waitpid(self.tid, WALL | os.WNOHANG)
             self.is_gone = pid != 0 and not os.WIFSTOPPED(status)
