@@ -26,8 +26,10 @@ static unsigned
 save_day(
     struct store *store, const char *day, const char *path, struct stopwatch *watch)
 {
-	struct batch batch = {
-	    .source = "hf", .day = day, .asked_at = INPUT_NOW, .status = BATCH_OK};
+	struct source_fetch batch = {.source = "hf",
+	    .day = day,
+	    .fetched_at = INPUT_NOW,
+	    .status = SOURCE_FETCH_OK};
 	g_autoptr(GPtrArray) listings = NULL;
 	g_autoptr(GBytes) bytes = NULL;
 	g_autoptr(GError) error = NULL;
@@ -41,7 +43,7 @@ save_day(
 	listings = huggingface_parse_page(bytes, day, &elements, &error);
 	g_assert_no_error(error);
 	stopwatch_start(watch);
-	papers_save_batch(store, &batch, listings, &saved, &error);
+	papers_save_fetch(store, &batch, listings, &saved, &error);
 	stopwatch_stop(watch);
 	g_assert_no_error(error);
 	return saved.fresh;

@@ -11,7 +11,7 @@
 #include "input.h"
 #include "query/query.h"
 #include "stopwatch.h"
-#include "store/paper/matches.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/papers.h"
 
 static GPtrArray *

@@ -66,7 +66,7 @@ add_person(struct store *store, const struct person *person)
 	    .address = person->address,
 	    .consent = "made up for a benchmark",
 	    .zone = person->zone,
-	    .rhythm = {.cadence = SCHEDULE_DAILY, .minute = 450},
+	    .schedule = {.frequency = SCHEDULE_DAILY, .minute = 450},
 	    .max_full = 10,
 	    .filters = filters,
 	    .filter_count = person->texts->len,
@@ -120,8 +120,10 @@ add_day(struct store *store, const char *folder, const char *day)
 	    .user_agent = "paperboy/bench (postmaster@example.org)",
 	    .allow_file = true,
 	};
-	const struct batch batch = {
-	    .source = "hf", .day = day, .asked_at = INPUT_NOW, .status = BATCH_OK};
+	const struct source_fetch batch = {.source = "hf",
+	    .day = day,
+	    .fetched_at = INPUT_NOW,
+	    .status = SOURCE_FETCH_OK};
 	g_autofree char *url = g_strconcat("file://", folder, NULL);
 	pb_auto(http) http = http_new(&settings);
 	pb_auto(source) source = huggingface_new(url);
@@ -132,7 +134,7 @@ add_day(struct store *store, const char *folder, const char *day)
 	source_answer_init(&answer);
 	source_fetch_day(source, http, day, NULL, &answer, &error);
 	g_assert_no_error(error);
-	papers_save_batch(store, &batch, answer.listings, &saved, &error);
+	papers_save_fetch(store, &batch, answer.listings, &saved, &error);
 	g_assert_no_error(error);
 	source_answer_clear(&answer);
 }

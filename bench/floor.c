@@ -20,7 +20,7 @@ static const char sql_open[] =
     "CREATE TABLE floor_pairs (filter_id INTEGER NOT NULL, paper_seq INTEGER NOT NULL,"
     " PRIMARY KEY (filter_id, paper_seq)) STRICT, WITHOUT ROWID;"
     /* What is to be stored is made ready, and not timed. */
-    "CREATE TEMP TABLE rows AS SELECT * FROM made.match_found"
+    "CREATE TEMP TABLE rows AS SELECT * FROM made.match"
     " ORDER BY filter_id, decided_at;"
     "CREATE TEMP TABLE pairs AS SELECT filter_id, paper_seq FROM made.match"
     " ORDER BY filter_id, paper_seq;";

@@ -17,7 +17,7 @@
 #include "query/text/stem.h"
 #include "stopwatch.h"
 #include "store/core/sql.h"
-#include "store/paper/matches.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/papers.h"
 
 static const char sql_create[] =

@@ -5,7 +5,7 @@
 
 #include "model/digest.h"
 #include "store/mail/digests.h"
-#include "store/paper/matches.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/papers.h"
 
 struct store *
@@ -22,7 +22,7 @@ GPtrArray *
 input_load_filters(struct store *store)
 {
 	g_autoptr(GError) error = NULL;
-	GPtrArray *filters = matches_load_filters(store, 0, G_MAXINT, &error);
+	GPtrArray *filters = filter_progress_load_filters(store, 0, G_MAXINT, &error);
 
 	g_assert_no_error(error);
 	return filters;

@@ -56,7 +56,7 @@ get_status(struct store *store, int what)
 static int64_t
 count_rows(struct store *store)
 {
-	static const char sql[] = "SELECT (SELECT count(*) FROM match_found)"
+	static const char sql[] = "SELECT (SELECT count(*) FROM match)"
 	                          " + (SELECT count(*) FROM match_pending)";
 	int64_t count = 0;
 

@@ -18,7 +18,7 @@
 #define MINUTE_S 60
 
 static void
-check_minute(const char *text, struct schedule *rhythm)
+check_minute(const char *text, struct schedule *schedule)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *again = NULL;
@@ -32,11 +32,11 @@ check_minute(const char *text, struct schedule *rhythm)
 	g_assert(minute >= 0 && minute < 24 * 60);
 	again = g_strdup_printf("%02d:%02d", minute / 60, minute % 60);
 	g_assert(schedule_parse_minute(again, &second, NULL) && second == minute);
-	rhythm->minute = minute;
+	schedule->minute = minute;
 }
 
 static void
-check_weekdays(const char *text, struct schedule *rhythm)
+check_weekdays(const char *text, struct schedule *schedule)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *again = NULL;
@@ -50,17 +50,17 @@ check_weekdays(const char *text, struct schedule *rhythm)
 	g_assert(days && days <= SCHEDULE_ALL);
 	again = schedule_format_weekdays(days);
 	g_assert(schedule_parse_weekdays(again, &second, NULL) && second == days);
-	rhythm->weekdays = days;
+	schedule->weekdays = days;
 }
 
 static void
-check_cadence(const char *text, struct schedule *rhythm)
+check_cadence(const char *text, struct schedule *schedule)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (schedule_parse_frequency(text, &rhythm->cadence, &error))
+	if (schedule_parse_frequency(text, &schedule->frequency, &error))
 		g_assert(g_ascii_strcasecmp(
-		             text, schedule_frequency_name(rhythm->cadence)) == 0);
+		             text, schedule_frequency_name(schedule->frequency)) == 0);
 	else
 		fuzz_check_error(error);
 }
@@ -86,15 +86,15 @@ check_natural_time(const char *hour, const char *day, int64_t now)
 }
 
 static void
-check_slots(const struct schedule *rhythm, GTimeZone *zone, int64_t now)
+check_slots(const struct schedule *schedule, GTimeZone *zone, int64_t now)
 {
 	struct schedule_slot next, latest, same;
 
-	schedule_get_next(rhythm, zone, now, &next);
-	schedule_get_latest(rhythm, zone, now, &latest);
+	schedule_get_next(schedule, zone, now, &next);
+	schedule_get_latest(schedule, zone, now, &latest);
 	g_assert(latest.at <= now && now < next.at);
 	g_assert(strcmp(latest.name, next.name) < 0);
-	schedule_get_next(rhythm, zone, latest.at, &same);
+	schedule_get_next(schedule, zone, latest.at, &same);
 	g_assert(same.at == next.at && strcmp(same.name, next.name) == 0);
 }
 
@@ -121,20 +121,20 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input input = {data, size};
 	g_autofree char *minute = fuzz_take_text(&input);
 	g_autofree char *weekdays = fuzz_take_text(&input);
-	g_autofree char *cadence = fuzz_take_text(&input);
+	g_autofree char *frequency = fuzz_take_text(&input);
 	g_autofree char *name = fuzz_take_text(&input);
 	g_autofree char *day = fuzz_take_text(&input);
 	g_autoptr(GTimeZone) zone = NULL;
-	struct schedule rhythm = {.weekdays = SCHEDULE_MONDAY};
+	struct schedule schedule = {.weekdays = SCHEDULE_MONDAY};
 	uint32_t at = 0;
 
 	if (input.left)
 		memcpy(&at, input.at, MIN(input.left, sizeof(at)));
-	check_minute(minute, &rhythm);
-	check_weekdays(weekdays, &rhythm);
-	check_cadence(cadence, &rhythm);
+	check_minute(minute, &schedule);
+	check_weekdays(weekdays, &schedule);
+	check_cadence(frequency, &schedule);
 	zone = check_zone(name, at % 256 == 0);
-	check_slots(&rhythm, zone, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
+	check_slots(&schedule, zone, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
 	check_natural_time(minute, day, FIRST_S + (int64_t)(at % MINUTES) * MINUTE_S);
 	if (fetch_days_is_valid(day))
 		g_assert(strlen(day) == strlen("2026-11-20"));

@@ -168,7 +168,7 @@ read_listings(struct paper *paper, const json_t *value)
 			listing_type++;
 		paper_add_listing(paper, json_string_value(json_array_get(item, 0)),
 		    json_string_value(json_array_get(item, 1)), listing_type);
-		g_array_index(paper->appearances, struct paper_listing, at).is_late =
+		g_array_index(paper->listings, struct paper_listing, at).is_late =
 		    json_array_size(item) > 3;
 	}
 }

@@ -172,7 +172,8 @@ add_subscriber(struct simulation *simulation, const char *row)
 	    .address = cells[0],
 	    .consent = "made up for a test",
 	    .zone = cells[1],
-	    .rhythm = {.weekdays = (unsigned)atoi(cells[3]), .minute = atoi(cells[4])},
+	    .schedule = {.weekdays = (unsigned)atoi(cells[3]),
+	        .minute = atoi(cells[4])},
 	    .max_full = 20,
 	    .filters = filters,
 	    .filter_count = count,
@@ -182,8 +183,8 @@ add_subscriber(struct simulation *simulation, const char *row)
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber = NULL;
 
-	check(
-	    schedule_parse_frequency(cells[2], &request.rhythm.cadence, &error), error);
+	check(schedule_parse_frequency(cells[2], &request.schedule.frequency, &error),
+	    error);
 	for (unsigned i = 0; i < count; i++)
 		filters[i].text = cells[5 + i];
 	subscriber = subscribe_add(simulation->scheduler.store, &request,

@@ -84,7 +84,7 @@ answer(struct command_fixture *commands, int64_t at, const char *status,
     const char *reason)
 {
 	g_autofree char *sql = g_strdup_printf(
-	    "INSERT INTO source_fetch (source, day, asked_at, status, error)"
+	    "INSERT INTO source_fetch (source, day, fetched_at, status, error)"
 	    " VALUES ('hf', '2026-11-20', %" G_GINT64_FORMAT ", '%s', %s)",
 	    at, status, reason);
 
@@ -137,7 +137,7 @@ make_list_late(struct command_fixture *commands)
 	    "INSERT INTO source_list VALUES (0, 'hf', 'HF', 300, 0)");
 	store_fixture_run(commands->fixture, "DELETE FROM source_fetch");
 	store_fixture_run(commands->fixture,
-	    "INSERT INTO source_fetch (source, day, asked_at, status)"
+	    "INSERT INTO source_fetch (source, day, fetched_at, status)"
 	    " VALUES ('hf', '2026-11-19', 1795078800, 'ok')");
 	answer(commands, commands->now, "not-yet", "NULL");
 }

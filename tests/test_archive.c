@@ -234,8 +234,8 @@ call_learn(struct store_fixture *fixture, void *data, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
-	const struct batch batch = {
-	    .source = "hf", .day = DAY, .asked_at = 5, .status = BATCH_OK};
+	const struct source_fetch batch = {
+	    .source = "hf", .day = DAY, .fetched_at = 5, .status = SOURCE_FETCH_OK};
 	struct papers_saved saved;
 
 	(void)data;
@@ -244,7 +244,7 @@ call_learn(struct store_fixture *fixture, void *data, GError **error)
 	        store_fixture_paper("1", "Mamba", "Vision transformer (ViT)"), DAY));
 	g_ptr_array_add(
 	    listings, listing_new(store_fixture_paper("3", "Trees", ""), DAY));
-	return papers_save_batch(fixture->store, &batch, listings, &saved, error);
+	return papers_save_fetch(fixture->store, &batch, listings, &saved, error);
 }
 
 static void
@@ -319,7 +319,7 @@ scans_use_their_indexes(void)
 	bool is_cut;
 	int64_t papers;
 	g_autoptr(GPtrArray) words = NULL, digests = NULL;
-	struct history_delivery delivery;
+	struct paper_history_delivery delivery;
 
 	g_hash_table_remove_all(fixture->store->statements);
 	g_assert_true(archive_scan(fixture->store, &all, note_id, ids, &is_cut, NULL));
@@ -327,8 +327,9 @@ scans_use_their_indexes(void)
 	g_assert_true(archive_count_class(fixture->store, "a", &papers, NULL));
 	g_assert_true(archive_count_prefix(fixture->store, "a", &papers, NULL));
 	words = archive_load_class(fixture->store, "a", NULL);
-	digests = history_load_digests(fixture->store, 1, 1, NULL);
-	g_assert_true(history_load_delivery(fixture->store, 1, 1, &delivery, NULL));
+	digests = paper_history_load_digests(fixture->store, 1, 1, NULL);
+	g_assert_true(
+	    paper_history_load_delivery(fixture->store, 1, 1, &delivery, NULL));
 	plans = store_fixture_format_plans(fixture);
 	g_test_message("%s", plans);
 	/* Only FTS5's own tables are "scanned", by their index. */

@@ -129,14 +129,13 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 		g_autoptr(GBytes) key = NULL;
 		pb_auto(store_fixture) fixture = new_fixture(&key);
 		g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
-		g_autofree char *skeleton =
-		    g_build_filename(fixture->folder, "new", NULL);
+		g_autofree char *draft = g_build_filename(fixture->folder, "new", NULL);
 		g_autofree char *sql = g_strdup_printf(
 		    "UPDATE outbox SET state = '%s', %s", rows[i].state, rows[i].more);
 		const struct backup_plan plan = {
 		    .key = key, .now = store_fixture_time(NOW)};
 		const struct backup_make make = {
-		    path, skeleton, 70, store_fixture_time(NOW) + 60, "a test", 0};
+		    path, draft, 70, store_fixture_time(NOW) + 60, "a test", 0};
 		struct backup_restored restored;
 		g_autoptr(GBytes) came = NULL;
 		g_autoptr(GError) error = NULL;
@@ -150,7 +149,7 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 		g_assert_no_error(error);
 		g_assert_cmpint(restored.held, ==, 1);
 		g_assert_cmpint(restored.made_at, ==, store_fixture_time(NOW));
-		store = store_open(skeleton, &error);
+		store = store_open(draft, &error);
 		message = outbox_load_message(store, 1, &error);
 		g_assert_no_error(error);
 		g_assert_cmpstr(message->state, ==, "HELD");
@@ -158,7 +157,7 @@ what_is_unsent_is_held_and_remembers_what_it_was(void)
 		g_assert_cmpint(message->next_try_at, ==, -1);
 		g_assert_true(backup_load_restored_from(store, &past, &error));
 		g_assert_cmpint(past.restored_at, ==, store_fixture_time(NOW) + 60);
-		g_assert_cmpint(past.asked_at, ==, -1);
+		g_assert_cmpint(past.fetched_at, ==, -1);
 		g_assert_true(backup_load_key(store, &came, &error));
 		g_assert_true(g_bytes_equal(came, key));
 		g_assert_true(backup_delete_key(store, &error));
@@ -185,10 +184,10 @@ no_ticket_and_no_new_letter_outlives_it(void)
 	g_autoptr(GBytes) key = NULL;
 	pb_auto(store_fixture) fixture = new_fixture(&key);
 	g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
-	g_autofree char *skeleton = g_build_filename(fixture->folder, "new", NULL);
+	g_autofree char *draft = g_build_filename(fixture->folder, "new", NULL);
 	const struct backup_plan plan = {.key = key, .now = store_fixture_time(NOW)};
 	const struct backup_make make = {
-	    path, skeleton, 70, store_fixture_time(NOW) + 60, "a test", 0};
+	    path, draft, 70, store_fixture_time(NOW) + 60, "a test", 0};
 	struct backup_restored restored;
 	g_autoptr(GError) error = NULL;
 
@@ -199,7 +198,7 @@ no_ticket_and_no_new_letter_outlives_it(void)
 	g_assert_cmpint(restored.tickets, ==, 1);
 	g_assert_cmpint(restored.messages, ==, 1);
 	store_free(fixture->store);
-	fixture->store = store_open(skeleton, &error);
+	fixture->store = store_open(draft, &error);
 	g_assert_no_error(error);
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(*) FROM confirmation"), ==, 0);
@@ -224,8 +223,7 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 		g_autoptr(GBytes) key = NULL;
 		pb_auto(store_fixture) fixture = new_fixture(&key);
 		g_autofree char *path = g_build_filename(fixture->folder, "copy", NULL);
-		g_autofree char *skeleton =
-		    g_build_filename(fixture->folder, "new", NULL);
+		g_autofree char *draft = g_build_filename(fixture->folder, "new", NULL);
 		int64_t at = store_fixture_time(NOW) + CLOCK_DAY_S;
 		g_autofree char *due =
 		    rows[i].due_in_s == -1
@@ -236,7 +234,7 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 		    rows[i].state, due);
 		const struct backup_plan plan = {
 		    .key = key, .now = store_fixture_time(NOW)};
-		const struct backup_make make = {path, skeleton, -1, at, "a test", 0};
+		const struct backup_make make = {path, draft, -1, at, "a test", 0};
 		struct backup_restored restored;
 		g_autoptr(GError) error = NULL;
 		pb_auto(store) store = NULL;
@@ -245,7 +243,7 @@ who_is_due_by_then_is_held_and_nobody_else(void)
 		store_fixture_run(fixture, sql);
 		g_assert_true(backup_write(fixture->store, path, &plan, &error));
 		g_assert_true(backup_make_store(&make, &restored, &error));
-		store = store_open(skeleton, &error);
+		store = store_open(draft, &error);
 		g_assert_true(backup_is_next_held(store, 1, &is_held, &error));
 		g_assert_no_error(error);
 		if (is_held != rows[i].is_held)

@@ -216,7 +216,7 @@ def check_week(week, simulation):
     assert votes == [(0,), (1,), (2,), (None,)], votes
     assert rows("SELECT categories, count(*) FROM paper GROUP BY 1 ORDER BY 1") == [
         ("cs.CL", 5), ("cs.LG\nstat.ML", 15)]
-    assert value("SELECT count(*) FROM match WHERE state = 'waiting'") == 0
+    assert value("SELECT count(*) FROM match_pending") == 0
     for subscriber, expected in zip(week.subscribers, (20, 15, 5)):
         counts = simulation.delivered(subscriber)
         assert len(counts) == expected, (subscriber.address, len(counts))
@@ -247,10 +247,10 @@ DECISIONS = """
 CREATE TABLE decision (filter_id, paper_seq, what);
 CREATE TRIGGER decided_first AFTER INSERT ON match_pending BEGIN
     INSERT INTO decision VALUES (NEW.filter_id, NEW.paper_seq, 'pending'); END;
-CREATE TRIGGER decided_yes AFTER INSERT ON match_found BEGIN
+CREATE TRIGGER decided_yes AFTER INSERT ON match BEGIN
     INSERT INTO decision SELECT NEW.filter_id, value, 'yes'
         FROM json_each('[' || NEW.papers || ']'); END;
-CREATE TRIGGER decided_more AFTER UPDATE ON match_found BEGIN
+CREATE TRIGGER decided_more AFTER UPDATE ON match BEGIN
     INSERT INTO decision SELECT NEW.filter_id, value, 'yes'
         FROM json_each('[' || substr(NEW.papers, length(OLD.papers) + 2) || ']'); END;
 CREATE TRIGGER decided_no AFTER DELETE ON match_pending BEGIN
@@ -373,7 +373,8 @@ def check_late_fields(tap, fortnight, simulation):
     """votes, links and categories that come later find their papers, mailed once"""
     for name, subscriber in zip(fortnight.filters, fortnight.subscribers):
         found = {paper for (paper,) in simulation.instance.rows(
-            "SELECT p.id FROM match m JOIN paper p ON p.seq = m.paper_seq"
+            "SELECT p.id FROM match m, json_each('[' || m.papers || ']') j"
+            " JOIN paper p ON p.seq = j.value"
             " JOIN subscription s ON s.filter_id = m.filter_id"
             " WHERE m.state = 'yes' AND s.subscriber_id = ?", subscriber.id)}
         expected = fortnight.expected(name)
@@ -386,7 +387,7 @@ def check_late_fields(tap, fortnight, simulation):
 def check_decisions(tap, simulation):
     """each pending match is decided once, and none stays pending"""
     instance = simulation.instance
-    assert instance.rows("SELECT count(*) FROM match WHERE state = 'waiting'") == [(0,)]
+    assert instance.rows("SELECT count(*) FROM match_pending") == [(0,)]
     decisions = collections.defaultdict(list)
     for filter_id, seq, what in instance.rows(
             "SELECT filter_id, paper_seq, what FROM decision"):

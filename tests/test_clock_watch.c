@@ -126,7 +126,7 @@ assert_all_is_there(const struct life *life)
 {
 	store_fixture_assert_text(life->fixture,
 	    "SELECT (SELECT count(*) FROM confirmation),"
-	    " (SELECT count(*) FROM match_found) > 0,"
+	    " (SELECT count(*) FROM match) > 0,"
 	    " (SELECT count(*) FROM filter WHERE canonical = 'kept'),"
 	    " (SELECT count(*) FROM outbox WHERE state = 'SENT'),"
 	    " (SELECT count(*) FROM delivered)",

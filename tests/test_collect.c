@@ -410,7 +410,7 @@ a_list_of_an_older_day_under_a_new_date_is_stale(void)
 	run(fixture, &fake, false, now + CLOCK_DAY_S);
 	store_fixture_assert_text(fixture,
 	    "SELECT day, status, count FROM source_fetch WHERE day >= '2026-11-20'"
-	    " AND asked_at > (SELECT min(asked_at) FROM source_fetch) ORDER BY id "
+	    " AND fetched_at > (SELECT min(fetched_at) FROM source_fetch) ORDER BY id "
 	    "LIMIT 2",
 	    "2026-11-21|stale|0 2026-11-20|ok|5");
 	store_fixture_assert_text(

@@ -416,8 +416,9 @@ static const char mine[] =
     "SELECT number, s.name, text, max_papers, note, is_block FROM subscription s"
     " ORDER BY number";
 static const char me[] =
-    "SELECT address, name, state, cadence, weekdays, minute, zone, max_full, sorting,"
-    " abstract, format, quiet, updates, crosslist, attach, language, consent_text,"
+    "SELECT address, name, state, frequency, weekdays, minute, zone, max_full, sorting,"
+    " abstract, format, empty_digest, updates, crosslist, attach, language, "
+    "consent_text,"
     " paused_until FROM subscriber";
 
 static void

@@ -41,7 +41,7 @@ SAVED = {
     "digest": "SELECT d.date, d.state, count(*) FROM digest d LEFT JOIN digest_item i"
               " ON i.digest_id = d.id GROUP BY d.id ORDER BY d.id",
     "outbox": "SELECT kind, state, attempt > 0 FROM outbox ORDER BY id",
-    "allowance": "SELECT kind, person FROM rate_log ORDER BY id",
+    "allowance": "SELECT kind, address_hash FROM rate_log ORDER BY id",
     "change": "SELECT who, what, detail FROM audit_log ORDER BY id",
 }
 

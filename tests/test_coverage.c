@@ -269,7 +269,7 @@ what_comes_at_once_or_hourly_waits_for_no_list(void)
 	} rows[] = {
 	    {"UPDATE subscriber SET is_first_due = 0", 0},
 	    {"UPDATE subscriber SET is_first_due = 1", 1},
-	    {"UPDATE subscriber SET is_first_due = 0, cadence = 'now'", 1},
+	    {"UPDATE subscriber SET is_first_due = 0, frequency = 'now'", 1},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -491,7 +491,7 @@ def test_work(ctl_fixture):
                                 "gone": 0}
     assert status["problems"] == [] and status["restore"] is None, status
     assert status["running"] is False and status["subscribers"] == 1
-    assert set(status["sources"][0]) == {"source", "day", "status", "asked_at", "good_at",
+    assert set(status["sources"][0]) == {"source", "day", "status", "fetched_at", "good_at",
                                          "error", "papers_day", "papers"}
     assert status["queue"] == {"new": 0, "sending": 0, "deferred": 0, "unknown": 0,
                                "held": 0, "failed": 0}

@@ -166,9 +166,9 @@ each_key_of_the_rhythm_moves_the_next_digest(void)
 	} rows[] = {
 	    {{.zone = "Asia/Tokyo"}, "2026-11-20 22:30"},
 	    {{.at = "06:15"}, "2026-11-21 05:15"},
-	    {{.cadence = "now"}, "2026-11-20 14:00"},
-	    {{.cadence = "weekdays"}, "2026-11-23 06:30"},
-	    {{.cadence = "weekly"}, "2026-11-23 06:30"},
+	    {{.frequency = "now"}, "2026-11-20 14:00"},
+	    {{.frequency = "weekdays"}, "2026-11-23 06:30"},
+	    {{.frequency = "weekly"}, "2026-11-23 06:30"},
 	    {{.days = "sun,wed"}, "2026-11-22 06:30"},
 	};
 

@@ -404,7 +404,7 @@ papers_of_a_live_digest_wait_for_its_end(void)
 	} rows[] = {
 	    {OUTBOX_SENT, ""}, {OUTBOX_UNKNOWN, ""}, /* given up: it may have arrived */
 	    {OUTBOX_FAILED, "01"},
-	    {OUTBOX_REFUSED, "01"}, /* once is no reason to skip it */
+	    {OUTBOX_REJECTED, "01"}, /* once is no reason to skip it */
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -432,9 +432,9 @@ a_paper_that_was_refused_twice_is_skipped(void)
 	store_fixture_subscribe(fixture, ADA, "UTC", "diffusion",
 	    store_fixture_time("2026-11-20T13:00:00Z"));
 	scheduler(fixture, "2026-11-20T13:00:00Z");
-	end_all(fixture, store_fixture_time("2026-11-20T13:00:00Z"), OUTBOX_REFUSED);
+	end_all(fixture, store_fixture_time("2026-11-20T13:00:00Z"), OUTBOX_REJECTED);
 	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
-	end_all(fixture, store_fixture_time("2026-11-21T07:30:00Z"), OUTBOX_REFUSED);
+	end_all(fixture, store_fixture_time("2026-11-21T07:30:00Z"), OUTBOX_REJECTED);
 	store_fixture_list(fixture, "2026-11-21", "2611.00002", "Diffusion", 1);
 	g_assert_cmpuint(scheduler(fixture, "2026-11-22T07:30:00Z"), ==, 1);
 	store_fixture_assert_text(fixture, PAPERS, "02");

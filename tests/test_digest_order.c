@@ -38,9 +38,9 @@ choose(struct store_fixture *fixture, enum preference preference, const char *wo
 }
 
 static void
-choose_cadence(struct store_fixture *fixture, const char *cadence, const char *at)
+choose_frequency(struct store_fixture *fixture, const char *frequency, const char *at)
 {
-	const struct profile_change change = {.cadence = cadence, .who = "test"};
+	const struct profile_change change = {.frequency = frequency, .who = "test"};
 	g_autoptr(GError) error = NULL;
 	pb_auto(subscriber) subscriber =
 	    profile_set(fixture->store, ADA, &change, store_fixture_time(at), &error);
@@ -200,7 +200,7 @@ static void
 a_quiet_day_is_told_to_who_wants_it_but_not_every_hour(void)
 {
 	static const struct {
-		const char *cadence;
+		const char *frequency;
 		const char *quiet;
 		unsigned digests; /* from Saturday to Monday */
 	} rows[] = {
@@ -218,7 +218,7 @@ a_quiet_day_is_told_to_who_wants_it_but_not_every_hour(void)
 		store_fixture_subscribe(
 		    fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
 		g_assert_cmpuint(scheduler(fixture, NOW), ==, 0);
-		choose_cadence(fixture, rows[i].cadence, NOW);
+		choose_frequency(fixture, rows[i].frequency, NOW);
 		choose(fixture, PREFERENCE_EMPTY, rows[i].quiet, NOW);
 		for (int hour = 14; hour < 13 + 3 * 24; hour++)
 			digests += store_fixture_press(fixture,
@@ -252,7 +252,7 @@ at_once_is_at_most_once_an_hour(void)
 	int64_t midnight = store_fixture_time("2026-11-21T00:00:00Z");
 
 	store_fixture_subscribe(fixture, ADA, "UTC", "kernel", store_fixture_time(NOW));
-	choose_cadence(fixture, "now", NOW);
+	choose_frequency(fixture, "now", NOW);
 	/* Something new every five minutes; the machine is late now and then. */
 	for (int minute = 0; minute < 600; minute += 5) {
 		g_autofree char *id = g_strdup_printf("2611.%05d", minute);
@@ -283,7 +283,7 @@ who_changes_to_at_once_after_a_digest_waits_for_an_hour(void)
 	scheduler(fixture, NOW);
 	save(fixture, "2026-11-20", "2611.00001", "Kernel", "", 1);
 	g_assert_cmpuint(scheduler(fixture, "2026-11-21T07:30:00Z"), ==, 1);
-	choose_cadence(fixture, "now", "2026-11-21T07:35:00Z");
+	choose_frequency(fixture, "now", "2026-11-21T07:35:00Z");
 	save(fixture, "2026-11-21", "2611.00002", "Kernel", "", 1);
 	g_assert_cmpuint(scheduler(fixture, "2026-11-21T08:00:00Z"), ==, 0);
 	g_assert_cmpuint(scheduler(fixture, "2026-11-21T08:29:59Z"), ==, 0);
@@ -324,10 +324,10 @@ what_a_digest_looks_like_is_frozen_with_it(void)
 	g_assert_no_error(error);
 	digest = digests_load(fixture->store, 1, &error);
 	g_assert_no_error(error);
-	g_assert_cmpint(digest->look.abstract, ==, PREFERENCE_ABSTRACT_SHORT);
-	g_assert_cmpint(digest->look.format, ==, PREFERENCE_FORMAT_HTML);
-	g_assert_cmpint(digest->look.attach, ==, PREFERENCE_ATTACH_BIBTEX);
-	g_assert_cmpstr(digest->look.language, ==, "de");
+	g_assert_cmpint(digest->style.abstract, ==, PREFERENCE_ABSTRACT_SHORT);
+	g_assert_cmpint(digest->style.format, ==, PREFERENCE_FORMAT_HTML);
+	g_assert_cmpint(digest->style.attach, ==, PREFERENCE_ATTACH_BIBTEX);
+	g_assert_cmpstr(digest->style.language, ==, "de");
 }
 
 /* One day's whims of a person; what was chosen last holds. */
@@ -344,7 +344,7 @@ live_a_day(struct store_fixture *fixture, GRand *rand, const char *address, int6
 	int die = g_rand_int_range(rand, 0, 8);
 
 	if (die == 0)
-		change.cadence =
+		change.frequency =
 		    cadences[g_rand_int_range(rand, 0, (gint32)G_N_ELEMENTS(cadences))];
 	else if (die == 1)
 		change.zone =

@@ -72,7 +72,7 @@ def sound(ward):
     assert sorted(os.listdir(ward.sound.state)) == before
 
 
-MESSAGE = ("INSERT INTO inbox (key, receiver, size, raw, state, begun, next_try_at, ended_at,"
+MESSAGE = ("INSERT INTO inbox (key, receiver, size, raw, state, started, next_try_at, ended_at,"
           " received_at) VALUES (printf('%064d', 1), 'lmtp', 1, x'78', {})")
 TICKET = ("INSERT INTO confirmation (hash, purpose, address, address_key, recipient, action,"
           " made_at, expires_at) VALUES (printf('%064d', 1), 'confirm', 'a@b.example',"
@@ -88,7 +88,7 @@ BROKEN_ROWS = [
     ("digest-ended-early",
      "UPDATE digest SET state = 'failed' WHERE state = 'live'"),
     ("digest-without-papers",
-     "DROP TRIGGER digest_kept; DELETE FROM digest_item WHERE digest_id = 1"),
+     "DROP TRIGGER digest_frozen_delete; DELETE FROM digest_item WHERE digest_id = 1"),
     ("sent-not-delivered",
      "DELETE FROM delivered WHERE subscriber_id = 1"),
     ("delivered-without-digest",
@@ -130,11 +130,11 @@ BROKEN_ROWS = [
     ("archive",
      "UPDATE cursor SET value = value - 1 WHERE name = 'archive papers'"),
     ("clock",
-     f"UPDATE source_fetch SET asked_at = {NOW_S + 7200}"),
+     f"UPDATE source_fetch SET fetched_at = {NOW_S + 7200}"),
     ("references",
      "DELETE FROM subscriber WHERE id = 1"),
     ("references",
-     "INSERT INTO match_found VALUES (99999, 0, '1')"),
+     "INSERT INTO match VALUES (99999, 0, '1')"),
     ("message-without-digest",
      "UPDATE outbox SET digest_id = 777 WHERE id = 1"),
 ]

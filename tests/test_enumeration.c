@@ -117,7 +117,7 @@ read_paper(struct store_fixture *fixture, GError **error)
 static void
 read_listings(struct store_fixture *fixture, GError **error)
 {
-	free_rows(history_load_listings(fixture->store, 1, error));
+	free_rows(paper_history_load_listings(fixture->store, 1, error));
 }
 
 static void
@@ -141,7 +141,7 @@ read_digest(struct store_fixture *fixture, GError **error)
 static void
 read_history(struct store_fixture *fixture, GError **error)
 {
-	free_rows(history_load_digests(fixture->store, 1, 1, error));
+	free_rows(paper_history_load_digests(fixture->store, 1, 1, error));
 }
 
 static void
@@ -189,17 +189,17 @@ static const struct {
 	void (*readers[READERS])(struct store_fixture *fixture, GError **error);
 } rows[ENUMERATIONS] = {
     [ENUMERATION_SUBSCRIBER_STATE] = {false, false, {read_subscriber}},
-    [ENUMERATION_SUBSCRIBER_CADENCE] = {false, false, {read_subscriber}},
+    [ENUMERATION_SUBSCRIBER_FREQUENCY] = {false, false, {read_subscriber}},
     [ENUMERATION_SUBSCRIBER_SORTING] = {false, false, {read_subscriber}},
     [ENUMERATION_SUBSCRIBER_ABSTRACT] = {false, false, {read_subscriber}},
     [ENUMERATION_SUBSCRIBER_FORMAT] = {false, false, {read_subscriber}},
-    [ENUMERATION_SUBSCRIBER_QUIET] = {false, false, {read_subscriber}},
+    [ENUMERATION_SUBSCRIBER_EMPTY_DIGEST] = {false, false, {read_subscriber}},
     [ENUMERATION_SUBSCRIBER_UPDATES] = {false, false, {read_subscriber}},
     [ENUMERATION_SUBSCRIBER_CROSSLIST] = {false, false, {read_subscriber}},
     [ENUMERATION_SUBSCRIBER_ATTACH] = {false, false, {read_subscriber}},
     [ENUMERATION_SUPPRESSION_REASON] = {false, false, {read_suppressions}},
     [ENUMERATION_PAPER_SOURCE] = {true, false, {read_paper}},
-    [ENUMERATION_LISTING_ANNOUNCEMENT] = {false, false, {read_listings, read_paper}},
+    [ENUMERATION_LISTING_TYPE] = {false, false, {read_listings, read_paper}},
     [ENUMERATION_SOURCE_FETCH_STATUS] = {false, false, {read_reports}},
     [ENUMERATION_DIGEST_STATE] = {false, false, {read_digests, read_history}},
     [ENUMERATION_DIGEST_ABSTRACT] = {false, false, {read_digest}},

@@ -234,7 +234,8 @@ no_row_and_no_octet_is_left(void)
 	store_fixture_assert_text(
 	    fixture, "SELECT count(*) FROM outbox WHERE state = 'NEW'", "150");
 	store_fixture_assert_text(fixture, "SELECT canonical FROM filter", "diffusion");
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM match", "2");
+	store_fixture_assert_text(
+	    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "2");
 	store_fixture_assert_text(fixture, "PRAGMA integrity_check", "ok");
 	store_fixture_assert_text(fixture, "PRAGMA foreign_key_check", "");
 	store_fixture_assert_text(fixture, "SELECT count(*) FROM suppression", "0");

@@ -204,7 +204,7 @@ static void
 an_edit_loses_nothing_that_is_due_and_floods_nobody(void)
 {
 	static const struct {
-		const char *cadence, *since, *wanted;
+		const char *frequency, *since, *wanted;
 		bool is_paused;
 	} rows[] = {
 	    {"daily", "2026-08-01", "2026-11-17", false},
@@ -219,7 +219,7 @@ an_edit_loses_nothing_that_is_due_and_floods_nobody(void)
 		g_autofree char *sql = g_strdup_printf(
 		    "UPDATE subscription SET since_day = '%s'", rows[i].since);
 		const struct profile_change change = {
-		    .cadence = rows[i].cadence, .who = "test"};
+		    .frequency = rows[i].frequency, .who = "test"};
 		pb_auto(subscriber) changed = NULL;
 
 		store_fixture_subscribe(

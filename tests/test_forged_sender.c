@@ -49,7 +49,7 @@ static char *
 get_state(struct command_fixture *commands)
 {
 	return store_fixture_text(commands->fixture,
-	    "SELECT 's', id, address, name, state, cadence, weekdays, minute, zone,"
+	    "SELECT 's', id, address, name, state, frequency, weekdays, minute, zone,"
 	    " max_full, next_due_at, paused_until, consent_text FROM subscriber"
 	    " UNION ALL SELECT 'f', id, subscriber_id, number, filter_id, name, text,"
 	    " since_day, is_block, 0, 0, 0, 0 FROM subscription"

@@ -341,7 +341,7 @@ def main():
             assert instance.value(counted) == 121
             dovecot.put(user, message(501))
             last = instance.once()
-            waits = instance.rows("SELECT id, state, tries, begun, next_try_at, verdict"
+            waits = instance.rows("SELECT id, state, tries, started, next_try_at, verdict"
                                " FROM inbox WHERE state <> 'done'")
             # one at which the machine was too slow is tried again a little later
             assert last.status == (75 if waits else 0), (waits, last.output)

@@ -104,7 +104,7 @@ a_line_becomes_a_person(void)
 
 	import_good(fixture, text, (struct asked){.consent = "on a list"}, 2);
 	store_fixture_assert_text(fixture,
-	    "SELECT address, name, state, cadence, weekdays, minute, zone, max_full,"
+	    "SELECT address, name, state, frequency, weekdays, minute, zone, max_full,"
 	    " date(consent_at, 'unixepoch'), consent_text,"
 	    " date(created_at, 'unixepoch'), is_first_due,"
 	    " datetime(next_due_at, 'unixepoch') FROM subscriber ORDER BY id",
@@ -134,7 +134,8 @@ what_a_person_chose_comes_with_the_line(void)
 	    "b@example.org,,,,,,,,,,,\n",
 	    (struct asked){.consent = "x"}, 2);
 	store_fixture_assert_text(fixture,
-	    "SELECT cadence, catch_up, sorting, abstract, format, quiet, updates,"
+	    "SELECT frequency, catch_up, sorting, abstract, format, empty_digest, "
+	    "updates,"
 	    " crosslist, attach, language FROM subscriber ORDER BY id",
 	    "now|7|score|short|text|note|on|off|bibtex|de "
 	    "daily|-|votes|full|both|off|off|on|none|-");
@@ -412,7 +413,7 @@ export_import_and_export_give_the_same_bytes(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
 		const struct profile_change change = {
 		    .name = names[i],
-		    .cadence = i % 2 ? "weekly:tue,sun" : "weekdays",
+		    .frequency = i % 2 ? "weekly:tue,sun" : "weekdays",
 		    .max_full = 7,
 		    .who = "test",
 		};

@@ -322,7 +322,7 @@ a_letter_that_the_program_dies_of_is_quarantined(void)
 		g_assert_true(WIFSIGNALED(live(fixture, die, i > 0, NOW)));
 	}
 	store_fixture_assert_text(fixture,
-	    "SELECT state, tries, begun FROM inbox ORDER BY id", "new|0|9 new|0|0");
+	    "SELECT state, tries, started FROM inbox ORDER BY id", "new|0|9 new|0|0");
 	/* The next life does not touch it, and goes on with the others. */
 	g_assert_cmpint(live(fixture, handle, true, NOW), ==, 0);
 	store_fixture_assert_text(fixture,
@@ -354,7 +354,7 @@ what_is_no_death_is_not_counted_as_one(void)
 		g_assert_false(
 		    inbox_process_run(fixture->store, &options, NOW, &report, NULL));
 		store_fixture_assert_text(
-		    fixture, "SELECT state, begun FROM inbox", "new|0");
+		    fixture, "SELECT state, started FROM inbox", "new|0");
 	}
 	/* Nor is a failure that is counted by itself. */
 	hand.failure = PB_ERROR_PERMANENT;
@@ -364,7 +364,7 @@ what_is_no_death_is_not_counted_as_one(void)
 		g_assert_true(inbox_process_run(
 		    fixture->store, &options, NOW + i * 100, &report, NULL));
 		store_fixture_assert_text(
-		    fixture, "SELECT state, begun FROM inbox", "new|0");
+		    fixture, "SELECT state, started FROM inbox", "new|0");
 	}
 	g_free(hand.said);
 }

@@ -114,7 +114,7 @@ what_is_done_says_nothing_any_more(void)
 	said = store_fixture_try(fixture,
 	    "UPDATE inbox SET state = 'new', raw = x'00', ended_at = NULL,"
 	    " next_try_at = 1");
-	g_assert_nonnull(strstr(said, "stays so"));
+	g_assert_nonnull(strstr(said, "stays done"));
 }
 
 static void

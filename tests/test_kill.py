@@ -489,7 +489,10 @@ ALL_LISTINGS = (
     " JOIN paper p ON p.seq = l.paper_seq ORDER BY 1, 2, 3"
 )
 ALL_MATCHES = (
-    "SELECT f.canonical, p.id, m.state FROM match m JOIN filter f ON f.id = m.filter_id"
+    "SELECT f.canonical, p.id, m.state FROM (SELECT filter_id, value AS paper_seq,"
+    " 'yes' AS state FROM match, json_each('[' || papers || ']') UNION ALL"
+    " SELECT filter_id, paper_seq, 'waiting' FROM match_pending) m"
+    " JOIN filter f ON f.id = m.filter_id"
     " JOIN paper p ON p.seq = m.paper_seq ORDER BY 1, 2"
 )
 ALL_EDITIONS = (
@@ -513,7 +516,7 @@ def stage_of(instance):
     """How far it has come."""
     ((papers, behind, digests, due),) = instance.rows(
         "SELECT EXISTS (SELECT 1 FROM paper), EXISTS (SELECT 1 FROM filter"
-        "  WHERE coalesce(matched_through,"
+        "  WHERE coalesce(matched_revision,"
         "   (SELECT value FROM cursor WHERE name = 'matched'), 0)"
         "   < (SELECT coalesce(max(revision), 0) FROM paper)),"
         " EXISTS (SELECT 1 FROM digest),"

@@ -21,8 +21,7 @@ rows_are_kept_for_their_days_and_no_longer(void)
 		const char *insert; /* %lld: the time that counts */
 		int days;
 	} rows[] = {
-	    {"match_found",
-	        "INSERT INTO match_found VALUES (1, %" G_GINT64_FORMAT ", '1')",
+	    {"match", "INSERT INTO match VALUES (1, %" G_GINT64_FORMAT ", '1')",
 	        MAINTENANCE_MATCH_DAYS},
 	    {"match_pending",
 	        "INSERT INTO match_pending VALUES (1, 1, %" G_GINT64_FORMAT ", 9)",
@@ -34,7 +33,7 @@ rows_are_kept_for_their_days_and_no_longer(void)
 	        "INSERT INTO digest_rejected VALUES (1, 1, 2, %" G_GINT64_FORMAT ")",
 	        MAINTENANCE_DELIVERED_DAYS},
 	    {"source_fetch",
-	        "INSERT INTO source_fetch (source, day, asked_at, status)"
+	        "INSERT INTO source_fetch (source, day, fetched_at, status)"
 	        " VALUES ('x', '2026-01-01', %" G_GINT64_FORMAT ", 'ok')",
 	        MAINTENANCE_BATCH_DAYS},
 	};
@@ -142,9 +141,9 @@ more_than_a_page_goes_in_one_run(void)
 	store_fixture_run(fixture,
 	    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
 	    " WHERE i < 1499) INSERT INTO filter (canonical, hash,"
-	    " matched_through, created_at) SELECT 'text:w' || i,"
+	    " matched_revision, created_at) SELECT 'text:w' || i,"
 	    " printf('%064d', i), 0, 0 FROM n;"
-	    "INSERT INTO source_fetch (source, day, asked_at, status)"
+	    "INSERT INTO source_fetch (source, day, fetched_at, status)"
 	    " SELECT 'x', 'd', id, 'ok' FROM filter");
 	g_assert_true(maintenance_run(fixture->store, now, &error));
 	g_assert_cmpint(
@@ -215,8 +214,9 @@ a_run_that_fails_is_due_again(void)
 	g_assert_cmpint(store_fixture_number(
 	                    fixture, "SELECT value FROM cursor WHERE name = 'upkeep'"),
 	    ==, now);
-	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM match"), ==, 0);
+	g_assert_cmpint(store_fixture_number(
+	                    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES),
+	    ==, 0);
 }
 
 static void

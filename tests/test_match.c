@@ -15,8 +15,9 @@
 #define ADA "ada@example.org"
 
 /* What each filter found: "filter:paper state", in order. */
-#define MATCHES                                                                 \
-	"SELECT m.filter_id || ':' || substr(p.id, -2) || m.state FROM match m" \
+#define MATCHES                                                     \
+	"SELECT m.filter_id || ':' || substr(p.id, -2) || m.state " \
+	"FROM " STORE_FIXTURE_MATCHES " m"                          \
 	" JOIN paper p ON p.seq = m.paper_seq ORDER BY m.filter_id, p.id"
 
 static struct match_report
@@ -221,23 +222,23 @@ categories_are_waited_for_two_hours_and_no_longer(void)
 		store_fixture_list(fixture, "2026-11-20", "2611.00001", "Diffusion", 3);
 		run(fixture, now);
 		store_fixture_assert_text(
-		    fixture, "SELECT state FROM match", rows[i].first);
+		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].first);
 		if (rows[i].categories)
 			store_fixture_enrich(
 			    fixture, "2611.00001", rows[i].categories, now + 3600);
 		run(fixture, now + 3601);
-		store_fixture_assert_text(
-		    fixture, "SELECT state FROM match", rows[i].reported);
+		store_fixture_assert_text(fixture,
+		    "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].reported);
 		run(fixture, now + PAPERS_ENRICH_S - 1);
-		store_fixture_assert_text(
-		    fixture, "SELECT state FROM match", rows[i].reported);
+		store_fixture_assert_text(fixture,
+		    "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].reported);
 		g_assert_true(match_load_next_due(fixture->store, &due_at, NULL));
 		if (*rows[i].reported && !strcmp(rows[i].reported, "waiting") &&
 		    !rows[i].categories)
 			g_assert_cmpint(due_at, ==, now + PAPERS_ENRICH_S);
 		run(fixture, now + PAPERS_ENRICH_S);
 		store_fixture_assert_text(
-		    fixture, "SELECT state FROM match", rows[i].end);
+		    fixture, "SELECT state FROM " STORE_FIXTURE_MATCHES, rows[i].end);
 		g_assert_true(match_load_next_due(fixture->store, &due_at, NULL));
 		g_assert_cmpint(due_at, ==,
 		    !strcmp(rows[i].end, "waiting")
@@ -385,7 +386,7 @@ many_pages_of_filters_and_papers_are_matched_whole(void)
 	store_fixture_run(fixture,
 	    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n"
 	    " WHERE i < 449) INSERT INTO filter (canonical, hash,"
-	    " matched_through, created_at) SELECT 'text:w' || i,"
+	    " matched_revision, created_at) SELECT 'text:w' || i,"
 	    " printf('%064d', i), i % 7, 0 FROM n");
 	store_fixture_run(fixture, "COMMIT");
 	report = run(fixture, now);
@@ -395,12 +396,15 @@ many_pages_of_filters_and_papers_are_matched_whole(void)
 	    (unsigned)store_fixture_number(fixture,
 	        "SELECT sum(1203 - i % 7) FROM (SELECT id - 1 AS i FROM filter)"));
 	/* Each paper is that of one filter, but for those that it had seen. */
-	g_assert_cmpint(store_fixture_number(fixture, "SELECT count(*) FROM match"), ==,
+	g_assert_cmpint(store_fixture_number(
+	                    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES),
+	    ==,
 	    store_fixture_number(fixture,
 	        "SELECT count(*) FROM paper p JOIN filter f"
 	        " ON f.id - 1 = p.seq % 450 WHERE p.seq > (f.id - 1) % 7"));
 	g_assert_cmpint(store_fixture_number(fixture,
-	                    "SELECT count(*) FROM match m JOIN filter f ON f.id ="
+	                    "SELECT count(*) FROM " STORE_FIXTURE_MATCHES
+	                    " m JOIN filter f ON f.id ="
 	                    " m.filter_id WHERE m.paper_seq % 450 <> f.id - 1"),
 	    ==, 0);
 	g_assert_cmpint(store_fixture_number(
@@ -408,7 +412,7 @@ many_pages_of_filters_and_papers_are_matched_whole(void)
 	    ==, PAPERS);
 	g_assert_cmpint(
 	    store_fixture_number(fixture, "SELECT count(*) FROM filter"
-	                                  " WHERE matched_through IS NOT NULL"),
+	                                  " WHERE matched_revision IS NOT NULL"),
 	    ==, 0);
 	g_assert_cmpuint(run(fixture, now).compared, ==, 0);
 }
@@ -553,7 +557,8 @@ a_commit_holds_so_many_matches_and_the_next_one_goes_on(void)
 	g_assert_cmpuint(report.found, ==, 3 * 250);
 	g_assert_cmpuint(report.waiting, ==, 197 * 250);
 	store_fixture_assert_text(fixture,
-	    "SELECT count(*) FROM (SELECT 1 FROM match GROUP BY filter_id"
+	    "SELECT count(*) FROM (SELECT 1 FROM " STORE_FIXTURE_MATCHES
+	    " GROUP BY filter_id"
 	    " HAVING count(*) = 250 AND count(DISTINCT paper_seq) = 250)",
 	    "200");
 	report = run(fixture, store_fixture_time("2026-11-20T13:05:00Z"));
@@ -578,14 +583,16 @@ more_filters_than_a_page_that_wait_are_asked_again(void)
 	report = run(fixture, now + 60);
 	g_assert_cmpuint(report.decided, ==, 900 + 1300);
 	store_fixture_assert_text(fixture,
-	    "SELECT paper_seq || state || count(*) FROM match GROUP BY paper_seq, state"
+	    "SELECT paper_seq || state || count(*) FROM " STORE_FIXTURE_MATCHES
+	    " GROUP BY paper_seq, state"
 	    " ORDER BY 1",
 	    "1waiting300 1yes1000 2yes1300");
 	/* What waits for good is decided then, page by page. */
 	report = run(fixture, now + 16 * CLOCK_DAY_S);
 	report = run(fixture, now + 17 * CLOCK_DAY_S + 1);
 	store_fixture_assert_text(fixture, "SELECT count(*) FROM match_pending", "0");
-	store_fixture_assert_text(fixture, "SELECT count(*) FROM match", "2300");
+	store_fixture_assert_text(
+	    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "2300");
 }
 
 /* A change that comes between two pages is for those of the first page too. */

@@ -325,7 +325,7 @@ its_octets_go_when_it_ends_and_stay_until_then(void)
 	} rows[] = {
 	    {OUTBOX_SENT, "SENT|1"},
 	    {OUTBOX_FAILED, "FAILED|1"},
-	    {OUTBOX_REFUSED, "FAILED|1"},
+	    {OUTBOX_REJECTED, "FAILED|1"},
 	    {OUTBOX_UNKNOWN, "UNKNOWN|1"},
 	    {OUTBOX_CANCELLED, "CANCELLED|1"},
 	    {OUTBOX_DEFERRED, "DEFERRED|0"},

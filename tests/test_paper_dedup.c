@@ -355,7 +355,7 @@ everything_that_names_a_paper_is_moved(void)
 	    "SELECT m.name || '.' || c.name FROM sqlite_schema m,"
 	    " pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'papers'"
 	    " AND c.type = 'TEXT'",
-	    "match_found.papers");
+	    "match.papers");
 }
 
 /* Of filters 1, 2, ...: "f@at:papers", and "f?paper" of those that wait. */
@@ -363,7 +363,7 @@ static void
 assert_matches(struct store_fixture *fixture, const char *found, const char *waiting)
 {
 	store_fixture_assert_text(fixture,
-	    "SELECT filter_id || '@' || decided_at || ':' || papers FROM match_found"
+	    "SELECT filter_id || '@' || decided_at || ':' || papers FROM match"
 	    " ORDER BY filter_id, decided_at",
 	    found);
 	store_fixture_assert_text(fixture,
@@ -393,7 +393,7 @@ what_found_one_row_has_found_the_other(void)
 	    " abstract, authors, url, fetched_at, first_seen_at, last_day, 11 FROM "
 	    "paper"
 	    " WHERE seq = 1;"
-	    "INSERT INTO match_found VALUES (1, 5, '11,1'), (2, 5, '1'), (2, 6, '2'),"
+	    "INSERT INTO match VALUES (1, 5, '11,1'), (2, 5, '1'), (2, 6, '2'),"
 	    " (3, 5, '1,11,2'), (6, 5, '1');"
 	    "INSERT INTO match_pending VALUES (4, 1, 5, 9), (5, 1, 5, 9), (5, 2, 5, 9),"
 	    " (6, 2, 5, 9)");
@@ -449,17 +449,17 @@ only_rows_of_one_paper_may_change_places_in_what_was_found(void)
 
 	store_fixture_subscribe(fixture, "ada@example.org", "UTC", "merge", now);
 	fill_two(fixture, now);
-	store_fixture_run(fixture, "INSERT INTO match_found VALUES (1, 5, '11,1')");
+	store_fixture_run(fixture, "INSERT INTO match VALUES (1, 5, '11,1')");
 	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
 		g_autofree char *sql =
-		    g_strdup_printf("UPDATE match_found SET papers = '%s'", table[i]);
+		    g_strdup_printf("UPDATE match SET papers = '%s'", table[i]);
 
 		assert_final(fixture, sql);
 	}
 	store_fixture_run(fixture, "INSERT INTO paper_duplicate VALUES (1, 2)");
-	assert_final(fixture, "UPDATE match_found SET papers = '12'");
-	store_fixture_run(fixture, "UPDATE match_found SET papers = '11,2'");
-	store_fixture_run(fixture, "UPDATE match_found SET papers = '11'");
+	assert_final(fixture, "UPDATE match SET papers = '12'");
+	store_fixture_run(fixture, "UPDATE match SET papers = '11,2'");
+	store_fixture_run(fixture, "UPDATE match SET papers = '11'");
 }
 
 /* A number that was used twice would be found by those who found the first. */
@@ -519,16 +519,15 @@ source_lists_of_one_service_are_one_listing_a_day(void)
 	    fixture, "arxiv/cs.CL", DAY, now, of_arxiv("2611.00001", NULL, LONG));
 	store_fixture_save(
 	    fixture, "arxiv/cs.LG", DAY, now, of_arxiv("2611.00001", NULL, LONG));
-	store_fixture_run(fixture, "UPDATE listing SET announcement = 'cross'"
+	store_fixture_run(fixture, "UPDATE listing SET type = 'cross'"
 	                           " WHERE source = 'arxiv/cs.CL'");
 	stored = papers_load_id(fixture->store, "2611.00001", NULL);
-	g_assert_cmpuint(stored->paper->appearances->len, ==, 1);
+	g_assert_cmpuint(stored->paper->listings->len, ==, 1);
 	g_assert_cmpstr(
-	    g_array_index(stored->paper->appearances, struct paper_listing, 0).source,
-	    ==, "arxiv");
-	g_assert_cmpint(
-	    g_array_index(stored->paper->appearances, struct paper_listing, 0)
-	        .listing_type,
+	    g_array_index(stored->paper->listings, struct paper_listing, 0).source, ==,
+	    "arxiv");
+	g_assert_cmpint(g_array_index(stored->paper->listings, struct paper_listing, 0)
+	                    .listing_type,
 	    ==, LISTING_NEW);
 }
 
@@ -713,10 +712,10 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 {
 	GString *xml = g_string_new("<rss><channel><link>" HOME "</link>");
 	g_autofree char *day = g_strdup_printf("2026-11-%02d", poll->day);
-	const struct batch batch = {
+	const struct source_fetch batch = {
 	    .source = poll->feed,
 	    .day = day,
-	    .asked_at = day_start(day) + 43200,
+	    .fetched_at = day_start(day) + 43200,
 	    .is_rolling = true,
 	};
 	g_autoptr(GPtrArray) listings = NULL;
@@ -744,7 +743,7 @@ save_poll(struct store_fixture *fixture, const struct poll *poll)
 	g_assert_no_error(error);
 	listings = feed_source_make(bulletin, poll->feed, day);
 	g_assert_true(
-	    papers_save_batch(fixture->store, &batch, listings, &saved, &error));
+	    papers_save_fetch(fixture->store, &batch, listings, &saved, &error));
 	g_assert_no_error(error);
 }
 

@@ -14,7 +14,7 @@
 #include "service/match/percolator.h"
 #include "store/core/sql.h"
 #include "store/paper/filter_index.h"
-#include "store/paper/matches.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/subscribers.h"
 
@@ -236,7 +236,7 @@ static void
 leave_a_gap(struct world *world)
 {
 	g_autofree char *sql = g_strdup_printf(
-	    "INSERT INTO filter (id, canonical, hash, matched_through, created_at)"
+	    "INSERT INTO filter (id, canonical, hash, matched_revision, created_at)"
 	    " SELECT 3 * %d, 'text:model', printf('%%064d', 1), 0, 0 WHERE NOT EXISTS"
 	    "  (SELECT 1 FROM filter WHERE id = 3 * %d OR canonical = 'text:model');"
 	    "INSERT OR IGNORE INTO subscription (subscriber_id, number, filter_id, "
@@ -351,7 +351,8 @@ tell_stored(struct world *world, int64_t filter_id)
 {
 	g_autofree char *sql =
 	    g_strdup_printf("SELECT group_concat(coalesce((SELECT substr(state, 1, 1)"
-	                    " FROM match m WHERE m.paper_seq = p.seq AND m.filter_id ="
+	                    " FROM " STORE_FIXTURE_MATCHES
+	                    " m WHERE m.paper_seq = p.seq AND m.filter_id ="
 	                    " %" G_GINT64_FORMAT "), '.'), '')"
 	                    " FROM (SELECT seq FROM paper ORDER BY seq) p",
 	        filter_id);
@@ -402,7 +403,7 @@ assert_all_pairs(struct world *world)
 {
 	g_autoptr(GPtrArray) documents = make_documents(world);
 	g_autoptr(GPtrArray) filters =
-	    matches_load_filters(world->fixture->store, 0, G_MAXINT, NULL);
+	    filter_progress_load_filters(world->fixture->store, 0, G_MAXINT, NULL);
 	unsigned found = 0, waiting = 0;
 
 	for (unsigned i = 0; i < filters->len; i++) {
@@ -417,7 +418,7 @@ assert_all_pairs(struct world *world)
 			    stored, wanted);
 		found += strchr(stored, 'y') != NULL;
 		waiting += strchr(stored, 'w') != NULL;
-		g_assert_true(filter->is_joined);
+		g_assert_true(filter->is_batched);
 	}
 	g_test_message("%u filters x %u papers: %u find, %u wait", filters->len,
 	    documents->len, found, waiting);
@@ -565,14 +566,16 @@ a_new_filter_joins_the_crowd_only_between_batches(void)
 		store_fixture_subscribe(
 		    fixture, "ada@example.org", "UTC", "diffusion", now);
 		store_fixture_assert_text(fixture,
-		    "SELECT ifnull(matched_through, '') FROM filter", rows[i].through);
-		g_assert_true(matches_join(fixture->store, 5, &count, NULL));
+		    "SELECT ifnull(matched_revision, '') FROM filter", rows[i].through);
+		g_assert_true(
+		    filter_progress_join_batch(fixture->store, 5, &count, NULL));
 		g_assert_cmpuint(count, ==, 0);
 		/* Once all is done it has joined. */
 		g_assert_true(match_run(fixture->store, now, &report, NULL));
 		store_fixture_assert_text(
-		    fixture, "SELECT ifnull(matched_through, '') FROM filter", "");
-		store_fixture_assert_text(fixture, "SELECT count(*) FROM match", "0");
+		    fixture, "SELECT ifnull(matched_revision, '') FROM filter", "");
+		store_fixture_assert_text(
+		    fixture, "SELECT count(*) FROM " STORE_FIXTURE_MATCHES, "0");
 	}
 }
 

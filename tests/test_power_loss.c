@@ -108,7 +108,7 @@ add_person(struct world *world, struct store *store, GError **error)
 	    .address = "late@example.org",
 	    .consent = STORE_FIXTURE_CONSENT,
 	    .zone = "UTC",
-	    .rhythm = {.cadence = SCHEDULE_DAILY, .minute = 7 * 60 + 30},
+	    .schedule = {.frequency = SCHEDULE_DAILY, .minute = 7 * 60 + 30},
 	    .max_full = 20,
 	    .filters = filters,
 	    .filter_count = G_N_ELEMENTS(filters),
@@ -126,18 +126,18 @@ add_paper(struct store *store, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
-	struct batch batch = {
+	struct source_fetch batch = {
 	    .source = "made-up",
 	    .day = DAY,
-	    .asked_at = store_fixture_time(NOW),
-	    .status = BATCH_OK,
+	    .fetched_at = store_fixture_time(NOW),
+	    .status = SOURCE_FETCH_OK,
 	};
 	struct papers_saved saved;
 
 	g_ptr_array_add(listings,
 	    listing_new(
 	        store_fixture_paper("2611.00001", "Diffusion", "Of things."), DAY));
-	return papers_save_batch(store, &batch, listings, &saved, error);
+	return papers_save_fetch(store, &batch, listings, &saved, error);
 }
 
 static bool

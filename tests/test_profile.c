@@ -94,13 +94,13 @@ cadences_are_read_and_written(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		struct schedule rhythm = {.minute = 77};
+		struct schedule schedule = {.minute = 77};
 		g_autoptr(GError) error = NULL;
-		bool is_ok = profile_parse_cadence(rows[i].text, &rhythm, &error);
-		g_autofree char *text = profile_format_cadence(&rhythm);
+		bool is_ok = profile_parse_frequency(rows[i].text, &schedule, &error);
+		g_autofree char *text = profile_format_frequency(&schedule);
 
 		g_assert_true(is_ok == (rows[i].wanted != NULL));
-		g_assert_cmpint(rhythm.minute, ==, 77);
+		g_assert_cmpint(schedule.minute, ==, 77);
 		if (is_ok)
 			g_assert_cmpstr(text, ==, rows[i].wanted);
 		else
@@ -118,10 +118,10 @@ a_new_rhythm_moves_the_next_digest(void)
 	    {{.at = "12:00"}, "2026-11-20T11:00:00Z"},
 	    {{.at = "09:00"}, "2026-11-21T08:00:00Z"},
 	    {{.zone = "Asia/Tokyo"}, "2026-11-20T22:30:00Z"},
-	    {{.cadence = "weekdays"}, "2026-11-23T06:30:00Z"},
-	    {{.cadence = "weekly:wed", .at = "18:15", .zone = "UTC"},
+	    {{.frequency = "weekdays"}, "2026-11-23T06:30:00Z"},
+	    {{.frequency = "weekly:wed", .at = "18:15", .zone = "UTC"},
 	        "2026-11-25T18:15:00Z"},
-	    {{.cadence = "now"}, "2026-11-20T11:00:00Z"},
+	    {{.frequency = "now"}, "2026-11-20T11:00:00Z"},
 	    {{.days = "tue,sun"}, "2026-11-22T06:30:00Z"},
 	    {{.words = {[PREFERENCE_EMPTY] = "note"}}, "2026-11-21T06:30:00Z"},
 	    {{.name = "Ada"}, "2026-11-21T06:30:00Z"},
@@ -199,7 +199,7 @@ what_is_wrong_is_refused_and_nothing_changed(void)
 	    {{.zone = "../etc/passwd"}, "unknown time zone"},
 	    {{.at = "24:00", .name = "Ada"}, "is not a time of day"},
 	    {{.at = "9"}, "is it 09:00 or 21:00?"},
-	    {{.cadence = "hourly"}, "daily, weekdays or weekly"},
+	    {{.frequency = "hourly"}, "daily, weekdays or weekly"},
 	    {{.max_full = 201}, "max must be from 1 to 200"},
 	    {{.max_full = -1}, "max must be from 1 to 200"},
 	    {{.name = "a\nb"}, "has a control character"},
@@ -337,7 +337,7 @@ static void
 the_day_is_that_of_the_persons_zone_and_rhythm(void)
 {
 	static const struct {
-		const char *zone, *cadence, *until, *due;
+		const char *zone, *frequency, *until, *due;
 	} rows[] = {
 	    {"Pacific/Kiritimati", "daily", "2026-12-01", "2026-11-30T17:30:00Z"},
 	    {"Pacific/Niue", "daily", "2026-12-01", "2026-12-01T18:30:00Z"},
@@ -352,7 +352,7 @@ the_day_is_that_of_the_persons_zone_and_rhythm(void)
 
 		g_assert_null(set(fixture,
 		    (struct profile_change){
-		        .zone = rows[i].zone, .cadence = rows[i].cadence},
+		        .zone = rows[i].zone, .frequency = rows[i].frequency},
 		    NOW));
 		g_assert_null(try_pause(fixture, rows[i].until, NOW));
 		assert_due(fixture, rows[i].due);

@@ -277,7 +277,8 @@ static bool
 is_matched(struct store_fixture *fixture, const char *address, const char *id)
 {
 	g_autofree char *sql = g_strdup_printf(
-	    "SELECT count(*) FROM match m JOIN paper p ON p.seq = m.paper_seq"
+	    "SELECT count(*) FROM " STORE_FIXTURE_MATCHES
+	    " m JOIN paper p ON p.seq = m.paper_seq"
 	    " JOIN subscription s ON s.filter_id = m.filter_id"
 	    " JOIN subscriber r ON r.id = s.subscriber_id"
 	    " WHERE m.state = 'yes' AND p.id = '%s' AND r.address = '%s'",

@@ -32,26 +32,27 @@ format(const struct schedule_slot *slot)
 /* The slots after a time, one after the other. */
 struct row {
 	const char *zone;
-	struct schedule rhythm;
+	struct schedule schedule;
 	const char *after;
 	const char *slots[4];
 };
 
-#define DAILY(h, m)                                               \
+#define DAILY(h, m)                                                 \
+	{                                                           \
+		.frequency = SCHEDULE_DAILY, .minute = (h)*60 + (m) \
+	}
+#define NOW                               \
+	{                                 \
+		.frequency = SCHEDULE_NOW \
+	}
+#define WEEKDAYS(h, m)                                                 \
+	{                                                              \
+		.frequency = SCHEDULE_WEEKDAYS, .minute = (h)*60 + (m) \
+	}
+#define WEEKLY(days, h, m)                                        \
 	{                                                         \
-		.cadence = SCHEDULE_DAILY, .minute = (h)*60 + (m) \
-	}
-#define NOW                             \
-	{                               \
-		.cadence = SCHEDULE_NOW \
-	}
-#define WEEKDAYS(h, m)                                               \
-	{                                                            \
-		.cadence = SCHEDULE_WEEKDAYS, .minute = (h)*60 + (m) \
-	}
-#define WEEKLY(days, h, m)                                                             \
-	{                                                                              \
-		.cadence = SCHEDULE_WEEKLY, .weekdays = (days), .minute = (h)*60 + (m) \
+		.frequency = SCHEDULE_WEEKLY, .weekdays = (days), \
+		.minute = (h)*60 + (m)                            \
 	}
 
 static const struct row rows[] = {
@@ -136,7 +137,7 @@ slots_come_in_the_order_of_the_calendar(void)
 			struct schedule_slot slot;
 			g_autofree char *got = NULL;
 
-			schedule_get_next(&rows[i].rhythm, zone, after, &slot);
+			schedule_get_next(&rows[i].schedule, zone, after, &slot);
 			got = format(&slot);
 			if (strcmp(got, rows[i].slots[j]) != 0)
 				g_test_fail_printf(
@@ -156,14 +157,14 @@ the_latest_slot_is_the_one_that_was_next_before(void)
 		struct schedule_slot next, latest, before = {0};
 
 		for (int j = 0; j < 400; j++) {
-			schedule_get_next(&rows[i].rhythm, zone, after, &next);
+			schedule_get_next(&rows[i].schedule, zone, after, &next);
 			g_assert_cmpint(next.at, >, after);
-			schedule_get_latest(&rows[i].rhythm, zone, next.at, &latest);
+			schedule_get_latest(&rows[i].schedule, zone, next.at, &latest);
 			g_assert_cmpint(latest.at, ==, next.at);
 			if (before.at) {
 				g_assert_cmpstr(next.name, >, before.name);
 				schedule_get_latest(
-				    &rows[i].rhythm, zone, next.at - 1, &latest);
+				    &rows[i].schedule, zone, next.at - 1, &latest);
 				/* A day that a zone skips shares the next one's. */
 				g_assert_cmpint(latest.at, ==, before.at);
 				if (strcmp(latest.name, before.name) != 0)
@@ -187,13 +188,13 @@ a_year_of_days_has_a_slot_each_in_every_zone(void)
 		g_autoptr(GTimeZone) zone = zone_load(zones[i], NULL);
 
 		for (int minute = 0; minute < 24 * 60; minute += 95) {
-			struct schedule rhythm = {
-			    .cadence = SCHEDULE_DAILY, .minute = minute};
+			struct schedule schedule = {
+			    .frequency = SCHEDULE_DAILY, .minute = minute};
 			struct schedule_slot slot = {.at = at("2026-01-01T00:00:00Z")};
 			char date[11], last[11] = "";
 
 			for (int day = 0; day < 365; day++) {
-				schedule_get_next(&rhythm, zone, slot.at, &slot);
+				schedule_get_next(&schedule, zone, slot.at, &slot);
 				schedule_format_date(slot.at, zone, date);
 				g_assert_true(g_str_has_prefix(slot.name, date));
 				g_assert_cmpstr(date, >, last);
@@ -319,18 +320,18 @@ a_cadence_is_known_by_its_name(void)
 	    [SCHEDULE_NOW] = "now",
 	    [SCHEDULE_WEEKDAYS] = "weekdays",
 	    [SCHEDULE_WEEKLY] = "weekly"};
-	enum schedule_frequency cadence;
+	enum schedule_frequency frequency;
 	g_autoptr(GError) error = NULL;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-		g_assert_true(schedule_parse_frequency(names[i], &cadence, NULL));
-		g_assert_cmpint(cadence, ==, i);
-		g_assert_cmpstr(schedule_frequency_name(cadence), ==, names[i]);
+		g_assert_true(schedule_parse_frequency(names[i], &frequency, NULL));
+		g_assert_cmpint(frequency, ==, i);
+		g_assert_cmpstr(schedule_frequency_name(frequency), ==, names[i]);
 	}
-	g_assert_true(schedule_parse_frequency("Weekly", &cadence, NULL));
-	g_assert_false(schedule_parse_frequency("hourly", &cadence, &error));
+	g_assert_true(schedule_parse_frequency("Weekly", &frequency, NULL));
+	g_assert_false(schedule_parse_frequency("hourly", &frequency, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-	g_assert_cmpint(cadence, ==, SCHEDULE_WEEKLY);
+	g_assert_cmpint(frequency, ==, SCHEDULE_WEEKLY);
 }
 
 int

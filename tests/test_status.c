@@ -26,9 +26,9 @@ static const char *const fill[] = {
          " SELECT 'hf', '2026-10-01', i, 1 FROM n",
     ROWS "INSERT INTO filter (id, canonical, hash, created_at)"
          " SELECT i, 'f' || i, printf('%%064d', i), 1 FROM n",
-    ROWS "INSERT INTO match_found SELECT i, 1, '1,2,3' FROM n",
+    ROWS "INSERT INTO match SELECT i, 1, '1,2,3' FROM n",
     ROWS "INSERT INTO match_pending SELECT i, i, 1, 1 FROM n",
-    ROWS "INSERT INTO subscriber (id, address, address_key, state, cadence, weekdays,"
+    ROWS "INSERT INTO subscriber (id, address, address_key, state, frequency, weekdays,"
          " minute, zone, max_full, created_at, consent_at, consent_text, next_due_at,"
          " is_next_held) SELECT i, i || '@a.example', i || '@a.example', 'active',"
          " 'daily', 127, 0, 'UTC', 20, 1, 1, 'asked', i, i % 2 FROM n",
@@ -110,7 +110,7 @@ static const struct {
 } counts[] = {
     {"paper", "SELECT count(*) FROM paper"},
     {"filter", "SELECT count(*) FROM filter"},
-    {"match", "SELECT count(*) FROM match WHERE state = 'yes'"},
+    {"match", "SELECT count(*) FROM " STORE_FIXTURE_MATCHES " WHERE state = 'yes'"},
     {"match_pending", "SELECT count(*) FROM match_pending"},
     {"next held",
         "SELECT count(*) FROM subscriber WHERE is_next_held AND state = 'active'"},
@@ -142,8 +142,8 @@ every_change_is_counted(void)
 	    "UPDATE subscriber SET state = 'gone', next_due_at = NULL"
 	    " WHERE id BETWEEN 8 AND 20",
 	    "UPDATE subscriber SET is_next_held = 0 WHERE id BETWEEN 30 AND 40",
-	    "UPDATE match_found SET papers = papers || ',4,5' WHERE filter_id < 9",
-	    "DELETE FROM match_found WHERE filter_id BETWEEN 6 AND 12",
+	    "UPDATE match SET papers = papers || ',4,5' WHERE filter_id < 9",
+	    "DELETE FROM match WHERE filter_id BETWEEN 6 AND 12",
 	    "INSERT INTO match_pending VALUES (5, 5, 9, 9)"
 	    " ON CONFLICT DO UPDATE SET decided_at = 9",
 	    "DELETE FROM filter WHERE id BETWEEN 20 AND 25",

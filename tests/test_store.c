@@ -23,6 +23,7 @@
 #include "store/mail/inbox.h"
 #include "store/mail/outbox.h"
 #include "store/paper/filter_index.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/subscribers.h"
@@ -331,7 +332,7 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	    {"", "UPDATE subscriber SET weekdays = 0", "CHECK"},
 	    {"", "UPDATE subscriber SET max_full = 201", "CHECK"},
 	    {"", "UPDATE subscriber SET max_full = 'many'", "INTEGER"},
-	    {"", "UPDATE subscriber SET cadence = 'hourly'", "CHECK"},
+	    {"", "UPDATE subscriber SET frequency = 'hourly'", "CHECK"},
 	    {"", "DELETE FROM subscriber WHERE id = 1", "FOREIGN KEY"},
 	    /* Filters and matches. */
 	    {"", "UPDATE filter SET hash = 'short'", "CHECK"},
@@ -341,14 +342,11 @@ a_bad_state_is_refused_whoever_writes_it(void)
 	    {"", "UPDATE subscription SET filter_id = 99", "FOREIGN KEY"},
 	    {"", "UPDATE subscription SET name = char(27) || '[2J'", "CHECK"},
 	    {"", "UPDATE match_pending SET due_at = NULL", "NOT NULL"},
-	    {"", "UPDATE match_found SET papers = '2'",
-	        "a match that was decided stays"},
-	    {"", "UPDATE match_found SET papers = '12'",
-	        "a match that was decided stays"},
-	    {"", "UPDATE match_found SET decided_at = 7",
-	        "a match that was decided stays"},
-	    {"", "INSERT INTO match_found VALUES (1, 0, '')", "CHECK"},
-	    {"", "INSERT INTO match_found VALUES (1, 0, ',1')", "CHECK"},
+	    {"", "UPDATE match SET papers = '2'", "a match that was decided stays"},
+	    {"", "UPDATE match SET papers = '12'", "a match that was decided stays"},
+	    {"", "UPDATE match SET decided_at = 7", "a match that was decided stays"},
+	    {"", "INSERT INTO match VALUES (1, 0, '')", "CHECK"},
+	    {"", "INSERT INTO match VALUES (1, 0, ',1')", "CHECK"},
 	    {"", "INSERT INTO match_pending VALUES (1, 99, 0, 9)", "FOREIGN KEY"},
 	    /* Papers. */
 	    {"", "UPDATE paper SET title = ''", "CHECK"},
@@ -455,7 +453,7 @@ the_good_states_are_accepted(void)
 	    "UPDATE subscriber SET state = 'paused', paused_until = '2026-12-01',"
 	    " next_due_at = 1",
 	    "INSERT INTO suppression VALUES (hex(zeroblob(32)), 'complaint', 1)",
-	    "UPDATE match_found SET papers = papers || ',2'",
+	    "UPDATE match SET papers = papers || ',2'",
 	    "UPDATE outbox SET state = 'HELD', next_try_at = NULL",
 	    "UPDATE outbox SET state = 'CANCELLED', ended_at = 1, next_try_at = NULL",
 	    CLAIM END,
@@ -518,10 +516,10 @@ call_batch(struct store_fixture *fixture, void *data, GError **error)
 {
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
-	const struct batch batch = {.source = "made-up",
+	const struct source_fetch batch = {.source = "made-up",
 	    .day = "2026-11-20",
-	    .asked_at = store_fixture_time(NOW),
-	    .status = BATCH_OK};
+	    .fetched_at = store_fixture_time(NOW),
+	    .status = SOURCE_FETCH_OK};
 	struct papers_saved saved = {77, 77, 77, 77};
 	bool is_ok;
 
@@ -536,7 +534,7 @@ call_batch(struct store_fixture *fixture, void *data, GError **error)
 		paper->upvotes = 9;
 		g_ptr_array_add(listings, listing_new(paper, "2026-11-21"));
 	}
-	is_ok = papers_save_batch(fixture->store, &batch, listings, &saved, error);
+	is_ok = papers_save_fetch(fixture->store, &batch, listings, &saved, error);
 	g_assert_cmpuint(saved.listed, ==, is_ok ? 3 : 77);
 	g_assert_cmpuint(saved.fresh, ==, is_ok ? 1 : 77);
 	g_assert_cmpuint(saved.changed, ==, is_ok ? 2 : 77);
@@ -582,7 +580,7 @@ static void
 a_failure_anywhere_leaves_the_store_as_it_was(void)
 {
 	static enum outbox_status ends[] = {OUTBOX_SENT, OUTBOX_DEFERRED,
-	    OUTBOX_RETURNED, OUTBOX_UNKNOWN, OUTBOX_FAILED, OUTBOX_REFUSED,
+	    OUTBOX_RETURNED, OUTBOX_UNKNOWN, OUTBOX_FAILED, OUTBOX_REJECTED,
 	    OUTBOX_HELD};
 	static const struct {
 		bool (*call)(struct store_fixture *fixture, void *data, GError **error);
@@ -625,11 +623,11 @@ what_a_filter_found_goes_with_it(void)
 	pb_auto(store_fixture) fixture = new_world();
 
 	store_fixture_run(fixture,
-	    "DELETE FROM match_found; INSERT INTO match_found VALUES"
+	    "DELETE FROM match; INSERT INTO match VALUES"
 	    " (1, 0, '1'), (1, 1, '2'); DELETE FROM subscription;"
 	    "DELETE FROM filter WHERE id = 1");
 	g_assert_cmpint(
-	    store_fixture_number(fixture, "SELECT count(*) FROM match_found"), ==, 0);
+	    store_fixture_number(fixture, "SELECT count(*) FROM match"), ==, 0);
 }
 
 static void
@@ -638,7 +636,7 @@ an_edition_that_fails_is_made_at_the_next_run(void)
 	pb_auto(store_fixture) fixture = new_world();
 
 	store_fixture_run(fixture, "DELETE FROM match_pending;"
-	                           "INSERT INTO match_found VALUES (1, 0, '2')");
+	                           "INSERT INTO match VALUES (1, 0, '2')");
 	/* It commits page by page; what was made stays, and once. */
 	g_assert_cmpuint(
 	    store_fixture_fail_everywhere(fixture, call_edition, NULL, false), >=, 20);
@@ -728,7 +726,7 @@ a_refused_row_leaves_no_statement_open(void)
 	    .address = (char *)"a\n@b.example",
 	    .address_key = (char *)"key",
 	    .state = SUBSCRIBER_PENDING,
-	    .rhythm = {.weekdays = 1},
+	    .schedule = {.weekdays = 1},
 	    .zone = (char *)"UTC",
 	    .max_full = 1,
 	    .consent_at = -1,
@@ -785,7 +783,7 @@ hot_next_due(struct store *store)
 static void
 hot_waking(struct store *store)
 {
-	g_autoptr(GPtrArray) rows = subscribers_load_waking(store, 5, 50, NULL);
+	g_autoptr(GPtrArray) rows = subscribers_load_pause_ended(store, 5, 50, NULL);
 
 	g_assert_nonnull(rows);
 }
@@ -896,7 +894,7 @@ hot_candidates(struct store *store)
 static void
 hot_behind(struct store *store)
 {
-	g_autoptr(GPtrArray) rows = matches_load_behind(store, 5, 50, NULL);
+	g_autoptr(GPtrArray) rows = filter_progress_load_lagging(store, 5, 50, NULL);
 
 	g_assert_nonnull(rows);
 }
@@ -946,11 +944,11 @@ visit_filter(void *data, int64_t id, const char *canonical, GError **error)
 static void
 hot_batch(struct store *store)
 {
-	const struct match_ops user = {want_filter, visit_filter, NULL};
+	const struct filter_callbacks user = {want_filter, visit_filter, NULL};
 	bool has;
 
-	g_assert_true(matches_visit_joined(store, "[1,2]", &user, NULL));
-	g_assert_true(matches_visit_joined_range(store, 0, 5, &user, NULL));
+	g_assert_true(filter_progress_foreach(store, "[1,2]", &user, NULL));
+	g_assert_true(filter_progress_foreach_range(store, 0, 5, &user, NULL));
 	g_assert_true(matches_has_found(store, 1, 1, &has, NULL) && has);
 	g_assert_true(matches_prune(store, 0, 0, 500, NULL));
 }
@@ -960,13 +958,13 @@ hot_joining(struct store *store)
 {
 	unsigned count;
 
-	matches_join(store, 5, &count, NULL);
+	filter_progress_join_batch(store, 5, &count, NULL);
 }
 
 static void
 hot_waiting(struct store *store)
 {
-	g_autoptr(GPtrArray) rows = matches_load_waiting(store, 2, 0, 50, NULL);
+	g_autoptr(GPtrArray) rows = filter_progress_load_pending(store, 2, 0, 50, NULL);
 
 	g_assert_nonnull(rows);
 }
@@ -1024,8 +1022,9 @@ hot_statements_use_their_indexes(void)
 	} rows[] = {
 	    {"people_load_due", hot_due, {"subscriber_due"}},
 	    {"people_load_next_due", hot_next_due,
-	        {"subscriber_due", "subscriber_waking"}},
-	    {"people_load_waking", hot_waking, {"subscriber_waking (next_due_at<?)"}},
+	        {"subscriber_due", "subscriber_pause_end"}},
+	    {"people_load_waking", hot_waking,
+	        {"subscriber_pause_end (next_due_at<?)"}},
 	    {"audit_load", hot_audit,
 	        {"audit_log_at (at>?)", "audit_log_subscriber (subscriber_id=?)"}},
 	    {"suppression", hot_suppression,
@@ -1047,14 +1046,15 @@ hot_statements_use_their_indexes(void)
 	            "p USING INTEGER PRIMARY KEY (rowid=?)", "digest_live",
 	            "d USING PRIMARY KEY (subscriber_id=? AND paper_seq=? AND "
 	            "replacement>?)"}},
-	    {"matches_load_behind", hot_behind, {"filter_behind (matched_through<?)"}},
+	    {"matches_load_behind", hot_behind,
+	        {"filter_lagging (matched_revision<?)"}},
 	    {"crowd", hot_batch,
 	        {"f USING INTEGER PRIMARY KEY (rowid=?)",
 	            "filter USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
-	            "match_found USING PRIMARY KEY (filter_id=?)",
-	            "match_found USING PRIMARY KEY (filter_id>? AND filter_id<?)",
+	            "match USING PRIMARY KEY (filter_id=?)",
+	            "match USING PRIMARY KEY (filter_id>? AND filter_id<?)",
 	            "match_pending USING PRIMARY KEY (filter_id>? AND filter_id<?)"}},
-	    {"matches_join", hot_joining, {"filter_behind"}},
+	    {"matches_join", hot_joining, {"filter_lagging"}},
 	    {"filing", hot_index,
 	        {"PRIMARY KEY (kind=? AND term=? AND filter_id>? AND filter_id<?)",
 	            "filter_term_filter (filter_id=?)", "vocabulary_class (folded=?)",
@@ -1069,7 +1069,7 @@ hot_statements_use_their_indexes(void)
 	    {"papers_load_etag", hot_etag, {"source_fetch_day (source=? AND day=?)"}},
 	    {"prune", hot_prune,
 	        {"outbox_ended (ended_at<?)", "delivered_at (at<?)",
-	            "source_fetch_asked (asked_at<?)", "digest_rejected_at (at<?)",
+	            "source_fetch_time (fetched_at<?)", "digest_rejected_at (at<?)",
 	            "digest_created (created_at<?)"}},
 	};
 

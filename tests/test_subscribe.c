@@ -18,7 +18,7 @@ static const struct subscribe_request model = {
     .address = ADA,
     .consent = STORE_FIXTURE_CONSENT,
     .zone = "UTC",
-    .rhythm = {.cadence = SCHEDULE_DAILY, .minute = 450},
+    .schedule = {.frequency = SCHEDULE_DAILY, .minute = 450},
     .max_full = 20,
     .who = "test",
 };
@@ -46,12 +46,12 @@ a_subscriber_is_stored_as_asked_for(void)
 	struct subscribe_request request = model;
 
 	request.address = "Ada Example <Ada.E@EXAMPLE.org>";
-	request.rhythm = (struct schedule){SCHEDULE_WEEKLY, 0x08, 60};
+	request.schedule = (struct schedule){SCHEDULE_WEEKLY, 0x08, 60};
 	request.zone = "Europe/Berlin";
 	request.max_full = BOUNDS_DIGEST_FULL_MAX;
 	g_assert_null(add(fixture, &request));
 	store_fixture_assert_text(fixture,
-	    "SELECT address, name, state, cadence, weekdays, minute, zone, max_full,"
+	    "SELECT address, name, state, frequency, weekdays, minute, zone, max_full,"
 	    " consent_text, is_first_due, consent_at = created_at FROM subscriber",
 	    "Ada.E@example.org|Ada "
 	    "Example|active|weekly|8|60|Europe/Berlin|200|" STORE_FIXTURE_CONSENT

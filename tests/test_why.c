@@ -184,7 +184,8 @@ outcome_is_the_decision_of_the_digest(void)
 	    {"one filter is newer, another waits", "diffusion", NULL, NULL, false, true,
 	        DROPPED
 	        "UPDATE subscription SET since_day = '2026-11-21';"
-	        "INSERT INTO filter (id, canonical, hash, matched_through, created_at) "
+	        "INSERT INTO filter (id, canonical, hash, matched_revision, "
+	        "created_at) "
 	        "VALUES (9, 'upvotes:>=20', '" HASH "', 1, 5);"
 	        "INSERT INTO subscription SELECT 9, 1, 5, 9, NULL, 'upvotes:>=20',"
 	        " '2026-11-01', 5, 0, NULL, NULL",
@@ -192,18 +193,18 @@ outcome_is_the_decision_of_the_digest(void)
 	    {"too old", "diffusion", NULL, NULL, false, true, DROPPED, 40 * CLOCK_DAY_S,
 	        WHY_TOO_OLD, "last listed on 2026-11-20, and digests go back 30 days"},
 	    {"cross-listed only", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE listing SET announcement = 'cross';"
+	        DROPPED "UPDATE listing SET type = 'cross';"
 	                "UPDATE subscriber SET crosslist = 'off'",
 	        0, WHY_UNWANTED, "only cross-listed, and the subscriber does not want"},
 	    {"cross-listed", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE listing SET announcement = 'cross'", 0, WHY_NEXT,
+	        DROPPED "UPDATE listing SET type = 'cross'", 0, WHY_NEXT,
 	        "in the next digest"},
 	    {"replaced only", "diffusion", NULL, NULL, false, true,
-	        DROPPED "UPDATE listing SET announcement = 'replace'", 0, WHY_UNWANTED,
+	        DROPPED "UPDATE listing SET type = 'replace'", 0, WHY_UNWANTED,
 	        "only replaced by a new version, and the subscriber does not want "
 	        "these: updates off"},
 	    {"new long ago, replaced now", "diffusion", NULL, NULL, false, true,
-	        DROPPED "INSERT INTO listing (paper_seq, source, day, announcement,"
+	        DROPPED "INSERT INTO listing (paper_seq, source, day, type,"
 	                " first_seen_at) SELECT 1, 'arxiv', '2026-12-29', 'replace', 5;"
 	                "UPDATE paper SET last_day = '2026-12-29'",
 	        40 * CLOCK_DAY_S, WHY_UNWANTED, "only replaced by a new version"},
@@ -330,7 +331,7 @@ listings_and_matches_are_reported(void)
 	int64_t now = store_fixture_time(TIME);
 	pb_auto(store_fixture) fixture = make_world(&world, now);
 	pb_auto(why) why = NULL;
-	const struct history_listing *listing;
+	const struct paper_history_listing *listing;
 	const struct why_filter *filter;
 
 	store_fixture_save(fixture, "arxiv", "2026-11-19", now + 60,

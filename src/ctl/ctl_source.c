@@ -159,7 +159,7 @@ json_of_source(const struct source_status_source *source)
 	    "source", source->name, "on", (int)source->is_on, "day",
 	    print_json_text(source->day), "status", print_json_text(source->status),
 	    "error", print_json_text(source->error), "asked_at",
-	    print_json_number(source->asked_at), "good_at",
+	    print_json_number(source->fetched_at), "good_at",
 	    print_json_number(source->good_at), "etag_at",
 	    print_json_number(source->etag_at), "paused_until",
 	    print_json_number(source->pause_s > 0 ? source->paused_until : -1),
@@ -172,7 +172,7 @@ static void
 print_source(const struct ctl *ctl, const struct source_status_source *source)
 {
 	int64_t now = clock_get_now(&ctl->clock);
-	g_autofree char *asked = ctl_format_time(source->asked_at);
+	g_autofree char *asked = ctl_format_time(source->fetched_at);
 	g_autofree char *good = ctl_format_time(source->good_at);
 	g_autofree char *etag = ctl_format_time(source->etag_at);
 	g_autofree char *next = ctl_format_time(source->next_at);
@@ -180,11 +180,11 @@ print_source(const struct ctl *ctl, const struct source_status_source *source)
 	bool is_late = source->is_late || *source->missing_day;
 
 	printf("%s\n  state        %s\n", source->name,
-	    !source->is_on         ? "off"
-	    : error                ? "on, FAILS"
-	    : source->asked_at < 0 ? "on, never asked"
-	    : is_late              ? "on, LATE"
-	                           : "on, well");
+	    !source->is_on           ? "off"
+	    : error                  ? "on, FAILS"
+	    : source->fetched_at < 0 ? "on, never asked"
+	    : is_late                ? "on, LATE"
+	                             : "on, well");
 	if (error)
 		printf("  why          %s\n", error);
 	printf("  last asked   %s\n  last good    %s\n  last ETag    %s\n", asked, good,

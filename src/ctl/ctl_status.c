@@ -63,16 +63,16 @@ json_of_sources(const GPtrArray *sources)
 	for (unsigned i = 0; i < sources->len; i++) {
 		const struct source_status_source *source = sources->pdata[i];
 
-		if (source->asked_at < 0)
+		if (source->fetched_at < 0)
 			continue;
-		json_array_append_new(
-		    list, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:I}",
-		              "source", source->name, "day", source->day, "status",
-		              source->status, "asked_at", (json_int_t)source->asked_at,
-		              "good_at", print_json_number(source->good_at), "error",
-		              print_json_text(source->error), "papers_day",
-		              print_json_text(source->papers_day), "papers",
-		              (json_int_t)source->papers));
+		json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o, s:I}", "source",
+		        source->name, "day", source->day, "status", source->status,
+		        "asked_at", (json_int_t)source->fetched_at, "good_at",
+		        print_json_number(source->good_at), "error",
+		        print_json_text(source->error), "papers_day",
+		        print_json_text(source->papers_day), "papers",
+		        (json_int_t)source->papers));
 	}
 	return list;
 }
@@ -205,13 +205,13 @@ print_daemon(const struct status_daemon *daemon)
 static void
 print_source(const struct source_status_source *source)
 {
-	g_autofree char *asked = ctl_format_time(source->asked_at);
+	g_autofree char *asked = ctl_format_time(source->fetched_at);
 	g_autofree char *good = ctl_format_time(source->good_at);
 	g_autofree char *error = source->error ? print_dup_line(source->error) : NULL;
 
 	if (!source->is_on)
 		return;
-	if (source->asked_at < 0)
+	if (source->fetched_at < 0)
 		printf("source %-5s never asked yet\n", source->name);
 	else if (error)
 		printf("source %-5s FAILED at %s: %s\n"

@@ -20,7 +20,7 @@
 /* What --filter, --zone and the like said. */
 struct add_options {
 	char **filters;
-	char *consent, *name, *zone, *at, *cadence;
+	char *consent, *name, *zone, *at, *frequency;
 	int max;
 };
 
@@ -32,19 +32,19 @@ add_options_clear(struct add_options *options)
 	g_free(options->name);
 	g_free(options->zone);
 	g_free(options->at);
-	g_free(options->cadence);
+	g_free(options->frequency);
 }
 
 static bool
 parse_rhythm(const struct ctl *ctl, const struct add_options *options,
-    struct schedule *rhythm, GError **error)
+    struct schedule *schedule, GError **error)
 {
 	const char *at = options->at ? options->at : ctl->settings->digest_at;
 
-	*rhythm = (struct schedule){.cadence = SCHEDULE_DAILY};
-	return (!options->cadence ||
-	           profile_parse_cadence(options->cadence, rhythm, error)) &&
-	       profile_parse_minute(at, &rhythm->minute, error);
+	*schedule = (struct schedule){.frequency = SCHEDULE_DAILY};
+	return (!options->frequency ||
+	           profile_parse_frequency(options->frequency, schedule, error)) &&
+	       profile_parse_minute(at, &schedule->minute, error);
 }
 
 /* What was stored may not be what was meant. */
@@ -110,7 +110,7 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	request.key = key;
 	for (guint i = 0; i < count; i++)
 		filters[i].text = options->filters[i];
-	if (!parse_rhythm(ctl, options, &request.rhythm, error))
+	if (!parse_rhythm(ctl, options, &request.schedule, error))
 		return false;
 	subscriber = subscribe_add(ctl->store, &request, clock_get_now(&ctl->clock),
 	    &problem, &refused, error);
@@ -134,7 +134,7 @@ ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"name", 0, 0, G_OPTION_ARG_STRING, &options.name, NULL, NULL},
 	    {"zone", 0, 0, G_OPTION_ARG_STRING, &options.zone, NULL, NULL},
 	    {"at", 0, 0, G_OPTION_ARG_STRING, &options.at, NULL, NULL},
-	    {"cadence", 0, 0, G_OPTION_ARG_STRING, &options.cadence, NULL, NULL},
+	    {"cadence", 0, 0, G_OPTION_ARG_STRING, &options.frequency, NULL, NULL},
 	    {"max", 0, 0, G_OPTION_ARG_INT, &options.max, NULL, NULL},
 	    {0},
 	};
@@ -156,7 +156,7 @@ list_page(const GPtrArray *people, json_t *list, GPtrArray *rows)
 {
 	for (unsigned i = 0; i < people->len; i++) {
 		const struct subscriber *subscriber = people->pdata[i];
-		g_autofree char *rhythm = listing_format_rhythm(subscriber);
+		g_autofree char *schedule = listing_format_rhythm(subscriber);
 		g_autofree char *state = listing_format_state(subscriber);
 		g_autofree char *due = ctl_format_time(subscriber->next_due_at);
 
@@ -165,7 +165,7 @@ list_page(const GPtrArray *people, json_t *list, GPtrArray *rows)
 			    list, listing_json_subscriber(subscriber));
 		else
 			g_ptr_array_add(rows,
-			    print_row(subscriber->address, state, due, rhythm, NULL));
+			    print_row(subscriber->address, state, due, schedule, NULL));
 	}
 }
 
@@ -250,7 +250,7 @@ static bool
 set(struct ctl *ctl, const char *address, struct profile_change *change, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *rhythm = NULL;
+	g_autofree char *schedule = NULL;
 	g_autofree char *words = NULL;
 
 	if (!profile_is_change(change)) {
@@ -264,23 +264,24 @@ set(struct ctl *ctl, const char *address, struct profile_change *change, GError 
 	    profile_set(ctl->store, address, change, clock_get_now(&ctl->clock), error);
 	if (!subscriber)
 		return false;
-	rhythm = listing_format_rhythm(subscriber);
+	schedule = listing_format_rhythm(subscriber);
 	words = g_strdup_printf(
-	    "is now %s, %d papers with abstract", rhythm, subscriber->max_full);
+	    "is now %s, %d papers with abstract", schedule, subscriber->max_full);
 	return print_changed(ctl, subscriber, words);
 }
 
 bool
 ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	char *name = NULL, *zone = NULL, *at = NULL, *cadence = NULL, *language = NULL;
+	char *name = NULL, *zone = NULL, *at = NULL, *frequency = NULL,
+	     *language = NULL;
 	char *words[PREFERENCE_COUNT] = {0};
 	int max = G_MININT;
 	const GOptionEntry entries[] = {
 	    {"name", 0, 0, G_OPTION_ARG_STRING, &name, NULL, NULL},
 	    {"zone", 0, 0, G_OPTION_ARG_STRING, &zone, NULL, NULL},
 	    {"at", 0, 0, G_OPTION_ARG_STRING, &at, NULL, NULL},
-	    {"cadence", 0, 0, G_OPTION_ARG_STRING, &cadence, NULL, NULL},
+	    {"cadence", 0, 0, G_OPTION_ARG_STRING, &frequency, NULL, NULL},
 	    {"max", 0, 0, G_OPTION_ARG_INT, &max, NULL, NULL},
 	    {"language", 0, 0, G_OPTION_ARG_STRING, &language, NULL, NULL},
 	    {"order", 0, 0, G_OPTION_ARG_STRING, &words[PREFERENCE_ORDER], NULL, NULL},
@@ -301,7 +302,7 @@ ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 	struct profile_change change = {.name = name,
 	    .zone = zone,
 	    .at = at,
-	    .cadence = cadence,
+	    .frequency = frequency,
 	    .language = language};
 
 	memcpy(change.words, words, sizeof(words));
@@ -316,7 +317,7 @@ ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 	g_free(name);
 	g_free(zone);
 	g_free(at);
-	g_free(cadence);
+	g_free(frequency);
 	return is_ok;
 }
 

@@ -13,14 +13,14 @@
 char *
 listing_format_rhythm(const struct subscriber *subscriber)
 {
-	const struct schedule *rhythm = &subscriber->rhythm;
-	g_autofree char *days = rhythm->cadence == SCHEDULE_WEEKLY
-	                            ? schedule_format_weekdays(rhythm->weekdays)
+	const struct schedule *schedule = &subscriber->schedule;
+	g_autofree char *days = schedule->frequency == SCHEDULE_WEEKLY
+	                            ? schedule_format_weekdays(schedule->weekdays)
 	                            : NULL;
 
 	return g_strdup_printf("%s%s%s at %02d:%02d %s",
-	    schedule_frequency_name(rhythm->cadence), days ? " on " : "",
-	    days ? days : "", rhythm->minute / 60, rhythm->minute % 60,
+	    schedule_frequency_name(schedule->frequency), days ? " on " : "",
+	    days ? days : "", schedule->minute / 60, schedule->minute % 60,
 	    subscriber->zone);
 }
 
@@ -48,18 +48,18 @@ json_preferences(const struct subscriber *subscriber)
 json_t *
 listing_json_subscriber(const struct subscriber *subscriber)
 {
-	const struct schedule *rhythm = &subscriber->rhythm;
+	const struct schedule *schedule = &subscriber->schedule;
 	g_autofree char *whole = listing_format_rhythm(subscriber);
-	g_autofree char *cadence = profile_format_cadence(rhythm);
+	g_autofree char *frequency = profile_format_frequency(schedule);
 	g_autofree char *at =
-	    g_strdup_printf("%02d:%02d", rhythm->minute / 60, rhythm->minute % 60);
+	    g_strdup_printf("%02d:%02d", schedule->minute / 60, schedule->minute % 60);
 	const char *until = *subscriber->paused_until ? subscriber->paused_until : NULL;
 
 	return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:o, s:I, s:o, "
 	                 "s:o, s:o}",
 	    "address", subscriber->address, "name", print_json_text(subscriber->name),
 	    "state", subscriber_state_name(subscriber->state), "paused_until",
-	    print_json_text(until), "rhythm", whole, "cadence", cadence, "at", at,
+	    print_json_text(until), "rhythm", whole, "cadence", frequency, "at", at,
 	    "zone", subscriber->zone, "max", subscriber->max_full, "next_due_at",
 	    print_json_number(subscriber->next_due_at), "created_at",
 	    (json_int_t)subscriber->created_at, "consent_at",
@@ -72,7 +72,7 @@ void
 listing_print_subscriber(const struct subscriber *subscriber)
 {
 	g_autofree char *state = listing_format_state(subscriber);
-	g_autofree char *rhythm = listing_format_rhythm(subscriber);
+	g_autofree char *schedule = listing_format_rhythm(subscriber);
 	g_autofree char *due = ctl_format_time(subscriber->next_due_at);
 	g_autofree char *added = ctl_format_time(subscriber->created_at);
 	g_autofree char *agreed = ctl_format_time(subscriber->consent_at);
@@ -83,7 +83,7 @@ listing_print_subscriber(const struct subscriber *subscriber)
 	       "choices      %s\nnext digest  %s\n"
 	       "added        %s\nconsent      %s: %s\n",
 	    subscriber->address, subscriber->name ? subscriber->name : "-", state,
-	    rhythm, subscriber->max_full, choices ? choices : "-", due, added, agreed,
+	    schedule, subscriber->max_full, choices ? choices : "-", due, added, agreed,
 	    subscriber->consent_text ? subscriber->consent_text : "-");
 }
 

@@ -129,7 +129,7 @@ json_of_why(const struct why *why)
 	json_t *digests = json_array();
 
 	for (unsigned i = 0; i < why->listings->len; i++) {
-		const struct history_listing *listing = why->listings->pdata[i];
+		const struct paper_history_listing *listing = why->listings->pdata[i];
 
 		json_array_append_new(listings,
 		    json_pack("{s:s, s:s, s:s, s:I}", "source", listing->source, "day",
@@ -139,7 +139,7 @@ json_of_why(const struct why *why)
 	for (unsigned i = 0; i < why->filters->len; i++)
 		json_array_append_new(filters, json_of_filter(why->filters->pdata[i]));
 	for (unsigned i = 0; i < why->digests->len; i++) {
-		const struct history_digest *digest = why->digests->pdata[i];
+		const struct paper_history_digest *digest = why->digests->pdata[i];
 
 		json_array_append_new(digests,
 		    json_pack("{s:I, s:I, s:s, s:i, s:o, s:o, s:o}", "id",
@@ -160,7 +160,7 @@ static void
 print_listings(const GPtrArray *listings)
 {
 	for (unsigned i = 0; i < listings->len; i++) {
-		const struct history_listing *listing = listings->pdata[i];
+		const struct paper_history_listing *listing = listings->pdata[i];
 		g_autofree char *seen = ctl_format_time(listing->first_seen_at);
 
 		printf("%-9s%s on %s as %s, seen at %s\n", i ? "" : "listed",
@@ -195,7 +195,7 @@ print_why(const struct why *why)
 	    why->sentence);
 	print_listings(why->listings);
 	for (unsigned i = 0; i < why->digests->len; i++) {
-		const struct history_digest *digest = why->digests->pdata[i];
+		const struct paper_history_digest *digest = why->digests->pdata[i];
 		g_autofree char *made = ctl_format_time(digest->created_at);
 
 		printf("%-9s%" G_GINT64_FORMAT " of %s: %s\n", "digest", digest->id,

@@ -63,12 +63,13 @@ find_difference(const struct outbox_message *message, const struct renderer *ren
 	const char *key = renderer_get_cache_key(renderer);
 	bool is_key_other = message->cache_key && strcmp(message->cache_key, key) != 0;
 
-	if (message->bytes >= 0 && message->bytes == fnv1a_hash(bytes))
+	if (message->message_hash >= 0 && message->message_hash == fnv1a_hash(bytes))
 		return NULL;
 	if (is_key_other)
 		return "templates or settings have changed since";
-	return message->bytes >= 0 ? "a paper or the reader's name has changed since"
-	                           : NULL;
+	return message->message_hash >= 0
+	           ? "a paper or the reader's name has changed since"
+	           : NULL;
 }
 
 /* On standard error, so that the octets stay what they are. */

@@ -61,7 +61,7 @@ struct digest {
 	char *recipient;      /* addr-spec, valid */
 	char *recipient_name; /* may be NULL */
 	char *coverage;       /* which lists it is made of, in one line; "" or NULL */
-	struct digest_style look;
+	struct digest_style style;
 	bool is_note;       /* that there is nothing new: without entries */
 	GPtrArray *entries; /* of struct digest_entry *, in reading order */
 };

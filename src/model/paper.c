@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char *const announcement_names[] = {
+static const char *const type_names[] = {
     [LISTING_NEW] = "new",
     [LISTING_CROSS] = "cross",
     [LISTING_REPLACE] = "replace",
@@ -13,7 +13,7 @@ static const char *const announcement_names[] = {
 };
 
 static void
-clear_appearance(void *data)
+clear_listing(void *data)
 {
 	struct paper_listing *paper_listing = data;
 
@@ -26,8 +26,8 @@ paper_new(void)
 	struct paper *paper = g_new0(struct paper, 1);
 
 	paper->authors = g_ptr_array_new_with_free_func(g_free);
-	paper->appearances = g_array_new(FALSE, FALSE, sizeof(struct paper_listing));
-	g_array_set_clear_func(paper->appearances, clear_appearance);
+	paper->listings = g_array_new(FALSE, FALSE, sizeof(struct paper_listing));
+	g_array_set_clear_func(paper->listings, clear_listing);
 	paper->published_at = PAPER_UNKNOWN;
 	paper->upvotes = PAPER_UNKNOWN;
 	paper->comments = PAPER_UNKNOWN;
@@ -47,7 +47,7 @@ paper_free(struct paper *paper)
 	g_free(paper->id);
 	g_free(paper->guid);
 	g_free(paper->link);
-	g_free(paper->mailer);
+	g_free(paper->entry_key);
 	g_free(paper->title);
 	g_free(paper->abstract);
 	g_ptr_array_unref(paper->authors);
@@ -61,7 +61,7 @@ paper_free(struct paper *paper)
 	g_free(paper->comment);
 	g_free(paper->journal);
 	g_free(paper->doi);
-	g_array_unref(paper->appearances);
+	g_array_unref(paper->listings);
 	g_free(paper);
 }
 
@@ -80,20 +80,20 @@ paper_add_listing(struct paper *paper, const char *source, const char *day,
 	    .source = g_strdup(source), .listing_type = listing_type};
 
 	g_strlcpy(paper_listing.day, day, sizeof(paper_listing.day));
-	g_array_append_val(paper->appearances, paper_listing);
+	g_array_append_val(paper->listings, paper_listing);
 }
 
 const char *
 listing_type_name(enum listing_type listing_type)
 {
-	return announcement_names[listing_type];
+	return type_names[listing_type];
 }
 
 bool
 listing_type_parse(const char *name, enum listing_type *listing_type)
 {
-	for (unsigned i = 0; i < G_N_ELEMENTS(announcement_names); i++)
-		if (strcmp(name, announcement_names[i]) == 0) {
+	for (unsigned i = 0; i < G_N_ELEMENTS(type_names); i++)
+		if (strcmp(name, type_names[i]) == 0) {
 			*listing_type = (enum listing_type)i;
 			return true;
 		}
@@ -112,9 +112,9 @@ paper_find_matching_day(
 	};
 	const char *day = NULL;
 
-	for (unsigned i = 0; i < paper->appearances->len; i++) {
+	for (unsigned i = 0; i < paper->listings->len; i++) {
 		const struct paper_listing *paper_listing =
-		    &g_array_index(paper->appearances, struct paper_listing, i);
+		    &g_array_index(paper->listings, struct paper_listing, i);
 
 		if (wanted[paper_listing->listing_type] &&
 		    (!day || strcmp(paper_listing->day, day) > 0))
@@ -126,7 +126,7 @@ paper_find_matching_day(
 bool
 paper_is_wanted(const struct paper *paper, bool wants_crosslist, bool wants_updates)
 {
-	return paper->appearances->len == 0 ||
+	return paper->listings->len == 0 ||
 	       paper_find_matching_day(paper, wants_crosslist, wants_updates) != NULL;
 }
 

@@ -48,8 +48,8 @@ struct paper {
 	char *id;        /* canonical (model/paper_id.h); never NULL */
 	char *guid;      /* "SOURCE:what it calls the paper", or NULL */
 	/* Names of an entry of a feed (model/paper_id.h), or NULL. */
-	char *link;   /* "link=..." */
-	char *mailer; /* "post=SOURCE:..." */
+	char *link;      /* "link=..." */
+	char *entry_key; /* "post=SOURCE:..." */
 	enum paper_source_rank source_rank;
 	char *title;        /* never NULL, never empty */
 	char *abstract;     /* never NULL; may be empty */
@@ -70,9 +70,8 @@ struct paper {
 	GPtrArray *categories; /* of char *, the primary one first: "cs.CL" */
 	char *comment;
 	char *journal;
-	char *doi; /* without https://doi.org/ */
-	GArray
-	    *appearances; /* of struct appearance, by day; empty before it is stored */
+	char *doi;        /* without https://doi.org/ */
+	GArray *listings; /* of struct appearance, by day; empty before it is stored */
 };
 
 /* A source listed this paper on that day. */

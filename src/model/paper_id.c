@@ -187,18 +187,18 @@ append_folded(GString *out, const char *text, size_t most)
 {
 	g_autofree char *folded = g_utf8_casefold(text, -1);
 	g_autofree char *apart = g_utf8_normalize(folded, -1, G_NORMALIZE_NFKD);
-	size_t messages = 0;
+	size_t chars = 0;
 
-	for (const char *at = apart; at && *at && messages < most;
+	for (const char *at = apart; at && *at && chars < most;
 	     at = g_utf8_next_char(at)) {
 		gunichar c = g_utf8_get_char(at);
 
 		if (!g_unichar_isalnum(c))
 			continue;
 		g_string_append_unichar(out, c);
-		messages++;
+		chars++;
 	}
-	return messages;
+	return chars;
 }
 
 /* "Joswig, Michael" or "Michael Joswig": the word that both have is the family's. */
@@ -309,10 +309,10 @@ char *
 paper_id_format_title(const struct paper *paper)
 {
 	GString *key = g_string_new("title:");
-	size_t messages = paper->title ? append_folded(key, paper->title, 300) : 0;
+	size_t chars = paper->title ? append_folded(key, paper->title, 300) : 0;
 	size_t before = key->len;
 
-	if (messages >= TITLE_CHARS && paper->authors->len)
+	if (chars >= TITLE_CHARS && paper->authors->len)
 		append_family(key, paper->authors->pdata[0]);
 	if (key->len > before)
 		return g_string_free(key, FALSE);

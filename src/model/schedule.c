@@ -13,7 +13,7 @@
 
 #define HOUR_S INT64_C(3600)
 
-static const char *const cadence_names[] = {
+static const char *const frequency_names[] = {
     [SCHEDULE_DAILY] = "daily",
     [SCHEDULE_NOW] = "now",
     [SCHEDULE_WEEKDAYS] = "weekdays",
@@ -30,17 +30,17 @@ static const char *const day_names[] = {
 #define SHOWN_CHARS 20
 
 static unsigned
-days_of(const struct schedule *rhythm)
+days_of(const struct schedule *schedule)
 {
-	switch (rhythm->cadence) {
+	switch (schedule->frequency) {
 	case SCHEDULE_DAILY:
 	case SCHEDULE_NOW:
 		return SCHEDULE_ALL;
 	case SCHEDULE_WEEKDAYS:
 		return SCHEDULE_WORKING;
 	case SCHEDULE_WEEKLY:
-		return rhythm->weekdays & SCHEDULE_ALL ? rhythm->weekdays
-		                                       : SCHEDULE_MONDAY;
+		return schedule->weekdays & SCHEDULE_ALL ? schedule->weekdays
+		                                         : SCHEDULE_MONDAY;
 	}
 	return SCHEDULE_ALL;
 }
@@ -63,22 +63,22 @@ second_of_two(GTimeZone *zone, GDateTime *at)
 
 /* The slot on the local date that lies `days` after that of `base`, if any. */
 static bool
-slot_on(const struct schedule *rhythm, GTimeZone *zone, GDateTime *base, int days,
+slot_on(const struct schedule *schedule, GTimeZone *zone, GDateTime *base, int days,
     struct schedule_slot *slot)
 {
 	g_autoptr(GDateTime) day = g_date_time_add_days(base, days);
 	g_autoptr(GDateTime) at = NULL;
 	g_autofree char *name = NULL;
 
-	if (!(days_of(rhythm) & (1u << (g_date_time_get_day_of_week(day) - 1))))
+	if (!(days_of(schedule) & (1u << (g_date_time_get_day_of_week(day) - 1))))
 		return false;
 	at = g_date_time_new(zone, g_date_time_get_year(day),
 	    g_date_time_get_month(day), g_date_time_get_day_of_month(day),
-	    rhythm->minute / 60, rhythm->minute % 60, 0);
+	    schedule->minute / 60, schedule->minute % 60, 0);
 	slot->at = second_of_two(zone, at);
 	name = g_date_time_format(day, "%Y-%m-%dT");
 	g_snprintf(slot->name, sizeof(slot->name), "%s%02d:%02d", name,
-	    rhythm->minute / 60, rhythm->minute % 60);
+	    schedule->minute / 60, schedule->minute % 60);
 	return true;
 }
 
@@ -121,33 +121,33 @@ find_hour(GTimeZone *zone, int64_t at, int64_t step_s, struct schedule_slot *slo
 }
 
 void
-schedule_get_next(const struct schedule *rhythm, GTimeZone *zone, int64_t after,
+schedule_get_next(const struct schedule *schedule, GTimeZone *zone, int64_t after,
     struct schedule_slot *slot)
 {
 	g_autoptr(GDateTime) base = local_noon(after, zone);
 
-	if (rhythm->cadence == SCHEDULE_NOW) {
+	if (schedule->frequency == SCHEDULE_NOW) {
 		find_hour(zone, (after / HOUR_S + 1) * HOUR_S, HOUR_S, slot);
 		return;
 	}
 	for (int days = -1; days <= SEARCH_DAYS; days++)
-		if (slot_on(rhythm, zone, base, days, slot) && slot->at > after)
+		if (slot_on(schedule, zone, base, days, slot) && slot->at > after)
 			return;
 	g_assert_not_reached();
 }
 
 void
-schedule_get_latest(const struct schedule *rhythm, GTimeZone *zone, int64_t now,
+schedule_get_latest(const struct schedule *schedule, GTimeZone *zone, int64_t now,
     struct schedule_slot *slot)
 {
 	g_autoptr(GDateTime) base = local_noon(now, zone);
 
-	if (rhythm->cadence == SCHEDULE_NOW) {
+	if (schedule->frequency == SCHEDULE_NOW) {
 		find_hour(zone, now / HOUR_S * HOUR_S, -HOUR_S, slot);
 		return;
 	}
 	for (int days = 1; days >= -SEARCH_DAYS; days--)
-		if (slot_on(rhythm, zone, base, days, slot) && slot->at <= now)
+		if (slot_on(schedule, zone, base, days, slot) && slot->at <= now)
 			return;
 	g_assert_not_reached();
 }
@@ -162,12 +162,12 @@ schedule_format_date(int64_t at, GTimeZone *zone, char date[DAY_BYTES])
 }
 
 struct schedule
-schedule_normalize(const struct schedule *rhythm)
+schedule_normalize(const struct schedule *schedule)
 {
-	struct schedule whole = *rhythm;
+	struct schedule whole = *schedule;
 
-	whole.weekdays = rhythm->cadence == SCHEDULE_WEEKLY
-	                     ? rhythm->weekdays & SCHEDULE_ALL
+	whole.weekdays = schedule->frequency == SCHEDULE_WEEKLY
+	                     ? schedule->weekdays & SCHEDULE_ALL
 	                     : SCHEDULE_ALL;
 	if (!whole.weekdays)
 		whole.weekdays = SCHEDULE_MONDAY;
@@ -175,9 +175,9 @@ schedule_normalize(const struct schedule *rhythm)
 }
 
 const char *
-schedule_frequency_name(enum schedule_frequency cadence)
+schedule_frequency_name(enum schedule_frequency frequency)
 {
-	return cadence_names[cadence];
+	return frequency_names[frequency];
 }
 
 static bool
@@ -190,15 +190,15 @@ set_error(GError **error, const char *text, enum msg_id id)
 
 bool
 schedule_parse_frequency(
-    const char *text, enum schedule_frequency *cadence, GError **error)
+    const char *text, enum schedule_frequency *frequency, GError **error)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(cadence_names); i++) {
-		if (g_ascii_strcasecmp(text, cadence_names[i]) == 0) {
-			*cadence = (enum schedule_frequency)i;
+	for (size_t i = 0; i < G_N_ELEMENTS(frequency_names); i++) {
+		if (g_ascii_strcasecmp(text, frequency_names[i]) == 0) {
+			*frequency = (enum schedule_frequency)i;
 			return true;
 		}
 	}
-	return set_error(error, text, MSG_CADENCE);
+	return set_error(error, text, MSG_FREQUENCY);
 }
 
 static bool

@@ -27,7 +27,7 @@ enum schedule_frequency {
 #define SCHEDULE_WORKING 0x1f
 
 struct schedule {
-	enum schedule_frequency cadence;
+	enum schedule_frequency frequency;
 	unsigned weekdays; /* bit 0 is Monday; used when SCHEDULE_WEEKLY */
 	int minute; /* local time, minutes after midnight, 0..1439; not for NOW */
 };
@@ -38,23 +38,23 @@ struct schedule_slot {
 };
 
 /** The first slot after a time. */
-void schedule_get_next(const struct schedule *rhythm, GTimeZone *zone, int64_t after,
+void schedule_get_next(const struct schedule *schedule, GTimeZone *zone, int64_t after,
     struct schedule_slot *slot);
 
 /** The last slot at or before a time. */
-void schedule_get_latest(const struct schedule *rhythm, GTimeZone *zone, int64_t now,
+void schedule_get_latest(const struct schedule *schedule, GTimeZone *zone, int64_t now,
     struct schedule_slot *slot);
 
 /** The local date of a time, YYYY-MM-DD. */
 void schedule_format_date(int64_t at, GTimeZone *zone, char date[DAY_BYTES]);
 
 /** Make a rhythm whole: no weekly one without a day, no days where none count. */
-struct schedule schedule_normalize(const struct schedule *rhythm);
+struct schedule schedule_normalize(const struct schedule *schedule);
 
 /** "daily", "weekdays", "weekly", "now": as in the store and for people. */
-const char *schedule_frequency_name(enum schedule_frequency cadence);
+const char *schedule_frequency_name(enum schedule_frequency frequency);
 bool schedule_parse_frequency(
-    const char *text, enum schedule_frequency *cadence, GError **error);
+    const char *text, enum schedule_frequency *frequency, GError **error);
 
 /** "mon,thu" or "monday thursday" to bits. */
 bool schedule_parse_weekdays(const char *text, unsigned *weekdays, GError **error);

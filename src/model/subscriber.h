@@ -27,7 +27,7 @@ struct subscriber {
 	char *address_key; /* what makes it the same address (message/address.h) */
 	char *name;        /* or NULL */
 	enum subscriber_state state;
-	struct schedule rhythm;
+	struct schedule schedule;
 	char *zone;   /* IANA name */
 	int max_full; /* papers with abstract in one digest, 1..200 */
 	int64_t created_at;

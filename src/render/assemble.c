@@ -185,7 +185,7 @@ fit_html(struct assembled_message *assembled, struct pages *pages,
 static enum entry_block_depth
 choose_depth(const struct digest *digest)
 {
-	switch (digest->look.abstract) {
+	switch (digest->style.abstract) {
 	case PREFERENCE_ABSTRACT_FULL:
 		return ENTRY_BLOCK_FULL;
 	case PREFERENCE_ABSTRACT_SHORT:

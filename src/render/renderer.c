@@ -49,8 +49,8 @@ check_locale(struct renderer *renderer, const struct locale *locale, GError **er
 		pb_auto(digest) digest = digest_new();
 		g_autoptr(GBytes) message = NULL;
 
-		g_strlcpy(digest->look.language, locale->language,
-		    sizeof(digest->look.language));
+		g_strlcpy(digest->style.language, locale->language,
+		    sizeof(digest->style.language));
 		digest->recipient = g_strdup("reader@example.org");
 		g_strlcpy(digest->date, "2000-01-01", sizeof(digest->date));
 		for (unsigned i = 0; i <= titles; i++) {
@@ -135,7 +135,7 @@ assemble(struct renderer *renderer, const struct digest *digest,
 	g_autofree char *stop_url =
 	    sender_identity_format_stop_url(&renderer->sender, digest);
 	const struct locale *locale =
-	    locales_get(&renderer->locales, digest->look.language);
+	    locales_get(&renderer->locales, digest->style.language);
 
 	return assemble_init(
 	    assembled, locale->pages, locale->cache, digest, stop_url, error);
@@ -241,11 +241,11 @@ build_message(struct renderer *renderer, const struct digest *digest,
 	    list_part(assembled, true, spans, &html, &fields.html.encoding);
 	fields.text.runs = (const struct compose_span *)(void *)spans->data;
 	fields.html.runs = fields.text.runs + fields.text.run_count;
-	if (digest->look.format == PREFERENCE_FORMAT_HTML)
+	if (digest->style.format == PREFERENCE_FORMAT_HTML)
 		fields.text = (struct compose_part){0};
-	if (digest->look.format == PREFERENCE_FORMAT_TEXT)
+	if (digest->style.format == PREFERENCE_FORMAT_TEXT)
 		fields.html = (struct compose_part){0};
-	if (digest->look.attach == PREFERENCE_ATTACH_BIBTEX && assembled->shown) {
+	if (digest->style.attach == PREFERENCE_ATTACH_BIBTEX && assembled->shown) {
 		papers = g_string_new(NULL);
 		file_name = g_strdup_printf("paperboy-%s.bib", digest->date);
 		fields.file = (struct compose_attachment){

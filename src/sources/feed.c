@@ -166,7 +166,7 @@ fill_names(struct paper *paper, const struct feed_xml_entry *entry, const char *
 	if (entry->guid &&
 	    (!guid_url || (guid_link && g_strcmp0(guid_link, page) != 0)))
 		paper->guid = hash_name(head, entry->guid);
-	paper->mailer = paper_id_format_entry(name, paper->title);
+	paper->entry_key = paper_id_format_entry(name, paper->title);
 }
 
 /* @return NULL for an entry that is no paper: nothing to read, or nowhere to go; its
@@ -223,7 +223,7 @@ find_shared_names(const GPtrArray *listings)
 
 	for (unsigned i = 0; i < listings->len; i++) {
 		struct paper *paper = ((struct listing *)listings->pdata[i])->paper;
-		char *const names[] = {paper->link, paper->guid, paper->mailer};
+		char *const names[] = {paper->link, paper->guid, paper->entry_key};
 
 		for (size_t n = 0; n < G_N_ELEMENTS(names); n++) {
 			const struct paper *other =
@@ -232,10 +232,11 @@ find_shared_names(const GPtrArray *listings)
 			if (names[n] && !other)
 				g_hash_table_insert(first, names[n], paper);
 			else if (other &&
-			         (names[n] == paper->mailer
+			         (names[n] == paper->entry_key
 			                 ? are_apart(paper->link, other->link) &&
 			                       are_apart(paper->guid, other->guid)
-			                 : are_apart(paper->mailer, other->mailer)))
+			                 : are_apart(
+			                       paper->entry_key, other->entry_key)))
 				g_hash_table_add(shared, names[n]);
 		}
 	}
@@ -297,7 +298,7 @@ feed_source_make(const struct feed_xml *bulletin, const char *name, const char *
 
 		drop_name(shared, &paper->link, dropped);
 		drop_name(shared, &paper->guid, dropped);
-		drop_name(shared, &paper->mailer, dropped);
+		drop_name(shared, &paper->entry_key, dropped);
 		choose_id(paper, name);
 		/* Asked first: adding a key again would swap in one that is freed. */
 		if (g_hash_table_contains(seen, paper->id)) {

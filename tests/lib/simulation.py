@@ -193,13 +193,13 @@ class Simulation:
 
     def record(self):
         """Read new rows, before maintenance deletes them or the clock is set."""
-        for number, day, asked_at, status in self.instance.rows(
-                "SELECT id, day, asked_at, status FROM source_fetch WHERE id > ?",
+        for number, day, fetched_at, status in self.instance.rows(
+                "SELECT id, day, fetched_at, status FROM source_fetch WHERE id > ?",
                 self.last_fetch):
             self.last_fetch = number
             if status == "ok":
                 self.fetches[day].append(
-                    Fetch(self.instant(asked_at), asked_at - self.ahead))
+                    Fetch(self.instant(fetched_at), fetched_at - self.ahead))
         for number, subscriber, slot, created_at in self.instance.rows(
                 "SELECT id, subscriber_id, slot, created_at FROM digest WHERE id > ?",
                 self.last_digest):

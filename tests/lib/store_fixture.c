@@ -124,7 +124,8 @@ store_fixture_fill_real(struct store_fixture *fixture)
 		g_autoptr(GPtrArray) listings = NULL;
 		g_autoptr(GBytes) bytes = NULL;
 		g_autoptr(GError) error = NULL;
-		struct batch batch = {.source = "hf", .day = day, .status = BATCH_OK};
+		struct source_fetch batch = {
+		    .source = "hf", .day = day, .status = SOURCE_FETCH_OK};
 		struct papers_saved saved;
 		char *text = NULL;
 		size_t size, elements;
@@ -134,8 +135,8 @@ store_fixture_fill_real(struct store_fixture *fixture)
 		bytes = g_bytes_new_take(text, size);
 		listings = huggingface_parse_page(bytes, day, &elements, &error);
 		g_assert_no_error(error);
-		batch.asked_at = store_fixture_time(noon);
-		papers_save_batch(fixture->store, &batch, listings, &saved, &error);
+		batch.fetched_at = store_fixture_time(noon);
+		papers_save_fetch(fixture->store, &batch, listings, &saved, &error);
 		g_assert_no_error(error);
 	}
 	return names->len;
@@ -170,18 +171,18 @@ store_fixture_announce(struct store_fixture *fixture, const char *source,
 	g_autoptr(GPtrArray) listings =
 	    g_ptr_array_new_with_free_func((GDestroyNotify)listing_free);
 	g_autoptr(GError) error = NULL;
-	struct batch batch = {
+	struct source_fetch batch = {
 	    .source = source,
 	    .day = day,
-	    .asked_at = at,
-	    .status = BATCH_OK,
+	    .fetched_at = at,
+	    .status = SOURCE_FETCH_OK,
 	};
 	struct papers_saved saved;
 
 	listing->listing_type = listing_type;
 	listing->version = version;
 	g_ptr_array_add(listings, listing);
-	papers_save_batch(fixture->store, &batch, listings, &saved, &error);
+	papers_save_fetch(fixture->store, &batch, listings, &saved, &error);
 	g_assert_no_error(error);
 }
 
@@ -225,7 +226,7 @@ store_fixture_subscribe(struct store_fixture *fixture, const char *address,
 	    .address = address,
 	    .consent = STORE_FIXTURE_CONSENT,
 	    .zone = zone,
-	    .rhythm = {.cadence = SCHEDULE_DAILY, .minute = 7 * 60 + 30},
+	    .schedule = {.frequency = SCHEDULE_DAILY, .minute = 7 * 60 + 30},
 	    .max_full = 20,
 	    .filters = filters,
 	    .filter_count = filter ? 1 : 0,

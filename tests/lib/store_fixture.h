@@ -19,6 +19,12 @@
 /* The secret of a made-up state folder. */
 #define STORE_FIXTURE_KEY "0123456789abcdef0123456789abcdef"
 
+/* A row for each filter and paper that it matches ('yes') or may match ('waiting'). */
+#define STORE_FIXTURE_MATCHES                                   \
+	"(SELECT filter_id, value AS paper_seq, 'yes' AS state" \
+	" FROM match, json_each('[' || papers || ']')"          \
+	" UNION ALL SELECT filter_id, paper_seq, 'waiting' FROM match_pending)"
+
 struct store_fixture {
 	char *folder; /* removed at the end, with all in it */
 	char *path;   /* of the store */

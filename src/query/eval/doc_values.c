@@ -64,9 +64,9 @@ add_days(struct doc_values *facts, const struct paper *paper)
 	facts->days = g_array_new(FALSE, FALSE, sizeof(struct doc_values_day));
 	facts->values[QUERY_FIELD_SOURCE] = new_list();
 	facts->values[QUERY_FIELD_TYPE] = new_list();
-	for (guint i = 0; i < paper->appearances->len; i++) {
+	for (guint i = 0; i < paper->listings->len; i++) {
 		const struct paper_listing *paper_listing =
-		    &g_array_index(paper->appearances, struct paper_listing, i);
+		    &g_array_index(paper->listings, struct paper_listing, i);
 		struct doc_values_day day = {
 		    date_read_day(paper_listing->day), paper_listing->is_late};
 

@@ -17,20 +17,20 @@
 
 #define TWINS 100
 
-static enum batch_status
+static enum source_fetch_status
 status_of(enum source_status status)
 {
 	switch (status) {
 	case SOURCE_OK:
-		return BATCH_OK;
+		return SOURCE_FETCH_OK;
 	case SOURCE_NOT_MODIFIED:
-		return BATCH_SAME;
+		return SOURCE_FETCH_SAME;
 	case SOURCE_EMPTY:
-		return BATCH_EMPTY;
+		return SOURCE_FETCH_EMPTY;
 	case SOURCE_NOT_YET:
-		return BATCH_NOT_YET;
+		return SOURCE_FETCH_NOT_YET;
 	}
-	return BATCH_OK;
+	return SOURCE_FETCH_OK;
 }
 
 /*
@@ -80,10 +80,10 @@ save_answer(const struct collect *collect, const struct source *source, const ch
     const struct source_answer *answer, int64_t now, struct collect_report *report,
     GError **error)
 {
-	struct batch batch = {
+	struct source_fetch batch = {
 	    .source = source->name,
 	    .day = day,
-	    .asked_at = now,
+	    .fetched_at = now,
 	    .status = status_of(answer->status),
 	    .etag = answer->etag,
 	    .ids_hash = *answer->ids_sha256 ? answer->ids_sha256 : NULL,
@@ -96,10 +96,10 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 		return false;
 	if (is_stale) {
 		/* The next answer is to be whole again. */
-		batch.status = BATCH_STALE;
+		batch.status = SOURCE_FETCH_STALE;
 		batch.etag = NULL;
 	}
-	if (!papers_save_batch(collect->store, &batch,
+	if (!papers_save_fetch(collect->store, &batch,
 	        is_stale ? NULL : answer->listings, &saved, error))
 		return false;
 	report->fresh += saved.fresh;
@@ -107,13 +107,13 @@ save_answer(const struct collect *collect, const struct source *source, const ch
 	if (is_stale)
 		event_log(EVENT_FETCH_STALE, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day));
-	else if (batch.status == BATCH_NOT_YET)
+	else if (batch.status == SOURCE_FETCH_NOT_YET)
 		event_log(EVENT_FETCH_NOT_YET, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day));
 	else
 		event_log(EVENT_FETCH_STORED, EVENT_WORD("source", source->name),
 		    EVENT_WORD("day", day),
-		    EVENT_WORD("status", batch_status_name(batch.status)),
+		    EVENT_WORD("status", source_fetch_status_name(batch.status)),
 		    EVENT_INT("papers", saved.listed), EVENT_INT("fresh", saved.fresh),
 		    EVENT_INT("changed", saved.changed));
 	return true;
@@ -131,11 +131,11 @@ static bool
 save_failure(const struct collect *collect, const struct source *source,
     const char *day, const GError *problem, int64_t now, GError **error)
 {
-	struct batch batch = {
+	struct source_fetch batch = {
 	    .source = source->name,
 	    .day = day,
-	    .asked_at = now,
-	    .status = BATCH_FAILED,
+	    .fetched_at = now,
+	    .status = SOURCE_FETCH_FAILED,
 	    .error = problem->message,
 	    .is_of_day = source->kind == SOURCE_BY_DAY && is_about_day(problem),
 	};
@@ -143,7 +143,7 @@ save_failure(const struct collect *collect, const struct source *source,
 
 	event_log(EVENT_FETCH_FAILED, EVENT_WORD("source", source->name),
 	    EVENT_WORD("day", day), EVENT_TEXT(problem->message));
-	return papers_save_batch(collect->store, &batch, NULL, &saved, error);
+	return papers_save_fetch(collect->store, &batch, NULL, &saved, error);
 }
 
 /* Store what was said, or that nothing was. *is_failed: it is to be left alone. */
@@ -287,7 +287,7 @@ note_asked(const struct collect *collect, int64_t now, GError **error)
 
 	if (!backup_load_restored_from(collect->store, &past, error))
 		return false;
-	if (past.restored_at < 0 || past.asked_at >= past.restored_at)
+	if (past.restored_at < 0 || past.fetched_at >= past.restored_at)
 		return true;
 	for (unsigned i = 0; i < collect->source_count; i++) {
 		int64_t old_poll_at;

@@ -87,7 +87,7 @@ find_since(struct store *store, struct coverage_list *list,
 		at -= CLOCK_DAY_S;
 		if (!is_working(at))
 			continue;
-		if (at < past->asked_at)
+		if (at < past->fetched_at)
 			return true;
 		day_format(at, day);
 		if (!source_lists_load_day(store, list->name, day, &found, error))
@@ -131,7 +131,7 @@ look_at_any(struct coverage_list *list, const struct list_baseline *past, int64_
 	else
 		list->state = past->listed > 0 ? COVERAGE_OK : COVERAGE_QUIET;
 	if (is_old)
-		day_format(past->good_at >= 0 ? past->good_at : past->asked_at,
+		day_format(past->good_at >= 0 ? past->good_at : past->fetched_at,
 		    list->since_day);
 }
 
@@ -148,7 +148,7 @@ look(struct store *store, const struct source_list *row, int64_t now,
 	list->expected_at = -1;
 	if (!source_lists_load_baseline(store, row->name, &past, error))
 		return false;
-	if (past.asked_at < 0)
+	if (past.fetched_at < 0)
 		return true;
 	if (row->expected_by < 0) {
 		look_at_any(list, &past, now);

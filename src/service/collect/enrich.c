@@ -52,11 +52,11 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
     GError **error)
 {
 	g_autoptr(GPtrArray) ids = NULL;
-	int64_t asked_at, all_at, until,
+	int64_t fetched_at, all_at, until,
 	    oldest = now - DAYS_OLDEST * (int64_t)CLOCK_DAY_S;
 	bool is_failed = false, is_all;
 
-	if (!source_backoff_load(collect->store, NAME, ASKED, &asked_at, error) ||
+	if (!source_backoff_load(collect->store, NAME, ASKED, &fetched_at, error) ||
 	    !source_backoff_load(collect->store, NAME, ASKED_ALL, &all_at, error) ||
 	    !source_backoff_find_pause(
 	        collect->store, NAME, collect->arxiv->api_url, now, &until, error))
@@ -64,8 +64,8 @@ enrich_run(const struct collect *collect, int64_t now, struct collect_report *re
 	if (until >= 0)
 		return true;
 	is_all = all_at < 0 || all_at > now || now - all_at >= ALL_S;
-	ids = papers_load_bare(collect->store, is_all ? oldest : MAX(asked_at, oldest),
-	    ARXIV_IDS * PAGES, error);
+	ids = papers_load_unenriched(collect->store,
+	    is_all ? oldest : MAX(fetched_at, oldest), ARXIV_IDS * PAGES, error);
 	for (unsigned at = 0; ids && at < ids->len && !is_failed; at += ARXIV_IDS) {
 		g_autoptr(GPtrArray) page = g_ptr_array_new();
 

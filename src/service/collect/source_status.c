@@ -35,7 +35,7 @@ new_source(const char *name, bool is_on)
 
 	source->name = g_strdup(name);
 	source->is_on = is_on;
-	source->asked_at = source->good_at = source->missing_since = -1;
+	source->fetched_at = source->good_at = source->missing_since = -1;
 	return source;
 }
 
@@ -59,7 +59,7 @@ take_report(struct source_status_source *source, struct source_report *report)
 	source->error = g_steal_pointer(&report->error);
 	source->papers_day = g_steal_pointer(&report->papers_day);
 	source->papers = report->papers;
-	source->asked_at = report->asked_at;
+	source->fetched_at = report->fetched_at;
 	source->good_at = report->good_at;
 }
 
@@ -79,9 +79,9 @@ load_times(struct store *store, int64_t interval_s, const char *url,
 	else if (source->paused_until > now)
 		source->next_at = source->paused_until;
 	else
-		source->next_at = source->asked_at < 0
+		source->next_at = source->fetched_at < 0
 		                      ? now
-		                      : MAX(now, source->asked_at + interval_s);
+		                      : MAX(now, source->fetched_at + interval_s);
 	return true;
 }
 

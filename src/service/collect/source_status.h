@@ -16,13 +16,13 @@
 struct source_status_source {
 	char *name;
 	bool is_on;
-	char *day;        /* of the last answer, or NULL */
-	char *status;     /* of the last answer, or NULL */
-	char *error;      /* what is wrong, or NULL */
-	int64_t asked_at; /* the last answer */
-	int64_t good_at;  /* the last that did not fail */
-	int64_t etag_at;  /* the last that gave an ETag */
-	int64_t pause_s;  /* how long it is left alone for failing; 0 or less: not */
+	char *day;          /* of the last answer, or NULL */
+	char *status;       /* of the last answer, or NULL */
+	char *error;        /* what is wrong, or NULL */
+	int64_t fetched_at; /* the last answer */
+	int64_t good_at;    /* the last that did not fail */
+	int64_t etag_at;    /* the last that gave an ETag */
+	int64_t pause_s;    /* how long it is left alone for failing; 0 or less: not */
 	int64_t paused_until;
 	int64_t next_at; /* when a running paperboyd asks it again; -1 when it is off */
 	bool is_late;    /* no good answer for long */

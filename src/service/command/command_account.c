@@ -30,13 +30,14 @@ come(struct command_work *work, const char *name, const char *consent, GError **
 	    .name = own,
 	    .consent = consent,
 	    .zone = settings->digest_zone,
-	    .rhythm = {.cadence = SCHEDULE_DAILY},
+	    .schedule = {.frequency = SCHEDULE_DAILY},
 	    .max_full = settings->digest_max,
 	    .who = work->context->who,
 	    .key = work->context->key,
 	};
 
-	if (!schedule_parse_minute(settings->digest_at, &request.rhythm.minute, error))
+	if (!schedule_parse_minute(
+	        settings->digest_at, &request.schedule.minute, error))
 		return false;
 	work->subscriber = subscribe_add(
 	    work->context->store, &request, work->context->now, NULL, NULL, error);
@@ -80,15 +81,15 @@ command_run_restore(struct command_work *work, const char *arguments, GError **e
 static void
 append_preferences(GString *lines, const struct subscriber *subscriber)
 {
-	const struct schedule *rhythm = &subscriber->rhythm;
-	g_autofree char *days = schedule_format_weekdays(rhythm->weekdays);
+	const struct schedule *schedule = &subscriber->schedule;
+	g_autofree char *days = schedule_format_weekdays(schedule->weekdays);
 
 	g_string_append_printf(
-	    lines, "set when %s\n", schedule_frequency_name(rhythm->cadence));
-	if (rhythm->cadence == SCHEDULE_WEEKLY)
+	    lines, "set when %s\n", schedule_frequency_name(schedule->frequency));
+	if (schedule->frequency == SCHEDULE_WEEKLY)
 		g_string_append_printf(lines, "set days %s\n", days);
 	g_string_append_printf(lines, "set at %02d:%02d tz %s max %d",
-	    rhythm->minute / 60, rhythm->minute % 60, subscriber->zone,
+	    schedule->minute / 60, schedule->minute % 60, subscriber->zone,
 	    subscriber->max_full);
 	for (int i = 0; i < PREFERENCE_COUNT; i++)
 		g_string_append_printf(lines, " %s %s",

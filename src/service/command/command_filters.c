@@ -373,9 +373,9 @@ static void
 say_settings(struct command_work *work)
 {
 	const struct subscriber *subscriber = work->subscriber;
-	g_autofree char *when = profile_format_cadence(&subscriber->rhythm);
+	g_autofree char *when = profile_format_frequency(&subscriber->schedule);
 	g_autofree char *at = g_strdup_printf("%02d:%02d",
-	    subscriber->rhythm.minute / 60, subscriber->rhythm.minute % 60);
+	    subscriber->schedule.minute / 60, subscriber->schedule.minute % 60);
 	g_autofree char *max = g_strdup_printf("%d", subscriber->max_full);
 	g_autoptr(GString) words = g_string_new(NULL);
 

@@ -189,7 +189,7 @@ say_why(struct command_work *work, const struct why *why)
 	reply_text_add(&work->answer, "ok", title);
 	reply_phrase(&work->answer, "", name, "time", time);
 	for (unsigned i = 0; i < why->listings->len; i++) {
-		const struct history_listing *listing = why->listings->pdata[i];
+		const struct paper_history_listing *listing = why->listings->pdata[i];
 		g_autofree char *day =
 		    reply_text_format_day(&work->answer, listing->day);
 

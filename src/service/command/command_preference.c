@@ -28,11 +28,11 @@ is_days(const char *value)
 }
 
 static bool
-is_cadence(const char *value)
+is_frequency(const char *value)
 {
-	struct schedule rhythm;
+	struct schedule schedule;
 
-	return profile_parse_cadence(value, &rhythm, NULL);
+	return profile_parse_frequency(value, &schedule, NULL);
 }
 
 static bool
@@ -70,7 +70,7 @@ static const struct {
     {"timezone", is_word, true},
     {"language", is_language, true},
     {"lang", is_language, true},
-    {"when", is_cadence, true},
+    {"when", is_frequency, true},
 };
 
 static bool
@@ -90,7 +90,7 @@ judge_pair(const char *key, const char *value, bool is_first)
 static bool
 is_bare_cadence(const char *word)
 {
-	return is_cadence(word) && g_ascii_strcasecmp(word, "now") != 0;
+	return is_frequency(word) && g_ascii_strcasecmp(word, "now") != 0;
 }
 
 bool

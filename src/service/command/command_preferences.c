@@ -23,7 +23,7 @@ request_preference(struct command_work *work, const char *key, const char *value
 	const struct {
 		const char *key;
 		const char **place;
-	} keys[] = {{"when", &change->cadence}, {"days", &change->days},
+	} keys[] = {{"when", &change->frequency}, {"days", &change->days},
 	    {"on", &change->days}, {"at", &change->at}, {"tz", &change->zone},
 	    {"zone", &change->zone}, {"timezone", &change->zone},
 	    {"name", &change->name}, {"language", &change->language},
@@ -57,11 +57,11 @@ request_preference(struct command_work *work, const char *key, const char *value
 
 /* "set weekly" is "set when weekly". */
 static bool
-is_cadence(const char *word)
+is_frequency(const char *word)
 {
-	struct schedule rhythm;
+	struct schedule schedule;
 
-	return profile_parse_cadence(word, &rhythm, NULL);
+	return profile_parse_frequency(word, &schedule, NULL);
 }
 
 /* KEY VALUE, KEY=VALUE; a name may have blanks without quotation marks at the end. */
@@ -82,7 +82,7 @@ read_preferences(struct command_work *work, const char *arguments,
 		} else if (g_ascii_strcasecmp(key, "name") == 0 && *arguments != '"') {
 			value = g_strdup(arguments);
 			arguments += strlen(arguments);
-		} else if (is_cadence(key)) {
+		} else if (is_frequency(key)) {
 			value = g_steal_pointer(&key);
 			key = g_strdup("when");
 		} else {
@@ -116,12 +116,12 @@ static void
 say_changes(struct command_work *work, const struct subscriber *before,
     const struct subscriber *after)
 {
-	g_autofree char *when = profile_format_cadence(&before->rhythm);
-	g_autofree char *when_now = profile_format_cadence(&after->rhythm);
+	g_autofree char *when = profile_format_frequency(&before->schedule);
+	g_autofree char *when_now = profile_format_frequency(&after->schedule);
 	g_autofree char *at = g_strdup_printf(
-	    "%02d:%02d", before->rhythm.minute / 60, before->rhythm.minute % 60);
+	    "%02d:%02d", before->schedule.minute / 60, before->schedule.minute % 60);
 	g_autofree char *at_now = g_strdup_printf(
-	    "%02d:%02d", after->rhythm.minute / 60, after->rhythm.minute % 60);
+	    "%02d:%02d", after->schedule.minute / 60, after->schedule.minute % 60);
 	g_autofree char *max = g_strdup_printf("%d", before->max_full);
 	g_autofree char *max_now = g_strdup_printf("%d", after->max_full);
 	bool has_said = false;

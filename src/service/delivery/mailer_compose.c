@@ -165,7 +165,7 @@ mailer_start_due(struct mailer *mailer, struct mailer_report *report, GError **e
 		fail_broken(mailer, job, problem->message, report);
 		return true;
 	}
-	job->bytes = fnv1a_hash(message);
+	job->message_hash = fnv1a_hash(message);
 	if (digest && mailer->options.bounces)
 		job->sender = format_sender(mailer, digest);
 	mailer->in_flight++;

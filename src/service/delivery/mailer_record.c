@@ -19,7 +19,7 @@ mailer_add_result(struct mailer *mailer, const struct outbox_job *job,
 	result->end = end;
 	result->next_try_at = next_try_at;
 	result->was_unknown = job->was_unknown;
-	result->bytes = job->bytes;
+	result->message_hash = job->message_hash;
 	result->copies = job->copies;
 	result->crashes = job->crashes;
 	result->code = delivery && delivery->code ? delivery->code : -1;
@@ -290,7 +290,8 @@ mailer_record(struct mailer *mailer, const struct delivery_task *delivery_task,
 		report->failed++;
 		verdict.kind = EVENT_DELIVERY_FAILED;
 		mailer_add_result(mailer, job,
-		    delivery->stage >= SMTP_STAGE_DATA ? OUTBOX_REFUSED : OUTBOX_FAILED,
+		    delivery->stage >= SMTP_STAGE_DATA ? OUTBOX_REJECTED
+		                                       : OUTBOX_FAILED,
 		    -1, delivery, NULL);
 		break;
 	case DELIVERY_UNKNOWN:

@@ -27,7 +27,7 @@ plan_again(
 	g_autoptr(GTimeZone) zone = zone_load_or_utc(subscriber->zone);
 	struct schedule_slot next;
 
-	schedule_get_next(&subscriber->rhythm, zone, now - 1, &next);
+	schedule_get_next(&subscriber->schedule, zone, now - 1, &next);
 	if (subscriber->state != SUBSCRIBER_ACTIVE ||
 	    subscriber->next_due_at <= next.at)
 		return true;
@@ -48,7 +48,7 @@ pull_in(struct store *store, int64_t now, GError **error)
 
 		if (!store_begin(store, &transaction, error))
 			return false;
-		people = subscribers_load_far(store,
+		people = subscribers_load_due_after(store,
 		    now + FARTHEST_DAYS * (int64_t)CLOCK_DAY_S, PAGE_PEOPLE, error);
 		if (!people)
 			return false;
@@ -92,7 +92,7 @@ pull_in_all(struct store *store, int64_t now, GError **error)
 			after = subscriber->id;
 		}
 		if (!people->len &&
-		    !subscribers_pull_in_since(store, today, since, error))
+		    !subscribers_limit_since_day(store, today, since, error))
 			return false;
 		if (!store_commit(&transaction, error))
 			return false;

@@ -162,7 +162,7 @@ format_slot(const struct subscriber *subscriber, GTimeZone *zone, int64_t now)
 	if (subscriber->is_first_due)
 		return g_strdup_printf(
 		    "first-%" G_GINT64_FORMAT, subscriber->next_due_at);
-	schedule_get_latest(&subscriber->rhythm, zone, now, &slot);
+	schedule_get_latest(&subscriber->schedule, zone, now, &slot);
 	return g_strdup(slot.name);
 }
 
@@ -209,7 +209,7 @@ wants_note(const struct subscriber *subscriber)
 {
 	return subscriber->preferences.choice[PREFERENCE_EMPTY] ==
 	           PREFERENCE_EMPTY_NOTE &&
-	       subscriber->rhythm.cadence != SCHEDULE_NOW;
+	       subscriber->schedule.frequency != SCHEDULE_NOW;
 }
 
 /*
@@ -223,7 +223,7 @@ postpone(struct digest_cache *cache, const struct subscriber *subscriber, int64_
 	int64_t made_at;
 
 	*is_postponed = false;
-	if (subscriber->rhythm.cadence != SCHEDULE_NOW)
+	if (subscriber->schedule.frequency != SCHEDULE_NOW)
 		return true;
 	if (!digests_load_latest(cache->store, subscriber->id, &made_at, error))
 		return false;
@@ -231,7 +231,7 @@ postpone(struct digest_cache *cache, const struct subscriber *subscriber, int64_
 	if (made_at < 0 || made_at > now || made_at + CLOCK_HOUR_S <= now)
 		return true;
 	*is_postponed = true;
-	return subscribers_put_off(
+	return subscribers_postpone(
 	    cache->store, subscriber->id, made_at + CLOCK_HOUR_S, error);
 }
 
@@ -301,7 +301,7 @@ save_digest(struct digest_cache *cache, const struct subscriber *subscriber,
 	if (!token)
 		return false;
 	digest_record->message_token = token;
-	digest_record->look = make_style(subscriber);
+	digest_record->style = make_style(subscriber);
 	digest_record->coverage = digest_cache_get_coverage(cache);
 	return digests_insert(cache->store, digest_record, error);
 }
@@ -325,7 +325,7 @@ make_digest(struct digest_cache *cache, const struct subscriber *subscriber,
 		return true;
 	schedule_format_date(now, zone, date);
 	digest_record.date = date;
-	schedule_get_next(&subscriber->rhythm, zone, now, &next);
+	schedule_get_next(&subscriber->schedule, zone, now, &next);
 	report->due++;
 	if (!digests_has_slot(cache->store, subscriber->id, slot, &has_slot, error))
 		return false;
@@ -412,7 +412,7 @@ digest_build_run(struct store *store, GBytes *key, const struct catalog *book,
 	if (is_ok)
 		set_coverage(&cache, coverage, report);
 	cache.is_restored = is_ok && restore.restored_at >= 0;
-	cache.is_asked = is_ok && restore.asked_at >= restore.restored_at;
+	cache.is_asked = is_ok && restore.fetched_at >= restore.restored_at;
 	while (is_ok && !is_end && !store_is_stopped(store)) {
 		is_ok = make_page(&cache, now, report, &is_end, error);
 		store_yield();
@@ -467,7 +467,7 @@ digest_build_preview(struct store *store, const struct catalog *book,
 	digest->created_at = now;
 	digest->recipient = g_strdup(subscriber->address);
 	digest->recipient_name = g_strdup(subscriber->name);
-	digest->look = make_style(subscriber);
+	digest->style = make_style(subscriber);
 	schedule_format_date(now, zone, digest->date);
 	for (unsigned i = 0; i < items->len; i++)
 		if (!add_preview_entry(store, items->pdata[i], digest, error))

@@ -168,7 +168,7 @@ load_covered(
 	char first[DAY_BYTES];
 	int64_t known = 0;
 
-	if (!history_load_first_day(store, first, error))
+	if (!paper_history_load_first_day(store, first, error))
 		return false;
 	if (*first)
 		known = (now - day_start(first)) / CLOCK_DAY_S + 1;

@@ -12,6 +12,7 @@
 #include "model/subscriber.h"
 #include "service/digest/digest_decide.h"
 #include "service/match/match.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/paper_history.h"
 #include "store/subscriber/subscribers.h"
@@ -23,7 +24,7 @@ struct why_context {
 	const struct subscriber *subscriber;
 	const struct query_document *document; /* of the paper; borrowed */
 	int64_t now;
-	struct history_delivery delivery;
+	struct paper_history_delivery delivery;
 	GPtrArray *matches; /* of struct candidate * */
 	bool is_behind;     /* a filter has not been matched with the paper yet */
 };
@@ -147,7 +148,7 @@ why_explain(struct store *store, const char *text, const struct stored_paper *st
 	    .title = (char *)"",
 	    .abstract = (char *)"",
 	    .authors = g_ptr_array_new(),
-	    .appearances = g_array_new(FALSE, FALSE, sizeof(struct paper_listing))};
+	    .listings = g_array_new(FALSE, FALSE, sizeof(struct paper_listing))};
 	const struct stored_paper nothing = {.paper = &none, .day = "1970-01-01"};
 	pb_auto(query) query =
 	    query_parse(text, store_get_tokenizer(store), warnings, problem, error);
@@ -165,7 +166,7 @@ why_explain(struct store *store, const char *text, const struct stored_paper *st
 		explain(filter, query, document, stored, now);
 	}
 	g_ptr_array_unref(none.authors);
-	g_array_unref(none.appearances);
+	g_array_unref(none.listings);
 	return filter;
 }
 
@@ -209,7 +210,7 @@ ask_filter(struct why_context *context, const struct subscription *subscription,
 		explain(filter, query, context->document, why->stored, context->now);
 	if (!matches_find(context->store, subscription->filter_id, why->stored->seq,
 	        &match, error) ||
-	    !matches_load_through(
+	    !filter_progress_load_revision(
 	        context->store, subscription->filter_id, &through, error))
 		return false;
 	context->is_behind |=
@@ -276,7 +277,7 @@ detail_words(enum digest_detail detail)
 
 /* "; 5 copies may have arrived" @param digest  or NULL */
 static char *
-format_copies(const struct history_digest *digest)
+format_copies(const struct paper_history_digest *digest)
 {
 	unsigned copies = digest ? digest->copies : 0;
 
@@ -289,13 +290,14 @@ format_copies(const struct history_digest *digest)
 static void
 set_delivered(const struct why_context *context)
 {
-	const struct history_delivery *delivery = &context->delivery;
-	const struct history_digest *digest = NULL;
+	const struct paper_history_delivery *delivery = &context->delivery;
+	const struct paper_history_digest *digest = NULL;
 	g_autofree char *at = format_time(delivery->at);
 	g_autofree char *copies = NULL;
 
 	for (unsigned i = 0; i < context->why->digests->len; i++) {
-		const struct history_digest *one = context->why->digests->pdata[i];
+		const struct paper_history_digest *one =
+		    context->why->digests->pdata[i];
 
 		if (one->id == delivery->digest_id)
 			digest = one;
@@ -339,7 +341,7 @@ static void
 set_in_progress(const struct why_context *context)
 {
 	const GPtrArray *digests = context->why->digests;
-	const struct history_digest *digest =
+	const struct paper_history_digest *digest =
 	    digests->len ? digests->pdata[digests->len - 1] : NULL;
 	g_autofree char *next = NULL, *copies = format_copies(digest);
 
@@ -493,7 +495,7 @@ static void
 add_earlier_digest(const struct why_context *context)
 {
 	struct why *why = context->why;
-	const struct history_digest *digest = NULL;
+	const struct paper_history_digest *digest = NULL;
 	GString *text;
 
 	if (why->outcome == WHY_SENT || why->outcome == WHY_READ)
@@ -504,7 +506,7 @@ add_earlier_digest(const struct why_context *context)
 		    "; digest %" G_GINT64_FORMAT " had an earlier version",
 		    context->delivery.digest_id);
 	for (unsigned i = 0; i < why->digests->len; i++) {
-		const struct history_digest *one = why->digests->pdata[i];
+		const struct paper_history_digest *one = why->digests->pdata[i];
 
 		if (g_str_equal(one->state, "failed") ||
 		    g_str_equal(one->state, "cancelled"))
@@ -623,11 +625,11 @@ load_history(struct why_context *context, GError **error)
 	struct why *why = context->why;
 	int64_t seq = why->stored->seq, id = context->subscriber->id;
 
-	why->listings = history_load_listings(context->store, seq, error);
+	why->listings = paper_history_load_listings(context->store, seq, error);
 	if (!why->listings)
 		return false;
-	why->digests = history_load_digests(context->store, id, seq, error);
-	return why->digests && history_load_delivery(
+	why->digests = paper_history_load_digests(context->store, id, seq, error);
+	return why->digests && paper_history_load_delivery(
 	                           context->store, id, seq, &context->delivery, error);
 }
 

@@ -57,9 +57,9 @@ struct why_filter {
 
 struct why {
 	struct stored_paper *stored; /* owned */
-	GPtrArray *listings;         /* of struct history_listing * */
+	GPtrArray *listings;         /* of struct paper_history_listing * */
 	GPtrArray *filters;          /* of struct why_filter *, by number */
-	GPtrArray *digests;          /* of struct history_digest *, oldest first */
+	GPtrArray *digests; /* of struct paper_history_digest *, oldest first */
 	enum why_outcome outcome;
 	char *sentence; /* the outcome in words, without a full stop */
 	int64_t at;     /* when that was or will be, or -1 */

@@ -55,18 +55,18 @@ check_place(const struct settings *settings, const char *folder, GError **error)
 
 static bool
 put_in_place(
-    const char *skeleton, const struct backup_service_request *request, GError **error)
+    const char *draft, const struct backup_service_request *request, GError **error)
 {
 	unsigned flags = request->may_replace ? 0 : RENAME_NOREPLACE;
 
-	if (renameat2(AT_FDCWD, skeleton, AT_FDCWD, request->path, flags) == 0)
+	if (renameat2(AT_FDCWD, draft, AT_FDCWD, request->path, flags) == 0)
 		return true;
 	/* A file system that does not know the flag. */
 	if (errno == EINVAL && !exists(request->path) &&
-	    rename(skeleton, request->path) == 0)
+	    rename(draft, request->path) == 0)
 		return true;
 	file_set_error("cannot make", request->path, PB_ERROR_PERMANENT, error);
-	g_unlink(skeleton);
+	g_unlink(draft);
 	return false;
 }
 
@@ -90,7 +90,7 @@ backup_service_run(const struct settings *settings, struct store *store,
     const struct backup_service_request *request, int64_t *size_bytes, GError **error)
 {
 	g_autofree char *folder = g_path_get_dirname(request->path);
-	g_autofree char *skeleton =
+	g_autofree char *draft =
 	    g_strdup_printf("%s.new.%d", request->path, (int)getpid());
 	g_autoptr(GBytes) key = NULL;
 	struct backup_plan plan = {
@@ -111,12 +111,11 @@ backup_service_run(const struct settings *settings, struct store *store,
 	if (!key)
 		return false;
 	plan.key = key;
-	if (!backup_write(store, skeleton, &plan, error))
+	if (!backup_write(store, draft, &plan, error))
 		return false;
-	if (g_stat(skeleton, &status) != 0)
-		return file_set_error(
-		    "cannot read", skeleton, PB_ERROR_PERMANENT, error);
-	if (!put_in_place(skeleton, request, error) ||
+	if (g_stat(draft, &status) != 0)
+		return file_set_error("cannot read", draft, PB_ERROR_PERMANENT, error);
+	if (!put_in_place(draft, request, error) ||
 	    !file_sync_directory(folder, PB_ERROR_PERMANENT, error))
 		return false;
 	note_made(store, request);
@@ -128,13 +127,13 @@ backup_service_run(const struct settings *settings, struct store *store,
 
 /* Where one restore works. */
 struct restoring {
-	char *store;    /* the store's place */
-	char *log;      /* its log */
-	char *index;    /* and the index of that */
-	char *work;     /* a folder of ours, until it gets its name */
-	char *skeleton; /* in it: the new store, and after the exchange the old one */
-	char *old;      /* in it: an old store that is not sound, with its log */
-	char *key;      /* in it: the old key */
+	char *store; /* the store's place */
+	char *log;   /* its log */
+	char *index; /* and the index of that */
+	char *work;  /* a folder of ours, until it gets its name */
+	char *draft; /* in it: the new store, and after the exchange the old one */
+	char *old;   /* in it: an old store that is not sound, with its log */
+	char *key;   /* in it: the old key */
 };
 
 static void
@@ -146,7 +145,7 @@ restoring_init(struct restoring *at, const char *state_dir)
 	at->log = g_strconcat(at->store, "-wal", NULL);
 	at->index = g_strconcat(at->store, "-shm", NULL);
 	at->work = g_build_filename(state_dir, name, NULL);
-	at->skeleton = g_build_filename(at->work, "paperboy.db", NULL);
+	at->draft = g_build_filename(at->work, "paperboy.db", NULL);
 	at->old = g_build_filename(at->work, "damaged.db", NULL);
 	at->key = g_build_filename(at->work, "key", NULL);
 }
@@ -158,7 +157,7 @@ restoring_clear(struct restoring *at)
 	g_free(at->log);
 	g_free(at->index);
 	g_free(at->work);
-	g_free(at->skeleton);
+	g_free(at->draft);
 	g_free(at->old);
 	g_free(at->key);
 }
@@ -235,14 +234,14 @@ install(const struct restoring *at, const char *state_dir, GError **error)
 	GStatBuf status;
 
 	if (!exists(at->store)) {
-		if (rename(at->skeleton, at->store) != 0)
+		if (rename(at->draft, at->store) != 0)
 			return file_set_error(
-			    "cannot move", at->skeleton, PB_ERROR_PERMANENT, error);
-	} else if (!exchange(at->skeleton, at->store, error)) {
+			    "cannot move", at->draft, PB_ERROR_PERMANENT, error);
+	} else if (!exchange(at->draft, at->store, error)) {
 		return false;
-	} else if (g_stat(at->skeleton, &status) == 0 && status.st_size == 0) {
+	} else if (g_stat(at->draft, &status) == 0 && status.st_size == 0) {
 		/* What kept the place; nobody's store. */
-		g_unlink(at->skeleton);
+		g_unlink(at->draft);
 	}
 	return file_sync_directory(at->work, PB_ERROR_PERMANENT, error) &&
 	       file_sync_directory(state_dir, PB_ERROR_PERMANENT, error);
@@ -286,7 +285,7 @@ name_aside(const char *state_dir, int64_t now)
 static void
 give_up(const struct restoring *at)
 {
-	g_unlink(at->skeleton);
+	g_unlink(at->draft);
 	g_unlink(at->key);
 	g_rmdir(at->work);
 }
@@ -306,7 +305,7 @@ settle_key(const struct settings *settings, GError **error)
  * into the draft, so that what was hashed since a rotation is recognised.
  */
 static bool
-adopt_newer_keys(struct store *skeleton, const char *state_dir, const char *path,
+adopt_newer_keys(struct store *draft, const char *state_dir, const char *path,
     int64_t now, bool *is_same, GError **error)
 {
 	pb_auto(store) old = store_open_for_reading(path, error);
@@ -317,7 +316,7 @@ adopt_newer_keys(struct store *skeleton, const char *state_dir, const char *path
 	const char *end;
 
 	if (!old || !key_check_load(old, &old_mac, error) ||
-	    !backup_load_key(skeleton, &keys, error))
+	    !backup_load_key(draft, &keys, error))
 		return false;
 	mac = secret_format_mac(keys);
 	current_mac = current ? secret_format_mac(current) : NULL;
@@ -327,39 +326,38 @@ adopt_newer_keys(struct store *skeleton, const char *state_dir, const char *path
 		return true;
 	end = (const char *)g_bytes_get_data(current, NULL) + current_size - size;
 	*is_same = memcmp(end, g_bytes_get_data(keys, NULL), size) == 0;
-	return !*is_same || (backup_save_key(skeleton, current, now, error) &&
-	                        key_check_save(skeleton, current_mac, error));
+	return !*is_same || (backup_save_key(draft, current, now, error) &&
+	                        key_check_save(draft, current_mac, error));
 }
 
 static bool
-erase_again(
-    struct store *skeleton, struct backup_service_report *report, GError **error)
+erase_again(struct store *draft, struct backup_service_report *report, GError **error)
 {
-	g_autoptr(GArray) ids = carry_over_find_erased(skeleton, error);
+	g_autoptr(GArray) ids = carry_over_find_erased(draft, error);
 
 	for (unsigned i = 0; ids && i < ids->len; i++)
 		if (!erasure_delete_person(
-		        skeleton, g_array_index(ids, int64_t, i), error))
+		        draft, g_array_index(ids, int64_t, i), error))
 			return false;
-	if (!ids || !carry_over_erased(skeleton, error))
+	if (!ids || !carry_over_erased(draft, error))
 		return false;
 	report->erased = ids->len;
 	return true;
 }
 
 static bool
-unsubscribe_again(struct store *skeleton, const struct backup_make *make,
+unsubscribe_again(struct store *draft, const struct backup_make *make,
     struct backup_service_report *report, GError **error)
 {
-	g_autoptr(GArray) ids = carry_over_find_left(skeleton, error);
+	g_autoptr(GArray) ids = carry_over_find_left(draft, error);
 
 	for (unsigned i = 0; ids && i < ids->len; i++) {
 		pb_auto(subscriber) subscriber =
-		    subscribers_load(skeleton, g_array_index(ids, int64_t, i), error);
+		    subscribers_load(draft, g_array_index(ids, int64_t, i), error);
 
 		if (!subscriber ||
-		    !subscribe_remove_now(skeleton, subscriber, make->now, error) ||
-		    !audit_insert(skeleton, make->now, make->who, "subscriber removed",
+		    !subscribe_remove_now(draft, subscriber, make->now, error) ||
+		    !audit_insert(draft, make->now, make->who, "subscriber removed",
 		        subscriber->id, "left after the backup", error))
 			return false;
 	}
@@ -378,22 +376,22 @@ carry_over(const struct restoring *at, const char *state_dir,
     const struct backup_make *make, struct backup_service_report *report,
     GError **error)
 {
-	pb_auto(store) skeleton = store_open(at->skeleton, error);
+	pb_auto(store) draft = store_open(at->draft, error);
 	pb_transaction transaction = {0};
 	bool is_same;
 
-	if (!skeleton || !adopt_newer_keys(skeleton, state_dir, at->store, make->now,
-	                     &is_same, error))
+	if (!draft ||
+	    !adopt_newer_keys(draft, state_dir, at->store, make->now, &is_same, error))
 		return false;
 	if (!is_same)
 		return true;
-	if (!carry_over_attach(skeleton, at->store, error) ||
-	    !store_begin(skeleton, &transaction, error) ||
-	    !carry_over_suppressions(skeleton, &report->suppressed, error) ||
-	    !erase_again(skeleton, report, error) ||
-	    !unsubscribe_again(skeleton, make, report, error) ||
+	if (!carry_over_attach(draft, at->store, error) ||
+	    !store_begin(draft, &transaction, error) ||
+	    !carry_over_suppressions(draft, &report->suppressed, error) ||
+	    !erase_again(draft, report, error) ||
+	    !unsubscribe_again(draft, make, report, error) ||
 	    !store_commit(&transaction, error) ||
-	    (report->erased && !store_erase(skeleton, error)))
+	    (report->erased && !store_erase(draft, error)))
 		return false;
 	report->is_carried = true;
 	return true;
@@ -408,15 +406,15 @@ restore(const struct settings *settings, const struct restoring *at,
 	g_autofree char *aside = NULL;
 	bool is_sound;
 
-	make->skeleton = at->skeleton;
+	make->draft = at->draft;
 	make->newest_id = -1;
 	if (!generation_load_file(state_dir, &make->generation, error) ||
 	    !fold_old(at, &is_sound, error) ||
 	    (is_sound && !backup_load_newest_id(at->store, &make->newest_id, error)) ||
 	    !backup_make_store(make, &restored, error) ||
 	    (is_sound && (!carry_over(at, state_dir, make, report, error) ||
-	                     !backup_vacuum_into(at->skeleton, error) ||
-	                     !file_sync(at->skeleton, PB_ERROR_PERMANENT, error))) ||
+	                     !backup_vacuum_into(at->draft, error) ||
+	                     !file_sync(at->draft, PB_ERROR_PERMANENT, error))) ||
 	    !copy_key(at, state_dir, error) ||
 	    !file_sync_directory(at->work, PB_ERROR_PERMANENT, error)) {
 		give_up(at);

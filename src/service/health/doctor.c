@@ -237,12 +237,12 @@ check_whole(struct visit *visit, const char *name, const char *fine,
 static void
 check_rows(struct visit *visit)
 {
-	for (unsigned i = 0; check_rules[i].name; i++) {
-		const struct check_rule *rule = &check_rules[i];
+	for (unsigned i = 0; integrity_rules[i].name; i++) {
+		const struct integrity_rule *rule = &integrity_rules[i];
 		g_autoptr(GError) error = NULL;
 		int64_t count;
 
-		if (!check_count(visit->store, i, visit->now, &count, &error))
+		if (!integrity_count(visit->store, i, visit->now, &count, &error))
 			add(visit, rule->name, g_strdup(error->message),
 			    RESTORE_ADVICE);
 		else if (count)
@@ -257,7 +257,7 @@ check_rows(struct visit *visit)
 
 /* @return NULL when the filter is what it was when it was stored */
 static const char *
-find_filter_fault(struct visit *visit, const struct check_filter *filter)
+find_filter_fault(struct visit *visit, const struct integrity_filter *filter)
 {
 	g_autoptr(GError) error = NULL;
 	pb_auto(query) query = query_parse_canonical(
@@ -280,7 +280,7 @@ check_filters(struct visit *visit)
 	for (;;) {
 		g_autoptr(GError) error = NULL;
 		g_autoptr(GPtrArray) page =
-		    check_load_filters(visit->store, after, PAGE, &error);
+		    integrity_load_filters(visit->store, after, PAGE, &error);
 
 		if (!page) {
 			add(visit, "filters", g_strdup(error->message), RESTORE_ADVICE);
@@ -289,7 +289,7 @@ check_filters(struct visit *visit)
 		if (!page->len)
 			break;
 		for (unsigned i = 0; i < page->len; i++) {
-			const struct check_filter *filter = page->pdata[i];
+			const struct integrity_filter *filter = page->pdata[i];
 			const char *fault = find_filter_fault(visit, filter);
 
 			after = filter->id;
@@ -314,7 +314,7 @@ static void
 check_zones(struct visit *visit)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) zones = check_load_zones(visit->store, &error);
+	g_autoptr(GPtrArray) zones = integrity_load_zones(visit->store, &error);
 	GString *missing = g_string_new(NULL);
 
 	for (unsigned i = 0; zones && i < zones->len; i++) {
@@ -358,7 +358,7 @@ check_clock(struct visit *visit)
 	g_autoptr(GError) error = NULL;
 	int64_t newest;
 
-	if (!check_load_newest_time(visit->store, &newest, &error))
+	if (!integrity_load_newest_time(visit->store, &newest, &error))
 		add(visit, "clock", g_strdup(error->message), RESTORE_ADVICE);
 	else if (newest > visit->now + CLOCK_HOUR_S)
 		add(visit, "clock",
@@ -428,9 +428,10 @@ doctor_run(const struct settings *settings, int64_t now)
 	check_disk(&visit);
 	check_log(&visit);
 	if (open_store(&visit) &&
-	    check_whole(&visit, "pages", "every page is sound", check_pages) &&
+	    check_whole(
+	        &visit, "pages", "every page is sound", integrity_check_pages) &&
 	    check_whole(&visit, "references", "every row has what it refers to",
-	        check_references)) {
+	        integrity_check_references)) {
 		check_rows(&visit);
 		check_filters(&visit);
 		check_zones(&visit);

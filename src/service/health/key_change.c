@@ -45,7 +45,7 @@ check_doubt(struct store *store, GError **error)
 {
 	int64_t count;
 
-	if (!waiting_count_doubtful(store, &count, error))
+	if (!outbox_count_in_doubt(store, &count, error))
 		return false;
 	if (!count)
 		return true;

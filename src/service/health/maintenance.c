@@ -13,6 +13,7 @@
 #include "store/mail/rate_log.h"
 #include "store/paper/archive.h"
 #include "store/paper/filter_index.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
 #include "store/subscriber/confirmations.h"
@@ -33,12 +34,12 @@ static const struct {
 	int days;
 } jobs[] = {
     {digests_prune_delivered, MAINTENANCE_DELIVERED_DAYS},
-    {digests_prune_refused, MAINTENANCE_DELIVERED_DAYS},
+    {digests_prune_rejected, MAINTENANCE_DELIVERED_DAYS},
     {outbox_prune, MAINTENANCE_OUTBOX_DAYS},
     {digests_prune, MAINTENANCE_DIGEST_DAYS},
     {confirmations_prune, MAINTENANCE_TICKET_DAYS},
     {rate_log_prune, MAINTENANCE_ALLOWANCE_DAYS},
-    {papers_prune_batches, MAINTENANCE_BATCH_DAYS},
+    {papers_prune_fetches, MAINTENANCE_BATCH_DAYS},
     {subscribers_prune_filters, 0},
     {inbox_prune_quarantine, MAINTENANCE_QUARANTINE_DAYS},
     {inbox_prune, MAINTENANCE_INBOX_DAYS},
@@ -51,7 +52,7 @@ prune_matches(struct store *store, int64_t before, GError **error)
 {
 	int64_t last;
 
-	if (!matches_load_last_filter(store, &last, error))
+	if (!filter_progress_load_last_id(store, &last, error))
 		return false;
 	for (int64_t after = 0; after < last; after += PAGE_ROWS)
 		if (!matches_prune(store, before, after, after + PAGE_ROWS, error))

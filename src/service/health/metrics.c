@@ -96,7 +96,7 @@ add_source_family(GString *text, const GPtrArray *sources, const char *name,
 static int64_t
 get_asked(const struct source_status_source *source)
 {
-	return source->asked_at;
+	return source->fetched_at;
 }
 
 static int64_t

@@ -139,7 +139,7 @@ find_source_problems(struct status *status, const struct status_daemon *daemon)
 		is_any |= source->is_on;
 		if (!source->is_on)
 			continue;
-		if (source->asked_at < 0)
+		if (source->fetched_at < 0)
 			add(status, STATUS_PROBLEM_OTHER,
 			    "source %s has never been asked: %s", source->name,
 			    daemon->is_running ? "wait a moment"

@@ -238,7 +238,7 @@ static void
 erase_begun(struct run *run, const struct inbox_row *row)
 {
 	if (row->id <= run->options->waited_id)
-		inbox_mark_started(run->store, row->id, row->begun, NULL);
+		inbox_mark_started(run->store, row->id, row->started, NULL);
 }
 
 /* @param is_ended  set on success: it was the last try */
@@ -251,12 +251,12 @@ note_begun(struct run *run, const struct inbox_row *row, bool *is_ended, GError 
 	if (row->id > run->options->waited_id)
 		return true;
 	/* That which nobody counted was the first. */
-	if (row->begun + 1 < INBOX_PROCESS_CRASHES)
-		return inbox_mark_started(run->store, row->id, row->begun + 1, error);
+	if (row->started + 1 < INBOX_PROCESS_CRASHES)
+		return inbox_mark_started(run->store, row->id, row->started + 1, error);
 	if (!inbox_save_quarantined(run->store, row->id, verdict, run->now, error))
 		return false;
 	event_log(EVENT_INBOX_QUARANTINED, EVENT_INT("letter", row->id),
-	    EVENT_INT("tries", row->begun + 1), EVENT_TEXT(verdict));
+	    EVENT_INT("tries", row->started + 1), EVENT_TEXT(verdict));
 	run->report->quarantined++;
 	*is_ended = true;
 	return true;

@@ -44,9 +44,9 @@ static const struct rule {
         unknown_sender_per_day, "stranger-day"),
     RULE(RATE_CASE_UNKNOWN_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_day,
         "help-day"),
-    RULE(RATE_CASE_ANSWER, RATE_ANSWER, SCOPE_PERSON, DAY_S, limit_answers_day,
+    RULE(RATE_CASE_ANSWER, RATE_REPLY, SCOPE_PERSON, DAY_S, limit_answers_day,
         "answers-day"),
-    RULE(RATE_CASE_ANSWER_HELP, RATE_ANSWER, SCOPE_PERSON, DAY_S, limit_answers_day,
+    RULE(RATE_CASE_ANSWER_HELP, RATE_REPLY, SCOPE_PERSON, DAY_S, limit_answers_day,
         "answers-day"),
     RULE(RATE_CASE_ANSWER_HELP, RATE_HELP, SCOPE_PERSON, DAY_S, limit_help_day,
         "help-day"),
@@ -154,7 +154,7 @@ is_of_day(const struct rule *rule)
 {
 	switch (rule->kind) {
 	case RATE_UNKNOWN:
-	case RATE_ANSWER:
+	case RATE_REPLY:
 	case RATE_PROVEN:
 		return true;
 	case RATE_CONFIRMATION:
@@ -240,7 +240,7 @@ rate_limit_end_interval(
 	bool is_ok;
 
 	rate_key_init(limits->key, limit_key, &person);
-	is_ok = rate_log_date_back(limits->store, RATE_CONFIRMATION, &person,
+	is_ok = rate_log_backdate(limits->store, RATE_CONFIRMATION, &person,
 	    get_interval_start(limits), error);
 	rate_key_clear(&person);
 	return is_ok;

@@ -8,6 +8,7 @@
 #include "query/query.h"
 #include "service/match/match_batch.h"
 #include "service/match/match_page.h"
+#include "store/paper/filter_progress.h"
 #include "store/paper/matches.h"
 #include "store/paper/papers.h"
 
@@ -85,7 +86,7 @@ show_filter(struct match_page *match_page, struct store *store,
 	bool is_there;
 
 	/* It may have been forgotten since it was read. */
-	if (!matches_save_through(
+	if (!filter_progress_save_revision(
 	        store, filter->id, match_page->through, &is_there, error))
 		return false;
 	if (!is_there)
@@ -93,7 +94,7 @@ show_filter(struct match_page *match_page, struct store *store,
 	for (unsigned i = 0; i < match_page->papers->len; i++) {
 		const struct match_page_paper *paper = match_page->papers->pdata[i];
 
-		if (paper->stored->revision > filter->matched_through)
+		if (paper->stored->revision > filter->matched_revision)
 			bitset_add(&shown.papers, i);
 	}
 	return match_page_run(match_page, store, &shown, report, error);
@@ -112,7 +113,7 @@ run_page(struct match_page *match_page, struct store *store, const GPtrArray *fi
 		const struct stored_filter *filter = filters->pdata[i];
 
 		/* Filters come furthest behind first; the showing starts there. */
-		if (filter->matched_through < match_page->through &&
+		if (filter->matched_revision < match_page->through &&
 		    !show_filter(match_page, store, filter, &sums, error))
 			return false;
 	}
@@ -128,18 +129,18 @@ static bool
 match_others(struct store *store, const struct page_context *moment,
     struct match_report *report, GError **error)
 {
-	struct matches_progress progress;
+	struct filter_progress progress;
 	match_page_auto match_page = {0};
 	int64_t newest;
 	unsigned joined;
 
-	if (!matches_load_progress(store, &progress, error))
+	if (!filter_progress_load(store, &progress, error))
 		return false;
 	/* As far as the crowd is, so that they can join it. */
 	newest = progress.matched;
 	while (!store_is_stopped(store)) {
 		g_autoptr(GPtrArray) filters =
-		    matches_load_behind(store, newest, PAGE_FILTERS, error);
+		    filter_progress_load_lagging(store, newest, PAGE_FILTERS, error);
 		const struct stored_filter *first;
 
 		if (!filters)
@@ -147,16 +148,16 @@ match_others(struct store *store, const struct page_context *moment,
 		if (!filters->len)
 			break;
 		first = filters->pdata[0];
-		if ((!match_page.papers || first->matched_through < match_page.after ||
-		        first->matched_through >= match_page.through) &&
-		    !match_page_load(&match_page, store, first->matched_through, newest,
-		        moment, error))
+		if ((!match_page.papers || first->matched_revision < match_page.after ||
+		        first->matched_revision >= match_page.through) &&
+		    !match_page_load(&match_page, store, first->matched_revision,
+		        newest, moment, error))
 			return false;
 		if (!run_page(&match_page, store, filters, report, error))
 			return false;
 	}
 	do {
-		if (!matches_join(store, PAGE_JOINING, &joined, error))
+		if (!filter_progress_join_batch(store, PAGE_JOINING, &joined, error))
 			return false;
 	} while (joined == PAGE_JOINING && !store_is_stopped(store));
 	return true;
@@ -181,7 +182,7 @@ ask_again(struct store *store, const struct stored_filter *filter,
 	    query_evaluate(query, document, QUERY_MAY_CHANGE) != QUERY_FALSE)
 		return match_page_save_waiting(
 		    store, filter->id, query, stored, moment, error);
-	return matches_delete_waiting(store, filter->id, stored->seq, error);
+	return matches_delete_pending(store, filter->id, stored->seq, error);
 }
 
 /*
@@ -196,7 +197,7 @@ decide_again(struct store *store, int64_t seq, int64_t *after, unsigned *room,
     const struct page_context *moment, struct match_report *report, GError **error)
 {
 	g_autoptr(GPtrArray) filters =
-	    matches_load_waiting(store, seq, *after, *room, error);
+	    filter_progress_load_pending(store, seq, *after, *room, error);
 	pb_auto(stored_paper) stored = NULL;
 	pb_auto(query_document) document = NULL;
 	bool is_full;

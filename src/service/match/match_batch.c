@@ -4,7 +4,7 @@
 #include "service/match/match_batch.h"
 
 #include "service/match/percolator.h"
-#include "store/paper/matches.h"
+#include "store/paper/filter_progress.h"
 
 /* Of one commit: candidates, whether they find anything or not, and about as many
  * rows.  Others who write wait so long, some ten milliseconds. */
@@ -19,8 +19,8 @@ struct turn {
 	struct store *store;
 	struct match_page match_page;
 	struct percolator *percolator;
-	struct matches_progress progress; /* as it was last committed */
-	int64_t last;                     /* the highest id of a filter */
+	struct filter_progress progress; /* as it was last committed */
+	int64_t last;                    /* the highest id of a filter */
 	bool is_looked_up; /* there may be candidates that were not shown yet */
 };
 
@@ -43,7 +43,7 @@ turn_clear(struct turn *turn)
 #define turn_auto __attribute__((cleanup(turn_clear))) struct turn
 
 static bool
-is_same_progress(const struct matches_progress *a, const struct matches_progress *b)
+is_same_progress(const struct filter_progress *a, const struct filter_progress *b)
 {
 	return a->matched == b->matched && a->batch == b->batch &&
 	       a->filter_id == b->filter_id;
@@ -60,15 +60,15 @@ static bool
 begin_turn(struct turn *turn, int64_t newest, const struct page_context *moment,
     bool *is_ours, GError **error)
 {
-	struct matches_progress *progress = &turn->progress;
+	struct filter_progress *progress = &turn->progress;
 	bool is_left = progress->batch > progress->matched;
 	pb_transaction transaction = {0};
-	struct matches_progress now;
+	struct filter_progress now;
 
 	if (!match_page_load(&turn->match_page, turn->store, progress->matched,
 	        is_left ? progress->batch : newest, moment, error) ||
 	    !store_begin(turn->store, &transaction, error) ||
-	    !matches_load_progress(turn->store, &now, error))
+	    !filter_progress_load(turn->store, &now, error))
 		return false;
 	*is_ours = is_same_progress(&now, progress);
 	if (!*is_ours)
@@ -80,7 +80,7 @@ begin_turn(struct turn *turn, int64_t newest, const struct page_context *moment,
 	/* Papers that nobody is to see any more. */
 	if (!turn->match_page.papers->len)
 		now.matched = now.batch;
-	if (!matches_save_progress(turn->store, &now, error) ||
+	if (!filter_progress_save(turn->store, &now, error) ||
 	    !store_commit(&transaction, error))
 		return false;
 	*progress = now;
@@ -167,22 +167,23 @@ show_page(struct turn *turn, struct match_report *report, bool *is_ours, GError 
 	struct match_report sums = *report;
 	struct page page = {.turn = turn, .report = &sums};
 	g_autoptr(GString) ids = g_string_new(NULL);
-	const struct match_ops user = {is_candidate, show_candidate, &page};
+	const struct filter_callbacks callbacks = {is_candidate, show_candidate, &page};
 	pb_transaction transaction = {0};
-	struct matches_progress now;
+	struct filter_progress now;
 	int64_t last, after = turn->progress.filter_id;
 	unsigned count = list_candidates(turn->percolator, after, ids, &last);
 	bool is_more = count == PAGE_CANDIDATES;
 
 	if (!store_begin(turn->store, &transaction, error) ||
-	    !matches_load_progress(turn->store, &now, error))
+	    !filter_progress_load(turn->store, &now, error))
 		return false;
 	*is_ours = is_same_progress(&now, &turn->progress);
 	if (!*is_ours)
 		return true;
 	if (last - after <= count * (int64_t)SEEK_FILTERS
-	        ? !matches_visit_joined_range(turn->store, after, last, &user, error)
-	        : !matches_visit_joined(turn->store, ids->str, &user, error))
+	        ? !filter_progress_foreach_range(
+	              turn->store, after, last, &callbacks, error)
+	        : !filter_progress_foreach(turn->store, ids->str, &callbacks, error))
 		return false;
 	if (!match_page_save(&turn->match_page, turn->store, error))
 		return false;
@@ -191,7 +192,7 @@ show_page(struct turn *turn, struct match_report *report, bool *is_ours, GError 
 	now.filter_id = page.saved >= PAGE_SAVED ? page.shown : last;
 	if (!is_more && now.filter_id >= turn->last)
 		now.matched = now.batch;
-	if (!matches_save_progress(turn->store, &now, error) ||
+	if (!filter_progress_save(turn->store, &now, error) ||
 	    !store_commit(&transaction, error))
 		return false;
 	turn->progress = now;
@@ -203,10 +204,10 @@ show_page(struct turn *turn, struct match_report *report, bool *is_ours, GError 
 static bool
 show_all(struct turn *turn, struct match_report *report, GError **error)
 {
-	const struct matches_progress *progress = &turn->progress;
+	const struct filter_progress *progress = &turn->progress;
 	bool is_ours = true;
 
-	if (!matches_load_last_filter(turn->store, &turn->last, error))
+	if (!filter_progress_load_last_id(turn->store, &turn->last, error))
 		return false;
 	turn->percolator = percolator_new();
 	for (unsigned i = 0; i < turn->match_page.papers->len; i++) {
@@ -237,7 +238,7 @@ match_batch_run(struct store *store, const struct page_context *moment,
 		int64_t newest;
 		bool is_ours;
 
-		if (!matches_load_progress(store, &turn.progress, error) ||
+		if (!filter_progress_load(store, &turn.progress, error) ||
 		    !papers_load_newest_revision(store, &newest, error))
 			return false;
 		if (turn.progress.batch <= turn.progress.matched &&

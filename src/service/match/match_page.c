@@ -110,7 +110,7 @@ settle_earlier(struct store *store, int64_t filter_id,
 {
 	return matches_has_found(store, filter_id, stored->seq, is_known, error) &&
 	       (*is_known ||
-	           matches_delete_waiting(store, filter_id, stored->seq, error));
+	           matches_delete_pending(store, filter_id, stored->seq, error));
 }
 
 bool
@@ -181,7 +181,7 @@ match_page_save_waiting(struct store *store, int64_t filter_id,
 	/* What is due is not settled yet: the clock is not trusted. */
 	if (due_at <= moment->now)
 		due_at = moment->trusted_at;
-	return matches_save_waiting(
+	return matches_save_pending(
 	    store, filter_id, stored->seq, due_at, moment->now, error);
 }
 
@@ -241,5 +241,5 @@ match_page_save_decided(struct store *store, int64_t filter_id,
 
 	return matches_has_found(store, filter_id, stored->seq, &is_known, error) &&
 	       (is_known || matches_save_found(store, &found, 1, now, error)) &&
-	       matches_delete_waiting(store, filter_id, stored->seq, error);
+	       matches_delete_pending(store, filter_id, stored->seq, error);
 }

@@ -141,9 +141,9 @@ add_time(struct writer *writer, const char *name, int64_t at)
 static void
 write_person(struct writer *writer, const struct subscriber *subscriber)
 {
-	g_autofree char *when = profile_format_cadence(&subscriber->rhythm);
+	g_autofree char *when = profile_format_frequency(&subscriber->schedule);
 	g_autofree char *at = g_strdup_printf("%02d:%02d",
-	    subscriber->rhythm.minute / 60, subscriber->rhythm.minute % 60);
+	    subscriber->schedule.minute / 60, subscriber->schedule.minute % 60);
 
 	begin_section(writer, "person", false);
 	add(writer, "address", subscriber->address);
@@ -203,7 +203,7 @@ write_digests(
 	g_autoptr(GPtrArray) rows =
 	    digests_load_newest(store, subscriber_id, G_MAXINT32, error);
 	g_autoptr(GPtrArray) papers =
-	    rows ? history_load_papers(store, subscriber_id, error) : NULL;
+	    rows ? paper_history_load_papers(store, subscriber_id, error) : NULL;
 
 	if (!papers)
 		return false;

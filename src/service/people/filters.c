@@ -27,7 +27,7 @@ filters_load_start(
 	day_format(now - DIGEST_FIRST_DAYS * (int64_t)CLOCK_DAY_S, start->since_day);
 	day_format(now - MATCH_WAIT_DAYS * (int64_t)CLOCK_DAY_S, oldest_day);
 	return papers_load_revision_before(
-	    store, oldest_day, &start->matched_through, error);
+	    store, oldest_day, &start->matched_revision, error);
 }
 
 static bool
@@ -283,7 +283,7 @@ insert(struct store *store, const struct filters_insertion *to,
 	g_strlcpy(subscription->since_day, to->start->since_day,
 	    sizeof(subscription->since_day));
 	return subscribers_insert_subscription(
-	    store, subscription, hash, to->start->matched_through, to->now, error);
+	    store, subscription, hash, to->start->matched_revision, to->now, error);
 }
 
 struct subscription *
@@ -442,7 +442,7 @@ choose_since(const struct subscriber *subscriber, struct subscription *subscript
 
 	if (subscriber->state == SUBSCRIBER_PAUSED)
 		return;
-	schedule_get_latest(&subscriber->rhythm, zone, now, &slot);
+	schedule_get_latest(&subscriber->schedule, zone, now, &slot);
 	day_format(slot.at, day);
 	if (strcmp(start->since_day, day) < 0)
 		g_strlcpy(day, start->since_day, sizeof(day));
@@ -462,7 +462,7 @@ save_edit(struct store *store, const struct filters_change *change,
 		return false;
 	choose_since(subscriber, subscription, &start, now);
 	return subscribers_change_subscription(
-	           store, subscription, hash, start.matched_through, now, error) &&
+	           store, subscription, hash, start.matched_revision, now, error) &&
 	       audit_insert(store, now, change->who, "filter changed", subscriber->id,
 	           subscription->canonical, error);
 }

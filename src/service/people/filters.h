@@ -22,7 +22,7 @@
 
 /* Where a filter that is new now begins: the same for all that are given at once. */
 struct filters_start {
-	int64_t matched_through; /* a filter that nobody had looks at later papers */
+	int64_t matched_revision; /* a filter that nobody had looks at later papers */
 	char since_day[DAY_BYTES];
 };
 

@@ -82,7 +82,7 @@ set_due(const struct import *import, struct subscriber *subscriber)
 	if (subscriber->state != SUBSCRIBER_ACTIVE)
 		return;
 	subscriber->is_first_due = import->request->is_first;
-	schedule_get_next(&subscriber->rhythm, zone, now, &slot);
+	schedule_get_next(&subscriber->schedule, zone, now, &slot);
 	subscriber->next_due_at = import->request->is_first ? now : slot.at;
 }
 

@@ -51,41 +51,41 @@ profile_parse_minute(const char *text, int *minute, GError **error)
 }
 
 bool
-profile_parse_cadence(const char *text, struct schedule *rhythm, GError **error)
+profile_parse_frequency(const char *text, struct schedule *schedule, GError **error)
 {
 	size_t prefix = strlen(WEEKLY_DAYS);
 	struct schedule parsed = {.weekdays = SCHEDULE_MONDAY};
 
 	if (g_ascii_strncasecmp(text, WEEKLY_DAYS, prefix) == 0) {
-		parsed.cadence = SCHEDULE_WEEKLY;
+		parsed.frequency = SCHEDULE_WEEKLY;
 		if (!schedule_parse_weekdays(text + prefix, &parsed.weekdays, error))
 			return false;
-	} else if (!schedule_parse_frequency(text, &parsed.cadence, error)) {
+	} else if (!schedule_parse_frequency(text, &parsed.frequency, error)) {
 		return false;
 	}
 	parsed = schedule_normalize(&parsed);
-	rhythm->cadence = parsed.cadence;
-	rhythm->weekdays = parsed.weekdays;
+	schedule->frequency = parsed.frequency;
+	schedule->weekdays = parsed.weekdays;
 	return true;
 }
 
 char *
-profile_format_cadence(const struct schedule *rhythm)
+profile_format_frequency(const struct schedule *schedule)
 {
 	g_autofree char *days = NULL;
 
-	if (rhythm->cadence != SCHEDULE_WEEKLY)
-		return g_strdup(schedule_frequency_name(rhythm->cadence));
-	days = schedule_format_weekdays(rhythm->weekdays);
+	if (schedule->frequency != SCHEDULE_WEEKLY)
+		return g_strdup(schedule_frequency_name(schedule->frequency));
+	days = schedule_format_weekdays(schedule->weekdays);
 	return g_strconcat(WEEKLY_DAYS, days, NULL);
 }
 
 static bool
-parse_days(const char *text, struct schedule *rhythm, GError **error)
+parse_days(const char *text, struct schedule *schedule, GError **error)
 {
-	if (!schedule_parse_weekdays(text, &rhythm->weekdays, error))
+	if (!schedule_parse_weekdays(text, &schedule->weekdays, error))
 		return false;
-	rhythm->cadence = SCHEDULE_WEEKLY;
+	schedule->frequency = SCHEDULE_WEEKLY;
 	return true;
 }
 
@@ -108,11 +108,11 @@ profile_apply(
 		return false;
 	if (change->zone && !(zone = zone_find(change->zone, error)))
 		return false;
-	if ((change->at &&
-	        !profile_parse_minute(change->at, &subscriber->rhythm.minute, error)) ||
-	    (change->cadence &&
-	        !profile_parse_cadence(change->cadence, &subscriber->rhythm, error)) ||
-	    (change->days && !parse_days(change->days, &subscriber->rhythm, error)) ||
+	if ((change->at && !profile_parse_minute(
+	                       change->at, &subscriber->schedule.minute, error)) ||
+	    (change->frequency && !profile_parse_frequency(change->frequency,
+	                              &subscriber->schedule, error)) ||
+	    (change->days && !parse_days(change->days, &subscriber->schedule, error)) ||
 	    (change->max_full && !profile_check_max(change->max_full, error)))
 		return false;
 	for (int i = 0; i < PREFERENCE_COUNT; i++)
@@ -145,7 +145,7 @@ profile_find_slot(const struct subscriber *subscriber, GTimeZone *zone, const ch
 	int64_t midnight = 0;
 
 	day_parse(day, zone, &midnight, NULL);
-	schedule_get_next(&subscriber->rhythm, zone, midnight - 1, &slot);
+	schedule_get_next(&subscriber->schedule, zone, midnight - 1, &slot);
 	return slot.at;
 }
 
@@ -164,7 +164,7 @@ reckon_due(struct subscriber *subscriber, int64_t now)
 		    profile_find_slot(subscriber, zone, subscriber->paused_until);
 		return;
 	}
-	schedule_get_next(&subscriber->rhythm, zone, now, &slot);
+	schedule_get_next(&subscriber->schedule, zone, now, &slot);
 	subscriber->next_due_at = slot.at;
 }
 
@@ -174,7 +174,7 @@ profile_is_change(const struct profile_change *change)
 	for (int i = 0; i < PREFERENCE_COUNT; i++)
 		if (change->words[i])
 			return true;
-	return change->name || change->zone || change->at || change->cadence ||
+	return change->name || change->zone || change->at || change->frequency ||
 	       change->max_full || change->days || change->language;
 }
 
@@ -202,7 +202,7 @@ describe(const struct profile_change *change)
 	const char *const parts[][2] = {
 	    {"zone", change->zone},
 	    {"at", change->at},
-	    {"cadence", change->cadence},
+	    {"cadence", change->frequency},
 	    {"days", change->days},
 	    {"language", change->language},
 	    {"name", change->name},
@@ -235,7 +235,7 @@ profile_set(struct store *store, const char *address,
 	subscriber = subscribe_load(store, address, error);
 	if (!subscriber || !profile_apply(subscriber, change, error))
 		return NULL;
-	if (change->zone || change->at || change->cadence || change->days)
+	if (change->zone || change->at || change->frequency || change->days)
 		reckon_due(subscriber, now);
 	detail = describe(change);
 	if (!subscribers_update(store, subscriber, error) ||
@@ -369,7 +369,7 @@ profile_end_pause(struct store *store, int64_t now, unsigned *count, GError **er
 
 		if (!store_begin(store, &transaction, error))
 			return false;
-		people = subscribers_load_waking(store, now, PAGE_PEOPLE, error);
+		people = subscribers_load_pause_ended(store, now, PAGE_PEOPLE, error);
 		if (!people)
 			return false;
 		/* The due time stays: it is that of the slot which is due now. */

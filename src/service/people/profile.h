@@ -16,10 +16,10 @@
 
 /* What profile_set() changes: what is NULL or 0 stays. */
 struct profile_change {
-	const char *name;    /* "" takes it away */
-	const char *zone;    /* IANA name */
-	const char *at;      /* HH:MM */
-	const char *cadence; /* as profile_parse_cadence() reads it */
+	const char *name;      /* "" takes it away */
+	const char *zone;      /* IANA name */
+	const char *at;        /* HH:MM */
+	const char *frequency; /* as profile_parse_frequency() reads it */
 	int max_full;
 	const char *days;                    /* "mon,thu": weekly, on these */
 	const char *language;                /* "de"; "" takes it away */
@@ -51,10 +51,11 @@ bool profile_check_language(const char *text, GError **error);
  *
  * @param rhythm  its cadence and weekdays are set, on success only
  */
-bool profile_parse_cadence(const char *text, struct schedule *rhythm, GError **error);
+bool
+profile_parse_frequency(const char *text, struct schedule *schedule, GError **error);
 
 /** The other way round: "weekly:mon,thu". @return a new string */
-char *profile_format_cadence(const struct schedule *rhythm);
+char *profile_format_frequency(const struct schedule *schedule);
 
 /**
  * The first slot of a person on a day, or after it.

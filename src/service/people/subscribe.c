@@ -42,7 +42,7 @@ apply_request(struct subscriber *subscriber, const struct subscribe_request *req
 	    !profile_check_max(request->max_full, error))
 		return false;
 	subscriber->state = SUBSCRIBER_ACTIVE;
-	subscriber->rhythm = schedule_normalize(&request->rhythm);
+	subscriber->schedule = schedule_normalize(&request->schedule);
 	subscriber->max_full = request->max_full;
 	g_free(subscriber->zone);
 	subscriber->zone = g_strdup(request->zone);

@@ -29,7 +29,7 @@ struct subscribe_request {
 	const char *name;    /* or NULL */
 	const char *consent; /* how the person agreed, in words; not empty */
 	const char *zone;    /* IANA name */
-	struct schedule rhythm;
+	struct schedule schedule;
 	int max_full;
 	const struct subscribe_filter *filters;
 	unsigned filter_count;

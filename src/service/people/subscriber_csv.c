@@ -10,7 +10,7 @@ static const char *const names[CSV_COLUMN_COLUMNS] = {
     [CSV_COLUMN_ADDRESS] = "address",
     [CSV_COLUMN_NAME] = "name",
     [CSV_COLUMN_STATE] = "state",
-    [CSV_COLUMN_CADENCE] = "cadence",
+    [CSV_COLUMN_FREQUENCY] = "cadence",
     [CSV_COLUMN_WEEKDAYS] = "weekdays",
     [CSV_COLUMN_AT] = "at",
     [CSV_COLUMN_ZONE] = "zone",
@@ -82,12 +82,12 @@ void
 subscriber_csv_append(
     GString *out, const struct subscriber *subscriber, const GPtrArray *filters)
 {
-	const struct schedule *rhythm = &subscriber->rhythm;
-	g_autofree char *weekdays = rhythm->cadence == SCHEDULE_WEEKLY
-	                                ? schedule_format_weekdays(rhythm->weekdays)
+	const struct schedule *schedule = &subscriber->schedule;
+	g_autofree char *weekdays = schedule->frequency == SCHEDULE_WEEKLY
+	                                ? schedule_format_weekdays(schedule->weekdays)
 	                                : g_strdup("");
 	g_autofree char *at =
-	    g_strdup_printf("%02d:%02d", rhythm->minute / 60, rhythm->minute % 60);
+	    g_strdup_printf("%02d:%02d", schedule->minute / 60, schedule->minute % 60);
 	g_autofree char *max = g_strdup_printf("%d", subscriber->max_full);
 	g_autofree char *consent_at = format_time(subscriber->consent_at);
 	g_autofree char *created_at = format_time(subscriber->created_at);
@@ -98,7 +98,7 @@ subscriber_csv_append(
 	    [CSV_COLUMN_ADDRESS] = subscriber->address,
 	    [CSV_COLUMN_NAME] = subscriber->name,
 	    [CSV_COLUMN_STATE] = subscriber_state_name(subscriber->state),
-	    [CSV_COLUMN_CADENCE] = schedule_frequency_name(rhythm->cadence),
+	    [CSV_COLUMN_FREQUENCY] = schedule_frequency_name(schedule->frequency),
 	    [CSV_COLUMN_WEEKDAYS] = weekdays,
 	    [CSV_COLUMN_AT] = at,
 	    [CSV_COLUMN_ZONE] = subscriber->zone,

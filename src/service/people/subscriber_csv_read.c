@@ -172,26 +172,27 @@ read_zone(struct mime_parser *reader)
 static void
 read_rhythm(struct mime_parser *reader)
 {
-	struct schedule rhythm = {
-	    .cadence = SCHEDULE_DAILY, .minute = reader->source->minute};
-	const char *cadence = reader->cells[CSV_COLUMN_CADENCE];
+	struct schedule schedule = {
+	    .frequency = SCHEDULE_DAILY, .minute = reader->source->minute};
+	const char *frequency = reader->cells[CSV_COLUMN_FREQUENCY];
 	const char *weekdays = reader->cells[CSV_COLUMN_WEEKDAYS];
 	const char *at = reader->cells[CSV_COLUMN_AT];
 	GError *error = NULL;
-	bool is_known = !*cadence || profile_parse_cadence(cadence, &rhythm, &error);
+	bool is_known =
+	    !*frequency || profile_parse_frequency(frequency, &schedule, &error);
 
-	add_error(reader, CSV_COLUMN_CADENCE, error);
-	if (*weekdays && is_known && rhythm.cadence != SCHEDULE_WEEKLY)
+	add_error(reader, CSV_COLUMN_FREQUENCY, error);
+	if (*weekdays && is_known && schedule.frequency != SCHEDULE_WEEKLY)
 		add_problem(reader, CSV_COLUMN_WEEKDAYS, "they go with cadence weekly");
 	error = NULL;
 	if (*weekdays)
-		schedule_parse_weekdays(weekdays, &rhythm.weekdays, &error);
+		schedule_parse_weekdays(weekdays, &schedule.weekdays, &error);
 	add_error(reader, CSV_COLUMN_WEEKDAYS, error);
 	error = NULL;
 	if (*at)
-		schedule_parse_minute(at, &rhythm.minute, &error);
+		schedule_parse_minute(at, &schedule.minute, &error);
 	add_error(reader, CSV_COLUMN_AT, error);
-	reader->row->subscriber->rhythm = schedule_normalize(&rhythm);
+	reader->row->subscriber->schedule = schedule_normalize(&schedule);
 }
 
 static void

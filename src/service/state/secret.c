@@ -34,17 +34,17 @@ write_all(int fd, const guint8 *data, size_t size)
 static bool
 create_key(const char *path, const guint8 *fresh, GError **error)
 {
-	g_autofree char *skeleton = g_strdup_printf("%s.new.%d", path, (int)getpid());
-	int fd = g_open(skeleton, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	g_autofree char *draft = g_strdup_printf("%s.new.%d", path, (int)getpid());
+	int fd = g_open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	bool is_made = fd >= 0 && write_all(fd, fresh, SECRET_KEY_BYTES);
 	int saved;
 
 	/* EEXIST: another process made one meanwhile, and that is the key then. */
-	is_made = is_made && (link(skeleton, path) == 0 || errno == EEXIST);
+	is_made = is_made && (link(draft, path) == 0 || errno == EEXIST);
 	saved = errno;
 	if (fd >= 0) {
 		close(fd);
-		g_unlink(skeleton);
+		g_unlink(draft);
 	}
 	if (!is_made)
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
@@ -109,22 +109,22 @@ bool
 secret_replace_key(const char *state_dir, GBytes *key, GError **error)
 {
 	g_autofree char *path = g_build_filename(state_dir, "key", NULL);
-	g_autofree char *skeleton = g_strdup_printf("%s.new.%d", path, (int)getpid());
+	g_autofree char *draft = g_strdup_printf("%s.new.%d", path, (int)getpid());
 	int fd, saved;
 	bool is_ok;
 
 	/* One of a killed program that had our number. */
-	g_unlink(skeleton);
-	fd = g_open(skeleton, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	g_unlink(draft);
+	fd = g_open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	is_ok = fd >= 0 &&
 	        write_all(fd, g_bytes_get_data(key, NULL), g_bytes_get_size(key)) &&
-	        rename(skeleton, path) == 0;
+	        rename(draft, path) == 0;
 	saved = errno;
 	if (fd >= 0)
 		close(fd);
 	if (is_ok)
 		return true;
-	g_unlink(skeleton);
+	g_unlink(draft);
 	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
 	    "cannot replace the key '%s': %s", path, g_strerror(saved));
 	return false;

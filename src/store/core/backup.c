@@ -173,8 +173,8 @@ backup_check(const char *path, struct backup_info *info, GError **error)
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	struct backup_info found;
 
-	if (!store || !check_pages(store, problems, error) ||
-	    !check_references(store, problems, error))
+	if (!store || !integrity_check_pages(store, problems, error) ||
+	    !integrity_check_references(store, problems, error))
 		return false;
 	if (problems->len) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
@@ -238,7 +238,7 @@ hold_passed(struct store *store, int64_t now, GError **error)
 
 /* One that waits in the backup may have been used since, and must not be again. */
 static bool
-kill_tickets(struct store *store, int64_t *count, GError **error)
+delete_confirmations(struct store *store, int64_t *count, GError **error)
 {
 	static const char sql_waiting[] =
 	    "SELECT count(*) FROM confirmation WHERE used_at IS NULL";
@@ -285,7 +285,7 @@ hold_all(struct store *store, int64_t newest_id, int64_t now,
 	return skip_ids(store, newest_id < 0 ? now * IDS_A_SECOND : newest_id, error) &&
 	       hold_unsent(store, &restored->held, error) &&
 	       hold_passed(store, now, error) && erase_looks(store, error) &&
-	       kill_tickets(store, &restored->tickets, error) &&
+	       delete_confirmations(store, &restored->tickets, error) &&
 	       quarantine_inbox(store, now, &restored->messages, error) &&
 	       sql_number(store, sql_people, &restored->people, error) &&
 	       store_save_cursor(store, "restored at", now, error) &&
@@ -336,18 +336,18 @@ backup_make_store(
 	struct store *store = NULL;
 	bool is_ok;
 
-	if (!from || !make_empty(make->skeleton, error))
+	if (!from || !make_empty(make->draft, error))
 		return false;
-	if (copy_snapshot(from, make->skeleton, NULL, NULL, error))
-		store = store_open(make->skeleton, error);
+	if (copy_snapshot(from, make->draft, NULL, NULL, error))
+		store = store_open(make->draft, error);
 	is_ok =
 	    store && hold_restored(store, make, &made, error) && end_log(store, error);
 	store_free(store);
-	is_ok = is_ok && file_sync(make->skeleton, PB_ERROR_PERMANENT, error);
+	is_ok = is_ok && file_sync(make->draft, PB_ERROR_PERMANENT, error);
 	if (is_ok)
 		*restored = made;
 	else
-		remove_draft(make->skeleton);
+		remove_draft(make->draft);
 	return is_ok;
 }
 
@@ -426,7 +426,7 @@ backup_load_restored_from(
 	if (!store_load_cursor(store, "restored at", -1, &found.restored_at, error) ||
 	    !store_load_cursor(store, "restored from", -1, &found.made_at, error) ||
 	    !store_load_cursor(store, "backup made", -1, &found.last_made_at, error) ||
-	    !store_load_cursor(store, "restore asked", -1, &found.asked_at, error) ||
+	    !store_load_cursor(store, "restore asked", -1, &found.fetched_at, error) ||
 	    !row_count_load(store, "next held", &found.people, error))
 		return false;
 	*past = found;

@@ -68,9 +68,9 @@ struct backup_restored {
  * backup was made has named another message.
  */
 struct backup_make {
-	const char *path;     /* of the backup */
-	const char *skeleton; /* of the store */
-	int64_t newest_id;    /* see above; -1 when nothing knows it */
+	const char *path;  /* of the backup */
+	const char *draft; /* of the store */
+	int64_t newest_id; /* see above; -1 when nothing knows it */
 	int64_t now;
 	const char *who;    /* for the audit */
 	int64_t generation; /* of the counter file (service/state/generation.h) */
@@ -112,7 +112,7 @@ struct backup_restored_from {
 	int64_t restored_at;  /* -1: never */
 	int64_t made_at;      /* the backup it came from, or -1 */
 	int64_t last_made_at; /* the last backup of this store, or -1 */
-	int64_t asked_at;     /* when all sources had been asked since, or -1 */
+	int64_t fetched_at;   /* when all sources had been asked since, or -1 */
 	int64_t people;       /* active, whose next edition will be HELD */
 };
 

@@ -7,7 +7,7 @@
 
 #define MOST_PROBLEMS 10
 
-const struct check_rule check_rules[] = {
+const struct integrity_rule integrity_rules[] = {
     {"digest-without-message", "digests are under way without a message",
         "their papers wait for ever: restore a backup, or ask the authors"},
     {"message-without-end", "messages have ended, and their digests have not",
@@ -52,10 +52,10 @@ const struct check_rule check_rules[] = {
 };
 
 bool
-check_count(
+integrity_count(
     struct store *store, unsigned rule, int64_t now, int64_t *count, GError **error)
 {
-	/* In the order of check_rules; ?1 is the time. */
+	/* In the order of integrity_rules; ?1 is the time. */
 	static const char *const statements[] = {
 	    "SELECT count(*) FROM digest g WHERE g.state = 'live' AND NOT EXISTS"
 	    " (SELECT 1 FROM outbox o WHERE o.digest_id = g.id AND ?1)",
@@ -92,7 +92,7 @@ check_count(
 	    "SELECT count(*) FROM inbox WHERE state = 'new' AND received_at < ?1 - "
 	    "3600",
 	    "SELECT count(*) FROM inbox WHERE state = 'quarantined' AND ?1",
-	    "SELECT count(*) FROM inbox WHERE state = 'new' AND begun > 1 AND ?1",
+	    "SELECT count(*) FROM inbox WHERE state = 'new' AND started > 1 AND ?1",
 	    /* A day of grace, and one more to go. */
 	    "SELECT count(*) FROM inbox WHERE state = 'quarantined'"
 	    " AND ended_at < ?1 - 16 * 86400",
@@ -100,13 +100,13 @@ check_count(
 	    "SELECT count(*) FROM confirmation WHERE expires_at > ?1 + 8 * 86400",
 	};
 
-	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(check_rules) - 1);
+	G_STATIC_ASSERT(G_N_ELEMENTS(statements) == G_N_ELEMENTS(integrity_rules) - 1);
 	g_assert(rule < G_N_ELEMENTS(statements));
 	return sql_number(store, statements[rule], count, error, SQL_INT(now));
 }
 
 bool
-check_pages(struct store *store, GPtrArray *problems, GError **error)
+integrity_check_pages(struct store *store, GPtrArray *problems, GError **error)
 {
 	static const char sql[] = "PRAGMA integrity_check(10)";
 	sql_auto *statement = sql_bind(store, sql, error);
@@ -144,12 +144,12 @@ add_orphans(sqlite3_stmt *statement, GPtrArray *problems, GError **error)
 }
 
 bool
-check_references(struct store *store, GPtrArray *problems, GError **error)
+integrity_check_references(struct store *store, GPtrArray *problems, GError **error)
 {
 	static const char sql[] = "PRAGMA foreign_key_check";
 	/* The one that is not declared. */
 	static const char sql_found[] =
-	    "SELECT DISTINCT 'match_found', filter_id, 'filter' FROM match_found"
+	    "SELECT DISTINCT 'match', filter_id, 'filter' FROM match"
 	    " WHERE filter_id NOT IN (SELECT id FROM filter)";
 	sql_auto *declared = sql_bind(store, sql, error);
 	sql_auto *found = declared ? sql_bind(store, sql_found, error) : NULL;
@@ -159,7 +159,7 @@ check_references(struct store *store, GPtrArray *problems, GError **error)
 }
 
 void
-check_filter_free(struct check_filter *filter)
+integrity_filter_free(struct integrity_filter *filter)
 {
 	if (!filter)
 		return;
@@ -169,20 +169,21 @@ check_filter_free(struct check_filter *filter)
 }
 
 GPtrArray *
-check_load_filters(struct store *store, int64_t after, unsigned limit, GError **error)
+integrity_load_filters(
+    struct store *store, int64_t after, unsigned limit, GError **error)
 {
 	static const char sql[] = "SELECT id, canonical, hash FROM filter"
 	                          " WHERE id > ?1 ORDER BY id LIMIT ?2";
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
 	g_autoptr(GPtrArray) filters =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)check_filter_free);
+	    g_ptr_array_new_with_free_func((GDestroyNotify)integrity_filter_free);
 	enum sql_step step;
 
 	if (!statement)
 		return NULL;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
-		struct check_filter *filter = g_new0(struct check_filter, 1);
+		struct integrity_filter *filter = g_new0(struct integrity_filter, 1);
 
 		filter->id = sql_get_int(statement, 0);
 		filter->canonical = sql_dup_text(statement, 1);
@@ -193,7 +194,7 @@ check_load_filters(struct store *store, int64_t after, unsigned limit, GError **
 }
 
 GPtrArray *
-check_load_zones(struct store *store, GError **error)
+integrity_load_zones(struct store *store, GError **error)
 {
 	static const char sql[] =
 	    "SELECT DISTINCT zone FROM subscriber WHERE state <> 'gone' ORDER BY zone";
@@ -202,10 +203,10 @@ check_load_zones(struct store *store, GError **error)
 }
 
 bool
-check_load_newest_time(struct store *store, int64_t *at, GError **error)
+integrity_load_newest_time(struct store *store, int64_t *at, GError **error)
 {
 	static const char sql[] =
-	    "SELECT max(at) FROM (SELECT max(asked_at) AS at FROM source_fetch"
+	    "SELECT max(at) FROM (SELECT max(fetched_at) AS at FROM source_fetch"
 	    " UNION ALL SELECT max(created_at) FROM digest"
 	    " UNION ALL SELECT max(claimed_at) FROM outbox"
 	    " UNION ALL SELECT max(at) FROM audit_log"

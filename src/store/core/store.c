@@ -143,7 +143,7 @@ check_header(sqlite3 *db, const char *path, GError **error)
 }
 
 /* How a file is opened. */
-enum connecting {
+enum open_mode {
 	OPENING_STORE,
 	OPENING_DRAFT, /* an empty file that is to become a store */
 	OPENING_READ,  /* nothing is written */
@@ -173,18 +173,18 @@ format_immutable(const char *path)
 /* @param name  the name under which messages speak of it */
 static sqlite3 *
 open_database(
-    const char *path, const char *name, enum connecting connecting, GError **error)
+    const char *path, const char *name, enum open_mode open_mode, GError **error)
 {
-	const char *sql = connecting == OPENING_READ ? pragmas_read : pragmas;
+	const char *sql = open_mode == OPENING_READ ? pragmas_read : pragmas;
 	int mode =
-	    connecting == OPENING_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-	bool is_fixed = connecting == OPENING_READ && is_immutable(path);
+	    open_mode == OPENING_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	bool is_fixed = open_mode == OPENING_READ && is_immutable(path);
 	g_autofree char *uri = is_fixed ? format_immutable(path) : NULL;
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(is_fixed ? uri : path, &db,
 	    mode | SQLITE_OPEN_NOMUTEX | (is_fixed ? SQLITE_OPEN_URI : 0), NULL);
 
-	if (rc == SQLITE_OK && connecting != OPENING_DRAFT &&
+	if (rc == SQLITE_OK && open_mode != OPENING_DRAFT &&
 	    !check_header(db, path, error)) {
 		sqlite3_close(db);
 		return NULL;
@@ -217,24 +217,24 @@ open_database(
 static bool
 create_file(const char *path, GError **error)
 {
-	g_autofree char *skeleton = g_strdup_printf("%s.new.%d", path, (int)getpid());
-	int fd = g_open(skeleton, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	g_autofree char *draft = g_strdup_printf("%s.new.%d", path, (int)getpid());
+	int fd = g_open(draft, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	bool is_made = false;
 	sqlite3 *db;
 
 	if (fd < 0)
-		return set_file_error(error, "cannot create", skeleton);
+		return set_file_error(error, "cannot create", draft);
 	close(fd);
-	db = open_database(skeleton, path, OPENING_DRAFT, error);
+	db = open_database(draft, path, OPENING_DRAFT, error);
 	if (db) {
 		is_made = migrate_run(db, path, error);
 		/* Closing the last handle folds the log into the file. */
 		sqlite3_close(db);
 	}
 	/* EEXIST: another process made it meanwhile; theirs is as good. */
-	if (is_made && link(skeleton, path) != 0 && errno != EEXIST)
+	if (is_made && link(draft, path) != 0 && errno != EEXIST)
 		is_made = set_file_error(error, "cannot create", path);
-	g_unlink(skeleton);
+	g_unlink(draft);
 	return is_made;
 }
 

@@ -75,7 +75,7 @@ digests_load_candidates(
 	    " f.canonical, p.last_day, p.upvotes, s.since_day, p.replacement,"
 	    " s.max_papers"
 	    " FROM subscription s JOIN filter f ON f.id = s.filter_id"
-	    " JOIN match_found m ON m.filter_id = s.filter_id"
+	    " JOIN match m ON m.filter_id = s.filter_id"
 	    " JOIN json_each('[' || m.papers || ']') j JOIN paper p ON p.seq = j.value"
 	    " WHERE s.subscriber_id = ?1 AND s.is_block = 0"
 	    " AND p.last_day >= max(s.since_day, ?2)"
@@ -230,17 +230,17 @@ digests_insert(
 	static const char sql_outbox[] =
 	    "INSERT INTO outbox (kind, subscriber_id, digest_id, state, queued_at,"
 	    " next_try_at) VALUES ('digest', ?1, ?2, 'NEW', ?3, ?3)";
-	const struct digest_style *look = &digest_record->look;
+	const struct digest_style *style = &digest_record->style;
 	const GPtrArray *items = digest_record->items;
 	int64_t digest_id;
 
 	if (!sql_exec(store, sql_digest, error, SQL_INT(digest_record->subscriber_id),
 	        SQL_TEXT(digest_record->slot), SQL_TEXT(digest_record->date),
 	        SQL_INT(digest_record->created_at),
-	        SQL_TEXT(word_of(PREFERENCE_ABSTRACT, (int)look->abstract)),
-	        SQL_TEXT(word_of(PREFERENCE_FORMAT, (int)look->format)),
-	        SQL_TEXT(word_of(PREFERENCE_ATTACH, (int)look->attach)),
-	        SQL_TEXT(*look->language ? look->language : NULL),
+	        SQL_TEXT(word_of(PREFERENCE_ABSTRACT, (int)style->abstract)),
+	        SQL_TEXT(word_of(PREFERENCE_FORMAT, (int)style->format)),
+	        SQL_TEXT(word_of(PREFERENCE_ATTACH, (int)style->attach)),
+	        SQL_TEXT(*style->language ? style->language : NULL),
 	        SQL_INT(items->len == 0),
 	        SQL_TEXT(digest_record->coverage ? digest_record->coverage : ""),
 	        SQL_TEXT(digest_record->message_token)))
@@ -265,7 +265,7 @@ digests_load_latest(
 
 /* Three columns from here on, and the language. */
 static void
-load_look(sqlite3_stmt *row, int column, struct digest_style *look)
+load_style(sqlite3_stmt *row, int column, struct digest_style *style)
 {
 	static const enum preference which[] = {
 	    PREFERENCE_ABSTRACT, PREFERENCE_FORMAT, PREFERENCE_ATTACH};
@@ -274,16 +274,16 @@ load_look(sqlite3_stmt *row, int column, struct digest_style *look)
 	for (int i = 0; i < (int)G_N_ELEMENTS(which); i++)
 		preferences_choose(&all, which[i],
 		    (const char *)sqlite3_column_text(row, column + i), NULL);
-	*look = (struct digest_style){
+	*style = (struct digest_style){
 	    .abstract = (enum preference_abstract)all.choice[PREFERENCE_ABSTRACT],
 	    .format = (enum preference_format)all.choice[PREFERENCE_FORMAT],
 	    .attach = (enum preference_attach)all.choice[PREFERENCE_ATTACH],
 	};
 	column += (int)G_N_ELEMENTS(which);
 	if (sqlite3_column_type(row, column) != SQLITE_NULL)
-		g_strlcpy(look->language,
+		g_strlcpy(style->language,
 		    (const char *)sqlite3_column_text(row, column),
-		    sizeof(look->language));
+		    sizeof(style->language));
 }
 
 void
@@ -337,7 +337,7 @@ digests_find_head(
 	digest->recipient = sql_dup_text(statement, 4);
 	digest->recipient_name = sql_dup_text(statement, 5);
 	digest->subscriber_since = sql_get_int(statement, 6);
-	load_look(statement, 7, &digest->look);
+	load_style(statement, 7, &digest->style);
 	digest->is_note = sql_get_int(statement, 11) == 1;
 	digest->coverage = sql_dup_text(statement, 12);
 	digest->message_token = sql_dup_text(statement, 13);
@@ -513,7 +513,7 @@ digests_prune_delivered(struct store *store, int64_t before, unsigned limit,
 }
 
 bool
-digests_prune_refused(struct store *store, int64_t before, unsigned limit,
+digests_prune_rejected(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error)
 {
 	static const char sql[] =

@@ -78,7 +78,7 @@ struct digest_record {
 	const char *slot;
 	const char *message_token;
 	const char *date; /* local, YYYY-MM-DD */
-	struct digest_style look;
+	struct digest_style style;
 	const GPtrArray *items; /* of struct digest_record_item *, in reading order;
 	                           empty: it says that there is nothing new */
 	int64_t created_at;
@@ -156,7 +156,7 @@ bool digests_prune(struct store *store, int64_t before, unsigned limit, unsigned
 /** Forget which papers somebody had, or could not be sent, before a time. */
 bool digests_prune_delivered(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
-bool digests_prune_refused(struct store *store, int64_t before, unsigned limit,
+bool digests_prune_rejected(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
 
 #endif

@@ -11,7 +11,7 @@
 #define COLUMNS                                                                   \
 	"id, key, receiver, sender, recipient, received_at, size, state, tries, " \
 	"next_try_at,"                                                            \
-	" ended_at, verdict, begun"
+	" ended_at, verdict, started"
 
 void
 inbox_row_free(struct inbox_row *row)
@@ -50,7 +50,7 @@ read_row(sqlite3_stmt *statement)
 	row->next_try_at = sql_get_int(statement, 9);
 	row->ended_at = sql_get_int(statement, 10);
 	row->verdict = sql_dup_text(statement, 11);
-	row->begun = (unsigned)sql_get_int(statement, 12);
+	row->started = (unsigned)sql_get_int(statement, 12);
 	return row;
 }
 
@@ -181,12 +181,12 @@ inbox_mark_done(
 }
 
 bool
-inbox_mark_started(struct store *store, int64_t id, unsigned begun, GError **error)
+inbox_mark_started(struct store *store, int64_t id, unsigned started, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE inbox SET begun = ?2 WHERE id = ?1 AND state = 'new'";
+	    "UPDATE inbox SET started = ?2 WHERE id = ?1 AND state = 'new'";
 
-	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(begun));
+	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(started));
 }
 
 bool
@@ -202,7 +202,7 @@ inbox_save_failure(struct store *store, int64_t id, const char *verdict,
     int64_t next_try_at, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE inbox SET tries = tries + 1, begun = 0, next_try_at = ?3,"
+	    "UPDATE inbox SET tries = tries + 1, started = 0, next_try_at = ?3,"
 	    " verdict = ?2"
 	    " WHERE id = ?1 AND state = 'new'";
 
@@ -227,7 +227,7 @@ bool
 inbox_retry_at(struct store *store, int64_t id, int64_t now, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE inbox SET state = 'new', tries = 0, begun = 0, next_try_at = ?2,"
+	    "UPDATE inbox SET state = 'new', tries = 0, started = 0, next_try_at = ?2,"
 	    " ended_at = NULL WHERE id = ?1 AND state <> 'done'";
 
 	return sql_exec(store, sql, error, SQL_INT(id), SQL_INT(now));

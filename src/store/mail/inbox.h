@@ -37,7 +37,7 @@ struct inbox_row {
 	int64_t size; /* of the message; raw may be its header alone */
 	char *state;  /* "new", "done" or "quarantined" */
 	unsigned tries;
-	unsigned begun;      /* tries of which nothing was heard */
+	unsigned started;    /* tries of which nothing was heard */
 	int64_t next_try_at; /* or -1 */
 	int64_t ended_at;    /* or -1 */
 	char *verdict;       /* or NULL */
@@ -89,7 +89,7 @@ bool inbox_mark_done(
 
 /** Note how many tries of a new one were begun, of which nothing was heard. */
 bool
-inbox_mark_started(struct store *store, int64_t id, unsigned begun, GError **error);
+inbox_mark_started(struct store *store, int64_t id, unsigned started, GError **error);
 
 /** @param id  of the newest, or 0 */
 bool inbox_load_newest(struct store *store, int64_t *id, GError **error);

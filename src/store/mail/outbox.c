@@ -105,7 +105,7 @@ load_jobs(sqlite3_stmt *statement, GPtrArray *jobs, GError **error)
 		job->is_wanted = sql_get_int(statement, 10) == 1;
 		job->copies = (unsigned)sql_get_int(statement, 11);
 		job->crashes = (unsigned)sql_get_int(statement, 12);
-		job->bytes = -1;
+		job->message_hash = -1;
 		g_ptr_array_add(jobs, job);
 	}
 	return step == SQL_STEP_DONE;
@@ -343,15 +343,16 @@ static bool
 end_row(struct store *store, const struct outbox_result *result, const char *state,
     int64_t now, GError **error)
 {
-	static const char sql[] = "UPDATE outbox SET state = ?2, ended_at = ?3, "
-	                          "next_try_at = NULL, message = NULL, code = ?4,"
-	                          " reply = ?5, octets = coalesce(?6, octets),"
-	                          " possible_copies = ?7, crashes = ?8"
-	                          " WHERE id = ?1";
+	static const char sql[] =
+	    "UPDATE outbox SET state = ?2, ended_at = ?3, "
+	    "next_try_at = NULL, message = NULL, code = ?4,"
+	    " reply = ?5, message_hash = coalesce(?6, message_hash),"
+	    " possible_copies = ?7, crashes = ?8"
+	    " WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(now), SQL_INT_OR_NULL(result->code), SQL_TEXT(result->reply),
-	    SQL_INT_OR_NULL(result->bytes), SQL_INT(result->copies),
+	    SQL_INT_OR_NULL(result->message_hash), SQL_INT(result->copies),
 	    SQL_INT(result->crashes));
 }
 
@@ -361,12 +362,12 @@ requeue_row(struct store *store, const struct outbox_result *result, const char 
 {
 	static const char sql[] =
 	    "UPDATE outbox SET state = ?2, next_try_at = ?3, code = coalesce(?4, code),"
-	    " reply = coalesce(?5, reply), octets = coalesce(?6, octets),"
+	    " reply = coalesce(?5, reply), message_hash = coalesce(?6, message_hash),"
 	    " possible_copies = ?7, crashes = ?8 WHERE id = ?1";
 
 	return sql_exec(store, sql, error, SQL_INT(result->id), SQL_TEXT(state),
 	    SQL_INT(result->next_try_at), SQL_INT_OR_NULL(result->code),
-	    SQL_TEXT(result->reply), SQL_INT_OR_NULL(result->bytes),
+	    SQL_TEXT(result->reply), SQL_INT_OR_NULL(result->message_hash),
 	    SQL_INT(result->copies), SQL_INT(result->crashes));
 }
 
@@ -423,7 +424,7 @@ save_result(struct store *store, const struct outbox_result *result, int64_t now
 		       fail_digest(store, result->id, error);
 	case OUTBOX_CANCELLED:
 		return cancel_row(store, result->id, result->was_unknown, now, error);
-	case OUTBOX_REFUSED:
+	case OUTBOX_REJECTED:
 		return end_row(store, result, "FAILED", now, error) &&
 		       save_refused(store, result->id, now, error) &&
 		       fail_digest(store, result->id, error);

@@ -60,7 +60,8 @@ struct outbox_job {
 	unsigned copies;  /* of earlier attempts, that may have arrived */
 	unsigned crashes; /* earlier attempts during which the daemon was killed */
 	bool was_unknown; /* an earlier copy may have arrived */
-	int64_t bytes;    /* fingerprint of what is composed, set by who does; or -1 */
+	int64_t
+	    message_hash; /* fingerprint of what is composed, set by who does; or -1 */
 	bool is_wanted; /* false: the person left, the message is cancelled, not claimed
 	                 */
 };
@@ -142,20 +143,20 @@ enum outbox_status {
 	OUTBOX_UNKNOWN,  /* may have arrived; next_try_at -1 gives it up */
 	OUTBOX_HELD,     /* likewise, but an operator has to look */
 	OUTBOX_FAILED,
-	OUTBOX_REFUSED,   /* failed, and for what is in it */
+	OUTBOX_REJECTED,  /* failed, and for what is in it */
 	OUTBOX_CANCELLED, /* not tried: the person left since the claim */
 };
 
 struct outbox_result {
 	int64_t id;
 	enum outbox_status end;
-	int64_t next_try_at; /* s, for DEFERRED, RETURNED and UNKNOWN */
-	bool was_unknown;    /* of the job: a RETURNED one goes back to UNKNOWN */
-	unsigned copies;     /* of the message now */
-	unsigned crashes;    /* likewise */
-	int code;            /* SMTP reply code, or -1 */
-	char *reply;         /* one printable line, or NULL */
-	int64_t bytes;       /* of the job */
+	int64_t next_try_at;  /* s, for DEFERRED, RETURNED and UNKNOWN */
+	bool was_unknown;     /* of the job: a RETURNED one goes back to UNKNOWN */
+	unsigned copies;      /* of the message now */
+	unsigned crashes;     /* likewise */
+	int code;             /* SMTP reply code, or -1 */
+	char *reply;          /* one printable line, or NULL */
+	int64_t message_hash; /* of the job */
 };
 
 void outbox_result_free(struct outbox_result *result);

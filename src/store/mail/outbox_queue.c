@@ -9,16 +9,17 @@
 #include "store/core/sql.h"
 
 /* The columns that load_message() reads, in its order. */
-#define MESSAGE_COLUMNS                                                              \
-	"o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address),"      \
-	" s.state, o.state, o.attempt,"                                              \
-	" o.queued_at, o.next_try_at, o.claimed_at, o.ended_at, o.code, o.reply,"    \
-	" o.render_key, o.octets, o.held_from, o.held_why, g.slot, g.date, g.state," \
-	" g.created_at,"                                                             \
-	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"            \
-	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind,"    \
-	" o.possible_copies, o.crashes"                                              \
-	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"            \
+#define MESSAGE_COLUMNS                                                            \
+	"o.id, o.digest_id, o.subscriber_id, coalesce(o.recipient, s.address),"    \
+	" s.state, o.state, o.attempt,"                                            \
+	" o.queued_at, o.next_try_at, o.claimed_at, o.ended_at, o.code, o.reply,"  \
+	" o.render_key, o.message_hash, o.held_from, o.held_why, g.slot, g.date, " \
+	"g.state,"                                                                 \
+	" g.created_at,"                                                           \
+	" (SELECT count(*) FROM digest_item i WHERE i.digest_id = g.id),"          \
+	" (SELECT max(day) FROM digest_item i WHERE i.digest_id = g.id), o.kind,"  \
+	" o.possible_copies, o.crashes"                                            \
+	" FROM outbox o LEFT JOIN subscriber s ON s.id = o.subscriber_id"          \
 	" LEFT JOIN digest g ON g.id = o.digest_id"
 
 void
@@ -60,7 +61,7 @@ load_message(sqlite3_stmt *row)
 	message->code = (int)sql_get_int(row, 11);
 	message->reply = sql_dup_text(row, 12);
 	message->cache_key = sql_dup_text(row, 13);
-	message->bytes = sql_get_int(row, 14);
+	message->message_hash = sql_get_int(row, 14);
 	message->held_from = sql_dup_text(row, 15);
 	message->held_why = sql_dup_text(row, 16);
 	message->slot = sql_dup_text(row, 17);
@@ -207,7 +208,7 @@ outbox_release(struct store *store, int64_t id, int64_t now, GError **error)
 }
 
 bool
-waiting_count_doubtful(struct store *store, int64_t *count, GError **error)
+outbox_count_in_doubt(struct store *store, int64_t *count, GError **error)
 {
 	static const char sql[] =
 	    "SELECT count(*) FROM outbox WHERE ended_at IS NULL AND (state = 'SENDING'"

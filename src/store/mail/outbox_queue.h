@@ -27,15 +27,15 @@ struct outbox_message {
 	unsigned copies;  /* that may have arrived */
 	unsigned crashes; /* of the daemon with it in flight */
 	int64_t queued_at;
-	int64_t next_try_at; /* or -1 */
-	int64_t claimed_at;  /* the last attempt, or -1 */
-	int64_t ended_at;    /* or -1 */
-	int code;            /* of the relay's last answer, or -1 */
-	char *reply;         /* that answer, or NULL */
-	char *cache_key;     /* of the octets that were sent first, or NULL */
-	int64_t bytes;       /* fingerprint of what was composed last, or -1 */
-	char *held_from;     /* the state before HELD, or NULL */
-	char *held_why;      /* "restore", "operator", "crash", or NULL */
+	int64_t next_try_at;  /* or -1 */
+	int64_t claimed_at;   /* the last attempt, or -1 */
+	int64_t ended_at;     /* or -1 */
+	int code;             /* of the relay's last answer, or -1 */
+	char *reply;          /* that answer, or NULL */
+	char *cache_key;      /* of the octets that were sent first, or NULL */
+	int64_t message_hash; /* fingerprint of what was composed last, or -1 */
+	char *held_from;      /* the state before HELD, or NULL */
+	char *held_why;       /* "restore", "operator", "crash", or NULL */
 	/* Of a digest; else NULL, -1 and 0. */
 	char *slot;
 	char *date;
@@ -80,7 +80,7 @@ bool outbox_release(struct store *store, int64_t id, int64_t now, GError **error
 
 /** Count messages that may have arrived and are not given up: SENDING, UNKNOWN, or HELD
  * after that. */
-bool waiting_count_doubtful(struct store *store, int64_t *count, GError **error);
+bool outbox_count_in_doubt(struct store *store, int64_t *count, GError **error);
 
 /** Count HELD messages. @param why "restore", "operator", "crash", or NULL for all */
 bool

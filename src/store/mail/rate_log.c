@@ -1,5 +1,5 @@
 /*
- * rate_log.c - how much was answered to whom lately, so that it can be limited.
+ * rate_log.c - recent replies by recipient, for rate limits.
  */
 #include "store/mail/rate_log.h"
 
@@ -9,11 +9,11 @@
 #include "base/token.h"
 #include "store/core/sql.h"
 
-/* As the schema has them. */
+/* As in the schema. */
 static const char *const kinds[] = {
     [RATE_CONFIRMATION] = "confirmation",
-    [RATE_UNKNOWN] = "stranger",
-    [RATE_ANSWER] = "answer",
+    [RATE_UNKNOWN] = "unknown",
+    [RATE_REPLY] = "reply",
     [RATE_PROVEN] = "proven",
     [RATE_HELP] = "help",
     [RATE_OWNER] = "owner",
@@ -21,75 +21,75 @@ static const char *const kinds[] = {
 };
 
 void
-rate_key_init(GBytes *key, const char *limit_key, struct rate_key *person)
+rate_key_init(GBytes *secret, const char *address, struct rate_key *key)
 {
-	const char *at = strrchr(limit_key, '@');
+	const char *at = strrchr(address, '@');
 
-	person->person = token_hash_string(key, "limit-person", limit_key);
-	person->domain =
-	    token_hash_string(key, "limit-domain", at ? at + 1 : limit_key);
+	key->address_hash = token_hash_string(secret, "limit-person", address);
+	key->domain_hash =
+	    token_hash_string(secret, "limit-domain", at ? at + 1 : address);
 }
 
 void
-rate_key_clear(struct rate_key *person)
+rate_key_clear(struct rate_key *key)
 {
-	g_clear_pointer(&person->person, g_free);
-	g_clear_pointer(&person->domain, g_free);
+	g_clear_pointer(&key->address_hash, g_free);
+	g_clear_pointer(&key->domain_hash, g_free);
 }
 
 bool
-rate_log_insert(struct store *store, enum rate_kind kind, const struct rate_key *person,
+rate_log_insert(struct store *store, enum rate_kind kind, const struct rate_key *key,
     int64_t now, GError **error)
 {
-	static const char sql[] =
-	    "INSERT INTO rate_log (kind, person, domain, at) VALUES (?1, ?2, ?3, ?4)";
+	static const char sql[] = "INSERT INTO rate_log (kind, address_hash, "
+	                          "domain_hash, at) VALUES (?1, ?2, ?3, ?4)";
 
 	return sql_exec(store, sql, error, SQL_TEXT(kinds[kind]),
-	    SQL_TEXT(person->person), SQL_TEXT(person->domain), SQL_INT(now));
+	    SQL_TEXT(key->address_hash), SQL_TEXT(key->domain_hash), SQL_INT(now));
 }
 
 bool
-rate_log_delete(struct store *store, enum rate_kind kind, const struct rate_key *person,
+rate_log_delete(struct store *store, enum rate_kind kind, const struct rate_key *key,
     GError **error)
 {
 	static const char sql[] =
-	    "DELETE FROM rate_log WHERE kind = ?1 AND person = ?2";
+	    "DELETE FROM rate_log WHERE kind = ?1 AND address_hash = ?2";
 
 	return sql_exec(
-	    store, sql, error, SQL_TEXT(kinds[kind]), SQL_TEXT(person->person));
+	    store, sql, error, SQL_TEXT(kinds[kind]), SQL_TEXT(key->address_hash));
 }
 
 bool
-rate_log_date_back(struct store *store, enum rate_kind kind,
-    const struct rate_key *person, int64_t at, GError **error)
+rate_log_backdate(struct store *store, enum rate_kind kind, const struct rate_key *key,
+    int64_t at, GError **error)
 {
 	static const char sql[] = "UPDATE rate_log SET at = ?3"
-	                          " WHERE kind = ?1 AND person = ?2 AND at > ?3";
+	                          " WHERE kind = ?1 AND address_hash = ?2 AND at > ?3";
 
 	return sql_exec(store, sql, error, SQL_TEXT(kinds[kind]),
-	    SQL_TEXT(person->person), SQL_INT(at));
+	    SQL_TEXT(key->address_hash), SQL_INT(at));
 }
 
 bool
-rate_log_count(struct store *store, enum rate_kind kind, const struct rate_key *person,
+rate_log_count(struct store *store, enum rate_kind kind, const struct rate_key *key,
     int64_t since, int64_t *count, GError **error)
 {
 	static const char sql[] = "SELECT count(*) FROM rate_log"
-	                          " WHERE kind = ?1 AND person = ?2 AND at > ?3";
+	                          " WHERE kind = ?1 AND address_hash = ?2 AND at > ?3";
 
 	return sql_number(store, sql, count, error, SQL_TEXT(kinds[kind]),
-	    SQL_TEXT(person->person), SQL_INT(since));
+	    SQL_TEXT(key->address_hash), SQL_INT(since));
 }
 
 bool
 rate_log_count_domain(struct store *store, enum rate_kind kind,
-    const struct rate_key *person, int64_t since, int64_t *count, GError **error)
+    const struct rate_key *key, int64_t since, int64_t *count, GError **error)
 {
 	static const char sql[] = "SELECT count(*) FROM rate_log"
-	                          " WHERE kind = ?1 AND domain = ?2 AND at > ?3";
+	                          " WHERE kind = ?1 AND domain_hash = ?2 AND at > ?3";
 
 	return sql_number(store, sql, count, error, SQL_TEXT(kinds[kind]),
-	    SQL_TEXT(person->domain), SQL_INT(since));
+	    SQL_TEXT(key->domain_hash), SQL_INT(since));
 }
 
 bool

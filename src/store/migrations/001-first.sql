@@ -32,7 +32,7 @@ CREATE TABLE paper (
 ) STRICT;
 CREATE INDEX paper_changed ON paper (seq) WHERE is_changed = 1;
 CREATE INDEX paper_last_day ON paper (last_day, revision);
-CREATE INDEX paper_bare ON paper (first_seen_at) WHERE categories IS NULL;
+CREATE INDEX paper_unenriched ON paper (first_seen_at) WHERE categories IS NULL;
 
 -- Every name by which a paper is known (src/model/paper_id.h).
 CREATE TABLE paper_alias (
@@ -54,7 +54,7 @@ CREATE TABLE listing (
 	source        TEXT NOT NULL CHECK (source <> ''),
 	day           TEXT NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
 	paper_seq     INTEGER NOT NULL REFERENCES paper (seq),
-	announcement  TEXT NOT NULL DEFAULT 'new' CHECK (announcement IN
+	type  TEXT NOT NULL DEFAULT 'new' CHECK (type IN
 		('new', 'cross', 'replace', 'replace-cross')),
 	version       INTEGER CHECK (version >= 1), -- of the paper; NULL: not told
 	upvotes       INTEGER CHECK (upvotes >= 0),
@@ -118,7 +118,7 @@ CREATE TABLE source_fetch (
 	id       INTEGER PRIMARY KEY,
 	source   TEXT NOT NULL CHECK (source <> ''),
 	day      TEXT NOT NULL,
-	asked_at INTEGER NOT NULL,
+	fetched_at INTEGER NOT NULL,
 	status   TEXT NOT NULL CHECK (status IN ('ok', 'same', 'empty', 'not-yet', 'stale', 'failed')),
 	etag     TEXT,
 	count    INTEGER NOT NULL DEFAULT 0 CHECK (count >= 0),
@@ -130,18 +130,18 @@ CREATE TABLE source_fetch (
 	CHECK ((status = 'failed') = (error IS NOT NULL))
 ) STRICT;
 CREATE INDEX source_fetch_day ON source_fetch (source, day, id);
-CREATE INDEX source_fetch_asked ON source_fetch (asked_at);
+CREATE INDEX source_fetch_time ON source_fetch (fetched_at);
 
 CREATE TABLE filter (
 	id              INTEGER PRIMARY KEY,
 	-- The revision of the papers through which it has seen them; NULL: that of the
 	-- crowd, which is the cursor 'matched'.
-	matched_through INTEGER,
+	matched_revision INTEGER,
 	canonical       TEXT NOT NULL UNIQUE CHECK (canonical <> ''),
 	hash            TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
 	created_at      INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX filter_behind ON filter (matched_through, id) WHERE matched_through IS NOT NULL;
+CREATE INDEX filter_lagging ON filter (matched_revision, id) WHERE matched_revision IS NOT NULL;
 
 -- Terms (src/query/eval/terms.h), one of which a paper must have for the filter.
 CREATE TABLE filter_term (
@@ -153,7 +153,7 @@ CREATE TABLE filter_term (
 CREATE INDEX filter_term_filter ON filter_term (filter_id);
 
 -- Whoever inserts it: until its terms are chosen it is asked about every paper.
-CREATE TRIGGER filter_is_filed AFTER INSERT ON filter
+CREATE TRIGGER filter_is_indexed AFTER INSERT ON filter
 BEGIN
 	INSERT INTO filter_term (kind, term, filter_id) VALUES (0, '', NEW.id);
 END;
@@ -170,7 +170,7 @@ CREATE TABLE subscriber (
 	name         TEXT CHECK (name NOT GLOB '*[' || char(1) || '-' || char(31) || ']*'),
 	state        TEXT NOT NULL
 		CHECK (state IN ('pending', 'active', 'paused', 'suspended', 'gone')),
-	cadence      TEXT NOT NULL CHECK (cadence IN ('now', 'daily', 'weekdays', 'weekly')),
+	frequency      TEXT NOT NULL CHECK (frequency IN ('now', 'daily', 'weekdays', 'weekly')),
 	weekdays     INTEGER NOT NULL CHECK (weekdays BETWEEN 1 AND 127), -- bit 0 is Monday
 	minute       INTEGER NOT NULL CHECK (minute BETWEEN 0 AND 1439),
 	zone         TEXT NOT NULL CHECK (zone <> ''),
@@ -179,7 +179,7 @@ CREATE TABLE subscriber (
 	sorting      TEXT NOT NULL DEFAULT 'votes' CHECK (sorting IN ('votes', 'score', 'date')),
 	abstract     TEXT NOT NULL DEFAULT 'full' CHECK (abstract IN ('full', 'short', 'none')),
 	format       TEXT NOT NULL DEFAULT 'both' CHECK (format IN ('both', 'text', 'html')),
-	quiet        TEXT NOT NULL DEFAULT 'off' CHECK (quiet IN ('off', 'note')),
+	empty_digest TEXT NOT NULL DEFAULT 'off' CHECK (empty_digest IN ('off', 'note')),
 	updates      TEXT NOT NULL DEFAULT 'off' CHECK (updates IN ('off', 'on')),
 	crosslist    TEXT NOT NULL DEFAULT 'on' CHECK (crosslist IN ('on', 'off')),
 	attach       TEXT NOT NULL DEFAULT 'none' CHECK (attach IN ('none', 'bibtex')),
@@ -201,7 +201,7 @@ CREATE TABLE subscriber (
 	CHECK (state <> 'gone' OR next_due_at IS NULL)
 ) STRICT;
 CREATE INDEX subscriber_due ON subscriber (next_due_at, id) WHERE state = 'active';
-CREATE INDEX subscriber_waking ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
+CREATE INDEX subscriber_pause_end ON subscriber (next_due_at, id) WHERE paused_until IS NOT NULL;
 
 -- Subscribers who were erased, by number alone: a backup of before erases them again when
 -- it is restored.
@@ -240,16 +240,16 @@ CREATE INDEX subscription_block ON subscription (subscriber_id, number) WHERE is
 --
 -- Whoever writes a row has read its filter in the same transaction; for SQLite to look
 -- for the filter once more took as long as all the rest of the writing.
-CREATE TABLE match_found (
+CREATE TABLE match (
 	filter_id  INTEGER NOT NULL, -- of filter
 	decided_at INTEGER NOT NULL,
 	papers     TEXT NOT NULL CHECK (papers GLOB '[1-9]*'), -- paper.seq, joined by commas
 	PRIMARY KEY (filter_id, decided_at)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER filter_is_gone AFTER DELETE ON filter
+CREATE TRIGGER filter_deletes_matches AFTER DELETE ON filter
 BEGIN
-	DELETE FROM match_found WHERE filter_id = OLD.id;
+	DELETE FROM match WHERE filter_id = OLD.id;
 END;
 
 CREATE TABLE match_pending (
@@ -261,13 +261,6 @@ CREATE TABLE match_pending (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX match_pending_due ON match_pending (due_at, paper_seq);
 CREATE INDEX match_pending_paper ON match_pending (paper_seq, filter_id);
-
--- Both, a row for each filter and paper.
-CREATE VIEW match (filter_id, paper_seq, state, decided_at, due_at) AS
-	SELECT m.filter_id, j.value, 'yes', m.decided_at, NULL
-	FROM match_found m, json_each('[' || m.papers || ']') j
-	UNION ALL
-	SELECT filter_id, paper_seq, 'waiting', decided_at, due_at FROM match_pending;
 
 CREATE TABLE digest (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: it names the message
@@ -366,7 +359,7 @@ CREATE TABLE outbox (
 	code          INTEGER,
 	reply         TEXT,
 	render_key    TEXT, -- of the bytes that were sent first
-	octets        INTEGER, -- fingerprint of the message as it was composed last
+	message_hash  INTEGER, -- FNV-1a of the message as composed last
 	held_from     TEXT -- what it was
 		CHECK (held_from = 'NEW' OR held_from = 'DEFERRED' OR held_from = 'UNKNOWN'),
 	held_why      TEXT CHECK (held_why IN ('restore', 'operator', 'crash')),
@@ -392,7 +385,7 @@ CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'SENDING';
 CREATE INDEX outbox_live ON outbox (subscriber_id, state) WHERE ended_at IS NULL;
 CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX outbox_held ON outbox (id) WHERE state = 'HELD';
-CREATE INDEX outbox_waiting ON outbox (queued_at, id)
+CREATE INDEX outbox_oldest ON outbox (queued_at, id)
 	WHERE ended_at IS NULL AND state <> 'HELD';
 CREATE INDEX outbox_deferred ON outbox (queued_at, id)
 	WHERE ended_at IS NULL AND state = 'DEFERRED';
@@ -432,14 +425,14 @@ CREATE TABLE pending_erasure (
 -- How much was answered to whom lately.  Addresses and domains are HMACs.
 CREATE TABLE rate_log (
 	id     INTEGER PRIMARY KEY,
-	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'stranger', 'answer', 'proven',
+	kind   TEXT NOT NULL CHECK (kind IN ('confirmation', 'unknown', 'reply', 'proven',
 		'help', 'owner', 'left')),
-	person TEXT NOT NULL CHECK (length(person) = 64),
-	domain TEXT NOT NULL CHECK (length(domain) = 64),
+	address_hash TEXT NOT NULL CHECK (length(address_hash) = 64),
+	domain_hash  TEXT NOT NULL CHECK (length(domain_hash) = 64),
 	at     INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX rate_log_person ON rate_log (person, kind, at);
-CREATE INDEX rate_log_domain ON rate_log (domain, kind, at);
+CREATE INDEX rate_log_address ON rate_log (address_hash, kind, at);
+CREATE INDEX rate_log_domain ON rate_log (domain_hash, kind, at);
 CREATE INDEX rate_log_kind ON rate_log (kind, at);
 CREATE INDEX rate_log_at ON rate_log (at);
 
@@ -457,7 +450,7 @@ CREATE TABLE inbox (
 	state       TEXT NOT NULL CHECK (state IN ('new', 'done', 'quarantined')),
 	tries       INTEGER NOT NULL DEFAULT 0 CHECK (tries >= 0), -- that failed
 	-- That were begun and of which nothing was heard: the program died.
-	begun       INTEGER NOT NULL DEFAULT 0 CHECK (begun >= 0),
+	started     INTEGER NOT NULL DEFAULT 0 CHECK (started >= 0),
 	next_try_at INTEGER,
 	ended_at    INTEGER,
 	verdict     TEXT, -- what became of it, or what failed last
@@ -538,7 +531,7 @@ WHEN NEW.kind <> OLD.kind OR NEW.recipient IS NOT OLD.recipient
 	OR NEW.sender IS NOT OLD.sender
 	OR (NEW.message IS NOT OLD.message AND NEW.message IS NOT NULL)
 BEGIN
-	SELECT RAISE(ABORT, 'what is in a letter is frozen');
+	SELECT RAISE(ABORT, 'the content of a message is frozen');
 END;
 
 -- A digest is complete when it is in the outbox; it goes whole, with its row.
@@ -563,7 +556,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'what is in a digest is frozen');
 END;
 
-CREATE TRIGGER digest_kept BEFORE DELETE ON digest_item
+CREATE TRIGGER digest_frozen_delete BEFORE DELETE ON digest_item
 WHEN EXISTS (SELECT 1 FROM digest WHERE id = OLD.digest_id)
 	AND NOT EXISTS (SELECT 1 FROM paper_duplicate t JOIN digest_item i
 		ON i.digest_id = OLD.digest_id
@@ -592,10 +585,10 @@ CREATE TRIGGER confirmation_is_used_once BEFORE UPDATE OF id, hash, purpose, add
 	recipient, action, details, made_at, expires_at, used_at ON confirmation
 WHEN OLD.used_at IS NOT NULL
 BEGIN
-	SELECT RAISE(ABORT, 'a ticket is used once');
+	SELECT RAISE(ABORT, 'a confirmation is used once');
 END;
 
-CREATE TRIGGER match_found_is_final BEFORE UPDATE ON match_found
+CREATE TRIGGER match_is_final BEFORE UPDATE ON match
 WHEN NEW.filter_id <> OLD.filter_id OR NEW.decided_at <> OLD.decided_at
 	OR (substr(NEW.papers, 1, length(OLD.papers) + 1) <> OLD.papers || ','
 	-- Only two rows of one paper may become one.
@@ -612,7 +605,7 @@ END;
 CREATE TRIGGER inbox_done_is_final BEFORE UPDATE OF state ON inbox
 WHEN OLD.state = 'done' AND NEW.state <> 'done'
 BEGIN
-	SELECT RAISE(ABORT, 'a letter that was handled stays so');
+	SELECT RAISE(ABORT, 'an inbound message that was handled stays done');
 END;
 
 -- Numbers of rows that status and metrics show, maintained by triggers: to count them
@@ -667,20 +660,20 @@ BEGIN
 	WHERE name = 'match_pending';
 END;
 
-CREATE TRIGGER match_found_count_insert AFTER INSERT ON match_found
+CREATE TRIGGER match_count_insert AFTER INSERT ON match
 BEGIN
 	UPDATE row_count SET count = count + (1 + length(NEW.papers) - length(replace(NEW.papers, ',', '')))
 	WHERE name = 'match';
 END;
 
-CREATE TRIGGER match_found_count_update AFTER UPDATE OF papers ON match_found
+CREATE TRIGGER match_count_update AFTER UPDATE OF papers ON match
 BEGIN
 	UPDATE row_count SET count = count - (1 + length(OLD.papers) - length(replace(OLD.papers, ',', '')))
 		+ (1 + length(NEW.papers) - length(replace(NEW.papers, ',', '')))
 	WHERE name = 'match';
 END;
 
-CREATE TRIGGER match_found_count_delete AFTER DELETE ON match_found
+CREATE TRIGGER match_count_delete AFTER DELETE ON match
 BEGIN
 	UPDATE row_count SET count = count - (1 + length(OLD.papers) - length(replace(OLD.papers, ',', '')))
 	WHERE name = 'match';

@@ -150,8 +150,8 @@ archive_find_nearest(
 {
 	static const char sql[] =
 	    "SELECT text, papers FROM vocabulary WHERE length(text) BETWEEN ?1 AND ?2";
-	long messages = g_utf8_strlen(folded, -1);
-	unsigned best = messages < 4 ? 0 : messages < 6 ? 2 : 3; /* to be under */
+	long chars = g_utf8_strlen(folded, -1);
+	unsigned best = chars < 4 ? 0 : chars < 6 ? 2 : 3; /* to be under */
 	g_autofree gunichar *wanted = NULL;
 	g_autofree char *nearest = NULL;
 	int64_t most = 0;
@@ -159,11 +159,11 @@ archive_find_nearest(
 	enum sql_step step;
 
 	*word = NULL;
-	if (!best || messages > NEAR_CHARS)
+	if (!best || chars > NEAR_CHARS)
 		return true;
 	wanted = g_utf8_to_ucs4_fast(folded, -1, NULL);
-	statement = sql_bind(store, sql, error, SQL_INT(messages - best + 1),
-	    SQL_INT(messages + best - 1));
+	statement = sql_bind(
+	    store, sql, error, SQL_INT(chars - best + 1), SQL_INT(chars + best - 1));
 	if (!statement)
 		return false;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
@@ -171,7 +171,7 @@ archive_find_nearest(
 		int64_t papers = sql_get_int(statement, 1);
 		long len;
 		g_autofree gunichar *other = g_utf8_to_ucs4_fast(text, -1, &len);
-		unsigned distance = measure(wanted, messages, other, len);
+		unsigned distance = measure(wanted, chars, other, len);
 
 		if (distance > best || (distance == best && papers <= most) ||
 		    (distance == best && !nearest))

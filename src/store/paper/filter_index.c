@@ -5,7 +5,7 @@
 
 #include "store/core/sql.h"
 #include "store/paper/archive.h"
-#include "store/paper/matches.h"
+#include "store/paper/filter_progress.h"
 
 /* How many papers the archive had when all were filed, and how far filing anew is. */
 #define FILED_PAPERS "filed papers"
@@ -167,7 +167,7 @@ renew_page(struct store *store, unsigned limit, bool *is_done, GError **error)
 	*is_done = !is_stale(filed, size.papers);
 	if (*is_done)
 		return true;
-	filters = matches_load_filters(store, after, limit, error);
+	filters = filter_progress_load_filters(store, after, limit, error);
 	if (!filters || !file_all(store, filters, error))
 		return false;
 	if (filters->len == limit) {
@@ -189,7 +189,7 @@ filter_index_rebuild(struct store *store, unsigned limit, bool *is_done, GError 
 
 	if (!store_begin(store, &transaction, error))
 		return false;
-	unfiled = matches_load_unfiled(store, limit, error);
+	unfiled = filter_progress_load_unindexed(store, limit, error);
 	if (!unfiled || !file_all(store, unfiled, error) ||
 	    (unfiled->len < limit && !renew_page(store, limit, &is_last, error)) ||
 	    !store_commit(&transaction, error))

@@ -16,7 +16,7 @@
 enum name { NAME_ID, NAME_DOI, NAME_LINK, NAME_GUID, NAME_TITLE, NAME_ENTRY, N_NAMES };
 
 /* Two posts of one title within this time may be one. */
-#define MAILER_S (3 * INT64_C(86400))
+#define ENTRY_S (3 * INT64_C(86400))
 
 static void
 make_names(const struct paper *paper, char *names[N_NAMES])
@@ -25,7 +25,7 @@ make_names(const struct paper *paper, char *names[N_NAMES])
 	names[NAME_DOI] = paper->doi ? g_strconcat("doi:", paper->doi, NULL) : NULL;
 	names[NAME_LINK] = g_strdup(paper->link);
 	names[NAME_GUID] = g_strdup(paper->guid);
-	names[NAME_ENTRY] = g_strdup(paper->mailer);
+	names[NAME_ENTRY] = g_strdup(paper->entry_key);
 	names[NAME_TITLE] = paper_id_format_title(paper);
 }
 
@@ -107,7 +107,7 @@ is_same_entry(
 	    paper->published_at >= 0 ? paper->published_at : stored->first_seen_at;
 	bool is_same_text =
 	    *reported->abstract && strcmp(reported->abstract, paper->abstract) == 0;
-	bool is_near = ABS(reported_at - other_at) < MAILER_S;
+	bool is_near = ABS(reported_at - other_at) < ENTRY_S;
 
 	return paper_id_is_long_title(reported->title) + is_same_text + is_near >= 2;
 }

@@ -7,7 +7,7 @@
 #include "store/core/sql.h"
 
 void
-history_listing_free(struct history_listing *listing)
+paper_history_listing_free(struct paper_history_listing *listing)
 {
 	if (!listing)
 		return;
@@ -17,7 +17,7 @@ history_listing_free(struct history_listing *listing)
 }
 
 void
-history_digest_free(struct history_digest *digest)
+paper_history_digest_free(struct paper_history_digest *digest)
 {
 	if (!digest)
 		return;
@@ -28,23 +28,24 @@ history_digest_free(struct history_digest *digest)
 }
 
 GPtrArray *
-history_load_listings(struct store *store, int64_t paper_seq, GError **error)
+paper_history_load_listings(struct store *store, int64_t paper_seq, GError **error)
 {
 	static const char sql[] =
-	    "SELECT source, day, announcement, first_seen_at, paper_seq FROM listing"
+	    "SELECT source, day, type, first_seen_at, paper_seq FROM listing"
 	    " WHERE paper_seq = ?1 ORDER BY first_seen_at, day, source";
 	static const struct enumeration_column enumerations[] = {
-	    {2, ENUMERATION_LISTING_ANNOUNCEMENT, ENUMERATION_VALUE, 4}};
+	    {2, ENUMERATION_LISTING_TYPE, ENUMERATION_VALUE, 4}};
 	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(paper_seq));
 	g_autoptr(GPtrArray) listings =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)history_listing_free);
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_history_listing_free);
 	enum sql_step step;
 
 	if (!statement)
 		return NULL;
 	while (
 	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct history_listing *listing = g_new0(struct history_listing, 1);
+		struct paper_history_listing *listing =
+		    g_new0(struct paper_history_listing, 1);
 
 		listing->source = sql_dup_text(statement, 0);
 		g_strlcpy(listing->day, (const char *)sqlite3_column_text(statement, 1),
@@ -57,7 +58,7 @@ history_load_listings(struct store *store, int64_t paper_seq, GError **error)
 }
 
 GPtrArray *
-history_load_digests(
+paper_history_load_digests(
     struct store *store, int64_t subscriber_id, int64_t paper_seq, GError **error)
 {
 	static const char sql[] =
@@ -74,14 +75,15 @@ history_load_digests(
 	sql_auto *statement =
 	    sql_bind(store, sql, error, SQL_INT(subscriber_id), SQL_INT(paper_seq));
 	g_autoptr(GPtrArray) digests =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)history_digest_free);
+	    g_ptr_array_new_with_free_func((GDestroyNotify)paper_history_digest_free);
 	enum sql_step step;
 
 	if (!statement)
 		return NULL;
 	while (
 	    (step = ENUMERATION_STEP(statement, enumerations, error)) == SQL_STEP_ROW) {
-		struct history_digest *digest = g_new0(struct history_digest, 1);
+		struct paper_history_digest *digest =
+		    g_new0(struct paper_history_digest, 1);
 
 		digest->id = sql_get_int(statement, 0);
 		digest->created_at = sql_get_int(statement, 1);
@@ -98,8 +100,8 @@ history_load_digests(
 }
 
 bool
-history_load_delivery(struct store *store, int64_t subscriber_id, int64_t paper_seq,
-    struct history_delivery *delivery, GError **error)
+paper_history_load_delivery(struct store *store, int64_t subscriber_id,
+    int64_t paper_seq, struct paper_history_delivery *delivery, GError **error)
 {
 	static const char sql[] = "SELECT (SELECT at FROM delivered"
 	                          "  WHERE subscriber_id = ?1 AND paper_seq = ?2"
@@ -114,7 +116,7 @@ history_load_delivery(struct store *store, int64_t subscriber_id, int64_t paper_
 
 	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
 		return false;
-	*delivery = (struct history_delivery){
+	*delivery = (struct paper_history_delivery){
 	    .at = sql_get_int(statement, 0),
 	    .digest_id = sql_get_int(statement, 1),
 	    .refusals = sql_get_int(statement, 2),
@@ -123,7 +125,7 @@ history_load_delivery(struct store *store, int64_t subscriber_id, int64_t paper_
 }
 
 bool
-history_load_first_day(struct store *store, char day[11], GError **error)
+paper_history_load_first_day(struct store *store, char day[11], GError **error)
 {
 	static const char sql[] = "SELECT coalesce(min(last_day), '') FROM paper";
 	sql_auto *statement = sql_bind(store, sql, error);
@@ -135,7 +137,7 @@ history_load_first_day(struct store *store, char day[11], GError **error)
 }
 
 GPtrArray *
-history_load_papers(struct store *store, int64_t subscriber_id, GError **error)
+paper_history_load_papers(struct store *store, int64_t subscriber_id, GError **error)
 {
 	static const char sql[] =
 	    "SELECT p.id FROM delivered d JOIN paper p ON p.seq = d.paper_seq"

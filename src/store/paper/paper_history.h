@@ -13,21 +13,21 @@
 #include "store/core/store.h"
 
 /* A source listed it. */
-struct history_listing {
+struct paper_history_listing {
 	char *source;
 	char day[11];
 	char *listing_type;    /* "new" */
 	int64_t first_seen_at; /* when that was seen here */
 };
 
-void history_listing_free(struct history_listing *listing);
+void paper_history_listing_free(struct paper_history_listing *listing);
 
-/** @return of struct history_listing *, as they were seen */
+/** @return of struct paper_history_listing *, as they were seen */
 GPtrArray *
-history_load_listings(struct store *store, int64_t paper_seq, GError **error);
+paper_history_load_listings(struct store *store, int64_t paper_seq, GError **error);
 
 /* A digest of a person that had it. */
-struct history_digest {
+struct paper_history_digest {
 	int64_t id;
 	int64_t created_at;
 	char *state; /* live, sent, failed, cancelled */
@@ -39,26 +39,26 @@ struct history_digest {
 	char *reply;         /* of the relay, or NULL */
 };
 
-void history_digest_free(struct history_digest *digest);
+void paper_history_digest_free(struct paper_history_digest *digest);
 
-/** @return of struct history_digest *, oldest first; of the last weeks only */
-GPtrArray *history_load_digests(
+/** @return of struct paper_history_digest *, oldest first; of the last weeks only */
+GPtrArray *paper_history_load_digests(
     struct store *store, int64_t subscriber_id, int64_t paper_seq, GError **error);
 
-struct history_delivery {
+struct paper_history_delivery {
 	int64_t at; /* when it counted as delivered, or -1 for never */
 	int64_t digest_id;
 	int64_t refusals; /* how often it was in a message refused for its content */
 };
 
-bool history_load_delivery(struct store *store, int64_t subscriber_id,
-    int64_t paper_seq, struct history_delivery *delivery, GError **error);
+bool paper_history_load_delivery(struct store *store, int64_t subscriber_id,
+    int64_t paper_seq, struct paper_history_delivery *delivery, GError **error);
 
 /** The ids of all papers that a person had, newest first. @return of char * */
 GPtrArray *
-history_load_papers(struct store *store, int64_t subscriber_id, GError **error);
+paper_history_load_papers(struct store *store, int64_t subscriber_id, GError **error);
 
 /** The oldest last day of any paper. @param day  set; "" for an empty store */
-bool history_load_first_day(struct store *store, char day[11], GError **error);
+bool paper_history_load_first_day(struct store *store, char day[11], GError **error);
 
 #endif

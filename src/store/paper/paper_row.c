@@ -47,7 +47,7 @@ load_texts(sqlite3_stmt *row, int column)
 }
 
 static int
-compare_appearances(const void *a, const void *b)
+compare_listings(const void *a, const void *b)
 {
 	const struct paper_listing *left = a, *right = b;
 	int by_day = strcmp(left->day, right->day);
@@ -56,12 +56,12 @@ compare_appearances(const void *a, const void *b)
 }
 
 static void
-note_appearance(struct paper *paper, const char *source, const char *day,
+add_listing(struct paper *paper, const char *source, const char *day,
     enum listing_type listing_type, bool is_late)
 {
-	for (unsigned i = 0; i < paper->appearances->len; i++) {
+	for (unsigned i = 0; i < paper->listings->len; i++) {
 		struct paper_listing *known =
-		    &g_array_index(paper->appearances, struct paper_listing, i);
+		    &g_array_index(paper->listings, struct paper_listing, i);
 
 		if (strcmp(known->day, day) == 0 &&
 		    strcmp(known->source, source) == 0) {
@@ -71,8 +71,7 @@ note_appearance(struct paper *paper, const char *source, const char *day,
 		}
 	}
 	paper_add_listing(paper, source, day, listing_type);
-	g_array_index(
-	    paper->appearances, struct paper_listing, paper->appearances->len - 1)
+	g_array_index(paper->listings, struct paper_listing, paper->listings->len - 1)
 	    .is_late = is_late;
 }
 
@@ -94,8 +93,7 @@ is_late(const char *day, int64_t listed_at, int64_t first_seen_at)
  * one category and cross-listed in another is new.
  */
 static void
-load_appearances(
-    sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper *paper)
+load_listings(sqlite3_stmt *row, int column, int64_t first_seen_at, struct paper *paper)
 {
 	g_autofree char *lines = sql_dup_text(row, column);
 	g_auto(GStrv) parts = lines ? g_strsplit(lines, "\n", -1) : NULL;
@@ -106,11 +104,11 @@ load_appearances(
 
 		cells[3][strcspn(cells[3], "/")] = '\0';
 		listing_type_parse(cells[1], &listing_type);
-		note_appearance(paper, cells[3], cells[0], listing_type,
+		add_listing(paper, cells[3], cells[0], listing_type,
 		    is_late(
 		        cells[0], g_ascii_strtoll(cells[2], NULL, 10), first_seen_at));
 	}
-	g_array_sort(paper->appearances, compare_appearances);
+	g_array_sort(paper->listings, compare_listings);
 }
 
 enum sql_step
@@ -118,7 +116,7 @@ paper_row_step(sqlite3_stmt *row, GError **error)
 {
 	static const struct enumeration_column enumerations[] = {
 	    {23, ENUMERATION_PAPER_SOURCE, ENUMERATION_VALUE, 0},
-	    {24, ENUMERATION_LISTING_ANNOUNCEMENT, ENUMERATION_LINES, 0},
+	    {24, ENUMERATION_LISTING_TYPE, ENUMERATION_LINES, 0},
 	};
 
 	return ENUMERATION_STEP(row, enumerations, error);
@@ -156,7 +154,7 @@ paper_row_load(sqlite3_stmt *row)
 	stored->first_seen_at = sql_get_int(row, 21);
 	stored->is_revised = sql_get_int(row, 22) == 1;
 	paper->source_rank = (enum paper_source_rank)sql_get_int(row, 23);
-	load_appearances(row, 24, stored->first_seen_at, paper);
+	load_listings(row, 24, stored->first_seen_at, paper);
 	return stored;
 }
 

@@ -15,7 +15,7 @@
 	" paper.published_at, paper.upvotes, paper.comments, paper.stars,"            \
 	" paper.revision, paper.last_day, paper.first_seen_at, paper.is_revised,"     \
 	" paper.source_rank,"                                                         \
-	" (SELECT group_concat(l.day || char(9) || ifnull(l.announcement, '')"        \
+	" (SELECT group_concat(l.day || char(9) || ifnull(l.type, '')"                \
 	"   || char(9) ||"                                                            \
 	"   l.first_seen_at || char(9) || l.source, char(10))"                        \
 	"  FROM listing l WHERE l.paper_seq = paper.seq)"

@@ -12,16 +12,16 @@
 #include "store/paper/paper_row.h"
 
 static const char *const status_names[] = {
-    [BATCH_OK] = "ok",
-    [BATCH_SAME] = "same",
-    [BATCH_EMPTY] = "empty",
-    [BATCH_NOT_YET] = "not-yet",
-    [BATCH_STALE] = "stale",
-    [BATCH_FAILED] = "failed",
+    [SOURCE_FETCH_OK] = "ok",
+    [SOURCE_FETCH_SAME] = "same",
+    [SOURCE_FETCH_EMPTY] = "empty",
+    [SOURCE_FETCH_NOT_YET] = "not-yet",
+    [SOURCE_FETCH_STALE] = "stale",
+    [SOURCE_FETCH_FAILED] = "failed",
 };
 
 const char *
-batch_status_name(enum batch_status status)
+source_fetch_status_name(enum source_fetch_status status)
 {
 	return status_names[status];
 }
@@ -49,7 +49,7 @@ source_report_free(struct source_report *report)
 }
 
 GPtrArray *
-papers_load_bare(
+papers_load_unenriched(
     struct store *store, int64_t seen_after, unsigned limit, GError **error)
 {
 	static const char sql[] =
@@ -155,7 +155,7 @@ papers_load_etag_time(
     struct store *store, const char *source, int64_t *at, GError **error)
 {
 	static const char sql[] =
-	    "SELECT max(asked_at) FROM source_fetch WHERE source = ?1"
+	    "SELECT max(fetched_at) FROM source_fetch WHERE source = ?1"
 	    " AND etag IS NOT NULL";
 
 	return sql_number(store, sql, at, error, SQL_TEXT(source));
@@ -276,15 +276,15 @@ papers_load_reports(struct store *store, GError **error)
 	    /* Of the last day or so: a day that failed and has not been good since. */
 	    " (SELECT f.day || ': ' || f.error FROM source_fetch f WHERE f.source = "
 	    "b.source"
-	    "  AND f.asked_at > b.asked_at - 100000 AND f.status = 'failed'"
-	    "  AND " STILL_FAILING "  ORDER BY f.id DESC LIMIT 1), b.asked_at,"
+	    "  AND f.fetched_at > b.fetched_at - 100000 AND f.status = 'failed'"
+	    "  AND " STILL_FAILING "  ORDER BY f.id DESC LIMIT 1), b.fetched_at,"
 	    /* Of several days that are asked for at once, none may have failed. */
-	    " (SELECT g.asked_at FROM source_fetch g WHERE g.source = b.source"
+	    " (SELECT g.fetched_at FROM source_fetch g WHERE g.source = b.source"
 	    "  AND g.status NOT IN ('failed', 'stale')"
 	    "  AND NOT EXISTS (SELECT 1 FROM source_fetch f WHERE f.source = g.source"
-	    "   AND f.asked_at = g.asked_at AND f.status = 'failed'"
+	    "   AND f.fetched_at = g.fetched_at AND f.status = 'failed'"
 	    "   AND " STILL_FAILING ")"
-	    "  ORDER BY g.asked_at DESC LIMIT 1),"
+	    "  ORDER BY g.fetched_at DESC LIMIT 1),"
 	    " (SELECT max(day) FROM listing l WHERE l.source = b.source),"
 	    " (SELECT count(*) FROM listing l WHERE l.source = b.source AND l.day ="
 	    "  (SELECT max(day) FROM listing m WHERE m.source = b.source))"
@@ -306,7 +306,7 @@ papers_load_reports(struct store *store, GError **error)
 		report->day = sql_dup_text(statement, 1);
 		report->status = sql_dup_text(statement, 2);
 		report->error = sql_dup_text(statement, 3);
-		report->asked_at = sql_get_int(statement, 4);
+		report->fetched_at = sql_get_int(statement, 4);
 		report->good_at = sql_get_int(statement, 5);
 		report->papers_day = sql_dup_text(statement, 6);
 		report->papers = sql_get_int(statement, 7);
@@ -381,12 +381,12 @@ papers_has_field(struct store *store, const char *name, bool *has, GError **erro
 }
 
 bool
-papers_prune_batches(struct store *store, int64_t before, unsigned limit,
+papers_prune_fetches(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error)
 {
 	static const char sql[] =
 	    "DELETE FROM source_fetch WHERE id IN"
-	    " (SELECT id FROM source_fetch WHERE asked_at < ?1 LIMIT ?2)";
+	    " (SELECT id FROM source_fetch WHERE fetched_at < ?1 LIMIT ?2)";
 
 	return sql_exec_count(
 	    store, sql, count, error, SQL_INT(before), SQL_INT(limit));

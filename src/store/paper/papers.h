@@ -15,23 +15,23 @@
 #define PAPERS_ENRICH_S (2 * 3600)
 
 /* How a source answered for one day. */
-enum batch_status {
-	BATCH_OK,
-	BATCH_SAME,    /* nothing changed since the last answer (304) */
-	BATCH_EMPTY,   /* the day has no papers (so far) */
-	BATCH_NOT_YET, /* the source does not know the day yet */
-	BATCH_STALE,   /* the papers of another day under this day's date */
-	BATCH_FAILED,
+enum source_fetch_status {
+	SOURCE_FETCH_OK,
+	SOURCE_FETCH_SAME,    /* nothing changed since the last answer (304) */
+	SOURCE_FETCH_EMPTY,   /* the day has no papers (so far) */
+	SOURCE_FETCH_NOT_YET, /* the source does not know the day yet */
+	SOURCE_FETCH_STALE,   /* the papers of another day under this day's date */
+	SOURCE_FETCH_FAILED,
 };
 
-struct batch {
+struct source_fetch {
 	const char *source;
 	const char *day; /* YYYY-MM-DD */
-	int64_t asked_at;
-	enum batch_status status;
+	int64_t fetched_at;
+	enum source_fetch_status status;
 	const char *etag;     /* or NULL */
 	const char *ids_hash; /* SHA-256 of the sorted ids, or NULL */
-	const char *error;    /* when BATCH_FAILED, else NULL */
+	const char *error;    /* when SOURCE_FETCH_FAILED, else NULL */
 	/* The failure says nothing about other days: only a good answer for this day
 	 * ends it, else any does. */
 	bool is_of_day;
@@ -60,7 +60,7 @@ struct stored_paper {
 void stored_paper_free(struct stored_paper *stored);
 PB_DEFINE_AUTO(stored_paper, stored_paper_free);
 
-const char *batch_status_name(enum batch_status status);
+const char *source_fetch_status_name(enum source_fetch_status status);
 
 /**
  * Record one answer of a source with its papers, all in one transaction.
@@ -75,10 +75,10 @@ const char *batch_status_name(enum batch_status status);
  * before that has ended, since sending it again has to give the same octets;
  * the answer is then kept without its ETag, so that the next one is whole again.
  *
- * @param listings  of struct listing *; NULL unless BATCH_OK
+ * @param listings  of struct listing *; NULL unless SOURCE_FETCH_OK
  * @param saved     set on success
  */
-bool papers_save_batch(struct store *store, const struct batch *batch,
+bool papers_save_fetch(struct store *store, const struct source_fetch *batch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error);
 
 /**
@@ -106,7 +106,7 @@ bool papers_merge_duplicates(
 /** Papers of arXiv without categories first seen after a time, newest first. @return of
  * char *
  */
-GPtrArray *papers_load_bare(
+GPtrArray *papers_load_unenriched(
     struct store *store, int64_t seen_after, unsigned limit, GError **error);
 
 /** The ETag of the last good answer for a day. @param etag set to NULL for none */
@@ -173,12 +173,12 @@ struct source_report {
 	char *source;
 	char *day;
 	char *status;
-	char *error;      /* "DAY: words" of the newest day that failed and has not been
-	                     good since, or NULL */
-	int64_t asked_at; /* the last answer, s */
-	int64_t good_at;  /* the last answer that did not fail, s; -1 for never */
-	int64_t papers;   /* listed on the newest day that had papers */
-	char *papers_day; /* that day, or NULL */
+	char *error; /* "DAY: words" of the newest day that failed and has not been
+	                good since, or NULL */
+	int64_t fetched_at; /* the last answer, s */
+	int64_t good_at;    /* the last answer that did not fail, s; -1 for never */
+	int64_t papers;     /* listed on the newest day that had papers */
+	char *papers_day;   /* that day, or NULL */
 };
 
 void source_report_free(struct source_report *report);
@@ -204,7 +204,7 @@ bool papers_has_categories(struct store *store, bool *has, GError **error);
 bool papers_has_field(struct store *store, const char *name, bool *has, GError **error);
 
 /** Forget up to a limit of answers of sources older than a time. @param count set */
-bool papers_prune_batches(struct store *store, int64_t before, unsigned limit,
+bool papers_prune_fetches(struct store *store, int64_t before, unsigned limit,
     unsigned *count, GError **error);
 
 #endif

@@ -202,11 +202,11 @@ note_listing(struct store *store, const char *source, const struct listing *list
 {
 	static const char sql_has[] =
 	    "SELECT EXISTS (SELECT 1 FROM listing WHERE source = ?1 AND day = ?2"
-	    " AND paper_seq = ?3 AND announcement = ?4)";
+	    " AND paper_seq = ?3 AND type = ?4)";
 	static const char sql[] =
-	    "INSERT INTO listing (source, day, paper_seq, announcement, upvotes,"
+	    "INSERT INTO listing (source, day, paper_seq, type, upvotes,"
 	    " first_seen_at, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-	    " ON CONFLICT DO UPDATE SET announcement = excluded.announcement,"
+	    " ON CONFLICT DO UPDATE SET type = excluded.type,"
 	    " upvotes = coalesce(excluded.upvotes, upvotes),"
 	    " version = coalesce(excluded.version, version)";
 	static const char sql_day[] =
@@ -324,15 +324,15 @@ papers_merge_duplicates(
 
 /* What a source that has no days listed before is not listed again. */
 static bool
-is_listed_before(struct store *store, const struct batch *batch, int64_t seq,
+is_listed_before(struct store *store, const struct source_fetch *fetch, int64_t seq,
     bool *is_listed, GError **error)
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM listing"
 	                          " WHERE paper_seq = ?1 AND source = ?2)";
 	int64_t found = 0;
 
-	if (batch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
-	                             SQL_TEXT(batch->source)))
+	if (fetch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
+	                             SQL_TEXT(fetch->source)))
 		return false;
 	*is_listed = found == 1;
 	return true;
@@ -343,7 +343,7 @@ is_listed_before(struct store *store, const struct batch *batch, int64_t seq,
  * would change at every poll.
  */
 static bool
-is_first_elsewhere(struct store *store, const struct batch *batch, int64_t seq,
+is_first_elsewhere(struct store *store, const struct source_fetch *fetch, int64_t seq,
     bool *is_elsewhere, GError **error)
 {
 	static const char sql[] =
@@ -351,15 +351,15 @@ is_first_elsewhere(struct store *store, const struct batch *batch, int64_t seq,
 	    " ORDER BY first_seen_at, source LIMIT 1), 0)";
 	int64_t found = 0;
 
-	if (batch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
-	                             SQL_TEXT(batch->source)))
+	if (fetch->is_rolling && !sql_number(store, sql, &found, error, SQL_INT(seq),
+	                             SQL_TEXT(fetch->source)))
 		return false;
 	*is_elsewhere = found == 1;
 	return true;
 }
 
 static bool
-save_listing(struct store *store, const struct batch *batch,
+save_listing(struct store *store, const struct source_fetch *fetch,
     const struct listing *listing, struct papers_saved *saved, GError **error)
 {
 	const struct paper *paper = listing->paper;
@@ -368,24 +368,24 @@ save_listing(struct store *store, const struct batch *batch,
 	bool is_anew = false, is_listed, is_elsewhere;
 	int64_t seq;
 
-	if (!find_one(store, paper, batch->asked_at, &stored, error))
+	if (!find_one(store, paper, fetch->fetched_at, &stored, error))
 		return false;
 	if (!stored) {
 		saved->fresh++;
-		return insert_paper(
-		           store, paper, listing->day, batch->asked_at, &seq, error) &&
-		       note_listing(store, batch->source, listing, seq, batch->asked_at,
-		           &is_anew, error);
+		return insert_paper(store, paper, listing->day, fetch->fetched_at, &seq,
+		           error) &&
+		       note_listing(store, fetch->source, listing, seq,
+		           fetch->fetched_at, &is_anew, error);
 	}
-	if (!is_first_elsewhere(store, batch, stored->seq, &is_elsewhere, error))
+	if (!is_first_elsewhere(store, fetch, stored->seq, &is_elsewhere, error))
 		return false;
 	merged = is_elsewhere ? paper_dedup_merge(paper, stored->paper)
 	                      : paper_dedup_merge(stored->paper, paper);
-	return is_listed_before(store, batch, stored->seq, &is_listed, error) &&
-	       (is_listed || note_listing(store, batch->source, listing, stored->seq,
-	                         batch->asked_at, &is_anew, error)) &&
+	return is_listed_before(store, fetch, stored->seq, &is_listed, error) &&
+	       (is_listed || note_listing(store, fetch->source, listing, stored->seq,
+	                         fetch->fetched_at, &is_anew, error)) &&
 	       update_paper(
-	           store, merged, stored, batch->asked_at, saved, &is_anew, error) &&
+	           store, merged, stored, fetch->fetched_at, saved, &is_anew, error) &&
 	       paper_aliases_add(store, paper, stored->seq, error) &&
 	       (!is_anew || renew_revision(store, stored->seq, error));
 }
@@ -395,31 +395,31 @@ save_listing(struct store *store, const struct batch *batch,
  * however old its own date is; at the first reading that date is all there is.
  */
 static bool
-date_listings(struct store *store, const struct batch *batch, const GPtrArray *listings,
-    GError **error)
+date_listings(struct store *store, const struct source_fetch *fetch,
+    const GPtrArray *listings, GError **error)
 {
 	static const char sql[] = "SELECT EXISTS (SELECT 1 FROM source_fetch"
 	                          " WHERE source = ?1 AND status IN ('ok', 'empty'))";
 	int64_t was_read;
 
-	if (!batch->is_rolling || !listings)
+	if (!fetch->is_rolling || !listings)
 		return true;
-	if (!sql_number(store, sql, &was_read, error, SQL_TEXT(batch->source)))
+	if (!sql_number(store, sql, &was_read, error, SQL_TEXT(fetch->source)))
 		return false;
 	for (unsigned i = 0; was_read && i < listings->len; i++) {
 		struct listing *listing = listings->pdata[i];
 
-		g_strlcpy(listing->day, batch->day, sizeof(listing->day));
+		g_strlcpy(listing->day, fetch->day, sizeof(listing->day));
 	}
 	return true;
 }
 
 bool
-papers_save_batch(struct store *store, const struct batch *batch,
+papers_save_fetch(struct store *store, const struct source_fetch *fetch,
     const GPtrArray *listings, struct papers_saved *saved, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO source_fetch (source, day, asked_at, status, "
+	    "INSERT INTO source_fetch (source, day, fetched_at, status, "
 	    "etag, count, fresh, ids_hash,"
 	    " error, is_of_day)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -428,23 +428,23 @@ papers_save_batch(struct store *store, const struct batch *batch,
 	pb_transaction transaction = {0};
 
 	if (!store_begin(store, &transaction, error) ||
-	    !date_listings(store, batch, listings, error))
+	    !date_listings(store, fetch, listings, error))
 		return false;
 	for (unsigned i = 0; i < sums.listed; i++) {
 		const struct listing *listing = listings->pdata[i];
 
-		if (!save_listing(store, batch, listing, &sums, error)) {
+		if (!save_listing(store, fetch, listing, &sums, error)) {
 			g_prefix_error(error, "paper %s: ", listing->paper->id);
 			return false;
 		}
 	}
 	/* What was not taken now has to be told again. */
-	etag = sums.frozen ? NULL : batch->etag;
-	if (!sql_exec(store, sql, error, SQL_TEXT(batch->source), SQL_TEXT(batch->day),
-	        SQL_INT(batch->asked_at), SQL_TEXT(batch_status_name(batch->status)),
-	        SQL_TEXT(etag), SQL_INT(sums.listed), SQL_INT(sums.fresh),
-	        SQL_TEXT(batch->ids_hash), SQL_TEXT(batch->error),
-	        SQL_INT(batch->is_of_day)) ||
+	etag = sums.frozen ? NULL : fetch->etag;
+	if (!sql_exec(store, sql, error, SQL_TEXT(fetch->source), SQL_TEXT(fetch->day),
+	        SQL_INT(fetch->fetched_at),
+	        SQL_TEXT(source_fetch_status_name(fetch->status)), SQL_TEXT(etag),
+	        SQL_INT(sums.listed), SQL_INT(sums.fresh), SQL_TEXT(fetch->ids_hash),
+	        SQL_TEXT(fetch->error), SQL_INT(fetch->is_of_day)) ||
 	    !store_commit(&transaction, error))
 		return false;
 	*saved = sums;

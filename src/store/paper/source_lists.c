@@ -118,8 +118,8 @@ source_lists_load_baseline(
     struct store *store, const char *name, struct list_baseline *past, GError **error)
 {
 	static const char sql[] =
-	    "SELECT (SELECT min(asked_at) FROM source_fetch WHERE source = ?1),"
-	    " (SELECT max(asked_at) FROM source_fetch WHERE source = ?1"
+	    "SELECT (SELECT min(fetched_at) FROM source_fetch WHERE source = ?1),"
+	    " (SELECT max(fetched_at) FROM source_fetch WHERE source = ?1"
 	    "  AND status <> 'failed'),"
 	    " (SELECT count FROM source_fetch WHERE source = ?1 AND status = 'ok'"
 	    "  ORDER BY day DESC, id DESC LIMIT 1),"
@@ -132,7 +132,7 @@ source_lists_load_baseline(
 
 	if (!statement || sql_step(statement, error) != SQL_STEP_ROW)
 		return false;
-	past->asked_at = sql_get_int(statement, 0);
+	past->fetched_at = sql_get_int(statement, 0);
 	past->good_at = sql_get_int(statement, 1);
 	past->listed = sql_get_int(statement, 2);
 	past->is_failing = sql_get_int(statement, 3) == 1;

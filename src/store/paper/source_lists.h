@@ -43,7 +43,7 @@ bool source_lists_load_day(struct store *store, const char *name, const char *da
 
 /* What is known of one list at all.  Times are s, -1 for never. */
 struct list_baseline {
-	int64_t asked_at;    /* first */
+	int64_t fetched_at;  /* first */
 	int64_t good_at;     /* last */
 	int64_t listed;      /* in the last answer with papers; -1: there was none */
 	bool is_failing;     /* so was the last answer */

@@ -10,14 +10,14 @@
 #include "store/core/row_count.h"
 #include "store/core/sql.h"
 #include "store/paper/filter_index.h"
-#include "store/paper/matches.h"
+#include "store/paper/filter_progress.h"
 
 /* The columns that load_subscriber() reads, in its order. */
-#define SUBSCRIBER_COLUMNS                                                         \
-	"id, address, address_key, name, state, cadence, weekdays, minute, zone, " \
-	"max_full,"                                                                \
-	" created_at, consent_at, consent_text, is_first_due, next_due_at, "       \
-	"paused_until, language, catch_up, sorting, abstract, format, quiet,"      \
+#define SUBSCRIBER_COLUMNS                                                           \
+	"id, address, address_key, name, state, frequency, weekdays, minute, zone, " \
+	"max_full,"                                                                  \
+	" created_at, consent_at, consent_text, is_first_due, next_due_at, "         \
+	"paused_until, language, catch_up, sorting, abstract, format, empty_digest," \
 	" updates, crosslist, attach, moved_at"
 
 /* No day is NULL in the file. */
@@ -61,11 +61,11 @@ load_preferences(sqlite3_stmt *row, struct subscriber *subscriber)
 
 static const struct enumeration_column subscriber_enumerations[] = {
     {4, ENUMERATION_SUBSCRIBER_STATE, ENUMERATION_VALUE, 0},
-    {5, ENUMERATION_SUBSCRIBER_CADENCE, ENUMERATION_VALUE, 0},
+    {5, ENUMERATION_SUBSCRIBER_FREQUENCY, ENUMERATION_VALUE, 0},
     {COLUMN_PREFERENCES, ENUMERATION_SUBSCRIBER_SORTING, ENUMERATION_VALUE, 0},
     {COLUMN_PREFERENCES + 1, ENUMERATION_SUBSCRIBER_ABSTRACT, ENUMERATION_VALUE, 0},
     {COLUMN_PREFERENCES + 2, ENUMERATION_SUBSCRIBER_FORMAT, ENUMERATION_VALUE, 0},
-    {COLUMN_PREFERENCES + 3, ENUMERATION_SUBSCRIBER_QUIET, ENUMERATION_VALUE, 0},
+    {COLUMN_PREFERENCES + 3, ENUMERATION_SUBSCRIBER_EMPTY_DIGEST, ENUMERATION_VALUE, 0},
     {COLUMN_PREFERENCES + 4, ENUMERATION_SUBSCRIBER_UPDATES, ENUMERATION_VALUE, 0},
     {COLUMN_PREFERENCES + 5, ENUMERATION_SUBSCRIBER_CROSSLIST, ENUMERATION_VALUE, 0},
     {COLUMN_PREFERENCES + 6, ENUMERATION_SUBSCRIBER_ATTACH, ENUMERATION_VALUE, 0},
@@ -84,9 +84,9 @@ load_subscriber(sqlite3_stmt *row)
 	subscriber->state =
 	    subscriber_parse_state((const char *)sqlite3_column_text(row, 4));
 	schedule_parse_frequency((const char *)sqlite3_column_text(row, 5),
-	    &subscriber->rhythm.cadence, NULL);
-	subscriber->rhythm.weekdays = (unsigned)sql_get_int(row, 6);
-	subscriber->rhythm.minute = (int)sql_get_int(row, 7);
+	    &subscriber->schedule.frequency, NULL);
+	subscriber->schedule.weekdays = (unsigned)sql_get_int(row, 6);
+	subscriber->schedule.minute = (int)sql_get_int(row, 7);
 	subscriber->zone = sql_dup_text(row, 8);
 	subscriber->max_full = (int)sql_get_int(row, 9);
 	subscriber->created_at = sql_get_int(row, 10);
@@ -136,20 +136,20 @@ bool
 subscribers_insert(struct store *store, struct subscriber *subscriber, GError **error)
 {
 	static const char sql[] =
-	    "INSERT INTO subscriber (address, address_key, name, state, cadence,"
+	    "INSERT INTO subscriber (address, address_key, name, state, frequency,"
 	    " weekdays,"
 	    " minute, zone, max_full, created_at, consent_at, consent_text,"
 	    " next_due_at, is_first_due, paused_until, language, catch_up, sorting,"
-	    " abstract, format, quiet, updates, crosslist, attach)"
+	    " abstract, format, empty_digest, updates, crosslist, attach)"
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
 	    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)";
-	const struct schedule *rhythm = &subscriber->rhythm;
+	const struct schedule *schedule = &subscriber->schedule;
 
 	if (!sql_exec(store, sql, error, SQL_TEXT(subscriber->address),
 	        SQL_TEXT(subscriber->address_key), SQL_TEXT(subscriber->name),
 	        SQL_TEXT(subscriber_state_name(subscriber->state)),
-	        SQL_TEXT(schedule_frequency_name(rhythm->cadence)),
-	        SQL_INT(rhythm->weekdays), SQL_INT(rhythm->minute),
+	        SQL_TEXT(schedule_frequency_name(schedule->frequency)),
+	        SQL_INT(schedule->weekdays), SQL_INT(schedule->minute),
 	        SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
 	        SQL_INT(subscriber->created_at),
 	        SQL_INT_OR_NULL(subscriber->consent_at),
@@ -167,19 +167,19 @@ subscribers_update(
     struct store *store, const struct subscriber *subscriber, GError **error)
 {
 	static const char sql[] =
-	    "UPDATE subscriber SET address = ?2, name = ?3, state = ?4, cadence = ?5,"
+	    "UPDATE subscriber SET address = ?2, name = ?3, state = ?4, frequency = ?5,"
 	    " weekdays = ?6, minute = ?7, zone = ?8, max_full = ?9, consent_at = ?10,"
 	    " consent_text = ?11, is_first_due = ?12, next_due_at = ?13,"
 	    " paused_until = ?14, language = ?15, catch_up = ?16, sorting = ?17,"
-	    " abstract = ?18, format = ?19, quiet = ?20, updates = ?21,"
+	    " abstract = ?18, format = ?19, empty_digest = ?20, updates = ?21,"
 	    " crosslist = ?22, attach = ?23 WHERE id = ?1";
-	const struct schedule *rhythm = &subscriber->rhythm;
+	const struct schedule *schedule = &subscriber->schedule;
 
 	return sql_exec(store, sql, error, SQL_INT(subscriber->id),
 	    SQL_TEXT(subscriber->address), SQL_TEXT(subscriber->name),
 	    SQL_TEXT(subscriber_state_name(subscriber->state)),
-	    SQL_TEXT(schedule_frequency_name(rhythm->cadence)),
-	    SQL_INT(rhythm->weekdays), SQL_INT(rhythm->minute),
+	    SQL_TEXT(schedule_frequency_name(schedule->frequency)),
+	    SQL_INT(schedule->weekdays), SQL_INT(schedule->minute),
 	    SQL_TEXT(subscriber->zone), SQL_INT(subscriber->max_full),
 	    SQL_INT_OR_NULL(subscriber->consent_at), SQL_TEXT(subscriber->consent_text),
 	    SQL_INT(subscriber->is_first_due), SQL_INT_OR_NULL(subscriber->next_due_at),
@@ -266,10 +266,10 @@ subscribers_load_due(
 	static const char sql[] =
 	    "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
 	    " WHERE state = 'active' AND next_due_at <= ?1"
-	    " AND (next_due_at <= ?3 OR is_first_due = 1 OR cadence = 'now')"
+	    " AND (next_due_at <= ?3 OR is_first_due = 1 OR frequency = 'now')"
 	    " AND NOT EXISTS"
 	    "  (SELECT 1 FROM subscription s JOIN filter f ON f.id = s.filter_id"
-	    "   WHERE s.subscriber_id = subscriber.id AND " MATCHES_THROUGH
+	    "   WHERE s.subscriber_id = subscriber.id AND " FILTER_PROGRESS_REVISION
 	    "    < (SELECT coalesce(max(revision), 0) FROM paper))"
 	    " ORDER BY next_due_at, id LIMIT ?2";
 	sql_auto *statement =
@@ -279,7 +279,8 @@ subscribers_load_due(
 }
 
 GPtrArray *
-subscribers_load_far(struct store *store, int64_t after, unsigned limit, GError **error)
+subscribers_load_due_after(
+    struct store *store, int64_t after, unsigned limit, GError **error)
 {
 	static const char sql[] = "SELECT " SUBSCRIBER_COLUMNS " FROM subscriber"
 	                          " WHERE state = 'active' AND next_due_at > ?1 ORDER "
@@ -291,7 +292,7 @@ subscribers_load_far(struct store *store, int64_t after, unsigned limit, GError 
 }
 
 GPtrArray *
-subscribers_load_waking(
+subscribers_load_pause_ended(
     struct store *store, int64_t now, unsigned limit, GError **error)
 {
 	static const char sql[] =
@@ -304,7 +305,7 @@ subscribers_load_waking(
 }
 
 bool
-subscribers_pull_in_since(
+subscribers_limit_since_day(
     struct store *store, const char *today, const char *since_day, GError **error)
 {
 	static const char sql[] =
@@ -341,7 +342,7 @@ subscribers_save_due(
 }
 
 bool
-subscribers_put_off(struct store *store, int64_t id, int64_t due_at, GError **error)
+subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **error)
 {
 	static const char sql[] =
 	    "UPDATE subscriber SET next_due_at = ?2 WHERE id = ?1";
@@ -406,17 +407,18 @@ subscribers_load_subscriptions(
 /* Find or make the row of a canonical filter. */
 static bool
 save_filter(struct store *store, struct subscription *subscription, const char *hash,
-    int64_t matched_through, int64_t now, GError **error)
+    int64_t matched_revision, int64_t now, GError **error)
 {
 	static const char sql_insert[] =
-	    "INSERT INTO filter (canonical, hash, matched_through, created_at)"
-	    " VALUES (?1, ?2, " MATCHES_JOINED("?3") ", ?4) ON CONFLICT DO NOTHING";
+	    "INSERT INTO filter (canonical, hash, matched_revision, created_at)"
+	    " VALUES (?1, ?2, " FILTER_PROGRESS_JOINED(
+	        "?3") ", ?4) ON CONFLICT DO NOTHING";
 	static const char sql_find[] = "SELECT id FROM filter WHERE hash = ?1";
 	unsigned count;
 
 	return sql_exec_count(store, sql_insert, &count, error,
 	           SQL_TEXT(subscription->canonical), SQL_TEXT(hash),
-	           SQL_INT(matched_through), SQL_INT(now)) &&
+	           SQL_INT(matched_revision), SQL_INT(now)) &&
 	       sql_number(
 	           store, sql_find, &subscription->filter_id, error, SQL_TEXT(hash)) &&
 	       (!count || filter_index_save(store, subscription->filter_id,
@@ -425,7 +427,7 @@ save_filter(struct store *store, struct subscription *subscription, const char *
 
 bool
 subscribers_insert_subscription(struct store *store, struct subscription *subscription,
-    const char *hash, int64_t matched_through, int64_t now, GError **error)
+    const char *hash, int64_t matched_revision, int64_t now, GError **error)
 {
 	static const char sql_has[] =
 	    "SELECT coalesce((SELECT number FROM subscription"
@@ -443,7 +445,7 @@ subscribers_insert_subscription(struct store *store, struct subscription *subscr
 	    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 	int64_t owner = subscription->subscriber_id, number;
 
-	if (!save_filter(store, subscription, hash, matched_through, now, error) ||
+	if (!save_filter(store, subscription, hash, matched_revision, now, error) ||
 	    !sql_number(store, sql_has, &number, error, SQL_INT(owner),
 	        SQL_INT(subscription->filter_id)))
 		return false;
@@ -469,7 +471,7 @@ subscribers_insert_subscription(struct store *store, struct subscription *subscr
 
 bool
 subscribers_change_subscription(struct store *store, struct subscription *subscription,
-    const char *hash, int64_t matched_through, int64_t now, GError **error)
+    const char *hash, int64_t matched_revision, int64_t now, GError **error)
 {
 	static const char sql_has[] =
 	    "SELECT coalesce((SELECT number FROM subscription"
@@ -480,7 +482,7 @@ subscribers_change_subscription(struct store *store, struct subscription *subscr
 	    " WHERE id = ?1";
 	int64_t number;
 
-	if (!save_filter(store, subscription, hash, matched_through, now, error) ||
+	if (!save_filter(store, subscription, hash, matched_revision, now, error) ||
 	    !sql_number(store, sql_has, &number, error,
 	        SQL_INT(subscription->subscriber_id), SQL_INT(subscription->filter_id),
 	        SQL_INT(subscription->id)))

@@ -59,16 +59,16 @@ GPtrArray *subscribers_load_due(
     struct store *store, int64_t now, int64_t through, unsigned limit, GError **error);
 
 /** Load a page of active subscribers whose edition is due only after a time. */
-GPtrArray *subscribers_load_far(
+GPtrArray *subscribers_load_due_after(
     struct store *store, int64_t after, unsigned limit, GError **error);
 
 /** Load a page of paused subscribers whose pause has ended, earliest first. */
-GPtrArray *subscribers_load_waking(
+GPtrArray *subscribers_load_pause_ended(
     struct store *store, int64_t now, unsigned limit, GError **error);
 
 /** Let no filter look back to a day after today: they look back to since_day instead.
  */
-bool subscribers_pull_in_since(
+bool subscribers_limit_since_day(
     struct store *store, const char *today, const char *since_day, GError **error);
 
 /** When the next edition of anybody is due, or somebody's pause ends. @param due_at -1
@@ -82,7 +82,7 @@ bool subscribers_save_due(
 
 /** Let a subscriber's next edition wait until a time; it stays what it is. */
 bool
-subscribers_put_off(struct store *store, int64_t id, int64_t due_at, GError **error);
+subscribers_postpone(struct store *store, int64_t id, int64_t due_at, GError **error);
 
 /** Count subscribers by state. @param counts  one for each enum subscriber_state */
 bool subscribers_count_states(struct store *store, int64_t *counts, GError **error);
@@ -96,12 +96,12 @@ GPtrArray *subscribers_load_subscriptions(
  * smallest that is; it is set.
  *
  * @param hash             of the canonical form
- * @param matched_through  for a filter that nobody had before
+ * @param matched_revision  for a filter that nobody had before
  * @return PB_ERROR_INPUT when the person has this filter already
  */
 bool
 subscribers_insert_subscription(struct store *store, struct subscription *subscription,
-    const char *hash, int64_t matched_through, int64_t now, GError **error);
+    const char *hash, int64_t matched_revision, int64_t now, GError **error);
 
 /**
  * Give a subscription another filter, with its text, first day, name, limit and note;
@@ -111,7 +111,7 @@ subscribers_insert_subscription(struct store *store, struct subscription *subscr
  */
 bool
 subscribers_change_subscription(struct store *store, struct subscription *subscription,
-    const char *hash, int64_t matched_through, int64_t now, GError **error);
+    const char *hash, int64_t matched_revision, int64_t now, GError **error);
 
 /** @param name  NULL for none */
 bool subscribers_name_subscription(

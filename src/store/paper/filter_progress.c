@@ -1,0 +1,207 @@
+/*
+ * filter_progress.c - the revision of the papers up to which each filter is matched.
+ */
+#include "store/paper/filter_progress.h"
+
+#include "store/core/sql.h"
+
+/* Of a filter f, in the order of load_filters(). */
+#define COLUMNS \
+	"f.id, f.canonical, " FILTER_PROGRESS_REVISION ", f.matched_revision IS NULL"
+
+/* Names of cursors. */
+#define MATCHED      "matched"
+#define BATCH        "matching"
+#define BATCH_FILTER "matching filter"
+
+void
+stored_filter_free(struct stored_filter *filter)
+{
+	if (!filter)
+		return;
+	g_free(filter->canonical);
+	g_free(filter);
+}
+
+static GPtrArray *
+load_filters(sqlite3_stmt *statement, GError **error)
+{
+	g_autoptr(GPtrArray) filters =
+	    g_ptr_array_new_with_free_func((GDestroyNotify)stored_filter_free);
+	enum sql_step step;
+
+	if (!statement)
+		return NULL;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		struct stored_filter *filter = g_new0(struct stored_filter, 1);
+
+		filter->id = sql_get_int(statement, 0);
+		filter->canonical = sql_dup_text(statement, 1);
+		filter->matched_revision = sql_get_int(statement, 2);
+		filter->is_batched = sql_get_int(statement, 3) == 1;
+		g_ptr_array_add(filters, filter);
+	}
+	return step == SQL_STEP_DONE ? g_steal_pointer(&filters) : NULL;
+}
+
+bool
+filter_progress_load(
+    struct store *store, struct filter_progress *progress, GError **error)
+{
+	struct filter_progress loaded;
+
+	if (!store_load_cursor(store, MATCHED, 0, &loaded.matched, error) ||
+	    !store_load_cursor(store, BATCH, 0, &loaded.batch, error) ||
+	    !store_load_cursor(store, BATCH_FILTER, 0, &loaded.filter_id, error))
+		return false;
+	*progress = loaded;
+	return true;
+}
+
+bool
+filter_progress_save(
+    struct store *store, const struct filter_progress *progress, GError **error)
+{
+	return store_save_cursor(store, MATCHED, progress->matched, error) &&
+	       store_save_cursor(store, BATCH, progress->batch, error) &&
+	       store_save_cursor(store, BATCH_FILTER, progress->filter_id, error);
+}
+
+GPtrArray *
+filter_progress_load_filters(
+    struct store *store, int64_t after, unsigned limit, GError **error)
+{
+	static const char sql[] = "SELECT " COLUMNS " FROM filter f"
+	                          " WHERE f.id > ?1 ORDER BY f.id LIMIT ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(limit));
+
+	return load_filters(statement, error);
+}
+
+GPtrArray *
+filter_progress_load_unindexed(struct store *store, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " COLUMNS " FROM filter f WHERE NOT EXISTS"
+	    " (SELECT 1 FROM filter_term t WHERE t.filter_id = f.id) LIMIT ?1";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_INT(limit));
+
+	return load_filters(statement, error);
+}
+
+GPtrArray *
+filter_progress_load_pending(struct store *store, int64_t paper_seq, int64_t after,
+    unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " COLUMNS
+	    " FROM match_pending m JOIN filter f ON f.id = m.filter_id"
+	    " WHERE m.paper_seq = ?1 AND m.filter_id > ?2"
+	    " ORDER BY m.filter_id LIMIT ?3";
+	sql_auto *statement = sql_bind(
+	    store, sql, error, SQL_INT(paper_seq), SQL_INT(after), SQL_INT(limit));
+
+	return load_filters(statement, error);
+}
+
+static bool foreach (
+    sqlite3_stmt *statement, const struct filter_callbacks *callbacks, GError * *error)
+{
+	enum sql_step step;
+
+	if (!statement)
+		return false;
+	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
+		int64_t id = sqlite3_column_int64(statement, 0);
+
+		if (callbacks->is_selected(callbacks->data, id) &&
+		    !callbacks->found(callbacks->data, id,
+		        (const char *)sqlite3_column_text(statement, 1), error))
+			return false;
+	}
+	return step == SQL_STEP_DONE;
+}
+
+bool
+filter_progress_foreach(struct store *store, const char *ids,
+    const struct filter_callbacks *callbacks, GError **error)
+{
+	/* One statement is cheaper than one for each id. */
+	static const char sql[] =
+	    "SELECT f.id, f.canonical FROM json_each(?1) j"
+	    " CROSS JOIN filter f ON f.id = j.value WHERE f.matched_revision IS NULL";
+	sql_auto *statement = sql_bind(store, sql, error, SQL_TEXT(ids));
+
+	return foreach (statement, callbacks, error);
+}
+
+bool
+filter_progress_foreach_range(struct store *store, int64_t after, int64_t through,
+    const struct filter_callbacks *callbacks, GError **error)
+{
+	static const char sql[] = "SELECT id, canonical FROM filter WHERE id > ?1"
+	                          " AND id <= ?2 AND matched_revision IS NULL";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(after), SQL_INT(through));
+
+	return foreach (statement, callbacks, error);
+}
+
+bool
+filter_progress_load_last_id(struct store *store, int64_t *id, GError **error)
+{
+	static const char sql[] = "SELECT coalesce(max(id), 0) FROM filter";
+
+	return sql_number(store, sql, id, error);
+}
+
+bool
+filter_progress_join_batch(
+    struct store *store, unsigned limit, unsigned *count, GError **error)
+{
+	static const char sql[] =
+	    "UPDATE filter SET matched_revision = NULL WHERE id IN"
+	    " (SELECT id FROM filter WHERE matched_revision IS NOT NULL AND"
+	    "  " FILTER_PROGRESS_JOINED("matched_revision") " IS NULL LIMIT ?1)";
+
+	return sql_exec_count(store, sql, count, error, SQL_INT(limit));
+}
+
+GPtrArray *
+filter_progress_load_lagging(
+    struct store *store, int64_t revision, unsigned limit, GError **error)
+{
+	static const char sql[] =
+	    "SELECT id, canonical, matched_revision, 0 FROM filter"
+	    " WHERE matched_revision < ?1 ORDER BY matched_revision, id LIMIT ?2";
+	sql_auto *statement =
+	    sql_bind(store, sql, error, SQL_INT(revision), SQL_INT(limit));
+
+	return load_filters(statement, error);
+}
+
+bool
+filter_progress_save_revision(struct store *store, int64_t filter_id, int64_t revision,
+    bool *is_there, GError **error)
+{
+	static const char sql[] = "UPDATE filter SET matched_revision = "
+	                          "max(matched_revision, ?2) WHERE id = ?1";
+	unsigned count;
+
+	if (!sql_exec_count(
+	        store, sql, &count, error, SQL_INT(filter_id), SQL_INT(revision)))
+		return false;
+	*is_there = count > 0;
+	return true;
+}
+
+bool
+filter_progress_load_revision(
+    struct store *store, int64_t filter_id, int64_t *revision, GError **error)
+{
+	static const char sql[] =
+	    "SELECT " FILTER_PROGRESS_REVISION " FROM filter f WHERE f.id = ?1";
+
+	return sql_number(store, sql, revision, error, SQL_INT(filter_id));
+}
