@@ -12,14 +12,14 @@
 static void
 check_same(const char *contents, size_t size, const char *above, const char *below)
 {
-	g_autofree char *key = inmail_key_format(contents, size);
+	g_autofree char *key = dedup_key_format(contents, size);
 	GString *other = g_string_new(above);
 	g_autofree char *other_key = NULL;
 
 	g_assert(strlen(key) == DEDUP_KEY_LENGTH);
 	g_string_append_len(other, contents, (gssize)size);
 	g_string_append(other, below);
-	other_key = inmail_key_format(other->str, other->len);
+	other_key = dedup_key_format(other->str, other->len);
 	g_assert_cmpstr(key, ==, other_key);
 	g_string_free(other, TRUE);
 }
@@ -43,9 +43,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_same(contents, length, "", "\n\r\n\n");
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		g_autofree char *value =
-		    inmail_key_find_field(contents, length, names[i]);
+		    dedup_key_find_field(contents, length, names[i]);
 		g_autofree char *address =
-		    inmail_key_find_address(contents, length, names[i]);
+		    dedup_key_find_address(contents, length, names[i]);
 
 		g_assert(!value || strlen(value) <= BOUNDS_MAIL_VALUE_BYTES);
 		g_assert(!address || strlen(address) <= BOUNDS_ADDRESS_BYTES);

@@ -78,7 +78,7 @@ is_plain_without_html(void)
 {
 	struct compose_headers fields = base;
 
-	fields.html.runs = NULL;
+	fields.html.spans = NULL;
 	fields.boundary = NULL;
 	check_message(&fields, HEADER "Content-Type: text/plain; charset=utf-8\r\n"
 	                              "Content-Transfer-Encoding: quoted-printable\r\n"
@@ -152,7 +152,7 @@ fixed_fields_are_those_that_it_would_make(void)
 	static const struct compose_header extra[] = {
 	    {"List-Id", "x"}, {"Precedence", "bulk"}};
 	struct compose_headers fields = base;
-	struct compose_prefix fixed = {0};
+	struct compose_prefix prefix = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GBytes) made = NULL;
 	g_autoptr(GBytes) copied = NULL;
@@ -161,18 +161,18 @@ fixed_fields_are_those_that_it_would_make(void)
 	fields.extra_count = G_N_ELEMENTS(extra);
 	made = compose_message(&fields, &error);
 	g_assert_no_error(error);
-	g_assert_true(compose_prefix_init(&fixed, &fields, &error));
-	fields.fixed = &fixed;
+	g_assert_true(compose_prefix_init(&prefix, &fields, &error));
+	fields.prefix = &prefix;
 	fields.extra_count = 0;
 	fields.from.address = "nobody";
 	copied = compose_message(&fields, &error);
 	g_assert_no_error(error);
 	g_assert_true(g_bytes_equal(made, copied));
-	compose_prefix_clear(&fixed);
+	compose_prefix_clear(&prefix);
 
-	g_assert_false(compose_prefix_init(&fixed, &fields, &error));
+	g_assert_false(compose_prefix_init(&prefix, &fields, &error));
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
-	g_assert_null(fixed.from);
+	g_assert_null(prefix.from);
 }
 
 int
@@ -184,7 +184,7 @@ main(int argc, char **argv)
 	g_test_add_func("/message/is plain without HTML", is_plain_without_html);
 	g_test_add_func(
 	    "/message/refuses what would break it", refuses_what_would_break_it);
-	g_test_add_func("/message/fixed fields are those that it would make",
+	g_test_add_func("/message/prefix fields are those that it would make",
 	    fixed_fields_are_those_that_it_would_make);
 	g_test_add_func("/message/refuses a boundary that is none",
 	    refuses_a_boundary_that_is_none);

@@ -13,7 +13,7 @@
 static char *
 key_of(const char *raw)
 {
-	return inmail_key_format(raw, strlen(raw));
+	return dedup_key_format(raw, strlen(raw));
 }
 
 static const struct {
@@ -94,7 +94,7 @@ static void
 a_field_is_the_topmost_and_on_one_line(void)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
-		g_autofree char *value = inmail_key_find_field(
+		g_autofree char *value = dedup_key_find_field(
 		    fields[i].raw, strlen(fields[i].raw), fields[i].name);
 
 		g_assert_cmpstr(value, ==, fields[i].value);
@@ -123,7 +123,7 @@ an_envelope_address_stands_alone(void)
 		g_autofree char *raw =
 		    g_strdup_printf("Delivered-To: %s\n\n", addresses[i].value);
 		g_autofree char *found =
-		    inmail_key_find_address(raw, strlen(raw), "Delivered-To");
+		    dedup_key_find_address(raw, strlen(raw), "Delivered-To");
 
 		g_assert_cmpstr(found, ==, addresses[i].address);
 	}
@@ -139,9 +139,9 @@ values_have_their_bounds(void)
 		g_autofree char *word = g_strnfill(length, 'x');
 		g_autofree char *raw =
 		    g_strdup_printf("A:y%s\nB: <%s>\n\n", long_word, word);
-		g_autofree char *value = inmail_key_find_field(raw, strlen(raw), "A");
+		g_autofree char *value = dedup_key_find_field(raw, strlen(raw), "A");
 		g_autofree char *address =
-		    inmail_key_find_address(raw, strlen(raw), "B");
+		    dedup_key_find_address(raw, strlen(raw), "B");
 
 		g_assert_cmpuint(strlen(value), ==, MIN(size, BOUNDS_MAIL_VALUE_BYTES));
 		g_assert_true((address != NULL) == (more <= 0));

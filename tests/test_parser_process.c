@@ -143,8 +143,8 @@ static const struct {
 	enum pb_error code;
 	const char *words;
 } scripts[] = {
-    {"says nothing", "cat >/dev/null", PB_ERROR_TEMPORARY, "nothing that can be read"},
-    {"does not read", "exit 0", PB_ERROR_TEMPORARY, "nothing that can be read"},
+    {"says nothing", "cat >/dev/null", PB_ERROR_TEMPORARY, "unknown first line"},
+    {"does not read", "exit 0", PB_ERROR_TEMPORARY, "unknown first line"},
     {"fails", "exit 3", PB_ERROR_TEMPORARY, "status 3"},
     {"cannot run", "exit 71", PB_ERROR_PERMANENT, "cannot run here"},
     {"kills itself", "kill -SEGV $$", PB_ERROR_TEMPORARY, "signal 11"},
@@ -157,11 +157,11 @@ static const struct {
     {"says too much", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
         PB_ERROR_TEMPORARY, "too much"},
     {"lies", "printf 'paperboy-parser 1\\nsubject 9\\nx\\nend 0\\n\\n'",
-        PB_ERROR_TEMPORARY, "not true"},
+        PB_ERROR_TEMPORARY, "wrong length"},
     {"refuses and tells",
         "printf 'paperboy-parser 1\\nrefused 1\\nx\\ntext 0\\n\\n"
         "end 0\\n\\n'",
-        PB_ERROR_TEMPORARY, "refused what it told"},
+        PB_ERROR_TEMPORARY, "a refusal and other records"},
     {"tells and fails", "printf 'paperboy-parser 1\\nend 0\\n\\n'; exit 1",
         PB_ERROR_TEMPORARY, "status 1"},
 };

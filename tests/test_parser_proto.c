@@ -47,15 +47,15 @@ static const struct {
 	const char *records, *words;
 } hostile[] = {
     {"", "no end"},
-    {"end 0\n", "not true"},
-    {"end 1\nx\n", "more than it may"},
+    {"end 0\n", "wrong length"},
+    {"end 1\nx\n", "too long"},
     {"end 0\n\nend 0\n\n", "after the end"},
     {"end 0\n\n\n", "after the end"},
-    {"subject 5\nhello" END, "not true"},
-    {"subject 4\nhello\n" END, "not true"},
-    {"subject 6\nhello\n" END, "not true"},
-    {"subject 999999\nhello\n" END, "more than it may"},
-    {"subject 9999999\nhello\n" END, "more than it may"},
+    {"subject 5\nhello" END, "wrong length"},
+    {"subject 4\nhello\n" END, "wrong length"},
+    {"subject 6\nhello\n" END, "wrong length"},
+    {"subject 999999\nhello\n" END, "too long"},
+    {"subject 9999999\nhello\n" END, "too long"},
     {"subject 99999999\nhello\n" END, "length"},
     {"subject 18446744073709551621\nhello\n" END, "length"},
     {"subject -1\nhello\n" END, "length"},
@@ -65,15 +65,15 @@ static const struct {
     {"subject  5\nhello\n" END, "length"},
     {"subject 5 \nhello\n" END, "length"},
     {"subject \nhello\n" END, "length"},
-    {"subject\nhello\n" END, "no name"},
+    {"subject\nhello\n" END, "unknown tag"},
     {"subject 5\r\nhello\n" END, "length"},
-    {"SUBJECT 5\nhello\n" END, "no name"},
-    {"subjects 5\nhello\n" END, "no name"},
-    {"subjec 5\nhello\n" END, "no name"},
-    {" 5\nhello\n" END, "no name"},
-    {"secret 5\nhello\n" END, "no name"},
-    {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 5\nhello\n" END, "no name"},
-    {"subject 5\nhello\nsubject 5\nhello\n" END, "too often"},
+    {"SUBJECT 5\nhello\n" END, "unknown tag"},
+    {"subjects 5\nhello\n" END, "unknown tag"},
+    {"subjec 5\nhello\n" END, "unknown tag"},
+    {" 5\nhello\n" END, "unknown tag"},
+    {"secret 5\nhello\n" END, "unknown tag"},
+    {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 5\nhello\n" END, "unknown tag"},
+    {"subject 5\nhello\nsubject 5\nhello\n" END, "too many records"},
     {"subject 2\na\n\n" END, "plain text"},
     {"subject 1\n\x1b\n" END, "plain text"},
     {"subject 1\n\x7f\n" END, "plain text"},
@@ -100,17 +100,17 @@ static const struct {
     {"reference 2\n\xc3\xbc\n" END, "message id"},
     {"mark 1\nx\n" END, "without a name"},
     {"mark 3\n: x\n" END, "without a name"},
-    {"mark 5\na b: \n" END, "a name that is none"},
-    {"auth-server 1\na\n" END, "no authentication"},
-    {"auth-result 4\na b \n" END, "no authentication"},
-    {"authentication 1\na\nauth-result 3\na b\n" END, "a result that is none"},
-    {"authentication 1\na\nauth-result 3\n  b\n" END, "a result that is none"},
-    {"text-source 5\nplane\n" END, "a source of text"},
+    {"mark 5\na b: \n" END, "invalid field name"},
+    {"auth-server 1\na\n" END, "without authentication"},
+    {"auth-result 4\na b \n" END, "without authentication"},
+    {"authentication 1\na\nauth-result 3\na b\n" END, "invalid result"},
+    {"authentication 1\na\nauth-result 3\n  b\n" END, "invalid result"},
+    {"text-source 5\nplane\n" END, "text source"},
     {"report 3\nodd\n" END, "kind of report"},
-    {"report-field 4\na: b\n" END, "no group"},
-    {"filtered 1\nx\n" END, "more than it may"},
-    {"refused 1\nx\nsubject 1\nx\n" END, "refused what it told"},
-    {"subject 1\nx\nrefused 1\nx\n" END, "refused what it told"},
+    {"report-field 4\na: b\n" END, "without a group"},
+    {"filtered 1\nx\n" END, "too long"},
+    {"refused 1\nx\nsubject 1\nx\n" END, "a refusal and other records"},
+    {"subject 1\nx\nrefused 1\nx\n" END, "a refusal and other records"},
 };
 
 static void
@@ -131,7 +131,7 @@ test_first_line(void)
 	    "Paperboy-letter 1\n" END, "\n" FIRST END};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
-		refuse(lines[i], strlen(lines[i]), "nothing that can be read");
+		refuse(lines[i], strlen(lines[i]), "unknown first line");
 }
 
 static void
@@ -141,7 +141,7 @@ test_nul(void)
 	static const char name[] = FIRST "sub\0ect 3\nabc\n" END;
 
 	refuse(data, sizeof(data) - 1, "plain text");
-	refuse(name, sizeof(name) - 1, "no name");
+	refuse(name, sizeof(name) - 1, "unknown tag");
 }
 
 /* All tags, in the order of the program; whatever is cut off is missed. */
@@ -310,7 +310,7 @@ test_lengths(void)
 		pb_auto(inmail) mail = parse(at->str, at->len);
 
 		g_assert_nonnull(mail);
-		refuse(past->str, past->len, "more than it may");
+		refuse(past->str, past->len, "too long");
 	}
 }
 
@@ -350,7 +350,7 @@ test_counts(void)
 		pb_auto(inmail) mail = parse(at->str, at->len);
 
 		g_assert_nonnull(mail);
-		refuse(past->str, past->len, "too often");
+		refuse(past->str, past->len, "too many records");
 	}
 }
 
@@ -361,7 +361,7 @@ test_too_much(void)
 
 	memset(data, 'x', BOUNDS_PARSER_OUTPUT_BYTES + 1);
 	memcpy(data, FIRST, strlen(FIRST));
-	refuse(data, BOUNDS_PARSER_OUTPUT_BYTES, "no name");
+	refuse(data, BOUNDS_PARSER_OUTPUT_BYTES, "unknown tag");
 	refuse(data, BOUNDS_PARSER_OUTPUT_BYTES + 1, "too much");
 }
 

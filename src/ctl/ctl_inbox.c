@@ -164,7 +164,7 @@ print_mail(const struct inbox_row *row, GBytes *raw)
 	for (const char *const *name = shown_fields; raw && *name; name++) {
 		gsize size;
 		const void *bytes = g_bytes_get_data(raw, &size);
-		g_autofree char *value = inmail_key_find_field(bytes, size, *name);
+		g_autofree char *value = dedup_key_find_field(bytes, size, *name);
 		g_autofree char *valid = value ? g_utf8_make_valid(value, -1) : NULL;
 		g_autofree char *line = valid ? print_dup_line(valid) : NULL;
 
@@ -371,12 +371,12 @@ find_sender(GString *mail, const char *said)
 
 	if (said)
 		return g_strdup(strcmp(said, "<>") == 0 ? "" : said);
-	found = inmail_key_find_address(mail->str, mail->len, "Return-Path");
+	found = dedup_key_find_address(mail->str, mail->len, "Return-Path");
 	if (found)
 		return found;
 	if (from_line && strchr(from_line, '@'))
 		return g_steal_pointer(&from_line);
-	found = inmail_key_find_address(mail->str, mail->len, "From");
+	found = dedup_key_find_address(mail->str, mail->len, "From");
 	return found ? found : g_strdup("");
 }
 

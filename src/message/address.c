@@ -1,5 +1,5 @@
 /*
- * address.c - mail addresses: what may enter, and when two are the same.
+ * address.c - validation and comparison of mail addresses.
  */
 #include "message/address.h"
 
@@ -35,7 +35,7 @@ is_invisible(gunichar c)
 static bool
 check_characters(const char *text, GError **error)
 {
-	/* An international domain may shrink to a quarter in its A-labels. */
+	/* An internationalised domain may be four times as long as its A-labels. */
 	if (strlen(text) > 4 * BOUNDS_ADDRESS_BYTES)
 		return refuse_length(error, MSG_ADDRESS_LONG, BOUNDS_ADDRESS_BYTES);
 	if (!g_utf8_validate(text, -1, NULL))
@@ -51,10 +51,8 @@ check_characters(const char *text, GError **error)
 	return true;
 }
 
-/*
- * RFC 5322 section 3.2.3 and RFC 6532 section 3.2, without "%" and "!": relays
- * still rewrite those into routes, so the mail would go where nobody asked.
- */
+/* RFC 5322 section 3.2.3 and RFC 6532 section 3.2, without "%" and "!", which some
+ * relays still rewrite into source routes. */
 static bool
 is_atom_char(char c)
 {
@@ -299,7 +297,8 @@ address_format_key(const struct address *address)
 char *
 address_format_mailto(const struct address *address, const char *subject)
 {
-	/* RFC 6068 section 2 lets it stand, and not all who read links decode them. */
+	/* Allowed by RFC 6068 section 2, but not all parsers of mailto URIs decode
+	 * it. */
 	g_autofree char *local = g_uri_escape_string(address->local, "+", FALSE);
 	g_autofree char *escaped =
 	    subject ? g_uri_escape_string(subject, NULL, FALSE) : NULL;

@@ -1,5 +1,5 @@
 /*
- * command_text.c - the lines of a letter that are meant as commands.
+ * command_text.c - find commands in the subject and text of a message.
  */
 #include "message/command_text.h"
 
@@ -8,21 +8,20 @@
 #include "base/bounds.h"
 #include "message/sanitize.h"
 
-/* What mail programs put before the subject of an answer or of what they forward, in
- * lower case. */
+/* Subject prefixes of replies and forwarded messages, in lower case. */
 static const char *const prefixes[] = {"re", "aw", "fwd", "fw", "wg", "antw", "sv",
     "vs", "tr", "rv", "res", "enc", "odp", "ynt", "rif", "doorst", "回复", "回覆",
     "答复", "答覆", "转发", "轉寄", "返信", "転送", "답장", "전달"};
 
 static const char *const ends[] = {"end", "quit", "--"};
 
-/* A text under way. */
+/* State while reading a text. */
 struct reading {
-	command_text_judge judge;
+	command_text_classifier classify;
 	struct command_text *out;
 	bool has_verb;
 	bool has_ended;
-	char *prose; /* the line that ended it, or NULL */
+	char *prose; /* the line that ended the commands, or NULL */
 };
 
 static const char *
@@ -33,7 +32,7 @@ skip_blanks(const char *text)
 	return text;
 }
 
-/* `[2]` or `(2)`: so many answers */
+/* `[2]` or `(2)`: number of replies */
 static const char *
 skip_count(const char *text)
 {
@@ -47,7 +46,7 @@ skip_count(const char *text)
 	return at > text + 1 && *at == closing ? at + 1 : text;
 }
 
-/* @return NULL when there is none */
+/* @return NULL if there is none */
 static const char *
 skip_prefix(const char *text)
 {
@@ -109,8 +108,7 @@ add(struct reading *reading, char *line, enum command_kind kind)
 	g_free(line);
 }
 
-/* Above a letter that is answered, where it is not marked by ">": all that follows is
- * not the writer's. */
+/* Start of an unmarked quote: everything after it was written by someone else. */
 static bool
 begins_other_message(const char *line)
 {
@@ -124,19 +122,19 @@ begins_other_message(const char *line)
 	       (g_str_has_suffix(line, " wrote:") || strstr(line, " schrieb "));
 }
 
-/* Prose has ended it: is there something that may have been meant? */
+/* After the end: remember the ending line if a command follows it. */
 static void
-look_behind(struct reading *reading, const char *line)
+check_after_end(struct reading *reading, const char *line)
 {
 	if (is_end(line) || begins_other_message(line))
 		g_clear_pointer(&reading->prose, g_free);
-	else if (reading->judge(line) == COMMAND_KIND_VERB)
+	else if (reading->classify(line) == COMMAND_KIND_VERB)
 		reading->out->stopped_at = g_steal_pointer(&reading->prose);
 }
 
-/* @param text  one line, continued ones in it */
+/* @param text  one line including its continuations */
 static void
-take(struct reading *reading, const char *text)
+add_line(struct reading *reading, const char *text)
 {
 	g_autofree char *line = sanitize_line(text, 0);
 	enum command_kind kind;
@@ -144,14 +142,14 @@ take(struct reading *reading, const char *text)
 	if (!*line || (reading->has_ended && !reading->prose))
 		return;
 	if (reading->prose) {
-		look_behind(reading, line);
+		check_after_end(reading, line);
 		return;
 	}
 	if (is_end(line)) {
 		reading->has_ended = true;
 		return;
 	}
-	kind = reading->judge(line);
+	kind = reading->classify(line);
 	if (kind != COMMAND_KIND_NONE) {
 		add(reading, g_steal_pointer(&line), kind);
 	} else if (reading->has_verb) {
@@ -181,43 +179,43 @@ read_text(struct reading *reading, const char *text)
 		if (*line == '>')
 			continue;
 		if (is_signature(line)) {
-			take(reading, whole->str);
+			add_line(reading, whole->str);
 			reading->has_ended = true;
 			g_clear_pointer(&reading->prose, g_free);
 			return;
 		}
 		if (!goes_on &&
 		    (!whole->len || skip_blanks(line) == line || !*skip_blanks(line))) {
-			take(reading, whole->str);
+			add_line(reading, whole->str);
 			g_string_truncate(whole, 0);
 		}
 		size = strlen(g_strchomp(line));
 		goes_on = size > 0 && line[size - 1] == '\\';
 		g_string_append_len(whole, line, (gssize)(goes_on ? size - 1 : size));
 		g_string_append_c(whole, ' ');
-		/* A line of blanks alone ends what was before, and goes on nothing. */
+		/* A blank line ends a command and does not continue one. */
 		if (!*skip_blanks(whole->str))
 			g_string_truncate(whole, 0);
 	}
-	take(reading, whole->str);
+	add_line(reading, whole->str);
 }
 
 void
-command_text_read(const char *subject, const char *text, command_text_judge judge,
-    struct command_text *out)
+command_text_read(const char *subject, const char *text,
+    command_text_classifier classify, struct command_text *out)
 {
-	struct reading reading = {.judge = judge, .out = out};
+	struct reading reading = {.classify = classify, .out = out};
 	g_autofree char *first =
 	    sanitize_line(command_text_skip_prefixes(subject ? subject : ""), 0);
 	size_t size = text ? strlen(text) : 0;
 	size_t room = BOUNDS_COMMAND_BYTES - MIN(strlen(first), BOUNDS_COMMAND_BYTES);
 	g_autofree char *body = g_strndup(text ? text : "", MIN(size, room));
 	enum command_kind kind =
-	    *first && !is_end(first) ? judge(first) : COMMAND_KIND_NONE;
+	    *first && !is_end(first) ? classify(first) : COMMAND_KIND_NONE;
 
 	*out = (struct command_text){.lines = g_ptr_array_new_with_free_func(g_free)};
 	out->is_cut = size > room;
-	/* Only the end of the last line is lost then, and that line with it. */
+	/* Drop the incomplete last line. */
 	if (out->is_cut)
 		*(strrchr(body, '\n') ? strrchr(body, '\n') : body) = '\0';
 	if (kind == COMMAND_KIND_VERB && strlen(first) <= BOUNDS_COMMAND_BYTES)
@@ -225,8 +223,8 @@ command_text_read(const char *subject, const char *text, command_text_judge judg
 	out->is_in_subject = reading.has_verb;
 	read_text(&reading, body);
 	g_free(reading.prose);
-	/* A subject is mostly no command: a slip in it counts when nothing else does.
-	 */
+	/* Subjects are rarely commands: report a misspelt one only if there is no
+	 * other. */
 	if (!out->lines->len && kind == COMMAND_KIND_NEAR)
 		add(&reading, g_steal_pointer(&first), kind);
 }

@@ -1,5 +1,6 @@
 /*
- * compose.c - a whole message from its fields and encoded parts (RFC 5322, RFC 2046).
+ * compose.c - compose a message from header fields and encoded parts (RFC 5322, RFC
+ * 2046).
  */
 #include "message/compose.h"
 
@@ -8,10 +9,10 @@
 #include "base/bounds.h"
 #include "base/error.h"
 
-/* Room for the header and the lines between the parts. */
+/* Estimate for the header and the lines between parts. */
 #define PAGE_BYTES 3072
 
-/* Before the boundary within an outer one. */
+/* Prefix of the inner boundary. */
 #define INNER_MARK "alt-"
 
 static bool
@@ -32,11 +33,11 @@ check_extra(const struct compose_headers *fields, GError **error)
 
 		for (size_t j = 0; j < G_N_ELEMENTS(own); j++) {
 			if (g_ascii_strcasecmp(name, own[j]) == 0)
-				return refuse(error, "has two fields ", name);
+				return refuse(error, "has a repeated field ", name);
 		}
 		for (size_t j = 0; j < i; j++) {
 			if (g_ascii_strcasecmp(name, fields->extra[j].name) == 0)
-				return refuse(error, "has two fields ", name);
+				return refuse(error, "has a repeated field ", name);
 		}
 	}
 	return true;
@@ -47,20 +48,20 @@ get_part_bytes(const struct compose_part *part)
 {
 	size_t size = 0;
 
-	for (size_t i = 0; part->runs && i < part->run_count; i++)
-		size += part->runs[i].size;
+	for (size_t i = 0; part->spans && i < part->span_count; i++)
+		size += part->spans[i].size;
 	return size;
 }
 
-/* Also where it begins in one run and ends in another. */
+/* Finds text that crosses spans, too. */
 static bool
 has_text(const struct compose_part *part, const char *text, size_t size)
 {
 	g_autoptr(GString) whole = g_string_sized_new(get_part_bytes(part));
 
-	for (size_t i = 0; i < part->run_count; i++)
+	for (size_t i = 0; i < part->span_count; i++)
 		g_string_append_len(
-		    whole, part->runs[i].data, (gssize)part->runs[i].size);
+		    whole, part->spans[i].data, (gssize)part->spans[i].size);
 	return memmem(whole->str, whole->len, text, size);
 }
 
@@ -73,10 +74,11 @@ check_boundary(const struct compose_headers *fields, GError **error)
 
 	if (size == 0 ||
 	    size + (fields->file.name ? strlen(INNER_MARK) : 0) > BOUNDS_BOUNDARY_BYTES)
-		return refuse(error, "has a boundary of no or too many octets", "");
+		return refuse(error, "has an empty or too long boundary", "");
 	for (const char *p = boundary; *p; p++) {
 		if (!g_ascii_isalnum(*p) && !strchr("'()+_,-./:=?", *p))
-			return refuse(error, "has a boundary of other characters", "");
+			return refuse(
+			    error, "has an invalid character in its boundary", "");
 	}
 	if (!strstr(boundary, "=_") &&
 	    (has_text(&fields->text, boundary, size) ||
@@ -116,7 +118,7 @@ append_rest(GString *out, const struct compose_headers *fields, GError **error)
 
 bool
 compose_prefix_init(
-    struct compose_prefix *fixed, const struct compose_headers *fields, GError **error)
+    struct compose_prefix *prefix, const struct compose_headers *fields, GError **error)
 {
 	struct compose_prefix made = {g_string_new(NULL), g_string_new(NULL)};
 
@@ -125,38 +127,38 @@ compose_prefix_init(
 		compose_prefix_clear(&made);
 		return false;
 	}
-	*fixed = made;
+	*prefix = made;
 	return true;
 }
 
 void
-compose_prefix_clear(struct compose_prefix *fixed)
+compose_prefix_clear(struct compose_prefix *prefix)
 {
-	if (!fixed->from)
+	if (!prefix->from)
 		return;
-	g_string_free(g_steal_pointer(&fixed->from), TRUE);
-	g_string_free(g_steal_pointer(&fixed->rest), TRUE);
+	g_string_free(g_steal_pointer(&prefix->from), TRUE);
+	g_string_free(g_steal_pointer(&prefix->rest), TRUE);
 }
 
 static bool
-append_fixed(GString *out, const GString *fixed)
+append_copy(GString *out, const GString *prefix)
 {
-	g_string_append_len(out, fixed->str, (gssize)fixed->len);
+	g_string_append_len(out, prefix->str, (gssize)prefix->len);
 	return true;
 }
 
 static bool
 append_header(GString *out, const struct compose_headers *fields, GError **error)
 {
-	const struct compose_prefix *fixed = fields->fixed;
+	const struct compose_prefix *prefix = fields->prefix;
 
 	if (fields->date_field)
 		g_string_append(out, fields->date_field);
 	else if (!header_append_date(
 	             out, "Date", fields->date, fields->offset_min, error))
 		return false;
-	if (!(fixed ? append_fixed(out, fixed->from)
-	            : append_from(out, fields, error)) ||
+	if (!(prefix ? append_copy(out, prefix->from)
+	             : append_from(out, fields, error)) ||
 	    !header_append_mailboxes(out, "To", &fields->to, 1, error))
 		return false;
 	if (fields->subject_field)
@@ -164,26 +166,26 @@ append_header(GString *out, const struct compose_headers *fields, GError **error
 	else
 		header_append_text(out, "Subject", fields->subject);
 	return header_append_message_id(out, "Message-ID", fields->message_id, error) &&
-	       (fixed ? append_fixed(out, fixed->rest) &&
-	                    append_extra(out, fields, error)
-	              : append_rest(out, fields, error));
+	       (prefix ? append_copy(out, prefix->rest) &&
+	                     append_extra(out, fields, error)
+	               : append_rest(out, fields, error));
 }
 
-/* Room is made once for all of them: there are many, and most are short. */
+/* One allocation for all spans, which are many and short. */
 static void
-append_runs(GString *out, const struct compose_part *part)
+append_spans(GString *out, const struct compose_part *part)
 {
 	size_t at = out->len;
 
 	g_string_set_size(out, at + get_part_bytes(part));
-	for (size_t i = 0; i < part->run_count; i++) {
-		if (part->runs[i].size)
-			memcpy(out->str + at, part->runs[i].data, part->runs[i].size);
-		at += part->runs[i].size;
+	for (size_t i = 0; i < part->span_count; i++) {
+		if (part->spans[i].size)
+			memcpy(out->str + at, part->spans[i].data, part->spans[i].size);
+		at += part->spans[i].size;
 	}
 }
 
-/* Some texts, with room made once for all. */
+/* Append several strings with one allocation. */
 static void
 append_texts(GString *out, const char *const *texts, size_t count)
 {
@@ -207,7 +209,7 @@ append_part(GString *out, const char *subtype, const struct compose_part *part)
 	    encoding_get_name(part->encoding), "\r\n\r\n"};
 
 	append_texts(out, texts, G_N_ELEMENTS(texts));
-	append_runs(out, part);
+	append_spans(out, part);
 }
 
 static void
@@ -221,10 +223,10 @@ append_between(GString *out, const char *boundary, const char *end)
 static bool
 is_both(const struct compose_headers *fields)
 {
-	return fields->text.runs && fields->html.runs;
+	return fields->text.spans && fields->html.spans;
 }
 
-/* The text, the HTML, or both. @param boundary  of both */
+/* Append the text, the HTML, or both. @param boundary  for both */
 static void
 append_content(GString *out, const struct compose_headers *fields, const char *boundary)
 {
@@ -232,8 +234,8 @@ append_content(GString *out, const struct compose_headers *fields, const char *b
 	    "Content-Type: multipart/alternative; boundary=\"", boundary, "\"\r\n"};
 
 	if (!is_both(fields)) {
-		append_part(out, fields->html.runs ? "html" : "plain",
-		    fields->html.runs ? &fields->html : &fields->text);
+		append_part(out, fields->html.spans ? "html" : "plain",
+		    fields->html.spans ? &fields->html : &fields->text);
 		return;
 	}
 	append_texts(out, head, G_N_ELEMENTS(head));
@@ -244,22 +246,20 @@ append_content(GString *out, const struct compose_headers *fields, const char *b
 	append_between(out, boundary, "--\r\n");
 }
 
-/*
- * RFC 2183; the name is ours, so it needs no encoding.  No boundary begins with the
- * other, or a line of one would be taken for one of the other (RFC 2046 section 5.1.2).
- */
+/* RFC 2183; the restricted name needs no encoding. Neither boundary is a prefix of the
+ * other (RFC 2046 section 5.1.2). */
 static bool
 append_mixed(GString *out, const struct compose_headers *fields, GError **error)
 {
 	const struct compose_attachment *file = &fields->file;
-	static const char messages[] =
+	static const char allowed[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	    "0123456789._-";
 	g_autofree char *inner = g_strconcat(INNER_MARK, fields->boundary, NULL);
 
-	if (!*file->name || strspn(file->name, messages) != strlen(file->name) ||
+	if (!*file->name || strspn(file->name, allowed) != strlen(file->name) ||
 	    strlen(file->name) > BOUNDS_LINE_SOFT_BYTES)
-		return refuse(error, "has a file with a name of other characters", "");
+		return refuse(error, "has an invalid attachment name", "");
 	g_string_append_printf(out,
 	    "Content-Type: multipart/mixed; boundary=\"%s\"\r\n\r\n--%s\r\n",
 	    fields->boundary, fields->boundary);
@@ -270,7 +270,7 @@ append_mixed(GString *out, const struct compose_headers *fields, GError **error)
 	    "Content-Transfer-Encoding: %s\r\n\r\n",
 	    fields->boundary, file->type, file->name,
 	    encoding_get_name(file->part.encoding));
-	append_runs(out, &file->part);
+	append_spans(out, &file->part);
 	g_string_append_printf(out, "\r\n--%s--\r\n", fields->boundary);
 	return true;
 }

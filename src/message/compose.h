@@ -1,8 +1,9 @@
 /*
- * compose.h - a whole message from its fields and encoded parts (RFC 5322, RFC 2046).
+ * compose.h - compose a message from header fields and encoded parts (RFC 5322, RFC
+ * 2046).
  *
- * A pure function: no clock, no random boundary.  The same fields give the
- * same octets, so that a message can be composed again instead of kept.
+ * Pure: no clock, no random boundary. The same input gives the same bytes, so a message
+ * can be composed again instead of being stored.
  */
 #ifndef PAPERBOY_MESSAGE_COMPOSE_H
 #define PAPERBOY_MESSAGE_COMPOSE_H
@@ -14,31 +15,29 @@
 #include "message/encoding.h"
 #include "message/header.h"
 
-/* Some octets of a part. */
+/* Bytes of a part. */
 struct compose_span {
 	const char *data;
 	size_t size;
 };
 
-/*
- * A text part that is encoded already (message/encoding.h) and ends with CRLF: one run,
- * or many that are copied one after the other.
- */
+/* A text part, already encoded (message/encoding.h) and ending with CRLF, in one or
+ * more spans. */
 struct compose_part {
-	const struct compose_span *runs; /* NULL: there is no such part */
-	size_t run_count;
+	const struct compose_span *spans; /* NULL: no such part */
+	size_t span_count;
 	enum encoding encoding;
 };
 
-/* One more header field: a structured value for header_append_folded(). */
+/* An additional header field: a structured value for header_append_folded(). */
 struct compose_header {
 	const char *name;
-	const char *value; /* NULL: the field is left out */
+	const char *value; /* NULL: field omitted */
 };
 
-/* A file that goes with the text: UTF-8 text, encoded already. */
+/* An attachment: UTF-8 text, already encoded. */
 struct compose_attachment {
-	const char *name; /* of the file: [A-Za-z0-9._-]; NULL: there is none */
+	const char *name; /* file name, [A-Za-z0-9._-]; NULL: no attachment */
 	const char *type; /* "application/json" */
 	struct compose_part part;
 };
@@ -46,46 +45,42 @@ struct compose_attachment {
 struct compose_headers {
 	int64_t date;           /* s since the epoch, UTC */
 	int offset_min;         /* zone of the Date field, minutes east of UTC */
-	const char *date_field; /* both by header_append_date(), made before; or NULL */
+	const char *date_field; /* precomputed by header_append_date(), or NULL */
 	struct header_mailbox from;
 	struct header_mailbox to;
-	const char *subject; /* any text */
-	const char
-	    *subject_field;     /* that by header_append_text(), made before; or NULL */
-	const char *message_id; /* without angle brackets */
-	const struct compose_header *extra; /* none that the others make */
+	const char *subject;       /* any text */
+	const char *subject_field; /* precomputed by header_append_text(), or NULL */
+	const char *message_id;    /* without angle brackets */
+	const struct compose_header *extra; /* must not repeat other fields */
 	size_t extra_count;
-	const char *boundary;     /* asked for only where there is more than one part */
-	struct compose_part text; /* one of the two may be without runs: then the */
-	struct compose_part html; /* other is all there is */
+	const char *boundary;     /* needed only for more than one part */
+	struct compose_part text; /* text or html may be absent */
+	struct compose_part html;
 	struct compose_attachment file;
-	const struct compose_prefix *fixed; /* or NULL */
+	const struct compose_prefix *prefix; /* or NULL */
 };
 
-/*
- * What is the same in many messages: the fields From, and MIME-Version with all that
- * follows it.  With it `from` is not looked at, and `extra` comes behind it.
- */
+/* Precomposed fields shared by many messages: From, and MIME-Version with the extra
+ * fields. With a prefix, `from` is ignored and `extra` is appended to it. */
 struct compose_prefix {
 	GString *from;
 	GString *rest;
 };
 
-/** Make the fixed fields. @return as compose_message(); then nothing is to be cleared
- */
-bool compose_prefix_init(
-    struct compose_prefix *fixed, const struct compose_headers *fields, GError **error);
-void compose_prefix_clear(struct compose_prefix *fixed);
+/** Compose the shared fields. On failure nothing needs to be cleared. */
+bool compose_prefix_init(struct compose_prefix *prefix,
+    const struct compose_headers *fields, GError **error);
+void compose_prefix_clear(struct compose_prefix *prefix);
 
 /**
- * Build the message: Date, From, To, Subject, Message-ID, MIME-Version, the extra
- * fields in their order, then the text, or multipart/alternative with the text
- * first, or multipart/mixed with a file.  CRLF everywhere, 7-bit unless an address is
- * not ASCII, header lines of at most 998 octets.
+ * Compose the message: Date, From, To, Subject, Message-ID, MIME-Version, the extra
+ * fields in order, then the text, or multipart/alternative with the text first, or
+ * multipart/mixed with an attachment. CRLF line ends, 7-bit unless an address is not
+ * ASCII, header lines of at most 998 bytes.
  *
- * @return NULL with PB_ERROR_INPUT where a field is no such field, comes twice, or
- *         the boundary is malformed or stands in a part.  It is not looked for where
- *         it has "=_" in it, which comes in neither encoding (RFC 2045 section 6.7)
+ * @return NULL with PB_ERROR_INPUT for an invalid or repeated field, or a boundary that
+ *         is malformed or occurs in a part. The parts are not searched for a boundary
+ *         with "=_", which occurs in neither encoding (RFC 2045 section 6.7)
  */
 GBytes *compose_message(const struct compose_headers *fields, GError **error);
 

@@ -1,5 +1,5 @@
 /*
- * dedup_key.c - by what a letter is known again, before anybody has parsed it.
+ * dedup_key.c - key for duplicate suppression, computed without a MIME parser.
  */
 #include "message/dedup_key.h"
 
@@ -8,13 +8,13 @@
 
 #include "base/bounds.h"
 
-/* One line of a letter, without its end. */
+/* A line without its line end. */
 struct line {
 	const char *text;
 	size_t size;
 };
 
-/* What is left of a letter. */
+/* The unread part of a message. */
 struct rest {
 	const char *at;
 	size_t size;
@@ -44,7 +44,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* @return where the value begins, or 0 when the line is of another field */
+/* @return offset of the value; 0 if the line is not of this field */
 static size_t
 match_name(const struct line *line, const char *name)
 {
@@ -52,7 +52,7 @@ match_name(const struct line *line, const char *name)
 
 	if (line->size <= at || g_ascii_strncasecmp(line->text, name, at) != 0)
 		return 0;
-	/* Blanks before the colon are obsolete and valid (RFC 5322 section 4.5). */
+	/* Blanks before the colon are obsolete but valid (RFC 5322 section 4.5). */
 	while (at < line->size && is_blank(line->text[at]))
 		at++;
 	return at < line->size && line->text[at] == ':' ? at + 1 : 0;
@@ -66,10 +66,10 @@ append_value(GString *value, const char *text, size_t size)
 }
 
 /*
- * Go through the header block.
+ * Find a field.
  *
- * @param rest     where it begins; set to where the body does
- * @param is_last  the lowest field of that name, not the topmost
+ * @param rest     in: the header, out: the body
+ * @param is_last  find the lowest field of that name, not the topmost
  */
 static char *
 find_field(struct rest *rest, const char *name, bool is_last)
@@ -99,7 +99,7 @@ find_field(struct rest *rest, const char *name, bool is_last)
 }
 
 char *
-inmail_key_find_field(const void *raw, size_t size, const char *name)
+dedup_key_find_field(const void *raw, size_t size, const char *name)
 {
 	struct rest rest = {raw, size};
 
@@ -107,9 +107,9 @@ inmail_key_find_field(const void *raw, size_t size, const char *name)
 }
 
 char *
-inmail_key_find_address(const void *raw, size_t size, const char *name)
+dedup_key_find_address(const void *raw, size_t size, const char *name)
 {
-	g_autofree char *value = inmail_key_find_field(raw, size, name);
+	g_autofree char *value = dedup_key_find_field(raw, size, name);
 	size_t length = value ? strlen(value) : 0;
 
 	if (!length)
@@ -125,7 +125,7 @@ inmail_key_find_address(const void *raw, size_t size, const char *name)
 	return g_steal_pointer(&value);
 }
 
-/* The address of a From is what is in its last angle brackets, else all of it. */
+/* The address is in the last angle brackets, or the whole value. */
 static void
 add_author(GChecksum *sum, const char *from)
 {
@@ -149,7 +149,7 @@ add_field(GChecksum *sum, const void *raw, size_t size, const char *name, bool i
 
 	if (value)
 		g_checksum_update(sum, (const guchar *)value, (gssize)strlen(value));
-	/* What ends here cannot be moved into the next. */
+	/* The separator keeps values from running into each other. */
 	g_checksum_update(sum, (const guchar *)"", 1);
 }
 
@@ -164,7 +164,7 @@ add_body(GChecksum *sum, struct rest body)
 			empty++;
 			continue;
 		}
-		/* Empty lines count when something follows. */
+		/* Empty lines are hashed only if another line follows. */
 		for (; empty; empty--)
 			g_checksum_update(sum, (const guchar *)"\n", 1);
 		g_checksum_update(sum, (const guchar *)line.text, (gssize)line.size);
@@ -173,12 +173,12 @@ add_body(GChecksum *sum, struct rest body)
 }
 
 char *
-inmail_key_format(const void *raw, size_t size)
+dedup_key_format(const void *raw, size_t size)
 {
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	struct rest rest = {raw, size};
 	g_autofree char *from = find_field(&rest, "From", false);
-	g_autofree char *id = inmail_key_find_field(raw, size, "Message-ID");
+	g_autofree char *id = dedup_key_find_field(raw, size, "Message-ID");
 
 	if (id && *id) {
 		add_field(sum, raw, size, "Message-ID", false);

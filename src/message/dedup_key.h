@@ -1,8 +1,8 @@
 /*
- * dedup_key.h - by what a letter is known again, before anybody has parsed it.
+ * dedup_key.h - key for duplicate suppression, computed without a MIME parser.
  *
- * A linear look at the first header block: nothing is decoded, nothing is nested, and
- * memory does not grow with what is in it.  All else of a letter is for its reader.
+ * A linear scan of the top-level header: no decoding, no nesting, bounded memory.
+ * Everything else is done by paperboy-parser.
  */
 #ifndef PAPERBOY_MESSAGE_DEDUP_KEY_H
 #define PAPERBOY_MESSAGE_DEDUP_KEY_H
@@ -10,39 +10,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Hexadecimal digits. */
+/* Length of a key in hexadecimal digits. */
 #define DEDUP_KEY_LENGTH 64
 
 /**
- * Make the key of a letter: a hash of its Message-ID, From and body.
+ * Hash the Message-ID, the From address and the body.
  *
- * The same letter has the same key whatever receiver it came by: other header fields,
- * CRLF or LF, empty lines at the end, and the name beside its author's address make no
- * difference.  One without a Message-ID is known by its Date, Subject and first hop
- * (the lowest Received) in its place.
+ * The key does not depend on the receiver: other header fields, CRLF or LF, empty lines
+ * at the end, and the display name in From are ignored. Without a Message-ID, the Date,
+ * Subject and first hop (the lowest Received) are used instead.
  *
- * @param raw  any octets
+ * @param raw  any bytes
  * @return DEDUP_KEY_LENGTH lower-case hexadecimal digits, owned by the caller
  */
-char *inmail_key_format(const void *raw, size_t size);
+char *dedup_key_format(const void *raw, size_t size);
 
 /**
- * Find a field, the topmost of that name: what our own side wrote stands above what a
- * stranger did.
+ * Find the topmost field of a name: fields added by our own server are above those of
+ * the sender.
  *
- * @param name  in any case, without the colon
- * @return its value on one line, blanks at its ends off and without controls; at most
- *         BOUNDS_MAIL_VALUE_BYTES; not checked to be UTF-8.  NULL where there is
- * none. Owned by the caller
+ * @param name  case-insensitive, without the colon
+ * @return its value on one line without controls and surrounding blanks, at most
+ *         BOUNDS_MAIL_VALUE_BYTES, not validated as UTF-8, owned by the caller; NULL if
+ *         there is none
  */
-char *inmail_key_find_field(const void *raw, size_t size, const char *name);
+char *dedup_key_find_field(const void *raw, size_t size, const char *name);
 
 /**
- * Find an envelope address in a field: "<a@b>", "a@b", or "<>", which gives "".
+ * Find an envelope address in a field: "<a@b>", "a@b", or "<>" for "".
  *
  * @return valid UTF-8 without blanks and controls, at most BOUNDS_ADDRESS_BYTES, owned
- *         by the caller; NULL where there is none
+ *         by the caller; NULL if there is none
  */
-char *inmail_key_find_address(const void *raw, size_t size, const char *name);
+char *dedup_key_find_address(const void *raw, size_t size, const char *name);
 
 #endif

@@ -9,9 +9,9 @@
 
 #include "base/bounds.h"
 
-#define FOREIGN_PERCENT 30
+#define NON_ASCII_PERCENT 30
 
-/* Octets that fill one line of base64. */
+/* Input bytes per line of base64. */
 #define BASE64_LINE_BYTES (BOUNDS_BODY_LINE_BYTES / 4 * 3)
 
 const char *
@@ -32,7 +32,7 @@ encoding_count_non_ascii(const char *text, size_t size)
 	const uint64_t high_bits = 0x8080808080808080;
 	size_t count = 0, i = 0;
 
-	/* Most text has none: look at eight octets at a time. */
+	/* Mostly ASCII: check eight bytes at a time. */
 	for (uint64_t eight; i + sizeof(eight) <= size; i += sizeof(eight)) {
 		memcpy(&eight, text + i, sizeof(eight));
 		if (eight & high_bits)
@@ -44,13 +44,13 @@ encoding_count_non_ascii(const char *text, size_t size)
 }
 
 enum encoding
-encoding_choose(size_t size, size_t foreign)
+encoding_choose(size_t size, size_t non_ascii)
 {
-	return foreign * 100 > size * FOREIGN_PERCENT ? ENCODING_BASE64
-	                                              : ENCODING_QUOTED_PRINTABLE;
+	return non_ascii * 100 > size * NON_ASCII_PERCENT ? ENCODING_BASE64
+	                                                  : ENCODING_QUOTED_PRINTABLE;
 }
 
-/* One look instead of three comparisons: each octet of a message comes by here. */
+/* One table lookup instead of three comparisons: a hot path. */
 static bool
 is_plain(char c)
 {
@@ -59,10 +59,8 @@ is_plain(char c)
 	return plain[(unsigned char)c];
 }
 
-/*
- * Section 6.7, and two habits of the receiver: "." at the start of a line is
- * doubled by SMTP (RFC 5321 section 4.5.2), "From " gets a ">" in mbox files.
- */
+/* RFC 2045 section 6.7. Also, "." at the start of a line is doubled by SMTP (RFC 5321
+ * section 4.5.2), and "From " gets a ">" in mbox files. */
 static bool
 needs_care_at_start(const char *text, size_t size)
 {
@@ -84,7 +82,8 @@ is_plain_line(const char *line, size_t size)
 	return true;
 }
 
-/* How many octets from here on stand for themselves, in this line, and not last. */
+/* Number of bytes that are copied literally within this line, without the last of the
+ * text. */
 static size_t
 measure_run(const char *text, size_t size, size_t column)
 {
@@ -96,14 +95,14 @@ measure_run(const char *text, size_t size, size_t column)
 	return n;
 }
 
-/* At worst each octet becomes three, and each line of ours brings a soft break. */
+/* At worst every byte becomes three, and every line gets a soft break. */
 static size_t
 get_careful_bytes(size_t size)
 {
 	return size * 3 + (size * 3 / (BOUNDS_BODY_LINE_BYTES - 3) + 1) * 3;
 }
 
-/* @param out  has room for get_careful_bytes() @return where it ends */
+/* @param out  has room for get_careful_bytes() @return its end */
 static char *
 put_careful_line(char *out, const char *line, size_t size)
 {
@@ -124,7 +123,7 @@ put_careful_line(char *out, const char *line, size_t size)
 		             !(column == 0 && needs_care_at_start(line + i, size - i));
 		cost = is_literal ? 1 : 3;
 
-		/* All but the last column are text: that one is for the soft break. */
+		/* The last column is reserved for the soft break. */
 		if (column + cost > BOUNDS_BODY_LINE_BYTES - (is_last ? 0 : 1)) {
 			memcpy(out, "=\r\n", 3);
 			out += 3;

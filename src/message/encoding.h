@@ -1,9 +1,9 @@
 /*
  * encoding.h - transfer encodings of UTF-8 text (RFC 2045 section 6).
  *
- * Out comes 7-bit text with CRLF after every line and at most 76 columns,
- * safe against what relays do to lines: none starts with "." or "From ", none
- * ends in a blank.  In goes text with LF or CRLF; any other octet is kept.
+ * The output is 7-bit with CRLF and at most 76 columns, and survives relays: no line
+ * starts with "." or "From ", none ends in a blank. The input has LF or CRLF; any other
+ * byte is preserved.
  */
 #ifndef PAPERBOY_MESSAGE_ENCODING_H
 #define PAPERBOY_MESSAGE_ENCODING_H
@@ -12,35 +12,35 @@
 
 enum encoding {
 	ENCODING_QUOTED_PRINTABLE = 0, /* mostly ASCII */
-	ENCODING_BASE64 = 1,           /* more than 30 % of it is not ASCII */
+	ENCODING_BASE64 = 1,           /* more than 30 % non-ASCII bytes */
 };
 
-/** Name an encoding as Content-Transfer-Encoding does. */
+/** @return the value for Content-Transfer-Encoding */
 const char *encoding_get_name(enum encoding encoding);
 
-/** Count the octets that are not ASCII. */
+/** Count bytes that are not ASCII. */
 size_t encoding_count_non_ascii(const char *text, size_t size);
 
-/** Choose for a text of so many octets, so many of which are not ASCII. */
-enum encoding encoding_choose(size_t size, size_t foreign);
+/** Choose an encoding. @param size, non_ascii  bytes */
+enum encoding encoding_choose(size_t size, size_t non_ascii);
 
 /**
- * Append text in quoted-printable.  Encoding pieces apart gives the same as
- * encoding them together as long as each piece ends with a line break.
+ * Append text in quoted-printable. Chunks that end with a line break may be encoded
+ * separately.
  */
 void encoding_append_quoted_printable(GString *out, const char *text, size_t size);
 
-/** Append text in base64, its line ends made CRLF first. */
+/** Append text in base64, with line ends converted to CRLF. */
 void encoding_append_base64(GString *out, const char *text, size_t size);
 
 /**
- * Tell how much base64 makes, line ends and all.
+ * Size of base64 output including line ends.
  *
- * @param size  octets of the text with CRLF line ends
+ * @param size  bytes of the text with CRLF line ends
  */
 size_t encoding_get_base64_size(size_t size);
 
-/** Append text in the encoding that suits it. @return the one chosen */
+/** Append text in the more compact encoding. @return the encoding */
 enum encoding encoding_append_text(GString *out, const char *text, size_t size);
 
 #endif

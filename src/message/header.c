@@ -1,5 +1,5 @@
 /*
- * header.c - header fields, appended to a message one by one.
+ * header.c - append header fields to a message.
  */
 #include "message/header.h"
 
@@ -15,13 +15,11 @@
 	strlen(WORD_START "Q?" \
 	                  "?=")
 
-/*
- * RFC 2047 section 2: a line that holds an encoded word has 76 octets at most,
- * one of which is the blank before it.
- */
+/* RFC 2047 section 2: a line with an encoded word is at most 76 characters long,
+ * including the leading blank. */
 #define WORD_LINE_BYTES (BOUNDS_ENCODED_WORD_BYTES + 1)
 
-/* Encoded words of a phrase: short enough to stand behind any field name. */
+/* Encoded words of a phrase: short enough for any field name before them. */
 #define PHRASE_WORD_BYTES 56
 
 static bool
@@ -34,7 +32,7 @@ is_field_name(const char *name)
 	return name[0] != '\0' && strlen(name) <= 40;
 }
 
-/* RFC 2047 section 5 (3): what may stand unencoded even within a phrase. */
+/* Characters that need no encoding within a phrase (RFC 2047 section 5 (3)). */
 static bool
 is_q_plain(char c)
 {
@@ -92,10 +90,8 @@ append_word(GString *out, char mode, const char *text, size_t size)
 	g_string_append(out, "?=");
 }
 
-/*
- * Every word is whole in itself: it decodes to whole characters, and base64
- * starts anew (RFC 2047 section 5).
- */
+/* Every encoded word contains whole characters and separate base64 (RFC 2047 section
+ * 5). */
 static void
 append_encoded_words(GString *out, const char *text, size_t first_bytes, size_t bytes,
     const char *separator)
@@ -125,10 +121,8 @@ append_encoded_words(GString *out, const char *text, size_t first_bytes, size_t 
 	}
 }
 
-/*
- * The first word stays on the field's line: a line of a name alone offends
- * some filters.
- */
+/* Keep the first word on the line of the field name: some filters reject an empty first
+ * line. */
 static bool
 append_folded(GString *out, const char *name, const char *value, GError **error)
 {
@@ -148,7 +142,7 @@ append_folded(GString *out, const char *name, const char *value, GError **error)
 		if (column + 1 + size > BOUNDS_LINE_BYTES) {
 			g_string_truncate(out, start);
 			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "header field %s has a word that fits on no line", name);
+			    "header field %s has a word longer than a line", name);
 			return false;
 		}
 		g_string_append_c(out, ' ');
@@ -290,7 +284,7 @@ header_append_date(
 		time = g_date_time_new_from_unix_utc(at + offset_min * 60);
 	if (!time) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "header field %s has a time outside the calendar", name);
+		    "header field %s has a date out of range", name);
 		return false;
 	}
 	g_string_append_printf(out, "%s: %s, %d %s %04d %02d:%02d:%02d %c%02d%02d\r\n",
@@ -333,7 +327,7 @@ header_append_message_id(GString *out, const char *name, const char *id, GError 
 
 	if (!header_is_message_id(id)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "header field %s: this is no message id", name);
+		    "header field %s: invalid message id", name);
 		return false;
 	}
 	value = g_strconcat("<", id, ">", NULL);
@@ -346,7 +340,8 @@ header_append_folded(GString *out, const char *name, const char *value, GError *
 	for (const char *p = value; *p; p++) {
 		if (!g_ascii_isprint(*p)) {
 			g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-			    "header field %s has a control or foreign character", name);
+			    "header field %s has a control or non-ASCII character",
+			    name);
 			return false;
 		}
 	}

@@ -1,5 +1,5 @@
 /*
- * parser_decode.c - what paperboy-parser told, as a letter.
+ * parser_decode.c - convert the output of paperboy-parser to a struct inmail.
  */
 #include "message/parser_decode.h"
 
@@ -9,13 +9,12 @@
 #include "message/address.h"
 #include "message/parser_proto.h"
 
-#define DATE_MAX G_GINT64_CONSTANT(253402300799) /* the end of the year 9999 */
+#define DATE_MAX G_GINT64_CONSTANT(253402300799) /* end of the year 9999 */
 
 static bool
 refuse(GError **error, const char *why)
 {
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_INPUT, "the letter's reader said %s", why);
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "paperboy-parser sent %s", why);
 	return false;
 }
 
@@ -26,7 +25,7 @@ take_address(char **out, const char *data, GError **error)
 
 	if (!address_parse(data, &address, NULL) || strcmp(address.text, data) != 0) {
 		address_clear(&address);
-		return refuse(error, "an address that is none");
+		return refuse(error, "an invalid address");
 	}
 	g_free(*out);
 	*out = g_steal_pointer(&address.text);
@@ -42,7 +41,7 @@ take_mailbox(GPtrArray *list, const char *data, GError **error)
 	g_autofree char *address = NULL;
 
 	if (!blank)
-		return refuse(error, "a mailbox without its blank");
+		return refuse(error, "a mailbox without a blank");
 	if (!take_address(&address, spec, error))
 		return false;
 	g_ptr_array_add(list, inmail_address_new(address, blank[1] ? blank + 1 : NULL));
@@ -55,7 +54,7 @@ take_number(int64_t *out, const char *data, int64_t max, GError **error)
 	gint64 value = 0;
 
 	if (!g_ascii_string_to_signed(data, 10, 0, max, &value, NULL))
-		return refuse(error, "a number that is none");
+		return refuse(error, "an invalid number");
 	*out = value;
 	return true;
 }
@@ -84,7 +83,7 @@ static bool
 take_id(char **out, const char *data, GError **error)
 {
 	if (!is_id(data))
-		return refuse(error, "a message id that is none");
+		return refuse(error, "an invalid message id");
 	g_free(*out);
 	*out = g_strdup(data);
 	return true;
@@ -111,7 +110,7 @@ add_field(GPtrArray *list, const char *data, GError **error)
 		return refuse(error, "a field without a name");
 	for (const char *p = name; *p; p++)
 		if (!g_ascii_isgraph(*p))
-			return refuse(error, "a field with a name that is none");
+			return refuse(error, "an invalid field name");
 	g_ptr_array_add(list, inmail_field_new(name, colon + 2));
 	return true;
 }
@@ -131,7 +130,7 @@ get_authentication(struct inmail *mail, GError **error)
 
 	if (all->len > 0)
 		return all->pdata[all->len - 1];
-	refuse(error, "a result of no authentication");
+	refuse(error, "a result without authentication");
 	return NULL;
 }
 
@@ -144,7 +143,7 @@ add_result(struct inmail *mail, const char *data, GError **error)
 	if (!of)
 		return false;
 	if (g_strv_length(words) != 3 || !words[0][0] || !words[1][0])
-		return refuse(error, "a result that is none");
+		return refuse(error, "an invalid result");
 	g_ptr_array_add(of->results, auth_result_new(words[0], words[1], words[2]));
 	return true;
 }
@@ -165,7 +164,7 @@ take_source(struct inmail *mail, const char *data, GError **error)
 	else if (!strcmp(data, "html"))
 		mail->source = INMAIL_SOURCE_HTML;
 	else
-		return refuse(error, "a source of text that is none");
+		return refuse(error, "an invalid text source");
 	return true;
 }
 
@@ -188,7 +187,7 @@ take_report(struct inmail *mail, const char *data, GError **error)
 			return true;
 		}
 	}
-	return refuse(error, "a kind of report that is none");
+	return refuse(error, "an invalid kind of report");
 }
 
 static bool
@@ -197,7 +196,7 @@ add_report_field(struct inmail *mail, const char *data, GError **error)
 	GPtrArray *groups = mail->groups;
 
 	if (groups->len == 0)
-		return refuse(error, "a field of no group");
+		return refuse(error, "a field without a group");
 	return add_field(groups->pdata[groups->len - 1], data, error);
 }
 
@@ -206,7 +205,7 @@ take_record(struct inmail *mail, enum proto_tag tag, const char *data, GError **
 {
 	switch (tag) {
 	case PROTO_TAG_REFUSED:
-		return refuse(error, "that it refused what it told");
+		return refuse(error, "a refusal and other records");
 	case PROTO_TAG_FILTERED:
 		mail->is_filtered = true;
 		return true;

@@ -1,5 +1,5 @@
 /*
- * parser_decode.h - what paperboy-parser told, as a letter.
+ * parser_decode.h - convert the output of paperboy-parser to a struct inmail.
  */
 #ifndef PAPERBOY_MESSAGE_PARSER_DECODE_H
 #define PAPERBOY_MESSAGE_PARSER_DECODE_H
@@ -10,12 +10,12 @@
 #include "model/inmail.h"
 
 /**
- * Make a letter of a whole output (mail/inmail_wire.h).  Addresses are parsed once
- * more, numbers and names are checked: nothing is believed.
+ * Decode a complete output (message/parser_proto.h). Everything is validated again: the
+ * parser is not trusted.
  *
- * @param letter   set on success only; NULL where the message was refused
+ * @param mail     set on success only; NULL if the message was refused
  * @param refusal  set on success only: why it was refused, owned by the caller, or NULL
- * @return false with PB_ERROR_INPUT where the output is not what the reader writes
+ * @return false with PB_ERROR_INPUT for invalid output
  */
 bool parser_decode(const char *data, size_t size, struct inmail **mail, char **refusal,
     GError **error);

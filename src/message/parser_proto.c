@@ -1,5 +1,5 @@
 /*
- * parser_proto.c - how paperboy-parser tells what it read.
+ * parser_proto.c - output format of paperboy-parser.
  */
 #include "message/parser_proto.h"
 
@@ -10,14 +10,14 @@
 
 #define FIRST_LINE "paperboy-parser 1\n"
 
-/* Longer than the name of any tag. */
+/* Longer than any tag name. */
 #define TAG_NAME_BYTES 20
 
-/* BOUNDS_PARSER_OUTPUT_BYTES has no more digits. */
+/* Digits of BOUNDS_PARSER_OUTPUT_BYTES. */
 #define LENGTH_DIGITS 7
 
 #define MAILBOX_BYTES (BOUNDS_ADDRESS_BYTES + 1 + BOUNDS_PERSON_NAME_BYTES)
-/* Names of fields are cut at what a line may have. */
+/* Field names are limited by the line length. */
 #define FIELD_BYTES   (BOUNDS_LINE_BYTES + 2 + BOUNDS_MAIL_VALUE_BYTES)
 
 static const struct {
@@ -94,8 +94,7 @@ parser_proto_append(GString *out, enum proto_tag tag, const char *data)
 static bool
 refuse(GError **error, const char *why)
 {
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_INPUT, "the letter's reader said %s", why);
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "paperboy-parser sent %s", why);
 	return false;
 }
 
@@ -110,13 +109,13 @@ read_tag(struct wire *wire, enum proto_tag *tag, GError **error)
 		    memcmp(tags[i].name, wire->at, size) != 0)
 			continue;
 		if (++wire->counts[i] > tags[i].count_max)
-			return refuse(error, "the same thing too often");
+			return refuse(error, "too many records of a tag");
 		wire->at += size + 1;
 		wire->left -= size + 1;
 		*tag = (enum proto_tag)i;
 		return true;
 	}
-	return refuse(error, "something that has no name");
+	return refuse(error, "an unknown tag");
 }
 
 static bool
@@ -129,7 +128,7 @@ read_length(struct wire *wire, size_t *length, GError **error)
 		value = value * 10 + (size_t)(wire->at[digits++] - '0');
 	if (digits == 0 || (digits > 1 && wire->at[0] == '0') || digits == wire->left ||
 	    wire->at[digits] != '\n')
-		return refuse(error, "a length that is none");
+		return refuse(error, "an invalid length");
 	wire->at += digits + 1;
 	wire->left -= digits + 1;
 	*length = value;
@@ -137,7 +136,7 @@ read_length(struct wire *wire, size_t *length, GError **error)
 }
 
 static bool
-is_fit(const char *data, size_t size, bool has_lines)
+is_plain_text(const char *data, size_t size, bool has_lines)
 {
 	if (!g_utf8_validate_len(data, size, NULL))
 		return false;
@@ -162,11 +161,11 @@ read_record(struct wire *wire, GError **error)
 	if (!read_tag(wire, &tag, error) || !read_length(wire, &length, error))
 		return NULL;
 	if (length > tags[tag].bytes_max)
-		refuse(error, "more than it may");
+		refuse(error, "a record that is too long");
 	else if (length >= wire->left || wire->at[length] != '\n')
-		refuse(error, "a length that is not true");
-	else if (!is_fit(wire->at, length, tags[tag].has_lines))
-		refuse(error, "what is not plain text");
+		refuse(error, "a wrong length");
+	else if (!is_plain_text(wire->at, length, tags[tag].has_lines))
+		refuse(error, "data that is not plain text");
 	else {
 		record = g_new0(struct proto_record, 1);
 		record->tag = tag;
@@ -187,19 +186,19 @@ parser_proto_read(const char *data, size_t size, GError **error)
 	struct proto_record *record;
 
 	if (size > BOUNDS_PARSER_OUTPUT_BYTES) {
-		refuse(error, "too much");
+		refuse(error, "too much output");
 		return NULL;
 	}
 	if (size < strlen(FIRST_LINE) ||
 	    memcmp(data, FIRST_LINE, strlen(FIRST_LINE)) != 0) {
-		refuse(error, "nothing that can be read");
+		refuse(error, "an unknown first line");
 		return NULL;
 	}
 	wire.at += strlen(FIRST_LINE);
 	wire.left -= strlen(FIRST_LINE);
 	for (;;) {
 		if (wire.left == 0) {
-			refuse(error, "no end");
+			refuse(error, "no end record");
 			return NULL;
 		}
 		record = read_record(&wire, error);
@@ -211,7 +210,7 @@ parser_proto_read(const char *data, size_t size, GError **error)
 	}
 	proto_record_free(record);
 	if (wire.left > 0) {
-		refuse(error, "something after the end");
+		refuse(error, "data after the end");
 		return NULL;
 	}
 	return g_steal_pointer(&records);

@@ -1,5 +1,5 @@
 /*
- * parser_proto.h - how paperboy-parser tells what it read.
+ * parser_proto.h - output format of paperboy-parser.
  *
  *     paperboy-parser 1\n
  *     from 21\n
@@ -8,9 +8,9 @@
  *     end 0\n
  *     \n
  *
- * A record is the name of its tag, a blank, the number of octets, a line feed, the
- * octets, and a line feed.  Whoever reads treats the writer as hostile: it parses
- * foreign messages, and may have been taken over by one.
+ * A record is the name of its tag, a blank, the number of bytes, LF, the bytes, and LF.
+ * The reader treats the writer as hostile: it may have been compromised by the message
+ * it parses.
  */
 #ifndef PAPERBOY_MESSAGE_PARSER_PROTO_H
 #define PAPERBOY_MESSAGE_PARSER_PROTO_H
@@ -19,9 +19,9 @@
 #include <stdbool.h>
 
 enum proto_tag {
-	PROTO_TAG_REFUSED,  /* why the message is not read; nothing else is told */
-	PROTO_TAG_FILTERED, /* empty: system calls are limited */
-	PROTO_TAG_FROM,     /* an address, a blank, the display name or nothing */
+	PROTO_TAG_REFUSED,  /* reason; no other records */
+	PROTO_TAG_FILTERED, /* empty: system calls are filtered */
+	PROTO_TAG_FROM,     /* address, blank, display name or nothing */
 	PROTO_TAG_SENDER,
 	PROTO_TAG_REPLY_TO,
 	PROTO_TAG_TO,
@@ -33,11 +33,11 @@ enum proto_tag {
 	PROTO_TAG_IN_REPLY_TO,
 	PROTO_TAG_REFERENCE,
 	PROTO_TAG_DATE,        /* a number: s since the epoch */
-	PROTO_TAG_RETURN_PATH, /* an address or nothing */
+	PROTO_TAG_RETURN_PATH, /* address or nothing */
 	PROTO_TAG_DELIVERED_TO,
 	PROTO_TAG_ORIGINAL_TO,
 	PROTO_TAG_MARK,           /* name, colon, blank, value */
-	PROTO_TAG_AUTHENTICATION, /* a raw value; the next two are about it */
+	PROTO_TAG_AUTHENTICATION, /* raw value; followed by the next two */
 	PROTO_TAG_AUTH_SERVER,
 	PROTO_TAG_AUTH_RESULT,  /* method, blank, result, blank, properties */
 	PROTO_TAG_TEXT_SOURCE,  /* plain or html */
@@ -45,35 +45,35 @@ enum proto_tag {
 	PROTO_TAG_TEXT,         /* lines */
 	PROTO_TAG_BODY,         /* lines */
 	PROTO_TAG_REPORT,       /* delivery, feedback, disposition or other */
-	PROTO_TAG_REPORT_GROUP, /* empty: the next fields are its */
+	PROTO_TAG_REPORT_GROUP, /* empty: starts a group of fields */
 	PROTO_TAG_REPORT_FIELD, /* name, colon, blank, value */
 	PROTO_TAG_RETURNED,     /* name, colon, blank, value */
-	PROTO_TAG_END,          /* empty, and the last */
+	PROTO_TAG_END,          /* empty; the last record */
 };
 
 #define PROTO_TAGS (PROTO_TAG_END + 1)
 
 struct proto_record {
 	enum proto_tag tag;
-	char *data; /* valid UTF-8 without NUL; of one line save for texts */
+	char *data; /* valid UTF-8 without NUL; one line except for texts */
 };
 
 void proto_record_free(struct proto_record *record);
 
-/** Begin what parser_proto_append() goes on with. */
+/** Append the first line. */
 void parser_proto_begin(GString *out);
 
-/** Append a record; the text is fit for its tag already. */
+/** Append a record; data must be valid for the tag. */
 void parser_proto_append(GString *out, enum proto_tag tag, const char *data);
 
 /**
- * Read a whole output.  Refused are: more than BOUNDS_PARSER_OUTPUT_BYTES, another
- * first line, unknown tags, lengths with signs, leading zeros or more than there is,
- * data that is longer than its tag may have, is not UTF-8 or has control characters,
- * more records of a tag than it may have, an end that is missing or not the last.
+ * Parse a complete output. Rejected: more than BOUNDS_PARSER_OUTPUT_BYTES, another
+ * first line, unknown tags, lengths with signs or leading zeros or beyond the end, data
+ * that is too long for its tag, not UTF-8 or with control characters, too many records
+ * of a tag, a missing end or data after it.
  *
- * @return struct proto_record in order, without the end, owned by the caller; or
- * NULL with PB_ERROR_INPUT
+ * @return array of struct proto_record in order, without the end, owned by the caller;
+ *         or NULL with PB_ERROR_INPUT
  */
 GPtrArray *parser_proto_read(const char *data, size_t size, GError **error);
 

@@ -1,5 +1,5 @@
 /*
- * sanitize.c - foreign text made harmless for one line of a message.
+ * sanitize.c - neutralise untrusted text for one line of a message.
  */
 #include "message/sanitize.h"
 
@@ -7,7 +7,7 @@
 
 #include "base/bounds.h"
 
-/* How far back a cut looks for a blank, in characters. */
+/* How far back to search for a blank when cutting, characters. */
 #define CUT_LOOK_BACK 24
 
 static bool
@@ -16,9 +16,7 @@ is_blank(gunichar c)
 	return g_unichar_isspace(c) || c == '\v' || c == 0x85;
 }
 
-/*
- * Zero-width joiners stay: emoji and Indic scripts need them.
- */
+/* Zero-width joiners are kept: emoji and Indic scripts need them. */
 static bool
 is_dropped(gunichar c)
 {
@@ -34,7 +32,7 @@ cut_line(GString *line, size_t limit_chars)
 {
 	char *end;
 
-	/* No character has less than one octet. */
+	/* A character has at least one byte. */
 	if (line->len <= limit_chars)
 		return;
 	if ((size_t)g_utf8_strlen(line->str, (gssize)line->len) <= limit_chars)
@@ -53,7 +51,7 @@ cut_line(GString *line, size_t limit_chars)
 	g_string_append(line, "\xE2\x80\xA6");
 }
 
-/* How many printable ASCII characters a text begins with, blanks not counted. */
+/* Number of leading printable ASCII characters without blanks. */
 static size_t
 measure_plain(const char *text)
 {
@@ -75,7 +73,7 @@ sanitize_line(const char *text, size_t limit_chars)
 		text = valid = g_utf8_make_valid(text, -1);
 	line = g_string_sized_new(text ? strlen(text) : 0);
 	for (const char *p = text; p && *p;) {
-		/* Most text is words of ASCII: those need no look at Unicode. */
+		/* Fast path for ASCII words. */
 		size_t n = measure_plain(p);
 
 		if (*p == ' ') {

@@ -1,8 +1,8 @@
 /*
- * sanitize.h - foreign text made harmless for one line of a message.
+ * sanitize.h - neutralise untrusted text for one line of a message.
  *
- * Papers are normalised when they come in, yet what goes into a header or a
- * body passes here once more: the last gate does not trust the first.
+ * Papers are normalised on input, but everything that goes into a header or body is
+ * sanitized again here.
  */
 #ifndef PAPERBOY_MESSAGE_SANITIZE_H
 #define PAPERBOY_MESSAGE_SANITIZE_H
@@ -11,22 +11,21 @@
 #include <stdbool.h>
 
 /**
- * Make one line of text: valid UTF-8 (a bad octet becomes U+FFFD), no control
- * characters, no bidirectional controls (Unicode TR36 section 2.6), no
- * invisible tag characters, white space of any kind and length as one blank,
- * none at the ends.
+ * Convert to one line of valid UTF-8: invalid bytes become U+FFFD; control characters,
+ * bidirectional controls (Unicode TR36 section 2.6) and invisible tag characters are
+ * removed; white space is collapsed to single blanks and trimmed.
  *
- * @param text         any octets up to the NUL; NULL is empty
- * @param limit_chars  0 for no limit; longer text is cut, at a blank where one
- *                     is near, and ends in U+2026 within the limit
- * @return the line, owned by the caller
+ * @param text         any bytes up to the NUL; NULL is empty
+ * @param limit_chars  0: unlimited; longer text is cut, at a nearby blank if possible,
+ *                     and ends in U+2026 within the limit
+ * @return owned by the caller
  */
 char *sanitize_line(const char *text, size_t limit_chars);
 
 /**
- * Tell whether a link may stand in a mail: http or https, a host, no user
- * part, printable ASCII without blanks, quotes, brackets or backslashes, and
- * at most BOUNDS_PAPER_URL_BYTES.
+ * Whether a link may be put into a mail: http or https, a host, no user part, printable
+ * ASCII without blanks, quotes, brackets or backslashes, at most
+ * BOUNDS_PAPER_URL_BYTES.
  *
  * @param url  may be NULL
  */

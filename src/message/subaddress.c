@@ -1,5 +1,5 @@
 /*
- * subaddress.c - the addresses of ours that say what a letter is for.
+ * subaddress.c - subaddresses of our address (RFC 5233) and their purposes.
  */
 #include "message/subaddress.h"
 
@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/token.h"
 
-/* Of each kind: what stands behind the delimiter, and how long a token may be. */
+/* For each kind: text behind the delimiter, and maximum length of a token. */
 static const struct {
 	const char *word;
-	size_t token_bytes; /* the most; 0: none */
+	size_t token_bytes; /* 0: no token */
 } kinds[] = {
     [SUBADDRESS_COMMANDS] = {"", 0},
     [SUBADDRESS_SUBSCRIBE] = {"subscribe", 0},
@@ -26,7 +26,7 @@ static const struct {
     [SUBADDRESS_CHECK] = {"check-", TOKEN_RANDOM_LENGTH},
 };
 
-/* The delimiter, "r-", and the longest token. */
+/* Delimiter, "r-", and the longest token. */
 #define SUBADDRESS_BYTES (3 + TOKEN_SIGNED_BYTES_MAX)
 
 bool
@@ -37,7 +37,7 @@ subaddress_base_parse(const char *address, const char *delimiter,
 
 	if (strlen(delimiter) != 1 || !strchr("+-=_.", delimiter[0])) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "only + - = _ or . can set an address apart from what it is for");
+		    "invalid delimiter (expected one of + - = _ .)");
 		return false;
 	}
 	if (!address_parse(address, &parsed, error))
@@ -46,8 +46,8 @@ subaddress_base_parse(const char *address, const char *delimiter,
 	    strlen(parsed.local) > BOUNDS_LOCAL_PART_BYTES - SUBADDRESS_BYTES ||
 	    strlen(parsed.text) > BOUNDS_ADDRESS_BYTES - SUBADDRESS_BYTES) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is too long to have a token behind it: at most %d octets "
-		    "before the @, all of them ASCII and unquoted",
+		    "'%s' is too long for a subaddress with a token: at most %d bytes "
+		    "before the @, ASCII and unquoted",
 		    parsed.text, BOUNDS_LOCAL_PART_BYTES - SUBADDRESS_BYTES);
 		address_clear(&parsed);
 		return false;
@@ -129,7 +129,7 @@ subaddress_format_mailto(
 	struct address address = {0};
 	g_autofree char *link = NULL;
 
-	/* The base was read with room for the longest token. */
+	/* subaddress_base_parse() has reserved room for the longest token. */
 	if (!address_parse(text, &address, NULL))
 		g_assert_not_reached();
 	link = address_format_mailto(&address, NULL);
@@ -145,9 +145,9 @@ format_either(const struct subaddress_base *base, enum subaddress_kind kind,
 	               : subaddress_format(base, kind, token);
 }
 
-/* Where two of them differ there is the token. */
+/* The token is where two of them differ. */
 void
-subaddress_template_init(struct subaddress_template *form,
+subaddress_template_init(struct subaddress_template *template,
     const struct subaddress_base *base, enum subaddress_kind kind, bool is_link)
 {
 	g_autofree char *one = format_either(base, kind, is_link, "a");
@@ -156,19 +156,20 @@ subaddress_template_init(struct subaddress_template *form,
 
 	while (one[at] == other[at])
 		at++;
-	form->before = g_strndup(one, at);
-	form->behind = g_strdup(one + at + 1);
+	template->before = g_strndup(one, at);
+	template->behind = g_strdup(one + at + 1);
 }
 
 void
-subaddress_template_clear(struct subaddress_template *form)
+subaddress_template_clear(struct subaddress_template *template)
 {
-	g_clear_pointer(&form->before, g_free);
-	g_clear_pointer(&form->behind, g_free);
+	g_clear_pointer(&template->before, g_free);
+	g_clear_pointer(&template->behind, g_free);
 }
 
 char *
-subaddress_template_expand(const struct subaddress_template *form, const char *token)
+subaddress_template_expand(
+    const struct subaddress_template *template, const char *token)
 {
-	return g_strconcat(form->before, token, form->behind, NULL);
+	return g_strconcat(template->before, token, template->behind, NULL);
 }

@@ -229,18 +229,18 @@ build_message(struct renderer *renderer, const struct digest *digest,
 	    .extra = own,
 	    .extra_count = G_N_ELEMENTS(own),
 	    .boundary = boundary,
-	    .fixed = &renderer->sender.prefix,
+	    .prefix = &renderer->sender.prefix,
 	};
 
 	if (!set_date_field(renderer, digest->created_at, error))
 		return NULL;
 	fields.date_field = renderer->date_field->str;
-	fields.text.run_count =
+	fields.text.span_count =
 	    list_part(assembled, false, spans, &text, &fields.text.encoding);
-	fields.html.run_count =
+	fields.html.span_count =
 	    list_part(assembled, true, spans, &html, &fields.html.encoding);
-	fields.text.runs = (const struct compose_span *)(void *)spans->data;
-	fields.html.runs = fields.text.runs + fields.text.run_count;
+	fields.text.spans = (const struct compose_span *)(void *)spans->data;
+	fields.html.spans = fields.text.spans + fields.text.span_count;
 	if (digest->style.format == PREFERENCE_FORMAT_HTML)
 		fields.text = (struct compose_part){0};
 	if (digest->style.format == PREFERENCE_FORMAT_TEXT)

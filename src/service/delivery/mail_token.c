@@ -126,8 +126,9 @@ mail_token_find_bounce(const struct mail_token *mail_token, const char *token,
 	if (digest && token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_BOUNCE, id,
 	                  digest->created_at, token))
 		*digest_id = id;
-	if (ticket && token_check_signed(mail_token->keys,
-	                  SUBADDRESS_TOKEN_BOUNCE_TICKET, id, ticket->made_at, token))
+	if (ticket &&
+	    token_check_signed(mail_token->keys, SUBADDRESS_TOKEN_BOUNCE_CONFIRMATION,
+	        id, ticket->made_at, token))
 		*ticket_id = id;
 	return true;
 }

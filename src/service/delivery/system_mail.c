@@ -85,7 +85,7 @@ format_in_reply_to(const struct inmail *mail)
 static struct compose_part
 encode(GString *buffer, const char *text, struct compose_span *run)
 {
-	struct compose_part part = {.runs = run, .run_count = 1};
+	struct compose_part part = {.spans = run, .span_count = 1};
 
 	if (!text)
 		return (struct compose_part){0};

@@ -117,7 +117,7 @@ find_way(const struct request *work, const struct skeleton *skeleton, struct way
 {
 	const struct own_addresses *own_addresses = work->options->own_addresses;
 	g_autofree char *back =
-	    token_sign(work->options->key, SUBADDRESS_TOKEN_BOUNCE_TICKET,
+	    token_sign(work->options->key, SUBADDRESS_TOKEN_BOUNCE_CONFIRMATION,
 	        skeleton->ticket.id, skeleton->ticket.made_at);
 
 	way->reply_to = subaddress_format(

@@ -47,7 +47,7 @@ insert(struct store *store, const struct inbox_new *fresh, int64_t now, bool *is
 static char *
 format_key(const struct receive_mail *mail)
 {
-	g_autofree char *key = inmail_key_format(mail->raw, mail->size);
+	g_autofree char *key = dedup_key_format(mail->raw, mail->size);
 	g_autofree char *text = NULL;
 
 	if (!mail->full_size)
@@ -73,7 +73,7 @@ save(struct store *store, const struct inbox_process_rules *rules, const char *r
 	};
 
 	if (!fresh.recipient && rules->recipient_header && *rules->recipient_header) {
-		recipient = inmail_key_find_address(
+		recipient = dedup_key_find_address(
 		    mail->raw, mail->size, rules->recipient_header);
 		fresh.recipient = recipient;
 	}

@@ -17,7 +17,7 @@
 
 /* What is stored of a letter that comes.  All borrowed. */
 struct inbox_new {
-	const char *key;       /* inmail_key_format() */
+	const char *key;       /* dedup_key_format() */
 	const char *receiver;  /* "lmtp", "maildir" or "imap" */
 	const char *sender;    /* "" is the null one, NULL: not told */
 	const char *recipient; /* one a line; NULL: not known */
