@@ -15,6 +15,7 @@
 #include "service/people/subscribe.h"
 #include "store/core/suppression.h"
 #include "store/mail/outbox.h"
+#include "store/subscriber/personal_data.h"
 
 #define NOW   "2026-11-20T09:00:00Z"
 #define ZEBRA "Zebra.Quagga@example.org"
@@ -158,7 +159,7 @@ forget(struct store_fixture *fixture, const char *address, bool is_never_again,
 
 /* Who asks before leaving is shown what there is to forget. */
 static void
-an_export_tells_all_that_would_be_forgotten(void)
+export_has_everything_that_erasure_deletes(void)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
@@ -185,14 +186,49 @@ an_export_tells_all_that_would_be_forgotten(void)
 			if (strcmp(traces[i], "numbatword") != 0 &&
 			    !strstr(small, traces[i]))
 				g_test_fail_printf("%s is not told", traces[i]);
-		g_assert_nonnull(
-		    strstr(small, is_text ? "refusals\n  paper" : "\"refusals\": [\n"));
+		g_assert_nonnull(strstr(small,
+		    is_text ? "rejected_papers\n  id" : "\"rejected_papers\": [\n"));
 		g_assert_nonnull(strstr(small, "never-again"));
 	}
 }
 
+static bool
+is_personal(const char *table)
+{
+	for (const struct personal_data *data = personal_data; data->table; data++)
+		if (strcmp(data->table, table) == 0)
+			return true;
+	return false;
+}
+
 static void
-no_row_and_no_octet_is_left(void)
+every_table_is_in_the_inventory_of_personal_data(void)
+{
+	pb_auto(store_fixture) fixture = store_fixture_new();
+	g_autofree char *names = store_fixture_text(fixture,
+	    "SELECT name FROM sqlite_schema WHERE type = 'table'"
+	    " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'paper_fts*'");
+	g_autofree char *named = store_fixture_text(fixture,
+	    "SELECT DISTINCT m.name FROM sqlite_schema m, pragma_table_info(m.name) c"
+	    " WHERE m.type = 'table' AND c.name IN ('subscriber_id', 'address',"
+	    " 'address_key', 'recipient', 'sender')");
+	g_auto(GStrv) tables = g_strsplit(names, " ", -1);
+	g_auto(GStrv) persons = g_strsplit(named, " ", -1);
+
+	g_assert_cmpuint(g_strv_length(tables), >=, 30);
+	for (char **table = tables; *table; table++)
+		if (is_personal(*table) ==
+		    g_strv_contains(personal_data_other_tables, *table))
+			g_test_fail_printf(
+			    "%s is in none or both of the lists", *table);
+	g_assert_cmpuint(g_strv_length(persons), >=, 9);
+	for (char **table = persons; *table; table++)
+		if (!is_personal(*table))
+			g_test_fail_printf("%s has personal data", *table);
+}
+
+static void
+no_row_and_no_byte_is_left(void)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
@@ -246,7 +282,7 @@ no_row_and_no_octet_is_left(void)
 }
 
 static void
-who_has_left_before_is_forgotten_too(void)
+former_subscriber_is_erased(void)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
@@ -264,7 +300,7 @@ who_has_left_before_is_forgotten_too(void)
 }
 
 static void
-what_is_kept_of_a_former_address_goes_too(void)
+data_about_a_former_address_is_erased(void)
 {
 	int64_t id;
 	pb_auto(store_fixture) fixture = new_fixture(&id);
@@ -298,7 +334,7 @@ what_is_kept_of_a_former_address_goes_too(void)
 
 /* Asked to confirm, and never a person here. */
 static void
-who_was_only_ever_asked_is_forgotten_too(void)
+address_that_never_subscribed_is_erased(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	static const char text[] =
@@ -332,7 +368,7 @@ who_was_only_ever_asked_is_forgotten_too(void)
 }
 
 static void
-who_asked_never_to_be_mailed_is_not_added_again(void)
+never_again_prevents_subscription(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	struct subscribe_request request = {
@@ -373,7 +409,7 @@ who_asked_never_to_be_mailed_is_not_added_again(void)
 }
 
 static void
-who_is_suppressed_leaves_and_the_first_reason_stays(void)
+suppression_unsubscribes_and_keeps_the_first_reason(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	const struct erase_request request = {
@@ -398,7 +434,7 @@ who_is_suppressed_leaves_and_the_first_reason_stays(void)
 
 /* Also when the row was never cancelled, whoever wrote it: the claim looks again. */
 static void
-the_claim_cancels_what_is_suppressed(void)
+claim_cancels_mail_to_suppressed_addresses(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autofree char *hash =
@@ -424,7 +460,7 @@ the_claim_cancels_what_is_suppressed(void)
 
 /* A reader keeps the log from being cut: the rows go, and it is cut when that ends. */
 static void
-a_file_in_use_is_cleaned_later(void)
+file_in_use_is_vacuumed_later(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -450,7 +486,7 @@ a_file_in_use_is_cleaned_later(void)
 }
 
 static void
-what_could_not_be_cleaned_is_cleaned_by_the_upkeep(void)
+interrupted_vacuum_is_repeated_by_maintenance(void)
 {
 	pb_auto(store_fixture) fixture = store_fixture_new();
 	g_autoptr(GError) error = NULL;
@@ -473,16 +509,17 @@ int
 main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-#define ADD(name) g_test_add_func("/forget/" #name, name)
-	ADD(an_export_tells_all_that_would_be_forgotten);
-	ADD(no_row_and_no_octet_is_left);
-	ADD(who_has_left_before_is_forgotten_too);
-	ADD(what_is_kept_of_a_former_address_goes_too);
-	ADD(who_was_only_ever_asked_is_forgotten_too);
-	ADD(who_asked_never_to_be_mailed_is_not_added_again);
-	ADD(who_is_suppressed_leaves_and_the_first_reason_stays);
-	ADD(the_claim_cancels_what_is_suppressed);
-	ADD(a_file_in_use_is_cleaned_later);
-	ADD(what_could_not_be_cleaned_is_cleaned_by_the_upkeep);
+#define ADD(name) g_test_add_func("/erase/" #name, name)
+	ADD(export_has_everything_that_erasure_deletes);
+	ADD(every_table_is_in_the_inventory_of_personal_data);
+	ADD(no_row_and_no_byte_is_left);
+	ADD(former_subscriber_is_erased);
+	ADD(data_about_a_former_address_is_erased);
+	ADD(address_that_never_subscribed_is_erased);
+	ADD(never_again_prevents_subscription);
+	ADD(suppression_unsubscribes_and_keeps_the_first_reason);
+	ADD(claim_cancels_mail_to_suppressed_addresses);
+	ADD(file_in_use_is_vacuumed_later);
+	ADD(interrupted_vacuum_is_repeated_by_maintenance);
 	return g_test_run();
 }

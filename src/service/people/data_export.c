@@ -1,25 +1,21 @@
 /*
- * data_export.c - all that is kept about one person, for that person.
+ * data_export.c - all data about a subscriber, on request (GDPR article 15).
  */
 #include "service/people/data_export.h"
 
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/day.h"
 #include "service/people/profile.h"
-#include "store/core/audit.h"
 #include "store/core/suppression.h"
-#include "store/mail/digests.h"
-#include "store/paper/paper_history.h"
 #include "store/subscriber/personal_data.h"
 #include "store/subscriber/subscribers.h"
 
-/* What is written, as text or as JSON: sections of records of fields. */
+/* Writes sections of records of fields, as text or as JSON. */
 struct writer {
 	GString *out;
 	bool is_text;
-	bool is_list; /* the section holds records, not fields */
+	bool is_list; /* the section has records, else fields */
 	unsigned sections, records, fields;
 };
 
@@ -88,7 +84,7 @@ end_record(struct writer *writer)
 		g_string_append_c(writer->out, '}');
 }
 
-/* A message has lines: they stay below each other. */
+/* Lines of a value are aligned below each other. */
 static void
 append_field(GString *out, const char *name, const char *value)
 {
@@ -100,7 +96,7 @@ append_field(GString *out, const char *name, const char *value)
 		    out, "  %-12s %s\n", i ? "" : name, g_strchomp(lines[i]));
 }
 
-/* @param value  NULL: nothing is kept */
+/* @param value  or NULL */
 static void
 add(struct writer *writer, const char *name, const char *value)
 {
@@ -167,119 +163,27 @@ write_person(struct writer *writer, const struct subscriber *subscriber)
 }
 
 static bool
-write_filters(
-    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
-{
-	g_autoptr(GPtrArray) own =
-	    subscribers_load_subscriptions(store, subscriber_id, error);
-
-	if (!own)
-		return false;
-	begin_section(writer, "filters", true);
-	for (unsigned i = 0; i < own->len; i++) {
-		const struct subscription *one = own->pdata[i];
-
-		begin_record(writer);
-		add_number(writer, "number", one->number);
-		add(writer, "kind", one->is_block ? "block" : "filter");
-		add(writer, "name", one->name);
-		add(writer, "text", one->text);
-		add(writer, "canonical", one->canonical);
-		add(writer, "note", one->note);
-		if (one->max_papers)
-			add_number(writer, "max", one->max_papers);
-		add(writer, "since", one->since_day);
-		add_time(writer, "created", one->created_at);
-		end_record(writer);
-	}
-	end_section(writer);
-	return true;
-}
-
-static bool
-write_digests(
-    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
+write_section(struct writer *writer, struct store *store,
+    const struct personal_data *data, int64_t subscriber_id, GError **error)
 {
 	g_autoptr(GPtrArray) rows =
-	    digests_load_newest(store, subscriber_id, G_MAXINT32, error);
-	g_autoptr(GPtrArray) papers =
-	    rows ? paper_history_load_papers(store, subscriber_id, error) : NULL;
-
-	if (!papers)
-		return false;
-	begin_section(writer, "digests", true);
-	for (unsigned i = 0; i < rows->len; i++) {
-		const struct digest_row *row = rows->pdata[i];
-
-		begin_record(writer);
-		add(writer, "date", row->date);
-		add_time(writer, "made", row->created_at);
-		add(writer, "state", row->state);
-		add(writer, "message", row->message_state);
-		add_number(writer, "papers", row->papers);
-		end_record(writer);
-	}
-	end_section(writer);
-	begin_section(writer, "papers", true);
-	for (unsigned i = 0; i < papers->len; i++) {
-		begin_record(writer);
-		add(writer, "id", papers->pdata[i]);
-		end_record(writer);
-	}
-	end_section(writer);
-	return true;
-}
-
-static bool
-write_changes(
-    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
-{
-	g_autoptr(GPtrArray) rows =
-	    audit_load(store, subscriber_id, 0, BOUNDS_LOG_LINES, error);
+	    personal_data_load(store, data, subscriber_id, error);
 
 	if (!rows)
 		return false;
-	begin_section(writer, "changes", true);
+	begin_section(writer, data->section, true);
 	for (unsigned i = 0; i < rows->len; i++) {
-		const struct audit_row *row = rows->pdata[i];
+		char **row = rows->pdata[i];
 
 		begin_record(writer);
-		add_time(writer, "at", row->at);
-		add(writer, "what", row->what);
-		add(writer, "who", row->who);
-		add(writer, "detail", row->detail);
+		for (int k = 0; data->fields[k]; k++)
+			add(writer, data->fields[k], row[k]);
 		end_record(writer);
 	}
 	end_section(writer);
 	return true;
 }
 
-static bool
-write_stored(
-    struct writer *writer, struct store *store, int64_t subscriber_id, GError **error)
-{
-	for (unsigned kind = 0; personal_data_kinds[kind].name; kind++) {
-		g_autoptr(GPtrArray) rows =
-		    personal_data_load(store, kind, subscriber_id, error);
-
-		if (!rows)
-			return false;
-		begin_section(writer, personal_data_kinds[kind].name, true);
-		for (unsigned i = 0; i < rows->len; i++) {
-			char **row = rows->pdata[i];
-
-			begin_record(writer);
-			for (int k = 0; personal_data_kinds[kind].fields[k]; k++)
-				add(writer, personal_data_kinds[kind].fields[k],
-				    row[k]);
-			end_record(writer);
-		}
-		end_section(writer);
-	}
-	return true;
-}
-
-/* Told by a hash alone, so that it has to be asked for. */
 static bool
 write_suppression(struct writer *writer, struct store *store, GBytes *key,
     const struct subscriber *subscriber, GError **error)
@@ -311,11 +215,11 @@ data_export_format(struct store *store, GBytes *key, int64_t subscriber_id,
 	add_time(&writer, "made", now);
 	end_section(&writer);
 	write_person(&writer, subscriber);
-	if (!write_filters(&writer, store, subscriber_id, error) ||
-	    !write_digests(&writer, store, subscriber_id, error) ||
-	    !write_changes(&writer, store, subscriber_id, error) ||
-	    !write_stored(&writer, store, subscriber_id, error) ||
-	    !write_suppression(&writer, store, key, subscriber, error))
+	for (const struct personal_data *data = personal_data; data->table; data++)
+		if (data->section &&
+		    !write_section(&writer, store, data, subscriber_id, error))
+			return NULL;
+	if (!write_suppression(&writer, store, key, subscriber, error))
 		return NULL;
 	if (!is_text)
 		g_string_append(out, "\n}\n");

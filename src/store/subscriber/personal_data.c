@@ -1,19 +1,125 @@
 /*
- * personal_data.c - what is kept about a person in passing: mail, tickets, letters,
- * refusals.
+ * personal_data.c - the inventory of personal data: export and erasure of every table.
  */
 #include "store/subscriber/personal_data.h"
 
 #include "store/core/sql.h"
 
-#define AT(column) "strftime('%Y-%m-%dT%H:%M:%SZ', " column ", 'unixepoch')"
+#define TIME(column) "strftime('%Y-%m-%dT%H:%M:%SZ', " column ", 'unixepoch')"
 
-const struct personal_data_kind personal_data_kinds[] = {
-    {"mail", {"kind", "state", "queued", "attempts", "ended", "code", "reply", "text"}},
-    {"tickets", {"purpose", "address", "mailed_to", "does", "made", "expires", "used"}},
-    {"letters", {"came", "receiver", "size", "state", "sender", "verdict", "raw"}},
-    {"refusals", {"paper", "times", "at"}},
+/* The key of the subscriber's address. */
+#define ADDRESS_KEY "(SELECT address_key FROM subscriber WHERE id = ?1)"
+
+/* Rows of the subscriber, and rows of the address from before it subscribed. */
+#define IS_OWN "(subscriber_id = ?1 OR address_key = " ADDRESS_KEY ")"
+
+const struct personal_data personal_data[] = {
+    /* Canonical filters may contain a subscriber's words; they are shared. */
+    {.table = "filter",
+        .erase = "DELETE FROM filter WHERE ?1 AND NOT EXISTS"
+                 " (SELECT 1 FROM subscription s WHERE s.filter_id = filter.id)"},
+    {.table = "filter_term"},
+    {.table = "match"},
+    {.table = "match_pending"},
+    /* Exported by the caller, which formats the preferences. */
+    {.table = "subscriber", .erase = "DELETE FROM subscriber WHERE id = ?1"},
+    {"subscription", "filters",
+        {"number", "kind", "name", "text", "canonical", "note", "max", "since",
+            "created"},
+        "SELECT number, iif(is_block, 'block', 'filter'), name, text, f.canonical,"
+        " note, max_papers, since_day, " TIME(
+            "s.created_at") " FROM subscription s JOIN filter f ON f.id = s.filter_id"
+                            " WHERE subscriber_id = ?1 ORDER BY number",
+        "DELETE FROM subscription WHERE subscriber_id = ?1", NULL},
+    {"digest", "digests", {"date", "created", "state", "message", "papers"},
+        "SELECT g.date, " TIME(
+            "g.created_at") ", g.state, o.state,"
+                            " (SELECT count(*) FROM digest_item i WHERE i.digest_id = "
+                            "g.id)"
+                            " FROM digest g LEFT JOIN outbox o ON o.digest_id = g.id"
+                            " WHERE g.subscriber_id = ?1 ORDER BY g.id",
+        "DELETE FROM digest WHERE subscriber_id = ?1", NULL},
+    {.table = "digest_item"},
+    {"delivered", "papers", {"id", "delivered"},
+        "SELECT p.id, " TIME("max(d.at)") " FROM delivered d"
+                                          " JOIN paper p ON p.seq = d.paper_seq WHERE "
+                                          "d.subscriber_id = ?1"
+                                          " GROUP BY p.seq ORDER BY max(d.at), p.seq",
+        "DELETE FROM delivered WHERE subscriber_id = ?1", NULL},
+    {"digest_rejected", "rejected_papers", {"id", "times", "at"},
+        "SELECT p.id, times, " TIME("at") " FROM digest_rejected r"
+                                          " JOIN paper p ON p.seq = r.paper_seq WHERE "
+                                          "subscriber_id = ?1 ORDER BY p.id",
+        "DELETE FROM digest_rejected WHERE subscriber_id = ?1", NULL},
+    {"audit_log", "changes", {"at", "what", "who", "detail"},
+        "SELECT " TIME("at") ", what, who, detail FROM audit_log"
+                             " WHERE subscriber_id = ?1 ORDER BY id",
+        "DELETE FROM audit_log WHERE subscriber_id = ?1", NULL},
+    {"confirmation", "confirmations",
+        {"purpose", "address", "recipient", "action", "created", "expires", "used"},
+        "SELECT purpose, address, recipient, nullif(action, ''), " TIME(
+            "made_at") ", " TIME("expires_at") ", " TIME("used_at") " FROM confirmation"
+                                                                    " WHERE " IS_OWN
+                                                                    " ORDER BY id",
+        "DELETE FROM confirmation WHERE " IS_OWN,
+        "DELETE FROM confirmation WHERE subscriber_id IS NULL AND address_key = ?1"
+        " AND ?2 <> ''"},
+    {"outbox", "mail",
+        {"kind", "state", "queued", "attempts", "ended", "code", "reply", "text"},
+        "SELECT kind, state, " TIME("queued_at") ", attempt, " TIME(
+            "ended_at") ", code,"
+                        " reply, CAST(message AS TEXT) FROM outbox WHERE " IS_OWN
+                        " ORDER BY id",
+        /* The last: to the new address of a requested change of address. */
+        "DELETE FROM outbox WHERE " IS_OWN " OR (subscriber_id IS NULL AND recipient IN"
+        "  (SELECT recipient FROM confirmation WHERE subscriber_id = ?1))",
+        "DELETE FROM outbox WHERE subscriber_id IS NULL AND address_key = ?1"
+        " AND ?2 <> ''"},
+    /* A message that was handled has neither sender, recipient nor content. */
+    {"inbox", "inbox",
+        {"received", "receiver", "size", "state", "sender", "verdict", "raw"},
+        "SELECT " TIME(
+            "received_at") ", receiver, size, l.state, sender, verdict,"
+                           " CAST(raw AS TEXT) FROM inbox l JOIN subscriber s ON s.id "
+                           "= ?1"
+                           " WHERE l.state <> 'done' AND (l.sender = s.address COLLATE "
+                           "NOCASE"
+                           "  OR instr(l.raw, CAST(s.address AS BLOB))) ORDER BY l.id",
+        "DELETE FROM inbox WHERE state = 'quarantined' AND EXISTS (SELECT 1 FROM"
+        "   (SELECT address FROM subscriber WHERE id = ?1"
+        "    UNION SELECT address FROM confirmation WHERE subscriber_id = ?1"
+        "    UNION SELECT recipient FROM outbox"
+        "     WHERE subscriber_id = ?1 AND recipient IS NOT NULL) s"
+        "  WHERE inbox.sender = s.address COLLATE NOCASE"
+        "   OR instr(inbox.raw, CAST(s.address AS BLOB)))",
+        "DELETE FROM inbox WHERE state = 'quarantined' AND ?1 <> ''"
+        " AND (sender = ?2 COLLATE NOCASE OR instr(raw, CAST(?2 AS BLOB)))"},
+    {"pending_erasure", "pending_erasure", {"address", "at"},
+        "SELECT address, " TIME("at") " FROM pending_erasure"
+                                      " WHERE address_key = " ADDRESS_KEY,
+        "DELETE FROM pending_erasure WHERE address_key = " ADDRESS_KEY,
+        "DELETE FROM pending_erasure WHERE address_key = ?1 AND ?2 <> ''"},
     {0},
+};
+
+const char *const personal_data_other_tables[] = {
+    "acronym",
+    "backup",
+    "cursor",
+    "erased", /* numbers only */
+    "key_check",
+    "listing",
+    "paper",
+    "paper_alias",
+    "paper_duplicate",
+    "rate_log", /* HMACs; deleted after two days */
+    "row_count",
+    "skipped_message", /* names in a mailbox */
+    "source_fetch",
+    "source_list",
+    "suppression", /* HMACs; exported by the caller, who has the key */
+    "vocabulary",
+    NULL,
 };
 
 static void
@@ -27,50 +133,20 @@ row_free(gpointer data)
 }
 
 GPtrArray *
-personal_data_load(
-    struct store *store, unsigned kind, int64_t subscriber_id, GError **error)
+personal_data_load(struct store *store, const struct personal_data *data,
+    int64_t subscriber_id, GError **error)
 {
-	/* In the order of personal_data_kinds; ?1 is the person. */
-	static const char *const statements[] = {
-	    "SELECT kind, state, " AT("queued_at") ", attempt, " AT(
-	        "ended_at") ", code, reply, CAST(message AS TEXT) FROM "
-	                    "outbox"
-	                    " WHERE subscriber_id = ?1 OR address_key ="
-	                    "  (SELECT address_key FROM subscriber "
-	                    "WHERE id = ?1) ORDER BY id",
-	    "SELECT purpose, address, recipient, nullif(action, "
-	    "''), " AT("made_at") ", " AT("expires_at") ", " AT(
-	        "used_at") " FROM confirmation"
-	                   " WHERE subscriber_id = ?1 OR address_key ="
-	                   "  (SELECT address_key FROM subscriber "
-	                   "WHERE id = ?1) ORDER BY id",
-	    /* As erasure_delete_person() finds them. */
-	    "SELECT " AT("received_at") ", receiver, size, l.state, sender, verdict,"
-	                                " CAST(raw AS TEXT) FROM inbox l JOIN "
-	                                "subscriber s ON s.id = ?1"
-	                                " WHERE l.state <> 'done' AND (l.sender = "
-	                                "s.address COLLATE NOCASE"
-	                                "  OR instr(l.raw, CAST(s.address AS "
-	                                "BLOB))) ORDER BY l.id",
-	    "SELECT p.id, times, " AT(
-	        "at") " FROM digest_rejected r"
-	              " JOIN paper p ON p.seq = r.paper_seq WHERE "
-	              "subscriber_id = ?1"
-	              " ORDER BY p.id",
-	};
 	sql_auto *statement =
-	    sql_bind(store, statements[kind], error, SQL_INT(subscriber_id));
+	    sql_bind(store, data->load, error, SQL_INT(subscriber_id));
 	g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(row_free);
 	enum sql_step step;
 
-	G_STATIC_ASSERT(
-	    G_N_ELEMENTS(statements) == G_N_ELEMENTS(personal_data_kinds) - 1);
 	if (!statement)
 		return NULL;
 	while ((step = sql_step(statement, error)) == SQL_STEP_ROW) {
 		char **row = g_new0(char *, PERSONAL_DATA_FIELDS);
 
-		for (int i = 0; personal_data_kinds[kind].fields[i]; i++)
+		for (int i = 0; data->fields[i]; i++)
 			row[i] = sql_dup_text(statement, i);
 		g_ptr_array_add(rows, row);
 	}

@@ -1,8 +1,8 @@
 /*
- * personal_data.h - what is kept about a person in passing: mail, tickets, letters,
- * refusals.
+ * personal_data.h - the inventory of personal data: export and erasure of every table.
  *
- * The same rows that erasure.h takes away, for who asks what there is.
+ * Each table of the schema is either in personal_data[] or in
+ * personal_data_other_tables[]; a test fails for a table that is in neither.
  */
 #ifndef PAPERBOY_STORE_SUBSCRIBER_PERSONAL_DATA_H
 #define PAPERBOY_STORE_SUBSCRIBER_PERSONAL_DATA_H
@@ -12,23 +12,32 @@
 
 #include "store/core/store.h"
 
-#define PERSONAL_DATA_FIELDS 8
+#define PERSONAL_DATA_FIELDS 9
 
-/* The kinds, and the names of their fields; both end with NULL. */
-struct personal_data_kind {
-	const char *name;
-	const char *fields[PERSONAL_DATA_FIELDS + 1];
+struct personal_data {
+	const char *table;
+	const char *section; /* in an export; NULL: none */
+	const char
+	    *fields[PERSONAL_DATA_FIELDS + 1]; /* of the section; ends with NULL */
+	const char *load;  /* SQL of these fields; ?1 is the subscriber */
+	const char *erase; /* SQL; ?1 is the subscriber; NULL: deleted by cascade */
+	const char
+	    *erase_address; /* SQL; ?1 is an address key, ?2 the address; or NULL */
 };
 
-extern const struct personal_data_kind personal_data_kinds[];
+/* In the order of an export; erased in reverse order.  Ends with a row without table.
+ */
+extern const struct personal_data personal_data[];
+
+/* Tables without personal data; ends with NULL. */
+extern const char *const personal_data_other_tables[];
 
 /**
- * Load all rows of a kind, the oldest first.
+ * Load the rows of a section, oldest first.
  *
- * @param kind  its index
  * @return of char **, a string or NULL for each of PERSONAL_DATA_FIELDS; times are UTC
  */
-GPtrArray *personal_data_load(
-    struct store *store, unsigned kind, int64_t subscriber_id, GError **error);
+GPtrArray *personal_data_load(struct store *store, const struct personal_data *data,
+    int64_t subscriber_id, GError **error);
 
 #endif
