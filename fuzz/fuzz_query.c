@@ -122,17 +122,17 @@ check_truth(const struct query *query, const struct query *again,
 	g_assert(query_is_time_dependent(query) || later != QUERY_UNKNOWN);
 	check_hits(query, document);
 	check_steps(query, document);
-	query_document_finalize(document, QUERY_SETTLED_ENRICHED);
+	query_document_finalize(document, QUERY_FINALITY_ENRICHED);
 	soon = query_evaluate(query, document, QUERY_AS_REPORTED);
 	g_assert(soon == query_evaluate(again, document, QUERY_AS_REPORTED));
 	g_assert(reported == QUERY_UNKNOWN || reported == soon);
-	query_document_finalize(document, QUERY_SETTLED_FINALLY);
+	query_document_finalize(document, QUERY_FINALITY_ALL);
 	last = query_evaluate(query, document, QUERY_AS_REPORTED);
 	g_assert(last == query_evaluate(again, document, QUERY_AS_REPORTED));
 	g_assert(last == query_evaluate(query, document, QUERY_MAY_CHANGE));
 	g_assert(soon == QUERY_UNKNOWN || soon == last);
 	g_assert(last != QUERY_UNKNOWN);
-	query_document_finalize(document, QUERY_SETTLED_NOTHING);
+	query_document_finalize(document, QUERY_FINALITY_NONE);
 }
 
 static void

@@ -36,9 +36,9 @@ struct corpus {
 
 static const enum query_mode modes[] = {QUERY_AS_REPORTED, QUERY_MAY_CHANGE};
 static const enum query_finality finalities[] = {
-    QUERY_SETTLED_NOTHING,
-    QUERY_SETTLED_ENRICHED,
-    QUERY_SETTLED_FINALLY,
+    QUERY_FINALITY_NONE,
+    QUERY_FINALITY_ENRICHED,
+    QUERY_FINALITY_ALL,
 };
 
 static void

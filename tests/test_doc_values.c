@@ -130,13 +130,13 @@ what_is_told_without_it_is_false(struct query_fixture *fixture, const void *unus
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].text);
 
-		query_document_finalize(document, QUERY_SETTLED_NOTHING);
+		query_document_finalize(document, QUERY_FINALITY_NONE);
 		g_assert_cmpint(query_evaluate(query, document, QUERY_AS_REPORTED), ==,
 		    rows[i].reported);
 		g_assert_cmpint(query_evaluate(query, document, QUERY_MAY_CHANGE), ==,
 		    rows[i].may_change);
 		/* After its time nothing changes. */
-		query_document_finalize(document, QUERY_SETTLED_FINALLY);
+		query_document_finalize(document, QUERY_FINALITY_ALL);
 		g_assert_cmpint(query_evaluate(query, document, QUERY_MAY_CHANGE), ==,
 		    query_evaluate(query, document, QUERY_AS_REPORTED));
 	}

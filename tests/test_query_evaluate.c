@@ -247,8 +247,7 @@ what_is_not_told_or_may_change_waits(struct query_fixture *fixture, const void *
 			int truth;
 
 			if (mode == 2)
-				query_document_finalize(
-				    document, QUERY_SETTLED_FINALLY);
+				query_document_finalize(document, QUERY_FINALITY_ALL);
 			truth = evaluate(fixture, document, rows[i].text,
 			    (enum query_mode)(mode % 2));
 

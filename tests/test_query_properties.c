@@ -432,7 +432,7 @@ the_matcher_reads_filters_plainly(struct query_fixture *fixture, const void *unu
 
 				if (mode == 2)
 					query_document_finalize(
-					    document, QUERY_SETTLED_FINALLY);
+					    document, QUERY_FINALITY_ALL);
 				g_assert_cmpint(
 				    query_evaluate(typed, document, asked), ==, truth);
 				g_assert_cmpint(
@@ -453,7 +453,7 @@ the_matcher_reads_filters_plainly(struct query_fixture *fixture, const void *unu
 
 /* Any choice has to do, so each is as likely as another. */
 static bool
-draw_rarity(void *data, const struct term *term, int64_t *papers, GError **error)
+draw_frequency(void *data, const struct term *term, int64_t *papers, GError **error)
 {
 	(void)term;
 	(void)error;
@@ -485,7 +485,7 @@ a_paper_with_none_of_the_terms_is_never_found(
     struct query_fixture *fixture, const void *unused)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(5);
-	const struct document_frequency rarity = {draw_rarity, rand};
+	const struct document_frequency frequency = {draw_frequency, rand};
 	GString *texts[2] = {g_string_new(NULL), g_string_new(NULL)};
 	unsigned passed = 0, spared = 0;
 
@@ -501,7 +501,7 @@ a_paper_with_none_of_the_terms_is_never_found(
 		if (typed->len > BOUNDS_QUERY_BYTES)
 			continue;
 		query = must_parse(fixture, typed->str);
-		terms = terms_select_required(query, &rarity, NULL);
+		terms = terms_select_required(query, &frequency, NULL);
 		for (int i = 0; i < 5; i++) {
 			struct random_paper paper;
 			pb_auto(query_document) document = NULL;
@@ -522,8 +522,7 @@ a_paper_with_none_of_the_terms_is_never_found(
 				    query_evaluate(query, document, QUERY_MAY_CHANGE))
 					g_error("'%s' is found in '%s', '%s'",
 					    typed->str, texts[0]->str, texts[1]->str);
-				query_document_finalize(
-				    document, QUERY_SETTLED_FINALLY);
+				query_document_finalize(document, QUERY_FINALITY_ALL);
 			}
 		}
 	}

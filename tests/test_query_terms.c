@@ -21,7 +21,7 @@ static const struct {
 };
 
 static bool
-load_rarity(void *data, const struct term *term, int64_t *papers, GError **error)
+load_frequency(void *data, const struct term *term, int64_t *papers, GError **error)
 {
 	(void)data;
 	(void)error;
@@ -72,13 +72,13 @@ the_rarest_required_terms_are_chosen(struct query_fixture *fixture, const void *
 	    {"has:code upvotes:>=20", "always:"},
 	    {"date:2026-07", "always:"},
 	};
-	const struct document_frequency rarity = {load_rarity, NULL};
+	const struct document_frequency frequency = {load_frequency, NULL};
 
 	(void)unused;
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		pb_auto(query) query = must_parse(fixture, rows[i].filter);
 		g_autoptr(GPtrArray) terms =
-		    terms_select_required(query, &rarity, NULL);
+		    terms_select_required(query, &frequency, NULL);
 		g_autoptr(GString) text = g_string_new(NULL);
 
 		for (unsigned n = 0; n < terms->len; n++) {
@@ -104,7 +104,7 @@ refuse(void *data, const struct term *term, int64_t *papers, GError **error)
 }
 
 static void
-a_rarity_that_fails_is_told(struct query_fixture *fixture, const void *unused)
+a_frequency_that_fails_is_told(struct query_fixture *fixture, const void *unused)
 {
 	pb_auto(query) query =
 	    must_parse(fixture, "\"a b\" (c OR (d NEAR/3 e)) -f author:g");
@@ -112,10 +112,10 @@ a_rarity_that_fails_is_told(struct query_fixture *fixture, const void *unused)
 	(void)unused;
 	for (unsigned steps = 0; steps < 5; steps++) {
 		unsigned left = steps;
-		const struct document_frequency rarity = {refuse, &left};
+		const struct document_frequency frequency = {refuse, &left};
 		g_autoptr(GError) error = NULL;
 
-		g_assert_null(terms_select_required(query, &rarity, &error));
+		g_assert_null(terms_select_required(query, &frequency, &error));
 		g_assert_error(error, PB_ERROR, PB_ERROR_TEMPORARY);
 	}
 }
@@ -162,7 +162,7 @@ main(int argc, char **argv)
 	ADD_TEST("/query_terms/the rarest required terms are chosen",
 	    the_rarest_required_terms_are_chosen);
 	ADD_TEST(
-	    "/query_terms/a rarity that fails is told", a_rarity_that_fails_is_told);
+	    "/query_terms/a frequency that fails is told", a_frequency_that_fails_is_told);
 	ADD_TEST("/query_terms/a paper has its words, pairs, beginnings and names",
 	    a_paper_has_its_words_pairs_beginnings_and_names);
 	return g_test_run();

@@ -134,7 +134,7 @@ note_paper(void *data, const struct stored_paper *stored, GError **error)
 	    stored->paper, DAY, store_get_tokenizer(all->fixture->store), error);
 
 	g_assert_nonnull(document);
-	query_document_finalize(document, QUERY_SETTLED_FINALLY);
+	query_document_finalize(document, QUERY_FINALITY_ALL);
 	g_ptr_array_add(all->documents, document);
 	g_ptr_array_add(all->ids, g_strdup(stored->paper->id));
 	for (char **word = words; *word; word++)

@@ -1,9 +1,9 @@
 /*
- * query_error.c - why a filter was refused, and where.
+ * query_error.c - syntax error of a filter, with its column.
  */
 #include "query/query_error.h"
 
-/* So many characters of a long text are shown, half of them before the column. */
+/* Maximum number of characters of the text that are shown. */
 #define SHOWN_CHARS 64
 #define INDENT      "         "
 
@@ -40,7 +40,7 @@ query_error_set_error(const struct query_error *problem, GError **error)
 	pb_error_attach(*error, problem->message);
 }
 
-/* How many cells of a terminal a character takes. */
+/* Width of a character in terminal cells. */
 static unsigned
 measure_cells(gunichar c)
 {

@@ -1,42 +1,42 @@
 /*
- * query_error.h - why a filter was refused, and where.
+ * query_error.h - syntax error of a filter, with its column.
  */
 #ifndef PAPERBOY_QUERY_QUERY_ERROR_H
 #define PAPERBOY_QUERY_QUERY_ERROR_H
 
 #include "base/error.h"
 
-/* Start with {0}; clear it with query_error_clear(). */
+/* Initialise with {0}; clear with query_error_clear(). */
 struct query_error {
-	enum pb_error code;  /* PB_ERROR_INPUT, or PB_ERROR_LIMIT for a limit */
+	enum pb_error code;  /* PB_ERROR_INPUT or PB_ERROR_LIMIT */
 	unsigned column;     /* in the filter's text, from 1, in characters */
-	struct msg *message; /* without the column; NULL: there is no problem */
-	const char *example; /* a filter that would have been right, or NULL; static */
+	struct msg *message; /* without the column; NULL: no error */
+	const char *example; /* a correct filter of that kind, or NULL; static */
 };
 
 void query_error_clear(struct query_error *problem);
 
 /**
- * Note a problem; the first one noted stays.
+ * Set an error unless one is set already.
  *
  * @param example  a string constant, or NULL
- * @param ...      names and values of the message's arguments, ended by NULL
+ * @param ...      names and values of the message's arguments, NULL-terminated
  */
 void query_error_set(struct query_error *problem, enum pb_error code, unsigned column,
     const char *example, enum msg_id id, ...) G_GNUC_NULL_TERMINATED;
 
-/** Make an error of a problem: "column 14: ...". */
+/** Set a GError from it: "column 14: ...". */
 void query_error_set_error(const struct query_error *problem, GError **error);
 
 /**
- * Show a problem for a terminal or a plain mail: three lines, each with its
- * newline: the message, the text, and a caret under the column.
+ * Format for a terminal or a plain-text mail, on three lines: the message, the text,
+ * and a caret under the column.
  *
- * A long text is shown around the column; what cannot be shown is replaced.
+ * A long text is cut around the column; unprintable characters are replaced.
  *
  * @param text  the filter as typed; any bytes
- * @param lead  characters before the filter on the person's line, as in
- *              "add "; added to the column that is told
+ * @param lead  number of characters before the filter on the user's line, as in "add ",
+ *              which are added to the column
  * @return a new string, freed with g_free()
  */
 char *

@@ -1,9 +1,8 @@
 /*
- * tokenizer_ops.h - what cuts text into words: a function that is handed in.
+ * tokenizer_ops.h - interface of the tokenizer that splits text into words.
  *
- * The archive and the matcher must cut text alike, so the store lends the
- * tokenizer of its search index (store/core/tokenizer.h).  An object belongs to
- * one thread.
+ * The archive and the matcher must agree on words, so the store supplies the tokenizer
+ * of its search index (store/core/tokenizer.h). An object belongs to one thread.
  */
 #ifndef PAPERBOY_QUERY_TOKENIZER_OPS_H
 #define PAPERBOY_QUERY_TOKENIZER_OPS_H
@@ -12,17 +11,17 @@
 #include <stddef.h>
 
 /**
- * Told of one word, in the order of the text.
+ * Called for each word, in the order of the text.
  *
  * @param token  the word in lower case without diacritics; not NUL-terminated
- * @param start  where it begins in the text, octets
- * @param end    the octet behind it
+ * @param start  its first byte in the text
+ * @param end    the byte after it
  */
 typedef void (*tokenizer_found)(
     void *data, const char *token, size_t token_len, size_t start, size_t end);
 
 struct tokenizer {
-	/* Valid UTF-8 in, @found for each word; false when memory is out. */
+	/* Split valid UTF-8. @return false when out of memory */
 	bool (*split)(void *self, const char *text, size_t len, tokenizer_found found,
 	    void *data);
 	void *self;

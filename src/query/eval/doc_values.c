@@ -1,5 +1,5 @@
 /*
- * doc_values.c - what a paper is besides its words and people.
+ * doc_values.c - values of a paper other than texts and authors.
  */
 #include "query/eval/doc_values.h"
 
@@ -26,7 +26,7 @@ add_value(GPtrArray *list, const char *value)
 		g_ptr_array_add(list, g_strdup(value));
 }
 
-/* One value or none: a list all the same. */
+/* A list with one value, or none. */
 static GPtrArray *
 new_list_of(const char *value)
 {
@@ -46,7 +46,7 @@ copy_list(const GPtrArray *values)
 	return list;
 }
 
-/* A new version of a cross-list is both. */
+/* A replaced cross-list is both. */
 static void
 add_types(GPtrArray *types, enum listing_type listing_type)
 {
@@ -59,38 +59,40 @@ add_types(GPtrArray *types, enum listing_type listing_type)
 }
 
 static void
-add_days(struct doc_values *facts, const struct paper *paper)
+add_days(struct doc_values *doc_values, const struct paper *paper)
 {
-	facts->days = g_array_new(FALSE, FALSE, sizeof(struct doc_values_day));
-	facts->values[QUERY_FIELD_SOURCE] = new_list();
-	facts->values[QUERY_FIELD_TYPE] = new_list();
+	doc_values->days = g_array_new(FALSE, FALSE, sizeof(struct doc_values_day));
+	doc_values->values[QUERY_FIELD_SOURCE] = new_list();
+	doc_values->values[QUERY_FIELD_TYPE] = new_list();
 	for (guint i = 0; i < paper->listings->len; i++) {
 		const struct paper_listing *paper_listing =
 		    &g_array_index(paper->listings, struct paper_listing, i);
 		struct doc_values_day day = {
 		    date_read_day(paper_listing->day), paper_listing->is_late};
 
-		g_array_append_val(facts->days, day);
-		add_value(facts->values[QUERY_FIELD_SOURCE], paper_listing->source);
-		add_types(facts->values[QUERY_FIELD_TYPE], paper_listing->listing_type);
+		g_array_append_val(doc_values->days, day);
+		add_value(
+		    doc_values->values[QUERY_FIELD_SOURCE], paper_listing->source);
+		add_types(
+		    doc_values->values[QUERY_FIELD_TYPE], paper_listing->listing_type);
 	}
 }
 
 static void
-set_first_day(struct doc_values *facts, const char *first_day)
+set_first_day(struct doc_values *doc_values, const char *first_day)
 {
-	facts->first_day = first_day ? date_read_day(first_day) : DATE_NONE;
-	if (facts->first_day != DATE_NONE)
+	doc_values->first_day = first_day ? date_read_day(first_day) : DATE_NONE;
+	if (doc_values->first_day != DATE_NONE)
 		return;
-	for (guint i = 0; i < facts->days->len; i++)
-		facts->first_day = MAX(facts->first_day,
-		    g_array_index(facts->days, struct doc_values_day, i).day);
+	for (guint i = 0; i < doc_values->days->len; i++)
+		doc_values->first_day = MAX(doc_values->first_day,
+		    g_array_index(doc_values->days, struct doc_values_day, i).day);
 }
 
 static void
-add_links(struct doc_values *facts, const struct paper *paper)
+add_links(struct doc_values *doc_values, const struct paper *paper)
 {
-	GPtrArray *links = facts->values[QUERY_FIELD_HAS] = new_list();
+	GPtrArray *links = doc_values->values[QUERY_FIELD_HAS] = new_list();
 
 	add_value(links, paper->code_url ? "code" : NULL);
 	add_value(links, paper->project_url ? "project" : NULL);
@@ -101,14 +103,16 @@ struct doc_values *
 doc_values_new(
     const struct paper *paper, const char *first_day, const struct tokenizer *tokenizer)
 {
-	struct doc_values *facts = g_new0(struct doc_values, 1);
-	GPtrArray **values = facts->values;
+	struct doc_values *doc_values = g_new0(struct doc_values, 1);
+	GPtrArray **values = doc_values->values;
 
-	facts->tokenizer = tokenizer;
-	facts->numbers[0] = paper->upvotes;
-	facts->numbers[QUERY_FIELD_COMMENTS - QUERY_FIELD_UPVOTES] = paper->comments;
-	facts->numbers[QUERY_FIELD_STARS - QUERY_FIELD_UPVOTES] = paper->stars;
-	facts->numbers[QUERY_FIELD_AUTHORS - QUERY_FIELD_UPVOTES] = paper->authors->len;
+	doc_values->tokenizer = tokenizer;
+	doc_values->numbers[0] = paper->upvotes;
+	doc_values->numbers[QUERY_FIELD_COMMENTS - QUERY_FIELD_UPVOTES] =
+	    paper->comments;
+	doc_values->numbers[QUERY_FIELD_STARS - QUERY_FIELD_UPVOTES] = paper->stars;
+	doc_values->numbers[QUERY_FIELD_AUTHORS - QUERY_FIELD_UPVOTES] =
+	    paper->authors->len;
 	values[QUERY_FIELD_ID] = new_list_of(paper->id);
 	if (paper->categories) {
 		values[QUERY_FIELD_CATEGORY] = copy_list(paper->categories);
@@ -122,36 +126,36 @@ doc_values_new(
 		values[QUERY_FIELD_ORGANIZATION] = new_list_of(paper->organization);
 	if (paper->keywords)
 		values[QUERY_FIELD_KEYWORD] = copy_list(paper->keywords);
-	add_links(facts, paper);
-	add_days(facts, paper);
-	set_first_day(facts, first_day);
-	return facts;
+	add_links(doc_values, paper);
+	add_days(doc_values, paper);
+	set_first_day(doc_values, first_day);
+	return doc_values;
 }
 
 void
-doc_values_free(struct doc_values *facts)
+doc_values_free(struct doc_values *doc_values)
 {
-	if (!facts)
+	if (!doc_values)
 		return;
-	g_array_unref(facts->days);
+	g_array_unref(doc_values->days);
 	for (unsigned i = 0; i < DOC_VALUES_FIELDS; i++) {
-		g_clear_pointer(&facts->values[i], g_ptr_array_unref);
-		g_clear_pointer(&facts->passages[i], g_array_unref);
+		g_clear_pointer(&doc_values->values[i], g_ptr_array_unref);
+		g_clear_pointer(&doc_values->text_fields[i], g_array_unref);
 	}
-	g_clear_pointer(&facts->strings, g_string_chunk_free);
-	g_free(facts);
+	g_clear_pointer(&doc_values->strings, g_string_chunk_free);
+	g_free(doc_values);
 }
 
 int64_t
-doc_values_get_number(const struct doc_values *facts, const struct field *field)
+doc_values_get_number(const struct doc_values *doc_values, const struct field *field)
 {
-	return facts->numbers[field->hit - QUERY_FIELD_UPVOTES];
+	return doc_values->numbers[field->hit - QUERY_FIELD_UPVOTES];
 }
 
 unsigned
-doc_values_count_values(const struct doc_values *facts, const struct field *field)
+doc_values_count_values(const struct doc_values *doc_values, const struct field *field)
 {
-	const GPtrArray *values = facts->values[field->hit];
+	const GPtrArray *values = doc_values->values[field->hit];
 	unsigned n = values ? values->len : 0;
 
 	return field->is_first ? MIN(n, 1) : n;
@@ -159,35 +163,36 @@ doc_values_count_values(const struct doc_values *facts, const struct field *fiel
 
 const char *
 doc_values_get_value(
-    const struct doc_values *facts, const struct field *field, unsigned i)
+    const struct doc_values *doc_values, const struct field *field, unsigned i)
 {
-	return g_ptr_array_index(facts->values[field->hit], i);
+	return g_ptr_array_index(doc_values->values[field->hit], i);
 }
 
 const GArray *
-doc_values_get_passages(struct doc_values *facts, const struct field *field)
+doc_values_get_text_fields(struct doc_values *doc_values, const struct field *field)
 {
-	const GPtrArray *values = facts->values[field->hit];
-	g_autoptr(GArray) passages = NULL;
+	const GPtrArray *values = doc_values->values[field->hit];
+	g_autoptr(GArray) text_fields = NULL;
 
-	if (facts->passages[field->hit] || !values)
-		return facts->passages[field->hit];
-	if (!facts->strings)
-		facts->strings = g_string_chunk_new(512);
-	passages = g_array_new(FALSE, TRUE, sizeof(struct text_field));
-	g_array_set_clear_func(passages, clear_passage);
+	if (doc_values->text_fields[field->hit] || !values)
+		return doc_values->text_fields[field->hit];
+	if (!doc_values->strings)
+		doc_values->strings = g_string_chunk_new(512);
+	text_fields = g_array_new(FALSE, TRUE, sizeof(struct text_field));
+	g_array_set_clear_func(text_fields, clear_passage);
 	for (guint i = 0; i < values->len; i++) {
-		struct text_field passage;
+		struct text_field text_field;
 		bool is_split;
 
-		text_field_init(&passage, g_ptr_array_index(values, i));
-		is_split = text_field_split(&passage, facts->strings, facts->tokenizer);
-		g_array_append_val(passages, passage);
+		text_field_init(&text_field, g_ptr_array_index(values, i));
+		is_split = text_field_split(
+		    &text_field, doc_values->strings, doc_values->tokenizer);
+		g_array_append_val(text_fields, text_field);
 		if (!is_split)
 			return NULL;
 	}
-	facts->passages[field->hit] = g_steal_pointer(&passages);
-	return facts->passages[field->hit];
+	doc_values->text_fields[field->hit] = g_steal_pointer(&text_fields);
+	return doc_values->text_fields[field->hit];
 }
 
 bool
@@ -195,30 +200,30 @@ doc_values_is_value(const struct node *node, const char *value)
 {
 	size_t len = strlen(node->value);
 
-	if (!node->is_beginning)
+	if (!node->is_prefix)
 		return g_ascii_strcasecmp(node->value, value) == 0;
 	if (g_ascii_strncasecmp(node->value, value, len) != 0)
 		return false;
-	/* cs is cs.CL, and math is not math-ph. */
+	/* cs matches cs.CL, but math does not match math-ph. */
 	return node->field->kind != FIELD_CATEGORY || value[len] == '\0' ||
 	       value[len] == '.';
 }
 
-/* What a clause is that holds for nothing that is told. */
+/* Verdict of a clause that no reported value satisfies. */
 static enum query_verdict
-evaluate_missing(const struct doc_values *facts, const struct field *field)
+evaluate_missing(const struct doc_values *doc_values, const struct field *field)
 {
 	bool is_settled = true;
 
-	switch (field->wait) {
-	case FIELD_WAITS_NEVER:
+	switch (field->availability) {
+	case FIELD_AVAILABLE_AT_ONCE:
 		break;
-	case FIELD_WAITS_FOR_ENRICHMENT:
-		is_settled = facts->values[QUERY_FIELD_CATEGORY] ||
-		             facts->settled >= QUERY_SETTLED_ENRICHED;
+	case FIELD_AVAILABLE_ENRICHED:
+		is_settled = doc_values->values[QUERY_FIELD_CATEGORY] ||
+		             doc_values->settled >= QUERY_FINALITY_ENRICHED;
 		break;
-	case FIELD_WAITS_FINALLY:
-		is_settled = facts->settled >= QUERY_SETTLED_FINALLY;
+	case FIELD_AVAILABLE_LATE:
+		is_settled = doc_values->settled >= QUERY_FINALITY_ALL;
 		break;
 	}
 	return is_settled ? QUERY_FALSE : QUERY_UNKNOWN;
@@ -226,64 +231,64 @@ evaluate_missing(const struct doc_values *facts, const struct field *field)
 
 enum query_verdict
 doc_values_evaluate_number(
-    const struct doc_values *facts, const struct node *node, enum query_mode mode)
+    const struct doc_values *doc_values, const struct node *node, enum query_mode mode)
 {
-	int64_t number = doc_values_get_number(facts, node->field);
+	int64_t number = doc_values_get_number(doc_values, node->field);
 
 	if (mode == QUERY_MAY_CHANGE && node->field->changes &&
-	    facts->settled < QUERY_SETTLED_FINALLY)
+	    doc_values->settled < QUERY_FINALITY_ALL)
 		return QUERY_UNKNOWN;
 	if (number == PAPER_UNKNOWN)
-		return evaluate_missing(facts, node->field);
+		return evaluate_missing(doc_values, node->field);
 	return number >= node->min && number <= node->max ? QUERY_TRUE : QUERY_FALSE;
 }
 
 enum query_verdict
-doc_values_evaluate_words(struct doc_values *facts, const struct node *node)
+doc_values_evaluate_words(struct doc_values *doc_values, const struct node *node)
 {
-	const GArray *passages = doc_values_get_passages(facts, node->field);
+	const GArray *text_fields = doc_values_get_text_fields(doc_values, node->field);
 
-	if (!facts->values[node->field->hit])
-		return evaluate_missing(facts, node->field);
-	/* Told, but there was no memory to cut it. */
-	if (!passages)
+	if (!doc_values->values[node->field->hit])
+		return evaluate_missing(doc_values, node->field);
+	/* Reported, but out of memory while tokenizing it. */
+	if (!text_fields)
 		return QUERY_UNKNOWN;
-	for (guint i = 0; i < passages->len; i++)
+	for (guint i = 0; i < text_fields->len; i++)
 		if (text_field_find_phrase(
-		        &g_array_index(passages, struct text_field, i), node->phrase,
+		        &g_array_index(text_fields, struct text_field, i), node->phrase,
 		        0) >= 0)
 			return QUERY_TRUE;
 	return QUERY_FALSE;
 }
 
 enum query_verdict
-doc_values_evaluate_value(const struct doc_values *facts, const struct node *node)
+doc_values_evaluate_value(const struct doc_values *doc_values, const struct node *node)
 {
-	unsigned n = doc_values_count_values(facts, node->field);
+	unsigned n = doc_values_count_values(doc_values, node->field);
 
 	for (unsigned i = 0; i < n; i++)
 		if (doc_values_is_value(
-		        node, doc_values_get_value(facts, node->field, i)))
+		        node, doc_values_get_value(doc_values, node->field, i)))
 			return QUERY_TRUE;
-	/* Without a link to code: one may still come. */
-	return evaluate_missing(facts, node->field);
+	/* A link may still be reported. */
+	return evaluate_missing(doc_values, node->field);
 }
 
 bool
-doc_values_is_day(const struct doc_values *facts, const struct node *node,
+doc_values_is_day(const struct doc_values *doc_values, const struct node *node,
     const struct doc_values_day *day)
 {
 	if (day->is_late && date_is_relative(&node->dates))
 		return false;
-	return date_is_within(&node->dates, day->day, facts->first_day);
+	return date_is_within(&node->dates, day->day, doc_values->first_day);
 }
 
 enum query_verdict
-doc_values_evaluate_date(const struct doc_values *facts, const struct node *node)
+doc_values_evaluate_date(const struct doc_values *doc_values, const struct node *node)
 {
-	for (guint i = 0; i < facts->days->len; i++)
-		if (doc_values_is_day(facts, node,
-		        &g_array_index(facts->days, struct doc_values_day, i)))
+	for (guint i = 0; i < doc_values->days->len; i++)
+		if (doc_values_is_day(doc_values, node,
+		        &g_array_index(doc_values->days, struct doc_values_day, i)))
 			return QUERY_TRUE;
 	return QUERY_FALSE;
 }

@@ -1,5 +1,5 @@
 /*
- * evaluate.c - is this paper theirs: yes, no, or not known yet.
+ * evaluate.c - evaluates a filter for one paper.
  */
 #include "query/query.h"
 
@@ -37,7 +37,7 @@ has_near(const struct query_document *document, const struct node *node)
 	return false;
 }
 
-/* The least of all operands' truths (AND), or the greatest (OR). */
+/* Minimum of the operands' verdicts for AND, maximum for OR. */
 static enum query_verdict
 evaluate_operands(const struct node *node, const struct query_document *document,
     enum query_mode mode)
@@ -78,14 +78,14 @@ node_evaluate(const struct node *node, const struct query_document *document,
 	case NODE_NAME:
 		is_there = has_author(document, node);
 		break;
-	case NODE_FACT_WORDS:
-		return doc_values_evaluate_words(document->facts, node);
-	case NODE_FACT:
-		return doc_values_evaluate_value(document->facts, node);
+	case NODE_VALUE_WORDS:
+		return doc_values_evaluate_words(document->doc_values, node);
+	case NODE_VALUE:
+		return doc_values_evaluate_value(document->doc_values, node);
 	case NODE_NUMBER:
-		return doc_values_evaluate_number(document->facts, node, mode);
+		return doc_values_evaluate_number(document->doc_values, node, mode);
 	case NODE_DATE:
-		return doc_values_evaluate_date(document->facts, node);
+		return doc_values_evaluate_date(document->doc_values, node);
 	}
 	return is_there ? QUERY_TRUE : QUERY_FALSE;
 }

@@ -1,5 +1,5 @@
 /*
- * explain.c - why a filter found a paper: for a reader, and as the whole tree.
+ * explain.c - explains why a filter matches a paper, on one line or as a tree.
  */
 #include "query/query.h"
 
@@ -12,7 +12,7 @@
 
 static const char ellipsis[] = "…";
 
-/* What is false says nothing; nor does what is under a NOT. */
+/* False parts have no hits, nor have parts under a NOT. */
 static void
 add_hits(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
@@ -37,10 +37,10 @@ query_explain(const struct query *query, const struct query_document *document)
 	return hits;
 }
 
-/* Message for the hits of a field; without one they are listed alone. */
+/* Message for the hits of a field; MSG_NONE: the hits alone. */
 static const struct {
 	enum msg_id id;
-	enum msg_id one; /* for the number 1; MSG_NONE: no other */
+	enum msg_id one; /* for the number 1, or MSG_NONE */
 } messages[] = {
     [QUERY_FIELD_TITLE] = {MSG_HIT_TITLE, MSG_NONE},
     [QUERY_FIELD_ABSTRACT] = {MSG_HIT_ABSTRACT, MSG_NONE},
@@ -80,7 +80,7 @@ append_hit(GString *hits, const struct query_hit *hit)
 	    is_quoted ? "\"" : "", hit->words, is_quoted ? "\"" : "");
 }
 
-/* All hits of a field, which are taken. */
+/* Append all hits of a field and empty `hits`. */
 static void
 append_field(
     GString *out, GString *hits, enum query_field field, const char *const *texts)
@@ -114,7 +114,7 @@ cut_at_word(GString *out, glong limit_chars)
 	g_string_append_printf(out, cut ? " %s" : "%s", ellipsis);
 }
 
-/* Words are told once for all texts; 3 votes and 3 authors are two things. */
+/* A word counts once in all texts; 3 votes and 3 authors are different. */
 static char *
 make_key(const struct query_hit *hit)
 {

@@ -1,17 +1,17 @@
 /*
- * fts_query.c - which papers of an archive a filter is worth asking about.
+ * fts_query.c - FTS5 query that preselects papers of the archive for a filter.
  */
 #include "query/eval/fts_query.h"
 
 #include "query/parse/tree.h"
 
-/* More ways to write a phrase than this, and its words are asked for one by one. */
-#define WAYS_MOST 16
+/* Maximum number of variants of a phrase; with more, words are searched separately. */
+#define VARIANTS_MAX 16
 
 static bool format_node(const struct node *node, const struct term_frequencies *lexicon,
     char **expression, GError **error);
 
-/* A string of FTS5; tokens hold no quotation marks, names may hold what they like. */
+/* Append an FTS5 string: tokens have no quotation marks, names may. */
 static void
 append_string(GString *out, const char *text)
 {
@@ -24,7 +24,7 @@ append_string(GString *out, const char *text)
 	g_string_append_c(out, '"');
 }
 
-/* The words that one word of a phrase may be; itself too, though no paper has it. */
+/* Load the words that fold to a word of a phrase, and the word itself. */
 static GPtrArray *
 load_words(const struct phrase *phrase, unsigned i,
     const struct term_frequencies *lexicon, GError **error)
@@ -46,9 +46,9 @@ load_words(const struct phrase *phrase, unsigned i,
 	return g_steal_pointer(&words);
 }
 
-/* Each way to write the phrase: ("a model" OR "a models"). */
+/* Append all variants of the phrase: ("a model" OR "a models"). */
 static void
-append_ways(GString *out, const GPtrArray *classes, unsigned ways, bool is_prefix)
+append_variants(GString *out, const GPtrArray *classes, unsigned ways, bool is_prefix)
 {
 	for (unsigned way = 0; way < ways; way++) {
 		g_autoptr(GString) text = g_string_new(NULL);
@@ -67,7 +67,7 @@ append_ways(GString *out, const GPtrArray *classes, unsigned ways, bool is_prefi
 	}
 }
 
-/* Its words, wherever they are: (a) AND (model OR models). */
+/* Append the words separately: (a) AND (model OR models). */
 static void
 append_apart(GString *out, const GPtrArray *classes, bool is_prefix)
 {
@@ -97,10 +97,10 @@ append_phrase(GString *out, const struct phrase *phrase,
 		if (!words)
 			return false;
 		g_ptr_array_add(classes, words);
-		ways = MIN(ways * words->len, WAYS_MOST + 1);
+		ways = MIN(ways * words->len, VARIANTS_MAX + 1);
 	}
-	if (ways <= WAYS_MOST)
-		append_ways(out, classes, ways, phrase->is_prefix);
+	if (ways <= VARIANTS_MAX)
+		append_variants(out, classes, ways, phrase->is_prefix);
 	else
 		append_apart(out, classes, phrase->is_prefix);
 	return true;
@@ -150,7 +150,7 @@ format_near(const struct node *node, const struct term_frequencies *lexicon,
 	return true;
 }
 
-/* The last name stands there whole; given names may be initials. */
+/* The last name is always whole; given names may be initials. */
 static char *
 format_name(const struct name *name)
 {
@@ -165,7 +165,7 @@ format_name(const struct name *name)
 	return g_strdup(out->str);
 }
 
-/* AND does without what cannot be asked for; OR then cannot be asked for itself. */
+/* An AND ignores operands without an expression; an OR with one has none. */
 static bool
 format_operands(const struct node *node, const struct term_frequencies *lexicon,
     char **expression, GError **error)
@@ -188,7 +188,7 @@ format_operands(const struct node *node, const struct term_frequencies *lexicon,
 	return true;
 }
 
-/* @param expression  NULL, and left so when the node says nothing of words */
+/* @param expression  NULL, and remains so when the node has no words */
 static bool
 format_node(const struct node *node, const struct term_frequencies *lexicon,
     char **expression, GError **error)
@@ -205,8 +205,8 @@ format_node(const struct node *node, const struct term_frequencies *lexicon,
 		*expression = format_name(node->name);
 		return true;
 	case NODE_NOT:
-	case NODE_FACT_WORDS:
-	case NODE_FACT:
+	case NODE_VALUE_WORDS:
+	case NODE_VALUE:
 	case NODE_NUMBER:
 	case NODE_DATE:
 		break;

@@ -1,10 +1,9 @@
 /*
- * fts_query.h - which papers of an archive a filter is worth asking about: an
- * expression of FTS5 (https://sqlite.org/fts5.html section 3).
+ * fts_query.h - FTS5 query that preselects papers of the archive for a filter
+ * (https://sqlite.org/fts5.html section 3).
  *
- * The expression finds every paper that the filter finds, and others: NOT, NEAR's
- * distance, signs and letters, given names, and whatever is no word of a text are
- * left out of it.  The evaluator decides.
+ * It matches a superset: NOT, the distance of NEAR, signs, exact words, given names and
+ * fields without words are ignored. The evaluator decides.
  */
 #ifndef PAPERBOY_QUERY_EVAL_FTS_QUERY_H
 #define PAPERBOY_QUERY_EVAL_FTS_QUERY_H
@@ -14,18 +13,18 @@
 
 #include "query/query.h"
 
-/* The words of an archive: columns title, abstract, authors. */
+/* Words of an archive: columns title, abstract, authors. */
 struct term_frequencies {
-	/* The words of a plural class that are in it. @return of char *, owned */
+	/* Words that fold to the same singular. @return of char *, owned */
 	GPtrArray *(*load_class)(void *data, const char *folded, GError **error);
 	void *data;
 };
 
 /**
- * Make the expression for a query.
+ * Format the expression for a query.
  *
- * @param expression  set to a new string; NULL when nothing in it narrows the papers
- *                    down, so that all have to be asked
+ * @param expression  set to a new string; NULL when the query does not restrict the
+ *                    papers, so that all must be evaluated
  * @return false with the lexicon's error
  */
 bool fts_query_format(const struct query *query, const struct term_frequencies *lexicon,

@@ -1,5 +1,5 @@
 /*
- * highlight.c - where one clause of a filter hit a paper.
+ * highlight.c - finds where a clause of a filter matches a paper.
  */
 #include "query/eval/highlight.h"
 
@@ -31,9 +31,9 @@ highlight_new_list(void)
 	return g_ptr_array_new_with_free_func(free_hit);
 }
 
-/* Where a phrase is, and what its words are folded. */
+/* Find the bytes of a phrase, and its folded words. */
 static void
-measure_phrase(const struct text_field *passage, const struct phrase *phrase, int at,
+measure_phrase(const struct text_field *text_field, const struct phrase *phrase, int at,
     struct query_hit *hit, GString *folded)
 {
 	const struct phrase_word *last =
@@ -41,7 +41,7 @@ measure_phrase(const struct text_field *passage, const struct phrase *phrase, in
 
 	for (guint i = 0; i < phrase->words->len; i++) {
 		const struct text_field_token *token =
-		    text_field_get_token(passage, at + (int)i);
+		    text_field_get_token(text_field, at + (int)i);
 
 		if (i == 0)
 			hit->start = token->start;
@@ -57,13 +57,13 @@ measure_phrase(const struct text_field *passage, const struct phrase *phrase, in
 }
 
 static struct query_hit *
-make_words_hit(const struct text_field *passage, const struct phrase *phrase, int at)
+make_words_hit(const struct text_field *text_field, const struct phrase *phrase, int at)
 {
 	struct query_hit *hit = g_new0(struct query_hit, 1);
 	GString *folded = g_string_new(NULL);
 
-	measure_phrase(passage, phrase, at, hit, folded);
-	hit->words = g_strndup(passage->text + hit->start, hit->end - hit->start);
+	measure_phrase(text_field, phrase, at, hit, folded);
+	hit->words = g_strndup(text_field->text + hit->start, hit->end - hit->start);
 	hit->folded = g_string_free(folded, FALSE);
 	return hit;
 }
@@ -73,7 +73,7 @@ add_words(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
 	for (unsigned text = 0; text < DOCUMENT_TEXTS; text++) {
-		const struct text_field *passage = &document->texts[text];
+		const struct text_field *text_field = &document->texts[text];
 		int at = -1;
 
 		if (!(node->field->texts & 1U << text))
@@ -81,7 +81,7 @@ add_words(
 		while ((at = document_find_phrase(document, node->phrase, text, at)) >=
 		       0) {
 			struct query_hit *hit =
-			    make_words_hit(passage, node->phrase, at);
+			    make_words_hit(text_field, node->phrase, at);
 
 			hit->field = (enum query_field)text;
 			g_ptr_array_add(hits, hit);
@@ -91,10 +91,10 @@ add_words(
 
 /* "chain of thought" near faithful */
 static void
-append_part(GString *words, const struct text_field *passage,
+append_part(GString *words, const struct text_field *text_field,
     const struct query_hit *part, bool is_later)
 {
-	const char *text = passage->text + part->start;
+	const char *text = text_field->text + part->start;
 	size_t len = part->end - part->start;
 	bool is_quoted = memchr(text, ' ', len) != NULL;
 
@@ -102,10 +102,10 @@ append_part(GString *words, const struct text_field *passage,
 	    is_later ? " near " : "", (int)len, text);
 }
 
-/* A clump of phrases, told in the order of the text: "reward near hacking". */
+/* Hit of NEAR: its phrases in text order, "reward near hacking". */
 static struct query_hit *
 make_near_hit(
-    const struct text_field *passage, const struct node *node, const int *places)
+    const struct text_field *text_field, const struct node *node, const int *places)
 {
 	struct query_hit *hit = g_new0(struct query_hit, 1);
 	GString *words = g_string_new(NULL);
@@ -124,9 +124,9 @@ make_near_hit(
 			if (places[i] != next)
 				continue;
 			g_string_append(folded, reported ? " near " : "");
-			measure_phrase(passage, g_ptr_array_index(node->phrases, i),
+			measure_phrase(text_field, g_ptr_array_index(node->phrases, i),
 			    next, &part, folded);
-			append_part(words, passage, &part, reported > 0);
+			append_part(words, text_field, &part, reported > 0);
 			hit->start = reported ? hit->start : part.start;
 			hit->end = MAX(hit->end, part.end);
 			reported++;
@@ -160,22 +160,23 @@ add_near(
 	}
 }
 
-/* Words within a list of values, each value its item. */
+/* Add hits in a list of values; the item is the index of the value. */
 static void
 add_fact_words(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
-	const GArray *passages = doc_values_get_passages(document->facts, node->field);
+	const GArray *text_fields =
+	    doc_values_get_text_fields(document->doc_values, node->field);
 
-	for (guint i = 0; passages && i < passages->len; i++) {
-		const struct text_field *passage =
-		    &g_array_index(passages, struct text_field, i);
+	for (guint i = 0; text_fields && i < text_fields->len; i++) {
+		const struct text_field *text_field =
+		    &g_array_index(text_fields, struct text_field, i);
 		int at = -1;
 
-		while (
-		    (at = text_field_find_phrase(passage, node->phrase, at + 1)) >= 0) {
+		while ((at = text_field_find_phrase(
+		            text_field, node->phrase, at + 1)) >= 0) {
 			struct query_hit *hit =
-			    make_words_hit(passage, node->phrase, at);
+			    make_words_hit(text_field, node->phrase, at);
 
 			hit->field = node->field->hit;
 			hit->item = i;
@@ -184,7 +185,7 @@ add_fact_words(
 	}
 }
 
-/* Something whole: a name, a category, a number. */
+/* Add a whole value: a name, a category, a number. */
 static void
 add_whole(GPtrArray *hits, enum query_field field, unsigned item, const char *words)
 {
@@ -217,11 +218,11 @@ static void
 add_values(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
-	const struct doc_values *facts = document->facts;
-	unsigned n = doc_values_count_values(facts, node->field);
+	const struct doc_values *doc_values = document->doc_values;
+	unsigned n = doc_values_count_values(doc_values, node->field);
 
 	for (unsigned i = 0; i < n; i++) {
-		const char *value = doc_values_get_value(facts, node->field, i);
+		const char *value = doc_values_get_value(doc_values, node->field, i);
 
 		if (doc_values_is_value(node, value))
 			add_whole(hits, node->field->hit, i, value);
@@ -236,7 +237,7 @@ add_number(
 
 	hit->field = node->field->hit;
 	hit->words = g_strdup_printf(
-	    "%" PRId64, doc_values_get_number(document->facts, node->field));
+	    "%" PRId64, doc_values_get_number(document->doc_values, node->field));
 	hit->folded = g_strdup(hit->words);
 	g_ptr_array_add(hits, hit);
 }
@@ -245,17 +246,17 @@ static void
 add_days(
     GPtrArray *hits, const struct node *node, const struct query_document *document)
 {
-	const struct doc_values *facts = document->facts;
+	const struct doc_values *doc_values = document->doc_values;
 
-	for (guint i = 0; i < facts->days->len; i++) {
+	for (guint i = 0; i < doc_values->days->len; i++) {
 		const struct doc_values_day *listed =
-		    &g_array_index(facts->days, struct doc_values_day, i);
+		    &g_array_index(doc_values->days, struct doc_values_day, i);
 		unsigned day = listed->day;
 		g_autoptr(GString) text = g_string_new(NULL);
 		const struct date_range alone = {
 		    {DATE_DAY, day, 0, 0}, {DATE_DAY, day, 0, 0}};
 
-		if (!doc_values_is_day(facts, node, listed))
+		if (!doc_values_is_day(doc_values, node, listed))
 			continue;
 		date_append(&alone, text);
 		add_whole(hits, QUERY_FIELD_DATE, i, text->str);
@@ -279,13 +280,13 @@ highlight_add_clause(
 	case NODE_NEAR:
 		add_near(hits, clause, document);
 		break;
-	case NODE_FACT_WORDS:
+	case NODE_VALUE_WORDS:
 		add_fact_words(hits, clause, document);
 		break;
 	case NODE_NAME:
 		add_authors(hits, clause, document);
 		break;
-	case NODE_FACT:
+	case NODE_VALUE:
 		add_values(hits, clause, document);
 		break;
 	case NODE_NUMBER:
@@ -306,7 +307,7 @@ compare_places(const struct query_hit *a, const struct query_hit *b)
 		return a->item < b->item ? -1 : 1;
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	/* The longer one first: a phrase before its first word. */
+	/* Longer first: a phrase before its first word. */
 	if (a->end != b->end)
 		return a->end > b->end ? -1 : 1;
 	return 0;

@@ -1,19 +1,19 @@
 /*
- * highlight.h - where one clause of a filter hit a paper.
+ * highlight.h - finds where a clause of a filter matches a paper.
  */
 #ifndef PAPERBOY_QUERY_EVAL_HIGHLIGHT_H
 #define PAPERBOY_QUERY_EVAL_HIGHLIGHT_H
 
 #include "query/eval/indexed_doc.h"
 
-/** Make an empty array of struct query_hit *. */
+/** Allocate an empty array of struct query_hit *. */
 GPtrArray *highlight_new_list(void);
 
-/** Add every place of a clause; none when it is not true as told. */
+/** Add every place of a clause; none unless it is true as reported. */
 void highlight_add_clause(
     GPtrArray *hits, const struct node *clause, const struct query_document *document);
 
-/** Put hits in the order of fields and places, and drop what is there twice. */
+/** Sort hits by field and place, and drop duplicates. */
 void highlight_sort(GPtrArray *hits);
 
 #endif

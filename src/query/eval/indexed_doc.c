@@ -1,5 +1,5 @@
 /*
- * indexed_doc.c - a paper made ready for many queries: every word and its places.
+ * indexed_doc.c - in-memory index of a paper: its words and their places.
  */
 #include "query/eval/indexed_doc.h"
 
@@ -8,7 +8,7 @@
 
 #include "query/text/stem.h"
 
-/* Words that are longer go by the heap. */
+/* Maximum length of words on the stack, bytes. */
 #define SHORT_WORD_BYTES 64
 
 struct builder {
@@ -33,7 +33,7 @@ intern_word(struct query_document *document, const char *folded)
 	return word;
 }
 
-/* Most words are their own singular: one string is both then. */
+/* Most words are their own singular: share the string. */
 static const char *
 intern_plain(struct query_document *document, const struct document_word *word,
     const char *plain)
@@ -49,12 +49,12 @@ add_token(void *data, const char *text, size_t text_len, size_t start, size_t en
 	const struct builder *builder = data;
 	struct query_document *document = builder->document;
 	GArray *tokens = document->texts[builder->text].tokens;
-	/* On the stack, since most of the time of a search is spent here. */
+	/* On the stack: this is the hot loop of a search. */
 	char shorter[SHORT_WORD_BYTES];
 	g_autofree char *longer =
 	    text_len < sizeof(shorter) ? NULL : g_strndup(text, text_len);
 	g_autofree char *folded =
-	    plural_is_possible(text, text_len) ? stem_plural(text, text_len) : NULL;
+	    stem_may_be_plural(text, text_len) ? stem_plural(text, text_len) : NULL;
 	const char *plain = longer ? longer : shorter;
 	struct document_word *word;
 	int *last;
@@ -103,7 +103,7 @@ sort_plains(GArray *plains)
 		        ? NULL
 		        : &g_array_index(plains, struct indexed_doc_word, stored - 1);
 
-		/* Equal texts are one string of the chunk. */
+		/* Equal words share a string of the chunk. */
 		if (before && before->text == plain->text)
 			before->texts |= plain->texts;
 		else
@@ -181,7 +181,7 @@ query_document_new(const struct paper *paper, const char *first_day,
 	document->strings = g_string_chunk_new(4096);
 	document->authors = g_ptr_array_new_with_free_func(g_free);
 	document->names = g_ptr_array_new_with_free_func(free_name);
-	document->facts = doc_values_new(paper, first_day, tokenizer);
+	document->doc_values = doc_values_new(paper, first_day, tokenizer);
 	if (!fill_document(document, paper, tokenizer)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
 		    "cannot cut paper %s into words", paper->id);
@@ -202,17 +202,17 @@ query_document_free(struct query_document *document)
 	g_string_chunk_free(document->strings);
 	g_ptr_array_unref(document->authors);
 	g_ptr_array_unref(document->names);
-	doc_values_free(document->facts);
+	doc_values_free(document->doc_values);
 	g_free(document);
 }
 
 void
 query_document_finalize(struct query_document *document, enum query_finality settled)
 {
-	document->facts->settled = settled;
+	document->doc_values->settled = settled;
 }
 
-/* Where a phrase may begin first, or next after a place where its first word is. */
+/* Find the first place of a phrase's first word after `after`. */
 static int
 find_start(const struct query_document *document, const struct phrase *phrase,
     unsigned text, int after)
@@ -229,13 +229,13 @@ int
 document_find_phrase(const struct query_document *document, const struct phrase *phrase,
     unsigned text, int after)
 {
-	const struct text_field *passage = &document->texts[text];
+	const struct text_field *text_field = &document->texts[text];
 
 	if (phrase->is_prefix && phrase->words->len == 1)
-		return text_field_find_phrase(passage, phrase, after + 1);
+		return text_field_find_phrase(text_field, phrase, after + 1);
 	for (int at = find_start(document, phrase, text, after); at >= 0;
-	     at = text_field_get_token(passage, at)->next)
-		if (text_field_has_phrase_at(passage, phrase, at))
+	     at = text_field_get_token(text_field, at)->next)
+		if (text_field_has_phrase_at(text_field, phrase, at))
 			return at;
 	return -1;
 }
@@ -273,7 +273,7 @@ document_has_phrase(
     const struct query_document *document, const struct phrase *phrase, unsigned texts)
 {
 	const struct phrase_word *first = phrase_get_word(phrase, 0);
-	bool is_plain = phrase->words->len == 1 && !first->signs && !first->messages;
+	bool is_plain = phrase->words->len == 1 && !first->signs && !first->exact_text;
 	const struct document_word *word;
 
 	if (phrase->is_prefix && phrase->words->len == 1)
@@ -295,7 +295,7 @@ document_has_phrase(
 	return false;
 }
 
-/* As FTS5 does it: whoever is left too far behind the last one moves on. */
+/* As FTS5 does: advance the phrase that is too far behind the last one. */
 static bool
 find_clump(const struct query_document *document, const struct node *node,
     unsigned text, int *places)

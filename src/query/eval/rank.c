@@ -1,5 +1,5 @@
 /*
- * rank.c - which of the papers that a filter finds come first.
+ * rank.c - ranks the papers that match a filter.
  */
 #include "query/eval/rank.h"
 
@@ -20,7 +20,7 @@
 struct leaf {
 	const struct node *node;
 	double boost;
-	double idf; /* of words; 0 of other clauses */
+	double idf; /* of words; else 0 */
 };
 
 struct rank {
@@ -85,9 +85,9 @@ add_node(struct rank *rank, const struct node *node, double boost,
 		return true;
 	case NODE_WORDS:
 	case NODE_NEAR:
-	case NODE_FACT_WORDS:
+	case NODE_VALUE_WORDS:
 	case NODE_NAME:
-	case NODE_FACT:
+	case NODE_VALUE:
 	case NODE_NUMBER:
 	case NODE_DATE:
 		break;
@@ -142,9 +142,9 @@ count_near_hits(
 	return count;
 }
 
-/* How often the clause is in a text, against the text's length. */
+/* Frequency of the clause in a text, normalised by its length. */
 static double
-weigh_text(const struct leaf *leaf, const struct query_document *document,
+score_text(const struct leaf *leaf, const struct query_document *document,
     unsigned text, double mean)
 {
 	double length = document->texts[text].tokens->len;
@@ -176,9 +176,9 @@ rank_get_relevance(const struct rank *rank, const struct query_document *documen
 				relevance += leaf->boost;
 			continue;
 		}
-		often = TITLE_WEIGHT * weigh_text(leaf, document, QUERY_FIELD_TITLE,
+		often = TITLE_WEIGHT * score_text(leaf, document, QUERY_FIELD_TITLE,
 		                           rank->title_words) +
-		        weigh_text(
+		        score_text(
 		            leaf, document, QUERY_FIELD_ABSTRACT, rank->abstract_words);
 		relevance += leaf->boost * leaf->idf * (SATURATION + 1) * often /
 		             (often + SATURATION);

@@ -1,5 +1,5 @@
 /*
- * terms.c - what a paper must have for a filter to be worth asking about it.
+ * terms.c - required terms of a filter, and terms of a paper, for the filter index.
  */
 #include "query/eval/terms.h"
 
@@ -9,18 +9,18 @@
 #include "query/eval/indexed_doc.h"
 #include "query/parse/tree.h"
 
-/* Longer beginnings are cut: each of a paper's words has few of them then. */
+/* Maximum length of a prefix term, characters: it limits the terms of a paper. */
 #define PREFIX_CHARS_MAX 12
 
-/* Words side by side are so much rarer than the rarer one of them. */
+/* Estimated ratio of a word's frequency to that of a pair with it. */
 #define PAIR_SHARE 16
 
-/* Nobody counts names; most are in few papers. */
+/* Estimated number of papers with a name, which is not counted. */
 #define NAME_PAPERS 8
 
-/* The terms of a part of a filter, and how many papers have one of them. */
+/* Terms chosen for a part of a filter, and the number of papers with any of them. */
 struct choice {
-	GPtrArray *terms; /* of struct term *; NULL: the part needs none */
+	GPtrArray *terms; /* of struct term *; NULL: none are required */
 	int64_t papers;
 };
 
@@ -52,7 +52,7 @@ add_term(GPtrArray *terms, enum term_kind kind, char *text)
 	g_ptr_array_add(terms, term);
 }
 
-/* Take a term instead of what was chosen, when it is rarer. @param text taken */
+/* Replace the choice by a rarer term. @param text taken */
 static void
 offer(struct choice *choice, enum term_kind kind, char *text, int64_t papers)
 {
@@ -74,10 +74,10 @@ cut_prefix(const char *text)
 	return g_utf8_substring(text, 0, PREFIX_CHARS_MAX);
 }
 
-/* A word, or the beginning of one, and in how many papers it is. */
+/* Load the number of papers with a word or prefix. */
 static bool
-load_rarity(const struct phrase *phrase, unsigned i,
-    const struct document_frequency *rarity, struct term *term, int64_t *papers,
+load_frequency(const struct phrase *phrase, unsigned i,
+    const struct document_frequency *frequency, struct term *term, int64_t *papers,
     GError **error)
 {
 	bool is_prefix = phrase->is_prefix && i + 1 == phrase->words->len;
@@ -85,12 +85,12 @@ load_rarity(const struct phrase *phrase, unsigned i,
 
 	term->kind = is_prefix ? TERM_PREFIX : TERM_WORD;
 	term->text = is_prefix ? cut_prefix(text) : g_strdup(text);
-	return rarity->load(rarity->data, term, papers, error);
+	return frequency->load(frequency->data, term, papers, error);
 }
 
-/* Its rarest word, or the rarest two side by side. */
+/* Choose the rarest word or pair of adjacent words. */
 static bool
-choose_phrase(const struct phrase *phrase, const struct document_frequency *rarity,
+choose_phrase(const struct phrase *phrase, const struct document_frequency *frequency,
     struct choice *choice, GError **error)
 {
 	int64_t before = 0;
@@ -99,7 +99,8 @@ choose_phrase(const struct phrase *phrase, const struct document_frequency *rari
 		const char *text = phrase_get_word(phrase, i)->key.text;
 		struct term term = {0};
 		int64_t papers = 0;
-		bool is_ok = load_rarity(phrase, i, rarity, &term, &papers, error);
+		bool is_ok =
+		    load_frequency(phrase, i, frequency, &term, &papers, error);
 
 		if (!is_ok) {
 			g_free(term.text);
@@ -116,19 +117,18 @@ choose_phrase(const struct phrase *phrase, const struct document_frequency *rari
 	return true;
 }
 
-/* All have to be there: those of the rarest will do. */
+/* All phrases are required: choose the rarest. */
 static bool
-choose_near(const struct node *node, const struct document_frequency *rarity,
+choose_near(const struct node *node, const struct document_frequency *frequency,
     struct choice *choice, GError **error)
 {
 	for (unsigned i = 0; i < node->phrases->len; i++)
-		if (!choose_phrase(node->phrases->pdata[i], rarity, choice, error))
+		if (!choose_phrase(node->phrases->pdata[i], frequency, choice, error))
 			return false;
 	return true;
 }
 
-/* A part that stands there whole: given names may be initials.  The longest is rarest.
- */
+/* Choose the longest whole part as the rarest; given names may be initials. */
 static void
 choose_name(const struct name *name, struct choice *choice)
 {
@@ -142,17 +142,17 @@ choose_name(const struct name *name, struct choice *choice)
 }
 
 static bool choose_node(const struct node *node,
-    const struct document_frequency *rarity, struct choice *choice, GError **error);
+    const struct document_frequency *frequency, struct choice *choice, GError **error);
 
-/* The rarest operand that needs any. */
+/* Choose the rarest operand that requires terms. */
 static bool
-choose_and(const struct node *node, const struct document_frequency *rarity,
+choose_and(const struct node *node, const struct document_frequency *frequency,
     struct choice *choice, GError **error)
 {
 	for (unsigned i = 0; i < node->operands->len; i++) {
 		choice_auto one = {0};
 
-		if (!choose_node(node->operands->pdata[i], rarity, &one, error))
+		if (!choose_node(node->operands->pdata[i], frequency, &one, error))
 			return false;
 		if (!one.terms || (choice->terms && choice->papers <= one.papers))
 			continue;
@@ -163,15 +163,15 @@ choose_and(const struct node *node, const struct document_frequency *rarity,
 	return true;
 }
 
-/* Those of all operands; when one needs none, the whole needs none. */
+/* Take the terms of all operands, unless one requires none. */
 static bool
-choose_or(const struct node *node, const struct document_frequency *rarity,
+choose_or(const struct node *node, const struct document_frequency *frequency,
     struct choice *choice, GError **error)
 {
 	for (unsigned i = 0; i < node->operands->len; i++) {
 		choice_auto one = {0};
 
-		if (!choose_node(node->operands->pdata[i], rarity, &one, error))
+		if (!choose_node(node->operands->pdata[i], frequency, &one, error))
 			return false;
 		if (!one.terms) {
 			choice_clear(choice);
@@ -187,26 +187,26 @@ choose_or(const struct node *node, const struct document_frequency *rarity,
 	return true;
 }
 
-/* @param choice  empty, and left so when the node needs no term */
+/* @param choice  empty; remains so when no term is required */
 static bool
-choose_node(const struct node *node, const struct document_frequency *rarity,
+choose_node(const struct node *node, const struct document_frequency *frequency,
     struct choice *choice, GError **error)
 {
 	switch (node->kind) {
 	case NODE_AND:
-		return choose_and(node, rarity, choice, error);
+		return choose_and(node, frequency, choice, error);
 	case NODE_OR:
-		return choose_or(node, rarity, choice, error);
+		return choose_or(node, frequency, choice, error);
 	case NODE_WORDS:
-		return choose_phrase(node->phrase, rarity, choice, error);
+		return choose_phrase(node->phrase, frequency, choice, error);
 	case NODE_NEAR:
-		return choose_near(node, rarity, choice, error);
+		return choose_near(node, frequency, choice, error);
 	case NODE_NAME:
 		choose_name(node->name, choice);
 		return true;
 	case NODE_NOT:
-	case NODE_FACT_WORDS:
-	case NODE_FACT:
+	case NODE_VALUE_WORDS:
+	case NODE_VALUE:
 	case NODE_NUMBER:
 	case NODE_DATE:
 		break;
@@ -236,12 +236,12 @@ make_distinct(GPtrArray *terms)
 }
 
 GPtrArray *
-terms_select_required(
-    const struct query *query, const struct document_frequency *rarity, GError **error)
+terms_select_required(const struct query *query,
+    const struct document_frequency *frequency, GError **error)
 {
 	choice_auto choice = {0};
 
-	if (!choose_node(query->root, rarity, &choice, error))
+	if (!choose_node(query->root, frequency, &choice, error))
 		return NULL;
 	if (!choice.terms)
 		offer(&choice, TERM_ALWAYS, g_strdup(""), 0);
@@ -249,15 +249,15 @@ terms_select_required(
 	return g_steal_pointer(&choice.terms);
 }
 
-/* ---- of a paper ---- */
+/* Terms of a paper */
 
-/* Who is told of a paper's terms. */
-struct listener {
+/* Receiver of a paper's terms. */
+struct term_sink {
 	void (*add)(void *data, enum term_kind kind, const char *text);
 	void *data;
 };
 
-/* How many octets at the beginning of two texts are the same. */
+/* Length of the common prefix, bytes. */
 static size_t
 count_same(const char *a, const char *b)
 {
@@ -269,14 +269,14 @@ count_same(const char *a, const char *b)
 }
 
 /*
- * List the beginnings of a word.
+ * List the prefixes of a word.
  *
- * @param before  the word listed before it, in their order: what both begin with was
- *                listed already
+ * @param before  the word listed before it, in sorted order: their common prefixes are
+ *         done
  */
 static void
-list_prefixes(const struct listener *listener, const char *plain, const char *before,
-    GString *text)
+list_prefixes(
+    const struct term_sink *sink, const char *plain, const char *before, GString *text)
 {
 	const char *known = plain + count_same(plain, before);
 	const char *end = plain;
@@ -287,24 +287,24 @@ list_prefixes(const struct listener *listener, const char *plain, const char *be
 			continue;
 		g_string_truncate(text, 0);
 		g_string_append_len(text, plain, end - plain);
-		listener->add(listener->data, TERM_PREFIX, text->str);
+		sink->add(sink->data, TERM_PREFIX, text->str);
 	}
 }
 
 static void
-list_words(const struct listener *listener, const struct query_document *document)
+list_words(const struct term_sink *sink, const struct query_document *document)
 {
 	GHashTableIter words;
 	gpointer key;
 
 	g_hash_table_iter_init(&words, document->words);
 	while (g_hash_table_iter_next(&words, &key, NULL))
-		listener->add(listener->data, TERM_WORD,
+		sink->add(sink->data, TERM_WORD,
 		    ((const struct document_word *)key)->key.text);
 }
 
 static void
-list_pairs(const struct listener *listener, const GArray *tokens, GString *pair)
+list_pairs(const struct term_sink *sink, const GArray *tokens, GString *pair)
 {
 	for (unsigned i = 1; i < tokens->len; i++) {
 		const struct text_field_token *token =
@@ -313,7 +313,7 @@ list_pairs(const struct listener *listener, const GArray *tokens, GString *pair)
 		g_string_assign(pair, (token - 1)->key.text);
 		g_string_append_c(pair, ' ');
 		g_string_append(pair, token->key.text);
-		listener->add(listener->data, TERM_PAIR, pair->str);
+		sink->add(sink->data, TERM_PAIR, pair->str);
 	}
 }
 
@@ -321,19 +321,19 @@ void
 terms_list(const struct query_document *document,
     void (*add)(void *data, enum term_kind kind, const char *text), void *data)
 {
-	const struct listener listener = {add, data};
+	const struct term_sink sink = {add, data};
 	const GArray *plains = document_get_plains(document);
 	g_autoptr(GString) text = g_string_new(NULL);
 	const char *before = "";
 
-	list_words(&listener, document);
+	list_words(&sink, document);
 	for (unsigned i = 0; i < DOCUMENT_TEXTS; i++)
-		list_pairs(&listener, document->texts[i].tokens, text);
+		list_pairs(&sink, document->texts[i].tokens, text);
 	for (unsigned i = 0; i < plains->len; i++) {
 		const char *plain =
 		    g_array_index(plains, struct indexed_doc_word, i).text;
 
-		list_prefixes(&listener, plain, before, text);
+		list_prefixes(&sink, plain, before, text);
 		before = plain;
 	}
 	for (unsigned i = 0; i < document->names->len; i++) {

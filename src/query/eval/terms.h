@@ -1,12 +1,12 @@
 /*
- * terms.h - what a paper must have for a filter to be worth asking about it.
+ * terms.h - required terms of a filter, and terms of a paper, for the filter index.
  *
- * A filter has a set of terms, each of which the paper may have: with none of them
- * it is false for the paper, whatever is told or changes later.  So filters filed
- * under their terms, and asked only about papers that have one, find what they would
- * find if all were asked.  AND needs the terms of any one of its operands, OR those of
- * all; what is no word of a text or of a name needs none.  Among the choices the terms
- * that fewest papers have are taken, which matters for speed alone.
+ * A filter is false, now and later, for a paper with none of its required terms. So
+ * filters indexed by their terms and evaluated only for papers that have one match the
+ * same papers as if all were evaluated. An AND requires the terms of any one operand,
+ * an OR those of all operands; fields other than texts and authors require none. Of
+ * several choices the terms in the fewest papers are taken, which matters for speed
+ * alone.
  */
 #ifndef PAPERBOY_QUERY_EVAL_TERMS_H
 #define PAPERBOY_QUERY_EVAL_TERMS_H
@@ -17,13 +17,13 @@
 
 #include "query/query.h"
 
-/* Kept in the store: numbers stay what they are. */
+/* Stored: the numbers must not change. */
 enum term_kind {
-	TERM_ALWAYS = 0, /* every paper has it; its text is empty */
-	TERM_WORD = 1,   /* a folded word of the title or the abstract */
-	TERM_PAIR = 2,   /* two of them side by side, a blank between */
-	TERM_PREFIX = 3, /* the beginning of a plain word */
-	TERM_NAME = 4,   /* a folded part of an author's name */
+	TERM_ALWAYS = 0, /* of every paper; its text is empty */
+	TERM_WORD = 1,   /* folded word of title or abstract */
+	TERM_PAIR = 2,   /* two adjacent ones with a space between */
+	TERM_PREFIX = 3, /* prefix of an unfolded word */
+	TERM_NAME = 4,   /* folded part of an author's name */
 };
 
 struct term {
@@ -31,7 +31,7 @@ struct term {
 	char *text;
 };
 
-/* In how many papers a TERM_WORD or a TERM_PREFIX is, roughly; 0: it was never seen. */
+/* Approximate number of papers with a TERM_WORD or TERM_PREFIX; 0: not seen before. */
 struct document_frequency {
 	bool (*load)(
 	    void *data, const struct term *term, int64_t *papers, GError **error);
@@ -41,18 +41,19 @@ struct document_frequency {
 void term_free(struct term *term);
 
 /**
- * Choose the terms of a filter.
+ * Choose the required terms of a filter.
  *
- * @return of struct term *, distinct, at least one, at most BOUNDS_QUERY_TERMS or so;
- *         NULL with the error of the rarity
+ * @return of struct term *, distinct, at least one, about BOUNDS_QUERY_TERMS at most;
+ *         NULL with the error of the frequency
  */
-GPtrArray *terms_select_required(
-    const struct query *query, const struct document_frequency *rarity, GError **error);
+GPtrArray *terms_select_required(const struct query *query,
+    const struct document_frequency *frequency, GError **error);
 
 /**
- * Tell all terms of a paper, but TERM_ALWAYS.
+ * List all terms of a paper, except TERM_ALWAYS.
  *
- * @param add  called for each, for some more than once; the text lives for the call
+ * @param add  called for each, possibly several times for one; the text lives for the
+ *             call
  */
 void terms_list(const struct query_document *document,
     void (*add)(void *data, enum term_kind kind, const char *text), void *data);

@@ -42,12 +42,12 @@ append_near(const struct node *node, GString *out)
 	g_string_append_printf(out, ", %u)", node->distance);
 }
 
-/* A value that is not a plain word is quoted. */
+/* Quote a value that is not a plain word. */
 static void
 append_value(const struct node *node, GString *out)
 {
 	bool is_plain = g_ascii_isalnum(*node->value);
-	bool has_star = node->is_beginning && node->field->kind != FIELD_CATEGORY;
+	bool has_star = node->is_prefix && node->field->kind != FIELD_CATEGORY;
 
 	for (const char *p = node->value; *p; p++)
 		is_plain = is_plain && (g_ascii_isalnum(*p) || strchr("-._/+", *p));
@@ -66,7 +66,7 @@ node_append_clause(const struct node *node, GString *out)
 	case NODE_NOT:
 		g_assert_not_reached();
 	case NODE_WORDS:
-	case NODE_FACT_WORDS:
+	case NODE_VALUE_WORDS:
 		phrase_append(node->phrase, out);
 		break;
 	case NODE_NEAR:
@@ -75,7 +75,7 @@ node_append_clause(const struct node *node, GString *out)
 	case NODE_NAME:
 		name_append(node->name, out);
 		break;
-	case NODE_FACT:
+	case NODE_VALUE:
 		append_value(node, out);
 		break;
 	case NODE_NUMBER:

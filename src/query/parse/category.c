@@ -1,5 +1,5 @@
 /*
- * category.c - the names of arXiv's categories and archives.
+ * category.c - names of arXiv categories and archives.
  */
 #include "query/parse/category.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/edit_distance.h"
 
-/* What stands before the dot is the archive; without a dot it is both. */
+/* The archive is the part before the dot; a name without a dot is both. */
 static const char *const categories[] = {
     "astro-ph.CO",
     "astro-ph.EP",
@@ -170,7 +170,7 @@ static const char *const categories[] = {
 const char *
 category_find(const char *word, size_t len)
 {
-	/* Every name has one or the other, and few words have. */
+	/* A category has a dot or a hyphen; few words have. */
 	if (!memchr(word, '.', len) && !memchr(word, '-', len))
 		return NULL;
 	for (size_t i = 0; i < G_N_ELEMENTS(categories); i++)

@@ -1,5 +1,5 @@
 /*
- * clause.c - one clause of a filter: a field and what is wanted of it.
+ * clause.c - parses one clause of a filter: the value of a field.
  */
 #include "query/parse/clause.h"
 
@@ -25,13 +25,13 @@ clause_find_field(const struct lexeme *name, struct query_error *problem)
 	return NULL;
 }
 
-/* What is wanted behind a field's name. */
+/* Error for a missing value, by kind of field. */
 static enum msg_id
-choose_wanted(enum field_kind kind)
+choose_expected(enum field_kind kind)
 {
 	switch (kind) {
 	case FIELD_WORDS:
-	case FIELD_FACT_WORDS:
+	case FIELD_VALUE_WORDS:
 	case FIELD_NAME:
 		return MSG_QUERY_WANTS_WORDS;
 	case FIELD_CATEGORY:
@@ -49,7 +49,7 @@ choose_wanted(enum field_kind kind)
 }
 
 void
-clause_refuse_value(const struct lexeme *name, const struct lexeme *value,
+clause_error_value(const struct lexeme *name, const struct lexeme *value,
     const struct field *field, struct query_error *problem)
 {
 	unsigned behind =
@@ -65,16 +65,16 @@ clause_refuse_value(const struct lexeme *name, const struct lexeme *value,
 		    MSG_QUERY_COLON_TWICE, "field", field->name, NULL);
 	else
 		query_error_set(problem, PB_ERROR_INPUT, behind, field->example,
-		    choose_wanted(field->kind), "field", field->name, NULL);
+		    choose_expected(field->kind), "field", field->name, NULL);
 }
 
-/* Refuse words that begin with a sign which means something else there. */
+/* Reject words that begin with "<", ">", or with "=" where it has no meaning. */
 static bool
 check_word(const struct clause_source *source, struct query_error *problem)
 {
 	const struct lexeme *lexeme = source->lexeme;
 	const struct field *field = source->field;
-	bool has_words = field->kind == FIELD_WORDS || field->kind == FIELD_FACT_WORDS;
+	bool has_words = field->kind == FIELD_WORDS || field->kind == FIELD_VALUE_WORDS;
 
 	if (lexeme->kind != LEXEME_WORD || !strchr("<>=", lexeme->text[0]))
 		return true;
@@ -89,7 +89,7 @@ check_word(const struct clause_source *source, struct query_error *problem)
 	return false;
 }
 
-/* ", Yann": the last name was forgotten, and Yann is none. */
+/* ", Yann" has no last name. */
 static bool
 begins_with_comma(const struct lexeme *lexeme)
 {
@@ -159,15 +159,15 @@ read_dates(
 	return date_parse(lexeme->text, lexeme->len, column, &node->dates, problem);
 }
 
-/* The longer ones first. */
+/* Longer operators first. */
 static const char *const comparisons[] = {">=", "<=", ">", "<", "="};
 
-/* A number within a clause. */
+/* A number within a clause, for messages. */
 struct digits {
 	const char *text;
 	size_t len;
 	unsigned column;
-	const char *after; /* what it stands behind */
+	const char *after; /* the sign or name before it */
 };
 
 static size_t
@@ -314,8 +314,8 @@ read_category(
 	if (len > 2 && memcmp(lexeme->text + len - 2, ".*", 2) == 0)
 		len -= 2;
 	node->value = category_find_archive(lexeme->text, len);
-	/* hep-th is both, and then it is the category. */
-	node->is_beginning =
+	/* hep-th is both an archive and a category; prefer the category. */
+	node->is_prefix =
 	    node->value && !category_find(node->value, strlen(node->value));
 	if (node->value)
 		return true;
@@ -354,7 +354,7 @@ read_choice(const struct lexeme *lexeme, struct node *node, struct query_error *
 	return false;
 }
 
-/* The shapes of arXiv's ids: 2605.15202, and hep-th/9901001 until 2007. */
+/* Forms of arXiv ids: 2605.15202, and hep-th/9901001 until 2007. */
 static bool
 is_arxiv_id(const char *id, size_t len)
 {
@@ -374,7 +374,7 @@ is_arxiv_id(const char *id, size_t len)
 	return true;
 }
 
-/* 2605.15202v2 is the paper 2605.15202. */
+/* 2605.15202v2 is a version of the paper 2605.15202. */
 static void
 drop_version(char *id)
 {
@@ -422,7 +422,7 @@ check_star(const struct lexeme *lexeme, const char *value, const struct node *no
 	if (node->field->kind == FIELD_SOURCE)
 		query_error_set(problem, PB_ERROR_INPUT, lexeme->column,
 		    node->field->example, MSG_QUERY_SOURCE_STAR, NULL);
-	else if (!node->is_beginning || strchr(value, '*'))
+	else if (!node->is_prefix || strchr(value, '*'))
 		query_error_set(problem, PB_ERROR_INPUT,
 		    column + (unsigned)g_utf8_strlen(lexeme->text, star - lexeme->text),
 		    node->field->example, MSG_QUERY_VALUE_STAR, NULL);
@@ -435,7 +435,7 @@ check_star(const struct lexeme *lexeme, const char *value, const struct node *no
 	return false;
 }
 
-/* In small letters, with one blank for all white space between, none around. */
+/* Lower the case and collapse white space. */
 static char *
 fold_value(const char *text, size_t len)
 {
@@ -458,14 +458,14 @@ fold_value(const char *text, size_t len)
 	return g_string_free(out, FALSE);
 }
 
-/* An id, a DOI, a source; "*" at the end taken off. */
+/* Read an id, a DOI or a source, without a trailing "*". */
 static bool
 read_whole(const struct lexeme *lexeme, struct node *node, struct query_error *problem)
 {
 	g_autofree char *value = fold_value(lexeme->text, lexeme->len);
 
 	if (node->field->kind == FIELD_WHOLE && g_str_has_suffix(value, "*")) {
-		node->is_beginning = true;
+		node->is_prefix = true;
 		value[strlen(value) - 1] = '\0';
 		g_strchomp(value);
 	} else if (node->field->hit == QUERY_FIELD_ID) {
@@ -496,24 +496,24 @@ read_value(
 	return read_whole(source->lexeme, node, problem);
 }
 
-/* How the value of a field is read, and into which kind of node. */
+/* Parser and node kind by kind of field. */
 static const struct {
 	enum node_kind kind;
 	bool (*read)(const struct clause_source *source, struct node *node,
 	    struct query_error *problem);
 } readers[] = {
     [FIELD_WORDS] = {NODE_WORDS, read_words},
-    [FIELD_FACT_WORDS] = {NODE_FACT_WORDS, read_words},
+    [FIELD_VALUE_WORDS] = {NODE_VALUE_WORDS, read_words},
     [FIELD_NAME] = {NODE_NAME, read_name},
-    [FIELD_CATEGORY] = {NODE_FACT, read_value},
-    [FIELD_WHOLE] = {NODE_FACT, read_value},
-    [FIELD_SOURCE] = {NODE_FACT, read_value},
-    [FIELD_CHOICE] = {NODE_FACT, read_value},
+    [FIELD_CATEGORY] = {NODE_VALUE, read_value},
+    [FIELD_WHOLE] = {NODE_VALUE, read_value},
+    [FIELD_SOURCE] = {NODE_VALUE, read_value},
+    [FIELD_CHOICE] = {NODE_VALUE, read_value},
     [FIELD_NUMBER] = {NODE_NUMBER, read_number},
     [FIELD_DATE] = {NODE_DATE, read_dates},
 };
 
-/* A category's name alone is the category. */
+/* A bare category name is a cat: clause. */
 static const struct field *
 choose_field(const struct clause_source *source)
 {

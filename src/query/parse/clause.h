@@ -1,5 +1,5 @@
 /*
- * clause.h - one clause of a filter: a field and what is wanted of it.
+ * clause.h - parses one clause of a filter: the value of a field.
  */
 #ifndef PAPERBOY_QUERY_PARSE_CLAUSE_H
 #define PAPERBOY_QUERY_PARSE_CLAUSE_H
@@ -11,20 +11,22 @@
 
 struct clause_source {
 	const struct lexeme *lexeme; /* LEXEME_WORD or LEXEME_PHRASE */
-	const struct field *field;   /* or NULL: none was named, here or before a "(" */
+	const struct field *field;   /* of the clause or the enclosing group; or NULL */
 	const struct tokenizer *tokenizer;
 };
 
-/** Make a clause. @return NULL with a problem */
+/** Parse a clause. @return NULL and sets problem on error */
 struct node *
 clause_parse(const struct clause_source *source, struct query_error *problem);
 
-/** Find the field of a LEXEME_FIELD. @return NULL with a problem */
+/**
+ * Find the field of a LEXEME_FIELD. @return NULL and sets problem when there is none
+ */
 const struct field *
 clause_find_field(const struct lexeme *name, struct query_error *problem);
 
-/** Refuse what stands behind a field's name and is no value of it. */
-void clause_refuse_value(const struct lexeme *name, const struct lexeme *value,
+/** Report that a field name is followed by something other than its value. */
+void clause_error_value(const struct lexeme *name, const struct lexeme *value,
     const struct field *field, struct query_error *problem);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * date.c - a range of days in a filter: 2026-07, ..2026-08-15, 7d...
+ * date.c - date ranges of a filter: 2026-07, ..2026-08-15, 7d...
  */
 #include "query/parse/date.h"
 
@@ -7,12 +7,12 @@
 
 #include "base/bounds.h"
 
-/* As far back as three digits go. */
+/* Three digits. */
 G_STATIC_ASSERT(BOUNDS_DATE_BACK == 999);
 
 static const char example[] = "diffusion date:2026-07..2026-08-15";
 
-/* The first and the last day of what was typed: a day, a month or a year. */
+/* First and last day of a day, a month or a year as typed. */
 struct span {
 	struct date_end first;
 	struct date_end last;
@@ -30,7 +30,7 @@ get_last_of_month(unsigned year, unsigned month)
 	return g_date_get_days_in_month((GDateMonth)month, (GDateYear)year);
 }
 
-/* Read so many digits, all of them. */
+/* Read exactly len digits. */
 static bool
 read_digits(const char *text, size_t len, unsigned *number)
 {
@@ -45,7 +45,7 @@ read_digits(const char *text, size_t len, unsigned *number)
 	return len > 0;
 }
 
-/* Read YYYY, YYYY-MM or YYYY-MM-DD; what is left out is 0. */
+/* Read YYYY, YYYY-MM or YYYY-MM-DD; a missing part is 0. */
 static bool
 read_parts(const char *text, size_t len, unsigned parts[3])
 {
@@ -130,7 +130,7 @@ read_span(const char *text, size_t len, unsigned column, struct span *span,
 	return false;
 }
 
-/* Whole days that a relative end is back, for every today: at least or at most. */
+/* Distance of a relative end in whole days, the minimum or maximum over all origins. */
 static unsigned
 measure_back(const struct date_end *end, bool is_most)
 {
@@ -145,7 +145,7 @@ measure_back(const struct date_end *end, bool is_most)
 	return end->count;
 }
 
-/* Whether no day can lie in it, whatever today is. */
+/* Whether the range is empty for every origin. */
 static bool
 is_backwards(const struct date_range *range)
 {
@@ -208,7 +208,7 @@ append_end(const struct date_end *end, GString *out)
 		g_string_append_printf(out, "%u%c", end->count, end->unit);
 }
 
-/* A day, and whole months and years, have a shorter form. */
+/* Days, whole months and whole years have a shorter form. */
 static bool
 append_short(unsigned from, unsigned until, GString *out)
 {
@@ -263,7 +263,7 @@ go_back_days(unsigned today, unsigned days)
 	    g_date_get_day(&date));
 }
 
-/* 31 March less one month is the last day of February. */
+/* 31 March minus one month is the last day of February. */
 static unsigned
 go_back_months(unsigned today, unsigned months)
 {
@@ -274,7 +274,7 @@ go_back_months(unsigned today, unsigned months)
 	return make_day(year, month, MIN(today % 100, get_last_of_month(year, month)));
 }
 
-/* The day of an end that is not open. */
+/* Resolve an end that is not open. */
 static unsigned
 find_day(const struct date_end *end, unsigned today)
 {

@@ -1,8 +1,8 @@
 /*
- * date.h - a range of days in a filter: 2026-07, ..2026-08-15, 7d...
+ * date.h - date ranges of a filter: 2026-07, ..2026-08-15, 7d...
  *
- * A day is a number here, 20260731, so that days compare as they follow each other.
- * Relative ends are measured from a day that is given; nothing asks for today.
+ * A day is a number such as 20260731, so that days compare in order. Relative ends
+ * count from an origin that the caller supplies.
  */
 #ifndef PAPERBOY_QUERY_PARSE_DATE_H
 #define PAPERBOY_QUERY_PARSE_DATE_H
@@ -16,9 +16,9 @@
 #define DATE_NONE 0U
 
 enum date_kind {
-	DATE_OPEN, /* no end */
+	DATE_OPEN, /* unbounded */
 	DATE_DAY,
-	DATE_BACK, /* so long before a day that is given */
+	DATE_BACK, /* relative to the origin */
 };
 
 struct date_end {
@@ -28,35 +28,37 @@ struct date_end {
 	char unit;      /* ... of 'd', 'w', 'm' (calendar months) or 'y' */
 };
 
-/* Both ends belong to it. */
+/* Both ends are inclusive. */
 struct date_range {
 	struct date_end from;
 	struct date_end until;
 };
 
 /**
- * Read a value of date:.
+ * Parse a value of date:.
  *
- * A month or a year is all of its days; behind ".." it ends with its last day.
- * Something relative alone is "from then on".
+ * A month or a year stands for all of its days; after "..", for its last day. A bare
+ * relative date is the beginning of an open range.
  *
  * @param column  of the text
- * @return false with a problem: no date, no such day, the wrong way round
+ * @return false and sets problem on error: not a date, no such day, empty range
  */
 bool date_parse(const char *text, size_t len, unsigned column, struct date_range *range,
     struct query_error *problem);
 
-/** Format it so that date_parse() gives it again: one text for equal ranges. */
+/** Format a range so that date_parse() returns it; equal ranges have equal texts. */
 void date_append(const struct date_range *range, GString *out);
 
-/** Read "2026-07-31". @return DATE_NONE when it is none */
+/** Parse "2026-07-31". @return DATE_NONE when it is not a day */
 unsigned date_read_day(const char *text);
 
-/** Tell whether a range has a relative end. */
+/** Whether an end is relative. */
 bool date_is_relative(const struct date_range *range);
 
-/** Tell whether a day lies in a range. @param origin  the day that relative ends are
- * measured from; DATE_NONE: they fail */
+/**
+ * Whether a day is in a range. @param origin  of relative ends; with DATE_NONE, these
+ * never match
+ */
 bool date_is_within(const struct date_range *range, unsigned day, unsigned origin);
 
 #endif

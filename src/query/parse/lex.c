@@ -1,5 +1,5 @@
 /*
- * lex.c - a filter's text as lexemes with their columns.
+ * lex.c - splits the text of a filter into lexemes.
  */
 #include "query/parse/lex.h"
 
@@ -8,18 +8,18 @@
 
 #include "base/text.h"
 
-/* Most filters have no more. */
+/* Initial allocation. */
 #define LEXEMES_USUAL 8
 
 struct lexer {
 	const char *text; /* valid UTF-8 */
 	const char *at;
-	unsigned column; /* of at */
+	unsigned column; /* of `at` */
 	GArray *lexemes;
 };
 
 static const struct {
-	char mail;
+	char sign;
 	enum lexeme_kind kind;
 } signs[] = {
     {'(', LEXEME_OPEN},
@@ -31,7 +31,7 @@ static const struct {
     {':', LEXEME_COLON},
 };
 
-/* Operators are words in capitals only. */
+/* Operators are in capitals. */
 static const struct {
 	const char *word;
 	enum lexeme_kind kind;
@@ -43,13 +43,13 @@ static const struct {
     {"NEAR", LEXEME_NEAR},
 };
 
-/* A mark that opens a phrase and one that closes it. */
+/* Opening and closing quotation mark. */
 struct quote_pair {
 	gunichar open;
 	gunichar close;
 };
 
-/* Word processors and phones replace the straight mark, each language by its own. */
+/* Word processors and phones replace the straight mark according to language. */
 static const struct quote_pair double_quotes[] = {
     {'"', '"'},
     {0x201C, 0x201D}, /* English */
@@ -69,7 +69,7 @@ static const struct quote_pair double_quotes[] = {
 
 #define APOSTROPHE 0x2019
 
-/* Marks that may also be apostrophes: O’Brien, researchers’ */
+/* Single marks, which may also be apostrophes: O’Brien, researchers’ */
 static const struct quote_pair single_quotes[] = {
     {0x2018, 0x2019},         /* English */
     {APOSTROPHE, APOSTROPHE}, /* Swedish, Finnish */
@@ -108,14 +108,14 @@ lex_is_quote(gunichar c)
 	return false;
 }
 
-/* Straight marks and those that a program makes of them may be mixed. */
+/* Straight marks and typographic replacements may be mixed. */
 static bool
 is_mixable(gunichar c)
 {
 	return c == '"' || (c >= 0x201C && c <= 0x201F) || c == 0xFF02;
 }
 
-/* ... and a dash of a hyphen, so that -word must not become a plain word. */
+/* Word processors replace hyphens by dashes; -word must not become a plain word. */
 static bool
 is_minus(gunichar c)
 {
@@ -155,7 +155,7 @@ add_lexeme(struct lexer *lexer, enum lexeme_kind kind, const struct lexeme *from
 	g_array_append_val(lexer->lexemes, lexeme);
 }
 
-/* Whether "-" or "!" has its operand directly behind it. */
+/* Whether "-" or "!" is followed immediately by an operand. */
 static bool
 has_operand(const char *next)
 {
@@ -164,7 +164,7 @@ has_operand(const char *next)
 	return is_word_character(c) || lex_is_quote(c) || c == '(';
 }
 
-/* Whether a mark has a word before it and none directly after it. */
+/* Whether a mark ends a word. */
 static bool
 is_at_end(const struct lexer *lexer, const char *at)
 {
@@ -186,7 +186,7 @@ is_closing(const struct lexer *lexer, gunichar open, const char *at)
 	           is_at_end(lexer, at));
 }
 
-/* Whether a word, a phrase or a ")" ends where the lexer stands. */
+/* Whether a word, a phrase or ")" ends at the current position. */
 static bool
 follows_word(const struct lexer *lexer)
 {
@@ -199,7 +199,7 @@ follows_word(const struct lexer *lexer)
 	           last->kind == LEXEME_CLOSE);
 }
 
-/* French puts a space, often one that does not break, before the closing mark. */
+/* French has a space, often a non-breaking one, before the closing mark. */
 static const char *
 find_text_end(const char *text, const char *end)
 {
@@ -249,10 +249,10 @@ lex_phrase(struct lexer *lexer, struct lexeme *lexeme, struct query_error *probl
 }
 
 /*
- * Find the single mark that closes the one at which the lexer stands: one at the end
- * of a word, before the next phrase.
+ * Find the mark that closes the single mark at the current position: the last one at
+ * the end of a word before the next phrase.
  *
- * @param is_sure  set to false when apostrophes may be among them
+ * @param is_sure  set to false when some of the marks may be apostrophes
  * @return NULL when there is none: the mark itself is an apostrophe
  */
 static const char *
@@ -358,7 +358,7 @@ lex_one(struct lexer *lexer, struct query_error *problem)
 			return true;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(signs); i++) {
-		if (c == (gunichar)signs[i].mail) {
+		if (c == (gunichar)signs[i].sign) {
 			skip_character(lexer);
 			add_lexeme(lexer, signs[i].kind, &lexeme, lexer->at);
 			return true;
@@ -373,10 +373,8 @@ lex_one(struct lexer *lexer, struct query_error *problem)
 	return true;
 }
 
-/*
- * Valid UTF-8 without control characters, or a problem.  What does not show is refused
- * too: papers come without it, some of it cuts words in two and some turns text around.
- */
+/* Reject invalid UTF-8, control characters and invisible characters: papers have none
+ * of these, and they would split words or reverse text. */
 static bool
 check_characters(const char *text, struct query_error *problem)
 {

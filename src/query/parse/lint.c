@@ -1,12 +1,12 @@
 /*
- * lint.c - signs that mean something in other search languages, and nothing here.
+ * lint.c - warns of operators of other search languages.
  */
 #include "query/parse/lint.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* R&D and Q&A are words; mamba&ssm is two. */
+/* Maximum length of a side of "&" in a word such as R&D or Q&A, bytes. */
 #define SHORT_SIDE 2
 
 static const struct {
@@ -19,7 +19,7 @@ static const struct {
     {"%", MSG_WARN_PERCENT},
 };
 
-/* They open a quotation; at the end of a word they may be an apostrophe. */
+/* Also an apostrophe at the end of a word. */
 static bool
 is_single_quote(gunichar c)
 {
@@ -55,7 +55,7 @@ void
 lint_query(const struct lexeme *word, const struct field *field, GPtrArray *warnings)
 {
 	bool has_words = !field || field->kind == FIELD_WORDS ||
-	                 field->kind == FIELD_FACT_WORDS || field->kind == FIELD_NAME;
+	                 field->kind == FIELD_VALUE_WORDS || field->kind == FIELD_NAME;
 	const struct lexeme *next = word + 1;
 	struct msg *warning = NULL;
 

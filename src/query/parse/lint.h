@@ -1,5 +1,5 @@
 /*
- * lint.h - signs that mean something in other search languages, and nothing here.
+ * lint.h - warns of operators of other search languages.
  */
 #ifndef PAPERBOY_QUERY_PARSE_LINT_H
 #define PAPERBOY_QUERY_PARSE_LINT_H
@@ -10,12 +10,12 @@
 #include "query/parse/lex.h"
 
 /**
- * Warn of a sign in a word, or directly around it, that is not searched: PubMed's
- * [ti], another's ? and ~, a comparison without its colon, single quotes; and of a "&"
- * or a "(" that cuts a word in two.
+ * Warn of a sign in or next to a word that has no effect: [ti] of PubMed, wildcards ?
+ * and ~, a comparison without a field, single quotes; and of "&" or "(" that splits a
+ * word.
  *
  * @param word      a word or a phrase, followed by at least one more lexeme
- * @param field     the word's, or NULL; what is no text keeps its signs
+ * @param field     of the word, or NULL; values that are not words keep their signs
  * @param warnings  of struct msg *; at most one is added
  */
 void

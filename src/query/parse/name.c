@@ -1,5 +1,5 @@
 /*
- * name.c - a person's name, as asked for and as printed on a paper.
+ * name.c - names of authors, in filters and in papers.
  */
 #include "query/parse/name.h"
 
@@ -9,13 +9,11 @@
 
 struct name_part {
 	char *text;
-	bool begins_word; /* false: joined with the part before, as in ben-david */
+	bool begins_word; /* false: joined to the part before, as in ben-david */
 };
 
-/*
- * Words that may begin a last name.  A name asked for that begins with one
- * ("van den Oord") may be without its given names.
- */
+/* Words that may begin a last name. A last name in a filter that begins with one ("van
+ * den Oord") needs no given names. */
 static const char *const particles[] = {"al", "bin", "da", "dal", "de", "del", "della",
     "den", "der", "di", "dos", "du", "el", "ibn", "la", "le", "st", "te", "ten", "ter",
     "van", "von", "zu", "zur"};
@@ -52,7 +50,8 @@ name_free(struct name *name)
 	g_free(name);
 }
 
-/* Hyphens and apostrophes join (Ben-David, O'Brien), all else begins a word. */
+/* Hyphens and apostrophes join parts (Ben-David, O'Brien); other characters separate
+ * words. */
 static bool
 is_joined(const char *gap, size_t len)
 {
@@ -72,7 +71,7 @@ is_suffix(const struct name_part *part)
 	       is_among(part->text, suffixes, G_N_ELEMENTS(suffixes));
 }
 
-/* Append the words of a text to a name, suffixes such as Jr. left out. */
+/* Append the words of a text, without suffixes such as Jr. */
 static bool
 add_parts(
     GArray *parts, const char *text, size_t len, const struct tokenizer *tokenizer)
@@ -111,14 +110,14 @@ count_last_word(const GArray *parts)
 	return n;
 }
 
-/* "Robert Downey, Jr." has a comma that turns nothing. */
+/* The comma of "Robert Downey, Jr." does not invert the order. */
 static bool
 is_suffix_alone(const GArray *parts)
 {
 	return parts->len == 1 && is_suffix(&g_array_index(parts, struct name_part, 0));
 }
 
-/* "van den Oord, Aaron" is "Aaron van den Oord": particles go with the rest. */
+/* In "van den Oord, Aaron", the particles belong to the given names. */
 static unsigned
 count_turned_last(const GArray *parts, unsigned last)
 {
@@ -158,7 +157,7 @@ name_parse(
 	made = g_new0(struct name, 1);
 	made->last = comma && last->len > 0 ? last->len : 0;
 	g_array_append_vals(given, last->data, last->len);
-	/* The strings went over to the other array. */
+	/* The other array owns the strings now. */
 	g_array_set_clear_func(last, NULL);
 	made->parts = g_steal_pointer(&given);
 	if (made->last > 0) {
@@ -199,7 +198,7 @@ is_word_end(const struct name *name, unsigned next)
 	return next == name->parts->len || get_part(name, next)->begins_word;
 }
 
-/* Given names are found by their parts (song in Gui-Song), last names are whole. */
+/* Given names match by part (song in Gui-Song), last names only whole. */
 static bool
 has_word(const struct name *printed, const struct name *word)
 {
@@ -218,10 +217,10 @@ has_word(const struct name *printed, const struct name *word)
 }
 
 /*
- * Find the given name that was asked for first: as the first printed one, or a part of
- * it; particles anywhere.
+ * Find the first given name of a filter: the first one in the paper, or a part of it;
+ * particles match anywhere.
  *
- * @return its place, or the number of given names
+ * @return its index, or the number of given names
  */
 static unsigned
 find_first(const char *text, const struct name *printed, unsigned given)
@@ -255,7 +254,7 @@ name_is_match(const struct name *asked, const struct name *printed)
 	if (!get_part(printed, printed_given)->begins_word ||
 	    !is_run_equal(asked, asked_given, printed, printed_given, asked->last))
 		return false;
-	/* The given names in order; only the first one cannot be left out. */
+	/* Given names match in order; all but the first may be missing. */
 	for (unsigned i = 0; i < asked_given; i++) {
 		const char *text = get_part(asked, i)->text;
 
@@ -271,7 +270,7 @@ name_is_match(const struct name *asked, const struct name *printed)
 	return true;
 }
 
-/* Whether the last name is what it would be without a comma; a Jr. would be none. */
+/* Whether the last name is the same without a comma and is not a suffix. */
 static bool
 is_last_plain(const struct name *name, unsigned given)
 {

@@ -1,5 +1,5 @@
 /*
- * name.h - a person's name, as asked for and as printed on a paper.
+ * name.h - names of authors, in filters and in papers.
  */
 #ifndef PAPERBOY_QUERY_PARSE_NAME_H
 #define PAPERBOY_QUERY_PARSE_NAME_H
@@ -11,30 +11,30 @@
 
 struct name {
 	GArray *parts; /* of struct name_part: given names first, then the last name */
-	unsigned last; /* how many parts, from the end, are the last name */
-	bool is_any_word; /* one word without a comma: any whole word of a name */
+	unsigned last; /* number of parts, from the end, that are the last name */
+	bool is_any_word; /* one word without a comma: matches any whole word */
 };
 
 /**
- * Read a name: "Yann LeCun", "LeCun, Yann", "Y. LeCun", "LeCun", "LeCun,".
+ * Parse a name: "Yann LeCun", "LeCun, Yann", "Y. LeCun", "LeCun", "LeCun,".
  *
- * Without a comma the last name is the last word, its hyphens included.
- * Jr., Sr., II, III and IV at the end are left out.
+ * Without a comma the last name is the last word with its hyphens. Trailing Jr., Sr.,
+ * II, III and IV are dropped.
  *
- * @param name  set to NULL when there is no word in it
+ * @param name  set to NULL when the text has no word
  * @return false when the tokenizer failed
  */
 bool name_parse(const char *text, size_t len, const struct tokenizer *tokenizer,
     struct name **name);
 void name_free(struct name *name);
 
-/** Tell whether a name on a paper is the one asked for. */
+/** Whether the name of a filter matches that of a paper. */
 bool name_is_match(const struct name *asked, const struct name *printed);
 
-/** A word of the name, folded; the last `last` ones are the last name. */
+/** Get a folded word; the last `last` ones are the last name. */
 const char *name_get_part(const struct name *name, unsigned i);
 
-/** Format it, in quotation marks where needed: "yann lecun", ben-david. */
+/** Format a name, quoted where needed: "yann lecun", ben-david. */
 void name_append(const struct name *name, GString *out);
 
 #endif

@@ -163,7 +163,7 @@ read_distance(struct parser *parser, const char *text, size_t len, unsigned colu
 	return *distance > 0;
 }
 
-/* NEAR stands where words of title and abstract do. */
+/* NEAR joins words of title and abstract only. */
 static bool
 check_near_field(struct parser *parser, const struct field *field)
 {
@@ -183,7 +183,7 @@ error_near_operand(struct parser *parser, const struct lexeme *lexeme)
 	    MSG_QUERY_NEAR_OPERAND, NULL);
 }
 
-/* Read one of the words and phrases that NEAR joins; nothing else may stand there. */
+/* Parse an operand of NEAR: only a word or a phrase. */
 static struct node *
 parse_near_operand(struct parser *parser, const struct field *field)
 {
@@ -199,7 +199,7 @@ parse_near_operand(struct parser *parser, const struct field *field)
 	return NULL;
 }
 
-/* Read ", 8" and the ")" of a NEAR( ). */
+/* Parse the distance and the ")" of NEAR(a b, 8). */
 static bool
 parse_near_end(struct parser *parser, unsigned open_column, unsigned *distance)
 {
@@ -258,7 +258,7 @@ parse_near_call(struct parser *parser, const struct field *field)
 	return g_steal_pointer(&near);
 }
 
-/* Read the distance of the NEAR that is here, which must be that of the chain. */
+/* Read the distance of an infix NEAR, which must be the same in a chain. */
 static bool
 read_near_infix(struct parser *parser, struct node *near)
 {
@@ -319,7 +319,7 @@ ends_operand(enum lexeme_kind kind)
 	return kind == LEXEME_WORD || kind == LEXEME_PHRASE || kind == LEXEME_CLOSE;
 }
 
-/* Refuse a lexeme that no operand begins with. */
+/* Report a lexeme that cannot begin an operand. */
 static void
 error_lexeme(struct parser *parser)
 {
@@ -368,7 +368,7 @@ error_lexeme(struct parser *parser)
 	    parser->problem, PB_ERROR_INPUT, lexeme->column, NULL, id, NULL);
 }
 
-/* "or", "near" and "near/5" too. */
+/* Also "or", "near" and "near/5". */
 static bool
 is_lower_operator(const struct lexeme *word, const char *operator)
 {
@@ -380,7 +380,7 @@ is_lower_operator(const struct lexeme *word, const char *operator)
 	           (strcmp(operator, "NEAR") == 0 && word->text[len] == '/'));
 }
 
-/* Lower-case operators are words; whoever types one between words is warned. */
+/* Operators in lower case are words: warn of one between operands. */
 static void
 warn_of_operator(struct parser *parser)
 {
@@ -429,7 +429,7 @@ parse_group(struct parser *parser, const struct field *field)
 	inner = parse_or(parser, field);
 	if (!inner)
 		return NULL;
-	/* One clause in it is still a group, to NEAR and to a weight. */
+	/* A group of one clause is still a group for NEAR and boosts. */
 	node = node_new(NODE_OR, column);
 	node_add_operand(node, inner);
 	if (get_lexeme(parser, 0)->kind != LEXEME_CLOSE) {
@@ -459,7 +459,7 @@ parse_fielded(struct parser *parser)
 		if (is_near_call(parser))
 			return parse_near_call(parser, field);
 	}
-	clause_refuse_value(name, value, field, parser->problem);
+	clause_error_value(name, value, field, parser->problem);
 	return NULL;
 }
 
@@ -495,7 +495,7 @@ parse_primary(struct parser *parser, const struct field *field)
 	return NULL;
 }
 
-/* A clause or a group, or several clauses that NEAR joins. */
+/* Parse a clause or group, or a chain of clauses with NEAR. */
 static struct node *
 parse_proximity(struct parser *parser, const struct field *field)
 {
@@ -554,7 +554,7 @@ parse_not(struct parser *parser, const struct field *field)
 	return negate(parse_boost(parser, field), lexeme->column);
 }
 
-/* Whether the operands of an AND are all read: parse_and() refuses other ")". */
+/* Whether an AND ends here; parse_and() reports an unmatched ")". */
 static bool
 ends_and(const struct parser *parser)
 {
@@ -564,7 +564,7 @@ ends_and(const struct parser *parser)
 	       (kind == LEXEME_CLOSE && parser->depth > 0);
 }
 
-/* Read one more operand of an AND, which may stand there without the word. */
+/* Parse another operand of an AND, whose operator is optional. */
 static struct node *
 parse_further(struct parser *parser, const struct field *field)
 {
@@ -595,7 +595,7 @@ parse_further(struct parser *parser, const struct field *field)
 	return parse_not(parser, field);
 }
 
-/* One operand alone is what it is. */
+/* A single operand is returned as it is. */
 static struct node *
 parse_and(struct parser *parser, const struct field *field)
 {
@@ -646,6 +646,6 @@ parse_tree(GArray *lexemes, const struct tokenizer *tokenizer, GPtrArray *warnin
 	    .problem = problem,
 	};
 
-	/* Only an end ends the outermost level: parse_and() refuses a ")" there. */
+	/* The outermost level ends only at the end: parse_and() reports a ")". */
 	return parse_or(&parser, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * parse.h - a filter's text as a tree: recursive descent over the lexemes.
+ * parse.h - builds the tree of a filter from its lexemes.
  */
 #ifndef PAPERBOY_QUERY_PARSE_PARSE_H
 #define PAPERBOY_QUERY_PARSE_PARSE_H
@@ -7,10 +7,10 @@
 #include "query/parse/tree.h"
 
 /**
- * Parse the lexemes of a filter (lex.h) into a tree as it was typed.
+ * Parse lexemes (lex.h) into a tree that is not simplified.
  *
- * @param warnings  of char *, or NULL
- * @return NULL with a problem
+ * @param warnings  of struct msg *, or NULL
+ * @return NULL and sets problem on error
  */
 struct node *parse_tree(GArray *lexemes, const struct tokenizer *tokenizer,
     GPtrArray *warnings, struct query_error *problem);

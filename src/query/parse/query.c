@@ -1,5 +1,5 @@
 /*
- * query.c - from what a person typed to a query in canonical form.
+ * query.c - public interface of the parser, and properties of queries.
  */
 #include "query/query.h"
 
@@ -11,7 +11,7 @@
 #include "query/parse/parse.h"
 #include "query/parse/tree.h"
 
-/* The column of the character that an octet of a text belongs to. */
+/* Column of the character at a byte offset. */
 static unsigned
 find_column(const char *text, size_t offset)
 {
@@ -118,15 +118,16 @@ query_free(struct query *query)
 	g_free(query);
 }
 
-/* Whether a clause waits so long. */
+/* Whether a clause is on a field with such an availability. */
 static bool
-has_wait(const struct node *node, enum field_availability least,
+has_availability(const struct node *node, enum field_availability least,
     enum field_availability most)
 {
 	if (node->field)
-		return node->field->wait >= least && node->field->wait <= most;
+		return node->field->availability >= least &&
+		       node->field->availability <= most;
 	for (guint i = 0; i < node->operands->len; i++)
-		if (has_wait(g_ptr_array_index(node->operands, i), least, most))
+		if (has_availability(g_ptr_array_index(node->operands, i), least, most))
 			return true;
 	return false;
 }
@@ -167,12 +168,12 @@ add_slow(const struct node *node, bool is_negated, GPtrArray *list)
 	for (guint i = 0; !node->field && i < node->operands->len; i++)
 		add_slow(node->operands->pdata[i],
 		    is_negated != (node->kind == NODE_NOT), list);
-	if (!node->field || node->field->wait != FIELD_WAITS_FINALLY)
+	if (!node->field || node->field->availability != FIELD_AVAILABLE_LATE)
 		return;
 	text = g_string_new(is_negated ? "NOT " : NULL);
 	node_append_clause(node, text);
 	slow = g_new(struct query_slow, 1);
-	slow->name = node->kind == NODE_FACT ? node->value : node->field->name;
+	slow->name = node->kind == NODE_VALUE ? node->value : node->field->name;
 	slow->text = g_string_free(text, FALSE);
 	slow->is_negated = is_negated;
 	g_ptr_array_add(list, slow);
@@ -207,12 +208,13 @@ query_has_relative_date(const struct query *query)
 bool
 query_is_time_dependent(const struct query *query)
 {
-	return has_wait(query->root, FIELD_WAITS_FOR_ENRICHMENT, FIELD_WAITS_FINALLY);
+	return has_availability(
+	    query->root, FIELD_AVAILABLE_ENRICHED, FIELD_AVAILABLE_LATE);
 }
 
 bool
 query_needs_enrichment(const struct query *query)
 {
-	return has_wait(
-	    query->root, FIELD_WAITS_FOR_ENRICHMENT, FIELD_WAITS_FOR_ENRICHMENT);
+	return has_availability(
+	    query->root, FIELD_AVAILABLE_ENRICHED, FIELD_AVAILABLE_ENRICHED);
 }

@@ -1,5 +1,5 @@
 /*
- * tree.c - a parsed filter: clauses joined by AND, OR and NOT.
+ * tree.c - tree of a parsed filter.
  */
 #include "query/parse/tree.h"
 
@@ -98,10 +98,8 @@ node_finish_near(struct node *near)
 	g_clear_pointer(&near->phrases, g_ptr_array_unref);
 }
 
-/*
- * A tree, or its negation, is safe when a paper without any of its words, names
- * and numbers cannot satisfy it.
- */
+/* A tree, or its negation, is safe when it is false for a paper without any of its
+ * words, names and numbers. */
 static bool
 is_safe(const struct node *node, bool is_negated)
 {
@@ -110,9 +108,9 @@ is_safe(const struct node *node, bool is_negated)
 	switch (node->kind) {
 	case NODE_WORDS:
 	case NODE_NEAR:
-	case NODE_FACT_WORDS:
+	case NODE_VALUE_WORDS:
 	case NODE_NAME:
-	case NODE_FACT:
+	case NODE_VALUE:
 	case NODE_NUMBER:
 	case NODE_DATE:
 		return !is_negated;
@@ -138,7 +136,7 @@ node_find_negative(const struct node *node)
 	while (node->kind == NODE_AND || node->kind == NODE_OR) {
 		guint i = 0;
 
-		/* There is one: the node itself is not safe. */
+		/* The loop ends: the node itself is not safe. */
 		while (is_safe(g_ptr_array_index(node->operands, i), false))
 			i++;
 		node = g_ptr_array_index(node->operands, i);
@@ -146,7 +144,7 @@ node_find_negative(const struct node *node)
 	return node;
 }
 
-/* Weights order what was found, and a NOT finds nothing. */
+/* Boosts rank matches, and a NOT matches nothing. */
 static void
 drop_boosts(struct node *node)
 {
@@ -156,7 +154,7 @@ drop_boosts(struct node *node)
 }
 
 struct sortable {
-	char *text; /* without the weight of the operand itself */
+	char *text; /* without the boost of the operand itself */
 	struct node *node;
 };
 
@@ -202,7 +200,7 @@ sort_operands(struct node *node)
 	for (guint i = 0; i < sorted->len; i++) {
 		struct sortable *sortable = &g_array_index(sorted, struct sortable, i);
 
-		/* Of equal ones the weightiest stays. */
+		/* Of equal operands the highest boost stays. */
 		if (before && strcmp(before->text, sortable->text) == 0) {
 			before->node->boost =
 			    MAX(before->node->boost, sortable->node->boost);
@@ -216,7 +214,7 @@ sort_operands(struct node *node)
 		g_free(g_array_index(sorted, struct sortable, i).text);
 }
 
-/* Simplify each operand; those of its own kind and without weight give up theirs. */
+/* Simplify the operands; merge those of the same kind that have no boost. */
 static void
 flatten_operands(struct node *node)
 {
@@ -236,7 +234,7 @@ flatten_operands(struct node *node)
 	}
 }
 
-/* Take the only operand out of a node and free the node; weights multiply. */
+/* Replace a node by its only operand; boosts multiply. */
 static struct node *
 unwrap(struct node *node)
 {
@@ -256,9 +254,9 @@ node_simplify(struct node *node)
 	switch (node->kind) {
 	case NODE_WORDS:
 	case NODE_NEAR:
-	case NODE_FACT_WORDS:
+	case NODE_VALUE_WORDS:
 	case NODE_NAME:
-	case NODE_FACT:
+	case NODE_VALUE:
 	case NODE_NUMBER:
 	case NODE_DATE:
 		return node;

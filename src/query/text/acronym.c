@@ -1,5 +1,5 @@
 /*
- * acronym.c - what a text says its short forms stand for.
+ * acronym.c - finds acronyms that a text defines.
  */
 #include "query/text/acronym.h"
 
@@ -9,9 +9,9 @@
 #include "base/bounds.h"
 
 #define WORDS_MOST (2 * BOUNDS_ACRONYM_CHARS)
-#define STEPS_MOST 2000 /* of one comparison: no text makes it slow */
+#define STEPS_MAX  2000 /* Maximum number of steps of one comparison. */
 
-/* A word of what may be a long form; hyphens part words. */
+/* A word of a possible long form; hyphens separate words. */
 struct part {
 	const char *text;
 	size_t len;
@@ -19,7 +19,7 @@ struct part {
 };
 
 struct match {
-	const char *messages; /* of the short form */
+	const char *chars; /* of the short form */
 	const struct part *parts;
 	unsigned count;
 	unsigned steps;
@@ -55,10 +55,8 @@ is_in_word(char c)
 	return g_ascii_isalnum(c) || c == '\'' || (c & 0x80);
 }
 
-/*
- * Cut what stands before `end` into words, the last one last: as far back as there
- * are only words, blanks, hyphens and slashes.
- */
+/* Split the text before `end` into words, in text order, back to the first character
+ * that is not in a word, a space, a hyphen or a slash. */
 static unsigned
 collect_parts(
     const char *text, const char *end, unsigned most, struct part parts[WORDS_MOST])
@@ -95,82 +93,81 @@ is_same_char(char a, char b)
 	return g_ascii_tolower(a) == g_ascii_tolower(b);
 }
 
-static bool match_words(struct match *match, const char *mail, unsigned word);
+static bool match_words(struct match *match, const char *at, unsigned word);
 
-/* The letter before stands for the octet at `used` of a word: where does the next? */
+/* The previous character matched byte `used` of the word; match the rest. */
 static bool
-match_rest(struct match *match, const char *mail, unsigned word, size_t used)
+match_rest(struct match *match, const char *at, unsigned word, size_t used)
 {
 	const struct part *part = &match->parts[word];
 
-	if (++match->steps > STEPS_MOST)
+	if (++match->steps > STEPS_MAX)
 		return false;
-	if (match_words(match, mail, word + 1))
+	if (match_words(match, at, word + 1))
 		return true;
-	if (!*mail)
+	if (!*at)
 		return false;
-	if (used + 1 < part->len && is_same_char(part->text[used + 1], *mail))
-		return match_rest(match, mail + 1, word, used + 1);
-	for (size_t i = used + 2; g_ascii_islower(*mail) && i < part->len; i++)
-		if (is_same_char(part->text[i], *mail))
-			return match_rest(match, mail + 1, word, i);
+	if (used + 1 < part->len && is_same_char(part->text[used + 1], *at))
+		return match_rest(match, at + 1, word, used + 1);
+	for (size_t i = used + 2; g_ascii_islower(*at) && i < part->len; i++)
+		if (is_same_char(part->text[i], *at))
+			return match_rest(match, at + 1, word, i);
 	return false;
 }
 
 static bool
-match_words(struct match *match, const char *mail, unsigned word)
+match_words(struct match *match, const char *at, unsigned word)
 {
 	const struct part *part = &match->parts[word];
 
 	if (word == match->count)
-		return !*mail;
-	if (++match->steps > STEPS_MOST)
+		return !*at;
+	if (++match->steps > STEPS_MAX)
 		return false;
-	if (*mail && is_same_char(part->text[0], *mail) &&
-	    match_rest(match, mail + 1, word, 0))
+	if (*at && is_same_char(part->text[0], *at) &&
+	    match_rest(match, at + 1, word, 0))
 		return true;
-	if (*mail == '2' && part->len == 2 &&
+	if (*at == '2' && part->len == 2 &&
 	    g_ascii_strncasecmp(part->text, "to", 2) == 0 &&
-	    match_words(match, mail + 1, word + 1))
+	    match_words(match, at + 1, word + 1))
 		return true;
-	/* The last word is what the short form is about. */
+	/* The last word is the head of the long form. */
 	return part->may_skip && word > 0 && word + 1 < match->count &&
-	       match_words(match, mail, word + 1);
+	       match_words(match, at, word + 1);
 }
 
 static bool
-is_match(const char *messages, const struct part *parts, unsigned count)
+is_match(const char *chars, const struct part *parts, unsigned count)
 {
-	struct match match = {.messages = messages, .parts = parts, .count = count};
+	struct match match = {.chars = chars, .parts = parts, .count = count};
 
-	return count >= 2 && is_same_char(messages[0], parts[0].text[0]) &&
-	       !is_small(parts[0].text, parts[0].len) &&
-	       match_words(&match, messages, 0);
+	return count >= 2 && is_same_char(chars[0], parts[0].text[0]) &&
+	       !is_small(parts[0].text, parts[0].len) && match_words(&match, chars, 0);
 }
 
-/* A short form without its signs and its plural s; NULL when it is none. */
+/* Read a short form without signs and plural s. @return NULL when it is not one */
 static char *
 read_short(const char *text, size_t len)
 {
-	g_autoptr(GString) messages = g_string_new(NULL);
+	g_autoptr(GString) chars = g_string_new(NULL);
 	unsigned capitals = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		if (g_ascii_isalnum(text[i]))
-			g_string_append_c(messages, text[i]);
+			g_string_append_c(chars, text[i]);
 		else if (!strchr("-.&", text[i]) || !text[i])
 			return NULL;
 		capitals += g_ascii_isupper(text[i]);
 	}
-	if (messages->len > 2 && messages->str[messages->len - 1] == 's' &&
-	    g_ascii_isupper(messages->str[messages->len - 2]))
-		g_string_truncate(messages, messages->len - 1);
-	if (capitals < 2 || messages->len > BOUNDS_ACRONYM_CHARS)
+	if (chars->len > 2 && chars->str[chars->len - 1] == 's' &&
+	    g_ascii_isupper(chars->str[chars->len - 2]))
+		g_string_truncate(chars, chars->len - 1);
+	if (capitals < 2 || chars->len > BOUNDS_ACRONYM_CHARS)
 		return NULL;
-	return g_strdup(messages->str);
+	return g_strdup(chars->str);
 }
 
-/* As written, without the s of a plural. */
+/* As written, without a plural s. */
 static char *
 dup_singular(const char *text, size_t len)
 {
@@ -196,22 +193,23 @@ static void
 try_inside(GPtrArray *forms, const char *text, const char *open, const char *close)
 {
 	size_t len = strcspn(open + 1, ",;)");
-	g_autofree char *messages = read_short(open + 1, len);
+	g_autofree char *chars = read_short(open + 1, len);
 	struct part parts[WORDS_MOST];
 	unsigned count;
 	size_t n;
 
 	(void)close;
-	if (!messages)
+	if (!chars)
 		return;
-	n = strlen(messages);
+	n = strlen(chars);
 	count = collect_parts(text, open, (unsigned)MIN(n + 5, 2 * n), parts);
 	for (unsigned first = count; first-- > 0;) {
 		const struct part *last = &parts[count - 1];
 
-		if (!is_match(messages, parts + first, count - first))
+		if (!is_match(chars, parts + first, count - first))
 			continue;
-		/* It may begin with the second half of a word: not with its own. */
+		/* The long form may begin with the second part of a compound, but not
+		 * of its own. */
 		if (parts[first].text > text && parts[first].text[-1] == '-')
 			continue;
 		add(forms, open + 1, len, parts[first].text, last->text + last->len);
@@ -219,12 +217,12 @@ try_inside(GPtrArray *forms, const char *text, const char *open, const char *clo
 	}
 }
 
-/* "LoRA (low-rank adaptation)": all that is inside */
+/* "LoRA (low-rank adaptation)": the whole parenthesis */
 static void
 try_before(GPtrArray *forms, const char *text, const char *open, const char *close)
 {
 	const char *end = open, *start;
-	g_autofree char *messages = NULL;
+	g_autofree char *chars = NULL;
 	struct part parts[WORDS_MOST];
 	unsigned count;
 
@@ -232,11 +230,11 @@ try_before(GPtrArray *forms, const char *text, const char *open, const char *clo
 		end--;
 	for (start = end; start > text && (is_in_word(start[-1]) || start[-1] == '-');)
 		start--;
-	messages = start < end ? read_short(start, (size_t)(end - start)) : NULL;
-	if (!messages)
+	chars = start < end ? read_short(start, (size_t)(end - start)) : NULL;
+	if (!chars)
 		return;
 	count = collect_parts(open + 1, close, WORDS_MOST, parts);
-	if (count && parts[0].text == open + 1 && is_match(messages, parts, count))
+	if (count && parts[0].text == open + 1 && is_match(chars, parts, count))
 		add(forms, start, (size_t)(end - start), open + 1, close);
 }
 

@@ -1,17 +1,17 @@
 /*
- * acronym.h - what a text says its short forms stand for: "low-rank adaptation
- * (LoRA)", "LoRA (low-rank adaptation)".
+ * acronym.h - finds acronyms that a text defines: "low-rank adaptation (LoRA)", "LoRA
+ * (low-rank adaptation)".
  *
- * In the manner of A. Schwartz and M. Hearst (2003), but strict, since what it finds is
- * suggested to people.  Each letter of the short form stands for a word, in order:
- *   - the first one for the word that the long form begins with; the long form ends at
- *     the parenthesis, has two words or more and no other punctuation than - and /;
- *   - a capital is the first letter of a word, or goes on where the one before it was
- *     (DETR: DEtection TRansformer); another letter may be anywhere in the word (LoRA);
- *   - "2" stands for "to" as well;
- *   - only small words (of, the, with) and what follows a hyphen may be left out.
- * The short form has two capitals or more and at most BOUNDS_ACRONYM_CHARS letters
- * and digits; the s of its plural is left out.
+ * After A. Schwartz and M. Hearst (2003), but stricter, since the results are suggested
+ * to users. Each character of the short form stands for a word, in order:
+ *   - the first one for the first word of the long form, which ends at the
+ *     parenthesis, has at least two words and no punctuation but - and /;
+ *   - a capital is the first character of a word or continues the one before it
+ *     (DETR: DEtection TRansformer); others may be anywhere in the word (LoRA);
+ *   - "2" also stands for "to";
+ *   - only function words (of, the, with) and words after a hyphen may be skipped.
+ * The short form has at least two capitals and at most BOUNDS_ACRONYM_CHARS letters and
+ * digits, without a plural s.
  */
 #ifndef PAPERBOY_QUERY_TEXT_ACRONYM_H
 #define PAPERBOY_QUERY_TEXT_ACRONYM_H
@@ -25,7 +25,7 @@ struct acronym {
 	char *long_text;  /* as written: "low-rank adaptation" */
 };
 
-/** Find all in a normalised text. @return of struct acronym *, in their order */
+/** Find all in a normalised text. @return of struct acronym *, in text order */
 GPtrArray *acronym_find(const char *text);
 void acronym_free(struct acronym *form);
 PB_DEFINE_AUTO(acronym, acronym_free);

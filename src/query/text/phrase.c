@@ -1,5 +1,5 @@
 /*
- * phrase.c - one word, or several side by side; the last may be a prefix.
+ * phrase.c - a word or several adjacent words; the last may be a prefix.
  */
 #include "query/text/phrase.h"
 
@@ -24,7 +24,7 @@ phrase_key_equal(const void *a, const void *b)
 }
 
 size_t
-phrase_count_wildcards(const char *text, size_t len)
+phrase_count_signs(const char *text, size_t len)
 {
 	size_t n = 0;
 
@@ -46,7 +46,7 @@ clear_word(void *data)
 
 	g_free((char *)word->key.text);
 	g_free(word->signs);
-	g_free(word->messages);
+	g_free(word->exact_text);
 }
 
 void
@@ -65,14 +65,12 @@ measure_column(const struct phrase_source *source, size_t offset)
 	       (unsigned)g_utf8_pointer_to_offset(source->text, source->text + offset);
 }
 
-/*
- * The signs behind a word that belong to it.  A dot is inner only when the
- * next word follows it at once; at the end of a word it is punctuation.
- */
+/* Read the signs that belong to a word. A dot counts only when the next word follows
+ * immediately; at the end of a word it is punctuation. */
 static void
 read_signs(struct phrase_word *word, const char *gap, size_t gap_len, bool is_last)
 {
-	size_t n = phrase_count_wildcards(gap, gap_len);
+	size_t n = phrase_count_signs(gap, gap_len);
 
 	word->is_joined = n > 0 && n == gap_len && !is_last;
 	while (n > 0 && !word->is_joined && gap[n - 1] == '.')
@@ -81,7 +79,7 @@ read_signs(struct phrase_word *word, const char *gap, size_t gap_len, bool is_la
 		word->signs = g_strndup(gap, n);
 }
 
-/* The length without the "*" at the end; false for a "*" elsewhere. */
+/* Find the length without a trailing "*". @return false for a "*" elsewhere */
 static bool
 check_star(const struct phrase_source *source, size_t *len, struct query_error *problem)
 {
@@ -118,7 +116,7 @@ refuse_empty(const struct phrase_source *source, struct query_error *problem)
 		    MSG_QUERY_NO_ALNUM, "text", text, NULL);
 }
 
-/* "#a" is not taken for "a" in silence. @param text  what the tokens were cut from */
+/* Reject "#a" rather than searching for "a". @param text  of the tokens */
 static bool
 check_first_sign(const struct phrase_source *source, const char *text,
     const GArray *tokens, struct query_error *problem)
@@ -159,7 +157,7 @@ check_tokens(const struct phrase_source *source, const GArray *tokens, bool is_p
 	return true;
 }
 
-/* "=RAG": one word that has its letters kept. */
+/* Check "=RAG": one word, not a prefix. */
 static bool
 check_exact(const struct phrase_source *source, const char *text, const GArray *tokens,
     bool is_prefix, struct query_error *problem)
@@ -171,7 +169,7 @@ check_exact(const struct phrase_source *source, const char *text, const GArray *
 	return false;
 }
 
-/* Make words of tokens; @text is what they were cut from. */
+/* Build words from tokens. @param text  of the tokens */
 static struct phrase *
 make_phrase(GArray *tokens, const char *text, size_t len, bool is_prefix, bool is_exact)
 {
@@ -192,7 +190,7 @@ make_phrase(GArray *tokens, const char *text, size_t len, bool is_prefix, bool i
 		                    : stem_plural(token->text, strlen(token->text));
 		word.key.hash = g_str_hash(word.key.text);
 		if (is_exact)
-			word.messages =
+			word.exact_text =
 			    g_strndup(text + token->start, token->end - token->start);
 		read_signs(&word, text + token->end, next - token->end, is_last);
 		g_array_append_val(phrase->words, word);
@@ -211,7 +209,7 @@ phrase_parse(const struct phrase_source *source, const struct tokenizer *tokeniz
 	size_t len;
 
 	if (source->is_exact) {
-		/* Papers are in NFC, and so are the letters to find in them. */
+		/* Exact words are compared with the text of papers, which is in NFC. */
 		text = composed = g_utf8_normalize(
 		    source->text, (gssize)source->len, G_NORMALIZE_NFC);
 		len = strlen(text);
@@ -240,9 +238,10 @@ phrase_append(const struct phrase *phrase, GString *out)
 	for (guint i = 0; i < phrase->words->len; i++) {
 		const struct phrase_word *word = phrase_get_word(phrase, i);
 
-		if (word->messages)
+		if (word->exact_text)
 			g_string_append_c(out, '=');
-		g_string_append(out, word->messages ? word->messages : word->key.text);
+		g_string_append(
+		    out, word->exact_text ? word->exact_text : word->key.text);
 		if (word->signs)
 			g_string_append(out, word->signs);
 		if (i + 1 < phrase->words->len && !word->is_joined)

@@ -1,5 +1,5 @@
 /*
- * stem.c - `models` is `model`: English plurals made equal, nothing else.
+ * stem.c - light stemmer that folds English plurals.
  */
 #include "query/text/stem.h"
 
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this many characters an s belongs to the word: gas, bus, its. */
+/* Minimum length of a plural in characters: gas, bus, its. */
 #define SHORTEST_PLURAL 4
 
 struct exception {
 	const char *word;
-	const char *singular; /* NULL: the word stays as it is */
+	const char *singular; /* NULL: the word is not changed */
 };
 
-/* In the order of strcmp(), for bsearch(). */
+/* Sorted by strcmp(), for bsearch(). */
 static const struct exception exceptions[] = {
     {"aches", "ache"},
     {"acoustics", NULL},
@@ -155,7 +155,7 @@ static const struct exception exceptions[] = {
     {"zombies", "zombie"},
 };
 
-/* Endings of whole families that stay: debias, astrophysics, hydrodynamics. */
+/* Endings of words that are not plurals: debias, astrophysics, hydrodynamics. */
 static const char *const exempt_endings[] = {
     "bias",
     "dynamics",
@@ -165,8 +165,8 @@ static const char *const exempt_endings[] = {
     "ss",
 };
 
-/* What ends in one of these loses -es; every other -s word loses -s alone. */
-static const char *const hissing_endings[] = {"ches", "shes", "sses", "xes", "zzes"};
+/* Words with these endings lose -es; others lose -s. */
+static const char *const sibilant_endings[] = {"ches", "shes", "sses", "xes", "zzes"};
 
 static bool
 ends_in(const char *word, size_t len, const char *ending)
@@ -192,14 +192,14 @@ compare_exception(const void *key, const void *row)
 	return strcmp(key, ((const struct exception *)row)->word);
 }
 
-/* How many of the word's octets the rules keep; -ies gets a y behind them. */
+/* Find the length of the stem in bytes; -ies becomes -y. */
 static size_t
 measure_stem(const char *word, size_t len, size_t chars, bool *wants_y)
 {
 	*wants_y = false;
 	if (ends_in_any(word, len, exempt_endings, G_N_ELEMENTS(exempt_endings)))
 		return len;
-	/* virus and analysis are no plurals, GPUs and APIs are. */
+	/* virus and analysis are not plurals; GPUs and APIs are. */
 	if (chars > SHORTEST_PLURAL &&
 	    (ends_in(word, len, "us") || ends_in(word, len, "is")))
 		return len;
@@ -212,12 +212,12 @@ measure_stem(const char *word, size_t len, size_t chars, bool *wants_y)
 	if (chars > SHORTEST_PLURAL + 1 && ends_in(word, len, "oes"))
 		return len - 2;
 	if (chars > SHORTEST_PLURAL &&
-	    ends_in_any(word, len, hissing_endings, G_N_ELEMENTS(hissing_endings)))
+	    ends_in_any(word, len, sibilant_endings, G_N_ELEMENTS(sibilant_endings)))
 		return len - 2;
 	return len - 1;
 }
 
-/* 50ms is a time; 50m is fifty millions of something. */
+/* 50ms is a time; 50m is fifty million. */
 static bool
 is_milliseconds(const char *word, size_t len)
 {

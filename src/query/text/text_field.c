@@ -1,5 +1,5 @@
 /*
- * text_field.c - one text of a paper with its words and their places.
+ * text_field.c - a text of a paper with its tokens.
  */
 #include "query/text/text_field.h"
 
@@ -13,18 +13,18 @@ struct splitter {
 };
 
 void
-text_field_init(struct text_field *passage, const char *text)
+text_field_init(struct text_field *text_field, const char *text)
 {
-	passage->text = g_strdup(text);
-	passage->len = strlen(text);
-	passage->tokens = g_array_new(FALSE, FALSE, sizeof(struct text_field_token));
+	text_field->text = g_strdup(text);
+	text_field->len = strlen(text);
+	text_field->tokens = g_array_new(FALSE, FALSE, sizeof(struct text_field_token));
 }
 
 void
-text_field_clear(struct text_field *passage)
+text_field_clear(struct text_field *text_field)
 {
-	g_free(passage->text);
-	g_clear_pointer(&passage->tokens, g_array_unref);
+	g_free(text_field->text);
+	g_clear_pointer(&text_field->tokens, g_array_unref);
 }
 
 static void
@@ -46,59 +46,60 @@ add_token(void *data, const char *text, size_t text_len, size_t start, size_t en
 }
 
 bool
-text_field_split(struct text_field *passage, GStringChunk *strings,
+text_field_split(struct text_field *text_field, GStringChunk *strings,
     const struct tokenizer *tokenizer)
 {
-	struct splitter splitter = {passage->tokens, strings};
+	struct splitter splitter = {text_field->tokens, strings};
 
 	return tokenizer->split(
-	    tokenizer->self, passage->text, passage->len, add_token, &splitter);
+	    tokenizer->self, text_field->text, text_field->len, add_token, &splitter);
 }
 
-/* Whether the signs typed behind a word stand in the text too: c++, node.js. */
+/* Whether the signs typed after a word follow it in the text: c++, node.js. */
 static bool
-has_signs(const struct text_field *passage, const struct text_field_token *token,
+has_signs(const struct text_field *text_field, const struct text_field_token *token,
     const struct phrase_word *word)
 {
-	const char *behind = passage->text + token->end;
-	size_t len = passage->len - token->end;
+	const char *behind = text_field->text + token->end;
+	size_t len = text_field->len - token->end;
 	size_t n, wanted;
 
 	if (!word->signs)
 		return true;
-	n = phrase_count_wildcards(behind, len);
+	n = phrase_count_signs(behind, len);
 	wanted = strlen(word->signs);
 	if (n < wanted || memcmp(behind, word->signs, wanted) != 0)
 		return false;
-	/* A next word at once, or else only dots: "in C++." but not "c+" in "C++". */
+	/* The next word immediately, or else only dots: "in C++." but not "c+" in
+	 * "C++". */
 	if (word->is_joined)
 		return n == wanted && (token + 1)->start == token->end + n;
 	return strspn(behind + wanted, ".") >= n - wanted;
 }
 
 static bool
-has_alphas(const struct text_field *passage, const struct text_field_token *token,
+has_alphas(const struct text_field *text_field, const struct text_field_token *token,
     const struct phrase_word *word)
 {
 	size_t len = token->end - token->start;
 
-	return !word->messages ||
-	       (strlen(word->messages) == len &&
-	           memcmp(passage->text + token->start, word->messages, len) == 0);
+	return !word->exact_text ||
+	       (strlen(word->exact_text) == len &&
+	           memcmp(text_field->text + token->start, word->exact_text, len) == 0);
 }
 
 bool
 text_field_has_phrase_at(
-    const struct text_field *passage, const struct phrase *phrase, int at)
+    const struct text_field *text_field, const struct phrase *phrase, int at)
 {
 	guint n = phrase->words->len;
 
-	if ((guint)at + n > passage->tokens->len)
+	if ((guint)at + n > text_field->tokens->len)
 		return false;
 	for (guint i = 0; i < n; i++) {
 		const struct phrase_word *word = phrase_get_word(phrase, i);
 		const struct text_field_token *token =
-		    text_field_get_token(passage, at + (int)i);
+		    text_field_get_token(text_field, at + (int)i);
 
 		if (phrase->is_prefix && i + 1 == n) {
 			if (!g_str_has_prefix(token->plain, word->key.text))
@@ -106,8 +107,8 @@ text_field_has_phrase_at(
 		} else if (!phrase_key_equal(&word->key, &token->key)) {
 			return false;
 		}
-		if (!has_signs(passage, token, word) ||
-		    !has_alphas(passage, token, word))
+		if (!has_signs(text_field, token, word) ||
+		    !has_alphas(text_field, token, word))
 			return false;
 	}
 	return true;
@@ -115,12 +116,12 @@ text_field_has_phrase_at(
 
 int
 text_field_find_phrase(
-    const struct text_field *passage, const struct phrase *phrase, int from)
+    const struct text_field *text_field, const struct phrase *phrase, int from)
 {
-	int end = (int)passage->tokens->len - (int)phrase->words->len;
+	int end = (int)text_field->tokens->len - (int)phrase->words->len;
 
 	for (int at = from; at <= end; at++)
-		if (text_field_has_phrase_at(passage, phrase, at))
+		if (text_field_has_phrase_at(text_field, phrase, at))
 			return at;
 	return -1;
 }

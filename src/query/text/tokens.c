@@ -1,5 +1,5 @@
 /*
- * tokens.c - all words of a short text in one array.
+ * tokens.c - tokenizes a short text into an array.
  */
 #include "query/text/tokens.h"
 

@@ -1,5 +1,5 @@
 /*
- * tokens.h - all words of a short text in one array.
+ * tokens.h - tokenizes a short text into an array.
  */
 #ifndef PAPERBOY_QUERY_TEXT_TOKENS_H
 #define PAPERBOY_QUERY_TEXT_TOKENS_H
@@ -9,12 +9,12 @@
 #include "query/tokenizer_ops.h"
 
 struct token {
-	char *text;   /* as the tokenizer gives it: plain, not folded */
-	size_t start; /* in the text, octets */
+	char *text;   /* as the tokenizer returns it, not folded */
+	size_t start; /* in the text, bytes */
 	size_t end;
 };
 
-/** Cut a text. @return of struct token; NULL when the tokenizer failed */
+/** Tokenize a text. @return of struct token; NULL when the tokenizer failed */
 GArray *tokens_split(const struct tokenizer *tokenizer, const char *text, size_t len);
 
 #endif

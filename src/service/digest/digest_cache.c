@@ -142,9 +142,8 @@ digest_cache_get_paper(struct digest_cache *cache, int64_t seq, GError **error)
 	paper = g_new(struct digest_cache_paper, 1);
 	paper->id = g_strdup(stored->paper->id);
 	paper->document = document;
-	paper->is_bare =
-	    !stored->paper->categories &&
-	    match_get_finality(stored, cache->now) == QUERY_SETTLED_NOTHING;
+	paper->is_bare = !stored->paper->categories &&
+	                 match_get_finality(stored, cache->now) == QUERY_FINALITY_NONE;
 	note_wanted_days(paper, stored);
 	remember(cache->documents, seq, paper, CACHE_PAPERS);
 	return paper;

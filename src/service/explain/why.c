@@ -115,7 +115,7 @@ explain(struct why_filter *filter, const struct query *query,
     const struct query_document *document, const struct stored_paper *stored,
     int64_t now)
 {
-	bool is_final = match_get_finality(stored, now) == QUERY_SETTLED_FINALLY;
+	bool is_final = match_get_finality(stored, now) == QUERY_FINALITY_ALL;
 
 	filter->is_readable = true;
 	filter->truth = query_evaluate(query, document, QUERY_AS_REPORTED);

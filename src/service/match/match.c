@@ -37,10 +37,10 @@ enum query_finality
 match_get_finality(const struct stored_paper *stored, int64_t now)
 {
 	if (now >= get_final_due(stored))
-		return QUERY_SETTLED_FINALLY;
+		return QUERY_FINALITY_ALL;
 	if (now >= stored->first_seen_at + PAPERS_ENRICH_S)
-		return QUERY_SETTLED_ENRICHED;
-	return QUERY_SETTLED_NOTHING;
+		return QUERY_FINALITY_ENRICHED;
+	return QUERY_FINALITY_NONE;
 }
 
 int64_t
@@ -50,7 +50,7 @@ match_get_recheck_time(
 	int64_t final = get_final_due(stored);
 
 	if (!stored->paper->categories && query_needs_enrichment(query) &&
-	    match_get_finality(stored, now) == QUERY_SETTLED_NOTHING)
+	    match_get_finality(stored, now) == QUERY_FINALITY_NONE)
 		return MIN(final, stored->first_seen_at + PAPERS_ENRICH_S);
 	return final;
 }

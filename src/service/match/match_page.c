@@ -37,7 +37,7 @@ get_settlement(const struct stored_paper *stored, const struct page_context *mom
 	enum query_finality settlement = match_get_finality(stored, moment->now);
 
 	return moment->now < moment->trusted_at
-	           ? MIN(settlement, QUERY_SETTLED_ENRICHED)
+	           ? MIN(settlement, QUERY_FINALITY_ENRICHED)
 	           : settlement;
 }
 

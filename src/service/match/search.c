@@ -38,7 +38,7 @@ decide(void *data, const struct stored_paper *stored, GError **error)
 
 	if (!document)
 		return false;
-	query_document_finalize(document, QUERY_SETTLED_FINALLY);
+	query_document_finalize(document, QUERY_FINALITY_ALL);
 	if (query_evaluate(hunt->query, document, QUERY_AS_REPORTED) != QUERY_TRUE)
 		return true;
 	return hunt->found(hunt->data, stored, document, error);

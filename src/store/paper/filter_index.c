@@ -63,13 +63,13 @@ filter_index_save(
 {
 	static const char sql_delete[] = "DELETE FROM filter_term WHERE filter_id = ?1";
 	static const struct term always = {TERM_ALWAYS, (char *)""};
-	const struct document_frequency rarity = {load_papers, store};
+	const struct document_frequency frequency = {load_papers, store};
 	pb_auto(query) query =
 	    query_parse_canonical(canonical, store_get_tokenizer(store), NULL);
 	g_autoptr(GPtrArray) terms = NULL;
 
 	if (query) {
-		terms = terms_select_required(query, &rarity, error);
+		terms = terms_select_required(query, &frequency, error);
 		if (!terms)
 			return false;
 	}
