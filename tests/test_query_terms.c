@@ -104,7 +104,7 @@ refuse(void *data, const struct term *term, int64_t *papers, GError **error)
 }
 
 static void
-a_frequency_that_fails_is_told(struct query_fixture *fixture, const void *unused)
+failing_frequency_is_an_error(struct query_fixture *fixture, const void *unused)
 {
 	pb_auto(query) query =
 	    must_parse(fixture, "\"a b\" (c OR (d NEAR/3 e)) -f author:g");
@@ -161,8 +161,8 @@ main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	ADD_TEST("/query_terms/the rarest required terms are chosen",
 	    the_rarest_required_terms_are_chosen);
-	ADD_TEST(
-	    "/query_terms/a frequency that fails is told", a_frequency_that_fails_is_told);
+	ADD_TEST("/query_terms/failing frequency is an error",
+	    failing_frequency_is_an_error);
 	ADD_TEST("/query_terms/a paper has its words, pairs, beginnings and names",
 	    a_paper_has_its_words_pairs_beginnings_and_names);
 	return g_test_run();
