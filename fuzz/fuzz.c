@@ -1,5 +1,5 @@
 /*
- * fuzz.c - what the fuzz targets share: taking input apart, judging output.
+ * fuzz.c - shared by fuzz targets: consume input, check output.
  */
 #include "fuzz.h"
 
@@ -43,7 +43,7 @@ fuzz_take_bytes(struct fuzz_input *input)
 }
 
 static bool
-is_turning(gunichar c)
+is_bidi_control(gunichar c)
 {
 	return c == 0x61C || c == 0x200E || c == 0x200F ||
 	       (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
@@ -61,7 +61,7 @@ fuzz_check_line(const char *text, size_t max_bytes)
 	for (const char *p = text; *p; p = g_utf8_next_char(p)) {
 		gunichar c = g_utf8_get_char(p);
 
-		g_assert(g_unichar_type(c) != G_UNICODE_CONTROL && !is_turning(c));
+		g_assert(g_unichar_type(c) != G_UNICODE_CONTROL && !is_bidi_control(c));
 	}
 }
 

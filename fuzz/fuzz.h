@@ -1,7 +1,7 @@
 /*
- * fuzz.h - what the fuzz targets share: taking input apart, judging output.
+ * fuzz.h - shared by fuzz targets: consume input, check output.
  *
- * A target never returns anything but 0: what is wrong aborts.
+ * Targets return 0; a failed check aborts.
  */
 #ifndef PAPERBOY_FUZZ_FUZZ_H
 #define PAPERBOY_FUZZ_FUZZ_H
@@ -11,47 +11,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The one function that a target has; libFuzzer gives it its name. */
+/** The entry point of a target, named by libFuzzer. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is left of the input. */
+/* The remaining input. */
 struct fuzz_input {
 	const uint8_t *at;
 	size_t left;
 };
 
-/** Take one octet; 0 where nothing is left. */
+/** Take one byte; 0 at the end of the input. */
 unsigned fuzz_take_byte(struct fuzz_input *input);
 
-/** Take the octets up to the next NUL, which goes too. @return owned by the caller */
+/** Take the bytes up to the next NUL and skip it. @return owned by the caller */
 char *fuzz_take_text(struct fuzz_input *input);
 
-/** Take all that is left, in memory of just that size. @return owned by the caller */
+/** Take the rest, in memory of its exact size. @return owned by the caller */
 GBytes *fuzz_take_bytes(struct fuzz_input *input);
 
 /**
- * One line of valid UTF-8 without controls, marks that turn the direction of text
- * (Unicode TR36 section 2.6), blanks at its ends or two in a row.
+ * Check for a line of valid UTF-8 without control characters, bidi controls (Unicode
+ * TR36 section 2.6), leading or trailing blanks, or two blanks in a row.
  */
 void fuzz_check_line(const char *text, size_t max_bytes);
 
-/** An error of our own domain with a message of valid UTF-8. */
+/** Check for an error of PB_ERROR with a message of valid UTF-8. */
 void fuzz_check_error(const GError *error);
 
 /**
- * Whole lines with CRLF, no other CR or LF, no NUL, none longer than that.
+ * Check for complete lines that end in CRLF, have no other CR or LF and no NUL, and are
+ * at most max_bytes long.
  *
- * @param is_ascii  and all of it 7-bit
+ * @param is_ascii  all bytes are 7-bit
  */
 void fuzz_check_wire(const char *data, size_t size, size_t max_bytes, bool is_ascii);
 
 /**
- * One header field of that name and nothing else: see fuzz_check_wire(); lines
- * after the first begin with a blank and hold more than blanks.
+ * Check for exactly one header field of a name; see fuzz_check_wire().  Continuation
+ * lines begin with a blank and have other characters, too.
  */
 void fuzz_check_field(const GString *field, const char *name, bool is_ascii);
 
-/** Take the line folds out of one header field. @return its value */
+/** Unfold a header field. @return its value */
 char *fuzz_unfold(const GString *field);
 
 #endif

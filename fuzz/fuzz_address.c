@@ -1,8 +1,8 @@
 /*
- * fuzz_address.c - any text as an address or a mailbox.
+ * fuzz_address.c - parse any text as an address or a mailbox.
  *
- * What passes may stand between the angle brackets of an SMTP command and in a
- * header, and is still itself when it is read again.
+ * An accepted address is valid between the angle brackets of an SMTP command and in a
+ * header, and formatting and parsing it again gives the same address.
  */
 #include <string.h>
 

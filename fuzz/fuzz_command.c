@@ -1,5 +1,5 @@
 /*
- * fuzz_command.c - the lines of a letter that are commands, from any text.
+ * fuzz_command.c - extract command lines from the body of a mail.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
- * fuzz_compose.c - a digest of any texts becomes a message.
+ * fuzz_compose.c - compose a digest from any texts.
  *
- * No text of a paper, a person or a filter can add a header, a line or a part;
- * and what was composed before never shows.
+ * Texts of papers, subscribers and filters cannot add a header, a line or a part, and
+ * no data of an earlier message appears.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
- * fuzz_csv.c - any octets as a table of people.
+ * fuzz_csv.c - read any bytes as a CSV file of subscribers.
  *
- * The reader ends, tells a line for each record, and what it takes is the same when
- * it has been written and is read again.
+ * The reader ends and reports a line for each record; a record that it accepts is the
+ * same after writing and reading it again.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_dedup_key.c - the daemon's own look at a letter's header.
+ * fuzz_dedup_key.c - compute the deduplication key from a mail's header.
  *
- * What the receivers add above and below makes no other letter of it.
+ * Headers that receivers add do not change the key.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * fuzz_encoding.c - any octets in the transfer encodings, and back.
+ * fuzz_encoding.c - encode any bytes in the transfer encodings, and decode them.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_feed.c - any feed: as arXiv's, as an answer of its API, and as anybody's.
+ * fuzz_feed.c - parse any XML as arXiv's feed, answer of its API, or other feed.
  *
- * Whatever it says, papers are within their bounds and fit for a mail.
+ * All papers are within their limits and valid in a mail.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_header.c - any texts in header fields.
+ * fuzz_header.c - format any text as header fields.
  *
- * Out comes one field, within its limits, and it says what went in.
+ * The result is one field within its limits, and decodes to the input.
  */
 #include <string.h>
 

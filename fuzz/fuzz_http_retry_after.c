@@ -1,5 +1,5 @@
 /*
- * fuzz_http_retry_after.c - any values of the HTTP headers that say how long to wait.
+ * fuzz_http_retry_after.c - parse any values of Retry-After and rate-limit headers.
  */
 #include "base/bounds.h"
 #include "fuzz.h"

@@ -1,7 +1,7 @@
 /*
- * fuzz_huggingface.c - any answer of Hugging Face.
+ * fuzz_huggingface.c - parse any answer of Hugging Face.
  *
- * Whatever it says, papers are within their bounds and fit for a mail.
+ * All papers are within their limits and valid in a mail.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_imap_line.c - any line that an IMAP server may say.
+ * fuzz_imap_line.c - parse any line from an IMAP server.
  *
- * What is believed of one stays within its bounds, and is the same whatever ends it.
+ * The result is within its limits and does not depend on the line ending.
  */
 #include <string.h>
 

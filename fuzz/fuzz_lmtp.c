@@ -1,8 +1,8 @@
 /*
- * fuzz_lmtp.c - anything that somebody may say who connects to the LMTP socket.
+ * fuzz_lmtp.c - feed any bytes to the LMTP server.
  *
- * Pieces of any size give the same answers and letters as the whole, each answer is a
- * line with a code, and what a letter holds came from the client.
+ * Input in pieces of any size gives the same replies and mails as the whole; each reply
+ * is a line with a code, and mails contain only bytes from the client.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_parser.c - any message, past the scan, through the parser and back.
+ * fuzz_parser.c - prescan and parse any message, and decode the result.
  *
- * Whatever the reader tells is a letter or a refusal to those who read it.
+ * The result of the parser is a mail or a refusal for its caller.
  */
 #include <string.h>
 

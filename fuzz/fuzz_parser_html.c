@@ -1,5 +1,5 @@
 /*
- * fuzz_parser_html.c - any HTML as text.
+ * fuzz_parser_html.c - convert any HTML to text.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * fuzz_parser_proto.c - anything that a reader of letters may say.
+ * fuzz_parser_proto.c - decode any output of the parser process.
  */
 #include "fuzz.h"
 #include "message/parser_decode.h"

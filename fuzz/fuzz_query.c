@@ -1,8 +1,8 @@
 /*
- * fuzz_query.c - any text as a filter.
+ * fuzz_query.c - parse any text as a filter.
  *
- * What is accepted has one canonical text that means the same; what is refused is
- * told with its place.
+ * An accepted filter has one canonical text with the same meaning; an error has a
+ * position.
  */
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /*
- * fuzz_query_canonical.c - any text in the place of a stored filter.
+ * fuzz_query_canonical.c - parse any text as a stored filter.
  *
- * What is accepted becomes canonical at once, stays as it is from then on and means
- * the same.
+ * The canonical text of an accepted one is stable and has the same meaning.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_quote_strip.c - flowed text and quotes of any kind.
+ * fuzz_quote_strip.c - strip quotes from any flowed text.
  *
- * What is left of a text are lines of it, in its order, and none of them is quoted.
+ * The remaining lines are lines of the input, in order, and none is quoted.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * fuzz_reasons.c - any text in the place of a digest's stored reasons.
+ * fuzz_reasons.c - parse any text as the stored reasons of a digest.
  */
 #include <string.h>
 

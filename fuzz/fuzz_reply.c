@@ -1,8 +1,8 @@
 /*
- * fuzz_reply.c - anything that a mail server may say.
+ * fuzz_reply.c - parse any replies of a mail server.
  *
- * Pieces of any size give the same replies as the whole, and each of them has a
- * meaning at every stage.
+ * Input in pieces of any size gives the same replies as the whole, and each reply is
+ * classified at every stage.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
- * fuzz_schedule.c - any words for hours, days of the week, rhythms, zones and days.
+ * fuzz_schedule.c - parse any text as times, weekdays, frequencies, zones and days.
  *
- * What is taken can be printed and read again as the same; a zone is one of those that
- * are installed; and whatever rhythm comes out has a next slot and a latest one.
+ * An accepted value is the same after formatting and parsing it again; a zone is an
+ * installed one; each schedule has a next and a latest slot.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_settings.c - any file as paperboy.conf.
+ * fuzz_settings.c - parse any text as paperboy.conf.
  *
- * What is read can be printed and read again as the same.
+ * Accepted settings are the same after printing and parsing them again.
  */
 #include <string.h>
 #include <sys/mman.h>

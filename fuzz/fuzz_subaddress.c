@@ -1,8 +1,8 @@
 /*
- * fuzz_subaddress.c - any text as one of our addresses, or as a token in one.
+ * fuzz_subaddress.c - parse any text as one of our addresses, or as a token in one.
  *
- * What is ours is formatted to itself again, whoever changed its case; a token that
- * is good is one that was made here.
+ * Our addresses are formatted to themselves again, in any case of letters; a valid
+ * token was made here.
  */
 #include <string.h>
 

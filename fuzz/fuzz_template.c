@@ -1,8 +1,8 @@
 /*
- * fuzz_template.c - any text as a template.
+ * fuzz_template.c - compile and expand any text as a template.
  *
- * Values are data: whatever the template, none is read as one, and none gets into
- * HTML with its angle brackets unless the template asks for that.
+ * Values are data: none is parsed as a template, and none keeps its angle brackets in
+ * HTML unless the template asks for that.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * fuzz_text.c - any octets as a title, a name or an abstract.
+ * fuzz_text.c - normalise any bytes as a title, a name or an abstract.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * fuzz_url.c - any text as a link.
+ * fuzz_url.c - check any text as a link.
  */
 #include <string.h>
 

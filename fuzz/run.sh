@@ -1,13 +1,13 @@
 #!/bin/sh
-# run.sh SECONDS NAME... - run each fuzz target for so long, one after the other.
+# run.sh SECONDS NAME... - run each fuzz target for a time, one after the other.
 #
-# Run it in the build folder.  A line each: what it did, and "ok" or where the input
-# that broke it lies.  Once mended, that input belongs into fuzz/corpus/NAME.
+# Run it in the build directory.  It prints a line for each target with its statistics,
+# and "ok" or the path of the failing input.  Add that to fuzz/corpus/NAME with the fix.
 set -u
 seconds=$1
 shift
 failed=0
-# The log of a finding tells more with these; a message that GLib holds for a bug is one.
+# Make invalid memory accesses visible, and GLib criticals fatal.
 G_SLICE=always-malloc
 G_DEBUG=fatal-criticals
 export G_SLICE G_DEBUG top_srcdir

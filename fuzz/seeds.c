@@ -1,9 +1,8 @@
 /*
- * seeds.c - plays the seeds of a fuzz target as a test, without a fuzzer.
+ * seeds.c - run a fuzz target on its seeds, without a fuzzer.
  *
- * The program is called seeds_NAME and reads fuzz/corpus/NAME.  Each seed is
- * given whole and cut short in many places: a parser that reads past the end of
- * its input does so on a cut one.
+ * The program is named seeds_NAME and reads fuzz/corpus/NAME.  The target gets each
+ * seed, and truncated copies of it to detect reads past the end of the input.
  */
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #define CUTS 32
 
 static void
-play_file(const void *data)
+run_file(const void *data)
 {
 	const char *path = data;
 	g_autoptr(GError) error = NULL;
@@ -31,7 +30,7 @@ play_file(const void *data)
 }
 
 static void
-play_nothing(void)
+run_empty(void)
 {
 	g_assert_cmpint(LLVMFuzzerTestOneInput((const uint8_t *)"", 0), ==, 0);
 }
@@ -43,10 +42,10 @@ compare_names(const void *a, const void *b)
 }
 
 static void
-add_seeds(const char *folder)
+add_seeds(const char *directory)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GDir) dir = g_dir_open(folder, 0, &error);
+	g_autoptr(GDir) dir = g_dir_open(directory, 0, &error);
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	const char *name;
 
@@ -59,7 +58,8 @@ add_seeds(const char *folder)
 		g_autofree char *test = g_strconcat("/seed/", names->pdata[i], NULL);
 
 		g_test_add_data_func_full(test,
-		    g_build_filename(folder, names->pdata[i], NULL), play_file, g_free);
+		    g_build_filename(directory, names->pdata[i], NULL), run_file,
+		    g_free);
 	}
 }
 
@@ -68,13 +68,13 @@ main(int argc, char **argv)
 {
 	const char *top = g_getenv("top_srcdir");
 	g_autofree char *program = g_path_get_basename(argv[0]);
-	g_autofree char *folder = NULL;
+	g_autofree char *directory = NULL;
 
 	g_test_init(&argc, &argv, NULL);
 	g_assert(g_str_has_prefix(program, "seeds_"));
-	folder = g_build_filename(
+	directory = g_build_filename(
 	    top ? top : ".", "fuzz", "corpus", program + strlen("seeds_"), NULL);
-	g_test_add_func("/seed/nothing at all", play_nothing);
-	add_seeds(folder);
+	g_test_add_func("/seed/empty", run_empty);
+	add_seeds(directory);
 	return g_test_run();
 }

@@ -1,19 +1,18 @@
 #!/bin/sh
 #
-# check-long.sh - what `make check` has no time for; run by `make check-long`.
+# check-long.sh - tests that are too slow for `make check`; run by `make check-long`.
 #
-# 1. the script tests again, and that of the percolator, in their long form
-#    (PAPERBOY_LONG=1);
-# 2. every C test under valgrind;
-# 3. all tests with the clock shifted by 1, 45 and 400 days, on 29 February, when the
-#    clock goes back an hour, and in a zone on the other side of the date line;
-# 4. a build with the sanitizers of gcc, and its whole `make check`;
-# 5. a build with clang, where every warning is an error;
-# 6. each fuzzer for FUZZ_SECONDS (20), with clang's libFuzzer;
-# 7. the benchmarks once, to see that they run.
+# 1. the script tests and tests/test_percolator in their long form (PAPERBOY_LONG=1);
+# 2. all C tests under valgrind;
+# 3. all tests with the clock shifted by 1, 45 and 400 days, to 29 February, to the end
+#    of summer time, and in a zone beyond the date line;
+# 4. `make check` of a build with gcc's sanitizers;
+# 5. a build with clang and -Werror;
+# 6. each fuzzer for FUZZ_SECONDS (20) with libFuzzer;
+# 7. a quick run of the benchmarks.
 #
-# Installs nothing.  Builds are kept in long-*/ of the build folder, logs in
-# long-logs/.  The last line is "N passed, N failed"; the status is 1 when one failed.
+# Installs nothing.  Builds are in long-*/ of the build directory, logs in long-logs/.
+# The last line is "N passed, N failed"; the exit status is 1 if one failed.
 set -u
 
 : "${top_srcdir:?run make check-long}" "${top_builddir:?run make check-long}"
@@ -27,7 +26,7 @@ mkdir -p "$logs" || exit 99
 passed=0
 failed=0
 
-# What is to be installed for a program, as Debian calls it.
+# need PROGRAM PACKAGE STEP: fail the step if a program is not installed.
 need() {
 	command -v "$1" >/dev/null && return 0
 	echo "FAIL $3: $1 is missing (Debian: $2)"
@@ -35,15 +34,15 @@ need() {
 	return 1
 }
 
-# step NAME COMMAND...: one line, and the end of its log when it failed.
+# step NAME COMMAND...: print one line, and the end of the log on failure.
 step() {
 	name=$1
 	log=$logs/$(echo "$name" | tr ' /' '--').log
 	shift
-	begun=$(date +%s)
+	started=$(date +%s)
 	"$@" >"$log" 2>&1 </dev/null
 	status=$?
-	took=$(($(date +%s) - begun))
+	took=$(($(date +%s) - started))
 	if [ $status -eq 0 ]; then
 		echo "PASS $name (${took} s)"
 		passed=$((passed + 1))
@@ -54,7 +53,7 @@ step() {
 	fi
 }
 
-# The figures that a test tells about itself.
+# Print the statistics of a test.
 show() {
 	grep -hE '^# .* (kills|filters)' "$logs/$1" 2>/dev/null | sed 's/^#/    /'
 }
@@ -73,7 +72,7 @@ run_valgrind() {
 		"$top_builddir/$1"
 }
 
-# check_at ZONE TIME: all tests in a time zone, from a time on, such as "now + 1 day".
+# check_at ZONE TIME: all tests in a time zone, starting at a time like "now + 1 day".
 check_at() {
 	shift_s=$(($(date -d "$2" +%s) - $(date +%s)))
 	env TZ="$1" CLOCK_SHIFT_S="$shift_s" LD_PRELOAD="$top_builddir/tests/shift_clock.so" \
@@ -85,17 +84,17 @@ check_clocks() {
 	step "clock: 45 days later" check_at UTC "now + 45 days"
 	step "clock: 400 days later" check_at UTC "now + 400 days"
 	step "clock: 29 February" check_at UTC "2028-02-29 06:00 UTC"
-	# The hour from 02:00 to 03:00 comes twice; the second begins at 01:00 UTC.
+	# The hour from 02:00 to 03:00 is repeated; the second one starts at 01:00 UTC.
 	step "clock: the repeated hour" check_at Europe/Berlin "2027-10-31 00:58 UTC"
 	step "clock: Pacific/Apia" check_at Pacific/Apia now
 }
 
-# build FOLDER COMPILER OPTION...
+# build DIRECTORY COMPILER OPTION...
 build() {
-	folder=$top_builddir/$1
+	directory=$top_builddir/$1
 	compiler=$2
 	shift 2
-	mkdir -p "$folder" && cd "$folder" || return 1
+	mkdir -p "$directory" && cd "$directory" || return 1
 	[ -f Makefile ] || CC=$compiler "$top_srcdir/configure" -q "$@" || return 1
 	$MAKE -s "-j$(nproc)" check TESTS=
 }
@@ -105,19 +104,19 @@ check_sanitizers() {
 		$MAKE -s check
 }
 
-# Each target for a while, from the seeds that are kept; not what a release wants.
+# A short run of each target, from the stored seeds; a release needs more.
 run_fuzzers() {
 	build long-fuzz clang --enable-fuzzers --enable-werror &&
 		$MAKE -s fuzz "FUZZ_SECONDS=${FUZZ_SECONDS:-20}"
 }
 
 if [ -f "$top_srcdir/config.status" ]; then
-	echo "The source tree is configured itself, and cannot be built a second time in" >&2
-	echo "another folder: run 'make distclean' there and build in a folder of its own." >&2
+	echo "The source tree is configured in place and cannot be built a second time in" >&2
+	echo "another directory: run 'make distclean' there, and build in a separate directory." >&2
 	exit 99
 fi
 
-# A function is read whole: the script may be edited while it runs.
+# A function is parsed as a whole: the script may be edited while it runs.
 main() {
 	for script in $SCRIPT_TESTS; do
 		step "$script" run_script "$script"

@@ -1,9 +1,9 @@
 /*
- * fetchday.c - fetch one day of a source, for the scripts among the tests.
+ * fetchday.c - fetch a day from Hugging Face, for script tests.
  *
- * fetchday BASE-URL DAY [ETAG] prints "status WORD", "count N", "ids SHA-256", perhaps
- * "etag VALUE", and a line "paper ID TITLE" for each paper.  A failure is told on
- * standard error, with "retry-after N" on standard output, and by the exit status.
+ * fetchday BASE-URL DAY [ETAG] prints "status WORD", "count N", "ids SHA-256", "etag
+ * VALUE" if there is one, and "paper ID TITLE" for each paper.  On failure it prints
+ * the error on standard error, "retry-after N" on standard output, and exits non-zero.
  */
 #include <glib.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /*
- * fetchlist.c - print what a kept answer of arXiv says, for tests that read it too.
+ * fetchlist.c - print the papers in a stored answer of arXiv, for script tests.
  *
- *   fetchlist FILE    a line a paper: id, announcement, version, day, authors with "|"
- *                     between, categories with blanks between, doi, title, abstract,
- *                     with tabs between; of an answer of the API when it is one
+ * fetchlist FILE prints a line for each paper of a feed or an answer of the API, with
+ * tabs between the fields: id, listing type, version, day, authors (separated by "|"),
+ * categories (by blanks), doi, title, abstract.
  */
 #include <stdio.h>
 #include <string.h>

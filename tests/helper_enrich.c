@@ -1,8 +1,8 @@
 /*
- * helper_enrich.c - what arXiv tells of papers, for the scripts among the tests.
+ * helper_enrich.c - save categories of papers as if arXiv's API had returned them.
  *
- * helper_enrich STORE TIME: for each line on standard input, an id and its categories
- * with blanks between.  TIME as in --now.
+ * helper_enrich STORE TIME: each line on standard input is an id and its categories,
+ * separated by blanks.  TIME as in --now.
  */
 #include <glib.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
- * helper_imap.c - the IMAP mailbox alone, so that scripts can set it on real servers.
+ * helper_imap.c - run the IMAP receiver alone against a server.
  *
- * Each letter becomes a file in --out, and a line "take FILE"; what the sink is told is
- * a line "note TEXT", or "note -"; "skip NAME HEADER-BYTES REASON", "unskip NAME". Ends
- * when standard input does: then "end ok", and the most memory that was used, in KiB.
+ * Each mail is stored in --out.  Calls of the sink are printed: "take FILE", "skip NAME
+ * HEADER-BYTES REASON", "unskip NAME", and "note TEXT" or "note -" for errors.  Ends at
+ * the end of standard input, with "end ok" and the peak memory in KiB.
  */
 #include <glib.h>
 #include <signal.h>
@@ -18,10 +18,10 @@
 
 struct run {
 	char *out, *mark_file;
-	int kill_after, postpone; /* letters; of the latter: offers that are put off */
+	int kill_after, postpone; /* mails; offers to postpone */
 	int n_taken;
-	char *refuse;  /* letters with this in them are never taken */
-	char *skipped; /* name of a message that was skipped before */
+	char *refuse;  /* refuse mails that contain this */
+	char *skipped; /* name of a message skipped before */
 };
 
 static bool
@@ -40,7 +40,7 @@ take(void *data, const struct receive_mail *mail, GError **error)
 	if (run->refuse && g_strstr_len(mail->raw, (gssize)mail->size, run->refuse)) {
 		printf("refuse\n");
 		fflush(stdout);
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT, "no letter");
+		g_set_error_literal(error, PB_ERROR, PB_ERROR_INPUT, "not a mail");
 		return false;
 	}
 	name = g_strdup_printf("%s/%d-%d", run->out, (int)getpid(), ++run->n_taken);
@@ -115,7 +115,7 @@ save_mark(void *data, const struct imap_cursor *mark, GError **error)
 }
 
 static double
-half(void *data)
+get_half(void *data)
 {
 	(void)data;
 	return 0.5;
@@ -131,7 +131,7 @@ find_tls(const char *name)
 	return strcmp(name, "starttls") == 0 ? STREAM_TLS_STARTTLS : STREAM_TLS_OFF;
 }
 
-/* Of this program alone: getrusage() would count its parent before exec too. */
+/* getrusage() would include the parent before exec. */
 static long
 get_peak_kib(void)
 {
@@ -157,7 +157,7 @@ serve(struct run *run, struct imap_options *options)
 
 	options->cursor_store =
 	    (struct imap_cursor_store){load_mark, save_mark, NULL, run};
-	options->random = half;
+	options->random = get_half;
 	mailbox = imap_receiver_new(options, &error);
 	if (!mailbox || !receiver_run(mailbox, &sink, STDIN_FILENO, &error)) {
 		printf("end %s\n", error->message);

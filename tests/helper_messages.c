@@ -1,8 +1,8 @@
 /*
- * helper_messages.c - writes messages into a folder, for test_mime.py to read back.
+ * helper_messages.c - write sample messages into a directory, for test_mime.py.
  *
- * NAME.eml is a message, NAME.subject what its subject was, NAME.html and NAME.txt
- * the parts as previews.
+ * NAME.eml is a message, NAME.subject its subject, NAME.html and NAME.txt are previews
+ * of the parts.
  */
 #include <glib.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /*
- * helper_parser_unscanned.c - paperboy-parser without its look before parsing.
+ * helper_parser_unscanned.c - paperboy-parser without the structural prescan.
  *
- * So that a test sees what the parser does with a bomb, and what the sandbox and the
- * caller make of that.
+ * Lets tests run the parser, its sandbox and its caller on MIME bombs.
  */
 #include "parser/mime_parser.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_format.py - C files look as .clang-format says, tracked files are tidy."""
+"""test_format.py - check the format of C files, and names and sizes of tracked files."""
 
 import os
 import re
@@ -20,12 +20,12 @@ DEBRIS = re.compile(
     r"|nohup\.out|Makefile\.in|configure|config\.(?:h|h\.in|log|status)))$"
     r"|(?:^|/)(?:__pycache__|autom4te\.cache|\.deps|node_modules)/"
 )
-# Names that every file system, make and shell takes as they are.
+# Names without special meaning to file systems, make and shells.
 PLAIN_NAME = re.compile(r"[A-Za-z0-9._+@-]+(?:/[A-Za-z0-9._+@-]+)*")
 
 
 def find_clang_format():
-    """Version 14, whose answers differ from those of its neighbours."""
+    """The path of version 14; other versions format differently."""
     for name in ("clang-format-14", "clang-format"):
         path = shutil.which(name)
         if path and re.search(r"version 14\.", run([path, "--version"])):
@@ -34,7 +34,7 @@ def find_clang_format():
 
 
 def complaints(program, top, files):
-    """What clang-format would change: its own words, or nothing."""
+    """Changes that clang-format would make, as it reports them."""
     if not files:
         return ""
     done = subprocess.run(
@@ -59,7 +59,7 @@ def c_files(top):
 
 
 def test_formatter_sees(tap):
-    """a badly formatted file is seen"""
+    """a badly formatted file is reported"""
     program = find_clang_format()
     directory = tap.subdirectory("format")
     shutil.copy(os.path.join(top_srcdir(), ".clang-format"), directory)
@@ -74,7 +74,7 @@ def test_formatter_sees(tap):
 
 
 def test_format():
-    """all C files are as clang-format 14 writes them"""
+    """all C files are formatted by clang-format 14"""
     program = find_clang_format()
     files = c_files(top_srcdir())
     assert len(files) > 3, files
@@ -89,19 +89,19 @@ def untidy(rows):
         if DEBRIS.search(name):
             problems.append(f"{name}: debris")
         if not PLAIN_NAME.fullmatch(name):
-            problems.append(f"{name!r}: an odd name")
+            problems.append(f"{name!r}: not a plain name")
         if size > MAX_BYTES:
-            problems.append(f"{name}: {size} octets, more than {MAX_BYTES}")
+            problems.append(f"{name}: {size} bytes, more than {MAX_BYTES}")
     folded = {}
     for name, _ in rows:
         other = folded.setdefault(name.lower(), name)
         if other != name:
-            problems.append(f"{name}: differs from {other} in case alone")
+            problems.append(f"{name}: differs from {other} only in case")
     return problems
 
 
 def tracked_files(top):
-    """(name, size) of what git tracks; Skip outside a work tree of its own."""
+    """Tracked files as [(name, size)]; Skip outside of a git work tree."""
     if not shutil.which("git") or not os.path.exists(os.path.join(top, ".git")):
         raise Skip("not a git work tree")
     git = ["git", "-c", "safe.directory=*", "-C", top]
@@ -113,7 +113,7 @@ def tracked_files(top):
 
 
 def test_tidy_sees():
-    """debris, odd names and big files are seen, good ones are not"""
+    """build products, special names and large files are reported, others are not"""
     good = ["src/base/error.c", "tests/lib/tap.py", ".gitignore", "configure.ac",
             "tests/data/a+b.eml", "Makefile.am", "src/core/core.c"]
     assert untidy([(name, MAX_BYTES) for name in good]) == []
@@ -126,7 +126,7 @@ def test_tidy_sees():
 
 
 def test_tidy():
-    """tracked files have plain names and sizes, and no debris is among them"""
+    """tracked files have plain names, are small, and are no build products"""
     problems = untidy(tracked_files(top_srcdir()))
     assert not problems, "\n".join(problems)
 

@@ -64,7 +64,7 @@ def test_tap_fails():
         "with Tap() as tap:\n"
         "    tap.directory; tap.run(one); tap.run(two); tap.equal(1, 2, 'three')\n"
     )
-    directory = re.search(r"# left for inspection: (.*)", out)[1]
+    directory = re.search(r"# kept for inspection: (.*)", out)[1]
     os.rmdir(directory)
     assert status == 1, status
     assert "not ok 1 - sums are right" in out and "# AssertionError" in out

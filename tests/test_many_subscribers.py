@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_many_subscribers.py - a thousand people, one day: each gets theirs, by two ways of mail."""
+"""test_many_subscribers.py - a thousand subscribers get exactly their papers of a day."""
 
 import collections
 import glob
@@ -21,13 +21,13 @@ from tap import Skip, Tap, real_data, top_srcdir
 
 PEOPLE = 1000
 REAL_DAY = "2026-05-13"
-MAX_FULL = 5  # so that many have papers by title too
+MAX_FULL = 5  # so that many digests list papers by title too
 
 Delivered = collections.namedtuple("Delivered", "recipient raw")
 
 
 def other_filters(rng, papers, vocabulary):
-    """Kinds of filters that are not made of titles alone."""
+    """Filters that use more than words of titles."""
     word, phrase = vocabulary.words.draw, vocabulary.phrases.draw
     author = normalize(rng.choice(rng.choice(papers)["authors"]))
     given, _, last = author.rpartition(" ")
@@ -42,7 +42,7 @@ def other_filters(rng, papers, vocabulary):
 
 
 def make_people(papers):
-    """Made-up people, one in three with a filter of the other kinds too."""
+    """Made-up subscribers; one in three has another kind of filter, too."""
     rng = random.Random(11)
     vocabulary = Vocabulary([paper["title"] for paper in papers])
     people = list(generate([paper["title"] for paper in papers], PEOPLE, seed=11))
@@ -53,7 +53,7 @@ def make_people(papers):
 
 
 class Subscribers:
-    """People in a store, and which papers are whose."""
+    """Subscribers in a store, and the papers that each should get."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -69,7 +69,7 @@ class Subscribers:
             self.now = "2026-11-20T18:00:00Z"
             wanted = "daily_papers-*.json"
         paths = glob.glob(os.path.join(self.source, wanted))
-        # The days before, which a first digest reaches back to, have to be whole.
+        # A first digest also covers the days before.
         self.papers = list(load_days(sorted(self.earlier(paths))).values())
         self.people = make_people(self.papers)
         self.paperboy = Paperboy(directory, self.url)
@@ -80,7 +80,7 @@ class Subscribers:
         return f"{self.now[:11]}06:00:00Z"
 
     def earlier(self, paths):
-        """All files of the four days that a first digest is made of."""
+        """All files of the four days that a first digest covers."""
         days = os.path.join(self.source, f"daily_papers-{self.now[:8]}??.json")
         first = int(self.now[8:10]) - 3
         return {path for path in glob.glob(days) + paths
@@ -92,12 +92,12 @@ class Subscribers:
 
     def fill(self):
         for person in self.people:
-            # Earlier: the clock goes on from there while a program starts.
+            # Earlier, since the clock advances while a program runs.
             self.paperboy.add(person["address"], person["filters"], now=self.early,
                               zone=person["zone"], max=MAX_FULL)
 
-    def judge(self):
-        """What the oracle says: ids for each address, for those who have any."""
+    def compute_expected(self):
+        """Compute the papers of each address with the oracle."""
         texts = sorted({text for person in self.people for text in person["filters"]})
         found = dict(zip(texts, map(set, match_all(texts, self.papers))))
         for person in self.people:
@@ -107,7 +107,7 @@ class Subscribers:
         return texts
 
     def send_by(self, name, relay):
-        """A copy of the store, and its mail through a relay: (paperboy, seconds)."""
+        """Send from a copy of the store through a relay.  @return (paperboy, seconds)"""
         directory = os.path.join(self.directory, name)
         os.mkdir(directory)
         paperboy = Paperboy(directory, self.url, relay=relay, connections=4)
@@ -116,7 +116,7 @@ class Subscribers:
         return paperboy, paperboy.seconds[-1]
 
     def check(self, mails):
-        """Each person's mail, nobody else's.  @return papers in all"""
+        """Check all mails.  @return total number of papers"""
         got = collections.Counter(mail.recipient for mail in mails)
         assert max(got.values()) == 1, got.most_common(3)
         wrong = sorted(set(got) ^ set(self.wanted))
@@ -137,33 +137,33 @@ class Subscribers:
 
 
 def check_store(paperboy, subscribers):
-    """The store tells the same as the mailboxes."""
+    """The store records the same deliveries."""
     states = paperboy.rows("SELECT state, count(*) FROM outbox GROUP BY state")
     assert states == [("SENT", len(subscribers.wanted))], states
     rows = paperboy.rows(
         "SELECT address, p.id FROM delivered d JOIN subscriber s ON s.id = d.subscriber_id"
         " JOIN paper p ON p.seq = paper_seq")
-    reported = collections.defaultdict(list)
+    delivered = collections.defaultdict(list)
     for address, name in rows:
-        reported[address].append(name)
-    assert {address: sorted(ids) for address, ids in reported.items()} == subscribers.wanted
+        delivered[address].append(name)
+    assert {address: sorted(ids) for address, ids in delivered.items()} == subscribers.wanted
 
 
 def test_real_day(subscribers):
-    """the day is one of real papers"""
+    """the day has real papers"""
     if not subscribers.is_real:
         real_data(f"daily_papers-{REAL_DAY}.json")
 
 
 def test_subscribing(tap, subscribers):
-    """a thousand people subscribe by paperboyctl"""
+    """a thousand subscribers are added by paperboyctl"""
     begin = time.monotonic()
     subscribers.fill()
     seconds = time.monotonic() - begin
     (count,) = subscribers.paperboy.rows("SELECT count(*) FROM subscriber")[0]
     assert count == PEOPLE
     begin = time.monotonic()
-    texts = subscribers.judge()
+    texts = subscribers.compute_expected()
     typed = sum(len(person["filters"]) for person in subscribers.people)
     (saved,) = subscribers.paperboy.rows("SELECT count(*) FROM subscription")[0]
     (distinct,) = subscribers.paperboy.rows("SELECT count(*) FROM filter")[0]
@@ -177,12 +177,12 @@ def test_subscribing(tap, subscribers):
 
 
 def test_sink(tap, subscribers):
-    """into smtp-sink over four connections: everybody gets exactly theirs"""
+    """smtp-sink over four connections: all get exactly their papers"""
     with SmtpSink(tap.subdirectory("sink")) as sink:
         paperboy, seconds = subscribers.send_by("by-sink", sink.port)
         sunk = sink.wait_messages(paperboy.count_sent())
         count = len(sunk)
-        # An hour later, and after every zone's next morning: nothing is new.
+        # No digest is due an hour later, nor after the next morning in all zones.
         hour = subscribers.now.replace(":00:00Z", ":59:00Z")
         morrow = f"{subscribers.now[:8]}{int(subscribers.now[8:10]) + 1:02d}T20:00:00Z"
         for now in (hour, morrow):
@@ -197,7 +197,7 @@ def test_sink(tap, subscribers):
 
 
 def read_maildirs(dovecot):
-    """Every message in every mailbox there is."""
+    """All messages in all mailboxes."""
     found = []
     for path in glob.glob(os.path.join(dovecot.directory, "mail", "*", "*", "*", "*")):
         parts = path.split(os.sep)
@@ -210,7 +210,7 @@ def read_maildirs(dovecot):
 
 
 def test_postfix(tap, subscribers):
-    """through Postfix into Dovecot: everybody finds exactly theirs in the mailbox"""
+    """Postfix and Dovecot: all find exactly their papers in the mailbox"""
     ca = Ca(tap.subdirectory("ca"))
     with Dovecot(tap.subdirectory("dovecot"), ca) as dovecot:
         postfix = Postfix(tap.subdirectory("postfix"), ca, lmtp=dovecot.lmtp)
@@ -236,7 +236,7 @@ def test_postfix(tap, subscribers):
 
 def main():
     with Tap() as tap:
-        subscribers = Subscribers(tap.subdirectory("crowd"))
+        subscribers = Subscribers(tap.subdirectory("subscribers"))
         tap.diag(f"the day of {subscribers.now}, {len(subscribers.papers)} papers")
         tap.run(test_real_day, subscribers)
         for test in (test_subscribing, test_sink, test_postfix):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_real_days.py - every stored day of real papers, lived through by the programs."""
+"""test_real_days.py - run the programs through all stored days of real papers."""
 
 import collections
 import datetime
@@ -18,7 +18,7 @@ from programs import Paperboy, as_sent, write_day
 from tap import Skip, Tap, real_data, real_files
 
 ONE_DAY = datetime.timedelta(days=1)
-# Votes are waited for so long, and a week's digest comes within.
+# Votes can change for this long, and a weekly digest is due within.
 QUIET_DAYS = 16
 
 Person = collections.namedtuple("Person", "filter settings")
@@ -37,11 +37,11 @@ PEOPLE = {
     "few@example.org": Person("reasoning -upvotes:>=30", {"cadence": "weekdays"}),
     "nothing@example.org": Person("zymurgy", {}),
 }
-# Whose digest is made at 07:30 UTC on each day.
+# Subscribers whose digest is due daily at 07:30 UTC.
 DAILY = ("words@example.org", "phrase@example.org", "votes@example.org",
          "not@example.org", "author@example.org")
 
-Day = collections.namedtuple("Day", "same later")  # files; None for none
+Day = collections.namedtuple("Day", "same later")  # paths, or None
 Mail = collections.namedtuple("Mail", "run recipient ids raw")
 
 
@@ -58,7 +58,7 @@ def load_calendar():
 
 
 def versions(days):
-    """Each file in the order in which the source showed it: (time, path)."""
+    """All files in the order in which the source listed them: [(time, path)]."""
     found = []
     for date, day in days.items():
         found.append((f"{date}T09:00", day.same))
@@ -67,8 +67,8 @@ def versions(days):
     return sorted(found)
 
 
-class Life:
-    """All days with files, the quiet ones behind them, and the mail of each run."""
+class RealDays:
+    """All days with files, the quiet days after them, and the mails of each run."""
 
     def __init__(self, directory):
         self.days = load_calendar()
@@ -78,7 +78,7 @@ class Life:
         self.mails = []
         self.runs = 0
 
-    def live(self):
+    def run_all(self):
         first = min(self.days)
         for address, person in PEOPLE.items():
             self.paperboy.add(address, [person.filter], now=f"{first}T00:00:00Z",
@@ -93,7 +93,7 @@ class Life:
             self.run(f"{date}T09:00")
 
     def dates(self):
-        """All dates that are lived through, with a long sleep here and there."""
+        """All simulated dates; there are gaps of weeks between them."""
         return sorted({date + number * ONE_DAY for date in self.days
                        for number in range(QUIET_DAYS + 1)})
 
@@ -109,35 +109,35 @@ class Life:
         return [mail for mail in self.mails if mail.recipient == address]
 
 
-def test_runs(tap, life):
-    """all days are lived through, each run in well under a second"""
-    life.live()
-    seconds = life.paperboy.seconds
-    tap.diag(f"{len(life.days)} days with papers, {life.runs} runs in "
+def test_runs(tap, calendar):
+    """all days run, the median run takes less than a second"""
+    calendar.run_all()
+    seconds = calendar.paperboy.seconds
+    tap.diag(f"{len(calendar.days)} days with papers, {calendar.runs} runs in "
              f"{sum(seconds):.1f} s, the slowest {max(seconds) * 1000:.0f} ms; "
-             f"{len(life.mails)} mails")
+             f"{len(calendar.mails)} mails")
     assert sorted(seconds)[len(seconds) // 2] < 1, seconds
 
 
-def test_store_holds_all(tap, life):
-    """the store holds the distinct papers of all files, and no other"""
-    wanted = {paper["id"] for _, path in versions(life.days) for paper in
+def test_store_holds_all(tap, calendar):
+    """the store has exactly the distinct papers of all files"""
+    wanted = {paper["id"] for _, path in versions(calendar.days) for paper in
               load_papers(path)}
-    got = [row[0] for row in life.paperboy.rows("SELECT id FROM paper")]
+    got = [row[0] for row in calendar.paperboy.rows("SELECT id FROM paper")]
     tap.diag(f"{len(got)} papers")
     assert len(got) == len(set(got)) and set(got) == wanted
-    listed = set(life.paperboy.rows(
+    listed = set(calendar.paperboy.rows(
         "SELECT day, id FROM listing JOIN paper ON seq = paper_seq"))
     pairs = {(os.path.basename(path)[13:23], paper["id"])
-             for _, path in versions(life.days) for paper in load_papers(path)}
+             for _, path in versions(calendar.days) for paper in load_papers(path)}
     assert listed == pairs, len(listed ^ pairs)
 
 
-def test_texts(tap, life):
-    """titles, abstracts and authors are those of the files, sign by sign"""
-    last = {paper["id"]: paper for _, path in versions(life.days)
+def test_texts(tap, calendar):
+    """titles, abstracts and authors are exactly those of the files"""
+    last = {paper["id"]: paper for _, path in versions(calendar.days)
             for paper in load_papers(path)}
-    rows = life.paperboy.rows("SELECT id, title, abstract, authors FROM paper")
+    rows = calendar.paperboy.rows("SELECT id, title, abstract, authors FROM paper")
     bad = []
     for name, *texts in rows:
         paper = last[name]
@@ -149,39 +149,39 @@ def test_texts(tap, life):
     assert not bad, f"{len(bad)} differ, such as: {bad[:3]}"
 
 
-def test_votes(life):
-    """votes in the end are those of the last file that has the paper"""
-    wanted = {paper["id"]: paper["upvotes"] for _, path in versions(life.days)
+def test_votes(calendar):
+    """the final votes are those of the last file with the paper"""
+    wanted = {paper["id"]: paper["upvotes"] for _, path in versions(calendar.days)
               for paper in load_papers(path)}
-    got = dict(life.paperboy.rows("SELECT id, upvotes FROM paper"))
+    got = dict(calendar.paperboy.rows("SELECT id, upvotes FROM paper"))
     bad = {name: (got[name], votes) for name, votes in wanted.items()
            if got[name] != votes}
     assert not bad, bad
 
 
-def test_digests_are_right(tap, life):
-    """each person got what the filter finds, each paper once, and nothing else"""
-    shown = [Paper(paper) for _, path in versions(life.days)
+def test_digests_are_right(tap, calendar):
+    """each subscriber got exactly the papers of the filter, each once"""
+    shown = [Paper(paper) for _, path in versions(calendar.days)
              for paper in load_papers(path)]
     for address, person in PEOPLE.items():
         tree = parse(person.filter)
         wanted = {paper.id for paper in shown if tree.truth(paper)}
-        got = [name for mail in life.mails_to(address) for name in mail.ids]
-        tap.diag(f"{address}: {len(got)} papers in {len(life.mails_to(address))} mails")
+        got = [name for mail in calendar.mails_to(address) for name in mail.ids]
+        tap.diag(f"{address}: {len(got)} papers in {len(calendar.mails_to(address))} mails")
         again = [name for name, count in collections.Counter(got).items() if count > 1]
         assert not again, (address, again)
         assert set(got) == wanted, (address, sorted(wanted ^ set(got)))
         assert bool(wanted) == (address != "nothing@example.org"), address
-    assert {mail.recipient for mail in life.mails} <= set(PEOPLE)
+    assert {mail.recipient for mail in calendar.mails} <= set(PEOPLE)
 
 
-def test_late_papers(tap, life):
-    """papers that were listed late are in the next digest of those they are for"""
-    reported = collections.defaultdict(set)
-    for mail in life.mails:
-        reported[mail.recipient, mail.run].update(mail.ids)
+def test_late_papers(tap, calendar):
+    """papers that were listed late are in the next digest"""
+    mailed = collections.defaultdict(set)
+    for mail in calendar.mails:
+        mailed[mail.recipient, mail.run].update(mail.ids)
     late = hits = 0
-    for date, day in life.days.items():
+    for date, day in calendar.days.items():
         if not day.later:
             continue
         early = {paper["id"] for paper in load_papers(day.same)}
@@ -192,36 +192,36 @@ def test_late_papers(tap, life):
             tree = parse(PEOPLE[address].filter)
             wanted = {paper.id for paper in fresh if tree.truth(paper)}
             hits += len(wanted)
-            missing = wanted - reported[address, f"{date + ONE_DAY}T09:00"]
+            missing = wanted - mailed[address, f"{date + ONE_DAY}T09:00"]
             assert not missing, (address, date, missing)
     tap.diag(f"{late} late papers, {hits} times in the next digest")
     assert late > 100 and hits > 30
 
 
-def test_risen_papers(tap, life):
-    """papers that crossed the votes overnight are in the next digest"""
+def test_risen_papers(tap, calendar):
+    """papers that reached the votes overnight are in the next digest"""
     risen = 0
-    for date, day in life.days.items():
+    for date, day in calendar.days.items():
         if not day.later:
             continue
         before = {paper["id"]: paper["upvotes"] for paper in load_papers(day.same)}
         for paper in load_papers(day.later):
             if before.get(paper["id"], 20) < 20 <= paper["upvotes"]:
                 risen += 1
-                runs = [mail.run for mail in life.mails_to("votes@example.org")
+                runs = [mail.run for mail in calendar.mails_to("votes@example.org")
                         if paper["id"] in mail.ids]
                 assert runs == [f"{date + ONE_DAY}T09:00"], (paper["id"], runs)
     tap.diag(f"{risen} papers rose to 20 votes overnight")
     assert risen > 10
 
 
-def test_schedule(life):
-    """digests come when they are wanted: daily, on Mondays and Thursdays, by zone"""
-    dates = life.dates()
-    # One who was asleep when a digest was due makes it on waking.
+def test_schedule(calendar):
+    """digests come by schedule: daily, on Mondays and Thursdays, by zone"""
+    dates = calendar.dates()
+    # After a gap, a digest that was due in it is made late.
     awake = [str(date) for date in dates if date - ONE_DAY in dates]
     for address, person in PEOPLE.items():
-        runs = [mail.run for mail in life.mails_to(address)]
+        runs = [mail.run for mail in calendar.mails_to(address)]
         assert len(runs) == len(set(runs)), address
         days = {datetime.date.fromisoformat(run[:10]).isoweekday() for run in runs
                 if run[:10] in awake}
@@ -230,21 +230,21 @@ def test_schedule(life):
         if person.settings.get("cadence") == "weekdays":
             assert days <= {1, 2, 3, 4, 5}, days
     # 18:15 in Los Angeles is after midnight in UTC: the run at half past two
-    runs = {mail.run[11:] for mail in life.mails_to("prefix@example.org")}
+    runs = {mail.run[11:] for mail in calendar.mails_to("prefix@example.org")}
     assert runs == {"02:30", "09:00"}, runs
 
 
-def test_messages(life):
-    """every message is well formed, and has an id of its own"""
-    for mail in life.mails:
+def test_messages(calendar):
+    """every message is well formed and has a unique id"""
+    for mail in calendar.mails:
         problems = messages.check(mail.raw, messages.DIGEST)
         assert not problems, (mail.recipient, mail.run, problems)
-    ids = [str(messages.parse(mail.raw)["Message-ID"]) for mail in life.mails]
+    ids = [str(messages.parse(mail.raw)["Message-ID"]) for mail in calendar.mails]
     assert len(ids) == len(set(ids)) > 0
 
 
 def test_seed_papers(tap):
-    """a filter over the 71 seed papers finds what two other readers of it find"""
+    """a filter on the 71 seed papers finds the same as the oracle and a plain scan"""
     papers = load_papers(real_data("seed-papers.json"))
     papers = [dict(paper, id=f"2604.{number:05d}", authors=["Ada Example"], upvotes=1)
               for number, paper in enumerate(papers, 1)]
@@ -266,16 +266,16 @@ def test_seed_papers(tap):
 def main():
     with Tap() as tap:
         try:
-            life = Life(tap.subdirectory("life"))
+            calendar = RealDays(tap.subdirectory("days"))
         except Skip as reason:
-            tap.skip("all real days are lived through", reason)
+            tap.skip("all real days run", reason)
             return
-        tap.run(test_runs, tap, life)
+        tap.run(test_runs, tap, calendar)
         for test in (test_store_holds_all, test_texts, test_digests_are_right,
                      test_late_papers, test_risen_papers):
-            tap.run(test, tap, life)
+            tap.run(test, tap, calendar)
         for test in (test_votes, test_schedule, test_messages):
-            tap.run(test, life)
+            tap.run(test, calendar)
         tap.run(test_seed_papers, tap)
 
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 #
-# test_service.py - the Debian package, under a systemd of its own.
+# test_service.py - install, run, upgrade and purge the Debian package under systemd.
 #
-# One container, from the first installation to the purge: each step goes on from the
-# one before.
+# All steps use one container and build on each other.
 
 import email
 import email.policy
@@ -20,29 +19,29 @@ from paperserver import element
 from stopped import Stopped, find_thread
 from tap import Skip, Tap, need_programs, run, top_builddir
 
-EXPOSURE = 1.1  # at most, as systemd-analyze reckons
+EXPOSURE = 1.1  # maximum, as computed by systemd-analyze security
 UNIT = "paperboyd.service"
-PEOPLE = 40  # whose digests wait while the package is upgraded
+PEOPLE = 40  # subscribers with a queued digest during the upgrade
 SERVERS = ["postfix", "dovecot-core", "dovecot-lmtpd"]
 
 
 def build(directory):
-    """The package of this tree. @return its file"""
+    """Build the package.  @return its path"""
     need_programs("dpkg-buildpackage", "dh", "lintian")
-    place = os.path.join(directory, "package")
-    tree = os.path.join(place, "paperboy")
-    os.makedirs(place)
+    output = os.path.join(directory, "package")
+    tree = os.path.join(output, "paperboy")
+    os.makedirs(output)
     run(["make", "-s", "-C", top_builddir(), "distdir", f"distdir={tree}"], 300)
     environment = dict(os.environ, DEB_BUILD_OPTIONS="nocheck noautodbgsym")
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CFLAGS"):
         environment.pop(name, None)
     run(["dpkg-buildpackage", "-us", "-uc", "-b"], 900, cwd=tree, env=environment)
-    (package,) = glob.glob(os.path.join(place, "paperboy_*.deb"))
+    (package,) = glob.glob(os.path.join(output, "paperboy_*.deb"))
     return package
 
 
 def renamed(package, directory):
-    """The same package as a later version, without another build."""
+    """Repack a package as a later version."""
     tree = os.path.join(directory, "later")
     run(["dpkg-deb", "-R", package, tree], 60)
     path = os.path.join(tree, "DEBIAN", "control")
@@ -61,18 +60,18 @@ def lintian_finds_nothing(package):
     assert not re.search("^E:", found, re.M), found
 
 
-def bring(machine, package):
-    """Put a package where the container can install it."""
+def copy_package(machine, package):
+    """Copy a package into the container."""
     shutil.copy(package, machine.path("/root"))
     return f"/root/{os.path.basename(package)}"
 
 
 def prepare_mail(machine):
-    """Postfix takes mail for users of the container, into a Maildir of theirs."""
+    """Let Postfix deliver mail for users of the container to their Maildirs."""
     machine.shell(
         "useradd -m reader && useradd -m other && useradd -m eva"
-        " && postconf -e mydestination=lab.example home_mailbox=Maildir/"
-        " myhostname=lab.example inet_interfaces=loopback-only inet_protocols=ipv4"
+        " && postconf -e mydestination=container.example home_mailbox=Maildir/"
+        " myhostname=container.example inet_interfaces=loopback-only inet_protocols=ipv4"
         " recipient_delimiter=+"
         " && newaliases && systemctl restart postfix@-.service"
     )
@@ -95,7 +94,7 @@ def write_day(machine, numbers):
 
 
 def mails(machine, user="reader"):
-    """What is in a user's Maildir, parsed."""
+    """The mails in a user's Maildir."""
     found = []
     for path in sorted(glob.glob(machine.path(f"/home/{user}/Maildir/new/*"))):
         with open(path, "rb") as file:
@@ -104,8 +103,8 @@ def mails(machine, user="reader"):
 
 
 def is_installed_and_started(machine, package):
-    """the package installs, and is a notified, active unit at once"""
-    machine.run("dpkg", "-i", bring(machine, package))
+    """the package installs and its unit is active, with Type=notify"""
+    machine.run("dpkg", "-i", copy_package(machine, package))
     assert machine.show(UNIT, "ActiveState") == "active", machine.run("systemctl", "status", UNIT)
     assert machine.show(UNIT, "Type") == "notify"
     assert machine.show(UNIT, "StatusText"), "no status"
@@ -114,20 +113,20 @@ def is_installed_and_started(machine, package):
 
 
 def is_exposed_little(machine):
-    """systemd-analyze has nothing to say against the unit"""
+    """systemd-analyze verify has no warning, and the exposure is low"""
     assert machine.run("systemd-analyze", "verify", "--man=no", UNIT) == ""
-    reported = machine.run("systemd-analyze", "security", "--no-pager", UNIT)
-    exposure = float(re.search(r"exposure level for \S+: ([0-9.]+)", reported).group(1))
-    assert exposure <= EXPOSURE, reported
+    output = machine.run("systemd-analyze", "security", "--no-pager", UNIT)
+    exposure = float(re.search(r"exposure level for \S+: ([0-9.]+)", output).group(1))
+    assert exposure <= EXPOSURE, output
 
 
 def brings_a_digest(machine):
-    """configured and reloaded, it brings a digest into a mailbox there"""
+    """a digest is delivered to a local mailbox"""
     prepare_mail(machine)
     configure(machine)
     write_day(machine, range(3))
     machine.run("systemctl", "restart", UNIT)
-    machine.run("paperboyctl", "subscriber", "add", "reader@lab.example", "--filter", "paper",
+    machine.run("paperboyctl", "subscriber", "add", "reader@container.example", "--filter", "paper",
             "--consent", "asked for it")
     machine.wait_for(lambda: mails(machine), "a digest")
     (digest,) = mails(machine)
@@ -136,7 +135,7 @@ def brings_a_digest(machine):
 
 
 def reloads(machine):
-    """a good change is taken by systemctl reload, a bad one is refused and told"""
+    """systemctl reload applies a valid configuration, and reports an invalid one"""
     configure(machine, text='log_level = "debug";')
     machine.run("systemctl", "reload", UNIT)
     assert "debug" in machine.run("paperboyctl", "config")
@@ -149,20 +148,20 @@ def reloads(machine):
     machine.run("systemctl", "reload", UNIT)
 
 
-def is_not_started_over_with_a_wrong_configuration(machine):
-    """started with a wrong configuration it fails once, and says where it is wrong"""
+def is_not_restarted_with_an_invalid_configuration(machine):
+    """with an invalid configuration the start fails once and logs the error"""
     configure(machine, text='log_levle = "debug";')
     assert machine.try_run("systemctl", "restart", UNIT)[0] != 0
     machine.wait_for(lambda: machine.show(UNIT, "ActiveState") == "failed", "the failure")
     assert machine.show(UNIT, "ExecMainStatus") == "78"
-    reported = machine.run("journalctl", "-u", UNIT, "-n", "20", "--no-pager")
-    assert "log_levle" in reported and "Scheduled restart" not in reported, reported
+    output = machine.run("journalctl", "-u", UNIT, "-n", "20", "--no-pager")
+    assert "log_levle" in output and "Scheduled restart" not in output, output
     configure(machine)
     machine.run("systemctl", "start", UNIT)
 
 
 def survives_a_reboot(machine):
-    """after a reboot it is there again, and mails nothing twice"""
+    """after a reboot the service runs and mails nothing twice"""
     machine.reboot()
     machine.wait_for(lambda: machine.show(UNIT, "ActiveState") == "active", "the unit")
     machine.wait_for(lambda: "running" in machine.run("paperboyctl", "status").lower(), "status")
@@ -170,87 +169,87 @@ def survives_a_reboot(machine):
 
 
 def write_message(machine, recipient, subject, text):
-    """A letter of eva's, as her mail program hands it in."""
-    machine.run("/usr/sbin/sendmail", "-f", "eva@lab.example", recipient, text=(
-        f"From: eva@lab.example\nTo: {recipient}\nSubject: {subject}\n\n{text}\n"))
+    """Submit a mail from eva with sendmail(1)."""
+    machine.run("/usr/sbin/sendmail", "-f", "eva@container.example", recipient, text=(
+        f"From: eva@container.example\nTo: {recipient}\nSubject: {subject}\n\n{text}\n"))
 
 
 def subscribes_by_mail(machine):
-    """a letter through its Postfix, an answer, and the first digest is in a mailbox there"""
+    """a user subscribes by mail through Postfix and gets the first digest"""
     machine.shell(
         "usermod -aG paperboy postfix"
         " && printf 'paperboy  unix - - n - - lmtp\\n' >>/etc/postfix/master.cf"
-        " && postconf -e 'transport_maps = inline:{ paperboy@lab.example="
+        " && postconf -e 'transport_maps = inline:{ paperboy@container.example="
         "paperboy:unix:/run/paperboy/lmtp }' 'lmtp_line_length_limit = 0'"
         " && systemctl restart postfix@-.service")
     configure(machine, text="""
-commands: { address = "paperboy@lab.example"; };
+commands: { address = "paperboy@container.example"; };
 receive: { lmtp_socket = "/run/paperboy/lmtp"; lmtp_group = "paperboy"; };
 """)
     machine.run("systemctl", "reload", UNIT)
-    write_message(machine, "paperboy@lab.example", "subscribe", "add name=papers paper")
+    write_message(machine, "paperboy@container.example", "subscribe", "add name=papers paper")
     machine.wait_for(lambda: mails(machine, "eva"), "a confirmation")
     (asked,) = mails(machine, "eva")
     assert asked["Reply-To"].startswith("paperboy+c-"), asked["Reply-To"]
     write_message(machine, asked["Reply-To"], "Re: " + asked["Subject"], "ok")
     machine.wait_for(lambda: [mail for mail in mails(machine, "eva") if mail["List-Id"]],
                  "the first digest")
-    reported = machine.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
-    assert re.search("inbox handled .*receiver=lmtp filtered=yes", reported), reported
-    assert "filtered=no" not in reported
+    output = machine.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
+    assert re.search("inbox handled .*receiver=lmtp filtered=yes", output), output
+    assert "filtered=no" not in output
     status = machine.run("stat", "-c", "%U %G %a", "/run/paperboy/lmtp").strip()
     assert status == "paperboy paperboy 660", status
 
 
 def main_pid(machine):
-    """The service's process, as this machine numbers it."""
+    """The main PID of the service, in the PID namespace of this machine."""
     inside = machine.show(UNIT, "MainPID")
     for path in glob.glob("/proc/[0-9]*/status"):
         try:
             with open(path, encoding="ascii") as file:
-                reported = file.read()
+                status = file.read()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        numbers = re.search(r"^NSpid:\t(.*)$", reported, re.M).group(1).split()
-        if reported.startswith("Name:\tpaperboyd\n") and numbers[1:] == [inside]:
+        numbers = re.search(r"^NSpid:\t(.*)$", status, re.M).group(1).split()
+        if status.startswith("Name:\tpaperboyd\n") and numbers[1:] == [inside]:
             return int(numbers[0])
     raise AssertionError(f"no process {inside}")
 
 
-def is_restarted_when_a_thread_hangs(machine):
-    """a thread that stands still brings a watchdog restart, and nothing is lost"""
+def is_restarted_when_a_thread_is_stuck(machine):
+    """a stuck thread makes the watchdog restart the service, and nothing is lost"""
     drop_in = "/etc/systemd/system/paperboyd.service.d/soon.conf"
     machine.write(drop_in, "[Service]\nWatchdogSec=6s\nRestartSec=1s\n")
     machine.shell(f"systemctl daemon-reload && systemctl restart {UNIT}")
     digests = len(mails(machine, "eva"))
-    with Stopped(find_thread(main_pid(machine), "mailer")) as network:
-        machine.run("paperboyctl", "subscriber", "add", "eva+hung@lab.example",
+    with Stopped(find_thread(main_pid(machine), "mailer")) as thread:
+        machine.run("paperboyctl", "subscriber", "add", "eva+hung@container.example",
                 "--filter", "paper", "--consent", "asked for it")
         machine.wait_for(lambda: "eva+hung" in machine.run("paperboyctl", "queue", "list", "--all"),
                      "a digest that waits")
-        machine.wait_for(network.bury, "the watchdog")
+        machine.wait_for(thread.reap, "the watchdog")
     machine.wait_for(lambda: machine.show(UNIT, "NRestarts") == "1", "the restart")
     machine.wait_for(lambda: len(mails(machine, "eva")) > digests, "the digest that waited")
-    reported = machine.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
-    assert "thread stuck thread=mailer" in reported and "atchdog" in reported, reported
+    output = machine.run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
+    assert "thread stuck thread=mailer" in output and "atchdog" in output, output
     assert machine.show(UNIT, "ActiveState") == "active"
     machine.shell(f"rm {drop_in} && systemctl daemon-reload && systemctl restart {UNIT}")
     assert len(mails(machine, "eva")) == digests + 1
-    machine.run("paperboyctl", "subscriber", "remove", "eva+hung@lab.example", "--yes")
+    machine.run("paperboyctl", "subscriber", "remove", "eva+hung@container.example", "--yes")
 
 
 def is_upgraded_with_a_full_queue(machine, package):
-    """upgraded while its queue is full, it loses nothing and sends nothing twice"""
+    """an upgrade with a full queue loses nothing and sends nothing twice"""
     machine.run("systemctl", "stop", "postfix@-.service")
     for number in range(PEOPLE):
-        machine.run("paperboyctl", "subscriber", "add", f"other+{number}@lab.example",
+        machine.run("paperboyctl", "subscriber", "add", f"other+{number}@container.example",
                 "--filter", "paper", "--consent", "asked for it")
 
     machine.wait_for(
         lambda: machine.run("paperboyctl", "queue", "list", "--all").count("other+") == PEOPLE,
         "a full queue")
     before = machine.run("paperboyctl", "subscriber", "export")
-    machine.run("dpkg", "-i", bring(machine, package))
+    machine.run("dpkg", "-i", copy_package(machine, package))
     assert machine.show(UNIT, "ActiveState") == "active"
     assert "+later" in machine.run("dpkg-query", "-W", "-f", "${Version}", "paperboy")
     assert machine.run("paperboyctl", "subscriber", "export") == before
@@ -262,7 +261,7 @@ def is_upgraded_with_a_full_queue(machine, package):
 
 
 def is_purged(machine):
-    """purged, it leaves nothing"""
+    """a purge leaves nothing"""
     machine.run("dpkg", "--remove", "paperboy")
     assert os.path.exists(machine.path("/var/lib/paperboy/paperboy.db"))
     machine.run("dpkg", "--purge", "paperboy")
@@ -274,8 +273,8 @@ def is_purged(machine):
     assert machine.try_run("systemctl", "cat", UNIT)[0] != 0
 
 
-def live(tap, package):
-    """From the installation to the purge."""
+def run_steps(tap, package):
+    """Run all steps in a container."""
     depends = run(["dpkg", "-f", package, "Depends"])
     needed = [re.split(r"[ |(]", one.strip())[0] for one in depends.split(",")]
     root = make_root(tap.directory, sorted({*needed, *SERVERS}))
@@ -285,8 +284,8 @@ def live(tap, package):
         tap.run(brings_a_digest, machine)
         tap.run(subscribes_by_mail, machine)
         tap.run(reloads, machine)
-        tap.run(is_not_started_over_with_a_wrong_configuration, machine)
-        tap.run(is_restarted_when_a_thread_hangs, machine)
+        tap.run(is_not_restarted_with_an_invalid_configuration, machine)
+        tap.run(is_restarted_when_a_thread_is_stuck, machine)
         tap.run(survives_a_reboot, machine)
         tap.run(is_upgraded_with_a_full_queue, machine, renamed(package, tap.directory))
         tap.run(is_purged, machine)
@@ -297,6 +296,6 @@ with Tap() as tap:
         need_root()
         package = build(tap.directory)
         tap.run(lintian_finds_nothing, package)
-        live(tap, package)
+        run_steps(tap, package)
     except Skip as why:
         tap.skip("the service in a container", str(why))

@@ -1,4 +1,4 @@
-"""daemon.py - paperboyd and paperboyctl at work in a folder of their own.
+"""daemon.py - run paperboyd and paperboyctl on a temporary configuration and store.
 
     instance = Instance(tap.subdirectory("instance"), port=sink.port)
     instance.write_day("2026-11-20", range(3))
@@ -7,8 +7,8 @@
     assert run.status == 0, run.output
     instance.rows("SELECT state FROM outbox")
 
-The store is asked through connections that only read: they neither fold the log
-in nor change what a killed daemon has left behind.
+Tests read the store through read-only connections, which neither checkpoint the WAL
+nor change what a killed daemon left.
 """
 
 import collections
@@ -25,14 +25,14 @@ from clock import Clock
 from paperserver import element
 from tap import Child, top_builddir, top_srcdir
 
-EVERYTHING = "paper"  # a filter that every made-up paper matches
-RUN_S = 60  # a run that needs longer hangs
+EVERYTHING = "paper"  # a filter that matches each made-up paper
+RUN_S = 60  # deadline of a run
 
 Run = collections.namedtuple("Run", "status output")
 
 
 def at_hour(day, hour=8, minute=0):
-    """A time for --now: "2026-11-20T08:00:00Z"."""
+    """A time for --now, such as "2026-11-20T08:00:00Z"."""
     return f"{day}T{hour:02}:{minute:02}:00Z"
 
 
@@ -41,11 +41,11 @@ def days_after(day, count):
 
 
 class Instance:
-    """A configuration, a state folder, a folder of papers, and the two programs.
+    """A configuration, a state directory, a directory of papers, and the two programs.
 
-    port is an SMTP relay's on this machine; maildir a folder instead of one.
-    Both programs get the time of self.clock where a call names no other.
-    Further settings by name, "__" for the dot: smtp__connections=1.
+    port is that of a local SMTP relay; maildir is used instead of a relay.  Both
+    programs get the time of self.clock unless a call names another one.  In names of
+    further settings "__" stands for the dot: smtp__connections=1.
     """
 
     def __init__(self, directory, port=None, maildir=None, papers=None, **settings):
@@ -72,10 +72,10 @@ class Instance:
         os.makedirs(self.state, mode=0o700)
         self.set(**settings)
 
-    # -- what goes in --
+    # -- input --
 
     def set(self, **settings):
-        """Change settings; a value of None is the default again."""
+        """Change settings; None restores a default."""
         for name, value in settings.items():
             self.settings[name.replace("__", ".")] = value
         groups = collections.defaultdict(list)
@@ -89,7 +89,7 @@ class Instance:
             file.write("\n".join(lines) + "\n")
 
     def write_day(self, day, numbers):
-        """The made-up papers of a day, as the source will tell them."""
+        """Write the list of a day, with made-up papers."""
         path = os.path.join(self.papers, f"daily_papers-{day}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump([element(number) for number in numbers], file)
@@ -101,12 +101,10 @@ class Instance:
         )
 
     def add_people(self, count, now=None):
-        """person-0001@example.org and so on: all want everything.
+        """Add person-0001@example.org and so on, whose filter matches all papers.
 
-        now lies before that of the first run: the clock goes on while it is set.
-
-        The first is added by paperboyctl; the others are copies of that row, for
-        two thousand runs of a program would be most of the test.
+        now must be before that of the first run.  The first is added by paperboyctl;
+        the others are copies of its rows, which is faster.
         """
         self.add_person("person-0001@example.org", now=now)
         with contextlib.closing(sqlite3.connect(self.store)) as db, db:
@@ -141,7 +139,7 @@ class Instance:
                 "--now", now or self.clock.advance()]
 
     def once(self, now=None, wanted=None, prefix=(), deadline_s=RUN_S):
-        """One whole run.  @param wanted its exit status, when it has to be that"""
+        """Run `paperboyd --once`.  @param wanted  the expected exit status, or None"""
         done = subprocess.run(
             [*prefix, *self.once_command(now)], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=deadline_s,
@@ -156,14 +154,14 @@ class Instance:
         return Child(self.once_command(now))
 
     def start(self, now=None, **popen):
-        """The daemon itself.  @param now sets the clock of this house, too"""
+        """Start the daemon.  @param now  also sets self.clock"""
         if now:
             self.clock.set(now)
         return Child([self.daemon, "-c", self.config, "--now",
                       now or self.clock.advance()], **popen)
 
     def ctl(self, *arguments, now=None, wanted=0):
-        """paperboyctl.  @param wanted its exit status, or some  @return its output"""
+        """Run paperboyctl.  @param wanted  expected exit status, or several  @return output"""
         done = subprocess.run(
             [os.path.join(top_builddir(), "paperboyctl"), "-c", self.config,
              "--now", now or self.clock.now(), *arguments],
@@ -175,7 +173,7 @@ class Instance:
             raise AssertionError(f"paperboyctl: status {done.returncode}\n{text}")
         return text
 
-    # -- what came of it --
+    # -- results --
 
     @property
     def store(self):
@@ -183,7 +181,7 @@ class Instance:
 
     @contextlib.contextmanager
     def open(self):
-        """A connection that reads and cannot change the file or its log."""
+        """A read-only connection."""
         path = f"file:{self.store}?mode=ro"
         with contextlib.closing(sqlite3.connect(path, uri=True)) as db:
             yield db
@@ -196,11 +194,11 @@ class Instance:
         return self.rows(sql, *values)[0][0]
 
     def states(self):
-        """{state: count} of the outbox."""
+        """States of the outbox as {state: count}."""
         return dict(self.rows("SELECT state, count(*) FROM outbox GROUP BY state"))
 
     def check_store(self):
-        """The file is sound, as SQLite tells."""
+        """Check the file with SQLite."""
         with self.open() as db:
             found = db.execute("PRAGMA integrity_check").fetchall()
             assert found == [("ok",)], found
@@ -216,13 +214,13 @@ def parse(raw):
 
 
 def is_whole(raw):
-    """Whether a digest ends as it should; a sink also keeps what was cut."""
+    """Whether a digest is complete; a sink also stores truncated ones."""
     boundary = parse(raw).get_boundary()
     return bool(boundary) and raw.rstrip().endswith(f"--{boundary}--".encode())
 
 
 def papers_of(raw):
-    """The numbers of the made-up papers that a digest tells of."""
+    """The numbers of the made-up papers in a digest."""
     text = parse(raw).get_body(("plain",)).get_content()
     words = " ".join(text.split()).split("Made-up paper number ")[1:]
     return sorted({int(word.split()[0].strip(".,:;")) for word in words})

@@ -1,4 +1,4 @@
-"""tap.py - TAP for script tests, a folder of their own, and child processes.
+"""tap.py - TAP output, temporary directories and child processes for script tests.
 
     from tap import Skip, Tap
 
@@ -9,8 +9,8 @@
     with Tap() as tap:
         tap.run(test_sums_are_right, tap)
 
-Exit codes as automake wants them from a TAP test: 0 when all passed or were
-skipped, 1 when one failed, 99 with "Bail out!" when the script itself broke.
+Exit status: 0 if all tests passed or were skipped, 1 if one failed, 99 with "Bail
+out!" if the script itself failed (automake's hard error).
 """
 
 import contextlib
@@ -27,24 +27,24 @@ import threading
 import time
 import traceback
 
-DEADLINE_S = 30  # for any fact; a test that needs longer says so
+DEADLINE_S = 30  # for any condition, unless a test sets another one
 POLL_S = 0.02
 
 
-# What a script starts ends by a critical of GLib; for C programs g_test sees to it.
+# Abort programs on GLib criticals, as g_test does in C tests.
 os.environ.setdefault("G_DEBUG", "fatal-criticals")
 
 
 class Skip(Exception):
-    """Raised in a test: it cannot run here, and why."""
+    """Raised by a test that cannot run on this machine, with the reason."""
 
 
 class Timeout(AssertionError):
-    """A fact did not come true before its deadline."""
+    """A condition did not become true before the deadline."""
 
 
 def skip_all(reason):
-    """The whole script cannot run here."""
+    """Skip the whole script."""
     print(f"1..0 # SKIP {one_line(reason)}", flush=True)
     sys.exit(0)
 
@@ -54,17 +54,17 @@ def one_line(text):
 
 
 def need_programs(*names):
-    """Paths of programs, sbin too; Skip when one is missing."""
+    """Paths of programs, also from sbin; Skip if one is missing."""
     path = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
     found = [shutil.which(name, path=path) for name in names]
-    for name, place in zip(names, found):
-        if place is None:
+    for name, path in zip(names, found):
+        if path is None:
             raise Skip(f"{name} is not installed")
     return found
 
 
 def top_srcdir():
-    """The source tree: from the environment of make check, else from this file."""
+    """The source tree, from the environment of make check or relative to this file."""
     here = os.path.dirname(os.path.abspath(__file__))
     return os.environ.get("top_srcdir") or os.path.dirname(os.path.dirname(here))
 
@@ -74,7 +74,7 @@ def top_builddir():
 
 
 def require_now(event, arguments):
-    """An audit hook: no test may depend on the day of its run."""
+    """An audit hook that rejects programs started without a simulated time."""
     if event != "subprocess.Popen":
         return
     words = [os.fsdecode(word) for word in arguments[1]]
@@ -87,9 +87,9 @@ sys.addaudithook(require_now)
 
 
 def real_files(pattern):
-    """Files of real papers beside the source tree, sorted; Skip when there are none.
+    """Files of real papers beside the source tree, sorted; Skip if there are none.
 
-    .ci/run knows the words of the reason, and LAB_NO_REAL_DATA is the same for C.
+    .ci/run expects the text of the reason; C tests use STORE_FIXTURE_NO_REAL_DATA.
     """
     directory = os.path.join(top_srcdir(), "..", "shared", "data")
     paths = sorted(glob.glob(os.path.join(directory, pattern)))
@@ -104,7 +104,7 @@ def real_data(name):
 
 
 class Tap:
-    """Reporter and owner of the folder; use it as a context manager."""
+    """Reports results and owns a temporary directory; use it as a context manager."""
 
     def __init__(self, out=None):
         self.out = out or sys.stdout
@@ -113,14 +113,14 @@ class Tap:
         self._directory = None
         self._stack = contextlib.ExitStack()
 
-    # -- the folder --
+    # -- directory --
 
     @property
     def directory(self):
-        """A folder under $TMPDIR, removed at the end unless a test failed."""
+        """A directory in $TMPDIR, removed at the end unless a test failed."""
         if self._directory is None:
             self._directory = tempfile.mkdtemp(prefix="pb-")
-            os.chmod(self._directory, 0o755)  # servers under other users go in
+            os.chmod(self._directory, 0o755)  # servers run as other users
         return self._directory
 
     def subdirectory(self, name):
@@ -135,7 +135,7 @@ class Tap:
         self.out.flush()
 
     def ok(self, is_ok, name):
-        """One result.  @return the truth, for a chain"""
+        """Report a result.  @return is_ok"""
         self.count += 1
         if not is_ok:
             self.failed += 1
@@ -159,14 +159,14 @@ class Tap:
             self._line(f"# {line}")
 
     def run(self, function, *arguments):
-        """One test function; its docstring (or name) is the test's name."""
+        """Run a test function; its docstring or name is the name of the test."""
         text = (function.__doc__ or function.__name__.replace("_", " ")).strip()
         name = one_line(text.split("\n\n")[0])
         try:
             function(*arguments)
         except Skip as reason:
             self.skip(name, reason)
-        except Exception:  # a test's failure is data here, not ours to hide
+        except Exception:  # reported as a failure
             self.ok(False, name)
             self.diag(traceback.format_exc())
         else:
@@ -175,14 +175,14 @@ class Tap:
     # -- begin and end --
 
     def enter(self, manager):
-        """Keep a context manager open until the end of the script."""
+        """Enter a context manager that is exited at the end of the script."""
         return self._stack.enter_context(manager)
 
     def __enter__(self):
         if threading.current_thread() is threading.main_thread():
-            # make stops a test by SIGTERM: leave through every finally
+            # make stops a test by SIGTERM: run all finally blocks
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(99))
-            # Under nohup it is ignored, and what is started here would ignore it, too.
+            # nohup ignores it, and child processes would inherit that.
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
         return self
 
@@ -190,7 +190,7 @@ class Tap:
         try:
             self._stack.close()
         except Exception:
-            self.ok(False, "what the script started ends in order")
+            self.ok(False, "child processes end without an error")
             self.diag(traceback.format_exc())
         if kind is not None and issubclass(kind, Exception):
             self.diag("".join(traceback.format_exception(kind, value, trace)))
@@ -210,24 +210,24 @@ class Tap:
         if is_removed:
             shutil.rmtree(self._directory, ignore_errors=True)
         else:
-            self.diag(f"left for inspection: {self._directory}")
+            self.diag(f"kept for inspection: {self._directory}")
         self._directory = None
 
 
-# ---- facts ------------------------------------------------------------------
+# ---- waiting ---------------------------------------------------------------
 
 
 def free_port(host="127.0.0.1"):
-    """A port that the kernel chose and nobody listens on."""
+    """A free port, chosen by the kernel."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
         one.bind((host, 0))
         return one.getsockname()[1]
 
 
 def is_listening(port):
-    """Whether anybody listens on a TCP port, asked without connecting to it.
+    """Whether a process listens on a TCP port, read from /proc.
 
-    A connection would count as a session there and stand in its log.
+    A connection would count as a session and be logged.
     """
     for name in ("/proc/net/tcp", "/proc/net/tcp6"):
         with contextlib.suppress(OSError), open(name, encoding="ascii") as table:
@@ -239,9 +239,9 @@ def is_listening(port):
 
 
 def wait_until(is_true, what, deadline_s=DEADLINE_S, pause=None):
-    """Ask again and again; its first true value, or Timeout.
+    """Poll is_true().  @return its first true value; Timeout after the deadline
 
-    pause(seconds) is how to wait between questions, so that a wait can end early.
+    pause(seconds) waits between two polls; it may return early.
     """
     pause = pause or threading.Event().wait
     end = time.monotonic() + deadline_s
@@ -260,9 +260,8 @@ def wait_until(is_true, what, deadline_s=DEADLINE_S, pause=None):
 class Child:
     """A process in its own group, with its output (both streams) as lines.
 
-    It ends with the context manager: SIGTERM to the group, SIGKILL at the
-    deadline.  Only this group is ever signalled: the child stays a zombie until
-    the end, so its number cannot have passed to another.
+    At the end of the context its group gets SIGTERM, and SIGKILL at the deadline.
+    The child stays a zombie until then, so its PID cannot have been reused.
     """
 
     def __init__(self, arguments, name=None, stdin=None, **popen):
@@ -313,7 +312,7 @@ class Child:
         )
 
     def wait_fact(self, is_true, what, deadline_s=DEADLINE_S):
-        """Wait for anything; fails at once when the child ends."""
+        """Wait until is_true(); fail at once when the child ends."""
 
         def ask():
             is_running = self.is_running
@@ -335,7 +334,7 @@ class Child:
         self.wait_fact(lambda: os.path.exists(path), f"file {path}", deadline_s)
 
     def wait_line(self, pattern, deadline_s=DEADLINE_S):
-        """The next line, after those already matched, that has the pattern."""
+        """Wait for the next line that matches a pattern, after the last such line."""
         wanted = re.compile(pattern)
         end = time.monotonic() + deadline_s
         with self._news:
@@ -354,11 +353,11 @@ class Child:
                     )
                 if self._exited.is_set() and not self._reader.is_alive():
                     raise self._died(f"line {pattern!r}")
-                # the reader may end after the watcher: then nobody notifies
+                # no notification when the reader ends after the watcher
                 self._news.wait(min(rest, 0.2) if self._exited.is_set() else rest)
 
     def wait_exit(self, deadline_s=DEADLINE_S):
-        """Exit status (negative: signal)."""
+        """Wait for the end.  @return exit status (negative: signal)"""
         if not self._exited.wait(deadline_s):
             raise Timeout(
                 f"{self.name}: still running after {deadline_s} s\n{self.output}"
@@ -371,7 +370,7 @@ class Child:
         return status.si_status if is_exit else -status.si_status
 
     def signal(self, number):
-        """To the child alone."""
+        """Send a signal to the child only."""
         if not self._is_reaped:
             os.kill(self.pid, number)
 
@@ -380,7 +379,7 @@ class Child:
             os.killpg(self.pid, number)
 
     def stop(self, deadline_s=10):
-        """End the whole group.  @return the child's exit status"""
+        """End the process group.  @return the exit status of the child"""
         if self._is_reaped:
             return self._process.returncode
         if self.is_running:
@@ -396,7 +395,7 @@ class Child:
         return self._process.returncode
 
     def kill(self):
-        """The cable is pulled: SIGKILL to the group, no farewell."""
+        """Send SIGKILL to the process group."""
         self._signal_group(signal.SIGKILL)
         return self.stop()
 
@@ -408,7 +407,7 @@ class Child:
 
 
 def run(arguments, deadline_s=DEADLINE_S, check=True, **popen):
-    """A short command to its end: its output (both streams) as text."""
+    """Run a command.  @return its output (both streams) as text"""
     done = subprocess.run(
         [str(argument) for argument in arguments],
         stdin=popen.pop("stdin", subprocess.DEVNULL),
@@ -424,7 +423,7 @@ def run(arguments, deadline_s=DEADLINE_S, check=True, **popen):
 
 
 def need_strace():
-    """The path of strace; Skip where it is not installed, or may not trace."""
+    """The path of strace; Skip if it is missing or may not trace."""
     (strace,) = need_programs("strace")
     probe = run([strace, "-f", "-qq", "-e", "trace=none", "true"], check=False)
     if probe.strip():
