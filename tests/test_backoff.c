@@ -62,7 +62,7 @@ static void
 the_last_try_is_at_the_age_and_then_no_more(void)
 {
 	static const struct {
-		int64_t age_s, give_up_s, wait_s; /* wait 0: given up */
+		int64_t age_s, expire_s, wait_s; /* wait 0: given up */
 	} rows[] = {
 	    {0, BACKOFF_AGE_CONFIRMATION_S, 3600},
 	    {3000, BACKOFF_AGE_CONFIRMATION_S, 600},
@@ -78,7 +78,7 @@ the_last_try_is_at_the_age_and_then_no_more(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct backoff_policy attempt = {
-		    QUEUED_AT, QUEUED_AT + rows[i].age_s, 5, 7, rows[i].give_up_s};
+		    QUEUED_AT, QUEUED_AT + rows[i].age_s, 5, 7, rows[i].expire_s};
 		g_autoptr(GError) error = NULL;
 		int64_t next_at = -1;
 
@@ -97,7 +97,7 @@ static void
 a_message_has_so_many_tries(void)
 {
 	static const struct {
-		int64_t give_up_s;
+		int64_t expire_s;
 		unsigned least, most;
 	} rows[] = {
 	    {BACKOFF_AGE_CONFIRMATION_S, 6, 6},
@@ -107,13 +107,13 @@ a_message_has_so_many_tries(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		struct backoff_policy attempt = {
-		    QUEUED_AT, QUEUED_AT, 1, 42, rows[i].give_up_s};
+		    QUEUED_AT, QUEUED_AT, 1, 42, rows[i].expire_s};
 
 		while (backoff_next(&attempt, &attempt.now, NULL))
 			attempt.attempts++;
 		g_assert_cmpuint(attempt.attempts, >=, rows[i].least);
 		g_assert_cmpuint(attempt.attempts, <=, rows[i].most);
-		g_assert_cmpint(attempt.now - QUEUED_AT, >, rows[i].give_up_s - 60);
+		g_assert_cmpint(attempt.now - QUEUED_AT, >, rows[i].expire_s - 60);
 	}
 }
 

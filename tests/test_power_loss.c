@@ -93,7 +93,7 @@ new_sink(void *data)
 {
 	struct sink *sink = g_new0(struct sink, 1);
 
-	sink->transport.class = &sink_class;
+	sink->transport.ops = &sink_class;
 	sink->world = data;
 	return &sink->transport;
 }
@@ -150,7 +150,7 @@ send_all(struct world *world, struct store *store, GError **error)
 	    .key = world->fixture->key,
 	    .envelope_from = "bounce@example.org",
 	    .senders = SENDERS,
-	    .give_up_s = CLOCK_DAY_S,
+	    .expire_s = CLOCK_DAY_S,
 	    .new_transport = new_sink,
 	    .data = world,
 	};

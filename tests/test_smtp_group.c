@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/fakesmtp.h"
-#include "transport/lmtp_client_transport.h"
+#include "transport/lmtp.h"
 #include "transport/smtp.h"
 
 #define MESSAGES 5

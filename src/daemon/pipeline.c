@@ -315,7 +315,7 @@ mailer_options_of(
 	                   : NULL,
 	    /* A Maildir is not faster with several writers. */
 	    .senders = is_maildir ? 1 : (unsigned)settings->smtp_connections,
-	    .give_up_s = settings->expire_h * (int64_t)CLOCK_HOUR_S,
+	    .expire_s = settings->expire_h * (int64_t)CLOCK_HOUR_S,
 	    .per_second = (unsigned)settings->per_second,
 	    .per_hour = (unsigned)settings->per_hour,
 	    .domain_per_hour = (unsigned)settings->domain_per_hour,

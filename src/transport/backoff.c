@@ -1,5 +1,5 @@
 /*
- * backoff.c - when to try a failed delivery again.
+ * backoff.c - retry schedule of failed deliveries.
  */
 #include "transport/backoff.h"
 
@@ -10,7 +10,7 @@
 static const int64_t waits_s[] = {
     1 * MINUTE_S, 5 * MINUTE_S, 15 * MINUTE_S, 30 * MINUTE_S, 60 * MINUTE_S};
 
-/* A number in [0, limit) that differs between neighbours (splitmix64's mixing). */
+/* Deterministic number in [0, limit) (splitmix64). */
 static int64_t
 choose_below(uint64_t id, unsigned attempts, int64_t limit)
 {
@@ -26,14 +26,14 @@ bool
 backoff_next(const struct backoff_policy *attempt, int64_t *next_at, GError **error)
 {
 	int64_t now = MAX(attempt->now, attempt->queued_at);
-	int64_t left_s = attempt->give_up_s - (now - attempt->queued_at);
+	int64_t left_s = attempt->expire_s - (now - attempt->queued_at);
 	size_t step;
 	int64_t wait_s;
 
 	g_assert(attempt->attempts > 0);
 	if (left_s < MINUTE_S) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "tried for %" G_GINT64_FORMAT " minutes, which is long enough",
+		    "expired after %" G_GINT64_FORMAT " minutes of retries",
 		    (now - attempt->queued_at) / MINUTE_S);
 		return false;
 	}

@@ -1,5 +1,5 @@
 /*
- * breaker.c - when to leave a relay alone.
+ * breaker.c - circuit breaker for a relay.
  */
 #include "transport/breaker.h"
 
@@ -23,7 +23,7 @@ breaker_allow(struct breaker *breaker, int64_t now)
 	return true;
 }
 
-/* Opening anew begins with the shortest wait; a failed trial doubles it. */
+/* Starts with the shortest wait; a failed trial doubles it. */
 static void
 open_for(struct breaker *breaker, bool is_login, int64_t now)
 {
@@ -53,7 +53,7 @@ report_failure(struct breaker *breaker, const struct delivery *delivery, int64_t
 		breaker->failures++;
 	g_strlcpy(
 	    breaker->text, delivery->text ? delivery->text : "", sizeof(breaker->text));
-	/* A character that the copy has cut does not stay in halves. */
+	/* Remove a character truncated by the copy. */
 	if (!g_utf8_validate(breaker->text, -1, &end))
 		breaker->text[end - breaker->text] = '\0';
 	switch (breaker->state) {
@@ -62,7 +62,7 @@ report_failure(struct breaker *breaker, const struct delivery *delivery, int64_t
 			open_for(breaker, is_login, now);
 		break;
 	case BREAKER_OPEN:
-		/* Begun before it opened; tells nothing new but a login. */
+		/* Started before it opened: only a failed login is new information. */
 		if (is_login && !breaker->is_login)
 			open_for(breaker, true, now);
 		break;
@@ -79,7 +79,7 @@ breaker_report(struct breaker *breaker, const struct delivery *delivery, int64_t
 		report_failure(breaker, delivery, now);
 		return;
 	}
-	/* Given up before any connection was needed: no word of the relay. */
+	/* Failed before connecting: not a result of the relay. */
 	if (delivery->outcome != DELIVERY_SENT && delivery->stage == SMTP_STAGE_NONE)
 		return;
 	if (breaker->state == BREAKER_OPEN && breaker->is_login)

@@ -1,22 +1,21 @@
 /*
- * breaker.h - when to leave a relay alone.
+ * breaker.h - circuit breaker for a relay.
  *
- * Pure: told what became of deliveries and what time it is (seconds since the
- * epoch, UTC), it answers whether another may be tried.  One breaker a relay, shared
- * by its senders through the one thread that owns it.
+ * Pure: gets results of deliveries and the time (seconds since the epoch, UTC), decides
+ * whether another may be attempted. One per relay, used by a single thread for all its
+ * connections.
  *
- * It opens at once when a connection cannot be had (no answer, refused greeting,
- * EHLO or STARTTLS): with one connection a sender the next message would find the
- * same.  Within a session it takes BREAKER_FAILURES failures of the relay in
- * a row.  It stays open BREAKER_WAIT_S, doubled for each trial that fails, up to
- * BREAKER_WAIT_MAX_S; then one message goes out as a trial.  Any word of the relay
- * about a message, be it a refusal, closes it.
+ * Opens immediately if connecting fails (timeout, rejected greeting, EHLO or STARTTLS),
+ * and within a session after BREAKER_FAILURES consecutive failures of the relay. Stays
+ * open for BREAKER_WAIT_S, doubled for each failed trial up to BREAKER_WAIT_MAX_S; then
+ * one message is sent as a trial. Any reply of the relay about a message, even a
+ * rejection, closes it.
  *
- * A failed login opens it at the longest wait, and only a trial closes it
- * again: connections that logged in before prove nothing, and asking again may lock
- * the account.
+ * A failed login opens it for BREAKER_WAIT_MAX_S, and only a trial closes it: sessions
+ * that were authenticated earlier prove nothing, and repeated logins may lock the
+ * account.
  *
- * Deliveries that it stops are no attempts.
+ * Deliveries that were not allowed do not count as attempts.
  */
 #ifndef PAPERBOY_TRANSPORT_BREAKER_H
 #define PAPERBOY_TRANSPORT_BREAKER_H
@@ -31,36 +30,36 @@
 #define BREAKER_WAIT_MAX_S (30 * 60)
 
 enum breaker_state {
-	BREAKER_CLOSED, /* deliveries go */
-	BREAKER_OPEN,   /* none goes before retry_at */
-	BREAKER_TRIAL,  /* one is under way; another goes if it is not heard of by then
-	                 */
+	BREAKER_CLOSED, /* deliveries are allowed */
+	BREAKER_OPEN,   /* no delivery before retry_at */
+	BREAKER_TRIAL,  /* one delivery is in progress; another one is allowed at
+	                   retry_at */
 };
 
 struct breaker {
 	enum breaker_state state;
-	bool is_login;     /* opened by a refused login: somebody has to mend it */
-	unsigned failures; /* of the relay, in a row */
-	int64_t wait_s;    /* the last wait, 0 while closed */
-	int64_t opened_at; /* when it opened, trials or not; set while not closed */
-	int64_t retry_at;  /* when the next trial may go; set while not closed */
-	char text[200];    /* the last failure; empty while closed with none */
+	bool is_login;     /* opened by a failed login: the operator must act */
+	unsigned failures; /* of the relay, consecutive */
+	int64_t wait_s;    /* last wait, 0 while closed */
+	int64_t opened_at; /* since when not closed; set while not closed */
+	int64_t retry_at;  /* time of the next trial; set while not closed */
+	char text[200];    /* last failure; empty if none */
 };
 
-/** Begin closed. Also what an operator's "try again now" does. */
+/** Initialise as closed; also for an operator's "retry now". */
 void breaker_init(struct breaker *breaker);
 
 /**
- * Ask for leave to deliver one message.  In the open state the one that gets leave is
- * the trial, so ask only with a message at hand.
+ * Whether one message may be delivered now. In the open state this starts the trial, so
+ * call it only if there is a message.
  */
 bool breaker_allow(struct breaker *breaker, int64_t now);
 
-/** Tell what became of a delivery, of a trial or of one begun before. */
+/** Report the result of a delivery, including those started before it opened. */
 void
 breaker_report(struct breaker *breaker, const struct delivery *delivery, int64_t now);
 
-/** Format one line for a status display. @return a new string */
+/** Format one line for status output. @return a new string */
 char *breaker_format(const struct breaker *breaker, int64_t now);
 
 #endif

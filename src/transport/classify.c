@@ -1,5 +1,5 @@
 /*
- * classify.c - what a reply, or none, means for a message, by stage and code.
+ * classify.c - classification of SMTP replies by stage and code.
  */
 #include "transport/classify.h"
 
@@ -14,10 +14,10 @@
 #define DROP true
 
 struct row {
-	unsigned stages;      /* of AT() */
-	int from, to;         /* codes, both included */
-	const char *enhanced; /* how the part behind the class begins; "": there is no
-	                         enhanced code; NULL: whatever it is */
+	unsigned stages;      /* set of AT() */
+	int from, to;         /* range of codes, inclusive */
+	const char *enhanced; /* prefix of the part behind the class; "": no enhanced
+	                         code; NULL: any */
 	enum delivery_outcome outcome;
 	enum delivery_scope scope;
 	bool is_last;
@@ -30,7 +30,7 @@ static const struct row rows[] = {
     {AT(AUTH), 500, 599, NULL, DELIVERY_DEFERRED, DELIVERY_SCOPE_LOGIN, DROP},
     {AT(AUTH), 200, 499, NULL, DELIVERY_DEFERRED, DELIVERY_SCOPE_RELAY, DROP},
 
-    /* 2yz and 3yz: the dot's acceptance, or an answer out of step. */
+    /* 2yz and 3yz: acceptance of the message, or a reply out of step. */
     {AT(DOT), 200, 299, NULL, DELIVERY_SENT, DELIVERY_SCOPE_MESSAGE, KEEP},
     {AT(DOT), 300, 399, NULL, DELIVERY_UNKNOWN, DELIVERY_SCOPE_RELAY, DROP},
     {AT_MESSAGE, 200, 399, NULL, DELIVERY_DEFERRED, DELIVERY_SCOPE_RELAY, DROP},
@@ -68,7 +68,7 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-/* "3.4" fits 5.3.4 and not 5.3.40; "3." fits all of 5.3.x. */
+/* "3.4" matches 5.3.4 but not 5.3.40; "3." matches all of 5.3.x. */
 static bool
 fits_enhanced(const struct row *row, const struct reply *reply)
 {

@@ -1,5 +1,5 @@
 /*
- * delivery.c - what became of one attempt to deliver one message.
+ * delivery.c - result of one attempt to deliver one message.
  */
 #include "transport/delivery.h"
 

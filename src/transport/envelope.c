@@ -1,5 +1,5 @@
 /*
- * envelope.c - one message on its way to one recipient, and its form on the wire.
+ * envelope.c - a message to one recipient, and its wire format.
  */
 #include "transport/envelope.h"
 
@@ -21,12 +21,11 @@ check_address(const char *address, const char *whose, GError **error)
 		unsigned char byte = (unsigned char)*at;
 
 		if (byte < 0x21 || byte == 0x7f || byte == '<' || byte == '>')
-			wrong = "has a character that no address has";
+			wrong = "has an invalid character";
 	}
 	if (!wrong)
 		return true;
-	g_set_error(
-	    error, PB_ERROR, PB_ERROR_PERMANENT, "the %s's address %s", whose, wrong);
+	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT, "%s address %s", whose, wrong);
 	return false;
 }
 
@@ -34,8 +33,8 @@ bool
 envelope_check_addresses(const struct envelope *envelope, GError **error)
 {
 	if (!*envelope->recipient) {
-		g_set_error_literal(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "the recipient's address is empty");
+		g_set_error_literal(
+		    error, PB_ERROR, PB_ERROR_PERMANENT, "recipient address is empty");
 		return false;
 	}
 	return check_address(envelope->sender, "sender", error) &&
@@ -61,7 +60,7 @@ envelope_is_8bit(const struct envelope *envelope)
 	return seen & 0x80;
 }
 
-/* Find the end of the line at `at`, or say what is wrong with it. */
+/* @return NULL, or an error description */
 static const char *
 check_line(const char *at, const char *end, size_t *n_line)
 {
@@ -70,20 +69,20 @@ check_line(const char *at, const char *end, size_t *n_line)
 
 	if (stop) {
 		if (n == 0 || at[n - 1] != '\r')
-			return "a line feed without a carriage return";
+			return "a bare LF";
 		n--;
 	}
 	if (n > BOUNDS_LINE_BYTES)
 		return "a line that is too long";
 	if (memchr(at, '\r', n))
-		return "a carriage return without a line feed";
+		return "a bare CR";
 	if (memchr(at, '\0', n))
 		return "a NUL";
 	*n_line = n;
 	return NULL;
 }
 
-/* Copy line by line; dots may be doubled, and every line gets the given end. */
+/* Copy line by line with the given line end, with or without dot stuffing. */
 static bool
 copy_lines(const struct envelope *envelope, GString *out, bool has_dots_doubled,
     const char *line_end, GError **error)
@@ -100,7 +99,7 @@ copy_lines(const struct envelope *envelope, GString *out, bool has_dots_doubled,
 		if (wrong) {
 			g_string_truncate(out, start);
 			g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-			    "the message has %s", wrong);
+			    "message has %s", wrong);
 			return false;
 		}
 		if (has_dots_doubled && n > 0 && *at == '.')

@@ -1,8 +1,8 @@
 /*
- * envelope.h - one message on its way to one recipient, and its form on the wire.
+ * envelope.h - a message to one recipient, and its wire format.
  *
- * Whoever made the envelope has checked all of this; it is checked again here, for
- * a line break in an address would be a command (SMTP smuggling).
+ * The creator of the envelope has validated it; it is checked again here because a line
+ * break in an address would be a command (SMTP smuggling).
  */
 #ifndef PAPERBOY_TRANSPORT_ENVELOPE_H
 #define PAPERBOY_TRANSPORT_ENVELOPE_H
@@ -12,42 +12,39 @@
 
 /* All borrowed. */
 struct envelope {
-	const char *id;        /* the same for every attempt: an outbox number or a
-	                          Message-ID; names the file in a Maildir */
-	const char *sender;    /* where bounces go; "" is the null sender */
-	const char *recipient; /* one */
-	GBytes *message;       /* headers and body, every line ending in CRLF */
-	bool needs_smtputf8; /* the headers hold UTF-8; addresses are looked at here */
+	const char *id;     /* the same for every attempt: outbox id or Message-ID; file
+	                       name in a Maildir */
+	const char *sender; /* reverse-path; "" for the null sender */
+	const char *recipient; /* forward-path */
+	GBytes *message;       /* header and body with CRLF line ends */
+	bool needs_smtputf8;   /* UTF-8 in the header; addresses are checked here */
 };
 
 /**
- * Check the addresses: at most BOUNDS_ADDRESS_BYTES, no space, control character,
- * DEL, "<" or ">"; UTF-8 when not ASCII; the recipient is not empty.
+ * Check the addresses: at most BOUNDS_ADDRESS_BYTES, no space, control character, DEL,
+ * "<" or ">"; valid UTF-8; the recipient is not empty.
  *
  * @return false with PB_ERROR_PERMANENT
  */
 bool envelope_check_addresses(const struct envelope *envelope, GError **error);
 
-/** Tell whether an address or a header needs SMTPUTF8 (RFC 6531). */
+/** Whether an address or the header needs SMTPUTF8 (RFC 6531). */
 bool envelope_needs_smtputf8(const struct envelope *envelope);
 
-/** Tell whether the message has octets over 127. */
+/** Whether the message has bytes above 127. */
 bool envelope_is_8bit(const struct envelope *envelope);
 
 /**
- * Append the message as it goes out behind DATA: dots doubled at the start of a line
- * (RFC 5321 section 4.5.2), a last line end if there was none, and the final dot.
+ * Append the message in DATA format: dots stuffed (RFC 5321 section 4.5.2), a final
+ * line end if missing, and the final dot.
  *
- * @return false with PB_ERROR_PERMANENT for a CR or LF alone, a NUL, or a line over
- *         BOUNDS_LINE_BYTES without its end; nothing is appended then
+ * @return false with PB_ERROR_PERMANENT for a bare CR or LF, a NUL, or a line longer
+ *         than BOUNDS_LINE_BYTES without its end; nothing is appended then
  */
 bool
 envelope_format_data(const struct envelope *envelope, GString *data, GError **error);
 
-/**
- * Append the message as it lies in a file: lines end in LF.  Fails as
- * envelope_format_data() does.
- */
+/** Append the message with LF line ends. Errors as envelope_format_data(). */
 bool
 envelope_format_file(const struct envelope *envelope, GString *file, GError **error);
 

@@ -1,5 +1,5 @@
 /*
- * maildir.c - delivery into a Maildir, as a local delivery agent does it.
+ * maildir.c - delivery into a Maildir.
  */
 #include "transport/maildir.h"
 
@@ -13,67 +13,67 @@
 #include "base/error.h"
 #include "base/file.h"
 
-enum folder { FOLDER_TMP, FOLDER_NEW, FOLDER_CUR, N_FOLDERS };
+enum subdir { SUBDIR_TMP, SUBDIR_NEW, SUBDIR_CUR, N_SUBDIRS };
 
-static const char *const folder_names[N_FOLDERS] = {"tmp", "new", "cur"};
+static const char *const folder_names[N_SUBDIRS] = {"tmp", "new", "cur"};
 
-/* There is no time-out of a file: what a disk takes that is about to fail, s. */
+/* Maximum time for file operations on a failing disk, s. */
 #define WAIT_S (10 * 60)
 
 struct maildir {
 	struct transport transport;
 	char *path;
 	bool is_open;
-	int folders[N_FOLDERS]; /* descriptors, or -1 */
+	int subdirs[N_SUBDIRS]; /* file descriptors, or -1 */
 };
 
-/* Make a folder that is missing, and its entry in the one above durable. */
+/* Create a missing directory and sync its parent. */
 static bool
-make_folder(const char *path, GError **error)
+make_directory(const char *path, GError **error)
 {
 	g_autofree char *above = g_path_get_dirname(path);
 
 	if (mkdir(path, 0700) == 0)
 		return file_sync_directory(above, PB_ERROR_TEMPORARY, error);
-	return errno == EEXIST ||
-	       file_set_error("cannot make folder", path, PB_ERROR_TEMPORARY, error);
+	return errno == EEXIST || file_set_error("cannot create directory", path,
+	                              PB_ERROR_TEMPORARY, error);
 }
 
 static void
-close_folders(struct maildir *maildir)
+close_subdirs(struct maildir *maildir)
 {
-	for (size_t i = 0; i < N_FOLDERS; i++) {
-		if (maildir->folders[i] >= 0)
-			close(maildir->folders[i]);
-		maildir->folders[i] = -1;
+	for (size_t i = 0; i < N_SUBDIRS; i++) {
+		if (maildir->subdirs[i] >= 0)
+			close(maildir->subdirs[i]);
+		maildir->subdirs[i] = -1;
 	}
 	maildir->is_open = false;
 }
 
 static bool
-open_folders(struct maildir *maildir, GError **error)
+open_subdirs(struct maildir *maildir, GError **error)
 {
 	if (maildir->is_open)
 		return true;
-	if (!make_folder(maildir->path, error))
+	if (!make_directory(maildir->path, error))
 		return false;
-	for (size_t i = 0; i < N_FOLDERS; i++) {
+	for (size_t i = 0; i < N_SUBDIRS; i++) {
 		g_autofree char *path =
 		    g_build_filename(maildir->path, folder_names[i], NULL);
 
-		if (!make_folder(path, error))
+		if (!make_directory(path, error))
 			return false;
-		maildir->folders[i] =
+		maildir->subdirs[i] =
 		    open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-		if (maildir->folders[i] < 0)
+		if (maildir->subdirs[i] < 0)
 			return file_set_error(
-			    "cannot open folder", path, PB_ERROR_TEMPORARY, error);
+			    "cannot open directory", path, PB_ERROR_TEMPORARY, error);
 	}
 	maildir->is_open = true;
 	return true;
 }
 
-/* No slash, colon or leading dot, whatever the id has. */
+/* Without slash, colon or leading dot. */
 static char *
 format_name(const char *id)
 {
@@ -82,35 +82,35 @@ format_name(const char *id)
 	return g_strdup_printf("paperboy.%.40s", sum);
 }
 
-/* Look for the name, or the name with flags behind a colon. */
+/* Look in cur/ for the name, with or without flags. */
 static bool
-find_read(struct maildir *maildir, const char *name, bool *is_found, GError **error)
+find_in_cur(struct maildir *maildir, const char *name, bool *is_found, GError **error)
 {
 	size_t n = strlen(name);
 	int fd = openat(
-	    maildir->folders[FOLDER_CUR], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	    maildir->subdirs[SUBDIR_CUR], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *subdir = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 	bool is_there = false;
 
-	if (!folder) {
+	if (!subdir) {
 		file_set_error(
-		    "cannot read folder", maildir->path, PB_ERROR_TEMPORARY, error);
+		    "cannot read directory", maildir->path, PB_ERROR_TEMPORARY, error);
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
 	errno = 0;
-	while (!is_there && (entry = readdir(folder)))
+	while (!is_there && (entry = readdir(subdir)))
 		is_there = strncmp(entry->d_name, name, n) == 0 &&
 		           (entry->d_name[n] == '\0' || entry->d_name[n] == ':');
 	if (!is_there && errno != 0) {
 		file_set_error(
-		    "cannot read folder", maildir->path, PB_ERROR_TEMPORARY, error);
-		closedir(folder);
+		    "cannot read directory", maildir->path, PB_ERROR_TEMPORARY, error);
+		closedir(subdir);
 		return false;
 	}
-	closedir(folder);
+	closedir(subdir);
 	*is_found = is_there;
 	return true;
 }
@@ -130,22 +130,22 @@ write_file(int fd, const GString *file)
 	return fsync(fd) == 0;
 }
 
-/* What a delivery that was killed left in tmp/ is not whole, and makes room. */
+/* Replaces an incomplete file of an interrupted delivery. */
 static bool
 store_tmp(
     struct maildir *maildir, const char *name, const GString *file, GError **error)
 {
-	int folder = maildir->folders[FOLDER_TMP];
+	int subdir = maildir->subdirs[SUBDIR_TMP];
 	bool is_stored;
 	int fd;
 
-	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
+	if (unlinkat(subdir, name, 0) < 0 && errno != ENOENT)
 		return file_set_error("cannot remove old file in tmp of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
 	fd = openat(
-	    folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	    subdir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return file_set_error("cannot make file in tmp of", maildir->path,
+		return file_set_error("cannot create file in tmp of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
 	is_stored = write_file(fd, file);
 	if (!is_stored)
@@ -155,39 +155,39 @@ store_tmp(
 		is_stored = file_set_error("cannot write file in tmp of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
 	if (!is_stored)
-		unlinkat(folder, name, 0);
+		unlinkat(subdir, name, 0);
 	return is_stored;
 }
 
-/* link() never replaces: a name that is in new/ already is the same message. */
+/* link() never replaces: an existing name in new/ is the same message. */
 static bool
 store(struct maildir *maildir, const char *name, const GString *file, bool *is_new,
     GError **error)
 {
-	const int *folders = maildir->folders;
+	const int *subdirs = maildir->subdirs;
 	bool is_read = false, is_linked;
 
-	if (!find_read(maildir, name, &is_read, error))
+	if (!find_in_cur(maildir, name, &is_read, error))
 		return false;
 	if (is_read) {
-		/* Of a delivery that was killed once its message was in new/. */
-		unlinkat(folders[FOLDER_TMP], name, 0);
+		/* Left by a delivery interrupted after link(). */
+		unlinkat(subdirs[SUBDIR_TMP], name, 0);
 		*is_new = false;
 		return true;
 	}
 	if (!store_tmp(maildir, name, file, error))
 		return false;
 	is_linked =
-	    linkat(folders[FOLDER_TMP], name, folders[FOLDER_NEW], name, 0) == 0;
+	    linkat(subdirs[SUBDIR_TMP], name, subdirs[SUBDIR_NEW], name, 0) == 0;
 	if (!is_linked && errno != EEXIST) {
 		file_set_error("cannot move file to new of", maildir->path,
 		    PB_ERROR_TEMPORARY, error);
-		unlinkat(folders[FOLDER_TMP], name, 0);
+		unlinkat(subdirs[SUBDIR_TMP], name, 0);
 		return false;
 	}
-	unlinkat(folders[FOLDER_TMP], name, 0);
-	/* Also for the file of a delivery that was killed before it came here. */
-	if (fsync(folders[FOLDER_NEW]) < 0)
+	unlinkat(subdirs[SUBDIR_TMP], name, 0);
+	/* Also for a file linked by an interrupted delivery. */
+	if (fsync(subdirs[SUBDIR_NEW]) < 0)
 		return file_set_error(
 		    "cannot sync new of", maildir->path, PB_ERROR_TEMPORARY, error);
 	*is_new = is_linked;
@@ -216,9 +216,9 @@ maildir_deliver(struct transport *transport, const struct envelope *envelope,
 		result->text = g_strdup(error->message);
 		return;
 	}
-	if (!open_folders(maildir, &error) ||
+	if (!open_subdirs(maildir, &error) ||
 	    !store(maildir, name, file, &is_new, &error)) {
-		close_folders(maildir);
+		close_subdirs(maildir);
 		result->outcome = DELIVERY_DEFERRED;
 		result->scope = DELIVERY_SCOPE_RELAY;
 		result->text = g_strdup(error->message);
@@ -232,7 +232,7 @@ maildir_deliver(struct transport *transport, const struct envelope *envelope,
 static void
 maildir_close(struct transport *transport)
 {
-	close_folders((struct maildir *)transport);
+	close_subdirs((struct maildir *)transport);
 }
 
 static void
@@ -247,17 +247,17 @@ maildir_free(struct transport *transport)
 struct transport *
 transport_maildir_new(const char *path)
 {
-	static const struct transport_ops class = {
+	static const struct transport_ops ops = {
 	    .deliver = maildir_deliver,
 	    .close = maildir_close,
 	    .free = maildir_free,
 	};
 	struct maildir *maildir = g_new0(struct maildir, 1);
 
-	maildir->transport.class = &class;
+	maildir->transport.ops = &ops;
 	maildir->transport.wait_s = WAIT_S;
 	maildir->path = g_strdup(path);
-	for (size_t i = 0; i < N_FOLDERS; i++)
-		maildir->folders[i] = -1;
+	for (size_t i = 0; i < N_SUBDIRS; i++)
+		maildir->subdirs[i] = -1;
 	return &maildir->transport;
 }

@@ -1,14 +1,12 @@
 /*
- * maildir.h - delivery into a Maildir, as a local delivery agent does it.
+ * maildir.h - delivery into a Maildir.
  *
- * The file's name comes from the envelope's id alone.  A second delivery of an id
- * that is there already, in new/ or, read and flagged, in cur/, keeps the first file
- * and is SENT: so killing the process at any instant makes no duplicate.  Only a
- * message that its reader has deleted in between would come again.
+ * The file name is derived from the envelope's id. If a file of that name exists in
+ * new/ or (read and flagged) in cur/, it is kept and the delivery is SENT: a crash at
+ * any point creates no duplicate, unless the message was deleted in between.
  *
- * File and folder are on the disk before SENT is told.  One process delivers to a
- * Maildir at a time under the ids of its own.  Looking through cur/ takes time in
- * proportion to the messages there.
+ * File and directory are synced before SENT. Only one process may deliver to a Maildir
+ * with these ids. The search in cur/ is linear in the number of messages.
  */
 #ifndef PAPERBOY_TRANSPORT_MAILDIR_H
 #define PAPERBOY_TRANSPORT_MAILDIR_H
@@ -16,12 +14,11 @@
 #include "transport/transport.h"
 
 /**
- * Make a transport that stores what it is given, whoever the recipient is.
+ * Create a transport that stores all messages, whoever the recipient is.
  *
- * The folder and its tmp, new and cur are made with mode 0700 at the first delivery;
- * the folder above must be there.  Files have mode 0600, LF line ends, and
- * Return-Path and Delivered-To at their top.  What goes wrong with the file system is
- * DEFERRED with the relay's scope.
+ * The directory and its tmp, new and cur are created with mode 0700 at the first
+ * delivery; the parent must exist. Files have mode 0600, LF line ends, and start with
+ * Return-Path and Delivered-To. File system errors are DEFERRED with the relay's scope.
  *
  * @param path  copied
  */

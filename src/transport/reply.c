@@ -1,5 +1,5 @@
 /*
- * reply.c - reading the replies of an SMTP server.
+ * reply.c - parser for SMTP replies (RFC 5321 section 4.2).
  */
 #include "transport/reply.h"
 
@@ -22,11 +22,11 @@ reply_parser_clear(struct reply_parser *parser)
 }
 
 static bool
-is_printable(gunichar mail)
+is_printable(gunichar c)
 {
-	GUnicodeType type = g_unichar_type(mail);
+	GUnicodeType type = g_unichar_type(c);
 
-	return g_unichar_isprint(mail) && type != G_UNICODE_LINE_SEPARATOR &&
+	return g_unichar_isprint(c) && type != G_UNICODE_LINE_SEPARATOR &&
 	       type != G_UNICODE_PARAGRAPH_SEPARATOR && type != G_UNICODE_PRIVATE_USE;
 }
 
@@ -37,16 +37,16 @@ reply_format_printable(const char *text, size_t size, size_t limit)
 	const char *end = text + size;
 
 	while (text < end) {
-		gunichar mail = g_utf8_get_char_validated(text, end - text);
+		gunichar c = g_utf8_get_char_validated(text, end - text);
 		char bytes[6] = "?";
 		int n_bytes = 1;
-		bool is_valid = mail != (gunichar)-1 && mail != (gunichar)-2;
+		bool is_valid = c != (gunichar)-1 && c != (gunichar)-2;
 
 		text += is_valid ? g_utf8_skip[(unsigned char)*text] : 1;
-		if (is_valid && (mail == ' ' || mail == '\t' || mail == '\n'))
+		if (is_valid && (c == ' ' || c == '\t' || c == '\n'))
 			bytes[0] = ' ';
-		else if (is_valid && is_printable(mail))
-			n_bytes = g_unichar_to_utf8(mail, bytes);
+		else if (is_valid && is_printable(c))
+			n_bytes = g_unichar_to_utf8(c, bytes);
 		if (bytes[0] == ' ' &&
 		    (line->len == 0 || line->str[line->len - 1] == ' '))
 			continue;
@@ -59,7 +59,7 @@ reply_format_printable(const char *text, size_t size, size_t limit)
 	return g_string_free(g_steal_pointer(&line), FALSE);
 }
 
-/* One to three digits, moving past them. */
+/* Skip one to three digits. */
 static bool
 skip_number(const char **at)
 {
@@ -69,7 +69,7 @@ skip_number(const char **at)
 	return n >= 1 && n <= 3;
 }
 
-/* Length of "class.subject.detail" of the wanted class at the start, or 0. */
+/* @return length of "class.subject.detail" with this class at the start, or 0 */
 static size_t
 measure_enhanced(const char *text, char class)
 {
@@ -83,7 +83,7 @@ measure_enhanced(const char *text, char class)
 	return *at == ' ' || *at == '\0' ? (size_t)(at - text) : 0;
 }
 
-/* Add one line behind its code; an enhanced code is told once. */
+/* Add the text of a line; an enhanced code is added once. */
 static void
 add_text(struct reply_parser *parser, const char *text)
 {
@@ -159,7 +159,7 @@ reply_parser_feed(
 		const char *end = memchr(bytes + at, '\n', size - at);
 		size_t n = end ? (size_t)(end - (bytes + at)) : size - at;
 
-		/* One octet of room for the CR; what is longer is refused. */
+		/* One more byte for the CR. */
 		if (n > sizeof(parser->line) - parser->n_line) {
 			parser->progress = REPLY_MALFORMED;
 			break;

@@ -1,10 +1,10 @@
 /*
- * reply.h - reading the replies of an SMTP server (RFC 5321 section 4.2).
+ * reply.h - parser for SMTP replies (RFC 5321 section 4.2).
  *
- * Bounded: at most BOUNDS_REPLY_LINES lines of BOUNDS_REPLY_LINE_BYTES without
- * their line ends, and none of it is kept but the code, the enhanced code and
- * BOUNDS_REPLY_TEXT_BYTES of text.  Fed with bytes as they come, in pieces of any
- * size.  Does no I/O; what a reply means is in classify.h.
+ * Bounded: at most BOUNDS_REPLY_LINES lines of BOUNDS_REPLY_LINE_BYTES without their
+ * line ends; only the code, the enhanced code and BOUNDS_REPLY_TEXT_BYTES of text are
+ * stored. Input may come in chunks of any size. Does no I/O; classify.h interprets the
+ * replies.
  */
 #ifndef PAPERBOY_TRANSPORT_REPLY_H
 #define PAPERBOY_TRANSPORT_REPLY_H
@@ -16,24 +16,23 @@
 
 struct reply {
 	int code;          /* 200 to 599 */
-	char enhanced[12]; /* RFC 3463, of the first line that has one whose class is
-	                      the code's first digit (RFC 2034 section 3); else empty */
-	char text[BOUNDS_REPLY_TEXT_BYTES + 1]; /* code and all lines as one line, valid
-	                                           UTF-8, all printable */
+	char enhanced[12]; /* RFC 3463, of the first line that has one with the class of
+	                      the code (RFC 2034 section 3); or empty */
+	char text[BOUNDS_REPLY_TEXT_BYTES +
+	          1]; /* code and all lines as one printable UTF-8 line */
 };
 
 enum reply_progress {
-	REPLY_MORE,      /* not at its end yet */
-	REPLY_WHOLE,     /* the reply is there */
-	REPLY_MALFORMED, /* this is no reply, or it is past a limit: drop the connection
-	                  */
+	REPLY_MORE,      /* incomplete */
+	REPLY_WHOLE,     /* complete */
+	REPLY_MALFORMED, /* invalid or beyond a limit: drop the connection */
 };
 
 struct reply_parser {
 	struct reply reply;
-	GString *text; /* of all lines so far, bounded, as it came */
+	GString *text; /* of all lines so far, truncated, unmodified */
 	unsigned n_lines;
-	size_t n_line; /* octets of the line so far, with a CR at its end */
+	size_t n_line; /* bytes of the current line including CR */
 	enum reply_progress progress;
 	char line[BOUNDS_REPLY_LINE_BYTES + 1];
 };
@@ -42,25 +41,25 @@ void reply_parser_init(struct reply_parser *parser);
 void reply_parser_clear(struct reply_parser *parser);
 
 /**
- * Feed bytes up to the end of one reply.  After REPLY_WHOLE the next call begins
- * the next reply; after REPLY_MALFORMED it stays malformed.
+ * Parse bytes up to the end of one reply. After REPLY_WHOLE the next call starts the
+ * next reply; REPLY_MALFORMED is permanent.
  *
- * Lines end with CRLF; a bare LF is taken too.  Malformed are: no three digits from
- * 200 to 599, another mark than space, hyphen or line end behind them, lines of one
- * reply with different codes, a NUL, a line too long, too many lines.
+ * Lines end with CRLF or LF. Malformed: no code from 200 to 599, other characters than
+ * space, hyphen or line end behind it, different codes within a reply, a NUL, a line
+ * too long, too many lines.
  *
- * @param n_used  set: how many bytes belonged to this reply
+ * @param n_used  set: number of bytes consumed
  */
 enum reply_progress reply_parser_feed(
     struct reply_parser *parser, const void *data, size_t size, size_t *n_used);
 
-/** Get the reply; valid after REPLY_WHOLE until the next feed. */
+/** The reply; valid after REPLY_WHOLE until the next call of reply_parser_feed(). */
 const struct reply *reply_parser_get(const struct reply_parser *parser);
 
 /**
- * Make foreign text fit for a log line: valid UTF-8, one line, no control, format or
- * separator characters, runs of white space as one space, at most limit bytes cut at
- * a character.  What cannot be shown is '?'.
+ * Sanitize untrusted text for a log line: valid UTF-8, one line, no control, format or
+ * separator characters, collapsed white space, at most limit bytes cut at a character.
+ * Unprintable characters become '?'.
  *
  * @return a new string
  */

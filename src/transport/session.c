@@ -1,12 +1,12 @@
 /*
- * session.c - one connection to an SMTP or LMTP host, kept between messages.
+ * session.c - one connection to an SMTP or LMTP server, reused for several messages.
  */
 #include "transport/session.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "transport/lmtp_client_transport.h"
+#include "transport/lmtp.h"
 
 #define BLOCK_BYTES (64 * 1024)
 
@@ -68,7 +68,7 @@ session_read_reply(struct session *session, unsigned wait_ms, GError **error)
 			return reply_parser_get(&session->parser);
 		if (progress == REPLY_MALFORMED) {
 			g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-			    "the answer is no SMTP reply, or too long");
+			    "invalid or too long SMTP reply");
 			return NULL;
 		}
 		n = stream_read(session->stream, session->input, sizeof(session->input),
@@ -76,7 +76,7 @@ session_read_reply(struct session *session, unsigned wait_ms, GError **error)
 		if (n <= 0) {
 			if (n == 0)
 				g_set_error_literal(error, PB_ERROR, PB_ERROR_TEMPORARY,
-				    "the host has closed the connection");
+				    "lost connection");
 			return NULL;
 		}
 		session->input_at = 0;
@@ -85,7 +85,8 @@ session_read_reply(struct session *session, unsigned wait_ms, GError **error)
 }
 
 static const struct reply *
-say(struct session *session, const char *command, unsigned wait_ms, GError **error)
+send_command(
+    struct session *session, const char *command, unsigned wait_ms, GError **error)
 {
 	g_string_assign(session->out, command);
 	if (!session_write(session, error))
@@ -109,9 +110,9 @@ stage_from_step(enum stream_step step)
 	g_assert_not_reached();
 }
 
-/* The host's own words where it had some, else what the stream says. */
+/* Use the host's reply if there is one, else the error of the stream. */
 static void
-tell_opening(
+set_open_failure(
     const struct stream_error *failure, const GError *error, struct delivery *result)
 {
 	enum smtp_stage stage = stage_from_step(failure->step);
@@ -150,7 +151,7 @@ connect_host(struct session *session, struct delivery *result)
 
 	if (session->stop_fd && stream_is_stopped(*session->stop_fd)) {
 		smtp_transaction_set_timeout(
-		    result, SMTP_STAGE_CONNECT, "told to stop");
+		    result, SMTP_STAGE_CONNECT, "interrupted by shutdown");
 		return false;
 	}
 	options.connect_ms = session->options->times.connect_ms;
@@ -164,7 +165,7 @@ connect_host(struct session *session, struct delivery *result)
 	else
 		session->stream = stream_open(&options, &failure, &error);
 	if (!session->stream) {
-		tell_opening(&failure, error, result);
+		set_open_failure(&failure, error, result);
 		stream_error_clear(&failure);
 		return false;
 	}
@@ -177,7 +178,6 @@ connect_host(struct session *session, struct delivery *result)
 	return true;
 }
 
-/* Connect, and say NOOP: bytes behind the opening's last answer may be lost. */
 bool
 session_open(struct session *session, struct delivery *result)
 {
@@ -186,7 +186,8 @@ session_open(struct session *session, struct delivery *result)
 
 	if (!connect_host(session, result))
 		return false;
-	reply = say(session, "NOOP\r\n", session->options->times.command_ms, &error);
+	reply = send_command(
+	    session, "NOOP\r\n", session->options->times.command_ms, &error);
 	if (reply && reply->code != 421)
 		return true;
 	if (reply)
@@ -202,7 +203,7 @@ session_close(struct session *session)
 {
 	if (!session->stream)
 		return;
-	say(session, "QUIT\r\n", session->options->times.quit_ms, NULL);
+	send_command(session, "QUIT\r\n", session->options->times.quit_ms, NULL);
 	session_drop(session);
 }
 

@@ -1,8 +1,8 @@
 /*
- * session.h - one connection to an SMTP or LMTP host, kept between messages.
+ * session.h - one connection to an SMTP or LMTP server, reused for several messages.
  *
- * It opens, says what is in `out`, reads replies one by one, and takes leave; whose
- * commands these are is smtp_transaction.h's affair.
+ * Opens and closes the connection, writes `out` and reads replies; smtp_transaction.h
+ * composes the commands.
  */
 #ifndef PAPERBOY_TRANSPORT_SESSION_H
 #define PAPERBOY_TRANSPORT_SESSION_H
@@ -15,16 +15,16 @@
 
 struct session {
 	const struct smtp_options *options; /* borrowed */
-	const int *stop_fd;    /* of the streams to come, as in stream.h; or NULL */
-	struct stream *stream; /* NULL without a connection */
+	const int *stop_fd;    /* for new streams, as in stream.h; or NULL */
+	struct stream *stream; /* NULL if not connected */
 	struct extensions extensions;
 	struct reply_parser parser;
-	GString *out;        /* what is to be written */
-	unsigned n_messages; /* transactions begun on this connection */
-	int64_t opened_us;   /* by the monotonic clock */
-	bool needs_reset;    /* the last transaction was refused */
+	GString *out;        /* pending output */
+	unsigned n_messages; /* transactions started on this connection */
+	int64_t opened_us;   /* monotonic time, us */
+	bool needs_reset;    /* the last transaction was rejected: send RSET */
 	size_t n_input, input_at;
-	char input[4096]; /* read and not yet parsed: [input_at, n_input) */
+	char input[4096]; /* read but not yet parsed: [input_at, n_input) */
 };
 
 /** @param options  borrowed */
@@ -32,28 +32,29 @@ void session_init(struct session *session, const struct smtp_options *options);
 void session_clear(struct session *session);
 
 /**
- * Connect, and say NOOP: bytes behind the opening's last answer may be lost.
+ * Connect and send NOOP, because stream_open() may drop bytes behind its last reply.
  *
- * @param result  set on failure: what it means for the message at hand
+ * @param result  set on failure
  */
 bool session_open(struct session *session, struct delivery *result);
 
-/** Say QUIT, if there is a connection, and drop it. */
+/** Send QUIT if connected, and disconnect. */
 void session_close(struct session *session);
 
-/** End it without a word. */
+/** Disconnect without QUIT. */
 void session_drop(struct session *session);
 
-/** It has carried as many messages, or is as old, as one may. */
+/** Whether it has reached its maximum number of messages or age. */
 bool session_is_spent(const struct session *session);
 
-/** Write `out`, which is empty then. @return as stream_write() */
+/** Write and clear `out`. @return as stream_write() */
 bool session_write(struct session *session, GError **error);
 
 /**
- * Read one reply; whatever is wrong with it is an error.
+ * Read one reply.
  *
- * @return borrowed until the next one, or NULL
+ * @return borrowed until the next call; NULL on a timeout, lost connection or malformed
+ *         reply
  */
 const struct reply *
 session_read_reply(struct session *session, unsigned wait_ms, GError **error);

@@ -1,25 +1,25 @@
 /*
- * smtp.c - delivery over SMTP or LMTP to one relay.
+ * smtp.c - delivery over SMTP (RFC 5321) or LMTP (RFC 2033) to one relay.
  */
 #include "transport/smtp.h"
 
 #include "transport/session.h"
 #include "transport/smtp_transaction.h"
 
-/* A message that is under way on the connection. */
+/* A message in progress on the connection. */
 struct transaction {
-	struct delivery_job *delivery_job; /* NULL: there is none */
+	struct delivery_job *job; /* NULL: none */
 	struct smtp_transaction smtp_transaction;
-	bool is_begun;   /* its dialogue was started on this very connection */
-	bool was_stored; /* ... which had served others before */
+	bool is_started; /* its transaction was started on the current connection */
+	bool was_reused; /* the connection was used before */
 };
 
 struct smtp {
 	struct transport transport;
 	struct session session;
-	const struct job_queue *feed; /* while it runs */
-	struct transaction now;       /* whose replies are awaited */
-	struct transaction ahead; /* whose envelope went out behind the other's dot */
+	const struct job_queue *queue; /* while smtp_run() runs */
+	struct transaction current;    /* waiting for replies */
+	struct transaction next;       /* its envelope is already written */
 };
 
 static void
@@ -30,49 +30,49 @@ smtp_close(struct transport *transport)
 
 /* ---- Messages and their order ---------------------------------------------- */
 
-/* Take the next message from the feed, if there is one at hand. */
+/* Take the next message if there is one. */
 static bool
 take_next(struct smtp *smtp, struct transaction *transaction)
 {
-	struct delivery_job *delivery_job = smtp->feed->next(smtp->feed->data);
+	struct delivery_job *job = smtp->queue->next(smtp->queue->data);
 
-	*transaction = (struct transaction){.delivery_job = delivery_job};
-	if (!delivery_job)
+	*transaction = (struct transaction){.job = job};
+	if (!job)
 		return false;
-	smtp_transaction_init(&transaction->smtp_transaction, &delivery_job->envelope,
-	    &delivery_job->result);
+	smtp_transaction_init(
+	    &transaction->smtp_transaction, &job->envelope, &job->result);
 	return true;
 }
 
 static void
-tell_written(struct smtp *smtp, const struct transaction *transaction)
+report_written(struct smtp *smtp, const struct transaction *transaction)
 {
-	smtp->feed->written(smtp->feed->data, transaction->delivery_job);
+	smtp->queue->written(smtp->queue->data, transaction->job);
 }
 
-/* The first is done, and the one behind it moves up. */
+/* The current message is finished; the next one takes its place. */
 static void
 finish(struct smtp *smtp)
 {
-	struct delivery_job *delivery_job = smtp->now.delivery_job;
+	struct delivery_job *job = smtp->current.job;
 
-	smtp_transaction_clear(&smtp->now.smtp_transaction);
-	smtp->now = smtp->ahead;
-	smtp->ahead = (struct transaction){0};
-	smtp->feed->done(smtp->feed->data, delivery_job);
+	smtp_transaction_clear(&smtp->current.smtp_transaction);
+	smtp->current = smtp->next;
+	smtp->next = (struct transaction){0};
+	smtp->queue->done(smtp->queue->data, job);
 }
 
 static void
 drop(struct smtp *smtp)
 {
 	session_drop(&smtp->session);
-	smtp->now.is_begun = smtp->ahead.is_begun = false;
+	smtp->current.is_started = smtp->next.is_started = false;
 }
 
 /* ---- One write, one reply --------------------------------------------------- */
 
 static void
-start(struct smtp *smtp, struct transaction *transaction, bool was_stored)
+start(struct smtp *smtp, struct transaction *transaction, bool was_reused)
 {
 	struct session *session = &smtp->session;
 
@@ -80,42 +80,40 @@ start(struct smtp *smtp, struct transaction *transaction, bool was_stored)
 	smtp_transaction_start(
 	    &transaction->smtp_transaction, &session->extensions, session->needs_reset);
 	session->needs_reset = false;
-	transaction->is_begun = true;
-	transaction->was_stored = was_stored;
+	transaction->is_started = true;
+	transaction->was_reused = was_reused;
 }
 
-/*
- * Behind a message goes the envelope of the next one, if it is at hand and this
- * connection may carry it: one round trip for each message (RFC 2920 section 3.1).
- */
+/* Write the envelope of the next message behind the current one, if there is one and
+ * the connection may carry it: one round trip per message (RFC 2920 section 3.1). */
 static void
-look_ahead(struct smtp *smtp)
+start_ahead(struct smtp *smtp)
 {
 	struct session *session = &smtp->session;
 
-	if (!session->extensions.has_pipelining || smtp->ahead.delivery_job ||
-	    smtp->now.smtp_transaction.is_refused || session_is_spent(session) ||
-	    !take_next(smtp, &smtp->ahead) || smtp->ahead.smtp_transaction.is_over)
+	if (!session->extensions.has_pipelining || smtp->next.job ||
+	    smtp->current.smtp_transaction.is_refused || session_is_spent(session) ||
+	    !take_next(smtp, &smtp->next) || smtp->next.smtp_transaction.is_over)
 		return;
-	start(smtp, &smtp->ahead, true);
-	smtp_transaction_give_bytes(&smtp->ahead.smtp_transaction, session->out);
+	start(smtp, &smtp->next, true);
+	smtp_transaction_write(&smtp->next.smtp_transaction, session->out);
 }
 
-/* @param is_written  set: the first message's bytes have been handed over */
+/* @param is_written  set: all bytes of the current message were written */
 static bool
 write_group(struct smtp *smtp, bool *is_written, GError **error)
 {
-	struct smtp_transaction *smtp_transaction = &smtp->now.smtp_transaction;
+	struct smtp_transaction *smtp_transaction = &smtp->current.smtp_transaction;
 	struct session *session = &smtp->session;
 	size_t n_own;
 
 	*is_written = true;
-	if (!smtp_transaction_give_bytes(smtp_transaction, session->out))
+	if (!smtp_transaction_write(smtp_transaction, session->out))
 		return true;
 	n_own = session->out->len;
-	if (smtp_transaction->given == SMTP_STAGE_DOT) {
-		tell_written(smtp, &smtp->now);
-		look_ahead(smtp);
+	if (smtp_transaction->written == SMTP_STAGE_DOT) {
+		report_written(smtp, &smtp->current);
+		start_ahead(smtp);
 	}
 	if (session_write(session, error))
 		return true;
@@ -134,14 +132,12 @@ get_wait_ms(
 	                                                    : times->command_ms;
 }
 
-/*
- * Write what may be written, read what is awaited, until it is over.  Where writing
- * fails, the host may have said why before it hung up.
- */
+/* Write and read until the transaction is over. After a write error the host's reply is
+ * still read, which may give the reason. */
 static void
-talk(struct smtp *smtp)
+run_transaction(struct smtp *smtp)
 {
-	struct smtp_transaction *smtp_transaction = &smtp->now.smtp_transaction;
+	struct smtp_transaction *smtp_transaction = &smtp->current.smtp_transaction;
 	const struct smtp_times *times = &smtp->session.options->times;
 
 	while (!smtp_transaction->is_over) {
@@ -164,55 +160,56 @@ talk(struct smtp *smtp)
 
 /* ---- The connection ---------------------------------------------------------- */
 
-/* The host has gone away from a kept connection, and has taken nothing. */
+/* A reused connection failed before the host accepted anything. */
 static bool
 is_stale(const struct transaction *transaction)
 {
 	const struct delivery *result = transaction->smtp_transaction.result;
 
-	return transaction->was_stored && transaction->smtp_transaction.is_last &&
+	return transaction->was_reused && transaction->smtp_transaction.is_last &&
 	       result->stage == SMTP_STAGE_MAIL &&
 	       (result->code == 0 || result->code == 421);
 }
 
-/* See that there is a connection which has begun with the message. */
+/* Connect if necessary, and start the transaction. */
 static bool
 begin(struct smtp *smtp)
 {
 	struct session *session = &smtp->session;
-	bool was_stored;
+	bool was_reused;
 
-	if (smtp->now.is_begun)
+	if (smtp->current.is_started)
 		return true;
 	if (session->stream && session_is_spent(session))
 		session_close(session);
-	was_stored = session->stream != NULL;
-	if (!was_stored && !session_open(session, smtp->now.smtp_transaction.result))
+	was_reused = session->stream != NULL;
+	if (!was_reused &&
+	    !session_open(session, smtp->current.smtp_transaction.result))
 		return false;
-	start(smtp, &smtp->now, was_stored);
+	start(smtp, &smtp->current, was_reused);
 	return true;
 }
 
 static void
 deliver(struct smtp *smtp)
 {
-	struct transaction *now = &smtp->now;
+	struct transaction *current = &smtp->current;
 
-	if (!now->smtp_transaction.is_over) {
+	if (!current->smtp_transaction.is_over) {
 		if (!begin(smtp)) {
 			finish(smtp);
 			return;
 		}
-		talk(smtp);
-		if (now->smtp_transaction.given >= SMTP_STAGE_MAIL)
+		run_transaction(smtp);
+		if (current->smtp_transaction.written >= SMTP_STAGE_MAIL)
 			smtp->session.needs_reset =
-			    now->smtp_transaction.result->outcome != DELIVERY_SENT;
-		if (now->smtp_transaction.is_last) {
-			bool is_again = is_stale(now);
+			    current->smtp_transaction.result->outcome != DELIVERY_SENT;
+		if (current->smtp_transaction.is_last) {
+			bool is_again = is_stale(current);
 
 			drop(smtp);
 			if (is_again) {
-				now->smtp_transaction.is_over = false;
+				current->smtp_transaction.is_over = false;
 				return;
 			}
 		}
@@ -221,15 +218,15 @@ deliver(struct smtp *smtp)
 }
 
 static void
-smtp_run(struct transport *transport, const struct job_queue *feed)
+smtp_run(struct transport *transport, const struct job_queue *queue)
 {
 	struct smtp *smtp = (struct smtp *)transport;
 
-	smtp->feed = feed;
+	smtp->queue = queue;
 	smtp->session.stop_fd = transport->stop_fd;
-	while (smtp->now.delivery_job || take_next(smtp, &smtp->now))
+	while (smtp->current.job || take_next(smtp, &smtp->current))
 		deliver(smtp);
-	smtp->feed = NULL;
+	smtp->queue = NULL;
 }
 
 static void
@@ -241,10 +238,7 @@ smtp_free(struct transport *transport)
 	g_free(smtp);
 }
 
-/*
- * All steps at their slowest, and all once more: a connection that was kept and is
- * dead is replaced once.
- */
+/* All timeouts, twice: a stale connection is replaced once. */
 static void
 set_waits(struct transport *transport, const struct smtp_times *times)
 {
@@ -260,7 +254,7 @@ set_waits(struct transport *transport, const struct smtp_times *times)
 struct transport *
 smtp_new(const struct smtp_options *options)
 {
-	static const struct transport_ops class = {
+	static const struct transport_ops ops = {
 	    .close = smtp_close,
 	    .free = smtp_free,
 	    .run = smtp_run,
@@ -268,7 +262,7 @@ smtp_new(const struct smtp_options *options)
 	struct smtp *smtp = g_new0(struct smtp, 1);
 
 	g_assert(options->use_messages > 0);
-	smtp->transport.class = &class;
+	smtp->transport.ops = &ops;
 	set_waits(&smtp->transport, &options->times);
 	session_init(&smtp->session, options);
 	return &smtp->transport;

@@ -1,20 +1,20 @@
 /*
  * smtp.h - delivery over SMTP (RFC 5321) or LMTP (RFC 2033) to one relay.
  *
- * One recipient a transaction, many transactions a connection.  Where the host offers
- * PIPELINING the envelope of the next message goes out in one write with the message
- * before it; else one step is taken at a time.  A connection is used
- * for SMTP_USE_MESSAGES messages or SMTP_USE_S seconds; behind a refusal comes RSET
- * and it is kept; after anything that is no proper answer it is dropped.  A kept
- * connection that turns out dead before MAIL was accepted (cut, silent, or 421) is
- * replaced once without a word, since the host has taken nothing.
+ * One recipient per transaction, many transactions per connection. With PIPELINING, the
+ * envelope of the next message is written together with the end of the current one. A
+ * connection is used for SMTP_USE_MESSAGES messages or SMTP_USE_S seconds. After a
+ * rejection it is reset with RSET and kept; after an invalid reply it is dropped. A
+ * reused connection that fails before MAIL is accepted (lost, timeout, or 421) is
+ * replaced once without an error, since the host has accepted nothing.
  *
- * CHUNKING (RFC 3030) is not used.  Measured with Postfix and messages of 8 KB, BDAT
- * behind its own envelope and N transactions in flight on one connection: nearby it is
- * no faster, and 45 ms a message where the host's second answer waits for a delayed
- * acknowledgement.  20 ms away it brings 93 and 175 messages a second with 4 and 8 in
- * flight, this way 43 with one connection and 164 and 320 with 4 and 8.  So one more
- * connection is faster, and a cut leaves one message in doubt where it would leave N.
+ * CHUNKING (RFC 3030) is not used. Measured with Postfix and messages of 8 KB, BDAT
+ * behind its own envelope and N transactions in flight on one connection: on a LAN it
+ * is no faster, and takes 45 ms per message if the host's second reply waits for a
+ * delayed acknowledgement. With a delay of 20 ms it achieves 93 and 175 messages/s with
+ * 4 and 8 in flight; the current way achieves 43 with one connection, 164 and 320 with
+ * 4 and 8. More connections are faster, and a lost one leaves one message in doubt
+ * instead of N.
  */
 #ifndef PAPERBOY_TRANSPORT_SMTP_H
 #define PAPERBOY_TRANSPORT_SMTP_H
@@ -25,15 +25,15 @@
 #define SMTP_USE_MESSAGES 100
 #define SMTP_USE_S        300
 
-/* How long to wait for each answer, ms (RFC 5321 section 4.5.3.2). */
+/* Timeouts, ms (RFC 5321 section 4.5.3.2). */
 struct smtp_times {
 	unsigned connect_ms; /* TCP */
-	unsigned open_ms;    /* all of the opening: its greeting has 5 minutes */
+	unsigned open_ms;    /* everything up to EHLO; 5 minutes for the greeting */
 	unsigned command_ms; /* NOOP, MAIL, RCPT, RSET */
-	unsigned data_ms;    /* the answer to DATA */
-	unsigned block_ms;   /* each 64 KiB of the message, and any command's writing */
-	unsigned dot_ms;     /* the answer to the dot */
-	unsigned quit_ms;    /* the answer to QUIT, which changes nothing */
+	unsigned data_ms;    /* reply to DATA */
+	unsigned block_ms;   /* writing 64 KiB of the message, or a command */
+	unsigned dot_ms;     /* reply to the dot */
+	unsigned quit_ms;    /* reply to QUIT */
 };
 
 #define SMTP_TIMES_STANDARD              \
@@ -47,20 +47,20 @@ struct smtp_times {
 	    .quit_ms = 5 * 1000,         \
 	})
 
-/* All borrowed: they stay until the transport is freed.  Threads may share one. */
+/* All borrowed until the transport is freed; may be shared by threads. */
 struct smtp_options {
-	struct stream_options stream; /* its two times are overwritten by `times` */
+	struct stream_options stream; /* its timeouts are overwritten by `times` */
 	struct smtp_times times;
-	bool is_lmtp;          /* `stream` is as lmtp_open() wants it */
-	unsigned use_messages; /* messages a connection; at least 1 */
-	unsigned use_s;        /* age at which a connection is given up, s */
-	/* Another way to get a stream, for tests; NULL: stream_open(). */
+	bool is_lmtp;          /* `stream` is as for lmtp_open() */
+	unsigned use_messages; /* messages per connection; at least 1 */
+	unsigned use_s;        /* maximum age of a connection, s */
+	/* Replacement for stream_open() in tests, or NULL. */
 	struct stream *(*open)(const struct stream_options *options, void *data,
 	    struct stream_error *failure, GError **error);
 	void *open_data;
 };
 
-/** Make a transport that connects at the first delivery. @param options borrowed */
+/** Create a transport that connects at the first delivery. @param options  borrowed */
 struct transport *smtp_new(const struct smtp_options *options);
 
 #endif

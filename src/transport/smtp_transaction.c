@@ -1,6 +1,5 @@
 /*
- * smtp_transaction.c - one SMTP or LMTP transaction, from MAIL to the answer to its
- * dot.
+ * smtp_transaction.c - one SMTP or LMTP transaction, from MAIL to the reply to the dot.
  */
 #include "transport/smtp_transaction.h"
 
@@ -31,9 +30,9 @@ extensions_parse(const GPtrArray *hello, struct extensions *extensions)
 			if (strlen(known[k].keyword) == n &&
 			    g_ascii_strncasecmp(line, known[k].keyword, n) == 0)
 				*known[k].flag = true;
-		if (extensions->has_size && !extensions->most_bytes &&
+		if (extensions->has_size && !extensions->max_bytes &&
 		    g_ascii_strncasecmp(line, "SIZE ", 5) == 0)
-			extensions->most_bytes = g_ascii_strtoull(line + 5, NULL, 10);
+			extensions->max_bytes = g_ascii_strtoull(line + 5, NULL, 10);
 	}
 }
 
@@ -41,13 +40,13 @@ void
 smtp_transaction_set_result(
     struct delivery *result, enum smtp_stage stage, const struct reply *reply)
 {
-	struct reply_class meaning = classify_reply(stage, reply);
+	struct reply_class class = classify_reply(stage, reply);
 
 	delivery_clear(result);
-	result->outcome = meaning.outcome;
-	result->scope = meaning.scope;
-	result->is_policy = meaning.is_policy;
-	result->needs_operator = meaning.scope == DELIVERY_SCOPE_LOGIN;
+	result->outcome = class.outcome;
+	result->scope = class.scope;
+	result->is_policy = class.is_policy;
+	result->needs_operator = class.scope == DELIVERY_SCOPE_LOGIN;
 	result->stage = stage;
 	result->code = reply->code;
 	memcpy(result->enhanced, reply->enhanced, sizeof(result->enhanced));
@@ -58,22 +57,22 @@ void
 smtp_transaction_set_timeout(
     struct delivery *result, enum smtp_stage stage, const char *why)
 {
-	struct reply_class meaning = classify_timeout(stage);
+	struct reply_class class = classify_timeout(stage);
 
 	delivery_clear(result);
-	result->outcome = meaning.outcome;
-	result->scope = meaning.scope;
+	result->outcome = class.outcome;
+	result->scope = class.scope;
 	result->stage = stage;
 	result->text =
 	    reply_format_printable(why, strlen(why), BOUNDS_REPLY_TEXT_BYTES);
 }
 
-/* We know before asking that this message cannot go. */
+/* Fail without asking the host. */
 static void
-refuse(struct smtp_transaction *smtp_transaction, enum smtp_stage stage,
+refuse(struct smtp_transaction *transaction, enum smtp_stage stage,
     const char *enhanced, const char *why)
 {
-	struct delivery *result = smtp_transaction->result;
+	struct delivery *result = transaction->result;
 
 	delivery_clear(result);
 	result->outcome = DELIVERY_FAILED;
@@ -81,63 +80,62 @@ refuse(struct smtp_transaction *smtp_transaction, enum smtp_stage stage,
 	result->stage = stage;
 	g_strlcpy(result->enhanced, enhanced, sizeof(result->enhanced));
 	result->text = g_strdup_printf("%s %s", enhanced, why);
-	smtp_transaction->is_over = true;
+	transaction->is_over = true;
 }
 
 void
-smtp_transaction_init(struct smtp_transaction *smtp_transaction,
+smtp_transaction_init(struct smtp_transaction *transaction,
     const struct envelope *envelope, struct delivery *result)
 {
 	g_autoptr(GError) error = NULL;
 
-	*smtp_transaction =
+	*transaction =
 	    (struct smtp_transaction){.envelope = envelope, .result = result};
-	smtp_transaction->size_bytes = g_bytes_get_size(envelope->message);
-	smtp_transaction->data =
-	    g_string_sized_new(smtp_transaction->size_bytes + 1024);
-	smtp_transaction->is_8bit = envelope_is_8bit(envelope);
-	smtp_transaction->needs_smtputf8 = envelope_needs_smtputf8(envelope);
+	transaction->size_bytes = g_bytes_get_size(envelope->message);
+	transaction->data = g_string_sized_new(transaction->size_bytes + 1024);
+	transaction->is_8bit = envelope_is_8bit(envelope);
+	transaction->needs_smtputf8 = envelope_needs_smtputf8(envelope);
 	if (!envelope_check_addresses(envelope, &error))
-		refuse(smtp_transaction, SMTP_STAGE_NONE, "5.1.3", error->message);
-	else if (!envelope_format_data(envelope, smtp_transaction->data, &error))
-		refuse(smtp_transaction, SMTP_STAGE_NONE, "5.6.0", error->message);
+		refuse(transaction, SMTP_STAGE_NONE, "5.1.3", error->message);
+	else if (!envelope_format_data(envelope, transaction->data, &error))
+		refuse(transaction, SMTP_STAGE_NONE, "5.6.0", error->message);
 }
 
 void
-smtp_transaction_clear(struct smtp_transaction *smtp_transaction)
+smtp_transaction_clear(struct smtp_transaction *transaction)
 {
-	if (smtp_transaction->data)
-		g_string_free(smtp_transaction->data, TRUE);
-	smtp_transaction->data = NULL;
+	if (transaction->data)
+		g_string_free(transaction->data, TRUE);
+	transaction->data = NULL;
 }
 
 void
-smtp_transaction_start(struct smtp_transaction *smtp_transaction,
+smtp_transaction_start(struct smtp_transaction *transaction,
     const struct extensions *extensions, bool needs_reset)
 {
-	g_assert(smtp_transaction->data);
-	smtp_transaction->extensions = *extensions;
-	smtp_transaction->given = SMTP_STAGE_AUTH;
-	smtp_transaction->awaited = SMTP_STAGE_MAIL;
-	smtp_transaction->begins_with_reset = needs_reset;
-	smtp_transaction->is_reset_given = false;
-	smtp_transaction->is_refused = false;
-	smtp_transaction->is_over = false;
-	smtp_transaction->is_last = false;
-	if (smtp_transaction->needs_smtputf8 && !extensions->has_smtputf8)
-		refuse(smtp_transaction, SMTP_STAGE_MAIL, "5.6.7",
-		    "the address or header needs SMTPUTF8, "
-		    "which the host does not offer");
-	else if (smtp_transaction->is_8bit && !extensions->has_8bitmime)
-		refuse(smtp_transaction, SMTP_STAGE_MAIL, "5.6.3",
-		    "the message needs 8BITMIME, which the host does not offer");
-	else if (extensions->most_bytes &&
-	         smtp_transaction->size_bytes > extensions->most_bytes)
-		refuse(smtp_transaction, SMTP_STAGE_MAIL, "5.3.4",
-		    "the message is larger than the host takes");
+	g_assert(transaction->data);
+	transaction->extensions = *extensions;
+	transaction->written = SMTP_STAGE_AUTH;
+	transaction->awaited = SMTP_STAGE_MAIL;
+	transaction->begins_with_reset = needs_reset;
+	transaction->is_reset_written = false;
+	transaction->is_refused = false;
+	transaction->is_over = false;
+	transaction->is_last = false;
+	if (transaction->needs_smtputf8 && !extensions->has_smtputf8)
+		refuse(transaction, SMTP_STAGE_MAIL, "5.6.7",
+		    "address or header needs SMTPUTF8, "
+		    "which the host does not support");
+	else if (transaction->is_8bit && !extensions->has_8bitmime)
+		refuse(transaction, SMTP_STAGE_MAIL, "5.6.3",
+		    "message needs 8BITMIME, which the host does not support");
+	else if (extensions->max_bytes &&
+	         transaction->size_bytes > extensions->max_bytes)
+		refuse(transaction, SMTP_STAGE_MAIL, "5.3.4",
+		    "message exceeds the host's size limit");
 }
 
-/* RFC 3461 section 4: printable ASCII but "+" and "=" as it is, the rest in hex. */
+/* xtext (RFC 3461 section 4). */
 static void
 append_xtext(GString *out, const char *text)
 {
@@ -150,32 +148,31 @@ append_xtext(GString *out, const char *text)
 }
 
 static void
-append_mail(const struct smtp_transaction *smtp_transaction, GString *out)
+append_mail(const struct smtp_transaction *transaction, GString *out)
 {
-	g_string_append_printf(
-	    out, "MAIL FROM:<%s>", smtp_transaction->envelope->sender);
-	if (smtp_transaction->extensions.has_size)
+	g_string_append_printf(out, "MAIL FROM:<%s>", transaction->envelope->sender);
+	if (transaction->extensions.has_size)
 		g_string_append_printf(
-		    out, " SIZE=%" G_GSIZE_FORMAT, smtp_transaction->size_bytes);
-	if (smtp_transaction->is_8bit)
+		    out, " SIZE=%" G_GSIZE_FORMAT, transaction->size_bytes);
+	if (transaction->is_8bit)
 		g_string_append(out, " BODY=8BITMIME");
-	if (smtp_transaction->needs_smtputf8)
+	if (transaction->needs_smtputf8)
 		g_string_append(out, " SMTPUTF8");
-	/* What comes back names the message and not what is in it. */
-	if (smtp_transaction->extensions.has_dsn) {
+	/* DSNs identify the message but do not contain it. */
+	if (transaction->extensions.has_dsn) {
 		g_string_append(out, " RET=HDRS ENVID=");
-		append_xtext(out, smtp_transaction->envelope->id);
+		append_xtext(out, transaction->envelope->id);
 	}
 	g_string_append(out, "\r\n");
 }
 
 static void
-append_rcpt(const struct smtp_transaction *smtp_transaction, GString *out)
+append_rcpt(const struct smtp_transaction *transaction, GString *out)
 {
-	const char *recipient = smtp_transaction->envelope->recipient;
+	const char *recipient = transaction->envelope->recipient;
 
 	g_string_append_printf(out, "RCPT TO:<%s>", recipient);
-	if (smtp_transaction->extensions.has_dsn) {
+	if (transaction->extensions.has_dsn) {
 		g_string_append(out, " NOTIFY=FAILURE");
 		if (g_str_is_ascii(recipient)) {
 			g_string_append(out, " ORCPT=rfc822;");
@@ -186,33 +183,32 @@ append_rcpt(const struct smtp_transaction *smtp_transaction, GString *out)
 }
 
 static void
-append_dot(struct smtp_transaction *smtp_transaction, GString *out)
+append_dot(struct smtp_transaction *transaction, GString *out)
 {
-	if (smtp_transaction->is_refused) {
+	if (transaction->is_refused) {
 		g_string_append(out, ".\r\n");
 		return;
 	}
 	g_string_append_len(
-	    out, smtp_transaction->data->str, (gssize)smtp_transaction->data->len);
-	g_string_free(g_steal_pointer(&smtp_transaction->data), TRUE);
+	    out, transaction->data->str, (gssize)transaction->data->len);
+	g_string_free(g_steal_pointer(&transaction->data), TRUE);
 }
 
 static void
-append_stage(
-    struct smtp_transaction *smtp_transaction, enum smtp_stage stage, GString *out)
+append_stage(struct smtp_transaction *transaction, enum smtp_stage stage, GString *out)
 {
 	switch (stage) {
 	case SMTP_STAGE_MAIL:
-		append_mail(smtp_transaction, out);
+		append_mail(transaction, out);
 		return;
 	case SMTP_STAGE_RCPT:
-		append_rcpt(smtp_transaction, out);
+		append_rcpt(transaction, out);
 		return;
 	case SMTP_STAGE_DATA:
 		g_string_append(out, "DATA\r\n");
 		return;
 	case SMTP_STAGE_DOT:
-		append_dot(smtp_transaction, out);
+		append_dot(transaction, out);
 		return;
 	case SMTP_STAGE_NONE:
 	case SMTP_STAGE_CONNECT:
@@ -224,103 +220,100 @@ append_stage(
 	g_assert_not_reached();
 }
 
-/* How far the commands may run ahead of the replies. */
+/* @return last stage that may be written now */
 static enum smtp_stage
-get_horizon(const struct smtp_transaction *smtp_transaction)
+get_horizon(const struct smtp_transaction *transaction)
 {
-	if (smtp_transaction->extensions.has_pipelining &&
-	    smtp_transaction->awaited < SMTP_STAGE_DATA &&
-	    !smtp_transaction->is_refused)
+	if (transaction->extensions.has_pipelining &&
+	    transaction->awaited < SMTP_STAGE_DATA && !transaction->is_refused)
 		return SMTP_STAGE_DATA;
-	return smtp_transaction->awaited;
+	return transaction->awaited;
 }
 
 bool
-smtp_transaction_give_bytes(struct smtp_transaction *smtp_transaction, GString *out)
+smtp_transaction_write(struct smtp_transaction *transaction, GString *out)
 {
-	bool has_given = false;
+	bool has_written = false;
 
-	if (!smtp_transaction->is_over && smtp_transaction->begins_with_reset) {
-		has_given = !smtp_transaction->is_reset_given;
-		if (has_given)
+	if (!transaction->is_over && transaction->begins_with_reset) {
+		has_written = !transaction->is_reset_written;
+		if (has_written)
 			g_string_append(out, "RSET\r\n");
-		smtp_transaction->is_reset_given = true;
-		if (!smtp_transaction->extensions.has_pipelining)
-			return has_given;
+		transaction->is_reset_written = true;
+		if (!transaction->extensions.has_pipelining)
+			return has_written;
 	}
-	while (!smtp_transaction->is_over &&
-	       smtp_transaction->given < get_horizon(smtp_transaction)) {
-		smtp_transaction->given =
-		    (enum smtp_stage)(smtp_transaction->given + 1);
-		append_stage(smtp_transaction, smtp_transaction->given, out);
-		has_given = true;
+	while (
+	    !transaction->is_over && transaction->written < get_horizon(transaction)) {
+		transaction->written = (enum smtp_stage)(transaction->written + 1);
+		append_stage(transaction, transaction->written, out);
+		has_written = true;
 	}
-	return has_given;
+	return has_written;
 }
 
-/* The transaction is refused: the replies to what was given out with it come yet. */
+/* After a rejection, process the remaining replies of the group. */
 static void
-go_on_refused(struct smtp_transaction *smtp_transaction, const struct reply *reply)
+finish_rejected(struct smtp_transaction *transaction, const struct reply *reply)
 {
-	enum smtp_stage stage = smtp_transaction->awaited;
+	enum smtp_stage stage = transaction->awaited;
 
-	smtp_transaction->is_refused = true;
+	transaction->is_refused = true;
 	if (reply->code == 421)
-		smtp_transaction->is_last = true;
-	if (stage < smtp_transaction->given) {
-		smtp_transaction->awaited = (enum smtp_stage)(stage + 1);
+		transaction->is_last = true;
+	if (stage < transaction->written) {
+		transaction->awaited = (enum smtp_stage)(stage + 1);
 	} else if (stage == SMTP_STAGE_DATA && reply->code == 354) {
-		/* An LMTP host answers once for each recipient: not at all. */
-		smtp_transaction->is_last |= smtp_transaction->extensions.is_lmtp;
-		smtp_transaction->awaited = SMTP_STAGE_DOT;
+		/* LMTP replies to the dot once per recipient, here not at all. */
+		transaction->is_last |= transaction->extensions.is_lmtp;
+		transaction->awaited = SMTP_STAGE_DOT;
 	} else {
-		smtp_transaction->is_over = true;
+		transaction->is_over = true;
 	}
-	smtp_transaction->is_over |= smtp_transaction->is_last;
+	transaction->is_over |= transaction->is_last;
 }
 
 void
 smtp_transaction_take_reply(
-    struct smtp_transaction *smtp_transaction, const struct reply *reply)
+    struct smtp_transaction *transaction, const struct reply *reply)
 {
-	enum smtp_stage stage = smtp_transaction->awaited;
+	enum smtp_stage stage = transaction->awaited;
 
-	g_assert(!smtp_transaction->is_over);
-	if (smtp_transaction->begins_with_reset) {
-		smtp_transaction->begins_with_reset = false;
+	g_assert(!transaction->is_over);
+	if (transaction->begins_with_reset) {
+		transaction->begins_with_reset = false;
 		if (reply->code / 100 != 2)
-			smtp_transaction_break(
-			    smtp_transaction, true, "RSET was refused");
+			smtp_transaction_break(transaction, true, "RSET was refused");
 		return;
 	}
-	g_assert(smtp_transaction->given >= stage);
-	if (smtp_transaction->is_refused) {
-		go_on_refused(smtp_transaction, reply);
+	g_assert(transaction->written >= stage);
+	if (transaction->is_refused) {
+		finish_rejected(transaction, reply);
 		return;
 	}
 	if (stage < SMTP_STAGE_DOT && classify_is_positive(stage, reply)) {
-		smtp_transaction->awaited = (enum smtp_stage)(stage + 1);
+		transaction->awaited = (enum smtp_stage)(stage + 1);
 		return;
 	}
-	smtp_transaction_set_result(smtp_transaction->result, stage, reply);
-	smtp_transaction->is_last = classify_reply(stage, reply).is_last;
-	if (stage < smtp_transaction->given && !smtp_transaction->is_last)
-		go_on_refused(smtp_transaction, reply);
+	smtp_transaction_set_result(transaction->result, stage, reply);
+	transaction->is_last = classify_reply(stage, reply).is_last;
+	if (stage < transaction->written && !transaction->is_last)
+		finish_rejected(transaction, reply);
 	else
-		smtp_transaction->is_over = true;
+		transaction->is_over = true;
 }
 
 void
 smtp_transaction_break(
-    struct smtp_transaction *smtp_transaction, bool is_written, const char *why)
+    struct smtp_transaction *transaction, bool is_written, const char *why)
 {
-	enum smtp_stage stage = smtp_transaction->awaited;
+	enum smtp_stage stage = transaction->awaited;
 
-	/* The dot is the last thing given out, so it is not at the host yet. */
+	/* The dot is written last, so the host has not received it yet. */
 	if (stage == SMTP_STAGE_DOT && !is_written)
 		stage = SMTP_STAGE_DATA;
-	if (!smtp_transaction->is_refused)
-		smtp_transaction_set_timeout(smtp_transaction->result, stage, why);
-	smtp_transaction->is_last = true;
-	smtp_transaction->is_over = true;
+	if (!transaction->is_refused)
+		smtp_transaction_set_timeout(transaction->result, stage, why);
+	transaction->is_last = true;
+	transaction->is_over = true;
 }

@@ -1,11 +1,11 @@
 /*
- * transport.c - the way out for messages, whatever it is.
+ * transport.c - interface of the transports: SMTP, LMTP, Maildir.
  */
 #include "transport/transport.h"
 
-/* A feed of one. */
+/* A queue of one message. */
 struct single {
-	struct delivery_job delivery_job;
+	struct delivery_job job;
 	bool is_taken;
 };
 
@@ -17,46 +17,45 @@ take_single(void *data)
 	if (single->is_taken)
 		return NULL;
 	single->is_taken = true;
-	return &single->delivery_job;
+	return &single->job;
 }
 
 static void
-ignore(void *data, struct delivery_job *delivery_job)
+ignore(void *data, struct delivery_job *job)
 {
 	(void)data;
-	(void)delivery_job;
+	(void)job;
 }
 
 void
 transport_deliver(struct transport *transport, const struct envelope *envelope,
     struct delivery *result)
 {
-	struct single single = {.delivery_job = {.envelope = *envelope}};
-	const struct job_queue feed = {take_single, ignore, ignore, &single};
+	struct single single = {.job = {.envelope = *envelope}};
+	const struct job_queue queue = {take_single, ignore, ignore, &single};
 
 	delivery_clear(result);
-	if (transport->class->deliver) {
-		transport->class->deliver(transport, envelope, result);
+	if (transport->ops->deliver) {
+		transport->ops->deliver(transport, envelope, result);
 		return;
 	}
-	transport->class->run(transport, &feed);
-	*result = single.delivery_job.result;
+	transport->ops->run(transport, &queue);
+	*result = single.job.result;
 }
 
 void
-transport_run(struct transport *transport, const struct job_queue *feed)
+transport_run(struct transport *transport, const struct job_queue *queue)
 {
-	struct delivery_job *delivery_job;
+	struct delivery_job *job;
 
-	if (transport->class->run) {
-		transport->class->run(transport, feed);
+	if (transport->ops->run) {
+		transport->ops->run(transport, queue);
 		return;
 	}
-	while ((delivery_job = feed->next(feed->data))) {
-		transport_deliver(
-		    transport, &delivery_job->envelope, &delivery_job->result);
-		feed->written(feed->data, delivery_job);
-		feed->done(feed->data, delivery_job);
+	while ((job = queue->next(queue->data))) {
+		transport_deliver(transport, &job->envelope, &job->result);
+		queue->written(queue->data, job);
+		queue->done(queue->data, job);
 	}
 }
 
@@ -71,7 +70,7 @@ transport_get_wait_s(const struct transport *transport, size_t size_bytes)
 void
 transport_close(struct transport *transport)
 {
-	transport->class->close(transport);
+	transport->ops->close(transport);
 }
 
 void
@@ -79,6 +78,6 @@ transport_free(struct transport *transport)
 {
 	if (!transport)
 		return;
-	transport->class->close(transport);
-	transport->class->free(transport);
+	transport->ops->close(transport);
+	transport->ops->free(transport);
 }

@@ -129,7 +129,7 @@ inbound_fixture_new_fake(void *data)
 {
 	struct fake *fake = g_new0(struct fake, 1);
 
-	fake->transport.class = &fake_class;
+	fake->transport.ops = &fake_class;
 	fake->script = data;
 	return &fake->transport;
 }
@@ -144,7 +144,7 @@ inbound_fixture_options(struct inbound_fixture *inbound)
 	    .key = inbound->key,
 	    .envelope_from = "bounce@example.org",
 	    .senders = inbound->senders,
-	    .give_up_s = GIVE_UP_S,
+	    .expire_s = GIVE_UP_S,
 	    .new_transport = inbound_fixture_new_fake,
 	    .data = &inbound->script,
 	    .pause = &inbound->pause,

@@ -23,9 +23,9 @@
 static void
 set_paces(struct mailer *mailer)
 {
-	if (mailer->per_second.most != mailer->options.per_second)
+	if (mailer->per_second.limit != mailer->options.per_second)
 		token_bucket_init(&mailer->per_second, mailer->options.per_second, 1);
-	if (mailer->per_hour.most != mailer->options.per_hour)
+	if (mailer->per_hour.limit != mailer->options.per_hour)
 		token_bucket_init(
 		    &mailer->per_hour, mailer->options.per_hour, CLOCK_HOUR_S);
 	domain_throttle_set_limit(mailer->domains, mailer->options.domain_per_hour);

@@ -43,8 +43,8 @@ struct mailer_options {
 	/* Of what each digest has an address of its own for its bounces; NULL: all have
 	 * envelope_from.  Borrowed. */
 	const struct subaddress_base *bounces;
-	unsigned senders;  /* at least 1 */
-	int64_t give_up_s; /* a digest that is older is not tried again; letters have
+	unsigned senders; /* at least 1 */
+	int64_t expire_s; /* a digest that is older is not tried again; letters have
 	                      ages of their own (transport/backoff.h) */
 	/* Messages at most; 0: no limit (transport/token_bucket.h,
 	 * service/delivery/domain_throttle.h). */

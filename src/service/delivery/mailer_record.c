@@ -34,7 +34,7 @@ get_age(const struct mailer *mailer, enum outbox_kind kind)
 {
 	switch (kind) {
 	case OUTBOX_DIGEST:
-		return mailer->options.give_up_s;
+		return mailer->options.expire_s;
 	case OUTBOX_CONFIRMATION:
 		return BACKOFF_AGE_CONFIRMATION_S;
 	case OUTBOX_ANSWER:
@@ -58,7 +58,7 @@ next_try(const struct mailer *mailer, const struct outbox_job *job, unsigned att
 	    .now = now,
 	    .attempts = attempts,
 	    .id = (uint64_t)job->id,
-	    .give_up_s = get_age(mailer, job->kind),
+	    .expire_s = get_age(mailer, job->kind),
 	};
 	int64_t next;
 
@@ -143,7 +143,7 @@ mailer_record_lost(struct mailer *mailer, const struct outbox_job *job, bool is_
 	    .now = now,
 	    .attempts = ++result->copies,
 	    .id = (uint64_t)job->id,
-	    .give_up_s = CLOCK_DAY_S};
+	    .expire_s = CLOCK_DAY_S};
 	enum event_kind kind;
 
 	result->crashes += is_crash;

@@ -1,7 +1,7 @@
 /*
- * lmtp_client_transport.c - opening a connection to an LMTP host on this machine.
+ * lmtp.c - open a connection to an LMTP server (RFC 2033).
  */
-#include "transport/lmtp_client_transport.h"
+#include "transport/lmtp.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -14,14 +14,14 @@
 #include "base/error.h"
 #include "transport/reply.h"
 
-/* One opening under way. */
+/* State while opening. */
 struct connecting {
 	const struct stream_options *options;
 	int fd;
 	int64_t deadline;
 	struct reply_parser parser;
-	bool is_stopped; /* a wait was ended from outside */
-	GString *reply;  /* the last one, as it came */
+	bool is_stopped; /* stop_fd was readable */
+	GString *reply;  /* last reply, unmodified */
 };
 
 static bool
@@ -67,7 +67,7 @@ wait_for(struct connecting *connecting, short events, int64_t deadline)
 	}
 }
 
-/* @return whether the socket is connected; errno tells why not */
+/* @return whether the socket is connected; else errno is set */
 static bool
 connect_to(struct connecting *connecting, const struct sockaddr *address,
     socklen_t size, int family, int64_t deadline)
@@ -101,7 +101,7 @@ connect_socket(struct connecting *connecting, int64_t deadline, GError **error)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	if (strlen(connecting->options->host) >= sizeof(address.sun_path))
-		return fail(connecting, "the path is too long for a socket", error);
+		return fail(connecting, "the socket path is too long", error);
 	g_strlcpy(
 	    address.sun_path, connecting->options->host, sizeof(address.sun_path));
 	if (connect_to(connecting, (const struct sockaddr *)&address, sizeof(address),
@@ -134,7 +134,7 @@ connect_port(struct connecting *connecting, int64_t deadline, GError **error)
 	return fail(connecting, g_strerror(number), error);
 }
 
-/* Read one reply octet by octet of what is there: nothing may be read behind it. */
+/* Read one reply byte by byte, so that nothing behind it is consumed. */
 static bool
 read_reply(struct connecting *connecting, GError **error)
 {
@@ -147,15 +147,14 @@ read_reply(struct connecting *connecting, GError **error)
 		ssize_t n = recv(connecting->fd, &byte, 1, 0);
 
 		if (n == 0)
-			return fail(
-			    connecting, "the host has closed the connection", error);
+			return fail(connecting, "lost connection", error);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return fail(connecting, g_strerror(errno), error);
 		if (n < 0) {
 			if (!wait_for(connecting, POLLIN, connecting->deadline))
 				return fail(connecting,
-				    connecting->is_stopped ? "told to stop"
-				                           : "no answer in time",
+				    connecting->is_stopped ? "interrupted by shutdown"
+				                           : "timeout",
 				    error);
 			continue;
 		}
@@ -164,10 +163,10 @@ read_reply(struct connecting *connecting, GError **error)
 	}
 	if (progress == REPLY_WHOLE)
 		return true;
-	return fail(connecting, "the answer is no LMTP reply, or too long", error);
+	return fail(connecting, "invalid or too long LMTP reply", error);
 }
 
-/* @param failure  set when the answer is a refusal */
+/* @param failure  set if the reply is negative */
 static bool
 expect(struct connecting *connecting, struct stream_error *failure, GError **error)
 {
@@ -184,14 +183,14 @@ expect(struct connecting *connecting, struct stream_error *failure, GError **err
 }
 
 static bool
-say_hello(struct connecting *connecting, struct stream_error *failure, GError **error)
+send_lhlo(struct connecting *connecting, struct stream_error *failure, GError **error)
 {
 	g_autofree char *line =
 	    g_strdup_printf("LHLO %s\r\n", connecting->options->hello);
 	size_t size = strlen(line);
 
 	failure->step = STREAM_STEP_HELLO;
-	/* The first octets on a new connection: there is room for them. */
+	/* The buffer of a new connection has room for a line. */
 	if (send(connecting->fd, line, size, MSG_NOSIGNAL) != (ssize_t)size)
 		return fail(connecting, g_strerror(errno), error);
 	return expect(connecting, failure, error);
@@ -207,12 +206,12 @@ open_with(struct connecting *connecting, struct stream_error *failure, GError **
 	                        : connect_port(connecting, deadline, error);
 
 	return is_connected && expect(connecting, failure, error) &&
-	       say_hello(connecting, failure, error);
+	       send_lhlo(connecting, failure, error);
 }
 
-/* The lines of the answer to LHLO, without their code and end. */
+/* @return lines of the reply to LHLO, without code and line end */
 static char **
-split_hello(const char *reply)
+split_reply(const char *reply)
 {
 	char **lines = g_strsplit(reply, "\n", -1);
 	unsigned count = 0;
@@ -246,7 +245,7 @@ lmtp_open(
 
 	reply_parser_init(&connecting.parser);
 	if (open_with(&connecting, &found, error)) {
-		g_auto(GStrv) hello = split_hello(connecting.reply->str);
+		g_auto(GStrv) hello = split_reply(connecting.reply->str);
 
 		stream = stream_new_socket(connecting.fd, (const char *const *)hello);
 		stream_set_stop(stream, get_stop(options));
