@@ -54,13 +54,13 @@ missing_and_surplus_arguments_are_reported(void)
 	    {"edit", 3, 3, "an argument is missing"},
 	    {"edit a", 3, 3, "an argument is missing"},
 	    {"edit a b c", 3, 3, NULL},
-	    {"edit a b c d", 3, 3, "one argument too many: 'd'"},
-	    {"edit a b c d e", 3, 3, "one argument too many: 'd'"},
+	    {"edit a b c d", 3, 3, "unexpected argument 'd'"},
+	    {"edit a b c d e", 3, 3, "unexpected argument 'd'"},
 	    {"edit -- a b", 3, 3, "an argument is missing"},
 	    {"drop", 1, -1, "an argument is missing"},
 	    {"drop a b c", 1, -1, NULL},
 	    {"config", 0, 1, NULL},
-	    {"config a b", 0, 1, "one argument too many: 'b'"},
+	    {"config a b", 0, 1, "unexpected argument 'b'"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

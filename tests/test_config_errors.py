@@ -49,29 +49,29 @@ class ConfigDirectory:
         text = done.stdout.decode().replace("paperboyd: ", "")
         return done.returncode, text.replace(self.directory + "/", "").splitlines()
 
-    def wants(self, text, *lines):
-        """A configuration gives these lines; none: it is good."""
+    def expect(self, text, *lines):
+        """Check that a configuration gives these messages; none: it is valid."""
         self.write(text)
         found = self.check()
         assert found == (CONFIG if lines else 0, list(lines)), (text[:200], found)
 
 
 def test_golden(config_directory):
-    """thirty different mistakes give thirty good messages in one run"""
-    for name in ("mistakes.conf", "mistakes-part.conf"):
+    """one run reports thirty different errors with thirty messages"""
+    for name in ("config_errors.conf", "config_errors-part.conf"):
         shutil.copy(os.path.join(GOLDEN, name), config_directory.directory)
-    status, lines = config_directory.check(os.path.join(config_directory.directory, "mistakes.conf"))
-    with open(os.path.join(GOLDEN, "mistakes.txt"), encoding="utf-8") as file:
+    status, lines = config_directory.check(os.path.join(config_directory.directory, "config_errors.conf"))
+    with open(os.path.join(GOLDEN, "config_errors.txt"), encoding="utf-8") as file:
         wanted = file.read().splitlines()
     assert status == CONFIG
     assert lines == wanted, "\n".join(lines)
     assert len(lines) >= 30
     for line in lines:
-        assert re.match(r"mistakes(-part)?\.conf:\d+: \S", line), line
+        assert re.match(r"config_errors(-part)?\.conf:\d+: \S", line), line
 
 
 def test_good(config_directory):
-    """comments, octet order marks, CRLF and includes are fine, and nothing is said"""
+    """comments, byte order marks, CRLF and includes are accepted"""
     part = config_directory.write("smtp: { port = 26; };\n", "part.conf")
     os.makedirs(os.path.join(config_directory.directory, "conf.d"), exist_ok=True)
     config_directory.write("log_level = \"debug\";", "conf.d/more.conf")
@@ -80,29 +80,28 @@ def test_good(config_directory):
                  f'{GOOD}@include "part.conf"\n', f'{GOOD}@include "{part}"\n',
                  f'{GOOD}  @include "conf.d/more.conf" # more\n@include "part.conf"\n',
                  GOOD + "#" * (MOST - len(GOOD) - 2)):
-        config_directory.wants(text)
+        config_directory.expect(text)
 
 
 def test_no_text(config_directory):
-    """what is no file, no text, or too large is told at once, and nothing hangs"""
+    """pipes, devices, directories, binary and large files are rejected without blocking"""
     os.mkfifo(os.path.join(config_directory.directory, "pipe"))
-    for path, why in (("pipe", "it is no regular file"), ("/dev/zero", "it is no regular file"),
-                      ("conf.d", "it is a folder, where a file is wanted"),
+    for path, why in (("pipe", "not a regular file"), ("/dev/zero", "not a regular file"),
+                      ("conf.d", "is a directory"),
                       ("none", "No such file or directory")):
         status, lines = config_directory.check(os.path.join(config_directory.directory, path))
-        assert (status, lines) == (CONFIG, [f"{path}: cannot read it: {why}"]), lines
-        config_directory.wants(f'{GOOD}@include "{path}"\n',
+        assert (status, lines) == (CONFIG, [f"{path}: cannot read the file: {why}"]), lines
+        config_directory.expect(f'{GOOD}@include "{path}"\n',
                    f"paperboy.conf:3: cannot include '{path}': {why}")
     for text, why in (
-        (GOOD + "#" * (MOST - len(GOOD) + 1), f"it has more than {MOST} octets"),
-        ("#" * 2 * MOST, f"it has more than {MOST} octets"),
-        (GOOD.encode() + b"\0", "it has a zero octet in it, and is no text"),
-        (GOOD.encode("utf-16"), "it is UTF-16: save it as UTF-8"),
+        (GOOD + "#" * (MOST - len(GOOD) + 1), f"larger than {MOST} bytes"),
+        ("#" * 2 * MOST, f"larger than {MOST} bytes"),
+        (GOOD.encode() + b"\0", "not a text file: it contains a NUL byte"),
+        (GOOD.encode("utf-16"), "UTF-16 (expected UTF-8)"),
     ):
-        config_directory.wants(text, f"paperboy.conf: cannot read it: {why}")
-    missing = ["paperboy.conf: mail.from is not set: address that digests come from",
-               "paperboy.conf: mail.owner is not set: address of the person who answers"
-               " for it"]
+        config_directory.expect(text, f"paperboy.conf: cannot read the file: {why}")
+    missing = ["paperboy.conf: mail.from is not set: From address of digests",
+               "paperboy.conf: mail.owner is not set: address of the operator"]
     for text in ("", "# nothing\n", "\r\n"):
         config_directory.write(text)
         status, lines = config_directory.check()
@@ -113,111 +112,110 @@ def test_no_text(config_directory):
 
 
 def test_unreadable(config_directory):
-    """a file that others may not read is told as that"""
+    """an unreadable file is reported"""
     config_directory.write(GOOD, mode=0)
     try:
         found = config_directory.check(user="nobody" if os.geteuid() == 0 else None)
     except PermissionError:
         raise Skip("nobody may not run the built program") from None
-    assert found == (CONFIG, ["paperboy.conf: cannot read it: Permission denied"]), found
+    assert found == (CONFIG, ["paperboy.conf: cannot read the file: Permission denied"]), found
 
 
 def test_includes(config_directory):
-    """includes that go round, too deep or too far are told where they begin"""
+    """circular, too deep and too many includes are reported with their line"""
     config_directory.write('@include "two.conf"\n', "one.conf")
     config_directory.write('\n@include "one.conf"\nlog_level = 3;\n', "two.conf")
-    config_directory.wants(GOOD + '@include "one.conf"\n',
-               "two.conf:2: 'one.conf' includes itself here: take this line out",
-               "two.conf:3: log_level must be a text in quotes, not a number")
+    config_directory.expect(GOOD + '@include "one.conf"\n',
+               "two.conf:2: 'one.conf' includes itself",
+               "two.conf:3: log_level must be a quoted text, not a number")
     for number in range(1, DEPTH + 2):
         config_directory.write(f'@include "deep-{number + 1}.conf"\n', f"deep-{number}.conf")
     config_directory.write("", f"deep-{DEPTH}.conf")
-    config_directory.wants(GOOD + '@include "deep-1.conf"\n')
+    config_directory.expect(GOOD + '@include "deep-1.conf"\n')
     config_directory.write(f'@include "deep-{DEPTH + 1}.conf"\n', f"deep-{DEPTH}.conf")
     config_directory.write("", f"deep-{DEPTH + 1}.conf")
-    limit = f"at most {FILES} files are included, {DEPTH} deep"
-    config_directory.wants(GOOD + '@include "deep-1.conf"\n',
-               f"deep-{DEPTH}.conf:1: 'deep-{DEPTH + 1}.conf' is not read: {limit}")
+    limit = f"limit of {FILES} files, nested {DEPTH} deep"
+    config_directory.expect(GOOD + '@include "deep-1.conf"\n',
+               f"deep-{DEPTH}.conf:1: cannot include 'deep-{DEPTH + 1}.conf': {limit}")
     config_directory.write("# nothing\n", "part.conf")
-    config_directory.wants(GOOD + '@include "part.conf"\n' * FILES)
-    config_directory.wants(GOOD + '@include "part.conf"\n' * (FILES + 1),
-               f"paperboy.conf:{FILES + 3}: 'part.conf' is not read: {limit}")
+    config_directory.expect(GOOD + '@include "part.conf"\n' * FILES)
+    config_directory.expect(GOOD + '@include "part.conf"\n' * (FILES + 1),
+               f"paperboy.conf:{FILES + 3}: cannot include 'part.conf': {limit}")
     config_directory.write("#" * (MOST // 2) + "\n", "half.conf")
     config_directory.write(GOOD + '@include "half.conf"\n' * 2)
     status, lines = config_directory.check()
     assert (status, lines) == (CONFIG, [
-        f"half.conf:1: all files together have more than {MOST} octets"]), lines
+        f"half.conf:1: the configuration is larger than {MOST} bytes"]), lines
 
 
 def test_secrets(config_directory):
-    """a secret that is missing, open to others, empty or more than a line is told"""
+    """a secret that is missing, readable by others, empty or several lines is reported"""
     base = GOOD + 'smtp: {\n user = "u";\n password_file = "%s";\n};\n'
     path = os.path.join(config_directory.directory, "secret")
 
-    def wants(why):
+    def expect(why):
         line = f"paperboy.conf:5: smtp.password_file: 'secret': {why}"
-        config_directory.wants(base % path, *([line] if why else []))
+        config_directory.expect(base % path, *([line] if why else []))
 
-    wants("No such file or directory")
+    expect("No such file or directory")
     for text, mode, why in (
         ("s3cret\n", 0o600, None),
         ("s3cret", 0o400, None),
         ("s3cret\r\n", 0o600, None),
         ("x" * SECRET, 0o600, None),
-        ("x" * (SECRET + 1), 0o600, f"it has more than {SECRET} octets"),
-        ("s3cret\n", 0o640, "it holds a secret and others may read it: chmod 600 it"),
-        ("s3cret\n", 0o604, "it holds a secret and others may read it: chmod 600 it"),
-        ("", 0o600, "it is empty, where a secret is wanted"),
-        ("\n", 0o600, "it is empty, where a secret is wanted"),
-        ("s3cret\nmore\n", 0o600, "it has several lines, where the secret alone is wanted,"
-                                  " on one"),
-        ("s3\0cret\n", 0o600, "it has a zero octet in it, and is no text"),
+        ("x" * (SECRET + 1), 0o600, f"larger than {SECRET} bytes"),
+        ("s3cret\n", 0o640, "the secret is readable by others (chmod 600)"),
+        ("s3cret\n", 0o604, "the secret is readable by others (chmod 600)"),
+        ("", 0o600, "the file is empty (expected a secret)"),
+        ("\n", 0o600, "the file is empty (expected a secret)"),
+        ("s3cret\nmore\n", 0o600, "the file has several lines (expected the secret on one)"),
+        ("s3\0cret\n", 0o600, "not a text file: it contains a NUL byte"),
     ):
         config_directory.write(text, "secret", mode)
-        wants(why)
+        expect(why)
     os.unlink(path)
     os.mkdir(path)
-    wants("it is a folder, where a file is wanted")
+    expect("is a directory")
     os.rmdir(path)
     os.mkfifo(path)
-    wants("it is no regular file")
+    expect("not a regular file")
     os.unlink(path)
 
 
 def test_hosts(config_directory):
-    """a host is a name or an address, and nothing else"""
+    """a host is a name or an address"""
     for host in ("localhost", "mail.example.org", "127.0.0.1", "::1", "2001:db8::25"):
-        config_directory.wants(GOOD + f'smtp: {{ host = "{host}"; }};')
+        config_directory.expect(GOOD + f'smtp: {{ host = "{host}"; }};')
     for host, port in (("mail.example.org", "587"), ("[::1]", "25"), ("localhost", "25")):
-        config_directory.wants(
+        config_directory.expect(
             GOOD + f'smtp: {{ host = "{host}:{port}"; }};',
             f"paperboy.conf:3: smtp.host: '{host}:{port}' has a port in it: write host ="
             f' "{host}"; port = {port};')
     for host in ("smtp://mail.example.org", "mail example.org", "a,b", "a:", "a@b", "[::1]"):
-        config_directory.wants(
+        config_directory.expect(
             GOOD + f'smtp: {{ host = "{host}"; }};',
             f"paperboy.conf:3: smtp.host: '{host}' is no name of a host, and no address:"
             " mail.example.org is one")
 
 
 def test_sources(config_directory):
-    """a category that arXiv does not have, and a feed that is nowhere, are told"""
+    """unknown arXiv categories and invalid feed URLs are reported"""
     for names in ("cs.CL hep-th", "cs", "stat.ML  math.AG"):
-        config_directory.wants(GOOD + f'arxiv: {{ categories = "{names}"; }};')
+        config_directory.expect(GOOD + f'arxiv: {{ categories = "{names}"; }};')
     for name, nearest in (("CS.CL", "cs.CL"), ("cs.CLL", "cs.CL"), ("hep-thx", "hep-th")):
-        config_directory.wants(
+        config_directory.expect(
             GOOD + f'arxiv: {{ categories = "cs.CL {name}"; }};',
             f"paperboy.conf:3: arxiv.categories: '{name}' is no category of arXiv: the"
             f" nearest is {nearest}")
     for url in ("https://", "http://", "file:///", "example.org/rss", "ftp://example.org/"):
-        config_directory.wants(
+        config_directory.expect(
             GOOD + f'feeds: {{ urls = "lab={url}"; }};',
             f"paperboy.conf:3: feeds.urls: '{url}' is no https:// or http:// URL, nor"
             " file:///file")
 
 
 with Tap() as tap:
-    config_directory = ConfigDirectory(tap.subdirectory("desk"))
+    config_directory = ConfigDirectory(tap.subdirectory("config"))
     for test in (test_golden, test_good, test_no_text, test_unreadable, test_includes,
                  test_secrets, test_hosts, test_sources):
         tap.run(test, config_directory)

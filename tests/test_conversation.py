@@ -193,7 +193,7 @@ def a_stranger_subscribes_tunes_and_leaves_by_mail(tap):
             Auto_Submitted="auto-generated",
         )
         verdicts = street.wait_verdicts(5)
-        assert verdicts[4] == "unsubscribed without a reply: automatic", verdicts
+        assert verdicts[4] == "unsubscribed in silence: automatic", verdicts
         assert street.instance.value("SELECT state FROM subscriber") == "gone"
         assert len(street.dovecot.mails(EVA)) == 5
         street.instance.check_store()
@@ -267,18 +267,18 @@ def two_paperboys_say_nothing_to_each_other(tap):
         # It has the marks by which any of us knows it is not to be answered.
         with smtplib.SMTP("127.0.0.1", street.postfix.port) as smtp:
             smtp.sendmail("", [HOME], answer.as_bytes())
-        assert street.wait_verdicts(2) == ["replied", "no reply: null-sender"]
+        assert street.wait_verdicts(2) == ["answered", "silent: null-sender"]
         answer.replace_header("Message-ID", "<x@example.org>")
         answer.replace_header("From", other)
         with smtplib.SMTP("127.0.0.1", street.postfix.port) as smtp:
             smtp.sendmail(other, [HOME], answer.as_bytes())
         # Its X-Loop is ours; the other's own would be told by Auto-Submitted.
-        assert street.wait_verdicts(3)[2] == "no reply: loop"
+        assert street.wait_verdicts(3)[2] == "silent: loop"
         answer.replace_header("X-Loop", other)
         answer.replace_header("Message-ID", "<y@example.org>")
         with smtplib.SMTP("127.0.0.1", street.postfix.port) as smtp:
             smtp.sendmail(other, [HOME], answer.as_bytes())
-        assert street.wait_verdicts(4)[3] == "no reply: automatic"
+        assert street.wait_verdicts(4)[3] == "silent: automatic"
         assert len(street.dovecot.mails(other)) == 1
 
 
@@ -300,7 +300,7 @@ def answers_end_all_wars(tap):
                           HOME.encode() + b"\r\nSubject: failed\r\n\r\nfailed\r\n")
         verdicts = street.wait_verdicts(4)
         assert sorted(verdicts) == [
-            "no reply: automatic", "no reply: null-sender", "no reply: own-mail", "replied",
+            "answered", "silent: automatic", "silent: null-sender", "silent: our-own",
         ], verdicts
         assert len(street.dovecot.mails(EVA)) == 1
 

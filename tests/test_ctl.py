@@ -138,22 +138,22 @@ def test_version():
 
 
 def test_usage(ctl_fixture):
-    """wrong usage is told with the usage of what was meant, status 64"""
+    """wrong usage prints the usage of the command, status 64"""
     rows = [
-        ([], "Adds subscribers and filters"),
+        ([], "Manages subscribers and filters"),
         (["bogus"], ["no command 'bogus'", "Try 'paperboyctl --help'"]),
         (["subscriber"], ["no command 'subscriber'", "subscriber list"]),
         (["subscriber", "delete", "x"], ["no command 'subscriber delete'",
                                          "subscriber remove ADDRESS"]),
         (["subscriber", "show"], ["an argument is missing", "usage: "]),
-        (["subscriber", "show", "a@b.example", "more"], "too many: 'more'"),
+        (["subscriber", "show", "a@b.example", "more"], "unexpected argument 'more'"),
         (["subscriber", "list", "--loud"], "Unknown option --loud"),
         (["subscriber", "add", "a@b.example"], "--consent is missing"),
         (["subscriber", "add", "--consent", "x"], "an argument is missing"),
         (["subscriber", "add", "a@b.example", "--consent"], "Missing argument"),
         (["subscriber", "add", "a@b.example", "--consent", "x", "--max", "ten"],
          "Cannot parse integer value"),
-        (["subscriber", "set", "a@b.example"], "say what to set: --zone, --at"),
+        (["subscriber", "set", "a@b.example"], "nothing to set: give --zone, --at"),
         (["config", "a", "b"], "too many: 'b'"),
         (["filter", "add", "a@b.example"], "an argument is missing"),
         (["filter", "add", "a@b.example", "-survey"], ["write -- before", "-survey"]),
@@ -178,25 +178,25 @@ def test_usage(ctl_fixture):
 
 def test_subscriber_csv(ctl_fixture):
     """people are added, shown, listed and removed"""
-    ctl_fixture.ctl("subscriber", "list").expect(OK, "There are no subscribers")
+    ctl_fixture.ctl("subscriber", "list").expect(OK, "No subscribers")
     assert ctl_fixture.json("subscriber", "list") == []
     ctl_fixture.add("Ada Example <ada@EXAMPLE.org>", "--zone", "Europe/Berlin", "--at",
                "6:05", "--cadence", "weekly:thu,mon", "--max", "5").expect(
-        OK, ["ada@example.org added", "No filters: nothing will be found"])
+        OK, ["ada@example.org added", "No filters, so no papers will match"])
     ctl_fixture.ctl("subscriber", "show", "ada@example.org").expect(
         OK, ["address      ada@example.org\n", "name         Ada Example\n",
              "state        active\n",
-             "rhythm       weekly on mon,thu at 06:05 Europe/Berlin\n",
+             "schedule     weekly on mon,thu at 06:05 Europe/Berlin\n",
              "max          5 papers", "next digest  2026-11-20 18:00 UTC\n",
              "consent      2026-11-20 18:00 UTC: by phone\n"])
     shown = ctl_fixture.json("subscriber", "show", "ada@example.org")
     assert shown == {
         "address": "ada@example.org", "name": "Ada Example", "state": "active",
-        "paused_until": None, "rhythm": "weekly on mon,thu at 06:05 Europe/Berlin",
+        "paused_until": None, "schedule": "weekly on mon,thu at 06:05 Europe/Berlin",
         "cadence": "weekly:mon,thu", "at": "06:05", "zone": "Europe/Berlin", "max": 5,
         "next_due_at": 1795197600, "created_at": 1795197600, "consent_at": 1795197600,
         "consent": "by phone", "filters": [],
-        "choices": {
+        "preferences": {
             "order": "votes", "abstract": "full", "format": "both", "quiet": "off",
             "updates": "off", "crosslist": "on", "attach": "none", "language": None},
     }, shown
@@ -204,7 +204,7 @@ def test_subscriber_csv(ctl_fixture):
                "--attach", "bibtex", "--language", "de", "--order", "date",
                "--abstract", "short", "--format", "text", "--updates", "on",
                "--crosslist", "off")
-    assert ctl_fixture.json("subscriber", "show", "ada@example.org")["choices"] == {
+    assert ctl_fixture.json("subscriber", "show", "ada@example.org")["preferences"] == {
         "order": "date", "abstract": "short", "format": "text", "quiet": "note",
         "updates": "on", "crosslist": "off", "attach": "bibtex", "language": "de"}
     added = json.loads(ctl_fixture.ctl(
@@ -213,14 +213,14 @@ def test_subscriber_csv(ctl_fixture):
     ).expect(OK, "", 'warning: column 7: "or" is searched as a word').out)
     assert added == {"address": "bob@example.org", "filters": 2}, added
     lines = ctl_fixture.ctl("subscriber", "list").expect(OK).out.splitlines()
-    assert lines[0].split() == ["ADDRESS", "STATE", "NEXT", "DIGEST", "RHYTHM"]
+    assert lines[0].split() == ["ADDRESS", "STATE", "NEXT", "DIGEST", "SCHEDULE"]
     assert [line.split()[0] for line in lines[1:]] == [
         "ada@example.org", "bob@example.org"]
     assert len({line.index(word) for line, word in
                 zip(lines, ("STATE", "active", "active"))}) == 1
     ctl_fixture.add("ADA@example.org").expect(DATA, "", "is a subscriber already")
     ctl_fixture.ctl("subscriber", "remove", "ada@example.org", "--yes").expect(
-        OK, "ada@example.org removed: no more mail goes there")
+        OK, "ada@example.org removed; no more mail is sent to it")
     ctl_fixture.ctl("subscriber", "remove", "ada@example.org", "--yes").expect(
         NOUSER, "", "ada@example.org is not a subscriber")
     assert ctl_fixture.json("subscriber", "remove", "bob@example.org", "--yes") == {
@@ -229,7 +229,7 @@ def test_subscriber_csv(ctl_fixture):
 
 
 def test_refusals(ctl_fixture):
-    """what is wrong about a person is told in one line, status 65"""
+    """an invalid argument is reported in one line, status 65"""
     rows = [
         (["nobody"], "address has no '@'"),
         (["a@b\n.example"], "address"),
@@ -307,7 +307,7 @@ def test_filters(ctl_fixture):
         NOUSER, "", "there is no filter 1")
     for number in ("0", "x", "99999", "1.5", ""):
         ctl_fixture.ctl("filter", "remove", "ada@example.org", number).expect(
-            DATA, "", "is no filter number: paperboyctl filter list ada@example.org")
+            DATA, "", "invalid filter number")
     added = ctl_fixture.json("filter", "add", "ada@example.org", "mamba")
     assert added == {"number": 1, "block": False, "canonical": "mamba"}, added
     ctl_fixture.ctl("filter", "add", "ada@example.org", "survey", "--block").expect(
@@ -328,7 +328,7 @@ def test_archive(ctl_fixture):
     assert tested["found"] == len(tested["newest"]) > 0 and tested["days"] == 30
     assert "2611.11340" in [paper["id"] for paper in tested["newest"]]
     text = ctl_fixture.ctl("filter", "test", "state space", "--days", "7").expect(
-        OK, ["space AND state\n7 days: ", "The archive knows 3 of these days.", "Newest:",
+        OK, ["space AND state\n7 days: ", "The archive covers 3 of these days.", "Newest:",
              "  2026-11-18  2611.11340  Riverbed"])
     assert len(text.out) < 3000, text.text
     ctl_fixture.ctl("filter", "test", "mbmaa or qwertz").expect(
@@ -339,7 +339,7 @@ def test_archive(ctl_fixture):
     assert mine["canonical"] == "mamba" and mine["known"] < other["known"], other
     assert other["known"] == other["found"] > 0 and other["blocked"] > 0, other
     ctl_fixture.ctl("filter", "test", "--address", "ada@example.org", "3").expect(
-        OK, "are found by other filters and would go")
+        OK, "match other filters and would be blocked")
     ctl_fixture.ctl("filter", "test", "--address", "ada@example.org", "9").expect(
         NOUSER, "", "there is no filter 9")
     for days in ("0", "367"):
@@ -368,14 +368,14 @@ def test_archive(ctl_fixture):
     ctl_fixture.ctl("search", "mamba").expect(OK, ["papers\n", "2611.11340  Riverbed"])
     none = ctl_fixture.json("search", "mamba", "--since", "2026-11-21")
     assert none["found"] == 0 and none["results"] == []
-    ctl_fixture.ctl("search", "mamba", "--since", "today").expect(DATA, "", "is no day")
+    ctl_fixture.ctl("search", "mamba", "--since", "today").expect(DATA, "", "invalid day")
     for limit in ("0", "201"):
         ctl_fixture.ctl("search", "mamba", "--limit", limit).expect(DATA, "", "1 to 200")
 
     ctl_fixture.ctl("preview", "ada@example.org").expect(OK)
     why = ctl_fixture.ctl("why", "ada@example.org", "2611.11340").expect(
         OK, ["answer   block 3 excludes it", "listed   hf on 2026-11-18 as new",
-             "filter 1, mamba: true; found it at 2026-11-20", "block 3, memory: true",
+             "filter 1, mamba: true; matched at 2026-11-20", "block 3, memory: true",
              "filter 2, diffusion: false"])
     assert all(len(line) <= 160 for line in why.out.splitlines()), why.text
     reason = ctl_fixture.json("why", "ada@example.org", "2611.11340v1")
@@ -385,7 +385,7 @@ def test_archive(ctl_fixture):
 
 
 def test_filter_errors(ctl_fixture):
-    """a filter that is wrong is shown with a caret, and nothing is stored"""
+    """a syntax error in a filter is shown with a caret, and nothing is stored"""
     ctl_fixture.add().expect(OK)
     rows = [
         ("upvotes:>=ten diffusion", 11),
@@ -398,7 +398,7 @@ def test_filter_errors(ctl_fixture):
         for done in (ctl_fixture.ctl("filter", "add", "ada@example.org", query),
                      ctl_fixture.add("new@example.org", "--filter", "good", "--filter",
                                 query)):
-            done.expect(DATA, "", "the filter was refused, and nothing was stored")
+            done.expect(DATA, "", "invalid filter; nothing was stored")
             lines = done.err.splitlines()
             assert lines[0].startswith(f"error  column {column}: "), done.text
             at = next(i for i, line in enumerate(lines) if line.strip() == "^")
@@ -443,12 +443,12 @@ def test_work(ctl_fixture):
     ctl_fixture.ctl("digest", "show", "last").expect(NOUSER, "", "no digest was made yet")
     ctl_fixture.add("ada@example.org", "--filter", "diffusion OR GPU* OR model").expect(
         OK, ["MEANS", "diffusion OR gpu* OR model"])
-    ctl_fixture.ctl("preview", "ada@example.org").expect(OK, "Nothing new for ada@example.org")
+    ctl_fixture.ctl("preview", "ada@example.org").expect(OK, "No new papers for ada@example.org")
     assert ctl_fixture.json("preview", "ada@example.org") == []
     fetched = ctl_fixture.json("source", "fetch")
-    assert set(fetched) == {"answers", "failed", "fresh", "changed", "matches"}
-    assert fetched["answers"] == 15 and fetched["failed"] == 0, fetched
-    assert fetched["fresh"] > 20 and fetched["matches"] > 5, fetched
+    assert set(fetched) == {"fetched", "failed", "new", "changed", "matches"}
+    assert fetched["fetched"] == 15 and fetched["failed"] == 0, fetched
+    assert fetched["new"] > 20 and fetched["matches"] > 5, fetched
     ctl_fixture.ctl("source", "fetch").expect(OK, "0 new papers, ")
 
     preview = ctl_fixture.json("preview", "ada@example.org")
@@ -468,13 +468,13 @@ def test_work(ctl_fixture):
     assert ctl_fixture.json("digest", "show", "last") == preview
     for number in ("0", "-1", "x", "1x", ""):
         ctl_fixture.ctl("digest", "show", "--", number).expect(
-            DATA, "", f"'{number}' is no digest: its number, or last, is wanted")
+            DATA, "", f"invalid digest '{number}' (expected a number or 'last')")
     ctl_fixture.ctl("digest", "show", "77").expect(NOUSER, "", "no such digest")
 
     ctl_fixture.ctl("queue").expect(OK, "The queue is empty.")
     table = ctl_fixture.ctl("queue", "--all").expect(
         OK, ["SENT", "ada@example.org"]).out.splitlines()
-    assert table[0].split()[:5] == ["ID", "KIND", "DIGEST", "STATE", "TRIES"], table
+    assert table[0].split()[:5] == ["ID", "KIND", "DIGEST", "STATE", "ATTEMPTS"], table
     row = ctl_fixture.json("queue", "--all")[0]
     assert set(row) == {"id", "kind", "digest", "recipient", "state", "attempts", "queued_at",
                         "next_try_at", "ended_at", "code", "reply", "held_why",
@@ -484,7 +484,7 @@ def test_work(ctl_fixture):
     status = ctl_fixture.json("status")
     assert set(status) == {
         "running", "sources", "lists", "papers", "subscribers", "filters", "matches",
-        "waiting", "next_digest_at", "queue", "started_at", "looked_at", "posted_at", "relay",
+        "waiting", "next_digest_at", "queue", "started_at", "looked_at", "delivered_at", "relay",
         "people", "oldest", "restore", "backup_at", "disk_free_bytes", "store_bytes",
         "log_bytes", "problems", "mailboxes", "letters", "tickets"}, status
     assert status["people"] == {"pending": 0, "active": 1, "paused": 0, "suspended": 0,
@@ -501,7 +501,7 @@ def test_work(ctl_fixture):
 
 
 def test_failed_source(ctl_fixture):
-    """a source that fails is told by fetch, and status tells why"""
+    """a failing source is reported by fetch and status"""
     directory = os.path.join(ctl_fixture.directory, "papers")
     shutil.copytree(SAMPLES, directory)
     path = os.path.join(directory, "daily_papers-2026-11-19.json")
@@ -511,12 +511,12 @@ def test_failed_source(ctl_fixture):
     ctl_fixture.write(GOOD.format(directory=ctl_fixture.directory, templates=TEMPLATES, samples=directory,
                              more=""))
     ctl_fixture.ctl("source", "fetch").expect(
-        TEMPFAIL, "asked for 15 days, 1 failed",
-        ["fetch failed source=hf day=2026-11-19", "a source failed: paperboyctl source list"])
+        TEMPFAIL, "15 days fetched, 1 failed",
+        ["fetch failed source=hf day=2026-11-19", "a source failed: see paperboyctl source list"])
     ctl_fixture.ctl("status").expect(
         WANTED, ["source hf    FAILED", "2026-11-19: ", "last good answer at",
                  "TO DO        source hf fails: paperboyctl source list"])
-    ctl_fixture.ctl("source", "list").expect(OK, ["on, FAILS", "why          2026-11-19: "])
+    ctl_fixture.ctl("source", "list").expect(OK, ["on, FAILING", "why          2026-11-19: "])
     status = json.loads(ctl_fixture.ctl("--json", "status").expect(WANTED).out)
     assert status["sources"][0]["error"].startswith("2026-11-19: ")
     # The other days are there.
@@ -527,14 +527,14 @@ def test_failed_source(ctl_fixture):
     with open(path, "w", encoding="utf-8") as file:
         file.write("[]")
     ctl_fixture.ctl("source", "fetch").expect(
-        TEMPFAIL, "1 failed", "a source failed: paperboyctl source list tells why")
+        TEMPFAIL, "1 failed", "a source failed: see paperboyctl source list tells why")
     ctl_fixture.ctl("status").expect(
         WANTED, ["source hf    FAILED", "the list of 2026-11-19 is empty, and had "])
     ctl_fixture.ctl("source", "replay", "hf", "2026-11-19").expect(DATA, "", "is empty, and had")
 
 
 def test_late_list(ctl_fixture):
-    """a source that answers without the list of the day is late, and status says so"""
+    """a source without the list of the day is late, and status reports it"""
     ctl_fixture.ctl("source", "fetch").expect(OK)
     ctl_fixture.ctl("status").expect(OK, "source hf    ok")
     # Monday's list is expected by 10:00.
@@ -552,7 +552,7 @@ def test_late_list(ctl_fixture):
 
 
 def test_waiting_mail(ctl_fixture):
-    """a message that cannot go is told by --once, status and queue"""
+    """an undeliverable message is reported by --once, status and queue"""
     ctl_fixture.write(GOOD.format(
         directory=ctl_fixture.directory, templates=TEMPLATES, samples=SAMPLES, more="").replace(
         'method = "maildir"; maildir = "', 'method = "maildir"; maildir = "/proc/none'))
@@ -571,14 +571,14 @@ def test_waiting_mail(ctl_fixture):
 
 
 def test_check(tap):
-    """the configuration that ships is right, but its addresses are nobody's"""
+    """the sample configuration is valid, but its addresses are rejected"""
     directory = tap.subdirectory("check")
     path = os.path.join(directory, "paperboy.conf")
     with open(os.path.join(top_srcdir(), "etc", "paperboy.conf"), encoding="utf-8") as file:
         shipped = file.read()
     with open(path, "w", encoding="utf-8") as file:
         file.write(f'template_dir = "{TEMPLATES}";\n{shipped}')
-    said = "mail.from or mail.owner is as it was shipped"
+    said = "mail.from or mail.owner is still the shipped default"
     done = Done(DAEMON, ["--check", "-c", path]).expect(OK, "", said)
     assert done.out == "", done.text
     own = shipped.replace("paperboy@example.org", "papers@news.example", 1)
@@ -596,15 +596,15 @@ def test_check(tap):
     assert len(set(lines) - set(shipped.splitlines())) > 15
 
 
-def test_many_mistakes(ctl_fixture):
-    """a file with many mistakes gives a line for each, with the file, status 78"""
+def test_many_errors(ctl_fixture):
+    """each error of a configuration is reported with file and line, status 78"""
     ctl_fixture.write('colour = "red";\nstate_dir = 3;\nsmtp: { port = 99999; };\n'
                  'mail: { from = "a@b.example"; };\n'
                  f'template_dir = "{TEMPLATES}";\n')
     for done in (ctl_fixture.daemon("--check"), ctl_fixture.ctl("status"), ctl_fixture.daemon("--once", "--now", NOW)):
         done.expect(CONFIG, "", [
             f'{ctl_fixture.config}:1: unknown setting "colour"',
-            f"{ctl_fixture.config}:2: state_dir must be a text",
+            f"{ctl_fixture.config}:2: state_dir must be a quoted text",
             f"{ctl_fixture.config}:3: smtp.port must be from 1 to 65535",
             f"{ctl_fixture.config}: mail.owner is not set"])
         assert len(done.err.splitlines()) == 4, done.text
@@ -626,28 +626,28 @@ def test_many_mistakes(ctl_fixture):
     ctl_fixture.daemon("--check").expect(CONFIG, "", ":1: template_dir: there is no folder '/nonexistent'")
     os.unlink(ctl_fixture.config)
     ctl_fixture.ctl("status").expect(
-        CONFIG, "", f"{ctl_fixture.config}: cannot read it: No such file or directory")
+        CONFIG, "", f"{ctl_fixture.config}: cannot read the file: No such file or directory")
 
 
 def test_daemon_usage(ctl_fixture):
-    """paperboyd says what is wrong with its command line, status 64"""
+    """paperboyd reports errors of its command line, status 64"""
     for arguments, words in (
         (["--once", "--now", "yesterday"], "'yesterday' is no time"),
         (["--once", "--now", "2026-11-20"], "'2026-11-20' is no time"),
         (["--once", "--now"], "Missing argument for --now"),
         (["--now", NOW, "--daemon"], "Unknown option --daemon"),
-        (["--now", NOW, "start"], "no arguments are wanted, and 'start' is one"),
+        (["--now", NOW, "start"], "unexpected argument 'start'"),
     ):
         ctl_fixture.daemon(*arguments).expect(USAGE, "", [words, "Try 'paperboyd --help'"])
     Done(DAEMON, ["--help"]).expect(OK, ["--check", "--once", "Exit status"])
 
 
 def test_state_directory(ctl_fixture):
-    """a state folder or store that cannot be used is named, status 69"""
+    """an unusable state directory or store is reported, status 69"""
     state = os.path.join(ctl_fixture.directory, "state")
     os.rmdir(state)
     ctl_fixture.ctl("status").expect(
-        UNAVAILABLE, "", [f"cannot use the state folder '{state}'", "paperboyd makes it"])
+        UNAVAILABLE, "", [f"cannot use the state directory '{state}'", "paperboyd creates it"])
     ctl_fixture.daemon("--once", "--now", LATER).expect(OK, "", "run done")
     assert stat.S_IMODE(os.stat(state).st_mode) == 0o700
     os.chmod(state, 0o755)
@@ -663,7 +663,7 @@ def test_state_directory(ctl_fixture):
 
 
 def test_owner(ctl_fixture):
-    """asked by root, paperboyctl works as the owner of the state folder"""
+    """run by root, paperboyctl becomes the owner of the state directory"""
     if os.geteuid() != 0:
         raise Skip("not root")
     state = os.path.join(ctl_fixture.directory, "state")
@@ -680,14 +680,14 @@ def test_owner(ctl_fixture):
         assert stat.S_IMODE(status.st_mode) == 0o600, name
 
 
-def test_stranger_to_the_folder(ctl_fixture):
-    """who is neither root nor the owner of the state folder is told who may"""
+def test_other_user(ctl_fixture):
+    """another user is told the owner of the state directory"""
     if os.geteuid() != 0:
         raise Skip("not root")
     os.chmod(ctl_fixture.directory, 0o755)
     ctl_fixture.ctl("status", user="nobody").expect(
         UNAVAILABLE, "",
-        "is owned by root, and this process runs as nobody: try sudo paperboyctl")
+        "is owned by root, but this process runs as nobody: try sudo paperboyctl")
 
 
 # Commands that change nothing, for two subscribers with a filter and a digest.
@@ -740,7 +740,7 @@ def test_read_only(tap):
 
 
 def test_lost_output(ctl_fixture):
-    """output that cannot be written is no success; who has read enough is content"""
+    """lost output is a failure; a closed pipe is not"""
     ctl_fixture.add().expect(OK)
     command = [CTL, "-c", ctl_fixture.config, "--now", NOW]
     ctl_fixture.add("bob@example.org", "--filter", "language").expect(OK)
@@ -767,7 +767,7 @@ def test_lost_output(ctl_fixture):
     assert done.returncode == OK and done.stderr == b"", done
 
 
-def test_untold_fields(ctl_fixture):
+def test_unknown_fields(ctl_fixture):
     """a filter on what no source tells yet is kept, and that is said"""
     words = "arXiv has told nothing so far"
     ctl_fixture.add("ada@example.org", "--filter", "cs.LG mamba").expect(OK, "cat:cs.LG", words)
@@ -796,7 +796,7 @@ def test_late_clauses(ctl_fixture):
 
 
 def test_no_room(ctl_fixture):
-    """without any room on the disk that is told, and not that the store is damaged"""
+    """a full disk is reported as such, not as a damaged store"""
     ctl_fixture.add().expect(OK)
 
     def allow_no_byte():
@@ -812,7 +812,7 @@ def test_no_room(ctl_fixture):
 
 
 def test_running(ctl_fixture):
-    """a running daemon is seen, is told of changes at once, and is alone"""
+    """a running daemon is detected, woken by changes, and the only one"""
     state = os.path.join(ctl_fixture.directory, "state")
     with Child([DAEMON, "-c", ctl_fixture.config, "--now", NOW]) as daemon:
         daemon.wait_line("paperboyd .* started")
@@ -854,9 +854,9 @@ def main():
         for test in (
             test_usage, test_subscriber_csv, test_refusals, test_bytes, test_filters, test_archive,
             test_filter_errors, test_unknown_people, test_work, test_failed_source,
-            test_late_list, test_waiting_mail, test_many_mistakes, test_daemon_usage, test_state_directory,
-            test_owner, test_stranger_to_the_folder, test_lost_output,
-            test_untold_fields, test_late_clauses, test_no_room, test_running,
+            test_late_list, test_waiting_mail, test_many_errors, test_daemon_usage, test_state_directory,
+            test_owner, test_other_user, test_lost_output,
+            test_unknown_fields, test_late_clauses, test_no_room, test_running,
             test_killed,
         ):
             tap.run(test, CtlFixture(tap, test.__name__))

@@ -461,7 +461,7 @@ def main():
             assert instance.value(sent) == 2
             assert [row[0] for row in instance.rows(
                 "SELECT verdict FROM inbox WHERE size > 1048576 ORDER BY id")] == [
-                    "replied", "no reply: list", "replied"]
+                    "answered", "silent: list", "answered"]
             with instance.start() as child:
                 child.wait_line("started")
                 imap = dovecot.login(user)

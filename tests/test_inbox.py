@@ -526,8 +526,8 @@ def too_large_is_answered_once(tap):
         assert daemon.stop() == 0
     assert box.instance.value(sent) == 2
     verdicts = [row[0] for row in box.instance.rows("SELECT verdict FROM inbox ORDER BY id")]
-    assert verdicts == ["replied", "no reply: automatic", "no reply: list", "replied",
-                        "rate limited: unknown-sender-per-day"]
+    assert verdicts == ["answered", "silent: automatic", "silent: list", "answered",
+                        "limit: stranger-day"]
     directory = os.path.join(os.path.dirname(box.inbox), "out", "new")
     texts = {}
     for name in os.listdir(directory):
@@ -750,7 +750,7 @@ def an_operator_looks_and_decides(tap):
     listed = instance.ctl("inbox", "list")
     assert listed.count("quarantined  maildir") == 3 and "inbox rejected" in listed, listed
     rows = json.loads(instance.ctl("--json", "inbox", "list"))
-    assert [row["id"] for row in rows] == [3, 2, 1] and rows[0]["tries"] == 3, rows
+    assert [row["id"] for row in rows] == [3, 2, 1] and rows[0]["attempts"] == 3, rows
     shown = instance.ctl("inbox", "show", "1")
     assert "From         eva@people.example" in shown and "\x1b" not in shown, shown
     assert instance.ctl("inbox", "show", "1", "--raw").encode() == (
@@ -760,20 +760,20 @@ def an_operator_looks_and_decides(tap):
     assert "letters could not be handled" in instance.ctl("doctor", wanted=65)
     reported = json.loads(instance.ctl("--json", "status", wanted=1))
     assert reported["letters"] == {"new": 0, "quarantined": 3, "skipped": 0}, reported
-    assert "1 letter: due now" in instance.ctl("inbox", "retry", "1", now=NOON)
+    assert "1 message: due now" in instance.ctl("inbox", "retry", "1", now=NOON)
     assert count(box, "new") == 1
     assert instance.ctl("inbox", "drop", "2", wanted=65).count("--yes") == 1
-    assert "1 letter: dropped" in instance.ctl("inbox", "drop", "2", "--yes")
-    assert "handled already" in instance.ctl("inbox", "retry", "2", wanted=65)
-    assert "handled, and what it said is gone" in instance.ctl("inbox", "show", "2")
+    assert "1 message: dropped" in instance.ctl("inbox", "drop", "2", "--yes")
+    assert "already processed" in instance.ctl("inbox", "retry", "2", wanted=65)
+    assert "processed; its text is deleted" in instance.ctl("inbox", "show", "2")
     instance.ctl("inbox", "show", "2", "--raw", wanted=67)
     instance.ctl("inbox", "show", "99", wanted=67)
     instance.ctl("inbox", "list", "--state", "odd", wanted=65)
-    assert "2 letters: due now" not in instance.ctl(
+    assert "2 messages: due now" not in instance.ctl(
         "inbox", "retry", "all", now=NOON)
     instance.once(NOON, wanted=0)
-    assert "2 letters: dropped" in instance.ctl("inbox", "drop", "all", "--yes")
-    assert instance.ctl("inbox", "drop", "all", "--yes") == "No letter is quarantined.\n"
+    assert "2 messages: dropped" in instance.ctl("inbox", "drop", "all", "--yes")
+    assert instance.ctl("inbox", "drop", "all", "--yes") == "No quarantined messages.\n"
     assert "letters could not be handled" not in instance.ctl("doctor", wanted=(0, 65))
     assert instance.ctl("inbox", "list", "--state", "done").count("done") == 3
     assert instance.ctl("log").count("letter dropped") == 3

@@ -253,7 +253,7 @@ def restored_instance(tap, name, base, now=None):
     numbers = instance.value("SELECT max(id) FROM digest")
     shutil.move(maildir, maildir + "-before")
     said = instance.ctl("restore", path, "--yes", now=now)
-    assert "Everything is as it was at" in said and "next digests\n  of 3 people" in said
+    assert "Restored the state of" in said and "next digests\n  of 3 subscribers" in said
     assert instance.value("SELECT seq FROM sqlite_sequence WHERE name = 'digest'") == numbers
     return instance, maildir, lost
 

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "config/overflow.h"
+#include "config/recover.h"
 #include "lib/store_fixture.h"
 
-/* What every file has to say. */
+/* Required settings. */
 #define MAIL "mail: { from = \"p@example.org\"; owner = \"o@example.org\"; };\n"
 
 /* libconfig 1.5 loses the text that it was in when a file ends within one. */
@@ -24,33 +24,33 @@ __lsan_default_suppressions(void)
 	return "leak:libconfig";
 }
 
-struct folder {
+struct directory {
 	char *path;
 };
 
 static void
-folder_free(struct folder *folder)
+directory_free(struct directory *directory)
 {
-	store_fixture_remove_folder(folder->path);
-	g_free(folder->path);
-	g_free(folder);
+	store_fixture_remove_folder(directory->path);
+	g_free(directory->path);
+	g_free(directory);
 }
 
-PB_DEFINE_AUTO(folder, folder_free);
+PB_DEFINE_AUTO(directory, directory_free);
 
-static struct folder *
-folder_new(void)
+static struct directory *
+directory_new(void)
 {
-	struct folder *folder = g_new0(struct folder, 1);
+	struct directory *directory = g_new0(struct directory, 1);
 
-	folder->path = g_dir_make_tmp("pb-settings-XXXXXX", NULL);
-	return folder;
+	directory->path = g_dir_make_tmp("pb-settings-XXXXXX", NULL);
+	return directory;
 }
 
 static char *
-write_file(const struct folder *folder, const char *name, const char *text)
+write_file(const struct directory *directory, const char *name, const char *text)
 {
-	char *path = g_build_filename(folder->path, name, NULL);
+	char *path = g_build_filename(directory->path, name, NULL);
 	g_autoptr(GError) error = NULL;
 
 	g_file_set_contents(path, text, -1, &error);
@@ -58,12 +58,14 @@ write_file(const struct folder *folder, const char *name, const char *text)
 	return path;
 }
 
-/* The problems of a configuration, a line each, without the folder; "" when good. */
+/* The problems of a configuration, a line each, without the directory; "" when valid.
+ */
 static char *
-read_problems(const struct folder *folder, const char *text, struct settings **settings)
+read_problems(
+    const struct directory *directory, const char *text, struct settings **settings)
 {
-	g_autofree char *path = write_file(folder, "paperboy.conf", text);
-	g_autofree char *prefix = g_strconcat(folder->path, "/", NULL);
+	g_autofree char *path = write_file(directory, "paperboy.conf", text);
+	g_autofree char *prefix = g_strconcat(directory->path, "/", NULL);
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
 	pb_auto(settings) read = settings_load(path, problems, &error);
@@ -83,11 +85,11 @@ read_problems(const struct folder *folder, const char *text, struct settings **s
 }
 
 static void
-what_is_not_said_has_its_default(void)
+settings_not_in_the_file_have_defaults(void)
 {
-	pb_auto(folder) folder = folder_new();
+	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
-	g_autofree char *problems = read_problems(folder, MAIL, &settings);
+	g_autofree char *problems = read_problems(directory, MAIL, &settings);
 
 	g_assert_cmpstr(problems, ==, "");
 	g_assert_cmpstr(settings->mail_from, ==, "p@example.org");
@@ -109,11 +111,11 @@ what_is_not_said_has_its_default(void)
 }
 
 static void
-what_is_said_is_taken(void)
+values_of_the_file_replace_defaults(void)
 {
-	pb_auto(folder) folder = folder_new();
+	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
-	g_autofree char *problems = read_problems(folder,
+	g_autofree char *problems = read_problems(directory,
 	    "// a comment 99999999999\n# another 99999999999\n/* and\n99999999999 */\n"
 	    "state_dir = \"/srv/\" \"paperboy\";\n"
 	    "mail: { from = \"p@example.org\"; owner = \"o@example.org\";\n"
@@ -137,14 +139,14 @@ what_is_said_is_taken(void)
 }
 
 static void
-each_mistake_is_told_with_its_line(void)
+each_error_is_reported_with_its_line(void)
 {
 	static const struct {
 		const char *text;
 		const char *problems; /* the mail part is line 1 */
 	} rows[] = {
 	    {"log_level = 3;",
-	        "paperboy.conf:2: log_level must be a text in quotes, not a number\n"},
+	        "paperboy.conf:2: log_level must be a quoted text, not a number\n"},
 	    {"log_level = \"loud\";",
 	        "paperboy.conf:2: log_level must be one of \"error\", \"warning\","
 	        " \"info\", \"debug\"\n"},
@@ -154,7 +156,7 @@ each_mistake_is_told_with_its_line(void)
 	    {"state_dir = \"a\xff\";", "paperboy.conf:2: state_dir must be UTF-8 on one"
 	                               " line, without control characters\n"},
 	    {"smtp: { port = \"25\"; };", "paperboy.conf:2: smtp.port must be a whole"
-	                                  " number, not a text in quotes\n"},
+	                                  " number, not a quoted text\n"},
 	    {"smtp: { port = 25.5; };", "paperboy.conf:2: smtp.port must be a whole"
 	                                " number, not a number with a fraction\n"},
 	    {"smtp: { port = true; };", "paperboy.conf:2: smtp.port must be a whole"
@@ -186,71 +188,66 @@ each_mistake_is_told_with_its_line(void)
 	        " quotes, not a number\n"},
 	    {"huggingface: { enabled = \"yes\"; };",
 	        "paperboy.conf:2: huggingface.enabled must be true or false, without"
-	        " quotes, not a text in quotes\n"},
+	        " quotes, not a quoted text\n"},
 	    {"smpt: { port = 25; };",
-	        "paperboy.conf:2: unknown group \"smpt\": the nearest is \"smtp\"\n"},
-	    {"smtp: { prot = 25; };",
-	        "paperboy.conf:2: unknown setting \"smtp.prot\": the nearest is"
-	        " \"smtp.port\"\n"},
+	        "paperboy.conf:2: unknown group \"smpt\": did you mean \"smtp\"?\n"},
+	    {"smtp: { prot = 25; };", "paperboy.conf:2: unknown setting \"smtp.prot\": "
+	                              "did you mean \"smtp.port\"?\n"},
 	    {"port = 25;", "paperboy.conf:2: unknown setting \"port\": write it as"
 	                   " smtp: { port = ...; };\n"},
 	    {"smtp: { log_level = \"info\"; };",
-	        "paperboy.conf:2: unknown setting \"smtp.log_level\": log_level stands"
-	        " outside of all groups\n"},
+	        "paperboy.conf:2: unknown setting \"smtp.log_level\": log_level does "
+	        "not belong to a group\n"},
 	    {"zymurgy: { port = 25; };",
 	        "paperboy.conf:2: unknown group \"zymurgy\"\n"},
 	    {"zymurgy = 25;", "paperboy.conf:2: unknown setting \"zymurgy\"\n"},
-	    {"log_lvl = 25;",
-	        "paperboy.conf:2: unknown setting \"log_lvl\": the nearest"
-	        " is \"log_level\"\n"},
+	    {"log_lvl = 25;", "paperboy.conf:2: unknown setting \"log_lvl\": did you "
+	                      "mean \"log_level\"?\n"},
 	    {"smtp = 25;", "paperboy.conf:2: smtp is a group: write smtp: { ... };\n"},
 	    {"smtp = ( { port = 25; } );",
 	        "paperboy.conf:2: smtp is a group: write smtp: { ... };\n"},
 	    {"log_level: { x = 1; };",
-	        "paperboy.conf:2: log_level must be a text in quotes, not a group\n"},
+	        "paperboy.conf:2: log_level must be a quoted text, not a group\n"},
 	    {"log_level = [ \"info\" ];",
-	        "paperboy.conf:2: log_level must be a text in quotes, not a list\n"},
+	        "paperboy.conf:2: log_level must be a quoted text, not a list\n"},
 	    {"log_level = ( \"info\" );",
-	        "paperboy.conf:2: log_level must be a text in quotes, not a list\n"},
+	        "paperboy.conf:2: log_level must be a quoted text, not a list\n"},
 	    {"delivery: { method = \"maildir\"; };",
 	        "paperboy.conf:2: delivery.method is maildir, but delivery.maildir is "
 	        "not"
 	        " set\n"},
 	    {"smtp: { user = \"u\"; };",
 	        "paperboy.conf:2: smtp.user is set, but smtp.password_file is not\n"},
-	    {"smtp: { port = 25 port = 26 };",
-	        "paperboy.conf:2: this is said a second time, keep one of the two:"
-	        " smtp: { port = 25 port = 26 };\n"},
-	    {"log_level = \"info\n", "paperboy.conf:2: a text begins here and does not"
-	                             " end: is a quote missing?\n"},
-	    {"log_level \"info\";", "paperboy.conf:2: this or the line before is not"
-	                            " complete, is a quote, = or ; missing?"
+	    {"smtp: { port = 25 port = 26 };", "paperboy.conf:2: duplicate setting:"
+	                                       " smtp: { port = 25 port = 26 };\n"},
+	    {"log_level = \"info\n",
+	        "paperboy.conf:2: unterminated text (missing quote?)\n"},
+	    {"log_level \"info\";", "paperboy.conf:2: syntax error here or in the line "
+	                            "before (missing quote, '=' or ';'?):"
 	                            " log_level \"info\";\n"},
 	    {"log_level = \"info\" please;",
-	        "paperboy.conf:2: this or the line before is not complete, is a quote,"
-	        " = or ; missing? log_level = \"info\" please;\n"},
-	    {"smtp: {\n port = 25;\n", "paperboy.conf:4: the text ends too early: is a"
-	                               " } missing?\n"},
-	    {"/* smtp: {\n", "paperboy.conf:2: a comment begins here and does not end:"
-	                     " is a */ missing?\n"},
-	    /* What stands before a mistake in the form is read, and after a repetition.
-	     */
+	        "paperboy.conf:2: syntax error here or in the line before (missing "
+	        "quote, '=' or ';'?): log_level = \"info\" please;\n"},
+	    {"smtp: {\n port = 25;\n",
+	        "paperboy.conf:4: unexpected end of file (missing '}'?)\n"},
+	    {"/* smtp: {\n", "paperboy.conf:2: unterminated comment (missing */?)\n"},
+	    /* Settings before a syntax error are read, and all after a duplicate. */
 	    {"smtp: { port = 0; };\nlog_level \"info\";\nstate_dir = 1;",
-	        "paperboy.conf:3: this or the line before is not complete, is a quote,"
-	        " = or ; missing? log_level \"info\";\n"
+	        "paperboy.conf:3: syntax error here or in the line before (missing "
+	        "quote, '=' or ';'?): log_level \"info\";\n"
 	        "paperboy.conf:2: smtp.port must be from 1 to 65535\n"},
 	    {"smtp: {\n tls = 1;\n};\nsmtp: {\n port = 26;\n};\nstate_dir = 1;",
-	        "paperboy.conf:5: this is said a second time, keep one of the two:"
+	        "paperboy.conf:5: duplicate setting:"
 	        " smtp: {\n"
 	        "paperboy.conf:3: smtp.tls must be one of \"auto\", \"off\","
 	        " \"starttls\", \"implicit\"\n"
-	        "paperboy.conf:8: state_dir must be a text in quotes, not a number\n"},
+	        "paperboy.conf:8: state_dir must be a quoted text, not a number\n"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-		pb_auto(folder) folder = folder_new();
+		pb_auto(directory) directory = directory_new();
 		g_autofree char *text = g_strconcat(MAIL, rows[i].text, "\n", NULL);
-		g_autofree char *problems = read_problems(folder, text, NULL);
+		g_autofree char *problems = read_problems(directory, text, NULL);
 
 		if (strcmp(problems, rows[i].problems) != 0)
 			g_test_fail_printf("%s\n  got %s  wanted %s", rows[i].text,
@@ -259,10 +256,10 @@ each_mistake_is_told_with_its_line(void)
 }
 
 static void
-all_mistakes_of_a_file_are_told_in_one_run(void)
+all_errors_are_reported_in_one_run(void)
 {
-	pb_auto(folder) folder = folder_new();
-	g_autofree char *problems = read_problems(folder,
+	pb_auto(directory) directory = directory_new();
+	g_autofree char *problems = read_problems(directory,
 	    "state_dir = 1;\n"
 	    "colour = \"red\";\n"
 	    "mail: { from = \"\"; };\n"
@@ -274,50 +271,50 @@ all_mistakes_of_a_file_are_told_in_one_run(void)
 	    NULL);
 
 	g_assert_cmpstr(problems, ==,
-	    "paperboy.conf:1: state_dir must be a text in quotes, not a number\n"
+	    "paperboy.conf:1: state_dir must be a quoted text, not a number\n"
 	    "paperboy.conf:2: unknown setting \"colour\"\n"
 	    "paperboy.conf:3: mail.from must not be empty\n"
 	    "paperboy.conf:5: smtp.port must be from 1 to 65535\n"
 	    "paperboy.conf:6: smtp.tls must be one of \"auto\", \"off\", \"starttls\","
 	    " \"implicit\"\n"
 	    "paperboy.conf:7: smtp.connections must be from 1 to 50\n"
-	    "paperboy.conf: mail.owner is not set: address of the person who answers"
-	    " for it\n");
+	    "paperboy.conf: mail.owner is not set: address of the operator\n");
 }
 
 static void
 included_files_are_found_beside_the_file(void)
 {
-	pb_auto(folder) folder = folder_new();
-	g_autofree char *inner = g_build_filename(folder->path, "parts", NULL);
+	pb_auto(directory) directory = directory_new();
+	g_autofree char *inner = g_build_filename(directory->path, "parts", NULL);
 	g_autofree char *problems = NULL, *wrong = NULL;
 	g_autofree char *good_file = NULL, *bad_file = NULL;
 	pb_auto(settings) settings = NULL;
 
 	g_mkdir(inner, 0700);
-	good_file = write_file(folder, "parts/mail.conf", MAIL);
-	problems = read_problems(folder,
+	good_file = write_file(directory, "parts/mail.conf", MAIL);
+	problems = read_problems(directory,
 	    "@include \"parts/mail.conf\"\nlog_level = \"debug\";\n", &settings);
 	g_assert_cmpstr(problems, ==, "");
 	g_assert_cmpstr(settings->mail_owner, ==, "o@example.org");
 	g_assert_cmpstr(settings->log_level, ==, "debug");
 
-	bad_file = write_file(folder, "parts/smtp.conf",
+	bad_file = write_file(directory, "parts/smtp.conf",
 	    "smtp: {\n  port = 0;\n  connections = 4294967297;\n};\n");
 	wrong = read_problems(
-	    folder, MAIL "@include \"parts/smtp.conf\"\nlog_level = 1;\n", NULL);
+	    directory, MAIL "@include \"parts/smtp.conf\"\nlog_level = 1;\n", NULL);
 	g_assert_nonnull(strstr(wrong, "parts/smtp.conf:2: smtp.port must be from"));
 	g_assert_nonnull(strstr(wrong, "parts/smtp.conf:3: smtp.connections must be"));
-	g_assert_null(strstr(wrong, folder->path));
-	g_assert_nonnull(strstr(wrong, "paperboy.conf:3: log_level must be a text"));
+	g_assert_null(strstr(wrong, directory->path));
+	g_assert_nonnull(
+	    strstr(wrong, "paperboy.conf:3: log_level must be a quoted text"));
 	g_clear_pointer(&wrong, g_free);
-	wrong = read_problems(folder, MAIL "@include \"parts/none.conf\"\n", NULL);
+	wrong = read_problems(directory, MAIL "@include \"parts/none.conf\"\n", NULL);
 	g_assert_true(g_str_has_prefix(
 	    wrong, "paperboy.conf:2: cannot include 'parts/none.conf': No such"));
 }
 
 static void
-a_file_that_is_not_there_is_told(void)
+a_missing_file_is_reported(void)
 {
 	g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
@@ -326,7 +323,8 @@ a_file_that_is_not_there_is_told(void)
 	g_assert_error(error, PB_ERROR, PB_ERROR_INPUT);
 	g_assert_cmpuint(problems->len, ==, 1);
 	g_assert_cmpstr(problems->pdata[0], ==,
-	    "/nonexistent/paperboy.conf: cannot read it: No such file or directory");
+	    "/nonexistent/paperboy.conf: cannot read the file: No such file or "
+	    "directory");
 }
 
 /* Configuration text as it grows, and the group that is open. */
@@ -368,17 +366,17 @@ format_all(const struct settings *settings)
 static void
 a_formatted_file_is_read_back_the_same(void)
 {
-	pb_auto(folder) folder = folder_new();
+	pb_auto(directory) directory = directory_new();
 	pb_auto(settings) settings = NULL;
 	pb_auto(settings) again = NULL;
-	g_autofree char *first = read_problems(folder,
+	g_autofree char *first = read_problems(directory,
 	    "mail: { from = \"p@example.org\"; owner = \"o@example.org\";"
 	    " from_name = \"Zo\xc3\xab \\\"x\\\" \\\\n \\x41\"; };"
 	    "smtp: { port = 465; tls = \"implicit\"; };"
 	    "huggingface: { enabled = false; };",
 	    &settings);
 	g_autofree char *text = format_all(settings);
-	g_autofree char *second = read_problems(folder, text, &again);
+	g_autofree char *second = read_problems(directory, text, &again);
 	g_autofree char *text_again = again ? format_all(again) : NULL;
 
 	g_assert_cmpstr(first, ==, "");
@@ -432,7 +430,7 @@ large_numbers_are_found_where_they_are_numbers(void)
 		unsigned line = 1;
 		size_t size = 0;
 
-		for (; (at = overflow_find(at, &line, &size)); at += size)
+		for (; (at = recover_find_overflow(at, &line, &size)); at += size)
 			g_string_append_printf(found, "%u:%.*s ", line, (int)size, at);
 		if (strcmp(found->str, rows[i].found) != 0)
 			g_test_fail_printf("%s: %s", rows[i].text, found->str);
@@ -442,7 +440,7 @@ large_numbers_are_found_where_they_are_numbers(void)
 /* ---- secrets --------------------------------------------------------------- */
 
 static void
-a_secret_is_for_its_owner_only(void)
+a_secret_must_be_private(void)
 {
 	static const struct {
 		int mode;
@@ -458,15 +456,15 @@ a_secret_is_for_its_owner_only(void)
 	    {0644, false, false},
 	    {0601, false, false},
 	};
-	pb_auto(folder) folder = folder_new();
-	g_autofree char *path = write_file(folder, "relay", "s3cret \xc3\xa9 \r\n");
+	pb_auto(directory) directory = directory_new();
+	g_autofree char *path = write_file(directory, "relay", "s3cret \xc3\xa9 \r\n");
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		g_autoptr(GError) error = NULL;
 		g_autofree char *absolute = NULL, *credential = NULL;
 
 		g_chmod(path, rows[i].mode);
-		absolute = settings_load_secret(path, folder->path, &error);
+		absolute = settings_load_secret(path, directory->path, &error);
 		g_assert_cmpstr(
 		    absolute, ==, rows[i].is_ok ? "s3cret \xc3\xa9 " : NULL);
 		if (!rows[i].is_ok) {
@@ -475,25 +473,25 @@ a_secret_is_for_its_owner_only(void)
 			g_assert_null(strstr(error->message, "s3cret"));
 		}
 		g_clear_error(&error);
-		credential = settings_load_secret("relay", folder->path, &error);
+		credential = settings_load_secret("relay", directory->path, &error);
 		g_assert_cmpstr(credential, ==,
 		    rows[i].is_ok_credential ? "s3cret \xc3\xa9 " : NULL);
 	}
 }
 
 static void
-a_secret_that_is_none_is_told(void)
+an_invalid_secret_is_reported(void)
 {
-	pb_auto(folder) folder = folder_new();
-	g_autofree char *empty = write_file(folder, "empty", "\n");
+	pb_auto(directory) directory = directory_new();
+	g_autofree char *empty = write_file(directory, "empty", "\n");
 	const struct {
 		const char *path, *credentials, *says;
 	} rows[] = {
 	    {"/nonexistent/relay", NULL, "No such file"},
-	    {"relay", folder->path, "No such file"},
-	    {"relay", NULL, "there are none here"},
+	    {"relay", directory->path, "No such file"},
+	    {"relay", NULL, "CREDENTIALS_DIRECTORY is not set"},
 	    {empty, NULL, "is empty"},
-	    {folder->path, NULL, "is a folder"},
+	    {directory->path, NULL, "is a directory"},
 	};
 
 	g_chmod(empty, 0600);
@@ -509,7 +507,7 @@ a_secret_that_is_none_is_told(void)
 }
 
 static void
-what_differs_is_told_by_name(void)
+changed_settings_are_listed_by_name(void)
 {
 	pb_auto(settings) before = settings_new();
 	pb_auto(settings) after = settings_new();
@@ -538,16 +536,16 @@ main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 #define ADD(name) g_test_add_func("/settings/" #name, name)
-	ADD(what_differs_is_told_by_name);
-	ADD(what_is_not_said_has_its_default);
-	ADD(what_is_said_is_taken);
-	ADD(each_mistake_is_told_with_its_line);
-	ADD(all_mistakes_of_a_file_are_told_in_one_run);
+	ADD(changed_settings_are_listed_by_name);
+	ADD(settings_not_in_the_file_have_defaults);
+	ADD(values_of_the_file_replace_defaults);
+	ADD(each_error_is_reported_with_its_line);
+	ADD(all_errors_are_reported_in_one_run);
 	ADD(included_files_are_found_beside_the_file);
-	ADD(a_file_that_is_not_there_is_told);
+	ADD(a_missing_file_is_reported);
 	ADD(a_formatted_file_is_read_back_the_same);
 	ADD(large_numbers_are_found_where_they_are_numbers);
-	ADD(a_secret_is_for_its_owner_only);
-	ADD(a_secret_that_is_none_is_told);
+	ADD(a_secret_must_be_private);
+	ADD(an_invalid_secret_is_reported);
 	return g_test_run();
 }

@@ -79,21 +79,21 @@ class Instance(Paperboy):
 
 DESTRUCTIVE = [
     (["subscriber", "remove", "ada@example.org"], "Remove ada@example.org with all filters"),
-    (["subscriber", "forget", "ada@example.org"], "Forget ada@example.org, for good"),
+    (["subscriber", "forget", "ada@example.org"], "Erase all data of ada@example.org permanently"),
     (["filter", "remove", "ada@example.org", "1"],
      "Remove filter 1 of ada@example.org, mamba"),
     (["suppression", "add", "ada@example.org"],
-     "Remove the subscriber ada@example.org, never to be mailed again"),
-    (["suppression", "remove", "bob@example.org"], "Let bob@example.org be mailed again"),
+     "Remove the subscriber ada@example.org and suppress the address"),
+    (["suppression", "remove", "bob@example.org"], "Stop suppressing bob@example.org"),
 ]
 
 
 def test_asking(tap):
-    """what destroys asks on a terminal, and only y or yes does it"""
+    """destructive commands ask on a terminal, and only y or yes confirms"""
     for number, (arguments, question) in enumerate(DESTRUCTIVE):
         instance = Instance(tap, f"asking-{number}")
         instance.add("ada@example.org", ["mamba"], now=NOW)
-        instance.say("suppression", "add", "bob@example.org", out="is suppressed")
+        instance.say("suppression", "add", "bob@example.org", out="bob@example.org suppressed")
         before = state_of(instance)
         for answer in ("", "n", "no", "yy", "ja", "never", None):
             status, shown = instance.at_terminal(answer, *arguments)
@@ -112,13 +112,13 @@ def state_of(instance):
 
 
 def test_no_terminal(instance):
-    """without a terminal it wants --yes, says so, and does nothing, status 65"""
+    """without a terminal and --yes nothing is done, status 65"""
     instance.add("ada@example.org", ["mamba"], now=NOW)
-    instance.say("suppression", "add", "bob@example.org", out="is suppressed")
+    instance.say("suppression", "add", "bob@example.org", out="bob@example.org suppressed")
     before = state_of(instance)
     for arguments, _ in DESTRUCTIVE:
-        instance.say(*arguments, status=DATA, err="there is no terminal to ask on; --yes")
-        instance.say(*arguments, text="y\n", status=DATA, err="no terminal")
+        instance.say(*arguments, status=DATA, err="confirmation needs a terminal, or --yes")
+        instance.say(*arguments, text="y\n", status=DATA, err="needs a terminal")
         assert state_of(instance) == before
     # The one that takes away least first, and the person last.
     for arguments, _ in (DESTRUCTIVE[4], DESTRUCTIVE[2], DESTRUCTIVE[0], DESTRUCTIVE[1]):
@@ -126,7 +126,7 @@ def test_no_terminal(instance):
     # Where nobody is there is nothing to ask.
     instance.say("subscriber", "forget", "ada@example.org", status=NOUSER,
               err="is not a subscriber")
-    instance.say("suppression", "add", "carl@example.org", out="is suppressed")
+    instance.say("suppression", "add", "carl@example.org", out="carl@example.org suppressed")
 
 
 # ---- tables -----------------------------------------------------------------
@@ -153,14 +153,14 @@ def test_round_trip(tap, instance):
     path = os.path.join(instance.directory, "people.csv")
     instance.say("subscriber", "export", path, "--filters", out=f"2 subscribers in {path}")
     assert os.stat(path).st_mode & 0o777 == 0o600
-    instance.say("subscriber", "export", path, status=DATA, err="not done: there is no terminal")
+    instance.say("subscriber", "export", path, status=DATA, err="not done: confirmation needs a terminal")
     assert instance.json("subscriber", "export", path, "--filters", "--yes") == {
         "file": path, "exported": 2}
     other = Instance(tap, "other")
     other.say("subscriber", "import", path, out="2 added")
     assert other.say("subscriber", "export", "-", "--filters") == whole
     other.say("subscriber", "import", "-", text=whole,
-              out="2 there already, and left alone")
+              out="2 already subscribers; not changed")
     assert instance.json("subscriber", "export") == [
         {key: value for key, value in one.items() if key != "filters"}
         for one in instance.json("subscriber", "export", "--filters")]
@@ -168,7 +168,7 @@ def test_round_trip(tap, instance):
 
 
 def test_import(instance):
-    """all mistakes of a table are told with line and column, and nothing is stored"""
+    """all errors of a table are reported with line and column, and nothing is stored"""
     table = ("address,zone,max\ngood@example.org,,\nnobody,Europe/Berlni,0\n"
              "b@example.org,,x\n")
     instance.say("subscriber", "import", "-", "--consent", "on paper", text=table,
@@ -188,17 +188,17 @@ def test_import(instance):
     instance.say("subscriber", "import", "-", "--consent", "x", "--dry-run", text=table,
               status=DATA, err="nothing was stored")
     instance.say("subscriber", "import", "-", "--consent", "x", "--skip-bad", text=table,
-              out=["1 added\n", "2 bad lines left out\n"], err="-:3: column address")
+              out=["1 added\n", "2 invalid lines skipped\n"], err="-:3: column address")
     instance.say("subscriber", "remove", "good@example.org", "--yes", out="removed")
     instance.say("subscriber", "import", "-", "--consent", "x",
               text="address\ngood@example.org\n",
-              out=["0 added\n", "1 had left, and stay away: --take-back"])
+              out=["0 added\n", "1 not added: they had left (--take-back"])
     instance.say("subscriber", "import", "-", "--consent", "x", "--take-back", "--first",
-              text="address\ngood@example.org\n", out="1 had left and taken back")
+              text="address\ngood@example.org\n", out="1 added again after leaving")
     instance.say("subscriber", "forget", "good@example.org", "--yes", "--never-again",
-              out="good@example.org forgotten, and never to be mailed again")
+              out="good@example.org erased and suppressed")
     instance.say("subscriber", "import", "-", "--consent", "x", "--take-back",
-              text="address\ngood@example.org\n", out=["0 added", "1 never to be mailed"])
+              text="address\ngood@example.org\n", out=["0 added", "1 not added: suppressed"])
     instance.say("subscriber", "import", "/nonexistent.csv", status=DATA,
               err="cannot read '/nonexistent.csv': No such file")
     instance.say("subscriber", "export", "/nonexistent/people.csv", status=DATA,
@@ -206,7 +206,7 @@ def test_import(instance):
     # root would lose /dev/null
     pipe = os.path.join(instance.directory, "pipe")
     os.mkfifo(pipe)
-    instance.say("subscriber", "export", pipe, status=DATA, err="no regular file")
+    instance.say("subscriber", "export", pipe, status=DATA, err="not a regular file")
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
 
 
@@ -214,7 +214,7 @@ def test_import(instance):
 
 
 def test_schedule(instance):
-    """a rhythm is changed and paused, and show tells all of it"""
+    """a schedule is changed and paused, and show prints it"""
     instance.add("ada@example.org", ["mamba"], now=NOW)
     # The first digest is due already, and stays so.
     instance.say("subscriber", "set", "ada@example.org", "--zone", "Asia/Tokyo", "--at",
@@ -222,7 +222,7 @@ def test_schedule(instance):
               out="is now weekly on tue,sat at 06:30 Asia/Tokyo, 7 papers with abstract")
     instance.say("subscriber", "show", "ada@example.org", out=[
         "name         Ada\n", "state        active\n",
-        "rhythm       weekly on tue,sat at 06:30 Asia/Tokyo\n",
+        "schedule     weekly on tue,sat at 06:30 Asia/Tokyo\n",
         "max          7 papers", "added        2026-11-20 18:00 UTC\n"])
     instance.say("subscriber", "set", "ada@example.org", "--zone", "Tokio", status=DATA,
               err="unknown time zone 'Tokio': did you mean Asia/Tokyo?")
@@ -239,7 +239,7 @@ def test_schedule(instance):
               status=DATA, err="a pause ends on a day to come")
     instance.say("subscriber", "pause", "ada@example.org", out="paused; next digest -")
     instance.say("subscriber", "resume", "ada@example.org",
-              out="active, with what was missed; next digest 2026-11-20 18:00 UTC")
+              out="active; the next digest has the papers missed; next digest 2026-11-20 18:00 UTC")
     instance.say("subscriber", "resume", "ada@example.org", status=DATA, err="is not paused")
 
 
@@ -256,19 +256,19 @@ def test_filters(instance):
               for one in instance.json("filter", "list", "ada@example.org")]
     assert listed == [(1, "mine", "ssm OR mambas"), (2, None, "model"),
                       (3, None, "diffusion")], listed
-    instance.say("filter", "rename", "ada@example.org", "1", "", out="has no name now")
+    instance.say("filter", "rename", "ada@example.org", "1", "", out="has no name any more")
     instance.say("filter", "edit", "ada@example.org", "1", "ti:", status=DATA,
-              err=["error  column 4", "the filter was refused, and nothing was stored"])
+              err=["error  column 4", "invalid filter; nothing was stored"])
     instance.say("filter", "move", "ada@example.org", "9", "1", status=NOUSER,
               err="there is no filter 9")
     instance.say("filter", "move", "ada@example.org", "1", "0", status=DATA,
-              err="'0' is no filter number")
+              err="invalid filter number '0'")
     instance.say("filter", "test", "model", out=["30 days: 0 papers, 0.0 a day",
                                               "paperboyctl source fetch"])
     instance.say("source", "fetch", out="33 new papers")
     before = instance.rows("SELECT count(*), max(id) FROM filter")
     instance.say("filter", "test", "Models", out=[
-        "model\n30 days: 31 papers, ", "The archive knows 3 of these days.",
+        "model\n30 days: 31 papers, ", "The archive covers 3 of these days.",
         "Newest:\n", "in the title"])
     tried = instance.json("filter", "test", "--address", "ada@example.org", "2", "--days", "2")
     assert tried["canonical"] == "model" and tried["days"] == 2, tried
@@ -304,7 +304,7 @@ def test_config(instance):
     assert instance.say("config", "mail.from") == "paperboy@news.example\n"
     assert instance.json("config", "state_dir")["value"] == instance.state
     instance.say("config", "mail.form", status=DATA,
-              err="there is no setting 'mail.form': did you mean mail.from?")
+              err="no setting 'mail.form': did you mean mail.from?")
     instance.say("config", "nonsense", status=DATA, err="paperboyctl config lists all")
     # It needs no store, and makes none.
     assert os.listdir(instance.state) == []
@@ -313,8 +313,8 @@ def test_config(instance):
 
 
 def test_log(instance):
-    """the log tells who changed what, when and how it was asked"""
-    instance.say("log", out="Nothing was changed.")
+    """the log shows who changed what, when and how"""
+    instance.say("log", out="No changes.")
     instance.add("ada@example.org", ["mamba"], now="2026-11-18T08:00:00Z")
     instance.add("bob@example.org", [], now="2026-11-19T08:00:00Z")
     instance.say("subscriber", "pause", "ada@example.org", out="paused")
@@ -356,7 +356,7 @@ def test_erase(instance):
         for word in words:
             assert find_in_files(instance.state, word), word
         instance.say("subscriber", "forget", "zebra.quagga@example.org", "--yes",
-                  out="zebra.quagga@example.org forgotten")
+                  out="zebra.quagga@example.org erased")
         for word in words:
             assert not find_in_files(instance.state, word), word
         assert child.stop() == 0

@@ -1,5 +1,5 @@
 /*
- * include.c - the text of a configuration with all that it includes, line by line.
+ * include.c - expand @include, keeping the origin of each line.
  */
 #include "config/include.h"
 
@@ -8,22 +8,22 @@
 #include "base/bounds.h"
 #include "config/text_file.h"
 
-/* One file under way, and those that include it. */
-struct mime_parser {
-	struct source_map *lines;
+/* A file being read. */
+struct reader {
+	struct source_map *map;
 	GPtrArray *problems;
-	const char *folder; /* of the main file */
-	const struct mime_parser *outer;
+	const char *directory; /* of the main file */
+	const struct reader *outer;
 	const char *file;
-	struct text_file plain;
+	struct text_file text;
 	unsigned line;
 	unsigned depth;
 };
 
-static bool read_file(struct mime_parser *reader, const char *path);
+static bool read_file(struct reader *reader, const char *path);
 
 static void
-    G_GNUC_PRINTF(2, 3) add_problem(struct mime_parser *reader, const char *format, ...)
+    G_GNUC_PRINTF(2, 3) add_problem(struct reader *reader, const char *format, ...)
 {
 	g_autofree char *message = NULL;
 	va_list arguments;
@@ -38,13 +38,13 @@ static void
 }
 
 /*
- * Go on to behind a line.  libconfig knows @include outside of comments and texts only.
+ * Scan a line for comments and texts: libconfig knows @include only outside of them.
  *
  * @param is_comment  whether a comment is open, before and after
- * @return whether a text was left open: none that is wanted has a line end in it
+ * @return whether a text is not closed; texts of several lines are not allowed
  */
 static bool
-skip_line(const char *at, size_t size, bool *is_comment)
+scan_line(const char *at, size_t size, bool *is_comment)
 {
 	bool is_text = false;
 
@@ -72,27 +72,27 @@ skip_line(const char *at, size_t size, bool *is_comment)
 }
 
 static void
-add_line(struct mime_parser *reader, const char *text, size_t size)
+add_line(struct reader *reader, const char *text, size_t size)
 {
-	struct source_map *lines = reader->lines;
+	struct source_map *map = reader->map;
 	struct source_map_origin origin = {reader->file, reader->line, false};
 
-	g_string_append_len(lines->text, text, (gssize)size);
-	g_string_append_c(lines->text, '\n');
-	g_array_append_val(lines->origins, origin);
+	g_string_append_len(map->text, text, (gssize)size);
+	g_string_append_c(map->text, '\n');
+	g_array_append_val(map->origins, origin);
 }
 
-/* Told here, where it is sure, and ended, so that the rest can be read. */
+/* Report an open text and close it, so that the rest can be parsed. */
 static void
-end_text(struct mime_parser *reader)
+close_text(struct reader *reader)
 {
-	GString *text = reader->lines->text;
-	GArray *origins = reader->lines->origins;
+	GString *text = reader->map->text;
+	GArray *origins = reader->map->origins;
 
-	g_array_index(origins, struct source_map_origin, origins->len - 1).is_wrong =
+	g_array_index(origins, struct source_map_origin, origins->len - 1).is_invalid =
 	    true;
-	add_problem(reader, "a text begins here and does not end: is a quote missing?");
-	/* No backslash may be before the quote. */
+	add_problem(reader, "unterminated text (missing quote?)");
+	/* A backslash must not precede the quote. */
 	text->str[text->len - 1] = ' ';
 	g_string_append(text, "\"\n");
 }
@@ -106,70 +106,70 @@ is_include(const char *text, size_t size)
 	       !g_ascii_isalnum(text[blanks + strlen("@include")]);
 }
 
-/* The name in `@include "name"`, with nothing but a comment behind it; or NULL. */
+/* Parse `@include "name"` and an optional comment. @return NULL if invalid */
 static char *
 parse_include(const char *text, size_t size)
 {
 	g_autofree char *line = g_strndup(text, size);
-	g_autoptr(GRegex) shape = g_regex_new(
+	g_autoptr(GRegex) regex = g_regex_new(
 	    "^[ \t]*@include[ \t]*\"([^\"\\\\]+)\"[ \t]*;?[ \t]*((#|//).*)?$", 0, 0,
 	    NULL);
 	g_autoptr(GMatchInfo) match = NULL;
 
-	return g_regex_match(shape, line, 0, &match) ? g_match_info_fetch(match, 1)
+	return g_regex_match(regex, line, 0, &match) ? g_match_info_fetch(match, 1)
 	                                             : NULL;
 }
 
 static bool
-is_open(const struct mime_parser *reader, const struct text_file *plain)
+is_open(const struct reader *reader, const struct text_file *file)
 {
 	for (; reader; reader = reader->outer)
-		if (text_file_is_same(&reader->plain, plain))
+		if (text_file_is_same(&reader->text, file))
 			return true;
 	return false;
 }
 
 static void
-include(struct mime_parser *outer, const char *name)
+include(struct reader *outer, const char *name)
 {
-	bool is_whole = g_path_is_absolute(name) || strcmp(outer->folder, ".") == 0;
-	g_autofree char *path =
-	    is_whole ? g_strdup(name) : g_build_filename(outer->folder, name, NULL);
-	struct mime_parser reader = {
-	    .lines = outer->lines,
+	bool is_absolute =
+	    g_path_is_absolute(name) || strcmp(outer->directory, ".") == 0;
+	g_autofree char *path = is_absolute
+	                            ? g_strdup(name)
+	                            : g_build_filename(outer->directory, name, NULL);
+	struct reader reader = {
+	    .map = outer->map,
 	    .problems = outer->problems,
-	    .folder = outer->folder,
+	    .directory = outer->directory,
 	    .outer = outer,
 	    .depth = outer->depth + 1,
 	};
 	g_autofree char *problem = NULL;
 
 	if (reader.depth > BOUNDS_SETTINGS_DEPTH ||
-	    outer->lines->files->len > BOUNDS_SETTINGS_FILES) {
+	    outer->map->files->len > BOUNDS_SETTINGS_FILES) {
 		add_problem(outer,
-		    "'%s' is not read: at most %d files are included, "
-		    "%d deep",
-		    name, BOUNDS_SETTINGS_FILES, BOUNDS_SETTINGS_DEPTH);
+		    "cannot include '%s': limit of %d files, nested %d deep", name,
+		    BOUNDS_SETTINGS_FILES, BOUNDS_SETTINGS_DEPTH);
 		return;
 	}
-	problem = text_file_load(&reader.plain, path, BOUNDS_SETTINGS_BYTES);
+	problem = text_file_load(&reader.text, path, BOUNDS_SETTINGS_BYTES);
 	if (problem)
 		add_problem(outer, "cannot include '%s': %s", path, problem);
-	else if (is_open(outer, &reader.plain))
-		add_problem(
-		    outer, "'%s' includes itself here: take this line out", path);
+	else if (is_open(outer, &reader.text))
+		add_problem(outer, "'%s' includes itself", path);
 	else
 		read_file(&reader, path);
-	text_file_clear(&reader.plain);
+	text_file_clear(&reader.text);
 }
 
 static bool
-read_line(struct mime_parser *reader, const char *text, size_t size)
+read_line(struct reader *reader, const char *text, size_t size)
 {
 	g_autofree char *name = NULL;
 
-	if (reader->lines->text->len + size >= BOUNDS_SETTINGS_BYTES) {
-		add_problem(reader, "all files together have more than %d octets",
+	if (reader->map->text->len + size >= BOUNDS_SETTINGS_BYTES) {
+		add_problem(reader, "the configuration is larger than %d bytes",
 		    BOUNDS_SETTINGS_BYTES);
 		return false;
 	}
@@ -181,20 +181,20 @@ read_line(struct mime_parser *reader, const char *text, size_t size)
 	if (name)
 		include(reader, name);
 	else
-		add_problem(reader, "write @include \"FILE\" on a line of its own");
+		add_problem(reader, "expected @include \"FILE\" on a line of its own");
 	return true;
 }
 
-/* The lines of a file that is loaded.  @return false when there is no room for more */
+/* @return false when the configuration is too large */
 static bool
-read_file(struct mime_parser *reader, const char *path)
+read_file(struct reader *reader, const char *path)
 {
-	const char *at = reader->plain.text;
+	const char *at = reader->text.text;
 	bool is_comment = false, has_room = true;
 	unsigned comment_line = 1;
 
 	reader->file = g_strdup(path);
-	g_ptr_array_add(reader->lines->files, (gpointer)reader->file);
+	g_ptr_array_add(reader->map->files, (gpointer)reader->file);
 	while (*at && has_room) {
 		size_t size = strcspn(at, "\n");
 
@@ -205,54 +205,53 @@ read_file(struct mime_parser *reader, const char *path)
 			has_room = read_line(reader, at, size);
 		if (!is_comment)
 			comment_line = reader->line;
-		if (skip_line(at, size, &is_comment))
-			end_text(reader);
+		if (scan_line(at, size, &is_comment))
+			close_text(reader);
 		at += size + (at[size] == '\n');
 	}
-	/* For libconfig such a comment ends with the file, and nobody would know. */
+	/* libconfig would silently end such a comment with the file. */
 	reader->line = comment_line;
 	if (is_comment)
-		add_problem(
-		    reader, "a comment begins here and does not end: is a */ missing?");
+		add_problem(reader, "unterminated comment (missing */?)");
 	return has_room;
 }
 
 struct source_map *
 source_map_load(const char *path, GPtrArray *problems)
 {
-	pb_auto(source_map) lines = g_new0(struct source_map, 1);
-	g_autofree char *folder = g_path_get_dirname(path);
-	struct mime_parser reader = {
-	    .lines = lines, .problems = problems, .folder = folder, .file = path};
+	pb_auto(source_map) map = g_new0(struct source_map, 1);
+	g_autofree char *directory = g_path_get_dirname(path);
+	struct reader reader = {
+	    .map = map, .problems = problems, .directory = directory, .file = path};
 	g_autofree char *problem =
-	    text_file_load(&reader.plain, path, BOUNDS_SETTINGS_BYTES);
+	    text_file_load(&reader.text, path, BOUNDS_SETTINGS_BYTES);
 
-	lines->text = g_string_new(NULL);
-	lines->origins = g_array_new(FALSE, FALSE, sizeof(struct source_map_origin));
-	lines->files = g_ptr_array_new_with_free_func(g_free);
+	map->text = g_string_new(NULL);
+	map->origins = g_array_new(FALSE, FALSE, sizeof(struct source_map_origin));
+	map->files = g_ptr_array_new_with_free_func(g_free);
 	if (problem)
-		add_problem(&reader, "cannot read it: %s", problem);
+		add_problem(&reader, "cannot read the file: %s", problem);
 	else
 		read_file(&reader, path);
-	/* So that there is always a line to point at. */
-	if (!lines->origins->len)
+	/* Errors need a line to refer to. */
+	if (!map->origins->len)
 		add_line(&reader, "", 0);
-	text_file_clear(&reader.plain);
-	return problem ? NULL : g_steal_pointer(&lines);
+	text_file_clear(&reader.text);
+	return problem ? NULL : g_steal_pointer(&map);
 }
 
 const struct source_map_origin *
-source_map_find(const struct source_map *lines, unsigned line)
+source_map_find(const struct source_map *map, unsigned line)
 {
-	return &g_array_index(lines->origins, struct source_map_origin,
-	    CLAMP(line, 1, lines->origins->len) - 1);
+	return &g_array_index(map->origins, struct source_map_origin,
+	    CLAMP(line, 1, map->origins->len) - 1);
 }
 
 void
-source_map_add_problem(const struct source_map *lines, GPtrArray *problems,
-    unsigned line, const char *format, ...)
+source_map_add_problem(const struct source_map *map, GPtrArray *problems, unsigned line,
+    const char *format, ...)
 {
-	const struct source_map_origin *origin = source_map_find(lines, line);
+	const struct source_map_origin *origin = source_map_find(map, line);
 	g_autofree char *message = NULL;
 	va_list arguments;
 
@@ -264,23 +263,23 @@ source_map_add_problem(const struct source_map *lines, GPtrArray *problems,
 }
 
 char *
-source_map_find_line(const struct source_map *lines, unsigned line, size_t *size)
+source_map_find_line(const struct source_map *map, unsigned line, size_t *size)
 {
-	char *at = lines->text->str;
+	char *at = map->text->str;
 
-	for (line = CLAMP(line, 1, lines->origins->len); line > 1; line--)
+	for (line = CLAMP(line, 1, map->origins->len); line > 1; line--)
 		at = strchr(at, '\n') + 1;
 	*size = strcspn(at, "\n");
 	return at;
 }
 
 void
-source_map_free(struct source_map *lines)
+source_map_free(struct source_map *map)
 {
-	if (!lines)
+	if (!map)
 		return;
-	g_string_free(lines->text, TRUE);
-	g_array_unref(lines->origins);
-	g_ptr_array_unref(lines->files);
-	g_free(lines);
+	g_string_free(map->text, TRUE);
+	g_array_unref(map->origins);
+	g_ptr_array_unref(map->files);
+	g_free(map);
 }

@@ -1,10 +1,9 @@
 /*
- * include.h - the text of a configuration with all that it includes, line by line.
+ * include.h - expand @include, keeping the origin of each line.
  *
- * A file is a regular file of text: octet order marks and carriage returns go, and
- * what is none is told.  `@include "file"` on a line of its own stands for the lines of
- * that file, named beside the main one.  So libconfig gets one text, opens nothing
- * itself, and each line still knows where it came from.
+ * `@include "file"` on a line of its own is replaced by the lines of that file, which
+ * is relative to the main file.  So libconfig gets one text and opens no files, and
+ * each line of the text maps to its file and line (a source map).
  */
 #ifndef PAPERBOY_CONFIG_INCLUDE_H
 #define PAPERBOY_CONFIG_INCLUDE_H
@@ -22,32 +21,32 @@ struct source_map {
 
 struct source_map_origin {
 	const char *file;
-	unsigned line; /* 1 is the first */
-	bool is_wrong; /* and was told: no word more about its setting */
+	unsigned line;   /* 1 is the first */
+	bool is_invalid; /* and reported: do not report its setting again */
 };
 
 /**
  * Read a file and those that it includes.
  *
  * @param problems  of char *, `file:line: message`; an include that cannot be read is
- *                  told and left out
+ *                  reported and skipped
  * @return NULL, and one problem, when the file itself cannot be read
  */
 struct source_map *source_map_load(const char *path, GPtrArray *problems);
 
-/** Where a line of the text came from. @param line  1 is the first; one past the last
- * is the last */
+/** The origin of a line. @param line  from 1; clamped to the last */
 const struct source_map_origin *
-source_map_find(const struct source_map *lines, unsigned line);
+source_map_find(const struct source_map *map, unsigned line);
 
-/** Say what is wrong on a line: `file:line: message`. */
-void source_map_add_problem(const struct source_map *lines, GPtrArray *problems,
+/** Add a problem: `file:line: message`. */
+void source_map_add_problem(const struct source_map *map, GPtrArray *problems,
     unsigned line, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
-/** Where a line begins in the text, and how long it is without its end. */
-char *source_map_find_line(const struct source_map *lines, unsigned line, size_t *size);
+/** The start of a line in the text. @param size  set to its bytes without the newline
+ */
+char *source_map_find_line(const struct source_map *map, unsigned line, size_t *size);
 
-void source_map_free(struct source_map *lines);
+void source_map_free(struct source_map *map);
 PB_DEFINE_AUTO(source_map, source_map_free);
 
 #endif

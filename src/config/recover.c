@@ -1,67 +1,134 @@
 /*
- * recover.c - the text of a configuration through libconfig, whatever form it has.
+ * recover.c - parse a configuration with libconfig despite syntax errors.
  */
 #include "config/recover.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "config/overflow.h"
 
-/* Mistakes in the form of a file after which reading goes on, at most. */
-#define BLANKS_MOST 100
+/* Maximum number of syntax errors to recover from. */
+#define RECOVERIES_MAX 100
 
-/* So much of a line is shown with what is wrong in it. */
-#define SHOWN_CHARS 50
+/* Maximum length of a line quoted in an error. */
+#define QUOTE_CHARS 50
 
-struct form {
-	struct source_map *lines;
+#define NAME_CHARS   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_*-"
+#define NUMBER_CHARS "0123456789abcdefABCDEFxXLl.+-"
+
+/* Skip past a delimiter, or to the end. */
+static const char *
+skip_to(const char *text, const char *delimiter, unsigned *line)
+{
+	size_t length = strlen(delimiter);
+
+	while (*text && strncmp(text, delimiter, length) != 0)
+		*line += *text++ == '\n';
+	if (!*text)
+		return text;
+	*line += *delimiter == '\n';
+	return text + length;
+}
+
+static const char *
+skip_string(const char *text, unsigned *line)
+{
+	for (text++; *text && *text != '"'; text++) {
+		if (*text == '\\' && text[1])
+			text++;
+		*line += *text == '\n';
+	}
+	return *text ? text + 1 : text;
+}
+
+static bool
+has_overflow(const char *text, size_t size)
+{
+	g_autofree char *number = g_strndup(text, size);
+	bool is_hex = number[0] == '0' && (number[1] == 'x' || number[1] == 'X');
+	gint64 value;
+	char *end;
+
+	errno = 0;
+	value = g_ascii_strtoll(number, &end, is_hex ? 16 : 10);
+	/* libconfig handles fractions and a suffix L itself. */
+	return !*end && (errno == ERANGE || value < INT_MIN || value > INT_MAX);
+}
+
+const char *
+recover_find_overflow(const char *text, unsigned *line, size_t *size)
+{
+	while (*text) {
+		bool is_signed = *text == '+' || *text == '-';
+
+		if (*text == '#' || g_str_has_prefix(text, "//")) {
+			text = skip_to(text, "\n", line);
+		} else if (g_str_has_prefix(text, "/*")) {
+			text = skip_to(text + 2, "*/", line);
+		} else if (*text == '"') {
+			text = skip_string(text, line);
+		} else if (g_ascii_isalpha(*text) || *text == '*' || *text == '_') {
+			text += strspn(text, NAME_CHARS);
+		} else if (g_ascii_isdigit(*text) || *text == '.' ||
+		           (is_signed && g_ascii_isdigit(text[1]))) {
+			*size = strspn(text, NUMBER_CHARS);
+			if (has_overflow(text, *size))
+				return text;
+			text += *size;
+		} else {
+			*line += *text == '\n';
+			text++;
+		}
+	}
+	return NULL;
+}
+
+struct recovery {
+	struct source_map *map;
 	GPtrArray *problems;
 };
 
-/*
- * Numbers that libconfig would make others of.  In their place it gets the largest
- * that it knows, which is beyond what any setting may be.
- */
+/* Replace integers over 32 bits by INT_MAX, which no setting allows. */
 static void
-cap_numbers(struct form *form)
+cap_numbers(struct recovery *recovery)
 {
-	const char *start = form->lines->text->str, *at = start;
+	const char *start = recovery->map->text->str, *at = start;
 	unsigned line = 1;
 	size_t size = 0;
 
-	while ((at = overflow_find(at, &line, &size))) {
-		char *number = form->lines->text->str + (at - start);
+	while ((at = recover_find_overflow(at, &line, &size))) {
+		char *number = recovery->map->text->str + (at - start);
 		g_autofree char *largest = g_strdup_printf("%d", INT_MAX);
 
-		/* At least ten octets, or it would not be too large. */
+		/* A number that large has at least ten digits, as INT_MAX. */
 		memset(number, ' ', size);
 		memcpy(number, largest, strlen(largest));
 		at += size;
 	}
 }
 
-/* A line of the text, as it is shown: without blanks around it, and not too long. */
+/* Quote a line, stripped and shortened, for an error message. */
 static char *
-show_line(const struct form *form, unsigned line)
+quote_line(const struct recovery *recovery, unsigned line)
 {
 	size_t size;
-	const char *at = source_map_find_line(form->lines, line, &size);
+	const char *at = source_map_find_line(recovery->map, line, &size);
 	g_autofree char *text = g_strndup(at, size);
 
 	for (char *p = text; *p; p++)
 		if (*p == '\t')
 			*p = ' ';
-	return text_quote(g_strstrip(text), SHOWN_CHARS);
+	return text_quote(g_strstrip(text), QUOTE_CHARS);
 }
 
-/* The setting that begins on a line is made blanks.  @return false for none */
+/* Overwrite the setting that begins on a line with blanks. @return false for none */
 static bool
-blank_setting(struct form *form, unsigned line)
+blank_setting(struct recovery *recovery, unsigned line)
 {
 	size_t size;
-	char *at = source_map_find_line(form->lines, line, &size);
+	char *at = source_map_find_line(recovery->map, line, &size);
 	int depth = 0;
 	bool is_text = false;
 
@@ -90,40 +157,40 @@ blank_setting(struct form *form, unsigned line)
 	return true;
 }
 
-/* libconfig stops at the first mistake in the form.  @return whether to go on */
+/* Report the syntax error at which libconfig stopped. @return whether to retry */
 static bool
-refuse(struct form *form, const config_t *config)
+report_error(struct recovery *recovery, const config_t *config)
 {
 	unsigned line = (unsigned)config_error_line(config);
-	g_autofree char *shown = show_line(form, line);
-	const char *said = config_error_text(config);
+	g_autofree char *quoted = quote_line(recovery, line);
+	const char *message = config_error_text(config);
 
-	if (said && strstr(said, "duplicate")) {
-		source_map_add_problem(form->lines, form->problems, line,
-		    "this is said a second time, keep one of the two: %s", shown);
-		return blank_setting(form, line);
+	if (message && strstr(message, "duplicate")) {
+		source_map_add_problem(recovery->map, recovery->problems, line,
+		    "duplicate setting: %s", quoted);
+		return blank_setting(recovery, line);
 	}
-	if (line > form->lines->origins->len || !*shown)
-		source_map_add_problem(form->lines, form->problems, line,
-		    "the text ends too early: is a } missing?");
+	if (line > recovery->map->origins->len || !*quoted)
+		source_map_add_problem(recovery->map, recovery->problems, line,
+		    "unexpected end of file (missing '}'?)");
 	else
-		source_map_add_problem(form->lines, form->problems, line,
-		    "this or the line before is not complete, is a quote, = or ; "
-		    "missing? %s",
-		    shown);
+		source_map_add_problem(recovery->map, recovery->problems, line,
+		    "syntax error here or in the line before (missing quote, '=' or "
+		    "';'?): %s",
+		    quoted);
 	return false;
 }
 
 bool
-recover_parse(config_t *config, struct source_map *lines, GPtrArray *problems)
+recover_parse(config_t *config, struct source_map *map, GPtrArray *problems)
 {
-	struct form form = {lines, problems};
+	struct recovery recovery = {map, problems};
 
-	cap_numbers(&form);
-	for (int tries = 0; tries < BLANKS_MOST; tries++) {
-		if (config_read_string(config, lines->text->str) == CONFIG_TRUE)
+	cap_numbers(&recovery);
+	for (int i = 0; i < RECOVERIES_MAX; i++) {
+		if (config_read_string(config, map->text->str) == CONFIG_TRUE)
 			return true;
-		if (!refuse(&form, config))
+		if (!report_error(&recovery, config))
 			break;
 	}
 	return false;

@@ -1,5 +1,5 @@
 /*
- * recover.h - the text of a configuration through libconfig, whatever form it has.
+ * recover.h - parse a configuration with libconfig despite syntax errors.
  */
 #ifndef PAPERBOY_CONFIG_RECOVER_H
 #define PAPERBOY_CONFIG_RECOVER_H
@@ -10,17 +10,28 @@
 #include "config/include.h"
 
 /**
- * Parse a text.
+ * Parse a text and report its syntax errors.
  *
- * A setting that is said twice is told and left out; any other mistake in the form ends
- * the parsing, and what stands before it is there all the same.  A number that
- * libconfig would cut to 32 bits is read as INT_MAX, which no setting may be.
+ * A duplicate setting is skipped; any other error ends the parse, and the settings
+ * before it are used.  An integer over 32 bits is read as INT_MAX, which no setting
+ * allows.
  *
  * @param config    initialised
- * @param lines     its text is changed
+ * @param map       its text is modified
  * @param problems  of char *, `file:line: message`
- * @return whether all of the text was parsed
+ * @return whether the whole text was parsed
  */
-bool recover_parse(config_t *config, struct source_map *lines, GPtrArray *problems);
+bool recover_parse(config_t *config, struct source_map *map, GPtrArray *problems);
+
+/**
+ * Find the next integer over 32 bits without a suffix L, outside comments and texts.
+ * libconfig 1.5 silently keeps the lower 32 bits: 4294967321 would be read as 25.
+ *
+ * @param text  a configuration, or its rest after the previous result
+ * @param line  incremented by the lines passed; 1 at the start
+ * @param size  set to the number's bytes
+ * @return NULL when there is none
+ */
+const char *recover_find_overflow(const char *text, unsigned *line, size_t *size);
 
 #endif

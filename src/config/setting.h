@@ -1,5 +1,5 @@
 /*
- * setting.h - one row of the table of settings; for files of this folder only.
+ * setting.h - one row of the table of settings; private to src/config.
  */
 #ifndef PAPERBOY_CONFIG_SETTING_H
 #define PAPERBOY_CONFIG_SETTING_H
@@ -16,25 +16,25 @@ struct setting {
 	enum setting_type type;
 	size_t offset;
 	const char *text;           /* default of a text */
-	int number;                 /* default of the others */
-	int minimum, maximum;       /* of an int; of a text the least length */
-	const char *const *choices; /* of a choice, by value; of a text, or NULL */
+	int number;                 /* default of the other types */
+	int minimum, maximum;       /* of an int; minimum length of a text */
+	const char *const *choices; /* names by value; for a text or NULL */
 	const char *help;
 	bool needs_restart; /* a running program cannot change it */
 };
 
-/* What is known of a setting in the file that was read. */
+/* Where a setting is set. */
 struct setting_origin {
-	char *file; /* NULL: it is not said */
+	char *file; /* NULL: not set */
 	unsigned line;
-	bool is_wrong;
+	bool is_invalid;
 };
 
-/* All of them, in the order in which they are told (settings.c). */
+/* In the order of printing (settings.c). */
 extern const struct setting setting_table[];
 extern const size_t setting_count;
 
-/* Where its value lies, by the setting's type; a choice is an int. */
+/* Pointers to the value; a choice is an int. */
 
 static inline char **
 setting_get_text(struct settings *settings, const struct setting *setting)

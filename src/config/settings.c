@@ -1,5 +1,5 @@
 /*
- * settings.c - the table of all settings, and what follows from it alone.
+ * settings.c - the table of settings.
  */
 #include "config/settings.h"
 
@@ -39,17 +39,17 @@ static const char *const log_levels[] = {"error", "warning", "info", "debug", NU
 		.choices = (list), .help = (about)                             \
 	}
 
-/* A text whose least length is 1 must be set when there is no default. */
+/* A text with a minimum length of 1 and no default must be set. */
 const struct setting setting_table[] = {
     {.name = "state_dir",
         .type = TYPE_TEXT,
         .offset = offsetof(struct settings, state_dir),
         .text = PAPERBOY_STATEDIR,
         .minimum = 1,
-        .help = "folder of the store and the key; only its owner may enter",
+        .help = "directory of the store and the key; accessible to its owner only",
         .needs_restart = true},
     TEXT("template_dir", template_dir, PAPERBOY_TEMPLATEDIR, 1,
-        "folder of the templates"),
+        "directory of the templates"),
     {.name = "log_level",
         .type = TYPE_TEXT,
         .offset = offsetof(struct settings, log_level),
@@ -57,122 +57,123 @@ const struct setting setting_table[] = {
         .minimum = 1,
         .choices = log_levels,
         .help = "error, warning, info or debug"},
-    TEXT("mail.from", mail_from, "", 1, "address that digests come from"),
-    TEXT("mail.from_name", mail_from_name, "paperboy", 0, "name beside it"),
-    TEXT("mail.owner", mail_owner, "", 1, "address of the person who answers for it"),
-    BOOL("mail.alerts", mail_alerts, true,
-        "tell mail.owner by mail what wants a person"),
+    TEXT("mail.from", mail_from, "", 1, "From address of digests"),
+    TEXT("mail.from_name", mail_from_name, "paperboy", 0, "From name of digests"),
+    TEXT("mail.owner", mail_owner, "", 1, "address of the operator"),
+    BOOL("mail.alerts", mail_alerts, true, "mail alerts to mail.owner"),
     TEXT("mail.envelope_from", mail_envelope_from, "", 0,
-        "address for bounces; empty: mail.from"),
+        "envelope sender, for bounces; empty: mail.from"),
     TEXT("mail.domain", mail_domain, "", 0,
-        "domain of Message-IDs; empty: that of mail.from"),
+        "domain of Message-IDs; empty: domain of mail.from"),
     TEXT("mail.list_id", mail_list_id, "", 0, "List-Id; empty: digest.DOMAIN"),
     TEXT("commands.address", commands_address, "", 0,
-        "address that people write commands to; empty: none"),
+        "address for commands by mail; empty: none"),
     TEXT("commands.delimiter", commands_delimiter, "+", 1,
-        "what the mail server knows our +addresses by"),
+        "subaddress delimiter of the mail server (RFC 5233)"),
     TEXT("commands.authserv_id", commands_authserv_id, "", 0,
-        "our server's name in Authentication-Results, if it proves senders"),
-    INT("limits.confirm_interval_h", limit_confirm_again_h, 24, 1, 72,
-        "hours in which a stranger is asked for one confirmation only"),
-    INT("limits.confirmations_per_month", limit_confirmations_month, 3, 1, 100,
-        "times in 30 days that a stranger is asked"),
-    INT("limits.confirmations_per_hour", limit_confirmations_hour, 60, 1, 100000,
-        "unknown senders who are asked in an hour; of them a quarter only if vouched"),
-    INT("limits.confirmations_per_domain_hour", limit_confirmations_domain_hour, 30, 1,
-        100000, "of them in one domain"),
-    INT("limits.unknown_sender_per_day", unknown_sender_per_day, 3, 0, 100,
-        "other answers to a stranger in a day"),
-    INT("limits.replies_per_day", limit_answers_day, 10, 1, 1000,
-        "answers to a subscriber in a day; as many again to proven letters"),
-    INT("limits.help_per_day", limit_help_day, 1, 0, 100,
-        "answers in a day to letters of an address without a command"),
-    INT("limits.owner_mail_per_day", limit_owner_day, 50, 0, 10000,
-        "letters in a day that are passed on to mail.owner"),
+        "trusted authserv-id of Authentication-Results; empty: none"),
+    INT("limits.confirm_interval_h", limit_confirm_interval_h, 24, 1, 72,
+        "hours between two confirmation requests to an unknown sender"),
+    INT("limits.confirmations_per_month", limit_confirmations_per_month, 3, 1, 100,
+        "confirmation requests to an unknown sender in 30 days"),
+    INT("limits.confirmations_per_hour", limit_confirmations_per_hour, 60, 1, 100000,
+        "confirmation requests to all unknown senders; the last quarter needs DMARC"),
+    INT("limits.confirmations_per_domain_hour", limit_confirmations_per_domain_hour, 30,
+        1, 100000, "the same for one domain"),
+    INT("limits.unknown_sender_per_day", limit_unknown_sender_per_day, 3, 0, 100,
+        "other replies to an unknown sender"),
+    INT("limits.replies_per_day", limit_replies_per_day, 10, 1, 1000,
+        "replies to a subscriber; as many again if authenticated"),
+    INT("limits.help_per_day", limit_help_per_day, 1, 0, 100,
+        "replies to messages without a command, per sender"),
+    INT("limits.owner_mail_per_day", limit_owner_mail_per_day, 50, 0, 10000,
+        "messages forwarded to mail.owner"),
     TEXT("digest.zone", digest_zone, "UTC", 1, "time zone of a new subscriber"),
-    TEXT("digest.at", digest_at, "07:30", 1, "local hour of a new subscriber's digest"),
+    TEXT("digest.at", digest_at, "07:30", 1, "local time of a new subscriber's digest"),
     INT("digest.max", digest_max, 20, 1, 200,
         "papers with abstract in a new subscriber's digest"),
     INT("collect.interval_s", collect_interval_s, 1800, 60, 86400,
-        "seconds between two looks at the sources"),
+        "seconds between two fetches from the sources"),
     TEXT("collect.contact", collect_contact, "", 0,
         "contact in the User-Agent; empty: mail.owner"),
     INT("collect.wait_min", collect_wait_min, 60, 0, 720,
-        "minutes that digests wait for a list that is late"),
+        "minutes that digests wait for a late list"),
     BOOL("huggingface.enabled", huggingface_enabled, true,
         "collect Hugging Face's Daily Papers"),
     TEXT("huggingface.url", huggingface_url, "https://huggingface.co", 1,
-        "the service, or a mirror; file:///folder reads daily_papers-DAY.json there"),
+        "the service, or a mirror; file:///dir reads daily_papers-DAY.json there"),
     TEXT("arxiv.categories", arxiv_categories, "", 0,
-        "categories to collect, with blanks between, such as \"cs.CL stat.ML\""),
+        "categories to collect, separated by blanks, such as \"cs.CL stat.ML\""),
     BOOL("arxiv.enrich", arxiv_enrich, true,
-        "ask arXiv for categories, comment, journal and doi of papers without them"),
+        "fetch missing categories, comment, journal and DOI from arXiv"),
     TEXT("arxiv.url", arxiv_url, "https://rss.arxiv.org", 1,
-        "the service's feeds, or a mirror; file:///folder reads CATEGORY.xml there"),
+        "the feeds, or a mirror; file:///dir reads CATEGORY.xml there"),
     TEXT("arxiv.api_url", arxiv_api_url, "https://export.arxiv.org", 1,
-        "the service's API, or a mirror"),
-    INT("arxiv.request_interval_s", arxiv_gap_s, 3, 0, 600,
-        "seconds before each request; arXiv's terms ask for 3 at least"),
+        "the API, or a mirror"),
+    INT("arxiv.request_interval_s", arxiv_request_interval_s, 3, 0, 600,
+        "seconds between requests; arXiv's terms require at least 3"),
     TEXT("feeds.urls", feeds_urls, "", 0,
-        "RSS and Atom feeds as NAME=URL, with blanks between"),
+        "RSS and Atom feeds as NAME=URL, separated by blanks"),
     CHOICE("delivery.method", delivery, SETTINGS_DELIVERY_SMTP, delivery_choices,
-        "smtp, or maildir for a local folder"),
-    TEXT("delivery.maildir", maildir, "", 0, "the folder, when the method is maildir"),
+        "smtp, or maildir for a local Maildir"),
+    TEXT("delivery.maildir", maildir, "", 0, "the Maildir, for the method maildir"),
     INT("delivery.expire_h", expire_h, 36, 1, 120,
-        "hours after which a digest that cannot be sent is given up"),
+        "hours after which an undeliverable digest fails"),
     INT("delivery.per_second", per_second, 0, 0, 1000,
-        "messages a second at most; 0: no limit"),
+        "maximum messages per second; 0: no limit"),
     INT("delivery.per_hour", per_hour, 0, 0, 1000000,
-        "messages an hour at most, spread over it; 0: no limit"),
+        "maximum messages per hour, evenly spread; 0: no limit"),
     INT("delivery.domain_per_hour", domain_per_hour, 0, 0, 1000000,
-        "the same to each domain"),
+        "the same for each recipient domain"),
     CHOICE("smtp.protocol", smtp_protocol, SETTINGS_PROTOCOL_SMTP, protocol_choices,
-        "smtp; or lmtp to a host that delivers itself, without TLS and login"),
+        "smtp; or lmtp to a host that delivers locally, without TLS and login"),
     TEXT("smtp.host", smtp_host, "localhost", 1,
-        "the relay; with lmtp it may be the path of a socket"),
+        "the relay; with lmtp also the path of a socket"),
     INT("smtp.port", smtp_port, 25, 1, 65535, "its port"),
     CHOICE("smtp.tls", smtp_tls, SETTINGS_TLS_AUTO, tls_choices,
         "auto (starttls, but off on loopback), off, starttls or implicit"),
     TEXT("smtp.ca_file", smtp_ca_file, "", 0,
-        "certificates to trust; empty: those of the system"),
-    TEXT("smtp.user", smtp_user, "", 0, "log in as; empty: do not log in"),
+        "trusted CA certificates; empty: those of the system"),
+    TEXT("smtp.user", smtp_user, "", 0, "user name for login; empty: no login"),
     TEXT("smtp.password_file", smtp_password_file, "", 0,
         "file with the password, mode 0600; a bare name is a systemd credential"),
-    TEXT("smtp.ehlo_name", smtp_ehlo_name, "", 0, "our name; empty: mail.domain"),
-    INT("smtp.connections", smtp_connections, 2, 1, 50, "connections at a time"),
-    INT("smtp.shutdown_timeout_s", smtp_stop_wait_s, 60, 1, 3600,
-        "seconds that a stop waits for answers; less than systemd's TimeoutStopSec"),
+    TEXT("smtp.ehlo_name", smtp_ehlo_name, "", 0,
+        "host name in EHLO; empty: mail.domain"),
+    INT("smtp.connections", smtp_connections, 2, 1, 50,
+        "maximum number of parallel connections"),
+    INT("smtp.shutdown_timeout_s", smtp_shutdown_timeout_s, 60, 1, 3600,
+        "timeout for replies on shutdown; less than systemd's TimeoutStopSec"),
     TEXT("receive.lmtp_socket", lmtp_socket, "", 0,
-        "Unix socket on which the mail server hands in letters (LMTP)"),
+        "Unix socket for LMTP from the mail server"),
     TEXT("receive.lmtp_group", lmtp_group, "", 0,
-        "group that may write to it; empty: only the daemon's user"),
+        "group that may connect; empty: only the daemon's user"),
     TEXT("receive.lmtp_listen", lmtp_listen, "", 0,
-        "the same on this machine's network: 127.0.0.1:24"),
-    TEXT("receive.maildir", incoming, "", 0,
-        "folder into which the mail server delivers letters"),
-    TEXT("receive.imap_host", imap_host, "", 0, "host whose folder is read (IMAP)"),
+        "loopback address and port for LMTP: 127.0.0.1:24"),
+    TEXT("receive.maildir", receive_maildir, "", 0,
+        "Maildir into which the mail server delivers"),
+    TEXT("receive.imap_host", imap_host, "", 0, "IMAP server to poll"),
     INT("receive.imap_port", imap_port, 993, 1, 65535, "its port"),
     CHOICE("receive.imap_tls", imap_tls, SETTINGS_TLS_AUTO, tls_choices,
         "auto (993: implicit, 143: starttls, else detected), off, "
         "starttls or implicit"),
     TEXT("receive.imap_ca_file", imap_ca_file, "", 0,
-        "certificates to trust; empty: those of the system"),
-    TEXT("receive.imap_user", imap_user, "", 0, "log in as"),
+        "trusted CA certificates; empty: those of the system"),
+    TEXT("receive.imap_user", imap_user, "", 0, "user name for login"),
     TEXT("receive.imap_password_file", imap_password_file, "", 0,
         "file with the password, mode 0600; a bare name is a systemd credential"),
-    TEXT("receive.imap_folder", imap_folder, "INBOX", 1, "the folder"),
+    TEXT("receive.imap_folder", imap_folder, "INBOX", 1, "folder to read"),
     TEXT("receive.imap_move_to", imap_move_to, "", 0,
-        "folder for messages that are stored; empty: they are marked and stay"),
+        "folder to move stored messages to; empty: only mark them"),
     BOOL("receive.imap_expunge", imap_expunge, false,
-        "remove messages from the server once they are stored"),
+        "expunge messages from the server once they are stored"),
     INT("receive.imap_poll_s", imap_poll_s, 60, 10, 3600,
-        "seconds between two looks at a server without IDLE"),
+        "seconds between two polls of a server without IDLE"),
     TEXT("receive.recipient_header", recipient_header, "", 0,
-        "field with the envelope recipient where LMTP does not tell it, topmost only"),
+        "header with the envelope recipient, if not LMTP; only the topmost one counts"),
     INT("receive.min_free_mb", min_free_mb, 100, 0, 1000000,
-        "megabytes; with less free disk letters are told to come later"),
+        "free disk space in MB below which mail is deferred"),
     TEXT("receive.parser", parser_program, "", 0,
-        "the program that reads letters; empty: paperboy-parser where it is installed"),
+        "path of paperboy-parser; empty: the installed one"),
 };
 
 const size_t setting_count = G_N_ELEMENTS(setting_table);
@@ -182,7 +183,7 @@ settings_new(void)
 {
 	struct settings *settings = g_new0(struct settings, 1);
 
-	settings->notes = g_new0(struct setting_origin, setting_count);
+	settings->origins = g_new0(struct setting_origin, setting_count);
 	for (size_t i = 0; i < setting_count; i++) {
 		switch (setting_table[i].type) {
 		case TYPE_TEXT:
@@ -211,15 +212,14 @@ settings_free(struct settings *settings)
 	for (size_t i = 0; i < setting_count; i++) {
 		if (setting_table[i].type == TYPE_TEXT)
 			g_free(*setting_get_text(settings, &setting_table[i]));
-		g_free(settings->notes[i].file);
+		g_free(settings->origins[i].file);
 	}
-	g_free(settings->notes);
+	g_free(settings->origins);
 	g_free(settings->path);
 	g_free(settings);
 }
 
-/* As libconfig reads it back: it knows no octal, and letters beyond ASCII as they are.
- */
+/* libconfig has no octal escapes and takes non-ASCII text unescaped. */
 static char *
 format_text(const char *text)
 {
@@ -275,7 +275,7 @@ format_range(const struct setting *setting)
 	return g_strdup("");
 }
 
-/* As in etc/paperboy.conf. */
+/* The addresses of etc/paperboy.conf. */
 bool
 settings_is_default(const struct settings *settings)
 {
@@ -285,7 +285,7 @@ settings_is_default(const struct settings *settings)
 
 void
 settings_foreach(const struct settings *settings,
-    void (*visit)(const struct settings_row *row, void *data), void *data)
+    void (*callback)(const struct settings_row *row, void *data), void *data)
 {
 	for (size_t i = 0; i < setting_count; i++) {
 		g_autofree char *value =
@@ -295,7 +295,7 @@ settings_foreach(const struct settings *settings,
 		    setting_table[i].help, range, value,
 		    setting_table[i].needs_restart};
 
-		visit(&row, data);
+		callback(&row, data);
 	}
 }
 
@@ -307,12 +307,10 @@ settings_list_changes(
 
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *setting = &setting_table[i];
-		g_autofree char *one = format_value(setting, (struct settings *)before);
-		g_autofree char *other =
-		    format_value(setting, (struct settings *)after);
+		g_autofree char *old = format_value(setting, (struct settings *)before);
+		g_autofree char *new = format_value(setting, (struct settings *)after);
 
-		if (strcmp(one, other) != 0 &&
-		    (setting->needs_restart || !needs_restart))
+		if (strcmp(old, new) != 0 && (setting->needs_restart || !needs_restart))
 			g_ptr_array_add(names, (gpointer)setting->name);
 	}
 	return names;

@@ -1,9 +1,9 @@
 /*
- * settings.h - everything that paperboy.conf can say.
+ * settings.h - the settings of paperboy.conf.
  *
- * One table (settings.c) holds name, type, range, default, unit and help of
- * each setting; the reader and the printers all work from it.  A file is read
- * whole, all its errors are told at once, and nothing of a bad file is used.
+ * One table (settings.c) holds name, type, range, default, unit and help of each
+ * setting; parsing and printing use it.  All errors of a file are reported at once,
+ * and a file with errors is not used.
  */
 #ifndef PAPERBOY_CONFIG_SETTINGS_H
 #define PAPERBOY_CONFIG_SETTINGS_H
@@ -21,7 +21,7 @@ enum settings_protocol {
 };
 
 enum settings_tls {
-	SETTINGS_TLS_AUTO, /* as the host or the port suggests */
+	SETTINGS_TLS_AUTO, /* by host or port */
 	SETTINGS_TLS_OFF,
 	SETTINGS_TLS_STARTTLS,
 	SETTINGS_TLS_IMPLICIT,
@@ -32,7 +32,7 @@ struct settings {
 	char *template_dir;
 	char *log_level;
 
-	/* mail: who sends, and what it is called */
+	/* mail: the sender identity */
 	char *mail_from;
 	char *mail_from_name;
 	char *mail_owner;
@@ -41,22 +41,22 @@ struct settings {
 	char *mail_domain;        /* "" means the domain of mail_from */
 	char *mail_list_id;       /* "" means digest.DOMAIN */
 
-	/* commands: what people write */
-	char *commands_address; /* "": nobody writes, or to mail_owner */
+	/* commands: mail from users */
+	char *commands_address; /* "": no commands by mail */
 	char *commands_delimiter;
-	char *commands_authserv_id; /* "": nobody vouches for a sender */
+	char *commands_authserv_id; /* "": no Authentication-Results are trusted */
 
-	/* limits: how much is answered */
-	int limit_confirm_again_h;
-	int limit_confirmations_month;
-	int limit_confirmations_hour;
-	int limit_confirmations_domain_hour;
-	int unknown_sender_per_day;
-	int limit_answers_day;
-	int limit_help_day;
-	int limit_owner_day;
+	/* limits on replies, against backscatter */
+	int limit_confirm_interval_h;
+	int limit_confirmations_per_month;
+	int limit_confirmations_per_hour;
+	int limit_confirmations_per_domain_hour;
+	int limit_unknown_sender_per_day;
+	int limit_replies_per_day;
+	int limit_help_per_day;
+	int limit_owner_mail_per_day;
 
-	/* digest: what a new subscriber gets unless told otherwise */
+	/* digest: defaults for new subscribers */
 	char *digest_zone;
 	char *digest_at;
 	int digest_max;
@@ -68,11 +68,11 @@ struct settings {
 	bool huggingface_enabled;
 	char *huggingface_url;
 	bool arxiv_enrich;
-	char *arxiv_categories; /* blanks between; "": none is collected */
+	char *arxiv_categories; /* separated by blanks; "": none */
 	char *arxiv_url;
 	char *arxiv_api_url;
-	int arxiv_gap_s;
-	char *feeds_urls; /* NAME=URL, blanks between */
+	int arxiv_request_interval_s;
+	char *feeds_urls; /* NAME=URL, separated by blanks */
 
 	/* delivery */
 	int delivery; /* enum settings_delivery */
@@ -86,17 +86,17 @@ struct settings {
 	char *smtp_password_file;
 	char *smtp_ehlo_name; /* "" means the domain */
 	int smtp_connections;
-	int smtp_stop_wait_s;
+	int smtp_shutdown_timeout_s;
 	int expire_h;
-	int per_second; /* messages; 0: as many as go */
+	int per_second; /* messages; 0: no limit */
 	int per_hour;
 	int domain_per_hour; /* to one domain */
 
-	/* mailbox: where letters come in; "" switches one off */
+	/* receive: receivers of mail; "" disables one */
 	char *lmtp_socket;
-	char *lmtp_group; /* "" means nobody but the daemon's user */
+	char *lmtp_group; /* "": only the daemon's user */
 	char *lmtp_listen;
-	char *incoming; /* a Maildir */
+	char *receive_maildir;
 	char *imap_host;
 	int imap_port;
 	int imap_tls; /* enum settings_tls; auto: by the port */
@@ -109,11 +109,11 @@ struct settings {
 	int imap_poll_s;
 	char *recipient_header;
 	int min_free_mb;
-	char *parser_program; /* "" means the one that was installed */
+	char *parser_program; /* "": the installed one */
 
-	/* Of the file that was read, for those that say what is wrong in it. */
-	char *path;                   /* NULL: defaults alone */
-	struct setting_origin *notes; /* one for each row of the table */
+	/* The file, for error messages. */
+	char *path;                     /* NULL: defaults only */
+	struct setting_origin *origins; /* one for each row of the table */
 };
 
 /** All settings at their defaults. */
@@ -122,50 +122,48 @@ void settings_free(struct settings *settings);
 PB_DEFINE_AUTO(settings, settings_free);
 
 /**
- * Read a configuration file as far as that can be done.
+ * Read a configuration file despite errors, so that further checks can be made.
  *
- * What is wrong keeps its default and is marked, so that the rest can be checked in
- * the same run; settings of a file with problems are for that alone.
+ * Invalid settings keep their defaults and are marked.  Do not run with the settings
+ * of a file with problems.
  *
  * @param problems  as for settings_load()
  * @return NULL when the file cannot be read at all
  */
 struct settings *settings_read(const char *path, GPtrArray *problems);
 
-/** Where a setting is said: "file:line", or "file" when nowhere. @return a new string
- */
+/** Where a setting is set: "file:line", or "file" if it is not. @return a new string */
 char *settings_format_place(const struct settings *settings, const char *name);
 
-/** Whether a problem was told of a setting's value. */
+/** Whether a setting's value is invalid. */
 bool settings_has_error(const struct settings *settings, const char *name);
 
 /**
  * Read a configuration file.
  *
- * @param problems  of char *, a line each: `file:line: message`; all of the
- *                  file's errors are added
+ * @param problems  of char *, `file:line: message`; all errors of the file are added
  * @return NULL with PB_ERROR_INPUT when there were any
  */
 struct settings *settings_load(const char *path, GPtrArray *problems, GError **error);
 
-/** Its addresses are still those of the file that ships, which are nobody's. */
+/** Whether the addresses are still those of the sample file. */
 bool settings_is_default(const struct settings *settings);
 
-/* One setting, for those who print them. */
+/* One setting, for printing. */
 struct settings_row {
 	const char *name;   /* with its group: "smtp.port" */
 	const char *help;   /* one line */
 	const char *range;  /* "1 to 65535", "\"a\" or \"b\"", or empty */
-	const char *value;  /* as it is written in the file */
+	const char *value;  /* in the notation of the file */
 	bool needs_restart; /* a running program cannot change it */
 };
 
-/** Show every setting with its value, in the table's order. */
+/** Call a function for every setting, in the table's order. */
 void settings_foreach(const struct settings *settings,
-    void (*visit)(const struct settings_row *row, void *data), void *data);
+    void (*callback)(const struct settings_row *row, void *data), void *data);
 
 /**
- * List settings whose values differ.
+ * List settings with different values.
  *
  * @param needs_restart  only those that a running program cannot change
  * @return of const char *, their names
@@ -174,12 +172,11 @@ GPtrArray *settings_list_changes(
     const struct settings *before, const struct settings *after, bool needs_restart);
 
 /**
- * Read a secret: a file of one line that only its owner may read, less the line end.
+ * Read a secret: a file of one line, readable by its owner only.
  *
- * A relative path is that of a systemd credential: it is looked for in
- * $CREDENTIALS_DIRECTORY, which the caller passes in.
+ * A relative path names a systemd credential.
  *
- * @param credentials  that folder, or NULL
+ * @param credentials  $CREDENTIALS_DIRECTORY, or NULL
  * @return NULL with PB_ERROR_INPUT
  */
 char *settings_load_secret(const char *path, const char *credentials, GError **error);

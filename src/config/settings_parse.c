@@ -1,5 +1,5 @@
 /*
- * settings_parse.c - paperboy.conf into settings, and what is wrong with its values.
+ * settings_parse.c - parse paperboy.conf and check its values.
  */
 #include <libconfig.h>
 #include <string.h>
@@ -11,22 +11,20 @@
 #include "config/settings.h"
 #include "config/suggest.h"
 
-/* What a reader needs to say where something is wrong. */
-struct reading {
+struct parse {
 	struct settings *settings;
 	GPtrArray *problems;
-	struct source_map *lines;
-	bool
-	    is_cut; /* the form of the text is wrong somewhere: not all of it is read */
+	struct source_map *map;
+	bool is_truncated; /* by a syntax error */
 };
 
-#define add_problem(reading, at, ...)                                 \
-	source_map_add_problem((reading)->lines, (reading)->problems, \
+#define add_problem(parse, at, ...)                             \
+	source_map_add_problem((parse)->map, (parse)->problems, \
 	    config_setting_source_line(at), __VA_ARGS__)
 
-/* What stands there instead of what is wanted. */
+/* The type of a value, for error messages. */
 static const char *
-kind_of(const config_setting_t *at)
+get_type_name(const config_setting_t *at)
 {
 	switch (config_setting_type(at)) {
 	case CONFIG_TYPE_INT:
@@ -35,12 +33,12 @@ kind_of(const config_setting_t *at)
 	case CONFIG_TYPE_FLOAT:
 		return "a number with a fraction";
 	case CONFIG_TYPE_STRING:
-		return "a text in quotes";
+		return "a quoted text";
 	case CONFIG_TYPE_BOOL:
 		return "true or false";
 	case CONFIG_TYPE_GROUP:
 		return "a group";
-	default: /* No enum of ours: an array, or a list. */
+	default: /* Array or list; libconfig has no enum for it. */
 		return "a list";
 	}
 }
@@ -55,44 +53,42 @@ has_control(const char *text)
 }
 
 static bool
-refuse_choice(
-    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+report_choice(
+    struct parse *parse, const struct setting *setting, const config_setting_t *at)
 {
 	g_autofree char *list = g_strjoinv("\", \"", (char **)setting->choices);
 
-	add_problem(reading, at, "%s must be one of \"%s\"", setting->name, list);
+	add_problem(parse, at, "%s must be one of \"%s\"", setting->name, list);
 	return false;
 }
 
-/* @return whether it was taken */
 static bool
 read_text(
-    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+    struct parse *parse, const struct setting *setting, const config_setting_t *at)
 {
 	const char *text = config_setting_get_string(at);
 
 	if (!text)
-		add_problem(reading, at, "%s must be a text in quotes, not %s",
-		    setting->name, kind_of(at));
+		add_problem(parse, at, "%s must be a quoted text, not %s",
+		    setting->name, get_type_name(at));
 	else if (!g_utf8_validate(text, -1, NULL) || has_control(text))
-		add_problem(reading, at,
+		add_problem(parse, at,
 		    "%s must be UTF-8 on one line, without control characters",
 		    setting->name);
 	else if ((int)strlen(text) < setting->minimum)
-		add_problem(reading, at, "%s must not be empty", setting->name);
+		add_problem(parse, at, "%s must not be empty", setting->name);
 	else if (setting->choices && !g_strv_contains(setting->choices, text))
-		return refuse_choice(reading, setting, at);
+		return report_choice(parse, setting, at);
 	else {
-		g_free(*setting_get_text(reading->settings, setting));
-		*setting_get_text(reading->settings, setting) = g_strdup(text);
+		g_free(*setting_get_text(parse->settings, setting));
+		*setting_get_text(parse->settings, setting) = g_strdup(text);
 		return true;
 	}
 	return false;
 }
 
 static bool
-read_int(
-    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+read_int(struct parse *parse, const struct setting *setting, const config_setting_t *at)
 {
 	long long number = config_setting_type(at) == CONFIG_TYPE_INT64
 	                       ? config_setting_get_int64(at)
@@ -100,77 +96,77 @@ read_int(
 
 	if (config_setting_type(at) != CONFIG_TYPE_INT &&
 	    config_setting_type(at) != CONFIG_TYPE_INT64) {
-		add_problem(reading, at, "%s must be a whole number, not %s",
-		    setting->name, kind_of(at));
+		add_problem(parse, at, "%s must be a whole number, not %s",
+		    setting->name, get_type_name(at));
 		return false;
 	}
 	if (number < setting->minimum || number > setting->maximum) {
-		add_problem(reading, at, "%s must be from %d to %d", setting->name,
+		add_problem(parse, at, "%s must be from %d to %d", setting->name,
 		    setting->minimum, setting->maximum);
 		return false;
 	}
-	*setting_get_int(reading->settings, setting) = (int)number;
+	*setting_get_int(parse->settings, setting) = (int)number;
 	return true;
 }
 
 static bool
 read_bool(
-    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+    struct parse *parse, const struct setting *setting, const config_setting_t *at)
 {
 	if (config_setting_type(at) != CONFIG_TYPE_BOOL) {
-		add_problem(reading, at,
+		add_problem(parse, at,
 		    "%s must be true or false, without quotes, not %s", setting->name,
-		    kind_of(at));
+		    get_type_name(at));
 		return false;
 	}
-	*setting_get_bool(reading->settings, setting) = config_setting_get_bool(at);
+	*setting_get_bool(parse->settings, setting) = config_setting_get_bool(at);
 	return true;
 }
 
 static bool
 read_choice(
-    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+    struct parse *parse, const struct setting *setting, const config_setting_t *at)
 {
 	const char *text = config_setting_get_string(at);
 
 	for (int i = 0; text && setting->choices[i]; i++) {
 		if (strcmp(text, setting->choices[i]) == 0) {
-			*setting_get_int(reading->settings, setting) = i;
+			*setting_get_int(parse->settings, setting) = i;
 			return true;
 		}
 	}
-	return refuse_choice(reading, setting, at);
+	return report_choice(parse, setting, at);
 }
 
 static bool
 read_value(
-    struct reading *reading, const struct setting *setting, const config_setting_t *at)
+    struct parse *parse, const struct setting *setting, const config_setting_t *at)
 {
 	switch (setting->type) {
 	case TYPE_TEXT:
-		return read_text(reading, setting, at);
+		return read_text(parse, setting, at);
 	case TYPE_INT:
-		return read_int(reading, setting, at);
+		return read_int(parse, setting, at);
 	case TYPE_BOOL:
-		return read_bool(reading, setting, at);
+		return read_bool(parse, setting, at);
 	case TYPE_CHOICE:
-		return read_choice(reading, setting, at);
+		return read_choice(parse, setting, at);
 	}
 	return false;
 }
 
 static void
-read_setting(struct reading *reading, size_t row, const config_setting_t *at)
+read_setting(struct parse *parse, size_t row, const config_setting_t *at)
 {
 	const struct source_map_origin *origin =
-	    source_map_find(reading->lines, config_setting_source_line(at));
-	struct setting_origin *note = &reading->settings->notes[row];
+	    source_map_find(parse->map, config_setting_source_line(at));
+	struct setting_origin *setting_origin = &parse->settings->origins[row];
 
-	note->line = origin->line;
-	g_free(note->file);
-	note->file = g_strdup(origin->file);
-	note->is_wrong =
-	    origin->is_wrong || !read_value(reading, &setting_table[row], at);
+	setting_origin->line = origin->line;
+	g_free(setting_origin->file);
+	setting_origin->file = g_strdup(origin->file);
+	setting_origin->is_invalid =
+	    origin->is_invalid || !read_value(parse, &setting_table[row], at);
 }
 
 static bool
@@ -186,7 +182,7 @@ is_group(const char *name)
 }
 
 static void
-refuse_unknown(struct reading *reading, const char *name, const config_setting_t *at)
+report_unknown(struct parse *parse, const char *name, const config_setting_t *at)
 {
 	bool is_group = config_setting_is_group(at) && !strchr(name, '.');
 	g_autofree char *group = is_group ? suggest_group(name) : NULL;
@@ -194,28 +190,26 @@ refuse_unknown(struct reading *reading, const char *name, const config_setting_t
 	const char *own = suggested ? suggest_get_own_name(suggested->name) : NULL;
 
 	if (group)
-		add_problem(reading, at, "unknown group \"%s\": the nearest is \"%s\"",
+		add_problem(parse, at, "unknown group \"%s\": did you mean \"%s\"?",
 		    name, group);
 	else if (is_group)
-		add_problem(reading, at, "unknown group \"%s\"", name);
+		add_problem(parse, at, "unknown group \"%s\"", name);
 	else if (!suggested)
-		add_problem(reading, at, "unknown setting \"%s\"", name);
+		add_problem(parse, at, "unknown setting \"%s\"", name);
 	else if (strcmp(own, suggest_get_own_name(name)) != 0)
-		add_problem(reading, at,
-		    "unknown setting \"%s\": the nearest is \"%s\"", name,
-		    suggested->name);
+		add_problem(parse, at, "unknown setting \"%s\": did you mean \"%s\"?",
+		    name, suggested->name);
 	else if (own == suggested->name)
-		add_problem(reading, at,
-		    "unknown setting \"%s\": %s stands outside of all groups", name,
-		    own);
+		add_problem(parse, at,
+		    "unknown setting \"%s\": %s does not belong to a group", name, own);
 	else
-		add_problem(reading, at,
+		add_problem(parse, at,
 		    "unknown setting \"%s\": write it as %.*s: { %s = ...; };", name,
 		    (int)(own - suggested->name - 1), suggested->name, own);
 }
 
 static void
-read_group(struct reading *reading, const config_setting_t *group, const char *prefix)
+read_group(struct parse *parse, const config_setting_t *group, const char *prefix)
 {
 	for (int i = 0; i < config_setting_length(group); i++) {
 		const config_setting_t *at =
@@ -224,16 +218,16 @@ read_group(struct reading *reading, const config_setting_t *group, const char *p
 		    g_strconcat(prefix, config_setting_name(at), NULL);
 		size_t row = 0;
 
-		/* The form is wrong within it: that was told. */
+		/* A syntax error in it has been reported. */
 		if (config_setting_type(at) == CONFIG_TYPE_NONE)
 			continue;
 		if (!*prefix && is_group(name)) {
 			g_autofree char *inner = g_strconcat(name, ".", NULL);
 
 			if (config_setting_is_group(at))
-				read_group(reading, at, inner);
+				read_group(parse, at, inner);
 			else
-				add_problem(reading, at,
+				add_problem(parse, at,
 				    "%s is a group: write %s: { ... };", name, name);
 			continue;
 		}
@@ -241,99 +235,98 @@ read_group(struct reading *reading, const config_setting_t *group, const char *p
 		    row < setting_count && strcmp(setting_table[row].name, name) != 0)
 			row++;
 		if (row == setting_count)
-			refuse_unknown(reading, name, at);
+			report_unknown(parse, name, at);
 		else
-			read_setting(reading, row, at);
+			read_setting(parse, row, at);
 	}
 }
 
 static const struct setting_origin *
-get_note(const struct settings *settings, const char *name)
+get_origin(const struct settings *settings, const char *name)
 {
 	size_t row = 0;
 
 	while (row < setting_count && strcmp(setting_table[row].name, name) != 0)
 		row++;
 	g_assert(row < setting_count);
-	return &settings->notes[row];
+	return &settings->origins[row];
 }
 
 static void G_GNUC_PRINTF(3, 4)
-    add_whole(struct reading *reading, const char *name, const char *format, ...)
+    add_combined(struct parse *parse, const char *name, const char *format, ...)
 {
-	g_autofree char *place = settings_format_place(reading->settings, name);
+	g_autofree char *place = settings_format_place(parse->settings, name);
 	g_autofree char *message = NULL;
 	va_list arguments;
 
 	va_start(arguments, format);
 	message = g_strdup_vprintf(format, arguments);
 	va_end(arguments);
-	g_ptr_array_add(reading->problems, g_strdup_printf("%s: %s", place, message));
+	g_ptr_array_add(parse->problems, g_strdup_printf("%s: %s", place, message));
 }
 
-/* What is wrong although each value alone is right. */
+/* Invalid combinations of valid values, and missing settings. */
 static void
-check_whole(struct reading *reading)
+check_combinations(struct parse *parse)
 {
-	struct settings *settings = reading->settings;
+	struct settings *settings = parse->settings;
 
 	for (size_t i = 0; i < setting_count; i++)
 		if (setting_table[i].type == TYPE_TEXT &&
-		    setting_table[i].minimum > 0 && !settings->notes[i].is_wrong &&
-		    !reading->is_cut &&
+		    setting_table[i].minimum > 0 && !settings->origins[i].is_invalid &&
+		    !parse->is_truncated &&
 		    !**setting_get_text(settings, &setting_table[i]))
-			add_whole(reading, setting_table[i].name, "%s is not set: %s",
+			add_combined(parse, setting_table[i].name, "%s is not set: %s",
 			    setting_table[i].name, setting_table[i].help);
 	if (settings->delivery == SETTINGS_DELIVERY_MAILDIR && !*settings->maildir &&
-	    !settings_has_error(settings, "delivery.maildir") && !reading->is_cut)
-		add_whole(reading, "delivery.method",
+	    !settings_has_error(settings, "delivery.maildir") && !parse->is_truncated)
+		add_combined(parse, "delivery.method",
 		    "delivery.method is maildir, but delivery.maildir is not set");
 	if (*settings->smtp_user && !*settings->smtp_password_file &&
-	    !settings_has_error(settings, "smtp.password_file") && !reading->is_cut)
-		add_whole(reading, "smtp.user",
+	    !settings_has_error(settings, "smtp.password_file") && !parse->is_truncated)
+		add_combined(parse, "smtp.user",
 		    "smtp.user is set, but smtp.password_file is not");
 	if (settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP && *settings->smtp_user)
-		add_whole(reading, "smtp.user",
-		    "smtp.user is set, but lmtp knows no login: leave it out");
+		add_combined(
+		    parse, "smtp.user", "smtp.user is set, but LMTP has no login");
 	if (settings->smtp_protocol == SETTINGS_PROTOCOL_LMTP &&
 	    settings->smtp_tls != SETTINGS_TLS_AUTO &&
 	    settings->smtp_tls != SETTINGS_TLS_OFF)
-		add_whole(reading, "smtp.tls",
-		    "smtp.tls is set, but lmtp knows no TLS: leave it out");
+		add_combined(parse, "smtp.tls", "smtp.tls is set, but LMTP has no TLS");
 }
 
 char *
 settings_format_place(const struct settings *settings, const char *name)
 {
-	const struct setting_origin *note = get_note(settings, name);
+	const struct setting_origin *origin = get_origin(settings, name);
 
-	return note->file ? g_strdup_printf("%s:%u", note->file, note->line)
-	                  : g_strdup(settings->path ? settings->path : "defaults");
+	return origin->file ? g_strdup_printf("%s:%u", origin->file, origin->line)
+	                    : g_strdup(settings->path ? settings->path : "defaults");
 }
 
 bool
 settings_has_error(const struct settings *settings, const char *name)
 {
-	return get_note(settings, name)->is_wrong;
+	return get_origin(settings, name)->is_invalid;
 }
 
 struct settings *
 settings_read(const char *path, GPtrArray *problems)
 {
-	pb_auto(source_map) lines = source_map_load(path, problems);
+	pb_auto(source_map) map = source_map_load(path, problems);
 	pb_auto(settings) settings = NULL;
-	struct reading reading = {NULL, problems, lines, false};
+	struct parse parse = {NULL, problems, map, false};
 	config_t config;
 
-	if (!lines)
+	if (!map)
 		return NULL;
 	settings = settings_new();
 	settings->path = g_strdup(path);
-	reading.settings = settings;
+	parse.settings = settings;
 	config_init(&config);
-	reading.is_cut = !recover_parse(&config, lines, problems);
-	read_group(&reading, config_root_setting(&config), "");
-	check_whole(&reading);
+	parse.is_truncated = !recover_parse(&config, map, problems);
+	read_group(&parse, config_root_setting(&config), "");
+	check_combinations(&parse);
 	config_destroy(&config);
 	return g_steal_pointer(&settings);
 }

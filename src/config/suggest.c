@@ -1,5 +1,5 @@
 /*
- * suggest.c - which setting or group somebody meant whose name is wrong.
+ * suggest.c - suggest a known setting or group for an unknown name.
  */
 #include "config/suggest.h"
 
@@ -22,7 +22,7 @@ suggest_setting(const char *name)
 	g_autofree const char **names = g_new0(const char *, setting_count + 1);
 	const char *nearest;
 
-	/* Right but for its group: it is another's, or was forgotten. */
+	/* The same name in another group. */
 	for (size_t i = 0; i < setting_count; i++)
 		if (strcmp(suggest_get_own_name(setting_table[i].name),
 		        suggest_get_own_name(name)) == 0)

@@ -1,8 +1,7 @@
 /*
- * text_file.h - read a small text file that an operator names, whatever it turns out to
- * be.
+ * text_file.h - read a small text file of the operator.
  *
- * A pipe or a device is never waited for, and nothing is read before its size is known.
+ * Never blocks on a pipe or a device; the size is checked before the text is used.
  */
 #ifndef PAPERBOY_CONFIG_TEXT_FILE_H
 #define PAPERBOY_CONFIG_TEXT_FILE_H
@@ -12,22 +11,21 @@
 #include <sys/stat.h>
 
 struct text_file {
-	char *text; /* without an octet order mark; lines end in LF alone */
+	char *text; /* without a byte order mark; lines end in LF */
 	struct stat status;
 };
 
 /**
  * Read a file.
  *
- * @param plain  all zero; text_file_clear() it either way
- * @param most   octets that it may have
- * @return NULL, or what is wrong, without the path
+ * @param file  all zero; call text_file_clear() in any case
+ * @return NULL, or an error message without the path, a new string
  */
-char *text_file_load(struct text_file *plain, const char *path, size_t most);
+char *text_file_load(struct text_file *file, const char *path, size_t max_bytes);
 
 /** Whether both are one file. */
-bool text_file_is_same(const struct text_file *one, const struct text_file *other);
+bool text_file_is_same(const struct text_file *a, const struct text_file *b);
 
-void text_file_clear(struct text_file *plain);
+void text_file_clear(struct text_file *file);
 
 #endif

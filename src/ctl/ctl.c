@@ -1,5 +1,5 @@
 /*
- * ctl.c - what the commands of paperboyctl share.
+ * ctl.c - the table of paperboyctl's commands, and their shared functions.
  */
 #include "ctl/ctl.h"
 
@@ -15,291 +15,289 @@
 #include "base/error.h"
 #include "service/setup/startup.h"
 
-/* What the help of a command says beside its usage: mostly its options. */
+/* ---- help texts: the options of a command ---- */
 
 static const char add_details[] =
-    "The first digest comes at once, with the papers of the last three days.\n\n"
-    "  --consent TEXT     how this person agreed, in words; kept as the record of it\n"
-    "  --filter QUERY     a filter; may be given several times\n"
+    "The first digest is sent at once, with papers of the last three days.\n\n"
+    "  --consent TEXT     how the person agreed, in words; stored as evidence\n"
+    "  --filter QUERY     a filter; may be repeated\n"
     "  --name NAME        the person's name, for the To field\n"
     "  --zone ZONE        time zone, such as Europe/Berlin\n"
-    "  --at HH:MM         local hour of the digest\n"
+    "  --at HH:MM         local time of the digest\n"
     "  --cadence CADENCE  now (hourly), daily, weekdays, weekly or weekly:mon,thu\n"
     "  --max N            papers with abstract in one digest, 1 to 200";
 
 static const char set_details[] =
-    "What is not said stays. The next digest is at the next slot of the new rhythm.\n\n"
+    "Other settings are unchanged. The next digest is due by the new schedule.\n\n"
     "  --zone ZONE        time zone, such as Europe/Berlin\n"
-    "  --at HH:MM         local hour of the digest\n"
+    "  --at HH:MM         local time of the digest\n"
     "  --cadence CADENCE  now (hourly), daily, weekdays, weekly or weekly:mon,thu\n"
     "  --max N            papers with abstract in one digest, 1 to 200\n"
-    "  --name NAME        the person's name; '' takes it away\n"
-    "  --language LANG    of digests and answers: en, de; '' is that of the settings\n"
+    "  --name NAME        the person's name; '' removes it\n"
+    "  --language LANG    of digests and replies: en, de; '' is the default\n"
     "  --order WORD       votes, score or date\n"
     "  --abstract WORD    full, short or none\n"
     "  --format WORD      both, text or html\n"
-    "  --quiet WORD       on a day without papers: off (nothing), or note (a line)\n"
-    "  --updates WORD     papers that were replaced: off or on\n"
-    "  --crosslist WORD   papers listed elsewhere first: on or off\n"
+    "  --quiet WORD       on a day without papers: off (no mail) or note (one line)\n"
+    "  --updates WORD     replaced papers: off or on\n"
+    "  --crosslist WORD   cross-listed papers: on or off\n"
     "  --attach WORD      none or bibtex";
 
 static const char pause_details[] =
-    "Filters go on finding papers. Mail that is not under way yet is cancelled; what\n"
-    "was missed comes in one digest, as far back as 30 days.\n\n"
-    "  --until DAY  mail comes again on that day, at the person's hour: 2026-12-01,\n"
-    "               14d or '2 weeks' from today, friday; without it, when the\n"
-    "               pause is ended";
+    "Filters continue to match. Queued mail is cancelled. After the pause, one\n"
+    "digest has the papers missed, of at most 30 days.\n\n"
+    "  --until DAY  resume on that day: 2026-12-01, friday, 14d or '2 weeks' from\n"
+    "               today; without it, until 'subscriber resume'";
 
 static const char resume_details[] =
-    "  --catch-up N  papers with abstract in that one digest, 1 to 200; the others "
-    "are\n"
-    "                in it by title; without it, as many as in any other";
+    "  --catch-up N  papers with abstract in the digest of the pause, 1 to 200; the\n"
+    "                others are listed by title; default: as in any digest";
 
 static const char remove_details[] =
-    "Filters are removed and unsent mail is cancelled. The address is kept, so that\n"
-    "the person may come back and the log tells what was; forget erases that too.\n\n"
+    "Removes the filters and cancels queued mail. The address is kept, so that the\n"
+    "person can come back and the log stays readable; 'forget' erases it, too.\n\n"
     "  --yes  do not ask";
 
 static const char erase_details[] =
-    "Everything that is kept about the person is erased, from the files too; this\n"
-    "takes as long as copying the store. A message that is being sent arrives. "
-    "Backups,\n"
-    "the relay's log and what has arrived are not touched.\n\n"
-    "  --never-again  keep a hash of the address, so that nobody can add it again\n"
+    "Erases all data about the person, from the files too, which takes as long as\n"
+    "copying the store. A message being sent will arrive. Backups, the relay's log\n"
+    "and delivered mail are not affected.\n\n"
+    "  --never-again  keep a hash of the address, so that it cannot be added again\n"
     "  --yes          do not ask";
 
 static const char import_details[] =
-    "FILE is CSV; - is standard input. Its first line names the columns: address, "
-    "name,\n"
-    "state, cadence, weekdays, at, zone, max, paused_until, order, abstract, format,\n"
-    "quiet, updates, crosslist, attach, language, catch_up, consent_at, consent_text,\n"
-    "created_at, filters; only address has to be there. All that is wrong is told at\n"
-    "once, and then nothing is stored. First digests come at each person's hour.\n\n"
-    "  --consent TEXT  how those agreed whose line does not say it\n"
-    "  --dry-run       only tell what would be done\n"
-    "  --skip-bad      store the good lines though others are bad\n"
-    "  --take-back     also those who had left\n"
-    "  --first         a first digest at once, with the papers of three days";
+    "FILE is CSV; - is standard input. The first line names the columns: address,\n"
+    "name, state, cadence, weekdays, at, zone, max, paused_until, order, abstract,\n"
+    "format, quiet, updates, crosslist, attach, language, catch_up, consent_at,\n"
+    "consent_text, created_at, filters; only address is required. All errors are\n"
+    "reported at once, and then nothing is stored. First digests are sent at each\n"
+    "subscriber's usual time.\n\n"
+    "  --consent TEXT  consent of the people without one in their line\n"
+    "  --dry-run       report, but do not store anything\n"
+    "  --skip-bad      skip invalid lines and store the others\n"
+    "  --take-back     also add people who had left\n"
+    "  --first         send a first digest at once, with papers of three days";
 
 static const char export_details[] =
-    "CSV that import reads; FILE is - for standard output. A cell that a spreadsheet\n"
-    "would run has an apostrophe before it, which import takes off.\n\n"
-    "  --filters  the filters too: NUMBER, tab, NAME, tab, QUERY, a line each\n"
-    "  --yes      replace a file that is there without asking";
+    "Writes CSV for import; - is standard output. Cells that a spreadsheet would\n"
+    "evaluate get an apostrophe, which import removes.\n\n"
+    "  --filters  with filters: NUMBER, tab, NAME, tab, QUERY, one per line\n"
+    "  --yes      replace an existing file without asking";
 
 static const char suppress_details[] =
-    "Only a hash of the address is kept. Who is a subscriber there leaves.\n\n"
+    "Only a hash of the address is stored. A subscriber with it is removed.\n\n"
     "  --reason WORD  operator, never-again, complaint or dead\n"
     "  --yes          do not ask";
 
-static const char release_details[] = "  --yes  do not ask";
+static const char yes_details[] = "  --yes  do not ask";
 
 static const char query_details[] =
-    "A query, in single quotes for the shell, and behind -- when it begins with a\n"
+    "QUERY is in single quotes for the shell, and follows -- if it starts with a\n"
     "minus sign:\n"
     "  diffusion model              both words, in title or abstract\n"
     "  \"diffusion model\"            the phrase\n"
-    "  quantiz*  =RAG  c++          a beginning; these very letters; signs\n"
+    "  quantiz*  =RAG  c++          a prefix; exact characters; symbols\n"
     "  a OR b  (a OR b) -survey     either; either, without surveys\n"
     "  reward NEAR/5 hacking        at most five words between\n"
-    "  speech^3 synthesis           speech weighs three times in the order\n"
-    "  title: abstract:             there only; also before a group (...)\n"
-    "  author:\"Y. LeCun\"  first:    one author; the first one\n"
-    "  cs.CL  cat:cs  primary:      arXiv's categories\n"
-    "  org: kw: comment: journal:   words of them\n"
+    "  speech^3 synthesis           speech has three times the weight in the order\n"
+    "  title: abstract:             only there; also before a group (...)\n"
+    "  author:\"Y. LeCun\"  first:    an author; the first author\n"
+    "  cs.CL  cat:cs  primary:      arXiv categories\n"
+    "  org: kw: comment: journal:   words of these fields\n"
     "  doi: id: source: has: type:  values, as in has:code and type:new\n"
-    "  upvotes:>=20 authors:<=3     numbers; comments: and stars: too\n"
-    "  date:7d..  date:2026-07      the day it was listed\n"
-    "What is not told yet (votes, categories, code) is waited for. All of it:\n"
-    "paperboy-filters(7).\n\n"
-    "  --name NAME  what the person calls it; digests show it\n"
-    "  --max N      of its papers so many with abstract in one digest, 1 to 200\n"
-    "  --note TEXT  for whoever reads the list of filters\n"
-    "  --block      what it finds is taken away from the person's other filters";
+    "  upvotes:>=20 authors:<=3     numbers; also comments: and stars:\n"
+    "  date:7d..  date:2026-07      the day of the listing\n"
+    "Values not known yet (votes, categories, code) are waited for. The full\n"
+    "language: paperboy-filters(7).\n\n"
+    "  --name NAME  name of the filter, shown in digests\n"
+    "  --max N      papers with abstract from this filter in one digest, 1 to 200\n"
+    "  --note TEXT  a comment, shown in the list of filters\n"
+    "  --block      remove its matches from the other filters' papers";
 
 static const char test_details[] =
-    "With --address it is compared with that person's other filters, and a NUMBER is\n"
-    "one of them.\n\n"
-    "  --address ADDRESS  whose filters\n"
-    "  --days N           so far back, 30 by itself, 365 at most";
+    "With --address, matches are compared with the subscriber's other filters, and\n"
+    "NUMBER is one of them.\n\n"
+    "  --address ADDRESS  the subscriber\n"
+    "  --days N           days to look back; default 30, maximum 365";
 
 static const char log_details[] =
-    "The newest lines, oldest first.\n\n"
-    "  --address ADDRESS  about one person, also one who left\n"
+    "The newest entries, oldest first.\n\n"
+    "  --address ADDRESS  entries about one subscriber, also a removed one\n"
     "  --since TIME       2026-11-20 or 2026-11-20T18:00:00Z\n"
-    "  --limit N          so many lines, 50 by itself";
+    "  --limit N          number of entries; default 50";
 
 static const char receive_details[] =
-    "For a mail server that starts a program for each letter. Ends with status 75 "
-    "when\n"
-    "paperboyd does not run or cannot store it now: the mail server tries again.\n\n"
-    "  --recipient ADDRESS  whom it was sent to; else mail.from\n"
-    "  --sender ADDRESS     who sent it, '' for a bounce; else as the letter tells\n"
-    "  --socket PATH        instead of receive.lmtp_socket";
+    "For mail servers that run a program for each message. Exits with status 75\n"
+    "when paperboyd is not running or cannot store it now: the mail server retries.\n\n"
+    "  --recipient ADDRESS  envelope recipient; default mail.from\n"
+    "  --sender ADDRESS     envelope sender, '' for a bounce; default from the "
+    "header\n"
+    "  --socket PATH        LMTP socket; default receive.lmtp_socket";
 
 static const char rotate_details[] =
-    "Mail from now on has tokens of the new key. The old one is kept for what was "
-    "sent,\n"
-    "and for the addresses that are suppressed.\n\n"
-    "  --lost  the old key cannot be had: what it made is void";
+    "New mail has tokens of the new key. The old key is kept for mail already sent\n"
+    "and for suppressed addresses.\n\n"
+    "  --lost  the old key is not available; its tokens become invalid\n"
+    "  --yes   do not ask";
+
+static const char check_details[] =
+    "Connects to everything, and sends a mail to itself through the relay. DNS\n"
+    "records (SPF, DKIM, DMARC) are not checked. Exits with status 65 if a check\n"
+    "fails.\n\n"
+    "  --wait SECONDS  for that mail to come back, default 20; 0: send none";
+
+/* ---- commands ---- */
 
 const struct ctl_command ctl_commands[] = {
     {"subscriber", "add", "ADDRESS --consent TEXT [--filter QUERY]...",
-        "add a subscriber whose consent you have", add_details, ctl_run_subscriber_add},
+        "add a subscriber who has given consent", add_details, ctl_run_subscriber_add},
     {"subscriber", "list", "", "list subscribers", NULL, ctl_run_subscriber_list},
-    {"subscriber", "show", "ADDRESS", "show one with filters, rhythm and consent", NULL,
+    {"subscriber", "show", "ADDRESS",
+        "show a subscriber with filters, schedule and consent", NULL,
         ctl_run_subscriber_show},
-    {"subscriber", "set", "ADDRESS [OPTION]...", "change somebody's rhythm or name",
-        set_details, ctl_run_subscriber_set},
-    {"subscriber", "pause", "ADDRESS [--until DAY]", "send nothing for a while",
+    {"subscriber", "set", "ADDRESS [OPTION]...",
+        "change a subscriber's schedule, name or preferences", set_details,
+        ctl_run_subscriber_set},
+    {"subscriber", "pause", "ADDRESS [--until DAY]", "stop mail for a while",
         pause_details, ctl_run_subscriber_pause},
     {"subscriber", "resume", "ADDRESS [--catch-up N]",
-        "end a pause: one digest with what was missed", resume_details,
+        "end a pause, with one digest of the papers missed", resume_details,
         ctl_run_subscriber_resume},
-    {"subscriber", "remove", "ADDRESS [--yes]", "stop all mail to an address",
-        remove_details, ctl_run_subscriber_remove},
+    {"subscriber", "remove", "ADDRESS [--yes]", "remove a subscriber", remove_details,
+        ctl_run_subscriber_remove},
     {"subscriber", "forget", "ADDRESS [--never-again] [--yes]",
-        "erase all that is kept about somebody", erase_details,
-        ctl_run_subscriber_forget},
-    {"subscriber", "import", "FILE|- [OPTION]...", "add many subscribers from a table",
+        "erase all data about a person", erase_details, ctl_run_subscriber_forget},
+    {"subscriber", "import", "FILE|- [OPTION]...", "add subscribers from a CSV file",
         import_details, ctl_run_subscriber_import},
     {"subscriber", "export", "[FILE|-] [--filters] [--yes]",
-        "write all subscribers as a table", export_details, ctl_run_subscriber_export},
+        "write all subscribers as CSV", export_details, ctl_run_subscriber_export},
     {"filter", "add", "ADDRESS QUERY [OPTION]...",
-        "give a subscriber a filter, or a block", query_details, ctl_run_filter_add},
+        "add a filter, or a block, to a subscriber", query_details, ctl_run_filter_add},
     {"filter", "list", "ADDRESS", "list a subscriber's filters", NULL,
         ctl_run_filter_list},
-    {"filter", "edit", "ADDRESS NUMBER QUERY", "give a filter another query",
-        "Number and name stay; so does what was found and not sent yet.",
+    {"filter", "edit", "ADDRESS NUMBER QUERY", "change a filter's query",
+        "Keeps its number, its name and papers found but not sent yet.",
         ctl_run_filter_edit},
-    {"filter", "move", "ADDRESS NUMBER NEWNUMBER", "give a filter another number",
-        "A number that is free is taken; else the filters between the two move by one.",
+    {"filter", "move", "ADDRESS NUMBER NEWNUMBER", "change a filter's number",
+        "If the number is taken, the filters in between move by one.",
         ctl_run_filter_move},
-    {"filter", "rename", "ADDRESS NUMBER NAME", "give a filter another name",
-        "The name '' takes it away.", ctl_run_filter_rename},
+    {"filter", "rename", "ADDRESS NUMBER NAME", "change a filter's name",
+        "The name '' removes it.", ctl_run_filter_rename},
     {"filter", "test", "QUERY|NUMBER [--address ADDRESS] [--days N]",
-        "show what a filter would have found; nothing is stored", test_details,
+        "show the papers a filter would have matched; nothing is stored", test_details,
         ctl_run_filter_test},
     {"filter", "explain", "QUERY [PAPER-ID]",
-        "show what a filter means, and what each clause says of a paper", NULL,
+        "show the meaning of a filter, and how its clauses match a paper", NULL,
         ctl_run_filter_explain},
-    {"filter", "remove", "ADDRESS NUMBER [--yes]", "take a filter away",
-        release_details, ctl_run_filter_remove},
+    {"filter", "remove", "ADDRESS NUMBER [--yes]", "remove a filter", yes_details,
+        ctl_run_filter_remove},
     {"search", NULL, "QUERY [--limit N] [--since DAY]",
-        "search all papers ever seen, the best first",
-        "20 papers unless --limit says otherwise; DAY as in 2026-11-01.",
-        ctl_run_search},
+        "search the archive of all papers, best matches first",
+        "20 papers unless --limit is given; DAY as in 2026-11-01.", ctl_run_search},
     {"why", NULL, "ADDRESS PAPER-ID",
-        "say why a paper is, or is not, in somebody's digest",
-        "A PAPER-ID is the number of arXiv, such as 2611.10010.", ctl_run_why},
-    {"suppression", "list", "", "list the addresses that are never to be mailed",
-        "Only hashes are kept: the addresses cannot be told.",
+        "explain why a paper is, or is not, in a subscriber's digest",
+        "PAPER-ID is the arXiv number, such as 2611.10010.", ctl_run_why},
+    {"suppression", "list", "", "list suppressed addresses",
+        "Only hashes are stored, so addresses cannot be shown.",
         ctl_run_suppression_list},
     {"suppression", "add", "ADDRESS [--reason WORD] [--yes]",
-        "keep an address from ever being mailed", suppress_details,
-        ctl_run_suppression_add},
-    {"suppression", "remove", "ADDRESS [--yes]", "let an address be mailed again",
-        release_details, ctl_run_suppression_remove},
-    {"key", "rotate", "[--lost] [--yes]", "make a new secret key; stop paperboyd first",
-        rotate_details, ctl_run_key_rotate},
-    {"key", "restore", "FILE", "take the key from a backup; stop paperboyd first",
-        "The store stays as it is. For a key file that was damaged or lost.",
+        "never send mail to an address", suppress_details, ctl_run_suppression_add},
+    {"suppression", "remove", "ADDRESS [--yes]", "allow mail to an address again",
+        yes_details, ctl_run_suppression_remove},
+    {"key", "rotate", "[--lost] [--yes]",
+        "create a new secret key; stop paperboyd first", rotate_details,
+        ctl_run_key_rotate},
+    {"key", "restore", "FILE",
+        "restore only the key from a backup; stop paperboyd first",
+        "For a damaged or lost key file. The store is not changed.",
         ctl_run_key_restore},
-    {"confirmation", "list", "", "list what waits for somebody's confirmation",
-        "Whom was asked what by mail, or can undo it still, and until when.  Their "
-        "tokens are not kept.",
+    {"confirmation", "list", "", "list pending confirmations",
+        "Requests that await a reply or can still be undone. Tokens are not stored.",
         ctl_run_confirmation_list},
-    {"config", NULL, "[NAME]", "show the settings, or one", NULL, ctl_run_config},
+    {"config", NULL, "[NAME]", "show all settings, or one", NULL, ctl_run_config},
     {"log", NULL, "[--address ADDRESS] [--since TIME] [--limit N]",
-        "show who changed what, and when", log_details, ctl_run_log},
+        "show the audit log: who changed what, and when", log_details, ctl_run_log},
     {"preview", NULL, "ADDRESS [--html|--raw]",
-        "show the digest that an address would get now; nothing is sent or stored",
-        NULL, ctl_run_preview},
-    {"source", "list", "",
-        "list the sources: on or off, last answer, next look, pauses", NULL,
+        "show the digest a subscriber would get now; nothing is sent or stored", NULL,
+        ctl_run_preview},
+    {"source", "list", "", "list sources: state, last fetch, next fetch, pauses", NULL,
         ctl_run_source_list},
-    {"source", "fetch", "[NAME]", "ask the sources now, for the last two weeks",
-        "Also while the daemon runs. Ends with status 75 when a source failed.",
+    {"source", "fetch", "[NAME]", "fetch the last two weeks from the sources now",
+        "Also while the daemon runs. Exits with status 75 when a source fails.",
         ctl_run_source_fetch},
     {"source", "replay", "NAME DAY [--from FILE]",
-        "ask a source for one past day again, or read that day from a file",
-        "What is new goes into the next digests of those whose filters find it, as\n"
-        "long as the day is at most 30 days ago. Nobody gets a paper again.",
+        "fetch a past day again, or read it from a file",
+        "New papers go into the next digests if the day is at most 30 days ago.\n"
+        "Papers already sent are not sent again.",
         ctl_run_source_replay},
-    {"digest", "list", "[--address A] [--limit N]", "list digests, the newest first",
-        NULL, ctl_run_digest_list},
-    {"digest", "show", "NUMBER|last [--html|--raw]",
-        "show a digest that was made, as its reader got it",
-        "--raw gives the octets that were or will be sent. When they are others now,\n"
-        "since templates, settings or a paper have changed, that is said.",
+    {"digest", "list", "[--address A] [--limit N]", "list digests, newest first", NULL,
+        ctl_run_digest_list},
+    {"digest", "show", "NUMBER|last [--html|--raw]", "show a digest as it was sent",
+        "--raw prints the bytes that were or will be sent, with a note if they differ\n"
+        "because templates, settings or a paper have changed.",
         ctl_run_digest_show},
     {"queue", "list", "[--all] [--state S] [--address A]",
-        "list messages that wait, or all of the last two weeks",
+        "list queued messages, or all of the last two weeks",
         "States: NEW SENDING DEFERRED UNKNOWN HELD, and with --all or --state\n"
         "SENT FAILED CANCELLED.",
         ctl_run_queue_list},
-    {"queue", "show", "ID", "tell everything that is known of one message", NULL,
-        ctl_run_queue_show},
-    {"queue", "retry", "ID...|all", "try messages now, and the relay with them",
-        "HELD ones only when they are named. One in state UNKNOWN may have arrived:\n"
-        "it goes out again with the same Message-ID and octets.",
+    {"queue", "show", "ID", "show all details of a message", NULL, ctl_run_queue_show},
+    {"queue", "retry", "ID...|all", "retry messages, and the relay, now",
+        "HELD messages only by ID. One in state UNKNOWN may have arrived: it is sent\n"
+        "again with the same Message-ID and bytes.",
         ctl_run_queue_retry},
-    {"queue", "hold", "ID...|all", "let messages wait until you release them", NULL,
+    {"queue", "hold", "ID...|all", "hold messages until they are released", NULL,
         ctl_run_queue_hold},
-    {"queue", "release", "ID...|all [--yes]", "send messages that are HELD",
-        "One whose papers are all older than 30 days is cancelled instead.",
+    {"queue", "release", "ID...|all [--yes]", "send HELD messages",
+        "A message whose papers are all older than 30 days is cancelled instead.",
         ctl_run_queue_release},
-    {"queue", "drop", "ID...|all [--state S] [--delivered] [--yes]",
-        "never send these messages",
-        "Their papers are free for the next digest. With --delivered they count as\n"
-        "read, and so do those of a message that may have arrived (UNKNOWN).",
+    {"queue", "drop", "ID...|all [--state S] [--delivered] [--yes]", "cancel messages",
+        "Their papers go into the next digest. With --delivered they count as read, "
+        "as\n"
+        "do those of a message that may have arrived (UNKNOWN).",
         ctl_run_queue_drop},
-    {"queue", NULL, "[--all] [--state S] [--address A]", "the same as queue list", NULL,
+    {"queue", NULL, "[--all] [--state S] [--address A]", "same as queue list", NULL,
         ctl_run_queue_list},
-    {"inbox", "list", "[--state S]", "list letters that wait or are quarantined",
+    {"inbox", "list", "[--state S]", "list received mail, new or quarantined",
         "States: new quarantined, and with --state done.", ctl_run_inbox_list},
-    {"inbox", "show", "ID [--raw]", "tell what is known of one letter, or its octets",
+    {"inbox", "show", "ID [--raw]", "show details of a received message, or its bytes",
         NULL, ctl_run_inbox_show},
-    {"inbox", "retry", "ID...|all", "handle letters again",
-        "all is all that are quarantined.", ctl_run_inbox_retry},
-    {"inbox", "drop", "ID...|all [--yes]", "forget letters without handling them",
-        "all is all that are quarantined. Only a hash of them is kept, so that they\n"
-        "are not taken when they come again.",
+    {"inbox", "retry", "ID...|all", "process received mail again",
+        "all means all quarantined messages.", ctl_run_inbox_retry},
+    {"inbox", "drop", "ID...|all [--yes]", "delete received mail without processing it",
+        "all means all quarantined messages. A hash is kept, so that further copies "
+        "are\n"
+        "ignored.",
         ctl_run_inbox_drop},
     {"receive", NULL, "[--recipient ADDRESS] [--sender ADDRESS] [--socket PATH]",
-        "hand in the letter on standard input", receive_details, ctl_run_receive},
+        "deliver the message on standard input to paperboyd", receive_details,
+        ctl_run_receive},
     {"backup", NULL, "FILE [--yes]",
-        "write store and key into one file, while all runs",
-        "The file is made by the owner of the state folder, mode 0600, and has the\n"
-        "secret key in it. --yes replaces a file that is there.",
+        "write the store and the key to a file, while the daemon runs",
+        "The file belongs to the owner of the state directory, has mode 0600 and\n"
+        "contains the secret key. --yes replaces an existing file.",
         ctl_run_backup},
     {"restore", NULL, "FILE [--yes]",
-        "put a backup in the place of the store; stop paperboyd first",
-        "What is there now is kept in a folder beside it. Nothing is mailed by\n"
-        "itself that may have been mailed since the backup: it is HELD.",
+        "replace the store by a backup; stop paperboyd first",
+        "The current store is kept in a directory beside it. Mail that may have been\n"
+        "sent since the backup is HELD.",
         ctl_run_restore},
-    {"doctor", NULL, "", "look for everything that can be wrong; nothing is changed",
-        "Ends with status 65 when something is.", ctl_run_doctor},
-    {"check", NULL, "", "try it all: sources, relay, mailbox, a mail to itself",
-        "Connects to everything, and sends a mail to itself through the relay. What "
-        "is\n"
-        "in DNS (SPF, DKIM, DMARC) is not looked at. Ends with status 65 when "
-        "something\n"
-        "is wrong.\n\n"
-        "  --wait SECONDS  for that mail to come back, 20 by itself; 0: send none",
-        ctl_run_check},
-    {"status", NULL, "", "say how everything is, and what wants a person",
-        "Ends with status 1 when something does.", ctl_run_status},
-    {"metrics", NULL, "", "print numbers for Prometheus",
-        "Without a running paperboyd there are those of the store, and paperboy_up 0.",
+    {"doctor", NULL, "", "check for problems; nothing is changed",
+        "Exits with status 65 if there are any.", ctl_run_doctor},
+    {"check", NULL, "", "test sources, relay, receivers and a mail to itself",
+        check_details, ctl_run_check},
+    {"status", NULL, "", "show the state of the service, and what needs attention",
+        "Exits with status 1 if something does.", ctl_run_status},
+    {"metrics", NULL, "", "print metrics for Prometheus",
+        "Without a running paperboyd: those of the store, and paperboy_up 0.",
         ctl_run_metrics},
-    {"reload", NULL, "", "let the daemon read its configuration and templates again",
-        "A configuration with a mistake is refused whole, and the old one stays.",
+    {"reload", NULL, "", "reload configuration and templates of the daemon",
+        "A configuration with errors is rejected; the daemon keeps the old one.",
         ctl_run_reload},
     {0},
 };
 
-/* The "--" that ends the options stays in when something like -x follows. */
+/* GLib keeps the "--" when something like -x follows. */
 static void
 remove_separator(int *argc, char **argv)
 {
@@ -313,7 +311,7 @@ remove_separator(int *argc, char **argv)
 	}
 }
 
-/* What GLib says of a command line, in words that help. */
+/* Add a hint to an error of GLib's option parser. */
 static void
 set_option_error(GError **error, const GError *problem)
 {
@@ -323,7 +321,7 @@ set_option_error(GError **error, const GError *problem)
 	else
 		g_set_error(error, G_OPTION_ERROR, problem->code, "%s%s",
 		    problem->code == G_OPTION_ERROR_UNKNOWN_OPTION
-		        ? "write -- before what begins with - and is no option: "
+		        ? "write -- before an argument that begins with -: "
 		        : "",
 		    problem->message);
 }
@@ -353,7 +351,7 @@ ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
 	}
 	if (most >= 0 && *argc - 1 > most) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "one argument too many: '%s'", (*argv)[most + 1]);
+		    "unexpected argument '%s'", (*argv)[most + 1]);
 		return false;
 	}
 	return true;
@@ -378,8 +376,8 @@ ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error)
 	guint64 number = 0;
 
 	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL)) {
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is no %s: its number is wanted", text, what);
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_INPUT, "invalid %s id '%s'", what, text);
 		return false;
 	}
 	*id = (int64_t)number;
@@ -395,8 +393,7 @@ ctl_confirm(bool is_yes, const char *question, GError **error)
 		return true;
 	if (!isatty(STDIN_FILENO)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "not done: there is no terminal to ask on; --yes says that it is "
-		    "meant");
+		    "not done: confirmation needs a terminal, or --yes");
 		return false;
 	}
 	fprintf(stderr, "%s? [y/N] ", question);
@@ -415,8 +412,8 @@ ctl_check_replaceable(const char *path, GError **error)
 
 	if (g_stat(path, &status) != 0 || S_ISREG(status.st_mode))
 		return true;
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%s' is no regular file, and stays as it is: name another", path);
+	g_set_error(
+	    error, PB_ERROR, PB_ERROR_INPUT, "'%s' is not a regular file", path);
 	return false;
 }
 
@@ -442,11 +439,11 @@ ctl_is_daemon_running(const struct ctl *ctl)
 }
 
 char *
-ctl_ask_daemon(const struct ctl *ctl, const char *word)
+ctl_ask_daemon(const struct ctl *ctl, const char *command)
 {
 	g_autoptr(GSocketConnection) connection = connect_daemon(ctl);
-	g_autofree char *line = g_strdup_printf("%s\n", word);
-	char answer[BOUNDS_CONTROL_ANSWER_BYTES];
+	g_autofree char *line = g_strdup_printf("%s\n", command);
+	char reply[BOUNDS_CONTROL_ANSWER_BYTES];
 	gsize size = 0;
 
 	if (!connection)
@@ -454,16 +451,16 @@ ctl_ask_daemon(const struct ctl *ctl, const char *word)
 	g_output_stream_write_all(
 	    g_io_stream_get_output_stream(G_IO_STREAM(connection)), line, strlen(line),
 	    NULL, NULL, NULL);
-	/* The daemon closes behind its answer; what came before a failure counts. */
+	/* The daemon closes after its reply; use what arrived before a failure. */
 	g_input_stream_read_all(g_io_stream_get_input_stream(G_IO_STREAM(connection)),
-	    answer, sizeof(answer), &size, NULL, NULL);
-	return g_strchomp(g_utf8_make_valid(answer, (gssize)size));
+	    reply, sizeof(reply), &size, NULL, NULL);
+	return g_strchomp(g_utf8_make_valid(reply, (gssize)size));
 }
 
 void
-ctl_poke_daemon(const struct ctl *ctl)
+ctl_wake_daemon(const struct ctl *ctl)
 {
-	g_autofree char *answer = ctl_ask_daemon(ctl, "wake");
+	g_autofree char *reply = ctl_ask_daemon(ctl, "wake");
 }
 
 char *
@@ -475,7 +472,8 @@ ctl_format_time(int64_t at)
 }
 
 void
-ctl_explain_problem(const char *text, const struct query_error *problem, GError **error)
+ctl_print_query_error(
+    const char *text, const struct query_error *problem, GError **error)
 {
 	g_autofree char *lines = NULL;
 
@@ -485,8 +483,8 @@ ctl_explain_problem(const char *text, const struct query_error *problem, GError 
 	fputs(lines, stderr);
 	g_clear_error(error);
 	g_set_error(error, PB_ERROR, problem->code,
-	    "the filter was refused, and nothing was stored%s%s",
-	    problem->example ? "; an example: " : "",
+	    "invalid filter; nothing was stored%s%s",
+	    problem->example ? "; example: " : "",
 	    problem->example ? problem->example : "");
 }
 

@@ -1,5 +1,5 @@
 /*
- * ctl.h - what the commands of paperboyctl share.
+ * ctl.h - the commands of paperboyctl and their shared functions.
  */
 #ifndef PAPERBOY_CTL_CTL_H
 #define PAPERBOY_CTL_CTL_H
@@ -17,8 +17,8 @@ struct ctl {
 	struct store *store; /* NULL for a command that opens it itself */
 	struct clock clock;
 	bool is_json;
-	char *who;  /* for the audit */
-	int status; /* of the program's end when the command did what it had to; 0 */
+	char *who;  /* "operator NAME", for the audit log */
+	int status; /* exit status after success, usually 0 */
 };
 
 /* One command: "subscriber add ADDRESS". */
@@ -27,12 +27,12 @@ struct ctl_command {
 	const char *verb;      /* NULL: the noun alone is the command */
 	const char *arguments; /* for the usage line */
 	const char *help;      /* one line */
-	const char *details;   /* more, for --help of the command; or NULL */
-	/* argv[0] is the command's name; options of its own are still in it. */
+	const char *details;   /* for --help of the command; may be NULL */
+	/* argv[0] is the command's name, followed by its options and arguments. */
 	bool (*run)(struct ctl *ctl, int argc, char **argv, GError **error);
 };
 
-/** All commands, ended by a row without noun. */
+/** All commands, ended by a row without a noun. */
 extern const struct ctl_command ctl_commands[];
 
 bool ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error);
@@ -89,72 +89,69 @@ bool ctl_run_reload(struct ctl *ctl, int argc, char **argv, GError **error);
 bool ctl_run_metrics(struct ctl *ctl, int argc, char **argv, GError **error);
 
 /**
- * Parse a command's own options and check how many arguments are left.
+ * Parse a command's own options and check the number of arguments.
  *
  * @param entries  ended by an empty one; NULL for none
- * @param wanted   arguments besides the command's name
+ * @param wanted   number of arguments besides the command's name
  */
 bool ctl_parse(
     const GOptionEntry *entries, int wanted, int *argc, char ***argv, GError **error);
 
-/** Read a number of digests, messages and the like: 1 or more. @param what "message" */
-bool ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error);
-
 /**
- * Ask before something is destroyed: "Forget anna@example.org? [y/N]".
+ * The same with optional arguments.
  *
- * @param is_yes    --yes was given: nothing is asked
- * @param question  without the question mark
- * @return false with PB_ERROR_INPUT when the answer is not yes, or when there is no
- *         terminal to ask on
- */
-bool ctl_confirm(bool is_yes, const char *question, GError **error);
-
-/**
- * What is written whole under another name takes the place of what is there by
- * rename(2): root would lose /dev/null by it.
- *
- * @return false with PB_ERROR_INPUT when path is a device, a pipe or a folder
- */
-bool ctl_check_replaceable(const char *path, GError **error);
-
-/**
- * Say one word to a running daemon.
- *
- * @return its answer without the last line's end, for g_free(); NULL when none runs
- */
-char *ctl_ask_daemon(const struct ctl *ctl, const char *word);
-
-/**
- * As ctl_parse(), where arguments may be left out.
- *
- * @param least  arguments besides the command's name; argv is NULL behind the last
+ * @param least  arguments besides the command's name; argv ends with NULL
  * @param most   -1: no limit
  */
 bool ctl_parse_some(const GOptionEntry *entries, int least, int most, int *argc,
     char ***argv, GError **error);
 
-/** The key of the state folder; made when there is none yet. */
+/** Parse the id of a digest, message, ...: at least 1. @param what  "message" */
+bool ctl_parse_id(const char *text, const char *what, int64_t *id, GError **error);
+
+/**
+ * Ask for confirmation: "Forget anna@example.org? [y/N]".
+ *
+ * @param is_yes    --yes was given: do not ask
+ * @param question  without the question mark
+ * @return false with PB_ERROR_INPUT when the answer is not yes or standard input is not
+ *         a terminal
+ */
+bool ctl_confirm(bool is_yes, const char *question, GError **error);
+
+/**
+ * Check that rename(2) may replace a path: root would lose /dev/null by it.
+ *
+ * @return false with PB_ERROR_INPUT when path is a device, a pipe or a directory
+ */
+bool ctl_check_replaceable(const char *path, GError **error);
+
+/**
+ * Send a command to a running daemon.
+ *
+ * @return its reply without the last newline, for g_free(); NULL when none is running
+ */
+char *ctl_ask_daemon(const struct ctl *ctl, const char *command);
+
+/** Wake a running daemon, if any, to process changes now. */
+void ctl_wake_daemon(const struct ctl *ctl);
+
+bool ctl_is_daemon_running(const struct ctl *ctl);
+
+/** Load the key of the state directory, or create it. */
 GBytes *ctl_load_key(const struct ctl *ctl, GError **error);
 
-/** Tell a running daemon to look again; none running is fine. */
-void ctl_poke_daemon(const struct ctl *ctl);
-
-/** Print what was found right and wrong, with what to do; the status tells too.
- * @param findings  of struct doctor_finding * */
+/** Print findings of doctor or check. @param findings  of struct doctor_finding * */
 void ctl_print_findings(struct ctl *ctl, const GPtrArray *findings);
 
 /** "2026-11-21 07:30 UTC", or "-" for a negative time. @return a new string */
 char *ctl_format_time(int64_t at);
 
-/** Is there a daemon that could be told? */
-bool ctl_is_daemon_running(const struct ctl *ctl);
-
 /**
- * Print on standard error where a filter is wrong, and let the error say only that
- * it was refused; nothing when it is not wrong.
+ * Print the position of a syntax error on standard error, and shorten the error to "the
+ * filter was refused"; without a syntax error do nothing.
  */
-void ctl_explain_problem(
+void ctl_print_query_error(
     const char *text, const struct query_error *problem, GError **error);
 
 /** @param warnings  of struct msg *, or NULL */

@@ -1,5 +1,5 @@
 /*
- * ctl_backup.c - the commands backup and restore.
+ * ctl_backup.c - the commands backup, restore, key rotate and key restore.
  */
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -8,9 +8,10 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "service/health/backup_service.h"
+#include "service/health/key_change.h"
 #include "service/state/lock.h"
 
-/* On a terminal, once a second has gone by: one line that says how far it is. */
+/* On a terminal, a progress line after the first second. */
 struct progress {
 	int64_t since_us;
 	bool is_shown;
@@ -54,7 +55,7 @@ ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error)
 		g_autofree char *question = g_strdup_printf("Replace %s", request.path);
 
 		if (!ctl_confirm(is_yes, question, error)) {
-			g_prefix_error(error, "'%s' exists already: ", request.path);
+			g_prefix_error(error, "'%s' exists: ", request.path);
 			return false;
 		}
 		request.may_replace = true;
@@ -69,7 +70,7 @@ ctl_run_backup(struct ctl *ctl, int argc, char **argv, GError **error)
 		print_json(json_pack(
 		    "{s:s, s:I}", "backup", request.path, "bytes", (json_int_t)bytes));
 	else
-		printf("%s written and checked: %s, with the secret key in it\n",
+		printf("%s written and verified: %s, including the secret key\n",
 		    request.path, size);
 	return true;
 }
@@ -85,58 +86,58 @@ print_restored(struct ctl *ctl, const struct backup_service_report *report)
 		                     " s:i}",
 		    "made_at", (json_int_t)restored->made_at, "held",
 		    (json_int_t)restored->held, "people", (json_int_t)restored->people,
-		    "tickets", (json_int_t)restored->tickets, "letters",
+		    "confirmations", (json_int_t)restored->tickets, "messages",
 		    (json_int_t)restored->messages, "aside", report->aside, "carried",
 		    report->is_carried, "unsubscribed", (int)report->unsubscribed,
 		    "suppressed", (int)report->suppressed, "erased",
 		    (int)report->erased));
 		return;
 	}
-	printf("Everything is as it was at %s.\n"
-	       "What was there before is in %s.\n",
+	printf("Restored the state of %s.\n"
+	       "The previous store is in %s.\n",
 	    made, report->aside);
 	if (restored->held || restored->people)
 		printf(
-		    "Nothing is mailed by itself that may have been mailed since:\n"
-		    "  %" G_GINT64_FORMAT " %s HELD now, and so will be the "
-		    "next digests\n"
+		    "Mail that may have been sent since is held:\n"
+		    "  %" G_GINT64_FORMAT " %s HELD now, and so will be the next "
+		    "digests\n"
 		    "  of %" G_GINT64_FORMAT " %s, once paperboyd runs and has "
 		    "asked the sources.\n"
-		    "Then look at them (paperboyctl queue list --state HELD) and\n"
-		    "  paperboyctl queue release ID...|all           send them, or\n"
-		    "  paperboyctl queue drop --delivered ID...|all  they had it, or\n"
-		    "  paperboyctl queue drop ID...|all              what is in them\n"
-		    "                                                comes with the "
-		    "next.\n",
+		    "See paperboyctl queue list --state HELD, and then\n"
+		    "  paperboyctl queue release ID...|all           to send them\n"
+		    "  paperboyctl queue drop --delivered ID...|all  if they have "
+		    "arrived\n"
+		    "  paperboyctl queue drop ID...|all              to put their "
+		    "papers into\n"
+		    "                                                the next digest\n",
 		    restored->held, restored->held == 1 ? "message is" : "messages are",
-		    restored->people, restored->people == 1 ? "person" : "people");
+		    restored->people,
+		    restored->people == 1 ? "subscriber" : "subscribers");
 	if (restored->messages)
-		printf("Quarantined is what may have been answered since:\n"
-		       "  letters: %" G_GINT64_FORMAT
+		printf("Mail that may have been processed since is quarantined:\n"
+		       "  messages: %" G_GINT64_FORMAT
 		       " (paperboyctl inbox list; inbox retry, or inbox drop)\n",
 		    restored->messages);
 	if (restored->tickets)
-		printf("What waited for somebody's word is void, since it may have "
-		       "come:\n"
-		       "  tickets: %" G_GINT64_FORMAT
-		       " (who still wants to confirm or undo writes again)\n",
+		printf("Pending confirmations are revoked, since they may have been "
+		       "used:\n"
+		       "  confirmations: %" G_GINT64_FORMAT
+		       " (to confirm or undo, users must write again)\n",
 		    restored->tickets);
 	if (report->is_carried)
-		printf(
-		    "Carried over from the old store: %u unsubscribed, %u suppressed,"
-		    " %u erased.\n"
-		    "Who came or changed filters since is as at that time: it is "
-		    "there to be\n"
-		    "compared.\n",
+		printf("Carried over from the previous store: %u unsubscribed, "
+		       "%u suppressed, %u erased.\n"
+		       "New subscribers and changed filters are not carried over; "
+		       "compare them there.\n",
 		    report->unsubscribed, report->suppressed, report->erased);
 	else
-		puts("Who came, left, was suppressed or erased since is as at that "
-		     "time: there was\n"
-		     "no store to carry that over from which is sound and has the "
-		     "same key.");
+		puts("Nothing is carried over: the previous store is missing, damaged "
+		     "or has another\n"
+		     "key. Who left, was suppressed or was erased since is as it was "
+		     "then.");
 }
 
-/* Before anything is asked: a daemon at work is the usual reason why it cannot be. */
+/* Check for a running daemon before asking the operator. */
 static bool
 check_alone(struct ctl *ctl, GError **error)
 {
@@ -172,5 +173,57 @@ ctl_run_restore(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	print_restored(ctl, &report);
 	g_free(report.aside);
+	return true;
+}
+
+/* ---- key ---- */
+
+bool
+ctl_run_key_rotate(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	gboolean is_yes = FALSE, is_lost = FALSE;
+	const GOptionEntry entries[] = {
+	    {"lost", 0, 0, G_OPTION_ARG_NONE, &is_lost, NULL, NULL},
+	    {"yes", 0, 0, G_OPTION_ARG_NONE, &is_yes, NULL, NULL}, {0}};
+	struct key_change change = {.who = ctl->who, .now = clock_get_now(&ctl->clock)};
+	int64_t suppressed;
+
+	if (!ctl_parse(entries, 0, &argc, &argv, error) ||
+	    !ctl_confirm(is_yes,
+	        is_lost
+	            ? "Create a new key, and void the links in mail already sent"
+	            : "Create a new key, and keep the old one for mail already sent",
+	        error))
+		return false;
+	change.is_lost = is_lost;
+	if (!key_rotate(ctl->settings, &change, &suppressed, error))
+		return false;
+	if (ctl->is_json) {
+		print_json(json_pack("{s:b, s:I}", "rotated", 1,
+		    "suppressions_without_effect", (json_int_t)suppressed));
+		return true;
+	}
+	puts("New key created. Make a backup: older backups have only the old key.");
+	if (suppressed)
+		printf("%" G_GINT64_FORMAT
+		       " suppressed %s can no longer be recognised: suppress "
+		       "%s again.\n",
+		    suppressed, suppressed == 1 ? "address" : "addresses",
+		    suppressed == 1 ? "it" : "them");
+	return true;
+}
+
+bool
+ctl_run_key_restore(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	const GOptionEntry entries[] = {{0}};
+
+	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
+	    !key_restore(ctl->settings, argv[1], error))
+		return false;
+	if (ctl->is_json)
+		print_json(json_pack("{s:s}", "restored", argv[1]));
+	else
+		printf("Key restored from %s.\n", argv[1]);
 	return true;
 }

@@ -1,22 +1,39 @@
 /*
- * ctl_filter.c - the commands on one person's filters.
+ * ctl_filter.c - the commands on a subscriber's filters.
  */
 #include <stdio.h>
 
+#include "base/error.h"
 #include "ctl/ctl.h"
-#include "ctl/listing.h"
 #include "ctl/print.h"
+#include "ctl/subscriber_print.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
 #include "store/subscriber/subscribers.h"
 
-/* What a filter that was given or changed has become. */
+/* @return false with PB_ERROR_INPUT */
+static bool
+parse_number(const char *address, const char *text, int *number, GError **error)
+{
+	guint64 parsed = 0;
+
+	if (!g_ascii_string_to_unsigned(
+	        text, 10, 1, FILTERS_NUMBER_MAX, &parsed, NULL)) {
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
+		    "invalid filter number '%s': see paperboyctl filter list %s", text,
+		    address);
+		return false;
+	}
+	*number = (int)parsed;
+	return true;
+}
+
 static bool
 print_filter(
     struct ctl *ctl, const struct subscription *subscription, GPtrArray *warnings)
 {
-	ctl_poke_daemon(ctl);
+	ctl_wake_daemon(ctl);
 	ctl_print_warnings(warnings);
 	if (ctl->is_json)
 		print_json(json_pack("{s:i, s:b, s:s}", "number", subscription->number,
@@ -43,13 +60,13 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	g_autoptr(GPtrArray) warnings = NULL;
-	struct query_error problem = {0};
+	struct query_error query_error = {0};
 	struct subscribe_filter filter;
 	pb_auto(subscription) subscription = NULL;
 
 	if (!ctl_parse(entries, 2, &argc, &argv, error))
 		return false;
-	/* Checked here, since 0 says there that there is none. */
+	/* Checked here: subscribe_add_filter() takes 0 as no limit. */
 	if (max != G_MININT && !profile_check_max(max, error))
 		return false;
 	filter = (struct subscribe_filter){.text = argv[2],
@@ -58,10 +75,10 @@ ctl_run_filter_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	    .note = note,
 	    .is_block = is_block};
 	subscription = subscribe_add_filter(ctl->store, argv[1], &filter, ctl->who,
-	    clock_get_now(&ctl->clock), &problem, &warnings, error);
+	    clock_get_now(&ctl->clock), &query_error, &warnings, error);
 	if (!subscription)
-		ctl_explain_problem(argv[2], &problem, error);
-	query_error_clear(&problem);
+		ctl_print_query_error(argv[2], &query_error, error);
+	query_error_clear(&query_error);
 	return subscription && print_filter(ctl, subscription, warnings);
 }
 
@@ -69,20 +86,20 @@ bool
 ctl_run_filter_edit(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	g_autoptr(GPtrArray) warnings = NULL;
-	struct query_error problem = {0};
+	struct query_error query_error = {0};
 	struct filters_change change = {.who = ctl->who};
 	pb_auto(subscription) subscription = NULL;
 
 	if (!ctl_parse(NULL, 3, &argc, &argv, error) ||
-	    !listing_parse_number(argv[1], argv[2], &change.number, error))
+	    !parse_number(argv[1], argv[2], &change.number, error))
 		return false;
 	change.address = argv[1];
 	change.text = argv[3];
 	subscription = filters_edit(ctl->store, &change, clock_get_now(&ctl->clock),
-	    &problem, &warnings, error);
+	    &query_error, &warnings, error);
 	if (!subscription)
-		ctl_explain_problem(argv[3], &problem, error);
-	query_error_clear(&problem);
+		ctl_print_query_error(argv[3], &query_error, error);
+	query_error_clear(&query_error);
 	return subscription && print_filter(ctl, subscription, warnings);
 }
 
@@ -100,10 +117,7 @@ ctl_run_filter_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	                     : NULL;
 	if (!filters)
 		return false;
-	if (ctl->is_json)
-		print_json(listing_json_filters(filters));
-	else
-		listing_print_filters(filters);
+	subscriber_print_filters(ctl, filters);
 	return true;
 }
 
@@ -118,7 +132,7 @@ ctl_run_filter_remove(struct ctl *ctl, int argc, char **argv, GError **error)
 	int number;
 
 	if (!ctl_parse(entries, 2, &argc, &argv, error) ||
-	    !listing_parse_number(argv[1], argv[2], &number, error))
+	    !parse_number(argv[1], argv[2], &number, error))
 		return false;
 	subscription = filters_load(ctl->store, argv[1], number, error);
 	if (!subscription)
@@ -142,16 +156,15 @@ ctl_run_filter_move(struct ctl *ctl, int argc, char **argv, GError **error)
 	int from, to;
 
 	if (!ctl_parse(NULL, 3, &argc, &argv, error) ||
-	    !listing_parse_number(argv[1], argv[2], &from, error) ||
-	    !listing_parse_number(argv[1], argv[3], &to, error) ||
+	    !parse_number(argv[1], argv[2], &from, error) ||
+	    !parse_number(argv[1], argv[3], &to, error) ||
 	    !filters_move(ctl->store, argv[1], from, to, ctl->who,
 	        clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
 		print_json(json_pack("{s:i, s:i}", "from", from, "to", to));
 	else
-		printf("filter %d is now %d; paperboyctl filter list shows all\n", from,
-		    to);
+		printf("filter %d is now %d\n", from, to);
 	return true;
 }
 
@@ -161,7 +174,7 @@ ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error)
 	int number;
 
 	if (!ctl_parse(NULL, 3, &argc, &argv, error) ||
-	    !listing_parse_number(argv[1], argv[2], &number, error) ||
+	    !parse_number(argv[1], argv[2], &number, error) ||
 	    !filters_rename(ctl->store, argv[1], number, argv[3], ctl->who,
 	        clock_get_now(&ctl->clock), error))
 		return false;
@@ -170,6 +183,6 @@ ctl_run_filter_rename(struct ctl *ctl, int argc, char **argv, GError **error)
 		    print_json_text(*argv[3] ? argv[3] : NULL)));
 	else
 		printf("filter %d %s%s\n", number,
-		    *argv[3] ? "is now called " : "has no name now", argv[3]);
+		    *argv[3] ? "renamed to " : "has no name any more", argv[3]);
 	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * ctl_inbox.c - the commands on letters that came in, and handing one in.
+ * ctl_inbox.c - the commands on received mail: inbox list, show, retry, drop; receive.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,72 +9,59 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "ctl/ctl.h"
-#include "ctl/pages.h"
 #include "ctl/print.h"
+#include "ctl/table.h"
 #include "message/dedup_key.h"
 #include "receive/lmtp_client.h"
 #include "service/inbound/quarantine.h"
 #include "store/mail/inbox.h"
 
-/* What is shown of a letter's header. */
-static const char *const shown_fields[] = {
+/* Header fields printed by inbox show. */
+static const char *const header_fields[] = {
     "From", "To", "Subject", "Date", "Message-ID", NULL};
 
 /* ---- list ---- */
 
-static json_t *
-json_of_row(const void *data)
+/* The envelope sender in the notation of mail servers. */
+static char *
+format_sender(const void *data)
 {
 	const struct inbox_row *row = data;
 
-	return json_pack("{s:I, s:s, s:s, s:o, s:o, s:I, s:I, s:i, s:o, s:o, s:o}",
-	    "id", (json_int_t)row->id, "state", row->state, "receiver", row->receiver,
-	    "sender", print_json_text(row->sender), "recipient",
-	    print_json_text(row->recipient), "received_at",
-	    (json_int_t)row->received_at, "size", (json_int_t)row->size, "tries",
-	    (int)row->tries, "next_try_at", print_json_number(row->next_try_at),
-	    "ended_at", print_json_number(row->ended_at), "verdict",
-	    print_json_text(row->verdict));
+	return g_strdup(row->sender && !*row->sender ? "<>" : row->sender);
 }
 
-/* An envelope sender as a mail server shows it. */
-static const char *
-name_sender(const struct inbox_row *row)
-{
-	if (!row->sender)
-		return "-";
-	return *row->sender ? row->sender : "<>";
-}
+static const struct table_column row_columns[] = {
+    TABLE_COLUMN("ID", "id", TABLE_INT64, inbox_row, id),
+    TABLE_COLUMN("STATE", "state", TABLE_TEXT, inbox_row, state),
+    TABLE_COLUMN("RECEIVER", "receiver", TABLE_TEXT, inbox_row, receiver),
+    TABLE_COLUMN("RECEIVED", "received_at", TABLE_TIME, inbox_row, received_at),
+    TABLE_COLUMN("BYTES", "size", TABLE_INT64, inbox_row, size),
+    TABLE_COLUMN("ATTEMPTS", "attempts", TABLE_COUNT, inbox_row, tries),
+    TABLE_COLUMN_STRING("SENDER", NULL, format_sender),
+    TABLE_COLUMN("VERDICT", "verdict", TABLE_TEXT, inbox_row, verdict),
+    TABLE_COLUMN(NULL, "sender", TABLE_TEXT, inbox_row, sender),
+    TABLE_COLUMN(NULL, "recipient", TABLE_TEXT, inbox_row, recipient),
+    TABLE_COLUMN(NULL, "next_try_at", TABLE_TIME, inbox_row, next_try_at),
+    TABLE_COLUMN(NULL, "ended_at", TABLE_TIME, inbox_row, ended_at),
+    {0},
+};
 
-static char **
-table_row(const void *data)
-{
-	const struct inbox_row *row = data;
-	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
-	g_autofree char *tries = g_strdup_printf("%u", row->tries);
-	g_autofree char *size = g_strdup_printf("%" G_GINT64_FORMAT, row->size);
-	g_autofree char *came = ctl_format_time(row->received_at);
-
-	return print_row(id, row->state, row->receiver, came, size, tries,
-	    name_sender(row), row->verdict ? row->verdict : "-", NULL);
-}
-
-/* How far the list has come. */
-struct messages {
+struct inbox_cursor {
 	struct store *store;
 	const char *state; /* NULL: new and quarantined */
-	int64_t before;
+	int64_t before;    /* id of the last row loaded */
 };
 
 static GPtrArray *
 load_page(void *data, GError **error)
 {
-	struct messages *messages = data;
+	struct inbox_cursor *cursor = data;
 	GPtrArray *rows = inbox_load_page(
-	    messages->store, messages->state, messages->before, PAGES_ROWS, error);
+	    cursor->store, cursor->state, cursor->before, TABLE_PAGE_ROWS, error);
 
 	if (rows && rows->len)
-		messages->before =
+		cursor->before =
 		    ((const struct inbox_row *)rows->pdata[rows->len - 1])->id;
 	return rows;
 }
@@ -89,7 +76,7 @@ check_state(char *state, GError **error)
 	if (!state || g_strv_contains(names, state))
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%s' is no state: new, done or quarantined is wanted", state);
+	    "invalid state '%s' (expected new, done or quarantined)", state);
 	return false;
 }
 
@@ -101,67 +88,63 @@ ctl_run_inbox_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"state", 0, 0, G_OPTION_ARG_STRING, &state, NULL, NULL},
 	    {0},
 	};
-	struct messages messages = {.store = ctl->store, .before = INT64_MAX};
-	struct pages pages = {.load = load_page,
-	    .data = &messages,
-	    .format = table_row,
-	    .pack = json_of_row};
+	struct inbox_cursor cursor = {.store = ctl->store, .before = INT64_MAX};
+	struct table table = {
+	    row_columns, "No new or quarantined messages.", load_page, &cursor};
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
 		return false;
-	messages.state = state;
-	pages.head = print_row("ID", "STATE", "ROAD", "CAME", "OCTETS", "TRIES",
-	    "SENDER", "VERDICT", NULL);
-	pages.when_empty = state ? "There are no such letters."
-	                         : "No letter waits, and none is quarantined.";
-	return pages_show(ctl, &pages, error);
+	cursor.state = state;
+	if (state)
+		table.empty_text = "No such messages.";
+	return table_print_pages(ctl, &table, error);
 }
 
 /* ---- show ---- */
 
-static void
-print_time(const char *name, int64_t at)
+static char *
+format_state(const void *data)
 {
-	g_autofree char *text = ctl_format_time(at);
+	const struct inbox_row *row = data;
 
-	if (at >= 0)
-		printf("%-12s %s\n", name, text);
+	return g_strdup_printf("%s: %s", row->state,
+	    strcmp(row->state, "quarantined") == 0
+	        ? "processing failed; paperboyctl inbox retry, or inbox drop"
+	    : strcmp(row->state, "new") == 0 ? "waiting to be processed"
+	                                     : "processed; its text is deleted");
 }
 
-static const char *
-explain(const struct inbox_row *row)
+/* Stored one a line. */
+static char *
+format_recipients(const void *data)
 {
-	if (strcmp(row->state, "quarantined") == 0)
-		return "could not be handled; paperboyctl inbox retry, or inbox drop";
-	return strcmp(row->state, "new") == 0 ? "waits to be handled"
-	                                      : "was handled, and what it said is gone";
+	const struct inbox_row *row = data;
+	g_auto(GStrv) recipients =
+	    row->recipient ? g_strsplit(row->recipient, "\n", -1) : NULL;
+
+	return recipients ? g_strjoinv(", ", recipients) : NULL;
 }
+
+static const struct table_column mail_columns[] = {
+    TABLE_COLUMN("message", NULL, TABLE_INT64, inbox_row, id),
+    TABLE_COLUMN_STRING("state", NULL, format_state),
+    TABLE_COLUMN("receiver", NULL, TABLE_TEXT, inbox_row, receiver),
+    TABLE_COLUMN("bytes", NULL, TABLE_INT64, inbox_row, size),
+    TABLE_COLUMN("received", NULL, TABLE_TIME, inbox_row, received_at),
+    TABLE_COLUMN_STRING("sender", NULL, format_sender),
+    TABLE_COLUMN_STRING("recipient", NULL, format_recipients),
+    TABLE_COLUMN("attempts", NULL, TABLE_COUNT, inbox_row, tries),
+    TABLE_COLUMN("next try", NULL, TABLE_TIME, inbox_row, next_try_at),
+    TABLE_COLUMN("ended", NULL, TABLE_TIME, inbox_row, ended_at),
+    TABLE_COLUMN("verdict", NULL, TABLE_TEXT, inbox_row, verdict),
+    {0},
+};
 
 static void
 print_mail(const struct inbox_row *row, GBytes *raw)
 {
-	printf("letter       %" G_GINT64_FORMAT "\n", row->id);
-	printf("state        %s: %s\n", row->state, explain(row));
-	printf("came         by %s, %" G_GINT64_FORMAT " octets\n", row->receiver,
-	    row->size);
-	print_time("at", row->received_at);
-	if (row->sender)
-		printf("sender       %s\n", name_sender(row));
-	if (row->recipient) {
-		g_auto(GStrv) recipients = g_strsplit(row->recipient, "\n", -1);
-		g_autofree char *list = g_strjoinv(", ", recipients);
-
-		printf("recipient    %s\n", list);
-	}
-	printf("tries        %u\n", row->tries);
-	print_time("next try", row->next_try_at);
-	print_time("ended", row->ended_at);
-	if (row->verdict) {
-		g_autofree char *verdict = print_dup_line(row->verdict);
-
-		printf("verdict      %s\n", verdict);
-	}
-	for (const char *const *name = shown_fields; raw && *name; name++) {
+	table_print_record(mail_columns, row, "");
+	for (const char *const *name = header_fields; raw && *name; name++) {
 		gsize size;
 		const void *bytes = g_bytes_get_data(raw, &size);
 		g_autofree char *value = dedup_key_find_field(bytes, size, *name);
@@ -172,7 +155,7 @@ print_mail(const struct inbox_row *row, GBytes *raw)
 			printf("%-12s %s\n", *name, line);
 	}
 	if (raw)
-		printf("its octets   paperboyctl inbox show %" G_GINT64_FORMAT
+		printf("its bytes    paperboyctl inbox show %" G_GINT64_FORMAT
 		       " --raw\n",
 		    row->id);
 }
@@ -185,7 +168,8 @@ print_raw(const struct inbox_row *row, GBytes *raw, GError **error)
 
 	if (!raw) {
 		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-		    "letter %" G_GINT64_FORMAT " was handled, and what it said is gone",
+		    "message %" G_GINT64_FORMAT
+		    " was processed, and its text is deleted",
 		    row->id);
 		return false;
 	}
@@ -205,7 +189,7 @@ ctl_run_inbox_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	int64_t id;
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
-	    !ctl_parse_id(argv[1], "letter", &id, error))
+	    !ctl_parse_id(argv[1], "message", &id, error))
 		return false;
 	row = inbox_load(ctl->store, id, &raw, error);
 	if (!row)
@@ -213,7 +197,7 @@ ctl_run_inbox_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (is_raw)
 		return print_raw(row, raw, error);
 	if (ctl->is_json)
-		print_json(json_of_row(row));
+		print_json(table_to_json(row_columns, row));
 	else
 		print_mail(row, raw);
 	return true;
@@ -221,51 +205,51 @@ ctl_run_inbox_show(struct ctl *ctl, int argc, char **argv, GError **error)
 
 /* ---- retry and drop ---- */
 
-static const char *const done_words[] = {
+static const char *const done_texts[] = {
     [QUARANTINE_RETRY] = "due now",
-    [QUARANTINE_DROP] = "dropped; when it comes again it is not taken",
+    [QUARANTINE_DROP] = "dropped; further copies are ignored",
 };
 
 static void
-print_counts(
-    const struct ctl *ctl, enum quarantine_action action, unsigned done, unsigned left)
+print_counts(const struct ctl *ctl, enum quarantine_action action, unsigned done,
+    unsigned unchanged)
 {
 	if (ctl->is_json)
-		print_json(
-		    json_pack("{s:i, s:i}", "done", (int)done, "left", (int)left));
+		print_json(json_pack(
+		    "{s:i, s:i}", "done", (int)done, "unchanged", (int)unchanged));
 	else if (done)
-		printf("%u %s: %s\n", done, done == 1 ? "letter" : "letters",
-		    done_words[action]);
-	else if (!left)
-		puts("No letter is quarantined.");
+		printf("%u %s: %s\n", done, done == 1 ? "message" : "messages",
+		    done_texts[action]);
+	else if (!unchanged)
+		puts("No quarantined messages.");
 }
 
 static bool
 change_named(struct ctl *ctl, const struct quarantine_request *request, int count,
-    char **words, GError **error)
+    char **arguments, GError **error)
 {
 	g_autofree int64_t *ids = g_new0(int64_t, (gsize)count);
 	g_autofree bool *is_done = g_new0(bool, (gsize)count);
-	unsigned left = 0;
+	unsigned unchanged = 0;
 
 	for (int i = 0; i < count; i++)
-		if (!ctl_parse_id(words[i], "letter", &ids[i], error))
+		if (!ctl_parse_id(arguments[i], "message", &ids[i], error))
 			return false;
 	if (!quarantine_change(
 	        ctl->store, request, ids, (unsigned)count, is_done, error))
 		return false;
 	for (int i = 0; i < count; i++)
-		left += is_done[i];
-	print_counts(ctl, request->action, (unsigned)count - left, left);
-	if (!left)
+		unchanged += is_done[i];
+	print_counts(ctl, request->action, (unsigned)count - unchanged, unchanged);
+	if (!unchanged)
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "%u of them %s handled already, and left alone", left,
-	    left == 1 ? "was" : "were");
+	    "%u of them %s already processed; not changed", unchanged,
+	    unchanged == 1 ? "was" : "were");
 	return false;
 }
 
-/* argv[1] is "all", or the first number. */
+/* @param argv  from [1]: "all", or ids */
 static bool
 change(struct ctl *ctl, enum quarantine_action action, int argc, char **argv,
     GError **error)
@@ -279,8 +263,8 @@ change(struct ctl *ctl, enum quarantine_action action, int argc, char **argv,
 	unsigned count = 0;
 
 	if (is_all && argc > 2) {
-		g_set_error(
-		    error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'all' stands alone");
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+		    "'all' cannot be combined with ids");
 		return false;
 	}
 	if (is_all) {
@@ -291,7 +275,7 @@ change(struct ctl *ctl, enum quarantine_action action, int argc, char **argv,
 		is_ok = change_named(ctl, &request, argc - 1, argv + 1, error);
 	}
 	if (action == QUARANTINE_RETRY)
-		ctl_poke_daemon(ctl);
+		ctl_wake_daemon(ctl);
 	return is_ok;
 }
 
@@ -314,15 +298,15 @@ ctl_run_inbox_drop(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	is_all = strcmp(argv[1], "all") == 0;
 	return ctl_confirm(is_yes,
-	           is_all ? "Forget all letters that are quarantined"
-	                  : "Forget these letters without handling them",
+	           is_all ? "Drop all quarantined messages"
+	                  : "Drop these messages without processing them",
 	           error) &&
 	       change(ctl, QUARANTINE_DROP, argc, argv, error);
 }
 
 /* ---- receive ---- */
 
-/* All of standard input, as far as it may be a letter; one octet more tells. */
+/* Read standard input, up to one byte more than the limit. */
 static GString *
 read_input(GError **error)
 {
@@ -334,21 +318,20 @@ read_input(GError **error)
 	       (got = fread(buffer, 1, sizeof(buffer), stdin)) > 0)
 		g_string_append_len(mail, buffer, (gssize)got);
 	if (ferror(stdin))
-		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "cannot read the letter from standard input");
+		g_set_error(
+		    error, PB_ERROR, PB_ERROR_TEMPORARY, "cannot read standard input");
 	else if (mail->len > BOUNDS_MAIL_BYTES)
 		g_set_error(error, PB_ERROR, PB_ERROR_LIMIT,
-		    "the letter has more than %d octets", BOUNDS_MAIL_BYTES);
+		    "the message is larger than %d bytes", BOUNDS_MAIL_BYTES);
 	else if (!mail->len)
-		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "there is no letter on standard input");
+		g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "standard input is empty");
 	else
 		return mail;
 	g_string_free(mail, TRUE);
 	return NULL;
 }
 
-/* "From anna@example.org Sat Nov 21 ...": some put that before a letter. */
+/* Remove an mbox From_ line: "From anna@example.org Sat Nov 21 ...". */
 static char *
 take_from_line(GString *mail)
 {
@@ -362,15 +345,15 @@ take_from_line(GString *mail)
 	return sender;
 }
 
-/* What the mail server knows and did not say; the null sender would be a bounce. */
+/* Not the null sender by default: that would make it a bounce (RFC 5321 4.5.5). */
 static char *
-find_sender(GString *mail, const char *said)
+find_sender(GString *mail, const char *option)
 {
 	g_autofree char *from_line = take_from_line(mail);
 	char *found;
 
-	if (said)
-		return g_strdup(strcmp(said, "<>") == 0 ? "" : said);
+	if (option)
+		return g_strdup(strcmp(option, "<>") == 0 ? "" : option);
 	found = dedup_key_find_address(mail->str, mail->len, "Return-Path");
 	if (found)
 		return found;
@@ -401,7 +384,7 @@ ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error)
 		path = g_strdup(ctl->settings->lmtp_socket);
 	if (!*path) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "receive.lmtp_socket is not set, and --socket was not said");
+		    "receive.lmtp_socket is not set, and there is no --socket");
 		return false;
 	}
 	mail = read_input(error);
@@ -412,8 +395,8 @@ ctl_run_receive(struct ctl *ctl, int argc, char **argv, GError **error)
 	    recipient ? recipient : ctl->settings->mail_from, mail->str, mail->len,
 	    &problem);
 	g_string_free(mail, TRUE);
-	/* The mail server would send a bounce, to a sender that may be forged; the
-	 * daemon has logged it. */
+	/* Success, although rejected: the mail server would send a bounce to a sender
+	 * that may be forged.  The daemon has logged it. */
 	if (g_error_matches(problem, PB_ERROR, PB_ERROR_NOT_FOUND))
 		return true;
 	pb_error_forward(error, &problem);

@@ -1,5 +1,5 @@
 /*
- * ctl_queue.c - the commands on messages that wait.
+ * ctl_queue.c - the commands on queued messages: queue list, show, retry, hold, ...
  */
 #include "service/delivery/queue.h"
 
@@ -8,56 +8,54 @@
 
 #include "base/error.h"
 #include "ctl/ctl.h"
-#include "ctl/pages.h"
 #include "ctl/print.h"
+#include "ctl/table.h"
 #include "service/people/subscribe.h"
 #include "store/mail/outbox.h"
 #include "store/mail/outbox_queue.h"
 
-/* ---- list and show ---- */
+/* ---- list ---- */
 
-static json_t *
-json_of_row(const void *data)
+static char *
+format_row_time(const void *data)
+{
+	const struct outbox_row *row = data;
+	int64_t at = row->ended_at >= 0 ? row->ended_at : row->next_try_at;
+
+	return at < 0 ? NULL : ctl_format_time(at);
+}
+
+static char *
+format_row_reply(const void *data)
 {
 	const struct outbox_row *row = data;
 
-	return json_pack("{s:I, s:s, s:o, s:s, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:o,"
-	                 " s:i, s:i}",
-	    "id", (json_int_t)row->id, "kind", row->kind, "digest",
-	    print_json_number(row->digest_id), "recipient", row->recipient, "state",
-	    row->state, "attempts", (int)row->attempt, "queued_at",
-	    (json_int_t)row->queued_at, "next_try_at",
-	    print_json_number(row->next_try_at), "ended_at",
-	    print_json_number(row->ended_at), "code", print_json_number(row->code),
-	    "reply", print_json_text(row->reply), "held_why",
-	    print_json_text(row->held_why), "possible_copies", (int)row->copies,
-	    "crashes", (int)row->crashes);
+	if (row->held_why)
+		return g_strdup_printf("held: %s", row->held_why);
+	if (row->reply)
+		return g_strdup(row->reply);
+	return row->copies ? g_strdup_printf("possible copies: %u", row->copies) : NULL;
 }
 
-static char **
-table_row(const void *data)
-{
-	const struct outbox_row *row = data;
-	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
-	g_autofree char *digest =
-	    row->digest_id < 0 ? g_strdup("-")
-	                       : g_strdup_printf("%" G_GINT64_FORMAT, row->digest_id);
-	g_autofree char *attempts = g_strdup_printf("%u", row->attempt);
-	g_autofree char *next =
-	    ctl_format_time(row->ended_at >= 0 ? row->ended_at : row->next_try_at);
-	g_autofree char *held =
-	    row->held_why ? g_strdup_printf("held: %s", row->held_why) : NULL;
-	g_autofree char *copies =
-	    row->copies ? g_strdup_printf("possible copies: %u", row->copies) : NULL;
-
-	return print_row(id, row->kind, digest, row->state, attempts, next,
-	    row->recipient,
-	    held         ? held
-	    : row->reply ? row->reply
-	    : copies     ? copies
-	                 : "-",
-	    NULL);
-}
+static const struct table_column row_columns[] = {
+    TABLE_COLUMN("ID", "id", TABLE_INT64, outbox_row, id),
+    TABLE_COLUMN("KIND", "kind", TABLE_TEXT, outbox_row, kind),
+    TABLE_COLUMN("DIGEST", "digest", TABLE_INT64, outbox_row, digest_id),
+    TABLE_COLUMN("STATE", "state", TABLE_TEXT, outbox_row, state),
+    TABLE_COLUMN("ATTEMPTS", "attempts", TABLE_COUNT, outbox_row, attempt),
+    TABLE_COLUMN_STRING("NEXT TRY OR END", NULL, format_row_time),
+    TABLE_COLUMN("RECIPIENT", "recipient", TABLE_TEXT, outbox_row, recipient),
+    TABLE_COLUMN_STRING("LAST REPLY", NULL, format_row_reply),
+    TABLE_COLUMN(NULL, "queued_at", TABLE_TIME, outbox_row, queued_at),
+    TABLE_COLUMN(NULL, "next_try_at", TABLE_TIME, outbox_row, next_try_at),
+    TABLE_COLUMN(NULL, "ended_at", TABLE_TIME, outbox_row, ended_at),
+    TABLE_COLUMN(NULL, "code", TABLE_INT, outbox_row, code),
+    TABLE_COLUMN(NULL, "reply", TABLE_TEXT, outbox_row, reply),
+    TABLE_COLUMN(NULL, "held_why", TABLE_TEXT, outbox_row, held_why),
+    TABLE_COLUMN(NULL, "possible_copies", TABLE_COUNT, outbox_row, copies),
+    TABLE_COLUMN(NULL, "crashes", TABLE_COUNT, outbox_row, crashes),
+    {0},
+};
 
 static bool
 is_state_name(const char *name)
@@ -68,7 +66,7 @@ is_state_name(const char *name)
 	return g_strv_contains(names, name);
 }
 
-/* @param state  made upper case; NULL stays */
+/* @param state  converted to upper case; may be NULL */
 static bool
 check_state(char *state, GError **error)
 {
@@ -77,13 +75,13 @@ check_state(char *state, GError **error)
 	if (!state || is_state_name(state))
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-	    "'%s' is no state: NEW, SENDING, DEFERRED, UNKNOWN, HELD, SENT, FAILED or "
-	    "CANCELLED is wanted",
+	    "invalid state '%s' (expected NEW, SENDING, DEFERRED, UNKNOWN, HELD, SENT, "
+	    "FAILED or CANCELLED)",
 	    state);
 	return false;
 }
 
-/* What has ended is asked for by its state alone, too. */
+/* Final states, which --state lists without --all. */
 static bool
 is_ended_state(const char *state)
 {
@@ -91,44 +89,23 @@ is_ended_state(const char *state)
 	                    strcmp(state, "CANCELLED") == 0);
 }
 
-/* How far the list has come. */
-struct messages {
+struct queue_cursor {
 	struct store *store;
-	const struct outbox_filter *choice;
-	int64_t after;
+	const struct outbox_filter *filter;
+	int64_t after; /* id of the last row loaded */
 };
 
 static GPtrArray *
 load_page(void *data, GError **error)
 {
-	struct messages *messages = data;
+	struct queue_cursor *cursor = data;
 	GPtrArray *rows = outbox_load_rows(
-	    messages->store, messages->choice, messages->after, PAGES_ROWS, error);
+	    cursor->store, cursor->filter, cursor->after, TABLE_PAGE_ROWS, error);
 
 	if (rows && rows->len)
-		messages->after =
+		cursor->after =
 		    ((const struct outbox_row *)rows->pdata[rows->len - 1])->id;
 	return rows;
-}
-
-static bool
-list_rows(struct ctl *ctl, const struct outbox_filter *choice, GError **error)
-{
-	struct messages messages = {.store = ctl->store, .choice = choice};
-	const struct pages pages = {
-	    .head = print_row("ID", "KIND", "DIGEST", "STATE", "TRIES",
-	        choice->is_all ? "NEXT TRY OR END" : "NEXT TRY", "RECIPIENT",
-	        "LAST ANSWER", NULL),
-	    .load = load_page,
-	    .data = &messages,
-	    .format = table_row,
-	    .pack = json_of_row,
-	    .when_empty = choice->state || choice->subscriber_id
-	                      ? "There are no such messages."
-	                      : "The queue is empty.",
-	};
-
-	return pages_show(ctl, &pages, error);
 }
 
 bool
@@ -142,126 +119,141 @@ ctl_run_queue_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"address", 0, 0, G_OPTION_ARG_STRING, &address, NULL, NULL},
 	    {0},
 	};
-	struct outbox_filter choice = {0};
+	struct outbox_filter filter = {0};
+	struct queue_cursor cursor = {.store = ctl->store, .filter = &filter};
+	struct table table = {row_columns, "The queue is empty.", load_page, &cursor};
 
 	if (!ctl_parse(entries, 0, &argc, &argv, error) || !check_state(state, error))
 		return false;
 	if (address &&
-	    !subscribe_load_id(ctl->store, address, &choice.subscriber_id, error))
+	    !subscribe_load_id(ctl->store, address, &filter.subscriber_id, error))
 		return false;
-	choice.is_all = is_all || is_ended_state(state);
-	choice.state = state;
-	return list_rows(ctl, &choice, error);
+	filter.is_all = is_all || is_ended_state(state);
+	filter.state = state;
+	if (state || address)
+		table.empty_text = "No such messages.";
+	return table_print_pages(ctl, &table, error);
 }
 
-static json_t *
-json_of_message(const struct outbox_message *message)
-{
-	json_t *row = json_pack("{s:I, s:s, s:o, s:s, s:o, s:s, s:i, s:I}", "id",
-	    (json_int_t)message->id, "kind", message->kind, "digest",
-	    print_json_number(message->digest_id), "recipient", message->recipient,
-	    "recipient_state", print_json_text(message->recipient_state), "state",
-	    message->state, "attempts", (int)message->attempt, "queued_at",
-	    (json_int_t)message->queued_at);
-	json_t *more = json_pack(
-	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I,"
-	    " s:o}",
-	    "next_try_at", print_json_number(message->next_try_at), "claimed_at",
-	    print_json_number(message->claimed_at), "ended_at",
-	    print_json_number(message->ended_at), "code",
-	    print_json_number(message->code), "reply", print_json_text(message->reply),
-	    "held_from", print_json_text(message->held_from), "held_why",
-	    print_json_text(message->held_why), "slot", print_json_text(message->slot),
-	    "date", print_json_text(message->date), "digest_state",
-	    print_json_text(message->digest_state), "papers",
-	    (json_int_t)message->papers, "newest_day",
-	    print_json_text(message->newest_day));
+/* ---- show ---- */
 
-	json_object_update(row, more);
-	json_object_set_new(row, "possible_copies", json_integer(message->copies));
-	json_object_set_new(row, "crashes", json_integer(message->crashes));
-	json_decref(more);
-	return row;
-}
-
-/* What a state means, for who is about to do something. */
+/* The meaning of a state, and the operator's options. */
 static const char *
 explain(const struct outbox_message *message)
 {
 	static const char *const rows[][2] = {
-	    {"NEW", "waits for its first try"},
-	    {"SENDING",
-	        "is being sent at this moment, or was when paperboyd was killed"},
-	    {"DEFERRED", "was put off, and is tried again by itself"},
-	    {"UNKNOWN", "may have arrived: it is sent again with the same Message-ID"},
-	    {"SENT", "the relay has taken it"},
-	    {"FAILED", "was given up; its papers come with the next digest"},
-	    {"CANCELLED", "is not sent: the person left, or it was dropped"},
+	    {"NEW", "waiting for the first attempt"},
+	    {"SENDING", "being sent now, or paperboyd was killed while sending it"},
+	    {"DEFERRED", "failed temporarily; retried automatically"},
+	    {"UNKNOWN", "may have arrived; retried with the same Message-ID"},
+	    {"SENT", "accepted by the relay"},
+	    {"FAILED", "failed permanently; its papers are in the next digest"},
+	    {"CANCELLED", "not sent: the subscriber left, or it was dropped"},
 	};
 
 	if (message->digest_id < 0 && strcmp(message->state, "FAILED") == 0)
-		return "was given up";
+		return "failed permanently";
 	if (g_strcmp0(message->held_why, "crash") == 0)
-		return "waits for you: paperboyd was killed each time while it was "
-		       "sent, "
-		       "at last with nothing else in flight; queue release tries once "
-		       "more, queue drop gives it up";
+		return "held: paperboyd was killed each time it was sent, the last "
+		       "time "
+		       "with no other message in flight; queue release tries once "
+		       "more, "
+		       "queue drop cancels it";
 	if (strcmp(message->state, "HELD") == 0)
 		return g_strcmp0(message->held_why, "restore") == 0
-		           ? "waits for you: it may have been sent since the backup "
-		             "was "
-		             "made"
-		           : "waits for you: paperboyctl queue release, or queue drop";
+		           ? "held: it may have been sent since the backup was made"
+		           : "held: paperboyctl queue release, or queue drop";
 	if (strcmp(message->state, "UNKNOWN") == 0 && message->ended_at >= 0)
-		return "may have arrived; it is not tried any more";
+		return "may have arrived; not retried any more";
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		if (strcmp(message->state, rows[i][0]) == 0)
 			return rows[i][1];
 	return "";
 }
 
-static void
-print_time(const char *name, int64_t at)
+static char *
+format_state(const void *data)
 {
-	g_autofree char *text = ctl_format_time(at);
+	const struct outbox_message *message = data;
 
-	if (at >= 0)
-		printf("%-12s %s\n", name, text);
+	return g_strdup_printf("%s: %s", message->state, explain(message));
 }
 
-static void
-print_message(const struct outbox_message *message)
+static char *
+format_recipient(const void *data)
 {
-	g_autofree char *reply = message->reply ? print_dup_line(message->reply) : NULL;
+	const struct outbox_message *message = data;
 
-	printf("message      %" G_GINT64_FORMAT "\n", message->id);
-	printf("state        %s: %s\n", message->state, explain(message));
-	printf("recipient    %s (%s)\n", message->recipient,
-	    message->recipient_state ? message->recipient_state : "no subscriber");
-	if (message->digest_id < 0)
-		printf("kind         %s\n", message->kind);
-	else
-		printf("digest       %" G_GINT64_FORMAT
-		       " of %s, slot %s, %" G_GINT64_FORMAT " papers, %s\n",
-		    message->digest_id, message->date, message->slot, message->papers,
-		    message->digest_state);
-	print_time("queued", message->queued_at);
-	printf("tries        %u\n", message->attempt);
-	if (message->copies)
-		printf("copies       %u may have arrived; killed while sending: %u\n",
-		    message->copies, message->crashes);
-	print_time("last try", message->claimed_at);
-	print_time("next try", message->next_try_at);
-	print_time("ended", message->ended_at);
-	if (reply)
-		printf("last answer  %s\n", reply);
-	if (message->held_from)
-		printf("held from    %s\n", message->held_from);
-	if (message->digest_id >= 0)
-		printf("its octets   paperboyctl digest show %" G_GINT64_FORMAT
-		       " --raw\n",
-		    message->digest_id);
+	return g_strdup_printf("%s (%s)", message->recipient,
+	    message->recipient_state ? message->recipient_state : "not a subscriber");
 }
+
+static char *
+format_digest(const void *data)
+{
+	const struct outbox_message *message = data;
+
+	return message->digest_id < 0
+	           ? NULL
+	           : g_strdup_printf("%" G_GINT64_FORMAT
+	                             " of %s, slot %s, %" G_GINT64_FORMAT " papers, %s",
+	                 message->digest_id, message->date, message->slot,
+	                 message->papers, message->digest_state);
+}
+
+static char *
+format_copies(const void *data)
+{
+	const struct outbox_message *message = data;
+
+	return message->copies
+	           ? g_strdup_printf("%u may have arrived; killed while sending: %u",
+	                 message->copies, message->crashes)
+	           : NULL;
+}
+
+static char *
+format_raw_command(const void *data)
+{
+	const struct outbox_message *message = data;
+
+	return message->digest_id < 0
+	           ? NULL
+	           : g_strdup_printf("paperboyctl digest show %" G_GINT64_FORMAT
+	                             " --raw",
+	                 message->digest_id);
+}
+
+static const struct table_column message_columns[] = {
+    TABLE_COLUMN("message", "id", TABLE_INT64, outbox_message, id),
+    TABLE_COLUMN_STRING("state", NULL, format_state),
+    TABLE_COLUMN_STRING("recipient", NULL, format_recipient),
+    TABLE_COLUMN("kind", "kind", TABLE_TEXT, outbox_message, kind),
+    TABLE_COLUMN_STRING("digest", NULL, format_digest),
+    TABLE_COLUMN("queued", "queued_at", TABLE_TIME, outbox_message, queued_at),
+    TABLE_COLUMN("attempts", "attempts", TABLE_COUNT, outbox_message, attempt),
+    TABLE_COLUMN_STRING("copies", NULL, format_copies),
+    TABLE_COLUMN("last try", "claimed_at", TABLE_TIME, outbox_message, claimed_at),
+    TABLE_COLUMN("next try", "next_try_at", TABLE_TIME, outbox_message, next_try_at),
+    TABLE_COLUMN("ended", "ended_at", TABLE_TIME, outbox_message, ended_at),
+    TABLE_COLUMN("last reply", "reply", TABLE_TEXT, outbox_message, reply),
+    TABLE_COLUMN("held from", "held_from", TABLE_TEXT, outbox_message, held_from),
+    TABLE_COLUMN_STRING("its bytes", NULL, format_raw_command),
+    TABLE_COLUMN(NULL, "digest", TABLE_INT64, outbox_message, digest_id),
+    TABLE_COLUMN(NULL, "recipient", TABLE_TEXT, outbox_message, recipient),
+    TABLE_COLUMN(NULL, "recipient_state", TABLE_TEXT, outbox_message, recipient_state),
+    TABLE_COLUMN(NULL, "state", TABLE_TEXT, outbox_message, state),
+    TABLE_COLUMN(NULL, "code", TABLE_INT, outbox_message, code),
+    TABLE_COLUMN(NULL, "held_why", TABLE_TEXT, outbox_message, held_why),
+    TABLE_COLUMN(NULL, "slot", TABLE_TEXT, outbox_message, slot),
+    TABLE_COLUMN(NULL, "date", TABLE_TEXT, outbox_message, date),
+    TABLE_COLUMN(NULL, "digest_state", TABLE_TEXT, outbox_message, digest_state),
+    TABLE_COLUMN(NULL, "papers", TABLE_INT64, outbox_message, papers),
+    TABLE_COLUMN(NULL, "newest_day", TABLE_TEXT, outbox_message, newest_day),
+    TABLE_COLUMN(NULL, "possible_copies", TABLE_COUNT, outbox_message, copies),
+    TABLE_COLUMN(NULL, "crashes", TABLE_COUNT, outbox_message, crashes),
+    {0},
+};
 
 bool
 ctl_run_queue_show(struct ctl *ctl, int argc, char **argv, GError **error)
@@ -276,58 +268,57 @@ ctl_run_queue_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!message)
 		return false;
 	if (ctl->is_json)
-		print_json(json_of_message(message));
+		print_json(table_to_json(message_columns, message));
 	else
-		print_message(message);
+		table_print_record(message_columns, message, "");
 	return true;
 }
 
 /* ---- change ---- */
 
-/* How outcomes are told, by scripts' name and in words behind a count. */
+/* Outcomes: the JSON key, and the text after a count. */
 static const struct {
-	const char *name, *words;
+	const char *key, *text;
 } outcome_rows[QUEUE_OUTCOMES] = {
     [QUEUE_DONE] = {"done", NULL},
     [QUEUE_DOUBTFUL] = {"doubtful",
-        "may have arrived before: sent again, with the same "
-        "Message-ID and octets"},
-    [QUEUE_DELIVERED] = {"delivered", "dropped; what is in it counts as read"},
+        "may have arrived; sent again with the same Message-ID and bytes"},
+    [QUEUE_DELIVERED] = {"delivered", "dropped; its papers count as read"},
     [QUEUE_TOO_OLD] = {"too_old",
-        "cancelled: all in it is older than 30 days, or an answer than 3"},
-    [QUEUE_SENDING] = {"sending", "being sent at this moment: left alone"},
-    [QUEUE_HAS_ENDED] = {"ended", "ended already: left alone"},
-    [QUEUE_IS_HELD] = {"held", "held: left alone (queue release sends it)"},
-    [QUEUE_NOT_HELD] = {"not_held", "not held: left alone"},
+        "cancelled: a digest older than 30 days, or a reply older than 3"},
+    [QUEUE_SENDING] = {"sending", "being sent now; not changed"},
+    [QUEUE_HAS_ENDED] = {"ended", "already ended; not changed"},
+    [QUEUE_IS_HELD] = {"held", "held; not changed (use queue release)"},
+    [QUEUE_NOT_HELD] = {"not_held", "not held; not changed"},
 };
 
-static const char *const done_words[] = {
+static const char *const done_texts[] = {
     [QUEUE_RETRY] = "due now",
     [QUEUE_HOLD] = "held until you release it",
     [QUEUE_RELEASE] = "due now",
-    [QUEUE_DROP] = "dropped; what is in it comes with the next digest",
+    [QUEUE_DROP] = "dropped; its papers are in the next digest",
     [QUEUE_DROP_DELIVERED] = "dropped",
 };
 
 static const char *
-locale_format_of(enum queue_action action, enum queue_outcome outcome)
+get_outcome_text(enum queue_action action, enum queue_outcome outcome)
 {
-	return outcome == QUEUE_DONE ? done_words[action] : outcome_rows[outcome].words;
+	return outcome == QUEUE_DONE ? done_texts[action] : outcome_rows[outcome].text;
 }
 
-/* What was asked for by number and left alone ends with a status of its own. */
+/* Fail when some of the messages named were not changed. */
 static bool
-judge(const unsigned counts[QUEUE_OUTCOMES], GError **error)
+check_counts(const unsigned counts[QUEUE_OUTCOMES], GError **error)
 {
 	if (counts[QUEUE_SENDING]) {
 		g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-		    "what is being sent was left alone: try again in a moment");
+		    "messages being sent were not changed: try again in a moment");
 		return false;
 	}
 	if (counts[QUEUE_HAS_ENDED] || counts[QUEUE_IS_HELD] ||
 	    counts[QUEUE_NOT_HELD]) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "not all could be done: paperboyctl queue show tells why");
+		    "some messages were not changed: see paperboyctl queue show");
 		return false;
 	}
 	return true;
@@ -342,26 +333,26 @@ print_counts(const struct ctl *ctl, enum queue_action action,
 
 	for (unsigned i = 0; i < QUEUE_OUTCOMES; i++) {
 		json_object_set_new(
-		    object, outcome_rows[i].name, json_integer(counts[i]));
+		    object, outcome_rows[i].key, json_integer(counts[i]));
 		if (!counts[i])
 			continue;
 		is_any = true;
 		if (!ctl->is_json)
 			printf("%u %s: %s\n", counts[i],
 			    counts[i] == 1 ? "message" : "messages",
-			    locale_format_of(action, i));
+			    get_outcome_text(action, i));
 	}
 	if (ctl->is_json)
 		print_json(object);
 	else
 		json_decref(object);
 	if (!ctl->is_json && !is_any)
-		puts("There are no such messages.");
+		puts("No such messages.");
 }
 
 static bool
 change_named(struct ctl *ctl, const struct queue_request *request, int count,
-    char **words, GError **error)
+    char **arguments, GError **error)
 {
 	g_autofree int64_t *ids = g_new0(int64_t, (gsize)count);
 	g_autofree enum queue_outcome *outcomes =
@@ -369,7 +360,7 @@ change_named(struct ctl *ctl, const struct queue_request *request, int count,
 	unsigned counts[QUEUE_OUTCOMES] = {0};
 
 	for (int i = 0; i < count; i++)
-		if (!ctl_parse_id(words[i], "message", &ids[i], error))
+		if (!ctl_parse_id(arguments[i], "message", &ids[i], error))
 			return false;
 	if (!queue_change(ctl->store, request, ids, (unsigned)count, outcomes, error))
 		return false;
@@ -377,11 +368,11 @@ change_named(struct ctl *ctl, const struct queue_request *request, int count,
 		counts[outcomes[i]]++;
 		if (!ctl->is_json)
 			printf("message %" G_GINT64_FORMAT ": %s\n", ids[i],
-			    locale_format_of(request->action, outcomes[i]));
+			    get_outcome_text(request->action, outcomes[i]));
 	}
 	if (ctl->is_json)
 		print_counts(ctl, request->action, counts);
-	return judge(counts, error);
+	return check_counts(counts, error);
 }
 
 static bool
@@ -396,7 +387,7 @@ change_all(struct ctl *ctl, const struct queue_request *request, const char *sta
 	return true;
 }
 
-/* argv[1] is "all", or the first number.  @param state  only with all; or NULL */
+/* @param state  NULL, or with "all" only  @param argv  from [1]: "all", or ids */
 static bool
 change(struct ctl *ctl, enum queue_action action, const char *state, int argc,
     char **argv, GError **error)
@@ -410,22 +401,22 @@ change(struct ctl *ctl, enum queue_action action, const char *state, int argc,
 	bool is_ok;
 
 	if (is_all && argc > 2) {
-		g_set_error(
-		    error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "'all' stands alone");
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+		    "'all' cannot be combined with ids");
 		return false;
 	}
 	if (!is_all && state) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "--state goes with all");
+		    "--state needs 'all'");
 		return false;
 	}
 	is_ok = is_all ? change_all(ctl, &request, state, error)
 	               : change_named(ctl, &request, argc - 1, argv + 1, error);
-	/* Also when some were left alone: the others are to go. */
+	/* Also when some were not changed: the others are due. */
 	if (action == QUEUE_RETRY || action == QUEUE_RELEASE) {
 		g_autofree char *answer = ctl_ask_daemon(ctl, "retry");
 	}
-	ctl_poke_daemon(ctl);
+	ctl_wake_daemon(ctl);
 	return is_ok;
 }
 
@@ -481,10 +472,10 @@ ctl_run_queue_drop(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!ctl_parse_some(entries, 1, -1, &argc, &argv, error) ||
 	    !check_state(state, error))
 		return false;
-	question = g_strdup_printf("Never send %s, and let what is in %s %s",
-	    strcmp(argv[1], "all") == 0 ? "any message that waits" : "these messages",
+	question = g_strdup_printf("Never send %s, and let the papers in %s %s",
+	    strcmp(argv[1], "all") == 0 ? "any queued message" : "these messages",
 	    strcmp(argv[1], "all") == 0 || argc > 2 ? "them" : "it",
-	    is_delivered ? "count as read" : "come with the next digest");
+	    is_delivered ? "count as read" : "be in the next digest");
 	return ctl_confirm(is_yes, question, error) &&
 	       change(ctl, is_delivered ? QUEUE_DROP_DELIVERED : QUEUE_DROP, state,
 	           argc, argv, error);

@@ -1,5 +1,5 @@
 /*
- * ctl_source.c - the commands on the sources of papers.
+ * ctl_source.c - the commands source fetch, replay and list.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,12 +8,13 @@
 #include "base/error.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
+#include "ctl/table.h"
 #include "service/collect/collect.h"
 #include "service/collect/source_status.h"
 #include "service/match/match.h"
 #include "service/setup/factory.h"
 
-/* On a terminal, once a second has gone by: one line that says what goes on. */
+/* On a terminal, a progress line after the first second. */
 struct progress {
 	int64_t since_us;
 	bool is_shown;
@@ -31,7 +32,7 @@ show_progress(void *data, const char *source, const char *day)
 	progress->is_shown = true;
 }
 
-/* @return borrowed; NULL with PB_ERROR_NOT_FOUND and the names that there are */
+/* @return borrowed; NULL with PB_ERROR_NOT_FOUND and the names of all sources */
 static struct source *
 find_source(const GPtrArray *sources, const char *name, GError **error)
 {
@@ -47,8 +48,8 @@ find_source(const GPtrArray *sources, const char *name, GError **error)
 	}
 	if (!found)
 		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-		    "'%s' is no source that is switched on: %s", name,
-		    names->len ? names->str : "there is none");
+		    "no enabled source '%s' (enabled: %s)", name,
+		    names->len ? names->str : "none");
 	g_string_free(names, TRUE);
 	return found;
 }
@@ -88,13 +89,13 @@ print_fetched(
     const struct ctl *ctl, const struct collect_report *report, unsigned matches)
 {
 	if (ctl->is_json)
-		print_json(json_pack("{s:i, s:i, s:i, s:i, s:i}", "answers",
-		    (int)report->answers, "failed", (int)report->failed, "fresh",
+		print_json(json_pack("{s:i, s:i, s:i, s:i, s:i}", "fetched",
+		    (int)report->answers, "failed", (int)report->failed, "new",
 		    (int)report->fresh, "changed", (int)report->changed, "matches",
 		    (int)matches));
 	else
-		printf("%u new paper%s, %u with news, %u new match%s; "
-		       "asked for %u day%s, %u failed\n",
+		printf("%u new paper%s, %u updated, %u new match%s; "
+		       "%u day%s fetched, %u failed\n",
 		    report->fresh, report->fresh == 1 ? "" : "s", report->changed,
 		    matches, matches == 1 ? "" : "es", report->answers,
 		    report->answers == 1 ? "" : "s", report->failed);
@@ -110,12 +111,12 @@ ctl_run_source_fetch(struct ctl *ctl, int argc, char **argv, GError **error)
 	    !fetch(ctl, argc > 1 ? argv[1] : NULL, &report, error) ||
 	    !match_run(ctl->store, clock_get_now(&ctl->clock), &matched, error))
 		return false;
-	ctl_poke_daemon(ctl);
+	ctl_wake_daemon(ctl);
 	print_fetched(ctl, &report, matched.found);
 	if (!report.failed)
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_TEMPORARY,
-	    "a source failed: paperboyctl source list tells why");
+	    "a source failed: see paperboyctl source list");
 	return false;
 }
 
@@ -141,66 +142,108 @@ ctl_run_source_replay(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	if (!report.answers) {
 		g_set_error(error, PB_ERROR, PB_ERROR_NOT_FOUND,
-		    "the source %s does not know the day %s", source->name, argv[2]);
+		    "source %s has no day %s", source->name, argv[2]);
 		return false;
 	}
 	if (!match_run(ctl->store, now, &matched, error))
 		return false;
-	ctl_poke_daemon(ctl);
+	ctl_wake_daemon(ctl);
 	print_fetched(ctl, &report, matched.found);
 	return true;
 }
 
-static json_t *
-json_of_source(const struct source_status_source *source)
+/* ---- list ---- */
+
+static bool
+is_late(const struct source_status_source *source)
 {
-	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I,"
-	                 " s:b}",
-	    "source", source->name, "on", (int)source->is_on, "day",
-	    print_json_text(source->day), "status", print_json_text(source->status),
-	    "error", print_json_text(source->error), "asked_at",
-	    print_json_number(source->fetched_at), "good_at",
-	    print_json_number(source->good_at), "etag_at",
-	    print_json_number(source->etag_at), "paused_until",
-	    print_json_number(source->pause_s > 0 ? source->paused_until : -1),
-	    "next_at", print_json_number(source->next_at), "papers_day",
-	    print_json_text(source->papers_day), "papers", (json_int_t)source->papers,
-	    "late", (int)(source->is_late || *source->missing_day));
+	return source->is_late || *source->missing_day;
 }
+
+static char *
+format_state(const void *data)
+{
+	const struct source_status_source *source = data;
+
+	return g_strdup(!source->is_on           ? "off"
+	                : source->error          ? "on, FAILING"
+	                : source->fetched_at < 0 ? "on, not asked yet"
+	                : is_late(source)        ? "on, LATE"
+	                                         : "on, ok");
+}
+
+static char *
+format_missing(const void *data)
+{
+	const struct source_status_source *source = data;
+
+	return *source->missing_day
+	           ? g_strdup_printf("the list of %s", source->missing_day)
+	           : NULL;
+}
+
+static char *
+format_newest(const void *data)
+{
+	const struct source_status_source *source = data;
+
+	return source->papers_day
+	           ? g_strdup_printf("%s, with %" G_GINT64_FORMAT " papers",
+	                 source->papers_day, source->papers)
+	           : NULL;
+}
+
+static json_t *
+pack_paused_until(const void *data)
+{
+	const struct source_status_source *source = data;
+
+	return print_json_number(source->pause_s > 0 ? source->paused_until : -1);
+}
+
+static json_t *
+pack_late(const void *data)
+{
+	return json_boolean(is_late(data));
+}
+
+static const struct table_column source_columns[] = {
+    TABLE_COLUMN_STRING("state", NULL, format_state),
+    TABLE_COLUMN("error", "error", TABLE_TEXT, source_status_source, error),
+    TABLE_COLUMN(
+        "last asked", "asked_at", TABLE_TIME, source_status_source, fetched_at),
+    TABLE_COLUMN("last good", "good_at", TABLE_TIME, source_status_source, good_at),
+    TABLE_COLUMN("last ETag", "etag_at", TABLE_TIME, source_status_source, etag_at),
+    TABLE_COLUMN_STRING("missing", NULL, format_missing),
+    TABLE_COLUMN_STRING("newest day", NULL, format_newest),
+    TABLE_COLUMN(NULL, "source", TABLE_TEXT, source_status_source, name),
+    TABLE_COLUMN(NULL, "on", TABLE_BOOL, source_status_source, is_on),
+    TABLE_COLUMN(NULL, "day", TABLE_TEXT, source_status_source, day),
+    TABLE_COLUMN(NULL, "status", TABLE_TEXT, source_status_source, status),
+    TABLE_COLUMN_JSON("paused_until", pack_paused_until),
+    TABLE_COLUMN(NULL, "next_at", TABLE_TIME, source_status_source, next_at),
+    TABLE_COLUMN(NULL, "papers_day", TABLE_TEXT, source_status_source, papers_day),
+    TABLE_COLUMN(NULL, "papers", TABLE_INT64, source_status_source, papers),
+    TABLE_COLUMN_JSON("late", pack_late),
+    {0},
+};
 
 static void
 print_source(const struct ctl *ctl, const struct source_status_source *source)
 {
-	int64_t now = clock_get_now(&ctl->clock);
-	g_autofree char *asked = ctl_format_time(source->fetched_at);
-	g_autofree char *good = ctl_format_time(source->good_at);
-	g_autofree char *etag = ctl_format_time(source->etag_at);
 	g_autofree char *next = ctl_format_time(source->next_at);
-	g_autofree char *error = source->error ? print_dup_line(source->error) : NULL;
-	bool is_late = source->is_late || *source->missing_day;
 
-	printf("%s\n  state        %s\n", source->name,
-	    !source->is_on           ? "off"
-	    : error                  ? "on, FAILS"
-	    : source->fetched_at < 0 ? "on, never asked"
-	    : is_late                ? "on, LATE"
-	                             : "on, well");
-	if (error)
-		printf("  why          %s\n", error);
-	printf("  last asked   %s\n  last good    %s\n  last ETag    %s\n", asked, good,
-	    etag);
-	if (*source->missing_day)
-		printf("  missing      the list of %s\n", source->missing_day);
-	if (source->papers_day)
-		printf("  newest day   %s, with %" G_GINT64_FORMAT " papers\n",
-		    source->papers_day, source->papers);
-	if (source->is_on && source->pause_s > 0 && source->paused_until > now)
-		printf(
-		    "  left alone   until %s, for failing; source fetch asks it now\n",
+	puts(source->name);
+	table_print_record(source_columns, source, "  ");
+	if (!source->is_on)
+		return;
+	if (source->pause_s > 0 && source->paused_until > clock_get_now(&ctl->clock))
+		printf("  paused       until %s after failures; source fetch asks it "
+		       "now\n",
 		    next);
-	else if (source->is_on)
-		printf("  next look    %s%s\n", next,
-		    ctl_is_daemon_running(ctl) ? "" : ", when paperboyd runs");
+	else
+		printf("  next fetch   %s%s\n", next,
+		    ctl_is_daemon_running(ctl) ? "" : ", if paperboyd runs");
 }
 
 bool
@@ -219,11 +262,12 @@ ctl_run_source_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	list = json_array();
 	for (unsigned i = 0; i < sources->len; i++)
 		if (ctl->is_json)
-			json_array_append_new(list, json_of_source(sources->pdata[i]));
+			json_array_append_new(
+			    list, table_to_json(source_columns, sources->pdata[i]));
 		else
 			print_source(ctl, sources->pdata[i]);
 	if (!ctl->is_json && !sources->len)
-		puts("No source is switched on: see paperboy.conf(5).");
+		puts("No sources are enabled: see paperboy.conf(5).");
 	if (ctl->is_json)
 		print_json(list);
 	else

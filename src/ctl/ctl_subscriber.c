@@ -1,5 +1,6 @@
 /*
- * ctl_subscriber.c - the commands that add, list, show and change subscribers.
+ * ctl_subscriber.c - the commands subscriber add, list, show, set, pause and resume;
+ * confirmation list.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,17 +8,15 @@
 
 #include "base/error.h"
 #include "ctl/ctl.h"
-#include "ctl/listing.h"
 #include "ctl/print.h"
+#include "ctl/subscriber_print.h"
 #include "query/query.h"
 #include "service/people/filters.h"
 #include "service/people/profile.h"
 #include "service/people/subscribe.h"
+#include "store/subscriber/confirmations.h"
 #include "store/subscriber/subscribers.h"
 
-#define PAGE 500
-
-/* What --filter, --zone and the like said. */
 struct add_options {
 	char **filters;
 	char *consent, *name, *zone, *at, *frequency;
@@ -36,7 +35,7 @@ add_options_clear(struct add_options *options)
 }
 
 static bool
-parse_rhythm(const struct ctl *ctl, const struct add_options *options,
+parse_schedule(const struct ctl *ctl, const struct add_options *options,
     struct schedule *schedule, GError **error)
 {
 	const char *at = options->at ? options->at : ctl->settings->digest_at;
@@ -47,7 +46,7 @@ parse_rhythm(const struct ctl *ctl, const struct add_options *options,
 	       profile_parse_minute(at, &schedule->minute, error);
 }
 
-/* What was stored may not be what was meant. */
+/* Warnings are printed after the filters are stored. */
 static void
 warn_of_filters(struct ctl *ctl, char **filters)
 {
@@ -77,9 +76,8 @@ print_added(struct ctl *ctl, const struct subscriber *subscriber, GError **error
 		return true;
 	}
 	printf("%s added%s\n", subscriber->address,
-	    filters->len ? "; the first digest comes as soon as there are papers for it"
-	                 : "");
-	listing_print_filters(filters);
+	    filters->len ? "; the first digest is sent once papers match" : "");
+	subscriber_print_filters(ctl, filters);
 	return true;
 }
 
@@ -100,7 +98,7 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	    .filter_count = count,
 	    .who = ctl->who,
 	};
-	struct query_error problem = {0};
+	struct query_error query_error = {0};
 	pb_auto(subscriber) subscriber = NULL;
 	g_autoptr(GBytes) key = ctl_load_key(ctl, error);
 	unsigned refused = 0;
@@ -110,16 +108,16 @@ add_subscriber(struct ctl *ctl, const char *address, const struct add_options *o
 	request.key = key;
 	for (guint i = 0; i < count; i++)
 		filters[i].text = options->filters[i];
-	if (!parse_rhythm(ctl, options, &request.schedule, error))
+	if (!parse_schedule(ctl, options, &request.schedule, error))
 		return false;
 	subscriber = subscribe_add(ctl->store, &request, clock_get_now(&ctl->clock),
-	    &problem, &refused, error);
+	    &query_error, &refused, error);
 	if (!subscriber && count)
-		ctl_explain_problem(filters[refused].text, &problem, error);
-	query_error_clear(&problem);
+		ctl_print_query_error(filters[refused].text, &query_error, error);
+	query_error_clear(&query_error);
 	if (!subscriber)
 		return false;
-	ctl_poke_daemon(ctl);
+	ctl_wake_daemon(ctl);
 	warn_of_filters(ctl, options->filters);
 	return print_added(ctl, subscriber, error);
 }
@@ -142,7 +140,7 @@ ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	if (is_ok && !options.consent) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "--consent is missing: how this person agreed, in words");
+		    "--consent is missing: how the person agreed, in words");
 		is_ok = false;
 	}
 	is_ok = is_ok && add_subscriber(ctl, argv[1], &options, error);
@@ -151,58 +149,33 @@ ctl_run_subscriber_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	return is_ok;
 }
 
-static void
-list_page(const GPtrArray *people, json_t *list, GPtrArray *rows)
-{
-	for (unsigned i = 0; i < people->len; i++) {
-		const struct subscriber *subscriber = people->pdata[i];
-		g_autofree char *schedule = listing_format_rhythm(subscriber);
-		g_autofree char *state = listing_format_state(subscriber);
-		g_autofree char *due = ctl_format_time(subscriber->next_due_at);
+struct subscriber_cursor {
+	struct store *store;
+	int64_t after; /* id of the last row loaded */
+};
 
-		if (list)
-			json_array_append_new(
-			    list, listing_json_subscriber(subscriber));
-		else
-			g_ptr_array_add(rows,
-			    print_row(subscriber->address, state, due, schedule, NULL));
-	}
+static GPtrArray *
+load_page(void *data, GError **error)
+{
+	struct subscriber_cursor *cursor = data;
+	GPtrArray *people =
+	    subscribers_load_page(cursor->store, cursor->after, TABLE_PAGE_ROWS, error);
+
+	if (people && people->len)
+		cursor->after =
+		    ((const struct subscriber *)people->pdata[people->len - 1])->id;
+	return people;
 }
 
 bool
 ctl_run_subscriber_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	g_autoptr(GPtrArray) rows =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-	json_t *list = ctl->is_json ? json_array() : NULL;
-	int64_t after = 0;
+	struct subscriber_cursor cursor = {.store = ctl->store};
+	const struct table table = {subscriber_columns,
+	    "No subscribers: paperboyctl subscriber add", load_page, &cursor};
 
-	if (!ctl_parse(NULL, 0, &argc, &argv, error)) {
-		json_decref(list);
-		return false;
-	}
-	g_ptr_array_add(
-	    rows, print_row("ADDRESS", "STATE", "NEXT DIGEST", "RHYTHM", NULL));
-	for (;;) {
-		g_autoptr(GPtrArray) people =
-		    subscribers_load_page(ctl->store, after, PAGE, error);
-
-		if (!people) {
-			json_decref(list);
-			return false;
-		}
-		if (!people->len)
-			break;
-		list_page(people, list, rows);
-		after = ((struct subscriber *)people->pdata[people->len - 1])->id;
-	}
-	if (list)
-		print_json(list);
-	else if (rows->len > 1)
-		print_table(rows);
-	else
-		puts("There are no subscribers: paperboyctl subscriber add");
-	return true;
+	return ctl_parse(NULL, 0, &argc, &argv, error) &&
+	       table_print_pages(ctl, &table, error);
 }
 
 bool
@@ -210,7 +183,6 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
 	g_autoptr(GPtrArray) filters = NULL;
-	json_t *object;
 
 	if (!ctl_parse(NULL, 1, &argc, &argv, error))
 		return false;
@@ -221,28 +193,25 @@ ctl_run_subscriber_show(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (!filters)
 		return false;
 	if (ctl->is_json) {
-		object = listing_json_subscriber(subscriber);
-		json_object_set_new(object, "filters", listing_json_filters(filters));
-		print_json(object);
+		print_json(subscriber_to_json(subscriber, filters));
 		return true;
 	}
-	listing_print_subscriber(subscriber);
+	subscriber_print(subscriber);
 	putchar('\n');
-	listing_print_filters(filters);
+	subscriber_print_filters(ctl, filters);
 	return true;
 }
 
-/* What became of a change: the person as JSON, or a line and the next digest. */
 static bool
-print_changed(struct ctl *ctl, const struct subscriber *subscriber, const char *words)
+print_changed(struct ctl *ctl, const struct subscriber *subscriber, const char *text)
 {
 	g_autofree char *due = ctl_format_time(subscriber->next_due_at);
 
-	ctl_poke_daemon(ctl);
+	ctl_wake_daemon(ctl);
 	if (ctl->is_json)
-		print_json(listing_json_subscriber(subscriber));
+		print_json(subscriber_to_json(subscriber, NULL));
 	else
-		printf("%s %s; next digest %s\n", subscriber->address, words, due);
+		printf("%s %s; next digest %s\n", subscriber->address, text, due);
 	return true;
 }
 
@@ -251,12 +220,12 @@ set(struct ctl *ctl, const char *address, struct profile_change *change, GError 
 {
 	pb_auto(subscriber) subscriber = NULL;
 	g_autofree char *schedule = NULL;
-	g_autofree char *words = NULL;
+	g_autofree char *text = NULL;
 
 	if (!profile_is_change(change)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-		    "say what to set: --zone, --at, --cadence, --max or --name; "
-		    "--help tells more");
+		    "nothing to set: give --zone, --at, --cadence, --max or another "
+		    "option of --help");
 		return false;
 	}
 	change->who = ctl->who;
@@ -264,10 +233,10 @@ set(struct ctl *ctl, const char *address, struct profile_change *change, GError 
 	    profile_set(ctl->store, address, change, clock_get_now(&ctl->clock), error);
 	if (!subscriber)
 		return false;
-	schedule = listing_format_rhythm(subscriber);
-	words = g_strdup_printf(
+	schedule = subscriber_format_schedule(subscriber);
+	text = g_strdup_printf(
 	    "is now %s, %d papers with abstract", schedule, subscriber->max_full);
-	return print_changed(ctl, subscriber, words);
+	return print_changed(ctl, subscriber, text);
 }
 
 bool
@@ -307,7 +276,7 @@ ctl_run_subscriber_set(struct ctl *ctl, int argc, char **argv, GError **error)
 
 	memcpy(change.words, words, sizeof(words));
 
-	/* Checked here, since 0 says there that it stays. */
+	/* Checked here: profile_set() takes 0 as unchanged. */
 	if (is_ok && max != G_MININT)
 		is_ok = profile_check_max(change.max_full = max, error);
 	is_ok = is_ok && set(ctl, argv[1], &change, error);
@@ -328,7 +297,7 @@ ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **error)
 	const GOptionEntry entries[] = {
 	    {"until", 0, 0, G_OPTION_ARG_STRING, &until, NULL, NULL}, {0}};
 	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *words = NULL;
+	g_autofree char *state = NULL;
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
@@ -336,8 +305,8 @@ ctl_run_subscriber_pause(struct ctl *ctl, int argc, char **argv, GError **error)
 	    ctl->store, argv[1], until, ctl->who, clock_get_now(&ctl->clock), error);
 	if (!subscriber)
 		return false;
-	words = listing_format_state(subscriber);
-	return print_changed(ctl, subscriber, words);
+	state = subscriber_format_state(subscriber);
+	return print_changed(ctl, subscriber, state);
 }
 
 bool
@@ -348,12 +317,78 @@ ctl_run_subscriber_resume(struct ctl *ctl, int argc, char **argv, GError **error
 	    {"catch-up", 0, 0, G_OPTION_ARG_INT, &max, NULL, NULL}, {0}};
 	pb_auto(subscriber) subscriber = NULL;
 
-	/* Checked here, since 0 says there that it is as any other digest. */
+	/* Checked here: profile_resume() takes 0 as the usual number. */
 	if (!ctl_parse(entries, 1, &argc, &argv, error) ||
 	    (max != G_MININT && !profile_check_max(max, error)))
 		return false;
 	subscriber = profile_resume(ctl->store, argv[1], max == G_MININT ? 0 : max,
 	    ctl->who, clock_get_now(&ctl->clock), error);
-	return subscriber &&
-	       print_changed(ctl, subscriber, "active, with what was missed");
+	return subscriber && print_changed(ctl, subscriber,
+	                         "active; the next digest has the papers missed");
+}
+
+/* ---- confirmations ---- */
+
+static char *
+format_purpose(const void *data)
+{
+	const struct confirmation *confirmation = data;
+
+	return g_strdup(confirmation_purpose_name(confirmation->purpose));
+}
+
+static char *
+format_sender_kind(const void *data)
+{
+	const struct confirmation *confirmation = data;
+
+	return g_strdup(confirmation->subscriber_id ? "subscriber" : "unknown");
+}
+
+static json_t *
+pack_is_subscriber(const void *data)
+{
+	return json_boolean(((const struct confirmation *)data)->subscriber_id != 0);
+}
+
+static const struct table_column confirmation_columns[] = {
+    TABLE_COLUMN("ID", "id", TABLE_INT64, confirmation, id),
+    TABLE_COLUMN_STRING("PURPOSE", "purpose", format_purpose),
+    TABLE_COLUMN("CREATED", "created_at", TABLE_TIME, confirmation, made_at),
+    TABLE_COLUMN("EXPIRES", "expires_at", TABLE_TIME, confirmation, expires_at),
+    TABLE_COLUMN_STRING("SENDER", NULL, format_sender_kind),
+    TABLE_COLUMN("RECIPIENT", "recipient", TABLE_TEXT, confirmation, recipient),
+    TABLE_COLUMN(NULL, "address", TABLE_TEXT, confirmation, address),
+    TABLE_COLUMN_JSON("is_subscriber", pack_is_subscriber),
+    {0},
+};
+
+struct confirmation_cursor {
+	struct store *store;
+	int64_t now, after; /* id of the last row loaded */
+};
+
+static GPtrArray *
+load_confirmations(void *data, GError **error)
+{
+	struct confirmation_cursor *cursor = data;
+	GPtrArray *rows = confirmations_load_page(
+	    cursor->store, cursor->now, cursor->after, TABLE_PAGE_ROWS, error);
+
+	if (rows && rows->len)
+		cursor->after =
+		    ((const struct confirmation *)rows->pdata[rows->len - 1])->id;
+	return rows;
+}
+
+bool
+ctl_run_confirmation_list(struct ctl *ctl, int argc, char **argv, GError **error)
+{
+	struct confirmation_cursor cursor = {
+	    .store = ctl->store, .now = clock_get_now(&ctl->clock)};
+	const struct table table = {confirmation_columns, "No pending confirmations.",
+	    load_confirmations, &cursor};
+
+	return ctl_parse(NULL, 0, &argc, &argv, error) &&
+	       table_print_pages(ctl, &table, error);
 }

@@ -1,5 +1,5 @@
 /*
- * help.c - what paperboyctl says about itself, all from the table of commands.
+ * help.c - the help of paperboyctl, from the table of commands.
  */
 #include "ctl/help.h"
 
@@ -25,8 +25,8 @@ void
 help_print_all(FILE *out)
 {
 	fputs("paperboyctl [-c FILE] [--json] COMMAND ...\n\n"
-	      "Adds subscribers and filters, and shows what paperboyd does. It may be\n"
-	      "used while the daemon runs and while it does not.\n\n",
+	      "Manages subscribers and filters, and shows what paperboyd does. Works\n"
+	      "whether or not the daemon is running.\n\n",
 	    out);
 	for (const struct ctl_command *command = ctl_commands; command->noun;
 	     command++) {
@@ -38,14 +38,14 @@ help_print_all(FILE *out)
 	    "\n  -c, --config FILE  read FILE instead of " PAPERBOY_SYSCONFDIR
 	    "/paperboy.conf\n"
 	    "  --json             print JSON, for scripts\n"
-	    "  --now TIME         work as if it were TIME, such as "
+	    "  --now TIME         use TIME as the current time, such as "
 	    "2026-11-20T09:00:00Z\n"
 	    "  --version          print the version\n\n"
-	    "Exit status: 0 done; 1 status found what wants a person; 64 wrong usage;\n"
-	    "65 wrong input; 67 no such subscriber, filter, digest or message; 69 the\n"
-	    "store cannot be used; 74 the output cannot be written; 75 try again "
-	    "later;\n"
-	    "78 wrong configuration.\n",
+	    "Exit status: 0 success; 1 status reports a problem; 64 usage error;\n"
+	    "65 invalid input; 67 no such subscriber, filter, digest or message; 69 "
+	    "the\n"
+	    "store cannot be used; 74 cannot write the output; 75 temporary failure;\n"
+	    "78 configuration error.\n",
 	    out);
 }
 

@@ -1,5 +1,5 @@
 /*
- * main.c - paperboyctl: finds the command, opens the store, runs it.
+ * main.c - paperboyctl: find the command, open the store, run the command.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "ctl/ctl.h"
 #include "ctl/help.h"
-#include "ctl/owner.h"
+#include "ctl/run_as.h"
 #include "service/log/log.h"
 #include "service/setup/factory.h"
 #include "service/setup/startup.h"
@@ -27,7 +27,7 @@ struct options {
 	gboolean is_json, is_version, is_help;
 };
 
-/* Options stand before the command; what follows belongs to it. */
+/* Global options come before the command; later ones belong to the command. */
 static bool
 parse_options(struct options *options, int *argc, char ***argv, GError **error)
 {
@@ -79,7 +79,7 @@ fail(const struct ctl_command *command, const GError *error)
 	return pb_error_exit_status(error);
 }
 
-/* These need no store, look at it as it is, or put another one in its place. */
+/* Commands that use no store, or open or replace it themselves. */
 static bool
 opens_itself(const struct ctl_command *command)
 {
@@ -89,9 +89,9 @@ opens_itself(const struct ctl_command *command)
 	       command->run == ctl_run_receive;
 }
 
-/* On a read-only file system there is no lock to take, and what writes fails. */
+/* On a read-only file system: without a lock; writing fails. */
 static bool
-run_reading(const struct ctl_command *command, struct ctl *ctl, int argc, char **argv,
+run_read_only(const struct ctl_command *command, struct ctl *ctl, int argc, char **argv,
     GError **error)
 {
 	bool is_ok;
@@ -102,7 +102,7 @@ run_reading(const struct ctl_command *command, struct ctl *ctl, int argc, char *
 	return is_ok;
 }
 
-/* While the store is open nobody exchanges it. */
+/* The shared lock keeps restore from replacing the store. */
 static bool
 run_with_store(const struct ctl_command *command, struct ctl *ctl, int argc,
     char **argv, GError **error)
@@ -111,7 +111,7 @@ run_with_store(const struct ctl_command *command, struct ctl *ctl, int argc,
 	bool is_ok;
 
 	if (file_is_read_only(ctl->settings->state_dir))
-		return run_reading(command, ctl, argc, argv, error);
+		return run_read_only(command, ctl, argc, argv, error);
 	lock = lock_share(ctl->settings->state_dir, error);
 	if (lock < 0)
 		return false;
@@ -135,20 +135,20 @@ run(const struct ctl_command *command, const struct options *options, int argc,
 
 	if (!startup_init_clock(&ctl.clock, options->now, false, &error))
 		return fail(command, error);
-	/* Only what it says: with a broken template people can still be removed. */
+	/* Templates are not checked: a broken one must not block e.g. removals. */
 	settings = startup_load_settings(options->config, problems);
 	for (unsigned i = 0; i < problems->len; i++)
 		fprintf(stderr, "paperboyctl: %s\n", (char *)problems->pdata[i]);
 	if (!settings && !options->config &&
 	    !g_file_test(startup_get_config(NULL), G_FILE_TEST_EXISTS))
-		fputs("paperboyctl: -c FILE names another\n", stderr);
-	/* A letter is no worse for it, and must not go back to its sender. */
+		fputs("paperboyctl: use -c FILE for another path\n", stderr);
+	/* Mail must not bounce because of our configuration. */
 	if (!settings)
 		return command->run == ctl_run_receive ? EX_TEMPFAIL : EX_CONFIG;
 	ctl.settings = settings;
-	/* The settings can be looked at before there is a state folder. */
+	/* These work without a state directory. */
 	if (command->run != ctl_run_config && command->run != ctl_run_receive &&
-	    !owner_become(settings->state_dir, &error))
+	    !run_as_owner(settings->state_dir, &error))
 		return fail(command, error);
 	if (opens_itself(command))
 		is_ok = command->run(&ctl, argc, argv, &error);
@@ -163,9 +163,9 @@ is_help(const char *text)
 	return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
 }
 
-/* --help behind a command is about that command, whatever else is there. */
+/* --help anywhere after a command prints the command's help. */
 static bool
-wants_help(int argc, char **argv)
+has_help_option(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (is_help(argv[i]))
@@ -174,7 +174,7 @@ wants_help(int argc, char **argv)
 }
 
 static int
-system_mailer(const struct options *options, int argc, char **argv)
+run_main(const struct options *options, int argc, char **argv)
 {
 	const struct ctl_command *command;
 
@@ -187,7 +187,7 @@ system_mailer(const struct options *options, int argc, char **argv)
 		return options->is_help ? EX_OK : EX_USAGE;
 	}
 	command = find_command(&argc, &argv);
-	/* "filter --help" is about all commands on filters. */
+	/* "filter --help" lists the filter commands. */
 	if (!command && argc > 2 && is_help(argv[2]) &&
 	    help_print_noun(argv[1], stdout))
 		return EX_OK;
@@ -195,7 +195,7 @@ system_mailer(const struct options *options, int argc, char **argv)
 		help_print_unknown(argv[1], argc > 2 ? argv[2] : NULL);
 		return EX_USAGE;
 	}
-	if (wants_help(argc, argv)) {
+	if (has_help_option(argc, argv)) {
 		help_print_command(command);
 		return EX_OK;
 	}
@@ -203,11 +203,11 @@ system_mailer(const struct options *options, int argc, char **argv)
 }
 
 /*
- * What was not written must not pass for done.  Who has read enough, such as head(1),
- * has closed the pipe, and that is no failure.
+ * Fail when the output could not be written, except to a pipe that its reader, such as
+ * head(1), has closed.
  */
 static int
-end_output(int status)
+flush_output(int status)
 {
 	struct pollfd output = {.fd = STDOUT_FILENO};
 	bool is_failed = ferror(stdout);
@@ -220,7 +220,7 @@ end_output(int status)
 	if (errno == EPIPE || (poll(&output, 1, 0) == 1 && (output.revents & POLLERR)))
 		return status;
 	fprintf(stderr, "paperboyctl: cannot write to standard output: %s\n",
-	    errno ? g_strerror(errno) : "some of it is lost");
+	    errno ? g_strerror(errno) : "output lost");
 	return EX_IOERR;
 }
 
@@ -234,14 +234,14 @@ main(int argc, char **argv)
 	setlocale(LC_ALL, "C.UTF-8");
 	signal(SIGPIPE, SIG_IGN);
 	umask(0077);
-	/* Out of memory ends the process and says so, in jansson too. */
+	/* g_malloc() aborts with a message when out of memory. */
 	json_set_alloc_funcs(g_malloc, g_free);
 	log_start("warning", "paperboyctl");
 	if (parse_options(&options, &argc, &argv, &error))
-		status = system_mailer(&options, argc, argv);
+		status = run_main(&options, argc, argv);
 	else
 		status = fail(NULL, error);
 	g_free(options.config);
 	g_free(options.now);
-	return end_output(status);
+	return flush_output(status);
 }

@@ -606,8 +606,8 @@ begin_shutdown(struct daemon *daemon)
 	g_atomic_int_set(&daemon->collector.stop, 1);
 	for (int i = N_STAGES - 1; i >= 0; i--)
 		worker_stop(daemon->workers[i]);
-	shutdown_cut_short(
-	    daemon->shutdown_fd, daemon->config_snapshot->settings->smtp_stop_wait_s);
+	shutdown_cut_short(daemon->shutdown_fd,
+	    daemon->config_snapshot->settings->smtp_shutdown_timeout_s);
 }
 
 /* The first stage first: none is woken after it was freed. */

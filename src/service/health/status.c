@@ -363,7 +363,7 @@ status_load(struct store *store, const struct settings *settings,
 		status_clear(&found);
 		return false;
 	}
-	found.asked_most = settings->limit_confirmations_hour;
+	found.asked_most = settings->limit_confirmations_per_hour;
 	found.disk_free_bytes = disk_get_free(settings->state_dir);
 	found.store_bytes = size_of(settings->state_dir, "paperboy.db");
 	found.log_bytes = size_of(settings->state_dir, "paperboy.db-wal");

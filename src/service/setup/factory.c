@@ -102,7 +102,7 @@ factory_get_arxiv(const struct settings *settings, struct arxiv_options *options
 	*options = (struct arxiv_options){
 	    .feed_url = settings->arxiv_url,
 	    .api_url = settings->arxiv_api_url,
-	    .gap_ms = settings->arxiv_gap_s * (int64_t)1000,
+	    .gap_ms = settings->arxiv_request_interval_s * (int64_t)1000,
 	};
 	return settings->arxiv_enrich ? options : NULL;
 }
@@ -397,8 +397,9 @@ factory_new_receiver(const struct settings *settings, const char *credentials,
 		*mailbox = new_lmtp(settings);
 		return true;
 	case FACTORY_RECEIVER_MAILDIR:
-		*mailbox =
-		    *settings->incoming ? maildir_in_new(settings->incoming) : NULL;
+		*mailbox = *settings->receive_maildir
+		               ? maildir_in_new(settings->receive_maildir)
+		               : NULL;
 		return true;
 	case FACTORY_RECEIVER_IMAP:
 		*mailbox = NULL;

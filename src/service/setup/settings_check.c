@@ -338,7 +338,7 @@ check_mailboxes(const struct check *check)
 	g_autofree char *wrong = NULL;
 
 	check_absolute(check, "receive.lmtp_socket", settings->lmtp_socket);
-	check_absolute(check, "receive.maildir", settings->incoming);
+	check_absolute(check, "receive.maildir", settings->receive_maildir);
 	check_absolute(check, "receive.parser", settings->parser_program);
 	if (strlen(settings->lmtp_socket) > LMTP_LISTEN_PATH_BYTES)
 		add_problem(check, "receive.lmtp_socket",

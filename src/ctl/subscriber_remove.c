@@ -1,17 +1,17 @@
 /*
- * leave.c - the commands by which people go: remove, forget, suppression.
+ * subscriber_remove.c - the commands subscriber remove, forget, and suppression.
  */
 #include <stdio.h>
 
 #include "ctl/ctl.h"
-#include "ctl/pages.h"
 #include "ctl/print.h"
+#include "ctl/table.h"
 #include "service/people/erase.h"
 #include "service/people/subscribe.h"
 #include "store/core/suppression.h"
 #include "store/subscriber/subscribers.h"
 
-#define HASH_SHOWN 12
+#define HASH_PREFIX_CHARS 12
 
 bool
 ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error)
@@ -35,16 +35,17 @@ ctl_run_subscriber_remove(struct ctl *ctl, int argc, char **argv, GError **error
 	if (ctl->is_json)
 		print_json(json_pack("{s:s}", "removed", argv[1]));
 	else
-		printf("%s removed: no more mail goes there\n", argv[1]);
+		printf("%s removed; no more mail is sent to it\n", argv[1]);
 	return true;
 }
 
-/* Ask, unless nobody is there: then forgetting only says so. */
+/* Without a subscriber there is nothing to confirm. */
 static bool
 confirm_forget(struct ctl *ctl, const char *address, bool is_yes, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
-	g_autofree char *question = g_strdup_printf("Forget %s, for good", address);
+	g_autofree char *question =
+	    g_strdup_printf("Erase all data of %s permanently", address);
 
 	return subscribe_find(ctl->store, address, &subscriber, error) &&
 	       (!subscriber || ctl_confirm(is_yes, question, error));
@@ -74,84 +75,72 @@ ctl_run_subscriber_forget(struct ctl *ctl, int argc, char **argv, GError **error
 	if (!erase_person(ctl->store, &request, clock_get_now(&ctl->clock), error))
 		return false;
 	if (ctl->is_json)
-		print_json(json_pack("{s:s, s:b}", "forgotten", argv[1], "suppressed",
+		print_json(json_pack("{s:s, s:b}", "erased", argv[1], "suppressed",
 		    (int)is_never_again));
 	else
-		printf("%s forgotten%s\n", argv[1],
-		    is_never_again ? ", and never to be mailed again" : "");
+		printf(
+		    "%s erased%s\n", argv[1], is_never_again ? " and suppressed" : "");
 	return true;
 }
 
-/* How far the list has come. */
-struct suppressions {
+static char *
+format_hash(const void *data)
+{
+	return g_strndup(((const struct suppression *)data)->hash, HASH_PREFIX_CHARS);
+}
+
+static const struct table_column suppression_columns[] = {
+    TABLE_COLUMN("SINCE", "at", TABLE_TIME, suppression, at),
+    TABLE_COLUMN("REASON", "reason", TABLE_TEXT, suppression, reason),
+    TABLE_COLUMN_STRING("HASH", NULL, format_hash),
+    TABLE_COLUMN(NULL, "hash", TABLE_TEXT, suppression, hash),
+    {0},
+};
+
+struct suppression_cursor {
 	struct store *store;
-	char *after;
+	char *after; /* hash of the last row loaded */
 };
 
 static GPtrArray *
 load_page(void *data, GError **error)
 {
-	struct suppressions *list = data;
+	struct suppression_cursor *cursor = data;
 	GPtrArray *rows =
-	    suppression_load_page(list->store, list->after, PAGES_ROWS, error);
+	    suppression_load_page(cursor->store, cursor->after, TABLE_PAGE_ROWS, error);
 
 	if (rows && rows->len) {
 		const struct suppression *last = rows->pdata[rows->len - 1];
 
-		g_free(list->after);
-		list->after = g_strdup(last->hash);
+		g_free(cursor->after);
+		cursor->after = g_strdup(last->hash);
 	}
 	return rows;
-}
-
-static char **
-table_row(const void *data)
-{
-	const struct suppression *row = data;
-	g_autofree char *since = ctl_format_time(row->at);
-	g_autofree char *hash = g_strndup(row->hash, HASH_SHOWN);
-
-	return print_row(since, row->reason, hash, NULL);
-}
-
-static json_t *
-json_of_row(const void *data)
-{
-	const struct suppression *row = data;
-
-	return json_pack("{s:s, s:s, s:I}", "hash", row->hash, "reason", row->reason,
-	    "at", (json_int_t)row->at);
 }
 
 bool
 ctl_run_suppression_list(struct ctl *ctl, int argc, char **argv, GError **error)
 {
-	struct suppressions list = {.store = ctl->store};
-	struct pages pages = {
-	    .load = load_page,
-	    .data = &list,
-	    .format = table_row,
-	    .pack = json_of_row,
-	    .when_empty = "No address is suppressed.",
-	};
+	struct suppression_cursor cursor = {.store = ctl->store};
+	const struct table table = {
+	    suppression_columns, "No suppressed addresses.", load_page, &cursor};
 	bool is_ok;
 
 	if (!ctl_parse(NULL, 0, &argc, &argv, error))
 		return false;
-	list.after = g_strdup("");
-	pages.head = print_row("SINCE", "REASON", "HASH", NULL);
-	is_ok = pages_show(ctl, &pages, error);
-	g_free(list.after);
+	cursor.after = g_strdup("");
+	is_ok = table_print_pages(ctl, &table, error);
+	g_free(cursor.after);
 	return is_ok;
 }
 
-/* Somebody who is a subscriber leaves by it: that is asked first. */
+/* A subscriber with that address is removed, so ask. */
 static bool
 confirm_suppress(struct ctl *ctl, const char *address, bool is_yes, GError **error)
 {
 	pb_auto(subscriber) subscriber = NULL;
 	g_autofree char *question = g_strdup_printf(
-	    "Remove the subscriber %s, never to be mailed again", address);
+	    "Remove the subscriber %s and suppress the address", address);
 
 	return subscribe_find(ctl->store, address, &subscriber, error) &&
 	       (!subscriber || subscriber->state == SUBSCRIBER_GONE ||
@@ -185,7 +174,7 @@ ctl_run_suppression_add(struct ctl *ctl, int argc, char **argv, GError **error)
 	if (ctl->is_json)
 		print_json(json_pack("{s:s}", "suppressed", argv[1]));
 	else
-		printf("%s is suppressed: no mail goes there\n", argv[1]);
+		printf("%s suppressed\n", argv[1]);
 	return true;
 }
 
@@ -201,7 +190,7 @@ ctl_run_suppression_remove(struct ctl *ctl, int argc, char **argv, GError **erro
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
-	question = g_strdup_printf("Let %s be mailed again", argv[1]);
+	question = g_strdup_printf("Stop suppressing %s", argv[1]);
 	if (!ctl_confirm(is_yes, question, error))
 		return false;
 	key = ctl_load_key(ctl, error);
@@ -214,7 +203,8 @@ ctl_run_suppression_remove(struct ctl *ctl, int argc, char **argv, GError **erro
 	if (ctl->is_json)
 		print_json(json_pack("{s:s}", "released", argv[1]));
 	else
-		printf("%s is suppressed no more; paperboyctl subscriber add adds it\n",
+		printf("%s is no longer suppressed; add it with paperboyctl subscriber "
+		       "add\n",
 		    argv[1]);
 	return true;
 }

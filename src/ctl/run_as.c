@@ -1,7 +1,7 @@
 /*
- * owner.c - working as the owner of the state folder, also when root asks.
+ * run_as.c - drop root's privileges.
  */
-#include "ctl/owner.h"
+#include "ctl/run_as.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -13,15 +13,15 @@
 #include "base/file.h"
 
 bool
-owner_become(const char *state_dir, GError **error)
+run_as_owner(const char *state_dir, GError **error)
 {
 	GStatBuf status;
 
 	if (g_stat(state_dir, &status) != 0) {
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "cannot use the state folder '%s': %s%s", state_dir,
+		    "cannot use the state directory '%s': %s%s", state_dir,
 		    g_strerror(errno),
-		    errno == ENOENT ? "; paperboyd makes it when it is started" : "");
+		    errno == ENOENT ? "; paperboyd creates it when it starts" : "");
 		return false;
 	}
 	if (geteuid() != 0 && status.st_uid != geteuid()) {
@@ -29,7 +29,7 @@ owner_become(const char *state_dir, GError **error)
 		g_autofree char *user = file_format_user(geteuid());
 
 		g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-		    "'%s' is owned by %s, and this process runs as %s: try sudo "
+		    "'%s' is owned by %s, but this process runs as %s: try sudo "
 		    "paperboyctl",
 		    state_dir, owner, user);
 		return false;
@@ -40,6 +40,6 @@ owner_become(const char *state_dir, GError **error)
 	    setuid(status.st_uid) == 0)
 		return true;
 	g_set_error(error, PB_ERROR, PB_ERROR_PERMANENT,
-	    "cannot work as the owner of '%s': %s", state_dir, g_strerror(errno));
+	    "cannot become the owner of '%s': %s", state_dir, g_strerror(errno));
 	return false;
 }

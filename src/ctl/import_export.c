@@ -1,5 +1,5 @@
 /*
- * transfer.c - the commands that carry many people: subscriber import, export.
+ * import_export.c - the commands subscriber import and subscriber export.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,13 +8,11 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "ctl/ctl.h"
-#include "ctl/listing.h"
 #include "ctl/print.h"
+#include "ctl/subscriber_print.h"
 #include "service/people/export.h"
 #include "service/people/import.h"
 #include "store/subscriber/subscribers.h"
-
-#define PAGE 500
 
 static bool
 is_standard(const char *file)
@@ -23,19 +21,19 @@ is_standard(const char *file)
 }
 
 static bool
-set_file_error(GError **error, const char *doing, const char *file)
+set_file_error(GError **error, const char *action, const char *file)
 {
 	int saved = errno;
 
-	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot %s '%s': %s%s", doing,
+	g_set_error(error, PB_ERROR, PB_ERROR_INPUT, "cannot %s '%s': %s%s", action,
 	    file, g_strerror(saved),
-	    saved == EACCES ? "; paperboyctl works as the owner of the state folder, "
-	                      "so use - and let the shell open the file"
+	    saved == EACCES ? "; paperboyctl runs as the owner of the state directory: "
+	                      "use - and let the shell open the file"
 	                    : "");
 	return false;
 }
 
-/* One octet more than may be there tells that there are too many. */
+/* Read up to one byte more than the limit. */
 static GString *
 read_file(const char *file, GError **error)
 {
@@ -77,19 +75,19 @@ print_report(const struct import_report *report, bool is_dry_run)
 {
 	const struct {
 		unsigned count;
-		const char *words;
+		const char *text;
 	} parts[] = {
-	    {report->taken_back, "had left and taken back"},
-	    {report->present, "there already, and left alone"},
-	    {report->left, "had left, and stay away: --take-back takes them back"},
-	    {report->suppressed, "never to be mailed"},
-	    {report->bad, "bad lines left out"},
+	    {report->taken_back, "added again after leaving"},
+	    {report->present, "already subscribers; not changed"},
+	    {report->left, "not added: they had left (--take-back adds them)"},
+	    {report->suppressed, "not added: suppressed"},
+	    {report->bad, "invalid lines skipped"},
 	};
 
 	printf("%u %s\n", report->added, is_dry_run ? "would be added" : "added");
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
 		if (parts[i].count)
-			printf("%u %s\n", parts[i].count, parts[i].words);
+			printf("%u %s\n", parts[i].count, parts[i].text);
 }
 
 static bool
@@ -111,7 +109,7 @@ import(struct ctl *ctl, struct import_request *request, GError **error)
 		print_report(&report, request->is_dry_run);
 	import_report_clear(&report);
 	if (is_ok && !request->is_dry_run)
-		ctl_poke_daemon(ctl);
+		ctl_wake_daemon(ctl);
 	return is_ok;
 }
 
@@ -158,11 +156,11 @@ ctl_run_subscriber_import(struct ctl *ctl, int argc, char **argv, GError **error
 }
 
 static bool
-write_out(void *data, const char *text, size_t size, GError **error)
+write_text(void *data, const char *text, size_t size, GError **error)
 {
 	(void)data;
 	(void)error;
-	/* main() reports what could not be written. */
+	/* main() checks standard output. */
 	fwrite(text, 1, size, stdout);
 	return true;
 }
@@ -175,7 +173,7 @@ collect_text(void *data, const char *text, size_t size, GError **error)
 	return true;
 }
 
-/* Whole or not at all, and for its owner's eyes. */
+/* Atomically, mode 0600. */
 static bool
 export_to_file(
     struct ctl *ctl, const char *file, bool has_filters, bool is_yes, GError **error)
@@ -212,17 +210,14 @@ append_json_page(struct ctl *ctl, const GPtrArray *people, bool has_filters,
 {
 	for (unsigned i = 0; i < people->len; i++) {
 		const struct subscriber *subscriber = people->pdata[i];
-		json_t *object = listing_json_subscriber(subscriber);
-		g_autoptr(GPtrArray) filters = NULL;
+		g_autoptr(GPtrArray) filters =
+		    has_filters ? subscribers_load_subscriptions(
+		                      ctl->store, subscriber->id, error)
+		                : NULL;
 
-		json_array_append_new(list, object);
-		if (!has_filters)
-			continue;
-		filters =
-		    subscribers_load_subscriptions(ctl->store, subscriber->id, error);
-		if (!filters)
+		if (has_filters && !filters)
 			return false;
-		json_object_set_new(object, "filters", listing_json_filters(filters));
+		json_array_append_new(list, subscriber_to_json(subscriber, filters));
 	}
 	return true;
 }
@@ -236,7 +231,7 @@ export_json(struct ctl *ctl, bool has_filters, GError **error)
 
 	while (is_ok && !is_end) {
 		g_autoptr(GPtrArray) people =
-		    subscribers_load_page(ctl->store, after, PAGE, error);
+		    subscribers_load_page(ctl->store, after, TABLE_PAGE_ROWS, error);
 
 		is_ok =
 		    people && append_json_page(ctl, people, has_filters, list, error);
@@ -269,5 +264,5 @@ ctl_run_subscriber_export(struct ctl *ctl, int argc, char **argv, GError **error
 		return export_to_file(ctl, argv[1], has_filters, is_yes, error);
 	if (ctl->is_json)
 		return export_json(ctl, has_filters, error);
-	return export_people(ctl->store, has_filters, write_out, NULL, &count, error);
+	return export_people(ctl->store, has_filters, write_text, NULL, &count, error);
 }

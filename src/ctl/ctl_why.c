@@ -1,5 +1,5 @@
 /*
- * reason.c - the commands that give reasons: why, filter explain.
+ * ctl_why.c - the commands that explain a match: why and filter explain.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "service/explain/why.h"
 #include "store/paper/paper_history.h"
 
-/* Hits of one clause that a reader is told. */
-#define HITS_SHOWN 4
+/* Hits printed for one clause. */
+#define HITS_MAX 4
 
 static const char *const field_names[] = {
     [QUERY_FIELD_TITLE] = "title",
@@ -39,7 +39,7 @@ static char *
 format_hits(const GPtrArray *hits)
 {
 	GString *text = g_string_new(NULL);
-	unsigned reported = 0;
+	unsigned count = 0;
 
 	for (unsigned i = 0; i < hits->len; i++) {
 		const struct query_hit *hit = hits->pdata[i];
@@ -48,7 +48,7 @@ format_hits(const GPtrArray *hits)
 		if (before && before->field == hit->field &&
 		    strcmp(before->folded, hit->folded) == 0)
 			continue;
-		if (reported++ == HITS_SHOWN) {
+		if (count++ == HITS_MAX) {
 			g_string_append(text, ", ...");
 			break;
 		}
@@ -62,7 +62,7 @@ static void
 print_steps(const struct why_filter *filter, bool has_paper)
 {
 	if (!filter->is_readable)
-		puts("  this program cannot read it");
+		puts("  not a valid query for this version");
 	for (unsigned i = 0; filter->steps && i < filter->steps->len; i++) {
 		const struct query_step *step = filter->steps->pdata[i];
 		g_autofree char *hits = format_hits(step->hits);
@@ -177,9 +177,9 @@ print_filter(const struct why_filter *filter)
 	printf("\n%s %d, %s: %s", filter->is_block ? "block" : "filter", filter->number,
 	    filter->label, why_verdict_name(filter->truth));
 	if (filter->is_found && !filter->is_block)
-		printf("; found it at %s%s", found,
+		printf("; matched at %s%s", found,
 		    filter->truth == QUERY_TRUE ? ""
-		                                : ", and the paper has changed since");
+		                                : ", but the paper has changed since");
 	if (filter->waits_until >= 0)
 		printf("; waits until %s", waits);
 	putchar('\n');
@@ -228,7 +228,7 @@ bool
 ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 {
 	bool has_paper;
-	struct query_error problem = {0};
+	struct query_error query_error = {0};
 	g_autoptr(GPtrArray) warnings = NULL;
 	g_autofree char *id = NULL;
 	pb_auto(stored_paper) stored = NULL;
@@ -244,10 +244,10 @@ ctl_run_filter_explain(struct ctl *ctl, int argc, char **argv, GError **error)
 			return false;
 	}
 	filter = why_explain(ctl->store, argv[1], stored, clock_get_now(&ctl->clock),
-	    &warnings, &problem, error);
+	    &warnings, &query_error, error);
 	if (!filter)
-		ctl_explain_problem(argv[1], &problem, error);
-	query_error_clear(&problem);
+		ctl_print_query_error(argv[1], &query_error, error);
+	query_error_clear(&query_error);
 	if (!filter)
 		return false;
 	if (ctl->is_json) {

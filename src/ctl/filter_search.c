@@ -1,5 +1,5 @@
 /*
- * ask.c - the commands that look into the archive: filter test, search.
+ * filter_search.c - the commands that search the archive: filter test and search.
  */
 #include <stdio.h>
 #include <string.h>
@@ -63,16 +63,18 @@ print_backtest(const struct backtest *backtest, bool is_block)
 	    backtest->days, backtest->found, backtest->found == 1 ? "" : "s",
 	    backtest->a_day);
 	if (backtest->known)
-		printf(is_block ? "; %u of them are found by other filters and would go"
-		                : "; %u of them also in other filters",
+		printf(is_block
+		           ? "; %u of them match other filters and would be blocked"
+		           : "; %u of them also match other filters",
 		    backtest->known);
 	if (backtest->blocked)
-		printf("; %u of them are taken away by blocks", backtest->blocked);
+		printf("; %u of them are blocked", backtest->blocked);
 	putchar('\n');
 	if (!backtest->covered_days)
-		puts("There are no papers of these days yet: paperboyctl source fetch");
+		puts("No papers of these days yet: paperboyctl source fetch");
 	else if (backtest->covered_days < backtest->days)
-		printf("The archive knows %u of these days.\n", backtest->covered_days);
+		printf(
+		    "The archive covers %u of these days.\n", backtest->covered_days);
 	if (backtest->newest->len)
 		puts("Newest:");
 	for (unsigned i = 0; i < backtest->newest->len; i++) {
@@ -85,7 +87,7 @@ print_backtest(const struct backtest *backtest, bool is_block)
 }
 
 /*
- * Whose filter it is: a number is one that the person has, all else a new one.
+ * Resolve the subscriber, and a filter number to its query.
  *
  * @param own  set to the filter that request->text is borrowed from, or to NULL
  */
@@ -121,7 +123,7 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	struct backtest_request request = {.now = clock_get_now(&ctl->clock)};
-	struct query_error problem = {0};
+	struct query_error query_error = {0};
 	pb_auto(subscription) own = NULL;
 	pb_auto(backtest) backtest = NULL;
 
@@ -136,10 +138,10 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 	request.days = (unsigned)days;
 	if (address && !find_filter(ctl, address, &request, &own, error))
 		return false;
-	backtest = backtest_run(ctl->store, &request, &problem, error);
+	backtest = backtest_run(ctl->store, &request, &query_error, error);
 	if (!backtest)
-		ctl_explain_problem(request.text, &problem, error);
-	query_error_clear(&problem);
+		ctl_print_query_error(request.text, &query_error, error);
+	query_error_clear(&query_error);
 	if (!backtest)
 		return false;
 	if (ctl->is_json)
@@ -150,7 +152,7 @@ ctl_run_filter_test(struct ctl *ctl, int argc, char **argv, GError **error)
 }
 
 static json_t *
-json_of_answer(const struct search_answer *answer)
+json_of_search(const struct search_answer *answer)
 {
 	json_t *results = json_array();
 
@@ -171,7 +173,7 @@ json_of_answer(const struct search_answer *answer)
 }
 
 static void
-print_answer(const struct search_answer *answer)
+print_search(const struct search_answer *answer)
 {
 	printf("%s\n%u paper%s%s\n", answer->canonical, answer->found,
 	    answer->found == 1 ? "" : "s",
@@ -184,7 +186,7 @@ print_answer(const struct search_answer *answer)
 		    paper->id, result->stored->day, paper->title, result->words);
 	}
 	if (answer->is_cut)
-		printf("Only the newest %d papers with these words were asked.\n",
+		printf("Only the newest %d papers with these terms were evaluated.\n",
 		    BOUNDS_SEARCH_PAPERS);
 }
 
@@ -199,29 +201,29 @@ ctl_run_search(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {0},
 	};
 	struct search_scope scope = {.now = clock_get_now(&ctl->clock)};
-	struct query_error problem = {0};
+	struct query_error query_error = {0};
 	pb_auto(search_answer) answer = NULL;
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
 	if (since && !fetch_days_is_valid(since)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is no day: 2026-11-01 is one", since);
+		    "invalid day '%s' (expected 2026-11-01)", since);
 		return false;
 	}
 	scope.oldest_day = since;
 	answer = search_run(
-	    ctl->store, argv[1], &scope, (unsigned)MAX(limit, 0), &problem, error);
+	    ctl->store, argv[1], &scope, (unsigned)MAX(limit, 0), &query_error, error);
 	if (!answer)
-		ctl_explain_problem(argv[1], &problem, error);
-	query_error_clear(&problem);
+		ctl_print_query_error(argv[1], &query_error, error);
+	query_error_clear(&query_error);
 	if (!answer)
 		return false;
 	if (ctl->is_json) {
-		print_json(json_of_answer(answer));
+		print_json(json_of_search(answer));
 	} else {
 		ctl_print_warnings(answer->warnings);
-		print_answer(answer);
+		print_search(answer);
 	}
 	return true;
 }

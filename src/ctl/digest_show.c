@@ -1,5 +1,5 @@
 /*
- * show.c - the commands that show digests: preview, digest list, digest show.
+ * digest_show.c - the commands preview, digest list and digest show.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "base/fnv1a.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
+#include "ctl/table.h"
 #include "service/digest/digest_build.h"
 #include "service/match/match.h"
 #include "service/people/subscribe.h"
@@ -50,29 +51,28 @@ print_digest(struct ctl *ctl, const struct digest *digest, bool is_html, bool is
 }
 
 /*
- * Are the octets that can be composed now those that were sent?  Only the fingerprint
- * of what was composed last can say yes; without it, of a message whose result was
- * lost, another render key can say no.
+ * Compare the bytes composed now with those that were sent: by the hash of the last
+ * composition, or, when that is unknown, by the cache key.
  *
- * @return why not, or NULL
+ * @return the reason for a difference, or NULL
  */
 static const char *
 find_difference(const struct outbox_message *message, const struct renderer *renderer,
     GBytes *bytes)
 {
 	const char *key = renderer_get_cache_key(renderer);
-	bool is_key_other = message->cache_key && strcmp(message->cache_key, key) != 0;
+	bool has_other_key = message->cache_key && strcmp(message->cache_key, key) != 0;
 
 	if (message->message_hash >= 0 && message->message_hash == fnv1a_hash(bytes))
 		return NULL;
-	if (is_key_other)
-		return "templates or settings have changed since";
+	if (has_other_key)
+		return "templates or settings have changed";
 	return message->message_hash >= 0
-	           ? "a paper or the reader's name has changed since"
+	           ? "a paper or the subscriber's name has changed"
 	           : NULL;
 }
 
-/* On standard error, so that the octets stay what they are. */
+/* On standard error: standard output may be the message itself. */
 static bool
 warn_of_difference(struct ctl *ctl, const struct digest *digest, GError **error)
 {
@@ -84,9 +84,8 @@ warn_of_difference(struct ctl *ctl, const struct digest *digest, GError **error)
 	if (!outbox_find_digest(ctl->store, digest->id, &message, error))
 		return false;
 	if (!message) {
-		fputs(
-		    "note: when it was sent is forgotten, and so is whether these were "
-		    "its octets\n",
+		fputs("note: the delivery record is deleted, so these may not be the "
+		      "bytes that were sent\n",
 		    stderr);
 		return true;
 	}
@@ -96,7 +95,8 @@ warn_of_difference(struct ctl *ctl, const struct digest *digest, GError **error)
 		return false;
 	difference = find_difference(message, renderer, bytes);
 	if (difference)
-		fprintf(stderr, "note: this is not what was sent: %s\n", difference);
+		fprintf(stderr, "note: these are not the bytes that were sent: %s\n",
+		    difference);
 	return true;
 }
 
@@ -136,20 +136,20 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 	};
 	struct match_report matched = {0};
 	pb_auto(subscriber) subscriber = NULL;
-	pb_auto(catalog) book = NULL;
+	pb_auto(catalog) catalog = NULL;
 	pb_auto(digest) digest = NULL;
 	int64_t now = clock_get_now(&ctl->clock);
 
 	if (!ctl_parse(entries, 1, &argc, &argv, error))
 		return false;
 	subscriber = subscribe_load(ctl->store, argv[1], error);
-	/* Matching is the same whoever does it; a filter given just now is in then. */
+	/* Include filters added since the last match run. */
 	if (!subscriber || !match_run(ctl->store, now, &matched, error))
 		return false;
-	book = catalog_load(ctl->settings->template_dir, error);
-	digest =
-	    book ? digest_build_preview(ctl->store, book, subscriber->id, now, error)
-	         : NULL;
+	catalog = catalog_load(ctl->settings->template_dir, error);
+	digest = catalog ? digest_build_preview(
+	                       ctl->store, catalog, subscriber->id, now, error)
+	                 : NULL;
 	if (!digest)
 		return false;
 	if (ctl->is_json) {
@@ -158,54 +158,21 @@ ctl_run_preview(struct ctl *ctl, int argc, char **argv, GError **error)
 	}
 	if (digest->entries->len || digest->is_note)
 		return print_digest(ctl, digest, is_html, is_raw, error);
-	printf("Nothing new for %s: no digest would go out now.\n", argv[1]);
+	printf("No new papers for %s: no digest would be sent now.\n", argv[1]);
 	return true;
 }
 
-static json_t *
-json_of_row(const struct digest_row *row)
-{
-	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:o, s:I, s:I}", "digest",
-	    (json_int_t)row->id, "recipient", row->recipient, "slot", row->slot, "date",
-	    row->date, "state", row->state, "message",
-	    print_json_text(row->message_state), "made_at", (json_int_t)row->created_at,
-	    "papers", (json_int_t)row->papers);
-}
-
-static char **
-table_row(const struct digest_row *row)
-{
-	g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, row->id);
-	g_autofree char *papers = g_strdup_printf("%" G_GINT64_FORMAT, row->papers);
-	g_autofree char *made = ctl_format_time(row->created_at);
-
-	return print_row(id, row->date, row->message_state ? row->message_state : "-",
-	    papers, made, row->recipient, NULL);
-}
-
-static void
-print_rows(const struct ctl *ctl, const GPtrArray *rows)
-{
-	g_autoptr(GPtrArray) table =
-	    g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
-	json_t *list = json_array();
-
-	g_ptr_array_add(table, print_row("DIGEST", "DATE", "MESSAGE", "PAPERS", "MADE",
-	                           "RECIPIENT", NULL));
-	for (unsigned i = 0; i < rows->len; i++) {
-		json_array_append_new(list, json_of_row(rows->pdata[i]));
-		g_ptr_array_add(table, table_row(rows->pdata[i]));
-	}
-	if (ctl->is_json) {
-		print_json(list);
-		return;
-	}
-	json_decref(list);
-	if (rows->len)
-		print_table(table);
-	else
-		puts("No digest was made yet.");
-}
+static const struct table_column digest_columns[] = {
+    TABLE_COLUMN("DIGEST", "digest", TABLE_INT64, digest_row, id),
+    TABLE_COLUMN("DATE", "date", TABLE_TEXT, digest_row, date),
+    TABLE_COLUMN("MESSAGE", "message", TABLE_TEXT, digest_row, message_state),
+    TABLE_COLUMN("PAPERS", "papers", TABLE_INT64, digest_row, papers),
+    TABLE_COLUMN("CREATED", "created_at", TABLE_TIME, digest_row, created_at),
+    TABLE_COLUMN("RECIPIENT", "recipient", TABLE_TEXT, digest_row, recipient),
+    TABLE_COLUMN(NULL, "slot", TABLE_TEXT, digest_row, slot),
+    TABLE_COLUMN(NULL, "state", TABLE_TEXT, digest_row, state),
+    {0},
+};
 
 bool
 ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
@@ -217,6 +184,7 @@ ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, NULL, NULL},
 	    {0},
 	};
+	const struct table table = {digest_columns, "No digests yet.", NULL, NULL};
 	g_autoptr(GPtrArray) rows = NULL;
 	int64_t subscriber_id = 0;
 
@@ -224,7 +192,7 @@ ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
 		return false;
 	if (limit < 1 || limit > BOUNDS_LIST_ROWS) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "the limit must be from 1 to %d", BOUNDS_LIST_ROWS);
+		    "--limit must be from 1 to %d", BOUNDS_LIST_ROWS);
 		return false;
 	}
 	if (address && !subscribe_load_id(ctl->store, address, &subscriber_id, error))
@@ -232,7 +200,7 @@ ctl_run_digest_list(struct ctl *ctl, int argc, char **argv, GError **error)
 	rows = digests_load_newest(ctl->store, subscriber_id, (unsigned)limit, error);
 	if (!rows)
 		return false;
-	print_rows(ctl, rows);
+	table_print(ctl, &table, rows);
 	return true;
 }
 
@@ -245,7 +213,7 @@ find_digest(struct ctl *ctl, const char *text, int64_t *id, GError **error)
 		return digests_load_last(ctl->store, id, error);
 	if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXINT64, &number, NULL)) {
 		g_set_error(error, PB_ERROR, PB_ERROR_INPUT,
-		    "'%s' is no digest: its number, or last, is wanted", text);
+		    "invalid digest '%s' (expected a number or 'last')", text);
 		return false;
 	}
 	*id = (int64_t)number;

@@ -1,0 +1,33 @@
+/*
+ * subscriber_print.h - subscribers and their filters as several commands print them.
+ */
+#ifndef PAPERBOY_CTL_SUBSCRIBER_PRINT_H
+#define PAPERBOY_CTL_SUBSCRIBER_PRINT_H
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "ctl/ctl.h"
+#include "ctl/table.h"
+#include "model/subscriber.h"
+
+/** Columns of a list of struct subscriber. */
+extern const struct table_column subscriber_columns[];
+
+/** "weekly on mon,thu at 06:05 Europe/Berlin" @return a new string */
+char *subscriber_format_schedule(const struct subscriber *subscriber);
+
+/** "active", "paused until 2026-12-01" @return a new string */
+char *subscriber_format_state(const struct subscriber *subscriber);
+
+/** @param filters  of struct subscription *, or NULL to leave them out */
+json_t *
+subscriber_to_json(const struct subscriber *subscriber, const GPtrArray *filters);
+
+/** Print all properties, without the filters. */
+void subscriber_print(const struct subscriber *subscriber);
+
+/** Print filters as a table or as JSON. @param filters  of struct subscription * */
+void subscriber_print_filters(const struct ctl *ctl, const GPtrArray *filters);
+
+#endif
